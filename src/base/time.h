@@ -1,0 +1,70 @@
+// Time as the whole product uses it: signed 64-bit nanoseconds, two types.
+//
+// An Instant is a point on some clock's axis (which clock is the caller's business: the monotonic
+// clock, ns-3's virtual time, a test's manual clock). A Duration is a difference. Seconds in a
+// double do not exist here: they lose nanoseconds after 104 days and compare unreliably.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <limits>
+
+namespace viaduct {
+
+// A signed span of time in nanoseconds. Overflow is the caller's error (292 years).
+class Duration {
+ public:
+  constexpr Duration() = default;
+  static constexpr Duration Nanoseconds(int64_t n) { return Duration(n); }
+  static constexpr Duration Microseconds(int64_t n) { return Duration(n * 1000); }
+  static constexpr Duration Milliseconds(int64_t n) { return Duration(n * 1000000); }
+  static constexpr Duration Seconds(int64_t n) { return Duration(n * 1000000000); }
+  static constexpr Duration Max() { return Duration(std::numeric_limits<int64_t>::max()); }
+
+  constexpr int64_t nanoseconds() const { return ns_; }
+  // For printing and plotting only; never compare or accumulate the result.
+  constexpr double ToSeconds() const { return static_cast<double>(ns_) / 1e9; }
+
+  friend constexpr auto operator<=>(Duration, Duration) = default;
+  friend constexpr Duration operator+(Duration a, Duration b) { return Duration(a.ns_ + b.ns_); }
+  friend constexpr Duration operator-(Duration a, Duration b) { return Duration(a.ns_ - b.ns_); }
+  friend constexpr Duration operator-(Duration a) { return Duration(-a.ns_); }
+  friend constexpr Duration operator*(Duration a, int64_t k) { return Duration(a.ns_ * k); }
+  friend constexpr Duration operator/(Duration a, int64_t k) { return Duration(a.ns_ / k); }
+  friend constexpr int64_t operator/(Duration a, Duration b) { return a.ns_ / b.ns_; }
+  constexpr Duration& operator+=(Duration other) { return *this = *this + other; }
+  constexpr Duration& operator-=(Duration other) { return *this = *this - other; }
+
+ private:
+  explicit constexpr Duration(int64_t ns) : ns_(ns) {}
+  int64_t ns_ = 0;
+};
+
+// A point in time, in nanoseconds since the epoch of the clock it was read from.
+class Instant {
+ public:
+  constexpr Instant() = default;
+  static constexpr Instant FromNanoseconds(int64_t n) { return Instant(n); }
+  // Later than every other instant: "no event is scheduled".
+  static constexpr Instant Never() { return Instant(std::numeric_limits<int64_t>::max()); }
+
+  constexpr int64_t nanoseconds() const { return ns_; }
+
+  friend constexpr auto operator<=>(Instant, Instant) = default;
+  friend constexpr Instant operator+(Instant t, Duration d) {
+    return Instant(t.ns_ + d.nanoseconds());
+  }
+  friend constexpr Instant operator-(Instant t, Duration d) {
+    return Instant(t.ns_ - d.nanoseconds());
+  }
+  friend constexpr Duration operator-(Instant a, Instant b) {
+    return Duration::Nanoseconds(a.ns_ - b.ns_);
+  }
+  constexpr Instant& operator+=(Duration d) { return *this = *this + d; }
+
+ private:
+  explicit constexpr Instant(int64_t ns) : ns_(ns) {}
+  int64_t ns_ = 0;
+};
+
+}  // namespace viaduct

@@ -1,0 +1,33 @@
+// The units grammar: one for command line, scenario files, SPECs and C++.
+//
+// A number is decimal digits with an optional fraction, no sign, no exponent except in
+// probabilities ("1e-9"). A unit follows without a space. Every function throws UsageError naming
+// the text and an example of what is accepted; nothing is guessed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/time.h"
+
+namespace viaduct {
+
+// "10ns", "3.5us", "20ms", "1s", "2min", "1h". Exact: more digits than a nanosecond are an error.
+// A bare "0" is accepted; any other number needs its unit.
+Duration ParseDuration(std::string_view text);
+// Bits per second: "9600bit", "64kbit", "1.5Mbit", "10Gbit" (also with "/s" or "ps": "10Mbps").
+// Decimal prefixes. Greater than zero.
+int64_t ParseRate(std::string_view text);
+// Bytes: "1500", "1500B", "64kB" (1000), "64KiB" (1024), "512M" = "512MiB", "2G".
+int64_t ParseBytes(std::string_view text);
+// "1%", "0.01", "1e-9"; in [0, 1].
+double ParseProbability(std::string_view text);
+// A whole number in [low, high].
+int64_t ParseInteger(std::string_view text, int64_t low, int64_t high);
+
+// The inverse, as short as exactness allows: "20ms", "1.5Mbit". Parse*(Format*(x)) == x.
+std::string FormatDuration(Duration duration);
+std::string FormatRate(int64_t bits_per_second);
+
+}  // namespace viaduct

@@ -1,0 +1,99 @@
+// The unprivileged side of the broker: what a simulator or the command asks root's half to do.
+//
+// The broker is one small process that holds the privileges (CAP_NET_ADMIN, CAP_NET_RAW,
+// CAP_SYS_ADMIN), owns one lab at most, and removes it when its last client closes the connection,
+// on SIGTERM, SIGINT, or `viaduct down`. Only objects of its own run can be named. Calls are
+// synchronous and throw Error with the broker's own message and status.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "fib/route.h"
+#include "lab/topology.h"
+
+namespace viaduct::broker {
+
+struct PacketSocketOptions {
+  std::string node;
+  std::string interface;
+  uint16_t ether_type = 0x0003;  // ETH_P_ALL; host order
+  std::string filter;            // tcpdump syntax; empty passes everything
+  bool promiscuous = true;
+};
+
+// A UDP or raw IP socket bound to one interface of one node (control ports).
+struct ControlSocketOptions {
+  enum class Kind { kUdp, kRawIp };
+  std::string node;
+  std::string interface;
+  wire::Family family = wire::Family::kIpv4;
+  Kind kind = Kind::kUdp;
+  uint16_t number = 0;  // UDP port or IP protocol number
+};
+
+struct ProgramOptions {
+  std::string node;
+  std::vector<std::string> arguments;  // arguments[0] is looked up in PATH
+  std::map<std::string, std::string> environment;  // added to the invoking user's
+  std::string working_directory;
+  // Standard input, output, error; -1 is /dev/null. Passed, not closed.
+  int standard_input = -1, standard_output = -1, standard_error = -1;
+};
+
+// A program running in a node. When it ends, `exit_status` becomes readable and yields one
+// int32_t as waitpid(2) gives it. Closing the descriptors does not stop the program.
+struct Program {
+  int pid = 0;
+  UniqueFd pid_fd;
+  UniqueFd exit_status;
+};
+
+class Client {
+ public:
+  // Takes over a connection (SOCK_SEQPACKET) to a broker.
+  explicit Client(UniqueFd connection);
+  Client(Client&&) noexcept;
+  Client& operator=(Client&&) noexcept;
+  ~Client();
+
+  // The connection inherited in VIADUCT_BROKER_FD; else, as root, a broker of our own (forked; then
+  // this process takes the identity of SUDO_UID/SUDO_GID where set). Neither: EnvironmentError.
+  static Client ConnectOrSpawn();
+  // Connects to the broker of a lab that is up (`viaduct up`). UsageError if there is none.
+  static Client ConnectToLab(const std::string& lab);
+
+  // Builds the lab. Everything is recorded under /run/viaduct/NAME before it is created.
+  void CreateLab(const lab::Topology& topology);
+  void DestroyLab();
+
+  // Returns sockets made inside the node's namespace, bound, not yet read from.
+  UniqueFd OpenPacketSocket(const PacketSocketOptions& options);
+  UniqueFd OpenControlSocket(const ControlSocketOptions& options);
+  // The simulator's end of the node's TUN device (lab::Node::program_addresses), IFF_NO_PI.
+  UniqueFd OpenTun(const std::string& node);
+
+  // Changes the node's kernel routes (own protocol number; own routes only).
+  void ApplyRoutes(const std::string& node, const fib::RouteChanges& changes);
+  // Sets a link of the lab up or down at one endpoint.
+  void SetLinkUp(const lab::Endpoint& endpoint, bool up);
+
+  // Starts a program in the node's namespace as the invoking user.
+  Program Spawn(const ProgramOptions& options);
+  void Kill(int pid, int signal);
+
+  // The lab as built: topology plus run facts (namespace paths, broker pid), for `ls --json`.
+  nlohmann::json Describe();
+  // After this the lab outlives the connection, until DestroyLab() (`viaduct up`).
+  void Detach();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace viaduct::broker

@@ -1,0 +1,43 @@
+// Forwarding table entries, and the difference between two tables.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "wire/address.h"
+
+namespace viaduct::fib {
+
+// A unicast route. Identity is (destination, metric), as in the kernel's FIB for one table.
+struct Route {
+  wire::IpPrefix destination;  // network; host bits zero
+  wire::IpAddress gateway;     // unspecified: on link
+  std::string interface;       // outgoing, by its name in the node's namespace
+  uint32_t metric = 0;
+  friend auto operator<=>(const Route&, const Route&) = default;
+};
+
+struct RouteKey {
+  wire::IpPrefix destination;
+  uint32_t metric = 0;
+  friend auto operator<=>(const RouteKey&, const RouteKey&) = default;
+};
+
+using RouteTable = std::map<RouteKey, Route>;
+
+// What turns one table into another. Applied in the order replace, add, remove, so that no
+// destination that both tables reach is unreachable in between.
+struct RouteChanges {
+  std::vector<Route> replaced;  // same key, other next hop: NLM_F_REPLACE, atomic in the kernel
+  std::vector<Route> added;
+  std::vector<Route> removed;
+  bool empty() const { return replaced.empty() && added.empty() && removed.empty(); }
+  size_t size() const { return replaced.size() + added.size() + removed.size(); }
+};
+
+RouteChanges Difference(const RouteTable& from, const RouteTable& to);
+
+}  // namespace viaduct::fib

@@ -1,0 +1,89 @@
+// The port concept: how frames enter and leave a process. Everything above this room (the ns-3
+// devices, the path engine) sees only this.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/time.h"
+
+namespace viaduct::io {
+
+// What is known of the transport checksum of a frame (Linux: ip_summed).
+enum class Checksum : uint8_t {
+  kInFrame,  // the bytes hold it (right or wrong)
+  kPartial,  // the bytes hold the pseudo-header sum only; to be completed from `checksum_start`
+};
+
+// A frame that a port lends to its caller: bytes from the destination MAC on, without FCS.
+struct ReceivedFrame {
+  std::span<std::byte> bytes;  // writable; valid until the next Receive() on the same port
+  Instant received;            // CLOCK_REALTIME stamp of the kernel where there is one, else 0
+  Checksum checksum = Checksum::kInFrame;
+  uint16_t checksum_start = 0;   // offset from the start of the frame where summing begins
+  uint16_t checksum_offset = 0;  // offset from checksum_start where the sum is stored
+  uint16_t gso_size = 0;         // 0, or the payload size to cut a TSO/GRO super-frame into
+};
+
+// A frame a caller lends to a port for the time of one Transmit().
+using FrameToSend = std::span<const std::byte>;
+
+// Frames and bytes by fate. `*_dropped_*` name the reason; nothing is dropped uncounted.
+struct PortCounters {
+  uint64_t rx_frames = 0, rx_bytes = 0;
+  uint64_t tx_frames = 0, tx_bytes = 0;
+  uint64_t rx_dropped_ring_full = 0;  // the kernel had no room to hand us the frame
+  uint64_t rx_dropped_truncated = 0;  // longer than the port can carry
+  uint64_t tx_dropped_error = 0;      // the kernel refused the frame (link down, too long)
+  uint64_t tx_dropped_unclaimed = 0;  // no socket of a control port can express the frame
+};
+
+// A port:
+//  - Receive() fills at most frames.size() entries, never blocks, returns how many; entries stay
+//    valid until the next Receive() (the port takes its buffers back then).
+//  - Transmit() never blocks; returns how many frames, from the first on, were taken (sent or
+//    dropped-and-counted). Less than all means the kernel is out of buffers: offer the rest later.
+//  - Fd() is readable (poll) when Receive() would return something; -1 when there is nothing to
+//    wait for.
+//  - One thread uses a port. Neither call allocates, throws, or logs.
+template <class P>
+concept Port = requires(P p, std::span<ReceivedFrame> rx, std::span<const FrameToSend> tx) {
+  { p.Receive(rx) } -> std::same_as<size_t>;
+  { p.Transmit(tx) } -> std::same_as<size_t>;
+  { p.Fd() } -> std::same_as<int>;
+  { p.Counters() } -> std::same_as<PortCounters>;
+};
+
+// Any port, chosen at run time; one virtual call a burst.
+class AnyPort {
+ public:
+  virtual ~AnyPort() = default;
+  virtual size_t Receive(std::span<ReceivedFrame> frames) = 0;
+  virtual size_t Transmit(std::span<const FrameToSend> frames) = 0;
+  virtual int Fd() = 0;
+  virtual PortCounters Counters() = 0;
+};
+
+template <Port P>
+class PortHolder final : public AnyPort {
+ public:
+  explicit PortHolder(P port) : port_(std::move(port)) {}
+  size_t Receive(std::span<ReceivedFrame> frames) override { return port_.Receive(frames); }
+  size_t Transmit(std::span<const FrameToSend> frames) override { return port_.Transmit(frames); }
+  int Fd() override { return port_.Fd(); }
+  PortCounters Counters() override { return port_.Counters(); }
+  P& port() { return port_; }
+
+ private:
+  P port_;
+};
+
+template <Port P>
+std::unique_ptr<AnyPort> Hold(P port) {
+  return std::make_unique<PortHolder<P>>(std::move(port));
+}
+
+}  // namespace viaduct::io

@@ -1,0 +1,69 @@
+// What a lab is made of, before anything exists in the kernel: plain data, derived from an ns-3
+// scenario (LabHelper) or a scenario file, sent to the broker as JSON, written to the run's record.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "path/spec.h"
+#include "wire/address.h"
+
+namespace viaduct::lab {
+
+// Who forwards a node's packets; decides how its namespace is configured.
+enum class DataPlane {
+  kKernel,     // addresses on the interfaces, forwarding on, offloads kept
+  kSimulator,  // interfaces carry frames only: no addresses, no ARP, no forwarding, no offloads
+};
+
+struct Interface {
+  std::string name;  // inside the node's namespace, at most 15 characters (IFNAMSIZ)
+  wire::MacAddress mac;
+  std::vector<wire::IpPrefix> addresses;
+  int mtu = 1500;
+  // A physical interface of the host, moved into the namespace and back (its name there).
+  std::optional<std::string> physical;
+};
+
+struct Node {
+  std::string name;
+  DataPlane data_plane = DataPlane::kKernel;
+  std::vector<Interface> interfaces;
+  // kSimulator only: addresses of the node's programs, on a TUN device whose other end is the
+  // simulator (see broker::Client::OpenTun). Empty: no such device.
+  std::vector<wire::IpPrefix> program_addresses;
+  std::map<std::string, std::string> sysctls;  // "net.ipv4.ip_forward": "1"; applied last
+};
+
+struct Endpoint {
+  std::string node;
+  std::string interface;
+};
+
+struct Link {
+  enum class Kind { kPair, kBridge };  // a veth pair, or a bridge with a veth pair an endpoint
+  std::string name;
+  Kind kind = Kind::kPair;
+  std::vector<Endpoint> endpoints;  // two for kPair
+  // What each endpoint's transmissions undergo; same order as endpoints, or empty (plain wire).
+  std::vector<path::Spec> specs;
+};
+
+struct Topology {
+  std::string name;  // of the lab: letters, digits, "-", "_"; namespaces are called NAME.NODE
+  std::vector<Node> nodes;
+  std::vector<Link> links;
+};
+
+// Throws UsageError: names taken twice or malformed, endpoints that do not exist, interface used
+// by two links, addresses used twice on one link, names over IFNAMSIZ.
+void Validate(const Topology& topology);
+
+void to_json(nlohmann::json& json, const Topology& topology);
+// Throws UsageError on anything missing, unknown, or of the wrong type.
+void from_json(const nlohmann::json& json, Topology& topology);
+
+}  // namespace viaduct::lab

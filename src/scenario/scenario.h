@@ -1,0 +1,104 @@
+// A scenario: what `viaduct run FILE.yaml` was asked to do, checked, with every default filled in.
+// The grammar is the table in scenario/keys.cc, from which docs/scenario.md is generated too.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "lab/topology.h"
+#include "path/spec.h"
+#include "wire/address.h"
+
+namespace viaduct::scenario {
+
+enum class Mode {
+  kSimulate,     // everything in ns-3, virtual time
+  kTraditional,  // ns-3's own emulation: RealtimeSimulatorImpl and FdNetDevice (the baseline)
+  kEmulate,      // data plane in ns-3 on our reactor and ring devices
+  kOffload,      // data plane in the kernel, control plane in ns-3
+};
+
+struct NodeSettings {
+  std::string name;
+  // A host runs no routing protocol: it has a default route to `gateway` (a neighbour), and in
+  // every real mode its packets are the kernel's own.
+  bool host = false;
+  std::string gateway;
+  // Overrides where the mode would put this node's data plane.
+  std::optional<lab::DataPlane> data_plane;
+  std::map<std::string, std::string> sysctls;
+  // "eth1": an interface of the machine, moved into the node for the time of the run.
+  std::vector<std::string> physical_interfaces;
+};
+
+struct LinkSettings {
+  std::string name;  // default "A-B", "lan0"
+  lab::Link::Kind kind = lab::Link::Kind::kPair;
+  std::vector<std::string> nodes;
+  path::Spec spec;                     // every direction, unless:
+  std::optional<path::Spec> up, down;  // pairs: first to second node, second to first
+  int mtu = 1500;
+  std::vector<wire::IpPrefix> addresses;  // one a node, after automatic assignment; more if IPv6
+};
+
+struct Routing {
+  std::string protocol = "ns3::olsr::RoutingProtocol";  // ns-3 TypeId; "static" for global routes
+  std::map<std::string, std::string> attributes;
+};
+
+struct Flow {
+  enum class Kind { kUdp, kTcp, kPing };
+  Kind kind = Kind::kUdp;
+  std::string name;  // default "udp n0->n4"
+  std::string from, to;
+  int size = 160;                   // UDP and ping payload, bytes
+  std::optional<int64_t> rate;      // bit/s of payload; UDP: absent means as fast as it can
+  Duration interval = Duration::Milliseconds(100);  // ping
+  Duration start, duration;         // since routes converged
+};
+
+struct Program {
+  std::string name, node;
+  std::vector<std::string> command;
+  std::map<std::string, std::string> environment;
+  Duration start;                   // since routes converged
+  std::optional<Duration> timeout;  // killed and reported as failed after this long
+  bool background = false;          // stopped at the end of the run; its status does not count
+  int expect = 0;                   // exit status
+};
+
+// An administrative change of a link while the run is on ("link n1-n2 down at 5s").
+struct LinkEvent {
+  std::string link;
+  bool up = true;
+  Duration at;  // since routes converged
+};
+
+struct Scenario {
+  std::string name, file, hash;  // hash: SHA-256 of the effective scenario, hex
+  uint64_t seed = 1;
+  Duration duration = Duration::Seconds(10);
+  Mode mode = Mode::kOffload;
+  std::vector<NodeSettings> nodes;
+  std::vector<LinkSettings> links;
+  Routing routing;
+  std::vector<Flow> flows;
+  std::vector<Program> programs;
+  std::vector<LinkEvent> link_events;
+  std::vector<std::string> captures;  // link names
+  Duration convergence_timeout = Duration::Seconds(60);
+  bool convergence_required = true;
+  std::optional<Duration> lateness_limit;  // p99 of event lateness; above it the run is VOID
+};
+
+// Reads and checks a file; `overrides` are "dotted.key=value" from the command line. Throws
+// UsageError: "FILE:LINE: what; what is accepted".
+Scenario Load(const std::string& file, const std::vector<std::string>& overrides = {});
+// The effective scenario as YAML: every default filled in; Load() reads it back unchanged.
+std::string Print(const Scenario& scenario);
+
+}  // namespace viaduct::scenario
