@@ -1,0 +1,74 @@
+// The simulator process as the command sees it, and the protocol between the two.
+//
+//   viaduct-sim --scenario FILE --control FD
+//
+// FILE is the effective scenario (scenario::Print), FD one end of a stream socket pair. In every
+// mode but `simulate`, VIADUCT_BROKER_FD names a broker connection of the simulator's own. Both
+// descriptors are inherited. The simulator builds the lab (LabHelper), runs the protocol, and ends
+// on {"command":"stop"} or at end of file on FD; in mode `simulate` also by itself, `duration`
+// after convergence in virtual time.
+//
+// Each message is one JSON object on one line. From the simulator, times in seconds:
+//   {"event":"lab", "name":LAB}                  real modes: the lab is built, programs may start
+//   {"event":"progress", "time":T, "reachable":N, "pairs":M}     while routes converge; ordered pairs
+//   {"event":"converged", "seconds":T, "reachable":N, "pairs":M, "unreachable":[["a","b"],...]}
+//       once: all pairs reach, or convergence.timeout has passed (then "unreachable" names pairs)
+//   {"event":"flow", "name", "kind", "from", "to", "sent", "received", "loss", "rate_bit_per_s",
+//    "rtt_ms":{"min","avg","max"}, "samples":[[T, VALUE],...]}    mode simulate: a flow's result;
+//       loss is 0..1, rtt_ms for ping only, samples (optional) are bit/s per second or RTT in ms
+//   {"event":"report", "version":V, "ns3":V, "build":"asserts on", "timing":{"events", "p50_ns",
+//    "p99_ns", "max_ns"}, "loop":{NAME:SECONDS,...}, "counters":{...}, "routes":{NODE:N,...}}
+//       the last message, before exit with status 0; "timing" and "loop" in real time only
+//   {"event":"error", "message":M, "status":S}   instead, before exit with status S (ExitStatus)
+// To the simulator:
+//   {"command":"stop"}
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "base/fd.h"
+#include "base/time.h"
+#include "scenario/scenario.h"
+
+namespace viaduct::run {
+
+// Where viaduct-sim is: VIADUCT_SIM, else beside this program, else ../libexec/viaduct. Throws
+// EnvironmentError saying how to build it.
+std::string FindSimulator();
+
+// A running viaduct-sim. The destructor ends it: end of file, then SIGTERM, then SIGKILL.
+class Simulator {
+ public:
+  // Starts it. `broker` (real modes; else empty) is handed over.
+  Simulator(const std::string& program, const scenario::Scenario& scenario, UniqueFd broker);
+  Simulator(const Simulator&) = delete;
+  Simulator& operator=(const Simulator&) = delete;
+  ~Simulator();
+
+  // Readable when Receive() has something, or the simulator has ended.
+  int Fd() const { return control_.get(); }
+  // The next message, if a whole one has arrived; never blocks. An "error" message is thrown as
+  // Error with its status; a simulator that died is an Error with how it died and its last lines of
+  // standard error. At an orderly end: nullopt, and Ended() is true.
+  std::optional<nlohmann::json> Receive();
+  bool Ended() const { return ended_; }
+  // Asks it to report and end.
+  void Stop();
+  int Pid() const { return pid_; }
+
+ private:
+  [[noreturn]] void ThrowDeath();
+  std::optional<nlohmann::json> TakeLine();
+  void DrainStandardError();
+  int Reap();
+
+  int pid_ = -1;
+  UniqueFd control_, standard_error_;
+  std::string received_, error_text_;
+  bool ended_ = false, reported_ = false, end_of_file_ = false;
+};
+
+}  // namespace viaduct::run
