@@ -45,6 +45,13 @@ struct ProgramOptions {
   int standard_input = -1, standard_output = -1, standard_error = -1;
 };
 
+// A socket made inside a node's namespace, which it remembers: bind(2) and multicast joins in any
+// other process act there and need no privilege, only the index.
+struct NodeSocket {
+  UniqueFd fd;      // non-blocking
+  int ifindex = 0;  // of the interface, in the node's namespace
+};
+
 // A program running in a node. When it ends, `exit_status` becomes readable and yields one
 // int32_t as waitpid(2) gives it. Closing the descriptors does not stop the program.
 struct Program {
@@ -71,13 +78,20 @@ class Client {
   void CreateLab(const lab::Topology& topology);
   void DestroyLab();
 
-  // Returns sockets made inside the node's namespace, bound, not yet read from.
-  UniqueFd OpenPacketSocket(const PacketSocketOptions& options);
-  UniqueFd OpenControlSocket(const ControlSocketOptions& options);
-  // The simulator's end of the node's TUN device (lab::Node::program_addresses), IFF_NO_PI.
+  // An AF_PACKET SOCK_RAW socket with filter, PACKET_IGNORE_OUTGOING, promiscuity and large buffers
+  // set. NOT bound (protocol 0: it receives nothing yet), because a PACKET_RX_RING must exist before
+  // the first frame: io::RingPort makes the ring, then binds to `ifindex` and the EtherType.
+  NodeSocket OpenPacketSocket(const PacketSocketOptions& options);
+  // kUdp: SO_BINDTODEVICE, SO_REUSEADDR, SO_BROADCAST, bound to (any, number). kRawIp: SOCK_RAW of
+  // that protocol, SO_BINDTODEVICE. IPv6 sockets are IPV6_V6ONLY.
+  NodeSocket OpenControlSocket(const ControlSocketOptions& options);
+  // The simulator's end of the node's TUN device (lab::Node::program_addresses), IFF_NO_PI,
+  // non-blocking. The device is called "programs0" and is the default route of the namespace.
   UniqueFd OpenTun(const std::string& node);
 
-  // Changes the node's kernel routes (own protocol number; own routes only).
+  // Changes the node's kernel routes (own protocol number; own routes only). Routes that the kernel
+  // refuses are named in the Error thrown; all others are applied. The broker remembers the table
+  // and installs it again after a link that went down is back.
   void ApplyRoutes(const std::string& node, const fib::RouteChanges& changes);
   // Sets a link of the lab up or down at one endpoint.
   void SetLinkUp(const lab::Endpoint& endpoint, bool up);
@@ -90,6 +104,9 @@ class Client {
   nlohmann::json Describe();
   // After this the lab outlives the connection, until DestroyLab() (`viaduct up`).
   void Detach();
+  // A further connection to the same broker, for a process started by this one (inherited; its
+  // number in VIADUCT_BROKER_FD). Close-on-exec is set.
+  UniqueFd NewConnection();
 
  private:
   struct State;
