@@ -1,0 +1,63 @@
+// Builds a Topology in the kernel, and takes it away again.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "lab/record.h"
+#include "lab/topology.h"
+#include "sys/link.h"
+
+namespace viaduct::lab {
+
+struct LabOptions {
+  std::string record_root = kRecordRoot;
+  int owner_uid = 0;  // the invoking user, for the record
+};
+
+// The device that holds Node::program_addresses, in the node's namespace.
+inline constexpr char kProgramDevice[] = "tun0";
+
+std::string NamespaceName(const std::string& lab, const std::string& node);
+// The namespace of the lab's bridges: "LAB.hub". No node may be called so.
+inline constexpr char kHubNode[] = "hub";
+
+// A lab that exists in the kernel as long as this object does. One thread.
+class Lab {
+ public:
+  // Validates, records and builds; when that fails half-way, removes what was made and throws.
+  // UsageError: malformed topology, name taken, physical interface missing, busy or in use by
+  // another run. EnvironmentError: no privilege, or a kernel feature that a link needs is missing.
+  explicit Lab(Topology topology, LabOptions options = {});
+  ~Lab();
+  Lab(const Lab&) = delete;
+  Lab& operator=(const Lab&) = delete;
+
+  const Topology& topology() const { return topology_; }
+  const std::string& name() const { return topology_.name; }
+  // ROOT/LAB, where the broker may keep its socket; removed with the lab.
+  const std::string& directory() const;
+
+  // All throw UsageError where the lab has no such node or interface.
+  const Node& GetNode(const std::string& node) const;
+  const Interface& GetInterface(const Endpoint& endpoint) const;
+  int NamespaceFd(const std::string& node) const;  // owned by the lab
+  std::string NamespacePath(const std::string& node) const;
+  sys::Netlink& NetlinkOf(const std::string& node);  // a session in the node's namespace
+  void SetLinkUp(const Endpoint& endpoint, bool up);
+  // Whether this endpoint's transmissions pass a queueing discipline (a SPEC): a packet socket that
+  // sends on it must not bypass it (PACKET_QDISC_BYPASS).
+  bool HasQdisc(const Endpoint& endpoint) const;
+
+  // Ends the processes in the namespaces (SIGTERM, then SIGKILL) and removes everything, newest
+  // first. Returns what could not be removed, one line each. The destructor does the same.
+  std::vector<std::string> Remove();
+
+ private:
+  struct State;
+  Topology topology_;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace viaduct::lab

@@ -1,0 +1,82 @@
+// The record of a run: what it created in the kernel, written before it was created, so that it can
+// be removed by somebody else when the run was killed.
+//
+// A run's directory is ROOT/LAB (ROOT: /run/viaduct). Its file `record.jsonl` holds one JSON object
+// a line; the first says whose it is. Making the directory is what takes the lab's name.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+
+namespace viaduct::lab {
+
+inline constexpr char kRecordRoot[] = "/run/viaduct";
+
+// The run that a record belongs to.
+struct RunInfo {
+  std::string lab;
+  std::string directory;
+  int owner_uid = 0;
+  int broker_pid = 0;
+  uint64_t broker_start_time = 0;  // sys::ProcessStartTime
+  std::string created;             // UTC, ISO 8601
+  bool alive = false;              // the broker still runs
+};
+
+// Something a run created, in the order of creation.
+struct RecordedNamespace {
+  std::string name;
+  std::optional<uint64_t> inode;  // absent: the run died between announcing and making it
+};
+struct RecordedPhysical {
+  std::string host_name;       // on the host, where it belongs
+  std::string namespace_name;  // where it was taken
+  std::string name;            // there
+  bool was_up = false;
+  int mtu = 0;
+  std::string mac;
+};
+struct Record {
+  RunInfo run;
+  std::vector<RecordedNamespace> namespaces;
+  std::vector<RecordedPhysical> physicals;
+};
+
+// Reads a record's text; an unfinished last line (a killed writer) is ignored. UsageError
+// otherwise.
+Record ParseRecord(std::string_view text);
+
+// The writing side; every line is in the file before the call returns. Owned by the Lab.
+class RecordWriter {
+ public:
+  // Takes the lab's name: makes ROOT/LAB. UsageError when it is taken, saying by whom and what to
+  // do.
+  RecordWriter(const std::string& root, const std::string& lab, int owner_uid);
+  void Write(const nlohmann::json& line);
+  const std::string& directory() const { return directory_; }
+  // Removes the directory: the lab's name is free again.
+  void Erase();
+
+ private:
+  std::string directory_;
+  UniqueFd file_;
+};
+
+// All runs with a record, live and dead; damaged records are listed with broker_pid 0.
+std::vector<RunInfo> ListRuns(const std::string& root = kRecordRoot);
+Record ReadRecord(const std::string& directory);
+
+// Removes what a record lists: processes in its namespaces, physical interfaces (back to this
+// namespace), namespaces; then the record. What is already gone is no error; what cannot be removed
+// is returned, one line each, and the record is kept then. `namespaces` whose inode is not the
+// recorded one belong to somebody else and are left alone.
+std::vector<std::string> RemoveRun(const Record& record);
+
+// Removes every dead run; the runs removed. Problems are appended to `problems`.
+std::vector<RunInfo> RemoveDeadRuns(const std::string& root, std::vector<std::string>* problems);
+
+}  // namespace viaduct::lab

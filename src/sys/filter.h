@@ -1,0 +1,29 @@
+// Packet filters: tcpdump's syntax compiled to classic BPF for SO_ATTACH_FILTER.
+#pragma once
+
+#include <linux/filter.h>
+
+#include <string>
+#include <vector>
+
+namespace viaduct::sys {
+
+// Owns the instructions; Program() points into them and is valid as long as this lives.
+class PacketFilter {
+ public:
+  // For Ethernet frames. The empty string passes everything (no instructions). UsageError with
+  // libpcap's text.
+  static PacketFilter Compile(const std::string& expression);
+
+  bool PassesEverything() const { return instructions_.empty(); }
+  // For setsockopt(SO_ATTACH_FILTER). Not for an empty filter.
+  sock_fprog Program() const;
+  // Sets it on a packet socket; does nothing for an empty filter. Throws SystemError.
+  void Attach(int socket_fd) const;
+  const std::vector<sock_filter>& instructions() const { return instructions_; }
+
+ private:
+  std::vector<sock_filter> instructions_;
+};
+
+}  // namespace viaduct::sys

@@ -1,0 +1,105 @@
+// Links, addresses, routes and neighbours of one namespace, over netlink.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "sys/netlink.h"
+#include "wire/address.h"
+
+namespace viaduct::sys {
+
+struct LinkInfo {
+  int ifindex = 0;
+  std::string name;
+  wire::MacAddress mac;
+  int mtu = 0;
+  bool up = false;       // IFF_UP: administratively
+  bool running = false;  // IFF_RUNNING: carrier too
+  int master = 0;        // ifindex of the bridge or bond it belongs to, or 0
+  std::string kind;      // "veth", "bridge", "tun"...; empty for a physical interface
+};
+
+struct VethEnd {
+  int namespace_fd = -1;  // where it is to live; -1: the session's own namespace
+  std::string name;
+  std::optional<wire::MacAddress> mac;  // absent: the kernel draws one
+  int mtu = 1500;
+};
+
+// A session bound to the namespace it was opened in. Every call is one request and its
+// acknowledgement; all throw SystemError naming the object. One thread at a time.
+class Netlink {
+ public:
+  Netlink() = default;  // the calling thread's namespace
+  explicit Netlink(int namespace_fd) : socket_(namespace_fd) {}
+
+  // Both ends are born in their final namespaces, with name, MAC and MTU; down.
+  void CreateVethPair(const VethEnd& a, const VethEnd& b);
+  // A learning bridge without spanning tree, multicast snooping and forward delay; down.
+  void CreateBridge(const std::string& name, int mtu);
+  void DeleteLink(int ifindex);
+
+  // nullopt when there is no such interface.
+  std::optional<LinkInfo> FindLink(const std::string& name);
+  LinkInfo GetLink(const std::string& name);  // throws where FindLink says nullopt
+  int IfIndex(const std::string& name) { return GetLink(name).ifindex; }
+  std::vector<LinkInfo> Links();
+
+  void SetUp(int ifindex, bool up);
+  void SetMtu(int ifindex, int mtu);
+  void SetMac(int ifindex, const wire::MacAddress& mac);
+  void SetMaster(int ifindex, int master_ifindex);  // 0 takes it out
+  void SetArp(int ifindex, bool on);                // off: IFF_NOARP
+  // How the kernel makes IPv6 link-local addresses: true EUI-64 of the MAC (its default), false
+  // none.
+  void SetIpv6LinkLocal(int ifindex, bool on);
+  // Takes an interface that is down to another namespace under another name (an ifindex may
+  // change).
+  void MoveLink(int ifindex, int namespace_fd, const std::string& new_name);
+
+  // IPv6 addresses are added without duplicate address detection. An address that is already there
+  // is an error (EEXIST).
+  void AddAddress(int ifindex, const wire::IpPrefix& address);
+  std::vector<wire::IpPrefix> Addresses(int ifindex);
+
+  // A route of the lab's own making (protocol static). No gateway: on link.
+  void AddRoute(const wire::IpPrefix& destination, const std::optional<wire::IpAddress>& gateway,
+                int ifindex, uint32_t metric = 0);
+  void AddPermanentNeighbour(int ifindex, const wire::IpAddress& address,
+                             const wire::MacAddress& mac);
+
+  NetlinkSocket& socket() { return socket_; }
+
+ private:
+  NetlinkSocket socket_;
+};
+
+// What happened to an interface, or its state now (the kernel repeats itself).
+struct LinkEvent {
+  int ifindex = 0;
+  std::string name;
+  bool up = false;
+  bool running = false;
+  bool removed = false;  // deleted, or moved to another namespace
+};
+
+// Watches the links of one namespace. The kernel removes the routes through an interface that goes
+// down; whoever mirrors routes re-installs them when an event says up.
+class LinkMonitor {
+ public:
+  explicit LinkMonitor(int namespace_fd);
+  // Readable when Read() has something.
+  int Fd() const { return socket_.get(); }
+  // Everything that has happened so far; does not block. `lost` becomes true when the kernel had to
+  // drop events (ENOBUFS): then look at the links themselves.
+  std::vector<LinkEvent> Read(bool* lost = nullptr);
+
+ private:
+  UniqueFd socket_;
+};
+
+}  // namespace viaduct::sys

@@ -1,0 +1,74 @@
+// A netlink conversation with the kernel (route family), bound to the namespace it was opened in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+struct nl_msg;
+struct nl_sock;
+struct nlmsghdr;
+
+namespace viaduct::sys {
+
+// A netlink request under construction: header, family header, attributes. Throws Error when the
+// kernel's message size would be exceeded.
+class NetlinkMessage {
+ public:
+  NetlinkMessage(int type, int flags);
+  NetlinkMessage(NetlinkMessage&&) noexcept;
+  ~NetlinkMessage();
+
+  // The fixed header that follows nlmsghdr (ifinfomsg, rtmsg, ...).
+  void AppendHeader(const void* data, size_t length);
+  template <class T>
+  void AppendHeader(const T& header) {
+    AppendHeader(&header, sizeof header);
+  }
+  void Put(int attribute, const void* data, size_t length);
+  void Put(int attribute, std::string_view text);  // with the terminating zero
+  void PutU8(int attribute, uint8_t value);
+  void PutU16(int attribute, uint16_t value);
+  void PutU32(int attribute, uint32_t value);
+  void PutU64(int attribute, uint64_t value);
+  // Everything `fill` puts lands inside the attribute.
+  void Nest(int attribute, const std::function<void()>& fill);
+
+  nl_msg* get() const { return message_; }
+
+ private:
+  nl_msg* message_;
+};
+
+// One NETLINK_ROUTE socket. Reusable; one thread at a time.
+class NetlinkSocket {
+ public:
+  // In the calling thread's namespace, or in the given one (which it keeps alive).
+  NetlinkSocket();
+  explicit NetlinkSocket(int namespace_fd);
+  NetlinkSocket(NetlinkSocket&&) noexcept;
+  NetlinkSocket& operator=(NetlinkSocket&&) noexcept;
+  ~NetlinkSocket();
+
+  // Sends and waits for the acknowledgement. Throws SystemError with the kernel's errno; the
+  // message is `attempted` and, where the kernel gave one, its extended explanation.
+  void Request(NetlinkMessage& message, std::string_view attempted);
+  // The same, but returns the errno (0 = done) instead of throwing.
+  int TryRequest(NetlinkMessage& message);
+  // Sends a request and calls `each` for every message of the answer (dump or single object).
+  void Query(NetlinkMessage& message, std::string_view attempted,
+             const std::function<void(const nlmsghdr*)>& each);
+
+  nl_sock* get() const { return socket_; }
+
+ private:
+  struct Answer;
+  int Exchange(NetlinkMessage& message, Answer* answer);
+
+  nl_sock* socket_ = nullptr;
+};
+
+}  // namespace viaduct::sys

@@ -1,0 +1,23 @@
+// Segmentation, aggregation and checksum offloads of an interface.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace viaduct::sys {
+
+enum class Offloads {
+  kAll,           // segmentation, aggregation (GRO, LRO) and checksums, both directions
+  kSegmentation,  // segmentation and aggregation only: packets stay packets, checksums may be
+                  // partial
+};
+
+// Switches the offloads off and looks whether they are: EnvironmentError names those that are not
+// (hardware that cannot). Frames are then at most MTU long and, for kAll, checksums complete.
+void DisableOffloads(int namespace_fd, const std::string& interface, Offloads which);
+
+// Names (ethtool's) of the offloads of this kind that are active.
+std::vector<std::string> ActiveOffloads(int namespace_fd, const std::string& interface,
+                                        Offloads which);
+
+}  // namespace viaduct::sys

@@ -1,0 +1,28 @@
+// Processes by identity: a pid alone is reused, a pid with its start time is not.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/time.h"
+
+namespace viaduct::sys {
+
+// Clock ticks since boot at which the process started (field 22 of /proc/PID/stat); 0: no such
+// process.
+uint64_t ProcessStartTime(int pid);
+// The same, from the text of the file; 0 when malformed. (The name in it may hold anything.)
+uint64_t ParseStartTime(std::string_view stat);
+// Whether the process that had this pid and start time still runs (a zombie does not).
+bool ProcessAlive(int pid, uint64_t start_time);
+
+// pidfd_open(2): readable when the process ends. Throws SystemError (ESRCH).
+UniqueFd OpenPidFd(int pid);
+
+// SIGTERM to all, then SIGKILL to those that remain after `patience`; returns when all are gone
+// (those that are not our children: until /proc says so), at the latest a second after SIGKILL.
+void TerminateProcesses(const std::vector<int>& pids, Duration patience);
+
+}  // namespace viaduct::sys

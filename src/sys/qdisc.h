@@ -1,0 +1,65 @@
+// Queueing disciplines: token bucket (rate), netem (impairments), fifo and AQM queues.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "sys/link.h"
+
+namespace viaduct::sys {
+
+// A qdisc's place: handle MAJOR:0 under parent (kRootQdisc, or Child(major) of a classful one).
+inline constexpr uint32_t kRootQdisc = 0xFFFFFFFFU;  // TC_H_ROOT
+inline constexpr uint32_t QdiscHandle(uint16_t major) { return uint32_t{major} << 16; }
+inline constexpr uint32_t QdiscChild(uint16_t major) { return uint32_t{major} << 16 | 1; }
+
+struct QdiscPlace {
+  int ifindex = 0;
+  uint32_t parent = kRootQdisc;
+  uint32_t handle = QdiscHandle(1);
+};
+
+// TBF (net/sched/sch_tbf.c): frames leave at `rate`; a frame above `burst` is cut (GSO) or dropped.
+struct TokenBucket {
+  int64_t rate = 0;   // bit/s, counting Ethernet headers, not FCS, preamble or gap
+  int64_t burst = 0;  // bytes
+  int64_t limit = 0;  // bytes that may wait
+};
+
+// A burst that holds the rate although timers fire late, without letting super-frames through where
+// they would distort: two frames, or what the rate sends in 250 us if that is more.
+int64_t SensibleBurst(int64_t rate, int mtu);
+
+// netem (net/sched/sch_netem.c). Probabilities 0..1.
+struct Netem {
+  Duration delay, jitter;
+  std::vector<int16_t> distribution;  // table scaled to 8192 = 1 sigma; empty: uniform
+  double loss = 0, duplicate = 0, corrupt = 0, reorder = 0;
+  uint32_t limit = 100000;  // frames in the delay line
+};
+
+// All throw SystemError, and EnvironmentError where the kernel lacks the qdisc ("tbf", "netem"...).
+void AddTokenBucket(Netlink& session, const QdiscPlace& place, const TokenBucket& parameters);
+void AddNetem(Netlink& session, const QdiscPlace& place, const Netem& parameters);
+void AddPacketFifo(Netlink& session, const QdiscPlace& place, uint32_t packets);
+// A qdisc by its kernel name with its default parameters (codel, pie, red is not one, fq_codel).
+void AddDefaultQdisc(Netlink& session, const QdiscPlace& place, const std::string& kind);
+// Puts the interface's default queue back; nothing there is no error.
+void RemoveRootQdisc(Netlink& session, int ifindex);
+// The kernel name of the root qdisc: "noqueue", "tbf"...
+std::string RootQdisc(Netlink& session, int ifindex);
+
+// Whether the kernel has (or can load) the qdisc; found by trying on a scratch namespace's
+// loopback. Throws SystemError where that namespace cannot be made (no privilege).
+bool HasQdisc(const std::string& kind);
+
+// iproute2's delay distribution table ("normal", "pareto", "paretonormal"). EnvironmentError where
+// it is not installed.
+std::vector<int16_t> LoadDistribution(const std::string& name);
+// The format: integers separated by white space, '#' starts a comment. UsageError on anything else.
+std::vector<int16_t> ParseDistribution(std::string_view text);
+
+}  // namespace viaduct::sys
