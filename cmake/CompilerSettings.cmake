@@ -1,10 +1,27 @@
-# Warnings, sanitizers and the compiler cache, the same for every target.
+# Warnings, sanitizers, fuzzing and the compiler cache, the same for every target.
 add_compile_options(-Wall -Wextra -Werror)
 
 set(VIADUCT_SANITIZE "" CACHE STRING "address,undefined or thread; empty for none")
 if(VIADUCT_SANITIZE)
-  add_compile_options(-fsanitize=${VIADUCT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_compile_options(-fsanitize=${VIADUCT_SANITIZE} -fno-omit-frame-pointer
+                      -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${VIADUCT_SANITIZE})
+  # GCC's -Wmaybe-uninitialized and its kin are unreliable on instrumented code.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-Wno-maybe-uninitialized)
+  endif()
+  if(VIADUCT_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-Wno-tsan)  # "atomic_thread_fence is not supported": in library headers
+  endif()
+endif()
+
+option(VIADUCT_FUZZ "Build the fuzz targets (clang only)" OFF)
+if(VIADUCT_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "VIADUCT_FUZZ needs clang: use the preset fuzz, "
+                        "or -DCMAKE_CXX_COMPILER=clang++-14")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
 find_program(CCACHE_PROGRAM ccache)

@@ -1,0 +1,52 @@
+# make demo    the main job: sets up, builds, runs OLSR on the real network, one table, a report
+# make test    sets up, builds, runs every test; the last line counts them
+# make build   sets up, builds; the command is build/viaduct
+# make lint    formats, clang-tidy on changed files (LINT_ALL=1: on all), ruff, layers
+# make asan tsan   the unit tests under sanitizers
+# make fuzz    every fuzz target for FUZZ_SECONDS each
+# make setup clean
+# Everything is repeatable; sudo is asked where root is needed and the user is not root.
+MAKEFLAGS += --no-print-directory
+SUDO := $(shell [ `id -u` = 0 ] || echo sudo)
+JOBS ?= $(shell nproc)
+DEMO_DURATION ?= 10s
+DEMO_REPORT ?= report-demo
+FUZZ_SECONDS ?= 20
+TEST_ARGUMENTS ?=
+
+.PHONY: build demo test lint setup clean asan tsan fuzz
+
+build: setup
+	@setup/configure release
+	@cmake --build build -j $(JOBS)
+	@echo "built: build/viaduct"
+
+setup:
+	@setup/packages
+	@setup/ns3-kit
+
+demo: build
+	$(SUDO) build/viaduct run --compare traditional,emulate,offload examples/olsr-line.yaml \
+	  --duration $(DEMO_DURATION) --report $(DEMO_REPORT)
+
+test: build
+	@$(SUDO) tests/run $(TEST_ARGUMENTS)
+
+lint: build
+	@setup/packages lint
+	@setup/lint
+
+asan tsan:
+	@setup/packages build
+	@setup/configure $@
+	@cmake --build build-$@ -j $(JOBS)
+	@tests/run --build build-$@ --only unit
+
+fuzz:
+	@setup/packages build fuzz
+	@setup/configure fuzz
+	@cmake --build build-fuzz -j $(JOBS)
+	@tests/run --build build-fuzz --only fuzz --fuzz-seconds $(FUZZ_SECONDS)
+
+clean:
+	rm -rf build build-* report-demo
