@@ -26,8 +26,11 @@ double ParseProbability(std::string_view text);
 // A whole number in [low, high].
 int64_t ParseInteger(std::string_view text, int64_t low, int64_t high);
 
-// The inverse, as short as exactness allows: "20ms", "1.5Mbit". Parse*(Format*(x)) == x.
+// The inverse, as short as exactness allows: "20ms", "1.5Mbit", "64KiB", "0.1%".
+// Parse*(Format*(x)) == x for every x that Parse* can return.
 std::string FormatDuration(Duration duration);
 std::string FormatRate(int64_t bits_per_second);
+std::string FormatBytes(int64_t bytes);
+std::string FormatProbability(double probability);
 
 }  // namespace viaduct
