@@ -1,0 +1,393 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_REACTOR_SIMULATOR_IMPL_H
+#define VIADUCT_REACTOR_SIMULATOR_IMPL_H
+
+#include "reactor-clock.h"
+
+#include "ns3/callback.h"
+#include "ns3/event-id.h"
+#include "ns3/nstime.h"
+#include "ns3/scheduler.h"
+#include "ns3/simulator-impl.h"
+#include "ns3/traced-callback.h"
+
+#include "base/fd.h"
+#include "base/histogram.h"
+
+#include <array>
+#include <atomic>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <ostream>
+#include <thread>
+#include <vector>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * ns3::ReactorSimulatorImpl declaration.
+ */
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * @brief What wants to be flushed at the end of the reactor's turn: a device with frames to send.
+ */
+class ReactorFlush
+{
+  public:
+    virtual ~ReactorFlush() = default;
+
+    /**
+     * Send what was gathered during the turn.
+     * @return true when nothing is left; false to be called again soon
+     */
+    virtual bool FlushTurn() = 0;
+};
+
+/**
+ * @ingroup viaduct
+ * @brief A real-time simulator of one thread: due events, then bursts from ready ports, then sleep.
+ *
+ * Virtual time is the monotonic clock since Run(). An event sees its own time stamp as Now(), also
+ * when it runs late; what a port brings in sees the real time, but never a time after an event that
+ * is still to run and never one before the current event.
+ *
+ * One turn of the loop: events that other threads scheduled are taken in; due events run (at most
+ * EventBurst of them); every port with something to do gets one burst; frames to send are flushed.
+ * A turn in which nothing was done ends in a sleep until SpinTime before the next event, and then a
+ * spin. A port that had work is asked again in the next turn without a system call.
+ *
+ * Thread safety: ScheduleWithContext() and Stop() may be called from any thread, everything else
+ * from the thread that calls Run() only (ns3::DefaultSimulatorImpl has the same rule).
+ */
+class ReactorSimulatorImpl : public SimulatorImpl
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    ReactorSimulatorImpl();
+    ~ReactorSimulatorImpl() override;
+
+    /**
+     * @return the simulator's implementation if it is a reactor, null otherwise
+     */
+    static Ptr<ReactorSimulatorImpl> Get();
+
+    // Inherited from SimulatorImpl
+    void Destroy() override;
+    bool IsFinished() const override;
+    void Stop() override;
+    EventId Stop(const Time& delay) override;
+    EventId Schedule(const Time& delay, EventImpl* event) override;
+    void ScheduleWithContext(uint32_t context, const Time& delay, EventImpl* event) override;
+    EventId ScheduleNow(EventImpl* event) override;
+    EventId ScheduleDestroy(EventImpl* event) override;
+    void Remove(const EventId& id) override;
+    void Cancel(const EventId& id) override;
+    bool IsExpired(const EventId& id) const override;
+    void Run() override;
+    Time Now() const override;
+    Time GetDelayLeft(const EventId& id) const override;
+    Time GetMaximumSimulationTime() const override;
+    void SetScheduler(ObjectFactory schedulerFactory) override;
+    uint32_t GetSystemId() const override;
+    uint32_t GetContext() const override;
+    uint64_t GetEventCount() const override;
+
+    /**
+     * TracedCallback signature for EventLate.
+     * @param [in] lateness wall time when the event starts minus its time stamp
+     * @param [in] context the event's context
+     */
+    typedef void (*EventLateTracedCallback)(Time lateness, uint32_t context);
+
+    /**
+     * Register a port. Its callback is run in Run()'s thread, without a context, when the
+     * descriptor is readable, and again in the next turn as long as it returns true. It handles a
+     * bounded burst and returns whether it did or still has work.
+     *
+     * @param fd descriptor to wait for, not owned; -1 to be asked in every turn of the loop but
+     * never be waited for
+     * @param callback what reads the port
+     * @return a number that names the port to RemovePollable()
+     */
+    uint32_t AddPollable(int fd, Callback<bool> callback);
+
+    /**
+     * Forget a port; to be called before its descriptor is closed. Unknown numbers are ignored.
+     * @param id what AddPollable() returned
+     */
+    void RemovePollable(uint32_t id);
+
+    /**
+     * Ask for one call of FlushTurn() at the end of this turn. Ask once a turn only.
+     * @param flush not owned; must live until the call or CancelFlush()
+     */
+    void RequestFlush(ReactorFlush* flush);
+
+    /**
+     * Take back RequestFlush().
+     * @param flush what asked
+     */
+    void CancelFlush(ReactorFlush* flush);
+
+    /**
+     * For ports, between two frames: move virtual time on to the real time.
+     * @return false when an event has become due: the port keeps the rest of its burst for its
+     * next turn and returns true
+     */
+    bool AdvanceToRealTime();
+
+    /**
+     * Run a function as an event of a node, without making an event.
+     * @param context the node's number
+     * @param function what to run
+     */
+    template <typename Function>
+    void RunInContext(uint32_t context, Function&& function)
+    {
+        const uint32_t saved = m_currentContext;
+        m_currentContext = context;
+        function();
+        m_currentContext = saved;
+    }
+
+    /** What the loop's wall time is spent on (Fig. 5 of the 2009 paper). */
+    enum Phase
+    {
+        EVENTS,   //!< simulated events, also those that a received frame causes directly
+        READING,  //!< taking frames from ports
+        WRITING,  //!< giving frames to ports
+        SLEEPING, //!< waiting in the kernel
+        SPINNING, //!< waiting on the clock
+        N_PHASES
+    };
+
+    /**
+     * From now on wall time counts for another phase. Costs one read of the clock.
+     * @param phase the new phase
+     * @return the one before, to be restored
+     */
+    Phase SetPhase(Phase phase);
+
+    /** Where the wall time of Run() went, and how often. */
+    struct Breakdown
+    {
+        std::array<Time, N_PHASES> time; //!< wall time of each phase
+        Time total;                      //!< their sum
+        uint64_t turns = 0;              //!< turns of the loop
+        uint64_t events = 0;             //!< events run
+        uint64_t bursts = 0;             //!< calls of a port that did work
+        uint64_t sleeps = 0;             //!< sleeps in the kernel
+    };
+
+    /**
+     * @return where the time went since Run() or ResetStatistics()
+     */
+    Breakdown GetBreakdown() const;
+
+    /**
+     * @return lateness of every event (wall time when it starts minus its time stamp), nanoseconds
+     */
+    const viaduct::Histogram& GetLateness() const;
+
+    /**
+     * @return true if more events than LatenessQuantile allows were later than LatenessLimit
+     */
+    bool IsVoid() const;
+
+    /**
+     * @return virtual time of the first event later than LatenessLimit; negative if none was
+     */
+    Time GetFirstOverLimit() const;
+
+    /** Forget lateness and breakdown, e.g. when a run's start-up phase is over. */
+    void ResetStatistics();
+
+    /**
+     * Print breakdown, lateness and verdict, a few lines.
+     * @param os where to
+     */
+    void Print(std::ostream& os) const;
+
+    /**
+     * Replace the clock, before Run().
+     * @param clock the new one
+     */
+    void SetClock(std::unique_ptr<ReactorClock> clock);
+
+  private:
+    /** A registered port. */
+    struct Pollable
+    {
+        uint32_t id;             //!< its name
+        int fd;                  //!< what to wait for, or -1
+        Callback<bool> callback; //!< what reads it
+        bool ready = true;       //!< asked in the next turn
+        bool removed = false;    //!< to be erased when no loop is over the list
+        bool muted = false;      //!< taken out of epoll for a while
+        uint32_t idleWakes = 0;  //!< wake-ups in a row in which it had nothing to do
+    };
+
+    /** An event that another thread scheduled. */
+    struct ForeignEvent
+    {
+        uint32_t context; //!< its context
+        int64_t wall;     //!< clock when it was scheduled
+        int64_t delay;    //!< delay asked for
+        EventImpl* event; //!< the event
+    };
+
+    void DoDispose() override;
+
+    /**
+     * Put an event into the scheduler.
+     * @param ts absolute time
+     * @param context its context
+     * @param event the event
+     * @return its key
+     */
+    Scheduler::EventKey Insert(uint64_t ts, uint32_t context, EventImpl* event);
+    /** @return the wall clock as virtual time */
+    int64_t RealNow() const;
+    /** @return true if events of other threads were taken in */
+    bool DrainInbox();
+    /** @return true if an event was run */
+    bool RunDueEvents();
+    /**
+     * Run the next event.
+     * @param now the wall clock as virtual time
+     */
+    void ProcessOneEvent(int64_t now);
+    /**
+     * Account for an event's lateness.
+     * @param lateness nanoseconds
+     * @param context the event's
+     */
+    void RecordLateness(int64_t lateness, uint32_t context);
+    /**
+     * Ask every ready port for one burst.
+     * @param look true to look in the kernel for other ready ports, if that was long enough ago
+     * @return true if one did work
+     */
+    bool ServePorts(bool look);
+    /**
+     * Ask one port for a burst.
+     * @param port the port
+     * @return true if it did work
+     */
+    bool ServePort(Pollable& port);
+    /** @return true if something was flushed */
+    bool FlushAll();
+    /** Nothing to do now: sleep and spin until there may be. */
+    void WaitForWork();
+    /**
+     * Spin until shortly after a time, or something comes in.
+     * @param deadline on the clock
+     */
+    void SpinUntil(int64_t deadline);
+    /**
+     * Sleep in the kernel.
+     * @param timeout nanoseconds, negative for no end
+     */
+    void Sleep(int64_t timeout);
+    /**
+     * Ask the kernel which ports are ready.
+     * @param timeout nanoseconds to wait for one, negative for no end
+     * @return how many are
+     */
+    int LookForReady(int64_t timeout);
+    /** @return the clock's time at which the loop must go on at the latest */
+    int64_t NextDeadline() const;
+    /**
+     * A descriptor that is always ready with nothing to read must not make the loop spin.
+     * @param port the port
+     */
+    void Mute(Pollable& port);
+    /** Let muted ports back in. */
+    void Unmute();
+    /**
+     * Wait for a descriptor from now on.
+     * @param port the port
+     */
+    void Watch(Pollable& port);
+    /** Erase removed ports. */
+    void Compact();
+    /** Wake the loop from another thread or a signal handler. */
+    void Wake() const;
+
+    // Scheduler, as in DefaultSimulatorImpl
+    Ptr<Scheduler> m_events;               //!< the event queue
+    std::list<EventId> m_destroyEvents;    //!< to be run by Destroy()
+    uint32_t m_uid;                        //!< next event's number
+    uint32_t m_currentUid;                 //!< number of the current event
+    uint64_t m_currentTs;                  //!< time of the current event
+    uint32_t m_currentContext;             //!< context of the current event
+    uint64_t m_eventCount;                 //!< events run
+    std::thread::id m_mainThreadId;        //!< who may touch the scheduler
+    std::atomic<bool> m_stop{false};       //!< Run() shall end
+    bool m_running = false;                //!< in Run()
+
+    // Events from other threads
+    std::mutex m_inboxMutex;               //!< guards m_inbox
+    std::vector<ForeignEvent> m_inbox;     //!< what they scheduled
+    std::vector<ForeignEvent> m_drained;   //!< the same, taken out (keeps its memory)
+    std::atomic<bool> m_inboxFilled{false}; //!< m_inbox is not empty
+    std::atomic<bool> m_asleep{false};     //!< in a sleep that must be interrupted
+    viaduct::UniqueFd m_wake;              //!< eventfd(2)
+
+    // Ports
+    viaduct::UniqueFd m_epoll;                         //!< epoll(7)
+    std::vector<std::unique_ptr<Pollable>> m_pollables; //!< the ports
+    uint32_t m_nextPollable = 1;                       //!< next port's name
+    bool m_serving = false;                            //!< a loop is over m_pollables
+    bool m_anyRemoved = false;                         //!< one of them is to be erased
+    int64_t m_lastLook = 0;                            //!< clock of the last look in the kernel
+    int64_t m_unmuteAt = 0;                            //!< clock at which to let ports back in
+    uint32_t m_nMuted = 0;                             //!< how many are muted
+    std::vector<ReactorFlush*> m_flushes;              //!< asked for at the end of this turn
+    std::vector<ReactorFlush*> m_flushing;             //!< being called
+
+    // Time
+    std::unique_ptr<ReactorClock> m_clock; //!< where time is read
+    int64_t m_origin = 0;                  //!< clock at virtual time 0
+    Time m_spinTime;                       //!< attribute SpinTime
+    bool m_alwaysPoll;                     //!< attribute AlwaysPoll
+    bool m_endWhenEmpty;                   //!< attribute EndWhenEmpty
+    uint32_t m_eventBurst;                 //!< attribute EventBurst
+
+    // What is measured
+    Phase m_phase = EVENTS;                       //!< what time counts for now
+    int64_t m_phaseStart = 0;                     //!< clock since when
+    std::array<int64_t, N_PHASES> m_phaseTime{};  //!< nanoseconds a phase
+    uint64_t m_turns = 0;                         //!< see Breakdown
+    uint64_t m_bursts = 0;                        //!< see Breakdown
+    uint64_t m_sleeps = 0;                        //!< see Breakdown
+    uint64_t m_measuredEvents = 0;                //!< see Breakdown
+    viaduct::Histogram m_lateness;                //!< of every event
+    Time m_latenessLimit;                         //!< attribute LatenessLimit
+    double m_latenessQuantile;                    //!< attribute LatenessQuantile
+    Time m_lateThreshold;                         //!< attribute LateThreshold
+    uint64_t m_overLimit = 0;                     //!< events later than the limit
+    int64_t m_firstOverLimit = -1;                //!< virtual time of the first of them
+
+    TracedCallback<Time, uint32_t> m_eventLateTrace; //!< lateness, context
+    TracedCallback<uint32_t> m_portBurstTrace;       //!< port
+    TracedCallback<Time> m_idleTrace;                //!< time until the next event
+    TracedCallback<Time> m_voidTrace;                //!< time of the first event over the limit
+};
+
+} // namespace ns3
+
+#endif /* VIADUCT_REACTOR_SIMULATOR_IMPL_H */
