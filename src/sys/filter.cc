@@ -1,0 +1,45 @@
+#include "sys/filter.h"
+
+#include <pcap/pcap.h>
+#include <sys/socket.h>
+
+#include <memory>
+
+#include "base/error.h"
+
+namespace viaduct::sys {
+
+PacketFilter PacketFilter::Compile(const std::string& expression) {
+  PacketFilter filter;
+  if (expression.find_first_not_of(" \t\n") == std::string::npos) return filter;
+  constexpr int kSnapLength = 262144;  // tcpdump's: the whole of any frame
+  const std::unique_ptr<pcap_t, void (*)(pcap_t*)> pcap(pcap_open_dead(DLT_EN10MB, kSnapLength),
+                                                        pcap_close);
+  if (!pcap) throw std::bad_alloc();
+  bpf_program program{};
+  if (pcap_compile(pcap.get(), &program, expression.c_str(), 1, PCAP_NETMASK_UNKNOWN) < 0) {
+    throw UsageError("packet filter \"" + expression + "\": " + pcap_geterr(pcap.get()) +
+                     " (the syntax is tcpdump's, see pcap-filter(7))");
+  }
+  static_assert(sizeof(bpf_insn) == sizeof(sock_filter));
+  for (u_int i = 0; i < program.bf_len; ++i) {
+    const bpf_insn& from = program.bf_insns[i];
+    filter.instructions_.push_back({from.code, from.jt, from.jf, from.k});
+  }
+  pcap_freecode(&program);
+  return filter;
+}
+
+sock_fprog PacketFilter::Program() const {
+  return {static_cast<unsigned short>(instructions_.size()),
+          const_cast<sock_filter*>(instructions_.data())};
+}
+
+void PacketFilter::Attach(int socket_fd) const {
+  if (PassesEverything()) return;
+  const sock_fprog program = Program();
+  SystemCall("attach a packet filter",
+             setsockopt(socket_fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program));
+}
+
+}  // namespace viaduct::sys

@@ -1,0 +1,340 @@
+#include "sys/link.h"
+
+#include <linux/if.h>
+#include <linux/if_bridge.h>
+#include <linux/if_link.h>
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+#include <linux/veth.h>
+#include <netlink/attr.h>
+#include <netlink/msg.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+#include "sys/netns.h"
+
+namespace viaduct::sys {
+namespace {
+
+constexpr int kCreate = NLM_F_CREATE | NLM_F_EXCL;
+
+std::string Describe(int ifindex) { return "interface " + std::to_string(ifindex); }
+
+uint8_t FamilyOf(const wire::IpAddress& address) {
+  return address.family == wire::Family::kIpv4 ? AF_INET : AF_INET6;
+}
+
+void PutAddress(NetlinkMessage& message, int attribute, const wire::IpAddress& address) {
+  message.Put(attribute, address.bytes.data(), static_cast<size_t>(address.Length()));
+}
+
+ifinfomsg LinkHeader(int ifindex) {
+  ifinfomsg header{};
+  header.ifi_family = AF_UNSPEC;
+  header.ifi_index = ifindex;
+  return header;
+}
+
+NetlinkMessage ChangeLink(int ifindex) {
+  NetlinkMessage message(RTM_NEWLINK, 0);
+  message.AppendHeader(LinkHeader(ifindex));
+  return message;
+}
+
+NetlinkMessage ChangeFlags(int ifindex, unsigned flag, bool on) {
+  ifinfomsg header = LinkHeader(ifindex);
+  header.ifi_change = flag;
+  header.ifi_flags = on ? flag : 0;
+  NetlinkMessage message(RTM_NEWLINK, 0);
+  message.AppendHeader(header);
+  return message;
+}
+
+void PutVethEnd(NetlinkMessage& message, const VethEnd& end) {
+  message.Put(IFLA_IFNAME, end.name);
+  message.PutU32(IFLA_MTU, static_cast<uint32_t>(end.mtu));
+  if (end.mac) message.Put(IFLA_ADDRESS, end.mac->bytes.data(), end.mac->bytes.size());
+  if (end.namespace_fd >= 0) {
+    message.PutU32(IFLA_NET_NS_FD, static_cast<uint32_t>(end.namespace_fd));
+  }
+}
+
+using LinkAttributes = std::array<nlattr*, IFLA_MAX + 1>;
+
+LinkAttributes ParseLinkAttributes(const nlmsghdr* message) {
+  LinkAttributes attributes{};
+  if (nlmsg_parse(const_cast<nlmsghdr*>(message), sizeof(ifinfomsg), attributes.data(), IFLA_MAX,
+                  nullptr) < 0) {
+    throw Error("malformed link message from the kernel");
+  }
+  return attributes;
+}
+
+std::string KindOf(nlattr* link_info) {
+  if (link_info == nullptr) return "";
+  const nlattr* kind =
+      nla_find(static_cast<nlattr*>(nla_data(link_info)), nla_len(link_info), IFLA_INFO_KIND);
+  return kind == nullptr ? "" : std::string(nla_get_string(kind));
+}
+
+LinkInfo ParseLink(const nlmsghdr* message) {
+  const auto* header = static_cast<const ifinfomsg*>(nlmsg_data(message));
+  const LinkAttributes attributes = ParseLinkAttributes(message);
+  LinkInfo link;
+  link.ifindex = header->ifi_index;
+  link.up = (header->ifi_flags & IFF_UP) != 0;
+  link.running = (header->ifi_flags & IFF_RUNNING) != 0;
+  if (attributes[IFLA_IFNAME] != nullptr) link.name = nla_get_string(attributes[IFLA_IFNAME]);
+  if (attributes[IFLA_MTU] != nullptr) {
+    link.mtu = static_cast<int>(nla_get_u32(attributes[IFLA_MTU]));
+  }
+  if (attributes[IFLA_MASTER] != nullptr) {
+    link.master = static_cast<int>(nla_get_u32(attributes[IFLA_MASTER]));
+  }
+  if (const nlattr* mac = attributes[IFLA_ADDRESS]; mac != nullptr && nla_len(mac) == 6) {
+    std::memcpy(link.mac.bytes.data(), nla_data(mac), 6);
+  }
+  link.kind = KindOf(attributes[IFLA_LINKINFO]);
+  return link;
+}
+
+}  // namespace
+
+void Netlink::CreateVethPair(const VethEnd& a, const VethEnd& b) {
+  NetlinkMessage message(RTM_NEWLINK, kCreate);
+  message.AppendHeader(LinkHeader(0));
+  PutVethEnd(message, a);
+  message.Nest(IFLA_LINKINFO, [&] {
+    message.Put(IFLA_INFO_KIND, "veth");
+    message.Nest(IFLA_INFO_DATA, [&] {
+      message.Nest(VETH_INFO_PEER, [&] {
+        message.AppendHeader(LinkHeader(0));
+        PutVethEnd(message, b);
+      });
+    });
+  });
+  socket_.Request(message, "create veth pair " + a.name + " - " + b.name);
+}
+
+void Netlink::CreateBridge(const std::string& name, int mtu) {
+  NetlinkMessage message(RTM_NEWLINK, kCreate);
+  message.AppendHeader(LinkHeader(0));
+  message.Put(IFLA_IFNAME, name);
+  message.PutU32(IFLA_MTU, static_cast<uint32_t>(mtu));
+  message.Nest(IFLA_LINKINFO, [&] {
+    message.Put(IFLA_INFO_KIND, "bridge");
+    message.Nest(IFLA_INFO_DATA, [&] {
+      message.PutU32(IFLA_BR_STP_STATE, 0);
+      message.PutU32(IFLA_BR_FORWARD_DELAY, 0);
+      message.PutU8(IFLA_BR_MCAST_SNOOPING, 0);
+    });
+  });
+  socket_.Request(message, "create bridge " + name);
+}
+
+void Netlink::DeleteLink(int ifindex) {
+  NetlinkMessage message(RTM_DELLINK, 0);
+  message.AppendHeader(LinkHeader(ifindex));
+  socket_.Request(message, "delete " + Describe(ifindex));
+}
+
+std::optional<LinkInfo> Netlink::FindLink(const std::string& name) {
+  if (name.empty() || name.size() >= IFNAMSIZ) return std::nullopt;
+  NetlinkMessage message(RTM_GETLINK, 0);
+  message.AppendHeader(LinkHeader(0));
+  message.Put(IFLA_IFNAME, name);
+  std::optional<LinkInfo> link;
+  try {
+    socket_.Query(message, "look up interface " + name,
+                  [&](const nlmsghdr* answer) { link = ParseLink(answer); });
+  } catch (const SystemError& error) {
+    if (error.error_number() != ENODEV) throw;
+  }
+  return link;
+}
+
+LinkInfo Netlink::GetLink(const std::string& name) {
+  std::optional<LinkInfo> link = FindLink(name);
+  if (!link) throw SystemError("look up interface " + name, ENODEV);
+  return *link;
+}
+
+std::vector<LinkInfo> Netlink::Links() {
+  NetlinkMessage message(RTM_GETLINK, NLM_F_DUMP);
+  message.AppendHeader(LinkHeader(0));
+  std::vector<LinkInfo> links;
+  socket_.Query(message, "list interfaces",
+                [&](const nlmsghdr* answer) { links.push_back(ParseLink(answer)); });
+  return links;
+}
+
+void Netlink::SetUp(int ifindex, bool up) {
+  NetlinkMessage message = ChangeFlags(ifindex, IFF_UP, up);
+  socket_.Request(message, "set " + Describe(ifindex) + (up ? " up" : " down"));
+}
+
+void Netlink::SetArp(int ifindex, bool on) {
+  NetlinkMessage message = ChangeFlags(ifindex, IFF_NOARP, !on);
+  socket_.Request(message, "switch ARP of " + Describe(ifindex));
+}
+
+void Netlink::SetMtu(int ifindex, int mtu) {
+  NetlinkMessage message = ChangeLink(ifindex);
+  message.PutU32(IFLA_MTU, static_cast<uint32_t>(mtu));
+  socket_.Request(message, "set MTU " + std::to_string(mtu) + " of " + Describe(ifindex));
+}
+
+void Netlink::SetMac(int ifindex, const wire::MacAddress& mac) {
+  NetlinkMessage message = ChangeLink(ifindex);
+  message.Put(IFLA_ADDRESS, mac.bytes.data(), mac.bytes.size());
+  socket_.Request(message, "set MAC address " + mac.ToString() + " of " + Describe(ifindex));
+}
+
+void Netlink::SetMaster(int ifindex, int master_ifindex) {
+  NetlinkMessage message = ChangeLink(ifindex);
+  message.PutU32(IFLA_MASTER, static_cast<uint32_t>(master_ifindex));
+  socket_.Request(message, "put " + Describe(ifindex) + " under " + Describe(master_ifindex));
+}
+
+void Netlink::SetIpv6LinkLocal(int ifindex, bool on) {
+  NetlinkMessage message = ChangeLink(ifindex);
+  message.Nest(IFLA_AF_SPEC, [&] {
+    message.Nest(AF_INET6, [&] {
+      message.PutU8(IFLA_INET6_ADDR_GEN_MODE,
+                    on ? IN6_ADDR_GEN_MODE_EUI64 : IN6_ADDR_GEN_MODE_NONE);
+    });
+  });
+  socket_.Request(message, "set the IPv6 address generation of " + Describe(ifindex));
+}
+
+void Netlink::MoveLink(int ifindex, int namespace_fd, const std::string& new_name) {
+  NetlinkMessage message = ChangeLink(ifindex);
+  message.PutU32(IFLA_NET_NS_FD, static_cast<uint32_t>(namespace_fd));
+  message.Put(IFLA_IFNAME, new_name);
+  socket_.Request(message, "move " + Describe(ifindex) + " to another namespace as " + new_name);
+}
+
+void Netlink::AddAddress(int ifindex, const wire::IpPrefix& address) {
+  const bool ipv4 = address.address.family == wire::Family::kIpv4;
+  ifaddrmsg header{};
+  header.ifa_family = FamilyOf(address.address);
+  header.ifa_prefixlen = static_cast<uint8_t>(address.length);
+  header.ifa_flags = ipv4 ? 0 : IFA_F_NODAD;
+  header.ifa_index = static_cast<uint32_t>(ifindex);
+  NetlinkMessage message(RTM_NEWADDR, kCreate);
+  message.AppendHeader(header);
+  PutAddress(message, IFA_LOCAL, address.address);
+  PutAddress(message, IFA_ADDRESS, address.address);
+  if (ipv4 && address.length < 31) {
+    wire::IpAddress broadcast = address.address;
+    for (int bit = address.length; bit < 32; ++bit) {
+      broadcast.bytes[static_cast<size_t>(bit / 8)] |= static_cast<uint8_t>(0x80 >> (bit % 8));
+    }
+    PutAddress(message, IFA_BROADCAST, broadcast);
+  }
+  socket_.Request(message, "add address " + address.ToString() + " to " + Describe(ifindex));
+}
+
+std::vector<wire::IpPrefix> Netlink::Addresses(int ifindex) {
+  NetlinkMessage message(RTM_GETADDR, NLM_F_DUMP);
+  message.AppendHeader(ifaddrmsg{});
+  std::vector<wire::IpPrefix> addresses;
+  socket_.Query(message, "list addresses", [&](const nlmsghdr* answer) {
+    const auto* header = static_cast<const ifaddrmsg*>(nlmsg_data(answer));
+    if (static_cast<int>(header->ifa_index) != ifindex) return;
+    if (header->ifa_family != AF_INET && header->ifa_family != AF_INET6) return;
+    std::array<nlattr*, IFA_MAX + 1> attributes{};
+    nlmsg_parse(const_cast<nlmsghdr*>(answer), sizeof *header, attributes.data(), IFA_MAX, nullptr);
+    const nlattr* value =
+        attributes[IFA_LOCAL] != nullptr ? attributes[IFA_LOCAL] : attributes[IFA_ADDRESS];
+    if (value == nullptr) return;
+    wire::IpPrefix prefix;
+    prefix.address.family =
+        header->ifa_family == AF_INET ? wire::Family::kIpv4 : wire::Family::kIpv6;
+    prefix.length = header->ifa_prefixlen;
+    const auto length = std::min(nla_len(value), prefix.address.Length());
+    std::memcpy(prefix.address.bytes.data(), nla_data(value), static_cast<size_t>(length));
+    addresses.push_back(prefix);
+  });
+  return addresses;
+}
+
+void Netlink::AddRoute(const wire::IpPrefix& destination,
+                       const std::optional<wire::IpAddress>& gateway, int ifindex,
+                       uint32_t metric) {
+  const wire::IpPrefix network = destination.Network();
+  rtmsg header{};
+  header.rtm_family = FamilyOf(network.address);
+  header.rtm_dst_len = static_cast<unsigned char>(network.length);
+  header.rtm_table = RT_TABLE_MAIN;
+  header.rtm_protocol = RTPROT_STATIC;
+  header.rtm_scope = gateway ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK;
+  header.rtm_type = RTN_UNICAST;
+  NetlinkMessage message(RTM_NEWROUTE, kCreate);
+  message.AppendHeader(header);
+  if (network.length > 0) PutAddress(message, RTA_DST, network.address);
+  if (gateway) PutAddress(message, RTA_GATEWAY, *gateway);
+  message.PutU32(RTA_OIF, static_cast<uint32_t>(ifindex));
+  if (metric != 0) message.PutU32(RTA_PRIORITY, metric);
+  socket_.Request(message, "add route " + network.ToString() +
+                               (gateway ? " via " + gateway->ToString() : "") + " dev " +
+                               Describe(ifindex));
+}
+
+void Netlink::AddPermanentNeighbour(int ifindex, const wire::IpAddress& address,
+                                    const wire::MacAddress& mac) {
+  ndmsg header{};
+  header.ndm_family = FamilyOf(address);
+  header.ndm_ifindex = ifindex;
+  header.ndm_state = NUD_PERMANENT;
+  NetlinkMessage message(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE);
+  message.AppendHeader(header);
+  PutAddress(message, NDA_DST, address);
+  message.Put(NDA_LLADDR, mac.bytes.data(), mac.bytes.size());
+  socket_.Request(message, "add neighbour " + address.ToString() + " on " + Describe(ifindex));
+}
+
+LinkMonitor::LinkMonitor(int namespace_fd) {
+  NamespaceScope scope(namespace_fd);
+  socket_ = UniqueFd(
+      SystemCall("open a link monitor",
+                 socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE)));
+  sockaddr_nl address{};
+  address.nl_family = AF_NETLINK;
+  address.nl_groups = RTMGRP_LINK;
+  SystemCall("subscribe to link events",
+             bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address));
+}
+
+std::vector<LinkEvent> LinkMonitor::Read(bool* lost) {
+  std::vector<LinkEvent> events;
+  if (lost != nullptr) *lost = false;
+  alignas(nlmsghdr) std::array<char, 32768> buffer;
+  while (true) {
+    const ssize_t received = recv(socket_.get(), buffer.data(), buffer.size(), 0);
+    if (received < 0 && errno == ENOBUFS) {
+      if (lost != nullptr) *lost = true;
+      continue;
+    }
+    if (received < 0 && errno == EINTR) continue;
+    if (received < 0 && errno == EAGAIN) return events;
+    SystemCall("read link events", received);
+    int left = static_cast<int>(received);
+    for (auto* message = reinterpret_cast<nlmsghdr*>(buffer.data()); nlmsg_ok(message, left);
+         message = nlmsg_next(message, &left)) {
+      if (message->nlmsg_type != RTM_NEWLINK && message->nlmsg_type != RTM_DELLINK) continue;
+      const auto* header = static_cast<const ifinfomsg*>(nlmsg_data(message));
+      if (header->ifi_family != AF_UNSPEC) continue;  // bridge port messages repeat the link's
+      const LinkInfo link = ParseLink(message);
+      events.push_back(
+          {link.ifindex, link.name, link.up, link.running, message->nlmsg_type == RTM_DELLINK});
+    }
+  }
+}
+
+}  // namespace viaduct::sys

@@ -1,0 +1,141 @@
+#include "sys/netns.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <thread>
+
+#include "base/error.h"
+
+namespace viaduct::sys {
+namespace {
+
+constexpr char kThreadNamespace[] = "/proc/thread-self/ns/net";
+
+// Runs `work` on a thread of its own, so that unshare(2) concerns nobody else; rethrows.
+void OnOwnThread(const std::function<void()>& work) {
+  std::exception_ptr failure;
+  std::thread thread([&] {
+    try {
+      work();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  });
+  thread.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+// As `ip netns add` prepares it: a shared mount point, so that names appear in every mount
+// namespace.
+void PrepareDirectory() {
+  const std::string directory(kNamespaceDirectory);
+  if (mkdir(directory.c_str(), 0755) < 0 && errno != EEXIST) {
+    throw SystemError("mkdir " + directory, errno);
+  }
+  if (mount("", directory.c_str(), "none", MS_SHARED | MS_REC, nullptr) == 0) return;
+  if (errno != EINVAL) throw SystemError("mount --make-shared " + directory, errno);
+  SystemCall("mount --bind " + directory,
+             mount(directory.c_str(), directory.c_str(), "none", MS_BIND | MS_REC, nullptr));
+  SystemCall("mount --make-shared " + directory,
+             mount("", directory.c_str(), "none", MS_SHARED | MS_REC, nullptr));
+}
+
+UniqueFd OpenPath(const std::string& path, const std::string& attempted) {
+  return UniqueFd(SystemCall(attempted, open(path.c_str(), O_RDONLY | O_CLOEXEC)));
+}
+
+}  // namespace
+
+std::string NamespacePath(const std::string& name) {
+  return std::string(kNamespaceDirectory) + "/" + name;
+}
+
+bool NamespaceExists(const std::string& name) {
+  return access(NamespacePath(name).c_str(), F_OK) == 0;
+}
+
+void CreateNamespace(const std::string& name) {
+  const std::string attempted = "create network namespace " + name;
+  PrepareDirectory();
+  const std::string path = NamespacePath(name);
+  UniqueFd(SystemCall(attempted, open(path.c_str(), O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0)));
+  try {
+    OnOwnThread([&] {
+      SystemCall(attempted + " (unshare)", unshare(CLONE_NEWNET));
+      SystemCall(attempted + " (bind mount)",
+                 mount(kThreadNamespace, path.c_str(), "none", MS_BIND, nullptr));
+    });
+  } catch (...) {
+    unlink(path.c_str());
+    throw;
+  }
+}
+
+void DeleteNamespace(const std::string& name) {
+  const std::string path = NamespacePath(name);
+  // EINVAL: the file is there but nothing is mounted on it (a creation that died half-way).
+  if (umount2(path.c_str(), MNT_DETACH) < 0 && errno != EINVAL && errno != ENOENT) {
+    throw SystemError("umount " + path, errno);
+  }
+  if (unlink(path.c_str()) < 0 && errno != ENOENT) throw SystemError("unlink " + path, errno);
+}
+
+UniqueFd OpenNamespace(const std::string& name) {
+  return OpenPath(NamespacePath(name), "open network namespace " + name);
+}
+
+UniqueFd OpenCurrentNamespace() {
+  return OpenPath(kThreadNamespace, "open the current network namespace");
+}
+
+UniqueFd OpenNamespaceOfProcess(int pid) {
+  return OpenPath("/proc/" + std::to_string(pid) + "/ns/net",
+                  "open network namespace of process " + std::to_string(pid));
+}
+
+uint64_t NamespaceInode(int namespace_fd) {
+  struct stat status;
+  SystemCall("stat network namespace", fstat(namespace_fd, &status));
+  return status.st_ino;
+}
+
+std::vector<int> ProcessesInNamespaces(const std::set<uint64_t>& inodes) {
+  std::vector<int> pids;
+  const std::unique_ptr<DIR, int (*)(DIR*)> proc(opendir("/proc"), closedir);
+  if (!proc) throw SystemError("read /proc", errno);
+  while (const dirent* entry = readdir(proc.get())) {
+    const int pid = atoi(entry->d_name);
+    if (pid <= 0 || pid == getpid()) continue;
+    struct stat status;
+    const std::string path = std::string("/proc/") + entry->d_name + "/ns/net";
+    if (stat(path.c_str(), &status) == 0 && inodes.count(status.st_ino) != 0) pids.push_back(pid);
+  }
+  return pids;
+}
+
+NamespaceScope::NamespaceScope(int namespace_fd) : previous_(OpenCurrentNamespace()) {
+  SystemCall("enter network namespace", setns(namespace_fd, CLONE_NEWNET));
+}
+
+NamespaceScope::~NamespaceScope() {
+  // Going on in the wrong namespace would touch somebody else's interfaces.
+  if (setns(previous_.get(), CLONE_NEWNET) < 0) std::terminate();
+}
+
+void InScratchNamespace(const std::function<void()>& work) {
+  OnOwnThread([&] {
+    SystemCall("create a scratch network namespace", unshare(CLONE_NEWNET));
+    work();
+  });
+}
+
+}  // namespace viaduct::sys

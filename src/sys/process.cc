@@ -1,0 +1,105 @@
+#include "sys/process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <string>
+
+#include "base/clock.h"
+#include "base/error.h"
+
+namespace viaduct::sys {
+namespace {
+
+std::string ReadStat(int pid) {
+  const UniqueFd file(
+      open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return "";
+  std::array<char, 4096> buffer;
+  const ssize_t length = read(file.get(), buffer.data(), buffer.size());
+  return length <= 0 ? "" : std::string(buffer.data(), static_cast<size_t>(length));
+}
+
+// Field `number` (1-based, at least 3) of a stat line; the name (field 2) is in parentheses and may
+// itself hold spaces and parentheses, so counting starts after the last one.
+std::string_view StatField(std::string_view stat, int number) {
+  const size_t name_end = stat.rfind(')');
+  if (name_end == std::string_view::npos) return {};
+  std::string_view rest = stat.substr(name_end + 1);
+  for (int field = 3;; ++field) {
+    const size_t start = rest.find_first_not_of(" \n");
+    if (start == std::string_view::npos) return {};
+    const size_t end = std::min(rest.find_first_of(" \n", start), rest.size());
+    if (field == number) return rest.substr(start, end - start);
+    rest = rest.substr(end);
+  }
+}
+
+struct Victim {
+  UniqueFd fd;
+  bool gone = false;
+};
+
+void SignalAll(const std::vector<Victim>& victims, int signal) {
+  for (const Victim& victim : victims) {
+    if (!victim.gone) syscall(SYS_pidfd_send_signal, victim.fd.get(), signal, nullptr, 0);
+  }
+}
+
+// Waits until all have ended or `patience` is over; true when all have.
+bool AwaitEnd(std::vector<Victim>& victims, Duration patience) {
+  const Instant deadline = MonotonicClock::Now() + patience;
+  for (Victim& victim : victims) {
+    if (victim.gone) continue;
+    const Duration left = std::max(deadline - MonotonicClock::Now(), Duration());
+    pollfd entry{victim.fd.get(), POLLIN, 0};
+    const int milliseconds = static_cast<int>((left.nanoseconds() + 999999) / 1000000);
+    victim.gone = poll(&entry, 1, milliseconds) > 0;
+  }
+  return std::all_of(victims.begin(), victims.end(), [](const Victim& v) { return v.gone; });
+}
+
+}  // namespace
+
+uint64_t ParseStartTime(std::string_view stat) {
+  const std::string_view field = StatField(stat, 22);
+  uint64_t value = 0;
+  const auto result = std::from_chars(field.data(), field.data() + field.size(), value);
+  return result.ec == std::errc() && result.ptr == field.data() + field.size() ? value : 0;
+}
+
+uint64_t ProcessStartTime(int pid) { return ParseStartTime(ReadStat(pid)); }
+
+bool ProcessAlive(int pid, uint64_t start_time) {
+  if (pid <= 0 || start_time == 0) return false;
+  const std::string stat = ReadStat(pid);
+  const std::string_view state = StatField(stat, 3);
+  return ParseStartTime(stat) == start_time && state != "Z" && state != "X";
+}
+
+UniqueFd OpenPidFd(int pid) {
+  return UniqueFd(SystemCall("open process " + std::to_string(pid),
+                             static_cast<int>(syscall(SYS_pidfd_open, pid, 0))));
+}
+
+void TerminateProcesses(const std::vector<int>& pids, Duration patience) {
+  std::vector<Victim> victims;
+  for (const int pid : pids) {
+    const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+    if (fd >= 0) victims.push_back({UniqueFd(fd), false});
+  }
+  if (victims.empty()) return;
+  SignalAll(victims, SIGTERM);
+  if (AwaitEnd(victims, patience)) return;
+  SignalAll(victims, SIGKILL);
+  AwaitEnd(victims, Duration::Seconds(1));
+}
+
+}  // namespace viaduct::sys

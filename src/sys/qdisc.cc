@@ -1,0 +1,191 @@
+#include "sys/qdisc.h"
+
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+#include <netlink/attr.h>
+#include <netlink/msg.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.h"
+#include "sys/netns.h"
+
+namespace viaduct::sys {
+namespace {
+
+using FillOptions = std::function<void(NetlinkMessage&)>;
+
+tcmsg TrafficHeader(const QdiscPlace& place) {
+  tcmsg header{};
+  header.tcm_family = AF_UNSPEC;
+  header.tcm_ifindex = place.ifindex;
+  header.tcm_handle = place.handle;
+  header.tcm_parent = place.parent;
+  return header;
+}
+
+NetlinkMessage NewQdisc(const QdiscPlace& place, const std::string& kind, const FillOptions& fill) {
+  NetlinkMessage message(RTM_NEWQDISC, NLM_F_CREATE | NLM_F_REPLACE);
+  message.AppendHeader(TrafficHeader(place));
+  message.Put(TCA_KIND, kind);
+  if (fill) message.Nest(TCA_OPTIONS, [&] { fill(message); });
+  return message;
+}
+
+// The kernel says ENOENT ("Specified qdisc kind is unknown") for a qdisc it neither has nor can
+// load.
+void Add(Netlink& session, const QdiscPlace& place, const std::string& kind,
+         const FillOptions& fill) {
+  NetlinkMessage message = NewQdisc(place, kind, fill);
+  try {
+    session.socket().Request(
+        message, "add qdisc " + kind + " to interface " + std::to_string(place.ifindex));
+  } catch (const SystemError& error) {
+    if (error.error_number() != ENOENT) throw;
+    throw EnvironmentError("the " + kind + " qdisc is not in this kernel (module sch_" + kind +
+                           "; see `viaduct doctor`)");
+  }
+}
+
+uint32_t Probability(double value) {
+  return static_cast<uint32_t>(std::llround(std::clamp(value, 0.0, 1.0) * 4294967295.0));
+}
+
+uint32_t Clamp32(int64_t value) {
+  return static_cast<uint32_t>(std::clamp<int64_t>(value, 0, 0xFFFFFFFFLL));
+}
+
+void FillNetem(NetlinkMessage& message, const Netem& netem) {
+  // The fixed part comes first inside TCA_OPTIONS, without an attribute header of its own.
+  tc_netem_qopt options{};
+  options.limit = netem.limit;
+  options.loss = Probability(netem.loss);
+  options.duplicate = Probability(netem.duplicate);
+  // With `gap` 1 every frame is a candidate: sent at once with this probability, delayed otherwise.
+  options.gap = netem.reorder > 0 ? 1 : 0;
+  message.AppendHeader(options);
+  message.PutU64(TCA_NETEM_LATENCY64, static_cast<uint64_t>(netem.delay.nanoseconds()));
+  message.PutU64(TCA_NETEM_JITTER64, static_cast<uint64_t>(netem.jitter.nanoseconds()));
+  if (netem.reorder > 0) {
+    const tc_netem_reorder reorder{Probability(netem.reorder), 0};
+    message.Put(TCA_NETEM_REORDER, &reorder, sizeof reorder);
+  }
+  if (netem.corrupt > 0) {
+    const tc_netem_corrupt corrupt{Probability(netem.corrupt), 0};
+    message.Put(TCA_NETEM_CORRUPT, &corrupt, sizeof corrupt);
+  }
+  if (!netem.distribution.empty()) {
+    message.Put(TCA_NETEM_DELAY_DIST, netem.distribution.data(),
+                netem.distribution.size() * sizeof netem.distribution[0]);
+  }
+}
+
+void FillTokenBucket(NetlinkMessage& message, const TokenBucket& bucket) {
+  const auto bytes_per_second = static_cast<uint64_t>(std::max<int64_t>(bucket.rate / 8, 1));
+  tc_tbf_qopt options{};
+  options.rate.linklayer = TC_LINKLAYER_ETHERNET;
+  options.rate.rate = Clamp32(static_cast<int64_t>(bytes_per_second));
+  options.limit = Clamp32(bucket.limit);
+  message.Put(TCA_TBF_PARMS, &options, sizeof options);
+  if (bytes_per_second >= 0xFFFFFFFFULL) message.PutU64(TCA_TBF_RATE64, bytes_per_second);
+  message.PutU32(TCA_TBF_BURST, Clamp32(bucket.burst));
+}
+
+}  // namespace
+
+int64_t SensibleBurst(int64_t rate, int mtu) {
+  constexpr int kEthernetHeader = 14;
+  return std::max<int64_t>(2 * (mtu + kEthernetHeader), rate / 8 / 4000);
+}
+
+void AddTokenBucket(Netlink& session, const QdiscPlace& place, const TokenBucket& parameters) {
+  if (parameters.rate < 8) throw UsageError("rate: at least 8bit (a byte a second)");
+  Add(session, place, "tbf", [&](NetlinkMessage& m) { FillTokenBucket(m, parameters); });
+}
+
+void AddNetem(Netlink& session, const QdiscPlace& place, const Netem& parameters) {
+  Add(session, place, "netem", [&](NetlinkMessage& m) { FillNetem(m, parameters); });
+}
+
+void AddPacketFifo(Netlink& session, const QdiscPlace& place, uint32_t packets) {
+  Add(session, place, "pfifo", [&](NetlinkMessage& m) { m.AppendHeader(tc_fifo_qopt{packets}); });
+}
+
+void AddDefaultQdisc(Netlink& session, const QdiscPlace& place, const std::string& kind) {
+  Add(session, place, kind, nullptr);
+}
+
+void RemoveRootQdisc(Netlink& session, int ifindex) {
+  NetlinkMessage message(RTM_DELQDISC, 0);
+  message.AppendHeader(TrafficHeader({ifindex, kRootQdisc, 0}));
+  try {
+    session.socket().Request(message, "remove the qdisc of interface " + std::to_string(ifindex));
+  } catch (const SystemError& error) {
+    if (error.error_number() != ENOENT && error.error_number() != EINVAL) throw;
+  }
+}
+
+std::string RootQdisc(Netlink& session, int ifindex) {
+  NetlinkMessage message(RTM_GETQDISC, NLM_F_DUMP);
+  message.AppendHeader(TrafficHeader({ifindex, 0, 0}));
+  std::string kind;
+  session.socket().Query(message, "list qdiscs", [&](const nlmsghdr* answer) {
+    const auto* header = static_cast<const tcmsg*>(nlmsg_data(answer));
+    if (header->tcm_ifindex != ifindex || header->tcm_parent != TC_H_ROOT) return;
+    const nlattr* attribute =
+        nlmsg_find_attr(const_cast<nlmsghdr*>(answer), sizeof *header, TCA_KIND);
+    if (attribute != nullptr) kind = nla_get_string(attribute);
+  });
+  return kind;
+}
+
+bool HasQdisc(const std::string& kind) {
+  bool present = false;
+  InScratchNamespace([&] {
+    Netlink session;
+    // Without options most qdiscs refuse (EINVAL); an unknown one is ENOENT before that.
+    NetlinkMessage message =
+        NewQdisc({session.IfIndex("lo"), kRootQdisc, QdiscHandle(1)}, kind, {});
+    present = session.socket().TryRequest(message) != ENOENT;
+  });
+  return present;
+}
+
+std::vector<int16_t> ParseDistribution(std::string_view text) {
+  std::vector<int16_t> table;
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    for (std::string word; words >> word;) {
+      int16_t value = 0;
+      const auto result = std::from_chars(word.data(), word.data() + word.size(), value);
+      if (result.ec != std::errc() || result.ptr != word.data() + word.size()) {
+        throw UsageError("delay distribution table: \"" + word + "\" is not a 16-bit integer");
+      }
+      table.push_back(value);
+    }
+  }
+  return table;
+}
+
+std::vector<int16_t> LoadDistribution(const std::string& name) {
+  for (const char* directory : {"/usr/lib/tc", "/usr/lib64/tc", "/usr/share/tc"}) {
+    std::ifstream file(std::string(directory) + "/" + name + ".dist");
+    if (!file) continue;
+    std::ostringstream text;
+    text << file.rdbuf();
+    return ParseDistribution(text.str());
+  }
+  throw EnvironmentError("delay distribution \"" + name + "\": the table /usr/lib/tc/" + name +
+                         ".dist is missing; install iproute2");
+}
+
+}  // namespace viaduct::sys
