@@ -1,0 +1,149 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "base/error.h"
+#include "load/options.h"
+#include "load/pacer.h"
+#include "load/payload.h"
+#include "load/socket.h"
+#include "load/tally.h"
+
+namespace viaduct::load {
+namespace {
+
+Instant At(int64_t microseconds) { return Instant() + Duration::Microseconds(microseconds); }
+
+void Record(Tally& tally, std::initializer_list<uint64_t> sequences) {
+  for (uint64_t sequence : sequences) {
+    tally.Record({.sequence = sequence, .sent = At(10)}, 160, At(10 + sequence));
+  }
+}
+
+TEST(PayloadTest, ReadsBackWhatItWrote) {
+  std::array<std::byte, kHeaderBytes> payload;
+  WriteHeader({.type = PacketType::kEnd, .flow = 7, .sequence = 1ull << 40, .sent = At(5)},
+              payload);
+  const auto header = ReadHeader(payload);
+  ASSERT_TRUE(header);
+  EXPECT_EQ(header->type, PacketType::kEnd);
+  EXPECT_EQ(header->flow, 7u);
+  EXPECT_EQ(header->sequence, 1ull << 40);
+  EXPECT_EQ(header->sent, At(5));
+}
+
+TEST(PayloadTest, RefusesWhatIsNotItsOwn) {
+  std::array<std::byte, kHeaderBytes> payload{};
+  EXPECT_FALSE(ReadHeader(payload));
+  WriteHeader({}, payload);
+  EXPECT_TRUE(ReadHeader(payload));
+  EXPECT_FALSE(ReadHeader(std::span(payload).first(kHeaderBytes - 1)));
+  payload[kTypeOffset] = std::byte{9};
+  EXPECT_FALSE(ReadHeader(payload));
+}
+
+TEST(TallyTest, CountsInOrder) {
+  Tally tally;
+  Record(tally, {0, 1, 2, 5});
+  EXPECT_EQ(tally.received(), 4u);
+  EXPECT_EQ(tally.sequences_seen(), 6u);
+  EXPECT_EQ(tally.bytes(), 640u);
+  EXPECT_EQ(tally.reordered(), 0u);
+  EXPECT_EQ(tally.delay().Max(), 5000);
+  EXPECT_EQ(tally.last() - tally.first(), Duration::Microseconds(5));
+}
+
+TEST(TallyTest, TellsReorderedFromDuplicate) {
+  Tally tally;
+  Record(tally, {0, 2, 1, 2, 1, 3, 0});
+  EXPECT_EQ(tally.received(), 4u);
+  EXPECT_EQ(tally.reordered(), 1u);
+  EXPECT_EQ(tally.duplicates(), 3u);
+}
+
+TEST(TallyTest, AGapForgetsWhatItCovers) {
+  Tally tally;
+  const uint64_t far = Tally::kWindow;
+  Record(tally, {0, 1, far + 1, far});  // far and 0 share a slot, far + 1 and 1 too
+  EXPECT_EQ(tally.received(), 4u);
+  EXPECT_EQ(tally.duplicates(), 0u);
+  EXPECT_EQ(tally.reordered(), 1u);
+}
+
+TEST(TallyTest, OlderThanTheWindowIsReorderedAndMarksNothing) {
+  Tally tally;
+  const uint64_t far = 3 * Tally::kWindow;
+  Record(tally, {far, 0, 2 * Tally::kWindow});
+  EXPECT_EQ(tally.reordered(), 2u);
+  EXPECT_EQ(tally.duplicates(), 0u);
+  Record(tally, {far - Tally::kWindow + 1});
+  EXPECT_EQ(tally.duplicates(), 0u);
+}
+
+TEST(TimeSeriesTest, FillsIntervals) {
+  TimeSeries series;
+  series.Add(Duration(), 1);
+  series.Add(Duration::Milliseconds(99), 2);
+  series.Add(Duration::Milliseconds(300), 4);
+  EXPECT_THAT(series.counts(), testing::ElementsAre(3, 0, 0, 4));
+  series.Add(TimeSeries::kInterval * TimeSeries::kMaxIntervals, 1);
+  EXPECT_EQ(series.counts().size(), 4u);
+}
+
+TEST(PacerTest, SendsOnePacketAPeriod) {
+  Pacer pacer(1000, At(0), Duration::Milliseconds(2));
+  EXPECT_EQ(pacer.DueNow(0, At(0), 32), 1);
+  EXPECT_EQ(pacer.DueNow(1, At(999), 32), 0);
+  EXPECT_EQ(pacer.DueNow(1, At(1000), 32), 1);
+  EXPECT_EQ(pacer.Due(1'000'000'000), At(1'000'000'000'000));
+}
+
+TEST(PacerTest, CatchesUpAtMostTheLimit) {
+  Pacer pacer(1'000'000, At(0), Duration::Milliseconds(2));
+  EXPECT_EQ(pacer.DueNow(0, At(100), 1024), 101);
+  EXPECT_EQ(pacer.DueNow(0, At(100), 32), 32);
+  EXPECT_EQ(pacer.Slip(), Duration());
+  // 50 ms late: 48 ms are given up.
+  EXPECT_EQ(pacer.DueNow(0, At(50'000), 4096), 2001);
+  EXPECT_EQ(pacer.Slip(), Duration::Milliseconds(48));
+  EXPECT_EQ(pacer.DueNow(2001, At(50'000), 4096), 0);
+}
+
+TEST(OptionsTest, ReadsRates) {
+  EXPECT_EQ(ParsePacketRate("max", 160), std::nullopt);
+  EXPECT_DOUBLE_EQ(*ParsePacketRate("20000pps", 160), 20000);
+  EXPECT_DOUBLE_EQ(*ParsePacketRate("16Mbit", 160), 12500);
+  for (const char* bad : {"pps", "-1pps", "0pps", "1e5pps", "nanpps", "16", "fast"}) {
+    EXPECT_THROW(ParsePacketRate(bad, 160), UsageError) << bad;
+  }
+}
+
+TEST(OptionsTest, ReadsCommandLines) {
+  const char* const send[] = {"viaduct-load",  "send",       "--to",
+                              "10.0.0.1:5001", "--duration", "250ms",
+                              "--json",        "--count",    "5"};
+  const CommandLine line = ParseCommandLine(std::size(send), send);
+  ASSERT_TRUE(line.send);
+  EXPECT_TRUE(line.json);
+  EXPECT_EQ(line.send->duration, Duration::Milliseconds(250));
+  EXPECT_EQ(line.send->count, 5u);
+  EXPECT_EQ(line.send->size, 160);
+  EXPECT_FALSE(line.send->rate);
+  const char* const sample[] = {"viaduct-load", "receive", "--port", "5", "--sample", "3"};
+  EXPECT_THROW(ParseCommandLine(std::size(sample), sample), UsageError);
+  const char* const nothing[] = {"viaduct-load"};
+  EXPECT_THROW(ParseCommandLine(1, nothing), UsageError);
+}
+
+TEST(EndpointTest, ReadsAddressesAndPorts) {
+  EXPECT_EQ(ParseEndpoint("10.0.0.1:5001").family(), AF_INET);
+  EXPECT_EQ(ParseEndpoint("[2001:db8::1]:5001").family(), AF_INET6);
+  for (const char* bad : {"10.0.0.1", ":1", "10.0.0.1:", "10.0.0.1:0", "10.0.0.1:65536", "host:1",
+                          "2001:db8::1:5001", "[10.0.0.1]:1", "10.0.0.1:1x"}) {
+    EXPECT_THROW(ParseEndpoint(bad), UsageError) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace viaduct::load

@@ -1,0 +1,134 @@
+#include "load/options.h"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <bit>
+#include <charconv>
+#include <cstdlib>
+#include <string>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "load/payload.h"
+
+namespace viaduct::load {
+namespace {
+
+constexpr char kExamples[] = R"(
+Examples:
+  viaduct-load receive --port 5001 --json
+  viaduct-load send --to 10.0.0.2:5001 --size 160 --rate 16Mbit --duration 10s --json
+  viaduct-load send --to [2001:db8::2]:5001 --rate 20000pps --duration 2s
+  viaduct-load send --to 10.0.0.2:5001 --rate max --duration 2s
+
+The sender numbers and stamps its packets; the receiver reports what was lost, reordered and
+duplicated, the one-way delay (both ends on one machine), and the rate between the first and the last
+packet. The receiver ends after the sender's end marker, after --duration, or on SIGINT or
+SIGTERM, and always prints its result. It says "listening" on standard error when it is ready.
+
+In a network that lies in one kernel the whole path runs inside the sender's own system call, so a
+sender at "--rate max" is braked by the path instead of losing packets: compare offered_pps.
+)";
+
+struct Texts {
+  std::string to, rate = "max", send_duration = "10s", receive_duration, linger = "300ms";
+  uint64_t count = 0;
+};
+
+void AddSend(CLI::App& app, SendOptions& options, Texts& texts) {
+  app.add_option("--to", texts.to, "ADDRESS:PORT or [ADDRESS]:PORT")->required();
+  app.add_option("--size", options.size, "UDP payload, bytes")
+      ->capture_default_str()
+      ->check(CLI::Range(static_cast<int>(kHeaderBytes), kMaxPayload));
+  app.add_option("--rate", texts.rate, "16Mbit (payload a second), 20000pps, or max")
+      ->capture_default_str();
+  app.add_option("--duration", texts.send_duration, "how long")->capture_default_str();
+  app.add_option("--count", texts.count, "stop after this many packets")
+      ->check(CLI::Range(1, 1 << 30));
+  app.add_option("--bind", options.bind, "source address");
+  app.add_option("--batch", options.batch, "packets a system call, at most")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
+}
+
+void AddReceive(CLI::App& app, ReceiveOptions& options, Texts& texts) {
+  app.add_option("--port", options.socket.port, "UDP port")
+      ->required()
+      ->check(CLI::Range(1, 65535));
+  app.add_option("--bind", options.socket.bind, "address; default: every one, IPv4 and IPv6");
+  app.add_option("--duration", texts.receive_duration, "give up after this long");
+  app.add_option("--linger", texts.linger, "silence after the end marker that ends the flow")
+      ->capture_default_str();
+  app.add_option("--sample", options.socket.sample,
+                 "look at one packet in N only (a power of two); the kernel counts the others, "
+                 "so that the receiver takes no time from what is measured")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 20));
+}
+
+void FinishSend(SendOptions& options, const Texts& texts) {
+  options.to = ParseEndpoint(texts.to);
+  options.rate = ParsePacketRate(texts.rate, options.size);
+  options.duration = ParseDuration(texts.send_duration);
+  if (texts.count > 0) options.count = texts.count;
+}
+
+void FinishReceive(ReceiveOptions& options, const Texts& texts) {
+  if (!texts.receive_duration.empty()) options.duration = ParseDuration(texts.receive_duration);
+  options.linger = ParseDuration(texts.linger);
+  if (!std::has_single_bit(options.socket.sample)) {
+    throw UsageError(fmt::format("--sample {}: must be a power of two", options.socket.sample));
+  }
+}
+
+}  // namespace
+
+CommandLine ParseCommandLine(int argc, const char* const* argv) {
+  CommandLine line;
+  Texts texts;
+  SendOptions send_options;
+  ReceiveOptions receive_options;
+  CLI::App app("Sends and receives measured UDP traffic.", "viaduct-load");
+  app.footer(kExamples);
+  app.require_subcommand(1);
+  CLI::App* send = app.add_subcommand("send", "send one flow");
+  CLI::App* receive = app.add_subcommand("receive", "receive one flow");
+  for (CLI::App* command : {send, receive}) {
+    command->add_flag("--json", line.json, "print the result as JSON");
+  }
+  AddSend(*send, send_options, texts);
+  AddReceive(*receive, receive_options, texts);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    std::exit(app.exit(success));
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(error.what());
+  }
+  if (*send) {
+    FinishSend(send_options, texts);
+    line.send = send_options;
+  } else {
+    FinishReceive(receive_options, texts);
+    line.receive = receive_options;
+  }
+  return line;
+}
+
+std::optional<double> ParsePacketRate(std::string_view text, int payload_bytes) {
+  if (text == "max") return std::nullopt;
+  if (!text.ends_with("pps")) {
+    return static_cast<double>(ParseRate(text)) / (8.0 * payload_bytes);
+  }
+  const std::string_view number = text.substr(0, text.size() - 3);
+  double rate = 0;
+  const auto [end, error] =
+      std::from_chars(number.begin(), number.end(), rate, std::chars_format::fixed);
+  if (error != std::errc() || end != number.end() || !(rate > 0 && rate <= 1e9)) {
+    throw UsageError(fmt::format("rate '{}': accepted: 16Mbit, 20000pps, or max", text));
+  }
+  return rate;
+}
+
+}  // namespace viaduct::load

@@ -1,0 +1,42 @@
+// When a sender at a constant rate must send what.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/time.h"
+
+namespace viaduct::load {
+
+// Packet n is due n/rate after the start, computed from n (no rounding adds up). A sender that was
+// held up (preempted, or braked by a kernel that runs the whole path in its send call) may
+// catch up at most `catch_up`; what is further behind is given up and counted as slip, so that a
+// stall does not become a burst that no network was meant to see.
+class Pacer {
+ public:
+  Pacer(double packets_per_second, Instant start, Duration catch_up)
+      : period_ns_(1e9 / packets_per_second), start_(start), catch_up_(catch_up) {}
+
+  // When packet `n` is due.
+  Instant Due(uint64_t n) const {
+    return start_ + Duration::Nanoseconds(static_cast<int64_t>(period_ns_ * n)) + slip_;
+  }
+  // How many packets, from number `sent` on, are to be sent now; at most `limit`.
+  int DueNow(uint64_t sent, Instant now, int limit) {
+    const Duration behind = now - Due(sent);
+    if (behind < Duration()) return 0;
+    if (behind > catch_up_) slip_ += behind - catch_up_;
+    const double backlog = std::min(behind, catch_up_).nanoseconds() / period_ns_;
+    return static_cast<int>(std::min<double>(backlog + 1, limit));
+  }
+  // How far the schedule was moved because the sender could not hold it.
+  Duration Slip() const { return slip_; }
+
+ private:
+  double period_ns_;
+  Instant start_;
+  Duration catch_up_;
+  Duration slip_;
+};
+
+}  // namespace viaduct::load

@@ -1,0 +1,37 @@
+// What viaduct-load writes at the start of every UDP payload. Big-endian; the rest is zeros.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "base/time.h"
+
+namespace viaduct::load {
+
+enum class PacketType : uint8_t {
+  kData = 1,
+  kEnd = 2,  // the sender is done; `sequence` is how many data packets it sent
+};
+
+struct Header {
+  PacketType type = PacketType::kData;
+  uint32_t flow = 0;      // drawn by the sender, so that a receiver tells runs apart
+  uint64_t sequence = 0;  // of data packets, from 0
+  Instant sent;           // CLOCK_MONOTONIC of the sender: comparable on the same machine only
+};
+
+// Offsets from the start of the payload.
+inline constexpr size_t kTypeOffset = 5;
+inline constexpr size_t kSequenceOffset = 12;
+inline constexpr size_t kHeaderBytes = 28;
+// 65535 less the IPv4 and UDP headers.
+inline constexpr int kMaxPayload = 65507;
+
+// Writes kHeaderBytes.
+void WriteHeader(const Header& header, std::span<std::byte> payload);
+// Nothing if the payload is not viaduct-load's.
+std::optional<Header> ReadHeader(std::span<const std::byte> payload);
+
+}  // namespace viaduct::load

@@ -1,0 +1,139 @@
+#include "load/socket.h"
+
+#include <fmt/core.h>
+#include <linux/filter.h>
+#include <linux/sock_diag.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/time.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "load/payload.h"
+
+namespace viaduct::load {
+namespace {
+
+constexpr int kReceiveBuffer = 32 << 20;  // holds 0.1 s of 400 kpps of small packets
+constexpr int kSendBuffer = 1 << 20;
+constexpr timeval kReceiveTimeout = {.tv_sec = 0, .tv_usec = 20000};
+
+template <class T>
+void SetOption(int fd, int level, int option, const T& value, const char* name) {
+  SystemCall(fmt::format("setsockopt {}", name),
+             setsockopt(fd, level, option, &value, sizeof(value)));
+}
+
+// The FORCE variant passes the system's limit, but needs CAP_NET_ADMIN.
+void SetBuffer(int fd, int force_option, int option, int bytes, const char* name) {
+  if (setsockopt(fd, SOL_SOCKET, force_option, &bytes, sizeof(bytes)) != 0) {
+    SetOption(fd, SOL_SOCKET, option, bytes, name);
+  }
+}
+
+UniqueFd OpenUdp(int family) {
+  return UniqueFd(SystemCall("socket UDP", socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0)));
+}
+
+void Bind(int fd, const Endpoint& endpoint, const std::string& what) {
+  SystemCall(fmt::format("bind {}", what),
+             bind(fd, reinterpret_cast<const sockaddr*>(&endpoint.address), endpoint.length));
+}
+
+// Passes everything but data packets whose sequence number is not a multiple of `sample`.
+// A UDP socket's filter sees the datagram from the UDP header on (net/ipv4/udp.c).
+void AttachSampling(int fd, uint32_t sample) {
+  constexpr uint32_t kUdpHeader = 8;
+  std::array<sock_filter, 6> code = {{
+      BPF_STMT(BPF_LD | BPF_B | BPF_ABS, kUdpHeader + kTypeOffset),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(PacketType::kData), 0, 2),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kUdpHeader + kSequenceOffset + 4),
+      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, sample - 1, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+      BPF_STMT(BPF_RET | BPF_K, 0),
+  }};
+  const sock_fprog program = {.len = code.size(), .filter = code.data()};
+  SetOption(fd, SOL_SOCKET, SO_ATTACH_FILTER, program, "SO_ATTACH_FILTER");
+}
+
+}  // namespace
+
+Endpoint MakeEndpoint(const std::string& address, uint16_t port) {
+  addrinfo hints{};
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+  hints.ai_socktype = SOCK_DGRAM;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found) != 0) {
+    throw UsageError(
+        fmt::format("'{}' is not an address; accepted: 10.0.0.1 or 2001:db8::1", address));
+  }
+  Endpoint endpoint;
+  endpoint.length = found->ai_addrlen;
+  std::copy_n(reinterpret_cast<const char*>(found->ai_addr), found->ai_addrlen,
+              reinterpret_cast<char*>(&endpoint.address));
+  freeaddrinfo(found);
+  return endpoint;
+}
+
+Endpoint ParseEndpoint(std::string_view text) {
+  const auto bad = [&] {
+    return UsageError(fmt::format(
+        "'{}' is not ADDRESS:PORT; accepted: 10.0.0.1:5001 or [2001:db8::1]:5001", text));
+  };
+  const size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon == 0) throw bad();
+  std::string_view address = text.substr(0, colon);
+  const std::string port(text.substr(colon + 1));
+  const bool brackets = address.front() == '[' && address.back() == ']';
+  if (brackets) address = address.substr(1, address.size() - 2);
+  if (brackets != (address.find(':') != std::string_view::npos)) throw bad();
+  if (port.empty() || port.size() > 5 ||
+      port.find_first_not_of("0123456789") != std::string::npos) {
+    throw bad();
+  }
+  const int number = std::stoi(port);
+  if (number < 1 || number > 65535) throw bad();
+  return MakeEndpoint(std::string(address), static_cast<uint16_t>(number));
+}
+
+UniqueFd OpenSender(const Endpoint& to, const std::string& bind_address) {
+  UniqueFd fd = OpenUdp(to.family());
+  SetBuffer(fd.get(), SO_SNDBUFFORCE, SO_SNDBUF, kSendBuffer, "SO_SNDBUF");
+  if (!bind_address.empty()) Bind(fd.get(), MakeEndpoint(bind_address, 0), bind_address);
+  SystemCall("connect",
+             connect(fd.get(), reinterpret_cast<const sockaddr*>(&to.address), to.length));
+  return fd;
+}
+
+UniqueFd OpenReceiver(const ReceiverSocketOptions& options) {
+  Endpoint endpoint = MakeEndpoint(options.bind.empty() ? "::" : options.bind, options.port);
+  UniqueFd fd;
+  try {
+    fd = OpenUdp(endpoint.family());
+  } catch (const SystemError&) {
+    if (!options.bind.empty()) throw;  // no IPv6 in this kernel: IPv4 alone
+    endpoint = MakeEndpoint("0.0.0.0", options.port);
+    fd = OpenUdp(endpoint.family());
+  }
+  if (endpoint.family() == AF_INET6 && options.bind.empty()) {
+    SetOption(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0, "IPV6_V6ONLY");
+  }
+  SetBuffer(fd.get(), SO_RCVBUFFORCE, SO_RCVBUF, kReceiveBuffer, "SO_RCVBUF");
+  SetOption(fd.get(), SOL_SOCKET, SO_RCVTIMEO, kReceiveTimeout, "SO_RCVTIMEO");
+  if (options.sample > 1) AttachSampling(fd.get(), options.sample);
+  Bind(
+      fd.get(), endpoint,
+      fmt::format("{} port {}", options.bind.empty() ? "any address" : options.bind, options.port));
+  return fd;
+}
+
+uint32_t SocketDrops(int fd) {
+  std::array<uint32_t, SK_MEMINFO_VARS> info{};
+  socklen_t length = sizeof(info);
+  SystemCall("getsockopt SO_MEMINFO", getsockopt(fd, SOL_SOCKET, SO_MEMINFO, info.data(), &length));
+  return info[SK_MEMINFO_DROPS];
+}
+
+}  // namespace viaduct::load

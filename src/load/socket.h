@@ -1,0 +1,41 @@
+// The UDP sockets of viaduct-load.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/fd.h"
+
+namespace viaduct::load {
+
+// An address and port as the kernel takes them; IPv4 or IPv6.
+struct Endpoint {
+  sockaddr_storage address{};
+  socklen_t length = 0;
+  int family() const { return address.ss_family; }
+};
+
+// "10.0.0.1:5001" or "[2001:db8::1]:5001", numeric only. Throws UsageError.
+Endpoint ParseEndpoint(std::string_view text);
+// A numeric address and a port. Throws UsageError.
+Endpoint MakeEndpoint(const std::string& address, uint16_t port);
+
+// A UDP socket connected to `to`; bound to the address `bind` first unless that is empty.
+UniqueFd OpenSender(const Endpoint& to, const std::string& bind);
+
+struct ReceiverSocketOptions {
+  uint16_t port = 0;
+  std::string bind;  // empty: every address, IPv4 and IPv6
+  // 1: every packet is handed to the program. N (a power of two): one data packet in N is; the
+  // others are counted in the kernel and dropped there, which costs no wake-up.
+  uint32_t sample = 1;
+};
+// Bound, with a large receive buffer and a receive timeout of 20 ms.
+UniqueFd OpenReceiver(const ReceiverSocketOptions& options);
+// What the kernel dropped at the socket so far: buffer full, or by the sampling filter.
+uint32_t SocketDrops(int fd);
+
+}  // namespace viaduct::load
