@@ -1,0 +1,303 @@
+#include "io/ring_port.h"
+
+#include <arpa/inet.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace viaduct::io {
+namespace {
+
+constexpr size_t kTxBurst = 64;
+constexpr size_t kMacs = 12;  // destination and source
+constexpr size_t kVlanTag = 4;
+// Frames longer than a slot that can be lent at one time, and their longest (a full GSO frame).
+constexpr size_t kLongFrames = 16;
+constexpr size_t kLongFrameBytes = 65536 + 256;
+constexpr size_t kPage = 4096;
+
+// struct virtio_net_hdr of linux/virtio_net.h, which is not valid C++ everywhere. With
+// PACKET_VNET_HDR on, one precedes each frame in both directions, in the host's byte order.
+struct VnetHeader {
+  static constexpr uint8_t kNeedsChecksum = 1;  // VIRTIO_NET_HDR_F_NEEDS_CSUM
+  static constexpr uint8_t kNoGso = 0;          // VIRTIO_NET_HDR_GSO_NONE
+  uint8_t flags;
+  uint8_t gso_type;
+  uint16_t header_length;
+  uint16_t gso_size;
+  uint16_t checksum_start;
+  uint16_t checksum_offset;
+};
+static_assert(sizeof(VnetHeader) == 10);
+
+template <class T>
+void SetOption(int fd, int option, const T& value, std::string_view name) {
+  SystemCall(name, setsockopt(fd, SOL_PACKET, option, &value, sizeof(value)));
+}
+
+ifreq InterfaceRequest(int fd, int ifindex) {
+  ifreq request{};
+  request.ifr_ifindex = ifindex;
+  SystemCall("ioctl SIOCGIFNAME", ioctl(fd, SIOCGIFNAME, &request));
+  return request;
+}
+
+int MtuOf(int fd, int ifindex) {
+  ifreq request = InterfaceRequest(fd, ifindex);
+  SystemCall("ioctl SIOCGIFMTU", ioctl(fd, SIOCGIFMTU, &request));
+  return request.ifr_mtu;
+}
+
+// The receive ring's memory, shared with the kernel.
+class Mapping {
+ public:
+  Mapping() = default;
+  Mapping(int fd, size_t bytes) : bytes_(bytes) {
+    void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory == MAP_FAILED) throw SystemError("mmap of a packet ring", errno);
+    memory_ = static_cast<std::byte*>(memory);
+  }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping() { munmap(memory_, bytes_); }
+  std::byte* data() const { return memory_; }
+
+ private:
+  std::byte* memory_;
+  size_t bytes_;
+};
+
+size_t SlotBytes(const RingOptions& options, int fd) {
+  const size_t frame = options.slot_bytes != 0
+                           ? options.slot_bytes
+                           : static_cast<size_t>(MtuOf(fd, options.ifindex)) + kMacs + 2 + kVlanTag;
+  // What precedes a frame in its slot: af_packet.c, tpacket_rcv().
+  const size_t header = TPACKET_ALIGN(TPACKET2_HDRLEN + 16) + sizeof(VnetHeader);
+  return std::bit_ceil(header + frame);
+}
+
+// Order of the calls: the kernel refuses PACKET_VNET_HDR once there is a ring.
+tpacket_req SetUpRing(int fd, const RingOptions& options) {
+  SetOption(fd, PACKET_VERSION, int{TPACKET_V2}, "setsockopt PACKET_VERSION");
+  SetOption(fd, PACKET_VNET_HDR, 1, "setsockopt PACKET_VNET_HDR");
+  SetOption(fd, PACKET_COPY_THRESH, 1, "setsockopt PACKET_COPY_THRESH");
+  SetOption(fd, PACKET_QDISC_BYPASS, options.qdisc_bypass ? 1 : 0,
+            "setsockopt PACKET_QDISC_BYPASS");
+  tpacket_req request{};
+  request.tp_frame_size = static_cast<uint32_t>(SlotBytes(options, fd));
+  // Blocks of 64 KiB are easy for the kernel to find; slots do not straddle them.
+  request.tp_block_size = std::max<uint32_t>(16 * kPage, request.tp_frame_size);
+  const uint32_t per_block = request.tp_block_size / request.tp_frame_size;
+  request.tp_block_nr = (std::max<uint32_t>(options.slots, 1) + per_block - 1) / per_block;
+  request.tp_frame_nr = request.tp_block_nr * per_block;
+  SetOption(fd, PACKET_RX_RING, request, "setsockopt PACKET_RX_RING");
+  return request;
+}
+
+}  // namespace
+
+class RingPort::Impl {
+ public:
+  Impl(UniqueFd socket, const RingOptions& options)
+      : socket_(std::move(socket)),
+        ifindex_(options.ifindex),
+        request_(SetUpRing(socket_.get(), options)),
+        ring_(socket_.get(), size_t{request_.tp_block_size} * request_.tp_block_nr),
+        long_frames_(std::make_unique_for_overwrite<LongFrame[]>(kLongFrames)) {
+    PrepareTransmit();
+    sockaddr_ll address{};
+    address.sll_family = AF_PACKET;
+    address.sll_protocol = htons(options.ether_type);
+    address.sll_ifindex = options.ifindex;
+    SystemCall("bind of a packet socket",
+               bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)));
+  }
+
+  int Fd() const { return socket_.get(); }
+
+  size_t Receive(std::span<ReceivedFrame> frames) {
+    ReturnLentSlots();
+    size_t count = 0;
+    size_t long_used = 0;
+    while (count < frames.size() && lent_ < request_.tp_frame_nr) {
+      tpacket2_hdr* const slot = Slot((first_lent_ + lent_) % request_.tp_frame_nr);
+      const uint32_t status = std::atomic_ref(slot->tp_status).load(std::memory_order_acquire);
+      if ((status & TP_STATUS_USER) == 0) break;
+      if ((status & TP_STATUS_COPY) != 0 && long_used == kLongFrames) break;
+      ++lent_;
+      ReceivedFrame& frame = frames[count];
+      const bool whole = (status & TP_STATUS_COPY) != 0
+                             ? TakeLong(*slot, status, long_frames_[long_used], frame)
+                             : TakeFromSlot(*slot, status, frame);
+      if (!whole) {
+        ++counters_.rx_dropped_truncated;
+        continue;
+      }
+      if ((status & TP_STATUS_COPY) != 0) ++long_used;
+      ++count;
+      counters_.rx_bytes += frame.bytes.size();
+    }
+    counters_.rx_frames += count;
+    return count;
+  }
+
+  size_t Transmit(std::span<const FrameToSend> frames) {
+    size_t taken = 0;
+    while (taken < frames.size()) {
+      const size_t burst = std::min(frames.size() - taken, kTxBurst);
+      for (size_t i = 0; i < burst; ++i) {
+        iovecs_[2 * i + 1] = {const_cast<std::byte*>(frames[taken + i].data()),
+                              frames[taken + i].size()};
+      }
+      const int sent =
+          sendmmsg(socket_.get(), messages_.data(), static_cast<unsigned>(burst), MSG_DONTWAIT);
+      if (sent > 0) {
+        for (int i = 0; i < sent; ++i) counters_.tx_bytes += frames[taken + i].size();
+        counters_.tx_frames += static_cast<uint64_t>(sent);
+        taken += static_cast<size_t>(sent);
+        continue;
+      }
+      // sendmmsg tells the error of the first frame of a call only.
+      if (errno == EINTR) continue;
+      if (IsBackpressure(errno)) break;
+      ++counters_.tx_dropped_error;
+      ++taken;
+    }
+    return taken;
+  }
+
+  PortCounters Counters() {
+    // The kernel sets its numbers to zero when they are read.
+    tpacket_stats stats{};
+    socklen_t size = sizeof(stats);
+    if (getsockopt(socket_.get(), SOL_PACKET, PACKET_STATISTICS, &stats, &size) == 0) {
+      counters_.rx_dropped_ring_full += stats.tp_drops;
+    }
+    return counters_;
+  }
+
+ private:
+  // A frame received by recvmsg: a VnetHeader, then the frame. As in a slot, the header's bytes are
+  // the room for putting a VLAN tag back.
+  using LongFrame = std::array<std::byte, kLongFrameBytes>;
+
+  tpacket2_hdr* Slot(uint32_t index) const {
+    return reinterpret_cast<tpacket2_hdr*>(ring_.data() + size_t{index} * request_.tp_frame_size);
+  }
+
+  void ReturnLentSlots() {
+    for (; lent_ > 0; --lent_) {
+      std::atomic_ref(Slot(first_lent_)->tp_status)
+          .store(TP_STATUS_KERNEL, std::memory_order_release);
+      first_lent_ = (first_lent_ + 1) % request_.tp_frame_nr;
+    }
+  }
+
+  bool TakeFromSlot(tpacket2_hdr& slot, uint32_t status, ReceivedFrame& frame) {
+    if (slot.tp_snaplen < slot.tp_len) return false;
+    std::byte* const start = reinterpret_cast<std::byte*>(&slot) + slot.tp_mac;
+    VnetHeader header;
+    std::memcpy(&header, start - sizeof(header), sizeof(header));
+    Describe(slot, status, header, {start, slot.tp_len}, frame);
+    return true;
+  }
+
+  // The kernel queues a copy of each such frame for recvmsg, in the order of the slots.
+  bool TakeLong(const tpacket2_hdr& slot, uint32_t status, LongFrame& memory,
+                ReceivedFrame& frame) {
+    iovec part = {memory.data(), memory.size()};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    const ssize_t length = recvmsg(socket_.get(), &message, MSG_DONTWAIT);
+    VnetHeader header;
+    if (length < 0 || (message.msg_flags & MSG_TRUNC) != 0) return false;
+    if (static_cast<size_t>(length) != sizeof(header) + slot.tp_len) return false;
+    std::memcpy(&header, memory.data(), sizeof(header));
+    Describe(slot, status, header, {memory.data() + sizeof(header), slot.tp_len}, frame);
+    return true;
+  }
+
+  // `bytes` has at least a VnetHeader (10 bytes, already read) of room before it.
+  void Describe(const tpacket2_hdr& slot, uint32_t status, const VnetHeader& header,
+                std::span<std::byte> bytes, ReceivedFrame& frame) {
+    frame = {};
+    frame.received = Instant::FromNanoseconds(slot.tp_sec * int64_t{1000000000} + slot.tp_nsec);
+    if ((header.flags & VnetHeader::kNeedsChecksum) != 0) {
+      frame.checksum = Checksum::kPartial;
+      frame.checksum_start = header.checksum_start;
+      frame.checksum_offset = header.checksum_offset;
+    }
+    if (header.gso_type != VnetHeader::kNoGso) frame.gso_size = header.gso_size;
+    if ((status & TP_STATUS_VLAN_VALID) != 0 && bytes.size() >= kMacs) {
+      const uint16_t type = (status & TP_STATUS_VLAN_TPID_VALID) != 0 ? slot.tp_vlan_tpid : 0x8100;
+      bytes = InsertTag(bytes, type, slot.tp_vlan_tci);
+      if (frame.checksum == Checksum::kPartial) frame.checksum_start += kVlanTag;
+    }
+    frame.bytes = bytes;
+  }
+
+  static std::span<std::byte> InsertTag(std::span<std::byte> bytes, uint16_t type, uint16_t tci) {
+    std::byte* const start = bytes.data() - kVlanTag;
+    std::memmove(start, bytes.data(), kMacs);
+    const uint16_t tag[2] = {htons(type), htons(tci)};
+    std::memcpy(start + kMacs, tag, kVlanTag);
+    return {start, bytes.size() + kVlanTag};
+  }
+
+  void PrepareTransmit() {
+    for (size_t i = 0; i < kTxBurst; ++i) {
+      iovecs_[2 * i] = {&no_offload_, sizeof(no_offload_)};
+      messages_[i].msg_hdr.msg_iov = &iovecs_[2 * i];
+      messages_[i].msg_hdr.msg_iovlen = 2;
+    }
+  }
+
+  // Past the qdisc an interface without carrier answers like a full one; only the latter will
+  // take the frame later.
+  bool IsBackpressure(int error) const {
+    if (error == EAGAIN) return true;
+    if (error != ENOBUFS) return false;
+    ifreq request{};
+    request.ifr_ifindex = ifindex_;
+    if (ioctl(socket_.get(), SIOCGIFNAME, &request) != 0) return false;
+    if (ioctl(socket_.get(), SIOCGIFFLAGS, &request) != 0) return false;
+    return (request.ifr_flags & IFF_RUNNING) != 0;
+  }
+
+  UniqueFd socket_;
+  int ifindex_;
+  tpacket_req request_;
+  Mapping ring_;
+  std::unique_ptr<LongFrame[]> long_frames_;
+  uint32_t first_lent_ = 0;
+  uint32_t lent_ = 0;
+  PortCounters counters_;
+  VnetHeader no_offload_{};
+  std::array<iovec, 2 * kTxBurst> iovecs_{};
+  std::array<mmsghdr, kTxBurst> messages_{};
+};
+
+RingPort::RingPort(UniqueFd socket, const RingOptions& options)
+    : impl_(std::make_unique<Impl>(std::move(socket), options)) {}
+RingPort::RingPort(RingPort&&) noexcept = default;
+RingPort& RingPort::operator=(RingPort&&) noexcept = default;
+RingPort::~RingPort() = default;
+
+size_t RingPort::Receive(std::span<ReceivedFrame> frames) { return impl_->Receive(frames); }
+size_t RingPort::Transmit(std::span<const FrameToSend> frames) { return impl_->Transmit(frames); }
+int RingPort::Fd() { return impl_->Fd(); }
+PortCounters RingPort::Counters() { return impl_->Counters(); }
+
+}  // namespace viaduct::io
