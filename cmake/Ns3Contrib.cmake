@@ -1,0 +1,50 @@
+# The repository as contrib/viaduct of an ns-3 tree (3.44 and later): the module of ns3/ as ns-3
+# builds modules, with the rooms it stands on as static libraries inside it. The command and
+# viaduct-sim are not built here; they come from the repository's own build.
+#
+# CMakeLists.txt sets VIADUCT_NS3_MODULES before: ns-3 reads its text to learn what to enable.
+set(VIADUCT_IN_NS3 ON)
+set(VIADUCT_ROOT ${CMAKE_CURRENT_SOURCE_DIR})
+set(VIADUCT_WITH_TESTS OFF)
+set(VIADUCT_FUZZ OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  message(WARNING "viaduct: needs Linux (network namespaces, packet sockets); not built")
+  return()
+endif()
+include(${VIADUCT_ROOT}/cmake/Dependencies.cmake)
+include(${VIADUCT_ROOT}/cmake/Rooms.cmake)
+add_subdirectory(src)
+
+foreach(kind model helper test examples)
+  file(GLOB ${kind}_sources CONFIGURE_DEPENDS RELATIVE ${VIADUCT_ROOT} ns3/${kind}/*.cc)
+  file(GLOB ${kind}_headers CONFIGURE_DEPENDS RELATIVE ${VIADUCT_ROOT} ns3/${kind}/*.h)
+endforeach()
+list(FILTER test_sources EXCLUDE REGEX "main\\.cc$")  # ns-3's test-runner has the main()
+
+# Routing protocols that tests and scenarios may name but no code of the module needs.
+foreach(module dsdv aodv)
+  if(${module} IN_LIST ns3-all-enabled-modules)
+    list(APPEND VIADUCT_NS3_MODULES ${lib${module}})
+  endif()
+endforeach()
+
+build_lib(
+  LIBNAME viaduct
+  SOURCE_FILES ${model_sources} ${helper_sources}
+  HEADER_FILES ${model_headers} ${helper_headers}
+  LIBRARIES_TO_LINK ${VIADUCT_NS3_MODULES} viaduct_broker viaduct_io
+  TEST_SOURCES ${test_sources}
+)
+target_include_directories(viaduct PUBLIC $<BUILD_INTERFACE:${VIADUCT_ROOT}/src>)
+
+# ns-3 looks for examples in examples/, which here holds scenario files.
+if(ENABLE_EXAMPLES)
+  set(BLIB_LIBNAME viaduct)
+  foreach(example IN LISTS examples_sources)
+    get_filename_component(name ${example} NAME_WE)
+    build_lib_example(NAME ${name} SOURCE_FILES ${example}
+                      LIBRARIES_TO_LINK viaduct ${VIADUCT_NS3_MODULES})
+  endforeach()
+endif()
