@@ -42,7 +42,8 @@ struct LinkSettings {
   path::Spec spec;                     // every direction, unless:
   std::optional<path::Spec> up, down;  // pairs: first to second node, second to first
   int mtu = 1500;
-  std::vector<wire::IpPrefix> addresses;  // one a node, after automatic assignment; more if IPv6
+  // After automatic assignment: one a node in their order; a second round of them if IPv6 too.
+  std::vector<wire::IpPrefix> addresses;
 };
 
 struct Routing {
@@ -95,10 +96,20 @@ struct Scenario {
   std::optional<Duration> lateness_limit;  // p99 of event lateness; above it the run is VOID
 };
 
+// "simulate", "traditional", "emulate", "offload".
+const char* ModeName(Mode mode);
+// "udp", "tcp", "ping".
+const char* KindName(Flow::Kind kind);
+
 // Reads and checks a file; `overrides` are "dotted.key=value" from the command line. Throws
 // UsageError: "FILE:LINE: what; what is accepted".
 Scenario Load(const std::string& file, const std::vector<std::string>& overrides = {});
+// The same from text; `file` is its name in messages.
+Scenario Parse(const std::string& text, const std::string& file,
+               const std::vector<std::string>& overrides = {});
 // The effective scenario as YAML: every default filled in; Load() reads it back unchanged.
 std::string Print(const Scenario& scenario);
+// SHA-256 of Print(scenario), hex.
+std::string Hash(const Scenario& scenario);
 
 }  // namespace viaduct::scenario

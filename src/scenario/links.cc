@@ -1,0 +1,326 @@
+#include "scenario/links.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+
+#include "scenario/subnets.h"
+
+namespace viaduct::scenario {
+namespace {
+
+constexpr const char* kShapes[] = {"pair", "line", "ring", "grid", "star", "shared"};
+
+std::string Ordinal(const std::string& list, size_t index) {
+  return fmt::format("{}[{}]", list, index);
+}
+
+class LinkReader {
+ public:
+  explicit LinkReader(const std::vector<NodeSettings>& nodes)
+      : settings_(nodes), nodes_("node", Names(nodes)) {}
+
+  void Read(const Section& entry) {
+    const std::string shape = ShapeOf(entry);
+    const size_t first = links_.size();
+    if (shape == "pair" || shape == "shared") {
+      ReadOne(entry, shape);
+    } else if (shape == "grid") {
+      ReadGrid(Section(*entry.Find("grid"), "links[].grid", entry.shown() + ".grid"));
+    } else if (shape == "star") {
+      ReadStar(Section(*entry.Find("star"), "links[].star", entry.shown() + ".star"));
+    } else {
+      ReadLine(entry, shape);
+    }
+    LinkSettings common;
+    ReadCommon(entry, common);
+    for (size_t i = first; i < links_.size(); ++i) {
+      links_[i].spec = common.spec;
+      links_[i].up = common.up;
+      links_[i].down = common.down;
+      links_[i].mtu = common.mtu;
+      places_.push_back(&entry.value());
+    }
+  }
+
+  std::vector<LinkSettings> Finish(const Section& file) {
+    NameLinks();
+    AssignAddresses(file);
+    return std::move(links_);
+  }
+
+ private:
+  static std::vector<std::string> Names(const std::vector<NodeSettings>& nodes) {
+    std::vector<std::string> names;
+    for (const NodeSettings& node : nodes) names.push_back(node.name);
+    return names;
+  }
+
+  static std::string ShapeOf(const Section& entry) {
+    std::string found;
+    for (const char* shape : kShapes) {
+      if (!entry.Has(shape)) continue;
+      if (!found.empty()) entry.Fail(shape, fmt::format("this entry is already a '{}'", found));
+      found = shape;
+    }
+    if (found.empty()) {
+      Fail(entry.value(), fmt::format("{} needs one of {}", entry.shown(),
+                                      fmt::join(std::begin(kShapes), std::end(kShapes), ", ")));
+    }
+    if (found != "pair" && found != "shared") {
+      for (const char* key : {"name", "addresses"}) {
+        if (entry.Has(key)) entry.Fail(key, fmt::format("only for pair and shared, not {}", found));
+      }
+    }
+    return found;
+  }
+
+  // `hosts`: whether `all` includes them.
+  std::vector<std::string> Nodes(const Section& section, const char* key, bool hosts) const {
+    const Value* value = section.Find(key);
+    std::vector<std::string> list;
+    if (!value || value->IsScalar()) {
+      for (const NodeSettings& node : settings_) {
+        if (hosts || !node.host) list.push_back(node.name);
+      }
+      return list;
+    }
+    std::set<std::string> seen;
+    for (const std::string& name : section.Texts(key)) {
+      section.Located(key, [&] { return nodes_.Check(name); });
+      if (!seen.insert(name).second) section.Fail(key, fmt::format("'{}' is given twice", name));
+      list.push_back(name);
+    }
+    return list;
+  }
+
+  void Add(std::vector<std::string> nodes, lab::Link::Kind kind = lab::Link::Kind::kPair) {
+    LinkSettings link;
+    link.kind = kind;
+    link.nodes = std::move(nodes);
+    links_.push_back(std::move(link));
+  }
+
+  void ReadOne(const Section& entry, const std::string& shape) {
+    std::vector<std::string> nodes = Nodes(entry, shape.c_str(), true);
+    if (shape == "pair" && nodes.size() != 2) {
+      entry.Fail("pair", fmt::format("{} nodes; a pair has two", nodes.size()));
+    }
+    if (shape == "shared" && nodes.size() < 2) entry.Fail("shared", "needs two nodes or more");
+    if (shape == "shared" && (entry.Has("up") || entry.Has("down"))) {
+      entry.Fail(entry.Has("up") ? "up" : "down", "a shared link has no direction; use spec");
+    }
+    Add(std::move(nodes), shape == "pair" ? lab::Link::Kind::kPair : lab::Link::Kind::kBridge);
+    if (entry.Has("name")) {
+      links_.back().name = entry.Text("name");
+      if (!names_.insert(links_.back().name).second) {
+        entry.Fail("name", fmt::format("two links are called '{}'", links_.back().name));
+      }
+    }
+    ReadAddresses(entry, links_.back());
+  }
+
+  void ReadLine(const Section& entry, const std::string& shape) {
+    const std::vector<std::string> nodes = Nodes(entry, shape.c_str(), false);
+    const size_t least = shape == "ring" ? 3 : 2;
+    if (nodes.size() < least) entry.Fail(shape, fmt::format("needs {} nodes or more", least));
+    for (size_t i = 0; i + 1 < nodes.size(); ++i) Add({nodes[i], nodes[i + 1]});
+    if (shape == "ring") Add({nodes.back(), nodes.front()});
+  }
+
+  void ReadGrid(const Section& grid) {
+    for (const char* key : {"columns", "rows"}) {
+      if (!grid.Has(key)) Fail(grid.value(), fmt::format("{} needs {}", grid.shown(), key));
+    }
+    const int64_t columns = grid.Integer("columns", 1, 1000);
+    const int64_t rows = grid.Integer("rows", 1, 1000);
+    const std::vector<std::string> nodes = Nodes(grid, "nodes", false);
+    if (static_cast<int64_t>(nodes.size()) != columns * rows || nodes.size() < 2) {
+      grid.Fail("columns", fmt::format("{} x {} for {} nodes", columns, rows, nodes.size()));
+    }
+    for (int64_t i = 0; i < columns * rows; ++i) {
+      if (i % columns + 1 < columns) Add({nodes[i], nodes[i + 1]});
+      if (i + columns < columns * rows) Add({nodes[i], nodes[i + columns]});
+    }
+  }
+
+  void ReadStar(const Section& star) {
+    if (!star.Has("center")) Fail(star.value(), star.shown() + " needs center");
+    const std::string center = star.Text("center");
+    star.Located("center", [&] { return nodes_.Check(center); });
+    const Value* leaves = star.Find("leaves");
+    size_t count = 0;
+    for (const std::string& leaf : Nodes(star, "leaves", true)) {
+      if (leaf == center && leaves && leaves->IsList()) {
+        star.Fail("leaves", fmt::format("'{}' is the center", leaf));
+      }
+      if (leaf == center) continue;
+      Add({center, leaf});
+      ++count;
+    }
+    if (count == 0) star.Fail("leaves", "no node but the center");
+  }
+
+  static void ReadCommon(const Section& entry, LinkSettings& link) {
+    const auto spec = [&](const char* key) {
+      return entry.Located(key, [&] { return path::ParseSpec(entry.Text(key)); });
+    };
+    link.spec = spec("spec");
+    if (entry.Has("up")) link.up = spec("up");
+    if (entry.Has("down")) link.down = spec("down");
+    if (entry.Has("spec") && link.up && link.down) {
+      entry.Fail("spec", "means nothing beside both up and down");
+    }
+    // 68: RFC 791; 65521 is the largest a veth device takes (ETH_MAX_MTU less the headers).
+    link.mtu = static_cast<int>(entry.Integer("mtu", 68, 65521));
+  }
+
+  void ReadAddresses(const Section& entry, LinkSettings& link) {
+    for (const std::string& text : entry.Texts("addresses")) {
+      entry.Located("addresses", [&] { CheckAddress(text, link); });
+    }
+    const size_t count = link.addresses.size(), nodes = link.nodes.size();
+    if (count == 0) return;
+    if (count % nodes != 0) {
+      entry.Fail("addresses", fmt::format("{} addresses for {} nodes", count, nodes));
+    }
+    for (size_t i = 0; i < count; ++i) {
+      const wire::IpPrefix &address = link.addresses[i], &first = link.addresses[i / nodes * nodes];
+      if (address.Network() != first.Network()) {
+        entry.Fail("addresses", fmt::format("{} and {} are in different subnets",
+                                            first.ToString(), address.ToString()));
+      }
+      for (size_t k = i / nodes * nodes; k < i; ++k) {
+        if (link.addresses[k] == address) {
+          entry.Fail("addresses", fmt::format("{} is given twice", address.ToString()));
+        }
+      }
+    }
+  }
+
+  static void CheckAddress(const std::string& text, LinkSettings& link) {
+    if (text.find('/') == std::string::npos) {
+      throw UsageError(fmt::format("'{}' needs a prefix length, as 10.1.0.1/24", text));
+    }
+    const wire::IpPrefix address = wire::IpPrefix::Parse(text);
+    if (address.address.IsMulticast() || address.address.IsUnspecified()) {
+      throw UsageError(fmt::format("'{}' cannot be an interface's address", text));
+    }
+    link.addresses.push_back(address);
+  }
+
+  void NameLinks() {
+    int segment = 0;
+    for (LinkSettings& link : links_) {
+      if (!link.name.empty()) continue;
+      const bool pair = link.kind == lab::Link::Kind::kPair;
+      const std::string base = pair ? link.nodes[0] + "-" + link.nodes[1] : "lan";
+      std::string name = pair ? base : base + std::to_string(segment++);
+      for (int i = 2; !names_.insert(name).second; ++i) {
+        name = pair ? fmt::format("{}-{}", base, i) : base + std::to_string(segment++);
+      }
+      link.name = name;
+    }
+  }
+
+  void AssignAddresses(const Section& file) {
+    const Value nothing;
+    const Value* value = file.Find("addressing");
+    const Section addressing(value ? *value : nothing, "addressing", "addressing");
+    CheckOverlaps();
+    std::vector<bool> automatic;
+    for (const LinkSettings& link : links_) automatic.push_back(link.addresses.empty());
+    for (const char* family : {"ipv4", "ipv6"}) {
+      const std::string text = addressing.Text(family);
+      if (text == "none") continue;
+      const wire::IpPrefix prefix =
+          addressing.Located(family, [&] { return PoolPrefix(family, text); });
+      SubnetPool pool(prefix);
+      for (const wire::IpPrefix& subnet : given_) pool.Reserve(subnet);
+      for (size_t i = 0; i < links_.size(); ++i) {
+        if (!automatic[i]) continue;
+        addressing.Located(family, [&] { Assign(pool, prefix.address.family, links_[i]); });
+      }
+    }
+    for (size_t i = 0; i < links_.size(); ++i) {
+      if (links_[i].addresses.empty()) {
+        Fail(*places_[i], fmt::format("link '{}' has no addresses and addressing gives none",
+                                      links_[i].name));
+      }
+    }
+  }
+
+  static wire::IpPrefix PoolPrefix(const std::string& family, const std::string& text) {
+    const wire::IpPrefix prefix = wire::IpPrefix::Parse(text);
+    const bool ipv4 = prefix.address.family == wire::Family::kIpv4;
+    if (ipv4 != (family == "ipv4")) throw UsageError(fmt::format("'{}' is not {}", text, family));
+    if (prefix != prefix.Network()) {
+      throw UsageError(fmt::format("'{}' has host bits set; write {}", text,
+                                   prefix.Network().ToString()));
+    }
+    if (prefix.address.IsMulticast()) throw UsageError(fmt::format("'{}' is multicast", text));
+    return prefix;
+  }
+
+  static void Assign(SubnetPool& pool, wire::Family family, LinkSettings& link) {
+    int length = 64;
+    if (family == wire::Family::kIpv4) {
+      // Network and broadcast address are not hosts' (RFC 919).
+      const auto needed = static_cast<uint32_t>(link.nodes.size() + 2);
+      const int smallest = 32 - std::bit_width(needed - 1);
+      length = link.kind == lab::Link::Kind::kPair ? 30 : std::min(24, smallest);
+    }
+    const wire::IpPrefix subnet = pool.Take(length);
+    for (size_t i = 0; i < link.nodes.size(); ++i) {
+      link.addresses.push_back(HostAddress(subnet, static_cast<uint32_t>(i + 1)));
+    }
+  }
+
+  void CheckOverlaps() {
+    for (size_t i = 0; i < links_.size(); ++i) {
+      const LinkSettings& link = links_[i];
+      for (size_t k = 0; k < link.addresses.size(); k += link.nodes.size()) {
+        const wire::IpPrefix subnet = link.addresses[k].Network();
+        for (const wire::IpPrefix& other : given_) {
+          if (Overlap(subnet, other)) {
+            Fail(*places_[i], fmt::format("link '{}': subnet {} overlaps with {}", link.name,
+                                          subnet.ToString(), other.ToString()));
+          }
+        }
+        given_.push_back(subnet);
+      }
+    }
+  }
+
+  const std::vector<NodeSettings>& settings_;
+  NameTable nodes_;
+  std::vector<LinkSettings> links_;
+  std::vector<const Value*> places_;
+  std::set<std::string> names_;
+  std::vector<wire::IpPrefix> given_;
+};
+
+}  // namespace
+
+const std::string& NameTable::Check(const std::string& name) const {
+  const auto found = std::find(names_.begin(), names_.end(), name);
+  if (found != names_.end()) return *found;
+  const std::string nearest = Nearest(name, names_);
+  throw UsageError(fmt::format("there is no {} '{}'{}", kind_, name,
+                               nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+}
+
+std::vector<LinkSettings> ReadLinks(const Section& file, const std::vector<NodeSettings>& nodes) {
+  LinkReader reader(nodes);
+  if (const Value* links = file.Find("links")) {
+    for (size_t i = 0; i < links->items.size(); ++i) {
+      reader.Read(Section(links->items[i], "links[]", Ordinal("links", i)));
+    }
+  }
+  return reader.Finish(file);
+}
+
+}  // namespace viaduct::scenario

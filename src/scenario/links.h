@@ -1,0 +1,31 @@
+// Links of a scenario: shapes to pairs and shared segments, names, subnets.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenario/keys.h"
+#include "scenario/scenario.h"
+
+namespace viaduct::scenario {
+
+// Names that may be used, and how to say that one may not.
+class NameTable {
+ public:
+  // `kind`: "node" or "link".
+  NameTable(std::string kind, std::vector<std::string> names)
+      : kind_(std::move(kind)), names_(std::move(names)) {}
+  const std::vector<std::string>& names() const { return names_; }
+  // Throws UsageError with a suggestion.
+  const std::string& Check(const std::string& name) const;
+
+ private:
+  std::string kind_;
+  std::vector<std::string> names_;
+};
+
+// Reads `links` of the file. Addresses are filled in where they are given, else from `addressing`.
+// Throws UsageError.
+std::vector<LinkSettings> ReadLinks(const Section& file, const std::vector<NodeSettings>& nodes);
+
+}  // namespace viaduct::scenario

@@ -1,0 +1,471 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "base/units.h"
+#include "scenario/keys.h"
+#include "scenario/links.h"
+#include "scenario/scenario.h"
+
+namespace viaduct::scenario {
+namespace {
+
+constexpr int64_t kMostNodes = 1000;
+
+Mode ModeNamed(const std::string& name) {
+  for (const Mode mode : {Mode::kSimulate, Mode::kTraditional, Mode::kEmulate}) {
+    if (name == ModeName(mode)) return mode;
+  }
+  return Mode::kOffload;
+}
+
+class NodeReader {
+ public:
+  explicit NodeReader(const Section& file) : file_(file) {}
+
+  std::vector<NodeSettings> Read() {
+    const Value* value = file_.Find("nodes");
+    if (!value) Fail(file_.value(), "nodes: missing; for example: nodes: 5");
+    if (value->IsScalar()) {
+      Count(file_.Integer("nodes", 1, kMostNodes));
+    } else if (value->IsList()) {
+      for (const Value& item : value->items) {
+        if (!item.IsScalar()) Fail(item, "nodes: " + item.Describe() + " where a name is expected");
+        Add(item.text, item);
+      }
+    } else {
+      ReadMap(*value);
+    }
+    if (nodes_.empty()) Fail(*value, "nodes: there are none");
+    return std::move(nodes_);
+  }
+
+ private:
+  void Count(int64_t count) {
+    for (int64_t i = 0; i < count; ++i) Add("n" + std::to_string(i), file_.value());
+  }
+
+  NodeSettings& Add(const std::string& name, const Value& at) {
+    const bool well_formed =
+        !name.empty() && name.size() <= 32 && std::isalnum(static_cast<unsigned char>(name[0])) &&
+        std::all_of(name.begin(), name.end(), [](unsigned char c) {
+          return std::isalnum(c) || c == '-' || c == '_';
+        });
+    if (!well_formed) {
+      Fail(at, fmt::format("nodes: '{}' is not a name (letters, digits, - and _; at most 32)", name));
+    }
+    if (name == "hub") Fail(at, "nodes: 'hub' is the lab's own; choose another name");
+    for (const NodeSettings& node : nodes_) {
+      if (node.name == name) Fail(at, fmt::format("nodes: '{}' is given twice", name));
+    }
+    if (static_cast<int64_t>(nodes_.size()) == kMostNodes) {
+      Fail(at, fmt::format("nodes: more than {}", kMostNodes));
+    }
+    nodes_.emplace_back();
+    nodes_.back().name = name;
+    return nodes_.back();
+  }
+
+  void ReadMap(const Value& map) {
+    const Section nodes(map, "nodes", "nodes", true);
+    if (const Value* count = map.Find("count"); count && count->IsScalar()) {
+      Count(nodes.Integer("count", 1, kMostNodes));
+    }
+    for (const auto& [name, value] : map.members) {
+      if (name == "count" && value.IsScalar()) continue;
+      const auto known = std::find_if(nodes_.begin(), nodes_.end(),
+                                      [&](const NodeSettings& node) { return node.name == name; });
+      NodeSettings& node = known != nodes_.end() ? *known : Add(name, value);
+      ReadSettings(Section(value, "nodes.NAME", "nodes." + name), node);
+    }
+  }
+
+  static void ReadSettings(const Section& section, NodeSettings& node) {
+    node.host = section.Boolean("host");
+    node.gateway = section.Text("gateway");
+    if (section.Has("gateway") && !node.host) section.Fail("gateway", "only a host has a gateway");
+    if (section.Has("data_plane")) {
+      node.data_plane = section.Text("data_plane") == "kernel" ? lab::DataPlane::kKernel
+                                                               : lab::DataPlane::kSimulator;
+      if (node.host && node.data_plane == lab::DataPlane::kSimulator) {
+        section.Fail("data_plane", "a host's packets are always the kernel's");
+      }
+    }
+    for (const auto& [name, value] : section.Table("sysctls")) node.sysctls[name] = value;
+    node.physical_interfaces = section.Texts("interfaces");
+  }
+
+  const Section& file_;
+  std::vector<NodeSettings> nodes_;
+};
+
+class Loader {
+ public:
+  Loader(const Value& root, Scenario& scenario)
+      : root_(root), file_(root, "", ""), scenario_(scenario) {}
+
+  void Load(const std::string& default_name) {
+    ReadTop(default_name);
+    scenario_.nodes = NodeReader(file_).Read();
+    for (const NodeSettings& node : scenario_.nodes) node_names_.push_back(node.name);
+    scenario_.links = ReadLinks(file_, scenario_.nodes);
+    for (const LinkSettings& link : scenario_.links) link_names_.push_back(link.name);
+    CheckNodes();
+    ReadFlows();
+    ReadPrograms();
+    ReadEvents();
+    ReadCaptures();
+    CheckMode();
+  }
+
+ private:
+  Section Sub(const std::string& key) const {
+    static const Value nothing;
+    const Value* value = file_.Find(key);
+    return Section(value ? *value : nothing, key, key);
+  }
+
+  void ReadTop(const std::string& default_name) {
+    scenario_.name = file_.Has("name") ? file_.Text("name") : default_name;
+    if (scenario_.name.size() > 32) file_.Fail("name", "longer than 32 characters");
+    // The range of ns-3's generator (MRG32k3a, L'Ecuyer 1999).
+    scenario_.seed = static_cast<uint64_t>(file_.Integer("seed", 1, 4294944442));
+    scenario_.duration = file_.Duration("duration");
+    if (scenario_.duration <= Duration()) file_.Fail("duration", "must be greater than 0");
+    scenario_.mode = ModeNamed(file_.Text("mode"));
+    const Section routing = Sub("routing");
+    scenario_.routing.protocol = routing.Text("protocol");
+    if (scenario_.routing.protocol.empty()) routing.Fail("protocol", "is empty");
+    for (const auto& [name, value] : routing.Table("attributes")) {
+      scenario_.routing.attributes[name] = value;
+    }
+    if (scenario_.routing.protocol == "static" && routing.Has("attributes")) {
+      routing.Fail("attributes", "'static' has none");
+    }
+    const Section convergence = Sub("convergence");
+    scenario_.convergence_timeout = convergence.Duration("timeout");
+    scenario_.convergence_required = convergence.Boolean("required");
+    const Section timing = Sub("timing");
+    if (timing.Has("lateness_limit")) scenario_.lateness_limit = timing.Duration("lateness_limit");
+  }
+
+  const Value& NodePlace(const std::string& name) const {
+    const Value& nodes = *file_.Find("nodes");
+    const Value* settings = nodes.IsMap() ? nodes.Find(name) : nullptr;
+    const Value* gateway = settings && settings->IsMap() ? settings->Find("gateway") : nullptr;
+    return gateway ? *gateway : settings ? *settings : nodes;
+  }
+
+  void CheckNodes() {
+    std::map<std::string, std::set<std::string>> neighbours;
+    for (const LinkSettings& link : scenario_.links) {
+      for (const std::string& a : link.nodes) {
+        for (const std::string& b : link.nodes) {
+          if (a != b) neighbours[a].insert(b);
+        }
+      }
+    }
+    std::set<std::string> interfaces;
+    for (NodeSettings& node : scenario_.nodes) {
+      if (neighbours[node.name].empty() && node.physical_interfaces.empty()) {
+        Fail(NodePlace(node.name), fmt::format("nodes: '{}' is on no link", node.name));
+      }
+      for (const std::string& interface : node.physical_interfaces) {
+        if (interface.empty() || interface.size() > 15 || !interfaces.insert(interface).second) {
+          Fail(NodePlace(node.name), fmt::format("nodes.{}.interfaces: '{}' is given twice or is no "
+                                                 "interface's name", node.name, interface));
+        }
+      }
+      if (node.host) CheckGateway(node, neighbours[node.name]);
+    }
+  }
+
+  void CheckGateway(NodeSettings& node, const std::set<std::string>& neighbours) {
+    const Value& at = NodePlace(node.name);
+    const std::string key = fmt::format("nodes.{}.gateway", node.name);
+    if (node.gateway.empty()) {
+      if (neighbours.size() != 1) {
+        Fail(at, fmt::format("{}: missing, and the host has {} neighbours", key, neighbours.size()));
+      }
+      node.gateway = *neighbours.begin();
+    }
+    Locate(at, key, [&] { NameTable("node", node_names_).Check(node.gateway); });
+    if (!neighbours.count(node.gateway)) {
+      Fail(at, fmt::format("{}: '{}' shares no link with '{}'", key, node.gateway, node.name));
+    }
+    for (const NodeSettings& other : scenario_.nodes) {
+      if (other.name == node.gateway && other.host) {
+        Fail(at, fmt::format("{}: '{}' is a host itself", key, node.gateway));
+      }
+    }
+  }
+
+  template <class F>
+  static void Locate(const Value& at, const std::string& key, F check) {
+    try {
+      check();
+    } catch (const UsageError& e) {
+      Fail(at, key + ": " + e.what());
+    }
+  }
+
+  std::string Node(const Section& section, const char* key) const {
+    if (!section.Has(key)) Fail(section.value(), fmt::format("{} needs {}", section.shown(), key));
+    return section.Located(
+        key, [&] { return NameTable("node", node_names_).Check(section.Text(key)); });
+  }
+
+  std::string LinkNamed(const std::string& name) const {
+    return NameTable("link", link_names_).Check(name);
+  }
+
+  // A moment of the run; it must lie before the end.
+  Duration Moment(const Section& section, const char* key) const {
+    const Duration at = section.Duration(key);
+    if (at >= scenario_.duration) {
+      section.Fail(key, fmt::format("{} is not before the run's end (duration: {})",
+                                    FormatDuration(at), FormatDuration(scenario_.duration)));
+    }
+    return at;
+  }
+
+  // A span from `start` on; it must end with the run at the latest.
+  Duration Span(const Section& section, const char* key, Duration start) const {
+    const Duration span = section.Duration(key);
+    if (span <= Duration()) section.Fail(key, "must be greater than 0");
+    if (span > scenario_.duration - start) {
+      section.Fail(key, fmt::format("ends after the run (duration: {})",
+                                    FormatDuration(scenario_.duration)));
+    }
+    return span;
+  }
+
+  // `name` with " #2", " #3"... when it is taken.
+  static std::string Unique(const std::string& name, std::set<std::string>& taken) {
+    std::string unique = name;
+    for (int i = 2; !taken.insert(unique).second; ++i) unique = fmt::format("{} #{}", name, i);
+    return unique;
+  }
+
+  // Explicit names first, so that automatic ones make room.
+  static std::set<std::string> ExplicitNames(const Value& list, const char* what) {
+    std::set<std::string> names;
+    for (const Value& item : list.items) {
+      const Value* name = item.Find("name");
+      if (!name || !name->IsScalar()) continue;
+      if (name->text.empty()) Fail(*name, fmt::format("{}: an empty name", what));
+      if (!names.insert(name->text).second) {
+        Fail(*name, fmt::format("{}: two are called '{}'", what, name->text));
+      }
+    }
+    return names;
+  }
+
+  void ReadFlows() {
+    const Value *flows = file_.Find("flows"), *traffic = root_.Find("traffic");
+    if (flows && traffic) Fail(*traffic, "traffic: another name of flows, which is given too");
+    if (!flows) flows = traffic;
+    if (!flows) return;
+    std::set<std::string> names = ExplicitNames(*flows, "flows");
+    for (size_t i = 0; i < flows->items.size(); ++i) {
+      const Section section(flows->items[i], "flows[]", fmt::format("flows[{}]", i));
+      scenario_.flows.push_back(ReadFlow(section, names));
+    }
+  }
+
+  Flow ReadFlow(const Section& section, std::set<std::string>& names) {
+    Flow flow;
+    const std::string type = section.Text("type");
+    flow.kind = type == "udp" ? Flow::Kind::kUdp : type == "tcp" ? Flow::Kind::kTcp
+                                                                 : Flow::Kind::kPing;
+    flow.from = Node(section, "from");
+    flow.to = Node(section, "to");
+    if (flow.from == flow.to) section.Fail("to", "is the sender too");
+    // 16 bytes carry a ping's time and a UDP generator's sequence number; 65507 is IPv4's limit.
+    flow.size = static_cast<int>(section.Integer("size", 16, 65507));
+    if (section.Has("rate")) flow.rate = section.Rate("rate");
+    if (flow.rate && flow.kind == Flow::Kind::kPing) section.Fail("rate", "a ping has an interval");
+    if (section.Has("interval") && flow.kind != Flow::Kind::kPing) {
+      section.Fail("interval", "only for type ping; use rate");
+    }
+    if (section.Has("size") && flow.kind == Flow::Kind::kTcp) {
+      section.Fail("size", "TCP is a stream; its segments follow the MTU");
+    }
+    flow.interval = section.Duration("interval");
+    if (flow.interval < Duration::Milliseconds(2)) section.Fail("interval", "2ms is the shortest");
+    flow.start = Moment(section, "start");
+    flow.duration = section.Has("duration") ? Span(section, "duration", flow.start)
+                                            : scenario_.duration - flow.start;
+    flow.name = section.Has("name")
+                    ? section.Text("name")
+                    : Unique(fmt::format("{} {}->{}", type, flow.from, flow.to), names);
+    return flow;
+  }
+
+  // "{n4}" becomes the first address of node n4.
+  std::string WithAddresses(std::string text) const {
+    for (const LinkSettings& link : scenario_.links) {
+      for (size_t i = 0; i < link.nodes.size(); ++i) {
+        const std::string mark = "{" + link.nodes[i] + "}";
+        const std::string address = link.addresses[i].address.ToString();
+        for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += address.size()) {
+          text.replace(at, mark.size(), address);
+        }
+      }
+    }
+    return text;
+  }
+
+  void ReadPrograms() {
+    const Value* programs = file_.Find("programs");
+    if (!programs) return;
+    std::set<std::string> names = ExplicitNames(*programs, "programs");
+    for (size_t i = 0; i < programs->items.size(); ++i) {
+      const Section section(programs->items[i], "programs[]", fmt::format("programs[{}]", i));
+      scenario_.programs.push_back(ReadProgram(section, names));
+    }
+  }
+
+  Program ReadProgram(const Section& section, std::set<std::string>& names) {
+    Program program;
+    program.node = Node(section, "node");
+    for (const std::string& word : section.Texts("command")) {
+      program.command.push_back(WithAddresses(word));
+    }
+    if (program.command.empty() || program.command[0].empty()) {
+      section.Fail("command", "missing; for example: command: ping -c 3 {n1}");
+    }
+    program.start = Moment(section, "start");
+    program.background = section.Boolean("background");
+    if (section.Has("timeout")) program.timeout = Span(section, "timeout", program.start);
+    if (program.background && section.Has("expect")) {
+      section.Fail("expect", "the status of a background program does not count");
+    }
+    program.expect = static_cast<int>(section.Integer("expect", 0, 255));
+    for (const auto& [name, value] : section.Table("environment")) {
+      if (name.empty() || name.find('=') != std::string::npos) {
+        section.Fail("environment", fmt::format("'{}' is not a variable's name", name));
+      }
+      program.environment[name] = value;
+    }
+    const std::string file = std::filesystem::path(program.command[0]).filename();
+    program.name = section.Has("name") ? section.Text("name")
+                                       : Unique(fmt::format("{} {}", program.node, file), names);
+    return program;
+  }
+
+  void ReadEvents() {
+    const Value* events = file_.Find("events");
+    if (!events) return;
+    for (size_t i = 0; i < events->items.size(); ++i) {
+      const Section section(events->items[i], "events[]", fmt::format("events[{}]", i));
+      for (const char* key : {"at", "link", "state"}) {
+        if (!section.Has(key)) Fail(section.value(), fmt::format("{} needs {}", section.shown(), key));
+      }
+      LinkEvent event;
+      event.at = Moment(section, "at");
+      event.link = section.Located("link", [&] { return LinkNamed(section.Text("link")); });
+      event.up = section.Text("state") == "up";
+      scenario_.link_events.push_back(event);
+    }
+    std::stable_sort(scenario_.link_events.begin(), scenario_.link_events.end(),
+                     [](const LinkEvent& a, const LinkEvent& b) { return a.at < b.at; });
+  }
+
+  void ReadCaptures() {
+    const Value* captures = file_.Find("captures");
+    if (!captures) return;
+    if (captures->IsScalar()) {
+      scenario_.captures = link_names_;
+      return;
+    }
+    for (const std::string& name : file_.Texts("captures")) {
+      file_.Located("captures", [&] { LinkNamed(name); });
+      if (std::count(scenario_.captures.begin(), scenario_.captures.end(), name) == 0) {
+        scenario_.captures.push_back(name);
+      }
+    }
+  }
+
+  void CheckMode() const {
+    if (scenario_.mode != Mode::kSimulate) return;
+    for (const char* key : {"programs", "captures"}) {
+      if (const Value* value = file_.Find(key); value && !value->items.empty()) {
+        file_.Fail(key, "not in mode simulate: it has no real packets; use emulate or offload");
+      }
+    }
+    for (const NodeSettings& node : scenario_.nodes) {
+      if (!node.physical_interfaces.empty()) {
+        Fail(NodePlace(node.name), "interfaces: not in mode simulate");
+      }
+    }
+  }
+
+  const Value& root_;
+  const Section file_;
+  Scenario& scenario_;
+  std::vector<std::string> node_names_, link_names_;
+};
+
+// The file's base name as a lab's name.
+std::string NameFrom(const std::string& file) {
+  std::string name = std::filesystem::path(file).stem();
+  for (char& c : name) {
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '_') c = '-';
+  }
+  if (name.empty() || !std::isalnum(static_cast<unsigned char>(name[0]))) name = "lab" + name;
+  return name.substr(0, 32);
+}
+
+std::string ReadFile(const std::string& file) {
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error)) throw UsageError(file + ": is a directory");
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw UsageError(fmt::format("{}: cannot read it: {}", file, std::strerror(errno)));
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace
+
+const char* ModeName(Mode mode) {
+  switch (mode) {
+    case Mode::kSimulate: return "simulate";
+    case Mode::kTraditional: return "traditional";
+    case Mode::kEmulate: return "emulate";
+    case Mode::kOffload: return "offload";
+  }
+  return "";
+}
+
+const char* KindName(Flow::Kind kind) {
+  switch (kind) {
+    case Flow::Kind::kUdp: return "udp";
+    case Flow::Kind::kTcp: return "tcp";
+    case Flow::Kind::kPing: return "ping";
+  }
+  return "";
+}
+
+Scenario Parse(const std::string& text, const std::string& file,
+               const std::vector<std::string>& overrides) {
+  Value root = ParseYaml(text, file);
+  for (const std::string& assignment : overrides) Override(root, assignment);
+  Scenario scenario;
+  scenario.file = file;
+  Loader(root, scenario).Load(NameFrom(file));
+  scenario.hash = Hash(scenario);
+  return scenario;
+}
+
+Scenario Load(const std::string& file, const std::vector<std::string>& overrides) {
+  return Parse(ReadFile(file), file, overrides);
+}
+
+}  // namespace viaduct::scenario

@@ -1,0 +1,29 @@
+// Automatic addresses: equal subnets cut out of a prefix, one after the other.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "wire/address.h"
+
+namespace viaduct::scenario {
+
+// Hands out subnets of `pool` in order, leaving out what overlaps with the reserved ones.
+class SubnetPool {
+ public:
+  explicit SubnetPool(const wire::IpPrefix& pool) : pool_(pool.Network()) {}
+  void Reserve(const wire::IpPrefix& subnet) { reserved_.push_back(subnet.Network()); }
+  // The next free subnet of that prefix length. Throws UsageError when the pool is used up.
+  wire::IpPrefix Take(int length);
+
+ private:
+  wire::IpPrefix pool_;
+  uint64_t next_ = 0;  // offset in the pool: addresses (IPv4), /64 networks (IPv6)
+  std::vector<wire::IpPrefix> reserved_;
+};
+
+bool Overlap(const wire::IpPrefix& a, const wire::IpPrefix& b);
+// The `number`th address of a subnet (0 is the subnet itself), with the subnet's length.
+wire::IpPrefix HostAddress(const wire::IpPrefix& subnet, uint32_t number);
+
+}  // namespace viaduct::scenario
