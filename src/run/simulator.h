@@ -10,7 +10,8 @@
 //
 // Each message is one JSON object on one line. From the simulator, times in seconds:
 //   {"event":"lab", "name":LAB}                  real modes: the lab is built, programs may start
-//   {"event":"progress", "time":T, "reachable":N, "pairs":M}     while routes converge; ordered pairs
+//   {"event":"progress", "time":T, "reachable":N, "pairs":M}     while routes converge; ordered
+//   pairs
 //   {"event":"converged", "seconds":T, "reachable":N, "pairs":M, "unreachable":[["a","b"],...]}
 //       once: all pairs reach, or convergence.timeout has passed (then "unreachable" names pairs)
 //   {"event":"flow", "name", "kind", "from", "to", "sent", "received", "loss", "rate_bit_per_s",

@@ -20,8 +20,10 @@ constexpr Key kKeys[] = {
      "soon as they all have.",
      "30s"},
     {"mode", Type::kChoice, "offload",
-     "`simulate`: everything in ns-3, virtual time. `traditional`: ns-3's own emulation. `emulate`: "
-     "real packets, data plane in the simulator. `offload`: real packets, data plane in the kernel, "
+     "`simulate`: everything in ns-3, virtual time. `traditional`: ns-3's own emulation. "
+     "`emulate`: "
+     "real packets, data plane in the simulator. `offload`: real packets, data plane in the "
+     "kernel, "
      "the protocol in the simulator.",
      "emulate", "simulate traditional emulate offload"},
 
@@ -53,16 +55,16 @@ constexpr Key kKeys[] = {
      "all"},
     {"links[].ring", Type::kNodes, "", "A line whose last node is linked to the first.",
      "[n0, n1, n2]"},
-    {"links[].grid", Type::kSection, "", "A grid, filled row by row, linked to the right and below.",
-     "{columns: 3, rows: 2}"},
+    {"links[].grid", Type::kSection, "",
+     "A grid, filled row by row, linked to the right and below.", "{columns: 3, rows: 2}"},
     {"links[].grid.columns", Type::kInteger, "", "Nodes in a row.", "3"},
     {"links[].grid.rows", Type::kInteger, "", "Rows.", "2"},
     {"links[].grid.nodes", Type::kNodes, "all", "The nodes, row by row.", "all"},
     {"links[].star", Type::kSection, "", "Point-to-point links from one node to others.",
      "{center: n0, leaves: [n1, n2]}"},
     {"links[].star.center", Type::kNode, "", "The node in the middle.", "n0"},
-    {"links[].star.leaves", Type::kNodes, "all",
-     "The others. `all`: every other node, hosts too.", "[n1, n2]"},
+    {"links[].star.leaves", Type::kNodes, "all", "The others. `all`: every other node, hosts too.",
+     "[n1, n2]"},
     {"links[].shared", Type::kNodes, "", "One Ethernet (a bridge) that all these nodes are on.",
      "[n0, n1, n2]"},
     {"links[].spec", Type::kSpec, "",
@@ -146,30 +148,28 @@ constexpr Key kKeys[] = {
     {"timing", Type::kSection, "", "What the run demands of its own timing.",
      "{lateness_limit: 1ms}"},
     {"timing.lateness_limit", Type::kDuration, "",
-     "The run is VOID (exit status 4) if 1% of the simulator's events ran later than this.",
-     "1ms"},
+     "The run is VOID (exit status 4) if 1% of the simulator's events ran later than this.", "1ms"},
 };
-
-Value Scalar(const std::string& text, const Value& like) {
-  Value value;
-  value.kind = Value::Kind::kScalar;
-  value.text = text;
-  value.where = like.where;
-  return value;
-}
 
 bool HasShape(Type type, const Value& value) {
   switch (type) {
     case Type::kNodes:
-    case Type::kLinks: return value.IsList() || (value.IsScalar() && value.text == "all");
-    case Type::kTexts: return value.IsList();
-    case Type::kWords: return value.IsList() || value.IsScalar();
+    case Type::kLinks:
+      return value.IsList() || (value.IsScalar() && value.text == "all");
+    case Type::kTexts:
+      return value.IsList();
+    case Type::kWords:
+      return value.IsList() || value.IsScalar();
     case Type::kTable:
-    case Type::kSection: return value.IsMap();
+    case Type::kSection:
+      return value.IsMap();
     case Type::kSections:
-    case Type::kAlias: return value.IsList();
-    case Type::kNodeSet: return true;
-    default: return value.IsScalar();
+    case Type::kAlias:
+      return value.IsList();
+    case Type::kNodeSet:
+      return true;
+    default:
+      return value.IsScalar();
   }
 }
 
@@ -186,7 +186,8 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-std::string Quote(const std::string& prefix, std::string_view key) {
+// "prefix.key".
+std::string Join(const std::string& prefix, std::string_view key) {
   return prefix.empty() ? std::string(key) : fmt::format("{}.{}", prefix, key);
 }
 
@@ -203,8 +204,10 @@ const Key& FindKey(std::string_view path) {
 
 std::string DescribeType(const Key& key) {
   switch (key.type) {
-    case Type::kText: return "text";
-    case Type::kName: return "a name (letters, digits, - and _)";
+    case Type::kText:
+      return "text";
+    case Type::kName:
+      return "a name (letters, digits, - and _)";
     case Type::kChoice: {
       std::string words = key.choices;
       for (size_t at = 0; (at = words.find(' ', at)) != std::string::npos; at += 2) {
@@ -212,23 +215,40 @@ std::string DescribeType(const Key& key) {
       }
       return "one of " + words;
     }
-    case Type::kBoolean: return "true or false";
-    case Type::kInteger: return "a whole number";
-    case Type::kDuration: return "a duration such as 10s or 200ms";
-    case Type::kRate: return "a rate such as 2Mbit";
-    case Type::kSpec: return "a link SPEC such as delay=20ms rate=10Mbit";
-    case Type::kPrefix: return "a prefix such as 10.0.0.0/8, or none";
-    case Type::kNode: return "a node's name";
-    case Type::kNodes: return "a list of nodes, or all";
-    case Type::kLink: return "a link's name";
-    case Type::kLinks: return "a list of links, or all";
-    case Type::kTexts: return "a list";
-    case Type::kWords: return "a command";
-    case Type::kTable: return "a map from names to values";
-    case Type::kSection: return "a map";
-    case Type::kSections: return "a list of maps";
-    case Type::kNodeSet: return "a number, a list of names, or a map";
-    case Type::kAlias: return "a list of maps";
+    case Type::kBoolean:
+      return "true or false";
+    case Type::kInteger:
+      return "a whole number";
+    case Type::kDuration:
+      return "a duration such as 10s or 200ms";
+    case Type::kRate:
+      return "a rate such as 2Mbit";
+    case Type::kSpec:
+      return "a link SPEC such as delay=20ms rate=10Mbit";
+    case Type::kPrefix:
+      return "a prefix such as 10.0.0.0/8, or none";
+    case Type::kNode:
+      return "a node's name";
+    case Type::kNodes:
+      return "a list of nodes, or all";
+    case Type::kLink:
+      return "a link's name";
+    case Type::kLinks:
+      return "a list of links, or all";
+    case Type::kTexts:
+      return "a list";
+    case Type::kWords:
+      return "a command";
+    case Type::kTable:
+      return "a map from names to values";
+    case Type::kSection:
+      return "a map";
+    case Type::kSections:
+      return "a list of maps";
+    case Type::kNodeSet:
+      return "a number, a list of names, or a map";
+    case Type::kAlias:
+      return "a list of maps";
   }
   return "";
 }
@@ -257,7 +277,7 @@ Section::Section(const Value& value, std::string path, std::string shown, bool f
   for (const auto& [name, member] : value.members) CheckMember(name, member);
 }
 
-std::string Section::PathOf(std::string_view key) const { return Quote(path_, key); }
+std::string Section::PathOf(std::string_view key) const { return Join(path_, key); }
 
 const Key* Section::KeyFor(std::string_view key) const {
   const std::string path = PathOf(key);
@@ -285,10 +305,10 @@ void Section::FailUnknown(const std::string& name, const Value& member) const {
     if (rest.find_first_of(".[") == std::string_view::npos) known.emplace_back(rest);
   }
   const std::string nearest = Nearest(name, known);
-  scenario::Fail(member, fmt::format("unknown key '{}'{}{}; known: {}", name,
-                                     shown_.empty() ? "" : " in " + shown_,
-                                     nearest.empty() ? "" : "; did you mean '" + nearest + "'?",
-                                     fmt::join(known, ", ")));
+  const std::string hint = nearest.empty() ? ";" : "; did you mean '" + nearest + "'?";
+  scenario::Fail(member,
+                 fmt::format("unknown key '{}'{}{} known: {}", name,
+                             shown_.empty() ? "" : " in " + shown_, hint, fmt::join(known, ", ")));
 }
 
 const Value* Section::Find(std::string_view key) const {
@@ -303,7 +323,7 @@ const Value& Section::At(std::string_view key) const {
 }
 
 void Section::Fail(std::string_view key, const std::string& message) const {
-  scenario::Fail(At(key), fmt::format("{}: {}", Quote(shown_, key), message));
+  scenario::Fail(At(key), fmt::format("{}: {}", Join(shown_, key), message));
 }
 
 std::string Section::Text(std::string_view key) const {
@@ -318,11 +338,10 @@ std::string Section::Text(std::string_view key) const {
     }
   }
   if (member && known.type == Type::kName) {
-    const bool well_formed =
-        !text.empty() && text.size() <= 63 && (std::isalnum(text[0]) != 0) &&
-        std::all_of(text.begin(), text.end(), [](unsigned char c) {
-          return std::isalnum(c) || c == '-' || c == '_';
-        });
+    const bool well_formed = !text.empty() && text.size() <= 63 && (std::isalnum(text[0]) != 0) &&
+                             std::all_of(text.begin(), text.end(), [](unsigned char c) {
+                               return std::isalnum(c) || c == '-' || c == '_';
+                             });
     if (!well_formed) {
       Fail(key, fmt::format("'{}' is not a name (letters, digits, - and _; at most 63)", text));
     }
@@ -360,8 +379,8 @@ std::vector<std::string> Section::Texts(std::string_view key) const {
   std::vector<std::string> texts;
   for (const Value& item : member->items) {
     if (!item.IsScalar()) {
-      scenario::Fail(item, fmt::format("{}: {} in a list of texts", Quote(shown_, key),
-                                       item.Describe()));
+      scenario::Fail(item,
+                     fmt::format("{}: {} in a list of texts", Join(shown_, key), item.Describe()));
     }
     texts.push_back(item.text);
   }
@@ -374,8 +393,8 @@ std::vector<std::pair<std::string, std::string>> Section::Table(std::string_view
   if (!member) return table;
   for (const auto& [name, value] : member->members) {
     if (!value.IsScalar()) {
-      scenario::Fail(value, fmt::format("{}.{}: {} where text is expected", Quote(shown_, key),
-                                        name, value.Describe()));
+      scenario::Fail(value, fmt::format("{}.{}: {} where text is expected", Join(shown_, key), name,
+                                        value.Describe()));
     }
     table.emplace_back(name, value.text);
   }

@@ -16,9 +16,9 @@ namespace viaduct::scenario {
 // What a key's value looks like.
 enum class Type {
   kText,
-  kName,      // letters, digits, "-", "_"
-  kChoice,    // one of the words in `choices`
-  kBoolean,   // true, false
+  kName,     // letters, digits, "-", "_"
+  kChoice,   // one of the words in `choices`
+  kBoolean,  // true, false
   kInteger,
   kDuration,  // base/units.h
   kRate,

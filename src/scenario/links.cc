@@ -190,8 +190,8 @@ class LinkReader {
     for (size_t i = 0; i < count; ++i) {
       const wire::IpPrefix &address = link.addresses[i], &first = link.addresses[i / nodes * nodes];
       if (address.Network() != first.Network()) {
-        entry.Fail("addresses", fmt::format("{} and {} are in different subnets",
-                                            first.ToString(), address.ToString()));
+        entry.Fail("addresses", fmt::format("{} and {} are in different subnets", first.ToString(),
+                                            address.ToString()));
       }
       for (size_t k = i / nodes * nodes; k < i; ++k) {
         if (link.addresses[k] == address) {
@@ -247,8 +247,8 @@ class LinkReader {
     }
     for (size_t i = 0; i < links_.size(); ++i) {
       if (links_[i].addresses.empty()) {
-        Fail(*places_[i], fmt::format("link '{}' has no addresses and addressing gives none",
-                                      links_[i].name));
+        Fail(*places_[i],
+             fmt::format("link '{}' has no addresses and addressing gives none", links_[i].name));
       }
     }
   }
@@ -258,8 +258,8 @@ class LinkReader {
     const bool ipv4 = prefix.address.family == wire::Family::kIpv4;
     if (ipv4 != (family == "ipv4")) throw UsageError(fmt::format("'{}' is not {}", text, family));
     if (prefix != prefix.Network()) {
-      throw UsageError(fmt::format("'{}' has host bits set; write {}", text,
-                                   prefix.Network().ToString()));
+      throw UsageError(
+          fmt::format("'{}' has host bits set; write {}", text, prefix.Network().ToString()));
     }
     if (prefix.address.IsMulticast()) throw UsageError(fmt::format("'{}' is multicast", text));
     return prefix;

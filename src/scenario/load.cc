@@ -55,11 +55,11 @@ class NodeReader {
   NodeSettings& Add(const std::string& name, const Value& at) {
     const bool well_formed =
         !name.empty() && name.size() <= 32 && std::isalnum(static_cast<unsigned char>(name[0])) &&
-        std::all_of(name.begin(), name.end(), [](unsigned char c) {
-          return std::isalnum(c) || c == '-' || c == '_';
-        });
+        std::all_of(name.begin(), name.end(),
+                    [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_'; });
     if (!well_formed) {
-      Fail(at, fmt::format("nodes: '{}' is not a name (letters, digits, - and _; at most 32)", name));
+      Fail(at,
+           fmt::format("nodes: '{}' is not a name (letters, digits, - and _; at most 32)", name));
     }
     if (name == "hub") Fail(at, "nodes: 'hub' is the lab's own; choose another name");
     for (const NodeSettings& node : nodes_) {
@@ -179,8 +179,10 @@ class Loader {
       }
       for (const std::string& interface : node.physical_interfaces) {
         if (interface.empty() || interface.size() > 15 || !interfaces.insert(interface).second) {
-          Fail(NodePlace(node.name), fmt::format("nodes.{}.interfaces: '{}' is given twice or is no "
-                                                 "interface's name", node.name, interface));
+          Fail(NodePlace(node.name),
+               fmt::format("nodes.{}.interfaces: '{}' is given twice or is no "
+                           "interface's name",
+                           node.name, interface));
         }
       }
       if (node.host) CheckGateway(node, neighbours[node.name]);
@@ -192,7 +194,8 @@ class Loader {
     const std::string key = fmt::format("nodes.{}.gateway", node.name);
     if (node.gateway.empty()) {
       if (neighbours.size() != 1) {
-        Fail(at, fmt::format("{}: missing, and the host has {} neighbours", key, neighbours.size()));
+        Fail(at,
+             fmt::format("{}: missing, and the host has {} neighbours", key, neighbours.size()));
       }
       node.gateway = *neighbours.begin();
     }
@@ -218,8 +221,8 @@ class Loader {
 
   std::string Node(const Section& section, const char* key) const {
     if (!section.Has(key)) Fail(section.value(), fmt::format("{} needs {}", section.shown(), key));
-    return section.Located(
-        key, [&] { return NameTable("node", node_names_).Check(section.Text(key)); });
+    return section.Located(key,
+                           [&] { return NameTable("node", node_names_).Check(section.Text(key)); });
   }
 
   std::string LinkNamed(const std::string& name) const {
@@ -283,8 +286,9 @@ class Loader {
   Flow ReadFlow(const Section& section, std::set<std::string>& names) {
     Flow flow;
     const std::string type = section.Text("type");
-    flow.kind = type == "udp" ? Flow::Kind::kUdp : type == "tcp" ? Flow::Kind::kTcp
-                                                                 : Flow::Kind::kPing;
+    flow.kind = type == "udp"   ? Flow::Kind::kUdp
+                : type == "tcp" ? Flow::Kind::kTcp
+                                : Flow::Kind::kPing;
     flow.from = Node(section, "from");
     flow.to = Node(section, "to");
     if (flow.from == flow.to) section.Fail("to", "is the sender too");
@@ -367,7 +371,8 @@ class Loader {
     for (size_t i = 0; i < events->items.size(); ++i) {
       const Section section(events->items[i], "events[]", fmt::format("events[{}]", i));
       for (const char* key : {"at", "link", "state"}) {
-        if (!section.Has(key)) Fail(section.value(), fmt::format("{} needs {}", section.shown(), key));
+        if (!section.Has(key))
+          Fail(section.value(), fmt::format("{} needs {}", section.shown(), key));
       }
       LinkEvent event;
       event.at = Moment(section, "at");
@@ -436,19 +441,26 @@ std::string ReadFile(const std::string& file) {
 
 const char* ModeName(Mode mode) {
   switch (mode) {
-    case Mode::kSimulate: return "simulate";
-    case Mode::kTraditional: return "traditional";
-    case Mode::kEmulate: return "emulate";
-    case Mode::kOffload: return "offload";
+    case Mode::kSimulate:
+      return "simulate";
+    case Mode::kTraditional:
+      return "traditional";
+    case Mode::kEmulate:
+      return "emulate";
+    case Mode::kOffload:
+      return "offload";
   }
   return "";
 }
 
 const char* KindName(Flow::Kind kind) {
   switch (kind) {
-    case Flow::Kind::kUdp: return "udp";
-    case Flow::Kind::kTcp: return "tcp";
-    case Flow::Kind::kPing: return "ping";
+    case Flow::Kind::kUdp:
+      return "udp";
+    case Flow::Kind::kTcp:
+      return "tcp";
+    case Flow::Kind::kPing:
+      return "ping";
   }
   return "";
 }

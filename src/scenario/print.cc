@@ -2,6 +2,7 @@
 #include <openssl/evp.h>
 #include <yaml-cpp/yaml.h>
 
+#include "base/error.h"
 #include "base/units.h"
 #include "scenario/scenario.h"
 

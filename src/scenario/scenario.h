@@ -56,10 +56,10 @@ struct Flow {
   Kind kind = Kind::kUdp;
   std::string name;  // default "udp n0->n4"
   std::string from, to;
-  int size = 160;                   // UDP and ping payload, bytes
-  std::optional<int64_t> rate;      // bit/s of payload; UDP: absent means as fast as it can
+  int size = 160;               // UDP and ping payload, bytes
+  std::optional<int64_t> rate;  // bit/s of payload; UDP: absent means as fast as it can
   Duration interval = Duration::Milliseconds(100);  // ping
-  Duration start, duration;         // since routes converged
+  Duration start, duration;                         // since routes converged
 };
 
 struct Program {

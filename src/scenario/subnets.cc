@@ -47,8 +47,9 @@ wire::IpPrefix SubnetPool::Take(int length) {
   const wire::Family family = pool_.address.family;
   const int width = Width(family);
   const auto used_up = [&] {
-    return UsageError(fmt::format("addressing: {} has no room for another /{}; give a larger prefix",
-                                  pool_.ToString(), length));
+    return UsageError(
+        fmt::format("addressing: {} has no room for another /{}; give a larger prefix",
+                    pool_.ToString(), length));
   };
   if (length < pool_.length || length > width) throw used_up();
   const uint64_t step = uint64_t{1} << (width - length);

@@ -29,7 +29,8 @@ size_t SequenceLength(std::string_view text, size_t i) {
   for (size_t k = 1; k < length; ++k) {
     if ((byte(i + k) & 0xC0) != 0x80) return 0;
   }
-  const bool overlong = (lead == 0xE0 && byte(i + 1) < 0xA0) || (lead == 0xF0 && byte(i + 1) < 0x90);
+  const bool overlong =
+      (lead == 0xE0 && byte(i + 1) < 0xA0) || (lead == 0xF0 && byte(i + 1) < 0x90);
   const bool surrogate = lead == 0xED && byte(i + 1) >= 0xA0;
   const bool beyond = lead == 0xF4 && byte(i + 1) >= 0x90;
   const bool c1_control = lead == 0xC2 && byte(i + 1) < 0xA0;
@@ -154,10 +155,14 @@ Value* Value::Find(std::string_view key) {
 
 std::string Value::Describe() const {
   switch (kind) {
-    case Kind::kNull: return "nothing";
-    case Kind::kScalar: return "'" + text + "'";
-    case Kind::kList: return "a list";
-    case Kind::kMap: return "a map";
+    case Kind::kNull:
+      return "nothing";
+    case Kind::kScalar:
+      return "'" + text + "'";
+    case Kind::kList:
+      return "a list";
+    case Kind::kMap:
+      return "a map";
   }
   return "";
 }

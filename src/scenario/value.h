@@ -14,9 +14,9 @@ namespace viaduct::scenario {
 struct Value {
   enum class Kind { kNull, kScalar, kList, kMap };
   Kind kind = Kind::kNull;
-  std::string text;                                     // kScalar
-  std::vector<Value> items;                             // kList
-  std::vector<std::pair<std::string, Value>> members;   // kMap
+  std::string text;                                    // kScalar
+  std::vector<Value> items;                            // kList
+  std::vector<std::pair<std::string, Value>> members;  // kMap
   std::string where;
 
   // The member called `key`, or null.

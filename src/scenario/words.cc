@@ -44,8 +44,9 @@ class Splitter {
     while (position_ < text_.size()) {
       char c = text_[position_++];
       if (c == quote) return;
-      const bool escape = quote == '"' && c == '\\' && position_ < text_.size() &&
-                          std::string_view("\"\\$`").find(text_[position_]) != std::string_view::npos;
+      const bool escape =
+          quote == '"' && c == '\\' && position_ < text_.size() &&
+          std::string_view("\"\\$`").find(text_[position_]) != std::string_view::npos;
       if (escape) c = text_[position_++];
       Add(c);
     }

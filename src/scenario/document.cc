@@ -1,0 +1,67 @@
+// docs/scenario.md out of the table of keys.
+#include <fmt/format.h>
+
+#include "scenario/keys.h"
+
+namespace viaduct::scenario {
+namespace {
+
+constexpr const char* kHead = R"(# The scenario file
+
+Printed by `viaduct docs scenario` from the table the parser uses (`src/scenario/keys.cc`); do not
+edit it by hand.
+
+A scenario is one YAML file. Keys that are not listed here are errors. `viaduct run FILE.yaml --print`
+shows the file as it was understood, with every default filled in, and `--set flows.0.rate=2Mbit`
+overrides a value from the command line. Messages name the file and line.
+
+```yaml
+nodes: 5
+links:
+  - line: all
+    spec: delay=5ms rate=100Mbit
+routing: {protocol: ns3::olsr::RoutingProtocol}
+flows:
+  - {type: udp, from: n0, to: n4, size: 160, rate: 1Mbit}
+  - {type: ping, from: n0, to: n4}
+```
+
+- Times: `10ns`, `3.5us`, `20ms`, `1s`, `2min`, `1h`. Times of flows, programs and events count from
+  the moment routes have converged.
+- Rates: `64kbit`, `1.5Mbit`, `10Gbit`; decimal.
+- SPEC: `delay=20ms jitter=2ms dist=normal loss=1% dup=0.1% reorder=0.5% ber=1e-9 rate=10Mbit queue=100p`.
+- Interfaces are called `eth0`, `eth1`, ... in the order of the links.
+
+)";
+
+std::string Escape(std::string text) {
+  for (size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) {
+    text.replace(at, 1, "\\|");
+  }
+  return text;
+}
+
+std::string Code(const std::string& text) { return text.empty() ? "" : "`" + Escape(text) + "`"; }
+
+std::string TypeColumn(const Key& key) {
+  if (key.type == Type::kSpec) return "a link SPEC";
+  if (key.type == Type::kDuration) return "a duration";
+  if (key.type == Type::kRate) return "a rate";
+  if (key.type == Type::kPrefix) return "a prefix, or none";
+  return DescribeType(key);
+}
+
+}  // namespace
+
+std::string DocumentKeys() {
+  std::string text = kHead;
+  text += "| key | value | default | meaning | example |\n|---|---|---|---|---|\n";
+  for (const Key& key : Keys()) {
+    const bool alias = key.type == Type::kAlias;
+    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", key.path, Escape(TypeColumn(key)),
+                        alias ? "" : Code(key.fallback), Escape(key.help), Code(key.example));
+  }
+  return text;
+}
+
+}  // namespace viaduct::scenario

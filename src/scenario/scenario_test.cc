@@ -1,0 +1,284 @@
+#include "scenario/scenario.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "scenario/keys.h"
+
+namespace viaduct::scenario {
+namespace {
+
+using testing::ElementsAre, testing::HasSubstr;
+
+constexpr const char* kLine = "nodes: 5\nlinks: [{line: all}]\n";
+
+std::string ErrorOf(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  try {
+    Parse(text, "f.yaml", overrides);
+  } catch (const UsageError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+std::vector<std::string> Addresses(const LinkSettings& link) {
+  std::vector<std::string> texts;
+  for (const wire::IpPrefix& address : link.addresses) texts.push_back(address.ToString());
+  return texts;
+}
+
+std::vector<std::string> LinkNames(const Scenario& scenario) {
+  std::vector<std::string> names;
+  for (const LinkSettings& link : scenario.links) names.push_back(link.name);
+  return names;
+}
+
+TEST(ScenarioTest, FillsInDefaults) {
+  const Scenario s = Parse(kLine, "dir/my lab.yaml");
+  EXPECT_EQ(s.name, "my-lab");
+  EXPECT_EQ(s.seed, 1u);
+  EXPECT_EQ(s.duration, Duration::Seconds(10));
+  EXPECT_EQ(s.mode, Mode::kOffload);
+  EXPECT_EQ(s.routing.protocol, "ns3::olsr::RoutingProtocol");
+  EXPECT_EQ(s.convergence_timeout, Duration::Seconds(60));
+  EXPECT_TRUE(s.convergence_required);
+  EXPECT_FALSE(s.lateness_limit);
+  ASSERT_EQ(s.nodes.size(), 5u);
+  EXPECT_EQ(s.nodes[4].name, "n4");
+  EXPECT_THAT(LinkNames(s), ElementsAre("n0-n1", "n1-n2", "n2-n3", "n3-n4"));
+  EXPECT_THAT(Addresses(s.links[1]), ElementsAre("10.0.0.5/30", "10.0.0.6/30"));
+  EXPECT_TRUE(s.links[1].spec.IsPlainWire());
+}
+
+TEST(ScenarioTest, ReadsNodesInEveryForm) {
+  const Scenario list = Parse("nodes: [a, b]\nlinks: [{pair: [a, b]}]", "f.yaml");
+  EXPECT_EQ(list.nodes[1].name, "b");
+  const Scenario map = Parse(
+      "nodes:\n  count: 2\n  n1: {sysctls: {net.ipv4.tcp_ecn: 1}}\n"
+      "  pc: {host: true}\n  srv: {host: true, gateway: n1}\n"
+      "links: [{line: all}, {pair: [pc, n0]}, {shared: [srv, n1]}]",
+      "f.yaml");
+  ASSERT_EQ(map.nodes.size(), 4u);
+  EXPECT_EQ(map.nodes[1].sysctls.at("net.ipv4.tcp_ecn"), "1");
+  EXPECT_TRUE(map.nodes[2].host);
+  EXPECT_EQ(map.nodes[2].gateway, "n0");
+  EXPECT_EQ(map.nodes[3].gateway, "n1");
+  EXPECT_THAT(LinkNames(map), ElementsAre("n0-n1", "pc-n0", "lan0"));
+}
+
+TEST(ScenarioTest, BuildsEveryShape) {
+  const Scenario ring = Parse("nodes: 3\nlinks: [{ring: all}]", "f.yaml");
+  EXPECT_THAT(LinkNames(ring), ElementsAre("n0-n1", "n1-n2", "n2-n0"));
+  const Scenario grid = Parse("nodes: 6\nlinks: [{grid: {columns: 3, rows: 2}}]", "f.yaml");
+  EXPECT_THAT(LinkNames(grid),
+              ElementsAre("n0-n1", "n0-n3", "n1-n2", "n1-n4", "n2-n5", "n3-n4", "n4-n5"));
+  const Scenario star = Parse("nodes: 3\nlinks: [{star: {center: n1}}]", "f.yaml");
+  EXPECT_THAT(LinkNames(star), ElementsAre("n1-n0", "n1-n2"));
+  const Scenario twice = Parse("nodes: 2\nlinks: [{line: all}, {pair: [n0, n1]}]", "f.yaml");
+  EXPECT_THAT(LinkNames(twice), ElementsAre("n0-n1", "n0-n1-2"));
+}
+
+TEST(ScenarioTest, SharedLinksGetSubnetsThatFit) {
+  const Scenario s = Parse(
+      "nodes: 300\naddressing: {ipv4: 192.168.0.0/16, ipv6: 2001:db8::/48}\n"
+      "links: [{pair: [n0, n1]}, {shared: [n0, n1]}, {shared: all}]",
+      "f.yaml");
+  EXPECT_EQ(Addresses(s.links[0])[1], "192.168.0.2/30");
+  EXPECT_THAT(Addresses(s.links[1]), ElementsAre("192.168.1.1/24", "192.168.1.2/24",
+                                                 "2001:db8:0:1::1/64", "2001:db8:0:1::2/64"));
+  EXPECT_EQ(Addresses(s.links[2])[299], "192.168.3.44/23");
+}
+
+TEST(ScenarioTest, AutomaticSubnetsAvoidGivenOnes) {
+  const Scenario s = Parse(
+      "nodes: 3\nlinks: [{pair: [n0, n1]}, {pair: [n1, n2], addresses: [10.0.0.1/24, "
+      "10.0.0.9/24]}]",
+      "f.yaml");
+  EXPECT_THAT(Addresses(s.links[0]), ElementsAre("10.0.1.1/30", "10.0.1.2/30"));
+  EXPECT_THAT(Addresses(s.links[1]), ElementsAre("10.0.0.1/24", "10.0.0.9/24"));
+}
+
+TEST(ScenarioTest, ReadsTrafficAndPrograms) {
+  const Scenario s = Parse(std::string(kLine) +
+                               "traffic:\n"
+                               "  - {from: n0, to: n4, rate: 2Mbit, start: 1s, duration: 3s}\n"
+                               "  - {type: ping, from: n4, to: n0, interval: 10ms}\n"
+                               "  - {type: tcp, from: n0, to: n4}\n"
+                               "  - {type: tcp, from: n0, to: n4}\n"
+                               "programs:\n"
+                               "  - {node: n0, command: \"curl -H 'A: b c' http://{n4}/\"}\n"
+                               "events: [{at: 3s, link: n1-n2, state: up}, "
+                               "{at: 2s, link: n1-n2, state: down}]\n"
+                               "captures: all\n",
+                           "f.yaml");
+  ASSERT_EQ(s.flows.size(), 4u);
+  EXPECT_EQ(s.flows[0].name, "udp n0->n4");
+  EXPECT_EQ(s.flows[0].rate, 2000000);
+  EXPECT_EQ(s.flows[0].duration, Duration::Seconds(3));
+  EXPECT_EQ(s.flows[1].kind, Flow::Kind::kPing);
+  EXPECT_EQ(s.flows[1].duration, Duration::Seconds(10));
+  EXPECT_EQ(s.flows[3].name, "tcp n0->n4 #2");
+  EXPECT_THAT(s.programs[0].command, ElementsAre("curl", "-H", "A: b c", "http://10.0.0.14/"));
+  EXPECT_FALSE(s.link_events[0].up) << "sorted by time";
+  EXPECT_EQ(s.captures.size(), 4u);
+}
+
+TEST(ScenarioTest, OverridesValues) {
+  const std::string text = std::string(kLine) + "flows: [{from: n0, to: n4}]\n";
+  const Scenario s = Parse(
+      text, "f.yaml", {"mode=simulate", "flows[0].size=1000", "links.0.spec=delay=1ms", "seed=9"});
+  EXPECT_EQ(s.mode, Mode::kSimulate);
+  EXPECT_EQ(s.flows[0].size, 1000);
+  EXPECT_EQ(s.links[0].spec.delay, Duration::Milliseconds(1));
+  EXPECT_EQ(s.seed, 9u);
+  EXPECT_EQ(ErrorOf(text, {"flows.1.size=9"}),
+            "--set flows.1.size=9: '1' is no position in a list of 1");
+  EXPECT_EQ(ErrorOf(text, {"duration=soon"}).rfind("--set duration=soon: duration: ", 0), 0u);
+  EXPECT_THAT(ErrorOf(text, {"mode"}), HasSubstr("write KEY=VALUE"));
+}
+
+// Each of these is a mistake somebody makes; the message must point at it.
+struct Mistake {
+  const char* text;
+  const char* message;
+};
+
+class MistakeTest : public testing::TestWithParam<Mistake> {};
+
+TEST_P(MistakeTest, IsNamedWithItsLine) {
+  EXPECT_THAT(ErrorOf(GetParam().text), HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, MistakeTest,
+    testing::Values(
+        Mistake{"nodes: 2\nlinks:\n  - line: all\n    specs: delay=1ms\n",
+                "f.yaml:4: unknown key 'specs' in links[0]; did you mean 'spec'? known: pair, "},
+        Mistake{"nods: 2\n", "f.yaml:1: unknown key 'nods'; did you mean 'nodes'?"},
+        Mistake{"nodes: 2\nlinks: [{line: all}]\nduration: 10\n", "f.yaml:3: duration: "},
+        Mistake{"nodes: 2\nlinks: [{line: all}]\nduration: [1s]\n",
+                "f.yaml:3: duration: a list where a duration such as 10s or 200ms is expected"},
+        Mistake{"nodes: 2\nlinks: [{line: all}]\nmode: fast\n",
+                "f.yaml:3: mode: 'fast' is not one of simulate, traditional, emulate, offload"},
+        Mistake{"nodes: 2\nnodes: 3\n", "f.yaml:2: key 'nodes' is given twice"},
+        Mistake{"nodes: [a, a]\n", "f.yaml:1: nodes: 'a' is given twice"},
+        Mistake{"nodes: [a, hub]\n", "f.yaml:1: nodes: 'hub' is the lab's own"},
+        Mistake{"nodes: [a, b c]\n", "f.yaml:1: nodes: 'b c' is not a name"},
+        Mistake{"links: []\n", "f.yaml:1: nodes: missing"},
+        Mistake{"nodes: 2\nlinks: [{line: all]\n", "f.yaml:2: malformed YAML"},
+        Mistake{"nodes: 3\nlinks:\n  - {pair: [n0, n1]}\n", "nodes: 'n2' is on no link"},
+        Mistake{"nodes: 2\nlinks:\n  - pair: [n0, n1]\n  - pair: [n0, nl]\n",
+                "f.yaml:4: links[1].pair: there is no node 'nl'; did you mean 'n0'?"},
+        Mistake{"nodes: 2\nlinks:\n  - pair: [n0]\n", "f.yaml:3: links[0].pair: 1 nodes"},
+        Mistake{"nodes: 2\nlinks:\n  - {line: all, ring: all}\n", "already a 'line'"},
+        Mistake{"nodes: 2\nlinks:\n  - spec: delay=1ms\n", "f.yaml:3: links[0] needs one of pair"},
+        Mistake{"nodes: 2\nlinks:\n  - {line: all, spec: delay=1}\n", "f.yaml:3: links[0].spec: "},
+        Mistake{"nodes: 2\nlinks:\n  - {line: all, mtu: 9}\n", "f.yaml:3: links[0].mtu: "},
+        Mistake{"nodes: 2\nlinks:\n  - {line: all, name: x}\n", "only for pair and shared"},
+        Mistake{"nodes: 2\nlinks:\n  - {pair: [n0, n1], name: x}\n  - {pair: [n0, n1], name: x}\n",
+                "f.yaml:4: links[1].name: two links are called 'x'"},
+        Mistake{"nodes: 5\nlinks:\n  - grid: {columns: 2, rows: 2}\n", "2 x 2 for 5 nodes"},
+        Mistake{"nodes: 2\nlinks:\n  - {pair: [n0, n1], addresses: [10.0.0.1/24]}\n",
+                "1 addresses for 2 nodes"},
+        Mistake{"nodes: 2\nlinks:\n  - {pair: [n0, n1], addresses: [10.0.0.1/24, 10.0.1.1/24]}\n",
+                "are in different subnets"},
+        Mistake{"nodes: 2\nlinks:\n  - {pair: [n0, n1], addresses: [10.0.0.1, 10.0.0.2]}\n",
+                "needs a prefix length"},
+        Mistake{"nodes: 2\nlinks:\n  - {pair: [n0, n1], addresses: [10.0.0.1/24, 10.0.0.2/24]}\n"
+                "  - {pair: [n0, n1], addresses: [10.0.0.65/26, 10.0.0.66/26]}\n",
+                "f.yaml:4: link 'n0-n1-2': subnet 10.0.0.64/26 overlaps with 10.0.0.0/24"},
+        Mistake{"nodes: 3\nlinks: [{line: all}]\naddressing: {ipv4: 10.0.0.0/30}\n",
+                "f.yaml:3: addressing.ipv4: addressing: 10.0.0.0/30 has no room"},
+        Mistake{"nodes: 3\nlinks: [{line: all}]\naddressing: {ipv4: 10.0.0.1/8}\n",
+                "write 10.0.0.0/8"},
+        Mistake{"nodes: 3\nlinks: [{line: all}]\naddressing: {ipv4: none}\n", "has no addresses"},
+        Mistake{"nodes:\n  count: 2\n  h:\n    host: true\n    gateway: n1\n"
+                "links: [{line: all}, {pair: [h, n0]}]\n",
+                "f.yaml:5: nodes.h.gateway: 'n1' shares no link with 'h'"},
+        Mistake{"nodes:\n  count: 2\n  h: {host: true}\n"
+                "links: [{line: all}, {pair: [h, n0]}, {pair: [h, n1]}]\n",
+                "f.yaml:3: nodes.h.gateway: missing, and the host has 2 neighbours"},
+        Mistake{"nodes: 2\nlinks: [{line: all}]\nflows:\n  - {from: n0, to: n0}\n",
+                "f.yaml:4: flows[0].to: is the sender too"},
+        Mistake{"nodes: 2\nlinks: [{line: all}]\nflows:\n  - {from: n0}\n", "flows[0] needs to"},
+        Mistake{"nodes: 2\nlinks: [{line: all}]\nflows:\n  - {from: n0, to: n1, duration: 11s}\n",
+                "f.yaml:4: flows[0].duration: ends after the run"},
+        Mistake{"nodes: 2\nlinks: [{line: all}]\nflows:\n  - {from: n0, to: n1, rate: fast}\n",
+                "f.yaml:4: flows[0].rate: "},
+        Mistake{"nodes: 2\nlinks: [{line: all}]\nprograms:\n  - {node: n0, command: a | b}\n",
+                "f.yaml:4: programs[0].command: '|' in a command would need a shell"},
+        Mistake{"nodes: 2\nlinks: [{line: all}]\nprograms:\n  - {node: n0, command: \"a 'b\"}\n",
+                "unterminated"},
+        Mistake{"nodes: 2\nlinks: [{line: all}]\nmode: simulate\nprograms:\n"
+                "  - {node: n0, command: ls}\n",
+                "f.yaml:5: programs: not in mode simulate"},
+        Mistake{"nodes: 2\nlinks: [{line: all}]\nevents:\n  - {at: 1s, link: n0-n2, state: up}\n",
+                "f.yaml:4: events[0].link: there is no link 'n0-n2'; did you mean 'n0-n1'?"},
+        Mistake{"nodes: 2\nlinks: [{line: all}]\ncaptures: [n0]\n", "captures: there is no link"},
+        Mistake{"a: &a [*a]\n", "f.yaml:1: "},
+        Mistake{"- 1\n", "the file is a list; it must be a map"},
+        Mistake{"nodes: 2\n---\nnodes: 2\n", "more than one YAML document"},
+        Mistake{"nodes: \xff\n", "f.yaml:1: not plain UTF-8 text (byte 0xff)"}));
+
+TEST(ScenarioTest, PrintReadsBackUnchanged) {
+  const std::string text =
+      "name: all-of-it\nseed: 12\nduration: 20s\nmode: emulate\n"
+      "nodes: {count: 4, n1: {data_plane: kernel}, h: {host: true}, x: {interfaces: [enp3s0]}}\n"
+      "links:\n  - {line: all, spec: delay=20ms loss=1%}\n"
+      "  - {pair: [h, n0], up: rate=1Mbit, mtu: 9000}\n  - {shared: [n0, n1, n2], name: lan}\n"
+      "addressing: {ipv4: 172.16.0.0/12, ipv6: 2001:db8::/32}\n"
+      "routing: {protocol: ns3::Rip, attributes: {UnsolicitedRoutingUpdate: 5s}}\n"
+      "flows:\n  - {from: n0, to: n3, rate: 1.5Mbit}\n  - {type: ping, from: h, to: n3}\n"
+      "programs:\n  - {node: n2, command: 'sh -c \"sleep 1; echo ~ # x\"', timeout: 3s,"
+      " environment: {A: 'null', B: '', C: '~', D: 'x: y'}}\n"
+      "events: [{at: 1500us, link: lan, state: down}]\ncaptures: [lan]\n"
+      "convergence: {timeout: 30s, required: false}\ntiming: {lateness_limit: 250us}\n";
+  const Scenario s = Parse(text, "f.yaml");
+  const Scenario again = Parse(Print(s), "other.yaml");
+  EXPECT_EQ(Print(again), Print(s));
+  EXPECT_EQ(again.hash, s.hash);
+  EXPECT_EQ(again.programs[0].environment, s.programs[0].environment);
+  EXPECT_EQ(again.nodes[1].data_plane, lab::DataPlane::kKernel);
+  EXPECT_EQ(again.links.back().addresses, s.links.back().addresses);
+}
+
+TEST(ScenarioTest, HashFollowsTheEffectiveScenarioOnly) {
+  const std::string hash = Parse(kLine, "f.yaml").hash;
+  EXPECT_EQ(hash.size(), 64u);
+  EXPECT_EQ(Parse(std::string(kLine) + "name: f # the default\n", "f.yaml").hash, hash);
+  EXPECT_NE(Parse(kLine, "f.yaml", {"seed=2"}).hash, hash);
+}
+
+TEST(KeysTest, DocumentationListsEveryKey) {
+  const std::string text = DocumentKeys();
+  for (const Key& key : Keys()) EXPECT_THAT(text, HasSubstr(std::string("| `") + key.path + "` |"));
+}
+
+TEST(KeysTest, EveryDefaultAndExampleIsWhatItsTypeSays) {
+  for (const Key& key : Keys()) {
+    for (const std::string text : {key.fallback, key.example}) {
+      if (text.empty()) continue;
+      SCOPED_TRACE(key.path);
+      if (key.type == Type::kDuration) {
+        EXPECT_NO_THROW(ParseDuration(text));
+      }
+      if (key.type == Type::kRate) {
+        EXPECT_NO_THROW(ParseRate(text));
+      }
+      if (key.type == Type::kInteger) {
+        EXPECT_NO_THROW(ParseInteger(text, 0, 1 << 30));
+      }
+      if (key.type == Type::kSpec) {
+        EXPECT_NO_THROW(path::ParseSpec(text));
+      }
+      if (key.type == Type::kBoolean) {
+        EXPECT_TRUE(text == "true" || text == "false");
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace viaduct::scenario
