@@ -1,12 +1,15 @@
 # The repository as contrib/viaduct of an ns-3 tree (3.44 and later): the module of ns3/ as ns-3
-# builds modules, with the rooms it stands on as static libraries inside it. The command and
-# viaduct-sim are not built here; they come from the repository's own build.
+# builds modules, with the objects of the rooms it stands on inside it. The command and viaduct-sim
+# are not built here; they come from the repository's own build.
 #
 # CMakeLists.txt sets VIADUCT_NS3_MODULES before: ns-3 reads its text to learn what to enable.
 set(VIADUCT_IN_NS3 ON)
 set(VIADUCT_ROOT ${CMAKE_CURRENT_SOURCE_DIR})
 set(VIADUCT_WITH_TESTS OFF)
 set(VIADUCT_FUZZ OFF)
+# Objects, not libraries: ns-3 exports whatever a module is linked with, and links the tests with it
+# a second time.
+set(VIADUCT_ROOM_TYPE OBJECT)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
@@ -16,6 +19,15 @@ endif()
 include(${VIADUCT_ROOT}/cmake/Dependencies.cmake)
 include(${VIADUCT_ROOT}/cmake/Rooms.cmake)
 add_subdirectory(src)
+set(room_objects "")
+foreach(room base wire sys io path fib lab broker)
+  get_target_property(type viaduct_${room} TYPE)
+  if(type STREQUAL "OBJECT_LIBRARY")
+    list(APPEND room_objects $<TARGET_OBJECTS:viaduct_${room}>)
+  endif()
+endforeach()
+# By path, not by target, for the same reason.
+get_target_property(fmt_library fmt::fmt LOCATION)
 
 foreach(kind model helper test examples)
   file(GLOB ${kind}_sources CONFIGURE_DEPENDS RELATIVE ${VIADUCT_ROOT} ns3/${kind}/*.cc)
@@ -32,12 +44,13 @@ endforeach()
 
 build_lib(
   LIBNAME viaduct
-  SOURCE_FILES ${model_sources} ${helper_sources}
+  SOURCE_FILES ${model_sources} ${helper_sources} ${room_objects}
   HEADER_FILES ${model_headers} ${helper_headers}
-  LIBRARIES_TO_LINK ${VIADUCT_NS3_MODULES} viaduct_broker viaduct_io
+  LIBRARIES_TO_LINK ${VIADUCT_NS3_MODULES} ${NL_LINK_LIBRARIES} ${PCAP_LINK_LIBRARIES} ${fmt_library}
   TEST_SOURCES ${test_sources}
 )
-target_include_directories(viaduct PUBLIC $<BUILD_INTERFACE:${VIADUCT_ROOT}/src>)
+target_include_directories(viaduct PUBLIC $<BUILD_INTERFACE:${VIADUCT_ROOT}/src>
+                           PRIVATE ${NL_INCLUDE_DIRS})
 
 # ns-3 looks for examples in examples/, which here holds scenario files.
 if(ENABLE_EXAMPLES)

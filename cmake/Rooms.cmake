@@ -3,6 +3,10 @@
 # NAME_root_test (real namespaces, root), and with VIADUCT_FUZZ each x_fuzz.cc as the libFuzzer
 # target x_fuzz. *_main.cc files are left to the room's own rules. A room links exactly the rooms it
 # may include (docs/architecture.md has the order; setup/check-layers enforces it on the includes).
+if(NOT VIADUCT_ROOM_TYPE)
+  set(VIADUCT_ROOM_TYPE STATIC)
+endif()
+
 function(viaduct_room name)
   cmake_parse_arguments(ROOM "" "" "DEPENDS" ${ARGN})
   set(dir ${CMAKE_CURRENT_SOURCE_DIR}/${name})
@@ -16,7 +20,7 @@ function(viaduct_room name)
   list(FILTER fuzz_targets INCLUDE REGEX "_fuzz\\.cc$")
   list(FILTER sources EXCLUDE REGEX "_(test|fuzz|main)\\.cc$")
   if(sources)
-    add_library(viaduct_${name} STATIC ${sources})
+    add_library(viaduct_${name} ${VIADUCT_ROOM_TYPE} ${sources})
     target_include_directories(viaduct_${name} PUBLIC ${VIADUCT_ROOT}/src)
     target_link_libraries(viaduct_${name} PUBLIC ${ROOM_DEPENDS})
   else()
