@@ -7,6 +7,8 @@
 #include <span>
 
 #include "io/port.h"
+#include "wire/checksum.h"
+#include "wire/segment.h"
 
 namespace viaduct::io {
 
@@ -14,35 +16,39 @@ namespace viaduct::io {
 // or UDP GSO super-frame into frames of its gso_size. Holds one frame's memory; no allocation.
 class SuperFrameSplitter {
  public:
-  // `max_frame`: the longest frame to produce (MTU plus link-layer headers).
-  explicit SuperFrameSplitter(size_t max_frame = 65536);
+  // `max_frame`: the longest frame a super-frame may be cut into, link-layer headers included.
+  explicit SuperFrameSplitter(size_t max_frame = 65536)
+      : memory_(std::make_unique_for_overwrite<std::byte[]>(max_frame)), max_frame_(max_frame) {}
 
   // Calls use(std::span<std::byte>) for every proper frame of `frame`, in order; the bytes are
-  // valid during the call. Returns false when the frame contradicts itself (no such header, a
-  // segment over max_frame): what was not handed over by then is lost, for the caller to count.
+  // valid during the call. Returns false when the frame contradicts itself (no such layers, a
+  // segment over max_frame, a tunnel's inner super-frame): it is then lost, wholly or from some
+  // segment on, for the caller to count.
   template <std::invocable<std::span<std::byte>> Use>
   bool Split(const ReceivedFrame& frame, Use&& use) {
+    const bool partial = frame.checksum == Checksum::kPartial;
     if (frame.gso_size == 0) {
-      if (frame.checksum == Checksum::kPartial && !Complete(frame)) return false;
+      if (partial && !wire::CompletePartialChecksum(frame.bytes, frame.checksum_start,
+                                                    frame.checksum_offset)) {
+        return false;
+      }
       use(frame.bytes);
       return true;
     }
-    Begin(frame);
-    for (std::span<std::byte> segment = Next(); !segment.empty(); segment = Next()) use(segment);
-    return Done();
+    auto segmenter = wire::Segmenter::Begin(frame.bytes, frame.gso_size, partial);
+    if (!segmenter) return false;
+    if (partial && frame.checksum_start != segmenter->layers().transport) return false;
+    while (!segmenter->Finished()) {
+      const std::span<std::byte> cut = segmenter->Next({memory_.get(), max_frame_});
+      if (cut.empty()) return false;
+      use(cut);
+    }
+    return true;
   }
 
  private:
-  static bool Complete(const ReceivedFrame& frame);
-  void Begin(const ReceivedFrame& frame);
-  std::span<std::byte> Next();
-  bool Done() const;
-
-  struct State;
-  struct Delete {
-    void operator()(State* state) const;
-  };
-  std::unique_ptr<State, Delete> state_;
+  std::unique_ptr<std::byte[]> memory_;
+  size_t max_frame_;
 };
 
 }  // namespace viaduct::io

@@ -38,7 +38,7 @@ struct IpAddress {
 // interface addresses too; Network() clears them.
 struct IpPrefix {
   IpAddress address;
-  int length = 0;  // bits
+  int length = 0;                                // bits
   static IpPrefix Parse(std::string_view text);  // a missing "/N" is a host prefix
   std::string ToString() const;
   IpPrefix Network() const;

@@ -1,0 +1,39 @@
+// Where the layers of a frame begin.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "wire/address.h"
+#include "wire/bytes.h"
+
+namespace viaduct::wire {
+
+// Offsets are from the start of the frame.
+struct IpLayers {
+  Family family = Family::kIpv4;
+  size_t network = 0;     // IP header
+  size_t transport = 0;   // what follows the IP header and its options or extension headers
+  size_t end = 0;         // of the packet: without link-layer padding
+  uint8_t protocol = 0;   // of the transport
+  bool fragment = false;  // part of a datagram: a transport header is there in the first one only
+  bool extension_headers = false;  // IPv6 only
+
+  IpAddress Source(ConstBytes frame) const;
+  IpAddress Destination(ConstBytes frame) const;
+};
+
+// The EtherType of a frame past its VLAN tags, and where what it names begins.
+struct LinkLayer {
+  uint16_t ether_type = 0;
+  size_t size = 0;
+};
+std::optional<LinkLayer> FindLink(ConstBytes frame);
+
+// Nothing when the frame is not IP, too short for what its lengths say, or malformed.
+std::optional<IpLayers> FindIpLayers(ConstBytes frame);
+// The same for bytes that start at the IP header (TUN devices).
+std::optional<IpLayers> FindIpLayersInPacket(ConstBytes packet);
+
+}  // namespace viaduct::wire

@@ -1,0 +1,51 @@
+// Cutting what segmentation offload left whole: TSO, GRO and UDP GSO super-frames.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "wire/bytes.h"
+#include "wire/layers.h"
+
+namespace viaduct::wire {
+
+// Cuts one TCP or UDP super-frame (IPv4 or IPv6, VLAN tags kept) into the frames a NIC would have
+// sent, one at a time: payloads of `gso_size` bytes, the last one the rest. Each has its own
+// lengths, complete checksums, and
+//  - IPv4: identification counting up from the super-frame's;
+//  - TCP: sequence number counting up; FIN and PSH on the last only, CWR on the first only
+//    (RFC 3168 section 6.1.2; tcp_offload.c, tcp_gso_segment());
+//  - UDP: header of its own (udp_offload.c, __udp_gso_segment()); a checksum of zero over IPv4
+//    stays none unless it is partial.
+// The super-frame must stay as it is until the last frame is cut.
+class Segmenter {
+ public:
+  // Returns nothing when the frame has no such layers, is a fragment, or gso_size is 0.
+  // `partial_checksum`: the checksum field holds a pseudo-header sum.
+  static std::optional<Segmenter> Begin(ConstBytes super_frame, uint16_t gso_size,
+                                        bool partial_checksum);
+
+  size_t HeaderBytes() const { return payload_start_; }
+  const IpLayers& layers() const { return layers_; }
+  bool Finished() const { return finished_; }
+  // Writes the next frame to the start of `memory`; returns its part of it, or an empty span when
+  // there is no room for it. Not to be called once Finished().
+  Bytes Next(Bytes memory);
+
+ private:
+  Segmenter() = default;
+  void SetLengths(Bytes frame) const;
+  void SetTransport(Bytes frame, bool last) const;
+
+  ConstBytes super_frame_;
+  IpLayers layers_;
+  size_t payload_start_ = 0;
+  size_t gso_size_ = 0;
+  bool with_checksum_ = true;
+  bool finished_ = false;
+  size_t done_ = 0;     // payload bytes cut so far
+  uint16_t index_ = 0;  // frames cut so far
+};
+
+}  // namespace viaduct::wire

@@ -1,0 +1,33 @@
+// Frames come from the network: no bytes may make this room read or write out of bounds.
+#include <algorithm>
+#include <vector>
+
+#include "wire/checksum.h"
+#include "wire/packet_builder.h"
+#include "wire/segment.h"
+
+using namespace viaduct::wire;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size < 6) return 0;
+  const auto input = std::as_bytes(std::span(data, size));
+  const uint16_t gso_size = Load16(&input[0]);
+  const uint16_t start = Load16(&input[2]);
+  const uint16_t offset = Load16(&input[4]);
+  const ConstBytes frame = input.subspan(6);
+
+  if (packet::Describe(frame).empty()) __builtin_trap();
+  packet::DescribePacket(frame);
+  std::vector<std::byte> copy(frame.begin(), frame.end());
+  CompletePartialChecksum(copy, start, offset);
+
+  auto segmenter = Segmenter::Begin(frame, std::max<uint16_t>(gso_size, 16), (start & 1) != 0);
+  std::vector<std::byte> memory(2048);
+  while (segmenter && !segmenter->Finished()) {
+    const Bytes cut = segmenter->Next(memory);
+    if (cut.empty()) break;
+    const auto layers = FindIpLayers(cut);
+    if (!layers || layers->end != cut.size()) __builtin_trap();
+  }
+  return 0;
+}
