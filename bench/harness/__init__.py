@@ -1,0 +1,1 @@
+"""The benchmark harness of Viaduct: published experiments, reproduced in network namespaces."""

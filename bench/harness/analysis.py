@@ -1,0 +1,108 @@
+"""What the numbers say: medians, ratios, and the search for a loss-free rate. No I/O."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+LOSS_FREE = 0.001  # a rate counts as forwarded without loss below this
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A ratio over interleaved rounds: the median, the lowest and the highest round, the bar."""
+
+    value: float
+    low: float
+    high: float
+    bar: float
+    exactly: bool = False
+    rounds: tuple[float, ...] = field(default=())
+
+    def holds(self) -> bool:
+        """Whether the median reaches the bar."""
+        return self.value == self.bar if self.exactly else self.value >= self.bar
+
+    def as_json(self) -> dict[str, object]:
+        """As the result file has it."""
+        return {
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "bar": self.bar,
+            "rounds": list(self.rounds),
+        }
+
+
+def ratio_of_rounds(ours: Sequence[float], theirs: Sequence[float], bar: float) -> Ratio:
+    """Ratio a round, of two systems measured in the same rounds; then median, low, high."""
+    if len(ours) != len(theirs) or not ours:
+        raise ValueError("both systems must be measured in the same rounds, at least one")
+    if any(value <= 0 for value in theirs):
+        raise ValueError("the baseline carried nothing in one round: no ratio can be formed")
+    rounds = tuple(a / b for a, b in zip(ours, theirs, strict=True))
+    return Ratio(statistics.median(rounds), min(rounds), max(rounds), bar, rounds=rounds)
+
+
+def spread(values: Sequence[float | None]) -> dict[str, float | None]:
+    """Median, lowest and highest of what was measured; None where nothing was."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return {"median": None, "low": None, "high": None}
+    return {"median": statistics.median(known), "low": min(known), "high": max(known)}
+
+
+@dataclass(frozen=True)
+class LossFree:
+    """The result of a search: the highest rate without loss, and every trial (offered, loss)."""
+
+    rate: float
+    trials: tuple[tuple[float, float], ...]
+
+
+def find_loss_free(
+    loss_at: Callable[[float], float],
+    start: float,
+    limit: float,
+    precision: float = 0.05,
+    max_trials: int = 16,
+) -> LossFree:
+    """Find the highest offered rate whose loss is below LOSS_FREE, to `precision`.
+
+    Doubles from `start` until a rate loses, halves if `start` itself does, then bisects
+    (geometrically). A rate that loses is tried a second time before it counts as losing: one
+    preemption of the forwarder must not end the search. `loss_at` returns the loss (0..1), or
+    1 if the rate could not be offered. The result is 0 if every rate tried lost.
+    """
+    trials: list[tuple[float, float]] = []
+
+    def passes(rate: float) -> bool:
+        for _ in range(2):
+            if len(trials) >= max_trials:
+                return False
+            loss = loss_at(rate)
+            trials.append((rate, loss))
+            if loss < LOSS_FREE:
+                return True
+        return False
+
+    good, bad = 0.0, math.inf
+    rate = min(start, limit)
+    while len(trials) < max_trials:
+        if passes(rate):
+            good = rate
+            if rate >= limit:
+                break
+        else:
+            bad = rate
+        if good > 0 and bad / good <= 1 + precision:
+            break
+        if bad == math.inf:
+            rate = min(good * 2, limit)
+        elif good == 0:
+            rate = bad / 2
+        else:
+            rate = math.sqrt(good * bad)
+    return LossFree(good, tuple(trials))

@@ -1,0 +1,185 @@
+"""Processes and namespaces the harness makes: each is recorded when made and removed at the end."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import FrameType
+
+RECORDS = Path("/run/viaduct-bench")
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class BenchError(Exception):
+    """The benchmark could not run; the message says what failed and what to do."""
+
+
+class Interrupted(BaseException):
+    """SIGINT or SIGTERM arrived."""
+
+
+def _die_with_parent() -> None:
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def run(command: Sequence[str], timeout: float = 30) -> str:
+    """Run a command to its end and return its standard output; BenchError if it fails."""
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=timeout, preexec_fn=_die_with_parent
+        )
+    except FileNotFoundError as error:
+        raise BenchError(f"{command[0]}: not found; install it") from error
+    except subprocess.TimeoutExpired as error:
+        raise BenchError(f"{' '.join(command)}: did not end within {timeout:.0f} s") from error
+    if done.returncode != 0:
+        last = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no message"]
+        raise BenchError(f"{' '.join(command)}: exit status {done.returncode}: {last[0]}")
+    return done.stdout
+
+
+def wait_until(condition: Callable[[], bool], timeout: float, interval: float = 0.02) -> bool:
+    """Poll a condition until it holds or the time is over; returns whether it held."""
+    end = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() >= end:
+            return False
+        time.sleep(interval)
+    return True
+
+
+class Child:
+    """A process in the background, in its own process group; ends with the harness at the latest."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self.command = list(command)
+        try:
+            self.process = subprocess.Popen(
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                start_new_session=True,
+                preexec_fn=_die_with_parent,
+            )
+        except FileNotFoundError as error:
+            raise BenchError(f"{command[0]}: not found") from error
+
+    @property
+    def pid(self) -> int:
+        """Process id."""
+        return self.process.pid
+
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return self.process.poll() is None
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal if it still runs."""
+        if self.running():
+            self.process.send_signal(number)
+
+    def finish(self, timeout: float) -> str:
+        """Wait for the end and return standard output; BenchError on failure or timeout."""
+        try:
+            out, err = self.process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired as error:
+            self.end()
+            raise BenchError(
+                f"{' '.join(self.command)}: did not end within {timeout:.0f} s"
+            ) from error
+        if self.process.returncode != 0:
+            last = (err or out).strip().splitlines()[-1:] or ["no message"]
+            raise BenchError(
+                f"{' '.join(self.command)}: exit status {self.process.returncode}: {last[0]}"
+            )
+        return out
+
+    def end(self, patience: float = 2) -> None:
+        """SIGTERM, then SIGKILL."""
+        self.signal(signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.communicate(timeout=patience)
+            return
+        self.signal(signal.SIGKILL)
+        self.process.communicate()
+
+
+class Record:
+    """What this run made in the kernel, on disk, so that a later run can remove it after SIGKILL."""
+
+    def __init__(self) -> None:
+        RECORDS.mkdir(parents=True, exist_ok=True)
+        self._file = RECORDS / f"{os.getpid()}.json"
+        self._namespaces: list[str] = []
+        self._labs: list[str] = []
+        self._store()
+
+    def _store(self) -> None:
+        text = json.dumps({"namespaces": self._namespaces, "labs": self._labs})
+        self._file.write_text(text)
+
+    def add_namespace(self, name: str) -> None:
+        """Record before creation."""
+        self._namespaces.append(name)
+        self._store()
+
+    def add_lab(self, name: str) -> None:
+        """Record before creation."""
+        self._labs.append(name)
+        self._store()
+
+    def discard(self, name: str) -> None:
+        """Forget what has been removed."""
+        for names in (self._namespaces, self._labs):
+            if name in names:
+                names.remove(name)
+        self._store()
+
+    def close(self) -> None:
+        """Everything is removed: remove the record."""
+        self._file.unlink(missing_ok=True)
+
+
+def remove_namespace(name: str) -> None:
+    """Delete a named namespace; not an error if it is gone."""
+    subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
+
+
+def remove_leftovers(remove_lab: Callable[[str], None]) -> None:
+    """Remove what earlier runs recorded and did not live to remove."""
+    if not RECORDS.is_dir():
+        return
+    for file in RECORDS.glob("*.json"):
+        if file.stem.isdigit() and Path(f"/proc/{file.stem}").exists():
+            continue
+        with contextlib.suppress(json.JSONDecodeError, KeyError):
+            left = json.loads(file.read_text())
+            for lab in left["labs"]:
+                remove_lab(lab)
+            for namespace in left["namespaces"]:
+                remove_namespace(namespace)
+        file.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def stopping_on_signals() -> Iterator[None]:
+    """Turn the first SIGINT or SIGTERM into Interrupted; clean-up is not interrupted by more."""
+
+    def handle(_number: int, _frame: FrameType | None) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        raise Interrupted
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, handle)
+    yield

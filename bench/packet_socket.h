@@ -1,0 +1,21 @@
+// Packet sockets of the benchmark programs, opened in the network namespace the program runs in.
+#pragma once
+
+#include <string>
+
+#include "base/fd.h"
+#include "wire/address.h"
+
+namespace viaduct::bench {
+
+// Interface index; throws SystemError.
+int InterfaceIndex(const std::string& name);
+wire::MacAddress InterfaceMac(const std::string& name);
+
+// AF_PACKET, SOCK_RAW, protocol 0, not bound: what io::RingPort takes.
+UniqueFd OpenPacketSocket();
+// Bound to every frame of the interface, as ns-3's EmuFdNetDeviceHelper does by way of its
+// suid program, whose path the development kit does not have.
+UniqueFd OpenBoundPacketSocket(const std::string& interface);
+
+}  // namespace viaduct::bench

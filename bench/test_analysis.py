@@ -1,0 +1,55 @@
+import pytest
+from harness.analysis import Ratio, find_loss_free, ratio_of_rounds, spread
+
+
+def test_ratio_is_the_median_of_the_rounds_ratios() -> None:
+    ratio = ratio_of_rounds([10, 40, 30], [1, 2, 1], bar=20)
+    assert ratio.rounds == (10, 20, 30)
+    assert (ratio.value, ratio.low, ratio.high) == (20, 10, 30)
+    assert ratio.holds()
+    assert not ratio_of_rounds([10, 39, 30], [1, 2, 1], bar=20).holds()
+
+
+def test_ratio_needs_paired_rounds_and_a_living_baseline() -> None:
+    with pytest.raises(ValueError, match="same rounds"):
+        ratio_of_rounds([1, 2], [1], bar=1)
+    with pytest.raises(ValueError, match="carried nothing"):
+        ratio_of_rounds([1.0], [0.0], bar=1)
+
+
+def test_an_exact_bar_is_neither_exceeded_nor_missed() -> None:
+    assert Ratio(0, 0, 0, bar=0, exactly=True).holds()
+    assert not Ratio(0.1, 0.1, 0.1, bar=0, exactly=True).holds()
+
+
+def test_spread_leaves_out_what_was_not_measured() -> None:
+    assert spread([3, None, 1, 2]) == {"median": 2, "low": 1, "high": 3}
+    assert spread([None]) == {"median": None, "low": None, "high": None}
+
+
+@pytest.mark.parametrize("capacity", [900, 5_000, 31_234, 140_000])
+def test_search_finds_the_capacity_from_any_start(capacity: float) -> None:
+    def loss_at(rate: float) -> float:
+        return max(0.0, 1 - capacity / rate)
+
+    for start in (1_000, 20_000, 200_000):
+        found = find_loss_free(loss_at, start, limit=1e6, precision=0.05, max_trials=60)
+        assert capacity / 1.06 <= found.rate <= capacity * 1.002
+
+
+def test_search_forgives_one_loss_at_a_rate() -> None:
+    seen: set[float] = set()
+
+    def loss_at(rate: float) -> float:
+        first = rate not in seen
+        seen.add(rate)
+        return 0.5 if first or rate > 10_000 else 0.0
+
+    assert find_loss_free(loss_at, 8_000, limit=1e6, max_trials=60).rate > 9_000
+
+
+def test_search_stops_at_the_limit_and_at_its_budget() -> None:
+    assert find_loss_free(lambda _rate: 0.0, 1_000, limit=50_000).rate == 50_000
+    lost = find_loss_free(lambda _rate: 1.0, 1_000, limit=50_000, max_trials=7)
+    assert lost.rate == 0
+    assert len(lost.trials) == 7
