@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <utility>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 

@@ -5,10 +5,9 @@
 #ifndef VIADUCT_RING_NET_DEVICE_H
 #define VIADUCT_RING_NET_DEVICE_H
 
-#include "reactor-simulator-impl.h"
+#include "burst-port.h"
 
 #include "ns3/callback.h"
-#include "ns3/event-id.h"
 #include "ns3/mac48-address.h"
 #include "ns3/net-device.h"
 #include "ns3/node.h"
@@ -18,12 +17,9 @@
 #include "io/port.h"
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <vector>
 
 /**
  * @file
@@ -34,7 +30,7 @@
 namespace ns3
 {
 
-class PortReader;
+class NetDeviceQueueInterface;
 
 /**
  * @ingroup viaduct
@@ -48,7 +44,7 @@ class PortReader;
  * Under ns3::RealtimeSimulatorImpl a thread reads the port (slower); other simulators, which have
  * no real time, are refused.
  */
-class RingNetDevice : public NetDevice, private ReactorFlush
+class RingNetDevice : public NetDevice, private BurstPortUser
 {
   public:
     /** Why a frame did not get through. */
@@ -56,7 +52,9 @@ class RingNetDevice : public NetDevice, private ReactorFlush
     {
         RX_RUNT,          //!< received: shorter than its Ethernet (or LLC/SNAP) header
         RX_TOO_LONG,      //!< received: longer than the MTU
-        RX_CHECKSUM,      //!< received: a partial checksum or super-frame the port should have resolved
+        RX_MALFORMED,     //!< received: lengths in its IP, UDP, TCP, ICMP or ARP header are wrong
+        RX_IP_OPTIONS,    //!< received: IPv4 options, which ns-3's forwarding would garble
+        RX_SUPER_FRAME,   //!< received: a GRO/TSO frame or partial checksum that contradicts itself
         RX_NOT_FOR_ME,    //!< received: for another address, and nobody listens promiscuously
         RX_LINK_DOWN,     //!< received: the link is down
         RX_QUEUE_FULL,    //!< received: more than the reading thread may queue (not under the reactor)
@@ -146,35 +144,22 @@ class RingNetDevice : public NetDevice, private ReactorFlush
   protected:
     void DoInitialize() override;
     void DoDispose() override;
-    void NotifyNewAggregate() override;
 
   private:
-    friend class PortReader;
+    // Inherited from BurstPortUser
+    void HandleFrame(const viaduct::io::ReceivedFrame& frame) override;
+    void HandleRoom() override;
 
-    /** Start reading the port, in the reactor or by a thread. */
-    void StartReading();
-    /** The opposite. */
-    void StopReading();
-    /** Open the interface that the attributes name, if there is no port. */
+    /** Open the interface that the attributes name. Aborts with a clear message if it cannot. */
     void OpenInterface();
-
+    /** Make the ring fit queue size and MTU. */
+    void AllocateRing();
     /**
-     * The reactor's call: handle one burst.
-     * @return true if there was work, or some is left
+     * One proper frame: no super-frame, its checksum complete.
+     * @param bytes from the destination address on
+     * @param length of it
      */
-    bool ReceiveBurst();
-    /** @return true if the burst at hand was handled to its end */
-    bool DeliverBurst();
-    /**
-     * One frame, in the node's context.
-     * @param frame as the port gave it
-     */
-    void DeliverFrame(const viaduct::io::ReceivedFrame& frame);
-    /**
-     * Frames that the reading thread gathered (not under the reactor).
-     * @param frames length (native uint32_t) and bytes of each
-     */
-    void DeliverCopies(std::shared_ptr<std::vector<std::byte>> frames);
+    void Receive(const uint8_t* bytes, uint32_t length);
     /**
      * Pass a frame on to whoever listens.
      * @param bytes the whole frame
@@ -186,6 +171,11 @@ class RingNetDevice : public NetDevice, private ReactorFlush
                 uint32_t headerLength,
                 uint32_t payloadLength,
                 uint16_t protocol);
+    /**
+     * @param destination of a frame
+     * @return what it is to this device
+     */
+    PacketType Classify(const Mac48Address& destination) const;
     /**
      * Count a received frame as dropped.
      * @param bytes the frame
@@ -199,47 +189,17 @@ class RingNetDevice : public NetDevice, private ReactorFlush
      * @param reason why
      * @return false
      */
-    bool DropSent(Ptr<Packet> packet, DropReason reason);
-
-    // Inherited from ReactorFlush
-    bool FlushTurn() override;
-    /** Give frames to the port until it takes no more. */
-    void Transmit();
-    /** Have Transmit() called at the end of the turn. */
-    void RequestTransmit();
-    /** Event of the above where there is no reactor. */
-    void TransmitEvent();
-    /** Make the ring fit queue size and MTU; frames in it are lost and counted. */
-    void AllocateRing();
+    bool DropSent(Ptr<const Packet> packet, DropReason reason);
     /**
-     * The frame as it is on the wire, for trace sinks.
-     * @param packet payload
-     * @param source address
-     * @param destination address
-     * @param protocol EtherType
+     * Show a frame to MacTx and the sniffers, if anybody looks.
+     * @param bytes the frame
+     * @param length of it
      */
-    void TraceSent(Ptr<const Packet> packet,
-                   Mac48Address source,
-                   Mac48Address destination,
-                   uint16_t protocol);
+    void TraceSent(const uint8_t* bytes, uint32_t length);
 
-    std::unique_ptr<viaduct::io::AnyPort> m_port; //!< the port
-    std::mutex m_portMutex;                       //!< guards m_port while a thread reads it
-    Ptr<PortReader> m_reader;                     //!< the thread, where there is no reactor
-    Ptr<ReactorSimulatorImpl> m_reactor;          //!< the reactor, where there is one
-    uint32_t m_pollable = 0;                      //!< the port's name in the reactor
-
-    std::vector<viaduct::io::ReceivedFrame> m_received; //!< the burst at hand
-    size_t m_nReceived = 0;                             //!< frames in it
-    size_t m_nextReceived = 0;                          //!< next one to deliver
-
-    std::vector<std::byte> m_txBuffer;               //!< the ring: slots of m_slotSize
-    std::vector<viaduct::io::FrameToSend> m_txFrames; //!< what each slot holds
-    uint32_t m_slotSize = 0;                         //!< bytes
-    uint32_t m_txHead = 0;                           //!< oldest frame
-    uint32_t m_txCount = 0;                          //!< frames in the ring
-    bool m_flushRequested = false;                   //!< Transmit() is going to be called
-    EventId m_transmitEvent;                         //!< the same where there is no reactor
+    BurstPort m_burst{*this};                  //!< the port
+    bool m_ringAllocated = false;              //!< AllocateRing() was called
+    Ptr<NetDeviceQueueInterface> m_queueInterface; //!< with FlowControl only
 
     Ptr<Node> m_node;                //!< the node
     uint32_t m_nodeId = 0;           //!< its number
@@ -247,7 +207,6 @@ class RingNetDevice : public NetDevice, private ReactorFlush
     uint16_t m_mtu = 1500;           //!< attribute Mtu
     Mac48Address m_address;          //!< attribute Address
     bool m_linkUp = false;           //!< the link's state
-    bool m_initialized = false;      //!< DoInitialize() was called
     uint32_t m_burstSize;            //!< attribute BurstSize
     uint32_t m_txQueueSize;          //!< attribute TxQueueSize
     bool m_needsArp;                 //!< attribute NeedsArp

@@ -1,0 +1,50 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_FRAME_CHECK_H
+#define VIADUCT_FRAME_CHECK_H
+
+#include <cstdint>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * Checks of packets from outside before ns-3 sees them.
+ */
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * @brief Whether ns-3 can parse a packet.
+ *
+ * ns-3's headers trust their input: a packet shorter than its headers say ends the simulator.
+ *
+ * @param protocol EtherType; protocols other than IPv4, IPv6 and ARP always pass
+ * @param bytes the packet, from the network header on
+ * @param length its bytes, padding included
+ * @return true if every length in the IP and ARP headers, and in the UDP, TCP and ICMP header of an
+ * unfragmented packet, agrees with the packet's
+ */
+bool IsParsable(uint16_t protocol, const uint8_t* bytes, uint32_t length);
+
+/**
+ * @ingroup viaduct
+ * @brief Whether a packet has IPv4 options: ns-3 reads over them, but writes a header that neither
+ * holds them nor fits its own length.
+ *
+ * @param protocol EtherType
+ * @param bytes a packet that IsParsable()
+ * @return true if it has
+ */
+inline bool
+HasIpv4Options(uint16_t protocol, const uint8_t* bytes)
+{
+    return protocol == 0x0800 && bytes[0] != 0x45;
+}
+
+} // namespace ns3
+
+#endif /* VIADUCT_FRAME_CHECK_H */

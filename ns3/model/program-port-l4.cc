@@ -1,0 +1,272 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "program-port-l4.h"
+
+#include "program-port.h"
+
+#include "ns3/ipv4-interface-address.h"
+#include "ns3/ipv4-interface.h"
+#include "ns3/ipv6-interface.h"
+#include "ns3/log.h"
+
+#include <utility>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * ns3::ProgramPortL4 implementation.
+ */
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("ProgramPortL4");
+
+NS_OBJECT_ENSURE_REGISTERED(ProgramPortL4);
+
+namespace
+{
+
+constexpr int ICMP = 1;    //!< RFC 792
+constexpr int TCP = 6;     //!< RFC 9293
+constexpr int UDP = 17;    //!< RFC 768
+constexpr int ICMPV6 = 58; //!< RFC 4443
+
+/** Which side an ICMP message is for. */
+enum class IcmpSide
+{
+    NS3,
+    PROGRAMS,
+    BOTH
+};
+
+/**
+ * @param type of an ICMP message
+ * @return who gets it
+ */
+IcmpSide
+SideOfIcmp(uint8_t type)
+{
+    switch (type)
+    {
+    case 8: // echo request: to be answered once
+        return IcmpSide::NS3;
+    case 0:  // echo reply
+    case 3:  // destination unreachable
+    case 11: // time exceeded
+    case 12: // parameter problem
+        return IcmpSide::BOTH;
+    default:
+        return IcmpSide::PROGRAMS;
+    }
+}
+
+/**
+ * @param type of an ICMPv6 message
+ * @return who gets it
+ */
+IcmpSide
+SideOfIcmpv6(uint8_t type)
+{
+    constexpr uint8_t LAST_ERROR = 127; // RFC 4443, section 2.1
+    constexpr uint8_t ECHO_REPLY = 129;
+    // Neighbour discovery and echo requests are the node's stack's own affair.
+    return type <= LAST_ERROR || type == ECHO_REPLY ? IcmpSide::BOTH : IcmpSide::NS3;
+}
+
+/**
+ * @param interface an interface
+ * @param destination an address
+ * @return true if it is the broadcast address of one of the interface's networks
+ */
+bool
+IsDirectedBroadcast(Ptr<Ipv4Interface> interface, Ipv4Address destination)
+{
+    for (uint32_t i = 0; i < interface->GetNAddresses(); ++i)
+    {
+        if (interface->GetAddress(i).GetBroadcast() == destination)
+        {
+            return true;
+        }
+    }
+    return false;
+}
+
+} // namespace
+
+TypeId
+ProgramPortL4::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::ProgramPortL4").SetParent<IpL4Protocol>().SetGroupName("Viaduct");
+    return tid;
+}
+
+ProgramPortL4::ProgramPortL4(ProgramPort* port, Ptr<IpL4Protocol> inner, int number)
+    : m_port(port),
+      m_inner(inner),
+      m_number(number)
+{
+    if (m_inner && m_number == TCP)
+    {
+        m_down = m_inner->GetDownTarget();
+        m_down6 = m_inner->GetDownTarget6();
+        m_inner->SetDownTarget(MakeCallback(&ProgramPortL4::SendDown4, this));
+        m_inner->SetDownTarget6(MakeCallback(&ProgramPortL4::SendDown6, this));
+    }
+}
+
+void
+ProgramPortL4::DoDispose()
+{
+    if (m_inner && m_number == TCP)
+    {
+        m_inner->SetDownTarget(m_down);
+        m_inner->SetDownTarget6(m_down6);
+    }
+    m_port = nullptr;
+    m_inner = nullptr;
+    m_down.Nullify();
+    m_down6.Nullify();
+    IpL4Protocol::DoDispose();
+}
+
+int
+ProgramPortL4::GetProtocolNumber() const
+{
+    return m_number;
+}
+
+IpL4Protocol::RxStatus
+ProgramPortL4::Receive(Ptr<Packet> p, const Ipv4Header& header, Ptr<Ipv4Interface> interface)
+{
+    const Ipv4Address to = header.GetDestination();
+    const bool toMany =
+        to.IsBroadcast() || to.IsMulticast() || IsDirectedBroadcast(interface, to);
+    const Claim claim = Offer(p, header, interface, toMany);
+    if (claim.programs && m_port)
+    {
+        m_port->ToPrograms(p, header);
+    }
+    return claim.status;
+}
+
+IpL4Protocol::RxStatus
+ProgramPortL4::Receive(Ptr<Packet> p, const Ipv6Header& header, Ptr<Ipv6Interface> interface)
+{
+    const Claim claim = Offer(p, header, interface, header.GetDestination().IsMulticast());
+    if (claim.programs && m_port)
+    {
+        m_port->ToPrograms(p, header);
+    }
+    return claim.status;
+}
+
+template <typename Header, typename Interface>
+ProgramPortL4::Claim
+ProgramPortL4::Offer(Ptr<Packet> p, const Header& header, Ptr<Interface> interface, bool toMany)
+{
+    if (!m_inner)
+    {
+        return {false, true, RX_OK};
+    }
+    if (m_number == ICMP || m_number == ICMPV6)
+    {
+        uint8_t type = 0;
+        p->CopyData(&type, sizeof(type));
+        const IcmpSide side = m_number == ICMP ? SideOfIcmp(type) : SideOfIcmpv6(type);
+        if (side != IcmpSide::PROGRAMS)
+        {
+            m_inner->Receive(p->Copy(), header, interface);
+        }
+        return {side != IcmpSide::PROGRAMS, side != IcmpSide::NS3, RX_OK};
+    }
+    const RxStatus status = m_number == TCP ? OfferToTcp(p, header, interface)
+                                            : m_inner->Receive(p->Copy(), header, interface);
+    if (status == RX_CSUM_FAILED)
+    {
+        return {false, false, status};
+    }
+    const bool claimed = status == RX_OK;
+    return {claimed, !claimed || toMany, RX_OK};
+}
+
+template <typename Header, typename Interface>
+IpL4Protocol::RxStatus
+ProgramPortL4::OfferToTcp(Ptr<Packet> p, const Header& header, Ptr<Interface> interface)
+{
+    const bool outermost = !std::exchange(m_holding, true);
+    const RxStatus status = m_inner->Receive(p->Copy(), header, interface);
+    if (!outermost)
+    {
+        return status;
+    }
+    m_holding = false;
+    auto held = std::exchange(m_held, {});
+    if (status == RX_OK)
+    {
+        for (const auto& send : held)
+        {
+            send();
+        }
+    }
+    return status;
+}
+
+void
+ProgramPortL4::SendDown4(Ptr<Packet> p,
+                         Ipv4Address source,
+                         Ipv4Address destination,
+                         uint8_t protocol,
+                         Ptr<Ipv4Route> route)
+{
+    if (m_holding)
+    {
+        m_held.emplace_back([=, this] { m_down(p, source, destination, protocol, route); });
+        return;
+    }
+    m_down(p, source, destination, protocol, route);
+}
+
+void
+ProgramPortL4::SendDown6(Ptr<Packet> p,
+                         Ipv6Address source,
+                         Ipv6Address destination,
+                         uint8_t protocol,
+                         Ptr<Ipv6Route> route)
+{
+    if (m_holding)
+    {
+        m_held.emplace_back([=, this] { m_down6(p, source, destination, protocol, route); });
+        return;
+    }
+    m_down6(p, source, destination, protocol, route);
+}
+
+void
+ProgramPortL4::SetDownTarget(DownTargetCallback cb)
+{
+    m_down = cb;
+}
+
+void
+ProgramPortL4::SetDownTarget6(DownTargetCallback6 cb)
+{
+    m_down6 = cb;
+}
+
+IpL4Protocol::DownTargetCallback
+ProgramPortL4::GetDownTarget() const
+{
+    return m_down;
+}
+
+IpL4Protocol::DownTargetCallback6
+ProgramPortL4::GetDownTarget6() const
+{
+    return m_down6;
+}
+
+} // namespace ns3

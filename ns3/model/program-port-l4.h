@@ -1,0 +1,134 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_PROGRAM_PORT_L4_H
+#define VIADUCT_PROGRAM_PORT_L4_H
+
+#include "ns3/ip-l4-protocol.h"
+#include "ns3/ipv4-address.h"
+#include "ns3/ipv4-route.h"
+#include "ns3/ipv6-address.h"
+#include "ns3/ipv6-route.h"
+
+#include <functional>
+#include <vector>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * ns3::ProgramPortL4 declaration.
+ */
+
+namespace ns3
+{
+
+class Ipv4L3Protocol;
+class ProgramPort;
+
+/**
+ * @ingroup viaduct
+ * @brief Stands before a transport protocol of a node: what no ns-3 socket claims goes to programs.
+ *
+ * Whether TCP has an end point for a segment is known by its answer: without one it returns
+ * RX_ENDPOINT_CLOSED and sends a reset. So what TCP sends while it receives is held back until it
+ * has returned, and the reset thrown away.
+ */
+class ProgramPortL4 : public IpL4Protocol
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    /**
+     * @param port where unclaimed packets go; outlives this object's use
+     * @param inner the protocol this stands before; null if ns-3 has none
+     * @param number IP protocol number
+     */
+    ProgramPortL4(ProgramPort* port, Ptr<IpL4Protocol> inner, int number);
+
+    // Inherited from IpL4Protocol
+    int GetProtocolNumber() const override;
+    RxStatus Receive(Ptr<Packet> p,
+                     const Ipv4Header& header,
+                     Ptr<Ipv4Interface> incomingInterface) override;
+    RxStatus Receive(Ptr<Packet> p,
+                     const Ipv6Header& header,
+                     Ptr<Ipv6Interface> incomingInterface) override;
+    void SetDownTarget(DownTargetCallback cb) override;
+    void SetDownTarget6(DownTargetCallback6 cb) override;
+    DownTargetCallback GetDownTarget() const override;
+    DownTargetCallback6 GetDownTarget6() const override;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    /** Who a packet is for. */
+    struct Claim
+    {
+        bool ns3;      //!< ns-3's own protocol takes it, or has taken it
+        bool programs; //!< the programs get it
+        RxStatus status; //!< what the IP layer is told
+    };
+
+    /**
+     * @param p the packet after its IP header
+     * @param header the IP header
+     * @param interface it came in by
+     * @param toMany true if its destination is no unicast address
+     * @return who claims it; ns-3 has received it then
+     */
+    template <typename Header, typename Interface>
+    Claim Offer(Ptr<Packet> p, const Header& header, Ptr<Interface> interface, bool toMany);
+    /**
+     * The same for TCP.
+     * @param p the segment
+     * @param header the IP header
+     * @param interface it came in by
+     * @return what TCP said
+     */
+    template <typename Header, typename Interface>
+    RxStatus OfferToTcp(Ptr<Packet> p, const Header& header, Ptr<Interface> interface);
+    /**
+     * What TCP sends.
+     * @param p segment
+     * @param source address
+     * @param destination address
+     * @param protocol number
+     * @param route its route
+     */
+    void SendDown4(Ptr<Packet> p,
+                   Ipv4Address source,
+                   Ipv4Address destination,
+                   uint8_t protocol,
+                   Ptr<Ipv4Route> route);
+    /**
+     * What TCP sends.
+     * @param p segment
+     * @param source address
+     * @param destination address
+     * @param protocol number
+     * @param route its route
+     */
+    void SendDown6(Ptr<Packet> p,
+                   Ipv6Address source,
+                   Ipv6Address destination,
+                   uint8_t protocol,
+                   Ptr<Ipv6Route> route);
+
+    ProgramPort* m_port;            //!< where unclaimed packets go
+    Ptr<IpL4Protocol> m_inner;      //!< ns-3's protocol, or null
+    int m_number;                   //!< IP protocol number
+    DownTargetCallback m_down;      //!< TCP's way to IPv4
+    DownTargetCallback6 m_down6;    //!< TCP's way to IPv6
+    bool m_holding = false;         //!< TCP is receiving
+    std::vector<std::function<void()>> m_held; //!< what it sent meanwhile
+};
+
+} // namespace ns3
+
+#endif /* VIADUCT_PROGRAM_PORT_L4_H */
