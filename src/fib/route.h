@@ -38,6 +38,9 @@ struct RouteChanges {
   size_t size() const { return replaced.size() + added.size() + removed.size(); }
 };
 
+// As `ip route` writes it: "10.0.0.0/24 via 10.1.0.2 dev eth0 metric 20".
+std::string ToString(const Route& route);
+
 RouteChanges Difference(const RouteTable& from, const RouteTable& to);
 
 }  // namespace viaduct::fib
