@@ -1,0 +1,41 @@
+// Messages over a SOCK_SEQPACKET socket, with descriptors.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.h"
+#include "broker/protocol.h"
+
+namespace viaduct::broker {
+
+// A connected pair; close-on-exec.
+struct SocketPair {
+  UniqueFd first, second;
+};
+SocketPair MakeSocketPair();
+
+class Connection {
+ public:
+  explicit Connection(UniqueFd socket) : socket_(std::move(socket)) {}
+
+  int Fd() const { return socket_.get(); }
+
+  // Sends one message; `flags` as send(2)'s (MSG_DONTWAIT). The descriptors stay the caller's.
+  // Throws SystemError.
+  void Send(MessageType type, uint32_t sequence, std::string_view payload,
+            const std::vector<int>& descriptors = {}, int flags = 0);
+
+  enum class Status { kMessage, kIncomplete, kEnd };
+  // Takes one packet from the socket (waits for it, unless `flags` has MSG_DONTWAIT: kIncomplete).
+  // kMessage: it completed *message. kEnd: the peer has closed or shut down. Throws ProtocolError;
+  // descriptors received with a bad packet are closed.
+  Status Receive(Message* message, int flags = 0);
+
+ private:
+  UniqueFd socket_;
+  MessageAssembler assembler_;
+};
+
+}  // namespace viaduct::broker

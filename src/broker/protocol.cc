@@ -1,0 +1,287 @@
+#include "broker/protocol.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace viaduct::broker {
+namespace {
+
+using nlohmann::json;
+
+PacketHeader CheckedHeader(std::span<const std::byte> packet, size_t descriptors) {
+  PacketHeader header;
+  if (packet.size() < sizeof header) {
+    throw ProtocolError(fmt::format("broker protocol: truncated packet of {} bytes, a header has {}",
+                                    packet.size(), sizeof header));
+  }
+  std::memcpy(&header, packet.data(), sizeof header);
+  if (header.magic != kMagic) {
+    throw ProtocolError("broker protocol: this is not Viaduct's broker protocol (wrong magic)");
+  }
+  if (header.version != kProtocolVersion) {
+    throw ProtocolError(fmt::format(
+        "broker protocol: the peer speaks version {}, this is version {}; use programs of one build",
+        header.version, kProtocolVersion));
+  }
+  if (header.type == 0 || header.type > static_cast<uint16_t>(kLastMessageType)) {
+    throw ProtocolError(fmt::format("broker protocol: unknown message type {}", header.type));
+  }
+  if (header.length > kMaxPacketPayload) {
+    throw ProtocolError(fmt::format("broker protocol: packet of {} bytes, at most {} are allowed",
+                                    header.length, kMaxPacketPayload));
+  }
+  if (header.length != packet.size() - sizeof header) {
+    throw ProtocolError(
+        fmt::format("broker protocol: truncated packet, {} bytes announced and {} received",
+                    header.length, packet.size() - sizeof header));
+  }
+  if ((header.flags & ~kMore) != 0) throw ProtocolError("broker protocol: unknown flag");
+  if (header.descriptors != descriptors ||
+      ((header.flags & kMore) != 0 && header.descriptors != 0)) {
+    throw ProtocolError(fmt::format("broker protocol: {} descriptors announced and {} received",
+                                    header.descriptors, descriptors));
+  }
+  return header;
+}
+
+RouteRecord RecordOf(RouteChange change, const fib::Route& route) {
+  RouteRecord record{};
+  if (route.interface.size() >= sizeof record.interface) {
+    throw UsageError("interface name longer than 15 characters: " + route.interface);
+  }
+  record.metric = route.metric;
+  record.change = static_cast<uint8_t>(change);
+  record.family = static_cast<uint8_t>(route.destination.address.family);
+  record.prefix_length = static_cast<uint8_t>(route.destination.length);
+  std::ranges::copy(route.destination.address.bytes, record.destination);
+  if (!route.gateway.IsUnspecified()) {
+    if (route.gateway.family != route.destination.address.family) {
+      throw UsageError("gateway and destination of different address families: " +
+                       fib::ToString(route));
+    }
+    std::ranges::copy(route.gateway.bytes, record.gateway);
+  }
+  std::ranges::copy(route.interface, record.interface);
+  return record;
+}
+
+fib::Route RouteOf(const RouteRecord& record) {
+  const auto family = static_cast<wire::Family>(record.family);
+  if (family != wire::Family::kIpv4 && family != wire::Family::kIpv6) {
+    throw ProtocolError("broker protocol: route of an unknown address family");
+  }
+  fib::Route route;
+  route.metric = record.metric;
+  route.destination.address.family = route.gateway.family = family;
+  route.destination.length = record.prefix_length;
+  std::ranges::copy(record.destination, route.destination.address.bytes.begin());
+  std::ranges::copy(record.gateway, route.gateway.bytes.begin());
+  const auto end = std::ranges::find(record.interface, '\0');
+  if (route.destination.length > 8 * route.destination.address.Length() ||
+      end == std::end(record.interface)) {
+    throw ProtocolError("broker protocol: malformed route");
+  }
+  route.interface.assign(record.interface, end);
+  const auto extra = static_cast<size_t>(route.destination.address.Length());
+  for (size_t i = extra; i < 16; ++i) {  // the tail of an IPv4 address is zero
+    route.destination.address.bytes[i] = route.gateway.bytes[i] = 0;
+  }
+  route.destination = route.destination.Network();
+  return route;
+}
+
+}  // namespace
+
+std::vector<Packet> EncodeMessage(MessageType type, uint32_t sequence, std::string_view payload,
+                                  size_t descriptors) {
+  if (payload.size() > kMaxMessagePayload) {
+    throw UsageError(fmt::format("request of {} bytes to the broker, at most {} are allowed",
+                                 payload.size(), kMaxMessagePayload));
+  }
+  std::vector<Packet> packets;
+  size_t offset = 0;
+  do {
+    const auto part = payload.substr(offset, kMaxPacketPayload);
+    offset += part.size();
+    const bool is_last = offset == payload.size();
+    const PacketHeader header{kMagic,
+                              kProtocolVersion,
+                              static_cast<uint16_t>(type),
+                              sequence,
+                              static_cast<uint32_t>(part.size()),
+                              is_last ? uint16_t{0} : kMore,
+                              static_cast<uint16_t>(is_last ? descriptors : 0)};
+    Packet packet(sizeof header + part.size());
+    std::memcpy(packet.data(), &header, sizeof header);
+    std::ranges::copy(std::as_bytes(std::span(part)), packet.begin() + sizeof header);
+    packets.push_back(std::move(packet));
+  } while (offset < payload.size());
+  return packets;
+}
+
+std::optional<Message> MessageAssembler::Add(std::span<const std::byte> packet,
+                                             std::vector<UniqueFd> descriptors) {
+  const PacketHeader header = CheckedHeader(packet, descriptors.size());
+  const auto type = static_cast<MessageType>(header.type);
+  if (!partial_) {
+    partial_.emplace();
+    partial_->type = type;
+    partial_->sequence = header.sequence;
+  } else if (partial_->type != type || partial_->sequence != header.sequence) {
+    throw ProtocolError("broker protocol: another message began before the last was complete");
+  }
+  if (partial_->payload.size() + header.length > kMaxMessagePayload) {
+    throw ProtocolError(
+        fmt::format("broker protocol: message of over {} bytes", kMaxMessagePayload));
+  }
+  const auto payload = packet.subspan(sizeof header);
+  partial_->payload.append(reinterpret_cast<const char*>(payload.data()), payload.size());
+  if ((header.flags & kMore) != 0) return std::nullopt;
+  partial_->descriptors = std::move(descriptors);
+  return std::exchange(partial_, std::nullopt);
+}
+
+std::string EncodeRoutes(const std::string& node, const fib::RouteChanges& changes) {
+  const RoutesHeader header{static_cast<uint32_t>(node.size()),
+                            static_cast<uint32_t>(changes.size())};
+  std::string payload;
+  payload.reserve(sizeof header + node.size() + changes.size() * sizeof(RouteRecord));
+  payload.append(reinterpret_cast<const char*>(&header), sizeof header);
+  payload.append(node);
+  const auto append = [&](RouteChange change, const std::vector<fib::Route>& routes) {
+    for (const fib::Route& route : routes) {
+      const RouteRecord record = RecordOf(change, route);
+      payload.append(reinterpret_cast<const char*>(&record), sizeof record);
+    }
+  };
+  append(RouteChange::kReplaced, changes.replaced);
+  append(RouteChange::kAdded, changes.added);
+  append(RouteChange::kRemoved, changes.removed);
+  return payload;
+}
+
+RoutesRequest DecodeRoutes(std::string_view payload) {
+  RoutesHeader header;
+  if (payload.size() < sizeof header) throw ProtocolError("broker protocol: truncated routes");
+  std::memcpy(&header, payload.data(), sizeof header);
+  payload.remove_prefix(sizeof header);
+  if (uint64_t{header.node_length} + uint64_t{header.records} * sizeof(RouteRecord) !=
+      payload.size()) {
+    throw ProtocolError("broker protocol: the routes' sizes do not add up");
+  }
+  RoutesRequest request;
+  request.node = payload.substr(0, header.node_length);
+  payload.remove_prefix(header.node_length);
+  for (; !payload.empty(); payload.remove_prefix(sizeof(RouteRecord))) {
+    RouteRecord record;
+    std::memcpy(&record, payload.data(), sizeof record);
+    switch (static_cast<RouteChange>(record.change)) {
+      case RouteChange::kReplaced:
+        request.changes.replaced.push_back(RouteOf(record));
+        break;
+      case RouteChange::kAdded:
+        request.changes.added.push_back(RouteOf(record));
+        break;
+      case RouteChange::kRemoved:
+        request.changes.removed.push_back(RouteOf(record));
+        break;
+      default:
+        throw ProtocolError("broker protocol: unknown kind of route change");
+    }
+  }
+  return request;
+}
+
+json DecodeJson(std::string_view payload) {
+  json value = json::parse(payload, nullptr, /*allow_exceptions=*/false);
+  if (!value.is_object()) throw ProtocolError("broker protocol: a JSON object was expected");
+  return value;
+}
+
+std::string EncodeError(const Error& error) {
+  const json value = {{"message", error.what()}, {"status", static_cast<int>(error.status())}};
+  // Text of foreign origin (a file name) may be no UTF-8.
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+void ThrowDecodedError(std::string_view payload) {
+  const json value = DecodeJson(payload);
+  const auto message = Member<std::string>(value, "message");
+  switch (static_cast<ExitStatus>(Member<int>(value, "status"))) {
+    case ExitStatus::kUsage:
+      throw UsageError(message);
+    case ExitStatus::kEnvironment:
+      throw EnvironmentError(message);
+    default:
+      throw Error(message);
+  }
+}
+
+void to_json(json& value, const PacketSocketOptions& options) {
+  value = json{{"node", options.node},
+               {"interface", options.interface},
+               {"ether_type", options.ether_type},
+               {"filter", options.filter},
+               {"promiscuous", options.promiscuous}};
+}
+
+void from_json(const json& value, PacketSocketOptions& options) {
+  options.node = Member<std::string>(value, "node");
+  options.interface = Member<std::string>(value, "interface");
+  options.ether_type = Member<uint16_t>(value, "ether_type");
+  options.filter = Member<std::string>(value, "filter");
+  options.promiscuous = Member<bool>(value, "promiscuous");
+}
+
+void to_json(json& value, const ControlSocketOptions& options) {
+  value = json{{"node", options.node},
+               {"interface", options.interface},
+               {"family", static_cast<int>(options.family)},
+               {"kind", options.kind == ControlSocketOptions::Kind::kUdp ? "udp" : "raw"},
+               {"number", options.number}};
+}
+
+void from_json(const json& value, ControlSocketOptions& options) {
+  options.node = Member<std::string>(value, "node");
+  options.interface = Member<std::string>(value, "interface");
+  const int family = Member<int>(value, "family");
+  const auto kind = Member<std::string>(value, "kind");
+  if ((family != 4 && family != 6) || (kind != "udp" && kind != "raw")) {
+    throw UsageError("broker request: unknown kind of control socket");
+  }
+  options.family = static_cast<wire::Family>(family);
+  options.kind =
+      kind == "udp" ? ControlSocketOptions::Kind::kUdp : ControlSocketOptions::Kind::kRawIp;
+  options.number = Member<uint16_t>(value, "number");
+}
+
+void to_json(json& value, const ProgramOptions& options) {
+  value = json{{"node", options.node},
+               {"arguments", options.arguments},
+               {"environment", options.environment},
+               {"working_directory", options.working_directory}};
+  int place = 0;
+  json places = json::array();
+  for (const int fd : {options.standard_input, options.standard_output, options.standard_error}) {
+    places.push_back(fd < 0 ? -1 : place++);
+  }
+  value["standard"] = places;
+}
+
+void from_json(const json& value, ProgramOptions& options) {
+  options.node = Member<std::string>(value, "node");
+  options.arguments = Member<std::vector<std::string>>(value, "arguments");
+  options.environment = Member<std::map<std::string, std::string>>(value, "environment");
+  options.working_directory = Member<std::string>(value, "working_directory");
+  const auto places = Member<std::vector<int>>(value, "standard");
+  if (options.arguments.empty() || places.size() != 3) {
+    throw UsageError("broker request: a program needs arguments and three standard descriptors");
+  }
+  options.standard_input = places[0];
+  options.standard_output = places[1];
+  options.standard_error = places[2];
+}
+
+}  // namespace viaduct::broker

@@ -1,0 +1,155 @@
+// The broker's protocol: what goes over its SOCK_SEQPACKET connections. Both ends are built from
+// this file and are of one version; it is no public interface. Host byte order (one machine).
+//
+// A message is one packet, or several (kMore on all but the last) because a SEQPACKET packet must
+// fit the socket's send buffer. Every packet starts with a PacketHeader. Descriptors come with the
+// last packet. The client sends requests one at a time; each is answered by one kReply or kError
+// with the request's sequence number. After a packet that breaks these rules the broker answers
+// kError and closes the connection.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "broker/client.h"
+#include "fib/route.h"
+
+namespace viaduct::broker {
+
+inline constexpr uint32_t kMagic = 0x42445656;  // "VVDB" in memory on little-endian machines
+inline constexpr uint16_t kProtocolVersion = 1;
+inline constexpr size_t kMaxPacketPayload = 64 * 1024;
+// 10,000 routes are 560 kB, the topology of 1,000 nodes about 1 MB.
+inline constexpr size_t kMaxMessagePayload = 16 * 1024 * 1024;
+inline constexpr size_t kMaxDescriptors = 3;  // a program's standard input, output, error
+
+enum class MessageType : uint16_t {
+  kReply = 1,  // JSON; descriptors as the request says
+  kError,      // JSON: message, status
+  // Requests. JSON unless said otherwise.
+  kCreateLab,  // a lab::Topology
+  kDestroyLab,
+  kOpenPacketSocket,   // reply: ifindex; the socket
+  kOpenControlSocket,  // reply: ifindex; the socket
+  kOpenTun,            // reply: the descriptor
+  kApplyRoutes,        // RoutesHeader, the node's name, RouteRecords; reply: failed (count)
+  kSetLinkUp,
+  kSpawn,  // with the descriptors of standard input... that are not null; reply: pid; pidfd, exit status
+  kKill,
+  kDescribe,  // reply: the description
+  kDetach,
+  kNewConnection,  // reply: the connection
+};
+inline constexpr MessageType kLastMessageType = MessageType::kNewConnection;
+
+struct PacketHeader {
+  uint32_t magic;
+  uint16_t version;
+  uint16_t type;      // MessageType
+  uint32_t sequence;  // of the request; the same in its answer
+  uint32_t length;    // of the payload in this packet
+  uint16_t flags;
+  uint16_t descriptors;  // that come with this packet
+};
+static_assert(sizeof(PacketHeader) == 20 && alignof(PacketHeader) == 4);
+static_assert(offsetof(PacketHeader, version) == 4, "version stays here in every version");
+
+inline constexpr uint16_t kMore = 1;  // PacketHeader::flags: the message goes on
+
+struct RoutesHeader {
+  uint32_t node_length;  // bytes of the name that follow
+  uint32_t records;      // RouteRecords that follow the name
+};
+static_assert(sizeof(RoutesHeader) == 8);
+
+enum class RouteChange : uint8_t { kReplaced = 0, kAdded = 1, kRemoved = 2 };
+
+struct RouteRecord {
+  uint32_t metric;
+  uint8_t change;  // RouteChange
+  uint8_t family;  // wire::Family
+  uint8_t prefix_length;
+  uint8_t reserved;  // zero
+  uint8_t destination[16];
+  uint8_t gateway[16];  // zero: on link
+  char interface[16];   // zero-terminated (IFNAMSIZ)
+};
+static_assert(sizeof(RouteRecord) == 56 && alignof(RouteRecord) == 4);
+
+// The peer broke the protocol; the connection is of no use any more.
+class ProtocolError : public Error {
+ public:
+  explicit ProtocolError(const std::string& message) : Error(message) {}
+};
+
+struct Message {
+  MessageType type = MessageType::kReply;
+  uint32_t sequence = 0;
+  std::string payload;
+  std::vector<UniqueFd> descriptors;
+};
+
+using Packet = std::vector<std::byte>;
+
+// The packets of one message. Throws UsageError above kMaxMessagePayload. Descriptors are only
+// counted, in the last packet's header.
+std::vector<Packet> EncodeMessage(MessageType type, uint32_t sequence, std::string_view payload,
+                                  size_t descriptors = 0);
+
+// Puts messages together from packets.
+class MessageAssembler {
+ public:
+  // The message that this packet completes, if it does. Throws ProtocolError for a packet that is
+  // truncated, oversized, of another version or type, or no continuation; the descriptors are
+  // closed then.
+  std::optional<Message> Add(std::span<const std::byte> packet, std::vector<UniqueFd> descriptors);
+
+ private:
+  std::optional<Message> partial_;
+};
+
+std::string EncodeRoutes(const std::string& node, const fib::RouteChanges& changes);
+struct RoutesRequest {
+  std::string node;
+  fib::RouteChanges changes;
+};
+// Throws ProtocolError.
+RoutesRequest DecodeRoutes(std::string_view payload);
+
+// Throws ProtocolError where the text is no JSON object.
+nlohmann::json DecodeJson(std::string_view payload);
+// The member of an object; UsageError where it is missing or of another type.
+template <class T>
+T Member(const nlohmann::json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end()) {
+    throw UsageError(std::string("broker request: \"") + name + "\" is missing");
+  }
+  try {
+    return found->get<T>();
+  } catch (const nlohmann::json::exception&) {
+    throw UsageError(std::string("broker request: \"") + name + "\" is of the wrong type");
+  }
+}
+
+// What kError carries. Decoding gives the subclass of Error that the status stands for.
+std::string EncodeError(const Error& error);
+[[noreturn]] void ThrowDecodedError(std::string_view payload);
+
+void to_json(nlohmann::json& json, const PacketSocketOptions& options);
+void from_json(const nlohmann::json& json, PacketSocketOptions& options);
+void to_json(nlohmann::json& json, const ControlSocketOptions& options);
+void from_json(const nlohmann::json& json, ControlSocketOptions& options);
+// The standard descriptors become their place among the message's descriptors, or -1.
+void to_json(nlohmann::json& json, const ProgramOptions& options);
+void from_json(const nlohmann::json& json, ProgramOptions& options);
+
+}  // namespace viaduct::broker
