@@ -40,7 +40,7 @@ struct ProgramOptions {
   std::string node;
   std::vector<std::string> arguments;  // arguments[0] is looked up in PATH
   std::map<std::string, std::string> environment;  // added to the invoking user's
-  std::string working_directory;
+  std::string working_directory;                   // empty: the client's
   // Standard input, output, error; -1 is /dev/null. Passed, not closed.
   int standard_input = -1, standard_output = -1, standard_error = -1;
 };
@@ -50,6 +50,9 @@ struct ProgramOptions {
 struct NodeSocket {
   UniqueFd fd;      // non-blocking
   int ifindex = 0;  // of the interface, in the node's namespace
+  // What the interface sends passes a queueing discipline (a link SPEC): a packet socket must not
+  // bypass it (io::RingOptions::qdisc_bypass = false).
+  bool has_qdisc = false;
 };
 
 // A program running in a node. When it ends, `exit_status` becomes readable and yields one
@@ -86,7 +89,7 @@ class Client {
   // that protocol, SO_BINDTODEVICE. IPv6 sockets are IPV6_V6ONLY.
   NodeSocket OpenControlSocket(const ControlSocketOptions& options);
   // The simulator's end of the node's TUN device (lab::Node::program_addresses), IFF_NO_PI,
-  // non-blocking. The device is called "programs0" and is the default route of the namespace.
+  // non-blocking. The device (lab::kProgramDevice) is up and the namespace's default route.
   UniqueFd OpenTun(const std::string& node);
 
   // Changes the node's kernel routes (own protocol number; own routes only). Routes that the kernel

@@ -37,10 +37,10 @@ enum class MessageType : uint16_t {
   // Requests. JSON unless said otherwise.
   kCreateLab,  // a lab::Topology
   kDestroyLab,
-  kOpenPacketSocket,   // reply: ifindex; the socket
-  kOpenControlSocket,  // reply: ifindex; the socket
+  kOpenPacketSocket,   // reply: ifindex, has_qdisc; the socket
+  kOpenControlSocket,  // reply: ifindex, has_qdisc; the socket
   kOpenTun,            // reply: the descriptor
-  kApplyRoutes,        // RoutesHeader, the node's name, RouteRecords; reply: failed (count)
+  kApplyRoutes,        // RoutesHeader, the node's name, RouteRecords; reply: nothing
   kSetLinkUp,
   kSpawn,  // with the descriptors of standard input... that are not null; reply: pid; pidfd, exit status
   kKill,

@@ -1,0 +1,226 @@
+#include "broker/broker_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "broker/connection.h"
+#include "broker/lab_operations.h"
+#include "broker/server.h"
+#include "lab/record.h"
+#include "sys/process.h"
+
+namespace viaduct::broker {
+namespace {
+
+constexpr char kConnectionVariable[] = "VIADUCT_BROKER_FD";
+
+// A broker whose last client has gone ends within this; one that others use does not end.
+constexpr int kReapMilliseconds = 200;
+
+// What the broker keeps of root: NET_ADMIN and NET_RAW for links and sockets, SYS_ADMIN for
+// namespaces, SETUID, SETGID and KILL for programs of the user, NET_BIND_SERVICE for protocols'
+// ports below 1024, DAC_OVERRIDE, CHOWN and FOWNER for /run and /proc/sys, SYS_PTRACE to see which
+// processes live in its namespaces, SYS_RESOURCE for socket buffers beyond the machine's limit.
+constexpr int kCapabilities[] = {CAP_NET_ADMIN,    CAP_NET_RAW, CAP_SYS_ADMIN,
+                                 CAP_SETUID,       CAP_SETGID,  CAP_KILL,
+                                 CAP_NET_BIND_SERVICE, CAP_DAC_OVERRIDE, CAP_CHOWN,
+                                 CAP_FOWNER,       CAP_SYS_PTRACE, CAP_SYS_RESOURCE};
+
+// The bounding set stays: programs of a run that root itself started are root's programs.
+void KeepNeededCapabilities() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct had[2], keep[2] = {};
+  SystemCall("capget", static_cast<int>(syscall(SYS_capget, &header, had)));
+  for (const int capability : kCapabilities) {
+    const uint32_t bit = had[CAP_TO_INDEX(capability)].permitted & CAP_TO_MASK(capability);
+    keep[CAP_TO_INDEX(capability)].permitted |= bit;
+    keep[CAP_TO_INDEX(capability)].effective |= bit;
+  }
+  SystemCall("capset", static_cast<int>(syscall(SYS_capset, &header, keep)));
+}
+
+// Leaves `keep` as descriptor 3 and nothing else but /dev/null in 0 to 2: a pipe or terminal of the
+// client's must not stay open because a detached lab lives on.
+void CloseAllBut(int keep) {
+  const int null = SystemCall("open /dev/null", open("/dev/null", O_RDWR | O_CLOEXEC));
+  const int moved = SystemCall("fcntl F_DUPFD", fcntl(keep, F_DUPFD_CLOEXEC, 10));
+  for (int fd = 0; fd < 3; ++fd) SystemCall("dup2", dup2(null, fd));
+  SystemCall("dup3", dup3(moved, 3, O_CLOEXEC));
+  SystemCall("close_range", static_cast<int>(syscall(SYS_close_range, 4U, ~0U, 0U)));
+}
+
+// Everything back to the default but what a broker must survive. Returns the signalfd.
+UniqueFd TakeSignals() {
+  for (int signal_number = 1; signal_number < NSIG; ++signal_number) {
+    signal(signal_number, SIG_DFL);  // fails for SIGKILL, SIGSTOP and those of the C library
+  }
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGHUP, SIG_IGN);
+  sigset_t none, handled;
+  sigemptyset(&none);
+  sigemptyset(&handled);
+  for (const int signal_number : {SIGTERM, SIGINT, SIGCHLD}) sigaddset(&handled, signal_number);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  sigprocmask(SIG_BLOCK, &handled, nullptr);
+  return UniqueFd(SystemCall("signalfd", signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK)));
+}
+
+void RunBroker(int connection, const Identity& owner) {
+  setsid();  // Ctrl-C in the client's terminal is the client's alone
+  prctl(PR_SET_NAME, "viaduct-broker");
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // programs whose parents have ended stay findable
+  UniqueFd signals = TakeSignals();
+  umask(022);
+  SystemCall("chdir /", chdir("/"));
+  KeepNeededCapabilities();
+  LabOperations operations(owner, std::move(signals));
+  Server server(operations);
+  server.AddConnection(UniqueFd(connection));
+  server.Run();
+  operations.Shutdown();
+}
+
+[[noreturn]] void BrokerMain(int connection, const Identity& owner) {
+  int status = 0;
+  try {
+    CloseAllBut(connection);
+    RunBroker(3, owner);
+  } catch (const std::exception&) {
+    status = 1;  // nobody to tell; the record under /run/viaduct remains for `viaduct clean`
+  }
+  _exit(status);  // no destructors or exit handlers of the process we were forked from
+}
+
+uint32_t IdOf(const char* variable, uint32_t otherwise) {
+  const char* text = getenv(variable);
+  if (text == nullptr) return otherwise;
+  return static_cast<uint32_t>(ParseInteger(text, 0, 0xFFFFFFFE));
+}
+
+sockaddr_un AddressOf(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) throw UsageError("path too long: " + path);
+  std::memcpy(address.sun_path, path.c_str(), path.size());
+  return address;
+}
+
+UniqueFd NewSocket() {
+  return UniqueFd(
+      SystemCall("socket AF_UNIX", socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)));
+}
+
+}  // namespace
+
+Identity InvokingUser() {
+  if (geteuid() != 0) return {getuid(), getgid()};
+  const uid_t uid = IdOf("SUDO_UID", getuid());
+  return {uid, IdOf("SUDO_GID", getgid())};
+}
+
+void BecomeInvokingUser() {
+  const Identity user = InvokingUser();
+  if (user.uid != geteuid() || user.gid != getegid()) Become(user);
+}
+
+void Become(const Identity& identity) {
+  const passwd* entry = getpwuid(identity.uid);
+  if (entry != nullptr) {
+    SystemCall("initgroups", initgroups(entry->pw_name, identity.gid));
+  } else {
+    SystemCall("setgroups", setgroups(1, &identity.gid));
+  }
+  SystemCall("setresgid", setresgid(identity.gid, identity.gid, identity.gid));
+  SystemCall("setresuid", setresuid(identity.uid, identity.uid, identity.uid));
+}
+
+std::optional<UniqueFd> InheritedConnection() {
+  const char* text = getenv(kConnectionVariable);
+  if (text == nullptr) return std::nullopt;
+  const int fd = static_cast<int>(ParseInteger(text, 0, 1 << 20));
+  int type = 0;
+  socklen_t length = sizeof type;
+  if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) != 0 || type != SOCK_SEQPACKET) {
+    throw UsageError(fmt::format("{}={} is no connection to a broker; unset it",
+                                 kConnectionVariable, text));
+  }
+  SystemCall("fcntl F_SETFD", fcntl(fd, F_SETFD, FD_CLOEXEC));
+  unsetenv(kConnectionVariable);  // it has its owner now; a second client would share its answers
+  return UniqueFd(fd);
+}
+
+SpawnedBroker SpawnBroker() {
+  if (geteuid() != 0) {
+    throw EnvironmentError(
+        "building a lab needs root (namespaces, links, routes): run with sudo, or use mode simulate");
+  }
+  const Identity owner = InvokingUser();
+  auto pair = MakeSocketPair();
+  const int pid = SystemCall("fork the broker", fork());
+  if (pid == 0) BrokerMain(pair.second.get(), owner);
+  return {std::move(pair.first), pid};
+}
+
+void ReapBroker(int pid) {
+  try {
+    const UniqueFd process = sys::OpenPidFd(pid);
+    pollfd wait{process.get(), POLLIN, 0};
+    poll(&wait, 1, kReapMilliseconds);
+  } catch (const Error&) {  // somebody else has collected it
+  }
+  waitpid(pid, nullptr, WNOHANG);
+}
+
+std::string ControlSocketPath(const std::string& lab) {
+  return fmt::format("{}/{}/control", lab::kRecordRoot, lab);
+}
+
+UniqueFd ListenAt(const std::string& path, const Identity& owner) {
+  UniqueFd listener = NewSocket();
+  const sockaddr_un address = AddressOf(path);
+  unlink(path.c_str());
+  SystemCall("bind " + path, bind(listener.get(), reinterpret_cast<const sockaddr*>(&address),
+                                  sizeof address));
+  SystemCall("chown " + path, chown(path.c_str(), owner.uid, owner.gid));
+  SystemCall("chmod " + path, chmod(path.c_str(), 0600));
+  SystemCall("listen " + path, listen(listener.get(), 16));
+  return listener;
+}
+
+UniqueFd ConnectToSocket(const std::string& lab) {
+  if (lab.empty() || lab.find('/') != std::string::npos) {
+    throw UsageError("\"" + lab + "\" is no name of a lab");
+  }
+  UniqueFd socket = NewSocket();
+  const std::string path = ControlSocketPath(lab);
+  const sockaddr_un address = AddressOf(path);
+  if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+    return socket;
+  }
+  if (errno == ENOENT || errno == ENOTDIR || errno == ECONNREFUSED) {
+    throw UsageError("no lab \"" + lab + "\" is up (see `viaduct ls`)");
+  }
+  throw SystemError("connect to the broker of lab " + lab, errno);
+}
+
+}  // namespace viaduct::broker

@@ -1,0 +1,202 @@
+#include "broker/lab_operations.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/error.h"
+#include "broker/descendants.h"
+#include "broker/sockets.h"
+#include "broker/spawn.h"
+#include "sys/process.h"
+#include "sys/tun.h"
+
+namespace viaduct::broker {
+namespace {
+
+// Between SIGTERM and SIGKILL. A run's tear-down must end within two seconds.
+constexpr Duration kPatience = Duration::Milliseconds(500);
+
+}  // namespace
+
+LabOperations::LabOperations(const Identity& owner, UniqueFd signals)
+    : owner_(owner), signals_(std::move(signals)) {}
+
+lab::Lab& LabOperations::TheLab() {
+  if (!lab_) throw UsageError("this broker has no lab (not built yet, or taken down)");
+  return *lab_;
+}
+
+LabOperations::NodeState& LabOperations::StateOf(const std::string& node) {
+  TheLab().GetNode(node);  // throws where there is none
+  return nodes_.at(node);
+}
+
+void LabOperations::CreateLab(const lab::Topology& topology) {
+  if (lab_) {
+    throw UsageError(fmt::format("this broker already holds lab \"{}\"; a broker is for one lab",
+                                 lab_->name()));
+  }
+  lab::LabOptions options;
+  options.owner_uid = static_cast<int>(owner_.uid);
+  auto lab = std::make_unique<lab::Lab>(topology, options);
+  std::map<std::string, NodeState> nodes;
+  for (const lab::Node& node : lab->topology().nodes) {
+    nodes.try_emplace(node.name, lab->NamespaceFd(node.name));
+  }
+  lab_ = std::move(lab);
+  nodes_ = std::move(nodes);
+}
+
+std::vector<std::string> LabOperations::Shutdown() {
+  EndPrograms();
+  nodes_.clear();  // their sockets would keep the namespaces alive
+  std::vector<std::string> problems;
+  if (lab_) problems = lab_->Remove();
+  lab_.reset();
+  CollectPrograms();
+  return problems;
+}
+
+void LabOperations::DestroyLab() {
+  TheLab();
+  const auto problems = Shutdown();
+  if (problems.empty()) return;
+  throw Error(fmt::format("the lab could not be removed completely: {}{}; run `viaduct clean`",
+                          problems.front(),
+                          problems.size() > 1 ? fmt::format(" (and {} more)", problems.size() - 1)
+                                              : std::string()));
+}
+
+NodeSocket LabOperations::OpenPacketSocket(const PacketSocketOptions& options) {
+  return MakePacketSocket(TheLab(), options);
+}
+
+NodeSocket LabOperations::OpenControlSocket(const ControlSocketOptions& options) {
+  return MakeControlSocket(TheLab(), options);
+}
+
+UniqueFd LabOperations::OpenTun(const std::string& node) {
+  if (TheLab().GetNode(node).program_addresses.empty()) {
+    throw UsageError("node " + node + " has no addresses for programs, so it has no TUN device");
+  }
+  return sys::OpenTun(lab_->NamespaceFd(node), lab::kProgramDevice);
+}
+
+void LabOperations::ApplyRoutes(const std::string& node, const fib::RouteChanges& changes) {
+  try {
+    StateOf(node).routes.Apply(changes);
+  } catch (const fib::RouteError& error) {
+    throw Error(fmt::format("node {}: {}", node, error.what()));
+  }
+}
+
+void LabOperations::SetLinkUp(const lab::Endpoint& endpoint, bool up) {
+  TheLab().SetLinkUp(endpoint, up);
+  if (up) StateOf(endpoint.node).routes.Reinstall();
+}
+
+Program LabOperations::Spawn(const ProgramOptions& options) {
+  const int namespace_fd = TheLab().NamespaceFd(options.node);
+  int ends[2];
+  SystemCall("pipe", pipe2(ends, O_CLOEXEC));
+  UniqueFd status_read(ends[0]), status_write(ends[1]);
+  Program program;
+  program.pid = StartProgram(options, namespace_fd, owner_);
+  // It is our child and not collected yet: the pid is its own.
+  program.pid_fd = sys::OpenPidFd(program.pid);
+  program.exit_status = std::move(status_read);
+  ended_.erase(program.pid);
+  programs_[program.pid] = std::move(status_write);
+  return program;
+}
+
+void LabOperations::Kill(int pid, int signal) {
+  if (ended_.contains(pid)) return;
+  if (!programs_.contains(pid)) {
+    throw UsageError(fmt::format("process {} is no program of this run", pid));
+  }
+  if (kill(-pid, signal) != 0 && errno != ESRCH) {
+    throw SystemError(fmt::format("signal {} to program {}", signal, pid), errno);
+  }
+}
+
+nlohmann::json LabOperations::Describe() {
+  nlohmann::json description = TheLab().topology();
+  description["broker_pid"] = getpid();
+  description["owner_uid"] = owner_.uid;
+  description["programs"] = nlohmann::json::array();
+  for (const auto& [pid, status] : programs_) description["programs"].push_back(pid);
+  for (const auto& [node, state] : nodes_) {
+    description["namespaces"][node] = lab_->NamespacePath(node);
+    description["routes"][node] = state.routes.desired().size();
+  }
+  return description;
+}
+
+UniqueFd LabOperations::Detach() { return ListenAt(ControlSocketPath(TheLab().name()), owner_); }
+
+std::vector<int> LabOperations::Descriptors() const {
+  std::vector<int> descriptors{signals_.get()};
+  for (const auto& [node, state] : nodes_) descriptors.push_back(state.monitor.Fd());
+  return descriptors;
+}
+
+bool LabOperations::OnReadable(int descriptor) {
+  if (descriptor == signals_.get()) return ReadSignals();
+  const auto found = std::ranges::find_if(
+      nodes_, [&](const auto& entry) { return entry.second.monitor.Fd() == descriptor; });
+  if (found == nodes_.end()) return true;  // the lab went in the same round
+  bool is_lost = false;
+  const auto events = found->second.monitor.Read(&is_lost);
+  const bool has_risen =
+      std::ranges::any_of(events, [](const sys::LinkEvent& event) { return event.up; });
+  if (is_lost || has_risen) found->second.routes.Reinstall();
+  return true;
+}
+
+bool LabOperations::ReadSignals() {
+  signalfd_siginfo info;
+  bool goes_on = true;
+  while (read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+    if (info.ssi_signo != SIGCHLD) goes_on = false;
+  }
+  CollectPrograms();
+  return goes_on;
+}
+
+// Also collects what the programs left behind: the broker is their subreaper.
+void LabOperations::CollectPrograms() {
+  int status = 0;
+  while (true) {
+    const int pid = waitpid(-1, &status, WNOHANG);
+    if (pid <= 0) return;
+    const auto found = programs_.find(pid);
+    if (found == programs_.end()) continue;
+    const int32_t value = status;
+    // A pipe takes four bytes without waiting; a reader that has gone is no matter (no SIGPIPE).
+    if (write(found->second.get(), &value, sizeof value) < 0 && errno != EPIPE) {
+      throw SystemError("report an exit status", errno);
+    }
+    programs_.erase(found);
+    ended_.insert(pid);
+  }
+}
+
+void LabOperations::EndPrograms() {
+  // A process that forks while we look is found in the next round.
+  for (int round = 0; round < 5; ++round) {
+    CollectPrograms();
+    const auto pids = Descendants();
+    if (pids.empty()) return;
+    sys::TerminateProcesses(pids, kPatience);
+  }
+}
+
+}  // namespace viaduct::broker

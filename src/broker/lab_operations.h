@@ -1,0 +1,63 @@
+// The broker's work on a real lab.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "broker/broker_process.h"
+#include "broker/operations.h"
+#include "fib/kernel_routes.h"
+#include "lab/builder.h"
+#include "sys/link.h"
+
+namespace viaduct::broker {
+
+// Holds one lab at most, ever: a broker is for one run. One thread.
+class LabOperations final : public Operations {
+ public:
+  // `signals`: a signalfd for SIGCHLD (collects programs) and the signals that end the broker.
+  LabOperations(const Identity& owner, UniqueFd signals);
+
+  void CreateLab(const lab::Topology& topology) override;
+  void DestroyLab() override;
+  NodeSocket OpenPacketSocket(const PacketSocketOptions& options) override;
+  NodeSocket OpenControlSocket(const ControlSocketOptions& options) override;
+  UniqueFd OpenTun(const std::string& node) override;
+  void ApplyRoutes(const std::string& node, const fib::RouteChanges& changes) override;
+  void SetLinkUp(const lab::Endpoint& endpoint, bool up) override;
+  Program Spawn(const ProgramOptions& options) override;
+  void Kill(int pid, int signal) override;
+  nlohmann::json Describe() override;
+  UniqueFd Detach() override;
+  bool MayConnect(uid_t uid) const override { return uid == 0 || uid == owner_.uid; }
+  std::vector<int> Descriptors() const override;
+  bool OnReadable(int descriptor) override;
+
+  // Ends every program and removes the lab. Returns what could not be removed, one line each (its
+  // record is kept for `viaduct clean`).
+  std::vector<std::string> Shutdown();
+
+ private:
+  struct NodeState {
+    explicit NodeState(int namespace_fd) : routes(namespace_fd), monitor(namespace_fd) {}
+    fib::KernelRoutes routes;
+    sys::LinkMonitor monitor;
+  };
+
+  lab::Lab& TheLab();
+  NodeState& StateOf(const std::string& node);
+  bool ReadSignals();
+  void CollectPrograms();
+  void EndPrograms();
+
+  Identity owner_;
+  UniqueFd signals_;
+  std::unique_ptr<lab::Lab> lab_;
+  std::map<std::string, NodeState> nodes_;
+  std::map<int, UniqueFd> programs_;  // by pid; the end of the pipe that gets the exit status
+  std::set<int> ended_;
+};
+
+}  // namespace viaduct::broker

@@ -1,0 +1,42 @@
+// What the broker can do, apart from how it is asked: the seam that lets the server be tested
+// without privileges.
+#pragma once
+
+#include <sys/types.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "broker/client.h"
+
+namespace viaduct::broker {
+
+// See Client for the meaning of each; all throw Error.
+class Operations {
+ public:
+  virtual ~Operations() = default;
+
+  virtual void CreateLab(const lab::Topology& topology) = 0;
+  virtual void DestroyLab() = 0;
+  virtual NodeSocket OpenPacketSocket(const PacketSocketOptions& options) = 0;
+  virtual NodeSocket OpenControlSocket(const ControlSocketOptions& options) = 0;
+  virtual UniqueFd OpenTun(const std::string& node) = 0;
+  virtual void ApplyRoutes(const std::string& node, const fib::RouteChanges& changes) = 0;
+  virtual void SetLinkUp(const lab::Endpoint& endpoint, bool up) = 0;
+  virtual Program Spawn(const ProgramOptions& options) = 0;
+  virtual void Kill(int pid, int signal) = 0;
+  virtual nlohmann::json Describe() = 0;
+  // The listening socket where clients find the lab from now on.
+  virtual UniqueFd Detach() = 0;
+
+  // Who may connect to a detached lab.
+  virtual bool MayConnect(uid_t uid) const = 0;
+  // What else to wait for, and what to do when one is readable: link events, ended programs,
+  // signals. False: the broker is to clean up and end.
+  virtual std::vector<int> Descriptors() const = 0;
+  virtual bool OnReadable(int descriptor) = 0;
+};
+
+}  // namespace viaduct::broker

@@ -1,0 +1,36 @@
+// The broker's loop: one thread, any number of connections, one lab.
+#pragma once
+
+#include <list>
+
+#include "base/fd.h"
+#include "broker/connection.h"
+#include "broker/operations.h"
+
+namespace viaduct::broker {
+
+class Server {
+ public:
+  // `operations` outlives the server.
+  explicit Server(Operations& operations) : operations_(operations) {}
+
+  void AddConnection(UniqueFd socket);
+
+  // Serves until the last connection ends (a detached lab: until it is destroyed and then the last
+  // connection ends) or the operations say so. The last connection stays open until the server is
+  // destroyed, so that its client can wait for the clean-up.
+  void Run();
+
+ private:
+  // False: the connection has ended.
+  bool Serve(Connection& connection);
+  void Answer(Connection& connection, Message& request);
+  bool ServeRound();
+  void Accept();
+
+  Operations& operations_;
+  std::list<Connection> connections_;
+  UniqueFd listener_;  // while the lab is detached
+};
+
+}  // namespace viaduct::broker

@@ -1,0 +1,98 @@
+#include "broker/sockets.h"
+
+#include <fmt/format.h>
+#include <linux/if_packet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+
+#include "base/error.h"
+#include "sys/filter.h"
+#include "sys/netns.h"
+
+namespace viaduct::broker {
+namespace {
+
+// A burst of a few thousand full frames; more is the ring's business.
+constexpr int kBufferBytes = 8 << 20;
+
+void SetOption(int fd, int level, int option, int value, const char* name) {
+  SystemCall(std::string("setsockopt ") + name,
+             setsockopt(fd, level, option, &value, sizeof value));
+}
+
+UniqueFd SocketIn(lab::Lab& lab, const std::string& node, int family, int type, int protocol) {
+  sys::NamespaceScope scope(lab.NamespaceFd(node));
+  UniqueFd fd(SystemCall("socket in node " + node,
+                         socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol)));
+  SetOption(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, kBufferBytes, "SO_RCVBUFFORCE");
+  SetOption(fd.get(), SOL_SOCKET, SO_SNDBUFFORCE, kBufferBytes, "SO_SNDBUFFORCE");
+  return fd;
+}
+
+void BindToPort(int fd, const ControlSocketOptions& options) {
+  sockaddr_storage storage{};
+  socklen_t length = sizeof(sockaddr_in);
+  if (options.family == wire::Family::kIpv4) {
+    auto& address = reinterpret_cast<sockaddr_in&>(storage);
+    address.sin_family = AF_INET;
+    address.sin_port = htons(options.number);
+  } else {
+    SetOption(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1, "IPV6_V6ONLY");
+    auto& address = reinterpret_cast<sockaddr_in6&>(storage);
+    address.sin6_family = AF_INET6;
+    address.sin6_port = htons(options.number);
+    length = sizeof(sockaddr_in6);
+  }
+  if (bind(fd, reinterpret_cast<sockaddr*>(&storage), length) == 0) return;
+  const auto where =
+      fmt::format("UDP port {} on {} of node {}", options.number, options.interface, options.node);
+  if (errno == EADDRINUSE) throw UsageError(where + " is in use by a program of that node");
+  throw SystemError("bind " + where, errno);
+}
+
+}  // namespace
+
+NodeSocket MakePacketSocket(lab::Lab& lab, const PacketSocketOptions& options) {
+  const lab::Endpoint endpoint{options.node, options.interface};
+  lab.GetInterface(endpoint);  // throws where there is none
+  const auto filter = sys::PacketFilter::Compile(options.filter);
+  NodeSocket result;
+  result.ifindex = lab.NetlinkOf(options.node).IfIndex(options.interface);
+  result.has_qdisc = lab.HasQdisc(endpoint);
+  result.fd = SocketIn(lab, options.node, AF_PACKET, SOCK_RAW, 0);
+  const int fd = result.fd.get();
+  SetOption(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, "PACKET_IGNORE_OUTGOING");
+  filter.Attach(fd);
+  if (options.promiscuous) {
+    packet_mreq request{};
+    request.mr_ifindex = result.ifindex;
+    request.mr_type = PACKET_MR_PROMISC;
+    SystemCall(fmt::format("promiscuous mode of {} in node {}", options.interface, options.node),
+               setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request));
+  }
+  return result;
+}
+
+NodeSocket MakeControlSocket(lab::Lab& lab, const ControlSocketOptions& options) {
+  lab.GetInterface({options.node, options.interface});  // throws where there is none
+  const bool is_udp = options.kind == ControlSocketOptions::Kind::kUdp;
+  const int family = options.family == wire::Family::kIpv4 ? AF_INET : AF_INET6;
+  NodeSocket result;
+  result.ifindex = lab.NetlinkOf(options.node).IfIndex(options.interface);
+  result.fd = SocketIn(lab, options.node, family, is_udp ? SOCK_DGRAM : SOCK_RAW,
+                       is_udp ? int{IPPROTO_UDP} : int{options.number});
+  const int fd = result.fd.get();
+  SystemCall("setsockopt SO_BINDTODEVICE " + options.interface,
+             setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, options.interface.c_str(),
+                        static_cast<socklen_t>(options.interface.size())));
+  SetOption(fd, SOL_SOCKET, SO_BROADCAST, 1, "SO_BROADCAST");
+  if (is_udp) {
+    SetOption(fd, SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR");
+    BindToPort(fd, options);
+  }
+  return result;
+}
+
+}  // namespace viaduct::broker

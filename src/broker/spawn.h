@@ -1,0 +1,15 @@
+// Starting programs inside a node.
+#pragma once
+
+#include "broker/broker_process.h"
+#include "broker/client.h"
+
+namespace viaduct::broker {
+
+// Forks and executes the program in the network namespace, as `owner`, in a session of its own, and
+// returns its pid (which is also its process group) once it runs. Nothing of the caller's
+// descriptors is inherited but the three standard ones. Throws EnvironmentError where there is no
+// such program, Error where it cannot be started.
+int StartProgram(const ProgramOptions& options, int namespace_fd, const Identity& owner);
+
+}  // namespace viaduct::broker
