@@ -149,6 +149,7 @@ class RingPort::Impl {
       counters_.rx_bytes += frame.bytes.size();
     }
     counters_.rx_frames += count;
+    if (count == 0) ClearError();
     return count;
   }
 
@@ -254,6 +255,14 @@ class RingPort::Impl {
     const uint16_t tag[2] = {htons(type), htons(tci)};
     std::memcpy(start + kMacs, tag, kVlanTag);
     return {start, bytes.size() + kVlanTag};
+  }
+
+  // A link that went down leaves ENETDOWN on the socket, and poll() returns at once until somebody
+  // has read it.
+  void ClearError() {
+    int error = 0;
+    socklen_t size = sizeof(error);
+    getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
   }
 
   void PrepareTransmit() {

@@ -8,6 +8,7 @@
 // checksums.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -1,0 +1,57 @@
+// One kernel socket of a control port: its options, and the translation of one message each way.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "base/fd.h"
+#include "io/control_frames.h"
+#include "io/control_port.h"
+#include "wire/layers.h"
+
+namespace viaduct::io {
+
+class ControlSocket {
+ public:
+  // Sets the options the claim needs. Throws SystemError, or Error when the socket is bound to
+  // another interface.
+  ControlSocket(const ControlClaim& claim, UniqueFd socket, const ControlOptions& options);
+
+  int fd() const { return socket_.get(); }
+  const ControlClaim& claim() const { return claim_; }
+
+  // Joins the group on the interface, once. Groups of another family and non-IP sockets: nothing.
+  // Returns 0 or errno.
+  int Join(const wire::IpAddress& group);
+
+  // The frame for a received message, whose payload is at memory[kHeaderRoom...); empty when it is
+  // an echo of our own transmission. Adds to `overflows` what the kernel says it dropped.
+  wire::Bytes FrameOf(const msghdr& message, size_t size, wire::Bytes memory, uint64_t& overflows);
+
+  // Sends what the frame says; `layers` are its layers for IP sockets. Returns 0 or errno.
+  int Send(FrameToSend frame, const wire::IpLayers& layers);
+
+ private:
+  struct Metadata;
+  void Restrict(int ifindex);
+  void PrepareIpv4();
+  void PrepareIpv6();
+  Metadata ReadMetadata(const msghdr& message) const;
+  int SendUdp(FrameToSend frame, const wire::IpLayers& layers);
+  int SendRaw(FrameToSend frame, const wire::IpLayers& layers);
+  int SendLink(FrameToSend frame);
+  int SendWithInfo(wire::ConstBytes payload, FrameToSend frame, const wire::IpLayers& layers,
+                   uint16_t port);
+
+  ControlClaim claim_;
+  UniqueFd socket_;
+  ControlOptions options_;
+  std::vector<wire::IpAddress> joined_;
+  std::vector<wire::MacAddress> joined_macs_;
+  uint32_t overflows_ = 0;  // as the kernel last told
+  uint16_t next_id_ = 1;
+};
+
+}  // namespace viaduct::io
