@@ -56,6 +56,8 @@ class Lab {
 
  private:
   struct State;
+  void RemoveQuietly();
+
   Topology topology_;
   std::unique_ptr<State> state_;
 };

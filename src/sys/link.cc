@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "sys/netns.h"
 
@@ -107,13 +108,13 @@ LinkInfo ParseLink(const nlmsghdr* message) {
 
 void Netlink::CreateVethPair(const VethEnd& a, const VethEnd& b) {
   NetlinkMessage message(RTM_NEWLINK, kCreate);
-  message.AppendHeader(LinkHeader(0));
+  message.AppendHeader(LinkHeader(a.ifindex));
   PutVethEnd(message, a);
   message.Nest(IFLA_LINKINFO, [&] {
     message.Put(IFLA_INFO_KIND, "veth");
     message.Nest(IFLA_INFO_DATA, [&] {
       message.Nest(VETH_INFO_PEER, [&] {
-        message.AppendHeader(LinkHeader(0));
+        message.AppendHeader(LinkHeader(b.ifindex));
         PutVethEnd(message, b);
       });
     });
@@ -176,6 +177,17 @@ std::vector<LinkInfo> Netlink::Links() {
 void Netlink::SetUp(int ifindex, bool up) {
   NetlinkMessage message = ChangeFlags(ifindex, IFF_UP, up);
   socket_.Request(message, "set " + Describe(ifindex) + (up ? " up" : " down"));
+}
+
+bool Netlink::AwaitRunning(const std::string& name, Duration patience) {
+  const Instant deadline = MonotonicClock::Now() + patience;
+  // Asking for the link makes newer kernels act on the carrier at once (linkwatch_sync_dev).
+  while (!GetLink(name).running) {
+    if (MonotonicClock::Now() >= deadline) return false;
+    const timespec pause{0, 1000000};
+    nanosleep(&pause, nullptr);
+  }
+  return true;
 }
 
 void Netlink::SetArp(int ifindex, bool on) {

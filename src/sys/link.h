@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/time.h"
 #include "sys/netlink.h"
 #include "wire/address.h"
 
@@ -28,6 +29,9 @@ struct VethEnd {
   std::string name;
   std::optional<wire::MacAddress> mac;  // absent: the kernel draws one
   int mtu = 1500;
+  // 0: the kernel chooses. Two ends with one number make the kernel bring the carrier up lazily, up
+  // to a second late (net/core/link_watch.c takes them for one stand-alone device).
+  int ifindex = 0;
 };
 
 // A session bound to the namespace it was opened in. Every call is one request and its
@@ -50,6 +54,9 @@ class Netlink {
   std::vector<LinkInfo> Links();
 
   void SetUp(int ifindex, bool up);
+  // Waits until the kernel really transmits on an interface that is up: it acts on a new carrier in
+  // the background, and drops what is sent before. False when there is no carrier for so long.
+  bool AwaitRunning(const std::string& name, Duration patience);
   void SetMtu(int ifindex, int mtu);
   void SetMac(int ifindex, const wire::MacAddress& mac);
   void SetMaster(int ifindex, int master_ifindex);  // 0 takes it out

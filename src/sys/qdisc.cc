@@ -1,5 +1,6 @@
 #include "sys/qdisc.h"
 
+#include <glob.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 #include <netlink/attr.h>
@@ -177,15 +178,23 @@ std::vector<int16_t> ParseDistribution(std::string_view text) {
 }
 
 std::vector<int16_t> LoadDistribution(const std::string& name) {
-  for (const char* directory : {"/usr/lib/tc", "/usr/lib64/tc", "/usr/share/tc"}) {
-    std::ifstream file(std::string(directory) + "/" + name + ".dist");
-    if (!file) continue;
-    std::ostringstream text;
-    text << file.rdbuf();
-    return ParseDistribution(text.str());
+  // Debian keeps iproute2's tables in the directory of its architecture.
+  glob_t found{};
+  const std::string file_name = "/tc/" + name + ".dist";
+  glob(("/usr/lib" + file_name).c_str(), 0, nullptr, &found);
+  for (const char* directory : {"/usr/lib64", "/usr/share", "/usr/lib/*"}) {
+    glob((directory + file_name).c_str(), GLOB_APPEND, nullptr, &found);
   }
-  throw EnvironmentError("delay distribution \"" + name + "\": the table /usr/lib/tc/" + name +
-                         ".dist is missing; install iproute2");
+  const std::string path = found.gl_pathc == 0 ? "" : found.gl_pathv[0];
+  globfree(&found);
+  std::ifstream file(path);
+  if (path.empty() || !file) {
+    throw EnvironmentError("delay distribution \"" + name + "\": iproute2's table " + name +
+                           ".dist is not installed; install iproute2");
+  }
+  std::ostringstream text;
+  text << file.rdbuf();
+  return ParseDistribution(text.str());
 }
 
 }  // namespace viaduct::sys

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "sys/link.h"
 #include "sys/netns.h"
 
 namespace viaduct::sys {
@@ -40,6 +41,12 @@ void CreateTun(int namespace_fd, const std::string& name) {
   SystemCall("keep TUN device " + name, ioctl(fd.get(), TUNSETPERSIST, 1));
 }
 
-UniqueFd OpenTun(int namespace_fd, const std::string& name) { return Attach(namespace_fd, name); }
+UniqueFd OpenTun(int namespace_fd, const std::string& name) {
+  UniqueFd fd = Attach(namespace_fd, name);
+  // Attaching is what gives it a carrier; what programs send before the kernel acts on it is lost.
+  Netlink session(namespace_fd);
+  if (session.GetLink(name).up) session.AwaitRunning(name, Duration::Seconds(2));
+  return fd;
+}
 
 }  // namespace viaduct::sys

@@ -1,0 +1,428 @@
+#include "lab/builder.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "lab/impairment.h"
+#include "lab/node_settings.h"
+#include "sys/netns.h"
+#include "sys/offload.h"
+#include "sys/sysctl.h"
+#include "sys/tun.h"
+
+namespace viaduct::lab {
+namespace {
+
+using nlohmann::json;
+
+// A namespace of the lab while it exists: one per node, one for the bridges.
+struct Space {
+  std::string name;
+  UniqueFd fd;
+  sys::Netlink netlink;
+  std::map<std::string, int> ifindexes;
+
+  explicit Space(std::string namespace_name)
+      : name(std::move(namespace_name)), fd(sys::OpenNamespace(name)), netlink(fd.get()) {}
+};
+
+void CheckPrivilege(const std::string& lab) {
+  try {
+    sys::InScratchNamespace([] {});
+  } catch (const SystemError& error) {
+    if (error.error_number() != EPERM) throw;
+    throw EnvironmentError("lab " + lab + ": making network namespaces needs root; use sudo");
+  }
+}
+
+bool IsLinkLocal(const wire::IpAddress& address) {
+  return address.family == wire::Family::kIpv6 && address.bytes[0] == 0xFE &&
+         (address.bytes[1] & 0xC0) == 0x80;
+}
+
+// Whose record says that it took this interface away from the host.
+[[noreturn]] void ThrowPhysicalMissing(const std::string& root, const std::string& interface) {
+  for (const RunInfo& run : ListRuns(root)) {
+    if (run.broker_pid == 0) continue;
+    const Record record = ReadRecord(run.directory);
+    for (const RecordedPhysical& physical : record.physicals) {
+      if (physical.host_name != interface) continue;
+      throw UsageError("physical interface " + interface + " is in use by lab " + run.lab +
+                       (run.alive ? " (process " + std::to_string(run.broker_pid) + ")"
+                                  : ", which ended without cleaning up; run `viaduct clean`"));
+    }
+  }
+  throw UsageError("physical interface " + interface +
+                   " does not exist on this host; `ip link` lists those that do");
+}
+
+sys::LinkInfo CheckPhysical(sys::Netlink& host, const std::string& root,
+                            const std::string& interface) {
+  const std::optional<sys::LinkInfo> link = host.FindLink(interface);
+  if (!link) ThrowPhysicalMissing(root, interface);
+  const std::string where = "physical interface " + interface;
+  if (interface == "lo") throw UsageError(where + ": the loopback cannot be moved into a node");
+  if (link->master != 0) {
+    throw UsageError(where +
+                     " is busy: it belongs to a bridge or bond; take it out first (ip link " +
+                     "set " + interface + " nomaster)");
+  }
+  for (const wire::IpPrefix& address : host.Addresses(link->ifindex)) {
+    if (IsLinkLocal(address.address)) continue;
+    throw UsageError(where + " is busy: the host uses it as " + address.ToString() +
+                     "; take its addresses away first (ip addr flush dev " + interface + ")");
+  }
+  return *link;
+}
+
+}  // namespace
+
+std::string NamespaceName(const std::string& lab, const std::string& node) {
+  return lab + "." + node;
+}
+
+// Everything of the lab that lives in this process, and the steps of building it.
+struct Lab::State {
+  State(const Topology& the_topology, const LabOptions& options)
+      : topology(the_topology),
+        record_root(options.record_root),
+        ipv6(UsesIpv6(the_topology)),
+        impaired(HasImpairments(the_topology)),
+        record(options.record_root, the_topology.name, options.owner_uid) {}
+
+  void Build() {
+    MakeNamespaces();
+    for (size_t i = 0; i < topology.links.size(); ++i) {
+      if (topology.links[i].kind == Link::Kind::kPair) {
+        MakePair(topology.links[i]);
+      } else {
+        MakeBridge(topology.links[i], i);
+      }
+    }
+    for (const Node& node : topology.nodes) {
+      for (const Interface& interface : node.interfaces) {
+        if (interface.physical) MovePhysicalIn(node, interface);
+      }
+    }
+    for (const Node& node : topology.nodes) FinishNode(node);
+    for (const Link& link : topology.links) Impair(link);
+    for (const Node& node : topology.nodes) {
+      sys::WriteSysctls(SpaceOf(node.name).fd.get(), node.sysctls);
+    }
+    for (size_t i = 0; i < topology.links.size(); ++i) AwaitCarriers(i);
+  }
+
+  // So that no program's first packets are lost.
+  void AwaitCarriers(size_t number) {
+    const Link& link = topology.links[number];
+    for (size_t i = 0; i < link.endpoints.size(); ++i) {
+      const Endpoint& end = link.endpoints[i];
+      AwaitCarrier(link, SpaceOf(end.node), end.interface);
+      if (link.kind == Link::Kind::kBridge) {
+        AwaitCarrier(link, SpaceOf(kHubNode), PortName(number, i));
+      }
+    }
+  }
+
+  static void AwaitCarrier(const Link& link, Space& space, const std::string& interface) {
+    if (!space.netlink.AwaitRunning(interface, Duration::Seconds(2))) {
+      throw Error("link " + link.name + ": interface " + interface + " in namespace " + space.name +
+                  " does not come up");
+    }
+  }
+
+  // The hub's end of an endpoint of a bridge.
+  static std::string PortName(size_t link, size_t endpoint) {
+    return "l" + std::to_string(link) + "p" + std::to_string(endpoint);
+  }
+
+  std::vector<std::string> Remove() {
+    spaces.clear();  // our own descriptors would keep the namespaces alive
+    return RemoveRun(ReadRecord(record.directory()));
+  }
+
+  void MakeNamespaces() {
+    for (const Node& node : topology.nodes) {
+      MakeNamespace(node.name, NodeSysctls(node.data_plane, ipv6));
+    }
+    const bool bridges =
+        std::any_of(topology.links.begin(), topology.links.end(),
+                    [](const Link& link) { return link.kind == Link::Kind::kBridge; });
+    if (bridges) MakeNamespace(kHubNode, HubSysctls());
+  }
+
+  void MakeNamespace(const std::string& node, const Sysctls& sysctls) {
+    const std::string name = NamespaceName(topology.name, node);
+    if (sys::NamespaceExists(name)) ThrowNamespaceTaken(name);
+    record.Write({{"object", "namespace"}, {"name", name}});
+    try {
+      sys::CreateNamespace(name);
+    } catch (const SystemError& error) {
+      record.Write({{"object", "namespace_not_made"}, {"name", name}});
+      if (error.error_number() == EEXIST) ThrowNamespaceTaken(name);
+      throw;
+    }
+    Space& space = spaces.emplace(node, Space(name)).first->second;
+    record.Write({{"object", "namespace_made"},
+                  {"name", name},
+                  {"inode", sys::NamespaceInode(space.fd.get())}});
+    sys::WriteSysctls(space.fd.get(), sysctls, !ipv6);
+    space.netlink.SetUp(space.netlink.IfIndex("lo"), true);
+  }
+
+  [[noreturn]] void ThrowNamespaceTaken(const std::string& name) const {
+    throw UsageError("network namespace " + name + " exists and is not a lab's; choose another " +
+                     "name for lab " + topology.name + ", or remove it (ip netns del " + name +
+                     ")");
+  }
+
+  Space& SpaceOf(const std::string& node) {
+    const auto found = spaces.find(node);
+    if (found == spaces.end()) {
+      throw UsageError("lab " + topology.name + " has no node \"" + node + "\"");
+    }
+    return found->second;
+  }
+
+  const Node& NodeOf(const std::string& name) const {
+    for (const Node& node : topology.nodes) {
+      if (node.name == name) return node;
+    }
+    throw UsageError("lab " + topology.name + " has no node \"" + name + "\"");
+  }
+
+  const Interface& InterfaceOf(const Endpoint& endpoint) const {
+    for (const Interface& interface : NodeOf(endpoint.node).interfaces) {
+      if (interface.name == endpoint.interface) return interface;
+    }
+    throw UsageError("node " + endpoint.node + " has no interface \"" + endpoint.interface + "\"");
+  }
+
+  int IfIndexOf(const Endpoint& endpoint) {
+    Space& space = SpaceOf(endpoint.node);
+    InterfaceOf(endpoint);
+    auto [found, fresh] = space.ifindexes.emplace(endpoint.interface, 0);
+    if (fresh) found->second = space.netlink.IfIndex(endpoint.interface);
+    return found->second;
+  }
+
+  bool IsSimulated(const Endpoint& endpoint) const {
+    return NodeOf(endpoint.node).data_plane == DataPlane::kSimulator;
+  }
+
+  sys::VethEnd EndOf(const Endpoint& endpoint) {
+    const Interface& interface = InterfaceOf(endpoint);
+    Space& space = SpaceOf(endpoint.node);
+    space.ifindexes[interface.name] = next_ifindex;
+    return {space.fd.get(), interface.name, interface.mac, interface.mtu, next_ifindex++};
+  }
+
+  void MakePair(const Link& link) {
+    const Endpoint& a = link.endpoints[0];
+    const Endpoint& b = link.endpoints[1];
+    record.Write({{"object", "link"}, {"name", link.name}});
+    SpaceOf(a.node).netlink.CreateVethPair(EndOf(a), EndOf(b));
+    // Both ends: what the other side sends must reach the simulator as it would reach a wire.
+    if (!IsSimulated(a) && !IsSimulated(b)) return;
+    for (const Endpoint& end : link.endpoints) {
+      sys::DisableOffloads(SpaceOf(end.node).fd.get(), end.interface, sys::Offloads::kAll);
+    }
+  }
+
+  void MakeBridge(const Link& link, size_t number) {
+    record.Write({{"object", "link"}, {"name", link.name}});
+    Space& hub = SpaceOf(kHubNode);
+    const std::string bridge = "br" + std::to_string(number);
+    int mtu = 65535;
+    for (const Endpoint& end : link.endpoints) mtu = std::min(mtu, InterfaceOf(end).mtu);
+    hub.netlink.CreateBridge(bridge, mtu);
+    const int master = hub.netlink.IfIndex(bridge);
+    for (size_t i = 0; i < link.endpoints.size(); ++i) {
+      const Endpoint& end = link.endpoints[i];
+      const std::string port = PortName(number, i);
+      const int ifindex = next_ifindex++;
+      hub.netlink.CreateVethPair({-1, port, std::nullopt, InterfaceOf(end).mtu, ifindex},
+                                 EndOf(end));
+      if (IsSimulated(end)) {
+        sys::DisableOffloads(hub.fd.get(), port, sys::Offloads::kAll);
+        sys::DisableOffloads(SpaceOf(end.node).fd.get(), end.interface, sys::Offloads::kAll);
+      }
+      hub.netlink.SetMaster(ifindex, master);
+      hub.netlink.SetUp(ifindex, true);
+    }
+    hub.netlink.SetUp(master, true);
+  }
+
+  void MovePhysicalIn(const Node& node, const Interface& interface) {
+    sys::Netlink host;
+    const sys::LinkInfo link = CheckPhysical(host, record_root, *interface.physical);
+    Space& space = SpaceOf(node.name);
+    record.Write({{"object", "physical"},
+                  {"host_name", link.name},
+                  {"namespace", space.name},
+                  {"name", interface.name},
+                  {"was_up", link.up},
+                  {"mtu", link.mtu},
+                  {"mac", link.mac.ToString()}});
+    host.SetUp(link.ifindex, false);
+    host.MoveLink(link.ifindex, space.fd.get(), interface.name);
+    const int ifindex = IfIndexOf({node.name, interface.name});
+    if (interface.mac != wire::MacAddress() && interface.mac != link.mac) {
+      space.netlink.SetMac(ifindex, interface.mac);
+    }
+    if (interface.mtu != link.mtu) space.netlink.SetMtu(ifindex, interface.mtu);
+    if (node.data_plane == DataPlane::kSimulator) {
+      sys::DisableOffloads(space.fd.get(), interface.name, sys::Offloads::kAll);
+    }
+  }
+
+  void FinishNode(const Node& node) {
+    Space& space = SpaceOf(node.name);
+    for (const Interface& interface : node.interfaces) {
+      const int ifindex = IfIndexOf({node.name, interface.name});
+      if (node.data_plane == DataPlane::kKernel) {
+        for (const wire::IpPrefix& address : interface.addresses) {
+          AddAddress(space, ifindex, address);
+        }
+        // Impairments count, lose and delay packets one by one: no node may send super-frames.
+        if (impaired) {
+          sys::DisableOffloads(space.fd.get(), interface.name, sys::Offloads::kSegmentation);
+        }
+      }
+      space.netlink.SetUp(ifindex, true);
+    }
+    if (!node.program_addresses.empty()) MakeProgramDevice(node, space);
+  }
+
+  static void AddAddress(Space& space, int ifindex, const wire::IpPrefix& address) {
+    try {
+      space.netlink.AddAddress(ifindex, address);
+    } catch (const SystemError& error) {
+      // The link-local address that the kernel made from the MAC is ns-3's too.
+      if (error.error_number() != EEXIST || !IsLinkLocal(address.address)) throw;
+    }
+  }
+
+  // The node's programs send everything to the simulator, which is the node's IP layer.
+  void MakeProgramDevice(const Node& node, Space& space) {
+    record.Write({{"object", "tun"}, {"name", kProgramDevice}, {"namespace", space.name}});
+    sys::CreateTun(space.fd.get(), kProgramDevice);
+    sys::WriteSysctls(space.fd.get(), ProgramDeviceSysctls(kProgramDevice, ipv6), true);
+    const int ifindex = space.netlink.IfIndex(kProgramDevice);
+    if (ipv6) space.netlink.SetIpv6LinkLocal(ifindex, false);
+    int mtu = 65535;
+    for (const Interface& interface : node.interfaces) mtu = std::min(mtu, interface.mtu);
+    space.netlink.SetMtu(ifindex, node.interfaces.empty() ? 1500 : mtu);
+    std::set<wire::Family> families;
+    for (const wire::IpPrefix& address : node.program_addresses) {
+      AddAddress(space, ifindex, address);
+      families.insert(address.address.family);
+    }
+    space.netlink.SetUp(ifindex, true);
+    for (const wire::Family family : families) {
+      wire::IpPrefix everywhere;
+      everywhere.address.family = family;
+      space.netlink.AddRoute(everywhere, std::nullopt, ifindex);
+    }
+  }
+
+  void Impair(const Link& link) {
+    for (size_t i = 0; i < link.specs.size(); ++i) {
+      if (link.specs[i].IsPlainWire()) continue;
+      const Endpoint& end = link.endpoints[i];
+      Impairment::FromSpec(link.specs[i], InterfaceOf(end).mtu, "link " + link.name)
+          .Install(SpaceOf(end.node).netlink, IfIndexOf(end));
+    }
+  }
+
+  const Topology& topology;
+  const std::string record_root;
+  const bool ipv6;
+  const bool impaired;
+  RecordWriter record;
+  std::map<std::string, Space> spaces;
+  int next_ifindex = 10;  // unique in the whole lab, see sys::VethEnd::ifindex
+  bool removed = false;
+};
+
+Lab::Lab(Topology topology, LabOptions options) : topology_(std::move(topology)) {
+  Validate(topology_);
+  CheckPrivilege(topology_.name);
+  CheckImpairments(topology_);
+  {
+    sys::Netlink host;
+    for (const Node& node : topology_.nodes) {
+      for (const Interface& interface : node.interfaces) {
+        if (interface.physical) CheckPhysical(host, options.record_root, *interface.physical);
+      }
+    }
+  }
+  state_ = std::make_unique<State>(topology_, options);
+  try {
+    state_->Build();
+  } catch (...) {
+    RemoveQuietly();
+    throw;
+  }
+}
+
+Lab::~Lab() { RemoveQuietly(); }
+
+void Lab::RemoveQuietly() {
+  try {
+    Remove();
+  } catch (const std::exception&) {
+    // The record stays: `viaduct clean` removes what is left.
+  }
+}
+
+std::vector<std::string> Lab::Remove() {
+  if (state_->removed) return {};
+  std::vector<std::string> problems = state_->Remove();
+  state_->removed = problems.empty();
+  return problems;
+}
+
+const std::string& Lab::directory() const { return state_->record.directory(); }
+const Node& Lab::GetNode(const std::string& node) const { return state_->NodeOf(node); }
+const Interface& Lab::GetInterface(const Endpoint& endpoint) const {
+  return state_->InterfaceOf(endpoint);
+}
+
+int Lab::NamespaceFd(const std::string& node) const {
+  GetNode(node);
+  return state_->SpaceOf(node).fd.get();
+}
+
+std::string Lab::NamespacePath(const std::string& node) const {
+  GetNode(node);
+  return sys::NamespacePath(NamespaceName(topology_.name, node));
+}
+
+sys::Netlink& Lab::NetlinkOf(const std::string& node) {
+  GetNode(node);
+  return state_->SpaceOf(node).netlink;
+}
+
+void Lab::SetLinkUp(const Endpoint& endpoint, bool up) {
+  const int ifindex = state_->IfIndexOf(endpoint);
+  state_->SpaceOf(endpoint.node).netlink.SetUp(ifindex, up);
+}
+
+bool Lab::HasQdisc(const Endpoint& endpoint) const {
+  GetInterface(endpoint);
+  for (const Link& link : topology_.links) {
+    for (size_t i = 0; i < link.specs.size(); ++i) {
+      const Endpoint& end = link.endpoints[i];
+      if (end.node == endpoint.node && end.interface == endpoint.interface) {
+        return !link.specs[i].IsPlainWire();
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace viaduct::lab

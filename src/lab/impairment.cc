@@ -1,0 +1,162 @@
+#include "lab/impairment.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/error.h"
+
+namespace viaduct::lab {
+namespace {
+
+constexpr int kEthernetHeader = 14;
+constexpr int64_t kDefaultQueuePackets = 100;  // ns-3's DropTailQueue (MaxSize "100p")
+constexpr uint16_t kNetemMajor = 1, kBucketMajor = 2, kQueueMajor = 3;
+
+// The parts of a SPEC that netem does.
+path::Spec NetemPart(const path::Spec& spec) {
+  path::Spec part = spec;
+  part.rate.reset();
+  part.queue.reset();
+  part.aqm.reset();
+  part.bit_error_rate.reset();
+  return part;
+}
+
+void CheckMeaning(const path::Spec& spec, const std::string& where) {
+  if (spec.bit_error_rate) {
+    throw EnvironmentError(where +
+                           ": ber= cannot be honoured by the kernel's qdiscs (netem corrupts " +
+                           "frames, whatever their length, not bits); leave it out");
+  }
+  if (spec.queue && !spec.rate) {
+    throw UsageError(where + ": queue= has a meaning only together with rate=");
+  }
+  if (spec.aqm && !spec.rate) {
+    throw UsageError(where + ": aqm= has a meaning only together with rate=");
+  }
+  if (spec.aqm && spec.queue) {
+    throw UsageError(where + ": give queue= or aqm=, not both");
+  }
+  if (spec.aqm == "red") {
+    throw EnvironmentError(where + ": aqm=red needs thresholds that the SPEC does not have; " +
+                           "choose codel, pie or fq_codel");
+  }
+  if (spec.reorder && !spec.delay) {
+    throw UsageError(where + ": reorder= needs delay= (a reordered frame is one not delayed)");
+  }
+}
+
+sys::Netem ToNetem(const path::Spec& spec) {
+  sys::Netem netem;
+  netem.delay = spec.delay.value_or(Duration());
+  netem.jitter = spec.jitter.value_or(Duration());
+  netem.loss = spec.loss.value_or(0);
+  netem.duplicate = spec.duplicate.value_or(0);
+  netem.reorder = spec.reorder.value_or(0);
+  const std::string distribution = spec.distribution.value_or("uniform");
+  if (distribution != "uniform") netem.distribution = sys::LoadDistribution(distribution);
+  return netem;
+}
+
+// Bytes that may wait before TBF. A queue in packets is enforced by a pfifo; TBF's own limit is
+// then only what the kernel wants to see.
+int64_t QueueBytes(const path::Spec& spec, int mtu) {
+  const int64_t frame = mtu + kEthernetHeader;
+  const path::Queue queue =
+      spec.queue.value_or(path::Queue{path::Queue::Unit::kPackets, kDefaultQueuePackets});
+  switch (queue.unit) {
+    case path::Queue::Unit::kPackets:
+      return queue.amount * frame;
+    case path::Queue::Unit::kBytes:
+      return queue.amount;
+    case path::Queue::Unit::kTime:
+      break;
+  }
+  // In two steps: rate times nanoseconds overflows 64 bits at 10 Gbit/s and a second.
+  const int64_t microseconds = std::max<int64_t>(queue.amount / 1000, 1);
+  return std::max(*spec.rate / 8 * microseconds / 1000000, frame);
+}
+
+// "link n0-n1: WHAT needs the KIND qdisc, which this kernel lacks; ..." unless it has it.
+class Requirements {
+ public:
+  void Need(const std::string& kind, const std::string& where, const path::Spec& what) {
+    auto found = known_.find(kind);
+    if (found == known_.end()) found = known_.emplace(kind, sys::HasQdisc(kind)).first;
+    if (found->second) return;
+    throw EnvironmentError(where + ": " + path::FormatSpec(what) + " needs the " + kind +
+                           " qdisc, which this kernel lacks; use a kernel with the module sch_" +
+                           kind + " (`viaduct doctor` lists what there is), or leave it out");
+  }
+
+ private:
+  std::map<std::string, bool> known_;
+};
+
+void CheckSpec(const path::Spec& spec, const std::string& where, Requirements* requirements) {
+  CheckMeaning(spec, where);
+  const path::Spec netem = NetemPart(spec);
+  if (!netem.IsPlainWire()) requirements->Need("netem", where, netem);
+  if (spec.rate) {
+    path::Spec rate;
+    rate.rate = spec.rate;
+    requirements->Need("tbf", where, rate);
+  }
+  if (spec.aqm) {
+    path::Spec aqm;
+    aqm.aqm = spec.aqm;
+    requirements->Need(*spec.aqm, where, aqm);
+  }
+}
+
+}  // namespace
+
+Impairment Impairment::FromSpec(const path::Spec& spec, int mtu, const std::string& where) {
+  CheckMeaning(spec, where);
+  Impairment impairment;
+  if (!NetemPart(spec).IsPlainWire()) impairment.netem = ToNetem(spec);
+  if (!spec.rate) return impairment;
+  impairment.token_bucket =
+      sys::TokenBucket{*spec.rate, sys::SensibleBurst(*spec.rate, mtu), QueueBytes(spec, mtu)};
+  impairment.aqm = spec.aqm;
+  if (spec.aqm) return impairment;
+  if (!spec.queue) {
+    impairment.queue_packets = kDefaultQueuePackets;
+  } else if (spec.queue->unit == path::Queue::Unit::kPackets) {
+    impairment.queue_packets = static_cast<uint32_t>(spec.queue->amount);
+  }
+  return impairment;
+}
+
+void Impairment::Install(sys::Netlink& session, int ifindex) const {
+  uint32_t parent = sys::kRootQdisc;
+  if (netem) {
+    sys::AddNetem(session, {ifindex, parent, sys::QdiscHandle(kNetemMajor)}, *netem);
+    parent = sys::QdiscChild(kNetemMajor);
+  }
+  if (!token_bucket) return;
+  sys::AddTokenBucket(session, {ifindex, parent, sys::QdiscHandle(kBucketMajor)}, *token_bucket);
+  const sys::QdiscPlace below{ifindex, sys::QdiscChild(kBucketMajor),
+                              sys::QdiscHandle(kQueueMajor)};
+  if (aqm) {
+    sys::AddDefaultQdisc(session, below, *aqm);
+  } else if (queue_packets) {
+    sys::AddPacketFifo(session, below, *queue_packets);
+  }
+}
+
+void CheckImpairments(const Topology& topology) {
+  Requirements requirements;
+  for (const Link& link : topology.links) {
+    for (const path::Spec& spec : link.specs) CheckSpec(spec, "link " + link.name, &requirements);
+  }
+}
+
+bool HasImpairments(const Topology& topology) {
+  return std::any_of(topology.links.begin(), topology.links.end(), [](const Link& link) {
+    return std::any_of(link.specs.begin(), link.specs.end(),
+                       [](const path::Spec& spec) { return !spec.IsPlainWire(); });
+  });
+}
+
+}  // namespace viaduct::lab

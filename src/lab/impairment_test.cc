@@ -1,0 +1,72 @@
+#include "lab/impairment.h"
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+
+namespace viaduct::lab {
+namespace {
+
+using ::testing::HasSubstr;
+
+Impairment From(const char* spec) {
+  return Impairment::FromSpec(path::ParseSpec(spec), 1500, "link a-b");
+}
+
+template <class E>
+std::string ErrorOf(const char* spec) {
+  try {
+    From(spec);
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Impairment, RateIsATokenBucketWithAQueue) {
+  const Impairment impairment = From("rate=10Mbit queue=50p");
+  EXPECT_FALSE(impairment.netem);
+  ASSERT_TRUE(impairment.token_bucket);
+  EXPECT_EQ(impairment.token_bucket->rate, 10000000);
+  EXPECT_EQ(impairment.token_bucket->burst, 2 * 1514);  // 250 us would be 312 bytes
+  EXPECT_EQ(impairment.queue_packets, 50U);
+}
+
+TEST(Impairment, QueueUnits) {
+  EXPECT_EQ(From("rate=10Mbit").queue_packets, 100U);
+  EXPECT_FALSE(From("rate=10Mbit queue=64kB").queue_packets);
+  EXPECT_EQ(From("rate=10Mbit queue=64kB").token_bucket->limit, 64000);
+  EXPECT_EQ(From("rate=10Mbit queue=20ms").token_bucket->limit, 25000);
+  EXPECT_EQ(From("rate=100Gbit queue=10s").token_bucket->limit, 125000000000);
+}
+
+TEST(Impairment, BurstGrowsWithTheRate) {
+  EXPECT_EQ(From("rate=1Gbit").token_bucket->burst, 31250);
+}
+
+TEST(Impairment, TheRestIsNetem) {
+  const Impairment impairment = From("delay=10ms jitter=1ms loss=1% dup=0.5% reorder=2%");
+  EXPECT_FALSE(impairment.token_bucket);
+  ASSERT_TRUE(impairment.netem);
+  EXPECT_EQ(impairment.netem->delay, Duration::Milliseconds(10));
+  EXPECT_EQ(impairment.netem->jitter, Duration::Milliseconds(1));
+  EXPECT_DOUBLE_EQ(impairment.netem->loss, 0.01);
+  EXPECT_DOUBLE_EQ(impairment.netem->duplicate, 0.005);
+  EXPECT_DOUBLE_EQ(impairment.netem->reorder, 0.02);
+}
+
+TEST(Impairment, RefusesWhatHasNoMeaning) {
+  EXPECT_EQ(ErrorOf<UsageError>("queue=10p"),
+            "link a-b: queue= has a meaning only together with rate=");
+  EXPECT_THAT(ErrorOf<UsageError>("aqm=codel"), HasSubstr("together with rate="));
+  EXPECT_THAT(ErrorOf<UsageError>("aqm=codel rate=1Mbit queue=3p"), HasSubstr("not both"));
+  EXPECT_THAT(ErrorOf<UsageError>("reorder=1%"), HasSubstr("needs delay="));
+}
+
+TEST(Impairment, RefusesWhatNoQdiscDoes) {
+  EXPECT_THAT(ErrorOf<EnvironmentError>("ber=1e-9"), HasSubstr("link a-b: ber="));
+  EXPECT_THAT(ErrorOf<EnvironmentError>("rate=1Mbit aqm=red"), HasSubstr("aqm=red"));
+}
+
+}  // namespace
+}  // namespace viaduct::lab

@@ -1,0 +1,390 @@
+// Builds labs in the real kernel and takes them away again. Needs root; everything is named after
+// this process, recorded in a directory of its own, and removed.
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "base/error.h"
+#include "lab/builder.h"
+#include "sys/netns.h"
+#include "sys/offload.h"
+#include "sys/process.h"
+#include "sys/qdisc.h"
+#include "sys/sysctl.h"
+#include "sys/tun.h"
+
+namespace viaduct::lab {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Interface MakeInterface(const std::string& name, int a, int b, std::vector<std::string> addresses) {
+  Interface interface;
+  interface.name = name;
+  interface.mac.bytes = {2, 0, 0, 0, static_cast<uint8_t>(a), static_cast<uint8_t>(b)};
+  for (const std::string& text : addresses) {
+    interface.addresses.push_back(wire::IpPrefix::Parse(text));
+  }
+  return interface;
+}
+
+class LabRootTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "needs root to make network namespaces";
+    name_ = "vdt" + std::to_string(getpid());
+    root_ = std::filesystem::temp_directory_path() / name_;
+  }
+  void TearDown() override {
+    if (geteuid() != 0) return;
+    std::vector<std::string> problems;
+    for (const RunInfo& run : ListRuns(root_)) RemoveRun(ReadRecord(run.directory));
+    std::filesystem::remove_all(root_);
+    for (const auto& entry : std::filesystem::directory_iterator("/run/netns")) {
+      EXPECT_NE(entry.path().filename().string().rfind(name_ + ".", 0), 0U) << entry.path();
+    }
+  }
+
+  LabOptions Options() const { return {root_, 1000}; }
+
+  // n0 - n1 - ... in a line: ni has eth0 (left) and eth1 (right), 10.0.i.1 and 10.0.i.2 on link i.
+  Topology Line(int nodes) const {
+    Topology topology;
+    topology.name = name_;
+    for (int i = 0; i < nodes; ++i) {
+      Node node;
+      node.name = "n" + std::to_string(i);
+      if (i > 0) {
+        node.interfaces.push_back(
+            MakeInterface("eth0", i, 1, {"10.0." + std::to_string(i - 1) + ".2/24"}));
+      }
+      if (i + 1 < nodes) {
+        node.interfaces.push_back(
+            MakeInterface("eth1", i, 2, {"10.0." + std::to_string(i) + ".1/24"}));
+      }
+      topology.nodes.push_back(node);
+      if (i > 0) {
+        topology.links.push_back({"l" + std::to_string(i - 1),
+                                  Link::Kind::kPair,
+                                  {{"n" + std::to_string(i - 1), "eth1"}, {node.name, "eth0"}},
+                                  {}});
+      }
+    }
+    return topology;
+  }
+
+  std::string Namespace(const std::string& node) const { return NamespaceName(name_, node); }
+
+  template <class E>
+  std::string ErrorOfBuilding(const Topology& topology) const {
+    try {
+      Lab lab(topology, Options());
+    } catch (const E& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  std::string name_;
+  std::string root_;
+};
+
+UniqueFd UdpSocket(int namespace_fd) {
+  sys::NamespaceScope scope(namespace_fd);
+  return UniqueFd(SystemCall("socket", socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)));
+}
+
+sockaddr_in At(const char* address, uint16_t port) {
+  sockaddr_in result{};
+  result.sin_family = AF_INET;
+  result.sin_port = htons(port);
+  inet_pton(AF_INET, address, &result.sin_addr);
+  return result;
+}
+
+// Sends one datagram from a socket in `from` to one in `to`; whether it arrived within a second.
+bool Reaches(int from, int to, const char* address) {
+  const UniqueFd sender = UdpSocket(from);
+  const UniqueFd receiver = UdpSocket(to);
+  const sockaddr_in any = At("0.0.0.0", 4711);
+  SystemCall("bind", bind(receiver.get(), reinterpret_cast<const sockaddr*>(&any), sizeof any));
+  const sockaddr_in destination = At(address, 4711);
+  if (sendto(sender.get(), "x", 1, 0, reinterpret_cast<const sockaddr*>(&destination),
+             sizeof destination) != 1) {
+    return false;
+  }
+  pollfd entry{receiver.get(), POLLIN, 0};
+  return poll(&entry, 1, 1000) == 1;
+}
+
+TEST_F(LabRootTest, CarriesPacketsAcrossARouter) {
+  Lab lab(Line(3), Options());
+  const auto route = [&](const char* node, const char* to, const char* via, const char* device) {
+    sys::Netlink& netlink = lab.NetlinkOf(node);
+    netlink.AddRoute(wire::IpPrefix::Parse(to), wire::IpAddress::Parse(via),
+                     netlink.IfIndex(device));
+  };
+  route("n0", "10.0.1.0/24", "10.0.0.2", "eth1");
+  route("n2", "10.0.0.0/24", "10.0.1.1", "eth0");
+  EXPECT_TRUE(Reaches(lab.NamespaceFd("n0"), lab.NamespaceFd("n2"), "10.0.1.2"));
+  const sys::LinkInfo link = lab.NetlinkOf("n1").GetLink("eth1");
+  EXPECT_EQ(link.mac.ToString(), "02:00:00:00:01:02");
+  EXPECT_TRUE(link.running);
+  EXPECT_THAT(lab.NetlinkOf("n1").Addresses(link.ifindex),
+              Contains(wire::IpPrefix::Parse("10.0.1.1/24")));
+}
+
+TEST_F(LabRootTest, LeavesNothingBehind) {
+  {
+    Lab lab(Line(2), Options());
+    EXPECT_TRUE(sys::NamespaceExists(Namespace("n0")));
+    EXPECT_EQ(ListRuns(root_).size(), 1U);
+    EXPECT_EQ(ListRuns(root_)[0].owner_uid, 1000);
+    EXPECT_TRUE(ListRuns(root_)[0].alive);
+    EXPECT_THAT(lab.Remove(), IsEmpty());
+    EXPECT_THAT(lab.Remove(), IsEmpty());
+  }
+  EXPECT_FALSE(sys::NamespaceExists(Namespace("n0")));
+  EXPECT_THAT(ListRuns(root_), IsEmpty());
+}
+
+TEST_F(LabRootTest, SharedChannelIsABridge) {
+  Topology topology;
+  topology.name = name_;
+  Link link{"lan", Link::Kind::kBridge, {}, {}};
+  for (int i = 0; i < 3; ++i) {
+    Node node;
+    node.name = "n" + std::to_string(i);
+    node.interfaces = {MakeInterface(
+        "eth0", i, 1,
+        {"10.1.0." + std::to_string(i + 1) + "/24", "2001:db8::" + std::to_string(i + 1) + "/64"})};
+    topology.nodes.push_back(node);
+    link.endpoints.push_back({node.name, "eth0"});
+  }
+  topology.links = {link};
+  Lab lab(topology, Options());
+  EXPECT_TRUE(Reaches(lab.NamespaceFd("n0"), lab.NamespaceFd("n2"), "10.1.0.3"));
+  EXPECT_TRUE(Reaches(lab.NamespaceFd("n2"), lab.NamespaceFd("n1"), "10.1.0.2"));
+  EXPECT_EQ(sys::ReadSysctl(lab.NamespaceFd("n0"), "net.ipv6.conf.eth0.accept_dad"), "0");
+  EXPECT_EQ(sys::ReadSysctl(lab.NamespaceFd("n0"), "net.ipv6.conf.all.forwarding"), "1");
+}
+
+TEST_F(LabRootTest, SimulatedNodeIsSilent) {
+  Topology topology = Line(2);
+  topology.nodes[1].data_plane = DataPlane::kSimulator;
+  topology.nodes[1].program_addresses = topology.nodes[1].interfaces[0].addresses;
+  Lab lab(topology, Options());
+  // The address is the node's, but only the simulator may answer for it.
+  EXPECT_FALSE(Reaches(lab.NamespaceFd("n0"), lab.NamespaceFd("n1"), "10.0.0.2"));
+  sys::Netlink& n0 = lab.NetlinkOf("n0");
+  n0.AddPermanentNeighbour(n0.IfIndex("eth1"), wire::IpAddress::Parse("10.0.0.2"),
+                           topology.nodes[1].interfaces[0].mac);
+  EXPECT_FALSE(Reaches(lab.NamespaceFd("n0"), lab.NamespaceFd("n1"), "10.0.0.2"));
+  // Both ends of its link carry whole frames with complete checksums.
+  EXPECT_THAT(sys::ActiveOffloads(lab.NamespaceFd("n0"), "eth1", sys::Offloads::kAll), IsEmpty());
+  EXPECT_THAT(sys::ActiveOffloads(lab.NamespaceFd("n1"), "eth0", sys::Offloads::kAll), IsEmpty());
+}
+
+TEST_F(LabRootTest, ProgramsOfASimulatedNodeReachTheSimulator) {
+  Topology topology = Line(2);
+  topology.nodes[1].data_plane = DataPlane::kSimulator;
+  topology.nodes[1].program_addresses = {wire::IpPrefix::Parse("10.0.0.2/24")};
+  Lab lab(topology, Options());
+  const UniqueFd tun = sys::OpenTun(lab.NamespaceFd("n1"), kProgramDevice);
+  const UniqueFd program = UdpSocket(lab.NamespaceFd("n1"));
+  const sockaddr_in far = At("192.0.2.1", 9);
+  ASSERT_EQ(
+      sendto(program.get(), "hello", 5, 0, reinterpret_cast<const sockaddr*>(&far), sizeof far), 5);
+  std::array<uint8_t, 2048> packet;
+  ASSERT_EQ(read(tun.get(), packet.data(), packet.size()), 33);
+  EXPECT_EQ(packet[0], 0x45);
+  EXPECT_EQ(std::vector<uint8_t>(packet.begin() + 12, packet.begin() + 20),
+            (std::vector<uint8_t>{10, 0, 0, 2, 192, 0, 2, 1}));
+}
+
+TEST_F(LabRootTest, KernelNodesKeepTheirOffloads) {
+  Lab lab(Line(2), Options());
+  EXPECT_THAT(sys::ActiveOffloads(lab.NamespaceFd("n0"), "eth1", sys::Offloads::kAll),
+              Contains("tx-tcp-segmentation"));
+}
+
+TEST_F(LabRootTest, RateBecomesATokenBucket) {
+  if (!sys::HasQdisc("tbf")) GTEST_SKIP() << "this kernel lacks the tbf qdisc";
+  Topology topology = Line(2);
+  topology.links[0].specs = {path::ParseSpec("rate=10Mbit queue=10p"), path::Spec()};
+  Lab lab(topology, Options());
+  sys::Netlink& n0 = lab.NetlinkOf("n0");
+  EXPECT_EQ(sys::RootQdisc(n0, n0.IfIndex("eth1")), "tbf");
+  EXPECT_TRUE(lab.HasQdisc({"n0", "eth1"}));
+  EXPECT_FALSE(lab.HasQdisc({"n1", "eth0"}));
+  EXPECT_TRUE(Reaches(lab.NamespaceFd("n0"), lab.NamespaceFd("n1"), "10.0.0.2"));
+  EXPECT_THAT(sys::ActiveOffloads(lab.NamespaceFd("n0"), "eth1", sys::Offloads::kSegmentation),
+              IsEmpty());
+}
+
+TEST_F(LabRootTest, DelayNeedsNetem) {
+  Topology topology = Line(2);
+  topology.links[0].specs = {path::ParseSpec("delay=10ms"), path::Spec()};
+  if (sys::HasQdisc("netem")) {
+    Lab lab(topology, Options());
+    sys::Netlink& n0 = lab.NetlinkOf("n0");
+    EXPECT_EQ(sys::RootQdisc(n0, n0.IfIndex("eth1")), "netem");
+    return;
+  }
+  EXPECT_THAT(ErrorOfBuilding<EnvironmentError>(topology),
+              HasSubstr("link l0: delay=10ms needs the netem qdisc, which this kernel lacks; "));
+}
+
+TEST_F(LabRootTest, NameTakenSaysByWhom) {
+  Lab lab(Line(2), Options());
+  const std::string error = ErrorOfBuilding<UsageError>(Line(2));
+  EXPECT_THAT(error, HasSubstr("taken by a running lab (process " + std::to_string(getpid())));
+  EXPECT_TRUE(Reaches(lab.NamespaceFd("n0"), lab.NamespaceFd("n1"), "10.0.0.2"));
+}
+
+TEST_F(LabRootTest, ForeignNamespaceIsLeftAlone) {
+  sys::CreateNamespace(Namespace("n1"));
+  EXPECT_THAT(ErrorOfBuilding<UsageError>(Line(3)), HasSubstr("exists and is not a lab's"));
+  EXPECT_TRUE(sys::NamespaceExists(Namespace("n1")));
+  EXPECT_FALSE(sys::NamespaceExists(Namespace("n0")));  // what was made is removed
+  EXPECT_THAT(ListRuns(root_), IsEmpty());
+  sys::DeleteNamespace(Namespace("n1"));
+}
+
+TEST_F(LabRootTest, FailureHalfWayRemovesWhatWasMade) {
+  Topology topology = Line(3);
+  topology.nodes[2].sysctls = {{"net.ipv4.no_such_thing", "1"}};
+  EXPECT_THAT(ErrorOfBuilding<UsageError>(topology), HasSubstr("net.ipv4.no_such_thing"));
+  EXPECT_FALSE(sys::NamespaceExists(Namespace("n0")));
+  EXPECT_THAT(ListRuns(root_), IsEmpty());
+}
+
+TEST_F(LabRootTest, RemovalEndsProcesses) {
+  Lab lab(Line(2), Options());
+  const pid_t child = fork();
+  if (child == 0) {
+    sys::NamespaceScope scope(lab.NamespaceFd("n1"));
+    while (true) pause();
+  }
+  const uint64_t inode = sys::NamespaceInode(lab.NamespaceFd("n1"));
+  while (sys::ProcessesInNamespaces({inode}).empty()) usleep(1000);
+  EXPECT_THAT(lab.Remove(), IsEmpty());
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status));
+}
+
+TEST_F(LabRootTest, CleansUpAfterAKilledRun) {
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    Lab lab(Line(3), Options());
+    if (write(ready[1], "x", 1) != 1) _exit(1);
+    while (true) pause();
+  }
+  char byte;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  std::vector<std::string> problems;
+  EXPECT_THAT(RemoveDeadRuns(root_, &problems), IsEmpty());  // it lives
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_THAT(ErrorOfBuilding<UsageError>(Line(2)), HasSubstr("run `viaduct clean`"));
+  ASSERT_EQ(ListRuns(root_).size(), 1U);
+  EXPECT_FALSE(ListRuns(root_)[0].alive);
+  EXPECT_EQ(RemoveDeadRuns(root_, &problems).size(), 1U);
+  EXPECT_THAT(problems, IsEmpty());
+  EXPECT_FALSE(sys::NamespaceExists(Namespace("n0")));
+  EXPECT_THAT(ListRuns(root_), IsEmpty());
+}
+
+// "Physical": a veth end in a scratch host namespace, because the lab only knows that it is there.
+class PhysicalRootTest : public LabRootTest {
+ protected:
+  void SetUp() override {
+    LabRootTest::SetUp();
+    if (IsSkipped()) return;
+    host_name_ = name_ + "host";
+    sys::CreateNamespace(host_name_);
+    scope_ = std::make_unique<sys::NamespaceScope>(sys::OpenNamespace(host_name_).get());
+    sys::Netlink host;
+    host.CreateVethPair({-1, "nic0", std::nullopt, 1400}, {-1, "outside", std::nullopt, 1500});
+    host.SetUp(host.IfIndex("nic0"), true);
+  }
+  void TearDown() override {
+    scope_.reset();
+    if (!host_name_.empty()) sys::DeleteNamespace(host_name_);
+    LabRootTest::TearDown();
+  }
+
+  Topology WithNic() const {
+    Topology topology = Line(2);
+    topology.nodes[0].interfaces.push_back(MakeInterface("wan", 9, 9, {"192.0.2.1/24"}));
+    topology.nodes[0].interfaces.back().physical = "nic0";
+    return topology;
+  }
+
+  std::string host_name_;
+  std::unique_ptr<sys::NamespaceScope> scope_;
+};
+
+TEST_F(PhysicalRootTest, GoesInAndComesBackAsItWas) {
+  sys::Netlink host;
+  const sys::LinkInfo before = host.GetLink("nic0");
+  {
+    Lab lab(WithNic(), Options());
+    EXPECT_FALSE(host.FindLink("nic0"));
+    const sys::LinkInfo inside = lab.NetlinkOf("n0").GetLink("wan");
+    EXPECT_EQ(inside.mtu, 1500);
+    EXPECT_EQ(inside.mac.ToString(), "02:00:00:00:09:09");
+    EXPECT_TRUE(inside.up);
+    Topology other = WithNic();
+    other.name += "b";
+    EXPECT_THAT(ErrorOfBuilding<UsageError>(other),
+                HasSubstr("physical interface nic0 is in use by lab " + name_));
+  }
+  const sys::LinkInfo after = host.GetLink("nic0");
+  EXPECT_EQ(after.mtu, 1400);
+  EXPECT_EQ(after.mac, before.mac);
+  EXPECT_TRUE(after.up);
+}
+
+TEST_F(PhysicalRootTest, MissingOrBusyIsRefused) {
+  Topology topology = WithNic();
+  topology.nodes[0].interfaces.back().physical = "nic7";
+  EXPECT_THAT(ErrorOfBuilding<UsageError>(topology), HasSubstr("nic7 does not exist"));
+  sys::Netlink host;
+  host.AddAddress(host.IfIndex("nic0"), wire::IpPrefix::Parse("198.51.100.7/24"));
+  EXPECT_THAT(ErrorOfBuilding<UsageError>(WithNic()),
+              HasSubstr("nic0 is busy: the host uses it as 198.51.100.7/24"));
+  EXPECT_TRUE(host.FindLink("nic0"));
+}
+
+TEST_F(LabRootTest, MonitorSeesLinksGoDownAndUp) {
+  Lab lab(Line(2), Options());
+  sys::LinkMonitor monitor(lab.NamespaceFd("n1"));
+  monitor.Read();
+  lab.SetLinkUp({"n1", "eth0"}, false);
+  lab.SetLinkUp({"n1", "eth0"}, true);
+  bool down = false, up = false;
+  pollfd entry{monitor.Fd(), POLLIN, 0};
+  while (!up && poll(&entry, 1, 1000) == 1) {
+    for (const sys::LinkEvent& event : monitor.Read()) {
+      if (event.name != "eth0") continue;
+      down = down || !event.up;
+      up = down && event.up;
+    }
+  }
+  EXPECT_TRUE(up);
+}
+
+}  // namespace
+}  // namespace viaduct::lab

@@ -1,0 +1,74 @@
+#include "lab/node_settings.h"
+
+#include <algorithm>
+
+namespace viaduct::lab {
+namespace {
+
+void SetAllAndDefault(Sysctls* sysctls, const std::string& family, const std::string& name,
+                      const std::string& value) {
+  (*sysctls)["net." + family + ".conf.all." + name] = value;
+  (*sysctls)["net." + family + ".conf.default." + name] = value;
+}
+
+bool HasIpv6(const std::vector<wire::IpPrefix>& prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(), [](const wire::IpPrefix& prefix) {
+    return prefix.address.family == wire::Family::kIpv6;
+  });
+}
+
+// Kept from deciding anything by themselves: redirects, advertisements, address detection.
+Sysctls Common(bool ipv6) {
+  Sysctls sysctls;
+  SetAllAndDefault(&sysctls, "ipv4", "send_redirects", "0");
+  SetAllAndDefault(&sysctls, "ipv4", "accept_redirects", "0");
+  SetAllAndDefault(&sysctls, "ipv6", "disable_ipv6", ipv6 ? "0" : "1");
+  if (!ipv6) return sysctls;
+  SetAllAndDefault(&sysctls, "ipv6", "accept_dad", "0");
+  SetAllAndDefault(&sysctls, "ipv6", "accept_ra", "0");
+  SetAllAndDefault(&sysctls, "ipv6", "accept_redirects", "0");
+  SetAllAndDefault(&sysctls, "ipv6", "router_solicitations", "0");
+  // The lab's addresses outlive a link that goes down, as IPv4's do.
+  SetAllAndDefault(&sysctls, "ipv6", "keep_addr_on_down", "1");
+  return sysctls;
+}
+
+}  // namespace
+
+bool UsesIpv6(const Topology& topology) {
+  return std::any_of(topology.nodes.begin(), topology.nodes.end(), [](const Node& node) {
+    return HasIpv6(node.program_addresses) ||
+           std::any_of(node.interfaces.begin(), node.interfaces.end(),
+                       [](const Interface& i) { return HasIpv6(i.addresses); });
+  });
+}
+
+Sysctls NodeSysctls(DataPlane data_plane, bool ipv6) {
+  Sysctls sysctls = Common(ipv6);
+  if (data_plane == DataPlane::kKernel) {
+    sysctls["net.ipv4.ip_forward"] = "1";
+    SetAllAndDefault(&sysctls, "ipv4", "rp_filter", "0");
+    if (ipv6) SetAllAndDefault(&sysctls, "ipv6", "forwarding", "1");
+    return sysctls;
+  }
+  // The simulator answers on the interfaces; the kernel must not, although the node's addresses are
+  // local to it (on the program device): no ARP replies (arp_ignore 8), and since the way back to
+  // any source is the program device, strict reverse path filtering drops every IP packet that
+  // arrives on another interface. Packet sockets see the frames before that.
+  sysctls["net.ipv4.ip_forward"] = "0";
+  SetAllAndDefault(&sysctls, "ipv4", "arp_ignore", "8");
+  sysctls["net.ipv4.conf.all.rp_filter"] = "0";
+  sysctls["net.ipv4.conf.default.rp_filter"] = "1";
+  sysctls["net.ipv6.conf.default.disable_ipv6"] = "1";
+  return sysctls;
+}
+
+Sysctls HubSysctls() { return Common(false); }
+
+Sysctls ProgramDeviceSysctls(const std::string& device, bool ipv6) {
+  Sysctls sysctls{{"net.ipv4.conf." + device + ".rp_filter", "0"}};
+  if (ipv6) sysctls["net.ipv6.conf." + device + ".disable_ipv6"] = "0";
+  return sysctls;
+}
+
+}  // namespace viaduct::lab

@@ -1,0 +1,367 @@
+#include "lab/topology.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <set>
+#include <string_view>
+
+#include "base/error.h"
+#include "lab/builder.h"
+
+namespace viaduct::lab {
+namespace {
+
+constexpr size_t kInterfaceNameMax = 15;  // IFNAMSIZ - 1
+constexpr size_t kNameMax = 100;          // LAB.NODE is a file name: 255 at most
+
+bool IsNameCharacter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '_';
+}
+
+void CheckName(const std::string& what, const std::string& name) {
+  if (!name.empty() && name.size() <= kNameMax && name[0] != '-' &&
+      std::all_of(name.begin(), name.end(), IsNameCharacter)) {
+    return;
+  }
+  throw UsageError(what + " \"" + name +
+                   "\": a name is 1 to 100 letters, digits, \"-\" and \"_\", and does not begin " +
+                   "with \"-\"");
+}
+
+void CheckInterfaceName(const std::string& where, const std::string& name) {
+  const bool bad_character = std::any_of(name.begin(), name.end(), [](unsigned char c) {
+    return c <= ' ' || c == '/' || c == ':' || c == '%' || c >= 0x7F;
+  });
+  if (name.empty() || name.size() > kInterfaceNameMax || bad_character || name == "." ||
+      name == "..") {
+    throw UsageError(where + ": interface name \"" + name +
+                     "\": 1 to 15 printable characters without \"/\", \":\", \"%\" and spaces");
+  }
+}
+
+void CheckAddresses(const std::string& where, const Interface& interface) {
+  for (const wire::IpPrefix& prefix : interface.addresses) {
+    if (prefix.address.IsUnspecified() || prefix.address.IsMulticast()) {
+      throw UsageError(where + ": " + prefix.ToString() + " is not an interface's address");
+    }
+    if (prefix.address.family == wire::Family::kIpv6 && interface.mtu < 1280) {
+      throw UsageError(where + ": IPv6 needs an MTU of 1280 at least, not " +
+                       std::to_string(interface.mtu));
+    }
+  }
+}
+
+void CheckInterface(const Node& node, const Interface& interface) {
+  const std::string where = "node " + node.name + ", interface " + interface.name;
+  CheckInterfaceName("node " + node.name, interface.name);
+  if (interface.name == "lo" || interface.name == kProgramDevice) {
+    throw UsageError(where + ": this name is taken by the lab itself; call it eth0");
+  }
+  if (interface.mtu < 68 || interface.mtu > 65535) {
+    throw UsageError(where + ": MTU " + std::to_string(interface.mtu) + " is not in 68..65535");
+  }
+  if (interface.physical) CheckInterfaceName(where, *interface.physical);
+  // A physical interface may keep its own MAC address: all zero.
+  if (interface.mac.IsMulticast() || (interface.mac == wire::MacAddress() && !interface.physical)) {
+    throw UsageError(where + ": " + interface.mac.ToString() + " is not a station's MAC address");
+  }
+  CheckAddresses(where, interface);
+}
+
+void CheckNode(const Node& node, std::set<std::string>* physicals) {
+  CheckName("node", node.name);
+  if (node.name == kHubNode) {
+    throw UsageError("node \"hub\": this name is taken by the lab's bridges; choose another");
+  }
+  std::set<std::string> names;
+  for (const Interface& interface : node.interfaces) {
+    CheckInterface(node, interface);
+    if (!names.insert(interface.name).second) {
+      throw UsageError("node " + node.name + ": two interfaces are called " + interface.name);
+    }
+    if (interface.physical && !physicals->insert(*interface.physical).second) {
+      throw UsageError("physical interface " + *interface.physical + " is used twice");
+    }
+  }
+  if (!node.program_addresses.empty() && node.data_plane != DataPlane::kSimulator) {
+    throw UsageError("node " + node.name +
+                     ": program addresses are for nodes whose data plane is the simulator");
+  }
+}
+
+// Finds what an endpoint names.
+class Directory {
+ public:
+  explicit Directory(const Topology& topology) {
+    for (const Node& node : topology.nodes) {
+      for (const Interface& interface : node.interfaces) {
+        interfaces_[{node.name, interface.name}] = &interface;
+      }
+    }
+  }
+
+  // Throws where there is no such interface or another link has it.
+  const Interface& Take(const std::string& link, const Endpoint& endpoint) {
+    const auto found = interfaces_.find({endpoint.node, endpoint.interface});
+    const std::string what = "interface " + endpoint.interface + " of node " + endpoint.node;
+    if (found == interfaces_.end()) {
+      throw UsageError("link " + link + ": there is no " + what);
+    }
+    if (found->second->physical) {
+      throw UsageError("link " + link + ": " + what + " is physical interface " +
+                       *found->second->physical + ", its link is outside");
+    }
+    const auto [user, fresh] = users_.emplace(found->first, link);
+    if (!fresh) {
+      throw UsageError("link " + link + ": " + what + " is already on link " + user->second);
+    }
+    return *found->second;
+  }
+
+  void CheckAllTaken() const {
+    for (const auto& [name, interface] : interfaces_) {
+      if (!interface->physical && users_.count(name) == 0) {
+        throw UsageError("interface " + name.second + " of node " + name.first +
+                         " is on no link and not physical");
+      }
+    }
+  }
+
+ private:
+  using Name = std::pair<std::string, std::string>;
+  std::map<Name, const Interface*> interfaces_;
+  std::map<Name, std::string> users_;
+};
+
+void CheckLinkShape(const Link& link) {
+  CheckName("link", link.name);
+  if (link.kind == Link::Kind::kPair && link.endpoints.size() != 2) {
+    throw UsageError("link " + link.name + ": a pair has two endpoints, not " +
+                     std::to_string(link.endpoints.size()));
+  }
+  if (link.endpoints.empty()) throw UsageError("link " + link.name + ": it has no endpoints");
+  if (!link.specs.empty() && link.specs.size() != link.endpoints.size()) {
+    throw UsageError("link " + link.name + ": " + std::to_string(link.specs.size()) +
+                     " SPECs for " + std::to_string(link.endpoints.size()) + " endpoints");
+  }
+}
+
+void CheckLink(const Link& link, Directory* directory) {
+  CheckLinkShape(link);
+  std::set<wire::IpAddress> addresses;
+  std::set<wire::MacAddress> macs;
+  for (const Endpoint& endpoint : link.endpoints) {
+    const Interface& interface = directory->Take(link.name, endpoint);
+    if (!macs.insert(interface.mac).second) {
+      throw UsageError("link " + link.name + ": MAC address " + interface.mac.ToString() +
+                       " is used twice");
+    }
+    for (const wire::IpPrefix& prefix : interface.addresses) {
+      if (!addresses.insert(prefix.address).second) {
+        throw UsageError("link " + link.name + ": address " + prefix.address.ToString() +
+                         " is used twice");
+      }
+    }
+  }
+}
+
+// Reads one JSON object strictly: what is missing, unknown or of the wrong type is a UsageError
+// that says where ("topology.nodes[2].interfaces[0].mtu").
+class ObjectReader {
+ public:
+  ObjectReader(const nlohmann::json& json, std::string where,
+               std::initializer_list<std::string_view> keys)
+      : json_(json), where_(std::move(where)) {
+    if (!json.is_object()) throw UsageError(where_ + ": an object is needed");
+    for (const auto& item : json.items()) {
+      if (std::find(keys.begin(), keys.end(), item.key()) == keys.end()) {
+        throw UsageError(where_ + ": unknown key \"" + item.key() + "\"");
+      }
+    }
+  }
+
+  bool Has(const char* key) const { return json_.contains(key); }
+
+  template <class T>
+  T Get(const char* key) const {
+    const nlohmann::json& value = At(key);
+    try {
+      return value.get<T>();
+    } catch (const nlohmann::json::exception&) {
+      throw UsageError(Where(key) + ": a value of another type is needed, not " + value.dump());
+    }
+  }
+
+  int GetInteger(const char* key, int low, int high) const {
+    const nlohmann::json& value = At(key);
+    if (!value.is_number_integer() || value < low || value > high) {
+      throw UsageError(Where(key) + ": a whole number in " + std::to_string(low) + ".." +
+                       std::to_string(high) + " is needed, not " + value.dump());
+    }
+    return value.get<int>();
+  }
+
+  // Calls each(element, where) for the elements of a list; an absent list is empty.
+  template <class F>
+  void ForEach(const char* key, F each) const {
+    if (!Has(key)) return;
+    const nlohmann::json& list = json_.at(key);
+    if (!list.is_array()) throw UsageError(Where(key) + ": a list is needed");
+    for (size_t i = 0; i < list.size(); ++i) {
+      each(list[i], Where(key) + "[" + std::to_string(i) + "]");
+    }
+  }
+
+  std::vector<wire::IpPrefix> Prefixes(const char* key) const {
+    std::vector<wire::IpPrefix> prefixes;
+    ForEach(key, [&](const nlohmann::json& element, const std::string& where) {
+      if (!element.is_string()) throw UsageError(where + ": an address is needed");
+      prefixes.push_back(wire::IpPrefix::Parse(element.get<std::string>()));
+    });
+    return prefixes;
+  }
+
+ private:
+  std::string Where(const char* key) const { return where_ + "." + key; }
+  const nlohmann::json& At(const char* key) const {
+    if (!Has(key)) throw UsageError(Where(key) + " is missing");
+    return json_.at(key);
+  }
+
+  const nlohmann::json& json_;
+  std::string where_;
+};
+
+Interface ReadInterface(const nlohmann::json& json, const std::string& where) {
+  const ObjectReader reader(json, where, {"name", "mac", "addresses", "mtu", "physical"});
+  Interface interface;
+  interface.name = reader.Get<std::string>("name");
+  interface.mac = wire::MacAddress::Parse(reader.Get<std::string>("mac"));
+  interface.addresses = reader.Prefixes("addresses");
+  if (reader.Has("mtu")) interface.mtu = reader.GetInteger("mtu", 68, 65535);
+  if (reader.Has("physical")) interface.physical = reader.Get<std::string>("physical");
+  return interface;
+}
+
+Node ReadNode(const nlohmann::json& json, const std::string& where) {
+  const ObjectReader reader(json, where,
+                            {"name", "data_plane", "interfaces", "program_addresses", "sysctls"});
+  Node node;
+  node.name = reader.Get<std::string>("name");
+  if (reader.Has("data_plane")) {
+    const auto text = reader.Get<std::string>("data_plane");
+    if (text != "kernel" && text != "simulator") {
+      throw UsageError(where + ".data_plane: kernel or simulator, not " + text);
+    }
+    node.data_plane = text == "kernel" ? DataPlane::kKernel : DataPlane::kSimulator;
+  }
+  reader.ForEach("interfaces", [&](const nlohmann::json& element, const std::string& place) {
+    node.interfaces.push_back(ReadInterface(element, place));
+  });
+  node.program_addresses = reader.Prefixes("program_addresses");
+  if (reader.Has("sysctls")) {
+    node.sysctls = reader.Get<std::map<std::string, std::string>>("sysctls");
+  }
+  return node;
+}
+
+Link ReadLink(const nlohmann::json& json, const std::string& where) {
+  const ObjectReader reader(json, where, {"name", "kind", "endpoints", "specs"});
+  Link link;
+  link.name = reader.Get<std::string>("name");
+  const auto kind = reader.Get<std::string>("kind");
+  if (kind != "pair" && kind != "bridge") {
+    throw UsageError(where + ".kind: pair or bridge, not " + kind);
+  }
+  link.kind = kind == "pair" ? Link::Kind::kPair : Link::Kind::kBridge;
+  reader.ForEach("endpoints", [&](const nlohmann::json& element, const std::string& place) {
+    const ObjectReader endpoint(element, place, {"node", "interface"});
+    link.endpoints.push_back(
+        {endpoint.Get<std::string>("node"), endpoint.Get<std::string>("interface")});
+  });
+  reader.ForEach("specs", [&](const nlohmann::json& element, const std::string& place) {
+    if (!element.is_string()) throw UsageError(place + ": a SPEC is needed");
+    link.specs.push_back(path::ParseSpec(element.get<std::string>()));
+  });
+  return link;
+}
+
+nlohmann::json ToStrings(const std::vector<wire::IpPrefix>& prefixes) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const wire::IpPrefix& prefix : prefixes) list.push_back(prefix.ToString());
+  return list;
+}
+
+nlohmann::json ToJson(const Interface& interface) {
+  nlohmann::json json = {{"name", interface.name},
+                         {"mac", interface.mac.ToString()},
+                         {"addresses", ToStrings(interface.addresses)},
+                         {"mtu", interface.mtu}};
+  if (interface.physical) json["physical"] = *interface.physical;
+  return json;
+}
+
+nlohmann::json ToJson(const Node& node) {
+  nlohmann::json interfaces = nlohmann::json::array();
+  for (const Interface& interface : node.interfaces) interfaces.push_back(ToJson(interface));
+  return {{"name", node.name},
+          {"data_plane", node.data_plane == DataPlane::kKernel ? "kernel" : "simulator"},
+          {"interfaces", interfaces},
+          {"program_addresses", ToStrings(node.program_addresses)},
+          {"sysctls", node.sysctls}};
+}
+
+nlohmann::json ToJson(const Link& link) {
+  nlohmann::json endpoints = nlohmann::json::array();
+  for (const Endpoint& endpoint : link.endpoints) {
+    endpoints.push_back({{"node", endpoint.node}, {"interface", endpoint.interface}});
+  }
+  nlohmann::json specs = nlohmann::json::array();
+  for (const path::Spec& spec : link.specs) specs.push_back(path::FormatSpec(spec));
+  return {{"name", link.name},
+          {"kind", link.kind == Link::Kind::kPair ? "pair" : "bridge"},
+          {"endpoints", endpoints},
+          {"specs", specs}};
+}
+
+}  // namespace
+
+void Validate(const Topology& topology) {
+  CheckName("lab", topology.name);
+  if (topology.nodes.empty()) throw UsageError("lab " + topology.name + ": it has no nodes");
+  std::set<std::string> nodes, links, physicals;
+  for (const Node& node : topology.nodes) {
+    CheckNode(node, &physicals);
+    if (!nodes.insert(node.name).second) throw UsageError("two nodes are called " + node.name);
+  }
+  Directory directory(topology);
+  for (const Link& link : topology.links) {
+    CheckLink(link, &directory);
+    if (!links.insert(link.name).second) throw UsageError("two links are called " + link.name);
+  }
+  directory.CheckAllTaken();
+}
+
+void to_json(nlohmann::json& json, const Topology& topology) {
+  nlohmann::json nodes = nlohmann::json::array();
+  for (const Node& node : topology.nodes) nodes.push_back(ToJson(node));
+  nlohmann::json links = nlohmann::json::array();
+  for (const Link& link : topology.links) links.push_back(ToJson(link));
+  json = {{"name", topology.name}, {"nodes", nodes}, {"links", links}};
+}
+
+void from_json(const nlohmann::json& json, Topology& topology) {
+  const ObjectReader reader(json, "topology", {"name", "nodes", "links"});
+  Topology result;
+  result.name = reader.Get<std::string>("name");
+  reader.ForEach("nodes", [&](const nlohmann::json& element, const std::string& where) {
+    result.nodes.push_back(ReadNode(element, where));
+  });
+  reader.ForEach("links", [&](const nlohmann::json& element, const std::string& where) {
+    result.links.push_back(ReadLink(element, where));
+  });
+  topology = std::move(result);
+}
+
+}  // namespace viaduct::lab

@@ -1,0 +1,193 @@
+#include "lab/topology.h"
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+
+namespace viaduct::lab {
+namespace {
+
+using ::testing::HasSubstr;
+
+Interface MakeInterface(const std::string& name, int number, const std::string& address) {
+  Interface interface;
+  interface.name = name;
+  interface.mac.bytes = {2, 0, 0, 0, 0, static_cast<uint8_t>(number)};
+  interface.addresses = {wire::IpPrefix::Parse(address)};
+  return interface;
+}
+
+// n0 -- n1, and n1, n2 on a bridge.
+Topology Example() {
+  Topology topology;
+  topology.name = "example";
+  topology.nodes = {
+      {"n0", DataPlane::kKernel, {MakeInterface("eth0", 1, "10.0.0.1/24")}, {}, {}},
+      {"n1",
+       DataPlane::kKernel,
+       {MakeInterface("eth0", 2, "10.0.0.2/24"), MakeInterface("eth1", 3, "2001:db8::1/64")},
+       {},
+       {{"net.ipv4.ip_default_ttl", "32"}}},
+      {"n2",
+       DataPlane::kSimulator,
+       {MakeInterface("eth0", 4, "2001:db8::2/64")},
+       {wire::IpPrefix::Parse("2001:db8::2/64")},
+       {}}};
+  topology.links = {{"n0-n1",
+                     Link::Kind::kPair,
+                     {{"n0", "eth0"}, {"n1", "eth0"}},
+                     {path::ParseSpec("rate=10Mbit queue=100p"), path::Spec()}},
+                    {"lan", Link::Kind::kBridge, {{"n1", "eth1"}, {"n2", "eth0"}}, {}}};
+  return topology;
+}
+
+std::string ErrorOf(const Topology& topology) {
+  try {
+    Validate(topology);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string ErrorOfJson(const nlohmann::json& json) {
+  try {
+    json.get<Topology>();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Topology, ExampleIsValid) { EXPECT_EQ(ErrorOf(Example()), ""); }
+
+TEST(Topology, JsonKeepsEverything) {
+  const nlohmann::json json = Example();
+  const auto read = nlohmann::json::parse(json.dump()).get<Topology>();
+  EXPECT_EQ(nlohmann::json(read), json);
+  ASSERT_EQ(read.nodes.size(), 3U);
+  EXPECT_EQ(read.nodes[2].data_plane, DataPlane::kSimulator);
+  EXPECT_EQ(read.nodes[2].program_addresses, Example().nodes[2].program_addresses);
+  EXPECT_EQ(read.nodes[1].interfaces[1].addresses, Example().nodes[1].interfaces[1].addresses);
+  EXPECT_EQ(read.nodes[1].sysctls, Example().nodes[1].sysctls);
+  EXPECT_EQ(read.links[0].specs, Example().links[0].specs);
+  EXPECT_EQ(read.links[1].kind, Link::Kind::kBridge);
+  EXPECT_EQ(read.links[1].endpoints[1].node, "n2");
+}
+
+TEST(Topology, JsonNamesTheUnknownKey) {
+  nlohmann::json json = Example();
+  json["nodes"][1]["interfaces"][0]["mttu"] = 9000;
+  EXPECT_EQ(ErrorOfJson(json), "topology.nodes[1].interfaces[0]: unknown key \"mttu\"");
+}
+
+TEST(Topology, JsonNamesWhatIsMissing) {
+  nlohmann::json json = Example();
+  json["links"][1]["endpoints"][0].erase("node");
+  EXPECT_EQ(ErrorOfJson(json), "topology.links[1].endpoints[0].node is missing");
+}
+
+TEST(Topology, JsonRefusesWrongTypes) {
+  nlohmann::json json = Example();
+  json["nodes"][0]["interfaces"][0]["mtu"] = "1500";
+  EXPECT_THAT(ErrorOfJson(json), HasSubstr("nodes[0].interfaces[0].mtu"));
+  json = Example();
+  json["nodes"][0]["interfaces"][0]["mtu"] = 1e9;
+  EXPECT_THAT(ErrorOfJson(json), HasSubstr("68..65535"));
+  json = Example();
+  json["nodes"] = "n0";
+  EXPECT_EQ(ErrorOfJson(json), "topology.nodes: a list is needed");
+  json = Example();
+  json["links"][0]["kind"] = "tube";
+  EXPECT_THAT(ErrorOfJson(json), HasSubstr("pair or bridge"));
+  EXPECT_EQ(ErrorOfJson(nlohmann::json::array()), "topology: an object is needed");
+}
+
+TEST(Topology, RefusesNamesTakenTwice) {
+  Topology topology = Example();
+  topology.nodes[1].name = "n0";
+  EXPECT_EQ(ErrorOf(topology), "two nodes are called n0");
+  topology = Example();
+  topology.links[1].name = "n0-n1";
+  EXPECT_EQ(ErrorOf(topology), "two links are called n0-n1");
+  topology = Example();
+  topology.nodes[1].interfaces[1].name = "eth0";
+  EXPECT_EQ(ErrorOf(topology), "node n1: two interfaces are called eth0");
+}
+
+TEST(Topology, RefusesMalformedNames) {
+  for (const char* name : {"", "a b", "a/b", "../a", "a.b", "-a"}) {
+    Topology topology = Example();
+    topology.name = name;
+    EXPECT_THAT(ErrorOf(topology), HasSubstr("lab \"" + std::string(name) + "\"")) << name;
+  }
+  Topology topology = Example();
+  topology.nodes[0].name = "hub";
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("bridges"));
+  for (const char* name : {"", "sixteen-letters-", "a b", "a/b", ".."}) {
+    topology = Example();
+    topology.nodes[0].interfaces[0].name = name;
+    EXPECT_THAT(ErrorOf(topology), HasSubstr("interface name")) << name;
+  }
+}
+
+TEST(Topology, RefusesWrongEndpoints) {
+  Topology topology = Example();
+  topology.links[0].endpoints[1].interface = "eth7";
+  EXPECT_EQ(ErrorOf(topology), "link n0-n1: there is no interface eth7 of node n1");
+  topology = Example();
+  topology.links[1].endpoints[0].interface = "eth0";
+  EXPECT_EQ(ErrorOf(topology), "link lan: interface eth0 of node n1 is already on link n0-n1");
+  topology = Example();
+  topology.links.pop_back();
+  EXPECT_EQ(ErrorOf(topology), "interface eth1 of node n1 is on no link and not physical");
+  topology = Example();
+  topology.links[0].endpoints.pop_back();
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("two endpoints, not 1"));
+  topology = Example();
+  topology.links[1].specs.resize(1);
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("1 SPECs for 2 endpoints"));
+}
+
+TEST(Topology, RefusesAddressesTwiceOnALink) {
+  Topology topology = Example();
+  topology.nodes[1].interfaces[0].addresses = topology.nodes[0].interfaces[0].addresses;
+  EXPECT_EQ(ErrorOf(topology), "link n0-n1: address 10.0.0.1 is used twice");
+  topology = Example();
+  topology.nodes[1].interfaces[0].mac = topology.nodes[0].interfaces[0].mac;
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("MAC address 02:00:00:00:00:01 is used twice"));
+}
+
+TEST(Topology, RefusesWhatTheKernelWould) {
+  Topology topology = Example();
+  topology.nodes[0].interfaces[0].mac.bytes[0] = 1;
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("not a station's MAC address"));
+  topology = Example();
+  topology.nodes[1].interfaces[1].mtu = 1000;
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("IPv6 needs an MTU of 1280"));
+  topology = Example();
+  topology.nodes[0].interfaces[0].addresses = {wire::IpPrefix::Parse("224.0.0.5/32")};
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("not an interface's address"));
+}
+
+TEST(Topology, PhysicalInterfacesAreOnNoLink) {
+  Topology topology = Example();
+  topology.nodes[1].interfaces[0].physical = "enp3s0";
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("is physical interface enp3s0"));
+  topology = Example();
+  topology.nodes[0].interfaces.push_back(MakeInterface("eth1", 9, "10.9.0.1/24"));
+  topology.nodes[0].interfaces.back().physical = "enp3s0";
+  EXPECT_EQ(ErrorOf(topology), "");
+  topology.nodes[1].interfaces.push_back(topology.nodes[0].interfaces.back());
+  topology.nodes[1].interfaces.back().name = "eth2";
+  EXPECT_EQ(ErrorOf(topology), "physical interface enp3s0 is used twice");
+}
+
+TEST(Topology, ProgramAddressesNeedTheSimulator) {
+  Topology topology = Example();
+  topology.nodes[2].data_plane = DataPlane::kKernel;
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("node n2: program addresses"));
+}
+
+}  // namespace
+}  // namespace viaduct::lab

@@ -1,0 +1,56 @@
+#include "sys/process.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace viaduct::sys {
+namespace {
+
+TEST(Process, StartTimeSurvivesAnyName) {
+  const char* rest = " S 1 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2 3\n";
+  for (const char* name : {"sh", "a b", "a) S 1 (b", "))"}) {
+    EXPECT_EQ(ParseStartTime("42 (" + std::string(name) + ")" + rest), 987654U) << name;
+  }
+}
+
+TEST(Process, MalformedStatHasNoStartTime) {
+  EXPECT_EQ(ParseStartTime(""), 0U);
+  EXPECT_EQ(ParseStartTime("42 (sh) S 1 1"), 0U);
+  EXPECT_EQ(ParseStartTime("42 (sh"), 0U);
+  EXPECT_EQ(ParseStartTime("1 (a) S 1 1 1 0 -1 4 1 2 3 4 5 6 7 8 20 0 1 0 -7 1"), 0U);
+}
+
+TEST(Process, OursIsAlive) {
+  const uint64_t start = ProcessStartTime(getpid());
+  EXPECT_GT(start, 0U);
+  EXPECT_TRUE(ProcessAlive(getpid(), start));
+  EXPECT_FALSE(ProcessAlive(getpid(), start + 1));
+  EXPECT_FALSE(ProcessAlive(0, 0));
+}
+
+TEST(Process, EndsOneThatIgnoresTerm) {
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGTERM, SIG_IGN);
+    if (write(ready[1], "x", 1) != 1) _exit(1);
+    while (true) pause();
+  }
+  char byte;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  close(ready[0]);
+  close(ready[1]);
+  const uint64_t start = ProcessStartTime(child);
+  TerminateProcesses({child}, Duration::Milliseconds(1));
+  EXPECT_FALSE(ProcessAlive(child, start));  // a zombie does not count
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGKILL);
+}
+
+}  // namespace
+}  // namespace viaduct::sys
