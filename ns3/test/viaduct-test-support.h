@@ -1,0 +1,166 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_TEST_SUPPORT_H
+#define VIADUCT_TEST_SUPPORT_H
+
+#include "ns3/boolean.h"
+#include "ns3/global-value.h"
+#include "ns3/reactor-simulator-impl.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+
+#include "io/port.h"
+
+#include <cstring>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * What the tests of the viaduct module share.
+ */
+
+namespace ns3
+{
+namespace viaducttest
+{
+
+/** While it lives, the simulator is a reactor on a clock that moves only as the loop waits. */
+class ReactorScope
+{
+  public:
+    ReactorScope()
+    {
+        Simulator::Destroy();
+        GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::ReactorSimulatorImpl"));
+        GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
+        auto clock = std::make_unique<ManualReactorClock>();
+        m_clock = clock.get();
+        m_reactor = ReactorSimulatorImpl::Get();
+        m_reactor->SetClock(std::move(clock));
+    }
+
+    ~ReactorScope()
+    {
+        m_reactor = nullptr;
+        Simulator::Destroy();
+        GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::DefaultSimulatorImpl"));
+        GlobalValue::Bind("ChecksumEnabled", BooleanValue(false));
+    }
+
+    /** @return the simulator */
+    ReactorSimulatorImpl* operator->() const
+    {
+        return PeekPointer(m_reactor);
+    }
+
+    /** @return its clock */
+    ManualReactorClock& Clock() const
+    {
+        return *m_clock;
+    }
+
+  private:
+    Ptr<ReactorSimulatorImpl> m_reactor; //!< the simulator
+    ManualReactorClock* m_clock;         //!< owned by it
+};
+
+/** A frame. */
+using Frame = std::vector<std::byte>;
+/** Frames on their way. */
+using Wire = std::deque<Frame>;
+
+/** A port in memory: what it sends is found in one queue, what it receives is put in another. */
+class QueuePort : public viaduct::io::AnyPort
+{
+  public:
+    /**
+     * @param in frames to receive
+     * @param out frames sent
+     */
+    QueuePort(std::shared_ptr<Wire> in, std::shared_ptr<Wire> out)
+        : m_in(std::move(in)),
+          m_out(std::move(out))
+    {
+    }
+
+    size_t Receive(std::span<viaduct::io::ReceivedFrame> frames) override
+    {
+        m_lent.clear();
+        size_t n = 0;
+        for (; n < frames.size() && !m_in->empty(); ++n)
+        {
+            m_lent.push_back(std::move(m_in->front()));
+            m_in->pop_front();
+            frames[n] = {};
+            frames[n].bytes = m_lent.back();
+        }
+        m_largestBurst = std::max(m_largestBurst, n);
+        return n;
+    }
+
+    size_t Transmit(std::span<const viaduct::io::FrameToSend> frames) override
+    {
+        m_transmits++;
+        const size_t n = std::min(frames.size(), m_room);
+        m_room -= m_room == std::numeric_limits<size_t>::max() ? 0 : n;
+        for (size_t i = 0; i < n; ++i)
+        {
+            m_out->emplace_back(frames[i].begin(), frames[i].end());
+        }
+        return n;
+    }
+
+    int Fd() override
+    {
+        return -1;
+    }
+
+    viaduct::io::PortCounters Counters() override
+    {
+        return {};
+    }
+
+    size_t m_room = std::numeric_limits<size_t>::max(); //!< frames it will still take
+    size_t m_transmits = 0;                             //!< calls of Transmit()
+    size_t m_largestBurst = 0;                          //!< frames received at once
+
+  private:
+    std::shared_ptr<Wire> m_in;  //!< frames to receive
+    std::shared_ptr<Wire> m_out; //!< frames sent
+    std::deque<Frame> m_lent;    //!< frames of the last burst
+};
+
+/**
+ * @param text hexadecimal bytes, blanks between them allowed
+ * @return the bytes
+ */
+inline Frame
+FromHex(const std::string& text)
+{
+    Frame frame;
+    std::string digits;
+    for (const char c : text)
+    {
+        if (c != ' ')
+        {
+            digits += c;
+        }
+    }
+    for (size_t i = 0; i + 1 < digits.size(); i += 2)
+    {
+        frame.push_back(static_cast<std::byte>(std::stoi(digits.substr(i, 2), nullptr, 16)));
+    }
+    return frame;
+}
+
+} // namespace viaducttest
+} // namespace ns3
+
+#endif /* VIADUCT_TEST_SUPPORT_H */
