@@ -148,16 +148,18 @@ std::string RootQdisc(Netlink& session, int ifindex) {
   return kind;
 }
 
+int TryQdisc(const std::string& kind) {
+  Netlink session;
+  // Without options most qdiscs refuse (EINVAL); an unknown one is ENOENT before that.
+  NetlinkMessage message = NewQdisc({session.IfIndex("lo"), kRootQdisc, QdiscHandle(1)}, kind, {});
+  const int error_number = session.socket().TryRequest(message);
+  return error_number == ENOENT || error_number == EPERM ? error_number : 0;
+}
+
 bool HasQdisc(const std::string& kind) {
-  bool present = false;
-  InScratchNamespace([&] {
-    Netlink session;
-    // Without options most qdiscs refuse (EINVAL); an unknown one is ENOENT before that.
-    NetlinkMessage message =
-        NewQdisc({session.IfIndex("lo"), kRootQdisc, QdiscHandle(1)}, kind, {});
-    present = session.socket().TryRequest(message) != ENOENT;
-  });
-  return present;
+  int error_number = 0;
+  InScratchNamespace([&] { error_number = TryQdisc(kind); });
+  return error_number == 0;
 }
 
 std::vector<int16_t> ParseDistribution(std::string_view text) {

@@ -55,6 +55,9 @@ std::string RootQdisc(Netlink& session, int ifindex);
 // Whether the kernel has (or can load) the qdisc; found by trying on a scratch namespace's
 // loopback. Throws SystemError where that namespace cannot be made (no privilege).
 bool HasQdisc(const std::string& kind);
+// The same in the calling thread's namespace, on "lo": 0, or ENOENT where the kernel lacks it
+// (other errors are of a qdisc that is there but wants options), or EPERM.
+int TryQdisc(const std::string& kind);
 
 // iproute2's delay distribution table ("normal", "pareto", "paretonormal"). EnvironmentError where
 // it is not installed.
