@@ -47,8 +47,11 @@ Options Parse(int argc, char** argv) {
 
 void InstallStacks(const ns3::NodeContainer& nodes, const Options& options) {
   ns3::InternetStackHelper stack;
-  ns3::OlsrHelper olsr;
-  if (options.routing == "olsr") stack.SetRoutingHelper(olsr);
+  // OLSR knows no connected networks; static routing, asked second, does.
+  ns3::Ipv4ListRoutingHelper list;
+  list.Add(ns3::Ipv4StaticRoutingHelper(), 0);
+  list.Add(ns3::OlsrHelper(), 10);
+  if (options.routing == "olsr") stack.SetRoutingHelper(list);
   stack.Install(nodes);
 }
 

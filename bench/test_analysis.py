@@ -1,5 +1,9 @@
+from pathlib import Path
+
 import pytest
 from harness.analysis import Ratio, find_loss_free, ratio_of_rounds, spread
+from harness.lines import changed_lines, code_lines, protocol_sources
+from harness.results import read_published
 
 
 def test_ratio_is_the_median_of_the_rounds_ratios() -> None:
@@ -53,3 +57,34 @@ def test_search_stops_at_the_limit_and_at_its_budget() -> None:
     lost = find_loss_free(lambda _rate: 1.0, 1_000, limit=50_000, max_trials=7)
     assert lost.rate == 0
     assert len(lost.trials) == 7
+
+
+def test_lines_are_counted_without_comments_and_blanks() -> None:
+    assert code_lines("/* a\n b */\nint x; // y\n\n  // z\nint w;\n") == ["int x;", "int w;"]
+
+
+def test_a_replaced_line_counts_once() -> None:
+    before = "a;\nb;\nc;\n"
+    assert changed_lines(before, "a;\n// why\nB;\nc;\n") == 1
+    assert changed_lines(before, "a;\nb;\nb2;\nc;\n") == 1
+    assert changed_lines(before, "a;\n") == 2
+    assert changed_lines(before, before) == 0
+
+
+def test_a_copy_of_the_protocol_is_noticed(tmp_path: Path) -> None:
+    ours = tmp_path / "user.cc"
+    ours.write_text("auto olsr = GetRouting<olsr::RoutingProtocol>(node);\n")
+    copy = tmp_path / "olsr-routing-protocol.cc"
+    copy.write_text("namespace olsr\n{\nRoutingProtocol::RoutingProtocol()\n")
+    assert protocol_sources([ours, copy]) == [copy]
+
+
+def test_published_tables_are_complete() -> None:
+    for number in (1, 2, 3, 4, 5, 6, 9, 10, 11):
+        rows = read_published(number)
+        assert len(rows) == 8
+        assert {"offered_mbit", "received_mbit", "loss_percent", "cpu_percent"} <= rows[0].keys()
+    for number in (12, 13, 14, 15):
+        rows = read_published(number)
+        assert [row["nodes"] for row in rows] == [1, 2, 4, 8, 16, 24, 32]
+    assert read_published(9)[-1]["received_mbit"] == 3.55

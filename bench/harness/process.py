@@ -57,7 +57,7 @@ def wait_until(condition: Callable[[], bool], timeout: float, interval: float = 
 
 
 class Child:
-    """A process in the background, in its own process group; ends with the harness at the latest."""
+    """A process in the background, in its own process group; the harness ends it."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self.command = list(command)
@@ -115,7 +115,7 @@ class Child:
 
 
 class Record:
-    """What this run made in the kernel, on disk, so that a later run can remove it after SIGKILL."""
+    """What this run made in the kernel, on disk: after SIGKILL a later run removes it."""
 
     def __init__(self) -> None:
         RECORDS.mkdir(parents=True, exist_ok=True)

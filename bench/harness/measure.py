@@ -1,0 +1,169 @@
+"""Measurements that several benchmarks share."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from . import traffic
+from .analysis import LossFree, Ratio, find_loss_free, ratio_of_rounds
+from .plan import Plan
+from .results import Result, Row, udp_row
+from .session import Session
+from .systems import Running
+from .traffic import UdpTrial
+
+SMALL = 160  # bytes of payload, as VoIP has it (thesis, 3.2)
+LARGE = 1470
+_SEARCH_LIMIT = 1_000_000.0  # packets a second; no generator here offers more
+# Where a search starts, packets a second: about what each has carried, so that it is short.
+_SEARCH_START = {"traditional": 15_000.0, "insim": 60_000.0}
+
+
+@dataclass
+class InSimulation:
+    """What a forwarder in a process does at its limit, round by round."""
+
+    loss_free: list[float] = field(default_factory=list)
+    peak: list[float] = field(default_factory=list)  # highest rate received at any offer
+    at_four_times: list[float] = field(default_factory=list)
+    saturated: list[UdpTrial] = field(default_factory=list)
+
+
+def sweep(
+    session: Session,
+    plan: Plan,
+    systems: Sequence[Running],
+    rates: Sequence[float | None],
+    size: int,
+    label: Callable[[Running], Row],
+) -> list[Row]:
+    """Every system at every offered rate (Mbit/s of payload; None: saturating), interleaved."""
+    trials: dict[tuple[float | None, str], list[UdpTrial]] = {}
+    for number in range(plan.row_rounds):
+        for rate in rates:
+            for system in systems:
+                pps = None if rate is None else rate * 1e6 / (8 * size)
+                trial = traffic.udp(session, system, size, pps, plan.trial, ping=True)
+                trials.setdefault((rate, system.name), []).append(trial)
+                traffic.settle(system)
+            offered = "saturating" if rate is None else f"{rate:g} Mbit/s"
+            plan.say(f"round {number + 1} of {plan.row_rounds}: {size} bytes, {offered}")
+    return [
+        udp_row(
+            trials[rate, system.name],
+            target_mbit="max" if rate is None else rate,
+            **label(system),
+        )
+        for rate in rates
+        for system in systems
+    ]
+
+
+def saturate(session: Session, plan: Plan, system: Running) -> UdpTrial:
+    """Small packets as fast as the kernel takes them."""
+    trial = traffic.udp(session, system, SMALL, None, plan.trial)
+    traffic.settle(system)
+    return trial
+
+
+def _search(session: Session, plan: Plan, system: Running) -> tuple[LossFree, float]:
+    best = 0.0
+
+    def loss_at(pps: float) -> float:
+        nonlocal best
+        trial = traffic.udp(session, system, SMALL, pps, plan.search_trial)
+        traffic.settle(system)
+        best = max(best, trial.received_pps)
+        # A rate that was not offered says nothing about the forwarder.
+        return trial.loss if trial.offered_pps > 0.9 * pps else 1.0
+
+    found = find_loss_free(
+        loss_at,
+        _SEARCH_START[system.name],
+        _SEARCH_LIMIT,
+        precision=0.1 if plan.quick else 0.05,
+        max_trials=12 if plan.quick else 20,
+    )
+    return found, best
+
+
+def at_the_limit(session: Session, plan: Plan, system: Running, seen: InSimulation) -> None:
+    """One round: loss-free rate, four times that, saturation."""
+    found, best = _search(session, plan, system)
+    four = traffic.udp(session, system, SMALL, 4 * max(found.rate, 1000.0), plan.trial)
+    traffic.settle(system)
+    full = saturate(session, plan, system)
+    seen.loss_free.append(found.rate)
+    seen.at_four_times.append(four.received_pps)
+    seen.saturated.append(full)
+    seen.peak.append(max(best, four.received_pps, full.received_pps))
+    plan.say(
+        f"{system.label}: {found.rate:,.0f} packet/s without loss, "
+        f"{four.received_pps:,.0f} offered four times that, {full.received_pps:,.0f} saturated"
+    )
+
+
+def limits(
+    session: Session, plan: Plan, result: Result, traditional: Running, ours: Running
+) -> dict[str, InSimulation]:
+    """The data plane in ns-3, its own and ours, at their limits; fills in the three ratios."""
+    seen = {"traditional": InSimulation(), "insim": InSimulation()}
+    for number in range(plan.rounds):
+        plan.say(f"limits, round {number + 1} of {plan.rounds}")
+        order = (traditional, ours) if number % 2 == 0 else (ours, traditional)
+        for system in order:
+            at_the_limit(session, plan, system, seen[system.name])
+    theirs, own = seen["traditional"], seen["insim"]
+    result.ratios |= {
+        "insim_loss_free_vs_traditional": ratio_of_rounds(own.loss_free, theirs.loss_free, 4),
+        "insim_overload_vs_peak": ratio_of_rounds(own.at_four_times, own.peak, 0.9),
+        "insim_vs_traditional_overload": ratio_of_rounds(
+            [trial.received_pps for trial in own.saturated],
+            [trial.received_pps for trial in theirs.saturated],
+            8,
+        ),
+    }
+    for system in (traditional, ours):
+        values = seen[system.name]
+        result.rows.append(
+            {
+                "experiment": "limits",
+                "system": system.name,
+                "label": system.label,
+                "size": SMALL,
+                "rounds": plan.rounds,
+                "loss_free_pps": round(statistics.median(values.loss_free)),
+                "loss_free_pps_low": round(min(values.loss_free)),
+                "loss_free_pps_high": round(max(values.loss_free)),
+                "four_times_pps": round(statistics.median(values.at_four_times)),
+                "saturated_pps": round(
+                    statistics.median(trial.received_pps for trial in values.saturated)
+                ),
+                "peak_pps": round(statistics.median(values.peak)),
+            }
+        )
+    return seen
+
+
+def paired_saturation(
+    session: Session, plan: Plan, ours: Running, limit: Running, bar: float
+) -> Ratio:
+    """Two kernel data planes, saturated by turns (ours, limit, limit, ours) in each round.
+
+    They differ by less than the machine's noise from second to second, hence the short turns.
+    """
+    rates: dict[str, list[float]] = {ours.name: [], limit.name: []}
+    for _ in range(max(plan.rounds, 5)):
+        turn: dict[str, list[float]] = {ours.name: [], limit.name: []}
+        for system in (ours, limit, limit, ours):
+            trial = traffic.udp(session, system, SMALL, None, plan.search_trial)
+            turn[system.name].append(trial.received_pps)
+        for name, values in turn.items():
+            rates[name].append(statistics.mean(values))
+    plan.say(
+        f"saturated by turns: {ours.label} {statistics.median(rates[ours.name]):,.0f}, "
+        f"{limit.label} {statistics.median(rates[limit.name]):,.0f} packet/s"
+    )
+    return ratio_of_rounds(rates[ours.name], rates[limit.name], bar)

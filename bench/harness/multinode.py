@@ -1,0 +1,150 @@
+"""Benchmark `multinode`: up to 32 OLSR routers in a line on one machine (thesis 5.3, A.12-A.15)."""
+
+from __future__ import annotations
+
+import time
+
+from . import systems, traffic
+from .analysis import ratio_of_rounds
+from .cpu import CpuMeter
+from .measure import SMALL, paired_saturation
+from .plan import Plan
+from .process import BenchError
+from .results import Result, Row, read_published, tcp_row, udp_row
+from .session import Session
+from .systems import Running
+from .traffic import TcpTrial, UdpTrial
+
+THESIS_MBIT = 16.0  # what the thesis offers at every number of nodes
+LINE = 32
+_TABLES = {12: ("traditional", "udp"), 13: ("offload", "udp")}
+_TCP_TABLES = {14: ("traditional", "tcp"), 15: ("offload", "tcp")}
+_TABLE_OF = {names: f"A.{number}" for number, names in (_TABLES | _TCP_TABLES).items()}
+SETUP_TARGET, TEARDOWN_TARGET, IDLE_TARGET = 3.0, 2.0, 10.0  # seconds, seconds, percent of a core
+
+
+def _labels(system: Running, nodes: int, traffic_kind: str, target: object) -> Row:
+    return {
+        "experiment": "multinode",
+        "system": system.name,
+        "label": system.label,
+        "nodes": nodes,
+        "target_mbit": target,
+        "table": _TABLE_OF.get((system.name, traffic_kind)) if target != "max" else None,
+    }
+
+
+class _Trials:
+    """What was measured of the systems of one line, by system."""
+
+    def __init__(self) -> None:
+        self.thesis: dict[str, list[UdpTrial]] = {}
+        self.saturated: dict[str, list[UdpTrial]] = {}
+        self.tcp: dict[str, list[TcpTrial]] = {}
+
+
+def _round(session: Session, plan: Plan, system: Running, trials: _Trials) -> None:
+    pps = THESIS_MBIT * 1e6 / (8 * SMALL)
+    at_thesis = traffic.udp(session, system, SMALL, pps, plan.trial, ping=True)
+    traffic.settle(system)
+    saturated = traffic.udp(session, system, SMALL, None, plan.trial, ping=True)
+    traffic.settle(system)
+    connection = traffic.tcp(session, system, plan.tcp_trial, ping=True)
+    traffic.settle(system)
+    trials.thesis.setdefault(system.name, []).append(at_thesis)
+    trials.saturated.setdefault(system.name, []).append(saturated)
+    trials.tcp.setdefault(system.name, []).append(connection)
+    plan.say(
+        f"{system.label}: {at_thesis.received_mbit:.2f} of {THESIS_MBIT:g} Mbit/s, "
+        f"saturated {saturated.received_mbit:.2f}, TCP {connection.received_mbit:.1f} Mbit/s"
+    )
+
+
+def _rows(trials: _Trials, everything: list[Running], nodes: int) -> list[Row]:
+    rows = []
+    for system in everything:
+        name = system.name
+        rows.append(udp_row(trials.thesis[name], **_labels(system, nodes, "udp", THESIS_MBIT)))
+        rows.append(udp_row(trials.saturated[name], **_labels(system, nodes, "udp", "max")))
+        rows.append(tcp_row(trials.tcp[name], **_labels(system, nodes, "tcp", None)))
+    return rows
+
+
+def _ratios(trials: _Trials) -> dict:
+    def pps(name: str) -> list[float]:
+        return [trial.received_pps for trial in trials.saturated[name]]
+
+    def tcp(name: str) -> list[float]:
+        return [trial.received_mbit for trial in trials.tcp[name]]
+
+    return {
+        "multinode32_udp_vs_traditional": ratio_of_rounds(pps("offload"), pps("traditional"), 18),
+        "multinode32_tcp_vs_traditional": ratio_of_rounds(tcp("offload"), tcp("traditional"), 100),
+    }
+
+
+def _context(what: str, value: float, unit: str, target: float) -> Row:
+    return {
+        "experiment": "context",
+        "system": "offload",
+        "nodes": LINE,
+        "what": what,
+        "value": round(value, 3),
+        "unit": unit,
+        "target": target,
+        "within_target": value < target,
+    }
+
+
+def _idle_load(plan: Plan, offload: Running) -> float:
+    meter = CpuMeter(offload.pids())
+    time.sleep(5 if plan.quick else 20)
+    return meter.forwarder_percent() or 0.0
+
+
+def _teardown(session: Session, offload: Running) -> float:
+    started = time.monotonic()
+    session.remove_lab(offload.lab)
+    seconds = time.monotonic() - started
+    left = systems.lab_namespaces(offload.lab)
+    if left:
+        raise BenchError(f"viaduct down left namespaces behind: {', '.join(left)}")
+    return seconds
+
+
+def _line(session: Session, plan: Plan, result: Result, nodes: int) -> None:
+    kernel = systems.kernel_line(session, nodes)
+    traditional = systems.traditional_line(session, nodes)
+    offload = systems.product_line(session, "offload", nodes)
+    everything = [kernel, traditional, offload]
+    for system in everything:
+        system.await_path()
+    plan.say(f"{nodes} routers are up, three times")
+    last = nodes == LINE
+    if last:
+        result.rows.append(
+            _context("idle load of the converged lab", _idle_load(plan, offload), "%", IDLE_TARGET)
+        )
+    trials = _Trials()
+    for number in range(plan.rounds if last else plan.row_rounds):
+        for system in everything[number % 3 :] + everything[: number % 3]:
+            _round(session, plan, system, trials)
+    result.rows += _rows(trials, everything, nodes)
+    if last:
+        result.ratios |= _ratios(trials)
+        result.ratios["multinode32_vs_kernel_line"] = paired_saturation(
+            session, plan, offload, kernel, 0.95
+        )
+        assert offload.setup_seconds is not None
+        setup, teardown = offload.setup_seconds, _teardown(session, offload)
+        result.rows.append(_context("set-up of the lab", setup, "s", SETUP_TARGET))
+        result.rows.append(_context("tear-down of the lab", teardown, "s", TEARDOWN_TARGET))
+
+
+def measure(session: Session, plan: Plan, result: Result) -> None:
+    """Fill in the result."""
+    for table, (name, kind) in (_TABLES | _TCP_TABLES).items():
+        result.published += read_published(table, system=name, traffic=kind)
+    for nodes in plan.choose([1, 2, 4, 8, 16, 24, LINE], [1, 8, LINE]):
+        with session.scope():
+            _line(session, plan, result, nodes)

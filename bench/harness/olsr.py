@@ -1,0 +1,67 @@
+"""Benchmark `olsr`: one router running OLSR between two hosts (thesis 5.2, A.9-A.11)."""
+
+from __future__ import annotations
+
+from . import lines, systems
+from .analysis import ratio_of_rounds
+from .measure import SMALL, limits, paired_saturation, saturate, sweep
+from .plan import Plan
+from .results import Result, Row, read_published
+from .session import Session
+from .systems import Running
+from .traffic import UdpTrial
+
+_TABLES = {"traditional": 9, "offload": 10}
+_OLSRD_TABLE = 11
+
+
+def _labels(system: Running) -> Row:
+    table = _TABLES.get(system.name)
+    return {
+        "experiment": "olsr",
+        "system": system.name,
+        "label": system.label,
+        "table": f"A.{table}" if table else None,
+    }
+
+
+def _offload_against_traditional(
+    session: Session, plan: Plan, result: Result, traditional: Running, offload: Running
+) -> None:
+    trials: dict[str, list[UdpTrial]] = {traditional.name: [], offload.name: []}
+    for _ in range(plan.rounds):
+        for system in (traditional, offload):
+            trials[system.name].append(saturate(session, plan, system))
+    result.ratios["offload_vs_traditional_overload"] = ratio_of_rounds(
+        [trial.received_pps for trial in trials[offload.name]],
+        [trial.received_pps for trial in trials[traditional.name]],
+        20,
+    )
+
+
+def measure(session: Session, plan: Plan, result: Result) -> None:
+    """Fill in the result."""
+    for name, table in _TABLES.items():
+        result.published += read_published(table, system=name, size=SMALL)
+    result.published += read_published(_OLSRD_TABLE, system="olsrd", size=SMALL)
+    ratio, rows = lines.count(session.build)
+    result.ratios["extra_lines_percent"] = ratio
+    result.rows += rows
+    for row in rows:
+        plan.say(f"{row['what']}: {row['changed_lines']} lines changed ({row['evidence']})")
+
+    kernel = systems.kernel_line(session, 1)
+    traditional = systems.traditional_line(session, 1)
+    ours = systems.product_line(session, "emulate", 1)
+    offload = systems.product_line(session, "offload", 1)
+    everything = [kernel, traditional, ours, offload]
+    for system in everything:
+        system.await_path()
+    plan.say("four routers are up")
+    limits(session, plan, result, traditional, ours)
+    _offload_against_traditional(session, plan, result, traditional, offload)
+    result.ratios["offload_vs_kernel"] = paired_saturation(session, plan, offload, kernel, 0.95)
+    rates = plan.choose(
+        [1, 2, 4, 8, 16, 32, 64, 70.8, 128, 256, 512, None], [1, 8, 16, 70.8, 256, None]
+    )
+    result.rows += sweep(session, plan, everything, rates, SMALL, _labels)

@@ -1,0 +1,158 @@
+"""One run of the harness: what it makes, where it runs things, and that nothing of it remains."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .process import BenchError, Child, Record, remove_leftovers, remove_namespace, run
+
+SENDER_CPU = 0
+FORWARDER_CPU = 1
+
+
+def remove_lab(viaduct: Path, name: str) -> None:
+    """`viaduct down`; not an error if it is gone."""
+    with contextlib.suppress(subprocess.TimeoutExpired, OSError):
+        subprocess.run([str(viaduct), "down", name], capture_output=True, check=False, timeout=60)
+
+
+@dataclass(frozen=True)
+class Namespace:
+    """A named network namespace."""
+
+    name: str
+
+    def command(self, command: Sequence[str], cpu: int | None = None) -> list[str]:
+        """The command, to be run in this namespace and pinned to a CPU."""
+        pin = ["taskset", "-c", str(cpu)] if cpu is not None else []
+        return ["nsenter", f"--net=/run/netns/{self.name}", *pin, *command]
+
+    def run(self, command: Sequence[str]) -> str:
+        """Run a command here to its end."""
+        return run(self.command(command))
+
+    def ip(self, lines: Sequence[str]) -> None:
+        """Several `ip` commands in one process."""
+        done = subprocess.run(
+            ["ip", "-n", self.name, "-batch", "-"],
+            input="\n".join(lines) + "\n",
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise BenchError(f"ip in {self.name}: {done.stderr.strip()}")
+
+    def sysctl(self, settings: Sequence[str]) -> None:
+        """Each "net.ipv4.ip_forward=1"."""
+        self.run(["sysctl", "-qw", *settings])
+
+    def addresses(self) -> list[str]:
+        """IPv4 addresses other than loopback."""
+        links = json.loads(run(["ip", "-n", self.name, "-4", "-j", "addr", "show"]))
+        return [
+            entry["local"]
+            for link in links
+            if link.get("ifname") != "lo"
+            for entry in link.get("addr_info", [])
+        ]
+
+
+class Session:
+    """Makes namespaces, labs and processes, and removes them when it is closed."""
+
+    def __init__(self, build: Path) -> None:
+        self.build = build
+        self._prefix = f"vdbench-{os.getpid()}"
+        self._stack = contextlib.ExitStack()
+
+    def __enter__(self) -> Session:
+        """Remove what earlier runs left, then record this one."""
+        remove_leftovers(lambda lab: remove_lab(self.viaduct, lab))
+        self._record = Record()
+        self._stack.callback(self._record.close)
+        self.directory = Path(
+            self._stack.enter_context(tempfile.TemporaryDirectory(prefix="vdbench-"))
+        )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove everything, last made first."""
+        self._stack.close()
+
+    @property
+    def viaduct(self) -> Path:
+        """The product's command."""
+        return self.build / "viaduct"
+
+    def program(self, name: str) -> str:
+        """Path of a benchmark program; BenchError if it is not built."""
+        for path in (self.build / "bench" / name, self.build / name):
+            if path.exists():
+                return str(path)
+        raise BenchError(f"{name} is not built; run `make build`")
+
+    @contextlib.contextmanager
+    def scope(self) -> Iterator[None]:
+        """What is made inside is removed at its end."""
+        outer = self._stack
+        with contextlib.ExitStack() as self._stack:
+            try:
+                yield
+            finally:
+                inner, self._stack = self._stack, outer
+                inner.close()
+
+    def namespace(self, name: str) -> Namespace:
+        """Make a namespace with loopback up and IPv6 off (its neighbour discovery is noise)."""
+        full = f"{self._prefix}-{name}"
+        self._record.add_namespace(full)
+        self._stack.callback(self._remove_namespace, full)
+        run(["ip", "netns", "add", full])
+        made = Namespace(full)
+        made.ip(["link set lo up"])
+        made.sysctl(["net.ipv6.conf.all.disable_ipv6=1", "net.ipv6.conf.default.disable_ipv6=1"])
+        return made
+
+    def _remove_namespace(self, full: str) -> None:
+        remove_namespace(full)
+        self._record.discard(full)
+
+    def lab_name(self, name: str) -> str:
+        """A lab of the product's, to be removed at the end."""
+        full = f"{self._prefix}-{name}"
+        self._record.add_lab(full)
+        self._stack.callback(self.remove_lab, full)
+        return full
+
+    def remove_lab(self, full: str) -> None:
+        """Remove a lab now."""
+        remove_lab(self.viaduct, full)
+        self._record.discard(full)
+
+    def start(self, command: Sequence[str]) -> Child:
+        """Start a process that ends with the session at the latest."""
+        child = Child(command)
+        self._stack.callback(child.end)
+        return child
+
+
+def join(a: Namespace, if_a: str, b: Namespace, if_b: str) -> None:
+    """A veth pair between two namespaces, up at both ends."""
+    a.ip([f"link add {if_a} type veth peer name {if_b} netns {b.name}", f"link set {if_a} up"])
+    b.ip([f"link set {if_b} up"])
+
+
+def frames_only(namespace: Namespace, interface: str) -> None:
+    """Offloads off: every frame complete and no longer than the MTU, as userspace needs it."""
+    namespace.run(
+        ["ethtool", "-K", interface]
+        + [word for name in ("tx", "rx", "tso", "gso", "gro", "sg") for word in (name, "off")]
+    )

@@ -1,0 +1,183 @@
+"""One trial: traffic from the source to the sink of a system, and what was seen of it."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import re
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from .cpu import CpuMeter
+from .process import BenchError, Child, wait_until
+from .session import FORWARDER_CPU, SENDER_CPU, Namespace, Session
+
+# A port a trial: what an overloaded system still delivers later is nobody's.
+_ports = itertools.cycle(range(20000, 30000))
+_SAMPLE = 64  # the receiver looks at one packet in this many; the kernel counts the others
+
+
+class System(Protocol):
+    """Something that forwards packets from a source to a sink."""
+
+    name: str
+    label: str
+    source: Namespace
+    sink: Namespace
+    sink_address: str
+
+    def pids(self) -> list[int]:
+        """The forwarder's processes; empty if the kernel forwards."""
+        ...
+
+
+@dataclass(frozen=True)
+class UdpTrial:
+    """What became of one UDP flow."""
+
+    offered_pps: float
+    received_pps: float
+    loss: float
+    rtt_ms: float | None
+    forwarder_percent: float | None
+    machine_percent: float
+    delay_p99_us: float | None
+    pacer_late_p99_us: float | None
+    size: int
+
+    @property
+    def offered_mbit(self) -> float:
+        """Payload offered."""
+        return self.offered_pps * self.size * 8 / 1e6
+
+    @property
+    def received_mbit(self) -> float:
+        """Payload received."""
+        return self.received_pps * self.size * 8 / 1e6
+
+
+@dataclass(frozen=True)
+class TcpTrial:
+    """What one TCP connection carried."""
+
+    received_mbit: float
+    rtt_ms: float | None
+    forwarder_percent: float | None
+    machine_percent: float
+
+
+def _start_receiver(session: Session, system: System, port: int, duration: float) -> Child:
+    command = [session.program("viaduct-load"), "receive", "--port", str(port), "--json"]
+    command += ["--sample", str(_SAMPLE), "--duration", f"{duration + 30:.3f}s"]
+    receiver = session.start(system.sink.command(command, SENDER_CPU))
+    assert receiver.process.stderr is not None
+    if "listening" not in receiver.process.stderr.readline():
+        receiver.finish(timeout=5)
+        raise BenchError("viaduct-load receive ended before it listened")
+    return receiver
+
+
+def _start_ping(session: Session, system: System) -> Child:
+    command = ["ping", "-n", "-q", "-i", "0.02", system.sink_address]
+    return session.start(system.source.command(command, SENDER_CPU))
+
+
+def _end_ping(ping: Child) -> float | None:
+    ping.signal(signal.SIGINT)
+    out, _ = ping.process.communicate(timeout=5)
+    found = re.search(r"= [\d.]+/([\d.]+)/", out)
+    return float(found.group(1)) if found else None
+
+
+def _collect(receiver: Child) -> dict[str, object]:
+    wait_until(lambda: not receiver.running(), timeout=1.5)
+    receiver.signal(signal.SIGTERM)
+    return json.loads(receiver.finish(timeout=5))
+
+
+def udp(
+    session: Session,
+    system: System,
+    size: int,
+    pps: float | None,
+    duration: float,
+    ping: bool = False,
+) -> UdpTrial:
+    """Send UDP at a rate (None: as fast as the kernel takes it) and see what arrives."""
+    port = next(_ports)
+    receiver = _start_receiver(session, system, port, duration)
+    pinger = _start_ping(session, system) if ping else None
+    rate = "max" if pps is None else f"{pps:.3f}pps"
+    command = [session.program("viaduct-load"), "send", "--to", f"{system.sink_address}:{port}"]
+    command += ["--size", str(size), "--rate", rate, "--duration", f"{duration:.3f}s", "--json"]
+    meter = CpuMeter(system.pids())
+    sender = session.start(system.source.command(command, SENDER_CPU))
+    sent = json.loads(sender.finish(timeout=duration + 20))
+    forwarder, machine = meter.forwarder_percent(), meter.machine_percent()
+    rtt = _end_ping(pinger) if pinger else None
+    received = _collect(receiver)
+    return UdpTrial(
+        offered_pps=sent["offered_pps"],
+        received_pps=received["pps"],
+        loss=max(0.0, 1 - received["received"] / sent["sent"]) if sent["sent"] else 1.0,
+        rtt_ms=rtt,
+        forwarder_percent=forwarder,
+        machine_percent=machine,
+        delay_p99_us=(received["delay_us"] or {}).get("p99"),
+        pacer_late_p99_us=(sent["late_us"] or {}).get("p99"),
+        size=size,
+    )
+
+
+def _listens(pid: int, port: int) -> bool:
+    entry = f":{port:04X} "
+    tables = (Path(f"/proc/{pid}/net/tcp"), Path(f"/proc/{pid}/net/tcp6"))
+    with contextlib.suppress(OSError):
+        return any(entry in line and " 0A " in line for file in tables for line in file.open())
+    return False
+
+
+def tcp(session: Session, system: System, duration: float, ping: bool = False) -> TcpTrial:
+    """One iperf3 connection from the source to the sink."""
+    port = str(next(_ports))
+    server = session.start(
+        system.sink.command(["iperf3", "-s", "-1", "-J", "-p", port], FORWARDER_CPU)
+    )
+    if not wait_until(lambda: _listens(server.pid, int(port)), timeout=5):
+        raise BenchError("iperf3 -s did not listen within 5 s")
+    pinger = _start_ping(session, system) if ping else None
+    meter = CpuMeter(system.pids())
+    command = ["iperf3", "-c", system.sink_address, "-p", port, "-t", f"{duration:.0f}"]
+    client = session.start(system.source.command([*command, "-J"], SENDER_CPU))
+    report = json.loads(client.finish(timeout=duration + 30))
+    forwarder, machine = meter.forwarder_percent(), meter.machine_percent()
+    rtt = _end_ping(pinger) if pinger else None
+    server.end()
+    received = report["end"]["sum_received"]["bits_per_second"] / 1e6
+    return TcpTrial(received, rtt, forwarder, machine)
+
+
+def settle(system: System, patience: float = 10) -> None:
+    """Wait until the forwarder has worked off what an overload left in its queues."""
+    if not system.pids():
+        return
+
+    def calm() -> bool:
+        meter = CpuMeter(system.pids())
+        time.sleep(0.1)
+        return (meter.forwarder_percent() or 0) < 25
+
+    wait_until(calm, patience)
+
+
+def reaches(system: System) -> bool:
+    """Whether one ping from the source to the sink is answered within a second."""
+    ping = ["ping", "-n", "-q", "-c", "1", "-W", "1", system.sink_address]
+    with contextlib.suppress(BenchError):
+        system.source.run(ping)
+        return True
+    return False
