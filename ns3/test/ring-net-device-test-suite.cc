@@ -12,7 +12,6 @@
 #include "ns3/net-device-container.h"
 #include "ns3/net-device-queue-interface.h"
 #include "ns3/node-container.h"
-#include "ns3/ring-net-device.h"
 #include "ns3/socket.h"
 #include "ns3/test.h"
 #include "ns3/udp-socket-factory.h"
@@ -29,52 +28,6 @@ using namespace ns3::viaducttest;
 
 namespace
 {
-
-/** A device and the far ends of its port. */
-struct TestDevice
-{
-    std::shared_ptr<Wire> in = std::make_shared<Wire>();  //!< frames it is to receive
-    std::shared_ptr<Wire> out = std::make_shared<Wire>(); //!< frames it sent
-    QueuePort* port = nullptr;                            //!< its port
-    Ptr<RingNetDevice> device;                            //!< itself
-
-    /**
-     * @param node the device's node
-     * @param address the device's address
-     */
-    TestDevice(Ptr<Node> node, const char* address)
-    {
-        Make(node, address);
-    }
-
-    /**
-     * Two of them on one wire: the other's frames are received.
-     * @param node the device's node
-     * @param address the device's address
-     * @param peer the other
-     */
-    TestDevice(Ptr<Node> node, const char* address, const TestDevice& peer)
-        : in(peer.out),
-          out(peer.in)
-    {
-        Make(node, address);
-    }
-
-  private:
-    /**
-     * @param node the device's node
-     * @param address the device's address
-     */
-    void Make(Ptr<Node> node, const char* address)
-    {
-        device = CreateObject<RingNetDevice>();
-        device->SetAddress(Mac48Address(address));
-        auto owned = std::make_unique<QueuePort>(in, out);
-        port = owned.get();
-        device->SetPort(std::move(owned));
-        node->AddDevice(device);
-    }
-};
 
 /** Counts what a device reports. */
 struct DropCounter

@@ -7,7 +7,10 @@
 
 #include "ns3/boolean.h"
 #include "ns3/global-value.h"
+#include "ns3/mac48-address.h"
+#include "ns3/node.h"
 #include "ns3/reactor-simulator-impl.h"
+#include "ns3/ring-net-device.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 
@@ -135,6 +138,52 @@ class QueuePort : public viaduct::io::AnyPort
     std::shared_ptr<Wire> m_in;  //!< frames to receive
     std::shared_ptr<Wire> m_out; //!< frames sent
     std::deque<Frame> m_lent;    //!< frames of the last burst
+};
+
+/** A device and the far ends of its port. */
+struct TestDevice
+{
+    std::shared_ptr<Wire> in = std::make_shared<Wire>();  //!< frames it is to receive
+    std::shared_ptr<Wire> out = std::make_shared<Wire>(); //!< frames it sent
+    QueuePort* port = nullptr;                            //!< its port
+    Ptr<RingNetDevice> device;                            //!< itself
+
+    /**
+     * @param node the device's node
+     * @param address the device's address
+     */
+    TestDevice(Ptr<Node> node, const char* address)
+    {
+        Make(node, address);
+    }
+
+    /**
+     * Two of them on one wire: the other's frames are received.
+     * @param node the device's node
+     * @param address the device's address
+     * @param peer the other
+     */
+    TestDevice(Ptr<Node> node, const char* address, const TestDevice& peer)
+        : in(peer.out),
+          out(peer.in)
+    {
+        Make(node, address);
+    }
+
+  private:
+    /**
+     * @param node the device's node
+     * @param address the device's address
+     */
+    void Make(Ptr<Node> node, const char* address)
+    {
+        device = CreateObject<RingNetDevice>();
+        device->SetAddress(Mac48Address(address));
+        auto owned = std::make_unique<QueuePort>(in, out);
+        port = owned.get();
+        device->SetPort(std::move(owned));
+        node->AddDevice(device);
+    }
 };
 
 /**
