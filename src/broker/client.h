@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/fd.h"
 #include "fib/route.h"
 #include "lab/topology.h"
