@@ -41,10 +41,10 @@ constexpr int kReapMilliseconds = 200;
 // namespaces, SETUID, SETGID and KILL for programs of the user, NET_BIND_SERVICE for protocols'
 // ports below 1024, DAC_OVERRIDE, CHOWN and FOWNER for /run and /proc/sys, SYS_PTRACE to see which
 // processes live in its namespaces, SYS_RESOURCE for socket buffers beyond the machine's limit.
-constexpr int kCapabilities[] = {CAP_NET_ADMIN,    CAP_NET_RAW, CAP_SYS_ADMIN,
-                                 CAP_SETUID,       CAP_SETGID,  CAP_KILL,
+constexpr int kCapabilities[] = {CAP_NET_ADMIN,        CAP_NET_RAW,      CAP_SYS_ADMIN,
+                                 CAP_SETUID,           CAP_SETGID,       CAP_KILL,
                                  CAP_NET_BIND_SERVICE, CAP_DAC_OVERRIDE, CAP_CHOWN,
-                                 CAP_FOWNER,       CAP_SYS_PTRACE, CAP_SYS_RESOURCE};
+                                 CAP_FOWNER,           CAP_SYS_PTRACE,   CAP_SYS_RESOURCE};
 
 // The bounding set stays: programs of a run that root itself started are root's programs.
 void KeepNeededCapabilities() {
@@ -126,8 +126,7 @@ sockaddr_un AddressOf(const std::string& path) {
 }
 
 UniqueFd NewSocket() {
-  return UniqueFd(
-      SystemCall("socket AF_UNIX", socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)));
+  return UniqueFd(SystemCall("socket AF_UNIX", socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)));
 }
 
 }  // namespace
@@ -161,8 +160,8 @@ std::optional<UniqueFd> InheritedConnection() {
   int type = 0;
   socklen_t length = sizeof type;
   if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) != 0 || type != SOCK_SEQPACKET) {
-    throw UsageError(fmt::format("{}={} is no connection to a broker; unset it",
-                                 kConnectionVariable, text));
+    throw UsageError(
+        fmt::format("{}={} is no connection to a broker; unset it", kConnectionVariable, text));
   }
   SystemCall("fcntl F_SETFD", fcntl(fd, F_SETFD, FD_CLOEXEC));
   unsetenv(kConnectionVariable);  // it has its owner now; a second client would share its answers
@@ -172,7 +171,8 @@ std::optional<UniqueFd> InheritedConnection() {
 SpawnedBroker SpawnBroker() {
   if (geteuid() != 0) {
     throw EnvironmentError(
-        "building a lab needs root (namespaces, links, routes): run with sudo, or use mode simulate");
+        "building a lab needs root (namespaces, links, routes): run with sudo, or use mode "
+        "simulate");
   }
   const Identity owner = InvokingUser();
   auto pair = MakeSocketPair();
@@ -199,8 +199,8 @@ UniqueFd ListenAt(const std::string& path, const Identity& owner) {
   UniqueFd listener = NewSocket();
   const sockaddr_un address = AddressOf(path);
   unlink(path.c_str());
-  SystemCall("bind " + path, bind(listener.get(), reinterpret_cast<const sockaddr*>(&address),
-                                  sizeof address));
+  SystemCall("bind " + path,
+             bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address));
   SystemCall("chown " + path, chown(path.c_str(), owner.uid, owner.gid));
   SystemCall("chmod " + path, chmod(path.c_str(), 0600));
   SystemCall("listen " + path, listen(listener.get(), 16));

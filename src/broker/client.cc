@@ -48,7 +48,8 @@ Client::State::~State() {
     Message ignored;
     for (Instant now = MonotonicClock::Now(); now < deadline; now = MonotonicClock::Now()) {
       pollfd wait{connection.Fd(), POLLIN, 0};
-      const int ready = poll(&wait, 1, static_cast<int>((deadline - now) / Duration::Milliseconds(1)));
+      const int ready =
+          poll(&wait, 1, static_cast<int>((deadline - now) / Duration::Milliseconds(1)));
       if (ready < 0 && errno == EINTR) continue;
       if (ready <= 0) break;
       if (connection.Receive(&ignored, MSG_DONTWAIT) == Connection::Status::kEnd) break;
@@ -89,7 +90,8 @@ NodeSocket Client::State::OpenSocket(MessageType type, const json& arguments) {
 
 UniqueFd Client::State::OpenOne(MessageType type, const json& arguments) {
   Message answer = Call(type, arguments.dump());
-  if (answer.descriptors.size() != 1) throw ProtocolError("broker protocol: no descriptor received");
+  if (answer.descriptors.size() != 1)
+    throw ProtocolError("broker protocol: no descriptor received");
   return std::move(answer.descriptors[0]);
 }
 

@@ -39,7 +39,7 @@ struct ControlSocketOptions {
 
 struct ProgramOptions {
   std::string node;
-  std::vector<std::string> arguments;  // arguments[0] is looked up in PATH
+  std::vector<std::string> arguments;              // arguments[0] is looked up in PATH
   std::map<std::string, std::string> environment;  // added to the invoking user's
   std::string working_directory;                   // empty: the client's
   // Standard input, output, error; -1 is /dev/null. Passed, not closed.
@@ -83,8 +83,8 @@ class Client {
   void DestroyLab();
 
   // An AF_PACKET SOCK_RAW socket with filter, PACKET_IGNORE_OUTGOING, promiscuity and large buffers
-  // set. NOT bound (protocol 0: it receives nothing yet), because a PACKET_RX_RING must exist before
-  // the first frame: io::RingPort makes the ring, then binds to `ifindex` and the EtherType.
+  // set. NOT bound (protocol 0: it receives nothing yet), because a PACKET_RX_RING must exist
+  // before the first frame: io::RingPort makes the ring, then binds to `ifindex` and the EtherType.
   NodeSocket OpenPacketSocket(const PacketSocketOptions& options);
   // kUdp: SO_BINDTODEVICE, SO_REUSEADDR, SO_BROADCAST, bound to (any, number). kRawIp: SOCK_RAW of
   // that protocol, SO_BINDTODEVICE. IPv6 sockets are IPV6_V6ONLY.

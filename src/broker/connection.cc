@@ -87,8 +87,8 @@ Connection::Status Connection::Receive(Message* message, int flags) {
   if ((header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 || descriptors.size() > kMaxDescriptors) {
     throw ProtocolError("broker protocol: packet too long or with too many descriptors");
   }
-  auto complete = assembler_.Add({buffer.data(), static_cast<size_t>(received)},
-                                 std::move(descriptors));
+  auto complete =
+      assembler_.Add({buffer.data(), static_cast<size_t>(received)}, std::move(descriptors));
   if (!complete) return Status::kIncomplete;
   *message = std::move(*complete);
   return Status::kMessage;

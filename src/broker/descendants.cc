@@ -24,7 +24,8 @@ std::multimap<int, int> ProcessTree() {
     const auto [end, error] = std::from_chars(name.begin(), name.end(), pid);
     if (error != std::errc() || end != name.end()) continue;
     std::ifstream file("/proc/" + std::string(name) + "/stat");
-    const std::string stat((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    const std::string stat((std::istreambuf_iterator<char>(file)),
+                           std::istreambuf_iterator<char>());
     if (const int parent = ParseParent(stat); parent > 0) children.emplace(parent, pid);
   }
   return children;

@@ -40,8 +40,8 @@ LabOperations::NodeState& LabOperations::StateOf(const std::string& node) {
 
 void LabOperations::CreateLab(const lab::Topology& topology) {
   if (lab_) {
-    throw UsageError(fmt::format("this broker already holds lab \"{}\"; a broker is for one lab",
-                                 lab_->name()));
+    throw UsageError(
+        fmt::format("this broker already holds lab \"{}\"; a broker is for one lab", lab_->name()));
   }
   lab::LabOptions options;
   options.owner_uid = static_cast<int>(owner_.uid);
@@ -68,10 +68,9 @@ void LabOperations::DestroyLab() {
   TheLab();
   const auto problems = Shutdown();
   if (problems.empty()) return;
-  throw Error(fmt::format("the lab could not be removed completely: {}{}; run `viaduct clean`",
-                          problems.front(),
-                          problems.size() > 1 ? fmt::format(" (and {} more)", problems.size() - 1)
-                                              : std::string()));
+  throw Error(fmt::format(
+      "the lab could not be removed completely: {}{}; run `viaduct clean`", problems.front(),
+      problems.size() > 1 ? fmt::format(" (and {} more)", problems.size() - 1) : std::string()));
 }
 
 NodeSocket LabOperations::OpenPacketSocket(const PacketSocketOptions& options) {

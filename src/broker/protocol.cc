@@ -13,17 +13,19 @@ using nlohmann::json;
 PacketHeader CheckedHeader(std::span<const std::byte> packet, size_t descriptors) {
   PacketHeader header;
   if (packet.size() < sizeof header) {
-    throw ProtocolError(fmt::format("broker protocol: truncated packet of {} bytes, a header has {}",
-                                    packet.size(), sizeof header));
+    throw ProtocolError(
+        fmt::format("broker protocol: truncated packet of {} bytes, a header has {}", packet.size(),
+                    sizeof header));
   }
   std::memcpy(&header, packet.data(), sizeof header);
   if (header.magic != kMagic) {
     throw ProtocolError("broker protocol: this is not Viaduct's broker protocol (wrong magic)");
   }
   if (header.version != kProtocolVersion) {
-    throw ProtocolError(fmt::format(
-        "broker protocol: the peer speaks version {}, this is version {}; use programs of one build",
-        header.version, kProtocolVersion));
+    throw ProtocolError(
+        fmt::format("broker protocol: the peer speaks version {}, this is version {}; use programs "
+                    "of one build",
+                    header.version, kProtocolVersion));
   }
   if (header.type == 0 || header.type > static_cast<uint16_t>(kLastMessageType)) {
     throw ProtocolError(fmt::format("broker protocol: unknown message type {}", header.type));

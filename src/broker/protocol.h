@@ -42,7 +42,8 @@ enum class MessageType : uint16_t {
   kOpenTun,            // reply: the descriptor
   kApplyRoutes,        // RoutesHeader, the node's name, RouteRecords; reply: nothing
   kSetLinkUp,
-  kSpawn,  // with the descriptors of standard input... that are not null; reply: pid; pidfd, exit status
+  kSpawn,  // with the descriptors of standard input... that are not null; reply: pid; pidfd, exit
+           // status
   kKill,
   kDescribe,  // reply: the description
   kDetach,

@@ -35,8 +35,7 @@ Reply ReplyWith(UniqueFd descriptor) {
 
 Reply Spawn(Operations& operations, const Message& request) {
   auto options = DecodeJson(request.payload).get<ProgramOptions>();
-  for (int* place :
-       {&options.standard_input, &options.standard_output, &options.standard_error}) {
+  for (int* place : {&options.standard_input, &options.standard_output, &options.standard_error}) {
     if (*place < 0) continue;
     if (static_cast<size_t>(*place) >= request.descriptors.size()) {
       throw UsageError("broker request: a standard descriptor was not passed");

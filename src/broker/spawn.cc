@@ -90,8 +90,7 @@ Step ReachedInChild(const ProgramOptions& options, int namespace_fd, const Ident
 }
 
 [[noreturn]] void ThrowStartFailure(const ProgramOptions& options, const StartFailure& failure) {
-  const std::string what =
-      fmt::format("start {} on node {}: ", options.arguments[0], options.node);
+  const std::string what = fmt::format("start {} on node {}: ", options.arguments[0], options.node);
   const char* reason = std::strerror(failure.error);
   switch (failure.step) {
     case Step::kExecute:
@@ -100,8 +99,8 @@ Step ReachedInChild(const ProgramOptions& options, int namespace_fd, const Ident
       }
       throw EnvironmentError(what + reason);
     case Step::kDirectory:
-      throw UsageError(fmt::format("{}working directory {}: {}", what, options.working_directory,
-                                   reason));
+      throw UsageError(
+          fmt::format("{}working directory {}: {}", what, options.working_directory, reason));
     case Step::kNamespace:
       throw Error(fmt::format("{}enter the namespace: {}", what, reason));
     case Step::kIdentity:

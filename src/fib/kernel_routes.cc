@@ -111,8 +111,8 @@ KernelRoutes::KernelRoutes(int namespace_fd) : session_(namespace_fd), requests_
              setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof on));
   SystemCall("setsockopt NETLINK_CAP_ACK",
              setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof on));
-  SystemCall("setsockopt SO_RCVBUFFORCE", setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE,
-                                                     &kReceiveBuffer, sizeof kReceiveBuffer));
+  SystemCall("setsockopt SO_RCVBUFFORCE",
+             setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBuffer, sizeof kReceiveBuffer));
 }
 
 int KernelRoutes::IfIndex(const std::string& interface) {

@@ -42,8 +42,9 @@ enum class RouteAction {
 // interface covers it, and a host route to the neighbour itself must not hide it.
 sys::NetlinkMessage RouteRequest(RouteAction action, const Route& route, int ifindex);
 
-// Holds the desired table and keeps the kernel's equal to it. Only routes of kRouteProtocol are ever
-// replaced or removed. Requests go 128 in a sendmsg(2), with one acknowledgement for all. One thread.
+// Holds the desired table and keeps the kernel's equal to it. Only routes of kRouteProtocol are
+// ever replaced or removed. Requests go 128 in a sendmsg(2), with one acknowledgement for all. One
+// thread.
 class KernelRoutes {
  public:
   explicit KernelRoutes(int namespace_fd);
@@ -76,7 +77,7 @@ class KernelRoutes {
   void RemoveRoutes(const RouteChanges& changes, std::vector<RouteError::Failure>* failures);
   void DeleteAll(const std::vector<Route>& routes, std::vector<RouteError::Failure>* failures);
 
-  sys::Netlink session_;        // looks interfaces up
+  sys::Netlink session_;         // looks interfaces up
   sys::NetlinkSocket requests_;  // capped, explained answers
   std::map<std::string, int> ifindexes_;
   RouteTable desired_;

@@ -1,6 +1,4 @@
 // The mirror on a real kernel table, in a namespace that vanishes with the test. Needs root.
-#include "fib/kernel_routes.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/rtnetlink.h>
@@ -9,6 +7,7 @@
 
 #include <functional>
 
+#include "fib/kernel_routes.h"
 #include "sys/netns.h"
 
 namespace viaduct::fib {
@@ -198,14 +197,15 @@ TEST_F(KernelRoutesTest, OthersRoutesAreNotTouched) {
 TEST_F(KernelRoutesTest, RoutesReturnAfterALinkWasDown) {
   Run([](Place& place) {
     RouteChanges changes;
-    changes.added = {MakeRoute("10.9.1.0/24", "10.0.0.2"), MakeRoute("10.9.2.0/24", "10.0.1.2", "eth1")};
+    changes.added = {MakeRoute("10.9.1.0/24", "10.0.0.2"),
+                     MakeRoute("10.9.2.0/24", "10.0.1.2", "eth1")};
     place.routes.Apply(changes);
     place.netlink.SetUp(place.eth0, false);
     EXPECT_EQ(place.Ours(), 1u);
     EXPECT_EQ(place.routes.Reinstall(), 1u);  // still down
     changes = {};
-    changes.added = {MakeRoute("10.9.3.0/24", "10.0.0.2")};       // waits for the link
-    changes.replaced = {MakeRoute("10.9.2.0/24", "10.0.0.2")};    // moves onto it
+    changes.added = {MakeRoute("10.9.3.0/24", "10.0.0.2")};     // waits for the link
+    changes.replaced = {MakeRoute("10.9.2.0/24", "10.0.0.2")};  // moves onto it
     place.routes.Apply(changes);
     EXPECT_EQ(place.Ours(), 0u);
     place.netlink.SetUp(place.eth0, true);

@@ -24,8 +24,7 @@ nlattr* Find(const sys::NetlinkMessage& message, int attribute) {
 }
 
 TEST(RouteRequest, GatewayIsOnLinkAndOurs) {
-  const auto message =
-      RouteRequest(RouteAction::kCreate, MakeRoute("10.2.0.0/16", "10.1.0.1"), 5);
+  const auto message = RouteRequest(RouteAction::kCreate, MakeRoute("10.2.0.0/16", "10.1.0.1"), 5);
   EXPECT_EQ(nlmsg_hdr(message.get())->nlmsg_type, RTM_NEWROUTE);
   EXPECT_EQ(nlmsg_hdr(message.get())->nlmsg_flags & (NLM_F_CREATE | NLM_F_EXCL | NLM_F_REPLACE),
             NLM_F_CREATE | NLM_F_EXCL);
@@ -57,8 +56,7 @@ TEST(RouteRequest, OnLinkRouteHasLinkScope) {
 }
 
 TEST(RouteRequest, RemovalNamesOurProtocol) {
-  const auto message =
-      RouteRequest(RouteAction::kDelete, MakeRoute("10.2.0.0/16", "10.1.0.1"), 5);
+  const auto message = RouteRequest(RouteAction::kDelete, MakeRoute("10.2.0.0/16", "10.1.0.1"), 5);
   EXPECT_EQ(nlmsg_hdr(message.get())->nlmsg_type, RTM_DELROUTE);
   EXPECT_EQ(HeaderOf(message).rtm_protocol, kRouteProtocol);
   EXPECT_EQ(HeaderOf(message).rtm_scope, RT_SCOPE_NOWHERE);

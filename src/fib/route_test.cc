@@ -25,7 +25,8 @@ RouteTable Table(const std::vector<Route>& routes) {
 }
 
 TEST(Difference, OfEqualTablesIsEmpty) {
-  const auto table = Table({MakeRoute("10.0.0.0/24", "10.1.0.1"), MakeRoute("0.0.0.0/0", "10.1.0.1")});
+  const auto table =
+      Table({MakeRoute("10.0.0.0/24", "10.1.0.1"), MakeRoute("0.0.0.0/0", "10.1.0.1")});
   EXPECT_TRUE(Difference(table, table).empty());
   EXPECT_TRUE(Difference({}, {}).empty());
 }

@@ -1,0 +1,273 @@
+// Client and server over a socket pair, with operations that only take notes.
+#include "broker/server.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cstring>
+#include <thread>
+
+#include "broker/client.h"
+
+namespace viaduct::broker {
+namespace {
+
+using testing::_;
+using testing::HasSubstr;
+using testing::NiceMock;
+using testing::Return;
+using testing::Throw;
+
+class MockOperations : public Operations {
+ public:
+  MOCK_METHOD(void, CreateLab, (const lab::Topology&), (override));
+  MOCK_METHOD(void, DestroyLab, (), (override));
+  MOCK_METHOD(NodeSocket, OpenPacketSocket, (const PacketSocketOptions&), (override));
+  MOCK_METHOD(NodeSocket, OpenControlSocket, (const ControlSocketOptions&), (override));
+  MOCK_METHOD(UniqueFd, OpenTun, (const std::string&), (override));
+  MOCK_METHOD(void, ApplyRoutes, (const std::string&, const fib::RouteChanges&), (override));
+  MOCK_METHOD(void, SetLinkUp, (const lab::Endpoint&, bool), (override));
+  MOCK_METHOD(Program, Spawn, (const ProgramOptions&), (override));
+  MOCK_METHOD(void, Kill, (int, int), (override));
+  MOCK_METHOD(nlohmann::json, Describe, (), (override));
+  MOCK_METHOD(UniqueFd, Detach, (), (override));
+  MOCK_METHOD(bool, MayConnect, (uid_t), (const, override));
+  MOCK_METHOD(std::vector<int>, Descriptors, (), (const, override));
+  MOCK_METHOD(bool, OnReadable, (int), (override));
+};
+
+UniqueFd OpenNull() { return UniqueFd(open("/dev/null", O_RDWR | O_CLOEXEC)); }
+
+// Serves on a thread until its last client has gone.
+class ServerTest : public testing::Test {
+ protected:
+  UniqueFd Start() {
+    auto pair = MakeSocketPair();
+    thread_ = std::thread([this, socket = std::move(pair.second)]() mutable {
+      Server server(operations_);
+      server.AddConnection(std::move(socket));
+      server.Run();
+    });
+    return std::move(pair.first);
+  }
+  void TearDown() override {
+    if (thread_.joinable()) thread_.join();
+  }
+
+  NiceMock<MockOperations> operations_;
+  std::thread thread_;
+};
+
+std::string ErrorOf(Connection& connection) {
+  Message answer;
+  if (connection.Receive(&answer) != Connection::Status::kMessage) return "no message";
+  if (answer.type != MessageType::kError) return "no error";
+  return Member<std::string>(DecodeJson(answer.payload), "message");
+}
+
+TEST_F(ServerTest, PassesRequestsAndDescriptors) {
+  EXPECT_CALL(operations_, OpenPacketSocket(_)).WillOnce([](const PacketSocketOptions& options) {
+    EXPECT_EQ(options.node, "a");
+    EXPECT_EQ(options.filter, "udp port 698");
+    return NodeSocket{OpenNull(), 42, true};
+  });
+  EXPECT_CALL(operations_, Kill(17, 9));
+  Client client(Start());
+  PacketSocketOptions options;
+  options.node = "a";
+  options.interface = "eth0";
+  options.filter = "udp port 698";
+  const NodeSocket socket = client.OpenPacketSocket(options);
+  EXPECT_EQ(socket.ifindex, 42);
+  EXPECT_TRUE(socket.has_qdisc);
+  EXPECT_EQ(write(socket.fd.get(), "x", 1), 1);
+  EXPECT_NE(fcntl(socket.fd.get(), F_GETFD) & FD_CLOEXEC, 0);
+  client.Kill(17, 9);
+}
+
+TEST_F(ServerTest, PassesTenThousandRoutes) {
+  fib::RouteChanges changes;
+  for (uint32_t i = 0; i < 10000; ++i) {
+    fib::Route route;
+    route.destination = {wire::IpAddress::FromIpv4(0x0A000000 + i), 32};
+    route.interface = "eth0";
+    changes.added.push_back(route);
+  }
+  EXPECT_CALL(operations_, ApplyRoutes("a", _))
+      .WillOnce([&](const std::string&, const fib::RouteChanges& received) {
+        EXPECT_EQ(received.added, changes.added);
+      });
+  Client client(Start());
+  client.ApplyRoutes("a", changes);
+}
+
+TEST_F(ServerTest, PassesLongDescriptions) {
+  const nlohmann::json description = {{"text", std::string(1 << 20, 'x')}};
+  EXPECT_CALL(operations_, Describe()).WillOnce(Return(description));
+  Client client(Start());
+  EXPECT_EQ(client.Describe(), description);
+}
+
+TEST_F(ServerTest, PassesStandardDescriptors) {
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  UniqueFd read_end(ends[0]), write_end(ends[1]);
+  EXPECT_CALL(operations_, Spawn(_)).WillOnce([](const ProgramOptions& options) {
+    EXPECT_EQ(options.standard_input, -1);
+    EXPECT_EQ(write(options.standard_output, "hello", 5), 5);
+    EXPECT_EQ(options.standard_error, -1);
+    return Program{123, OpenNull(), OpenNull()};
+  });
+  Client client(Start());
+  ProgramOptions options;
+  options.node = "a";
+  options.arguments = {"true"};
+  options.standard_output = write_end.get();
+  EXPECT_EQ(client.Spawn(options).pid, 123);
+  write_end.reset();
+  char text[16];
+  EXPECT_EQ(read(read_end.get(), text, sizeof text), 5);
+  EXPECT_EQ(read(read_end.get(), text, sizeof text), 0);  // the broker has closed its copy
+}
+
+TEST_F(ServerTest, ErrorsReachTheClientAsTheyWere) {
+  EXPECT_CALL(operations_, DestroyLab()).WillOnce(Throw(UsageError("there is no lab")));
+  EXPECT_CALL(operations_, OpenTun("a")).WillOnce([](const std::string&) -> UniqueFd {
+    throw EnvironmentError("no TUN here");
+  });
+  EXPECT_CALL(operations_, Describe()).WillOnce([]() -> nlohmann::json {
+    throw std::runtime_error("surprise");
+  });
+  Client client(Start());
+  EXPECT_THROW(client.DestroyLab(), UsageError);
+  EXPECT_THROW(client.OpenTun("a"), EnvironmentError);
+  try {
+    client.Describe();
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("surprise"));
+  }
+}
+
+TEST_F(ServerTest, BadPacketEndsItsConnectionOnly) {
+  EXPECT_CALL(operations_, Kill(1, 2)).Times(1);
+  Client client(Start());
+  Connection hostile(client.NewConnection());
+  ASSERT_EQ(send(hostile.Fd(), "abc", 3, 0), 3);
+  EXPECT_THAT(ErrorOf(hostile), HasSubstr("truncated"));
+  Message answer;
+  EXPECT_EQ(hostile.Receive(&answer), Connection::Status::kEnd);
+  client.Kill(1, 2);
+}
+
+TEST_F(ServerTest, OtherVersionIsToldSo) {
+  Client client(Start());
+  Connection hostile(client.NewConnection());
+  Packet packet = EncodeMessage(MessageType::kDescribe, 1, "{}").front();
+  const uint16_t version = kProtocolVersion + 1;
+  std::memcpy(packet.data() + offsetof(PacketHeader, version), &version, sizeof version);
+  ASSERT_EQ(send(hostile.Fd(), packet.data(), packet.size(), 0),
+            static_cast<ssize_t>(packet.size()));
+  EXPECT_THAT(ErrorOf(hostile), HasSubstr("version 2"));
+}
+
+TEST_F(ServerTest, OversizedPacketIsRefused) {
+  Client client(Start());
+  Connection hostile(client.NewConnection());
+  const std::string packet(kMaxPacketPayload + 1000, 'x');
+  ASSERT_EQ(send(hostile.Fd(), packet.data(), packet.size(), 0),
+            static_cast<ssize_t>(packet.size()));
+  EXPECT_THAT(ErrorOf(hostile), HasSubstr("too long"));
+}
+
+TEST_F(ServerTest, TooManyDescriptorsAreRefusedAndClosed) {
+  Client client(Start());
+  Connection hostile(client.NewConnection());
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  UniqueFd read_end(ends[0]), write_end(ends[1]);
+  hostile.Send(MessageType::kDescribe, 1, "{}", std::vector<int>(4, write_end.get()));
+  EXPECT_THAT(ErrorOf(hostile), HasSubstr("too many descriptors"));
+  write_end.reset();
+  char byte;
+  EXPECT_EQ(read(read_end.get(), &byte, 1), 0);
+}
+
+TEST_F(ServerTest, AnswersAreNoRequests) {
+  Client client(Start());
+  Connection hostile(client.NewConnection());
+  hostile.Send(MessageType::kReply, 1, "{}");
+  EXPECT_THAT(ErrorOf(hostile), HasSubstr("answer where a request"));
+}
+
+TEST_F(ServerTest, HostileJsonIsRefused) {
+  EXPECT_CALL(operations_, Kill(_, _)).Times(0);
+  Client client(Start());
+  Connection wrong_type(client.NewConnection());
+  wrong_type.Send(MessageType::kKill, 1, R"({"pid":"1; true","signal":9})");
+  EXPECT_THAT(ErrorOf(wrong_type), HasSubstr("wrong type"));
+  wrong_type.Send(MessageType::kKill, 2, R"({"pid":1})");  // the connection goes on
+  EXPECT_THAT(ErrorOf(wrong_type), HasSubstr("missing"));
+  wrong_type.Send(MessageType::kSpawn, 3,
+                  R"({"node":"a","arguments":["x"],"environment":{},"working_directory":"",)"
+                  R"("standard":[0,1,2]})");
+  EXPECT_THAT(ErrorOf(wrong_type), HasSubstr("not passed"));
+  wrong_type.Send(MessageType::kKill, 4, "{{{");
+  EXPECT_THAT(ErrorOf(wrong_type), HasSubstr("JSON"));
+}
+
+TEST_F(ServerTest, FurtherConnectionKeepsTheBrokerAlive) {
+  EXPECT_CALL(operations_, Kill(1, 2));
+  auto first = std::make_unique<Client>(Start());
+  Client second(first->NewConnection());
+  first.reset();  // returns at once: it is not the last
+  second.Kill(1, 2);
+}
+
+TEST_F(ServerTest, DetachedLabIsFoundByItsOwnerUntilDestroyed) {
+  // An abstract address: no file.
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const auto length = static_cast<socklen_t>(
+      offsetof(sockaddr_un, sun_path) + 1 +
+      snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "viaduct-test-%d", getpid()));
+  EXPECT_CALL(operations_, Detach()).WillOnce([&] {
+    UniqueFd listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(bind(listener.get(), reinterpret_cast<sockaddr*>(&address), length), 0);
+    EXPECT_EQ(listen(listener.get(), 4), 0);
+    return listener;
+  });
+  EXPECT_CALL(operations_, MayConnect(geteuid())).WillOnce(Return(false)).WillOnce(Return(true));
+  EXPECT_CALL(operations_, DestroyLab());
+  const auto connect_again = [&] {
+    UniqueFd connection(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(connect(connection.get(), reinterpret_cast<sockaddr*>(&address), length), 0);
+    return connection;
+  };
+  {
+    Client client(Start());
+    client.Detach();
+  }
+  Connection refused(connect_again());
+  EXPECT_THAT(ErrorOf(refused), HasSubstr("another user"));
+  Client client(connect_again());
+  client.DestroyLab();
+}
+
+TEST_F(ServerTest, EndOfTheBrokerIsSaid) {
+  auto pair = MakeSocketPair();
+  pair.second.reset();
+  Client client(std::move(pair.first));
+  try {
+    client.Describe();
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the broker has ended"));
+  }
+}
+
+}  // namespace
+}  // namespace viaduct::broker
