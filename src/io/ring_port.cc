@@ -1,7 +1,9 @@
 #include "io/ring_port.h"
 
 #include <arpa/inet.h>
+#include <linux/ethtool.h>
 #include <linux/if_packet.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -281,8 +283,10 @@ class RingPort::Impl {
     ifreq request{};
     request.ifr_ifindex = ifindex_;
     if (ioctl(socket_.get(), SIOCGIFNAME, &request) != 0) return false;
-    if (ioctl(socket_.get(), SIOCGIFFLAGS, &request) != 0) return false;
-    return (request.ifr_flags & IFF_RUNNING) != 0;
+    // IFF_RUNNING follows the carrier up to a second late; this asks the device itself.
+    ethtool_value link{ETHTOOL_GLINK, 0};
+    request.ifr_data = reinterpret_cast<char*>(&link);
+    return ioctl(socket_.get(), SIOCETHTOOL, &request) != 0 || link.data != 0;
   }
 
   UniqueFd socket_;

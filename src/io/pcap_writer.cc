@@ -1,0 +1,62 @@
+#include "io/pcap_writer.h"
+
+#include <pcap/pcap.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/error.h"
+
+namespace viaduct::io {
+
+PcapWriter::PcapWriter(const std::string& path, LinkType type, uint32_t snap_length)
+    : path_(path), snap_length_(snap_length) {
+  FILE* const stream = fopen(path.c_str(), "we");
+  if (stream == nullptr) throw SystemError("create capture file " + path, errno);
+  format_ = pcap_open_dead_with_tstamp_precision(type == LinkType::kEthernet ? DLT_EN10MB : DLT_RAW,
+                                                 static_cast<int>(snap_length),
+                                                 PCAP_TSTAMP_PRECISION_NANO);
+  // Takes the stream over, also when it fails to write the header.
+  if (format_ != nullptr) file_ = pcap_dump_fopen(format_, stream);
+  if (file_ == nullptr) {
+    const int error = errno;
+    if (format_ != nullptr) pcap_close(format_);
+    throw SystemError("write capture file " + path, error);
+  }
+}
+
+PcapWriter::~PcapWriter() {
+  pcap_dump_close(file_);
+  pcap_close(format_);
+}
+
+void PcapWriter::Write(Instant time, std::span<const std::byte> frame) {
+  if (error_ != 0) {
+    ++frames_lost_;
+    return;
+  }
+  pcap_pkthdr header{};
+  // With nanosecond precision tv_usec holds nanoseconds.
+  header.ts.tv_sec = time.nanoseconds() / 1000000000;
+  header.ts.tv_usec = time.nanoseconds() % 1000000000;
+  header.len = static_cast<uint32_t>(frame.size());
+  header.caplen = std::min(header.len, snap_length_);
+  pcap_dump(reinterpret_cast<u_char*>(file_), &header,
+            reinterpret_cast<const u_char*>(frame.data()));
+  NoteFailure(ferror(pcap_dump_file(file_)) != 0);
+  ++(error_ == 0 ? frames_written_ : frames_lost_);
+}
+
+void PcapWriter::Flush() {
+  if (error_ == 0) NoteFailure(pcap_dump_flush(file_) != 0);
+  if (error_ == 0 || told_) return;
+  told_ = true;
+  throw SystemError("write capture file " + path_ + " (captured frames are lost from here on)",
+                    error_);
+}
+
+void PcapWriter::NoteFailure(bool failed) {
+  if (failed) error_ = errno != 0 ? errno : EIO;
+}
+
+}  // namespace viaduct::io

@@ -1,0 +1,52 @@
+// Capture files that Wireshark and tcpdump read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/time.h"
+
+struct pcap;
+struct pcap_dumper;
+
+namespace viaduct::io {
+
+// Writes frames with nanosecond time stamps (pcap magic 0xa1b23c4d), buffered; flushed on request
+// and on destruction.
+class PcapWriter {
+ public:
+  // What the bytes of a frame start with.
+  enum class LinkType { kEthernet, kRawIp };
+
+  // Creates or truncates `path`. Frames are cut to `snap_length` bytes. Throws SystemError.
+  explicit PcapWriter(const std::string& path, LinkType type = LinkType::kEthernet,
+                      uint32_t snap_length = 65535);
+  PcapWriter(const PcapWriter&) = delete;
+  PcapWriter& operator=(const PcapWriter&) = delete;
+  ~PcapWriter();
+
+  // `time`: since 1970 or since the start of a simulation; not negative. Does not throw: after a
+  // failure (disk full) frames are only counted, Flush() tells.
+  void Write(Instant time, std::span<const std::byte> frame);
+  // Throws SystemError the first time after a failure; the file ends somewhere before.
+  void Flush();
+
+  uint64_t frames_written() const { return frames_written_; }
+  uint64_t frames_lost() const { return frames_lost_; }
+
+ private:
+  void NoteFailure(bool failed);
+
+  std::string path_;
+  uint32_t snap_length_;
+  pcap* format_ = nullptr;
+  pcap_dumper* file_ = nullptr;
+  int error_ = 0;  // errno of the first failure
+  bool told_ = false;
+  uint64_t frames_written_ = 0;
+  uint64_t frames_lost_ = 0;
+};
+
+}  // namespace viaduct::io
