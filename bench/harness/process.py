@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -115,11 +116,12 @@ class Child:
 
 
 class Record:
-    """What this run made in the kernel, on disk: after SIGKILL a later run removes it."""
+    """A folder with this run's files and a list of what it made, for a later run after SIGKILL."""
 
     def __init__(self) -> None:
-        RECORDS.mkdir(parents=True, exist_ok=True)
-        self._file = RECORDS / f"{os.getpid()}.json"
+        self.directory = RECORDS / str(os.getpid())
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self._file = self.directory / "made.json"
         self._namespaces: list[str] = []
         self._labs: list[str] = []
         self._store()
@@ -146,8 +148,8 @@ class Record:
         self._store()
 
     def close(self) -> None:
-        """Everything is removed: remove the record."""
-        self._file.unlink(missing_ok=True)
+        """Everything is removed: remove the record, and the files of this run."""
+        shutil.rmtree(self.directory, ignore_errors=True)
 
 
 def remove_namespace(name: str) -> None:
@@ -159,16 +161,16 @@ def remove_leftovers(remove_lab: Callable[[str], None]) -> None:
     """Remove what earlier runs recorded and did not live to remove."""
     if not RECORDS.is_dir():
         return
-    for file in RECORDS.glob("*.json"):
-        if file.stem.isdigit() and Path(f"/proc/{file.stem}").exists():
+    for directory in RECORDS.iterdir():
+        if Path(f"/proc/{directory.name}").exists():
             continue
-        with contextlib.suppress(json.JSONDecodeError, KeyError):
-            left = json.loads(file.read_text())
+        with contextlib.suppress(OSError, json.JSONDecodeError, KeyError):
+            left = json.loads((directory / "made.json").read_text())
             for lab in left["labs"]:
                 remove_lab(lab)
             for namespace in left["namespaces"]:
                 remove_namespace(namespace)
-        file.unlink(missing_ok=True)
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 @contextlib.contextmanager

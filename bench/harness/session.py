@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,9 +77,7 @@ class Session:
         remove_leftovers(lambda lab: remove_lab(self.viaduct, lab))
         self._record = Record()
         self._stack.callback(self._record.close)
-        self.directory = Path(
-            self._stack.enter_context(tempfile.TemporaryDirectory(prefix="vdbench-"))
-        )
+        self.directory = self._record.directory
         return self
 
     def __exit__(self, *_: object) -> None:
