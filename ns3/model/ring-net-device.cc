@@ -5,6 +5,7 @@
 #include "ring-net-device.h"
 
 #include "frame-check.h"
+#include "interface-port.h"
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
@@ -153,7 +154,7 @@ RingNetDevice::DoInitialize()
     }
     AllocateRing();
     m_burst.Start(m_node->GetId());
-    SetLinkUp(m_burst.GetPort() != nullptr);
+    SetLinkUp(m_burst.GetPort() != nullptr && (!m_opened || m_opened->running));
     NetDevice::DoInitialize();
 }
 
@@ -163,6 +164,11 @@ RingNetDevice::DoDispose()
     NS_LOG_FUNCTION(this);
     m_burst.Stop();
     m_burst.SetPort(nullptr);
+    if (Ptr<ReactorSimulatorImpl> reactor = m_opened ? ReactorSimulatorImpl::Get() : nullptr)
+    {
+        reactor->RemovePollable(m_monitor);
+    }
+    m_opened = nullptr;
     m_node = nullptr;
     m_queueInterface = nullptr;
     m_rxCallback.Nullify();
@@ -173,7 +179,32 @@ RingNetDevice::DoDispose()
 void
 RingNetDevice::OpenInterface()
 {
-    NS_FATAL_ERROR("RingNetDevice: no port for interface " << m_interface);
+    NS_LOG_FUNCTION(this << m_interface << m_namespace << m_filter);
+    m_opened =
+        std::make_unique<InterfacePort>(OpenInterfacePort(m_namespace, m_interface, m_filter));
+    NS_ABORT_MSG_IF(m_opened->mtu < m_mtu,
+                    "RingNetDevice: " << m_interface << " carries " << m_opened->mtu
+                                      << " bytes only: set the attribute Mtu to that or less");
+    m_burst.SetPort(std::move(m_opened->port));
+    if (Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get())
+    {
+        m_monitor = reactor->AddPollable(m_opened->monitor->Fd(),
+                                         Callback<bool>([this] { return ReadLinkEvents(); }));
+    }
+}
+
+bool
+RingNetDevice::ReadLinkEvents()
+{
+    const auto events = m_opened->monitor->Read();
+    for (const auto& event : events)
+    {
+        if (event.ifindex == m_opened->ifindex)
+        {
+            SetLinkUp(event.running && !event.removed);
+        }
+    }
+    return !events.empty();
 }
 
 void

@@ -31,6 +31,7 @@ namespace ns3
 {
 
 class NetDeviceQueueInterface;
+struct InterfacePort;
 
 /**
  * @ingroup viaduct
@@ -150,8 +151,13 @@ class RingNetDevice : public NetDevice, private BurstPortUser
     void HandleFrame(const viaduct::io::ReceivedFrame& frame) override;
     void HandleRoom() override;
 
-    /** Open the interface that the attributes name. Aborts with a clear message if it cannot. */
+    /** Open the interface that the attributes name. Throws viaduct::Error if it cannot. */
     void OpenInterface();
+    /**
+     * The link of the interface that OpenInterface() opened may have changed.
+     * @return true if something had happened
+     */
+    bool ReadLinkEvents();
     /** Make the ring fit queue size and MTU. */
     void AllocateRing();
     /**
@@ -198,6 +204,8 @@ class RingNetDevice : public NetDevice, private BurstPortUser
     void TraceSent(const uint8_t* bytes, uint32_t length);
 
     BurstPort m_burst{*this};                  //!< the port
+    std::unique_ptr<InterfacePort> m_opened;   //!< by OpenInterface(), without its port
+    uint32_t m_monitor = 0;                    //!< its link monitor's name in the reactor
     bool m_ringAllocated = false;              //!< AllocateRing() was called
     Ptr<NetDeviceQueueInterface> m_queueInterface; //!< with FlowControl only
 
