@@ -1,0 +1,142 @@
+"""The command line: bridge|olsr|multinode [--quick] [--json FILE] [--report DIR].
+
+`viaduct bench` passes its arguments here, and its own path in the environment's VIADUCT. Needs
+root: it makes network namespaces.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from . import bridge, multinode, olsr
+from .environment import REPOSITORY, describe
+from .plan import Plan, make_plan
+from .process import BenchError, Interrupted, stopping_on_signals
+from .results import Result
+from .session import Session
+
+_BENCHMARKS = {"bridge": bridge.measure, "olsr": olsr.measure, "multinode": multinode.measure}
+_FAILURE, _USAGE, _ENVIRONMENT, _INTERRUPTED = 1, 2, 3, 130
+
+
+def _default_build() -> Path:
+    command = os.environ.get("VIADUCT")
+    return Path(command).resolve().parent if command else REPOSITORY / "build"
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="viaduct bench",
+        description="Reproduces a published experiment in network namespaces, beside its figures.",
+        epilog="Example: viaduct bench olsr --quick --json olsr.json --report olsr-report\n"
+        "VIADUCT_NS3=DIR measures with another ns-3 than the one of this build, for the baseline "
+        "and for us.",
+    )
+    parser.add_argument("name", choices=list(_BENCHMARKS), help="which experiment")
+    parser.add_argument("--quick", action="store_true", help="under 5 minutes, every ratio")
+    parser.add_argument("--rounds", type=int, help="interleaved rounds (default 5; quick: 3)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the result")
+    parser.add_argument("--report", type=Path, metavar="DIR", help="write a page, CSV and JSON")
+    parser.add_argument("--check", action="store_true", help="exit status 1 if a bar is missed")
+    parser.add_argument(
+        "--build", type=Path, default=_default_build(), metavar="DIR", help="what to measure"
+    )
+    arguments = parser.parse_args()
+    if arguments.rounds is not None and arguments.rounds < 1:
+        parser.error("--rounds: at least 1")
+    return arguments
+
+
+def _build_against(ns3: str) -> Path:
+    """Build the product and the baseline against another ns-3; the build folder is kept."""
+    build = REPOSITORY / f"build-ns3-{hashlib.sha256(ns3.encode()).hexdigest()[:8]}"
+    print(f"building against {ns3} in {build}", file=sys.stderr)
+    for command in (
+        ["cmake", "-S", str(REPOSITORY), "-B", str(build), f"-DNS3_DIR={ns3}"]
+        + ["-DCMAKE_BUILD_TYPE=Release", "-DVIADUCT_WITH_TESTS=OFF"],
+        ["cmake", "--build", str(build), "-j", str(os.cpu_count())],
+    ):
+        if subprocess.run(command, stdout=sys.stderr, check=False).returncode != 0:
+            raise BenchError(f"VIADUCT_NS3={ns3}: building against it failed, see above")
+    return build
+
+
+def _notes(result: Result) -> list[str]:
+    ns3 = result.environment["ns3"]
+    assert isinstance(ns3, dict)
+    return [
+        f"ns-3 {ns3['version']} with {ns3['asserts']}, for the baseline and for us.",
+        "Source, forwarder and sink are namespaces of one machine. The sender is pinned to CPU 0, "
+        "the forwarder's process to CPU 1, all of its threads (ns-3's FdNetDevice has its own).",
+        "A kernel data plane runs inside the sender's system call, so the sender is braked "
+        "instead of losing packets: its saturated rate is what was offered and received.",
+        "The UDP receiver looks at one packet in 64; the kernel counts the others, so that the "
+        "sink takes no time from the forwarder.",
+        "Each figure is the median of interleaved rounds, with lowest and highest; a ratio is "
+        "formed in each round.",
+        "The traditional line is ns-3's own code only: RealtimeSimulatorImpl, FdNetDevice at both "
+        "ends, point-to-point channels of 1 Gbit/s without queue discipline between the routers.",
+    ]
+
+
+def _measure(arguments: argparse.Namespace, plan: Plan) -> Result:
+    build = arguments.build
+    if os.environ.get("VIADUCT_NS3"):
+        build = _build_against(os.environ["VIADUCT_NS3"])
+    result = Result(arguments.name, describe(build))
+    result.notes = _notes(result)
+    with Session(build) as session:
+        _BENCHMARKS[arguments.name](session, plan, result)
+    result.timing = {
+        "seconds": round(plan.elapsed(), 1),
+        "rounds": plan.rounds,
+        "quick": plan.quick,
+        "load_average_at_end": os.getloadavg()[0],
+    }
+    return result
+
+
+def _print_ratios(result: Result) -> bool:
+    print(f"{'ratio':34} {'median':>9} {'low':>9} {'high':>9} {'bar':>7}")
+    for key, ratio in result.ratios.items():
+        print(
+            f"{key:34} {ratio.value:9.3g} {ratio.low:9.3g} {ratio.high:9.3g} {ratio.bar:7.3g}"
+            f"  {'holds' if ratio.holds() else 'MISSED'}"
+        )
+    return all(ratio.holds() for ratio in result.ratios.values())
+
+
+def _write(arguments: argparse.Namespace, result: Result) -> None:
+    if arguments.json:
+        arguments.json.write_text(json.dumps(result.as_json(), indent=1) + "\n")
+    if arguments.report:
+        from . import report  # matplotlib takes a second to load
+
+        print(f"report: {report.write(result, arguments.report)}")
+
+
+def main() -> int:
+    """Run; returns the exit status."""
+    arguments = _arguments()
+    if os.geteuid() != 0:
+        print("viaduct bench: needs root, for network namespaces; use sudo", file=sys.stderr)
+        return _ENVIRONMENT
+    plan = make_plan(arguments.name, arguments.quick, arguments.rounds)
+    try:
+        with stopping_on_signals():
+            result = _measure(arguments, plan)
+        hold = _print_ratios(result)
+        _write(arguments, result)
+    except BenchError as error:
+        print(f"viaduct bench: {error}", file=sys.stderr)
+        return _FAILURE
+    except Interrupted:
+        print("viaduct bench: interrupted; everything it made is removed", file=sys.stderr)
+        return _INTERRUPTED
+    return _FAILURE if arguments.check and not hold else 0
