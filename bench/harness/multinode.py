@@ -9,7 +9,6 @@ from .analysis import ratio_of_rounds
 from .cpu import CpuMeter
 from .measure import SMALL, paired_saturation
 from .plan import Plan
-from .process import BenchError
 from .results import Result, Row, read_published, tcp_row, udp_row
 from .session import Session
 from .systems import Running
@@ -102,16 +101,6 @@ def _idle_load(plan: Plan, offload: Running) -> float:
     return meter.forwarder_percent() or 0.0
 
 
-def _teardown(session: Session, offload: Running) -> float:
-    started = time.monotonic()
-    session.remove_lab(offload.lab)
-    seconds = time.monotonic() - started
-    left = systems.lab_namespaces(offload.lab)
-    if left:
-        raise BenchError(f"viaduct down left namespaces behind: {', '.join(left)}")
-    return seconds
-
-
 def _line(session: Session, plan: Plan, result: Result, nodes: int) -> None:
     kernel = systems.kernel_line(session, nodes)
     traditional = systems.traditional_line(session, nodes)
@@ -135,16 +124,16 @@ def _line(session: Session, plan: Plan, result: Result, nodes: int) -> None:
         result.ratios["multinode32_vs_kernel_line"] = paired_saturation(
             session, plan, offload, kernel, 0.95
         )
-        assert offload.setup_seconds is not None
-        setup, teardown = offload.setup_seconds, _teardown(session, offload)
-        result.rows.append(_context("set-up of the lab", setup, "s", SETUP_TARGET))
-        result.rows.append(_context("tear-down of the lab", teardown, "s", TEARDOWN_TARGET))
 
 
 def measure(session: Session, plan: Plan, result: Result) -> None:
     """Fill in the result."""
     for table, (name, kind) in (_TABLES | _TCP_TABLES).items():
         result.published += read_published(table, system=name, traffic=kind)
+    setup, teardown = systems.setup_and_teardown(session, LINE)
+    result.rows.append(_context("set-up of the lab", setup, "s", SETUP_TARGET))
+    result.rows.append(_context("tear-down of the lab", teardown, "s", TEARDOWN_TARGET))
+    plan.say(f"{LINE} routers: set-up {setup:.2f} s, tear-down {teardown:.2f} s")
     for nodes in plan.choose([1, 2, 4, 8, 16, 24, LINE], [1, 8, LINE]):
         with session.scope():
             _line(session, plan, result, nodes)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import time
+import contextlib
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,7 +25,6 @@ class Running:
     sink_address: str
     child: Child | None = None
     processes: list[int] = field(default_factory=list)
-    setup_seconds: float | None = None
     lab: str = ""
 
     def pids(self) -> list[int]:
@@ -110,7 +110,6 @@ def traditional_line(session: Session, nodes: int) -> Running:
 
 def kernel_line(session: Session, nodes: int) -> Running:
     """Plain namespaces with static routes, laid out as the product lays its labs out."""
-    started = time.monotonic()
     roles = ["s", *(f"r{i}" for i in range(1, nodes + 1)), "d"]
     line = [session.namespace(f"k{nodes}-{role}") for role in roles]
     for i, (left, right) in enumerate(zip(line, line[1:], strict=False)):
@@ -130,9 +129,7 @@ def kernel_line(session: Session, nodes: int) -> Running:
             routes.append(f"route add 10.4.{last}.0/30 via 10.4.{i + 1}.2")
         if routes:
             router.ip(routes)
-    running = Running("kernel", "kernel, static routes", line[0], line[-1], f"10.4.{last}.2")
-    running.setup_seconds = time.monotonic() - started
-    return running
+    return Running("kernel", "kernel, static routes", line[0], line[-1], f"10.4.{last}.2")
 
 
 _PRODUCT_LABELS = {
@@ -156,17 +153,59 @@ def lab_namespaces(lab: str) -> list[str]:
     return sorted(file.name for file in Path("/run/netns").glob(f"{lab}.*"))
 
 
+def _scenario(session: Session, name: str, mode: str, nodes: int) -> tuple[str, Path]:
+    lab = session.lab_name(name)
+    file = session.directory / f"{lab}.yaml"
+    file.write_text(_line_scenario(lab, mode, nodes))
+    return lab, file
+
+
+def setup_and_teardown(session: Session, nodes: int) -> tuple[float, float]:
+    """Seconds to build and to remove a lab, as `viaduct run` reports them; nothing may remain."""
+    lab, scenario = _scenario(session, f"setup{nodes}", "offload", nodes)
+    report = session.directory / f"{lab}.json"
+    settings = ("duration=1s", "convergence.timeout=1s", "convergence.required=false")
+    command = [str(session.viaduct), "run", str(scenario), "--json", str(report)]
+    run(command + [word for setting in settings for word in ("--set", setting)], timeout=120)
+    left = lab_namespaces(lab)
+    if left:
+        raise BenchError(f"viaduct run left namespaces behind: {', '.join(left)}")
+    result = json.loads(report.read_text())
+    return result["setup_seconds"], result["teardown_seconds"]
+
+
+def _processes_of(program: Path) -> set[int]:
+    """Processes that execute a program."""
+    found = set()
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit() and (entry / "exe").readlink() == program.resolve():
+                found.add(int(entry.name))
+    return found
+
+
+def _broker_of(session: Session, lab: str) -> int:
+    listed = json.loads(run([str(session.viaduct), "ls", "--json"]))
+    return next(entry["broker_pid"] for entry in listed if entry["lab"] == lab)
+
+
 def product_line(session: Session, mode: str, nodes: int) -> Running:
     """The product, as a user runs it: `viaduct up` of OLSR routers in a line between two hosts."""
     name, label = _PRODUCT_LABELS[mode]
-    lab = session.lab_name(f"{name}{nodes}")
-    scenario = session.directory / f"{lab}.yaml"
-    scenario.write_text(_line_scenario(lab, mode, nodes))
-    command = ["taskset", "-c", str(FORWARDER_CPU), str(session.viaduct), "up", str(scenario)]
-    started = time.monotonic()
-    run(command, timeout=_CONVERGENCE_TIMEOUT + 30)
-    seconds = time.monotonic() - started
+    lab, scenario = _scenario(session, f"{name}{nodes}", mode, nodes)
+    simulator = session.build / "viaduct-sim"
+    others = _processes_of(simulator)
+    run([str(session.viaduct), "up", "--quiet", str(scenario)], timeout=_CONVERGENCE_TIMEOUT + 30)
+    mine = sorted(_processes_of(simulator) - others)
+    for pid in mine:
+        run(["taskset", "-a", "-p", "-c", str(FORWARDER_CPU), str(pid)])
     sink = Namespace(f"{lab}.d")
-    running = Running(name, label, Namespace(f"{lab}.s"), sink, sink.addresses()[0])
-    running.lab, running.setup_seconds = lab, seconds
-    return running
+    return Running(
+        name,
+        label,
+        Namespace(f"{lab}.s"),
+        sink,
+        sink.addresses()[0],
+        processes=[*mine, _broker_of(session, lab)],
+        lab=lab,
+    )
