@@ -24,7 +24,7 @@ class ControlPortRootTest : public testing::Test {
  protected:
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root: makes network namespaces";
-    network_.emplace();
+    network_.emplace(/*ipv6=*/true);
   }
 
   ControlPort PortA(ControlPort::Opener opener = nullptr) {

@@ -38,10 +38,7 @@ class RingPortRootTest : public testing::Test {
  protected:
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root: makes network namespaces";
-    network_.emplace();
-    // Without neighbour discovery in between, what arrives is what was sent.
-    network_->a.Run("ip neigh add 10.77.0.2 lladdr 02:00:00:00:00:0b nud permanent dev a0");
-    network_->b.Run("ip neigh add 10.77.0.1 lladdr 02:00:00:00:00:0a nud permanent dev b0");
+    network_.emplace(/*ipv6=*/false);
   }
 
   RingPort PortA(RingOptions options = {}) {

@@ -77,16 +77,19 @@ class TestNamespace {
 };
 
 // a0 (02:00:00:00:00:0a, 10.77.0.1/24, fd00:77::1/64) in `a`; b0 (...:0b, 10.77.0.2, fd00:77::2) in
-// `b`. Nothing but the test talks: no router solicitations, no duplicate address detection.
+// `b`. Nothing but the test talks: no address resolution, and without `ipv6` no multicast listener
+// reports either.
 struct TestNetwork {
   TestNamespace a, b;
   int a_index = 0, b_index = 0;
 
-  TestNetwork() {
+  explicit TestNetwork(bool ipv6) {
     for (const TestNamespace* ns : {&a, &b}) {
       ns->Run(
-          "sysctl -qw net.ipv6.conf.default.addr_gen_mode=1 net.ipv6.conf.default.accept_dad=0");
-      ns->Run("sysctl -qw net.ipv6.conf.default.router_solicitations=0; ip link set lo up");
+          fmt::format("sysctl -qw net.ipv6.conf.default.disable_ipv6={} "
+                      "net.ipv6.conf.default.addr_gen_mode=1 net.ipv6.conf.default.accept_dad=0 "
+                      "net.ipv6.conf.default.router_solicitations=0",
+                      ipv6 ? 0 : 1));
     }
     a.Run(
         "ip link add a0 address 02:00:00:00:00:0a type veth peer name b0 address "
@@ -94,8 +97,17 @@ struct TestNetwork {
         b.Path());
     a.Run("ip link set a0 up; ip addr add 10.77.0.1/24 brd + dev a0");
     b.Run("ip link set b0 up; ip addr add 10.77.0.2/24 brd + dev b0");
-    a.Run("ip addr add fd00:77::1/64 dev a0 nodad");
-    b.Run("ip addr add fd00:77::2/64 dev b0 nodad");
+    a.Run("ip neigh add 10.77.0.2 lladdr 02:00:00:00:00:0b nud permanent dev a0");
+    b.Run("ip neigh add 10.77.0.1 lladdr 02:00:00:00:00:0a nud permanent dev b0");
+    // The kernel tells its protocols of the carrier a little later.
+    a.Run("until ip link show a0 | grep -q 'state UP'; do sleep 0.01; done");
+    b.Run("until ip link show b0 | grep -q 'state UP'; do sleep 0.01; done");
+    if (ipv6) {
+      a.Run("ip addr add fd00:77::1/64 dev a0 nodad");
+      b.Run("ip addr add fd00:77::2/64 dev b0 nodad");
+      a.Run("ip neigh add fd00:77::2 lladdr 02:00:00:00:00:0b nud permanent dev a0");
+      b.Run("ip neigh add fd00:77::1 lladdr 02:00:00:00:00:0a nud permanent dev b0");
+    }
     a_index = a.IfIndex("a0");
     b_index = b.IfIndex("b0");
   }
