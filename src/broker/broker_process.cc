@@ -26,6 +26,7 @@
 #include "broker/connection.h"
 #include "broker/lab_operations.h"
 #include "broker/server.h"
+#include "broker/spawn.h"
 #include "lab/record.h"
 #include "sys/process.h"
 
@@ -93,6 +94,7 @@ void RunBroker(int connection, const Identity& owner) {
   umask(022);
   SystemCall("chdir /", chdir("/"));
   KeepNeededCapabilities();
+  RaiseDescriptorLimit();
   LabOperations operations(owner, std::move(signals));
   Server server(operations);
   server.AddConnection(UniqueFd(connection));

@@ -362,6 +362,55 @@ TEST_F(BrokerTest, ProgramsRunAsTheInvokingUser) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
+// 0: connected; 1: refused; 2: something else.
+int ConnectAs(uid_t uid, const std::string& lab) {
+  const int child = fork();
+  if (child == 0) {
+    if (setresuid(uid, uid, uid) != 0) _exit(2);
+    try {
+      Client::ConnectToLab(lab).Describe();
+    } catch (const Error& error) {
+      _exit(error.status() == ExitStatus::kEnvironment ? 1 : 2);
+    }
+    _exit(0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return WEXITSTATUS(status);
+}
+
+TEST_F(BrokerTest, DetachedLabIsItsOwnersAlone) {
+  const std::string lab = LabName();
+  setenv("SUDO_UID", "65534", 1);
+  const int child = fork();
+  if (child == 0) {
+    lab::Topology topology = Line();
+    topology.name = lab;
+    Client client = Client::ConnectOrSpawn();
+    client.CreateLab(topology);
+    client.Detach();
+    _exit(0);
+  }
+  unsetenv("SUDO_UID");
+  waitpid(child, nullptr, 0);
+  EXPECT_EQ(ConnectAs(65534, lab), 0);
+  EXPECT_EQ(ConnectAs(1, lab), 1);
+  Client::ConnectToLab(lab).DestroyLab();
+  EXPECT_TRUE(NothingIsLeft(lab));
+}
+
+TEST_F(BrokerTest, ForkedCopyOfAClientDoesNotEndIt) {
+  Client client = Client::ConnectOrSpawn();
+  client.CreateLab(Line());
+  const int child = fork();
+  if (child == 0) {
+    { Client copy = std::move(client); }
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  EXPECT_EQ(client.Describe().at("name"), LabName());
+}
+
 TEST_F(BrokerTest, WithoutRootItSaysWhatToDo) {
   const int child = fork();
   if (child == 0) {

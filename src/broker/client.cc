@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -35,6 +36,7 @@ struct Client::State {
   UniqueFd OpenOne(MessageType type, const json& arguments);
 
   Connection connection;
+  const int owner_pid = getpid();
   uint32_t sequence = 0;
   int broker_pid = 0;  // of a broker that this process started
 };
@@ -42,6 +44,7 @@ struct Client::State {
 // Waits until the broker has closed its end: at once, unless this was the last connection; then
 // after it has removed the lab.
 Client::State::~State() {
+  if (getpid() != owner_pid) return;  // a forked copy: the connection is still its maker's
   shutdown(connection.Fd(), SHUT_WR);
   const Instant deadline = MonotonicClock::Now() + kCleanUpPatience;
   try {

@@ -5,12 +5,14 @@
 #include <pwd.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "base/error.h"
 
@@ -26,6 +28,8 @@ struct StartFailure {
   Step step;
   int error;
 };
+
+std::optional<rlimit> former_descriptor_limit;
 
 std::map<std::string, std::string> Environment(const ProgramOptions& options,
                                                const Identity& owner) {
@@ -79,6 +83,7 @@ Step ReachedInChild(const ProgramOptions& options, int namespace_fd, const Ident
                     char* const* arguments, char** environment) {
   setsid();
   ResetSignals();
+  if (former_descriptor_limit) setrlimit(RLIMIT_NOFILE, &*former_descriptor_limit);
   if (setns(namespace_fd, CLONE_NEWNET) != 0) return Step::kNamespace;
   if (owner.uid != getuid() && !TakeIdentity(owner)) return Step::kIdentity;
   const std::string& directory = options.working_directory;
@@ -112,6 +117,14 @@ Step ReachedInChild(const ProgramOptions& options, int namespace_fd, const Ident
 }
 
 }  // namespace
+
+void RaiseDescriptorLimit() {
+  rlimit limit;
+  SystemCall("getrlimit", getrlimit(RLIMIT_NOFILE, &limit));
+  former_descriptor_limit = limit;
+  limit.rlim_cur = limit.rlim_max;
+  SystemCall("setrlimit", setrlimit(RLIMIT_NOFILE, &limit));
+}
 
 int StartProgram(const ProgramOptions& options, int namespace_fd, const Identity& owner) {
   std::vector<std::string> texts;

@@ -12,4 +12,8 @@ namespace viaduct::broker {
 // such program, Error where it cannot be started.
 int StartProgram(const ProgramOptions& options, int namespace_fd, const Identity& owner);
 
+// A lab needs some descriptors a node: allows this process as many as it may have. Programs started
+// from then on still get the former limit.
+void RaiseDescriptorLimit();
+
 }  // namespace viaduct::broker

@@ -1,0 +1,79 @@
+// Whatever a client sends, the broker's decoders either take it or throw Error. Packets in the
+// input: a length byte pair, then that many bytes.
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "broker/protocol.h"
+#include "lab/topology.h"
+
+namespace {
+
+using namespace viaduct::broker;
+
+// As the server decodes each request.
+void DecodeRequest(const Message& message) {
+  switch (message.type) {
+    case MessageType::kError:
+      ThrowDecodedError(message.payload);
+    case MessageType::kCreateLab:
+      Validate(DecodeJson(message.payload).get<viaduct::lab::Topology>());
+      break;
+    case MessageType::kOpenPacketSocket:
+      (void)DecodeJson(message.payload).get<PacketSocketOptions>();
+      break;
+    case MessageType::kOpenControlSocket:
+      (void)DecodeJson(message.payload).get<ControlSocketOptions>();
+      break;
+    case MessageType::kSpawn:
+      (void)DecodeJson(message.payload).get<ProgramOptions>();
+      break;
+    case MessageType::kApplyRoutes: {
+      // What is accepted survives being sent again.
+      const RoutesRequest request = DecodeRoutes(message.payload);
+      const RoutesRequest again = DecodeRoutes(EncodeRoutes(request.node, request.changes));
+      if (again.node != request.node || again.changes.added != request.changes.added ||
+          again.changes.replaced != request.changes.replaced ||
+          again.changes.removed != request.changes.removed) {
+        __builtin_trap();
+      }
+      break;
+    }
+    default:
+      (void)Member<int>(DecodeJson(message.payload), "pid");
+  }
+}
+
+void Feed(MessageAssembler& assembler, std::span<const uint8_t> packet) {
+  try {
+    const auto message = assembler.Add(std::as_bytes(packet), {});
+    if (message) DecodeRequest(*message);
+  } catch (const viaduct::Error&) {
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  // The payload alone, in a good packet of every type: the decoders are reached at once.
+  if (size > 0) {
+    MessageAssembler assembler;
+    const auto type = static_cast<MessageType>(1 + data[0] % static_cast<int>(kLastMessageType));
+    const std::string_view payload(reinterpret_cast<const char*>(data) + 1, size - 1);
+    if (payload.size() <= kMaxPacketPayload) {
+      const Packet packet = EncodeMessage(type, 1, payload).front();
+      Feed(assembler, {reinterpret_cast<const uint8_t*>(packet.data()), packet.size()});
+    }
+  }
+  MessageAssembler assembler;
+  std::span<const uint8_t> rest(data, size);
+  while (rest.size() >= 2) {
+    uint16_t length;
+    std::memcpy(&length, rest.data(), sizeof length);
+    rest = rest.subspan(2);
+    const auto packet = rest.first(std::min<size_t>(length, rest.size()));
+    rest = rest.subspan(packet.size());
+    Feed(assembler, packet);
+  }
+  return 0;
+}
