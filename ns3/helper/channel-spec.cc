@@ -1,0 +1,212 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "channel-spec.h"
+
+#include "ns3/channel.h"
+#include "ns3/csma-channel.h"
+#include "ns3/csma-net-device.h"
+#include "ns3/data-rate.h"
+#include "ns3/double.h"
+#include "ns3/error-model.h"
+#include "ns3/node.h"
+#include "ns3/nstime.h"
+#include "ns3/point-to-point-net-device.h"
+#include "ns3/pointer.h"
+#include "ns3/queue-disc.h"
+#include "ns3/queue-size.h"
+#include "ns3/queue.h"
+#include "ns3/simple-net-device.h"
+#include "ns3/traffic-control-layer.h"
+
+#include "base/error.h"
+
+#include <cmath>
+
+namespace ns3
+{
+
+using viaduct::Duration;
+using viaduct::UsageError;
+using SpecQueue = viaduct::path::Queue;
+using viaduct::path::Spec;
+
+namespace
+{
+
+void
+AddDelay(Ptr<NetDevice> device, Spec& spec)
+{
+    TimeValue delay;
+    device->GetChannel()->GetAttribute("Delay", delay);
+    if (delay.Get().IsStrictlyPositive())
+    {
+        spec.delay = Duration::Nanoseconds(delay.Get().GetNanoSeconds());
+    }
+}
+
+void
+AddQueue(Ptr<NetDevice> device, Spec& spec)
+{
+    PointerValue pointer;
+    device->GetAttribute("TxQueue", pointer);
+    Ptr<QueueBase> queue = pointer.Get<QueueBase>();
+    if (!queue)
+    {
+        return;
+    }
+    const QueueSize size = queue->GetMaxSize();
+    spec.queue = {size.GetUnit() == QueueSizeUnit::PACKETS ? SpecQueue::Unit::kPackets
+                                                           : SpecQueue::Unit::kBytes,
+                  static_cast<int64_t>(size.GetValue())};
+}
+
+void
+AddQueueManagement(Ptr<NetDevice> device, Spec& spec, const std::string& where)
+{
+    Ptr<TrafficControlLayer> tc = device->GetNode()->GetObject<TrafficControlLayer>();
+    Ptr<QueueDisc> disc = tc ? tc->GetRootQueueDiscOnDevice(device) : nullptr;
+    if (!disc)
+    {
+        return;
+    }
+    const std::string type = disc->GetInstanceTypeId().GetName();
+    if (type == "ns3::CoDelQueueDisc")
+    {
+        spec.aqm = "codel";
+    }
+    else if (type == "ns3::PieQueueDisc")
+    {
+        spec.aqm = "pie";
+    }
+    else if (type == "ns3::RedQueueDisc")
+    {
+        spec.aqm = "red";
+    }
+    else if (type != "ns3::FqCoDelQueueDisc" && type != "ns3::PfifoFastQueueDisc" &&
+             type != "ns3::FifoQueueDisc")
+    {
+        throw UsageError(where + ": queue disc " + type +
+                         " has no counterpart in the kernel; remove it, or use CoDel, PIE or RED");
+    }
+}
+
+void
+AddRate(Ptr<NetDevice> device, Spec& spec, const std::string& where)
+{
+    DataRateValue rate;
+    if (DynamicCast<CsmaNetDevice>(device))
+    {
+        device->GetChannel()->GetAttribute("DataRate", rate);
+        // CsmaChannel's default is the largest rate its attribute could once hold: no limit.
+        if (rate.Get().GetBitRate() == 0xffffffff)
+        {
+            return;
+        }
+    }
+    else
+    {
+        device->GetAttribute("DataRate", rate); // SimpleNetDevice: 0 is no limit
+    }
+    if (rate.Get().GetBitRate() == 0)
+    {
+        return;
+    }
+    spec.rate = static_cast<int64_t>(rate.Get().GetBitRate());
+    AddQueue(device, spec);
+    AddQueueManagement(device, spec, where);
+}
+
+/** What the error model of one receiver does to what it receives. */
+Spec
+ErrorsOf(Ptr<NetDevice> receiver, const std::string& where)
+{
+    Spec spec;
+    PointerValue pointer;
+    receiver->GetAttribute("ReceiveErrorModel", pointer);
+    Ptr<ErrorModel> model = pointer.Get<ErrorModel>();
+    if (!model || !model->IsEnabled())
+    {
+        return spec;
+    }
+    auto rated = DynamicCast<RateErrorModel>(model);
+    if (!rated)
+    {
+        throw UsageError(where + ": error model " + model->GetInstanceTypeId().GetName() +
+                         " has no counterpart in the kernel; use ns3::RateErrorModel");
+    }
+    const double rate = rated->GetRate();
+    if (rate == 0)
+    {
+        return spec;
+    }
+    switch (rated->GetUnit())
+    {
+    case RateErrorModel::ERROR_UNIT_PACKET:
+        spec.loss = rate;
+        break;
+    case RateErrorModel::ERROR_UNIT_BIT:
+        spec.bit_error_rate = rate;
+        break;
+    case RateErrorModel::ERROR_UNIT_BYTE:
+        spec.bit_error_rate = -std::expm1(std::log1p(-rate) / 8);
+        break;
+    }
+    return spec;
+}
+
+} // namespace
+
+bool
+IsWired(Ptr<NetDevice> device)
+{
+    return DynamicCast<PointToPointNetDevice>(device) || DynamicCast<CsmaNetDevice>(device) ||
+           DynamicCast<SimpleNetDevice>(device);
+}
+
+Spec
+ChannelSpec(Ptr<NetDevice> sender,
+            const std::vector<Ptr<NetDevice>>& receivers,
+            const std::string& where)
+{
+    Spec spec;
+    AddDelay(sender, spec);
+    AddRate(sender, spec, where);
+    for (size_t i = 0; i < receivers.size(); i++)
+    {
+        const Spec errors = ErrorsOf(receivers[i], where);
+        if (i > 0 && (errors.loss != spec.loss || errors.bit_error_rate != spec.bit_error_rate))
+        {
+            throw UsageError(where + ": the receivers of the shared channel have different error "
+                                     "models; give all the same");
+        }
+        spec.loss = errors.loss;
+        spec.bit_error_rate = errors.bit_error_rate;
+    }
+    return spec;
+}
+
+void
+CheckSimulates(const Spec& spec, const std::string& where)
+{
+    const char* what = spec.jitter         ? "jitter"
+                       : spec.distribution ? "dist"
+                       : spec.duplicate    ? "dup"
+                       : spec.reorder      ? "reorder"
+                       : spec.aqm          ? "aqm"
+                                           : nullptr;
+    if (what)
+    {
+        throw UsageError(where + ": " + what +
+                         ": ns-3's wired channels do not have it in mode simulate; leave it out or "
+                         "use another mode");
+    }
+    if (spec.queue && spec.queue->unit == SpecQueue::Unit::kTime)
+    {
+        throw UsageError(where + ": queue: ns-3's queues hold packets or bytes; give \"100p\" or "
+                                 "\"64kB\"");
+    }
+}
+
+} // namespace ns3

@@ -1,0 +1,195 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_LAB_HELPER_H
+#define VIADUCT_LAB_HELPER_H
+
+#include "offload-helper.h"
+
+#include "ns3/channel.h"
+#include "ns3/net-device.h"
+#include "ns3/node-container.h"
+#include "ns3/program-port.h"
+#include "ns3/ring-net-device.h"
+
+#include "broker/client.h"
+#include "lab/topology.h"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * Puts an existing scenario on the real network: builds a lab of namespaces and virtual links that
+ * is like the scenario's nodes, devices and channels, and puts devices on those links in the place
+ * of the simulated ones. The scenario itself stays as it is:
+ *
+ * @code
+ *   #include "ns3/viaduct-module.h"                                           // 1
+ *   GlobalValue::Bind("SimulatorImplementationType",                          // 2: first in main()
+ *                     StringValue("ns3::ReactorSimulatorImpl"));
+ *   ... nodes, channels, Internet stack, addresses, applications ...
+ *   LabHelper("offload").Install(NodeContainer::GetGlobal());                 // 3: before Run()
+ * @endcode
+ *
+ * A node is called by its name in ns3::Names, or "n" and its id; its interfaces are eth0, eth1...
+ * in the order of its devices. Programs run in its namespace, LAB.NODE (`ip netns exec`). The lab
+ * is removed when the simulator is destroyed.
+ */
+class LabHelper
+{
+  public:
+    /** Where packets are forwarded. */
+    enum Mode
+    {
+        TRADITIONAL, //!< in the simulator, through ns-3's own FdNetDevice: the baseline
+        EMULATE,     //!< in the simulator, through RingNetDevice
+        OFFLOAD,     //!< in the kernel, by the routes the simulator's protocols compute
+    };
+
+    /** @param mode "traditional", "emulate" or "offload"; another word ends the program */
+    explicit LabHelper(const std::string& mode = "offload");
+    /** @param mode where packets are forwarded */
+    explicit LabHelper(Mode mode);
+
+    /** @param name of the lab; namespaces are called NAME.NODE. Default "ns3". */
+    void SetLabName(const std::string& name);
+    /**
+     * @param node a node
+     * @param plane where its packets are forwarded, whatever the mode says of the others
+     */
+    void SetDataPlane(Ptr<Node> node, viaduct::lab::DataPlane plane);
+    /**
+     * Moves an interface of the machine into a node's namespace, for the time of the run.
+     * @param node the node
+     * @param interface its name on the machine, e.g. "eth1"; also its name in the node
+     * @param device the ns-3 device whose place it takes; that device's channel is ignored. Null:
+     *        the interface is there for the kernel and for programs only.
+     */
+    void AddPhysicalInterface(Ptr<Node> node, const std::string& interface, Ptr<NetDevice> device);
+    /**
+     * Has a device's transmissions undergo what a SPEC says, instead of what its channel says.
+     * @param device the sender
+     * @param spec the SPEC
+     */
+    void SetSpec(Ptr<NetDevice> device, const viaduct::path::Spec& spec);
+    /**
+     * @param channel a channel
+     * @param name of its link in the lab; default "n0-n1" or "lan" and the channel's number
+     */
+    void SetLinkName(Ptr<Channel> channel, const std::string& name);
+    /**
+     * Leaves an effect of all channels out of the lab although the scenario has it. A deliberate
+     * deviation: GetIgnored() tells it, for the results.
+     * @param effect "rate" (with its queue), "delay", "loss", "ber" or "aqm"
+     */
+    void Ignore(const std::string& effect);
+    /**
+     * @param node a node
+     * @param name of a kernel setting, e.g. "net.ipv4.tcp_congestion_control"
+     * @param value its value
+     */
+    void SetSysctl(Ptr<Node> node, const std::string& name, const std::string& value);
+    /**
+     * Whether programs can run on nodes whose data plane is the simulator (on a TUN device).
+     * @param on default true
+     */
+    void SetPrograms(bool on);
+    /** @param broker the broker to use; default: broker::Client::ConnectOrSpawn() */
+    void SetBroker(std::shared_ptr<viaduct::broker::Client> broker);
+    /** @return settings of nodes whose data plane is the kernel */
+    OffloadHelper& Offload();
+
+    /**
+     * What would be built; needs no privilege.
+     * @param nodes the scenario's nodes, with their devices and addresses
+     * @return the lab
+     * @throw viaduct::UsageError naming the node and device that no lab can be made of
+     */
+    viaduct::lab::Topology Describe(const NodeContainer& nodes) const;
+
+    /**
+     * Builds the lab and replaces the devices. An error ends the program with one line and the
+     * product's exit status.
+     * @param nodes the scenario's nodes, with their Internet stacks, devices and addresses
+     */
+    void Install(const NodeContainer& nodes);
+    /**
+     * The same for programs that handle errors themselves.
+     * @param nodes the scenario's nodes
+     * @throw viaduct::Error
+     */
+    void InstallOrThrow(const NodeContainer& nodes);
+
+    /** One interface of the lab and what ns-3 has on it. */
+    struct Attachment
+    {
+        Ptr<Node> node;          //!< the node
+        std::string nodeName;    //!< in the lab
+        std::string interface;   //!< in the lab
+        Ptr<NetDevice> original; //!< the simulated device
+        Ptr<NetDevice> device;   //!< what took its place
+    };
+
+    /** @return all interfaces, by node and device; empty before Install() */
+    const std::vector<Attachment>& GetAttachments() const;
+    /** @return the nodes whose data plane is the kernel, by name; empty before Install() */
+    const std::map<std::string, OffloadHelper::Offload>& GetOffloads() const;
+    /** @return the program ports, by node name; empty before Install() */
+    const std::map<std::string, Ptr<ProgramPort>>& GetProgramPorts() const;
+    /** @return effects that the scenario has and Ignore() left out, e.g. "n0-n1: rate" */
+    std::vector<std::string> GetIgnored() const;
+    /** @return the broker; null before Install() */
+    std::shared_ptr<viaduct::broker::Client> GetBroker() const;
+
+    /**
+     * @param node a node
+     * @return its name in the lab
+     */
+    static std::string NodeName(Ptr<Node> node);
+
+  private:
+    struct Plan;
+    struct State;
+
+    Plan MakePlan(const NodeContainer& nodes) const;
+    void PlanNode(Ptr<Node> node, Plan& plan) const;
+    void PlanDevice(Ptr<Node> node, Ptr<NetDevice> device, Plan& plan) const;
+    void PlanLinks(Plan& plan) const;
+    viaduct::path::Spec SpecFor(const Attachment& sender,
+                                const std::vector<Attachment>& all,
+                                const std::string& link,
+                                Plan& plan) const;
+    viaduct::lab::DataPlane DataPlaneOf(Ptr<Node> node) const;
+    void CheckSimulator() const;
+    void Attach(const Plan& plan);
+    void AttachSimulatorNode(const viaduct::lab::Node& node, const Plan& plan);
+    void AttachKernelNode(const viaduct::lab::Node& node, const Plan& plan);
+    Ptr<NetDevice> MakeRingDevice(const Attachment& attachment, bool hasQdisc);
+    Ptr<NetDevice> MakeFdDevice(const Attachment& attachment);
+
+    Mode m_mode;                                                //!< where packets go
+    std::string m_labName{"ns3"};                               //!< of the lab
+    std::map<Ptr<Node>, viaduct::lab::DataPlane> m_planes;      //!< overrides
+    std::map<Ptr<NetDevice>, std::string> m_physical;           //!< the machine's interfaces
+    std::map<Ptr<Node>, std::vector<std::string>> m_kernelOnly; //!< the same, without a device
+    std::map<Ptr<NetDevice>, viaduct::path::Spec> m_specs;      //!< instead of the channel's
+    std::map<Ptr<Channel>, std::string> m_linkNames;            //!< users' own
+    std::map<Ptr<Node>, std::map<std::string, std::string>> m_sysctls; //!< users' own
+    std::set<std::string> m_ignore;                                    //!< effects left out
+    bool m_programs{true};                                             //!< TUN devices
+    std::shared_ptr<viaduct::broker::Client> m_broker;                 //!< user's own
+    OffloadHelper m_offload;                                           //!< for kernel nodes
+    std::shared_ptr<State> m_state;                                    //!< what was installed
+};
+
+} // namespace ns3
+
+#endif // VIADUCT_LAB_HELPER_H

@@ -1,0 +1,209 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "offload-helper.h"
+
+#include "ns3/boolean.h"
+#include "ns3/device-replacement.h"
+#include "ns3/simulator.h"
+#include "ns3/wire-conversion.h"
+
+#include "base/error.h"
+#include "io/control_port.h"
+#include "io/ring_port.h"
+
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+
+namespace ns3
+{
+
+using viaduct::UniqueFd;
+using viaduct::broker::Client;
+using viaduct::io::ControlClaim;
+using viaduct::io::ControlPort;
+using viaduct::io::PortHolder;
+using viaduct::io::RingPort;
+
+namespace
+{
+
+void
+BindPacketSocket(const viaduct::broker::NodeSocket& socket, uint16_t etherType)
+{
+    sockaddr_ll address{};
+    address.sll_family = AF_PACKET;
+    address.sll_protocol = htons(etherType);
+    address.sll_ifindex = socket.ifindex;
+    viaduct::SystemCall(
+        "bind packet socket",
+        bind(socket.fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address));
+}
+
+/** A socket that carries what the claim says, on one interface of one node. */
+UniqueFd
+OpenSocket(Client& broker,
+           const std::string& node,
+           const std::string& interface,
+           const ControlClaim& claim)
+{
+    if (claim.kind == ControlClaim::Kind::kEtherType)
+    {
+        viaduct::broker::PacketSocketOptions options;
+        options.node = node;
+        options.interface = interface;
+        options.ether_type = claim.number;
+        auto socket = broker.OpenPacketSocket(options);
+        BindPacketSocket(socket, claim.number);
+        return std::move(socket.fd);
+    }
+    viaduct::broker::ControlSocketOptions options;
+    options.node = node;
+    options.interface = interface;
+    options.family = claim.family;
+    options.kind = claim.kind == ControlClaim::Kind::kUdp
+                       ? viaduct::broker::ControlSocketOptions::Kind::kUdp
+                       : viaduct::broker::ControlSocketOptions::Kind::kRawIp;
+    options.number = claim.number;
+    return std::move(broker.OpenControlSocket(options).fd);
+}
+
+/** The index of an interface in its node's namespace. */
+int
+IfIndex(Client& broker, const std::string& node, const std::string& interface)
+{
+    viaduct::broker::PacketSocketOptions options;
+    options.node = node;
+    options.interface = interface;
+    options.promiscuous = false;
+    return broker.OpenPacketSocket(options).ifindex;
+}
+
+Ptr<RingNetDevice>
+MakeDevice(Ptr<NetDevice> old, bool needsArp)
+{
+    auto device = CreateObject<RingNetDevice>();
+    device->SetAddress(old->GetAddress());
+    device->SetMtu(old->GetMtu());
+    device->SetAttribute("NeedsArp", BooleanValue(needsArp));
+    return device;
+}
+
+} // namespace
+
+OffloadHelper::OffloadHelper()
+{
+    m_routeFactory.SetTypeId(RouteSource::GetTypeId());
+    m_controlFactory.SetTypeId(ControlPlane::GetTypeId());
+}
+
+void
+OffloadHelper::SetRouteAttribute(const std::string& name, const AttributeValue& value)
+{
+    m_routeFactory.Set(name, value);
+}
+
+void
+OffloadHelper::SetControlAttribute(const std::string& name, const AttributeValue& value)
+{
+    m_controlFactory.Set(name, value);
+}
+
+void
+OffloadHelper::SetControlFilter(Ptr<Node> node, const std::string& filter)
+{
+    m_filters[node] = filter;
+}
+
+OffloadHelper::Offload
+OffloadHelper::Install(Ptr<Node> node,
+                       const std::string& name,
+                       const std::vector<Interface>& interfaces,
+                       const std::vector<viaduct::wire::IpAddress>& known,
+                       std::shared_ptr<Client> broker,
+                       std::vector<Ptr<RingNetDevice>>& replacements) const
+{
+    Offload offload;
+    offload.control = m_controlFactory.Create<ControlPlane>();
+    offload.control->SetNode(node, [broker, name](const std::string& interface, const auto& claim) {
+        return OpenSocket(*broker, name, interface, claim);
+    });
+    std::map<Ptr<NetDevice>, std::string> names;
+    const auto filter = m_filters.find(node);
+    for (const Interface& interface : interfaces)
+    {
+        Ptr<RingNetDevice> device =
+            filter == m_filters.end()
+                ? MakeControlDevice(interface, name, offload.control, broker)
+                : MakeFilteredDevice(interface, name, filter->second, offload.control, *broker);
+        ReplaceDevice(node, interface.device, device);
+        names[device] = interface.name;
+        replacements.push_back(device);
+    }
+    offload.routes = m_routeFactory.Create<RouteSource>();
+    offload.routes->SetNode(node, names);
+    offload.routes->SetKnownAddresses(known);
+    offload.routes->SetApply([broker, name](const viaduct::fib::RouteChanges& changes) {
+        broker->ApplyRoutes(name, changes);
+    });
+    // After the node's own initialization, which was scheduled when it was made.
+    Simulator::ScheduleWithContext(node->GetId(), Time(0), &ControlPlane::Start, offload.control);
+    Simulator::ScheduleWithContext(node->GetId(), Time(0), &RouteSource::Start, offload.routes);
+    return offload;
+}
+
+Ptr<RingNetDevice>
+OffloadHelper::MakeControlDevice(const Interface& interface,
+                                 const std::string& name,
+                                 Ptr<ControlPlane> control,
+                                 std::shared_ptr<Client> broker) const
+{
+    auto device = MakeDevice(interface.device, false);
+    viaduct::io::ControlOptions options;
+    options.ifindex = IfIndex(*broker, name, interface.name);
+    options.mac = wireconversion::ToWire(Mac48Address::ConvertFrom(device->GetAddress()));
+    // A socket that a protocol opens between two looks at the node opens its own when it sends.
+    auto opener = [broker, name, interface = interface.name](const ControlClaim& claim) {
+        try
+        {
+            return OpenSocket(*broker, name, interface, claim);
+        }
+        catch (const viaduct::Error&)
+        {
+            return UniqueFd(); // counted by the port as unclaimed
+        }
+    };
+    auto holder = std::make_unique<PortHolder<ControlPort>>(ControlPort(options, opener));
+    control->AddInterface(device, interface.name, &holder->port());
+    device->SetPort(std::move(holder));
+    return device;
+}
+
+Ptr<RingNetDevice>
+OffloadHelper::MakeFilteredDevice(const Interface& interface,
+                                  const std::string& name,
+                                  const std::string& filter,
+                                  Ptr<ControlPlane> control,
+                                  Client& broker) const
+{
+    auto device = MakeDevice(interface.device, true);
+    viaduct::broker::PacketSocketOptions options;
+    options.node = name;
+    options.interface = interface.name;
+    options.filter = "(" + filter + ") or arp or (icmp6 and ip6[40] >= 133 and ip6[40] <= 136)";
+    options.promiscuous = false;
+    auto socket = broker.OpenPacketSocket(options);
+    viaduct::io::RingOptions ring;
+    ring.ifindex = socket.ifindex;
+    ring.slots = 256; // control packets are few
+    ring.qdisc_bypass = false;
+    device->SetPort(viaduct::io::Hold(RingPort(std::move(socket.fd), ring)));
+    control->AddHeldInterface(device, interface.name);
+    return device;
+}
+
+} // namespace ns3

@@ -1,0 +1,137 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_CONTROL_PLANE_H
+#define VIADUCT_CONTROL_PLANE_H
+
+#include "ns3/event-id.h"
+#include "ns3/net-device.h"
+#include "ns3/node.h"
+#include "ns3/nstime.h"
+#include "ns3/object.h"
+#include "ns3/traced-callback.h"
+
+#include "base/fd.h"
+#include "io/control_port.h"
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * Finds out what a node's protocols talk on, and has kernel sockets opened that match exactly that.
+ *
+ * Derived from the node itself: UDP sockets that are bound to a port, raw sockets, IP protocols
+ * other than TCP, UDP and ICMP, and EtherTypes other than IP and ARP that somebody handles. Sockets
+ * bound to a loopback address are none of the network's business. Looked at when the simulation
+ * starts, then every ScanInterval; what is sent from a socket opened in between opens its own.
+ * Sockets stay open until the run ends.
+ */
+class ControlPlane : public Object
+{
+  public:
+    using Claim = viaduct::io::ControlClaim; //!< what one kernel socket carries
+
+    /** Opens a kernel socket for a claim on an interface; throws viaduct::Error. */
+    using Open = std::function<viaduct::UniqueFd(const std::string& interface, const Claim& claim)>;
+
+    /**
+     * TracedCallback signature for sockets opened.
+     * @param node the node's id
+     * @param interface the kernel's name of the interface
+     * @param claim what the socket carries
+     */
+    typedef void (*OpenedTracedCallback)(uint32_t node,
+                                         const std::string& interface,
+                                         const Claim& claim);
+
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+    ControlPlane();
+    ~ControlPlane() override;
+
+    /**
+     * @param node the node whose sockets are looked at
+     * @param open opens kernel sockets
+     */
+    void SetNode(Ptr<Node> node, Open open);
+    /**
+     * Adds an interface that is served by a control port.
+     * @param device the device on the port
+     * @param name the kernel's name of the interface
+     * @param port the port; owned by the device
+     */
+    void AddInterface(Ptr<NetDevice> device,
+                      const std::string& name,
+                      viaduct::io::ControlPort* port);
+    /**
+     * Adds an interface whose control packets are read in another way (a filtered packet socket):
+     * the kernel sockets are only held, so that the kernel does not answer with ICMP errors.
+     * @param device the device
+     * @param name the kernel's name of the interface
+     */
+    void AddHeldInterface(Ptr<NetDevice> device, const std::string& name);
+    /** Looks now and goes on looking. To be called when the node is initialized. */
+    void Start();
+    /** Looks once. */
+    void Scan();
+
+    /**
+     * @param device a device, or null for what is not bound to a device
+     * @return what the node's protocols talk on through this device
+     */
+    std::set<Claim> FindClaims(Ptr<NetDevice> device) const;
+    /** @return what cannot be carried to the kernel, a line each; empty if all can */
+    std::vector<std::string> GetUnsupported() const;
+    /** @return how many kernel sockets are open */
+    uint32_t GetNSockets() const;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    /** An interface of the node. */
+    struct Interface
+    {
+        Ptr<NetDevice> device;                   //!< the device
+        std::string name;                        //!< the kernel's name
+        viaduct::io::ControlPort* port;          //!< null: sockets are only held
+        std::set<Claim> claims;                  //!< what is open
+        std::map<Claim, viaduct::UniqueFd> held; //!< without a port
+        std::set<Claim> refused;                 //!< what could not be opened
+    };
+
+    void FindUdp(Ptr<NetDevice> device, std::set<Claim>& claims) const;
+    void FindRaw(Ptr<NetDevice> device, std::set<Claim>& claims) const;
+    void FindIpProtocols(std::set<Claim>& claims) const;
+    void FindEtherTypes(Ptr<NetDevice> device, std::set<Claim>& claims) const;
+    void OpenClaim(Interface& interface, const Claim& claim);
+    void ScanAndSchedule();
+
+    Ptr<Node> m_node;                       //!< whose sockets
+    Open m_open;                            //!< opens kernel sockets
+    std::list<Interface> m_interfaces;      //!< where
+    std::set<Claim> m_ipProtocols;          //!< found once: they do not change
+    bool m_ipProtocolsFound{false};         //!< whether they were looked for
+    std::vector<std::string> m_unsupported; //!< refused claims
+    Time m_scanInterval;                    //!< how often
+    EventId m_scan;                         //!< the next look
+    TracedCallback<uint32_t, const std::string&, const Claim&> m_openedTrace; //!< sockets opened
+};
+
+} // namespace ns3
+
+#endif // VIADUCT_CONTROL_PLANE_H

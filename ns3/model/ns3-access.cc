@@ -1,0 +1,160 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3-access.h"
+
+#include "ns3/abort.h"
+#include "ns3/ipv4-l3-protocol.h"
+#include "ns3/ipv4-raw-socket-impl.h"
+#include "ns3/ipv4-static-routing.h"
+#include "ns3/ipv6-l3-protocol.h"
+#include "ns3/olsr-routing-protocol.h"
+
+#include <list>
+#include <map>
+#include <type_traits>
+#include <utility>
+
+namespace ns3
+{
+namespace ns3access
+{
+namespace
+{
+
+/** Defines Get(Tag), which returns the pointer to member given in an explicit instantiation. */
+template <typename Tag, auto Member>
+struct Grant
+{
+    friend constexpr auto Get(Tag)
+    {
+        return Member;
+    }
+};
+
+struct Ipv4ReverseMap
+{
+    friend constexpr auto Get(Ipv4ReverseMap);
+};
+
+struct Ipv6ReverseMap
+{
+    friend constexpr auto Get(Ipv6ReverseMap);
+};
+
+struct Ipv4RawSockets
+{
+    friend constexpr auto Get(Ipv4RawSockets);
+};
+
+struct Ipv6RawSockets
+{
+    friend constexpr auto Get(Ipv6RawSockets);
+};
+
+struct NodeHandlers
+{
+    friend constexpr auto Get(NodeHandlers);
+};
+
+struct OlsrHna
+{
+    friend constexpr auto Get(OlsrHna);
+};
+
+template struct Grant<Ipv4ReverseMap, &Ipv4L3Protocol::m_reverseInterfacesContainer>;
+template struct Grant<Ipv6ReverseMap, &Ipv6L3Protocol::m_reverseInterfacesContainer>;
+template struct Grant<Ipv4RawSockets, &Ipv4L3Protocol::m_sockets>;
+template struct Grant<Ipv6RawSockets, &Ipv6L3Protocol::m_sockets>;
+template struct Grant<NodeHandlers, &Node::m_handlers>;
+template struct Grant<OlsrHna, &olsr::RoutingProtocol::m_hnaRoutingTable>;
+
+using ReverseMap = std::map<Ptr<const NetDevice>, uint32_t>;
+
+static_assert(std::is_same_v<decltype(Get(Ipv4ReverseMap{})), ReverseMap Ipv4L3Protocol::*>,
+              "Ipv4L3Protocol::m_reverseInterfacesContainer changed: adapt ns3-access");
+static_assert(std::is_same_v<decltype(Get(Ipv6ReverseMap{})), ReverseMap Ipv6L3Protocol::*>,
+              "Ipv6L3Protocol::m_reverseInterfacesContainer changed: adapt ns3-access");
+static_assert(std::is_same_v<decltype(Get(Ipv4RawSockets{})),
+                             std::list<Ptr<Ipv4RawSocketImpl>> Ipv4L3Protocol::*>,
+              "Ipv4L3Protocol::m_sockets changed: adapt ns3-access");
+static_assert(std::is_same_v<decltype(Get(Ipv6RawSockets{})),
+                             std::list<Ptr<Ipv6RawSocketImpl>> Ipv6L3Protocol::*>,
+              "Ipv6L3Protocol::m_sockets changed: adapt ns3-access");
+
+static_assert(
+    std::is_same_v<decltype(Get(OlsrHna{})), Ptr<Ipv4StaticRouting> olsr::RoutingProtocol::*>,
+    "olsr::RoutingProtocol::m_hnaRoutingTable changed: adapt ns3-access");
+
+using HandlerEntry =
+    std::remove_cvref_t<decltype((std::declval<const Node&>().*Get(NodeHandlers{})).front())>;
+static_assert(std::is_same_v<decltype(HandlerEntry::handler), Node::ProtocolHandler> &&
+                  std::is_same_v<decltype(HandlerEntry::device), Ptr<NetDevice>> &&
+                  std::is_same_v<decltype(HandlerEntry::protocol), uint16_t> &&
+                  std::is_same_v<decltype(HandlerEntry::promiscuous), bool>,
+              "Node::ProtocolHandlerEntry changed: adapt ns3-access");
+
+void
+Replace(ReverseMap& map, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice)
+{
+    auto found = map.find(oldDevice);
+    NS_ABORT_MSG_IF(found == map.end(), "the device to replace has no IP interface");
+    const uint32_t interface = found->second;
+    map.erase(found);
+    map[newDevice] = interface;
+}
+
+} // namespace
+
+void
+ReplaceInReverseMap(Ipv4L3Protocol& ipv4, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice)
+{
+    Replace(ipv4.*Get(Ipv4ReverseMap{}), oldDevice, newDevice);
+}
+
+void
+ReplaceInReverseMap(Ipv6L3Protocol& ipv6, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice)
+{
+    Replace(ipv6.*Get(Ipv6ReverseMap{}), oldDevice, newDevice);
+}
+
+std::vector<Ptr<Socket>>
+RawSockets(const Ipv4L3Protocol& ipv4)
+{
+    const auto& sockets = ipv4.*Get(Ipv4RawSockets{});
+    return {sockets.begin(), sockets.end()};
+}
+
+std::vector<Ptr<Socket>>
+RawSockets(const Ipv6L3Protocol& ipv6)
+{
+    std::vector<Ptr<Socket>> sockets;
+    for (const auto& socket : ipv6.*Get(Ipv6RawSockets{}))
+    {
+        // ipv6-raw-socket-impl.h is not a public header of ns-3. The class derives from Socket
+        // alone (src/internet/model/ipv6-raw-socket-impl.h), so the base is at its very start.
+        sockets.emplace_back(reinterpret_cast<Socket*>(PeekPointer(socket)));
+    }
+    return sockets;
+}
+
+std::vector<ProtocolHandler>
+ProtocolHandlers(const Node& node)
+{
+    std::vector<ProtocolHandler> handlers;
+    for (const auto& entry : node.*Get(NodeHandlers{}))
+    {
+        handlers.push_back({entry.handler, entry.device, entry.protocol, entry.promiscuous});
+    }
+    return handlers;
+}
+
+Ptr<const Ipv4StaticRouting>
+OlsrHnaTable(const olsr::RoutingProtocol& protocol)
+{
+    return protocol.*Get(OlsrHna{});
+}
+
+} // namespace ns3access
+} // namespace ns3

@@ -1,0 +1,87 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_NS3_ACCESS_H
+#define VIADUCT_NS3_ACCESS_H
+
+#include "ns3/net-device.h"
+#include "ns3/node.h"
+#include "ns3/ptr.h"
+#include "ns3/socket.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3
+{
+
+class Ipv4L3Protocol;
+class Ipv4StaticRouting;
+class Ipv6L3Protocol;
+
+namespace olsr
+{
+class RoutingProtocol;
+}
+
+/**
+ * @ingroup viaduct
+ * The one place that reaches private members of ns-3's classes.
+ *
+ * ns-3 (3.44 to 3.48) has no public call to give an IP interface another device, and none to list
+ * raw sockets and protocol handlers. ns3-access.cc reaches the members by explicit instantiation,
+ * where the language lifts access checks ([temp.spec] p6), and checks the type of each at compile
+ * time, so that a release that renames or changes one fails to build there and nowhere else.
+ */
+namespace ns3access
+{
+
+/** A protocol handler registered on a node. */
+struct ProtocolHandler
+{
+    Node::ProtocolHandler handler; //!< what is called
+    Ptr<NetDevice> device;         //!< the device it is for; null for all
+    uint16_t protocol;             //!< EtherType; 0 for all
+    bool promiscuous;              //!< also frames for other hosts
+};
+
+/**
+ * Enters a device in the device-to-interface map, in place of another one.
+ * @param ipv4 the IP layer
+ * @param oldDevice the device to forget
+ * @param newDevice the device that takes its interface
+ */
+void ReplaceInReverseMap(Ipv4L3Protocol& ipv4, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice);
+/** @copydoc ReplaceInReverseMap(Ipv4L3Protocol&,Ptr<NetDevice>,Ptr<NetDevice>)
+ *  @param ipv6 the IP layer */
+void ReplaceInReverseMap(Ipv6L3Protocol& ipv6, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice);
+
+/**
+ * @param ipv4 the IP layer
+ * @return its raw sockets
+ */
+std::vector<Ptr<Socket>> RawSockets(const Ipv4L3Protocol& ipv4);
+/**
+ * @param ipv6 the IP layer
+ * @return its raw sockets
+ */
+std::vector<Ptr<Socket>> RawSockets(const Ipv6L3Protocol& ipv6);
+
+/**
+ * @param node a node
+ * @return the protocol handlers registered on it, in order of registration
+ */
+std::vector<ProtocolHandler> ProtocolHandlers(const Node& node);
+
+/**
+ * @param protocol OLSR
+ * @return the routes it has learned from HNA messages. (GetRoutingTableAssociation() is the table
+ *         it announces, not the one it learns.)
+ */
+Ptr<const Ipv4StaticRouting> OlsrHnaTable(const olsr::RoutingProtocol& protocol);
+
+} // namespace ns3access
+} // namespace ns3
+
+#endif // VIADUCT_NS3_ACCESS_H

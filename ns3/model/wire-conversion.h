@@ -1,0 +1,81 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_WIRE_CONVERSION_H
+#define VIADUCT_WIRE_CONVERSION_H
+
+#include "ns3/ipv4-address.h"
+#include "ns3/ipv6-address.h"
+#include "ns3/mac48-address.h"
+
+#include "wire/address.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * Conversions between ns-3's addresses and the library's.
+ */
+namespace wireconversion
+{
+
+/**
+ * @param address an address
+ * @return the same address
+ */
+inline viaduct::wire::IpAddress
+ToWire(const Ipv4Address& address)
+{
+    return viaduct::wire::IpAddress::FromIpv4(address.Get());
+}
+
+/** @copydoc ToWire(const Ipv4Address&) */
+inline viaduct::wire::IpAddress
+ToWire(const Ipv6Address& address)
+{
+    viaduct::wire::IpAddress result;
+    result.family = viaduct::wire::Family::kIpv6;
+    address.GetBytes(result.bytes.data());
+    return result;
+}
+
+/** @copydoc ToWire(const Ipv4Address&) */
+inline viaduct::wire::MacAddress
+ToWire(const Mac48Address& address)
+{
+    viaduct::wire::MacAddress result;
+    address.CopyTo(result.bytes.data());
+    return result;
+}
+
+/**
+ * @param address an IPv4 address
+ * @return the same address
+ */
+inline Ipv4Address
+ToIpv4(const viaduct::wire::IpAddress& address)
+{
+    const auto& b = address.bytes;
+    return Ipv4Address(uint32_t{b[0]} << 24 | uint32_t{b[1]} << 16 | uint32_t{b[2]} << 8 | b[3]);
+}
+
+/**
+ * @param address an IPv6 address
+ * @return the same address
+ */
+inline Ipv6Address
+ToIpv6(const viaduct::wire::IpAddress& address)
+{
+    uint8_t bytes[16];
+    std::copy(address.bytes.begin(), address.bytes.end(), bytes);
+    return Ipv6Address(bytes);
+}
+
+} // namespace wireconversion
+} // namespace ns3
+
+#endif // VIADUCT_WIRE_CONVERSION_H

@@ -1,0 +1,96 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "control-channel.h"
+
+#include <cerrno>
+#include <iostream>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace ns3
+{
+namespace sim
+{
+
+ControlChannel::ControlChannel(int fd) : m_fd(fd)
+{
+}
+
+void
+ControlChannel::Send(const nlohmann::json& event)
+{
+    const std::string line =
+        event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    if (m_fd < 0)
+    {
+        std::cout << line << std::flush;
+        return;
+    }
+    size_t sent = 0;
+    while (sent < line.size())
+    {
+        const ssize_t n = send(m_fd, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
+        if (n > 0)
+        {
+            sent += n;
+        }
+        else if (errno == EAGAIN)
+        {
+            pollfd wait{m_fd, POLLOUT, 0};
+            poll(&wait, 1, 1000);
+        }
+        else if (errno != EINTR)
+        {
+            m_stop = true;
+            return;
+        }
+    }
+}
+
+void
+ControlChannel::SendError(const viaduct::Error& error)
+{
+    Send({{"event", "error"},
+          {"message", error.what()},
+          {"status", static_cast<int>(error.status())}});
+}
+
+bool
+ControlChannel::StopRequested()
+{
+    char buffer[4096];
+    while (m_fd >= 0 && !m_stop)
+    {
+        const ssize_t n = recv(m_fd, buffer, sizeof buffer, MSG_DONTWAIT);
+        if (n < 0 && errno == EINTR)
+        {
+            continue;
+        }
+        if (n < 0 && errno == EAGAIN)
+        {
+            break;
+        }
+        if (n <= 0)
+        {
+            m_stop = true;
+            break;
+        }
+        m_received.append(buffer, n);
+        for (size_t end; (end = m_received.find('\n')) != std::string::npos;)
+        {
+            const auto command = nlohmann::json::parse(m_received.substr(0, end), nullptr, false);
+            m_received.erase(0, end + 1);
+            if (command.is_object() && command.value("command", "") == "stop")
+            {
+                m_stop = true;
+            }
+        }
+    }
+    return m_stop;
+}
+
+} // namespace sim
+} // namespace ns3

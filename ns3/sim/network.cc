@@ -1,0 +1,601 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "network.h"
+
+#include "type-check.h"
+
+#include "ns3/boolean.h"
+#include "ns3/channel-spec.h"
+#include "ns3/csma-helper.h"
+#include "ns3/data-rate.h"
+#include "ns3/double.h"
+#include "ns3/error-model.h"
+#include "ns3/internet-stack-helper.h"
+#include "ns3/ipv4-global-routing-helper.h"
+#include "ns3/ipv4-list-routing.h"
+#include "ns3/ipv4-routing-helper.h"
+#include "ns3/ipv4-static-routing-helper.h"
+#include "ns3/ipv4-static-routing.h"
+#include "ns3/ipv6-l3-protocol.h"
+#include "ns3/ipv6-list-routing.h"
+#include "ns3/ipv6-routing-helper.h"
+#include "ns3/ipv6-static-routing.h"
+#include "ns3/names.h"
+#include "ns3/olsr-routing-protocol.h"
+#include "ns3/point-to-point-helper.h"
+#include "ns3/pointer.h"
+#include "ns3/queue-size.h"
+#include "ns3/rip.h"
+#include "ns3/ripng.h"
+#include "ns3/simple-channel.h"
+#include "ns3/simple-net-device-helper.h"
+#include "ns3/simple-net-device.h"
+#include "ns3/wire-conversion.h"
+
+#include "base/error.h"
+
+#include <algorithm>
+#include <set>
+
+namespace ns3
+{
+namespace sim
+{
+
+using viaduct::UsageError;
+using viaduct::path::Spec;
+using viaduct::scenario::LinkSettings;
+using viaduct::scenario::Mode;
+using viaduct::scenario::NodeSettings;
+using viaduct::wire::Family;
+using viaduct::wire::IpPrefix;
+using wireconversion::ToIpv4;
+using wireconversion::ToIpv6;
+
+namespace
+{
+
+bool
+HasIpv6(const viaduct::scenario::Scenario& scenario)
+{
+    for (const LinkSettings& link : scenario.links)
+    {
+        for (const IpPrefix& address : link.addresses)
+        {
+            if (address.address.family == Family::kIpv6)
+            {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+Time
+DelayOf(const Spec& spec)
+{
+    return NanoSeconds(spec.delay ? spec.delay->nanoseconds() : 0);
+}
+
+QueueSize
+QueueOf(const Spec& spec)
+{
+    if (!spec.queue)
+    {
+        return QueueSize(QueueSizeUnit::PACKETS, 100); // ns-3's default
+    }
+    return QueueSize(spec.queue->unit == viaduct::path::Queue::Unit::kPackets
+                         ? QueueSizeUnit::PACKETS
+                         : QueueSizeUnit::BYTES,
+                     static_cast<uint32_t>(spec.queue->amount));
+}
+
+Ptr<RateErrorModel>
+ErrorModelOf(const Spec& spec)
+{
+    auto model = CreateObject<RateErrorModel>();
+    model->SetUnit(spec.loss ? RateErrorModel::ERROR_UNIT_PACKET : RateErrorModel::ERROR_UNIT_BIT);
+    model->SetRate(spec.loss ? *spec.loss : spec.bit_error_rate.value_or(0));
+    return model;
+}
+
+} // namespace
+
+Network::Network(const viaduct::scenario::Scenario& scenario)
+    : m_scenario(scenario), m_simulate(scenario.mode == Mode::kSimulate), m_ipv6(HasIpv6(scenario))
+{
+    if (scenario.routing.protocol != "static")
+    {
+        m_protocol =
+            CheckedFactory(scenario.routing.protocol,
+                           {Ipv4RoutingProtocol::GetTypeId(), Ipv6RoutingProtocol::GetTypeId()},
+                           scenario.routing.attributes);
+        m_protocolIsIpv6 = m_protocol.GetTypeId().IsChildOf(Ipv6RoutingProtocol::GetTypeId());
+    }
+    else if (!scenario.routing.attributes.empty())
+    {
+        throw UsageError("routing.attributes: static routes have none; leave them out");
+    }
+    MakeNodes();
+    MakeLinks();
+    InstallStacks();
+    AssignAddresses();
+    RouteHosts();
+    if (scenario.routing.protocol == "static")
+    {
+        Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+    }
+}
+
+const NodeContainer&
+Network::GetNodes() const
+{
+    return m_nodes;
+}
+
+Ptr<Node>
+Network::GetNode(const std::string& name) const
+{
+    return m_byName.at(name);
+}
+
+const std::vector<NetworkLink>&
+Network::GetLinks() const
+{
+    return m_links;
+}
+
+const NetworkLink&
+Network::GetLink(const std::string& name) const
+{
+    return *std::find_if(m_links.begin(), m_links.end(), [&](const NetworkLink& link) {
+        return link.settings->name == name;
+    });
+}
+
+const Spec&
+Network::SpecOf(const LinkSettings& link, size_t end)
+{
+    const auto& direction = end == 0 ? link.up : link.down;
+    return link.kind == viaduct::lab::Link::Kind::kPair && direction ? *direction : link.spec;
+}
+
+bool
+Network::IsHost(const std::string& name) const
+{
+    return std::any_of(m_scenario.nodes.begin(), m_scenario.nodes.end(), [&](const auto& node) {
+        return node.name == name && node.host;
+    });
+}
+
+viaduct::wire::IpAddress
+Network::AddressOf(const std::string& node) const
+{
+    for (const Family family : {Family::kIpv4, Family::kIpv6})
+    {
+        for (const LinkSettings& link : m_scenario.links)
+        {
+            for (size_t i = 0; i < link.addresses.size(); i++)
+            {
+                if (link.nodes[i % link.nodes.size()] == node &&
+                    link.addresses[i].address.family == family)
+                {
+                    return link.addresses[i].address;
+                }
+            }
+        }
+    }
+    throw UsageError("node " + node + " has no address; connect it by a link");
+}
+
+void
+Network::MakeNodes()
+{
+    m_nodes.Create(m_scenario.nodes.size());
+    for (uint32_t i = 0; i < m_scenario.nodes.size(); i++)
+    {
+        const std::string& name = m_scenario.nodes[i].name;
+        Names::Add(name, m_nodes.Get(i));
+        m_byName[name] = m_nodes.Get(i);
+    }
+}
+
+void
+Network::MakeLinks()
+{
+    for (const LinkSettings& settings : m_scenario.links)
+    {
+        const bool pair = settings.kind == viaduct::lab::Link::Kind::kPair;
+        bool rate = false;
+        for (size_t i = 0; m_simulate && i < (pair ? 2 : 1); i++)
+        {
+            CheckSimulates(SpecOf(settings, i), "link " + settings.name);
+            rate |= SpecOf(settings, i).rate.has_value();
+        }
+        NetworkLink link = !rate  ? MakeSimple(settings)
+                           : pair ? MakePointToPoint(settings)
+                                  : MakeCsma(settings);
+        link.settings = &settings;
+        for (const auto& device : link.devices)
+        {
+            device->SetMtu(settings.mtu);
+        }
+        if (m_simulate)
+        {
+            MakeErrors(link);
+        }
+        m_links.push_back(link);
+    }
+    for (const NodeSettings& node : m_scenario.nodes)
+    {
+        MakePhysical(node);
+    }
+}
+
+NetworkLink
+Network::MakePointToPoint(const LinkSettings& settings)
+{
+    const Spec& up = SpecOf(settings, 0);
+    const Spec& down = SpecOf(settings, 1);
+    const std::string where = "link " + settings.name;
+    if (up.delay != down.delay)
+    {
+        throw UsageError(where + ": ns-3's point-to-point channel has one delay; give both "
+                                 "directions the same in mode simulate");
+    }
+    if (!up.rate || !down.rate)
+    {
+        throw UsageError(where + ": give both directions a rate, or none, in mode simulate");
+    }
+    PointToPointHelper helper;
+    helper.SetChannelAttribute("Delay", TimeValue(DelayOf(up)));
+    NetDeviceContainer devices =
+        helper.Install(GetNode(settings.nodes[0]), GetNode(settings.nodes[1]));
+    NetworkLink link{&settings, devices.Get(0)->GetChannel(), {}, {}};
+    for (uint32_t i = 0; i < 2; i++)
+    {
+        const Spec& spec = i == 0 ? up : down;
+        devices.Get(i)->SetAttribute("DataRate",
+                                     DataRateValue(DataRate(static_cast<uint64_t>(*spec.rate))));
+        PointerValue queue;
+        devices.Get(i)->GetAttribute("TxQueue", queue);
+        queue.GetObject()->SetAttribute("MaxSize", QueueSizeValue(QueueOf(spec)));
+        link.devices.push_back(devices.Get(i));
+    }
+    return link;
+}
+
+NetworkLink
+Network::MakeCsma(const LinkSettings& settings)
+{
+    CsmaHelper helper;
+    helper.SetChannelAttribute("DataRate",
+                               DataRateValue(DataRate(static_cast<uint64_t>(*settings.spec.rate))));
+    helper.SetChannelAttribute("Delay", TimeValue(DelayOf(settings.spec)));
+    helper.SetQueue("ns3::DropTailQueue", "MaxSize", QueueSizeValue(QueueOf(settings.spec)));
+    NetworkLink link{&settings, nullptr, {}, {}};
+    NodeContainer nodes;
+    for (const auto& name : settings.nodes)
+    {
+        nodes.Add(GetNode(name));
+    }
+    NetDeviceContainer devices = helper.Install(nodes);
+    link.channel = devices.Get(0)->GetChannel();
+    link.devices = {devices.Begin(), devices.End()};
+    return link;
+}
+
+NetworkLink
+Network::MakeSimple(const LinkSettings& settings)
+{
+    const Spec& up = SpecOf(settings, 0);
+    if (m_simulate && SpecOf(settings, settings.nodes.size() > 1 ? 1 : 0).delay != up.delay)
+    {
+        throw UsageError("link " + settings.name +
+                         ": ns-3's channel has one delay; give both directions the same in mode "
+                         "simulate");
+    }
+    SimpleNetDeviceHelper helper;
+    if (m_simulate)
+    {
+        helper.SetChannelAttribute("Delay", TimeValue(DelayOf(up)));
+    }
+    NetworkLink link{&settings, CreateObject<SimpleChannel>(), {}, {}};
+    if (m_simulate)
+    {
+        link.channel->SetAttribute("Delay", TimeValue(DelayOf(up)));
+    }
+    for (const auto& name : settings.nodes)
+    {
+        link.devices.push_back(
+            helper.Install(GetNode(name), DynamicCast<SimpleChannel>(link.channel)).Get(0));
+    }
+    return link;
+}
+
+void
+Network::MakeErrors(const NetworkLink& link)
+{
+    const size_t n = link.devices.size();
+    for (size_t receiver = 0; receiver < n; receiver++)
+    {
+        // On a pair, what one end receives is what the other sends.
+        const Spec& spec = SpecOf(*link.settings, n == 2 ? 1 - receiver : 0);
+        if (spec.loss && spec.bit_error_rate)
+        {
+            throw UsageError("link " + link.settings->name +
+                             ": an ns-3 device has one error model; give loss or ber in mode "
+                             "simulate, not both");
+        }
+        if (spec.loss || spec.bit_error_rate)
+        {
+            link.devices[receiver]->SetAttribute("ReceiveErrorModel",
+                                                 PointerValue(ErrorModelOf(spec)));
+        }
+    }
+}
+
+void
+Network::MakePhysical(const NodeSettings& settings)
+{
+    if (m_simulate && !settings.physical_interfaces.empty())
+    {
+        throw UsageError("node " + settings.name +
+                         ": physical interfaces need a real mode; leave them out in mode simulate");
+    }
+}
+
+void
+Network::InstallStacks()
+{
+    for (uint32_t i = 0; i < m_scenario.nodes.size(); i++)
+    {
+        InstallRouting(m_nodes.Get(i), m_scenario.nodes[i]);
+    }
+}
+
+namespace
+{
+
+/** Hands out a routing protocol that was made before; InternetStackHelper wants a helper. */
+template <class Helper, class Protocol>
+class GivenRouting : public Helper
+{
+  public:
+    /** @param protocol what Create() returns */
+    explicit GivenRouting(Ptr<Protocol> protocol) : m_protocol(protocol)
+    {
+    }
+
+    GivenRouting* Copy() const override
+    {
+        return new GivenRouting(*this);
+    }
+
+    Ptr<Protocol> Create(Ptr<Node>) const override
+    {
+        return m_protocol;
+    }
+
+  private:
+    Ptr<Protocol> m_protocol; //!< what Create() returns
+};
+
+} // namespace
+
+void
+Network::InstallRouting(Ptr<Node> node, const NodeSettings& settings)
+{
+    auto list4 = CreateObject<Ipv4ListRouting>();
+    auto list6 = CreateObject<Ipv6ListRouting>();
+    list4->AddRoutingProtocol(CreateObject<Ipv4StaticRouting>(), 0);
+    list6->AddRoutingProtocol(CreateObject<Ipv6StaticRouting>(), 0);
+    if (!settings.host && m_scenario.routing.protocol == "static")
+    {
+        list4->AddRoutingProtocol(Ipv4GlobalRoutingHelper().Create(node), -10);
+    }
+    else if (!settings.host)
+    {
+        Ptr<Object> protocol = m_protocol.Create<Object>();
+        // OLSR, RIP, DSDV and AODV look for their node among what they are aggregated to.
+        node->AggregateObject(protocol);
+        if (m_protocolIsIpv6)
+        {
+            list6->AddRoutingProtocol(DynamicCast<Ipv6RoutingProtocol>(protocol), 10);
+        }
+        else
+        {
+            list4->AddRoutingProtocol(DynamicCast<Ipv4RoutingProtocol>(protocol), 10);
+        }
+    }
+    InternetStackHelper stack;
+    stack.SetIpv6StackInstall(m_ipv6);
+    stack.SetRoutingHelper(GivenRouting<Ipv4RoutingHelper, Ipv4RoutingProtocol>(list4));
+    stack.SetRoutingHelper(GivenRouting<Ipv6RoutingHelper, Ipv6RoutingProtocol>(list6));
+    stack.Install(node);
+    if (m_ipv6)
+    {
+        node->GetObject<Ipv6L3Protocol>()->SetAttribute("IpForward", BooleanValue(!settings.host));
+    }
+}
+
+void
+Network::AssignAddresses()
+{
+    for (const NetworkLink& link : m_links)
+    {
+        const auto& addresses = link.settings->addresses;
+        // Device by device, so that every IP interface has the index of its device.
+        for (size_t end = 0; end < link.devices.size(); end++)
+        {
+            Ptr<NetDevice> device = link.devices[end];
+            Ptr<Ipv4> ipv4 = device->GetNode()->GetObject<Ipv4>();
+            Ptr<Ipv6> ipv6 = device->GetNode()->GetObject<Ipv6>();
+            for (size_t i = end; i < addresses.size(); i += link.devices.size())
+            {
+                const IpPrefix& prefix = addresses[i];
+                if (prefix.address.family == Family::kIpv4)
+                {
+                    const int32_t known = ipv4->GetInterfaceForDevice(device);
+                    const uint32_t index =
+                        known >= 0 ? static_cast<uint32_t>(known) : ipv4->AddInterface(device);
+                    const uint32_t mask = prefix.length == 0 ? 0 : ~0U << (32 - prefix.length);
+                    ipv4->AddAddress(index,
+                                     Ipv4InterfaceAddress(ToIpv4(prefix.address), Ipv4Mask(mask)));
+                    ipv4->SetUp(index);
+                }
+                else
+                {
+                    const int32_t known = ipv6->GetInterfaceForDevice(device);
+                    const uint32_t index =
+                        known >= 0 ? static_cast<uint32_t>(known) : ipv6->AddInterface(device);
+                    ipv6->SetUp(index);
+                    ipv6->AddAddress(
+                        index,
+                        Ipv6InterfaceAddress(ToIpv6(prefix.address), Ipv6Prefix(prefix.length)));
+                }
+            }
+        }
+    }
+}
+
+void
+Network::RouteHosts()
+{
+    for (const NodeSettings& node : m_scenario.nodes)
+    {
+        if (node.host)
+        {
+            AddDefaultRoute(node);
+        }
+        else
+        {
+            AnnounceHosts(GetNode(node.name), node.name);
+        }
+    }
+}
+
+void
+Network::AddDefaultRoute(const NodeSettings& host)
+{
+    for (const NetworkLink& link : m_links)
+    {
+        const auto& nodes = link.settings->nodes;
+        const auto own = std::find(nodes.begin(), nodes.end(), host.name);
+        const auto gateway = std::find(nodes.begin(), nodes.end(), host.gateway);
+        if (own == nodes.end() || gateway == nodes.end())
+        {
+            continue;
+        }
+        Ptr<Node> node = GetNode(host.name);
+        Ptr<NetDevice> device = link.devices[own - nodes.begin()];
+        for (size_t i = gateway - nodes.begin(); i < link.settings->addresses.size();
+             i += nodes.size())
+        {
+            const auto& address = link.settings->addresses[i].address;
+            if (address.family == Family::kIpv4)
+            {
+                Ptr<Ipv4> ip = node->GetObject<Ipv4>();
+                Ipv4StaticRoutingHelper().GetStaticRouting(ip)->SetDefaultRoute(
+                    ToIpv4(address), ip->GetInterfaceForDevice(device));
+            }
+            else
+            {
+                Ptr<Ipv6> ip = node->GetObject<Ipv6>();
+                auto list = DynamicCast<Ipv6ListRouting>(ip->GetRoutingProtocol());
+                int16_t priority;
+                DynamicCast<Ipv6StaticRouting>(list->GetRoutingProtocol(0, priority))
+                    ->SetDefaultRoute(ToIpv6(address), ip->GetInterfaceForDevice(device));
+            }
+        }
+        return;
+    }
+}
+
+void
+Network::AnnounceHosts(Ptr<Node> router, const std::string& name)
+{
+    std::set<uint32_t> stubs4;
+    std::set<uint32_t> stubs6;
+    Ptr<Ipv4> ipv4 = router->GetObject<Ipv4>();
+    Ptr<Ipv6> ipv6 = router->GetObject<Ipv6>();
+    auto olsr = router->GetObject<olsr::RoutingProtocol>();
+    for (const NetworkLink& link : m_links)
+    {
+        const auto& nodes = link.settings->nodes;
+        const auto own = std::find(nodes.begin(), nodes.end(), name);
+        const bool stub = std::all_of(nodes.begin(), nodes.end(), [&](const std::string& other) {
+            return other == name || IsHost(other);
+        });
+        if (own == nodes.end() || !stub)
+        {
+            continue;
+        }
+        Ptr<NetDevice> device = link.devices[own - nodes.begin()];
+        const int32_t index4 = ipv4->GetInterfaceForDevice(device);
+        const int32_t index6 = ipv6 ? ipv6->GetInterfaceForDevice(device) : -1;
+        if (index4 >= 0)
+        {
+            stubs4.insert(index4);
+        }
+        if (index6 >= 0)
+        {
+            stubs6.insert(index6);
+        }
+        if (olsr && index4 >= 0)
+        {
+            const Ipv4InterfaceAddress address = ipv4->GetAddress(index4, 0);
+            olsr->AddHostNetworkAssociation(address.GetLocal().CombineMask(address.GetMask()),
+                                            address.GetMask());
+        }
+    }
+    if (olsr)
+    {
+        olsr->SetInterfaceExclusions(stubs4);
+    }
+    if (auto rip = router->GetObject<Rip>())
+    {
+        rip->SetInterfaceExclusions(stubs4);
+    }
+    if (auto ripng = router->GetObject<RipNg>())
+    {
+        ripng->SetInterfaceExclusions(stubs6);
+    }
+}
+
+void
+Network::SetLinkUp(const std::string& name, bool up)
+{
+    NetworkLink& link = *std::find_if(m_links.begin(), m_links.end(), [&](const NetworkLink& l) {
+        return l.settings->name == name;
+    });
+    const bool isUp = link.errorModels.empty();
+    if (isUp == up)
+    {
+        return;
+    }
+    for (size_t i = 0; i < link.devices.size(); i++)
+    {
+        Ptr<NetDevice> device = link.devices[i];
+        if (up)
+        {
+            device->SetAttribute("ReceiveErrorModel", PointerValue(link.errorModels[i]));
+            continue;
+        }
+        PointerValue old;
+        device->GetAttribute("ReceiveErrorModel", old);
+        link.errorModels.push_back(old.GetObject());
+        Spec nothingPasses;
+        nothingPasses.loss = 1;
+        device->SetAttribute("ReceiveErrorModel", PointerValue(ErrorModelOf(nothingPasses)));
+    }
+    if (up)
+    {
+        link.errorModels.clear();
+    }
+}
+
+} // namespace sim
+} // namespace ns3

@@ -1,0 +1,112 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_SIM_NETWORK_H
+#define VIADUCT_SIM_NETWORK_H
+
+#include "ns3/channel.h"
+#include "ns3/ipv4-address.h"
+#include "ns3/net-device.h"
+#include "ns3/node-container.h"
+#include "ns3/object-factory.h"
+
+#include "scenario/scenario.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+namespace sim
+{
+
+/** A scenario's link in ns-3. */
+struct NetworkLink
+{
+    const viaduct::scenario::LinkSettings* settings; //!< what was asked for
+    Ptr<Channel> channel;                            //!< the channel
+    std::vector<Ptr<NetDevice>> devices;             //!< in the order of settings->nodes
+    std::vector<Ptr<Object>> errorModels;            //!< receivers' error models, where it is down
+};
+
+/**
+ * A scenario made of ns-3's nodes, devices, addresses and routing protocols.
+ *
+ * In mode simulate the channels do what the SPECs say, and a SPEC they cannot honour is an error.
+ * In the real modes they are plain wires and the SPECs go to the lab (LabHelper::SetSpec()).
+ */
+class Network
+{
+  public:
+    /**
+     * @param scenario must outlive this
+     * @throw viaduct::UsageError naming what ns-3 cannot do
+     */
+    explicit Network(const viaduct::scenario::Scenario& scenario);
+
+    /** @return all nodes, in the scenario's order */
+    const NodeContainer& GetNodes() const;
+    /**
+     * @param name a node's name
+     * @return the node
+     */
+    Ptr<Node> GetNode(const std::string& name) const;
+    /** @return all links, in the scenario's order */
+    const std::vector<NetworkLink>& GetLinks() const;
+    /**
+     * @param name a link's name
+     * @return the link
+     */
+    const NetworkLink& GetLink(const std::string& name) const;
+    /**
+     * @param node a node's name
+     * @return the address that traffic for it goes to: its first, IPv4 before IPv6
+     */
+    viaduct::wire::IpAddress AddressOf(const std::string& node) const;
+    /**
+     * What a node's transmissions on a link undergo.
+     * @param link the link
+     * @param end the position of the node in it
+     * @return the SPEC
+     */
+    static const viaduct::path::Spec& SpecOf(const viaduct::scenario::LinkSettings& link,
+                                             size_t end);
+    /**
+     * Mode simulate: pulls a link's plug or puts it back.
+     * @param name the link's name
+     * @param up false: all frames are lost
+     */
+    void SetLinkUp(const std::string& name, bool up);
+
+  private:
+    void MakeNodes();
+    void MakeLinks();
+    NetworkLink MakePointToPoint(const viaduct::scenario::LinkSettings& settings);
+    NetworkLink MakeCsma(const viaduct::scenario::LinkSettings& settings);
+    NetworkLink MakeSimple(const viaduct::scenario::LinkSettings& settings);
+    void MakeErrors(const NetworkLink& link);
+    void MakePhysical(const viaduct::scenario::NodeSettings& settings);
+    void InstallStacks();
+    void InstallRouting(Ptr<Node> node, const viaduct::scenario::NodeSettings& settings);
+    void AssignAddresses();
+    void RouteHosts();
+    void AddDefaultRoute(const viaduct::scenario::NodeSettings& host);
+    void AnnounceHosts(Ptr<Node> router, const std::string& name);
+    bool IsHost(const std::string& name) const;
+
+    const viaduct::scenario::Scenario& m_scenario; //!< what was asked for
+    bool m_simulate;                               //!< mode simulate
+    bool m_ipv6;                                   //!< some link has IPv6 addresses
+    ObjectFactory m_protocol;                      //!< makes the routing protocol
+    bool m_protocolIsIpv6{false};                  //!< which stack it is for
+    NodeContainer m_nodes;                         //!< all
+    std::map<std::string, Ptr<Node>> m_byName;     //!< all
+    std::vector<NetworkLink> m_links;              //!< all
+};
+
+} // namespace sim
+} // namespace ns3
+
+#endif // VIADUCT_SIM_NETWORK_H

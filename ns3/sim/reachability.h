@@ -1,0 +1,61 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_SIM_REACHABILITY_H
+#define VIADUCT_SIM_REACHABILITY_H
+
+#include "network.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+namespace sim
+{
+
+/**
+ * Asks the nodes' routing protocols, hop by hop, whether every node reaches every other one.
+ */
+class Reachability
+{
+  public:
+    /** What was found. */
+    struct Result
+    {
+        uint32_t reachable{0};                                        //!< ordered pairs
+        uint32_t pairs{0};                                            //!< ordered pairs
+        std::vector<std::pair<std::string, std::string>> unreachable; //!< from, to
+    };
+
+    /**
+     * @param scenario the scenario
+     * @param network what was made of it; must outlive this
+     */
+    Reachability(const viaduct::scenario::Scenario& scenario, const Network& network);
+    /** @return what the protocols' tables say now */
+    Result Look();
+
+  private:
+    /** An interface of a node on a link. */
+    using Place = std::pair<uint32_t, uint32_t>; // node, link
+
+    int32_t NextHop(uint32_t node, const viaduct::wire::IpAddress& destination) const;
+    int32_t NeighbourOn(uint32_t link, const viaduct::wire::IpAddress& hop) const;
+
+    const Network& m_network;                                        //!< the nodes
+    std::vector<std::string> m_names;                                //!< nodes, by number
+    std::vector<viaduct::wire::IpAddress> m_destinations;            //!< their main addresses
+    std::map<viaduct::wire::IpAddress, std::vector<Place>> m_owners; //!< who has an address, where
+    std::vector<std::map<uint32_t, uint32_t>> m_links4;              //!< IPv4 interface to link
+    std::vector<std::map<uint32_t, uint32_t>> m_links6;              //!< IPv6 interface to link
+};
+
+} // namespace sim
+} // namespace ns3
+
+#endif // VIADUCT_SIM_REACHABILITY_H

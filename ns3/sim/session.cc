@@ -1,0 +1,421 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "session.h"
+
+#include "ns3/config.h"
+#include "ns3/csma-helper.h"
+#include "ns3/csma-net-device.h"
+#include "ns3/global-value.h"
+#include "ns3/ipv4.h"
+#include "ns3/pcap-file-wrapper.h"
+#include "ns3/point-to-point-helper.h"
+#include "ns3/point-to-point-net-device.h"
+#include "ns3/reactor-simulator-impl.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simple-net-device.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/trace-helper.h"
+
+#include "base/error.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace ns3
+{
+namespace sim
+{
+
+using viaduct::lab::DataPlane;
+using viaduct::scenario::Mode;
+
+namespace
+{
+
+const Time LOOK_INTERVAL = MilliSeconds(200);   // at the routes, until they have converged
+const Time COMMAND_INTERVAL = MilliSeconds(50); // at the control channel
+
+/** The asserts and logging of the ns-3 this was built against (ns-3's own build differs not). */
+std::string
+BuildOfNs3()
+{
+    std::string text;
+#ifdef NS3_ASSERT_ENABLE
+    text += "asserts on";
+#else
+    text += "asserts off";
+#endif
+#ifdef NS3_LOG_ENABLE
+    text += ", logging on";
+#else
+    text += ", logging off";
+#endif
+    return text;
+}
+
+nlohmann::json
+CountersOf(const viaduct::io::PortCounters& port)
+{
+    return {{"rx_frames", port.rx_frames},
+            {"rx_bytes", port.rx_bytes},
+            {"tx_frames", port.tx_frames},
+            {"tx_bytes", port.tx_bytes},
+            {"rx_dropped_ring_full", port.rx_dropped_ring_full},
+            {"rx_dropped_truncated", port.rx_dropped_truncated},
+            {"tx_dropped_error", port.tx_dropped_error},
+            {"tx_dropped_unclaimed", port.tx_dropped_unclaimed}};
+}
+
+} // namespace
+
+Session::Session(const viaduct::scenario::Scenario& scenario,
+                 ControlChannel& control,
+                 const std::string& captures)
+    : m_scenario(scenario), m_control(control), m_captures(captures)
+{
+}
+
+bool
+Session::IsSimulate() const
+{
+    return m_scenario.mode == Mode::kSimulate;
+}
+
+void
+Session::ChooseSimulator() const
+{
+    std::string type = "ns3::DefaultSimulatorImpl";
+    if (m_scenario.mode == Mode::kTraditional)
+    {
+        type = "ns3::RealtimeSimulatorImpl";
+    }
+    else if (!IsSimulate())
+    {
+        type = "ns3::ReactorSimulatorImpl";
+    }
+    GlobalValue::Bind("SimulatorImplementationType", StringValue(type));
+    if (m_scenario.lateness_limit && type == "ns3::ReactorSimulatorImpl")
+    {
+        Config::SetDefault("ns3::ReactorSimulatorImpl::LatenessLimit",
+                           TimeValue(NanoSeconds(m_scenario.lateness_limit->nanoseconds())));
+    }
+}
+
+void
+Session::SeedRandom() const
+{
+    // ns-3's generator takes seeds below this (RngStream, L'Ecuyer's m2); the rest becomes the run.
+    constexpr uint64_t LIMIT = 4294944443ULL;
+    const uint64_t low = m_scenario.seed % LIMIT;
+    RngSeedManager::SetSeed(static_cast<uint32_t>(low == 0 ? LIMIT - 1 : low));
+    RngSeedManager::SetRun(1 + m_scenario.seed / LIMIT + (low == 0 ? 1ULL << 32 : 0));
+}
+
+void
+Session::Run()
+{
+    ChooseSimulator();
+    SeedRandom();
+    if (IsSimulate() && !m_scenario.programs.empty())
+    {
+        throw viaduct::UsageError("programs: real programs need a real mode; leave them out in "
+                                  "mode simulate");
+    }
+    m_network = std::make_unique<Network>(m_scenario);
+    m_reachability = std::make_unique<Reachability>(m_scenario, *m_network);
+    if (IsSimulate())
+    {
+        for (const auto& flow : m_scenario.flows)
+        {
+            SimulatedFlow::Check(flow, *m_network);
+        }
+        EnableCaptures();
+    }
+    else
+    {
+        BuildLab();
+        m_control.Send({{"event", "lab"}, {"name", m_scenario.name}});
+    }
+    Simulator::Schedule(COMMAND_INTERVAL, &Session::WatchCommands, this);
+    Simulator::Schedule(LOOK_INTERVAL, &Session::LookAtRoutes, this);
+    Simulator::Run();
+    for (const auto& flow : m_flows)
+    {
+        m_control.Send(flow->Result());
+    }
+    m_control.Send(Report());
+    m_flows.clear();
+    Simulator::Destroy();
+}
+
+void
+Session::BuildLab()
+{
+    LabHelper::Mode mode = LabHelper::OFFLOAD;
+    if (m_scenario.mode == Mode::kTraditional)
+    {
+        mode = LabHelper::TRADITIONAL;
+    }
+    else if (m_scenario.mode == Mode::kEmulate)
+    {
+        mode = LabHelper::EMULATE;
+    }
+    m_lab = std::make_unique<LabHelper>(mode);
+    m_lab->SetLabName(m_scenario.name);
+    for (const auto& settings : m_scenario.nodes)
+    {
+        Ptr<Node> node = m_network->GetNode(settings.name);
+        if (settings.data_plane || settings.host)
+        {
+            m_lab->SetDataPlane(node, settings.data_plane.value_or(DataPlane::kKernel));
+        }
+        for (const auto& [name, value] : settings.sysctls)
+        {
+            m_lab->SetSysctl(node, name, value);
+        }
+        for (const auto& interface : settings.physical_interfaces)
+        {
+            m_lab->AddPhysicalInterface(node, interface, nullptr);
+        }
+    }
+    for (const NetworkLink& link : m_network->GetLinks())
+    {
+        m_lab->SetLinkName(link.channel, link.settings->name);
+        for (size_t i = 0; i < link.devices.size(); i++)
+        {
+            m_lab->SetSpec(link.devices[i], Network::SpecOf(*link.settings, i));
+        }
+    }
+    m_lab->InstallOrThrow(m_network->GetNodes());
+}
+
+void
+Session::EnableCaptures() const
+{
+    if (m_scenario.captures.empty())
+    {
+        return;
+    }
+    std::filesystem::create_directories(m_captures);
+    for (const std::string& name : m_scenario.captures)
+    {
+        // Seen from the link's first node, as in the real modes.
+        Ptr<NetDevice> device = m_network->GetLink(name).devices.at(0);
+        const std::string file = m_captures + "/" + name + ".pcap";
+        if (DynamicCast<PointToPointNetDevice>(device))
+        {
+            PointToPointHelper().EnablePcap(file, device, true, true);
+        }
+        else if (DynamicCast<CsmaNetDevice>(device))
+        {
+            CsmaHelper().EnablePcap(file, device, true, true);
+        }
+        else
+        {
+            // SimpleNetDevice has no pcap of its own; IP packets are what its users see.
+            Ptr<PcapFileWrapper> pcap =
+                PcapHelper().CreateFile(file, std::ios::out, PcapHelper::DLT_RAW);
+            Ptr<Ipv4> ipv4 = device->GetNode()->GetObject<Ipv4>();
+            const int32_t index = ipv4->GetInterfaceForDevice(device);
+            auto write = [pcap, index](Ptr<const Packet> packet, Ptr<Ipv4>, uint32_t interface) {
+                if (static_cast<int32_t>(interface) == index)
+                {
+                    pcap->Write(Simulator::Now(), packet);
+                }
+            };
+            for (const char* trace : {"Tx", "Rx"})
+            {
+                ipv4->TraceConnectWithoutContext(
+                    trace, Callback<void, Ptr<const Packet>, Ptr<Ipv4>, uint32_t>(write));
+            }
+        }
+    }
+}
+
+void
+Session::WatchCommands()
+{
+    if (m_control.StopRequested())
+    {
+        Simulator::Stop();
+        return;
+    }
+    Simulator::Schedule(COMMAND_INTERVAL, &Session::WatchCommands, this);
+}
+
+void
+Session::LookAtRoutes()
+{
+    const Reachability::Result result = m_reachability->Look();
+    const double now = Simulator::Now().GetSeconds();
+    const bool late = Simulator::Now() >= NanoSeconds(m_scenario.convergence_timeout.nanoseconds());
+    if (result.reachable == result.pairs || late)
+    {
+        Converged(result);
+        return;
+    }
+    m_control.Send({{"event", "progress"},
+                    {"time", now},
+                    {"reachable", result.reachable},
+                    {"pairs", result.pairs}});
+    Simulator::Schedule(LOOK_INTERVAL, &Session::LookAtRoutes, this);
+}
+
+void
+Session::Converged(const Reachability::Result& result)
+{
+    m_control.Send({{"event", "converged"},
+                    {"seconds", Simulator::Now().GetSeconds()},
+                    {"reachable", result.reachable},
+                    {"pairs", result.pairs},
+                    {"unreachable", result.unreachable}});
+    if (Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get())
+    {
+        reactor->ResetStatistics(); // what counts is the time of the traffic
+    }
+    if (!IsSimulate())
+    {
+        return;
+    }
+    if (!result.unreachable.empty() && m_scenario.convergence_required)
+    {
+        Simulator::Stop();
+        return;
+    }
+    StartTraffic();
+}
+
+void
+Session::StartTraffic()
+{
+    for (size_t i = 0; i < m_scenario.flows.size(); i++)
+    {
+        m_flows.push_back(std::make_unique<SimulatedFlow>(m_scenario.flows[i], i, *m_network));
+    }
+    for (const auto& event : m_scenario.link_events)
+    {
+        Simulator::Schedule(NanoSeconds(event.at.nanoseconds()),
+                            [this, event]() { m_network->SetLinkUp(event.link, event.up); });
+    }
+    Simulator::Stop(NanoSeconds(m_scenario.duration.nanoseconds()));
+}
+
+nlohmann::json
+Session::Counters() const
+{
+    nlohmann::json counters = nlohmann::json::object();
+    if (!m_lab)
+    {
+        return counters;
+    }
+    for (const auto& attachment : m_lab->GetAttachments())
+    {
+        auto ring = DynamicCast<RingNetDevice>(attachment.device);
+        if (!ring)
+        {
+            continue;
+        }
+        nlohmann::json entry = CountersOf(ring->GetPort()->Counters());
+        for (int reason = 0; reason < RingNetDevice::N_DROP_REASONS; reason++)
+        {
+            const auto which = static_cast<RingNetDevice::DropReason>(reason);
+            if (ring->GetDrops(which) > 0)
+            {
+                entry["drops"][RingNetDevice::GetDropReasonName(which)] = ring->GetDrops(which);
+            }
+        }
+        counters[attachment.nodeName + "/" + attachment.interface] = entry;
+    }
+    for (const auto& [name, program] : m_lab->GetProgramPorts())
+    {
+        nlohmann::json entry = CountersOf(program->GetPort()->Counters());
+        for (int reason = 0; reason < ProgramPort::N_DROP_REASONS; reason++)
+        {
+            const auto which = static_cast<ProgramPort::DropReason>(reason);
+            if (program->GetDrops(which) > 0)
+            {
+                entry["drops"][ProgramPort::GetDropReasonName(which)] = program->GetDrops(which);
+            }
+        }
+        counters[name + "/programs"] = entry;
+    }
+    return counters;
+}
+
+nlohmann::json
+Session::Routes() const
+{
+    nlohmann::json routes = nlohmann::json::object();
+    if (m_lab)
+    {
+        for (const auto& [name, offload] : m_lab->GetOffloads())
+        {
+            const auto& c = offload.routes->GetCounters();
+            routes[name] = c.added + c.replaced + c.removed;
+        }
+    }
+    return routes;
+}
+
+void
+Session::AddTiming(nlohmann::json& report) const
+{
+    Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get();
+    if (!reactor)
+    {
+        return;
+    }
+    const auto& late = reactor->GetLateness();
+    report["timing"] = {{"events", late.Count()},
+                        {"p50_ns", late.Quantile(0.5)},
+                        {"p99_ns", late.Quantile(0.99)},
+                        {"max_ns", late.Max()},
+                        {"void", reactor->IsVoid()}};
+    const auto breakdown = reactor->GetBreakdown();
+    const char* const names[] = {"events", "reading", "writing", "sleeping", "spinning"};
+    static_assert(std::size(names) == ReactorSimulatorImpl::N_PHASES);
+    for (int phase = 0; phase < ReactorSimulatorImpl::N_PHASES; phase++)
+    {
+        report["loop"][names[phase]] = breakdown.time[phase].GetSeconds();
+    }
+}
+
+nlohmann::json
+Session::Report() const
+{
+    nlohmann::json report = {{"event", "report"},
+                             {"version", VIADUCT_VERSION},
+                             {"ns3", VIADUCT_NS3_VERSION},
+                             {"build", BuildOfNs3()},
+                             {"seed", m_scenario.seed},
+                             {"counters", Counters()},
+                             {"routes", Routes()}};
+    if (m_lab)
+    {
+        uint64_t batches = 0;
+        uint64_t refused = 0;
+        int64_t nanoseconds = 0;
+        nlohmann::json unsupported = nlohmann::json::array();
+        for (const auto& [name, offload] : m_lab->GetOffloads())
+        {
+            batches += offload.routes->GetCounters().batches;
+            refused += offload.routes->GetCounters().refused;
+            nanoseconds += offload.routes->GetCounters().nanoseconds;
+            for (const std::string& line : offload.control->GetUnsupported())
+            {
+                unsupported.push_back(name + " " + line);
+            }
+        }
+        report["route_pushes"] = {
+            {"batches", batches}, {"refused", refused}, {"seconds", nanoseconds / 1e9}};
+        report["unsupported"] = unsupported;
+    }
+    AddTiming(report);
+    return report;
+}
+
+} // namespace sim
+} // namespace ns3

@@ -1,0 +1,74 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_SIM_SESSION_H
+#define VIADUCT_SIM_SESSION_H
+
+#include "control-channel.h"
+#include "flows.h"
+#include "network.h"
+#include "reachability.h"
+
+#include "ns3/lab-helper.h"
+
+#include "scenario/scenario.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+namespace sim
+{
+
+/**
+ * One run of a scenario, from the nodes to the report.
+ */
+class Session
+{
+  public:
+    /**
+     * @param scenario what to run; must outlive this
+     * @param control where events go and commands come from
+     * @param captures directory for mode simulate's packet captures
+     */
+    Session(const viaduct::scenario::Scenario& scenario,
+            ControlChannel& control,
+            const std::string& captures);
+
+    /**
+     * Runs to the end and sends the report.
+     * @throw viaduct::Error
+     */
+    void Run();
+
+  private:
+    bool IsSimulate() const;
+    void ChooseSimulator() const;
+    void SeedRandom() const;
+    void BuildLab();
+    void EnableCaptures() const;
+    void WatchCommands();
+    void LookAtRoutes();
+    void Converged(const Reachability::Result& result);
+    void StartTraffic();
+    nlohmann::json Report() const;
+    nlohmann::json Counters() const;
+    void AddTiming(nlohmann::json& report) const;
+    nlohmann::json Routes() const;
+
+    const viaduct::scenario::Scenario& m_scenario;       //!< what to run
+    ControlChannel& m_control;                           //!< events and commands
+    std::string m_captures;                              //!< directory
+    std::unique_ptr<Network> m_network;                  //!< the nodes
+    std::unique_ptr<LabHelper> m_lab;                    //!< real modes
+    std::unique_ptr<Reachability> m_reachability;        //!< who reaches whom
+    std::vector<std::unique_ptr<SimulatedFlow>> m_flows; //!< mode simulate
+};
+
+} // namespace sim
+} // namespace ns3
+
+#endif // VIADUCT_SIM_SESSION_H

@@ -1,0 +1,152 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "type-check.h"
+
+#include "ns3/attribute.h"
+#include "ns3/string.h"
+
+#include "base/error.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace ns3
+{
+namespace sim
+{
+namespace
+{
+
+/** Levenshtein's distance; case does not count. */
+size_t
+Distance(const std::string& a, const std::string& b)
+{
+    std::vector<size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), 0);
+    for (size_t i = 1; i <= a.size(); i++)
+    {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b.size(); j++)
+        {
+            const size_t above = row[j];
+            const bool same = std::tolower(static_cast<unsigned char>(a[i - 1])) ==
+                              std::tolower(static_cast<unsigned char>(b[j - 1]));
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (same ? 0 : 1)});
+            diagonal = above;
+        }
+    }
+    return row[b.size()];
+}
+
+/** @return up to four of the names, nearest first, as "a, b, c" */
+std::string
+Nearest(const std::string& wanted, std::vector<std::string> names)
+{
+    std::stable_sort(names.begin(), names.end(), [&](const auto& a, const auto& b) {
+        return Distance(wanted, a) < Distance(wanted, b);
+    });
+    names.resize(std::min<size_t>(names.size(), 4));
+    std::string text;
+    for (const auto& name : names)
+    {
+        text += (text.empty() ? "" : ", ") + name;
+    }
+    return text.empty() ? "none" : text;
+}
+
+bool
+IsA(TypeId type, const std::vector<TypeId>& parents)
+{
+    return std::any_of(
+        parents.begin(), parents.end(), [&](TypeId parent) { return type.IsChildOf(parent); });
+}
+
+std::vector<std::string>
+NamesOf(const std::vector<TypeId>& parents)
+{
+    std::vector<std::string> names;
+    for (uint16_t i = 0; i < TypeId::GetRegisteredN(); i++)
+    {
+        const TypeId type = TypeId::GetRegistered(i);
+        if (type.HasConstructor() && IsA(type, parents))
+        {
+            names.push_back(type.GetName());
+        }
+    }
+    return names;
+}
+
+std::vector<std::string>
+AttributesOf(TypeId type)
+{
+    std::vector<std::string> names;
+    for (TypeId t = type;; t = t.GetParent())
+    {
+        for (std::size_t i = 0; i < t.GetAttributeN(); i++)
+        {
+            names.push_back(t.GetAttribute(i).name);
+        }
+        if (!t.HasParent() || t.GetParent() == t)
+        {
+            return names;
+        }
+    }
+}
+
+void
+CheckAttribute(TypeId type, const std::string& name, const std::string& value)
+{
+    TypeId::AttributeInformation information;
+    if (!type.LookupAttributeByName(name, &information))
+    {
+        throw viaduct::UsageError("routing.attributes: " + type.GetName() + " has no attribute \"" +
+                                  name + "\"; near: " + Nearest(name, AttributesOf(type)));
+    }
+    if (!(information.flags & TypeId::ATTR_CONSTRUCT) && !(information.flags & TypeId::ATTR_SET))
+    {
+        throw viaduct::UsageError("routing.attributes: attribute " + name + " of " +
+                                  type.GetName() + " cannot be set; leave it out");
+    }
+    if (!information.checker->CreateValidValue(StringValue(value)))
+    {
+        throw viaduct::UsageError("routing.attributes: " + name + ": \"" + value + "\" is no " +
+                                  information.checker->GetValueTypeName() + "; the default is " +
+                                  information.initialValue->SerializeToString(information.checker));
+    }
+}
+
+} // namespace
+
+ObjectFactory
+CheckedFactory(const std::string& type,
+               const std::vector<TypeId>& parents,
+               const std::map<std::string, std::string>& attributes)
+{
+    TypeId id;
+    if (!TypeId::LookupByNameFailSafe(type, &id))
+    {
+        throw viaduct::UsageError("routing.protocol: ns-3 here has no type \"" + type +
+                                  "\"; near: " + Nearest(type, NamesOf(parents)));
+    }
+    if (!IsA(id, parents) || !id.HasConstructor())
+    {
+        throw viaduct::UsageError(
+            "routing.protocol: " + type +
+            " is no routing protocol that can be made; near: " + Nearest(type, NamesOf(parents)));
+    }
+    ObjectFactory factory;
+    factory.SetTypeId(id);
+    for (const auto& [name, value] : attributes)
+    {
+        CheckAttribute(id, name, value);
+        factory.Set(name, StringValue(value));
+    }
+    return factory;
+}
+
+} // namespace sim
+} // namespace ns3

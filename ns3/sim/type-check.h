@@ -1,0 +1,37 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_SIM_TYPE_CHECK_H
+#define VIADUCT_SIM_TYPE_CHECK_H
+
+#include "ns3/object-factory.h"
+#include "ns3/type-id.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+namespace sim
+{
+
+/**
+ * Makes a factory from names that a user wrote. ns-3 itself ends the process with a core dump on a
+ * wrong name; here each is looked up first.
+ *
+ * @param type a TypeId's name
+ * @param parents names of the types it may derive from; any of them will do
+ * @param attributes names and values
+ * @return the factory
+ * @throw viaduct::UsageError naming what is wrong and the nearest names there are
+ */
+ObjectFactory CheckedFactory(const std::string& type,
+                             const std::vector<TypeId>& parents,
+                             const std::map<std::string, std::string>& attributes);
+
+} // namespace sim
+} // namespace ns3
+
+#endif // VIADUCT_SIM_TYPE_CHECK_H

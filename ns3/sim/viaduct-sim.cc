@@ -1,0 +1,156 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ *
+ * viaduct-sim: runs a scenario's protocols in ns-3. Started by `viaduct run`; by hand it prints its
+ * events on standard output.
+ */
+
+#include "control-channel.h"
+#include "session.h"
+
+#include "base/error.h"
+#include "base/units.h"
+#include "scenario/scenario.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <iostream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace
+{
+
+using viaduct::UsageError;
+
+constexpr char USAGE[] =
+    "viaduct-sim --scenario FILE [--control FD] [--mode MODE] [--duration TIME] [--captures DIR]\n"
+    "            [--set KEY=VALUE]...\n"
+    "Runs the protocols of a scenario in ns-3 (`viaduct run` starts it). Without --control, "
+    "events\n"
+    "go to standard output, one JSON object a line.\n"
+    "  MODE  simulate, traditional, emulate or offload\n"
+    "  DIR   where mode simulate writes link captures (default NAME-captures)\n"
+    "VIADUCT_SIM_LIBRARIES=LIB[:LIB...] loads shared libraries with further ns-3 models.\n"
+    "Example: viaduct-sim --scenario examples/olsr-line.yaml --mode simulate\n";
+
+/** The command line. */
+struct Options
+{
+    std::string scenario;                //!< file
+    int control{-1};                     //!< descriptor
+    std::optional<std::string> captures; //!< directory
+    std::vector<std::string> overrides;  //!< of the scenario
+};
+
+Options
+ParseOptions(int argc, char** argv)
+{
+    Options options;
+    for (int i = 1; i < argc; i++)
+    {
+        const std::string option = argv[i];
+        if (option == "--help" || option == "-h")
+        {
+            std::cout << USAGE;
+            std::exit(0);
+        }
+        if (i + 1 >= argc)
+        {
+            throw UsageError("viaduct-sim: " + option +
+                             " needs a value, or is unknown; see --help");
+        }
+        const std::string value = argv[++i];
+        if (option == "--scenario")
+        {
+            options.scenario = value;
+        }
+        else if (option == "--control" || option == "--control-fd")
+        {
+            options.control = static_cast<int>(viaduct::ParseInteger(value, 0, 65535));
+        }
+        else if (option == "--mode")
+        {
+            options.overrides.push_back("mode=" + value);
+        }
+        else if (option == "--duration")
+        {
+            options.overrides.push_back("duration=" + value);
+        }
+        else if (option == "--captures")
+        {
+            options.captures = value;
+        }
+        else if (option == "--set")
+        {
+            options.overrides.push_back(value);
+        }
+        else
+        {
+            throw UsageError("viaduct-sim: unknown option " + option + "; see --help");
+        }
+    }
+    if (options.scenario.empty())
+    {
+        throw UsageError("viaduct-sim: give --scenario FILE; see --help");
+    }
+    return options;
+}
+
+/** Libraries with users' own protocols: loading one registers its TypeIds. */
+void
+LoadLibraries()
+{
+    const char* list = std::getenv("VIADUCT_SIM_LIBRARIES");
+    std::istringstream stream(list ? list : "");
+    for (std::string library; std::getline(stream, library, ':');)
+    {
+        if (!library.empty() && !dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL))
+        {
+            throw UsageError(std::string("VIADUCT_SIM_LIBRARIES: ") + dlerror());
+        }
+    }
+}
+
+void
+RunScenario(const Options& options, ns3::sim::ControlChannel& control)
+{
+    LoadLibraries();
+    const auto scenario = viaduct::scenario::Load(options.scenario, options.overrides);
+    ns3::sim::Session session(
+        scenario, control, options.captures.value_or(scenario.name + "-captures"));
+    session.Run();
+}
+
+} // namespace
+
+int
+main(int argc, char** argv)
+{
+    std::optional<ns3::sim::ControlChannel> control;
+    auto report = [&](const viaduct::Error& error) {
+        if (control)
+        {
+            control->SendError(error);
+        }
+        std::cerr << error.what() << std::endl;
+        return static_cast<int>(error.status());
+    };
+    try
+    {
+        const Options options = ParseOptions(argc, argv);
+        control.emplace(options.control);
+        RunScenario(options, *control);
+        return 0;
+    }
+    catch (const viaduct::Error& error)
+    {
+        return report(error);
+    }
+    catch (const std::exception& error)
+    {
+        return report(viaduct::Error(std::string("viaduct-sim: ") + error.what()));
+    }
+}
