@@ -23,7 +23,7 @@ namespace {
 struct Options {
   uint32_t nodes = 1;
   std::string left, right;
-  std::string channel = "p2p";
+  std::string channel = "csma";
   std::string routing = "olsr";
   bool queue_discipline = false;
 };
@@ -34,7 +34,7 @@ Options Parse(int argc, char** argv) {
   command.AddValue("nodes", "routers", options.nodes);
   command.AddValue("left", "real interface of the first router", options.left);
   command.AddValue("right", "real interface of the last router", options.right);
-  command.AddValue("channel", "between routers: p2p or csma, 1 Gbit/s, no delay", options.channel);
+  command.AddValue("channel", "between routers: csma or p2p, 1 Gbit/s, no delay", options.channel);
   command.AddValue("routing", "olsr or static", options.routing);
   command.AddValue("queueDiscipline", "leave ns-3's default FqCoDel on the routers' links",
                    options.queue_discipline);

@@ -106,9 +106,11 @@ def _line(session: Session, plan: Plan, result: Result, nodes: int) -> None:
     traditional = systems.traditional_line(session, nodes)
     offload = systems.product_line(session, "offload", nodes)
     everything = [kernel, traditional, offload]
+    if nodes > 1:  # alone, a router has no channel to a neighbour
+        everything.append(systems.traditional_line(session, nodes, "p2p"))
     for system in everything:
         system.await_path()
-    plan.say(f"{nodes} routers are up, three times")
+    plan.say(f"{nodes} routers are up, each way")
     last = nodes == LINE
     if last:
         result.rows.append(
@@ -116,7 +118,7 @@ def _line(session: Session, plan: Plan, result: Result, nodes: int) -> None:
         )
     trials = _Trials()
     for number in range(plan.rounds if last else plan.row_rounds):
-        for system in everything[number % 3 :] + everything[: number % 3]:
+        for system in everything[number % 2 :] + everything[: number % 2]:
             _round(session, plan, system, trials)
     result.rows += _rows(trials, everything, nodes)
     if last:

@@ -23,6 +23,7 @@ _COLOURS = {
     "userspace": "#e69f00",
     "ring": "#a6761d",
     "traditional": "#d55e00",
+    "traditional_p2p": "#cc79a7",
     "insim": "#0072b2",
     "offload": "#009e73",
     "olsrd": "#999999",

@@ -94,18 +94,26 @@ def ns3_bridge(session: Session, device: str) -> Running:
     return _process_bridge(session, name, label, command)
 
 
-def traditional_line(session: Session, nodes: int) -> Running:
-    """ns-3's own emulation of OLSR routers in a line."""
-    name = f"trad{nodes}"
+_TRADITIONAL = {
+    "csma": ("traditional", "ns-3 traditional"),
+    "p2p": ("traditional_p2p", "ns-3 traditional, point-to-point"),
+}
+
+
+def traditional_line(session: Session, nodes: int, channel: str = "csma") -> Running:
+    """ns-3's own emulation of OLSR routers in a line, with `csma` or `p2p` between them."""
+    name = f"trad-{channel}{nodes}"
     source, middle, sink = (session.namespace(f"{name}-{role}") for role in "srd")
     for host, interface, network in ((source, "r0", "10.1.0"), (sink, "r1", "10.2.0")):
         join(host, "eth0", middle, interface)
         host.ip([f"addr add {network}.1/24 dev eth0", f"route add default via {network}.254"])
         frames_only(host, "eth0")
         frames_only(middle, interface)
-    command = [session.program("ns3-line"), f"--nodes={nodes}", "--left=r0", "--right=r1"]
+    command = [session.program("ns3-line"), f"--nodes={nodes}", f"--channel={channel}"]
+    command += ["--left=r0", "--right=r1"]
     child = session.start(middle.command(command, FORWARDER_CPU))
-    return Running("traditional", "ns-3 traditional", source, sink, "10.2.0.1", child, [child.pid])
+    kind, label = _TRADITIONAL[channel]
+    return Running(kind, label, source, sink, "10.2.0.1", child, [child.pid])
 
 
 def kernel_line(session: Session, nodes: int) -> Running:
