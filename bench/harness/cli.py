@@ -82,8 +82,8 @@ def _notes(result: Result) -> list[str]:
         "formed in each round.",
         "The traditional line is ns-3's own code only: RealtimeSimulatorImpl, FdNetDevice at both "
         "ends, CSMA (Ethernet, as the lab's links are) of 1 Gbit/s without delay or queue "
-        "discipline between the routers. Point-to-point channels, which have no ARP and fewer events, are "
-        "about a third faster there: multinode shows them as traditional_p2p.",
+        "discipline between the routers. Point-to-point channels, which have no ARP and fewer "
+        "events, are up to half again as fast: multinode shows them as traditional_p2p.",
     ]
 
 
