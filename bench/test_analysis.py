@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 from harness.analysis import Ratio, find_loss_free, ratio_of_rounds, spread
 from harness.lines import changed_lines, code_lines, protocol_sources
+from harness.process import BenchError
 from harness.results import read_published
 
 
@@ -17,7 +18,7 @@ def test_ratio_is_the_median_of_the_rounds_ratios() -> None:
 def test_ratio_needs_paired_rounds_and_a_living_baseline() -> None:
     with pytest.raises(ValueError, match="same rounds"):
         ratio_of_rounds([1, 2], [1], bar=1)
-    with pytest.raises(ValueError, match="carried nothing"):
+    with pytest.raises(BenchError, match="carried nothing"):
         ratio_of_rounds([1.0], [0.0], bar=1)
 
 

@@ -7,6 +7,8 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from .process import BenchError
+
 LOSS_FREE = 0.001  # a rate counts as forwarded without loss below this
 
 
@@ -41,7 +43,7 @@ def ratio_of_rounds(ours: Sequence[float], theirs: Sequence[float], bar: float) 
     if len(ours) != len(theirs) or not ours:
         raise ValueError("both systems must be measured in the same rounds, at least one")
     if any(value <= 0 for value in theirs):
-        raise ValueError("the baseline carried nothing in one round: no ratio can be formed")
+        raise BenchError("the baseline carried nothing in one round: no ratio can be formed")
     rounds = tuple(a / b for a, b in zip(ours, theirs, strict=True))
     return Ratio(statistics.median(rounds), min(rounds), max(rounds), bar, rounds=rounds)
 

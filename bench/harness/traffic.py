@@ -122,7 +122,8 @@ def udp(
     received = _collect(receiver)
     return UdpTrial(
         offered_pps=sent["offered_pps"],
-        received_pps=received["pps"],
+        # First to last packet; too few to span a time: over the time of sending.
+        received_pps=received["pps"] or received["received"] / sent["seconds"],
         loss=max(0.0, 1 - received["received"] / sent["sent"]) if sent["sent"] else 1.0,
         rtt_ms=rtt,
         forwarder_percent=forwarder,
@@ -142,7 +143,15 @@ def _listens(pid: int, port: int) -> bool:
 
 
 def tcp(session: Session, system: System, duration: float, ping: bool = False) -> TcpTrial:
-    """One iperf3 connection from the source to the sink."""
+    """One iperf3 connection from the source to the sink; one that fails is tried once more."""
+    try:
+        return _tcp(session, system, duration, ping)
+    except BenchError:
+        settle(system)
+        return _tcp(session, system, duration, ping)
+
+
+def _tcp(session: Session, system: System, duration: float, ping: bool) -> TcpTrial:
     port = str(next(_ports))
     server = session.start(
         system.sink.command(["iperf3", "-s", "-1", "-J", "-p", port], FORWARDER_CPU)
