@@ -67,12 +67,15 @@ sys::LinkInfo CheckPhysical(sys::Netlink& host, const std::string& root,
   if (interface == "lo") throw UsageError(where + ": the loopback cannot be moved into a node");
   if (link->master != 0) {
     throw UsageError(where +
-                     " is busy: it belongs to a bridge or bond; take it out first (ip link " +
-                     "set " + interface + " nomaster)");
+                     " is busy: it belongs to a bridge or bond; take it out first (ip link set " +
+                     interface + " nomaster)");
   }
-  for (const wire::IpPrefix& address : host.Addresses(link->ifindex)) {
-    if (IsLinkLocal(address.address)) continue;
-    throw UsageError(where + " is busy: the host uses it as " + address.ToString() +
+  const std::vector<wire::IpPrefix> addresses = host.Addresses(link->ifindex);
+  const auto used =
+      std::find_if(addresses.begin(), addresses.end(),
+                   [](const wire::IpPrefix& address) { return !IsLinkLocal(address.address); });
+  if (used != addresses.end()) {
+    throw UsageError(where + " is busy: the host uses it as " + used->ToString() +
                      "; take its addresses away first (ip addr flush dev " + interface + ")");
   }
   return *link;
@@ -348,7 +351,7 @@ struct Lab::State {
   bool removed = false;
 };
 
-Lab::Lab(Topology topology, LabOptions options) : topology_(std::move(topology)) {
+Lab::Lab(Topology topology, const LabOptions& options) : topology_(std::move(topology)) {
   Validate(topology_);
   CheckPrivilege(topology_.name);
   CheckImpairments(topology_);

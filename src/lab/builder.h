@@ -29,7 +29,7 @@ class Lab {
   // Validates, records and builds; when that fails half-way, removes what was made and throws.
   // UsageError: malformed topology, name taken, physical interface missing, busy or in use by
   // another run. EnvironmentError: no privilege, or a kernel feature that a link needs is missing.
-  explicit Lab(Topology topology, LabOptions options = {});
+  explicit Lab(Topology topology, const LabOptions& options = {});
   ~Lab();
   Lab(const Lab&) = delete;
   Lab& operator=(const Lab&) = delete;

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <csignal>
 #include <filesystem>
 
 #include "base/error.h"
@@ -45,7 +45,6 @@ class LabRootTest : public ::testing::Test {
   }
   void TearDown() override {
     if (geteuid() != 0) return;
-    std::vector<std::string> problems;
     for (const RunInfo& run : ListRuns(root_)) RemoveRun(ReadRecord(run.directory));
     std::filesystem::remove_all(root_);
     for (const auto& entry : std::filesystem::directory_iterator("/run/netns")) {
@@ -355,6 +354,44 @@ TEST_F(PhysicalRootTest, GoesInAndComesBackAsItWas) {
   EXPECT_EQ(after.mtu, 1400);
   EXPECT_EQ(after.mac, before.mac);
   EXPECT_TRUE(after.up);
+}
+
+TEST_F(PhysicalRootTest, ComesBackAfterAKilledRun) {
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    Lab lab(WithNic(), Options());
+    if (write(ready[1], "x", 1) != 1) _exit(1);
+    while (true) pause();
+  }
+  char byte;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  sys::Netlink host;
+  EXPECT_FALSE(host.FindLink("nic0"));
+  EXPECT_THAT(ErrorOfBuilding<UsageError>(WithNic()), HasSubstr("run `viaduct clean`"));
+  std::vector<std::string> problems;
+  EXPECT_EQ(RemoveDeadRuns(root_, &problems).size(), 1U);
+  EXPECT_THAT(problems, IsEmpty());
+  const std::optional<sys::LinkInfo> back = host.FindLink("nic0");
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->mtu, 1400);
+  EXPECT_TRUE(back->up);
+}
+
+TEST_F(PhysicalRootTest, StaysRecordedWhileItCannotComeBack) {
+  Lab lab(WithNic(), Options());
+  sys::Netlink host;
+  // Somebody takes the interface's name on the host meanwhile.
+  host.CreateVethPair({-1, "nic0", std::nullopt}, {-1, "nic1", std::nullopt});
+  EXPECT_THAT(lab.Remove(),
+              ::testing::ElementsAre(HasSubstr("physical interface nic0 waits in namespace ")));
+  EXPECT_EQ(ListRuns(root_).size(), 1U);
+  host.DeleteLink(host.IfIndex("nic0"));
+  EXPECT_THAT(lab.Remove(), IsEmpty());
+  EXPECT_TRUE(host.FindLink("nic0"));
 }
 
 TEST_F(PhysicalRootTest, MissingOrBusyIsRefused) {

@@ -148,15 +148,18 @@ void ReturnPhysical(const Record& record, const RecordedPhysical& physical) {
   std::optional<sys::LinkInfo> link = session.FindLink(physical.name);
   if (!link) link = session.FindLink(physical.host_name);  // moved, not yet renamed
   if (!link) return;                                       // never left, or pulled out
+  sys::Netlink host;
+  // The kernel moves first and renames then: it would strand the interface under its inner name.
+  if (host.FindLink(physical.host_name)) {
+    throw Error("physical interface " + physical.host_name + " waits in namespace " +
+                physical.namespace_name + ": its name is taken on the host; rename the other one");
+  }
   session.SetUp(link->ifindex, false);
   session.SetMtu(link->ifindex, physical.mtu);
   const auto mac = wire::MacAddress::Parse(physical.mac);
   if (link->mac != mac) session.SetMac(link->ifindex, mac);
   session.MoveLink(link->ifindex, sys::OpenCurrentNamespace().get(), physical.host_name);
-  if (physical.was_up) {
-    sys::Netlink host;
-    host.SetUp(host.IfIndex(physical.host_name), true);
-  }
+  if (physical.was_up) host.SetUp(host.IfIndex(physical.host_name), true);
 }
 
 }  // namespace

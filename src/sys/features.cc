@@ -161,6 +161,7 @@ std::vector<Feature> ProbeFeatures() {
        [] { return TryPath("/proc/sys/net/mpls"); }},
   };
   std::vector<Feature> features;
+  features.reserve(probes.size());
   for (const auto& [feature, probe] : probes) features.push_back(Run(feature, probe));
   return features;
 }

@@ -67,7 +67,8 @@ void CreateNamespace(const std::string& name) {
   const std::string attempted = "create network namespace " + name;
   PrepareDirectory();
   const std::string path = NamespacePath(name);
-  UniqueFd(SystemCall(attempted, open(path.c_str(), O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0)));
+  const UniqueFd file(
+      SystemCall(attempted, open(path.c_str(), O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0)));
   try {
     OnOwnThread([&] {
       SystemCall(attempted + " (unshare)", unshare(CLONE_NEWNET));

@@ -18,6 +18,8 @@
 namespace viaduct::sys {
 namespace {
 
+constexpr size_t kNameLength = ETH_GSTRING_LEN;
+
 // One interface's ethtool doorway, in its namespace.
 class Ethtool {
  public:
@@ -45,7 +47,7 @@ class Ethtool {
     Call(query, "GSSET_INFO");
     const uint32_t count = query->data[0];
     const auto memory =
-        std::make_unique<uint64_t[]>((sizeof(ethtool_gstrings) + count * ETH_GSTRING_LEN) / 8 + 1);
+        std::make_unique<uint64_t[]>((sizeof(ethtool_gstrings) + count * kNameLength) / 8 + 1);
     auto* strings = reinterpret_cast<ethtool_gstrings*>(memory.get());
     strings->cmd = ETHTOOL_GSTRINGS;
     strings->string_set = ETH_SS_FEATURES;
@@ -53,8 +55,8 @@ class Ethtool {
     Call(strings, "GSTRINGS");
     std::vector<std::string> names;
     for (uint32_t i = 0; i < count; ++i) {
-      const char* text = reinterpret_cast<const char*>(strings->data) + i * ETH_GSTRING_LEN;
-      names.emplace_back(text, strnlen(text, ETH_GSTRING_LEN));
+      const char* text = reinterpret_cast<const char*>(strings->data) + i * kNameLength;
+      names.emplace_back(text, strnlen(text, kNameLength));
     }
     return names;
   }

@@ -1,9 +1,10 @@
 #include "sys/process.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <csignal>
 
 namespace viaduct::sys {
 namespace {

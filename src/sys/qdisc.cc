@@ -104,7 +104,7 @@ void FillTokenBucket(NetlinkMessage& message, const TokenBucket& bucket) {
 
 int64_t SensibleBurst(int64_t rate, int mtu) {
   constexpr int kEthernetHeader = 14;
-  return std::max<int64_t>(2 * (mtu + kEthernetHeader), rate / 8 / 4000);
+  return std::max(2 * (int64_t{mtu} + kEthernetHeader), rate / 8 / 4000);
 }
 
 void AddTokenBucket(Netlink& session, const QdiscPlace& place, const TokenBucket& parameters) {
