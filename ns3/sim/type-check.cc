@@ -10,7 +10,12 @@
 #include "base/error.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
 #include <numeric>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <vector>
 
 namespace ns3
@@ -97,6 +102,32 @@ AttributesOf(TypeId type)
     }
 }
 
+/**
+ * Several of ns-3's parsers (Time, enumerations, addresses) end the process on text they cannot
+ * read. So a child process tries first.
+ * @param checker of the attribute
+ * @param value the text
+ * @return whether it is a valid value
+ */
+bool
+IsValidValue(const AttributeChecker& checker, const std::string& value)
+{
+    const pid_t child = viaduct::SystemCall("fork", fork());
+    if (child == 0)
+    {
+        const rlimit noCore{0, 0};
+        setrlimit(RLIMIT_CORE, &noCore);
+        const int null = open("/dev/null", O_WRONLY);
+        dup2(null, STDERR_FILENO);
+        _exit(checker.CreateValidValue(StringValue(value)) ? 0 : 1);
+    }
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    {
+    }
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 void
 CheckAttribute(TypeId type, const std::string& name, const std::string& value)
 {
@@ -111,10 +142,12 @@ CheckAttribute(TypeId type, const std::string& name, const std::string& value)
         throw viaduct::UsageError("routing.attributes: attribute " + name + " of " +
                                   type.GetName() + " cannot be set; leave it out");
     }
-    if (!information.checker->CreateValidValue(StringValue(value)))
+    if (!IsValidValue(*information.checker, value))
     {
         throw viaduct::UsageError("routing.attributes: " + name + ": \"" + value + "\" is no " +
-                                  information.checker->GetValueTypeName() + "; the default is " +
+                                  information.checker->GetValueTypeName() + " (" +
+                                  information.checker->GetUnderlyingTypeInformation() +
+                                  "); the default is " +
                                   information.initialValue->SerializeToString(information.checker));
     }
 }
