@@ -17,6 +17,10 @@
 #include "ns3/udp-socket-factory.h"
 #include "ns3/uinteger.h"
 
+#include <sstream>
+#include <sys/socket.h>
+#include <thread>
+
 /**
  * @file
  * @ingroup viaduct
@@ -409,6 +413,75 @@ class FlowControlTestCase : public TestCase
     }
 };
 
+/** A real descriptor, under each simulator that runs in real time; the test takes no time itself. */
+class SocketTestCase : public TestCase
+{
+  public:
+    /**
+     * @param simulator TypeId
+     */
+    explicit SocketTestCase(const std::string& simulator)
+        : TestCase("a port with a descriptor under " + simulator),
+          m_simulator(simulator)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int FRAMES = 8; // as many as a socket queues anywhere (net.unix.max_dgram_qlen)
+        GlobalValue::Bind("SimulatorImplementationType", StringValue(m_simulator));
+        int fds[2];
+        NS_TEST_ASSERT_MSG_EQ(socketpair(AF_UNIX, SOCK_DGRAM, 0, fds), 0, "sockets");
+        viaduct::UniqueFd far{fds[1]};
+        Ptr<Node> node = CreateObject<Node>();
+        Ptr<RingNetDevice> device = CreateObject<RingNetDevice>();
+        device->SetAddress(Mac48Address("02:00:00:00:00:01"));
+        device->SetPort(std::make_unique<SocketPort>(viaduct::UniqueFd(fds[0])));
+        node->AddDevice(device);
+        const auto main = std::this_thread::get_id();
+        bool wrongThread = false;
+        bool wrongContext = false;
+        int received = 0;
+        device->SetReceiveCallback(
+            Callback<bool, Ptr<NetDevice>, Ptr<const Packet>, uint16_t, const Address&>(
+                [&](Ptr<NetDevice>, Ptr<const Packet> packet, uint16_t, const Address& from) {
+                    wrongThread |= std::this_thread::get_id() != main;
+                    wrongContext |= Simulator::GetContext() != node->GetId();
+                    device->Send(packet->Copy(), from, 0x88b5);
+                    if (++received == FRAMES)
+                    {
+                        Simulator::Stop(Time(1)); // the replies leave before
+                    }
+                    return true;
+                }));
+        Frame frame = FromHex("020000000001 020000000002 88b5 00");
+        for (int i = 0; i < FRAMES; ++i)
+        {
+            frame.back() = static_cast<std::byte>(i);
+            send(far.get(), frame.data(), frame.size(), MSG_DONTWAIT);
+        }
+        Simulator::Run();
+        const Frame reply = FromHex("020000000002 020000000001 88b5");
+        for (int i = 0; i < received; ++i)
+        {
+            Frame got(64);
+            const auto n = recv(far.get(), got.data(), got.size(), MSG_DONTWAIT);
+            NS_TEST_ASSERT_MSG_EQ(n, static_cast<ssize_t>(frame.size()), "reply " << i);
+            NS_TEST_EXPECT_MSG_EQ(std::equal(reply.begin(), reply.end(), got.begin()), true, "header");
+            NS_TEST_EXPECT_MSG_EQ(std::to_integer<int>(got[14]), i, "order");
+        }
+        NS_TEST_EXPECT_MSG_EQ(received, FRAMES, "frames received");
+        NS_TEST_EXPECT_MSG_EQ(wrongThread, false, "ns-3 runs in one thread");
+        NS_TEST_EXPECT_MSG_EQ(wrongContext, false, "context");
+        NS_TEST_EXPECT_MSG_EQ(device->GetTotalDrops(), 0, "drops");
+        Simulator::Destroy();
+        GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::DefaultSimulatorImpl"));
+    }
+
+    std::string m_simulator; //!< TypeId
+};
+
 /** The tests of ns3::RingNetDevice. */
 class RingNetDeviceTestSuite : public TestSuite
 {
@@ -424,6 +497,10 @@ class RingNetDeviceTestSuite : public TestSuite
         AddTestCase(new BridgeTestCase, TestCase::Duration::QUICK);
         AddTestCase(new YieldTestCase, TestCase::Duration::QUICK);
         AddTestCase(new FlowControlTestCase, TestCase::Duration::QUICK);
+        for (const char* simulator : {"ns3::ReactorSimulatorImpl", "ns3::RealtimeSimulatorImpl"})
+        {
+            AddTestCase(new SocketTestCase(simulator), TestCase::Duration::QUICK);
+        }
     }
 };
 

@@ -14,13 +14,16 @@
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 
+#include "base/fd.h"
 #include "io/port.h"
 
-#include <cstring>
+#include <algorithm>
+#include <array>
 #include <deque>
 #include <limits>
 #include <memory>
 #include <string>
+#include <sys/socket.h>
 #include <vector>
 
 /**
@@ -138,6 +141,54 @@ class QueuePort : public viaduct::io::AnyPort
     std::shared_ptr<Wire> m_in;  //!< frames to receive
     std::shared_ptr<Wire> m_out; //!< frames sent
     std::deque<Frame> m_lent;    //!< frames of the last burst
+};
+
+/** A port on a datagram socket: one datagram a frame. */
+class SocketPort : public viaduct::io::AnyPort
+{
+  public:
+    /**
+     * @param socket a datagram socket
+     */
+    explicit SocketPort(viaduct::UniqueFd socket)
+        : m_socket(std::move(socket))
+    {
+    }
+
+    size_t Receive(std::span<viaduct::io::ReceivedFrame> frames) override
+    {
+        const auto n = recv(m_socket.get(), m_buffer.data(), m_buffer.size(), MSG_DONTWAIT);
+        if (n <= 0)
+        {
+            return 0;
+        }
+        frames[0] = {};
+        frames[0].bytes = std::span(m_buffer).first(n);
+        return 1;
+    }
+
+    size_t Transmit(std::span<const viaduct::io::FrameToSend> frames) override
+    {
+        for (const auto& frame : frames)
+        {
+            send(m_socket.get(), frame.data(), frame.size(), MSG_DONTWAIT);
+        }
+        return frames.size();
+    }
+
+    int Fd() override
+    {
+        return m_socket.get();
+    }
+
+    viaduct::io::PortCounters Counters() override
+    {
+        return {};
+    }
+
+  private:
+    viaduct::UniqueFd m_socket;             //!< the socket
+    std::array<std::byte, 2048> m_buffer{}; //!< the frame received
 };
 
 /** A device and the far ends of its port. */
