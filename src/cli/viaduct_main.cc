@@ -1,6 +1,8 @@
-#include <cstdio>
+#include <string>
+#include <vector>
 
-int main() {
-  std::puts("viaduct");
-  return 0;
+#include "cli/command.h"
+
+int main(int argc, char** argv) {
+  return viaduct::cli::Main(std::vector<std::string>(argv, argv + argc));
 }

@@ -110,7 +110,8 @@ constexpr Key kKeys[] = {
      "Payload sent, UDP and TCP; default: as fast as the network takes it.", "2Mbit"},
     {"flows[].interval", Type::kDuration, "100ms", "Time between two pings.", "10ms"},
     {"flows[].start", Type::kDuration, "0s", "When, after convergence.", "2s"},
-    {"flows[].duration", Type::kDuration, "", "How long; default: until the end of the run.", "5s"},
+    {"flows[].duration", Type::kDuration, "",
+     "How long (TCP: whole seconds); default: until the end of the run.", "5s"},
     {"traffic", Type::kAlias, "flows", "Another name of `flows`.", ""},
 
     {"programs", Type::kSections, "", "Programs run in nodes. Not in mode `simulate`.",

@@ -292,8 +292,10 @@ class Loader {
     flow.from = Node(section, "from");
     flow.to = Node(section, "to");
     if (flow.from == flow.to) section.Fail("to", "is the sender too");
-    // 16 bytes carry a ping's time and a UDP generator's sequence number; 65507 is IPv4's limit.
-    flow.size = static_cast<int>(section.Integer("size", 16, 65507));
+    // A UDP packet carries 28 bytes of sequence number and time (load/payload.h), a ping 16 bytes
+    // of time; 65507 is IPv4's limit.
+    flow.size =
+        static_cast<int>(section.Integer("size", flow.kind == Flow::Kind::kPing ? 16 : 28, 65507));
     if (section.Has("rate")) flow.rate = section.Rate("rate");
     if (flow.rate && flow.kind == Flow::Kind::kPing) section.Fail("rate", "a ping has an interval");
     if (section.Has("interval") && flow.kind != Flow::Kind::kPing) {
@@ -307,10 +309,23 @@ class Loader {
     flow.start = Moment(section, "start");
     flow.duration = section.Has("duration") ? Span(section, "duration", flow.start)
                                             : scenario_.duration - flow.start;
+    if (flow.kind == Flow::Kind::kTcp) WholeSeconds(section, flow.duration);
     flow.name = section.Has("name")
                     ? section.Text("name")
                     : Unique(fmt::format("{} {}->{}", type, flow.from, flow.to), names);
     return flow;
+  }
+
+  // iperf3 counts in whole seconds: what is written must be; what is left of the run is cut.
+  static void WholeSeconds(const Section& section, Duration& duration) {
+    const Duration whole = Duration::Seconds(duration / Duration::Seconds(1));
+    if (whole != duration && section.Has("duration")) {
+      section.Fail("duration", "a TCP flow lasts whole seconds");
+    }
+    if (whole == Duration()) {
+      section.Fail("type", "a TCP flow needs a whole second; less is left of the run");
+    }
+    duration = whole;
   }
 
   // "{n4}" becomes the first address of node n4.

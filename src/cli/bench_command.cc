@@ -1,0 +1,54 @@
+// viaduct bench: hands over to the harness in bench/.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "base/error.h"
+#include "cli/command.h"
+
+namespace viaduct::cli {
+namespace {
+
+constexpr const char* kPython = "/usr/bin/python3";
+
+// Installed beside the programs, or in the source tree this was built from.
+std::filesystem::path FindHarness() {
+  const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  for (const std::filesystem::path& folder :
+       {here / ".." / "share" / "viaduct" / "bench", here / ".." / "bench",
+        std::filesystem::path(VIADUCT_SOURCE_DIR) / "bench"}) {
+    if (std::filesystem::exists(folder / "run.py")) return folder;
+  }
+  throw EnvironmentError("the benchmarks (bench/run.py) are not here; use a source tree");
+}
+
+[[noreturn]] void Execute(const Invocation& invocation, const std::vector<std::string>& words) {
+  NeedRoot(invocation);
+  const std::filesystem::path folder = FindHarness();
+  const std::string command = std::filesystem::read_symlink("/proc/self/exe");
+  setenv("VIADUCT", command.c_str(), 1);
+  std::vector<std::string> all = {kPython, (folder / "run.py").string()};
+  all.insert(all.end(), words.begin(), words.end());
+  std::vector<char*> arguments;
+  for (std::string& word : all) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  execv(kPython, arguments.data());
+  throw EnvironmentError(
+      fmt::format("{}: {}; apt-get install python3", kPython, std::strerror(errno)));
+}
+
+}  // namespace
+
+void AddBench(CLI::App& app, Invocation& invocation) {
+  CLI::App* command = app.add_subcommand("bench", "reproduce a published experiment");
+  command->prefix_command();
+  command->set_help_flag();  // --help is the harness's
+  command->footer("Example:\n  viaduct bench olsr --quick --report out");
+  command->callback([command, &invocation] { Execute(invocation, command->remaining()); });
+}
+
+}  // namespace viaduct::cli

@@ -1,0 +1,97 @@
+#include "cli/command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/error.h"
+#include "run/loop.h"
+
+namespace viaduct::cli {
+namespace {
+
+constexpr const char* kFooter = R"(Examples:
+  viaduct run examples/olsr-line.yaml              routes of OLSR in kernel tables, real traffic
+  viaduct run examples/olsr-line.yaml --mode simulate
+  viaduct up examples/olsr-line.yaml && viaduct exec n0 -- ping -c 3 10.0.0.14; viaduct down
+  viaduct doctor                                   what this machine can do
+
+Exit status: 0 done, 1 it failed, 2 usage, 3 this machine cannot do it, 4 the run is VOID.)";
+
+void PrintError(const std::string& message) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "viaduct: %s\n", message.c_str());
+}
+
+std::string OneLine(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  for (char& c : text) {
+    if (c == '\n') c = ' ';
+  }
+  return text;
+}
+
+int Parse(CLI::App& app, std::vector<std::string> arguments) {
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  try {
+    app.parse(std::move(arguments));
+    return 0;
+  } catch (const CLI::CallForHelp& call) {
+    return app.exit(call);
+  } catch (const CLI::CallForAllHelp& call) {
+    return app.exit(call);
+  } catch (const CLI::ParseError& error) {
+    const auto used = app.get_subcommands();
+    PrintError(fmt::format("{}; see viaduct {}--help", OneLine(error.what()),
+                           used.empty() ? "" : used.front()->get_name() + " "));
+    return static_cast<int>(ExitStatus::kUsage);
+  }
+}
+
+}  // namespace
+
+int Main(const std::vector<std::string>& words) {
+  Invocation invocation;
+  invocation.words = words;
+  CLI::App app("Runs ns-3 protocols on the real network.", "viaduct");
+  app.footer(kFooter);
+  app.require_subcommand(1);
+  for (const auto add : {AddRun, AddUp, AddExec, AddList, AddDown, AddClean, AddDoctor, AddBench,
+                         AddVersion, AddDocs}) {
+    add(app, invocation);
+  }
+  try {
+    const int status = Parse(app, {words.begin() + 1, words.end()});
+    return status != 0 ? status : invocation.status;
+  } catch (const run::Interrupted& interrupted) {
+    PrintError(interrupted.what());
+    return 128 + interrupted.signal();
+  } catch (const Error& error) {
+    PrintError(OneLine(error.what()));
+    return static_cast<int>(error.status());
+  } catch (const std::exception& error) {
+    PrintError(OneLine(error.what()));
+    return static_cast<int>(ExitStatus::kFailure);
+  }
+}
+
+std::vector<std::string> ScenarioOptions::Overrides() const {
+  std::vector<std::string> overrides = set;
+  if (!mode.empty()) overrides.push_back("mode=" + mode);
+  if (!duration.empty()) overrides.push_back("duration=" + duration);
+  return overrides;
+}
+
+void AddScenarioOptions(CLI::App& app, ScenarioOptions& options) {
+  app.add_option("FILE", options.file, "the scenario (docs/scenario.md)")->required();
+  app.add_option("--mode", options.mode, "simulate, traditional, emulate or offload");
+  app.add_option("--duration", options.duration, "how long, after convergence: 10s");
+  app.add_option("--set", options.set, "override a key: --set flows.0.rate=2Mbit")
+      ->type_name("KEY=VALUE")
+      ->take_all()
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+}  // namespace viaduct::cli

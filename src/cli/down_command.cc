@@ -1,0 +1,88 @@
+// viaduct down: ends a lab that is up. viaduct clean: removes what killed runs left.
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "broker/client.h"
+#include "cli/command.h"
+#include "cli/labs.h"
+#include "sys/process.h"
+
+namespace viaduct::cli {
+namespace {
+
+// The simulator, its keeper and the broker end by themselves once the lab is gone.
+constexpr int kPatienceMilliseconds = 10000;
+
+UniqueFd ProcessOf(int pid) {
+  try {
+    return sys::OpenPidFd(pid);
+  } catch (const SystemError&) {
+    return UniqueFd();  // it has ended
+  }
+}
+
+void Down(const std::string& given) {
+  const std::string lab = ChooseLab(given);
+  UniqueFd broker;
+  for (const lab::RunInfo& run : LabsThatAreUp()) {
+    if (run.lab == lab) broker = ProcessOf(run.broker_pid);
+  }
+  {
+    broker::Client client = broker::Client::ConnectToLab(lab);
+    client.DestroyLab();
+  }
+  pollfd ended{broker.get(), POLLIN, 0};
+  if (broker && poll(&ended, 1, kPatienceMilliseconds) == 0) {
+    throw Error(fmt::format("lab {} is gone, but its broker does not end", lab));
+  }
+}
+
+void Clean(const Invocation& invocation, bool as_json) {
+  bool dead = false;
+  for (const lab::RunInfo& run : lab::ListRuns()) dead = dead || !run.alive;
+  std::vector<std::string> problems;
+  nlohmann::json removed = nlohmann::json::array();
+  if (dead) {
+    NeedRoot(invocation);
+    for (const lab::RunInfo& run : lab::RemoveDeadRuns(lab::kRecordRoot, &problems)) {
+      removed.push_back(run.lab);
+    }
+  }
+  if (as_json) {
+    std::printf("%s\n",
+                nlohmann::json{{"removed", removed}, {"problems", problems}}.dump(2).c_str());
+  } else {
+    for (const auto& lab : removed) std::printf("removed %s\n", lab.get<std::string>().c_str());
+  }
+  if (!problems.empty()) {
+    throw Error(fmt::format("{} of what dead runs left cannot be removed: {}", problems.size(),
+                            fmt::join(problems, "; ")));
+  }
+}
+
+}  // namespace
+
+void AddDown(CLI::App& app, Invocation&) {
+  auto lab = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("down", "end a lab that is up");
+  command->add_option("LAB", *lab, "its name; may be left out when one lab is up");
+  command->footer("Example:\n  viaduct down olsr-line");
+  command->callback([lab] { Down(*lab); });
+}
+
+void AddClean(CLI::App& app, Invocation& invocation) {
+  auto as_json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand("clean", "remove what killed runs left behind");
+  command->add_flag("--json", *as_json, "for machines");
+  command->footer(
+      "Goes by the records under /run/viaduct; live labs and everything else are left alone.\n"
+      "Example:\n  viaduct clean");
+  command->callback([as_json, &invocation] { Clean(invocation, *as_json); });
+}
+
+}  // namespace viaduct::cli

@@ -1,0 +1,46 @@
+// viaduct ls: the labs of this machine.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "cli/labs.h"
+#include "run/table.h"
+
+namespace viaduct::cli {
+namespace {
+
+void List(bool as_json) {
+  nlohmann::json list = nlohmann::json::array();
+  std::vector<std::vector<std::string>> rows = {{"lab", "state", "broker", "user", "since"}};
+  for (const lab::RunInfo& run : lab::ListRuns()) {
+    list.push_back({{"lab", run.lab},
+                    {"state", StateOf(run)},
+                    {"broker_pid", run.broker_pid},
+                    {"uid", run.owner_uid},
+                    {"created", run.created}});
+    rows.push_back({run.lab, StateOf(run), std::to_string(run.broker_pid),
+                    std::to_string(run.owner_uid), run.created});
+  }
+  if (as_json) {
+    std::printf("%s\n", list.dump(2).c_str());
+  } else if (rows.size() > 1) {
+    std::fputs(run::FormatTable(rows).c_str(), stdout);
+  }
+}
+
+}  // namespace
+
+void AddList(CLI::App& app, Invocation&) {
+  auto as_json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand("ls", "list the labs of this machine");
+  command->add_flag("--json", *as_json, "for machines");
+  command->footer(
+      "States: up (viaduct up), running (viaduct run), dead (killed; viaduct clean removes it).\n"
+      "Example:\n  viaduct ls --json");
+  command->callback([as_json] { List(*as_json); });
+}
+
+}  // namespace viaduct::cli

@@ -1,0 +1,44 @@
+// viaduct up: a lab that stays.
+#include <cstdio>
+#include <memory>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "run/keeper.h"
+#include "scenario/scenario.h"
+
+namespace viaduct::cli {
+namespace {
+
+void Up(const ScenarioOptions& options, bool quiet, const Invocation& invocation) {
+  const scenario::Scenario scenario = scenario::Load(options.file, options.Overrides());
+  if (scenario.mode == scenario::Mode::kSimulate) {
+    throw UsageError("mode simulate builds no lab; use emulate or offload");
+  }
+  NeedRoot(invocation);
+  run::BringUp(scenario, quiet);
+  if (!quiet) {
+    std::fprintf(stderr, "lab %s is up; viaduct exec %s -- CMD, viaduct down %s\n",
+                 scenario.name.c_str(), scenario.nodes[0].name.c_str(), scenario.name.c_str());
+  }
+}
+
+}  // namespace
+
+void AddUp(CLI::App& app, Invocation& invocation) {
+  struct Options {
+    ScenarioOptions scenario;
+    bool quiet = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("up", "build a scenario's lab and leave it up");
+  AddScenarioOptions(*command, options->scenario);
+  command->add_flag("--quiet", options->quiet, "no progress");
+  command->footer(
+      "The protocol keeps running in the background; the scenario's flows and programs do not "
+      "run.\n"
+      "Example:\n  viaduct up examples/olsr-line.yaml && viaduct exec n0 -- ping -c 3 10.0.0.14");
+  command->callback([options, &invocation] { Up(options->scenario, options->quiet, invocation); });
+}
+
+}  // namespace viaduct::cli

@@ -1,0 +1,38 @@
+// viaduct version, and the hidden viaduct docs.
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "run/environment.h"
+#include "scenario/keys.h"
+
+namespace viaduct::cli {
+
+void AddVersion(CLI::App& app, Invocation&) {
+  auto as_json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand("version", "print the version");
+  command->add_flag("--json", *as_json, "for machines; with the machine's kernel");
+  command->footer("Example:\n  viaduct version --json");
+  command->callback([as_json] {
+    if (*as_json) {
+      nlohmann::json environment = run::DescribeEnvironment({});
+      environment.erase("command");
+      environment.erase("started");
+      std::printf("%s\n", environment.dump(2).c_str());
+    } else {
+      std::printf("viaduct %s\n", run::Version().c_str());
+    }
+  });
+}
+
+void AddDocs(CLI::App& app, Invocation&) {
+  auto topic = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("docs", "print a generated document");
+  command->add_option("TOPIC", *topic, "scenario")->required()->check(CLI::IsMember({"scenario"}));
+  command->group("");  // hidden
+  command->callback([] { std::fputs(scenario::DocumentKeys().c_str(), stdout); });
+}
+
+}  // namespace viaduct::cli

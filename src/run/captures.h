@@ -1,0 +1,43 @@
+// Packets of links, written to pcap files while a run is on.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "broker/client.h"
+#include "scenario/scenario.h"
+
+namespace viaduct::run {
+
+// One file a link, DIRECTORY/LINK.pcap. Each frame is in it once, as its receiver got it (so frames
+// that the link lost are not), with the kernel's time of reception. With the data plane in the
+// kernel, offloads are on: TCP shows as super-frames, checksums may be unfinished.
+class Captures {
+ public:
+  // Opens everything, then captures in a thread of its own until Finish() or destruction. Throws
+  // Error.
+  Captures(const scenario::Scenario& scenario, broker::Client& client,
+           const std::string& directory);
+  ~Captures();
+  Captures(const Captures&) = delete;
+  Captures& operator=(const Captures&) = delete;
+
+  // Writes what has arrived, closes the files; [{"link", "file", "frames", "dropped"}].
+  nlohmann::json Finish();
+
+ private:
+  struct Link;
+  void Work();
+  bool Drain();
+
+  std::vector<std::unique_ptr<Link>> links_;
+  std::atomic<bool> stop_ = false;
+  UniqueFd wake_;
+  std::thread thread_;
+};
+
+}  // namespace viaduct::run

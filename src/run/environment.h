@@ -1,0 +1,21 @@
+// What results must carry to be worth something later: versions, kernel, machine, command line.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace viaduct::run {
+
+// The product's version, "0.1.0".
+std::string Version();
+
+// {"viaduct", "kernel", "cpu", "cpus", "memory_bytes", "started" (UTC), "command"}
+nlohmann::json DescribeEnvironment(const std::vector<std::string>& command_line);
+
+// Where a program is, looked up in PATH ("" if nowhere).
+std::string FindProgram(const std::string& name);
+// A program of the product: beside this one, or in ../libexec/viaduct. EnvironmentError.
+std::string FindOwnProgram(const std::string& name);
+
+}  // namespace viaduct::run

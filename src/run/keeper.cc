@@ -1,0 +1,149 @@
+#include "run/keeper.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/inotify.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/error.h"
+#include "broker/client.h"
+#include "lab/record.h"
+#include "run/loop.h"
+#include "run/progress.h"
+#include "run/session.h"
+#include "run/simulator.h"
+
+namespace viaduct::run {
+namespace {
+
+using nlohmann::json;
+
+// Becomes readable when the lab's record is removed: the lab is gone, whoever took it down.
+UniqueFd WatchRecord(const std::string& lab) {
+  const std::string directory = fmt::format("{}/{}", lab::kRecordRoot, lab);
+  UniqueFd watch(SystemCall("inotify_init", inotify_init1(IN_CLOEXEC | IN_NONBLOCK)));
+  SystemCall("watch " + directory,
+             inotify_add_watch(watch.get(), directory.c_str(), IN_DELETE_SELF | IN_ONLYDIR));
+  return watch;
+}
+
+void LeaveTerminal() {
+  const int null = SystemCall("open /dev/null", open("/dev/null", O_RDWR));
+  for (int fd = 0; fd < 3; ++fd) SystemCall("dup2", dup2(null, fd));
+  if (null > 2) close(null);
+  SystemCall("chdir /", chdir("/"));
+}
+
+// A lab that is gone, or whose simulator is, takes the other with it.
+struct Keeper {
+  Keeper(const scenario::Scenario& scenario, bool quiet)
+      : progress(stderr, quiet),
+        client(broker::Client::ConnectOrSpawn()),
+        simulator(std::make_unique<Simulator>(FindSimulator(), scenario, client.NewConnection())),
+        session(std::make_unique<Session>(scenario, *simulator, loop, progress)) {}
+  ~Keeper() {
+    loop.IgnoreSignals();
+    session.reset();
+    simulator.reset();
+    try {
+      client.DestroyLab();
+    } catch (const Error&) {
+      // It is gone already, or was never built.
+    }
+  }
+
+  Progress progress;
+  broker::Client client;
+  Loop loop;
+  std::unique_ptr<Simulator> simulator;
+  std::unique_ptr<Session> session;
+};
+
+// Says how it went, as the parent reads it: "" is success.
+void Tell(int fd, const json& message) {
+  const std::string text = message.dump();
+  if (write(fd, text.data(), text.size()) < 0) return;  // the parent was killed
+}
+
+[[noreturn]] void Keep(const scenario::Scenario& scenario, bool quiet, UniqueFd parent) {
+  int status = 0;
+  try {
+    setsid();
+    Keeper keeper(scenario, quiet);
+    // Ctrl-C reaches the parent only; when it is gone, so is the wish for this lab.
+    keeper.loop.Watch(parent.get(), [] { throw Interrupted(SIGINT); });
+    keeper.session->WaitForLab();
+    const UniqueFd gone = WatchRecord(scenario.name);
+    keeper.session->WaitForConvergence();
+    keeper.loop.Forget(parent.get());
+    keeper.client.Detach();
+    Tell(parent.get(), json::object());
+    parent.reset();
+    LeaveTerminal();
+    bool over = false;
+    keeper.loop.Watch(gone.get(), [&] { over = true; });
+    keeper.loop.Run([&] { return over || keeper.simulator->Ended(); });
+  } catch (const Error& error) {
+    status = 1;
+    if (parent) {
+      Tell(parent.get(), {{"message", error.what()}, {"status", static_cast<int>(error.status())}});
+    }
+  } catch (const std::exception& error) {
+    status = 1;
+    if (parent) Tell(parent.get(), {{"message", error.what()}, {"status", 1}});
+  }
+  _exit(status);
+}
+
+}  // namespace
+
+void BringUp(const scenario::Scenario& scenario, bool quiet) {
+  FindSimulator();
+  int pair[2];
+  SystemCall("socketpair", socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair));
+  UniqueFd ours(pair[0]), theirs(pair[1]);
+  std::fflush(nullptr);
+  Loop loop;
+  const pid_t child = SystemCall("fork", fork());
+  if (child == 0) {
+    ours.reset();
+    Keep(scenario, quiet, std::move(theirs));
+  }
+  theirs.reset();
+  char buffer[65536];
+  ssize_t got = 0;
+  bool told = false;
+  loop.Watch(ours.get(), [&] {
+    got = read(ours.get(), buffer, sizeof buffer);
+    told = true;
+  });
+  std::optional<Interrupted> interrupted;
+  try {
+    loop.Run([&] { return told; });
+  } catch (const Interrupted& signal) {
+    // Closing our end makes the keeper clean up; what it says of that is not news.
+    interrupted = signal;
+    shutdown(ours.get(), SHUT_WR);
+    loop.IgnoreSignals();
+    loop.Run([&] { return told; });
+  }
+  const json answer = json::parse(std::string(buffer, std::max<ssize_t>(got, 0)), nullptr, false);
+  if (answer.is_object() && answer.empty() && !interrupted) return;
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  if (interrupted) throw *interrupted;
+  if (!answer.is_object()) throw Error("the process that keeps the simulator died");
+  throw Error(answer.value("message", ""), static_cast<ExitStatus>(answer.value("status", 1)));
+}
+
+}  // namespace viaduct::run

@@ -1,0 +1,93 @@
+#include "run/loop.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <ctime>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace viaduct::run {
+namespace {
+
+sigset_t UserSignals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+  return set;
+}
+
+std::string Describe(int signal) {
+  return signal == SIGINT ? "interrupted" : signal == SIGTERM ? "terminated" : "hung up";
+}
+
+}  // namespace
+
+Interrupted::Interrupted(int signal)
+    : Error(fmt::format("{}; everything is cleaned up", Describe(signal))), signal_(signal) {}
+
+Loop::Loop() {
+  const sigset_t set = UserSignals();
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  signals_.reset(SystemCall("signalfd", signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)));
+}
+
+Loop::~Loop() = default;
+
+void Loop::Watch(int fd, std::function<void()> ready) { watchers_[fd] = std::move(ready); }
+
+void Loop::Forget(int fd) { watchers_.erase(fd); }
+
+void Loop::At(Instant time, std::function<void()> action) {
+  actions_.emplace(time, std::move(action));
+}
+
+bool Loop::Run(const std::function<bool()>& done, Instant deadline) {
+  for (;;) {
+    RunDueActions();
+    if (done()) return true;
+    if (MonotonicClock::Now() >= deadline) return false;
+    Wait(actions_.empty() ? deadline : std::min(deadline, actions_.begin()->first));
+  }
+}
+
+void Loop::RunDueActions() {
+  while (!actions_.empty() && actions_.begin()->first <= MonotonicClock::Now()) {
+    const std::function<void()> action = std::move(actions_.begin()->second);
+    actions_.erase(actions_.begin());
+    action();
+  }
+}
+
+void Loop::Wait(Instant until) {
+  std::vector<pollfd> fds = {{signals_.get(), POLLIN, 0}};
+  for (const auto& [fd, ready] : watchers_) fds.push_back({fd, POLLIN, 0});
+  timespec timeout{3600, 0};
+  if (until != Instant::Never()) {
+    const int64_t left = std::max<int64_t>(0, (until - MonotonicClock::Now()).nanoseconds());
+    timeout = {left / 1000000000, left % 1000000000};
+  }
+  if (ppoll(fds.data(), fds.size(), &timeout, nullptr) <= 0) return;
+  if (fds[0].revents) ReadSignal();
+  for (size_t i = 1; i < fds.size(); ++i) {
+    if (!fds[i].revents) continue;
+    // A callback may have forgotten this one, or itself.
+    const auto watcher = watchers_.find(fds[i].fd);
+    if (watcher == watchers_.end()) continue;
+    const std::function<void()> ready = watcher->second;
+    ready();
+  }
+}
+
+void Loop::ReadSignal() {
+  signalfd_siginfo info;
+  while (read(signals_.get(), &info, sizeof info) == sizeof info) {
+    if (!ignore_signals_) throw Interrupted(static_cast<int>(info.ssi_signo));
+  }
+}
+
+}  // namespace viaduct::run

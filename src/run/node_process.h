@@ -1,0 +1,59 @@
+// A program in a node, with what it prints.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "broker/client.h"
+#include "run/loop.h"
+
+namespace viaduct::run {
+
+class NodeProcess {
+ public:
+  struct Callbacks {
+    // A line of standard output or error, without its newline. May be empty.
+    std::function<void(const std::string& line)> line;
+    // It has ended and all its output was read. The object must outlive the call.
+    std::function<void()> ended;
+  };
+
+  // Starts it with /dev/null as standard input. Throws Error.
+  NodeProcess(Loop& loop, broker::Client& client, broker::ProgramOptions options,
+              Callbacks callbacks);
+  NodeProcess(const NodeProcess&) = delete;
+  NodeProcess& operator=(const NodeProcess&) = delete;
+  // Kills it if it still runs.
+  ~NodeProcess();
+
+  // As waitpid(2) gives it, once it has ended.
+  const std::optional<int>& wait_status() const { return wait_status_; }
+  bool Succeeded(int expected = 0) const;
+  // "ended with status 2", "was killed by signal 9 (Killed)".
+  std::string DescribeEnd() const;
+  const std::string& standard_output() const { return outputs_[0].text; }
+  const std::string& standard_error() const { return outputs_[1].text; }
+  void Kill(int signal);
+
+ private:
+  // Of what it prints, this much is kept.
+  static constexpr size_t kKept = 16 << 20;
+  struct Output {
+    UniqueFd pipe;
+    std::string text, line;
+  };
+  void Read(Output& output);
+  void Emit(Output& output, std::string_view text);
+  void End();
+
+  Loop& loop_;
+  broker::Client& client_;
+  Callbacks callbacks_;
+  broker::Program program_;
+  std::array<Output, 2> outputs_;
+  std::optional<int> wait_status_;
+};
+
+}  // namespace viaduct::run

@@ -1,0 +1,256 @@
+#include "run/plot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+namespace viaduct::run {
+namespace {
+
+// Okabe and Ito (2008): eight colours that the colour-blind tell apart; yellow and black left out.
+constexpr std::array<const char*, 6> kColors = {"#0072b2", "#d55e00", "#009e73",
+                                                "#cc79a7", "#56b4e9", "#e69f00"};
+constexpr double kWidth = 720, kHeight = 260, kLeft = 70, kRight = 16, kTop = 14, kBottom = 44;
+
+const char* Color(size_t index) { return kColors[index % kColors.size()]; }
+
+std::string Text(double x, double y, const char* anchor, const std::string& text) {
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor,
+                     EscapeHtml(text));
+}
+
+std::string Line(double x1, double y1, double x2, double y2, const char* kind) {
+  return fmt::format(
+      "<line class=\"{}\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"/>\n", kind, x1,
+      y1, x2, y2);
+}
+
+std::string Open(double width, double height) {
+  return fmt::format("<svg viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" role=\"img\">\n",
+                     width, height);
+}
+
+std::string Legend(const std::vector<std::string>& names) {
+  std::string text = "<p class=\"legend\">";
+  for (size_t i = 0; i < names.size(); ++i) {
+    text += fmt::format("<span><i style=\"background:{}\"></i>{}</span> ", Color(i),
+                        EscapeHtml(names[i]));
+  }
+  return text + "</p>\n";
+}
+
+struct Axes {
+  double x_top, y_top;
+  double X(double x) const { return kLeft + x / x_top * (kWidth - kLeft - kRight); }
+  double Y(double y) const { return kHeight - kBottom - y / y_top * (kHeight - kTop - kBottom); }
+};
+
+std::string DrawAxes(const Axes& axes, const std::vector<double>& x_ticks,
+                     const std::vector<double>& y_ticks, const std::string& x_name,
+                     const std::string& y_name) {
+  std::string svg;
+  for (const double tick : y_ticks) {
+    svg += Line(kLeft, axes.Y(tick), kWidth - kRight, axes.Y(tick), "grid");
+    svg += Text(kLeft - 6, axes.Y(tick) + 4, "end", fmt::format("{:g}", tick));
+  }
+  for (const double tick : x_ticks) {
+    svg += Line(axes.X(tick), kHeight - kBottom, axes.X(tick), kHeight - kBottom + 4, "axis");
+    svg += Text(axes.X(tick), kHeight - kBottom + 18, "middle", fmt::format("{:g}", tick));
+  }
+  svg += Line(kLeft, kHeight - kBottom, kWidth - kRight, kHeight - kBottom, "axis");
+  svg += Text((kLeft + kWidth - kRight) / 2, kHeight - 6, "middle", x_name);
+  svg += fmt::format(
+      "<text x=\"14\" y=\"{0:.1f}\" text-anchor=\"middle\" transform=\"rotate(-90 14 {0:.1f})\">"
+      "{1}</text>\n",
+      (kTop + kHeight - kBottom) / 2, EscapeHtml(y_name));
+  return svg;
+}
+
+using Place = std::pair<double, double>;
+
+// Whether the links are all pairs that form one path; the nodes in its order.
+std::vector<std::string> PathOrder(const std::vector<std::string>& nodes,
+                                   const std::vector<GraphLink>& links) {
+  std::map<std::string, std::vector<std::string>> neighbours;
+  for (const GraphLink& link : links) {
+    if (link.nodes.size() != 2) return {};
+    neighbours[link.nodes[0]].push_back(link.nodes[1]);
+    neighbours[link.nodes[1]].push_back(link.nodes[0]);
+  }
+  if (links.size() + 1 != nodes.size()) return {};
+  std::string at, before;
+  for (const std::string& node : nodes) {
+    if (neighbours[node].size() > 2) return {};
+    if (at.empty() && neighbours[node].size() == 1) at = node;
+  }
+  std::vector<std::string> order;
+  while (!at.empty() && order.size() < nodes.size()) {
+    order.push_back(at);
+    std::string next;
+    for (const std::string& neighbour : neighbours[at]) {
+      if (neighbour != before) next = neighbour;
+    }
+    before = std::exchange(at, next);
+  }
+  return order.size() == nodes.size() ? order : std::vector<std::string>();
+}
+
+std::map<std::string, Place> PlaceNodes(const std::vector<std::string>& nodes,
+                                        const std::vector<GraphLink>& links, double width,
+                                        double height) {
+  std::map<std::string, Place> places;
+  const std::vector<std::string> path = PathOrder(nodes, links);
+  const auto count = static_cast<double>(nodes.size());
+  constexpr double kPi = 3.14159265358979323846;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const auto position = static_cast<double>(i);
+    if (!path.empty()) {
+      places[path[i]] = {width * (position + 0.5) / count, height / 2};
+    } else {
+      const double angle = 2 * kPi * position / count - kPi / 2;
+      places[nodes[i]] = {width / 2 + std::cos(angle) * (width / 2 - 60),
+                          height / 2 + std::sin(angle) * (height / 2 - 30)};
+    }
+  }
+  return places;
+}
+
+}  // namespace
+
+std::string EscapeHtml(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      case '\'':
+        escaped += "&#39;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::vector<double> Ticks(double top, int count) {
+  if (!(top > 0) || !std::isfinite(top)) top = 1;
+  const double rough = top / count;
+  const double power = std::pow(10.0, std::floor(std::log10(rough)));
+  double step = 10 * power;
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= rough * 0.999) {
+      step = factor * power;
+      break;
+    }
+  }
+  std::vector<double> ticks;
+  for (int i = 0; ticks.empty() || ticks.back() < top * 0.999999; ++i) ticks.push_back(i * step);
+  return ticks;
+}
+
+std::string LinePlot(const std::vector<Series>& all, const std::string& x_name,
+                     const std::string& y_name) {
+  std::vector<Series> series;
+  double x_top = 0, y_top = 0;
+  for (const Series& one : all) {
+    if (one.points.empty()) continue;
+    series.push_back(one);
+    for (const auto& [x, y] : one.points) {
+      x_top = std::max(x_top, x);
+      y_top = std::max(y_top, y);
+    }
+  }
+  if (series.empty()) return "";
+  const std::vector<double> x_ticks = Ticks(x_top, 8), y_ticks = Ticks(y_top, 5);
+  const Axes axes{x_ticks.back(), y_ticks.back()};
+  std::string svg = Open(kWidth, kHeight) + DrawAxes(axes, x_ticks, y_ticks, x_name, y_name);
+  std::vector<std::string> names;
+  for (size_t i = 0; i < series.size(); ++i) {
+    svg += fmt::format("<polyline style=\"stroke:{}\" points=\"", Color(i));
+    for (const auto& [x, y] : series[i].points) {
+      svg += fmt::format("{:.1f},{:.1f} ", axes.X(x), axes.Y(y));
+    }
+    svg += "\"/>\n";
+    names.push_back(series[i].name);
+  }
+  return svg + "</svg>\n" + Legend(names);
+}
+
+std::string StackedBars(const std::vector<StackedBar>& bars) {
+  std::vector<std::string> names;
+  for (const StackedBar& bar : bars) {
+    for (const auto& [name, value] : bar.parts) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  if (names.empty()) return "";
+  constexpr double kBarLeft = 100, kBar = 22, kGap = 10;
+  std::string svg = Open(kWidth, static_cast<double>(bars.size()) * (kBar + kGap) + kGap);
+  double y = kGap;
+  for (const StackedBar& bar : bars) {
+    double total = 0, x = kBarLeft;
+    for (const auto& [name, value] : bar.parts) total += value;
+    svg += Text(kBarLeft - 8, y + 15, "end", bar.name);
+    for (const auto& [name, value] : bar.parts) {
+      const double share = total > 0 ? value / total : 0,
+                   width = share * (kWidth - kBarLeft - kRight);
+      const auto index = std::find(names.begin(), names.end(), name) - names.begin();
+      svg += fmt::format(
+          "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\"><title>{}: "
+          "{:.3g} s, {:.1f}%</title></rect>\n",
+          x, y, width, kBar, Color(static_cast<size_t>(index)), EscapeHtml(name), value,
+          share * 100);
+      x += width;
+    }
+    y += kBar + kGap;
+  }
+  return svg + "</svg>\n" + Legend(names);
+}
+
+std::string TopologyPicture(const std::vector<std::string>& nodes,
+                            const std::vector<GraphLink>& links) {
+  if (nodes.empty()) return "";
+  const bool line = !PathOrder(nodes, links).empty();
+  const double width = kWidth, height = line ? 80 : std::min(560.0, 160 + 16.0 * nodes.size());
+  const std::map<std::string, Place> places = PlaceNodes(nodes, links, width, height);
+  std::string lines, dots;
+  for (const GraphLink& link : links) {
+    Place middle{0, 0};
+    for (const std::string& node : link.nodes) {
+      middle.first += places.at(node).first / static_cast<double>(link.nodes.size());
+      middle.second += places.at(node).second / static_cast<double>(link.nodes.size());
+    }
+    for (const std::string& node : link.nodes) {
+      const Place& place = places.at(node);
+      lines += Line(place.first, place.second, middle.first, middle.second, "link");
+    }
+    if (link.nodes.size() > 2) {
+      dots += fmt::format(
+          "<rect class=\"lan\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"12\" height=\"12\">"
+          "<title>{}</title></rect>\n",
+          middle.first - 6, middle.second - 6, EscapeHtml(link.name));
+    }
+  }
+  for (const auto& [node, place] : places) {
+    dots +=
+        fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"16\"/>\n", place.first, place.second);
+    dots += Text(place.first, place.second + 4, "middle", node);
+  }
+  return Open(width, height) + lines + dots + "</svg>\n";
+}
+
+}  // namespace viaduct::run

@@ -1,0 +1,122 @@
+#include "run/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "run/traffic.h"
+
+namespace viaduct::run {
+namespace {
+
+using nlohmann::json;
+
+// The lab of a thousand nodes takes its time; a hung simulator must still end a run.
+constexpr Duration kSetUpPatience = Duration::Seconds(120);
+constexpr Duration kReportPatience = Duration::Seconds(20);
+// The simulator itself reports at convergence.timeout; this much later it is taken for hung.
+constexpr Duration kConvergenceGrace = Duration::Seconds(15);
+
+// "a->b, c->d and 3 more".
+std::string ListPairs(const json& pairs) {
+  constexpr size_t kShown = 6;
+  std::string text;
+  for (size_t i = 0; i < std::min(kShown, pairs.size()); ++i) {
+    text += fmt::format("{}{}->{}", i ? ", " : "", pairs[i].at(0).get<std::string>(),
+                        pairs[i].at(1).get<std::string>());
+  }
+  if (pairs.size() > kShown) text += fmt::format(" and {} more", pairs.size() - kShown);
+  return text;
+}
+
+}  // namespace
+
+Session::Session(const scenario::Scenario& scenario, Simulator& simulator, Loop& loop,
+                 Progress& progress)
+    : scenario_(scenario),
+      simulator_(simulator),
+      loop_(loop),
+      progress_(progress),
+      begin_(MonotonicClock::Now()) {
+  loop_.Watch(simulator_.Fd(), [this] { Read(); });
+}
+
+Session::~Session() { loop_.Forget(simulator_.Fd()); }
+
+void Session::Read() {
+  while (const std::optional<json> message = simulator_.Receive()) Handle(*message);
+  if (simulator_.Ended()) loop_.Forget(simulator_.Fd());
+}
+
+void Session::Handle(const json& message) {
+  const std::string event = message["event"];
+  if (event == "lab") {
+    lab_built_ = true;
+  } else if (event == "progress" && !convergence_.is_null()) {
+    progress_.Status(fmt::format("{:.1f} s simulated", message.value("time", 0.0)));
+  } else if (event == "progress") {
+    progress_.Status(fmt::format("{:.1f} s: {} of {} pairs reach", message.value("time", 0.0),
+                                 message.value("reachable", 0), message.value("pairs", 0)));
+  } else if (event == "converged") {
+    convergence_ = message;
+    convergence_.erase("event");
+  } else if (event == "flow") {
+    flows_.push_back(message.get<FlowResult>());
+  } else if (event == "report") {
+    report_ = message;
+  }
+}
+
+double Session::WaitForLab() {
+  const std::string what =
+      fmt::format("{} nodes, {} links", scenario_.nodes.size(), scenario_.links.size());
+  progress_.Status(fmt::format("building the lab {}: {}", scenario_.name, what));
+  if (!loop_.Run([&] { return lab_built_; }, begin_ + kSetUpPatience)) {
+    throw Error("the simulator does not build the lab; it hangs");
+  }
+  const double seconds = (MonotonicClock::Now() - begin_).ToSeconds();
+  progress_.Line(fmt::format("lab {}: {}, built in {:.2f} s", scenario_.name, what, seconds));
+  return seconds;
+}
+
+json Session::WaitForConvergence() {
+  const bool real = scenario_.mode != scenario::Mode::kSimulate;
+  const Instant deadline =
+      real ? MonotonicClock::Now() + scenario_.convergence_timeout + kConvergenceGrace
+           : Instant::Never();
+  if (!loop_.Run([&] { return !convergence_.is_null(); }, deadline)) {
+    throw Error("the simulator says nothing about convergence; it hangs");
+  }
+  const json unreachable = convergence_.value("unreachable", json::array());
+  const std::string reach = fmt::format("{} of {} pairs reach", convergence_.value("reachable", 0),
+                                        convergence_.value("pairs", 0));
+  if (unreachable.empty()) {
+    progress_.Line(
+        fmt::format("converged in {:.1f} s; {}", convergence_.value("seconds", 0.0), reach));
+    return convergence_;
+  }
+  const std::string what =
+      fmt::format("not converged within {}: {}; not {}",
+                  FormatDuration(scenario_.convergence_timeout), reach, ListPairs(unreachable));
+  if (scenario_.convergence_required) {
+    throw Error(what + "; raise convergence.timeout, or set convergence.required to false");
+  }
+  progress_.Line(what);
+  return convergence_;
+}
+
+json Session::WaitForReport(bool stop) {
+  const auto deadline = [&] {
+    return stop ? MonotonicClock::Now() + kReportPatience : Instant::Never();
+  };
+  if (stop) simulator_.Stop();
+  if (!loop_.Run([&] { return !report_.is_null(); }, deadline())) {
+    throw Error("the simulator does not report; it hangs");
+  }
+  loop_.Run([&] { return simulator_.Ended(); }, MonotonicClock::Now() + kReportPatience);
+  return report_;
+}
+
+}  // namespace viaduct::run

@@ -1,0 +1,49 @@
+// What the command does with a simulator in every case: waits for the lab, for convergence, for its
+// report, and says so.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "run/loop.h"
+#include "run/progress.h"
+#include "run/simulator.h"
+#include "scenario/scenario.h"
+
+namespace viaduct::run {
+
+class Session {
+ public:
+  // All outlive the session. Everything thrown by the simulator comes out of the loop's Run().
+  Session(const scenario::Scenario& scenario, Simulator& simulator, Loop& loop, Progress& progress);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // Real modes: until the lab stands. Returns the seconds since this object was made.
+  double WaitForLab();
+  // Until all pairs reach or the simulator's patience (convergence.timeout) is at its end. Throws
+  // Error if some do not and the scenario requires it. Returns what the simulator said of it.
+  nlohmann::json WaitForConvergence();
+  // Until the simulator has reported and ended. `stop`: asks it to (it would go on), and does not
+  // wait for ever.
+  nlohmann::json WaitForReport(bool stop);
+
+  // Results of flows that the simulator carried itself.
+  const nlohmann::json& flows() const { return flows_; }
+  bool lab_built() const { return lab_built_; }
+
+ private:
+  void Read();
+  void Handle(const nlohmann::json& message);
+
+  const scenario::Scenario& scenario_;
+  Simulator& simulator_;
+  Loop& loop_;
+  Progress& progress_;
+  const Instant begin_;
+  bool lab_built_ = false;
+  nlohmann::json convergence_, report_;  // null until they arrive
+  nlohmann::json flows_ = nlohmann::json::array();
+};
+
+}  // namespace viaduct::run

@@ -1,0 +1,318 @@
+#include "run/traffic.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/units.h"
+
+namespace viaduct::run {
+namespace {
+
+using nlohmann::json;
+using scenario::Flow;
+
+constexpr int kFirstUdpPort = 5001;
+constexpr int kFirstTcpPort = 5201;  // iperf3's own
+
+std::string Seconds(Duration duration) { return fmt::format("{:g}", duration.ToSeconds()); }
+
+FlowCommands UdpCommands(const Flow& flow, const std::string& address, int port,
+                         const std::string& load) {
+  FlowCommands commands;
+  const bool ipv6 = address.find(':') != std::string::npos;
+  commands.receiver = {load, "receive", "--port", std::to_string(port), "--json"};
+  commands.sender = {
+      load,         "send",
+      "--to",       fmt::format(fmt::runtime(ipv6 ? "[{}]:{}" : "{}:{}"), address, port),
+      "--size",     std::to_string(flow.size),
+      "--rate",     flow.rate ? FormatRate(*flow.rate) : "max",
+      "--duration", FormatDuration(flow.duration),
+      "--json"};
+  commands.ready = "listening";
+  return commands;
+}
+
+FlowCommands TcpCommands(const Flow& flow, const std::string& address, int port) {
+  FlowCommands commands;
+  commands.receiver = {"iperf3",       "--server", "--one-off",
+                       "--forceflush", "--port",   std::to_string(port)};
+  commands.sender = {"iperf3",
+                     "--client",
+                     address,
+                     "--port",
+                     std::to_string(port),
+                     "--json",
+                     "--time",
+                     Seconds(flow.duration),
+                     "--connect-timeout",
+                     "5000"};
+  if (flow.rate) {
+    commands.sender.insert(commands.sender.end(), {"--bitrate", std::to_string(*flow.rate)});
+  }
+  commands.ready = "Server listening";
+  commands.needs = {{"iperf3", "iperf3"}};
+  return commands;
+}
+
+FlowCommands PingCommands(const Flow& flow, const std::string& address) {
+  const int64_t count = std::max<int64_t>(1, flow.duration / flow.interval);
+  // -w: replies that are still missing a second after the last request are lost.
+  const auto deadline = static_cast<int64_t>(std::ceil(flow.duration.ToSeconds())) + 1;
+  FlowCommands commands;
+  commands.sender = {"ping", "-n",
+                     "-i",   Seconds(flow.interval),
+                     "-c",   std::to_string(count),
+                     "-s",   std::to_string(flow.size),
+                     "-W",   "1",
+                     "-w",   std::to_string(deadline),
+                     address};
+  commands.needs = {{"ping", "iputils-ping"}};
+  return commands;
+}
+
+std::string FirstLine(const std::string& text) {
+  const std::string line = text.substr(0, text.find('\n'));
+  return line.empty() ? "it said nothing" : line;
+}
+
+FlowResult::Times TimesOf(std::vector<double> values) {
+  FlowResult::Times times;
+  if (values.empty()) return times;
+  std::sort(values.begin(), values.end());
+  const auto quantile = [&](double q) {
+    const auto rank = static_cast<size_t>(std::ceil(q * static_cast<double>(values.size())));
+    return values[std::clamp<size_t>(rank, 1, values.size()) - 1];
+  };
+  double sum = 0;
+  for (const double value : values) sum += value;
+  times.min = values.front();
+  times.max = values.back();
+  times.mean = sum / static_cast<double>(values.size());
+  times.p50 = quantile(0.5);
+  times.p99 = quantile(0.99);
+  return times;
+}
+
+void ParseUdp(FlowResult& result, const std::string& receiver, const std::string& sender) {
+  const json received = json::parse(receiver), sent = json::parse(sender);
+  result.sent = sent.at("sent").get<uint64_t>();
+  result.received = received.at("received").get<uint64_t>();
+  // The end marker may have been lost with the packets: the sender knows best.
+  const auto unique = std::min(*result.received, *result.sent);
+  result.loss = *result.sent > 0 ? 1.0 - static_cast<double>(unique) / *result.sent : 0.0;
+  result.rate = received.at("bit_per_s").get<double>();
+  result.packet_rate = received.at("pps").get<double>();
+  if (const json& delay = received.at("delay_us"); delay.is_object()) {
+    FlowResult::Times times;
+    times.mean = delay.at("mean").get<double>() / 1e3;
+    times.p50 = delay.at("p50").get<double>() / 1e3;
+    times.p99 = delay.at("p99").get<double>() / 1e3;
+    times.max = delay.at("max").get<double>() / 1e3;
+    result.delay = times;
+  }
+  const json& series = received.at("series");
+  const double interval = series.at("interval_s").get<double>();
+  const double bits = received.at("size").get<double>() * 8;
+  for (const json& packets : series.at("packets")) {
+    result.samples.emplace_back(interval * static_cast<double>(result.samples.size() + 1),
+                                packets.get<double>() * bits / interval);
+  }
+}
+
+void ParseTcp(FlowResult& result, const std::string& sender) {
+  const json report = json::parse(sender);
+  if (report.contains("error")) {
+    result.error = "iperf3: " + report["error"].get<std::string>();
+    return;
+  }
+  result.rate = report.at("end").at("sum_received").at("bits_per_second").get<double>();
+  const json& sum_sent = report.at("end").at("sum_sent");
+  if (sum_sent.contains("retransmits")) {
+    result.retransmits = sum_sent["retransmits"].get<uint64_t>();
+  }
+  for (const json& interval : report.at("intervals")) {
+    const json& sum = interval.at("sum");
+    result.samples.emplace_back(sum.at("end").get<double>(),
+                                sum.at("bits_per_second").get<double>());
+  }
+}
+
+// iputils: "64 bytes from 10.0.0.2: icmp_seq=1 ttl=64 time=0.052 ms", and at the end
+// "3 packets transmitted, 3 received, 0% packet loss, time 2003ms" ("+1 duplicates," and the like
+// may stand between).
+void ParsePing(FlowResult& result, const Flow& flow, const std::string& output,
+               const std::string& error) {
+  std::istringstream lines(output);
+  std::set<int> seen;
+  std::vector<double> times;
+  for (std::string line; std::getline(lines, line);) {
+    const size_t sequence = line.find("icmp_seq="), time = line.find("time=");
+    int number = 0;
+    double milliseconds = 0;
+    if (sequence != std::string::npos && time != std::string::npos) {
+      if (std::sscanf(line.c_str() + sequence, "icmp_seq=%d", &number) == 1 &&
+          std::sscanf(line.c_str() + time, "time=%lf", &milliseconds) == 1 &&
+          seen.insert(number).second) {
+        times.push_back(milliseconds);
+        result.samples.emplace_back((number - 1) * flow.interval.ToSeconds(), milliseconds);
+      }
+      continue;
+    }
+    unsigned long transmitted = 0;
+    if (std::sscanf(line.c_str(), "%lu packets transmitted", &transmitted) == 1) {
+      result.sent = transmitted;
+    }
+  }
+  if (!result.sent) {
+    result.error = FirstLine(error);
+    return;
+  }
+  result.received = times.size();
+  result.loss = *result.sent > 0
+                    ? 1.0 - static_cast<double>(times.size()) / static_cast<double>(*result.sent)
+                    : 0.0;
+  if (!times.empty()) result.rtt = TimesOf(times);
+}
+
+template <class T>
+void Put(json& object, const char* key, const std::optional<T>& value) {
+  if (value) object[key] = *value;
+}
+
+template <class T>
+void Get(const json& object, const char* key, std::optional<T>& value) {
+  if (object.contains(key) && !object[key].is_null()) value = object[key].get<T>();
+}
+
+}  // namespace
+
+std::string AddressOf(const scenario::Scenario& scenario, const std::string& node) {
+  std::string ipv6;
+  for (const scenario::LinkSettings& link : scenario.links) {
+    for (size_t i = 0; i < link.addresses.size(); ++i) {
+      if (link.nodes[i % link.nodes.size()] != node) continue;
+      const wire::IpAddress& address = link.addresses[i].address;
+      if (address.family == wire::Family::kIpv4) return address.ToString();
+      if (ipv6.empty()) ipv6 = address.ToString();
+    }
+  }
+  if (ipv6.empty()) throw UsageError(fmt::format("node '{}' has no address", node));
+  return ipv6;
+}
+
+std::vector<lab::Endpoint> EndpointsOf(const scenario::Scenario& scenario,
+                                       const std::string& link) {
+  std::map<std::string, int> interfaces;
+  for (const scenario::LinkSettings& candidate : scenario.links) {
+    std::vector<lab::Endpoint> endpoints;
+    for (const std::string& node : candidate.nodes) {
+      endpoints.push_back({node, fmt::format("eth{}", interfaces[node]++)});
+    }
+    if (candidate.name == link) return endpoints;
+  }
+  throw UsageError(fmt::format("there is no link '{}'", link));
+}
+
+FlowCommands CommandsFor(const scenario::Scenario& scenario, size_t index,
+                         const std::string& load) {
+  const Flow& flow = scenario.flows.at(index);
+  const std::string address = AddressOf(scenario, flow.to);
+  const int offset = static_cast<int>(index);
+  switch (flow.kind) {
+    case Flow::Kind::kUdp:
+      return UdpCommands(flow, address, kFirstUdpPort + offset, load);
+    case Flow::Kind::kTcp:
+      return TcpCommands(flow, address, kFirstTcpPort + offset);
+    case Flow::Kind::kPing:
+      break;
+  }
+  return PingCommands(flow, address);
+}
+
+FlowResult FailedFlow(const Flow& flow, const std::string& error) {
+  FlowResult result;
+  result.name = flow.name;
+  result.kind = scenario::KindName(flow.kind);
+  result.from = flow.from;
+  result.to = flow.to;
+  result.error = error;
+  return result;
+}
+
+FlowResult ParseFlow(const Flow& flow, const std::string& receiver_output,
+                     const std::string& sender_output, const std::string& sender_error) {
+  FlowResult result = FailedFlow(flow, "");
+  try {
+    if (flow.kind == Flow::Kind::kUdp) ParseUdp(result, receiver_output, sender_output);
+    if (flow.kind == Flow::Kind::kTcp) ParseTcp(result, sender_output);
+    if (flow.kind == Flow::Kind::kPing) ParsePing(result, flow, sender_output, sender_error);
+  } catch (const json::exception&) {
+    const std::string& said = sender_error.empty() ? sender_output : sender_error;
+    return FailedFlow(flow, "its programs gave no result: " + FirstLine(said));
+  }
+  return result.error.empty() ? result : FailedFlow(flow, result.error);
+}
+
+void to_json(json& object, const FlowResult& result) {
+  object = {{"name", result.name}, {"kind", result.kind}, {"from", result.from}, {"to", result.to}};
+  if (!result.error.empty()) object["error"] = result.error;
+  Put(object, "sent", result.sent);
+  Put(object, "received", result.received);
+  Put(object, "loss", result.loss);
+  Put(object, "rate_bit_per_s", result.rate);
+  Put(object, "packets_per_s", result.packet_rate);
+  Put(object, "retransmits", result.retransmits);
+  if (result.rtt) {
+    object["rtt_ms"] = {{"min", result.rtt->min},
+                        {"avg", result.rtt->mean},
+                        {"max", result.rtt->max},
+                        {"p50", result.rtt->p50},
+                        {"p99", result.rtt->p99}};
+  }
+  if (result.delay) {
+    object["delay_ms"] = {{"avg", result.delay->mean},
+                          {"max", result.delay->max},
+                          {"p50", result.delay->p50},
+                          {"p99", result.delay->p99}};
+  }
+  object["samples"] = result.samples;
+}
+
+void from_json(const json& object, FlowResult& result) {
+  result.name = object.value("name", "");
+  result.kind = object.value("kind", "");
+  result.from = object.value("from", "");
+  result.to = object.value("to", "");
+  result.error = object.value("error", "");
+  Get(object, "sent", result.sent);
+  Get(object, "received", result.received);
+  Get(object, "loss", result.loss);
+  Get(object, "rate_bit_per_s", result.rate);
+  Get(object, "packets_per_s", result.packet_rate);
+  Get(object, "retransmits", result.retransmits);
+  const auto times = [&](const char* key) -> std::optional<FlowResult::Times> {
+    if (!object.contains(key) || !object[key].is_object()) return std::nullopt;
+    const json& from = object[key];
+    FlowResult::Times to;
+    to.min = from.value("min", 0.0);
+    to.mean = from.value("avg", 0.0);
+    to.max = from.value("max", 0.0);
+    to.p50 = from.value("p50", to.mean);
+    to.p99 = from.value("p99", to.max);
+    return to;
+  };
+  result.rtt = times("rtt_ms");
+  result.delay = times("delay_ms");
+  if (object.contains("samples")) {
+    result.samples = object["samples"].get<std::vector<std::pair<double, double>>>();
+  }
+}
+
+}  // namespace viaduct::run

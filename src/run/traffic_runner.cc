@@ -1,0 +1,322 @@
+#include "run/traffic_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "run/environment.h"
+#include "scenario/words.h"
+
+namespace viaduct::run {
+namespace {
+
+// How long a flow's programs may take beyond the flow, and any program to end after SIGTERM.
+constexpr Duration kFlowGrace = Duration::Seconds(5);
+constexpr Duration kStopPatience = Duration::Seconds(2);
+constexpr Duration kReceiverPatience = Duration::Seconds(5);
+// A UDP receiver ends by itself on the sender's end marker; if that was lost, it is told.
+constexpr Duration kReceiverGrace = Duration::Milliseconds(800);
+constexpr size_t kOutputInResults = 4096;
+
+std::string Tail(const std::string& text) {
+  return text.size() <= kOutputInResults ? text : text.substr(text.size() - kOutputInResults);
+}
+
+}  // namespace
+
+struct TrafficRunner::FlowState {
+  const scenario::Flow* flow = nullptr;
+  FlowCommands commands;
+  std::unique_ptr<NodeProcess> receiver, sender;
+  bool ready = false, running = false, done = false;
+  FlowResult result;
+};
+
+struct TrafficRunner::ProgramState {
+  const scenario::Program* program = nullptr;
+  std::unique_ptr<NodeProcess> process;
+  Instant started;
+  double seconds = 0;
+  bool done = false, timed_out = false;
+  std::string trouble;  // why it could not be started
+};
+
+void CheckFlowPrograms(const scenario::Scenario& scenario) {
+  for (size_t i = 0; i < scenario.flows.size(); ++i) {
+    for (const auto& [program, package] : CommandsFor(scenario, i, "").needs) {
+      if (FindProgram(program).empty()) {
+        throw EnvironmentError(fmt::format("flow '{}' needs {}: apt-get install {}",
+                                           scenario.flows[i].name, program, package));
+      }
+    }
+  }
+}
+
+TrafficRunner::TrafficRunner(const scenario::Scenario& scenario, Loop& loop, broker::Client& client,
+                             Progress& progress)
+    : scenario_(scenario),
+      loop_(loop),
+      client_(client),
+      progress_(progress),
+      events_left_(scenario.link_events.size()) {
+  const bool udp = std::any_of(scenario.flows.begin(), scenario.flows.end(), [](const auto& flow) {
+    return flow.kind == scenario::Flow::Kind::kUdp;
+  });
+  const std::string load = udp ? FindOwnProgram("viaduct-load") : "";
+  for (size_t i = 0; i < scenario.flows.size(); ++i) {
+    FlowState& state = flows_.emplace_back();
+    state.flow = &scenario.flows[i];
+    state.commands = CommandsFor(scenario, i, load);
+    state.ready = state.commands.receiver.empty();
+  }
+  for (const scenario::Program& program : scenario.programs) {
+    programs_.emplace_back().program = &program;
+  }
+}
+
+TrafficRunner::~TrafficRunner() = default;
+
+double TrafficRunner::SinceStart() const { return (MonotonicClock::Now() - start_).ToSeconds(); }
+
+bool TrafficRunner::HasWork() const {
+  return !scenario_.flows.empty() || !scenario_.programs.empty();
+}
+
+bool TrafficRunner::FlowsDone() const {
+  return std::all_of(flows_.begin(), flows_.end(), [](const auto& flow) { return flow.done; });
+}
+
+bool TrafficRunner::Done() const {
+  return events_left_ == 0 && FlowsDone() &&
+         std::all_of(programs_.begin(), programs_.end(), [](const ProgramState& state) {
+           return state.done || (state.program->background && state.process);
+         });
+}
+
+std::string TrafficRunner::Describe() const {
+  std::string text =
+      fmt::format("{:.0f} of {:.0f} s", SinceStart(), scenario_.duration.ToSeconds());
+  for (const FlowState& flow : flows_) {
+    if (flow.running) text += ", " + flow.flow->name;
+  }
+  for (const ProgramState& program : programs_) {
+    if (program.process && !program.done) text += ", " + program.program->name;
+  }
+  return text;
+}
+
+void TrafficRunner::Start() {
+  for (FlowState& flow : flows_) {
+    if (!flow.commands.receiver.empty()) StartReceiver(flow);
+  }
+  const auto ready = [&] {
+    return std::all_of(flows_.begin(), flows_.end(),
+                       [](const auto& flow) { return flow.ready || flow.done; });
+  };
+  loop_.Run(ready, MonotonicClock::Now() + kReceiverPatience);
+  start_ = MonotonicClock::Now();
+  for (FlowState& flow : flows_) {
+    loop_.At(start_ + flow.flow->start, [this, &flow] { StartSender(flow); });
+  }
+  for (ProgramState& program : programs_) {
+    loop_.At(start_ + program.program->start, [this, &program] { StartProgram(program); });
+  }
+  for (const scenario::LinkEvent& event : scenario_.link_events) {
+    loop_.At(start_ + event.at, [this, &event] { ApplyEvent(event); });
+  }
+}
+
+void TrafficRunner::StartReceiver(FlowState& flow) {
+  broker::ProgramOptions options;
+  options.node = flow.flow->to;
+  options.arguments = flow.commands.receiver;
+  NodeProcess::Callbacks callbacks;
+  callbacks.line = [&flow](const std::string& line) {
+    if (line.find(flow.commands.ready) != std::string::npos) flow.ready = true;
+  };
+  callbacks.ended = [this, &flow] {
+    if (flow.running && flow.sender && flow.sender->wait_status()) FinishFlow(flow, "");
+    if (!flow.ready) FinishFlow(flow, "its receiver " + flow.receiver->DescribeEnd());
+  };
+  flow.receiver = std::make_unique<NodeProcess>(loop_, client_, options, callbacks);
+}
+
+void TrafficRunner::StartSender(FlowState& flow) {
+  if (flow.done || finished_) return;
+  if (!flow.ready) {
+    FinishFlow(flow, "its receiver does not get ready");
+    return;
+  }
+  broker::ProgramOptions options;
+  options.node = flow.flow->from;
+  options.arguments = flow.commands.sender;
+  options.environment = {{"LC_ALL", "C"}};
+  NodeProcess::Callbacks callbacks;
+  callbacks.ended = [this, &flow] { SenderEnded(flow); };
+  flow.sender = std::make_unique<NodeProcess>(loop_, client_, options, callbacks);
+  flow.running = true;
+  loop_.At(MonotonicClock::Now() + flow.flow->duration + kFlowGrace, [this, &flow] {
+    if (!flow.done && !flow.sender->wait_status()) {
+      FinishFlow(flow, "its sender does not end in time");
+      flow.sender->Kill(SIGKILL);
+    }
+  });
+}
+
+void TrafficRunner::SenderEnded(FlowState& flow) {
+  if (flow.done) return;
+  const bool udp = flow.flow->kind == scenario::Flow::Kind::kUdp;
+  if (udp && flow.sender->Succeeded() && !flow.receiver->wait_status()) {
+    // The receiver's result comes when it ends.
+    loop_.At(MonotonicClock::Now() + kReceiverGrace, [&flow] { flow.receiver->Kill(SIGTERM); });
+    return;
+  }
+  const bool said_why = !udp && !flow.sender->standard_output().empty();
+  FinishFlow(flow, flow.sender->Succeeded() || said_why
+                       ? ""
+                       : fmt::format("its sender {}: {}", flow.sender->DescribeEnd(),
+                                     flow.sender->standard_error().substr(
+                                         0, flow.sender->standard_error().find('\n'))));
+}
+
+void TrafficRunner::FinishFlow(FlowState& flow, const std::string& trouble) {
+  if (flow.done) return;
+  flow.done = true;
+  flow.running = false;
+  static const std::string nothing;
+  const auto output = [](const std::unique_ptr<NodeProcess>& process) -> const std::string& {
+    return process ? process->standard_output() : nothing;
+  };
+  flow.result = trouble.empty() ? ParseFlow(*flow.flow, output(flow.receiver), output(flow.sender),
+                                            flow.sender ? flow.sender->standard_error() : nothing)
+                                : FailedFlow(*flow.flow, trouble);
+  if (!flow.result.error.empty()) {
+    Fail(fmt::format("flow '{}': {}", flow.flow->name, flow.result.error));
+  }
+}
+
+void TrafficRunner::StartProgram(ProgramState& state) {
+  if (finished_) return;
+  const scenario::Program& program = *state.program;
+  broker::ProgramOptions options;
+  options.node = program.node;
+  options.arguments = program.command;
+  options.environment = program.environment;
+  NodeProcess::Callbacks callbacks;
+  callbacks.line = [this, &program](const std::string& line) {
+    progress_.Line(fmt::format("{}: {}", program.name, line));
+  };
+  callbacks.ended = [this, &state] { ProgramEnded(state); };
+  state.started = MonotonicClock::Now();
+  try {
+    state.process = std::make_unique<NodeProcess>(loop_, client_, options, callbacks);
+  } catch (const Error& e) {
+    state.done = true;
+    state.trouble = e.what();
+    Fail(fmt::format("program '{}': {}", program.name, e.what()));
+    return;
+  }
+  if (!program.timeout) return;
+  loop_.At(state.started + *program.timeout, [&state] {
+    if (state.done) return;
+    state.timed_out = true;
+    state.process->Kill(SIGKILL);
+  });
+}
+
+void TrafficRunner::ProgramEnded(ProgramState& state) {
+  state.done = true;
+  state.seconds = (MonotonicClock::Now() - state.started).ToSeconds();
+  const scenario::Program& program = *state.program;
+  if (program.background) return;
+  if (state.timed_out) {
+    Fail(fmt::format("program '{}' ran longer than its timeout of {}", program.name,
+                     FormatDuration(*program.timeout)));
+  } else if (finished_) {
+    Fail(fmt::format("program '{}' was still running at the end of the run", program.name));
+  } else if (!state.process->Succeeded(program.expect)) {
+    Fail(fmt::format("program '{}' {}", program.name, state.process->DescribeEnd()));
+  }
+}
+
+void TrafficRunner::ApplyEvent(const scenario::LinkEvent& event) {
+  if (finished_) return;
+  for (const lab::Endpoint& endpoint : EndpointsOf(scenario_, event.link)) {
+    client_.SetLinkUp(endpoint, event.up);
+  }
+  --events_left_;
+  const char* state = event.up ? "up" : "down";
+  events_.push_back({{"link", event.link}, {"state", state}, {"at", SinceStart()}});
+  progress_.Line(fmt::format("{:.1f} s: link {} {}", SinceStart(), event.link, state));
+}
+
+void TrafficRunner::Finish() {
+  finished_ = true;
+  std::vector<NodeProcess*> left;
+  for (FlowState& flow : flows_) {
+    if (!flow.done) FinishFlow(flow, "it had not ended at the end of the run");
+    for (NodeProcess* process : {flow.receiver.get(), flow.sender.get()}) {
+      if (process && !process->wait_status()) left.push_back(process);
+    }
+  }
+  for (ProgramState& program : programs_) {
+    if (program.process && !program.done) left.push_back(program.process.get());
+  }
+  for (NodeProcess* process : left) process->Kill(SIGTERM);
+  const auto gone = [&] {
+    return std::all_of(left.begin(), left.end(), [](NodeProcess* p) { return p->wait_status(); });
+  };
+  if (loop_.Run(gone, MonotonicClock::Now() + kStopPatience)) return;
+  for (NodeProcess* process : left) process->Kill(SIGKILL);
+  loop_.Run(gone, MonotonicClock::Now() + kStopPatience);
+}
+
+void TrafficRunner::Fail(const std::string& what) {
+  failures_.push_back(what);
+  progress_.Line(what);
+}
+
+nlohmann::json TrafficRunner::FlowsJson() const {
+  nlohmann::json list = nlohmann::json::array();
+  for (const FlowState& flow : flows_) list.push_back(flow.result);
+  return list;
+}
+
+nlohmann::json TrafficRunner::ProgramsJson() const {
+  nlohmann::json list = nlohmann::json::array();
+  for (const ProgramState& state : programs_) {
+    const bool started = state.process != nullptr;
+    const scenario::Program& program = *state.program;
+    const bool ok = program.background
+                        ? started
+                        : started && !state.timed_out && state.process->Succeeded(program.expect);
+    list.push_back({{"name", program.name},
+                    {"node", program.node},
+                    {"command", scenario::JoinWords(program.command)},
+                    {"background", program.background},
+                    {"ended", started ? state.process->DescribeEnd() : state.trouble},
+                    {"seconds", state.seconds},
+                    {"ok", ok},
+                    {"output", started ? Tail(state.process->standard_output() +
+                                              state.process->standard_error())
+                                       : ""}});
+  }
+  return list;
+}
+
+nlohmann::json TrafficRunner::EventsJson() const { return events_; }
+
+std::vector<std::pair<std::string, std::string>> TrafficRunner::ProgramOutputs() const {
+  std::vector<std::pair<std::string, std::string>> outputs;
+  for (const ProgramState& state : programs_) {
+    if (!state.process) continue;
+    outputs.emplace_back(state.program->name,
+                         state.process->standard_output() + state.process->standard_error());
+  }
+  return outputs;
+}
+
+}  // namespace viaduct::run

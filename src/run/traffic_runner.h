@@ -1,0 +1,76 @@
+// Flows, programs and link events of a scenario, at their times, in the nodes of a lab.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "broker/client.h"
+#include "run/loop.h"
+#include "run/node_process.h"
+#include "run/progress.h"
+#include "run/traffic.h"
+#include "scenario/scenario.h"
+
+namespace viaduct::run {
+
+// Throws EnvironmentError unless every program the flows need is there, naming the package.
+void CheckFlowPrograms(const scenario::Scenario& scenario);
+
+class TrafficRunner {
+ public:
+  TrafficRunner(const scenario::Scenario& scenario, Loop& loop, broker::Client& client,
+                Progress& progress);
+  ~TrafficRunner();
+
+  // Starts the receivers, and puts everything else on the loop's clock; times count from now.
+  void Start();
+  // All flows have results, all programs but those in the background have ended, all events are
+  // past.
+  bool Done() const;
+  bool FlowsDone() const;
+  // Whether there are flows or programs at all; a run without them lasts its whole duration.
+  bool HasWork() const;
+  // What is going on, for the status line.
+  std::string Describe() const;
+  // Stops what still runs. Programs in the foreground that have to be stopped have failed.
+  void Finish();
+
+  // After Finish().
+  nlohmann::json FlowsJson() const;
+  nlohmann::json ProgramsJson() const;
+  nlohmann::json EventsJson() const;
+  // The programs' whole output: name, text.
+  std::vector<std::pair<std::string, std::string>> ProgramOutputs() const;
+  const std::vector<std::string>& failures() const { return failures_; }
+
+ private:
+  struct FlowState;
+  struct ProgramState;
+
+  void StartReceiver(FlowState& flow);
+  void StartSender(FlowState& flow);
+  void SenderEnded(FlowState& flow);
+  void FinishFlow(FlowState& flow, const std::string& trouble);
+  void StartProgram(ProgramState& program);
+  void ProgramEnded(ProgramState& program);
+  void ApplyEvent(const scenario::LinkEvent& event);
+  void Fail(const std::string& what);
+  double SinceStart() const;
+
+  const scenario::Scenario& scenario_;
+  Loop& loop_;
+  broker::Client& client_;
+  Progress& progress_;
+  Instant start_;
+  std::list<FlowState> flows_;
+  std::list<ProgramState> programs_;
+  nlohmann::json events_ = nlohmann::json::array();
+  size_t events_left_ = 0;
+  bool finished_ = false;
+  std::vector<std::string> failures_;
+};
+
+}  // namespace viaduct::run
