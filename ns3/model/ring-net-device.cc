@@ -241,12 +241,15 @@ RingNetDevice::AllocateRing()
 void
 RingNetDevice::HandleFrame(const viaduct::io::ReceivedFrame& frame)
 {
-    const auto* bytes = reinterpret_cast<const uint8_t*>(frame.bytes.data());
-    if (frame.gso_size != 0 || frame.checksum == viaduct::io::Checksum::kPartial)
+    const auto receive = [this](std::span<std::byte> bytes) {
+        Receive(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+    };
+    if (!m_splitter.Split(frame, receive))
     {
-        return DropReceived(bytes, frame.bytes.size(), RX_SUPER_FRAME);
+        DropReceived(reinterpret_cast<const uint8_t*>(frame.bytes.data()),
+                     frame.bytes.size(),
+                     RX_SUPER_FRAME);
     }
-    Receive(bytes, frame.bytes.size());
 }
 
 void

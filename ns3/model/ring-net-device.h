@@ -15,6 +15,7 @@
 #include "ns3/traced-callback.h"
 
 #include "io/port.h"
+#include "io/super_frame.h"
 
 #include <array>
 #include <cstdint>
@@ -204,6 +205,7 @@ class RingNetDevice : public NetDevice, private BurstPortUser
     void TraceSent(const uint8_t* bytes, uint32_t length);
 
     BurstPort m_burst{*this};                  //!< the port
+    viaduct::io::SuperFrameSplitter m_splitter; //!< makes proper frames of the kernel's
     std::unique_ptr<InterfacePort> m_opened;   //!< by OpenInterface(), without its port
     uint32_t m_monitor = 0;                    //!< its link monitor's name in the reactor
     bool m_ringAllocated = false;              //!< AllocateRing() was called

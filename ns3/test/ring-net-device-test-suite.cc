@@ -17,9 +17,12 @@
 #include "ns3/udp-socket-factory.h"
 #include "ns3/uinteger.h"
 
+#include "wire/packet_builder.h"
+
 #include <sstream>
 #include <sys/socket.h>
 #include <thread>
+#include <utility>
 
 /**
  * @file
@@ -29,6 +32,7 @@
 
 using namespace ns3;
 using namespace ns3::viaducttest;
+namespace packet = viaduct::wire::packet;
 
 namespace
 {
@@ -482,6 +486,61 @@ class SocketTestCase : public TestCase
     std::string m_simulator; //!< TypeId
 };
 
+/** What local senders leave to the hardware is done before ns-3 sees it. */
+class OffloadTestCase : public TestCase
+{
+  public:
+    OffloadTestCase()
+        : TestCase("super-frames are cut and partial checksums completed")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        ReactorScope reactor;
+        Ptr<Node> node = CreateObject<Node>();
+        TestDevice d(node, "02:00:00:00:00:01");
+        const packet::Ethernet ethernet{.source = "02:00:00:00:00:02",
+                                        .destination = "02:00:00:00:00:01"};
+        Frame whole = packet::Build(ethernet / packet::Ipv4{} / packet::Udp{} / packet::Counting(4000));
+        constexpr size_t UDP = 14 + 20;
+        // The pseudo-header's sum, as the kernel leaves it (RFC 768).
+        const uint32_t length = 4008;
+        uint32_t sum = 0x0a00 + 0x0001 + 0x0a00 + 0x0002 + 17 + length;
+        sum = (sum & 0xffff) + (sum >> 16);
+        whole[UDP + 6] = static_cast<std::byte>(sum >> 8);
+        whole[UDP + 7] = static_cast<std::byte>(sum & 0xff);
+        d.in->push_back(whole);
+        d.in->push_back(FromHex("020000000001 020000000002 88b5 01"));
+        uint16_t gso = 1400;
+        d.port->m_describe = [&gso](viaduct::io::ReceivedFrame& frame) {
+            frame.gso_size = std::exchange(gso, 0);
+            frame.checksum = viaduct::io::Checksum::kPartial;
+            frame.checksum_start = UDP; // beyond the second frame's end
+            frame.checksum_offset = 6;
+        };
+        std::vector<Frame> frames;
+        d.device->TraceConnectWithoutContext(
+            "MacRx",
+            Callback<void, Ptr<const Packet>>([&](Ptr<const Packet> p) {
+                frames.emplace_back(p->GetSize());
+                p->CopyData(reinterpret_cast<uint8_t*>(frames.back().data()), p->GetSize());
+            }));
+        Simulator::Stop(MilliSeconds(1));
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(frames.size(), 3, "frames");
+        for (const Frame& frame : frames)
+        {
+            const std::string text = packet::Describe(frame);
+            NS_TEST_EXPECT_MSG_EQ((text.find("checksum good") != std::string::npos), true, text);
+        }
+        NS_TEST_EXPECT_MSG_EQ(frames.front().size(), UDP + 8 + 1400, "the first");
+        NS_TEST_EXPECT_MSG_EQ(frames.back().size(), UDP + 8 + 1200, "the last");
+        NS_TEST_EXPECT_MSG_EQ(d.device->GetDrops(RingNetDevice::RX_SUPER_FRAME), 1, "nonsense");
+    }
+};
+
 /** The tests of ns3::RingNetDevice. */
 class RingNetDeviceTestSuite : public TestSuite
 {
@@ -497,6 +556,7 @@ class RingNetDeviceTestSuite : public TestSuite
         AddTestCase(new BridgeTestCase, TestCase::Duration::QUICK);
         AddTestCase(new YieldTestCase, TestCase::Duration::QUICK);
         AddTestCase(new FlowControlTestCase, TestCase::Duration::QUICK);
+        AddTestCase(new OffloadTestCase, TestCase::Duration::QUICK);
         for (const char* simulator : {"ns3::ReactorSimulatorImpl", "ns3::RealtimeSimulatorImpl"})
         {
             AddTestCase(new SocketTestCase(simulator), TestCase::Duration::QUICK);

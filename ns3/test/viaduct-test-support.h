@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -106,6 +107,7 @@ class QueuePort : public viaduct::io::AnyPort
             m_in->pop_front();
             frames[n] = {};
             frames[n].bytes = m_lent.back();
+            m_describe(frames[n]);
         }
         m_largestBurst = std::max(m_largestBurst, n);
         return n;
@@ -133,6 +135,9 @@ class QueuePort : public viaduct::io::AnyPort
         return {};
     }
 
+    /** Adds what the kernel would say of a frame. */
+    std::function<void(viaduct::io::ReceivedFrame&)> m_describe =
+        [](viaduct::io::ReceivedFrame&) {};
     size_t m_room = std::numeric_limits<size_t>::max(); //!< frames it will still take
     size_t m_transmits = 0;                             //!< calls of Transmit()
     size_t m_largestBurst = 0;                          //!< frames received at once
