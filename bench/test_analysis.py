@@ -74,10 +74,15 @@ def test_a_replaced_line_counts_once() -> None:
 
 def test_a_copy_of_the_protocol_is_noticed(tmp_path: Path) -> None:
     ours = tmp_path / "user.cc"
-    ours.write_text("auto olsr = GetRouting<olsr::RoutingProtocol>(node);\n")
+    ours.write_text(
+        "namespace olsr\n{\nclass RoutingProtocol;\n}\n"
+        "auto olsr = GetRouting<olsr::RoutingProtocol>(node);\n"
+    )
     copy = tmp_path / "olsr-routing-protocol.cc"
     copy.write_text("namespace olsr\n{\nRoutingProtocol::RoutingProtocol()\n")
-    assert protocol_sources([ours, copy]) == [copy]
+    header = tmp_path / "olsr-routing-protocol.h"
+    header.write_text("class RoutingProtocol : public Ipv4RoutingProtocol\n")
+    assert protocol_sources([ours, copy, header]) == [copy, header]
 
 
 def test_published_tables_are_complete() -> None:

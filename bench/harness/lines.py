@@ -14,8 +14,11 @@ from .results import Row
 
 THESIS_PERCENT = 1.4  # thesis, 5.2.3 and figure 5.6: new lines / lines of ns-3's OLSR
 _SCENARIOS = ("olsr-line-simulation.cc", "olsr-line-testbed.cc")
-# What a copy of ns-3's OLSR would define.
-_PROTOCOL = re.compile(r"^\s*(RoutingProtocol::RoutingProtocol|OlsrState::|namespace\s+olsr\b)")
+# What a copy of ns-3's OLSR would define; using or declaring its class is no copy.
+_PROTOCOL = re.compile(
+    r"^\s*(RoutingProtocol::RoutingProtocol\(|RoutingProtocol::RecvOlsr\(|OlsrState::\w+\("
+    r"|class\s+OlsrState\b[^;]*$|class\s+RoutingProtocol\s*:)"
+)
 
 
 def code_lines(text: str) -> list[str]:

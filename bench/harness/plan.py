@@ -25,7 +25,7 @@ class Plan:
     @property
     def search_trial(self) -> float:
         """Seconds of a trial within a search for the loss-free rate."""
-        return 0.6 if self.quick else 2.0
+        return 1.0 if self.quick else 2.0
 
     @property
     def tcp_trial(self) -> float:
