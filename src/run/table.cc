@@ -193,7 +193,9 @@ std::string ComparisonTable(const std::vector<json>& runs) {
                ? fmt::format("{}/{} us", Micros(timing, "p50_ns"), Micros(timing, "p99_ns"))
                : std::string();
   });
-  add("verdict", [&](size_t i) { return runs[i].value("verdict", ""); });
+  add("verdict", [&](size_t i) {
+    return runs[i].contains("timing") ? runs[i].value("verdict", "") : std::string();
+  });
   return FormatTable(rows);
 }
 

@@ -63,15 +63,13 @@ FlowCommands TcpCommands(const Flow& flow, const std::string& address, int port)
 
 FlowCommands PingCommands(const Flow& flow, const std::string& address) {
   const int64_t count = std::max<int64_t>(1, flow.duration / flow.interval);
-  // -w: replies that are still missing a second after the last request are lost.
-  const auto deadline = static_cast<int64_t>(std::ceil(flow.duration.ToSeconds())) + 1;
+  // Not -w: with it ping ends at the first ICMP error, as when a link goes down.
   FlowCommands commands;
   commands.sender = {"ping", "-n",
                      "-i",   Seconds(flow.interval),
                      "-c",   std::to_string(count),
                      "-s",   std::to_string(flow.size),
                      "-W",   "1",
-                     "-w",   std::to_string(deadline),
                      address};
   commands.needs = {{"ping", "iputils-ping"}};
   return commands;

@@ -40,7 +40,7 @@ struct TrafficRunner::ProgramState {
   std::unique_ptr<NodeProcess> process;
   Instant started;
   double seconds = 0;
-  bool done = false, timed_out = false;
+  bool done = false, timed_out = false, stopped = false;
   std::string trouble;  // why it could not be started
 };
 
@@ -263,7 +263,9 @@ void TrafficRunner::Finish() {
     }
   }
   for (ProgramState& program : programs_) {
-    if (program.process && !program.done) left.push_back(program.process.get());
+    if (!program.process || program.done) continue;
+    program.stopped = true;
+    left.push_back(program.process.get());
   }
   for (NodeProcess* process : left) process->Kill(SIGTERM);
   const auto gone = [&] {
@@ -285,6 +287,12 @@ nlohmann::json TrafficRunner::FlowsJson() const {
   return list;
 }
 
+std::string TrafficRunner::Ending(const ProgramState& state) {
+  if (!state.process) return state.trouble.empty() ? "was not started" : state.trouble;
+  if (state.stopped) return "stopped at the end of the run";
+  return state.process->DescribeEnd();
+}
+
 nlohmann::json TrafficRunner::ProgramsJson() const {
   nlohmann::json list = nlohmann::json::array();
   for (const ProgramState& state : programs_) {
@@ -297,7 +305,7 @@ nlohmann::json TrafficRunner::ProgramsJson() const {
                     {"node", program.node},
                     {"command", scenario::JoinWords(program.command)},
                     {"background", program.background},
-                    {"ended", started ? state.process->DescribeEnd() : state.trouble},
+                    {"ended", Ending(state)},
                     {"seconds", state.seconds},
                     {"ok", ok},
                     {"output", started ? Tail(state.process->standard_output() +

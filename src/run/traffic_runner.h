@@ -55,6 +55,7 @@ class TrafficRunner {
   void SenderEnded(FlowState& flow);
   void FinishFlow(FlowState& flow, const std::string& trouble);
   void StartProgram(ProgramState& program);
+  static std::string Ending(const ProgramState& program);
   void ProgramEnded(ProgramState& program);
   void ApplyEvent(const scenario::LinkEvent& event);
   void Fail(const std::string& what);

@@ -229,9 +229,18 @@ class Loader {
     return NameTable("link", link_names_).Check(name);
   }
 
+  // "40%" is that part of the run, so that a run can be made shorter or longer as a whole.
+  Duration TimeOrPart(const Section& section, const char* key) const {
+    const std::string text = section.Text(key);
+    if (text.empty() || text.back() != '%') return section.Duration(key);
+    const int64_t percent =
+        section.Located(key, [&] { return ParseInteger(text.substr(0, text.size() - 1), 0, 100); });
+    return scenario_.duration / 100 * percent;
+  }
+
   // A moment of the run; it must lie before the end.
   Duration Moment(const Section& section, const char* key) const {
-    const Duration at = section.Duration(key);
+    const Duration at = TimeOrPart(section, key);
     if (at >= scenario_.duration) {
       section.Fail(key, fmt::format("{} is not before the run's end (duration: {})",
                                     FormatDuration(at), FormatDuration(scenario_.duration)));
@@ -241,7 +250,7 @@ class Loader {
 
   // A span from `start` on; it must end with the run at the latest.
   Duration Span(const Section& section, const char* key, Duration start) const {
-    const Duration span = section.Duration(key);
+    const Duration span = TimeOrPart(section, key);
     if (span <= Duration()) section.Fail(key, "must be greater than 0");
     if (span > scenario_.duration - start) {
       section.Fail(key, fmt::format("ends after the run (duration: {})",
@@ -319,7 +328,8 @@ class Loader {
   // iperf3 counts in whole seconds: what is written must be; what is left of the run is cut.
   static void WholeSeconds(const Section& section, Duration& duration) {
     const Duration whole = Duration::Seconds(duration / Duration::Seconds(1));
-    if (whole != duration && section.Has("duration")) {
+    const bool exact = section.Has("duration") && !section.Text("duration").ends_with('%');
+    if (whole != duration && exact) {
       section.Fail("duration", "a TCP flow lasts whole seconds");
     }
     if (whole == Duration()) {

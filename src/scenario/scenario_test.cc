@@ -125,6 +125,20 @@ TEST(ScenarioTest, ReadsTrafficAndPrograms) {
   EXPECT_EQ(s.captures.size(), 4u);
 }
 
+TEST(ScenarioTest, TimesMayBePartsOfTheRun) {
+  const std::string text = std::string(kLine) +
+                           "flows:\n  - {from: n0, to: n4, start: 20%, duration: 40%}\n"
+                           "  - {type: tcp, from: n0, to: n4, start: 60%, duration: 40%}\n";
+  const Scenario s = Parse(text, "f.yaml");
+  EXPECT_EQ(s.flows[0].start, Duration::Seconds(2));
+  EXPECT_EQ(s.flows[0].duration, Duration::Seconds(4));
+  const Scenario shorter = Parse(text, "f.yaml", {"duration=3s"});
+  EXPECT_EQ(shorter.flows[0].start, Duration::Milliseconds(600));
+  EXPECT_EQ(shorter.flows[1].duration, Duration::Seconds(1)) << "TCP: whole seconds";
+  EXPECT_THAT(ErrorOf(text, {"flows.0.start=100%"}), HasSubstr("is not before the run's end"));
+  EXPECT_THAT(ErrorOf(text, {"flows.0.start=2.5%"}), HasSubstr("flows[0].start: "));
+}
+
 TEST(ScenarioTest, OverridesValues) {
   const std::string text = std::string(kLine) + "flows: [{from: n0, to: n4}]\n";
   const Scenario s = Parse(

@@ -1,0 +1,87 @@
+#include "cli/command.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+
+namespace viaduct::cli {
+namespace {
+
+using testing::ElementsAre, testing::HasSubstr;
+
+struct Outcome {
+  int status;
+  std::string output, errors;
+};
+
+Outcome Call(std::vector<std::string> words) {
+  words.insert(words.begin(), "viaduct");
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  const int status = Main(words);
+  std::fflush(nullptr);
+  return {status, testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
+}
+
+std::string ScenarioFile() {
+  const std::string path = testing::TempDir() + "viaduct-cli-test-" + std::to_string(getpid());
+  std::ofstream(path) << "nodes: 2\nlinks: [{line: all}]\nflows: [{from: n0, to: n1}]\n";
+  return path;
+}
+
+TEST(CommandTest, UsageErrorsAreOneLineAndStatusTwo) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{},
+                                                {"frob"},
+                                                {"run"},
+                                                {"run", "f", "--frob"},
+                                                {"exec"},
+                                                {"run", "/nowhere/f.yaml"},
+                                                {"docs", "all"}}) {
+    const Outcome outcome = Call(words);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.errors.rfind("viaduct: ", 0), 0u) << outcome.errors;
+    EXPECT_EQ(std::count(outcome.errors.begin(), outcome.errors.end(), '\n'), 1);
+  }
+}
+
+TEST(CommandTest, EverySubcommandHasHelpWithAnExample) {
+  for (const char* name : {"run", "up", "exec", "ls", "down", "clean", "doctor", "version"}) {
+    const Outcome outcome = Call({name, "--help"});
+    EXPECT_EQ(outcome.status, 0) << name;
+    EXPECT_THAT(outcome.output, HasSubstr(std::string("viaduct ") + name)) << name;
+    EXPECT_THAT(outcome.output, HasSubstr("Example")) << name;
+  }
+}
+
+TEST(CommandTest, PrintShowsTheEffectiveScenario) {
+  const std::string file = ScenarioFile();
+  const Outcome outcome = Call({"run", file, "--print", "--mode", "emulate", "--set",
+                                "flows.0.size=1000", "--set", "seed=5", "--duration", "3s"});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("mode: emulate"));
+  EXPECT_THAT(outcome.output, HasSubstr("size: 1000"));
+  EXPECT_THAT(outcome.output, HasSubstr("seed: 5"));
+  EXPECT_THAT(outcome.output, HasSubstr("duration: 3s"));
+  EXPECT_EQ(Call({"run", file, "--print", "--set", "seed=x"}).status, 2);
+  EXPECT_EQ(Call({"run", file, "--mode", "emulate", "--compare", "offload"}).status, 2);
+  std::remove(file.c_str());
+}
+
+TEST(CommandTest, OwnOptionsAreTheLastWord) {
+  ScenarioOptions options;
+  options.set = {"mode=emulate", "seed=2"};
+  options.mode = "offload";
+  options.duration = "5s";
+  EXPECT_THAT(options.Overrides(),
+              ElementsAre("mode=emulate", "seed=2", "mode=offload", "duration=5s"));
+}
+
+TEST(CommandTest, DocsPrintsTheTableOfKeys) {
+  EXPECT_THAT(Call({"docs", "scenario"}).output, HasSubstr("| `links[].spec` |"));
+}
+
+}  // namespace
+}  // namespace viaduct::cli

@@ -1,0 +1,119 @@
+#include "run/traffic.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace viaduct::run {
+namespace {
+
+using testing::Contains, testing::ElementsAre, testing::HasSubstr, testing::Pair;
+
+scenario::Scenario Line() {
+  return scenario::Parse(
+      "nodes: 3\nlinks: [{line: all}]\naddressing: {ipv6: '2001:db8::/48'}\n"
+      "flows:\n  - {type: udp, from: n0, to: n2, rate: 1.5Mbit, duration: 4s}\n"
+      "  - {type: tcp, from: n0, to: n1, duration: 3s}\n"
+      "  - {type: ping, from: n2, to: n0, interval: 20ms, duration: 1s, size: 100}\n",
+      "f.yaml");
+}
+
+TEST(TrafficTest, CommandsSayWhatTheFlowSays) {
+  const scenario::Scenario line = Line();
+  const FlowCommands udp = CommandsFor(line, 0, "load");
+  EXPECT_THAT(udp.receiver, ElementsAre("load", "receive", "--port", "5001", "--json"));
+  EXPECT_THAT(udp.sender, ElementsAre("load", "send", "--to", "10.0.0.6:5001", "--size", "160",
+                                      "--rate", "1.5Mbit", "--duration", "4s", "--json"));
+  const FlowCommands tcp = CommandsFor(line, 1, "load");
+  EXPECT_THAT(tcp.sender, testing::IsSupersetOf({"10.0.0.2", "5202", "3", "--json"}));
+  EXPECT_THAT(tcp.needs, Contains(Pair("iperf3", "iperf3")));
+  const FlowCommands ping = CommandsFor(line, 2, "load");
+  EXPECT_TRUE(ping.receiver.empty());
+  EXPECT_THAT(ping.sender, ElementsAre("ping", "-n", "-i", "0.02", "-c", "50", "-s", "100", "-W",
+                                       "1", "10.0.0.1"));
+}
+
+TEST(TrafficTest, Ipv6AddressesAreBracketed) {
+  scenario::Scenario line = Line();
+  for (auto& link : line.links)
+    link.addresses.erase(link.addresses.begin(), link.addresses.begin() + 2);
+  EXPECT_THAT(CommandsFor(line, 0, "load").sender, Contains("[2001:db8:0:1::2]:5001"));
+}
+
+TEST(TrafficTest, EndpointsCountANodesLinks) {
+  const auto endpoints = EndpointsOf(Line(), "n1-n2");
+  ASSERT_EQ(endpoints.size(), 2u);
+  EXPECT_EQ(endpoints[0].node + endpoints[0].interface, "n1eth1");
+  EXPECT_EQ(endpoints[1].node + endpoints[1].interface, "n2eth0");
+  EXPECT_THROW(EndpointsOf(Line(), "n0-n2"), UsageError);
+}
+
+TEST(TrafficTest, ParsesUdp) {
+  const scenario::Flow flow = Line().flows[0];
+  const FlowResult result =
+      ParseFlow(flow,
+                R"({"received": 90, "size": 160.0, "bit_per_s": 28800.0, "pps": 22.5, "delay_us":
+          {"mean": 12, "p50": 10, "p99": 30, "max": 40},
+          "series": {"interval_s": 0.5, "packets": [40, 50]}})",
+                R"({"sent": 100})", "");
+  EXPECT_EQ(result.error, "");
+  EXPECT_EQ(result.sent, 100u);
+  EXPECT_EQ(result.received, 90u);
+  EXPECT_DOUBLE_EQ(*result.loss, 0.1);
+  EXPECT_DOUBLE_EQ(*result.packet_rate, 22.5);
+  EXPECT_DOUBLE_EQ(result.delay->p99, 0.03);
+  EXPECT_THAT(result.samples, ElementsAre(Pair(0.5, 40 * 1280 / 0.5), Pair(1.0, 50 * 1280 / 0.5)));
+}
+
+TEST(TrafficTest, ParsesTcpAndItsErrors) {
+  const scenario::Flow flow = Line().flows[1];
+  const FlowResult result =
+      ParseFlow(flow, "",
+                R"({"intervals": [{"sum": {"end": 1.0, "bits_per_second": 7e6}}],
+          "end": {"sum_sent": {"retransmits": 3}, "sum_received": {"bits_per_second": 6e6}}})",
+                "");
+  EXPECT_DOUBLE_EQ(*result.rate, 6e6);
+  EXPECT_EQ(result.retransmits, 3u);
+  EXPECT_THAT(result.samples, ElementsAre(Pair(1.0, 7e6)));
+  EXPECT_EQ(ParseFlow(flow, "", R"({"error": "unable to connect"})", "").error,
+            "iperf3: unable to connect");
+  EXPECT_THAT(ParseFlow(flow, "", "", "killed").error, HasSubstr("killed"));
+}
+
+constexpr const char* kPing = R"(PING 10.0.0.1 (10.0.0.1) 100(128) bytes of data.
+108 bytes from 10.0.0.1: icmp_seq=1 ttl=64 time=0.500 ms
+108 bytes from 10.0.0.1: icmp_seq=2 ttl=64 time=0.100 ms
+108 bytes from 10.0.0.1: icmp_seq=2 ttl=64 time=0.200 ms (DUP!)
+From 10.0.0.9 icmp_seq=3 Destination Net Unreachable
+
+--- 10.0.0.1 ping statistics ---
+4 packets transmitted, 2 received, +1 duplicates, +1 errors, 50% packet loss, time 2003ms
+rtt min/avg/max/mdev = 0.100/0.300/0.500/0.200 ms
+)";
+
+TEST(TrafficTest, ParsesPing) {
+  const scenario::Flow flow = Line().flows[2];
+  const FlowResult result = ParseFlow(flow, "", kPing, "");
+  EXPECT_EQ(result.sent, 4u);
+  EXPECT_EQ(result.received, 2u);
+  EXPECT_DOUBLE_EQ(*result.loss, 0.5);
+  EXPECT_DOUBLE_EQ(result.rtt->mean, 0.3);
+  EXPECT_DOUBLE_EQ(result.rtt->min, 0.1);
+  EXPECT_THAT(result.samples, ElementsAre(Pair(0.0, 0.5), Pair(0.02, 0.1)));
+  EXPECT_EQ(ParseFlow(flow, "", "", "ping: connect: Network is unreachable\n").error,
+            "ping: connect: Network is unreachable");
+}
+
+TEST(TrafficTest, JsonKeepsEverything) {
+  const FlowResult result = ParseFlow(Line().flows[2], "", kPing, "");
+  const FlowResult again = nlohmann::json(result).get<FlowResult>();
+  EXPECT_EQ(nlohmann::json(again), nlohmann::json(result));
+  EXPECT_FALSE(again.rate);
+  const FlowResult failed = nlohmann::json(FailedFlow(Line().flows[0], "why")).get<FlowResult>();
+  EXPECT_EQ(failed.error, "why");
+  EXPECT_EQ(failed.name, "udp n0->n2");
+}
+
+}  // namespace
+}  // namespace viaduct::run
