@@ -141,6 +141,25 @@ Reachability::NeighbourOn(uint32_t link, const IpAddress& hop) const
     return -1;
 }
 
+bool
+Reachability::IsTentative(uint32_t node) const
+{
+    Ptr<Ipv6> ip = m_network.GetNodes().Get(node)->GetObject<Ipv6>();
+    for (uint32_t i = 1; ip && i < ip->GetNInterfaces(); i++) // 0 is loopback
+    {
+        for (uint32_t j = 0; j < ip->GetNAddresses(i); j++)
+        {
+            const auto state = ip->GetAddress(i, j).GetState();
+            if (state == Ipv6InterfaceAddress::TENTATIVE ||
+                state == Ipv6InterfaceAddress::TENTATIVE_OPTIMISTIC)
+            {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 Reachability::Result
 Reachability::Look()
 {
@@ -152,7 +171,12 @@ Reachability::Look()
         std::vector<int32_t> next(n);
         for (uint32_t node = 0; node < n; node++)
         {
-            next[node] = node == to ? static_cast<int32_t>(to) : NextHop(node, m_destinations[to]);
+            // An address under duplicate address detection answers nobody.
+            const bool asleep =
+                m_destinations[to].family == Family::kIpv6 && (IsTentative(node) || IsTentative(to));
+            next[node] = node == to ? static_cast<int32_t>(to)
+                         : asleep   ? -1
+                                    : NextHop(node, m_destinations[to]);
         }
         for (uint32_t from = 0; from < n; from++)
         {

@@ -45,6 +45,7 @@ class Reachability
     using Place = std::pair<uint32_t, uint32_t>; // node, link
 
     int32_t NextHop(uint32_t node, const viaduct::wire::IpAddress& destination) const;
+    bool IsTentative(uint32_t node) const;
     int32_t NeighbourOn(uint32_t link, const viaduct::wire::IpAddress& hop) const;
 
     const Network& m_network;                                        //!< the nodes
