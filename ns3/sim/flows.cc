@@ -188,11 +188,24 @@ SimulatedFlow::MakeTcp(size_t index, const Network& network)
     sink->SetAttribute("Local", AddressValue(SocketAddress(to, port)));
     sink->TraceConnectWithoutContext("Rx", MakeCallback(&SimulatedFlow::Received, this));
     StartAndStop(sink, network.GetNode(m_flow.to), Time(0));
-    auto source = CreateObject<BulkSendApplication>();
+    Ptr<Application> source;
+    if (m_flow.rate)
+    {
+        source = CreateObject<OnOffApplication>();
+        source->SetAttribute("DataRate",
+                             DataRateValue(DataRate(static_cast<uint64_t>(*m_flow.rate))));
+        source->SetAttribute("PacketSize", UintegerValue(1448));
+        source->SetAttribute("OnTime", StringValue("ns3::ConstantRandomVariable[Constant=1e6]"));
+        source->SetAttribute("OffTime", StringValue("ns3::ConstantRandomVariable[Constant=0]"));
+    }
+    else
+    {
+        source = CreateObject<BulkSendApplication>();
+        source->SetAttribute("SendSize", UintegerValue(1448));
+        source->SetAttribute("MaxBytes", UintegerValue(0));
+    }
     source->SetAttribute("Protocol", StringValue("ns3::TcpSocketFactory"));
     source->SetAttribute("Remote", AddressValue(SocketAddress(to, port)));
-    source->SetAttribute("SendSize", UintegerValue(1448));
-    source->SetAttribute("MaxBytes", UintegerValue(0));
     StartAndStop(source, network.GetNode(m_flow.from), Time(0));
 }
 

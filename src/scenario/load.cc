@@ -80,8 +80,9 @@ class NodeReader {
     }
     for (const auto& [name, value] : map.members) {
       if (name == "count" && value.IsScalar()) continue;
-      const auto known = std::find_if(nodes_.begin(), nodes_.end(),
-                                      [&](const NodeSettings& node) { return node.name == name; });
+      const auto known =
+          std::find_if(nodes_.begin(), nodes_.end(),
+                       [&name = name](const NodeSettings& node) { return node.name == name; });
       NodeSettings& node = known != nodes_.end() ? *known : Add(name, value);
       ReadSettings(Section(value, "nodes.NAME", "nodes." + name), node);
     }

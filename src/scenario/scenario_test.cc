@@ -234,6 +234,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"a: &a [*a]\n", "f.yaml:1: "},
         Mistake{"- 1\n", "the file is a list; it must be a map"},
         Mistake{"nodes: 2\n---\nnodes: 2\n", "more than one YAML document"},
+        Mistake{",", "no value can start here"}, Mistake{"nodes: 2\n,", "malformed YAML"},
         Mistake{"nodes: \xff\n", "f.yaml:1: not plain UTF-8 text (byte 0xff)"}));
 
 TEST(ScenarioTest, PrintReadsBackUnchanged) {

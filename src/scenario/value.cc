@@ -1,11 +1,13 @@
 #include "scenario/value.h"
 
 #include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <sstream>
 
 namespace viaduct::scenario {
 namespace {
@@ -88,7 +90,7 @@ class Converter {
     at.where = Where(key);
     if (!key.IsScalar()) Fail(at, "a key must be a plain word");
     if (map.Find(key.Scalar())) Fail(at, fmt::format("key '{}' is given twice", key.Scalar()));
-    map.members.emplace_back(key.Scalar(), Convert(node, depth + 1));
+    map.members.push_back({key.Scalar(), Convert(node, depth + 1)});
     // An empty value has no place of its own.
     if (node.IsNull()) map.members.back().second.where = at.where;
   }
@@ -97,12 +99,45 @@ class Converter {
   size_t count_ = 0;
 };
 
+// Sees only where a document starts.
+class DocumentStart : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark& mark) override { mark_ = mark; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+  const YAML::Mark& mark() const { return mark_; }
+
+ private:
+  YAML::Mark mark_;
+};
+
+// Throws where there is more than one document. YAML::LoadAll would not return from text such as
+// ",": the parser hands out one empty document after the other there and never moves on.
+void CheckOneDocument(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  DocumentStart first, second;
+  if (!parser.HandleNextDocument(first) || !parser.HandleNextDocument(second)) return;
+  throw YAML::ParserException(second.mark(), first.mark().pos == second.mark().pos
+                                                 ? "no value can start here"
+                                                 : "more than one YAML document");
+}
+
 Value Parse(const std::string& text, const std::string& source) {
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.size() > 1) throw UsageError(source + ": more than one YAML document");
+    CheckOneDocument(text);
+    const YAML::Node document = YAML::Load(text);
     Value value;
-    if (!documents.empty()) value = Converter(source).Convert(documents[0], 0);
+    if (!document.IsNull()) value = Converter(source).Convert(document, 0);
     if (value.where.empty()) value.where = source;
     return value;
   } catch (const YAML::Exception& e) {
@@ -136,7 +171,7 @@ Value* Step(Value& value, const std::string& part, const Value& at) {
   if (value.kind == Value::Kind::kNull) value.kind = Value::Kind::kMap;
   if (!value.IsMap()) Fail(at, fmt::format("'{}' is inside {}", part, value.Describe()));
   if (Value* found = value.Find(part)) return found;
-  value.members.emplace_back(part, Value());
+  value.members.push_back({part, Value()});
   value.members.back().second.where = at.where;
   return &value.members.back().second;
 }

@@ -14,9 +14,9 @@ namespace viaduct::scenario {
 struct Value {
   enum class Kind { kNull, kScalar, kList, kMap };
   Kind kind = Kind::kNull;
-  std::string text;                                    // kScalar
-  std::vector<Value> items;                            // kList
-  std::vector<std::pair<std::string, Value>> members;  // kMap
+  std::string text;                    // kScalar
+  std::vector<Value> items;            // kList
+  std::vector<struct Member> members;  // kMap
   std::string where;
 
   // The member called `key`, or null.
@@ -27,6 +27,11 @@ struct Value {
   bool IsMap() const { return kind == Kind::kMap; }
   // "a list", "a map", "nothing", "'text'": for messages.
   std::string Describe() const;
+};
+
+struct Member {
+  std::string first;  // the key
+  Value second;
 };
 
 // "WHERE: MESSAGE", the form of every error about a scenario file.
