@@ -1,0 +1,63 @@
+"""Fixtures of the end-to-end tests: a lab's name, a scenario file, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import labs
+import pytest
+
+# Test after test gets a new one, unlike anybody else's on this machine.
+_PREFIX = f"e{os.getpid() % 100000}"
+_count = 0
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Real namespaces need root; where there is none the tests that need it say so."""
+    if os.getuid() == 0:
+        return
+    for item in items:
+        if "lab" in getattr(item, "fixturenames", []):
+            item.add_marker(pytest.mark.skip(reason="needs root"))
+
+
+@pytest.fixture
+def lab() -> str:
+    """The name for a lab, short, never used before. Asking for it says: this test needs root."""
+    global _count
+    _count += 1
+    return f"{_PREFIX}x{_count}"
+
+
+@pytest.fixture
+def scenario(lab: str, tmp_path: Path) -> Callable[[str], Path]:
+    """Writes a scenario file; its name is the lab's."""
+
+    def write(text: str) -> Path:
+        file = tmp_path / f"{lab}.yaml"
+        file.write_text(f"name: {lab}\n" + textwrap.dedent(text))
+        return file
+
+    return write
+
+
+@pytest.fixture(autouse=True)
+def leaves_nothing(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fails a test that leaves a namespace, link, process, or record."""
+    if "lab" not in request.fixturenames:
+        yield
+        return
+    before = labs.Footprint.now(_PREFIX)
+    yield
+    left = labs.Footprint.now(_PREFIX).since(before)
+    end = time.monotonic() + 3  # a broker whose client was killed cleans up by itself, soon
+    while left and time.monotonic() < end:
+        time.sleep(0.1)
+        left = labs.Footprint.now(_PREFIX).since(before)
+    if left:
+        labs.remove(left)
+        pytest.fail("left behind: " + "; ".join(left))

@@ -1,0 +1,305 @@
+"""What the end-to-end tests share: running the command, looking at the kernel, and what is left."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+BUILD = Path(os.environ.get("VIADUCT_BUILD", REPOSITORY / "build"))
+VIADUCT = BUILD / "viaduct"
+MARK = f"VIADUCT_TEST_SESSION={os.getpid()}"  # in the environment of every process a test starts
+
+# Timers short enough that a line of five converges in about three seconds.
+FAST_OLSR = """
+routing:
+  protocol: ns3::olsr::RoutingProtocol
+  attributes: {HelloInterval: 250ms, TcInterval: 500ms}
+"""
+
+
+def environment() -> dict[str, str]:
+    """The environment of everything a test starts; carries the session's mark."""
+    name, value = MARK.split("=")
+    return {**os.environ, name: value, "LC_ALL": "C"}
+
+
+@dataclass
+class Done:
+    """How a command ended."""
+
+    status: int
+    output: str
+    errors: str
+
+    def expect(self, status: int = 0) -> Done:
+        """Fails the test, with all that was printed, unless the exit status is this."""
+        assert self.status == status, f"exit status {self.status}, not {status}\n{self}"
+        return self
+
+    def error_line(self, status: int) -> str:
+        """The one line of standard error that a failure ends with."""
+        self.expect(status)
+        lines = self.errors.strip().splitlines()
+        assert lines, "nothing on standard error"
+        assert "terminate called" not in self.errors, self.errors
+        return lines[-1]
+
+    def __str__(self) -> str:
+        """For the messages of assertions."""
+        return f"--- output\n{self.output}\n--- errors\n{self.errors}"
+
+
+def viaduct(*arguments: str | Path, timeout: float = 60, cwd: Path | None = None) -> Done:
+    """Runs the command to its end."""
+    return execute([str(VIADUCT), *map(str, arguments)], timeout=timeout, cwd=cwd)
+
+
+def execute(command: list[str], timeout: float = 60, cwd: Path | None = None) -> Done:
+    """Runs any program to its end."""
+    process = subprocess.run(
+        command,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        errors="replace",
+        timeout=timeout,
+        env=environment(),
+        cwd=cwd,
+        check=False,
+    )
+    return Done(process.returncode, process.stdout, process.stderr)
+
+
+def results(file: Path) -> dict[str, Any]:
+    """The --json file of a run."""
+    loaded = json.loads(file.read_text())
+    assert isinstance(loaded, dict)
+    return loaded
+
+
+def as_nobody(*command: str | Path, timeout: float = 60, cwd: Path | None = None) -> Done:
+    """Runs a program as an unprivileged user who finds no sudo.
+
+    One capability is left, to read files: the build and the ns-3 kit may lie in root's home.
+    """
+    read = "+dac_read_search"
+    drop = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    drop += [f"--inh-caps={read}", f"--ambient-caps={read}", "env", "PATH=/nowhere"]
+    return execute([*drop, *map(str, command)], timeout=timeout, cwd=cwd)
+
+
+class Running:
+    """The command while it runs, its standard error followed line by line."""
+
+    def __init__(self, *arguments: str | Path, cwd: Path | None = None) -> None:
+        self.started = time.monotonic()
+        self.process = subprocess.Popen(
+            [str(VIADUCT), *map(str, arguments)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env=environment(),
+            start_new_session=True,
+            cwd=cwd,
+            # a shell that starts the tests in the background makes them ignore it
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
+        assert self.process.stdout
+        os.set_blocking(self.process.stdout.fileno(), False)
+        self.text = ""
+
+    @property
+    def pid(self) -> int:
+        """Of the command itself."""
+        return self.process.pid
+
+    def read(self) -> str:
+        """All that was printed so far."""
+        assert self.process.stdout
+        with contextlib.suppress(TypeError, ValueError):
+            self.text += self.process.stdout.read() or ""
+        return self.text
+
+    def wait_for(self, what: str, timeout: float = 30) -> None:
+        """Waits until the text was printed; fails if the command ends before."""
+        end = time.monotonic() + timeout
+        while what not in self.read():
+            assert self.process.poll() is None, f"ended before it printed '{what}':\n{self.text}"
+            assert time.monotonic() < end, f"never printed '{what}':\n{self.text}"
+            time.sleep(0.02)
+
+    def wait(self, timeout: float = 30) -> int:
+        """Its exit status."""
+        end = time.monotonic() + timeout
+        while self.process.poll() is None:
+            self.read()
+            assert time.monotonic() < end, f"still running after {timeout} s:\n{self.text}"
+            time.sleep(0.02)
+        self.read()
+        return self.process.returncode
+
+    def stop(self) -> None:
+        """Ends it whatever it does; for the way out of a failed test."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+
+
+@contextlib.contextmanager
+def running(*arguments: str | Path, cwd: Path | None = None) -> Iterator[Running]:
+    """The command in the background, ended with the block at the latest."""
+    command = Running(*arguments, cwd=cwd)
+    try:
+        yield command
+    finally:
+        command.stop()
+
+
+def wait_until(condition: Callable[[], Any], timeout: float, what: str) -> Any:
+    """Polls until the condition holds; its value."""
+    end = time.monotonic() + timeout
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < end, f"not within {timeout} s: {what}"
+        time.sleep(0.05)
+
+
+def ip(namespace: str, *arguments: str) -> Any:
+    """`ip -j` inside a namespace."""
+    done = execute(["ip", "-n", namespace, "-j", *arguments]).expect()
+    return json.loads(done.output or "[]")
+
+
+def inside(namespace: str, *command: str, timeout: float = 30) -> Done:
+    """Runs a program inside a namespace, without the product's help."""
+    return execute(["ip", "netns", "exec", namespace, *command], timeout=timeout)
+
+
+def own_routes(namespace: str, family: str = "-4") -> dict[str, str | None]:
+    """Destination to next hop, of the routes the product made (protocol 155)."""
+    done = execute(["ip", "-n", namespace, family, "-j", "route", "show", "proto", "155"]).expect()
+    return {route["dst"]: route.get("gateway") for route in json.loads(done.output or "[]")}
+
+
+def addresses(namespace: str) -> dict[str, str]:
+    """Interface to its IPv4 address."""
+    return {
+        link["ifname"]: info["local"]
+        for link in ip(namespace, "address")
+        for info in link["addr_info"]
+        if info["family"] == "inet" and link["ifname"] != "lo"
+    }
+
+
+def namespaces() -> set[str]:
+    """The named namespaces of this machine."""
+    done = execute(["ip", "netns", "list"]).expect()
+    return {line.split()[0] for line in done.output.splitlines() if line}
+
+
+def links() -> set[str]:
+    """The interfaces outside every lab."""
+    return {link["ifname"] for link in json.loads(execute(["ip", "-j", "link"]).expect().output)}
+
+
+def records() -> set[str]:
+    """The names under /run/viaduct."""
+    folder = Path("/run/viaduct")
+    return {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+
+
+def marked_processes() -> dict[int, str]:
+    """The processes started in this session, but not this one and its own children."""
+    found = {}
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit() or int(folder.name) == os.getpid():
+            continue
+        try:
+            if MARK.encode() in (folder / "environ").read_bytes().split(b"\0"):
+                command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                if command:
+                    found[int(folder.name)] = command
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+def descendants(pid: int) -> dict[int, str]:
+    """The processes below this one, pid to command name."""
+    found: dict[int, str] = {}
+    pending = [pid]
+    while pending:
+        with contextlib.suppress(OSError):
+            parent = pending.pop()
+            for task in Path(f"/proc/{parent}/task").iterdir():
+                for child in map(int, (task / "children").read_text().split()):
+                    found[child] = Path(f"/proc/{child}/comm").read_text().strip()
+                    pending.append(child)
+    return found
+
+
+def simulator_of(pid: int) -> int:
+    """The pid of viaduct-sim below the command."""
+    for child, name in descendants(pid).items():
+        if name.startswith("viaduct-sim"):
+            return child
+    raise AssertionError(f"no viaduct-sim below {pid}: {descendants(pid)}")
+
+
+@dataclass
+class Footprint:
+    """What of ours, or new, the machine holds."""
+
+    namespaces: set[str]
+    links: set[str]
+    records: set[str]
+    processes: dict[int, str]
+
+    @staticmethod
+    def now(prefix: str) -> Footprint:
+        """Only labs that carry the prefix: others may run on this machine."""
+        return Footprint(
+            {name for name in namespaces() if name.startswith(prefix)},
+            links(),
+            {name for name in records() if name.startswith(prefix)},
+            marked_processes(),
+        )
+
+    def since(self, before: Footprint) -> list[str]:
+        """What is here and was not before."""
+        left = [f"namespace {name}" for name in sorted(self.namespaces - before.namespaces)]
+        left += [f"link {name}" for name in sorted(self.links - before.links)]
+        left += [f"record /run/viaduct/{name}" for name in sorted(self.records - before.records)]
+        left += [f"process {pid} {self.processes[pid]}" for pid in self.processes]
+        return left
+
+
+def remove(left: list[str]) -> None:
+    """Takes away what a failed test left, so that the next one starts clean."""
+    for entry in left:
+        kind, _, name = entry.partition(" ")
+        if kind == "process":
+            with contextlib.suppress(OSError):
+                os.kill(int(name.split()[0]), signal.SIGKILL)
+    execute([str(VIADUCT), "clean"])
+    for entry in left:
+        kind, _, name = entry.partition(" ")
+        if kind == "namespace":
+            execute(["ip", "netns", "delete", name])

@@ -1,0 +1,171 @@
+"""What goes wrong around a run: privilege, interfaces, crashes, kills."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from labs import (
+    FAST_OLSR,
+    VIADUCT,
+    as_nobody,
+    execute,
+    links,
+    namespaces,
+    records,
+    running,
+    simulator_of,
+    viaduct,
+)
+
+LINE = FAST_OLSR + "duration: 30s\nnodes: 3\nlinks: [{line: all}]\n"
+FLOW = "flows: [{type: ping, from: n0, to: n2}]\n"
+
+
+def test_not_root_and_no_sudo(scenario: Callable[[str], Path]) -> None:
+    file = scenario(LINE)
+    for folder in file.parents:
+        if folder == Path("/tmp"):
+            break
+    done = as_nobody(VIADUCT, "run", file, cwd=Path("/"))
+    line = done.error_line(3)
+    assert "root" in line or "sudo" in line
+
+
+@pytest.fixture
+def interface() -> Iterator[str]:
+    """An interface of the machine itself, a stand-in for a physical one."""
+    name = f"vt{os.getpid() % 100000}"
+    execute(["ip", "link", "add", name, "type", "veth", "peer", "name", name + "p"]).expect()
+    yield name
+    execute(["ip", "link", "delete", name])
+
+
+def physical(name: str) -> str:
+    """A scenario that takes the interface into a node."""
+    return (
+        "routing: {protocol: static}\nduration: 1h\n"
+        f"nodes: {{a: {{interfaces: [{name}]}}, b: {{}}}}\nlinks: [{{line: all}}]\n"
+    )
+
+
+def test_interface_missing(scenario: Callable[[str], Path]) -> None:
+    line = viaduct("run", scenario(physical("nosuch0"))).error_line(2)
+    assert "nosuch0" in line
+
+
+def test_interface_is_given_back(lab: str, scenario: Callable[[str], Path], interface: str) -> None:
+    viaduct("up", scenario(physical(interface))).expect()
+    assert interface not in links()
+    viaduct("down", lab).expect()
+    assert interface in links()
+
+
+def test_interface_of_another_run(
+    lab: str, scenario: Callable[[str], Path], interface: str, tmp_path: Path
+) -> None:
+    viaduct("up", scenario(physical(interface))).expect()
+    try:
+        other = tmp_path / "other.yaml"
+        other.write_text(f"name: {lab}b\n" + physical(interface))
+        line = viaduct("up", other).error_line(2)
+        assert interface in line
+        assert lab in line, "says who has it"
+    finally:
+        viaduct("down", lab).expect()
+
+
+def test_interface_is_busy(lab: str, scenario: Callable[[str], Path], interface: str) -> None:
+    """One that carries addresses is in use; taking it may cut off the machine."""
+    execute(["ip", "address", "add", "192.0.2.1/24", "dev", interface]).expect()
+    done = viaduct("up", scenario(physical(interface)))
+    assert interface in done.error_line(2)
+    assert lab not in records()
+    assert interface in links()
+
+
+def test_namespace_name_taken(lab: str, scenario: Callable[[str], Path]) -> None:
+    execute(["ip", "netns", "add", f"{lab}.n1"]).expect()
+    try:
+        line = viaduct("up", scenario(LINE)).error_line(2)
+        assert f"{lab}.n1" in line
+        assert f"{lab}.n1" in namespaces(), "somebody else's is left alone"
+        assert f"{lab}.n0" not in namespaces()
+        assert lab not in records()
+    finally:
+        execute(["ip", "netns", "delete", f"{lab}.n1"]).expect()
+
+
+def test_simulator_crashes(lab: str, scenario: Callable[[str], Path]) -> None:
+    with running("run", scenario(LINE)) as run:
+        run.wait_for("converged")
+        os.kill(simulator_of(run.pid), signal.SIGSEGV)
+        assert run.wait(20) == 1
+        last = run.text.strip().splitlines()[-1]
+        assert "simulator" in last or "viaduct-sim" in last
+    assert lab not in records()
+
+
+def test_simulator_hangs(lab: str, scenario: Callable[[str], Path]) -> None:
+    """A stopped simulator is no reason to hang: the run ends and says so."""
+    text = LINE.replace("duration: 30s", "duration: 2s")
+    with running("run", scenario(text)) as run:
+        run.wait_for("converged")
+        os.kill(simulator_of(run.pid), signal.SIGSTOP)
+        assert run.wait(60) == 1
+        assert "hang" in run.text
+    assert lab not in records()
+
+
+def test_command_is_killed(lab: str, scenario: Callable[[str], Path]) -> None:
+    """The broker goes with its last client and takes everything along."""
+    with running("run", scenario(LINE + FLOW)) as run:
+        run.wait_for("converged")
+        os.kill(run.pid, signal.SIGKILL)
+        run.wait()
+    # the leftovers fixture sees to the rest; `clean` has nothing to complain about
+    viaduct("clean").expect()
+
+
+def test_command_and_broker_are_killed(lab: str, scenario: Callable[[str], Path]) -> None:
+    with running("run", scenario(LINE + FLOW)) as run:
+        run.wait_for("converged")
+        os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
+    viaduct("clean").expect()
+    assert lab not in records()
+    assert not [name for name in namespaces() if name.startswith(lab)]
+
+
+def test_void_run(scenario: Callable[[str], Path]) -> None:
+    file = scenario(
+        LINE.replace("duration: 30s", "duration: 1s") + "timing: {lateness_limit: 1ns}\n"
+    )
+    done = viaduct("run", file).expect(4)
+    assert "VOID" in done.output + done.errors
+
+
+def test_not_converging(scenario: Callable[[str], Path]) -> None:
+    """Two islands: pairs that do not reach are named, and the run fails."""
+    file = scenario(
+        FAST_OLSR + "duration: 1s\nnodes: [a, b, c, d]\n"
+        "links: [{pair: [a, b]}, {pair: [c, d]}]\nconvergence: {timeout: 4s}\n"
+    )
+    line = viaduct("run", file).error_line(1)
+    assert "a->c" in line
+
+
+@pytest.mark.parametrize("spec", ["delay=1ms", "rate=10Mbit"])
+def test_link_spec_is_never_ignored(spec: str, scenario: Callable[[str], Path]) -> None:
+    """Honoured, or refused with what is missing; never a different experiment."""
+    file = scenario(
+        "routing: {protocol: static}\nduration: 2s\nnodes: 2\nmode: offload\n"
+        f'links: [{{line: all, spec: "{spec}"}}]\nflows: [{{type: ping, from: n0, to: n1}}]\n'
+    )
+    done = viaduct("run", file)
+    if done.status != 0:
+        line = done.error_line(3)
+        assert "netem" in line or "tbf" in line.lower()

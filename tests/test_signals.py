@@ -1,0 +1,71 @@
+"""Ctrl-C and SIGTERM at every stage of a run: it ends soon, says so, and leaves nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from labs import FAST_OLSR, records, running, viaduct
+
+SCENARIO = (
+    FAST_OLSR
+    + """
+duration: 30s
+nodes: 4
+links: [{line: all}]
+flows: [{type: udp, from: n0, to: n3, rate: 400kbit}, {type: tcp, from: n0, to: n3}]
+programs: [{node: n1, command: sleep 1000, background: true}]
+"""
+)
+
+# Seconds after the start, or a text that the run has printed by then.
+STAGES: list[float | str] = [0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, "lab", "converged"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["INT", "TERM"])
+@pytest.mark.parametrize("stage", STAGES)
+def test_interrupted(
+    stage: float | str, number: int, lab: str, scenario: Callable[[str], Path]
+) -> None:
+    with running("run", scenario(SCENARIO)) as run:
+        if isinstance(stage, str):
+            run.wait_for(stage)
+            time.sleep(0.3)
+        else:
+            time.sleep(stage)
+        # as a terminal does: Ctrl-C goes to the whole group, SIGTERM to the one process
+        if number == signal.SIGINT:
+            os.killpg(run.pid, number)
+        else:
+            os.kill(run.pid, number)
+        status = run.wait(15)
+        assert status in (1, 128 + number, -number), run.text
+        assert "terminate called" not in run.text
+    assert lab not in records()
+
+
+def test_interrupted_twice(lab: str, scenario: Callable[[str], Path]) -> None:
+    """An impatient user does not stop the clean-up."""
+    with running("run", scenario(SCENARIO)) as run:
+        run.wait_for("converged")
+        for _ in range(3):
+            os.killpg(run.pid, signal.SIGINT)
+            time.sleep(0.05)
+        run.wait(15)
+    assert lab not in records()
+
+
+@pytest.mark.parametrize("delay", [0.05, 0.5])
+def test_interrupted_up(delay: float, lab: str, scenario: Callable[[str], Path]) -> None:
+    """`up` either has made the lab or has not; there is nothing in between."""
+    with running("up", scenario(SCENARIO.split("flows")[0])) as run:
+        time.sleep(delay)
+        os.kill(run.pid, signal.SIGTERM)
+        status = run.wait(20)
+    if status == 0:
+        viaduct("down", lab).expect()
+    assert lab not in records()

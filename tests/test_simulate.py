@@ -1,0 +1,78 @@
+"""Mode simulate: needs no root, and gives the same result every time."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from labs import VIADUCT, as_nobody, results, viaduct
+
+LINE = """
+name: simline
+mode: simulate
+seed: 3
+duration: 3s
+nodes: 4
+links: [{line: all, spec: "delay=1ms rate=10Mbit"}]
+flows:
+  - {type: udp, from: n0, to: n3, rate: 100kbit, duration: 2s}
+  - {type: ping, from: n3, to: n0}
+  - {type: tcp, from: n0, to: n3, rate: 1Mbit}
+"""
+
+
+def without_wall_clock(run: dict[str, Any]) -> str:
+    """The results less what tells when, where and how fast they were computed."""
+    run = json.loads(json.dumps(run))
+    for key in ("environment", "setup_seconds", "teardown_seconds", "timing", "loop"):
+        run.pop(key, None)
+    return json.dumps(run, indent=1, sort_keys=True)
+
+
+def simulate(folder: Path, name: str, *arguments: str) -> dict[str, Any]:
+    scenario = folder / "simline.yaml"
+    scenario.write_text(LINE)
+    file = folder / name
+    viaduct("run", scenario, "--json", file, *arguments).expect()
+    return results(file)
+
+
+def test_results_are_right(tmp_path: Path) -> None:
+    run = simulate(tmp_path, "a.json")
+    assert run["convergence"]["pairs"] == 12
+    assert run["convergence"]["reachable"] == 12
+    udp, ping, tcp = run["flows"]
+    assert udp["sent"] > 0
+    assert udp["loss"] == 0
+    # 100 kbit/s of 160-byte packets for 2 s
+    assert udp["sent"] == pytest.approx(100e3 * 2 / 8 / 160, abs=2)
+    # three links of 1 ms each way, and 10 Mbit/s for 64 to 110 bytes on each
+    assert 6.0 < ping["rtt_ms"]["min"] < 7.0
+    assert tcp["rate_bit_per_s"] == pytest.approx(1e6, rel=0.15)
+
+
+def test_same_seed_same_result(tmp_path: Path) -> None:
+    first = simulate(tmp_path, "a.json")
+    second = simulate(tmp_path, "b.json")
+    assert without_wall_clock(first) == without_wall_clock(second)
+
+
+def test_results_describe_themselves(tmp_path: Path) -> None:
+    run = simulate(tmp_path, "a.json")
+    assert run["scenario"]["seed"] == 3
+    assert len(run["scenario"]["hash"]) == 64
+    environment = run["environment"]
+    for key in ("viaduct", "kernel", "ns3", "command"):
+        assert environment[key], key
+
+
+def test_needs_no_privilege(tmp_path: Path) -> None:
+    scenario = tmp_path / "simline.yaml"
+    scenario.write_text(LINE)
+    if os.getuid() == 0:
+        as_nobody(VIADUCT, "run", scenario, cwd=Path("/")).expect()
+    else:
+        viaduct("run", scenario).expect()

@@ -1,0 +1,83 @@
+"""A lab that stays: up, ls, exec, down, clean."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from labs import descendants, namespaces, records, viaduct, wait_until
+
+STATIC = "routing: {protocol: static}\nduration: 1h\nnodes: 3\nlinks: [{line: all}]\n"
+
+
+@pytest.fixture
+def up(lab: str, scenario: Callable[[str], Path]) -> Iterator[str]:
+    """A lab of three nodes that is up; its name."""
+    viaduct("up", scenario(STATIC)).expect()
+    yield lab
+    if lab in records():
+        viaduct("down", lab).expect()
+
+
+def test_exec_runs_in_the_node(up: str) -> None:
+    done = viaduct("exec", f"{up}:n1", "--", "ip", "-br", "link").expect()
+    assert "eth0" in done.output
+    assert "eth1" in done.output
+    assert "eth2" not in done.output
+
+
+def test_exec_gives_the_programs_status(up: str) -> None:
+    viaduct("exec", f"{up}:n0", "--", "sh", "-c", "exit 42").expect(42)
+
+
+def test_exec_of_an_unknown_node(up: str) -> None:
+    assert "n9" in viaduct("exec", f"{up}:n9", "--", "true").error_line(2)
+
+
+def test_ls_shows_it(up: str) -> None:
+    assert up in viaduct("ls").expect().output
+    listed = json.loads(viaduct("ls", "--json").expect().output)
+    assert up in json.dumps(listed)
+
+
+def test_down_takes_it_all(up: str) -> None:
+    viaduct("down", up).expect()
+    assert not [name for name in namespaces() if name.startswith(up + ".")]
+    assert up not in records()
+    assert up in viaduct("down", up).error_line(2)
+
+
+def test_name_taken(up: str, scenario: Callable[[str], Path]) -> None:
+    line = viaduct("up", scenario(STATIC)).error_line(2)
+    assert up in line
+    viaduct("exec", f"{up}:n0", "--", "true").expect()
+
+
+def test_clean_leaves_the_living_alone(up: str) -> None:
+    viaduct("clean").expect()
+    viaduct("exec", f"{up}:n0", "--", "true").expect()
+
+
+def test_clean_after_the_broker_was_killed(up: str) -> None:
+    brokers = [run["broker_pid"] for run in runs() if run["lab"] == up]
+    assert len(brokers) == 1
+    below = descendants(brokers[0])
+    os.kill(brokers[0], signal.SIGKILL)
+    wait_until(lambda: not Path(f"/proc/{brokers[0]}/exe").exists(), 5, "the broker is dead")
+    assert [name for name in namespaces() if name.startswith(up + ".")], "the lab is still there"
+    done = viaduct("clean").expect()
+    assert up in done.output
+    assert not [name for name in namespaces() if name.startswith(up + ".")]
+    assert up not in records()
+    for pid in below:
+        wait_until(lambda pid=pid: not Path(f"/proc/{pid}/exe").exists(), 5, f"{pid} is gone")
+
+
+def runs() -> list[dict[str, object]]:
+    """What `ls --json` lists."""
+    listed = json.loads(viaduct("ls", "--json").expect().output)
+    return listed if isinstance(listed, list) else listed["labs"]
