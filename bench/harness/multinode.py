@@ -126,16 +126,17 @@ def _line(session: Session, plan: Plan, result: Result, nodes: int) -> None:
         result.ratios["multinode32_vs_kernel_line"] = paired_saturation(
             session, plan, offload, kernel, 0.95
         )
+        seconds = systems.teardown_seconds(session, offload)
+        result.rows.append(_context("tear-down of the lab", seconds, "s", TEARDOWN_TARGET))
 
 
 def measure(session: Session, plan: Plan, result: Result) -> None:
     """Fill in the result."""
     for table, (name, kind) in (_TABLES | _TCP_TABLES).items():
         result.published += read_published(table, system=name, traffic=kind)
-    setup, teardown = systems.setup_and_teardown(session, LINE)
+    setup = systems.setup_seconds(session, LINE)
     result.rows.append(_context("set-up of the lab", setup, "s", SETUP_TARGET))
-    result.rows.append(_context("tear-down of the lab", teardown, "s", TEARDOWN_TARGET))
-    plan.say(f"{LINE} routers: set-up {setup:.2f} s, tear-down {teardown:.2f} s")
+    plan.say(f"{LINE} routers: set-up {setup:.2f} s")
     for nodes in plan.choose([1, 2, 4, 8, 16, 24, LINE], [1, 8, LINE]):
         with session.scope():
             _line(session, plan, result, nodes)

@@ -109,6 +109,7 @@ def _plot(rows: Sequence[Row], published: Sequence[Row], x: str, ys: Sequence[st
             _draw_lines(axis, sound_rtt if y == "rtt_ms" else published, x, y, published=True)
             _draw_lines(axis, rows, x, y, published=False)
             axis.set_xscale("log", base=2 if x == "nodes" else 10)
+            axis.xaxis.set_major_formatter("{x:g}")
             if y in ("received_mbit", "rtt_ms"):
                 axis.set_yscale("log")
             axis.set_xlabel(_AXES[x])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -168,18 +169,25 @@ def _scenario(session: Session, name: str, mode: str, nodes: int) -> tuple[str, 
     return lab, file
 
 
-def setup_and_teardown(session: Session, nodes: int) -> tuple[float, float]:
-    """Seconds to build and to remove a lab, as `viaduct run` reports them; nothing may remain."""
+def setup_seconds(session: Session, nodes: int) -> float:
+    """Seconds until a lab is built, as `viaduct run` reports them."""
     lab, scenario = _scenario(session, f"setup{nodes}", "offload", nodes)
     report = session.directory / f"{lab}.json"
     settings = ("duration=1s", "convergence.timeout=1s", "convergence.required=false")
     command = [str(session.viaduct), "run", str(scenario), "--json", str(report)]
     run(command + [word for setting in settings for word in ("--set", setting)], timeout=120)
-    left = lab_namespaces(lab)
+    return json.loads(report.read_text())["setup_seconds"]
+
+
+def teardown_seconds(session: Session, running: Running) -> float:
+    """Seconds until `viaduct down` has ended; none of the lab's namespaces may have a name then."""
+    started = time.monotonic()
+    run([str(session.viaduct), "down", running.lab])
+    seconds = time.monotonic() - started
+    left = lab_namespaces(running.lab)
     if left:
-        raise BenchError(f"viaduct run left namespaces behind: {', '.join(left)}")
-    result = json.loads(report.read_text())
-    return result["setup_seconds"], result["teardown_seconds"]
+        raise BenchError(f"viaduct down left namespaces behind: {', '.join(left)}")
+    return seconds
 
 
 def _processes_of(program: Path) -> set[int]:
