@@ -66,9 +66,8 @@ Main(int argc, char* argv[])
                                                             StringValue(filter));
     node->AddDevice(device);
     InternetStackHelper().Install(node);
-    Ipv4AddressHelper(address.CombineMask("255.255.255.0"),
-                      "255.255.255.0",
-                      Ipv4Address(address.Get() & 0xff))
+    Ipv4AddressHelper(
+        address.CombineMask("255.255.255.0"), "255.255.255.0", Ipv4Address(address.Get() & 0xff))
         .Assign(NetDeviceContainer(device));
 
     Simulator::Stop(duration);

@@ -47,9 +47,7 @@ class BurstPort::Reader : public FdReader
     /**
      * @param owner whose port it reads
      */
-    explicit Reader(BurstPort& owner)
-        : m_owner(owner),
-          m_frames(owner.m_sizes.burst)
+    explicit Reader(BurstPort& owner) : m_owner(owner), m_frames(owner.m_sizes.burst)
     {
     }
 
@@ -73,11 +71,8 @@ class BurstPort::Reader : public FdReader
         if (const auto n = copies->frames.size(); n > 0)
         {
             m_pending += n;
-            Simulator::ScheduleWithContext(m_owner.m_nodeId,
-                                           Time(0),
-                                           &BurstPort::DeliverCopies,
-                                           &m_owner,
-                                           copies);
+            Simulator::ScheduleWithContext(
+                m_owner.m_nodeId, Time(0), &BurstPort::DeliverCopies, &m_owner, copies);
         }
         return {nullptr, -1}; // nothing for FdReader itself to hand over
     }
@@ -113,8 +108,7 @@ class BurstPort::Reader : public FdReader
     std::vector<viaduct::io::ReceivedFrame> m_frames; //!< of one burst
 };
 
-BurstPort::BurstPort(BurstPortUser& user)
-    : m_user(user)
+BurstPort::BurstPort(BurstPortUser& user) : m_user(user)
 {
 }
 

@@ -70,10 +70,10 @@ class BurstPort : private ReactorFlush
     /** Sizes; those of the rings are counted in frames. */
     struct Sizes
     {
-        uint32_t burst = 64;    //!< received at once
-        uint32_t queue = 256;   //!< waiting to be sent
+        uint32_t burst = 64;     //!< received at once
+        uint32_t queue = 256;    //!< waiting to be sent
         uint32_t pending = 1000; //!< read by the thread, not yet taken by the simulator
-        uint32_t frame = 1536;  //!< longest frame to send, bytes
+        uint32_t frame = 1536;   //!< longest frame to send, bytes
     };
 
     /**

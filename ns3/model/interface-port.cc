@@ -41,9 +41,9 @@ OpenNamespace(const std::string& networkNamespace)
     {
         return viaduct::sys::OpenNamespace(networkNamespace);
     }
-    return viaduct::UniqueFd(viaduct::SystemCall("open network namespace " + networkNamespace,
-                                                 open(networkNamespace.c_str(),
-                                                      O_RDONLY | O_CLOEXEC)));
+    return viaduct::UniqueFd(
+        viaduct::SystemCall("open network namespace " + networkNamespace,
+                            open(networkNamespace.c_str(), O_RDONLY | O_CLOEXEC)));
 }
 
 /**
@@ -64,12 +64,10 @@ OpenPacketSocket(int ifindex, const std::string& interface, const std::string& f
     packet_mreq promiscuous{};
     promiscuous.mr_ifindex = ifindex;
     promiscuous.mr_type = PACKET_MR_PROMISC;
-    viaduct::SystemCall("make " + interface + " promiscuous",
-                        setsockopt(socket.get(),
-                                   SOL_PACKET,
-                                   PACKET_ADD_MEMBERSHIP,
-                                   &promiscuous,
-                                   sizeof(promiscuous)));
+    viaduct::SystemCall(
+        "make " + interface + " promiscuous",
+        setsockopt(
+            socket.get(), SOL_PACKET, PACKET_ADD_MEMBERSHIP, &promiscuous, sizeof(promiscuous)));
     return socket;
 }
 

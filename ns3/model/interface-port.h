@@ -27,11 +27,11 @@ namespace ns3
  */
 struct InterfacePort
 {
-    std::unique_ptr<viaduct::io::AnyPort> port;      //!< its frames
+    std::unique_ptr<viaduct::io::AnyPort> port;         //!< its frames
     std::unique_ptr<viaduct::sys::LinkMonitor> monitor; //!< what happens to it
-    int ifindex = 0;                                 //!< its number
-    int mtu = 0;                                     //!< bytes
-    bool running = false;                            //!< up, with a carrier
+    int ifindex = 0;                                    //!< its number
+    int mtu = 0;                                        //!< bytes
+    bool running = false;                               //!< up, with a carrier
 };
 
 /**

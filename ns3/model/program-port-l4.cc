@@ -105,9 +105,7 @@ ProgramPortL4::GetTypeId()
 }
 
 ProgramPortL4::ProgramPortL4(ProgramPort* port, Ptr<IpL4Protocol> inner, int number)
-    : m_port(port),
-      m_inner(inner),
-      m_number(number)
+    : m_port(port), m_inner(inner), m_number(number)
 {
     if (m_inner && m_number == TCP)
     {
@@ -143,8 +141,7 @@ IpL4Protocol::RxStatus
 ProgramPortL4::Receive(Ptr<Packet> p, const Ipv4Header& header, Ptr<Ipv4Interface> interface)
 {
     const Ipv4Address to = header.GetDestination();
-    const bool toMany =
-        to.IsBroadcast() || to.IsMulticast() || IsDirectedBroadcast(interface, to);
+    const bool toMany = to.IsBroadcast() || to.IsMulticast() || IsDirectedBroadcast(interface, to);
     const Claim claim = Offer(p, header, interface, toMany);
     if (claim.programs && m_port)
     {

@@ -70,8 +70,8 @@ class ProgramPortL4 : public IpL4Protocol
     /** Who a packet is for. */
     struct Claim
     {
-        bool ns3;      //!< ns-3's own protocol takes it, or has taken it
-        bool programs; //!< the programs get it
+        bool ns3;        //!< ns-3's own protocol takes it, or has taken it
+        bool programs;   //!< the programs get it
         RxStatus status; //!< what the IP layer is told
     };
 
@@ -120,12 +120,12 @@ class ProgramPortL4 : public IpL4Protocol
                    uint8_t protocol,
                    Ptr<Ipv6Route> route);
 
-    ProgramPort* m_port;            //!< where unclaimed packets go
-    Ptr<IpL4Protocol> m_inner;      //!< ns-3's protocol, or null
-    int m_number;                   //!< IP protocol number
-    DownTargetCallback m_down;      //!< TCP's way to IPv4
-    DownTargetCallback6 m_down6;    //!< TCP's way to IPv6
-    bool m_holding = false;         //!< TCP is receiving
+    ProgramPort* m_port;                       //!< where unclaimed packets go
+    Ptr<IpL4Protocol> m_inner;                 //!< ns-3's protocol, or null
+    int m_number;                              //!< IP protocol number
+    DownTargetCallback m_down;                 //!< TCP's way to IPv4
+    DownTargetCallback6 m_down6;               //!< TCP's way to IPv6
+    bool m_holding = false;                    //!< TCP is receiving
     std::vector<std::function<void()>> m_held; //!< what it sent meanwhile
 };
 

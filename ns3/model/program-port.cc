@@ -44,8 +44,9 @@ constexpr uint16_t ETHERTYPE_IPV6 = 0x86dd; //!< for IsParsable()
 constexpr uint8_t ICMP_TTL = 64;            //!< of errors to programs
 constexpr uint8_t NET_UNREACHABLE = 0;      //!< RFC 792
 constexpr uint8_t FRAGMENTATION_NEEDED = 4; //!< RFC 1191
-/// Transports a program may use: ICMP, IGMP, TCP, UDP, DCCP, GRE, ESP, ICMPv6, OSPF, SCTP, UDP-Lite.
-/// IGMP, which ns-3 lacks, and the others without an ns-3 protocol go to the programs alone.
+/// Transports a program may use: ICMP, IGMP, TCP, UDP, DCCP, GRE, ESP, ICMPv6, OSPF, SCTP,
+/// UDP-Lite. IGMP, which ns-3 lacks, and the others without an ns-3 protocol go to the programs
+/// alone.
 constexpr std::array PROTOCOLS{1, 2, 6, 17, 33, 47, 50, 58, 89, 132, 136};
 
 } // namespace
@@ -53,23 +54,22 @@ constexpr std::array PROTOCOLS{1, 2, 6, 17, 33, 47, 50, 58, 89, 132, 136};
 TypeId
 ProgramPort::GetTypeId()
 {
-    static TypeId tid =
-        TypeId("ns3::ProgramPort")
-            .SetParent<Object>()
-            .SetGroupName("Viaduct")
-            .AddConstructor<ProgramPort>()
-            .AddTraceSource("FromProgram",
-                            "An IP packet came from a program.",
-                            MakeTraceSourceAccessor(&ProgramPort::m_fromTrace),
-                            "ns3::Packet::TracedCallback")
-            .AddTraceSource("ToProgram",
-                            "An IP packet goes to the programs.",
-                            MakeTraceSourceAccessor(&ProgramPort::m_toTrace),
-                            "ns3::Packet::TracedCallback")
-            .AddTraceSource("Drop",
-                            "A packet was dropped: packet, reason.",
-                            MakeTraceSourceAccessor(&ProgramPort::m_dropTrace),
-                            "ns3::ProgramPort::DropTracedCallback");
+    static TypeId tid = TypeId("ns3::ProgramPort")
+                            .SetParent<Object>()
+                            .SetGroupName("Viaduct")
+                            .AddConstructor<ProgramPort>()
+                            .AddTraceSource("FromProgram",
+                                            "An IP packet came from a program.",
+                                            MakeTraceSourceAccessor(&ProgramPort::m_fromTrace),
+                                            "ns3::Packet::TracedCallback")
+                            .AddTraceSource("ToProgram",
+                                            "An IP packet goes to the programs.",
+                                            MakeTraceSourceAccessor(&ProgramPort::m_toTrace),
+                                            "ns3::Packet::TracedCallback")
+                            .AddTraceSource("Drop",
+                                            "A packet was dropped: packet, reason.",
+                                            MakeTraceSourceAccessor(&ProgramPort::m_dropTrace),
+                                            "ns3::ProgramPort::DropTracedCallback");
     return tid;
 }
 

@@ -53,13 +53,13 @@ class ProgramPort : public Object, private BurstPortUser
     /** Why a packet did not get through. */
     enum DropReason
     {
-        FROM_PROGRAM_MALFORMED,  //!< not an IP packet, or its lengths are wrong
-        FROM_PROGRAM_IP_OPTIONS, //!< IPv4 options, which ns-3 cannot write
-        FROM_PROGRAM_NO_STACK,   //!< the node has no IP stack of its version
-        FROM_PROGRAM_NO_ROUTE,   //!< the routing protocol knows no route
-        FROM_PROGRAM_TOO_LONG,   //!< longer than the device's MTU and not to be fragmented
+        FROM_PROGRAM_MALFORMED,   //!< not an IP packet, or its lengths are wrong
+        FROM_PROGRAM_IP_OPTIONS,  //!< IPv4 options, which ns-3 cannot write
+        FROM_PROGRAM_NO_STACK,    //!< the node has no IP stack of its version
+        FROM_PROGRAM_NO_ROUTE,    //!< the routing protocol knows no route
+        FROM_PROGRAM_TOO_LONG,    //!< longer than the device's MTU and not to be fragmented
         FROM_PROGRAM_READER_FULL, //!< faster than the simulator takes (not under the reactor)
-        TO_PROGRAM_QUEUE_FULL,   //!< the port takes no more
+        TO_PROGRAM_QUEUE_FULL,    //!< the port takes no more
         N_DROP_REASONS
     };
 

@@ -16,9 +16,9 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
-#include <utility>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <utility>
 
 /**
  * @file
@@ -55,8 +55,7 @@ constexpr int64_t KERNEL_SLACK_DIVISOR = 1000;
 class TimerSlackGuard
 {
   public:
-    TimerSlackGuard()
-        : m_saved(prctl(PR_GET_TIMERSLACK))
+    TimerSlackGuard() : m_saved(prctl(PR_GET_TIMERSLACK))
     {
         prctl(PR_SET_TIMERSLACK, 1UL);
     }
@@ -290,10 +289,8 @@ ReactorSimulatorImpl::ScheduleDestroy(EventImpl* event)
 {
     NS_ASSERT_MSG(m_mainThreadId == std::this_thread::get_id(),
                   "Simulator::ScheduleDestroy: called by another thread");
-    EventId id(Ptr<EventImpl>(event, false),
-               m_currentTs,
-               Simulator::NO_CONTEXT,
-               EventId::UID::DESTROY);
+    EventId id(
+        Ptr<EventImpl>(event, false), m_currentTs, Simulator::NO_CONTEXT, EventId::UID::DESTROY);
     m_destroyEvents.push_back(id);
     m_uid++;
     return id;
@@ -518,9 +515,8 @@ ReactorSimulatorImpl::AdvanceToRealTime()
 bool
 ReactorSimulatorImpl::ServePorts(bool look)
 {
-    const bool hot = std::any_of(m_pollables.begin(), m_pollables.end(), [](const auto& port) {
-        return port->ready;
-    });
+    const bool hot = std::any_of(
+        m_pollables.begin(), m_pollables.end(), [](const auto& port) { return port->ready; });
     if ((look || hot) && m_clock->Now() - m_lastLook >= LOOK_INTERVAL)
     {
         LookForReady(0);
@@ -598,10 +594,7 @@ void
 ReactorSimulatorImpl::CancelFlush(ReactorFlush* flush)
 {
     std::erase(m_flushes, flush);
-    std::replace(m_flushing.begin(),
-                 m_flushing.end(),
-                 flush,
-                 static_cast<ReactorFlush*>(nullptr));
+    std::replace(m_flushing.begin(), m_flushing.end(), flush, static_cast<ReactorFlush*>(nullptr));
 }
 
 // ---------------------------------------------------------------- waiting
@@ -885,11 +878,8 @@ void
 ReactorSimulatorImpl::Print(std::ostream& os) const
 {
     const Breakdown b = GetBreakdown();
-    constexpr std::array<const char*, N_PHASES> NAMES{"events",
-                                                      "reading",
-                                                      "writing",
-                                                      "sleeping",
-                                                      "spinning"};
+    constexpr std::array<const char*, N_PHASES> NAMES{
+        "events", "reading", "writing", "sleeping", "spinning"};
     os << "loop: " << b.total.GetSeconds() << " s wall time in " << b.turns << " turns, "
        << b.events << " events, " << b.bursts << " bursts, " << b.sleeps << " sleeps\n";
     for (int i = 0; i < N_PHASES; ++i)

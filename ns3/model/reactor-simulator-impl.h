@@ -328,36 +328,36 @@ class ReactorSimulatorImpl : public SimulatorImpl
     void Wake() const;
 
     // Scheduler, as in DefaultSimulatorImpl
-    Ptr<Scheduler> m_events;               //!< the event queue
-    std::list<EventId> m_destroyEvents;    //!< to be run by Destroy()
-    uint32_t m_uid;                        //!< next event's number
-    uint32_t m_currentUid;                 //!< number of the current event
-    uint64_t m_currentTs;                  //!< time of the current event
-    uint32_t m_currentContext;             //!< context of the current event
-    uint64_t m_eventCount;                 //!< events run
-    std::thread::id m_mainThreadId;        //!< who may touch the scheduler
-    std::atomic<bool> m_stop{false};       //!< Run() shall end
-    bool m_running = false;                //!< in Run()
+    Ptr<Scheduler> m_events;            //!< the event queue
+    std::list<EventId> m_destroyEvents; //!< to be run by Destroy()
+    uint32_t m_uid;                     //!< next event's number
+    uint32_t m_currentUid;              //!< number of the current event
+    uint64_t m_currentTs;               //!< time of the current event
+    uint32_t m_currentContext;          //!< context of the current event
+    uint64_t m_eventCount;              //!< events run
+    std::thread::id m_mainThreadId;     //!< who may touch the scheduler
+    std::atomic<bool> m_stop{false};    //!< Run() shall end
+    bool m_running = false;             //!< in Run()
 
     // Events from other threads
-    std::mutex m_inboxMutex;               //!< guards m_inbox
-    std::vector<ForeignEvent> m_inbox;     //!< what they scheduled
-    std::vector<ForeignEvent> m_drained;   //!< the same, taken out (keeps its memory)
+    std::mutex m_inboxMutex;                //!< guards m_inbox
+    std::vector<ForeignEvent> m_inbox;      //!< what they scheduled
+    std::vector<ForeignEvent> m_drained;    //!< the same, taken out (keeps its memory)
     std::atomic<bool> m_inboxFilled{false}; //!< m_inbox is not empty
-    std::atomic<bool> m_asleep{false};     //!< in a sleep that must be interrupted
-    viaduct::UniqueFd m_wake;              //!< eventfd(2)
+    std::atomic<bool> m_asleep{false};      //!< in a sleep that must be interrupted
+    viaduct::UniqueFd m_wake;               //!< eventfd(2)
 
     // Ports
-    viaduct::UniqueFd m_epoll;                         //!< epoll(7)
+    viaduct::UniqueFd m_epoll;                          //!< epoll(7)
     std::vector<std::unique_ptr<Pollable>> m_pollables; //!< the ports
-    uint32_t m_nextPollable = 1;                       //!< next port's name
-    bool m_serving = false;                            //!< a loop is over m_pollables
-    bool m_anyRemoved = false;                         //!< one of them is to be erased
-    int64_t m_lastLook = 0;                            //!< clock of the last look in the kernel
-    int64_t m_unmuteAt = 0;                            //!< clock at which to let ports back in
-    uint32_t m_nMuted = 0;                             //!< how many are muted
-    std::vector<ReactorFlush*> m_flushes;              //!< asked for at the end of this turn
-    std::vector<ReactorFlush*> m_flushing;             //!< being called
+    uint32_t m_nextPollable = 1;                        //!< next port's name
+    bool m_serving = false;                             //!< a loop is over m_pollables
+    bool m_anyRemoved = false;                          //!< one of them is to be erased
+    int64_t m_lastLook = 0;                             //!< clock of the last look in the kernel
+    int64_t m_unmuteAt = 0;                             //!< clock at which to let ports back in
+    uint32_t m_nMuted = 0;                              //!< how many are muted
+    std::vector<ReactorFlush*> m_flushes;               //!< asked for at the end of this turn
+    std::vector<ReactorFlush*> m_flushing;              //!< being called
 
     // Time
     std::unique_ptr<ReactorClock> m_clock; //!< where time is read
@@ -368,19 +368,19 @@ class ReactorSimulatorImpl : public SimulatorImpl
     uint32_t m_eventBurst;                 //!< attribute EventBurst
 
     // What is measured
-    Phase m_phase = EVENTS;                       //!< what time counts for now
-    int64_t m_phaseStart = 0;                     //!< clock since when
-    std::array<int64_t, N_PHASES> m_phaseTime{};  //!< nanoseconds a phase
-    uint64_t m_turns = 0;                         //!< see Breakdown
-    uint64_t m_bursts = 0;                        //!< see Breakdown
-    uint64_t m_sleeps = 0;                        //!< see Breakdown
-    uint64_t m_measuredEvents = 0;                //!< see Breakdown
-    viaduct::Histogram m_lateness;                //!< of every event
-    Time m_latenessLimit;                         //!< attribute LatenessLimit
-    double m_latenessQuantile;                    //!< attribute LatenessQuantile
-    Time m_lateThreshold;                         //!< attribute LateThreshold
-    uint64_t m_overLimit = 0;                     //!< events later than the limit
-    int64_t m_firstOverLimit = -1;                //!< virtual time of the first of them
+    Phase m_phase = EVENTS;                      //!< what time counts for now
+    int64_t m_phaseStart = 0;                    //!< clock since when
+    std::array<int64_t, N_PHASES> m_phaseTime{}; //!< nanoseconds a phase
+    uint64_t m_turns = 0;                        //!< see Breakdown
+    uint64_t m_bursts = 0;                       //!< see Breakdown
+    uint64_t m_sleeps = 0;                       //!< see Breakdown
+    uint64_t m_measuredEvents = 0;               //!< see Breakdown
+    viaduct::Histogram m_lateness;               //!< of every event
+    Time m_latenessLimit;                        //!< attribute LatenessLimit
+    double m_latenessQuantile;                   //!< attribute LatenessQuantile
+    Time m_lateThreshold;                        //!< attribute LateThreshold
+    uint64_t m_overLimit = 0;                    //!< events later than the limit
+    int64_t m_firstOverLimit = -1;               //!< virtual time of the first of them
 
     TracedCallback<Time, uint32_t> m_eventLateTrace; //!< lateness, context
     TracedCallback<uint32_t> m_portBurstTrace;       //!< port

@@ -52,17 +52,17 @@ class RingNetDevice : public NetDevice, private BurstPortUser
     /** Why a frame did not get through. */
     enum DropReason
     {
-        RX_RUNT,          //!< received: shorter than its Ethernet (or LLC/SNAP) header
-        RX_TOO_LONG,      //!< received: longer than the MTU
-        RX_MALFORMED,     //!< received: lengths in its IP, UDP, TCP, ICMP or ARP header are wrong
-        RX_IP_OPTIONS,    //!< received: IPv4 options, which ns-3's forwarding would garble
-        RX_SUPER_FRAME,   //!< received: a GRO/TSO frame or partial checksum that contradicts itself
-        RX_NOT_FOR_ME,    //!< received: for another address, and nobody listens promiscuously
-        RX_LINK_DOWN,     //!< received: the link is down
-        RX_QUEUE_FULL,    //!< received: more than the reading thread may queue (not under the reactor)
-        TX_LINK_DOWN,     //!< to be sent: the link is down, or there is no port
-        TX_TOO_LONG,      //!< to be sent: longer than the MTU
-        TX_QUEUE_FULL,    //!< to be sent: the ring is full and the port takes no more
+        RX_RUNT,        //!< received: shorter than its Ethernet (or LLC/SNAP) header
+        RX_TOO_LONG,    //!< received: longer than the MTU
+        RX_MALFORMED,   //!< received: lengths in its IP, UDP, TCP, ICMP or ARP header are wrong
+        RX_IP_OPTIONS,  //!< received: IPv4 options, which ns-3's forwarding would garble
+        RX_SUPER_FRAME, //!< received: a GRO/TSO frame or partial checksum that contradicts itself
+        RX_NOT_FOR_ME,  //!< received: for another address, and nobody listens promiscuously
+        RX_LINK_DOWN,   //!< received: the link is down
+        RX_QUEUE_FULL, //!< received: more than the reading thread may queue (not under the reactor)
+        TX_LINK_DOWN,  //!< to be sent: the link is down, or there is no port
+        TX_TOO_LONG,   //!< to be sent: longer than the MTU
+        TX_QUEUE_FULL, //!< to be sent: the ring is full and the port takes no more
         N_DROP_REASONS
     };
 
@@ -204,26 +204,26 @@ class RingNetDevice : public NetDevice, private BurstPortUser
      */
     void TraceSent(const uint8_t* bytes, uint32_t length);
 
-    BurstPort m_burst{*this};                  //!< the port
-    viaduct::io::SuperFrameSplitter m_splitter; //!< makes proper frames of the kernel's
-    std::unique_ptr<InterfacePort> m_opened;   //!< by OpenInterface(), without its port
-    uint32_t m_monitor = 0;                    //!< its link monitor's name in the reactor
-    bool m_ringAllocated = false;              //!< AllocateRing() was called
+    BurstPort m_burst{*this};                      //!< the port
+    viaduct::io::SuperFrameSplitter m_splitter;    //!< makes proper frames of the kernel's
+    std::unique_ptr<InterfacePort> m_opened;       //!< by OpenInterface(), without its port
+    uint32_t m_monitor = 0;                        //!< its link monitor's name in the reactor
+    bool m_ringAllocated = false;                  //!< AllocateRing() was called
     Ptr<NetDeviceQueueInterface> m_queueInterface; //!< with FlowControl only
 
-    Ptr<Node> m_node;                //!< the node
-    uint32_t m_nodeId = 0;           //!< its number
-    uint32_t m_ifIndex = 0;          //!< the device's number
-    uint16_t m_mtu = 1500;           //!< attribute Mtu
-    Mac48Address m_address;          //!< attribute Address
-    bool m_linkUp = false;           //!< the link's state
-    uint32_t m_burstSize;            //!< attribute BurstSize
-    uint32_t m_txQueueSize;          //!< attribute TxQueueSize
-    bool m_needsArp;                 //!< attribute NeedsArp
-    bool m_flowControl;              //!< attribute FlowControl
-    std::string m_interface;         //!< attribute Interface
-    std::string m_namespace;         //!< attribute Namespace
-    std::string m_filter;            //!< attribute Filter
+    Ptr<Node> m_node;        //!< the node
+    uint32_t m_nodeId = 0;   //!< its number
+    uint32_t m_ifIndex = 0;  //!< the device's number
+    uint16_t m_mtu = 1500;   //!< attribute Mtu
+    Mac48Address m_address;  //!< attribute Address
+    bool m_linkUp = false;   //!< the link's state
+    uint32_t m_burstSize;    //!< attribute BurstSize
+    uint32_t m_txQueueSize;  //!< attribute TxQueueSize
+    bool m_needsArp;         //!< attribute NeedsArp
+    bool m_flowControl;      //!< attribute FlowControl
+    std::string m_interface; //!< attribute Interface
+    std::string m_namespace; //!< attribute Namespace
+    std::string m_filter;    //!< attribute Filter
 
     NetDevice::ReceiveCallback m_rxCallback;               //!< who receives
     NetDevice::PromiscReceiveCallback m_promiscRxCallback; //!< who receives everything

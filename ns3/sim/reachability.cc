@@ -172,8 +172,8 @@ Reachability::Look()
         for (uint32_t node = 0; node < n; node++)
         {
             // An address under duplicate address detection answers nobody.
-            const bool asleep =
-                m_destinations[to].family == Family::kIpv6 && (IsTentative(node) || IsTentative(to));
+            const bool asleep = m_destinations[to].family == Family::kIpv6 &&
+                                (IsTentative(node) || IsTentative(to));
             next[node] = node == to ? static_cast<int32_t>(to)
                          : asleep   ? -1
                                     : NextHop(node, m_destinations[to]);

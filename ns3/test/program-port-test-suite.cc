@@ -33,11 +33,11 @@ namespace
 /** A node with one interface, 10.1.1.1/24, and programs behind a port. */
 struct ProgramNode
 {
-    Ptr<Node> node = CreateObject<Node>();                        //!< the node
-    TestDevice device{node, "02:00:00:00:00:01"};                 //!< its interface
-    std::shared_ptr<Wire> programs = std::make_shared<Wire>();    //!< what programs send
-    std::shared_ptr<Wire> toPrograms = std::make_shared<Wire>();  //!< what they receive
-    Ptr<ProgramPort> port;                                        //!< the port
+    Ptr<Node> node = CreateObject<Node>();                       //!< the node
+    TestDevice device{node, "02:00:00:00:00:01"};                //!< its interface
+    std::shared_ptr<Wire> programs = std::make_shared<Wire>();   //!< what programs send
+    std::shared_ptr<Wire> toPrograms = std::make_shared<Wire>(); //!< what they receive
+    Ptr<ProgramPort> port;                                       //!< the port
 
     ProgramNode()
     {
@@ -100,8 +100,7 @@ const packet::Ethernet TO_NODE{.source = "02:00:00:00:00:02", .destination = "02
 class FromProgramTestCase : public TestCase
 {
   public:
-    FromProgramTestCase()
-        : TestCase("programs' packets are routed with their headers as they are")
+    FromProgramTestCase() : TestCase("programs' packets are routed with their headers as they are")
     {
     }
 
@@ -136,8 +135,7 @@ class FromProgramTestCase : public TestCase
 class UnreachableTestCase : public TestCase
 {
   public:
-    UnreachableTestCase()
-        : TestCase("programs are told of what cannot be sent")
+    UnreachableTestCase() : TestCase("programs are told of what cannot be sent")
     {
     }
 
@@ -149,22 +147,24 @@ class UnreachableTestCase : public TestCase
         const auto noRoute =
             packet::Build(packet::Ipv4{.source = "10.1.1.1", .destination = "192.0.2.1"} /
                           packet::Udp{} / packet::Payload{"x"});
-        const auto tooLong = packet::Build(packet::Ipv4{.source = "10.1.1.1",
-                                                        .destination = "10.1.1.9",
-                                                        .dont_fragment = true} /
-                                           packet::Udp{} / packet::Counting(1480));
+        const auto tooLong = packet::Build(
+            packet::Ipv4{.source = "10.1.1.1", .destination = "10.1.1.9", .dont_fragment = true} /
+            packet::Udp{} / packet::Counting(1480));
         const auto fragmented =
             packet::Build(packet::Ipv4{.source = "10.1.1.1", .destination = "10.1.1.9"} /
                           packet::Udp{} / packet::Counting(1480));
         n.Run({}, {noRoute, tooLong, fragmented, FromHex("4500"), FromHex("00"), Frame{}});
         NS_TEST_EXPECT_MSG_EQ(n.port->GetDrops(ProgramPort::FROM_PROGRAM_NO_ROUTE), 1, "no route");
         NS_TEST_EXPECT_MSG_EQ(n.port->GetDrops(ProgramPort::FROM_PROGRAM_TOO_LONG), 1, "too long");
-        NS_TEST_EXPECT_MSG_EQ(n.port->GetDrops(ProgramPort::FROM_PROGRAM_MALFORMED), 3, "malformed");
+        NS_TEST_EXPECT_MSG_EQ(
+            n.port->GetDrops(ProgramPort::FROM_PROGRAM_MALFORMED), 3, "malformed");
         NS_TEST_EXPECT_MSG_EQ(n.device.out->size(), 2, "two fragments: " << n.Sent());
         NS_TEST_ASSERT_MSG_EQ(n.toPrograms->size(), 2, n.Received());
         const Frame& net = n.toPrograms->front();
         const Frame& fragmentation = n.toPrograms->back();
-        const auto byte = [](const Frame& frame, size_t at) { return std::to_integer<int>(frame.at(at)); };
+        const auto byte = [](const Frame& frame, size_t at) {
+            return std::to_integer<int>(frame.at(at));
+        };
         NS_TEST_EXPECT_MSG_EQ(byte(net, 9), 1, "ICMP");
         NS_TEST_EXPECT_MSG_EQ(byte(net, 20), 3, "destination unreachable");
         NS_TEST_EXPECT_MSG_EQ(byte(net, 21), 0, "net unreachable");
@@ -180,8 +180,7 @@ class UnreachableTestCase : public TestCase
 class UdpClaimTestCase : public TestCase
 {
   public:
-    UdpClaimTestCase()
-        : TestCase("UDP for ns-3's sockets and for programs is told apart")
+    UdpClaimTestCase() : TestCase("UDP for ns-3's sockets and for programs is told apart")
     {
     }
 
@@ -193,14 +192,10 @@ class UdpClaimTestCase : public TestCase
         uint32_t claimed = 0;
         Ptr<Socket> socket = Socket::CreateSocket(n.node, UdpSocketFactory::GetTypeId());
         socket->Bind(InetSocketAddress(Ipv4Address::GetAny(), 698));
-        socket->SetRecvCallback(Callback<void, Ptr<Socket>>([&](Ptr<Socket> s) {
-            claimed += s->Recv()->GetSize();
-        }));
-        const packet::Ipv4 header{.source = "10.1.1.2",
-                                  .destination = "10.1.1.1",
-                                  .ttl = 9,
-                                  .tos = 0x2e,
-                                  .id = 77};
+        socket->SetRecvCallback(
+            Callback<void, Ptr<Socket>>([&](Ptr<Socket> s) { claimed += s->Recv()->GetSize(); }));
+        const packet::Ipv4 header{
+            .source = "10.1.1.2", .destination = "10.1.1.1", .ttl = 9, .tos = 0x2e, .id = 77};
         const packet::Ipv4 toAll{.source = "10.1.1.2", .destination = "10.1.1.255", .id = 78};
         const auto forNs3 = TO_NODE / header / packet::Udp{.source = 698, .destination = 698} /
                             packet::Payload{"1234"};
@@ -212,9 +207,8 @@ class UdpClaimTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(claimed, 10, "bytes the ns-3 socket received");
         NS_TEST_ASSERT_MSG_EQ(n.toPrograms->size(), 2, n.Received());
         const Frame whole = packet::Build(forPrograms);
-        NS_TEST_EXPECT_MSG_EQ((n.toPrograms->front() == Frame(whole.begin() + 14, whole.end())),
-                              true,
-                              n.Received());
+        NS_TEST_EXPECT_MSG_EQ(
+            (n.toPrograms->front() == Frame(whole.begin() + 14, whole.end())), true, n.Received());
         NS_TEST_EXPECT_MSG_EQ(n.Sent(), "", "no port unreachable");
     }
 };
@@ -245,17 +239,17 @@ class TcpClaimTestCase : public TestCase
         const auto toNs3 = packet::Build(
             TO_NODE / in /
             packet::Tcp{.source = 1235, .destination = 8000, .sequence = 1, .flags = flag::kSyn});
-        const auto fromProgram =
-            packet::Build(out / packet::Tcp{.source = 80,
-                                            .destination = 1234,
-                                            .sequence = 100,
-                                            .acknowledgment = 2,
-                                            .flags = flag::kSyn | flag::kAck});
+        const auto fromProgram = packet::Build(out / packet::Tcp{.source = 80,
+                                                                 .destination = 1234,
+                                                                 .sequence = 100,
+                                                                 .acknowledgment = 2,
+                                                                 .flags = flag::kSyn | flag::kAck});
         n.Run({toProgram, toNs3}, {fromProgram});
         NS_TEST_ASSERT_MSG_EQ(n.toPrograms->size(), 1, n.Received());
-        NS_TEST_EXPECT_MSG_EQ((n.toPrograms->front() == Frame(toProgram.begin() + 14, toProgram.end())),
-                              true,
-                              n.Received());
+        NS_TEST_EXPECT_MSG_EQ(
+            (n.toPrograms->front() == Frame(toProgram.begin() + 14, toProgram.end())),
+            true,
+            n.Received());
         NS_TEST_ASSERT_MSG_EQ(n.device.out->size(), 2, n.Sent());
         const int synAck = flag::kSyn | flag::kAck;
         int fromListener = 0;
@@ -278,8 +272,7 @@ class TcpClaimTestCase : public TestCase
 class IcmpTestCase : public TestCase
 {
   public:
-    IcmpTestCase()
-        : TestCase("echo requests are answered once; replies and errors reach programs")
+    IcmpTestCase() : TestCase("echo requests are answered once; replies and errors reach programs")
     {
     }
 
@@ -289,26 +282,25 @@ class IcmpTestCase : public TestCase
         ReactorScope reactor;
         ProgramNode n;
         const packet::Ipv4 header{.source = "10.1.1.2", .destination = "10.1.1.1"};
-        const auto request = packet::Build(TO_NODE / header / packet::Icmp{.type = 8, .rest = 0x10001} /
-                                           packet::Counting(56));
-        const auto reply = packet::Build(TO_NODE / header / packet::Icmp{.type = 0, .rest = 0x20001} /
-                                         packet::Counting(56));
+        const auto request = packet::Build(
+            TO_NODE / header / packet::Icmp{.type = 8, .rest = 0x10001} / packet::Counting(56));
+        const auto reply = packet::Build(
+            TO_NODE / header / packet::Icmp{.type = 0, .rest = 0x20001} / packet::Counting(56));
         n.Run({request, reply}, {});
         NS_TEST_ASSERT_MSG_EQ(n.device.out->size(), 1, n.Sent());
         NS_TEST_EXPECT_MSG_EQ(std::to_integer<int>(n.device.out->front().at(34)), 0, "echo reply");
         NS_TEST_ASSERT_MSG_EQ(n.toPrograms->size(), 1, n.Received());
-        NS_TEST_EXPECT_MSG_EQ((n.toPrograms->front() == Frame(reply.begin() + 14, reply.end())),
-                              true,
-                              n.Received());
+        NS_TEST_EXPECT_MSG_EQ(
+            (n.toPrograms->front() == Frame(reply.begin() + 14, reply.end())), true, n.Received());
     }
 };
 
-/** A datagram that came in fragments is handed over whole, also when longer than the ring's slots. */
+/** A datagram that came in fragments is handed over whole, also when longer than the ring's slots.
+ */
 class ReassemblyTestCase : public TestCase
 {
   public:
-    ReassemblyTestCase()
-        : TestCase("programs receive reassembled datagrams of any length")
+    ReassemblyTestCase() : TestCase("programs receive reassembled datagrams of any length")
     {
     }
 
@@ -317,9 +309,9 @@ class ReassemblyTestCase : public TestCase
     {
         ReactorScope reactor;
         ProgramNode n;
-        const auto whole = packet::Build(
-            packet::Ipv4{.source = "10.1.1.2", .destination = "10.1.1.1", .id = 5} /
-            packet::Udp{.source = 9, .destination = 5353} / packet::Counting(4000));
+        const auto whole =
+            packet::Build(packet::Ipv4{.source = "10.1.1.2", .destination = "10.1.1.1", .id = 5} /
+                          packet::Udp{.source = 9, .destination = 5353} / packet::Counting(4000));
         std::vector<Frame> fragments;
         constexpr size_t PART = 1480;
         for (size_t at = 20; at < whole.size(); at += PART)
@@ -347,8 +339,7 @@ class ReassemblyTestCase : public TestCase
 class Ipv6TestCase : public TestCase
 {
   public:
-    Ipv6TestCase()
-        : TestCase("IPv6 packets of and for programs")
+    Ipv6TestCase() : TestCase("IPv6 packets of and for programs")
     {
     }
 
@@ -358,24 +349,22 @@ class Ipv6TestCase : public TestCase
         ReactorScope reactor;
         ProgramNode n;
         const std::string own = "2001:db8::ff:fe00:1"; // EUI-64 of the device's address
-        const auto in = packet::Build(TO_NODE /
-                                      packet::Ipv6{.source = "2001:db8::9", .destination = own} /
-                                      packet::Udp{.source = 9, .destination = 5353} /
-                                      packet::Payload{"12345"});
-        const auto out = packet::Build(packet::Ipv6{.source = own,
-                                                    .destination = "2001:db8::9",
-                                                    .hop_limit = 33,
-                                                    .traffic_class = 0xb8} /
-                                       packet::Udp{.source = 5353, .destination = 9} /
-                                       packet::Payload{"123"});
+        const auto in =
+            packet::Build(TO_NODE / packet::Ipv6{.source = "2001:db8::9", .destination = own} /
+                          packet::Udp{.source = 9, .destination = 5353} / packet::Payload{"12345"});
+        const auto out =
+            packet::Build(packet::Ipv6{.source = own,
+                                       .destination = "2001:db8::9",
+                                       .hop_limit = 33,
+                                       .traffic_class = 0xb8} /
+                          packet::Udp{.source = 5353, .destination = 9} / packet::Payload{"123"});
         const auto nowhere =
             packet::Build(packet::Ipv6{.source = own, .destination = "2001:db8:1::9"} /
                           packet::Udp{} / packet::Payload{"x"});
         n.Run({in}, {out, nowhere});
         NS_TEST_ASSERT_MSG_EQ(n.toPrograms->size(), 1, n.Received());
-        NS_TEST_EXPECT_MSG_EQ((n.toPrograms->front() == Frame(in.begin() + 14, in.end())),
-                              true,
-                              n.Received());
+        NS_TEST_EXPECT_MSG_EQ(
+            (n.toPrograms->front() == Frame(in.begin() + 14, in.end())), true, n.Received());
         NS_TEST_ASSERT_MSG_EQ(n.device.out->size(), 1, n.Sent());
         const Frame& frame = n.device.out->front();
         // ns-3 writes a flow label of its own, which Describe() leaves out.
@@ -390,8 +379,7 @@ class Ipv6TestCase : public TestCase
 class ProgramPortTestSuite : public TestSuite
 {
   public:
-    ProgramPortTestSuite()
-        : TestSuite("viaduct-program-port", Type::UNIT)
+    ProgramPortTestSuite() : TestSuite("viaduct-program-port", Type::UNIT)
     {
         AddTestCase(new FromProgramTestCase, TestCase::Duration::QUICK);
         AddTestCase(new UnreachableTestCase, TestCase::Duration::QUICK);

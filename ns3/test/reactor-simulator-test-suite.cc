@@ -35,8 +35,7 @@ namespace
 class OrderTestCase : public TestCase
 {
   public:
-    OrderTestCase()
-        : TestCase("events run in order, at their time, in their context")
+    OrderTestCase() : TestCase("events run in order, at their time, in their context")
     {
     }
 
@@ -59,9 +58,8 @@ class OrderTestCase : public TestCase
         Simulator::Schedule(Time(0), [&] { note("first"); });
         NS_TEST_EXPECT_MSG_EQ(Simulator::Now(), Time(0), "time before Run()");
         Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(log.str(),
-                              "first@0/-1 a@10/3 now@10/3 x@15/9 b@20/7 c@20/3 ",
-                              "order of events");
+        NS_TEST_EXPECT_MSG_EQ(
+            log.str(), "first@0/-1 a@10/3 now@10/3 x@15/9 b@20/7 c@20/3 ", "order of events");
         NS_TEST_EXPECT_MSG_EQ(Simulator::Now(), MicroSeconds(20), "time after the last event");
         NS_TEST_EXPECT_MSG_EQ(Simulator::GetEventCount(), 6, "events");
         NS_TEST_EXPECT_MSG_EQ(Simulator::IsFinished(), true, "nothing is left");
@@ -72,8 +70,7 @@ class OrderTestCase : public TestCase
 class EventIdTestCase : public TestCase
 {
   public:
-    EventIdTestCase()
-        : TestCase("events are cancelled and removed; destroy events run")
+    EventIdTestCase() : TestCase("events are cancelled and removed; destroy events run")
     {
     }
 
@@ -116,8 +113,7 @@ class EventIdTestCase : public TestCase
 class StopTestCase : public TestCase
 {
   public:
-    StopTestCase()
-        : TestCase("Stop() ends Run(), which can be called again")
+    StopTestCase() : TestCase("Stop() ends Run(), which can be called again")
     {
     }
 
@@ -145,8 +141,7 @@ class StopTestCase : public TestCase
 class ForeignStopTestCase : public TestCase
 {
   public:
-    ForeignStopTestCase()
-        : TestCase("another thread wakes and stops a sleeping reactor")
+    ForeignStopTestCase() : TestCase("another thread wakes and stops a sleeping reactor")
     {
     }
 
@@ -155,21 +150,23 @@ class ForeignStopTestCase : public TestCase
     {
         ReactorScope reactor;
         int fds[2];
-        NS_TEST_ASSERT_MSG_EQ(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, fds), 0, "sockets");
+        NS_TEST_ASSERT_MSG_EQ(
+            socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, fds), 0, "sockets");
         viaduct::UniqueFd mine{fds[0]};
         viaduct::UniqueFd other{fds[1]};
         std::string received;
         std::atomic<bool> got{false};
         const auto id = reactor->AddPollable(mine.get(), Callback<bool>([&] {
-            char buffer[16];
-            const auto n = read(mine.get(), buffer, sizeof(buffer));
-            if (n > 0)
-            {
-                received.assign(buffer, n);
-                got = true;
-            }
-            return n > 0;
-        }));
+                                                 char buffer[16];
+                                                 const auto n =
+                                                     read(mine.get(), buffer, sizeof(buffer));
+                                                 if (n > 0)
+                                                 {
+                                                     received.assign(buffer, n);
+                                                     got = true;
+                                                 }
+                                                 return n > 0;
+                                             }));
         std::thread thread([&] {
             [[maybe_unused]] const auto n = write(other.get(), "frame", 5);
             while (!got)
@@ -189,8 +186,7 @@ class ForeignStopTestCase : public TestCase
 class ForeignEventsTestCase : public TestCase
 {
   public:
-    ForeignEventsTestCase()
-        : TestCase("other threads schedule events with a context")
+    ForeignEventsTestCase() : TestCase("other threads schedule events with a context")
     {
     }
 
@@ -258,19 +254,17 @@ class LatenessTestCase : public TestCase
             Time lateness;
             Time voidSince = Seconds(-1);
             reactor->TraceConnectWithoutContext(
-                "EventLate",
-                Callback<void, Time, uint32_t>([&](Time by, uint32_t context) {
+                "EventLate", Callback<void, Time, uint32_t>([&](Time by, uint32_t context) {
                     late += context == 5 ? 1 : 100;
                     lateness = by;
                 }));
-            reactor->TraceConnectWithoutContext("Void",
-                                                Callback<void, Time>([&](Time t) { voidSince = t; }));
+            reactor->TraceConnectWithoutContext(
+                "Void", Callback<void, Time>([&](Time t) { voidSince = t; }));
             // Takes 2 ms in which the next event, at 1001 us, becomes due.
             Simulator::Schedule(MilliSeconds(1), [&] { reactor.Clock().Advance(2000000); });
             Simulator::ScheduleWithContext(5, MicroSeconds(1001), [&] {
-                NS_TEST_EXPECT_MSG_EQ(Simulator::Now(),
-                                      MicroSeconds(1001),
-                                      "a late event sees its own time");
+                NS_TEST_EXPECT_MSG_EQ(
+                    Simulator::Now(), MicroSeconds(1001), "a late event sees its own time");
             });
             for (int i = 0; i < 9; ++i)
             {
@@ -281,16 +275,17 @@ class LatenessTestCase : public TestCase
             NS_TEST_EXPECT_MSG_EQ(lateness, MicroSeconds(1999), "how late it was");
             NS_TEST_EXPECT_MSG_EQ(reactor->GetLateness().Max(), 1999000, "maximum");
             NS_TEST_EXPECT_MSG_EQ(reactor->GetLateness().Count(), 11, "events measured");
-            NS_TEST_EXPECT_MSG_EQ(reactor->GetLateness().Quantile(0.9), 0, "the others are on time");
+            NS_TEST_EXPECT_MSG_EQ(
+                reactor->GetLateness().Quantile(0.9), 0, "the others are on time");
             NS_TEST_EXPECT_MSG_EQ(reactor->IsVoid(), isVoid, "verdict");
-            NS_TEST_EXPECT_MSG_EQ(voidSince,
-                                  isVoid ? MicroSeconds(1001) : Seconds(-1),
-                                  "trace source Void");
+            NS_TEST_EXPECT_MSG_EQ(
+                voidSince, isVoid ? MicroSeconds(1001) : Seconds(-1), "trace source Void");
             std::ostringstream report;
             reactor->Print(report);
-            NS_TEST_EXPECT_MSG_EQ((report.str().find(isVoid ? "VOID" : "VALID") != std::string::npos),
-                                  true,
-                                  report.str());
+            NS_TEST_EXPECT_MSG_EQ(
+                (report.str().find(isVoid ? "VOID" : "VALID") != std::string::npos),
+                true,
+                report.str());
             reactor->ResetStatistics();
             NS_TEST_EXPECT_MSG_EQ(reactor->IsVoid(), false, "nothing measured, nothing void");
         }
@@ -301,8 +296,7 @@ class LatenessTestCase : public TestCase
 class BreakdownTestCase : public TestCase
 {
   public:
-    BreakdownTestCase()
-        : TestCase("the loop's wall time is broken down")
+    BreakdownTestCase() : TestCase("the loop's wall time is broken down")
     {
     }
 
@@ -325,7 +319,8 @@ class BreakdownTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(b.time[ReactorSimulatorImpl::EVENTS], MicroSeconds(1), "events");
         NS_TEST_EXPECT_MSG_EQ(b.time[ReactorSimulatorImpl::WRITING], MicroSeconds(3), "writing");
         NS_TEST_EXPECT_MSG_EQ(b.time[ReactorSimulatorImpl::SPINNING], MicroSeconds(80), "spinning");
-        NS_TEST_EXPECT_MSG_EQ(b.time[ReactorSimulatorImpl::SLEEPING], MicroSeconds(916), "sleeping");
+        NS_TEST_EXPECT_MSG_EQ(
+            b.time[ReactorSimulatorImpl::SLEEPING], MicroSeconds(916), "sleeping");
         NS_TEST_EXPECT_MSG_EQ(b.total, MilliSeconds(1), "sum");
         NS_TEST_EXPECT_MSG_EQ(b.events, 2, "events, the stop included");
     }
@@ -335,8 +330,7 @@ class BreakdownTestCase : public TestCase
 class FairnessTestCase : public TestCase
 {
   public:
-    FairnessTestCase()
-        : TestCase("a flood on one port starves neither timers nor other ports")
+    FairnessTestCase() : TestCase("a flood on one port starves neither timers nor other ports")
     {
     }
 
@@ -380,8 +374,7 @@ class FairnessTestCase : public TestCase
 class EventFloodTestCase : public TestCase
 {
   public:
-    EventFloodTestCase()
-        : TestCase("events without end do not starve ports, nor lose their order")
+    EventFloodTestCase() : TestCase("events without end do not starve ports, nor lose their order")
     {
     }
 
@@ -456,8 +449,7 @@ class PollableTestCase : public TestCase
 class MuteTestCase : public TestCase
 {
   public:
-    MuteTestCase()
-        : TestCase("a descriptor in error does not keep the loop busy")
+    MuteTestCase() : TestCase("a descriptor in error does not keep the loop busy")
     {
     }
 
@@ -471,9 +463,9 @@ class MuteTestCase : public TestCase
         close(fds[1]);
         int calls = 0;
         const auto id = reactor->AddPollable(hungUp.get(), Callback<bool>([&] {
-            calls++;
-            return false;
-        }));
+                                                 calls++;
+                                                 return false;
+                                             }));
         Simulator::Stop(Seconds(1));
         Simulator::Run();
         reactor->RemovePollable(id);
@@ -486,8 +478,7 @@ class MuteTestCase : public TestCase
 class FdNetDeviceTestCase : public TestCase
 {
   public:
-    FdNetDeviceTestCase()
-        : TestCase("FdNetDevice works under the reactor")
+    FdNetDeviceTestCase() : TestCase("FdNetDevice works under the reactor")
     {
     }
 
@@ -532,8 +523,7 @@ class FdNetDeviceTestCase : public TestCase
 class ReactorTestSuite : public TestSuite
 {
   public:
-    ReactorTestSuite()
-        : TestSuite("viaduct-reactor", Type::UNIT)
+    ReactorTestSuite() : TestSuite("viaduct-reactor", Type::UNIT)
     {
         AddTestCase(new OrderTestCase, TestCase::Duration::QUICK);
         AddTestCase(new EventIdTestCase, TestCase::Duration::QUICK);

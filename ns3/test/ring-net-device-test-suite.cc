@@ -77,7 +77,8 @@ class UdpEchoTestCase : public TestCase
         TestDevice b(nodes.Get(1), "02:00:00:00:00:02", a);
         InternetStackHelper().Install(nodes);
         Ipv4AddressHelper addresses("10.1.1.0", "255.255.255.0");
-        addresses.Assign(NetDeviceContainer(NetDeviceContainer(a.device), NetDeviceContainer(b.device)));
+        addresses.Assign(
+            NetDeviceContainer(NetDeviceContainer(a.device), NetDeviceContainer(b.device)));
 
         Ptr<Socket> server = Socket::CreateSocket(nodes.Get(1), UdpSocketFactory::GetTypeId());
         server->Bind(InetSocketAddress(Ipv4Address::GetAny(), 9));
@@ -100,9 +101,8 @@ class UdpEchoTestCase : public TestCase
             packet->CopyData(received.data(), received.size());
         }));
         Simulator::Schedule(MilliSeconds(1), [&] {
-            client->SendTo(Create<Packet>(sent.data(), sent.size()),
-                           0,
-                           InetSocketAddress("10.1.1.2", 9));
+            client->SendTo(
+                Create<Packet>(sent.data(), sent.size()), 0, InetSocketAddress("10.1.1.2", 9));
         });
         Simulator::Stop(MilliSeconds(100));
         Simulator::Run();
@@ -117,8 +117,7 @@ class UdpEchoTestCase : public TestCase
 class RxDropTestCase : public TestCase
 {
   public:
-    RxDropTestCase()
-        : TestCase("bad frames are dropped, each with its reason")
+    RxDropTestCase() : TestCase("bad frames are dropped, each with its reason")
     {
     }
 
@@ -135,11 +134,12 @@ class RxDropTestCase : public TestCase
         d.in->push_back(FromHex("0200 0000"));
         d.in->push_back(FromHex(me + "0004 4242")); // 802.3 longer than itself
         d.in->push_back(FromHex("020000000009 020000000002 88b5 00"));
-        d.in->push_back(FromHex(me + "0800 4500 0014")); // cut IPv4 header
+        d.in->push_back(FromHex(me + "0800 4500 0014"));         // cut IPv4 header
         d.in->push_back(FromHex(me + "0800 4500 0040 " + ipv4)); // total length over the frame
         d.in->push_back(FromHex(me + "0800 4500 0018 " + ipv4 + "00010002")); // cut UDP header
-        d.in->push_back(FromHex(me + "0806 0001 0800 06 04 0001")); // cut ARP
-        d.in->push_back(FromHex(me + "0800 4600 0018 00000000 4002 0000 0a000001 0a000002 94040000"));
+        d.in->push_back(FromHex(me + "0806 0001 0800 06 04 0001"));           // cut ARP
+        d.in->push_back(
+            FromHex(me + "0800 4600 0018 00000000 4002 0000 0a000001 0a000002 94040000"));
         d.in->push_back(FromHex(me + "88b5"));
         d.in->back().resize(14 + 1501);
         d.in->push_back(FromHex(me + "88b5"));
@@ -181,7 +181,10 @@ class RxFormatTestCase : public TestCase
         std::ostringstream log;
         d.device->SetReceiveCallback(
             Callback<bool, Ptr<NetDevice>, Ptr<const Packet>, uint16_t, const Address&>(
-                [&](Ptr<NetDevice>, Ptr<const Packet> packet, uint16_t protocol, const Address& from) {
+                [&](Ptr<NetDevice>,
+                    Ptr<const Packet> packet,
+                    uint16_t protocol,
+                    const Address& from) {
                     log << std::hex << protocol << "/" << packet->GetSize() << "/"
                         << Mac48Address::ConvertFrom(from) << "/" << Simulator::GetContext() << " ";
                     return true;
@@ -206,15 +209,13 @@ class RxFormatTestCase : public TestCase
         int sniffed = 0;
         int promiscuous = 0;
         uint32_t length = 0;
-        d.device->TraceConnectWithoutContext("Sniffer",
-                                             Callback<void, Ptr<const Packet>>(
-                                                 [&](Ptr<const Packet>) { sniffed++; }));
-        d.device->TraceConnectWithoutContext("PromiscSniffer",
-                                             Callback<void, Ptr<const Packet>>(
-                                                 [&](Ptr<const Packet> packet) {
-                                                     promiscuous++;
-                                                     length = packet->GetSize();
-                                                 }));
+        d.device->TraceConnectWithoutContext(
+            "Sniffer", Callback<void, Ptr<const Packet>>([&](Ptr<const Packet>) { sniffed++; }));
+        d.device->TraceConnectWithoutContext(
+            "PromiscSniffer", Callback<void, Ptr<const Packet>>([&](Ptr<const Packet> packet) {
+                promiscuous++;
+                length = packet->GetSize();
+            }));
         d.in->push_back(FromHex("020000000001 020000000002 88b5 0102"));
         d.in->push_back(FromHex("ffffffffffff 020000000002 000b aaaa03 000000 88b6 010203 0000"));
         d.in->push_back(FromHex("01005e000005 020000000002 0003 424203 00000000"));
@@ -237,8 +238,7 @@ class RxFormatTestCase : public TestCase
 class TxTestCase : public TestCase
 {
   public:
-    TxTestCase()
-        : TestCase("frames leave in one burst a turn; a full queue drops and recovers")
+    TxTestCase() : TestCase("frames leave in one burst a turn; a full queue drops and recovers")
     {
     }
 
@@ -255,7 +255,8 @@ class TxTestCase : public TestCase
         const auto send = [&](int n, uint32_t size) {
             for (int i = 0; i < n; ++i)
             {
-                sent += d.device->Send(Create<Packet>(size), Mac48Address("02:00:00:00:00:02"), 0x88b5);
+                sent +=
+                    d.device->Send(Create<Packet>(size), Mac48Address("02:00:00:00:00:02"), 0x88b5);
             }
         };
         send(1, 100); // not initialised yet
@@ -291,7 +292,8 @@ class TxTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(d.device->GetTotalDrops(), 5, "drops");
         const Frame& frame = d.out->front();
         const Frame header = FromHex("020000000002 020000000001 88b5");
-        NS_TEST_EXPECT_MSG_EQ(std::equal(header.begin(), header.end(), frame.begin()), true, "header");
+        NS_TEST_EXPECT_MSG_EQ(
+            std::equal(header.begin(), header.end(), frame.begin()), true, "header");
         NS_TEST_EXPECT_MSG_EQ(frame.size(), 114, "length");
     }
 };
@@ -300,8 +302,7 @@ class TxTestCase : public TestCase
 class BridgeTestCase : public TestCase
 {
   public:
-    BridgeTestCase()
-        : TestCase("frames of others pass a bridge unchanged")
+    BridgeTestCase() : TestCase("frames of others pass a bridge unchanged")
     {
     }
 
@@ -333,8 +334,7 @@ class BridgeTestCase : public TestCase
 class YieldTestCase : public TestCase
 {
   public:
-    YieldTestCase()
-        : TestCase("a due event interrupts a burst, and no frame is lost")
+    YieldTestCase() : TestCase("a due event interrupts a burst, and no frame is lost")
     {
     }
 
@@ -392,11 +392,9 @@ class FlowControlTestCase : public TestCase
                               true,
                               "no queue interface unless asked for");
         Ptr<RingNetDevice> device = CreateObjectWithAttributes<RingNetDevice>(
-            "FlowControl",
-            BooleanValue(true),
-            "TxQueueSize",
-            UintegerValue(2));
-        auto owned = std::make_unique<QueuePort>(std::make_shared<Wire>(), std::make_shared<Wire>());
+            "FlowControl", BooleanValue(true), "TxQueueSize", UintegerValue(2));
+        auto owned =
+            std::make_unique<QueuePort>(std::make_shared<Wire>(), std::make_shared<Wire>());
         QueuePort* port = owned.get();
         device->SetPort(std::move(owned));
         node->AddDevice(device);
@@ -417,7 +415,8 @@ class FlowControlTestCase : public TestCase
     }
 };
 
-/** A real descriptor, under each simulator that runs in real time; the test takes no time itself. */
+/** A real descriptor, under each simulator that runs in real time; the test takes no time itself.
+ */
 class SocketTestCase : public TestCase
 {
   public:
@@ -425,8 +424,7 @@ class SocketTestCase : public TestCase
      * @param simulator TypeId
      */
     explicit SocketTestCase(const std::string& simulator)
-        : TestCase("a port with a descriptor under " + simulator),
-          m_simulator(simulator)
+        : TestCase("a port with a descriptor under " + simulator), m_simulator(simulator)
     {
     }
 
@@ -472,7 +470,8 @@ class SocketTestCase : public TestCase
             Frame got(64);
             const auto n = recv(far.get(), got.data(), got.size(), MSG_DONTWAIT);
             NS_TEST_ASSERT_MSG_EQ(n, static_cast<ssize_t>(frame.size()), "reply " << i);
-            NS_TEST_EXPECT_MSG_EQ(std::equal(reply.begin(), reply.end(), got.begin()), true, "header");
+            NS_TEST_EXPECT_MSG_EQ(
+                std::equal(reply.begin(), reply.end(), got.begin()), true, "header");
             NS_TEST_EXPECT_MSG_EQ(std::to_integer<int>(got[14]), i, "order");
         }
         NS_TEST_EXPECT_MSG_EQ(received, FRAMES, "frames received");
@@ -490,8 +489,7 @@ class SocketTestCase : public TestCase
 class OffloadTestCase : public TestCase
 {
   public:
-    OffloadTestCase()
-        : TestCase("super-frames are cut and partial checksums completed")
+    OffloadTestCase() : TestCase("super-frames are cut and partial checksums completed")
     {
     }
 
@@ -503,7 +501,8 @@ class OffloadTestCase : public TestCase
         TestDevice d(node, "02:00:00:00:00:01");
         const packet::Ethernet ethernet{.source = "02:00:00:00:00:02",
                                         .destination = "02:00:00:00:00:01"};
-        Frame whole = packet::Build(ethernet / packet::Ipv4{} / packet::Udp{} / packet::Counting(4000));
+        Frame whole =
+            packet::Build(ethernet / packet::Ipv4{} / packet::Udp{} / packet::Counting(4000));
         constexpr size_t UDP = 14 + 20;
         // The pseudo-header's sum, as the kernel leaves it (RFC 768).
         const uint32_t length = 4008;
@@ -522,8 +521,7 @@ class OffloadTestCase : public TestCase
         };
         std::vector<Frame> frames;
         d.device->TraceConnectWithoutContext(
-            "MacRx",
-            Callback<void, Ptr<const Packet>>([&](Ptr<const Packet> p) {
+            "MacRx", Callback<void, Ptr<const Packet>>([&](Ptr<const Packet> p) {
                 frames.emplace_back(p->GetSize());
                 p->CopyData(reinterpret_cast<uint8_t*>(frames.back().data()), p->GetSize());
             }));
@@ -545,11 +543,11 @@ class OffloadTestCase : public TestCase
 class RingNetDeviceTestSuite : public TestSuite
 {
   public:
-    RingNetDeviceTestSuite()
-        : TestSuite("viaduct-ring-device", Type::UNIT)
+    RingNetDeviceTestSuite() : TestSuite("viaduct-ring-device", Type::UNIT)
     {
         AddTestCase(new UdpEchoTestCase(160), TestCase::Duration::QUICK);
-        AddTestCase(new UdpEchoTestCase(4000), TestCase::Duration::QUICK); // 3 fragments, as ARP queues
+        AddTestCase(new UdpEchoTestCase(4000),
+                    TestCase::Duration::QUICK); // 3 fragments, as ARP queues
         AddTestCase(new RxDropTestCase, TestCase::Duration::QUICK);
         AddTestCase(new RxFormatTestCase, TestCase::Duration::QUICK);
         AddTestCase(new TxTestCase, TestCase::Duration::QUICK);

@@ -92,8 +92,7 @@ class QueuePort : public viaduct::io::AnyPort
      * @param out frames sent
      */
     QueuePort(std::shared_ptr<Wire> in, std::shared_ptr<Wire> out)
-        : m_in(std::move(in)),
-          m_out(std::move(out))
+        : m_in(std::move(in)), m_out(std::move(out))
     {
     }
 
@@ -136,8 +135,8 @@ class QueuePort : public viaduct::io::AnyPort
     }
 
     /** Adds what the kernel would say of a frame. */
-    std::function<void(viaduct::io::ReceivedFrame&)> m_describe =
-        [](viaduct::io::ReceivedFrame&) {};
+    std::function<void(viaduct::io::ReceivedFrame&)> m_describe = [](viaduct::io::ReceivedFrame&) {
+    };
     size_t m_room = std::numeric_limits<size_t>::max(); //!< frames it will still take
     size_t m_transmits = 0;                             //!< calls of Transmit()
     size_t m_largestBurst = 0;                          //!< frames received at once
@@ -155,8 +154,7 @@ class SocketPort : public viaduct::io::AnyPort
     /**
      * @param socket a datagram socket
      */
-    explicit SocketPort(viaduct::UniqueFd socket)
-        : m_socket(std::move(socket))
+    explicit SocketPort(viaduct::UniqueFd socket) : m_socket(std::move(socket))
     {
     }
 
@@ -220,8 +218,7 @@ struct TestDevice
      * @param peer the other
      */
     TestDevice(Ptr<Node> node, const char* address, const TestDevice& peer)
-        : in(peer.out),
-          out(peer.in)
+        : in(peer.out), out(peer.in)
     {
         Make(node, address);
     }
