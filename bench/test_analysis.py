@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from harness.analysis import Ratio, find_loss_free, ratio_of_rounds, spread
+from harness.analysis import Ratio, confirm_loss_free, find_loss_free, ratio_of_rounds, spread
 from harness.lines import changed_lines, code_lines, protocol_sources
 from harness.process import BenchError
 from harness.results import read_published
@@ -58,6 +58,16 @@ def test_search_stops_at_the_limit_and_at_its_budget() -> None:
     lost = find_loss_free(lambda _rate: 1.0, 1_000, limit=50_000, max_trials=7)
     assert lost.rate == 0
     assert len(lost.trials) == 7
+
+
+def test_a_rate_that_only_queues_carried_is_not_confirmed() -> None:
+    def sustained(rate: float) -> float:
+        return max(0.0, 1 - 40_000 / rate)
+
+    assert confirm_loss_free(sustained, 39_000) == 39_000
+    assert confirm_loss_free(sustained, 60_000) == pytest.approx(60_000 * 0.9**4)
+    assert confirm_loss_free(lambda rate: 1.0, 60_000) == 0
+    assert confirm_loss_free(sustained, 0) == 0
 
 
 def test_lines_are_counted_without_comments_and_blanks() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from . import traffic
-from .analysis import LossFree, Ratio, find_loss_free, ratio_of_rounds
+from .analysis import Ratio, confirm_loss_free, find_loss_free, ratio_of_rounds
 from .plan import Plan
 from .results import Result, Row, udp_row
 from .session import Session
@@ -68,12 +68,12 @@ def saturate(session: Session, plan: Plan, system: Running) -> UdpTrial:
     return trial
 
 
-def _search(session: Session, plan: Plan, system: Running) -> tuple[LossFree, float]:
+def _search(session: Session, plan: Plan, system: Running) -> tuple[float, float]:
     best = 0.0
 
-    def loss_at(pps: float) -> float:
+    def loss_at(pps: float, duration: float = plan.search_trial) -> float:
         nonlocal best
-        trial = traffic.udp(session, system, SMALL, pps, plan.search_trial)
+        trial = traffic.udp(session, system, SMALL, pps, duration)
         traffic.settle(system)
         best = max(best, trial.received_pps)
         # A rate that was not offered says nothing about the forwarder.
@@ -86,21 +86,21 @@ def _search(session: Session, plan: Plan, system: Running) -> tuple[LossFree, fl
         precision=0.1 if plan.quick else 0.05,
         max_trials=12 if plan.quick else 20,
     )
-    return found, best
+    return confirm_loss_free(lambda pps: loss_at(pps, plan.confirm_trial), found.rate), best
 
 
 def at_the_limit(session: Session, plan: Plan, system: Running, seen: InSimulation) -> None:
     """One round: loss-free rate, four times that, saturation."""
     found, best = _search(session, plan, system)
-    four = traffic.udp(session, system, SMALL, 4 * max(found.rate, 1000.0), plan.trial)
+    four = traffic.udp(session, system, SMALL, 4 * max(found, 1000.0), plan.trial)
     traffic.settle(system)
     full = saturate(session, plan, system)
-    seen.loss_free.append(found.rate)
+    seen.loss_free.append(found)
     seen.at_four_times.append(four.received_pps)
     seen.saturated.append(full)
     seen.peak.append(max(best, four.received_pps, full.received_pps))
     plan.say(
-        f"{system.label}: {found.rate:,.0f} packet/s without loss, "
+        f"{system.label}: {found:,.0f} packet/s without loss, "
         f"{four.received_pps:,.0f} offered four times that, {full.received_pps:,.0f} saturated"
     )
 

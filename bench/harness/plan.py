@@ -28,6 +28,11 @@ class Plan:
         return 1.0 if self.quick else 2.0
 
     @property
+    def confirm_trial(self) -> float:
+        """Seconds for which a loss-free rate must hold: longer than queues can hide an overload."""
+        return 3.0 if self.quick else 10.0
+
+    @property
     def tcp_trial(self) -> float:
         """Seconds of a TCP trial."""
         return 2.0 if self.quick else 10.0
