@@ -149,7 +149,7 @@ struct Lab::State {
 
   void MakeNamespaces() {
     for (const Node& node : topology.nodes) {
-      MakeNamespace(node.name, NodeSysctls(node.data_plane, ipv6));
+      MakeNamespace(node.name, NodeSysctls(node.data_plane, ipv6, node.interfaces.size() > 1));
     }
     const bool bridges =
         std::any_of(topology.links.begin(), topology.links.end(),
