@@ -42,7 +42,6 @@ NS_LOG_COMPONENT_DEFINE("LabHelper");
 using viaduct::UsageError;
 using viaduct::broker::Client;
 using viaduct::lab::DataPlane;
-using viaduct::lab::Endpoint;
 using viaduct::lab::Link;
 using viaduct::lab::Topology;
 using viaduct::path::Spec;

@@ -31,7 +31,6 @@ namespace
 
 constexpr int ICMP = 1;    //!< RFC 792
 constexpr int TCP = 6;     //!< RFC 9293
-constexpr int UDP = 17;    //!< RFC 768
 constexpr int ICMPV6 = 58; //!< RFC 4443
 
 /** Which side an ICMP message is for. */

@@ -212,7 +212,6 @@ class RingNetDevice : public NetDevice, private BurstPortUser
     Ptr<NetDeviceQueueInterface> m_queueInterface; //!< with FlowControl only
 
     Ptr<Node> m_node;        //!< the node
-    uint32_t m_nodeId = 0;   //!< its number
     uint32_t m_ifIndex = 0;  //!< the device's number
     uint16_t m_mtu = 1500;   //!< attribute Mtu
     Mac48Address m_address;  //!< attribute Address

@@ -237,7 +237,7 @@ std::string FormatBytes(int64_t bytes) {
 
 std::string FormatProbability(double probability) {
   // fmt's "{}" is the shortest text that reads back as the same double.
-  const std::string plain = fmt::format("{}", probability);
+  std::string plain = fmt::format("{}", probability);
   if (probability < 1e-6) return plain;
   for (int digits = 0; digits <= 15; ++digits) {
     std::string percent = fmt::format("{:.{}f}%", probability * 100, digits);
