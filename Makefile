@@ -39,13 +39,13 @@ lint: build
 asan tsan:
 	@setup/packages build
 	@setup/configure $@
-	@cmake --build build-$@ -j $(JOBS)
+	@cmake --build build-$@ -j $(JOBS) --target unit_tests
 	@tests/run --build build-$@ --only unit
 
 fuzz:
 	@setup/packages build fuzz
 	@setup/configure fuzz
-	@cmake --build build-fuzz -j $(JOBS)
+	@cmake --build build-fuzz -j $(JOBS) --target fuzz_targets
 	@tests/run --build build-fuzz --only fuzz --fuzz-seconds $(FUZZ_SECONDS)
 
 clean:
