@@ -214,6 +214,12 @@ TEST_F(BrokerTest, ProgramsFailAndEndAsTheySay) {
   options.arguments = {"sh", "-c", "exit $CODE"};
   options.environment = {{"CODE", "7"}};
   EXPECT_EQ(WEXITSTATUS(StatusOf(client.Spawn(options))), 7);
+  const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  options.standard_input = null.get();
+  options.terminal = true;  // which it is not
+  EXPECT_THROW(client.Spawn(options), UsageError);
+  options.standard_input = -1;
+  options.terminal = false;
   options.arguments = {"sleep", "600"};
   const Program sleeper = client.Spawn(options);
   client.Kill(sleeper.pid, SIGTERM);

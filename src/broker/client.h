@@ -44,6 +44,9 @@ struct ProgramOptions {
   std::string working_directory;                   // empty: the client's
   // Standard input, output, error; -1 is /dev/null. Passed, not closed.
   int standard_input = -1, standard_output = -1, standard_error = -1;
+  // Standard input is a terminal (a pty's slave) that no session has: it becomes the controlling
+  // terminal of the program's.
+  bool terminal = false;
 };
 
 // A socket made inside a node's namespace, which it remembers: bind(2) and multicast joins in any

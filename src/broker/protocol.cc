@@ -263,7 +263,8 @@ void to_json(json& value, const ProgramOptions& options) {
   value = json{{"node", options.node},
                {"arguments", options.arguments},
                {"environment", options.environment},
-               {"working_directory", options.working_directory}};
+               {"working_directory", options.working_directory},
+               {"terminal", options.terminal}};
   int place = 0;
   json places = json::array();
   for (const int fd : {options.standard_input, options.standard_output, options.standard_error}) {
@@ -277,9 +278,13 @@ void from_json(const json& value, ProgramOptions& options) {
   options.arguments = Member<std::vector<std::string>>(value, "arguments");
   options.environment = Member<std::map<std::string, std::string>>(value, "environment");
   options.working_directory = Member<std::string>(value, "working_directory");
+  options.terminal = Member<bool>(value, "terminal");
   const auto places = Member<std::vector<int>>(value, "standard");
   if (options.arguments.empty() || places.size() != 3) {
     throw UsageError("broker request: a program needs arguments and three standard descriptors");
+  }
+  if (options.terminal && places[0] < 0) {
+    throw UsageError("broker request: a program with a terminal needs it as standard input");
   }
   options.standard_input = places[0];
   options.standard_output = places[1];

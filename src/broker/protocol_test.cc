@@ -208,6 +208,12 @@ TEST(Json, OptionsSurviveTheJourney) {
   EXPECT_EQ(received.standard_input, -1);
   EXPECT_EQ(received.standard_output, 0);  // its place among the descriptors passed
   EXPECT_EQ(received.standard_error, -1);
+  EXPECT_FALSE(received.terminal);
+
+  program.terminal = true;
+  EXPECT_THROW(nlohmann::json(program).get<ProgramOptions>(), UsageError);  // no standard input
+  program.standard_input = 16;
+  EXPECT_TRUE(nlohmann::json(program).get<ProgramOptions>().terminal);
 
   ControlSocketOptions control;
   control.family = wire::Family::kIpv6;

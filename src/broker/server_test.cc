@@ -213,7 +213,7 @@ TEST_F(ServerTest, HostileJsonIsRefused) {
   EXPECT_THAT(ErrorOf(wrong_type), HasSubstr("missing"));
   wrong_type.Send(MessageType::kSpawn, 3,
                   R"({"node":"a","arguments":["x"],"environment":{},"working_directory":"",)"
-                  R"("standard":[0,1,2]})");
+                  R"("terminal":false,"standard":[0,1,2]})");
   EXPECT_THAT(ErrorOf(wrong_type), HasSubstr("not passed"));
   wrong_type.Send(MessageType::kKill, 4, "{{{");
   EXPECT_THAT(ErrorOf(wrong_type), HasSubstr("JSON"));

@@ -5,6 +5,7 @@
 #include <pwd.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -22,7 +23,7 @@ namespace viaduct::broker {
 namespace {
 
 // How far the child came; written to the status pipe when it goes no further.
-enum class Step : int { kNamespace, kIdentity, kDirectory, kDescriptors, kExecute };
+enum class Step : int { kNamespace, kIdentity, kDirectory, kDescriptors, kTerminal, kExecute };
 
 struct StartFailure {
   Step step;
@@ -89,6 +90,8 @@ Step ReachedInChild(const ProgramOptions& options, int namespace_fd, const Ident
   const std::string& directory = options.working_directory;
   if (!directory.empty() && chdir(directory.c_str()) != 0) return Step::kDirectory;
   if (!RedirectStandardDescriptors(options)) return Step::kDescriptors;
+  // As the user, and without taking it from another session (tty_ioctl(4)).
+  if (options.terminal && ioctl(STDIN_FILENO, TIOCSCTTY, 0) != 0) return Step::kTerminal;
   environ = environment;  // the program's own PATH is searched
   execvp(arguments[0], arguments);
   return Step::kExecute;
@@ -112,6 +115,8 @@ Step ReachedInChild(const ProgramOptions& options, int namespace_fd, const Ident
       throw Error(fmt::format("{}take the user's identity: {}", what, reason));
     case Step::kDescriptors:
       throw Error(fmt::format("{}set standard input and output: {}", what, reason));
+    case Step::kTerminal:
+      throw UsageError(fmt::format("{}take the terminal: {}", what, reason));
   }
   throw Error(what + reason);
 }
