@@ -40,10 +40,18 @@ Session::Session(const scenario::Scenario& scenario, Simulator& simulator, Loop&
       loop_(loop),
       progress_(progress),
       begin_(MonotonicClock::Now()) {
+  simulator_.OnOutput([this](const std::string& line) { progress_.Line(line); });
   loop_.Watch(simulator_.Fd(), [this] { Read(); });
+  loop_.Watch(simulator_.OutputFd(), [this] {
+    if (!simulator_.ReadOutput()) loop_.Forget(simulator_.OutputFd());
+  });
 }
 
-Session::~Session() { loop_.Forget(simulator_.Fd()); }
+Session::~Session() {
+  simulator_.OnOutput({});
+  loop_.Forget(simulator_.Fd());
+  loop_.Forget(simulator_.OutputFd());
+}
 
 void Session::Read() {
   while (const std::optional<json> message = simulator_.Receive()) Handle(*message);

@@ -15,6 +15,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -24,8 +25,9 @@
 namespace viaduct::run {
 namespace {
 
-// What is kept of the simulator's standard error: enough for its last words.
-constexpr size_t kKeptErrorText = 16384;
+// What is kept of the simulator's output: enough for its last words.
+constexpr size_t kKeptLines = 16;
+constexpr size_t kLongestLine = 4096;
 constexpr size_t kLongestMessage = 64 << 20;
 
 UniqueFd WriteToMemory(const std::string& text) {
@@ -39,8 +41,7 @@ UniqueFd WriteToMemory(const std::string& text) {
 void KeepAcrossExec(int fd) { fcntl(fd, F_SETFD, 0); }
 
 // Runs in the child, between fork and exec: nothing that allocates.
-[[noreturn]] void Become(char* const* argv, char* const* environment, int standard_error,
-                         pid_t parent) {
+[[noreturn]] void Become(char* const* argv, char* const* environment, int output, pid_t parent) {
   // Ctrl-C is for the command, which then stops the simulator in good order.
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -48,8 +49,8 @@ void KeepAcrossExec(int fd) { fcntl(fd, F_SETFD, 0); }
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  dup2(standard_error, STDERR_FILENO);
-  dup2(standard_error, STDOUT_FILENO);
+  dup2(output, STDERR_FILENO);
+  dup2(output, STDOUT_FILENO);
   execve(argv[0], argv, environment);
   constexpr char kMessage[] = "cannot be executed\n";
   if (write(STDERR_FILENO, kMessage, sizeof kMessage - 1) < 0) _exit(126);
@@ -72,18 +73,14 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
-std::string LastLines(const std::string& text, int count) {
-  size_t end = text.find_last_not_of("\n ");
-  if (end == std::string::npos) return "";
-  size_t begin = end + 1;
-  for (int i = 0; i < count && begin != std::string::npos && begin > 0; ++i) {
-    begin = text.rfind('\n', begin - 1);
+std::string LastWords(const std::deque<std::string>& lines) {
+  std::string words;
+  size_t count = 0;
+  for (auto line = lines.rbegin(); line != lines.rend() && count < 3; ++line) {
+    if (line->find_first_not_of(' ') == std::string::npos) continue;
+    words = ++count == 1 ? *line : *line + "|" + words;
   }
-  std::string lines = text.substr(begin == std::string::npos ? 0 : begin, end + 1);
-  lines.resize(std::min(lines.size(), lines.find_last_not_of("\n ") + 1));
-  lines.erase(0, lines.find_first_not_of("\n "));
-  std::replace(lines.begin(), lines.end(), '\n', '|');
-  return lines;
+  return words;
 }
 
 }  // namespace
@@ -96,29 +93,33 @@ std::string FindSimulator() {
 }
 
 Simulator::Simulator(const std::string& program, const scenario::Scenario& scenario,
-                     UniqueFd broker) {
-  int pair[2], error_pipe[2];
+                     UniqueFd broker, const std::string& captures) {
+  int pair[2], output_pipe[2];
   SystemCall("socketpair", socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair));
   control_.reset(pair[0]);
   const UniqueFd theirs(pair[1]);
-  SystemCall("pipe", pipe2(error_pipe, O_CLOEXEC));
-  standard_error_.reset(error_pipe[0]);
-  const UniqueFd their_error(error_pipe[1]);
+  SystemCall("pipe", pipe2(output_pipe, O_CLOEXEC));
+  output_.reset(output_pipe[0]);
+  const UniqueFd their_output(output_pipe[1]);
   const UniqueFd file = WriteToMemory(scenario::Print(scenario));
 
-  std::vector<std::string> arguments = {program, "--scenario",
-                                        fmt::format("/proc/self/fd/{}", file.get()), "--control",
-                                        std::to_string(theirs.get())};
+  std::vector<std::string> arguments = {program,
+                                        "--scenario",
+                                        fmt::format("/proc/self/fd/{}", file.get()),
+                                        "--control",
+                                        std::to_string(theirs.get()),
+                                        "--captures",
+                                        captures};
   std::vector<std::string> variables = EnvironmentWith(broker.get());
   const std::vector<char*> argv = Pointers(arguments), environment = Pointers(variables);
   const pid_t parent = getpid();
   pid_ = SystemCall("fork", fork());
   if (pid_ == 0) {
     for (const int fd : {theirs.get(), file.get(), broker.get()}) KeepAcrossExec(fd);
-    Become(argv.data(), environment.data(), their_error.get(), parent);
+    Become(argv.data(), environment.data(), their_output.get(), parent);
   }
   fcntl(control_.get(), F_SETFL, O_NONBLOCK);
-  fcntl(standard_error_.get(), F_SETFL, O_NONBLOCK);
+  fcntl(output_.get(), F_SETFL, O_NONBLOCK);
 }
 
 Simulator::~Simulator() {
@@ -143,16 +144,19 @@ void Simulator::Stop() {
   if (send(control_.get(), kStop.data(), kStop.size(), MSG_NOSIGNAL) < 0) return;
 }
 
-void Simulator::DrainStandardError() {
-  std::array<char, 4096> buffer;
-  for (;;) {
-    const ssize_t got = read(standard_error_.get(), buffer.data(), buffer.size());
-    if (got <= 0) return;
-    error_text_.append(buffer.data(), got);
-    if (error_text_.size() > kKeptErrorText) {
-      error_text_.erase(0, error_text_.size() - kKeptErrorText);
-    }
+bool Simulator::ReadOutput() {
+  std::array<char, 65536> buffer;
+  const ssize_t got = read(output_.get(), buffer.data(), buffer.size());
+  if (got < 0) return errno == EAGAIN || errno == EINTR;
+  for (const char c : std::string_view(buffer.data(), got)) {
+    if (c != '\n') line_ += c;
+    if (c != '\n' && line_.size() < kLongestLine) continue;
+    last_lines_.push_back(line_);
+    if (last_lines_.size() > kKeptLines) last_lines_.pop_front();
+    if (print_) print_(line_);
+    line_.clear();
   }
+  return got > 0;
 }
 
 int Simulator::Reap() {
@@ -165,12 +169,14 @@ int Simulator::Reap() {
 
 void Simulator::ThrowDeath() {
   const int status = Reap();
-  DrainStandardError();
+  for (pollfd ready{output_.get(), POLLIN, 0}; poll(&ready, 1, 0) > 0 && ReadOutput();) {
+  }
+  if (!line_.empty()) last_lines_.push_back(line_);
   const std::string how = WIFSIGNALED(status)
                               ? fmt::format("was killed by signal {} ({})", WTERMSIG(status),
                                             strsignal(WTERMSIG(status)))
                               : fmt::format("ended with status {}", WEXITSTATUS(status));
-  const std::string words = LastLines(error_text_, 3);
+  const std::string words = LastWords(last_lines_);
   throw Error(
       fmt::format("the simulator {}{}", how, words.empty() ? "" : "; its last words: " + words));
 }
@@ -196,7 +202,6 @@ std::optional<nlohmann::json> Simulator::TakeLine() {
 
 std::optional<nlohmann::json> Simulator::Receive() {
   if (ended_) return std::nullopt;
-  DrainStandardError();
   std::array<char, 65536> buffer;
   while (!end_of_file_ && received_.size() < kLongestMessage) {
     const ssize_t got = read(control_.get(), buffer.data(), buffer.size());

@@ -1,6 +1,6 @@
 // The simulator process as the command sees it, and the protocol between the two.
 //
-//   viaduct-sim --scenario FILE --control FD
+//   viaduct-sim --scenario FILE --control FD --captures DIR
 //
 // FILE is the effective scenario (scenario::Print), FD one end of a stream socket pair. In every
 // mode but `simulate`, VIADUCT_BROKER_FD names a broker connection of the simulator's own. Both
@@ -19,16 +19,20 @@
 //       loss is 0..1, rtt_ms for ping only, samples (optional) are bit/s per second or RTT in ms
 //   {"event":"report", "version":V, "ns3":V, "build":"asserts on", "timing":{"events", "p50_ns",
 //    "p99_ns", "max_ns"}, "loop":{NAME:SECONDS,...}, "counters":{...}, "routes":{NODE:N,...}}
-//       the last message, before exit with status 0; "timing" and "loop" in real time only
+//       (mode simulate also "assumptions":[TEXT,...] and
+//       "captures":[{"link","file","frames","dropped"}]) the last message, before exit with status
+//       0; "timing" and "loop" in real time only
 //   {"event":"error", "message":M, "status":S}   instead, before exit with status S (ExitStatus)
 // To the simulator:
 //   {"command":"stop"}
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/fd.h"
 #include "base/time.h"
@@ -44,16 +48,24 @@ std::string FindSimulator();
 class Simulator {
  public:
   // Starts it. `broker` (real modes; else empty) is handed over.
-  Simulator(const std::string& program, const scenario::Scenario& scenario, UniqueFd broker);
+  // `captures`: the directory for mode simulate's captures.
+  Simulator(const std::string& program, const scenario::Scenario& scenario, UniqueFd broker,
+            const std::string& captures = "");
   Simulator(const Simulator&) = delete;
   Simulator& operator=(const Simulator&) = delete;
   ~Simulator();
 
   // Readable when Receive() has something, or the simulator has ended.
   int Fd() const { return control_.get(); }
+  // What the simulator prints (a protocol's own output, NS_LOG). Readable when ReadOutput() has
+  // something; it must be read, or the simulator blocks when the pipe is full.
+  int OutputFd() const { return output_.get(); }
+  // Reads what there is and gives each line to the print function. False at the end of the output.
+  bool ReadOutput();
+  void OnOutput(std::function<void(const std::string&)> print) { print_ = std::move(print); }
   // The next message, if a whole one has arrived; never blocks. An "error" message is thrown as
   // Error with its status; a simulator that died is an Error with how it died and its last lines of
-  // standard error. At an orderly end: nullopt, and Ended() is true.
+  // output. At an orderly end: nullopt, and Ended() is true.
   std::optional<nlohmann::json> Receive();
   bool Ended() const { return ended_; }
   // Asks it to report and end.
@@ -63,12 +75,13 @@ class Simulator {
  private:
   [[noreturn]] void ThrowDeath();
   std::optional<nlohmann::json> TakeLine();
-  void DrainStandardError();
   int Reap();
 
   int pid_ = -1;
-  UniqueFd control_, standard_error_;
-  std::string received_, error_text_;
+  UniqueFd control_, output_;
+  std::string received_, line_;
+  std::deque<std::string> last_lines_;
+  std::function<void(const std::string&)> print_;
   bool ended_ = false, reported_ = false, end_of_file_ = false;
 };
 
