@@ -89,7 +89,7 @@ def test_ripng(lab: str, scenario: Callable[[str], Path]) -> None:
     file = scenario(
         "routing: {protocol: ns3::RipNg, attributes: {UnsolicitedRoutingUpdate: 2s,"
         " StartupDelay: 100ms}}\n"
-        "addressing: {ipv4: none, ipv6: 2001:db8::/48}\n"
+        "addressing: {ipv4: none, ipv6: fd00::/48}\n"
         "duration: 1h\nnodes: 3\nlinks: [{line: all}]\n"
     )
     viaduct("up", file, timeout=90).expect()
@@ -98,7 +98,7 @@ def test_ripng(lab: str, scenario: Callable[[str], Path]) -> None:
         assert len(routes) == 1
         assert (next(iter(routes.values())) or "").startswith("fe80:")
         target = viaduct("exec", f"{lab}:n2", "--", "ip", "-6", "-br", "addr", "show", "eth0")
-        address = next(w for w in target.expect().output.split() if w.startswith("2001:"))
+        address = next(w for w in target.expect().output.split() if w.startswith("fd00:"))
         assert inside(f"{lab}.n0", "ping", "-c1", "-W2", address.split("/")[0]).status == 0
     finally:
         viaduct("down", lab).expect()

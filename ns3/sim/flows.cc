@@ -14,9 +14,9 @@
 #include "ns3/onoff-application.h"
 #include "ns3/packet-sink.h"
 #include "ns3/ping.h"
+#include "ns3/seq-ts-size-header.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/tag.h"
 #include "ns3/uinteger.h"
 #include "ns3/wire-conversion.h"
 
@@ -38,48 +38,6 @@ namespace
 {
 
 constexpr uint16_t FIRST_PORT = 5201; // iperf3's
-
-/** The time a packet was sent at. */
-class SentTag : public Tag
-{
-  public:
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
-    static TypeId GetTypeId()
-    {
-        static TypeId tid = TypeId("ns3::sim::SentTag").SetParent<Tag>().AddConstructor<SentTag>();
-        return tid;
-    }
-
-    TypeId GetInstanceTypeId() const override
-    {
-        return GetTypeId();
-    }
-
-    uint32_t GetSerializedSize() const override
-    {
-        return 8;
-    }
-
-    void Serialize(TagBuffer buffer) const override
-    {
-        buffer.WriteU64(static_cast<uint64_t>(nanoseconds));
-    }
-
-    void Deserialize(TagBuffer buffer) override
-    {
-        nanoseconds = static_cast<int64_t>(buffer.ReadU64());
-    }
-
-    void Print(std::ostream& os) const override
-    {
-        os << nanoseconds;
-    }
-
-    int64_t nanoseconds{0}; //!< virtual time
-};
 
 Address
 SocketAddress(const IpAddress& address, uint16_t port)
@@ -112,21 +70,13 @@ SimulatedFlow::RateOf(const Flow& flow, const Network& network)
         const auto end = std::find(nodes.begin(), nodes.end(), flow.from);
         if (end != nodes.end() && Network::SpecOf(*link.settings, end - nodes.begin()).rate)
         {
-            return *Network::SpecOf(*link.settings, end - nodes.begin()).rate;
+            // As much payload as the link carries, with UDP, IP and Ethernet headers around it.
+            const auto rate = *Network::SpecOf(*link.settings, end - nodes.begin()).rate;
+            const bool ipv4 = network.AddressOf(flow.to).family == Family::kIpv4;
+            return rate * flow.size / (flow.size + 8 + (ipv4 ? 20 : 40) + 18);
         }
     }
-    throw UsageError("flow \"" + flow.name +
-                     "\": without a rate it would send infinitely fast in mode simulate; give it "
-                     "a rate, or its sender's link");
-}
-
-void
-SimulatedFlow::Check(const Flow& flow, const Network& network)
-{
-    if (flow.kind == Flow::Kind::kUdp)
-    {
-        RateOf(flow, network);
-    }
+    throw UsageError("flow \"" + flow.name + "\": its sender has no link; connect it");
 }
 
 SimulatedFlow::SimulatedFlow(const Flow& flow, size_t index, const Network& network)
@@ -165,11 +115,17 @@ SimulatedFlow::MakeUdp(size_t index, const Network& network)
     sink->SetAttribute("Protocol", StringValue("ns3::UdpSocketFactory"));
     sink->SetAttribute("Local", AddressValue(SocketAddress(to, port)));
     sink->TraceConnectWithoutContext("Rx", MakeCallback(&SimulatedFlow::Received, this));
+    // The time of sending travels in the payload, where it fits.
+    const bool stamped = m_flow.size >= static_cast<int>(SeqTsSizeHeader().GetSerializedSize());
+    sink->SetAttribute("EnableSeqTsSizeHeader", BooleanValue(stamped));
+    sink->TraceConnectWithoutContext("RxWithSeqTsSize",
+                                     MakeCallback(&SimulatedFlow::ReceivedStamped, this));
     StartAndStop(sink, network.GetNode(m_flow.to), Seconds(1)); // for what is under way
     auto source = CreateObject<OnOffApplication>();
     source->SetAttribute("Protocol", StringValue("ns3::UdpSocketFactory"));
     source->SetAttribute("Remote", AddressValue(SocketAddress(to, port)));
     source->SetAttribute("PacketSize", UintegerValue(m_flow.size));
+    source->SetAttribute("EnableSeqTsSizeHeader", BooleanValue(stamped));
     source->SetAttribute("DataRate",
                          DataRateValue(DataRate(static_cast<uint64_t>(RateOf(m_flow, network)))));
     source->SetAttribute("OnTime", StringValue("ns3::ConstantRandomVariable[Constant=1e6]"));
@@ -224,7 +180,9 @@ SimulatedFlow::MakePing(const Network& network)
     ping->SetAttribute("VerboseMode", EnumValue(Ping::VerboseMode::SILENT));
     ping->SetAttribute("Interval", TimeValue(ToTime(m_flow.interval)));
     ping->SetAttribute("Size", UintegerValue(std::max(16, m_flow.size)));
-    ping->SetAttribute("Count", UintegerValue(static_cast<uint32_t>(count)));
+    ping->SetAttribute("Count", UintegerValue(static_cast<uint32_t>(count + 1)));
+    m_ping = ping;
+    m_pings = static_cast<uint64_t>(count);
     ping->TraceConnectWithoutContext("Tx", MakeCallback(&SimulatedFlow::PingSent, this));
     ping->TraceConnectWithoutContext("Rtt", MakeCallback(&SimulatedFlow::PingAnswered, this));
     StartAndStop(ping, network.GetNode(m_flow.from), Seconds(1));
@@ -237,12 +195,9 @@ SimulatedFlow::Elapsed() const
 }
 
 void
-SimulatedFlow::Sent(Ptr<const Packet> packet)
+SimulatedFlow::Sent(Ptr<const Packet>)
 {
     m_sent++;
-    SentTag tag;
-    tag.nanoseconds = Simulator::Now().GetNanoSeconds();
-    packet->AddByteTag(tag);
 }
 
 void
@@ -251,17 +206,27 @@ SimulatedFlow::Received(Ptr<const Packet> packet, const Address&)
     m_received++;
     m_bytes += packet->GetSize();
     m_perSecond[static_cast<uint64_t>(std::max(0.0, Elapsed()))] += packet->GetSize();
-    SentTag tag;
-    if (packet->FindFirstMatchingByteTag(tag))
-    {
-        m_delay.Record(Simulator::Now().GetNanoSeconds() - tag.nanoseconds);
-    }
+}
+
+void
+SimulatedFlow::ReceivedStamped(Ptr<const Packet>,
+                               const Address&,
+                               const Address&,
+                               const SeqTsSizeHeader& header)
+{
+    m_delay.Record((Simulator::Now() - header.GetTs()).GetNanoSeconds());
 }
 
 void
 SimulatedFlow::PingSent(uint16_t, Ptr<Packet>)
 {
     m_sent++;
+    if (m_sent == m_pings)
+    {
+        // The last one. Had Ping counted itself, it would close its socket twice the longest
+        // round-trip time later, in whole milliseconds: at once, where that is below one.
+        m_ping->SetAttribute("Interval", TimeValue(Hours(24)));
+    }
 }
 
 void

@@ -10,6 +10,7 @@
 #include "ns3/application.h"
 #include "ns3/nstime.h"
 #include "ns3/packet.h"
+#include "ns3/seq-ts-size-header.h"
 
 #include "base/histogram.h"
 
@@ -42,13 +43,6 @@ class SimulatedFlow
     SimulatedFlow(const SimulatedFlow&) = delete;
     SimulatedFlow& operator=(const SimulatedFlow&) = delete;
 
-    /**
-     * Checks a flow before anything runs.
-     * @param flow what was asked for
-     * @param network the nodes
-     * @throw viaduct::UsageError if ns-3 cannot send it
-     */
-    static void Check(const viaduct::scenario::Flow& flow, const Network& network);
     /** @return the event to be sent */
     nlohmann::json Result() const;
 
@@ -59,6 +53,10 @@ class SimulatedFlow
     void StartAndStop(Ptr<Application> application, Ptr<Node> node, Time grace);
     void Sent(Ptr<const Packet> packet);
     void Received(Ptr<const Packet> packet, const Address& from);
+    void ReceivedStamped(Ptr<const Packet> packet,
+                         const Address& from,
+                         const Address& to,
+                         const SeqTsSizeHeader& header);
     void PingSent(uint16_t sequence, Ptr<Packet> packet);
     void PingAnswered(uint16_t sequence, Time rtt);
     static int64_t RateOf(const viaduct::scenario::Flow& flow, const Network& network);
@@ -66,6 +64,8 @@ class SimulatedFlow
 
     viaduct::scenario::Flow m_flow;                //!< what was asked for
     Time m_begin;                                  //!< when it starts
+    Ptr<Application> m_ping;                       //!< the ns-3 application (ping)
+    uint64_t m_pings{0};                           //!< to send
     uint64_t m_sent{0};                            //!< packets
     uint64_t m_received{0};                        //!< packets
     uint64_t m_bytes{0};                           //!< payload received

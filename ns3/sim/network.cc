@@ -118,6 +118,7 @@ Network::Network(const viaduct::scenario::Scenario& scenario)
     {
         throw UsageError("routing.attributes: static routes have none; leave them out");
     }
+    CheckAddresses();
     MakeNodes();
     MakeLinks();
     InstallStacks();
@@ -126,6 +127,26 @@ Network::Network(const viaduct::scenario::Scenario& scenario)
     if (scenario.routing.protocol == "static")
     {
         Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+    }
+}
+
+void
+Network::CheckAddresses() const
+{
+    // Ipv6L3Protocol::IpForward() drops them; the kernel does not.
+    for (const LinkSettings& link : m_scenario.links)
+    {
+        for (const IpPrefix& prefix : link.addresses)
+        {
+            if (m_scenario.mode != Mode::kOffload && prefix.address.family == Family::kIpv6 &&
+                ToIpv6(prefix.address).IsDocumentation())
+            {
+                throw UsageError("link " + link.name + ": ns-3 does not forward packets to " +
+                                 prefix.address.ToString() +
+                                 " (documentation prefix 2001:db8::/32); use another, as "
+                                 "fd00::/48, or mode offload");
+            }
+        }
     }
 }
 
@@ -581,7 +602,10 @@ Network::SetLinkUp(const std::string& name, bool up)
         Ptr<NetDevice> device = link.devices[i];
         if (up)
         {
-            device->SetAttribute("ReceiveErrorModel", PointerValue(link.errorModels[i]));
+            // Where there was none, one that loses nothing: ns-3 takes no null pointer.
+            Ptr<Object> old = link.errorModels[i];
+            device->SetAttribute("ReceiveErrorModel",
+                                 PointerValue(old ? old : Ptr<Object>(ErrorModelOf(Spec{}))));
             continue;
         }
         PointerValue old;

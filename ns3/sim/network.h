@@ -81,6 +81,7 @@ class Network
     void SetLinkUp(const std::string& name, bool up);
 
   private:
+    void CheckAddresses() const;
     void MakeNodes();
     void MakeLinks();
     NetworkLink MakePointToPoint(const viaduct::scenario::LinkSettings& settings);

@@ -4,17 +4,14 @@
 
 #include "session.h"
 
+#include "simulated-links.h"
+
 #include "ns3/config.h"
-#include "ns3/csma-helper.h"
-#include "ns3/csma-net-device.h"
 #include "ns3/global-value.h"
-#include "ns3/ipv4.h"
 #include "ns3/pcap-file-wrapper.h"
-#include "ns3/point-to-point-helper.h"
 #include "ns3/point-to-point-net-device.h"
 #include "ns3/reactor-simulator-impl.h"
 #include "ns3/rng-seed-manager.h"
-#include "ns3/simple-net-device.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/trace-helper.h"
@@ -76,6 +73,7 @@ Session::Session(const viaduct::scenario::Scenario& scenario,
                  const std::string& captures)
     : m_scenario(scenario), m_control(control), m_captures(captures)
 {
+    m_assumptions = AssumeRates(m_scenario);
 }
 
 bool
@@ -128,10 +126,6 @@ Session::Run()
     m_reachability = std::make_unique<Reachability>(m_scenario, *m_network);
     if (IsSimulate())
     {
-        for (const auto& flow : m_scenario.flows)
-        {
-            SimulatedFlow::Check(flow, *m_network);
-        }
         EnableCaptures();
     }
     else
@@ -193,7 +187,7 @@ Session::BuildLab()
 }
 
 void
-Session::EnableCaptures() const
+Session::EnableCaptures()
 {
     if (m_scenario.captures.empty())
     {
@@ -204,35 +198,37 @@ Session::EnableCaptures() const
     {
         // Seen from the link's first node, as in the real modes.
         Ptr<NetDevice> device = m_network->GetLink(name).devices.at(0);
-        const std::string file = m_captures + "/" + name + ".pcap";
-        if (DynamicCast<PointToPointNetDevice>(device))
-        {
-            PointToPointHelper().EnablePcap(file, device, true, true);
-        }
-        else if (DynamicCast<CsmaNetDevice>(device))
-        {
-            CsmaHelper().EnablePcap(file, device, true, true);
-        }
-        else
-        {
-            // SimpleNetDevice has no pcap of its own; IP packets are what its users see.
-            Ptr<PcapFileWrapper> pcap =
-                PcapHelper().CreateFile(file, std::ios::out, PcapHelper::DLT_RAW);
-            Ptr<Ipv4> ipv4 = device->GetNode()->GetObject<Ipv4>();
-            const int32_t index = ipv4->GetInterfaceForDevice(device);
-            auto write = [pcap, index](Ptr<const Packet> packet, Ptr<Ipv4>, uint32_t interface) {
-                if (static_cast<int32_t>(interface) == index)
-                {
-                    pcap->Write(Simulator::Now(), packet);
-                }
-            };
-            for (const char* trace : {"Tx", "Rx"})
-            {
-                ipv4->TraceConnectWithoutContext(
-                    trace, Callback<void, Ptr<const Packet>, Ptr<Ipv4>, uint32_t>(write));
-            }
-        }
+        const auto type = DynamicCast<PointToPointNetDevice>(device) ? PcapHelper::DLT_PPP
+                                                                     : PcapHelper::DLT_EN10MB;
+        Ptr<PcapFileWrapper> pcap = PcapHelper().CreateFile(CaptureFile(name), std::ios::out, type);
+        uint64_t& frames = m_captured[name];
+        auto write = [pcap, &frames](Ptr<const Packet> packet) {
+            pcap->Write(Simulator::Now(), packet);
+            frames++;
+        };
+        device->TraceConnectWithoutContext("PromiscSniffer",
+                                           Callback<void, Ptr<const Packet>>(write));
     }
+}
+
+std::string
+Session::CaptureFile(const std::string& link) const
+{
+    return m_captures + "/" + link + ".pcap";
+}
+
+nlohmann::json
+Session::Captured() const
+{
+    nlohmann::json list = nlohmann::json::array();
+    for (const std::string& name : m_scenario.captures)
+    {
+        list.push_back({{"link", name},
+                        {"file", CaptureFile(name)},
+                        {"frames", m_captured.at(name)},
+                        {"dropped", 0}});
+    }
+    return list;
 }
 
 void
@@ -412,6 +408,11 @@ Session::Report() const
         report["route_pushes"] = {
             {"batches", batches}, {"refused", refused}, {"seconds", nanoseconds / 1e9}};
         report["unsupported"] = unsupported;
+    }
+    if (IsSimulate())
+    {
+        report["captures"] = Captured();
+        report["assumptions"] = m_assumptions;
     }
     AddTiming(report);
     return report;

@@ -30,7 +30,7 @@ class Session
 {
   public:
     /**
-     * @param scenario what to run; must outlive this
+     * @param scenario what to run
      * @param control where events go and commands come from
      * @param captures directory for mode simulate's packet captures
      */
@@ -49,7 +49,9 @@ class Session
     void ChooseSimulator() const;
     void SeedRandom() const;
     void BuildLab();
-    void EnableCaptures() const;
+    void EnableCaptures();
+    std::string CaptureFile(const std::string& link) const;
+    nlohmann::json Captured() const;
     void WatchCommands();
     void LookAtRoutes();
     void Converged(const Reachability::Result& result);
@@ -59,9 +61,11 @@ class Session
     void AddTiming(nlohmann::json& report) const;
     nlohmann::json Routes() const;
 
-    const viaduct::scenario::Scenario& m_scenario;       //!< what to run
+    viaduct::scenario::Scenario m_scenario;              //!< what to run
+    std::vector<std::string> m_assumptions;              //!< what was filled in
     ControlChannel& m_control;                           //!< events and commands
     std::string m_captures;                              //!< directory
+    std::map<std::string, uint64_t> m_captured;          //!< frames written, by link
     std::unique_ptr<Network> m_network;                  //!< the nodes
     std::unique_ptr<LabHelper> m_lab;                    //!< real modes
     std::unique_ptr<Reachability> m_reachability;        //!< who reaches whom

@@ -85,8 +85,8 @@ class Run {
     // The broker is forked before signals are blocked: it has its own mind about them.
     if (real_) client_.emplace(broker::Client::ConnectOrSpawn());
     loop_ = std::make_unique<Loop>();
-    simulator_ = std::make_unique<Simulator>(program_, scenario_,
-                                             real_ ? client_->NewConnection() : UniqueFd());
+    simulator_ = std::make_unique<Simulator>(
+        program_, scenario_, real_ ? client_->NewConnection() : UniqueFd(), CaptureDirectory());
     session_ = std::make_unique<Session>(scenario_, *simulator_, *loop_, progress_);
     if (real_) {
       results_["setup_seconds"] = session_->WaitForLab();
@@ -100,9 +100,11 @@ class Run {
 
   void StartCaptures() {
     if (scenario_.captures.empty()) return;
-    const std::string directory =
-        options_.directory.empty() ? scenario_.name + "-captures" : options_.directory;
-    captures_ = std::make_unique<Captures>(scenario_, *client_, directory);
+    captures_ = std::make_unique<Captures>(scenario_, *client_, CaptureDirectory());
+  }
+
+  std::string CaptureDirectory() const {
+    return options_.directory.empty() ? scenario_.name + "-captures" : options_.directory;
   }
 
   void RealTraffic() {
@@ -139,7 +141,7 @@ class Run {
   }
 
   void TakeReport(const json& message) {
-    for (const char* key : {"timing", "loop", "counters", "routes"}) {
+    for (const char* key : {"timing", "loop", "counters", "routes", "assumptions", "captures"}) {
       if (message.contains(key)) results_[key] = message[key];
     }
     results_["environment"]["ns3"] = message.value("ns3", "");

@@ -69,6 +69,15 @@ std::string ProgramTable(const json& results) {
   return rows.size() > 1 ? FormatTable(rows) : "";
 }
 
+// What the simulator filled in that the scenario does not say.
+std::string AssumptionLines(const json& results, const std::string& head = "assumed") {
+  std::string text;
+  for (const json& assumption : results.value("assumptions", json::array())) {
+    text += fmt::format("{}: {}\n", head, assumption.get<std::string>());
+  }
+  return text;
+}
+
 std::string CaptureLines(const json& results) {
   std::string text;
   for (const json& capture : results.at("captures")) {
@@ -157,7 +166,8 @@ std::string TimingLine(const json& results) {
 }
 
 std::string ResultTable(const json& results) {
-  return FlowTable(results) + ProgramTable(results) + CaptureLines(results) + TimingLine(results);
+  return FlowTable(results) + ProgramTable(results) + CaptureLines(results) +
+         AssumptionLines(results) + TimingLine(results);
 }
 
 std::string ComparisonTable(const std::vector<json>& runs) {
@@ -196,7 +206,11 @@ std::string ComparisonTable(const std::vector<json>& runs) {
   add("verdict", [&](size_t i) {
     return runs[i].contains("timing") ? runs[i].value("verdict", "") : std::string();
   });
-  return FormatTable(rows);
+  std::string text = FormatTable(rows);
+  for (const json& run : runs) {
+    text += AssumptionLines(run, "assumed in mode " + run.at("scenario").value("mode", ""));
+  }
+  return text;
 }
 
 }  // namespace viaduct::run

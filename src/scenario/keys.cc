@@ -69,7 +69,7 @@ constexpr Key kKeys[] = {
      "[n0, n1, n2]"},
     {"links[].spec", Type::kSpec, "",
      "What the link does to frames, each direction: delay, jitter, dist, loss, dup, reorder, ber, "
-     "rate, queue, aqm. Empty: a plain wire.",
+     "rate, queue, aqm. Empty: a plain wire (mode `simulate`: 100 Mbit/s).",
      "delay=20ms rate=10Mbit"},
     {"links[].up", Type::kSpec, "", "Instead of `spec`, from the first node to the second.",
      "rate=1Mbit"},
@@ -90,7 +90,7 @@ constexpr Key kKeys[] = {
      "`none`.",
      "none"},
     {"addressing.ipv6", Type::kPrefix, "none", "IPv6: a /64 for each link; or `none`.",
-     "2001:db8::/48"},
+     "fd00::/48"},
 
     {"routing", Type::kSection, "", "The routing protocol of every node that is not a host.",
      "{protocol: ns3::Rip}"},
@@ -107,7 +107,9 @@ constexpr Key kKeys[] = {
     {"flows[].to", Type::kNode, "", "The receiver.", "n4"},
     {"flows[].size", Type::kInteger, "160", "Payload of a UDP or ping packet, bytes.", "1470"},
     {"flows[].rate", Type::kRate, "",
-     "Payload sent, UDP and TCP; default: as fast as the network takes it.", "2Mbit"},
+     "Payload sent, UDP and TCP; default: as fast as the network takes it (mode `simulate`, UDP: "
+     "what the sender's link carries).",
+     "2Mbit"},
     {"flows[].interval", Type::kDuration, "100ms", "Time between two pings.", "10ms"},
     {"flows[].start", Type::kDuration, "0s", "When, after convergence.", "2s"},
     {"flows[].duration", Type::kDuration, "",
@@ -137,8 +139,8 @@ constexpr Key kKeys[] = {
     {"events[].link", Type::kLink, "", "The link.", "n1-n2"},
     {"events[].state", Type::kChoice, "", "What becomes of it.", "down", "up down"},
 
-    {"captures", Type::kLinks, "",
-     "Links whose packets are written to a pcap file each. Not in mode `simulate`.", "[n0-n1]"},
+    {"captures", Type::kLinks, "", "Links whose packets are written to a pcap file each.",
+     "[n0-n1]"},
 
     {"convergence", Type::kSection, "", "Waiting for routes.", "{timeout: 30s}"},
     {"convergence.timeout", Type::kDuration, "60s", "How long to wait for all pairs to reach.",

@@ -427,10 +427,9 @@ class Loader {
 
   void CheckMode() const {
     if (scenario_.mode != Mode::kSimulate) return;
-    for (const char* key : {"programs", "captures"}) {
-      if (const Value* value = file_.Find(key); value && !value->items.empty()) {
-        file_.Fail(key, "not in mode simulate: it has no real packets; use emulate or offload");
-      }
+    if (const Value* value = file_.Find("programs"); value && !value->items.empty()) {
+      file_.Fail("programs",
+                 "not in mode simulate: it has no real packets; use emulate or offload");
     }
     for (const NodeSettings& node : scenario_.nodes) {
       if (!node.physical_interfaces.empty()) {

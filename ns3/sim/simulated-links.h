@@ -1,0 +1,30 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_SIM_SIMULATED_LINKS_H
+#define VIADUCT_SIM_SIMULATED_LINKS_H
+
+#include "scenario/scenario.h"
+
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+namespace sim
+{
+
+/**
+ * Gives links without a rate one, because a simulated link without a rate is infinitely fast: a
+ * sender that takes what it gets would never let time go on. Does nothing in the real modes.
+ *
+ * @param scenario the links to change
+ * @return what was assumed, a sentence each, for the results
+ */
+std::vector<std::string> AssumeRates(viaduct::scenario::Scenario& scenario);
+
+} // namespace sim
+} // namespace ns3
+
+#endif // VIADUCT_SIM_SIMULATED_LINKS_H
