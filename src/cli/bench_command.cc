@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -27,7 +28,10 @@ std::filesystem::path FindHarness() {
 }
 
 [[noreturn]] void Execute(const Invocation& invocation, const std::vector<std::string>& words) {
-  NeedRoot(invocation);
+  const bool help = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word == "--help" || word == "-h";
+  });
+  if (!help) NeedRoot(invocation);
   const std::filesystem::path folder = FindHarness();
   const std::string command = std::filesystem::read_symlink("/proc/self/exe");
   setenv("VIADUCT", command.c_str(), 1);

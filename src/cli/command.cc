@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "run/environment.h"
 #include "run/loop.h"
 
 namespace viaduct::cli {
@@ -13,7 +14,7 @@ namespace {
 
 constexpr const char* kFooter = R"(Examples:
   viaduct run examples/olsr-line.yaml              routes of OLSR in kernel tables, real traffic
-  viaduct run examples/olsr-line.yaml --mode simulate
+  viaduct run examples/grid.yaml --mode simulate   everything in ns-3, no root
   viaduct up examples/olsr-line.yaml && viaduct exec n0 -- ping -c 3 10.0.0.14; viaduct down
   viaduct doctor                                   what this machine can do
 
@@ -39,6 +40,8 @@ int Parse(CLI::App& app, std::vector<std::string> arguments) {
     return 0;
   } catch (const CLI::CallForHelp& call) {
     return app.exit(call);
+  } catch (const CLI::CallForVersion& call) {
+    return app.exit(call);
   } catch (const CLI::CallForAllHelp& call) {
     return app.exit(call);
   } catch (const CLI::ParseError& error) {
@@ -49,6 +52,14 @@ int Parse(CLI::App& app, std::vector<std::string> arguments) {
   }
 }
 
+// What follows the node in `exec NODE ls -l` is the program's, even what looks like ours.
+std::vector<std::string> WithCommandSetApart(std::vector<std::string> words) {
+  const bool set_apart =
+      words.size() < 3 || words[0] != "exec" || words[1].rfind('-', 0) == 0 || words[2] == "--";
+  if (!set_apart && words[2] != "--help") words.insert(words.begin() + 2, "--");
+  return words;
+}
+
 }  // namespace
 
 int Main(const std::vector<std::string>& words) {
@@ -57,12 +68,18 @@ int Main(const std::vector<std::string>& words) {
   CLI::App app("Runs ns-3 protocols on the real network.", "viaduct");
   app.footer(kFooter);
   app.require_subcommand(1);
+  app.set_version_flag("--version", "viaduct " + run::Version());
   for (const auto add : {AddRun, AddUp, AddExec, AddList, AddDown, AddClean, AddDoctor, AddBench,
                          AddVersion, AddDocs}) {
     add(app, invocation);
   }
   try {
-    const int status = Parse(app, {words.begin() + 1, words.end()});
+    if (words.size() > 1 && words[1][0] != '-' &&
+        app.get_subcommands([&](const CLI::App* known) { return known->get_name() == words[1]; })
+            .empty()) {
+      throw UsageError(fmt::format("there is no subcommand '{}'; see viaduct --help", words[1]));
+    }
+    const int status = Parse(app, WithCommandSetApart({words.begin() + 1, words.end()}));
     return status != 0 ? status : invocation.status;
   } catch (const run::Interrupted& interrupted) {
     PrintError(interrupted.what());
@@ -78,7 +95,15 @@ int Main(const std::vector<std::string>& words) {
 
 std::vector<std::string> ScenarioOptions::Overrides() const {
   std::vector<std::string> overrides = set;
-  if (!mode.empty()) overrides.push_back("mode=" + mode);
+  if (!mode.empty()) {
+    // In the user's own words: he has written no --set.
+    constexpr const char* kModes[] = {"simulate", "traditional", "emulate", "offload"};
+    if (std::find(std::begin(kModes), std::end(kModes), mode) == std::end(kModes)) {
+      throw UsageError(
+          fmt::format("--mode {}: not one of simulate, traditional, emulate, offload", mode));
+    }
+    overrides.push_back("mode=" + mode);
+  }
   if (!duration.empty()) overrides.push_back("duration=" + duration);
   return overrides;
 }

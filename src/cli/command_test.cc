@@ -47,6 +47,26 @@ TEST(CommandTest, UsageErrorsAreOneLineAndStatusTwo) {
   }
 }
 
+TEST(CommandTest, MistakesAreNamed) {
+  EXPECT_THAT(Call({"frob"}).errors, HasSubstr("'frob'"));
+  EXPECT_THAT(Call({"run", ScenarioFile(), "--mode", "fly"}).errors, HasSubstr("--mode fly"));
+  EXPECT_THAT(Call({"exec", "n0"}).errors, HasSubstr("COMMAND is required"));
+}
+
+TEST(CommandTest, WhatFollowsTheNodeIsTheProgramsOwn) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"exec", "no-such-lab:n0", "ls", "-l"},
+        {"exec", "no-such-lab:n0", "--", "ls", "--help"}}) {
+    const Outcome outcome = Call(words);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.errors, HasSubstr("no lab \"no-such-lab\" is up"));
+  }
+}
+
+TEST(CommandTest, VersionIsAnOptionToo) {
+  EXPECT_EQ(Call({"--version"}).output, Call({"version"}).output);
+}
+
 TEST(CommandTest, EverySubcommandHasHelpWithAnExample) {
   for (const char* name : {"run", "up", "exec", "ls", "down", "clean", "doctor", "version"}) {
     const Outcome outcome = Call({name, "--help"});

@@ -39,8 +39,9 @@ void NeedRoot(const Invocation& invocation) {
         "password: sudo viaduct ..., or --mode simulate");
   }
   // PATH, because the user's own programs are what a scenario names; the rest is ours.
-  std::vector<std::string> words = {"sudo", "-n", "--preserve-env=PATH,VIADUCT_SIM,VIADUCT_NS3",
-                                    "--", std::filesystem::read_symlink("/proc/self/exe")};
+  std::vector<std::string> words = {
+      "sudo", "-n", "--preserve-env=PATH,VIADUCT_SIM,VIADUCT_NS3,VIADUCT_SIM_LIBRARIES", "--",
+      std::filesystem::read_symlink("/proc/self/exe")};
   words.insert(words.end(), invocation.words.begin() + 1, invocation.words.end());
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());

@@ -30,7 +30,7 @@ using scenario::Scenario;
 
 constexpr const char* kFooter = R"(Examples:
   viaduct run examples/olsr-line.yaml --report out     results, plots and raw data in out/
-  viaduct run examples/olsr-line.yaml --mode simulate --json -
+  viaduct run examples/grid.yaml --mode simulate --json -
   viaduct run examples/olsr-line.yaml --set links.0.spec='delay=5ms' --duration 30s
   viaduct run examples/olsr-line.yaml --compare traditional,emulate,offload)";
 
