@@ -17,9 +17,11 @@
 #include "ns3/trace-helper.h"
 
 #include "base/error.h"
+#include "sys/process.h"
 
 #include <algorithm>
 #include <filesystem>
+#include <sys/resource.h>
 
 namespace ns3
 {
@@ -93,6 +95,8 @@ Session::ChooseSimulator() const
     else if (!IsSimulate())
     {
         type = "ns3::ReactorSimulatorImpl";
+        // ns-3's own emulation stays as it is: two threads of it would starve what it serves.
+        viaduct::sys::TakeHighestPriority();
     }
     GlobalValue::Bind("SimulatorImplementationType", StringValue(type));
     if (m_scenario.lateness_limit && type == "ns3::ReactorSimulatorImpl")
@@ -369,6 +373,7 @@ Session::AddTiming(nlohmann::json& report) const
                         {"p50_ns", late.Quantile(0.5)},
                         {"p99_ns", late.Quantile(0.99)},
                         {"max_ns", late.Max()},
+                        {"nice", getpriority(PRIO_PROCESS, 0)},
                         {"void", reactor->IsVoid()}};
     const auto breakdown = reactor->GetBreakdown();
     const char* const names[] = {"events", "reading", "writing", "sleeping", "spinning"};

@@ -1,6 +1,7 @@
 #include "sys/process.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +15,23 @@ TEST(Process, StartTimeSurvivesAnyName) {
   for (const char* name : {"sh", "a b", "a) S 1 (b", "))"}) {
     EXPECT_EQ(ParseStartTime("42 (" + std::string(name) + ")" + rest), 987654U) << name;
   }
+}
+
+TEST(Process, HighestPriorityIsTakenWhereItMay) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    rlimit limit{};
+    getrlimit(RLIMIT_NICE, &limit);
+    const bool may = geteuid() == 0 || limit.rlim_cur == 40;
+    AllowHighestPriority();
+    const int nice = TakeHighestPriority();
+    const bool consistent = nice == getpriority(PRIO_PROCESS, 0);
+    _exit(consistent && (!may || nice == -20) ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(Process, MalformedStatHasNoStartTime) {
