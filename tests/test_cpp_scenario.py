@@ -1,0 +1,75 @@
+"""A user's own C++ scenario on the real network: privileges, and the control filter."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import time
+from collections.abc import Iterator
+
+from labs import BUILD, environment, inside, namespaces, own_routes, wait_until
+
+PROGRAM = BUILD / "examples" / "viaduct-control-filter"
+
+
+@contextlib.contextmanager
+def scenario(lab: str, filter_: str) -> Iterator[subprocess.Popen[str]]:
+    """The program as sudo would start it for the user nobody."""
+    process = subprocess.Popen(
+        [str(PROGRAM), f"--lab={lab}", f"--filter={filter_}", "--duration=40s"],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**environment(), "SUDO_UID": "65534", "SUDO_GID": "65534"},
+    )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(10)
+        wait_until(lambda: not [n for n in namespaces() if n.startswith(f"{lab}.")], 10, "clean-up")
+
+
+def test_filter_keeps_out_what_it_does_not_name(lab: str) -> None:
+    with scenario(lab, "udp port 1") as process:
+        assert process.stdout
+        process.stdout.readline()
+        time.sleep(6)  # OLSR finds its neighbour in 4 s when it is heard
+        assert own_routes(f"{lab}.n0") == {}
+
+
+def errors_sent(namespace: str) -> int:
+    """ICMP destination unreachable messages that the namespace's kernel sent."""
+    lines = [
+        line.split()
+        for line in inside(namespace, "cat", "/proc/net/snmp").expect().output.splitlines()
+        if line.startswith("Icmp:")
+    ]
+    return int(dict(zip(lines[0], lines[1], strict=True))["OutDestUnreachs"])
+
+
+def test_filtered_control_traffic_and_no_privileges(lab: str) -> None:
+    with scenario(lab, "udp port 698") as process:
+        assert process.stdout
+        assert process.stdout.readline() == f"lab {lab} runs as user 65534\n"
+        status = inside(f"{lab}.n0", "cat", f"/proc/{process.pid}/status").expect().output
+        assert "Uid:\t65534\t65534\t65534\t65534" in status
+        assert "CapEff:\t0000000000000000" in status
+        wait_until(lambda: len(own_routes(f"{lab}.n0")) >= 1, 25, "routes by OLSR")
+        wait_until(
+            lambda: inside(f"{lab}.n0", "ping", "-c1", "-W1", "10.0.1.2").status == 0, 25, "n2"
+        )
+        assert [errors_sent(f"{lab}.n{i}") for i in range(3)] == [0, 0, 0]
+
+
+def test_wrong_filter_is_named(lab: str) -> None:
+    filter_ = "udp port 698 and and"
+    process = subprocess.run(
+        [str(PROGRAM), f"--lab={lab}", f"--filter={filter_}"],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        env=environment(),
+        check=False,
+    )
+    assert process.returncode != 0
+    assert filter_ in process.stderr
