@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from pathlib import Path
 
@@ -170,7 +171,7 @@ def test_report_is_one_page(scenario: Callable[[str], Path], tmp_path: Path) -> 
     assert list(folder.glob("*.csv"))
 
 
-def test_compare_prints_one_table(scenario: Callable[[str], Path]) -> None:
+def test_compare_prints_one_table(scenario: Callable[[str], Path], tmp_path: Path) -> None:
     file = scenario(
         FAST_OLSR
         + """
@@ -180,7 +181,14 @@ links: [{line: all}]
 flows: [{type: ping, from: n0, to: n2, duration: 1s}]
 """
     )
-    done = viaduct("run", "--compare", "emulate,offload", file, timeout=90).expect()
+    report = tmp_path / "report"
+    arguments = ("--compare", "emulate,offload", file, "--report", report)
+    done = viaduct("run", *arguments, timeout=90).expect()
     heads = [line for line in done.output.splitlines() if "emulate" in line and "offload" in line]
     assert heads, done.output
     assert done.output.count("n0->n2") == 1
+    picture = ElementTree.parse(report / "result.svg").getroot()
+    texts = [text.text or "" for text in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert "emulate" in texts
+    assert "offload" in texts
+    assert any(text.endswith(" ms") for text in texts), texts

@@ -280,7 +280,7 @@ SimulatedFlow::Result() const
     for (uint64_t second = 0; second < seconds; second++)
     {
         auto found = m_perSecond.find(second);
-        samples.emplace_back(second, found == m_perSecond.end() ? 0.0 : found->second * 8.0);
+        samples.emplace_back(second + 1, found == m_perSecond.end() ? 0.0 : found->second * 8.0);
     }
     result["samples"] = samples;
     return result;

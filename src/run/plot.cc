@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 
 namespace viaduct::run {
@@ -15,7 +16,11 @@ constexpr std::array<const char*, 6> kColors = {"#0072b2", "#d55e00", "#009e73",
                                                 "#cc79a7", "#56b4e9", "#e69f00"};
 constexpr double kWidth = 720, kHeight = 260, kLeft = 70, kRight = 16, kTop = 14, kBottom = 44;
 
+// For print, and eyes that see no colours.
+constexpr std::array<const char*, 4> kDashes = {"none", "7 3", "2 3", "9 3 2 3"};
+
 const char* Color(size_t index) { return kColors[index % kColors.size()]; }
+const char* Dashes(size_t index) { return kDashes[index % kDashes.size()]; }
 
 std::string Text(double x, double y, const char* anchor, const std::string& text) {
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor,
@@ -33,19 +38,38 @@ std::string Open(double width, double height) {
                      width, height);
 }
 
-std::string Legend(const std::vector<std::string>& names) {
+std::string Legend(const std::vector<std::string>& names, bool lines) {
   std::string text = "<p class=\"legend\">";
   for (size_t i = 0; i < names.size(); ++i) {
-    text += fmt::format("<span><i style=\"background:{}\"></i>{}</span> ", Color(i),
-                        EscapeHtml(names[i]));
+    const std::string sample =
+        lines
+            ? fmt::format("<polyline style=\"stroke:{};stroke-dasharray:{}\" points=\"0,6 30,6\"/>",
+                          Color(i), Dashes(i))
+            : fmt::format("<rect width=\"12\" height=\"12\" fill=\"{}\"/>", Color(i));
+    text += fmt::format("<span><svg width=\"{}\" height=\"12\">{}</svg> {}</span> ",
+                        lines ? 30 : 12, sample, EscapeHtml(names[i]));
   }
   return text + "</p>\n";
 }
 
+// "50", "10k", "1G"; small numbers as they are.
+std::string TickText(double value) {
+  const char* prefix = "";
+  for (const char* larger : {"k", "M", "G", "T"}) {
+    if (value < 999.5) break;
+    value /= 1000;
+    prefix = larger;
+  }
+  return fmt::format("{:g}{}", value, prefix);
+}
+
 struct Axes {
-  double x_top, y_top;
+  double x_top, y_bottom, y_top;
   double X(double x) const { return kLeft + x / x_top * (kWidth - kLeft - kRight); }
-  double Y(double y) const { return kHeight - kBottom - y / y_top * (kHeight - kTop - kBottom); }
+  double Y(double y) const {
+    const double share = std::log(std::max(y, y_bottom) / y_bottom) / std::log(y_top / y_bottom);
+    return kHeight - kBottom - share * (kHeight - kTop - kBottom);
+  }
 };
 
 std::string DrawAxes(const Axes& axes, const std::vector<double>& x_ticks,
@@ -54,7 +78,7 @@ std::string DrawAxes(const Axes& axes, const std::vector<double>& x_ticks,
   std::string svg;
   for (const double tick : y_ticks) {
     svg += Line(kLeft, axes.Y(tick), kWidth - kRight, axes.Y(tick), "grid");
-    svg += Text(kLeft - 6, axes.Y(tick) + 4, "end", fmt::format("{:g}", tick));
+    svg += Text(kLeft - 6, axes.Y(tick) + 4, "end", TickText(tick));
   }
   for (const double tick : x_ticks) {
     svg += Line(axes.X(tick), kHeight - kBottom, axes.X(tick), kHeight - kBottom + 4, "axis");
@@ -66,6 +90,63 @@ std::string DrawAxes(const Axes& axes, const std::vector<double>& x_ticks,
       "<text x=\"14\" y=\"{0:.1f}\" text-anchor=\"middle\" transform=\"rotate(-90 14 {0:.1f})\">"
       "{1}</text>\n",
       (kTop + kHeight - kBottom) / 2, EscapeHtml(y_name));
+  return svg;
+}
+
+std::string DrawLine(const Axes& axes, const Series& series, size_t index, LineStyle style) {
+  std::string svg = fmt::format("<polyline style=\"stroke:{};stroke-dasharray:{}\" points=\"",
+                                Color(index), Dashes(index));
+  double before = 0;
+  for (const auto& [x, y] : series.points) {
+    if (style == LineStyle::kSteps) {
+      svg += fmt::format("{:.1f},{:.1f} ", axes.X(before), axes.Y(y));
+    }
+    svg += fmt::format("{:.1f},{:.1f} ", axes.X(x), axes.Y(y));
+    before = x;
+  }
+  return svg + "\"/>\n";
+}
+
+constexpr double kBarLeft = 100, kBar = 20, kBarGap = 6, kBarRight = 130;
+
+double PanelHeight(const BarPanel& panel) {
+  return 26 + static_cast<double>(panel.bars.size()) * (kBar + kBarGap) + 42;
+}
+
+std::string DrawPanel(const BarPanel& panel, double top) {
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  for (const Bar& bar : panel.bars) {
+    if (!(bar.value > 0)) continue;
+    least = std::min(least, bar.value);
+    most = std::max(most, bar.value);
+  }
+  if (most == 0) least = most = 1;
+  // A power of ten, so far below that the shortest bar is one still.
+  const double bottom = std::pow(10, std::floor(std::log10(least / 2)));
+  const double end = std::pow(10, std::ceil(std::log10(std::max(most, bottom * 10)) - 1e-9));
+  const auto position = [&](double value) {
+    return kBarLeft +
+           std::log(value / bottom) / std::log(end / bottom) * (kWidth - kBarLeft - kBarRight);
+  };
+  const double floor = top + PanelHeight(panel) - 40;
+  std::string svg = fmt::format("<text class=\"title\" x=\"0\" y=\"{:.1f}\">{}</text>\n", top + 14,
+                                EscapeHtml(panel.title));
+  for (const double tick : LogTicks(bottom, end)) {
+    svg += Line(position(tick), top + 24, position(tick), floor, "grid");
+    svg += Text(position(tick), floor + 14, "middle", TickText(tick));
+  }
+  svg += Text(kWidth - kBarRight + 22, floor + 14, "start", panel.axis);
+  double y = top + 26;
+  for (size_t i = 0; i < panel.bars.size(); ++i, y += kBar + kBarGap) {
+    const Bar& bar = panel.bars[i];
+    const double width = bar.value > 0 ? position(bar.value) - kBarLeft : 0;
+    svg += Text(kBarLeft - 8, y + 15, "end", bar.name);
+    svg += fmt::format(
+        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.0f}\" fill=\"{}\"/>\n",
+        kBarLeft, y, width, kBar, Color(i));
+    svg += fmt::format("<text class=\"value\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
+                       kBarLeft + width + 6, y + 15, EscapeHtml(bar.text));
+  }
   return svg;
 }
 
@@ -162,32 +243,78 @@ std::vector<double> Ticks(double top, int count) {
   return ticks;
 }
 
+std::vector<double> LogTicks(double bottom, double top) {
+  const double first = std::floor(std::log10(bottom) + 1e-9);
+  const double decades = std::log10(top / bottom);
+  std::vector<double> ticks;
+  for (double exponent = first;; ++exponent) {
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      if (factor > 1 && decades > 1.5) continue;
+      const double tick = factor * std::pow(10, exponent);
+      // Ticks that end at or below the bottom are replaced by the next.
+      if (!ticks.empty() && tick <= bottom * 1.000001) ticks.clear();
+      ticks.push_back(tick);
+      if (tick >= top * 0.999999 && ticks.size() > 1) return ticks;
+    }
+  }
+}
+
 std::string LinePlot(const std::vector<Series>& all, const std::string& x_name,
-                     const std::string& y_name) {
-  std::vector<Series> series;
-  double x_top = 0, y_top = 0;
+                     const std::string& y_name, LineStyle style) {
+  constexpr double kDeepest = 1e-4;  // of the largest value; what is below is drawn there
+  double x_top = 0, y_top = 0, y_bottom = std::numeric_limits<double>::infinity();
+  std::string lines;
+  std::vector<std::string> names;
   for (const Series& one : all) {
-    if (one.points.empty()) continue;
-    series.push_back(one);
     for (const auto& [x, y] : one.points) {
       x_top = std::max(x_top, x);
       y_top = std::max(y_top, y);
+      if (y > 0) y_bottom = std::min(y_bottom, y);
     }
   }
-  if (series.empty()) return "";
-  const std::vector<double> x_ticks = Ticks(x_top, 8), y_ticks = Ticks(y_top, 5);
-  const Axes axes{x_ticks.back(), y_ticks.back()};
-  std::string svg = Open(kWidth, kHeight) + DrawAxes(axes, x_ticks, y_ticks, x_name, y_name);
-  std::vector<std::string> names;
-  for (size_t i = 0; i < series.size(); ++i) {
-    svg += fmt::format("<polyline style=\"stroke:{}\" points=\"", Color(i));
-    for (const auto& [x, y] : series[i].points) {
-      svg += fmt::format("{:.1f},{:.1f} ", axes.X(x), axes.Y(y));
-    }
-    svg += "\"/>\n";
-    names.push_back(series[i].name);
+  if (y_top == 0) y_top = y_bottom = 1;
+  const std::vector<double> x_ticks = Ticks(x_top, 8),
+                            y_ticks = LogTicks(std::max(y_bottom, y_top * kDeepest), y_top);
+  const Axes axes{x_ticks.back(), y_ticks.front(), y_ticks.back()};
+  for (const Series& one : all) {
+    if (one.points.empty()) continue;
+    lines += DrawLine(axes, one, names.size(), style);
+    names.push_back(one.name);
   }
-  return svg + "</svg>\n" + Legend(names);
+  if (names.empty()) return "";
+  return Open(kWidth, kHeight) + DrawAxes(axes, x_ticks, y_ticks, x_name, y_name) + lines +
+         "</svg>\n" + Legend(names, true);
+}
+
+const char* SvgStyle() {
+  return R"(svg text { font-size: 12px; fill: #333; }
+svg .title { font-size: 13px; font-weight: 600; fill: #111; } svg .value { font-weight: 600; }
+svg polyline { fill: none; stroke-width: 1.8; } svg .axis { stroke: #444; }
+svg .grid { stroke: #dcdcdc; }
+)";
+}
+
+std::string BarPicture(const std::string& title, const std::vector<BarPanel>& panels,
+                       bool standalone) {
+  double y = title.empty() ? 0 : 34;
+  std::string body;
+  for (const BarPanel& panel : panels) {
+    body += DrawPanel(panel, y);
+    y += PanelHeight(panel);
+  }
+  if (!title.empty()) {
+    body +=
+        fmt::format("<text class=\"title\" x=\"0\" y=\"14\" style=\"font-size:15px\">{}</text>\n",
+                    EscapeHtml(title));
+  }
+  if (!standalone) return Open(kWidth, y) + body + "</svg>\n";
+  constexpr double kMargin = 16;
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"{0} {0} {1:.0f} {2:.0f}\" "
+      "width=\"{1:.0f}\" "
+      "height=\"{2:.0f}\" font-family=\"system-ui, sans-serif\">\n<style>{3}</style>\n"
+      "<rect x=\"{0}\" y=\"{0}\" width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n{4}</svg>\n",
+      -kMargin, kWidth + 2 * kMargin, y + 2 * kMargin, SvgStyle(), body);
 }
 
 std::string StackedBars(const std::vector<StackedBar>& bars) {
@@ -198,7 +325,7 @@ std::string StackedBars(const std::vector<StackedBar>& bars) {
     }
   }
   if (names.empty()) return "";
-  constexpr double kBarLeft = 100, kBar = 22, kGap = 10;
+  constexpr double kGap = 10;
   std::string svg = Open(kWidth, static_cast<double>(bars.size()) * (kBar + kGap) + kGap);
   double y = kGap;
   for (const StackedBar& bar : bars) {
@@ -218,7 +345,7 @@ std::string StackedBars(const std::vector<StackedBar>& bars) {
     }
     y += kBar + kGap;
   }
-  return svg + "</svg>\n" + Legend(names);
+  return svg + "</svg>\n" + Legend(names, false);
 }
 
 std::string TopologyPicture(const std::vector<std::string>& nodes,

@@ -15,10 +15,32 @@ struct Series {
   std::vector<std::pair<double, double>> points;
 };
 
-// Lines over a common axis, with ticks, names of the axes, and a legend. Empty series are left out;
-// "" when nothing is left. The y axis starts at 0.
+// Lines over a common axis; the y axis is logarithmic, because modes differ by orders of magnitude.
+// With ticks, names of the axes, and a legend that tells the lines apart without colours too. Empty
+// series are left out; "" when nothing is left.
+enum class LineStyle {
+  kPoints,  // a point is a moment; the line joins them
+  kSteps,   // a point is the mean of the interval that ends there; the first begins at 0
+};
 std::string LinePlot(const std::vector<Series>& series, const std::string& x_name,
-                     const std::string& y_name);
+                     const std::string& y_name, LineStyle style);
+
+// What is compared, one panel each, on a logarithmic axis of its own.
+struct Bar {
+  std::string name;
+  double value = 0;  // not above 0: no bar, only the text
+  std::string text;  // the value as written at the bar's end
+};
+struct BarPanel {
+  std::string title, axis;
+  std::vector<Bar> bars;
+};
+// `standalone`: as an SVG file of its own, else as part of a page (with SvgStyle()).
+std::string BarPicture(const std::string& title, const std::vector<BarPanel>& panels,
+                       bool standalone);
+
+// The style sheet of all plots.
+const char* SvgStyle();
 
 // A row of horizontal bars cut into parts: what share of a whole each part is.
 struct StackedBar {
@@ -38,5 +60,8 @@ std::string TopologyPicture(const std::vector<std::string>& nodes,
 
 // Round numbers that divide [0, top] into about `count` parts; the last is at least `top`.
 std::vector<double> Ticks(double top, int count);
+// Ticks of a logarithmic axis from `bottom` or less to `top` or more: powers of ten, and where
+// these are few also their twofold and fivefold. Both positive.
+std::vector<double> LogTicks(double bottom, double top);
 
 }  // namespace viaduct::run

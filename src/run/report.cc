@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -23,14 +24,14 @@ h1 { font-size: 1.6em; } h2 { font-size: 1.2em; margin-top: 2em; }
 table { border-collapse: collapse; } td, th { padding: .2em .8em .2em 0; text-align: left;
   border-bottom: 1px solid #ddd; vertical-align: top; }
 pre { background: #f5f5f5; padding: .8em; overflow-x: auto; font-size: 13px; }
-svg { max-width: 100%; height: auto; } svg text { font-size: 12px; fill: #444; }
-svg polyline { fill: none; stroke-width: 1.6; } svg .axis { stroke: #444; } svg .grid { stroke: #e4e4e4; }
+h3 { font-size: 1em; margin: 1.6em 0 .3em; }
+table .number { text-align: right; font-variant-numeric: tabular-nums; }
+svg { max-width: 100%; height: auto; }
 svg circle { fill: #fff; stroke: #0072b2; stroke-width: 1.5; } svg .link { stroke: #888; }
 svg .lan { fill: #888; }
-.legend span { margin-right: 1em; font-size: 13px; } .legend i { display: inline-block; width: 10px;
-  height: 10px; margin-right: 5px; }
-.VALID { color: #00714f; } .VOID, .failed { color: #b23b00; }
-</style>
+.legend span { margin-right: 1em; font-size: 13px; } .legend svg { vertical-align: -1px; }
+.failed { color: #b23b00; }
+@media print { body { max-width: none; margin: 0; } svg, table, pre { break-inside: avoid; } }
 )";
 
 std::string ModeOf(const json& run) { return run.at("scenario").value("mode", ""); }
@@ -39,10 +40,21 @@ std::vector<FlowResult> FlowsOf(const json& run) {
   return run.at("flows").get<std::vector<FlowResult>>();
 }
 
-std::string Row(const std::vector<std::string>& cells, const char* tag = "td") {
-  std::string row = "<tr>";
-  for (const std::string& cell : cells) row += fmt::format("<{0}>{1}</{0}>", tag, EscapeHtml(cell));
-  return row + "</tr>\n";
+using Rows = std::vector<std::vector<std::string>>;
+
+// The first row is the head. Columns of numbers are set to the right, their heads too.
+std::string Table(const Rows& rows) {
+  const std::vector<bool> numbers = NumberColumns(rows);
+  std::string text = "<table>";
+  for (size_t r = 0; r < rows.size(); ++r) {
+    text += "<tr>";
+    for (size_t i = 0; i < rows[r].size(); ++i) {
+      text += fmt::format("<{0}{1}>{2}</{0}>", r == 0 ? "th" : "td",
+                          numbers[i] ? " class=\"number\"" : "", EscapeHtml(rows[r][i]));
+    }
+    text += "</tr>\n";
+  }
+  return text + "</table>\n";
 }
 
 std::string Topology(const json& run) {
@@ -54,20 +66,72 @@ std::string Topology(const json& run) {
   return "<h2>Topology</h2>\n" + TopologyPicture(nodes, links);
 }
 
-// Plots of one kind of sample over all runs: throughput, or round trips.
-std::string SamplePlot(const std::vector<json>& runs, bool pings, const char* title,
-                       const char* y_name, double scale) {
-  std::vector<Series> series;
+// The flows by their place in the scenario; those of a run that has fewer are left out.
+std::vector<std::vector<std::pair<std::string, FlowResult>>> FlowsOfAll(
+    const std::vector<json>& runs) {
+  std::vector<std::vector<std::pair<std::string, FlowResult>>> flows;
   for (const json& run : runs) {
-    for (const FlowResult& flow : FlowsOf(run)) {
-      if ((flow.kind == "ping") != pings) continue;
-      Series one{runs.size() > 1 ? ModeOf(run) + ": " + flow.name : flow.name, flow.samples};
-      for (auto& [x, y] : one.points) y *= scale;
-      series.push_back(std::move(one));
+    std::vector<FlowResult> of_run = FlowsOf(run);
+    flows.resize(std::max(flows.size(), of_run.size()));
+    for (size_t i = 0; i < of_run.size(); ++i) {
+      flows[i].emplace_back(ModeOf(run), std::move(of_run[i]));
     }
   }
-  const std::string plot = LinePlot(series, "seconds since the flow's start", y_name);
-  return plot.empty() ? "" : fmt::format("<h2>{}</h2>\n{}", title, plot);
+  return flows;
+}
+
+// One small plot a flow, with a line a mode.
+std::string FlowPlots(const std::vector<json>& runs) {
+  std::string text;
+  for (const auto& flow : FlowsOfAll(runs)) {
+    std::vector<Series> series;
+    for (const auto& [mode, result] : flow) series.push_back({mode, result.samples});
+    const FlowResult& first = flow.front().second;
+    const bool ping = first.kind == "ping";
+    const std::string plot = LinePlot(series, "time since the flow began (s)",
+                                      ping ? "round trip (ms)" : "received (bit/s)",
+                                      ping ? LineStyle::kPoints : LineStyle::kSteps);
+    if (!plot.empty()) text += fmt::format("<h3>{}</h3>\n{}", EscapeHtml(first.name), plot);
+  }
+  return text.empty() ? "" : "<h2>Flows over time</h2>\n" + text;
+}
+
+Bar BarOf(const std::string& mode, const FlowResult& flow) {
+  if (!flow.error.empty()) return {mode, 0, "failed"};
+  if (flow.kind == "ping") {
+    if (!flow.rtt) return {mode, 0, "no answer"};
+    return {mode, flow.rtt->mean, fmt::format("{:.3g} ms", flow.rtt->mean)};
+  }
+  if (flow.packet_rate) {
+    std::string text = HumanCount(*flow.packet_rate) + " packets/s";
+    if (flow.loss && *flow.loss >= 0.0005)
+      text += fmt::format(", {} lost", HumanPercent(*flow.loss));
+    return {mode, *flow.packet_rate, text};
+  }
+  return flow.rate ? Bar{mode, *flow.rate, HumanRate(*flow.rate)} : Bar{mode, 0, "-"};
+}
+
+std::vector<BarPanel> FlowBars(const std::vector<json>& runs) {
+  std::vector<BarPanel> panels;
+  for (const auto& flow : FlowsOfAll(runs)) {
+    const FlowResult& first = flow.front().second;
+    const bool packets = std::any_of(flow.begin(), flow.end(),
+                                     [](const auto& one) { return one.second.packet_rate; });
+    const auto [what, unit] = first.kind == "ping" ? std::pair("mean round trip", "ms")
+                              : packets            ? std::pair("packets received", "packets/s")
+                                                   : std::pair("received", "bit/s");
+    BarPanel panel{fmt::format("{}: {}", first.name, what), unit, {}};
+    for (const auto& [mode, result] : flow) panel.bars.push_back(BarOf(mode, result));
+    panels.push_back(std::move(panel));
+  }
+  return panels;
+}
+
+std::string Comparison(const std::vector<json>& runs) {
+  const std::vector<BarPanel> panels = FlowBars(runs);
+  if (runs.size() < 2 || panels.empty()) return "";
+  return "<h2>Modes compared</h2>\n<p>The axes are logarithmic.</p>\n" +
+         BarPicture("", panels, false);
 }
 
 std::string LoopBreakdown(const std::vector<json>& runs) {
@@ -86,45 +150,56 @@ std::string LoopBreakdown(const std::vector<json>& runs) {
 }
 
 std::string Lateness(const std::vector<json>& runs) {
-  std::string rows;
+  Rows rows = {{"mode", "p50", "p99", "max", "events", "verdict"}};
   for (const json& run : runs) {
     const auto timing = run.find("timing");
-    if (timing == run.end() || !timing->is_object()) continue;
+    if (timing == run.end() || !timing->is_object()) {
+      if (ModeOf(run) == "simulate") continue;  // its time is virtual
+      rows.push_back({ModeOf(run), "-", "-", "-", "-", "not reported by ns-3"});
+      continue;
+    }
     const auto us = [&](const char* key) {
       return fmt::format("{:.1f} us", timing->value(key, 0.0) / 1e3);
     };
-    rows += Row({ModeOf(run), us("p50_ns"), us("p99_ns"), us("max_ns"),
-                 std::to_string(timing->value("events", uint64_t{0})), run.value("verdict", "")});
+    rows.push_back({ModeOf(run), us("p50_ns"), us("p99_ns"), us("max_ns"),
+                    std::to_string(timing->value("events", uint64_t{0})),
+                    run.value("verdict", "")});
   }
-  if (rows.empty()) return "";
-  return "<h2>Timing</h2>\n<p>How much later than due the simulator's events ran.</p>\n<table>" +
-         Row({"mode", "p50", "p99", "max", "events", "verdict"}, "th") + rows + "</table>\n";
+  if (rows.size() == 1) return "";
+  return "<h2>Timing</h2>\n<p>How much later than due the simulator's events ran.</p>\n" +
+         Table(rows);
+}
+
+std::string ListPairs(const json& pairs) {
+  std::string text;
+  for (const json& pair : pairs) {
+    text += fmt::format("{}{}->{}", text.empty() ? "" : ", ", pair.at(0).get<std::string>(),
+                        pair.at(1).get<std::string>());
+  }
+  return text.empty() ? "none" : text;
 }
 
 std::string Convergence(const std::vector<json>& runs) {
-  std::string rows;
+  Rows rows = {{"mode", "time", "pairs that reach", "pairs that do not"}};
   for (const json& run : runs) {
     const json convergence = run.value("convergence", json::object());
-    rows += Row(
+    rows.push_back(
         {ModeOf(run), fmt::format("{:.2f} s", convergence.value("seconds", 0.0)),
          fmt::format("{} of {}", convergence.value("reachable", 0), convergence.value("pairs", 0)),
-         convergence.value("unreachable", json::array()).dump()});
+         ListPairs(convergence.value("unreachable", json::array()))});
   }
-  return "<h2>Convergence</h2>\n<table>" +
-         Row({"mode", "time", "pairs that reach", "pairs that do not"}, "th") + rows + "</table>\n";
+  return "<h2>Convergence</h2>\n" + Table(rows);
 }
 
 std::string Programs(const std::vector<json>& runs) {
-  std::string rows;
+  Rows rows = {{"mode", "program", "command", "end", "result"}};
   for (const json& run : runs) {
     for (const json& program : run.at("programs")) {
-      rows += Row({ModeOf(run), program.value("name", ""), program.value("command", ""),
-                   program.value("ended", ""), program.value("ok", false) ? "ok" : "FAILED"});
+      rows.push_back({ModeOf(run), program.value("name", ""), program.value("command", ""),
+                      program.value("ended", ""), program.value("ok", false) ? "ok" : "FAILED"});
     }
   }
-  if (rows.empty()) return "";
-  return "<h2>Programs</h2>\n<table>" + Row({"mode", "program", "command", "end", "result"}, "th") +
-         rows + "</table>\n";
+  return rows.size() == 1 ? "" : "<h2>Programs</h2>\n" + Table(rows);
 }
 
 std::string Failures(const std::vector<json>& runs) {
@@ -141,15 +216,17 @@ std::string Failures(const std::vector<json>& runs) {
 std::string Provenance(const std::vector<json>& runs) {
   const json& first = runs.front();
   const json& scenario = first.at("scenario");
-  std::string rows = Row({"seed", std::to_string(scenario.value("seed", uint64_t{0}))});
+  Rows rows = {{"", "value"}, {"seed", std::to_string(scenario.value("seed", uint64_t{0}))}};
   for (const json& run : runs) {
-    rows += Row({"scenario, mode " + ModeOf(run), "SHA-256 " + run["scenario"].value("hash", "")});
+    rows.push_back(
+        {"scenario, mode " + ModeOf(run), "SHA-256 " + run["scenario"].value("hash", "")});
   }
   for (const auto& [key, value] : first.at("environment").items()) {
-    rows += Row({key, value.is_string() ? value.get<std::string>() : value.dump()});
+    rows.push_back({key, value.is_string() ? value.get<std::string>() : value.dump()});
   }
-  return "<h2>Provenance</h2>\n<table>" + rows + "</table>\n<details><summary>effective scenario" +
-         "</summary><pre>" + EscapeHtml(scenario.value("effective", "")) + "</pre></details>\n" +
+  return "<h2>Provenance</h2>\n" + Table(rows) +
+         "<details><summary>effective scenario</summary><pre>" +
+         EscapeHtml(scenario.value("effective", "")) + "</pre></details>\n" +
          "<p>Raw data: <a href=\"results.json\">results.json</a>, "
          "<a href=\"flows.csv\">flows.csv</a>, <a href=\"samples.csv\">samples.csv</a>.</p>\n";
 }
@@ -191,12 +268,18 @@ std::string RenderHtml(const std::vector<json>& runs) {
   return fmt::format(
              "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
              "<meta name=\"viewport\" content=\"width=device-width\"><title>{0}</title>\n{1}"
-             "</head><body>\n<h1>{0}</h1>\n",
-             name, kStyle) +
-         Failures(runs) + "<pre>" + EscapeHtml(table) + "</pre>\n" + Topology(runs.front()) +
-         Convergence(runs) + SamplePlot(runs, false, "Throughput", "Mbit/s", 1e-6) +
-         SamplePlot(runs, true, "Round trips", "ms", 1) + Lateness(runs) + LoopBreakdown(runs) +
-         Programs(runs) + Provenance(runs) + "</body></html>\n";
+             "{2}</style>\n</head><body>\n<h1>{0}</h1>\n",
+             name, kStyle, SvgStyle()) +
+         Failures(runs) + "<pre>" + EscapeHtml(table) + "</pre>\n" + Comparison(runs) +
+         Topology(runs.front()) + Convergence(runs) + FlowPlots(runs) + Lateness(runs) +
+         LoopBreakdown(runs) + Programs(runs) + Provenance(runs) + "</body></html>\n";
+}
+
+std::string ResultPicture(const std::vector<json>& runs) {
+  const json& scenario = runs.front().at("scenario");
+  return BarPicture(
+      scenario.value("name", "") + ": the same scenario in each mode (logarithmic axes)",
+      FlowBars(runs), true);
 }
 
 std::string FlowsCsv(const std::vector<json>& runs) {
@@ -246,6 +329,7 @@ void WriteReport(const std::string& directory, const std::vector<json>& runs) {
   WriteFile(folder / "results.json", document.dump(2) + "\n");
   WriteFile(folder / "flows.csv", FlowsCsv(runs));
   WriteFile(folder / "samples.csv", SamplesCsv(runs));
+  if (runs.size() > 1) WriteFile(folder / "result.svg", ResultPicture(runs));
 }
 
 }  // namespace viaduct::run

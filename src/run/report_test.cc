@@ -51,7 +51,16 @@ TEST(TableTest, AlignsNumbersRightAndTextLeft) {
             "flow       sent\n---------------\na            10\nlong name     5\n");
 }
 
+TEST(TableTest, HeadsStandOverTheirNumbers) {
+  EXPECT_EQ(FormatTable({{"", "slow mode", "fast"}, {"rate", "1 Mbit/s", "20 Gbit/s"}}),
+            "      slow mode       fast\n--------------------------\nrate   1 Mbit/s  20 Gbit/s\n");
+  EXPECT_THAT(NumberColumns({{"a", "b", "c"}, {"x", "-", "7"}, {"y", "12", "none"}, {"remark"}}),
+              ElementsAre(false, true, false));
+}
+
 TEST(TableTest, HumanUnits) {
+  EXPECT_EQ(HumanCount(97907), "97.9k");
+  EXPECT_EQ(HumanCount(950), "950");
   EXPECT_EQ(HumanRate(1.57e9), "1.57 Gbit/s");
   EXPECT_EQ(HumanRate(64000), "64.0 kbit/s");
   EXPECT_EQ(HumanRate(999999), "1.00 Mbit/s");
@@ -79,14 +88,42 @@ TEST(TableTest, ComparesModes) {
                            HasSubstr("(10.0% lost)"), HasSubstr("failed")));
 }
 
+TEST(TableTest, SaysWhatAModeDoesNotReport) {
+  json traditional = Results("traditional");
+  traditional.erase("timing");
+  const std::string table = ComparisonTable({traditional, Results("offload")});
+  EXPECT_THAT(table, AllOf(HasSubstr("not reported by ns-3"), HasSubstr("1.2 us")));
+  EXPECT_THAT(RenderHtml({traditional}), HasSubstr("not reported by ns-3"));
+  json simulate = Results("simulate");
+  simulate.erase("timing");
+  EXPECT_THAT(ComparisonTable({simulate, simulate}), Not(HasSubstr("verdict\n")));
+}
+
+TEST(ReportTest, NamesPairsThatDoNotReach) {
+  json run = Results("offload");
+  run["convergence"]["unreachable"] = json::array();
+  EXPECT_THAT(RenderHtml({run}), AllOf(HasSubstr("<td>none</td>"), Not(HasSubstr("[]"))));
+  run["convergence"]["unreachable"] =
+      json::array({json::array({"n0", "n1"}), json::array({"n1", "n0"})});
+  EXPECT_THAT(RenderHtml({run}), HasSubstr("n0-&gt;n1, n1-&gt;n0"));
+}
+
+TEST(ReportTest, PictureHasABarAModeAndItsValue) {
+  const std::string picture = ResultPicture({Results("traditional"), Results("offload")});
+  EXPECT_THAT(picture, AllOf(HasSubstr("xmlns="), HasSubstr(">traditional<"),
+                             HasSubstr(">offload<"), HasSubstr("1k packets/s, 10.0% lost"),
+                             HasSubstr(">failed<"), HasSubstr("a&lt;b"), Not(HasSubstr("a<b"))));
+}
+
 TEST(ReportTest, PageIsSelfContained) {
   const std::string page = RenderHtml({Results("traditional"), Results("offload")});
   EXPECT_THAT(page, AllOf(HasSubstr("<title>a&lt;b</title>"), Not(HasSubstr("a<b")),
                           Not(HasSubstr("http://")), Not(HasSubstr("https://")),
                           Not(HasSubstr("<script src"))));
-  EXPECT_THAT(page, AllOf(HasSubstr("Throughput"), HasSubstr("polyline"), HasSubstr("SHA-256 abc"),
-                          HasSubstr("Linux 6"), HasSubstr("Where the simulator"),
-                          HasSubstr("program &#39;curl&#39; ended with status 7")));
+  EXPECT_THAT(page,
+              AllOf(HasSubstr("Flows over time"), HasSubstr("polyline"), HasSubstr("SHA-256 abc"),
+                    HasSubstr("Linux 6"), HasSubstr("Where the simulator"),
+                    HasSubstr("program &#39;curl&#39; ended with status 7")));
 }
 
 TEST(ReportTest, CsvHasALineAFlow) {
@@ -102,10 +139,29 @@ TEST(PlotTest, TicksAreRoundAndCoverTheTop) {
   EXPECT_EQ(Ticks(0, 5).back(), 1);
 }
 
+TEST(PlotTest, LogTicksCoverBothEnds) {
+  EXPECT_THAT(LogTicks(30, 4e4), ElementsAre(10, 100, 1000, 10000, 100000));
+  EXPECT_THAT(LogTicks(3, 4), ElementsAre(2, 5));
+  EXPECT_THAT(LogTicks(1, 10), ElementsAre(1, 2, 5, 10));
+  EXPECT_THAT(LogTicks(7, 7), ElementsAre(5, 10));
+  EXPECT_THAT(LogTicks(1, 1), ElementsAre(1, 2));
+}
+
+TEST(PlotTest, StepsBeginAtZero) {
+  const std::vector<Series> series = {{"a", {{1.0, 10.0}, {2.0, 100.0}}}};
+  const auto points = [](const std::string& plot) {
+    const size_t begin = plot.find("points=\"");
+    return std::count(plot.begin() + begin, plot.begin() + plot.find("/>", begin), ',');
+  };
+  EXPECT_EQ(points(LinePlot(series, "x", "y", LineStyle::kPoints)), 2);
+  EXPECT_EQ(points(LinePlot(series, "x", "y", LineStyle::kSteps)), 4);
+  EXPECT_NE(LinePlot({{"zero", {{1.0, 0.0}}}}, "x", "y", LineStyle::kSteps), "");
+}
+
 TEST(PlotTest, PicturesNameTheirNodes) {
   const std::string picture = TopologyPicture({"a", "b", "c"}, {{"lan", {"a", "b", "c"}}});
   EXPECT_THAT(picture, AllOf(HasSubstr(">a<"), HasSubstr(">c<"), HasSubstr("lan")));
-  EXPECT_EQ(LinePlot({{"none", {}}}, "x", "y"), "");
+  EXPECT_EQ(LinePlot({{"none", {}}}, "x", "y", LineStyle::kPoints), "");
 }
 
 }  // namespace

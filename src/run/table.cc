@@ -18,10 +18,6 @@ size_t Width(const std::string& text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-bool LooksLikeNumber(const std::string& cell) {
-  return !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell[0])) || cell == "-");
-}
-
 std::string Packets(const std::optional<uint64_t>& count) {
   return count ? std::to_string(*count) : "-";
 }
@@ -103,12 +99,28 @@ std::string ComparisonCell(const FlowResult& flow) {
 }
 
 std::string PacketRateCell(const FlowResult& flow) {
-  return flow.packet_rate ? fmt::format("{:.1f} kpps", *flow.packet_rate / 1e3) : "";
+  return flow.packet_rate ? fmt::format("{:.1f} kpps", *flow.packet_rate / 1e3) : "-";
 }
 
 }  // namespace
 
+std::vector<bool> NumberColumns(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<int> balance(rows.at(0).size());
+  for (size_t r = 1; r < rows.size(); ++r) {
+    if (rows[r].size() != balance.size()) continue;
+    for (size_t i = 0; i < balance.size(); ++i) {
+      if (!rows[r][i].empty() && rows[r][i] != "-") {
+        balance[i] += std::isdigit(static_cast<unsigned char>(rows[r][i][0])) ? 1 : -1;
+      }
+    }
+  }
+  std::vector<bool> numbers(balance.size());
+  std::transform(balance.begin(), balance.end(), numbers.begin(), [](int b) { return b > 0; });
+  return numbers;
+}
+
 std::string FormatTable(const std::vector<std::vector<std::string>>& rows) {
+  const std::vector<bool> numbers = NumberColumns(rows);
   std::vector<size_t> widths;
   for (const auto& row : rows) {
     // A short row is a remark that may stand across the columns.
@@ -120,10 +132,11 @@ std::string FormatTable(const std::vector<std::vector<std::string>>& rows) {
   std::string text;
   for (size_t r = 0; r < rows.size(); ++r) {
     std::string line;
+    const bool whole = rows[r].size() == numbers.size();
     for (size_t i = 0; i < rows[r].size(); ++i) {
       const std::string& cell = rows[r][i];
       const std::string padding(widths[i] - std::min(widths[i], Width(cell)), ' ');
-      line += (i ? "  " : "") + (r > 0 && LooksLikeNumber(cell) ? padding + cell : cell + padding);
+      line += (i ? "  " : "") + (numbers[i] && whole ? padding + cell : cell + padding);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
@@ -143,6 +156,16 @@ std::string HumanRate(double rate) {
     unit = larger;
   }
   return fmt::format("{:.{}f} {}", rate, rate >= 100 ? 0 : rate >= 10 ? 1 : 2, unit);
+}
+
+std::string HumanCount(double count) {
+  const char* prefix = "";
+  for (const char* larger : {"k", "M", "G"}) {
+    if (count < 999.5) break;
+    count /= 1000;
+    prefix = larger;
+  }
+  return fmt::format("{:.3g}{}", count, prefix);
 }
 
 std::string HumanPercent(double fraction) {
@@ -181,12 +204,14 @@ std::string ComparisonTable(const std::vector<json>& runs) {
   const auto add = [&](const std::string& head, auto cell) {
     std::vector<std::string> row = {head};
     for (size_t i = 0; i < runs.size(); ++i) row.push_back(cell(i));
-    if (std::any_of(row.begin() + 1, row.end(), [](const auto& c) { return !c.empty(); })) {
+    if (std::any_of(row.begin() + 1, row.end(), [](const auto& c) { return c != "-"; })) {
       rows.push_back(row);
     }
   };
-  add("set-up",
-      [&](size_t i) { return fmt::format("{:.2f} s", runs[i].value("setup_seconds", 0.0)); });
+  add("set-up", [&](size_t i) {
+    const auto seconds = runs[i].find("setup_seconds");
+    return seconds == runs[i].end() ? "-" : fmt::format("{:.2f} s", seconds->get<double>());
+  });
   add("converged in", [&](size_t i) {
     const json convergence = runs[i].value("convergence", json::object());
     return fmt::format("{:.1f} s", convergence.value("seconds", 0.0));
@@ -195,16 +220,19 @@ std::string ComparisonTable(const std::vector<json>& runs) {
     add(flows[0][f].name,
         [&](size_t i) { return f < flows[i].size() ? ComparisonCell(flows[i][f]) : "-"; });
     add("  packets/s",
-        [&](size_t i) { return f < flows[i].size() ? PacketRateCell(flows[i][f]) : ""; });
+        [&](size_t i) { return f < flows[i].size() ? PacketRateCell(flows[i][f]) : "-"; });
   }
-  add("lateness p50/p99", [&](size_t i) {
-    const json timing = runs[i].value("timing", json());
-    return timing.is_object()
-               ? fmt::format("{}/{} us", Micros(timing, "p50_ns"), Micros(timing, "p99_ns"))
-               : std::string();
-  });
+  for (const auto& [head, key] : {std::pair("lateness p50", "p50_ns"), {"  p99", "p99_ns"}}) {
+    add(head, [&, key = key](size_t i) {
+      const json timing = runs[i].value("timing", json());
+      return timing.is_object() ? Micros(timing, key) + " us" : std::string("-");
+    });
+  }
   add("verdict", [&](size_t i) {
-    return runs[i].contains("timing") ? runs[i].value("verdict", "") : std::string();
+    if (runs[i].contains("timing")) return runs[i].value("verdict", "-");
+    // Its RealtimeSimulatorImpl does not say how late events are.
+    const bool real = runs[i].at("scenario").value("mode", "") != "simulate";
+    return std::string(real ? "not reported by ns-3" : "-");
   });
   std::string text = FormatTable(rows);
   for (const json& run : runs) {

@@ -7,8 +7,10 @@
 
 namespace viaduct::run {
 
-// Rows of cells as aligned columns; the first row is the head. Cells that look like numbers are set
-// to the right.
+// Which columns hold mostly numbers and are set to the right, head and all. The first row is the
+// head; a row shorter than it is a remark and does not count.
+std::vector<bool> NumberColumns(const std::vector<std::vector<std::string>>& rows);
+// Rows of cells as aligned columns; the first row is the head.
 std::string FormatTable(const std::vector<std::vector<std::string>>& rows);
 
 // The table of one run's results (Execute()).
@@ -20,6 +22,8 @@ std::string TimingLine(const nlohmann::json& results);
 
 // "1.57 Gbit/s".
 std::string HumanRate(double bits_per_second);
+// "97.9k", "950".
+std::string HumanCount(double count);
 // "0%", "0.012%", "12.3%".
 std::string HumanPercent(double fraction);
 

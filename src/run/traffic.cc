@@ -51,6 +51,8 @@ FlowCommands TcpCommands(const Flow& flow, const std::string& address, int port)
                      "--json",
                      "--time",
                      Seconds(flow.duration),
+                     "--interval",
+                     "0.2",
                      "--connect-timeout",
                      "5000"};
   if (flow.rate) {
@@ -98,7 +100,8 @@ FlowResult::Times TimesOf(std::vector<double> values) {
   return times;
 }
 
-void ParseUdp(FlowResult& result, const std::string& receiver, const std::string& sender) {
+void ParseUdp(FlowResult& result, const Flow& flow, const std::string& receiver,
+              const std::string& sender) {
   const json received = json::parse(receiver), sent = json::parse(sender);
   result.sent = sent.at("sent").get<uint64_t>();
   result.received = received.at("received").get<uint64_t>();
@@ -121,6 +124,11 @@ void ParseUdp(FlowResult& result, const std::string& receiver, const std::string
   for (const json& packets : series.at("packets")) {
     result.samples.emplace_back(interval * static_cast<double>(result.samples.size() + 1),
                                 packets.get<double>() * bits / interval);
+  }
+  // The last interval after the sender's end is cut short by the receiver's.
+  if (!result.samples.empty() &&
+      result.samples.back().first > flow.duration.ToSeconds() + interval / 2) {
+    result.samples.pop_back();
   }
 }
 
@@ -248,7 +256,7 @@ FlowResult ParseFlow(const Flow& flow, const std::string& receiver_output,
                      const std::string& sender_output, const std::string& sender_error) {
   FlowResult result = FailedFlow(flow, "");
   try {
-    if (flow.kind == Flow::Kind::kUdp) ParseUdp(result, receiver_output, sender_output);
+    if (flow.kind == Flow::Kind::kUdp) ParseUdp(result, flow, receiver_output, sender_output);
     if (flow.kind == Flow::Kind::kTcp) ParseTcp(result, sender_output);
     if (flow.kind == Flow::Kind::kPing) ParsePing(result, flow, sender_output, sender_error);
   } catch (const json::exception&) {

@@ -34,7 +34,8 @@ struct FlowResult {
   std::optional<Times> rtt;             // ping
   std::optional<Times> delay;           // UDP, one way
   std::optional<uint64_t> retransmits;  // TCP
-  // Over time: seconds since the flow started; bit/s (UDP, TCP) or ms (ping).
+  // Over time: seconds since the flow started; bit/s in the interval that ends then (UDP, TCP), or
+  // ms (ping).
   std::vector<std::pair<double, double>> samples;
 };
 

@@ -66,6 +66,17 @@ TEST(TrafficTest, ParsesUdp) {
   EXPECT_THAT(result.samples, ElementsAre(Pair(0.5, 40 * 1280 / 0.5), Pair(1.0, 50 * 1280 / 0.5)));
 }
 
+TEST(TrafficTest, LeavesOutAnIntervalCutShort) {
+  scenario::Flow flow = Line().flows[0];
+  flow.duration = Duration::Seconds(1);
+  const FlowResult result =
+      ParseFlow(flow,
+                R"({"received": 90, "size": 160, "bit_per_s": 1, "pps": 1, "delay_us": null,
+          "series": {"interval_s": 0.5, "packets": [40, 49, 1]}})",
+                R"({"sent": 100})", "");
+  EXPECT_EQ(result.samples.size(), 2u);
+}
+
 TEST(TrafficTest, ParsesTcpAndItsErrors) {
   const scenario::Flow flow = Line().flows[1];
   const FlowResult result =
