@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from labs import VIADUCT, as_nobody, results, viaduct
+from labs import VIADUCT, as_nobody, results, running, viaduct
 
 LINE = """
 name: simline
@@ -76,3 +76,11 @@ def test_needs_no_privilege(tmp_path: Path) -> None:
         as_nobody(VIADUCT, "run", scenario, cwd=Path("/")).expect()
     else:
         viaduct("run", scenario).expect()
+
+
+def test_a_long_simulation_shows_how_far_it_is(tmp_path: Path) -> None:
+    """In virtual time an hour may pass; its user sees it pass."""
+    scenario = tmp_path / "simline.yaml"
+    scenario.write_text(LINE.replace("duration: 3s", "duration: 24h"))
+    with running("run", scenario) as run:
+        run.wait_for("s simulated", 40)

@@ -16,6 +16,7 @@
 #include "ns3/string.h"
 #include "ns3/trace-helper.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "sys/process.h"
 
@@ -36,6 +37,8 @@ namespace
 
 const Time LOOK_INTERVAL = MilliSeconds(200);   // at the routes, until they have converged
 const Time COMMAND_INTERVAL = MilliSeconds(50); // at the control channel
+// Of wall time, between two signs of life of a simulation.
+constexpr viaduct::Duration PROGRESS_INTERVAL = viaduct::Duration::Seconds(2);
 
 /** The asserts and logging of the ns-3 this was built against (ns-3's own build differs not). */
 std::string
@@ -243,7 +246,22 @@ Session::WatchCommands()
         Simulator::Stop();
         return;
     }
+    if (!m_flows.empty())
+    {
+        ShowProgress();
+    }
     Simulator::Schedule(COMMAND_INTERVAL, &Session::WatchCommands, this);
+}
+
+void
+Session::ShowProgress()
+{
+    const viaduct::Instant now = viaduct::MonotonicClock::Now();
+    if (now - m_progress >= PROGRESS_INTERVAL)
+    {
+        m_progress = now;
+        m_control.Send({{"event", "progress"}, {"time", Simulator::Now().GetSeconds()}});
+    }
 }
 
 void
@@ -295,6 +313,7 @@ Session::StartTraffic()
     {
         m_flows.push_back(std::make_unique<SimulatedFlow>(m_scenario.flows[i], i, *m_network));
     }
+    m_progress = viaduct::MonotonicClock::Now();
     for (const auto& event : m_scenario.link_events)
     {
         Simulator::Schedule(NanoSeconds(event.at.nanoseconds()),

@@ -12,6 +12,7 @@
 
 #include "ns3/lab-helper.h"
 
+#include "base/time.h"
 #include "scenario/scenario.h"
 
 #include <memory>
@@ -56,6 +57,7 @@ class Session
     void LookAtRoutes();
     void Converged(const Reachability::Result& result);
     void StartTraffic();
+    void ShowProgress();
     nlohmann::json Report() const;
     nlohmann::json Counters() const;
     void AddTiming(nlohmann::json& report) const;
@@ -70,6 +72,7 @@ class Session
     std::unique_ptr<LabHelper> m_lab;                    //!< real modes
     std::unique_ptr<Reachability> m_reachability;        //!< who reaches whom
     std::vector<std::unique_ptr<SimulatedFlow>> m_flows; //!< mode simulate
+    viaduct::Instant m_progress;                         //!< when it was last shown, wall clock
 };
 
 } // namespace sim

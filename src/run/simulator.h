@@ -14,6 +14,8 @@
 //   pairs
 //   {"event":"converged", "seconds":T, "reachable":N, "pairs":M, "unreachable":[["a","b"],...]}
 //       once: all pairs reach, or convergence.timeout has passed (then "unreachable" names pairs)
+//   {"event":"progress", "time":T}               mode simulate: while flows run, every 2 s of wall
+//   time
 //   {"event":"flow", "name", "kind", "from", "to", "sent", "received", "loss", "rate_bit_per_s",
 //    "rtt_ms":{"min","avg","max"}, "samples":[[T, VALUE],...]}    mode simulate: a flow's result;
 //       loss is 0..1, rtt_ms for ping only, samples (optional) are bit/s per second or RTT in ms
