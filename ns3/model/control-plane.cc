@@ -5,6 +5,7 @@
 #include "control-plane.h"
 
 #include "ns3-access.h"
+#include "poll-phase.h"
 
 #include "ns3/arp-l3-protocol.h"
 #include "ns3/inet-socket-address.h"
@@ -183,7 +184,10 @@ ControlPlane::AddHeldInterface(Ptr<NetDevice> device, const std::string& name)
 void
 ControlPlane::Start()
 {
-    ScanAndSchedule();
+    Scan();
+    m_scan = Simulator::Schedule(PollPhase(m_node, m_scanInterval, 0),
+                                 &ControlPlane::ScanAndSchedule,
+                                 this);
 }
 
 void

@@ -5,6 +5,7 @@
 #include "route-source.h"
 
 #include "ns3-access.h"
+#include "poll-phase.h"
 #include "wire-conversion.h"
 
 #include "ns3/ipv4-list-routing.h"
@@ -353,7 +354,9 @@ RouteSource::Start()
     ScheduleUpdate();
     if (m_polling)
     {
-        m_poll = Simulator::Schedule(m_pollInterval, &RouteSource::Poll, this);
+        m_poll = Simulator::Schedule(PollPhase(m_node, m_pollInterval, 1),
+                                     &RouteSource::Poll,
+                                     this);
     }
 }
 

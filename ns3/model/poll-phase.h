@@ -1,0 +1,39 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef POLL_PHASE_H
+#define POLL_PHASE_H
+
+#include "ns3/node.h"
+#include "ns3/nstime.h"
+
+#include <cmath>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ *
+ * When something that every node does once an interval is to begin on this node: nodes spread evenly
+ * over the interval, so that their work does not queue up at one instant and make each other, and
+ * the protocol's own events, late.
+ *
+ * @param node the node
+ * @param interval the interval
+ * @param activity 0, 1...: several activities of one node are spread as well
+ * @returns the time from now to the first turn, in [0, interval)
+ */
+inline Time
+PollPhase(Ptr<const Node> node, Time interval, uint32_t activity)
+{
+    // Multiples of the golden ratio modulo 1 stay evenly spread for any number of nodes (Weyl).
+    const double turns = (2 * node->GetId() + activity) * 0.6180339887498949;
+    return TimeStep(static_cast<uint64_t>((turns - std::floor(turns)) *
+                                          static_cast<double>(interval.GetTimeStep())));
+}
+
+} // namespace ns3
+
+#endif /* POLL_PHASE_H */
