@@ -185,9 +185,8 @@ void
 ControlPlane::Start()
 {
     Scan();
-    m_scan = Simulator::Schedule(PollPhase(m_node, m_scanInterval, 0),
-                                 &ControlPlane::ScanAndSchedule,
-                                 this);
+    m_scan = Simulator::Schedule(
+        PollPhase(m_node, m_scanInterval, 0), &ControlPlane::ScanAndSchedule, this);
 }
 
 void

@@ -16,9 +16,9 @@ namespace ns3
 /**
  * @ingroup viaduct
  *
- * When something that every node does once an interval is to begin on this node: nodes spread evenly
- * over the interval, so that their work does not queue up at one instant and make each other, and
- * the protocol's own events, late.
+ * When something that every node does once an interval is to begin on this node: nodes spread
+ * evenly over the interval, so that their work does not queue up at one instant and make each
+ * other, and the protocol's own events, late.
  *
  * @param node the node
  * @param interval the interval

@@ -354,9 +354,8 @@ RouteSource::Start()
     ScheduleUpdate();
     if (m_polling)
     {
-        m_poll = Simulator::Schedule(PollPhase(m_node, m_pollInterval, 1),
-                                     &RouteSource::Poll,
-                                     this);
+        m_poll =
+            Simulator::Schedule(PollPhase(m_node, m_pollInterval, 1), &RouteSource::Poll, this);
     }
 }
 
