@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import os
+import re
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -39,7 +41,8 @@ def test_exec_of_an_unknown_node(up: str) -> None:
 
 
 def test_ls_shows_it(up: str) -> None:
-    assert up in viaduct("ls").expect().output
+    shown = viaduct("ls").expect().output
+    assert re.search(rf"^{up} +up +\d+ +{getpass.getuser()} ", shown, re.MULTILINE), shown
     listed = json.loads(viaduct("ls", "--json").expect().output)
     assert up in json.dumps(listed)
 

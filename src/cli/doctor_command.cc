@@ -1,6 +1,7 @@
 // viaduct doctor: what this machine can do.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -82,10 +83,14 @@ void Print(const std::vector<Feature>& features) {
     rows.push_back({feature.name, Word(feature.state), feature.purpose});
   }
   std::fputs(run::FormatTable(rows).c_str(), stdout);
+  const bool complete = std::all_of(features.begin(), features.end(), [](const Feature& feature) {
+    return feature.state == Feature::State::kPresent;
+  });
+  if (!complete) std::puts("\nWhat is not here limits only what it is used for. To get it:");
   for (const Feature& feature : features) {
     if (feature.state == Feature::State::kPresent) continue;
-    std::printf("%s: %s%s%s\n", feature.name.c_str(), feature.remedy.c_str(),
-                feature.detail.empty() ? "" : " -- ", feature.detail.c_str());
+    std::printf("  %s: %s%s%s\n", feature.name.c_str(), feature.remedy.c_str(),
+                feature.detail.empty() ? "" : "; the error was: ", feature.detail.c_str());
   }
 }
 

@@ -1,5 +1,6 @@
 // viaduct ls: the labs of this machine.
 #include <fmt/format.h>
+#include <pwd.h>
 
 #include <cstdio>
 #include <memory>
@@ -12,22 +13,29 @@
 namespace viaduct::cli {
 namespace {
 
+std::string UserName(uid_t uid) {
+  const passwd* user = getpwuid(uid);
+  return user ? user->pw_name : std::to_string(uid);
+}
+
 void List(bool as_json) {
   nlohmann::json list = nlohmann::json::array();
-  std::vector<std::vector<std::string>> rows = {{"lab", "state", "broker", "user", "since"}};
+  std::vector<std::vector<std::string>> rows = {{"lab", "state", "broker pid", "user", "since"}};
   for (const lab::RunInfo& run : lab::ListRuns()) {
     list.push_back({{"lab", run.lab},
                     {"state", StateOf(run)},
                     {"broker_pid", run.broker_pid},
                     {"uid", run.owner_uid},
                     {"created", run.created}});
-    rows.push_back({run.lab, StateOf(run), std::to_string(run.broker_pid),
-                    std::to_string(run.owner_uid), run.created});
+    rows.push_back({run.lab, StateOf(run), std::to_string(run.broker_pid), UserName(run.owner_uid),
+                    run.created});
   }
   if (as_json) {
     std::printf("%s\n", list.dump(2).c_str());
   } else if (rows.size() > 1) {
     std::fputs(run::FormatTable(rows).c_str(), stdout);
+  } else {
+    std::fputs("no labs; viaduct up FILE.yaml starts one\n", stderr);
   }
 }
 
