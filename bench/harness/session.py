@@ -29,8 +29,13 @@ class Namespace:
     name: str
 
     def command(self, command: Sequence[str], cpu: int | None = None) -> list[str]:
-        """The command, to be run in this namespace and pinned to a CPU."""
+        """The command, to be run in this namespace and pinned to a CPU.
+
+        Forwarders run at nice -20, as the product's simulator makes itself: same chances for all.
+        """
         pin = ["taskset", "-c", str(cpu)] if cpu is not None else []
+        if cpu == FORWARDER_CPU:
+            pin += ["nice", "-n", "-20"]
         return ["nsenter", f"--net=/run/netns/{self.name}", *pin, *command]
 
     def run(self, command: Sequence[str]) -> str:
