@@ -135,11 +135,13 @@ ControlPlane::GetTypeId()
             .SetParent<Object>()
             .SetGroupName("Viaduct")
             .AddConstructor<ControlPlane>()
-            .AddAttribute("ScanInterval",
-                          "How often the node's sockets are looked at.",
-                          TimeValue(MilliSeconds(100)),
-                          MakeTimeAccessor(&ControlPlane::m_scanInterval),
-                          MakeTimeChecker(MicroSeconds(1)))
+            .AddAttribute(
+                "ScanInterval",
+                "How often the node's sockets are looked at. Only a protocol that opens a "
+                "socket during the run and waits to be spoken to first waits so long.",
+                TimeValue(MilliSeconds(500)),
+                MakeTimeAccessor(&ControlPlane::m_scanInterval),
+                MakeTimeChecker(MicroSeconds(1)))
             .AddTraceSource("Opened",
                             "A kernel socket was opened for what a protocol talks on.",
                             MakeTraceSourceAccessor(&ControlPlane::m_openedTrace),
