@@ -82,6 +82,12 @@ TEST(TableTest, ShowsResultsAndVerdict) {
   EXPECT_EQ(TimingLine(late), "");
 }
 
+TEST(TableTest, SaysWhatNoSocketCouldCarry) {
+  json results = Results("offload");
+  results["unsupported"] = {"n1 eth0: IP protocol 2: refused"};
+  EXPECT_THAT(ResultTable(results), HasSubstr("not carried: n1 eth0: IP protocol 2: refused\n"));
+}
+
 TEST(TableTest, ComparesModes) {
   const std::string table = ComparisonTable({Results("traditional"), Results("offload")});
   EXPECT_THAT(table, AllOf(HasSubstr("traditional"), HasSubstr("offload"), HasSubstr("1.0 kpps"),

@@ -21,7 +21,8 @@
 //       loss is 0..1, rtt_ms for ping only, samples (optional) are bit/s per second or RTT in ms
 //   {"event":"report", "version":V, "ns3":V, "build":"asserts on", "timing":{"events", "p50_ns",
 //    "p99_ns", "max_ns"}, "loop":{NAME:SECONDS,...}, "counters":{...}, "routes":{NODE:N,...}}
-//       (mode simulate also "assumptions":[TEXT,...] and
+//       (mode offload also "route_pushes":{"batches","refused","seconds"} and
+//       "unsupported":[TEXT,...]; mode simulate also "assumptions":[TEXT,...] and
 //       "captures":[{"link","file","frames","dropped"}]) the last message, before exit with status
 //       0; "timing" and "loop" in real time only
 //   {"event":"error", "message":M, "status":S}   instead, before exit with status S (ExitStatus)

@@ -65,11 +65,15 @@ std::string ProgramTable(const json& results) {
   return rows.size() > 1 ? FormatTable(rows) : "";
 }
 
-// What the simulator filled in that the scenario does not say.
-std::string AssumptionLines(const json& results, const std::string& head = "assumed") {
+// What the simulator filled in that the scenario does not say, and what of the protocol's traffic
+// no kernel socket could carry.
+std::string CaveatLines(const json& results, const std::string& head = "assumed") {
   std::string text;
   for (const json& assumption : results.value("assumptions", json::array())) {
     text += fmt::format("{}: {}\n", head, assumption.get<std::string>());
+  }
+  for (const json& line : results.value("unsupported", json::array())) {
+    text += fmt::format("not carried: {}\n", line.get<std::string>());
   }
   return text;
 }
@@ -189,8 +193,8 @@ std::string TimingLine(const json& results) {
 }
 
 std::string ResultTable(const json& results) {
-  return FlowTable(results) + ProgramTable(results) + CaptureLines(results) +
-         AssumptionLines(results) + TimingLine(results);
+  return FlowTable(results) + ProgramTable(results) + CaptureLines(results) + CaveatLines(results) +
+         TimingLine(results);
 }
 
 std::string ComparisonTable(const std::vector<json>& runs) {
@@ -236,7 +240,7 @@ std::string ComparisonTable(const std::vector<json>& runs) {
   });
   std::string text = FormatTable(rows);
   for (const json& run : runs) {
-    text += AssumptionLines(run, "assumed in mode " + run.at("scenario").value("mode", ""));
+    text += CaveatLines(run, "assumed in mode " + run.at("scenario").value("mode", ""));
   }
   return text;
 }

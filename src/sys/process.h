@@ -25,9 +25,9 @@ UniqueFd OpenPidFd(int pid);
 // (those that are not our children: until /proc says so), at the latest a second after SIGKILL.
 void TerminateProcesses(const std::vector<int>& pids, Duration patience);
 
-// Scheduling priority of a process that must run on time (nice -20). Allow... as root, before giving
-// root up: then this process and those it starts may Take... it. Returns the nice value in effect:
-// a machine that forbids both (a container) is no error, only later.
+// Scheduling priority of a process that must run on time (nice -20). Allow... as root, before
+// giving root up: then this process and those it starts may Take... it. Returns the nice value in
+// effect: a machine that forbids both (a container) is no error, only later.
 void AllowHighestPriority();
 int TakeHighestPriority();
 
