@@ -1,0 +1,128 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+// What ReactorSimulatorImpl measures of itself: lateness, and where the loop's time goes.
+
+#include "reactor-simulator-impl.h"
+
+#include "ns3/log.h"
+
+#include <array>
+#include <ostream>
+#include <utility>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("ReactorStatistics");
+
+void
+ReactorSimulatorImpl::RecordLateness(int64_t lateness, uint32_t context)
+{
+    m_lateness.Record(lateness);
+    if (m_latenessLimit.IsStrictlyPositive() && lateness > m_latenessLimit.GetNanoSeconds())
+    {
+        m_overLimit++;
+        if (m_firstOverLimit < 0)
+        {
+            m_firstOverLimit = m_currentTs;
+        }
+    }
+    if (lateness > m_lateThreshold.GetNanoSeconds())
+    {
+        m_eventLateTrace(NanoSeconds(lateness), context);
+    }
+}
+
+ReactorSimulatorImpl::Phase
+ReactorSimulatorImpl::SetPhase(Phase phase)
+{
+    const int64_t now = m_clock->Now();
+    m_phaseTime[m_phase] += now - m_phaseStart;
+    m_phaseStart = now;
+    return std::exchange(m_phase, phase);
+}
+
+ReactorSimulatorImpl::Breakdown
+ReactorSimulatorImpl::GetBreakdown() const
+{
+    Breakdown breakdown;
+    int64_t total = 0;
+    for (int i = 0; i < N_PHASES; ++i)
+    {
+        breakdown.time[i] = NanoSeconds(m_phaseTime[i]);
+        total += m_phaseTime[i];
+    }
+    breakdown.total = NanoSeconds(total);
+    breakdown.turns = m_turns;
+    breakdown.events = m_measuredEvents;
+    breakdown.bursts = m_bursts;
+    breakdown.sleeps = m_sleeps;
+    return breakdown;
+}
+
+const viaduct::Histogram&
+ReactorSimulatorImpl::GetLateness() const
+{
+    return m_lateness;
+}
+
+bool
+ReactorSimulatorImpl::IsVoid() const
+{
+    return static_cast<double>(m_overLimit) >
+           (1 - m_latenessQuantile) * static_cast<double>(m_lateness.Count());
+}
+
+Time
+ReactorSimulatorImpl::GetFirstOverLimit() const
+{
+    return NanoSeconds(m_firstOverLimit);
+}
+
+void
+ReactorSimulatorImpl::ResetStatistics()
+{
+    NS_LOG_FUNCTION(this);
+    if (m_running)
+    {
+        SetPhase(m_phase);
+    }
+    m_phaseTime.fill(0);
+    m_turns = m_bursts = m_sleeps = m_measuredEvents = 0;
+    m_lateness.Reset();
+    m_overLimit = 0;
+    m_firstOverLimit = -1;
+}
+
+void
+ReactorSimulatorImpl::Print(std::ostream& os) const
+{
+    const Breakdown b = GetBreakdown();
+    constexpr std::array<const char*, N_PHASES> NAMES{
+        "events", "reading", "writing", "sleeping", "spinning"};
+    os << "loop: " << b.total.GetSeconds() << " s wall time in " << b.turns << " turns, "
+       << b.events << " events, " << b.bursts << " bursts, " << b.sleeps << " sleeps\n";
+    for (int i = 0; i < N_PHASES; ++i)
+    {
+        const double share =
+            b.total.IsZero() ? 0 : 100 * b.time[i].GetSeconds() / b.total.GetSeconds();
+        os << "  " << NAMES[i] << ": " << b.time[i].GetSeconds() << " s (" << share << "%)\n";
+    }
+    const auto microseconds = [](int64_t ns) { return static_cast<double>(ns) / 1000; };
+    os << "timing: p50 " << microseconds(m_lateness.Quantile(0.5)) << " us, p99 "
+       << microseconds(m_lateness.Quantile(0.99)) << " us, max " << microseconds(m_lateness.Max())
+       << " us late";
+    if (IsVoid())
+    {
+        os << " VOID (limit " << microseconds(m_latenessLimit.GetNanoSeconds())
+           << " us first exceeded at " << GetFirstOverLimit().GetSeconds() << " s)\n";
+    }
+    else
+    {
+        os << " VALID\n";
+    }
+}
+
+} // namespace ns3
