@@ -32,7 +32,8 @@ void AddDocs(CLI::App& app, Invocation&) {
   CLI::App* command = app.add_subcommand("docs", "print a generated document");
   command->add_option("TOPIC", *topic, "scenario")->required()->check(CLI::IsMember({"scenario"}));
   command->group("");  // hidden
-  command->callback([] { std::fputs(scenario::DocumentKeys().c_str(), stdout); });
+  // The only topic so far; holding it keeps what the option writes to alive.
+  command->callback([topic] { std::fputs(scenario::DocumentKeys().c_str(), stdout); });
 }
 
 }  // namespace viaduct::cli
