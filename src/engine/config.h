@@ -1,0 +1,57 @@
+// What an engine is asked to do: ports, pairs of attachments between them, a SPEC a direction.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "path/spec.h"
+
+namespace viaduct::engine {
+
+// One end of a pair: a port, or the frames of one VLAN or MPLS label on it. Tags are taken off
+// before the path and put on (the far end's own) after it.
+struct Attachment {
+  size_t port = 0;               // index into the engine's ports
+  std::optional<uint16_t> vlan;  // 1..4094 (IEEE 802.1Q)
+  std::optional<uint32_t> mpls;  // 16..1048575 (RFC 3032)
+  friend bool operator==(const Attachment&, const Attachment&) = default;
+};
+
+// A class of a pair's packets with SPECs of its own; the first whose filter matches takes a packet.
+struct Class {
+  std::string name;
+  std::string filter;  // pcap-filter(7), seen on the untagged frame
+  path::Spec up, down;
+};
+
+struct Pair {
+  std::string name;  // unique in an engine
+  Attachment a, b;
+  path::Spec up, down;  // a to b, b to a: what no class matches
+  std::vector<Class> classes;
+};
+
+// How a thread waits for the next deadline (measurements: docs/architecture.md).
+enum class Waiting {
+  kHybrid,     // sleep until shortly before, then spin
+  kCpuSaving,  // sleep only
+  kBusy,       // spin only
+};
+
+struct Config {
+  std::string name;                // of the run: control socket, statistics
+  std::vector<std::string> ports;  // names for messages and statistics, by index
+  std::vector<Pair> pairs;
+  uint64_t seed = 1;
+  int64_t memory = int64_t{512} << 20;  // bytes for all frames that wait
+  std::vector<std::string> spill;       // directories, used in turn; empty: no spilling
+  Waiting waiting = Waiting::kHybrid;
+  int threads = 1;                   // pairs are dealt to threads
+  std::vector<int> cpus;             // pinned to these, in order; empty: not pinned
+  std::optional<std::string> trace;  // file: every packet's fate, .jsonl or .pcapng
+};
+
+}  // namespace viaduct::engine
