@@ -21,7 +21,6 @@ PacketFilter PacketFilter::Compile(const std::string& expression) {
     throw UsageError("packet filter \"" + expression + "\": " + pcap_geterr(pcap.get()) +
                      " (the syntax is tcpdump's, see pcap-filter(7))");
   }
-  static_assert(sizeof(bpf_insn) == sizeof(sock_filter));
   for (u_int i = 0; i < program.bf_len; ++i) {
     const bpf_insn& from = program.bf_insns[i];
     filter.instructions_.push_back({from.code, from.jt, from.jf, from.k});
@@ -40,6 +39,15 @@ void PacketFilter::Attach(int socket_fd) const {
   const sock_fprog program = Program();
   SystemCall("attach a packet filter",
              setsockopt(socket_fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program));
+}
+
+bool PacketFilter::Matches(std::span<const std::byte> frame) const {
+  if (PassesEverything()) return true;
+  static_assert(sizeof(bpf_insn) == sizeof(sock_filter) &&
+                offsetof(bpf_insn, k) == offsetof(sock_filter, k));
+  const auto length = static_cast<u_int>(frame.size());
+  return bpf_filter(reinterpret_cast<const bpf_insn*>(instructions_.data()),
+                    reinterpret_cast<const u_char*>(frame.data()), length, length) != 0;
 }
 
 }  // namespace viaduct::sys

@@ -3,6 +3,8 @@
 
 #include <linux/filter.h>
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,8 @@ class PacketFilter {
   sock_fprog Program() const;
   // Sets it on a packet socket; does nothing for an empty filter. Throws SystemError.
   void Attach(int socket_fd) const;
+  // Runs it here, without a socket.
+  bool Matches(std::span<const std::byte> frame) const;
   const std::vector<sock_filter>& instructions() const { return instructions_; }
 
  private:

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
+#include "wire/packet_builder.h"
 
 namespace viaduct::sys {
 namespace {
@@ -26,6 +27,16 @@ TEST(PacketFilter, CompilesForEthernet) {
   const sock_fprog program = filter.Program();
   EXPECT_EQ(program.len, 4);
   EXPECT_EQ(program.filter, code.data());
+}
+
+TEST(PacketFilter, RunsWithoutASocket) {
+  using namespace wire::packet;
+  const PacketFilter filter = PacketFilter::Compile("udp dst port 53 or arp");
+  EXPECT_TRUE(filter.Matches(wire::packet::Build(Ethernet{} / Ipv4{} / Udp{1024, 53})));
+  EXPECT_FALSE(filter.Matches(wire::packet::Build(Ethernet{} / Ipv4{} / Udp{53, 1024})));
+  EXPECT_TRUE(filter.Matches(wire::packet::Build(Ethernet{} / Arp{})));
+  EXPECT_FALSE(filter.Matches({}));
+  EXPECT_TRUE(PacketFilter::Compile("").Matches({}));
 }
 
 TEST(PacketFilter, CarriesLibpcapsWords) {

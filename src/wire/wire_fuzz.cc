@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "wire/checksum.h"
+#include "wire/link_tag.h"
 #include "wire/packet_builder.h"
 #include "wire/segment.h"
 
@@ -20,6 +21,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   packet::DescribePacket(frame);
   std::vector<std::byte> copy(frame.begin(), frame.end());
   CompletePartialChecksum(copy, start, offset);
+
+  // What was taken off and put on again is the same frame.
+  std::vector<std::byte> tagged(frame.begin(), frame.end());
+  if (const auto untagged = PopTag(tagged)) {
+    const auto again = PushTag(*untagged, OuterTag(frame));
+    if (!again || !std::equal(again->begin(), again->end(), frame.begin(), frame.end())) {
+      __builtin_trap();
+    }
+  }
 
   auto segmenter = Segmenter::Begin(frame, std::max<uint16_t>(gso_size, 16), (start & 1) != 0);
   std::vector<std::byte> memory(2048);

@@ -1,0 +1,61 @@
+// Which pair, direction and class a received frame belongs to, and the tags around it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/config.h"
+#include "engine/engine.h"
+#include "sys/filter.h"
+#include "wire/link_tag.h"
+
+namespace viaduct::engine {
+
+class Classifier {
+ public:
+  // UsageError: no pairs, names or attachments given twice, a port, VLAN or label out of range, a
+  // filter that cannot be compiled.
+  explicit Classifier(const Config& config);
+
+  struct Match {
+    uint32_t pair = 0;         // index into Config::pairs
+    uint32_t class_index = 0;  // 0: the pair's own SPEC; i: Pair::classes[i - 1]
+    Direction direction = Direction::kUp;
+    size_t out = 0;     // the port at the far end
+    wire::LinkTag tag;  // to be pushed before it leaves there (wire::PushTag)
+  };
+  // Takes the link's tag off `frame` (a proper frame from `port`; see io/super_frame.h): it then
+  // begins later in the same memory. Nothing when it is of no pair, or cannot carry the far end's
+  // tag (ARP and a label); then it is only good for dropping. An untagged attachment takes what no
+  // tagged one on its port does, with its tags, if any. No allocation.
+  std::optional<Match> Classify(size_t port, wire::Bytes& frame) const;
+
+ private:
+  // One end of a pair, as frames arrive at it.
+  struct End {
+    uint32_t pair = 0;
+    Direction direction = Direction::kUp;
+    size_t out = 0;
+    wire::LinkTag far_tag;
+  };
+  static constexpr size_t kVlans = 4096;
+  static constexpr int32_t kNone = -1;
+  // Indices into ends_.
+  struct PortTable {
+    std::array<int32_t, kVlans> by_vlan;
+    std::unordered_map<uint32_t, int32_t> by_label;
+    int32_t untagged = kNone;
+  };
+
+  void AddEnd(const Config& config, uint32_t pair, Direction direction);
+  int32_t Find(size_t port, const wire::LinkTag& tag) const;
+
+  std::vector<PortTable> ports_;
+  std::vector<End> ends_;
+  std::vector<std::vector<sys::PacketFilter>> filters_;  // by pair, in the order of its classes
+};
+
+}  // namespace viaduct::engine
