@@ -66,6 +66,10 @@ class Engine {
   // changed.
   void Apply(const Change& change);
   Statistics Read() const;  // any thread
+  // Any thread. The interface of this port has come back under a new index (the old one was
+  // deleted): forwards through the new port from now on; counters go on. The engine notices by
+  // itself when an interface is only taken down and up.
+  void ReplacePort(size_t port, std::unique_ptr<io::AnyPort> replacement);
 
  private:
   class Impl;

@@ -48,7 +48,8 @@ struct PortCounters {
 //    dropped-and-counted). Less than all means the kernel is out of buffers: offer the rest later.
 //  - Fd() is readable (poll) when Receive() would return something; -1 when there is nothing to
 //    wait for.
-//  - One thread uses a port. Neither call allocates, throws, or logs.
+//  - One thread calls Receive(); the same or one other calls Transmit() (RingPort; the others: one
+//    thread for both, and for Counters()). Neither call allocates, throws, or logs.
 template <class P>
 concept Port = requires(P p, std::span<ReceivedFrame> rx, std::span<const FrameToSend> tx) {
   { p.Receive(rx) } -> std::same_as<size_t>;
@@ -64,7 +65,11 @@ class AnyPort {
   virtual size_t Receive(std::span<ReceivedFrame> frames) = 0;
   virtual size_t Transmit(std::span<const FrameToSend> frames) = 0;
   virtual int Fd() = 0;
+  // Any thread (RingPort).
   virtual PortCounters Counters() = 0;
+  // Any thread; a few system calls. Whether frames can pass: the interface is there, up, and has a
+  // carrier. Ports that cannot tell say yes.
+  virtual bool Up() = 0;
 };
 
 template <Port P>
@@ -75,6 +80,13 @@ class PortHolder final : public AnyPort {
   size_t Transmit(std::span<const FrameToSend> frames) override { return port_.Transmit(frames); }
   int Fd() override { return port_.Fd(); }
   PortCounters Counters() override { return port_.Counters(); }
+  bool Up() override {
+    if constexpr (requires(P & p) { p.Up(); }) {
+      return port_.Up();
+    } else {
+      return true;
+    }
+  }
   P& port() { return port_; }
 
  private:

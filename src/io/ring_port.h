@@ -45,7 +45,9 @@ class RingPort {
   size_t Receive(std::span<ReceivedFrame> frames);
   size_t Transmit(std::span<const FrameToSend> frames);
   int Fd();
-  PortCounters Counters();
+  PortCounters Counters();  // any thread
+  // Whether the interface is there, up, and has a carrier. Any thread; three system calls.
+  bool Up();
 
  private:
   class Impl;

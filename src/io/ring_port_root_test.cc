@@ -142,7 +142,9 @@ TEST_F(RingPortRootTest, GoesOnAfterAFrameTheKernelRefuses) {
 TEST_F(RingPortRootTest, SurvivesALinkThatGoesDownAndUp) {
   RingPort a = PortA();
   RingPort b = PortB();
+  EXPECT_TRUE(a.Up());
   network_->b.Run("ip link set b0 down");  // a0 loses its carrier
+  EXPECT_FALSE(a.Up());
   EXPECT_EQ(SendFrame(a, Frame("lost")), 1u);
   network_->a.Run("ip link set a0 down");
   EXPECT_EQ(SendFrame(a, Frame("lost")), 1u);
@@ -155,6 +157,7 @@ TEST_F(RingPortRootTest, SurvivesALinkThatGoesDownAndUp) {
 
   network_->a.Run("ip link set a0 up");
   network_->b.Run("ip link set b0 up");
+  EXPECT_TRUE(a.Up());
   a.Receive(received);
   EXPECT_EQ(SendFrame(a, Frame("good")), 1u);
   EXPECT_THAT(ReceiveDescribed(b, 1),

@@ -48,6 +48,8 @@ class Fifo {
   virtual ~Fifo() = default;
   // False: no room (memory limit, disk full, disk too slow); the packet stays the caller's.
   virtual bool Push(const Packet& packet) = 0;
+  // After Push() was false: whether a disk was the reason (Fate::kDiskBehind), and not memory.
+  virtual bool DiskBehind() const { return false; }
   // The oldest; nullptr when empty, or when the oldest is still on its way from disk (see Empty).
   virtual const Packet* Front() = 0;
   virtual void PopFront() = 0;  // Front() was not nullptr; its frame is now the caller's

@@ -42,6 +42,9 @@ class Pipeline {
   // Takes the frame at its arrival instant. `now` never goes back between calls of Push, Pop and
   // Change; internal events before `now` happen first, at their own instants.
   void Push(FrameHandle frame, uint32_t bytes, Instant now);
+  // Counts (and shows the observer) a packet that arrived but has no frame, because there was no
+  // memory to take it in: it arrived and met `cause`, and passes no stage.
+  void Refuse(uint32_t bytes, Fate cause, Instant now);
   // When Pop would next have something to do; Never when nothing waits.
   Instant NextEvent() const;
   // Moves what is due at `now` to `out`, earliest first; returns how many. Call again when full.
