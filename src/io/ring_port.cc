@@ -351,5 +351,6 @@ size_t RingPort::Receive(std::span<ReceivedFrame> frames) { return impl_->Receiv
 size_t RingPort::Transmit(std::span<const FrameToSend> frames) { return impl_->Transmit(frames); }
 int RingPort::Fd() { return impl_->Fd(); }
 PortCounters RingPort::Counters() { return impl_->Counters(); }
+bool RingPort::Up() { return impl_->Up(); }
 
 }  // namespace viaduct::io
