@@ -30,6 +30,7 @@ namespace ns3
 using viaduct::Duration;
 using viaduct::UsageError;
 using SpecQueue = viaduct::path::Queue;
+using viaduct::path::Aqm;
 using viaduct::path::Spec;
 
 namespace
@@ -74,15 +75,15 @@ AddQueueManagement(Ptr<NetDevice> device, Spec& spec, const std::string& where)
     const std::string type = disc->GetInstanceTypeId().GetName();
     if (type == "ns3::CoDelQueueDisc")
     {
-        spec.aqm = "codel";
+        spec.aqm = Aqm("codel");
     }
     else if (type == "ns3::PieQueueDisc")
     {
-        spec.aqm = "pie";
+        spec.aqm = Aqm("pie");
     }
     else if (type == "ns3::RedQueueDisc")
     {
-        spec.aqm = "red";
+        spec.aqm = Aqm("red");
     }
     else if (type != "ns3::FqCoDelQueueDisc" && type != "ns3::PfifoFastQueueDisc" &&
              type != "ns3::FifoQueueDisc")
@@ -144,7 +145,7 @@ ErrorsOf(Ptr<NetDevice> receiver, const std::string& where)
     switch (rated->GetUnit())
     {
     case RateErrorModel::ERROR_UNIT_PACKET:
-        spec.loss = rate;
+        spec.loss = viaduct::path::Chance{rate};
         break;
     case RateErrorModel::ERROR_UNIT_BIT:
         spec.bit_error_rate = rate;
@@ -190,6 +191,12 @@ ChannelSpec(Ptr<NetDevice> sender,
 void
 CheckSimulates(const Spec& spec, const std::string& where)
 {
+    if (const std::string word = viaduct::path::FirstBeyondBasics(spec); !word.empty())
+    {
+        throw UsageError(where + ": " + word +
+                         ": ns-3's wired channels do not have it in mode simulate; leave it out or "
+                         "use another mode");
+    }
     const char* what = spec.jitter         ? "jitter"
                        : spec.distribution ? "dist"
                        : spec.duplicate    ? "dup"

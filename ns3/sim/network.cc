@@ -97,7 +97,8 @@ ErrorModelOf(const Spec& spec)
 {
     auto model = CreateObject<RateErrorModel>();
     model->SetUnit(spec.loss ? RateErrorModel::ERROR_UNIT_PACKET : RateErrorModel::ERROR_UNIT_BIT);
-    model->SetRate(spec.loss ? *spec.loss : spec.bit_error_rate.value_or(0));
+    model->SetRate(spec.loss ? std::get<viaduct::path::Chance>(*spec.loss).probability
+                             : spec.bit_error_rate.value_or(0));
     return model;
 }
 
@@ -612,7 +613,7 @@ Network::SetLinkUp(const std::string& name, bool up)
         device->GetAttribute("ReceiveErrorModel", old);
         link.errorModels.push_back(old.GetObject());
         Spec nothingPasses;
-        nothingPasses.loss = 1;
+        nothingPasses.loss = viaduct::path::Chance{1};
         device->SetAttribute("ReceiveErrorModel", PointerValue(ErrorModelOf(nothingPasses)));
     }
     if (up)

@@ -28,21 +28,17 @@ void CheckMeaning(const path::Spec& spec, const std::string& where) {
                            ": ber= cannot be honoured by the kernel's qdiscs (netem corrupts " +
                            "frames, whatever their length, not bits); leave it out");
   }
-  if (spec.queue && !spec.rate) {
-    throw UsageError(where + ": queue= has a meaning only together with rate=");
-  }
-  if (spec.aqm && !spec.rate) {
-    throw UsageError(where + ": aqm= has a meaning only together with rate=");
+  if (const std::string word = path::FirstBeyondBasics(spec); !word.empty()) {
+    throw EnvironmentError(where + ": " + word +
+                           " cannot be honoured by the kernel's qdiscs as set up here; only the " +
+                           "path emulator has it");
   }
   if (spec.aqm && spec.queue) {
     throw UsageError(where + ": give queue= or aqm=, not both");
   }
-  if (spec.aqm == "red") {
+  if (spec.aqm && spec.aqm->name == "red") {
     throw EnvironmentError(where + ": aqm=red needs thresholds that the SPEC does not have; " +
                            "choose codel, pie or fq_codel");
-  }
-  if (spec.reorder && !spec.delay) {
-    throw UsageError(where + ": reorder= needs delay= (a reordered frame is one not delayed)");
   }
 }
 
@@ -50,9 +46,9 @@ sys::Netem ToNetem(const path::Spec& spec) {
   sys::Netem netem;
   netem.delay = spec.delay.value_or(Duration());
   netem.jitter = spec.jitter.value_or(Duration());
-  netem.loss = spec.loss.value_or(0);
-  netem.duplicate = spec.duplicate.value_or(0);
-  netem.reorder = spec.reorder.value_or(0);
+  netem.loss = spec.loss ? std::get<path::Chance>(*spec.loss).probability : 0;
+  netem.duplicate = spec.duplicate ? spec.duplicate->probability : 0;
+  netem.reorder = spec.reorder ? spec.reorder->chance.probability : 0;
   const std::string distribution = spec.distribution.value_or("uniform");
   if (distribution != "uniform") netem.distribution = sys::LoadDistribution(distribution);
   return netem;
@@ -105,7 +101,7 @@ void CheckSpec(const path::Spec& spec, const std::string& where, Requirements* r
   if (spec.aqm) {
     path::Spec aqm;
     aqm.aqm = spec.aqm;
-    requirements->Need(*spec.aqm, where, aqm);
+    requirements->Need(spec.aqm->name, where, aqm);
   }
 }
 
@@ -118,8 +114,10 @@ Impairment Impairment::FromSpec(const path::Spec& spec, int mtu, const std::stri
   if (!spec.rate) return impairment;
   impairment.token_bucket =
       sys::TokenBucket{*spec.rate, sys::SensibleBurst(*spec.rate, mtu), QueueBytes(spec, mtu)};
-  impairment.aqm = spec.aqm;
-  if (spec.aqm) return impairment;
+  if (spec.aqm) {
+    impairment.aqm = spec.aqm->name;
+    return impairment;
+  }
   if (!spec.queue) {
     impairment.queue_packets = kDefaultQueuePackets;
   } else if (spec.queue->unit == path::Queue::Unit::kPackets) {

@@ -9,6 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     const auto spec = ParseSpec({reinterpret_cast<const char*>(data), size});
     if (ParseSpec(FormatSpec(spec)) != spec) __builtin_trap();
+    if (ChangeSpec({}, FormatSpec(spec)) != spec) __builtin_trap();
   } catch (const viaduct::UsageError&) {
   }
   return 0;
