@@ -162,8 +162,6 @@ std::string_view Describe(Code code) {
       return "add a routing rule";
     case Code::kAddMptcpEndpoint:
       return "add an MPTCP endpoint";
-    case Code::kRun:
-      return "run a program";
     case Code::kOpenSocket:
       return "open a socket";
     case Code::kBind:

@@ -47,8 +47,6 @@ enum class Code : uint16_t {
   kWriteSysctl,       // text: name, a zero byte, value
   kAddRule,           // Rule: packets from a source use a table
   kAddMptcpEndpoint,  // MptcpEndpoint: a further address for MPTCP's subflows
-  kRun,  // text: arguments, each ended by a zero byte: a short program, waited for (no virtual-time
-         // guarantees); kDone carries its output
 
   // Requests about sockets; subject = the socket, a number below kAccepted the simulator chooses.
   kOpenSocket = 0x100,  // OpenSocket. No answer

@@ -1,0 +1,100 @@
+// viaduct-guest: the first and, but for what it is told to start, only process of a guest kernel.
+//
+//   viaduct-guest             as init: takes VIADUCT_CONTROL (the control interface, eth0) and
+//                             VIADUCT_CONTROL_MTU (1500) from the kernel's command line
+//   viaduct-guest --socket N  in namespaces of its own on the host's kernel, with the simulator at
+//                             the other end of the SOCK_SEQPACKET socket N: for tests
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "kernel/guest/agent.h"
+#include "kernel/guest/nodes.h"
+#include "kernel/guest/sockets.h"
+#include "kernel/guest/transport.h"
+#include "sys/link.h"
+
+namespace {
+
+using namespace viaduct;
+using namespace viaduct::kernel::guest;
+
+void Mount(const char* type, const char* where) {
+  SystemCall(std::string("mount ") + where, mount(type, where, type, 0, nullptr));
+}
+
+// The root file system is the host's, read-only; what a guest writes is its own.
+void MountSystem() {
+  Mount("proc", "/proc");
+  Mount("sysfs", "/sys");
+  Mount("devtmpfs", "/dev");
+  Mount("tmpfs", "/run");
+  Mount("tmpfs", "/tmp");
+}
+
+// The same for a test on the host: namespaces that vanish with the process.
+void EnterOwnNamespaces() {
+  SystemCall("unshare", unshare(CLONE_NEWNET | CLONE_NEWNS));
+  SystemCall("make mounts private", mount("", "/", "", MS_REC | MS_PRIVATE, nullptr));
+  Mount("tmpfs", "/run");
+  Mount("sysfs", "/sys");
+}
+
+int Number(const char* text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text, text + strlen(text), value);
+  if (error != std::errc() || *end != '\0' || value < 0) {
+    throw UsageError(std::string("viaduct-guest: not a number: ") + text);
+  }
+  return value;
+}
+
+std::unique_ptr<Transport> ControlInterface() {
+  const char* name = getenv("VIADUCT_CONTROL");
+  const char* mtu = getenv("VIADUCT_CONTROL_MTU");
+  return std::make_unique<FrameTransport>(name != nullptr ? name : "eth0",
+                                          static_cast<size_t>(mtu != nullptr ? Number(mtu) : 1500));
+}
+
+std::unique_ptr<Transport> Prepare(int argc, char** argv) {
+  if (argc == 3 && strcmp(argv[1], "--socket") == 0) {
+    UniqueFd socket(Number(argv[2]));
+    EnterOwnNamespaces();
+    return std::make_unique<SocketTransport>(std::move(socket));
+  }
+  if (getpid() != 1) throw UsageError("viaduct-guest: runs as init of a guest kernel");
+  MountSystem();
+  return ControlInterface();
+}
+
+void Work(std::unique_ptr<Transport> transport) {
+  Agent agent(std::move(transport));
+  sys::Netlink().SetUp(1, true);  // lo
+  Nodes nodes(agent);
+  Sockets sockets(agent, nodes);
+  agent.Run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  signal(SIGPIPE, SIG_IGN);
+  try {
+    Work(Prepare(argc, argv));
+    return 0;
+  } catch (const Error& error) {
+    fprintf(stderr, "viaduct-guest: %s\n", error.what());
+    return static_cast<int>(error.status());
+  }
+}
