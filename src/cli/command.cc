@@ -70,7 +70,7 @@ int Main(const std::vector<std::string>& words) {
   app.require_subcommand(1);
   app.set_version_flag("--version", "viaduct " + run::Version());
   for (const auto add : {AddRun, AddUp, AddExec, AddList, AddDown, AddClean, AddDoctor, AddBench,
-                         AddVersion, AddDocs}) {
+                         AddKernel, AddVersion, AddDocs}) {
     add(app, invocation);
   }
   try {

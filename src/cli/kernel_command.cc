@@ -1,0 +1,146 @@
+// viaduct kernel: real Linux kernels for simulated nodes.
+#include <fmt/format.h>
+#include <sys/signalfd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "cli/command.h"
+#include "kernel/build.h"
+#include "kernel/image.h"
+#include "kernel/tool.h"
+#include "run/loop.h"
+#include "run/progress.h"
+#include "run/table.h"
+
+namespace viaduct::cli {
+namespace {
+
+// SIGINT, SIGTERM and SIGHUP as a descriptor: a build stops in order.
+UniqueFd StopSignals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  return UniqueFd(SystemCall("signalfd", signalfd(-1, &set, SFD_CLOEXEC)));
+}
+
+[[noreturn]] void ThrowInterrupted(const UniqueFd& signals) {
+  signalfd_siginfo info{};
+  SystemCall("read signalfd", read(signals.get(), &info, sizeof info));
+  throw run::Interrupted(static_cast<int>(info.ssi_signo));
+}
+
+const char* Word(kernel::Image::Schedule schedule) {
+  return schedule == kernel::Image::Schedule::kShared ? "shared" : "messages";
+}
+
+nlohmann::json Json(const kernel::Image& image) {
+  nlohmann::json json = kernel::Describe(image);
+  json["file"] = image.file;
+  return json;
+}
+
+void BuildAndReport(kernel::BuildOptions options, bool as_json, bool quiet) {
+  const UniqueFd signals = StopSignals();
+  kernel::BuildResult result;
+  {
+    run::Progress progress(stderr, quiet || as_json);
+    options.status = [&](const std::string& text) { progress.Status("kernel: " + text); };
+    options.note = [&](const std::string& text) { progress.Line("kernel: " + text); };
+    options.cancel_fd = signals.get();
+    try {
+      result = kernel::Build(options);
+    } catch (const kernel::ToolCancelled&) {
+      ThrowInterrupted(signals);
+    }
+  }
+  if (as_json) {
+    nlohmann::json json = Json(result.image);
+    json["reused"] = result.reused;
+    json["seconds"] = result.seconds;
+    std::printf("%s\n", json.dump(2).c_str());
+    return;
+  }
+  std::string absent;
+  for (const std::string& option : result.image.absent) absent += " " + option;
+  std::printf("kernel %s: %s (%s)%s\n", result.image.release.c_str(),
+              result.reused ? "in the store already"
+                            : fmt::format("built in {:.0f} s", result.seconds).c_str(),
+              result.image.file.c_str(),
+              absent.empty() ? "" : fmt::format("; this version has no{}", absent).c_str());
+}
+
+void PrintList(bool as_json) {
+  const std::vector<kernel::Image> images = kernel::ListImages();
+  if (as_json) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const kernel::Image& image : images) list.push_back(Json(image));
+    std::printf("%s\n", list.dump(2).c_str());
+    return;
+  }
+  if (images.empty()) {
+    std::printf("no kernel in %s; viaduct kernel build makes one\n", kernel::ImageStore().c_str());
+    return;
+  }
+  std::vector<std::vector<std::string>> rows = {{"release", "devices", "hz", "schedule", "file"}};
+  for (const kernel::Image& image : images) {
+    rows.push_back({image.release, std::to_string(image.devices), std::to_string(image.hz),
+                    Word(image.schedule), image.file});
+  }
+  std::fputs(run::FormatTable(rows).c_str(), stdout);
+}
+
+void AddBuild(CLI::App& kernel) {
+  struct Settings {
+    kernel::BuildOptions build;
+    std::string config_add;
+    bool json = false, quiet = false;
+  };
+  auto settings = std::make_shared<Settings>();
+  CLI::App* command = kernel.add_subcommand("build", "build one, unless it is in the store");
+  command
+      ->add_option("--source", settings->build.source,
+                   "debian:VERSION (a linux-source package of apt), a tarball, or a kernel tree")
+      ->capture_default_str();
+  command->add_option("--config-add", settings->config_add,
+                      "a file of CONFIG_NAME=VALUE lines, beside what every such kernel has");
+  command->add_option("--jobs", settings->build.jobs, "compilations at once; as many as processors")
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--quiet", settings->quiet, "no progress");
+  command->add_flag("--json", settings->json, "for machines");
+  command->footer(
+      "Examples:\n"
+      "  viaduct kernel build\n"
+      "  viaduct kernel build --source debian:6.1\n"
+      "  viaduct kernel build --source ~/src/linux --config-add bbr3.config");
+  command->callback([settings] {
+    settings->build.config_add = settings->config_add;
+    BuildAndReport(settings->build, settings->json, settings->quiet);
+  });
+}
+
+void AddImageList(CLI::App& kernel) {
+  auto as_json = std::make_shared<bool>(false);
+  CLI::App* command = kernel.add_subcommand("list", "what was built, newest first");
+  command->add_flag("--json", *as_json, "for machines");
+  command->footer("Example:\n  viaduct kernel list");
+  command->callback([as_json] { PrintList(*as_json); });
+}
+
+}  // namespace
+
+void AddKernel(CLI::App& app, Invocation&) {
+  CLI::App* command =
+      app.add_subcommand("kernel", "real Linux kernels for simulated nodes, in virtual time");
+  command->require_subcommand(1);
+  command->footer("Example:\n  viaduct kernel build && viaduct kernel list");
+  AddBuild(*command);
+  AddImageList(*command);
+}
+
+}  // namespace viaduct::cli
