@@ -20,11 +20,15 @@ struct Packet {
   uint64_t number = 0;  // 1, 2, 3... in order of arrival; a duplicate has its original's
   Instant arrived;      // when it entered the pipeline
   Instant ready;        // when the last stage let it go (queue: enqueued; delay: to be delivered)
+  uint32_t turn = 0;    // counts entries to the delay stage; orders those due at one instant
   bool duplicate = false;
   bool corrupted = false;  // bits were flipped
   bool marked = false;     // ECN CE was set here
 };
-static_assert(std::is_trivially_copyable_v<Packet>);
+static_assert(std::is_trivially_copyable_v<Packet> && sizeof(Packet) == 40);
+
+// Whether turn a came before b; turns wrap, and less than 2^31 packets are under way at a time.
+inline bool TurnBefore(uint32_t a, uint32_t b) { return static_cast<int32_t>(a - b) < 0; }
 
 // Where the bytes are. Every stage that needs no bytes never calls it.
 class FrameStore {

@@ -159,7 +159,7 @@ constexpr Key kKeys[] = {
       "How long every frame is under way, after the queue. `trace:FILE`: a text file with one "
       "duration a frame (`20ms`), begun again after its end; or with `TIME DURATION` in every "
       "line, "
-      "times ascending from 0: the delay from that time on, counted from the path's start.",
+      "times ascending from 0: the delay from that time on, counted from the first frame.",
       "20ms"},
      ParseDelay,
      FormatDelay,

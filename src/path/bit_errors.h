@@ -1,0 +1,37 @@
+// Bit errors: each bit is flipped with the same small probability, independently. The distance to
+// the next error is drawn once an error (geometric), so the cost is per error and not per bit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/random.h"
+
+namespace viaduct::path {
+
+class BitErrors {
+ public:
+  // `rate`: probability, 0..1. `skip`: bytes at the start of each frame that are never hit.
+  BitErrors(double rate, uint32_t skip, RandomStream& random);
+
+  // Whether a frame of so many bytes is hit. If so Flip() must follow.
+  bool Hit(uint32_t bytes) {
+    const uint64_t bits = bytes > skip_ ? uint64_t{bytes - skip_} * 8 : 0;
+    if (next_ < bits) return true;
+    next_ -= bits;
+    return false;
+  }
+  // Flips what is to be flipped in the frame that was hit; returns how many bits.
+  uint64_t Flip(std::span<std::byte> frame, RandomStream& random);
+
+ private:
+  uint64_t Gap(RandomStream& random) const;
+
+  double rate_;
+  double log_good_;  // log(1 - rate)
+  uint32_t skip_;
+  uint64_t next_;  // bits (of those that can be hit) before the next error
+};
+
+}  // namespace viaduct::path
