@@ -18,14 +18,16 @@ int64_t ParseRateOrZero(std::string_view text) {
 std::pair<Duration, std::string_view> ParseEntry(std::string_view line) {
   const size_t space = line.find_first_of(" \t");
   if (space == std::string_view::npos) {
-    throw UsageError(fmt::format("\"{}\" is not \"SECONDS RATE\", as in \"2.5 10Mbit\"", line));
+    throw UsageError(fmt::format("\"{}\" is not \"TIME RATE\", as in \"2.5 10Mbit\"", line));
   }
   const std::string_view word = line.substr(line.find_first_not_of(" \t", space));
+  const std::string time(line.substr(0, space));
+  const bool has_unit = time.find_first_not_of("0123456789.") != std::string::npos;
   try {
-    return {ParseDuration(fmt::format("{}s", line.substr(0, space))), word};
+    return {ParseDuration(has_unit ? time : time + "s"), word};
   } catch (const UsageError&) {
     throw UsageError(
-        fmt::format("\"{}\": not a time in seconds, as in \"2.5\"", line.substr(0, space)));
+        fmt::format("\"{}\": not a time, as in \"2.5\" (seconds) or \"2500ms\"", time));
   }
 }
 
@@ -55,7 +57,7 @@ RateSegments ParseRateSeries(std::string_view text, const std::string& file) {
   });
   if (std::none_of(series.segments.begin(), series.segments.end(),
                    [](const auto& segment) { return segment.rate > 0; })) {
-    throw UsageError(file + ": no rate above zero; give lines of \"SECONDS RATE\"");
+    throw UsageError(file + ": no rate above zero; give lines of \"TIME RATE\"");
   }
   return series;
 }
@@ -110,7 +112,8 @@ Instant RateSeries::Finish(Instant start) {
     if (series_.round != Duration()) {
       int64_t rounds = at / series_.round;
       at -= series_.round * rounds;
-      const auto whole = static_cast<int64_t>(work_ / work_per_round_);
+      // Whole rounds at once; of work that ends with a round, the last one's part stays.
+      const auto whole = work_ == 0 ? 0 : static_cast<int64_t>((work_ - 1) / work_per_round_);
       work_ -= work_per_round_ * static_cast<Work>(whole);
       base_ += series_.round * (rounds + whole);
     }
