@@ -27,7 +27,12 @@ Duration DelayModel::TracedBase(Instant now) {
     return delay;
   }
   start_ = std::min(start_, now);
-  while (at_ + 1 < trace_.times.size() && trace_.times[at_ + 1] <= now - start_) ++at_;
+  Duration elapsed = now - start_;
+  if (trace_.round != Duration()) {
+    elapsed = elapsed - trace_.round * (elapsed / trace_.round);
+    if (trace_.times[at_] > elapsed) at_ = 0;
+  }
+  while (at_ + 1 < trace_.times.size() && trace_.times[at_ + 1] <= elapsed) ++at_;
   return trace_.delays[at_];
 }
 

@@ -9,7 +9,7 @@
 #include <numbers>
 
 #include "base/error.h"
-#include "path/text_lines.h"
+#include "path/trace_lines.h"
 
 namespace viaduct::path {
 namespace {

@@ -14,23 +14,6 @@ int64_t ParseRateOrZero(std::string_view text) {
   return text == "0" || text == "0bit" ? 0 : ParseRate(text);
 }
 
-// Splits "TIME WORD".
-std::pair<Duration, std::string_view> ParseEntry(std::string_view line) {
-  const size_t space = line.find_first_of(" \t");
-  if (space == std::string_view::npos) {
-    throw UsageError(fmt::format("\"{}\" is not \"TIME RATE\", as in \"2.5 10Mbit\"", line));
-  }
-  const std::string_view word = line.substr(line.find_first_not_of(" \t", space));
-  const std::string time(line.substr(0, space));
-  const bool has_unit = time.find_first_not_of("0123456789.") != std::string::npos;
-  try {
-    return {ParseDuration(has_unit ? time : time + "s"), word};
-  } catch (const UsageError&) {
-    throw UsageError(
-        fmt::format("\"{}\": not a time, as in \"2.5\" (seconds) or \"2500ms\"", time));
-  }
-}
-
 void CheckTime(const RateSegments& series, Duration time) {
   if (series.round != Duration()) throw UsageError("nothing may follow \"repeat\"");
   if (series.segments.empty()) {
@@ -45,7 +28,7 @@ void CheckTime(const RateSegments& series, Duration time) {
 RateSegments ParseRateSeries(std::string_view text, const std::string& file) {
   RateSegments series;
   ForEachLine(text, file, [&series](std::string_view line) {
-    const auto [time, word] = ParseEntry(line);
+    const auto [time, word] = SplitTimed(line, "TIME RATE", "2.5 10Mbit");
     CheckTime(series, time);
     if (word != kRepeat) {
       series.segments.push_back({time, ParseRateOrZero(word)});

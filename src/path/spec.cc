@@ -157,9 +157,11 @@ void Clear(Spec& spec) {
 constexpr Key kKeys[] = {
     {{"delay", "a duration, or `trace:FILE`",
       "How long every frame is under way, after the queue. `trace:FILE`: a text file with one "
-      "duration a frame (`20ms`), begun again after its end; or with `TIME DURATION` in every "
+      "duration a line and frame (`20ms`), begun again after its end; or `TIME DELAY` in every "
       "line, "
-      "times ascending from 0: the delay from that time on, counted from the first frame.",
+      "times ascending from 0 (the first frame): the delay from then on; `TIME repeat` at the "
+      "end "
+      "begins again.",
       "20ms"},
      ParseDelay,
      FormatDelay,
@@ -226,7 +228,9 @@ constexpr Key kKeys[] = {
      Clear<&Spec::bit_error_rate, &Spec::header_bit_errors>},
     {{"rate", "a rate, `mahimahi:FILE` or `trace:FILE`",
       "Bits a second of the link. Files: Mahimahi's packet-delivery trace (each line a millisecond "
-      "in which 1500 bytes may pass), or `TIME RATE` in every line, times ascending from 0.",
+      "in which 1500 bytes may pass), or `TIME RATE` in every line, times ascending from 0; "
+      "`TIME "
+      "repeat` at the end begins again.",
       "10Mbit"},
      ParseLinkRate,
      FormatLinkRate,

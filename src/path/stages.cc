@@ -25,6 +25,10 @@ RandomStream Stream(const PipelineOptions& options, const char* stage) {
   return RandomStream(options.seed, options.name + " " + stage);
 }
 
+std::string RefuseToRead(const std::string& path) {
+  throw UsageError(fmt::format("SPEC: {}: files cannot be read here; give the values", path));
+}
+
 bool SameBitErrors(const Spec& a, const Spec& b) {
   return a.bit_error_rate == b.bit_error_rate && a.header_bit_errors == b.header_bit_errors;
 }
@@ -53,30 +57,25 @@ Pipeline::Stages::Stages(const Spec& spec, FrameStore& store, PipelineOptions op
       bits_random_(Stream(options_, "ber")),
       duplicate_random_(Stream(options_, "dup")),
       delay_(MakeFifo(options_), Stream(options_, "delay"), Stream(options_, "reorder")) {
+  if (!options_.read_file) options_.read_file = RefuseToRead;
   CheckSpec(spec);
   Install(spec, nullptr, MakeParts(spec, nullptr), Instant());
-}
-
-std::string Pipeline::Stages::ReadFile(const std::string& path) const {
-  if (!options_.read_file) {
-    throw UsageError(fmt::format("SPEC: {}: files cannot be read here; give the values", path));
-  }
-  return options_.read_file(path);
 }
 
 LossModel Pipeline::Stages::MakeLoss(const Loss& loss) const {
   const auto* trace = std::get_if<LossTrace>(&loss);
   if (trace == nullptr) return LossModel(loss, {});
-  return LossModel(loss, ParseLossTrace(ReadFile(trace->file), trace->file));
+  return LossModel(loss, ParseLossTrace(options_.read_file(trace->file), trace->file));
 }
 
 DelayModel Pipeline::Stages::MakeDelay(const Spec& spec) const {
   DelayTrace trace;
-  if (spec.delay_trace) trace = ParseDelayTrace(ReadFile(*spec.delay_trace), *spec.delay_trace);
+  if (spec.delay_trace)
+    trace = ParseDelayTrace(options_.read_file(*spec.delay_trace), *spec.delay_trace);
   const std::string distribution = spec.distribution.value_or("uniform");
   return DelayModel(spec, std::move(trace),
                     IsDistributionFile(distribution)
-                        ? Distribution::FromTable(ReadFile(distribution), distribution)
+                        ? Distribution::FromTable(options_.read_file(distribution), distribution)
                         : Distribution::Named(distribution));
 }
 

@@ -45,7 +45,6 @@ class Pipeline::Stages final : public DropSink {
   Parts MakeParts(const Spec& spec, const Spec* before) const;
   void Install(const Spec& spec, const Spec* before, Parts parts, Instant now);
   void InstallRate(const Spec& spec, Parts& parts, Instant now);
-  std::string ReadFile(const std::string& path) const;
   LossModel MakeLoss(const Loss& loss) const;
   DelayModel MakeDelay(const Spec& spec) const;
 

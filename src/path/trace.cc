@@ -6,25 +6,28 @@
 
 #include "base/error.h"
 #include "path/spec_parameters.h"
-#include "path/text_lines.h"
+#include "path/trace_lines.h"
 
 namespace viaduct::path {
 namespace {
 
-std::vector<std::string_view> Fields(std::string_view line) {
-  std::vector<std::string_view> fields;
-  ForEachField(line, [&fields](std::string_view field) { fields.push_back(field); });
-  return fields;
-}
-
-void CheckTime(const DelayTrace& trace, Duration time) {
+// "TIME DELAY", or "TIME repeat" as the last one.
+void AddTimed(DelayTrace& trace, std::string_view line) {
+  const auto [time, word] = SplitTimed(line, "TIME DELAY", "2.5 20ms");
+  if (trace.round != Duration()) throw UsageError("nothing may follow \"repeat\"");
   if (trace.times.empty() && time != Duration()) {
-    throw UsageError(fmt::format("the first time is {}; begin with 0", FormatDuration(time)));
+    throw UsageError("the first line's time must be 0");
   }
   if (!trace.times.empty() && time <= trace.times.back()) {
-    throw UsageError(fmt::format("{} follows {}; give the times in ascending order",
-                                 FormatDuration(time), FormatDuration(trace.times.back())));
+    throw UsageError("times must increase from line to line");
   }
+  if (word == "repeat") {
+    if (trace.times.empty()) throw UsageError("a trace that repeats must last some time");
+    trace.round = time;
+    return;
+  }
+  trace.delays.push_back(ParseSpan(word));
+  trace.times.push_back(time);
 }
 
 }  // namespace
@@ -49,21 +52,17 @@ std::vector<bool> ParseLossTrace(std::string_view text, const std::string& file)
 DelayTrace ParseDelayTrace(std::string_view text, const std::string& file) {
   DelayTrace trace;
   ForEachLine(text, file, [&trace](std::string_view line) {
-    const auto fields = Fields(line);
-    const bool timed = fields.size() == 2;
-    if (fields.size() > 2 || (!trace.delays.empty() && timed == trace.times.empty())) {
-      throw UsageError(
-          fmt::format("\"{}\": give one duration in every line, or a time and a duration", line));
+    const bool timed = line.find_first_of(" \t") != std::string_view::npos;
+    if (!trace.delays.empty() && timed == trace.times.empty()) {
+      throw UsageError(fmt::format(
+          "\"{}\": give one duration in every line, or a time and a duration in every line", line));
     }
-    if (timed) {
-      const Duration time = ParseSpan(fields[0]);
-      CheckTime(trace, time);
-      trace.times.push_back(time);
-    }
-    trace.delays.push_back(ParseSpan(fields.back()));
+    if (timed) return AddTimed(trace, line);
+    trace.delays.push_back(ParseSpan(line));
   });
-  if (trace.delays.empty())
+  if (trace.delays.empty()) {
     throw UsageError(file + ": an empty trace; give a duration in each line");
+  }
   return trace;
 }
 

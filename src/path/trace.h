@@ -16,9 +16,11 @@ std::vector<bool> ParseLossTrace(std::string_view text, const std::string& file)
 struct DelayTrace {
   std::vector<Duration> delays;
   std::vector<Duration> times;  // from when each holds, ascending from 0; empty: one a packet
+  Duration round;               // when times start again from 0; zero: never
 };
-// Lines of one duration ("20ms"), one a packet; or of a time and the delay that holds from then on
-// ("1.5s 20ms").
+// Lines of one duration ("20ms"), one a packet, begun again after the last; or of a time in seconds
+// and the delay that holds from then on ("1.5 20ms"), the first time 0, and where it starts again
+// "10 repeat" at the end.
 DelayTrace ParseDelayTrace(std::string_view text, const std::string& file);
 
 }  // namespace viaduct::path

@@ -1,4 +1,4 @@
-// Text files of one entry a line: what both rate traces are.
+// Text files of lines: traces and tables.
 #pragma once
 
 #include <fmt/format.h>
@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
+#include "base/units.h"
 
 namespace viaduct::path {
 
@@ -28,6 +30,38 @@ void ForEachLine(std::string_view text, const std::string& file, Entry entry) {
     } catch (const UsageError& error) {
       throw UsageError(fmt::format("{}:{}: {}", file, number, error.what()));
     }
+  }
+}
+
+// Calls use(field) for each field of a line, separated by blanks.
+template <class Use>
+void ForEachField(std::string_view line, Use use) {
+  constexpr std::string_view kBlank = " \t";
+  size_t at = line.find_first_not_of(kBlank);
+  while (at != std::string_view::npos) {
+    const size_t end = std::min(line.find_first_of(kBlank, at), line.size());
+    use(line.substr(at, end - at));
+    at = line.find_first_not_of(kBlank, end);
+  }
+}
+
+// Splits "TIME WORD", a time in seconds or with its unit. `form` and `example` are for the message:
+// "TIME RATE", "2.5 10Mbit".
+inline std::pair<Duration, std::string_view> SplitTimed(std::string_view line,
+                                                        std::string_view form,
+                                                        std::string_view example) {
+  const size_t space = line.find_first_of(" \t");
+  if (space == std::string_view::npos) {
+    throw UsageError(fmt::format("\"{}\" is not \"{}\", as in \"{}\"", line, form, example));
+  }
+  const std::string_view word = line.substr(line.find_first_not_of(" \t", space));
+  const std::string time(line.substr(0, space));
+  const bool has_unit = time.find_first_not_of("0123456789.") != std::string::npos;
+  try {
+    return {ParseDuration(has_unit ? time : time + "s"), word};
+  } catch (const UsageError&) {
+    throw UsageError(
+        fmt::format("\"{}\": not a time, as in \"2.5\" (seconds) or \"2500ms\"", time));
   }
 }
 
