@@ -63,15 +63,17 @@ RedQueue::Verdict RedQueue::Judge(uint32_t packet_bytes) {
     return Verdict::kKeep;
   }
   if (average_ >= (parameters_.gentle ? 2 : 1) * parameters_.max) {
-    count_ = 0;
+    count_ = -1;
     return Verdict::kForced;
   }
   ++count_;
-  // p_a: makes the gaps between drops uniform instead of geometric (section 7, method 2).
+  // p_a: makes the gaps between drops uniform on 1 ... 1/p_b instead of geometric (section 7,
+  // method 2). Figure 2 of the paper starts from 0 after a drop where this starts from -1, as
+  // section 7 derives it: otherwise every p_b above 1/2 would drop all.
   const double pb = Probability(packet_bytes);
   const double rest = 1 - static_cast<double>(count_) * pb;
   if (rest > 0 && !random_.Chance(pb / rest)) return Verdict::kKeep;
-  count_ = 0;
+  count_ = -1;
   return Verdict::kEarly;
 }
 
@@ -84,7 +86,7 @@ void RedQueue::Enqueue(Packet packet, Instant now, DropSink& drops) {
   if (verdict != Verdict::kKeep && !(marks && Mark(packet, store_))) {
     drops.Drop(packet, Fate::kAqm, now);
   } else if (!Fits(packet)) {
-    count_ = 0;
+    count_ = -1;
     drops.Drop(packet, Fate::kQueueFull, now);
   } else {
     Append(packet, now, drops);
