@@ -134,6 +134,11 @@ class QueuePort : public viaduct::io::AnyPort
         return {};
     }
 
+    bool Up() override
+    {
+        return true;
+    }
+
     /** Adds what the kernel would say of a frame. */
     std::function<void(viaduct::io::ReceivedFrame&)> m_describe = [](viaduct::io::ReceivedFrame&) {
     };
@@ -187,6 +192,11 @@ class SocketPort : public viaduct::io::AnyPort
     viaduct::io::PortCounters Counters() override
     {
         return {};
+    }
+
+    bool Up() override
+    {
+        return true;
     }
 
   private:

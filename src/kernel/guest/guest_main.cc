@@ -45,7 +45,8 @@ void MountSystem() {
 
 // The same for a test on the host: namespaces that vanish with the process.
 void EnterOwnNamespaces() {
-  SystemCall("unshare", unshare(CLONE_NEWNET | CLONE_NEWNS));
+  const int own_user = geteuid() == 0 ? 0 : CLONE_NEWUSER;  // which makes root of anybody
+  SystemCall("unshare", unshare(CLONE_NEWNET | CLONE_NEWNS | own_user));
   SystemCall("make mounts private", mount("", "/", "", MS_REC | MS_PRIVATE, nullptr));
   Mount("tmpfs", "/run");
   Mount("sysfs", "/sys");
@@ -55,7 +56,7 @@ int Number(const char* text) {
   int value = 0;
   const auto [end, error] = std::from_chars(text, text + strlen(text), value);
   if (error != std::errc() || *end != '\0' || value < 0) {
-    throw UsageError(std::string("viaduct-guest: not a number: ") + text);
+    throw UsageError(std::string("not a number: ") + text);
   }
   return value;
 }
@@ -73,7 +74,7 @@ std::unique_ptr<Transport> Prepare(int argc, char** argv) {
     EnterOwnNamespaces();
     return std::make_unique<SocketTransport>(std::move(socket));
   }
-  if (getpid() != 1) throw UsageError("viaduct-guest: runs as init of a guest kernel");
+  if (getpid() != 1) throw UsageError("runs as init of a guest kernel");
   MountSystem();
   return ControlInterface();
 }

@@ -1,0 +1,185 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "kernel-message-socket.h"
+
+#include "ns3/boolean.h"
+#include "ns3/uinteger.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+// These need what the ones above declare.
+#include <linux/dccp.h>
+#include <linux/sctp.h>
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(KernelMessageSocket);
+NS_OBJECT_ENSURE_REGISTERED(KernelDccpSocket);
+NS_OBJECT_ENSURE_REGISTERED(KernelSctpSocket);
+
+namespace
+{
+
+constexpr uint32_t DEFAULT_BUFFER = 131072; //!< the kernel keeps its own
+
+} // namespace
+
+TypeId
+KernelMessageSocket::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::KernelMessageSocket")
+            .SetParent<Socket>()
+            .SetGroupName("Viaduct")
+            .AddAttribute("SndBufSize",
+                          "Bytes that may be on their way to the kernel; other than the default: "
+                          "the kernel's buffer too (SO_SNDBUF).",
+                          UintegerValue(DEFAULT_BUFFER),
+                          MakeUintegerAccessor(&KernelMessageSocket::SetSndBufSize,
+                                               &KernelMessageSocket::GetSndBufSize),
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("RcvBufSize",
+                          "Bytes that may wait for the application; other than the default: the "
+                          "kernel's buffer too (SO_RCVBUF).",
+                          UintegerValue(DEFAULT_BUFFER),
+                          MakeUintegerAccessor(&KernelMessageSocket::SetRcvBufSize,
+                                               &KernelMessageSocket::GetRcvBufSize),
+                          MakeUintegerChecker<uint32_t>(1));
+    return tid;
+}
+
+TypeId
+KernelDccpSocket::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::KernelDccpSocket")
+                            .SetParent<KernelMessageSocket>()
+                            .SetGroupName("Viaduct")
+                            .AddConstructor<KernelDccpSocket>()
+                            .AddAttribute("Ccid",
+                                          "The congestion control: 2 (TCP-like, RFC 4341) or 3 "
+                                          "(TFRC, RFC 4342); 0: the kernel's default.",
+                                          UintegerValue(0),
+                                          MakeUintegerAccessor(&KernelDccpSocket::SetCcid,
+                                                               &KernelDccpSocket::GetCcid),
+                                          MakeUintegerChecker<uint8_t>());
+    return tid;
+}
+
+TypeId
+KernelSctpSocket::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::KernelSctpSocket")
+                            .SetParent<KernelMessageSocket>()
+                            .SetGroupName("Viaduct")
+                            .AddConstructor<KernelSctpSocket>()
+                            .AddAttribute("NoDelay",
+                                          "Small messages are sent at once (SCTP_NODELAY).",
+                                          BooleanValue(true),
+                                          MakeBooleanAccessor(&KernelSctpSocket::SetNoDelay,
+                                                              &KernelSctpSocket::GetNoDelay),
+                                          MakeBooleanChecker());
+    return tid;
+}
+
+KernelMessageSocket::KernelMessageSocket(const KernelSocketCore::Kind& kind)
+    : KernelSocketMixin(kind)
+{
+}
+
+KernelMessageSocket::~KernelMessageSocket() = default;
+
+KernelDccpSocket::KernelDccpSocket()
+    : KernelMessageSocket({SOCK_DCCP, IPPROTO_DCCP, true, false, 65535})
+{
+}
+
+KernelSctpSocket::KernelSctpSocket()
+    : KernelMessageSocket({SOCK_STREAM, IPPROTO_SCTP, true, false, 65535})
+{
+}
+
+// Connections with message boundaries. BulkSendApplication refuses NS3_SOCK_DGRAM.
+Socket::SocketType
+KernelMessageSocket::GetSocketType() const
+{
+    return NS3_SOCK_SEQPACKET;
+}
+
+bool
+KernelMessageSocket::SetAllowBroadcast(bool allow)
+{
+    return !allow;
+}
+
+bool
+KernelMessageSocket::GetAllowBroadcast() const
+{
+    return false;
+}
+
+void
+KernelMessageSocket::SetSndBufSize(uint32_t size)
+{
+    Core().SetSendWindow(size);
+    if (size != DEFAULT_BUFFER)
+    {
+        Core().SetSockOpt(SOL_SOCKET, SO_SNDBUF, static_cast<int>(size));
+    }
+}
+
+uint32_t
+KernelMessageSocket::GetSndBufSize() const
+{
+    return Core().GetSendWindow();
+}
+
+void
+KernelMessageSocket::SetRcvBufSize(uint32_t size)
+{
+    Core().SetReceiveWindow(size);
+    if (size != DEFAULT_BUFFER)
+    {
+        Core().SetSockOpt(SOL_SOCKET, SO_RCVBUF, static_cast<int>(size));
+    }
+}
+
+uint32_t
+KernelMessageSocket::GetRcvBufSize() const
+{
+    return Core().GetReceiveWindow();
+}
+
+void
+KernelDccpSocket::SetCcid(uint8_t ccid)
+{
+    m_ccid = ccid;
+    if (ccid != 0)
+    {
+        SetSockOpt(SOL_DCCP, DCCP_SOCKOPT_CCID, &ccid, sizeof ccid);
+    }
+}
+
+uint8_t
+KernelDccpSocket::GetCcid() const
+{
+    return m_ccid;
+}
+
+void
+KernelSctpSocket::SetNoDelay(bool noDelay)
+{
+    m_noDelay = noDelay;
+    Core().SetSockOpt(IPPROTO_SCTP, SCTP_NODELAY, noDelay ? 1 : 0);
+}
+
+bool
+KernelSctpSocket::GetNoDelay() const
+{
+    return m_noDelay;
+}
+
+} // namespace ns3

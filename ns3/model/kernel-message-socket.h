@@ -1,0 +1,100 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_KERNEL_MESSAGE_SOCKET_H
+#define VIADUCT_KERNEL_MESSAGE_SOCKET_H
+
+#include "kernel-socket-mixin.h"
+
+/**
+ * @file
+ * @ingroup viaduct
+ * ns3::KernelMessageSocket, ns3::KernelDccpSocket and ns3::KernelSctpSocket declarations.
+ */
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * @brief Connections of messages: what DCCP and SCTP have in common. Each Send() is one message.
+ */
+class KernelMessageSocket : public KernelSocketMixin<Socket, KernelMessageSocket>
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    /** @param kind what kind of socket */
+    explicit KernelMessageSocket(const KernelSocketCore::Kind& kind);
+    KernelMessageSocket(const KernelMessageSocket& other) = default;
+    ~KernelMessageSocket() override;
+
+    Socket::SocketType GetSocketType() const override;
+    bool SetAllowBroadcast(bool allow) override;
+    bool GetAllowBroadcast() const override;
+
+    /** @param size how many bytes may be on their way to the kernel */
+    void SetSndBufSize(uint32_t size);
+    /** @return SetSndBufSize()'s */
+    uint32_t GetSndBufSize() const;
+    /** @param size how many bytes may wait for the application */
+    void SetRcvBufSize(uint32_t size);
+    /** @return SetRcvBufSize()'s */
+    uint32_t GetRcvBufSize() const;
+};
+
+/**
+ * @ingroup viaduct
+ * @brief DCCP (RFC 4340) of the node's kernel: datagrams with congestion control, not resent. A
+ * message longer than a packet holds fails with ERROR_MSGSIZE.
+ */
+class KernelDccpSocket : public KernelMessageSocket
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+    KernelDccpSocket();
+
+    /** @param ccid the congestion control of both directions: 2 (TCP-like) or 3 (TFRC) */
+    void SetCcid(uint8_t ccid);
+    /** @return SetCcid()'s; 0: the kernel's default */
+    uint8_t GetCcid() const;
+
+  private:
+    uint8_t m_ccid{0}; //!< as the attribute says
+};
+
+/**
+ * @ingroup viaduct
+ * @brief SCTP (RFC 9260) of the node's kernel, one association a socket ("one-to-one style").
+ */
+class KernelSctpSocket : public KernelMessageSocket
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+    KernelSctpSocket();
+
+    /** @param noDelay send small messages at once (SCTP_NODELAY) */
+    void SetNoDelay(bool noDelay);
+    /** @return SetNoDelay()'s */
+    bool GetNoDelay() const;
+
+  private:
+    bool m_noDelay{true}; //!< as the attribute says
+};
+
+} // namespace ns3
+
+#endif /* VIADUCT_KERNEL_MESSAGE_SOCKET_H */

@@ -1,0 +1,153 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "kernel-raw-socket.h"
+
+#include "ns3/boolean.h"
+#include "ns3/ipv6-header.h"
+#include "ns3/uinteger.h"
+
+#include <linux/icmp.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(KernelRawSocket);
+
+TypeId
+KernelRawSocket::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::KernelRawSocket")
+            .SetParent<Socket>()
+            .SetGroupName("Viaduct")
+            .AddConstructor<KernelRawSocket>()
+            .AddAttribute(
+                "Protocol",
+                "Protocol number to match.",
+                UintegerValue(0),
+                MakeUintegerAccessor(&KernelRawSocket::SetProtocol, &KernelRawSocket::GetProtocol),
+                MakeUintegerChecker<uint16_t>())
+            .AddAttribute("IcmpFilter",
+                          "Any icmp header whose type field matches a bit in this filter is "
+                          "dropped. Type must be less than 32.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&KernelRawSocket::SetIcmpFilter,
+                                               &KernelRawSocket::GetIcmpFilter),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("IpHeaderInclude",
+                          "Include IP Header information (a.k.a setsockopt (IP_HDRINCL)).",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&KernelRawSocket::SetHeaderInclude,
+                                              &KernelRawSocket::GetHeaderInclude),
+                          MakeBooleanChecker());
+    return tid;
+}
+
+KernelRawSocket::KernelRawSocket() : KernelSocketMixin({SOCK_RAW, 0, false, false, 65535})
+{
+}
+
+KernelRawSocket::~KernelRawSocket() = default;
+
+void
+KernelRawSocket::NotifyConstructionCompleted()
+{
+    Core().SetPrepare([this](Ptr<Packet> packet, const KernelSocketCore::Data& data) {
+        if (Core().IsIpv6())
+        {
+            AddIpv6Header(packet, data);
+        }
+    });
+    Socket::NotifyConstructionCompleted();
+}
+
+void
+KernelRawSocket::AddIpv6Header(Ptr<Packet> packet, const KernelSocketCore::Data& data) const
+{
+    Ipv6Header header;
+    header.SetNextHeader(static_cast<uint8_t>(m_protocol));
+    header.SetPayloadLength(static_cast<uint16_t>(packet->GetSize()));
+    if (data.from)
+    {
+        header.SetSource(Ipv6Address::Deserialize(data.from->address));
+    }
+    if (data.info)
+    {
+        header.SetDestination(Ipv6Address::Deserialize(data.info->destination.address));
+        header.SetHopLimit(static_cast<uint8_t>(data.info->ttl));
+        header.SetTrafficClass(static_cast<uint8_t>(data.info->tos));
+    }
+    packet->AddHeader(header);
+}
+
+Socket::SocketType
+KernelRawSocket::GetSocketType() const
+{
+    return NS3_SOCK_RAW;
+}
+
+bool
+KernelRawSocket::SetAllowBroadcast(bool allow)
+{
+    m_broadcast = allow;
+    Core().SetSockOpt(SOL_SOCKET, SO_BROADCAST, allow ? 1 : 0);
+    return true;
+}
+
+bool
+KernelRawSocket::GetAllowBroadcast() const
+{
+    return m_broadcast;
+}
+
+void
+KernelRawSocket::SetProtocol(uint16_t protocol)
+{
+    m_protocol = protocol;
+    Core().SetProtocol(protocol);
+}
+
+uint16_t
+KernelRawSocket::GetProtocol() const
+{
+    return m_protocol;
+}
+
+void
+KernelRawSocket::SetIcmpFilter(uint32_t types)
+{
+    m_icmpFilter = types;
+    if (types != 0)
+    {
+        const icmp_filter filter{types};
+        SetSockOpt(SOL_RAW, ICMP_FILTER, &filter, sizeof filter);
+    }
+}
+
+uint32_t
+KernelRawSocket::GetIcmpFilter() const
+{
+    return m_icmpFilter;
+}
+
+void
+KernelRawSocket::SetHeaderInclude(bool include)
+{
+    m_headerInclude = include;
+    if (include)
+    {
+        Core().SetSockOpt(IPPROTO_IP, IP_HDRINCL, 1);
+    }
+}
+
+bool
+KernelRawSocket::GetHeaderInclude() const
+{
+    return m_headerInclude;
+}
+
+} // namespace ns3

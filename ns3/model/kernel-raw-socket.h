@@ -1,0 +1,70 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_KERNEL_RAW_SOCKET_H
+#define VIADUCT_KERNEL_RAW_SOCKET_H
+
+#include "kernel-socket-mixin.h"
+
+/**
+ * @file
+ * @ingroup viaduct
+ * ns3::KernelRawSocket declaration.
+ */
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * @brief A raw IPv4 or IPv6 socket of the node's kernel, with the attributes of ns-3's own.
+ *
+ * As in ns-3, packets arrive with their IP header in both families; the kernel gives none of IPv6,
+ * so it is made of what the kernel says about the packet.
+ */
+class KernelRawSocket : public KernelSocketMixin<Socket, KernelRawSocket>
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    KernelRawSocket();
+    KernelRawSocket(const KernelRawSocket& other) = default;
+    ~KernelRawSocket() override;
+
+    Socket::SocketType GetSocketType() const override;
+    bool SetAllowBroadcast(bool allow) override;
+    bool GetAllowBroadcast() const override;
+
+    /** @param protocol the IP protocol; before the socket is used */
+    void SetProtocol(uint16_t protocol);
+    /** @return the IP protocol */
+    uint16_t GetProtocol() const;
+    /** @param types the ICMP types that are not wanted, a bit each (ICMP_FILTER) */
+    void SetIcmpFilter(uint32_t types);
+    /** @return SetIcmpFilter()'s */
+    uint32_t GetIcmpFilter() const;
+    /** @param include whether what is sent has its IPv4 header (IP_HDRINCL) */
+    void SetHeaderInclude(bool include);
+    /** @return SetHeaderInclude()'s */
+    bool GetHeaderInclude() const;
+
+  protected:
+    void NotifyConstructionCompleted() override;
+
+  private:
+    void AddIpv6Header(Ptr<Packet> packet, const KernelSocketCore::Data& data) const;
+
+    uint16_t m_protocol{0};      //!< as the attribute says
+    uint32_t m_icmpFilter{0};    //!< as the attribute says
+    bool m_headerInclude{false}; //!< as the attribute says
+    bool m_broadcast{false};     //!< as SetAllowBroadcast() says
+};
+
+} // namespace ns3
+
+#endif /* VIADUCT_KERNEL_RAW_SOCKET_H */

@@ -1,0 +1,298 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_KERNEL_SOCKET_MIXIN_H
+#define VIADUCT_KERNEL_SOCKET_MIXIN_H
+
+#include "kernel-socket-core.h"
+
+#include "ns3/socket.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * ns3::KernelSocketMixin declaration and implementation.
+ */
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * @brief What every kernel socket offers beyond ns-3's Socket; reach it by dynamic_cast.
+ */
+class KernelSocketOptions
+{
+  public:
+    virtual ~KernelSocketOptions() = default;
+    /**
+     * setsockopt(2) in the kernel, before whatever the application does next. An option the kernel
+     * refuses shows in GetErrno().
+     * @param level SOL_SOCKET, IPPROTO_TCP...
+     * @param name of the option
+     * @param value its value
+     * @param size of the value in bytes
+     * @return 0
+     */
+    virtual int SetSockOpt(int level, int name, const void* value, uint32_t size) = 0;
+    /**
+     * getsockopt(2) in the kernel, answered at once.
+     * @param level SOL_SOCKET, IPPROTO_TCP...
+     * @param name of the option
+     * @return its value; empty if there is none (GetErrno() says why)
+     */
+    virtual std::vector<std::byte> GetSockOpt(int level, int name) = 0;
+};
+
+/**
+ * @ingroup viaduct
+ * @brief Base, one of ns-3's abstract socket classes, done by a kernel's socket.
+ * @tparam Base Socket, TcpSocket, UdpSocket
+ * @tparam Self the class that derives from this
+ */
+template <class Base, class Self>
+class KernelSocketMixin : public Base, public KernelSocketOptions, private KernelSocketUser
+{
+  public:
+    /** @param node the node */
+    void SetNode(Ptr<Node> node)
+    {
+        m_core->SetNode(node);
+    }
+
+    Socket::SocketErrno GetErrno() const override
+    {
+        return m_core->GetErrno();
+    }
+
+    Ptr<Node> GetNode() const override
+    {
+        return m_core->GetNode();
+    }
+
+    int Bind(const Address& address) override
+    {
+        return m_core->Bind(address);
+    }
+
+    int Bind() override
+    {
+        return m_core->BindAny(false);
+    }
+
+    int Bind6() override
+    {
+        return m_core->BindAny(true);
+    }
+
+    int Close() override
+    {
+        return m_core->Close();
+    }
+
+    int ShutdownSend() override
+    {
+        return m_core->ShutdownSend();
+    }
+
+    int ShutdownRecv() override
+    {
+        return m_core->ShutdownRecv();
+    }
+
+    int Connect(const Address& address) override
+    {
+        return m_core->Connect(address);
+    }
+
+    int Listen() override
+    {
+        return m_core->Listen(BACKLOG);
+    }
+
+    uint32_t GetTxAvailable() const override
+    {
+        return m_core->GetTxAvailable();
+    }
+
+    int Send(Ptr<Packet> packet, uint32_t) override
+    {
+        return m_core->Send(packet);
+    }
+
+    int SendTo(Ptr<Packet> packet, uint32_t, const Address& to) override
+    {
+        return m_core->SendTo(packet, to);
+    }
+
+    uint32_t GetRxAvailable() const override
+    {
+        return m_core->GetRxAvailable();
+    }
+
+    Ptr<Packet> Recv(uint32_t maxSize, uint32_t flags) override
+    {
+        return m_core->RecvFrom(maxSize, flags, nullptr);
+    }
+
+    Ptr<Packet> RecvFrom(uint32_t maxSize, uint32_t flags, Address& from) override
+    {
+        return m_core->RecvFrom(maxSize, flags, &from);
+    }
+
+    int GetSockName(Address& address) const override
+    {
+        return m_core->GetSockName(address);
+    }
+
+    int GetPeerName(Address& address) const override
+    {
+        return m_core->GetPeerName(address);
+    }
+
+    void BindToNetDevice(Ptr<NetDevice> device) override
+    {
+        this->m_boundnetdevice = device;
+        m_core->BindToNetDevice(device);
+    }
+
+    int SetSockOpt(int level, int name, const void* value, uint32_t size) override
+    {
+        return m_core->SetSockOpt(
+            level, name, std::span(static_cast<const std::byte*>(value), size));
+    }
+
+    std::vector<std::byte> GetSockOpt(int level, int name) override
+    {
+        std::vector<std::byte> value;
+        m_core->GetSockOpt(level, name, &value);
+        return value;
+    }
+
+    // Without these the overloads above would hide Socket's own.
+    using Base::Recv;
+    using Base::RecvFrom;
+    using Base::Send;
+    using Base::SendTo;
+
+  protected:
+    /** @param kind what kind of socket */
+    explicit KernelSocketMixin(const KernelSocketCore::Kind& kind)
+        : m_core(new KernelSocketCore(*this, kind)), m_kind(kind)
+    {
+    }
+
+    /**
+     * A socket for a connection that @p other accepts: its settings and callbacks.
+     * @param other the listening socket
+     */
+    KernelSocketMixin(const KernelSocketMixin& other)
+        : Base(other),
+          KernelSocketOptions(),
+          KernelSocketUser(),
+          m_core(new KernelSocketCore(*this, other.m_kind)),
+          m_kind(other.m_kind)
+    {
+    }
+
+    /** @return what does the work */
+    KernelSocketCore& Core() const
+    {
+        return *m_core;
+    }
+
+    void DoDispose() override
+    {
+        m_core->SetPrepare({});
+        Base::DoDispose();
+    }
+
+  private:
+    static constexpr uint32_t BACKLOG = 4096; //!< the kernel's own limit (somaxconn) is the bound
+
+    Ptr<Socket> AsSocket() override
+    {
+        return Ptr<Socket>(this);
+    }
+
+    std::pair<Ptr<Socket>, KernelSocketCore*> Fork() override
+    {
+        auto socket = CopyObject<Self>(Ptr<Self>(static_cast<Self*>(this)));
+        return {socket, socket->KernelSocketMixin::m_core.get()};
+    }
+
+    void ConnectionSucceeded() override
+    {
+        this->NotifyConnectionSucceeded();
+    }
+
+    void ConnectionFailed() override
+    {
+        this->NotifyConnectionFailed();
+    }
+
+    bool ConnectionRequest(const Address& from) override
+    {
+        return this->NotifyConnectionRequest(from);
+    }
+
+    void NewConnection(Ptr<Socket> socket, const Address& from) override
+    {
+        this->NotifyNewConnectionCreated(socket, from);
+    }
+
+    void NormalClose() override
+    {
+        this->NotifyNormalClose();
+    }
+
+    void ErrorClose() override
+    {
+        this->NotifyErrorClose();
+    }
+
+    void DataSent(uint32_t size) override
+    {
+        this->NotifyDataSent(size);
+    }
+
+    void SendSpace(uint32_t available) override
+    {
+        this->NotifySend(available);
+    }
+
+    void DataReceived() override
+    {
+        this->NotifyDataRecv();
+    }
+
+    bool HasManualTtl() const override
+    {
+        return this->IsManualIpTtl();
+    }
+
+    bool HasManualHopLimit() const override
+    {
+        return this->IsManualIpv6HopLimit();
+    }
+
+    bool HasManualTclass() const override
+    {
+        return this->IsManualIpv6Tclass();
+    }
+
+    std::unique_ptr<KernelSocketCore> m_core; //!< does the work
+    KernelSocketCore::Kind m_kind;            //!< what kind of socket
+};
+
+} // namespace ns3
+
+#endif /* VIADUCT_KERNEL_SOCKET_MIXIN_H */

@@ -1,0 +1,120 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "kernel-socket-stack.h"
+
+#include "kernel-socket-factory.h"
+
+#include "ns3/net-device.h"
+#include "ns3/node.h"
+#include "ns3/socket.h"
+
+#include <utility>
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(KernelSocketStack);
+
+TypeId
+KernelSocketStack::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::KernelSocketStack").SetParent<Object>().SetGroupName("Viaduct");
+    return tid;
+}
+
+Ptr<KernelSocketStack>
+KernelSocketStack::Install(Ptr<Node> node,
+                           std::shared_ptr<viaduct::kernel::AgentClient> agent,
+                           uint32_t number)
+{
+    auto stack = CreateObject<KernelSocketStack>();
+    stack->m_agent = std::move(agent);
+    stack->m_number = number;
+    node->AggregateObject(stack);
+    node->AggregateObject(CreateObject<KernelTcpSocketFactory>());
+    node->AggregateObject(CreateObject<KernelUdpSocketFactory>());
+    node->AggregateObject(CreateObject<KernelRawSocketFactory>());
+    node->AggregateObject(CreateObject<KernelRaw6SocketFactory>());
+    node->AggregateObject(CreateObject<KernelDccpSocketFactory>());
+    node->AggregateObject(CreateObject<KernelSctpSocketFactory>());
+    node->AggregateObject(CreateObject<KernelMptcpSocketFactory>());
+    return stack;
+}
+
+void
+KernelSocketStack::DoDispose()
+{
+    m_open.clear();
+    m_devices.clear();
+    m_agent.reset();
+    Object::DoDispose();
+}
+
+void
+KernelSocketStack::SetDevice(Ptr<NetDevice> device, int ifindex, const std::string& name)
+{
+    m_devices[device] = {ifindex, name};
+}
+
+std::string
+KernelSocketStack::GetInterfaceName(Ptr<NetDevice> device) const
+{
+    const auto found = m_devices.find(device);
+    return found == m_devices.end() ? "" : found->second.name;
+}
+
+int
+KernelSocketStack::GetInterfaceIndex(Ptr<NetDevice> device) const
+{
+    const auto found = m_devices.find(device);
+    return found == m_devices.end() ? 0 : found->second.ifindex;
+}
+
+Ptr<NetDevice>
+KernelSocketStack::GetDevice(int ifindex) const
+{
+    for (const auto& [device, interface] : m_devices)
+    {
+        if (interface.ifindex == ifindex)
+        {
+            return device;
+        }
+    }
+    return nullptr;
+}
+
+bool
+KernelSocketStack::HasAgent() const
+{
+    return m_agent != nullptr;
+}
+
+viaduct::kernel::AgentClient&
+KernelSocketStack::GetAgent() const
+{
+    NS_ASSERT_MSG(m_agent, "the node's kernel is gone");
+    return *m_agent;
+}
+
+uint32_t
+KernelSocketStack::GetNumber() const
+{
+    return m_number;
+}
+
+void
+KernelSocketStack::Keep(uint32_t number, Ptr<Socket> socket)
+{
+    m_open[number] = socket;
+}
+
+void
+KernelSocketStack::Release(uint32_t number)
+{
+    m_open.erase(number);
+}
+
+} // namespace ns3

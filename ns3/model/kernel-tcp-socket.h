@@ -1,0 +1,125 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_KERNEL_TCP_SOCKET_H
+#define VIADUCT_KERNEL_TCP_SOCKET_H
+
+#include "kernel-socket-mixin.h"
+
+#include "ns3/nstime.h"
+#include "ns3/tcp-socket.h"
+
+#include <map>
+#include <string>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * ns3::KernelTcpSocket declaration.
+ */
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * @brief TCP, or MPTCP, of the node's kernel.
+ *
+ * Of ns3::TcpSocket's attributes the kernel has SndBufSize (SO_SNDBUF), RcvBufSize (SO_RCVBUF),
+ * SegmentSize (TCP_MAXSEG), TcpNoDelay (TCP_NODELAY) and ConnCount (TCP_SYNCNT). A buffer or
+ * segment size that is left at ns-3's default is left to the kernel, which sizes buffers by what a
+ * connection carries. The other attributes have no equal in a kernel: a value other than ns-3's
+ * default ends the simulation with a message.
+ */
+class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    /** @param protocol IPPROTO_TCP or IPPROTO_MPTCP */
+    explicit KernelTcpSocket(int protocol);
+    KernelTcpSocket();
+    /** @param other the listening socket that accepts a connection */
+    KernelTcpSocket(const KernelTcpSocket& other) = default;
+    ~KernelTcpSocket() override;
+
+    Socket::SocketType GetSocketType() const override;
+    bool SetAllowBroadcast(bool allow) override;
+    bool GetAllowBroadcast() const override;
+
+    /** @param name of a congestion control (TCP_CONGESTION); empty: the node's default */
+    void SetCongestionControl(const std::string& name);
+    /** @return what SetCongestionControl() was given */
+    std::string GetCongestionControl() const;
+
+  private:
+    void SetSndBufSize(uint32_t size) override;
+    uint32_t GetSndBufSize() const override;
+    void SetRcvBufSize(uint32_t size) override;
+    uint32_t GetRcvBufSize() const override;
+    void SetSegSize(uint32_t size) override;
+    uint32_t GetSegSize() const override;
+    void SetInitialSSThresh(uint32_t threshold) override;
+    uint32_t GetInitialSSThresh() const override;
+    void SetInitialCwnd(uint32_t cwnd) override;
+    uint32_t GetInitialCwnd() const override;
+    void SetConnTimeout(Time timeout) override;
+    Time GetConnTimeout() const override;
+    void SetSynRetries(uint32_t count) override;
+    uint32_t GetSynRetries() const override;
+    void SetDataRetries(uint32_t retries) override;
+    uint32_t GetDataRetries() const override;
+    void SetDelAckTimeout(Time timeout) override;
+    Time GetDelAckTimeout() const override;
+    void SetDelAckMaxCount(uint32_t count) override;
+    uint32_t GetDelAckMaxCount() const override;
+    void SetTcpNoDelay(bool noDelay) override;
+    bool GetTcpNoDelay() const override;
+    void SetPersistTimeout(Time timeout) override;
+    Time GetPersistTimeout() const override;
+
+    /**
+     * Keeps an attribute the kernel has no equal for.
+     * @param name of the attribute
+     * @param value its new value; must be ns-3's default
+     */
+    void SetUnsupported(const std::string& name, const AttributeValue& value) const;
+    /**
+     * Sets an option where the attribute is not ns-3's default, or the option was set before.
+     * @param attribute its name
+     * @param value its new value
+     * @param level of the option
+     * @param option its name
+     */
+    void SetSize(const std::string& attribute, uint32_t value, int level, int option);
+
+    uint32_t m_segmentSize{0};       //!< as the attribute says
+    uint32_t m_synRetries{0};        //!< as the attribute says
+    bool m_noDelay{true};            //!< as the attribute says
+    std::string m_congestionControl; //!< as the attribute says
+};
+
+/**
+ * @ingroup viaduct
+ * @brief Multipath TCP (RFC 8684) of the node's kernel. Further addresses are announced by the
+ * kernel's path manager: AgentClient::AddMptcpEndpoint.
+ */
+class KernelMptcpSocket : public KernelTcpSocket
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+    KernelMptcpSocket();
+};
+
+} // namespace ns3
+
+#endif /* VIADUCT_KERNEL_TCP_SOCKET_H */

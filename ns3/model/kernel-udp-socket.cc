@@ -1,0 +1,217 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "kernel-udp-socket.h"
+
+#include "kernel-socket-address.h"
+#include "kernel-socket-stack.h"
+
+#include "ns3/inet-socket-address.h"
+#include "ns3/ipv4.h"
+#include "ns3/ipv6.h"
+#include "ns3/node.h"
+
+#include <cstring>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(KernelUdpSocket);
+
+namespace
+{
+
+constexpr uint32_t MAX_DATAGRAM = 65507;    //!< of IPv4, as in ns-3's UDP
+constexpr uint32_t DEFAULT_BUFFER = 131072; //!< ns-3's: the kernel keeps its own
+
+} // namespace
+
+TypeId
+KernelUdpSocket::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::KernelUdpSocket")
+                            .SetParent<UdpSocket>()
+                            .SetGroupName("Viaduct")
+                            .AddConstructor<KernelUdpSocket>();
+    return tid;
+}
+
+KernelUdpSocket::KernelUdpSocket()
+    : KernelSocketMixin({SOCK_DGRAM, IPPROTO_UDP, false, false, MAX_DATAGRAM})
+{
+}
+
+KernelUdpSocket::~KernelUdpSocket() = default;
+
+Socket::SocketType
+KernelUdpSocket::GetSocketType() const
+{
+    return NS3_SOCK_DGRAM;
+}
+
+bool
+KernelUdpSocket::SetAllowBroadcast(bool allow)
+{
+    m_broadcast = allow;
+    Core().SetSockOpt(SOL_SOCKET, SO_BROADCAST, allow ? 1 : 0);
+    return true;
+}
+
+bool
+KernelUdpSocket::GetAllowBroadcast() const
+{
+    return m_broadcast;
+}
+
+int
+KernelUdpSocket::InterfaceIndex(uint32_t interface, bool ipv6) const
+{
+    const Ptr<Node> node = GetNode();
+    const auto stack = node->GetObject<KernelSocketStack>();
+    Ptr<NetDevice> device;
+    if (ipv6 && node->GetObject<Ipv6>())
+    {
+        device = node->GetObject<Ipv6>()->GetNetDevice(interface);
+    }
+    else if (!ipv6 && node->GetObject<Ipv4>())
+    {
+        device = node->GetObject<Ipv4>()->GetNetDevice(interface);
+    }
+    return device ? stack->GetInterfaceIndex(device) : 0;
+}
+
+int
+KernelUdpSocket::ChangeGroup(uint32_t interface, const Address& group, bool join)
+{
+    const auto endpoint = kernelsocket::ToEndpoint(group);
+    if (!endpoint)
+    {
+        return -1;
+    }
+    if (endpoint->family == AF_INET)
+    {
+        ip_mreqn request{};
+        std::memcpy(&request.imr_multiaddr, endpoint->address, sizeof request.imr_multiaddr);
+        request.imr_ifindex = interface == 0 ? 0 : InterfaceIndex(interface, false);
+        return SetSockOpt(
+            IPPROTO_IP, join ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP, &request, sizeof request);
+    }
+    ipv6_mreq request{};
+    std::memcpy(&request.ipv6mr_multiaddr, endpoint->address, sizeof request.ipv6mr_multiaddr);
+    request.ipv6mr_interface = interface == 0 ? 0 : InterfaceIndex(interface, true);
+    return SetSockOpt(
+        IPPROTO_IPV6, join ? IPV6_ADD_MEMBERSHIP : IPV6_DROP_MEMBERSHIP, &request, sizeof request);
+}
+
+int
+KernelUdpSocket::MulticastJoinGroup(uint32_t interface, const Address& group)
+{
+    return ChangeGroup(interface, group, true);
+}
+
+int
+KernelUdpSocket::MulticastLeaveGroup(uint32_t interface, const Address& group)
+{
+    return ChangeGroup(interface, group, false);
+}
+
+void
+KernelUdpSocket::Ipv6JoinGroup(Ipv6Address address,
+                               Socket::Ipv6MulticastFilterMode,
+                               std::vector<Ipv6Address> sourceAddresses)
+{
+    NS_ABORT_MSG_UNLESS(sourceAddresses.empty(),
+                        "ns3::KernelUdpSocket: source-specific multicast is not supported");
+    m_ipv6MulticastGroupAddress = address;
+    ChangeGroup(0, address, true);
+}
+
+void
+KernelUdpSocket::Ipv6LeaveGroup()
+{
+    ChangeGroup(0, m_ipv6MulticastGroupAddress, false);
+}
+
+void
+KernelUdpSocket::SetRcvBufSize(uint32_t size)
+{
+    Core().SetReceiveWindow(size);
+    if (size != DEFAULT_BUFFER)
+    {
+        Core().SetSockOpt(SOL_SOCKET, SO_RCVBUF, static_cast<int>(size));
+    }
+}
+
+uint32_t
+KernelUdpSocket::GetRcvBufSize() const
+{
+    return Core().GetReceiveWindow();
+}
+
+void
+KernelUdpSocket::SetIpMulticastTtl(uint8_t ttl)
+{
+    m_multicastTtl = ttl;
+    if (ttl != 0) // ns-3's default: as for any other packet
+    {
+        Core().SetSockOpt(IPPROTO_IP, IP_MULTICAST_TTL, ttl);
+    }
+}
+
+uint8_t
+KernelUdpSocket::GetIpMulticastTtl() const
+{
+    return m_multicastTtl;
+}
+
+void
+KernelUdpSocket::SetIpMulticastIf(int32_t interface)
+{
+    m_multicastIf = interface;
+    if (interface > 0)
+    {
+        ip_mreqn request{};
+        request.imr_ifindex = InterfaceIndex(static_cast<uint32_t>(interface), false);
+        SetSockOpt(IPPROTO_IP, IP_MULTICAST_IF, &request, sizeof request);
+    }
+}
+
+int32_t
+KernelUdpSocket::GetIpMulticastIf() const
+{
+    return m_multicastIf;
+}
+
+void
+KernelUdpSocket::SetIpMulticastLoop(bool loop)
+{
+    m_multicastLoop = loop;
+    Core().SetSockOpt(IPPROTO_IP, IP_MULTICAST_LOOP, loop ? 1 : 0);
+}
+
+bool
+KernelUdpSocket::GetIpMulticastLoop() const
+{
+    return m_multicastLoop;
+}
+
+void
+KernelUdpSocket::SetMtuDiscover(bool discover)
+{
+    m_mtuDiscover = discover;
+    if (discover) // otherwise the kernel's default, which fragments what it sends itself
+    {
+        Core().SetSockOpt(IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
+    }
+}
+
+bool
+KernelUdpSocket::GetMtuDiscover() const
+{
+    return m_mtuDiscover;
+}
+
+} // namespace ns3

@@ -1,0 +1,80 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_KERNEL_UDP_SOCKET_H
+#define VIADUCT_KERNEL_UDP_SOCKET_H
+
+#include "kernel-socket-mixin.h"
+
+#include "ns3/udp-socket.h"
+
+#include <vector>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * ns3::KernelUdpSocket declaration.
+ */
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * @brief UDP of the node's kernel.
+ *
+ * A datagram that the kernel's buffer does not take at once waits; with more than 128 KiB waiting,
+ * Send() fails with ERROR_AGAIN. An interface is named by its number in the node's Ipv4 or Ipv6
+ * object; 0 in MulticastJoinGroup, where ns-3's sockets ignore it, leaves the choice to the
+ * kernel's routes.
+ */
+class KernelUdpSocket : public KernelSocketMixin<UdpSocket, KernelUdpSocket>
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    KernelUdpSocket();
+    KernelUdpSocket(const KernelUdpSocket& other) = default;
+    ~KernelUdpSocket() override;
+
+    Socket::SocketType GetSocketType() const override;
+    bool SetAllowBroadcast(bool allow) override;
+    bool GetAllowBroadcast() const override;
+    int MulticastJoinGroup(uint32_t interface, const Address& group) override;
+    int MulticastLeaveGroup(uint32_t interface, const Address& group) override;
+    using Socket::Ipv6JoinGroup;
+    void Ipv6JoinGroup(Ipv6Address address,
+                       Socket::Ipv6MulticastFilterMode filterMode,
+                       std::vector<Ipv6Address> sourceAddresses) override;
+    void Ipv6LeaveGroup() override;
+
+  private:
+    void SetRcvBufSize(uint32_t size) override;
+    uint32_t GetRcvBufSize() const override;
+    void SetIpMulticastTtl(uint8_t ttl) override;
+    uint8_t GetIpMulticastTtl() const override;
+    void SetIpMulticastIf(int32_t interface) override;
+    int32_t GetIpMulticastIf() const override;
+    void SetIpMulticastLoop(bool loop) override;
+    bool GetIpMulticastLoop() const override;
+    void SetMtuDiscover(bool discover) override;
+    bool GetMtuDiscover() const override;
+
+    int ChangeGroup(uint32_t interface, const Address& group, bool join);
+    int InterfaceIndex(uint32_t interface, bool ipv6) const;
+
+    bool m_broadcast{false};     //!< as SetAllowBroadcast() says
+    uint8_t m_multicastTtl{0};   //!< as the attribute says
+    int32_t m_multicastIf{0};    //!< as the attribute says
+    bool m_multicastLoop{false}; //!< as the attribute says
+    bool m_mtuDiscover{false};   //!< as the attribute says
+};
+
+} // namespace ns3
+
+#endif /* VIADUCT_KERNEL_UDP_SOCKET_H */

@@ -1,0 +1,132 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_NATIVE_AGENT_H
+#define VIADUCT_NATIVE_AGENT_H
+
+#include "ns3/nstime.h"
+#include "ns3/simulator.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "kernel/agent_channel.h"
+#include "kernel/agent_protocol.h"
+
+#include <filesystem>
+#include <functional>
+#include <poll.h>
+#include <span>
+#include <string>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * A guest's agent without a guest, for tests of what is above it.
+ */
+
+namespace ns3
+{
+namespace viaducttest
+{
+
+/**
+ * Runs viaduct-guest on the host's kernel, in namespaces of its own, and asks it for news every 10
+ * ms of simulated time. What happens between nodes therefore takes no exact time; what is tested
+ * with it must not depend on any.
+ */
+class NativeAgent : public viaduct::kernel::AgentChannel
+{
+  public:
+    NativeAgent()
+    {
+        int pair[2];
+        viaduct::SystemCall("socketpair", socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair));
+        m_socket = viaduct::UniqueFd(pair[0]);
+        const std::string program =
+            std::filesystem::read_symlink("/proc/self/exe").parent_path() / "viaduct-guest";
+        m_pid = fork();
+        if (m_pid == 0)
+        {
+            close(pair[0]);
+            execl(program.c_str(),
+                  program.c_str(),
+                  "--socket",
+                  std::to_string(pair[1]).c_str(),
+                  nullptr);
+            _exit(127);
+        }
+        close(pair[1]);
+        Simulator::Schedule(MilliSeconds(10), &NativeAgent::Poll, this);
+    }
+
+    ~NativeAgent() override
+    {
+        m_socket.reset();
+        waitpid(m_pid, nullptr, 0);
+    }
+
+    size_t MaxMessage() const override
+    {
+        return viaduct::kernel::agent::kMaxMessage;
+    }
+
+    void Send(std::span<const std::byte> message) override
+    {
+        viaduct::SystemCall("send to viaduct-guest",
+                            send(m_socket.get(), message.data(), message.size(), MSG_NOSIGNAL));
+    }
+
+    void SetReceiver(std::function<void(std::span<const std::byte>)> receiver) override
+    {
+        m_receiver = std::move(receiver);
+    }
+
+    bool Settle() override
+    {
+        Receive(200);
+        Receive(5);
+        return true;
+    }
+
+  private:
+    /**
+     * Hands on what the agent says.
+     * @param patience how long nothing may be said, in ms of real time
+     */
+    void Receive(int patience)
+    {
+        std::vector<std::byte> buffer(MaxMessage());
+        pollfd readable{m_socket.get(), POLLIN, 0};
+        while (poll(&readable, 1, patience) > 0)
+        {
+            const ssize_t size = recv(m_socket.get(), buffer.data(), buffer.size(), 0);
+            if (size <= 0)
+            {
+                throw viaduct::Error("viaduct-guest is gone");
+            }
+            m_receiver(std::span(buffer).first(static_cast<size_t>(size)));
+            patience = 1;
+        }
+    }
+
+    /** Every 10 ms of simulated time. */
+    void Poll()
+    {
+        Receive(1);
+        Simulator::Schedule(MilliSeconds(10), &NativeAgent::Poll, this);
+    }
+
+    viaduct::UniqueFd m_socket;                                 //!< to the agent
+    pid_t m_pid;                                                //!< of the agent
+    std::function<void(std::span<const std::byte>)> m_receiver; //!< the client
+};
+
+} // namespace viaducttest
+} // namespace ns3
+
+#endif /* VIADUCT_NATIVE_AGENT_H */
