@@ -1,0 +1,69 @@
+#include "engine/clock.h"
+
+#include <algorithm>
+#include <ctime>
+
+#include "base/clock.h"
+
+namespace viaduct::engine {
+namespace {
+
+// A step smaller than the time between two looks at a port is noticed this late at most.
+constexpr Duration kCheckInterval = Duration::Milliseconds(1);
+// The nanoseconds that rounding in the kernel's two conversions can make.
+constexpr Duration kRounding = Duration::Nanoseconds(5);
+constexpr int kReadings = 8;
+
+}  // namespace
+
+Instant SystemClock::Now() { return MonotonicClock::Now(); }
+
+Instant SystemClock::Realtime() {
+  timespec ts;
+  clock_gettime(CLOCK_REALTIME, &ts);
+  return Instant::FromNanoseconds(ts.tv_sec * 1000000000LL + ts.tv_nsec);
+}
+
+StampMapper::StampMapper(Clock& clock) : clock_(clock) {
+  Measure();
+  before_ = distance_;
+}
+
+// The reading with the least time around it: anything may happen between two looks at a clock.
+void StampMapper::Measure() {
+  Duration width = Duration::Max();
+  for (int i = 0; i < kReadings; ++i) {
+    const Instant before = clock_.Now();
+    const Instant real = clock_.Realtime();
+    const Instant after = clock_.Now();
+    if (after - before >= width) continue;
+    width = after - before;
+    distance_ = (real - before) - width / 2;
+    checked_ = after;
+  }
+}
+
+void StampMapper::Check(Instant now) {
+  const Instant before = clock_.Now();
+  const Instant real = clock_.Realtime();
+  const Instant after = clock_.Now();
+  checked_ = now;
+  if (distance_ + kRounding >= real - after && distance_ - kRounding <= real - before) return;
+  before_ = distance_;
+  Measure();
+  ++steps_;
+}
+
+Instant StampMapper::Map(Instant stamp, Instant earliest, Instant latest) {
+  if (latest - checked_ >= kCheckInterval) Check(latest);
+  Instant mapped = stamp - distance_;
+  if (mapped >= earliest && mapped <= latest) return mapped;
+  Check(latest);
+  mapped = stamp - distance_;
+  if (mapped >= earliest && mapped <= latest) return mapped;
+  const Instant old = stamp - before_;
+  if (old >= earliest && old <= latest) return old;
+  return std::clamp(mapped, earliest, latest);
+}
+
+}  // namespace viaduct::engine

@@ -1,0 +1,46 @@
+// The clocks of a poll loop, and how the kernel's receive stamps come to the one that it runs on.
+#pragma once
+
+#include <cstdint>
+
+#include "base/time.h"
+
+namespace viaduct::engine {
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual Instant Now() = 0;       // CLOCK_MONOTONIC: what the engine runs on
+  virtual Instant Realtime() = 0;  // CLOCK_REALTIME: what the kernel stamps frames with
+};
+
+class SystemClock final : public Clock {
+ public:
+  Instant Now() override;
+  Instant Realtime() override;
+};
+
+// Maps CLOCK_REALTIME stamps to the monotonic clock. The distance between the two changes only when
+// somebody sets the clock (slewing moves both), so it is measured once, then checked, and a stamp
+// is believed only if it lies where it can lie: a stamp of before or after a step is told by that.
+class StampMapper {
+ public:
+  explicit StampMapper(Clock& clock);
+  // The monotonic instant of `stamp`, which is known to lie in [earliest, latest]; a stamp that
+  // cannot be there after both clocks were read again counts as the nearer bound.
+  Instant Map(Instant stamp, Instant earliest, Instant latest);
+  // How often the real-time clock was found set.
+  uint64_t Steps() const { return steps_; }
+
+ private:
+  void Check(Instant now);
+  void Measure();
+
+  Clock& clock_;
+  Duration distance_;  // real time minus monotonic
+  Duration before_;    // the same before the last step
+  Instant checked_;
+  uint64_t steps_ = 0;
+};
+
+}  // namespace viaduct::engine

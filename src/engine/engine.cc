@@ -1,0 +1,188 @@
+#include "engine/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <thread>
+
+#include "base/error.h"
+#include "engine/classifier.h"
+#include "engine/clock.h"
+#include "engine/loop.h"
+#include "engine/read_file.h"
+
+namespace viaduct::engine {
+namespace {
+
+// Which sides of ports must lie on one thread. A pipeline joins the receiving side of one port with
+// the sending side of another; what is not joined shares nothing, so that two threads never meet:
+// one pair of interfaces can use two threads, one a direction.
+class Sides {
+ public:
+  explicit Sides(const Config& config) : ports_(config.ports.size()), parents_(2 * ports_) {
+    std::iota(parents_.begin(), parents_.end(), 0);
+    for (const Pair& pair : config.pairs) {
+      Join(Receiving(pair.a.port), Sending(pair.b.port));
+      Join(Receiving(pair.b.port), Sending(pair.a.port));
+    }
+  }
+  size_t Receiving(size_t port) const { return port; }
+  size_t Sending(size_t port) const { return ports_ + port; }
+  size_t count() const { return parents_.size(); }
+  size_t Root(size_t side) const {
+    while (parents_[side] != side) side = parents_[side];
+    return side;
+  }
+
+ private:
+  void Join(size_t a, size_t b) { parents_[Root(a)] = Root(b); }
+
+  size_t ports_;
+  std::vector<size_t> parents_;
+};
+
+// The thread of each side: the groups with most pipelines first, each to the thread with least.
+std::vector<size_t> Deal(const Config& config, const Sides& sides, size_t threads) {
+  std::vector<size_t> weights(sides.count());
+  for (const Pair& pair : config.pairs) {
+    weights[sides.Root(sides.Receiving(pair.a.port))] += 1 + pair.classes.size();
+    weights[sides.Root(sides.Receiving(pair.b.port))] += 1 + pair.classes.size();
+  }
+  std::vector<size_t> roots(sides.count());
+  std::iota(roots.begin(), roots.end(), 0);
+  std::stable_sort(roots.begin(), roots.end(),
+                   [&](size_t a, size_t b) { return weights[a] > weights[b]; });
+  std::vector<size_t> loads(threads), thread_of(sides.count());
+  for (const size_t root : roots) {
+    const auto least = std::min_element(loads.begin(), loads.end()) - loads.begin();
+    thread_of[root] = static_cast<size_t>(least);
+    loads[least] += weights[root];
+  }
+  for (size_t side = 0; side < sides.count(); ++side) thread_of[side] = thread_of[sides.Root(side)];
+  return thread_of;
+}
+
+void Check(const Config& config, size_t ports) {
+  if (ports != config.ports.size()) {
+    throw UsageError(fmt::format("{} ports named, {} given", config.ports.size(), ports));
+  }
+  if (config.threads < 1) {
+    throw UsageError(fmt::format("threads: {}: give at least 1", config.threads));
+  }
+}
+
+}  // namespace
+
+class Engine::Impl {
+ public:
+  Impl(Config config, std::vector<std::unique_ptr<io::AnyPort>> ports)
+      : config_(std::move(config)),
+        ports_(std::move(ports)),
+        classifier_((Check(config_, ports_.size()), config_)),
+        budget_(config_.memory) {
+    const Sides sides(config_);
+    const auto threads = static_cast<size_t>(config_.threads);
+    thread_of_ = Deal(config_, sides, threads);
+    for (size_t i = 0; i < threads; ++i) {
+      loops_.push_back(std::make_unique<Loop>(config_, classifier_, budget_, clock_));
+    }
+    for (size_t i = 0; i < ports_.size(); ++i) {
+      receivers_.push_back(loops_[thread_of_[sides.Receiving(i)]].get());
+      senders_.push_back(loops_[thread_of_[sides.Sending(i)]].get());
+      receivers_[i]->AddReceiver(i, ports_[i].get());
+      senders_[i]->AddSender(i, ports_[i].get());
+    }
+    for (size_t i = 0; i < config_.pairs.size(); ++i) {
+      const Pair& pair = config_.pairs[i];
+      for (size_t j = 0; j <= pair.classes.size(); ++j) {
+        receivers_[pair.a.port]->AddPipeline(i, j, Direction::kUp);
+      }
+      for (size_t j = 0; j <= pair.classes.size(); ++j) {
+        receivers_[pair.b.port]->AddPipeline(i, j, Direction::kDown);
+      }
+    }
+  }
+
+  ~Impl() { Stop(); }
+
+  void Start() {
+    for (size_t i = 0; i < loops_.size(); ++i) {
+      if (!loops_[i]->HasWork()) continue;
+      const int cpu = config_.cpus.empty() ? -1 : config_.cpus[i % config_.cpus.size()];
+      threads_.emplace_back([loop = loops_[i].get(), cpu] { loop->Run(cpu); });
+    }
+  }
+
+  void Stop() {
+    for (const auto& loop : loops_) loop->Stop();
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+  void Apply(const engine::Change& change) {
+    const auto pair = std::find_if(config_.pairs.begin(), config_.pairs.end(),
+                                   [&](const Pair& each) { return each.name == change.pair; });
+    if (pair == config_.pairs.end()) {
+      throw UsageError(fmt::format("there is no pair {}", change.pair));
+    }
+    size_t class_index = 0;
+    while (!change.class_name.empty()) {
+      if (class_index == pair->classes.size()) {
+        throw UsageError(fmt::format("pair {} has no class {}", change.pair, change.class_name));
+      }
+      if (pair->classes[class_index++].name == change.class_name) break;
+    }
+    const bool up = change.direction == Direction::kUp;
+    Loop& loop = *receivers_[up ? pair->a.port : pair->b.port];
+    const auto index = static_cast<size_t>(pair - config_.pairs.begin());
+    loop.Do([&] { loop.Change(index, class_index, change.direction, change.spec); });
+  }
+
+  Statistics Read() {
+    Statistics statistics;
+    for (size_t i = 0; i < ports_.size(); ++i) {
+      statistics.ports.push_back({config_.ports[i], {}, 0, true});
+    }
+    for (const auto& loop : loops_) loop->Do([&] { loop->AddTo(statistics); });
+    const std::scoped_lock lock(ports_mutex_);
+    for (size_t i = 0; i < ports_.size(); ++i) {
+      statistics.ports[i].counters = ports_[i]->Counters();
+      statistics.ports[i].up = ports_[i]->Up();
+    }
+    return statistics;
+  }
+
+  void ReplacePort(size_t port, std::unique_ptr<io::AnyPort> replacement) {
+    const std::scoped_lock lock(ports_mutex_);
+    for (Loop* const loop : {receivers_.at(port), senders_.at(port)}) {
+      loop->Do([&] { loop->ReplacePort(port, replacement.get()); });
+    }
+    ports_[port] = std::move(replacement);
+  }
+
+ private:
+  const Config config_;
+  std::vector<std::unique_ptr<io::AnyPort>> ports_;
+  std::mutex ports_mutex_;  // for ports_ between threads that read statistics and replace
+  const Classifier classifier_;
+  SystemClock clock_;
+  MemoryBudget budget_;
+  std::vector<size_t> thread_of_;  // by side
+  std::vector<std::unique_ptr<Loop>> loops_;
+  std::vector<Loop*> receivers_, senders_;  // by port
+  std::vector<std::thread> threads_;
+};
+
+Engine::Engine(Config config, std::vector<std::unique_ptr<io::AnyPort>> ports)
+    : impl_(std::make_unique<Impl>(std::move(config), std::move(ports))) {}
+Engine::~Engine() = default;
+void Engine::Start() { impl_->Start(); }
+void Engine::Stop() { impl_->Stop(); }
+void Engine::Apply(const Change& change) { impl_->Apply(change); }
+Statistics Engine::Read() const { return impl_->Read(); }
+void Engine::ReplacePort(size_t port, std::unique_ptr<io::AnyPort> replacement) {
+  impl_->ReplacePort(port, std::move(replacement));
+}
+
+}  // namespace viaduct::engine

@@ -1,0 +1,417 @@
+#include "engine/loop.h"
+
+#include <algorithm>
+#include <exception>
+#include <fstream>
+#include <future>
+#include <span>
+#include <sstream>
+
+#include "base/error.h"
+#include "engine/read_file.h"
+
+namespace viaduct::engine {
+namespace {
+
+// Bursts a look takes from one port before the others have their turn.
+constexpr int kBurstsPerLook = 4;
+// Where the timer cannot be trusted any more: a sleep ends up to so much late.
+constexpr Duration kSpin = Duration::Microseconds(50);
+// Closer to a deadline than this, spinning does not look at descriptors: that costs 0.3 us.
+constexpr Duration kNoLook = Duration::Microseconds(5);
+// The longest time between two looks at a port: its ring must not fill up meanwhile.
+constexpr Duration kLongestInterval = Duration::Milliseconds(1);
+// Less delay than this is not spent on looking late.
+constexpr Duration kLeastDelayToSpend = Duration::Microseconds(200);
+// How long after the last frame a port is still looked at by time.
+constexpr Duration kLinger = Duration::Milliseconds(20);
+constexpr Duration kRetry = Duration::Microseconds(20);
+constexpr size_t kMostPending = 1024;
+// Between a frame's stamp and its being there to see.
+constexpr Duration kStampAhead = Duration::Microseconds(20);
+
+// The least time a frame stays in the path, or nearly so: how late it may be found.
+Duration LeastDelay(const path::Spec& spec) {
+  if (!spec.delay || spec.reorder) return Duration();
+  return *spec.delay - spec.jitter.value_or(Duration()) * 4;
+}
+
+void Relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
+
+Loop::Loop(const Config& config, const Classifier& classifier, MemoryBudget& budget, Clock& clock)
+    : config_(config),
+      classifier_(classifier),
+      clock_(clock),
+      pool_(budget, config.memory, config.frame_bytes),
+      mapper_(clock),
+      first_lane_(2 * config.pairs.size(), kNone) {}
+
+Loop::~Loop() = default;
+
+void Loop::AddReceiver(size_t port, io::AnyPort* from) {
+  receivers_.emplace_back();
+  receivers_.back().port = port;
+  receivers_.back().from = from;
+  receivers_.back().searched = clock_.Now();
+  looks_.Resize(receivers_.size());
+  for (uint32_t i = 0; i < receivers_.size(); ++i) looks_.Set(i, Instant());
+}
+
+void Loop::AddSender(size_t port, io::AnyPort* to) {
+  senders_.emplace_back();
+  senders_.back().port = port;
+  senders_.back().to = to;
+  senders_.back().pending.reserve(kMostPending + kBurst);
+}
+
+void Loop::AddPipeline(size_t pair, size_t class_index, Direction direction) {
+  const Pair& entry = config_.pairs[pair];
+  const bool up = direction == Direction::kUp;
+  const auto place = [](const auto& sides, size_t port) {
+    const auto found = std::find_if(sides.begin(), sides.end(),
+                                    [port](const auto& side) { return side.port == port; });
+    return static_cast<uint32_t>(found - sides.begin());
+  };
+  const Class* const named = class_index == 0 ? nullptr : &entry.classes[class_index - 1];
+  const path::Spec& spec =
+      named == nullptr ? (up ? entry.up : entry.down) : (up ? named->up : named->down);
+  Lane lane;
+  lane.pair = pair;
+  lane.class_index = class_index;
+  lane.direction = direction;
+  lane.receiver = place(receivers_, up ? entry.a.port : entry.b.port);
+  lane.sender = place(senders_, up ? entry.b.port : entry.a.port);
+  path::PipelineOptions options;
+  options.seed = config_.seed;
+  options.name = PipelineName(entry.name, named == nullptr ? "" : named->name, direction);
+  options.read_file = ReadFile;
+  lane.pipeline = std::make_unique<path::Pipeline>(spec, pool_, std::move(options));
+  const auto id = static_cast<uint32_t>(lanes_.size());
+  if (class_index == 0) first_lane_[2 * pair + (up ? 0 : 1)] = id;
+  receivers_[lane.receiver].lanes.push_back(id);
+  lanes_.push_back(std::move(lane));
+  events_.Resize(lanes_.size());
+  UpdateInterval(receivers_[lanes_[id].receiver]);
+}
+
+Loop::Lane* Loop::FindLane(size_t pair, size_t class_index, Direction direction) {
+  const uint32_t first = first_lane_[2 * pair + (direction == Direction::kUp ? 0 : 1)];
+  return first == kNone ? nullptr : &lanes_[first + class_index];
+}
+
+void Loop::UpdateInterval(Receiver& receiver) {
+  Duration least = Duration::Max();
+  for (const uint32_t id : receiver.lanes) {
+    least = std::min(least, LeastDelay(lanes_[id].pipeline->spec()));
+  }
+  receiver.interval = least < kLeastDelayToSpend || config_.waiting == Waiting::kBusy
+                          ? Duration()
+                          : std::min((least - kSpin * 2) / 2, kLongestInterval);
+}
+
+void Loop::Turn() {
+  now_ = clock_.Now();
+  retry_ = Instant::Never();
+  ++turn_;
+  while (looks_.NextInstant() <= now_) {
+    const uint32_t next = looks_.Next();
+    if (receivers_[next].turn == turn_) break;
+    Look(next);
+  }
+  due_.clear();
+  while (events_.NextInstant() <= now_) {
+    const uint32_t id = events_.Next();
+    events_.Set(id, Instant::Never());
+    lanes_[id].due = true;
+    due_.push_back(id);
+    if (receivers_[lanes_[id].receiver].turn != turn_) Look(lanes_[id].receiver);
+  }
+  for (const uint32_t id : due_) Serve(lanes_[id]);
+  sent_ = clock_.Now();
+  for (Sender& sender : senders_) {
+    if (!sender.pending.empty()) Flush(sender);
+  }
+}
+
+void Loop::Look(uint32_t index) {
+  Receiver& receiver = receivers_[index];
+  receiver.turn = turn_;
+  bool emptied = false;
+  Instant looked = clock_.Now();
+  for (int i = 0; i < kBurstsPerLook && !emptied; ++i) emptied = TakeBurst(receiver, looked);
+  UpdateTouched();
+  PlanNextLook(index, emptied);
+}
+
+// Whether nothing was there. A port may give less than it has (long frames), but not nothing.
+bool Loop::TakeBurst(Receiver& receiver, Instant& looked) {
+  const size_t count = receiver.from->Receive(received_);
+  if (count == 0) {
+    receiver.searched = std::max(receiver.searched, looked);
+    return true;
+  }
+  looked = clock_.Now();
+  // The stamp is taken before a frame shows in the ring, so it may be of before the last look.
+  const Instant earliest = receiver.searched - kStampAhead;
+  Instant arrived = receiver.searched;
+  for (size_t i = 0; i < count; ++i) {
+    if (i + 1 < count) __builtin_prefetch(received_[i + 1].bytes.data());
+    const Instant stamp = received_[i].received;
+    // One port's frames arrive in their order, whatever two processors' stamps say.
+    arrived = std::max(
+        arrived, stamp == Instant() ? looked : mapper_.Map(stamp, earliest, looked + kStampAhead));
+    TakeFrame(receiver, received_[i], arrived);
+  }
+  receiver.searched = arrived;
+  receiver.last_frame = looked;
+  return false;
+}
+
+void Loop::TakeFrame(Receiver& receiver, const io::ReceivedFrame& received, Instant arrived) {
+  const auto take = [&](wire::Bytes frame) {
+    const auto match = classifier_.Classify(receiver.port, frame);
+    if (!match || frame.size() > pool_.frame_bytes()) {
+      ++receiver.unmatched;
+      return;
+    }
+    Lane& lane = *FindLane(match->pair, match->class_index, match->direction);
+    const auto handle = pool_.Add(frame, match->tag);
+    const Instant at = std::max(arrived, lane.reached);
+    lane.reached = at;
+    if (!handle) {
+      lane.pipeline->Refuse(static_cast<uint32_t>(frame.size()), path::Fate::kNoMemory, at);
+      return;
+    }
+    lane.pipeline->Push(*handle, static_cast<uint32_t>(frame.size()), at);
+    if (lane.touched) return;
+    lane.touched = true;
+    touched_.push_back(static_cast<uint32_t>(&lane - lanes_.data()));
+  };
+  if (!splitter_.Split(received, take)) ++receiver.unmatched;
+}
+
+void Loop::UpdateTouched() {
+  for (const uint32_t id : touched_) {
+    Lane& lane = lanes_[id];
+    lane.touched = false;
+    if (!lane.due) events_.Set(id, lane.pipeline->NextEvent());
+  }
+  touched_.clear();
+  memory_peak_ = std::max(memory_peak_, pool_.UsedBytes());
+}
+
+void Loop::PlanNextLook(uint32_t index, bool emptied) {
+  Receiver& receiver = receivers_[index];
+  if (!emptied || config_.waiting == Waiting::kBusy) {
+    looks_.Set(index, now_);
+    return;
+  }
+  const Duration linger = receiver.interval > Duration()        ? kLinger
+                          : config_.waiting == Waiting::kHybrid ? kSpin
+                                                                : Duration();
+  if (now_ - receiver.last_frame < linger) {
+    looks_.Set(index, now_ + receiver.interval);
+    return;
+  }
+  if (receiver.from->Fd() < 0) {
+    looks_.Set(index, now_ + kLongestInterval);
+    return;
+  }
+  Listen(index, true);
+  looks_.Set(index, Instant::Never());
+}
+
+void Loop::Listen(uint32_t index, bool on) {
+  Receiver& receiver = receivers_[index];
+  if (receiver.listened == on) return;
+  receiver.listened = on;
+  if (on) {
+    waiter_.Listen(receiver.from->Fd(), index);
+    ++listened_;
+  } else {
+    waiter_.Ignore(receiver.from->Fd());
+    --listened_;
+  }
+}
+
+void Loop::Serve(Lane& lane) {
+  Sender& sender = senders_[lane.sender];
+  const Instant until = receivers_[lane.receiver].searched;
+  std::array<path::Departure, kBurst> departures;
+  bool more = !sender.blocked && sender.pending.size() < kMostPending && until >= lane.reached;
+  while (more) {
+    const size_t count = lane.pipeline->Pop(until, departures);
+    for (size_t i = 0; i < count; ++i) {
+      __builtin_prefetch(pool_.Bytes(departures[i].frame).data());
+      sender.pending.push_back({departures[i].frame, departures[i].due});
+    }
+    more = count == departures.size() && sender.pending.size() < kMostPending;
+    lane.reached = until;
+  }
+  lane.due = false;
+  const auto id = static_cast<uint32_t>(&lane - lanes_.data());
+  events_.Set(id, sender.blocked ? now_ + kRetry : lane.pipeline->NextEvent());
+}
+
+void Loop::Flush(Sender& sender) {
+  sender.blocked = false;
+  while (sender.first < sender.pending.size() && !sender.blocked) {
+    sender.first += FlushBurst(sender);
+  }
+  if (sender.blocked) {
+    retry_ = now_ + kRetry;
+    return;
+  }
+  sender.pending.clear();
+  sender.first = 0;
+}
+
+size_t Loop::FlushBurst(Sender& sender) {
+  const auto burst = std::span(sender.pending)
+                         .subspan(sender.first)
+                         .first(std::min(kBurst, sender.pending.size() - sender.first));
+  std::array<io::FrameToSend, kBurst> frames;
+  for (size_t i = 0; i < burst.size(); ++i) frames[i] = pool_.Tagged(burst[i].frame);
+  const Instant before = sent_;
+  const size_t taken = sender.to->Transmit(std::span(frames).first(burst.size()));
+  sent_ = clock_.Now();
+  sender.blocked = taken < burst.size();
+  // The frames of a burst leave one after the other, not all when it begins.
+  const Duration each = taken == 0 ? Duration() : (sent_ - before) / static_cast<int64_t>(taken);
+  for (size_t i = 0; i < taken; ++i) {
+    lateness_.Record((before + each * static_cast<int64_t>(i) - burst[i].due).nanoseconds());
+    pool_.Free(burst[i].frame);
+  }
+  return taken;
+}
+
+Instant Loop::NextTurn() const {
+  return std::min({events_.NextInstant(), looks_.NextInstant(), retry_});
+}
+
+void Loop::Sleep(Duration duration) {
+  waiter_.Sleep(duration, [this](uint32_t receiver) {
+    if (receiver >= receivers_.size()) return;
+    Listen(receiver, false);
+    receivers_[receiver].last_frame = clock_.Now();
+    looks_.Set(receiver, Instant());
+  });
+}
+
+void Loop::Rest() {
+  if (config_.waiting == Waiting::kBusy) return;
+  const Duration spin = config_.waiting == Waiting::kHybrid ? kSpin : Duration();
+  while (!called_.load(std::memory_order_relaxed)) {
+    const Instant next = NextTurn();
+    const Instant now = clock_.Now();
+    if (next <= now) return;
+    const Instant sharp = std::min(events_.NextInstant(), retry_);
+    const Instant until = sharp == Instant::Never() ? looks_.NextInstant()
+                                                    : std::min(sharp - spin, looks_.NextInstant());
+    if (until > now) {
+      Sleep(until == Instant::Never() ? Duration::Max() : until - now);
+    } else if (listened_ > 0 && next - now > kNoLook) {
+      Sleep(Duration());
+    } else {
+      Relax();
+    }
+  }
+}
+
+void Loop::Run(int cpu) {
+  {
+    const std::scoped_lock lock(mutex_);
+    running_ = true;
+  }
+  PrepareThread();
+  if (cpu >= 0) PinThread(cpu);
+  while (!stop_.load(std::memory_order_relaxed)) {
+    Turn();
+    if (called_.load(std::memory_order_acquire)) RunTasks();
+    Rest();
+  }
+  const std::scoped_lock lock(mutex_);
+  running_ = false;
+  for (const auto& task : tasks_) task();
+  tasks_.clear();
+}
+
+void Loop::RunTasks() {
+  std::vector<std::function<void()>> tasks;
+  {
+    const std::scoped_lock lock(mutex_);
+    tasks.swap(tasks_);
+    called_.store(stop_.load());
+  }
+  for (const auto& task : tasks) task();
+}
+
+void Loop::Stop() {
+  stop_ = true;
+  called_ = true;
+  waiter_.Wake();
+}
+
+void Loop::Do(const std::function<void()>& task) {
+  std::packaged_task<void()> packaged(task);
+  auto done = packaged.get_future();
+  {
+    const std::scoped_lock lock(mutex_);
+    if (running_) {
+      tasks_.push_back([&packaged] { packaged(); });
+      called_ = true;
+      waiter_.Wake();
+    } else {
+      packaged();
+    }
+  }
+  done.get();
+}
+
+void Loop::Change(size_t pair, size_t class_index, Direction direction, const path::Spec& spec) {
+  Lane& lane = *FindLane(pair, class_index, direction);
+  now_ = clock_.Now();
+  const Instant at = std::max(now_, lane.reached);
+  lane.pipeline->Change(spec, at);
+  lane.reached = at;
+  events_.Set(static_cast<uint32_t>(&lane - lanes_.data()), lane.pipeline->NextEvent());
+  UpdateInterval(receivers_[lane.receiver]);
+  looks_.Set(lane.receiver, now_);
+}
+
+void Loop::ReplacePort(size_t port, io::AnyPort* with) {
+  for (uint32_t i = 0; i < receivers_.size(); ++i) {
+    if (receivers_[i].port != port) continue;
+    Listen(i, false);
+    receivers_[i].from = with;
+    looks_.Set(i, Instant());
+  }
+  for (Sender& sender : senders_) {
+    if (sender.port == port) sender.to = with;
+  }
+}
+
+void Loop::AddTo(Statistics& statistics) const {
+  for (const Lane& lane : lanes_) {
+    const Pair& pair = config_.pairs[lane.pair];
+    const path::Pipeline& pipeline = *lane.pipeline;
+    statistics.pipelines.push_back(
+        {pair.name, lane.class_index == 0 ? "" : pair.classes[lane.class_index - 1].name,
+         lane.direction, pipeline.spec(), pipeline.counters(), pipeline.waiting(),
+         pipeline.waiting_bytes()});
+  }
+  for (const Receiver& receiver : receivers_) {
+    statistics.ports[receiver.port].unmatched += receiver.unmatched;
+  }
+  statistics.lateness.Merge(lateness_);
+  statistics.memory_used += pool_.UsedBytes();
+  statistics.memory_peak += memory_peak_;
+}
+
+}  // namespace viaduct::engine

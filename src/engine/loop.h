@@ -1,0 +1,147 @@
+// One thread's share of an engine: the ports it receives from, the ports it sends to, and the
+// pipelines between them.
+//
+// Time. A pipeline is told each frame's arrival instant by the kernel's stamp, and is never taken
+// past the instant up to which its port has been looked through: so a frame's fate does not depend
+// on when the loop looked. A turn reads the clock, looks through the ports of the pipelines that
+// are due (what is not due costs nothing), and hands over what has come out.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/histogram.h"
+#include "engine/classifier.h"
+#include "engine/clock.h"
+#include "engine/config.h"
+#include "engine/engine.h"
+#include "engine/event_heap.h"
+#include "engine/frame_pool.h"
+#include "engine/waiter.h"
+#include "io/port.h"
+#include "io/super_frame.h"
+#include "path/pipeline.h"
+
+namespace viaduct::engine {
+
+class Loop {
+ public:
+  // Clock, classifier and budget must outlive the loop. Throws SystemError, UsageError (memory).
+  Loop(const Config& config, const Classifier& classifier, MemoryBudget& budget, Clock& clock);
+  ~Loop();
+
+  // The ports are not owned; both sides of one may belong to one loop or to two.
+  void AddReceiver(size_t port, io::AnyPort* from);
+  void AddSender(size_t port, io::AnyPort* to);
+  // After the ports: one direction of a class of a pair (0: what no class matches). Throws
+  // UsageError where the SPEC's files are wrong.
+  void AddPipeline(size_t pair, size_t class_index, Direction direction);
+
+  bool HasWork() const { return !lanes_.empty(); }
+  // Forwards on the calling thread until Stop(). `cpu`: where to be pinned; -1: nowhere.
+  void Run(int cpu);
+  void Stop();  // any thread
+
+  // Any thread: runs `task` on the loop's thread between two turns, or here and now while it does
+  // not run, and returns when it is done; rethrows what it throws.
+  void Do(const std::function<void()>& task);
+
+  // The following on the loop's thread only (in Do()).
+  // Throws UsageError and changes nothing if there is no such pipeline, or as Pipeline::Change().
+  void Change(size_t pair, size_t class_index, Direction direction, const path::Spec& spec);
+  void ReplacePort(size_t port, io::AnyPort* with);
+  // Adds what this loop knows: its pipelines, its receivers' unmatched frames, lateness, memory.
+  void AddTo(Statistics& statistics) const;
+
+  // One round of work at the clock's now; for Run() and tests.
+  void Turn();
+  // When the next turn has something to do unless a port that is listened to becomes readable.
+  Instant NextTurn() const;
+
+ private:
+  static constexpr size_t kBurst = 64;
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  struct Lane {  // a pipeline and where it lies
+    size_t pair = 0, class_index = 0;
+    Direction direction = Direction::kUp;
+    uint32_t receiver = 0, sender = 0;  // indices of this loop's
+    std::unique_ptr<path::Pipeline> pipeline;
+    Instant reached;       // the pipeline's own time
+    bool touched = false;  // frames were pushed since its next event was looked up
+    bool due = false;      // in due_
+  };
+  struct Receiver {
+    size_t port = 0;
+    io::AnyPort* from = nullptr;
+    Instant searched;    // everything stamped up to here has been pushed
+    Instant last_frame;  // when the last one was found
+    Duration interval;   // between two looks while frames come; zero: look all the time
+    uint64_t turn = 0;   // of the last look
+    bool listened = false;
+    uint64_t unmatched = 0;
+    std::vector<uint32_t> lanes;
+  };
+  struct Pending {
+    path::FrameHandle frame = 0;
+    Instant due;
+  };
+  struct Sender {
+    size_t port = 0;
+    io::AnyPort* to = nullptr;
+    std::vector<Pending> pending;
+    size_t first = 0;  // of pending, not yet taken
+    bool blocked = false;
+  };
+
+  Lane* FindLane(size_t pair, size_t class_index, Direction direction);
+  void Look(uint32_t receiver);
+  bool TakeBurst(Receiver& receiver, Instant& looked);
+  void Listen(uint32_t receiver, bool on);
+  void TakeFrame(Receiver& receiver, const io::ReceivedFrame& frame, Instant arrived);
+  void PlanNextLook(uint32_t receiver, bool emptied);
+  void UpdateTouched();
+  void Serve(Lane& lane);
+  void Flush(Sender& sender);
+  size_t FlushBurst(Sender& sender);
+  void UpdateInterval(Receiver& receiver);
+  void Rest();
+  void RunTasks();
+  void Sleep(Duration duration);
+
+  const Config& config_;
+  const Classifier& classifier_;
+  Clock& clock_;
+  FramePool pool_;
+  StampMapper mapper_;
+  io::SuperFrameSplitter splitter_;
+
+  std::vector<Receiver> receivers_;
+  std::vector<Sender> senders_;
+  std::vector<Lane> lanes_;
+  std::vector<uint32_t> first_lane_;  // by 2 * pair + direction: of its class 0; or kNone
+  EventHeap events_, looks_;          // of lanes_; of receivers_
+  std::vector<uint32_t> due_, touched_;
+  Instant now_;
+  Instant sent_;  // the clock after the last transmission
+  Instant retry_ = Instant::Never();
+  uint64_t turn_ = 0;
+  size_t listened_ = 0;  // receivers
+  int64_t memory_peak_ = 0;
+  Histogram lateness_;
+  std::array<io::ReceivedFrame, kBurst> received_;
+
+  Waiter waiter_;
+  std::mutex mutex_;
+  std::vector<std::function<void()>> tasks_;  // guarded by mutex_
+  bool running_ = false;                      // guarded by mutex_
+  std::atomic<bool> called_ = false;          // there are tasks, or it is to stop
+  std::atomic<bool> stop_ = false;
+};
+
+}  // namespace viaduct::engine
