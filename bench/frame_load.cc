@@ -291,7 +291,8 @@ int Main(int argc, char** argv) {
     directions.emplace_back(options, places[0], places[1], places[3], uint8_t{0});
     if (!options.one_way)
       directions.emplace_back(options, places[3], places[2], places[0], uint8_t{1});
-    // The kernel begins to stamp frames in the background, and stamps those before when they are read.
+    // The kernel begins to stamp frames in the background, and stamps those before when they are
+    // read.
     SleepFor(Duration::Milliseconds(100));
     const double seconds = SendAll(options, directions);
     // What still waits in the path: until nothing more comes for a while.

@@ -1,6 +1,7 @@
 // Which of a fixed set of things is next: a binary heap that knows each thing's place.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>

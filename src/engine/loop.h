@@ -60,6 +60,9 @@ class Loop {
 
   // One round of work at the clock's now; for Run() and tests.
   void Turn();
+  // Sleeps that long at most, and less if a port that is listened to becomes readable; it is looked
+  // at in the next turn then.
+  void Sleep(Duration duration);
   // When the next turn has something to do unless a port that is listened to becomes readable.
   Instant NextTurn() const;
 
@@ -112,7 +115,6 @@ class Loop {
   void UpdateInterval(Receiver& receiver);
   void Rest();
   void RunTasks();
-  void Sleep(Duration duration);
 
   const Config& config_;
   const Classifier& classifier_;

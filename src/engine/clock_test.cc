@@ -1,0 +1,69 @@
+#include "engine/clock.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/test_clock.h"
+
+namespace viaduct::engine {
+namespace {
+
+constexpr Duration kMillisecond = Duration::Milliseconds(1);
+
+TEST(StampMapperTest, AStampIsTheMonotonicInstantOfItsMoment) {
+  TestClock clock;
+  StampMapper mapper(clock);
+  const Instant start = clock.Now();
+  const Instant stamp = clock.Realtime();
+  clock.Advance(kMillisecond * 30);
+  EXPECT_EQ(mapper.Map(stamp, start, clock.Now()), start);
+  EXPECT_EQ(mapper.Steps(), 0u);
+}
+
+TEST(StampMapperTest, AStepOfTheClockMovesNoFrame) {
+  for (const Duration step : {Duration::Seconds(3600), -Duration::Seconds(1), kMillisecond * 5}) {
+    TestClock clock;
+    StampMapper mapper(clock);
+    const Instant start = clock.Now();
+    clock.Advance(kMillisecond);
+    const Instant before = clock.Realtime();  // at start + 1 ms
+    clock.Advance(kMillisecond);
+    clock.Step(step);
+    const Instant after = clock.Realtime();  // at start + 2 ms
+    clock.Advance(kMillisecond);
+    EXPECT_EQ(mapper.Map(before, start, clock.Now()), start + kMillisecond);
+    EXPECT_EQ(mapper.Map(after, start, clock.Now()), start + kMillisecond * 2);
+    EXPECT_EQ(mapper.Steps(), 1u);
+  }
+}
+
+TEST(StampMapperTest, AStepTooSmallToContradictIsFoundWithinAMillisecond) {
+  TestClock clock;
+  StampMapper mapper(clock);
+  const Instant start = clock.Now();
+  clock.Step(Duration::Microseconds(3));
+  clock.Advance(kMillisecond * 2);
+  const Instant stamp = clock.Realtime();
+  const Instant at = clock.Now();
+  clock.Advance(kMillisecond);
+  EXPECT_EQ(mapper.Map(stamp, start, clock.Now()), at);
+  EXPECT_EQ(mapper.Steps(), 1u);
+}
+
+TEST(StampMapperTest, AnImpossibleStampCountsAsTheNearerBound) {
+  TestClock clock;
+  StampMapper mapper(clock);
+  const Instant early = clock.Now(), late = early + kMillisecond;
+  clock.Set(late);
+  EXPECT_EQ(mapper.Map(Instant::FromNanoseconds(5), early, late), early);
+  EXPECT_EQ(mapper.Map(clock.Realtime() + Duration::Seconds(9), early, late), late);
+}
+
+TEST(SystemClockTest, IsTheMonotonicClockAndTheRealOne) {
+  SystemClock clock;
+  const Instant now = clock.Now();
+  EXPECT_LE(now, clock.Now());
+  EXPECT_GT(clock.Realtime(), now) << "this machine has run since before 1970";
+}
+
+}  // namespace
+}  // namespace viaduct::engine

@@ -1,0 +1,22 @@
+// A clock that tests move by hand.
+#pragma once
+
+#include "engine/clock.h"
+
+namespace viaduct::engine {
+
+class TestClock final : public Clock {
+ public:
+  Instant Now() override { return now_; }
+  Instant Realtime() override { return now_ + distance_; }
+  void Advance(Duration duration) { now_ += duration; }
+  void Set(Instant now) { now_ = now; }
+  // Somebody sets the real-time clock.
+  void Step(Duration duration) { distance_ += duration; }
+
+ private:
+  Instant now_ = Instant::FromNanoseconds(1000000000);
+  Duration distance_ = Duration::Seconds(1700000000);
+};
+
+}  // namespace viaduct::engine
