@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstdio>
@@ -31,7 +32,10 @@ using namespace viaduct;
 using namespace viaduct::kernel::guest;
 
 void Mount(const char* type, const char* where) {
-  SystemCall(std::string("mount ") + where, mount(type, where, type, 0, nullptr));
+  // EBUSY: the kernel has mounted it itself (CONFIG_DEVTMPFS_MOUNT).
+  if (mount(type, where, type, 0, nullptr) != 0 && errno != EBUSY) {
+    throw SystemError(std::string("mount ") + where, errno);
+  }
 }
 
 // The root file system is the host's, read-only; what a guest writes is its own.

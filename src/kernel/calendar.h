@@ -1,0 +1,124 @@
+// The calendar of real kernels: holds the clock of every guest, and lets one run at a time.
+//
+// A guest runs from the instant at which it asked to until something else is due (an event of the
+// simulator, another guest), and may advance its own clock up to there. So no guest is ever ahead
+// of an event that could concern it, and the simulator never ahead of a guest.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "kernel/event_queue.h"
+#include "kernel/guest.h"
+#include "kernel/simulator.h"
+#include "kernel/time_travel.h"
+
+namespace viaduct::kernel {
+
+struct CalendarOptions {
+  // How long guests have been up when the simulation starts. iputils' ping takes a clock below 1 s
+  // for none.
+  Duration uptime = Duration::Seconds(2);
+  // Of wall time: a guest that neither advances nor says anything for so long spins or is stuck.
+  Duration patience = Duration::Seconds(30);
+  // A guest with nothing else to wait for is looked after so often, in virtual time.
+  Duration horizon = Duration::Seconds(1);
+  // The time of day at the start of the simulation, since 1970.
+  Duration epoch = Duration::Seconds(1'700'000'000);
+};
+
+struct CalendarCounters {
+  uint64_t runs = 0;        // a guest was let run
+  uint64_t messages = 0;    // of time travel, from guests
+  uint64_t interrupts = 0;  // of devices, to guests
+};
+
+// Whatever guests do wrong, also dying, throws Error with the guest's name, the virtual time and
+// the last lines of its console; all guests are killed first, and the calendar does nothing from
+// then on. The simulator outlives the calendar, or drops its events first.
+class Calendar {
+ public:
+  explicit Calendar(Simulator& simulator, const CalendarOptions& options = {});
+  Calendar(const Calendar&) = delete;
+  Calendar& operator=(const Calendar&) = delete;
+  ~Calendar();
+
+  // Before Boot(). Guests boot in this order, which is also that of guests due at one instant.
+  Guest& AddGuest(std::string name, Guest::Launcher launcher);
+  // Starts all guests and lets them run until the simulator's present instant, `uptime` after their
+  // own start. What is scheduled for guests meanwhile happens at (negative) instants before it.
+  void Boot();
+
+  // Lets a guest work at the present instant until it waits, without its clock going on. False, and
+  // nothing happens, before it has booted. Only in events of the simulator.
+  bool Settle(Guest& guest);
+
+  const CalendarCounters& counters() const { return counters_; }
+  const std::vector<std::unique_ptr<Guest>>& guests() const { return guests_; }
+  // The present instant: the running guest's, or the simulator's (while guests boot: theirs).
+  Instant Present() const;
+  // An event in the simulator (while guests boot: before its start, if it is due by then).
+  void Schedule(Instant at, std::function<void()> action);
+  // Guests boot: no device of the simulation carries frames yet.
+  bool booting() const { return simulator_ != &main_simulator_; }
+  // Of the time until `at`, as guests count it.
+  Duration UptimeAt(Instant at) const { return at - origin_; }
+
+ private:
+  friend class Guest;
+
+  void NoteMode(Guest& guest);
+  void Handle(Guest& guest, const TimeTravelMessage& message);
+  void HandleWait(Guest& guest, const TimeTravelMessage& message);
+  void HandleUpdate(Guest& guest, const TimeTravelMessage& message);
+  void Interrupt(Guest& guest, int channel, std::span<const std::byte> request);
+
+  void AwaitStart(Guest& guest);
+  void BootGuest(Guest& guest);
+  void Wake();
+  Instant Limit(const Guest& guest) const;
+  // Lets it run until it waits, at the latest at `limit`.
+  void Run(Guest& guest, Instant limit);
+  void Promise(Guest& guest, Instant until);
+  void AwaitAcknowledgement(Guest& guest);
+  void ServeUntilWait(Guest& guest);
+  void Arm();
+  Instant EarliestOther(const Guest* except) const;
+  void ReadRequest(Guest& guest);
+  void NoteProgress(Instant now);
+
+  // Runs `action`; what it throws becomes the calendar's one Error.
+  template <typename Action>
+  void Guarded(Guest& guest, Action action);
+  [[noreturn]] void Fail(const Guest& guest, const std::string& what);
+  uint64_t ToWire(Instant t) const;
+  Instant FromWire(uint64_t time) const;
+
+  Simulator& main_simulator_;
+  CalendarOptions options_;
+  std::unique_ptr<EventQueue> boot_queue_;
+  Simulator* simulator_;
+  Instant origin_;  // the guests' 0
+  std::filesystem::path folder_;
+  std::optional<SharedSchedule> schedule_;
+  std::vector<std::unique_ptr<Guest>> guests_;
+  Guest* running_ = nullptr;
+  Instant present_;  // of the running guest, as it last said in a message
+  Instant limit_;    // how far the running guest may advance
+  Instant armed_ = Instant::Never();
+  bool in_wake_ = false;
+  Instant last_run_;
+  uint64_t runs_at_instant_ = 0;
+  uint32_t next_sequence_ = 1;
+  CalendarCounters counters_;
+  std::string failure_;
+};
+
+}  // namespace viaduct::kernel

@@ -1,0 +1,412 @@
+#include "kernel/calendar.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "kernel/event_queue.h"
+#include "kernel/fake_guest.h"
+
+namespace viaduct::kernel {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr uint64_t kMs = 1'000'000;
+const wire::MacAddress kMac{{2, 0, 0, 0, 0, 1}};
+
+Instant AtMs(int64_t ms) { return Instant() + Duration::Milliseconds(ms); }
+
+std::vector<std::byte> Frame(size_t size, int fill) {
+  return std::vector<std::byte>(size, static_cast<std::byte>(fill));
+}
+
+std::string ErrorOf(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// Guests with and without the schedule in memory must behave alike.
+class CalendarTest : public testing::TestWithParam<bool> {
+ protected:
+  CalendarTest() {
+    options_.uptime = Duration::Milliseconds(10);
+    options_.patience = Duration::Seconds(5);
+  }
+  // A calendar with one guest that runs the script, its devices given.
+  Guest& Make(FakeGuest::Script script, size_t nics = 0) {
+    fakes_.push_back(std::make_unique<FakeGuest>(GetParam(), std::move(script)));
+    if (!calendar_) calendar_ = std::make_unique<Calendar>(queue_, options_);
+    Guest& guest = calendar_->AddGuest("guest of the test", fakes_.back()->Launcher());
+    for (size_t i = 0; i < nics; ++i) guest.AddNic(kMac);
+    return guest;
+  }
+  void RunUntilMs(int64_t ms) { queue_.RunUntil(AtMs(ms)); }
+
+  EventQueue queue_;
+  CalendarOptions options_;
+  std::vector<std::unique_ptr<FakeGuest>> fakes_;
+  std::unique_ptr<Calendar> calendar_;  // goes first: guests see that
+};
+
+INSTANTIATE_TEST_SUITE_P(Schedules, CalendarTest, testing::Bool(),
+                         [](const auto& info) { return info.param ? "shared" : "messages"; });
+
+TEST_P(CalendarTest, BootsUntilTheSimulationStarts) {
+  Make([](FakeGuest& guest) {
+    guest.Start();
+    guest.AwaitEnd();
+  });
+  calendar_->Boot();
+  EXPECT_EQ(queue_.Now(), Instant());
+  EXPECT_EQ(calendar_->Present(), Instant());
+  EXPECT_EQ(calendar_->UptimeAt(Instant()), Duration::Milliseconds(10));
+}
+
+TEST_P(CalendarTest, FrameIsSentAtTheGuestsInstant) {
+  std::vector<int64_t> sent;
+  Guest& guest = Make(
+      [](FakeGuest& g) {
+        g.Start();
+        g.ConnectDevices(1);
+        g.SleepUntil(13 * kMs);
+        g.device(0).Send(Frame(60, 1));
+        g.SleepUntil(13 * kMs + 7);
+        g.device(0).Send(Frame(60, 2));
+        g.AwaitEnd();
+      },
+      1);
+  guest.nics()[0]->SetTransmit([&](std::span<const std::byte> frame, Nic::Token token) {
+    EXPECT_EQ(frame.size(), 60U);
+    sent.push_back(queue_.Now().nanoseconds());
+    guest.nics()[0]->TransmitDone(token);
+  });
+  calendar_->Boot();
+  RunUntilMs(10);
+  EXPECT_THAT(sent, ElementsAre(3'000'000, 3'000'007));
+}
+
+TEST_P(CalendarTest, FrameIsDeliveredAtTheSimulatorsInstant) {
+  std::vector<std::pair<uint64_t, size_t>> received;
+  Guest& guest = Make(
+      [&](FakeGuest& g) {
+        g.Start();
+        g.ConnectDevices(1);
+        for (;;) {
+          g.Wait();
+          for (const auto& frame : g.device(0).TakeFrames()) {
+            received.emplace_back(g.Now(), frame.size());
+          }
+        }
+      },
+      1);
+  calendar_->Boot();
+  queue_.Schedule(AtMs(5), [&] { EXPECT_TRUE(guest.nics()[0]->Deliver(Frame(60, 3))); });
+  queue_.Schedule(AtMs(7), [&] { EXPECT_TRUE(guest.nics()[0]->Deliver(Frame(9014, 4))); });
+  RunUntilMs(8);
+  calendar_.reset();
+  fakes_.clear();
+  EXPECT_THAT(received, ElementsAre(std::pair(15 * kMs, 60U), std::pair(17 * kMs, 9014U)));
+}
+
+TEST_P(CalendarTest, GuestNeverPassesAnEvent) {
+  std::vector<uint64_t> clock;
+  Make([&](FakeGuest& guest) {
+    guest.Start();
+    guest.SleepUntil(10 * kMs);
+    for (int i = 1; i <= 10; ++i) guest.SleepUntil(10 * kMs + i * kMs);
+    clock.push_back(guest.Now());
+    guest.AwaitEnd();
+  });
+  calendar_->Boot();
+  std::vector<int64_t> behind;
+  for (int i = 1; i <= 10; ++i) {
+    queue_.Schedule(AtMs(i),
+                    [&] { behind.push_back((calendar_->Present() - queue_.Now()).nanoseconds()); });
+  }
+  RunUntilMs(30);
+  calendar_.reset();
+  fakes_.clear();
+  EXPECT_THAT(clock, ElementsAre(20 * kMs));
+  EXPECT_THAT(behind, testing::Each(0));
+}
+
+TEST_P(CalendarTest, PingBetweenTwoGuestsIsExact) {
+  std::vector<uint64_t> round_trips;
+  const auto echo = [](FakeGuest& g) {
+    g.Start();
+    g.ConnectDevices(1);
+    for (;;) {
+      g.Wait();
+      for (const auto& frame : g.device(0).TakeFrames()) g.device(0).Send(frame);
+    }
+  };
+  const auto ask = [&](FakeGuest& g) {
+    g.Start();
+    g.ConnectDevices(1);
+    g.SleepUntil(15 * kMs);
+    for (int i = 0; i < 3; ++i) {
+      const uint64_t start = g.Now();
+      g.device(0).Send(Frame(98, i));
+      while (g.device(0).TakeFrames().empty()) g.Wait();
+      round_trips.push_back(g.Now() - start);
+    }
+    g.AwaitEnd();
+  };
+  Nic& a = *Make(ask, 1).nics()[0];
+  Nic& b = *Make(echo, 1).nics()[0];
+  // 100 Mbit/s, 10 ms.
+  const auto connect = [&](Nic& from, Nic& to) {
+    from.SetTransmit([&](std::span<const std::byte> frame, Nic::Token token) {
+      const Instant sent =
+          queue_.Now() + Duration::Nanoseconds(static_cast<int64_t>(frame.size()) * 80);
+      queue_.Schedule(sent, [&from, token] { from.TransmitDone(token); });
+      queue_.Schedule(sent + Duration::Milliseconds(10),
+                      [&to, copy = std::vector(frame.begin(), frame.end())] { to.Deliver(copy); });
+    });
+  };
+  connect(a, b);
+  connect(b, a);
+  calendar_->Boot();
+  RunUntilMs(100);
+  calendar_.reset();
+  fakes_.clear();
+  EXPECT_THAT(round_trips, ElementsAre(20'015'680, 20'015'680, 20'015'680));
+}
+
+TEST_P(CalendarTest, EventsScheduledWhileBootingHappen) {
+  std::vector<int64_t> sent;
+  Guest& guest = Make(
+      [](FakeGuest& g) {
+        g.Start();
+        g.ConnectDevices(1);
+        g.SleepUntil(4 * kMs);
+        g.device(0).Send(Frame(60, 1));
+        g.AwaitEnd();
+      },
+      1);
+  guest.nics()[0]->SetTransmit([&](auto, Nic::Token) {
+    sent.push_back(calendar_->Present().nanoseconds());
+    calendar_->Schedule(AtMs(2), [&] { sent.push_back(queue_.Now().nanoseconds()); });
+  });
+  calendar_->Boot();
+  EXPECT_THAT(sent, ElementsAre(-6'000'000));
+  RunUntilMs(3);
+  EXPECT_THAT(sent, ElementsAre(-6'000'000, 2'000'000));
+}
+
+TEST_P(CalendarTest, LostGuestIsOneError) {
+  Make([](FakeGuest& guest) {
+    guest.Start();
+    guest.SleepUntil(12 * kMs);
+    guest.Close();
+  });
+  calendar_->Boot();
+  const std::string error = ErrorOf([&] { RunUntilMs(10); });
+  EXPECT_EQ(error, "kernel guest of the test is gone, at 0.002000000 s");
+  EXPECT_EQ(ErrorOf([&] { RunUntilMs(20); }), "no error") << "nothing is left to happen";
+}
+
+TEST_P(CalendarTest, ClockSetTooFarIsAnError) {
+  Make([](FakeGuest& guest) {
+    guest.Start();
+    guest.SleepUntil(11 * kMs);
+    guest.SetClock(900'000 * kMs);
+    guest.Call(TimeTravelOp::kUpdate, 900'000 * kMs);
+    guest.AwaitEnd();
+  });
+  calendar_->Boot();
+  EXPECT_THAT(ErrorOf([&] { RunUntilMs(10); }), HasSubstr("clock"));
+}
+
+struct Hostile {
+  const char* name;
+  FakeGuest::Script script;
+  const char* error;
+};
+
+class HostileGuest : public testing::TestWithParam<Hostile> {};
+
+void Ready(FakeGuest& guest) {
+  guest.Start();
+  guest.ConnectDevices(1);
+}
+
+void Raw(FakeGuest& guest, std::initializer_list<uint32_t> words) {
+  const std::vector<uint32_t> copy(words);
+  guest.SendRaw(std::as_bytes(std::span(copy)));
+}
+
+TEST_P(HostileGuest, EndsTheRunWithOneError) {
+  EventQueue queue;
+  CalendarOptions options;
+  options.patience = Duration::Milliseconds(200);
+  FakeGuest fake(true, GetParam().script);
+  Calendar calendar(queue, options);
+  Nic& nic = calendar.AddGuest("guest of the test", fake.Launcher()).AddNic(kMac);
+  nic.SetTransmit([&](auto, Nic::Token token) { nic.TransmitDone(token); });
+  EXPECT_THAT(ErrorOf([&] {
+                calendar.Boot();
+                queue.Schedule(AtMs(1), [&] { nic.Deliver(Frame(60, 1)); });
+                queue.RunUntil(AtMs(10));
+              }),
+              HasSubstr(GetParam().error));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Guests, HostileGuest,
+    testing::Values(Hostile{"NeverConnects", [](FakeGuest&) {}, "did not ask for the time"},
+                    Hostile{"UnknownOperation",
+                            [](FakeGuest& g) {
+                              g.Start();
+                              Raw(g, {77, 1, 0, 0});
+                            },
+                            "an operation that time travel does not have"},
+                    Hostile{"CutMessage",
+                            [](FakeGuest& g) {
+                              g.Start();
+                              Raw(g, {1, 1});
+                            },
+                            "gone"},
+                    Hostile{"StartsTwice",
+                            [](FakeGuest& g) {
+                              g.Start();
+                              g.Send(TimeTravelOp::kStart, 1);
+                            },
+                            "started twice"},
+                    Hostile{"WaitsTwice",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.Send(TimeTravelOp::kWait, 0);
+                              g.Send(TimeTravelOp::kWait, 0);
+                              g.AwaitEnd();
+                            },
+                            "waits without having run"},
+                    Hostile{"SaysWhatCalendarsSay",
+                            [](FakeGuest& g) {
+                              g.Start();
+                              g.Send(TimeTravelOp::kFreeUntil, 5);
+                            },
+                            "sent FREE_UNTIL"},
+                    Hostile{"Spins",
+                            [](FakeGuest& g) {
+                              g.Start();
+                              g.Call(TimeTravelOp::kGetTod, 0);
+                              g.Call(TimeTravelOp::kGet, 0);
+                              for (;;) g.Call(static_cast<TimeTravelOp>(0), 0);
+                            },
+                            "spins"},
+                    Hostile{"IgnoresInterrupts",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.Send(TimeTravelOp::kWait, 0);
+                              for (;;) g.Call(static_cast<TimeTravelOp>(0), 0);
+                            },
+                            "does not answer an interrupt"},
+                    Hostile{"QueueWithoutMemory",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.device(0).Ask(
+                                  VhostRequest::kSetVringAddr,
+                                  VringAddresses{0, 0, 1U << 30, 1U << 30, 1U << 30, 0});
+                            },
+                            "outside its memory"},
+                    Hostile{"MemoryBeyondTheFile",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.device(0).SetMemory(FakeDevice::kMemorySize + 1);
+                            },
+                            "in a file of"},
+                    Hostile{"QueueSizeNoPowerOfTwo",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.device(0).Ask(VhostRequest::kSetVringNum, VringState{0, 17});
+                            },
+                            "a queue of 17"},
+                    Hostile{"ThirdQueue",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.device(0).Ask(VhostRequest::kSetVringNum, VringState{2, 16});
+                            },
+                            "queue 2"},
+                    Hostile{"ShortPayload",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.device(0).Ask(VhostRequest::kSetVringAddr, uint32_t{0});
+                            },
+                            "SET_VRING_ADDR with 4 bytes"},
+                    Hostile{"UnknownRequest",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.device(0).Ask(static_cast<VhostRequest>(99), uint32_t{0});
+                            },
+                            "request 99"},
+                    Hostile{"DescriptorsInACircle",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.device(0).Offer(NetBackend::kTxQueue, 3, 60, false);
+                              g.device(0).At<uint16_t>(FakeDevice::Descriptors(1) + 3 * 16 + 12) =
+                                  1;
+                              g.device(0).At<uint16_t>(FakeDevice::Descriptors(1) + 3 * 16 + 14) =
+                                  3;
+                              g.device(0).Kick();
+                            },
+                            "without end"},
+                    Hostile{"DescriptorOutsideTheQueue",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.device(0).OfferHead(NetBackend::kTxQueue, 16);
+                              g.device(0).Kick();
+                            },
+                            "descriptor 16"},
+                    Hostile{"MoreBuffersThanTheQueueHolds",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.device(0).At<uint16_t>(FakeDevice::AvailableRing(1) + 2) = 17;
+                              g.device(0).Kick();
+                            },
+                            "17 buffers"},
+                    Hostile{"ReceiveBufferToRead",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.device(0).At<uint16_t>(FakeDevice::Descriptors(0) + 12) = 0;
+                              g.AwaitEnd();
+                            },
+                            "wrong direction"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(NicTest, FullRingLosesFrames) {
+  EventQueue queue;
+  FakeGuest fake(true, [](FakeGuest& g) {
+    Ready(g);
+    g.AwaitEnd();
+  });
+  Calendar calendar(queue);
+  Nic& nic = calendar.AddGuest("guest", fake.Launcher()).AddNic(kMac);
+  EXPECT_FALSE(nic.Deliver(Frame(60, 0)));
+  EXPECT_EQ(nic.counters().rx_dropped_not_ready, 1U);
+  calendar.Boot();
+  queue.Schedule(AtMs(1), [&] {
+    for (uint32_t i = 0; i < FakeDevice::kQueueSize - 1; ++i) {
+      EXPECT_TRUE(nic.Deliver(Frame(60, 0)));
+    }
+    EXPECT_FALSE(nic.Deliver(Frame(4000, 0))) << "needs two buffers, one is left";
+    EXPECT_TRUE(nic.Deliver(Frame(60, 0)));
+    EXPECT_FALSE(nic.Deliver(Frame(60, 0)));
+  });
+  queue.RunUntil(AtMs(2));
+  EXPECT_EQ(nic.counters().rx_frames, FakeDevice::kQueueSize);
+  EXPECT_EQ(nic.counters().rx_dropped_ring_full, 2U);
+}
+
+}  // namespace
+}  // namespace viaduct::kernel

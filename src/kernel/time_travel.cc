@@ -1,0 +1,105 @@
+#include "kernel/time_travel.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace viaduct::kernel {
+namespace {
+
+constexpr uint32_t kVersion = 2;              // UM_TIMETRAVEL_SCHEDSHM_VERSION
+constexpr uint32_t kCapabilityTimeShare = 1;  // UM_TIMETRAVEL_SCHEDSHM_CAP_TIME_SHARE
+constexpr uint32_t kFlagRequest = 1;          // UM_TIMETRAVEL_SCHEDSHM_FLAGS_REQ_RUN
+
+template <typename T>
+T Load(const T& field) {
+  return __atomic_load_n(&field, __ATOMIC_ACQUIRE);
+}
+
+template <typename T>
+void Store(T& field, T value) {
+  __atomic_store_n(&field, value, __ATOMIC_RELEASE);
+}
+
+}  // namespace
+
+struct SharedSchedule::Layout {
+  struct Client {
+    uint32_t capabilities;
+    uint32_t flags;
+    uint64_t request_time;
+    uint64_t name;
+    std::array<std::byte, 104> reserved;
+  };
+  uint32_t version;
+  uint32_t length;
+  uint64_t free_until;
+  uint64_t current_time;
+  uint16_t running;
+  uint16_t max_clients;
+  std::array<std::byte, 4068> reserved;
+  Client clients[];
+
+  static_assert(sizeof(Client) == 128);
+};
+
+std::string_view Name(TimeTravelOp op) {
+  constexpr std::array<std::string_view, kLastTimeTravelOp + 1> kNames{
+      "ACK",    "START", "REQUEST",    "WAIT",    "GET",
+      "UPDATE", "RUN",   "FREE_UNTIL", "GET_TOD", "BROADCAST"};
+  const auto number = static_cast<uint32_t>(op);
+  return number < kNames.size() ? kNames[number] : "unknown";
+}
+
+std::optional<TimeTravelMessage> ParseTimeTravel(std::span<const std::byte> bytes) {
+  TimeTravelMessage message;
+  if (bytes.size() != sizeof message) return std::nullopt;
+  std::memcpy(&message, bytes.data(), sizeof message);
+  if (message.op > kLastTimeTravelOp) return std::nullopt;
+  return message;
+}
+
+SharedSchedule::SharedSchedule(uint16_t guests) {
+  static_assert(offsetof(Layout, clients) == 4096);
+  length_ = sizeof(Layout) + sizeof(Layout::Client) * (guests + 1U);
+  memory_.reset(SystemCall("memfd_create", memfd_create("viaduct-schedule", MFD_CLOEXEC)));
+  // The kernel maps whole pages.
+  SystemCall("size the guests' schedule",
+             ftruncate(memory_.get(), static_cast<off_t>((length_ + 4095) & ~size_t{4095})));
+  void* mapping = mmap(nullptr, length_, PROT_READ | PROT_WRITE, MAP_SHARED, memory_.get(), 0);
+  if (mapping == MAP_FAILED) throw SystemError("map the guests' schedule", errno);
+  layout_ = static_cast<Layout*>(mapping);
+  layout_->version = kVersion;
+  layout_->length = static_cast<uint32_t>(length_);
+  layout_->max_clients = static_cast<uint16_t>(guests + 1);
+  layout_->clients[0].capabilities = kCapabilityTimeShare;
+}
+
+SharedSchedule::~SharedSchedule() { munmap(layout_, length_); }
+
+bool SharedSchedule::Joined(uint16_t slot) const {
+  return (Load(layout_->clients[slot].capabilities) & kCapabilityTimeShare) != 0;
+}
+
+uint64_t SharedSchedule::CurrentTime() const { return Load(layout_->current_time); }
+void SharedSchedule::SetCurrentTime(uint64_t time) { Store(layout_->current_time, time); }
+uint64_t SharedSchedule::FreeUntil() const { return Load(layout_->free_until); }
+void SharedSchedule::SetFreeUntil(uint64_t time) { Store(layout_->free_until, time); }
+void SharedSchedule::SetRunning(uint16_t slot) { Store(layout_->running, slot); }
+
+uint64_t SharedSchedule::Request(uint16_t slot) const {
+  const Layout::Client& client = layout_->clients[slot];
+  return (Load(client.flags) & kFlagRequest) != 0 ? Load(client.request_time) : kNeverWire;
+}
+
+void SharedSchedule::ClearRequest(uint16_t slot) {
+  uint32_t& flags = layout_->clients[slot].flags;
+  Store(flags, Load(flags) & ~kFlagRequest);
+}
+
+}  // namespace viaduct::kernel

@@ -1,0 +1,76 @@
+// The wire format of User Mode Linux's external time travel: messages on a stream socket, and the
+// schedule that newer kernels share in memory (include/uapi/linux/um_timetravel.h of Linux 6.12).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/fd.h"
+
+namespace viaduct::kernel {
+
+enum class TimeTravelOp : uint32_t {
+  kAck = 0,
+  kStart,      // guest: here I am; its answer lets it boot
+  kRequest,    // guest: I want to run at `time`
+  kWait,       // guest: I have nothing to do now
+  kGet,        // guest: what is the time?
+  kUpdate,     // guest: my time is `time`
+  kRun,        // calendar: run, it is `time`
+  kFreeUntil,  // calendar: until `time` you need not ask
+  kGetTod,     // guest: what is the time of day?
+  kBroadcast,  // guest: tell all others
+};
+inline constexpr uint32_t kLastTimeTravelOp = static_cast<uint32_t>(TimeTravelOp::kBroadcast);
+
+struct TimeTravelMessage {
+  uint32_t op;
+  uint32_t sequence;
+  uint64_t time;
+};
+static_assert(sizeof(TimeTravelMessage) == 16);
+
+// The time that stands for "never"; a guest is never told to run at it (it would panic).
+inline constexpr uint64_t kNeverWire = INT64_MAX;
+
+std::string_view Name(TimeTravelOp op);
+// The message in exactly sizeof(TimeTravelMessage) bytes; nothing when the length or the operation
+// is none.
+std::optional<TimeTravelMessage> ParseTimeTravel(std::span<const std::byte> bytes);
+
+// The schedule shared with all guests of a simulation (struct um_timetravel_schedshm). Slot 0 is
+// the calendar's; guests have 1 ... guests. Guests write it while they run: everything read from it
+// is read once and is a claim of the guest.
+class SharedSchedule {
+ public:
+  // Throws SystemError when there is no memory.
+  explicit SharedSchedule(uint16_t guests);
+  SharedSchedule(const SharedSchedule&) = delete;
+  SharedSchedule& operator=(const SharedSchedule&) = delete;
+  ~SharedSchedule();
+
+  // To be passed to guests with the answer to kStart.
+  int memory_fd() const { return memory_.get(); }
+  // Whether the guest in this slot takes part (it says so right after the answer to kStart).
+  bool Joined(uint16_t slot) const;
+  uint64_t CurrentTime() const;
+  void SetCurrentTime(uint64_t time);
+  uint64_t FreeUntil() const;
+  void SetFreeUntil(uint64_t time);
+  // 0: none runs; guests look at it to know whether the time above is theirs to advance.
+  void SetRunning(uint16_t slot);
+  // When the guest wants to run; kNeverWire when it has not asked.
+  uint64_t Request(uint16_t slot) const;
+  void ClearRequest(uint16_t slot);
+
+ private:
+  struct Layout;
+  UniqueFd memory_;
+  size_t length_ = 0;
+  Layout* layout_ = nullptr;
+};
+
+}  // namespace viaduct::kernel
