@@ -127,8 +127,8 @@ sockaddr_un AddressOf(const std::string& path) {
   return address;
 }
 
-UniqueFd NewSocket() {
-  return UniqueFd(SystemCall("socket AF_UNIX", socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)));
+UniqueFd NewSocket(int type) {
+  return UniqueFd(SystemCall("socket AF_UNIX", socket(AF_UNIX, type | SOCK_CLOEXEC, 0)));
 }
 
 }  // namespace
@@ -197,8 +197,8 @@ std::string ControlSocketPath(const std::string& lab) {
   return fmt::format("{}/{}/control", lab::kRecordRoot, lab);
 }
 
-UniqueFd ListenAt(const std::string& path, const Identity& owner) {
-  UniqueFd listener = NewSocket();
+UniqueFd ListenAt(const std::string& path, const Identity& owner, int type) {
+  UniqueFd listener = NewSocket(type);
   const sockaddr_un address = AddressOf(path);
   unlink(path.c_str());
   SystemCall("bind " + path,
@@ -209,20 +209,27 @@ UniqueFd ListenAt(const std::string& path, const Identity& owner) {
   return listener;
 }
 
+UniqueFd ConnectAt(const std::string& path, int type) {
+  UniqueFd socket = NewSocket(type);
+  const sockaddr_un address = AddressOf(path);
+  SystemCall("connect to " + path,
+             connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address));
+  return socket;
+}
+
 UniqueFd ConnectToSocket(const std::string& lab) {
   if (lab.empty() || lab.find('/') != std::string::npos) {
     throw UsageError("\"" + lab + "\" is no name of a lab");
   }
-  UniqueFd socket = NewSocket();
-  const std::string path = ControlSocketPath(lab);
-  const sockaddr_un address = AddressOf(path);
-  if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
-    return socket;
+  try {
+    return ConnectAt(ControlSocketPath(lab));
+  } catch (const SystemError& error) {
+    const int cause = error.error_number();
+    if (cause == ENOENT || cause == ENOTDIR || cause == ECONNREFUSED) {
+      throw UsageError("no lab \"" + lab + "\" is up (see `viaduct ls`)");
+    }
+    throw;
   }
-  if (errno == ENOENT || errno == ENOTDIR || errno == ECONNREFUSED) {
-    throw UsageError("no lab \"" + lab + "\" is up (see `viaduct ls`)");
-  }
-  throw SystemError("connect to the broker of lab " + lab, errno);
 }
 
 }  // namespace viaduct::broker

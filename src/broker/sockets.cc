@@ -1,7 +1,6 @@
 #include "broker/sockets.h"
 
 #include <fmt/format.h>
-#include <linux/if_packet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -10,6 +9,7 @@
 #include "base/error.h"
 #include "sys/filter.h"
 #include "sys/netns.h"
+#include "sys/packet_socket.h"
 
 namespace viaduct::broker {
 namespace {
@@ -59,19 +59,12 @@ NodeSocket MakePacketSocket(lab::Lab& lab, const PacketSocketOptions& options) {
   lab.GetInterface(endpoint);  // throws where there is none
   const auto filter = sys::PacketFilter::Compile(options.filter);
   NodeSocket result;
-  result.ifindex = lab.NetlinkOf(options.node).IfIndex(options.interface);
   result.has_qdisc = lab.HasQdisc(endpoint);
-  result.fd = SocketIn(lab, options.node, AF_PACKET, SOCK_RAW, 0);
-  const int fd = result.fd.get();
-  SetOption(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, "PACKET_IGNORE_OUTGOING");
-  filter.Attach(fd);
-  if (options.promiscuous) {
-    packet_mreq request{};
-    request.mr_ifindex = result.ifindex;
-    request.mr_type = PACKET_MR_PROMISC;
-    SystemCall(fmt::format("promiscuous mode of {} in node {}", options.interface, options.node),
-               setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request));
-  }
+  const sys::NamespaceScope scope(lab.NamespaceFd(options.node));
+  sys::PacketSocket packet = sys::OpenPacketSocket(options.interface, options.promiscuous);
+  filter.Attach(packet.fd.get());
+  result.ifindex = packet.ifindex;
+  result.fd = std::move(packet.fd);
   return result;
 }
 

@@ -81,6 +81,15 @@ void CreateNamespace(const std::string& name) {
   }
 }
 
+UniqueFd CreateNamelessNamespace() {
+  UniqueFd made;
+  OnOwnThread([&] {
+    SystemCall("create a network namespace", unshare(CLONE_NEWNET));
+    made = OpenCurrentNamespace();
+  });
+  return made;
+}
+
 void DeleteNamespace(const std::string& name) {
   const std::string path = NamespacePath(name);
   // EINVAL: the file is there but nothing is mounted on it (a creation that died half-way).

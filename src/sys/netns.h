@@ -22,6 +22,10 @@ bool NamespaceExists(const std::string& name);
 // unshares. Throws SystemError (EEXIST where the name is taken). Its loopback is down.
 void CreateNamespace(const std::string& name);
 
+// A namespace without a name: it lives as long as something is in it or holds the descriptor. Its
+// loopback is down.
+UniqueFd CreateNamelessNamespace();
+
 // Takes the name away; the kernel destroys the namespace, asynchronously, once no process, socket
 // or descriptor is left in it. A name that is already gone is no error.
 void DeleteNamespace(const std::string& name);

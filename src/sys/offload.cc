@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -70,13 +71,13 @@ class Ethtool {
     return {features->features, features->features + blocks};
   }
 
-  // Switches off the features whose bits are set, as far as the device lets it.
-  void SwitchOff(const std::vector<uint32_t>& bits) {
+  // Switches the features whose bits are set off or on, as far as the device lets it.
+  void Switch(const std::vector<uint32_t>& bits, bool on) {
     const auto memory = std::make_unique<uint32_t[]>(2 + bits.size() * 2);
     auto* request = reinterpret_cast<ethtool_sfeatures*>(memory.get());
     request->cmd = ETHTOOL_SFEATURES;
     request->size = static_cast<uint32_t>(bits.size());
-    for (size_t i = 0; i < bits.size(); ++i) request->features[i] = {bits[i], 0};
+    for (size_t i = 0; i < bits.size(); ++i) request->features[i] = {bits[i], on ? bits[i] : 0};
     Call(request, "SFEATURES");
   }
 
@@ -126,7 +127,7 @@ void DisableOffloads(int namespace_fd, const std::string& interface, Offloads wh
     const bool changeable = (block.available & ~block.never_changed & bit) != 0;
     if (changeable && Concerns(names[i], which)) bits[i / 32] |= bit;
   }
-  ethtool.SwitchOff(bits);
+  ethtool.Switch(bits, false);
   std::string remaining;
   for (const std::string& name : Active(ethtool, names, which)) remaining += " " + name;
   if (!remaining.empty()) {
@@ -134,6 +135,18 @@ void DisableOffloads(int namespace_fd, const std::string& interface, Offloads wh
                            ": the driver does not let these offloads be " +
                            "switched off:" + remaining + "; use another interface");
   }
+}
+
+void EnableOffloads(int namespace_fd, const std::string& interface,
+                    const std::vector<std::string>& names) {
+  Ethtool ethtool(namespace_fd, interface);
+  const std::vector<std::string> known = ethtool.FeatureNames();
+  std::vector<uint32_t> bits(BlocksFor(known.size()));
+  for (size_t i = 0; i < known.size(); ++i) {
+    if (std::find(names.begin(), names.end(), known[i]) == names.end()) continue;
+    bits[i / 32] |= uint32_t{1} << (i % 32);
+  }
+  ethtool.Switch(bits, true);
 }
 
 std::vector<std::string> ActiveOffloads(int namespace_fd, const std::string& interface,

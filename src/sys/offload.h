@@ -15,6 +15,9 @@ enum class Offloads {
 // Switches the offloads off and looks whether they are: EnvironmentError names those that are not
 // (hardware that cannot). Frames are then at most MTU long and, for kAll, checksums complete.
 void DisableOffloads(int namespace_fd, const std::string& interface, Offloads which);
+// Switches these (ActiveOffloads() before) on again, as far as the device lets them.
+void EnableOffloads(int namespace_fd, const std::string& interface,
+                    const std::vector<std::string>& names);
 
 // Names (ethtool's) of the offloads of this kind that are active.
 std::vector<std::string> ActiveOffloads(int namespace_fd, const std::string& interface,

@@ -1,0 +1,136 @@
+#include "cli/foreground.h"
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <span>
+
+#include "base/error.h"
+#include "run/loop.h"
+
+namespace viaduct::cli {
+namespace {
+
+UniqueFd CatchSignals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGWINCH}) sigaddset(&set, signal);
+  UniqueFd fd(SystemCall("signalfd", signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)));
+  sigaddset(&set, SIGTTOU);  // restoring a terminal must not stop in the background
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  return fd;
+}
+
+int TakeSignal(int signals) {
+  signalfd_siginfo info;
+  return read(signals, &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo) : 0;
+}
+
+void PassOn(int signal, const std::function<void(int)>& pass_on) {
+  if (signal != 0 && signal != SIGWINCH) pass_on(signal);
+}
+
+// As a shell reports it.
+int ShellStatus(int wait_status) {
+  return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+}
+
+// The status of a program whose exit_status is readable; nothing if it was not, after all.
+std::optional<int> TakeStatus(int exit_status) {
+  int32_t status = 0;
+  const ssize_t got = read(exit_status, &status, sizeof status);
+  if (got == sizeof status) return ShellStatus(status);
+  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return std::nullopt;
+  throw Error("where the program ran was taken down, and the program with it");
+}
+
+void Poll(std::span<pollfd> fds, int milliseconds = -1) {
+  if (poll(fds.data(), fds.size(), milliseconds) >= 0) return;
+  if (errno != EINTR) throw SystemError("poll", errno);
+  for (pollfd& entry : fds) entry.revents = 0;
+}
+
+// What an ended program had written is in the pty; a child of it may keep the pty open.
+void Drain(Relay& output) {
+  while (!output.Over()) {
+    pollfd entry{output.Fd(), output.Events(), 0};
+    const bool reading = output.Events() == POLLIN;
+    Poll({&entry, 1}, reading ? 0 : -1);
+    if (reading && !entry.revents) return;
+    output.Step();
+  }
+}
+
+}  // namespace
+
+Foreground::Foreground() {
+  if (OnTerminal()) pty_.emplace(STDIN_FILENO);
+  signals_ = CatchSignals();
+}
+
+void Foreground::Lend(broker::ProgramOptions* options) {
+  options->standard_input = STDIN_FILENO;
+  options->standard_output = STDOUT_FILENO;
+  options->standard_error = STDERR_FILENO;
+  if (!pty_) return;
+  options->terminal = true;
+  options->standard_input = options->standard_output = pty_->slave.get();
+  if (isatty(STDERR_FILENO)) options->standard_error = pty_->slave.get();
+  // Where the program runs may have been started on another kind of terminal, or on none.
+  for (const char* name : {"TERM", "COLORTERM"}) {
+    if (const char* value = std::getenv(name)) options->environment[name] = value;
+  }
+}
+
+int Foreground::Follow(int exit_status, const std::function<void(int)>& pass_on) {
+  if (pty_) {
+    pty_->slave.reset();
+    if (const auto status = Connect(exit_status, pass_on)) return *status;
+    // A program that has closed its terminal can still be interrupted.
+  }
+  return Wait(exit_status, pass_on);
+}
+
+int Foreground::Wait(int exit_status, const std::function<void(int)>& pass_on) {
+  for (;;) {
+    pollfd fds[] = {{signals_.get(), POLLIN, 0}, {exit_status, POLLIN, 0}};
+    Poll(fds);
+    if (fds[0].revents) PassOn(TakeSignal(signals_.get()), pass_on);
+    if (!fds[1].revents) continue;
+    if (const auto status = TakeStatus(exit_status)) return *status;
+  }
+}
+
+// Works as long as anybody has the program's terminal. The program's status, if it has ended.
+std::optional<int> Foreground::Connect(int exit_status, const std::function<void(int)>& pass_on) {
+  const RawMode raw(STDIN_FILENO);
+  Relay input(STDIN_FILENO, pty_->Master()), output(pty_->Master(), STDOUT_FILENO);
+  while (!output.Over()) {
+    pollfd fds[] = {{signals_.get(), POLLIN, 0},
+                    {exit_status, POLLIN, 0},
+                    {input.Fd(), input.Events(), 0},
+                    {output.Fd(), output.Events(), 0}};
+    Poll(fds);
+    if (fds[0].revents) {
+      const int signal = TakeSignal(signals_.get());
+      if (signal == SIGWINCH) pty_->Resize();
+      // The pty goes with this process, and hangs up on all that use it.
+      if (signal == SIGTERM || signal == SIGHUP) throw run::Interrupted(signal);
+      PassOn(signal, pass_on);
+    }
+    if (fds[2].revents) input.Step();
+    if (fds[3].revents) output.Step();
+    if (!fds[1].revents) continue;
+    if (const auto status = TakeStatus(exit_status)) {
+      Drain(output);
+      return status;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace viaduct::cli

@@ -1,0 +1,43 @@
+#include "sys/packet_socket.h"
+
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+
+#include "base/error.h"
+
+namespace viaduct::sys {
+namespace {
+
+// A burst of a few thousand full frames; more is the ring's business.
+constexpr int kBufferBytes = 8 << 20;
+
+void SetOption(int fd, int level, int option, int value, const char* name) {
+  SystemCall(std::string("setsockopt ") + name,
+             setsockopt(fd, level, option, &value, sizeof value));
+}
+
+}  // namespace
+
+PacketSocket OpenPacketSocket(const std::string& interface, bool promiscuous) {
+  PacketSocket result;
+  result.ifindex = static_cast<int>(if_nametoindex(interface.c_str()));
+  if (result.ifindex == 0) throw SystemError("interface " + interface, errno);
+  result.fd = UniqueFd(SystemCall("open a packet socket on " + interface,
+                                  socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
+  const int fd = result.fd.get();
+  SetOption(fd, SOL_SOCKET, SO_RCVBUFFORCE, kBufferBytes, "SO_RCVBUFFORCE");
+  SetOption(fd, SOL_SOCKET, SO_SNDBUFFORCE, kBufferBytes, "SO_SNDBUFFORCE");
+  SetOption(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, "PACKET_IGNORE_OUTGOING");
+  if (!promiscuous) return result;
+  packet_mreq request{};
+  request.mr_ifindex = result.ifindex;
+  request.mr_type = PACKET_MR_PROMISC;
+  SystemCall("promiscuous mode of " + interface,
+             setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request));
+  return result;
+}
+
+}  // namespace viaduct::sys

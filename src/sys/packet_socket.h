@@ -1,0 +1,20 @@
+// Packet sockets (packet(7)), as io::RingPort wants them.
+#pragma once
+
+#include <string>
+
+#include "base/fd.h"
+
+namespace viaduct::sys {
+
+struct PacketSocket {
+  UniqueFd fd;
+  int ifindex = 0;
+};
+
+// An AF_PACKET SOCK_RAW socket in the calling thread's namespace that sees no frame yet (protocol
+// 0, not bound), with large buffers; of frames that come in only. `promiscuous`: the interface
+// takes in frames for other stations as long as the socket is open. Throws SystemError.
+PacketSocket OpenPacketSocket(const std::string& interface, bool promiscuous);
+
+}  // namespace viaduct::sys
