@@ -69,8 +69,8 @@ int Main(const std::vector<std::string>& words) {
   app.footer(kFooter);
   app.require_subcommand(1);
   app.set_version_flag("--version", "viaduct " + run::Version());
-  for (const auto add : {AddRun, AddUp, AddExec, AddList, AddDown, AddClean, AddDoctor, AddBench,
-                         AddKernel, AddVersion, AddDocs}) {
+  for (const auto add : {AddRun, AddPath, AddUp, AddExec, AddList, AddDown, AddClean,
+                         AddDoctor, AddBench, AddKernel, AddVersion, AddDocs}) {
     add(app, invocation);
   }
   try {

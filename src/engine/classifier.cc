@@ -18,18 +18,11 @@ LinkTag TagOf(const Attachment& attachment) {
   return {};
 }
 
-std::string Describe(const Config& config, const Attachment& attachment) {
-  std::string text = config.ports.at(attachment.port);
-  if (attachment.vlan) text += fmt::format(":vlan={}", *attachment.vlan);
-  if (attachment.mpls) text += fmt::format(":mpls={}", *attachment.mpls);
-  return text;
-}
-
 void Check(const Config& config, const std::string& pair, const Attachment& attachment) {
   if (attachment.port >= config.ports.size()) {
     throw UsageError(fmt::format("pair {}: there is no port {}", pair, attachment.port));
   }
-  const std::string where = fmt::format("pair {}, {}: ", pair, Describe(config, attachment));
+  const std::string where = fmt::format("pair {}, {}: ", pair, FormatAttachment(attachment, config.ports));
   if (attachment.vlan && attachment.mpls) {
     throw UsageError(where + "a VLAN or an MPLS label, not both");
   }
@@ -60,6 +53,13 @@ std::vector<sys::PacketFilter> CompileClasses(const Pair& pair) {
 
 }  // namespace
 
+std::string FormatAttachment(const Attachment& attachment, const std::vector<std::string>& ports) {
+  std::string text = ports.at(attachment.port);
+  if (attachment.vlan) text += fmt::format(":vlan={}", *attachment.vlan);
+  if (attachment.mpls) text += fmt::format(":mpls={}", *attachment.mpls);
+  return text;
+}
+
 Classifier::Classifier(const Config& config) : ports_(config.ports.size()) {
   if (config.pairs.empty()) throw UsageError("no pair to emulate a path between");
   for (PortTable& table : ports_) table.by_vlan.fill(kNone);
@@ -88,7 +88,7 @@ void Classifier::AddEnd(const Config& config, uint32_t pair, Direction direction
   if (place != kNone) {
     throw UsageError(fmt::format(
         "{} is an end of pair {} and of pair {}: frames can go one way only; use another VLAN",
-        Describe(config, near), config.pairs[ends_[place].pair].name, entry.name));
+        FormatAttachment(near, config.ports), config.pairs[ends_[place].pair].name, entry.name));
   }
   place = static_cast<int32_t>(ends_.size());
   ends_.push_back({pair, direction, far.port, TagOf(far)});

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -13,6 +14,9 @@
 #include "wire/link_tag.h"
 
 namespace viaduct::engine {
+
+// "eth0", "eth0:vlan=10", "eth0:mpls=100". `ports`: Config::ports.
+std::string FormatAttachment(const Attachment& attachment, const std::vector<std::string>& ports);
 
 class Classifier {
  public:

@@ -1,0 +1,165 @@
+// viaduct path: an emulated path between interfaces.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "cli/command.h"
+#include "cli/engine_options.h"
+#include "cli/path_arguments.h"
+#include "cli/path_commands.h"
+#include "cli/path_report.h"
+#include "cli/path_session.h"
+#include "run/environment.h"
+
+namespace viaduct::cli {
+namespace {
+
+constexpr const char* kFooter =
+    R"(--up and --down follow the --pair, --between or --class that they are for (up: from the first
+interface to the second); before the first of these, they are for every pair that says nothing.
+SPEC: docs/path-spec.md. A class takes the packets that its filter (tcpdump's syntax) matches, out of
+the pair's own SPECs. Tags are taken off before the path and put on behind it.
+
+Examples:
+  viaduct path --between eth1 eth2 --up "delay=20ms rate=10Mbit queue=100p" --down "delay=20ms"
+  viaduct path --between eth1 eth2 --up loss=1% --class 'dns=udp port 53' --up delay=300ms
+  viaduct path --pair eth1:vlan=10,eth1:vlan=20 --up delay=5ms --pair eth1:vlan=11,eth1:vlan=21
+  viaduct path set --up "delay=50ms"; viaduct path stats --watch
+  viaduct path switch-config --vendor ios --link Gi0/1,Gi0/2 --trunk Gi0/24
+
+Exit status: 0 also after Ctrl-C, which is how a path without --duration ends; 4 if it was later than
+--lateness-limit allows.)";
+
+struct Options {
+  std::string name, schedule, duration, json_file, lateness_limit;
+  EngineOptions engine;
+  bool quiet = false;
+  // The options whose order counts, with what was given to each.
+  std::vector<std::string> between, pair, classes, up, down;
+};
+
+OrderedArguments InOrder(const CLI::App& command, const Options& options) {
+  const std::map<std::string, const std::vector<std::string>*> values = {
+      {"between", &options.between},
+      {"pair", &options.pair},
+      {"class", &options.classes},
+      {"up", &options.up},
+      {"down", &options.down}};
+  std::map<std::string, size_t> used;
+  OrderedArguments ordered;
+  for (const CLI::Option* option : command.parse_order()) {
+    const std::string key = option->get_single_name();
+    const auto found = values.find(key);
+    if (found == values.end()) continue;
+    const size_t index = used[key]++;
+    if (index < found->second->size()) ordered.emplace_back(key, found->second->at(index));
+  }
+  return ordered;
+}
+
+std::string ReadFile(const std::string& path, const char* option) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  if (!file || !text) throw UsageError(fmt::format("{} {}: cannot be read", option, path));
+  return text.str();
+}
+
+PathOptions Understand(const CLI::App& command, const Options& options) {
+  PathOptions path;
+  path.config = PairsFromArguments(InOrder(command, options));
+  path.config.name = options.name;
+  options.engine.Fill(&path.config);
+  if (!options.schedule.empty()) {
+    path.schedule = ParseSchedule(ReadFile(options.schedule, "--schedule"), options.schedule);
+    path.schedule_file = options.schedule;
+  }
+  if (!options.duration.empty()) {
+    path.duration = Within("--duration", [&] { return ParseDuration(options.duration); });
+  }
+  if (!options.lateness_limit.empty()) {
+    path.lateness_limit =
+        Within("--lateness-limit", [&] { return ParseDuration(options.lateness_limit); });
+  }
+  path.quiet = options.quiet;
+  return path;
+}
+
+int RunCommand(const CLI::App& command, const Options& options, const Invocation& invocation) {
+  PathOptions path = Understand(command, options);
+  NeedRoot(invocation);
+  nlohmann::json result = RunPath(std::move(path));
+  result["environment"] = run::DescribeEnvironment(invocation.words);
+  if (options.json_file == "-") {
+    std::printf("%s\n", result.dump(2).c_str());
+  } else {
+    std::fputs(StatisticsTable(result).c_str(), stdout);
+    if (!options.json_file.empty()) {
+      std::ofstream file(options.json_file);
+      file << result.dump(2) << "\n";
+      if (!file.flush())
+        throw Error(fmt::format("--json {}: cannot be written", options.json_file));
+    }
+  }
+  return result.value("verdict", "") == "VOID" ? static_cast<int>(ExitStatus::kVoid) : 0;
+}
+
+void AddOrderedOptions(CLI::App& command, Options& options) {
+  command.add_option("--between", options.between, "the two interfaces of a path")
+      ->type_name("A B")
+      ->expected(2, CLI::detail::expected_max_vector_size)
+      ->type_size(1);
+  const auto repeated = [&](const char* name, std::vector<std::string>& values, const char* type,
+                            const char* help) {
+    command.add_option(name, values, help)
+        ->type_name(type)
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  };
+  repeated("--pair", options.pair, "[NAME=]END,END",
+           "a path between two ends: IF, IF:vlan=ID or IF:mpls=LABEL; may be repeated");
+  repeated("--up", options.up, "SPEC", "from the first interface to the second");
+  repeated("--down", options.down, "SPEC", "and back");
+  repeated("--class", options.classes, "NAME=FILTER", "packets with SPECs of their own");
+}
+
+void AddOtherOptions(CLI::App& command, Options& options) {
+  command.add_option("--name", options.name, "for set, stats and ls; of the first pair otherwise");
+  options.engine.AddTo(command);
+  command.add_option("--schedule", options.schedule, "changes over time (docs/path.md)")
+      ->type_name("FILE");
+  command.add_option("--duration", options.duration, "how long: 10s; otherwise until Ctrl-C");
+  command.add_option("--lateness-limit", options.lateness_limit,
+                     "VOID, exit status 4, if p99 of the lateness is over it: 100us");
+  command.add_option("--json", options.json_file, "write the results there; - is standard output")
+      ->type_name("FILE");
+  command.add_flag("--quiet", options.quiet, "no progress");
+}
+
+}  // namespace
+
+void AddPath(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("path", "emulate a path between two interfaces");
+  AddOrderedOptions(*command, *options);
+  AddOtherOptions(*command, *options);
+  AddPathSet(*command, invocation);
+  AddPathStats(*command, invocation);
+  AddPathList(*command, invocation);
+  AddSwitchConfig(*command, invocation);
+  command->require_subcommand(0, 1);
+  command->footer(kFooter);
+  command->callback([command, options, &invocation] {
+    if (!command->get_subcommands().empty()) return;
+    invocation.status = RunCommand(*command, *options, invocation);
+  });
+}
+
+}  // namespace viaduct::cli

@@ -1,0 +1,37 @@
+// Whatever is sent to a path's control socket, and whatever a schedule file holds, is either taken
+// or refused with a UsageError. What is taken means the same when it is written again.
+#include <cstdint>
+
+#include "base/error.h"
+#include "cli/path_protocol.h"
+#include "cli/path_schedule.h"
+
+using namespace viaduct;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  cli::LineBuffer lines(256);
+  // In two parts, as a socket may deliver them.
+  if (lines.Add(text.substr(0, size / 2)) && lines.Add(text.substr(size / 2))) {
+    while (const auto line = lines.Next()) {
+      try {
+        const auto request = cli::ParseRequest(*line);
+        const auto encoded = cli::EncodeRequest(request);
+        if (cli::EncodeRequest(cli::ParseRequest(encoded.dump())) != encoded) __builtin_trap();
+      } catch (const UsageError&) {
+      }
+    }
+  }
+  try {
+    const cli::Schedule schedule = cli::ParseSchedule(text, "fuzz");
+    cli::SchedulePlayer player(schedule);
+    Duration last;
+    for (int i = 0; i < 50 && player.NextAt(); ++i) {
+      if (*player.NextAt() < last) __builtin_trap();
+      last = *player.NextAt();
+      player.Take();
+    }
+  } catch (const UsageError&) {
+  }
+  return 0;
+}

@@ -1,0 +1,50 @@
+#include "cli/path_interfaces.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "io/ring_port.h"
+#include "sys/netns.h"
+#include "sys/offload.h"
+#include "sys/packet_socket.h"
+
+namespace viaduct::cli {
+
+TakenInterface::TakenInterface(const std::string& name, const std::string& holder) : name_(name) {
+  sys::Netlink session;
+  const auto link = session.FindLink(name);
+  if (!link) {
+    throw UsageError(
+        fmt::format("interface {}: there is none in this network namespace; see ip link", name));
+  }
+  if (!link->up) {
+    throw UsageError(fmt::format("interface {} is down; ip link set dev {} up", name, name));
+  }
+  ifindex_ = link->ifindex;
+  lock_ = LockInterface(name, holder);
+  offloads_ =
+      sys::ActiveOffloads(sys::OpenCurrentNamespace().get(), name, sys::Offloads::kSegmentation);
+}
+
+void TakenInterface::SwitchOffloadsOff() const {
+  sys::DisableOffloads(sys::OpenCurrentNamespace().get(), name_, sys::Offloads::kSegmentation);
+}
+
+std::unique_ptr<io::AnyPort> TakenInterface::OpenPort() {
+  sys::PacketSocket socket = sys::OpenPacketSocket(name_, true);
+  ifindex_ = socket.ifindex;
+  io::RingOptions options;
+  options.ifindex = socket.ifindex;
+  return io::Hold(io::RingPort(std::move(socket.fd), options));
+}
+
+void TakenInterface::GiveBack() const {
+  try {
+    sys::EnableOffloads(sys::OpenCurrentNamespace().get(), name_, offloads_);
+  } catch (const Error&) {
+    // It has vanished, and its settings with it.
+  }
+  RemoveInterfaceLock(lock_.path);
+}
+
+}  // namespace viaduct::cli

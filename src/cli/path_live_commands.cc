@@ -1,0 +1,168 @@
+// viaduct path set, stats, ls: what can be done with paths that run.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/units.h"
+#include "cli/path_commands.h"
+#include "cli/path_control.h"
+#include "cli/path_record.h"
+#include "cli/path_report.h"
+#include "run/loop.h"
+#include "run/table.h"
+
+namespace viaduct::cli {
+namespace {
+
+using nlohmann::json;
+
+// How set and stats name a path.
+struct Choice {
+  std::string name, pair;
+  std::vector<std::string> between;
+
+  void AddTo(CLI::App& command) {
+    command.add_option("NAME", name, "the path; may be left out when one runs here");
+    command.add_option("--between", between, "the one between these interfaces")->expected(2);
+  }
+  std::string Pair() const {
+    return !pair.empty() ? pair : between.empty() ? "" : between[0] + "-" + between[1];
+  }
+  std::string Socket() const { return FindPath(name, Pair()).control_socket(); }
+};
+
+void Set(const Choice& choice, const ControlRequest& given) {
+  if (!given.up && !given.down) throw UsageError("nothing to set: give --up SPEC, --down SPEC");
+  ControlRequest request = given;
+  request.kind = ControlRequest::Kind::kSet;
+  if (!choice.Pair().empty()) request.pair = choice.Pair();
+  Ask(choice.Socket(), request);
+}
+
+struct Format {
+  bool as_json = false, as_prometheus = false, watch = false;
+  std::string interval = "1s";
+};
+
+void PrintStatistics(const json& statistics, const Format& format) {
+  if (format.as_prometheus) {
+    std::fputs(PrometheusText(statistics).c_str(), stdout);
+  } else if (format.as_json) {
+    // One object a line while watching: a stream for programs.
+    std::printf("%s\n", statistics.dump(format.watch ? -1 : 2).c_str());
+  } else {
+    if (format.watch && isatty(STDOUT_FILENO) == 1) std::fputs("\033[H\033[2J", stdout);
+    std::printf("path %s, %.1f s\n", statistics.value("name", "").c_str(),
+                statistics.value("seconds", 0.0));
+    std::fputs(StatisticsTable(statistics).c_str(), stdout);
+  }
+  std::fflush(stdout);
+}
+
+void Stats(const Choice& choice, const Format& format) {
+  if (format.as_json && format.as_prometheus) throw UsageError("give --json or --prometheus");
+  const Duration interval = ParseDuration(format.interval);
+  const std::string socket = choice.Socket();
+  const auto print = [&] {
+    const json answer = Ask(socket, {});
+    PrintStatistics(answer.at("stats"), format);
+  };
+  print();
+  if (!format.watch) return;
+  run::Loop loop;
+  for (Instant next = MonotonicClock::Now() + interval;; next += interval) {
+    try {
+      loop.Run([] { return false; }, next);
+      print();
+    } catch (const run::Interrupted&) {
+      return;  // how watching ends
+    } catch (const UsageError&) {
+      return;  // the path has ended
+    }
+  }
+}
+
+void List(bool as_json) {
+  json list = json::array();
+  std::vector<std::vector<std::string>> rows = {{"path", "state", "pid", "pairs", "since"}};
+  for (const PathInfo& info : ListPaths()) {
+    const std::string state = info.alive ? "running" : "dead";
+    list.push_back({{"name", info.name},
+                    {"state", state},
+                    {"pid", info.pid},
+                    {"uid", info.uid},
+                    {"interfaces", info.interfaces},
+                    {"pairs", info.pairs},
+                    {"control", info.control_socket()},
+                    {"created", info.created}});
+    rows.push_back({info.name, state, std::to_string(info.pid),
+                    fmt::format("{}", fmt::join(info.pairs, " ")), info.created});
+  }
+  if (as_json) {
+    std::printf("%s\n", list.dump(2).c_str());
+  } else if (rows.size() > 1) {
+    std::fputs(run::FormatTable(rows).c_str(), stdout);
+  } else {
+    std::fputs("no paths; viaduct path --between A B starts one\n", stderr);
+  }
+}
+
+}  // namespace
+
+void AddPathSet(CLI::App& path, Invocation&) {
+  struct Options {
+    Choice choice;
+    std::string class_name;
+    std::vector<std::string> up, down;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command = path.add_subcommand("set", "change a running path");
+  options->choice.AddTo(*command);
+  command->add_option("--pair", options->choice.pair, "the pair, where the path has several");
+  command->add_option("--class", options->class_name, "the class of packets");
+  command->add_option("--up", options->up, "from the first interface to the second")
+      ->type_name("SPEC")
+      ->expected(1);
+  command->add_option("--down", options->down, "and back")->type_name("SPEC")->expected(1);
+  command->footer(
+      "Changes the keys that are given; KEY=none takes one away. Packets under way stay. A change\n"
+      "that cannot be changes nothing.\n"
+      "Example:\n  viaduct path set --between eth1 eth2 --up \"delay=50ms rate=none\"");
+  command->callback([options] {
+    ControlRequest request;
+    request.class_name = options->class_name;
+    if (!options->up.empty()) request.up = options->up.front();
+    if (!options->down.empty()) request.down = options->down.front();
+    Set(options->choice, request);
+  });
+}
+
+void AddPathStats(CLI::App& path, Invocation&) {
+  struct Options {
+    Choice choice;
+    Format format;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command = path.add_subcommand("stats", "what a running path has done so far");
+  options->choice.AddTo(*command);
+  command->add_flag("--watch", options->format.watch, "again and again, until Ctrl-C");
+  command->add_option("--interval", options->format.interval, "how often: 1s");
+  command->add_flag("--json", options->format.as_json, "for machines");
+  command->add_flag("--prometheus", options->format.as_prometheus, "in Prometheus' text format");
+  command->footer("Example:\n  viaduct path stats --between eth1 eth2 --watch");
+  command->callback([options] { Stats(options->choice, options->format); });
+}
+
+void AddPathList(CLI::App& path, Invocation&) {
+  auto as_json = std::make_shared<bool>(false);
+  CLI::App* command = path.add_subcommand("ls", "list the running paths of this machine");
+  command->add_flag("--json", *as_json, "for machines");
+  command->footer("Example:\n  viaduct path ls --json");
+  command->callback([as_json] { List(*as_json); });
+}
+
+}  // namespace viaduct::cli

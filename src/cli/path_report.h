@@ -1,0 +1,24 @@
+// What a path has done, for people, programs and Prometheus.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "base/time.h"
+#include "engine/engine.h"
+
+namespace viaduct::cli {
+
+// "pipelines", "ports", "memory", "timing" and "verdict" ("VOID" where p99 of the lateness is over
+// the limit). The keys are documented in docs/path.md.
+nlohmann::json DescribeStatistics(const engine::Statistics& statistics,
+                                  std::optional<Duration> lateness_limit);
+
+// The table that `viaduct path` ends with; the last line is the timing.
+std::string StatisticsTable(const nlohmann::json& statistics);
+
+// Prometheus text exposition format 0.0.4. `statistics` with "name", the path's.
+std::string PrometheusText(const nlohmann::json& statistics);
+
+}  // namespace viaduct::cli

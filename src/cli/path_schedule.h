@@ -1,0 +1,58 @@
+// Schedule files: changes of a path over time (link flaps, mobility, diurnal load).
+//
+//   # time  pair     direction  what
+//   0s      a-b      both       delay=20ms rate=10Mbit    (a SPEC's keys; the others stay)
+//   5s      a-b      both       down                      (loses all that comes)
+//   5.5s    a-b      both       up                        (as it was)
+//   8s      a-b/dns  up         loss=5%                   (a class; * is every pair)
+//   loop 10s                                              (start again, every 10 s)
+//
+// Times count from the start of the path and never go back; # begins a comment.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "cli/path_live.h"
+
+namespace viaduct::cli {
+
+struct ScheduledChange {
+  enum class Kind { kSpec, kLinkDown, kLinkUp };
+  Duration at;
+  Target target;
+  Kind kind = Kind::kSpec;
+  std::string spec;  // kSpec
+  int line = 0;
+};
+
+struct Schedule {
+  std::vector<ScheduledChange> changes;  // in the order of time
+  std::optional<Duration> loop;          // at least the last change's time, above zero
+};
+
+// UsageError names `file` and the line: malformed, out of order, a SPEC that cannot be.
+Schedule ParseSchedule(std::string_view text, const std::string& file);
+
+// Goes through a schedule; no clock. Changes of the same instant come one by one, in file order.
+class SchedulePlayer {
+ public:
+  explicit SchedulePlayer(Schedule schedule) : schedule_(std::move(schedule)) {}
+  // When the next change is due, since the start; nothing when there is none any more.
+  std::optional<Duration> NextAt() const;
+  // Takes it. Not when NextAt() says nothing.
+  const ScheduledChange& Take();
+
+ private:
+  Schedule schedule_;
+  size_t next_ = 0;
+  Duration round_;  // when this round of the loop began
+};
+
+// Does what the change says.
+void Perform(const ScheduledChange& change, LivePath& live);
+
+}  // namespace viaduct::cli

@@ -1,0 +1,248 @@
+#include "cli/path_session.h"
+
+#include <fmt/format.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <memory>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "broker/broker_process.h"
+#include "cli/guardian.h"
+#include "cli/path_control.h"
+#include "cli/path_interfaces.h"
+#include "cli/path_live.h"
+#include "cli/path_record.h"
+#include "cli/path_report.h"
+#include "engine/classifier.h"
+#include "engine/engine.h"
+#include "run/loop.h"
+#include "run/progress.h"
+#include "sys/link.h"
+#include "sys/netns.h"
+#include "sys/process.h"
+
+namespace viaduct::cli {
+namespace {
+
+using nlohmann::json;
+
+std::string NowUtc() {
+  const time_t now = time(nullptr);
+  tm parts;
+  gmtime_r(&now, &parts);
+  char text[32];
+  strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+// Takes the invoking user's identity, but keeps what opening an interface again needs.
+void BecomeUserWithNetworkPrivileges() {
+  sys::AllowHighestPriority();
+  SystemCall("prctl PR_SET_KEEPCAPS", prctl(PR_SET_KEEPCAPS, 1));
+  broker::BecomeInvokingUser();
+  if (geteuid() == 0) return;
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct keep[2] = {};
+  keep[0].permitted = keep[0].effective = 1U << CAP_NET_ADMIN | 1U << CAP_NET_RAW;
+  SystemCall("capset", static_cast<int>(syscall(SYS_capset, &header, keep)));
+}
+
+PathInfo Introduce(const engine::Config& config) {
+  PathInfo info;
+  info.pid = getpid();
+  info.start_time = sys::ProcessStartTime(info.pid);
+  info.uid = broker::InvokingUser().uid;
+  info.created = NowUtc();
+  info.namespace_inode = sys::NamespaceInode(sys::OpenCurrentNamespace().get());
+  info.interfaces = config.ports;
+  for (const engine::Pair& pair : config.pairs) info.pairs.push_back(pair.name);
+  info.name = config.name;
+  if (!info.name.empty()) return info;
+  info.name = config.pairs.front().name;
+  // Another network namespace may have interfaces of the same names.
+  const auto paths = ListPaths();
+  const bool taken = std::any_of(paths.begin(), paths.end(), [&](const PathInfo& other) {
+    return other.alive && other.name == info.name;
+  });
+  if (taken) info.name += fmt::format("-{}", info.pid);
+  return info;
+}
+
+class Session {
+ public:
+  explicit Session(PathOptions options)
+      : options_(std::move(options)),
+        info_(Introduce(options_.config)),
+        progress_(stderr, options_.quiet),
+        live_(options_.config, [this](const engine::Change& change) { engine_->Apply(change); }) {}
+
+  json Run() {
+    CheckSchedule();
+    TakeInterfaces();
+    CreatePathRecord(info_);
+    const Guardian guardian([this](int connection) {
+      AwaitEnd(connection);
+      RemovePathRecord(info_.name);
+      for (const TakenInterface& interface : interfaces_) interface.GiveBack();
+    });
+    for (const TakenInterface& interface : interfaces_) interface.SwitchOffloadsOff();
+    run::Loop loop;  // from here on signals wait for it
+    StartEngine();
+    Forward(loop);
+    engine_->Stop();
+    return Describe();
+  }
+
+ private:
+  void CheckSchedule() {
+    if (!options_.schedule) return;
+    for (const ScheduledChange& change : options_.schedule->changes) {
+      try {
+        live_.Check(change.target);
+      } catch (const UsageError& error) {
+        throw UsageError(
+            fmt::format("{}:{}: {}", options_.schedule_file, change.line, error.what()));
+      }
+    }
+    player_.emplace(*options_.schedule);
+  }
+
+  void TakeInterfaces() {
+    const engine::Classifier check(options_.config);  // before anything is touched
+    const std::string holder = fmt::format("path {}, process {}", info_.name, info_.pid);
+    for (const std::string& name : options_.config.ports) interfaces_.emplace_back(name, holder);
+  }
+
+  void StartEngine() {
+    std::vector<std::unique_ptr<io::AnyPort>> ports;
+    for (TakenInterface& interface : interfaces_) ports.push_back(interface.OpenPort());
+    listener_ = broker::ListenAt(info_.control_socket(), broker::InvokingUser(), SOCK_STREAM);
+    monitor_ = std::make_unique<sys::LinkMonitor>(sys::OpenCurrentNamespace().get());
+    BecomeUserWithNetworkPrivileges();
+    engine::Config config = options_.config;
+    config.name = info_.name;
+    engine_ = std::make_unique<engine::Engine>(std::move(config), std::move(ports));
+    engine_->Start();
+    started_ = MonotonicClock::Now();
+  }
+
+  void Forward(run::Loop& loop) {
+    const ControlServer server(loop, std::move(listener_),
+                               [this](const ControlRequest& request) { return Serve(request); });
+    loop.Watch(monitor_->Fd(), [this] { LookAtLinks(); });
+    PlanSchedule(loop);
+    PlanStatus(loop);
+    progress_.Line(fmt::format("path {} is on (seed {}){}", info_.name, options_.config.seed,
+                               options_.duration ? "" : "; Ctrl-C ends it"));
+    try {
+      loop.Run([] { return false; },
+               options_.duration ? started_ + *options_.duration : Instant::Never());
+    } catch (const run::Interrupted&) {
+      // How it is meant to end.
+    }
+    loop.IgnoreSignals();
+  }
+
+  json Serve(const ControlRequest& request) {
+    if (request.kind == ControlRequest::Kind::kStats) return {{"stats", Describe()}};
+    const auto& pairs = options_.config.pairs;
+    if (!request.pair && pairs.size() > 1) {
+      throw UsageError(fmt::format("this path has {} pairs; say which ({})", pairs.size(),
+                                   fmt::join(info_.pairs, ", ")));
+    }
+    live_.Set(request.pair.value_or(pairs.front().name), request.class_name,
+              request.up ? &*request.up : nullptr, request.down ? &*request.down : nullptr);
+    return json::object();
+  }
+
+  void PlanSchedule(run::Loop& loop) {
+    const auto next = player_ ? player_->NextAt() : std::nullopt;
+    if (!next) return;
+    loop.At(started_ + *next, [this, &loop] {
+      const ScheduledChange& change = player_->Take();
+      try {
+        Perform(change, live_);
+      } catch (const Error& error) {  // a file it names cannot be read any more
+        progress_.Line(fmt::format("{}:{}: {}; the path goes on as it was", options_.schedule_file,
+                                   change.line, error.what()));
+      }
+      PlanSchedule(loop);
+    });
+  }
+
+  void PlanStatus(run::Loop& loop) {
+    if (options_.quiet || isatty(STDERR_FILENO) != 1) return;
+    loop.At(MonotonicClock::Now() + Duration::Seconds(1), [this, &loop] {
+      const engine::Statistics statistics = engine_->Read();
+      uint64_t arrived = 0, delivered = 0, waiting = 0;
+      for (const auto& pipeline : statistics.pipelines) {
+        arrived += pipeline.counters.arrived;
+        delivered += pipeline.counters.of(path::Fate::kDelivered);
+        waiting += pipeline.waiting;
+      }
+      progress_.Status(fmt::format(
+          "{:.0f} s: {} packets arrived, {} delivered, {} waiting; lateness p99 {:.1f} us",
+          (MonotonicClock::Now() - started_).ToSeconds(), arrived, delivered, waiting,
+          static_cast<double>(statistics.lateness.Quantile(0.99)) / 1e3));
+      PlanStatus(loop);
+    });
+  }
+
+  void LookAtLinks() {
+    for (const sys::LinkEvent& event : monitor_->Read()) {
+      for (size_t port = 0; port < interfaces_.size(); ++port) {
+        if (interfaces_[port].name() == event.name) LookAtLink(port, event);
+      }
+    }
+  }
+
+  void LookAtLink(size_t port, const sys::LinkEvent& event) {
+    TakenInterface& interface = interfaces_[port];
+    if (event.removed) {
+      if (event.ifindex != interface.ifindex()) return;
+      progress_.Line(fmt::format("interface {} has gone; the path waits for it", event.name));
+      return;
+    }
+    if (event.ifindex == interface.ifindex()) return;
+    try {
+      interface.SwitchOffloadsOff();
+      engine_->ReplacePort(port, interface.OpenPort());
+      progress_.Line(fmt::format("interface {} is back", event.name));
+    } catch (const Error& error) {
+      progress_.Line(fmt::format("interface {} is back, but: {}", event.name, error.what()));
+    }
+  }
+
+  json Describe() {
+    json object = DescribeStatistics(engine_->Read(), options_.lateness_limit);
+    object["name"] = info_.name;
+    object["seed"] = options_.config.seed;
+    object["started"] = info_.created;
+    object["seconds"] = (MonotonicClock::Now() - started_).ToSeconds();
+    return object;
+  }
+
+  PathOptions options_;
+  PathInfo info_;
+  run::Progress progress_;
+  std::vector<TakenInterface> interfaces_;
+  UniqueFd listener_;
+  std::unique_ptr<sys::LinkMonitor> monitor_;
+  std::unique_ptr<engine::Engine> engine_;
+  LivePath live_;
+  std::optional<SchedulePlayer> player_;
+  Instant started_;
+};
+
+}  // namespace
+
+json RunPath(PathOptions options) { return Session(std::move(options)).Run(); }
+
+}  // namespace viaduct::cli

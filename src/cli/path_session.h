@@ -1,0 +1,29 @@
+// A path from start to end: `viaduct path`.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "base/time.h"
+#include "cli/path_schedule.h"
+#include "engine/config.h"
+
+namespace viaduct::cli {
+
+struct PathOptions {
+  engine::Config config;  // name: empty for one of our choosing
+  std::optional<Schedule> schedule;
+  std::string schedule_file;  // for messages
+  std::optional<Duration> duration;
+  std::optional<Duration> lateness_limit;
+  bool quiet = false;
+};
+
+// Emulates until the duration is over, or SIGINT, SIGTERM or SIGHUP (how a path without one ends).
+// Returns DescribeStatistics() with "name", "seed", "seconds", "started". Needs root; forwards
+// with the invoking user's identity. Everything is given back on return, on an exception, and when
+// this process is killed.
+nlohmann::json RunPath(PathOptions options);
+
+}  // namespace viaduct::cli

@@ -1,0 +1,64 @@
+// Configuration of switches and routers that deflects links through the emulator (what NetPath's
+// VICT did, Agarwal et al. 2005, section 2.2.6): a VLAN for each end of a link between two ports of
+// a switch, with a trunk to the emulator; a static label for a router's neighbour.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wire/address.h"
+
+namespace viaduct::cli {
+
+enum class Vendor { kIos, kJunos, kEos, kLinux, kOvs };
+// UsageError.
+Vendor ParseVendor(const std::string& name);
+
+// Two ports of one switch that were neighbours: each gets a VLAN of its own, and only the emulator
+// joins the two.
+struct SwitchedLink {
+  std::string a, b;
+  uint16_t vlan_a = 0, vlan_b = 0;
+};
+
+// A router's neighbour beyond the emulator: what goes to `to` is sent with `label` to `via`; what
+// comes with it is for `back`, and goes on to `back_via`.
+struct RoutedLink {
+  uint32_t label = 0;
+  wire::IpPrefix to, back;
+  wire::IpAddress via, back_via;
+};
+
+struct Deflection {
+  std::vector<SwitchedLink> switched;
+  std::vector<RoutedLink> routed;
+  std::string trunk;                      // the port where the emulator is
+  std::string emulator_interface = "IF";  // the emulator's own name for it
+  std::string bridge;                     // linux with VLANs
+  // linux without VLANs: the two ports where the emulator is, for the one link.
+  std::vector<std::string> redirect_ports;
+};
+
+// "P1,P2" [",VLAN1,VLAN2"]; the VLANs not given are counted up from *next_vlan. UsageError.
+SwitchedLink ParseSwitchedLink(const std::string& text, uint16_t* next_vlan);
+// "label=1000 to=10.2.0.0/16 via=192.0.2.2 back=10.1.0.0/16 back-via=10.1.0.1". UsageError.
+RoutedLink ParseRoutedLink(const std::string& text);
+// UsageError: nothing to deflect, no trunk, a VLAN used twice, what this vendor cannot do.
+void CheckDeflection(Vendor vendor, const Deflection& deflection);
+
+// What to type into the device (ios, junos, eos), comments in its own syntax. `undo`: what takes it
+// away again.
+std::string DeviceConfiguration(Vendor vendor, const Deflection& deflection, bool undo);
+
+using Command = std::vector<std::string>;
+// What to run (linux, ovs).
+std::vector<Command> DeflectionCommands(Vendor vendor, const Deflection& deflection, bool undo);
+// As a line of a shell.
+std::string ShellLine(const Command& command);
+
+// The `viaduct path` that emulates on these links.
+std::string PathCommand(const Deflection& deflection);
+
+}  // namespace viaduct::cli
