@@ -69,7 +69,7 @@ int Main(const std::vector<std::string>& words) {
   app.footer(kFooter);
   app.require_subcommand(1);
   app.set_version_flag("--version", "viaduct " + run::Version());
-  for (const auto add : {AddRun, AddPath, AddUp, AddExec, AddList, AddDown, AddClean,
+  for (const auto add : {AddRun, AddPath, AddShell, AddUp, AddExec, AddList, AddDown, AddClean,
                          AddDoctor, AddBench, AddKernel, AddVersion, AddDocs}) {
     add(app, invocation);
   }

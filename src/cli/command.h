@@ -22,6 +22,7 @@ void AddDown(CLI::App& app, Invocation& invocation);
 void AddClean(CLI::App& app, Invocation& invocation);
 void AddDoctor(CLI::App& app, Invocation& invocation);
 void AddPath(CLI::App& app, Invocation& invocation);
+void AddShell(CLI::App& app, Invocation& invocation);
 void AddBench(CLI::App& app, Invocation& invocation);
 void AddKernel(CLI::App& app, Invocation& invocation);
 void AddVersion(CLI::App& app, Invocation& invocation);

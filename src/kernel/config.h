@@ -10,8 +10,7 @@ namespace viaduct::kernel {
 struct ConfigOption {
   std::string name;   // "CONFIG_INET"
   std::string value;  // "y", "n", a number or a quoted word
-  // What the heading of its section says: [required], [implied], or nothing.
-  enum class Need { kWanted, kRequired, kImplied } need;
+  bool required;      // in a section whose heading says [required]
 };
 
 // The options of a fragment, in order. A heading is a comment "# --- TITLE". "# CONFIG_X is not

@@ -1,0 +1,268 @@
+#include "cli/shell_network.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.h"
+#include "lab/record.h"
+#include "run/environment.h"
+#include "sys/link.h"
+#include "sys/netns.h"
+#include "sys/offload.h"
+#include "sys/run_program.h"
+#include "sys/sysctl.h"
+
+namespace viaduct::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kInside[] = "eth0";
+constexpr char kForwarding[] = "net.ipv4.ip_forward";
+constexpr uint32_t kFirst = 0x64400000;  // 100.64.0.0
+constexpr uint32_t kLast = 0x647ffffc;   // the last /30 of 100.64.0.0/10
+constexpr Duration kPatience = Duration::Seconds(5);
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+bool IsLoopback(const std::string& server) { return server.starts_with("127."); }
+
+// Whether two prefixes have an address in common.
+bool Overlap(const wire::IpPrefix& a, const wire::IpPrefix& b) {
+  return a.address.family == b.address.family && (a.Contains(b.address) || b.Contains(a.address));
+}
+
+std::vector<wire::IpPrefix> AddressesHere() {
+  sys::Netlink session;
+  std::vector<wire::IpPrefix> all;
+  for (const sys::LinkInfo& link : session.Links()) {
+    for (const wire::IpPrefix& address : session.Addresses(link.ifindex)) all.push_back(address);
+  }
+  return all;
+}
+
+void Raise(sys::Netlink& session, const std::string& name) {
+  const int ifindex = session.IfIndex(name);
+  session.SetIpv6LinkLocal(ifindex, false);
+  session.SetUp(ifindex, true);
+}
+
+}  // namespace
+
+std::vector<std::string> NameServers(const std::string& resolv_conf) {
+  std::vector<std::string> servers;
+  std::istringstream lines(resolv_conf);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string key, server;
+    if (words >> key >> server && key == "nameserver") servers.push_back(server);
+  }
+  return servers;
+}
+
+wire::IpPrefix FreeSubnet(const std::vector<wire::IpPrefix>& taken) {
+  for (uint32_t base = kFirst; base <= kLast; base += 4) {
+    const wire::IpPrefix subnet{wire::IpAddress::FromIpv4(base), 30};
+    const bool is_free = std::none_of(taken.begin(), taken.end(), [&](const wire::IpPrefix& other) {
+      return Overlap(subnet, other);
+    });
+    if (is_free) return subnet;
+  }
+  throw Error("all of 100.64.0.0/10 is in use here; no addresses are left for a shell");
+}
+
+NameService FindNameService(const std::string& etc_resolv_conf,
+                            const std::string& systemd_resolv_conf) {
+  const auto servers = NameServers(etc_resolv_conf);
+  const auto is_outside = [](const std::string& server) { return !IsLoopback(server); };
+  NameService names;
+  if (servers.empty() || std::any_of(servers.begin(), servers.end(), is_outside)) return names;
+  const auto others = NameServers(systemd_resolv_conf);
+  if (std::any_of(others.begin(), others.end(), is_outside)) {
+    names.file = "/run/systemd/resolve/resolv.conf";
+  } else {
+    names.forward_to = servers.front();
+  }
+  return names;
+}
+
+ShellNetwork::ShellNetwork()
+    : name_(fmt::format("vsh{}", getpid())),
+      names_(FindNameService(ReadFile("/etc/resolv.conf"),
+                             ReadFile("/run/systemd/resolve/resolv.conf"))) {
+  // One shell at a time chooses its addresses.
+  fs::create_directories(lab::kRecordRoot);
+  const UniqueFd turn(SystemCall("open " + std::string(lab::kRecordRoot),
+                                 open(lab::kRecordRoot, O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  SystemCall("flock", flock(turn.get(), LOCK_EX));
+  try {
+    Build(FreeSubnet(AddressesHere()));
+    JoinNeighbours();
+    OpenOutside();
+  } catch (...) {
+    Remove();
+    throw;
+  }
+}
+
+ShellNetwork::~ShellNetwork() {
+  if (is_ours_) Remove();
+}
+
+void ShellNetwork::Build(const wire::IpPrefix& subnet) {
+  subnet_ = subnet;
+  const auto address = [&](uint32_t number) {
+    wire::IpAddress result = subnet.address;
+    result.bytes[3] = static_cast<uint8_t>(result.bytes[3] + number);
+    return result;
+  };
+  host_address_ = address(1);
+  program_address_ = address(2);
+  inside_ = sys::CreateNamelessNamespace();
+  middle_ = sys::CreateNamelessNamespace();
+  sys::Netlink here, inside(inside_.get()), middle(middle_.get());
+  inside.CreateVethPair({-1, kInside, std::nullopt}, {middle_.get(), kProgramPort, std::nullopt});
+  here.CreateVethPair({-1, name_, std::nullopt}, {middle_.get(), kHostPort, std::nullopt});
+  inside.SetUp(inside.IfIndex("lo"), true);
+  inside.AddAddress(inside.IfIndex(kInside), {program_address_, subnet.length});
+  here.AddAddress(here.IfIndex(name_), {host_address_, subnet.length});
+  sys::DisableOffloads(inside_.get(), kInside, sys::Offloads::kSegmentation);
+  sys::DisableOffloads(sys::OpenCurrentNamespace().get(), name_, sys::Offloads::kSegmentation);
+  Raise(inside, kInside);
+  Raise(middle, kProgramPort);
+  Raise(middle, kHostPort);
+  Raise(here, name_);
+  for (sys::Netlink* session : {&inside, &here}) {
+    if (!session->AwaitRunning(session == &here ? name_ : kInside, kPatience)) {
+      throw Error("the shell's interfaces do not come up");
+    }
+  }
+  inside.AddRoute(wire::IpPrefix::Parse("0.0.0.0/0"), host_address_, inside.IfIndex(kInside));
+}
+
+// Address resolution must not be lost on the path, nor take its time.
+void ShellNetwork::JoinNeighbours() {
+  sys::Netlink here, inside(inside_.get());
+  const sys::LinkInfo host = here.GetLink(name_), program = inside.GetLink(kInside);
+  here.AddPermanentNeighbour(host.ifindex, program_address_, program.mac);
+  inside.AddPermanentNeighbour(program.ifindex, host_address_, host.mac);
+}
+
+std::string ShellNetwork::Rules() const {
+  const std::string table = "table ip " + name_;
+  std::string rules = fmt::format(
+      "{0} {{\n"
+      "  chain postrouting {{\n"
+      "    type nat hook postrouting priority 100;\n"
+      "    ip saddr {1} oifname != \"{2}\" masquerade\n"
+      "  }}\n",
+      table, subnet_.ToString(), name_);
+  if (names_.forward_to) {
+    rules += fmt::format(
+        "  chain prerouting {{\n"
+        "    type nat hook prerouting priority -100;\n"
+        "    iifname \"{0}\" ip daddr {1} udp dport 53 dnat to {2}\n"
+        "    iifname \"{0}\" ip daddr {1} tcp dport 53 dnat to {2}\n"
+        "  }}\n",
+        name_, host_address_.ToString(), *names_.forward_to);
+  }
+  return rules + "}\n";
+}
+
+void ShellNetwork::OpenOutside() {
+  if (names_.forward_to) {
+    sys::WriteSysctl(sys::OpenCurrentNamespace().get(),
+                     "net/ipv4/conf/" + name_ + "/route_localnet", "1");
+  }
+  const sys::ProgramResult result = sys::RunProgram({"nft", "-f", "-"}, Rules());
+  if (result.status != 0) {
+    limits_ = result.status == 127 ? "no NAT to the outside: there is no nft (apt-get install "
+                                     "nftables)"
+                                   : "no NAT to the outside: " + result.output;
+    return;
+  }
+  has_rules_ = true;
+  ForwardOn();
+}
+
+void ShellNetwork::ForwardOn() {
+  const UniqueFd here = sys::OpenCurrentNamespace();
+  forwarding_file_ =
+      fmt::format("{}/.forwarding-{}", lab::kRecordRoot, sys::NamespaceInode(here.get()));
+  forwarding_lock_.reset(
+      SystemCall("open " + forwarding_file_,
+                 open(forwarding_file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)));
+  SystemCall("flock", flock(forwarding_lock_.get(), LOCK_SH));
+  // What a shell that was killed noted down still holds.
+  if (ReadFile(forwarding_file_).empty()) {
+    const std::string before = sys::ReadSysctl(here.get(), kForwarding);
+    SystemCall("write " + forwarding_file_,
+               write(forwarding_lock_.get(), before.data(), before.size()));
+  }
+  sys::WriteSysctl(here.get(), kForwarding, "1");
+}
+
+void ShellNetwork::ForwardOff() {
+  if (!forwarding_lock_) return;
+  const UniqueFd turn(open(lab::kRecordRoot, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  flock(turn.get(), LOCK_EX);
+  if (flock(forwarding_lock_.get(), LOCK_EX | LOCK_NB) == 0) {  // the last shell here
+    const std::string before = ReadFile(forwarding_file_);
+    unlink(forwarding_file_.c_str());
+    if (!before.empty()) {
+      sys::WriteSysctl(sys::OpenCurrentNamespace().get(), kForwarding, before);
+    }
+  }
+  forwarding_lock_.reset();
+}
+
+void ShellNetwork::EnterNameService() const {
+  if (!names_.file && !names_.forward_to) return;
+  SystemCall("unshare the mount namespace", unshare(CLONE_NEWNS));
+  SystemCall("mount --make-rslave /", mount("", "/", "none", MS_SLAVE | MS_REC, nullptr));
+  std::string file = names_.file.value_or("");
+  char made[] = "/tmp/viaduct-resolv-XXXXXX";
+  if (names_.forward_to) {
+    const UniqueFd fd(SystemCall("mkstemp", mkstemp(made)));
+    const std::string text = "nameserver " + host_address_.ToString() + "\n";
+    SystemCall("write", write(fd.get(), text.data(), text.size()));
+    SystemCall("fchmod", fchmod(fd.get(), 0644));
+    file = made;
+  }
+  // Past the symbolic link that it may be.
+  const std::string target = fs::canonical("/etc/resolv.conf");
+  const int result = mount(file.c_str(), target.c_str(), "none", MS_BIND, nullptr);
+  const int error = errno;
+  if (names_.forward_to) unlink(made);
+  if (result < 0) throw SystemError("mount over " + target, error);
+}
+
+void ShellNetwork::Remove() {
+  if (has_rules_) sys::RunProgram({"nft", "delete", "table", "ip", name_});
+  has_rules_ = false;
+  try {
+    ForwardOff();
+    sys::Netlink here;
+    if (const auto link = here.FindLink(name_)) here.DeleteLink(link->ifindex);
+  } catch (const Error&) {
+    // The namespaces' end takes the interface with it.
+  }
+}
+
+}  // namespace viaduct::cli
