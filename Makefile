@@ -4,6 +4,7 @@
 # make lint    formats, clang-tidy on changed files (LINT_ALL=1: on all), ruff, layers
 # make asan tsan   the unit tests under sanitizers
 # make fuzz    every fuzz target for FUZZ_SECONDS each
+# make kernel  the kernel that simulated nodes run, into the cache (make test does it too)
 # make setup clean
 # Everything is repeatable; sudo is asked where root is needed and the user is not root.
 MAKEFLAGS += --no-print-directory
@@ -14,7 +15,7 @@ DEMO_REPORT ?= report-demo
 FUZZ_SECONDS ?= 20
 TEST_ARGUMENTS ?=
 
-.PHONY: build demo test lint setup clean asan tsan fuzz
+.PHONY: build demo test kernel lint setup clean asan tsan fuzz
 
 build: setup
 	@setup/configure release
@@ -30,7 +31,11 @@ demo: build
 	  --duration $(DEMO_DURATION) --report $(DEMO_REPORT)
 
 test: build
+	@setup/kernel
 	@$(SUDO) tests/run $(TEST_ARGUMENTS)
+
+kernel: build
+	@setup/kernel
 
 lint: build
 	@setup/packages lint

@@ -31,7 +31,7 @@ constexpr size_t kOwnInterrupts = 12;
 // Of a checksum, as much as tells builds apart in a folder's name.
 constexpr size_t kKeyLength = 12;
 // Objects of kernel.config (6.12), for the progress line.
-constexpr int kTypicalObjects = 1400;
+constexpr int kTypicalObjects = 1120;
 
 std::string ReadFile(const fs::path& file) {
   std::ifstream stream(file);
@@ -88,7 +88,7 @@ class Builder {
         added_(AddedConfig(options.config_add)),
         wanted_(ParseFragment(ConfigText(), "kernel.config")) {
     for (ConfigOption& option : ParseFragment(added_, options.config_add.string())) {
-      option.required = true;  // the user asked for it
+      option.need = ConfigOption::Need::kRequired;  // the user asked for it
       std::erase_if(wanted_, [&](const ConfigOption& other) { return other.name == option.name; });
       wanted_.push_back(std::move(option));
     }
@@ -97,11 +97,12 @@ class Builder {
   BuildResult Run() {
     Status("identifying the source");
     identity_ = Identify(source_, Tool(""));
-    Workshop workshop(ImageStore(), options_.cancel_fd,
-                      [this] { Status("waiting for another build"); });
-    folder_ = workshop.folder();
     DeriveKey();
     if (const auto image = Stored()) return {*image, true};
+    Workshop workshop(ImageStore(), key_, options_.cancel_fd,
+                      [this] { Status("waiting for another build of the same"); });
+    folder_ = workshop.folder();
+    if (const auto image = Stored()) return {*image, true};  // it was that build's
     NeedTools(source_);
     NeedDisk(ImageStore());
     const Instant start = MonotonicClock::Now();
@@ -120,7 +121,6 @@ class Builder {
  private:
   fs::path Tree() const { return folder_ / "tree"; }
   fs::path Log() const { return folder_ / "log"; }
-  fs::path Recipe() const { return folder_ / "recipe"; }
 
   ToolOptions Tool(const fs::path& folder) const {
     ToolOptions tool;
@@ -141,13 +141,13 @@ class Builder {
   void DeriveKey() {
     std::string compiler = ToolOutput({"gcc", "--version"}, Tool(""));
     compiler.erase(compiler.find('\n'));
-    std::string recipe =
+    recipe_ =
         fmt::format("procedure {}\nsource {}\ncompiler {}\n", kProcedure, identity_, compiler);
     for (const Patch& patch : Patches())
-      recipe += fmt::format("patch {}\n{}", patch.name, patch.text);
-    recipe += fmt::format("config\n{}config added\n{}", ConfigText(), added_);
-    WriteFile(Recipe(), recipe);
-    key_ = ToolOutput({"sha256sum", Recipe()}, Tool("")).substr(0, kKeyLength);
+      recipe_ += fmt::format("patch {}\n{}", patch.name, patch.text);
+    recipe_ += fmt::format("config\n{}config added\n{}", ConfigText(), added_);
+    key_ = ToolOutput({"sh", "-c", "printf %s \"$1\" | sha256sum", "sh", recipe_}, Tool(""))
+               .substr(0, kKeyLength);
   }
 
   std::optional<Image> Stored() const {
@@ -219,13 +219,13 @@ class Builder {
     tool.environment.push_back("KCONFIG_ALLCONFIG=" + fragment.string());
     if (RunTool(Make({"allnoconfig"}), tool) != 0) throw Error("make allnoconfig failed");
     for (const ConfigOption& option : Unmet(wanted_, ReadFile(Tree() / ".config"))) {
-      if (option.required) {
+      if (option.need == ConfigOption::Need::kRequired) {
         throw UsageError(
             fmt::format("this kernel cannot have {}={} (not there, or something it "
                         "depends on is off)",
                         option.name, option.value));
       }
-      absent_.push_back(option.name);
+      if (option.need == ConfigOption::Need::kWanted) absent_.push_back(option.name);
     }
   }
 
@@ -280,7 +280,7 @@ class Builder {
     fs::rename(Tree() / "linux", folder / "linux");
     Image image = Examine(folder / "linux");
     fs::rename(Tree() / ".config", folder / "config");
-    fs::rename(Recipe(), folder / "recipe");
+    WriteFile(folder / "recipe", recipe_);
     WriteFile(folder / "image.json", Describe(image).dump(2) + "\n");
     const fs::path place = ImageStore() / fmt::format("{}-{}", image.release, key_);
     fs::rename(folder, place);
@@ -299,7 +299,7 @@ class Builder {
   Source source_;
   std::string added_;
   std::vector<ConfigOption> wanted_;
-  std::string identity_, key_;
+  std::string identity_, recipe_, key_;
   fs::path folder_;
   std::vector<std::string> absent_;
 };

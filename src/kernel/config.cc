@@ -33,25 +33,31 @@ std::string_view NotSetName(std::string_view line) {
   return IsName(name) ? name : "";
 }
 
+ConfigOption::Need NeedOf(const std::string& heading) {
+  using Need = ConfigOption::Need;
+  if (heading.find("[required]") != std::string::npos) return Need::kRequired;
+  return heading.find("[implied]") != std::string::npos ? Need::kImplied : Need::kWanted;
+}
+
 }  // namespace
 
 std::vector<ConfigOption> ParseFragment(std::string_view text, std::string_view file) {
   std::vector<ConfigOption> options;
   std::istringstream lines{std::string(text)};
-  bool required = false;
+  ConfigOption::Need need = ConfigOption::Need::kWanted;
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
-    if (StartsWith(line, "# ---")) required = line.find("[required]") != std::string::npos;
+    if (StartsWith(line, "# ---")) need = NeedOf(line);
     if (const std::string_view name = NotSetName(line); !name.empty()) {
-      options.push_back({std::string(name), "n", required});
+      options.push_back({std::string(name), "n", need});
     }
     if (line.empty() || line[0] == '#') continue;
     const size_t equals = line.find('=');
     if (equals == std::string::npos || !IsName(std::string_view(line).substr(0, equals))) {
       throw UsageError(fmt::format("{}:{}: '{}' is not CONFIG_NAME=VALUE", file, number, line));
     }
-    options.push_back({line.substr(0, equals), line.substr(equals + 1), required});
+    options.push_back({line.substr(0, equals), line.substr(equals + 1), need});
   }
   return options;
 }

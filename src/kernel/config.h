@@ -10,7 +10,8 @@ namespace viaduct::kernel {
 struct ConfigOption {
   std::string name;   // "CONFIG_INET"
   std::string value;  // "y", "n", a number or a quoted word
-  bool required;      // in a section whose heading says [required]
+  // What the heading of its section says: [required], [implied], or nothing.
+  enum class Need { kWanted, kRequired, kImplied } need;
 };
 
 // The options of a fragment, in order. A heading is a comment "# --- TITLE". "# CONFIG_X is not

@@ -158,6 +158,9 @@ Image ExamineExecutable(const fs::path& file) {
     image.release = ToolOutput({image.file, "--version"});
     config = ToolOutput({image.file, "--showconfig"});
   } catch (const Error&) {
+    config.clear();
+  }
+  if (config.find("CONFIG_UML=y") == std::string::npos) {
     Refuse(file, "not a User Mode Linux kernel (it does not answer --version and --showconfig)");
   }
   image.release.erase(image.release.find_last_not_of('\n') + 1);

@@ -1,21 +1,23 @@
-// Where a build works: a folder inside the store of images, one build at a time.
+// Where a build works: a folder inside the store of images, one builder at a time.
 #pragma once
 
 #include <filesystem>
 #include <functional>
+#include <string>
 
 #include "base/fd.h"
 
 namespace viaduct::kernel {
 
-// Holds the store's lock, and an empty folder in it that is removed on destruction. What a killed
-// build left is removed by the next.
+// Holds an empty folder of the store, locked, and removes it on destruction. What a killed build
+// has left there is removed by the next of any key.
 class Workshop {
  public:
-  // Creates the store if need be. Returns once no other build is at work there; `waiting` (may be
+  // Creates the store if need be. Returns once nobody else builds under this key; `waiting` (may be
   // empty) is called if it must wait. Throws ToolCancelled when `cancel_fd` becomes readable,
   // EnvironmentError where the store cannot be written.
-  Workshop(const std::filesystem::path& store, int cancel_fd, const std::function<void()>& waiting);
+  Workshop(const std::filesystem::path& store, const std::string& key, int cancel_fd,
+           const std::function<void()>& waiting);
   ~Workshop();
   Workshop(const Workshop&) = delete;
   Workshop& operator=(const Workshop&) = delete;
