@@ -45,11 +45,13 @@ std::optional<Packet> Bottleneck::Pop(Instant now, DropSink& drops) {
   Packet sent = sending_;
   sent.ready = next_;
   if (Waiting()) {
-    Become(State::kStarting, link_->StartNext(next_));
+    // A link that came while a packet went over the old one has not been busy until now.
+    Become(State::kStarting, fresh_ ? link_->StartIdle(next_) : link_->StartNext(next_));
     if (next_ <= now) StartSending(drops);
   } else {
     Become(State::kIdle, Instant::Never());
   }
+  fresh_ = false;
   return sent;
 }
 
@@ -71,10 +73,12 @@ void Bottleneck::ChangeLink(std::unique_ptr<RateServer> link, Instant now) {
   link_ = std::move(link);
   link_->Begin(now);
   begun_ = true;
+  fresh_ = state_ == State::kSending;
   if (state_ == State::kStarting) next_ = link_->StartIdle(now);
   // What the old link would never have sent goes over the new one.
   if (state_ == State::kSending && next_ == Instant::Never()) {
     const Instant start = link_->StartIdle(now);
+    fresh_ = false;
     next_ = start == Instant::Never() ? start : link_->Send(start, sending_.bytes);
   }
 }

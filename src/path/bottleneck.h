@@ -50,6 +50,7 @@ class Bottleneck {
   std::unique_ptr<RateServer> link_;
   State state_ = State::kIdle;
   bool begun_ = false;
+  bool fresh_ = false;  // link_ has sent nothing yet, and the packet being sent is not on it
   Instant next_ = Instant::Never();  // kStarting: of the transmission; kSending: its end
   Packet sending_;
   int64_t rate_ = 0;  // that the newest queue knows

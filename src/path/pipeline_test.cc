@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/error.h"
 #include "path/test_pipeline.h"
 
@@ -77,6 +80,241 @@ TEST(PipelineTest, LosesWhatItShould) {
   const Outcome outcome = Bench("loss=10%").Run(Steady(10000, Duration::Nanoseconds(10)));
   EXPECT_NEAR(outcome.counters.of(Fate::kLost), 1000, 4 * 30);  // 4 sigma
   EXPECT_EQ(outcome.counters.of(Fate::kLost) + outcome.departures.size(), 10000U);
+}
+
+// A store that records what is done to frames, and may be out of memory.
+class WatchedFrames : public test::Frames {
+ public:
+  std::optional<FrameHandle> Clone(FrameHandle frame) override {
+    return full ? std::nullopt : Frames::Clone(frame);
+  }
+  void CompleteChecksum(FrameHandle frame) override {
+    completed.push_back(frame);
+    // As if a checksum went there: a flip before it would be undone.
+    Bytes(frame)[20] = std::byte{0};
+  }
+  bool full = false;
+  std::vector<FrameHandle> completed;
+};
+
+TEST(PipelineTest, AChecksumIsCompletedBeforeBitsAreFlipped) {
+  WatchedFrames frames;
+  Pipeline pipeline(ParseSpec("ber=100%"), frames, {});
+  const FrameHandle frame = frames.Add(std::vector<std::byte>(30, std::byte{0xff}));
+  pipeline.Push(frame, 30, At(1));
+  EXPECT_EQ(frames.completed, std::vector<FrameHandle>{frame});
+  EXPECT_EQ(frames.Bytes(frame)[13], std::byte{0xff});  // the Ethernet header
+  EXPECT_EQ(frames.Bytes(frame)[14], std::byte{0});
+  EXPECT_EQ(frames.Bytes(frame)[20], std::byte{0xff});
+  EXPECT_EQ(pipeline.counters().corrupted, 1U);
+  EXPECT_EQ(pipeline.counters().flipped_bits, 16U * 8);
+}
+
+TEST(PipelineTest, FramesThatAreNotHitAreNotTouched) {
+  WatchedFrames frames;
+  Pipeline pipeline(ParseSpec("ber=1e-12 loss=1% delay=1ms"), frames, {});
+  for (int i = 1; i <= 100; ++i) {
+    pipeline.Push(frames.Add(std::vector<std::byte>(30)), 30, At(i));
+  }
+  EXPECT_TRUE(frames.completed.empty());
+}
+
+TEST(PipelineTest, ACopyFollowsItsOriginalWithTheSameBytes) {
+  Bench bench("ber=1% dup=100% delay=1ms");
+  const Outcome outcome = bench.Run(Steady(100, Duration::Microseconds(1)));
+  ASSERT_EQ(outcome.departures.size(), 200U);
+  for (size_t i = 0; i < 200; i += 2) {
+    EXPECT_EQ(outcome.departures[i].number, i / 2 + 1);
+    EXPECT_EQ(outcome.departures[i + 1].number, i / 2 + 1);
+    EXPECT_EQ(outcome.departures[i].due, outcome.departures[i + 1].due);
+    EXPECT_EQ(outcome.frames[i], outcome.frames[i + 1]);
+    EXPECT_NE(outcome.departures[i].frame, outcome.departures[i + 1].frame);
+  }
+  EXPECT_EQ(outcome.counters.duplicated, 100U);
+}
+
+TEST(PipelineTest, ACopyWithoutMemoryIsCountedAsSuch) {
+  WatchedFrames frames;
+  frames.full = true;
+  Pipeline pipeline(ParseSpec("dup=100%"), frames, {});
+  pipeline.Push(frames.Add(std::vector<std::byte>(30)), 30, At(1));
+  EXPECT_EQ(pipeline.counters().duplicated, 1U);
+  EXPECT_EQ(pipeline.counters().of(Fate::kNoMemory), 1U);
+  EXPECT_EQ(pipeline.waiting(), 1U);
+}
+
+TEST(PipelineTest, DuplicatesAreAsManyAsAsked) {
+  const Outcome outcome = Bench("dup=5%:corr=50%").Run(Steady(20000, Duration::Nanoseconds(10)));
+  EXPECT_NEAR(outcome.counters.duplicated, 1000, 4.9 * std::sqrt(20000 * 0.05 * 0.95 * 3));
+}
+
+TEST(PipelineTest, WhatFoundNoMemoryArrivedAndIsCounted) {
+  Bench bench("delay=1ms loss=list:2");
+  bench.Observe();
+  bench.Push(60, At(1));
+  bench.pipeline().Refuse(1000, Fate::kDiskBehind, At(2));
+  bench.Push(60, At(3));  // number 3
+  const Outcome outcome = bench.Finish(Polling::kExact);
+  EXPECT_EQ(outcome.counters.arrived, 3U);
+  EXPECT_EQ(outcome.counters.arrived_bytes, 1120U);
+  EXPECT_EQ(outcome.counters.of(Fate::kDiskBehind), 1U);
+  EXPECT_EQ(Numbers(outcome), (std::vector<uint64_t>{1, 3}));
+  EXPECT_EQ(outcome.fates.at(0), (test::Met{2, Fate::kDiskBehind, At(2), false, false, false}));
+}
+
+TEST(PipelineTest, ALineWithoutRoomIsACauseOfLoss) {
+  struct Small : MemoryFifo {
+    explicit Small(bool disk) : disk(disk) {}
+    bool Push(const Packet& packet) override { return packets() < 2 && MemoryFifo::Push(packet); }
+    bool DiskBehind() const override { return disk; }
+    bool disk;
+  };
+  for (const bool disk : {false, true}) {
+    PipelineOptions options;
+    options.make_fifo = [disk] { return std::make_unique<Small>(disk); };
+    const Outcome outcome = Bench("delay=1ms", 1, options).Run(Steady(5, Duration::Nanoseconds(1)));
+    EXPECT_EQ(Numbers(outcome), (std::vector<uint64_t>{1, 2}));
+    EXPECT_EQ(outcome.counters.of(disk ? Fate::kDiskBehind : Fate::kNoMemory), 3U);
+  }
+}
+
+TEST(PipelineTest, WaitsForALineOnDisk) {
+  test::SlowFifo* line = nullptr;
+  PipelineOptions options;
+  options.make_fifo = [&line] {
+    auto fifo = std::make_unique<test::SlowFifo>();
+    line = fifo.get();
+    return fifo;
+  };
+  Bench bench("delay=1ms", 1, options);
+  bench.Push(60, At(5));
+  EXPECT_TRUE(bench.pipeline().Stalled());
+  EXPECT_EQ(bench.pipeline().NextEvent(), Instant::Never());
+  bench.Pop(AtMs(2));
+  EXPECT_EQ(bench.pipeline().waiting(), 1U);
+  line->arrived = true;
+  bench.Pop(AtMs(3));
+  const Outcome outcome = bench.Take();
+  ASSERT_EQ(outcome.departures.size(), 1U);
+  EXPECT_EQ(outcome.departures[0].due, AtMs(1) + Duration::Nanoseconds(5));  // as if in time
+  EXPECT_FALSE(bench.pipeline().Stalled());
+}
+
+TEST(PipelineTest, AShorterDelayOvertakesUnlessOrderIsKept) {
+  for (const bool keep : {false, true}) {
+    const std::string order = keep ? " order=keep" : "";
+    Bench bench("delay=10ms" + order);
+    bench.Push(60, AtMs(0));
+    bench.Push(60, AtMs(1));
+    bench.pipeline().Change(ParseSpec("delay=2ms" + order), AtMs(2));
+    bench.Push(60, AtMs(3));
+    bench.pipeline().Change(ParseSpec("delay=20ms" + order), AtMs(4));
+    bench.Push(60, AtMs(4));
+    const Outcome outcome = bench.Finish(Polling::kExact);
+    std::vector<Instant> due;
+    for (const Departure& departure : outcome.departures) due.push_back(departure.due);
+    if (keep) {
+      EXPECT_EQ(Numbers(outcome), (std::vector<uint64_t>{1, 2, 3, 4}));
+      EXPECT_EQ(due, (std::vector<Instant>{AtMs(10), AtMs(11), AtMs(11), AtMs(24)}));
+    } else {
+      EXPECT_EQ(Numbers(outcome), (std::vector<uint64_t>{3, 1, 2, 4}));
+      EXPECT_EQ(due, (std::vector<Instant>{AtMs(5), AtMs(10), AtMs(11), AtMs(24)}));
+    }
+  }
+}
+
+TEST(PipelineTest, WhatWaitsLeavesAtTheNewRate) {
+  Bench bench("rate=8Mbit");  // 1000 bytes: 1 ms
+  for (int i = 0; i < 4; ++i) bench.Push(1000, AtMs(0));
+  bench.pipeline().Change(ParseSpec("rate=80Mbit"), At(500000));
+  const Outcome outcome = bench.Finish(Polling::kExact);
+  ASSERT_EQ(outcome.departures.size(), 4U);
+  EXPECT_EQ(outcome.departures[0].due, AtMs(1));  // being sent: keeps its end
+  EXPECT_EQ(outcome.departures[1].due, At(1100000));
+  EXPECT_EQ(outcome.departures[3].due, At(1300000));
+}
+
+TEST(PipelineTest, WithoutARateTheQueueDrainsAtOnce) {
+  Bench bench("rate=8Mbit delay=5ms");
+  for (int i = 0; i < 4; ++i) bench.Push(1000, AtMs(0));
+  bench.pipeline().Change(ParseSpec("delay=5ms"), At(500000));
+  bench.Push(1000, AtMs(2));
+  bench.pipeline().Change(ParseSpec("delay=5ms rate=8Mbit"), AtMs(3));
+  bench.Push(1000, AtMs(3));
+  const Outcome outcome = bench.Finish(Polling::kExact);
+  EXPECT_EQ(Numbers(outcome), (std::vector<uint64_t>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(outcome.departures[3].due, AtMs(6));  // with the one that was being sent
+  EXPECT_EQ(outcome.departures[4].due, AtMs(7));
+  EXPECT_EQ(outcome.departures[5].due, AtMs(9));
+}
+
+// A link that replaces one in the middle of a packet has not been sending until then.
+TEST(PipelineTest, ALinkThatReplacesABusyOneStartsWhenThatIsFree) {
+  PipelineOptions options;
+  options.read_file = [](const std::string&) { return "1\n"; };  // 1500 bytes each millisecond
+  Bench bench("rate=800kbit", 1, options);                       // 1000 bytes: 10 ms
+  bench.Push(1000, AtMs(0));
+  bench.Push(1000, AtMs(0));
+  bench.pipeline().Change(ParseSpec("rate=mahimahi:t"), AtMs(1));
+  const Outcome outcome = bench.Finish(Polling::kExact);
+  ASSERT_EQ(outcome.departures.size(), 2U);
+  EXPECT_EQ(outcome.departures[0].due, AtMs(10));
+  EXPECT_GE(outcome.departures[1].due, AtMs(10));
+}
+
+TEST(PipelineTest, ARefusedChangeChangesNothing) {
+  PipelineOptions options;
+  options.read_file = [](const std::string& file) -> std::string {
+    throw UsageError(file + ": no such file");
+  };
+  Bench bench("delay=1ms loss=list:2", 1, options);
+  bench.Push(60, At(0));
+  EXPECT_THROW(bench.pipeline().Change(ParseSpec("delay=trace:x"), At(1)), UsageError);
+  EXPECT_THROW(bench.pipeline().Change(ParseSpec("loss=trace:x delay=9ms"), At(1)), UsageError);
+  EXPECT_THROW(bench.pipeline().Change(ParseSpec("delay=9ms rate=mahimahi:x"), At(1)), UsageError);
+  Spec impossible;
+  impossible.jitter = Duration::Seconds(1);
+  EXPECT_THROW(bench.pipeline().Change(impossible, At(1)), UsageError);
+  EXPECT_EQ(FormatSpec(bench.pipeline().spec()), "delay=1ms loss=list:2");
+  bench.Push(60, At(2));
+  bench.Push(60, At(3));
+  const Outcome outcome = bench.Finish(Polling::kExact);
+  EXPECT_EQ(Numbers(outcome), (std::vector<uint64_t>{1, 3}));
+  EXPECT_EQ(outcome.departures[1].due, AtMs(1) + Duration::Nanoseconds(3));
+}
+
+TEST(PipelineTest, AChangeLeavesTheOtherStagesAsTheyAre) {
+  // A periodic loss that began anew, or random numbers drawn anew, would show.
+  const auto lost = [](bool change) {
+    Bench bench("loss=gemodel:p=5%,r=20% delay=1ms");
+    for (int i = 1; i <= 2000; ++i) {
+      if (change && i % 100 == 0) {
+        bench.pipeline().Change(
+            ChangeSpec(bench.pipeline().spec(), i % 200 == 0 ? "delay=1ms" : "delay=2ms"), AtMs(i));
+      }
+      bench.Push(60, AtMs(i));
+    }
+    const Outcome outcome = bench.Finish(Polling::kExact);
+    auto numbers = Numbers(outcome);
+    std::sort(numbers.begin(), numbers.end());
+    return numbers;
+  };
+  EXPECT_EQ(lost(true), lost(false));
+}
+
+TEST(PipelineTest, FilesThatCannotBeReadAreUsageErrors) {
+  EXPECT_THROW(Bench("loss=trace:x"), UsageError);
+  EXPECT_THROW(Bench("delay=1ms jitter=1ms dist=x.dist"), UsageError);
+  EXPECT_THROW(Bench("rate=trace:x"), UsageError);
+}
+
+TEST(FateTest, EachHasAName) {
+  std::vector<std::string_view> names;
+  for (size_t i = 0; i < static_cast<size_t>(Fate::kCount); ++i) {
+    names.push_back(FateName(static_cast<Fate>(i)));
+  }
+  EXPECT_THAT(names, testing::ElementsAre("delivered", "lost", "queue-full", "aqm", "no-memory",
+                                          "disk-behind"));
 }
 
 }  // namespace

@@ -84,17 +84,24 @@ class Bench {
     while (pipeline_.NextEvent() <= end) Pop(std::max(now_, pipeline_.NextEvent()));
     now_ = end;
   }
-  Outcome Run(const std::vector<Arrival>& arrivals, Polling polling = Polling::kExact) {
-    RandomStream random(7, "polling");
-    for (const Arrival& arrival : arrivals) {
-      if (polling == Polling::kExact) RunUntil(arrival.at);
-      if (polling == Polling::kRandom) PopAtRandom(arrival.at, random);
-      Push(arrival.bytes, arrival.at);
-    }
-    const Instant end = arrivals.back().at + Duration::Seconds(100000);
+  // To `until`, popping as `polling` says.
+  void Advance(Instant until, Polling polling) {
+    if (polling == Polling::kExact) RunUntil(until);
+    if (polling == Polling::kRandom) PopAtRandom(until);
+  }
+  // Until nothing is left.
+  Outcome Finish(Polling polling) {
+    const Instant end = now_ + Duration::Seconds(100000);
     if (polling == Polling::kExact) RunUntil(end);
     Pop(end);
     return Take();
+  }
+  Outcome Run(const std::vector<Arrival>& arrivals, Polling polling = Polling::kExact) {
+    for (const Arrival& arrival : arrivals) {
+      Advance(arrival.at, polling);
+      Push(arrival.bytes, arrival.at);
+    }
+    return Finish(polling);
   }
   Outcome Take() {
     outcome_.counters = pipeline_.counters();
@@ -107,10 +114,10 @@ class Bench {
     options.seed = seed;
     return options;
   }
-  void PopAtRandom(Instant before, RandomStream& random) {
+  void PopAtRandom(Instant before) {
     const auto span = static_cast<uint64_t>((before - now_).nanoseconds());
-    if (span == 0 || random.Chance(0.5)) return;
-    now_ += Duration::Nanoseconds(static_cast<int64_t>(random.Below(span + 1)));
+    if (random_.Chance(0.5)) return;
+    now_ += Duration::Nanoseconds(static_cast<int64_t>(random_.Below(span + 1)));
     Pop(now_);
   }
   void Keep(const Departure& departure) {
@@ -125,6 +132,7 @@ class Bench {
   Pipeline pipeline_;
   Outcome outcome_;
   Instant now_;
+  RandomStream random_{7, "polling"};
   uint64_t pushed_ = 0;
 };
 
