@@ -51,6 +51,8 @@ struct Statistics {
   Histogram lateness;  // ns between a packet's due instant and its hand-over to the port
   int64_t memory_used = 0, memory_peak = 0;
   int64_t spilled_bytes = 0, spilled_peak = 0;
+  std::string
+      spill_trouble;  // what a disk last complained of ("DIRECTORY: No space left on device")
 };
 
 class Engine {

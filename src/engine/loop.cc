@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "engine/read_file.h"
+#include "engine/spill_fifo.h"
 
 namespace viaduct::engine {
 namespace {
@@ -25,6 +26,9 @@ constexpr Duration kLongestInterval = Duration::Milliseconds(1);
 constexpr Duration kLeastDelayToSpend = Duration::Microseconds(200);
 // How long after the last frame a port is still looked at by time.
 constexpr Duration kLinger = Duration::Milliseconds(20);
+constexpr Duration kStalledInterval = Duration::Milliseconds(1);
+// What part of the memory limit the buffers to and from disk are.
+constexpr int64_t kShareOfBuffers = 4;
 constexpr Duration kRetry = Duration::Microseconds(20);
 constexpr size_t kMostPending = 1024;
 // Between a frame's stamp and its being there to see.
@@ -49,10 +53,22 @@ Loop::Loop(const Config& config, const Classifier& classifier, MemoryBudget& bud
       classifier_(classifier),
       clock_(clock),
       pool_(budget, config.memory, config.frame_bytes),
+      disks_(OpenDisks(budget)),
       mapper_(clock),
-      first_lane_(2 * config.pairs.size(), kNone) {}
+      first_lane_(2 * config.pairs.size(), kNone) {
+  if (disks_) waiter_.Listen(disks_->Fd(), kDisks);
+}
 
 Loop::~Loop() = default;
+
+std::unique_ptr<SpillDisks> Loop::OpenDisks(MemoryBudget& budget) {
+  if (config_.spill.empty()) return nullptr;
+  size_t queues = 0;  // a rate's and a delay's in each pipeline
+  for (const Pair& pair : config_.pairs) queues += 4 * (1 + pair.classes.size());
+  const auto share = config_.memory / kShareOfBuffers / config_.threads;
+  const auto sizes = SpillDisks::SizesFor(share, queues);
+  return std::make_unique<SpillDisks>(config_.spill, sizes.block_bytes, sizes.blocks, budget);
+}
 
 void Loop::AddReceiver(size_t port, io::AnyPort* from) {
   receivers_.emplace_back();
@@ -91,6 +107,11 @@ void Loop::AddPipeline(size_t pair, size_t class_index, Direction direction) {
   options.seed = config_.seed;
   options.name = PipelineName(entry.name, named == nullptr ? "" : named->name, direction);
   options.read_file = ReadFile;
+  if (disks_) {
+    options.make_fifo = [this] {
+      return std::make_unique<SpillFifo>(pool_, *disks_, config_.memory);
+    };
+  }
   lane.pipeline = std::make_unique<path::Pipeline>(spec, pool_, std::move(options));
   const auto id = static_cast<uint32_t>(lanes_.size());
   if (class_index == 0) first_lane_[2 * pair + (up ? 0 : 1)] = id;
@@ -119,6 +140,7 @@ void Loop::Turn() {
   now_ = clock_.Now();
   retry_ = Instant::Never();
   ++turn_;
+  if (disks_) PollDisks();
   while (looks_.NextInstant() <= now_) {
     const uint32_t next = looks_.Next();
     if (receivers_[next].turn == turn_) break;
@@ -200,10 +222,29 @@ void Loop::UpdateTouched() {
   for (const uint32_t id : touched_) {
     Lane& lane = lanes_[id];
     lane.touched = false;
-    if (!lane.due) events_.Set(id, lane.pipeline->NextEvent());
+    if (!lane.due) PlanNextEvent(lane);
   }
   touched_.clear();
   memory_peak_ = std::max(memory_peak_, pool_.UsedBytes());
+}
+
+void Loop::PlanNextEvent(Lane& lane) {
+  Instant next = lane.pipeline->NextEvent();
+  if (disks_) {
+    const bool stalled = lane.pipeline->Stalled();
+    stalled_ += static_cast<size_t>(stalled) - static_cast<size_t>(lane.stalled);
+    lane.stalled = stalled;
+    // It may also wait for frame memory to come back to, of which nobody tells.
+    if (stalled) next = std::min(next, now_ + kStalledInterval);
+  }
+  events_.Set(static_cast<uint32_t>(&lane - lanes_.data()), next);
+}
+
+void Loop::PollDisks() {
+  if (disks_->Poll() == 0 || stalled_ == 0) return;
+  for (uint32_t id = 0; id < lanes_.size(); ++id) {
+    if (lanes_[id].stalled) events_.Set(id, now_);
+  }
 }
 
 void Loop::PlanNextLook(uint32_t index, bool emptied) {
@@ -255,8 +296,9 @@ void Loop::Serve(Lane& lane) {
     lane.reached = until;
   }
   lane.due = false;
+  PlanNextEvent(lane);
   const auto id = static_cast<uint32_t>(&lane - lanes_.data());
-  events_.Set(id, sender.blocked ? now_ + kRetry : lane.pipeline->NextEvent());
+  if (sender.blocked) events_.Set(id, std::max(events_.At(id), now_ + kRetry));
 }
 
 void Loop::Flush(Sender& sender) {
@@ -297,7 +339,10 @@ Instant Loop::NextTurn() const {
 
 void Loop::Sleep(Duration duration) {
   waiter_.Sleep(duration, [this](uint32_t receiver) {
-    if (receiver >= receivers_.size()) return;
+    if (receiver == kDisks) {
+      retry_ = Instant();  // a turn, now
+      return;
+    }
     Listen(receiver, false);
     receivers_[receiver].last_frame = clock_.Now();
     looks_.Set(receiver, Instant());
@@ -380,7 +425,7 @@ void Loop::Change(size_t pair, size_t class_index, Direction direction, const pa
   const Instant at = std::max(now_, lane.reached);
   lane.pipeline->Change(spec, at);
   lane.reached = at;
-  events_.Set(static_cast<uint32_t>(&lane - lanes_.data()), lane.pipeline->NextEvent());
+  PlanNextEvent(lane);
   UpdateInterval(receivers_[lane.receiver]);
   looks_.Set(lane.receiver, now_);
 }
@@ -412,6 +457,10 @@ void Loop::AddTo(Statistics& statistics) const {
   statistics.lateness.Merge(lateness_);
   statistics.memory_used += pool_.UsedBytes();
   statistics.memory_peak += memory_peak_;
+  if (!disks_) return;
+  statistics.spilled_bytes += disks_->spilled_bytes();
+  statistics.spilled_peak += disks_->spilled_peak();
+  if (!disks_->trouble().empty()) statistics.spill_trouble = disks_->trouble();
 }
 
 }  // namespace viaduct::engine

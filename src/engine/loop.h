@@ -22,6 +22,7 @@
 #include "engine/engine.h"
 #include "engine/event_heap.h"
 #include "engine/frame_pool.h"
+#include "engine/spill_disks.h"
 #include "engine/waiter.h"
 #include "io/port.h"
 #include "io/super_frame.h"
@@ -69,6 +70,7 @@ class Loop {
  private:
   static constexpr size_t kBurst = 64;
   static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr uint32_t kDisks = UINT32_MAX - 1;  // to the waiter
 
   struct Lane {  // a pipeline and where it lies
     size_t pair = 0, class_index = 0;
@@ -78,6 +80,7 @@ class Loop {
     Instant reached;       // the pipeline's own time
     bool touched = false;  // frames were pushed since its next event was looked up
     bool due = false;      // in due_
+    bool stalled = false;  // waits for a disk
   };
   struct Receiver {
     size_t port = 0;
@@ -102,6 +105,7 @@ class Loop {
     bool blocked = false;
   };
 
+  std::unique_ptr<SpillDisks> OpenDisks(MemoryBudget& budget);
   Lane* FindLane(size_t pair, size_t class_index, Direction direction);
   void Look(uint32_t receiver);
   bool TakeBurst(Receiver& receiver, Instant& looked);
@@ -109,6 +113,8 @@ class Loop {
   void TakeFrame(Receiver& receiver, const io::ReceivedFrame& frame, Instant arrived);
   void PlanNextLook(uint32_t receiver, bool emptied);
   void UpdateTouched();
+  void PlanNextEvent(Lane& lane);
+  void PollDisks();
   void Serve(Lane& lane);
   void Flush(Sender& sender);
   size_t FlushBurst(Sender& sender);
@@ -120,6 +126,7 @@ class Loop {
   const Classifier& classifier_;
   Clock& clock_;
   FramePool pool_;
+  std::unique_ptr<SpillDisks> disks_;  // where it is to spill
   StampMapper mapper_;
   io::SuperFrameSplitter splitter_;
 
@@ -134,6 +141,7 @@ class Loop {
   Instant retry_ = Instant::Never();
   uint64_t turn_ = 0;
   size_t listened_ = 0;  // receivers
+  size_t stalled_ = 0;   // lanes
   int64_t memory_peak_ = 0;
   Histogram lateness_;
   std::array<io::ReceivedFrame, kBurst> received_;

@@ -24,7 +24,8 @@ class FifoQueue : public QueueDiscipline {
   // Takes the packet, or drops it where the Fifo has no room.
   void Append(Packet packet, Instant now, DropSink& drops) {
     packet.ready = now;
-    if (!fifo_->Push(packet)) drops.Drop(packet, Fate::kNoMemory, now);
+    if (fifo_->Push(packet)) return;
+    drops.Drop(packet, fifo_->DiskBehind() ? Fate::kDiskBehind : Fate::kNoMemory, now);
   }
   // The oldest; none when there is none, or when it is still on its way from disk.
   std::optional<Packet> TakeFront() {
