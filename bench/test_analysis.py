@@ -23,8 +23,8 @@ def test_ratio_needs_paired_rounds_and_a_living_baseline() -> None:
 
 
 def test_an_exact_bar_is_neither_exceeded_nor_missed() -> None:
-    assert Ratio(0, 0, 0, bar=0, exactly=True).holds()
-    assert not Ratio(0.1, 0.1, 0.1, bar=0, exactly=True).holds()
+    assert Ratio(0, 0, 0, bar=0, kind="exactly").holds()
+    assert not Ratio(0.1, 0.1, 0.1, bar=0, kind="exactly").holds()
 
 
 def test_spread_leaves_out_what_was_not_measured() -> None:

@@ -6,26 +6,33 @@ import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from .process import BenchError
+
+Bar = Literal["at least", "at most", "exactly"]
 
 LOSS_FREE = 0.001  # a rate counts as forwarded without loss below this
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """A ratio over interleaved rounds: the median, the lowest and the highest round, the bar."""
+    """A figure over interleaved rounds: the median, the lowest and the highest round, the bar."""
 
     value: float
     low: float
     high: float
     bar: float
-    exactly: bool = False
+    kind: Bar = "at least"
     rounds: tuple[float, ...] = field(default=())
 
     def holds(self) -> bool:
         """Whether the median reaches the bar."""
-        return self.value == self.bar if self.exactly else self.value >= self.bar
+        return {
+            "at least": self.value >= self.bar,
+            "at most": self.value <= self.bar,
+            "exactly": self.value == self.bar,
+        }[self.kind]
 
     def as_json(self) -> dict[str, object]:
         """As the result file has it."""
@@ -34,6 +41,7 @@ class Ratio:
             "low": self.low,
             "high": self.high,
             "bar": self.bar,
+            "bar_is": self.kind,
             "rounds": list(self.rounds),
         }
 
@@ -46,6 +54,12 @@ def ratio_of_rounds(ours: Sequence[float], theirs: Sequence[float], bar: float) 
         raise BenchError("the baseline carried nothing in one round: no ratio can be formed")
     rounds = tuple(a / b for a, b in zip(ours, theirs, strict=True))
     return Ratio(statistics.median(rounds), min(rounds), max(rounds), bar, rounds=rounds)
+
+
+def at_most(rounds: Sequence[float], bar: float) -> Ratio:
+    """A figure that must not exceed its bar, over rounds."""
+    median = statistics.median(rounds)
+    return Ratio(median, min(rounds), max(rounds), bar, kind="at most", rounds=tuple(rounds))
 
 
 def spread(values: Sequence[float | None]) -> dict[str, float | None]:

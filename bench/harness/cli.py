@@ -1,4 +1,4 @@
-"""The command line: bridge|olsr|multinode [--quick] [--json FILE] [--report DIR].
+"""The command line: bridge|olsr|multinode|path [--quick] [--json FILE] [--report DIR].
 
 `viaduct bench` passes its arguments here, and its own path in the environment's VIADUCT. Needs
 root: it makes network namespaces.
@@ -14,14 +14,19 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import bridge, multinode, olsr
+from . import bridge, multinode, olsr, path
 from .environment import REPOSITORY, describe
 from .plan import Plan, make_plan
 from .process import BenchError, Interrupted, stopping_on_signals
 from .results import Result
 from .session import Session
 
-_BENCHMARKS = {"bridge": bridge.measure, "olsr": olsr.measure, "multinode": multinode.measure}
+_BENCHMARKS = {
+    "bridge": bridge.measure,
+    "olsr": olsr.measure,
+    "multinode": multinode.measure,
+    "path": path.measure,
+}
 _FAILURE, _USAGE, _ENVIRONMENT, _INTERRUPTED = 1, 2, 3, 130
 
 
@@ -92,7 +97,7 @@ def _measure(arguments: argparse.Namespace, plan: Plan) -> Result:
     if os.environ.get("VIADUCT_NS3"):
         build = _build_against(os.environ["VIADUCT_NS3"])
     result = Result(arguments.name, describe(build))
-    result.notes = _notes(result)
+    result.notes = path.NOTES[:] if arguments.name == "path" else _notes(result)
     with Session(build) as session:
         _BENCHMARKS[arguments.name](session, plan, result)
     result.timing = {
@@ -105,10 +110,11 @@ def _measure(arguments: argparse.Namespace, plan: Plan) -> Result:
 
 
 def _print_ratios(result: Result) -> bool:
-    print(f"{'ratio':34} {'median':>9} {'low':>9} {'high':>9} {'bar':>7}")
+    print(f"{'figure':34} {'median':>9} {'low':>9} {'high':>9} {'bar':>15}")
     for key, ratio in result.ratios.items():
         print(
-            f"{key:34} {ratio.value:9.3g} {ratio.low:9.3g} {ratio.high:9.3g} {ratio.bar:7.3g}"
+            f"{key:34} {ratio.value:9.3g} {ratio.low:9.3g} {ratio.high:9.3g} "
+            f"{ratio.kind + f' {ratio.bar:g}':>15}"
             f"  {'holds' if ratio.holds() else 'MISSED'}"
         )
     return all(ratio.holds() for ratio in result.ratios.values())

@@ -71,17 +71,29 @@ def tcp_row(trials: Sequence[TcpTrial], **labels: object) -> Row:
     return row
 
 
-def read_published(number: int, **labels: object) -> list[Row]:
-    """Table A.`number` of the thesis; numbers as numbers."""
-    text = (_PUBLISHED / f"table-a{number:02d}.csv").read_text()
-    lines = text.splitlines()
-    title = lines[0].removeprefix("# ")
+def read_csv(file: str, **labels: object) -> list[Row]:
+    """A published table; numbers as numbers, its first comment line as `title`."""
+    lines = (_PUBLISHED / file).read_text().splitlines()
     rows = csv.DictReader(line for line in lines if not line.startswith("#"))
     return [
-        {"table": f"A.{number}", "title": title, **labels}
-        | {key: float(value) for key, value in row.items()}
+        {"title": lines[0].removeprefix("# "), **labels}
+        | {key: _number_if_one(value) for key, value in row.items()}
         for row in rows
     ]
+
+
+def _number_if_one(text: str) -> float | str | None:
+    if not text:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def read_published(number: int, **labels: object) -> list[Row]:
+    """Table A.`number` of the thesis."""
+    return read_csv(f"table-a{number:02d}.csv", table=f"A.{number}", **labels)
 
 
 def to_csv(rows: Sequence[Row]) -> str:

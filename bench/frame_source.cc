@@ -1,0 +1,210 @@
+// Sends numbered UDP frames out of an interface at a paced rate, tagged or not: the source of the
+// benchmark `path`. Frames go past the queueing discipline, to a MAC address that nobody has, so
+// that the sink's kernel counts and drops them at no cost to anyone.
+//
+//   frame-source --interface eth0 --size 70 --rate 400000 --duration 2 [--vlans 250] [--burst 32]
+//
+// `--size` is the whole frame without FCS and tag. With `--vlans N` the frames go to the VLANs 1 to
+// N in turn. Prints JSON: {"flow", "sent", "refused", "seconds", "offered_pps", "slip_s"}.
+#include <linux/if_packet.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "load/pacer.h"
+#include "load/payload.h"
+#include "packet_socket.h"
+#include "wire/packet_builder.h"
+
+namespace viaduct::bench {
+namespace {
+
+namespace packet = wire::packet;
+
+constexpr int kHeaders = 14 + 20 + 8;  // Ethernet, IPv4, UDP
+constexpr Duration kSpin = Duration::Microseconds(100);
+constexpr Duration kCatchUp = Duration::Milliseconds(2);
+
+struct Options {
+  std::string interface;
+  int size = 70;
+  double rate = 0;  // packets a second; 0: as fast as the kernel takes them
+  double duration = 1;
+  uint64_t count = 0;  // stop after this many; 0: no limit
+  int vlans = 0;
+  int burst = 32;
+};
+
+// Frames for one sendmmsg call, built once; only the numbers change.
+class Burst {
+ public:
+  Burst(const Options& options, uint32_t flow) : flow_(flow) {
+    const int frames = std::max(options.burst, options.vlans);
+    for (int i = 0; i < frames; ++i) frames_.push_back(MakeFrame(options, i));
+    for (auto& frame : frames_) vectors_.push_back({frame.data(), frame.size()});
+    messages_.resize(frames);
+    for (int i = 0; i < frames; ++i) {
+      messages_[i].msg_hdr.msg_iov = &vectors_[i];
+      messages_[i].msg_hdr.msg_iovlen = 1;
+    }
+    payload_ = frames_[0].size() - (options.size - kHeaders);
+  }
+
+  // Sends packets `number`... in the frames' turn, at most `packets`; returns how many were taken.
+  int Send(int fd, uint64_t number, int packets, Instant now) {
+    const size_t first = number % frames_.size();
+    const int run = static_cast<int>(std::min<size_t>(packets, frames_.size() - first));
+    for (int i = 0; i < run; ++i) {
+      load::WriteHeader(
+          {.type = load::PacketType::kData, .flow = flow_, .sequence = number + i, .sent = now},
+          std::span(frames_[first + i]).subspan(payload_));
+    }
+    return std::max(0, sendmmsg(fd, &messages_[first], run, 0));
+  }
+
+ private:
+  static std::vector<std::byte> MakeFrame(const Options& options, int index) {
+    const packet::Payload payload{std::string(options.size - kHeaders, '\0')};
+    const packet::Ethernet ethernet{.destination = "02:00:00:00:ff:fe"};
+    const packet::Ipv4 ip{.source = "10.0.0.1", .destination = "10.0.0.2"};
+    const packet::Udp udp{.source = 9000, .destination = 9000};
+    if (options.vlans == 0) return WithoutChecksum(Build(ethernet / ip / udp / payload), options);
+    const packet::Vlan vlan{.id = static_cast<uint16_t>(index % options.vlans + 1)};
+    return WithoutChecksum(Build(ethernet / vlan / ip / udp / payload), options);
+  }
+  // The payload changes with each packet: UDP over IPv4 may go without a checksum (RFC 768).
+  static std::vector<std::byte> WithoutChecksum(std::vector<std::byte> frame,
+                                                const Options& options) {
+    const size_t checksum = frame.size() - (options.size - kHeaders) - 2;
+    frame[checksum] = frame[checksum + 1] = std::byte{0};
+    return frame;
+  }
+
+  uint32_t flow_;
+  size_t payload_ = 0;
+  std::vector<std::vector<std::byte>> frames_;
+  std::vector<iovec> vectors_;
+  std::vector<mmsghdr> messages_;
+};
+
+UniqueFd OpenSocket(const std::string& interface) {
+  UniqueFd fd = OpenPacketSocket();
+  const int on = 1;
+  SystemCall("setsockopt PACKET_QDISC_BYPASS",
+             setsockopt(fd.get(), SOL_PACKET, PACKET_QDISC_BYPASS, &on, sizeof(on)));
+  sockaddr_ll address{};
+  address.sll_family = AF_PACKET;
+  address.sll_ifindex = InterfaceIndex(interface);
+  SystemCall("bind packet socket " + interface,
+             bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)));
+  return fd;
+}
+
+void SleepFor(Duration duration) {
+  const timespec ts = {.tv_sec = duration.nanoseconds() / 1'000'000'000,
+                       .tv_nsec = duration.nanoseconds() % 1'000'000'000};
+  clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, nullptr);
+}
+
+struct Sent {
+  uint64_t packets = 0, refused = 0;
+  Duration elapsed, slip;
+};
+
+class Sender {
+ public:
+  Sender(const Options& options, uint32_t flow)
+      : options_(options), fd_(OpenSocket(options.interface)), burst_(options, flow) {}
+
+  Sent Run() {
+    prctl(PR_SET_TIMERSLACK, 1);
+    start_ = MonotonicClock::Now();
+    end_ = start_ + Duration::Nanoseconds(static_cast<int64_t>(options_.duration * 1e9));
+    const load::Pacer* pacer = nullptr;
+    load::Pacer paced(options_.rate > 0 ? options_.rate : 1, start_, kCatchUp);
+    if (options_.rate > 0) pacer = &paced;
+    for (Instant now = start_; !Finished(now); now = MonotonicClock::Now()) {
+      const int limit = Limit();
+      const int due = pacer ? paced.DueNow(offered_, now, limit) : limit;
+      if (due > 0) {
+        Offer(due, now);
+      } else {
+        Wait(paced.Due(offered_) - now);
+      }
+    }
+    sent_.elapsed = MonotonicClock::Now() - start_;
+    if (pacer) sent_.slip = paced.Slip();
+    return sent_;
+  }
+
+ private:
+  bool Finished(Instant now) const {
+    return now >= end_ || (options_.count != 0 && sent_.packets >= options_.count);
+  }
+  int Limit() const {
+    if (options_.count == 0) return options_.burst;
+    return static_cast<int>(std::min<uint64_t>(options_.burst, options_.count - sent_.packets));
+  }
+  void Offer(int due, Instant now) {
+    const int taken = burst_.Send(fd_.get(), sent_.packets, due, now);
+    if (taken == 0) ++sent_.refused;
+    sent_.packets += taken;
+    offered_ += std::max(taken, 1);
+  }
+  static void Wait(Duration wait) {
+    if (wait > kSpin) SleepFor(std::min(wait - kSpin, Duration::Milliseconds(50)));
+  }
+
+  const Options& options_;
+  UniqueFd fd_;
+  Burst burst_;
+  Instant start_, end_;
+  uint64_t offered_ = 0;  // packets whose time has come, refused ones too
+  Sent sent_;
+};
+
+int Main(int argc, char** argv) {
+  Options options;
+  CLI::App app("sends numbered UDP frames out of an interface");
+  app.add_option("--interface", options.interface)->required();
+  app.add_option("--size", options.size, "frame without FCS and tag")
+      ->check(CLI::Range(kHeaders + static_cast<int>(load::kHeaderBytes), 9000));
+  app.add_option("--rate", options.rate, "frames a second; 0: as fast as possible");
+  app.add_option("--duration", options.duration, "seconds");
+  app.add_option("--count", options.count, "stop after this many frames");
+  app.add_option("--vlans", options.vlans)->check(CLI::Range(0, 4094));
+  app.add_option("--burst", options.burst, "frames a system call")->check(CLI::Range(1, 1024));
+  CLI11_PARSE(app, argc, argv);
+  const uint32_t flow = std::random_device{}();
+  const Sent sent = Sender(options, flow).Run();
+  const double seconds = sent.elapsed.ToSeconds();
+  const nlohmann::json result = {{"flow", flow},
+                                 {"sent", sent.packets},
+                                 {"refused", sent.refused},
+                                 {"seconds", seconds},
+                                 {"offered_pps", sent.packets / seconds},
+                                 {"slip_s", sent.slip.ToSeconds()}};
+  std::printf("%s\n", result.dump().c_str());
+  return 0;
+}
+
+}  // namespace
+}  // namespace viaduct::bench
+
+int main(int argc, char** argv) {
+  try {
+    return viaduct::bench::Main(argc, argv);
+  } catch (const viaduct::Error& error) {
+    std::fprintf(stderr, "frame-source: %s\n", error.what());
+    return static_cast<int>(error.status());
+  }
+}

@@ -1,0 +1,292 @@
+"""Benchmark `path`: the emulator's speed and exactness (NetPath 2005, figures 3-9, tables 1-2)."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+
+from . import path_memory
+from .analysis import at_most, confirm_loss_free, find_loss_free, ratio_of_rounds
+from .path_systems import (
+    ALL_STAGES,
+    DELAY,
+    Missing,
+    bare,
+    kernel_qdisc,
+    ns3_link,
+    product,
+    stop,
+)
+from .path_traffic import Emulator, delays, trial
+from .plan import Plan
+from .results import Result, read_csv
+from .session import Session
+
+SMALL = 70  # bytes of a frame: the smallest that carries the numbers; NetPath's had 66
+LARGE = 1514
+_CONFIGURED_NS = 10e6
+_SEARCH_LIMIT = 2_000_000.0
+
+NOTES = [
+    "Source, emulator and sink are namespaces of one machine; the source is pinned to CPU 0, the "
+    "emulator to CPU 1. Frames are sent past the queueing discipline to a MAC address nobody has; "
+    "the kernel's counters say what arrived.",
+    "Delays are differences of two kernel receive stamps of the same clock: where the frame "
+    "entered the emulator and where it reached the sink. What the emulator's own send call takes "
+    "is in them.",
+    "Loss-free is the highest offered rate with less than 0.1% loss, searched in short trials and "
+    "confirmed in a longer one; systems are measured by turns in each round.",
+    "All stages: " + ALL_STAGES,
+    "Links are VLANs of the same two interfaces, each with its own pipeline.",
+    "NetPath's figures 3 to 9 print no values; what its text says of them stands in "
+    "netpath-statements.csv.",
+]
+
+Search = Callable[[Emulator, float, int], float]
+
+
+def _loss_free(session: Session, plan: Plan, system: Emulator, start: float, size: int) -> float:
+    def loss_at(pps: float, duration: float) -> float:
+        seen = trial(session, system, size, pps, duration)
+        return seen.loss if seen.offered_pps > 0.95 * pps else 1.0
+
+    found = find_loss_free(
+        lambda pps: loss_at(pps, 0.5 if plan.quick else 2.0),
+        start,
+        _SEARCH_LIMIT,
+        precision=0.04 if plan.quick else 0.02,
+        max_trials=12 if plan.quick else 20,
+    )
+    rate = confirm_loss_free(lambda pps: loss_at(pps, 2.0 if plan.quick else 10.0), found.rate)
+    plan.say(f"{system.label}: {rate:,.0f} packet/s of {size} bytes without loss")
+    return rate
+
+
+def _limits(session: Session, plan: Plan, result: Result) -> float:
+    """Maximum loss-free rates by turns; returns ours with a delay."""
+    systems = {
+        "bare": bare(session),
+        "delay": product(session, "delay", "viaduct path, 10 ms", DELAY),
+        "all": product(session, "all", "viaduct path, all stages", ALL_STAGES),
+        "ns3": ns3_link(session),
+    }
+    rates: dict[str, list[float]] = {name: [] for name in systems}
+    start = 400_000.0
+    for number in range(plan.rounds):
+        plan.say(f"loss-free rates, round {number + 1} of {plan.rounds}")
+        order = list(systems) if number % 2 == 0 else list(reversed(systems))
+        for name in order:
+            if name == "ns3" and number > 0 and plan.quick:
+                rates[name].append(rates[name][0])
+                continue
+            first = 100_000.0 if name == "ns3" else start
+            rates[name].append(_loss_free(session, plan, systems[name], first, SMALL))
+        start = 0.9 * max(rates["bare"][-1], 1000.0)
+    for name, system in systems.items():
+        result.rows.append(
+            {
+                "experiment": "limits",
+                "system": name,
+                "label": system.label,
+                "size": SMALL,
+                "loss_free_pps": round(statistics.median(rates[name])),
+                "loss_free_pps_low": round(min(rates[name])),
+                "loss_free_pps_high": round(max(rates[name])),
+            }
+        )
+    result.ratios["mlffr_vs_bare"] = ratio_of_rounds(rates["delay"], rates["bare"], 0.9)
+    result.ratios["mlffr_all_stages_vs_bare"] = ratio_of_rounds(rates["all"], rates["bare"], 0.7)
+    stop(systems["all"])
+    limit = statistics.median(rates["delay"])
+    _precision(session, plan, result, systems, limit, statistics.median(rates["ns3"]))
+    for system in systems.values():
+        stop(system)
+    return limit
+
+
+def _precision(
+    session: Session,
+    plan: Plan,
+    result: Result,
+    systems: dict[str, Emulator],
+    limit: float,
+    ns3_limit: float,
+) -> None:
+    """Delay at fractions of the loss-free rate and at NetPath's rates (tables 1-2, figures 8-9)."""
+    ours, ns3 = systems["delay"], systems["ns3"]
+    p50, p99, means = [], [], []
+    for _ in range(plan.rounds):
+        half = delays(session, ours, SMALL, 0.5 * limit, plan.trial)
+        p50.append(abs(half.p50_ns - _CONFIGURED_NS) / 1e3)
+        p99.append((half.p99_ns - _CONFIGURED_NS) / 1e3)
+        worst = 0.0
+        for fraction in plan.choose([0.1, 0.3, 0.5, 0.7, 0.9], [0.1, 0.5, 0.9]):
+            seen = delays(session, ours, SMALL, fraction * limit, plan.trial)
+            worst = max(worst, 100 * abs(seen.mean_ns / _CONFIGURED_NS - 1))
+        means.append(worst)
+        plan.say(
+            f"delay at half of the loss-free rate: p50 {p50[-1]:.2f} us, p99 {p99[-1]:.2f} us "
+            f"late; mean within {worst:.3f}% up to 90%"
+        )
+    result.ratios["delay_error_p50_us"] = at_most(p50, 1)
+    result.ratios["delay_error_p99_us"] = at_most(p99, 10)
+    result.ratios["mean_delay_error_percent"] = at_most(means, 0.3)
+    rates = plan.choose([40, 50, 80, 100, 120, 150, 160, 200, 250, 300], [40, 80, 160, 300])
+    for kpps in rates:
+        for system, most in ((ours, limit), (ns3, ns3_limit)):
+            lost = trial(session, system, SMALL, 1e3 * kpps, plan.trial).loss
+            row = {
+                "experiment": "precision",
+                "system": system.name,
+                "label": system.label,
+                "offered_kpps": kpps,
+                "loss_percent": round(100 * lost, 4),
+            }
+            if 1e3 * kpps <= most:
+                seen = delays(session, system, SMALL, 1e3 * kpps, plan.trial)
+                row |= {
+                    "mean_ms": round(seen.mean_ns / 1e6, 5),
+                    "stddev_ms": round(seen.stddev_ns / 1e6, 5),
+                    "p50_us_late": round((seen.p50_ns - _CONFIGURED_NS) / 1e3, 2),
+                    "p99_us_late": round((seen.p99_ns - _CONFIGURED_NS) / 1e3, 2),
+                }
+            result.rows.append(row)
+    plan.say("delays at NetPath's rates are measured")
+
+
+def _sizes(session: Session, plan: Plan, result: Result, limit: float) -> None:
+    """Figure 3: loss-free rate against frame size."""
+    systems = [bare(session), product(session, "delay", "viaduct path, 10 ms", DELAY)]
+    for size in plan.choose([SMALL, 128, 256, 512, 1024, LARGE], [512, LARGE]):
+        for system in systems:
+            rate = _loss_free(session, plan, system, 0.8 * limit, size)
+            result.rows.append(
+                {
+                    "experiment": "sizes",
+                    "system": system.name,
+                    "label": system.label,
+                    "size": size,
+                    "loss_free_pps": round(rate),
+                    "loss_free_mbit": round(rate * size * 8 / 1e6),
+                }
+            )
+    for system in systems:
+        stop(system)
+
+
+def _links(session: Session, plan: Plan, result: Result, limit: float) -> None:
+    """Figure 7: one engine, many links."""
+    counts = plan.choose([1, 2, 5, 10, 50, 250], [1, 10, 250])
+    systems = {
+        count: product(
+            session, f"links{count}-", f"viaduct path, {count} links of 10 ms", DELAY, links=count
+        )
+        for count in counts
+    }
+    rates: dict[int, list[float]] = {count: [] for count in counts}
+    start = 0.8 * limit
+    for number in range(plan.rounds):
+        for count in counts if number % 2 == 0 else reversed(counts):
+            rates[count].append(_loss_free(session, plan, systems[count], start, SMALL))
+        start = 0.9 * max(rates[1][-1], 1000.0)
+    for count, system in systems.items():
+        result.rows.append(
+            {
+                "experiment": "links",
+                "system": "delay",
+                "label": system.label,
+                "links": count,
+                "loss_free_pps": round(statistics.median(rates[count])),
+                "loss_free_pps_low": round(min(rates[count])),
+                "loss_free_pps_high": round(max(rates[count])),
+            }
+        )
+        stop(system)
+    result.ratios["links10_vs_1"] = ratio_of_rounds(rates[10], rates[1], 0.97)
+    result.ratios["links250_vs_1"] = ratio_of_rounds(rates[250], rates[1], 0.9)
+
+
+def _distributions(session: Session, plan: Plan, result: Result) -> None:
+    """Figure 6: delays drawn from a normal distribution."""
+    for deviation in ("3ms", "30us"):
+        spec = f"delay=30ms jitter={deviation} dist=normal order=free"
+        system = product(session, "normal", f"viaduct path, N(30 ms; {deviation})", spec)
+        for kpps in (1, 10):
+            csv = session.directory / f"normal-{deviation}-{kpps}.csv"
+            seconds = plan.choose([20.0], [3.0])[0]
+            seen = delays(session, system, SMALL, 1e3 * kpps, seconds, hold=0.06, csv=csv, sample=1)
+            values = sorted(int(line) for line in csv.read_text().split())
+            row = {
+                "experiment": "distribution",
+                "system": "delay",
+                "label": system.label,
+                "deviation": deviation,
+                "offered_kpps": kpps,
+                "packets": seen.count,
+                "mean_ms": round(seen.mean_ns / 1e6, 5),
+                "stddev_ms": round(seen.stddev_ns / 1e6, 5),
+                # 101 points of the measured distribution, for the plot.
+                "quantiles_ms": " ".join(
+                    f"{values[round(i * (len(values) - 1) / 100)] / 1e6:.4f}" for i in range(101)
+                ),
+            }
+            result.rows.append(row)
+        stop(system)
+    plan.say("delay distributions are measured")
+
+
+def _rates(session: Session, plan: Plan, result: Result) -> None:
+    """What a rate limit lets through in the long run, ours and the kernel's."""
+    worst = []
+    rates = {"1Mbit": 1e6, "10Mbit": 1e7, "100Mbit": 1e8, "1Gbit": 1e9}
+    for text, rate in rates.items():
+        seconds = 6.0 if rate < 5e6 else plan.trial * 2
+        tbf = ["rate", text, "burst", "3000" if rate < 5e8 else "125000", "limit", "150000"]
+        system = product(session, "rate", "viaduct path", f"rate={text} queue=100p")
+        for emulator in (system, kernel_qdisc(session, "tbf", tbf)):
+            if isinstance(emulator, Missing):
+                result.notes.append(f"{emulator.label}: cannot run, {emulator.why}.")
+                continue
+            pps = 1.3 * rate / (8 * LARGE)
+            seen = delays(session, emulator, LARGE, pps, seconds, hold=1.4, sample=1)
+            error = 100 * abs(8 * seen.bytes / seen.span_s / rate - 1)
+            result.rows.append(
+                {
+                    "experiment": "rate",
+                    "system": emulator.name,
+                    "label": emulator.label,
+                    "rate": text,
+                    "achieved_mbit": round(8 * seen.bytes / seen.span_s / 1e6, 6),
+                    "error_percent": round(error, 5),
+                }
+            )
+            if emulator is system:
+                worst.append(error)
+        stop(system)
+    result.ratios["rate_error_percent"] = at_most([max(worst)], 0.1)
+    plan.say(f"rate limits: within {max(worst):.4f}%")
+
+
+def _absent_peers(session: Session, result: Result) -> None:
+    netem = kernel_qdisc(session, "netem", ["delay", "10ms", "limit", "100000"])
+    if isinstance(netem, Missing):
+        result.notes.append(f"{netem.label}: cannot run, {netem.why}.")
+        return
+    seen = trial(session, netem, SMALL, 100_000, 1)
+    result.notes.append(f"{netem.label} is here: {100 * seen.loss:.3f}% lost at 100 kpps.")
+
+
+def measure(session: Session, plan: Plan, result: Result) -> None:
+    """Fill in the result."""
+    result.published = [
+        *read_csv("netpath-table1.csv", table="1"),
+        *read_csv("netpath-table2.csv", table="2"),
+        *read_csv("netpath-statements.csv", table="figures"),
+    ]
+    _absent_peers(session, result)
+    limit = _limits(session, plan, result)
+    _links(session, plan, result, limit)
+    _rates(session, plan, result)
+    _distributions(session, plan, result)
+    path_memory.measure(session, plan, result)
+    _sizes(session, plan, result, limit)

@@ -1,0 +1,161 @@
+"""Plots and tables of `bridge`, `olsr` and `multinode`, beside the thesis's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+
+from .page import svg, table
+from .results import Result, Row
+
+# One colour a system in every plot, told apart also by people who confuse red and green.
+_COLOURS = {
+    "kernel": "#444444",
+    "userspace": "#e69f00",
+    "ring": "#a6761d",
+    "traditional": "#d55e00",
+    "traditional_p2p": "#cc79a7",
+    "insim": "#0072b2",
+    "offload": "#009e73",
+    "olsrd": "#999999",
+}
+
+
+def _number(row: Row, key: str) -> float | None:
+    value = row.get(key)
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _draw_lines(axes: Axes, rows: Sequence[Row], x: str, y: str, published: bool) -> None:
+    systems = dict.fromkeys(row["system"] for row in rows)
+    for system in systems:
+        points = [
+            (_number(row, x), _number(row, y), row)
+            for row in rows
+            if row["system"] == system and _number(row, x) and _number(row, y) is not None
+        ]
+        points.sort(key=lambda point: point[0])
+        if not points:
+            continue
+        label = "thesis: " + str(system) if published else str(points[0][2].get("label", system))
+        axes.plot(
+            [point[0] for point in points],
+            [point[1] for point in points],
+            color=_COLOURS.get(str(system), "#000000"),
+            linestyle="--" if published else "-",
+            marker="o" if not published else "",
+            markersize=4,
+            alpha=0.6 if published else 1,
+            label=label,
+        )
+        if not published and f"{y}_low" in points[0][2]:
+            axes.fill_between(
+                [point[0] for point in points],
+                [_number(point[2], f"{y}_low") or 0 for point in points],
+                [_number(point[2], f"{y}_high") or 0 for point in points],
+                color=_COLOURS.get(str(system), "#000000"),
+                alpha=0.12,
+            )
+
+
+_AXES = {
+    "received_mbit": "received, Mbit/s",
+    "loss_percent": "lost, %",
+    "rtt_ms": "RTT, ms",
+    "cpu_percent": "CPU of the forwarder, % of a core",
+    "offered_mbit": "offered, Mbit/s",
+    "nodes": "emulated routers",
+}
+
+
+def _plot(rows: Sequence[Row], published: Sequence[Row], x: str, ys: Sequence[str]) -> str:
+    # Tables A.1 and A.4 print the CPU column in place of the RTT column.
+    sound_rtt = [row for row in published if row["table"] not in ("A.1", "A.4")]
+
+    def draw(axes: Sequence[Axes]) -> None:
+        for axis, y in zip(axes, ys, strict=True):
+            _draw_lines(axis, sound_rtt if y == "rtt_ms" else published, x, y, published=True)
+            _draw_lines(axis, rows, x, y, published=False)
+            axis.set_xscale("log", base=2 if x == "nodes" else 10)
+            axis.xaxis.set_major_formatter("{x:g}")
+            if y in ("received_mbit", "rtt_ms"):
+                axis.set_yscale("log")
+            axis.set_xlabel(_AXES[x])
+            axis.set_ylabel(_AXES[y])
+            axis.grid(True, which="major", alpha=0.25)
+            axis.spines[["top", "right"]].set_visible(False)
+        axes[0].legend(fontsize=7, frameon=False)
+
+    return svg(draw, len(ys))
+
+
+def _beside(rows: Sequence[Row], published: Sequence[Row], x: str) -> list[Row]:
+    """Each row of ours with the published row of the same table and point, if there is one."""
+    thesis = {(row["table"], row[x]): row for row in published if x in row}
+    joined = []
+    for row in rows:
+        point = row.get("target_mbit") if x == "offered_mbit" else row.get("nodes")
+        if point == 70.8:
+            point = 71.0  # as the tables print it
+        found = thesis.get((row.get("table"), point), {})
+        joined.append(row | {f"thesis_{key}": value for key, value in found.items()})
+    return joined
+
+
+_COMPARED = {
+    "label": "system",
+    "target_mbit": "target, Mbit/s",
+    "nodes": "routers",
+    "offered_mbit": "offered, Mbit/s",
+    "received_mbit": "received, Mbit/s",
+    "thesis_received_mbit": "thesis",
+    "loss_percent": "lost, %",
+    "thesis_loss_percent": "thesis",
+    "rtt_ms": "RTT, ms",
+    "thesis_rtt_ms": "thesis",
+    "cpu_percent": "CPU, %",
+    "thesis_cpu_percent": "thesis",
+    "machine_percent": "machine, %",
+    "table": "table",
+}
+
+
+def _comparison(result: Result, rows: Sequence[Row], x: str) -> str:
+    tables = {row["table"] for row in rows if row.get("table")}
+    published = [row for row in result.published if row["table"] in tables | {"A.11"}]
+    ys = ["received_mbit", "rtt_ms", "cpu_percent"]
+    joined = _beside(rows, published, x)
+    used = {
+        key: title
+        for key, title in _COMPARED.items()
+        if any(row.get(key) is not None for row in joined)
+    }
+    return _plot(rows, published, x, ys) + table(used, joined)
+
+
+def sections(result: Result) -> list[tuple[str, str]]:
+    """Title and body of each part of the page."""
+    made = []
+    measured = [row for row in result.rows if row["experiment"] == result.name]
+    if result.name == "multinode":
+        for title, keep in {
+            "UDP at 16 Mbit/s, 160 bytes": ("udp", 16.0),
+            "UDP, saturated, 160 bytes": ("udp", "max"),
+            "TCP": ("tcp", None),
+        }.items():
+            rows = [row for row in measured if (row["traffic"], row["target_mbit"]) == keep]
+            made.append((title, _comparison(result, rows, "nodes")))
+    else:
+        for size in dict.fromkeys(row["size"] for row in measured):
+            rows = [row for row in measured if row["size"] == size]
+            title = f"UDP, {size} bytes of payload"
+            made.append((title, _comparison(result, rows, "offered_mbit")))
+    for experiment, title in {"limits": "Limits", "lines": "Lines", "context": "Context"}.items():
+        rows = [row for row in result.rows if row["experiment"] == experiment]
+        if rows:
+            hidden = ("experiment", "system")
+            columns = {key: key.replace("_", " ") for key in rows[0] if key not in hidden}
+            columns = {k: v for k, v in columns.items() if not k.endswith(("_low", "_high"))}
+            made.append((title, table(columns, rows)))
+    return made
