@@ -34,7 +34,9 @@ struct Counters {
   uint64_t of(Fate fate) const { return fates[static_cast<size_t>(fate)]; }
 };
 
-// Sees every packet's fate (tracing). `at`: the model's instant, not a clock's.
+// Sees every packet's fate (tracing), in the order of time. `at`: the model's instant, not a
+// clock's. The frame's bytes are still there; a packet that had no memory to arrive in has none
+// (kNoFrame), and a duplicate that found no memory has its original's.
 class FateObserver {
  public:
   virtual ~FateObserver() = default;

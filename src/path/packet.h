@@ -13,6 +13,7 @@ namespace viaduct::path {
 
 // Names a frame in a FrameStore. Owned by whoever holds it; given back with FrameStore::Free().
 using FrameHandle = uint32_t;
+inline constexpr FrameHandle kNoFrame = UINT32_MAX;
 
 struct Packet {
   FrameHandle frame = 0;

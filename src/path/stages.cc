@@ -153,7 +153,12 @@ void Pipeline::Stages::Refuse(uint32_t bytes, Fate cause, Instant now) {
   Settle(now);
   ++counters_.arrived;
   counters_.arrived_bytes += bytes;
-  Meet({.bytes = bytes, .number = counters_.arrived, .arrived = now, .ready = now}, cause, now);
+  Meet({.frame = kNoFrame,
+        .bytes = bytes,
+        .number = counters_.arrived,
+        .arrived = now,
+        .ready = now},
+       cause, now);
 }
 
 void Pipeline::Stages::HitBits(Packet& packet) {
