@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 #include "broker/client.h"
 #include "cli/command.h"
 #include "cli/labs.h"
+#include "cli/path_record.h"
 #include "sys/process.h"
 
 namespace viaduct::cli {
@@ -42,6 +44,11 @@ void Down(const std::string& given) {
   }
 }
 
+bool HasDeadPaths() {
+  const auto paths = ListPaths();
+  return std::any_of(paths.begin(), paths.end(), [](const PathInfo& path) { return !path.alive; });
+}
+
 void Clean(const Invocation& invocation, bool as_json) {
   bool dead = false;
   for (const lab::RunInfo& run : lab::ListRuns()) dead = dead || !run.alive;
@@ -52,6 +59,10 @@ void Clean(const Invocation& invocation, bool as_json) {
     for (const lab::RunInfo& run : lab::RemoveDeadRuns(lab::kRecordRoot, &problems)) {
       removed.push_back(run.lab);
     }
+  }
+  if (HasDeadPaths()) {
+    NeedRoot(invocation);
+    for (const std::string& path : RemoveDeadPaths()) removed.push_back(path);
   }
   if (as_json) {
     std::printf("%s\n",

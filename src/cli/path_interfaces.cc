@@ -10,7 +10,10 @@
 
 namespace viaduct::cli {
 
-TakenInterface::TakenInterface(const std::string& name, const std::string& holder) : name_(name) {
+namespace {
+
+// Its ifindex.
+int Examine(const std::string& name) {
   sys::Netlink session;
   const auto link = session.FindLink(name);
   if (!link) {
@@ -20,11 +23,17 @@ TakenInterface::TakenInterface(const std::string& name, const std::string& holde
   if (!link->up) {
     throw UsageError(fmt::format("interface {} is down; ip link set dev {} up", name, name));
   }
-  ifindex_ = link->ifindex;
-  lock_ = LockInterface(name, holder);
-  offloads_ =
-      sys::ActiveOffloads(sys::OpenCurrentNamespace().get(), name, sys::Offloads::kSegmentation);
+  return link->ifindex;
 }
+
+}  // namespace
+
+TakenInterface::TakenInterface(const std::string& name, const std::string& holder)
+    : name_(name),
+      ifindex_(Examine(name)),
+      lock_(name, holder),
+      offloads_(sys::ActiveOffloads(sys::OpenCurrentNamespace().get(), name,
+                                    sys::Offloads::kSegmentation)) {}
 
 void TakenInterface::SwitchOffloadsOff() const {
   sys::DisableOffloads(sys::OpenCurrentNamespace().get(), name_, sys::Offloads::kSegmentation);
@@ -38,13 +47,13 @@ std::unique_ptr<io::AnyPort> TakenInterface::OpenPort() {
   return io::Hold(io::RingPort(std::move(socket.fd), options));
 }
 
-void TakenInterface::GiveBack() const {
+void TakenInterface::GiveBack() {
   try {
     sys::EnableOffloads(sys::OpenCurrentNamespace().get(), name_, offloads_);
   } catch (const Error&) {
     // It has vanished, and its settings with it.
   }
-  RemoveInterfaceLock(lock_.path);
+  lock_.Remove();
 }
 
 }  // namespace viaduct::cli

@@ -26,14 +26,15 @@ class TakenInterface {
   void SwitchOffloadsOff() const;
   // A ring port in promiscuous mode. Throws SystemError. Needs CAP_NET_RAW.
   std::unique_ptr<io::AnyPort> OpenPort();
-  // Offloads as they were, if the interface is still there; then the lock's file is removed. To be
-  // called once, by the last who needs the interface.
-  void GiveBack() const;
+  // Another process calls GiveBack().
+  void LeaveToOthers() { lock_.LeaveRemovalToOthers(); }
+  // Offloads as they were, if the interface is still there; then the lock is removed.
+  void GiveBack();
 
  private:
   std::string name_;
-  InterfaceLock lock_;
   int ifindex_ = 0;
+  InterfaceLock lock_;
   std::vector<std::string> offloads_;  // that were on
 };
 

@@ -162,32 +162,35 @@ std::vector<std::string> RemoveDeadPaths() {
   return removed;
 }
 
-void RemoveInterfaceLock(const std::string& path) {
-  std::error_code error;
-  fs::remove(path, error);
-  fs::remove(LocksRoot(), error);  // if it is empty
-}
-
-InterfaceLock LockInterface(const std::string& interface, const std::string& holder) {
-  InterfaceLock lock;
-  lock.path = fmt::format("{}/{}-{}", LocksRoot(), CurrentNamespace(), interface);
+InterfaceLock::InterfaceLock(const std::string& interface, const std::string& holder) {
+  const std::string path = fmt::format("{}/{}-{}", LocksRoot(), CurrentNamespace(), interface);
   for (;;) {
     fs::create_directories(LocksRoot());
-    lock.file.reset(open(lock.path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-    if (!lock.file && errno == ENOENT) continue;  // the last lock's end took the folder with it
-    SystemCall("open " + lock.path, lock.file.get());
-    if (flock(lock.file.get(), LOCK_EX | LOCK_NB) != 0) {
+    file_.reset(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+    if (!file_ && errno == ENOENT) continue;  // the last lock's end took the folder with it
+    SystemCall("open " + path, file_.get());
+    if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
       std::string other;
-      std::getline(std::ifstream(lock.path), other);
+      std::getline(std::ifstream(path), other);
       throw UsageError(fmt::format(
           "interface {}: another emulator is on it ({}); end that first, or add a pair to it",
           interface, other));
     }
-    if (IsStill(lock.file.get(), lock.path)) break;  // else its last holder has just removed it
+    if (IsStill(file_.get(), path)) break;  // else its last holder has just removed it
   }
-  SystemCall("write " + lock.path, ftruncate(lock.file.get(), 0));
-  SystemCall("write " + lock.path, pwrite(lock.file.get(), holder.data(), holder.size(), 0));
-  return lock;
+  path_ = path;
+  SystemCall("write " + path, ftruncate(file_.get(), 0));
+  SystemCall("write " + path, pwrite(file_.get(), holder.data(), holder.size(), 0));
+}
+
+InterfaceLock::~InterfaceLock() { Remove(); }
+
+void InterfaceLock::Remove() {
+  if (!file_ || path_.empty()) return;
+  std::error_code error;
+  fs::remove(path_, error);
+  fs::remove(LocksRoot(), error);  // if it is empty
+  path_.clear();
 }
 
 }  // namespace viaduct::cli

@@ -41,14 +41,21 @@ void RemovePathRecord(const std::string& name);
 // Removes those whose process has ended; their names.
 std::vector<std::string> RemoveDeadPaths();
 
-// Held as long as the descriptor (or a copy of it in another process) is open.
-struct InterfaceLock {
-  UniqueFd file;
-  std::string path;
+// That an interface of this namespace has no other emulator: held as long as the descriptor (or a
+// copy of it in another process) is open.
+class InterfaceLock {
+ public:
+  // UsageError: another emulator has it; says which. `holder`: who we are, for that message.
+  InterfaceLock(const std::string& interface, const std::string& holder);
+  InterfaceLock(InterfaceLock&&) = default;
+  // Removes the lock's file, unless another process does.
+  ~InterfaceLock();
+  void LeaveRemovalToOthers() { path_.clear(); }
+  void Remove();
+
+ private:
+  UniqueFd file_;
+  std::string path_;
 };
-// UsageError: another emulator has it; says which.
-InterfaceLock LockInterface(const std::string& interface, const std::string& holder);
-// Removes the lock's file, while it is held.
-void RemoveInterfaceLock(const std::string& path);
 
 }  // namespace viaduct::cli

@@ -208,6 +208,9 @@ json DescribeStatistics(const engine::Statistics& statistics,
                       {"peak", statistics.memory_peak},
                       {"spilled", statistics.spilled_bytes},
                       {"spilled_peak", statistics.spilled_peak}};
+  if (!statistics.spill_trouble.empty()) {
+    object["memory"]["spill_trouble"] = statistics.spill_trouble;
+  }
   const Histogram& lateness = statistics.lateness;
   json& timing = object["timing"];
   for (const auto& [key, quantile] : {std::pair("p50_ns", 0.5), std::pair("p90_ns", 0.9),
@@ -230,6 +233,9 @@ std::string StatisticsTable(const json& statistics) {
   if (memory.value("spilled_peak", int64_t{0}) > 0) {
     text += fmt::format("memory: at most {:.1f} MB of frames, and {:.1f} MB on disk\n",
                         memory.value("peak", 0.0) / 1e6, memory.value("spilled_peak", 0.0) / 1e6);
+  }
+  if (memory.contains("spill_trouble")) {
+    text += fmt::format("disk: {}\n", memory.value("spill_trouble", ""));
   }
   return text + run::TimingLine(statistics);
 }

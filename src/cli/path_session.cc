@@ -90,8 +90,9 @@ class Session {
     const Guardian guardian([this](int connection) {
       AwaitEnd(connection);
       RemovePathRecord(info_.name);
-      for (const TakenInterface& interface : interfaces_) interface.GiveBack();
+      for (TakenInterface& interface : interfaces_) interface.GiveBack();
     });
+    for (TakenInterface& interface : interfaces_) interface.LeaveToOthers();
     for (const TakenInterface& interface : interfaces_) interface.SwitchOffloadsOff();
     run::Loop loop;  // from here on signals wait for it
     StartEngine();

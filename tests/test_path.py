@@ -1,0 +1,425 @@
+"""`viaduct path`: each impairment happens to real packets, and what goes wrong is told."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import signal
+import socket
+import struct
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from labs import VIADUCT, execute, inside, wait_until
+from scapy.contrib.mpls import MPLS
+from scapy.layers.inet import IP, UDP
+from scapy.layers.l2 import Dot1Q, Ether
+from scapy.packet import Packet, Raw
+from wires import LEFT, RIGHT, Tap, Wires, entered
+
+MARK = b"viaduct-test"
+BETWEEN = ("--between", "a", "b")
+
+
+@pytest.fixture
+def wires(lab: str) -> Iterator[Wires]:
+    """Two hosts and an emulator."""
+    made = Wires.make(lab)
+    yield made
+    made.remove()
+
+
+@pytest.fixture
+def taps(wires: Wires) -> Iterator[tuple[Tap, Tap]]:
+    """The hosts' ends of the cables."""
+    pair = Tap(wires.left, "eth0"), Tap(wires.right, "eth0")
+    yield pair
+    for tap in pair:
+        tap.close()
+
+
+def frame(number: int = 0, size: int = 100, tag: Packet | None = None, port: int = 7) -> bytes:
+    """A datagram to nobody: the hosts' kernels drop it without a word."""
+    ether = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
+    data = MARK + struct.pack("!I", number)
+    packet = IP(src=LEFT, dst=RIGHT) / UDP(sport=7, dport=port) / Raw(data)
+    padding = b"." * max(0, size - len(bytes(ether / packet)))
+    packet = IP(src=LEFT, dst=RIGHT) / UDP(sport=7, dport=port) / Raw(data + padding)
+    return bytes(ether / tag / packet if tag else ether / packet)
+
+
+def numbers(frames: list[bytes]) -> list[int]:
+    """Which frames these are."""
+    return [struct.unpack("!I", f[f.index(MARK) + len(MARK) :][:4])[0] for f in frames]
+
+
+def finish(command: Any) -> dict[str, Any]:
+    """Ends a path that was given --json -; its results."""
+    command.process.send_signal(signal.SIGINT)
+    assert command.wait() == 0, command.text
+    loaded = json.loads(command.text[command.text.index("\n{") :])
+    assert isinstance(loaded, dict)
+    return loaded
+
+
+def up_of(results: dict[str, Any], group: str = "") -> dict[str, Any]:
+    """The pipeline from left to right of the only pair."""
+    for pipeline in results["pipelines"]:
+        if pipeline["direction"] == "up" and pipeline["class"] == group:
+            assert isinstance(pipeline, dict)
+            fates = sum(pipeline["fates"].values())
+            assert pipeline["arrived"] + pipeline["duplicated"] == fates + pipeline["waiting"]
+            return pipeline
+    raise AssertionError(results)
+
+
+def test_delay_of_each_direction_adds_up(wires: Wires) -> None:
+    with wires.path(*BETWEEN, "--up", "delay=10ms", "--down", "delay=25ms"):
+        done = wires.ping().expect()
+    best = float(re.search(r"= ([\d.]+)/", done.output)[1])  # type: ignore[index]
+    assert 35 <= best < 45, done
+
+
+def test_loss_is_counted_and_nothing_else_is_lost(wires: Wires, taps: tuple[Tap, Tap]) -> None:
+    with wires.path(*BETWEEN, "--up", "loss=25%", "--seed", "1", "--json", "-") as path:
+        for datagram in [frame(number) for number in range(1000)]:
+            taps[0].send(datagram)
+        came = numbers(taps[1].receive_all(marker=MARK))
+        up = up_of(finish(path))
+    assert up["arrived"] == 1000
+    assert up["fates"]["lost"] + len(came) == 1000
+    assert came == sorted(set(came)), "in order, each once"
+    # 25% of 1000, and six standard deviations.
+    assert abs(up["fates"]["lost"] - 250) < 6 * (1000 * 0.25 * 0.75) ** 0.5
+
+
+def test_duplicates(wires: Wires, taps: tuple[Tap, Tap]) -> None:
+    with wires.path(*BETWEEN, "--up", "dup=100%"):
+        taps[0].send(frame(5))
+        assert numbers(taps[1].receive_all(marker=MARK)) == [5, 5]
+
+
+def test_flipped_bits_never_pass_for_good(wires: Wires, taps: tuple[Tap, Tap]) -> None:
+    with entered(wires.right):
+        receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    receiver.setsockopt(socket.SOL_SOCKET, 33, 8 << 20)  # SO_RCVBUFFORCE
+    receiver.bind((RIGHT, 9))
+    receiver.settimeout(0.5)
+    with entered(wires.left):  # its kernel leaves the checksum to the hardware
+        sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    data = MARK + bytes(range(256)) * 4
+    with wires.path(*BETWEEN, "--up", "ber=1e-5", "--seed", "3", "--json", "-") as path:
+        for _ in range(500):
+            sender.sendto(data, (RIGHT, 9))
+        damaged = [f for f in taps[1].receive_all() if data not in f]
+        good = 0
+        with contextlib.suppress(TimeoutError):
+            while True:
+                assert receiver.recv(2000) == data
+                good += 1
+        up = up_of(finish(path))
+    # 8,600 bits a frame, so one in twelve is hit; once, mostly: the checksum sees that.
+    assert len(damaged) > 15
+    assert up["corrupted"] >= len(damaged)
+    assert up["flipped_bits"] >= up["corrupted"]
+    assert 400 < good <= 500 - len(damaged)
+
+
+def test_rate_and_queue(wires: Wires, taps: tuple[Tap, Tap]) -> None:
+    with wires.path(*BETWEEN, "--up", "rate=1Mbit queue=20p", "--json", "-") as path:
+        burst = [frame(number, 1250) for number in range(50)]
+        start = time.monotonic()
+        for datagram in burst:
+            taps[0].send(datagram)
+        times = []
+        while taps[1].receive(0.5, MARK):
+            times.append(time.monotonic() - start)
+        up = up_of(finish(path))
+    assert 20 <= len(times) <= 22, "what the queue holds, and what is on the line"
+    assert up["fates"]["queue_full"] == 50 - len(times)
+    # 10 ms a frame.
+    assert abs((times[-1] - times[0]) - 0.01 * (len(times) - 1)) < 0.02
+
+
+def test_reordering_takes_packets_out_of_turn(wires: Wires, taps: tuple[Tap, Tap]) -> None:
+    with wires.path(*BETWEEN, "--up", "delay=50ms reorder=20%", "--seed", "4"):
+        for datagram in [frame(number) for number in range(100)]:
+            taps[0].send(datagram)
+        came = numbers(taps[1].receive_all(marker=MARK))
+    assert sorted(came) == list(range(100))
+    assert came != sorted(came)
+
+
+def test_vlans_of_one_interface(wires: Wires, taps: tuple[Tap, Tap]) -> None:
+    pairs = ["--pair", "a:vlan=10,a:vlan=20", "--pair", "a:vlan=11,b", "--json", "-"]
+    with wires.path(*pairs) as path:
+        taps[0].send(frame(1, tag=Dot1Q(vlan=10, prio=5)))
+        back = Ether(taps[0].receive(marker=MARK))
+        assert (back[Dot1Q].vlan, back[Dot1Q].prio) == (20, 5)
+        assert bytes(back[IP]) == bytes(Ether(frame(1))[IP])
+        taps[0].send(frame(2, tag=Dot1Q(vlan=11)))
+        assert taps[1].receive(marker=MARK) == frame(2), "the tag is off"
+        taps[1].send(frame(3))
+        assert taps[0].receive(marker=MARK) == frame(3, tag=Dot1Q(vlan=11)), "and on"
+        taps[0].send(frame(4, tag=Dot1Q(vlan=12)))
+        assert taps[0].receive(0.2, MARK) is None
+        results = finish(path)
+    assert next(p for p in results["ports"] if p["name"] == "a")["unmatched"] == 1
+
+
+def test_labels(wires: Wires, taps: tuple[Tap, Tap]) -> None:
+    def labelled(number: int, label: int, ttl: int) -> bytes:
+        ether, packet = Ether(frame(number)), Ether(frame(number))[IP]
+        ether.remove_payload()
+        ether.type = 0x8847
+        return bytes(ether / MPLS(label=label, s=1, ttl=ttl) / packet)
+
+    with wires.path("--pair", "a:mpls=100,b:mpls=200", "--pair", "a,b:vlan=5"):
+        taps[0].send(labelled(1, 100, 9))
+        assert taps[1].receive(marker=MARK) == labelled(1, 200, 9)
+        taps[1].send(labelled(2, 200, 7))
+        assert taps[0].receive(marker=MARK) == labelled(2, 100, 7)
+        taps[0].send(frame(3))
+        assert taps[1].receive(marker=MARK) == frame(3, tag=Dot1Q(vlan=5))
+
+
+def test_classes_have_their_own_specs(wires: Wires, taps: tuple[Tap, Tap]) -> None:
+    classes = ["--class", "dns=udp dst port 53", "--up", "loss=100%", "--json", "-"]
+    with wires.path("--pair", "p=a:vlan=10,b", "--up", "dup=100%", *classes) as path:
+        taps[0].send(frame(1, tag=Dot1Q(vlan=10), port=53))
+        taps[0].send(frame(2, tag=Dot1Q(vlan=10)))
+        assert numbers(taps[1].receive_all(marker=MARK)) == [2, 2]
+        results = finish(path)
+    assert up_of(results, "dns")["fates"]["lost"] == 1
+    assert up_of(results)["duplicated"] == 1
+
+
+def test_live_changes(wires: Wires, taps: tuple[Tap, Tap]) -> None:
+    with wires.path(*BETWEEN, "--up", "delay=400ms"):
+        start = time.monotonic()
+        taps[0].send(frame(1))
+        wires.viaduct("path", "set", *BETWEEN, "--up", "delay=1ms order=free").expect()
+        taps[0].send(frame(2))
+        assert numbers([taps[1].receive(marker=MARK) or b""]) == [2]
+        assert numbers([taps[1].receive(marker=MARK) or b""]) == [1], "nothing under way is lost"
+        assert time.monotonic() - start >= 0.4
+
+        refused = wires.viaduct("path", "set", "--up", "loss=120%").error_line(2)
+        assert "loss" in refused
+        assert "no class" in wires.viaduct("path", "set", "--class", "x", "--up", "").error_line(2)
+        assert "no path" in wires.viaduct("path", "set", "nosuch", "--up", "").error_line(2)
+        taps[0].send(frame(3))
+        assert taps[1].receive(marker=MARK) == frame(3), "the path goes on"
+
+        wires.viaduct("path", "set", "--up", "loss=100%").expect()
+        taps[0].send(frame(4))
+        assert taps[1].receive(0.2, MARK) is None
+        stats = json.loads(wires.viaduct("path", "stats", "--json").expect().output)
+        assert up_of(stats)["fates"]["lost"] == 1
+        assert "loss=100%" in up_of(stats)["spec"]
+
+
+def test_statistics_for_prometheus(wires: Wires, taps: tuple[Tap, Tap]) -> None:
+    with wires.path(*BETWEEN, "--name", f"{wires.middle}-p"):
+        taps[0].send(frame(1))
+        assert taps[1].receive(marker=MARK)
+        text = wires.viaduct("path", "stats", "--prometheus").expect().output
+        assert f"{wires.middle}-p" in wires.viaduct("path", "ls").expect().output
+    sample = re.compile(r'^[a-z_]+\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\} [0-9.e+-]+$')
+    for line in text.splitlines():
+        assert line.startswith(("# HELP viaduct_path_", "# TYPE viaduct_path_")) or sample.match(
+            line
+        ), line
+    labels = f'path="{wires.middle}-p",pair="a-b",class="",direction="up",fate="delivered"'
+    assert f"viaduct_path_packets_total{{{labels}}} 1" in text
+    assert f'viaduct_path_lateness_seconds_count{{path="{wires.middle}-p"}} 1' in text
+
+
+def test_schedule(wires: Wires, taps: tuple[Tap, Tap], tmp_path: Path) -> None:
+    file = tmp_path / "flaps"
+    file.write_text("0s a-b both down\n600ms * up up  # and only there\n")
+    with wires.path(*BETWEEN, "--schedule", file):
+        taps[0].send(frame(1))
+        taps[1].send(frame(2))
+        assert taps[1].receive(0.1, MARK) is None
+        time.sleep(0.7)
+        taps[0].send(frame(3))
+        taps[1].send(frame(4))
+        assert numbers(taps[1].receive_all(0.2, MARK)) == [3]
+        assert taps[0].receive(0.1, MARK) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["--between", "a"], "--between"),
+        (["--between", "a", "nosuch"], "nosuch"),
+        (["--between", "a", "a"], "frames can go one way only"),
+        (["--pair", "a:vlan=4095,b"], "4095"),
+        (["--pair", "a:mpls=3,b"], "mpls=3"),
+        (["--pair", "a,b", "--pair", "a,b:vlan=5"], "of pair"),
+        ([*BETWEEN, "--up", "loss=120%"], "loss"),
+        ([*BETWEEN, "--up", "rate=0"], "rate"),
+        ([*BETWEEN, "--up", "speed=5"], "speed"),
+        ([*BETWEEN, "--up", "delay=1ms jitter=5ms"], "jitter"),
+        ([*BETWEEN, "--up", "loss=trace:/nowhere"], "/nowhere"),
+        ([*BETWEEN, "--class", "x=udp prot 5"], "packet filter"),
+        ([*BETWEEN, "--memory", "1000"], "memory"),
+        ([*BETWEEN, "--spill", "/nowhere"], "/nowhere"),
+        ([*BETWEEN, "--schedule", "/nowhere"], "/nowhere"),
+        ([*BETWEEN, "--busy", "--cpu-saving"], "--busy"),
+        ([*BETWEEN, "--duration", "soon"], "--duration"),
+        ([*BETWEEN, "--name", "a/b"], "no name"),
+    ],
+)
+def test_wrong_input_is_named(wires: Wires, arguments: list[str], what: str) -> None:
+    assert what in wires.viaduct("path", *arguments, timeout=5).error_line(2)
+    assert not traces_of(wires)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("2s a-b up delay=1ms\n1s a-b up delay=2ms\n", ":2: 1s comes after 2s"),
+        ("0s a-c up delay=1ms\n", ":1: there is no pair a-c"),
+        ("0s a-b/x up delay=1ms\n", ":1: pair a-b has no class x"),
+        ("nonsense\n", ":1: "),
+    ],
+)
+def test_wrong_schedules_are_named(wires: Wires, tmp_path: Path, text: str, what: str) -> None:
+    file = tmp_path / "schedule"
+    file.write_text(text)
+    assert what in wires.viaduct("path", *BETWEEN, "--schedule", file).error_line(2)
+
+
+def test_one_emulator_an_interface(wires: Wires) -> None:
+    with wires.path(*BETWEEN, "--name", wires.middle):
+        line = wires.viaduct("path", "--between", "b", "a").error_line(2)
+        assert "interface b" in line
+        assert wires.middle in line, "says who has it"
+    execute(["ip", "-n", wires.middle, "link", "set", "dev", "a", "down"]).expect()
+    assert "is down" in wires.viaduct("path", *BETWEEN).error_line(2)
+
+
+def test_an_interface_vanishes_under_load(wires: Wires, taps: tuple[Tap, Tap]) -> None:
+    with wires.path(*BETWEEN, "--up", "delay=20ms") as path:
+        for number in range(200):
+            taps[0].send(frame(number))
+        execute(["ip", "-n", wires.middle, "link", "delete", "dev", "b"]).expect()
+        path.wait_for("interface b has gone")
+        for number in range(200):
+            taps[0].send(frame(number))
+        wires.viaduct("path", "stats").expect()
+        wires.join(wires.right, "b")
+        path.wait_for("interface b is back")
+        tap = Tap(wires.right, "eth0")
+
+        def passes() -> bool:
+            taps[0].send(frame(777))
+            return tap.receive(0.2, MARK) is not None
+
+        wait_until(passes, 5, "frames pass again")
+        tap.close()
+
+
+def traces_of(wires: Wires) -> list[str]:
+    """What there is under /run/viaduct of paths in the emulator's namespace."""
+    inode = str(Path(f"/run/netns/{wires.middle}").stat().st_ino)
+    root = Path("/run/viaduct")
+    found = [p.name for p in root.glob(".interfaces/*") if p.name.startswith(inode)]
+    for record in root.glob(".paths/*/record.json"):
+        with contextlib.suppress(FileNotFoundError):
+            if inode in record.read_text():
+                found.append(record.parent.name)
+    return found
+
+
+def features(wires: Wires) -> str:
+    """The offloads of the emulator's interfaces."""
+    text = [inside(wires.middle, "ethtool", "-k", port).expect().output for port in "ab"]
+    return "".join(text)
+
+
+def promiscuity(wires: Wires) -> int:
+    """How many sockets have the interfaces in promiscuous mode."""
+    links = execute(["ip", "-n", wires.middle, "-d", "-j", "link"]).expect().output
+    return sum(link.get("promiscuity", 0) for link in json.loads(links))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_interfaces_are_given_back(wires: Wires, number: signal.Signals) -> None:
+    before = features(wires)
+    with wires.path(*BETWEEN, "--up", "delay=10s") as path:
+        wires.ping(1)
+        assert promiscuity(wires) == 2
+        assert features(wires) != before, "no super-frames"
+        path.process.send_signal(number)
+        assert path.wait(5) == (0 if number != signal.SIGKILL else -9)
+        if number != signal.SIGKILL:
+            assert "timing: p50/p99/max lateness" in path.text
+    wait_until(lambda: features(wires) == before, 3, "offloads are as they were")
+    assert promiscuity(wires) == 0
+    wait_until(lambda: not traces_of(wires), 3, "no record is left")
+
+
+def test_the_control_socket_survives_nonsense(wires: Wires, taps: tuple[Tap, Tap]) -> None:
+    with wires.path(*BETWEEN, "--name", wires.middle):
+        listed = json.loads(wires.viaduct("path", "ls", "--json").expect().output)
+        address = next(p["control"] for p in listed if p["name"] == wires.middle)
+
+        def ask(data: bytes) -> bytes:
+            with socket.socket(socket.AF_UNIX) as client:
+                client.settimeout(3)
+                client.connect(address)
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                    client.sendall(data)
+                    return client.recv(1 << 20)
+            return b""
+
+        assert json.loads(ask(b"nonsense\n"))["status"] == 2
+        assert not json.loads(ask(b'{"request": "set", "up": 5}\n'))["ok"]
+        assert ask(b"x" * 200_000) == b"", "a line without an end is no request"
+        assert json.loads(ask(b'{"request": "set", "up": "delay=1ms"}\n'))["ok"]
+        assert json.loads(ask(b'{"request": "stats"}\n'))["stats"]["name"] == wires.middle
+        taps[0].send(frame(1))
+        assert taps[1].receive(marker=MARK)
+
+
+def test_late_is_void(wires: Wires, taps: tuple[Tap, Tap]) -> None:
+    options = ["--lateness-limit", "1ns", "--duration", "500ms"]
+    with wires.path(*BETWEEN, "--up", "delay=5ms", *options) as path:
+        taps[0].send(frame(1))
+        assert path.wait(5) == 4
+    assert "VOID" in path.text
+
+
+def test_a_full_disk_is_a_cause_of_loss(
+    wires: Wires, taps: tuple[Tap, Tap], tmp_path: Path
+) -> None:
+    spill = tmp_path / "spill"
+    spill.mkdir()
+    small = ["-t", "tmpfs", "-o", "size=1M", "viaduct-test", str(spill)]
+    execute(["mount", *small]).expect()
+    try:
+        spec = "rate=100kbit queue=100000p"
+        datagram = frame(0, 1400)
+        where = ["--memory", "2M", "--spill", spill, "--json", "-"]
+        with wires.path(*BETWEEN, "--up", spec, *where) as path:
+            for _ in range(6000):
+                taps[0].send(datagram)
+            wait_until(lambda: "disk" in wires.viaduct("path", "stats").expect().output, 5, "loss")
+            up = up_of(finish(path))
+        assert up["fates"]["disk_behind"] > 0
+        assert up["waiting"] > 0
+    finally:
+        execute(["umount", str(spill)])
+
+
+def test_help_has_examples() -> None:
+    for words in (["path"], ["path", "set"], ["path", "stats"], ["path", "ls"]):
+        done = execute([str(VIADUCT), *words, "--help"]).expect()
+        assert "Example" in done.output

@@ -1,0 +1,238 @@
+"""`viaduct shell`: a program behind an emulated path."""
+
+from __future__ import annotations
+
+import contextlib
+import http.server
+import json
+import os
+import re
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from labs import (
+    VIADUCT,
+    Done,
+    Running,
+    as_nobody,
+    execute,
+    inside,
+    marked_processes,
+    wait_until,
+)
+from wires import entered
+
+SHELL = "shell"
+
+
+@pytest.fixture
+def home(lab: str) -> Iterator[str]:
+    """A network namespace that plays the machine."""
+    execute(["ip", "netns", "add", lab]).expect()
+    execute(["ip", "-n", lab, "link", "set", "dev", "lo", "up"]).expect()
+    yield lab
+    wait_until(lambda: not traces_of(lab), 5, f"nothing left: {traces_of(lab)}")
+    execute(["ip", "netns", "delete", lab])
+
+
+def traces_of(namespace: str) -> list[str]:
+    """What shells have made in the machine."""
+    links = execute(["ip", "-n", namespace, "-o", "link"]).output.splitlines()
+    found = [line for line in links if "vsh" in line]
+    found += inside(namespace, "nft", "list", "tables").output.splitlines()
+    if inside(namespace, "sysctl", "-n", "net.ipv4.ip_forward").output.strip() != "0":
+        found.append("forwarding is on")
+    inode = Path(f"/run/netns/{namespace}").stat().st_ino
+    found += [str(path) for path in Path("/run/viaduct").glob(f".forwarding-{inode}")]
+    return found
+
+
+def shell(namespace: str, *arguments: str | Path, timeout: float = 20) -> Done:
+    """`viaduct shell` on that machine."""
+    words = [str(VIADUCT), SHELL, *map(str, arguments)]
+    return execute(["ip", "netns", "exec", namespace, *words], timeout=timeout)
+
+
+@contextlib.contextmanager
+def running_shell(namespace: str, *arguments: str) -> Iterator[Running]:
+    """The same in the background."""
+    with entered(namespace):
+        command = Running(SHELL, *arguments)
+    try:
+        yield command
+    finally:
+        command.stop()
+
+
+def best_rtt(text: str) -> list[float]:
+    """Of each ping in it, in ms."""
+    return [float(best) for best in re.findall(r"= ([\d.]+)/", text)]
+
+
+@contextlib.contextmanager
+def web_server(namespace: str) -> Iterator[int]:
+    """One that answers with 250,000 bytes."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:  # noqa: N802
+            body = b"x" * 250_000
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with entered(namespace):
+        server = http.server.HTTPServer(("0.0.0.0", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_the_path_is_between(home: str) -> None:
+    pings = "ping -n -c 3 -i 0.05 $VIADUCT_HOST"
+    done = shell(home, "--up", "delay=10ms", "--down", "delay=20ms", "--", "sh", "-c", pings)
+    assert 30 <= best_rtt(done.expect().output)[0] < 40, done
+
+
+def test_a_download_takes_its_time(home: str) -> None:
+    with web_server(home) as port:
+        fetch = f"curl -s -o /dev/null -w '%{{size_download}} %{{time_total}}' $VIADUCT_HOST:{port}"
+        done = shell(home, "--down", "rate=4Mbit queue=200p", "--", "sh", "-c", fetch).expect()
+    size, seconds = done.output.split()
+    assert size == "250000"
+    assert 0.5 <= float(seconds) < 1.0, "two megabits at four a second"
+
+
+def test_shells_in_shells_add_paths(home: str) -> None:
+    inner = [str(VIADUCT), SHELL, "--up", "delay=20ms", "--", "sh", "-c"]
+    pings = "ping -n -c 2 -i 0.05 100.64.0.5; ping -n -c 2 -i 0.05 100.64.0.1; exit 3"
+    done = shell(home, "--up", "delay=20ms", "--", *inner, pings).expect(3)
+    near, far = best_rtt(done.output)
+    assert 20 <= near < 30, done
+    assert 40 <= far < 55, done
+
+
+def test_nat_to_the_outside(home: str) -> None:
+    outside = home + "o"
+    execute(["ip", "netns", "add", outside]).expect()
+    try:
+        peer = ["peer", "name", "eth0", "netns", outside]
+        execute(["ip", "-n", home, "link", "add", "up0", "type", "veth", *peer]).expect()
+        for namespace, name, address in ((home, "up0", "1"), (outside, "eth0", "2")):
+            here = ["ip", "-n", namespace]
+            execute([*here, "address", "add", f"192.0.2.{address}/24", "dev", name]).expect()
+            execute([*here, "link", "set", "dev", name, "up"]).expect()
+        # It has no route back to the shell: only NAT can bring the answer.
+        done = shell(home, "--", "ping", "-n", "-c", "2", "-i", "0.1", "192.0.2.2").expect()
+        assert " 0% packet loss" in done.output
+    finally:
+        execute(["ip", "netns", "delete", outside])
+
+
+def test_names_are_found_at_a_server_on_loopback(home: str, tmp_path: Path) -> None:
+    resolv = tmp_path / "resolv.conf"
+    resolv.write_text("nameserver 127.0.0.53\n")
+    with entered(home):
+        server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    server.bind(("127.0.0.53", 53))
+    server.settimeout(10)
+
+    def answer() -> None:
+        query, client = server.recvfrom(512)
+        head = query[:2] + b"\x81\x80\x00\x01\x00\x01\x00\x00\x00\x00"
+        record = b"\xc0\x0c\x00\x01\x00\x01\x00\x00\x00\x3c\x00\x04\xcb\x00\x71\x09"
+        question = query[12 : query.index(b"\0", 12) + 5]
+        server.sendto(head + question + record, client)
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    command = f"mount --bind {resolv} $(readlink -f /etc/resolv.conf) && "
+    command += f"{VIADUCT} shell -- getent ahostsv4 server.example"
+    done = execute(["ip", "netns", "exec", home, "unshare", "-m", "sh", "-c", command])
+    thread.join()
+    server.close()
+    assert "203.0.113.9" in done.expect().output
+
+
+def test_status_and_standard_input(home: str) -> None:
+    assert shell(home, "--", "sh", "-c", "exit 42").status == 42
+    assert shell(home, "--", "sh", "-c", "kill -TERM $$").status == 128 + signal.SIGTERM
+    words = ["ip", "netns", "exec", home, "sh", "-c", f"echo text | {VIADUCT} shell -- cat"]
+    assert execute(words).expect().output == "text\n"
+
+
+def test_signals_reach_the_program(home: str) -> None:
+    program = "trap 'echo got it; exit 5' TERM; echo ready; while :; do sleep 0.05; done"
+    with running_shell(home, "--", "sh", "-c", program) as command:
+        command.wait_for("ready")
+        command.process.send_signal(signal.SIGTERM)
+        assert command.wait(5) == 5
+        assert "got it" in command.text
+
+
+def test_killed_it_leaves_nothing(home: str) -> None:
+    with running_shell(home, "--", "sh", "-c", "sleep 77 & echo ready; sleep 77") as command:
+        command.wait_for("ready")
+        assert traces_of(home), "there is something to remove"
+        command.process.kill()
+        command.wait()
+    wait_until(lambda: not traces_of(home), 5, "all is removed")
+    sleeping = [line for line in marked_processes().values() if line.startswith("sleep 77")]
+    assert not sleeping
+
+
+def test_what_the_program_leaves_behind_is_ended(home: str) -> None:
+    shell(home, "--", "sh", "-c", "setsid sleep 78 >/dev/null 2>&1 &").expect()
+    assert not [line for line in marked_processes().values() if line.startswith("sleep 78")]
+
+
+def test_two_shells_beside_each_other(home: str) -> None:
+    with running_shell(home, "--", "sh", "-c", "echo ready; sleep 60") as first:
+        first.wait_for("ready")
+        done = shell(home, "--", "sh", "-c", "ip -4 -br address show eth0").expect()
+        assert "100.64.0.6/30" in done.output
+        forwarding = inside(home, "sysctl", "-n", "net.ipv4.ip_forward").output
+        assert forwarding.strip() == "1", "the first still needs it"
+        first.process.send_signal(signal.SIGINT)
+        assert first.wait(5) == 128 + signal.SIGINT
+
+
+def test_counters(home: str, tmp_path: Path) -> None:
+    file = tmp_path / "counters.json"
+    words = ["ping", "-n", "-c", "3", "-i", "0.05", "-W", "0.2", "100.64.0.1"]
+    done = shell(home, "--verbose", "--up", "loss=100%", "--json", file, "--", *words).expect(1)
+    assert "the host is 100.64.0.1" in done.errors
+    assert "timing: p50/p99/max" in done.errors
+    up = next(p for p in json.loads(file.read_text())["pipelines"] if p["direction"] == "up")
+    assert (up["arrived"], up["fates"]["lost"]) == (3, 3)
+
+
+def test_wrong_input_is_named(home: str) -> None:
+    assert "loss" in shell(home, "--up", "loss=200%", "--", "true").error_line(2)
+    assert "no-such-program" in shell(home, "--", "no-such-program").error_line(3)
+    assert "--memory" in shell(home, "--memory", "x", "--", "true").error_line(2)
+
+
+def test_without_privilege() -> None:
+    if os.getuid() == 0:
+        assert "root" in as_nobody(VIADUCT, SHELL, "--", "true", cwd=Path("/")).error_line(3)
+
+
+def test_it_runs_as_the_invoking_user(home: str) -> None:
+    sudo = {"SUDO_UID": "65534", "SUDO_GID": "65534"}
+    words = [f"{name}={value}" for name, value in sudo.items()]
+    command = [str(VIADUCT), SHELL, "--", "id", "-u"]
+    done = execute(["ip", "netns", "exec", home, "env", *words, *command])
+    assert done.expect().output.strip() == "65534"
