@@ -22,7 +22,8 @@ void Check(const Config& config, const std::string& pair, const Attachment& atta
   if (attachment.port >= config.ports.size()) {
     throw UsageError(fmt::format("pair {}: there is no port {}", pair, attachment.port));
   }
-  const std::string where = fmt::format("pair {}, {}: ", pair, FormatAttachment(attachment, config.ports));
+  const std::string where =
+      fmt::format("pair {}, {}: ", pair, FormatAttachment(attachment, config.ports));
   if (attachment.vlan && attachment.mpls) {
     throw UsageError(where + "a VLAN or an MPLS label, not both");
   }

@@ -134,6 +134,7 @@ class Engine::Impl {
       if (pair->classes[class_index++].name == change.class_name) break;
     }
     const bool up = change.direction == Direction::kUp;
+    Try(change.spec);
     Loop& loop = *receivers_[up ? pair->a.port : pair->b.port];
     const auto index = static_cast<size_t>(pair - config_.pairs.begin());
     loop.Do([&] { loop.Change(index, class_index, change.direction, change.spec); });
@@ -162,6 +163,16 @@ class Engine::Impl {
   }
 
  private:
+  // What is wrong with a SPEC or its files shows here, on the caller's thread; the loop then finds
+  // the files in the page cache.
+  void Try(const path::Spec& spec) {
+    MemoryBudget budget(config_.memory);
+    FramePool pool(budget, config_.memory, config_.frame_bytes);
+    path::PipelineOptions options;
+    options.read_file = ReadFile;
+    const path::Pipeline pipeline(spec, pool, std::move(options));
+  }
+
   const Config config_;
   std::vector<std::unique_ptr<io::AnyPort>> ports_;
   std::mutex ports_mutex_;  // for ports_ between threads that read statistics and replace

@@ -29,6 +29,10 @@ constexpr Duration kLinger = Duration::Milliseconds(20);
 constexpr Duration kStalledInterval = Duration::Milliseconds(1);
 // What part of the memory limit the buffers to and from disk are.
 constexpr int64_t kShareOfBuffers = 4;
+// Frame memory that is there before the first frame is.
+constexpr int64_t kPrepared = 16 << 20;
+// A way beyond this was an interruption.
+constexpr Duration kLongestWay = Duration::Microseconds(4);
 constexpr Duration kRetry = Duration::Microseconds(20);
 constexpr size_t kMostPending = 1024;
 // Between a frame's stamp and its being there to see.
@@ -147,7 +151,7 @@ void Loop::Turn() {
     Look(next);
   }
   due_.clear();
-  while (events_.NextInstant() <= now_) {
+  while (events_.NextInstant() <= now_ + lead_) {
     const uint32_t id = events_.Next();
     events_.Set(id, Instant::Never());
     lanes_[id].due = true;
@@ -156,9 +160,20 @@ void Loop::Turn() {
   }
   for (const uint32_t id : due_) Serve(lanes_[id]);
   sent_ = clock_.Now();
+  const uint64_t count_before = lateness_.Count();
   for (Sender& sender : senders_) {
     if (!sender.pending.empty()) Flush(sender);
   }
+  if (lateness_.Count() == count_before + 1) LearnLead();
+}
+
+// The way of a frame alone from the beginning of a turn to the far end of its port. Half of it lies
+// before the instant that counts (measured: between the kernel's stamps); more would send early.
+void Loop::LearnLead() {
+  if (config_.waiting == Waiting::kCpuSaving) return;
+  const Duration way = std::min(sent_ - now_, kLongestWay);
+  way_ += (way - way_) / 64;
+  lead_ = way_ / 2;
 }
 
 void Loop::Look(uint32_t index) {
@@ -283,9 +298,13 @@ void Loop::Listen(uint32_t index, bool on) {
 
 void Loop::Serve(Lane& lane) {
   Sender& sender = senders_[lane.sender];
-  const Instant until = receivers_[lane.receiver].searched;
+  // Up to the lead beyond what has been looked through: a frame that arrives in between counts as
+  // arriving at its end. Not when there is more to look through.
+  const Instant searched = receivers_[lane.receiver].searched;
+  const Instant next = searched < now_ ? searched : lane.pipeline->NextEvent();
+  const Instant until = std::max({searched, lane.reached, next <= now_ + lead_ ? next : Instant()});
   std::array<path::Departure, kBurst> departures;
-  bool more = !sender.blocked && sender.pending.size() < kMostPending && until >= lane.reached;
+  bool more = !sender.blocked && sender.pending.size() < kMostPending;
   while (more) {
     const size_t count = lane.pipeline->Pop(until, departures);
     for (size_t i = 0; i < count; ++i) {
@@ -334,7 +353,7 @@ size_t Loop::FlushBurst(Sender& sender) {
 }
 
 Instant Loop::NextTurn() const {
-  return std::min({events_.NextInstant(), looks_.NextInstant(), retry_});
+  return std::min({events_.NextInstant() - lead_, looks_.NextInstant(), retry_});
 }
 
 void Loop::Sleep(Duration duration) {
@@ -356,9 +375,10 @@ void Loop::Rest() {
     const Instant next = NextTurn();
     const Instant now = clock_.Now();
     if (next <= now) return;
-    const Instant sharp = std::min(events_.NextInstant(), retry_);
-    const Instant until = sharp == Instant::Never() ? looks_.NextInstant()
-                                                    : std::min(sharp - spin, looks_.NextInstant());
+    const Instant sharp = std::min(events_.NextInstant() - lead_, retry_);
+    const Instant until = events_.NextInstant() == Instant::Never() && retry_ == Instant::Never()
+                              ? looks_.NextInstant()
+                              : std::min(sharp - spin, looks_.NextInstant());
     if (until > now) {
       Sleep(until == Instant::Never() ? Duration::Max() : until - now);
     } else if (listened_ > 0 && next - now > kNoLook) {
@@ -376,6 +396,7 @@ void Loop::Run(int cpu) {
   }
   PrepareThread();
   if (cpu >= 0) PinThread(cpu);
+  pool_.Prepare(std::min(kPrepared, config_.memory / 4) / config_.threads);
   while (!stop_.load(std::memory_order_relaxed)) {
     Turn();
     if (called_.load(std::memory_order_acquire)) RunTasks();
@@ -422,7 +443,9 @@ void Loop::Do(const std::function<void()>& task) {
 void Loop::Change(size_t pair, size_t class_index, Direction direction, const path::Spec& spec) {
   Lane& lane = *FindLane(pair, class_index, direction);
   now_ = clock_.Now();
-  const Instant at = std::max(now_, lane.reached);
+  ++turn_;
+  Look(lane.receiver);  // what came before the change meets the old path
+  const Instant at = std::max(receivers_[lane.receiver].searched, lane.reached);
   lane.pipeline->Change(spec, at);
   lane.reached = at;
   PlanNextEvent(lane);

@@ -116,6 +116,7 @@ class Loop {
   void PlanNextEvent(Lane& lane);
   void PollDisks();
   void Serve(Lane& lane);
+  void LearnLead();
   void Flush(Sender& sender);
   size_t FlushBurst(Sender& sender);
   void UpdateInterval(Receiver& receiver);
@@ -139,6 +140,8 @@ class Loop {
   Instant now_;
   Instant sent_;  // the clock after the last transmission
   Instant retry_ = Instant::Never();
+  // How long before its instant a frame's way out begins, so that it is out at its instant.
+  Duration lead_, way_;
   uint64_t turn_ = 0;
   size_t listened_ = 0;  // receivers
   size_t stalled_ = 0;   // lanes

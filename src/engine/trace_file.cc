@@ -1,0 +1,80 @@
+#include "engine/trace_file.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <chrono>
+
+#include "base/error.h"
+
+namespace viaduct::engine {
+namespace {
+
+constexpr size_t kMostWaiting = 64 << 20;
+constexpr size_t kEnoughToWrite = 256 << 10;
+constexpr std::chrono::milliseconds kLongestWait(200);  // until somebody who looks on sees it
+
+bool WriteAll(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace
+
+TraceFile::TraceFile(const std::string& path)
+    : file_(SystemCall("open " + path,
+                       open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644))),
+      writer_([this] { Run(); }) {}
+
+TraceFile::~TraceFile() {
+  {
+    const std::scoped_lock lock(mutex_);
+    end_ = true;
+  }
+  filled_.notify_one();
+  writer_.join();
+}
+
+void TraceFile::Write(std::string_view piece) {
+  bool enough = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (buffer_.size() + piece.size() > kMostWaiting) {
+      ++lost_;
+      return;
+    }
+    enough = buffer_.size() < kEnoughToWrite && buffer_.size() + piece.size() >= kEnoughToWrite;
+    buffer_ += piece;
+    ++pieces_;
+  }
+  if (enough) filled_.notify_one();
+}
+
+uint64_t TraceFile::lost() const {
+  const std::scoped_lock lock(mutex_);
+  return lost_;
+}
+
+void TraceFile::Run() {
+  std::string text;
+  std::unique_lock lock(mutex_);
+  while (!end_ || !buffer_.empty()) {
+    filled_.wait_for(lock, kLongestWait,
+                     [this] { return end_ || buffer_.size() >= kEnoughToWrite; });
+    text.clear();
+    text.swap(buffer_);
+    const uint64_t pieces = pieces_;
+    pieces_ = 0;
+    lock.unlock();
+    const bool written = WriteAll(file_.get(), text);
+    lock.lock();
+    if (!written) lost_ += pieces;
+  }
+}
+
+}  // namespace viaduct::engine
