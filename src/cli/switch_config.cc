@@ -357,6 +357,13 @@ std::vector<Command> DeflectionCommands(Vendor vendor, const Deflection& deflect
                                            : LinuxRedirect(deflection, undo);
 }
 
+std::vector<OvsSetting> OvsSettings(const Deflection& deflection) {
+  std::vector<OvsSetting> settings;
+  for (const auto& [port, vlan] : Ends(deflection)) settings.push_back({port, "tag"});
+  settings.push_back({deflection.trunk, "trunks"});
+  return settings;
+}
+
 std::string ShellLine(const Command& command) { return fmt::format("{}", fmt::join(command, " ")); }
 
 std::string PathCommand(const Deflection& deflection) {

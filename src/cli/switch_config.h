@@ -55,6 +55,11 @@ std::string DeviceConfiguration(Vendor vendor, const Deflection& deflection, boo
 using Command = std::vector<std::string>;
 // What to run (linux, ovs).
 std::vector<Command> DeflectionCommands(Vendor vendor, const Deflection& deflection, bool undo);
+// ovs: the ports that are changed, and the column of each; what is in it is to come back.
+struct OvsSetting {
+  std::string port, column;
+};
+std::vector<OvsSetting> OvsSettings(const Deflection& deflection);
 // As a line of a shell.
 std::string ShellLine(const Command& command);
 

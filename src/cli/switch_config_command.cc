@@ -62,32 +62,77 @@ Deflection Understand(const Options& options) {
   throw Error(fmt::format("{}: {}", line, result.output));
 }
 
-// All, or nothing.
-void Apply(Vendor vendor, const Deflection& deflection) {
-  bool is_changed = false;
-  for (const Command& command : DeflectionCommands(vendor, deflection, false)) {
-    const sys::ProgramResult result = sys::RunProgram(command);
-    if (result.status == 0) {
-      is_changed = true;
-      continue;
+sys::ProgramResult Try(Command command) {
+  // Without a daemon to talk to it would wait for ever.
+  if (command[0] == "ovs-vsctl") command.insert(command.begin() + 1, "--timeout=10");
+  return sys::RunProgram(command);
+}
+
+// What it prints, without the end of the line and quotes.
+std::string Output(const Command& command) {
+  const sys::ProgramResult result = Try(command);
+  if (result.status != 0) ThrowFailure(command, result);
+  std::string text = result.output;
+  std::erase_if(text, [](char c) { return c == '\n' || c == '"'; });
+  return text;
+}
+
+// What a port had is kept in the switch's own database.
+std::string Kept(const OvsSetting& setting) { return "external_ids:viaduct-" + setting.column; }
+
+void KeepOvsSettings(const Deflection& deflection) {
+  for (const OvsSetting& setting : OvsSettings(deflection)) {
+    const Command kept = {"ovs-vsctl", "--if-exists", "get", "port", setting.port, Kept(setting)};
+    if (!Output(kept).empty()) {
+      throw UsageError(
+          fmt::format("port {} is deflected already; --undo that first", setting.port));
     }
-    if (is_changed) {
-      for (const Command& back : DeflectionCommands(vendor, deflection, true)) {
-        sys::RunProgram(back);
-      }
-    }
-    ThrowFailure(command, result);
+  }
+  for (const OvsSetting& setting : OvsSettings(deflection)) {
+    const std::string value = Output({"ovs-vsctl", "get", "port", setting.port, setting.column});
+    Output({"ovs-vsctl", "set", "port", setting.port, Kept(setting) + "=\"" + value + "\""});
+  }
+}
+
+void RestoreOvsSettings(const Deflection& deflection) {
+  for (const OvsSetting& setting : OvsSettings(deflection)) {
+    const std::string value =
+        Output({"ovs-vsctl", "--if-exists", "get", "port", setting.port, Kept(setting)});
+    if (value.empty()) continue;  // never deflected
+    Output({"ovs-vsctl", "set", "port", setting.port, setting.column + "=" + value});
+    Output(
+        {"ovs-vsctl", "remove", "port", setting.port, "external_ids", "viaduct-" + setting.column});
   }
 }
 
 // As far as it goes; the first failure is told at the end.
 void Undo(Vendor vendor, const Deflection& deflection) {
+  if (vendor == Vendor::kOvs) return RestoreOvsSettings(deflection);
   std::string failure;
   for (const Command& command : DeflectionCommands(vendor, deflection, true)) {
-    const sys::ProgramResult result = sys::RunProgram(command);
+    const sys::ProgramResult result = Try(command);
     if (result.status != 0 && failure.empty()) failure = ShellLine(command) + ": " + result.output;
   }
   if (!failure.empty()) throw Error(failure);
+}
+
+// All, or nothing.
+void Apply(Vendor vendor, const Deflection& deflection) {
+  if (vendor == Vendor::kOvs) KeepOvsSettings(deflection);
+  bool is_changed = vendor == Vendor::kOvs;
+  for (const Command& command : DeflectionCommands(vendor, deflection, false)) {
+    const sys::ProgramResult result = Try(command);
+    if (result.status == 0) {
+      is_changed = true;
+      continue;
+    }
+    try {
+      if (is_changed) Undo(vendor, deflection);
+    } catch (const Error&) {
+      // Not all of it was there to be undone.
+    }
+    ThrowFailure(command, result);
+  }
 }
 
 void Run(const Options& options, const Invocation& invocation) {
