@@ -160,6 +160,27 @@ TEST(Bottleneck, WaitsForTheDiskAndThenSendsAsIfItHadNot) {
   EXPECT_THAT(PopAll(path, AtMs(6), drops), ElementsAre(Left{1, 1000000}));
 }
 
+TEST(Bottleneck, SaysWhatHadNoRoom) {
+  class FullFifo : public MemoryFifo {
+   public:
+    explicit FullFifo(bool disk) : disk_(disk) {}
+    bool Push(const Packet&) override { return false; }
+    bool DiskBehind() const override { return disk_; }
+
+   private:
+    bool disk_;
+  };
+  for (const bool disk : {false, true}) {
+    Bottleneck path(std::make_unique<TailDropQueue>(std::make_unique<FullFifo>(disk), Packets(10)),
+                    Link());
+    Drops drops;
+    path.Push(MakePacket(1, 1000), AtMs(3), drops);
+    const Fate cause = disk ? Fate::kDiskBehind : Fate::kNoMemory;
+    EXPECT_THAT(drops.all, ElementsAre(Drops::Dropped{1, cause, AtMs(3)}));
+    EXPECT_EQ(path.NextEvent(), Instant::Never());
+  }
+}
+
 // Over many seeds: whatever happens, each packet leaves or is dropped, once, and those that leave
 // do so in order, never faster than the rate.
 TEST(BottleneckProperty, NothingIsLostUncountedAndOrderIsKept) {

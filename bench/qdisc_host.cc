@@ -1,0 +1,53 @@
+// qdisc-host PLAN FOLDER: boots a kernel for guests (viaduct kernel build) in virtual time with
+// qdisc-guest as its first program, which writes what arrives to FOLDER/results. Nothing of the
+// host but the files is touched; no privilege.
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+
+#include "base/error.h"
+#include "kernel/calendar.h"
+#include "kernel/companions.h"
+#include "kernel/event_queue.h"
+#include "kernel/image.h"
+
+namespace {
+
+using namespace viaduct;
+
+void Run(const std::filesystem::path& plan, const std::filesystem::path& folder) {
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
+  kernel::GuestOptions options;
+  options.image = kernel::FindImage("");
+  options.memory_mib = 512;
+  options.init = self.parent_path() / "qdisc-guest";
+  options.preload = kernel::FindCompanion("libviaduct-random.so");
+  options.boot_parameters = {"QDISC_PLAN=" + plan.string(), "QDISC_RESULTS=" + folder.string()};
+  kernel::EventQueue queue;
+  kernel::Calendar calendar(queue, {.uptime = Duration::Milliseconds(100)});
+  calendar.AddGuest("qdiscs", [&options](const kernel::GuestEndpoints& endpoints) {
+    return kernel::GuestProcess(options, endpoints);
+  });
+  calendar.Boot();
+  while (!std::filesystem::exists(folder / "done")) {
+    queue.RunUntil(queue.Now() + Duration::Seconds(1));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: qdisc-host PLAN FOLDER\n");
+    return 2;
+  }
+  const auto folder = std::filesystem::absolute(argv[2]);
+  try {
+    Run(std::filesystem::absolute(argv[1]), folder);
+  } catch (const Error& error) {
+    if (std::filesystem::exists(folder / "done")) return 0;  // the guest has switched itself off
+    std::fprintf(stderr, "qdisc-host: %s\n", error.what());
+    return static_cast<int>(error.status());
+  }
+  return 0;
+}
