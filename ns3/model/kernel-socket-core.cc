@@ -160,6 +160,11 @@ KernelSocketCore::Open(int family)
                                     0,
                                     m_receiveWindow};
     Tell(Code::kOpenSocket, {BytesOf(request)});
+    if (m_kind.type == SOCK_DGRAM && !m_kind.connects)
+    {
+        // ns-3 lets sockets share a port that differ in address or device; routing protocols do.
+        SyncOption(SOL_SOCKET, SO_REUSEADDR, 1);
+    }
     for (const Option& option : m_options)
     {
         const agent::SocketOption header{option.level, option.name};
@@ -197,9 +202,8 @@ KernelSocketCore::SyncOptions()
     SyncOption(SOL_SOCKET, SO_PRIORITY, socket->GetPriority());
     if (!m_kind.connects)
     {
-        SyncOption(ipv6 ? IPPROTO_IPV6 : IPPROTO_IP,
-                   ipv6 ? IPV6_RECVPKTINFO : IP_PKTINFO,
-                   socket->IsRecvPktInfo() || m_prepare ? 1 : 0);
+        // Always: OLSR and others ask for it when the socket is bound already.
+        SyncOption(ipv6 ? IPPROTO_IPV6 : IPPROTO_IP, ipv6 ? IPV6_RECVPKTINFO : IP_PKTINFO, 1);
     }
     if (ipv6)
     {

@@ -5,12 +5,16 @@
 #include "ns3-access.h"
 
 #include "ns3/abort.h"
+#include "ns3/default-simulator-impl.h"
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/ipv4-raw-socket-impl.h"
 #include "ns3/ipv4-static-routing.h"
 #include "ns3/ipv6-l3-protocol.h"
 #include "ns3/olsr-routing-protocol.h"
+#include "ns3/scheduler.h"
+#include "ns3/simulator.h"
 
+#include <limits>
 #include <list>
 #include <map>
 #include <type_traits>
@@ -63,6 +67,12 @@ struct OlsrHna
     friend constexpr auto Get(OlsrHna);
 };
 
+struct SimulatorEvents
+{
+    friend constexpr auto Get(SimulatorEvents);
+};
+
+template struct Grant<SimulatorEvents, &DefaultSimulatorImpl::m_events>;
 template struct Grant<Ipv4ReverseMap, &Ipv4L3Protocol::m_reverseInterfacesContainer>;
 template struct Grant<Ipv6ReverseMap, &Ipv6L3Protocol::m_reverseInterfacesContainer>;
 template struct Grant<Ipv4RawSockets, &Ipv4L3Protocol::m_sockets>;
@@ -82,6 +92,10 @@ static_assert(std::is_same_v<decltype(Get(Ipv4RawSockets{})),
 static_assert(std::is_same_v<decltype(Get(Ipv6RawSockets{})),
                              std::list<Ptr<Ipv6RawSocketImpl>> Ipv6L3Protocol::*>,
               "Ipv6L3Protocol::m_sockets changed: adapt ns3-access");
+
+static_assert(
+    std::is_same_v<decltype(Get(SimulatorEvents{})), Ptr<Scheduler> DefaultSimulatorImpl::*>,
+    "DefaultSimulatorImpl::m_events changed: adapt ns3-access");
 
 static_assert(
     std::is_same_v<decltype(Get(OlsrHna{})), Ptr<Ipv4StaticRouting> olsr::RoutingProtocol::*>,
@@ -154,6 +168,18 @@ Ptr<const Ipv4StaticRouting>
 OlsrHnaTable(const olsr::RoutingProtocol& protocol)
 {
     return protocol.*Get(OlsrHna{});
+}
+
+std::optional<uint64_t>
+NextEventTime()
+{
+    auto simulator = DynamicCast<DefaultSimulatorImpl>(Simulator::GetImplementation());
+    if (!simulator)
+    {
+        return std::nullopt;
+    }
+    const Ptr<Scheduler>& events = PeekPointer(simulator)->*Get(SimulatorEvents{});
+    return events->IsEmpty() ? std::numeric_limits<uint64_t>::max() : events->PeekNext().key.m_ts;
 }
 
 } // namespace ns3access

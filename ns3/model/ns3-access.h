@@ -11,6 +11,7 @@
 #include "ns3/socket.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace ns3
@@ -80,6 +81,12 @@ std::vector<ProtocolHandler> ProtocolHandlers(const Node& node);
  *         it announces, not the one it learns.)
  */
 Ptr<const Ipv4StaticRouting> OlsrHnaTable(const olsr::RoutingProtocol& protocol);
+
+/**
+ * @return when the next event of the simulation is due, in steps of the time resolution (the
+ * largest number: there is none); nothing if the implementation is not DefaultSimulatorImpl
+ */
+std::optional<uint64_t> NextEventTime();
 
 } // namespace ns3access
 } // namespace ns3

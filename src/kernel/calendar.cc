@@ -31,14 +31,25 @@ std::filesystem::path MakeFolder() {
 }  // namespace
 
 Calendar::Calendar(Simulator& simulator, const CalendarOptions& options)
-    : main_simulator_(simulator), options_(options), simulator_(&simulator) {
+    : main_simulator_(simulator),
+      options_(options),
+      start_(simulator.Now()),
+      origin_(start_ - options.uptime),
+      boot_queue_(origin_),
+      simulator_(&boot_queue_) {
   main_simulator_.SetWake([this] { Wake(); });
+  boot_queue_.SetWake([this] { Wake(); });
 }
 
 Calendar::~Calendar() {
   guests_.clear();
+  RemoveFolder();
+}
+
+void Calendar::RemoveFolder() {
   std::error_code ignored;
   if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
+  folder_.clear();
 }
 
 Guest& Calendar::AddGuest(std::string name, Guest::Launcher launcher) {
@@ -101,15 +112,12 @@ void Calendar::Fail(const Guest& guest, const std::string& what) {
                          static_cast<double>(now.nanoseconds()) / 1e9, words);
   running_ = nullptr;
   for (const auto& each : guests_) each->process_.Kill();
+  RemoveFolder();
   throw Error(failure_);
 }
 
 void Calendar::Boot() {
-  const Instant start = main_simulator_.Now();
-  origin_ = start - options_.uptime;
-  boot_queue_ = std::make_unique<EventQueue>(origin_);
-  boot_queue_->SetWake([this] { Wake(); });
-  simulator_ = boot_queue_.get();
+  if (main_simulator_.Now() != start_) throw Error("guests boot at another time than planned");
   schedule_.emplace(static_cast<uint16_t>(guests_.size()));
   folder_ = MakeFolder();
   for (const auto& guest : guests_) {
@@ -120,12 +128,11 @@ void Calendar::Boot() {
   for (const auto& guest : guests_) Guarded(*guest, [&] { AwaitStart(*guest); });
   for (const auto& guest : guests_) Guarded(*guest, [&] { BootGuest(*guest); });
   Arm();
-  boot_queue_->RunUntil(start);
+  boot_queue_.RunUntil(start_);
   simulator_ = &main_simulator_;
   armed_ = Instant::Never();
-  boot_queue_->MoveTo(main_simulator_);
-  std::filesystem::remove_all(folder_);
-  folder_.clear();
+  boot_queue_.MoveTo(main_simulator_);
+  RemoveFolder();
   Arm();
 }
 
@@ -199,8 +206,7 @@ bool Calendar::Settle(Guest& guest) {
 
 // How far a guest may go from the present instant: something else may happen then.
 Instant Calendar::Limit(const Guest& guest) const {
-  const Instant end_of_boot =
-      simulator_ == &main_simulator_ ? Instant::Never() : main_simulator_.Now();
+  const Instant end_of_boot = booting() ? start_ : Instant::Never();
   const Instant now = simulator_->Now();
   return std::min(
       {simulator_->NextEvent(), EarliestOther(&guest), now + options_.horizon, end_of_boot});

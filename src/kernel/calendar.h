@@ -45,6 +45,7 @@ struct CalendarCounters {
 // then on. The simulator outlives the calendar, or drops its events first.
 class Calendar {
  public:
+  // The guests' part of the simulation starts at the simulator's present instant.
   explicit Calendar(Simulator& simulator, const CalendarOptions& options = {});
   Calendar(const Calendar&) = delete;
   Calendar& operator=(const Calendar&) = delete;
@@ -52,8 +53,9 @@ class Calendar {
 
   // Before Boot(). Guests boot in this order, which is also that of guests due at one instant.
   Guest& AddGuest(std::string name, Guest::Launcher launcher);
-  // Starts all guests and lets them run until the simulator's present instant, `uptime` after their
-  // own start. What is scheduled for guests meanwhile happens at (negative) instants before it.
+  // Starts all guests and lets them run until the simulator's present instant, still that of the
+  // constructor, `uptime` after their own start. What was scheduled here before or is meanwhile
+  // happens at instants before it.
   void Boot();
 
   // Lets a guest work at the present instant until it waits, without its clock going on. False, and
@@ -66,7 +68,7 @@ class Calendar {
   Instant Present() const;
   // An event in the simulator (while guests boot: before its start, if it is due by then).
   void Schedule(Instant at, std::function<void()> action);
-  // Guests boot: no device of the simulation carries frames yet.
+  // Guests are to boot or do: no device of the simulation carries frames yet.
   bool booting() const { return simulator_ != &main_simulator_; }
   // Of the time until `at`, as guests count it.
   Duration UptimeAt(Instant at) const { return at - origin_; }
@@ -80,6 +82,7 @@ class Calendar {
   void HandleUpdate(Guest& guest, const TimeTravelMessage& message);
   void Interrupt(Guest& guest, int channel, std::span<const std::byte> request);
 
+  void RemoveFolder();
   void AwaitStart(Guest& guest);
   void BootGuest(Guest& guest);
   void Wake();
@@ -103,9 +106,10 @@ class Calendar {
 
   Simulator& main_simulator_;
   CalendarOptions options_;
-  std::unique_ptr<EventQueue> boot_queue_;
-  Simulator* simulator_;
+  Instant start_;   // of the simulation, for guests
   Instant origin_;  // the guests' 0
+  EventQueue boot_queue_;
+  Simulator* simulator_;  // the one of the two that the guests are in
   std::filesystem::path folder_;
   std::optional<SharedSchedule> schedule_;
   std::vector<std::unique_ptr<Guest>> guests_;

@@ -37,6 +37,7 @@ class Guest {
   Nic& AddNic(const wire::MacAddress& mac, bool carrier = true);
 
   const std::string& name() const { return name_; }
+  void SetName(std::string name) { name_ = std::move(name); }
   uint16_t slot() const { return slot_; }
   const std::vector<std::unique_ptr<Nic>>& nics() const { return nics_; }
   const Console& console() const { return console_; }

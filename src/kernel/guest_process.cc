@@ -111,8 +111,10 @@ std::vector<std::string> CommandLine(const GuestOptions& options, const GuestEnd
       "quiet",
       // A namespace gets no devices of tunnels that nobody asked for.
       "sysctl.net.core.fb_tunnels_only_for_init_net=2",
-      // What User Mode Linux keeps of itself goes with the folder.
-      "uml_dir=" + endpoints.folder.string() + "/",
+      // What User Mode Linux keeps of itself goes with the folder. Both relative and fixed: the
+      // kernel's random numbers depend on every byte of this line.
+      "uml_dir=u/",
+      "umid=guest",
   };
   for (size_t i = 0; i < endpoints.devices.size(); ++i) {
     words.push_back(fmt::format("virtio_uml.device={}:1:{}", endpoints.devices[i], i));

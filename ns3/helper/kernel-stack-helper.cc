@@ -1,0 +1,154 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "kernel-stack-helper.h"
+
+#include "ns3/arp-l3-protocol.h"
+#include "ns3/boolean.h"
+#include "ns3/icmpv6-l4-protocol.h"
+#include "ns3/ipv4-global-routing-helper.h"
+#include "ns3/ipv4-list-routing-helper.h"
+#include "ns3/ipv4-static-routing-helper.h"
+#include "ns3/ipv6-static-routing-helper.h"
+#include "ns3/kernel-calendar.h"
+#include "ns3/kernel-ip.h"
+#include "ns3/kernel-node.h"
+#include "ns3/traffic-control-layer.h"
+
+#include "base/error.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+KernelStackHelper::KernelStackHelper()
+{
+    m_guestFactory.SetTypeId(KernelGuest::GetTypeId());
+}
+
+void
+KernelStackHelper::SetAttribute(const std::string& name, const AttributeValue& value)
+{
+    m_guestFactory.Set(name, value);
+}
+
+void
+KernelStackHelper::SetGuests(uint32_t guests)
+{
+    if (guests == 0)
+    {
+        throw viaduct::UsageError("kernel nodes need at least one guest");
+    }
+    m_nGuests = guests;
+}
+
+void
+KernelStackHelper::SetSysctl(const std::string& name, const std::string& value)
+{
+    m_sysctls[name] = value;
+}
+
+void
+KernelStackHelper::SetRoutingHelper(const Ipv4RoutingHelper& routing)
+{
+    m_routing.reset(routing.Copy());
+}
+
+void
+KernelStackHelper::SetRoutingHelper(const Ipv6RoutingHelper& routing)
+{
+    m_routing6.reset(routing.Copy());
+}
+
+Ptr<KernelGuest>
+KernelStackHelper::MakeGuest()
+{
+    auto guest = m_guestFactory.Create<KernelGuest>();
+    guest->Enter();
+    m_guests.push_back(guest);
+    return guest;
+}
+
+void
+KernelStackHelper::Install(const NodeContainer& nodes)
+{
+    const uint32_t guests = std::min(m_nGuests, nodes.GetN());
+    uint32_t node = 0;
+    for (uint32_t guest = 0; guest < guests; ++guest)
+    {
+        auto made = MakeGuest();
+        for (const uint32_t end = nodes.GetN() * (guest + 1) / guests; node < end; ++node)
+        {
+            InstallOn(nodes.Get(node), made);
+        }
+    }
+}
+
+void
+KernelStackHelper::Install(Ptr<Node> node)
+{
+    Install(NodeContainer(node));
+}
+
+void
+KernelStackHelper::InstallOn(Ptr<Node> node, Ptr<KernelGuest> guest) const
+{
+    if (node->GetObject<Ipv4>() || node->GetObject<Ipv6>())
+    {
+        throw viaduct::UsageError("node " + std::to_string(node->GetId()) +
+                                  " has a stack already: KernelStackHelper takes the place of "
+                                  "InternetStackHelper");
+    }
+    // What Ipv4L3Protocol and Ipv6L3Protocol expect beside them. None of it carries packets.
+    node->AggregateObject(CreateObject<TrafficControlLayer>());
+    auto arp = CreateObject<ArpL3Protocol>();
+    node->AggregateObject(arp);
+    arp->SetTrafficControl(node->GetObject<TrafficControlLayer>());
+    node->AggregateObject(CreateObject<KernelIpv4>());
+    node->AggregateObject(CreateObject<KernelIpv6>());
+    auto icmpv6 = CreateObject<Icmpv6L4Protocol>();
+    icmpv6->SetAttribute("DAD", BooleanValue(false));
+    node->AggregateObject(icmpv6);
+
+    auto ipv4 = node->GetObject<Ipv4>();
+    auto ipv6 = node->GetObject<Ipv6>();
+    Ipv4ListRoutingHelper usual;
+    usual.Add(Ipv4StaticRoutingHelper(), 0);
+    usual.Add(Ipv4GlobalRoutingHelper(), -10);
+    ipv4->SetRoutingProtocol(m_routing ? m_routing->Create(node) : usual.Create(node));
+    ipv6->SetRoutingProtocol(m_routing6 ? m_routing6->Create(node)
+                                        : Ipv6StaticRoutingHelper().Create(node));
+
+    auto kernel = CreateObject<KernelNode>();
+    kernel->Install(node, guest);
+    for (const auto& [name, value] : m_sysctls)
+    {
+        kernel->SetSysctl(name, value);
+    }
+    node->AggregateObject(kernel);
+}
+
+void
+KernelStackHelper::EnablePcap(const std::string& prefix, const NodeContainer& nodes)
+{
+    for (uint32_t i = 0; i < nodes.GetN(); ++i)
+    {
+        auto kernel = nodes.Get(i)->GetObject<KernelNode>();
+        if (!kernel)
+        {
+            throw viaduct::UsageError("node " + std::to_string(nodes.Get(i)->GetId()) +
+                                      " has no kernel to capture");
+        }
+        kernel->EnablePcap(prefix);
+    }
+}
+
+const std::vector<Ptr<KernelGuest>>&
+KernelStackHelper::GetGuests() const
+{
+    return m_guests;
+}
+
+} // namespace ns3

@@ -1,0 +1,100 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_KERNEL_STACK_HELPER_H
+#define VIADUCT_KERNEL_STACK_HELPER_H
+
+#include "ns3/ipv4-routing-helper.h"
+#include "ns3/ipv6-routing-helper.h"
+#include "ns3/kernel-guest.h"
+#include "ns3/node-container.h"
+#include "ns3/object-factory.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * ns3::KernelStackHelper declaration.
+ */
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * @brief Makes a real Linux kernel the IP stack of nodes, in place of InternetStackHelper.
+ *
+ * Devices, addresses and routes are then set as on any node. Kernels are User Mode Linux guests in
+ * virtual time: one for all nodes of the helper, unless SetGuests() says more, a network namespace
+ * a node. Where something is wrong (no kernel built, too many devices, a guest that died)
+ * viaduct::Error is thrown, from Install() or from Simulator::Run().
+ */
+class KernelStackHelper
+{
+  public:
+    KernelStackHelper();
+
+    /**
+     * @param name an attribute of KernelGuest: Kernel, Memory, BootParameters
+     * @param value its value, for guests that Install() makes from here on
+     */
+    void SetAttribute(const std::string& name, const AttributeValue& value);
+    /**
+     * @param guests how many guests the nodes of one Install() are spread over, in blocks
+     */
+    void SetGuests(uint32_t guests);
+    /**
+     * @param name of a kernel parameter of the nodes, e.g. "net.ipv4.tcp_congestion_control"
+     * @param value its value
+     */
+    void SetSysctl(const std::string& name, const std::string& value);
+    /**
+     * @param routing makes the nodes' IPv4 routing protocols; ns-3's static and global otherwise.
+     * Their routes become the kernel's, their sockets are the kernel's
+     */
+    void SetRoutingHelper(const Ipv4RoutingHelper& routing);
+    /** @copydoc SetRoutingHelper(const Ipv4RoutingHelper&) */
+    void SetRoutingHelper(const Ipv6RoutingHelper& routing);
+
+    /**
+     * Gives nodes their stack. They have none yet.
+     * @param nodes the nodes
+     */
+    void Install(const NodeContainer& nodes);
+    /**
+     * @param node the node
+     */
+    void Install(Ptr<Node> node);
+
+    /**
+     * Captures on every device of nodes what the kernel sends and receives, as Ethernet frames.
+     * After Install(), before the start of the simulation.
+     * @param prefix the files are PREFIX-NODE-DEVICE.pcap
+     * @param nodes the nodes
+     */
+    static void EnablePcap(const std::string& prefix, const NodeContainer& nodes);
+
+    /** @return the guests that Install() made */
+    const std::vector<Ptr<KernelGuest>>& GetGuests() const;
+
+  private:
+    void InstallOn(Ptr<Node> node, Ptr<KernelGuest> guest) const;
+    Ptr<KernelGuest> MakeGuest();
+
+    ObjectFactory m_guestFactory;                        //!< makes guests
+    uint32_t m_nGuests{1};                               //!< a call of Install()
+    std::map<std::string, std::string> m_sysctls;        //!< of the nodes
+    std::shared_ptr<const Ipv4RoutingHelper> m_routing;  //!< the user's; null: as usual
+    std::shared_ptr<const Ipv6RoutingHelper> m_routing6; //!< the user's; null: as usual
+    std::vector<Ptr<KernelGuest>> m_guests;              //!< made so far
+};
+
+} // namespace ns3
+
+#endif // VIADUCT_KERNEL_STACK_HELPER_H

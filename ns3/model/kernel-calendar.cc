@@ -1,0 +1,183 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "kernel-calendar.h"
+
+#include "kernel-guest.h"
+#include "ns3-access.h"
+
+#include "ns3/abort.h"
+#include "ns3/simulator.h"
+
+#include <limits>
+#include <utility>
+
+namespace ns3
+{
+
+using viaduct::Duration;
+using viaduct::Instant;
+
+NS_OBJECT_ENSURE_REGISTERED(KernelCalendar);
+
+namespace
+{
+
+/** The simulation's calendar. */
+Ptr<KernelCalendar>&
+TheCalendar()
+{
+    static Ptr<KernelCalendar> calendar;
+    return calendar;
+}
+
+} // namespace
+
+Instant
+KernelSimulator::Now() const
+{
+    return Instant::FromNanoseconds(ns3::Simulator::Now().GetNanoSeconds());
+}
+
+Instant
+KernelSimulator::NextEvent() const
+{
+    const auto next = ns3access::NextEventTime();
+    if (!next)
+    {
+        return Now();
+    }
+    return *next > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())
+               ? Instant::Never()
+               : Instant::FromNanoseconds(static_cast<int64_t>(*next));
+}
+
+void
+KernelSimulator::Schedule(Instant at, std::function<void()> action)
+{
+    ns3::Simulator::Schedule(NanoSeconds((at - Now()).nanoseconds()), std::move(action));
+}
+
+void
+KernelSimulator::WakeAt(Instant at)
+{
+    // Not Cancel(): what is cancelled stays in the queue, and guests would be stopped for it.
+    ns3::Simulator::Remove(m_event);
+    m_event = EventId();
+    if (at != Instant::Never())
+    {
+        m_event =
+            ns3::Simulator::Schedule(NanoSeconds((at - Now()).nanoseconds()), [this] { m_wake(); });
+    }
+}
+
+void
+KernelSimulator::SetWake(std::function<void()> wake)
+{
+    m_wake = std::move(wake);
+}
+
+TypeId
+KernelCalendar::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::KernelCalendar")
+            .SetParent<Object>()
+            .SetGroupName("Viaduct")
+            .AddConstructor<KernelCalendar>()
+            .AddAttribute("Uptime",
+                          "How long the kernels have been up when the simulation starts.",
+                          TimeValue(Seconds(2)),
+                          MakeTimeAccessor(&KernelCalendar::m_uptime),
+                          MakeTimeChecker(MilliSeconds(1)))
+            .AddAttribute("Patience",
+                          "Wall time after which a kernel that neither says anything nor moves its "
+                          "clock ends the run with an error.",
+                          TimeValue(Seconds(30)),
+                          MakeTimeAccessor(&KernelCalendar::m_patience),
+                          MakeTimeChecker(MilliSeconds(100)));
+    return tid;
+}
+
+KernelCalendar::KernelCalendar() = default;
+KernelCalendar::~KernelCalendar() = default;
+
+Ptr<KernelCalendar>
+KernelCalendar::Get()
+{
+    Ptr<KernelCalendar>& calendar = TheCalendar();
+    if (!calendar)
+    {
+        NS_ABORT_MSG_IF(Time::GetResolution() != Time::NS,
+                        "kernel nodes need ns-3's time resolution of nanoseconds");
+        calendar = CreateObject<KernelCalendar>();
+        Simulator::ScheduleDestroy(&KernelCalendar::Destroy);
+    }
+    return calendar;
+}
+
+void
+KernelCalendar::Destroy()
+{
+    TheCalendar()->Dispose();
+    TheCalendar() = nullptr;
+}
+
+void
+KernelCalendar::DoDispose()
+{
+    for (const auto& guest : m_guests)
+    {
+        guest->Dispose();
+    }
+    m_guests.clear();
+    m_calendar.reset();
+    Object::DoDispose();
+}
+
+viaduct::kernel::Calendar&
+KernelCalendar::GetCalendar()
+{
+    if (!m_calendar)
+    {
+        viaduct::kernel::CalendarOptions options;
+        options.uptime = Duration::Nanoseconds(m_uptime.GetNanoSeconds());
+        options.patience = Duration::Nanoseconds(m_patience.GetNanoSeconds());
+        m_calendar = std::make_unique<viaduct::kernel::Calendar>(m_simulator, options);
+    }
+    return *m_calendar;
+}
+
+void
+KernelCalendar::Add(Ptr<KernelGuest> guest)
+{
+    NS_ABORT_MSG_IF(m_booted, "a kernel is installed on nodes while the simulation runs");
+    m_guests.push_back(guest);
+}
+
+bool
+KernelCalendar::HasBooted() const
+{
+    return m_booted;
+}
+
+void
+KernelCalendar::Boot()
+{
+    if (std::exchange(m_booted, true))
+    {
+        return;
+    }
+    for (const auto& guest : m_guests)
+    {
+        guest->Prepare();
+    }
+    GetCalendar().Boot();
+    for (const auto& guest : m_guests)
+    {
+        guest->CheckBooted();
+    }
+}
+
+} // namespace ns3

@@ -1,0 +1,276 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "kernel-device-bridge.h"
+
+#include "ns3/mac48-address.h"
+#include "ns3/simulator.h"
+
+#include "wire/bytes.h"
+#include "wire/ethernet.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ns3
+{
+
+using viaduct::kernel::Nic;
+
+NS_OBJECT_ENSURE_REGISTERED(KernelDeviceBridge);
+
+namespace
+{
+
+constexpr size_t ETHERNET_HEADER = 14;
+constexpr uint16_t FIRST_ETHERTYPE = 0x600; // below: a length, IEEE 802.3 clause 3.2.6
+constexpr uint16_t IPV4 = 0x0800;
+constexpr uint16_t IPV6 = 0x86dd;
+
+Mac48Address
+ReadMac(std::span<const std::byte> bytes)
+{
+    Mac48Address address;
+    address.CopyFrom(reinterpret_cast<const uint8_t*>(bytes.data()));
+    return address;
+}
+
+/** The Ethernet address that a packet would come to, on a link that has none itself. */
+Mac48Address
+GroupOrOwn(Ptr<const Packet> packet, uint16_t protocol, Mac48Address own)
+{
+    uint8_t header[40] = {};
+    const uint32_t size = packet->CopyData(header, sizeof header);
+    if (protocol == IPV4 && size >= 20)
+    {
+        const uint32_t destination = uint32_t{header[16]} << 24 | uint32_t{header[17]} << 16 |
+                                     uint32_t{header[18]} << 8 | header[19];
+        const Ipv4Address address(destination);
+        return address.IsMulticast()   ? Mac48Address::GetMulticast(address)
+               : address.IsBroadcast() ? Mac48Address::GetBroadcast()
+                                       : own;
+    }
+    if (protocol == IPV6 && size >= 40 && header[24] == 0xff)
+    {
+        return Mac48Address::GetMulticast(Ipv6Address::Deserialize(header + 24));
+    }
+    return own;
+}
+
+} // namespace
+
+TypeId
+KernelDeviceBridge::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::KernelDeviceBridge")
+                            .SetParent<Object>()
+                            .SetGroupName("Viaduct")
+                            .AddConstructor<KernelDeviceBridge>();
+    return tid;
+}
+
+void
+KernelDeviceBridge::DoDispose()
+{
+    m_waiting.clear();
+    m_pcap.reset();
+    m_device = nullptr;
+    m_nic = nullptr;
+    Object::DoDispose();
+}
+
+void
+KernelDeviceBridge::Connect(Ptr<NetDevice> device, Nic& nic)
+{
+    m_device = device;
+    m_nic = &nic;
+    nic.SetTransmit(
+        [this](std::span<const std::byte> frame, Token token) { Transmit(frame, token); });
+    // ns-3's own stack on this node gets nothing from here on. A device without link-layer
+    // addresses may know no promiscuous mode; one with them tells there whom a frame is for.
+    if (device->NeedsArp())
+    {
+        device->SetReceiveCallback(MakeCallback(&KernelDeviceBridge::Ignore, this));
+        device->SetPromiscReceiveCallback(
+            MakeCallback(&KernelDeviceBridge::ReceivePromiscuous, this));
+    }
+    else
+    {
+        device->SetReceiveCallback(MakeCallback(&KernelDeviceBridge::Receive, this));
+    }
+    m_tellsEnd = device->TraceConnectWithoutContext("PhyTxEnd",
+                                                    MakeCallback(&KernelDeviceBridge::Ended, this));
+    if (m_tellsEnd)
+    {
+        device->TraceConnectWithoutContext("PhyTxDrop",
+                                           MakeCallback(&KernelDeviceBridge::Ended, this));
+    }
+    device->AddLinkChangeCallback(MakeCallback(&KernelDeviceBridge::LinkChanged, this));
+    LinkChanged();
+}
+
+void
+KernelDeviceBridge::EnablePcap(const std::string& file)
+{
+    m_pcap = std::make_unique<viaduct::io::PcapWriter>(file);
+}
+
+void
+KernelDeviceBridge::SetUp(bool up)
+{
+    m_up = up;
+}
+
+Nic&
+KernelDeviceBridge::GetNic() const
+{
+    return *m_nic;
+}
+
+void
+KernelDeviceBridge::Capture(std::span<const std::byte> frame)
+{
+    if (m_pcap)
+    {
+        m_pcap->Write(viaduct::Instant::FromNanoseconds(Simulator::Now().GetNanoSeconds()), frame);
+    }
+}
+
+void
+KernelDeviceBridge::LinkChanged()
+{
+    m_nic->SetLink(m_device->IsLinkUp());
+}
+
+void
+KernelDeviceBridge::Transmit(std::span<const std::byte> frame, Token token)
+{
+    if (frame.size() < ETHERNET_HEADER || viaduct::wire::Load16(&frame[12]) < FIRST_ETHERTYPE)
+    {
+        m_nic->TransmitDone(token);
+        return;
+    }
+    Capture(frame);
+    const auto payload = frame.subspan(ETHERNET_HEADER);
+    Waiting waiting{Create<Packet>(reinterpret_cast<const uint8_t*>(payload.data()),
+                                   static_cast<uint32_t>(payload.size())),
+                    ReadMac(frame.subspan(6)),
+                    ReadMac(frame),
+                    viaduct::wire::Load16(&frame[12]),
+                    token};
+    if (!m_tellsEnd)
+    {
+        Send(waiting);
+        m_nic->TransmitDone(token);
+        return;
+    }
+    m_waiting.push_back(std::move(waiting));
+    SendNext();
+}
+
+bool
+KernelDeviceBridge::Send(const Waiting& frame)
+{
+    if (m_device->SupportsSendFrom() && frame.from != m_device->GetAddress())
+    {
+        return m_device->SendFrom(frame.packet, frame.from, frame.to, frame.protocol);
+    }
+    return m_device->Send(frame.packet, frame.to, frame.protocol);
+}
+
+void
+KernelDeviceBridge::SendNext()
+{
+    while (!m_sending && !m_waiting.empty())
+    {
+        m_sending = true; // first: the end may be told within Send()
+        if (!Send(m_waiting.front()))
+        {
+            m_sending = false;
+            const Token token = m_waiting.front().token;
+            m_waiting.pop_front();
+            m_nic->TransmitDone(token);
+        }
+    }
+}
+
+void
+KernelDeviceBridge::Ended(Ptr<const Packet>)
+{
+    // The device is in the middle of its own transition: it takes no frame now.
+    if (m_sending && !m_waiting.empty())
+    {
+        Simulator::ScheduleNow(&KernelDeviceBridge::Complete, this);
+    }
+}
+
+void
+KernelDeviceBridge::Complete()
+{
+    if (!m_nic || !std::exchange(m_sending, false))
+    {
+        return;
+    }
+    const Token token = m_waiting.front().token;
+    m_waiting.pop_front();
+    SendNext();
+    m_nic->TransmitDone(token);
+}
+
+bool
+KernelDeviceBridge::Ignore(Ptr<NetDevice>, Ptr<const Packet>, uint16_t, const Address&)
+{
+    return true;
+}
+
+bool
+KernelDeviceBridge::Receive(Ptr<NetDevice>,
+                            Ptr<const Packet> packet,
+                            uint16_t protocol,
+                            const Address& from)
+{
+    const Mac48Address own = Mac48Address::ConvertFrom(m_device->GetAddress());
+    Deliver(packet, protocol, from, GroupOrOwn(packet, protocol, own));
+    return true;
+}
+
+bool
+KernelDeviceBridge::ReceivePromiscuous(Ptr<NetDevice>,
+                                       Ptr<const Packet> packet,
+                                       uint16_t protocol,
+                                       const Address& from,
+                                       const Address& to,
+                                       NetDevice::PacketType type)
+{
+    if (type != NetDevice::PACKET_OTHERHOST)
+    {
+        Deliver(packet, protocol, from, Mac48Address::ConvertFrom(to));
+    }
+    return true;
+}
+
+void
+KernelDeviceBridge::Deliver(Ptr<const Packet> packet,
+                            uint16_t protocol,
+                            const Address& from,
+                            Mac48Address to)
+{
+    if (!m_up)
+    {
+        return;
+    }
+    m_frame.resize(ETHERNET_HEADER + packet->GetSize());
+    auto* bytes = reinterpret_cast<uint8_t*>(m_frame.data());
+    to.CopyTo(bytes);
+    // A link without addresses gives none.
+    const Mac48Address source =
+        Mac48Address::IsMatchingType(from) ? Mac48Address::ConvertFrom(from) : Mac48Address();
+    source.CopyTo(bytes + 6);
+    viaduct::wire::Store16(&m_frame[12], protocol);
+    packet->CopyData(bytes + ETHERNET_HEADER, packet->GetSize());
+    Capture(m_frame);
+    m_nic->Deliver(m_frame);
+}
+
+} // namespace ns3

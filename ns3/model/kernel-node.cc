@@ -1,0 +1,394 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "kernel-node.h"
+
+#include "kernel-calendar.h"
+#include "wire-conversion.h"
+
+#include "ns3/boolean.h"
+#include "ns3/ipv4-l3-protocol.h"
+#include "ns3/ipv6-l3-protocol.h"
+#include "ns3/loopback-net-device.h"
+#include "ns3/names.h"
+#include "ns3/nstime.h"
+#include "ns3/simulator.h"
+
+#include "base/error.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace ns3
+{
+
+using viaduct::wire::IpAddress;
+using viaduct::wire::IpPrefix;
+using wireconversion::ToWire;
+
+NS_OBJECT_ENSURE_REGISTERED(KernelNode);
+
+namespace
+{
+
+/** The interface of a device in one of the IP layers; -1: none. */
+template <class Ip>
+int32_t
+InterfaceOf(Ptr<Node> node, Ptr<NetDevice> device)
+{
+    auto ip = node->GetObject<Ip>();
+    return ip ? ip->GetInterfaceForDevice(device) : -1;
+}
+
+/** All addresses that ns-3 gave, of an IP layer that calls them as both do. */
+template <class Ip, class Convert>
+void
+Collect(Ptr<Ip> ip, int32_t interface, Convert convert)
+{
+    if (interface < 0)
+    {
+        return;
+    }
+    const auto index = static_cast<uint32_t>(interface);
+    for (uint32_t i = 0; i < ip->GetNAddresses(index); ++i)
+    {
+        convert(ip->GetAddress(index, i));
+    }
+}
+
+} // namespace
+
+TypeId
+KernelNode::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::KernelNode")
+                            .SetParent<Object>()
+                            .SetGroupName("Viaduct")
+                            .AddConstructor<KernelNode>();
+    return tid;
+}
+
+KernelNode::KernelNode() = default;
+KernelNode::~KernelNode() = default;
+
+void
+KernelNode::DoDispose()
+{
+    for (Port& port : m_ports)
+    {
+        port.bridge->Dispose();
+    }
+    m_ports.clear();
+    if (m_routes)
+    {
+        m_routes->Dispose();
+    }
+    m_routes = nullptr;
+    m_sockets = nullptr;
+    m_guest = nullptr;
+    m_node = nullptr;
+    Object::DoDispose();
+}
+
+void
+KernelNode::Install(Ptr<Node> node, Ptr<KernelGuest> guest)
+{
+    m_node = node;
+    m_guest = guest;
+    const std::string given = Names::FindName(node);
+    m_name = given.empty() ? "n" + std::to_string(node->GetId()) : given;
+    m_number = guest->AddNode(this, m_name);
+    m_sockets = KernelSocketStack::Install(node, guest->GetAgent(), m_number);
+    // As ns-3's stack, whose host has no limits of memory: not by how much a guest has.
+    m_sysctls = {{"net.ipv4.tcp_rmem", "4096 131072 6291456"},
+                 {"net.ipv4.tcp_wmem", "4096 16384 4194304"},
+                 {"net.ipv4.ping_group_range", "0 2147483647"},
+                 {"net.ipv6.conf.default.accept_dad", "0"},
+                 {"net.ipv6.conf.all.accept_dad", "0"}};
+}
+
+void
+KernelNode::SetSysctl(const std::string& name, const std::string& value)
+{
+    m_sysctls[name] = value;
+    if (KernelCalendar::Get()->HasBooted())
+    {
+        WriteSysctl(name, value);
+    }
+}
+
+void
+KernelNode::EnablePcap(const std::string& prefix)
+{
+    m_pcapPrefix = prefix;
+}
+
+std::string
+KernelNode::GetName() const
+{
+    return m_name;
+}
+
+Ptr<KernelGuest>
+KernelNode::GetGuest() const
+{
+    return m_guest;
+}
+
+Ptr<KernelDeviceBridge>
+KernelNode::GetBridge(Ptr<NetDevice> device) const
+{
+    for (const Port& port : m_ports)
+    {
+        if (port.device == device)
+        {
+            return port.bridge;
+        }
+    }
+    return nullptr;
+}
+
+viaduct::kernel::AgentClient&
+KernelNode::Agent() const
+{
+    return *m_guest->GetAgent();
+}
+
+void
+KernelNode::WriteSysctl(const std::string& name, const std::string& value)
+{
+    Agent().WriteSysctl(m_number, name, value);
+}
+
+// Whatever of the node is initialized first: sockets are opened by what follows.
+void
+KernelNode::DoInitialize()
+{
+    KernelCalendar::Get()->Boot();
+    Object::DoInitialize();
+}
+
+void
+KernelNode::Prepare()
+{
+    auto ipv4 = m_node->GetObject<Ipv4>();
+    auto ipv6 = m_node->GetObject<Ipv6>();
+    BooleanValue forwards4(false);
+    BooleanValue forwards6(false);
+    ipv4->GetAttribute("IpForward", forwards4);
+    ipv6->GetAttribute("IpForward", forwards6);
+    WriteSysctl("net.ipv4.ip_forward", forwards4.Get() ? "1" : "0");
+    WriteSysctl("net.ipv6.conf.all.forwarding", forwards6.Get() ? "1" : "0");
+    for (const auto& [name, value] : m_sysctls)
+    {
+        WriteSysctl(name, value);
+    }
+    m_ports.reserve(m_node->GetNDevices()); // AddPort() keeps references
+    for (uint32_t i = 0; i < m_node->GetNDevices(); ++i)
+    {
+        Ptr<NetDevice> device = m_node->GetDevice(i);
+        if (!DynamicCast<LoopbackNetDevice>(device) &&
+            (InterfaceOf<Ipv4>(m_node, device) >= 0 || InterfaceOf<Ipv6>(m_node, device) >= 0))
+        {
+            AddPort(device);
+        }
+    }
+    StartRoutes();
+}
+
+void
+KernelNode::AddPort(Ptr<NetDevice> device)
+{
+    auto bridge = CreateObject<KernelDeviceBridge>();
+    Port& port = m_ports.emplace_back(Port{device, bridge, "eth" + std::to_string(m_ports.size())});
+    viaduct::kernel::Nic& nic = m_guest->AddNic(device);
+    bridge->Connect(device, nic);
+    if (!m_pcapPrefix.empty())
+    {
+        bridge->EnablePcap(m_pcapPrefix + "-" + std::to_string(m_node->GetId()) + "-" +
+                           std::to_string(device->GetIfIndex()) + ".pcap");
+    }
+    Agent().MoveInterface(m_number, nic.mac(), port.name, [this, &port](const auto& interface) {
+        port.ifindex = interface.ifindex;
+        m_sockets->SetDevice(port.device, port.ifindex, port.name);
+        Configure(port);
+    });
+}
+
+void
+KernelNode::Configure(Port& port)
+{
+    WriteSysctl("net.ipv6.conf." + port.name + ".disable_ipv6", HasIpv6(port) ? "0" : "1");
+    WriteSysctl("net.ipv6.conf." + port.name + ".accept_dad", "0");
+    Agent().SetMtu(m_number, port.ifindex, port.device->GetMtu());
+    Agent().SetArp(m_number, port.ifindex, port.device->NeedsArp());
+    port.bridge->SetUp(IsUp(port));
+    Agent().SetUp(m_number, port.ifindex, IsUp(port));
+    for (const IpPrefix& address : AddressesOf(port))
+    {
+        Agent().AddAddress(m_number, port.ifindex, address);
+    }
+}
+
+bool
+KernelNode::IsUp(const Port& port) const
+{
+    const int32_t ipv4 = InterfaceOf<Ipv4>(m_node, port.device);
+    const int32_t ipv6 = InterfaceOf<Ipv6>(m_node, port.device);
+    return (ipv4 >= 0 && m_node->GetObject<Ipv4>()->IsUp(static_cast<uint32_t>(ipv4))) ||
+           (ipv6 >= 0 && m_node->GetObject<Ipv6>()->IsUp(static_cast<uint32_t>(ipv6)));
+}
+
+bool
+KernelNode::HasIpv6(const Port& port) const
+{
+    return InterfaceOf<Ipv6>(m_node, port.device) >= 0;
+}
+
+std::vector<IpPrefix>
+KernelNode::AddressesOf(const Port& port) const
+{
+    std::vector<IpPrefix> addresses;
+    Collect(
+        m_node->GetObject<Ipv4>(),
+        InterfaceOf<Ipv4>(m_node, port.device),
+        [&](const Ipv4InterfaceAddress& address) {
+            addresses.push_back({ToWire(address.GetLocal()), address.GetMask().GetPrefixLength()});
+        });
+    Collect(m_node->GetObject<Ipv6>(),
+            InterfaceOf<Ipv6>(m_node, port.device),
+            [&](const Ipv6InterfaceAddress& address) {
+                // The kernel makes the link-local one itself, the same.
+                if (!address.GetAddress().IsLinkLocal())
+                {
+                    addresses.push_back(
+                        {ToWire(address.GetAddress()), address.GetPrefix().GetPrefixLength()});
+                }
+            });
+    return addresses;
+}
+
+KernelNode::Port*
+KernelNode::Find(Ptr<NetDevice> device)
+{
+    const auto found = std::find_if(
+        m_ports.begin(), m_ports.end(), [&](const Port& port) { return port.device == device; });
+    // Before it is known in the kernel, all of it is found by Configure().
+    return found != m_ports.end() && found->ifindex != 0 ? &*found : nullptr;
+}
+
+void
+KernelNode::AddressAdded(Ptr<NetDevice> device, const IpPrefix& address)
+{
+    if (const Port* port = Find(device))
+    {
+        Agent().AddAddress(m_number, port->ifindex, address);
+        RoutesMayHaveChanged();
+    }
+}
+
+void
+KernelNode::AddressRemoved(Ptr<NetDevice> device, const IpPrefix& address)
+{
+    if (const Port* port = Find(device))
+    {
+        Agent().RemoveAddress(m_number, port->ifindex, address);
+        RoutesMayHaveChanged();
+    }
+}
+
+void
+KernelNode::UpChanged(Ptr<NetDevice> device)
+{
+    if (const Port* port = Find(device))
+    {
+        port->bridge->SetUp(IsUp(*port));
+        Agent().SetUp(m_number, port->ifindex, IsUp(*port));
+        RoutesMayHaveChanged();
+    }
+}
+
+void
+KernelNode::ForwardingChanged(Ptr<NetDevice> device, bool ipv6, bool on)
+{
+    if (const Port* port = Find(device))
+    {
+        WriteSysctl(std::string("net.") + (ipv6 ? "ipv6" : "ipv4") + ".conf." + port->name +
+                        ".forwarding",
+                    on ? "1" : "0");
+    }
+}
+
+void
+KernelNode::RoutesMayHaveChanged()
+{
+    if (m_routes)
+    {
+        m_routes->Update();
+    }
+}
+
+void
+KernelNode::StartRoutes()
+{
+    m_routes = CreateObject<RouteSource>();
+    std::map<Ptr<NetDevice>, std::string> names;
+    for (const Port& port : m_ports)
+    {
+        names[port.device] = port.name;
+    }
+    m_routes->SetNode(m_node, names);
+    m_routes->SetApply([this](const viaduct::fib::RouteChanges& changes) { Apply(changes); });
+    // The routing protocols' own initialization comes first.
+    Simulator::ScheduleWithContext(m_node->GetId(), Time(0), [this, routes = m_routes] {
+        if (m_routes)
+        {
+            routes->Start();
+            routes->Update();
+        }
+    });
+}
+
+void
+KernelNode::Apply(const viaduct::fib::RouteChanges& changes)
+{
+    for (const auto& route : changes.replaced)
+    {
+        ApplyRoute(route, true);
+    }
+    for (const auto& route : changes.added)
+    {
+        ApplyRoute(route, true);
+    }
+    for (const auto& route : changes.removed)
+    {
+        ApplyRoute(route, false);
+    }
+}
+
+void
+KernelNode::ApplyRoute(const viaduct::fib::Route& route, bool add)
+{
+    const auto port = std::find_if(m_ports.begin(), m_ports.end(), [&](const Port& candidate) {
+        return candidate.name == route.interface;
+    });
+    if (port == m_ports.end() || port->ifindex == 0)
+    {
+        return;
+    }
+    const IpAddress none{route.gateway.family, {}};
+    const std::optional<IpAddress> gateway =
+        route.gateway == none ? std::nullopt : std::optional(route.gateway);
+    if (add)
+    {
+        Agent().AddRoute(m_number, route.destination, gateway, port->ifindex, route.metric);
+        return;
+    }
+    // One whose interface went down is gone already.
+    Agent().RemoveRoute(
+        m_number, route.destination, gateway, port->ifindex, route.metric, 0, [](const auto&) {});
+}
+
+} // namespace ns3
