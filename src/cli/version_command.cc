@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "path/spec.h"
 #include "run/environment.h"
 #include "scenario/keys.h"
 
@@ -30,10 +31,14 @@ void AddVersion(CLI::App& app, Invocation&) {
 void AddDocs(CLI::App& app, Invocation&) {
   auto topic = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("docs", "print a generated document");
-  command->add_option("TOPIC", *topic, "scenario")->required()->check(CLI::IsMember({"scenario"}));
+  command->add_option("TOPIC", *topic, "scenario or path-spec")
+      ->required()
+      ->check(CLI::IsMember({"scenario", "path-spec"}));
   command->group("");  // hidden
-  // The only topic so far; holding it keeps what the option writes to alive.
-  command->callback([topic] { std::fputs(scenario::DocumentKeys().c_str(), stdout); });
+  command->callback([topic] {
+    const bool spec = *topic == "path-spec";
+    std::fputs((spec ? path::DocumentSpec() : scenario::DocumentKeys()).c_str(), stdout);
+  });
 }
 
 }  // namespace viaduct::cli

@@ -251,7 +251,8 @@ constexpr Key kKeys[] = {
      [](const Spec& spec) { return spec.burst ? FormatBytes(*spec.burst) : ""; },
      Clear<&Spec::burst>},
     {{"queue", "packets (`100p`), bytes (`64kB`) or time (`20ms`)",
-      "What may wait for the link. Default `100p`, with an aqm `1000p`, with fq_codel `10240p`.",
+      "What may wait for the link. Default `100p`; with codel and pie `1000p`, with fq_codel "
+      "`10240p`.",
       "100p"},
      [](Spec& spec, std::string_view value) { spec.queue = ParseQueue(value); },
      [](const Spec& spec) { return spec.queue ? FormatQueue(*spec.queue) : ""; },

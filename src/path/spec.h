@@ -162,5 +162,7 @@ struct SpecKey {
   std::string_view name, values, meaning, example;
 };
 std::vector<SpecKey> SpecKeys();
+// docs/path-spec.md.
+std::string DocumentSpec();
 
 }  // namespace viaduct::path

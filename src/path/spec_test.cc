@@ -179,6 +179,14 @@ TEST(SpecTest, TheReferencesExamplesAreAccepted) {
   }
 }
 
+TEST(SpecTest, TheReferenceHasEveryKey) {
+  const std::string text = DocumentSpec();
+  for (const SpecKey& key : SpecKeys()) {
+    EXPECT_THAT(text, HasSubstr("| `" + std::string(key.name) + "` |"));
+  }
+  EXPECT_THAT(text, HasSubstr("| `loss` |"));
+}
+
 struct Mistake {
   const char* text;
   const char* message;

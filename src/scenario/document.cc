@@ -29,7 +29,7 @@ flows:
 - Times: `10ns`, `3.5us`, `20ms`, `1s`, `2min`, `1h`. Times of flows, programs and events count from
   the moment routes have converged; there `40%` is that part of the run's `duration`.
 - Rates: `64kbit`, `1.5Mbit`, `10Gbit`; decimal.
-- SPEC: `delay=20ms jitter=2ms dist=normal loss=1% dup=0.1% reorder=0.5% ber=1e-9 rate=10Mbit queue=100p`.
+- SPEC: `delay=20ms jitter=2ms dist=normal loss=1% dup=0.1% reorder=0.5% ber=1e-9 rate=10Mbit queue=100p`; all keys: [path-spec.md](path-spec.md).
 - Interfaces are called `eth0`, `eth1`, ... in the order of the links.
 
 )";
