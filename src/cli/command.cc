@@ -16,6 +16,8 @@ constexpr const char* kFooter = R"(Examples:
   viaduct run examples/olsr-line.yaml              routes of OLSR in kernel tables, real traffic
   viaduct run examples/grid.yaml --mode simulate   everything in ns-3, no root
   viaduct up examples/olsr-line.yaml && viaduct exec n0 -- ping -c 3 10.0.0.14; viaduct down
+  viaduct path --between eth1 eth2 --up delay=20ms an emulated path between two interfaces
+  viaduct shell --down "rate=10Mbit" -- curl -O .. a program behind an emulated path
   viaduct doctor                                   what this machine can do
 
 Exit status: 0 done, 1 it failed, 2 usage, 3 this machine cannot do it, 4 the run is VOID.)";

@@ -27,6 +27,7 @@ struct Tool {
 constexpr Tool kTools[] = {
     {"ping", "iputils-ping", "flows of type ping"},
     {"iperf3", "iperf3", "flows of type tcp"},
+    {"nft", "nftables", "what lies beyond this machine, in viaduct shell"},
     {"python3", "python3", "viaduct bench"},
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <vector>
 
 #include "run/table.h"
@@ -200,9 +201,12 @@ void AddLateness(Exposition& out, const json& timing) {
 json DescribeStatistics(const engine::Statistics& statistics,
                         std::optional<Duration> lateness_limit) {
   json object = {{"pipelines", json::array()}, {"ports", json::array()}};
-  for (const auto& pipeline : statistics.pipelines) {
-    object["pipelines"].push_back(DescribePipeline(pipeline));
-  }
+  auto pipelines = statistics.pipelines;  // in one order, however they are dealt to threads
+  std::sort(pipelines.begin(), pipelines.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.pair, a.class_name, a.direction) <
+           std::tie(b.pair, b.class_name, b.direction);
+  });
+  for (const auto& pipeline : pipelines) object["pipelines"].push_back(DescribePipeline(pipeline));
   for (const auto& port : statistics.ports) object["ports"].push_back(DescribePort(port));
   object["memory"] = {{"used", statistics.memory_used},
                       {"peak", statistics.memory_peak},

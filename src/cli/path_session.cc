@@ -84,6 +84,7 @@ class Session {
         live_(options_.config, [this](const engine::Change& change) { engine_->Apply(change); }) {}
 
   json Run() {
+    run::Loop loop;  // from here on signals wait for it
     CheckSchedule();
     TakeInterfaces();
     CreatePathRecord(info_);
@@ -94,7 +95,6 @@ class Session {
     });
     for (TakenInterface& interface : interfaces_) interface.LeaveToOthers();
     for (const TakenInterface& interface : interfaces_) interface.SwitchOffloadsOff();
-    run::Loop loop;  // from here on signals wait for it
     StartEngine();
     Forward(loop);
     engine_->Stop();

@@ -133,12 +133,16 @@ std::vector<int> ProcessesInNamespaces(const std::set<uint64_t>& inodes) {
 }
 
 NamespaceScope::NamespaceScope(int namespace_fd) : previous_(OpenCurrentNamespace()) {
+  if (NamespaceInode(previous_.get()) == NamespaceInode(namespace_fd)) {
+    previous_.reset();
+    return;
+  }
   SystemCall("enter network namespace", setns(namespace_fd, CLONE_NEWNET));
 }
 
 NamespaceScope::~NamespaceScope() {
   // Going on in the wrong namespace would touch somebody else's interfaces.
-  if (setns(previous_.get(), CLONE_NEWNET) < 0) std::terminate();
+  if (previous_ && setns(previous_.get(), CLONE_NEWNET) < 0) std::terminate();
 }
 
 void InScratchNamespace(const std::function<void()>& work) {

@@ -42,7 +42,8 @@ uint64_t NamespaceInode(int namespace_fd);
 // Processes that cannot be looked at (not ours, zombies) are not listed.
 std::vector<int> ProcessesInNamespaces(const std::set<uint64_t>& inodes);
 
-// While it lives, the calling thread is in another namespace. Does not nest across threads: destroy
+// While it lives, the calling thread is in another namespace (none is entered, and no privilege
+// needed, where that is its own). Does not nest across threads: destroy
 // it on the thread that made it. The process ends if the way back is barred (it never is).
 class NamespaceScope {
  public:
