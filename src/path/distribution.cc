@@ -102,7 +102,6 @@ Distribution Distribution::Named(std::string_view name) {
 
 Distribution Distribution::FromTable(std::string_view text, const std::string& file) {
   std::vector<double> entries;
-  int64_t before = INT16_MIN;
   ForEachLine(text, file, [&](std::string_view line) {
     ForEachField(line, [&](std::string_view field) {
       int64_t value = 0;
@@ -111,17 +110,14 @@ Distribution Distribution::FromTable(std::string_view text, const std::string& f
           value > INT16_MAX) {
         throw UsageError(fmt::format("\"{}\": give whole numbers from -32768 to 32767", field));
       }
-      if (value < before) {
-        throw UsageError(fmt::format("{} follows {}; give them in ascending order", value, before));
-      }
       if (entries.size() == kMaxTable) {
         throw UsageError(fmt::format("more than {} numbers", kMaxTable));
       }
-      before = value;
       entries.push_back(static_cast<double>(value) / kTableScale);
     });
   });
   if (entries.empty()) throw UsageError(file + ": no numbers in it; give a table as netem's");
+  std::sort(entries.begin(), entries.end());
   Distribution distribution(Kind::kTable);
   distribution.table_ = std::make_shared<const std::vector<double>>(std::move(entries));
   return distribution;

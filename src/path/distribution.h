@@ -27,9 +27,9 @@ class Distribution {
   static Distribution ParetoNormal();
   // "uniform", "normal", "pareto", "paretonormal".
   static Distribution Named(std::string_view name);
-  // The text of a file in the format of iproute2's netem tables: whole numbers, ascending, each
-  // 1/8192 of the jitter; lines that start with # are comments. Every entry is as likely as every
-  // other. Throws UsageError naming `file` and the line.
+  // The text of a file in the format of iproute2's netem tables: whole numbers, each 1/8192 of the
+  // jitter; # starts a comment. Every entry is as likely as every other, so their order does not
+  // matter. Throws UsageError naming `file` and the line.
   static Distribution FromTable(std::string_view text, const std::string& file);
 
   // The value that a share u of all values lies below; 0 <= u < 1.

@@ -58,8 +58,8 @@ Text; `#` starts a comment. Errors name the file and the line.
   at 0. `TIME repeat` as last line begins again; without it the last value stays.
 - `rate=mahimahi:FILE`: a time in milliseconds a line, not descending: then 1500 bytes may be sent. The
   last one is where the trace begins again.
-- `dist=FILE`: whole numbers, ascending, each 1/8192 of the jitter, as iproute2's tables
-  (`/usr/lib/tc/normal.dist`); each is as likely as every other.
+- `dist=FILE`: whole numbers, each 1/8192 of the jitter, as iproute2's tables (`/usr/lib/*/tc/normal.dist`);
+  each is as likely as every other.
 
 What differs from Linux's netem, on purpose: [limitations](limitations.md#the-path-emulator).
 )";
