@@ -22,6 +22,7 @@
 #include "base/fd.h"
 #include "kernel/guest/agent.h"
 #include "kernel/guest/nodes.h"
+#include "kernel/guest/programs.h"
 #include "kernel/guest/sockets.h"
 #include "kernel/guest/transport.h"
 #include "sys/link.h"
@@ -88,6 +89,7 @@ void Work(std::unique_ptr<Transport> transport) {
   sys::Netlink().SetUp(1, true);  // lo
   Nodes nodes(agent);
   Sockets sockets(agent, nodes);
+  Programs programs(agent, nodes);
   agent.Run();
 }
 

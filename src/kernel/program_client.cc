@@ -1,0 +1,95 @@
+#include "kernel/program_client.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "base/error.h"
+#include "kernel/program_protocol.h"
+
+namespace viaduct::kernel {
+
+using agent::BytesOf;
+
+namespace {
+
+void AppendText(std::string& texts, const std::string& text) {
+  if (text.find('\0') != std::string::npos) {
+    throw UsageError(fmt::format("program argument '{}': has a zero byte", text.c_str()));
+  }
+  texts.append(text).push_back('\0');
+}
+
+}  // namespace
+
+std::vector<std::string> DefaultEnvironment() {
+  return {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root",
+          "LANG=C.UTF-8", "TERM=dumb"};
+}
+
+std::string DescribeStatus(int status) {
+  if (WIFEXITED(status)) return fmt::format("exit status {}", WEXITSTATUS(status));
+  const int signal = WTERMSIG(status);
+  return fmt::format("killed by signal {} ({})", signal, strsignal(signal));
+}
+
+ProgramClient::ProgramClient(AgentClient& agent) : agent_(agent) {
+  agent_.SetEventHandler(agent::kOutput, [this](const agent::Operation& operation) {
+    const auto program = programs_.find(operation.subject);
+    if (program == programs_.end() || !program->second.output) return;
+    const auto output = program->second.output;  // it may Forget()
+    output(static_cast<int>(operation.As<uint32_t>()), operation.After(sizeof(uint32_t)));
+  });
+  agent_.SetEventHandler(agent::kExited, [this](const agent::Operation& operation) {
+    const auto program = programs_.find(operation.subject);
+    if (program == programs_.end() || !program->second.exited) return;
+    const auto exited = program->second.exited;
+    exited(operation.As<int32_t>());
+  });
+}
+
+ProgramClient::~ProgramClient() {
+  for (const agent::Code code : {agent::kOutput, agent::kExited}) {
+    agent_.SetEventHandler(code, [](const agent::Operation&) {});
+  }
+}
+
+uint32_t ProgramClient::Start(const ProgramRequest& request, ProgramEvents events) {
+  if (request.words.empty()) throw UsageError("a program without a name");
+  std::string texts;
+  AppendText(texts, request.folder);
+  for (const std::string& word : request.words) AppendText(texts, word);
+  for (const std::string& variable : request.environment) AppendText(texts, variable);
+  const agent::Spawn spawn{
+      request.node,
+      (request.input ? agent::kSpawnInput : 0) | (request.terminal ? agent::kSpawnTerminal : 0),
+      static_cast<uint32_t>(request.words.size()),
+      static_cast<uint32_t>(request.environment.size())};
+  const uint32_t program = next_++;
+  programs_[program] = std::move(events);
+  agent_.Ask(agent::kSpawn, program, {BytesOf(spawn), BytesOf(texts)}, 0,
+             [this, program](const AgentClient::Answer& answer) { OnStarted(program, answer); });
+  return program;
+}
+
+void ProgramClient::OnStarted(uint32_t program, const AgentClient::Answer& answer) {
+  const auto found = programs_.find(program);
+  if (found == programs_.end()) return;
+  const auto started = found->second.started;
+  if (answer.error_number != 0) programs_.erase(found);
+  if (started) started(answer.error_number, answer.words);
+}
+
+void ProgramClient::Write(uint32_t program, std::span<const std::byte> bytes) {
+  agent_.Tell(agent::kInput, program, {bytes});
+}
+
+void ProgramClient::Signal(uint32_t program, int signal) {
+  const auto value = static_cast<uint32_t>(signal);
+  agent_.Ask(agent::kSignal, program, {BytesOf(value)}, 0, [](const AgentClient::Answer&) {});
+}
+
+}  // namespace viaduct::kernel

@@ -1,0 +1,29 @@
+// What simulator and agent say to each other about programs (agent_protocol.h has the frame).
+#pragma once
+
+#include "kernel/agent_protocol.h"
+
+namespace viaduct::kernel::agent {
+
+// Requests; subject = the program, a number the simulator chooses.
+inline constexpr Code kSpawn{kFirstProgramCode};       // Spawn and texts. kDone, or kFailed
+inline constexpr Code kInput{kFirstProgramCode + 1};   // bytes; none: end of input. No answer
+inline constexpr Code kSignal{kFirstProgramCode + 2};  // uint32_t: to its group. kDone
+
+// Events.
+inline constexpr Code kOutput{0x8000 + kFirstProgramCode};      // uint32_t: descriptor; bytes
+inline constexpr Code kExited{0x8000 + kFirstProgramCode + 1};  // int32_t as of waitpid(2)
+
+inline constexpr uint32_t kSpawnInput = 1;     // standard input is what kInput brings, else empty
+inline constexpr uint32_t kSpawnTerminal = 2;  // with a terminal for all three
+
+// Followed by zero-terminated texts: the working directory, the words, the environment.
+struct Spawn {
+  uint32_t node;
+  uint32_t flags;
+  uint32_t words;
+  uint32_t variables;  // NAME=VALUE
+};
+static_assert(sizeof(Spawn) == 16);
+
+}  // namespace viaduct::kernel::agent

@@ -1,0 +1,187 @@
+// Programs of the host on the nodes of a real kernel: needs an image (viaduct kernel build), no
+// privilege.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "kernel/agent_client.h"
+#include "kernel/calendar.h"
+#include "kernel/companions.h"
+#include "kernel/control_nic.h"
+#include "kernel/event_queue.h"
+#include "kernel/image.h"
+#include "kernel/program_client.h"
+
+namespace viaduct::kernel {
+namespace {
+
+using testing::HasSubstr;
+
+// What became of a program.
+struct Told {
+  int error_number = -1;
+  std::string words, output, errors;
+  int status = -1;
+  Instant ended;
+};
+
+// Two nodes of one guest, without interfaces.
+class ProgramsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      options_.image = FindImage("");
+      options_.init = FindCompanion("viaduct-guest");
+      options_.preload = FindCompanion("libviaduct-random.so");
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+    options_.boot_parameters = {"VIADUCT_CONTROL_MTU=" + std::to_string(ControlNic::kMtu)};
+    Guest& guest = calendar_.AddGuest("guest", [this](const GuestEndpoints& endpoints) {
+      return GuestProcess(options_, endpoints);
+    });
+    control_ = std::make_unique<ControlNic>(calendar_, guest);
+    agent_ = std::make_unique<AgentClient>(*control_, [this](std::function<void()> action) {
+      calendar_.Schedule(calendar_.Present(), std::move(action));
+    });
+    programs_ = std::make_unique<ProgramClient>(*agent_);
+    for (const char* name : {"a", "b"}) nodes_.push_back(agent_->CreateNode(name));
+    calendar_.Boot();
+  }
+
+  uint32_t Start(ProgramRequest request, Told* told) {
+    if (request.node == 0) request.node = nodes_[0];
+    if (request.environment.empty()) request.environment = DefaultEnvironment();
+    ProgramEvents events;
+    events.started = [told](int error_number, const std::string& words) {
+      told->error_number = error_number;
+      told->words = words;
+    };
+    events.output = [told](int descriptor, std::span<const std::byte> bytes) {
+      std::string& text = descriptor == 1 ? told->output : told->errors;
+      text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    };
+    events.exited = [this, told](int status) {
+      told->status = status;
+      told->ended = queue_.Now();
+    };
+    return programs_->Start(request, events);
+  }
+  Told Run(ProgramRequest request, Duration time = Duration::Seconds(10)) {
+    Told told;
+    Start(std::move(request), &told);
+    queue_.RunUntil(queue_.Now() + time);
+    return told;
+  }
+  Told Shell(const std::string& script, uint32_t node = 0) {
+    ProgramRequest request;
+    request.node = node;
+    request.words = {"sh", "-c", script};
+    return Run(request);
+  }
+
+  GuestOptions options_;
+  EventQueue queue_;
+  Calendar calendar_{queue_, {.patience = Duration::Seconds(20)}};
+  std::unique_ptr<ControlNic> control_;
+  std::unique_ptr<AgentClient> agent_;
+  std::unique_ptr<ProgramClient> programs_;
+  std::vector<uint32_t> nodes_;
+};
+
+TEST_F(ProgramsTest, OutputAndStatusComeBack) {
+  const Told told = Shell("echo out; echo err >&2; exit 3");
+  EXPECT_EQ(told.error_number, 0);
+  EXPECT_EQ(told.output, "out\n");
+  EXPECT_EQ(told.errors, "err\n");
+  EXPECT_EQ(told.status, W_EXITCODE(3, 0));
+}
+
+TEST_F(ProgramsTest, SleepTakesVirtualTimeOnly) {
+  const Told told = Run({.words = {"sleep", "3600"}}, Duration::Seconds(4000));
+  EXPECT_EQ(told.status, 0);
+  EXPECT_GE(told.ended, Instant() + Duration::Seconds(3600));
+  EXPECT_LT(told.ended, Instant() + Duration::Milliseconds(3'600'100));
+}
+
+TEST_F(ProgramsTest, MissingProgramAndFolderAreErrors) {
+  const Told program = Run({.words = {"no-such-program"}});
+  EXPECT_EQ(program.error_number, ENOENT);
+  EXPECT_THAT(program.words, HasSubstr("no-such-program"));
+  const Told folder = Run({.words = {"true"}, .folder = "/no/such/folder"});
+  EXPECT_EQ(folder.error_number, ENOENT);
+  EXPECT_THROW(programs_->Start({}, {}), UsageError);
+}
+
+TEST_F(ProgramsTest, ArgumentsEnvironmentAndFolderArrive) {
+  const Told told = Run({.words = {"sh", "-c", "echo $1,$2; env | sort; pwd", "sh", "a b", ""},
+                         .environment = {"PATH=/bin", "X=1 2"},
+                         .folder = "/usr"});
+  EXPECT_EQ(told.output, "a b,\nPATH=/bin\nPWD=/usr\nX=1 2\n/usr\n");
+}
+
+TEST_F(ProgramsTest, ThousandsOfLinesArriveWhole) {
+  const Told told = Shell("seq 1 100000 | sha256sum; seq 1 100000");
+  EXPECT_EQ(told.output.size(), 588895U + 68U);
+}
+
+TEST_F(ProgramsTest, WhatIsWrittenStaysOnTheNode) {
+  const auto file = std::filesystem::temp_directory_path() / "viaduct-programs-test";
+  std::ofstream(file) << "host\n";
+  const std::string name = file.string();
+  EXPECT_EQ(Shell("cat " + name + "; echo node > " + name + "; cat " + name).output,
+            "host\nnode\n");
+  EXPECT_EQ(Shell("cat " + name).output, "node\n") << "a later program of the node sees it";
+  EXPECT_EQ(Shell("cat " + name, nodes_[1]).output, "host\n") << "another node does not";
+  std::string line;
+  std::getline(std::ifstream(file), line);
+  EXPECT_EQ(line, "host") << "nor does the host";
+  std::filesystem::remove(file);
+}
+
+TEST_F(ProgramsTest, NodesHaveTheirNamesAndNetworks) {
+  EXPECT_EQ(Shell("hostname; ip -br link | cut -d' ' -f1", nodes_[1]).output, "b\nlo\n");
+  EXPECT_EQ(Shell("ls /sys/class/net | grep -c eth0").output, "0\n")
+      << "the guest's own is not seen";
+}
+
+TEST_F(ProgramsTest, SignalEndsItWithWhatItStarted) {
+  Told told;
+  const uint32_t program = Start({.words = {"sh", "-c", "sleep 1000 & wait"}}, &told);
+  queue_.Schedule(queue_.Now() + Duration::Seconds(1),
+                  [&] { programs_->Signal(program, SIGTERM); });
+  queue_.RunUntil(queue_.Now() + Duration::Seconds(2));
+  EXPECT_TRUE(WIFSIGNALED(told.status));
+  EXPECT_EQ(DescribeStatus(told.status), "killed by signal 15 (Terminated)");
+  EXPECT_EQ(Shell("ps ax | grep -c '[s]leep 1000'").output, "0\n");
+}
+
+TEST_F(ProgramsTest, InputIsReadUntilItsEnd) {
+  Told told;
+  const uint32_t program = Start({.words = {"tr", "a-z", "A-Z"}, .input = true}, &told);
+  programs_->Write(program, std::as_bytes(std::span("hello\n", 6)));
+  queue_.RunUntil(queue_.Now() + Duration::Seconds(1));
+  EXPECT_EQ(told.status, -1);
+  programs_->Write(program, {});
+  queue_.RunUntil(queue_.Now() + Duration::Seconds(1));
+  EXPECT_EQ(told.output, "HELLO\n");
+  EXPECT_EQ(told.status, 0);
+}
+
+TEST_F(ProgramsTest, TerminalIsOne) {
+  const Told told = Run({.words = {"sh", "-c", "tty && stty -echo"}, .terminal = true});
+  EXPECT_EQ(told.words, "");
+  EXPECT_THAT(told.output, HasSubstr("/dev/pts/"));
+  EXPECT_EQ(told.status, 0);
+}
+
+}  // namespace
+}  // namespace viaduct::kernel
