@@ -11,6 +11,7 @@
 #include "engine/clock.h"
 #include "engine/loop.h"
 #include "engine/read_file.h"
+#include "engine/trace_file.h"
 
 namespace viaduct::engine {
 namespace {
@@ -93,15 +94,11 @@ class Engine::Impl {
       receivers_[i]->AddReceiver(i, ports_[i].get());
       senders_[i]->AddSender(i, ports_[i].get());
     }
-    for (size_t i = 0; i < config_.pairs.size(); ++i) {
-      const Pair& pair = config_.pairs[i];
-      for (size_t j = 0; j <= pair.classes.size(); ++j) {
-        receivers_[pair.a.port]->AddPipeline(i, j, Direction::kUp);
-      }
-      for (size_t j = 0; j <= pair.classes.size(); ++j) {
-        receivers_[pair.b.port]->AddPipeline(i, j, Direction::kDown);
-      }
-    }
+    if (config_.trace) OpenTrace(*config_.trace);
+    uint32_t index = 0;
+    ForEachPipeline([&](size_t pair, size_t class_index, Direction direction) {
+      LoopOf(pair, direction).AddPipeline(pair, class_index, direction, index++);
+    });
   }
 
   ~Impl() { Stop(); }
@@ -133,10 +130,9 @@ class Engine::Impl {
       }
       if (pair->classes[class_index++].name == change.class_name) break;
     }
-    const bool up = change.direction == Direction::kUp;
     Try(change.spec);
-    Loop& loop = *receivers_[up ? pair->a.port : pair->b.port];
     const auto index = static_cast<size_t>(pair - config_.pairs.begin());
+    Loop& loop = LoopOf(index, change.direction);
     loop.Do([&] { loop.Change(index, class_index, change.direction, change.spec); });
   }
 
@@ -146,6 +142,7 @@ class Engine::Impl {
       statistics.ports.push_back({config_.ports[i], {}, 0, true});
     }
     for (const auto& loop : loops_) loop->Do([&] { loop->AddTo(statistics); });
+    if (trace_) statistics.trace_lost = trace_->lost();
     const std::scoped_lock lock(ports_mutex_);
     for (size_t i = 0; i < ports_.size(); ++i) {
       statistics.ports[i].counters = ports_[i]->Counters();
@@ -163,6 +160,38 @@ class Engine::Impl {
   }
 
  private:
+  Loop& LoopOf(size_t pair, Direction direction) {
+    const Pair& entry = config_.pairs[pair];
+    return *receivers_[direction == Direction::kUp ? entry.a.port : entry.b.port];
+  }
+
+  // In the order of the trace's interfaces.
+  template <class Use>
+  void ForEachPipeline(Use use) const {
+    for (size_t i = 0; i < config_.pairs.size(); ++i) {
+      for (const Direction direction : {Direction::kUp, Direction::kDown}) {
+        for (size_t j = 0; j <= config_.pairs[i].classes.size(); ++j) use(i, j, direction);
+      }
+    }
+  }
+
+  void OpenTrace(const std::string& file) {
+    const bool json = file.ends_with(".jsonl");
+    if (!json && !file.ends_with(".pcapng")) {
+      throw UsageError(fmt::format("trace {}: give a file that ends in .jsonl or .pcapng", file));
+    }
+    const auto format = json ? path::TraceFormat::kJsonLines : path::TraceFormat::kPcapng;
+    std::vector<std::string> names;
+    ForEachPipeline([&](size_t pair, size_t class_index, Direction direction) {
+      const Pair& entry = config_.pairs[pair];
+      names.push_back(PipelineName(
+          entry.name, class_index == 0 ? "" : entry.classes[class_index - 1].name, direction));
+    });
+    trace_ = std::make_unique<TraceFile>(file);
+    trace_->Write(path::TraceHeader(format, names));
+    for (const auto& loop : loops_) loop->SetTrace(trace_.get(), format);
+  }
+
   // What is wrong with a SPEC or its files shows here, on the caller's thread; the loop then finds
   // the files in the page cache.
   void Try(const path::Spec& spec) {
@@ -180,6 +209,7 @@ class Engine::Impl {
   SystemClock clock_;
   MemoryBudget budget_;
   std::vector<size_t> thread_of_;  // by side
+  std::unique_ptr<TraceFile> trace_;
   std::vector<std::unique_ptr<Loop>> loops_;
   std::vector<Loop*> receivers_, senders_;  // by port
   std::vector<std::thread> threads_;

@@ -51,8 +51,9 @@ struct Statistics {
   Histogram lateness;  // ns between a packet's due instant and its hand-over to the port
   int64_t memory_used = 0, memory_peak = 0;
   int64_t spilled_bytes = 0, spilled_peak = 0;
-  std::string
-      spill_trouble;  // what a disk last complained of ("DIRECTORY: No space left on device")
+  // What a disk last complained of: "DIRECTORY: No space left on device".
+  std::string spill_trouble;
+  uint64_t trace_lost = 0;  // fates that did not get into the trace file: disk too slow or full
 };
 
 class Engine {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <thread>
 
 #include "base/clock.h"
@@ -57,6 +58,7 @@ class EngineRootTest : public testing::Test {
                               {}});
     }
     config.threads = threads;
+    config.trace = trace_;
     config.memory = 16 << 20;
     auto engine = std::make_unique<Engine>(std::move(config), std::move(ports));
     engine->Start();
@@ -79,6 +81,7 @@ class EngineRootTest : public testing::Test {
   }
 
   std::optional<io::TestNamespace> namespace_;
+  std::optional<std::string> trace_;
 };
 
 TEST_F(EngineRootTest, TwoThreadsOneDirectionEachWhileOthersReadAndChange) {
@@ -138,6 +141,24 @@ TEST_F(EngineRootTest, AnInterfaceThatVanishesUnderLoadStopsNoOther) {
   SendMany(a, 50);
   ExpectMany(b, 50);
   EXPECT_TRUE(engine->Read().ports[1].up);
+}
+
+TEST_F(EngineRootTest, TracesEveryFate) {
+  const std::string file = testing::TempDir() + "engine_root_test.jsonl";
+  trace_ = file;
+  auto engine = Start(1, 2, "loss=list:2");
+  io::RingPort a = Far(0), b = Far(1);
+  SendMany(a, 3);
+  EXPECT_EQ(io::ReceiveDescribed(b, 2).size(), 2u);
+  engine.reset();
+  std::ifstream text(file);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_THAT(lines[0], HasSubstr("\"pipeline\":\"p0/up\",\"number\":1"));
+  EXPECT_THAT(lines[0], HasSubstr("delivered"));
+  EXPECT_THAT(lines[1], HasSubstr("lost"));
+  std::remove(file.c_str());
 }
 
 TEST_F(EngineRootTest, AnInterfaceTakenDownAndUpGoesOn) {

@@ -90,7 +90,7 @@ void Loop::AddSender(size_t port, io::AnyPort* to) {
   senders_.back().pending.reserve(kMostPending + kBurst);
 }
 
-void Loop::AddPipeline(size_t pair, size_t class_index, Direction direction) {
+void Loop::AddPipeline(size_t pair, size_t class_index, Direction direction, uint32_t index) {
   const Pair& entry = config_.pairs[pair];
   const bool up = direction == Direction::kUp;
   const auto place = [](const auto& sides, size_t port) {
@@ -116,7 +116,14 @@ void Loop::AddPipeline(size_t pair, size_t class_index, Direction direction) {
       return std::make_unique<SpillFifo>(pool_, *disks_, config_.memory);
     };
   }
+  const std::string name = options.name;
   lane.pipeline = std::make_unique<path::Pipeline>(spec, pool_, std::move(options));
+  if (trace_ != nullptr) {
+    lane.trace = std::make_unique<path::FateTrace>(
+        trace_format_, name, index, pool_, clock_.Realtime() - clock_.Now(),
+        [file = trace_](std::string_view piece) { file->Write(piece); });
+    lane.pipeline->SetObserver(lane.trace.get());
+  }
   const auto id = static_cast<uint32_t>(lanes_.size());
   if (class_index == 0) first_lane_[2 * pair + (up ? 0 : 1)] = id;
   receivers_[lane.receiver].lanes.push_back(id);

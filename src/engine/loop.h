@@ -23,9 +23,11 @@
 #include "engine/event_heap.h"
 #include "engine/frame_pool.h"
 #include "engine/spill_disks.h"
+#include "engine/trace_file.h"
 #include "engine/waiter.h"
 #include "io/port.h"
 #include "io/super_frame.h"
+#include "path/fate_trace.h"
 #include "path/pipeline.h"
 
 namespace viaduct::engine {
@@ -39,9 +41,14 @@ class Loop {
   // The ports are not owned; both sides of one may belong to one loop or to two.
   void AddReceiver(size_t port, io::AnyPort* from);
   void AddSender(size_t port, io::AnyPort* to);
+  // Before the pipelines: every packet's fate goes to `file`, which must outlive the loop.
+  void SetTrace(TraceFile* file, path::TraceFormat format) {
+    trace_ = file;
+    trace_format_ = format;
+  }
   // After the ports: one direction of a class of a pair (0: what no class matches). Throws
-  // UsageError where the SPEC's files are wrong.
-  void AddPipeline(size_t pair, size_t class_index, Direction direction);
+  // UsageError where the SPEC's files are wrong. `index`: among all of the engine, in the trace.
+  void AddPipeline(size_t pair, size_t class_index, Direction direction, uint32_t index);
 
   bool HasWork() const { return !lanes_.empty(); }
   // Forwards on the calling thread until Stop(). `cpu`: where to be pinned; -1: nowhere.
@@ -76,6 +83,7 @@ class Loop {
     size_t pair = 0, class_index = 0;
     Direction direction = Direction::kUp;
     uint32_t receiver = 0, sender = 0;  // indices of this loop's
+    std::unique_ptr<path::FateTrace> trace;
     std::unique_ptr<path::Pipeline> pipeline;
     Instant reached;       // the pipeline's own time
     bool touched = false;  // frames were pushed since its next event was looked up
@@ -131,6 +139,8 @@ class Loop {
   StampMapper mapper_;
   io::SuperFrameSplitter splitter_;
 
+  TraceFile* trace_ = nullptr;
+  path::TraceFormat trace_format_ = path::TraceFormat::kJsonLines;
   std::vector<Receiver> receivers_;
   std::vector<Sender> senders_;
   std::vector<Lane> lanes_;

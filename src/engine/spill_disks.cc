@@ -61,7 +61,10 @@ SpillDisks::Sizes SpillDisks::SizesFor(int64_t memory, size_t queues) {
 
 SpillDisks::SpillDisks(const std::vector<std::string>& directories, size_t block_bytes,
                        size_t blocks, MemoryBudget& budget)
-    : budget_(budget), block_bytes_(block_bytes), blocks_(blocks) {
+    : budget_(budget),
+      block_bytes_(block_bytes),
+      blocks_(blocks),
+      kept_for_reading_(std::max<size_t>(1, blocks / 4)) {
   for (const std::string& directory : directories) {
     disks_.push_back({directory, OpenUnnamed(directory), 0, false, {}});
   }
@@ -98,7 +101,8 @@ SpillDisks::~SpillDisks() {
 }
 
 SpillBlock* SpillDisks::NewBlock() {
-  if (buffers_.empty()) return nullptr;
+  // What is on disk must be able to come back, even if what is here cannot leave (a full disk).
+  if (buffers_.size() <= kept_for_reading_) return nullptr;
   auto* const block = new SpillBlock;
   block->memory = buffers_.back();
   buffers_.pop_back();

@@ -60,13 +60,12 @@ class SpillDisks {
   static Sizes SizesFor(int64_t memory, size_t queues);
 
   size_t block_bytes() const { return block_bytes_; }
-  // An empty block in memory; nullptr when all buffers are in use.
+  // An empty block in memory; nullptr when all buffers for writing are in use.
   SpillBlock* NewBlock();
   // The block is full: writes it when it can.
   void Write(SpillBlock* block);
   // Brings a block that is on disk back; does nothing when all buffers are in use.
   void Read(SpillBlock* block);
-  // Stays in memory after all if it has not left yet: it will be needed soon.
   void Release(SpillBlock* block);  // nobody needs it any more
 
   // Takes note of what has been written and read; returns how many blocks.
@@ -102,6 +101,7 @@ class SpillDisks {
   MemoryBudget& budget_;
   size_t block_bytes_;
   size_t blocks_;
+  size_t kept_for_reading_;  // buffers
   std::byte* memory_ = nullptr;
   std::vector<std::byte*> buffers_;  // not in use
   std::vector<Disk> disks_;
