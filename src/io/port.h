@@ -69,7 +69,7 @@ class AnyPort {
   virtual PortCounters Counters() = 0;
   // Any thread; a few system calls. Whether frames can pass: the interface is there, up, and has a
   // carrier. Ports that cannot tell say yes.
-  virtual bool Up() = 0;
+  virtual bool Up() { return true; }
 };
 
 template <Port P>
