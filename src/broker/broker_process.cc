@@ -29,6 +29,7 @@
 #include "broker/spawn.h"
 #include "lab/record.h"
 #include "sys/process.h"
+#include "sys/unix_socket.h"
 
 namespace viaduct::broker {
 namespace {
@@ -119,18 +120,6 @@ uint32_t IdOf(const char* variable, uint32_t otherwise) {
   return static_cast<uint32_t>(ParseInteger(text, 0, 0xFFFFFFFE));
 }
 
-sockaddr_un AddressOf(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) throw UsageError("path too long: " + path);
-  std::memcpy(address.sun_path, path.c_str(), path.size());
-  return address;
-}
-
-UniqueFd NewSocket(int type) {
-  return UniqueFd(SystemCall("socket AF_UNIX", socket(AF_UNIX, type | SOCK_CLOEXEC, 0)));
-}
-
 }  // namespace
 
 Identity InvokingUser() {
@@ -197,32 +186,12 @@ std::string ControlSocketPath(const std::string& lab) {
   return fmt::format("{}/{}/control", lab::kRecordRoot, lab);
 }
 
-UniqueFd ListenAt(const std::string& path, const Identity& owner, int type) {
-  UniqueFd listener = NewSocket(type);
-  const sockaddr_un address = AddressOf(path);
-  unlink(path.c_str());
-  SystemCall("bind " + path,
-             bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address));
-  SystemCall("chown " + path, chown(path.c_str(), owner.uid, owner.gid));
-  SystemCall("chmod " + path, chmod(path.c_str(), 0600));
-  SystemCall("listen " + path, listen(listener.get(), 16));
-  return listener;
-}
-
-UniqueFd ConnectAt(const std::string& path, int type) {
-  UniqueFd socket = NewSocket(type);
-  const sockaddr_un address = AddressOf(path);
-  SystemCall("connect to " + path,
-             connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address));
-  return socket;
-}
-
 UniqueFd ConnectToSocket(const std::string& lab) {
   if (lab.empty() || lab.find('/') != std::string::npos) {
     throw UsageError("\"" + lab + "\" is no name of a lab");
   }
   try {
-    return ConnectAt(ControlSocketPath(lab));
+    return sys::ConnectAt(ControlSocketPath(lab), SOCK_SEQPACKET);
   } catch (const SystemError& error) {
     const int cause = error.error_number();
     if (cause == ENOENT || cause == ENOTDIR || cause == ECONNREFUSED) {

@@ -1,7 +1,6 @@
 // How a broker comes to be, and how others find it.
 #pragma once
 
-#include <sys/socket.h>
 #include <sys/types.h>
 
 #include <optional>
@@ -40,10 +39,6 @@ void ReapBroker(int pid);
 
 // Where the broker of a detached lab listens.
 std::string ControlSocketPath(const std::string& lab);
-// A listening UNIX socket of this type that the owner and root may connect to.
-UniqueFd ListenAt(const std::string& path, const Identity& owner, int type = SOCK_SEQPACKET);
-// Throws SystemError.
-UniqueFd ConnectAt(const std::string& path, int type = SOCK_SEQPACKET);
 // UsageError where no such lab is up.
 UniqueFd ConnectToSocket(const std::string& lab);
 

@@ -3,21 +3,22 @@
 #include <cstdint>
 
 #include "base/error.h"
-#include "cli/path_protocol.h"
 #include "cli/path_schedule.h"
+#include "engine/control_protocol.h"
 
 using namespace viaduct;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  cli::LineBuffer lines(256);
+  engine::LineBuffer lines(256);
   // In two parts, as a socket may deliver them.
   if (lines.Add(text.substr(0, size / 2)) && lines.Add(text.substr(size / 2))) {
     while (const auto line = lines.Next()) {
       try {
-        const auto request = cli::ParseRequest(*line);
-        const auto encoded = cli::EncodeRequest(request);
-        if (cli::EncodeRequest(cli::ParseRequest(encoded.dump())) != encoded) __builtin_trap();
+        const auto request = engine::ParseRequest(*line);
+        const auto encoded = engine::EncodeRequest(request);
+        if (engine::EncodeRequest(engine::ParseRequest(encoded.dump())) != encoded)
+          __builtin_trap();
       } catch (const UsageError&) {
       }
     }

@@ -8,10 +8,12 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/units.h"
+#include "broker/lab_engine.h"
 #include "cli/path_commands.h"
-#include "cli/path_control.h"
 #include "cli/path_record.h"
 #include "cli/path_report.h"
+#include "engine/control.h"
+#include "lab/record.h"
 #include "run/loop.h"
 #include "run/table.h"
 
@@ -20,27 +22,40 @@ namespace {
 
 using nlohmann::json;
 
+// Of a lab whose links have SPECs.
+std::string EngineSocket(const lab::RunInfo& run) {
+  if (run.engine_alive) return broker::EngineSocketPath(run.lab);
+  if (run.engine_pid != 0) throw Error("the path engine of lab " + run.lab + " died");
+  throw UsageError("lab " + run.lab + " has no link with a SPEC");
+}
+
 // How set and stats name a path.
 struct Choice {
   std::string name, pair;
   std::vector<std::string> between;
 
   void AddTo(CLI::App& command) {
-    command.add_option("NAME", name, "the path; may be left out when one runs here");
+    command.add_option("NAME", name,
+                       "the path, or the lab; may be left out when one path runs here");
     command.add_option("--between", between, "the one between these interfaces")->expected(2);
   }
   std::string Pair() const {
     return !pair.empty() ? pair : between.empty() ? "" : between[0] + "-" + between[1];
   }
-  std::string Socket() const { return FindPath(name, Pair()).control_socket(); }
+  std::string Socket() const {
+    for (const lab::RunInfo& run : lab::ListRuns()) {
+      if (!name.empty() && run.lab == name && run.alive) return EngineSocket(run);
+    }
+    return FindPath(name, Pair()).control_socket();
+  }
 };
 
-void Set(const Choice& choice, const ControlRequest& given) {
+void Set(const Choice& choice, const engine::ControlRequest& given) {
   if (!given.up && !given.down) throw UsageError("nothing to set: give --up SPEC, --down SPEC");
-  ControlRequest request = given;
-  request.kind = ControlRequest::Kind::kSet;
+  engine::ControlRequest request = given;
+  request.kind = engine::ControlRequest::Kind::kSet;
   if (!choice.Pair().empty()) request.pair = choice.Pair();
-  Ask(choice.Socket(), request);
+  engine::Ask(choice.Socket(), request);
 }
 
 struct Format {
@@ -68,7 +83,7 @@ void Stats(const Choice& choice, const Format& format) {
   const Duration interval = ParseDuration(format.interval);
   const std::string socket = choice.Socket();
   const auto print = [&] {
-    const json answer = Ask(socket, {});
+    const json answer = engine::Ask(socket, {});
     PrintStatistics(answer.at("stats"), format);
   };
   print();
@@ -133,7 +148,7 @@ void AddPathSet(CLI::App& path, Invocation&) {
       "that cannot be changes nothing.\n"
       "Example:\n  viaduct path set --between eth1 eth2 --up \"delay=50ms rate=none\"");
   command->callback([options] {
-    ControlRequest request;
+    engine::ControlRequest request;
     request.class_name = options->class_name;
     if (!options->up.empty()) request.up = options->up.front();
     if (!options->down.empty()) request.down = options->down.front();

@@ -1,18 +1,18 @@
 // Live changes, schedules and the control protocol, without an engine.
-#include "cli/path_live.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "cli/path_protocol.h"
 #include "cli/path_schedule.h"
+#include "engine/control_protocol.h"
+#include "engine/live_path.h"
 #include "path/spec.h"
 
 namespace viaduct::cli {
 namespace {
 
-using engine::Change, engine::Direction;
+using engine::Change, engine::ControlRequest, engine::Direction, engine::EncodeRequest,
+    engine::LineBuffer, engine::LivePath, engine::ParseRequest, engine::Target;
 using testing::HasSubstr;
 
 template <class Work>

@@ -10,11 +10,6 @@
 
 namespace viaduct::cli {
 
-// "pipelines", "ports", "memory", "timing" and "verdict" ("VOID" where p99 of the lateness is over
-// the limit). The keys are documented in docs/path.md.
-nlohmann::json DescribeStatistics(const engine::Statistics& statistics,
-                                  std::optional<Duration> lateness_limit);
-
 // The table that `viaduct path` ends with; the last line is the timing.
 std::string StatisticsTable(const nlohmann::json& statistics);
 

@@ -26,8 +26,8 @@ std::string Trimmed(std::string_view text) {
   return std::string(text.substr(first, text.find_last_not_of(kWhiteSpace) - first + 1));
 }
 
-Target ParseTarget(std::string_view pair, std::string_view direction) {
-  Target target;
+engine::Target ParseTarget(std::string_view pair, std::string_view direction) {
+  engine::Target target;
   // A pair's own name may hold a slash nowhere: interfaces have none.
   const size_t slash = pair.find('/');
   target.pair = pair.substr(0, slash);
@@ -125,7 +125,7 @@ const ScheduledChange& SchedulePlayer::Take() {
   return schedule_.changes[next_++];
 }
 
-void Perform(const ScheduledChange& change, LivePath& live) {
+void Perform(const ScheduledChange& change, engine::LivePath& live) {
   if (change.kind == ScheduledChange::Kind::kSpec) {
     live.Set(change.target, change.spec);
   } else {

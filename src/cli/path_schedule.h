@@ -16,14 +16,14 @@
 #include <vector>
 
 #include "base/time.h"
-#include "cli/path_live.h"
+#include "engine/live_path.h"
 
 namespace viaduct::cli {
 
 struct ScheduledChange {
   enum class Kind { kSpec, kLinkDown, kLinkUp };
   Duration at;
-  Target target;
+  engine::Target target;
   Kind kind = Kind::kSpec;
   std::string spec;  // kSpec
   int line = 0;
@@ -53,6 +53,6 @@ class SchedulePlayer {
 };
 
 // Does what the change says.
-void Perform(const ScheduledChange& change, LivePath& live);
+void Perform(const ScheduledChange& change, engine::LivePath& live);
 
 }  // namespace viaduct::cli

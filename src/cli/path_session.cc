@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <linux/capability.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,18 +16,20 @@
 #include "base/error.h"
 #include "broker/broker_process.h"
 #include "cli/guardian.h"
-#include "cli/path_control.h"
 #include "cli/path_interfaces.h"
-#include "cli/path_live.h"
 #include "cli/path_record.h"
 #include "cli/path_report.h"
 #include "engine/classifier.h"
+#include "engine/control.h"
+#include "engine/describe.h"
 #include "engine/engine.h"
+#include "engine/live_path.h"
 #include "run/loop.h"
 #include "run/progress.h"
 #include "sys/link.h"
 #include "sys/netns.h"
 #include "sys/process.h"
+#include "sys/unix_socket.h"
 
 namespace viaduct::cli {
 namespace {
@@ -124,7 +127,8 @@ class Session {
   void StartEngine() {
     std::vector<std::unique_ptr<io::AnyPort>> ports;
     for (TakenInterface& interface : interfaces_) ports.push_back(interface.OpenPort());
-    listener_ = broker::ListenAt(info_.control_socket(), broker::InvokingUser(), SOCK_STREAM);
+    const broker::Identity user = broker::InvokingUser();
+    listener_ = sys::ListenAt(info_.control_socket(), user.uid, user.gid, SOCK_STREAM);
     monitor_ = std::make_unique<sys::LinkMonitor>(sys::OpenCurrentNamespace().get());
     BecomeUserWithNetworkPrivileges();
     engine::Config config = options_.config;
@@ -135,8 +139,10 @@ class Session {
   }
 
   void Forward(run::Loop& loop) {
-    const ControlServer server(loop, std::move(listener_),
-                               [this](const ControlRequest& request) { return Serve(request); });
+    engine::ControlServer server(
+        std::move(listener_),
+        [this](const engine::ControlRequest& request) { return Serve(request); });
+    loop.Watch(server.Fd(), [&server] { server.Serve(); });
     loop.Watch(monitor_->Fd(), [this] { LookAtLinks(); });
     PlanSchedule(loop);
     PlanStatus(loop);
@@ -151,15 +157,9 @@ class Session {
     loop.IgnoreSignals();
   }
 
-  json Serve(const ControlRequest& request) {
-    if (request.kind == ControlRequest::Kind::kStats) return {{"stats", Describe()}};
-    const auto& pairs = options_.config.pairs;
-    if (!request.pair && pairs.size() > 1) {
-      throw UsageError(fmt::format("this path has {} pairs; say which ({})", pairs.size(),
-                                   fmt::join(info_.pairs, ", ")));
-    }
-    live_.Set(request.pair.value_or(pairs.front().name), request.class_name,
-              request.up ? &*request.up : nullptr, request.down ? &*request.down : nullptr);
+  json Serve(const engine::ControlRequest& request) {
+    if (request.kind == engine::ControlRequest::Kind::kStats) return {{"stats", Describe()}};
+    engine::PerformSet(request, options_.config, live_);
     return json::object();
   }
 
@@ -222,7 +222,7 @@ class Session {
   }
 
   json Describe() {
-    json object = DescribeStatistics(engine_->Read(), options_.lateness_limit);
+    json object = engine::DescribeStatistics(engine_->Read(), options_.lateness_limit);
     object["name"] = info_.name;
     object["seed"] = options_.config.seed;
     object["started"] = info_.created;
@@ -237,7 +237,7 @@ class Session {
   UniqueFd listener_;
   std::unique_ptr<sys::LinkMonitor> monitor_;
   std::unique_ptr<engine::Engine> engine_;
-  LivePath live_;
+  engine::LivePath live_;
   std::optional<SchedulePlayer> player_;
   Instant started_;
 };

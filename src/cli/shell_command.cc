@@ -27,6 +27,7 @@
 #include "cli/guardian.h"
 #include "cli/path_report.h"
 #include "cli/shell_network.h"
+#include "engine/describe.h"
 #include "engine/engine.h"
 #include "io/ring_port.h"
 #include "path/spec.h"
@@ -193,7 +194,7 @@ void AwaitStart(int connection) {
 
 void Report(const Options& options, const Invocation& invocation, const engine::Engine& engine,
             uint64_t seed) {
-  nlohmann::json result = DescribeStatistics(engine.Read(), std::nullopt);
+  nlohmann::json result = engine::DescribeStatistics(engine.Read(), std::nullopt);
   result["seed"] = seed;
   if (options.verbose) std::fputs(StatisticsTable(result).c_str(), stderr);
   if (options.json_file.empty()) return;

@@ -1,0 +1,139 @@
+#include "engine/control.h"
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include <array>
+#include <cerrno>
+#include <vector>
+
+#include "base/error.h"
+#include "sys/unix_socket.h"
+
+namespace viaduct::engine {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kMaxConnections = 64;
+// An answer must fit, because sending never waits for a client.
+constexpr int kSendBuffer = 4 << 20;
+
+json Refusal(const std::string& message, ExitStatus status) {
+  return {{"ok", false}, {"error", message}, {"status", static_cast<int>(status)}};
+}
+
+void Watch(int epoll, int fd) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.fd = fd;
+  SystemCall("epoll_ctl", epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event));
+}
+
+}  // namespace
+
+ControlServer::ControlServer(UniqueFd listener, Handler handler)
+    : listener_(std::move(listener)),
+      handler_(std::move(handler)),
+      epoll_(SystemCall("epoll_create1", epoll_create1(EPOLL_CLOEXEC))) {
+  Watch(epoll_.get(), listener_.get());
+}
+
+void ControlServer::Accept() {
+  UniqueFd socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!socket || connections_.size() >= kMaxConnections) return;
+  // As much as the machine allows where this needs a privilege.
+  if (setsockopt(socket.get(), SOL_SOCKET, SO_SNDBUFFORCE, &kSendBuffer, sizeof kSendBuffer) != 0) {
+    setsockopt(socket.get(), SOL_SOCKET, SO_SNDBUF, &kSendBuffer, sizeof kSendBuffer);
+  }
+  const int fd = socket.get();
+  Watch(epoll_.get(), fd);
+  connections_[fd].socket = std::move(socket);
+}
+
+void ControlServer::Serve() {
+  std::array<epoll_event, kMaxConnections> events;
+  const int count = epoll_wait(epoll_.get(), events.data(), events.size(), 0);
+  for (int i = 0; i < count; ++i) {
+    if (events[i].data.fd == listener_.get()) {
+      Accept();
+    } else {
+      Serve(events[i].data.fd);
+    }
+  }
+}
+
+void ControlServer::Serve(int fd) {
+  if (!Read(connections_.at(fd))) connections_.erase(fd);  // closing it ends the watch, too
+}
+
+// False: the connection is over.
+bool ControlServer::Read(Connection& connection) {
+  std::array<char, 16384> buffer;
+  const ssize_t got = recv(connection.socket.get(), buffer.data(), buffer.size(), 0);
+  if (got < 0) return errno == EAGAIN || errno == EINTR;
+  if (got == 0) return false;
+  const bool whole = connection.lines.Add({buffer.data(), static_cast<size_t>(got)});
+  while (const auto line = connection.lines.Next()) {
+    if (!Answer(connection, *line)) return false;
+  }
+  return whole;
+}
+
+bool ControlServer::Answer(Connection& connection, const std::string& line) {
+  json answer;
+  try {
+    answer = handler_(ParseRequest(line));
+    answer["ok"] = true;
+  } catch (const Error& error) {
+    answer = Refusal(error.what(), error.status());
+  }
+  const std::string text = answer.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  const ssize_t sent =
+      send(connection.socket.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  return sent == static_cast<ssize_t>(text.size());
+}
+
+void PerformSet(const ControlRequest& request, const Config& config, LivePath& live) {
+  if (!request.pair && config.pairs.size() > 1) {
+    std::vector<std::string> names;
+    for (const Pair& pair : config.pairs) names.push_back(pair.name);
+    throw UsageError(fmt::format("this path has {} pairs; say which ({})", names.size(),
+                                 fmt::join(names, ", ")));
+  }
+  live.Set(request.pair.value_or(config.pairs.front().name), request.class_name,
+           request.up ? &*request.up : nullptr, request.down ? &*request.down : nullptr);
+}
+
+json Ask(const std::string& socket_path, const ControlRequest& request) {
+  UniqueFd socket;
+  try {
+    socket = sys::ConnectAt(socket_path, SOCK_STREAM);
+  } catch (const SystemError& error) {
+    if (error.error_number() != ENOENT && error.error_number() != ECONNREFUSED) throw;
+    throw UsageError("this path has just ended");
+  }
+  const timeval patience{10, 0};
+  setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  const std::string text = EncodeRequest(request).dump() + "\n";
+  SystemCall("ask the path", send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL));
+  LineBuffer lines(kMaxAnswerLine);
+  std::array<char, 65536> buffer;
+  for (;;) {
+    const ssize_t got = recv(socket.get(), buffer.data(), buffer.size(), 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) throw Error("the path has ended, or does not answer");
+    if (!lines.Add({buffer.data(), static_cast<size_t>(got)})) throw Error("too long an answer");
+    const auto line = lines.Next();
+    if (!line) continue;
+    json answer = json::parse(*line, nullptr, false);
+    if (!answer.is_object()) throw Error("the path's answer is malformed");
+    if (answer.value("ok", false)) return answer;
+    throw Error(answer.value("error", "refused"),
+                static_cast<ExitStatus>(answer.value("status", 1)));
+  }
+}
+
+}  // namespace viaduct::engine

@@ -1,0 +1,94 @@
+#include "engine/live_path.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "base/error.h"
+#include "path/spec.h"
+
+namespace viaduct::engine {
+
+LivePath::LivePath(const Config& config, std::function<void(const Change&)> apply)
+    : apply_(std::move(apply)) {
+  for (const Pair& pair : config.pairs) {
+    Add(pair, "", pair.up, pair.down);
+    for (const Class& entry : pair.classes) Add(pair, entry.name, entry.up, entry.down);
+  }
+}
+
+void LivePath::Add(const Pair& pair, const std::string& class_name, const path::Spec& up,
+                   const path::Spec& down) {
+  states_[{pair.name, class_name, Direction::kUp}] = {up, false};
+  states_[{pair.name, class_name, Direction::kDown}] = {down, false};
+}
+
+void LivePath::Check(const Target& target) const { KeysOf(target); }
+
+std::vector<LivePath::Key> LivePath::KeysOf(const Target& target) const {
+  std::vector<Key> keys;
+  std::set<std::string> pairs;
+  for (const auto& [key, state] : states_) {
+    const auto& [pair, class_name, direction] = key;
+    pairs.insert(pair);
+    const bool wanted = direction == Direction::kUp ? target.up : target.down;
+    if ((target.pair != "*" && target.pair != pair) || target.class_name != class_name) continue;
+    if (wanted) keys.push_back(key);
+  }
+  if (!keys.empty()) return keys;
+  if (target.pair != "*" && !pairs.contains(target.pair)) {
+    throw UsageError(
+        fmt::format("there is no pair {}; there are {}", target.pair, fmt::join(pairs, ", ")));
+  }
+  throw UsageError(fmt::format("pair {} has no class {}", target.pair, target.class_name));
+}
+
+void LivePath::Set(const Target& target, const std::string& text) {
+  States wanted = states_;
+  for (const Key& key : KeysOf(target)) {
+    wanted[key].spec = path::ChangeSpec(wanted[key].spec, text);
+  }
+  Become(std::move(wanted));
+}
+
+void LivePath::Set(const std::string& pair, const std::string& class_name, const std::string* up,
+                   const std::string* down) {
+  States wanted = states_;
+  const auto change = [&](const Target& target, const std::string& text) {
+    for (const Key& key : KeysOf(target)) {
+      wanted[key].spec = path::ChangeSpec(wanted[key].spec, text);
+    }
+  };
+  if (up) change({pair, class_name, true, false}, *up);
+  if (down) change({pair, class_name, false, true}, *down);
+  Become(std::move(wanted));
+}
+
+void LivePath::SetLink(const Target& target, bool up) {
+  States wanted = states_;
+  for (const Key& key : KeysOf(target)) wanted[key].is_down = !up;
+  Become(std::move(wanted));
+}
+
+path::Spec LivePath::Effective(const State& state) {
+  return state.is_down ? path::ChangeSpec(state.spec, "loss=100%") : state.spec;
+}
+
+void LivePath::Become(States wanted) {
+  std::vector<Change> undo;
+  try {
+    for (const auto& [key, state] : wanted) {
+      const auto& [pair, class_name, direction] = key;
+      const path::Spec before = Effective(states_.at(key)), after = Effective(state);
+      if (before == after) continue;
+      apply_({pair, class_name, direction, after});
+      undo.push_back({pair, class_name, direction, before});
+    }
+  } catch (const Error&) {
+    for (const Change& change : undo) apply_(change);
+    throw;
+  }
+  states_ = std::move(wanted);
+}
+
+}  // namespace viaduct::engine

@@ -1,0 +1,18 @@
+// UNIX sockets with a name in the file system.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "base/fd.h"
+
+namespace viaduct::sys {
+
+// A listening socket (`type`: SOCK_STREAM, SOCK_SEQPACKET) that this user and root may connect to;
+// what was there before is replaced. Throws SystemError; UsageError where the path is too long.
+UniqueFd ListenAt(const std::string& path, uid_t uid, gid_t gid, int type);
+// Throws SystemError.
+UniqueFd ConnectAt(const std::string& path, int type);
+
+}  // namespace viaduct::sys
