@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from labs import REPOSITORY, results, viaduct
+from labs import BUILD, REPOSITORY, execute, results, viaduct
 
 LINE = """
 mode: simulate
@@ -100,3 +100,14 @@ def test_simulator_may_print_more_than_a_pipe_holds(
     done = viaduct("run", file).expect()
     assert len(done.errors) > 200_000
     assert "Ipv4L3Protocol:Send" in done.errors
+
+
+def test_path_channel_example() -> None:
+    program = BUILD / "examples" / "viaduct-path-channel"
+    done = execute(
+        [str(program), "--duration=5s", "--up=delay=5ms rate=10Mbit loss=0.05%"]
+    ).expect()
+    rate = float(done.output.split()[1])
+    assert 8 < rate < 10 * 1448 / 1514
+    assert " packets delivered" in done.output
+    assert " packets lost" in done.output

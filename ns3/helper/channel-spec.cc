@@ -12,6 +12,8 @@
 #include "ns3/error-model.h"
 #include "ns3/node.h"
 #include "ns3/nstime.h"
+#include "ns3/path-channel.h"
+#include "ns3/path-net-device.h"
 #include "ns3/point-to-point-net-device.h"
 #include "ns3/pointer.h"
 #include "ns3/queue-disc.h"
@@ -89,7 +91,7 @@ AddQueueManagement(Ptr<NetDevice> device, Spec& spec, const std::string& where)
              type != "ns3::FifoQueueDisc")
     {
         throw UsageError(where + ": queue disc " + type +
-                         " has no counterpart in the kernel; remove it, or use CoDel, PIE or RED");
+                         " has no counterpart in a SPEC; remove it, or use CoDel, PIE or RED");
     }
 }
 
@@ -135,7 +137,7 @@ ErrorsOf(Ptr<NetDevice> receiver, const std::string& where)
     if (!rated)
     {
         throw UsageError(where + ": error model " + model->GetInstanceTypeId().GetName() +
-                         " has no counterpart in the kernel; use ns3::RateErrorModel");
+                         " has no counterpart in a SPEC; use ns3::RateErrorModel");
     }
     const double rate = rated->GetRate();
     if (rate == 0)
@@ -163,7 +165,7 @@ bool
 IsWired(Ptr<NetDevice> device)
 {
     return DynamicCast<PointToPointNetDevice>(device) || DynamicCast<CsmaNetDevice>(device) ||
-           DynamicCast<SimpleNetDevice>(device);
+           DynamicCast<SimpleNetDevice>(device) || DynamicCast<PathNetDevice>(device);
 }
 
 Spec
@@ -171,6 +173,10 @@ ChannelSpec(Ptr<NetDevice> sender,
             const std::vector<Ptr<NetDevice>>& receivers,
             const std::string& where)
 {
+    if (auto device = DynamicCast<PathNetDevice>(sender))
+    {
+        return DynamicCast<PathChannel>(device->GetChannel())->GetSpec(device->GetPlace());
+    }
     Spec spec;
     AddDelay(sender, spec);
     AddRate(sender, spec, where);
@@ -186,34 +192,6 @@ ChannelSpec(Ptr<NetDevice> sender,
         spec.bit_error_rate = errors.bit_error_rate;
     }
     return spec;
-}
-
-void
-CheckSimulates(const Spec& spec, const std::string& where)
-{
-    if (const std::string word = viaduct::path::FirstBeyondBasics(spec); !word.empty())
-    {
-        throw UsageError(where + ": " + word +
-                         ": ns-3's wired channels do not have it in mode simulate; leave it out or "
-                         "use another mode");
-    }
-    const char* what = spec.jitter         ? "jitter"
-                       : spec.distribution ? "dist"
-                       : spec.duplicate    ? "dup"
-                       : spec.reorder      ? "reorder"
-                       : spec.aqm          ? "aqm"
-                                           : nullptr;
-    if (what)
-    {
-        throw UsageError(where + ": " + what +
-                         ": ns-3's wired channels do not have it in mode simulate; leave it out or "
-                         "use another mode");
-    }
-    if (spec.queue && spec.queue->unit == SpecQueue::Unit::kTime)
-    {
-        throw UsageError(where + ": queue: ns-3's queues hold packets or bytes; give \"100p\" or "
-                                 "\"64kB\"");
-    }
 }
 
 } // namespace ns3

@@ -19,7 +19,8 @@ namespace ns3
 /**
  * @ingroup viaduct
  * @param device a device
- * @return whether a lab can be made of it: PointToPointNetDevice, CsmaNetDevice, SimpleNetDevice
+ * @return whether a lab can be made of it: PointToPointNetDevice, CsmaNetDevice,
+ * SimpleNetDevice, PathNetDevice
  */
 bool IsWired(Ptr<NetDevice> device);
 
@@ -40,15 +41,6 @@ bool IsWired(Ptr<NetDevice> device);
 viaduct::path::Spec ChannelSpec(Ptr<NetDevice> sender,
                                 const std::vector<Ptr<NetDevice>>& receivers,
                                 const std::string& where);
-
-/**
- * @ingroup viaduct
- * The inverse, for scenarios: what ns-3 has no counterpart for is an error.
- * @param spec a SPEC
- * @param where what it belongs to, for messages
- * @throw viaduct::UsageError if ns-3's wired channels cannot do it (jitter, reorder, duplicate)
- */
-void CheckSimulates(const viaduct::path::Spec& spec, const std::string& where);
 
 } // namespace ns3
 

@@ -15,7 +15,8 @@
 #include "ns3/ipv6.h"
 #include "ns3/log.h"
 #include "ns3/loopback-net-device.h"
-#include "ns3/names.h"
+#include "ns3/path-channel.h"
+#include "ns3/path-seed.h"
 #include "ns3/simulator-impl.h"
 #include "ns3/simulator.h"
 #include "ns3/wire-conversion.h"
@@ -23,6 +24,7 @@
 #include "base/error.h"
 #include "io/ring_port.h"
 #include "io/tun_port.h"
+#include "lab/impairment.h"
 
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
@@ -31,6 +33,7 @@
 #include <arpa/inet.h>
 #include <cstdlib>
 #include <fcntl.h>
+#include <filesystem>
 #include <iostream>
 #include <sys/socket.h>
 
@@ -128,22 +131,6 @@ Forwards(Ptr<Ip> ip)
     return false;
 }
 
-bool
-HasQdisc(const Topology& topology, const std::string& node, const std::string& interface)
-{
-    for (const Link& link : topology.links)
-    {
-        for (size_t i = 0; i < link.specs.size(); i++)
-        {
-            if (link.endpoints[i].node == node && link.endpoints[i].interface == interface)
-            {
-                return !link.specs[i].IsPlainWire();
-            }
-        }
-    }
-    return false;
-}
-
 LabHelper::Mode
 ParseMode(const std::string& text)
 {
@@ -219,6 +206,18 @@ LabHelper::SetSpec(Ptr<NetDevice> device, const Spec& spec)
 }
 
 void
+LabHelper::SetEmulator(viaduct::lab::Emulator emulator)
+{
+    m_emulator = emulator;
+}
+
+void
+LabHelper::SetEmulator(Ptr<Channel> channel, viaduct::lab::Emulator emulator)
+{
+    m_emulators[channel] = emulator;
+}
+
+void
 LabHelper::SetLinkName(Ptr<Channel> channel, const std::string& name)
 {
     m_linkNames[channel] = name;
@@ -291,8 +290,7 @@ LabHelper::GetBroker() const
 std::string
 LabHelper::NodeName(Ptr<Node> node)
 {
-    const std::string name = Names::FindName(node);
-    return name.empty() ? "n" + std::to_string(node->GetId()) : name;
+    return LabNodeName(node);
 }
 
 DataPlane
@@ -311,6 +309,8 @@ LabHelper::MakePlan(const NodeContainer& nodes) const
 {
     Plan plan;
     plan.topology.name = m_labName;
+    plan.topology.seed = PathSeed();
+    plan.topology.directory = std::filesystem::current_path();
     for (auto i = nodes.Begin(); i != nodes.End(); ++i)
     {
         PlanNode(*i, plan);
@@ -438,31 +438,48 @@ LabHelper::PlanLinks(Plan& plan) const
         }
         Link link;
         link.kind = ends.size() == 2 ? Link::Kind::kPair : Link::Kind::kBridge;
-        link.name = ends.size() == 2 ? ends[0].nodeName + "-" + ends[1].nodeName
-                                     : "lan" + std::to_string(channel->GetId());
-        auto own = m_linkNames.find(channel);
-        if (own != m_linkNames.end())
-        {
-            link.name = own->second;
-        }
-        for (int copy = 2; own == m_linkNames.end() && taken.contains(link.name); copy++)
-        {
-            link.name = ends[0].nodeName + "-" + ends[1].nodeName + "-" + std::to_string(copy);
-        }
+        link.name = LinkName(channel, ends, taken);
         taken.insert(link.name);
+        auto emulator = m_emulators.find(channel);
+        link.emulator = emulator == m_emulators.end() ? m_emulator : emulator->second;
         for (const Attachment& end : ends)
         {
             link.endpoints.push_back({end.nodeName, end.interface});
             link.specs.push_back(SpecFor(end, ends, link.name, plan));
         }
-        if (std::all_of(link.specs.begin(), link.specs.end(), [](const Spec& spec) {
-                return spec.IsPlainWire();
-            }))
+        if (link.IsPlainWire())
         {
             link.specs.clear();
         }
         plan.topology.links.push_back(link);
     }
+}
+
+std::string
+LabHelper::LinkName(Ptr<Channel> channel,
+                    const std::vector<Attachment>& ends,
+                    const std::set<std::string>& taken) const
+{
+    auto own = m_linkNames.find(channel);
+    if (own != m_linkNames.end())
+    {
+        return own->second;
+    }
+    if (auto path = DynamicCast<PathChannel>(channel))
+    {
+        return path->GetName();
+    }
+    if (ends.size() != 2)
+    {
+        return "lan" + std::to_string(channel->GetId());
+    }
+    const std::string base = ends[0].nodeName + "-" + ends[1].nodeName;
+    std::string name = base;
+    for (int copy = 2; taken.contains(name); copy++)
+    {
+        name = base + "-" + std::to_string(copy);
+    }
+    return name;
 }
 
 Spec
@@ -631,8 +648,9 @@ LabHelper::AttachSimulatorNode(const viaduct::lab::Node& node, const Plan& plan)
             attachment.device =
                 m_mode == TRADITIONAL
                     ? MakeFdDevice(attachment)
-                    : MakeRingDevice(attachment,
-                                     HasQdisc(plan.topology, node.name, attachment.interface));
+                    : MakeRingDevice(
+                          attachment,
+                          viaduct::lab::HasQdisc(plan.topology, {node.name, attachment.interface}));
             ReplaceDevice(owner, attachment.original, attachment.device);
         }
     }

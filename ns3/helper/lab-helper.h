@@ -81,8 +81,19 @@ class LabHelper
      */
     void SetSpec(Ptr<NetDevice> device, const viaduct::path::Spec& spec);
     /**
+     * @param emulator who does what the channels or SPECs say: Viaduct's path engine (the default),
+     *        or the kernel's own queueing disciplines where it has them
+     */
+    void SetEmulator(viaduct::lab::Emulator emulator);
+    /**
      * @param channel a channel
-     * @param name of its link in the lab; default "n0-n1" or "lan" and the channel's number
+     * @param emulator who does what it says
+     */
+    void SetEmulator(Ptr<Channel> channel, viaduct::lab::Emulator emulator);
+    /**
+     * @param channel a channel
+     * @param name of its link in the lab; default a PathChannel's own, else "n0-n1" or "lan" and
+     * the channel's number
      */
     void SetLinkName(Ptr<Channel> channel, const std::string& name);
     /**
@@ -163,6 +174,9 @@ class LabHelper
     void PlanNode(Ptr<Node> node, Plan& plan) const;
     void PlanDevice(Ptr<Node> node, Ptr<NetDevice> device, Plan& plan) const;
     void PlanLinks(Plan& plan) const;
+    std::string LinkName(Ptr<Channel> channel,
+                         const std::vector<Attachment>& ends,
+                         const std::set<std::string>& taken) const;
     viaduct::path::Spec SpecFor(const Attachment& sender,
                                 const std::vector<Attachment>& all,
                                 const std::string& link,
@@ -182,12 +196,14 @@ class LabHelper
     std::map<Ptr<Node>, std::vector<std::string>> m_kernelOnly; //!< the same, without a device
     std::map<Ptr<NetDevice>, viaduct::path::Spec> m_specs;      //!< instead of the channel's
     std::map<Ptr<Channel>, std::string> m_linkNames;            //!< users' own
-    std::map<Ptr<Node>, std::map<std::string, std::string>> m_sysctls; //!< users' own
-    std::set<std::string> m_ignore;                                    //!< effects left out
-    bool m_programs{true};                                             //!< TUN devices
-    std::shared_ptr<viaduct::broker::Client> m_broker;                 //!< user's own
-    OffloadHelper m_offload;                                           //!< for kernel nodes
-    std::shared_ptr<State> m_state;                                    //!< what was installed
+    viaduct::lab::Emulator m_emulator{viaduct::lab::Emulator::kEngine}; //!< of all links but
+    std::map<Ptr<Channel>, viaduct::lab::Emulator> m_emulators;         //!< these
+    std::map<Ptr<Node>, std::map<std::string, std::string>> m_sysctls;  //!< users' own
+    std::set<std::string> m_ignore;                                     //!< effects left out
+    bool m_programs{true};                                              //!< TUN devices
+    std::shared_ptr<viaduct::broker::Client> m_broker;                  //!< user's own
+    OffloadHelper m_offload;                                            //!< for kernel nodes
+    std::shared_ptr<State> m_state;                                     //!< what was installed
 };
 
 } // namespace ns3

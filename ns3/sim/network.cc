@@ -7,11 +7,10 @@
 #include "type-check.h"
 
 #include "ns3/boolean.h"
-#include "ns3/channel-spec.h"
 #include "ns3/csma-helper.h"
 #include "ns3/data-rate.h"
-#include "ns3/double.h"
 #include "ns3/error-model.h"
+#include "ns3/global-value.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-global-routing-helper.h"
 #include "ns3/ipv4-list-routing.h"
@@ -24,14 +23,14 @@
 #include "ns3/ipv6-static-routing.h"
 #include "ns3/names.h"
 #include "ns3/olsr-routing-protocol.h"
+#include "ns3/path-channel.h"
+#include "ns3/path-helper.h"
 #include "ns3/point-to-point-helper.h"
 #include "ns3/pointer.h"
-#include "ns3/queue-size.h"
 #include "ns3/rip.h"
 #include "ns3/ripng.h"
-#include "ns3/simple-channel.h"
 #include "ns3/simple-net-device-helper.h"
-#include "ns3/simple-net-device.h"
+#include "ns3/string.h"
 #include "ns3/wire-conversion.h"
 
 #include "base/error.h"
@@ -73,40 +72,42 @@ HasIpv6(const viaduct::scenario::Scenario& scenario)
     return false;
 }
 
-Time
-DelayOf(const Spec& spec)
-{
-    return NanoSeconds(spec.delay ? spec.delay->nanoseconds() : 0);
-}
-
-QueueSize
-QueueOf(const Spec& spec)
-{
-    if (!spec.queue)
-    {
-        return QueueSize(QueueSizeUnit::PACKETS, 100); // ns-3's default
-    }
-    return QueueSize(spec.queue->unit == viaduct::path::Queue::Unit::kPackets
-                         ? QueueSizeUnit::PACKETS
-                         : QueueSizeUnit::BYTES,
-                     static_cast<uint32_t>(spec.queue->amount));
-}
-
 Ptr<RateErrorModel>
-ErrorModelOf(const Spec& spec)
+LossOf(double probability)
 {
     auto model = CreateObject<RateErrorModel>();
-    model->SetUnit(spec.loss ? RateErrorModel::ERROR_UNIT_PACKET : RateErrorModel::ERROR_UNIT_BIT);
-    model->SetRate(spec.loss ? std::get<viaduct::path::Chance>(*spec.loss).probability
-                             : spec.bit_error_rate.value_or(0));
+    model->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
+    model->SetRate(probability);
     return model;
+}
+
+DataRateValue
+RateOf(const LinkSettings& link)
+{
+    return DataRateValue(DataRate(static_cast<uint64_t>(link.spec.rate.value())));
+}
+
+bool
+HasBitErrors(const viaduct::scenario::Scenario& scenario)
+{
+    return std::any_of(scenario.links.begin(), scenario.links.end(), [](const LinkSettings& link) {
+        return Network::SpecOf(link, 0).bit_error_rate || Network::SpecOf(link, 1).bit_error_rate;
+    });
 }
 
 } // namespace
 
-Network::Network(const viaduct::scenario::Scenario& scenario)
-    : m_scenario(scenario), m_simulate(scenario.mode == Mode::kSimulate), m_ipv6(HasIpv6(scenario))
+Network::Network(const viaduct::scenario::Scenario& scenario, const std::set<std::string>& plain)
+    : m_scenario(scenario),
+      m_plain(plain),
+      m_simulate(scenario.mode == Mode::kSimulate),
+      m_ipv6(HasIpv6(scenario))
 {
+    if (HasBitErrors(scenario))
+    {
+        // A corrupted packet must not be taken for a good one.
+        GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
+    }
     if (scenario.routing.protocol != "static")
     {
         m_protocol =
@@ -229,24 +230,15 @@ Network::MakeLinks()
 {
     for (const LinkSettings& settings : m_scenario.links)
     {
-        const bool pair = settings.kind == viaduct::lab::Link::Kind::kPair;
-        bool rate = false;
-        for (size_t i = 0; m_simulate && i < (pair ? 2 : 1); i++)
-        {
-            CheckSimulates(SpecOf(settings, i), "link " + settings.name);
-            rate |= SpecOf(settings, i).rate.has_value();
-        }
-        NetworkLink link = !rate  ? MakeSimple(settings)
-                           : pair ? MakePointToPoint(settings)
-                                  : MakeCsma(settings);
+        NetworkLink link = !m_simulate                        ? MakeSimple(settings)
+                           : !m_plain.contains(settings.name) ? MakePath(settings)
+                           : settings.kind == viaduct::lab::Link::Kind::kPair
+                               ? MakePointToPoint(settings)
+                               : MakeCsma(settings);
         link.settings = &settings;
         for (const auto& device : link.devices)
         {
             device->SetMtu(settings.mtu);
-        }
-        if (m_simulate)
-        {
-            MakeErrors(link);
         }
         m_links.push_back(link);
     }
@@ -257,106 +249,60 @@ Network::MakeLinks()
 }
 
 NetworkLink
-Network::MakePointToPoint(const LinkSettings& settings)
+Network::LinkOf(const LinkSettings& settings, const NetDeviceContainer& devices)
 {
-    const Spec& up = SpecOf(settings, 0);
-    const Spec& down = SpecOf(settings, 1);
-    const std::string where = "link " + settings.name;
-    if (up.delay != down.delay)
+    return {&settings, devices.Get(0)->GetChannel(), {devices.Begin(), devices.End()}, {}};
+}
+
+NodeContainer
+Network::NodesOf(const LinkSettings& settings) const
+{
+    NodeContainer nodes;
+    for (const auto& name : settings.nodes)
     {
-        throw UsageError(where + ": ns-3's point-to-point channel has one delay; give both "
-                                 "directions the same in mode simulate");
+        nodes.Add(GetNode(name));
     }
-    if (!up.rate || !down.rate)
+    return nodes;
+}
+
+NetworkLink
+Network::MakePath(const LinkSettings& settings)
+{
+    PathHelper helper;
+    helper.SetChannelAttribute("Name", StringValue(settings.name));
+    NetworkLink link = LinkOf(settings, helper.Install(NodesOf(settings)));
+    try
     {
-        throw UsageError(where + ": give both directions a rate, or none, in mode simulate");
+        DynamicCast<PathChannel>(link.channel)->SetSpecs(SpecOf(settings, 0), SpecOf(settings, 1));
     }
-    PointToPointHelper helper;
-    helper.SetChannelAttribute("Delay", TimeValue(DelayOf(up)));
-    NetDeviceContainer devices =
-        helper.Install(GetNode(settings.nodes[0]), GetNode(settings.nodes[1]));
-    NetworkLink link{&settings, devices.Get(0)->GetChannel(), {}, {}};
-    for (uint32_t i = 0; i < 2; i++)
+    catch (const UsageError& error)
     {
-        const Spec& spec = i == 0 ? up : down;
-        devices.Get(i)->SetAttribute("DataRate",
-                                     DataRateValue(DataRate(static_cast<uint64_t>(*spec.rate))));
-        PointerValue queue;
-        devices.Get(i)->GetAttribute("TxQueue", queue);
-        queue.GetObject()->SetAttribute("MaxSize", QueueSizeValue(QueueOf(spec)));
-        link.devices.push_back(devices.Get(i));
+        throw UsageError("link " + settings.name + ": " + error.what());
     }
     return link;
+}
+
+NetworkLink
+Network::MakePointToPoint(const LinkSettings& settings)
+{
+    PointToPointHelper helper;
+    helper.SetDeviceAttribute("DataRate", RateOf(settings));
+    return LinkOf(settings, helper.Install(NodesOf(settings)));
 }
 
 NetworkLink
 Network::MakeCsma(const LinkSettings& settings)
 {
     CsmaHelper helper;
-    helper.SetChannelAttribute("DataRate",
-                               DataRateValue(DataRate(static_cast<uint64_t>(*settings.spec.rate))));
-    helper.SetChannelAttribute("Delay", TimeValue(DelayOf(settings.spec)));
-    helper.SetQueue("ns3::DropTailQueue", "MaxSize", QueueSizeValue(QueueOf(settings.spec)));
-    NetworkLink link{&settings, nullptr, {}, {}};
-    NodeContainer nodes;
-    for (const auto& name : settings.nodes)
-    {
-        nodes.Add(GetNode(name));
-    }
-    NetDeviceContainer devices = helper.Install(nodes);
-    link.channel = devices.Get(0)->GetChannel();
-    link.devices = {devices.Begin(), devices.End()};
-    return link;
+    helper.SetChannelAttribute("DataRate", RateOf(settings));
+    return LinkOf(settings, helper.Install(NodesOf(settings)));
 }
 
 NetworkLink
 Network::MakeSimple(const LinkSettings& settings)
 {
-    const Spec& up = SpecOf(settings, 0);
-    if (m_simulate && SpecOf(settings, settings.nodes.size() > 1 ? 1 : 0).delay != up.delay)
-    {
-        throw UsageError("link " + settings.name +
-                         ": ns-3's channel has one delay; give both directions the same in mode "
-                         "simulate");
-    }
     SimpleNetDeviceHelper helper;
-    if (m_simulate)
-    {
-        helper.SetChannelAttribute("Delay", TimeValue(DelayOf(up)));
-    }
-    NetworkLink link{&settings, CreateObject<SimpleChannel>(), {}, {}};
-    if (m_simulate)
-    {
-        link.channel->SetAttribute("Delay", TimeValue(DelayOf(up)));
-    }
-    for (const auto& name : settings.nodes)
-    {
-        link.devices.push_back(
-            helper.Install(GetNode(name), DynamicCast<SimpleChannel>(link.channel)).Get(0));
-    }
-    return link;
-}
-
-void
-Network::MakeErrors(const NetworkLink& link)
-{
-    const size_t n = link.devices.size();
-    for (size_t receiver = 0; receiver < n; receiver++)
-    {
-        // On a pair, what one end receives is what the other sends.
-        const Spec& spec = SpecOf(*link.settings, n == 2 ? 1 - receiver : 0);
-        if (spec.loss && spec.bit_error_rate)
-        {
-            throw UsageError("link " + link.settings->name +
-                             ": an ns-3 device has one error model; give loss or ber in mode "
-                             "simulate, not both");
-        }
-        if (spec.loss || spec.bit_error_rate)
-        {
-            link.devices[receiver]->SetAttribute("ReceiveErrorModel",
-                                                 PointerValue(ErrorModelOf(spec)));
-        }
-    }
+    return LinkOf(settings, helper.Install(NodesOf(settings)));
 }
 
 void
@@ -593,6 +539,11 @@ Network::SetLinkUp(const std::string& name, bool up)
     NetworkLink& link = *std::find_if(m_links.begin(), m_links.end(), [&](const NetworkLink& l) {
         return l.settings->name == name;
     });
+    if (auto path = DynamicCast<PathChannel>(link.channel))
+    {
+        path->SetLinkUp(up);
+        return;
+    }
     const bool isUp = link.errorModels.empty();
     if (isUp == up)
     {
@@ -606,15 +557,13 @@ Network::SetLinkUp(const std::string& name, bool up)
             // Where there was none, one that loses nothing: ns-3 takes no null pointer.
             Ptr<Object> old = link.errorModels[i];
             device->SetAttribute("ReceiveErrorModel",
-                                 PointerValue(old ? old : Ptr<Object>(ErrorModelOf(Spec{}))));
+                                 PointerValue(old ? old : Ptr<Object>(LossOf(0))));
             continue;
         }
         PointerValue old;
         device->GetAttribute("ReceiveErrorModel", old);
         link.errorModels.push_back(old.GetObject());
-        Spec nothingPasses;
-        nothingPasses.loss = viaduct::path::Chance{1};
-        device->SetAttribute("ReceiveErrorModel", PointerValue(ErrorModelOf(nothingPasses)));
+        device->SetAttribute("ReceiveErrorModel", PointerValue(LossOf(1)));
     }
     if (up)
     {

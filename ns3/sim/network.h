@@ -7,6 +7,7 @@
 
 #include "ns3/channel.h"
 #include "ns3/ipv4-address.h"
+#include "ns3/net-device-container.h"
 #include "ns3/net-device.h"
 #include "ns3/node-container.h"
 #include "ns3/object-factory.h"
@@ -14,6 +15,7 @@
 #include "scenario/scenario.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,17 +36,19 @@ struct NetworkLink
 /**
  * A scenario made of ns-3's nodes, devices, addresses and routing protocols.
  *
- * In mode simulate the channels do what the SPECs say, and a SPEC they cannot honour is an error.
- * In the real modes they are plain wires and the SPECs go to the lab (LabHelper::SetSpec()).
+ * In mode simulate links with a SPEC are PathChannels, the others ns-3's point-to-point or CSMA
+ * channels. In the real modes all are plain wires and the SPECs go to the lab
+ * (LabHelper::SetSpec()).
  */
 class Network
 {
   public:
     /**
      * @param scenario must outlive this
+     * @param plain mode simulate: the links that are ns-3's own channels; must outlive this
      * @throw viaduct::UsageError naming what ns-3 cannot do
      */
-    explicit Network(const viaduct::scenario::Scenario& scenario);
+    Network(const viaduct::scenario::Scenario& scenario, const std::set<std::string>& plain);
 
     /** @return all nodes, in the scenario's order */
     const NodeContainer& GetNodes() const;
@@ -84,10 +88,13 @@ class Network
     void CheckAddresses() const;
     void MakeNodes();
     void MakeLinks();
+    static NetworkLink LinkOf(const viaduct::scenario::LinkSettings& settings,
+                              const NetDeviceContainer& devices);
+    NodeContainer NodesOf(const viaduct::scenario::LinkSettings& settings) const;
+    NetworkLink MakePath(const viaduct::scenario::LinkSettings& settings);
     NetworkLink MakePointToPoint(const viaduct::scenario::LinkSettings& settings);
     NetworkLink MakeCsma(const viaduct::scenario::LinkSettings& settings);
     NetworkLink MakeSimple(const viaduct::scenario::LinkSettings& settings);
-    void MakeErrors(const NetworkLink& link);
     void MakePhysical(const viaduct::scenario::NodeSettings& settings);
     void InstallStacks();
     void InstallRouting(Ptr<Node> node, const viaduct::scenario::NodeSettings& settings);
@@ -98,6 +105,7 @@ class Network
     bool IsHost(const std::string& name) const;
 
     const viaduct::scenario::Scenario& m_scenario; //!< what was asked for
+    const std::set<std::string>& m_plain;          //!< links that are ns-3's own channels
     bool m_simulate;                               //!< mode simulate
     bool m_ipv6;                                   //!< some link has IPv6 addresses
     ObjectFactory m_protocol;                      //!< makes the routing protocol

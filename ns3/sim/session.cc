@@ -4,14 +4,12 @@
 
 #include "session.h"
 
-#include "simulated-links.h"
-
 #include "ns3/config.h"
 #include "ns3/global-value.h"
+#include "ns3/path-seed.h"
 #include "ns3/pcap-file-wrapper.h"
 #include "ns3/point-to-point-net-device.h"
 #include "ns3/reactor-simulator-impl.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/trace-helper.h"
@@ -78,7 +76,7 @@ Session::Session(const viaduct::scenario::Scenario& scenario,
                  const std::string& captures)
     : m_scenario(scenario), m_control(control), m_captures(captures)
 {
-    m_assumptions = AssumeRates(m_scenario);
+    m_simulated = AssumeRates(m_scenario);
 }
 
 bool
@@ -112,11 +110,7 @@ Session::ChooseSimulator() const
 void
 Session::SeedRandom() const
 {
-    // ns-3's generator takes seeds below this (RngStream, L'Ecuyer's m2); the rest becomes the run.
-    constexpr uint64_t LIMIT = 4294944443ULL;
-    const uint64_t low = m_scenario.seed % LIMIT;
-    RngSeedManager::SetSeed(static_cast<uint32_t>(low == 0 ? LIMIT - 1 : low));
-    RngSeedManager::SetRun(1 + m_scenario.seed / LIMIT + (low == 0 ? 1ULL << 32 : 0));
+    SetSeedAndRun(m_scenario.seed);
 }
 
 void
@@ -129,7 +123,7 @@ Session::Run()
         throw viaduct::UsageError("programs: real programs need a real mode; leave them out in "
                                   "mode simulate");
     }
-    m_network = std::make_unique<Network>(m_scenario);
+    m_network = std::make_unique<Network>(m_scenario, m_simulated.plain);
     m_reachability = std::make_unique<Reachability>(m_scenario, *m_network);
     if (IsSimulate())
     {
@@ -185,6 +179,7 @@ Session::BuildLab()
     for (const NetworkLink& link : m_network->GetLinks())
     {
         m_lab->SetLinkName(link.channel, link.settings->name);
+        m_lab->SetEmulator(link.channel, link.settings->emulator);
         for (size_t i = 0; i < link.devices.size(); i++)
         {
             m_lab->SetSpec(link.devices[i], Network::SpecOf(*link.settings, i));
@@ -436,7 +431,7 @@ Session::Report() const
     if (IsSimulate())
     {
         report["captures"] = Captured();
-        report["assumptions"] = m_assumptions;
+        report["assumptions"] = m_simulated.assumptions;
     }
     AddTiming(report);
     return report;

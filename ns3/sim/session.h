@@ -9,6 +9,7 @@
 #include "flows.h"
 #include "network.h"
 #include "reachability.h"
+#include "simulated-links.h"
 
 #include "ns3/lab-helper.h"
 
@@ -64,7 +65,7 @@ class Session
     nlohmann::json Routes() const;
 
     viaduct::scenario::Scenario m_scenario;              //!< what to run
-    std::vector<std::string> m_assumptions;              //!< what was filled in
+    SimulatedLinks m_simulated;                          //!< mode simulate: what links became
     ControlChannel& m_control;                           //!< events and commands
     std::string m_captures;                              //!< directory
     std::map<std::string, uint64_t> m_captured;          //!< frames written, by link

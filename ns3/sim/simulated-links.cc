@@ -16,39 +16,64 @@ namespace
 
 constexpr int64_t ASSUMED_RATE = 100'000'000; // bit/s, what ns-3's CSMA examples use
 
+/**
+ * @param spec a SPEC that gets a rate if it has none
+ * @return whether it had none
+ */
+bool
+AssumeRate(viaduct::path::Spec& spec)
+{
+    const bool without = !spec.HasRate();
+    if (without)
+    {
+        spec.rate = ASSUMED_RATE;
+    }
+    return without;
+}
+
+/**
+ * @param link a link
+ * @return whether it does nothing in either direction
+ */
+bool
+IsPlainWire(const viaduct::scenario::LinkSettings& link)
+{
+    return link.up.value_or(link.spec).IsPlainWire() && link.down.value_or(link.spec).IsPlainWire();
+}
+
 } // namespace
 
-std::vector<std::string>
+SimulatedLinks
 AssumeRates(viaduct::scenario::Scenario& scenario)
 {
+    SimulatedLinks result;
+    if (scenario.mode != viaduct::scenario::Mode::kSimulate)
+    {
+        return result;
+    }
     size_t changed = 0;
-    auto assume = [](viaduct::path::Spec& spec) {
-        const bool without = !spec.rate.has_value();
-        spec.rate = spec.rate.value_or(ASSUMED_RATE);
-        return without;
-    };
     for (auto& link : scenario.links)
     {
-        if (scenario.mode != viaduct::scenario::Mode::kSimulate)
+        if (IsPlainWire(link))
         {
-            break;
+            result.plain.insert(link.name);
         }
         bool without = false;
-        without |= (!link.up || !link.down) && assume(link.spec);
-        without |= link.up && assume(*link.up);
-        without |= link.down && assume(*link.down);
+        without |= (!link.up || !link.down) && AssumeRate(link.spec);
+        without |= link.up && AssumeRate(*link.up);
+        without |= link.down && AssumeRate(*link.down);
         changed += without ? 1 : 0;
     }
-    if (changed == 0)
+    if (changed > 0)
     {
-        return {};
+        const size_t all = scenario.links.size();
+        const std::string which =
+            changed == all ? "links have"
+                           : std::to_string(changed) + " of " + std::to_string(all) + " links have";
+        result.assumptions.push_back(which + " no rate: simulated at " +
+                                     viaduct::FormatRate(ASSUMED_RATE) + "; set it by spec: rate=");
     }
-    const std::string which = changed == scenario.links.size()
-                                  ? "links have"
-                                  : std::to_string(changed) + " of " +
-                                        std::to_string(scenario.links.size()) + " links have";
-    return {which + " no rate: simulated at " + viaduct::FormatRate(ASSUMED_RATE) +
-            "; set it by spec: rate="};
+    return result;
 }
 
 } // namespace sim

@@ -7,6 +7,7 @@
 
 #include "scenario/scenario.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,14 +16,21 @@ namespace ns3
 namespace sim
 {
 
+/** What a scenario's links become in mode simulate. */
+struct SimulatedLinks
+{
+    std::set<std::string> plain;          //!< links without a SPEC: ns-3's own channels
+    std::vector<std::string> assumptions; //!< what was filled in, a sentence each, for the results
+};
+
 /**
  * Gives links without a rate one, because a simulated link without a rate is infinitely fast: a
  * sender that takes what it gets would never let time go on. Does nothing in the real modes.
  *
  * @param scenario the links to change
- * @return what was assumed, a sentence each, for the results
+ * @return what they were, and what was assumed
  */
-std::vector<std::string> AssumeRates(viaduct::scenario::Scenario& scenario);
+SimulatedLinks AssumeRates(viaduct::scenario::Scenario& scenario);
 
 } // namespace sim
 } // namespace ns3

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,8 +15,10 @@
 #include "broker/descendants.h"
 #include "broker/sockets.h"
 #include "broker/spawn.h"
+#include "lab/hub.h"
 #include "sys/process.h"
 #include "sys/tun.h"
+#include "sys/unix_socket.h"
 
 namespace viaduct::broker {
 namespace {
@@ -50,6 +53,7 @@ void LabOperations::CreateLab(const lab::Topology& topology) {
   for (const lab::Node& node : lab->topology().nodes) {
     nodes.try_emplace(node.name, lab->NamespaceFd(node.name));
   }
+  if (!lab::HubPairs(topology).empty()) engine_.emplace(*lab, owner_);
   lab_ = std::move(lab);
   nodes_ = std::move(nodes);
 }
@@ -60,6 +64,7 @@ std::vector<std::string> LabOperations::Shutdown() {
   std::vector<std::string> problems;
   if (lab_) problems = lab_->Remove();
   lab_.reset();
+  engine_.reset();
   CollectPrograms();
   return problems;
 }
@@ -136,10 +141,17 @@ nlohmann::json LabOperations::Describe() {
     description["namespaces"][node] = lab_->NamespacePath(node);
     description["routes"][node] = state.routes.desired().size();
   }
+  if (engine_) {
+    description["engine"] = {{"pid", engine_->pid()},
+                             {"socket", EngineSocketPath(lab_->name())},
+                             {"running", !engine_->ended.has_value()}};
+  }
   return description;
 }
 
-UniqueFd LabOperations::Detach() { return ListenAt(ControlSocketPath(TheLab().name()), owner_); }
+UniqueFd LabOperations::Detach() {
+  return sys::ListenAt(ControlSocketPath(TheLab().name()), owner_.uid, owner_.gid, SOCK_SEQPACKET);
+}
 
 std::vector<int> LabOperations::Descriptors() const {
   std::vector<int> descriptors{signals_.get()};
@@ -176,6 +188,7 @@ void LabOperations::CollectPrograms() {
   while (true) {
     const int pid = waitpid(-1, &status, WNOHANG);
     if (pid <= 0) return;
+    if (engine_ && pid == engine_->pid()) engine_->ended = status;
     const auto found = programs_.find(pid);
     if (found == programs_.end()) continue;
     const int32_t value = status;

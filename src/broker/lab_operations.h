@@ -3,10 +3,12 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
 #include "broker/broker_process.h"
+#include "broker/lab_engine.h"
 #include "broker/operations.h"
 #include "fib/kernel_routes.h"
 #include "lab/builder.h"
@@ -55,6 +57,7 @@ class LabOperations final : public Operations {
   Identity owner_;
   UniqueFd signals_;
   std::unique_ptr<lab::Lab> lab_;
+  std::optional<LabEngine> engine_;  // where the lab has emulated links
   std::map<std::string, NodeState> nodes_;
   std::map<int, UniqueFd> programs_;  // by pid; the end of the pipe that gets the exit status
   std::set<int> ended_;

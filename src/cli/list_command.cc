@@ -25,10 +25,13 @@ void List(bool as_json) {
     list.push_back({{"lab", run.lab},
                     {"state", StateOf(run)},
                     {"broker_pid", run.broker_pid},
+                    {"engine_pid", run.engine_pid},
+                    {"engine_alive", run.engine_alive},
                     {"uid", run.owner_uid},
                     {"created", run.created}});
-    rows.push_back({run.lab, StateOf(run), std::to_string(run.broker_pid), UserName(run.owner_uid),
-                    run.created});
+    const bool died = run.alive && run.engine_pid != 0 && !run.engine_alive;
+    rows.push_back({run.lab, StateOf(run) + (died ? ", engine died" : ""),
+                    std::to_string(run.broker_pid), UserName(run.owner_uid), run.created});
   }
   if (as_json) {
     std::printf("%s\n", list.dump(2).c_str());

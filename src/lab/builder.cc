@@ -6,10 +6,12 @@
 #include <utility>
 
 #include "base/error.h"
+#include "lab/hub.h"
 #include "lab/impairment.h"
 #include "lab/node_settings.h"
 #include "sys/netns.h"
 #include "sys/offload.h"
+#include "sys/process.h"
 #include "sys/sysctl.h"
 #include "sys/tun.h"
 
@@ -93,14 +95,14 @@ struct Lab::State {
       : topology(the_topology),
         record_root(options.record_root),
         ipv6(UsesIpv6(the_topology)),
-        impaired(HasImpairments(the_topology)),
+        impaired(HasKernelImpairments(the_topology)),
         record(options.record_root, the_topology.name, options.owner_uid) {}
 
   void Build() {
     MakeNamespaces();
     for (size_t i = 0; i < topology.links.size(); ++i) {
       if (topology.links[i].kind == Link::Kind::kPair) {
-        MakePair(topology.links[i]);
+        MakePair(topology.links[i], i);
       } else {
         MakeBridge(topology.links[i], i);
       }
@@ -124,8 +126,8 @@ struct Lab::State {
     for (size_t i = 0; i < link.endpoints.size(); ++i) {
       const Endpoint& end = link.endpoints[i];
       AwaitCarrier(link, SpaceOf(end.node), end.interface);
-      if (link.kind == Link::Kind::kBridge) {
-        AwaitCarrier(link, SpaceOf(kHubNode), PortName(number, i));
+      if (link.kind == Link::Kind::kBridge || IsEmulated(link, i)) {
+        AwaitCarrier(link, SpaceOf(kHubNode), HubPort(number, i));
       }
     }
   }
@@ -137,11 +139,6 @@ struct Lab::State {
     }
   }
 
-  // The hub's end of an endpoint of a bridge.
-  static std::string PortName(size_t link, size_t endpoint) {
-    return "l" + std::to_string(link) + "p" + std::to_string(endpoint);
-  }
-
   std::vector<std::string> Remove() {
     spaces.clear();  // our own descriptors would keep the namespaces alive
     return RemoveRun(ReadRecord(record.directory()));
@@ -151,10 +148,7 @@ struct Lab::State {
     for (const Node& node : topology.nodes) {
       MakeNamespace(node.name, NodeSysctls(node.data_plane, ipv6, node.interfaces.size() > 1));
     }
-    const bool bridges =
-        std::any_of(topology.links.begin(), topology.links.end(),
-                    [](const Link& link) { return link.kind == Link::Kind::kBridge; });
-    if (bridges) MakeNamespace(kHubNode, HubSysctls());
+    if (NeedsHub(topology)) MakeNamespace(kHubNode, HubSysctls());
   }
 
   void MakeNamespace(const std::string& node, const Sysctls& sysctls) {
@@ -223,16 +217,37 @@ struct Lab::State {
     return {space.fd.get(), interface.name, interface.mac, interface.mtu, next_ifindex++};
   }
 
-  void MakePair(const Link& link) {
+  void MakePair(const Link& link, size_t number) {
+    record.Write({{"object", "link"}, {"name", link.name}});
+    if (IsEmulated(link, 0)) {
+      MakeHubPort(link, number, 0);
+      MakeHubPort(link, number, 1);
+      return;
+    }
     const Endpoint& a = link.endpoints[0];
     const Endpoint& b = link.endpoints[1];
-    record.Write({{"object", "link"}, {"name", link.name}});
     SpaceOf(a.node).netlink.CreateVethPair(EndOf(a), EndOf(b));
     // Both ends: what the other side sends must reach the simulator as it would reach a wire.
     if (!IsSimulated(a) && !IsSimulated(b)) return;
     for (const Endpoint& end : link.endpoints) {
       sys::DisableOffloads(SpaceOf(end.node).fd.get(), end.interface, sys::Offloads::kAll);
     }
+  }
+
+  // A veth pair between an endpoint and the hub; up on the hub's side. Returns the hub's ifindex.
+  int MakeHubPort(const Link& link, size_t number, size_t endpoint) {
+    Space& hub = SpaceOf(kHubNode);
+    const Endpoint& end = link.endpoints[endpoint];
+    const std::string port = HubPort(number, endpoint);
+    const int ifindex = next_ifindex++;
+    hub.netlink.CreateVethPair({-1, port, std::nullopt, InterfaceOf(end).mtu, ifindex}, EndOf(end));
+    // What the engine or the simulator reads must be as it would be on a wire.
+    if (IsSimulated(end) || IsEmulated(link, endpoint)) {
+      sys::DisableOffloads(hub.fd.get(), port, sys::Offloads::kAll);
+      sys::DisableOffloads(SpaceOf(end.node).fd.get(), end.interface, sys::Offloads::kAll);
+    }
+    hub.netlink.SetUp(ifindex, true);
+    return ifindex;
   }
 
   void MakeBridge(const Link& link, size_t number) {
@@ -244,19 +259,30 @@ struct Lab::State {
     hub.netlink.CreateBridge(bridge, mtu);
     const int master = hub.netlink.IfIndex(bridge);
     for (size_t i = 0; i < link.endpoints.size(); ++i) {
-      const Endpoint& end = link.endpoints[i];
-      const std::string port = PortName(number, i);
-      const int ifindex = next_ifindex++;
-      hub.netlink.CreateVethPair({-1, port, std::nullopt, InterfaceOf(end).mtu, ifindex},
-                                 EndOf(end));
-      if (IsSimulated(end)) {
-        sys::DisableOffloads(hub.fd.get(), port, sys::Offloads::kAll);
-        sys::DisableOffloads(SpaceOf(end.node).fd.get(), end.interface, sys::Offloads::kAll);
-      }
-      hub.netlink.SetMaster(ifindex, master);
-      hub.netlink.SetUp(ifindex, true);
+      const int port = MakeHubPort(link, number, i);
+      const bool emulated = IsEmulated(link, i);
+      hub.netlink.SetMaster(emulated ? MakeBridgePort(link, number, i) : port, master);
     }
     hub.netlink.SetUp(master, true);
+  }
+
+  // The engine stands between the endpoint's port and the bridge: a veth pair within the hub.
+  // Returns the ifindex of the bridge's side.
+  int MakeBridgePort(const Link& link, size_t number, size_t endpoint) {
+    Space& hub = SpaceOf(kHubNode);
+    const int mtu = InterfaceOf(link.endpoints[endpoint]).mtu;
+    const int inner = next_ifindex++;
+    const int outer = next_ifindex++;
+    const std::string inner_name = HubInnerPort(number, endpoint);
+    const std::string outer_name = HubBridgePort(number, endpoint);
+    hub.netlink.CreateVethPair({-1, inner_name, std::nullopt, mtu, inner},
+                               {-1, outer_name, std::nullopt, mtu, outer});
+    for (const std::string& name : {inner_name, outer_name}) {
+      sys::DisableOffloads(hub.fd.get(), name, sys::Offloads::kAll);
+    }
+    hub.netlink.SetUp(inner, true);
+    hub.netlink.SetUp(outer, true);
+    return outer;
   }
 
   void MovePhysicalIn(const Node& node, const Interface& interface) {
@@ -290,7 +316,7 @@ struct Lab::State {
         for (const wire::IpPrefix& address : interface.addresses) {
           AddAddress(space, ifindex, address);
         }
-        // Impairments count, lose and delay packets one by one: no node may send super-frames.
+        // Qdiscs count, lose and delay packets one by one: no node may send super-frames.
         if (impaired) {
           sys::DisableOffloads(space.fd.get(), interface.name, sys::Offloads::kSegmentation);
         }
@@ -333,6 +359,7 @@ struct Lab::State {
   }
 
   void Impair(const Link& link) {
+    if (link.emulator != Emulator::kKernel) return;
     for (size_t i = 0; i < link.specs.size(); ++i) {
       if (link.specs[i].IsPlainWire()) continue;
       const Endpoint& end = link.endpoints[i];
@@ -410,6 +437,14 @@ sys::Netlink& Lab::NetlinkOf(const std::string& node) {
   return state_->SpaceOf(node).netlink;
 }
 
+int Lab::HubFd() const { return state_->SpaceOf(kHubNode).fd.get(); }
+sys::Netlink& Lab::HubNetlink() { return state_->SpaceOf(kHubNode).netlink; }
+
+void Lab::RecordEngine(int pid) {
+  state_->record.Write(
+      {{"object", "engine"}, {"pid", pid}, {"start_time", sys::ProcessStartTime(pid)}});
+}
+
 void Lab::SetLinkUp(const Endpoint& endpoint, bool up) {
   const int ifindex = state_->IfIndexOf(endpoint);
   state_->SpaceOf(endpoint.node).netlink.SetUp(ifindex, up);
@@ -417,15 +452,7 @@ void Lab::SetLinkUp(const Endpoint& endpoint, bool up) {
 
 bool Lab::HasQdisc(const Endpoint& endpoint) const {
   GetInterface(endpoint);
-  for (const Link& link : topology_.links) {
-    for (size_t i = 0; i < link.specs.size(); ++i) {
-      const Endpoint& end = link.endpoints[i];
-      if (end.node == endpoint.node && end.interface == endpoint.interface) {
-        return !link.specs[i].IsPlainWire();
-      }
-    }
-  }
-  return false;
+  return lab::HasQdisc(topology_, endpoint);
 }
 
 }  // namespace viaduct::lab

@@ -20,7 +20,8 @@ struct LabOptions {
 inline constexpr char kProgramDevice[] = "tun0";
 
 std::string NamespaceName(const std::string& lab, const std::string& node);
-// The namespace of the lab's bridges: "LAB.hub". No node may be called so.
+// The namespace of the lab's bridges and of the engine's ports (lab/hub.h): "LAB.hub". No node may
+// be called so.
 inline constexpr char kHubNode[] = "hub";
 
 // A lab that exists in the kernel as long as this object does. One thread.
@@ -45,9 +46,14 @@ class Lab {
   int NamespaceFd(const std::string& node) const;  // owned by the lab
   std::string NamespacePath(const std::string& node) const;
   sys::Netlink& NetlinkOf(const std::string& node);  // a session in the node's namespace
+  // The hub namespace; throws where the lab has none (NeedsHub()).
+  int HubFd() const;
+  sys::Netlink& HubNetlink();
+  // Whoever emulates the links (HubPairs()) is put in the lab's record.
+  void RecordEngine(int pid);
   void SetLinkUp(const Endpoint& endpoint, bool up);
-  // Whether this endpoint's transmissions pass a queueing discipline (a SPEC): a packet socket that
-  // sends on it must not bypass it (PACKET_QDISC_BYPASS).
+  // Whether this endpoint's transmissions pass a queueing discipline (a SPEC of the kernel's): a
+  // packet socket that sends on it must not bypass it (PACKET_QDISC_BYPASS).
   bool HasQdisc(const Endpoint& endpoint) const;
 
   // Ends the processes in the namespaces (SIGTERM, then SIGKILL) and removes everything, newest

@@ -80,9 +80,10 @@ class Requirements {
     auto found = known_.find(kind);
     if (found == known_.end()) found = known_.emplace(kind, sys::HasQdisc(kind)).first;
     if (found->second) return;
-    throw EnvironmentError(where + ": " + path::FormatSpec(what) + " needs the " + kind +
-                           " qdisc, which this kernel lacks; use a kernel with the module sch_" +
-                           kind + " (`viaduct doctor` lists what there is), or leave it out");
+    throw EnvironmentError(
+        where + ": " + path::FormatSpec(what) + " needs the " + kind +
+        " qdisc, which this kernel lacks; use the path engine (emulator: engine), " +
+        "or a kernel with the module sch_" + kind + " (`viaduct doctor` lists what there is)");
   }
 
  private:
@@ -146,15 +147,28 @@ void Impairment::Install(sys::Netlink& session, int ifindex) const {
 void CheckImpairments(const Topology& topology) {
   Requirements requirements;
   for (const Link& link : topology.links) {
+    if (link.emulator != Emulator::kKernel) continue;
     for (const path::Spec& spec : link.specs) CheckSpec(spec, "link " + link.name, &requirements);
   }
 }
 
-bool HasImpairments(const Topology& topology) {
+bool HasKernelImpairments(const Topology& topology) {
   return std::any_of(topology.links.begin(), topology.links.end(), [](const Link& link) {
-    return std::any_of(link.specs.begin(), link.specs.end(),
-                       [](const path::Spec& spec) { return !spec.IsPlainWire(); });
+    return link.emulator == Emulator::kKernel && !link.IsPlainWire();
   });
+}
+
+bool HasQdisc(const Topology& topology, const Endpoint& endpoint) {
+  for (const Link& link : topology.links) {
+    if (link.emulator != Emulator::kKernel) continue;
+    for (size_t i = 0; i < link.specs.size(); ++i) {
+      const Endpoint& end = link.endpoints[i];
+      if (end.node == endpoint.node && end.interface == endpoint.interface) {
+        return !link.specs[i].IsPlainWire();
+      }
+    }
+  }
+  return false;
 }
 
 }  // namespace viaduct::lab

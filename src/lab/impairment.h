@@ -1,4 +1,5 @@
-// How a link's SPEC becomes kernel queueing disciplines on the sending interface.
+// How a link's SPEC becomes kernel queueing disciplines on the sending interface
+// (Emulator::kKernel).
 #pragma once
 
 #include <string>
@@ -25,11 +26,14 @@ struct Impairment {
   void Install(sys::Netlink& session, int ifindex) const;
 };
 
-// Looks before anything is built whether this kernel has the qdiscs that the topology's SPECs need.
-// EnvironmentError: "link n0-n1: delay=10ms needs the netem qdisc, which this kernel lacks; ...".
+// Looks before anything is built whether this kernel has the qdiscs that the SPECs of the links
+// with Emulator::kKernel need. EnvironmentError: "link n0-n1: delay=10ms needs the netem qdisc,
+// which this kernel lacks; ...".
 void CheckImpairments(const Topology& topology);
 
-// Whether any link is more than a plain wire.
-bool HasImpairments(const Topology& topology);
+// Whether any link is made by qdiscs.
+bool HasKernelImpairments(const Topology& topology);
+// Whether this endpoint's transmissions pass one.
+bool HasQdisc(const Topology& topology, const Endpoint& endpoint);
 
 }  // namespace viaduct::lab

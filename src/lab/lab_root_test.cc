@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "lab/builder.h"
+#include "lab/hub.h"
 #include "sys/netns.h"
 #include "sys/offload.h"
 #include "sys/process.h"
@@ -219,6 +220,7 @@ TEST_F(LabRootTest, RateBecomesATokenBucket) {
   if (!sys::HasQdisc("tbf")) GTEST_SKIP() << "this kernel lacks the tbf qdisc";
   Topology topology = Line(2);
   topology.links[0].specs = {path::ParseSpec("rate=10Mbit queue=10p"), path::Spec()};
+  topology.links[0].emulator = Emulator::kKernel;
   Lab lab(topology, Options());
   sys::Netlink& n0 = lab.NetlinkOf("n0");
   EXPECT_EQ(sys::RootQdisc(n0, n0.IfIndex("eth1")), "tbf");
@@ -232,6 +234,7 @@ TEST_F(LabRootTest, RateBecomesATokenBucket) {
 TEST_F(LabRootTest, DelayNeedsNetem) {
   Topology topology = Line(2);
   topology.links[0].specs = {path::ParseSpec("delay=10ms"), path::Spec()};
+  topology.links[0].emulator = Emulator::kKernel;
   if (sys::HasQdisc("netem")) {
     Lab lab(topology, Options());
     sys::Netlink& n0 = lab.NetlinkOf("n0");
@@ -240,6 +243,24 @@ TEST_F(LabRootTest, DelayNeedsNetem) {
   }
   EXPECT_THAT(ErrorOfBuilding<EnvironmentError>(topology),
               HasSubstr("link l0: delay=10ms needs the netem qdisc, which this kernel lacks; "));
+}
+
+TEST_F(LabRootTest, EmulatedLinksEndInTheHub) {
+  Topology topology = Line(3);
+  topology.links[0].specs = {path::ParseSpec("delay=10ms"), path::Spec()};
+  Lab lab(topology, Options());
+  ASSERT_EQ(HubPairs(topology).size(), 1U);
+  for (const std::string& port : {HubPairs(topology)[0].a, HubPairs(topology)[0].b}) {
+    EXPECT_TRUE(lab.HubNetlink().GetLink(port).running);
+    EXPECT_THAT(sys::ActiveOffloads(lab.HubFd(), port, sys::Offloads::kAll), IsEmpty());
+  }
+  EXPECT_FALSE(lab.HasQdisc({"n0", "eth1"}));
+  EXPECT_THAT(sys::ActiveOffloads(lab.NamespaceFd("n0"), "eth1", sys::Offloads::kAll), IsEmpty());
+  // The plain link keeps its offloads, and needs nobody to carry its frames.
+  EXPECT_THAT(sys::ActiveOffloads(lab.NamespaceFd("n1"), "eth1", sys::Offloads::kAll),
+              Contains("tx-tcp-segmentation"));
+  EXPECT_TRUE(Reaches(lab.NamespaceFd("n1"), lab.NamespaceFd("n2"), "10.0.1.2"));
+  EXPECT_FALSE(Reaches(lab.NamespaceFd("n0"), lab.NamespaceFd("n1"), "10.0.0.2"));
 }
 
 TEST_F(LabRootTest, NameTakenSaysByWhom) {

@@ -75,6 +75,10 @@ void ParseObject(const json& line, Record* record) {
                                  line.at("name").get<std::string>(), line.at("was_up").get<bool>(),
                                  line.at("mtu").get<int>(), line.at("mac").get<std::string>()});
   }
+  if (kind == "engine") {
+    record->run.engine_pid = line.at("pid").get<int>();
+    record->run.engine_start_time = line.at("start_time").get<uint64_t>();
+  }
   // Links and devices of the lab's own live in its namespaces and go with them.
 }
 
@@ -231,6 +235,7 @@ Record ReadRecord(const std::string& directory) {
   Record record = ParseRecord(text.str());
   record.run.directory = directory;
   record.run.alive = sys::ProcessAlive(record.run.broker_pid, record.run.broker_start_time);
+  record.run.engine_alive = sys::ProcessAlive(record.run.engine_pid, record.run.engine_start_time);
   return record;
 }
 

@@ -25,6 +25,10 @@ struct RunInfo {
   uint64_t broker_start_time = 0;  // sys::ProcessStartTime
   std::string created;             // UTC, ISO 8601
   bool alive = false;              // the broker still runs
+  // The path engine of the lab's emulated links; 0: it has none.
+  int engine_pid = 0;
+  uint64_t engine_start_time = 0;
+  bool engine_alive = false;
 };
 
 // Something a run created, in the order of creation.

@@ -72,7 +72,7 @@ void CheckInterface(const Node& node, const Interface& interface) {
 void CheckNode(const Node& node, std::set<std::string>* physicals) {
   CheckName("node", node.name);
   if (node.name == kHubNode) {
-    throw UsageError("node \"hub\": this name is taken by the lab's bridges; choose another");
+    throw UsageError("node \"hub\": this name is taken by the lab itself; choose another");
   }
   std::set<std::string> names;
   for (const Interface& interface : node.interfaces) {
@@ -267,7 +267,7 @@ Node ReadNode(const nlohmann::json& json, const std::string& where) {
 }
 
 Link ReadLink(const nlohmann::json& json, const std::string& where) {
-  const ObjectReader reader(json, where, {"name", "kind", "endpoints", "specs"});
+  const ObjectReader reader(json, where, {"name", "kind", "endpoints", "specs", "emulator"});
   Link link;
   link.name = reader.Get<std::string>("name");
   const auto kind = reader.Get<std::string>("kind");
@@ -284,6 +284,7 @@ Link ReadLink(const nlohmann::json& json, const std::string& where) {
     if (!element.is_string()) throw UsageError(place + ": a SPEC is needed");
     link.specs.push_back(path::ParseSpec(element.get<std::string>()));
   });
+  if (reader.Has("emulator")) link.emulator = ParseEmulator(reader.Get<std::string>("emulator"));
   return link;
 }
 
@@ -322,10 +323,26 @@ nlohmann::json ToJson(const Link& link) {
   return {{"name", link.name},
           {"kind", link.kind == Link::Kind::kPair ? "pair" : "bridge"},
           {"endpoints", endpoints},
-          {"specs", specs}};
+          {"specs", specs},
+          {"emulator", EmulatorName(link.emulator)}};
 }
 
 }  // namespace
+
+const char* EmulatorName(Emulator emulator) {
+  return emulator == Emulator::kEngine ? "engine" : "kernel";
+}
+
+Emulator ParseEmulator(const std::string& text) {
+  if (text == "engine") return Emulator::kEngine;
+  if (text == "kernel") return Emulator::kKernel;
+  throw UsageError("emulator: engine or kernel, not \"" + text + "\"");
+}
+
+bool Link::IsPlainWire() const {
+  return std::all_of(specs.begin(), specs.end(),
+                     [](const path::Spec& spec) { return spec.IsPlainWire(); });
+}
 
 void Validate(const Topology& topology) {
   CheckName("lab", topology.name);
@@ -348,13 +365,19 @@ void to_json(nlohmann::json& json, const Topology& topology) {
   for (const Node& node : topology.nodes) nodes.push_back(ToJson(node));
   nlohmann::json links = nlohmann::json::array();
   for (const Link& link : topology.links) links.push_back(ToJson(link));
-  json = {{"name", topology.name}, {"nodes", nodes}, {"links", links}};
+  json = {{"name", topology.name},
+          {"seed", topology.seed},
+          {"directory", topology.directory},
+          {"nodes", nodes},
+          {"links", links}};
 }
 
 void from_json(const nlohmann::json& json, Topology& topology) {
-  const ObjectReader reader(json, "topology", {"name", "nodes", "links"});
+  const ObjectReader reader(json, "topology", {"name", "seed", "directory", "nodes", "links"});
   Topology result;
   result.name = reader.Get<std::string>("name");
+  if (reader.Has("seed")) result.seed = reader.Get<uint64_t>("seed");
+  if (reader.Has("directory")) result.directory = reader.Get<std::string>("directory");
   reader.ForEach("nodes", [&](const nlohmann::json& element, const std::string& where) {
     result.nodes.push_back(ReadNode(element, where));
   });

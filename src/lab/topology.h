@@ -2,6 +2,7 @@
 // scenario (LabHelper) or a scenario file, sent to the broker as JSON, written to the run's record.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -43,6 +44,16 @@ struct Endpoint {
   std::string interface;
 };
 
+// Who makes a link what its SPECs say.
+enum class Emulator {
+  kEngine,  // the path engine, between the link's host ends in the hub namespace
+  kKernel,  // the kernel's own qdiscs on the sending interfaces, where the kernel has them
+};
+// "engine", "kernel".
+const char* EmulatorName(Emulator emulator);
+// The inverse; UsageError.
+Emulator ParseEmulator(const std::string& text);
+
 struct Link {
   enum class Kind { kPair, kBridge };  // a veth pair, or a bridge with a veth pair an endpoint
   std::string name;
@@ -50,10 +61,15 @@ struct Link {
   std::vector<Endpoint> endpoints;  // two for kPair
   // What each endpoint's transmissions undergo; same order as endpoints, or empty (plain wire).
   std::vector<path::Spec> specs;
+  Emulator emulator = Emulator::kEngine;
+
+  bool IsPlainWire() const;
 };
 
 struct Topology {
-  std::string name;  // of the lab: letters, digits, "-", "_"; namespaces are called NAME.NODE
+  std::string name;   // of the lab: letters, digits, "-", "_"; namespaces are called NAME.NODE
+  uint64_t seed = 1;  // of the engine's random streams
+  std::string directory = "/";  // where files that SPECs name are looked for (relative paths)
   std::vector<Node> nodes;
   std::vector<Link> links;
 };

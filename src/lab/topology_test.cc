@@ -33,11 +33,13 @@ Topology Example() {
        {MakeInterface("eth0", 4, "2001:db8::2/64")},
        {wire::IpPrefix::Parse("2001:db8::2/64")},
        {}}};
-  topology.links = {{"n0-n1",
-                     Link::Kind::kPair,
-                     {{"n0", "eth0"}, {"n1", "eth0"}},
-                     {path::ParseSpec("rate=10Mbit queue=100p"), path::Spec()}},
-                    {"lan", Link::Kind::kBridge, {{"n1", "eth1"}, {"n2", "eth0"}}, {}}};
+  topology.links = {
+      {"n0-n1",
+       Link::Kind::kPair,
+       {{"n0", "eth0"}, {"n1", "eth0"}},
+       {path::ParseSpec("rate=10Mbit queue=100p"), path::Spec()},
+       Emulator::kEngine},
+      {"lan", Link::Kind::kBridge, {{"n1", "eth1"}, {"n2", "eth0"}}, {}, Emulator::kEngine}};
   return topology;
 }
 
@@ -62,7 +64,11 @@ std::string ErrorOfJson(const nlohmann::json& json) {
 TEST(Topology, ExampleIsValid) { EXPECT_EQ(ErrorOf(Example()), ""); }
 
 TEST(Topology, JsonKeepsEverything) {
-  const nlohmann::json json = Example();
+  Topology example = Example();
+  example.links[0].emulator = Emulator::kKernel;
+  example.seed = 1ULL << 60;
+  example.directory = "/tmp";
+  const nlohmann::json json = example;
   const auto read = nlohmann::json::parse(json.dump()).get<Topology>();
   EXPECT_EQ(nlohmann::json(read), json);
   ASSERT_EQ(read.nodes.size(), 3U);
@@ -71,6 +77,9 @@ TEST(Topology, JsonKeepsEverything) {
   EXPECT_EQ(read.nodes[1].interfaces[1].addresses, Example().nodes[1].interfaces[1].addresses);
   EXPECT_EQ(read.nodes[1].sysctls, Example().nodes[1].sysctls);
   EXPECT_EQ(read.links[0].specs, Example().links[0].specs);
+  EXPECT_EQ(read.links[0].emulator, Emulator::kKernel);
+  EXPECT_EQ(read.seed, 1ULL << 60);
+  EXPECT_EQ(read.directory, "/tmp");
   EXPECT_EQ(read.links[1].kind, Link::Kind::kBridge);
   EXPECT_EQ(read.links[1].endpoints[1].node, "n2");
 }
@@ -123,7 +132,7 @@ TEST(Topology, RefusesMalformedNames) {
   }
   Topology topology = Example();
   topology.nodes[0].name = "hub";
-  EXPECT_THAT(ErrorOf(topology), HasSubstr("bridges"));
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("taken by the lab itself"));
   for (const char* name : {"", "sixteen-letters-", "a b", "a/b", ".."}) {
     topology = Example();
     topology.nodes[0].interfaces[0].name = name;

@@ -149,6 +149,19 @@ std::string LoopBreakdown(const std::vector<json>& runs) {
   return plot.empty() ? "" : "<h2>Where the simulator's time went</h2>\n" + plot;
 }
 
+// The path engine's packets, beside the simulator's events.
+void AddLinks(const json& run, Rows& rows) {
+  const auto engine = run.find("engine");
+  if (engine == run.end()) return;
+  const json& timing = (*engine)["timing"];
+  const auto us = [&](const char* key) {
+    return fmt::format("{:.1f} us", timing.value(key, 0.0) / 1e3);
+  };
+  rows.push_back({ModeOf(run) + ", links", us("p50_ns"), us("p99_ns"), us("max_ns"),
+                  std::to_string(timing.value("events", uint64_t{0})),
+                  engine->value("verdict", "")});
+}
+
 std::string Lateness(const std::vector<json>& runs) {
   Rows rows = {{"mode", "p50", "p99", "max", "events", "verdict"}};
   for (const json& run : runs) {
@@ -164,9 +177,11 @@ std::string Lateness(const std::vector<json>& runs) {
     rows.push_back({ModeOf(run), us("p50_ns"), us("p99_ns"), us("max_ns"),
                     std::to_string(timing->value("events", uint64_t{0})),
                     run.value("verdict", "")});
+    AddLinks(run, rows);
   }
   if (rows.size() == 1) return "";
-  return "<h2>Timing</h2>\n<p>How much later than due the simulator's events ran.</p>\n" +
+  return "<h2>Timing</h2>\n<p>How much later than due the simulator's events ran and the links' "
+         "packets left.</p>\n" +
          Table(rows);
 }
 

@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "broker/client.h"
 #include "run/captures.h"
+#include "run/engine_watch.h"
 #include "run/environment.h"
 #include "run/loop.h"
 #include "run/progress.h"
@@ -90,12 +91,21 @@ class Run {
     session_ = std::make_unique<Session>(scenario_, *simulator_, *loop_, progress_);
     if (real_) {
       results_["setup_seconds"] = session_->WaitForLab();
+      WatchEngine();
       StartCaptures();
     }
     results_["convergence"] = session_->WaitForConvergence();
     if (real_) RealTraffic();
+    if (engine_) results_["engine"] = engine_->Read();
+    engine_.reset();  // the simulator takes the lab down, and the engine with it
     TakeReport(session_->WaitForReport(real_));
     if (!real_) results_["flows"] = session_->flows();
+  }
+
+  void WatchEngine() {
+    const json lab = client_->Describe();
+    if (!lab.contains("engine")) return;
+    engine_ = std::make_unique<EngineWatch>(lab["engine"]["socket"].get<std::string>(), *loop_);
   }
 
   void StartCaptures() {
@@ -154,6 +164,7 @@ class Run {
     if (captures_) results_["captures"] = captures_->Finish();
     captures_.reset();
     traffic_.reset();
+    engine_.reset();
     const bool lab_built = session_ && session_->lab_built();
     session_.reset();
     simulator_.reset();
@@ -170,13 +181,23 @@ class Run {
     client_.reset();
   }
 
+  // Whether the lateness in `part` (its "timing") is over the run's limit.
+  bool IsLate(json& part) const {
+    const auto timing = part.find("timing");
+    if (timing == part.end() || !scenario_.lateness_limit) return false;
+    const int64_t limit = scenario_.lateness_limit->nanoseconds();
+    (*timing)["limit_ns"] = limit;
+    return timing->value("p99_ns", int64_t{0}) > limit;
+  }
+
   void Judge() {
-    bool late = false;
-    if (const auto timing = results_.find("timing");
-        timing != results_.end() && scenario_.lateness_limit) {
-      late = timing->value("p99_ns", int64_t{0}) > scenario_.lateness_limit->nanoseconds();
-      (*timing)["limit_ns"] = scenario_.lateness_limit->nanoseconds();
+    const bool simulator_late = IsLate(results_);
+    bool engine_late = false;
+    if (const auto engine = results_.find("engine"); engine != results_.end()) {
+      engine_late = IsLate(*engine);
+      (*engine)["verdict"] = engine_late ? "VOID" : "VALID";
     }
+    const bool late = simulator_late || engine_late;
     results_["verdict"] = late ? "VOID" : "VALID";
     results_["failures"] = failures_;
     const ExitStatus status = !failures_.empty() ? ExitStatus::kFailure
@@ -198,6 +219,7 @@ class Run {
   std::unique_ptr<Session> session_;
   std::unique_ptr<TrafficRunner> traffic_;
   std::unique_ptr<Captures> captures_;
+  std::unique_ptr<EngineWatch> engine_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 
 #include "run/traffic.h"
 
@@ -178,7 +179,28 @@ std::string HumanPercent(double fraction) {
   return percent >= 10 ? fmt::format("{:.1f}%", percent) : fmt::format("{:.2g}%", percent);
 }
 
-std::string TimingLine(const json& results) {
+// What the path engine did to the packets of all links together.
+std::string LinksLine(const json& engine) {
+  uint64_t arrived = 0, corrupted = 0, marked = 0;
+  std::map<std::string, uint64_t> fates;
+  for (const json& pipeline : engine.value("pipelines", json::array())) {
+    arrived += pipeline.value("arrived", uint64_t{0});
+    corrupted += pipeline.value("corrupted", uint64_t{0});
+    marked += pipeline.value("marked", uint64_t{0});
+    for (const auto& [fate, count] : pipeline["fates"].items())
+      fates[fate] += count.get<uint64_t>();
+  }
+  if (arrived == 0) return "";
+  std::string text = fmt::format("links: {} packets arrived", arrived);
+  for (const auto& [fate, count] : fates) {
+    if (count > 0) text += fmt::format(", {} {}", count, fate);
+  }
+  if (corrupted > 0) text += fmt::format(", {} of them corrupted", corrupted);
+  if (marked > 0) text += fmt::format(", {} of them marked", marked);
+  return text + "\n";
+}
+
+std::string TimingLine(const json& results, const std::string& whose) {
   const auto timing = results.find("timing");
   if (timing == results.end() || !timing->is_object()) return "";
   const std::string limit =
@@ -186,15 +208,16 @@ std::string TimingLine(const json& results) {
           ? fmt::format("limit p99 {} us{}", Micros(*timing, "limit_ns"),
                         results.value("verdict", "") == "VOID" ? " exceeded" : "")
           : "no limit set";
-  return fmt::format("timing: p50/p99/max lateness {}/{}/{} us over {} events: {} ({})\n",
+  return fmt::format("timing: {}p50/p99/max lateness {}/{}/{} us over {} events: {} ({})\n", whose,
                      Micros(*timing, "p50_ns"), Micros(*timing, "p99_ns"),
                      Micros(*timing, "max_ns"), timing->value("events", uint64_t{0}),
                      results.value("verdict", ""), limit);
 }
 
 std::string ResultTable(const json& results) {
-  return FlowTable(results) + ProgramTable(results) + CaptureLines(results) + CaveatLines(results) +
-         TimingLine(results);
+  const json engine = results.value("engine", json::object());
+  return FlowTable(results) + ProgramTable(results) + CaptureLines(results) + LinksLine(engine) +
+         CaveatLines(results) + TimingLine(results) + TimingLine(engine, "links ");
 }
 
 std::string ComparisonTable(const std::vector<json>& runs) {

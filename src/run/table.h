@@ -18,7 +18,10 @@ std::string ResultTable(const nlohmann::json& results);
 // One table for several runs of one scenario, a column group a mode.
 std::string ComparisonTable(const std::vector<nlohmann::json>& runs);
 // "timing: p50/p99/max lateness 1.2/8.0/310 us over 12345 events: VALID (limit 1 ms)".
-std::string TimingLine(const nlohmann::json& results);
+// `whose`: before the numbers ("links ").
+std::string TimingLine(const nlohmann::json& results, const std::string& whose = "");
+// Empty where the engine did nothing.
+std::string LinksLine(const nlohmann::json& engine);
 
 // "1.57 Gbit/s".
 std::string HumanRate(double bits_per_second);

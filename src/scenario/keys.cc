@@ -75,6 +75,9 @@ constexpr Key kKeys[] = {
      "rate=1Mbit"},
     {"links[].down", Type::kSpec, "", "Instead of `spec`, from the second node to the first.",
      "rate=16Mbit"},
+    {"links[].emulator", Type::kChoice, "",
+     "Who makes the SPEC true in the real modes; default: `emulator` of the file.", "kernel",
+     "engine kernel"},
     {"links[].mtu", Type::kInteger, "1500", "Largest IP packet, bytes.", "9000"},
     {"links[].name", Type::kName, "",
      "Name of the link (`pair` and `shared`); default `A-B`, or `lan0`, `lan1`, ...", "backbone"},
@@ -82,6 +85,13 @@ constexpr Key kKeys[] = {
      "Addresses (`pair` and `shared`), one a node in their order; a second round of them for IPv6. "
      "Default: subnets from `addressing`, in the order of the links.",
      "[10.1.0.1/24, 10.1.0.2/24]"},
+
+    {"emulator", Type::kChoice, "engine",
+     "Who makes the links' SPECs true in the real modes: `engine`, Viaduct's path emulator, as in "
+     "mode `simulate`; `kernel`, the kernel's own queueing disciplines (netem, tbf, codel...) "
+     "where "
+     "it has them, with their own models and random numbers.",
+     "kernel", "engine kernel"},
 
     {"addressing", Type::kSection, "", "Where automatic addresses come from.",
      "{ipv4: 192.168.0.0/16}"},
@@ -151,7 +161,9 @@ constexpr Key kKeys[] = {
     {"timing", Type::kSection, "", "What the run demands of its own timing.",
      "{lateness_limit: 1ms}"},
     {"timing.lateness_limit", Type::kDuration, "",
-     "The run is VOID (exit status 4) if 1% of the simulator's events ran later than this.", "1ms"},
+     "The run is VOID (exit status 4) if 1% of the simulator's events, or of the packets of links "
+     "with a SPEC, were later than this.",
+     "1ms"},
 };
 
 bool HasShape(Type type, const Value& value) {

@@ -20,8 +20,8 @@ std::string Ordinal(const std::string& list, size_t index) {
 
 class LinkReader {
  public:
-  explicit LinkReader(const std::vector<NodeSettings>& nodes)
-      : settings_(nodes), nodes_("node", Names(nodes)) {}
+  LinkReader(const std::vector<NodeSettings>& nodes, lab::Emulator emulator)
+      : settings_(nodes), nodes_("node", Names(nodes)), emulator_(emulator) {}
 
   void Read(const Section& entry) {
     const std::string shape = ShapeOf(entry);
@@ -42,6 +42,7 @@ class LinkReader {
       links_[i].up = common.up;
       links_[i].down = common.down;
       links_[i].mtu = common.mtu;
+      links_[i].emulator = common.emulator;
       places_.push_back(&entry.value());
     }
   }
@@ -164,7 +165,7 @@ class LinkReader {
     if (count == 0) star.Fail("leaves", "no node but the center");
   }
 
-  static void ReadCommon(const Section& entry, LinkSettings& link) {
+  void ReadCommon(const Section& entry, LinkSettings& link) const {
     const auto spec = [&](const char* key) {
       return entry.Located(key, [&] { return path::ParseSpec(entry.Text(key)); });
     };
@@ -176,6 +177,7 @@ class LinkReader {
     }
     // 68: RFC 791; 65521 is the largest a veth device takes (ETH_MAX_MTU less the headers).
     link.mtu = static_cast<int>(entry.Integer("mtu", 68, 65521));
+    link.emulator = entry.Has("emulator") ? lab::ParseEmulator(entry.Text("emulator")) : emulator_;
   }
 
   void ReadAddresses(const Section& entry, LinkSettings& link) {
@@ -297,6 +299,7 @@ class LinkReader {
 
   const std::vector<NodeSettings>& settings_;
   NameTable nodes_;
+  lab::Emulator emulator_;  // of links that do not say
   std::vector<LinkSettings> links_;
   std::vector<const Value*> places_;
   std::set<std::string> names_;
@@ -314,7 +317,7 @@ const std::string& NameTable::Check(const std::string& name) const {
 }
 
 std::vector<LinkSettings> ReadLinks(const Section& file, const std::vector<NodeSettings>& nodes) {
-  LinkReader reader(nodes);
+  LinkReader reader(nodes, lab::ParseEmulator(file.Text("emulator")));
   if (const Value* links = file.Find("links")) {
     for (size_t i = 0; i < links->items.size(); ++i) {
       reader.Read(Section(links->items[i], "links[]", Ordinal("links", i)));

@@ -55,6 +55,7 @@ void PrintLink(YAML::Emitter& out, const LinkSettings& link) {
   if (!link.spec.IsPlainWire()) spec("spec", link.spec);
   if (link.up) spec("up", *link.up);
   if (link.down) spec("down", *link.down);
+  out << Key << "emulator" << Value << lab::EmulatorName(link.emulator);
   out << Key << "mtu" << Value << link.mtu;
   std::vector<std::string> addresses;
   for (const wire::IpPrefix& address : link.addresses) addresses.push_back(address.ToString());

@@ -42,6 +42,7 @@ struct LinkSettings {
   path::Spec spec;                     // every direction, unless:
   std::optional<path::Spec> up, down;  // pairs: first to second node, second to first
   int mtu = 1500;
+  lab::Emulator emulator = lab::Emulator::kEngine;  // real modes: who makes the SPEC true
   // After automatic assignment: one a node in their order; a second round of them if IPv6 too.
   std::vector<wire::IpPrefix> addresses;
 };

@@ -1,0 +1,72 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "path-helper.h"
+
+#include "ns3/abort.h"
+#include "ns3/mac48-address.h"
+#include "ns3/path-channel.h"
+#include "ns3/path-net-device.h"
+
+namespace ns3
+{
+
+PathHelper::PathHelper()
+{
+    m_devices.SetTypeId("ns3::PathNetDevice");
+    m_channels.SetTypeId("ns3::PathChannel");
+}
+
+void
+PathHelper::SetDeviceAttribute(const std::string& name, const AttributeValue& value)
+{
+    m_devices.Set(name, value);
+}
+
+void
+PathHelper::SetChannelAttribute(const std::string& name, const AttributeValue& value)
+{
+    m_channels.Set(name, value);
+}
+
+NetDeviceContainer
+PathHelper::Install(const NodeContainer& nodes)
+{
+    auto channel = m_channels.Create<PathChannel>();
+    NetDeviceContainer devices;
+    for (auto i = nodes.Begin(); i != nodes.End(); ++i)
+    {
+        auto device = m_devices.Create<PathNetDevice>();
+        device->SetAddress(Mac48Address::Allocate());
+        (*i)->AddDevice(device);
+        channel->Add(device);
+        devices.Add(device);
+    }
+    return devices;
+}
+
+NetDeviceContainer
+PathHelper::Install(Ptr<Node> a, Ptr<Node> b)
+{
+    return Install(NodeContainer(a, b));
+}
+
+void
+PathHelper::EnablePcapInternal(std::string prefix,
+                               Ptr<NetDevice> device,
+                               bool promiscuous,
+                               bool explicitFilename)
+{
+    if (!DynamicCast<PathNetDevice>(device))
+    {
+        return; // asked for all devices of a node: not one of ours
+    }
+    PcapHelper pcap;
+    const std::string name = explicitFilename ? prefix : pcap.GetFilenameFromDevice(prefix, device);
+    Ptr<PcapFileWrapper> file = pcap.CreateFile(name, std::ios::out, PcapHelper::DLT_EN10MB);
+    pcap.HookDefaultSink<PathNetDevice>(
+        DynamicCast<PathNetDevice>(device), promiscuous ? "PromiscSniffer" : "Sniffer", file);
+}
+
+} // namespace ns3

@@ -1,0 +1,63 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_PATH_HELPER_H
+#define VIADUCT_PATH_HELPER_H
+
+#include "ns3/net-device-container.h"
+#include "ns3/node-container.h"
+#include "ns3/object-factory.h"
+#include "ns3/trace-helper.h"
+
+#include <string>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * Builds emulated links: a PathChannel and a PathNetDevice for each node.
+ */
+class PathHelper : public PcapHelperForDevice
+{
+  public:
+    PathHelper();
+
+    /**
+     * @param name an attribute of PathNetDevice
+     * @param value its value in the devices made from now on
+     */
+    void SetDeviceAttribute(const std::string& name, const AttributeValue& value);
+    /**
+     * @param name an attribute of PathChannel ("Up", "Down", "Spec", "Name")
+     * @param value its value in the channels made from now on
+     */
+    void SetChannelAttribute(const std::string& name, const AttributeValue& value);
+
+    /**
+     * Connect nodes by one channel: two by a point-to-point link, more by an Ethernet.
+     * @param nodes the nodes; the first one's direction is Up
+     * @return their new devices, in the same order
+     */
+    NetDeviceContainer Install(const NodeContainer& nodes);
+    /**
+     * @param a the node whose direction is Up
+     * @param b the node whose direction is Down
+     * @return their new devices
+     */
+    NetDeviceContainer Install(Ptr<Node> a, Ptr<Node> b);
+
+  private:
+    void EnablePcapInternal(std::string prefix,
+                            Ptr<NetDevice> device,
+                            bool promiscuous,
+                            bool explicitFilename) override;
+
+    ObjectFactory m_devices;  //!< makes devices
+    ObjectFactory m_channels; //!< makes channels
+};
+
+} // namespace ns3
+
+#endif // VIADUCT_PATH_HELPER_H

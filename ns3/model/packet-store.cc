@@ -1,0 +1,144 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "packet-store.h"
+
+#include "ns3/assert.h"
+#include "ns3/tag.h"
+
+#include <algorithm>
+#include <memory>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * ns3::PacketStore implementation.
+ */
+
+namespace ns3
+{
+
+using viaduct::path::FrameHandle;
+
+namespace
+{
+
+/**
+ * @param packet a packet
+ * @return its bytes
+ */
+std::vector<std::byte>
+BytesOf(Ptr<const Packet> packet)
+{
+    std::vector<std::byte> bytes(packet->GetSize());
+    packet->CopyData(reinterpret_cast<uint8_t*>(bytes.data()), packet->GetSize());
+    return bytes;
+}
+
+/**
+ * @param from a packet whose byte tags are given
+ * @param to a packet of the same length
+ */
+void
+CopyByteTags(Ptr<const Packet> from, Ptr<Packet> to)
+{
+    for (auto i = from->GetByteTagIterator(); i.HasNext();)
+    {
+        const auto item = i.Next();
+        const std::unique_ptr<ObjectBase> made(item.GetTypeId().GetConstructor()());
+        auto tag = dynamic_cast<Tag*>(made.get());
+        NS_ASSERT_MSG(tag, "a byte tag that is no tag");
+        item.GetTag(*tag);
+        to->AddByteTag(*tag, item.GetStart(), item.GetEnd());
+    }
+}
+
+/**
+ * @param original a packet
+ * @param bytes as many as it has
+ * @return a packet of these bytes with the original's uid and tags
+ */
+Ptr<Packet>
+WithBytes(Ptr<const Packet> original, const std::vector<std::byte>& bytes)
+{
+    Ptr<Packet> packet = original->Copy(); // keeps the uid, which nothing else can set
+    packet->RemoveAtEnd(packet->GetSize());
+    packet->AddAtEnd(Create<Packet>(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
+    CopyByteTags(original, packet);
+    return packet;
+}
+
+} // namespace
+
+FrameHandle
+PacketStore::Add(Ptr<Packet> packet)
+{
+    if (m_free.empty())
+    {
+        m_free.push_back(static_cast<FrameHandle>(m_slots.size()));
+        m_slots.emplace_back();
+    }
+    const FrameHandle frame = m_free.back();
+    m_free.pop_back();
+    m_slots[frame].packet = std::move(packet);
+    return frame;
+}
+
+Ptr<const Packet>
+PacketStore::Peek(FrameHandle frame) const
+{
+    return m_slots.at(frame).packet;
+}
+
+Ptr<Packet>
+PacketStore::Take(FrameHandle frame)
+{
+    Slot& slot = m_slots.at(frame);
+    Ptr<Packet> packet = std::move(slot.packet);
+    NS_ASSERT_MSG(packet, "a frame taken twice");
+    if (!slot.bytes.empty() && slot.bytes != BytesOf(packet))
+    {
+        packet = WithBytes(packet, slot.bytes);
+    }
+    slot.packet = packet;
+    Free(frame);
+    return packet;
+}
+
+std::span<std::byte>
+PacketStore::Bytes(FrameHandle frame)
+{
+    Slot& slot = m_slots.at(frame);
+    if (slot.bytes.empty())
+    {
+        slot.bytes = BytesOf(slot.packet);
+    }
+    return slot.bytes;
+}
+
+std::optional<FrameHandle>
+PacketStore::Clone(FrameHandle frame)
+{
+    const FrameHandle clone = Add(m_slots.at(frame).packet->Copy());
+    m_slots[clone].bytes = m_slots[frame].bytes;
+    return clone;
+}
+
+void
+PacketStore::CompleteChecksum(FrameHandle)
+{
+    // ns-3 leaves no checksum to hardware: it is there, or ChecksumEnabled is false.
+}
+
+void
+PacketStore::Free(FrameHandle frame)
+{
+    Slot& slot = m_slots.at(frame);
+    NS_ASSERT_MSG(slot.packet, "a frame freed twice");
+    slot.packet = nullptr;
+    slot.bytes.clear();
+    m_free.push_back(frame);
+}
+
+} // namespace ns3

@@ -1,0 +1,48 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "path-seed.h"
+
+#include "ns3/names.h"
+#include "ns3/rng-seed-manager.h"
+
+/**
+ * @file
+ * @ingroup viaduct
+ * What names the random streams of emulated links, implementation.
+ */
+
+namespace ns3
+{
+
+namespace
+{
+
+/// ns-3's generator takes seeds below this (RngStream, L'Ecuyer's m2); the rest becomes the run.
+constexpr uint64_t LIMIT = 4294944443ULL;
+
+} // namespace
+
+uint64_t
+PathSeed()
+{
+    return RngSeedManager::GetSeed() + (RngSeedManager::GetRun() - 1) * LIMIT;
+}
+
+void
+SetSeedAndRun(uint64_t seed)
+{
+    const uint64_t low = seed % LIMIT;
+    RngSeedManager::SetSeed(static_cast<uint32_t>(low == 0 ? LIMIT - 1 : low));
+    RngSeedManager::SetRun(1 + seed / LIMIT + (low == 0 ? 1ULL << 32 : 0));
+}
+
+std::string
+LabNodeName(Ptr<Node> node)
+{
+    const std::string name = Names::FindName(node);
+    return name.empty() ? "n" + std::to_string(node->GetId()) : name;
+}
+
+} // namespace ns3

@@ -1,0 +1,49 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_PATH_SEED_H
+#define VIADUCT_PATH_SEED_H
+
+#include "ns3/node.h"
+#include "ns3/ptr.h"
+
+#include <cstdint>
+#include <string>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * What names the random streams of emulated links, in simulation and on a testbed.
+ */
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * The seed of emulated links: one number made of RngSeedManager's seed and run.
+ *
+ * @return the seed; the seed of RngSeedManager where the run is 1
+ */
+uint64_t PathSeed();
+
+/**
+ * @ingroup viaduct
+ * Make RngSeedManager's seed and run of one number, so that PathSeed() is that number (but for
+ * multiples of 4294944443, which ns-3's generator does not take).
+ *
+ * @param seed any number
+ */
+void SetSeedAndRun(uint64_t seed);
+
+/**
+ * @ingroup viaduct
+ * @param node a node
+ * @return what a lab calls it: its name (ns3::Names), or n and its id
+ */
+std::string LabNodeName(Ptr<Node> node);
+
+} // namespace ns3
+
+#endif /* VIADUCT_PATH_SEED_H */

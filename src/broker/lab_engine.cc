@@ -1,0 +1,216 @@
+#include "broker/lab_engine.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "broker/protocol.h"
+#include "engine/control.h"
+#include "engine/describe.h"
+#include "engine/engine.h"
+#include "io/ring_port.h"
+#include "lab/hub.h"
+#include "lab/record.h"
+#include "sys/netns.h"
+#include "sys/packet_socket.h"
+#include "sys/process.h"
+#include "sys/unix_socket.h"
+
+namespace viaduct::broker {
+namespace {
+
+// What the ring ports of a lab may take together, and the least that one gets.
+constexpr uint32_t kRingSlots = 4096, kLabSlots = 65536, kLeastSlots = 256;
+
+struct HubPort {
+  std::string name;
+  sys::PacketSocket socket;
+};
+
+// Everything that the engine is made of, opened with the broker's privileges.
+struct Equipment {
+  engine::Config config;
+  std::string directory;
+  std::vector<HubPort> ports;
+  UniqueFd listener;
+};
+
+Equipment Prepare(lab::Lab& lab, const Identity& owner) {
+  Equipment equipment;
+  equipment.config.name = lab.name();
+  equipment.config.seed = lab.topology().seed;
+  equipment.directory = lab.topology().directory;
+  constexpr int kHeaders = 14 + 4;  // Ethernet, and a VLAN tag of the user's own
+  const sys::NamespaceScope scope(lab.HubFd());
+  for (const lab::HubPair& pair : lab::HubPairs(lab.topology())) {
+    equipment.config.frame_bytes =
+        std::max(equipment.config.frame_bytes, static_cast<size_t>(pair.mtu + kHeaders));
+    const size_t a = equipment.ports.size();
+    equipment.config.pairs.push_back(
+        {pair.name, {a, {}, {}}, {a + 1, {}, {}}, pair.up, pair.down, {}});
+    for (const std::string& name : {pair.a, pair.b}) {
+      equipment.ports.push_back({name, sys::OpenPacketSocket(name, true)});
+      equipment.config.ports.push_back(name);
+    }
+  }
+  equipment.listener =
+      sys::ListenAt(EngineSocketPath(lab.name()), owner.uid, owner.gid, SOCK_STREAM);
+  return equipment;
+}
+
+// Descriptors of the broker's must not live on here: its clients and the lab's namespaces would
+// never be seen to go. 0 to 2 are /dev/null.
+void CloseAllBut(std::vector<int> keep) {
+  std::sort(keep.begin(), keep.end());
+  unsigned next = 3;
+  for (const int fd : keep) {
+    if (static_cast<unsigned>(fd) > next)
+      syscall(SYS_close_range, next, static_cast<unsigned>(fd) - 1, 0U);
+    next = static_cast<unsigned>(fd) + 1;
+  }
+  syscall(SYS_close_range, next, ~0U, 0U);
+}
+
+void BecomeEngine(int hub_fd, const Identity& owner, int broker_pid) {
+  prctl(PR_SET_NAME, "viaduct-engine");
+  SystemCall("enter the hub namespace", setns(hub_fd, CLONE_NEWNET));
+  sys::AllowHighestPriority();
+  if (owner.uid != getuid()) Become(owner);
+  sys::TakeHighestPriority();
+  // After the identity, which clears it (prctl(2)).
+  SystemCall("prctl PR_SET_PDEATHSIG", prctl(PR_SET_PDEATHSIG, SIGKILL));
+  if (getppid() != broker_pid) throw Error("the broker has ended");
+}
+
+std::vector<std::unique_ptr<io::AnyPort>> OpenPorts(std::vector<HubPort> ports) {
+  io::RingOptions options;
+  options.slots =
+      std::clamp(kLabSlots / static_cast<uint32_t>(ports.size()), kLeastSlots, kRingSlots);
+  std::vector<std::unique_ptr<io::AnyPort>> opened;
+  for (HubPort& port : ports) {
+    options.ifindex = port.socket.ifindex;
+    opened.push_back(io::Hold(io::RingPort(std::move(port.socket.fd), options)));
+  }
+  return opened;
+}
+
+// Tells the broker how the start went: "" is success.
+void Tell(int fd, const std::string& text) {
+  if (write(fd, text.data(), text.size()) < 0) return;  // the broker has ended
+}
+
+constexpr char kForwarding[] = "{}";
+
+// Serves the control socket until one of the signals, which are blocked, arrives.
+void AnswerUntilSignal(Equipment& equipment, engine::Engine& engine, const sigset_t& ends) {
+  const engine::Config& config = equipment.config;
+  const Instant started = MonotonicClock::Now();
+  engine::LivePath live(config, [&](const engine::Change& change) { engine.Apply(change); });
+  const auto answer = [&](const engine::ControlRequest& request) -> nlohmann::json {
+    if (request.kind == engine::ControlRequest::Kind::kSet) {
+      engine::PerformSet(request, config, live);
+      return nlohmann::json::object();
+    }
+    nlohmann::json stats = engine::DescribeStatistics(engine.Read(), std::nullopt);
+    stats["name"] = config.name;
+    stats["seed"] = config.seed;
+    stats["seconds"] = (MonotonicClock::Now() - started).ToSeconds();
+    return {{"stats", std::move(stats)}};
+  };
+  engine::ControlServer server(std::move(equipment.listener), answer);
+  const UniqueFd signals(SystemCall("signalfd", signalfd(-1, &ends, SFD_CLOEXEC)));
+  std::array<pollfd, 2> waits{{{server.Fd(), POLLIN, 0}, {signals.get(), POLLIN, 0}}};
+  while (waits[1].revents == 0) {
+    if (poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR)
+      throw SystemError("poll", errno);
+    server.Serve();
+  }
+}
+
+// Forwards until SIGTERM or SIGINT.
+void Forward(Equipment equipment, int ready) {
+  sigset_t ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGTERM);
+  sigaddset(&ends, SIGINT);
+  sigprocmask(SIG_BLOCK, &ends, nullptr);  // in the engine's threads too
+  engine::Engine engine(equipment.config, OpenPorts(std::move(equipment.ports)));
+  engine.Start();
+  Tell(ready, kForwarding);
+  close(ready);
+  AnswerUntilSignal(equipment, engine, ends);
+  engine.Stop();
+}
+
+[[noreturn]] void EngineMain(Equipment equipment, int hub_fd, const Identity& owner, int broker_pid,
+                             int ready) {
+  try {
+    std::vector<int> keep{ready, hub_fd, equipment.listener.get()};
+    for (const HubPort& port : equipment.ports) keep.push_back(port.socket.fd.get());
+    CloseAllBut(std::move(keep));
+    BecomeEngine(hub_fd, owner, broker_pid);
+    close(hub_fd);
+    // With the user's rights. Only SPECs with relative files miss it, and will say so.
+    if (chdir(equipment.directory.c_str()) != 0) errno = 0;
+    Forward(std::move(equipment), ready);
+    _exit(0);
+  } catch (const Error& error) {
+    Tell(ready, EncodeError(error));
+  } catch (const std::exception& error) {
+    Tell(ready, EncodeError(Error(error.what())));
+  }
+  _exit(1);
+}
+
+std::string ReadAll(int fd) {
+  std::string text;
+  char buffer[1024];
+  while (true) {
+    const ssize_t got = read(fd, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return text;
+    text.append(buffer, static_cast<size_t>(got));
+  }
+}
+
+}  // namespace
+
+std::string EngineSocketPath(const std::string& lab) {
+  return fmt::format("{}/{}/engine", lab::kRecordRoot, lab);
+}
+
+LabEngine::LabEngine(lab::Lab& lab, const Identity& owner) {
+  Equipment equipment = Prepare(lab, owner);
+  int ends[2];
+  SystemCall("pipe", pipe2(ends, O_CLOEXEC));
+  UniqueFd read_end(ends[0]), write_end(ends[1]);
+  const int broker_pid = getpid();
+  pid_ = SystemCall("fork the path engine", fork());
+  if (pid_ == 0) EngineMain(std::move(equipment), lab.HubFd(), owner, broker_pid, write_end.get());
+  write_end.reset();
+  const std::string answer = ReadAll(read_end.get());
+  if (answer == kForwarding) {
+    lab.RecordEngine(pid_);
+    return;
+  }
+  waitpid(pid_, nullptr, 0);
+  if (answer.empty()) throw Error("the path engine died as it started");
+  ThrowDecodedError(answer);
+}
+
+}  // namespace viaduct::broker

@@ -1,0 +1,73 @@
+#include "lab/hub.h"
+
+#include <algorithm>
+#include <map>
+
+namespace viaduct::lab {
+namespace {
+
+std::string Numbered(char kind, size_t link, size_t endpoint) {
+  return "l" + std::to_string(link) + kind + std::to_string(endpoint);
+}
+
+int MtuOf(const Topology& topology, const Endpoint& endpoint) {
+  for (const Node& node : topology.nodes) {
+    if (node.name != endpoint.node) continue;
+    for (const Interface& interface : node.interfaces) {
+      if (interface.name == endpoint.interface) return interface.mtu;
+    }
+  }
+  return Interface().mtu;
+}
+
+void AddShared(const Topology& topology, size_t number, std::vector<HubPair>* pairs) {
+  const Link& link = topology.links[number];
+  std::map<std::string, long> seen;
+  for (size_t i = 0; i < link.endpoints.size(); ++i) {
+    const std::string& node = link.endpoints[i].node;
+    const long copies = seen[node]++;
+    if (!IsEmulated(link, i)) continue;
+    pairs->push_back({SharedPairName(link.name, node, copies), HubPort(number, i),
+                      HubInnerPort(number, i), link.specs[i], path::Spec(),
+                      MtuOf(topology, link.endpoints[i])});
+  }
+}
+
+}  // namespace
+
+std::string SharedPairName(const std::string& link, const std::string& node, long copies) {
+  const std::string name = link + "." + node;
+  return copies == 0 ? name : name + "-" + std::to_string(copies + 1);
+}
+
+std::string HubPort(size_t link, size_t endpoint) { return Numbered('p', link, endpoint); }
+std::string HubInnerPort(size_t link, size_t endpoint) { return Numbered('q', link, endpoint); }
+std::string HubBridgePort(size_t link, size_t endpoint) { return Numbered('b', link, endpoint); }
+
+bool IsEmulated(const Link& link, size_t endpoint) {
+  if (link.emulator != Emulator::kEngine || link.specs.empty()) return false;
+  return link.kind == Link::Kind::kPair ? !link.IsPlainWire() : !link.specs[endpoint].IsPlainWire();
+}
+
+std::vector<HubPair> HubPairs(const Topology& topology) {
+  std::vector<HubPair> pairs;
+  for (size_t i = 0; i < topology.links.size(); ++i) {
+    const Link& link = topology.links[i];
+    if (link.kind == Link::Kind::kBridge) {
+      AddShared(topology, i, &pairs);
+    } else if (IsEmulated(link, 0)) {
+      pairs.push_back(
+          {link.name, HubPort(i, 0), HubPort(i, 1), link.specs[0], link.specs[1],
+           std::max(MtuOf(topology, link.endpoints[0]), MtuOf(topology, link.endpoints[1]))});
+    }
+  }
+  return pairs;
+}
+
+bool NeedsHub(const Topology& topology) {
+  return std::any_of(topology.links.begin(), topology.links.end(), [](const Link& link) {
+    return link.kind == Link::Kind::kBridge || IsEmulated(link, 0);
+  });
+}
+
+}  // namespace viaduct::lab

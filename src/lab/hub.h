@@ -1,0 +1,42 @@
+// The hub namespace "LAB.hub": the bridges of shared links, and the host ends of the links that the
+// path engine emulates.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lab/topology.h"
+#include "path/spec.h"
+
+namespace viaduct::lab {
+
+// One pair of the engine: frames that enter the hub on `a` leave it on `b` and back. Both are
+// interfaces in the hub namespace.
+struct HubPair {
+  std::string
+      name;  // the link's; of a shared link LINK.NODE (a node's second endpoint: LINK.NODE-2)
+  std::string a, b;
+  path::Spec up, down;  // a to b, b to a
+  int mtu = 1500;
+};
+
+// LINK.NODE; of a node that has `copies` endpoints on the link already LINK.NODE-2...
+std::string SharedPairName(const std::string& link, const std::string& node, long copies);
+
+// The hub's end of an endpoint.
+std::string HubPort(size_t link, size_t endpoint);
+// Of an emulated endpoint of a shared link: the engine's second port, and its peer on the bridge.
+std::string HubInnerPort(size_t link, size_t endpoint);
+std::string HubBridgePort(size_t link, size_t endpoint);
+
+// Whether the engine stands between this endpoint and the rest of the link.
+bool IsEmulated(const Link& link, size_t endpoint);
+
+// The pairs in the order of links and endpoints. A pair link with a SPEC is one; a shared link is
+// one for each endpoint that has a SPEC, between the endpoint (a) and the bridge (b).
+std::vector<HubPair> HubPairs(const Topology& topology);
+
+// Whether the lab has a hub namespace at all.
+bool NeedsHub(const Topology& topology);
+
+}  // namespace viaduct::lab

@@ -1,0 +1,30 @@
+// The path engine of a run's lab, as the command sees it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/fd.h"
+#include "run/loop.h"
+
+namespace viaduct::run {
+
+// Notices that the engine has died: Loop::Run() then throws Error. One thread.
+class EngineWatch {
+ public:
+  // `socket_path`: the engine's control socket. The loop outlives this.
+  EngineWatch(std::string socket_path, Loop& loop);
+  ~EngineWatch();
+  EngineWatch(const EngineWatch&) = delete;
+  EngineWatch& operator=(const EngineWatch&) = delete;
+
+  // What the engine has done so far (engine::DescribeStatistics()).
+  nlohmann::json Read() const;
+
+ private:
+  std::string socket_path_;
+  Loop& loop_;
+  UniqueFd alive_;  // a connection that says nothing; it ends with the engine
+};
+
+}  // namespace viaduct::run

@@ -1,0 +1,258 @@
+"""Links with a SPEC, seen by real programs: the path engine in the real modes and in simulation."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from labs import descendants, inside, namespaces, results, running, viaduct, wait_until
+
+STATIC = "routing: {protocol: static}\n"
+Write = Callable[[str], Path]
+
+
+def run(scenario: Path, folder: Path, *arguments: str, timeout: float = 60) -> dict[str, Any]:
+    """The results of a run that succeeds."""
+    file = folder / "run.json"
+    viaduct("run", scenario, "--json", file, *arguments, timeout=timeout).expect()
+    return results(file)
+
+
+def pipeline(done: dict[str, Any], pair: str, direction: str) -> dict[str, Any]:
+    """What the engine says of one direction of a link."""
+    for entry in done["engine"]["pipelines"]:
+        if (entry["pair"], entry["direction"]) == (pair, direction):
+            return dict(entry)
+    raise AssertionError(f"no {pair} {direction}: {done['engine']}")
+
+
+@pytest.mark.parametrize("mode", ["simulate", "traditional", "emulate", "offload"])
+def test_ping_takes_both_delays(mode: str, scenario: Write, tmp_path: Path) -> None:
+    file = scenario(
+        STATIC
+        + """
+nodes: 2
+duration: 2s
+links: [{pair: [n0, n1], up: "delay=10ms", down: "delay=15ms"}]
+flows: [{type: ping, from: n0, to: n1, interval: 50ms}]
+"""
+    )
+    ping = run(file, tmp_path, "--mode", mode)["flows"][0]
+    assert ping["received"] == ping["sent"] >= 30
+    # never early; late by what the machine's load and the nodes add
+    assert 25.0 <= ping["rtt_ms"]["min"] < 26.5
+    middle = sorted(value for _, value in ping["samples"])[len(ping["samples"]) // 2]
+    assert 25.0 <= middle < 28
+
+
+def lost_numbers(ping: dict[str, Any], ns3: bool) -> set[int]:
+    """Which of the packets that went up were lost, of the first 58.
+
+    The first is an ARP request, then come the pings. ns-3 learns nothing from ARP requests, as
+    kernels do: its other node asks back, and the answer goes up behind the first ping.
+    """
+    answered = {int(when / 0.05 + 0.2) for when, _ in ping["samples"]}
+    lost = set(range(ping["sent"])) - answered
+    numbers = {k + 2 if k == 0 or not ns3 else k + 3 for k in lost}
+    return {number for number in numbers if number <= 58}
+
+
+def test_one_seed_loses_the_same_packets_in_every_mode(scenario: Write, tmp_path: Path) -> None:
+    file = scenario(
+        STATIC
+        + """
+nodes: 2
+duration: 3s
+seed: 2
+links: [{pair: [n0, n1], up: "loss=20% delay=1ms"}]
+flows: [{type: ping, from: n0, to: n1, interval: 50ms}]
+"""
+    )
+    lost = {}
+    for mode in ("simulate", "emulate", "offload"):
+        ping = run(file, tmp_path, "--mode", mode)["flows"][0]
+        lost[mode] = lost_numbers(ping, ns3=mode != "offload")
+    assert len(lost["simulate"]) >= 5
+    assert lost["emulate"] == lost["simulate"]
+    assert lost["offload"] == lost["simulate"]
+
+
+def test_shared_link_delays_every_sender(scenario: Write, tmp_path: Path) -> None:
+    text = (
+        STATIC
+        + """
+nodes: 3
+duration: 1s
+links: [{shared: [n0, n1, n2], spec: "delay=5ms"}]
+flows:
+  - {type: ping, from: n0, to: n1, interval: 50ms}
+  - {type: ping, from: n2, to: n0, interval: 50ms}
+"""
+    )
+    for mode in ("simulate", "offload"):
+        for ping in run(scenario(text), tmp_path, "--mode", mode)["flows"]:
+            assert ping["received"] == ping["sent"], mode
+            assert 10.0 <= ping["rtt_ms"]["min"] < 11.5, mode
+
+
+BOTTLENECK = (
+    STATIC
+    + """
+nodes: 3
+duration: 7s
+links:
+  - {pair: [n0, n1]}
+  - {pair: [n1, n2], up: "rate=20Mbit delay=10ms queue=100p", down: "delay=10ms"}
+programs:
+  - {node: n2, command: "iperf3 -s", background: true}
+  - {node: n0, name: client, start: 500ms, command: "iperf3 -c {n2} -C CONTROL -t 4 -O 2 -J"}
+"""
+)
+PAYLOAD = 1448 / 1514  # TCP with time stamps in an Ethernet frame, as the link counts it
+
+
+@pytest.mark.parametrize("control", ["cubic", "bbr"])
+def test_tcp_fills_the_bottleneck(control: str, scenario: Write, tmp_path: Path) -> None:
+    known = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
+    if control not in known:
+        pytest.skip(f"this kernel lacks TCP {control}")
+    done = run(scenario(BOTTLENECK.replace("CONTROL", control)), tmp_path, "--mode", "offload")
+    client = next(program for program in done["programs"] if program["name"] == "client")
+    # Of a long output the results hold the end.
+    total = client["output"].rpartition('"sum_received"')[2]
+    received = json.loads("{" + total.partition("{")[2].partition("}")[0] + "}")["bits_per_second"]
+    assert received == pytest.approx(20e6 * PAYLOAD, rel=0.02)
+    assert pipeline(done, "n1-n2", "up")["delivered_bytes"] > 4e6
+
+
+def test_corrupted_stream_arrives_whole(scenario: Write, tmp_path: Path) -> None:
+    """Bit errors reach the receiver, whose checksums find them: TCP sends again."""
+    data = os.urandom(6_000_000)
+    (tmp_path / "data").write_bytes(data)
+    file = scenario(
+        STATIC
+        + f"""
+nodes: 2
+duration: 12s
+links: [{{pair: [n0, n1], spec: "ber=5e-7 delay=1ms"}}]
+programs:
+  - node: n1
+    command: [python3, -m, http.server, "8080", --directory, {tmp_path}]
+    background: true
+  - {{node: n0, name: curl, start: 500ms,
+     command: "curl -s --retry 5 --retry-connrefused -o {tmp_path}/copy http://{{n1}}:8080/data"}}
+  - {{node: n0, name: errors, start: 6s, command: "grep ^Tcp: /proc/net/snmp"}}
+"""
+    )
+    done = run(file, tmp_path, "--mode", "offload")
+    copy = (tmp_path / "copy").read_bytes()
+    assert hashlib.sha256(copy).digest() == hashlib.sha256(data).digest()
+    assert pipeline(done, "n0-n1", "down")["corrupted"] > 5
+    assert pipeline(done, "n0-n1", "down")["flipped_bits"] > 5
+    output = next(p for p in done["programs"] if p["name"] == "errors")["output"]
+    names, values = (line.split() for line in output.strip().splitlines())
+    found = int(dict(zip(names, values, strict=True))["InCsumErrors"])
+    assert found > 0, "the receiver's kernel saw them"
+
+
+@pytest.fixture
+def up(lab: str, scenario: Write) -> str:
+    """A lab with one emulated link; its name."""
+    viaduct(
+        "up", scenario(STATIC + 'nodes: 2\nlinks: [{line: all, spec: "delay=10ms"}]\n')
+    ).expect()
+    return lab
+
+
+def round_trip(lab: str) -> float:
+    """The least of some pings, ms."""
+    done = inside(f"{lab}.n0", "ping", "-q", "-c", "5", "-i", "0.1", "10.0.0.2").expect()
+    return float(done.output.split("=")[-1].split("/")[0])
+
+
+def engine_of(lab: str) -> int:
+    """The pid of the lab's path engine."""
+    for entry in json.loads(viaduct("ls", "--json").expect().output):
+        if entry["lab"] == lab:
+            for pid, name in descendants(entry["broker_pid"]).items():
+                if name.startswith("viaduct-engine"):
+                    return pid
+    raise AssertionError(f"lab {lab} has no engine")
+
+
+def test_a_lab_that_stays_can_be_changed(up: str) -> None:
+    assert 20 <= round_trip(up) < 22
+    viaduct("path", "set", up, "--pair", "n0-n1", "--up", "delay=40ms").expect()
+    assert 50 <= round_trip(up) < 52
+    shown = json.loads(viaduct("path", "stats", up, "--json").expect().output)
+    assert [entry["spec"] for entry in shown["pipelines"]] == ["delay=40ms", "delay=10ms"]
+    assert "n7-n8" in viaduct("path", "set", up, "--pair", "n7-n8", "--up", "loss=1%").error_line(2)
+    engine = engine_of(up)
+    viaduct("down", up).expect()
+    wait_until(lambda: not Path(f"/proc/{engine}").exists(), 3, "the engine is gone")
+
+
+def test_an_engine_that_died_is_seen(up: str) -> None:
+    os.kill(engine_of(up), signal.SIGKILL)
+    wait_until(lambda: "engine died" in viaduct("ls").output, 3, "ls says so")
+    viaduct("down", up).expect()
+
+
+def test_the_engine_dies_with_its_broker(up: str) -> None:
+    engine = engine_of(up)
+    entry = next(e for e in json.loads(viaduct("ls", "--json").output) if e["lab"] == up)
+    os.kill(entry["broker_pid"], signal.SIGKILL)
+    wait_until(lambda: not Path(f"/proc/{engine}").exists(), 3, "the engine is gone")
+    viaduct("clean").expect()
+    assert not [name for name in namespaces() if name.startswith(up + ".")]
+
+
+def test_a_run_whose_engine_is_killed_fails(lab: str, scenario: Write) -> None:
+    file = scenario(
+        STATIC
+        + 'nodes: 2\nduration: 30s\nlinks: [{line: all, spec: "delay=1ms"}]\n'
+        + "flows: [{type: ping, from: n0, to: n1}]\n"
+    )
+    with running("run", file) as command:
+        command.wait_for("converged")
+        time.sleep(0.3)
+        engines = [p for p, n in descendants(command.pid).items() if n.startswith("viaduct-engine")]
+        assert len(engines) == 1
+        os.kill(engines[0], signal.SIGKILL)
+        assert command.wait() == 1
+        assert "path engine" in command.text.strip().splitlines()[-1]
+
+
+def test_unreadable_file_of_a_spec_is_named(scenario: Write) -> None:
+    text = 'nodes: 2\nlinks: [{line: all, spec: "loss=trace:/nowhere/loss.txt"}]\n'
+    for mode in ("simulate", "offload"):
+        line = viaduct("run", scenario(STATIC + text), "--mode", mode).error_line(2)
+        assert "/nowhere/loss.txt" in line
+
+
+def test_kernel_qdiscs_on_request(scenario: Write) -> None:
+    """Honoured where the kernel has them, else refused by name."""
+    text = 'nodes: 2\nduration: 1s\nlinks: [{line: all, spec: "delay=1ms", emulator: kernel}]\n'
+    text += "flows: [{type: ping, from: n0, to: n1}]\n"
+    done = viaduct("run", scenario(STATIC + text), "--mode", "offload")
+    if done.status != 0:
+        assert "netem" in done.error_line(3)
+
+
+def test_plain_links_keep_their_offloads(lab: str, scenario: Write) -> None:
+    text = 'nodes: 3\nlinks: [{pair: [n0, n1]}, {pair: [n1, n2], spec: "delay=1ms"}]\n'
+    viaduct("up", scenario(STATIC + text)).expect()
+    try:
+        features = inside(f"{lab}.n1", "ethtool", "-k", "eth0").expect().output
+        assert "tcp-segmentation-offload: on" in features
+        features = inside(f"{lab}.n1", "ethtool", "-k", "eth1").expect().output
+        assert "tcp-segmentation-offload: off" in features
+    finally:
+        viaduct("down", lab).expect()
