@@ -5,6 +5,7 @@
 #include "path/spec.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using viaduct::path::ChangeSpec;
   using viaduct::path::ParseSpec;
   try {
     const auto spec = ParseSpec({reinterpret_cast<const char*>(data), size});
