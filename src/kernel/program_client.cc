@@ -37,24 +37,23 @@ std::string DescribeStatus(int status) {
 }
 
 ProgramClient::ProgramClient(AgentClient& agent) : agent_(agent) {
-  agent_.SetEventHandler(agent::kOutput, [this](const agent::Operation& operation) {
-    const auto program = programs_.find(operation.subject);
-    if (program == programs_.end() || !program->second.output) return;
-    const auto output = program->second.output;  // it may Forget()
-    output(static_cast<int>(operation.As<uint32_t>()), operation.After(sizeof(uint32_t)));
+  const std::weak_ptr<Programs> weak = programs_;
+  // A copy: what it calls may Forget() it.
+  const auto find = [weak](const agent::Operation& operation) {
+    const auto programs = weak.lock();
+    if (!programs) return ProgramEvents();
+    const auto found = programs->find(operation.subject);
+    return found == programs->end() ? ProgramEvents() : found->second;
+  };
+  agent_.SetEventHandler(agent::kOutput, [find](const agent::Operation& operation) {
+    const ProgramEvents events = find(operation);
+    if (!events.output) return;
+    events.output(static_cast<int>(operation.As<uint32_t>()), operation.After(sizeof(uint32_t)));
   });
-  agent_.SetEventHandler(agent::kExited, [this](const agent::Operation& operation) {
-    const auto program = programs_.find(operation.subject);
-    if (program == programs_.end() || !program->second.exited) return;
-    const auto exited = program->second.exited;
-    exited(operation.As<int32_t>());
+  agent_.SetEventHandler(agent::kExited, [find](const agent::Operation& operation) {
+    const ProgramEvents events = find(operation);
+    if (events.exited) events.exited(operation.As<int32_t>());
   });
-}
-
-ProgramClient::~ProgramClient() {
-  for (const agent::Code code : {agent::kOutput, agent::kExited}) {
-    agent_.SetEventHandler(code, [](const agent::Operation&) {});
-  }
 }
 
 uint32_t ProgramClient::Start(const ProgramRequest& request, ProgramEvents events) {
@@ -69,18 +68,16 @@ uint32_t ProgramClient::Start(const ProgramRequest& request, ProgramEvents event
       static_cast<uint32_t>(request.words.size()),
       static_cast<uint32_t>(request.environment.size())};
   const uint32_t program = next_++;
-  programs_[program] = std::move(events);
+  (*programs_)[program] = std::move(events);
   agent_.Ask(agent::kSpawn, program, {BytesOf(spawn), BytesOf(texts)}, 0,
-             [this, program](const AgentClient::Answer& answer) { OnStarted(program, answer); });
+             [weak = std::weak_ptr(programs_), program](const AgentClient::Answer& answer) {
+               const auto programs = weak.lock();
+               if (!programs || !programs->contains(program)) return;
+               const auto started = programs->at(program).started;
+               if (answer.error_number != 0) programs->erase(program);
+               if (started) started(answer.error_number, answer.words);
+             });
   return program;
-}
-
-void ProgramClient::OnStarted(uint32_t program, const AgentClient::Answer& answer) {
-  const auto found = programs_.find(program);
-  if (found == programs_.end()) return;
-  const auto started = found->second.started;
-  if (answer.error_number != 0) programs_.erase(found);
-  if (started) started(answer.error_number, answer.words);
 }
 
 void ProgramClient::Write(uint32_t program, std::span<const std::byte> bytes) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,11 +40,10 @@ std::string DescribeStatus(int status);
 // One for each agent.
 class ProgramClient {
  public:
-  // The agent outlives it.
+  // Start(), Write() and Signal() need the agent; the end of the client does not.
   explicit ProgramClient(AgentClient& agent);
   ProgramClient(const ProgramClient&) = delete;
   ProgramClient& operator=(const ProgramClient&) = delete;
-  ~ProgramClient();
 
   // Returns its number. Throws UsageError for a request without words or with a zero byte.
   uint32_t Start(const ProgramRequest& request, ProgramEvents events);
@@ -52,14 +52,14 @@ class ProgramClient {
   // To the program and what it started, unless they left its process group.
   void Signal(uint32_t program, int signal);
   // No more events of it; it goes on.
-  void Forget(uint32_t program) { programs_.erase(program); }
+  void Forget(uint32_t program) { programs_->erase(program); }
 
  private:
-  void OnStarted(uint32_t program, const AgentClient::Answer& answer);
+  using Programs = std::map<uint32_t, ProgramEvents>;
 
   AgentClient& agent_;
   uint32_t next_ = 1;
-  std::map<uint32_t, ProgramEvents> programs_;
+  std::shared_ptr<Programs> programs_ = std::make_shared<Programs>();  // handlers hold it weakly
 };
 
 }  // namespace viaduct::kernel

@@ -1,0 +1,77 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_KERNEL_APPLICATION_HELPER_H
+#define VIADUCT_KERNEL_APPLICATION_HELPER_H
+
+#include "ns3/application-container.h"
+#include "ns3/kernel-application.h"
+#include "ns3/node-container.h"
+#include "ns3/object-factory.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * ns3::KernelApplicationHelper declaration.
+ */
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * @brief Puts programs of this machine on nodes that have a KernelStackHelper's stack.
+ *
+ * @code
+ *   KernelApplicationHelper server({"iperf3", "-s"});
+ *   server.Install(nodes.Get(1)).Start(Seconds(1));
+ * @endcode
+ */
+class KernelApplicationHelper
+{
+  public:
+    /** @param words the program and its arguments */
+    explicit KernelApplicationHelper(const std::vector<std::string>& words);
+
+    /** @param words the program and its arguments, for what Install() makes from here on */
+    void SetCommand(const std::vector<std::string>& words);
+    /**
+     * @param name an attribute of KernelApplication
+     * @param value its value
+     */
+    void SetAttribute(const std::string& name, const AttributeValue& value);
+    /**
+     * @param name of an environment variable of the program
+     * @param value its value
+     */
+    void SetEnvironment(const std::string& name, const std::string& value);
+    /**
+     * Has what each program writes, and how it ended, put into files PREFIX-NODE-NUMBER.out, .err and
+     * .status at the end of the simulation.
+     * @param prefix of the files
+     */
+    void SetOutputPrefix(const std::string& prefix);
+
+    /**
+     * @param nodes the nodes
+     * @return an application a node
+     */
+    ApplicationContainer Install(const NodeContainer& nodes) const;
+    /** @copydoc Install(const NodeContainer&) const */
+    ApplicationContainer Install(Ptr<Node> node) const;
+
+  private:
+    std::vector<std::string> m_words;                 //!< the program and its arguments
+    std::map<std::string, std::string> m_environment; //!< beside the usual
+    std::string m_outputPrefix;                       //!< of files; empty: none
+    ObjectFactory m_factory;                          //!< makes applications
+};
+
+} // namespace ns3
+
+#endif // VIADUCT_KERNEL_APPLICATION_HELPER_H
