@@ -51,8 +51,8 @@ class KernelApplicationHelper
      */
     void SetEnvironment(const std::string& name, const std::string& value);
     /**
-     * Has what each program writes, and how it ended, put into files PREFIX-NODE-NUMBER.out, .err and
-     * .status at the end of the simulation.
+     * Has what each program writes, and how it ended, put into files PREFIX-NODE-NUMBER.out, .err
+     * and .status at the end of the simulation.
      * @param prefix of the files
      */
     void SetOutputPrefix(const std::string& prefix);

@@ -67,12 +67,13 @@ KernelApplication::GetTypeId()
                           StringValue("/"),
                           MakeStringAccessor(&KernelApplication::m_folder),
                           MakeStringChecker())
-            .AddAttribute("OutputPrefix",
-                          "At the end of the simulation what it wrote is in PREFIX.out and PREFIX.err, how "
-                          "it ended in PREFIX.status. Empty: no files.",
-                          StringValue(""),
-                          MakeStringAccessor(&KernelApplication::m_outputPrefix),
-                          MakeStringChecker())
+            .AddAttribute(
+                "OutputPrefix",
+                "At the end of the simulation what it wrote is in PREFIX.out and PREFIX.err, how "
+                "it ended in PREFIX.status. Empty: no files.",
+                StringValue(""),
+                MakeStringAccessor(&KernelApplication::m_outputPrefix),
+                MakeStringChecker())
             .AddAttribute("StopSignal",
                           "What the program gets at the application's stop time.",
                           UintegerValue(SIGTERM),
@@ -89,8 +90,7 @@ KernelApplication::GetTypeId()
     return tid;
 }
 
-KernelApplication::KernelApplication()
-    : m_environment(viaduct::kernel::DefaultEnvironment())
+KernelApplication::KernelApplication() : m_environment(viaduct::kernel::DefaultEnvironment())
 {
 }
 
@@ -105,9 +105,8 @@ KernelApplication::SetCommand(const std::vector<std::string>& words)
 void
 KernelApplication::SetEnvironment(const std::string& name, const std::string& value)
 {
-    std::erase_if(m_environment, [&](const std::string& variable) {
-        return variable.rfind(name + "=", 0) == 0;
-    });
+    std::erase_if(m_environment,
+                  [&](const std::string& variable) { return variable.rfind(name + "=", 0) == 0; });
     m_environment.push_back(name + "=" + value);
 }
 
