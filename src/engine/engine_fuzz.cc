@@ -12,7 +12,7 @@ namespace {
 Config MakeConfig() {
   const path::Spec spec = path::ParseSpec(
       "delay=1ms jitter=100us loss=5% dup=5% reorder=5% ber=1e-3 rate=100Mbit queue=20p "
-      "aqm=codel,ecn=on");
+      "aqm=codel:ecn");
   Config config;
   config.ports = {"a", "b"};
   config.memory = 64 << 10;
