@@ -6,6 +6,8 @@
 
 #include "kernel-socket-factory.h"
 
+#include "ns3/boolean.h"
+#include "ns3/global-value.h"
 #include "ns3/net-device.h"
 #include "ns3/node.h"
 #include "ns3/socket.h"
@@ -30,6 +32,8 @@ KernelSocketStack::Install(Ptr<Node> node,
                            std::shared_ptr<viaduct::kernel::AgentClient> agent,
                            uint32_t number)
 {
+    // Kernels check what they are given, be it of a raw socket or of a node of ns-3's own stack.
+    GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
     auto stack = CreateObject<KernelSocketStack>();
     stack->m_agent = std::move(agent);
     stack->m_number = number;

@@ -21,6 +21,8 @@
 #include "ns3/ipv6-list-routing.h"
 #include "ns3/ipv6-routing-helper.h"
 #include "ns3/ipv6-static-routing.h"
+#include "ns3/kernel-node.h"
+#include "ns3/kernel-stack-helper.h"
 #include "ns3/names.h"
 #include "ns3/olsr-routing-protocol.h"
 #include "ns3/path-channel.h"
@@ -30,12 +32,14 @@
 #include "ns3/rip.h"
 #include "ns3/ripng.h"
 #include "ns3/simple-net-device-helper.h"
+#include "ns3/simple-net-device.h"
 #include "ns3/string.h"
 #include "ns3/wire-conversion.h"
 
 #include "base/error.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace ns3
@@ -315,26 +319,21 @@ Network::MakePhysical(const NodeSettings& settings)
     }
 }
 
-void
-Network::InstallStacks()
-{
-    for (uint32_t i = 0; i < m_scenario.nodes.size(); i++)
-    {
-        InstallRouting(m_nodes.Get(i), m_scenario.nodes[i]);
-    }
-}
-
 namespace
 {
 
-/** Hands out a routing protocol that was made before; InternetStackHelper wants a helper. */
+/** Hands out routing protocols that were made before; the helpers of stacks want a helper. */
 template <class Helper, class Protocol>
 class GivenRouting : public Helper
 {
   public:
-    /** @param protocol what Create() returns */
-    explicit GivenRouting(Ptr<Protocol> protocol) : m_protocol(protocol)
+    /**
+     * @param node a node
+     * @param protocol what Create() returns for it
+     */
+    void Add(Ptr<Node> node, Ptr<Protocol> protocol)
     {
+        m_protocols[node] = protocol;
     }
 
     GivenRouting* Copy() const override
@@ -342,19 +341,69 @@ class GivenRouting : public Helper
         return new GivenRouting(*this);
     }
 
-    Ptr<Protocol> Create(Ptr<Node>) const override
+    Ptr<Protocol> Create(Ptr<Node> node) const override
     {
-        return m_protocol;
+        return m_protocols.at(node);
     }
 
   private:
-    Ptr<Protocol> m_protocol; //!< what Create() returns
+    std::map<Ptr<Node>, Ptr<Protocol>> m_protocols; //!< what Create() returns
 };
+
+/** Nodes that one kernel, or none, is the stack of, and their routing protocols. */
+struct StackGroup
+{
+    NodeContainer nodes;                                       //!< the nodes
+    GivenRouting<Ipv4RoutingHelper, Ipv4RoutingProtocol> ipv4; //!< their protocols
+    GivenRouting<Ipv6RoutingHelper, Ipv6RoutingProtocol> ipv6; //!< their protocols
+};
+
+void
+InstallKernel(const StackGroup& group, const std::string& version)
+{
+    KernelStackHelper stack;
+    stack.SetAttribute("Kernel", StringValue(version));
+    stack.SetRoutingHelper(group.ipv4);
+    stack.SetRoutingHelper(group.ipv6);
+    stack.Install(group.nodes);
+}
 
 } // namespace
 
 void
-Network::InstallRouting(Ptr<Node> node, const NodeSettings& settings)
+Network::InstallStacks()
+{
+    std::map<std::optional<std::string>, StackGroup> groups; // by the version of the kernel
+    for (uint32_t i = 0; i < m_scenario.nodes.size(); i++)
+    {
+        const Ptr<Node> node = m_nodes.Get(i);
+        StackGroup& group = groups[m_scenario.nodes[i].kernel];
+        group.nodes.Add(node);
+        const auto [list4, list6] = MakeRouting(node, m_scenario.nodes[i]);
+        group.ipv4.Add(node, list4);
+        group.ipv6.Add(node, list6);
+    }
+    for (const auto& [version, group] : groups)
+    {
+        if (version)
+        {
+            InstallKernel(group, *version);
+            continue;
+        }
+        InternetStackHelper stack;
+        stack.SetIpv6StackInstall(m_ipv6);
+        stack.SetRoutingHelper(group.ipv4);
+        stack.SetRoutingHelper(group.ipv6);
+        stack.Install(group.nodes);
+    }
+    for (uint32_t i = 0; i < m_scenario.nodes.size(); i++)
+    {
+        ConfigureStack(m_nodes.Get(i), m_scenario.nodes[i]);
+    }
+}
+
+std::pair<Ptr<Ipv4ListRouting>, Ptr<Ipv6ListRouting>>
+Network::MakeRouting(Ptr<Node> node, const NodeSettings& settings)
 {
     auto list4 = CreateObject<Ipv4ListRouting>();
     auto list6 = CreateObject<Ipv6ListRouting>();
@@ -378,14 +427,22 @@ Network::InstallRouting(Ptr<Node> node, const NodeSettings& settings)
             list4->AddRoutingProtocol(DynamicCast<Ipv4RoutingProtocol>(protocol), 10);
         }
     }
-    InternetStackHelper stack;
-    stack.SetIpv6StackInstall(m_ipv6);
-    stack.SetRoutingHelper(GivenRouting<Ipv4RoutingHelper, Ipv4RoutingProtocol>(list4));
-    stack.SetRoutingHelper(GivenRouting<Ipv6RoutingHelper, Ipv6RoutingProtocol>(list6));
-    stack.Install(node);
+    return {list4, list6};
+}
+
+void
+Network::ConfigureStack(Ptr<Node> node, const NodeSettings& settings)
+{
     if (m_ipv6)
     {
         node->GetObject<Ipv6L3Protocol>()->SetAttribute("IpForward", BooleanValue(!settings.host));
+    }
+    if (const auto kernel = node->GetObject<KernelNode>())
+    {
+        for (const auto& [name, value] : settings.sysctls)
+        {
+            kernel->SetSysctl(name, value);
+        }
     }
 }
 

@@ -7,6 +7,8 @@
 
 #include "ns3/channel.h"
 #include "ns3/ipv4-address.h"
+#include "ns3/ipv4-list-routing.h"
+#include "ns3/ipv6-list-routing.h"
 #include "ns3/net-device-container.h"
 #include "ns3/net-device.h"
 #include "ns3/node-container.h"
@@ -17,6 +19,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -97,7 +100,9 @@ class Network
     NetworkLink MakeSimple(const viaduct::scenario::LinkSettings& settings);
     void MakePhysical(const viaduct::scenario::NodeSettings& settings);
     void InstallStacks();
-    void InstallRouting(Ptr<Node> node, const viaduct::scenario::NodeSettings& settings);
+    std::pair<Ptr<Ipv4ListRouting>, Ptr<Ipv6ListRouting>> MakeRouting(
+        Ptr<Node> node, const viaduct::scenario::NodeSettings& settings);
+    void ConfigureStack(Ptr<Node> node, const viaduct::scenario::NodeSettings& settings);
     void AssignAddresses();
     void RouteHosts();
     void AddDefaultRoute(const viaduct::scenario::NodeSettings& host);

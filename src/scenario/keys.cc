@@ -26,6 +26,10 @@ constexpr Key kKeys[] = {
      "kernel, "
      "the protocol in the simulator.",
      "emulate", "simulate traditional emulate offload"},
+    {"stack", Type::kText, "ns3",
+     "The nodes' network stack in mode `simulate`: `ns3`, or a real Linux kernel in virtual time, "
+     "`kernel` (the newest that `viaduct kernel list` shows) or `kernel:VERSION`.",
+     "kernel:6.12"},
 
     {"nodes", Type::kNodeSet, "",
      "The nodes: a number (`5` makes n0 to n4), a list of names, or a map from names to settings, "
@@ -40,6 +44,8 @@ constexpr Key kKeys[] = {
     {"nodes.NAME.data_plane", Type::kChoice, "",
      "Where this node's packets are forwarded; default: what `mode` says.", "kernel",
      "kernel simulator"},
+    {"nodes.NAME.stack", Type::kText, "", "This node's network stack; default: what `stack` says.",
+     "kernel"},
     {"nodes.NAME.sysctls", Type::kTable, "", "Kernel settings of the node's namespace, set last.",
      "{net.ipv4.tcp_congestion_control: reno}"},
     {"nodes.NAME.interfaces", Type::kTexts, "",

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <set>
 
 #include "base/units.h"
@@ -26,9 +27,24 @@ Mode ModeNamed(const std::string& name) {
   return Mode::kOffload;
 }
 
+// "ns3" is nothing, "kernel" "", "kernel:6.12" "6.12".
+std::optional<std::string> ReadStack(const Section& section) {
+  const std::string text = section.Text("stack");
+  if (text == "ns3") return std::nullopt;
+  if (text == "kernel") return "";
+  const std::string version = text.starts_with("kernel:") ? text.substr(strlen("kernel:")) : "";
+  if (version.empty() ||
+      version.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ.+~_-") != std::string::npos) {
+    section.Fail("stack",
+                 fmt::format("'{}' is not one of ns3, kernel, kernel:VERSION (6.12)", text));
+  }
+  return version;
+}
+
 class NodeReader {
  public:
-  explicit NodeReader(const Section& file) : file_(file) {}
+  explicit NodeReader(const Section& file) : file_(file), kernel_(ReadStack(file)) {}
 
   std::vector<NodeSettings> Read() {
     const Value* value = file_.Find("nodes");
@@ -70,6 +86,7 @@ class NodeReader {
     }
     nodes_.emplace_back();
     nodes_.back().name = name;
+    nodes_.back().kernel = kernel_;
     return nodes_.back();
   }
 
@@ -99,11 +116,13 @@ class NodeReader {
         section.Fail("data_plane", "a host's packets are always the kernel's");
       }
     }
+    if (section.Has("stack")) node.kernel = ReadStack(section);
     for (const auto& [name, value] : section.Table("sysctls")) node.sysctls[name] = value;
     node.physical_interfaces = section.Texts("interfaces");
   }
 
   const Section& file_;
+  std::optional<std::string> kernel_;  // of nodes that say nothing else
   std::vector<NodeSettings> nodes_;
 };
 
@@ -426,7 +445,10 @@ class Loader {
   }
 
   void CheckMode() const {
-    if (scenario_.mode != Mode::kSimulate) return;
+    if (scenario_.mode != Mode::kSimulate) {
+      CheckStacks();
+      return;
+    }
     if (const Value* value = file_.Find("programs"); value && !value->items.empty()) {
       file_.Fail("programs",
                  "not in mode simulate: it has no real packets; use emulate or offload");
@@ -435,6 +457,16 @@ class Loader {
       if (!node.physical_interfaces.empty()) {
         Fail(NodePlace(node.name), "interfaces: not in mode simulate");
       }
+    }
+  }
+
+  void CheckStacks() const {
+    for (const NodeSettings& node : scenario_.nodes) {
+      if (!node.kernel) continue;
+      Fail(file_.Has("stack") ? file_.At("stack") : NodePlace(node.name),
+           fmt::format("stack: a kernel in virtual time is for mode simulate, not {}, where nodes "
+                       "have the host's own",
+                       ModeName(scenario_.mode)));
     }
   }
 

@@ -40,6 +40,9 @@ void PrintNode(YAML::Emitter& out, const NodeSettings& node) {
     out << Key << "data_plane" << Value
         << (*node.data_plane == lab::DataPlane::kKernel ? "kernel" : "simulator");
   }
+  if (node.kernel) {
+    out << Key << "stack" << Value << "kernel" + (node.kernel->empty() ? "" : ":" + *node.kernel);
+  }
   PrintTable(out, "sysctls", node.sysctls);
   PrintList(out, "interfaces", node.physical_interfaces);
   out << EndMap;

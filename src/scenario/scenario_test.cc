@@ -228,6 +228,12 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"nodes: 2\nlinks: [{line: all}]\nmode: simulate\nprograms:\n"
                 "  - {node: n0, command: ls}\n",
                 "f.yaml:5: programs: not in mode simulate"},
+        Mistake{"nodes: 2\nlinks: [{line: all}]\nmode: simulate\nstack: linux\n",
+                "f.yaml:4: stack: 'linux' is not one of ns3, kernel, kernel:VERSION"},
+        Mistake{"nodes: {a: {stack: 'kernel:'}, b: }\nlinks: [{line: all}]\n",
+                "f.yaml:1: nodes.a.stack: 'kernel:' is not one of"},
+        Mistake{"nodes: 2\nlinks: [{line: all}]\nstack: kernel\n",
+                "f.yaml:3: stack: a kernel in virtual time is for mode simulate, not offload"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nevents:\n  - {at: 1s, link: n0-n2, state: up}\n",
                 "f.yaml:4: events[0].link: there is no link 'n0-n2'; did you mean 'n0-n1'?"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\ncaptures: [n0]\n", "captures: there is no link"},
@@ -257,6 +263,20 @@ TEST(ScenarioTest, PrintReadsBackUnchanged) {
   EXPECT_EQ(again.programs[0].environment, s.programs[0].environment);
   EXPECT_EQ(again.nodes[1].data_plane, lab::DataPlane::kKernel);
   EXPECT_EQ(again.links.back().addresses, s.links.back().addresses);
+}
+
+TEST(ScenarioTest, ANodesStackOverridesTheFiles) {
+  const Scenario s = Parse(
+      "mode: simulate\nstack: kernel:6.12\n"
+      "nodes: {count: 2, n1: {stack: ns3}, x: {stack: kernel}}\nlinks: [{line: all}]\n",
+      "f.yaml");
+  EXPECT_EQ(s.nodes[0].kernel, "6.12");
+  EXPECT_EQ(s.nodes[1].kernel, std::nullopt);
+  EXPECT_EQ(s.nodes[2].kernel, "");
+  const Scenario again = Parse(Print(s), "f.yaml");
+  EXPECT_EQ(again.hash, s.hash);
+  EXPECT_EQ(again.nodes[0].kernel, "6.12");
+  EXPECT_EQ(Parse("nodes: 2\nlinks: [{line: all}]\n", "f.yaml").nodes[0].kernel, std::nullopt);
 }
 
 TEST(ScenarioTest, HashFollowsTheEffectiveScenarioOnly) {
