@@ -28,8 +28,10 @@ namespace
 Ptr<KernelCalendar>&
 TheCalendar()
 {
-    static Ptr<KernelCalendar> calendar;
-    return calendar;
+    // Not destroyed at exit: a program that ends without Simulator::Destroy() has destroyed by then
+    // what the guests refer to. The guests die with the process all the same.
+    static auto* calendar = new Ptr<KernelCalendar>;
+    return *calendar;
 }
 
 } // namespace

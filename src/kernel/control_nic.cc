@@ -1,5 +1,6 @@
 #include "kernel/control_nic.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -12,6 +13,7 @@ namespace {
 const wire::MacAddress kMac{{0x02, 0, 0, 0, 0x88, 0xb5}};
 // A ring that stays full although the guest runs again and again.
 constexpr int kMaxRetries = 10'000;
+constexpr int kRetriesAtOnce = 10;
 
 }  // namespace
 
@@ -32,7 +34,9 @@ void ControlNic::Send(std::span<const std::byte> message) {
   if (agent_ready_) SendWaiting();
 }
 
-// What the guest's ring has no room for is sent when the guest has run, at the same instant.
+// What the guest's ring has no room for is sent when the guest has run: at the same instant first,
+// then later and later, because what keeps the agent may wait for time (removing a namespace's
+// devices waits for a grace period).
 void ControlNic::SendWaiting() {
   while (!to_guest_.empty() && nic_.Deliver(to_guest_.front())) {
     to_guest_.pop_front();
@@ -41,7 +45,8 @@ void ControlNic::SendWaiting() {
   if (to_guest_.empty() || std::exchange(retrying_, true)) return;
   if (++retries_ > kMaxRetries)
     throw Error("kernel " + guest_.name() + ": its agent does not read");
-  calendar_.Schedule(calendar_.Present(), [this] {
+  const Duration later = Duration::Microseconds(std::max(0, retries_ - kRetriesAtOnce));
+  calendar_.Schedule(calendar_.Present() + later, [this] {
     retrying_ = false;
     SendWaiting();
   });

@@ -6,6 +6,7 @@
 //                             the other end of the SOCK_SEQPACKET socket N: for tests
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -66,6 +67,12 @@ int Number(const char* text) {
   return value;
 }
 
+// A descriptor or two a node and one a socket: the usual 1024 end at some hundred nodes.
+void RaiseDescriptorLimit() {
+  const rlimit limit{1 << 20, 1 << 20};  // fs.nr_open
+  SystemCall("setrlimit RLIMIT_NOFILE", setrlimit(RLIMIT_NOFILE, &limit));
+}
+
 std::unique_ptr<Transport> ControlInterface() {
   const char* name = getenv("VIADUCT_CONTROL");
   const char* mtu = getenv("VIADUCT_CONTROL_MTU");
@@ -81,6 +88,7 @@ std::unique_ptr<Transport> Prepare(int argc, char** argv) {
   }
   if (getpid() != 1) throw UsageError("runs as init of a guest kernel");
   MountSystem();
+  RaiseDescriptorLimit();
   return ControlInterface();
 }
 

@@ -1,0 +1,136 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * Pairs of nodes with real Linux kernels as their IP stack, a TCP transfer from one to the other of
+ * each, in virtual time.
+ *
+ *   viaduct-kernel-transfer --pairs=1 --rate=100Mbps --delay=10ms --time=10s --kernel=6.12
+ *
+ * Prints what arrived, and what the simulation cost. --pcap=PREFIX captures every device.
+ */
+
+#include "ns3/applications-module.h"
+#include "ns3/core-module.h"
+#include "ns3/internet-module.h"
+#include "ns3/network-module.h"
+#include "ns3/point-to-point-module.h"
+#include "ns3/viaduct-module.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+
+#include <iostream>
+
+using namespace ns3;
+
+namespace
+{
+
+struct Arguments
+{
+    uint32_t pairs = 1;
+    uint32_t guests = 1;
+    std::string rate = "100Mbps";
+    std::string delay = "10ms";
+    Time time = Seconds(10);
+    std::string kernel;
+    std::string pcap;
+};
+
+/** Connects pair `index` and starts its transfer; @return where it ends */
+Ptr<PacketSink>
+MakePair(const Arguments& arguments, const NodeContainer& nodes, Ipv4AddressHelper& addresses)
+{
+    PointToPointHelper link;
+    link.SetDeviceAttribute("DataRate", StringValue(arguments.rate));
+    link.SetChannelAttribute("Delay", StringValue(arguments.delay));
+    auto interfaces = addresses.Assign(link.Install(nodes));
+    addresses.NewNetwork();
+    PacketSinkHelper sink("ns3::KernelTcpSocketFactory",
+                          InetSocketAddress(Ipv4Address::GetAny(), 5201));
+    BulkSendHelper source("ns3::KernelTcpSocketFactory",
+                          InetSocketAddress(interfaces.GetAddress(1), 5201));
+    source.SetAttribute("SendSize", UintegerValue(65536));
+    source.Install(nodes.Get(0));
+    return sink.Install(nodes.Get(1)).Get(0)->GetObject<PacketSink>();
+}
+
+void
+Run(const Arguments& arguments)
+{
+    NodeContainer nodes(2 * arguments.pairs);
+    KernelStackHelper stack;
+    stack.SetAttribute("Kernel", StringValue(arguments.kernel));
+    stack.SetGuests(arguments.guests);
+    stack.Install(nodes);
+    Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.252");
+    std::vector<Ptr<PacketSink>> sinks;
+    for (uint32_t i = 0; i < arguments.pairs; ++i)
+    {
+        sinks.push_back(
+            MakePair(arguments, NodeContainer(nodes.Get(2 * i), nodes.Get(2 * i + 1)), addresses));
+    }
+    if (!arguments.pcap.empty())
+    {
+        KernelStackHelper::EnablePcap(arguments.pcap, nodes);
+    }
+    auto wall = viaduct::MonotonicClock::Now();
+    double boot = 0;
+    Simulator::Schedule(NanoSeconds(1), [&] {
+        boot = (viaduct::MonotonicClock::Now() - wall).ToSeconds();
+        wall = viaduct::MonotonicClock::Now();
+    });
+    Simulator::Stop(arguments.time);
+    Simulator::Run();
+    const double seconds = (viaduct::MonotonicClock::Now() - wall).ToSeconds();
+    uint64_t bytes = 0;
+    for (const auto& sink : sinks)
+    {
+        bytes += sink->GetTotalRx();
+    }
+    uint64_t frames = 0;
+    for (uint32_t i = 0; i < nodes.GetN(); ++i)
+    {
+        auto kernel = nodes.Get(i)->GetObject<KernelNode>();
+        frames += kernel->GetBridge(nodes.Get(i)->GetDevice(1))->GetNic().counters().rx_frames;
+    }
+    const auto& counters = KernelCalendar::Get()->GetCalendar().counters();
+    std::cout << "kernel " << stack.GetGuests().front()->GetRelease() << ", " << bytes
+              << " bytes arrived, " << bytes * 8 / arguments.time.GetSeconds() / 1e6 << " Mbit/s\n"
+              << "boot " << boot << " s, run " << seconds << " s of wall time, " << frames
+              << " frames, " << frames / seconds << " frames/s\n"
+              << "guests let run " << counters.runs << " times, interrupted " << counters.interrupts
+              << " times" << std::endl;
+}
+
+} // namespace
+
+int
+main(int argc, char* argv[])
+{
+    Arguments arguments;
+    CommandLine line(__FILE__);
+    line.AddValue("pairs", "how many transfers", arguments.pairs);
+    line.AddValue("guests", "kernels that the nodes are spread over", arguments.guests);
+    line.AddValue("rate", "of the links", arguments.rate);
+    line.AddValue("delay", "of the links", arguments.delay);
+    line.AddValue("time", "how long, in virtual time", arguments.time);
+    line.AddValue("kernel", "which kernel (viaduct kernel list); the newest", arguments.kernel);
+    line.AddValue("pcap", "prefix of capture files", arguments.pcap);
+    line.Parse(argc, argv);
+    try
+    {
+        Run(arguments);
+    }
+    catch (const viaduct::Error& error)
+    {
+        std::cerr << "viaduct-kernel-transfer: " << error.what() << std::endl;
+        Simulator::Destroy();
+        return static_cast<int>(error.status());
+    }
+    Simulator::Destroy();
+    return 0;
+}
