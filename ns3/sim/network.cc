@@ -7,6 +7,7 @@
 #include "type-check.h"
 
 #include "ns3/boolean.h"
+#include "ns3/config.h"
 #include "ns3/csma-helper.h"
 #include "ns3/data-rate.h"
 #include "ns3/error-model.h"
@@ -34,6 +35,7 @@
 #include "ns3/simple-net-device-helper.h"
 #include "ns3/simple-net-device.h"
 #include "ns3/string.h"
+#include "ns3/uinteger.h"
 #include "ns3/wire-conversion.h"
 
 #include "base/error.h"
@@ -76,6 +78,23 @@ HasIpv6(const viaduct::scenario::Scenario& scenario)
     return false;
 }
 
+/**
+ * Address resolution as a kernel does it (net.ipv4.neigh.default: unres_qlen_bytes is worth about
+ * 101 full packets, the first request is sent at once): ns-3's own waits up to 10 ms before it asks
+ * and keeps three packets, which on links that are Ethernet would be lost at the start of each
+ * flow.
+ */
+void
+ResolveAddressesAsKernelsDo()
+{
+    const UintegerValue packets(101);
+    const StringValue atOnce("ns3::ConstantRandomVariable[Constant=0]");
+    Config::SetDefault("ns3::ArpCache::PendingQueueSize", packets);
+    Config::SetDefault("ns3::ArpL3Protocol::RequestJitter", atOnce);
+    Config::SetDefault("ns3::NdiscCache::UnresolvedQueueSize", packets);
+    Config::SetDefault("ns3::Icmpv6L4Protocol::SolicitationJitter", atOnce);
+}
+
 Ptr<RateErrorModel>
 LossOf(double probability)
 {
@@ -107,6 +126,10 @@ Network::Network(const viaduct::scenario::Scenario& scenario, const std::set<std
       m_simulate(scenario.mode == Mode::kSimulate),
       m_ipv6(HasIpv6(scenario))
 {
+    if (m_simulate)
+    {
+        ResolveAddressesAsKernelsDo();
+    }
     if (HasBitErrors(scenario))
     {
         // A corrupted packet must not be taken for a good one.
