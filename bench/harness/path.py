@@ -241,8 +241,11 @@ def _rates(session: Session, plan: Plan, result: Result) -> None:
     rates = {"1Mbit": 1e6, "10Mbit": 1e7, "100Mbit": 1e8, "1Gbit": 1e9}
     for text, rate in rates.items():
         seconds = 6.0 if rate < 5e6 else plan.trial * 2
-        tbf = ["rate", text, "burst", "3000" if rate < 5e8 else "125000", "limit", "150000"]
-        system = product(session, "rate", "viaduct path", f"rate={text} queue=100p")
+        tbf = ["rate", text, "burst", "3000" if rate < 5e8 else "125000", "limit"]
+        tbf.append("150000" if rate < 5e7 else "3000000")
+        # Long enough that a pause of the source does not empty it.
+        queue = "100p" if rate < 5e7 else "2000p"
+        system = product(session, "rate", "viaduct path", f"rate={text} queue={queue}")
         for emulator in (system, kernel_qdisc(session, "tbf", tbf)):
             if isinstance(emulator, Missing):
                 result.notes.append(f"{emulator.label}: cannot run, {emulator.why}.")

@@ -36,7 +36,7 @@ def _ratio_table(result: Result) -> str:
     for key, ratio in result.ratios.items():
         verdict = "holds" if ratio.holds() else "misses"
         rows.append(
-            f'<tr><td>{key}</td><td>{number_text(ratio.value)}</td><td>{number_text(ratio.low)}</td>'
+            f"<tr><td>{key}</td><td>{number_text(ratio.value)}</td><td>{number_text(ratio.low)}</td>"
             f"<td>{number_text(ratio.high)}</td><td>{_SIGNS[ratio.kind]} "
             f'{number_text(ratio.bar)}</td><td class="{verdict}">{verdict}</td></tr>'
         )

@@ -90,6 +90,8 @@ void BecomeEngine(int hub_fd, const Identity& owner, int broker_pid) {
   prctl(PR_SET_NAME, "viaduct-engine");
   SystemCall("enter the hub namespace", setns(hub_fd, CLONE_NEWNET));
   sys::AllowHighestPriority();
+  setsid();
+  sys::FavourOwnSession();
   if (owner.uid != getuid()) Become(owner);
   sys::TakeHighestPriority();
   // After the identity, which clears it (prctl(2)).

@@ -48,6 +48,7 @@ std::string NowUtc() {
 // Takes the invoking user's identity, but keeps what opening an interface again needs.
 void BecomeUserWithNetworkPrivileges() {
   sys::AllowHighestPriority();
+  sys::FavourOwnSession();
   SystemCall("prctl PR_SET_KEEPCAPS", prctl(PR_SET_KEEPCAPS, 1));
   broker::BecomeInvokingUser();
   if (geteuid() == 0) return;

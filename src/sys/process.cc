@@ -131,4 +131,10 @@ int TakeHighestPriority() {
   return getpriority(PRIO_PROCESS, 0);
 }
 
+bool FavourOwnSession() {
+  if (getsid(0) != getpid()) return false;
+  const UniqueFd file(open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC));
+  return file && write(file.get(), "-20", 3) == 3;
+}
+
 }  // namespace viaduct::sys

@@ -31,4 +31,11 @@ void TerminateProcesses(const std::vector<int>& pids, Duration patience);
 void AllowHighestPriority();
 int TakeHighestPriority();
 
+// Where the kernel shares processor time out by session (sched_autogroup_enabled, sched(7)), nice
+// counts within one only. Gives this process's session the weight of nice -20 beside the others, if
+// this process leads it (setsid(2)); somebody else's session is not ours to favour. Needs what
+// AllowHighestPriority() gives, and /proc/self still to be writable: before giving root up.
+// Whether it was done.
+bool FavourOwnSession();
+
 }  // namespace viaduct::sys

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <fstream>
+#include <string>
 
 namespace viaduct::sys {
 namespace {
@@ -28,6 +30,22 @@ TEST(Process, HighestPriorityIsTakenWhereItMay) {
     const int nice = TakeHighestPriority();
     const bool consistent = nice == getpriority(PRIO_PROCESS, 0);
     _exit(consistent && (!may || nice == -20) ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(Process, OnlyAnOwnSessionIsFavoured) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const bool other = FavourOwnSession();
+    setsid();
+    const bool own = FavourOwnSession();
+    std::string text;
+    std::getline(std::ifstream("/proc/self/autogroup"), text);
+    _exit(!other && own == text.ends_with("nice -20") ? 0 : 1);
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
