@@ -44,7 +44,7 @@ def test_flows_run_over_kernels_and_repeat_exactly(tmp_path: Path) -> None:
     udp, tcp, ping = run["flows"]
     assert udp["sent"] == pytest.approx(1e6 * 2 / 8 / 1000, abs=2)
     assert udp["received"] > 0.9 * udp["sent"]
-    assert 10.0 < udp["delay_ms"]["p50"]
+    assert udp["delay_ms"]["p50"] > 10.0
     assert 5e6 < tcp["rate_bit_per_s"] < 10e6
     assert ping["received"] == ping["sent"] == 10
     # Two links of 5 ms each way, and what is in their queues.

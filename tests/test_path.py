@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import struct
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -253,6 +254,34 @@ def test_schedule(wires: Wires, taps: tuple[Tap, Tap], tmp_path: Path) -> None:
         assert taps[0].receive(0.1, MARK) is None
 
 
+def test_fates_are_traced(wires: Wires, taps: tuple[Tap, Tap], tmp_path: Path) -> None:
+    trace = tmp_path / "fates.jsonl"
+    with wires.path(*BETWEEN, "--up", "loss=100%", "--trace", trace, "--json", "-") as path:
+        taps[0].send(frame(1))
+        taps[1].send(frame(2))
+        assert taps[0].receive(marker=MARK)
+        finish(path)
+    lines = [json.loads(line) for line in trace.read_text().splitlines()]
+    text = json.dumps(lines)
+    assert "lost" in text
+    assert "delivered" in text
+
+
+def test_fates_are_traced_as_a_capture(wires: Wires, taps: tuple[Tap, Tap], tmp_path: Path) -> None:
+    trace = tmp_path / "fates.pcapng"
+    with wires.path(*BETWEEN, "--up", "loss=100%", "--trace", trace, "--json", "-") as path:
+        taps[0].send(frame(1))
+        taps[1].send(frame(2))
+        assert taps[0].receive(marker=MARK)
+        finish(path)
+    fields = ["-T", "fields", "-e", "frame.comment"]
+    shown = subprocess.run(
+        ["tshark", "-n", "-r", str(trace), *fields], capture_output=True, text=True, check=True
+    )
+    assert "lost" in shown.stdout
+    assert "delivered" in shown.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
@@ -271,6 +300,7 @@ def test_schedule(wires: Wires, taps: tuple[Tap, Tap], tmp_path: Path) -> None:
         ([*BETWEEN, "--memory", "1000"], "memory"),
         ([*BETWEEN, "--spill", "/nowhere"], "/nowhere"),
         ([*BETWEEN, "--schedule", "/nowhere"], "/nowhere"),
+        ([*BETWEEN, "--trace", "/nowhere/x.jsonl"], "/nowhere"),
         ([*BETWEEN, "--busy", "--cpu-saving"], "--busy"),
         ([*BETWEEN, "--duration", "soon"], "--duration"),
         ([*BETWEEN, "--name", "a/b"], "no name"),
