@@ -68,6 +68,11 @@ class Guest {
     }
     return nullptr;
   }
+  // Packets between namespaces take their time: up to 5 s.
+  bool Await(Code code, uint32_t subject) {
+    for (int i = 0; i < 250 && !Find(code, subject); ++i) Settle();
+    return Find(code, subject) != nullptr;
+  }
   int ErrorOf(uint32_t subject) {
     const Event* failed = Find(Code::kFailed, subject);
     return failed == nullptr ? 0 : failed->As<agent::Failed>().error_number;
@@ -364,7 +369,8 @@ TEST_F(GuestTest, NodesAreApartAndCarryWhatTheyAreGiven) {
     guest.Settle();
     EXPECT_EQ(guest.ErrorOf(1), 0);
     EXPECT_EQ(guest.ErrorOf(2), 0);
-    EXPECT_TRUE(guest.Find(Code::kConnected, 11));
+    EXPECT_TRUE(guest.Await(Code::kConnected, 11));
+    EXPECT_TRUE(guest.Await(Code::kFailed, 12));
     EXPECT_EQ(guest.ErrorOf(12), ECONNREFUSED);  // it was reached
     const auto link = guest.nodes().Get(1).netlink.GetLink("sim0");
     EXPECT_EQ(link.mtu, 1400);
