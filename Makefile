@@ -2,7 +2,7 @@
 # make test    sets up, builds, runs every test; the last line counts them
 # make build   sets up, builds; the command is build/viaduct
 # make lint    formats, clang-tidy on changed files (LINT_ALL=1: on all), ruff, layers
-# make asan tsan   the unit tests under sanitizers
+# make asan tsan   the unit tests under sanitizers (tsan: of the rooms that start threads)
 # make fuzz    every fuzz target for FUZZ_SECONDS each
 # make kernel  the kernel that simulated nodes run, into the cache (make test does it too)
 # make setup clean
@@ -41,10 +41,12 @@ lint: build
 	@setup/packages lint
 	@setup/lint
 
+asan: SANITIZED = unit_tests
+tsan: SANITIZED = thread_tests
 asan tsan:
 	@setup/packages build
 	@setup/configure $@
-	@cmake --build build-$@ -j $(JOBS) --target unit_tests
+	@cmake --build build-$@ -j $(JOBS) --target $(SANITIZED)
 	@tests/run --build build-$@ --only unit
 
 fuzz:

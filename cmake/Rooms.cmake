@@ -10,6 +10,7 @@ endif()
 if(NOT VIADUCT_IN_NS3)
   # For builds that need no more than these.
   add_custom_target(unit_tests)
+  add_custom_target(thread_tests)  # of the rooms that start threads: what ThreadSanitizer is for
   add_custom_target(fuzz_targets)
 endif()
 
