@@ -152,7 +152,7 @@ TEST(LoopTest, AFrameLooksTheSameToThePathHoweverLateItIsFound) {
     bench.clock_.Advance(kMillisecond * found_after);
     bench.RunUntil(sent + kMillisecond * 7);
     delivered.push_back(bench.Received(1).size());
-    const auto& counters = bench.Read().pipelines[0].counters;
+    const path::Counters counters = bench.Read().pipelines[0].counters;
     EXPECT_EQ(counters.of(path::Fate::kQueueFull), 4u);
   }
   EXPECT_THAT(delivered, ElementsAre(6, 6, 6));
@@ -199,7 +199,8 @@ TEST(LoopTest, ClassesHavePathsOfTheirOwn) {
   bench.RunUntil(bench.clock_.Now() + kMillisecond * 5);
   EXPECT_EQ(bench.Received(1).size(), 1u);
   std::map<std::string, uint64_t> lost;
-  for (const auto& each : bench.Read().pipelines) {
+  const Statistics statistics = bench.Read();
+  for (const auto& each : statistics.pipelines) {
     if (each.direction == Direction::kUp) {
       lost[each.class_name] = each.counters.of(path::Fate::kLost);
     }
@@ -214,7 +215,7 @@ TEST(LoopTest, WithoutMemoryAFrameIsLostAndCounted) {
   for (int i = 0; i < 10; ++i) bench.Send(0, Numbered(i));
   bench.RunUntil(bench.clock_.Now() + kMillisecond * 10);
   EXPECT_EQ(bench.Received(1).size(), 4u);
-  const auto& counters = bench.Read().pipelines[0].counters;
+  const path::Counters counters = bench.Read().pipelines[0].counters;
   EXPECT_EQ(counters.arrived, 10u);
   EXPECT_EQ(counters.of(path::Fate::kNoMemory), 6u);
   EXPECT_EQ(counters.of(path::Fate::kDelivered), 4u);
