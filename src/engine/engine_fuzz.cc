@@ -63,7 +63,8 @@ void Run(std::span<const uint8_t> input) {
     }
   }
   std::array<io::ReceivedFrame, 64> out;
-  const auto turn = [&] {
+  // Captured by name: clang 14 refuses structured bindings (C++20, P1381).
+  const auto turn = [&, &a = a, &b = b] {
     clock.Advance(Duration::Microseconds(300));
     loop.Sleep(Duration());
     loop.Turn();

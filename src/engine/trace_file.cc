@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 
 #include "base/error.h"
 
@@ -24,12 +25,16 @@ bool WriteAll(int fd, std::string_view text) {
   return true;
 }
 
+UniqueFd OpenTrace(const std::string& path) {
+  UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!file) throw UsageError(path + ": cannot be written: " + std::strerror(errno));
+  return file;
+}
+
 }  // namespace
 
 TraceFile::TraceFile(const std::string& path)
-    : file_(SystemCall("open " + path,
-                       open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644))),
-      writer_([this] { Run(); }) {}
+    : file_(OpenTrace(path)), writer_([this] { Run(); }) {}
 
 TraceFile::~TraceFile() {
   {

@@ -16,7 +16,7 @@ namespace viaduct::engine {
 // is too slow loses pieces, counted, and never holds up who writes.
 class TraceFile {
  public:
-  // Creates or truncates the file. Throws SystemError.
+  // Creates or truncates the file. Throws UsageError.
   explicit TraceFile(const std::string& path);
   // Writes what is left.
   ~TraceFile();
