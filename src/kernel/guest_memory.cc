@@ -13,7 +13,10 @@ namespace viaduct::kernel {
 struct GuestMemory::Mapping {
   std::byte* start;
   size_t length;
+  Mapping(std::byte* mapped, size_t size) : start(mapped), length(size) {}
   ~Mapping() { munmap(start, length); }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
 };
 
 void GuestMemory::Add(const UniqueFd& fd, uint64_t guest_address, uint64_t size,
