@@ -52,9 +52,7 @@ TEST(TraceFileTest, CountsWhatAFullDiskLost) {
   EXPECT_EQ(file.lost(), 2u);
 }
 
-TEST(TraceFileTest, ADirectoryIsNoFile) {
-  EXPECT_THROW(TraceFile(testing::TempDir()), SystemError);
-}
+TEST(TraceFileTest, ADirectoryIsNoFile) { EXPECT_THROW(TraceFile(testing::TempDir()), UsageError); }
 
 }  // namespace
 }  // namespace viaduct::engine
