@@ -111,6 +111,8 @@ std::vector<std::string> CommandLine(const GuestOptions& options, const GuestEnd
       "quiet",
       // A namespace gets no devices of tunnels that nobody asked for.
       "sysctl.net.core.fb_tunnels_only_for_init_net=2",
+      // Random numbers from the first moment on; 6.1 would wait for the entropy of interrupts.
+      "random.trust_cpu=1",
       // What User Mode Linux keeps of itself goes with the folder. Both relative and fixed: the
       // kernel's random numbers depend on every byte of this line.
       "uml_dir=u/",
