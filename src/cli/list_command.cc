@@ -18,7 +18,7 @@ std::string UserName(uid_t uid) {
   return user ? user->pw_name : std::to_string(uid);
 }
 
-void List(bool as_json) {
+void ListLabs(bool as_json) {
   nlohmann::json list = nlohmann::json::array();
   std::vector<std::vector<std::string>> rows = {{"lab", "state", "broker pid", "user", "since"}};
   for (const lab::RunInfo& run : lab::ListRuns()) {
@@ -51,7 +51,7 @@ void AddList(CLI::App& app, Invocation&) {
   command->footer(
       "States: up (viaduct up), running (viaduct run), dead (killed; viaduct clean removes it).\n"
       "Example:\n  viaduct ls --json");
-  command->callback([as_json] { List(*as_json); });
+  command->callback([as_json] { ListLabs(*as_json); });
 }
 
 }  // namespace viaduct::cli

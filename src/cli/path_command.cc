@@ -21,7 +21,7 @@
 namespace viaduct::cli {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kPathFooter =
     R"(--up and --down follow the --pair, --between or --class that they are for (up: from the first
 interface to the second); before the first of these, they are for every pair that says nothing.
 SPEC: docs/path-spec.md. A class takes the packets that its filter (tcpdump's syntax) matches, out of
@@ -37,7 +37,7 @@ Examples:
 Exit status: 0 also after Ctrl-C, which is how a path without --duration ends; 4 if it was later than
 --lateness-limit allows.)";
 
-struct Options {
+struct PathCommandOptions {
   std::string name, schedule, duration, json_file, lateness_limit;
   EngineOptions engine;
   bool quiet = false;
@@ -45,7 +45,7 @@ struct Options {
   std::vector<std::string> between, pair, classes, up, down;
 };
 
-OrderedArguments InOrder(const CLI::App& command, const Options& options) {
+OrderedArguments InOrder(const CLI::App& command, const PathCommandOptions& options) {
   const std::map<std::string, const std::vector<std::string>*> values = {
       {"between", &options.between},
       {"pair", &options.pair},
@@ -72,7 +72,7 @@ std::string ReadFile(const std::string& path, const char* option) {
   return text.str();
 }
 
-PathOptions Understand(const CLI::App& command, const Options& options) {
+PathOptions Understand(const CLI::App& command, const PathCommandOptions& options) {
   PathOptions path;
   path.config = PairsFromArguments(InOrder(command, options));
   path.config.name = options.name;
@@ -92,7 +92,8 @@ PathOptions Understand(const CLI::App& command, const Options& options) {
   return path;
 }
 
-int RunCommand(const CLI::App& command, const Options& options, const Invocation& invocation) {
+int RunCommand(const CLI::App& command, const PathCommandOptions& options,
+               const Invocation& invocation) {
   PathOptions path = Understand(command, options);
   NeedRoot(invocation);
   nlohmann::json result = RunPath(std::move(path));
@@ -111,7 +112,7 @@ int RunCommand(const CLI::App& command, const Options& options, const Invocation
   return result.value("verdict", "") == "VOID" ? static_cast<int>(ExitStatus::kVoid) : 0;
 }
 
-void AddOrderedOptions(CLI::App& command, Options& options) {
+void AddOrderedOptions(CLI::App& command, PathCommandOptions& options) {
   command.add_option("--between", options.between, "the two interfaces of a path")
       ->type_name("A B")
       ->expected(2, CLI::detail::expected_max_vector_size)
@@ -130,7 +131,7 @@ void AddOrderedOptions(CLI::App& command, Options& options) {
   repeated("--class", options.classes, "NAME=FILTER", "packets with SPECs of their own");
 }
 
-void AddOtherOptions(CLI::App& command, Options& options) {
+void AddOtherOptions(CLI::App& command, PathCommandOptions& options) {
   command.add_option("--name", options.name, "for set, stats and ls; of the first pair otherwise");
   options.engine.AddTo(command);
   command.add_option("--schedule", options.schedule, "changes over time (docs/path.md)")
@@ -146,7 +147,7 @@ void AddOtherOptions(CLI::App& command, Options& options) {
 }  // namespace
 
 void AddPath(CLI::App& app, Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PathCommandOptions>();
   CLI::App* command = app.add_subcommand("path", "emulate a path between two interfaces");
   AddOrderedOptions(*command, *options);
   AddOtherOptions(*command, *options);
@@ -155,7 +156,7 @@ void AddPath(CLI::App& app, Invocation& invocation) {
   AddPathList(*command, invocation);
   AddSwitchConfig(*command, invocation);
   command->require_subcommand(0, 1);
-  command->footer(kFooter);
+  command->footer(kPathFooter);
   command->callback([command, options, &invocation] {
     if (!command->get_subcommands().empty()) return;
     invocation.status = RunCommand(*command, *options, invocation);

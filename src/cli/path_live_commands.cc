@@ -101,7 +101,7 @@ void Stats(const Choice& choice, const Format& format) {
   }
 }
 
-void List(bool as_json) {
+void PrintPaths(bool as_json) {
   json list = json::array();
   std::vector<std::vector<std::string>> rows = {{"path", "state", "pid", "pairs", "since"}};
   for (const PathInfo& info : ListPaths()) {
@@ -177,7 +177,7 @@ void AddPathList(CLI::App& path, Invocation&) {
   CLI::App* command = path.add_subcommand("ls", "list the running paths of this machine");
   command->add_flag("--json", *as_json, "for machines");
   command->footer("Example:\n  viaduct path ls --json");
-  command->callback([as_json] { List(*as_json); });
+  command->callback([as_json] { PrintPaths(*as_json); });
 }
 
 }  // namespace viaduct::cli

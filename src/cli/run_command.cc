@@ -28,13 +28,13 @@ namespace {
 using nlohmann::json;
 using scenario::Scenario;
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kRunFooter = R"(Examples:
   viaduct run examples/olsr-line.yaml --report out     results, plots and raw data in out/
   viaduct run examples/grid.yaml --mode simulate --json -
   viaduct run examples/olsr-line.yaml --set links.0.spec='delay=5ms' --duration 30s
   viaduct run examples/olsr-line.yaml --compare traditional,emulate,offload)";
 
-struct Options {
+struct RunCommandOptions {
   ScenarioOptions scenario;
   std::string report, json_file, compare;
   bool print = false, quiet = false;
@@ -61,7 +61,7 @@ void WriteJson(const std::string& file, const json& document) {
 }
 
 // Found out before a run of minutes, not after it.
-void CheckWritable(const Options& options) {
+void CheckWritable(const RunCommandOptions& options) {
   if (!options.report.empty()) run::MakeReportDirectory(options.report);
   if (options.json_file.empty() || options.json_file == "-") return;
   if (!std::ofstream(options.json_file, std::ios::app)) {
@@ -69,7 +69,7 @@ void CheckWritable(const Options& options) {
   }
 }
 
-int ReportRun(const Options& options, const json& results) {
+int ReportRun(const RunCommandOptions& options, const json& results) {
   if (options.json_file != "-") std::fputs(run::ResultTable(results).c_str(), stdout);
   if (!options.json_file.empty()) WriteJson(options.json_file, results);
   if (!options.report.empty()) {
@@ -82,7 +82,8 @@ int ReportRun(const Options& options, const json& results) {
   return results.at("status").get<int>();
 }
 
-int RunOne(const Options& options, const Invocation& invocation, const Scenario& scenario) {
+int RunOne(const RunCommandOptions& options, const Invocation& invocation,
+           const Scenario& scenario) {
   run::RunOptions run_options;
   run_options.quiet = options.quiet;
   run_options.directory = options.report;
@@ -106,7 +107,7 @@ void PassOn(int signal) {
   if (running_child > 0) kill(running_child, signal);
 }
 
-[[noreturn]] void RunInChild(const Options& options, const Invocation& invocation,
+[[noreturn]] void RunInChild(const RunCommandOptions& options, const Invocation& invocation,
                              const Scenario& scenario, int results_fd) {
   SetSignalHandlers(SIG_DFL);
   int status = 1;
@@ -147,7 +148,7 @@ std::string ReadAll(int fd) {
 }
 
 // Runs one mode; its results (null when there are none) and exit status.
-std::pair<json, int> RunMode(const Options& options, const Invocation& invocation,
+std::pair<json, int> RunMode(const RunCommandOptions& options, const Invocation& invocation,
                              const Scenario& scenario) {
   int ends[2];
   SystemCall("pipe", pipe2(ends, O_CLOEXEC));
@@ -167,7 +168,7 @@ std::pair<json, int> RunMode(const Options& options, const Invocation& invocatio
   return {json::parse(text, nullptr, false), code};
 }
 
-int RunComparison(const Options& options, const Invocation& invocation,
+int RunComparison(const RunCommandOptions& options, const Invocation& invocation,
                   const std::vector<Scenario>& scenarios) {
   std::vector<json> runs;
   int worst = 0;
@@ -190,7 +191,7 @@ int RunComparison(const Options& options, const Invocation& invocation,
   return worst;
 }
 
-int RunCommand(const Options& options, const Invocation& invocation) {
+int RunCommand(const RunCommandOptions& options, const Invocation& invocation) {
   std::vector<Scenario> scenarios;
   if (options.compare.empty()) {
     scenarios.push_back(scenario::Load(options.scenario.file, options.scenario.Overrides()));
@@ -219,7 +220,7 @@ int RunCommand(const Options& options, const Invocation& invocation) {
 }  // namespace
 
 void AddRun(CLI::App& app, Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunCommandOptions>();
   CLI::App* command = app.add_subcommand("run", "run a scenario and print its results");
   AddScenarioOptions(*command, options->scenario);
   command->add_option("--report", options->report, "write an HTML report and the raw data there")
@@ -230,7 +231,7 @@ void AddRun(CLI::App& app, Invocation& invocation) {
       ->type_name("MODE,...");
   command->add_flag("--print", options->print, "print the scenario with every default, and stop");
   command->add_flag("--quiet", options->quiet, "no progress");
-  command->footer(kFooter);
+  command->footer(kRunFooter);
   command->callback(
       [options, &invocation] { invocation.status = RunCommand(*options, invocation); });
 }

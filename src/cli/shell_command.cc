@@ -39,7 +39,8 @@
 namespace viaduct::cli {
 namespace {
 
-constexpr Duration kPatience = Duration::Milliseconds(500);  // between SIGTERM and SIGKILL
+constexpr Duration kTerminationPatience =
+    Duration::Milliseconds(500);  // between SIGTERM and SIGKILL
 
 // What the guardian says first: an ExitStatus, then the text of an error; no text: it runs.
 struct Start {
@@ -118,7 +119,7 @@ class ShellKeeper {
       }
       const auto pids = broker::Descendants();
       if (pids.empty()) return;
-      sys::TerminateProcesses(pids, kPatience);
+      sys::TerminateProcesses(pids, kTerminationPatience);
     }
   }
 
@@ -128,7 +129,7 @@ class ShellKeeper {
   bool running_ = true;
 };
 
-struct Options {
+struct ShellOptions {
   std::string up, down, json_file;
   EngineOptions engine;
   bool verbose = false;
@@ -148,7 +149,7 @@ path::Spec Parse(const char* option, const std::string& text) {
   }
 }
 
-engine::Config Understand(const Options& options) {
+engine::Config Understand(const ShellOptions& options) {
   engine::Config config;
   config.name = "shell";
   config.ports = {ShellNetwork::kProgramPort, ShellNetwork::kHostPort};
@@ -175,7 +176,7 @@ std::vector<std::unique_ptr<io::AnyPort>> OpenPorts(ShellNetwork& network) {
   return ports;
 }
 
-broker::ProgramOptions Program(const Options& options, const ShellNetwork& network) {
+broker::ProgramOptions Program(const ShellOptions& options, const ShellNetwork& network) {
   broker::ProgramOptions program;
   program.node = "shell";
   program.arguments = options.words.empty() ? LoginShell() : options.words;
@@ -192,7 +193,7 @@ void AwaitStart(int connection) {
   }
 }
 
-void Report(const Options& options, const Invocation& invocation, const engine::Engine& engine,
+void Report(const ShellOptions& options, const Invocation& invocation, const engine::Engine& engine,
             uint64_t seed) {
   nlohmann::json result = engine::DescribeStatistics(engine.Read(), std::nullopt);
   result["seed"] = seed;
@@ -204,7 +205,7 @@ void Report(const Options& options, const Invocation& invocation, const engine::
   if (!file.flush()) throw Error(fmt::format("--json {}: cannot be written", options.json_file));
 }
 
-int Shell(const Options& options, const Invocation& invocation) {
+int Shell(const ShellOptions& options, const Invocation& invocation) {
   engine::Config config = Understand(options);
   NeedRoot(invocation);
   const uint64_t seed = config.seed;
@@ -239,7 +240,7 @@ int Shell(const Options& options, const Invocation& invocation) {
 }  // namespace
 
 void AddShell(CLI::App& app, Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ShellOptions>();
   CLI::App* command = app.add_subcommand("shell", "run a program behind an emulated path");
   command->add_option("--up", options->up, "from the program to the outside")->type_name("SPEC");
   command->add_option("--down", options->down, "from the outside to the program")

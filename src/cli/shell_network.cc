@@ -32,7 +32,7 @@ constexpr char kInside[] = "eth0";
 constexpr char kForwarding[] = "net.ipv4.ip_forward";
 constexpr uint32_t kFirst = 0x64400000;  // 100.64.0.0
 constexpr uint32_t kLast = 0x647ffffc;   // the last /30 of 100.64.0.0/10
-constexpr Duration kPatience = Duration::Seconds(5);
+constexpr Duration kInterfacePatience = Duration::Seconds(5);
 
 std::string ReadFile(const std::string& path) {
   std::ifstream file(path);
@@ -149,7 +149,7 @@ void ShellNetwork::Build(const wire::IpPrefix& subnet) {
   Raise(middle, kHostPort);
   Raise(here, name_);
   for (sys::Netlink* session : {&inside, &here}) {
-    if (!session->AwaitRunning(session == &here ? name_ : kInside, kPatience)) {
+    if (!session->AwaitRunning(session == &here ? name_ : kInside, kInterfacePatience)) {
       throw Error("the shell's interfaces do not come up");
     }
   }

@@ -12,7 +12,7 @@
 namespace viaduct::cli {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kSwitchConfigFooter =
     R"(Each --link is one between two ports of the switch (or hosts behind them): its ends get a VLAN each,
 and only the emulator, on the trunk, joins the two. On a router, --mpls sends what goes to a neighbour
 beyond the emulator there with a label. What is printed also says which viaduct path belongs to it.
@@ -25,14 +25,14 @@ Examples:
   viaduct path switch-config --vendor eos --trunk Et1 \
     --mpls "label=1000 to=10.2.0.0/16 via=192.0.2.2 back=10.1.0.0/16 back-via=10.1.0.1")";
 
-struct Options {
+struct SwitchConfigOptions {
   std::string vendor, trunk, bridge, interface = "IF";
   std::vector<std::string> links, labels, redirect;
   uint16_t first_vlan = 3001;
   bool apply = false, undo = false;
 };
 
-Deflection Understand(const Options& options) {
+Deflection Understand(const SwitchConfigOptions& options) {
   Deflection deflection;
   uint16_t next_vlan = options.first_vlan;
   for (const std::string& text : options.links) {
@@ -135,7 +135,7 @@ void Apply(Vendor vendor, const Deflection& deflection) {
   }
 }
 
-void Run(const Options& options, const Invocation& invocation) {
+void Run(const SwitchConfigOptions& options, const Invocation& invocation) {
   const Vendor vendor = ParseVendor(options.vendor);
   const Deflection deflection = Understand(options);
   CheckDeflection(vendor, deflection);
@@ -161,7 +161,7 @@ void Run(const Options& options, const Invocation& invocation) {
 }  // namespace
 
 void AddSwitchConfig(CLI::App& path, Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SwitchConfigOptions>();
   CLI::App* command =
       path.add_subcommand("switch-config", "configuration that deflects links to the emulator");
   const auto repeated = [&](const char* name, std::vector<std::string>& values, const char* type,
@@ -184,7 +184,7 @@ void AddSwitchConfig(CLI::App& path, Invocation& invocation) {
       ->check(CLI::Range(1, 4094));
   command->add_flag("--apply", options->apply, "linux, ovs: do it");
   command->add_flag("--undo", options->undo, "the way back: printed, or with --apply done");
-  command->footer(kFooter);
+  command->footer(kSwitchConfigFooter);
   command->callback([options, &invocation] { Run(*options, invocation); });
 }
 

@@ -7,31 +7,31 @@
 namespace viaduct::engine {
 namespace {
 
-constexpr Duration kMillisecond = Duration::Milliseconds(1);
+constexpr Duration kStep = Duration::Milliseconds(1);
 
 TEST(StampMapperTest, AStampIsTheMonotonicInstantOfItsMoment) {
   TestClock clock;
   StampMapper mapper(clock);
   const Instant start = clock.Now();
   const Instant stamp = clock.Realtime();
-  clock.Advance(kMillisecond * 30);
+  clock.Advance(kStep * 30);
   EXPECT_EQ(mapper.Map(stamp, start, clock.Now()), start);
   EXPECT_EQ(mapper.Steps(), 0u);
 }
 
 TEST(StampMapperTest, AStepOfTheClockMovesNoFrame) {
-  for (const Duration step : {Duration::Seconds(3600), -Duration::Seconds(1), kMillisecond * 5}) {
+  for (const Duration step : {Duration::Seconds(3600), -Duration::Seconds(1), kStep * 5}) {
     TestClock clock;
     StampMapper mapper(clock);
     const Instant start = clock.Now();
-    clock.Advance(kMillisecond);
+    clock.Advance(kStep);
     const Instant before = clock.Realtime();  // at start + 1 ms
-    clock.Advance(kMillisecond);
+    clock.Advance(kStep);
     clock.Step(step);
     const Instant after = clock.Realtime();  // at start + 2 ms
-    clock.Advance(kMillisecond);
-    EXPECT_EQ(mapper.Map(before, start, clock.Now()), start + kMillisecond);
-    EXPECT_EQ(mapper.Map(after, start, clock.Now()), start + kMillisecond * 2);
+    clock.Advance(kStep);
+    EXPECT_EQ(mapper.Map(before, start, clock.Now()), start + kStep);
+    EXPECT_EQ(mapper.Map(after, start, clock.Now()), start + kStep * 2);
     EXPECT_EQ(mapper.Steps(), 1u);
   }
 }
@@ -41,10 +41,10 @@ TEST(StampMapperTest, AStepTooSmallToContradictIsFoundWithinAMillisecond) {
   StampMapper mapper(clock);
   const Instant start = clock.Now();
   clock.Step(Duration::Microseconds(3));
-  clock.Advance(kMillisecond * 2);
+  clock.Advance(kStep * 2);
   const Instant stamp = clock.Realtime();
   const Instant at = clock.Now();
-  clock.Advance(kMillisecond);
+  clock.Advance(kStep);
   EXPECT_EQ(mapper.Map(stamp, start, clock.Now()), at);
   EXPECT_EQ(mapper.Steps(), 1u);
 }
@@ -52,7 +52,7 @@ TEST(StampMapperTest, AStepTooSmallToContradictIsFoundWithinAMillisecond) {
 TEST(StampMapperTest, AnImpossibleStampCountsAsTheNearerBound) {
   TestClock clock;
   StampMapper mapper(clock);
-  const Instant early = clock.Now(), late = early + kMillisecond;
+  const Instant early = clock.Now(), late = early + kStep;
   clock.Set(late);
   EXPECT_EQ(mapper.Map(Instant::FromNanoseconds(5), early, late), early);
   EXPECT_EQ(mapper.Map(clock.Realtime() + Duration::Seconds(9), early, late), late);

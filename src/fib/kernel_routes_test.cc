@@ -4,16 +4,12 @@
 #include <linux/rtnetlink.h>
 #include <netlink/msg.h>
 
+#include "fib/test_route.h"
+
 namespace viaduct::fib {
 namespace {
 
-Route MakeRoute(const std::string& destination, const std::string& gateway) {
-  Route route;
-  route.destination = wire::IpPrefix::Parse(destination);
-  if (!gateway.empty()) route.gateway = wire::IpAddress::Parse(gateway);
-  route.interface = "eth0";
-  return route;
-}
+using test::MakeRoute;
 
 const rtmsg& HeaderOf(const sys::NetlinkMessage& message) {
   return *static_cast<const rtmsg*>(nlmsg_data(nlmsg_hdr(message.get())));

@@ -3,20 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fib/test_route.h"
+
 namespace viaduct::fib {
 namespace {
 
+using test::MakeRoute;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-Route MakeRoute(const std::string& destination, const std::string& gateway, uint32_t metric = 0) {
-  Route route;
-  route.destination = wire::IpPrefix::Parse(destination);
-  if (!gateway.empty()) route.gateway = wire::IpAddress::Parse(gateway);
-  route.interface = "eth0";
-  route.metric = metric;
-  return route;
-}
 
 RouteTable Table(const std::vector<Route>& routes) {
   RouteTable table;

@@ -23,7 +23,7 @@ struct Device {
   }
 };
 
-std::string Text(std::span<const std::byte> bytes) {
+std::string PacketText(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
@@ -39,7 +39,7 @@ TEST(TunPortTest, ReadsBurstsUntilNothingIsThere) {
   for (size_t count = port.Receive(frames); count > 0; count = port.Receive(frames)) {
     EXPECT_LE(count, 40u);
     for (size_t i = 0; i < count; ++i) {
-      EXPECT_EQ(Text(frames[i].bytes), "packet " + std::to_string(expected++));
+      EXPECT_EQ(PacketText(frames[i].bytes), "packet " + std::to_string(expected++));
     }
   }
   EXPECT_EQ(expected, 100);
@@ -54,7 +54,7 @@ TEST(TunPortTest, CountsPacketsThatAreTooLong) {
   ASSERT_EQ(write(device.kernel.get(), "1234567890", 10), 10);
   std::vector<ReceivedFrame> frames(4);
   ASSERT_EQ(port.Receive(frames), 1u);
-  EXPECT_EQ(Text(frames[0].bytes), "1234567890");
+  EXPECT_EQ(PacketText(frames[0].bytes), "1234567890");
   EXPECT_EQ(port.Counters().rx_dropped_truncated, 1u);
 }
 

@@ -9,7 +9,7 @@
 namespace viaduct::kernel {
 namespace {
 
-constexpr std::string_view kPrefix = "CONFIG_";
+constexpr std::string_view kOptionPrefix = "CONFIG_";
 constexpr std::string_view kNotSet = " is not set";
 
 bool StartsWith(std::string_view text, std::string_view start) {
@@ -17,7 +17,7 @@ bool StartsWith(std::string_view text, std::string_view start) {
 }
 
 bool IsName(std::string_view text) {
-  return StartsWith(text, kPrefix) && text.size() > kPrefix.size() &&
+  return StartsWith(text, kOptionPrefix) && text.size() > kOptionPrefix.size() &&
          text.find_first_not_of(
              "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") ==
              std::string_view::npos;

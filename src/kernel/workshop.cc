@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kPatienceMilliseconds = 200;
-constexpr const char* kPrefix = ".build-";
+constexpr const char* kWorkshopPrefix = ".build-";
 
 // The folder, made if need be; none while another holds it, or has just removed it.
 UniqueFd LockFolder(const fs::path& folder) {
@@ -44,7 +44,7 @@ void MakeStore(const fs::path& store) {
 void RemoveAbandoned(const fs::path& store) {
   std::error_code none;
   for (const fs::directory_entry& entry : fs::directory_iterator(store, none)) {
-    if (entry.path().filename().string().rfind(kPrefix, 0) != 0) continue;
+    if (entry.path().filename().string().rfind(kWorkshopPrefix, 0) != 0) continue;
     if (const UniqueFd lock = LockFolder(entry.path())) fs::remove_all(entry.path(), none);
   }
 }
@@ -53,7 +53,7 @@ void RemoveAbandoned(const fs::path& store) {
 
 Workshop::Workshop(const fs::path& store, const std::string& key, int cancel_fd,
                    const std::function<void()>& waiting)
-    : folder_(store / (kPrefix + key)) {
+    : folder_(store / (kWorkshopPrefix + key)) {
   MakeStore(store);
   RemoveAbandoned(store);
   for (bool told = false; !(lock_ = LockFolder(folder_)); told = true) {

@@ -16,9 +16,9 @@ namespace {
 constexpr int kBatch = 64;
 
 // Room for the headers of one recvmmsg call; payloads are cut to the header.
-class Batch {
+class ReceiveBatch {
  public:
-  Batch() {
+  ReceiveBatch() {
     for (int i = 0; i < kBatch; ++i) {
       vectors_[i] = {.iov_base = headers_[i].data(), .iov_len = kHeaderBytes};
       messages_[i].msg_hdr.msg_iov = &vectors_[i];
@@ -129,7 +129,7 @@ class Receiver {
   const ReceiveOptions& options_;
   const std::atomic<bool>& stop_;
   UniqueFd fd_;
-  Batch batch_;
+  ReceiveBatch batch_;
   ReceiveResult result_;
   std::optional<uint32_t> flow_;
   int size_ = 0;

@@ -30,9 +30,9 @@ void SleepFor(Duration duration) {
 }
 
 // Payloads and message headers for one sendmmsg call, set up once.
-class Batch {
+class SendBatch {
  public:
-  Batch(int packets, int size) : size_(size), payloads_(static_cast<size_t>(packets) * size) {
+  SendBatch(int packets, int size) : size_(size), payloads_(static_cast<size_t>(packets) * size) {
     vectors_.resize(packets);
     messages_.resize(packets);
     for (int i = 0; i < packets; ++i) {
@@ -150,7 +150,7 @@ class Sender {
   const SendOptions& options_;
   const std::atomic<bool>& stop_;
   UniqueFd fd_;
-  Batch batch_;
+  SendBatch batch_;
   Instant start_, end_;
   uint64_t number_ = 0;  // of the next packet
   SendResult result_;

@@ -15,7 +15,7 @@ namespace viaduct::path {
 namespace {
 
 constexpr size_t kKnots = 4096;
-constexpr size_t kTail = 16;          // knots at either end between which a quantile bends too much
+constexpr size_t kTailKnots = 16;     // knots at either end between which a quantile bends too much
 constexpr size_t kMaxTable = 16384;   // iproute2 tc/q_netem.c MAX_DIST
 constexpr double kTableScale = 8192;  // NETEM_DIST_SCALE, include/uapi/linux/pkt_sched.h
 
@@ -131,7 +131,7 @@ double Distribution::Quantile(double u) const {
   }
   const double place = u * kKnots;
   const auto knot = static_cast<size_t>(place);
-  if (knot < kTail || knot >= kKnots - kTail) return Exact(kind_, u);
+  if (knot < kTailKnots || knot >= kKnots - kTailKnots) return Exact(kind_, u);
   const double below = (*table_)[knot];
   return below + ((*table_)[knot + 1] - below) * (place - static_cast<double>(knot));
 }

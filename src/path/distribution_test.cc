@@ -74,7 +74,7 @@ TEST(DistributionTest, ReadsATableOfNetem) {
   EXPECT_EQ(table.Quantile(1 - 0x1.0p-53), 1);
 }
 
-std::string ErrorOf(std::string_view text) {
+std::string TableError(std::string_view text) {
   try {
     Distribution::FromTable(text, "t.dist");
   } catch (const UsageError& error) {
@@ -84,14 +84,14 @@ std::string ErrorOf(std::string_view text) {
 }
 
 TEST(DistributionTest, NamesWhatIsWrongWithATable) {
-  EXPECT_THAT(ErrorOf(""), HasSubstr("t.dist: no numbers"));
-  EXPECT_THAT(ErrorOf("# nothing\n"), HasSubstr("t.dist: no numbers"));
-  EXPECT_THAT(ErrorOf("1 2\n3 x"), HasSubstr("t.dist:2: \"x\""));
-  EXPECT_THAT(ErrorOf("1.5"), HasSubstr("t.dist:1: \"1.5\": give whole numbers"));
-  EXPECT_THAT(ErrorOf("32768"), HasSubstr("from -32768 to 32767"));
+  EXPECT_THAT(TableError(""), HasSubstr("t.dist: no numbers"));
+  EXPECT_THAT(TableError("# nothing\n"), HasSubstr("t.dist: no numbers"));
+  EXPECT_THAT(TableError("1 2\n3 x"), HasSubstr("t.dist:2: \"x\""));
+  EXPECT_THAT(TableError("1.5"), HasSubstr("t.dist:1: \"1.5\": give whole numbers"));
+  EXPECT_THAT(TableError("32768"), HasSubstr("from -32768 to 32767"));
   std::string many;
   for (int i = 0; i < 16385; ++i) many += "0 ";
-  EXPECT_THAT(ErrorOf(many), HasSubstr("more than 16384"));
+  EXPECT_THAT(TableError(many), HasSubstr("more than 16384"));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace viaduct::path {
 namespace {
 
 constexpr int64_t kEthernetHeader = 14, kTunHeader = 4;
-constexpr int64_t kLongest = 10LL * 365 * 86400 * 1000;  // ms
+constexpr int64_t kLongestTrace = 10LL * 365 * 86400 * 1000;  // ms
 
 }  // namespace
 
@@ -17,7 +17,7 @@ std::vector<uint32_t> ParseMahimahi(std::string_view text, const std::string& fi
   std::vector<uint32_t> times;
   ForEachLine(text, file, [&times](std::string_view line) {
     const auto time =
-        static_cast<uint32_t>(ParseInteger(line, 0, std::min<int64_t>(kLongest, UINT32_MAX)));
+        static_cast<uint32_t>(ParseInteger(line, 0, std::min<int64_t>(kLongestTrace, UINT32_MAX)));
     if (!times.empty() && time < times.back()) {
       throw UsageError(
           fmt::format("{} comes after {}; a trace's times must not decrease", time, times.back()));

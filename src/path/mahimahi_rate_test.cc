@@ -15,7 +15,7 @@ using namespace test;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string ErrorOf(std::string_view text) {
+std::string MahimahiError(std::string_view text) {
   try {
     ParseMahimahi(text, "f.trace");
   } catch (const UsageError& error) {
@@ -29,12 +29,12 @@ TEST(ParseMahimahi, ReadsTimes) {
 }
 
 TEST(ParseMahimahi, SaysWhatIsWrong) {
-  EXPECT_THAT(ErrorOf(""), HasSubstr("f.trace: no times"));
-  EXPECT_THAT(ErrorOf("0\n0\n"), HasSubstr("f.trace: lasts no time"));
-  EXPECT_THAT(ErrorOf("1\n5\n4\n"), HasSubstr("f.trace:3: 4 comes after 5"));
-  EXPECT_THAT(ErrorOf("1\n2.5\n"), HasSubstr("f.trace:2: \"2.5\""));
-  EXPECT_THAT(ErrorOf("-1\n"), HasSubstr("f.trace:1:"));
-  EXPECT_THAT(ErrorOf("99999999999999999999\n"), HasSubstr("f.trace:1:"));
+  EXPECT_THAT(MahimahiError(""), HasSubstr("f.trace: no times"));
+  EXPECT_THAT(MahimahiError("0\n0\n"), HasSubstr("f.trace: lasts no time"));
+  EXPECT_THAT(MahimahiError("1\n5\n4\n"), HasSubstr("f.trace:3: 4 comes after 5"));
+  EXPECT_THAT(MahimahiError("1\n2.5\n"), HasSubstr("f.trace:2: \"2.5\""));
+  EXPECT_THAT(MahimahiError("-1\n"), HasSubstr("f.trace:1:"));
+  EXPECT_THAT(MahimahiError("99999999999999999999\n"), HasSubstr("f.trace:1:"));
 }
 
 // Sizes here are as mahimahi counts: IP packet and 4 bytes. A frame has 10 more.

@@ -12,11 +12,12 @@
 #include "path/token_bucket.h"
 
 namespace viaduct::path {
-namespace {
 
 std::unique_ptr<Fifo> MakeFifo(const PipelineOptions& options) {
   return options.make_fifo ? options.make_fifo() : std::make_unique<MemoryFifo>();
 }
+
+namespace {
 
 std::unique_ptr<QueueDiscipline> MakeAqm(const Spec& spec, FrameStore& store,
                                          const PipelineOptions& options) {

@@ -12,6 +12,8 @@ namespace viaduct::path {
 // What waits before a link when the SPEC does not say: 100 packets (ns-3's DropTailQueue).
 inline constexpr int64_t kDefaultQueuePackets = 100;
 
+// As the options say; in memory where they say nothing.
+std::unique_ptr<Fifo> MakeFifo(const PipelineOptions& options);
 // Throws UsageError where the SPEC's files are wrong. The spec has a rate (or a trace of one).
 std::unique_ptr<RateServer> MakeRateServer(const Spec& spec, const PipelineOptions& options);
 // `store` must outlive the discipline. The random streams are named options.name + " queue".

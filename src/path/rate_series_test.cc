@@ -15,7 +15,7 @@ namespace {
 using namespace test;
 using testing::HasSubstr;
 
-std::string ErrorOf(std::string_view text) {
+std::string RateSeriesError(std::string_view text) {
   try {
     ParseRateSeries(text, "f");
   } catch (const UsageError& error) {
@@ -42,17 +42,18 @@ TEST(ParseRateSeries, ReadsTimesAndRates) {
 }
 
 TEST(ParseRateSeries, SaysWhatIsWrong) {
-  EXPECT_THAT(ErrorOf(""), HasSubstr("f: no rate above zero"));
-  EXPECT_THAT(ErrorOf("0 0\n1 repeat"), HasSubstr("no rate above zero"));
-  EXPECT_THAT(ErrorOf("1 1Mbit"), HasSubstr("f:1: the first line's time must be 0"));
-  EXPECT_THAT(ErrorOf("0 1Mbit\n2 1Mbit\n\n2 3Mbit"), HasSubstr("f:4: times must increase"));
-  EXPECT_THAT(ErrorOf("0 1Mbit\n2 1Mbit\n1 3Mbit"), HasSubstr("f:3: times must increase"));
-  EXPECT_THAT(ErrorOf("0"), HasSubstr("f:1: \"0\" is not \"TIME RATE\""));
-  EXPECT_THAT(ErrorOf("0 1"), HasSubstr("f:1: \"1\""));
-  EXPECT_THAT(ErrorOf("x 1Mbit"), HasSubstr("f:1: \"x\": not a time"));
-  EXPECT_THAT(ErrorOf("0 1Mbit extra"), HasSubstr("f:1:"));
-  EXPECT_THAT(ErrorOf("0 1Mbit\n5 repeat\n6 1Mbit"), HasSubstr("f:3: nothing may follow"));
-  EXPECT_THAT(ErrorOf("0 repeat"), HasSubstr("f:1:"));
+  EXPECT_THAT(RateSeriesError(""), HasSubstr("f: no rate above zero"));
+  EXPECT_THAT(RateSeriesError("0 0\n1 repeat"), HasSubstr("no rate above zero"));
+  EXPECT_THAT(RateSeriesError("1 1Mbit"), HasSubstr("f:1: the first line's time must be 0"));
+  EXPECT_THAT(RateSeriesError("0 1Mbit\n2 1Mbit\n\n2 3Mbit"),
+              HasSubstr("f:4: times must increase"));
+  EXPECT_THAT(RateSeriesError("0 1Mbit\n2 1Mbit\n1 3Mbit"), HasSubstr("f:3: times must increase"));
+  EXPECT_THAT(RateSeriesError("0"), HasSubstr("f:1: \"0\" is not \"TIME RATE\""));
+  EXPECT_THAT(RateSeriesError("0 1"), HasSubstr("f:1: \"1\""));
+  EXPECT_THAT(RateSeriesError("x 1Mbit"), HasSubstr("f:1: \"x\": not a time"));
+  EXPECT_THAT(RateSeriesError("0 1Mbit extra"), HasSubstr("f:1:"));
+  EXPECT_THAT(RateSeriesError("0 1Mbit\n5 repeat\n6 1Mbit"), HasSubstr("f:3: nothing may follow"));
+  EXPECT_THAT(RateSeriesError("0 repeat"), HasSubstr("f:1:"));
 }
 
 TEST(RateSeries, APacketGoesOnAtTheNewRate) {

@@ -31,7 +31,7 @@ delay=20ms jitter=2ms dist=normal loss=1% dup=0.1% reorder=0.5% ber=1e-9 rate=10
 
 )";
 
-constexpr const char* kTail = R"(
+constexpr const char* kAfterSchema = R"(
 ## What happens to a frame, in this order
 
 1. **loss**, then **ber**, then **dup**: a copy follows its original and has the same flipped bits.
@@ -79,7 +79,7 @@ std::string DocumentSpec() {
     text += fmt::format("| `{}` | {} | {} | `{}={}` |\n", key.name, Escape(key.values),
                         Escape(key.meaning), key.name, key.example);
   }
-  return text + kTail;
+  return text + kAfterSchema;
 }
 
 }  // namespace viaduct::path

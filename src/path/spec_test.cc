@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string ErrorOf(std::string_view text) {
+std::string SpecError(std::string_view text) {
   try {
     ParseSpec(text);
   } catch (const UsageError& error) {
@@ -262,7 +262,7 @@ TEST(SpecTest, NamesWhatIsWrongAndWhatIsAccepted) {
            {"rate=1bit aqm=red:min=5p,max=5kB", "both in packets or both in bytes"},
            {"rate=1bit aqm=red:min=5ms", "give packets"},
        }) {
-    EXPECT_THAT(ErrorOf(mistake.text), HasSubstr(mistake.message)) << mistake.text;
+    EXPECT_THAT(SpecError(mistake.text), HasSubstr(mistake.message)) << mistake.text;
   }
 }
 

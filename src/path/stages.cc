@@ -8,7 +8,7 @@
 namespace viaduct::path {
 namespace {
 
-constexpr uint32_t kEthernetHeader = 14;
+constexpr uint32_t kSparedHeader = 14;
 
 // What a queue drains over when the SPEC no longer has a rate.
 class Unlimited : public RateServer {
@@ -16,10 +16,6 @@ class Unlimited : public RateServer {
   Instant Send(Instant start, uint32_t) override { return start; }
   int64_t RateAt(Instant) const override { return INT64_MAX; }
 };
-
-std::unique_ptr<Fifo> MakeFifo(const PipelineOptions& options) {
-  return options.make_fifo ? options.make_fifo() : std::make_unique<MemoryFifo>();
-}
 
 RandomStream Stream(const PipelineOptions& options, const char* stage) {
   return RandomStream(options.seed, options.name + " " + stage);
@@ -96,7 +92,7 @@ void Pipeline::Stages::Install(const Spec& spec, const Spec* before, Parts parts
   if (!before || !SameBitErrors(spec, *before)) {
     bit_errors_.reset();
     if (spec.bit_error_rate) {
-      bit_errors_.emplace(*spec.bit_error_rate, spec.header_bit_errors ? 0 : kEthernetHeader,
+      bit_errors_.emplace(*spec.bit_error_rate, spec.header_bit_errors ? 0 : kSparedHeader,
                           bits_random_);
     }
   }

@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 
 template <class Parse>
-std::string ErrorOf(Parse parse, std::string_view text) {
+std::string TraceError(Parse parse, std::string_view text) {
   try {
     parse(text, "t.txt");
   } catch (const UsageError& error) {
@@ -23,9 +23,9 @@ std::string ErrorOf(Parse parse, std::string_view text) {
 TEST(TraceTest, ReadsLosses) {
   EXPECT_EQ(ParseLossTrace("0 1\n# a comment\n110\r\n0", "t.txt"),
             (std::vector<bool>{false, true, true, true, false, false}));
-  EXPECT_EQ(ErrorOf(ParseLossTrace, "0\n2"),
+  EXPECT_EQ(TraceError(ParseLossTrace, "0\n2"),
             "t.txt:2: \"2\": give 0 (passes) or 1 (is lost) for each packet");
-  EXPECT_THAT(ErrorOf(ParseLossTrace, "\n#\n"), HasSubstr("t.txt: an empty trace"));
+  EXPECT_THAT(TraceError(ParseLossTrace, "\n#\n"), HasSubstr("t.txt: an empty trace"));
 }
 
 TEST(TraceTest, ReadsADelayAPacket) {
@@ -46,7 +46,7 @@ TEST(TraceTest, ReadsDelaysOverTime) {
 }
 
 TEST(TraceTest, NamesWhatIsWrongWithDelays) {
-  const auto error = [](std::string_view text) { return ErrorOf(ParseDelayTrace, text); };
+  const auto error = [](std::string_view text) { return TraceError(ParseDelayTrace, text); };
   EXPECT_THAT(error(""), HasSubstr("t.txt: an empty trace"));
   EXPECT_THAT(error("10"), HasSubstr("t.txt:1: \"10\": a duration needs its unit"));
   EXPECT_THAT(error("10ms\n1 10ms"), HasSubstr("t.txt:2: \"1 10ms\": give one duration in every"));

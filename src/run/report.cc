@@ -185,7 +185,7 @@ std::string Lateness(const std::vector<json>& runs) {
          Table(rows);
 }
 
-std::string ListPairs(const json& pairs) {
+std::string FormatPairs(const json& pairs) {
   std::string text;
   for (const json& pair : pairs) {
     text += fmt::format("{}{}->{}", text.empty() ? "" : ", ", pair.at(0).get<std::string>(),
@@ -201,7 +201,7 @@ std::string Convergence(const std::vector<json>& runs) {
     rows.push_back(
         {ModeOf(run), fmt::format("{:.2f} s", convergence.value("seconds", 0.0)),
          fmt::format("{} of {}", convergence.value("reachable", 0), convergence.value("pairs", 0)),
-         ListPairs(convergence.value("unreachable", json::array()))});
+         FormatPairs(convergence.value("unreachable", json::array()))});
   }
   return "<h2>Convergence</h2>\n" + Table(rows);
 }

@@ -132,7 +132,7 @@ void CheckOneDocument(const std::string& text) {
                                                  : "more than one YAML document");
 }
 
-Value Parse(const std::string& text, const std::string& source) {
+Value ParseOneDocument(const std::string& text, const std::string& source) {
   try {
     CheckOneDocument(text);
     const YAML::Node document = YAML::Load(text);
@@ -208,7 +208,7 @@ void Fail(const Value& at, const std::string& message) {
 
 Value ParseYaml(const std::string& text, const std::string& source) {
   CheckText(text, source);
-  return Parse(text, source);
+  return ParseOneDocument(text, source);
 }
 
 void Override(Value& root, const std::string& assignment) {
@@ -224,7 +224,7 @@ void Override(Value& root, const std::string& assignment) {
     if (part.empty()) Fail(at, "an empty name in the key");
     value = Step(*value, part, at);
   }
-  *value = Parse(assignment.substr(equals + 1), at.where);
+  *value = ParseOneDocument(assignment.substr(equals + 1), at.where);
   // Nodes inside would say "--set ...:1"; the option itself is the place.
   const auto place = [&](auto&& self, Value& v) -> void {
     v.where = at.where;
