@@ -14,6 +14,8 @@
 #include "ns3/kernel-calendar.h"
 #include "ns3/kernel-ip.h"
 #include "ns3/kernel-node.h"
+#include "ns3/kernel-state-csv.h"
+#include "ns3/simulator.h"
 #include "ns3/traffic-control-layer.h"
 
 #include "base/error.h"
@@ -143,6 +145,36 @@ KernelStackHelper::EnablePcap(const std::string& prefix, const NodeContainer& no
         }
         kernel->EnablePcap(prefix);
     }
+}
+
+void
+KernelStackHelper::EnableStateCsv(const std::string& prefix,
+                                  const NodeContainer& nodes,
+                                  Time interval)
+{
+    for (uint32_t i = 0; i < nodes.GetN(); ++i)
+    {
+        const Ptr<Node> node = nodes.Get(i);
+        EnableStateCsv(prefix + "-" + std::to_string(node->GetId()), node, interval);
+    }
+}
+
+void
+KernelStackHelper::EnableStateCsv(const std::string& prefix, Ptr<Node> node, Time interval)
+{
+    const auto state = node->GetObject<KernelState>();
+    if (!state)
+    {
+        throw viaduct::UsageError("node " + std::to_string(node->GetId()) +
+                                  " has no kernel whose state could be written");
+    }
+    if (!interval.IsStrictlyPositive())
+    {
+        throw viaduct::UsageError("the state of kernels needs an interval above 0");
+    }
+    state->SetInterval(interval);
+    auto csv = std::make_shared<KernelStateCsv>(prefix, state);
+    Simulator::ScheduleDestroy([csv]() mutable { csv.reset(); });
 }
 
 const std::vector<Ptr<KernelGuest>>&

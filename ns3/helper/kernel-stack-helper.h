@@ -79,6 +79,24 @@ class KernelStackHelper
      * @param nodes the nodes
      */
     static void EnablePcap(const std::string& prefix, const NodeContainer& nodes);
+    /**
+     * Writes the state of nodes over time to files of comma-separated values: TCP sockets
+     * (TCP_INFO) to PREFIX-NODE-tcp.csv, queueing disciplines to PREFIX-NODE-qdisc.csv, counters
+     * that have changed to PREFIX-NODE-nstat.csv (KernelStateCsv). After Install().
+     * @param prefix of the files
+     * @param nodes the nodes
+     * @param interval of KernelState on these nodes
+     */
+    static void EnableStateCsv(const std::string& prefix,
+                               const NodeContainer& nodes,
+                               Time interval);
+    /**
+     * The same for one node.
+     * @param prefix the files are PREFIX-tcp.csv, PREFIX-qdisc.csv and PREFIX-nstat.csv
+     * @param node the node
+     * @param interval of KernelState on the node
+     */
+    static void EnableStateCsv(const std::string& prefix, Ptr<Node> node, Time interval);
 
     /** @return the guests that Install() made */
     const std::vector<Ptr<KernelGuest>>& GetGuests() const;

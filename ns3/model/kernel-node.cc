@@ -5,6 +5,7 @@
 #include "kernel-node.h"
 
 #include "kernel-calendar.h"
+#include "kernel-state.h"
 #include "wire-conversion.h"
 
 #include "ns3/boolean.h"
@@ -101,6 +102,9 @@ KernelNode::Install(Ptr<Node> node, Ptr<KernelGuest> guest)
     m_name = given.empty() ? "n" + std::to_string(node->GetId()) : given;
     m_number = guest->AddNode(this, m_name);
     m_sockets = KernelSocketStack::Install(node, guest->GetAgent(), m_number);
+    auto state = CreateObject<KernelState>();
+    state->Install(m_sockets);
+    node->AggregateObject(state);
     // As ns-3's stack, whose host has no limits of memory: not by how much a guest has.
     m_sysctls = {{"net.ipv4.tcp_rmem", "4096 131072 6291456"},
                  {"net.ipv4.tcp_wmem", "4096 16384 4194304"},

@@ -121,4 +121,10 @@ KernelSocketStack::Release(uint32_t number)
     m_open.erase(number);
 }
 
+const std::map<uint32_t, Ptr<Socket>>&
+KernelSocketStack::GetOpenSockets() const
+{
+    return m_open;
+}
+
 } // namespace ns3

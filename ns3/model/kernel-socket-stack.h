@@ -95,6 +95,8 @@ class KernelSocketStack : public Object
     void Keep(uint32_t number, Ptr<Socket> socket);
     /** @param number of a socket that is closed */
     void Release(uint32_t number);
+    /** @return the open sockets by their numbers */
+    const std::map<uint32_t, Ptr<Socket>>& GetOpenSockets() const;
 
   protected:
     void DoDispose() override;

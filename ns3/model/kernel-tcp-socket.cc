@@ -4,14 +4,19 @@
 
 #include "kernel-tcp-socket.h"
 
+#include "kernel-state.h"
+
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
 #include "ns3/string.h"
+#include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 
+#include <algorithm>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <utility>
 
 namespace ns3
 {
@@ -54,7 +59,24 @@ KernelTcpSocket::GetTypeId()
                           StringValue(""),
                           MakeStringAccessor(&KernelTcpSocket::SetCongestionControl,
                                              &KernelTcpSocket::GetCongestionControl),
-                          MakeStringChecker());
+                          MakeStringChecker())
+            .AddTraceSource("CongestionWindow",
+                            "The congestion window in bytes, each KernelState::Interval at which "
+                            "it has changed.",
+                            MakeTraceSourceAccessor(&KernelTcpSocket::m_cwnd),
+                            "ns3::TracedValueCallback::Uint32")
+            .AddTraceSource("SlowStartThreshold",
+                            "The slow start threshold in bytes, the same; at first 4294967295.",
+                            MakeTraceSourceAccessor(&KernelTcpSocket::m_ssthresh),
+                            "ns3::TracedValueCallback::Uint32")
+            .AddTraceSource("RTT",
+                            "The smoothed round-trip time, the same.",
+                            MakeTraceSourceAccessor(&KernelTcpSocket::m_rtt),
+                            "ns3::TracedValueCallback::Time")
+            .AddTraceSource("RTO",
+                            "The retransmission timeout, the same.",
+                            MakeTraceSourceAccessor(&KernelTcpSocket::m_rto),
+                            "ns3::TracedValueCallback::Time");
     return tid;
 }
 
@@ -115,6 +137,31 @@ std::string
 KernelTcpSocket::GetCongestionControl() const
 {
     return m_congestionControl;
+}
+
+bool
+KernelTcpSocket::HasStateListeners() const
+{
+    return !(m_cwnd.IsEmpty() && m_ssthresh.IsEmpty() && m_rtt.IsEmpty() && m_rto.IsEmpty());
+}
+
+void
+KernelTcpSocket::TellState(const KernelTcpInfo& info)
+{
+    const auto tell = [](auto& trace, auto& last, const auto& now) {
+        if (const auto before = std::exchange(last, now); before != now)
+        {
+            trace(before, now);
+        }
+    };
+    const auto bytes = [&](uint32_t segments) {
+        const uint64_t product = uint64_t{segments} * info.mss;
+        return static_cast<uint32_t>(std::min<uint64_t>(product, UINT32_MAX));
+    };
+    tell(m_cwnd, m_lastCwnd, bytes(info.cwnd));
+    tell(m_ssthresh, m_lastSsthresh, bytes(info.ssthresh));
+    tell(m_rtt, m_lastRtt, info.rtt);
+    tell(m_rto, m_lastRto, info.rto);
 }
 
 void

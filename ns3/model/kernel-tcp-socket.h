@@ -9,6 +9,7 @@
 
 #include "ns3/nstime.h"
 #include "ns3/tcp-socket.h"
+#include "ns3/traced-callback.h"
 
 #include <map>
 #include <string>
@@ -22,6 +23,8 @@
 namespace ns3
 {
 
+struct KernelTcpInfo;
+
 /**
  * @ingroup viaduct
  * @brief TCP, or MPTCP, of the node's kernel.
@@ -31,6 +34,9 @@ namespace ns3
  * segment size that is left at ns-3's default is left to the kernel, which sizes buffers by what a
  * connection carries. The other attributes have no equal in a kernel: a value other than ns-3's
  * default ends the simulation with a message.
+ *
+ * The trace sources are those of ns3::TcpSocketBase, in the same units. They follow the kernel in
+ * steps of KernelState's attribute Interval, which must be set on the node.
  */
 class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
 {
@@ -56,6 +62,11 @@ class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
     void SetCongestionControl(const std::string& name);
     /** @return what SetCongestionControl() was given */
     std::string GetCongestionControl() const;
+
+    /** @return whether anybody listens to what TellState() tells */
+    bool HasStateListeners() const;
+    /** @param info of this socket, as the kernel has it now; changes go to the trace sources */
+    void TellState(const KernelTcpInfo& info);
 
   private:
     void SetSndBufSize(uint32_t size) override;
@@ -102,6 +113,15 @@ class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
     uint32_t m_synRetries{0};        //!< as the attribute says
     bool m_noDelay{true};            //!< as the attribute says
     std::string m_congestionControl; //!< as the attribute says
+
+    uint32_t m_lastCwnd{0};                        //!< as last told
+    uint32_t m_lastSsthresh{UINT32_MAX};           //!< as last told
+    Time m_lastRtt;                                //!< as last told
+    Time m_lastRto;                                //!< as last told
+    TracedCallback<uint32_t, uint32_t> m_cwnd;     //!< trace source CongestionWindow
+    TracedCallback<uint32_t, uint32_t> m_ssthresh; //!< trace source SlowStartThreshold
+    TracedCallback<Time, Time> m_rtt;              //!< trace source RTT
+    TracedCallback<Time, Time> m_rto;              //!< trace source RTO
 };
 
 /**

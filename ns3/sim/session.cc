@@ -6,6 +6,7 @@
 
 #include "ns3/config.h"
 #include "ns3/global-value.h"
+#include "ns3/kernel-stack-helper.h"
 #include "ns3/path-seed.h"
 #include "ns3/pcap-file-wrapper.h"
 #include "ns3/point-to-point-net-device.h"
@@ -128,6 +129,7 @@ Session::Run()
     if (IsSimulate())
     {
         EnableCaptures();
+        EnableState();
     }
     else
     {
@@ -211,6 +213,38 @@ Session::EnableCaptures()
         device->TraceConnectWithoutContext("PromiscSniffer",
                                            Callback<void, Ptr<const Packet>>(write));
     }
+}
+
+void
+Session::EnableState() const
+{
+    if (m_scenario.state.empty())
+    {
+        return;
+    }
+    std::filesystem::create_directories(m_captures);
+    for (const std::string& name : m_scenario.state)
+    {
+        KernelStackHelper::EnableStateCsv(m_captures + "/" + name,
+                                          m_network->GetNode(name),
+                                          NanoSeconds(m_scenario.state_interval.nanoseconds()));
+    }
+}
+
+nlohmann::json
+Session::StateFiles() const
+{
+    nlohmann::json list = nlohmann::json::array();
+    for (const std::string& name : m_scenario.state)
+    {
+        nlohmann::json files = nlohmann::json::array();
+        for (const char* kind : {"-tcp.csv", "-qdisc.csv", "-nstat.csv"})
+        {
+            files.push_back(m_captures + "/" + name + kind);
+        }
+        list.push_back({{"node", name}, {"files", files}});
+    }
+    return list;
 }
 
 std::string
@@ -431,6 +465,7 @@ Session::Report() const
     if (IsSimulate())
     {
         report["captures"] = Captured();
+        report["state"] = StateFiles();
         report["assumptions"] = m_simulated.assumptions;
     }
     AddTiming(report);

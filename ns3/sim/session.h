@@ -52,6 +52,8 @@ class Session
     void SeedRandom() const;
     void BuildLab();
     void EnableCaptures();
+    void EnableState() const;
+    nlohmann::json StateFiles() const;
     std::string CaptureFile(const std::string& link) const;
     nlohmann::json Captured() const;
     void WatchCommands();

@@ -159,11 +159,15 @@ bool AgentClient::DeliverAnswer(const Operation& operation) {
   if (asked.on_answer) {
     asked.on_answer(answer);
   } else if (answer.error_number != 0) {
-    const auto name = node_names_.find(asked.subject);
-    on_failure_("kernel node " + (name == node_names_.end() ? "?" : name->second) + ": " +
-                std::string(Describe(asked.code)) + ": " + answer.words);
+    ReportFailure(asked.subject, asked.code, answer.words);
   }
   return true;
+}
+
+void AgentClient::ReportFailure(uint32_t node, Code code, const std::string& words) {
+  const auto name = node_names_.find(node);
+  on_failure_("kernel node " + (name == node_names_.end() ? "?" : name->second) + ": " +
+              std::string(Describe(code)) + ": " + words);
 }
 
 void AgentClient::DeliverToSocket(SocketEvents& socket, const Operation& operation) {

@@ -66,6 +66,8 @@ class AgentClient {
   // What is done about a request about a node that failed and whose asker gave no OnAnswer; throws
   // Error from the event by default.
   void SetFailureHandler(std::function<void(const std::string&)> handler);
+  // The same for a request whose asker looked at the answer itself.
+  void ReportFailure(uint32_t node, agent::Code code, const std::string& words);
   // The guest's "uname -r", once it has said hello; empty before.
   const std::string& release() const { return release_; }
 

@@ -152,7 +152,7 @@ class Run {
 
   void TakeReport(const json& message) {
     for (const char* key : {"timing", "loop", "counters", "routes", "route_pushes", "unsupported",
-                            "assumptions", "captures"}) {
+                            "assumptions", "captures", "state"}) {
       if (message.contains(key)) results_[key] = message[key];
     }
     results_["environment"]["ns3"] = message.value("ns3", "");

@@ -23,8 +23,8 @@
 //    "p99_ns", "max_ns"}, "loop":{NAME:SECONDS,...}, "counters":{...}, "routes":{NODE:N,...}}
 //       (mode offload also "route_pushes":{"batches","refused","seconds"} and
 //       "unsupported":[TEXT,...]; mode simulate also "assumptions":[TEXT,...] and
-//       "captures":[{"link","file","frames","dropped"}]) the last message, before exit with status
-//       0; "timing" and "loop" in real time only
+//       "captures":[{"link","file","frames","dropped"}], "state":[{"node","files"}]) the last
+//       message, before exit with status 0; "timing" and "loop" in real time only
 //   {"event":"error", "message":M, "status":S}   instead, before exit with status S (ExitStatus)
 // To the simulator:
 //   {"command":"stop"}

@@ -89,6 +89,16 @@ std::string CaptureLines(const json& results) {
   return text;
 }
 
+std::string StateLines(const json& results) {
+  std::string text;
+  for (const json& state : results.value("state", json::array())) {
+    text += fmt::format("state of {}:", state.value("node", ""));
+    for (const json& file : state.at("files")) text += " " + file.get<std::string>();
+    text += "\n";
+  }
+  return text;
+}
+
 std::string Micros(const json& timing, const char* key) {
   return fmt::format("{:.1f}", timing.value(key, 0.0) / 1e3);
 }
@@ -216,8 +226,9 @@ std::string TimingLine(const json& results, const std::string& whose) {
 
 std::string ResultTable(const json& results) {
   const json engine = results.value("engine", json::object());
-  return FlowTable(results) + ProgramTable(results) + CaptureLines(results) + LinksLine(engine) +
-         CaveatLines(results) + TimingLine(results) + TimingLine(engine, "links ");
+  return FlowTable(results) + ProgramTable(results) + CaptureLines(results) + StateLines(results) +
+         LinksLine(engine) + CaveatLines(results) + TimingLine(results) +
+         TimingLine(engine, "links ");
 }
 
 std::string ComparisonTable(const std::vector<json>& runs) {

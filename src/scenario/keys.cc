@@ -158,6 +158,15 @@ constexpr Key kKeys[] = {
     {"captures", Type::kLinks, "", "Links whose packets are written to a pcap file each.",
      "[n0-n1]"},
 
+    {"state", Type::kSection, "",
+     "Has the state of nodes whose `stack` is a kernel written to CSV files beside the captures: "
+     "`NODE-tcp.csv` (TCP_INFO of each socket), `NODE-qdisc.csv`, `NODE-nstat.csv` (counters that "
+     "have changed).",
+     "{interval: 10ms}"},
+    {"state.nodes", Type::kNodes, "all", "Which nodes. `all`: every one that has a kernel.",
+     "[n0, n2]"},
+    {"state.interval", Type::kDuration, "10ms", "From one look to the next.", "1ms"},
+
     {"convergence", Type::kSection, "", "Waiting for routes.", "{timeout: 30s}"},
     {"convergence.timeout", Type::kDuration, "60s", "How long to wait for all pairs to reach.",
      "2min"},

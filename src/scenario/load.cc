@@ -143,6 +143,7 @@ class Loader {
     ReadEvents();
     ReadCaptures();
     CheckMode();
+    ReadState();
   }
 
  private:
@@ -441,6 +442,32 @@ class Loader {
       if (std::count(scenario_.captures.begin(), scenario_.captures.end(), name) == 0) {
         scenario_.captures.push_back(name);
       }
+    }
+  }
+
+  void ReadState() {
+    if (!file_.Has("state")) return;
+    const Section state = Sub("state");
+    scenario_.state_interval = state.Duration("interval");
+    if (scenario_.state_interval <= Duration()) state.Fail("interval", "must be greater than 0");
+    const Value* nodes = state.Find("nodes");
+    const bool all = nodes == nullptr || nodes->IsScalar();
+    std::set<std::string> wanted;
+    if (!all) {
+      for (const std::string& name : state.Texts("nodes")) {
+        wanted.insert(
+            state.Located("nodes", [&] { return NameTable("node", node_names_).Check(name); }));
+      }
+    }
+    for (const NodeSettings& node : scenario_.nodes) {
+      if (all ? node.kernel.has_value() : wanted.contains(node.name)) {
+        if (!node.kernel)
+          state.Fail("nodes", fmt::format("the stack of {} is ns-3's, no kernel", node.name));
+        scenario_.state.push_back(node.name);
+      }
+    }
+    if (scenario_.state.empty()) {
+      file_.Fail("state", "no node has a kernel whose state could be written; set stack: kernel");
     }
   }
 

@@ -138,6 +138,12 @@ std::string Print(const Scenario& scenario) {
   PrintSections(out, "programs", scenario.programs, PrintProgram);
   PrintSections(out, "events", scenario.link_events, PrintEvent);
   PrintList(out, "captures", scenario.captures);
+  if (!scenario.state.empty()) {
+    out << Key << "state" << Value << BeginMap;
+    PrintList(out, "nodes", scenario.state);
+    PrintDuration(out, "interval", scenario.state_interval);
+    out << EndMap;
+  }
   out << EndMap;
   return std::string(out.c_str()) + "\n";
 }

@@ -95,6 +95,8 @@ struct Scenario {
   std::vector<Program> programs;
   std::vector<LinkEvent> link_events;
   std::vector<std::string> captures;  // link names
+  std::vector<std::string> state;     // names of nodes whose kernel's state is written
+  Duration state_interval = Duration::Milliseconds(10);
   Duration convergence_timeout = Duration::Seconds(60);
   bool convergence_required = true;
   std::optional<Duration> lateness_limit;  // p99 of event lateness; above it the run is VOID

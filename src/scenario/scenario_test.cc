@@ -279,6 +279,25 @@ TEST(ScenarioTest, ANodesStackOverridesTheFiles) {
   EXPECT_EQ(Parse("nodes: 2\nlinks: [{line: all}]\n", "f.yaml").nodes[0].kernel, std::nullopt);
 }
 
+TEST(ScenarioTest, StateIsOfNodesThatHaveAKernel) {
+  const std::string text =
+      "mode: simulate\nstack: kernel\nnodes: {count: 2, x: {stack: ns3}}\n"
+      "links: [{line: all}]\n";
+  const Scenario s = Parse(text + "state: {interval: 1ms}\n", "f.yaml");
+  EXPECT_THAT(s.state, ElementsAre("n0", "n1"));
+  EXPECT_EQ(s.state_interval, Duration::Milliseconds(1));
+  const Scenario again = Parse(Print(s), "f.yaml");
+  EXPECT_EQ(again.hash, s.hash);
+  EXPECT_EQ(again.state, s.state);
+  EXPECT_THAT(Parse(text + "state: {nodes: [n1]}\n", "f.yaml").state, ElementsAre("n1"));
+  EXPECT_TRUE(Parse(text, "f.yaml").state.empty());
+  EXPECT_THAT(ErrorOf(text + "state: {nodes: [x]}\n"), HasSubstr("the stack of x is ns-3's"));
+  EXPECT_THAT(ErrorOf(text + "state: {nodes: [y]}\n"), HasSubstr("there is no node 'y'"));
+  EXPECT_THAT(ErrorOf(text + "state: {interval: 0s}\n"), HasSubstr("must be greater than 0"));
+  EXPECT_THAT(ErrorOf("nodes: 2\nlinks: [{line: all}]\nmode: simulate\nstate: {}\n"),
+              HasSubstr("f.yaml:4: state: no node has a kernel"));
+}
+
 TEST(ScenarioTest, HashFollowsTheEffectiveScenarioOnly) {
   const std::string hash = Parse(kLine, "f.yaml").hash;
   EXPECT_EQ(hash.size(), 64u);

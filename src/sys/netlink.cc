@@ -105,9 +105,10 @@ struct NetlinkSocket::Answer {
   }
 };
 
-NetlinkSocket::NetlinkSocket() : socket_(nl_socket_alloc()) {
+void NetlinkSocket::Open(int netlink_family) {
+  socket_ = nl_socket_alloc();
   if (socket_ == nullptr) throw std::bad_alloc();
-  const int result = nl_connect(socket_, NETLINK_ROUTE);
+  const int result = nl_connect(socket_, netlink_family);
   if (result < 0) {
     nl_socket_free(std::exchange(socket_, nullptr));
     throw Error(std::string("open a netlink socket: ") + nl_geterror(result));
@@ -119,11 +120,14 @@ NetlinkSocket::NetlinkSocket() : socket_(nl_socket_alloc()) {
   setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof on);
 }
 
-NetlinkSocket::NetlinkSocket(int namespace_fd)
-    : NetlinkSocket([&] {
-        NamespaceScope scope(namespace_fd);
-        return NetlinkSocket();
-      }()) {}
+NetlinkSocket::NetlinkSocket() { Open(NETLINK_ROUTE); }
+
+NetlinkSocket::NetlinkSocket(int namespace_fd) : NetlinkSocket(namespace_fd, NETLINK_ROUTE) {}
+
+NetlinkSocket::NetlinkSocket(int namespace_fd, int netlink_family) {
+  NamespaceScope scope(namespace_fd);
+  Open(netlink_family);
+}
 
 NetlinkSocket::NetlinkSocket(NetlinkSocket&& other) noexcept
     : socket_(std::exchange(other.socket_, nullptr)) {}

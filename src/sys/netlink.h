@@ -1,4 +1,4 @@
-// A netlink conversation with the kernel (route family), bound to the namespace it was opened in.
+// A netlink conversation with the kernel, bound to the namespace it was opened in.
 #pragma once
 
 #include <cstddef>
@@ -43,12 +43,14 @@ class NetlinkMessage {
   nl_msg* message_;
 };
 
-// One NETLINK_ROUTE socket. Reusable; one thread at a time.
+// One netlink socket, of the route family unless another is named (NETLINK_SOCK_DIAG). Reusable;
+// one thread at a time.
 class NetlinkSocket {
  public:
   // In the calling thread's namespace, or in the given one (which it keeps alive).
   NetlinkSocket();
   explicit NetlinkSocket(int namespace_fd);
+  NetlinkSocket(int namespace_fd, int netlink_family);
   NetlinkSocket(NetlinkSocket&&) noexcept;
   NetlinkSocket& operator=(NetlinkSocket&&) noexcept;
   ~NetlinkSocket();
@@ -66,6 +68,7 @@ class NetlinkSocket {
 
  private:
   struct Answer;
+  void Open(int netlink_family);
   int Exchange(NetlinkMessage& message, Answer* answer);
 
   nl_sock* socket_ = nullptr;

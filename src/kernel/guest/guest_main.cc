@@ -25,6 +25,7 @@
 #include "kernel/guest/nodes.h"
 #include "kernel/guest/programs.h"
 #include "kernel/guest/sockets.h"
+#include "kernel/guest/state.h"
 #include "kernel/guest/transport.h"
 #include "sys/link.h"
 
@@ -98,6 +99,7 @@ void Work(std::unique_ptr<Transport> transport) {
   Nodes nodes(agent);
   Sockets sockets(agent, nodes);
   Programs programs(agent, nodes);
+  State state(agent, nodes);
   agent.Run();
 }
 

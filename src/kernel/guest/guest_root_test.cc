@@ -2,6 +2,8 @@
 // does to nodes and sockets.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/mount.h>
@@ -16,6 +18,7 @@
 #include "kernel/guest/agent.h"
 #include "kernel/guest/nodes.h"
 #include "kernel/guest/sockets.h"
+#include "kernel/guest/state.h"
 #include "sys/link.h"
 
 namespace viaduct::kernel::guest {
@@ -51,6 +54,7 @@ class Guest {
     agent_ = std::make_unique<Agent>(std::make_unique<SocketTransport>(std::move(sockets_.second)));
     nodes_ = std::make_unique<Nodes>(*agent_);
     sockets_of_agent_ = std::make_unique<Sockets>(*agent_, *nodes_);
+    state_ = std::make_unique<State>(*agent_, *nodes_);
   }
 
   void Ask(Code code, uint32_t subject, std::initializer_list<std::span<const std::byte>> parts,
@@ -141,6 +145,7 @@ class Guest {
   std::unique_ptr<Agent> agent_;
   std::unique_ptr<Nodes> nodes_;
   std::unique_ptr<Sockets> sockets_of_agent_;
+  std::unique_ptr<State> state_;
 };
 
 class GuestTest : public testing::Test {
@@ -380,6 +385,59 @@ TEST_F(GuestTest, NodesAreApartAndCarryWhatTheyAreGiven) {
     for (const auto& address : guest.nodes().Get(1).netlink.Addresses(link.ifindex)) {
       EXPECT_NE(address.ToString(), "10.0.0.1/24");
     }
+  });
+}
+
+TEST_F(GuestTest, ToldIsTheStateOfTheNodeThatIsAskedFor) {
+  Run([](Guest& guest) {
+    guest.Node(1);
+    guest.Node(2);
+    guest.Open(10, 1);
+    guest.Listen(10, At("0.0.0.0", 5001));
+    guest.Open(11, 1);
+    guest.Ask(Code::kConnect, 11, {BytesOf(At("127.0.0.1", 5001))});
+    guest.SendZeros(11, 100'000);
+    guest.Settle();
+    guest.nodes().Get(1).netlink.CreateVethPair({-1, "wire", std::nullopt},
+                                                {guest.nodes().Get(2).fd.get(), "w", std::nullopt});
+    sys::NetlinkMessage qdisc_request(RTM_NEWQDISC, NLM_F_CREATE);
+    tcmsg place{};
+    place.tcm_ifindex = guest.nodes().Get(1).netlink.IfIndex("wire");
+    place.tcm_parent = TC_H_ROOT;
+    qdisc_request.AppendHeader(place);
+    qdisc_request.Put(TCA_KIND, std::string_view("pfifo"));
+    guest.nodes().Get(1).netlink.socket().Request(qdisc_request, "add a qdisc");
+    const uint32_t all = agent::kSampleTcp | agent::kSampleQdiscs | agent::kSampleCounters;
+    guest.events().clear();
+    guest.Ask(agent::kSampleState, 1, {BytesOf(all)});
+    guest.Ask(agent::kSampleState, 2, {BytesOf(all)});
+    guest.Settle();
+    std::vector<uint16_t> ports;
+    uint64_t acked = 0;
+    for (const Event& event : guest.events()) {
+      if (event.code != agent::kTcpState) continue;
+      EXPECT_EQ(event.subject, 1u);
+      const auto state = event.As<agent::TcpState>();
+      ports.push_back(state.peer.port == 5001 ? state.peer.port : state.local.port);
+      const auto info = event.As<tcp_info>(sizeof state);
+      EXPECT_EQ(info.tcpi_state, TCP_ESTABLISHED);
+      EXPECT_NE(state.congestion_control[0], '\0');
+      acked += state.peer.port == 5001 && info.tcpi_unacked == 0 ? 1 : 0;
+    }
+    EXPECT_THAT(ports, testing::ElementsAre(5001, 5001)) << "both ends, not the listener";
+    EXPECT_EQ(acked, 1u);
+    const Event* qdisc = guest.Find(agent::kQdiscState, 1);
+    ASSERT_TRUE(qdisc);
+    EXPECT_EQ(agent::FixedText(qdisc->As<agent::QdiscState>().kind), "pfifo");
+    EXPECT_EQ(agent::FixedText(qdisc->As<agent::QdiscState>().device), "wire");
+    EXPECT_FALSE(guest.Find(agent::kQdiscState, 2));
+    const Event* counters = guest.Find(agent::kCounterState, 1);
+    ASSERT_TRUE(counters);
+    EXPECT_THAT(std::string(reinterpret_cast<const char*>(counters->payload.data()),
+                            counters->payload.size()),
+                testing::StartsWith("Ip: "));
+    EXPECT_TRUE(guest.Find(agent::kCounterState, 2));
+    EXPECT_EQ(guest.ErrorOf(1), 0);
   });
 }
 

@@ -137,6 +137,7 @@ void Nodes::Create(const Operation& operation) {
   sys::CreateNamespace(name);
   auto node = std::make_unique<Node>(name, sys::OpenNamespace(name));
   node->netlink.SetUp(node->netlink.IfIndex("lo"), true);
+  if (on_create_) on_create_(operation.subject, *node);
   nodes_.emplace(operation.subject, std::move(node));
   agent_.Done(operation);
 }

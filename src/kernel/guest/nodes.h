@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -26,6 +27,11 @@ class Nodes {
   // Registers the requests about nodes. Must be made, and live, in the namespace that the guest's
   // devices are in. The agent outlives it.
   explicit Nodes(Agent& agent);
+
+  // Called with each node that is made, with its number, before anything else happens to it.
+  void OnCreate(std::function<void(uint32_t number, Node& node)> handler) {
+    on_create_ = std::move(handler);
+  }
 
   // Throws Error where there is none.
   Node& Get(uint32_t number);
@@ -52,6 +58,7 @@ class Nodes {
   sys::Netlink root_netlink_;
   std::map<wire::MacAddress, int> devices_;  // those of the guest's own namespace
   std::map<uint32_t, std::unique_ptr<Node>> nodes_;
+  std::function<void(uint32_t, Node&)> on_create_;
 };
 
 }  // namespace viaduct::kernel::guest
