@@ -75,6 +75,7 @@ KernelDeviceBridge::DoDispose()
 {
     m_waiting.clear();
     m_pcap.reset();
+    m_mtuChanged = nullptr;
     m_device = nullptr;
     m_nic = nullptr;
     Object::DoDispose();
@@ -111,6 +112,23 @@ KernelDeviceBridge::Connect(Ptr<NetDevice> device, Nic& nic)
 }
 
 void
+KernelDeviceBridge::WatchMtu(std::function<void(uint16_t)> handler, uint16_t mtu)
+{
+    m_mtuChanged = std::move(handler);
+    m_mtu = mtu;
+}
+
+void
+KernelDeviceBridge::CheckMtu()
+{
+    const uint16_t mtu = m_device->GetMtu();
+    if (m_mtuChanged && std::exchange(m_mtu, mtu) != mtu)
+    {
+        m_mtuChanged(mtu);
+    }
+}
+
+void
 KernelDeviceBridge::EnablePcap(const std::string& file)
 {
     m_pcap = std::make_unique<viaduct::io::PcapWriter>(file);
@@ -140,6 +158,7 @@ KernelDeviceBridge::Capture(std::span<const std::byte> frame)
 void
 KernelDeviceBridge::LinkChanged()
 {
+    CheckMtu();
     m_nic->SetLink(m_device->IsLinkUp());
 }
 
@@ -151,6 +170,7 @@ KernelDeviceBridge::Transmit(std::span<const std::byte> frame, Token token)
         m_nic->TransmitDone(token);
         return;
     }
+    CheckMtu();
     Capture(frame);
     const auto payload = frame.subspan(ETHERNET_HEADER);
     Waiting waiting{Create<Packet>(reinterpret_cast<const uint8_t*>(payload.data()),
@@ -260,6 +280,7 @@ KernelDeviceBridge::Deliver(Ptr<const Packet> packet,
     {
         return;
     }
+    CheckMtu();
     m_frame.resize(ETHERNET_HEADER + packet->GetSize());
     auto* bytes = reinterpret_cast<uint8_t*>(m_frame.data());
     to.CopyTo(bytes);

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -51,6 +52,13 @@ class KernelDeviceBridge : public Object
      * @param nic the kernel's device, with the same address
      */
     void Connect(Ptr<NetDevice> device, viaduct::kernel::Nic& nic);
+    /**
+     * @param handler is called with the MTU of the ns-3 device when that is not the one it was last
+     * called with, or told here; looked at with each frame and each change of the link, because
+     * devices of ns-3 do not tell
+     * @param mtu as known
+     */
+    void WatchMtu(std::function<void(uint16_t)> handler, uint16_t mtu);
     /**
      * Captures what the kernel sends and receives.
      * @param file to write
@@ -101,12 +109,15 @@ class KernelDeviceBridge : public Object
                             NetDevice::PacketType type);
     void Deliver(Ptr<const Packet> packet, uint16_t protocol, const Address& from, Mac48Address to);
     void LinkChanged();
+    void CheckMtu();
     void Capture(std::span<const std::byte> frame);
 
     Ptr<NetDevice> m_device;                         //!< the simulation's
     viaduct::kernel::Nic* m_nic{nullptr};            //!< the kernel's
     bool m_tellsEnd{false};                          //!< device has PhyTxEnd
     std::deque<Waiting> m_waiting;                   //!< first: in the device, if m_sending
+    std::function<void(uint16_t)> m_mtuChanged;      //!< is told a new MTU
+    uint16_t m_mtu{0};                               //!< as told
     bool m_up{true};                                 //!< the kernel's interface is
     bool m_sending{false};                           //!< the device is at it
     std::vector<std::byte> m_frame;                  //!< memory of Deliver(), kept

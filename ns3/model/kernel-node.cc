@@ -226,7 +226,12 @@ KernelNode::Configure(Port& port)
 {
     WriteSysctl("net.ipv6.conf." + port.name + ".disable_ipv6", HasIpv6(port) ? "0" : "1");
     WriteSysctl("net.ipv6.conf." + port.name + ".accept_dad", "0");
-    Agent().SetMtu(m_number, port.ifindex, port.device->GetMtu());
+    const uint16_t mtu = port.device->GetMtu();
+    const auto setMtu = [this, ifindex = port.ifindex](uint16_t value) {
+        Agent().SetMtu(m_number, ifindex, value);
+    };
+    setMtu(mtu);
+    port.bridge->WatchMtu(setMtu, mtu);
     Agent().SetArp(m_number, port.ifindex, port.device->NeedsArp());
     port.bridge->SetUp(IsUp(port));
     Agent().SetUp(m_number, port.ifindex, IsUp(port));

@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 /**
  * @file
@@ -252,7 +253,14 @@ void
 PathChannel::SetLinkUp(bool up)
 {
     NS_LOG_FUNCTION(this << up);
-    m_linkUp = up;
+    if (std::exchange(m_linkUp, up) == up)
+    {
+        return;
+    }
+    for (const auto& device : m_devices)
+    {
+        device->LinkChanged();
+    }
 }
 
 bool

@@ -94,6 +94,12 @@ PathNetDevice::SetChannel(Ptr<PathChannel> channel, std::size_t place)
 {
     m_channel = channel;
     m_place = place;
+    LinkChanged();
+}
+
+void
+PathNetDevice::LinkChanged()
+{
     m_linkChangeCallbacks();
 }
 

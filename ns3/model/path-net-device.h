@@ -73,6 +73,9 @@ class PathNetDevice : public NetDevice
      */
     void SetChannel(Ptr<PathChannel> channel, std::size_t place);
 
+    /** The channel's plug was pulled or put back; for PathChannel. */
+    void LinkChanged();
+
     /** @return place of this device among the channel's */
     std::size_t GetPlace() const;
 
