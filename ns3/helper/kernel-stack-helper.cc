@@ -25,6 +25,13 @@
 namespace ns3
 {
 
+namespace
+{
+
+constexpr uint32_t DEVICES_A_NODE = 4; // that room is left for when guests are counted
+
+} // namespace
+
 KernelStackHelper::KernelStackHelper()
 {
     m_guestFactory.SetTypeId(KernelGuest::GetTypeId());
@@ -39,10 +46,6 @@ KernelStackHelper::SetAttribute(const std::string& name, const AttributeValue& v
 void
 KernelStackHelper::SetGuests(uint32_t guests)
 {
-    if (guests == 0)
-    {
-        throw viaduct::UsageError("kernel nodes need at least one guest");
-    }
     m_nGuests = guests;
 }
 
@@ -73,14 +76,34 @@ KernelStackHelper::MakeGuest()
     return guest;
 }
 
+uint32_t
+KernelStackHelper::GuestsFor(uint32_t nodes, Ptr<KernelGuest> guest) const
+{
+    if (m_nGuests > 0)
+    {
+        return std::min(m_nGuests, nodes);
+    }
+    // The links are not known yet.
+    const uint32_t each = std::max(1U, guest->GetMaxDevices() / DEVICES_A_NODE);
+    return (nodes + each - 1) / each;
+}
+
 void
 KernelStackHelper::Install(const NodeContainer& nodes)
 {
-    const uint32_t guests = std::min(m_nGuests, nodes.GetN());
+    if (nodes.GetN() == 0)
+    {
+        return;
+    }
+    auto made = MakeGuest();
+    const uint32_t guests = GuestsFor(nodes.GetN(), made);
     uint32_t node = 0;
     for (uint32_t guest = 0; guest < guests; ++guest)
     {
-        auto made = MakeGuest();
+        if (guest > 0)
+        {
+            made = MakeGuest();
+        }
         for (const uint32_t end = nodes.GetN() * (guest + 1) / guests; node < end; ++node)
         {
             InstallOn(nodes.Get(node), made);

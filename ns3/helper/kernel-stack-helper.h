@@ -31,9 +31,10 @@ namespace ns3
  * @brief Makes a real Linux kernel the IP stack of nodes, in place of InternetStackHelper.
  *
  * Devices, addresses and routes are then set as on any node. Kernels are User Mode Linux guests in
- * virtual time: one for all nodes of the helper, unless SetGuests() says more, a network namespace
- * a node. Where something is wrong (no kernel built, too many devices, a guest that died)
- * viaduct::Error is thrown, from Install() or from Simulator::Run().
+ * virtual time: one for all nodes of an Install(), unless that are more than it takes or
+ * SetGuests() says more, a network namespace a node. Where something is wrong (no kernel built, too
+ * many devices, a guest that died) viaduct::Error is thrown, from Install() or from
+ * Simulator::Run().
  */
 class KernelStackHelper
 {
@@ -46,7 +47,9 @@ class KernelStackHelper
      */
     void SetAttribute(const std::string& name, const AttributeValue& value);
     /**
-     * @param guests how many guests the nodes of one Install() are spread over, in blocks
+     * @param guests how many guests the nodes of one Install() are spread over, in blocks; 0, as at
+     * first: as few as take the nodes with four devices each (a guest's kernel has a limit, see
+     * image.json)
      */
     void SetGuests(uint32_t guests);
     /**
@@ -104,9 +107,10 @@ class KernelStackHelper
   private:
     void InstallOn(Ptr<Node> node, Ptr<KernelGuest> guest) const;
     Ptr<KernelGuest> MakeGuest();
+    uint32_t GuestsFor(uint32_t nodes, Ptr<KernelGuest> guest) const;
 
     ObjectFactory m_guestFactory;                        //!< makes guests
-    uint32_t m_nGuests{1};                               //!< a call of Install()
+    uint32_t m_nGuests{0};                               //!< a call of Install(); 0: as needed
     std::map<std::string, std::string> m_sysctls;        //!< of the nodes
     std::shared_ptr<const Ipv4RoutingHelper> m_routing;  //!< the user's; null: as usual
     std::shared_ptr<const Ipv6RoutingHelper> m_routing6; //!< the user's; null: as usual

@@ -10,7 +10,11 @@
 #include "ns3/abort.h"
 #include "ns3/simulator.h"
 
+#include "base/error.h"
+
 #include <limits>
+#include <string>
+#include <sys/resource.h>
 #include <utility>
 
 namespace ns3
@@ -23,6 +27,13 @@ NS_OBJECT_ENSURE_REGISTERED(KernelCalendar);
 
 namespace
 {
+
+// Of open files: the simulator's own, a guest's (sockets, its output), a device's (the socket that
+// the guest connects to, the connection, the channel of interrupts; a guest has no more of its
+// own).
+constexpr rlim_t FILES_BESIDE = 512;
+constexpr rlim_t FILES_A_GUEST = 16;
+constexpr rlim_t FILES_A_DEVICE = 4;
 
 /** The simulation's calendar. */
 Ptr<KernelCalendar>&
@@ -165,6 +176,31 @@ KernelCalendar::HasBooted() const
 }
 
 void
+KernelCalendar::AllowOpenFiles() const
+{
+    rlim_t needed = FILES_BESIDE;
+    for (const auto& guest : m_guests)
+    {
+        needed += FILES_A_GUEST + FILES_A_DEVICE * guest->GetNDevices();
+    }
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur >= needed)
+    {
+        return;
+    }
+    if (limit.rlim_max < needed)
+    {
+        throw viaduct::EnvironmentError("the devices of kernel nodes need " +
+                                        std::to_string(needed) + " open files, the limit is " +
+                                        std::to_string(limit.rlim_max) +
+                                        ": raise it (ulimit -n), or simulate fewer devices");
+    }
+    limit.rlim_cur = needed;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void
 KernelCalendar::Boot()
 {
     if (std::exchange(m_booted, true))
@@ -175,6 +211,7 @@ KernelCalendar::Boot()
     {
         guest->Prepare();
     }
+    AllowOpenFiles();
     GetCalendar().Boot();
     for (const auto& guest : m_guests)
     {

@@ -89,6 +89,7 @@ class KernelCalendar : public Object
 
   private:
     static void Destroy();
+    void AllowOpenFiles() const;
 
     KernelSimulator m_simulator;                           //!< where the guests live
     std::unique_ptr<viaduct::kernel::Calendar> m_calendar; //!< made when first needed

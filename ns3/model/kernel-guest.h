@@ -72,6 +72,10 @@ class KernelGuest : public Object
     viaduct::kernel::Guest& GetGuest() const;
     /** @return the kernel's release, e.g. "6.12.117" */
     std::string GetRelease() const;
+    /** @return how many devices of nodes it can have */
+    uint32_t GetMaxDevices() const;
+    /** @return how many it has */
+    uint32_t GetNDevices() const;
 
   protected:
     void DoDispose() override;

@@ -94,7 +94,8 @@ std::vector<std::string> CommandLine(const GuestOptions& options, const GuestEnd
   if (endpoints.devices.size() > options.image.devices) {
     throw UsageError(fmt::format(
         "a guest of kernel {} takes {} network devices, its control device included, not {}: "
-        "build it with the patches (viaduct kernel build), or use more guests",
+        "build it with the patches (viaduct kernel build), or spread the nodes over more guests "
+        "(KernelStackHelper::SetGuests)",
         options.image.release, options.image.devices, endpoints.devices.size()));
   }
   std::vector<std::string> words{

@@ -1,0 +1,136 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "kernel-test-support.h"
+
+#include "ns3/udp-client-server-helper.h"
+#include "ns3/udp-server.h"
+#include "ns3/uinteger.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sys/resource.h>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * Tests of how many devices a simulation of kernel nodes can have.
+ */
+
+using namespace ns3;
+
+namespace
+{
+
+using viaducttest::KernelTestCase;
+
+/** A kernel that takes few devices, as unpatched ones do. */
+class FewDevicesTest : public KernelTestCase
+{
+  public:
+    FewDevicesTest() : KernelTestCase("Nodes are spread over guests by what their kernel takes")
+    {
+    }
+
+  private:
+    /** @return its path, a name for the newest kernel with a description that says so */
+    std::string KernelWith(uint32_t devices)
+    {
+        namespace fs = std::filesystem;
+        std::string name = fs::temp_directory_path() / "viaduct-kernel-XXXXXX";
+        m_folder = mkdtemp(name.data());
+        auto image = viaduct::kernel::FindImage("");
+        fs::create_symlink(image.file, m_folder + "/linux");
+        image.devices = devices;
+        std::ofstream(m_folder + "/image.json") << viaduct::kernel::Describe(image);
+        return m_folder + "/linux";
+    }
+
+    void RunWithKernel() override
+    {
+        // With the control device: two nodes a guest.
+        const std::string kernel = KernelWith(9);
+        KernelStackHelper stack;
+        stack.SetAttribute("Kernel", StringValue(kernel));
+        MakeLine(6, stack);
+        NS_TEST_EXPECT_MSG_EQ(stack.GetGuests().size(), 3, "as few as take them");
+        UdpServerHelper server(7);
+        auto received = server.Install(m_nodes.Get(3)).Get(0)->GetObject<UdpServer>();
+        UdpClientHelper client(m_interfaces.GetAddress(5), 7);
+        client.SetAttribute("MaxPackets", UintegerValue(3));
+        client.Install(m_nodes.Get(2)).Start(Seconds(1));
+        Simulator::Stop(Seconds(5));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(received->GetReceived(), 3, "and all of them are there");
+        Clear();
+
+        KernelStackHelper one;
+        one.SetAttribute("Kernel", StringValue(kernel));
+        one.SetGuests(1);
+        MakeLine(6, one);
+        Expect("takes 9 network devices, its control device included, not 11");
+        std::filesystem::remove_all(m_folder);
+    }
+
+    void Expect(const std::string& words)
+    {
+        std::string what = "no error";
+        try
+        {
+            Simulator::Stop(Seconds(1));
+            Simulator::Run();
+        }
+        catch (const viaduct::Error& error)
+        {
+            what = error.what();
+        }
+        NS_TEST_EXPECT_MSG_NE(what.find(words), std::string::npos, what);
+        NS_TEST_EXPECT_MSG_EQ(what.find('\n'), std::string::npos, "one line");
+        Clear();
+    }
+
+    std::string m_folder; //!< of the kernel
+};
+
+/** Devices are connections. */
+class OpenFilesTest : public KernelTestCase
+{
+  public:
+    OpenFilesTest() : KernelTestCase("As many open files as the devices need")
+    {
+    }
+
+  private:
+    void RunWithKernel() override
+    {
+        rlimit before{};
+        getrlimit(RLIMIT_NOFILE, &before);
+        const rlimit few{256, before.rlim_max};
+        setrlimit(RLIMIT_NOFILE, &few);
+        KernelStackHelper stack;
+        MakeLine(100, stack);
+        Simulator::Stop(MilliSeconds(1));
+        Simulator::Run();
+        rlimit after{};
+        getrlimit(RLIMIT_NOFILE, &after);
+        setrlimit(RLIMIT_NOFILE, &before);
+        NS_TEST_EXPECT_MSG_GT(after.rlim_cur, 3 * 198, "three a device");
+    }
+};
+
+class KernelLimitsTestSuite : public TestSuite
+{
+  public:
+    KernelLimitsTestSuite() : TestSuite("viaduct-kernel-limits", Type::SYSTEM)
+    {
+        AddTestCase(new FewDevicesTest, Duration::QUICK);
+        AddTestCase(new OpenFilesTest, Duration::QUICK);
+    }
+};
+
+KernelLimitsTestSuite g_kernelLimitsTestSuite; //!< registers itself
+
+} // namespace
