@@ -1,10 +1,19 @@
 from pathlib import Path
+from random import Random
 
 import pytest
-from harness.analysis import Ratio, confirm_loss_free, find_loss_free, ratio_of_rounds, spread
+from harness.analysis import (
+    Ratio,
+    confirm_loss_free,
+    find_loss_free,
+    mean_of_runs,
+    ratio_of_means,
+    ratio_of_rounds,
+    spread,
+)
 from harness.lines import changed_lines, code_lines, protocol_sources
 from harness.process import BenchError
-from harness.results import read_published
+from harness.results import read_csv, read_published
 
 
 def test_ratio_is_the_median_of_the_rounds_ratios() -> None:
@@ -25,6 +34,46 @@ def test_ratio_needs_paired_rounds_and_a_living_baseline() -> None:
 def test_an_exact_bar_is_neither_exceeded_nor_missed() -> None:
     assert Ratio(0, 0, 0, bar=0, kind="exactly").holds()
     assert not Ratio(0.1, 0.1, 0.1, bar=0, kind="exactly").holds()
+
+
+def test_a_range_holds_between_its_ends() -> None:
+    for value, holds in ((0.94, False), (0.95, True), (1.05, True), (1.06, False)):
+        ratio = Ratio(value, value, value, bar=0.95, kind="within", bar_high=1.05)
+        assert ratio.holds() == holds
+    assert ratio.as_json()["bar"] == [0.95, 1.05]
+    assert ratio.bar_text() == "0.95 to 1.05"
+    assert Ratio(1, 1, 1, bar=2, kind="at most").as_json()["bar"] == 2
+
+
+def test_mean_has_the_normal_interval_of_its_runs() -> None:
+    mean = mean_of_runs([1.0, 3.0] * 50)
+    assert mean.value == 2
+    assert mean.high - mean.value == pytest.approx(1.96 * (100 / 99) ** 0.5 / 10, rel=1e-3)
+    with pytest.raises(ValueError, match="two runs"):
+        mean_of_runs([1.0])
+
+
+def test_ratio_of_means_covers_the_true_ratio_as_often_as_it_says() -> None:
+    random = Random(7)
+
+    def runs(mean: float) -> list[float]:
+        return [random.gauss(mean, 0.2 * mean) for _ in range(40)]
+
+    covered = 0
+    for _ in range(1000):
+        ratio = ratio_of_means([runs(0.9), runs(0.9)], [runs(1.0), runs(1.0)], 0.95, 1.05)
+        covered += ratio.low <= 0.9 <= ratio.high
+    assert 930 <= covered <= 970
+
+
+def test_ratio_of_means_is_of_all_runs_and_tells_each_round() -> None:
+    ratio = ratio_of_means([[1, 1], [3, 3]], [[1, 1], [1, 1]], 0.95, 1.05)
+    assert ratio.value == 2
+    assert ratio.rounds == (1, 3)
+    with pytest.raises(ValueError, match="same rounds"):
+        ratio_of_means([[1, 1]], [], 0.95, 1.05)
+    with pytest.raises(BenchError, match="nothing was carried"):
+        ratio_of_means([[0, 0]], [[1, 1]], 0.95, 1.05)
 
 
 def test_spread_leaves_out_what_was_not_measured() -> None:
@@ -104,3 +153,11 @@ def test_published_tables_are_complete() -> None:
         rows = read_published(number)
         assert [row["nodes"] for row in rows] == [1, 2, 4, 8, 16, 24, 32]
     assert read_published(9)[-1]["received_mbit"] == 3.55
+
+
+def test_published_ratios_of_cradle_are_there() -> None:
+    goodput = {row["system"]: row for row in read_csv("cradle-goodput.csv")}
+    assert goodput["ns-3 native TCP"]["ratio_low"] == 0.17
+    assert goodput["DCE Cradle and NSC"]["ratio_high"] == 0.75
+    wall = {row["system"]: row["times_ns3_native"] for row in read_csv("cradle-wall.csv")}
+    assert wall["DCE Cradle"] == 2.2

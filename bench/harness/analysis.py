@@ -10,7 +10,9 @@ from typing import Literal
 
 from .process import BenchError
 
-Bar = Literal["at least", "at most", "exactly"]
+Bar = Literal["at least", "at most", "exactly", "within"]
+
+_NORMAL_95 = statistics.NormalDist().inv_cdf(0.975)
 
 LOSS_FREE = 0.001  # a rate counts as forwarded without loss below this
 
@@ -25,6 +27,7 @@ class Ratio:
     bar: float
     kind: Bar = "at least"
     rounds: tuple[float, ...] = field(default=())
+    bar_high: float = math.nan  # of "within": from `bar` to here
 
     def holds(self) -> bool:
         """Whether the median reaches the bar."""
@@ -32,15 +35,23 @@ class Ratio:
             "at least": self.value >= self.bar,
             "at most": self.value <= self.bar,
             "exactly": self.value == self.bar,
+            "within": self.bar <= self.value <= self.bar_high,
         }[self.kind]
+
+    def bar_text(self) -> str:
+        """As people read it, e.g. "at least 0.9"."""
+        if self.kind == "within":
+            return f"{self.bar:g} to {self.bar_high:g}"
+        return f"{self.kind} {self.bar:g}"
 
     def as_json(self) -> dict[str, object]:
         """As the result file has it."""
+        bar = [self.bar, self.bar_high] if self.kind == "within" else self.bar
         return {
             "value": self.value,
             "low": self.low,
             "high": self.high,
-            "bar": self.bar,
+            "bar": bar,
             "bar_is": self.kind,
             "rounds": list(self.rounds),
         }
@@ -54,6 +65,53 @@ def ratio_of_rounds(ours: Sequence[float], theirs: Sequence[float], bar: float) 
         raise BenchError("the baseline carried nothing in one round: no ratio can be formed")
     rounds = tuple(a / b for a, b in zip(ours, theirs, strict=True))
     return Ratio(statistics.median(rounds), min(rounds), max(rounds), bar, rounds=rounds)
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean of independent runs, with its 95% confidence interval (normal approximation)."""
+
+    value: float
+    low: float
+    high: float
+    stddev: float
+    count: int
+
+    @property
+    def relative_error(self) -> float:
+        """Standard error over the mean; 0 of a mean that is 0."""
+        return self.stddev / math.sqrt(self.count) / self.value if self.value else 0.0
+
+
+def mean_of_runs(values: Sequence[float]) -> Mean:
+    """Of at least two runs."""
+    if len(values) < 2:
+        raise ValueError("a confidence interval needs at least two runs")
+    mean, deviation = statistics.fmean(values), statistics.stdev(values)
+    half = _NORMAL_95 * deviation / math.sqrt(len(values))
+    return Mean(mean, mean - half, mean + half, deviation, len(values))
+
+
+def ratio_of_means(
+    ours: Sequence[Sequence[float]], theirs: Sequence[Sequence[float]], low: float, high: float
+) -> Ratio:
+    """Ratio of the means of all runs, of two systems measured independently, round by round.
+
+    `low` and `high` are its 95% confidence interval, from the standard errors of both means by
+    the delta method on the logarithm; the ratio's bar is the range from `low` to `high` given.
+    """
+    if len(ours) != len(theirs) or not ours:
+        raise ValueError("both systems must be measured in the same rounds, at least one")
+    a = mean_of_runs([value for values in ours for value in values])
+    b = mean_of_runs([value for values in theirs for value in values])
+    if a.value <= 0 or b.value <= 0:
+        raise BenchError("nothing was carried: no ratio can be formed")
+    ratio = a.value / b.value
+    factor = math.exp(_NORMAL_95 * math.hypot(a.relative_error, b.relative_error))
+    rounds = tuple(
+        statistics.fmean(x) / statistics.fmean(y) for x, y in zip(ours, theirs, strict=True)
+    )
+    return Ratio(ratio, ratio / factor, ratio * factor, low, "within", rounds, high)
 
 
 def at_most(rounds: Sequence[float], bar: float) -> Ratio:

@@ -1,4 +1,4 @@
-"""The command line: bridge|olsr|multinode|path [--quick] [--json FILE] [--report DIR].
+"""The command line: bridge|olsr|multinode|path|kernelstack [--quick] [--json FILE] [--report DIR].
 
 `viaduct bench` passes its arguments here, and its own path in the environment's VIADUCT. Needs
 root: it makes network namespaces.
@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import bridge, multinode, olsr, path
+from . import bridge, kernelstack, multinode, olsr, path
 from .environment import REPOSITORY, describe
 from .plan import Plan, make_plan
 from .process import BenchError, Interrupted, stopping_on_signals
@@ -26,7 +26,9 @@ _BENCHMARKS = {
     "olsr": olsr.measure,
     "multinode": multinode.measure,
     "path": path.measure,
+    "kernelstack": kernelstack.measure,
 }
+_NOTES_OF_THEIR_OWN = {"path": path.NOTES, "kernelstack": kernelstack.NOTES}
 _FAILURE, _USAGE, _ENVIRONMENT, _INTERRUPTED = 1, 2, 3, 130
 
 
@@ -45,7 +47,11 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("name", choices=list(_BENCHMARKS), help="which experiment")
     parser.add_argument("--quick", action="store_true", help="under 5 minutes, every ratio")
-    parser.add_argument("--rounds", type=int, help="interleaved rounds (default 5; quick: 3)")
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        help="interleaved rounds (default 5, quick: 3; kernelstack 3, quick: 1)",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the result")
     parser.add_argument("--report", type=Path, metavar="DIR", help="write a page, CSV and JSON")
     parser.add_argument("--check", action="store_true", help="exit status 1 if a bar is missed")
@@ -97,7 +103,8 @@ def _measure(arguments: argparse.Namespace, plan: Plan) -> Result:
     if os.environ.get("VIADUCT_NS3"):
         build = _build_against(os.environ["VIADUCT_NS3"])
     result = Result(arguments.name, describe(build))
-    result.notes = path.NOTES[:] if arguments.name == "path" else _notes(result)
+    own = _NOTES_OF_THEIR_OWN.get(arguments.name)
+    result.notes = _notes(result) if own is None else list(own)
     with Session(build) as session:
         _BENCHMARKS[arguments.name](session, plan, result)
     result.timing = {
@@ -114,7 +121,7 @@ def _print_ratios(result: Result) -> bool:
     for key, ratio in result.ratios.items():
         print(
             f"{key:34} {ratio.value:9.3g} {ratio.low:9.3g} {ratio.high:9.3g} "
-            f"{ratio.kind + f' {ratio.bar:g}':>15}"
+            f"{ratio.bar_text():>15}"
             f"  {'holds' if ratio.holds() else 'MISSED'}"
         )
     return all(ratio.holds() for ratio in result.ratios.values())

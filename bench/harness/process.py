@@ -60,12 +60,12 @@ def wait_until(condition: Callable[[], bool], timeout: float, interval: float = 
 class Child:
     """A process in the background, in its own process group; the harness ends it."""
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self, command: Sequence[str], stdin: int = subprocess.DEVNULL) -> None:
         self.command = list(command)
         try:
             self.process = subprocess.Popen(
                 self.command,
-                stdin=subprocess.DEVNULL,
+                stdin=stdin,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
@@ -88,6 +88,23 @@ class Child:
         """Send a signal if it still runs."""
         if self.running():
             self.process.send_signal(number)
+
+    def say(self, line: str) -> None:
+        """Write a line to its standard input (a pipe)."""
+        assert self.process.stdin
+        with contextlib.suppress(BrokenPipeError):  # finish() tells why
+            self.process.stdin.write(line + "\n")
+            self.process.stdin.flush()
+
+    def expect(self, line: str) -> None:
+        """Wait for this as the next line of standard output; BenchError if another comes, or none.
+
+        Its end is not waited for: only for programs that say something or end.
+        """
+        assert self.process.stdout
+        if self.process.stdout.readline().strip() != line:
+            self.finish(timeout=10)
+            raise BenchError(f"{' '.join(self.command)}: did not say {line}")
 
     def finish(self, timeout: float) -> str:
         """Wait for the end and return standard output; BenchError on failure or timeout."""

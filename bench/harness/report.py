@@ -6,7 +6,8 @@ import html
 import json
 from pathlib import Path
 
-from . import report_path, report_thesis
+from . import report_kernelstack, report_path, report_thesis
+from .analysis import Ratio
 from .page import number_text
 from .results import Result, to_csv
 
@@ -26,9 +27,19 @@ small, .note { color: #666; }
 
 
 _SIGNS = {"at least": "≥", "at most": "≤", "exactly": "="}
-_SECTIONS = {"path": report_path.sections}  # the others are the thesis's
-_SOURCES = {"path": "by S. Agarwal, J. Sommers and P. Barford (NetPath, MASCOTS 2005)"}
+# The others are the thesis's.
+_SECTIONS = {"path": report_path.sections, "kernelstack": report_kernelstack.sections}
+_SOURCES = {
+    "path": "by S. Agarwal, J. Sommers and P. Barford (NetPath, MASCOTS 2005)",
+    "kernelstack": "by H. Tazaki, F. Urbani and T. Turletti (DCE Cradle, WNS3 2013)",
+}
 _THESIS = "in T. B. Cardoso's thesis (2015)"
+
+
+def _bar(ratio: Ratio) -> str:
+    if ratio.kind == "within":
+        return f"{number_text(ratio.bar)} … {number_text(ratio.bar_high)}"
+    return f"{_SIGNS[ratio.kind]} {number_text(ratio.bar)}"
 
 
 def _ratio_table(result: Result) -> str:
@@ -37,8 +48,8 @@ def _ratio_table(result: Result) -> str:
         verdict = "holds" if ratio.holds() else "misses"
         rows.append(
             f"<tr><td>{key}</td><td>{number_text(ratio.value)}</td><td>{number_text(ratio.low)}</td>"
-            f"<td>{number_text(ratio.high)}</td><td>{_SIGNS[ratio.kind]} "
-            f'{number_text(ratio.bar)}</td><td class="{verdict}">{verdict}</td></tr>'
+            f"<td>{number_text(ratio.high)}</td><td>{_bar(ratio)}</td>"
+            f'<td class="{verdict}">{verdict}</td></tr>'
         )
     return (
         "<table><tr><th>ratio</th><th>median</th><th>low</th><th>high</th><th>bar</th><th></th></tr>"

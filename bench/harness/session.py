@@ -139,9 +139,9 @@ class Session:
         remove_lab(self.viaduct, full)
         self._record.discard(full)
 
-    def start(self, command: Sequence[str]) -> Child:
+    def start(self, command: Sequence[str], stdin: int = subprocess.DEVNULL) -> Child:
         """Start a process that ends with the session at the latest."""
-        child = Child(command)
+        child = Child(command, stdin)
         self._stack.callback(child.end)
         return child
 

@@ -1,0 +1,45 @@
+// The command line of ns3-dumbbell.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ns3/nstime.h"
+
+namespace viaduct::bench {
+
+struct DumbbellOptions {
+  std::string stack = "kernel";  // ns3, kernel or kernel:VERSION
+  std::string kernel;            // the VERSION; empty: the newest
+  std::string transport = "tcp";
+  std::vector<std::string> congestion = {"cubic"};  // of flow 0, 1, ..., begun again
+  uint32_t flows = 2;
+  uint32_t paths = 1;  // disjoint ways from each sender to its receiver
+  std::string rate_app = "1Mbps";
+  uint32_t write = 512;     // bytes of one write of the application
+  uint32_t segment = 1448;  // bytes of payload; 0: ns-3's default, 536
+  std::string link = "path";
+  std::string bottleneck = "2Mbps";
+  ns3::Time delay = ns3::MilliSeconds(100);
+  double loss = 0.05;
+  std::string queue = "100p";
+  ns3::Time duration = ns3::Seconds(60);
+  ns3::Time start = ns3::MilliSeconds(100);
+  ns3::Time interval = ns3::Seconds(0);  // of the goodput series; 0: none
+  uint32_t run = 1;
+  uint32_t guests = 1;
+  std::vector<std::pair<std::string, std::string>> sysctls;
+  bool checksum = true;
+  bool hash = false;
+  std::string pcap;
+
+  bool is_kernel() const { return stack != "ns3"; }
+  bool bulk() const { return rate_app == "0"; }
+};
+
+// Throws UsageError naming the option that is wrong.
+DumbbellOptions ParseDumbbellOptions(int argc, char** argv);
+
+}  // namespace viaduct::bench

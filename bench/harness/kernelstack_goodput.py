@@ -1,0 +1,148 @@
+"""What real kernels in virtual time carry, beside real time; other transports; shared queues."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .analysis import mean_of_runs, ratio_of_means
+from .kernelstack_runs import (
+    CRADLE_SPEC,
+    NS3,
+    NS3_DEFAULT,
+    System,
+    dumbbells,
+    host_dumbbells,
+    kernel_systems,
+)
+from .plan import Plan
+from .results import Result, Row
+from .session import Session
+
+HOST = "host"
+_SECONDS = 60  # of traffic (DCE Cradle, section 4)
+
+
+def _goodput_row(
+    experiment: str, system: str, label: str, values: Sequence[float], host: float | None = None
+) -> Row:
+    mean = mean_of_runs(values)
+    row: Row = {
+        "experiment": experiment,
+        "system": system,
+        "label": label,
+        "runs": mean.count,
+        "goodput_kbit": round(mean.value / 1e3, 2),
+        "goodput_kbit_low": round(mean.low / 1e3, 2),
+        "goodput_kbit_high": round(mean.high / 1e3, 2),
+        "stddev_kbit": round(mean.stddev / 1e3, 2),
+    }
+    if host is not None:
+        row["times_host"] = round(mean.value / host, 3)
+    return row
+
+
+def _mean_goodputs(
+    session: Session, system: System, seeds: Sequence[int], *words: str
+) -> list[float]:
+    runs = [(system, [*words, f"--run={seed}", f"--duration={_SECONDS}s"]) for seed in seeds]
+    return [float(str(row["mean_goodput_bit_per_s"])) for row in dumbbells(session, runs)]
+
+
+def _tcp(session: Session, plan: Plan, result: Result, systems: Sequence[System]) -> None:
+    """Section 4: the same dumbbell in real and in virtual time, round by round."""
+    count = plan.choose([100], [75])[0]
+    host: list[list[float]] = []
+    virtual: dict[str, list[list[float]]] = {system.name: [] for system in systems}
+    for number in range(plan.rounds):
+        first = 1 + number * count
+        seen = host_dumbbells(session, count, _SECONDS, CRADLE_SPEC, seed=number + 1)
+        host.append(seen.goodputs)
+        plan.say(
+            f"round {number + 1} of {plan.rounds}, real time: {count} dumbbells, seed "
+            f"{number + 1}, {100 * seen.loss:.2f}% lost, path p99 {seen.path_p99_us:.0f} us late, "
+            f"writes at most {seen.worst_lateness_ms:.1f} ms late"
+        )
+        for system in systems if number % 2 == 0 else reversed(systems):
+            seeds = range(first, first + count)
+            virtual[system.name].append(_mean_goodputs(session, system, seeds))
+            plan.say(f"{system.label}: runs {first} to {first + count - 1}")
+    of_host = mean_of_runs([value for values in host for value in values])
+    every = [value for values in host for value in values]
+    result.rows.append(_goodput_row("tcp", HOST, _host_label(result), every, of_host.value))
+    for system in systems:
+        every = [value for values in virtual[system.name] for value in values]
+        result.rows.append(_goodput_row("tcp", system.name, system.label, every, of_host.value))
+    newest = next(system for system in systems if system.name.startswith("kernel"))
+    result.ratios["goodput_virtual_vs_real"] = ratio_of_means(
+        virtual[newest.name], host, 0.95, 1.05
+    )
+
+
+def _host_label(result: Result) -> str:
+    release = str(result.environment["kernel"])
+    return f"Linux {'.'.join(release.split('.')[:2])} of this machine, real time"
+
+
+def _transports(session: Session, plan: Plan, result: Result, kernels: Sequence[System]) -> None:
+    """Section 6 and beyond it: transports ns-3 does not have."""
+    count = plan.choose([50], [12])[0]
+    newest = kernels[0]
+    cases = [
+        ("DCCP (CCID 2)", ["--transport=dccp"]),
+        ("SCTP", ["--transport=sctp"]),
+        ("TCP, all it can, one path", ["--rate-app=0"]),
+        ("MPTCP, all it can, one path", ["--rate-app=0", "--transport=mptcp"]),
+        ("MPTCP, all it can, two paths", ["--rate-app=0", "--transport=mptcp", "--paths=2"]),
+    ]
+    for label, words in cases:
+        values = _mean_goodputs(session, newest, range(1, count + 1), *words)
+        row = _goodput_row("transports", newest.name, f"{label}: {newest.label}", values)
+        row["transport"] = label
+        result.rows.append(row)
+        plan.say(f"{label}: {row['goodput_kbit']} kbit/s")
+
+
+def _sharing(session: Session, plan: Plan, result: Result, newest: System) -> None:
+    """BBR and CUBIC through one bottleneck of 10 Mbit/s, 40 ms there and back."""
+    base = ["--rate-app=0", "--congestion=bbr,cubic", "--bottleneck=10Mbps", "--delay=20ms"]
+    base += ["--loss=0", "--interval=1s", f"--duration={plan.choose([60], [30])[0]}s"]
+    kernel_queue = "the kernel's "
+    cases = [
+        (newest, "kernel_fifo", kernel_queue + "pfifo, 100 packets", ["--queue=pfifo limit 100"]),
+        (newest, "kernel_codel", kernel_queue + "CoDel", ["--queue=codel"]),
+        (newest, "kernel_fq_codel", kernel_queue + "FQ-CoDel", ["--queue=fq_codel"]),
+        (NS3, "ns3_codel", "ns-3's CoDel", ["--queue=codel"]),
+    ]
+    runs = [(system, [*base, "--link=p2p", *words]) for system, _, _, words in cases]
+    done = dumbbells(session, runs)
+    for (system, name, queue, _), seen in zip(cases, done, strict=True):
+        bbr, cubic = seen["goodput_bit_per_s"]  # type: ignore[misc]
+        series = seen["series_bit_per_s"]
+        assert isinstance(series, list)
+        result.rows.append(
+            {
+                "experiment": "sharing",
+                "system": name,
+                "label": f"{system.label}; {queue}",
+                "bbr_mbit": round(bbr / 1e6, 3),
+                "cubic_mbit": round(cubic / 1e6, 3),
+                "queue_dropped": _dropped(seen),
+                "bbr_series_mbit": " ".join(f"{value / 1e6:.2f}" for value in series[0]),
+                "cubic_series_mbit": " ".join(f"{value / 1e6:.2f}" for value in series[1]),
+            }
+        )
+    plan.say("BBR beside CUBIC is measured")
+
+
+def _dropped(seen: Row) -> int | None:
+    kernel = seen.get("kernel")
+    qdisc = kernel.get("qdisc") if isinstance(kernel, dict) else None
+    return qdisc[0]["drops"] if qdisc else None
+
+
+def measure(session: Session, plan: Plan, result: Result) -> None:
+    """Fill in `goodput_virtual_vs_real` and the rows of tcp, transports and sharing."""
+    kernels = kernel_systems(session)
+    _tcp(session, plan, result, [*kernels, NS3, NS3_DEFAULT])
+    _transports(session, plan, result, kernels)
+    _sharing(session, plan, result, kernels[0])

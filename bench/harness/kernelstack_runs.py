@@ -1,0 +1,141 @@
+"""The runs of `kernelstack`: ns3-dumbbell in virtual time, host-dumbbells in real time."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from signal import SIGINT
+
+from .process import BenchError, Child, run, wait_until
+from .results import Row
+from .session import Session
+
+# Linux's defaults on a machine with memory enough; guests, which have little, would choose less.
+BUFFERS = {
+    "net.ipv4.tcp_rmem": "4096 131072 6291456",
+    "net.ipv4.tcp_wmem": "4096 16384 4194304",
+}
+# DCE Cradle, section 4. ns3-dumbbell's defaults.
+CRADLE_SPEC = "delay=100ms rate=2Mbit loss=5% queue=100p"
+_LONGEST = 1200.0  # s of wall time, of one run in virtual time
+
+
+@dataclass(frozen=True)
+class System:
+    """A stack that ns3-dumbbell can be run with."""
+
+    name: str
+    label: str
+    words: tuple[str, ...]
+
+
+NS3 = System("ns3", "ns-3 native TCP", ("--stack=ns3",))
+NS3_DEFAULT = System("ns3_default", "ns-3 native TCP, MSS 536", ("--stack=ns3", "--segment=0"))
+
+
+def kernel_systems(session: Session) -> list[System]:
+    """A system for each series (6.12, 6.1) of kernels that were built, newest first."""
+    images = json.loads(run([str(session.viaduct), "kernel", "list", "--json"]))
+    series = dict.fromkeys(".".join(image["release"].split(".")[:2]) for image in images)
+    if not series:
+        raise BenchError("no kernel for guests: run `viaduct kernel build`")
+    sysctls = ";".join(f"{name}={value}" for name, value in BUFFERS.items())
+    return [
+        System(
+            f"kernel_{version.replace('.', '_')}",
+            f"Linux {version}, virtual time",
+            (f"--stack=kernel:{version}", f"--sysctl={sysctls}"),
+        )
+        for version in series
+    ]
+
+
+def _command(session: Session, system: System, words: Sequence[str]) -> list[str]:
+    return [session.program("ns3-dumbbell"), *system.words, *words]
+
+
+def dumbbell(session: Session, system: System, *words: str, cpu: int | None = None) -> Row:
+    """One run, alone on the machine: what ns3-dumbbell prints."""
+    command = _command(session, system, words)
+    if cpu is not None:
+        command = ["taskset", "-c", str(cpu), *command]
+    with session.scope():
+        return json.loads(session.start(command).finish(_LONGEST))
+
+
+def dumbbells(
+    session: Session, asked: Sequence[tuple[System, Sequence[str]]], at_once: int = 2
+) -> Iterator[Row]:
+    """Runs whose wall time does not matter, some beside each other; results in their order."""
+    waiting = [_command(session, system, words) for system, words in reversed(asked)]
+    running: list[Child] = []
+    with session.scope():
+        while waiting or running:
+            while waiting and len(running) < at_once:
+                running.append(session.start(waiting.pop()))
+            yield json.loads(running.pop(0).finish(_LONGEST))
+
+
+@dataclass(frozen=True)
+class HostRun:
+    """Dumbbells of this machine's kernel behind one path engine, in real time."""
+
+    goodputs: list[float]  # bit/s: the mean over a dumbbell's flows, one a dumbbell
+    worst_lateness_ms: float  # of the applications' writes
+    path_p99_us: float  # how late the engine's p99 was
+    loss: float  # what it lost, of what arrived, by its loss model
+
+
+def _await_path(session: Session, path: Child, name: str) -> None:
+    def answers() -> bool:
+        if not path.running():
+            path.finish(timeout=1)
+            raise BenchError("viaduct path: it ended at once")
+        asked = [str(session.viaduct), "path", "stats", name, "--json"]
+        return subprocess.run(asked, capture_output=True, check=False).returncode == 0
+
+    if not wait_until(answers, timeout=30, interval=0.1):
+        raise BenchError("viaduct path: no answer in 30 s")
+
+
+def host_dumbbells(
+    session: Session, count: int, seconds: float, spec: str, seed: int, *words: str
+) -> HostRun:
+    """`count` dumbbells of two flows for so long."""
+    with session.scope():
+        hub = session.namespace("hub")
+        command = [session.program("host-dumbbells"), f"--dumbbells={count}"]
+        command += [f"--duration={seconds}", *words]
+        command += [f"--sysctl={name}={value}" for name, value in BUFFERS.items()]
+        hosts = session.start(hub.command(command), stdin=subprocess.PIPE)
+        hosts.expect("ready")
+        report = session.directory / "path.json"
+        name = f"kernelstack-{seed}"
+        engine = [str(session.viaduct), "path", "--name", name, "--seed", str(seed), "--quiet"]
+        engine += ["--json", str(report), "--up", spec, "--down", spec]
+        for number in range(count):
+            engine += ["--pair", f"d{number}=l{number},r{number}"]
+        path = session.start(hub.command(engine))
+        _await_path(session, path, name)
+        hosts.say("go")
+        said = json.loads(hosts.finish(seconds + 60))
+        path.signal(SIGINT)
+        path.finish(timeout=30)
+        return _host_run(said, json.loads(report.read_text()))
+
+
+def _host_run(said: Row, engine: Row) -> HostRun:
+    goodputs = said["goodput_bit_per_s"]
+    assert isinstance(goodputs, list)
+    pairs = [(a + b) / 2 for a, b in zip(goodputs[::2], goodputs[1::2], strict=True)]
+    pipelines = engine["pipelines"]
+    timing = engine["timing"]
+    assert isinstance(pipelines, list)
+    assert isinstance(timing, dict)
+    arrived = sum(pipeline["arrived"] for pipeline in pipelines)
+    lost = sum(pipeline["fates"].get("lost", 0) for pipeline in pipelines)
+    return HostRun(
+        pairs, float(str(said["worst_lateness_ms"])), timing["p99_ns"] / 1e3, lost / max(arrived, 1)
+    )

@@ -1,0 +1,262 @@
+// The dumbbell of ns3-dumbbell with this machine's own kernel, in real time: the other side of the
+// benchmark `kernelstack`. Many dumbbells run beside each other, as real time cannot be hurried.
+//
+//   host-dumbbells --dumbbells=50 --flows=2 --duration=60
+//
+// Makes its network in the namespace it is started in, says "ready", and waits for a line on
+// standard input: time to join the interfaces l<i> and r<i> of each dumbbell with a path emulator.
+// Then prints one JSON object with every flow's goodput. All it makes ends with it.
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "host_network.h"
+#include "sys/netns.h"
+
+namespace {
+
+using viaduct::Duration;
+using viaduct::Instant;
+using viaduct::MonotonicClock;
+using viaduct::SystemCall;
+using viaduct::UniqueFd;
+
+constexpr uint16_t kPort = 5001;
+
+struct Options {
+  viaduct::bench::HostNetworkOptions network;
+  std::vector<std::string> sysctls;
+  std::string congestion = "cubic";
+  uint64_t rate = 1'000'000;  // bit/s of each application
+  uint32_t write = 512;       // bytes of one write
+  double duration = 60;       // s
+};
+
+struct Flow {
+  UniqueFd sender, listener, receiver;
+  uint64_t received = 0;
+};
+
+UniqueFd MakeSocket(int name_space, const std::string& congestion) {
+  const viaduct::sys::NamespaceScope scope(name_space);
+  UniqueFd fd(SystemCall("socket", socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0)));
+  const int on = 1;
+  // As ns-3's TcpSocket has it by default (attribute TcpNoDelay).
+  SystemCall("setsockopt TCP_NODELAY",
+             setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on));
+  SystemCall("setsockopt TCP_CONGESTION " + congestion,
+             setsockopt(fd.get(), IPPROTO_TCP, TCP_CONGESTION, congestion.data(),
+                        static_cast<socklen_t>(congestion.size())));
+  return fd;
+}
+
+sockaddr_in Address(uint32_t host_order) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(kPort);
+  address.sin_addr.s_addr = htonl(host_order);
+  return address;
+}
+
+Flow Open(int sender, int receiver, const std::string& congestion) {
+  Flow flow;
+  flow.listener = MakeSocket(receiver, congestion);
+  const sockaddr_in any = Address(INADDR_ANY);
+  SystemCall("bind",
+             bind(flow.listener.get(), reinterpret_cast<const sockaddr*>(&any), sizeof any));
+  SystemCall("listen", listen(flow.listener.get(), 1));
+  flow.sender = MakeSocket(sender, congestion);
+  return flow;
+}
+
+// Every flow's connection, what it sends and what arrives. One thread, one turn a tick or event.
+class Traffic {
+ public:
+  Traffic(const Options& options, const std::vector<viaduct::bench::HostDumbbell>& dumbbells)
+      : options_(options),
+        interval_(Duration::Seconds(8) * options.write / static_cast<int64_t>(options.rate)),
+        epoll_(SystemCall("epoll_create1", epoll_create1(EPOLL_CLOEXEC))),
+        payload_(options.write) {
+    for (const auto& dumbbell : dumbbells) {
+      for (size_t i = 0; i < dumbbell.senders.size(); ++i) {
+        flows_.push_back(
+            Open(dumbbell.senders[i].get(), dumbbell.receivers[i].get(), options.congestion));
+      }
+    }
+    for (size_t i = 0; i < flows_.size(); ++i) Watch(flows_[i].listener.get(), i);
+  }
+
+  // Dumbbells start one after the other within one interval, so that their writes do not coincide.
+  void Run() {
+    const auto count = static_cast<int64_t>(flows_.size() / options_.network.flows);
+    const Instant start = MonotonicClock::Now() + Duration::Milliseconds(20);
+    const auto turns = static_cast<int64_t>(options_.duration / interval_.ToSeconds());
+    for (int64_t i = 0; i < turns * count; ++i) {
+      const Instant due = start + interval_ * (i / count) + interval_ * (i % count) / count;
+      ServeUntil(due);
+      worst_ = std::max(worst_, MonotonicClock::Now() - due);
+      for (uint32_t flow = 0; flow < options_.network.flows; ++flow) {
+        const size_t index = static_cast<size_t>(i % count) * options_.network.flows + flow;
+        if (i < count) Connect(index, flow);
+        Write(index);
+      }
+    }
+    ServeUntil(start + interval_ * turns);
+  }
+
+  std::vector<double> Goodputs() const {
+    std::vector<double> goodputs;
+    for (const auto& flow : flows_) {
+      goodputs.push_back(8 * static_cast<double>(flow.received) / options_.duration);
+    }
+    return goodputs;
+  }
+  Duration worst_lateness() const { return worst_; }
+  uint64_t Retransmits() const {
+    uint64_t total = 0;
+    for (const auto& flow : flows_) {
+      tcp_info info{};
+      socklen_t size = sizeof info;
+      SystemCall("getsockopt TCP_INFO",
+                 getsockopt(flow.sender.get(), IPPROTO_TCP, TCP_INFO, &info, &size));
+      total += info.tcpi_total_retrans;
+    }
+    return total;
+  }
+
+ private:
+  void Watch(int fd, size_t flow) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.u64 = flow;
+    SystemCall("epoll_ctl", epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event));
+  }
+
+  void Connect(size_t index, uint32_t flow) {
+    const sockaddr_in to = Address(viaduct::bench::HostReceiverAddress(flow));
+    const int result =
+        connect(flows_[index].sender.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to);
+    if (result < 0 && errno != EINPROGRESS) SystemCall("connect", result);
+  }
+
+  // As ns-3's OnOffApplication: what the socket does not take is tried again at the next turn, and
+  // turns that were lost are not made up for. Partial writes cannot be: the socket's buffer grows
+  // in steps much larger than one write, and what it refuses it refuses whole.
+  void Write(size_t index) {
+    if (send(flows_[index].sender.get(), payload_.data(), payload_.size(), MSG_NOSIGNAL) < 0 &&
+        errno != EAGAIN && errno != ENOTCONN && errno != EPIPE) {
+      SystemCall("send", -1);
+    }
+  }
+
+  void ServeUntil(Instant until) {
+    std::array<epoll_event, 64> events;
+    for (;;) {
+      const Duration left = until - MonotonicClock::Now();
+      const timespec timeout{left.nanoseconds() / 1'000'000'000,
+                             left.nanoseconds() % 1'000'000'000};
+      const timespec none{};
+      const int count = epoll_pwait2(epoll_.get(), events.data(), static_cast<int>(events.size()),
+                                     left > Duration() ? &timeout : &none, nullptr);
+      if (count < 0 && errno != EINTR) SystemCall("epoll_pwait2", -1);
+      for (int i = 0; i < count; ++i) Read(events[static_cast<size_t>(i)].data.u64);
+      if (left <= Duration()) return;
+    }
+  }
+
+  void Read(size_t index) {
+    Flow& flow = flows_[index];
+    if (!flow.receiver) {
+      flow.receiver.reset(
+          SystemCall("accept", accept4(flow.listener.get(), nullptr, nullptr, SOCK_NONBLOCK)));
+      Watch(flow.receiver.get(), index);
+      return;
+    }
+    // tcp(7): MSG_TRUNC throws the bytes away.
+    const ssize_t size = recv(flow.receiver.get(), nullptr, 1 << 20, MSG_TRUNC);
+    if (size > 0) flow.received += static_cast<uint64_t>(size);
+  }
+
+  const Options& options_;
+  Duration interval_;
+  UniqueFd epoll_;
+  std::vector<char> payload_;
+  std::vector<Flow> flows_;
+  Duration worst_;
+};
+
+Options Parse(int argc, char** argv) {
+  Options options;
+  CLI::App app("dumbbells of this machine's own kernel, in real time");
+  app.add_option("--dumbbells", options.network.dumbbells)->check(CLI::Range(1, 1000));
+  app.add_option("--flows", options.network.flows)->check(CLI::Range(1, 1000));
+  app.add_option("--congestion", options.congestion, "congestion control of both ends");
+  app.add_option("--rate-app", options.rate, "bit/s")->check(CLI::PositiveNumber);
+  app.add_option("--write", options.write, "bytes")->check(CLI::Range(1, 65536));
+  app.add_option("--duration", options.duration, "s")->check(CLI::PositiveNumber);
+  app.add_option("--sysctl", options.sysctls, "NAME=VALUE of senders and receivers");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::exit(app.exit(error));
+  }
+  for (const auto& setting : options.sysctls) {
+    const size_t equals = setting.find('=');
+    if (equals == std::string::npos) {
+      throw viaduct::UsageError("--sysctl: " + setting + " is not NAME=VALUE");
+    }
+    options.network.sysctls[setting.substr(0, equals)] = setting.substr(equals + 1);
+  }
+  return options;
+}
+
+// A namespace has several sockets and there are hundreds of them.
+void RaiseDescriptorLimit() {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void Run(const Options& options) {
+  RaiseDescriptorLimit();
+  const auto dumbbells = viaduct::bench::BuildHostDumbbells(options.network);
+  Traffic traffic(options, dumbbells);
+  std::cout << "ready" << std::endl;
+  std::string go;
+  if (!std::getline(std::cin, go)) return;
+  traffic.Run();
+  const nlohmann::json report = {{"goodput_bit_per_s", traffic.Goodputs()},
+                                 {"worst_lateness_ms", traffic.worst_lateness().ToSeconds() * 1e3},
+                                 {"retransmits", traffic.Retransmits()}};
+  std::cout << report.dump() << std::endl;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    Run(Parse(argc, argv));
+    return 0;
+  } catch (const viaduct::Error& error) {
+    std::cerr << "host-dumbbells: " << error.what() << std::endl;
+    return static_cast<int>(error.status());
+  }
+}

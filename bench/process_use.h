@@ -1,0 +1,18 @@
+// What a process and its descendants have used so far, from /proc.
+#pragma once
+
+#include <cstddef>
+
+namespace viaduct::bench {
+
+struct ProcessUse {
+  size_t processes = 0;
+  double user_seconds = 0;  // of all threads, and of children that have been waited for
+  double system_seconds = 0;
+  double pss_mib = 0;  // proportional set size: a page shared by n processes counts 1/n in each
+};
+
+// This process and all its descendants; one that ends meanwhile is left out.
+ProcessUse MeasureFamily();
+
+}  // namespace viaduct::bench

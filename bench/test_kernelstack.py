@@ -1,0 +1,122 @@
+"""The benchmark `kernelstack`: its program, its reading of results, its page."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from harness.analysis import Ratio
+from harness.kernelstack_runs import System, _host_run
+from harness.results import Result, Row, read_csv
+
+BUILD = Path(os.environ.get("VIADUCT_BUILD", Path(__file__).resolve().parent.parent / "build"))
+
+
+def dumbbell(*words: str) -> subprocess.CompletedProcess[str]:
+    program = BUILD / "bench" / "ns3-dumbbell"
+    if not program.exists():
+        pytest.skip("ns3-dumbbell is not built: it needs ns-3")
+    command = [str(program), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+def report(*words: str) -> Row:
+    done = dumbbell(*words)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def has_kernel() -> bool:
+    """Also needs the command, which test runs build along with the program."""
+    if not (BUILD / "viaduct").exists():
+        return False
+    listed = subprocess.run(
+        [str(BUILD / "viaduct"), "kernel", "list", "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return listed.returncode == 0 and bool(json.loads(listed.stdout))
+
+
+@pytest.mark.parametrize("stack", ["ns3", "kernel"])
+def test_a_dumbbell_without_loss_carries_all_and_repeats(stack: str) -> None:
+    if stack == "kernel" and not has_kernel():
+        pytest.skip("no kernel for guests: viaduct kernel build")
+    words = [f"--stack={stack}", "--loss=0", "--bottleneck=4Mbps", "--delay=5ms"]
+    words += ["--duration=2s", "--hash"]
+    first = report(*words)
+    # Less the handshake, and what is under way at the end.
+    assert first["goodput_bit_per_s"] == pytest.approx([0.97e6, 0.97e6], rel=0.03)
+    assert first["nodes"] == 6
+    assert first["segments"] * 3 <= first["frames"]  # type: ignore[operator]
+    assert report(*words)["hash"] == first["hash"]
+
+
+def test_losses_go_by_the_run() -> None:
+    words = ["--stack=ns3", "--duration=5s", "--hash"]
+    first, second = report(*words, "--run=1"), report(*words, "--run=2")
+    assert first["hash"] != second["hash"]
+    assert first["mean_goodput_bit_per_s"] < 0.9e6  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--stack=bsd"], "--stack=bsd: ns3, kernel or kernel:VERSION"),
+        (["--transport=quic"], "--transport=quic: one of tcp"),
+        (["--stack=ns3", "--transport=sctp"], "use --stack=kernel"),
+        (["--loss=1"], "--loss: a probability below 1"),
+        (["--stack=ns3", "--congestion=nosuch"], "--congestion=nosuch: ns-3 has no"),
+        (["--sysctl=a"], "--sysctl: a is not NAME=VALUE"),
+    ],
+)
+def test_wrong_options_are_named_in_one_line(words: list[str], text: str) -> None:
+    done = dumbbell(*words)
+    assert done.returncode == 2
+    assert text in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_real_time_run_is_a_mean_a_dumbbell() -> None:
+    said: Row = {"goodput_bit_per_s": [1.0, 3.0, 4.0, 6.0], "worst_lateness_ms": 0.5}
+    engine: Row = {
+        "pipelines": [{"arrived": 60, "fates": {"lost": 4}}, {"arrived": 40, "fates": {"lost": 2}}],
+        "timing": {"p99_ns": 5000},
+    }
+    run = _host_run(said, engine)
+    assert run.goodputs == [2.0, 5.0]
+    assert run.loss == pytest.approx(0.06)
+    assert run.path_p99_us == 5
+
+
+def _goodput(experiment: str, system: str, value: float) -> Row:
+    row: Row = {"experiment": experiment, "system": system, "label": f"{system}, a stack"}
+    row |= {"goodput_kbit": value, "goodput_kbit_low": value - 5, "goodput_kbit_high": value + 5}
+    return row | {"times_host": value / 300, "transport": system}
+
+
+def test_the_page_shows_measured_and_published() -> None:
+    report = pytest.importorskip("harness.report", reason="needs matplotlib")
+    result = Result("kernelstack", {})
+    result.ratios["goodput_virtual_vs_real"] = Ratio(
+        1.01, 0.98, 1.04, 0.95, "within", (1.01,), 1.05
+    )
+    kernel = System("kernel_6_12", "Linux 6.12, virtual time", ())
+    result.rows = [_goodput("tcp", name, 300) for name in ("host", kernel.name, "ns3")]
+    result.rows += [_goodput("transports", kernel.name, 200)]
+    for system, cost in (("ns3", 1.0), (kernel.name, 2.0)):
+        for x in (1, 100):
+            result.rows.append(
+                {"experiment": "duration", "system": system, "label": system}
+                | {"simulated_seconds": x, "wall_seconds": cost * x, "us_per_frame": cost}
+            )
+    for file in ("cradle-goodput", "cradle-wall"):
+        result.published += read_csv(f"{file}.csv", table=file)
+    page = report.to_html(result)
+    assert page.count("<svg") == 3
+    assert "0.95 … 1.05" in page
+    assert "DCE Cradle and NSC" in page
