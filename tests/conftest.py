@@ -12,7 +12,7 @@ import labs
 import pytest
 
 # Test after test gets a new one, unlike anybody else's on this machine.
-_PREFIX = f"e{os.getpid() % 100000}"
+_PREFIX = f"e{os.getpid() % 100000}x"
 _count = 0
 
 
@@ -27,10 +27,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def lab() -> str:
-    """The name for a lab, short, never used before. Asking for it says: this test needs root."""
+    """The name for a lab, short, never used before. Asking for it says: this test needs root.
+
+    What a test makes outside of labs bears the name too: others' objects are known by it.
+    """
     global _count
     _count += 1
-    return f"{_PREFIX}x{_count}"
+    return f"{_PREFIX}{_count}"
 
 
 @pytest.fixture

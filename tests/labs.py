@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -17,6 +18,8 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("VIADUCT_BUILD", REPOSITORY / "build"))
 VIADUCT = BUILD / "viaduct"
 MARK = f"VIADUCT_TEST_SESSION={os.getpid()}"  # in the environment of every process a test starts
+
+_OF_A_TEST = re.compile(r"e\d+x\d+")  # how the fixture `lab` names things
 
 # Timers short enough that a line of five converges in about three seconds.
 FAST_OLSR = """
@@ -274,10 +277,10 @@ class Footprint:
 
     @staticmethod
     def now(prefix: str) -> Footprint:
-        """Only labs that carry the prefix: others may run on this machine."""
+        """Only what carries the prefix, or no such prefix: others may run on this machine."""
         return Footprint(
             {name for name in namespaces() if name.startswith(prefix)},
-            links(),
+            {name for name in links() if name.startswith(prefix) or not _OF_A_TEST.match(name)},
             {name for name in records() if name.startswith(prefix)},
             marked_processes(),
         )

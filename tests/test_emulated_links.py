@@ -33,6 +33,7 @@ def pipeline(done: dict[str, Any], pair: str, direction: str) -> dict[str, Any]:
     raise AssertionError(f"no {pair} {direction}: {done['engine']}")
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("mode", ["simulate", "traditional", "emulate", "offload"])
 def test_ping_takes_both_delays(mode: str, scenario: Write, tmp_path: Path) -> None:
     file = scenario(
@@ -64,6 +65,7 @@ def lost_numbers(ping: dict[str, Any], ns3: bool) -> set[int]:
     return {number for number in numbers if number <= 58}
 
 
+@pytest.mark.alone
 def test_one_seed_loses_the_same_packets_in_every_mode(scenario: Write, tmp_path: Path) -> None:
     file = scenario(
         STATIC
@@ -118,6 +120,7 @@ programs:
 PAYLOAD = 1448 / 1514  # TCP with time stamps in an Ethernet frame, as the link counts it
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("control", ["cubic", "bbr"])
 def test_tcp_fills_the_bottleneck(control: str, scenario: Write, tmp_path: Path) -> None:
     known = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
@@ -140,7 +143,7 @@ def test_corrupted_stream_arrives_whole(scenario: Write, tmp_path: Path) -> None
         STATIC
         + f"""
 nodes: 2
-duration: 12s
+duration: 8s
 links: [{{pair: [n0, n1], spec: "ber=5e-7 delay=1ms"}}]
 programs:
   - node: n1
@@ -148,7 +151,7 @@ programs:
     background: true
   - {{node: n0, name: curl, start: 500ms,
      command: "curl -s --retry 5 --retry-connrefused -o {tmp_path}/copy http://{{n1}}:8080/data"}}
-  - {{node: n0, name: errors, start: 6s, command: "grep ^Tcp: /proc/net/snmp"}}
+  - {{node: n0, name: errors, start: 7s, command: "grep ^Tcp: /proc/net/snmp"}}
 """
     )
     done = run(file, tmp_path, "--mode", "offload")
@@ -205,6 +208,7 @@ def test_an_engine_that_died_is_seen(up: str) -> None:
     viaduct("down", up).expect()
 
 
+@pytest.mark.alone
 def test_the_engine_dies_with_its_broker(up: str) -> None:
     engine = engine_of(up)
     entry = next(e for e in json.loads(viaduct("ls", "--json").output) if e["lab"] == up)

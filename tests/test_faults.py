@@ -36,9 +36,9 @@ def test_not_root_and_no_sudo(scenario: Callable[[str], Path]) -> None:
 
 
 @pytest.fixture
-def interface() -> Iterator[str]:
+def interface(lab: str) -> Iterator[str]:
     """An interface of the machine itself, a stand-in for a physical one."""
-    name = f"vt{os.getpid() % 100000}"
+    name = f"{lab}v"
     execute(["ip", "link", "add", name, "type", "veth", "peer", "name", name + "p"]).expect()
     yield name
     execute(["ip", "link", "delete", name])
@@ -120,6 +120,7 @@ def test_simulator_hangs(lab: str, scenario: Callable[[str], Path]) -> None:
     assert lab not in records()
 
 
+@pytest.mark.alone
 def test_command_is_killed(lab: str, scenario: Callable[[str], Path]) -> None:
     """The broker goes with its last client and takes everything along."""
     with running("run", scenario(LINE + FLOW)) as run:
@@ -130,6 +131,7 @@ def test_command_is_killed(lab: str, scenario: Callable[[str], Path]) -> None:
     viaduct("clean").expect()
 
 
+@pytest.mark.alone
 def test_command_and_broker_are_killed(lab: str, scenario: Callable[[str], Path]) -> None:
     with running("run", scenario(LINE + FLOW)) as run:
         run.wait_for("converged")

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 import labs
 import pytest
 
+pytestmark = pytest.mark.xdist_group("qdiscs")  # one fixture runs all cases, once
+
 BENCH = labs.BUILD / "bench"
 NETEM = "root netem limit 100000"
 BUCKET = "root handle 1: tbf rate 10mbit burst 1514 limit 100000000; parent 1:1"

@@ -60,11 +60,13 @@ def test_name_taken(up: str, scenario: Callable[[str], Path]) -> None:
     viaduct("exec", f"{up}:n0", "--", "true").expect()
 
 
+@pytest.mark.alone
 def test_clean_leaves_the_living_alone(up: str) -> None:
     viaduct("clean").expect()
     viaduct("exec", f"{up}:n0", "--", "true").expect()
 
 
+@pytest.mark.alone
 def test_clean_after_the_broker_was_killed(up: str) -> None:
     brokers = [run["broker_pid"] for run in runs() if run["lab"] == up]
     assert len(brokers) == 1
