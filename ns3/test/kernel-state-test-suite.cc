@@ -110,7 +110,7 @@ class UnchangedTest : public StateTestCase
 {
   public:
     UnchangedTest()
-        : StateTestCase("The same frames, to the bit, with and without a look each 10 ms")
+        : StateTestCase("The same frames, to the bit, with and without a look each 20 ms")
     {
     }
 
@@ -126,7 +126,7 @@ class UnchangedTest : public StateTestCase
         MakeTraffic(300000);
         if (look)
         {
-            KernelStackHelper::EnableStateCsv(m_folder + "/t", m_nodes, MilliSeconds(10));
+            KernelStackHelper::EnableStateCsv(m_folder + "/t", m_nodes, MilliSeconds(20));
         }
         Simulator::Stop(Seconds(6));
         Simulator::Run();

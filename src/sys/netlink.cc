@@ -141,6 +141,11 @@ NetlinkSocket::~NetlinkSocket() {
   if (socket_ != nullptr) nl_socket_free(socket_);
 }
 
+void NetlinkSocket::ReadAtOnce(size_t bytes) {
+  nl_socket_set_msg_buf_size(socket_, bytes);
+  nl_socket_disable_msg_peek(socket_);
+}
+
 int NetlinkSocket::Exchange(NetlinkMessage& message, Answer* answer) {
   const int sent = nl_send_auto(socket_, message.get());
   if (sent < 0) throw Error(std::string("send a netlink request: ") + nl_geterror(sent));

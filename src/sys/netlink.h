@@ -64,6 +64,10 @@ class NetlinkSocket {
   void Query(NetlinkMessage& message, std::string_view attempted,
              const std::function<void(const nlmsghdr*)>& each);
 
+  // Reads answers with one system call, not two: for who knows that none is longer than `bytes`. A
+  // dump's pieces are never longer than 32 KiB (netlink_recvmsg() of net/netlink/af_netlink.c).
+  void ReadAtOnce(size_t bytes);
+
   nl_sock* get() const { return socket_; }
 
  private:

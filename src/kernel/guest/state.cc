@@ -4,7 +4,6 @@
 #include <linux/gen_stats.h>
 #include <linux/inet_diag.h>
 #include <linux/rtnetlink.h>
-#include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netlink/attr.h>
 #include <netlink/msg.h>
@@ -110,6 +109,7 @@ agent::QdiscState QdiscStateOf(const nlmsghdr* message) {
 }  // namespace
 
 State::Probe::Probe(int namespace_fd) : sockets(namespace_fd, NETLINK_SOCK_DIAG) {
+  sockets.ReadAtOnce(kBuffer);
   const sys::NamespaceScope scope(namespace_fd);
   for (const char* name : kCounterFiles) {
     // A kernel without IPv6 has no snmp6. The file stays that of this namespace.
@@ -127,22 +127,19 @@ void State::Sample(const Operation& operation) {
   const auto what = operation.As<uint32_t>();
   Node& node = nodes_.Get(operation.subject);
   Probe& probe = probes_.at(operation.subject);
-  if ((what & agent::kSampleTcp) != 0) {
-    SampleTcp(operation, probe, AF_INET);
-    SampleTcp(operation, probe, AF_INET6);
-  }
+  if ((what & agent::kSampleTcp) != 0) SampleTcp(operation, probe);
   if ((what & agent::kSampleQdiscs) != 0) SampleQdiscs(operation, node, probe);
   if ((what & agent::kSampleCounters) != 0) SampleCounters(operation, probe);
   agent_.Done(operation);
 }
 
-void State::SampleTcp(const Operation& operation, Probe& probe, int family) {
-  inet_diag_req_v2 request{};
-  request.sdiag_family = static_cast<uint8_t>(family);
-  request.sdiag_protocol = IPPROTO_TCP;
+// The first version of the request is answered with the sockets of both families, the second one
+// (struct inet_diag_req_v2) with those of one.
+void State::SampleTcp(const Operation& operation, Probe& probe) {
+  inet_diag_req request{};
   request.idiag_ext = 1u << (INET_DIAG_INFO - 1) | 1u << (INET_DIAG_CONG - 1);
   request.idiag_states = kStates;
-  sys::NetlinkMessage message(SOCK_DIAG_BY_FAMILY, NLM_F_DUMP);
+  sys::NetlinkMessage message(TCPDIAG_GETSOCK, NLM_F_DUMP);
   message.AppendHeader(request);
   probe.sockets.Query(message, "ask for TCP sockets", [&](const nlmsghdr* answer) {
     const nlattr* information = Find<inet_diag_msg>(answer, INET_DIAG_INFO);

@@ -30,7 +30,7 @@ class State {
   };
 
   void Sample(const agent::Operation& operation);
-  void SampleTcp(const agent::Operation& operation, Probe& probe, int family);
+  void SampleTcp(const agent::Operation& operation, Probe& probe);
   void SampleQdiscs(const agent::Operation& operation, Node& node, Probe& probe);
   void SampleCounters(const agent::Operation& operation, Probe& probe);
   const std::string& NameOf(int ifindex, Node& node, Probe& probe);
