@@ -8,6 +8,7 @@
 #include "ns3-access.h"
 
 #include "ns3/abort.h"
+#include "ns3/boolean.h"
 #include "ns3/simulator.h"
 
 #include "base/error.h"
@@ -109,7 +110,14 @@ KernelCalendar::GetTypeId()
                           "clock ends the run with an error.",
                           TimeValue(Seconds(30)),
                           MakeTimeAccessor(&KernelCalendar::m_patience),
-                          MakeTimeChecker(MilliSeconds(100)));
+                          MakeTimeChecker(MilliSeconds(100)))
+            .AddAttribute("OneProcessor",
+                          "Whether the simulator and its kernels, of which one runs at a time, "
+                          "share one processor that no other simulation has taken, where there is "
+                          "one: they wake each other faster.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&KernelCalendar::m_oneProcessor),
+                          MakeBooleanChecker());
     return tid;
 }
 
@@ -146,6 +154,7 @@ KernelCalendar::DoDispose()
     }
     m_guests.clear();
     m_calendar.reset();
+    m_lease.reset();
     Object::DoDispose();
 }
 
@@ -206,6 +215,10 @@ KernelCalendar::Boot()
     if (std::exchange(m_booted, true))
     {
         return;
+    }
+    if (m_oneProcessor)
+    {
+        m_lease = viaduct::sys::ProcessorLease::Take();
     }
     for (const auto& guest : m_guests)
     {

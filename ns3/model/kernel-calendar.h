@@ -11,9 +11,11 @@
 
 #include "kernel/calendar.h"
 #include "kernel/simulator.h"
+#include "sys/processor.h"
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 /**
@@ -97,6 +99,8 @@ class KernelCalendar : public Object
     bool m_booted{false};                                  //!< Boot() was called
     Time m_uptime;                                         //!< attribute Uptime
     Time m_patience;                                       //!< attribute Patience
+    bool m_oneProcessor;                                   //!< attribute OneProcessor
+    std::optional<viaduct::sys::ProcessorLease> m_lease;   //!< of that processor
 };
 
 } // namespace ns3

@@ -22,6 +22,11 @@ namespace {
 constexpr uint64_t kMaxRunsAtInstant = 1'000'000;
 constexpr size_t kLastWords = 5;
 
+// The end of what may happen at `at`: guests keep their clock below a limit.
+Instant JustAfter(Instant at) {
+  return at == Instant::Never() ? at : at + Duration::Nanoseconds(1);
+}
+
 std::filesystem::path MakeFolder() {
   std::string pattern = (std::filesystem::temp_directory_path() / "viaduct-kernel-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) throw SystemError("make folder " + pattern, errno);
@@ -64,6 +69,7 @@ Guest& Calendar::AddGuest(std::string name, Guest::Launcher launcher) {
 void Calendar::NoteMode(Guest& guest) {
   if (guest.state_ != Guest::State::kRunning || std::exchange(guest.mode_known_, true)) return;
   guest.shared_ = schedule_->Joined(guest.slot());
+  guest.shares_queues_ = guest.shared_ && schedule_->SharesQueues(guest.slot());
 }
 
 uint64_t Calendar::ToWire(Instant t) const {
@@ -86,9 +92,10 @@ Instant Calendar::Present() const {
 
 void Calendar::Schedule(Instant at, std::function<void()> action) {
   simulator_->Schedule(at, std::move(action));
-  if (running_ == nullptr || at >= limit_) return;
+  if (running_ == nullptr) return;
   // Before the guest goes on: it must not pass the new event.
-  Promise(*running_, at);
+  const Instant until = JustAfter(at);
+  if (until < limit_) Promise(*running_, until);
 }
 
 template <typename Action>
@@ -222,8 +229,9 @@ void Calendar::Run(Guest& guest, Instant limit) {
     schedule_->SetCurrentTime(ToWire(present_));
     schedule_->ClearRequest(guest.slot());
     schedule_->SetRunning(guest.slot());
+    HandOverCalls(guest);
   }
-  Promise(guest, limit);
+  Promise(guest, std::max(limit, JustAfter(present_)));
   guest.acknowledged_ = false;
   guest.Send(TimeTravelOp::kRun, next_sequence_++, ToWire(present_));
   if (!guest.shared_) AwaitAcknowledgement(guest);
@@ -296,6 +304,8 @@ void Calendar::Handle(Guest& guest, const TimeTravelMessage& message) {
 void Calendar::HandleWait(Guest& guest, const TimeTravelMessage& message) {
   if (running_ != &guest) throw Error("waits without having run");
   present_ = Present();
+  // Before it stops being the one that runs: its frames are of its instant.
+  if (guest.shares_queues_) guest.DrainKicked(schedule_->TakeKicks(guest.slot()));
   guest.state_ = Guest::State::kWaiting;
   running_ = nullptr;
   if (guest.shared_) {
@@ -318,6 +328,28 @@ void Calendar::HandleUpdate(Guest& guest, const TimeTravelMessage& message) {
 
 void Calendar::ReadRequest(Guest& guest) {
   if (guest.shared_) guest.request_ = FromWire(schedule_->Request(guest.slot()));
+  if (!guest.called_.empty()) {
+    guest.request_ = std::min(guest.request_, std::max(present_, simulator_->Now()));
+  }
+}
+
+void Calendar::Call(Guest& guest, uint16_t queue) {
+  Guarded(guest, [&] {
+    if (running_ != nullptr) throw Error("was interrupted while a guest runs");
+  });
+  ++counters_.calls;
+  guest.called_.push_back(queue);
+  guest.request_ = std::min(guest.request_, simulator_->Now());
+  Arm();
+}
+
+// What there is no room for waits for the guest to be let run once more, at the same instant.
+void Calendar::HandOverCalls(Guest& guest) {
+  auto& called = guest.called_;
+  const size_t count = std::min(called.size(), SharedSchedule::kMaxQueues);
+  if (count == 0) return;
+  schedule_->SetCalls(guest.slot(), std::span(called).first(count));
+  called.erase(called.begin(), called.begin() + static_cast<ptrdiff_t>(count));
 }
 
 void Calendar::Interrupt(Guest& guest, int channel, std::span<const std::byte> request) {

@@ -37,7 +37,8 @@ struct CalendarOptions {
 struct CalendarCounters {
   uint64_t runs = 0;        // a guest was let run
   uint64_t messages = 0;    // of time travel, from guests
-  uint64_t interrupts = 0;  // of devices, to guests
+  uint64_t interrupts = 0;  // of devices, to guests, by message
+  uint64_t calls = 0;       // of devices, to guests, with being let run
 };
 
 // Whatever guests do wrong, also dying, throws Error with the guest's name, the virtual time and
@@ -81,6 +82,8 @@ class Calendar {
   void HandleWait(Guest& guest, const TimeTravelMessage& message);
   void HandleUpdate(Guest& guest, const TimeTravelMessage& message);
   void Interrupt(Guest& guest, int channel, std::span<const std::byte> request);
+  void Call(Guest& guest, uint16_t queue);
+  void HandOverCalls(Guest& guest);
 
   void RemoveFolder();
   void AwaitStart(Guest& guest);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,8 +36,8 @@ std::string ErrorOf(const std::function<void()>& action) {
   return "no error";
 }
 
-// Guests with and without the schedule in memory must behave alike.
-class CalendarTest : public testing::TestWithParam<bool> {
+// Guests with and without the schedule and its queues in memory must behave alike.
+class CalendarTest : public testing::TestWithParam<FakeSchedule> {
  protected:
   CalendarTest() {
     options_.uptime = Duration::Milliseconds(10);
@@ -58,8 +59,15 @@ class CalendarTest : public testing::TestWithParam<bool> {
   std::unique_ptr<Calendar> calendar_;  // goes first: guests see that
 };
 
-INSTANTIATE_TEST_SUITE_P(Schedules, CalendarTest, testing::Bool(),
-                         [](const auto& info) { return info.param ? "shared" : "messages"; });
+std::string NameOf(const testing::TestParamInfo<FakeSchedule>& info) {
+  static const std::vector<std::string> names{"messages", "shared", "queues"};
+  return names[static_cast<size_t>(info.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(Schedules, CalendarTest,
+                         testing::Values(FakeSchedule::kMessages, FakeSchedule::kShared,
+                                         FakeSchedule::kSharedQueues),
+                         NameOf);
 
 TEST_P(CalendarTest, BootsUntilTheSimulationStarts) {
   Make([](FakeGuest& guest) {
@@ -234,6 +242,7 @@ struct Hostile {
   const char* error;
   // Longer than any machine is busy, but where the error is that it passes.
   Duration patience = Duration::Seconds(30);
+  FakeSchedule schedule = FakeSchedule::kShared;
 };
 
 class HostileGuest : public testing::TestWithParam<Hostile> {};
@@ -252,7 +261,7 @@ TEST_P(HostileGuest, EndsTheRunWithOneError) {
   EventQueue queue;
   CalendarOptions options;
   options.patience = GetParam().patience;
-  FakeGuest fake(true, GetParam().script);
+  FakeGuest fake(GetParam().schedule, GetParam().script);
   Calendar calendar(queue, options);
   Nic& nic = calendar.AddGuest("guest of the test", fake.Launcher()).AddNic(kMac);
   nic.SetTransmit([&](auto, Nic::Token token) { nic.TransmitDone(token); });
@@ -384,12 +393,68 @@ INSTANTIATE_TEST_SUITE_P(
                               g.device(0).At<uint16_t>(FakeDevice::Descriptors(0) + 12) = 0;
                               g.AwaitEnd();
                             },
-                            "wrong direction"}),
+                            "wrong direction"},
+                    Hostile{"KicksAnothersDevice",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.KickInMemory(16 + NetBackend::kTxQueue);
+                              g.AwaitEnd();
+                            },
+                            "kicked device 1", Duration::Seconds(30), FakeSchedule::kSharedQueues}),
     [](const auto& info) { return info.param.name; });
+
+// More queues at once than the schedule has room for, in both directions.
+TEST(SharedQueues, ManyAtOneInstant) {
+  constexpr size_t kDevices = 60;
+  size_t received = 0;
+  std::vector<uint16_t> calls;
+  EventQueue queue;
+  FakeGuest fake(FakeSchedule::kSharedQueues, [&](FakeGuest& g) {
+    g.Start();
+    g.ConnectDevices(kDevices);
+    for (;;) {
+      g.Wait();
+      for (size_t i = 0; i < kDevices; ++i) {
+        for (const auto& frame : g.device(i).TakeFrames()) {
+          ++received;
+          g.device(i).Send(frame);
+        }
+      }
+      calls = g.calls();
+    }
+  });
+  std::vector<int64_t> sent;
+  {
+    Calendar calendar(queue);
+    Guest& guest = calendar.AddGuest("guest", fake.Launcher());
+    for (size_t i = 0; i < kDevices; ++i) {
+      Nic& nic = guest.AddNic(kMac);
+      nic.SetTransmit([&](auto, Nic::Token token) {
+        sent.push_back(queue.Now().nanoseconds());
+        nic.TransmitDone(token);
+      });
+    }
+    calendar.Boot();
+    for (const int ms : {1, 2}) {
+      queue.Schedule(AtMs(ms), [&] {
+        for (const auto& nic : guest.nics()) EXPECT_TRUE(nic->Deliver(Frame(60, 1)));
+      });
+    }
+    queue.RunUntil(AtMs(3));
+    EXPECT_GT(calendar.counters().calls, kDevices);
+  }
+  EXPECT_EQ(received, 2 * kDevices);
+  EXPECT_EQ(sent.size(), 2 * kDevices);
+  EXPECT_EQ(std::count(sent.begin(), sent.end(), 2'000'000), kDevices);
+  // The first interrupt of a device is a message; the next frame's is in memory.
+  for (size_t i = 0; i < kDevices; ++i) {
+    EXPECT_THAT(calls, testing::Contains(16 * i + NetBackend::kRxQueue));
+  }
+}
 
 TEST(NicTest, FullRingLosesFrames) {
   EventQueue queue;
-  FakeGuest fake(true, [](FakeGuest& g) {
+  FakeGuest fake(FakeSchedule::kShared, [](FakeGuest& g) {
     Ready(g);
     g.AwaitEnd();
   });

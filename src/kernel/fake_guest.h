@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -190,12 +191,21 @@ class FakeDevice {
   uint16_t seen_used_ = 0;
 };
 
+// How a guest and its calendar tell each other the time, and of queues.
+enum class FakeSchedule {
+  kMessages,      // as kernels before 6.12
+  kShared,        // the schedule in memory
+  kSharedQueues,  // and notifications of queues with it, as those with our patch 0005
+};
+
 class FakeGuest {
  public:
   using Script = std::function<void(FakeGuest&)>;
 
-  // `shared`: takes part in the schedule in memory, as kernels since 6.12 do.
-  FakeGuest(bool shared, Script script) : shared_(shared), script_(std::move(script)) {}
+  FakeGuest(FakeSchedule schedule, Script script)
+      : shared_(schedule != FakeSchedule::kMessages),
+        shares_queues_(schedule == FakeSchedule::kSharedQueues),
+        script_(std::move(script)) {}
   FakeGuest(const FakeGuest&) = delete;
   FakeGuest& operator=(const FakeGuest&) = delete;
   ~FakeGuest() {
@@ -223,7 +233,7 @@ class FakeGuest {
     void* mapping = mmap(nullptr, kScheduleSize, PROT_READ | PROT_WRITE, MAP_SHARED,
                          descriptors.at(0).get(), 0);
     schedule_ = static_cast<std::byte*>(mapping);
-    Word<uint32_t>(kClients + kClient * slot_) |= 1;
+    Word<uint32_t>(kClients + kClient * slot_) |= shares_queues_ ? 3 : 1;
   }
   // Connects to device sockets 0 ... count - 1 and sets them up.
   void ConnectDevices(size_t count) {
@@ -231,14 +241,25 @@ class FakeGuest {
       auto socket =
           std::make_shared<UniqueFd>(ConnectTo(endpoints_.folder / endpoints_.devices.at(i)));
       devices_.push_back(std::make_unique<FakeDevice>(
-          [this, socket](VhostRequest request, std::span<const std::byte> payload, bool answer,
-                         int descriptor) {
+          [this, socket, i](VhostRequest request, std::span<const std::byte> payload, bool answer,
+                            int descriptor) -> std::vector<std::byte> {
+            if (shares_queues_ && request == VhostRequest::kVringKick) {
+              KickInMemory(static_cast<uint16_t>(16 * i + NetBackend::kTxQueue));
+              return {};
+            }
             return Carry(socket->get(), request, payload, answer, descriptor);
           }));
       devices_.back()->SetUp();
     }
   }
   FakeDevice& device(size_t index) { return *devices_.at(index); }
+  // Tells of a queue: 16 times its device plus its index.
+  void KickInMemory(uint16_t queue) {
+    uint32_t& count = Word<uint32_t>(kClients + kClient * slot_ + 24);
+    if (count < 24) Word<uint16_t>(kClients + kClient * slot_ + 32 + 2 * count) = queue;
+    ++count;
+    Word<uint64_t>(kFree) = std::min(Word<uint64_t>(kFree), Now() + 1);
+  }
 
   uint64_t Now() { return shared_ ? Word<uint64_t>(kCurrent) : now_; }
   // Advances the clock as a kernel does: without asking where it may, else it waits for its turn.
@@ -284,7 +305,10 @@ class FakeGuest {
       }
       if (entries[0].revents == 0) continue;
       const TimeTravelMessage message = Receive();
-      if (Serve(message)) return now_ = message.time;
+      if (Serve(message)) {
+        TakeCalls();
+        return now_ = message.time;
+      }
     }
   }
   // Sends a message and returns what its answer says.
@@ -301,6 +325,8 @@ class FakeGuest {
     const TimeTravelMessage message{static_cast<uint32_t>(op), sequence_++, time};
     SendRaw(std::as_bytes(std::span(&message, 1)));
   }
+  // The queues it was interrupted for with being let run, so far.
+  const std::vector<uint16_t>& calls() const { return calls_; }
   void SendRaw(std::span<const std::byte> bytes) { SendAll(calendar_.get(), bytes); }
   void Close() { calendar_.reset(); }
   // Sleeps for ever.
@@ -309,6 +335,15 @@ class FakeGuest {
   }
 
  private:
+  void TakeCalls() {
+    if (!shares_queues_) return;
+    uint32_t& count = Word<uint32_t>(kClients + kClient * slot_ + 28);
+    for (uint32_t i = 0; i < count; ++i) {
+      calls_.push_back(Word<uint16_t>(kClients + kClient * slot_ + 80 + 2 * i));
+    }
+    count = 0;
+  }
+
   // struct um_timetravel_schedshm.
   static constexpr size_t kFree = 8, kCurrent = 16, kClients = 4096, kClient = 128;
   static constexpr size_t kScheduleSize = 8192;
@@ -368,6 +403,8 @@ class FakeGuest {
   }
 
   bool shared_;
+  bool shares_queues_;
+  std::vector<uint16_t> calls_;
   Script script_;
   GuestEndpoints endpoints_;
   std::thread thread_;

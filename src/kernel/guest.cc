@@ -30,8 +30,7 @@ Guest::~Guest() = default;
 
 Nic& Guest::AddNic(const wire::MacAddress& mac, bool carrier) {
   if (!listeners_.empty()) throw Error("a network device for a guest that has started");
-  return *nics_.emplace_back(
-      std::make_unique<Nic>(*this, std::to_string(nics_.size()), mac, carrier));
+  return *nics_.emplace_back(std::make_unique<Nic>(*this, nics_.size(), mac, carrier));
 }
 
 void Guest::Launch(const std::filesystem::path& folder) {
@@ -88,6 +87,27 @@ void Guest::Schedule(Instant at, std::function<void()> action) {
 
 void Guest::Interrupt(int channel, std::span<const std::byte> request) {
   calendar_.Interrupt(*this, channel, request);
+}
+
+bool Guest::Call(const Nic& nic, uint32_t queue) {
+  const auto name = SharedSchedule::QueueName(nic.number(), queue);
+  if (!shares_queues_ || !name) return false;
+  calendar_.Call(*this, *name);
+  return true;
+}
+
+void Guest::DrainKicked(const std::optional<std::vector<uint16_t>>& queues) {
+  if (!queues) {
+    for (const auto& nic : nics_) nic->DrainTransmits();
+    return;
+  }
+  for (const uint16_t queue : *queues) {
+    const size_t device = queue / SharedSchedule::kQueuesPerDevice;
+    if (device >= nics_.size())
+      throw Error(fmt::format("kicked device {}, which it has not", device));
+    if (queue % SharedSchedule::kQueuesPerDevice == NetBackend::kTxQueue)
+      nics_[device]->DrainTransmits();
+  }
 }
 
 void Guest::ReceiveTimeTravel() {

@@ -52,6 +52,9 @@ class Guest {
   void Schedule(Instant at, std::function<void()> action);
   // Sends a request that the guest's interrupt handler answers, and waits for that.
   void Interrupt(int channel, std::span<const std::byte> request);
+  // Interrupts it for a queue of a device when it next runs, which is at this instant, without a
+  // message; false where its kernel wants one. A device's first interrupt is always a message.
+  bool Call(const Nic& nic, uint32_t queue);
 
  private:
   friend class Calendar;
@@ -70,6 +73,8 @@ class Guest {
   bool AwaitTimeTravel(Duration patience);
   // And for the answer on `channel`: true when it can be read.
   bool AwaitAnswer(int channel, Duration patience);
+  // Has the interfaces hand over what the guest sent since it last waited.
+  void DrainKicked(const std::optional<std::vector<uint16_t>>& queues);
 
   Calendar& calendar_;
   uint16_t slot_;
@@ -86,9 +91,11 @@ class Guest {
   // The calendar's.
   State state_ = State::kStarting;
   bool mode_known_ = false;
-  bool shared_ = false;          // takes part in the shared schedule
-  bool acknowledged_ = false;    // an answer to kRun, kFreeUntil came
-  uint32_t start_sequence_ = 0;  // of the START to answer
+  bool shared_ = false;           // takes part in the shared schedule
+  bool shares_queues_ = false;    // notifications of queues are in the schedule
+  std::vector<uint16_t> called_;  // queues to interrupt it for
+  bool acknowledged_ = false;     // an answer to kRun, kFreeUntil came
+  uint32_t start_sequence_ = 0;   // of the START to answer
   Instant request_ = Instant::Never();
 };
 

@@ -122,6 +122,8 @@ std::optional<std::vector<std::byte>> NetBackend::Handle(VhostMessage& message) 
     case VhostRequest::kSetVringEnable: {
       const auto state = message.As<VringState>();
       Queue(state.index).SetEnabled(state.value != 0);
+      // New buffers to receive into are looked for when a frame needs one.
+      if (state.index == kRxQueue && Queue(kRxQueue).ready()) Queue(kRxQueue).RefuseKicks();
       break;
     }
     case VhostRequest::kVringKick:

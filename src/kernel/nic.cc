@@ -10,8 +10,12 @@
 
 namespace viaduct::kernel {
 
-Nic::Nic(Guest& guest, std::string name, const wire::MacAddress& mac, bool carrier)
-    : guest_(guest), name_(std::move(name)), mac_(mac), backend_(mac, carrier) {}
+Nic::Nic(Guest& guest, size_t number, const wire::MacAddress& mac, bool carrier)
+    : guest_(guest),
+      number_(number),
+      name_(std::to_string(number)),
+      mac_(mac),
+      backend_(mac, carrier) {}
 
 void Nic::Connect(UniqueFd connection) {
   if (connection_) throw Error("a second connection to network device " + name_);
@@ -96,7 +100,12 @@ void Nic::SetLink(bool up) {
 
 void Nic::Interrupt(uint32_t queue) {
   if (!backend_.WantsInterrupt(queue)) return;
+  if (interrupted_ && guest_.Call(*this, queue)) {
+    ++counters_.interrupts;
+    return;
+  }
   AskGuest(VhostSlaveRequest::kVringCall, queue);
+  interrupted_ = true;
 }
 
 void Nic::AskGuest(VhostSlaveRequest request, uint32_t value) {

@@ -36,7 +36,8 @@ class Nic {
   // lent for the call.
   using Transmit = std::function<void(std::span<const std::byte> frame, Token token)>;
 
-  Nic(Guest& guest, std::string name, const wire::MacAddress& mac, bool carrier);
+  // `number`: of the device on the guest's command line.
+  Nic(Guest& guest, size_t number, const wire::MacAddress& mac, bool carrier);
   Nic(const Nic&) = delete;
   Nic& operator=(const Nic&) = delete;
 
@@ -52,22 +53,25 @@ class Nic {
   // Carrier on or off; the guest is told.
   void SetLink(bool up);
 
+  size_t number() const { return number_; }
   const std::string& name() const { return name_; }  // of its socket
   const wire::MacAddress& mac() const { return mac_; }
   const NicCounters& counters() const { return counters_; }
 
   // For the guest: the guest's connection.
   void Connect(UniqueFd connection);
+  // And that it has kicked its transmit queue at this instant.
+  void DrainTransmits();
 
  private:
   void Receive();
   void Serve(VhostMessage& message);
-  void DrainTransmits();
   void HandNext();
   void Interrupt(uint32_t queue);
   void AskGuest(VhostSlaveRequest request, uint32_t value);
 
   Guest& guest_;
+  size_t number_;
   std::string name_;
   wire::MacAddress mac_;
   NetBackend backend_;
@@ -80,6 +84,7 @@ class Nic {
   VhostAssembler assembler_;
   UniqueFd connection_;
   UniqueFd slave_channel_;
+  bool interrupted_ = false;  // once, by a message
   NicCounters counters_;
 };
 

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -12,9 +13,10 @@
 namespace viaduct::kernel {
 namespace {
 
-constexpr uint32_t kVersion = 2;              // UM_TIMETRAVEL_SCHEDSHM_VERSION
-constexpr uint32_t kCapabilityTimeShare = 1;  // UM_TIMETRAVEL_SCHEDSHM_CAP_TIME_SHARE
-constexpr uint32_t kFlagRequest = 1;          // UM_TIMETRAVEL_SCHEDSHM_FLAGS_REQ_RUN
+constexpr uint32_t kVersion = 2;               // UM_TIMETRAVEL_SCHEDSHM_VERSION
+constexpr uint32_t kCapabilityTimeShare = 1;   // UM_TIMETRAVEL_SCHEDSHM_CAP_TIME_SHARE
+constexpr uint32_t kCapabilityVirtqueues = 2;  // UM_TIMETRAVEL_SCHEDSHM_CAP_VIRTQUEUES, ours
+constexpr uint32_t kFlagRequest = 1;           // UM_TIMETRAVEL_SCHEDSHM_FLAGS_REQ_RUN
 
 template <typename T>
 T Load(const T& field) {
@@ -34,7 +36,10 @@ struct SharedSchedule::Layout {
     uint32_t flags;
     uint64_t request_time;
     uint64_t name;
-    std::array<std::byte, 104> reserved;
+    uint32_t kicks;  // also those that had no room
+    uint32_t calls;
+    std::array<uint16_t, kMaxQueues> kicked;
+    std::array<uint16_t, kMaxQueues> called;
   };
   uint32_t version;
   uint32_t length;
@@ -77,7 +82,7 @@ SharedSchedule::SharedSchedule(uint16_t guests) {
   layout_->version = kVersion;
   layout_->length = static_cast<uint32_t>(length_);
   layout_->max_clients = static_cast<uint16_t>(guests + 1);
-  layout_->clients[0].capabilities = kCapabilityTimeShare;
+  layout_->clients[0].capabilities = kCapabilityTimeShare | kCapabilityVirtqueues;
 }
 
 SharedSchedule::~SharedSchedule() { munmap(layout_, length_); }
@@ -100,6 +105,30 @@ uint64_t SharedSchedule::Request(uint16_t slot) const {
 void SharedSchedule::ClearRequest(uint16_t slot) {
   uint32_t& flags = layout_->clients[slot].flags;
   Store(flags, Load(flags) & ~kFlagRequest);
+}
+
+std::optional<uint16_t> SharedSchedule::QueueName(size_t device, uint32_t queue) {
+  if (device >= kMaxDevices || queue >= kQueuesPerDevice) return std::nullopt;
+  return static_cast<uint16_t>(device * kQueuesPerDevice + queue);
+}
+
+bool SharedSchedule::SharesQueues(uint16_t slot) const {
+  return (Load(layout_->clients[slot].capabilities) & kCapabilityVirtqueues) != 0;
+}
+
+std::optional<std::vector<uint16_t>> SharedSchedule::TakeKicks(uint16_t slot) {
+  Layout::Client& client = layout_->clients[slot];
+  const uint32_t count = Load(client.kicks);
+  if (count == 0) return std::vector<uint16_t>();
+  Store(client.kicks, uint32_t{0});
+  if (count > kMaxQueues) return std::nullopt;
+  return std::vector<uint16_t>(client.kicked.begin(), client.kicked.begin() + count);
+}
+
+void SharedSchedule::SetCalls(uint16_t slot, std::span<const uint16_t> queues) {
+  Layout::Client& client = layout_->clients[slot];
+  std::copy(queues.begin(), queues.end(), client.called.begin());
+  Store(client.calls, static_cast<uint32_t>(queues.size()));
 }
 
 }  // namespace viaduct::kernel

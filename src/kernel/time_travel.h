@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/fd.h"
 
@@ -65,6 +66,20 @@ class SharedSchedule {
   // When the guest wants to run; kNeverWire when it has not asked.
   uint64_t Request(uint16_t slot) const;
   void ClearRequest(uint16_t slot);
+
+  // --- Notifications of virtqueues, which our patch 0005 puts here instead of into messages.
+  static constexpr size_t kMaxQueues = 24;
+  static constexpr uint16_t kQueuesPerDevice = 16;
+  static constexpr size_t kMaxDevices = 4096;
+  // A queue as both sides name it; nothing where its device's number is too large.
+  static std::optional<uint16_t> QueueName(size_t device, uint32_t queue);
+  // Whether this guest does so.
+  bool SharesQueues(uint16_t slot) const;
+  // The queues that a waiting guest kicked since it last waited, each perhaps more than once; what
+  // it wrote there is forgotten. Nothing: they were more than there is room for.
+  std::optional<std::vector<uint16_t>> TakeKicks(uint16_t slot);
+  // Which queues interrupt the guest when it is let run: at most kMaxQueues.
+  void SetCalls(uint16_t slot, std::span<const uint16_t> queues);
 
  private:
   struct Layout;

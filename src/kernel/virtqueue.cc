@@ -22,6 +22,7 @@ static_assert(sizeof(Descriptor) == 16);
 constexpr uint16_t kNext = 1;   // VIRTQ_DESC_F_NEXT
 constexpr uint16_t kWrite = 2;  // VIRTQ_DESC_F_WRITE
 constexpr uint16_t kNoInterrupt = 1;
+constexpr uint16_t kNoNotify = 1;
 // Rings start with two 16-bit words: flags and index.
 constexpr size_t kRingHeader = 4;
 constexpr size_t kUsedElement = 8;
@@ -99,6 +100,10 @@ void Virtqueue::Publish() {
   __atomic_store_n(reinterpret_cast<uint16_t*>(used_.data() + 2), next_used_, __ATOMIC_RELEASE);
   // The driver's wish below must be read after it can see what was published.
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+void Virtqueue::RefuseKicks() {
+  __atomic_store_n(reinterpret_cast<uint16_t*>(used_.data()), kNoNotify, __ATOMIC_RELEASE);
 }
 
 bool Virtqueue::WantsInterrupt() const {

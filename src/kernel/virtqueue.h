@@ -41,6 +41,8 @@ class Virtqueue {
   void Publish();
   // Takes back the last `count` of Take(), as if never taken; none of them may have been staged.
   void PutBack(uint16_t count) { next_available_ = static_cast<uint16_t>(next_available_ - count); }
+  // Tells the driver that nobody wants to know of new buffers (VIRTQ_USED_F_NO_NOTIFY).
+  void RefuseKicks();
   // Whether the driver wants to be interrupted (VIRTQ_AVAIL_F_NO_INTERRUPT is not set).
   bool WantsInterrupt() const;
 

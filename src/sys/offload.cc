@@ -155,4 +155,14 @@ std::vector<std::string> ActiveOffloads(int namespace_fd, const std::string& int
   return Active(ethtool, ethtool.FeatureNames(), which);
 }
 
+void DisableTransmitInterrupts(int namespace_fd, const std::string& interface) {
+  Ethtool ethtool(namespace_fd, interface);
+  ethtool_coalesce coalesce{};
+  coalesce.cmd = ETHTOOL_GCOALESCE;
+  ethtool.Call(&coalesce, "GCOALESCE");
+  coalesce.cmd = ETHTOOL_SCOALESCE;
+  coalesce.tx_max_coalesced_frames = 0;
+  ethtool.Call(&coalesce, "SCOALESCE");
+}
+
 }  // namespace viaduct::sys

@@ -23,4 +23,9 @@ void EnableOffloads(int namespace_fd, const std::string& interface,
 std::vector<std::string> ActiveOffloads(int namespace_fd, const std::string& interface,
                                         Offloads which);
 
+// Has the driver free what it sent when it next sends, instead of in an interrupt, and own sent
+// packets' memory itself (virtio_net's without NAPI, drivers/net/virtio_net.c): for an interface
+// whose queue nobody needs to be limited by. The interface is down.
+void DisableTransmitInterrupts(int namespace_fd, const std::string& interface);
+
 }  // namespace viaduct::sys

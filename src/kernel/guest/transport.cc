@@ -12,6 +12,7 @@
 #include "kernel/agent_protocol.h"
 #include "sys/link.h"
 #include "sys/netns.h"
+#include "sys/offload.h"
 #include "sys/sysctl.h"
 
 namespace viaduct::kernel::guest {
@@ -29,6 +30,8 @@ int SetUpInterface(const std::string& name, size_t mtu) {
   const UniqueFd here = sys::OpenCurrentNamespace();
   sys::WriteSysctls(here.get(), {{"net/ipv6/conf/" + name + "/disable_ipv6", "1"}}, true);
   netlink.SetArp(link.ifindex, false);
+  // Half of what an answer costs would be to say that it is sent.
+  sys::DisableTransmitInterrupts(here.get(), name);
   if (static_cast<size_t>(link.mtu) != mtu) netlink.SetMtu(link.ifindex, static_cast<int>(mtu));
   netlink.SetUp(link.ifindex, true);
   return link.ifindex;
