@@ -29,6 +29,7 @@
 #include "base/fd.h"
 #include "host_network.h"
 #include "sys/netns.h"
+#include "sys/process.h"
 
 namespace {
 
@@ -237,6 +238,9 @@ void RaiseDescriptorLimit() {
 
 void Run(const Options& options) {
   RaiseDescriptorLimit();
+  // As the path engine does: what is late here is not the kernel's doing.
+  viaduct::sys::FavourOwnSession();
+  viaduct::sys::TakeHighestPriority();
   const auto dumbbells = viaduct::bench::BuildHostDumbbells(options.network);
   Traffic traffic(options, dumbbells);
   std::cout << "ready" << std::endl;

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from harness import kernelstack, kernelstack_cost, kernelstack_goodput
 from harness.analysis import Ratio
-from harness.kernelstack_runs import System, _host_run
+from harness.kernelstack_runs import HostRun, System, _host_run
+from harness.plan import make_plan
 from harness.results import Result, Row, read_csv
 
 BUILD = Path(os.environ.get("VIADUCT_BUILD", Path(__file__).resolve().parent.parent / "build"))
@@ -120,3 +123,50 @@ def test_the_page_shows_measured_and_published() -> None:
     assert page.count("<svg") == 3
     assert "0.95 … 1.05" in page
     assert "DCE Cradle and NSC" in page
+
+
+def _canned(system: System, words: Sequence[str]) -> Row:
+    """What ns3-dumbbell might print, a little different from run to run."""
+    run = next((int(word.split("=")[1]) for word in words if word.startswith("--run=")), 1)
+    cost = 2.0 if system.name.startswith("kernel") else 1.0
+    row: Row = {"boot_seconds": 0.1, "run_seconds": cost, "run_user_seconds": cost}
+    row |= {"run_system_seconds": 0.1, "segments": 1000, "frames": 5000, "setup_seconds": 0.1}
+    row |= {"first_frame_seconds": 0.5, "pss_mib": 300.0, "pss_mib_per_node": 0.6, "processes": 3}
+    row |= {"frames_per_second": 20000.0, "hash": run, "mean_goodput_bit_per_s": 3e5 + 1e3 * run}
+    row |= {"goodput_bit_per_s": [5e6, 4e6], "series_bit_per_s": [[5e6, 5e6], [4e6, 4e6]]}
+    return row | ({"kernel": {"qdisc": [{"drops": 7}]}} if "--queue=codel" in words else {})
+
+
+def test_a_quick_run_has_every_ratio_and_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    report = pytest.importorskip("harness.report", reason="needs matplotlib")
+    kernels = [System("kernel_6_12", "Linux 6.12", ()), System("kernel_6_1", "Linux 6.1", ())]
+    for module in (kernelstack_cost, kernelstack_goodput):
+        monkeypatch.setattr(module, "kernel_systems", lambda _session: kernels)
+        monkeypatch.setattr(
+            module, "dumbbells", lambda _session, asked: (_canned(*one) for one in asked)
+        )
+    monkeypatch.setattr(
+        kernelstack_cost,
+        "dumbbell",
+        lambda _session, system, *words, cpu=None: _canned(system, words),
+    )
+    monkeypatch.setattr(
+        kernelstack_goodput,
+        "host_dumbbells",
+        lambda *_words, **_named: HostRun([3.1e5, 3.2e5, 3.3e5], 1.0, 10.0, 0.05),
+    )
+    result = Result("kernelstack", {"kernel": "6.18.44"})
+    kernelstack.measure(None, make_plan("kernelstack", True, None), result)  # type: ignore[arg-type]
+    assert set(result.ratios) == {
+        "goodput_virtual_vs_real",
+        "wall_vs_ns3_native",
+        "frames_per_second",
+        "memory_per_node_MiB",
+        "boot_seconds",
+        "deterministic_runs",
+    }
+    assert result.ratios["deterministic_runs"].holds()
+    assert result.ratios["wall_vs_ns3_native"].value == pytest.approx(2.1 / 1.1)
+    page = report.to_html(result)
+    assert page.count("<svg") == 6
+    assert "the kernel&#x27;s CoDel" in page

@@ -15,6 +15,7 @@ from .kernelstack_runs import (
     kernel_systems,
 )
 from .plan import Plan
+from .process import BenchError
 from .results import Result, Row
 from .session import Session
 
@@ -95,7 +96,11 @@ def _transports(session: Session, plan: Plan, result: Result, kernels: Sequence[
         ("MPTCP, all it can, two paths", ["--rate-app=0", "--transport=mptcp", "--paths=2"]),
     ]
     for label, words in cases:
-        values = _mean_goodputs(session, newest, range(1, count + 1), *words)
+        try:
+            values = _mean_goodputs(session, newest, range(1, count + 1), *words)
+        except BenchError as error:
+            result.notes.append(f"{label} is not measured: {error}")
+            continue
         row = _goodput_row("transports", newest.name, f"{label}: {newest.label}", values)
         row["transport"] = label
         result.rows.append(row)

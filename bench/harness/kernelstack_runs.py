@@ -19,7 +19,10 @@ BUFFERS = {
 }
 # DCE Cradle, section 4. ns3-dumbbell's defaults.
 CRADLE_SPEC = "delay=100ms rate=2Mbit loss=5% queue=100p"
-_LONGEST = 1200.0  # s of wall time, of one run in virtual time
+_LONGEST = 600.0  # s of wall time, of one run in virtual time
+# A round of real time later than this says more of the machine's other work than of kernels.
+_LATEST_WRITE_MS = 200.0  # the round-trip time
+_ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,20 @@ def _await_path(session: Session, path: Child, name: str) -> None:
 def host_dumbbells(
     session: Session, count: int, seconds: float, spec: str, seed: int, *words: str
 ) -> HostRun:
-    """`count` dumbbells of two flows for so long."""
+    """`count` dumbbells of two flows for so long; again if the machine was busy meanwhile."""
+    for _ in range(_ATTEMPTS):
+        seen = _host_round(session, count, seconds, spec, seed, *words)
+        if seen.worst_lateness_ms <= _LATEST_WRITE_MS:
+            return seen
+    raise BenchError(
+        f"real time: an application was {seen.worst_lateness_ms:.0f} ms late in the last of "
+        f"{_ATTEMPTS} rounds; measure while nothing else runs on this machine"
+    )
+
+
+def _host_round(
+    session: Session, count: int, seconds: float, spec: str, seed: int, *words: str
+) -> HostRun:
     with session.scope():
         hub = session.namespace("hub")
         command = [session.program("host-dumbbells"), f"--dumbbells={count}"]
