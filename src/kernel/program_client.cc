@@ -30,6 +30,13 @@ std::vector<std::string> DefaultEnvironment() {
           "LANG=C.UTF-8", "TERM=dumb"};
 }
 
+std::string NodeFolder(const std::string& host_folder) {
+  for (const std::string own : {"/run/", "/proc/", "/sys/", "/dev/"}) {
+    if ((host_folder + "/").rfind(own, 0) == 0) return "/";
+  }
+  return host_folder;
+}
+
 std::string DescribeStatus(int status) {
   if (WIFEXITED(status)) return fmt::format("exit status {}", WEXITSTATUS(status));
   const int signal = WTERMSIG(status);
@@ -66,7 +73,8 @@ uint32_t ProgramClient::Start(const ProgramRequest& request, ProgramEvents event
       request.node,
       (request.input ? agent::kSpawnInput : 0) | (request.terminal ? agent::kSpawnTerminal : 0),
       static_cast<uint32_t>(request.words.size()),
-      static_cast<uint32_t>(request.environment.size())};
+      static_cast<uint32_t>(request.environment.size()),
+      {request.rows, request.columns}};
   const uint32_t program = next_++;
   (*programs_)[program] = std::move(events);
   agent_.Ask(agent::kSpawn, program, {BytesOf(spawn), BytesOf(texts)}, 0,
@@ -87,6 +95,23 @@ void ProgramClient::Write(uint32_t program, std::span<const std::byte> bytes) {
 void ProgramClient::Signal(uint32_t program, int signal) {
   const auto value = static_cast<uint32_t>(signal);
   agent_.Ask(agent::kSignal, program, {BytesOf(value)}, 0, [](const AgentClient::Answer&) {});
+}
+
+void ProgramClient::Resize(uint32_t program, uint16_t rows, uint16_t columns) {
+  const agent::TerminalSize size{rows, columns};
+  agent_.Tell(agent::kResize, program, {BytesOf(size)});
+}
+
+bool ProgramClient::AtPrompt(uint32_t program) {
+  auto is = std::make_shared<bool>(false);
+  const uint32_t request =
+      agent_.Ask(agent::kAtPrompt, program, {}, 0, [is](const AgentClient::Answer& answer) {
+        uint32_t value = 0;
+        if (answer.result.size() != sizeof value) return;
+        std::memcpy(&value, answer.result.data(), sizeof value);
+        *is = value != 0;
+      });
+  return agent_.Await(request) && *is;
 }
 
 }  // namespace viaduct::kernel

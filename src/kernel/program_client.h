@@ -18,8 +18,9 @@ struct ProgramRequest {
   std::vector<std::string> words = {};        // looked up in the environment's PATH
   std::vector<std::string> environment = {};  // NAME=VALUE, all of it
   std::string folder = "/";
-  bool input = false;     // Write() reaches its standard input; else that is empty
-  bool terminal = false;  // it has one, and Write() is what is typed there
+  bool input = false;              // Write() reaches its standard input; else that is empty
+  bool terminal = false;           // it has one, and Write() is what is typed there
+  uint16_t rows = 0, columns = 0;  // of the terminal; 0: unknown
 };
 
 // What a program tells; each at the virtual instant at which it happens.
@@ -33,6 +34,10 @@ struct ProgramEvents {
 // The environment that programs have unless told otherwise: PATH, HOME, LANG, TERM; none of the
 // host's, which would make runs differ.
 std::vector<std::string> DefaultEnvironment();
+
+// Where a node has a folder of the host: under the same name, or / where nodes have files of their
+// own (/run, /proc, /sys, /dev).
+std::string NodeFolder(const std::string& host_folder);
 
 // "exit status 3", "killed by signal 9 (Killed)", of a status of waitpid(2).
 std::string DescribeStatus(int status);
@@ -51,6 +56,11 @@ class ProgramClient {
   void Write(uint32_t program, std::span<const std::byte> bytes);
   // To the program and what it started, unless they left its process group.
   void Signal(uint32_t program, int signal);
+  // A new size of its terminal's window.
+  void Resize(uint32_t program, uint16_t rows, uint16_t columns);
+  // Whether it has a terminal and waits at its own prompt, as a shell does between two commands,
+  // for a line that it edits itself. Asks the guest at once; false also where that needs time.
+  bool AtPrompt(uint32_t program);
   // No more events of it; it goes on.
   void Forget(uint32_t program) { programs_->erase(program); }
 

@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -74,6 +75,21 @@ UniqueFd OpenTerminal(int mounts) {
   return Duplicate(terminal.get());
 }
 
+// The size of a terminal; its program hears of a change (SIGWINCH).
+void SetSize(int terminal, agent::TerminalSize size) {
+  const winsize value{size.rows, size.columns, 0, 0};
+  ioctl(terminal, TIOCSWINSZ, &value);
+}
+
+// Whether a terminal's line is edited by the process of this group in the foreground: what shells
+// do at their prompt, and undo before they start anything.
+bool EditsLine(int terminal, int group) {
+  termios settings{};
+  int foreground = 0;
+  return tcgetattr(terminal, &settings) == 0 && (settings.c_lflag & ICANON) == 0 &&
+         ioctl(terminal, TIOCGPGRP, &foreground) == 0 && foreground == group;
+}
+
 }  // namespace
 
 // All that the child needs, made before fork(2).
@@ -127,6 +143,8 @@ Programs::Programs(Agent& agent, Nodes& nodes) : agent_(agent), nodes_(nodes), b
   agent_.Handle(agent::kSpawn, [this](const Operation& operation) { Spawn(operation); });
   agent_.Handle(agent::kInput, [this](const Operation& operation) { Input(operation); });
   agent_.Handle(agent::kSignal, [this](const Operation& operation) { Signal(operation); });
+  agent_.Handle(agent::kResize, [this](const Operation& operation) { Resize(operation); });
+  agent_.Handle(agent::kAtPrompt, [this](const Operation& operation) { AtPrompt(operation); });
 }
 
 Programs::~Programs() {
@@ -144,10 +162,13 @@ const NodeFilesystem& Programs::FilesystemOf(uint32_t node) {
 }
 
 // The child's ends of the standard descriptors; ours go into the program.
-Programs::ChildEnds Programs::MakeTerminal(const NodeFilesystem& filesystem, Program& program) {
+Programs::ChildEnds Programs::MakeTerminal(const NodeFilesystem& filesystem,
+                                           agent::TerminalSize size, Program& program) {
   const UniqueFd master = OpenTerminal(filesystem.mounts.get());
   constexpr int kFlags = O_RDWR | O_NOCTTY | O_CLOEXEC;
   SystemCall("unlock the terminal", unlockpt(master.get()));
+  if (size.rows > 0) SetSize(master.get(), size);
+  program.terminal = true;
   ChildEnds ends;
   ends.fd[0] = UniqueFd(SystemCall("open the terminal", ioctl(master.get(), TIOCGPTPEER, kFlags)));
   for (int fd : {1, 2}) ends.fd[fd] = Duplicate(ends.fd[0].get());
@@ -180,7 +201,7 @@ void Programs::Spawn(const Operation& operation) {
   Program program;
   {
     const ChildEnds ends = plan.terminal
-                               ? MakeTerminal(filesystem, program)
+                               ? MakeTerminal(filesystem, request.size, program)
                                : MakePipes((request.flags & agent::kSpawnInput) != 0, program);
     for (int fd : {0, 1, 2}) plan.standard[fd] = ends.fd[fd].get();
     program.pid = Start(plan);
@@ -262,6 +283,19 @@ void Programs::Signal(const Operation& operation) {
     SystemCall("kill", kill(-found->second.pid, signal));
   }
   agent_.Done(operation);
+}
+
+void Programs::Resize(const Operation& operation) {
+  const auto found = programs_.find(operation.subject);
+  if (found == programs_.end() || !found->second.terminal || !found->second.input) return;
+  SetSize(found->second.input.get(), operation.As<agent::TerminalSize>());
+}
+
+void Programs::AtPrompt(const Operation& operation) {
+  const auto found = programs_.find(operation.subject);
+  const uint32_t is = found != programs_.end() && found->second.terminal && found->second.input &&
+                      EditsLine(found->second.input.get(), found->second.pid);
+  agent_.Done(operation, BytesOf(is));
 }
 
 void Programs::Reap() {

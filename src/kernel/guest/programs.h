@@ -28,6 +28,7 @@ class Programs {
   struct Program {
     int pid = 0;
     bool exited = false;
+    bool terminal = false;
     UniqueFd input;
     UniqueFd output[2];  // standard output and error; with a terminal the first only
   };
@@ -37,12 +38,15 @@ class Programs {
   };
 
   static Plan ReadPlan(const agent::Spawn& request, std::string_view text);
-  static ChildEnds MakeTerminal(const NodeFilesystem& filesystem, Program& program);
+  static ChildEnds MakeTerminal(const NodeFilesystem& filesystem, agent::TerminalSize size,
+                                Program& program);
   static ChildEnds MakePipes(bool input, Program& program);
   static int Start(Plan& plan);
   void Spawn(const agent::Operation& operation);
   void Input(const agent::Operation& operation);
   void Signal(const agent::Operation& operation);
+  void Resize(const agent::Operation& operation);
+  void AtPrompt(const agent::Operation& operation);
   const NodeFilesystem& FilesystemOf(uint32_t node);
   void WatchOutput(uint32_t number, int which);
   // Reads what is there and posts it; false at the end.
