@@ -28,19 +28,13 @@ namespace ns3
 NS_LOG_COMPONENT_DEFINE("KernelApplication");
 NS_OBJECT_ENSURE_REGISTERED(KernelApplication);
 
-namespace
-{
-
 using viaduct::kernel::AgentClient;
 using viaduct::kernel::ProgramClient;
 
-/**
- * @param agent of a guest
- * @return the one client of programs that it has, shared by the applications of all its nodes
- */
 std::shared_ptr<ProgramClient>
-ClientOf(AgentClient& agent)
+KernelApplication::GetProgramClient(Ptr<Node> node)
 {
+    AgentClient& agent = node->GetObject<KernelSocketStack>()->GetAgent();
     static std::map<AgentClient*, std::weak_ptr<ProgramClient>> clients;
     std::erase_if(clients, [](const auto& entry) { return entry.second.expired(); });
     auto client = clients[&agent].lock();
@@ -51,8 +45,6 @@ ClientOf(AgentClient& agent)
     }
     return client;
 }
-
-} // namespace
 
 TypeId
 KernelApplication::GetTypeId()
@@ -148,30 +140,55 @@ KernelApplication::StartApplication()
     request.folder = m_folder;
     viaduct::kernel::ProgramEvents events;
     events.started = [this](int errorNumber, const std::string& words) {
-        if (errorNumber != 0)
-        {
-            std::ostringstream message;
-            message << "node " << GetNode()->GetId() << " at " << Simulator::Now().As(Time::S)
-                    << ": " << words << "; is the program installed on this machine, and the "
-                    << "folder " << m_folder << " there?";
-            throw viaduct::EnvironmentError(message.str());
-        }
+        OnStarted(errorNumber, words);
     };
     events.output = [this](int descriptor, std::span<const std::byte> bytes) {
         OnOutput(descriptor, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     };
     events.exited = [this](int status) { OnExit(status); };
-    m_client = ClientOf(stack->GetAgent());
+    m_client = GetProgramClient(GetNode());
     m_program = m_client->Start(request, std::move(events));
 }
 
 void
 KernelApplication::StopApplication()
 {
+    Signal(static_cast<int>(m_stopSignal));
+}
+
+void
+KernelApplication::Signal(int signal)
+{
     if (m_client && !m_exited)
     {
-        m_client->Signal(m_program, static_cast<int>(m_stopSignal));
+        m_client->Signal(m_program, signal);
     }
+}
+
+void
+KernelApplication::SetStartFailureCallback(StartFailureCallback failed)
+{
+    m_startFailure = failed;
+}
+
+void
+KernelApplication::OnStarted(int errorNumber, const std::string& words)
+{
+    if (errorNumber == 0)
+    {
+        return;
+    }
+    if (!m_startFailure.IsNull())
+    {
+        m_client.reset();
+        m_startFailure(words);
+        return;
+    }
+    std::ostringstream message;
+    message << "node " << GetNode()->GetId() << " at " << Simulator::Now().As(Time::S) << ": "
+            << words << "; is the program installed on this machine, and the folder " << m_folder
+            << " there?";
+    throw viaduct::EnvironmentError(message.str());
 }
 
 void

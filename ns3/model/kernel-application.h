@@ -6,6 +6,7 @@
 #define VIADUCT_KERNEL_APPLICATION_H
 
 #include "ns3/application.h"
+#include "ns3/callback.h"
 #include "ns3/traced-callback.h"
 
 #include "kernel/program_client.h"
@@ -31,7 +32,8 @@ namespace ns3
  *
  * It starts at the application's start time; at its stop time the program gets the signal
  * StopSignal. It sees this machine's files; what it writes stays on the node and ends with the
- * simulation. A program that cannot be started ends the run with a viaduct::Error that names it.
+ * simulation. A program that cannot be started ends the run with a viaduct::Error that names it,
+ * unless SetStartFailureCallback() was given.
  */
 class KernelApplication : public Application
 {
@@ -45,6 +47,12 @@ class KernelApplication : public Application
     KernelApplication();
     ~KernelApplication() override;
 
+    /**
+     * @param node a node that has a KernelStackHelper's stack
+     * @return what runs programs on the nodes of its guest: there is one a guest
+     */
+    static std::shared_ptr<viaduct::kernel::ProgramClient> GetProgramClient(Ptr<Node> node);
+
     /** @param words the program and its arguments; the program is looked for in the node's PATH */
     void SetCommand(const std::vector<std::string>& words);
     /**
@@ -52,6 +60,22 @@ class KernelApplication : public Application
      * @param value its value
      */
     void SetEnvironment(const std::string& name, const std::string& value);
+
+    /**
+     * Sends it a signal, and all of its process group.
+     * @param signal its number. Lost before the start and after the end
+     */
+    void Signal(int signal);
+
+    /**
+     * Callback signature of a program that cannot be started.
+     * @param [in] reason what was attempted, and why it failed
+     */
+    using StartFailureCallback = Callback<void, const std::string&>;
+    /**
+     * @param failed is told, at the start time, instead of ending the run
+     */
+    void SetStartFailureCallback(StartFailureCallback failed);
 
     /** @return what it has written to its standard output */
     const std::string& GetOutput() const;
@@ -80,6 +104,7 @@ class KernelApplication : public Application
   private:
     void StartApplication() override;
     void StopApplication() override;
+    void OnStarted(int errorNumber, const std::string& words);
     void OnOutput(int descriptor, std::string text);
     void OnExit(int status);
     void WriteFile(const std::string& suffix, const std::string& text) const;
@@ -89,6 +114,8 @@ class KernelApplication : public Application
     std::string m_folder;                   //!< as the attribute says
     std::string m_outputPrefix;             //!< as the attribute says
     uint32_t m_stopSignal;                  //!< as the attribute says
+
+    StartFailureCallback m_startFailure; //!< null: the run ends
 
     std::shared_ptr<viaduct::kernel::ProgramClient> m_client; //!< of the node's guest
     uint32_t m_program{0};                                    //!< its number there

@@ -36,6 +36,8 @@ namespace
 
 const Time LOOK_INTERVAL = MilliSeconds(200);   // at the routes, until they have converged
 const Time COMMAND_INTERVAL = MilliSeconds(50); // at the control channel
+const Time FLOW_GRACE = Seconds(1);             // for what of a flow is under way
+const Time STOP_PATIENCE = Seconds(2);          // for programs to end after SIGTERM
 // Of wall time, between two signs of life of a simulation.
 constexpr viaduct::Duration PROGRESS_INTERVAL = viaduct::Duration::Seconds(2);
 
@@ -119,11 +121,6 @@ Session::Run()
 {
     ChooseSimulator();
     SeedRandom();
-    if (IsSimulate() && !m_scenario.programs.empty())
-    {
-        throw viaduct::UsageError("programs: real programs need a real mode; leave them out in "
-                                  "mode simulate");
-    }
     m_network = std::make_unique<Network>(m_scenario, m_simulated.plain);
     m_reachability = std::make_unique<Reachability>(m_scenario, *m_network);
     if (IsSimulate())
@@ -143,8 +140,13 @@ Session::Run()
     {
         m_control.Send(flow->Result());
     }
+    for (const auto& program : m_programs)
+    {
+        m_control.Send(program->Result());
+    }
     m_control.Send(Report());
     m_flows.clear();
+    m_programs.clear();
     Simulator::Destroy();
 }
 
@@ -275,7 +277,7 @@ Session::WatchCommands()
         Simulator::Stop();
         return;
     }
-    if (!m_flows.empty())
+    if (!m_flows.empty() || !m_programs.empty())
     {
         ShowProgress();
     }
@@ -348,7 +350,90 @@ Session::StartTraffic()
         Simulator::Schedule(NanoSeconds(event.at.nanoseconds()),
                             [this, event]() { m_network->SetLinkUp(event.link, event.up); });
     }
-    Simulator::Stop(NanoSeconds(m_scenario.duration.nanoseconds()));
+    StartPrograms();
+    Simulator::Schedule(NanoSeconds(m_scenario.duration.nanoseconds()), &Session::End, this);
+}
+
+void
+Session::StartPrograms()
+{
+    for (const auto& settings : m_scenario.programs)
+    {
+        m_programs.push_back(std::make_unique<SimulatedProgram>(
+            settings,
+            m_network->GetNode(settings.node),
+            [this, name = settings.name](const std::string& line) {
+                m_control.Send({{"event", "output"}, {"program", name}, {"line", line}});
+            },
+            [this] { EndIfAllPassed(); }));
+    }
+    m_trafficEnd = Simulator::Now();
+    for (const auto& flow : m_scenario.flows)
+    {
+        const Time length = NanoSeconds((flow.start + flow.duration).nanoseconds());
+        m_trafficEnd = std::max(m_trafficEnd, Simulator::Now() + length + FLOW_GRACE);
+    }
+    for (const auto& event : m_scenario.link_events)
+    {
+        m_trafficEnd =
+            std::max(m_trafficEnd, Simulator::Now() + NanoSeconds(event.at.nanoseconds()));
+    }
+    if (!m_programs.empty())
+    {
+        Simulator::Schedule(m_trafficEnd - Simulator::Now(), &Session::EndIfAllPassed, this);
+    }
+}
+
+bool
+Session::AllPassed() const
+{
+    return Simulator::Now() >= m_trafficEnd &&
+           std::all_of(m_programs.begin(), m_programs.end(), [](const auto& program) {
+               return program->HasPassed();
+           });
+}
+
+// As in the real modes: programs that have all ended end the run before its time.
+void
+Session::EndIfAllPassed()
+{
+    if (m_ending)
+    {
+        StopIfProgramsEnded();
+    }
+    else if (AllPassed())
+    {
+        End();
+    }
+}
+
+void
+Session::End()
+{
+    if (std::exchange(m_ending, true))
+    {
+        return;
+    }
+    for (const auto& program : m_programs)
+    {
+        program->End();
+    }
+    StopIfProgramsEnded();
+    if (!m_programs.empty())
+    {
+        Simulator::Stop(STOP_PATIENCE);
+    }
+}
+
+void
+Session::StopIfProgramsEnded()
+{
+    if (std::all_of(m_programs.begin(), m_programs.end(), [](const auto& program) {
+            return program->HasEnded();
+        }))
+    {
+        Simulator::Stop();
+    }
 }
 
 nlohmann::json

@@ -8,6 +8,7 @@
 #include "control-channel.h"
 #include "flows.h"
 #include "network.h"
+#include "programs.h"
 #include "reachability.h"
 #include "simulated-links.h"
 
@@ -40,12 +41,6 @@ class Session
             ControlChannel& control,
             const std::string& captures);
 
-    /**
-     * Runs to the end and sends the report.
-     * @throw viaduct::Error
-     */
-    void Run();
-
   private:
     bool IsSimulate() const;
     void ChooseSimulator() const;
@@ -60,22 +55,30 @@ class Session
     void LookAtRoutes();
     void Converged(const Reachability::Result& result);
     void StartTraffic();
+    void StartPrograms();
+    bool AllPassed() const;
+    void EndIfAllPassed();
+    void End();
+    void StopIfProgramsEnded();
     void ShowProgress();
     nlohmann::json Report() const;
     nlohmann::json Counters() const;
     void AddTiming(nlohmann::json& report) const;
     nlohmann::json Routes() const;
 
-    viaduct::scenario::Scenario m_scenario;              //!< what to run
-    SimulatedLinks m_simulated;                          //!< mode simulate: what links became
-    ControlChannel& m_control;                           //!< events and commands
-    std::string m_captures;                              //!< directory
-    std::map<std::string, uint64_t> m_captured;          //!< frames written, by link
-    std::unique_ptr<Network> m_network;                  //!< the nodes
-    std::unique_ptr<LabHelper> m_lab;                    //!< real modes
-    std::unique_ptr<Reachability> m_reachability;        //!< who reaches whom
-    std::vector<std::unique_ptr<SimulatedFlow>> m_flows; //!< mode simulate
-    viaduct::Instant m_progress;                         //!< when it was last shown, wall clock
+    viaduct::scenario::Scenario m_scenario;                    //!< what to run
+    SimulatedLinks m_simulated;                                //!< mode simulate: what links became
+    ControlChannel& m_control;                                 //!< events and commands
+    std::string m_captures;                                    //!< directory
+    std::map<std::string, uint64_t> m_captured;                //!< frames written, by link
+    std::unique_ptr<Network> m_network;                        //!< the nodes
+    std::unique_ptr<LabHelper> m_lab;                          //!< real modes
+    std::unique_ptr<Reachability> m_reachability;              //!< who reaches whom
+    std::vector<std::unique_ptr<SimulatedFlow>> m_flows;       //!< mode simulate
+    std::vector<std::unique_ptr<SimulatedProgram>> m_programs; //!< mode simulate
+    Time m_trafficEnd;                       //!< the last flow's, the last link event
+    bool m_ending{false};                    //!< what still runs was told to end
+    viaduct::Instant m_progress;             //!< when it was last shown, wall clock
 };
 
 } // namespace sim

@@ -99,7 +99,14 @@ class Run {
     if (engine_) results_["engine"] = engine_->Read();
     engine_.reset();  // the simulator takes the lab down, and the engine with it
     TakeReport(session_->WaitForReport(real_));
-    if (!real_) results_["flows"] = session_->flows();
+    if (!real_) TakeSimulatedTraffic();
+  }
+
+  void TakeSimulatedTraffic() {
+    results_["flows"] = session_->flows();
+    results_["programs"] = session_->programs();
+    for (const std::string& failure : session_->failures()) failures_.push_back(failure);
+    WriteProgramOutputs(session_->program_outputs());
   }
 
   void WatchEngine() {
@@ -131,7 +138,7 @@ class Run {
     results_["programs"] = traffic_->ProgramsJson();
     results_["events"] = traffic_->EventsJson();
     for (const std::string& failure : traffic_->failures()) failures_.push_back(failure);
-    WriteProgramOutputs();
+    WriteProgramOutputs(traffic_->ProgramOutputs());
   }
 
   void ShowTraffic() {
@@ -141,9 +148,9 @@ class Run {
     });
   }
 
-  void WriteProgramOutputs() const {
+  void WriteProgramOutputs(const std::vector<std::pair<std::string, std::string>>& outputs) const {
     if (options_.directory.empty()) return;
-    for (const auto& [name, text] : traffic_->ProgramOutputs()) {
+    for (const auto& [name, text] : outputs) {
       const std::filesystem::path folder = std::filesystem::path(options_.directory) / "programs";
       std::filesystem::create_directories(folder);
       std::ofstream(folder / (FileNameOf(name) + ".txt")) << text;

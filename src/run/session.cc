@@ -1,8 +1,8 @@
 #include "run/session.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/units.h"
@@ -72,9 +72,23 @@ void Session::Handle(const json& message) {
     convergence_.erase("event");
   } else if (event == "flow") {
     flows_.push_back(message.get<FlowResult>());
+  } else if (event == "output") {
+    progress_.Line(fmt::format("{}: {}", message.value("program", ""), message.value("line", "")));
+  } else if (event == "program") {
+    HandleProgram(message);
   } else if (event == "report") {
     report_ = message;
   }
+}
+
+void Session::HandleProgram(const json& message) {
+  const json& program = message.at("program");
+  programs_.push_back(program);
+  program_outputs_.emplace_back(program.at("name").get<std::string>(), message.value("text", ""));
+  const std::string failure = message.value("failure", "");
+  if (failure.empty()) return;
+  failures_.push_back(failure);
+  progress_.Line(failure);
 }
 
 double Session::WaitForLab() {

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "run/loop.h"
 #include "run/progress.h"
@@ -28,13 +31,21 @@ class Session {
   // wait for ever.
   nlohmann::json WaitForReport(bool stop);
 
-  // Results of flows that the simulator carried itself.
+  // Results of flows that the simulator carried itself, and of programs that it ran.
   const nlohmann::json& flows() const { return flows_; }
+  const nlohmann::json& programs() const { return programs_; }
+  // Those programs' whole output: name, text.
+  const std::vector<std::pair<std::string, std::string>>& program_outputs() const {
+    return program_outputs_;
+  }
+  // What of that did not go as the scenario wants.
+  const std::vector<std::string>& failures() const { return failures_; }
   bool lab_built() const { return lab_built_; }
 
  private:
   void Read();
   void Handle(const nlohmann::json& message);
+  void HandleProgram(const nlohmann::json& message);
 
   const scenario::Scenario& scenario_;
   Simulator& simulator_;
@@ -43,7 +54,9 @@ class Session {
   const Instant begin_;
   bool lab_built_ = false;
   nlohmann::json convergence_, report_;  // null until they arrive
-  nlohmann::json flows_ = nlohmann::json::array();
+  nlohmann::json flows_ = nlohmann::json::array(), programs_ = nlohmann::json::array();
+  std::vector<std::pair<std::string, std::string>> program_outputs_;
+  std::vector<std::string> failures_;
 };
 
 }  // namespace viaduct::run

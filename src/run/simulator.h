@@ -19,6 +19,9 @@
 //   {"event":"flow", "name", "kind", "from", "to", "sent", "received", "loss", "rate_bit_per_s",
 //    "rtt_ms":{"min","avg","max"}, "samples":[[T, VALUE],...]}    mode simulate: a flow's result;
 //       loss is 0..1, rtt_ms for ping only, samples (optional) are bit/s per second or RTT in ms
+//   {"event":"output", "program":NAME, "line":TEXT}    mode simulate: a program has written a line
+//   {"event":"program", "program":{...as run/run.h has it}, "text":TEXT, "failure":TEXT}
+//       mode simulate: a program's result, all it has written, what went wrong (may be empty)
 //   {"event":"report", "version":V, "ns3":V, "build":"asserts on", "timing":{"events", "p50_ns",
 //    "p99_ns", "max_ns"}, "loop":{NAME:SECONDS,...}, "counters":{...}, "routes":{NODE:N,...}}
 //       (mode offload also "route_pushes":{"batches","refused","seconds"} and

@@ -28,7 +28,10 @@ constexpr Key kKeys[] = {
      "emulate", "simulate traditional emulate offload"},
     {"stack", Type::kText, "ns3",
      "The nodes' network stack in mode `simulate`: `ns3`, or a real Linux kernel in virtual time, "
-     "`kernel` (the newest that `viaduct kernel list` shows) or `kernel:VERSION`.",
+     "`kernel` (the newest that `viaduct kernel list` shows) or `kernel:VERSION` (or the path of "
+     "an "
+     "executable). Mode `offload` "
+     "takes `kernel` too: there it is the host's.",
      "kernel:6.12"},
 
     {"nodes", Type::kNodeSet, "",
@@ -132,7 +135,8 @@ constexpr Key kKeys[] = {
      "How long (TCP: whole seconds); default: until the end of the run.", "5s"},
     {"traffic", Type::kAlias, "flows", "Another name of `flows`.", ""},
 
-    {"programs", Type::kSections, "", "Programs run in nodes. Not in mode `simulate`.",
+    {"programs", Type::kSections, "",
+     "Programs run in nodes. Mode `simulate`: in nodes whose `stack` is a kernel.",
      "[{node: n0, command: ping -c 3 10.0.0.2}]"},
     {"programs[].node", Type::kNode, "", "Where.", "n0"},
     {"programs[].command", Type::kWords, "",

@@ -35,9 +35,10 @@ std::optional<std::string> ReadStack(const Section& section) {
   const std::string version = text.starts_with("kernel:") ? text.substr(strlen("kernel:")) : "";
   if (version.empty() ||
       version.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz"
-                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ.+~_-") != std::string::npos) {
-    section.Fail("stack",
-                 fmt::format("'{}' is not one of ns3, kernel, kernel:VERSION (6.12)", text));
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ.+~_-/") != std::string::npos) {
+    section.Fail(
+        "stack",
+        fmt::format("'{}' is not one of ns3, kernel, kernel:VERSION (6.12), kernel:FILE", text));
   }
   return version;
 }
@@ -476,10 +477,7 @@ class Loader {
       CheckStacks();
       return;
     }
-    if (const Value* value = file_.Find("programs"); value && !value->items.empty()) {
-      file_.Fail("programs",
-                 "not in mode simulate: it has no real packets; use emulate or offload");
-    }
+    CheckSimulatedPrograms();
     for (const NodeSettings& node : scenario_.nodes) {
       if (!node.physical_interfaces.empty()) {
         Fail(NodePlace(node.name), "interfaces: not in mode simulate");
@@ -487,13 +485,36 @@ class Loader {
     }
   }
 
+  // Mode simulate: programs run on real kernels, not on ns-3's model of a stack.
+  void CheckSimulatedPrograms() const {
+    for (size_t i = 0; i < scenario_.programs.size(); ++i) {
+      const std::string& name = scenario_.programs[i].node;
+      const auto node = std::find_if(scenario_.nodes.begin(), scenario_.nodes.end(),
+                                     [&](const NodeSettings& each) { return each.name == name; });
+      if (node->kernel) continue;
+      Fail(file_.At("programs").items[i],
+           fmt::format("programs[{}].node: {} has ns-3's own stack, which runs no programs in mode "
+                       "simulate; give it stack: kernel, or use emulate or offload",
+                       i, name));
+    }
+  }
+
+  // In mode offload nodes have a real kernel anyway, the host's; nowhere else is there another.
   void CheckStacks() const {
     for (const NodeSettings& node : scenario_.nodes) {
-      if (!node.kernel) continue;
-      Fail(file_.Has("stack") ? file_.At("stack") : NodePlace(node.name),
-           fmt::format("stack: a kernel in virtual time is for mode simulate, not {}, where nodes "
-                       "have the host's own",
-                       ModeName(scenario_.mode)));
+      const bool is_host_kernel =
+          scenario_.mode == Mode::kOffload && node.data_plane != lab::DataPlane::kSimulator;
+      if (!node.kernel || (is_host_kernel && node.kernel->empty())) continue;
+      const std::string why = is_host_kernel
+                                  ? fmt::format(
+                                        "stack: kernel:{0} is for mode simulate; in mode offload "
+                                        "nodes have the host's own (write stack: kernel)",
+                                        *node.kernel)
+                                  : fmt::format(
+                                        "stack: a kernel in virtual time is for mode simulate, not "
+                                        "{}, where ns-3 forwards the packets of node {}",
+                                        ModeName(scenario_.mode), node.name);
+      Fail(file_.Has("stack") ? file_.At("stack") : NodePlace(node.name), why);
     }
   }
 

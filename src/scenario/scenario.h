@@ -32,7 +32,7 @@ struct NodeSettings {
   std::optional<lab::DataPlane> data_plane;
   std::map<std::string, std::string> sysctls;
   // Mode simulate: the version of the real kernel that is this node's network stack ("": the newest
-  // that is built); absent: the stack is ns-3's own.
+  // that is built; with a slash: the file); absent: the stack is ns-3's own.
   std::optional<std::string> kernel;
   // "eth1": an interface of the machine, moved into the node for the time of the run.
   std::vector<std::string> physical_interfaces;

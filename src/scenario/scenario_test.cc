@@ -227,13 +227,20 @@ INSTANTIATE_TEST_SUITE_P(
                 "unterminated"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nmode: simulate\nprograms:\n"
                 "  - {node: n0, command: ls}\n",
-                "f.yaml:5: programs: not in mode simulate"},
+                "f.yaml:5: programs[0].node: n0 has ns-3's own stack, which runs no programs in"},
+        Mistake{"nodes: {a: {stack: kernel}, b: }\nlinks: [{line: all}]\nmode: simulate\n"
+                "programs: [{node: a, command: ls}, {node: b, command: ls}]\n",
+                "f.yaml:4: programs[1].node: b has ns-3's own stack"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nmode: simulate\nstack: linux\n",
                 "f.yaml:4: stack: 'linux' is not one of ns3, kernel, kernel:VERSION"},
         Mistake{"nodes: {a: {stack: 'kernel:'}, b: }\nlinks: [{line: all}]\n",
                 "f.yaml:1: nodes.a.stack: 'kernel:' is not one of"},
-        Mistake{"nodes: 2\nlinks: [{line: all}]\nstack: kernel\n",
-                "f.yaml:3: stack: a kernel in virtual time is for mode simulate, not offload"},
+        Mistake{"nodes: 2\nlinks: [{line: all}]\nstack: kernel:6.1\n",
+                "f.yaml:3: stack: kernel:6.1 is for mode simulate; in mode offload nodes have the"},
+        Mistake{"nodes: 2\nlinks: [{line: all}]\nstack: kernel\nmode: emulate\n",
+                "f.yaml:3: stack: a kernel in virtual time is for mode simulate, not emulate"},
+        Mistake{"nodes: {a: {stack: kernel, data_plane: simulator}, b: }\nlinks: [{line: all}]\n",
+                "f.yaml:1: stack: a kernel in virtual time is for mode simulate, not offload"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nevents:\n  - {at: 1s, link: n0-n2, state: up}\n",
                 "f.yaml:4: events[0].link: there is no link 'n0-n2'; did you mean 'n0-n1'?"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\ncaptures: [n0]\n", "captures: there is no link"},
@@ -296,6 +303,14 @@ TEST(ScenarioTest, StateIsOfNodesThatHaveAKernel) {
   EXPECT_THAT(ErrorOf(text + "state: {interval: 0s}\n"), HasSubstr("must be greater than 0"));
   EXPECT_THAT(ErrorOf("nodes: 2\nlinks: [{line: all}]\nmode: simulate\nstate: {}\n"),
               HasSubstr("f.yaml:4: state: no node has a kernel"));
+}
+
+TEST(ScenarioTest, ProgramsOnKernelNodesAreForSimulateAndOffload) {
+  const std::string text =
+      "stack: kernel\nnodes: 2\nlinks: [{line: all}]\nprograms: [{node: n0, command: ls}]\n";
+  for (const char* mode : {"mode=simulate", "mode=offload"}) {
+    EXPECT_EQ(Parse(text, "f.yaml", {mode}).programs.size(), 1U) << mode;
+  }
 }
 
 TEST(ScenarioTest, HashFollowsTheEffectiveScenarioOnly) {

@@ -1,0 +1,82 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_SIM_PROGRAMS_H
+#define VIADUCT_SIM_PROGRAMS_H
+
+#include "ns3/kernel-application.h"
+#include "ns3/node.h"
+#include "ns3/nstime.h"
+
+#include "scenario/scenario.h"
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace ns3
+{
+namespace sim
+{
+
+/**
+ * A program of mode simulate: runs in virtual time on a node whose stack is a real kernel, and is
+ * judged as in the real modes (src/run/traffic_runner.h).
+ */
+class SimulatedProgram
+{
+  public:
+    /** Is given each line that the program writes, without its end. */
+    using LineHandler = std::function<void(const std::string& line)>;
+
+    /**
+     * Makes the application; it starts `settings.start` from now.
+     * @param settings what was asked for; must outlive this
+     * @param node where
+     * @param line takes what it writes
+     * @param passed called when HasPassed() or HasEnded() may have become true
+     */
+    SimulatedProgram(const viaduct::scenario::Program& settings,
+                     Ptr<Node> node,
+                     LineHandler line,
+                     std::function<void()> passed);
+    SimulatedProgram(const SimulatedProgram&) = delete;
+    SimulatedProgram& operator=(const SimulatedProgram&) = delete;
+    ~SimulatedProgram();
+
+    /** @return whether the run need not wait for it any more */
+    bool HasPassed() const;
+    /** @return whether it has ended, or could not be started */
+    bool HasEnded() const;
+    /** The end of the run: gets SIGTERM if it runs. */
+    void End();
+    /** @return the event to be sent: the member "program" is as src/run/run.h has it */
+    nlohmann::json Result() const;
+
+  private:
+    bool HasStarted() const;
+    void StartFailed(const std::string& reason);
+    void Output(int descriptor, const std::string& text);
+    void Exited(int status);
+    void TimedOut();
+    bool Succeeded() const;
+    std::string Ending() const;
+    std::string Failure() const;
+
+    const viaduct::scenario::Program& m_settings; //!< what was asked for
+    Ptr<KernelApplication> m_application;         //!< runs it
+    LineHandler m_lineHandler;                    //!< takes its lines
+    std::function<void()> m_passed;               //!< told of changes
+    Time m_start;                                 //!< when it starts
+    Time m_exitTime;                              //!< when it ended
+    std::string m_lines[2];                       //!< incomplete, of each descriptor
+    std::string m_trouble;                        //!< why it could not be started
+    bool m_timedOut{false};                       //!< and was killed for that
+    bool m_stopped{false};                        //!< because the run ended
+};
+
+} // namespace sim
+} // namespace ns3
+
+#endif // VIADUCT_SIM_PROGRAMS_H
