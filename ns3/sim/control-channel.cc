@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <utility>
 
 namespace ns3
 {
@@ -83,13 +84,26 @@ ControlChannel::StopRequested()
         {
             const auto command = nlohmann::json::parse(m_received.substr(0, end), nullptr, false);
             m_received.erase(0, end + 1);
-            if (command.is_object() && command.value("command", "") == "stop")
+            if (command.is_object())
             {
-                m_stop = true;
+                m_stop = m_stop || command.value("command", "") == "stop";
+                m_resume = m_resume || command.value("command", "") == "resume";
             }
         }
     }
     return m_stop;
+}
+
+bool
+ControlChannel::TakeResume()
+{
+    return std::exchange(m_resume, false);
+}
+
+int
+ControlChannel::GetFd() const
+{
+    return m_fd;
 }
 
 } // namespace sim

@@ -39,11 +39,16 @@ class ControlChannel
      * @return whether to stop: by command, or because the peer is gone
      */
     bool StopRequested();
+    /** @return whether going on was asked for since the last call; what has come in was read */
+    bool TakeResume();
+    /** @return the descriptor, readable when something has come in; -1: nothing ever does */
+    int GetFd() const;
 
   private:
     int m_fd;               //!< the socket, or -1
     std::string m_received; //!< an incomplete line
     bool m_stop{false};     //!< stop was asked for
+    bool m_resume{false};   //!< going on was asked for
 };
 
 } // namespace sim

@@ -6,6 +6,7 @@
 
 #include "ns3/config.h"
 #include "ns3/global-value.h"
+#include "ns3/kernel-shell.h"
 #include "ns3/kernel-stack-helper.h"
 #include "ns3/path-seed.h"
 #include "ns3/pcap-file-wrapper.h"
@@ -17,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/units.h"
 #include "sys/process.h"
 
 #include <algorithm>
@@ -351,7 +353,85 @@ Session::StartTraffic()
                             [this, event]() { m_network->SetLinkUp(event.link, event.up); });
     }
     StartPrograms();
+    SchedulePauses();
     Simulator::Schedule(NanoSeconds(m_scenario.duration.nanoseconds()), &Session::End, this);
+}
+
+void
+Session::PauseAt(viaduct::Duration at)
+{
+    if (!IsSimulate())
+    {
+        throw viaduct::UsageError(
+            std::string("--pause-at: only mode simulate can be paused, not ") +
+            viaduct::scenario::ModeName(m_scenario.mode));
+    }
+    if (std::none_of(m_scenario.nodes.begin(), m_scenario.nodes.end(), [](const auto& node) {
+            return node.kernel.has_value();
+        }))
+    {
+        throw viaduct::UsageError("--pause-at: no node has a kernel, and shells need one; give "
+                                  "stack: kernel");
+    }
+    if (at >= m_scenario.duration)
+    {
+        throw viaduct::UsageError("--pause-at: " + viaduct::FormatDuration(at) +
+                                  " is not before the run's end (duration: " +
+                                  viaduct::FormatDuration(m_scenario.duration) + ")");
+    }
+    m_pauses.push_back(at);
+}
+
+void
+Session::SchedulePauses()
+{
+    if (m_pauses.empty())
+    {
+        return;
+    }
+    Ptr<KernelShell> shell = KernelShell::Get();
+    shell->SetAttribute("Name", StringValue(m_scenario.name));
+    shell->SetHandlers(
+        [this] { Paused(); },
+        [this] {
+            m_control.Send({{"event", "resumed"}, {"time", Simulator::Now().GetSeconds()}});
+        });
+    shell->Watch(m_control.GetFd(), [this] { ServePaused(); });
+    for (const viaduct::Duration at : m_pauses)
+    {
+        KernelShell::PauseAt(Simulator::Now() + NanoSeconds(at.nanoseconds()));
+    }
+}
+
+void
+Session::Paused()
+{
+    m_control.TakeResume(); // said before there was anything to go on from
+    m_control.Send({{"event", "paused"},
+                    {"time", Simulator::Now().GetSeconds()},
+                    {"nodes", KernelShell::GetNodeNames()}});
+}
+
+void
+Session::ServePaused()
+{
+    if (m_control.StopRequested())
+    {
+        Simulator::Stop();
+        return;
+    }
+    if (!m_control.TakeResume())
+    {
+        return;
+    }
+    try
+    {
+        KernelShell::Get()->Resume();
+    }
+    catch (const viaduct::UsageError& error)
+    {
+        m_control.Send({{"event", "note"}, {"message", error.what()}});
+    }
 }
 
 void

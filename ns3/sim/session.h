@@ -41,6 +41,19 @@ class Session
             ControlChannel& control,
             const std::string& captures);
 
+    /**
+     * Mode simulate: pauses the run for shells on its kernel nodes (KernelShell).
+     * @param at how long after convergence
+     * @throw viaduct::UsageError where there is nothing to pause for
+     */
+    void PauseAt(viaduct::Duration at);
+
+    /**
+     * Runs to the end and sends the report.
+     * @throw viaduct::Error
+     */
+    void Run();
+
   private:
     bool IsSimulate() const;
     void ChooseSimulator() const;
@@ -55,6 +68,9 @@ class Session
     void LookAtRoutes();
     void Converged(const Reachability::Result& result);
     void StartTraffic();
+    void SchedulePauses();
+    void Paused();
+    void ServePaused();
     void StartPrograms();
     bool AllPassed() const;
     void EndIfAllPassed();
@@ -77,6 +93,7 @@ class Session
     std::vector<std::unique_ptr<SimulatedFlow>> m_flows;       //!< mode simulate
     std::vector<std::unique_ptr<SimulatedProgram>> m_programs; //!< mode simulate
     Time m_trafficEnd;                       //!< the last flow's, the last link event
+    std::vector<viaduct::Duration> m_pauses; //!< since convergence
     bool m_ending{false};                    //!< what still runs was told to end
     viaduct::Instant m_progress;             //!< when it was last shown, wall clock
 };

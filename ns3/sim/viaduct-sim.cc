@@ -9,6 +9,7 @@
 #include "session.h"
 
 #include "base/error.h"
+#include "base/time.h"
 #include "base/units.h"
 #include "scenario/scenario.h"
 
@@ -27,11 +28,12 @@ using viaduct::UsageError;
 
 constexpr char USAGE[] =
     "viaduct-sim --scenario FILE [--control FD] [--mode MODE] [--duration TIME] [--captures DIR]\n"
-    "            [--set KEY=VALUE]...\n"
+    "            [--pause-at TIME]... [--set KEY=VALUE]...\n"
     "Runs the protocols of a scenario in ns-3 (`viaduct run` starts it). Without --control, "
     "events\n"
     "go to standard output, one JSON object a line.\n"
     "  MODE  simulate, traditional, emulate or offload\n"
+    "  TIME  after convergence, where mode simulate pauses for viaduct kernel shell\n"
     "  DIR   where mode simulate writes link captures (default NAME-captures)\n"
     "VIADUCT_SIM_LIBRARIES=LIB[:LIB...] loads shared libraries with further ns-3 models.\n"
     "Example: viaduct-sim --scenario examples/olsr-line.yaml --mode simulate\n";
@@ -39,10 +41,11 @@ constexpr char USAGE[] =
 /** The command line. */
 struct Options
 {
-    std::string scenario;                //!< file
-    int control{-1};                     //!< descriptor
-    std::optional<std::string> captures; //!< directory
-    std::vector<std::string> overrides;  //!< of the scenario
+    std::string scenario;                  //!< file
+    int control{-1};                       //!< descriptor
+    std::optional<std::string> captures;   //!< directory
+    std::vector<std::string> overrides;    //!< of the scenario
+    std::vector<viaduct::Duration> pauses; //!< since convergence
 };
 
 Options
@@ -83,6 +86,10 @@ ParseOptions(int argc, char** argv)
         {
             options.captures = value;
         }
+        else if (option == "--pause-at")
+        {
+            options.pauses.push_back(viaduct::ParseDuration(value));
+        }
         else if (option == "--set")
         {
             options.overrides.push_back(value);
@@ -121,6 +128,10 @@ RunScenario(const Options& options, ns3::sim::ControlChannel& control)
     const auto scenario = viaduct::scenario::Load(options.scenario, options.overrides);
     ns3::sim::Session session(
         scenario, control, options.captures.value_or(scenario.name + "-captures"));
+    for (const viaduct::Duration at : options.pauses)
+    {
+        session.PauseAt(at);
+    }
     session.Run();
 }
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "cli/command.h"
+#include "cli/kernel_commands.h"
 #include "kernel/build.h"
 #include "kernel/image.h"
 #include "kernel/tool.h"
@@ -134,13 +135,15 @@ void AddImageList(CLI::App& kernel) {
 
 }  // namespace
 
-void AddKernel(CLI::App& app, Invocation&) {
+void AddKernel(CLI::App& app, Invocation& invocation) {
   CLI::App* command =
       app.add_subcommand("kernel", "real Linux kernels for simulated nodes, in virtual time");
   command->require_subcommand(1);
   command->footer("Example:\n  viaduct kernel build && viaduct kernel list");
   AddBuild(*command);
   AddImageList(*command);
+  AddKernelShell(*command, invocation);
+  AddKernelResume(*command);
 }
 
 }  // namespace viaduct::cli

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/units.h"
 #include "cli/command.h"
 #include "run/loop.h"
 #include "run/report.h"
@@ -37,8 +38,21 @@ constexpr const char* kRunFooter = R"(Examples:
 struct RunCommandOptions {
   ScenarioOptions scenario;
   std::string report, json_file, compare;
+  std::vector<std::string> pauses;
   bool print = false, quiet = false;
 };
+
+std::vector<Duration> PausesOf(const RunCommandOptions& options) {
+  std::vector<Duration> pauses;
+  for (const std::string& text : options.pauses) {
+    try {
+      pauses.push_back(ParseDuration(text));
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("--pause-at: {}", error.what()));
+    }
+  }
+  return pauses;
+}
 
 std::vector<std::string> SplitModes(const std::string& text) {
   std::vector<std::string> modes;
@@ -87,6 +101,7 @@ int RunOne(const RunCommandOptions& options, const Invocation& invocation,
   run::RunOptions run_options;
   run_options.quiet = options.quiet;
   run_options.directory = options.report;
+  run_options.pauses = PausesOf(options);
   run_options.command_line = invocation.words;
   const json results = run::Execute(scenario, run_options);
   return ReportRun(options, results);
@@ -191,6 +206,15 @@ int RunComparison(const RunCommandOptions& options, const Invocation& invocation
   return worst;
 }
 
+// The simulator checks the rest; a lab is not to be built first.
+void CheckPauses(const RunCommandOptions& options, const Scenario& scenario) {
+  if (PausesOf(options).empty()) return;
+  if (!options.compare.empty()) throw UsageError("--pause-at and --compare exclude each other");
+  if (scenario.mode == scenario::Mode::kSimulate) return;
+  throw UsageError(fmt::format("--pause-at: only mode simulate can be paused, not {}",
+                               scenario::ModeName(scenario.mode)));
+}
+
 int RunCommand(const RunCommandOptions& options, const Invocation& invocation) {
   std::vector<Scenario> scenarios;
   if (options.compare.empty()) {
@@ -212,6 +236,7 @@ int RunCommand(const RunCommandOptions& options, const Invocation& invocation) {
   for (const Scenario& scenario : scenarios) {
     if (scenario.mode != scenario::Mode::kSimulate) NeedRoot(invocation);
   }
+  CheckPauses(options, scenarios[0]);
   CheckWritable(options);
   return options.compare.empty() ? RunOne(options, invocation, scenarios[0])
                                  : RunComparison(options, invocation, scenarios);
@@ -229,6 +254,10 @@ void AddRun(CLI::App& app, Invocation& invocation) {
       ->type_name("FILE");
   command->add_option("--compare", options->compare, "run once in each of these modes, one table")
       ->type_name("MODE,...");
+  command
+      ->add_option("--pause-at", options->pauses,
+                   "mode simulate: pause so long after convergence, for viaduct kernel shell")
+      ->type_name("TIME");
   command->add_flag("--print", options->print, "print the scenario with every default, and stop");
   command->add_flag("--quiet", options->quiet, "no progress");
   command->footer(kRunFooter);

@@ -86,8 +86,9 @@ class Run {
     // The broker is forked before signals are blocked: it has its own mind about them.
     if (real_) client_.emplace(broker::Client::ConnectOrSpawn());
     loop_ = std::make_unique<Loop>();
-    simulator_ = std::make_unique<Simulator>(
-        program_, scenario_, real_ ? client_->NewConnection() : UniqueFd(), CaptureDirectory());
+    simulator_ = std::make_unique<Simulator>(program_, scenario_,
+                                             real_ ? client_->NewConnection() : UniqueFd(),
+                                             CaptureDirectory(), options_.pauses);
     session_ = std::make_unique<Session>(scenario_, *simulator_, *loop_, progress_);
     if (real_) {
       results_["setup_seconds"] = session_->WaitForLab();

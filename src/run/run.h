@@ -15,6 +15,8 @@ struct RunOptions {
   // captures, and programs' output is only shown.
   std::string directory;
   std::vector<std::string> command_line;  // for the record
+  // Mode simulate: when the run is paused for shells on kernel nodes, since convergence.
+  std::vector<Duration> pauses = {};
 };
 
 // Runs it and returns the results:

@@ -1,6 +1,8 @@
 #include "run/session.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -49,6 +51,7 @@ Session::Session(const scenario::Scenario& scenario, Simulator& simulator, Loop&
 
 Session::~Session() {
   simulator_.OnOutput({});
+  if (watching_keys_) loop_.Forget(STDIN_FILENO);
   loop_.Forget(simulator_.Fd());
   loop_.Forget(simulator_.OutputFd());
 }
@@ -74,6 +77,13 @@ void Session::Handle(const json& message) {
     flows_.push_back(message.get<FlowResult>());
   } else if (event == "output") {
     progress_.Line(fmt::format("{}: {}", message.value("program", ""), message.value("line", "")));
+  } else if (event == "paused") {
+    Paused(message);
+  } else if (event == "note") {
+    progress_.Line(message.value("message", ""));
+  } else if (event == "resumed") {
+    if (std::exchange(watching_keys_, false)) loop_.Forget(STDIN_FILENO);
+    progress_.Line(fmt::format("resumed at {:.6f} s", message.value("time", 0.0)));
   } else if (event == "program") {
     HandleProgram(message);
   } else if (event == "report") {
@@ -89,6 +99,27 @@ void Session::HandleProgram(const json& message) {
   if (failure.empty()) return;
   failures_.push_back(failure);
   progress_.Line(failure);
+}
+
+void Session::Paused(const json& message) {
+  const auto nodes = message.at("nodes").get<std::vector<std::string>>();
+  progress_.Line(fmt::format("{} is paused at {:.6f} s; in another terminal:", scenario_.name,
+                             message.value("time", 0.0)));
+  progress_.Line(fmt::format("  viaduct kernel shell NODE   a shell on a node ({}{})", nodes[0],
+                             nodes.size() > 1 ? " ... " + nodes.back() : ""));
+  const bool on_terminal = isatty(STDIN_FILENO) == 1 && tcgetpgrp(STDIN_FILENO) == getpgrp();
+  progress_.Line(fmt::format("  viaduct kernel resume       goes on{}",
+                             on_terminal ? "; so does the Enter key here" : ""));
+  if (!on_terminal) return;
+  watching_keys_ = true;
+  loop_.Watch(STDIN_FILENO, [this] {
+    char keys[256];
+    if (read(STDIN_FILENO, keys, sizeof keys) <= 0) {
+      watching_keys_ = false;
+      return loop_.Forget(STDIN_FILENO);
+    }
+    simulator_.Resume();
+  });
 }
 
 double Session::WaitForLab() {

@@ -46,6 +46,7 @@ class Session {
   void Read();
   void Handle(const nlohmann::json& message);
   void HandleProgram(const nlohmann::json& message);
+  void Paused(const nlohmann::json& message);
 
   const scenario::Scenario& scenario_;
   Simulator& simulator_;
@@ -57,6 +58,7 @@ class Session {
   nlohmann::json flows_ = nlohmann::json::array(), programs_ = nlohmann::json::array();
   std::vector<std::pair<std::string, std::string>> program_outputs_;
   std::vector<std::string> failures_;
+  bool watching_keys_ = false;
 };
 
 }  // namespace viaduct::run

@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/units.h"
 #include "run/environment.h"
 
 namespace viaduct::run {
@@ -93,7 +94,8 @@ std::string FindSimulator() {
 }
 
 Simulator::Simulator(const std::string& program, const scenario::Scenario& scenario,
-                     UniqueFd broker, const std::string& captures) {
+                     UniqueFd broker, const std::string& captures,
+                     const std::vector<Duration>& pauses) {
   int pair[2], output_pipe[2];
   SystemCall("socketpair", socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair));
   control_.reset(pair[0]);
@@ -110,6 +112,9 @@ Simulator::Simulator(const std::string& program, const scenario::Scenario& scena
                                         std::to_string(theirs.get()),
                                         "--captures",
                                         captures};
+  for (const Duration at : pauses) {
+    arguments.insert(arguments.end(), {"--pause-at", FormatDuration(at)});
+  }
   std::vector<std::string> variables = EnvironmentWith(broker.get());
   const std::vector<char*> argv = Pointers(arguments), environment = Pointers(variables);
   const pid_t parent = getpid();
@@ -138,11 +143,13 @@ Simulator::~Simulator() {
   }
 }
 
-void Simulator::Stop() {
-  constexpr std::string_view kStop = "{\"command\":\"stop\"}\n";
+void Simulator::Send(std::string_view line) {
   // A simulator that has just ended is found out about when its messages are read.
-  if (send(control_.get(), kStop.data(), kStop.size(), MSG_NOSIGNAL) < 0) return;
+  if (send(control_.get(), line.data(), line.size(), MSG_NOSIGNAL) < 0) return;
 }
+
+void Simulator::Stop() { Send("{\"command\":\"stop\"}\n"); }
+void Simulator::Resume() { Send("{\"command\":\"resume\"}\n"); }
 
 bool Simulator::ReadOutput() {
   std::array<char, 65536> buffer;

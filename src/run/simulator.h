@@ -1,6 +1,6 @@
 // The simulator process as the command sees it, and the protocol between the two.
 //
-//   viaduct-sim --scenario FILE --control FD --captures DIR
+//   viaduct-sim --scenario FILE --control FD --captures DIR [--pause-at TIME]...
 //
 // FILE is the effective scenario (scenario::Print), FD one end of a stream socket pair. In every
 // mode but `simulate`, VIADUCT_BROKER_FD names a broker connection of the simulator's own. Both
@@ -22,6 +22,10 @@
 //   {"event":"output", "program":NAME, "line":TEXT}    mode simulate: a program has written a line
 //   {"event":"program", "program":{...as run/run.h has it}, "text":TEXT, "failure":TEXT}
 //       mode simulate: a program's result, all it has written, what went wrong (may be empty)
+//   {"event":"paused", "time":T, "nodes":[NAME,...]}   mode simulate: until "resume", or viaduct
+//       kernel resume; nodes that viaduct kernel shell opens a shell on
+//   {"event":"note", "message":TEXT}    mode simulate: why it does not go on
+//   {"event":"resumed", "time":T}
 //   {"event":"report", "version":V, "ns3":V, "build":"asserts on", "timing":{"events", "p50_ns",
 //    "p99_ns", "max_ns"}, "loop":{NAME:SECONDS,...}, "counters":{...}, "routes":{NODE:N,...}}
 //       (mode offload also "route_pushes":{"batches","refused","seconds"} and
@@ -31,6 +35,7 @@
 //   {"event":"error", "message":M, "status":S}   instead, before exit with status S (ExitStatus)
 // To the simulator:
 //   {"command":"stop"}
+//   {"command":"resume"}     mode simulate: goes on where it is paused
 #pragma once
 
 #include <deque>
@@ -38,7 +43,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/fd.h"
 #include "base/time.h"
@@ -54,9 +61,9 @@ std::string FindSimulator();
 class Simulator {
  public:
   // Starts it. `broker` (real modes; else empty) is handed over.
-  // `captures`: the directory for mode simulate's captures.
+  // `captures`: the directory for mode simulate's captures. `pauses`: RunOptions'.
   Simulator(const std::string& program, const scenario::Scenario& scenario, UniqueFd broker,
-            const std::string& captures = "");
+            const std::string& captures = "", const std::vector<Duration>& pauses = {});
   Simulator(const Simulator&) = delete;
   Simulator& operator=(const Simulator&) = delete;
   ~Simulator();
@@ -76,10 +83,13 @@ class Simulator {
   bool Ended() const { return ended_; }
   // Asks it to report and end.
   void Stop();
+  // Asks it to go on where it is paused.
+  void Resume();
   int Pid() const { return pid_; }
 
  private:
   [[noreturn]] void ThrowDeath();
+  void Send(std::string_view line);
   std::optional<nlohmann::json> TakeLine();
   int Reap();
 

@@ -475,6 +475,10 @@ class Loader {
   void CheckMode() const {
     if (scenario_.mode != Mode::kSimulate) {
       CheckStacks();
+      if (!scenario_.state.empty()) {
+        file_.Fail("state", fmt::format("the state of kernels is for mode simulate, not {}",
+                                        ModeName(scenario_.mode)));
+      }
       return;
     }
     CheckSimulatedPrograms();
