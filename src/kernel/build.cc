@@ -153,7 +153,10 @@ class Builder {
   std::optional<Image> Stored() const {
     for (Image& image : ListImages()) {
       const std::string name = image.file.parent_path().filename();
-      if (name.size() > key_.size() && name.substr(name.size() - key_.size()) == key_) return image;
+      if (name.size() > key_.size() && name.substr(name.size() - key_.size()) == key_) {
+        MarkAsWanted(image);
+        return image;
+      }
     }
     return std::nullopt;
   }

@@ -99,6 +99,8 @@ Image ReadDescription(const fs::path& folder) {
     json.at("command_line").get_to(image.command_line);
     json.at("hz").get_to(image.hz);
     json.at("absent").get_to(image.absent);
+    std::error_code none;
+    image.built = fs::last_write_time(folder / kDescription, none);
     return image;
   } catch (const nlohmann::json::exception& error) {
     throw Error(fmt::format("{}: {}; remove the folder and build again",
@@ -120,7 +122,8 @@ std::vector<Image> ListImages() {
     }
   }
   std::sort(images.begin(), images.end(), [](const Image& a, const Image& b) {
-    return a.release != b.release ? OlderRelease(b.release, a.release) : a.file < b.file;
+    if (a.release != b.release) return OlderRelease(b.release, a.release);
+    return a.built != b.built ? a.built > b.built : a.file < b.file;
   });
   return images;
 }
@@ -142,6 +145,12 @@ Image FindImage(const std::string& wanted) {
                   "debian:{}, or give the "
                   "path of one",
                   wanted, known, wanted));
+}
+
+void MarkAsWanted(const Image& image) {
+  std::error_code none;
+  fs::last_write_time(image.file.parent_path() / kDescription, fs::file_time_type::clock::now(),
+                      none);
 }
 
 Image ExamineExecutable(const fs::path& file) {

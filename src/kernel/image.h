@@ -13,9 +13,10 @@ struct Image {
   // How guests are scheduled: through shared memory (since 6.12), else by messages only.
   enum class Schedule { kMessages, kShared };
 
-  std::filesystem::path file;  // the executable
-  std::string release;         // "6.12.117"
-  std::string source;          // what it was built from, in words; "" where unknown
+  std::filesystem::path file;             // the executable
+  std::string release;                    // "6.12.117"
+  std::filesystem::file_time_type built;  // or asked for again
+  std::string source;                     // what it was built from, in words; "" where unknown
   Schedule schedule = Schedule::kMessages;
   // What one guest may have at most. An unknown kernel is taken to have what an unpatched one has.
   size_t devices = 52;         // virtual devices, the console not counted
@@ -29,14 +30,18 @@ struct Image {
 // ~/.cache/viaduct.
 std::filesystem::path ImageStore();
 
-// All images of the store (under sudo, of the user's too), newest release first. A folder that
-// holds no complete image is passed over.
+// All images of the store (under sudo, of the user's too), newest release first, and of one release
+// the one built last. A folder that holds no complete image is passed over.
 std::vector<Image> ListImages();
 
-// The image that `wanted` names: "" the newest; "6.12" or "6.12.117" the newest of that release; a
+// The first of the list that `wanted` names: "" any; "6.12" or "6.12.117" one of that release; a
 // word with a slash is the path of an executable, examined as below. Throws EnvironmentError where
 // nothing of the kind was built, UsageError where the file is no kernel for guests.
 Image FindImage(const std::string& wanted);
+
+// From now on it counts as the one built last: somebody asked for a build, and this one is it.
+// Where the store cannot be written, nothing happens.
+void MarkAsWanted(const Image& image);
 
 // Reads what a file is by asking it. Throws UsageError, in one line, when it is missing, not for
 // this machine, no User Mode Linux, or built without time travel or virtual devices.

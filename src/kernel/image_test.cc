@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
@@ -78,6 +79,23 @@ TEST_F(ImageTest, AskedForByReleaseOrNot) {
   EXPECT_EQ(FindImage("").release, "6.12.117");
   EXPECT_EQ(FindImage("6.1").release, "6.1.192");
   EXPECT_EQ(FindImage("6.12.117").release, "6.12.117");
+}
+
+TEST_F(ImageTest, OfOneReleaseTheOneBuiltLast) {
+  const auto built = [&](const std::string& key, int seconds) {
+    Add("6.12.117", key);
+    fs::last_write_time(
+        cache_ / "kernels" / ("6.12.117-" + key) / "image.json",
+        fs::file_time_type::clock::now() - std::chrono::hours(1) + std::chrono::seconds(seconds));
+  };
+  built("a", 1);
+  built("b", 3);
+  built("c", 2);
+  for (const char* wanted : {"", "6.12", "6.12.117"}) {
+    EXPECT_EQ(FindImage(wanted).file, cache_ / "kernels" / "6.12.117-b" / "linux") << wanted;
+  }
+  MarkAsWanted(FindImage(cache_ / "kernels" / "6.12.117-a" / "linux"));
+  EXPECT_EQ(FindImage("").file, cache_ / "kernels" / "6.12.117-a" / "linux");
 }
 
 TEST_F(ImageTest, WhatWasNotBuiltIsSaid) {
