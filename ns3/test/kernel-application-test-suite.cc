@@ -80,7 +80,7 @@ class ProgramTestCase : public TestCase
         }
         catch (const viaduct::Error& error)
         {
-            std::cout << "skipped: " << error.what() << std::endl;
+            std::cout << "SKIPPED " << GetName() << ": " << error.what() << std::endl;
             return;
         }
         RunWithKernel();
