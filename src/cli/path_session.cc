@@ -15,7 +15,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "broker/broker_process.h"
-#include "cli/guardian.h"
 #include "cli/path_interfaces.h"
 #include "cli/path_record.h"
 #include "cli/path_report.h"
@@ -26,6 +25,7 @@
 #include "engine/live_path.h"
 #include "run/loop.h"
 #include "run/progress.h"
+#include "sys/guardian.h"
 #include "sys/link.h"
 #include "sys/netns.h"
 #include "sys/process.h"
@@ -92,8 +92,8 @@ class Session {
     CheckSchedule();
     TakeInterfaces();
     CreatePathRecord(info_);
-    const Guardian guardian([this](int connection) {
-      AwaitEnd(connection);
+    const sys::Guardian guardian([this](int connection) {
+      sys::AwaitEnd(connection);
       RemovePathRecord(info_.name);
       for (TakenInterface& interface : interfaces_) interface.GiveBack();
     });

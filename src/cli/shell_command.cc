@@ -24,7 +24,6 @@
 #include "cli/command.h"
 #include "cli/engine_options.h"
 #include "cli/foreground.h"
-#include "cli/guardian.h"
 #include "cli/path_report.h"
 #include "cli/shell_network.h"
 #include "engine/describe.h"
@@ -32,6 +31,7 @@
 #include "io/ring_port.h"
 #include "path/spec.h"
 #include "run/environment.h"
+#include "sys/guardian.h"
 #include "sys/netns.h"
 #include "sys/packet_socket.h"
 #include "sys/process.h"
@@ -66,7 +66,7 @@ class ShellKeeper {
       }
       EndAll();
     } else {
-      AwaitEnd(connection_);
+      sys::AwaitEnd(connection_);
     }
     network_.Remove();
   }
@@ -220,7 +220,7 @@ int Shell(const ShellOptions& options, const Invocation& invocation) {
                  network.host_address().ToString().c_str(), static_cast<unsigned long long>(seed),
                  network.limits().empty() ? "" : "; ", network.limits().c_str());
   }
-  Guardian guardian([&](int connection) { ShellKeeper(connection, network).Work(program); });
+  sys::Guardian guardian([&](int connection) { ShellKeeper(connection, network).Work(program); });
   network.LeaveRemovalToOthers();
   network.CloseInside();
   sys::AllowHighestPriority();

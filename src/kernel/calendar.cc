@@ -6,10 +6,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <limits>
-#include <system_error>
 #include <utility>
 
 #include "base/error.h"
@@ -27,12 +26,6 @@ Instant JustAfter(Instant at) {
   return at == Instant::Never() ? at : at + Duration::Nanoseconds(1);
 }
 
-std::filesystem::path MakeFolder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "viaduct-kernel-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) throw SystemError("make folder " + pattern, errno);
-  return pattern;
-}
-
 }  // namespace
 
 Calendar::Calendar(Simulator& simulator, const CalendarOptions& options)
@@ -46,16 +39,7 @@ Calendar::Calendar(Simulator& simulator, const CalendarOptions& options)
   boot_queue_.SetWake([this] { Wake(); });
 }
 
-Calendar::~Calendar() {
-  guests_.clear();
-  RemoveFolder();
-}
-
-void Calendar::RemoveFolder() {
-  std::error_code ignored;
-  if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
-  folder_.clear();
-}
+Calendar::~Calendar() { guests_.clear(); }
 
 Guest& Calendar::AddGuest(std::string name, Guest::Launcher launcher) {
   if (schedule_) throw Error("a guest after the start of all guests");
@@ -119,16 +103,16 @@ void Calendar::Fail(const Guest& guest, const std::string& what) {
                          static_cast<double>(now.nanoseconds()) / 1e9, words);
   running_ = nullptr;
   for (const auto& each : guests_) each->process_.Kill();
-  RemoveFolder();
+  folder_.reset();
   throw Error(failure_);
 }
 
 void Calendar::Boot() {
   if (main_simulator_.Now() != start_) throw Error("guests boot at another time than planned");
   schedule_.emplace(static_cast<uint16_t>(guests_.size()));
-  folder_ = MakeFolder();
+  folder_.emplace();
   for (const auto& guest : guests_) {
-    const auto folder = folder_ / std::to_string(guest->slot());
+    const auto folder = folder_->path() / std::to_string(guest->slot());
     std::filesystem::create_directory(folder);
     Guarded(*guest, [&] { guest->Launch(folder); });
   }
@@ -139,7 +123,7 @@ void Calendar::Boot() {
   simulator_ = &main_simulator_;
   armed_ = Instant::Never();
   boot_queue_.MoveTo(main_simulator_);
-  RemoveFolder();
+  folder_.reset();
   Arm();
 }
 

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "kernel/boot_folder.h"
 #include "kernel/event_queue.h"
 #include "kernel/guest.h"
 #include "kernel/simulator.h"
@@ -59,6 +59,9 @@ class Calendar {
   // happens at instants before it.
   void Boot();
 
+  // How long a guest may be silent from now on (CalendarOptions::patience).
+  void SetPatience(Duration patience) { options_.patience = patience; }
+
   // Lets a guest work at the present instant until it waits, without its clock going on. False, and
   // nothing happens, before it has booted. Only in events of the simulator.
   bool Settle(Guest& guest);
@@ -85,7 +88,6 @@ class Calendar {
   void Call(Guest& guest, uint16_t queue);
   void HandOverCalls(Guest& guest);
 
-  void RemoveFolder();
   void AwaitStart(Guest& guest);
   void BootGuest(Guest& guest);
   void Wake();
@@ -112,8 +114,8 @@ class Calendar {
   Instant start_;   // of the simulation, for guests
   Instant origin_;  // the guests' 0
   EventQueue boot_queue_;
-  Simulator* simulator_;  // the one of the two that the guests are in
-  std::filesystem::path folder_;
+  Simulator* simulator_;              // the one of the two that the guests are in
+  std::optional<BootFolder> folder_;  // while guests boot
   std::optional<SharedSchedule> schedule_;
   std::vector<std::unique_ptr<Guest>> guests_;
   Guest* running_ = nullptr;

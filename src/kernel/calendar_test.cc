@@ -241,9 +241,11 @@ struct Hostile {
   FakeGuest::Script script;
   const char* error;
   // Longer than any machine is busy, but where the error is that it passes.
-  Duration patience = Duration::Seconds(30);
+  Duration boot_patience = Duration::Seconds(30);
   FakeSchedule schedule = FakeSchedule::kShared;
+  Duration patience = Duration::Seconds(30);  // after the boot
 };
+constexpr Duration kNone = Duration::Milliseconds(1);
 
 class HostileGuest : public testing::TestWithParam<Hostile> {};
 
@@ -260,13 +262,14 @@ void Raw(FakeGuest& guest, std::initializer_list<uint32_t> words) {
 TEST_P(HostileGuest, EndsTheRunWithOneError) {
   EventQueue queue;
   CalendarOptions options;
-  options.patience = GetParam().patience;
+  options.patience = GetParam().boot_patience;
   FakeGuest fake(GetParam().schedule, GetParam().script);
   Calendar calendar(queue, options);
   Nic& nic = calendar.AddGuest("guest of the test", fake.Launcher()).AddNic(kMac);
   nic.SetTransmit([&](auto, Nic::Token token) { nic.TransmitDone(token); });
   EXPECT_THAT(ErrorOf([&] {
                 calendar.Boot();
+                calendar.SetPatience(GetParam().patience);
                 queue.Schedule(AtMs(1), [&] { nic.Deliver(Frame(60, 1)); });
                 queue.RunUntil(AtMs(10));
               }),
@@ -311,19 +314,21 @@ INSTANTIATE_TEST_SUITE_P(
                             "sent FREE_UNTIL"},
                     Hostile{"Spins",
                             [](FakeGuest& g) {
-                              g.Start();
+                              Ready(g);
+                              g.SleepUntil(2'000'500'000);  // before the frame comes
                               g.Call(TimeTravelOp::kGetTod, 0);
                               g.Call(TimeTravelOp::kGet, 0);
                               for (;;) g.Call(static_cast<TimeTravelOp>(0), 0);
                             },
-                            "spins", Duration::Seconds(2)},
+                            "spins", Duration::Seconds(30), FakeSchedule::kShared, kNone},
                     Hostile{"IgnoresInterrupts",
                             [](FakeGuest& g) {
                               Ready(g);
                               g.Send(TimeTravelOp::kWait, 0);
                               for (;;) g.Call(static_cast<TimeTravelOp>(0), 0);
                             },
-                            "does not answer an interrupt", Duration::Seconds(2)},
+                            "does not answer an interrupt", Duration::Seconds(30),
+                            FakeSchedule::kShared, kNone},
                     Hostile{"QueueWithoutMemory",
                             [](FakeGuest& g) {
                               Ready(g);

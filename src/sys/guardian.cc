@@ -1,25 +1,27 @@
-#include "cli/guardian.h"
+#include "sys/guardian.h"
 
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <exception>
 
 #include "base/error.h"
-#include "broker/connection.h"
 
-namespace viaduct::cli {
+namespace viaduct::sys {
 namespace {
 
-[[noreturn]] void GuardianMain(int connection, const std::function<void(int)>& work) {
+[[noreturn]] void GuardianMain(int connection, const sigset_t& mask,
+                               const std::function<void(int)>& work) {
   setsid();  // Ctrl-C in this terminal is the command's alone
   prctl(PR_SET_NAME, "viaduct-guard");
   for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) {
     signal(signal_number, SIG_IGN);
   }
+  sigprocmask(SIG_SETMASK, &mask, nullptr);
   int status = 0;
   try {
     work(connection);
@@ -32,13 +34,23 @@ namespace {
 }  // namespace
 
 Guardian::Guardian(const std::function<void(int connection)>& work) {
-  auto pair = broker::MakeSocketPair();
-  pid_ = SystemCall("fork a guardian", fork());
+  int ends[2];
+  SystemCall("socketpair", socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends));
+  UniqueFd ours(ends[0]);
+  const UniqueFd theirs(ends[1]);
+  // No signal may reach the guardian before it ignores them.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  pid_ = fork();
   if (pid_ == 0) {
-    pair.first.reset();
-    GuardianMain(pair.second.get(), work);
+    ours.reset();
+    GuardianMain(theirs.get(), before, work);
   }
-  connection_ = std::move(pair.first);
+  const int error = errno;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (pid_ < 0) throw SystemError("fork a guardian", error);
+  connection_ = std::move(ours);
 }
 
 Guardian::~Guardian() {
@@ -55,4 +67,4 @@ void AwaitEnd(int connection) {
   }
 }
 
-}  // namespace viaduct::cli
+}  // namespace viaduct::sys

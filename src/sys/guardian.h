@@ -5,7 +5,7 @@
 
 #include "base/fd.h"
 
-namespace viaduct::cli {
+namespace viaduct::sys {
 
 // Forked while there is one thread; keeps the privileges of that moment. It survives the signals of
 // this process's terminal.
@@ -30,4 +30,4 @@ class Guardian {
 // For `work`: blocks until the other end has closed.
 void AwaitEnd(int connection);
 
-}  // namespace viaduct::cli
+}  // namespace viaduct::sys
