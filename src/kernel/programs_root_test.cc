@@ -183,5 +183,48 @@ TEST_F(ProgramsTest, TerminalIsOne) {
   EXPECT_EQ(told.status, 0);
 }
 
+TEST_F(ProgramsTest, TerminalHasItsSize) {
+  Told told;
+  const uint32_t program = Start(
+      {.words = {"sh", "-c", "stty size; trap 'stty size; exit' WINCH; while :; do sleep 1; done"},
+       .terminal = true,
+       .rows = 31,
+       .columns = 97},
+      &told);
+  queue_.RunUntil(queue_.Now() + Duration::Seconds(3));
+  EXPECT_EQ(told.output, "31 97\r\n");
+  programs_->Resize(program, 50, 132);
+  queue_.RunUntil(queue_.Now() + Duration::Seconds(3));
+  EXPECT_EQ(told.output, "31 97\r\n50 132\r\n");
+}
+
+TEST_F(ProgramsTest, ShellTellsWhetherItIsAtItsPrompt) {
+  Told told;
+  const uint32_t shell = Start({.words = {"bash", "--norc", "-i"}, .terminal = true}, &told);
+  const auto type = [&](std::string_view keys) {
+    programs_->Write(shell, std::as_bytes(std::span(keys)));
+    queue_.RunUntil(queue_.Now() + Duration::Milliseconds(100));
+  };
+  std::vector<bool> at_prompt;
+  const auto look = [&](Duration later) {
+    queue_.Schedule(queue_.Now() + later, [&] { at_prompt.push_back(programs_->AtPrompt(shell)); });
+    queue_.RunUntil(queue_.Now() + later + Duration::Milliseconds(1));
+  };
+  look(Duration::Milliseconds(100));
+  type("sleep 1");
+  look({});
+  type("\r");
+  look({});
+  look(Duration::Seconds(1));
+  type("wait");
+  type("\rsleep 5 & wait\r");
+  look(Duration::Seconds(1));
+  look(Duration::Seconds(5));
+  type("exit 7\r");
+  look({});
+  EXPECT_THAT(at_prompt, testing::ElementsAre(true, true, false, true, false, true, false));
+  EXPECT_EQ(told.status, W_EXITCODE(7, 0)) << told.output;
+}
+
 }  // namespace
 }  // namespace viaduct::kernel
