@@ -195,7 +195,8 @@ json Run(const DumbbellOptions& options, Instant program_start) {
     use_booted = viaduct::bench::MeasureFamily();
     booted = SecondsSince(program_start);
   });
-  ns3::Simulator::Stop(options.start + options.duration);
+  // Behind what else happens at that instant: the last sample of the series.
+  ns3::Simulator::Stop(options.start + options.duration + ns3::NanoSeconds(1));
   ns3::Simulator::Run();
   const double ended = SecondsSince(program_start);
   const auto use = viaduct::bench::MeasureFamily();
