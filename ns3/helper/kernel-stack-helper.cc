@@ -95,6 +95,7 @@ KernelStackHelper::Install(const NodeContainer& nodes)
     {
         return;
     }
+    KernelCalendar::Get()->ExpectNodes(nodes.GetN());
     auto made = MakeGuest();
     const uint32_t guests = GuestsFor(nodes.GetN(), made);
     uint32_t node = 0;

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <sys/resource.h>
@@ -35,6 +36,9 @@ namespace
 constexpr rlim_t FILES_BESIDE = 512;
 constexpr rlim_t FILES_A_GUEST = 16;
 constexpr rlim_t FILES_A_DEVICE = 4;
+
+const Time CARRIERS_OF_NODE = MilliSeconds(40); // of four devices, 100 a second
+constexpr uint32_t NODES_A_GUEST = 512;         // as many as one has that takes 2000 devices
 
 /** The simulation's calendar. */
 Ptr<KernelCalendar>&
@@ -100,11 +104,13 @@ KernelCalendar::GetTypeId()
             .SetParent<Object>()
             .SetGroupName("Viaduct")
             .AddConstructor<KernelCalendar>()
-            .AddAttribute("Uptime",
-                          "How long the kernels have been up when the simulation starts.",
-                          TimeValue(Seconds(2)),
-                          MakeTimeAccessor(&KernelCalendar::m_uptime),
-                          MakeTimeChecker(MilliSeconds(1)))
+            .AddAttribute(
+                "Uptime",
+                "How long the kernels have been up when the simulation starts. Longer where "
+                "more than 50 nodes are installed at once: 40 ms a node, at most 20 s.",
+                TimeValue(Seconds(2)),
+                MakeTimeAccessor(&KernelCalendar::m_uptime),
+                MakeTimeChecker(MilliSeconds(1)))
             .AddAttribute("Patience",
                           "Wall time after which a kernel that neither says anything nor moves its "
                           "clock ends the run with an error.",
@@ -176,6 +182,15 @@ KernelCalendar::Add(Ptr<KernelGuest> guest)
 {
     NS_ABORT_MSG_IF(m_booted, "a kernel is installed on nodes while the simulation runs");
     m_guests.push_back(guest);
+}
+
+void
+KernelCalendar::ExpectNodes(uint32_t nodes)
+{
+    if (!m_calendar)
+    {
+        m_uptime = std::max(m_uptime, CARRIERS_OF_NODE * std::min(nodes, NODES_A_GUEST));
+    }
 }
 
 bool

@@ -79,6 +79,12 @@ class KernelCalendar : public Object
      * @param guest the guest
      */
     void Add(Ptr<KernelGuest> guest);
+    /**
+     * Lengthens Uptime to what devices take to come up, four a node: a kernel takes up the carriers
+     * of 100 a second (MAX_DO_DEV_PER_LOOP of net/core/link_watch.c). Before the first guest.
+     * @param nodes that kernels are installed on at once
+     */
+    void ExpectNodes(uint32_t nodes);
     /** Boots all guests, the first time it is called. */
     void Boot();
     /** @return whether Boot() was called */

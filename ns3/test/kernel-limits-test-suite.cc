@@ -99,7 +99,9 @@ class FewDevicesTest : public KernelTestCase
 class OpenFilesTest : public KernelTestCase
 {
   public:
-    OpenFilesTest() : KernelTestCase("As many open files as the devices need")
+    OpenFilesTest()
+        : KernelTestCase(
+              "318 devices: all are up at the start, with as many open files as they need")
     {
     }
 
@@ -111,13 +113,19 @@ class OpenFilesTest : public KernelTestCase
         const rlimit few{256, before.rlim_max};
         setrlimit(RLIMIT_NOFILE, &few);
         KernelStackHelper stack;
-        MakeLine(100, stack);
-        Simulator::Stop(MilliSeconds(1));
+        MakeLine(160, stack);
+        UdpServerHelper server(7);
+        auto received = server.Install(m_nodes.Get(159)).Get(0)->GetObject<UdpServer>();
+        UdpClientHelper client(m_interfaces.GetAddress(317), 7);
+        client.SetAttribute("MaxPackets", UintegerValue(1));
+        client.Install(m_nodes.Get(158)).Start(MilliSeconds(10));
+        Simulator::Stop(MilliSeconds(100));
         Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(received->GetReceived(), 1, "the last device is up as the first");
         rlimit after{};
         getrlimit(RLIMIT_NOFILE, &after);
         setrlimit(RLIMIT_NOFILE, &before);
-        NS_TEST_EXPECT_MSG_GT(after.rlim_cur, 3 * 198, "three a device");
+        NS_TEST_EXPECT_MSG_GT(after.rlim_cur, 3 * 318, "three a device");
     }
 };
 
