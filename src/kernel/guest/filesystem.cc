@@ -26,10 +26,28 @@ void Mount(const char* type, const std::string& where, const char* options = nul
   SystemCall("mount " + where, mount(type, where.c_str(), type, 0, options));
 }
 
-void MountLayers() {
+void WriteFile(const std::string& path, const std::string& text) {
+  const UniqueFd file(
+      SystemCall("create " + path, open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644)));
+  SystemCall("write " + path, write(file.get(), text.data(), text.size()));
+}
+
+// A node's names are its own: this machine's name servers are not reached from it, and programs
+// that asked them would wait for seconds. Without a server resolv.conf(5) means the node itself.
+void WriteNames(const std::string& folder, const std::string& node) {
+  mkdir(folder.c_str(), 0755);
+  WriteFile(folder + "/resolv.conf", "# no name server\n");
+  WriteFile(folder + "/hostname", node + "\n");
+  WriteFile(folder + "/hosts", fmt::format("127.0.0.1 localhost\n127.0.1.1 {}\n"
+                                           "::1 localhost ip6-localhost ip6-loopback\n",
+                                           node));
+}
+
+void MountLayers(const std::string& node) {
   const std::string base = kWorkshop;
   Mount("tmpfs", base, "mode=755");
   for (const char* folder : {"/upper", "/work", "/root"}) mkdir((base + folder).c_str(), 0755);
+  WriteNames(base + "/upper/etc", node);
   const std::string options = fmt::format("lowerdir=/,upperdir={0}/upper,workdir={0}/work", base);
   Mount("overlay", base + "/root", options.c_str());
 }
@@ -56,7 +74,7 @@ void Build(const std::string& node, int network) {
   SystemCall("unshare", unshare(CLONE_NEWNS | CLONE_NEWUTS));
   SystemCall("make mounts private", mount("", "/", "", MS_REC | MS_PRIVATE, nullptr));
   SystemCall("sethostname", sethostname(node.data(), node.size()));
-  MountLayers();
+  MountLayers(node);
   const std::string root = std::string(kWorkshop) + "/root";
   MountSystem(root);
   EnterRoot(root);
