@@ -4,6 +4,7 @@
 
 #include "kernel-node.h"
 
+#include "kernel-address-clash.h"
 #include "kernel-calendar.h"
 #include "kernel-state.h"
 #include "wire-conversion.h"
@@ -196,6 +197,7 @@ KernelNode::Prepare()
         if (!DynamicCast<LoopbackNetDevice>(device) &&
             (InterfaceOf<Ipv4>(m_node, device) >= 0 || InterfaceOf<Ipv6>(m_node, device) >= 0))
         {
+            CheckAddressClash(m_node, device);
             AddPort(device);
         }
     }

@@ -84,27 +84,33 @@ void Calendar::Schedule(Instant at, std::function<void()> action) {
 
 template <typename Action>
 void Calendar::Guarded(Guest& guest, Action action) {
-  if (!failure_.empty()) throw Error(failure_);
+  if (failure_) throw *failure_;
   try {
     action();
-  } catch (const SystemError& error) {
-    Fail(guest, error.what());
   } catch (const Error& error) {
-    Fail(guest, error.what());
+    Fail(guest, error);
   }
 }
 
-void Calendar::Fail(const Guest& guest, const std::string& what) {
-  if (!failure_.empty()) throw Error(failure_);
-  const Instant now = running_ == &guest && !guest.shared_ ? present_ : simulator_->Now();
-  std::string words = guest.console_.LastLines(kLastWords);
-  if (!words.empty()) words = "; its console ended: " + words;
-  failure_ = fmt::format("kernel {} {}, at {:.9f} s{}", guest.name(), what,
-                         static_cast<double>(now.nanoseconds()) / 1e9, words);
+void Calendar::Fail(const Guest& guest, const Error& error) {
+  if (failure_) throw *failure_;
+  failure_.emplace(Message(guest, error), error.status());
   running_ = nullptr;
   for (const auto& each : guests_) each->process_.Kill();
   folder_.reset();
-  throw Error(failure_);
+  throw *failure_;
+}
+
+// What the user or the machine did wrong needs no time and no console to be understood.
+std::string Calendar::Message(const Guest& guest, const Error& error) const {
+  if (error.status() == ExitStatus::kUsage || error.status() == ExitStatus::kEnvironment) {
+    return fmt::format("kernel {}: {}", guest.name(), error.what());
+  }
+  const Instant now = running_ == &guest && !guest.shared_ ? present_ : simulator_->Now();
+  std::string words = guest.console_.LastLines(kLastWords);
+  if (!words.empty()) words = "; its console ended: " + words;
+  return fmt::format("kernel {} {}, at {:.9f} s{}", guest.name(), error.what(),
+                     static_cast<double>(now.nanoseconds()) / 1e9, words);
 }
 
 void Calendar::Boot() {
@@ -159,7 +165,7 @@ void Calendar::BootGuest(Guest& guest) {
 }
 
 void Calendar::Wake() {
-  if (!failure_.empty()) throw Error(failure_);
+  if (failure_) throw *failure_;
   armed_ = Instant::Never();
   in_wake_ = true;
   const Instant now = simulator_->Now();
@@ -348,7 +354,7 @@ void Calendar::Interrupt(Guest& guest, int channel, std::span<const std::byte> r
     std::array<std::byte, sizeof(VhostHeader) + sizeof(uint64_t)> answer;
     std::vector<UniqueFd> none;
     const size_t length = ReceiveWithDescriptors(channel, answer, none);
-    if (length == 0) throw Error(guest.process_.Fate());
+    if (length == 0) guest.ThrowFate();
     uint64_t refused = 1;
     if (length == answer.size()) {
       std::memcpy(&refused, answer.data() + sizeof(VhostHeader), sizeof refused);

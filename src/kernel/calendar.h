@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/time.h"
 #include "kernel/boot_folder.h"
 #include "kernel/event_queue.h"
@@ -43,7 +44,9 @@ struct CalendarCounters {
 
 // Whatever guests do wrong, also dying, throws Error with the guest's name, the virtual time and
 // the last lines of its console; all guests are killed first, and the calendar does nothing from
-// then on. The simulator outlives the calendar, or drops its events first.
+// then on. What keeps a guest from starting (UsageError, EnvironmentError) keeps its exit status,
+// and is told without time and console. The simulator outlives the calendar, or drops its events
+// first.
 class Calendar {
  public:
   // The guests' part of the simulation starts at the simulator's present instant.
@@ -105,7 +108,8 @@ class Calendar {
   // Runs `action`; what it throws becomes the calendar's one Error.
   template <typename Action>
   void Guarded(Guest& guest, Action action);
-  [[noreturn]] void Fail(const Guest& guest, const std::string& what);
+  [[noreturn]] void Fail(const Guest& guest, const Error& error);
+  std::string Message(const Guest& guest, const Error& error) const;
   uint64_t ToWire(Instant t) const;
   Instant FromWire(uint64_t time) const;
 
@@ -127,7 +131,7 @@ class Calendar {
   uint64_t runs_at_instant_ = 0;
   uint32_t next_sequence_ = 1;
   CalendarCounters counters_;
-  std::string failure_;
+  std::optional<Error> failure_;
 };
 
 }  // namespace viaduct::kernel

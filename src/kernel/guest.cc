@@ -63,7 +63,14 @@ void Guest::AcceptCalendar(const UniqueFd& listener) {
 void Guest::ReadOutput() {
   if (console_.Drain()) return;
   Unwatch(console_.fd());
-  if (!time_travel_) throw Error(process_.Fate() + " before it asked for the time");
+  if (!time_travel_) ThrowFate(" before it asked for the time");
+}
+
+void Guest::ThrowFate(const std::string& when) {
+  console_.Drain();
+  const std::string fate = process_.Fate();
+  if (calendar_.booting()) CheckTracing();
+  throw Error(fate + when);
 }
 
 void Guest::Watch(int fd, std::function<void()> readable) {
@@ -119,10 +126,7 @@ void Guest::ReceiveTimeTravel() {
     if (have > 0 && poll(&entry, 1, 1000) <= 0) throw Error("sent a part of a message");
     const size_t length =
         ReceiveWithDescriptors(time_travel_.get(), std::span(bytes).subspan(have), none);
-    if (length == 0) {
-      console_.Drain();
-      throw Error(process_.Fate());
-    }
+    if (length == 0) ThrowFate();
     have += length;
   }
   const auto message = ParseTimeTravel(bytes);

@@ -64,6 +64,8 @@ class Guest {
   void Launch(const std::filesystem::path& folder);
   void AcceptCalendar(const UniqueFd& listener);
   void ReadOutput();
+  // The process is gone: says how, and why where that is known.
+  [[noreturn]] void ThrowFate(const std::string& when = "");
   // Reads one message of the time-travel socket and has the calendar handle it.
   void ReceiveTimeTravel();
   void Send(TimeTravelOp op, uint32_t sequence, uint64_t time) const;

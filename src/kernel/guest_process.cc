@@ -5,6 +5,9 @@
 #include <poll.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/statvfs.h>
+#include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +24,8 @@
 namespace viaduct::kernel {
 namespace {
 
+constexpr const char* kMemoryFolder = "/dev/shm";
+
 std::vector<char*> Pointers(std::vector<std::string>& words) {
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
@@ -32,7 +37,7 @@ std::vector<char*> Pointers(std::vector<std::string>& words) {
 std::vector<std::string> Environment(const GuestOptions& options) {
   std::vector<std::string> environment{"HOME=/", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"};
   // User Mode Linux makes a file of the guest's memory here.
-  environment.emplace_back("TMPDIR=/dev/shm");
+  environment.push_back(fmt::format("TMPDIR={}", kMemoryFolder));
   if (!options.preload.empty()) {
     environment.push_back("LD_PRELOAD=" + options.preload.string());
     environment.push_back(fmt::format("UML_SEED={}", options.seed));
@@ -80,10 +85,33 @@ std::pair<UniqueFd, UniqueFd> Pipe() {
   return {UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
+// Takes no more than it touches of its memory, but a page that it cannot have kills it.
+void CheckMemory(uint32_t memory_mib) {
+  struct statvfs file_system;
+  SystemCall("statvfs " + std::string(kMemoryFolder), statvfs(kMemoryFolder, &file_system));
+  const uint64_t free_mib = (file_system.f_bavail * file_system.f_frsize) >> 20;
+  if (memory_mib > free_mib) {
+    throw EnvironmentError(fmt::format(
+        "its memory of {} MiB is more than the {} MiB that are free in {}: give it less "
+        "(attribute Memory), or free some (or mount -o remount,size=... {})",
+        memory_mib, free_mib, kMemoryFolder, kMemoryFolder));
+  }
+  struct sysinfo machine;
+  SystemCall("sysinfo", sysinfo(&machine));
+  const uint64_t machine_mib = ((machine.totalram + machine.totalswap) * machine.mem_unit) >> 20;
+  if (memory_mib > machine_mib) {
+    throw EnvironmentError(
+        fmt::format("its memory of {} MiB is more than the {} MiB that this machine has: give it "
+                    "less (attribute Memory)",
+                    memory_mib, machine_mib));
+  }
+}
+
 std::string Describe(int status) {
   if (WIFSIGNALED(status)) {
     const int signal = WTERMSIG(status);
-    return fmt::format("was killed by signal {} ({})", signal, strsignal(signal));
+    const char* reason = signal == SIGBUS ? ", as when /dev/shm, where its memory is, is full" : "";
+    return fmt::format("was killed by signal {} ({}{})", signal, strsignal(signal), reason);
   }
   return fmt::format("exited with status {}", WEXITSTATUS(status));
 }
@@ -134,7 +162,19 @@ std::vector<std::string> CommandLine(const GuestOptions& options, const GuestEnd
   return words;
 }
 
+void CheckTracing() {
+  const pid_t child = SystemCall("fork", fork());
+  if (child == 0) _exit(ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0 ? 0 : errno);
+  int status = 0;
+  if (SystemCall("waitpid", waitpid(child, &status, 0)) != child || status == 0) return;
+  throw EnvironmentError(fmt::format(
+      "it may not trace its processes, as User Mode Linux must (ptrace: {}): allow that (sysctl "
+      "kernel.yama.ptrace_scope=1; a container: --cap-add=SYS_PTRACE or another seccomp profile)",
+      WIFEXITED(status) ? strerror(WEXITSTATUS(status)) : strsignal(WTERMSIG(status))));
+}
+
 GuestProcess::GuestProcess(const GuestOptions& options, const GuestEndpoints& endpoints) {
+  CheckMemory(options.memory_mib);
   std::vector<std::string> words = CommandLine(options, endpoints);
   words.insert(words.begin(), options.image.file.string());
   std::vector<std::string> environment = Environment(options);

@@ -35,12 +35,15 @@ struct GuestEndpoints {
 // they are more or longer than the image takes.
 std::vector<std::string> CommandLine(const GuestOptions& options, const GuestEndpoints& endpoints);
 
+// Throws EnvironmentError where this process may not trace its children, as User Mode Linux must.
+void CheckTracing();
+
 // Runs until destroyed or until the process that started it ends, however that ends.
 class GuestProcess {
  public:
   GuestProcess() = default;
-  // Throws EnvironmentError where the machine forbids what a guest needs, SystemError where it
-  // cannot be started.
+  // Throws UsageError and EnvironmentError where the guest's options or memory are more than its
+  // kernel or the machine has, SystemError where it cannot be started.
   GuestProcess(const GuestOptions& options, const GuestEndpoints& endpoints);
   GuestProcess(GuestProcess&& other) noexcept;
   GuestProcess& operator=(GuestProcess&& other) noexcept;
