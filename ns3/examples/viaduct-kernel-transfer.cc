@@ -4,8 +4,8 @@
 
 /**
  * @file
- * Pairs of nodes with real Linux kernels as their IP stack, a TCP transfer from one to the other of
- * each, in virtual time.
+ * Pairs of nodes with real Linux kernels as their IP stack, a transfer (TCP) from one to the other
+ * of each, in virtual time.
  *
  *   viaduct-kernel-transfer --pairs=1 --rate=100Mbps --delay=10ms --time=10s --kernel=6.12
  *
@@ -37,6 +37,7 @@ struct Arguments
     std::string delay = "10ms";
     Time time = Seconds(10);
     std::string kernel;
+    std::string factory = "ns3::KernelTcpSocketFactory";
     std::string pcap;
 };
 
@@ -49,10 +50,8 @@ MakePair(const Arguments& arguments, const NodeContainer& nodes, Ipv4AddressHelp
     link.SetChannelAttribute("Delay", StringValue(arguments.delay));
     auto interfaces = addresses.Assign(link.Install(nodes));
     addresses.NewNetwork();
-    PacketSinkHelper sink("ns3::KernelTcpSocketFactory",
-                          InetSocketAddress(Ipv4Address::GetAny(), 5201));
-    BulkSendHelper source("ns3::KernelTcpSocketFactory",
-                          InetSocketAddress(interfaces.GetAddress(1), 5201));
+    PacketSinkHelper sink(arguments.factory, InetSocketAddress(Ipv4Address::GetAny(), 5201));
+    BulkSendHelper source(arguments.factory, InetSocketAddress(interfaces.GetAddress(1), 5201));
     source.SetAttribute("SendSize", UintegerValue(65536));
     source.Install(nodes.Get(0));
     return sink.Install(nodes.Get(1)).Get(0)->GetObject<PacketSink>();
@@ -119,6 +118,7 @@ main(int argc, char* argv[])
     line.AddValue("delay", "of the links", arguments.delay);
     line.AddValue("time", "how long, in virtual time", arguments.time);
     line.AddValue("kernel", "which kernel (viaduct kernel list); the newest", arguments.kernel);
+    line.AddValue("factory", "TypeId of the applications' sockets", arguments.factory);
     line.AddValue("pcap", "prefix of capture files", arguments.pcap);
     line.Parse(argc, argv);
     try
