@@ -1,0 +1,215 @@
+"""Real kernels in virtual time: wrong input, machines that forbid what they need, guests that die.
+Each is one clear line and a status, and nothing is left."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import struct
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from kernels import PROGRAMS, assert_nothing_left, need, one_error, sockets_and_folders
+from labs import VIADUCT, Done, Running, descendants, environment, execute, wait_until
+
+SCENARIO = """
+name: kernelfailure
+mode: simulate
+stack: kernel
+duration: 1000s
+nodes: 2
+links: [{line: all}]
+flows: [{type: ping, from: n0, to: n1, interval: 10ms, duration: 999s}]
+"""
+
+
+@pytest.fixture(autouse=True)
+def leaves_nothing_of_guests() -> Iterator[None]:
+    """Fails a test that leaves a process, a folder, memory of a guest."""
+    need()
+    before = sockets_and_folders()
+    yield
+    assert_nothing_left(before)
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    """A file of two nodes that ping each other for long."""
+    file = tmp_path / "kernelfailure.yaml"
+    file.write_text(SCENARIO)
+    return file
+
+
+def run_with(prepare: Callable[[], None], *command: str | Path) -> Done:
+    """Runs a program that has been prepared so before it was started."""
+    process = subprocess.run(
+        list(map(str, command)),
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        timeout=60,
+        env=environment(),
+        check=False,
+        preexec_fn=prepare,
+    )
+    return Done(process.returncode, process.stdout, process.stderr)
+
+
+def forbid_ptrace() -> None:
+    """A seccomp filter as containers have one: ptrace(2) fails with EPERM (linux/filter.h)."""
+    load_number, jump_if_equal, answer = 0x20, 0x15, 0x06
+    ptrace, allow, refuse = 101, 0x7FFF0000, 0x00050000 | 1
+    program = b"".join(
+        struct.pack("HBBI", *instruction)
+        for instruction in (
+            (load_number, 0, 0, 0),
+            (jump_if_equal, 0, 1, ptrace),
+            (answer, 0, 0, refuse),
+            (answer, 0, 0, allow),
+        )
+    )
+    code = ctypes.create_string_buffer(program)
+    library = ctypes.CDLL(None, use_errno=True)
+    pointer = struct.pack("HxxxxxxQ", 4, ctypes.addressof(code))
+    no_new_privileges, set_seccomp, filter_mode = 38, 22, 2
+    if library.prctl(no_new_privileges, 1, 0, 0, 0) or library.prctl(
+        set_seccomp, filter_mode, ctypes.create_string_buffer(pointer), 0, 0
+    ):
+        raise OSError(ctypes.get_errno(), "seccomp")
+
+
+def test_wrong_kernels_are_named(tmp_path: Path) -> None:
+    text = tmp_path / "text"
+    text.write_text("not a kernel\n")
+    arm = tmp_path / "arm"
+    header = bytearray(64)
+    header[:6] = b"\x7fELF\x02\x01"
+    header[18] = 183  # EM_AARCH64
+    arm.write_bytes(header)
+    for kernel, said in (
+        ("/no/such/linux", "no such file"),
+        (str(tmp_path), "not an executable"),
+        (str(text), "not an executable"),
+        (str(arm), "not built for x86-64"),
+        ("/bin/true", "not a User Mode Linux kernel"),
+    ):
+        line = one_error(execute([str(PROGRAMS), f"--kernel={kernel}"]), 2)
+        assert kernel in line and said in line
+
+
+def test_kernel_without_time_travel_is_named(tmp_path: Path) -> None:
+    kernel = tmp_path / "linux"
+    # User Mode Linux answers these without booting.
+    source = '#include <stdio.h>\nint main(int n, char** a) { puts(a[1][2] == 118 ? "6.12.0" : '
+    source += '"CONFIG_UML=y\\nCONFIG_VIRTIO_UML=y"); return n < 2; }'
+    (tmp_path / "linux.c").write_text(source)
+    execute(["cc", "-o", str(kernel), str(tmp_path / "linux.c")]).expect()
+    line = one_error(execute([str(PROGRAMS), f"--kernel={kernel}"]), 2)
+    assert "built without CONFIG_UML_TIME_TRAVEL_SUPPORT" in line
+    assert "viaduct kernel build" in line
+
+
+def test_forbidden_ptrace_is_named(scenario: Path) -> None:
+    line = one_error(run_with(forbid_ptrace, VIADUCT, "run", scenario), 3)
+    assert "kernel guest 0 (n0, n1)" in line
+    assert "ptrace: Operation not permitted" in line and "yama" in line
+
+
+def test_memory_that_is_not_there_is_named(scenario: Path) -> None:
+    line = one_error(execute([str(PROGRAMS), "--memory=65536"]), 3)
+    assert "guest 0 (n0, n1)" in line and "65536 MiB" in line and "/dev/shm" in line
+    small = "mount -t tmpfs -o size=16m none /dev/shm && exec "
+    unshare = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
+    line = one_error(execute([*unshare, f"{small}{VIADUCT} run {scenario}"]), 3)
+    assert "16 MiB that are free in /dev/shm" in line
+
+
+def guest_of(pid: int) -> int:
+    """The process that is a guest's kernel, below the command."""
+
+    def find() -> int | None:
+        for child in descendants(pid):
+            try:
+                words = Path(f"/proc/{child}/cmdline").read_bytes()
+            except OSError:
+                continue
+            if b"time-travel=ext" in words:
+                return child
+        return None
+
+    return int(wait_until(find, 20, "a guest is started"))
+
+
+def failure_of_guest(scenario: Path, what: int) -> str:
+    """The error line of a run whose guest gets a signal after it has booted."""
+    command = Running("run", scenario)
+    try:
+        guest = guest_of(command.pid)
+        # Its folder is removed when all guests have booted.
+        wait_until(lambda: not list_of_folders(guest), 20, "the guest has booted")
+        os.kill(guest, what)
+        assert command.wait() == 1, command.text
+    finally:
+        command.stop()
+    lines = [line for line in command.text.splitlines() if "kernel guest" in line]
+    assert len(lines) == 1, command.text
+    return lines[0]
+
+
+def list_of_folders(guest: int) -> list[str]:
+    """Where the guest was started, while that is there."""
+    folder = str(Path(f"/proc/{guest}/cwd").readlink())
+    return [] if folder.endswith(" (deleted)") else [folder]
+
+
+def test_killed_guest_ends_the_run(scenario: Path) -> None:
+    line = failure_of_guest(scenario, signal.SIGKILL)
+    assert "kernel guest 0 (n0, n1) was killed by signal 9 (Killed), at " in line
+
+
+def test_stopped_guest_ends_the_run(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NS_ATTRIBUTE_DEFAULT", "ns3::KernelCalendar::Patience=500ms")
+    line = failure_of_guest(scenario, signal.SIGSTOP)
+    assert "kernel guest 0 (n0, n1) " in line and ", at " in line
+
+
+def fails_on_node(command: str, patience: str = "30s") -> str:
+    """The error of a simulation in which node 1 runs this at 1 s."""
+    environment_of = {
+        **environment(),
+        "NS_ATTRIBUTE_DEFAULT": f"ns3::KernelCalendar::Patience={patience}",
+    }
+    ended = subprocess.run(
+        [PROGRAMS, f"1@1s {command}"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment_of,
+        check=False,
+    )
+    return one_error(Done(ended.returncode, ended.stdout, ended.stderr), 1)
+
+
+def test_guest_that_spins_ends_the_run() -> None:
+    line = fails_on_node("while :; do :; done", patience="500ms")
+    assert "kernel guest 0 (n0, n1) " in line and "something in it spins, at 1.0" in line
+
+
+def test_guest_that_panics_ends_the_run_with_its_last_words() -> None:
+    line = fails_on_node("echo 2 >/proc/sys/vm/panic_on_oom; tail /dev/zero")
+    assert "kernel guest 0 (n0, n1) " in line and ", at 1.0" in line
+    assert "its console ended: " in line and "out of memory" in line.lower()
+
+
+def test_guest_that_goes_off_ends_the_run() -> None:
+    off = "/usr/bin/python3 -c 'import ctypes; ctypes.CDLL(None).reboot(0x4321FEDC)'"
+    line = fails_on_node(off)
+    assert "kernel guest 0 (n0, n1) was killed by signal 6 (Aborted), at 1.0" in line
+
+
+def test_guest_whose_init_ends_does_not_start() -> None:
+    ended = execute([str(PROGRAMS), "--boot=init=/bin/false"])
+    assert "Attempted to kill init" in one_error(ended, 1)
