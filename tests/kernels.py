@@ -54,17 +54,10 @@ def run_programs(
     }
 
 
-def sockets_and_folders() -> set[str]:
-    """What guests may leave in the folders for temporary files."""
-    return {str(path) for path in Path("/tmp").glob("viaduct-kernel-*")} | {
-        str(path) for path in Path("/dev/shm").glob("vm_file-*")
-    }
-
-
-def assert_nothing_left(before: set[str]) -> None:
-    """No process of the test, no folder, no memory of a guest."""
+def assert_nothing_left(folder: Path) -> None:
+    """No process of this session, nothing of guests in this folder for temporary files."""
     wait_until(lambda: not marked_processes(), 5, f"processes end: {marked_processes()}")
-    assert sockets_and_folders() <= before
+    assert not list(folder.glob("viaduct-kernel-*"))
 
 
 def one_error(done: Done, status: int) -> str:

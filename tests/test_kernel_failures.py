@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from kernels import PROGRAMS, assert_nothing_left, need, one_error, sockets_and_folders
+from kernels import PROGRAMS, assert_nothing_left, need, one_error
 from labs import VIADUCT, Done, Running, descendants, environment, execute, wait_until
 
 SCENARIO = """
@@ -27,12 +27,12 @@ flows: [{type: ping, from: n0, to: n1, interval: 10ms, duration: 999s}]
 
 
 @pytest.fixture(autouse=True)
-def leaves_nothing_of_guests() -> Iterator[None]:
-    """Fails a test that leaves a process, a folder, memory of a guest."""
+def leaves_nothing_of_guests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Fails a test that leaves a process or what guests make in the folder of temporary files."""
     need()
-    before = sockets_and_folders()
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     yield
-    assert_nothing_left(before)
+    assert_nothing_left(tmp_path)
 
 
 @pytest.fixture
