@@ -5,6 +5,7 @@
 #include "kernel-device-bridge.h"
 
 #include "ns3/mac48-address.h"
+#include "ns3/queue-item.h"
 #include "ns3/simulator.h"
 
 #include "wire/bytes.h"
@@ -58,6 +59,34 @@ GroupOrOwn(Ptr<const Packet> packet, uint16_t protocol, Mac48Address own)
     return own;
 }
 
+/** What a device with several queues looks at to choose one of them. */
+class FrameItem : public QueueItem
+{
+  public:
+    /**
+     * @param packet a frame's payload
+     * @param protocol its EtherType
+     */
+    FrameItem(Ptr<Packet> packet, uint16_t protocol) : QueueItem(packet), m_protocol(protocol)
+    {
+    }
+
+    bool GetUint8Value(Uint8Values field, uint8_t& value) const override
+    {
+        uint8_t start[2];
+        if (field != IP_DSFIELD || (m_protocol != IPV4 && m_protocol != IPV6) ||
+            GetPacket()->CopyData(start, sizeof start) < sizeof start)
+        {
+            return false;
+        }
+        value = m_protocol == IPV4 ? start[1] : static_cast<uint8_t>(start[0] << 4 | start[1] >> 4);
+        return true;
+    }
+
+  private:
+    uint16_t m_protocol; //!< EtherType
+};
+
 } // namespace
 
 TypeId
@@ -76,6 +105,7 @@ KernelDeviceBridge::DoDispose()
     m_waiting.clear();
     m_pcap.reset();
     m_mtuChanged = nullptr;
+    m_queues = nullptr;
     m_device = nullptr;
     m_nic = nullptr;
     Object::DoDispose();
@@ -106,6 +136,11 @@ KernelDeviceBridge::Connect(Ptr<NetDevice> device, Nic& nic)
     {
         device->TraceConnectWithoutContext("PhyTxDrop",
                                            MakeCallback(&KernelDeviceBridge::Ended, this));
+    }
+    else
+    {
+        // The traffic control layer, which is not used on this node, would take it when it starts.
+        Simulator::ScheduleNow(&KernelDeviceBridge::ConnectQueues, this);
     }
     device->AddLinkChangeCallback(MakeCallback(&KernelDeviceBridge::LinkChanged, this));
     LinkChanged();
@@ -146,6 +181,14 @@ KernelDeviceBridge::GetNic() const
     return *m_nic;
 }
 
+Mac48Address
+KernelDeviceBridge::OwnAddress() const
+{
+    Mac48Address own;
+    own.CopyFrom(m_nic->mac().bytes.data());
+    return own;
+}
+
 void
 KernelDeviceBridge::Capture(std::span<const std::byte> frame)
 {
@@ -179,24 +222,74 @@ KernelDeviceBridge::Transmit(std::span<const std::byte> frame, Token token)
                     ReadMac(frame),
                     viaduct::wire::Load16(&frame[12]),
                     token};
-    if (!m_tellsEnd)
+    if (m_tellsEnd)
+    {
+        m_waiting.push_back(std::move(waiting));
+        SendNext();
+    }
+    else if (m_queues)
+    {
+        waiting.queue = ChooseQueue(waiting);
+        m_waiting.push_back(std::move(waiting));
+        SendWhereRoom();
+    }
+    else
     {
         Send(waiting);
         m_nic->TransmitDone(token);
-        return;
     }
-    m_waiting.push_back(std::move(waiting));
-    SendNext();
+}
+
+void
+KernelDeviceBridge::ConnectQueues()
+{
+    m_queues = m_device ? m_device->GetObject<NetDeviceQueueInterface>() : nullptr;
+    for (size_t i = 0; m_queues && i < m_queues->GetNTxQueues(); ++i)
+    {
+        m_queues->GetTxQueue(i)->SetWakeCallback(
+            MakeCallback(&KernelDeviceBridge::SendWhereRoom, this));
+    }
+}
+
+size_t
+KernelDeviceBridge::ChooseQueue(const Waiting& frame) const
+{
+    const auto choose = m_queues->GetSelectQueueCallback();
+    return choose && m_queues->GetNTxQueues() > 1
+               ? choose(Create<FrameItem>(frame.packet, frame.protocol))
+               : 0;
+}
+
+void
+KernelDeviceBridge::SendWhereRoom()
+{
+    std::deque<Waiting> waiting = std::exchange(m_waiting, {});
+    for (Waiting& frame : waiting)
+    {
+        if (!m_nic)
+        {
+            return;
+        }
+        if (m_queues->GetTxQueue(frame.queue)->IsStopped())
+        {
+            m_waiting.push_back(std::move(frame));
+            continue;
+        }
+        Send(frame);
+        m_nic->TransmitDone(frame.token);
+    }
 }
 
 bool
 KernelDeviceBridge::Send(const Waiting& frame)
 {
-    if (m_device->SupportsSendFrom() && frame.from != m_device->GetAddress())
+    // Without ARP the kernel knows nobody's address; ns-3's own stack sends to all then, too.
+    const Address to = m_device->NeedsArp() ? Address(frame.to) : m_device->GetBroadcast();
+    if (m_device->SupportsSendFrom() && frame.from != OwnAddress())
     {
-        return m_device->SendFrom(frame.packet, frame.from, frame.to, frame.protocol);
+        return m_device->SendFrom(frame.packet, frame.from, to, frame.protocol);
     }
-    return m_device->Send(frame.packet, frame.to, frame.protocol);
+    return m_device->Send(frame.packet, to, frame.protocol);
 }
 
 void
@@ -250,8 +343,7 @@ KernelDeviceBridge::Receive(Ptr<NetDevice>,
                             uint16_t protocol,
                             const Address& from)
 {
-    const Mac48Address own = Mac48Address::ConvertFrom(m_device->GetAddress());
-    Deliver(packet, protocol, from, GroupOrOwn(packet, protocol, own));
+    Deliver(packet, protocol, from, GroupOrOwn(packet, protocol, OwnAddress()));
     return true;
 }
 
@@ -263,9 +355,11 @@ KernelDeviceBridge::ReceivePromiscuous(Ptr<NetDevice>,
                                        const Address& to,
                                        NetDevice::PacketType type)
 {
-    if (type != NetDevice::PACKET_OTHERHOST)
+    // A bridge gives the type that the frame had for its port.
+    const Mac48Address destination = Mac48Address::ConvertFrom(to);
+    if (type != NetDevice::PACKET_OTHERHOST || destination == OwnAddress())
     {
-        Deliver(packet, protocol, from, Mac48Address::ConvertFrom(to));
+        Deliver(packet, protocol, from, destination);
     }
     return true;
 }

@@ -6,6 +6,7 @@
 #define VIADUCT_KERNEL_DEVICE_BRIDGE_H
 
 #include "ns3/mac48-address.h"
+#include "ns3/net-device-queue-interface.h"
 #include "ns3/net-device.h"
 #include "ns3/object.h"
 #include "ns3/packet.h"
@@ -13,6 +14,7 @@
 #include "io/pcap_writer.h"
 #include "kernel/nic.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -36,7 +38,9 @@ namespace ns3
  *
  * On devices that tell the end of each transmission (trace source PhyTxEnd: point-to-point, CSMA) a
  * frame's buffer goes back to the kernel when the frame has left, so that the kernel's own queues
- * see the link. On others it goes back when the device has taken the frame.
+ * see the link. On others it goes back when the device has taken the frame, which one with a
+ * NetDeviceQueueInterface (Wi-Fi) does while that queue of it has room that the frame's DS field
+ * chooses.
  */
 class KernelDeviceBridge : public Object
 {
@@ -86,10 +90,14 @@ class KernelDeviceBridge : public Object
         Mac48Address to;    //!< Ethernet destination
         uint16_t protocol;  //!< EtherType
         Token token;        //!< the kernel's
+        size_t queue{0};    //!< of the device
     };
 
     void Transmit(std::span<const std::byte> frame, Token token);
+    void ConnectQueues();
+    size_t ChooseQueue(const Waiting& frame) const;
     void SendNext();
+    void SendWhereRoom();
     bool Send(const Waiting& frame);
     void Ended(Ptr<const Packet> packet);
     void Complete();
@@ -110,11 +118,13 @@ class KernelDeviceBridge : public Object
     void Deliver(Ptr<const Packet> packet, uint16_t protocol, const Address& from, Mac48Address to);
     void LinkChanged();
     void CheckMtu();
+    Mac48Address OwnAddress() const;
     void Capture(std::span<const std::byte> frame);
 
     Ptr<NetDevice> m_device;                         //!< the simulation's
     viaduct::kernel::Nic* m_nic{nullptr};            //!< the kernel's
     bool m_tellsEnd{false};                          //!< device has PhyTxEnd
+    Ptr<NetDeviceQueueInterface> m_queues;           //!< of the device; null: not used
     std::deque<Waiting> m_waiting;                   //!< first: in the device, if m_sending
     std::function<void(uint16_t)> m_mtuChanged;      //!< is told a new MTU
     uint16_t m_mtu{0};                               //!< as told

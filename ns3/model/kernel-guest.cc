@@ -27,6 +27,29 @@ using namespace viaduct::kernel;
 
 NS_OBJECT_ENSURE_REGISTERED(KernelGuest);
 
+namespace
+{
+
+/** A device's address; one that is not of Ethernet (LTE) has one made up, locally administered. */
+viaduct::wire::MacAddress
+MacOf(Ptr<NetDevice> device)
+{
+    const Address address = device->GetAddress();
+    if (Mac48Address::IsMatchingType(address))
+    {
+        return wireconversion::ToWire(Mac48Address::ConvertFrom(address));
+    }
+    const uint32_t node = device->GetNode()->GetId();
+    return {{2,
+             'V',
+             static_cast<uint8_t>(node >> 16),
+             static_cast<uint8_t>(node >> 8),
+             static_cast<uint8_t>(node),
+             static_cast<uint8_t>(device->GetIfIndex())}};
+}
+
+} // namespace
+
 TypeId
 KernelGuest::GetTypeId()
 {
@@ -133,7 +156,7 @@ KernelGuest::AddNode(Ptr<KernelNode> node, const std::string& name)
 Nic&
 KernelGuest::AddNic(Ptr<NetDevice> device)
 {
-    const auto mac = wireconversion::ToWire(Mac48Address::ConvertFrom(device->GetAddress()));
+    const auto mac = MacOf(device);
     if (!m_macs.insert(mac).second)
     {
         throw viaduct::UsageError("two devices of " + Describe() + " have the address " +

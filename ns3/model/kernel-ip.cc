@@ -24,6 +24,18 @@ NS_OBJECT_ENSURE_REGISTERED(KernelIpv6);
 namespace
 {
 
+Ipv4Address
+AddressOf(const Ipv4InterfaceAddress& address)
+{
+    return address.GetLocal();
+}
+
+Ipv6Address
+AddressOf(const Ipv6InterfaceAddress& address)
+{
+    return address.GetAddress();
+}
+
 IpPrefix
 ToPrefix(const Ipv4InterfaceAddress& address)
 {
@@ -49,6 +61,97 @@ CheckNotBooted(Ptr<KernelNode> kernel, Ptr<NetDevice> device)
 
 } // namespace
 
+template <class Layer, class InterfaceAddress, class IpAddress>
+Ptr<KernelNode>
+KernelIpLayer<Layer, InterfaceAddress, IpAddress>::GetKernel() const
+{
+    return this->template GetObject<KernelNode>();
+}
+
+template <class Layer, class InterfaceAddress, class IpAddress>
+uint32_t
+KernelIpLayer<Layer, InterfaceAddress, IpAddress>::AddInterface(Ptr<NetDevice> device)
+{
+    CheckNotBooted(GetKernel(), device);
+    return Layer::AddInterface(device);
+}
+
+template <class Layer, class InterfaceAddress, class IpAddress>
+void
+KernelIpLayer<Layer, InterfaceAddress, IpAddress>::PassOn(uint32_t interface,
+                                                          const InterfaceAddress& address)
+{
+    if (auto kernel = GetKernel())
+    {
+        kernel->AddressAdded(this->GetNetDevice(interface), ToPrefix(address));
+    }
+}
+
+template <class Layer, class InterfaceAddress, class IpAddress>
+bool
+KernelIpLayer<Layer, InterfaceAddress, IpAddress>::RemoveAddress(uint32_t interface,
+                                                                 uint32_t addressIndex)
+{
+    const IpPrefix prefix = ToPrefix(this->GetAddress(interface, addressIndex));
+    const bool removed = Layer::RemoveAddress(interface, addressIndex);
+    if (auto kernel = GetKernel(); kernel && removed)
+    {
+        kernel->AddressRemoved(this->GetNetDevice(interface), prefix);
+    }
+    return removed;
+}
+
+template <class Layer, class InterfaceAddress, class IpAddress>
+bool
+KernelIpLayer<Layer, InterfaceAddress, IpAddress>::RemoveAddress(uint32_t interface,
+                                                                 IpAddress address)
+{
+    for (uint32_t i = 0; i < this->GetNAddresses(interface); ++i)
+    {
+        if (AddressOf(this->GetAddress(interface, i)) == address)
+        {
+            return RemoveAddress(interface, i);
+        }
+    }
+    return false;
+}
+
+template <class Layer, class InterfaceAddress, class IpAddress>
+void
+KernelIpLayer<Layer, InterfaceAddress, IpAddress>::SetUp(uint32_t interface)
+{
+    Layer::SetUp(interface);
+    if (auto kernel = GetKernel())
+    {
+        kernel->UpChanged(this->GetNetDevice(interface));
+    }
+}
+
+template <class Layer, class InterfaceAddress, class IpAddress>
+void
+KernelIpLayer<Layer, InterfaceAddress, IpAddress>::SetDown(uint32_t interface)
+{
+    Layer::SetDown(interface);
+    if (auto kernel = GetKernel())
+    {
+        kernel->UpChanged(this->GetNetDevice(interface));
+    }
+}
+
+template <class Layer, class InterfaceAddress, class IpAddress>
+void
+KernelIpLayer<Layer, InterfaceAddress, IpAddress>::SetForwarding(uint32_t interface, bool on)
+{
+    Layer::SetForwarding(interface, on);
+    if (auto kernel = GetKernel())
+    {
+        kernel->ForwardingChanged(this->GetNetDevice(interface));
+    }
+}
+
+template class KernelIpLayer<Ipv4L3Protocol, Ipv4InterfaceAddress, Ipv4Address>;
+template class KernelIpLayer<Ipv6L3Protocol, Ipv6InterfaceAddress, Ipv6Address>;
+
 TypeId
 KernelIpv4::GetTypeId()
 {
@@ -59,83 +162,15 @@ KernelIpv4::GetTypeId()
     return tid;
 }
 
-Ptr<KernelNode>
-KernelIpv4::GetKernel() const
-{
-    return GetObject<KernelNode>();
-}
-
-uint32_t
-KernelIpv4::AddInterface(Ptr<NetDevice> device)
-{
-    CheckNotBooted(GetKernel(), device);
-    return Ipv4L3Protocol::AddInterface(device);
-}
-
 bool
 KernelIpv4::AddAddress(uint32_t interface, Ipv4InterfaceAddress address)
 {
     const bool added = Ipv4L3Protocol::AddAddress(interface, address);
-    if (auto kernel = GetKernel(); kernel && added)
+    if (added)
     {
-        kernel->AddressAdded(GetNetDevice(interface), ToPrefix(address));
+        PassOn(interface, address);
     }
     return added;
-}
-
-bool
-KernelIpv4::RemoveAddress(uint32_t interface, uint32_t addressIndex)
-{
-    const IpPrefix prefix = ToPrefix(GetAddress(interface, addressIndex));
-    const bool removed = Ipv4L3Protocol::RemoveAddress(interface, addressIndex);
-    if (auto kernel = GetKernel(); kernel && removed)
-    {
-        kernel->AddressRemoved(GetNetDevice(interface), prefix);
-    }
-    return removed;
-}
-
-bool
-KernelIpv4::RemoveAddress(uint32_t interface, Ipv4Address address)
-{
-    for (uint32_t i = 0; i < GetNAddresses(interface); ++i)
-    {
-        if (GetAddress(interface, i).GetLocal() == address)
-        {
-            return RemoveAddress(interface, i);
-        }
-    }
-    return false;
-}
-
-void
-KernelIpv4::SetUp(uint32_t interface)
-{
-    Ipv4L3Protocol::SetUp(interface);
-    if (auto kernel = GetKernel())
-    {
-        kernel->UpChanged(GetNetDevice(interface));
-    }
-}
-
-void
-KernelIpv4::SetDown(uint32_t interface)
-{
-    Ipv4L3Protocol::SetDown(interface);
-    if (auto kernel = GetKernel())
-    {
-        kernel->UpChanged(GetNetDevice(interface));
-    }
-}
-
-void
-KernelIpv4::SetForwarding(uint32_t interface, bool on)
-{
-    Ipv4L3Protocol::SetForwarding(interface, on);
-    if (auto kernel = GetKernel())
-    {
-        kernel->ForwardingChanged(GetNetDevice(interface), false, on);
-    }
 }
 
 TypeId
@@ -148,84 +183,16 @@ KernelIpv6::GetTypeId()
     return tid;
 }
 
-Ptr<KernelNode>
-KernelIpv6::GetKernel() const
-{
-    return GetObject<KernelNode>();
-}
-
-uint32_t
-KernelIpv6::AddInterface(Ptr<NetDevice> device)
-{
-    CheckNotBooted(GetKernel(), device);
-    return Ipv6L3Protocol::AddInterface(device);
-}
-
 bool
 KernelIpv6::AddAddress(uint32_t interface, Ipv6InterfaceAddress address, bool addOnLinkRoute)
 {
     const bool added = Ipv6L3Protocol::AddAddress(interface, address, addOnLinkRoute);
-    auto kernel = GetKernel();
-    if (kernel && added && !address.GetAddress().IsLinkLocal())
+    // The kernel makes the link-local one itself, the same.
+    if (added && !address.GetAddress().IsLinkLocal())
     {
-        kernel->AddressAdded(GetNetDevice(interface), ToPrefix(address));
+        PassOn(interface, address);
     }
     return added;
-}
-
-bool
-KernelIpv6::RemoveAddress(uint32_t interface, uint32_t addressIndex)
-{
-    const IpPrefix prefix = ToPrefix(GetAddress(interface, addressIndex));
-    const bool removed = Ipv6L3Protocol::RemoveAddress(interface, addressIndex);
-    if (auto kernel = GetKernel(); kernel && removed)
-    {
-        kernel->AddressRemoved(GetNetDevice(interface), prefix);
-    }
-    return removed;
-}
-
-bool
-KernelIpv6::RemoveAddress(uint32_t interface, Ipv6Address address)
-{
-    for (uint32_t i = 0; i < GetNAddresses(interface); ++i)
-    {
-        if (GetAddress(interface, i).GetAddress() == address)
-        {
-            return RemoveAddress(interface, i);
-        }
-    }
-    return false;
-}
-
-void
-KernelIpv6::SetUp(uint32_t interface)
-{
-    Ipv6L3Protocol::SetUp(interface);
-    if (auto kernel = GetKernel())
-    {
-        kernel->UpChanged(GetNetDevice(interface));
-    }
-}
-
-void
-KernelIpv6::SetDown(uint32_t interface)
-{
-    Ipv6L3Protocol::SetDown(interface);
-    if (auto kernel = GetKernel())
-    {
-        kernel->UpChanged(GetNetDevice(interface));
-    }
-}
-
-void
-KernelIpv6::SetForwarding(uint32_t interface, bool on)
-{
-    Ipv6L3Protocol::SetForwarding(interface, on);
-    if (auto kernel = GetKernel())
-    {
-        kernel->ForwardingChanged(GetNetDevice(interface), true, on);
-    }
 }
 
 } // namespace ns3

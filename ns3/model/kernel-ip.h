@@ -5,8 +5,12 @@
 #ifndef VIADUCT_KERNEL_IP_H
 #define VIADUCT_KERNEL_IP_H
 
+#include "ns3/ipv4-interface-address.h"
 #include "ns3/ipv4-l3-protocol.h"
+#include "ns3/ipv6-interface-address.h"
 #include "ns3/ipv6-l3-protocol.h"
+
+#include <cstdint>
 
 /**
  * @file
@@ -21,11 +25,41 @@ class KernelNode;
 
 /**
  * @ingroup viaduct
- * @brief The IPv4 layer of a node whose stack is a kernel: what ns-3's helpers and routing
- * protocols set and ask; carries no packets. Changes are passed on to the kernel when they are
- * made.
+ * @brief What the IP layers of a node have in common whose stack is a kernel: what ns-3's helpers
+ * and routing protocols set and ask; they carry no packets. Changes are passed on to the kernel
+ * when they are made.
+ * @tparam Layer Ipv4L3Protocol or Ipv6L3Protocol
+ * @tparam InterfaceAddress its class of interfaces' addresses
+ * @tparam IpAddress its class of addresses
  */
-class KernelIpv4 : public Ipv4L3Protocol
+template <class Layer, class InterfaceAddress, class IpAddress>
+class KernelIpLayer : public Layer
+{
+  public:
+    // Inherited from Layer
+    uint32_t AddInterface(Ptr<NetDevice> device) override;
+    bool RemoveAddress(uint32_t interface, uint32_t addressIndex) override;
+    bool RemoveAddress(uint32_t interface, IpAddress address) override;
+    void SetUp(uint32_t interface) override;
+    void SetDown(uint32_t interface) override;
+    void SetForwarding(uint32_t interface, bool on) override;
+
+  protected:
+    /**
+     * @param interface whose address
+     * @param address is new
+     */
+    void PassOn(uint32_t interface, const InterfaceAddress& address);
+
+  private:
+    Ptr<KernelNode> GetKernel() const;
+};
+
+extern template class KernelIpLayer<Ipv4L3Protocol, Ipv4InterfaceAddress, Ipv4Address>;
+extern template class KernelIpLayer<Ipv6L3Protocol, Ipv6InterfaceAddress, Ipv6Address>;
+
+/** @ingroup viaduct @brief The IPv4 layer of a node whose stack is a kernel. */
+class KernelIpv4 : public KernelIpLayer<Ipv4L3Protocol, Ipv4InterfaceAddress, Ipv4Address>
 {
   public:
     /**
@@ -35,23 +69,11 @@ class KernelIpv4 : public Ipv4L3Protocol
     static TypeId GetTypeId();
 
     // Inherited from Ipv4L3Protocol
-    uint32_t AddInterface(Ptr<NetDevice> device) override;
     bool AddAddress(uint32_t interface, Ipv4InterfaceAddress address) override;
-    bool RemoveAddress(uint32_t interface, uint32_t addressIndex) override;
-    bool RemoveAddress(uint32_t interface, Ipv4Address address) override;
-    void SetUp(uint32_t interface) override;
-    void SetDown(uint32_t interface) override;
-    void SetForwarding(uint32_t interface, bool on) override;
-
-  private:
-    Ptr<KernelNode> GetKernel() const;
 };
 
-/**
- * @ingroup viaduct
- * @brief The same for IPv6.
- */
-class KernelIpv6 : public Ipv6L3Protocol
+/** @ingroup viaduct @brief The IPv6 layer of a node whose stack is a kernel. */
+class KernelIpv6 : public KernelIpLayer<Ipv6L3Protocol, Ipv6InterfaceAddress, Ipv6Address>
 {
   public:
     /**
@@ -61,18 +83,9 @@ class KernelIpv6 : public Ipv6L3Protocol
     static TypeId GetTypeId();
 
     // Inherited from Ipv6L3Protocol
-    uint32_t AddInterface(Ptr<NetDevice> device) override;
     bool AddAddress(uint32_t interface,
                     Ipv6InterfaceAddress address,
                     bool addOnLinkRoute = true) override;
-    bool RemoveAddress(uint32_t interface, uint32_t addressIndex) override;
-    bool RemoveAddress(uint32_t interface, Ipv6Address address) override;
-    void SetUp(uint32_t interface) override;
-    void SetDown(uint32_t interface) override;
-    void SetForwarding(uint32_t interface, bool on) override;
-
-  private:
-    Ptr<KernelNode> GetKernel() const;
 };
 
 } // namespace ns3

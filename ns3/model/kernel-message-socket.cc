@@ -93,7 +93,7 @@ KernelMessageSocket::KernelMessageSocket(const KernelSocketCore::Kind& kind)
 KernelMessageSocket::~KernelMessageSocket() = default;
 
 KernelDccpSocket::KernelDccpSocket()
-    : KernelMessageSocket({SOCK_DCCP, IPPROTO_DCCP, true, false, 65535})
+    : KernelMessageSocket({SOCK_DCCP, IPPROTO_DCCP, true, false, 65535, false})
 {
 }
 

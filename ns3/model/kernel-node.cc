@@ -35,6 +35,8 @@ NS_OBJECT_ENSURE_REGISTERED(KernelNode);
 namespace
 {
 
+constexpr uint32_t FIRST_SOURCE_TABLE = 1000; //!< routing table of the first device's addresses
+
 /** The interface of a device in one of the IP layers; -1: none. */
 template <class Ip>
 int32_t
@@ -83,6 +85,8 @@ KernelNode::DoDispose()
         port.bridge->Dispose();
     }
     m_ports.clear();
+    m_later.clear();
+    m_sourceGateways.clear();
     if (m_routes)
     {
         m_routes->Dispose();
@@ -110,6 +114,7 @@ KernelNode::Install(Ptr<Node> node, Ptr<KernelGuest> guest)
     m_sysctls = {{"net.ipv4.tcp_rmem", "4096 131072 6291456"},
                  {"net.ipv4.tcp_wmem", "4096 16384 4194304"},
                  {"net.ipv4.ping_group_range", "0 2147483647"},
+                 {"net.ipv6.conf.all.keep_addr_on_down", "1"}, // as ns-3's stack does
                  {"net.ipv6.conf.default.accept_dad", "0"},
                  {"net.ipv6.conf.all.accept_dad", "0"}};
 }
@@ -121,6 +126,82 @@ KernelNode::SetSysctl(const std::string& name, const std::string& value)
     if (KernelCalendar::Get()->HasBooted())
     {
         WriteSysctl(name, value);
+    }
+}
+
+void
+KernelNode::WhenConfigured(Ptr<NetDevice> device, std::function<void(const Port&)> work)
+{
+    if (device->GetNode() != m_node)
+    {
+        throw viaduct::UsageError("kernel node " + m_name + ": a device of another node");
+    }
+    if (const Port* port = Find(device))
+    {
+        work(*port);
+        return;
+    }
+    if (KernelCalendar::Get()->HasBooted() && !GetBridge(device))
+    {
+        throw viaduct::UsageError("kernel node " + m_name +
+                                  ": a device that its kernel does not have");
+    }
+    m_later.push_back({device, std::move(work)});
+}
+
+void
+KernelNode::AddMptcpEndpoint(Ptr<NetDevice> device, uint32_t flags)
+{
+    WhenConfigured(device, [this, flags](const Port& port) {
+        for (const IpPrefix& address : AddressesOf(port))
+        {
+            Agent().AddMptcpEndpoint(m_number, port.ifindex, address.address, flags);
+        }
+    });
+}
+
+void
+KernelNode::SetMptcpLimits(uint32_t subflows, uint32_t addresses)
+{
+    Agent().SetMptcpLimits(m_number, subflows, addresses);
+}
+
+void
+KernelNode::AddSourceRoute(Ptr<NetDevice> device, const std::optional<IpAddress>& gateway)
+{
+    WhenConfigured(device, [this, gateway](const Port& port) {
+        m_sourceGateways[port.device] = gateway;
+        AddSourceRules(port);
+        AddSourceRoutes(port, gateway);
+    });
+}
+
+void
+KernelNode::AddSourceRules(const Port& port)
+{
+    for (const IpPrefix& address : AddressesOf(port))
+    {
+        const int bits = 8 * address.address.Length();
+        Agent().AddRule(m_number, {address.address, bits}, SourceTable(port));
+    }
+}
+
+void
+KernelNode::AddSourceRoutes(const Port& port, const std::optional<IpAddress>& gateway)
+{
+    if (!IsUp(port))
+    {
+        return;
+    }
+    const uint32_t table = SourceTable(port);
+    for (const IpPrefix& address : AddressesOf(port))
+    {
+        Agent().AddRoute(m_number, address.Network(), std::nullopt, port.ifindex, 0, table);
+    }
+    if (gateway)
+    {
+        const IpPrefix everything{{gateway->family, {}}, 0};
+        Agent().AddRoute(m_number, everything, gateway, port.ifindex, 0, table);
     }
 }
 
@@ -184,8 +265,9 @@ KernelNode::Prepare()
     BooleanValue forwards6(false);
     ipv4->GetAttribute("IpForward", forwards4);
     ipv6->GetAttribute("IpForward", forwards6);
+    m_forwards6 = forwards6.Get();
     WriteSysctl("net.ipv4.ip_forward", forwards4.Get() ? "1" : "0");
-    WriteSysctl("net.ipv6.conf.all.forwarding", forwards6.Get() ? "1" : "0");
+    WriteSysctl("net.ipv6.conf.all.forwarding", m_forwards6 ? "1" : "0");
     for (const auto& [name, value] : m_sysctls)
     {
         WriteSysctl(name, value);
@@ -228,6 +310,10 @@ KernelNode::Configure(Port& port)
 {
     WriteSysctl("net.ipv6.conf." + port.name + ".disable_ipv6", HasIpv6(port) ? "0" : "1");
     WriteSysctl("net.ipv6.conf." + port.name + ".accept_dad", "0");
+    if (m_forwardingChosen)
+    {
+        WriteForwarding(port);
+    }
     const uint16_t mtu = port.device->GetMtu();
     const auto setMtu = [this, ifindex = port.ifindex](uint16_t value) {
         Agent().SetMtu(m_number, ifindex, value);
@@ -241,6 +327,19 @@ KernelNode::Configure(Port& port)
     {
         Agent().AddAddress(m_number, port.ifindex, address);
     }
+    for (const Later& later : m_later)
+    {
+        if (later.device == port.device)
+        {
+            later.work(port);
+        }
+    }
+}
+
+uint32_t
+KernelNode::SourceTable(const Port& port) const
+{
+    return FIRST_SOURCE_TABLE + static_cast<uint32_t>(&port - m_ports.data());
 }
 
 bool
@@ -317,19 +416,51 @@ KernelNode::UpChanged(Ptr<NetDevice> device)
     {
         port->bridge->SetUp(IsUp(*port));
         Agent().SetUp(m_number, port->ifindex, IsUp(*port));
+        if (const auto found = m_sourceGateways.find(device); found != m_sourceGateways.end())
+        {
+            AddSourceRoutes(*port, found->second);
+        }
         RoutesMayHaveChanged();
     }
 }
 
 void
-KernelNode::ForwardingChanged(Ptr<NetDevice> device, bool ipv6, bool on)
+KernelNode::ForwardingChanged(Ptr<NetDevice> device)
 {
+    m_forwardingChosen = true;
     if (const Port* port = Find(device))
     {
-        WriteSysctl(std::string("net.") + (ipv6 ? "ipv6" : "ipv4") + ".conf." + port->name +
-                        ".forwarding",
-                    on ? "1" : "0");
+        WriteForwarding(*port);
     }
+}
+
+// An interface of IPv4 forwards what it gets as it is set. In IPv6 only the node is asked
+// (net/ipv6/ip6_output.c, ip6_forward()), and the interface's setting makes it a router's or a
+// host's, which believes in router advertisements.
+void
+KernelNode::WriteForwarding(const Port& port)
+{
+    const auto forwards = [&](auto ip) {
+        const int32_t interface = ip->GetInterfaceForDevice(port.device);
+        return interface >= 0 && ip->IsForwarding(static_cast<uint32_t>(interface));
+    };
+    const auto write = [&](const std::string& family, const std::string& name, bool on) {
+        WriteSysctl("net." + family + ".conf." + name + ".forwarding", on ? "1" : "0");
+    };
+    write("ipv4", port.name, forwards(m_node->GetObject<Ipv4>()));
+    const bool router = forwards(m_node->GetObject<Ipv6>());
+    if (router && !std::exchange(m_forwards6, true))
+    {
+        write("ipv6", "all", true); // sets all interfaces', too
+        for (const Port& other : m_ports)
+        {
+            if (other.ifindex != 0 && &other != &port)
+            {
+                WriteForwarding(other);
+            }
+        }
+    }
+    write("ipv6", port.name, router);
 }
 
 void

@@ -19,7 +19,9 @@
 #include "wire/address.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,6 +67,26 @@ class KernelNode : public Object
      */
     void EnablePcap(const std::string& prefix);
 
+    /**
+     * Makes the addresses of a device endpoints of MPTCP (RFC 8684 section 3.4).
+     * @param device a device of the node; an address it gets later is no endpoint
+     * @param flags what for: MPTCP_PM_ADDR_FLAG_SIGNAL... of linux/mptcp.h
+     */
+    void AddMptcpEndpoint(Ptr<NetDevice> device, uint32_t flags);
+    /**
+     * @param subflows of a connection beside its first, at most 8
+     * @param addresses that the peer announces and that are used, at most 8
+     */
+    void SetMptcpLimits(uint32_t subflows, uint32_t addresses);
+    /**
+     * Sends what has an address of a device as its source by that device (ip rule, table 1000 and
+     * up).
+     * @param device a device of the node; an address it gets later has no such rule
+     * @param gateway to what is not on the device's networks; none: nothing else can be reached
+     */
+    void AddSourceRoute(Ptr<NetDevice> device,
+                        const std::optional<viaduct::wire::IpAddress>& gateway);
+
     /** Before the boot: adds the node's devices to the guest. */
     void Prepare();
 
@@ -82,7 +104,7 @@ class KernelNode : public Object
     void AddressAdded(Ptr<NetDevice> device, const viaduct::wire::IpPrefix& address);
     void AddressRemoved(Ptr<NetDevice> device, const viaduct::wire::IpPrefix& address);
     void UpChanged(Ptr<NetDevice> device);
-    void ForwardingChanged(Ptr<NetDevice> device, bool ipv6, bool on);
+    void ForwardingChanged(Ptr<NetDevice> device);
     void RoutesMayHaveChanged();
     /** @} */
 
@@ -100,9 +122,21 @@ class KernelNode : public Object
         int ifindex{0};                 //!< there; 0 until it is known
     };
 
+    /** What is done with a device once the kernel has it and its addresses. */
+    struct Later
+    {
+        Ptr<NetDevice> device;                 //!< in ns-3
+        std::function<void(const Port&)> work; //!< to do
+    };
+
+    void WhenConfigured(Ptr<NetDevice> device, std::function<void(const Port&)> work);
+    void AddSourceRules(const Port& port);
+    void AddSourceRoutes(const Port& port, const std::optional<viaduct::wire::IpAddress>& gateway);
     Port* Find(Ptr<NetDevice> device);
     void AddPort(Ptr<NetDevice> device);
     void Configure(Port& port);
+    uint32_t SourceTable(const Port& port) const;
+    void WriteForwarding(const Port& port);
     bool IsUp(const Port& port) const;
     bool HasIpv6(const Port& port) const;
     std::vector<viaduct::wire::IpPrefix> AddressesOf(const Port& port) const;
@@ -119,8 +153,13 @@ class KernelNode : public Object
     uint32_t m_number{0};                         //!< in the guest
     std::string m_name;                           //!< in the guest
     std::map<std::string, std::string> m_sysctls; //!< the user's
+    bool m_forwards6{false};                      //!< the kernel forwards IPv6
+    bool m_forwardingChosen{false};               //!< of one interface
     std::string m_pcapPrefix;                     //!< if captures are wanted
     std::vector<Port> m_ports;                    //!< its devices
+    std::vector<Later> m_later;                   //!< to be done, in this order
+    /** The gateways of AddSourceRoute(), of which the kernel forgets routes of what goes down. */
+    std::map<Ptr<NetDevice>, std::optional<viaduct::wire::IpAddress>> m_sourceGateways;
 };
 
 } // namespace ns3

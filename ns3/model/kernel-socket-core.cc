@@ -7,18 +7,19 @@
 #include "kernel-socket-address.h"
 #include "kernel-socket-stack.h"
 
+#include "ns3/abort.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
-#include "ns3/ipv4-packet-info-tag.h"
-#include "ns3/ipv6-packet-info-tag.h"
 #include "ns3/log.h"
-#include "ns3/net-device.h"
 #include "ns3/node.h"
 #include "ns3/simulator.h"
 
-#include <algorithm>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <utility>
+
+// What a socket sends and receives is in kernel-socket-transfer.cc, its options in
+// kernel-socket-options.cc.
 
 namespace ns3
 {
@@ -27,28 +28,6 @@ NS_LOG_COMPONENT_DEFINE("KernelSocketCore");
 
 namespace agent = viaduct::kernel::agent;
 using agent::BytesOf;
-
-namespace
-{
-
-Ptr<Packet>
-ToPacket(const viaduct::kernel::SocketEvents::Data& data)
-{
-    if (data.bytes.empty())
-    {
-        return Create<Packet>(static_cast<uint32_t>(data.size));
-    }
-    return Create<Packet>(reinterpret_cast<const uint8_t*>(data.bytes.data()),
-                          static_cast<uint32_t>(data.bytes.size()));
-}
-
-bool
-IsAllZero(const std::vector<uint8_t>& bytes)
-{
-    return std::all_of(bytes.begin(), bytes.end(), [](uint8_t byte) { return byte == 0; });
-}
-
-} // namespace
 
 KernelSocketCore::KernelSocketCore(KernelSocketUser& user, const Kind& kind)
     : m_user(user), m_kind(kind)
@@ -193,94 +172,6 @@ KernelSocketCore::OpenFor(const Address& address)
     return m_family == endpoint->family ? 0 : Fail(Socket::ERROR_AFNOSUPPORT);
 }
 
-// The settings that Socket keeps in members without telling anybody.
-void
-KernelSocketCore::SyncOptions()
-{
-    const Ptr<Socket> socket = m_user.AsSocket();
-    const bool ipv6 = IsIpv6();
-    SyncOption(SOL_SOCKET, SO_PRIORITY, socket->GetPriority());
-    if (!m_kind.connects)
-    {
-        // Always: OLSR and others ask for it when the socket is bound already.
-        SyncOption(ipv6 ? IPPROTO_IPV6 : IPPROTO_IP, ipv6 ? IPV6_RECVPKTINFO : IP_PKTINFO, 1);
-    }
-    if (ipv6)
-    {
-        SyncOption(
-            IPPROTO_IPV6, IPV6_TCLASS, m_user.HasManualTclass() ? socket->GetIpv6Tclass() : 0);
-        SyncOption(IPPROTO_IPV6,
-                   IPV6_UNICAST_HOPS,
-                   m_user.HasManualHopLimit() ? socket->GetIpv6HopLimit() : -1);
-        SyncOption(IPPROTO_IPV6, IPV6_RECVTCLASS, socket->IsIpv6RecvTclass() || m_prepare ? 1 : 0);
-        SyncOption(
-            IPPROTO_IPV6, IPV6_RECVHOPLIMIT, socket->IsIpv6RecvHopLimit() || m_prepare ? 1 : 0);
-    }
-    else
-    {
-        SyncOption(IPPROTO_IP, IP_TOS, socket->GetIpTos());
-        SyncOption(IPPROTO_IP, IP_TTL, m_user.HasManualTtl() ? socket->GetIpTtl() : -1);
-        SyncOption(IPPROTO_IP, IP_RECVTOS, socket->IsIpRecvTos() ? 1 : 0);
-        SyncOption(IPPROTO_IP, IP_RECVTTL, socket->IsIpRecvTtl() ? 1 : 0);
-    }
-}
-
-void
-KernelSocketCore::SyncOption(int level, int name, int value)
-{
-    const bool defaultsToMinusOne = name == (level == IPPROTO_IP ? IP_TTL : IPV6_UNICAST_HOPS);
-    const auto [known, added] =
-        m_synced.try_emplace({level, name}, level != SOL_SOCKET && defaultsToMinusOne ? -1 : 0);
-    if (known->second != value)
-    {
-        known->second = value;
-        SetSockOpt(level, name, value);
-    }
-}
-
-int
-KernelSocketCore::SetSockOpt(int level, int name, std::span<const std::byte> value)
-{
-    if (m_state == UNOPENED)
-    {
-        m_options.push_back({level, name, {value.begin(), value.end()}});
-    }
-    else if (m_state != CLOSED)
-    {
-        const agent::SocketOption option{level, name};
-        Tell(Code::kSetOption, {BytesOf(option), value});
-    }
-    return 0;
-}
-
-int
-KernelSocketCore::SetSockOpt(int level, int name, int value)
-{
-    return SetSockOpt(level, name, BytesOf(value));
-}
-
-int
-KernelSocketCore::GetSockOpt(int level, int name, std::vector<std::byte>* value)
-{
-    if (m_state == UNOPENED || m_state == CLOSED)
-    {
-        return Fail(Socket::ERROR_BADF);
-    }
-    const agent::SocketOption option{level, name};
-    m_option.reset();
-    m_answer.reset();
-    if (!m_stack->GetAgent().Await(Tell(Code::kGetOption, {BytesOf(option)})))
-    {
-        return Fail(Socket::ERROR_AGAIN);
-    }
-    if (!m_option)
-    {
-        return Fail(kernelsocket::ToSocketErrno(m_answer.value_or(EINVAL)));
-    }
-    *value = std::move(*m_option);
-    return 0;
-}
-
 int
 KernelSocketCore::BindTo(const Endpoint& endpoint, bool await)
 {
@@ -329,15 +220,6 @@ KernelSocketCore::BindAny(bool ipv6)
     return BindTo(any, false);
 }
 
-void
-KernelSocketCore::BindToNetDevice(Ptr<NetDevice> device)
-{
-    const std::string name = device ? m_stack->GetInterfaceName(device) : "";
-    NS_ABORT_MSG_IF(device && name.empty(),
-                    "a kernel socket bound to a device that the node's kernel does not have");
-    SetSockOpt(SOL_SOCKET, SO_BINDTODEVICE, BytesOf(std::string_view(name)));
-}
-
 int
 KernelSocketCore::Connect(const Address& address)
 {
@@ -381,172 +263,6 @@ KernelSocketCore::Listen(uint32_t backlog)
 }
 
 int
-KernelSocketCore::Send(Ptr<const Packet> packet)
-{
-    if (m_state != CONNECTED && m_state != CONNECTING)
-    {
-        return Fail(m_closing ? Socket::ERROR_SHUTDOWN : Socket::ERROR_NOTCONN);
-    }
-    return SendBytes(packet, nullptr);
-}
-
-int
-KernelSocketCore::SendTo(Ptr<const Packet> packet, const Address& to)
-{
-    if (m_kind.connects)
-    {
-        return Send(packet); // as ns-3's TCP: the address says nothing new
-    }
-    if (OpenFor(to) != 0)
-    {
-        return -1;
-    }
-    if (!m_bound && m_kind.type == SOCK_DGRAM)
-    {
-        BindAny(IsIpv6());
-    }
-    const auto endpoint = kernelsocket::ToEndpoint(to);
-    return SendBytes(packet, &*endpoint);
-}
-
-int
-KernelSocketCore::SendBytes(Ptr<const Packet> packet, const Endpoint* to)
-{
-    const uint32_t size = packet->GetSize();
-    if (m_shutdownSend || m_closing)
-    {
-        return Fail(Socket::ERROR_SHUTDOWN);
-    }
-    if (m_kind.maxDatagram != 0 && size > m_kind.maxDatagram)
-    {
-        return Fail(Socket::ERROR_MSGSIZE);
-    }
-    if (size > GetTxAvailable() && m_unwritten > 0)
-    {
-        return Fail(m_kind.stream ? Socket::ERROR_MSGSIZE : Socket::ERROR_AGAIN);
-    }
-    SyncOptions();
-    std::vector<uint8_t> bytes(size);
-    packet->CopyData(bytes.data(), size);
-    const std::span<const std::byte> nothing;
-    const auto front = to == nullptr ? nothing : BytesOf(*to);
-    const uint16_t flags = to == nullptr ? 0 : agent::kToEndpoint;
-    const size_t most = m_stack->GetAgent().MaxData();
-    if (size > 0 && IsAllZero(bytes))
-    {
-        const uint64_t count = size;
-        Tell(Code::kSend, {front, BytesOf(count)}, flags | agent::kZeros);
-    }
-    else
-    {
-        auto rest = std::as_bytes(std::span(bytes));
-        do
-        {
-            const auto piece = rest.first(std::min(rest.size(), most));
-            rest = rest.subspan(piece.size());
-            Tell(Code::kSend, {front, piece}, flags);
-        } while (!rest.empty());
-    }
-    m_unwritten += size;
-    return static_cast<int>(size);
-}
-
-uint32_t
-KernelSocketCore::GetTxAvailable() const
-{
-    const uint64_t free = m_sendWindow - std::min<uint64_t>(m_sendWindow, m_unwritten);
-    return static_cast<uint32_t>(
-        m_kind.maxDatagram == 0 ? free : std::min<uint64_t>(free, m_kind.maxDatagram));
-}
-
-uint32_t
-KernelSocketCore::GetRxAvailable() const
-{
-    return static_cast<uint32_t>(m_available);
-}
-
-// As much as there is, up to maxSize: a stream knows no packets.
-Ptr<Packet>
-KernelSocketCore::TakeStream(uint32_t maxSize)
-{
-    Ptr<Packet> taken;
-    uint32_t left = maxSize;
-    while (left > 0 && !m_received.empty())
-    {
-        Received& first = m_received.front();
-        const uint32_t size = first.packet->GetSize();
-        Ptr<Packet> piece = first.packet;
-        if (size <= left)
-        {
-            m_received.pop_front();
-        }
-        else
-        {
-            piece = first.packet->CreateFragment(0, left);
-            first.packet->RemoveAtStart(left);
-        }
-        left -= piece->GetSize();
-        if (taken)
-        {
-            taken->AddAtEnd(piece);
-        }
-        else
-        {
-            taken = piece;
-        }
-    }
-    return taken;
-}
-
-Ptr<Packet>
-KernelSocketCore::RecvFrom(uint32_t maxSize, uint32_t flags, Address* from)
-{
-    if (m_received.empty())
-    {
-        m_errno = Socket::ERROR_AGAIN;
-        return m_ended && m_kind.stream ? Create<Packet>() : nullptr;
-    }
-    if (from != nullptr)
-    {
-        *from = m_kind.connects && m_peer ? ToAddress(*m_peer) : m_received.front().from;
-    }
-    if ((flags & MSG_PEEK) != 0)
-    {
-        const Ptr<Packet> first = m_received.front().packet;
-        return first->CreateFragment(0, std::min(maxSize, first->GetSize()));
-    }
-    if (m_kind.stream)
-    {
-        const Ptr<Packet> taken = TakeStream(maxSize);
-        Consumed(taken ? taken->GetSize() : 0);
-        return taken;
-    }
-    if (m_received.front().packet->GetSize() > maxSize)
-    {
-        m_errno = Socket::ERROR_AGAIN; // as ns-3's UDP: not a part of a datagram
-        return nullptr;
-    }
-    const Ptr<Packet> taken = m_received.front().packet;
-    m_received.pop_front();
-    Consumed(std::max<uint64_t>(taken->GetSize(), 1));
-    return taken;
-}
-
-// Credit is given back half a window at a time: each message to the guest costs.
-void
-KernelSocketCore::Consumed(uint64_t bytes)
-{
-    m_available -= std::min(m_available, bytes);
-    m_unreturned += bytes;
-    if (m_unreturned < std::max<uint64_t>(m_receiveWindow / 2, 1) || m_number == 0 || m_ended)
-    {
-        return;
-    }
-    Tell(Code::kCredit, {BytesOf(m_unreturned)});
-    m_unreturned = 0;
-}
-
-int
 KernelSocketCore::ShutdownSend()
 {
     m_shutdownSend = true;
@@ -587,7 +303,7 @@ KernelSocketCore::Close()
     {
         CloseInKernel(true);
     }
-    else if (m_ended)
+    else if (m_ended || !m_kind.halfCloses)
     {
         CloseInKernel(false);
         NotifyClosedOnce();
@@ -729,100 +445,6 @@ KernelSocketCore::BecomeAccepted(const KernelSocketCore& listener, const agent::
 }
 
 void
-KernelSocketCore::AddTags(Ptr<Packet> packet, const Data& data) const
-{
-    if (!data.info)
-    {
-        return;
-    }
-    const Ptr<Socket> socket = m_user.AsSocket();
-    const auto& info = *data.info;
-    const Ptr<NetDevice> device = m_stack->GetDevice(info.ifindex);
-    const uint32_t index = device ? device->GetIfIndex() : 0;
-    if (IsIpv6())
-    {
-        if (socket->IsRecvPktInfo())
-        {
-            Ipv6PacketInfoTag tag;
-            tag.SetAddress(Ipv6Address::Deserialize(info.destination.address));
-            tag.SetHoplimit(info.ttl);
-            tag.SetTrafficClass(info.tos);
-            tag.SetRecvIf(index);
-            packet->AddPacketTag(tag);
-        }
-        if (socket->IsIpv6RecvTclass() && info.tos >= 0)
-        {
-            SocketIpv6TclassTag tag;
-            tag.SetTclass(info.tos);
-            packet->AddPacketTag(tag);
-        }
-        if (socket->IsIpv6RecvHopLimit() && info.ttl >= 0)
-        {
-            SocketIpv6HopLimitTag tag;
-            tag.SetHopLimit(info.ttl);
-            packet->AddPacketTag(tag);
-        }
-        return;
-    }
-    if (socket->IsRecvPktInfo())
-    {
-        Ipv4PacketInfoTag tag;
-        tag.SetAddress(Ipv4Address::Deserialize(info.destination.address));
-        tag.SetTtl(info.ttl);
-        tag.SetRecvIf(index);
-        packet->AddPacketTag(tag);
-    }
-    if (socket->IsIpRecvTos() && info.tos >= 0)
-    {
-        SocketIpTosTag tag;
-        tag.SetTos(info.tos);
-        packet->AddPacketTag(tag);
-    }
-    if (socket->IsIpRecvTtl() && info.ttl >= 0)
-    {
-        SocketIpTtlTag tag;
-        tag.SetTtl(info.ttl);
-        packet->AddPacketTag(tag);
-    }
-}
-
-void
-KernelSocketCore::OnData(const Data& data)
-{
-    const uint64_t cost = m_kind.stream ? data.size : std::max<uint64_t>(data.size, 1);
-    if (m_shutdownRecv)
-    {
-        m_available += cost;
-        Consumed(cost);
-        return;
-    }
-    const Ptr<Packet> packet = ToPacket(data);
-    AddTags(packet, data);
-    if (m_prepare)
-    {
-        m_prepare(packet, data);
-    }
-    m_received.push_back({packet, data.from ? ToAddress(*data.from) : Address()});
-    m_available += cost;
-    m_user.DataReceived();
-}
-
-void
-KernelSocketCore::OnWritten(uint64_t bytes)
-{
-    m_unwritten -= std::min(m_unwritten, bytes);
-    if (m_closing)
-    {
-        return;
-    }
-    m_user.DataSent(static_cast<uint32_t>(bytes));
-    if (!m_shutdownSend && GetTxAvailable() > 0)
-    {
-        m_user.SendSpace(GetTxAvailable());
-    }
-}
-
-void
 KernelSocketCore::OnEnd()
 {
     NS_LOG_FUNCTION(this);
@@ -873,12 +495,6 @@ KernelSocketCore::OnFailed(Code code, int errorNumber)
         m_state = OPEN;
         m_user.ConnectionFailed();
     }
-}
-
-void
-KernelSocketCore::OnOption(const agent::SocketOption&, std::span<const std::byte> value)
-{
-    m_option.emplace(value.begin(), value.end());
 }
 
 } // namespace ns3

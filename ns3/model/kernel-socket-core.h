@@ -83,6 +83,7 @@ class KernelSocketCore : public viaduct::kernel::SocketEvents
         bool connects{false};    //!< connections, as opposed to datagrams to anybody
         bool stream{false};      //!< bytes without boundaries
         uint32_t maxDatagram{0}; //!< largest message; 0: any
+        bool halfCloses{true};   //!< shutdown(2) tells the peer that nothing more comes
     };
 
     /**

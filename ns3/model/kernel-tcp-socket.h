@@ -126,8 +126,8 @@ class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
 
 /**
  * @ingroup viaduct
- * @brief Multipath TCP (RFC 8684) of the node's kernel. Further addresses are announced by the
- * kernel's path manager: AgentClient::AddMptcpEndpoint.
+ * @brief Multipath TCP (RFC 8684) of the node's kernel. Which addresses its subflows use is said
+ * with KernelMptcpHelper.
  */
 class KernelMptcpSocket : public KernelTcpSocket
 {

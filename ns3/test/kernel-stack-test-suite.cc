@@ -2,41 +2,31 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "kernel-test-support.h"
+
 #include "ns3/boolean.h"
 #include "ns3/bulk-send-helper.h"
 #include "ns3/config.h"
 #include "ns3/csma-helper.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
-#include "ns3/ipv4-address-helper.h"
 #include "ns3/ipv4-global-routing-helper.h"
 #include "ns3/ipv6-address-helper.h"
 #include "ns3/kernel-calendar.h"
 #include "ns3/kernel-node.h"
-#include "ns3/kernel-stack-helper.h"
-#include "ns3/net-device-container.h"
-#include "ns3/node-container.h"
 #include "ns3/olsr-helper.h"
 #include "ns3/packet-sink-helper.h"
 #include "ns3/packet-sink.h"
-#include "ns3/point-to-point-helper.h"
 #include "ns3/point-to-point-net-device.h"
 #include "ns3/rng-seed-manager.h"
-#include "ns3/simulator.h"
-#include "ns3/string.h"
-#include "ns3/test.h"
 #include "ns3/udp-client-server-helper.h"
 #include "ns3/udp-echo-helper.h"
 #include "ns3/udp-server.h"
 #include "ns3/uinteger.h"
 
 #include "base/error.h"
-#include "kernel/companions.h"
-#include "kernel/image.h"
 
 #include <csignal>
-#include <iostream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -47,119 +37,10 @@
  */
 
 using namespace ns3;
+using viaducttest::KernelTestCase;
 
 namespace
 {
-
-/** @return why there is no kernel to test; empty if there is one */
-std::string
-WhyNoKernel()
-{
-    try
-    {
-        viaduct::kernel::FindImage("");
-        viaduct::kernel::FindCompanion("viaduct-guest");
-        return "";
-    }
-    catch (const viaduct::Error& error)
-    {
-        return error.what();
-    }
-}
-
-/** A test that needs a kernel. */
-class KernelTestCase : public TestCase
-{
-  public:
-    using TestCase::TestCase;
-
-  protected:
-    virtual void RunWithKernel() = 0;
-
-    /** A line of nodes with point-to-point links of 100 Mbit/s and 10 ms, addresses 10.0.I.0/24. */
-    void MakeLine(uint32_t count, KernelStackHelper& stack)
-    {
-        m_nodes.Create(count);
-        stack.Install(m_nodes);
-        PointToPointHelper link;
-        link.SetDeviceAttribute("DataRate", StringValue("100Mbps"));
-        link.SetChannelAttribute("Delay", StringValue("10ms"));
-        Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
-        for (uint32_t i = 0; i + 1 < count; ++i)
-        {
-            m_devices.Add(link.Install(m_nodes.Get(i), m_nodes.Get(i + 1)));
-            m_interfaces.Add(addresses.Assign(
-                NetDeviceContainer(m_devices.Get(2 * i), m_devices.Get(2 * i + 1))));
-            addresses.NewNetwork();
-        }
-    }
-
-    /** Records when frames begin and end on a device. */
-    void Record(Ptr<NetDevice> device)
-    {
-        const uint32_t id = device->GetNode()->GetId();
-        device->TraceConnectWithoutContext(
-            "PhyTxBegin", Callback<void, Ptr<const Packet>>([this, id](auto packet) {
-                Note(id, "sends", packet);
-            }));
-        device->TraceConnectWithoutContext(
-            "PhyRxEnd", Callback<void, Ptr<const Packet>>([this, id](auto packet) {
-                Note(id, "gets", packet);
-            }));
-    }
-
-    std::ostringstream m_trace;          //!< what Record() saw, with contents
-    std::vector<Time> m_sends;           //!< when
-    std::vector<Time> m_gets;            //!< when
-    NodeContainer m_nodes;               //!< the nodes
-    NetDeviceContainer m_devices;        //!< of MakeLine(), in the order of the links
-    Ipv4InterfaceContainer m_interfaces; //!< the same
-
-  private:
-    void DoRun() override
-    {
-        if (const std::string reason = WhyNoKernel(); !reason.empty())
-        {
-            std::cout << "SKIPPED " << GetName() << ": " << reason << std::endl;
-            return;
-        }
-        try
-        {
-            RunWithKernel();
-        }
-        catch (const viaduct::Error& error)
-        {
-            NS_TEST_EXPECT_MSG_EQ(true, false, error.what());
-        }
-        Clear();
-    }
-
-  protected:
-    /** Ends the simulation. */
-    void Clear()
-    {
-        m_nodes = NodeContainer();
-        m_devices = NetDeviceContainer();
-        m_interfaces = Ipv4InterfaceContainer();
-        Simulator::Destroy();
-    }
-
-  private:
-    void Note(uint32_t node, const char* what, Ptr<const Packet> packet)
-    {
-        (std::string(what) == "sends" ? m_sends : m_gets).push_back(Simulator::Now());
-        m_trace << Simulator::Now().GetNanoSeconds() << " " << node << " " << what << " "
-                << packet->GetSize() << " ";
-        std::vector<uint8_t> bytes(packet->GetSize());
-        packet->CopyData(bytes.data(), packet->GetSize());
-        uint64_t hash = 1469598103934665603U; // FNV-1a
-        for (const uint8_t byte : bytes)
-        {
-            hash = (hash ^ byte) * 1099511628211U;
-        }
-        m_trace << hash << "\n";
-    }
-};
 
 /** The kernel answers at the instant at which it is asked. */
 class EchoTest : public KernelTestCase

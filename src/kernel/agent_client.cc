@@ -327,4 +327,9 @@ void AgentClient::AddMptcpEndpoint(uint32_t node, int ifindex, const wire::IpAdd
   AboutNode(Code::kAddMptcpEndpoint, node, {BytesOf(endpoint)}, {});
 }
 
+void AgentClient::SetMptcpLimits(uint32_t node, uint32_t subflows, uint32_t addresses) {
+  const agent::MptcpLimits limits{subflows, addresses};
+  AboutNode(Code::kSetMptcpLimits, node, {BytesOf(limits)}, {});
+}
+
 }  // namespace viaduct::kernel

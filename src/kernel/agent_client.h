@@ -97,7 +97,11 @@ class AgentClient {
                    OnAnswer on_answer = {});
   // Packets from these addresses look for their route in this table.
   void AddRule(uint32_t node, const wire::IpPrefix& from, uint32_t table);
+  // Flags: MPTCP_PM_ADDR_FLAG_SIGNAL, _SUBFLOW... of linux/mptcp.h.
   void AddMptcpEndpoint(uint32_t node, int ifindex, const wire::IpAddress& address, uint32_t flags);
+  // How many subflows a connection may have beside its first, and how many of the addresses that
+  // its peer announces it uses. The kernel's own limits are 2 and 0, its most is 8 each.
+  void SetMptcpLimits(uint32_t node, uint32_t subflows, uint32_t addresses);
 
   // Any other request with an answer (programs, statistics). Returns its number.
   uint32_t Ask(agent::Code code, uint32_t subject,

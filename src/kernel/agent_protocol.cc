@@ -162,6 +162,8 @@ std::string_view Describe(Code code) {
       return "add a routing rule";
     case Code::kAddMptcpEndpoint:
       return "add an MPTCP endpoint";
+    case Code::kSetMptcpLimits:
+      return "set the limits of MPTCP";
     case Code::kOpenSocket:
       return "open a socket";
     case Code::kBind:

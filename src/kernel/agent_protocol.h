@@ -47,6 +47,7 @@ enum class Code : uint16_t {
   kWriteSysctl,       // text: name, a zero byte, value
   kAddRule,           // Rule: packets from a source use a table
   kAddMptcpEndpoint,  // MptcpEndpoint: a further address for MPTCP's subflows
+  kSetMptcpLimits,    // MptcpLimits
 
   // Requests about sockets; subject = the socket, a number below kAccepted the simulator chooses.
   kOpenSocket = 0x100,  // OpenSocket. No answer
@@ -175,6 +176,12 @@ struct MptcpEndpoint {
   Endpoint address;
 };
 static_assert(sizeof(MptcpEndpoint) == 32);
+
+struct MptcpLimits {
+  uint32_t subflows;   // beside a connection's first one
+  uint32_t addresses;  // announced by the peer and used
+};
+static_assert(sizeof(MptcpLimits) == 8);
 
 struct OpenSocket {
   uint32_t node;

@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <memory>
+#include <string>
 
 #include "base/error.h"
 #include "base/fd.h"
@@ -19,8 +20,6 @@
 
 namespace viaduct::kernel::guest {
 namespace {
-
-constexpr uint32_t kSubflows = 8;  // the kernel's MPTCP_PM_ADDR_MAX
 
 // One generic netlink conversation. sys::NetlinkSocket speaks the route family only.
 class GenericSocket {
@@ -69,14 +68,19 @@ int FindFamily(GenericSocket& netlink) {
 
 }  // namespace
 
+void SetMptcpLimits(const agent::MptcpLimits& limits) {
+  GenericSocket netlink;
+  const int family = FindFamily(netlink);
+  auto message = Command(family, MPTCP_PM_CMD_SET_LIMITS, MPTCP_PM_VER, NLM_F_ACK);
+  message.PutU32(MPTCP_PM_ATTR_RCV_ADD_ADDRS, limits.addresses);
+  message.PutU32(MPTCP_PM_ATTR_SUBFLOWS, limits.subflows);
+  netlink.Ask(message, "set the limits of MPTCP to " + std::to_string(limits.subflows) +
+                           " subflows and " + std::to_string(limits.addresses) + " addresses");
+}
+
 void AddMptcpEndpoint(const agent::MptcpEndpoint& endpoint) {
   GenericSocket netlink;
   const int family = FindFamily(netlink);
-  auto limits = Command(family, MPTCP_PM_CMD_SET_LIMITS, MPTCP_PM_VER, NLM_F_ACK);
-  limits.PutU32(MPTCP_PM_ATTR_RCV_ADD_ADDRS, kSubflows);
-  limits.PutU32(MPTCP_PM_ATTR_SUBFLOWS, kSubflows);
-  netlink.Ask(limits, "set the number of MPTCP subflows");
-
   const wire::IpAddress address = agent::FromEndpoint(endpoint.address);
   const bool ipv4 = address.family == wire::Family::kIpv4;
   auto add = Command(family, MPTCP_PM_CMD_ADD_ADDR, MPTCP_PM_VER, NLM_F_ACK);

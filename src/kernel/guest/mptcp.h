@@ -5,8 +5,9 @@
 
 namespace viaduct::kernel::guest {
 
-// In the calling thread's namespace, which gets room for eight subflows of each connection. Throws
-// SystemError; EOPNOTSUPP where the kernel has no MPTCP.
+// Both in the calling thread's namespace. Throw SystemError; EOPNOTSUPP where the kernel has no
+// MPTCP.
 void AddMptcpEndpoint(const agent::MptcpEndpoint& endpoint);
+void SetMptcpLimits(const agent::MptcpLimits& limits);
 
 }  // namespace viaduct::kernel::guest

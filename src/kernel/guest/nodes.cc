@@ -111,6 +111,7 @@ Nodes::Nodes(Agent& agent)
   handle(Code::kWriteSysctl, &Nodes::WriteSysctl);
   handle(Code::kAddRule, &Nodes::AddRule);
   handle(Code::kAddMptcpEndpoint, &Nodes::AddMptcpEndpoint);
+  handle(Code::kSetMptcpLimits, &Nodes::SetMptcpLimits);
 }
 
 Node& Nodes::Get(uint32_t number) {
@@ -225,6 +226,12 @@ void Nodes::AddRule(const Operation& operation) {
 void Nodes::AddMptcpEndpoint(const Operation& operation) {
   Enter(Get(operation.subject));
   guest::AddMptcpEndpoint(operation.As<agent::MptcpEndpoint>());
+  agent_.Done(operation);
+}
+
+void Nodes::SetMptcpLimits(const Operation& operation) {
+  Enter(Get(operation.subject));
+  guest::SetMptcpLimits(operation.As<agent::MptcpLimits>());
   agent_.Done(operation);
 }
 

@@ -50,6 +50,7 @@ class Nodes {
   void WriteSysctl(const agent::Operation& operation);
   void AddRule(const agent::Operation& operation);
   void AddMptcpEndpoint(const agent::Operation& operation);
+  void SetMptcpLimits(const agent::Operation& operation);
   int FindDevice(const wire::MacAddress& mac);
 
   Agent& agent_;

@@ -4,6 +4,8 @@
 #include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+// It needs what the ones above declare.
+#include <linux/dccp.h>
 
 #include <algorithm>
 #include <array>
@@ -44,12 +46,21 @@ int PendingError(int fd) {
   return error_number;
 }
 
+int SocketType(int fd) {
+  int type = 0;
+  socklen_t length = sizeof type;
+  SystemCall("getsockopt SO_TYPE", getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length));
+  return type;
+}
+
 }  // namespace
 
 struct Sockets::Socket {
   uint32_t number = 0;
   UniqueFd fd;
+  UniqueFd room;        // DCCP's: the same socket, watched for edges (WatchRoom())
   bool stream = false;  // of bytes: no boundaries
+  bool parts = false;   // SCTP: MSG_EOR ends a message, which may come in parts
   bool listening = false;
   bool connecting = false;
   bool ended = false;    // the peer sends no more, or the connection is lost
@@ -62,6 +73,7 @@ struct Sockets::Socket {
   uint64_t credit = 0;   // a listener: of those it accepts
   uint64_t written = 0;
   std::deque<Pending> pending;
+  std::vector<std::byte> begun;  // the parts of a message that has not ended
 };
 
 Sockets::Sockets(Agent& agent, Nodes& nodes) : agent_(agent), nodes_(nodes), buffer_(kPiece) {
@@ -84,6 +96,7 @@ Sockets::Sockets(Agent& agent, Nodes& nodes) : agent_(agent), nodes_(nodes), buf
 Sockets::~Sockets() {
   for (const auto& [number, socket] : sockets_) {
     if (socket->watched) agent_.Unwatch(socket->fd.get());
+    if (socket->room) agent_.Unwatch(socket->room.get());
   }
 }
 
@@ -112,6 +125,27 @@ Sockets::Socket& Sockets::Adopt(uint32_t number, UniqueFd fd, bool stream) {
   return *place;
 }
 
+// dccp_poll() always says that there is room, whatever dccp_sendmsg() finds (net/dccp/proto.c): a
+// watch for the level would end in a loop of failing system calls. But each packet that has left is
+// told (dccp_write_space()), which a watch for edges hears. A packet refused because of the queue's
+// length is told as well; so the queue is bounded by the send buffer, not by that length.
+void Sockets::WatchRoom(Socket& socket) {
+  if (SocketType(socket.fd.get()) != SOCK_DCCP) return;
+  const int unlimited = 0;
+  SystemCall("setsockopt DCCP_SOCKOPT_QPOLICY_TXQLEN",
+             setsockopt(socket.fd.get(), SOL_DCCP, DCCP_SOCKOPT_QPOLICY_TXQLEN, &unlimited,
+                        sizeof unlimited));
+  socket.room = UniqueFd(SystemCall("watch for room", fcntl(socket.fd.get(), F_DUPFD_CLOEXEC, 0)));
+  const uint32_t number = socket.number;
+  agent_.Watch(socket.room.get(), EPOLLOUT | EPOLLET, [this, number](uint32_t) {
+    const auto found = sockets_.find(number);
+    if (found == sockets_.end() || found->second->connecting) return;
+    Socket& ready = *found->second;
+    if (!ready.pending.empty()) SendPending(ready);
+    if (ready.closing && ready.pending.empty()) Erase(ready);
+  });
+}
+
 void Sockets::Open(const Operation& operation) {
   const auto request = operation.As<agent::OpenSocket>();
   const Node& node = nodes_.Get(request.node);
@@ -125,7 +159,9 @@ void Sockets::Open(const Operation& operation) {
   }
   const bool stream = request.type == SOCK_STREAM && request.protocol != IPPROTO_SCTP;
   Socket& socket = Adopt(operation.subject, std::move(fd), stream);
+  socket.parts = request.protocol == IPPROTO_SCTP;
   socket.credit = request.credit;
+  WatchRoom(socket);
   // One that is connected by nobody can receive from now on.
   if (request.type == SOCK_DGRAM || request.type == SOCK_RAW) UpdateWatch(socket);
 }
@@ -195,7 +231,9 @@ void Sockets::Accept(Socket& listener) {
   const uint32_t number = next_accepted_++;
   if (next_accepted_ == 0) next_accepted_ = agent::kAccepted;
   Socket& socket = Adopt(number, UniqueFd(accepted), listener.stream);
+  socket.parts = listener.parts;
   socket.credit = listener.credit;
+  WatchRoom(socket);
   const agent::Accepted event{number, 0, FromSocketAddress(AddressOf(accepted, getsockname)),
                               FromSocketAddress(peer)};
   agent_.Post(Code::kAccepted, listener.number, 0, {BytesOf(event)});
@@ -295,6 +333,7 @@ void Sockets::Close(const Operation& operation) {
 
 void Sockets::Erase(Socket& socket) {
   if (socket.watched) agent_.Unwatch(socket.fd.get());
+  if (socket.room) agent_.Unwatch(socket.room.get());
   sockets_.erase(socket.number);
 }
 
@@ -319,7 +358,7 @@ void Sockets::GetOption(const Operation& operation) {
 
 void Sockets::UpdateWatch(Socket& socket) {
   const bool reads = !socket.ended && !socket.connecting && (socket.listening || socket.credit > 0);
-  const bool writes = socket.connecting || !socket.pending.empty();
+  const bool writes = socket.connecting || (!socket.pending.empty() && !socket.room);
   const uint32_t events = (reads ? uint32_t{EPOLLIN} : 0u) | (writes ? uint32_t{EPOLLOUT} : 0u);
   const int fd = socket.fd.get();
   if (!socket.watched) {
@@ -367,9 +406,7 @@ void Sockets::OnEvents(uint32_t number, uint32_t events) {
 
 void Sockets::ReportBroken(Socket& socket, int error_number) {
   if (error_number == 0) return;
-  int type = 0;
-  socklen_t length = sizeof type;
-  getsockopt(socket.fd.get(), SOL_SOCKET, SO_TYPE, &type, &length);
+  const int type = SocketType(socket.fd.get());
   if (type != SOCK_DGRAM && type != SOCK_RAW) {
     socket.ended = true;
     for (const Pending& pending : socket.pending) socket.written += pending.length - pending.sent;
@@ -381,8 +418,8 @@ void Sockets::ReportBroken(Socket& socket, int error_number) {
 }
 
 void Sockets::Receive(Socket& socket) {
-  iovec vector{buffer_.data(),
-               socket.stream ? std::min<uint64_t>(socket.credit, kPiece) : buffer_.size()};
+  iovec vector{buffer_.data(), socket.stream ? std::min<uint64_t>(socket.credit, kPiece)
+                                             : buffer_.size() - socket.begun.size()};
   SocketAddress from;
   alignas(cmsghdr) std::array<std::byte, 256> control;
   msghdr header{};
@@ -404,7 +441,18 @@ void Sockets::Receive(Socket& socket) {
     agent_.Post(Code::kEnd, socket.number, 0, {});
     return;
   }
-  const auto bytes = std::span<const std::byte>(buffer_).first(static_cast<size_t>(received));
+  auto bytes = std::span<const std::byte>(buffer_).first(static_cast<size_t>(received));
+  std::vector<std::byte> whole;
+  if (socket.parts) {
+    // What is longer than the kernel's buffer (partial delivery, RFC 6458 section 8.1.21).
+    const bool ends = (header.msg_flags & MSG_EOR) != 0;
+    if (!ends || !socket.begun.empty()) {
+      socket.begun.insert(socket.begun.end(), bytes.begin(), bytes.end());
+      if (!ends && socket.begun.size() < buffer_.size()) return;
+      whole = std::exchange(socket.begun, {});
+      bytes = whole;
+    }
+  }
   socket.credit -= std::min<uint64_t>(socket.credit, std::max<size_t>(bytes.size(), 1));
   PostData(agent_, socket.number, sender, header, bytes, AllZero(bytes));
 }

@@ -55,6 +55,7 @@ class Sockets {
   Socket& Adopt(uint32_t number, UniqueFd fd, bool stream);
   // Watches exactly for what can be acted on.
   void UpdateWatch(Socket& socket);
+  void WatchRoom(Socket& socket);
   void OnEvents(uint32_t number, uint32_t events);
   void FinishConnect(Socket& socket);
   void Accept(Socket& listener);

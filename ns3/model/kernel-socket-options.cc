@@ -1,0 +1,127 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "kernel-socket-core.h"
+
+#include "kernel-socket-address.h"
+#include "kernel-socket-stack.h"
+
+#include "ns3/abort.h"
+#include "ns3/net-device.h"
+
+#include <cerrno>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <utility>
+
+namespace ns3
+{
+
+namespace agent = viaduct::kernel::agent;
+using agent::BytesOf;
+
+// The settings that Socket keeps in members without telling anybody.
+void
+KernelSocketCore::SyncOptions()
+{
+    const Ptr<Socket> socket = m_user.AsSocket();
+    const bool ipv6 = IsIpv6();
+    SyncOption(SOL_SOCKET, SO_PRIORITY, socket->GetPriority());
+    if (!m_kind.connects)
+    {
+        // Always: OLSR and others ask for it when the socket is bound already.
+        SyncOption(ipv6 ? IPPROTO_IPV6 : IPPROTO_IP, ipv6 ? IPV6_RECVPKTINFO : IP_PKTINFO, 1);
+    }
+    if (ipv6)
+    {
+        SyncOption(
+            IPPROTO_IPV6, IPV6_TCLASS, m_user.HasManualTclass() ? socket->GetIpv6Tclass() : 0);
+        SyncOption(IPPROTO_IPV6,
+                   IPV6_UNICAST_HOPS,
+                   m_user.HasManualHopLimit() ? socket->GetIpv6HopLimit() : -1);
+        SyncOption(IPPROTO_IPV6, IPV6_RECVTCLASS, socket->IsIpv6RecvTclass() || m_prepare ? 1 : 0);
+        SyncOption(
+            IPPROTO_IPV6, IPV6_RECVHOPLIMIT, socket->IsIpv6RecvHopLimit() || m_prepare ? 1 : 0);
+    }
+    else
+    {
+        SyncOption(IPPROTO_IP, IP_TOS, socket->GetIpTos());
+        SyncOption(IPPROTO_IP, IP_TTL, m_user.HasManualTtl() ? socket->GetIpTtl() : -1);
+        SyncOption(IPPROTO_IP, IP_RECVTOS, socket->IsIpRecvTos() ? 1 : 0);
+        SyncOption(IPPROTO_IP, IP_RECVTTL, socket->IsIpRecvTtl() ? 1 : 0);
+    }
+}
+
+void
+KernelSocketCore::SyncOption(int level, int name, int value)
+{
+    const bool defaultsToMinusOne = name == (level == IPPROTO_IP ? IP_TTL : IPV6_UNICAST_HOPS);
+    const auto [known, added] =
+        m_synced.try_emplace({level, name}, level != SOL_SOCKET && defaultsToMinusOne ? -1 : 0);
+    if (known->second != value)
+    {
+        known->second = value;
+        SetSockOpt(level, name, value);
+    }
+}
+
+int
+KernelSocketCore::SetSockOpt(int level, int name, std::span<const std::byte> value)
+{
+    if (m_state == UNOPENED)
+    {
+        m_options.push_back({level, name, {value.begin(), value.end()}});
+    }
+    else if (m_state != CLOSED)
+    {
+        const agent::SocketOption option{level, name};
+        Tell(Code::kSetOption, {BytesOf(option), value});
+    }
+    return 0;
+}
+
+int
+KernelSocketCore::SetSockOpt(int level, int name, int value)
+{
+    return SetSockOpt(level, name, BytesOf(value));
+}
+
+int
+KernelSocketCore::GetSockOpt(int level, int name, std::vector<std::byte>* value)
+{
+    if (m_state == UNOPENED || m_state == CLOSED)
+    {
+        return Fail(Socket::ERROR_BADF);
+    }
+    const agent::SocketOption option{level, name};
+    m_option.reset();
+    m_answer.reset();
+    if (!m_stack->GetAgent().Await(Tell(Code::kGetOption, {BytesOf(option)})))
+    {
+        return Fail(Socket::ERROR_AGAIN);
+    }
+    if (!m_option)
+    {
+        return Fail(kernelsocket::ToSocketErrno(m_answer.value_or(EINVAL)));
+    }
+    *value = std::move(*m_option);
+    return 0;
+}
+
+void
+KernelSocketCore::BindToNetDevice(Ptr<NetDevice> device)
+{
+    const std::string name = device ? m_stack->GetInterfaceName(device) : "";
+    NS_ABORT_MSG_IF(device && name.empty(),
+                    "a kernel socket bound to a device that the node's kernel does not have");
+    SetSockOpt(SOL_SOCKET, SO_BINDTODEVICE, BytesOf(std::string_view(name)));
+}
+
+void
+KernelSocketCore::OnOption(const agent::SocketOption&, std::span<const std::byte> value)
+{
+    m_option.emplace(value.begin(), value.end());
+}
+
+} // namespace ns3

@@ -1,0 +1,111 @@
+"""The traffic of ns-3's own TCP examples over its own stack and over real kernels, and captures
+that tshark reads. Needs no root, but a kernel that was built (viaduct kernel build)."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from labs import BUILD, Done, execute, viaduct
+
+PROGRAM = BUILD / "examples" / "viaduct-kernel-scenarios"
+
+
+@pytest.fixture(autouse=True)
+def needs_kernel() -> None:
+    if viaduct("kernel", "list").status != 0 or not viaduct("kernel", "list").output.strip():
+        pytest.skip("no kernel for guests: viaduct kernel build")
+
+
+def run(*arguments: str) -> Done:
+    return execute([str(PROGRAM), *arguments], timeout=120)
+
+
+def sinks(scenario: str, stack: str, *arguments: str) -> list[tuple[int, float]]:
+    """Of each sink, the bytes it got and when the last came, in seconds."""
+    output = run(f"--scenario={scenario}", f"--stack={stack}", *arguments).expect().output
+    pairs = re.findall(r"^sink \d+: (\d+) bytes, the last at ([\d.]+) s$", output, re.MULTILINE)
+    return [(int(size), float(at)) for size, at in pairs]
+
+
+def test_bulk_send_fills_the_link_over_both_stacks() -> None:
+    for stack in ("ns3", "kernel"):
+        ((received, _),) = sinks("bulk", stack)
+        # 500 kbit/s for ten seconds are 625000 bytes with headers.
+        assert 0.9 * 625000 < received < 0.98 * 625000, stack
+
+
+def test_the_tutorials_application_and_a_star() -> None:
+    for stack in ("ns3", "kernel"):
+        ((received, last),) = sinks("fifth", stack)
+        assert received == 1000 * 1040, stack
+        assert last == pytest.approx(1 + 1040 * 8 * 999 / 1e6, abs=1.0), stack
+        ((star, _),) = sinks("star", stack)
+        # Eight senders of 14 kbit/s for nine seconds, from the end of their handshake on.
+        assert star == pytest.approx(14000 * 9, rel=0.02), stack
+
+
+def test_two_flows_share_a_dumbbell() -> None:
+    for stack in ("ns3", "kernel"):
+        rates = [received * 8 / 20 / 1e6 for received, _ in sinks("dumbbell", stack)]
+        assert 0.85 < sum(rates) < 1.0, stack
+        assert min(rates) > 0.2, stack
+
+
+def test_factories_are_chosen_by_name() -> None:
+    for name in ("Tcp", "Mptcp", "Sctp"):
+        factory = f"--factory=ns3::Kernel{name}SocketFactory"
+        ((received, _),) = sinks("bulk", "kernel", factory)
+        assert 0.85 * 625000 < received < 0.98 * 625000, name
+
+
+def test_bad_choices_are_one_line() -> None:
+    assert "bulk, fifth" in run("--scenario=no-such").error_line(2)
+    assert "ns3 or kernel" in run("--stack=no-such").error_line(2)
+
+
+CHECKS = {
+    "ip": "ip.check_checksum:TRUE",
+    "tcp": "tcp.check_checksum:TRUE",
+    "udp": "udp.check_checksum:TRUE",
+    "dccp": "dccp.check_checksum:TRUE",
+    "sctp": "sctp.checksum:CRC 32c",
+}
+
+
+def frames(capture: Path, display_filter: str) -> list[str]:
+    """What tshark finds, a line a frame, with every checksum looked at."""
+    options = [word for preference in CHECKS.values() for word in ("-o", preference)]
+    command = ["tshark", "-n", "-r", str(capture), *options, "-Y", display_filter]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+def test_captures_are_whole_and_their_checksums_right(tmp_path: Path) -> None:
+    assert [size for size, _ in sinks("transports", "kernel", f"--pcap={tmp_path}/wire")] == (
+        [100000] * 10
+    )
+    captures = sorted(tmp_path.glob("wire-*.pcap"))
+    assert len(captures) == 2
+    for capture in captures:
+        bad = " || ".join(f"{protocol}.checksum.status == 0" for protocol in CHECKS)
+        assert frames(capture, f"_ws.malformed || icmpv6.checksum.status == 0 || {bad}") == []
+        for protocol in ("tcp", "udp", "dccp", "sctp"):
+            good = f"{protocol}.checksum.status == 1"
+            assert len(frames(capture, f"ip && {good}")) > 100, protocol
+            assert len(frames(capture, f"ipv6 && {good}")) > 100, protocol
+        # MPTCP is TCP with options: MP_CAPABLE in the handshakes of both families.
+        assert len(frames(capture, "tcp.options.mptcp.subtype == 0 && tcp.flags.syn == 1")) == 4
+
+
+def test_the_seed_decides_every_byte_of_a_capture(tmp_path: Path) -> None:
+    def capture(name: str, seed: int) -> bytes:
+        sinks("fifth", "kernel", f"--pcap={tmp_path}/{name}", f"--RngRun={seed}")
+        return (tmp_path / f"{name}-0-1.pcap").read_bytes()
+
+    first = capture("a", 1)
+    assert len(first) > 1000000
+    assert first == capture("b", 1)
+    assert first != capture("c", 2)
