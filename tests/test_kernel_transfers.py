@@ -94,8 +94,8 @@ def test_captures_are_whole_and_their_checksums_right(tmp_path: Path) -> None:
         assert frames(capture, f"_ws.malformed || icmpv6.checksum.status == 0 || {bad}") == []
         for protocol in ("tcp", "udp", "dccp", "sctp"):
             good = f"{protocol}.checksum.status == 1"
-            assert len(frames(capture, f"ip && {good}")) > 100, protocol
-            assert len(frames(capture, f"ipv6 && {good}")) > 100, protocol
+            assert len(frames(capture, f"ip && {good}")) >= 100, protocol
+            assert len(frames(capture, f"ipv6 && {good}")) >= 100, protocol
         # MPTCP is TCP with options: MP_CAPABLE in the handshakes of both families.
         assert len(frames(capture, "tcp.options.mptcp.subtype == 0 && tcp.flags.syn == 1")) == 4
 
