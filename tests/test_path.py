@@ -240,6 +240,7 @@ def test_statistics_for_prometheus(wires: Wires, taps: tuple[Tap, Tap]) -> None:
     assert f'viaduct_path_lateness_seconds_count{{path="{wires.middle}-p"}} 1' in text
 
 
+@pytest.mark.alone  # what is sent at first must be sent within 600 ms
 def test_schedule(wires: Wires, taps: tuple[Tap, Tap], tmp_path: Path) -> None:
     file = tmp_path / "flaps"
     file.write_text("0s a-b both down\n600ms * up up  # and only there\n")
