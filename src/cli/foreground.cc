@@ -15,16 +15,6 @@
 namespace viaduct::cli {
 namespace {
 
-UniqueFd CatchSignals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGWINCH}) sigaddset(&set, signal);
-  UniqueFd fd(SystemCall("signalfd", signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)));
-  sigaddset(&set, SIGTTOU);  // restoring a terminal must not stop in the background
-  sigprocmask(SIG_BLOCK, &set, nullptr);
-  return fd;
-}
-
 int TakeSignal(int signals) {
   signalfd_siginfo info;
   return read(signals, &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo) : 0;
@@ -67,9 +57,19 @@ void Drain(Relay& output) {
 
 }  // namespace
 
+UniqueFd CatchForegroundSignals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGWINCH}) sigaddset(&set, signal);
+  UniqueFd fd(SystemCall("signalfd", signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)));
+  sigaddset(&set, SIGTTOU);  // restoring a terminal must not stop in the background
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  return fd;
+}
+
 Foreground::Foreground() {
   if (OnTerminal()) pty_.emplace(STDIN_FILENO);
-  signals_ = CatchSignals();
+  signals_ = CatchForegroundSignals();
 }
 
 void Foreground::Lend(broker::ProgramOptions* options) {

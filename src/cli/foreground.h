@@ -11,6 +11,11 @@
 
 namespace viaduct::cli {
 
+// Has the signals that end or resize what is in the foreground wait for the descriptor
+// (signalfd(2)), and SIGTTOU blocked: restoring a terminal must not stop in the background. For the
+// whole process.
+UniqueFd CatchForegroundSignals();
+
 class Foreground {
  public:
   // From here on signals wait for Follow().

@@ -22,6 +22,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "cli/foreground.h"
 #include "cli/kernel_commands.h"
 #include "cli/terminal.h"
 #include "kernel/paused.h"
@@ -92,16 +93,6 @@ json ShellEnvironment() {
   return environment;
 }
 
-UniqueFd CatchShellSignals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGWINCH}) sigaddset(&set, signal);
-  UniqueFd fd(SystemCall("signalfd", signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)));
-  sigaddset(&set, SIGTTOU);  // restoring a terminal must not stop in the background
-  sigprocmask(SIG_BLOCK, &set, nullptr);
-  return fd;
-}
-
 class ShellClient {
  public:
   ShellClient(const kernel::PausedSimulation& paused, std::string node,
@@ -110,7 +101,7 @@ class ShellClient {
         node_(std::move(node)),
         words_(std::move(words)),
         terminal_(OnTerminal()),
-        signals_(CatchShellSignals()),
+        signals_(CatchForegroundSignals()),
         connection_(ConnectToPaused(paused)) {}
 
   // Until the program ends; its status as a shell reports it.
