@@ -22,6 +22,9 @@ namespace {
     signal(signal_number, SIG_IGN);
   }
   sigprocmask(SIG_SETMASK, &mask, nullptr);
+  constexpr char kReady = 0;
+  // Fails if the guarded one is dead already, which `work` will see.
+  (void)!send(connection, &kReady, sizeof kReady, MSG_NOSIGNAL);
   int status = 0;
   try {
     work(connection);
@@ -51,6 +54,14 @@ Guardian::Guardian(const std::function<void(int connection)>& work) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (pid_ < 0) throw SystemError("fork a guardian", error);
   connection_ = std::move(ours);
+  AwaitReady();
+}
+
+// Until it has left this process's group, what kills the whole group kills it too.
+void Guardian::AwaitReady() {
+  char byte;
+  while (recv(connection_.get(), &byte, sizeof byte, 0) < 0 && errno == EINTR) {
+  }
 }
 
 Guardian::~Guardian() {

@@ -8,7 +8,7 @@
 namespace viaduct::sys {
 
 // Forked while there is one thread; keeps the privileges of that moment. It survives the signals of
-// this process's terminal.
+// this process's terminal and, once constructed, what kills this process's group.
 class Guardian {
  public:
   // `work` runs in the forked process with its end of a SOCK_SEQPACKET connection, at whose end
@@ -23,6 +23,8 @@ class Guardian {
   int Connection() const { return connection_.get(); }
 
  private:
+  void AwaitReady();
+
   UniqueFd connection_;
   int pid_ = 0;
 };
