@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "base/clock.h"
@@ -68,12 +70,14 @@ class EngineRootTest : public testing::Test {
   static std::vector<std::byte> Frame(int number) {
     return Build(Ethernet{} / Ipv4{} / Udp{1024, 53} / Payload{std::to_string(number)});
   }
-  static void SendMany(io::RingPort& port, int count) {
-    for (int i = 0; i < count; ++i) io::SendFrame(port, Frame(i));
+  static void SendMany(io::RingPort& port, int count, int first = 0) {
+    for (int i = 0; i < count; ++i) io::SendFrame(port, Frame(first + i));
   }
   // Whether exactly the frames of SendMany arrive, in their order.
   static void ExpectMany(io::RingPort& port, int count) {
-    const auto received = io::ReceiveDescribed(port, static_cast<size_t>(count));
+    ExpectMany(io::ReceiveDescribed(port, static_cast<size_t>(count)), count);
+  }
+  static void ExpectMany(const std::vector<std::string>& received, int count) {
     ASSERT_EQ(received.size(), static_cast<size_t>(count));
     for (int i = 0; i < count; ++i) {
       ASSERT_EQ(received[static_cast<size_t>(i)], Describe(Frame(i)));
@@ -165,12 +169,19 @@ TEST_F(EngineRootTest, AnInterfaceTakenDownAndUpGoesOn) {
   const auto engine = Start(1, 1, "");
   io::RingPort a = Far(0), b = Far(1);
   namespace_->Run("ip link set near1 down");
-  SendMany(a, 10);
+  constexpr int kLost = 100;
+  SendMany(a, 10, kLost);
   namespace_->Run("ip link set near1 up");
   namespace_->Run("until ip link show far1 | grep -q 'state UP'; do sleep 0.01; done");
   while (!engine->Read().ports[1].up) std::this_thread::yield();
   SendMany(a, 10);
-  ExpectMany(b, 10);
+  // The last frame may still have waited in the ring when the interface came up.
+  std::vector<std::string> received = io::ReceiveDescribed(b, 10);
+  if (!received.empty() && received.front() == Describe(Frame(kLost + 9))) {
+    received.erase(received.begin());
+    std::ranges::copy(io::ReceiveDescribed(b, 10 - received.size()), std::back_inserter(received));
+  }
+  ExpectMany(received, 10);
   SendMany(b, 10);
   ExpectMany(a, 10);
 }
