@@ -96,22 +96,30 @@ Dumbbell::Dumbbell(const DumbbellOptions& options) : options_(options) {
 Dumbbell::~Dumbbell() = default;
 
 void Dumbbell::InstallStacks() {
-  if (options_.is_kernel()) {
-    kernel_ = std::make_unique<ns3::KernelStackHelper>();
-    kernel_->SetAttribute("Kernel", StringValue(options_.kernel));
-    kernel_->SetGuests(options_.guests);
-    for (const auto& [name, value] : options_.sysctls) kernel_->SetSysctl(name, value);
-    kernel_->Install(nodes);
-    if (!options_.pcap.empty()) ns3::KernelStackHelper::EnablePcap(options_.pcap, nodes);
-    return;
-  }
+  ns3::NodeContainer kernels, others;
+  (options_.is_kernel() ? kernels : others).Add(ns3::NodeContainer(senders, receivers));
+  (options_.has_kernel_routers() ? kernels : others).Add(routers);
+  if (kernels.GetN() > 0) InstallKernel(kernels);
+  if (others.GetN() > 0) InstallNs3(others);
+}
+
+void Dumbbell::InstallKernel(const ns3::NodeContainer& on) {
+  kernel_ = std::make_unique<ns3::KernelStackHelper>();
+  kernel_->SetAttribute("Kernel", StringValue(options_.kernel));
+  kernel_->SetGuests(options_.guests);
+  for (const auto& [name, value] : options_.sysctls) kernel_->SetSysctl(name, value);
+  kernel_->Install(on);
+  if (!options_.pcap.empty()) ns3::KernelStackHelper::EnablePcap(options_.pcap, on);
+}
+
+void Dumbbell::InstallNs3(const ns3::NodeContainer& on) {
   ns3::GlobalValue::Bind("ChecksumEnabled", ns3::BooleanValue(options_.checksum));
   if (options_.segment != 0) {
     ns3::Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(options_.segment));
   }
   ns3::InternetStackHelper stack;
   stack.SetIpv6StackInstall(false);
-  stack.Install(nodes);
+  stack.Install(on);
 }
 
 void Dumbbell::SetCongestionControl() {
@@ -201,7 +209,7 @@ void Dumbbell::SetQueue() {
   const auto words = Words(options_.queue);
   const auto left = routers.Get(0);
   const auto device = bottleneck_.Get(0);
-  if (!options_.is_kernel()) {
+  if (!options_.has_kernel_routers()) {
     const std::string type = words.front() == "codel"      ? "ns3::CoDelQueueDisc"
                              : words.front() == "fq_codel" ? "ns3::FqCoDelQueueDisc"
                                                            : "ns3::" + words.front();

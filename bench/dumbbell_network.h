@@ -40,6 +40,8 @@ class Dumbbell {
 
  private:
   void InstallStacks();
+  void InstallKernel(const ns3::NodeContainer& on);
+  void InstallNs3(const ns3::NodeContainer& on);
   void SetCongestionControl();
   void MakePath(uint32_t path);
   void Join(ns3::Ptr<ns3::Node> host, ns3::Ptr<ns3::Node> router, uint32_t network,

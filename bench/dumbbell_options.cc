@@ -33,6 +33,7 @@ void Require(bool holds, const std::string& text) {
 
 void Check(const DumbbellOptions& options) {
   RequireOneOf("transport", options.transport, {"tcp", "dccp", "sctp", "mptcp", "udp"});
+  RequireOneOf("routers", options.routers, {"same", "ns3"});
   RequireOneOf("link", options.link, {"path", "p2p"});
   Require(options.stack == "ns3" || options.stack == "kernel" ||
               options.stack == "kernel:" + options.kernel,
@@ -55,6 +56,7 @@ DumbbellOptions ParseDumbbellOptions(int argc, char** argv) {
   std::string congestion = "cubic", sysctls;
   ns3::CommandLine line("ns3-dumbbell");
   line.AddValue("stack", "ns3, kernel or kernel:VERSION (viaduct kernel list)", options.stack);
+  line.AddValue("routers", "their stack: same as the hosts' or ns3", options.routers);
   line.AddValue("transport", "tcp, dccp, sctp, mptcp or udp", options.transport);
   line.AddValue("congestion", "of TCP: cubic, bbr, reno...; a,b: of every other flow", congestion);
   line.AddValue("flows", "senders, and receivers", options.flows);

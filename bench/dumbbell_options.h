@@ -13,6 +13,7 @@ namespace viaduct::bench {
 struct DumbbellOptions {
   std::string stack = "kernel";  // ns3, kernel or kernel:VERSION
   std::string kernel;            // the VERSION; empty: the newest
+  std::string routers = "same";  // as the hosts, or ns3
   std::string transport = "tcp";
   std::vector<std::string> congestion = {"cubic"};  // of flow 0, 1, ..., begun again
   uint32_t flows = 2;
@@ -36,6 +37,7 @@ struct DumbbellOptions {
   std::string pcap;
 
   bool is_kernel() const { return stack != "ns3"; }
+  bool has_kernel_routers() const { return is_kernel() && routers == "same"; }
   bool bulk() const { return rate_app == "0"; }
 };
 
