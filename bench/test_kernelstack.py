@@ -45,11 +45,19 @@ def has_kernel() -> bool:
     return listed.returncode == 0 and bool(json.loads(listed.stdout))
 
 
-@pytest.mark.parametrize("stack", ["ns3", "kernel"])
-def test_a_dumbbell_without_loss_carries_all_and_repeats(stack: str) -> None:
+@pytest.mark.parametrize(
+    ("stack", "routers"), [("ns3", "same"), ("kernel", "same"), ("kernel", "ns3")]
+)
+def test_a_dumbbell_without_loss_carries_all_and_repeats(stack: str, routers: str) -> None:
     if stack == "kernel" and not has_kernel():
         pytest.skip("no kernel for guests: viaduct kernel build")
-    words = [f"--stack={stack}", "--loss=0", "--bottleneck=4Mbps", "--delay=5ms"]
+    words = [
+        f"--stack={stack}",
+        f"--routers={routers}",
+        "--loss=0",
+        "--bottleneck=4Mbps",
+        "--delay=5ms",
+    ]
     words += ["--duration=2s", "--hash"]
     first = report(*words)
     # Less the handshake, and what is under way at the end.
@@ -70,6 +78,7 @@ def test_losses_go_by_the_run() -> None:
     ("words", "text"),
     [
         (["--stack=bsd"], "--stack=bsd: ns3, kernel or kernel:VERSION"),
+        (["--routers=bsd"], "--routers=bsd: one of same, ns3"),
         (["--transport=quic"], "--transport=quic: one of tcp"),
         (["--stack=ns3", "--transport=sctp"], "use --stack=kernel"),
         (["--loss=1"], "--loss: a probability below 1"),
@@ -160,6 +169,7 @@ def test_a_quick_run_has_every_ratio_and_a_page(monkeypatch: pytest.MonkeyPatch)
     assert set(result.ratios) == {
         "goodput_virtual_vs_real",
         "wall_vs_ns3_native",
+        "wall_vs_ns3_native_hosts",
         "frames_per_second",
         "memory_per_node_MiB",
         "boot_seconds",

@@ -24,7 +24,9 @@ NOTES = [
     "goodput_virtual_vs_real is the ratio of the means of all runs, its low and high are the 95% "
     "confidence interval. A run is one dumbbell: the mean of its two flows.",
     "wall_vs_ns3_native: wall time a data segment through the bottleneck, boot and run, without "
-    "loss, where both stacks carry everything; systems by turns, pinned to one processor.",
+    "loss, where both stacks carry everything; systems by turns, pinned to one processor. "
+    "wall_vs_ns3_native_hosts: kernels at the hosts alone and ns-3's routers, as with NSC, which "
+    "replaced the hosts' TCP only.",
     "Frames: every frame a device of the simulation receives; a segment crosses three links.",
     "memory_per_node_MiB: proportional set size of simulator and guests, over all nodes. "
     "boot_seconds: from the start of the program to the first frame, 100 nodes.",
