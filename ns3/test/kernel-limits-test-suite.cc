@@ -39,11 +39,8 @@ class FewDevicesTest : public KernelTestCase
     /** @return its path, a name for the newest kernel with a description that says so */
     std::string KernelWith(uint32_t devices)
     {
-        namespace fs = std::filesystem;
-        std::string name = fs::temp_directory_path() / "viaduct-kernel-XXXXXX";
-        m_folder = mkdtemp(name.data());
         auto image = viaduct::kernel::FindImage("");
-        fs::create_symlink(image.file, m_folder + "/linux");
+        std::filesystem::create_symlink(image.file, m_folder + "/linux");
         image.devices = devices;
         std::ofstream(m_folder + "/image.json") << viaduct::kernel::Describe(image);
         return m_folder + "/linux";
@@ -72,6 +69,16 @@ class FewDevicesTest : public KernelTestCase
         one.SetGuests(1);
         MakeLine(6, one);
         Expect("takes 9 network devices, its control device included, not 11");
+    }
+
+    void DoSetup() override
+    {
+        std::string name = std::filesystem::temp_directory_path() / "viaduct-limits-XXXXXX";
+        m_folder = mkdtemp(name.data());
+    }
+
+    void DoTeardown() override
+    {
         std::filesystem::remove_all(m_folder);
     }
 
