@@ -244,6 +244,7 @@ KernelCalendar::Boot()
     for (const auto& guest : m_guests)
     {
         guest->CheckBooted();
+        guest->StartNodes();
     }
 }
 

@@ -17,6 +17,7 @@
 #include "kernel/companions.h"
 #include "kernel/image.h"
 
+#include <algorithm>
 #include <sstream>
 #include <utility>
 
@@ -138,6 +139,7 @@ KernelGuest::Enter()
     m_agent = std::make_shared<AgentClient>(*m_control, [&entered](std::function<void()> action) {
         entered.Schedule(entered.Present(), std::move(action));
     });
+    m_agent->HoldSockets();
 }
 
 uint32_t
@@ -186,6 +188,22 @@ KernelGuest::CheckBooted()
             "kernel " + Describe() +
             ": its agent does not answer; its console ended: " + m_guest->console().LastLines(5));
     }
+}
+
+void
+KernelGuest::StartNodes()
+{
+    const bool booting = KernelCalendar::Get()->GetCalendar().booting();
+    const auto isConfigured = [](const auto& node) { return node->IsConfigured(); };
+    if (booting || !std::all_of(m_nodes.begin(), m_nodes.end(), isConfigured))
+    {
+        return;
+    }
+    for (const auto& node : m_nodes)
+    {
+        node->StartRoutes();
+    }
+    m_agent->ReleaseSockets();
 }
 
 std::shared_ptr<AgentClient>

@@ -65,6 +65,11 @@ class KernelGuest : public Object
     void Prepare();
     /** After the boot: ends the program when something went wrong in the guest. */
     void CheckBooted();
+    /**
+     * After the boot, and when a node's last device is known: once all are, gives the kernel the
+     * routes as they are, and then what was asked of sockets until now.
+     */
+    void StartNodes();
 
     /** @return its agent */
     std::shared_ptr<viaduct::kernel::AgentClient> GetAgent() const;

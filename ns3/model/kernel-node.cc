@@ -283,7 +283,13 @@ KernelNode::Prepare()
             AddPort(device);
         }
     }
-    StartRoutes();
+}
+
+bool
+KernelNode::IsConfigured() const
+{
+    return std::all_of(
+        m_ports.begin(), m_ports.end(), [](const Port& port) { return port.ifindex != 0; });
 }
 
 void
@@ -334,6 +340,7 @@ KernelNode::Configure(Port& port)
             later.work(port);
         }
     }
+    m_guest->StartNodes();
 }
 
 uint32_t
@@ -483,6 +490,8 @@ KernelNode::StartRoutes()
     }
     m_routes->SetNode(m_node, names);
     m_routes->SetApply([this](const viaduct::fib::RouteChanges& changes) { Apply(changes); });
+    // What was set before the start is there before sockets are; what protocols find is not.
+    m_routes->Update();
     // The routing protocols' own initialization comes first.
     Simulator::ScheduleWithContext(m_node->GetId(), Time(0), [this, routes = m_routes] {
         if (m_routes)

@@ -89,6 +89,10 @@ class KernelNode : public Object
 
     /** Before the boot: adds the node's devices to the guest. */
     void Prepare();
+    /** @return whether the kernel has all of the node's devices */
+    bool IsConfigured() const;
+    /** Once it has: gives it the node's routes, now and as they change. */
+    void StartRoutes();
 
     /** @return its name in the guest, and of its namespace there */
     std::string GetName() const;
@@ -140,7 +144,6 @@ class KernelNode : public Object
     bool IsUp(const Port& port) const;
     bool HasIpv6(const Port& port) const;
     std::vector<viaduct::wire::IpPrefix> AddressesOf(const Port& port) const;
-    void StartRoutes();
     void Apply(const viaduct::fib::RouteChanges& changes);
     void ApplyRoute(const viaduct::fib::Route& route, bool add);
     void WriteSysctl(const std::string& name, const std::string& value);

@@ -4,6 +4,7 @@
 
 #include "kernel-socket-core.h"
 
+#include "kernel-node.h"
 #include "kernel-socket-address.h"
 #include "kernel-socket-stack.h"
 
@@ -146,8 +147,7 @@ KernelSocketCore::Open(int family)
     }
     for (const Option& option : m_options)
     {
-        const agent::SocketOption header{option.level, option.name};
-        Tell(Code::kSetOption, {BytesOf(header), option.value});
+        TellOption(option);
     }
     m_options.clear();
     SyncOptions();
@@ -233,10 +233,21 @@ KernelSocketCore::Connect(const Address& address)
         return -1;
     }
     SyncOptions();
+    ReadRoutes();
     m_peer = kernelsocket::ToEndpoint(address);
     m_state = CONNECTING;
     Tell(Code::kConnect, {BytesOf(*m_peer)});
     return 0;
+}
+
+// ns-3's protocols tell nobody of routes that are set by hand; they count from then on.
+void
+KernelSocketCore::ReadRoutes() const
+{
+    if (const auto kernel = m_node->GetObject<KernelNode>())
+    {
+        kernel->RoutesMayHaveChanged();
+    }
 }
 
 int

@@ -142,6 +142,17 @@ class KernelSocketCore : public viaduct::kernel::SocketEvents
     int SetSockOpt(int level, int name, std::span<const std::byte> value);
     /** @copydoc SetSockOpt(int,int,std::span<const std::byte>) */
     int SetSockOpt(int level, int name, int value);
+    /** What gives an option's value once the node's interfaces are known; it owns what it needs. */
+    using LateValue = viaduct::kernel::AgentClient::Payload;
+    /**
+     * The same with a value that names an interface, which before the start of the simulation has
+     * no number.
+     * @param level SOL_SOCKET, IPPROTO_TCP...
+     * @param name of the option
+     * @param value gives its value
+     * @return 0
+     */
+    int SetSockOptLate(int level, int name, LateValue value);
     /**
      * @param level SOL_SOCKET, IPPROTO_TCP...
      * @param name of the option
@@ -190,9 +201,18 @@ class KernelSocketCore : public viaduct::kernel::SocketEvents
         Address from;       //!< the sender of a datagram
     };
 
+    /** An option that was set. */
+    struct Option
+    {
+        int level;       //!< SOL_SOCKET...
+        int name;        //!< of the option
+        LateValue value; //!< gives its value
+    };
+
     int Fail(Socket::SocketErrno error);
     int OpenFor(const Address& address);
     void Open(int family);
+    void TellOption(const Option& option);
     void SyncOptions();
     void SyncOption(int level, int name, int value);
     int BindTo(const Endpoint& endpoint, bool await);
@@ -200,6 +220,7 @@ class KernelSocketCore : public viaduct::kernel::SocketEvents
     Ptr<Packet> TakeStream(uint32_t maxSize);
     void Consumed(uint64_t bytes);
     void NotifyClosedOnce();
+    void ReadRoutes() const;
     void CloseInKernel(bool abort);
     void AddTags(Ptr<Packet> packet, const Data& data) const;
     uint32_t Tell(Code code,
@@ -215,6 +236,7 @@ class KernelSocketCore : public viaduct::kernel::SocketEvents
     uint32_t m_number{0}; //!< of the kernel's socket
     int m_family{0};      //!< AF_INET, AF_INET6, or 0
     bool m_bound{false};  //!< asked to
+    bool m_sent{false};   //!< a datagram
     std::optional<Endpoint> m_local;
     std::optional<Endpoint> m_peer;
     uint32_t m_bindRequest{0};
@@ -233,13 +255,7 @@ class KernelSocketCore : public viaduct::kernel::SocketEvents
     uint64_t m_available{0};  //!< bytes in m_received
     std::deque<Received> m_received;
     std::map<std::pair<int, int>, int> m_synced; //!< options as the kernel has them
-    struct Option
-    {
-        int level;                    //!< SOL_SOCKET...
-        int name;                     //!< of the option
-        std::vector<std::byte> value; //!< its value
-    };
-    std::vector<Option> m_options; //!< set before the socket was opened
+    std::vector<Option> m_options;               //!< set before the socket was opened
     Prepare m_prepare;
 };
 

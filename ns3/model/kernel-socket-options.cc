@@ -67,18 +67,44 @@ KernelSocketCore::SyncOption(int level, int name, int value)
 }
 
 int
-KernelSocketCore::SetSockOpt(int level, int name, std::span<const std::byte> value)
+KernelSocketCore::SetSockOptLate(int level, int name, LateValue value)
 {
+    const Option option{level, name, std::move(value)};
     if (m_state == UNOPENED)
     {
-        m_options.push_back({level, name, {value.begin(), value.end()}});
+        m_options.push_back(option);
     }
     else if (m_state != CLOSED)
     {
-        const agent::SocketOption option{level, name};
-        Tell(Code::kSetOption, {BytesOf(option), value});
+        TellOption(option);
     }
     return 0;
+}
+
+void
+KernelSocketCore::TellOption(const Option& option)
+{
+    if (!m_stack->HasAgent())
+    {
+        return;
+    }
+    m_stack->GetAgent().TellLate(agent::Code::kSetOption, m_number, [option] {
+        const agent::SocketOption header{option.level, option.name};
+        const auto front = BytesOf(header);
+        std::vector<std::byte> bytes(front.begin(), front.end());
+        const std::vector<std::byte> value = option.value();
+        bytes.insert(bytes.end(), value.begin(), value.end());
+        return bytes;
+    });
+}
+
+int
+KernelSocketCore::SetSockOpt(int level, int name, std::span<const std::byte> value)
+{
+    return SetSockOptLate(
+        level, name, [bytes = std::vector<std::byte>(value.begin(), value.end())] {
+            return bytes;
+        });
 }
 
 int
@@ -112,10 +138,13 @@ KernelSocketCore::GetSockOpt(int level, int name, std::vector<std::byte>* value)
 void
 KernelSocketCore::BindToNetDevice(Ptr<NetDevice> device)
 {
-    const std::string name = device ? m_stack->GetInterfaceName(device) : "";
-    NS_ABORT_MSG_IF(device && name.empty(),
-                    "a kernel socket bound to a device that the node's kernel does not have");
-    SetSockOpt(SOL_SOCKET, SO_BINDTODEVICE, BytesOf(std::string_view(name)));
+    SetSockOptLate(SOL_SOCKET, SO_BINDTODEVICE, [stack = m_stack, device] {
+        const std::string name = device ? stack->GetInterfaceName(device) : "";
+        NS_ABORT_MSG_IF(device && name.empty(),
+                        "a kernel socket bound to a device that the node's kernel does not have");
+        const auto bytes = BytesOf(std::string_view(name));
+        return std::vector<std::byte>(bytes.begin(), bytes.end());
+    });
 }
 
 void

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <sys/socket.h>
+#include <utility>
 
 namespace ns3
 {
@@ -66,6 +67,10 @@ KernelSocketCore::SendTo(Ptr<const Packet> packet, const Address& to)
     if (!m_bound && m_kind.type == SOCK_DGRAM)
     {
         BindAny(IsIpv6());
+    }
+    if (!std::exchange(m_sent, true))
+    {
+        ReadRoutes();
     }
     const auto endpoint = kernelsocket::ToEndpoint(to);
     return SendBytes(packet, &*endpoint);

@@ -14,7 +14,10 @@
 
 #include <cstring>
 #include <netinet/in.h>
+#include <span>
 #include <sys/socket.h>
+#include <type_traits>
+#include <vector>
 
 namespace ns3
 {
@@ -26,6 +29,43 @@ namespace
 
 constexpr uint32_t MAX_DATAGRAM = 65507;    //!< of IPv4, as in ns-3's UDP
 constexpr uint32_t DEFAULT_BUFFER = 131072; //!< ns-3's: the kernel keeps its own
+
+/** The kernel's number of an interface of the node's Ipv4 or Ipv6 object; 0: none. */
+int
+InterfaceIndex(Ptr<Node> node, uint32_t interface, bool ipv6)
+{
+    Ptr<NetDevice> device;
+    if (ipv6 && node->GetObject<Ipv6>())
+    {
+        device = node->GetObject<Ipv6>()->GetNetDevice(interface);
+    }
+    else if (!ipv6 && node->GetObject<Ipv4>())
+    {
+        device = node->GetObject<Ipv4>()->GetNetDevice(interface);
+    }
+    return device ? node->GetObject<KernelSocketStack>()->GetInterfaceIndex(device) : 0;
+}
+
+/**
+ * An option's value that has an interface's number in it.
+ * @param node whose interface
+ * @param interface of IPv4 or IPv6; 0: none
+ * @param request the value, complete but for the number
+ * @param index the member that is the number
+ * @return the value
+ */
+template <class Request, class Index>
+KernelSocketCore::LateValue
+WithInterface(Ptr<Node> node, uint32_t interface, Request request, Index Request::*index)
+{
+    return [=]() {
+        Request complete = request;
+        const bool ipv6 = std::is_same_v<Request, ipv6_mreq>;
+        complete.*index = interface == 0 ? 0 : InterfaceIndex(node, interface, ipv6);
+        const auto bytes = std::as_bytes(std::span(&complete, 1));
+        return std::vector<std::byte>(bytes.begin(), bytes.end());
+    };
+}
 
 } // namespace
 
@@ -67,23 +107,6 @@ KernelUdpSocket::GetAllowBroadcast() const
 }
 
 int
-KernelUdpSocket::InterfaceIndex(uint32_t interface, bool ipv6) const
-{
-    const Ptr<Node> node = GetNode();
-    const auto stack = node->GetObject<KernelSocketStack>();
-    Ptr<NetDevice> device;
-    if (ipv6 && node->GetObject<Ipv6>())
-    {
-        device = node->GetObject<Ipv6>()->GetNetDevice(interface);
-    }
-    else if (!ipv6 && node->GetObject<Ipv4>())
-    {
-        device = node->GetObject<Ipv4>()->GetNetDevice(interface);
-    }
-    return device ? stack->GetInterfaceIndex(device) : 0;
-}
-
-int
 KernelUdpSocket::ChangeGroup(uint32_t interface, const Address& group, bool join)
 {
     const auto endpoint = kernelsocket::ToEndpoint(group);
@@ -95,15 +118,17 @@ KernelUdpSocket::ChangeGroup(uint32_t interface, const Address& group, bool join
     {
         ip_mreqn request{};
         std::memcpy(&request.imr_multiaddr, endpoint->address, sizeof request.imr_multiaddr);
-        request.imr_ifindex = interface == 0 ? 0 : InterfaceIndex(interface, false);
-        return SetSockOpt(
-            IPPROTO_IP, join ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP, &request, sizeof request);
+        return Core().SetSockOptLate(
+            IPPROTO_IP,
+            join ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP,
+            WithInterface(GetNode(), interface, request, &ip_mreqn::imr_ifindex));
     }
     ipv6_mreq request{};
     std::memcpy(&request.ipv6mr_multiaddr, endpoint->address, sizeof request.ipv6mr_multiaddr);
-    request.ipv6mr_interface = interface == 0 ? 0 : InterfaceIndex(interface, true);
-    return SetSockOpt(
-        IPPROTO_IPV6, join ? IPV6_ADD_MEMBERSHIP : IPV6_DROP_MEMBERSHIP, &request, sizeof request);
+    return Core().SetSockOptLate(
+        IPPROTO_IPV6,
+        join ? IPV6_ADD_MEMBERSHIP : IPV6_DROP_MEMBERSHIP,
+        WithInterface(GetNode(), interface, request, &ipv6_mreq::ipv6mr_interface));
 }
 
 int
@@ -173,9 +198,11 @@ KernelUdpSocket::SetIpMulticastIf(int32_t interface)
     m_multicastIf = interface;
     if (interface > 0)
     {
-        ip_mreqn request{};
-        request.imr_ifindex = InterfaceIndex(static_cast<uint32_t>(interface), false);
-        SetSockOpt(IPPROTO_IP, IP_MULTICAST_IF, &request, sizeof request);
+        Core().SetSockOptLate(
+            IPPROTO_IP,
+            IP_MULTICAST_IF,
+            WithInterface(
+                GetNode(), static_cast<uint32_t>(interface), ip_mreqn{}, &ip_mreqn::imr_ifindex));
     }
 }
 

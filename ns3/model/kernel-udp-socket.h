@@ -66,7 +66,6 @@ class KernelUdpSocket : public KernelSocketMixin<UdpSocket, KernelUdpSocket>
     bool GetMtuDiscover() const override;
 
     int ChangeGroup(uint32_t interface, const Address& group, bool join);
-    int InterfaceIndex(uint32_t interface, bool ipv6) const;
 
     bool m_broadcast{false};     //!< as SetAllowBroadcast() says
     uint8_t m_multicastTtl{0};   //!< as the attribute says

@@ -19,6 +19,10 @@ agent::InterfaceAddress ToRequest(int ifindex, const wire::IpPrefix& address) {
   return {ifindex, static_cast<uint32_t>(address.length), agent::ToEndpoint(address.address)};
 }
 
+bool IsSocketRequest(Code code) {
+  return code >= Code::kOpenSocket && static_cast<uint16_t>(code) < agent::kFirstProgramCode;
+}
+
 bool IsSocketEvent(Code code) { return code >= Code::kBound; }
 
 // What an operation of kData carries.
@@ -76,14 +80,46 @@ void AgentClient::ScheduleOnce(bool* scheduled, void (AgentClient::*work)()) {
   });
 }
 
+uint32_t AgentClient::NextRequest() {
+  if (next_request_ == 0) next_request_ = 1;
+  return next_request_++;
+}
+
+void AgentClient::Write(Code code, uint32_t subject, uint32_t request,
+                        std::initializer_list<std::span<const std::byte>> parts, uint16_t flags) {
+  writer_.Add(code, subject, request, parts, flags);
+  ScheduleOnce(&flush_scheduled_, &AgentClient::Flush);
+}
+
 uint32_t AgentClient::Tell(Code code, uint32_t subject,
                            std::initializer_list<std::span<const std::byte>> parts,
                            uint16_t flags) {
-  const uint32_t request = next_request_++;
-  if (next_request_ == 0) next_request_ = 1;
-  writer_.Add(code, subject, request, parts, flags);
-  ScheduleOnce(&flush_scheduled_, &AgentClient::Flush);
+  const uint32_t request = NextRequest();
+  if (holds_sockets_ && IsSocketRequest(code)) {
+    std::vector<std::byte> bytes;
+    for (const auto& part : parts) bytes.insert(bytes.end(), part.begin(), part.end());
+    held_.push_back({code, subject, request, flags, [bytes = std::move(bytes)] { return bytes; }});
+  } else {
+    Write(code, subject, request, parts, flags);
+  }
   return request;
+}
+
+uint32_t AgentClient::TellLate(Code code, uint32_t socket, Payload payload) {
+  const uint32_t request = NextRequest();
+  if (holds_sockets_) {
+    held_.push_back({code, socket, request, 0, std::move(payload)});
+  } else {
+    Write(code, socket, request, {payload()}, 0);
+  }
+  return request;
+}
+
+void AgentClient::ReleaseSockets() {
+  holds_sockets_ = false;
+  for (const Held& held : std::exchange(held_, {})) {
+    Write(held.code, held.socket, held.request, {held.payload()}, held.flags);
+  }
 }
 
 uint32_t AgentClient::Ask(Code code, uint32_t subject,

@@ -117,9 +117,16 @@ class AgentClient {
   uint32_t NewSocket(SocketEvents* events);
   void Attach(uint32_t socket, SocketEvents* events);
   void Detach(uint32_t socket);
+  // Until ReleaseSockets() what is told about sockets waits here, in its order: the interfaces,
+  // addresses and routes that it needs are still to come.
+  void HoldSockets() { holds_sockets_ = true; }
+  void ReleaseSockets();
   // Any request about a socket (kernel/agent_protocol.h). Returns its number, for Await().
   uint32_t Tell(agent::Code code, uint32_t socket,
                 std::initializer_list<std::span<const std::byte>> parts = {}, uint16_t flags = 0);
+  // The same, with a payload that is asked for when the request leaves, not while sockets are held.
+  using Payload = std::function<std::vector<std::byte>()>;
+  uint32_t TellLate(agent::Code code, uint32_t socket, Payload payload);
   // Lets the guest answer this request now and hands out the answer before those of its other
   // events that are still waiting. False: the guest has not booted, or needs time.
   bool Await(uint32_t request);
@@ -133,6 +140,9 @@ class AgentClient {
     std::vector<std::byte> payload;
   };
 
+  uint32_t NextRequest();
+  void Write(agent::Code code, uint32_t subject, uint32_t request,
+             std::initializer_list<std::span<const std::byte>> parts, uint16_t flags);
   uint32_t AboutNode(agent::Code code, uint32_t node,
                      std::initializer_list<std::span<const std::byte>> parts, OnAnswer on_answer);
   void ChangeRoute(agent::Code code, uint32_t node, const wire::IpPrefix& destination,
@@ -165,6 +175,15 @@ class AgentClient {
   std::map<uint32_t, SocketEvents*> sockets_;
   std::map<agent::Code, OnEvent> handlers_;
   std::deque<Waiting> waiting_;
+  struct Held {
+    agent::Code code;
+    uint32_t socket;
+    uint32_t request;
+    uint16_t flags;
+    Payload payload;
+  };
+  bool holds_sockets_ = false;
+  std::vector<Held> held_;
   bool flush_scheduled_ = false;
   bool delivery_scheduled_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what is scheduled

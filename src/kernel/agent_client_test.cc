@@ -24,7 +24,8 @@ class FakeChannel : public AgentChannel {
   void Send(std::span<const std::byte> message) override {
     ++messages;
     reader_.Read(message, [&](const Operation& operation) {
-      requests.push_back({operation.code, operation.subject, operation.request});
+      requests.push_back({operation.code, operation.subject, operation.request,
+                          operation.payload.empty() ? std::byte{} : operation.payload.front()});
     });
   }
   void SetReceiver(std::function<void(std::span<const std::byte>)> receiver) override {
@@ -44,6 +45,7 @@ class FakeChannel : public AgentChannel {
     Code code;
     uint32_t subject;
     uint32_t request;
+    std::byte first;  // of the payload
   };
   std::vector<Request> requests;
   int messages = 0;
@@ -163,6 +165,30 @@ TEST_F(AgentClientTest, AnAwaitedAnswerOvertakesWhatWaits) {
   EXPECT_THAT(listener_.log, ElementsAre("bound 4711"));
   RunScheduled();
   EXPECT_THAT(listener_.log, ElementsAre("bound 4711", "written 9"));
+}
+
+TEST_F(AgentClientTest, WhatSocketsAskWaitsForTheirReleaseAndNodesDoNot) {
+  int value = 1;
+  client_.HoldSockets();
+  const uint32_t socket = client_.NewSocket(&listener_);
+  const uint32_t bind = client_.Tell(Code::kBind, socket, {BytesOf(agent::Endpoint{})});
+  client_.TellLate(Code::kSetOption, socket, [&] { return std::vector(4, std::byte(value)); });
+  const uint32_t node = client_.CreateNode("n0");
+  RunScheduled();
+  ASSERT_EQ(channel_.requests.size(), 1u);
+  EXPECT_EQ(channel_.requests[0].subject, node);
+  value = 2;
+  client_.SetUp(node, 2, true);
+  client_.ReleaseSockets();
+  client_.Tell(Code::kClose, socket);
+  RunScheduled();
+  ASSERT_EQ(channel_.requests.size(), 5u);
+  EXPECT_EQ(channel_.requests[1].code, Code::kSetLink);
+  EXPECT_EQ(channel_.requests[2].code, Code::kBind);
+  EXPECT_EQ(channel_.requests[2].request, bind);
+  EXPECT_EQ(channel_.requests[3].code, Code::kSetOption);
+  EXPECT_EQ(channel_.requests[3].first, std::byte{2}) << "its value is of the release";
+  EXPECT_EQ(channel_.requests[4].code, Code::kClose);
 }
 
 TEST_F(AgentClientTest, AMessageThatBreaksTheProtocolIsAnError) {
