@@ -61,12 +61,12 @@ class Done:
         return f"--- output\n{self.output}\n--- errors\n{self.errors}"
 
 
-def viaduct(*arguments: str | Path, timeout: float = 60, cwd: Path | None = None) -> Done:
+def viaduct(*arguments: str | Path, timeout: float = 150, cwd: Path | None = None) -> Done:
     """Runs the command to its end."""
     return execute([str(VIADUCT), *map(str, arguments)], timeout=timeout, cwd=cwd)
 
 
-def execute(command: list[str], timeout: float = 60, cwd: Path | None = None) -> Done:
+def execute(command: list[str], timeout: float = 150, cwd: Path | None = None) -> Done:
     """Runs any program to its end."""
     process = subprocess.run(
         command,
@@ -89,7 +89,7 @@ def results(file: Path) -> dict[str, Any]:
     return loaded
 
 
-def as_nobody(*command: str | Path, timeout: float = 60, cwd: Path | None = None) -> Done:
+def as_nobody(*command: str | Path, timeout: float = 150, cwd: Path | None = None) -> Done:
     """Runs a program as an unprivileged user who finds no sudo.
 
     One capability is left, to read files: the build and the ns-3 kit may lie in root's home.

