@@ -4,6 +4,8 @@
 
 #include "flows.h"
 
+#include "time-conversion.h"
+
 #include "ns3/address.h"
 #include "ns3/boolean.h"
 #include "ns3/bulk-send-application.h"
@@ -47,12 +49,6 @@ SocketAddress(const IpAddress& address, uint16_t port)
         return InetSocketAddress(wireconversion::ToIpv4(address), port);
     }
     return Inet6SocketAddress(wireconversion::ToIpv6(address), port);
-}
-
-Time
-ToTime(viaduct::Duration duration)
-{
-    return NanoSeconds(duration.nanoseconds());
 }
 
 } // namespace

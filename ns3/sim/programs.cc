@@ -4,6 +4,8 @@
 
 #include "programs.h"
 
+#include "time-conversion.h"
+
 #include "ns3/kernel-application-helper.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -29,12 +31,6 @@ namespace
 constexpr size_t KEPT = 8 << 20;           // of what a program writes, bytes
 constexpr size_t OUTPUT_IN_RESULTS = 4096; // its end
 constexpr size_t LONGEST_LINE = 4096;      // shown as one
-
-Time
-ToTime(viaduct::Duration duration)
-{
-    return NanoSeconds(duration.nanoseconds());
-}
 
 } // namespace
 

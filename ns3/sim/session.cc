@@ -4,6 +4,8 @@
 
 #include "session.h"
 
+#include "time-conversion.h"
+
 #include "ns3/config.h"
 #include "ns3/global-value.h"
 #include "ns3/kernel-shell.h"
@@ -108,7 +110,7 @@ Session::ChooseSimulator() const
     if (m_scenario.lateness_limit && type == "ns3::ReactorSimulatorImpl")
     {
         Config::SetDefault("ns3::ReactorSimulatorImpl::LatenessLimit",
-                           TimeValue(NanoSeconds(m_scenario.lateness_limit->nanoseconds())));
+                           TimeValue(ToTime(*m_scenario.lateness_limit)));
     }
 }
 
@@ -229,9 +231,8 @@ Session::EnableState() const
     std::filesystem::create_directories(m_captures);
     for (const std::string& name : m_scenario.state)
     {
-        KernelStackHelper::EnableStateCsv(m_captures + "/" + name,
-                                          m_network->GetNode(name),
-                                          NanoSeconds(m_scenario.state_interval.nanoseconds()));
+        KernelStackHelper::EnableStateCsv(
+            m_captures + "/" + name, m_network->GetNode(name), ToTime(m_scenario.state_interval));
     }
 }
 
@@ -302,7 +303,7 @@ Session::LookAtRoutes()
 {
     const Reachability::Result result = m_reachability->Look();
     const double now = Simulator::Now().GetSeconds();
-    const bool late = Simulator::Now() >= NanoSeconds(m_scenario.convergence_timeout.nanoseconds());
+    const bool late = Simulator::Now() >= ToTime(m_scenario.convergence_timeout);
     if (result.reachable == result.pairs || late)
     {
         Converged(result);
@@ -349,12 +350,12 @@ Session::StartTraffic()
     m_progress = viaduct::MonotonicClock::Now();
     for (const auto& event : m_scenario.link_events)
     {
-        Simulator::Schedule(NanoSeconds(event.at.nanoseconds()),
+        Simulator::Schedule(ToTime(event.at),
                             [this, event]() { m_network->SetLinkUp(event.link, event.up); });
     }
     StartPrograms();
     SchedulePauses();
-    Simulator::Schedule(NanoSeconds(m_scenario.duration.nanoseconds()), &Session::End, this);
+    Simulator::Schedule(ToTime(m_scenario.duration), &Session::End, this);
 }
 
 void
@@ -399,7 +400,7 @@ Session::SchedulePauses()
     shell->Watch(m_control.GetFd(), [this] { ServePaused(); });
     for (const viaduct::Duration at : m_pauses)
     {
-        KernelShell::PauseAt(Simulator::Now() + NanoSeconds(at.nanoseconds()));
+        KernelShell::PauseAt(Simulator::Now() + ToTime(at));
     }
 }
 
@@ -450,13 +451,12 @@ Session::StartPrograms()
     m_trafficEnd = Simulator::Now();
     for (const auto& flow : m_scenario.flows)
     {
-        const Time length = NanoSeconds((flow.start + flow.duration).nanoseconds());
+        const Time length = ToTime(flow.start + flow.duration);
         m_trafficEnd = std::max(m_trafficEnd, Simulator::Now() + length + FLOW_GRACE);
     }
     for (const auto& event : m_scenario.link_events)
     {
-        m_trafficEnd =
-            std::max(m_trafficEnd, Simulator::Now() + NanoSeconds(event.at.nanoseconds()));
+        m_trafficEnd = std::max(m_trafficEnd, Simulator::Now() + ToTime(event.at));
     }
     if (!m_programs.empty())
     {

@@ -1,0 +1,30 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_SIM_TIME_CONVERSION_H
+#define VIADUCT_SIM_TIME_CONVERSION_H
+
+#include "ns3/nstime.h"
+
+#include "base/time.h"
+
+namespace ns3
+{
+namespace sim
+{
+
+/**
+ * @param duration of a scenario
+ * @return the same in ns-3's type
+ */
+inline Time
+ToTime(viaduct::Duration duration)
+{
+    return NanoSeconds(duration.nanoseconds());
+}
+
+} // namespace sim
+} // namespace ns3
+
+#endif /* VIADUCT_SIM_TIME_CONVERSION_H */
