@@ -6,12 +6,15 @@
 
 #include "ns3/mac48-address.h"
 #include "ns3/queue-item.h"
+#include "ns3/queue-limits.h"
 #include "ns3/simulator.h"
 
 #include "wire/bytes.h"
 #include "wire/ethernet.h"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <utility>
 
 namespace ns3
@@ -87,6 +90,43 @@ class FrameItem : public QueueItem
     uint16_t m_protocol; //!< EtherType
 };
 
+/** Tells what enters and leaves a device's queue, and limits nothing. */
+class QueueWatch : public QueueLimits
+{
+  public:
+    /**
+     * @param entered is called for each packet that enters
+     * @param left is called for each packet that leaves, also if it is dropped
+     */
+    QueueWatch(std::function<void()> entered, std::function<void()> left)
+        : m_entered(std::move(entered)), m_left(std::move(left))
+    {
+    }
+
+    void Reset() override
+    {
+    }
+
+    void Completed(uint32_t) override
+    {
+        m_left();
+    }
+
+    int32_t Available() const override
+    {
+        return std::numeric_limits<int32_t>::max();
+    }
+
+    void Queued(uint32_t) override
+    {
+        m_entered();
+    }
+
+  private:
+    std::function<void()> m_entered; //!< as told
+    std::function<void()> m_left;    //!< as told
+};
+
 } // namespace
 
 TypeId
@@ -105,6 +145,15 @@ KernelDeviceBridge::DoDispose()
     m_waiting.clear();
     m_pcap.reset();
     m_mtuChanged = nullptr;
+    for (size_t i = 0; m_queues && i < m_queues->GetNTxQueues(); ++i)
+    {
+        const auto queue = m_queues->GetTxQueue(i);
+        queue->SetWakeCallback(NetDeviceQueue::WakeCallback());
+        if (DynamicCast<QueueWatch>(queue->GetQueueLimits()))
+        {
+            queue->SetQueueLimits(nullptr);
+        }
+    }
     m_queues = nullptr;
     m_device = nullptr;
     m_nic = nullptr;
@@ -244,10 +293,39 @@ void
 KernelDeviceBridge::ConnectQueues()
 {
     m_queues = m_device ? m_device->GetObject<NetDeviceQueueInterface>() : nullptr;
-    for (size_t i = 0; m_queues && i < m_queues->GetNTxQueues(); ++i)
+    m_inQueue.resize(m_queues ? m_queues->GetNTxQueues() : 0);
+    for (size_t i = 0; i < m_inQueue.size(); ++i)
     {
-        m_queues->GetTxQueue(i)->SetWakeCallback(
-            MakeCallback(&KernelDeviceBridge::SendWhereRoom, this));
+        const auto queue = m_queues->GetTxQueue(i);
+        queue->SetWakeCallback(MakeCallback(&KernelDeviceBridge::SendWhereRoom, this));
+        if (!queue->GetQueueLimits())
+        {
+            queue->SetQueueLimits(
+                Create<QueueWatch>([this, i] { Entered(i); }, [this, i] { Left(i); }));
+        }
+    }
+}
+
+void
+KernelDeviceBridge::Entered(size_t queue)
+{
+    m_inQueue[queue].push_back(std::exchange(m_handed, std::nullopt));
+}
+
+// Which of them left is not told: the queue may have an order of its own. How many there are is
+// what the kernel is to know.
+void
+KernelDeviceBridge::Left(size_t queue)
+{
+    if (!m_nic || m_inQueue[queue].empty())
+    {
+        return;
+    }
+    const auto token = m_inQueue[queue].front();
+    m_inQueue[queue].pop_front();
+    if (token)
+    {
+        m_nic->TransmitDone(*token);
     }
 }
 
@@ -275,8 +353,12 @@ KernelDeviceBridge::SendWhereRoom()
             m_waiting.push_back(std::move(frame));
             continue;
         }
+        m_handed = frame.token;
         Send(frame);
-        m_nic->TransmitDone(frame.token);
+        if (const auto token = std::exchange(m_handed, std::nullopt))
+        {
+            m_nic->TransmitDone(*token); // it is in no queue that tells its end
+        }
     }
 }
 

@@ -19,6 +19,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,9 +39,10 @@ namespace ns3
  *
  * On devices that tell the end of each transmission (trace source PhyTxEnd: point-to-point, CSMA) a
  * frame's buffer goes back to the kernel when the frame has left, so that the kernel's own queues
- * see the link. On others it goes back when the device has taken the frame, which one with a
- * NetDeviceQueueInterface (Wi-Fi) does while that queue of it has room that the frame's DS field
- * chooses.
+ * see the link. One with a NetDeviceQueueInterface (Wi-Fi, SimpleNetDevice) is given frames while
+ * that queue of it has room that the frame's DS field chooses, and a buffer goes back when a frame
+ * has left that queue, unless the queue has limits of its own (QueueLimits). On others it goes back
+ * when the device has taken the frame.
  */
 class KernelDeviceBridge : public Object
 {
@@ -98,6 +100,8 @@ class KernelDeviceBridge : public Object
     size_t ChooseQueue(const Waiting& frame) const;
     void SendNext();
     void SendWhereRoom();
+    void Entered(size_t queue);
+    void Left(size_t queue);
     bool Send(const Waiting& frame);
     void Ended(Ptr<const Packet> packet);
     void Complete();
@@ -121,11 +125,14 @@ class KernelDeviceBridge : public Object
     Mac48Address OwnAddress() const;
     void Capture(std::span<const std::byte> frame);
 
-    Ptr<NetDevice> m_device;                         //!< the simulation's
-    viaduct::kernel::Nic* m_nic{nullptr};            //!< the kernel's
-    bool m_tellsEnd{false};                          //!< device has PhyTxEnd
-    Ptr<NetDeviceQueueInterface> m_queues;           //!< of the device; null: not used
-    std::deque<Waiting> m_waiting;                   //!< first: in the device, if m_sending
+    Ptr<NetDevice> m_device;               //!< the simulation's
+    viaduct::kernel::Nic* m_nic{nullptr};  //!< the kernel's
+    bool m_tellsEnd{false};                //!< device has PhyTxEnd
+    Ptr<NetDeviceQueueInterface> m_queues; //!< of the device; null: not used
+    std::deque<Waiting> m_waiting;         //!< first: in the device, if m_sending
+    std::optional<Token> m_handed;         //!< of the frame the device is given now
+    /** Of what is in each queue of the device; none: of what the device sends itself. */
+    std::vector<std::deque<std::optional<Token>>> m_inQueue;
     std::function<void(uint16_t)> m_mtuChanged;      //!< is told a new MTU
     uint16_t m_mtu{0};                               //!< as told
     bool m_up{true};                                 //!< the kernel's interface is

@@ -93,6 +93,48 @@ class WifiTest : public viaducttest::KernelTestCase
     std::string m_factory; //!< of the sockets
 };
 
+/** Frames that leave the MAC's queue in several ways: alone, in an A-MSDU, in an A-MPDU, dropped.
+ */
+class AggregationTest : public viaducttest::KernelTestCase
+{
+  public:
+    AggregationTest()
+        : KernelTestCase("More than the kernel has buffers for, in A-MSDUs and A-MPDUs")
+    {
+    }
+
+  private:
+    void RunWithKernel() override
+    {
+        m_nodes.Create(2);
+        MobilityHelper().Install(m_nodes);
+        WifiHelper wifi;
+        wifi.SetStandard(WIFI_STANDARD_80211n);
+        wifi.SetRemoteStationManager(
+            "ns3::ConstantRateWifiManager", "DataMode", StringValue("HtMcs3"));
+        YansWifiPhyHelper phy;
+        phy.SetChannel(YansWifiChannelHelper::Default().Create());
+        WifiMacHelper mac;
+        mac.SetType("ns3::AdhocWifiMac", "BE_MaxAmsduSize", UintegerValue(3839));
+        const NetDeviceContainer devices = wifi.Install(phy, mac, m_nodes);
+        KernelStackHelper().Install(m_nodes);
+        Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
+        const InetSocketAddress server(addresses.Assign(devices).GetAddress(1), 9);
+        const char* factory = "ns3::KernelUdpSocketFactory";
+        const auto sinks = PacketSinkHelper(factory, server).Install(m_nodes.Get(1));
+        OnOffHelper source(factory, server);
+        source.SetConstantRate(DataRate("40Mbps"), 1000); // of 26 or less
+        source.Install(m_nodes.Get(0)).Start(Seconds(1));
+        uint64_t first = 0;
+        const auto received = [&] { return DynamicCast<PacketSink>(sinks.Get(0))->GetTotalRx(); };
+        Simulator::Schedule(MilliSeconds(1400), [&] { first = received(); });
+        Simulator::Stop(MilliSeconds(1800));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_GT(first, 256 * 1000, "more than the ring holds");
+        NS_TEST_EXPECT_MSG_GT(received() - first, 0.9 * first, "and it goes on as it began");
+    }
+};
+
 class KernelWifiTestSuite : public TestSuite
 {
   public:
@@ -102,6 +144,7 @@ class KernelWifiTestSuite : public TestSuite
         AddTestCase(new WifiTest(false, "Tcp"), Duration::QUICK);
         AddTestCase(new WifiTest(true, "Udp"), Duration::QUICK);
         AddTestCase(new WifiTest(true, "Tcp"), Duration::QUICK);
+        AddTestCase(new AggregationTest, Duration::QUICK);
     }
 };
 
