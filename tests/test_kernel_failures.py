@@ -4,7 +4,9 @@ Each is one clear line and a status, and nothing is left."""
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
+import resource
 import signal
 import struct
 import subprocess
@@ -13,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from kernels import PROGRAMS, assert_nothing_left, need, one_error
-from labs import VIADUCT, Done, Running, descendants, environment, execute, wait_until
+from labs import BUILD, VIADUCT, Done, Running, descendants, environment, execute, wait_until
 
 SCENARIO = """
 name: kernelfailure
@@ -125,6 +127,37 @@ def test_memory_that_is_not_there_is_named(scenario: Path) -> None:
     unshare = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
     line = one_error(execute([*unshare, f"{small}{VIADUCT} run {scenario}"]), 3)
     assert "16 MiB that are free in /dev/shm" in line
+
+
+def test_temporary_folder_that_is_not_there_is_named(
+    scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", "/no/such/folder")
+    line = one_error(execute([str(VIADUCT), "run", str(scenario)]), 3)
+    assert "/no/such/folder" in line and "TMPDIR may name another place" in line
+
+
+def test_more_devices_than_a_kernel_takes_are_named() -> None:
+    transfer = BUILD / "examples" / "viaduct-kernel-transfer"
+    line = one_error(execute([str(transfer), "--pairs=1500"]), 2)
+    assert "takes 2036 network devices" in line and "not 3001" in line
+    assert "spread the nodes over more guests" in line
+
+
+def test_more_devices_than_open_files_are_named(scenario: Path) -> None:
+    few = (256, 256)
+    limit = functools.partial(resource.setrlimit, resource.RLIMIT_NOFILE, few)
+    line = one_error(run_with(limit, VIADUCT, "run", scenario), 3)
+    assert "536 open files, the limit is 256" in line and "ulimit -n" in line
+
+
+def test_program_that_is_not_there_is_named(scenario: Path) -> None:
+    text = scenario.read_text().replace("duration: 1000s", "duration: 1s")
+    text = text[: text.index("flows")]
+    scenario.write_text(text + "programs: [{node: n1, command: no-such-program -x}]\n")
+    line = execute([str(VIADUCT), "run", str(scenario)]).error_line(1)
+    assert "'n1 no-such-program'" in line and "No such file or directory" in line
+    assert "is the program installed on this machine?" in line
 
 
 def guest_of(pid: int) -> int:

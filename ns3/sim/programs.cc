@@ -99,7 +99,7 @@ SimulatedProgram::HasEnded() const
 void
 SimulatedProgram::StartFailed(const std::string& reason)
 {
-    m_trouble = reason;
+    m_trouble = reason + "; is the program installed on this machine?";
     m_passed();
 }
 

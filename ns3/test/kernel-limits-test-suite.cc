@@ -4,6 +4,7 @@
 
 #include "kernel-test-support.h"
 
+#include "ns3/ipv4.h"
 #include "ns3/udp-client-server-helper.h"
 #include "ns3/udp-server.h"
 #include "ns3/uinteger.h"
@@ -27,11 +28,40 @@ namespace
 
 using viaducttest::KernelTestCase;
 
-/** A kernel that takes few devices, as unpatched ones do. */
-class FewDevicesTest : public KernelTestCase
+/** Simulations that do not start. */
+class RefusalTestCase : public KernelTestCase
 {
   public:
-    FewDevicesTest() : KernelTestCase("Nodes are spread over guests by what their kernel takes")
+    using KernelTestCase::KernelTestCase;
+
+  protected:
+    /**
+     * Runs the simulation.
+     * @param words of the one line with which it is to be refused
+     */
+    void Expect(const std::string& words)
+    {
+        std::string what = "no error";
+        try
+        {
+            Simulator::Stop(Seconds(1));
+            Simulator::Run();
+        }
+        catch (const viaduct::Error& error)
+        {
+            what = error.what();
+        }
+        NS_TEST_EXPECT_MSG_NE(what.find(words), std::string::npos, what);
+        NS_TEST_EXPECT_MSG_EQ(what.find('\n'), std::string::npos, "one line");
+        Clear();
+    }
+};
+
+/** A kernel that takes few devices, as unpatched ones do. */
+class FewDevicesTest : public RefusalTestCase
+{
+  public:
+    FewDevicesTest() : RefusalTestCase("Nodes are spread over guests by what their kernel takes")
     {
     }
 
@@ -82,24 +112,35 @@ class FewDevicesTest : public KernelTestCase
         std::filesystem::remove_all(m_folder);
     }
 
-    void Expect(const std::string& words)
+    std::string m_folder; //!< of the kernel
+};
+
+/** Kernels do not notice; ns-3 does not look. */
+class AddressClashTest : public RefusalTestCase
+{
+  public:
+    AddressClashTest() : RefusalTestCase("Addresses given twice are refused")
     {
-        std::string what = "no error";
-        try
-        {
-            Simulator::Stop(Seconds(1));
-            Simulator::Run();
-        }
-        catch (const viaduct::Error& error)
-        {
-            what = error.what();
-        }
-        NS_TEST_EXPECT_MSG_NE(what.find(words), std::string::npos, what);
-        NS_TEST_EXPECT_MSG_EQ(what.find('\n'), std::string::npos, "one line");
-        Clear();
     }
 
-    std::string m_folder; //!< of the kernel
+  private:
+    void RunWithKernel() override
+    {
+        KernelStackHelper stack;
+        MakeLine(2, stack);
+        m_nodes.Get(1)->GetObject<Ipv4>()->AddAddress(
+            1, Ipv4InterfaceAddress("10.0.0.1", "255.255.255.0"));
+        Expect("nodes n0 and n1 have the same address 10.0.0.1 on one channel: give them");
+
+        MakeLine(2, stack);
+        m_nodes.Get(1)->GetObject<Ipv4>()->AddAddress(
+            1, Ipv4InterfaceAddress("10.0.0.2", "255.255.255.0"));
+        Expect("node n1 has the address 10.0.0.2 twice on one device: give it once");
+
+        MakeLine(2, stack);
+        m_devices.Get(1)->SetAddress(m_devices.Get(0)->GetAddress());
+        Expect("two devices of guest 0 (n0, n1) have the address 00:00:00:00:00:");
+    }
 };
 
 /** Devices are connections. */
@@ -142,6 +183,7 @@ class KernelLimitsTestSuite : public TestSuite
     KernelLimitsTestSuite() : TestSuite("viaduct-kernel-limits", Type::SYSTEM)
     {
         AddTestCase(new FewDevicesTest, Duration::QUICK);
+        AddTestCase(new AddressClashTest, Duration::QUICK);
         AddTestCase(new OpenFilesTest, Duration::QUICK);
     }
 };

@@ -1,9 +1,11 @@
 #include "kernel/boot_folder.h"
 
+#include <fmt/core.h>
 #include <poll.h>
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <system_error>
 
@@ -18,9 +20,21 @@ namespace fs = std::filesystem;
 constexpr int kTries = 100;
 constexpr int kMillisecondsBetween = 10;
 
+[[noreturn]] void Refuse(const std::string& folder, const std::string& reason) {
+  throw EnvironmentError(fmt::format(
+      "no folder for the sockets of kernel guests: {}: {}; TMPDIR may name another place", folder,
+      reason));
+}
+
 fs::path MakeFolder() {
-  std::string pattern = (fs::temp_directory_path() / "viaduct-kernel-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) throw SystemError("make folder " + pattern, errno);
+  std::error_code error;
+  const fs::path parent = fs::temp_directory_path(error);
+  if (error) {
+    const char* named = std::getenv("TMPDIR");
+    Refuse(named != nullptr ? named : "/tmp", error.message());
+  }
+  std::string pattern = (parent / "viaduct-kernel-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) Refuse(parent.string(), strerror(errno));
   return pattern;
 }
 

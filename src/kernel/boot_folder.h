@@ -12,7 +12,7 @@ namespace viaduct::kernel {
 // this process is killed: a guardian outlives it for that.
 class BootFolder {
  public:
-  // Throws SystemError where none can be made.
+  // Throws EnvironmentError where none can be made.
   BootFolder();
   ~BootFolder() = default;
   BootFolder(const BootFolder&) = delete;

@@ -42,6 +42,21 @@ TEST_F(BootFolderTest, IsRemovedWithAllThatIsInIt) {
   EXPECT_TRUE(fs::is_empty(place_));
 }
 
+TEST_F(BootFolderTest, NoPlaceForItIsOneLineThatSaysWhatToDo) {
+  std::ofstream(place_ / "file") << "text";
+  for (const fs::path& no_folder : {place_ / "missing", place_ / "file", fs::path("/proc")}) {
+    setenv("TMPDIR", no_folder.c_str(), 1);
+    try {
+      const BootFolder folder;
+      ADD_FAILURE() << no_folder << " took a folder";
+    } catch (const EnvironmentError& error) {
+      const std::string words = error.what();
+      EXPECT_NE(words.find(no_folder.string()), std::string::npos) << words;
+      EXPECT_NE(words.find("TMPDIR may name another place"), std::string::npos) << words;
+    }
+  }
+}
+
 // kill -9 of the simulator; Ctrl-C, which every process of its group gets.
 TEST_P(BootFolderTest, IsRemovedWhenItsProcessIsKilled) {
   int ends[2];

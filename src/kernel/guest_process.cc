@@ -120,11 +120,12 @@ std::string Describe(int status) {
 
 std::vector<std::string> CommandLine(const GuestOptions& options, const GuestEndpoints& endpoints) {
   if (endpoints.devices.size() > options.image.devices) {
+    const bool unpatched = options.image.devices <= Image{}.devices;
     throw UsageError(fmt::format(
         "a guest of kernel {} takes {} network devices, its control device included, not {}: "
-        "build it with the patches (viaduct kernel build), or spread the nodes over more guests "
-        "(KernelStackHelper::SetGuests)",
-        options.image.release, options.image.devices, endpoints.devices.size()));
+        "{}spread the nodes over more guests (KernelStackHelper::SetGuests)",
+        options.image.release, options.image.devices, endpoints.devices.size(),
+        unpatched ? "build it with the patches (viaduct kernel build), or " : ""));
   }
   std::vector<std::string> words{
       fmt::format("mem={}M", options.memory_mib),

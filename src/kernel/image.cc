@@ -134,6 +134,7 @@ Image FindImage(const std::string& wanted) {
   std::string known;
   for (const Image& image : images) {
     if (wanted.empty() || IsRelease(image, wanted)) return image;
+    if (known.ends_with(image.release)) continue;
     known += (known.empty() ? "" : ", ") + image.release;
   }
   if (images.empty()) {
