@@ -4,11 +4,12 @@ build --source debian:6.1): as a machine builds only one by itself, these tests 
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from labs import results, viaduct
+from labs import BUILD, Done, environment, results, viaduct
 from test_simulate import without_wall_clock
 
 SCENARIO = """
@@ -77,3 +78,30 @@ def test_two_versions_talk_and_repeat_exactly(tmp_path: Path) -> None:
 def test_an_old_kernel_alone(tmp_path: Path) -> None:
     image("6.1")
     check(simulate(tmp_path, SCENARIO.replace("kernel:6.12", "kernel:6.1")), ["6.1", "6.1"])
+
+
+def suite(name: str, kernel: str) -> Done:
+    """A suite of the ns-3 module whose nodes have this kernel unless it says otherwise."""
+    ended = subprocess.run(
+        [BUILD / "viaduct-ns3-test", f"--suite={name}", "--verbose"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**environment(), "NS_ATTRIBUTE_DEFAULT": f"ns3::KernelGuest::Kernel={kernel}"},
+        check=False,
+    )
+    return Done(ended.returncode, ended.stdout, ended.stderr)
+
+
+@pytest.mark.parametrize("name", ["device", "state", "wifi"])
+def test_suites_pass_on_an_old_kernel(name: str) -> None:
+    image("6.1")
+    output = suite(f"viaduct-kernel-{name}", "6.1").expect().output
+    assert f"PASS viaduct-kernel-{name}" in output and "SKIPPED" not in output
+
+
+def test_suites_use_the_kernel_they_are_given() -> None:
+    image("6.1")
+    done = suite("viaduct-kernel-state", "6.0.999")
+    assert done.status != 0
+    assert "no kernel 6.0.999 was built" in done.output
