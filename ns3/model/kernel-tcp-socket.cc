@@ -8,6 +8,7 @@
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
+#include "ns3/double.h"
 #include "ns3/string.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
@@ -60,6 +61,13 @@ KernelTcpSocket::GetTypeId()
                           MakeStringAccessor(&KernelTcpSocket::SetCongestionControl,
                                              &KernelTcpSocket::GetCongestionControl),
                           MakeStringChecker())
+            .AddAttribute(
+                "MaxSegLifetime",
+                "As of ns3::TcpSocketBase, and without effect: a kernel keeps the name of "
+                "a connection that it has closed for 60 s.",
+                DoubleValue(120),
+                MakeDoubleAccessor(&KernelTcpSocket::m_maxSegLifetime),
+                MakeDoubleChecker<double>(0))
             .AddTraceSource("CongestionWindow",
                             "The congestion window in bytes, each KernelState::Interval at which "
                             "it has changed.",

@@ -33,7 +33,8 @@ struct KernelTcpInfo;
  * SegmentSize (TCP_MAXSEG), TcpNoDelay (TCP_NODELAY) and ConnCount (TCP_SYNCNT). A buffer or
  * segment size that is left at ns-3's default is left to the kernel, which sizes buffers by what a
  * connection carries. The other attributes have no equal in a kernel: a value other than ns-3's
- * default ends the simulation with a message.
+ * default ends the simulation with a message. MaxSegLifetime, which ns-3's HTTP applications set,
+ * is kept without effect.
  *
  * The trace sources are those of ns3::TcpSocketBase, in the same units. They follow the kernel in
  * steps of KernelState's attribute Interval, which must be set on the node.
@@ -112,6 +113,7 @@ class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
     uint32_t m_segmentSize{0};       //!< as the attribute says
     uint32_t m_synRetries{0};        //!< as the attribute says
     bool m_noDelay{true};            //!< as the attribute says
+    double m_maxSegLifetime{120};    //!< as the attribute says
     std::string m_congestionControl; //!< as the attribute says
 
     uint32_t m_lastCwnd{0};                        //!< as last told
