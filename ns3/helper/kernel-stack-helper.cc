@@ -6,7 +6,6 @@
 
 #include "ns3/arp-l3-protocol.h"
 #include "ns3/boolean.h"
-#include "ns3/icmpv6-l4-protocol.h"
 #include "ns3/ipv4-global-routing-helper.h"
 #include "ns3/ipv4-list-routing-helper.h"
 #include "ns3/ipv4-static-routing-helper.h"
@@ -134,7 +133,7 @@ KernelStackHelper::InstallOn(Ptr<Node> node, Ptr<KernelGuest> guest) const
     arp->SetTrafficControl(node->GetObject<TrafficControlLayer>());
     node->AggregateObject(CreateObject<KernelIpv4>());
     node->AggregateObject(CreateObject<KernelIpv6>());
-    auto icmpv6 = CreateObject<Icmpv6L4Protocol>();
+    auto icmpv6 = CreateObject<KernelIcmpv6>();
     icmpv6->SetAttribute("DAD", BooleanValue(false));
     node->AggregateObject(icmpv6);
 

@@ -8,7 +8,9 @@
 #include "kernel-node.h"
 #include "wire-conversion.h"
 
+#include "ns3/ipv6-route.h"
 #include "ns3/loopback-net-device.h"
+#include "ns3/node.h"
 
 #include "base/error.h"
 
@@ -20,6 +22,7 @@ using wireconversion::ToWire;
 
 NS_OBJECT_ENSURE_REGISTERED(KernelIpv4);
 NS_OBJECT_ENSURE_REGISTERED(KernelIpv6);
+NS_OBJECT_ENSURE_REGISTERED(KernelIcmpv6);
 
 namespace
 {
@@ -193,6 +196,34 @@ KernelIpv6::AddAddress(uint32_t interface, Ipv6InterfaceAddress address, bool ad
         PassOn(interface, address);
     }
     return added;
+}
+
+TypeId
+KernelIcmpv6::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::KernelIcmpv6")
+                            .SetParent<Icmpv6L4Protocol>()
+                            .SetGroupName("Viaduct")
+                            .AddConstructor<KernelIcmpv6>();
+    return tid;
+}
+
+// Instead of Icmpv6L4Protocol's, which sends by ns-3's IPv6 layer.
+void
+KernelIcmpv6::NotifyNewAggregate()
+{
+    const auto node = GetObject<Node>();
+    const auto ipv6 = GetObject<Ipv6>();
+    if (node && ipv6 && GetDownTarget6().IsNull())
+    {
+        SetNode(node);
+        SetDownTarget6(
+            Callback<void, Ptr<Packet>, Ipv6Address, Ipv6Address, uint8_t, Ptr<Ipv6Route>>(
+                [](auto, auto, auto, auto, auto) {}));
+        ipv6->Insert(this);
+    }
+    // Icmpv6L4Protocol's own does nothing once there is a node.
+    Icmpv6L4Protocol::NotifyNewAggregate();
 }
 
 } // namespace ns3

@@ -5,6 +5,7 @@
 #ifndef VIADUCT_KERNEL_IP_H
 #define VIADUCT_KERNEL_IP_H
 
+#include "ns3/icmpv6-l4-protocol.h"
 #include "ns3/ipv4-interface-address.h"
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/ipv6-interface-address.h"
@@ -86,6 +87,24 @@ class KernelIpv6 : public KernelIpLayer<Ipv6L3Protocol, Ipv6InterfaceAddress, Ip
     bool AddAddress(uint32_t interface,
                     Ipv6InterfaceAddress address,
                     bool addOnLinkRoute = true) override;
+};
+
+/**
+ * @ingroup viaduct
+ * @brief The ICMPv6 that ns-3's IPv6 layer expects beside it, on a node whose stack is a kernel: it
+ * sends nothing, no router solicitations either.
+ */
+class KernelIcmpv6 : public Icmpv6L4Protocol
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+  protected:
+    void NotifyNewAggregate() override;
 };
 
 } // namespace ns3

@@ -5,12 +5,14 @@
 #include "kernel-raw-socket.h"
 
 #include "ns3/boolean.h"
+#include "ns3/inet6-socket-address.h"
 #include "ns3/ipv6-header.h"
 #include "ns3/uinteger.h"
 
 #include <linux/icmp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <utility>
 
 namespace ns3
 {
@@ -61,8 +63,37 @@ KernelRawSocket::NotifyConstructionCompleted()
         {
             AddIpv6Header(packet, data);
         }
+        return !m_group || IsForGroup(data);
     });
     Socket::NotifyConstructionCompleted();
+}
+
+bool
+KernelRawSocket::IsForGroup(const KernelSocketCore::Data& data) const
+{
+    return data.info && Ipv6Address::Deserialize(data.info->destination.address) == *m_group;
+}
+
+// ns-3's Radvd binds first and says the protocol then, which the kernel wants to know when it opens
+// a socket; and it binds to a group of every interface, for which the kernel wants one of them.
+int
+KernelRawSocket::Bind(const Address& address)
+{
+    if (m_protocol == 0)
+    {
+        m_bindAddress = address;
+        return 0;
+    }
+    if (Inet6SocketAddress::IsMatchingType(address))
+    {
+        const auto group = Inet6SocketAddress::ConvertFrom(address).GetIpv6();
+        if (group.IsMulticast())
+        {
+            m_group = group;
+            return Bind6();
+        }
+    }
+    return KernelSocketMixin::Bind(address);
 }
 
 void
@@ -109,6 +140,10 @@ KernelRawSocket::SetProtocol(uint16_t protocol)
 {
     m_protocol = protocol;
     Core().SetProtocol(protocol);
+    if (protocol != 0 && !m_bindAddress.IsInvalid())
+    {
+        Bind(std::exchange(m_bindAddress, Address()));
+    }
 }
 
 uint16_t

@@ -7,6 +7,10 @@
 
 #include "kernel-socket-mixin.h"
 
+#include "ns3/ipv6-address.h"
+
+#include <optional>
+
 /**
  * @file
  * @ingroup viaduct
@@ -40,7 +44,9 @@ class KernelRawSocket : public KernelSocketMixin<Socket, KernelRawSocket>
     bool SetAllowBroadcast(bool allow) override;
     bool GetAllowBroadcast() const override;
 
-    /** @param protocol the IP protocol; before the socket is used */
+    using KernelSocketMixin::Bind;
+    int Bind(const Address& address) override;
+    /** @param protocol the IP protocol; before the socket is used, but for Bind() */
     void SetProtocol(uint16_t protocol);
     /** @return the IP protocol */
     uint16_t GetProtocol() const;
@@ -57,12 +63,15 @@ class KernelRawSocket : public KernelSocketMixin<Socket, KernelRawSocket>
     void NotifyConstructionCompleted() override;
 
   private:
+    bool IsForGroup(const KernelSocketCore::Data& data) const;
     void AddIpv6Header(Ptr<Packet> packet, const KernelSocketCore::Data& data) const;
 
-    uint16_t m_protocol{0};      //!< as the attribute says
-    uint32_t m_icmpFilter{0};    //!< as the attribute says
-    bool m_headerInclude{false}; //!< as the attribute says
-    bool m_broadcast{false};     //!< as SetAllowBroadcast() says
+    uint16_t m_protocol{0};             //!< as the attribute says
+    uint32_t m_icmpFilter{0};           //!< as the attribute says
+    bool m_headerInclude{false};        //!< as the attribute says
+    bool m_broadcast{false};            //!< as SetAllowBroadcast() says
+    Address m_bindAddress;              //!< of Bind(), until there is a protocol
+    std::optional<Ipv6Address> m_group; //!< the only destination of what is wanted
 };
 
 } // namespace ns3

@@ -11,10 +11,15 @@
 #include "ns3/abort.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
+#include "ns3/ipv6.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
 #include "ns3/simulator.h"
 
+#include "base/error.h"
+
+#include <cerrno>
+#include <cstring>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <utility>
@@ -140,11 +145,6 @@ KernelSocketCore::Open(int family)
                                     0,
                                     m_receiveWindow};
     Tell(Code::kOpenSocket, {BytesOf(request)});
-    if (m_kind.type == SOCK_DGRAM && !m_kind.connects)
-    {
-        // ns-3 lets sockets share a port that differ in address or device; routing protocols do.
-        SyncOption(SOL_SOCKET, SO_REUSEADDR, 1);
-    }
     for (const Option& option : m_options)
     {
         TellOption(option);
@@ -176,13 +176,24 @@ int
 KernelSocketCore::BindTo(const Endpoint& endpoint, bool await)
 {
     SyncOptions();
+    if (m_kind.type == SOCK_DGRAM && !m_kind.connects && endpoint.port != 0)
+    {
+        if (!Claim(endpoint))
+        {
+            return Fail(Socket::ERROR_ADDRINUSE);
+        }
+        // ns-3 lets sockets share a port that differ in address or device; routing protocols do.
+        SyncOption(SOL_SOCKET, SO_REUSEADDR, 1);
+    }
     m_bound = true;
     m_answer.reset();
-    m_bindRequest = Tell(Code::kBind, {BytesOf(endpoint)});
+    m_bindRequest = TellBind(endpoint);
     // Before the guest has booted this is as good as done; a failure then shows in GetErrno().
     if (await && m_stack->GetAgent().Await(m_bindRequest) && m_answer)
     {
         m_bound = false;
+        m_claimed.reset();
+        m_stack->Unclaim(m_number);
         return Fail(kernelsocket::ToSocketErrno(*m_answer));
     }
     if (!m_local && endpoint.port != 0)
@@ -190,6 +201,41 @@ KernelSocketCore::BindTo(const Endpoint& endpoint, bool await)
         m_local = endpoint;
     }
     return 0;
+}
+
+bool
+KernelSocketCore::Claim(const Endpoint& endpoint)
+{
+    const auto* address = endpoint.address;
+    std::vector<uint8_t> bytes(address, address + sizeof endpoint.address);
+    bytes.push_back(static_cast<uint8_t>(endpoint.family));
+    if (!m_stack->Claim(m_number, {endpoint.port, bytes, m_device}))
+    {
+        return false;
+    }
+    m_claimed = endpoint;
+    return true;
+}
+
+// A link-local address is of one interface, which ns-3's address of a socket does not say.
+uint32_t
+KernelSocketCore::TellBind(const Endpoint& endpoint)
+{
+    const auto ipv6 = m_node->GetObject<Ipv6>();
+    const Ipv6Address address = Ipv6Address::Deserialize(endpoint.address);
+    if (endpoint.family != AF_INET6 || !address.IsLinkLocal() || !ipv6 || !m_stack->HasAgent())
+    {
+        return Tell(Code::kBind, {BytesOf(endpoint)});
+    }
+    const int32_t interface = ipv6->GetInterfaceForAddress(address);
+    const Ptr<NetDevice> device =
+        interface < 0 ? m_device : ipv6->GetNetDevice(static_cast<uint32_t>(interface));
+    return m_stack->GetAgent().TellLate(Code::kBind, m_number, [=, stack = m_stack] {
+        Endpoint complete = endpoint;
+        complete.scope = static_cast<uint32_t>(stack->GetInterfaceIndex(device));
+        const auto bytes = BytesOf(complete);
+        return std::vector<std::byte>(bytes.begin(), bytes.end());
+    });
 }
 
 int
@@ -490,6 +536,25 @@ KernelSocketCore::OnBroken(int errorNumber)
 }
 
 void
+KernelSocketCore::RefuseToOpen(int errorNumber) const
+{
+    const auto kernel = m_node->GetObject<KernelNode>();
+    std::string words = "kernel node ";
+    words += kernel ? kernel->GetName() : "n" + std::to_string(m_node->GetId());
+    words += ": open a socket of protocol " + std::to_string(m_kind.protocol) + ": ";
+    words += std::strerror(errorNumber);
+    if (errorNumber == EMFILE || errorNumber == ENFILE)
+    {
+        words += ": close sockets, or spread the nodes over more guests (SetGuests())";
+    }
+    else if (errorNumber == EPROTONOSUPPORT || errorNumber == ESOCKTNOSUPPORT)
+    {
+        words += ": is its kernel built with it?";
+    }
+    throw viaduct::Error(words);
+}
+
+void
 KernelSocketCore::OnFailed(Code code, int errorNumber)
 {
     NS_LOG_FUNCTION(this << static_cast<int>(code) << errorNumber);
@@ -497,9 +562,7 @@ KernelSocketCore::OnFailed(Code code, int errorNumber)
     m_errno = kernelsocket::ToSocketErrno(errorNumber);
     if (code == Code::kOpenSocket)
     {
-        NS_FATAL_ERROR("node " << m_node->GetId() << ": its kernel opens no socket of protocol "
-                               << m_kind.protocol << " (error " << errorNumber
-                               << "): build it with that protocol");
+        RefuseToOpen(errorNumber);
     }
     if (code == Code::kConnect && m_state == CONNECTING)
     {

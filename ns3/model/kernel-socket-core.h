@@ -162,8 +162,9 @@ class KernelSocketCore : public viaduct::kernel::SocketEvents
     int GetSockOpt(int level, int name, std::vector<std::byte>* value);
     /** @return whether it is of IPv6; of neither before it is opened */
     bool IsIpv6() const;
-    /** @param handler gets each received packet of a raw socket before it waits to be read */
-    using Prepare = std::function<void(Ptr<Packet>, const Data&)>;
+    /** Changes a received packet of a raw socket; false: it is none for this socket. */
+    using Prepare = std::function<bool(Ptr<Packet>, const Data&)>;
+    /** @param prepare gets each before it waits to be read */
     void SetPrepare(Prepare prepare);
 
     // inherited from SocketEvents
@@ -213,14 +214,18 @@ class KernelSocketCore : public viaduct::kernel::SocketEvents
     int OpenFor(const Address& address);
     void Open(int family);
     void TellOption(const Option& option);
-    void SyncOptions();
+    /** @param packet which is sent next, whose tags count; null: none */
+    void SyncOptions(Ptr<const Packet> packet = nullptr);
     void SyncOption(int level, int name, int value);
     int BindTo(const Endpoint& endpoint, bool await);
+    uint32_t TellBind(const Endpoint& endpoint);
+    bool Claim(const Endpoint& endpoint);
     int SendBytes(Ptr<const Packet> packet, const Endpoint* to);
     Ptr<Packet> TakeStream(uint32_t maxSize);
     void Consumed(uint64_t bytes);
     void NotifyClosedOnce();
     void ReadRoutes() const;
+    [[noreturn]] void RefuseToOpen(int errorNumber) const;
     void CloseInKernel(bool abort);
     void AddTags(Ptr<Packet> packet, const Data& data) const;
     uint32_t Tell(Code code,
@@ -233,10 +238,12 @@ class KernelSocketCore : public viaduct::kernel::SocketEvents
     Ptr<Node> m_node;         //!< its node
     Ptr<KernelSocketStack> m_stack;
     State m_state{UNOPENED};
-    uint32_t m_number{0}; //!< of the kernel's socket
-    int m_family{0};      //!< AF_INET, AF_INET6, or 0
-    bool m_bound{false};  //!< asked to
-    bool m_sent{false};   //!< a datagram
+    uint32_t m_number{0};              //!< of the kernel's socket
+    int m_family{0};                   //!< AF_INET, AF_INET6, or 0
+    bool m_bound{false};               //!< asked to
+    bool m_sent{false};                //!< a datagram
+    Ptr<NetDevice> m_device;           //!< that it is bound to
+    std::optional<Endpoint> m_claimed; //!< of a datagram socket, by Bind()
     std::optional<Endpoint> m_local;
     std::optional<Endpoint> m_peer;
     uint32_t m_bindRequest{0};

@@ -21,12 +21,38 @@ namespace ns3
 namespace agent = viaduct::kernel::agent;
 using agent::BytesOf;
 
+namespace
+{
+
+// What a packet says of itself, as routing protocols and Radvd do; -1: nothing.
+int
+HopLimitOf(Ptr<const Packet> packet)
+{
+    SocketIpv6HopLimitTag hopLimit;
+    SocketIpTtlTag ttl;
+    if (packet->PeekPacketTag(hopLimit))
+    {
+        return hopLimit.GetHopLimit();
+    }
+    return packet->PeekPacketTag(ttl) ? ttl.GetTtl() : -1;
+}
+
+// 0 is no hop limit to set, neither in ns-3 nor in the kernel.
+int
+OrDefault(uint8_t hopLimit)
+{
+    return hopLimit == 0 ? -1 : hopLimit;
+}
+
+} // namespace
+
 // The settings that Socket keeps in members without telling anybody.
 void
-KernelSocketCore::SyncOptions()
+KernelSocketCore::SyncOptions(Ptr<const Packet> packet)
 {
     const Ptr<Socket> socket = m_user.AsSocket();
     const bool ipv6 = IsIpv6();
+    const int tagged = packet ? HopLimitOf(packet) : -1;
     SyncOption(SOL_SOCKET, SO_PRIORITY, socket->GetPriority());
     if (!m_kind.connects)
     {
@@ -37,9 +63,9 @@ KernelSocketCore::SyncOptions()
     {
         SyncOption(
             IPPROTO_IPV6, IPV6_TCLASS, m_user.HasManualTclass() ? socket->GetIpv6Tclass() : 0);
-        SyncOption(IPPROTO_IPV6,
-                   IPV6_UNICAST_HOPS,
-                   m_user.HasManualHopLimit() ? socket->GetIpv6HopLimit() : -1);
+        const int own = m_user.HasManualHopLimit() ? OrDefault(socket->GetIpv6HopLimit()) : -1;
+        SyncOption(IPPROTO_IPV6, IPV6_UNICAST_HOPS, tagged >= 0 ? tagged : own);
+        SyncOption(IPPROTO_IPV6, IPV6_MULTICAST_HOPS, tagged);
         SyncOption(IPPROTO_IPV6, IPV6_RECVTCLASS, socket->IsIpv6RecvTclass() || m_prepare ? 1 : 0);
         SyncOption(
             IPPROTO_IPV6, IPV6_RECVHOPLIMIT, socket->IsIpv6RecvHopLimit() || m_prepare ? 1 : 0);
@@ -47,7 +73,8 @@ KernelSocketCore::SyncOptions()
     else
     {
         SyncOption(IPPROTO_IP, IP_TOS, socket->GetIpTos());
-        SyncOption(IPPROTO_IP, IP_TTL, m_user.HasManualTtl() ? socket->GetIpTtl() : -1);
+        const int own = m_user.HasManualTtl() ? OrDefault(socket->GetIpTtl()) : -1;
+        SyncOption(IPPROTO_IP, IP_TTL, tagged >= 0 ? tagged : own);
         SyncOption(IPPROTO_IP, IP_RECVTOS, socket->IsIpRecvTos() ? 1 : 0);
         SyncOption(IPPROTO_IP, IP_RECVTTL, socket->IsIpRecvTtl() ? 1 : 0);
     }
@@ -56,9 +83,10 @@ KernelSocketCore::SyncOptions()
 void
 KernelSocketCore::SyncOption(int level, int name, int value)
 {
-    const bool defaultsToMinusOne = name == (level == IPPROTO_IP ? IP_TTL : IPV6_UNICAST_HOPS);
-    const auto [known, added] =
-        m_synced.try_emplace({level, name}, level != SOL_SOCKET && defaultsToMinusOne ? -1 : 0);
+    const bool defaultsToMinusOne =
+        (level == IPPROTO_IP && name == IP_TTL) ||
+        (level == IPPROTO_IPV6 && (name == IPV6_UNICAST_HOPS || name == IPV6_MULTICAST_HOPS));
+    const auto [known, added] = m_synced.try_emplace({level, name}, defaultsToMinusOne ? -1 : 0);
     if (known->second != value)
     {
         known->second = value;
@@ -138,6 +166,12 @@ KernelSocketCore::GetSockOpt(int level, int name, std::vector<std::byte>* value)
 void
 KernelSocketCore::BindToNetDevice(Ptr<NetDevice> device)
 {
+    m_device = device;
+    if (m_claimed)
+    {
+        m_stack->Unclaim(m_number);
+        Claim(*m_claimed);
+    }
     SetSockOptLate(SOL_SOCKET, SO_BINDTODEVICE, [stack = m_stack, device] {
         const std::string name = device ? stack->GetInterfaceName(device) : "";
         NS_ABORT_MSG_IF(device && name.empty(),

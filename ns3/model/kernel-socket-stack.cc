@@ -45,6 +45,9 @@ KernelSocketStack::Install(Ptr<Node> node,
     node->AggregateObject(CreateObject<KernelDccpSocketFactory>());
     node->AggregateObject(CreateObject<KernelSctpSocketFactory>());
     node->AggregateObject(CreateObject<KernelMptcpSocketFactory>());
+    // ns-3's IPv6 layer brings a factory of its own raw sockets. Of two objects of a type the one
+    // is found that was asked for more often (Object::UpdateSortedArray()).
+    node->GetObject<KernelRaw6SocketFactory>();
     return stack;
 }
 
@@ -52,6 +55,7 @@ void
 KernelSocketStack::DoDispose()
 {
     m_open.clear();
+    m_names.clear();
     m_devices.clear();
     m_agent.reset();
     Object::DoDispose();
@@ -109,6 +113,18 @@ KernelSocketStack::GetNumber() const
     return m_number;
 }
 
+bool
+KernelSocketStack::Claim(uint32_t number, const Name& name)
+{
+    return m_names.try_emplace(name, number).first->second == number;
+}
+
+void
+KernelSocketStack::Unclaim(uint32_t number)
+{
+    std::erase_if(m_names, [number](const auto& entry) { return entry.second == number; });
+}
+
 void
 KernelSocketStack::Keep(uint32_t number, Ptr<Socket> socket)
 {
@@ -119,6 +135,7 @@ void
 KernelSocketStack::Release(uint32_t number)
 {
     m_open.erase(number);
+    Unclaim(number);
 }
 
 const std::map<uint32_t, Ptr<Socket>>&

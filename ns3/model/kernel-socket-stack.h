@@ -5,6 +5,7 @@
 #ifndef VIADUCT_KERNEL_SOCKET_STACK_H
 #define VIADUCT_KERNEL_SOCKET_STACK_H
 
+#include "ns3/net-device.h"
 #include "ns3/object.h"
 
 #include "kernel/agent_client.h"
@@ -13,6 +14,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
+#include <vector>
 
 /**
  * @file
@@ -23,7 +26,6 @@
 namespace ns3
 {
 
-class NetDevice;
 class Node;
 class Socket;
 
@@ -87,6 +89,18 @@ class KernelSocketStack : public Object
     /** @return the node's number there */
     uint32_t GetNumber() const;
 
+    /** What no two datagram sockets of ns-3 may share: port, address and family, device. */
+    using Name = std::tuple<uint16_t, std::vector<uint8_t>, Ptr<NetDevice>>;
+    /**
+     * Gives a name to a socket until it is released.
+     * @param number of the socket
+     * @param name what it is bound to
+     * @return false, and nothing is changed: another socket has it
+     */
+    bool Claim(uint32_t number, const Name& name);
+    /** @param number of a socket that gives its name back */
+    void Unclaim(uint32_t number);
+
     /**
      * Keeps an open socket alive until Release().
      * @param number its number
@@ -112,6 +126,7 @@ class KernelSocketStack : public Object
     uint32_t m_number{0};                                  //!< of the node there
     std::map<Ptr<NetDevice>, Interface> m_devices;         //!< the node's devices
     std::map<uint32_t, Ptr<Socket>> m_open;                //!< open sockets
+    std::map<Name, uint32_t> m_names;                      //!< of datagram sockets
 };
 
 } // namespace ns3

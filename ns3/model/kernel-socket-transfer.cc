@@ -92,7 +92,7 @@ KernelSocketCore::SendBytes(Ptr<const Packet> packet, const Endpoint* to)
     {
         return Fail(m_kind.stream ? Socket::ERROR_MSGSIZE : Socket::ERROR_AGAIN);
     }
-    SyncOptions();
+    SyncOptions(packet);
     std::vector<uint8_t> bytes(size);
     packet->CopyData(bytes.data(), size);
     const std::span<const std::byte> nothing;
@@ -275,20 +275,15 @@ void
 KernelSocketCore::OnData(const Data& data)
 {
     const uint64_t cost = m_kind.stream ? data.size : std::max<uint64_t>(data.size, 1);
-    if (m_shutdownRecv)
+    const Ptr<Packet> packet = ToPacket(data);
+    AddTags(packet, data);
+    m_available += cost;
+    if (m_shutdownRecv || (m_prepare && !m_prepare(packet, data)))
     {
-        m_available += cost;
         Consumed(cost);
         return;
     }
-    const Ptr<Packet> packet = ToPacket(data);
-    AddTags(packet, data);
-    if (m_prepare)
-    {
-        m_prepare(packet, data);
-    }
     m_received.push_back({packet, data.from ? ToAddress(*data.from) : Address()});
-    m_available += cost;
     m_user.DataReceived();
 }
 

@@ -8,9 +8,11 @@
 #include "ns3/bulk-send-helper.h"
 #include "ns3/config.h"
 #include "ns3/icmpv4.h"
+#include "ns3/icmpv6-header.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
 #include "ns3/ipv4-header.h"
+#include "ns3/ipv6-header.h"
 #include "ns3/kernel-socket-factory.h"
 #include "ns3/kernel-socket-mixin.h"
 #include "ns3/kernel-socket-stack.h"
@@ -30,6 +32,8 @@
 #include <cstring>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <set>
+#include <sys/resource.h>
 
 /**
  * @file
@@ -260,6 +264,66 @@ TestNames(KernelSocketTestCase& test, KernelNode& kernel)
     });
     Simulator::Stop(Seconds(1));
     Simulator::Run();
+}
+
+/** As ns-3's UDP: the same port with another address or device is another name. */
+void
+TestUdpNames(KernelSocketTestCase& test, KernelNode& kernel)
+{
+    auto first = kernel.MakeSocket(UDP);
+    test.Equal(first->Bind(Local(7000)), 0, "bind before the start");
+    auto second = kernel.MakeSocket(UDP);
+    test.Equal(second->Bind(Local(7000)), -1, "the same name before the start");
+    test.Equal(second->GetErrno(), Socket::ERROR_ADDRINUSE, "its error");
+    Simulator::Schedule(MilliSeconds(50), [&] {
+        test.Equal(second->Bind(Local(7000)), -1, "the same name");
+        test.Equal(second->GetErrno(), Socket::ERROR_ADDRINUSE, "its error");
+        test.Equal(second->Bind(InetSocketAddress(Ipv4Address::GetAny(), 7000)), 0, "any address");
+        auto other = kernel.MakeSocket(UDP);
+        test.Equal(other->Bind(Inet6SocketAddress(Ipv6Address::GetAny(), 7000)), 0, "of IPv6");
+        first->Close();
+    });
+    Simulator::Schedule(MilliSeconds(100), [&] {
+        auto again = kernel.MakeSocket(UDP);
+        test.Equal(again->Bind(Local(7000)), 0, "a name that was given back");
+        std::set<uint16_t> ports;
+        for (int i = 0; i < 300; ++i)
+        {
+            auto any = kernel.MakeSocket(UDP);
+            any->Bind();
+            Address address;
+            any->GetSockName(address);
+            ports.insert(InetSocketAddress::ConvertFrom(address).GetPort());
+        }
+        test.Equal(ports.size(), 300u, "ports of the kernel's choice, all different");
+    });
+    Simulator::Stop(MilliSeconds(200));
+    Simulator::Run();
+}
+
+void
+TestOpenFiles(KernelSocketTestCase& test, KernelNode& kernel)
+{
+    const rlimit few{30, 30};
+    prlimit(kernel.channel.GetPid(), RLIMIT_NOFILE, &few, nullptr);
+    for (int i = 0; i < 40; ++i)
+    {
+        kernel.MakeSocket(UDP)->Bind();
+    }
+    std::string what = "no error";
+    try
+    {
+        Simulator::Stop(MilliSeconds(200));
+        Simulator::Run();
+    }
+    catch (const viaduct::Error& error)
+    {
+        what = error.what();
+    }
+    test.Equal(what,
+               "kernel node n0: open a socket of protocol 17: Too many open files: close sockets, "
+               "or spread the nodes over more guests (SetGuests())",
+               "what is said");
 }
 
 /** Writes down what happens to a socket. */
@@ -518,6 +582,34 @@ TestRaw(KernelSocketTestCase& test, KernelNode& kernel)
     test.Equal(replies, 1, "echo replies of the kernel");
 }
 
+void
+TestRaw6(KernelSocketTestCase& test, KernelNode& kernel)
+{
+    auto raw = kernel.MakeSocket("ns3::Ipv6RawSocketFactory");
+    raw->SetAttribute("Protocol", UintegerValue(58));
+    int replies = 0;
+    raw->SetRecvCallback(Callback<void, Ptr<Socket>>([&](Ptr<Socket> socket) {
+        while (auto packet = socket->Recv())
+        {
+            Ipv6Header ip;
+            Icmpv6Echo echo;
+            packet->RemoveHeader(ip);
+            packet->RemoveHeader(echo);
+            replies += echo.GetType() == Icmpv6Header::ICMPV6_ECHO_REPLY && echo.GetId() == 7 &&
+                       packet->GetSize() == 56 && ip.GetNextHeader() == 58 &&
+                       ip.GetSource() == Ipv6Address("::1");
+        }
+    }));
+    auto packet = Create<Packet>(56);
+    Icmpv6Echo echo(true);
+    echo.SetId(7);
+    packet->AddHeader(echo);
+    raw->SendTo(packet, 0, Inet6SocketAddress(Ipv6Address("::1"), 0));
+    Simulator::Stop(MilliSeconds(300));
+    Simulator::Run();
+    test.Equal(replies, 1, "echo replies of the kernel");
+}
+
 } // namespace
 
 /** The suite. */
@@ -536,12 +628,15 @@ class KernelSocketTestSuite : public TestSuite
         add("UdpEcho", TestEcho);
         add("UdpClient and UdpServer", TestClientServer);
         add("names and their errors", TestNames);
+        add("names of UDP sockets", TestUdpNames);
+        add("more sockets than open files", TestOpenFiles);
         add("a connection from handshake to close", TestLife);
         add("connections refused", TestRefusals);
         add("back-pressure both ways, bytes in order", TestBackPressure);
         add("options and attributes", TestOptions);
         add("datagrams: boundaries, sender, tags", TestDatagrams);
         add("raw sockets", TestRaw);
+        add("raw sockets of IPv6", TestRaw6);
     }
 };
 

@@ -259,6 +259,38 @@ class BadInputTest : public KernelTestCase
         return what;
     }
 
+    /** @return what the two ends of a link are told that have these addresses */
+    std::string ClashOf(const std::vector<const char*>& first, const char* second)
+    {
+        std::string what = "no error";
+        m_nodes.Create(2);
+        KernelStackHelper().Install(m_nodes);
+        m_devices = PointToPointHelper().Install(m_nodes);
+        const auto add = [this](uint32_t node, const char* address) {
+            auto ipv4 = m_nodes.Get(node)->GetObject<Ipv4>();
+            const int32_t known = ipv4->GetInterfaceForDevice(m_devices.Get(node));
+            const uint32_t interface = known < 0 ? ipv4->AddInterface(m_devices.Get(node)) : known;
+            ipv4->AddAddress(interface, {Ipv4Address(address), Ipv4Mask("/24")});
+            ipv4->SetUp(interface);
+        };
+        for (const char* address : first)
+        {
+            add(0, address);
+        }
+        add(1, second);
+        try
+        {
+            Simulator::Stop(Seconds(1));
+            Simulator::Run();
+        }
+        catch (const viaduct::Error& error)
+        {
+            what = error.what();
+        }
+        Clear();
+        return what;
+    }
+
     void Expect(const std::string& error, const std::string& part)
     {
         NS_TEST_EXPECT_MSG_NE(error.find(part), std::string::npos, error);
@@ -274,6 +306,14 @@ class BadInputTest : public KernelTestCase
                "/bin/true");
         Expect(ErrorOf([](auto& stack) { stack.SetSysctl("net.ipv4.no_such_thing", "1"); }),
                "no_such_thing");
+        NS_TEST_EXPECT_MSG_EQ(ClashOf({"10.0.0.1"}, "10.0.0.2"), "no error", "different ones");
+        NS_TEST_EXPECT_MSG_EQ(ClashOf({"10.0.0.1"}, "10.0.0.1"),
+                              "nodes n0 and n1 have the same address 10.0.0.1 on one channel: give "
+                              "them different ones",
+                              "one line");
+        NS_TEST_EXPECT_MSG_EQ(ClashOf({"10.0.0.1", "10.0.0.1"}, "10.0.0.2"),
+                              "node n0 has the address 10.0.0.1 twice on one device: give it once",
+                              "one line");
         m_kill = true;
         Expect(ErrorOf([](auto&) {}), "guest 0 (n0, n1) was killed by signal 9");
     }

@@ -70,6 +70,12 @@ class NativeAgent : public viaduct::kernel::AgentChannel
         waitpid(m_pid, nullptr, 0);
     }
 
+    /** @return of the agent */
+    pid_t GetPid() const
+    {
+        return m_pid;
+    }
+
     size_t MaxMessage() const override
     {
         return viaduct::kernel::agent::kMaxMessage;
