@@ -62,6 +62,15 @@ GroupOrOwn(Ptr<const Packet> packet, uint16_t protocol, Mac48Address own)
     return own;
 }
 
+/** LTE's devices never set the member that IsLinkUp() returns (ns-3.44 to 3.48). */
+bool
+SaysNothingOfItsLink(Ptr<NetDevice> device)
+{
+    TypeId lte;
+    return TypeId::LookupByNameFailSafe("ns3::LteNetDevice", &lte) &&
+           device->GetInstanceTypeId().IsChildOf(lte);
+}
+
 /** What a device with several queues looks at to choose one of them. */
 class FrameItem : public QueueItem
 {
@@ -251,7 +260,7 @@ void
 KernelDeviceBridge::LinkChanged()
 {
     CheckMtu();
-    m_nic->SetLink(m_device->IsLinkUp());
+    m_nic->SetLink(SaysNothingOfItsLink(m_device) || m_device->IsLinkUp());
 }
 
 void
