@@ -8,6 +8,7 @@
 #include "ns3/error-model.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
+#include "ns3/ipv4-static-routing-helper.h"
 #include "ns3/ipv6-address-helper.h"
 #include "ns3/kernel-mptcp-helper.h"
 #include "ns3/kernel-node.h"
@@ -197,6 +198,47 @@ class SurvivalTest : public TwoPathsTestCase
     }
 };
 
+/** A client with two links to the networks; the server has one, and many do not know. */
+class SourceRouteTest : public TwoPathsTestCase
+{
+  public:
+    SourceRouteTest() : TwoPathsTestCase("MPTCP of a client with two providers uses both")
+    {
+    }
+
+  private:
+    void RunWithKernel() override
+    {
+        // The second node of the two links is a router now, with the server behind it.
+        MakePaths();
+        NodeContainer server(1);
+        KernelStackHelper().Install(server);
+        PointToPointHelper link;
+        link.SetDeviceAttribute("DataRate", StringValue("100Mbps"));
+        link.SetChannelAttribute("Delay", StringValue("5ms"));
+        const auto ends = link.Install(m_nodes.Get(1), server.Get(0));
+        const auto far = Ipv4AddressHelper("10.0.9.0", "255.255.255.0").Assign(ends);
+        Ipv4StaticRoutingHelper routing;
+        routing.GetStaticRouting(m_nodes.Get(0)->GetObject<Ipv4>())
+            ->SetDefaultRoute(m_interfaces.GetAddress(1), 1);
+        routing.GetStaticRouting(server.Get(0)->GetObject<Ipv4>())
+            ->SetDefaultRoute(far.GetAddress(0), 1);
+        KernelMptcpHelper::SetLimits(NodeContainer(m_nodes.Get(0), server.Get(0)));
+        KernelMptcpHelper::AddEndpoint(m_devices.Get(2), KernelMptcpHelper::SUBFLOW);
+        KernelMptcpHelper::AddSourceRoute(m_devices.Get(2), m_interfaces.GetAddress(3));
+        PacketSinkHelper sink(MPTCP, InetSocketAddress(Ipv4Address::GetAny(), 5000));
+        m_sink = DynamicCast<PacketSink>(sink.Install(server.Get(0)).Get(0));
+        BulkSendHelper source(MPTCP, InetSocketAddress(far.GetAddress(1), 5000));
+        source.SetAttribute("SendSize", UintegerValue(10000));
+        source.Install(m_nodes.Get(0)).Start(Seconds(1));
+        double rate = 0;
+        Measure(Seconds(2), Seconds(3), &rate);
+        Simulator::Stop(Seconds(3) + NanoSeconds(1));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_GT(rate, 17, "both links");
+    }
+};
+
 /** SCTP tells its peer all addresses, and needs no help. */
 class SctpTest : public TwoPathsTestCase
 {
@@ -232,6 +274,7 @@ class KernelMptcpTestSuite : public TestSuite
     {
         AddTestCase(new SumTest, Duration::QUICK);
         AddTestCase(new SurvivalTest, Duration::QUICK);
+        AddTestCase(new SourceRouteTest, Duration::QUICK);
         AddTestCase(new SctpTest, Duration::QUICK);
     }
 };

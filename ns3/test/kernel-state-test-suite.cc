@@ -282,6 +282,43 @@ class ProgramTest : public StateTestCase
     }
 };
 
+/** MPTCP's subflows are TCP's, and a socket's trace sources follow its first. */
+class MptcpTest : public StateTestCase
+{
+  public:
+    MptcpTest() : StateTestCase("The state of MPTCP's subflows")
+    {
+    }
+
+  private:
+    void RunWithKernel() override
+    {
+        KernelStackHelper stack;
+        MakeLine(2, stack);
+        const std::string factory = "ns3::KernelMptcpSocketFactory";
+        PacketSinkHelper(factory, InetSocketAddress(Ipv4Address::GetAny(), 5000))
+            .Install(m_nodes.Get(1));
+        auto socket = Socket::CreateSocket(m_nodes.Get(0), TypeId::LookupByName(factory));
+        uint32_t window = 0;
+        socket->TraceConnectWithoutContext(
+            "CongestionWindow",
+            Callback<void, uint32_t, uint32_t>([&](uint32_t, uint32_t now) { window = now; }));
+        socket->Connect(InetSocketAddress(m_interfaces.GetAddress(1), 5000));
+        socket->Send(Create<Packet>(50000));
+        uint64_t acked = 0;
+        auto state = m_nodes.Get(0)->GetObject<KernelState>();
+        state->TraceConnectWithoutContext(
+            "TcpInfo", Callback<void, const KernelTcpInfo&>([&](const KernelTcpInfo& info) {
+                acked = info.bytesAcked;
+            }));
+        state->SetAttribute("Interval", TimeValue(MilliSeconds(100)));
+        Simulator::Stop(Seconds(1));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(acked, 50001, "what it sent, and the SYN");
+        NS_TEST_EXPECT_MSG_GT(window, 14000, "at least the first ten segments");
+    }
+};
+
 class KernelStateTestSuite : public TestSuite
 {
   public:
@@ -290,6 +327,7 @@ class KernelStateTestSuite : public TestSuite
         AddTestCase(new UnchangedTest, Duration::QUICK);
         AddTestCase(new CsvTest, Duration::QUICK);
         AddTestCase(new ProgramTest, Duration::QUICK);
+        AddTestCase(new MptcpTest, Duration::QUICK);
     }
 };
 

@@ -5,16 +5,21 @@
 #include "kernel-test-support.h"
 
 #include "ns3/bulk-send-helper.h"
+#include "ns3/config.h"
 #include "ns3/data-rate.h"
+#include "ns3/error-model.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
 #include "ns3/ipv6-address-helper.h"
 #include "ns3/on-off-helper.h"
 #include "ns3/packet-sink-helper.h"
 #include "ns3/packet-sink.h"
+#include "ns3/pointer.h"
 #include "ns3/uinteger.h"
 
+#include <cmath>
 #include <map>
+#include <numeric>
 #include <utility>
 
 /**
@@ -295,6 +300,107 @@ class LifeTest : public PairTestCase
     }
 };
 
+/** SCTP delivers in parts what its buffer does not hold, and the application gets it whole. */
+class LongMessagesTest : public PairTestCase
+{
+  public:
+    LongMessagesTest() : PairTestCase("SCTP messages longer than the receive buffer, whole")
+    {
+    }
+
+  private:
+    void RunWithKernel() override
+    {
+        Config::SetDefault("ns3::KernelMessageSocket::RcvBufSize", UintegerValue(20000));
+        MakePair();
+        PacketSinkHelper helper(SCTP, Any(false, 5000));
+        auto sink = DynamicCast<PacketSink>(helper.Install(m_nodes.Get(1)).Get(0));
+        uint32_t whole = 0;
+        uint32_t others = 0;
+        sink->TraceConnectWithoutContext("Rx",
+                                         Callback<void, Ptr<const Packet>, const Address&>(
+                                             [&](Ptr<const Packet> packet, const Address&) {
+                                                 ++(packet->GetSize() == 60000 ? whole : others);
+                                             }));
+        BulkSendHelper source(SCTP, Server(false, 5000));
+        source.SetAttribute("MaxBytes", UintegerValue(600000));
+        source.SetAttribute("SendSize", UintegerValue(60000));
+        source.Install(m_nodes.Get(0)).Start(Seconds(1));
+        Run(Seconds(10));
+        Config::SetDefault("ns3::KernelMessageSocket::RcvBufSize", UintegerValue(131072));
+        NS_TEST_EXPECT_MSG_EQ(whole, 10, "whole messages");
+        NS_TEST_EXPECT_MSG_EQ(others, 0, "parts of them");
+    }
+};
+
+/** CCID 2 halves its window at a loss (RFC 4341), CCID 3 changes its rate slowly (RFC 4342). */
+class CcidTest : public PairTestCase
+{
+  public:
+    CcidTest() : PairTestCase("DCCP with CCID 2 and 3 under loss")
+    {
+    }
+
+  private:
+    /** @return Mbit/s in each of 20 intervals of 100 ms */
+    std::vector<double> RatesOf(uint32_t ccid)
+    {
+        Config::SetDefault("ns3::KernelDccpSocket::Ccid", UintegerValue(ccid));
+        MakePair("10Mbps");
+        auto losses = CreateObject<RateErrorModel>();
+        losses->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
+        losses->SetRate(0.01);
+        losses->AssignStreams(1);
+        m_devices.Get(1)->SetAttribute("ReceiveErrorModel", PointerValue(losses));
+        PacketSinkHelper helper(DCCP, Any(false, 5000));
+        auto sink = DynamicCast<PacketSink>(helper.Install(m_nodes.Get(1)).Get(0));
+        OnOffHelper source(DCCP, Server(false, 5000));
+        source.SetConstantRate(DataRate("10Mbps"), 1000);
+        source.Install(m_nodes.Get(0)).Start(Seconds(1));
+        std::vector<double> rates;
+        uint64_t before = 0;
+        for (int i = 0; i <= 20; ++i)
+        {
+            Simulator::Schedule(Seconds(2) + MilliSeconds(100) * i, [&, sink] {
+                rates.push_back(8e-5 * static_cast<double>(sink->GetTotalRx() - before));
+                before = sink->GetTotalRx();
+            });
+        }
+        Run(Seconds(4.1));
+        Config::SetDefault("ns3::KernelDccpSocket::Ccid", UintegerValue(0));
+        m_interfaces6 = Ipv6InterfaceContainer();
+        Clear();
+        return {rates.begin() + 1, rates.end()};
+    }
+
+    static double MeanOf(const std::vector<double>& values)
+    {
+        return std::accumulate(values.begin(), values.end(), 0.0) /
+               static_cast<double>(values.size());
+    }
+
+    /** @return the mean change from one to the next */
+    static double StepOf(const std::vector<double>& values)
+    {
+        double sum = 0;
+        for (size_t i = 1; i < values.size(); ++i)
+        {
+            sum += std::abs(values[i] - values[i - 1]);
+        }
+        return sum / static_cast<double>(values.size() - 1);
+    }
+
+    void RunWithKernel() override
+    {
+        const auto two = RatesOf(2);
+        const auto three = RatesOf(3);
+        NS_TEST_EXPECT_MSG_GT(MeanOf(two), 2, "Mbit/s with CCID 2");
+        NS_TEST_EXPECT_MSG_GT(MeanOf(three), 2, "Mbit/s with CCID 3");
+        NS_TEST_EXPECT_MSG_GT(StepOf(two), 0.5, "CCID 2 halves and doubles, from 0.1 s to 0.1 s");
+        NS_TEST_EXPECT_MSG_LT(StepOf(three), 0.3, "CCID 3 does not");
+    }
+};
+
 class KernelTransferTestSuite : public TestSuite
 {
   public:
@@ -302,6 +408,8 @@ class KernelTransferTestSuite : public TestSuite
     {
         AddTestCase(new TransportsTest, Duration::QUICK);
         AddTestCase(new LifeTest, Duration::QUICK);
+        AddTestCase(new LongMessagesTest, Duration::QUICK);
+        AddTestCase(new CcidTest, Duration::QUICK);
     }
 };
 
