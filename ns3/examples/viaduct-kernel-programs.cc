@@ -16,6 +16,8 @@
  * PREFIX-NODE-NUMBER.out, .err and .status (NUMBER counts a node's commands from 0).
  */
 
+#include "kernel-example.h"
+
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
 #include "ns3/network-module.h"
@@ -203,20 +205,11 @@ main(int argc, char* argv[])
     line.AddValue("output", "prefix of files of what programs write", arguments.output);
     line.AddValue("pcap", "prefix of capture files", arguments.pcap);
     line.Parse(argc, argv);
-    try
-    {
+    return RunKernelExample("viaduct-kernel-programs", [&] {
         for (std::size_t i = 0; i < line.GetNExtraNonOptions(); ++i)
         {
             arguments.commands.push_back(ParseCommand(line.GetExtraNonOption(i)));
         }
         Run(arguments);
-    }
-    catch (const viaduct::Error& error)
-    {
-        std::cerr << "viaduct-kernel-programs: " << error.what() << std::endl;
-        Simulator::Destroy();
-        return static_cast<int>(error.status());
-    }
-    Simulator::Destroy();
-    return 0;
+    });
 }

@@ -13,6 +13,8 @@
  * Prints what each sink got, and when the last byte came. --pcap=PREFIX captures on kernel nodes.
  */
 
+#include "kernel-example.h"
+
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
@@ -274,8 +276,7 @@ Run(Scenario& scenario, const std::string& name)
 int
 main(int argc, char* argv[])
 {
-    int status = 0;
-    {
+    return RunKernelExample("viaduct-kernel-scenarios", [&] {
         Scenario scenario;
         std::string name = "bulk";
         CommandLine line(__FILE__);
@@ -284,16 +285,6 @@ main(int argc, char* argv[])
         line.AddValue("factory", "what makes the sockets", scenario.factory);
         line.AddValue("pcap", "prefix of capture files (kernel nodes)", scenario.pcap);
         line.Parse(argc, argv);
-        try
-        {
-            Run(scenario, name);
-        }
-        catch (const viaduct::Error& error)
-        {
-            std::cerr << "viaduct-kernel-scenarios: " << error.what() << std::endl;
-            status = static_cast<int>(error.status());
-        }
-    }
-    Simulator::Destroy();
-    return status;
+        Run(scenario, name);
+    });
 }

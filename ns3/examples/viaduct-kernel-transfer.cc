@@ -12,6 +12,8 @@
  * Prints what arrived, and what the simulation cost. --pcap=PREFIX captures every device.
  */
 
+#include "kernel-example.h"
+
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
@@ -20,7 +22,6 @@
 #include "ns3/viaduct-module.h"
 
 #include "base/clock.h"
-#include "base/error.h"
 
 #include <iostream>
 
@@ -121,16 +122,5 @@ main(int argc, char* argv[])
     line.AddValue("factory", "TypeId of the applications' sockets", arguments.factory);
     line.AddValue("pcap", "prefix of capture files", arguments.pcap);
     line.Parse(argc, argv);
-    try
-    {
-        Run(arguments);
-    }
-    catch (const viaduct::Error& error)
-    {
-        std::cerr << "viaduct-kernel-transfer: " << error.what() << std::endl;
-        Simulator::Destroy();
-        return static_cast<int>(error.status());
-    }
-    Simulator::Destroy();
-    return 0;
+    return RunKernelExample("viaduct-kernel-transfer", [&] { Run(arguments); });
 }
