@@ -5,6 +5,7 @@
 // everything here waits level-triggered and calls only what will succeed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -19,6 +20,9 @@
 #include "kernel/guest/transport.h"
 
 namespace viaduct::kernel::guest {
+
+// The most bytes that are read of a stream or a program's output at once, and sent of zeros.
+inline constexpr size_t kPiece = 64 * 1024;
 
 class Agent {
  public:

@@ -25,8 +25,6 @@ using agent::Operation;
 
 namespace {
 
-constexpr size_t kPiece = 64 * 1024;  // of output in one event
-
 std::pair<UniqueFd, UniqueFd> Pipe() {
   int ends[2];
   SystemCall("pipe2", pipe2(ends, O_CLOEXEC));

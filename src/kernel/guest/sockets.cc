@@ -25,9 +25,6 @@ using agent::Operation;
 
 namespace {
 
-// Read from a stream with one system call, and the longest run of zeros sent with one.
-constexpr size_t kPiece = 64 * 1024;
-
 SocketAddress AddressOf(int fd, int (*get)(int, sockaddr*, socklen_t*)) {
   SocketAddress address;
   if (get(fd, address.get(), &address.length) < 0) address.length = 0;
