@@ -225,6 +225,8 @@ void Calendar::Run(Guest& guest, Instant limit) {
   guest.acknowledged_ = false;
   guest.Send(TimeTravelOp::kRun, next_sequence_++, ToWire(present_));
   if (!guest.shared_) AwaitAcknowledgement(guest);
+  // Its devices have nothing to say by message then, or hardly ever.
+  if (guest.shares_queues_ && !booting()) guest.AwaitEndOfRun();
   if (guest.state_ == Guest::State::kRunning) ServeUntilWait(guest);
 }
 

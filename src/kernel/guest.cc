@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 
 #include <array>
 #include <cerrno>
@@ -14,6 +16,10 @@
 
 namespace viaduct::kernel {
 namespace {
+
+// Nearly every run is over by then; until then what else the guest says (about its devices, on its
+// console) waits.
+constexpr int kSoonMicroseconds = 5000;
 
 int Milliseconds(Duration duration) { return static_cast<int>(duration.nanoseconds() / 1000000); }
 
@@ -57,6 +63,9 @@ void Guest::Launch(const std::filesystem::path& folder) {
 void Guest::AcceptCalendar(const UniqueFd& listener) {
   if (time_travel_) throw Error("a second connection to the calendar");
   time_travel_ = Accept(listener);
+  // For AwaitEndOfRun(); all others look first whether there is something.
+  const timeval soon{0, kSoonMicroseconds};
+  setsockopt(time_travel_.get(), SOL_SOCKET, SO_RCVTIMEO, &soon, sizeof soon);
   Watch(time_travel_.get(), [this] { ReceiveTimeTravel(); });
 }
 
@@ -117,9 +126,8 @@ void Guest::DrainKicked(const std::optional<std::vector<uint16_t>>& queues) {
   }
 }
 
-void Guest::ReceiveTimeTravel() {
-  std::array<std::byte, sizeof(TimeTravelMessage)> bytes;
-  size_t have = 0;
+void Guest::ReceiveTimeTravel(size_t have) {
+  auto& bytes = message_;
   while (have < bytes.size()) {
     std::vector<UniqueFd> none;
     pollfd entry{time_travel_.get(), POLLIN, 0};
@@ -132,6 +140,11 @@ void Guest::ReceiveTimeTravel() {
   const auto message = ParseTimeTravel(bytes);
   if (!message) throw Error("sent an operation that time travel does not have");
   calendar_.Handle(*this, *message);
+}
+
+void Guest::AwaitEndOfRun() {
+  const ssize_t length = recv(time_travel_.get(), message_.data(), message_.size(), 0);
+  if (length > 0) ReceiveTimeTravel(static_cast<size_t>(length));
 }
 
 void Guest::Send(TimeTravelOp op, uint32_t sequence, uint64_t time) const {

@@ -1,6 +1,7 @@
 // A guest kernel as its calendar sees it: its sockets, its process, its interfaces.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -66,12 +67,16 @@ class Guest {
   void ReadOutput();
   // The process is gone: says how, and why where that is known.
   [[noreturn]] void ThrowFate(const std::string& when = "");
-  // Reads one message of the time-travel socket and has the calendar handle it.
-  void ReceiveTimeTravel();
+  // Reads one message of the time-travel socket, of which so many bytes are in `message_`, and has
+  // the calendar handle it.
+  void ReceiveTimeTravel(size_t have = 0);
   void Send(TimeTravelOp op, uint32_t sequence, uint64_t time) const;
   // Waits for readable descriptors and serves them; false when `patience` passed without one.
   bool ServeOnce(Duration patience);
-  // The same for one message of time travel only.
+  // The one message that most runs consist of, awaited without asking first where there is
+  // something to read; others are left to ServeOnce().
+  void AwaitEndOfRun();
+  // The same as ServeOnce() for one message of time travel only.
   bool AwaitTimeTravel(Duration patience);
   // And for the answer on `channel`: true when it can be read.
   bool AwaitAnswer(int channel, Duration patience);
@@ -89,6 +94,7 @@ class Guest {
   std::map<int, std::function<void()>> watched_;
   std::vector<UniqueFd> listeners_;
   UniqueFd time_travel_;
+  std::array<std::byte, sizeof(TimeTravelMessage)> message_;
 
   // The calendar's.
   State state_ = State::kStarting;
