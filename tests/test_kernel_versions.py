@@ -93,7 +93,7 @@ def suite(name: str, kernel: str) -> Done:
     return Done(ended.returncode, ended.stdout, ended.stderr)
 
 
-@pytest.mark.parametrize("name", ["device", "state", "wifi"])
+@pytest.mark.parametrize("name", ["device", "state", "wifi", "ns3-applications"])
 def test_suites_pass_on_an_old_kernel(name: str) -> None:
     image("6.1")
     output = suite(f"viaduct-kernel-{name}", "6.1").expect().output
