@@ -2,14 +2,18 @@
 // privilege.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "base/error.h"
 #include "kernel/agent_client.h"
@@ -224,6 +228,75 @@ TEST_F(ProgramsTest, ShellTellsWhetherItIsAtItsPrompt) {
   look({});
   EXPECT_THAT(at_prompt, testing::ElementsAre(true, true, false, true, false, true, false));
   EXPECT_EQ(told.status, W_EXITCODE(7, 0)) << told.output;
+}
+
+using Vectors = std::array<uint64_t, 8>;
+
+// Fills vector registers, makes a system call, and returns what they hold then.
+__attribute__((target("avx"))) Vectors AcrossCall(const Vectors& filled, long number, long first,
+                                                  long second, long* result) {
+  Vectors found{};
+  *result = number;
+  asm volatile(
+      "vmovdqu (%[in]), %%ymm3\n vmovdqu 32(%[in]), %%ymm14\n syscall\n"
+      "vmovdqu %%ymm3, (%[out])\n vmovdqu %%ymm14, 32(%[out])"
+      : "+a"(*result)
+      : [in] "b"(filled.data()), [out] "d"(found.data()), "D"(first), "S"(second)
+      : "rcx", "r11", "ymm3", "ymm14", "memory");
+  return found;
+}
+
+// Whether a thread's registers survive calls that others run in, signal handlers and forks.
+bool KeepsItsRegisters(uint64_t seed) {
+  bool kept = true;
+  for (uint64_t round = 1; round <= 30; ++round) {
+    Vectors filled;
+    for (size_t i = 0; i < filled.size(); ++i) filled[i] = seed * round + i;
+    long result = 0;
+    kept &= AcrossCall(filled, SYS_getppid, 0, 0, &result) == filled;
+    kept &= AcrossCall(filled, SYS_sched_yield, 0, 0, &result) == filled;
+    kept &= AcrossCall(filled, SYS_tkill, gettid(), SIGUSR1, &result) == filled;
+    const Vectors found = AcrossCall(filled, SYS_fork, 0, 0, &result);
+    kept &= found == filled;
+    if (result == 0) _exit(kept ? 0 : 1);
+    int status = -1;
+    waitpid(static_cast<pid_t>(result), &status, 0);
+    kept &= status == 0;
+  }
+  return kept;
+}
+
+// Two processes of two threads each; the test below runs it on a node, as a program.
+TEST(FloatingPoint, RegistersSurviveCallsSignalsAndForks) {
+  if (!__builtin_cpu_supports("avx")) GTEST_SKIP() << "needs AVX";
+  signal(SIGUSR1, [](int) {
+    const Vectors others{~0ul, ~1ul, ~2ul, ~3ul, ~4ul, ~5ul, ~6ul, ~7ul};
+    long result = 0;
+    AcrossCall(others, SYS_getppid, 0, 0, &result);
+  });
+  std::array<pid_t, 2> children;
+  for (size_t i = 0; i < children.size(); ++i) {
+    children[i] = fork();
+    ASSERT_GE(children[i], 0);
+    if (children[i] != 0) continue;
+    std::array<bool, 2> kept{};
+    std::thread other([&] { kept[1] = KeepsItsRegisters(1000 * i + 777); });
+    kept[0] = KeepsItsRegisters(1000 * i + 333);
+    other.join();
+    _exit(kept[0] && kept[1] ? 0 : 1);
+  }
+  for (const pid_t child : children) {
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+}
+
+TEST_F(ProgramsTest, FloatingPointRegistersAreEachThreadsOwn) {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  const Told told = Run({.words = {self, "--gtest_filter=FloatingPoint.*"}});
+  EXPECT_EQ(told.status, 0) << told.output;
+  EXPECT_THAT(told.output, HasSubstr("1 test from 1 test suite ran"));
 }
 
 }  // namespace
