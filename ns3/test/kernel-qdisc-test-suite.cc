@@ -122,18 +122,16 @@ class PressureTest : public viaducttest::KernelTestCase
     void RunWithKernel() override
     {
         const Seen alone = With("fq_codel", 0);
-        NS_TEST_EXPECT_MSG_EQ(alone.backlog, 0, "TCP fills no queue (TSQ)");
+        NS_TEST_EXPECT_MSG_LT(alone.backlog, 20'000, "TCP fills no queue (TSQ)");
         NS_TEST_EXPECT_MSG_LT(alone.rtt, MilliSeconds(60), "and waits in none");
         NS_TEST_EXPECT_MSG_LT(alone.device, 16, "nor the device's");
         const Seen fifo = With("pfifo_fast", FLOODS);
         NS_TEST_EXPECT_MSG_GT(fifo.backlog, 100'000, "the flood waits in the kernel");
-        NS_TEST_EXPECT_MSG_GT(fifo.rtt, MilliSeconds(450), "and what comes after it waits for it");
+        NS_TEST_EXPECT_MSG_GT(fifo.rtt, MilliSeconds(400), "and what comes after it waits for it");
         const Seen fair = With("fq_codel", FLOODS);
         NS_TEST_EXPECT_MSG_GT(fair.backlog, 100'000, "the flood waits in its own queues");
-        // What is in the ring has left the queueing discipline.
-        const Time ring = Seconds(RING * 1514 * 8 / 5e6);
-        NS_TEST_EXPECT_MSG_LT(fair.rtt, 1.25 * ring, "TCP waits for the ring alone");
-        NS_TEST_EXPECT_MSG_LT(fair.rtt, 0.9 * fifo.rtt, "and less than before");
+        // Without byte queue limits it would wait for a whole ring: 0.6 s.
+        NS_TEST_EXPECT_MSG_LT(fair.rtt, MilliSeconds(100), "TCP waits for a short ring alone");
         NS_TEST_EXPECT_MSG_LT(std::max(fifo.device, fair.device), RING + 2, "in the device");
     }
 };
