@@ -27,6 +27,14 @@ void RequireOneOf(const std::string& option, const std::string& value,
   throw UsageError("--" + option + "=" + value + ": one of " + names);
 }
 
+// Whole, where CommandLine would take a text's first word.
+ns3::Callback<bool, const std::string&> Into(std::string& text) {
+  return [&text](const std::string& value) {
+    text = value;
+    return true;
+  };
+}
+
 void Require(bool holds, const std::string& text) {
   if (!holds) throw UsageError(text);
 }
@@ -73,13 +81,13 @@ DumbbellOptions ParseDumbbellOptions(int argc, char** argv) {
   line.AddValue("delay", "of that link", options.delay);
   line.AddValue("loss", "of that link's packets, in each direction", options.loss);
   line.AddValue("queue", "of that link: 100p, or a queueing discipline with its words, e.g. codel",
-                options.queue);
+                Into(options.queue), options.queue);
   line.AddValue("duration", "of the traffic, virtual time", options.duration);
   line.AddValue("start", "of the traffic, virtual time", options.start);
   line.AddValue("interval", "print each flow's goodput over such steps; 0: not", options.interval);
   line.AddValue("run", "number of the run (RngSeedManager::SetRun)", options.run);
   line.AddValue("guests", "kernels that the nodes are spread over", options.guests);
-  line.AddValue("sysctl", "of kernel nodes: NAME=VALUE;NAME=VALUE", sysctls);
+  line.AddValue("sysctl", "of kernel nodes: NAME=VALUE;NAME=VALUE", Into(sysctls));
   line.AddValue("checksum", "ns-3's stack computes checksums, as a kernel does", options.checksum);
   line.AddValue("hash", "print a hash of all frames and the times they arrived", options.hash);
   line.AddValue("pcap", "prefix of capture files", options.pcap);

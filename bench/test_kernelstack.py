@@ -67,6 +67,16 @@ def test_a_dumbbell_without_loss_carries_all_and_repeats(stack: str, routers: st
     assert report(*words)["hash"] == first["hash"]
 
 
+def test_a_discipline_has_all_its_words() -> None:
+    if not has_kernel():
+        pytest.skip("no kernel for guests: viaduct kernel build")
+    words = ["--rate-app=0", "--loss=0", "--duration=1s", "--link=p2p", "--queue=pfifo limit 7"]
+    words += ["--sysctl=net.ipv4.tcp_wmem=4096 16384 4194304;net.ipv4.tcp_rmem=4096 131072 6291456"]
+    kernel = report(*words)["kernel"]
+    assert isinstance(kernel, dict)
+    assert kernel["qdisc"][0]["options"] == {"limit": 7}
+
+
 def test_losses_go_by_the_run() -> None:
     words = ["--stack=ns3", "--duration=5s", "--hash"]
     first, second = report(*words, "--run=1"), report(*words, "--run=2")
