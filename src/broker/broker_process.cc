@@ -111,7 +111,7 @@ void RunBroker(int connection, const Identity& owner) {
   } catch (const std::exception&) {
     status = 1;  // nobody to tell; the record under /run/viaduct remains for `viaduct clean`
   }
-  _exit(status);  // no destructors or exit handlers of the process we were forked from
+  sys::ExitForked(status);
 }
 
 uint32_t IdOf(const char* variable, uint32_t otherwise) {

@@ -170,13 +170,13 @@ void Forward(Equipment equipment, int ready) {
     // With the user's rights. Only SPECs with relative files miss it, and will say so.
     if (chdir(equipment.directory.c_str()) != 0) errno = 0;
     Forward(std::move(equipment), ready);
-    _exit(0);
+    sys::ExitForked(0);
   } catch (const Error& error) {
     Tell(ready, EncodeError(error));
   } catch (const std::exception& error) {
     Tell(ready, EncodeError(Error(error.what())));
   }
-  _exit(1);
+  sys::ExitForked(1);
 }
 
 std::string ReadAll(int fd) {

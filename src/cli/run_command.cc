@@ -22,6 +22,7 @@
 #include "run/run.h"
 #include "run/table.h"
 #include "scenario/scenario.h"
+#include "sys/process.h"
 
 namespace viaduct::cli {
 namespace {
@@ -148,7 +149,7 @@ void PassOn(int signal) {
     std::fprintf(stderr, "viaduct: mode %s: %s\n", scenario::ModeName(scenario.mode), error.what());
   }
   std::fflush(nullptr);
-  _exit(status);
+  sys::ExitForked(status);
 }
 
 std::string ReadAll(int fd) {

@@ -165,7 +165,7 @@ std::vector<std::string> CommandLine(const GuestOptions& options, const GuestEnd
 
 void CheckTracing() {
   const pid_t child = SystemCall("fork", fork());
-  if (child == 0) _exit(ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0 ? 0 : errno);
+  if (child == 0) sys::ExitForked(ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0 ? 0 : errno);
   int status = 0;
   if (SystemCall("waitpid", waitpid(child, &status, 0)) != child || status == 0) return;
   throw EnvironmentError(fmt::format(

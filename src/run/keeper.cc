@@ -22,6 +22,7 @@
 #include "run/progress.h"
 #include "run/session.h"
 #include "run/simulator.h"
+#include "sys/process.h"
 
 namespace viaduct::run {
 namespace {
@@ -102,7 +103,7 @@ void Tell(int fd, const json& message) {
     status = 1;
     if (parent) Tell(parent.get(), {{"message", error.what()}, {"status", 1}});
   }
-  _exit(status);
+  sys::ExitForked(status);
 }
 
 }  // namespace

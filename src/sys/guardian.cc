@@ -10,6 +10,7 @@
 #include <exception>
 
 #include "base/error.h"
+#include "sys/process.h"
 
 namespace viaduct::sys {
 namespace {
@@ -31,7 +32,7 @@ namespace {
   } catch (const std::exception&) {
     status = 1;
   }
-  _exit(status);  // no destructors or exit handlers of the process we were forked from
+  ExitForked(status);
 }
 
 }  // namespace

@@ -85,6 +85,10 @@ bool ProcessAlive(int pid, uint64_t start_time) {
   return ParseStartTime(stat) == start_time && state != "Z" && state != "X";
 }
 
+void ExitForked(int status) {
+  while (true) syscall(SYS_exit_group, status);
+}
+
 UniqueFd OpenPidFd(int pid) {
   return UniqueFd(SystemCall("open process " + std::to_string(pid),
                              static_cast<int>(syscall(SYS_pidfd_open, pid, 0))));

@@ -21,6 +21,11 @@ bool ProcessAlive(int pid, uint64_t start_time);
 // pidfd_open(2): readable when the process ends. Throws SystemError (ESRCH).
 UniqueFd OpenPidFd(int pid);
 
+// Ends a process that fork() made of this one, and nothing else: no destructors, no exit handlers,
+// and not what a sanitizer does in _exit(2), which takes the parent's ended threads for leaked ones
+// and changes the status.
+[[noreturn]] void ExitForked(int status);
+
 // SIGTERM to all, then SIGKILL to those that remain after `patience`; returns when all are gone
 // (those that are not our children: until /proc says so), at the latest a second after SIGKILL.
 void TerminateProcesses(const std::vector<int>& pids, Duration patience);

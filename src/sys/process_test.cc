@@ -5,9 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <fstream>
 #include <string>
+#include <thread>
 
 namespace viaduct::sys {
 namespace {
@@ -65,6 +67,21 @@ TEST(Process, OursIsAlive) {
   EXPECT_TRUE(ProcessAlive(getpid(), start));
   EXPECT_FALSE(ProcessAlive(getpid(), start + 1));
   EXPECT_FALSE(ProcessAlive(0, 0));
+}
+
+TEST(Process, ForkedOneExitsWithItsStatusThoughAThreadOfItsParentHasEnded) {
+  std::atomic<int> tid = 0;
+  std::thread thread([&] { tid = gettid(); });
+  const auto ended = [&] { return tid != 0 && tgkill(getpid(), tid, 0) != 0; };
+  while (!ended()) std::this_thread::yield();
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) ExitForked(0);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  thread.join();
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(Process, EndsOneThatIgnoresTerm) {
