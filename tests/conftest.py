@@ -10,6 +10,8 @@ from pathlib import Path
 
 import labs
 import pytest
+import stalls
+from _pytest.runner import runtestprotocol
 
 # Test after test gets a new one, unlike anybody else's on this machine.
 _PREFIX = f"e{os.getpid() % 100000}x"
@@ -23,6 +25,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "lab" in getattr(item, "fixturenames", []):
             item.add_marker(pytest.mark.skip(reason="needs root"))
+
+
+_ATTEMPTS = 3
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """A test that measures the machine, and fails while that stands still, is run again."""
+    if item.get_closest_marker("alone") is None:
+        return None
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for left in reversed(range(_ATTEMPTS)):
+        with stalls.Watch() as watch:
+            reports = runtestprotocol(item, log=False, nextitem=nextitem)
+        if left == 0 or not watch.stalled or not any(report.failed for report in reports):
+            break
+        print(f"\nagain, as {watch}: {item.nodeid}")
+        item._initrequest()  # type: ignore[attr-defined]
+    for report in reports:
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
 
 
 @pytest.fixture

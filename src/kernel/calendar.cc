@@ -20,6 +20,8 @@ namespace {
 // A guest that is let run so often without the clock moving never will move it.
 constexpr uint64_t kMaxRunsAtInstant = 1'000'000;
 constexpr size_t kLastWords = 5;
+// How long messages of a running guest, which are rare, may stay unread.
+constexpr Duration kDeafness = Duration::Milliseconds(5);
 
 // The end of what may happen at `at`: guests keep their clock below a limit.
 Instant JustAfter(Instant at) {
@@ -54,6 +56,7 @@ void Calendar::NoteMode(Guest& guest) {
   if (guest.state_ != Guest::State::kRunning || std::exchange(guest.mode_known_, true)) return;
   guest.shared_ = schedule_->Joined(guest.slot());
   guest.shares_queues_ = guest.shared_ && schedule_->SharesQueues(guest.slot());
+  guest.has_doorbell_ = guest.shared_ && schedule_->HasDoorbell(guest.slot());
 }
 
 uint64_t Calendar::ToWire(Instant t) const {
@@ -222,12 +225,23 @@ void Calendar::Run(Guest& guest, Instant limit) {
     HandOverCalls(guest);
   }
   Promise(guest, std::max(limit, JustAfter(present_)));
-  guest.acknowledged_ = false;
-  guest.Send(TimeTravelOp::kRun, next_sequence_++, ToWire(present_));
-  if (!guest.shared_) AwaitAcknowledgement(guest);
-  // Its devices have nothing to say by message then, or hardly ever.
-  if (guest.shares_queues_ && !booting()) guest.AwaitEndOfRun();
+  if (guest.has_doorbell_) {
+    RunByDoorbell(guest);
+  } else {
+    guest.acknowledged_ = false;
+    guest.Send(TimeTravelOp::kRun, next_sequence_++, ToWire(present_));
+    if (!guest.shared_) AwaitAcknowledgement(guest);
+  }
   if (guest.state_ == Guest::State::kRunning) ServeUntilWait(guest);
+}
+
+void Calendar::RunByDoorbell(Guest& guest) {
+  // While guests boot their devices say much by message, later hardly ever.
+  const bool listens = guest.shares_queues_ && !booting();
+  schedule_->LetRun(guest.slot(), listens);
+  if (!listens || !schedule_->AwaitWait(guest.slot(), guest.waits_, kDeafness)) return;
+  guest.waits_ = schedule_->Waits(guest.slot());
+  EndRun(guest);
 }
 
 // Guests may advance to any time before the promised one.
@@ -278,8 +292,17 @@ void Calendar::Handle(Guest& guest, const TimeTravelMessage& message) {
     case TimeTravelOp::kRequest:
       guest.request_ = std::max(FromWire(message.time), Present());
       return guest.Send(TimeTravelOp::kAck, message.sequence, 0);
-    case TimeTravelOp::kWait:
-      return HandleWait(guest, message);
+    case TimeTravelOp::kWait: {
+      const auto waits = static_cast<uint32_t>(message.time);
+      if (guest.has_doorbell_) {
+        // It saw that a message was wanted just when the calendar saw that it waits.
+        if (static_cast<int32_t>(waits - guest.waits_) <= 0) return;
+        guest.waits_ = waits;
+      }
+      EndRun(guest);
+      if (!guest.shared_) guest.Send(TimeTravelOp::kAck, message.sequence, 0);
+      return;
+    }
     case TimeTravelOp::kGet:
       return guest.Send(TimeTravelOp::kAck, message.sequence, ToWire(Present()));
     case TimeTravelOp::kUpdate:
@@ -293,7 +316,7 @@ void Calendar::Handle(Guest& guest, const TimeTravelMessage& message) {
   }
 }
 
-void Calendar::HandleWait(Guest& guest, const TimeTravelMessage& message) {
+void Calendar::EndRun(Guest& guest) {
   if (running_ != &guest) throw Error("waits without having run");
   present_ = Present();
   // Before it stops being the one that runs: its frames are of its instant.
@@ -304,8 +327,6 @@ void Calendar::HandleWait(Guest& guest, const TimeTravelMessage& message) {
     // Nobody's: interrupts of devices must not be taken as this guest's own time.
     schedule_->SetRunning(0);
     ReadRequest(guest);
-  } else {
-    guest.Send(TimeTravelOp::kAck, message.sequence, 0);
   }
 }
 

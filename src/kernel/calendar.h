@@ -85,7 +85,6 @@ class Calendar {
 
   void NoteMode(Guest& guest);
   void Handle(Guest& guest, const TimeTravelMessage& message);
-  void HandleWait(Guest& guest, const TimeTravelMessage& message);
   void HandleUpdate(Guest& guest, const TimeTravelMessage& message);
   void Interrupt(Guest& guest, int channel, std::span<const std::byte> request);
   void Call(Guest& guest, uint16_t queue);
@@ -97,6 +96,8 @@ class Calendar {
   Instant Limit(const Guest& guest) const;
   // Lets it run until it waits, at the latest at `limit`.
   void Run(Guest& guest, Instant limit);
+  void RunByDoorbell(Guest& guest);
+  void EndRun(Guest& guest);
   void Promise(Guest& guest, Instant until);
   void AwaitAcknowledgement(Guest& guest);
   void ServeUntilWait(Guest& guest);

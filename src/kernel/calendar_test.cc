@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -62,13 +64,13 @@ class CalendarTest : public testing::TestWithParam<FakeSchedule> {
 };
 
 std::string NameOf(const testing::TestParamInfo<FakeSchedule>& info) {
-  static const std::vector<std::string> names{"messages", "shared", "queues"};
+  static const std::vector<std::string> names{"messages", "shared", "queues", "doorbells"};
   return names[static_cast<size_t>(info.param)];
 }
 
 INSTANTIATE_TEST_SUITE_P(Schedules, CalendarTest,
                          testing::Values(FakeSchedule::kMessages, FakeSchedule::kShared,
-                                         FakeSchedule::kSharedQueues),
+                                         FakeSchedule::kSharedQueues, FakeSchedule::kDoorbells),
                          NameOf);
 
 TEST_P(CalendarTest, BootsUntilTheSimulationStarts) {
@@ -407,7 +409,21 @@ INSTANTIATE_TEST_SUITE_P(
                               g.KickInMemory(16 + NetBackend::kTxQueue);
                               g.AwaitEnd();
                             },
-                            "kicked device 1", Duration::Seconds(30), FakeSchedule::kSharedQueues}),
+                            "kicked device 1", Duration::Seconds(30), FakeSchedule::kSharedQueues},
+                    Hostile{"DiesWithoutRinging",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.Wait();
+                              g.Close();
+                            },
+                            "gone", Duration::Seconds(30), FakeSchedule::kDoorbells},
+                    Hostile{"NeverRings",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.SleepUntil(2'000'500'000);  // before the frame comes
+                              for (;;) g.Call(static_cast<TimeTravelOp>(0), 0);
+                            },
+                            "spins", Duration::Seconds(30), FakeSchedule::kDoorbells, kNone}),
     [](const auto& info) { return info.param.name; });
 
 using Kinds = std::vector<FakeSchedule>;
@@ -473,11 +489,14 @@ std::string NameOfKinds(const testing::TestParamInfo<Kinds>& info) {
 constexpr auto kMessages = FakeSchedule::kMessages;
 constexpr auto kShared = FakeSchedule::kShared;
 constexpr auto kQueues = FakeSchedule::kSharedQueues;
+constexpr auto kBells = FakeSchedule::kDoorbells;
 INSTANTIATE_TEST_SUITE_P(
     Orders, MixedGuestsTest,
     testing::Values(Kinds{kMessages, kShared, kQueues}, Kinds{kMessages, kQueues, kShared},
                     Kinds{kShared, kMessages, kQueues}, Kinds{kShared, kQueues, kMessages},
-                    Kinds{kQueues, kMessages, kShared}, Kinds{kQueues, kShared, kMessages}),
+                    Kinds{kQueues, kMessages, kShared}, Kinds{kQueues, kShared, kMessages},
+                    Kinds{kBells, kMessages, kQueues}, Kinds{kQueues, kBells, kShared},
+                    Kinds{kShared, kBells, kBells}, Kinds{kBells, kBells, kBells}),
     NameOfKinds);
 
 TEST_P(MixedGuestsTest, RunInTheirOrderAtOneInstant) {
@@ -548,7 +567,7 @@ TEST_P(MixedGuestsTest, OneThatFailsIsNamedAndEndsAll) {
       Ready(guest);
       guest.SleepUntil(12 * kMs);
       fail(guest);
-      guest.AwaitEnd();
+      for (;;) guest.Call(static_cast<TimeTravelOp>(0), 0);  // never waits again
     };
     Nic& first = Make(Echo);
     Make(script);
@@ -566,13 +585,16 @@ TEST_P(MixedGuestsTest, OneThatFailsIsNamedAndEndsAll) {
   }
 }
 
+class SharedQueues : public testing::TestWithParam<FakeSchedule> {};
+INSTANTIATE_TEST_SUITE_P(Schedules, SharedQueues, testing::Values(kQueues, kBells), NameOf);
+
 // More queues at once than the schedule has room for, in both directions.
-TEST(SharedQueues, ManyAtOneInstant) {
+TEST_P(SharedQueues, ManyAtOneInstant) {
   constexpr size_t kDevices = 60;
   size_t received = 0;
   std::vector<uint16_t> calls;
   EventQueue queue;
-  FakeGuest fake(FakeSchedule::kSharedQueues, [&](FakeGuest& g) {
+  FakeGuest fake(GetParam(), [&](FakeGuest& g) {
     g.Start();
     g.ConnectDevices(kDevices);
     for (;;) {
@@ -606,6 +628,7 @@ TEST(SharedQueues, ManyAtOneInstant) {
     queue.RunUntil(AtMs(3));
     EXPECT_GT(calendar.counters().calls, kDevices);
   }
+  fake.Join();
   EXPECT_EQ(received, 2 * kDevices);
   EXPECT_EQ(sent.size(), 2 * kDevices);
   EXPECT_EQ(std::count(sent.begin(), sent.end(), 2'000'000), kDevices);
@@ -613,6 +636,59 @@ TEST(SharedQueues, ManyAtOneInstant) {
   for (size_t i = 0; i < kDevices; ++i) {
     EXPECT_THAT(calls, testing::Contains(16 * i + NetBackend::kRxQueue));
   }
+}
+
+// The calendar may begin to listen to messages just when a guest rings: then both are said.
+TEST(Doorbells, WaitSaidTwiceEndsOneRun) {
+  EventQueue queue;
+  FakeGuest fake(kBells, [&](FakeGuest& g) {
+    Ready(g);
+    for (;;) {
+      const uint32_t waits = g.TellWait();
+      g.Send(TimeTravelOp::kWait, waits);
+      g.AwaitTurn();
+      for (const auto& frame : g.device(0).TakeFrames()) g.device(0).Send(frame);
+    }
+  });
+  std::vector<int64_t> sent;
+  Calendar calendar(queue);
+  Nic& nic = calendar.AddGuest("guest", fake.Launcher()).AddNic(kMac);
+  nic.SetTransmit([&](auto, Nic::Token token) {
+    sent.push_back(queue.Now().nanoseconds());
+    nic.TransmitDone(token);
+  });
+  calendar.Boot();
+  for (int ms = 1; ms <= 20; ++ms) {
+    queue.Schedule(AtMs(ms), [&] { EXPECT_TRUE(nic.Deliver(Frame(60, 1))); });
+  }
+  queue.RunUntil(AtMs(21));
+  ASSERT_EQ(sent.size(), 20U);
+  for (size_t i = 0; i < sent.size(); ++i) {
+    EXPECT_EQ(sent[i], static_cast<int64_t>(i + 1) * 1'000'000);
+  }
+}
+
+// Longer than the calendar listens to the memory alone.
+TEST(Doorbells, BusyGuestMaySendMessages) {
+  EventQueue queue;
+  FakeGuest fake(kBells, [&](FakeGuest& g) {
+    Ready(g);
+    g.SleepUntil(2'001 * kMs);
+    g.device(0).Ask(VhostRequest::kSetVringEnable, VringState{NetBackend::kRxQueue, 1});
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    g.device(0).Send(Frame(60, 1));
+    g.AwaitEnd();
+  });
+  std::vector<int64_t> sent;
+  Calendar calendar(queue);
+  Nic& nic = calendar.AddGuest("guest", fake.Launcher()).AddNic(kMac);
+  nic.SetTransmit([&](auto, Nic::Token token) {
+    sent.push_back(queue.Now().nanoseconds());
+    nic.TransmitDone(token);
+  });
+  calendar.Boot();
+  queue.RunUntil(AtMs(5));
+  EXPECT_THAT(sent, testing::ElementsAre(1'000'000));
 }
 
 TEST(NicTest, FullRingLosesFrames) {

@@ -2,9 +2,11 @@
 // says otherwise. The script runs in a thread of its own.
 #pragma once
 
+#include <linux/futex.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 
 #include <algorithm>
@@ -13,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -196,6 +199,7 @@ enum class FakeSchedule {
   kMessages,      // as kernels before 6.12
   kShared,        // the schedule in memory
   kSharedQueues,  // and notifications of queues with it, as those with our patch 0005
+  kDoorbells,     // and RUN and WAIT, as those with our patch 0010 too
 };
 
 class FakeGuest {
@@ -204,12 +208,19 @@ class FakeGuest {
 
   FakeGuest(FakeSchedule schedule, Script script)
       : shared_(schedule != FakeSchedule::kMessages),
-        shares_queues_(schedule == FakeSchedule::kSharedQueues),
+        shares_queues_(schedule == FakeSchedule::kSharedQueues ||
+                       schedule == FakeSchedule::kDoorbells),
+        has_doorbell_(schedule == FakeSchedule::kDoorbells),
         script_(std::move(script)) {}
   FakeGuest(const FakeGuest&) = delete;
   FakeGuest& operator=(const FakeGuest&) = delete;
-  ~FakeGuest() {
+  // Waits for the end of the script, which the end of the calendar brings: what it wrote can be
+  // read.
+  void Join() {
     if (thread_.joinable()) thread_.join();
+  }
+  ~FakeGuest() {
+    Join();
     if (schedule_ != nullptr) munmap(schedule_, kScheduleSize);
   }
 
@@ -233,7 +244,8 @@ class FakeGuest {
     void* mapping = mmap(nullptr, kScheduleSize, PROT_READ | PROT_WRITE, MAP_SHARED,
                          descriptors.at(0).get(), 0);
     schedule_ = static_cast<std::byte*>(mapping);
-    Word<uint32_t>(kClients + kClient * slot_) |= shares_queues_ ? 3 : 1;
+    Word<uint32_t>(kClients + kClient * slot_) |= has_doorbell_ ? 7 : (shares_queues_ ? 3 : 1);
+    bell_ = kClients + kClient * Word<uint16_t>(kMaxClients) + kBell * slot_;
   }
   // Connects to device sockets 0 ... count - 1 and sets them up.
   void ConnectDevices(size_t count) {
@@ -289,15 +301,25 @@ class FakeGuest {
   // Waits to be run; the time. Interrupts meanwhile are answered, and ask to run at once.
   uint64_t Wait() {
     free_until_ = 0;
-    if (shared_) {
+    if (has_doorbell_) {
+      TellWait();
+    } else if (shared_) {
       Send(TimeTravelOp::kWait, 0);
     } else {
       Call(TimeTravelOp::kWait, 0);
     }
+    return AwaitTurn();
+  }
+  // The rest of Wait().
+  uint64_t AwaitTurn() {
     std::vector<pollfd> entries{{calendar_.get(), POLLIN, 0}};
     for (const auto& device : devices_) entries.push_back({device->slave_channel(), POLLIN, 0});
     for (;;) {
-      SystemCall("poll", poll(entries.data(), entries.size(), -1));
+      if (has_doorbell_ && AwaitRun()) {
+        TakeCalls();
+        return now_ = Word<uint64_t>(kCurrent);
+      }
+      SystemCall("poll", poll(entries.data(), entries.size(), has_doorbell_ ? 0 : -1));
       for (size_t i = 1; i < entries.size(); ++i) {
         if (entries[i].revents == 0) continue;
         Request(shared_ ? Now() : Call(TimeTravelOp::kGet, 0));
@@ -310,6 +332,28 @@ class FakeGuest {
         return now_ = message.time;
       }
     }
+  }
+  // With a doorbell: begins to wait, and tells by message if that is wanted. How often it has
+  // waited.
+  uint32_t TellWait() {
+    const uint32_t waits = ++Word<uint32_t>(bell_ + kWaits);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    switch (Word<uint32_t>(bell_ + kController)) {
+      case 1:
+        syscall(SYS_futex, &Word<uint32_t>(bell_ + kWaits), FUTEX_WAKE, 1, nullptr, nullptr, 0);
+        break;
+      default:
+        Send(TimeTravelOp::kWait, waits);
+    }
+    return waits;
+  }
+  // And whether it was let run; sleeps a little if not.
+  bool AwaitRun() {
+    uint32_t& run = Word<uint32_t>(bell_);
+    const timespec soon{0, 1'000'000};
+    syscall(SYS_futex, &run, FUTEX_WAIT, runs_, &soon, nullptr, 0);
+    const uint32_t before = std::exchange(runs_, __atomic_load_n(&run, __ATOMIC_ACQUIRE));
+    return before != runs_;
   }
   // Sends a message and returns what its answer says.
   uint64_t Call(TimeTravelOp op, uint64_t time) {
@@ -346,6 +390,8 @@ class FakeGuest {
 
   // struct um_timetravel_schedshm.
   static constexpr size_t kFree = 8, kCurrent = 16, kClients = 4096, kClient = 128;
+  static constexpr size_t kMaxClients = 26;
+  static constexpr size_t kBell = 128, kController = 4, kWaits = 64;
   static constexpr size_t kScheduleSize = 8192;
 
   void RunScript() {
@@ -404,6 +450,9 @@ class FakeGuest {
 
   bool shared_;
   bool shares_queues_;
+  bool has_doorbell_;
+  size_t bell_ = 0;
+  uint32_t runs_ = 0;
   std::vector<uint16_t> calls_;
   Script script_;
   GuestEndpoints endpoints_;

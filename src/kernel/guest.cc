@@ -19,7 +19,6 @@ namespace {
 
 // Nearly every run is over by then; until then what else the guest says (about its devices, on its
 // console) waits.
-constexpr int kSoonMicroseconds = 5000;
 
 int Milliseconds(Duration duration) { return static_cast<int>(duration.nanoseconds() / 1000000); }
 
@@ -63,9 +62,6 @@ void Guest::Launch(const std::filesystem::path& folder) {
 void Guest::AcceptCalendar(const UniqueFd& listener) {
   if (time_travel_) throw Error("a second connection to the calendar");
   time_travel_ = Accept(listener);
-  // For AwaitEndOfRun(); all others look first whether there is something.
-  const timeval soon{0, kSoonMicroseconds};
-  setsockopt(time_travel_.get(), SOL_SOCKET, SO_RCVTIMEO, &soon, sizeof soon);
   Watch(time_travel_.get(), [this] { ReceiveTimeTravel(); });
 }
 
@@ -126,9 +122,9 @@ void Guest::DrainKicked(const std::optional<std::vector<uint16_t>>& queues) {
   }
 }
 
-void Guest::ReceiveTimeTravel(size_t have) {
-  auto& bytes = message_;
-  while (have < bytes.size()) {
+void Guest::ReceiveTimeTravel() {
+  std::array<std::byte, sizeof(TimeTravelMessage)> bytes;
+  for (size_t have = 0; have < bytes.size();) {
     std::vector<UniqueFd> none;
     pollfd entry{time_travel_.get(), POLLIN, 0};
     if (have > 0 && poll(&entry, 1, 1000) <= 0) throw Error("sent a part of a message");
@@ -140,11 +136,6 @@ void Guest::ReceiveTimeTravel(size_t have) {
   const auto message = ParseTimeTravel(bytes);
   if (!message) throw Error("sent an operation that time travel does not have");
   calendar_.Handle(*this, *message);
-}
-
-void Guest::AwaitEndOfRun() {
-  const ssize_t length = recv(time_travel_.get(), message_.data(), message_.size(), 0);
-  if (length > 0) ReceiveTimeTravel(static_cast<size_t>(length));
 }
 
 void Guest::Send(TimeTravelOp op, uint32_t sequence, uint64_t time) const {

@@ -67,15 +67,11 @@ class Guest {
   void ReadOutput();
   // The process is gone: says how, and why where that is known.
   [[noreturn]] void ThrowFate(const std::string& when = "");
-  // Reads one message of the time-travel socket, of which so many bytes are in `message_`, and has
-  // the calendar handle it.
-  void ReceiveTimeTravel(size_t have = 0);
+  // Reads one message of the time-travel socket and has the calendar handle it.
+  void ReceiveTimeTravel();
   void Send(TimeTravelOp op, uint32_t sequence, uint64_t time) const;
   // Waits for readable descriptors and serves them; false when `patience` passed without one.
   bool ServeOnce(Duration patience);
-  // The one message that most runs consist of, awaited without asking first where there is
-  // something to read; others are left to ServeOnce().
-  void AwaitEndOfRun();
   // The same as ServeOnce() for one message of time travel only.
   bool AwaitTimeTravel(Duration patience);
   // And for the answer on `channel`: true when it can be read.
@@ -94,13 +90,14 @@ class Guest {
   std::map<int, std::function<void()>> watched_;
   std::vector<UniqueFd> listeners_;
   UniqueFd time_travel_;
-  std::array<std::byte, sizeof(TimeTravelMessage)> message_;
 
   // The calendar's.
   State state_ = State::kStarting;
   bool mode_known_ = false;
   bool shared_ = false;           // takes part in the shared schedule
   bool shares_queues_ = false;    // notifications of queues are in the schedule
+  bool has_doorbell_ = false;     // it is let run, and waits, in the schedule
+  uint32_t waits_ = 0;            // how often it has waited, with a doorbell
   std::vector<uint16_t> called_;  // queues to interrupt it for
   bool acknowledged_ = false;     // an answer to kRun, kFreeUntil came
   uint32_t start_sequence_ = 0;   // of the START to answer

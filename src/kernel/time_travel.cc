@@ -1,12 +1,15 @@
 #include "kernel/time_travel.h"
 
+#include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 
 #include "base/error.h"
 
@@ -16,7 +19,12 @@ namespace {
 constexpr uint32_t kVersion = 2;               // UM_TIMETRAVEL_SCHEDSHM_VERSION
 constexpr uint32_t kCapabilityTimeShare = 1;   // UM_TIMETRAVEL_SCHEDSHM_CAP_TIME_SHARE
 constexpr uint32_t kCapabilityVirtqueues = 2;  // UM_TIMETRAVEL_SCHEDSHM_CAP_VIRTQUEUES, ours
+constexpr uint32_t kCapabilityDoorbells = 4;   // UM_TIMETRAVEL_SCHEDSHM_CAP_DOORBELLS, ours
 constexpr uint32_t kFlagRequest = 1;           // UM_TIMETRAVEL_SCHEDSHM_FLAGS_REQ_RUN
+
+// enum um_timetravel_schedshm_ears: how a side of a doorbell waits.
+constexpr uint32_t kMessages = 0;
+constexpr uint32_t kMemory = 1;  // FUTEX_WAKE what changed
 
 template <typename T>
 T Load(const T& field) {
@@ -26,6 +34,11 @@ T Load(const T& field) {
 template <typename T>
 void Store(T& field, T value) {
   __atomic_store_n(&field, value, __ATOMIC_RELEASE);
+}
+
+// futex(2), of a word that other processes share.
+void FutexWake(const uint32_t& word) {
+  syscall(SYS_futex, &word, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
 }  // namespace
@@ -53,6 +66,15 @@ struct SharedSchedule::Layout {
   static_assert(sizeof(Client) == 128);
 };
 
+// struct um_timetravel_schedshm_doorbell; one for each client, behind the clients.
+struct SharedSchedule::Doorbell {
+  uint32_t run;
+  uint32_t controller;
+  std::array<uint32_t, 14> unused_controller;
+  uint32_t waits;
+  std::array<uint32_t, 15> unused_client;
+};
+
 std::string_view Name(TimeTravelOp op) {
   constexpr std::array<std::string_view, kLastTimeTravelOp + 1> kNames{
       "ACK",    "START", "REQUEST",    "WAIT",    "GET",
@@ -71,7 +93,8 @@ std::optional<TimeTravelMessage> ParseTimeTravel(std::span<const std::byte> byte
 
 SharedSchedule::SharedSchedule(uint16_t guests) {
   static_assert(offsetof(Layout, clients) == 4096);
-  length_ = sizeof(Layout) + sizeof(Layout::Client) * (guests + 1U);
+  static_assert(sizeof(Doorbell) == 128);
+  length_ = sizeof(Layout) + (sizeof(Layout::Client) + sizeof(Doorbell)) * (guests + 1U);
   memory_.reset(SystemCall("memfd_create", memfd_create("viaduct-schedule", MFD_CLOEXEC)));
   // The kernel maps whole pages.
   SystemCall("size the guests' schedule",
@@ -82,7 +105,8 @@ SharedSchedule::SharedSchedule(uint16_t guests) {
   layout_->version = kVersion;
   layout_->length = static_cast<uint32_t>(length_);
   layout_->max_clients = static_cast<uint16_t>(guests + 1);
-  layout_->clients[0].capabilities = kCapabilityTimeShare | kCapabilityVirtqueues;
+  layout_->clients[0].capabilities =
+      kCapabilityTimeShare | kCapabilityVirtqueues | kCapabilityDoorbells;
 }
 
 SharedSchedule::~SharedSchedule() { munmap(layout_, length_); }
@@ -129,6 +153,36 @@ void SharedSchedule::SetCalls(uint16_t slot, std::span<const uint16_t> queues) {
   Layout::Client& client = layout_->clients[slot];
   std::copy(queues.begin(), queues.end(), client.called.begin());
   Store(client.calls, static_cast<uint32_t>(queues.size()));
+}
+
+SharedSchedule::Doorbell& SharedSchedule::BellOf(uint16_t slot) const {
+  auto* bells = reinterpret_cast<Doorbell*>(layout_->clients + layout_->max_clients);
+  return bells[slot];
+}
+
+bool SharedSchedule::HasDoorbell(uint16_t slot) const {
+  return (Load(layout_->clients[slot].capabilities) & kCapabilityDoorbells) != 0;
+}
+
+uint32_t SharedSchedule::Waits(uint16_t slot) const { return Load(BellOf(slot).waits); }
+
+void SharedSchedule::LetRun(uint16_t slot, bool listens) {
+  Doorbell& bell = BellOf(slot);
+  Store(bell.controller, listens ? kMemory : kMessages);
+  Store(bell.run, bell.run + 1);
+  FutexWake(bell.run);
+}
+
+bool SharedSchedule::AwaitWait(uint16_t slot, uint32_t waits, Duration patience) {
+  Doorbell& bell = BellOf(slot);
+  const timespec limit{patience.nanoseconds() / 1'000'000'000,
+                       patience.nanoseconds() % 1'000'000'000};
+  syscall(SYS_futex, &bell.waits, FUTEX_WAIT, waits, &limit, nullptr, 0);
+  if (Load(bell.waits) != waits) return true;
+  Store(bell.controller, kMessages);
+  // Either the guest, which writes one and reads the other as well, sees that, or this its wait.
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  return Load(bell.waits) != waits;
 }
 
 }  // namespace viaduct::kernel

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/time.h"
 
 namespace viaduct::kernel {
 
@@ -81,8 +82,24 @@ class SharedSchedule {
   // Which queues interrupt the guest when it is let run: at most kMaxQueues.
   void SetCalls(uint16_t slot, std::span<const uint16_t> queues);
 
+  // --- Doorbells: kRun and kWait, which our patch 0010 puts here instead of into messages.
+  // Whether this guest has one.
+  bool HasDoorbell(uint16_t slot) const;
+  // How many times this guest has begun to wait. A message kWait of it carries the number as its
+  // time.
+  uint32_t Waits(uint16_t slot) const;
+  // Lets a waiting guest run. With `listens`, AwaitWait() follows: it tells here that it waits
+  // again, without it by a message.
+  void LetRun(uint16_t slot, bool listens);
+  // Sleeps until the guest has begun to wait more often than `waits` times. False when `patience`
+  // passed: from now on it tells by a message.
+  bool AwaitWait(uint16_t slot, uint32_t waits, Duration patience);
+
  private:
   struct Layout;
+  struct Doorbell;
+  Doorbell& BellOf(uint16_t slot) const;
+
   UniqueFd memory_;
   size_t length_ = 0;
   Layout* layout_ = nullptr;

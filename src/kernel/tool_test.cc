@@ -56,13 +56,14 @@ TEST(Tool, KilledProgramHasTheSignalInItsStatus) {
 }
 
 TEST(Tool, LogIsAppended) {
-  const std::string log = testing::TempDir() + "/tool.log";
+  const std::string log = testing::TempDir() + "/tool." + std::to_string(getpid()) + ".log";
   std::filesystem::remove(log);
   ToolOptions options;
   options.log = log;
   RunTool({"echo", "one"}, options);
   RunTool({"echo", "two"}, options);
   EXPECT_EQ(ToolOutput({"cat", log}), "one\ntwo\n");
+  std::filesystem::remove(log);
 }
 
 // The program would wait for ever, and so would what it started.

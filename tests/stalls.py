@@ -1,0 +1,65 @@
+"""Whether the machine stood still while a test ran: a virtual one whose host was busy elsewhere."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+from types import TracebackType
+
+# Of a thread that wants to wake up at a certain time. A loaded scheduler takes a few milliseconds.
+_LONG_STALL_SECONDS = 0.1
+_MUCH_STOLEN = 0.02  # of the processors' time
+_PERIOD_SECONDS = 0.005
+
+
+def _stolen_seconds() -> float:
+    """What the host kept from all processors since boot (proc_stat(5), `steal`)."""
+    with Path("/proc/stat").open() as stat:
+        fields = stat.readline().split()
+    return int(fields[8]) / os.sysconf("SC_CLK_TCK")
+
+
+class Watch:
+    """Looks for stalls of the machine for as long as it is entered."""
+
+    def __init__(self) -> None:
+        self.longest = 0.0  # seconds that a wake-up was late
+        self.stolen = 0.0  # share of the processors' time
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+
+    def _look(self) -> None:
+        while not self._end.is_set():
+            due = time.monotonic() + _PERIOD_SECONDS
+            time.sleep(_PERIOD_SECONDS)
+            self.longest = max(self.longest, time.monotonic() - due)
+
+    def __enter__(self) -> Watch:
+        """Begin to look."""
+        self._began, self._stolen_before = time.monotonic(), _stolen_seconds()
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Say what was seen."""
+        self._end.set()
+        self._thread.join()
+        spent = (time.monotonic() - self._began) * (os.cpu_count() or 1)
+        self.stolen = (_stolen_seconds() - self._stolen_before) / spent
+
+    @property
+    def stalled(self) -> bool:
+        """Whether what a test measured meanwhile says little about what it tested."""
+        return self.longest > _LONG_STALL_SECONDS or self.stolen > _MUCH_STOLEN
+
+    def __str__(self) -> str:
+        """For people."""
+        stood = f"{self.longest * 1e3:.0f} ms"
+        return f"the machine stood still for up to {stood}, {self.stolen:.1%} stolen"
