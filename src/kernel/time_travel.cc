@@ -177,7 +177,10 @@ bool SharedSchedule::AwaitWait(uint16_t slot, uint32_t waits, Duration patience)
   Doorbell& bell = BellOf(slot);
   const timespec limit{patience.nanoseconds() / 1'000'000'000,
                        patience.nanoseconds() % 1'000'000'000};
-  syscall(SYS_futex, &bell.waits, FUTEX_WAIT, waits, &limit, nullptr, 0);
+  // On one processor the guest often has run already.
+  if (Load(bell.waits) == waits) {
+    syscall(SYS_futex, &bell.waits, FUTEX_WAIT, waits, &limit, nullptr, 0);
+  }
   if (Load(bell.waits) != waits) return true;
   Store(bell.controller, kMessages);
   // Either the guest, which writes one and reads the other as well, sees that, or this its wait.
