@@ -32,8 +32,9 @@ _ATTEMPTS = 3
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """A test that measures the machine, and fails while that stands still, is run again."""
-    if item.get_closest_marker("alone") is None:
+    """A test of packets in real time that fails while the machine stands still is run again."""
+    real = "lab" in getattr(item, "fixturenames", [])
+    if not real and item.get_closest_marker("alone") is None:
         return None
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     for left in reversed(range(_ATTEMPTS)):
@@ -41,7 +42,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
             reports = runtestprotocol(item, log=False, nextitem=nextitem)
         if left == 0 or not watch.stalled or not any(report.failed for report in reports):
             break
-        print(f"\nagain, as {watch}: {item.nodeid}")
+        item.warn(pytest.PytestWarning(f"{item.name}: run again, because {watch}"))
         item._initrequest()  # type: ignore[attr-defined]
     for report in reports:
         item.ihook.pytest_runtest_logreport(report=report)
