@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import stalls
 from labs import descendants, inside, namespaces, results, running, viaduct, wait_until
 
 STATIC = "routing: {protocol: static}\n"
@@ -126,13 +127,15 @@ def test_tcp_fills_the_bottleneck(control: str, scenario: Write, tmp_path: Path)
     known = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
     if control not in known:
         pytest.skip(f"this kernel lacks TCP {control}")
-    done = run(scenario(BOTTLENECK.replace("CONTROL", control)), tmp_path, "--mode", "offload")
+    with stalls.Watch() as watch:
+        done = run(scenario(BOTTLENECK.replace("CONTROL", control)), tmp_path, "--mode", "offload")
     client = next(program for program in done["programs"] if program["name"] == "client")
     # Of a long output the results hold the end.
     total = client["output"].rpartition('"sum_received"')[2]
     received = json.loads("{" + total.partition("{")[2].partition("}")[0] + "}")["bits_per_second"]
-    # Never more than the link carries. Less where the machine keeps the sender from sending.
-    assert 0.75 * 20e6 * PAYLOAD < received < 1.02 * 20e6 * PAYLOAD
+    # Never more than the link carries; less where the machine keeps the sender from sending.
+    least = 0.75 if watch.stalled else 0.98
+    assert least * 20e6 * PAYLOAD < received < 1.02 * 20e6 * PAYLOAD, watch
     assert pipeline(done, "n1-n2", "up")["delivered_bytes"] > 4e6
 
 

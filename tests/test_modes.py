@@ -33,7 +33,7 @@ def test_flows(mode: str, scenario: Callable[[str], Path], tmp_path: Path) -> No
     udp, ping, tcp = run["flows"]
     for flow in run["flows"]:
         assert not flow.get("error"), flow
-    assert udp["sent"] > 100  # 600 where the machine has time for it
+    assert udp["sent"] > 300
     assert udp["loss"] < 0.02
     assert ping["received"] > 10
     assert 0 < ping["rtt_ms"]["min"] < 50

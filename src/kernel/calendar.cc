@@ -20,7 +20,8 @@ namespace {
 // A guest that is let run so often without the clock moving never will move it.
 constexpr uint64_t kMaxRunsAtInstant = 1'000'000;
 constexpr size_t kLastWords = 5;
-// How long messages of a running guest, which are rare, may stay unread.
+// Nearly every run is over by then; until then what else the guest says (about its devices, on its
+// console) waits.
 constexpr Duration kDeafness = Duration::Milliseconds(5);
 
 // The end of what may happen at `at`: guests keep their clock below a limit.
@@ -239,8 +240,10 @@ void Calendar::RunByDoorbell(Guest& guest) {
   // While guests boot their devices say much by message, later hardly ever.
   const bool listens = guest.shares_queues_ && !booting();
   schedule_->LetRun(guest.slot(), listens);
-  if (!listens || !schedule_->AwaitWait(guest.slot(), guest.waits_, kDeafness)) return;
-  guest.waits_ = schedule_->Waits(guest.slot());
+  if (!listens) return;
+  const auto waits = schedule_->AwaitWait(guest.slot(), guest.waits_, kDeafness);
+  if (!waits) return;
+  guest.waits_ = *waits;
   EndRun(guest);
 }
 

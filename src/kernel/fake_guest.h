@@ -338,12 +338,10 @@ class FakeGuest {
   uint32_t TellWait() {
     const uint32_t waits = ++Word<uint32_t>(bell_ + kWaits);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    switch (Word<uint32_t>(bell_ + kController)) {
-      case 1:
-        syscall(SYS_futex, &Word<uint32_t>(bell_ + kWaits), FUTEX_WAKE, 1, nullptr, nullptr, 0);
-        break;
-      default:
-        Send(TimeTravelOp::kWait, waits);
+    if (Word<uint32_t>(bell_ + kController) == 1) {
+      syscall(SYS_futex, &Word<uint32_t>(bell_ + kWaits), FUTEX_WAKE, 1, nullptr, nullptr, 0);
+    } else {
+      Send(TimeTravelOp::kWait, waits);
     }
     return waits;
   }

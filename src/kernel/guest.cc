@@ -17,9 +17,6 @@
 namespace viaduct::kernel {
 namespace {
 
-// Nearly every run is over by then; until then what else the guest says (about its devices, on its
-// console) waits.
-
 int Milliseconds(Duration duration) { return static_cast<int>(duration.nanoseconds() / 1000000); }
 
 }  // namespace

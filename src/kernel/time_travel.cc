@@ -22,9 +22,9 @@ constexpr uint32_t kCapabilityVirtqueues = 2;  // UM_TIMETRAVEL_SCHEDSHM_CAP_VIR
 constexpr uint32_t kCapabilityDoorbells = 4;   // UM_TIMETRAVEL_SCHEDSHM_CAP_DOORBELLS, ours
 constexpr uint32_t kFlagRequest = 1;           // UM_TIMETRAVEL_SCHEDSHM_FLAGS_REQ_RUN
 
-// enum um_timetravel_schedshm_ears: how a side of a doorbell waits.
+// enum um_timetravel_schedshm_ears: what the calendar listens to for the end of a run.
 constexpr uint32_t kMessages = 0;
-constexpr uint32_t kMemory = 1;  // FUTEX_WAKE what changed
+constexpr uint32_t kMemory = 1;
 
 template <typename T>
 T Load(const T& field) {
@@ -34,11 +34,6 @@ T Load(const T& field) {
 template <typename T>
 void Store(T& field, T value) {
   __atomic_store_n(&field, value, __ATOMIC_RELEASE);
-}
-
-// futex(2), of a word that other processes share.
-void FutexWake(const uint32_t& word) {
-  syscall(SYS_futex, &word, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
 }  // namespace
@@ -164,28 +159,30 @@ bool SharedSchedule::HasDoorbell(uint16_t slot) const {
   return (Load(layout_->clients[slot].capabilities) & kCapabilityDoorbells) != 0;
 }
 
-uint32_t SharedSchedule::Waits(uint16_t slot) const { return Load(BellOf(slot).waits); }
-
 void SharedSchedule::LetRun(uint16_t slot, bool listens) {
   Doorbell& bell = BellOf(slot);
   Store(bell.controller, listens ? kMemory : kMessages);
   Store(bell.run, bell.run + 1);
-  FutexWake(bell.run);
+  syscall(SYS_futex, &bell.run, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
-bool SharedSchedule::AwaitWait(uint16_t slot, uint32_t waits, Duration patience) {
+std::optional<uint32_t> SharedSchedule::AwaitWait(uint16_t slot, uint32_t waits,
+                                                  Duration patience) {
   Doorbell& bell = BellOf(slot);
+  // On one processor the guest often has run already.
+  uint32_t now = Load(bell.waits);
+  if (now != waits) return now;
   const timespec limit{patience.nanoseconds() / 1'000'000'000,
                        patience.nanoseconds() % 1'000'000'000};
-  // On one processor the guest often has run already.
-  if (Load(bell.waits) == waits) {
-    syscall(SYS_futex, &bell.waits, FUTEX_WAIT, waits, &limit, nullptr, 0);
-  }
-  if (Load(bell.waits) != waits) return true;
+  syscall(SYS_futex, &bell.waits, FUTEX_WAIT, waits, &limit, nullptr, 0);
+  now = Load(bell.waits);
+  if (now != waits) return now;
   Store(bell.controller, kMessages);
   // Either the guest, which writes one and reads the other as well, sees that, or this its wait.
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  return Load(bell.waits) != waits;
+  now = Load(bell.waits);
+  if (now != waits) return now;
+  return std::nullopt;
 }
 
 }  // namespace viaduct::kernel

@@ -85,15 +85,12 @@ class SharedSchedule {
   // --- Doorbells: kRun and kWait, which our patch 0010 puts here instead of into messages.
   // Whether this guest has one.
   bool HasDoorbell(uint16_t slot) const;
-  // How many times this guest has begun to wait. A message kWait of it carries the number as its
-  // time.
-  uint32_t Waits(uint16_t slot) const;
   // Lets a waiting guest run. With `listens`, AwaitWait() follows: it tells here that it waits
   // again, without it by a message.
   void LetRun(uint16_t slot, bool listens);
-  // Sleeps until the guest has begun to wait more often than `waits` times. False when `patience`
-  // passed: from now on it tells by a message.
-  bool AwaitWait(uint16_t slot, uint32_t waits, Duration patience);
+  // Sleeps until the guest has begun to wait more often than `waits` times; how often. Nothing when
+  // `patience` passed: from now on it tells by a message kWait, whose time is that number.
+  std::optional<uint32_t> AwaitWait(uint16_t slot, uint32_t waits, Duration patience);
 
  private:
   struct Layout;
