@@ -563,7 +563,7 @@ TEST_P(MixedGuestsTest, OneThatFailsIsNamedAndEndsAll) {
        "queue 2"}};
   for (const auto& [fail, said] : ways) {
     Restart();
-    const auto script = [&](FakeGuest& guest) {
+    const auto script = [&fail = fail](FakeGuest& guest) {
       Ready(guest);
       guest.SleepUntil(12 * kMs);
       fail(guest);
