@@ -6,10 +6,10 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "kernel/calendar.h"
-#include "kernel/companions.h"
-#include "kernel/event_queue.h"
-#include "kernel/image.h"
+#include "guest/time/calendar.h"
+#include "guest/process/companions.h"
+#include "guest/time/event_queue.h"
+#include "guest/image/image.h"
 
 namespace {
 
@@ -17,16 +17,16 @@ using namespace viaduct;
 
 void Run(const std::filesystem::path& plan, const std::filesystem::path& folder) {
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
-  kernel::GuestOptions options;
-  options.image = kernel::FindImage("");
+  guest::GuestOptions options;
+  options.image = guest::FindImage("");
   options.memory_mib = 512;
   options.init = self.parent_path() / "qdisc-guest";
-  options.preload = kernel::FindCompanion("libviaduct-random.so");
+  options.preload = guest::FindCompanion("libviaduct-random.so");
   options.boot_parameters = {"QDISC_PLAN=" + plan.string(), "QDISC_RESULTS=" + folder.string()};
-  kernel::EventQueue queue;
-  kernel::Calendar calendar(queue, {.uptime = Duration::Milliseconds(100)});
-  calendar.AddGuest("qdiscs", [&options](const kernel::GuestEndpoints& endpoints) {
-    return kernel::GuestProcess(options, endpoints);
+  guest::EventQueue queue;
+  guest::Calendar calendar(queue, {.uptime = Duration::Milliseconds(100)});
+  calendar.AddGuest("qdiscs", [&options](const guest::GuestEndpoints& endpoints) {
+    return guest::GuestProcess(options, endpoints);
   });
   calendar.Boot();
   while (!std::filesystem::exists(folder / "done")) {

@@ -1,4 +1,5 @@
-# viaduct_room(NAME DEPENDS lib...): the folder src/NAME as the static library viaduct_NAME; its
+# viaduct_room(NAME DEPENDS lib...): the folder src/NAME, with the sub-rooms that have no CMakeLists.txt
+# of their own, as the static library viaduct_NAME; its
 # *_test.cc files as the test program NAME_test (no root, no network), its *_root_test.cc files as
 # NAME_root_test (real namespaces, root), and with VIADUCT_FUZZ each x_fuzz.cc as the libFuzzer
 # target x_fuzz. *_main.cc files are left to the room's own rules. A room links exactly the rooms it
@@ -18,6 +19,13 @@ function(viaduct_room name)
   cmake_parse_arguments(ROOM "" "" "DEPENDS" ${ARGN})
   set(dir ${CMAKE_CURRENT_SOURCE_DIR}/${name})
   file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.cc)
+  file(GLOB sub_rooms LIST_DIRECTORIES true CONFIGURE_DEPENDS ${dir}/*)
+  foreach(sub_room IN LISTS sub_rooms)
+    if(IS_DIRECTORY ${sub_room} AND NOT EXISTS ${sub_room}/CMakeLists.txt)
+      file(GLOB sub_room_sources CONFIGURE_DEPENDS ${sub_room}/*.cc)
+      list(APPEND sources ${sub_room_sources})
+    endif()
+  endforeach()
   set(tests ${sources})
   set(root_tests ${sources})
   set(fuzz_targets ${sources})

@@ -26,7 +26,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "kernel/program_client.h"
+#include "guest/agent/program_client.h"
 
 #include <iomanip>
 #include <iostream>
@@ -125,7 +125,7 @@ Start(const Command& command, const NodeContainer& nodes, const std::string& out
             }));
         applications.Get(0)->TraceConnectWithoutContext(
             "Exit", Callback<void, int>([name, text = command.text](int status) {
-                Print(name, text + ": " + viaduct::kernel::DescribeStatus(status));
+                Print(name, text + ": " + viaduct::guest::DescribeStatus(status));
             }));
     }
 }

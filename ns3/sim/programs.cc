@@ -11,7 +11,7 @@
 #include "ns3/string.h"
 
 #include "base/units.h"
-#include "kernel/program_client.h"
+#include "guest/agent/program_client.h"
 #include "scenario/words.h"
 
 #include <csignal>
@@ -45,7 +45,7 @@ SimulatedProgram::SimulatedProgram(const viaduct::scenario::Program& settings,
 {
     KernelApplicationHelper helper(settings.command);
     helper.SetAttribute("WorkingDirectory",
-                        StringValue(viaduct::kernel::NodeFolder(std::filesystem::current_path())));
+                        StringValue(viaduct::guest::NodeFolder(std::filesystem::current_path())));
     for (const auto& [name, value] : settings.environment)
     {
         helper.SetEnvironment(name, value);

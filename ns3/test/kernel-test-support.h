@@ -16,8 +16,8 @@
 #include "ns3/test.h"
 
 #include "base/error.h"
-#include "kernel/companions.h"
-#include "kernel/image.h"
+#include "guest/image/image.h"
+#include "guest/process/companions.h"
 
 #include <iostream>
 #include <sstream>
@@ -42,8 +42,8 @@ WhyNoKernel()
 {
     try
     {
-        viaduct::kernel::FindImage("");
-        viaduct::kernel::FindCompanion("viaduct-guest");
+        viaduct::guest::FindImage("");
+        viaduct::guest::FindCompanion("viaduct-guest");
         return "";
     }
     catch (const viaduct::Error& error)

@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "kernel/agent_channel.h"
-#include "kernel/agent_protocol.h"
+#include "guest/agent/agent_channel.h"
+#include "guest/agent/agent_protocol.h"
 
 #include <filesystem>
 #include <functional>
@@ -39,7 +39,7 @@ namespace viaducttest
  * ms of simulated time. What happens between nodes therefore takes no exact time; what is tested
  * with it must not depend on any.
  */
-class NativeAgent : public viaduct::kernel::AgentChannel
+class NativeAgent : public viaduct::guest::AgentChannel
 {
   public:
     NativeAgent()
@@ -78,7 +78,7 @@ class NativeAgent : public viaduct::kernel::AgentChannel
 
     size_t MaxMessage() const override
     {
-        return viaduct::kernel::agent::kMaxMessage;
+        return viaduct::guest::agent::kMaxMessage;
     }
 
     void Send(std::span<const std::byte> message) override

@@ -12,7 +12,7 @@
 #include "cli/command.h"
 #include "cli/labs.h"
 #include "cli/path_record.h"
-#include "kernel/paused.h"
+#include "guest/shell/paused.h"
 #include "sys/process.h"
 
 namespace viaduct::cli {
@@ -65,7 +65,7 @@ void Clean(const Invocation& invocation, bool as_json) {
     NeedRoot(invocation);
     for (const std::string& path : RemoveDeadPaths()) removed.push_back(path);
   }
-  for (const std::string& simulation : kernel::RemoveDeadPaused()) removed.push_back(simulation);
+  for (const std::string& simulation : guest::RemoveDeadPaused()) removed.push_back(simulation);
   if (as_json) {
     std::printf("%s\n",
                 nlohmann::json{{"removed", removed}, {"problems", problems}}.dump(2).c_str());

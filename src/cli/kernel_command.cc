@@ -11,9 +11,9 @@
 #include "base/fd.h"
 #include "cli/command.h"
 #include "cli/kernel_commands.h"
-#include "kernel/build.h"
-#include "kernel/image.h"
-#include "kernel/tool.h"
+#include "guest/image/build.h"
+#include "guest/image/image.h"
+#include "guest/image/tool.h"
 #include "run/loop.h"
 #include "run/progress.h"
 #include "run/table.h"
@@ -36,27 +36,27 @@ UniqueFd StopSignals() {
   throw run::Interrupted(static_cast<int>(info.ssi_signo));
 }
 
-const char* Word(kernel::Image::Schedule schedule) {
-  return schedule == kernel::Image::Schedule::kShared ? "shared" : "messages";
+const char* Word(guest::Image::Schedule schedule) {
+  return schedule == guest::Image::Schedule::kShared ? "shared" : "messages";
 }
 
-nlohmann::json Json(const kernel::Image& image) {
-  nlohmann::json json = kernel::Describe(image);
+nlohmann::json Json(const guest::Image& image) {
+  nlohmann::json json = guest::Describe(image);
   json["file"] = image.file;
   return json;
 }
 
-void BuildAndReport(kernel::BuildOptions options, bool as_json, bool quiet) {
+void BuildAndReport(guest::BuildOptions options, bool as_json, bool quiet) {
   const UniqueFd signals = StopSignals();
-  kernel::BuildResult result;
+  guest::BuildResult result;
   {
     run::Progress progress(stderr, quiet || as_json);
     options.status = [&](const std::string& text) { progress.Status("kernel: " + text); };
     options.note = [&](const std::string& text) { progress.Line("kernel: " + text); };
     options.cancel_fd = signals.get();
     try {
-      result = kernel::Build(options);
-    } catch (const kernel::ToolCancelled&) {
+      result = guest::Build(options);
+    } catch (const guest::ToolCancelled&) {
       ThrowInterrupted(signals);
     }
   }
@@ -77,19 +77,19 @@ void BuildAndReport(kernel::BuildOptions options, bool as_json, bool quiet) {
 }
 
 void PrintList(bool as_json) {
-  const std::vector<kernel::Image> images = kernel::ListImages();
+  const std::vector<guest::Image> images = guest::ListImages();
   if (as_json) {
     nlohmann::json list = nlohmann::json::array();
-    for (const kernel::Image& image : images) list.push_back(Json(image));
+    for (const guest::Image& image : images) list.push_back(Json(image));
     std::printf("%s\n", list.dump(2).c_str());
     return;
   }
   if (images.empty()) {
-    std::printf("no kernel in %s; viaduct kernel build makes one\n", kernel::ImageStore().c_str());
+    std::printf("no kernel in %s; viaduct kernel build makes one\n", guest::ImageStore().c_str());
     return;
   }
   std::vector<std::vector<std::string>> rows = {{"release", "devices", "hz", "schedule", "file"}};
-  for (const kernel::Image& image : images) {
+  for (const guest::Image& image : images) {
     rows.push_back({image.release, std::to_string(image.devices), std::to_string(image.hz),
                     Word(image.schedule), image.file});
   }
@@ -98,7 +98,7 @@ void PrintList(bool as_json) {
 
 void AddBuild(CLI::App& kernel) {
   struct Settings {
-    kernel::BuildOptions build;
+    guest::BuildOptions build;
     std::string config_add;
     bool json = false, quiet = false;
   };

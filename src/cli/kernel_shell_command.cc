@@ -25,19 +25,19 @@
 #include "cli/foreground.h"
 #include "cli/kernel_commands.h"
 #include "cli/terminal.h"
-#include "kernel/paused.h"
-#include "kernel/shell_protocol.h"
+#include "guest/shell/paused.h"
+#include "guest/shell/shell_protocol.h"
 #include "run/loop.h"
 
 namespace viaduct::cli {
 namespace {
 
-using kernel::ShellPacket;
+using guest::ShellPacket;
 using nlohmann::json;
 
 constexpr int kForEver = -1;
 
-UniqueFd ConnectToPaused(const kernel::PausedSimulation& paused) {
+UniqueFd ConnectToPaused(const guest::PausedSimulation& paused) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::strncpy(address.sun_path, paused.socket().c_str(), sizeof address.sun_path - 1);
@@ -54,7 +54,7 @@ UniqueFd ConnectToPaused(const kernel::PausedSimulation& paused) {
 // The next packet; empty at the end of the connection. One that was closed before all we had said
 // was read is reset, which is told before what had still been said to us.
 std::string ReceivePacket(int fd) {
-  std::string packet(2 * kernel::kShellPiece, '\0');
+  std::string packet(2 * guest::kShellPiece, '\0');
   ssize_t size = 0;
   do {
     size = recv(fd, packet.data(), packet.size(), 0);
@@ -95,7 +95,7 @@ json ShellEnvironment() {
 
 class ShellClient {
  public:
-  ShellClient(const kernel::PausedSimulation& paused, std::string node,
+  ShellClient(const guest::PausedSimulation& paused, std::string node,
               std::vector<std::string> words)
       : name_(paused.name),
         node_(std::move(node)),
@@ -132,7 +132,7 @@ class ShellClient {
 
   void Open() {
     json request = WindowSize();
-    request["protocol"] = kernel::kShellProtocol;
+    request["protocol"] = guest::kShellProtocol;
     request["node"] = node_;
     request["words"] = words_;
     request["terminal"] = terminal_;
@@ -140,7 +140,7 @@ class ShellClient {
     request["environment"] = ShellEnvironment();
     Send(ShellPacket::kOpen, request.dump());
     const std::string packet = ReceivePacket(connection_.get());
-    const auto message = kernel::ParseShell(packet);
+    const auto message = guest::ParseShell(packet);
     if (!message) ThrowEnd();
     if (message->packet == ShellPacket::kError) ThrowShellError(message->payload);
     if (message->packet != ShellPacket::kOpened)
@@ -180,7 +180,7 @@ class ShellClient {
 
   void TakePacket() {
     const std::string packet = ReceivePacket(connection_.get());
-    const auto message = kernel::ParseShell(packet);
+    const auto message = guest::ParseShell(packet);
     if (!message) ThrowEnd();
     switch (message->packet) {
       case ShellPacket::kOutput:
@@ -219,17 +219,17 @@ class ShellClient {
 
 int OpenShell(const std::string& target, const std::vector<std::string>& words) {
   const size_t colon = target.find(':');
-  const auto paused = kernel::FindPaused(colon == std::string::npos ? "" : target.substr(0, colon));
+  const auto paused = guest::FindPaused(colon == std::string::npos ? "" : target.substr(0, colon));
   const std::string node = colon == std::string::npos ? target : target.substr(colon + 1);
   return ShellClient(paused, node, words).Follow();
 }
 
 void ResumePaused(const std::string& name) {
-  const auto paused = kernel::FindPaused(name);
+  const auto paused = guest::FindPaused(name);
   const UniqueFd connection = ConnectToPaused(paused);
   SendShell(connection.get(), ShellPacket::kResume, "", kForEver);
   const std::string packet = ReceivePacket(connection.get());
-  const auto message = kernel::ParseShell(packet);
+  const auto message = guest::ParseShell(packet);
   if (message && message->packet == ShellPacket::kError) ThrowShellError(message->payload);
   if (!message) throw Error(fmt::format("simulation {} has ended", paused.name));
 }

@@ -10,7 +10,7 @@
 #include "base/units.h"
 #include "cli/engine_options.h"
 #include "engine/classifier.h"
-#include "path/spec.h"
+#include "path/spec/spec.h"
 
 namespace viaduct::cli {
 namespace {

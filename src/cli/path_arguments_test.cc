@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "path/spec.h"
+#include "path/spec/spec.h"
 
 namespace viaduct::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "cli/path_schedule.h"
 #include "engine/control_protocol.h"
 #include "engine/live_path.h"
-#include "path/spec.h"
+#include "path/spec/spec.h"
 
 namespace viaduct::cli {
 namespace {

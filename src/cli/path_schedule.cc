@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "path/spec.h"
+#include "path/spec/spec.h"
 
 namespace viaduct::cli {
 namespace {

@@ -29,7 +29,7 @@
 #include "engine/describe.h"
 #include "engine/engine.h"
 #include "io/ring_port.h"
-#include "path/spec.h"
+#include "path/spec/spec.h"
 #include "run/environment.h"
 #include "sys/guardian.h"
 #include "sys/netns.h"

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
-#include "path/spec.h"
+#include "path/spec/spec.h"
 #include "run/environment.h"
 #include "scenario/keys.h"
 

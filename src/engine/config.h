@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "path/spec.h"
+#include "path/spec/spec.h"
 
 namespace viaduct::engine {
 

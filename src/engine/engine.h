@@ -9,7 +9,7 @@
 #include "base/histogram.h"
 #include "engine/config.h"
 #include "io/port.h"
-#include "path/fate.h"
+#include "path/packet/fate.h"
 
 namespace viaduct::engine {
 

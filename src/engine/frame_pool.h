@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "path/packet.h"
+#include "path/packet/packet.h"
 #include "wire/link_tag.h"
 
 namespace viaduct::engine {

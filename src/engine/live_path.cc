@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "path/spec.h"
+#include "path/spec/spec.h"
 
 namespace viaduct::engine {
 

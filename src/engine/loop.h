@@ -27,8 +27,8 @@
 #include "engine/waiter.h"
 #include "io/port.h"
 #include "io/super_frame.h"
-#include "path/fate_trace.h"
 #include "path/pipeline.h"
+#include "path/trace/fate_trace.h"
 
 namespace viaduct::engine {
 

@@ -5,7 +5,7 @@
 
 #include "engine/frame_pool.h"
 #include "engine/spill_disks.h"
-#include "path/memory_fifo.h"
+#include "path/packet/memory_fifo.h"
 
 namespace viaduct::engine {
 

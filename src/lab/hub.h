@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lab/topology.h"
-#include "path/spec.h"
+#include "path/spec/spec.h"
 
 namespace viaduct::lab {
 

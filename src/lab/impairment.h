@@ -5,7 +5,7 @@
 #include <string>
 
 #include "lab/topology.h"
-#include "path/spec.h"
+#include "path/spec/spec.h"
 #include "sys/link.h"
 #include "sys/qdisc.h"
 

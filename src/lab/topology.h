@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "path/spec.h"
+#include "path/spec/spec.h"
 #include "wire/address.h"
 
 namespace viaduct::lab {

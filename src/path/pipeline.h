@@ -8,9 +8,9 @@
 #include <span>
 #include <string>
 
-#include "path/fate.h"
-#include "path/packet.h"
-#include "path/spec.h"
+#include "path/packet/fate.h"
+#include "path/packet/packet.h"
+#include "path/spec/spec.h"
 
 namespace viaduct::path {
 

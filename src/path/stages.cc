@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "path/make_bottleneck.h"
+#include "path/queue/make_bottleneck.h"
 
 namespace viaduct::path {
 namespace {

@@ -4,12 +4,12 @@
 #include <memory>
 #include <optional>
 
-#include "path/bit_errors.h"
-#include "path/bottleneck.h"
-#include "path/delay_stage.h"
-#include "path/loss_model.h"
-#include "path/memory_fifo.h"
+#include "path/model/bit_errors.h"
+#include "path/model/delay_stage.h"
+#include "path/model/loss_model.h"
+#include "path/packet/memory_fifo.h"
 #include "path/pipeline.h"
+#include "path/queue/bottleneck.h"
 
 namespace viaduct::path {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/random.h"
-#include "path/fate.h"
+#include "path/packet/fate.h"
 #include "path/pipeline.h"
-#include "path/test_queues.h"
+#include "path/queue/test_queues.h"
 
 namespace viaduct::path::test {
 

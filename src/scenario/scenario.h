@@ -10,7 +10,7 @@
 
 #include "base/time.h"
 #include "lab/topology.h"
-#include "path/spec.h"
+#include "path/spec/spec.h"
 #include "wire/address.h"
 
 namespace viaduct::scenario {

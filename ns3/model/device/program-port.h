@@ -1,0 +1,195 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_PROGRAM_PORT_H
+#define VIADUCT_PROGRAM_PORT_H
+
+#include "ns3/burst-port.h"
+
+#include "ns3/ipv4-address.h"
+#include "ns3/ipv4-header.h"
+#include "ns3/ipv6-header.h"
+#include "ns3/node.h"
+#include "ns3/object.h"
+#include "ns3/packet.h"
+#include "ns3/traced-callback.h"
+
+#include "io/port.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * ns3::ProgramPort declaration.
+ */
+
+namespace ns3
+{
+
+class IpL4Protocol;
+class Ipv4L3Protocol;
+class Ipv6L3Protocol;
+class NetDevice;
+
+/**
+ * @ingroup viaduct
+ * @brief Real programs in a node's namespace use the node's simulated IP stack.
+ *
+ * The port carries whole IP packets (a TUN device without packet information). What programs send
+ * is routed by the node's routing protocol with its header as it is; where there is no route, or
+ * the packet may not be fragmented and is too long, they get the ICMP error. Of what the node
+ * receives, that which no ns-3 socket claims goes to the programs; ns-3 then answers neither with a
+ * reset nor with "port unreachable", for that is up to the programs' kernel. Echo requests are
+ * answered by ns-3; echo replies and ICMP errors go to both.
+ */
+class ProgramPort : public Object, private BurstPortUser
+{
+  public:
+    /** Why a packet did not get through. */
+    enum DropReason
+    {
+        FROM_PROGRAM_MALFORMED,   //!< not an IP packet, or its lengths are wrong
+        FROM_PROGRAM_IP_OPTIONS,  //!< IPv4 options, which ns-3 cannot write
+        FROM_PROGRAM_NO_STACK,    //!< the node has no IP stack of its version
+        FROM_PROGRAM_NO_ROUTE,    //!< the routing protocol knows no route
+        FROM_PROGRAM_TOO_LONG,    //!< longer than the device's MTU and not to be fragmented
+        FROM_PROGRAM_READER_FULL, //!< faster than the simulator takes (not under the reactor)
+        TO_PROGRAM_QUEUE_FULL,    //!< the port takes no more
+        N_DROP_REASONS
+    };
+
+    /**
+     * TracedCallback signature for Drop.
+     * @param [in] packet the IP packet
+     * @param [in] reason why it was dropped
+     */
+    typedef void (*DropTracedCallback)(Ptr<const Packet> packet, DropReason reason);
+
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    ProgramPort();
+    ~ProgramPort() override;
+
+    /**
+     * Make a program port and aggregate it to a node that has its Internet stack. It starts with
+     * the node, or at once if the node has started, and serves the interfaces the node then has.
+     * @param node the node
+     * @param port carries IP packets, owned from now on
+     * @return the program port
+     */
+    static Ptr<ProgramPort> Install(Ptr<Node> node, std::unique_ptr<viaduct::io::AnyPort> port);
+
+    /** @return the port, owned by this object */
+    viaduct::io::AnyPort* GetPort() const;
+
+    /**
+     * @param reason a reason
+     * @return how many packets were dropped for it
+     */
+    uint64_t GetDrops(DropReason reason) const;
+
+    /**
+     * @param reason a reason
+     * @return its name, as in "from_program_no_route"
+     */
+    static const char* GetDropReasonName(DropReason reason);
+
+    /**
+     * Give a packet to the programs.
+     * @param payload what follows the IP header
+     * @param header the IP header it came with
+     */
+    void ToPrograms(Ptr<const Packet> payload, const Ipv4Header& header);
+    /**
+     * Give a packet to the programs.
+     * @param payload what follows the IP header
+     * @param header the IP header it came with
+     */
+    void ToPrograms(Ptr<const Packet> payload, const Ipv6Header& header);
+
+  protected:
+    void DoInitialize() override;
+    void DoDispose() override;
+
+  private:
+    // Inherited from BurstPortUser
+    void HandleFrame(const viaduct::io::ReceivedFrame& frame) override;
+    void HandleRoom() override;
+
+    /** Put a ProgramPortL4 before every transport protocol of the node. */
+    void Intercept();
+    /**
+     * Put one before a transport protocol, on every interface of the node's stack.
+     * @param stack Ipv4L3Protocol or Ipv6L3Protocol
+     * @param number IP protocol number
+     */
+    template <typename Stack>
+    void InterceptProtocol(Ptr<Stack> stack, int number);
+    /**
+     * @param packet an IPv4 packet from a program
+     */
+    void FromProgram4(Ptr<Packet> packet);
+    /**
+     * @param packet an IPv6 packet from a program
+     */
+    void FromProgram6(Ptr<Packet> packet);
+    /**
+     * Send to a destination that is no unicast address: out of the interfaces the source is of.
+     * @param packet what follows the IP header
+     * @param header the IP header
+     */
+    void SendToGroup(Ptr<Packet> packet, const Ipv4Header& header);
+    /**
+     * Send out of one interface.
+     * @param packet what follows the IP header
+     * @param header the IP header
+     * @param interface the interface
+     */
+    void SendOut(Ptr<Packet> packet, const Ipv4Header& header, uint32_t interface);
+    /**
+     * Tell a program that its packet cannot be sent.
+     * @param packet what follows the IP header
+     * @param header the IP header
+     * @param code of "destination unreachable"
+     * @param mtu for code "fragmentation needed"
+     */
+    void SendUnreachable(Ptr<const Packet> packet,
+                         const Ipv4Header& header,
+                         uint8_t code,
+                         uint16_t mtu);
+    /**
+     * Queue a packet for the port.
+     * @param packet with its IP header
+     */
+    void Write(Ptr<const Packet> packet);
+    /**
+     * Count a packet as dropped.
+     * @param packet the packet
+     * @param reason why
+     */
+    void Drop(Ptr<const Packet> packet, DropReason reason);
+
+    BurstPort m_burst{*this};                       //!< the port
+    Ptr<Node> m_node;                               //!< the node
+    Ptr<Ipv4L3Protocol> m_ipv4;                     //!< its IPv4 stack, if any
+    Ptr<Ipv6L3Protocol> m_ipv6;                     //!< its IPv6 stack, if any
+    std::vector<uint8_t> m_long;                    //!< a packet longer than the ring's slots
+    std::array<uint64_t, N_DROP_REASONS> m_drops{}; //!< packets a reason
+
+    TracedCallback<Ptr<const Packet>, DropReason> m_dropTrace; //!< trace source Drop
+    TracedCallback<Ptr<const Packet>> m_fromTrace;             //!< trace source FromProgram
+    TracedCallback<Ptr<const Packet>> m_toTrace;               //!< trace source ToProgram
+};
+
+} // namespace ns3
+
+#endif /* VIADUCT_PROGRAM_PORT_H */

@@ -1,0 +1,239 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "kernel-application.h"
+
+#include "ns3/kernel-socket-stack.h"
+
+#include "ns3/log.h"
+#include "ns3/node.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/trace-source-accessor.h"
+#include "ns3/uinteger.h"
+
+#include "base/error.h"
+
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <utility>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("KernelApplication");
+NS_OBJECT_ENSURE_REGISTERED(KernelApplication);
+
+using viaduct::guest::AgentClient;
+using viaduct::guest::ProgramClient;
+
+std::shared_ptr<ProgramClient>
+KernelApplication::GetProgramClient(Ptr<Node> node)
+{
+    AgentClient& agent = node->GetObject<KernelSocketStack>()->GetAgent();
+    static std::map<AgentClient*, std::weak_ptr<ProgramClient>> clients;
+    std::erase_if(clients, [](const auto& entry) { return entry.second.expired(); });
+    auto client = clients[&agent].lock();
+    if (!client)
+    {
+        client = std::make_shared<ProgramClient>(agent);
+        clients[&agent] = client;
+    }
+    return client;
+}
+
+TypeId
+KernelApplication::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::KernelApplication")
+            .SetParent<Application>()
+            .SetGroupName("Viaduct")
+            .AddConstructor<KernelApplication>()
+            .AddAttribute("WorkingDirectory",
+                          "The folder the program starts in.",
+                          StringValue("/"),
+                          MakeStringAccessor(&KernelApplication::m_folder),
+                          MakeStringChecker())
+            .AddAttribute(
+                "OutputPrefix",
+                "At the end of the simulation what it wrote is in PREFIX.out and PREFIX.err, how "
+                "it ended in PREFIX.status. Empty: no files.",
+                StringValue(""),
+                MakeStringAccessor(&KernelApplication::m_outputPrefix),
+                MakeStringChecker())
+            .AddAttribute("StopSignal",
+                          "What the program gets at the application's stop time.",
+                          UintegerValue(SIGTERM),
+                          MakeUintegerAccessor(&KernelApplication::m_stopSignal),
+                          MakeUintegerChecker<uint32_t>(1, 64))
+            .AddTraceSource("Output",
+                            "It has written something.",
+                            MakeTraceSourceAccessor(&KernelApplication::m_outputTrace),
+                            "ns3::KernelApplication::OutputTracedCallback")
+            .AddTraceSource("Exit",
+                            "It has ended.",
+                            MakeTraceSourceAccessor(&KernelApplication::m_exitTrace),
+                            "ns3::KernelApplication::ExitTracedCallback");
+    return tid;
+}
+
+KernelApplication::KernelApplication() : m_environment(viaduct::guest::DefaultEnvironment())
+{
+}
+
+KernelApplication::~KernelApplication() = default;
+
+void
+KernelApplication::SetCommand(const std::vector<std::string>& words)
+{
+    m_words = words;
+}
+
+void
+KernelApplication::SetEnvironment(const std::string& name, const std::string& value)
+{
+    std::erase_if(m_environment,
+                  [&](const std::string& variable) { return variable.rfind(name + "=", 0) == 0; });
+    m_environment.push_back(name + "=" + value);
+}
+
+const std::string&
+KernelApplication::GetOutput() const
+{
+    return m_output;
+}
+
+const std::string&
+KernelApplication::GetErrors() const
+{
+    return m_errors;
+}
+
+bool
+KernelApplication::HasExited() const
+{
+    return m_exited;
+}
+
+int
+KernelApplication::GetStatus() const
+{
+    return m_status;
+}
+
+void
+KernelApplication::StartApplication()
+{
+    const auto stack = GetNode()->GetObject<KernelSocketStack>();
+    NS_ABORT_MSG_IF(!stack,
+                    "node " << GetNode()->GetId()
+                            << " has no kernel to run programs; KernelStackHelper gives it one");
+    viaduct::guest::ProgramRequest request;
+    request.node = stack->GetNumber();
+    request.words = m_words;
+    request.environment = m_environment;
+    request.folder = m_folder;
+    viaduct::guest::ProgramEvents events;
+    events.started = [this](int errorNumber, const std::string& words) {
+        OnStarted(errorNumber, words);
+    };
+    events.output = [this](int descriptor, std::span<const std::byte> bytes) {
+        OnOutput(descriptor, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    };
+    events.exited = [this](int status) { OnExit(status); };
+    m_client = GetProgramClient(GetNode());
+    m_program = m_client->Start(request, std::move(events));
+}
+
+void
+KernelApplication::StopApplication()
+{
+    Signal(static_cast<int>(m_stopSignal));
+}
+
+void
+KernelApplication::Signal(int signal)
+{
+    if (m_client && !m_exited)
+    {
+        m_client->Signal(m_program, signal);
+    }
+}
+
+void
+KernelApplication::SetStartFailureCallback(StartFailureCallback failed)
+{
+    m_startFailure = failed;
+}
+
+void
+KernelApplication::OnStarted(int errorNumber, const std::string& words)
+{
+    if (errorNumber == 0)
+    {
+        return;
+    }
+    if (!m_startFailure.IsNull())
+    {
+        m_client.reset();
+        m_startFailure(words);
+        return;
+    }
+    std::ostringstream message;
+    message << "node " << GetNode()->GetId() << " at " << Simulator::Now().As(Time::S) << ": "
+            << words << "; is the program installed on this machine, and the folder " << m_folder
+            << " there?";
+    throw viaduct::EnvironmentError(message.str());
+}
+
+void
+KernelApplication::OnOutput(int descriptor, std::string text)
+{
+    (descriptor == 1 ? m_output : m_errors) += text;
+    m_outputTrace(descriptor, text);
+}
+
+void
+KernelApplication::OnExit(int status)
+{
+    NS_LOG_INFO(m_words[0] << ": " << viaduct::guest::DescribeStatus(status));
+    m_exited = true;
+    m_status = status;
+    m_exitTrace(status);
+}
+
+void
+KernelApplication::WriteFile(const std::string& suffix, const std::string& text) const
+{
+    const std::string name = m_outputPrefix + suffix;
+    std::ofstream file(name);
+    file << text << std::flush;
+    NS_ABORT_MSG_IF(!file, "cannot write " << name);
+}
+
+void
+KernelApplication::DoDispose()
+{
+    if (m_client)
+    {
+        m_client->Forget(m_program);
+        m_client.reset();
+        if (!m_outputPrefix.empty())
+        {
+            WriteFile(".out", m_output);
+            WriteFile(".err", m_errors);
+            WriteFile(".status",
+                      (m_exited ? viaduct::guest::DescribeStatus(m_status)
+                                : std::string("running at the end of the simulation")) +
+                          "\n");
+        }
+    }
+    Application::DoDispose();
+}
+
+} // namespace ns3

@@ -1,0 +1,132 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_KERNEL_APPLICATION_H
+#define VIADUCT_KERNEL_APPLICATION_H
+
+#include "ns3/application.h"
+#include "ns3/callback.h"
+#include "ns3/traced-callback.h"
+
+#include "guest/agent/program_client.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * ns3::KernelApplication declaration.
+ */
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * @brief An unmodified program of this machine, run on a node that has a KernelStackHelper's stack,
+ * in virtual time.
+ *
+ * It starts at the application's start time; at its stop time the program gets the signal
+ * StopSignal. It sees this machine's files; what it writes stays on the node and ends with the
+ * simulation. A program that cannot be started ends the run with a viaduct::Error that names it,
+ * unless SetStartFailureCallback() was given.
+ */
+class KernelApplication : public Application
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    KernelApplication();
+    ~KernelApplication() override;
+
+    /**
+     * @param node a node that has a KernelStackHelper's stack
+     * @return what runs programs on the nodes of its guest: there is one a guest
+     */
+    static std::shared_ptr<viaduct::guest::ProgramClient> GetProgramClient(Ptr<Node> node);
+
+    /** @param words the program and its arguments; the program is looked for in the node's PATH */
+    void SetCommand(const std::vector<std::string>& words);
+    /**
+     * @param name of an environment variable
+     * @param value its value
+     */
+    void SetEnvironment(const std::string& name, const std::string& value);
+
+    /**
+     * Sends it a signal, and all of its process group.
+     * @param signal its number. Lost before the start and after the end
+     */
+    void Signal(int signal);
+
+    /**
+     * Callback signature of a program that cannot be started.
+     * @param [in] reason what was attempted, and why it failed
+     */
+    using StartFailureCallback = Callback<void, const std::string&>;
+    /**
+     * @param failed is told, at the start time, instead of ending the run
+     */
+    void SetStartFailureCallback(StartFailureCallback failed);
+
+    /** @return what it has written to its standard output */
+    const std::string& GetOutput() const;
+    /** @return what it has written to its standard error */
+    const std::string& GetErrors() const;
+    /** @return whether it has ended */
+    bool HasExited() const;
+    /** @return how: the status of waitpid(2); 0 while it runs */
+    int GetStatus() const;
+
+    /**
+     * TracedCallback signature of output.
+     * @param [in] descriptor 1: standard output; 2: standard error
+     * @param [in] text what was written
+     */
+    typedef void (*OutputTracedCallback)(int descriptor, const std::string& text);
+    /**
+     * TracedCallback signature of the program's end.
+     * @param [in] status as of waitpid(2)
+     */
+    typedef void (*ExitTracedCallback)(int status);
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    void StartApplication() override;
+    void StopApplication() override;
+    void OnStarted(int errorNumber, const std::string& words);
+    void OnOutput(int descriptor, std::string text);
+    void OnExit(int status);
+    void WriteFile(const std::string& suffix, const std::string& text) const;
+
+    std::vector<std::string> m_words;       //!< the program and its arguments
+    std::vector<std::string> m_environment; //!< NAME=VALUE
+    std::string m_folder;                   //!< as the attribute says
+    std::string m_outputPrefix;             //!< as the attribute says
+    uint32_t m_stopSignal;                  //!< as the attribute says
+
+    StartFailureCallback m_startFailure; //!< null: the run ends
+
+    std::shared_ptr<viaduct::guest::ProgramClient> m_client; //!< of the node's guest
+    uint32_t m_program{0};                                   //!< its number there
+    std::string m_output;                                    //!< standard output so far
+    std::string m_errors;                                    //!< standard error so far
+    bool m_exited{false};                                    //!< it has ended
+    int m_status{0};                                         //!< how
+    TracedCallback<int, const std::string&> m_outputTrace;   //!< output
+    TracedCallback<int> m_exitTrace;                         //!< its end
+};
+
+} // namespace ns3
+
+#endif // VIADUCT_KERNEL_APPLICATION_H

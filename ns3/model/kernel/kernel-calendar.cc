@@ -1,0 +1,251 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "kernel-calendar.h"
+
+#include "kernel-guest.h"
+#include "ns3/ns3-access.h"
+
+#include "ns3/abort.h"
+#include "ns3/boolean.h"
+#include "ns3/simulator.h"
+
+#include "base/error.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <sys/resource.h>
+#include <utility>
+
+namespace ns3
+{
+
+using viaduct::Duration;
+using viaduct::Instant;
+
+NS_OBJECT_ENSURE_REGISTERED(KernelCalendar);
+
+namespace
+{
+
+// Of open files: the simulator's own, a guest's (sockets, its output), a device's (the socket that
+// the guest connects to, the connection, the channel of interrupts; a guest has no more of its
+// own).
+constexpr rlim_t FILES_BESIDE = 512;
+constexpr rlim_t FILES_A_GUEST = 16;
+constexpr rlim_t FILES_A_DEVICE = 4;
+
+const Time CARRIERS_OF_NODE = MilliSeconds(40); // of four devices, 100 a second
+constexpr uint32_t NODES_A_GUEST = 512;         // as many as one has that takes 2000 devices
+
+/** The simulation's calendar. */
+Ptr<KernelCalendar>&
+TheCalendar()
+{
+    // Not destroyed at exit: a program that ends without Simulator::Destroy() has destroyed by then
+    // what the guests refer to. The guests die with the process all the same.
+    static auto* calendar = new Ptr<KernelCalendar>;
+    return *calendar;
+}
+
+} // namespace
+
+Instant
+KernelSimulator::Now() const
+{
+    return Instant::FromNanoseconds(ns3::Simulator::Now().GetNanoSeconds());
+}
+
+Instant
+KernelSimulator::NextEvent() const
+{
+    const auto next = ns3access::NextEventTime();
+    if (!next)
+    {
+        return Now();
+    }
+    return *next > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())
+               ? Instant::Never()
+               : Instant::FromNanoseconds(static_cast<int64_t>(*next));
+}
+
+void
+KernelSimulator::Schedule(Instant at, std::function<void()> action)
+{
+    ns3::Simulator::Schedule(NanoSeconds((at - Now()).nanoseconds()), std::move(action));
+}
+
+void
+KernelSimulator::WakeAt(Instant at)
+{
+    // Not Cancel(): what is cancelled stays in the queue, and guests would be stopped for it.
+    ns3::Simulator::Remove(m_event);
+    m_event = EventId();
+    if (at != Instant::Never())
+    {
+        m_event =
+            ns3::Simulator::Schedule(NanoSeconds((at - Now()).nanoseconds()), [this] { m_wake(); });
+    }
+}
+
+void
+KernelSimulator::SetWake(std::function<void()> wake)
+{
+    m_wake = std::move(wake);
+}
+
+TypeId
+KernelCalendar::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::KernelCalendar")
+            .SetParent<Object>()
+            .SetGroupName("Viaduct")
+            .AddConstructor<KernelCalendar>()
+            .AddAttribute(
+                "Uptime",
+                "How long the kernels have been up when the simulation starts. Longer where "
+                "more than 50 nodes are installed at once: 40 ms a node, at most 20 s.",
+                TimeValue(Seconds(2)),
+                MakeTimeAccessor(&KernelCalendar::m_uptime),
+                MakeTimeChecker(MilliSeconds(1)))
+            .AddAttribute("Patience",
+                          "Wall time after which a kernel that neither says anything nor moves its "
+                          "clock ends the run with an error.",
+                          TimeValue(Seconds(30)),
+                          MakeTimeAccessor(&KernelCalendar::m_patience),
+                          MakeTimeChecker(MilliSeconds(100)))
+            .AddAttribute("OneProcessor",
+                          "Whether the simulator and its kernels, of which one runs at a time, "
+                          "share one processor that no other simulation has taken, where there is "
+                          "one: they wake each other faster.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&KernelCalendar::m_oneProcessor),
+                          MakeBooleanChecker());
+    return tid;
+}
+
+KernelCalendar::KernelCalendar() = default;
+KernelCalendar::~KernelCalendar() = default;
+
+Ptr<KernelCalendar>
+KernelCalendar::Get()
+{
+    Ptr<KernelCalendar>& calendar = TheCalendar();
+    if (!calendar)
+    {
+        NS_ABORT_MSG_IF(Time::GetResolution() != Time::NS,
+                        "kernel nodes need ns-3's time resolution of nanoseconds");
+        calendar = CreateObject<KernelCalendar>();
+        Simulator::ScheduleDestroy(&KernelCalendar::Destroy);
+    }
+    return calendar;
+}
+
+void
+KernelCalendar::Destroy()
+{
+    TheCalendar()->Dispose();
+    TheCalendar() = nullptr;
+}
+
+void
+KernelCalendar::DoDispose()
+{
+    for (const auto& guest : m_guests)
+    {
+        guest->Dispose();
+    }
+    m_guests.clear();
+    m_calendar.reset();
+    m_lease.reset();
+    Object::DoDispose();
+}
+
+viaduct::guest::Calendar&
+KernelCalendar::GetCalendar()
+{
+    if (!m_calendar)
+    {
+        viaduct::guest::CalendarOptions options;
+        options.uptime = Duration::Nanoseconds(m_uptime.GetNanoSeconds());
+        options.patience = Duration::Nanoseconds(m_patience.GetNanoSeconds());
+        m_calendar = std::make_unique<viaduct::guest::Calendar>(m_simulator, options);
+    }
+    return *m_calendar;
+}
+
+void
+KernelCalendar::Add(Ptr<KernelGuest> guest)
+{
+    NS_ABORT_MSG_IF(m_booted, "a kernel is installed on nodes while the simulation runs");
+    m_guests.push_back(guest);
+}
+
+void
+KernelCalendar::ExpectNodes(uint32_t nodes)
+{
+    if (!m_calendar)
+    {
+        m_uptime = std::max(m_uptime, CARRIERS_OF_NODE * std::min(nodes, NODES_A_GUEST));
+    }
+}
+
+bool
+KernelCalendar::HasBooted() const
+{
+    return m_booted;
+}
+
+void
+KernelCalendar::AllowOpenFiles() const
+{
+    rlim_t needed = FILES_BESIDE;
+    for (const auto& guest : m_guests)
+    {
+        needed += FILES_A_GUEST + FILES_A_DEVICE * guest->GetNDevices();
+    }
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur >= needed)
+    {
+        return;
+    }
+    if (limit.rlim_max < needed)
+    {
+        throw viaduct::EnvironmentError("the devices of kernel nodes need " +
+                                        std::to_string(needed) + " open files, the limit is " +
+                                        std::to_string(limit.rlim_max) +
+                                        ": raise it (ulimit -n), or simulate fewer devices");
+    }
+    limit.rlim_cur = needed;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void
+KernelCalendar::Boot()
+{
+    if (std::exchange(m_booted, true))
+    {
+        return;
+    }
+    if (m_oneProcessor)
+    {
+        m_lease = viaduct::sys::ProcessorLease::Take();
+    }
+    for (const auto& guest : m_guests)
+    {
+        guest->Prepare();
+    }
+    AllowOpenFiles();
+    GetCalendar().Boot();
+    for (const auto& guest : m_guests)
+    {
+        guest->CheckBooted();
+        guest->StartNodes();
+    }
+}
+
+} // namespace ns3

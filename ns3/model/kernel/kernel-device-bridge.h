@@ -1,0 +1,146 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_KERNEL_DEVICE_BRIDGE_H
+#define VIADUCT_KERNEL_DEVICE_BRIDGE_H
+
+#include "ns3/mac48-address.h"
+#include "ns3/net-device-queue-interface.h"
+#include "ns3/net-device.h"
+#include "ns3/object.h"
+#include "ns3/packet.h"
+
+#include "guest/virtio/nic.h"
+#include "io/pcap_writer.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * ns3::KernelDeviceBridge declaration.
+ */
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * @brief Carries frames between a kernel's network device and an ns-3 device, in both directions.
+ *
+ * On devices that tell the end of each transmission (trace source PhyTxEnd: point-to-point, CSMA) a
+ * frame's buffer goes back to the kernel when the frame has left, so that the kernel's own queues
+ * see the link. One with a NetDeviceQueueInterface (Wi-Fi, SimpleNetDevice) is given frames while
+ * that queue of it has room that the frame's DS field chooses, and a buffer goes back when a frame
+ * has left that queue, unless the queue has limits of its own (QueueLimits). On others it goes back
+ * when the device has taken the frame.
+ */
+class KernelDeviceBridge : public Object
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    /**
+     * @param device the ns-3 device; the bridge takes over its receive callbacks
+     * @param nic the kernel's device, with the same address
+     */
+    void Connect(Ptr<NetDevice> device, viaduct::guest::Nic& nic);
+    /**
+     * @param handler is called with the MTU of the ns-3 device when that is not the one it was last
+     * called with, or told here; looked at with each frame and each change of the link, because
+     * devices of ns-3 do not tell
+     * @param mtu as known
+     */
+    void WatchMtu(std::function<void(uint16_t)> handler, uint16_t mtu);
+    /**
+     * Captures what the kernel sends and receives.
+     * @param file to write
+     */
+    void EnablePcap(const std::string& file);
+    /**
+     * @param up whether the kernel's interface is; a driver that is down would keep what it is
+     * given until it is up again
+     */
+    void SetUp(bool up);
+    /** @return the kernel's device */
+    viaduct::guest::Nic& GetNic() const;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    using Token = viaduct::guest::Nic::Token;
+
+    /** A frame that the device has not got yet. */
+    struct Waiting
+    {
+        Ptr<Packet> packet; //!< payload
+        Mac48Address from;  //!< Ethernet source
+        Mac48Address to;    //!< Ethernet destination
+        uint16_t protocol;  //!< EtherType
+        Token token;        //!< the kernel's
+        size_t queue{0};    //!< of the device
+    };
+
+    void Transmit(std::span<const std::byte> frame, Token token);
+    void ConnectQueues();
+    size_t ChooseQueue(const Waiting& frame) const;
+    void SendNext();
+    void SendWhereRoom();
+    void Entered(size_t queue);
+    void Left(size_t queue);
+    bool Send(const Waiting& frame);
+    void Ended(Ptr<const Packet> packet);
+    void Complete();
+    bool Ignore(Ptr<NetDevice> device,
+                Ptr<const Packet> packet,
+                uint16_t protocol,
+                const Address& from);
+    bool Receive(Ptr<NetDevice> device,
+                 Ptr<const Packet> packet,
+                 uint16_t protocol,
+                 const Address& from);
+    bool ReceivePromiscuous(Ptr<NetDevice> device,
+                            Ptr<const Packet> packet,
+                            uint16_t protocol,
+                            const Address& from,
+                            const Address& to,
+                            NetDevice::PacketType type);
+    void Deliver(Ptr<const Packet> packet, uint16_t protocol, const Address& from, Mac48Address to);
+    void LinkChanged();
+    void CheckMtu();
+    Mac48Address OwnAddress() const;
+    void Capture(std::span<const std::byte> frame);
+
+    Ptr<NetDevice> m_device;               //!< the simulation's
+    viaduct::guest::Nic* m_nic{nullptr};   //!< the kernel's
+    bool m_tellsEnd{false};                //!< device has PhyTxEnd
+    Ptr<NetDeviceQueueInterface> m_queues; //!< of the device; null: not used
+    std::deque<Waiting> m_waiting;         //!< first: in the device, if m_sending
+    std::optional<Token> m_handed;         //!< of the frame the device is given now
+    /** Of what is in each queue of the device; none: of what the device sends itself. */
+    std::vector<std::deque<std::optional<Token>>> m_inQueue;
+    std::function<void(uint16_t)> m_mtuChanged;      //!< is told a new MTU
+    uint16_t m_mtu{0};                               //!< as told
+    bool m_up{true};                                 //!< the kernel's interface is
+    bool m_sending{false};                           //!< the device is at it
+    std::vector<std::byte> m_frame;                  //!< memory of Deliver(), kept
+    std::unique_ptr<viaduct::io::PcapWriter> m_pcap; //!< if asked for
+};
+
+} // namespace ns3
+
+#endif // VIADUCT_KERNEL_DEVICE_BRIDGE_H

@@ -1,0 +1,239 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "kernel-guest.h"
+
+#include "kernel-calendar.h"
+#include "kernel-node.h"
+#include "ns3/wire-conversion.h"
+
+#include "ns3/rng-seed-manager.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+#include "base/error.h"
+#include "base/random.h"
+#include "guest/image/image.h"
+#include "guest/process/companions.h"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+namespace ns3
+{
+
+using namespace viaduct::guest;
+
+NS_OBJECT_ENSURE_REGISTERED(KernelGuest);
+
+namespace
+{
+
+/** A device's address; one that is not of Ethernet (LTE) has one made up, locally administered. */
+viaduct::wire::MacAddress
+MacOf(Ptr<NetDevice> device)
+{
+    const Address address = device->GetAddress();
+    if (Mac48Address::IsMatchingType(address))
+    {
+        return wireconversion::ToWire(Mac48Address::ConvertFrom(address));
+    }
+    const uint32_t node = device->GetNode()->GetId();
+    return {{2,
+             'V',
+             static_cast<uint8_t>(node >> 16),
+             static_cast<uint8_t>(node >> 8),
+             static_cast<uint8_t>(node),
+             static_cast<uint8_t>(device->GetIfIndex())}};
+}
+
+} // namespace
+
+TypeId
+KernelGuest::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::KernelGuest")
+            .SetParent<Object>()
+            .SetGroupName("Viaduct")
+            .AddConstructor<KernelGuest>()
+            .AddAttribute("Kernel",
+                          "Which kernel: empty for the newest that was built (viaduct kernel "
+                          "list), a release like 6.12, or the path of an executable.",
+                          StringValue(""),
+                          MakeStringAccessor(&KernelGuest::m_kernel),
+                          MakeStringChecker())
+            .AddAttribute("Memory",
+                          "The guest's memory in MiB; 0: enough for its nodes and devices. Only "
+                          "what it touches is taken from the host.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&KernelGuest::m_memory),
+                          MakeUintegerChecker<uint32_t>(0, 65536))
+            .AddAttribute("BootParameters",
+                          "Further words of the kernel's command line.",
+                          StringValue(""),
+                          MakeStringAccessor(&KernelGuest::m_bootParameters),
+                          MakeStringChecker());
+    return tid;
+}
+
+KernelGuest::KernelGuest() = default;
+KernelGuest::~KernelGuest() = default;
+
+void
+KernelGuest::DoDispose()
+{
+    m_nodes.clear();
+    m_agent.reset();
+    m_control.reset();
+    m_guest = nullptr;
+    Object::DoDispose();
+}
+
+GuestOptions
+KernelGuest::Options() const
+{
+    GuestOptions options;
+    options.image = FindImage(m_kernel);
+    options.init = FindCompanion("viaduct-guest");
+    options.preload = FindCompanion("libviaduct-random.so");
+    options.boot_parameters.push_back("VIADUCT_CONTROL_MTU=" + std::to_string(ControlNic::kMtu));
+    std::istringstream words(m_bootParameters);
+    for (std::string word; words >> word;)
+    {
+        options.boot_parameters.push_back(word);
+    }
+    // A stream of its own for each (seed, run, guest).
+    const std::string name = "kernel guest " + std::to_string(m_number) + " run " +
+                             std::to_string(RngSeedManager::GetRun());
+    options.seed = viaduct::RandomStream(RngSeedManager::GetSeed(), name).Next();
+    return options;
+}
+
+std::string
+KernelGuest::Describe() const
+{
+    std::string text = "guest " + std::to_string(m_number) + " (";
+    text += m_names.empty() ? "no nodes" : m_names.front();
+    if (m_names.size() > 1)
+    {
+        text += (m_names.size() > 2 ? " ... " : ", ") + m_names.back();
+    }
+    return text + ")";
+}
+
+void
+KernelGuest::Enter()
+{
+    auto calendar = KernelCalendar::Get();
+    m_number = static_cast<uint32_t>(calendar->GetCalendar().guests().size());
+    m_options = Options();
+    calendar->Add(this);
+    Calendar& entered = calendar->GetCalendar();
+    m_guest = &entered.AddGuest(Describe(), [this](const GuestEndpoints& endpoints) {
+        return GuestProcess(m_options, endpoints);
+    });
+    m_control = std::make_unique<ControlNic>(entered, *m_guest);
+    m_agent = std::make_shared<AgentClient>(*m_control, [&entered](std::function<void()> action) {
+        entered.Schedule(entered.Present(), std::move(action));
+    });
+    m_agent->HoldSockets();
+}
+
+uint32_t
+KernelGuest::AddNode(Ptr<KernelNode> node, const std::string& name)
+{
+    if (KernelCalendar::Get()->HasBooted())
+    {
+        throw viaduct::UsageError("a kernel for node " + name + " while the simulation runs");
+    }
+    m_nodes.push_back(node);
+    m_names.push_back(name);
+    m_guest->SetName(Describe());
+    return m_agent->CreateNode(name);
+}
+
+Nic&
+KernelGuest::AddNic(Ptr<NetDevice> device)
+{
+    const auto mac = MacOf(device);
+    if (!m_macs.insert(mac).second)
+    {
+        throw viaduct::UsageError("two devices of " + Describe() + " have the address " +
+                                  mac.ToString() + ": give them different ones");
+    }
+    return m_guest->AddNic(mac);
+}
+
+void
+KernelGuest::Prepare()
+{
+    for (const auto& node : m_nodes)
+    {
+        node->Prepare();
+    }
+    // What a namespace and a device with its ring of buffers take, and as much again.
+    const auto wanted = static_cast<uint32_t>(64 + 2 * (m_nodes.size() + m_macs.size()));
+    m_options.memory_mib = m_memory != 0 ? m_memory : wanted;
+}
+
+void
+KernelGuest::CheckBooted()
+{
+    if (!m_control->agent_ready())
+    {
+        throw viaduct::Error(
+            "kernel " + Describe() +
+            ": its agent does not answer; its console ended: " + m_guest->console().LastLines(5));
+    }
+}
+
+void
+KernelGuest::StartNodes()
+{
+    const bool booting = KernelCalendar::Get()->GetCalendar().booting();
+    const auto isConfigured = [](const auto& node) { return node->IsConfigured(); };
+    if (booting || !std::all_of(m_nodes.begin(), m_nodes.end(), isConfigured))
+    {
+        return;
+    }
+    for (const auto& node : m_nodes)
+    {
+        node->StartRoutes();
+    }
+    m_agent->ReleaseSockets();
+}
+
+std::shared_ptr<AgentClient>
+KernelGuest::GetAgent() const
+{
+    return m_agent;
+}
+
+Guest&
+KernelGuest::GetGuest() const
+{
+    return *m_guest;
+}
+
+std::string
+KernelGuest::GetRelease() const
+{
+    return m_options.image.release;
+}
+
+uint32_t
+KernelGuest::GetMaxDevices() const
+{
+    return static_cast<uint32_t>(m_options.image.devices) - 1; // one is the control device
+}
+
+uint32_t
+KernelGuest::GetNDevices() const
+{
+    return static_cast<uint32_t>(m_macs.size());
+}
+
+} // namespace ns3

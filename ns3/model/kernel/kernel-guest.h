@@ -1,0 +1,107 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_KERNEL_GUEST_H
+#define VIADUCT_KERNEL_GUEST_H
+
+#include "ns3/net-device.h"
+#include "ns3/object.h"
+
+#include "guest/agent/agent_client.h"
+#include "guest/agent/control_nic.h"
+#include "guest/process/guest.h"
+#include "guest/process/guest_process.h"
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * ns3::KernelGuest declaration.
+ */
+
+namespace ns3
+{
+
+class KernelNode;
+
+/**
+ * @ingroup viaduct
+ * @brief A real Linux kernel in virtual time, the network stack of one or many nodes.
+ */
+class KernelGuest : public Object
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+    KernelGuest();
+    ~KernelGuest() override;
+
+    /** Enters the guest in the calendar. After its attributes are set, once. */
+    void Enter();
+    /**
+     * Adds a node, before the start of the simulation.
+     * @param node the node
+     * @param name its name in the guest
+     * @return its number there
+     */
+    uint32_t AddNode(Ptr<KernelNode> node, const std::string& name);
+    /**
+     * A device for the guest, while it is prepared.
+     * @param device the ns-3 device that it stands for
+     * @return the guest's device
+     */
+    viaduct::guest::Nic& AddNic(Ptr<NetDevice> device);
+
+    /** Before the boot: has every node add its devices. */
+    void Prepare();
+    /** After the boot: ends the program when something went wrong in the guest. */
+    void CheckBooted();
+    /**
+     * After the boot, and when a node's last device is known: once all are, gives the kernel the
+     * routes as they are, and then what was asked of sockets until now.
+     */
+    void StartNodes();
+
+    /** @return its agent */
+    std::shared_ptr<viaduct::guest::AgentClient> GetAgent() const;
+    /** @return the guest itself */
+    viaduct::guest::Guest& GetGuest() const;
+    /** @return the kernel's release, e.g. "6.12.117" */
+    std::string GetRelease() const;
+    /** @return how many devices of nodes it can have */
+    uint32_t GetMaxDevices() const;
+    /** @return how many it has */
+    uint32_t GetNDevices() const;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    viaduct::guest::GuestOptions Options() const;
+    std::string Describe() const;
+
+    std::string m_kernel;                                  //!< attribute Kernel
+    uint32_t m_memory;                                     //!< attribute Memory
+    std::string m_bootParameters;                          //!< attribute BootParameters
+    uint32_t m_number{0};                                  //!< among the guests
+    viaduct::guest::GuestOptions m_options;                //!< what it is started with
+    viaduct::guest::Guest* m_guest{nullptr};               //!< of the calendar
+    std::unique_ptr<viaduct::guest::ControlNic> m_control; //!< the agent's interface
+    std::shared_ptr<viaduct::guest::AgentClient> m_agent;  //!< its other end
+    std::vector<Ptr<KernelNode>> m_nodes;                  //!< whose stack it is
+    std::vector<std::string> m_names;                      //!< their names
+    std::set<viaduct::wire::MacAddress> m_macs;            //!< of its devices
+};
+
+} // namespace ns3
+
+#endif // VIADUCT_KERNEL_GUEST_H

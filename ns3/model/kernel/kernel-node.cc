@@ -1,0 +1,545 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "kernel-node.h"
+
+#include "kernel-address-clash.h"
+#include "kernel-calendar.h"
+#include "kernel-state.h"
+#include "ns3/wire-conversion.h"
+
+#include "ns3/boolean.h"
+#include "ns3/ipv4-l3-protocol.h"
+#include "ns3/ipv6-l3-protocol.h"
+#include "ns3/loopback-net-device.h"
+#include "ns3/names.h"
+#include "ns3/nstime.h"
+#include "ns3/simulator.h"
+
+#include "base/error.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace ns3
+{
+
+using viaduct::wire::IpAddress;
+using viaduct::wire::IpPrefix;
+using wireconversion::ToWire;
+
+NS_OBJECT_ENSURE_REGISTERED(KernelNode);
+
+namespace
+{
+
+constexpr uint32_t FIRST_SOURCE_TABLE = 1000; //!< routing table of the first device's addresses
+
+/** The interface of a device in one of the IP layers; -1: none. */
+template <class Ip>
+int32_t
+InterfaceOf(Ptr<Node> node, Ptr<NetDevice> device)
+{
+    auto ip = node->GetObject<Ip>();
+    return ip ? ip->GetInterfaceForDevice(device) : -1;
+}
+
+/** All addresses that ns-3 gave, of an IP layer that calls them as both do. */
+template <class Ip, class Convert>
+void
+Collect(Ptr<Ip> ip, int32_t interface, Convert convert)
+{
+    if (interface < 0)
+    {
+        return;
+    }
+    const auto index = static_cast<uint32_t>(interface);
+    for (uint32_t i = 0; i < ip->GetNAddresses(index); ++i)
+    {
+        convert(ip->GetAddress(index, i));
+    }
+}
+
+} // namespace
+
+TypeId
+KernelNode::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::KernelNode")
+                            .SetParent<Object>()
+                            .SetGroupName("Viaduct")
+                            .AddConstructor<KernelNode>();
+    return tid;
+}
+
+KernelNode::KernelNode() = default;
+KernelNode::~KernelNode() = default;
+
+void
+KernelNode::DoDispose()
+{
+    for (Port& port : m_ports)
+    {
+        port.bridge->Dispose();
+    }
+    m_ports.clear();
+    m_later.clear();
+    m_sourceGateways.clear();
+    if (m_routes)
+    {
+        m_routes->Dispose();
+    }
+    m_routes = nullptr;
+    m_sockets = nullptr;
+    m_guest = nullptr;
+    m_node = nullptr;
+    Object::DoDispose();
+}
+
+void
+KernelNode::Install(Ptr<Node> node, Ptr<KernelGuest> guest)
+{
+    m_node = node;
+    m_guest = guest;
+    const std::string given = Names::FindName(node);
+    m_name = given.empty() ? "n" + std::to_string(node->GetId()) : given;
+    m_number = guest->AddNode(this, m_name);
+    m_sockets = KernelSocketStack::Install(node, guest->GetAgent(), m_number);
+    auto state = CreateObject<KernelState>();
+    state->Install(m_sockets);
+    node->AggregateObject(state);
+    // As ns-3's stack, whose host has no limits of memory: not by how much a guest has.
+    m_sysctls = {{"net.ipv4.tcp_rmem", "4096 131072 6291456"},
+                 {"net.ipv4.tcp_wmem", "4096 16384 4194304"},
+                 {"net.ipv4.ping_group_range", "0 2147483647"},
+                 {"net.ipv6.conf.all.keep_addr_on_down", "1"}, // as ns-3's stack does
+                 {"net.ipv6.conf.default.accept_dad", "0"},
+                 {"net.ipv6.conf.all.accept_dad", "0"}};
+}
+
+void
+KernelNode::SetSysctl(const std::string& name, const std::string& value)
+{
+    m_sysctls[name] = value;
+    if (KernelCalendar::Get()->HasBooted())
+    {
+        WriteSysctl(name, value);
+    }
+}
+
+void
+KernelNode::WhenConfigured(Ptr<NetDevice> device, std::function<void(const Port&)> work)
+{
+    if (device->GetNode() != m_node)
+    {
+        throw viaduct::UsageError("kernel node " + m_name + ": a device of another node");
+    }
+    if (const Port* port = Find(device))
+    {
+        work(*port);
+        return;
+    }
+    if (KernelCalendar::Get()->HasBooted() && !GetBridge(device))
+    {
+        throw viaduct::UsageError("kernel node " + m_name +
+                                  ": a device that its kernel does not have");
+    }
+    m_later.push_back({device, std::move(work)});
+}
+
+void
+KernelNode::AddMptcpEndpoint(Ptr<NetDevice> device, uint32_t flags)
+{
+    WhenConfigured(device, [this, flags](const Port& port) {
+        for (const IpPrefix& address : AddressesOf(port))
+        {
+            Agent().AddMptcpEndpoint(m_number, port.ifindex, address.address, flags);
+        }
+    });
+}
+
+void
+KernelNode::SetMptcpLimits(uint32_t subflows, uint32_t addresses)
+{
+    Agent().SetMptcpLimits(m_number, subflows, addresses);
+}
+
+void
+KernelNode::AddSourceRoute(Ptr<NetDevice> device, const std::optional<IpAddress>& gateway)
+{
+    WhenConfigured(device, [this, gateway](const Port& port) {
+        m_sourceGateways[port.device] = gateway;
+        AddSourceRules(port);
+        AddSourceRoutes(port, gateway);
+    });
+}
+
+void
+KernelNode::AddSourceRules(const Port& port)
+{
+    for (const IpPrefix& address : AddressesOf(port))
+    {
+        const int bits = 8 * address.address.Length();
+        Agent().AddRule(m_number, {address.address, bits}, SourceTable(port));
+    }
+}
+
+void
+KernelNode::AddSourceRoutes(const Port& port, const std::optional<IpAddress>& gateway)
+{
+    if (!IsUp(port))
+    {
+        return;
+    }
+    const uint32_t table = SourceTable(port);
+    for (const IpPrefix& address : AddressesOf(port))
+    {
+        Agent().AddRoute(m_number, address.Network(), std::nullopt, port.ifindex, 0, table);
+    }
+    if (gateway)
+    {
+        const IpPrefix everything{{gateway->family, {}}, 0};
+        Agent().AddRoute(m_number, everything, gateway, port.ifindex, 0, table);
+    }
+}
+
+void
+KernelNode::EnablePcap(const std::string& prefix)
+{
+    m_pcapPrefix = prefix;
+}
+
+std::string
+KernelNode::GetName() const
+{
+    return m_name;
+}
+
+Ptr<KernelGuest>
+KernelNode::GetGuest() const
+{
+    return m_guest;
+}
+
+Ptr<KernelDeviceBridge>
+KernelNode::GetBridge(Ptr<NetDevice> device) const
+{
+    for (const Port& port : m_ports)
+    {
+        if (port.device == device)
+        {
+            return port.bridge;
+        }
+    }
+    return nullptr;
+}
+
+viaduct::guest::AgentClient&
+KernelNode::Agent() const
+{
+    return *m_guest->GetAgent();
+}
+
+void
+KernelNode::WriteSysctl(const std::string& name, const std::string& value)
+{
+    Agent().WriteSysctl(m_number, name, value);
+}
+
+// Whatever of the node is initialized first: sockets are opened by what follows.
+void
+KernelNode::DoInitialize()
+{
+    KernelCalendar::Get()->Boot();
+    Object::DoInitialize();
+}
+
+void
+KernelNode::Prepare()
+{
+    auto ipv4 = m_node->GetObject<Ipv4>();
+    auto ipv6 = m_node->GetObject<Ipv6>();
+    BooleanValue forwards4(false);
+    BooleanValue forwards6(false);
+    ipv4->GetAttribute("IpForward", forwards4);
+    ipv6->GetAttribute("IpForward", forwards6);
+    m_forwards6 = forwards6.Get();
+    WriteSysctl("net.ipv4.ip_forward", forwards4.Get() ? "1" : "0");
+    WriteSysctl("net.ipv6.conf.all.forwarding", m_forwards6 ? "1" : "0");
+    for (const auto& [name, value] : m_sysctls)
+    {
+        WriteSysctl(name, value);
+    }
+    m_ports.reserve(m_node->GetNDevices()); // AddPort() keeps references
+    for (uint32_t i = 0; i < m_node->GetNDevices(); ++i)
+    {
+        Ptr<NetDevice> device = m_node->GetDevice(i);
+        if (!DynamicCast<LoopbackNetDevice>(device) &&
+            (InterfaceOf<Ipv4>(m_node, device) >= 0 || InterfaceOf<Ipv6>(m_node, device) >= 0))
+        {
+            CheckAddressClash(m_node, device);
+            AddPort(device);
+        }
+    }
+}
+
+bool
+KernelNode::IsConfigured() const
+{
+    return std::all_of(
+        m_ports.begin(), m_ports.end(), [](const Port& port) { return port.ifindex != 0; });
+}
+
+void
+KernelNode::AddPort(Ptr<NetDevice> device)
+{
+    auto bridge = CreateObject<KernelDeviceBridge>();
+    Port& port = m_ports.emplace_back(Port{device, bridge, "eth" + std::to_string(m_ports.size())});
+    viaduct::guest::Nic& nic = m_guest->AddNic(device);
+    bridge->Connect(device, nic);
+    if (!m_pcapPrefix.empty())
+    {
+        bridge->EnablePcap(m_pcapPrefix + "-" + std::to_string(m_node->GetId()) + "-" +
+                           std::to_string(device->GetIfIndex()) + ".pcap");
+    }
+    Agent().MoveInterface(m_number, nic.mac(), port.name, [this, &port](const auto& interface) {
+        port.ifindex = interface.ifindex;
+        m_sockets->SetDevice(port.device, port.ifindex, port.name);
+        Configure(port);
+    });
+}
+
+void
+KernelNode::Configure(Port& port)
+{
+    WriteSysctl("net.ipv6.conf." + port.name + ".disable_ipv6", HasIpv6(port) ? "0" : "1");
+    WriteSysctl("net.ipv6.conf." + port.name + ".accept_dad", "0");
+    if (m_forwardingChosen)
+    {
+        WriteForwarding(port);
+    }
+    const uint16_t mtu = port.device->GetMtu();
+    const auto setMtu = [this, ifindex = port.ifindex](uint16_t value) {
+        Agent().SetMtu(m_number, ifindex, value);
+    };
+    setMtu(mtu);
+    port.bridge->WatchMtu(setMtu, mtu);
+    Agent().SetArp(m_number, port.ifindex, port.device->NeedsArp());
+    port.bridge->SetUp(IsUp(port));
+    Agent().SetUp(m_number, port.ifindex, IsUp(port));
+    for (const IpPrefix& address : AddressesOf(port))
+    {
+        Agent().AddAddress(m_number, port.ifindex, address);
+    }
+    for (const Later& later : m_later)
+    {
+        if (later.device == port.device)
+        {
+            later.work(port);
+        }
+    }
+    m_guest->StartNodes();
+}
+
+uint32_t
+KernelNode::SourceTable(const Port& port) const
+{
+    return FIRST_SOURCE_TABLE + static_cast<uint32_t>(&port - m_ports.data());
+}
+
+bool
+KernelNode::IsUp(const Port& port) const
+{
+    const int32_t ipv4 = InterfaceOf<Ipv4>(m_node, port.device);
+    const int32_t ipv6 = InterfaceOf<Ipv6>(m_node, port.device);
+    return (ipv4 >= 0 && m_node->GetObject<Ipv4>()->IsUp(static_cast<uint32_t>(ipv4))) ||
+           (ipv6 >= 0 && m_node->GetObject<Ipv6>()->IsUp(static_cast<uint32_t>(ipv6)));
+}
+
+bool
+KernelNode::HasIpv6(const Port& port) const
+{
+    return InterfaceOf<Ipv6>(m_node, port.device) >= 0;
+}
+
+std::vector<IpPrefix>
+KernelNode::AddressesOf(const Port& port) const
+{
+    std::vector<IpPrefix> addresses;
+    Collect(
+        m_node->GetObject<Ipv4>(),
+        InterfaceOf<Ipv4>(m_node, port.device),
+        [&](const Ipv4InterfaceAddress& address) {
+            addresses.push_back({ToWire(address.GetLocal()), address.GetMask().GetPrefixLength()});
+        });
+    Collect(m_node->GetObject<Ipv6>(),
+            InterfaceOf<Ipv6>(m_node, port.device),
+            [&](const Ipv6InterfaceAddress& address) {
+                // The kernel makes the link-local one itself, the same.
+                if (!address.GetAddress().IsLinkLocal())
+                {
+                    addresses.push_back(
+                        {ToWire(address.GetAddress()), address.GetPrefix().GetPrefixLength()});
+                }
+            });
+    return addresses;
+}
+
+KernelNode::Port*
+KernelNode::Find(Ptr<NetDevice> device)
+{
+    const auto found = std::find_if(
+        m_ports.begin(), m_ports.end(), [&](const Port& port) { return port.device == device; });
+    // Before it is known in the kernel, all of it is found by Configure().
+    return found != m_ports.end() && found->ifindex != 0 ? &*found : nullptr;
+}
+
+void
+KernelNode::AddressAdded(Ptr<NetDevice> device, const IpPrefix& address)
+{
+    if (const Port* port = Find(device))
+    {
+        Agent().AddAddress(m_number, port->ifindex, address);
+        RoutesMayHaveChanged();
+    }
+}
+
+void
+KernelNode::AddressRemoved(Ptr<NetDevice> device, const IpPrefix& address)
+{
+    if (const Port* port = Find(device))
+    {
+        Agent().RemoveAddress(m_number, port->ifindex, address);
+        RoutesMayHaveChanged();
+    }
+}
+
+void
+KernelNode::UpChanged(Ptr<NetDevice> device)
+{
+    if (const Port* port = Find(device))
+    {
+        port->bridge->SetUp(IsUp(*port));
+        Agent().SetUp(m_number, port->ifindex, IsUp(*port));
+        if (const auto found = m_sourceGateways.find(device); found != m_sourceGateways.end())
+        {
+            AddSourceRoutes(*port, found->second);
+        }
+        RoutesMayHaveChanged();
+    }
+}
+
+void
+KernelNode::ForwardingChanged(Ptr<NetDevice> device)
+{
+    m_forwardingChosen = true;
+    if (const Port* port = Find(device))
+    {
+        WriteForwarding(*port);
+    }
+}
+
+// An interface of IPv4 forwards what it gets as it is set. In IPv6 only the node is asked
+// (net/ipv6/ip6_output.c, ip6_forward()), and the interface's setting makes it a router's or a
+// host's, which believes in router advertisements.
+void
+KernelNode::WriteForwarding(const Port& port)
+{
+    const auto forwards = [&](auto ip) {
+        const int32_t interface = ip->GetInterfaceForDevice(port.device);
+        return interface >= 0 && ip->IsForwarding(static_cast<uint32_t>(interface));
+    };
+    const auto write = [&](const std::string& family, const std::string& name, bool on) {
+        WriteSysctl("net." + family + ".conf." + name + ".forwarding", on ? "1" : "0");
+    };
+    write("ipv4", port.name, forwards(m_node->GetObject<Ipv4>()));
+    const bool router = forwards(m_node->GetObject<Ipv6>());
+    if (router && !std::exchange(m_forwards6, true))
+    {
+        write("ipv6", "all", true); // sets all interfaces', too
+        for (const Port& other : m_ports)
+        {
+            if (other.ifindex != 0 && &other != &port)
+            {
+                WriteForwarding(other);
+            }
+        }
+    }
+    write("ipv6", port.name, router);
+}
+
+void
+KernelNode::RoutesMayHaveChanged()
+{
+    if (m_routes)
+    {
+        m_routes->Update();
+    }
+}
+
+void
+KernelNode::StartRoutes()
+{
+    m_routes = CreateObject<RouteSource>();
+    std::map<Ptr<NetDevice>, std::string> names;
+    for (const Port& port : m_ports)
+    {
+        names[port.device] = port.name;
+    }
+    m_routes->SetNode(m_node, names);
+    m_routes->SetApply([this](const viaduct::fib::RouteChanges& changes) { Apply(changes); });
+    // What was set before the start is there before sockets are; what protocols find is not.
+    m_routes->Update();
+    // The routing protocols' own initialization comes first.
+    Simulator::ScheduleWithContext(m_node->GetId(), Time(0), [this, routes = m_routes] {
+        if (m_routes)
+        {
+            routes->Start();
+            routes->Update();
+        }
+    });
+}
+
+void
+KernelNode::Apply(const viaduct::fib::RouteChanges& changes)
+{
+    for (const auto& route : changes.replaced)
+    {
+        ApplyRoute(route, true);
+    }
+    for (const auto& route : changes.added)
+    {
+        ApplyRoute(route, true);
+    }
+    for (const auto& route : changes.removed)
+    {
+        ApplyRoute(route, false);
+    }
+}
+
+void
+KernelNode::ApplyRoute(const viaduct::fib::Route& route, bool add)
+{
+    const auto port = std::find_if(m_ports.begin(), m_ports.end(), [&](const Port& candidate) {
+        return candidate.name == route.interface;
+    });
+    if (port == m_ports.end() || port->ifindex == 0)
+    {
+        return;
+    }
+    const IpAddress none{route.gateway.family, {}};
+    const std::optional<IpAddress> gateway =
+        route.gateway == none ? std::nullopt : std::optional(route.gateway);
+    if (add)
+    {
+        Agent().AddRoute(m_number, route.destination, gateway, port->ifindex, route.metric);
+        return;
+    }
+    // One whose interface went down is gone already.
+    Agent().RemoveRoute(
+        m_number, route.destination, gateway, port->ifindex, route.metric, 0, [](const auto&) {});
+}
+
+} // namespace ns3

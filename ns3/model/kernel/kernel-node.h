@@ -1,0 +1,170 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_KERNEL_NODE_H
+#define VIADUCT_KERNEL_NODE_H
+
+#include "ns3/ipv4-interface-address.h"
+#include "ns3/ipv6-interface-address.h"
+#include "ns3/kernel-device-bridge.h"
+#include "ns3/kernel-guest.h"
+#include "ns3/kernel-socket-stack.h"
+#include "ns3/net-device.h"
+#include "ns3/node.h"
+#include "ns3/object.h"
+#include "ns3/route-source.h"
+
+#include "fib/route.h"
+#include "wire/address.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * ns3::KernelNode declaration.
+ */
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * @brief A node whose IP stack is a real kernel: keeps the kernel's interfaces, addresses and
+ * routes as ns-3's objects on the node have them.
+ */
+class KernelNode : public Object
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+    KernelNode();
+    ~KernelNode() override;
+
+    /**
+     * Gives the node its stack. The IP layers are aggregated to the node already.
+     * @param node the node
+     * @param guest the kernel
+     */
+    void Install(Ptr<Node> node, Ptr<KernelGuest> guest);
+    /**
+     * @param name of a kernel parameter, e.g. "net.ipv4.tcp_congestion_control"
+     * @param value its value, set before the node's devices go up
+     */
+    void SetSysctl(const std::string& name, const std::string& value);
+    /**
+     * Captures each of the node's devices.
+     * @param prefix the files are PREFIX-NODE-DEVICE.pcap
+     */
+    void EnablePcap(const std::string& prefix);
+
+    /**
+     * Makes the addresses of a device endpoints of MPTCP (RFC 8684 section 3.4).
+     * @param device a device of the node; an address it gets later is no endpoint
+     * @param flags what for: MPTCP_PM_ADDR_FLAG_SIGNAL... of linux/mptcp.h
+     */
+    void AddMptcpEndpoint(Ptr<NetDevice> device, uint32_t flags);
+    /**
+     * @param subflows of a connection beside its first, at most 8
+     * @param addresses that the peer announces and that are used, at most 8
+     */
+    void SetMptcpLimits(uint32_t subflows, uint32_t addresses);
+    /**
+     * Sends what has an address of a device as its source by that device (ip rule, table 1000 and
+     * up).
+     * @param device a device of the node; an address it gets later has no such rule
+     * @param gateway to what is not on the device's networks; none: nothing else can be reached
+     */
+    void AddSourceRoute(Ptr<NetDevice> device,
+                        const std::optional<viaduct::wire::IpAddress>& gateway);
+
+    /** Before the boot: adds the node's devices to the guest. */
+    void Prepare();
+    /** @return whether the kernel has all of the node's devices */
+    bool IsConfigured() const;
+    /** Once it has: gives it the node's routes, now and as they change. */
+    void StartRoutes();
+
+    /** @return its name in the guest, and of its namespace there */
+    std::string GetName() const;
+    /** @return its guest */
+    Ptr<KernelGuest> GetGuest() const;
+    /**
+     * @param device a device of the node
+     * @return what carries its frames; null before the start of the simulation
+     */
+    Ptr<KernelDeviceBridge> GetBridge(Ptr<NetDevice> device) const;
+
+    /** @name What KernelIpv4 and KernelIpv6 pass on; before the boot it is found there @{ */
+    void AddressAdded(Ptr<NetDevice> device, const viaduct::wire::IpPrefix& address);
+    void AddressRemoved(Ptr<NetDevice> device, const viaduct::wire::IpPrefix& address);
+    void UpChanged(Ptr<NetDevice> device);
+    void ForwardingChanged(Ptr<NetDevice> device);
+    void RoutesMayHaveChanged();
+    /** @} */
+
+  protected:
+    void DoInitialize() override;
+    void DoDispose() override;
+
+  private:
+    /** A device of the node. */
+    struct Port
+    {
+        Ptr<NetDevice> device;          //!< in ns-3
+        Ptr<KernelDeviceBridge> bridge; //!< between the two
+        std::string name;               //!< in the kernel
+        int ifindex{0};                 //!< there; 0 until it is known
+    };
+
+    /** What is done with a device once the kernel has it and its addresses. */
+    struct Later
+    {
+        Ptr<NetDevice> device;                 //!< in ns-3
+        std::function<void(const Port&)> work; //!< to do
+    };
+
+    void WhenConfigured(Ptr<NetDevice> device, std::function<void(const Port&)> work);
+    void AddSourceRules(const Port& port);
+    void AddSourceRoutes(const Port& port, const std::optional<viaduct::wire::IpAddress>& gateway);
+    Port* Find(Ptr<NetDevice> device);
+    void AddPort(Ptr<NetDevice> device);
+    void Configure(Port& port);
+    uint32_t SourceTable(const Port& port) const;
+    void WriteForwarding(const Port& port);
+    bool IsUp(const Port& port) const;
+    bool HasIpv6(const Port& port) const;
+    std::vector<viaduct::wire::IpPrefix> AddressesOf(const Port& port) const;
+    void Apply(const viaduct::fib::RouteChanges& changes);
+    void ApplyRoute(const viaduct::fib::Route& route, bool add);
+    void WriteSysctl(const std::string& name, const std::string& value);
+    viaduct::guest::AgentClient& Agent() const;
+
+    Ptr<Node> m_node;                             //!< the node
+    Ptr<KernelGuest> m_guest;                     //!< its kernel
+    Ptr<KernelSocketStack> m_sockets;             //!< its sockets
+    Ptr<RouteSource> m_routes;                    //!< mirrors its routes
+    uint32_t m_number{0};                         //!< in the guest
+    std::string m_name;                           //!< in the guest
+    std::map<std::string, std::string> m_sysctls; //!< the user's
+    bool m_forwards6{false};                      //!< the kernel forwards IPv6
+    bool m_forwardingChosen{false};               //!< of one interface
+    std::string m_pcapPrefix;                     //!< if captures are wanted
+    std::vector<Port> m_ports;                    //!< its devices
+    std::vector<Later> m_later;                   //!< to be done, in this order
+    /** The gateways of AddSourceRoute(), of which the kernel forgets routes of what goes down. */
+    std::map<Ptr<NetDevice>, std::optional<viaduct::wire::IpAddress>> m_sourceGateways;
+};
+
+} // namespace ns3
+
+#endif // VIADUCT_KERNEL_NODE_H

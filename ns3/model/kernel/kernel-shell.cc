@@ -1,0 +1,317 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "kernel-shell.h"
+
+#include "kernel-application.h"
+#include "kernel-calendar.h"
+#include "kernel-guest.h"
+#include "kernel-node.h"
+#include "ns3/kernel-socket-stack.h"
+
+#include "ns3/node-list.h"
+#include "ns3/node.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <iostream>
+#include <poll.h>
+#include <utility>
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(KernelShell);
+
+using viaduct::Duration;
+using viaduct::Instant;
+using viaduct::MonotonicClock;
+
+namespace
+{
+
+// Steps of virtual time. A key pressed at a prompt takes the first: enough for the shell to show
+// it, as computing takes no time. While a program runs steps grow, so that short commands move the
+// clock little and long ones cost little.
+const Time FIRST_STEP = MicroSeconds(100);
+const Time LONGEST_STEP = MilliSeconds(5);
+// A simulation that is so far behind the wall clock does not catch up.
+constexpr Duration LONGEST_LAG = Duration::Milliseconds(100);
+
+/** The simulation's. */
+Ptr<KernelShell>&
+TheShell()
+{
+    // Not destroyed at exit, as the calendar is not.
+    static auto* shell = new Ptr<KernelShell>;
+    return *shell;
+}
+
+} // namespace
+
+TypeId
+KernelShell::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::KernelShell")
+            .SetParent<Object>()
+            .SetGroupName("Viaduct")
+            .AddConstructor<KernelShell>()
+            .AddAttribute("Name",
+                          "What viaduct kernel shell knows the simulation by; empty: the name of "
+                          "the program.",
+                          StringValue(""),
+                          MakeStringAccessor(&KernelShell::m_name),
+                          MakeStringChecker());
+    return tid;
+}
+
+KernelShell::KernelShell() = default;
+KernelShell::~KernelShell() = default;
+
+Ptr<KernelShell>
+KernelShell::Get()
+{
+    Ptr<KernelShell>& shell = TheShell();
+    if (!shell)
+    {
+        shell = CreateObject<KernelShell>();
+        Simulator::ScheduleDestroy(&KernelShell::Destroy);
+    }
+    return shell;
+}
+
+void
+KernelShell::Destroy()
+{
+    TheShell()->Dispose();
+    TheShell() = nullptr;
+}
+
+void
+KernelShell::DoDispose()
+{
+    m_server.reset();
+    m_record.reset();
+    m_clients.clear();
+    m_paused = nullptr;
+    m_resumed = nullptr;
+    m_readable = nullptr;
+    Object::DoDispose();
+}
+
+void
+KernelShell::PauseAt(const Time& at)
+{
+    Simulator::Schedule(at - Simulator::Now(), &KernelShell::Pause, Get());
+}
+
+bool
+KernelShell::IsPaused() const
+{
+    return m_server != nullptr;
+}
+
+std::vector<std::string>
+KernelShell::GetNodeNames()
+{
+    std::vector<std::string> names;
+    for (auto node = NodeList::Begin(); node != NodeList::End(); ++node)
+    {
+        if (const auto kernel = (*node)->GetObject<KernelNode>())
+        {
+            names.push_back(kernel->GetName());
+        }
+    }
+    return names;
+}
+
+std::vector<viaduct::guest::ShellNode>
+KernelShell::Nodes()
+{
+    std::vector<viaduct::guest::ShellNode> nodes;
+    for (auto node = NodeList::Begin(); node != NodeList::End(); ++node)
+    {
+        if (const auto kernel = (*node)->GetObject<KernelNode>())
+        {
+            nodes.push_back({kernel->GetName(),
+                             kernel->GetGuest()->GetRelease(),
+                             (*node)->GetObject<KernelSocketStack>()->GetNumber(),
+                             KernelApplication::GetProgramClient(*node)});
+            m_clients.insert(nodes.back().programs);
+        }
+    }
+    return nodes;
+}
+
+void
+KernelShell::SetHandlers(Handler paused, Handler resumed)
+{
+    m_paused = std::move(paused);
+    m_resumed = std::move(resumed);
+}
+
+void
+KernelShell::Watch(int fd, Handler readable)
+{
+    m_watched = fd;
+    m_readable = std::move(readable);
+}
+
+void
+KernelShell::Pause()
+{
+    if (IsPaused())
+    {
+        return;
+    }
+    const auto names = GetNodeNames();
+    if (names.empty())
+    {
+        throw viaduct::UsageError("a pause for shells needs a node whose stack is a kernel "
+                                  "(KernelStackHelper)");
+    }
+    const std::string name = m_name.empty() ? program_invocation_short_name : m_name;
+    m_record = std::make_unique<viaduct::guest::PauseRecord>(name, names);
+    m_server = std::make_unique<viaduct::guest::ShellServer>(m_record->TakeListener(), Nodes(), [] {
+        return Instant::FromNanoseconds(Simulator::Now().GetNanoSeconds());
+    });
+    m_running = false;
+    m_settled = false;
+    if (m_paused)
+    {
+        m_paused();
+    }
+    else
+    {
+        std::cerr << name << " is paused at " << Simulator::Now().As(Time::S)
+                  << "; in another terminal: viaduct kernel shell NODE (" << names.front()
+                  << (names.size() > 1 ? " ... " + names.back() : "") << "), viaduct kernel resume"
+                  << std::endl;
+    }
+    // After what is due at this instant: at the simulation's start, the boot.
+    Simulator::ScheduleNow(&KernelShell::Turn, this);
+}
+
+void
+KernelShell::Resume()
+{
+    if (m_server)
+    {
+        m_server->Resume();
+    }
+}
+
+// Virtual time stands still in here; it goes on with the steps between two turns.
+void
+KernelShell::Turn()
+{
+    for (;;)
+    {
+        ServeWatched();
+        if (Simulator::IsFinished())
+        {
+            return; // the handler has stopped it
+        }
+        if (m_server->Serve())
+        {
+            return GoOn(FIRST_STEP);
+        }
+        if (m_server->resumed())
+        {
+            return End();
+        }
+        if (!m_server->Busy())
+        {
+            m_running = false;
+            if (!std::exchange(m_settled, true))
+            {
+                // What the guests have just said at this instant is handed on before.
+                Simulator::ScheduleNow(&KernelShell::Turn, this);
+                return;
+            }
+            Wait(Instant::Never());
+        }
+        else if (!WaitForPace())
+        {
+            return GoOn(std::min(m_step + m_step, LONGEST_STEP));
+        }
+    }
+}
+
+void
+KernelShell::GoOn(Time step)
+{
+    m_step = step;
+    m_settled = false;
+    Simulator::Schedule(step, &KernelShell::Turn, this);
+}
+
+void
+KernelShell::End()
+{
+    m_server.reset();
+    m_record.reset();
+    if (m_resumed)
+    {
+        m_resumed();
+    }
+}
+
+// Until something is to be done (true) or the wall clock has come to `deadline`.
+bool
+KernelShell::Wait(Instant deadline) const
+{
+    pollfd entries[] = {{m_server->Fd(), POLLIN, 0}, {m_watched, POLLIN, 0}};
+    for (;;)
+    {
+        timespec left{};
+        if (deadline != Instant::Never())
+        {
+            const Duration rest = std::max(Duration(), deadline - MonotonicClock::Now());
+            left.tv_sec = rest.nanoseconds() / 1000000000;
+            left.tv_nsec = rest.nanoseconds() % 1000000000;
+        }
+        const int count =
+            ppoll(entries, 2, deadline == Instant::Never() ? nullptr : &left, nullptr);
+        if (count >= 0 || errno != EINTR)
+        {
+            return viaduct::SystemCall("poll", count) > 0;
+        }
+    }
+}
+
+// True: something is to be done. False: the wall clock has come to where the simulation is.
+bool
+KernelShell::WaitForPace()
+{
+    const auto passed = Duration::Nanoseconds((Simulator::Now() - m_anchor).GetNanoSeconds());
+    const Instant now = MonotonicClock::Now();
+    const Instant due = m_wallAnchor + passed;
+    if (!std::exchange(m_running, true) || now - due > LONGEST_LAG)
+    {
+        m_anchor = Simulator::Now();
+        m_wallAnchor = now;
+        return false;
+    }
+    return due > now && Wait(due);
+}
+
+void
+KernelShell::ServeWatched()
+{
+    pollfd entry{m_watched, POLLIN, 0};
+    if (m_watched >= 0 && poll(&entry, 1, 0) > 0)
+    {
+        m_readable();
+    }
+}
+
+} // namespace ns3

@@ -1,0 +1,172 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_KERNEL_STATE_H
+#define VIADUCT_KERNEL_STATE_H
+
+#include "ns3/address.h"
+#include "ns3/event-id.h"
+#include "ns3/nstime.h"
+#include "ns3/object.h"
+#include "ns3/traced-callback.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * ns3::KernelState declaration, and what its trace sources tell.
+ */
+
+struct tcp_info;
+
+namespace viaduct
+{
+namespace guest
+{
+class StateClient;
+namespace agent
+{
+struct QdiscState;
+struct TcpState;
+} // namespace agent
+} // namespace guest
+} // namespace viaduct
+
+namespace ns3
+{
+
+class KernelSocketStack;
+class KernelTcpSocket;
+
+/**
+ * @ingroup viaduct
+ * @brief A TCP socket as the kernel sees it (struct tcp_info of linux/tcp.h).
+ */
+struct KernelTcpInfo
+{
+    uint64_t socket;               //!< names the socket in its guest (SO_COOKIE)
+    Address local;                 //!< InetSocketAddress or Inet6SocketAddress
+    Address peer;                  //!< the same
+    std::string state;             //!< as ss(8) names it: ESTAB, FIN-WAIT-1...
+    std::string caState;           //!< congestion state: Open, Disorder, CWR, Recovery, Loss
+    std::string congestionControl; //!< cubic...
+    uint32_t cwnd;                 //!< congestion window, segments
+    uint32_t ssthresh;             //!< slow start threshold, segments; at first 0x7fffffff
+    uint32_t mss;                  //!< of what is sent, bytes
+    Time rtt;                      //!< smoothed
+    Time rttvar;                   //!< its mean deviation
+    Time minRtt;                   //!< smallest of the last minutes
+    Time rto;                      //!< retransmission timeout
+    uint32_t retransmits;          //!< segments sent again, in total
+    uint32_t lost;                 //!< segments taken for lost now
+    uint32_t unacked;              //!< segments sent and not acknowledged
+    uint32_t sacked;               //!< of them those acknowledged selectively
+    uint64_t bytesSent;            //!< payload, retransmissions too
+    uint64_t bytesRetransmitted;   //!< payload
+    uint64_t bytesAcked;           //!< payload
+    uint64_t bytesReceived;        //!< payload
+    uint64_t pacingRate;           //!< bytes/s; UINT64_MAX: none
+    uint64_t deliveryRate;         //!< bytes/s
+    uint32_t notSent;              //!< bytes in the send buffer that were never sent
+    uint32_t receiveQueue;         //!< bytes the program has not read
+    uint32_t sendQueue;            //!< bytes not acknowledged
+    Time busy;                     //!< with data to send
+    Time receiveWindowLimited;     //!< of it waiting for the peer's window
+    Time sendBufferLimited;        //!< of it waiting for the program
+};
+
+/**
+ * @ingroup viaduct
+ * @brief A queueing discipline of a kernel node's device, and what it has counted since it is there
+ * (tc -s qdisc).
+ */
+struct KernelQdiscStatistics
+{
+    std::string device;  //!< name on the node: eth0...
+    std::string kind;    //!< pfifo_fast, fq_codel...
+    uint32_t handle;     //!< major number << 16; 0 of a default one
+    uint32_t parent;     //!< handle of the class it is in; UINT32_MAX: the device's root
+    uint64_t bytes;      //!< sent, Ethernet headers included
+    uint64_t packets;    //!< sent
+    uint32_t drops;      //!< packets
+    uint32_t overlimits; //!< how often a packet had to wait for a rate
+    uint32_t requeues;   //!< packets the device did not take
+    uint32_t backlog;    //!< bytes that wait
+    uint32_t queued;     //!< packets that wait
+};
+
+/**
+ * @ingroup viaduct
+ * @brief The state of a kernel node over time. Aggregated to the node by KernelStackHelper.
+ *
+ * Each Interval the kernel is asked for what a trace source has listeners of. To ask changes
+ * nothing that the kernel does and takes no virtual time.
+ */
+class KernelState : public Object
+{
+  public:
+    /** Counters by nstat's names, e.g. "TcpRetransSegs"; since the start of the simulation. */
+    using Counters = std::map<std::string, int64_t>;
+
+    /**
+     * TracedCallback signature of TcpInfo.
+     * @param [in] info the state of one socket
+     */
+    typedef void (*TcpInfoTracedCallback)(const KernelTcpInfo& info);
+    /**
+     * TracedCallback signature of QdiscStatistics.
+     * @param [in] statistics those of one queueing discipline
+     */
+    typedef void (*QdiscTracedCallback)(const KernelQdiscStatistics& statistics);
+    /**
+     * TracedCallback signature of Counters.
+     * @param [in] counters all of the node's
+     */
+    typedef void (*CountersTracedCallback)(const Counters& counters);
+
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+    KernelState();
+    ~KernelState() override;
+
+    /** @param stack the node's sockets */
+    void Install(Ptr<KernelSocketStack> stack);
+    /** @param interval from one look to the next; 0: never */
+    void SetInterval(Time interval);
+    /** @return from one look to the next; 0: never */
+    Time GetInterval() const;
+
+  protected:
+    void DoInitialize() override;
+    void DoDispose() override;
+
+  private:
+    void Start();
+    void Sample();
+    void FindSockets();
+    void TellTcp(const viaduct::guest::agent::TcpState& socket, const ::tcp_info& info);
+    void TellQdisc(const viaduct::guest::agent::QdiscState& qdisc);
+
+    Ptr<KernelSocketStack> m_stack;                        //!< leads to the kernel
+    std::shared_ptr<viaduct::guest::StateClient> m_client; //!< of the node's guest
+    Time m_interval;                                       //!< attribute Interval
+    EventId m_event;                                       //!< the next look
+    /** Sockets of the simulation whose traces are listened to, by local and peer. */
+    std::map<std::pair<Address, Address>, Ptr<KernelTcpSocket>> m_sockets;
+    TracedCallback<const KernelTcpInfo&> m_tcp;            //!< trace source
+    TracedCallback<const KernelQdiscStatistics&> m_qdiscs; //!< trace source
+    TracedCallback<const Counters&> m_counters;            //!< trace source
+};
+
+} // namespace ns3
+
+#endif // VIADUCT_KERNEL_STATE_H

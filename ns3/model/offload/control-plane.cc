@@ -1,0 +1,381 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "control-plane.h"
+
+#include "ns3/ns3-access.h"
+#include "ns3/poll-phase.h"
+
+#include "ns3/arp-l3-protocol.h"
+#include "ns3/inet-socket-address.h"
+#include "ns3/inet6-socket-address.h"
+#include "ns3/ip-l4-protocol.h"
+#include "ns3/ipv4-l3-protocol.h"
+#include "ns3/ipv6-l3-protocol.h"
+#include "ns3/log.h"
+#include "ns3/object-map.h"
+#include "ns3/simulator.h"
+#include "ns3/tcp-l4-protocol.h"
+#include "ns3/udp-l4-protocol.h"
+#include "ns3/uinteger.h"
+
+#include "base/error.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("ControlPlane");
+
+NS_OBJECT_ENSURE_REGISTERED(ControlPlane);
+
+using viaduct::wire::Family;
+
+namespace
+{
+
+constexpr uint8_t ICMP = 1;
+constexpr uint8_t TCP = 6;
+constexpr uint8_t UDP = 17;
+constexpr uint8_t ICMPV6 = 58;
+
+/** IPv6 extension headers are handled by objects of the same kind as protocols, but are none. */
+bool
+IsExtension(int number)
+{
+    return number == 0 || number == 43 || number == 44 || number == 50 || number == 51 ||
+           number == 59 || number == 60;
+}
+
+bool
+IsLoopback(const Ipv6Address& address)
+{
+    return address.IsLocalhost() ||
+           (address.IsIpv4MappedAddress() && address.GetIpv4MappedAddress().IsLocalhost());
+}
+
+/** @return what a bound socket talks on; nothing (empty) if it is unbound or on loopback */
+std::vector<ControlPlane::Claim>
+ClaimsOf(Ptr<Socket> socket)
+{
+    using Claim = ControlPlane::Claim;
+    Address address;
+    if (socket->GetSockName(address) != 0)
+    {
+        return {};
+    }
+    if (InetSocketAddress::IsMatchingType(address))
+    {
+        const InetSocketAddress name = InetSocketAddress::ConvertFrom(address);
+        if (name.GetPort() != 0 && !name.GetIpv4().IsLocalhost())
+        {
+            return {{Claim::Kind::kUdp, Family::kIpv4, name.GetPort()}};
+        }
+    }
+    else if (Inet6SocketAddress::IsMatchingType(address))
+    {
+        const Inet6SocketAddress name = Inet6SocketAddress::ConvertFrom(address);
+        if (name.GetPort() != 0 && !IsLoopback(name.GetIpv6()))
+        {
+            return {{Claim::Kind::kUdp, Family::kIpv6, name.GetPort()}};
+        }
+    }
+    return {};
+}
+
+template <class Protocol>
+std::vector<Ptr<Socket>>
+SocketsOf(Ptr<Node> node)
+{
+    std::vector<Ptr<Socket>> sockets;
+    if (Ptr<Protocol> protocol = node->GetObject<Protocol>())
+    {
+        ObjectMapValue list;
+        protocol->GetAttribute("SocketList", list);
+        for (auto i = list.Begin(); i != list.End(); ++i)
+        {
+            sockets.push_back(DynamicCast<Socket>(i->second));
+        }
+    }
+    return sockets;
+}
+
+bool
+Concerns(Ptr<Socket> socket, Ptr<NetDevice> device)
+{
+    Ptr<NetDevice> bound = socket->GetBoundNetDevice();
+    return !bound || bound == device;
+}
+
+std::string
+Text(const ControlPlane::Claim& claim)
+{
+    const std::string number = std::to_string(claim.number);
+    const std::string family = claim.family == Family::kIpv4 ? "IPv4" : "IPv6";
+    switch (claim.kind)
+    {
+    case ControlPlane::Claim::Kind::kUdp:
+        return family + " UDP port " + number;
+    case ControlPlane::Claim::Kind::kRawIp:
+        return family + " protocol " + number;
+    default:
+        return "EtherType " + number;
+    }
+}
+
+} // namespace
+
+TypeId
+ControlPlane::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::ControlPlane")
+            .SetParent<Object>()
+            .SetGroupName("Viaduct")
+            .AddConstructor<ControlPlane>()
+            .AddAttribute(
+                "ScanInterval",
+                "How often the node's sockets are looked at. Only a protocol that opens a "
+                "socket during the run and waits to be spoken to first waits so long.",
+                TimeValue(MilliSeconds(500)),
+                MakeTimeAccessor(&ControlPlane::m_scanInterval),
+                MakeTimeChecker(MicroSeconds(1)))
+            .AddTraceSource("Opened",
+                            "A kernel socket was opened for what a protocol talks on.",
+                            MakeTraceSourceAccessor(&ControlPlane::m_openedTrace),
+                            "ns3::ControlPlane::OpenedTracedCallback");
+    return tid;
+}
+
+ControlPlane::ControlPlane() = default;
+ControlPlane::~ControlPlane() = default;
+
+void
+ControlPlane::DoDispose()
+{
+    m_scan.Cancel();
+    m_interfaces.clear();
+    m_open = nullptr;
+    m_node = nullptr;
+    Object::DoDispose();
+}
+
+void
+ControlPlane::SetNode(Ptr<Node> node, Open open)
+{
+    m_node = node;
+    m_open = std::move(open);
+}
+
+void
+ControlPlane::AddInterface(Ptr<NetDevice> device,
+                           const std::string& name,
+                           viaduct::io::ControlPort* port)
+{
+    m_interfaces.emplace_back(Interface{device, name, port, {}, {}, {}});
+}
+
+void
+ControlPlane::AddHeldInterface(Ptr<NetDevice> device, const std::string& name)
+{
+    m_interfaces.emplace_back(Interface{device, name, nullptr, {}, {}, {}});
+}
+
+void
+ControlPlane::Start()
+{
+    Scan();
+    m_scan = Simulator::Schedule(
+        PollPhase(m_node, m_scanInterval, 0), &ControlPlane::ScanAndSchedule, this);
+}
+
+void
+ControlPlane::ScanAndSchedule()
+{
+    Scan();
+    m_scan = Simulator::Schedule(m_scanInterval, &ControlPlane::ScanAndSchedule, this);
+}
+
+void
+ControlPlane::Scan()
+{
+    if (!m_ipProtocolsFound)
+    {
+        FindIpProtocols(m_ipProtocols);
+        m_ipProtocolsFound = true;
+    }
+    for (Interface& interface : m_interfaces)
+    {
+        for (const Claim& claim : FindClaims(interface.device))
+        {
+            if (!interface.claims.contains(claim) && !interface.refused.contains(claim))
+            {
+                OpenClaim(interface, claim);
+            }
+        }
+    }
+}
+
+void
+ControlPlane::OpenClaim(Interface& interface, const Claim& claim)
+{
+    if (!interface.port && claim.kind != Claim::Kind::kUdp)
+    {
+        return; // held sockets are there against "port unreachable" only
+    }
+    if (interface.port && interface.port->HasSocket(claim))
+    {
+        interface.claims.insert(claim);
+        return;
+    }
+    try
+    {
+        viaduct::UniqueFd socket = m_open(interface.name, claim);
+        if (interface.port)
+        {
+            interface.port->AddSocket(claim, std::move(socket));
+        }
+        else
+        {
+            interface.held[claim] = std::move(socket);
+        }
+        interface.claims.insert(claim);
+        NS_LOG_INFO("node " << m_node->GetId() << " " << interface.name << ": " << Text(claim));
+        m_openedTrace(m_node->GetId(), interface.name, claim);
+    }
+    catch (const viaduct::Error& error)
+    {
+        interface.refused.insert(claim);
+        m_unsupported.push_back(interface.name + ": " + Text(claim) + ": " + error.what());
+        NS_LOG_WARN("node " << m_node->GetId() << " " << m_unsupported.back());
+    }
+}
+
+std::set<ControlPlane::Claim>
+ControlPlane::FindClaims(Ptr<NetDevice> device) const
+{
+    std::set<Claim> claims = m_ipProtocols;
+    FindUdp(device, claims);
+    FindRaw(device, claims);
+    FindEtherTypes(device, claims);
+    return claims;
+}
+
+void
+ControlPlane::FindUdp(Ptr<NetDevice> device, std::set<Claim>& claims) const
+{
+    for (const auto& socket : SocketsOf<UdpL4Protocol>(m_node))
+    {
+        if (Concerns(socket, device))
+        {
+            for (const Claim& claim : ClaimsOf(socket))
+            {
+                claims.insert(claim);
+            }
+        }
+    }
+}
+
+void
+ControlPlane::FindRaw(Ptr<NetDevice> device, std::set<Claim>& claims) const
+{
+    auto add = [&](const std::vector<Ptr<Socket>>& sockets, Family family) {
+        for (const auto& socket : sockets)
+        {
+            UintegerValue protocol;
+            socket->GetAttribute("Protocol", protocol);
+            if (protocol.Get() != 0 && Concerns(socket, device))
+            {
+                claims.insert({Claim::Kind::kRawIp, family, static_cast<uint16_t>(protocol.Get())});
+            }
+        }
+    };
+    if (Ptr<Ipv4L3Protocol> ipv4 = m_node->GetObject<Ipv4L3Protocol>())
+    {
+        add(ns3access::RawSockets(*ipv4), Family::kIpv4);
+    }
+    if (Ptr<Ipv6L3Protocol> ipv6 = m_node->GetObject<Ipv6L3Protocol>())
+    {
+        add(ns3access::RawSockets(*ipv6), Family::kIpv6);
+    }
+}
+
+void
+ControlPlane::FindIpProtocols(std::set<Claim>& claims) const
+{
+    auto add = [&](auto ip, Family family) {
+        for (int number = 1; ip && number < 256; number++)
+        {
+            const bool kernels =
+                number == ICMP || number == TCP || number == UDP || number == ICMPV6;
+            if (!kernels && !IsExtension(number) && ip->GetProtocol(number))
+            {
+                claims.insert({Claim::Kind::kRawIp, family, static_cast<uint16_t>(number)});
+            }
+        }
+    };
+    add(m_node->GetObject<Ipv4L3Protocol>(), Family::kIpv4);
+    add(m_node->GetObject<Ipv6L3Protocol>(), Family::kIpv6);
+}
+
+void
+ControlPlane::FindEtherTypes(Ptr<NetDevice> device, std::set<Claim>& claims) const
+{
+    for (const auto& handler : ns3access::ProtocolHandlers(*m_node))
+    {
+        const bool ip = handler.protocol == Ipv4L3Protocol::PROT_NUMBER ||
+                        handler.protocol == Ipv6L3Protocol::PROT_NUMBER ||
+                        handler.protocol == ArpL3Protocol::PROT_NUMBER;
+        // 0 is "every EtherType": that is for SetControlFilter().
+        if (!ip && handler.protocol != 0 && (!handler.device || handler.device == device))
+        {
+            claims.insert({Claim::Kind::kEtherType, Family::kIpv4, handler.protocol});
+        }
+    }
+}
+
+std::vector<std::string>
+ControlPlane::GetUnsupported() const
+{
+    std::vector<std::string> lines = m_unsupported;
+    if (!m_node)
+    {
+        return lines;
+    }
+    for (const auto& socket : SocketsOf<TcpL4Protocol>(m_node))
+    {
+        Address address;
+        socket->GetSockName(address);
+        const auto claims = ClaimsOf(socket);
+        if (!claims.empty())
+        {
+            lines.push_back("TCP port " + std::to_string(claims[0].number) +
+                            ": ns-3's TCP has no way to the network when the kernel is the data "
+                            "plane; run a real program, or give this node the simulator's");
+        }
+    }
+    for (const auto& handler : ns3access::ProtocolHandlers(*m_node))
+    {
+        if (handler.protocol == 0)
+        {
+            lines.push_back("a handler of every EtherType: give its frames with "
+                            "SetControlFilter()");
+        }
+    }
+    return lines;
+}
+
+uint32_t
+ControlPlane::GetNSockets() const
+{
+    uint32_t n = 0;
+    for (const Interface& interface : m_interfaces)
+    {
+        n += interface.claims.size();
+    }
+    return n;
+}
+
+} // namespace ns3

@@ -1,0 +1,74 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_PACKET_STORE_H
+#define VIADUCT_PACKET_STORE_H
+
+#include "ns3/packet.h"
+#include "ns3/ptr.h"
+
+#include "path/packet/packet.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * ns3::PacketStore declaration.
+ */
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * @brief The frames of an emulated path that are ns-3 packets.
+ *
+ * A packet comes out as the object that went in, unless its bytes were changed on the way (bit
+ * errors, ECN marks): then as a packet with the new bytes and the uid and tags of the old one.
+ */
+class PacketStore : public viaduct::path::FrameStore
+{
+  public:
+    /**
+     * @param packet a frame from the destination address on
+     * @return its name here
+     */
+    viaduct::path::FrameHandle Add(Ptr<Packet> packet);
+    /**
+     * @param frame a frame
+     * @return the packet as it was added
+     */
+    Ptr<const Packet> Peek(viaduct::path::FrameHandle frame) const;
+    /**
+     * Take a frame out.
+     * @param frame a frame; its name is of no more use
+     * @return the packet with the bytes it has now
+     */
+    Ptr<Packet> Take(viaduct::path::FrameHandle frame);
+
+    // Inherited from FrameStore
+    std::span<std::byte> Bytes(viaduct::path::FrameHandle frame) override;
+    std::optional<viaduct::path::FrameHandle> Clone(viaduct::path::FrameHandle frame) override;
+    void CompleteChecksum(viaduct::path::FrameHandle frame) override;
+    void Free(viaduct::path::FrameHandle frame) override;
+
+  private:
+    /** A frame. */
+    struct Slot
+    {
+        Ptr<Packet> packet;           //!< null: the slot is free
+        std::vector<std::byte> bytes; //!< empty: nobody has looked at them
+    };
+
+    std::vector<Slot> m_slots;                      //!< by handle
+    std::vector<viaduct::path::FrameHandle> m_free; //!< slots to use again
+};
+
+} // namespace ns3
+
+#endif /* VIADUCT_PACKET_STORE_H */

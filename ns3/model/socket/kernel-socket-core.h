@@ -1,0 +1,271 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_KERNEL_SOCKET_CORE_H
+#define VIADUCT_KERNEL_SOCKET_CORE_H
+
+#include "ns3/address.h"
+#include "ns3/node.h"
+#include "ns3/packet.h"
+#include "ns3/socket.h"
+
+#include "guest/agent/agent_client.h"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * ns3::KernelSocketCore declaration.
+ */
+
+namespace ns3
+{
+
+class KernelSocketStack;
+class NetDevice;
+
+/**
+ * @ingroup viaduct
+ * @brief The ns-3 socket that a KernelSocketCore works for.
+ */
+class KernelSocketUser
+{
+  public:
+    virtual ~KernelSocketUser() = default;
+    /** @return itself */
+    virtual Ptr<Socket> AsSocket() = 0;
+    /** @return a new socket of the same class and with the same callbacks, for a connection that is
+     * accepted */
+    virtual std::pair<Ptr<Socket>, class KernelSocketCore*> Fork() = 0;
+    /** @name What Socket's functions of the same name do @{ */
+    virtual void ConnectionSucceeded() = 0;
+    virtual void ConnectionFailed() = 0;
+    virtual bool ConnectionRequest(const Address& from) = 0;
+    virtual void NewConnection(Ptr<Socket> socket, const Address& from) = 0;
+    virtual void NormalClose() = 0;
+    virtual void ErrorClose() = 0;
+    virtual void DataSent(uint32_t size) = 0;
+    virtual void SendSpace(uint32_t available) = 0;
+    virtual void DataReceived() = 0;
+    virtual bool HasManualTtl() const = 0;
+    virtual bool HasManualHopLimit() const = 0;
+    virtual bool HasManualTclass() const = 0;
+    /** @} */
+};
+
+/**
+ * @ingroup viaduct
+ * @brief A socket of a kernel node: what ns-3's Socket promises, done by a socket of the kernel.
+ *
+ * The kernel's socket is opened when its address family is known (Bind, Connect, SendTo). What the
+ * application sends is handed to the agent at the end of the instant, at most "send window" bytes
+ * more than the kernel has taken; what arrives is fetched up to "receive window" bytes ahead of the
+ * application, the rest stays in the kernel's buffer and closes its window. Bytes travel, not
+ * packets: tags and packet boundaries of streams do not.
+ */
+class KernelSocketCore : public viaduct::guest::SocketEvents
+{
+  public:
+    /** What kind of socket this is. */
+    struct Kind
+    {
+        int type{0};             //!< SOCK_STREAM...
+        int protocol{0};         //!< IPPROTO_...
+        bool connects{false};    //!< connections, as opposed to datagrams to anybody
+        bool stream{false};      //!< bytes without boundaries
+        uint32_t maxDatagram{0}; //!< largest message; 0: any
+        bool halfCloses{true};   //!< shutdown(2) tells the peer that nothing more comes
+    };
+
+    /**
+     * @param user whose core this is; it outlives the core
+     * @param kind what kind of socket
+     */
+    KernelSocketCore(KernelSocketUser& user, const Kind& kind);
+    ~KernelSocketCore() override;
+    KernelSocketCore(const KernelSocketCore&) = delete;
+    KernelSocketCore& operator=(const KernelSocketCore&) = delete;
+
+    /** @param node the node; it has a KernelSocketStack */
+    void SetNode(Ptr<Node> node);
+    /** @return the node */
+    Ptr<Node> GetNode() const;
+    /** @param protocol the protocol of a raw socket; before it is opened */
+    void SetProtocol(int protocol);
+    /** @param listener whose connection this socket is; and its number there and ends */
+    void BecomeAccepted(const KernelSocketCore& listener,
+                        const viaduct::guest::agent::Accepted& accepted);
+
+    /** @param bytes that may be with the agent and not yet with the kernel */
+    void SetSendWindow(uint32_t bytes);
+    /** @param bytes that may wait here for the application */
+    void SetReceiveWindow(uint32_t bytes);
+    /** @return the bytes of SetSendWindow() */
+    uint32_t GetSendWindow() const;
+    /** @return the bytes of SetReceiveWindow() */
+    uint32_t GetReceiveWindow() const;
+
+    /** @name As the functions of Socket @{ */
+    int Bind(const Address& address);
+    int BindAny(bool ipv6);
+    int Connect(const Address& address);
+    int Listen(uint32_t backlog);
+    int Send(Ptr<const Packet> packet);
+    int SendTo(Ptr<const Packet> packet, const Address& to);
+    Ptr<Packet> RecvFrom(uint32_t maxSize, uint32_t flags, Address* from);
+    int Close();
+    int ShutdownSend();
+    int ShutdownRecv();
+    uint32_t GetTxAvailable() const;
+    uint32_t GetRxAvailable() const;
+    int GetSockName(Address& address) const;
+    int GetPeerName(Address& address) const;
+    void BindToNetDevice(Ptr<NetDevice> device);
+    Socket::SocketErrno GetErrno() const;
+    /** @} */
+
+    /**
+     * @param level SOL_SOCKET, IPPROTO_TCP...
+     * @param name of the option
+     * @param value its value; kept for a socket that is not open yet, in the order of the calls
+     * @return 0
+     */
+    int SetSockOpt(int level, int name, std::span<const std::byte> value);
+    /** @copydoc SetSockOpt(int,int,std::span<const std::byte>) */
+    int SetSockOpt(int level, int name, int value);
+    /** What gives an option's value once the node's interfaces are known; it owns what it needs. */
+    using LateValue = viaduct::guest::AgentClient::Payload;
+    /**
+     * The same with a value that names an interface, which before the start of the simulation has
+     * no number.
+     * @param level SOL_SOCKET, IPPROTO_TCP...
+     * @param name of the option
+     * @param value gives its value
+     * @return 0
+     */
+    int SetSockOptLate(int level, int name, LateValue value);
+    /**
+     * @param level SOL_SOCKET, IPPROTO_TCP...
+     * @param name of the option
+     * @param value gets the value
+     * @return 0, or -1: the kernel has no such option, or the socket is not open
+     */
+    int GetSockOpt(int level, int name, std::vector<std::byte>* value);
+    /** @return whether it is of IPv6; of neither before it is opened */
+    bool IsIpv6() const;
+    /** Changes a received packet of a raw socket; false: it is none for this socket. */
+    using Prepare = std::function<bool(Ptr<Packet>, const Data&)>;
+    /** @param prepare gets each before it waits to be read */
+    void SetPrepare(Prepare prepare);
+
+    // inherited from SocketEvents
+    void OnBound(const viaduct::guest::agent::Endpoint& local) override;
+    void OnConnected(const viaduct::guest::agent::Endpoint& local,
+                     const viaduct::guest::agent::Endpoint& peer) override;
+    void OnAccepted(const viaduct::guest::agent::Accepted& accepted) override;
+    void OnData(const Data& data) override;
+    void OnWritten(uint64_t bytes) override;
+    void OnEnd() override;
+    void OnBroken(int errorNumber) override;
+    void OnFailed(viaduct::guest::agent::Code code, int errorNumber) override;
+    void OnOption(const viaduct::guest::agent::SocketOption& option,
+                  std::span<const std::byte> value) override;
+
+  private:
+    using Endpoint = viaduct::guest::agent::Endpoint;
+    using Code = viaduct::guest::agent::Code;
+
+    /** Where the socket is in its life. */
+    enum State
+    {
+        UNOPENED,   //!< the kernel knows nothing of it
+        OPEN,       //!< not connected
+        LISTENING,  //!< for connections
+        CONNECTING, //!< asked to
+        CONNECTED,  //!< or a datagram socket with a peer
+        CLOSED      //!< no more
+    };
+
+    /** A datagram or a piece of a stream. */
+    struct Received
+    {
+        Ptr<Packet> packet; //!< the bytes
+        Address from;       //!< the sender of a datagram
+    };
+
+    /** An option that was set. */
+    struct Option
+    {
+        int level;       //!< SOL_SOCKET...
+        int name;        //!< of the option
+        LateValue value; //!< gives its value
+    };
+
+    int Fail(Socket::SocketErrno error);
+    int OpenFor(const Address& address);
+    void Open(int family);
+    void TellOption(const Option& option);
+    /** @param packet which is sent next, whose tags count; null: none */
+    void SyncOptions(Ptr<const Packet> packet = nullptr);
+    void SyncOption(int level, int name, int value);
+    int BindTo(const Endpoint& endpoint, bool await);
+    uint32_t TellBind(const Endpoint& endpoint);
+    bool Claim(const Endpoint& endpoint);
+    int SendBytes(Ptr<const Packet> packet, const Endpoint* to);
+    Ptr<Packet> TakeStream(uint32_t maxSize);
+    void Consumed(uint64_t bytes);
+    void NotifyClosedOnce();
+    void ReadRoutes() const;
+    [[noreturn]] void RefuseToOpen(int errorNumber) const;
+    void CloseInKernel(bool abort);
+    void AddTags(Ptr<Packet> packet, const Data& data) const;
+    uint32_t Tell(Code code,
+                  std::initializer_list<std::span<const std::byte>> parts = {},
+                  uint16_t flags = 0);
+    Address ToAddress(const Endpoint& endpoint) const;
+
+    KernelSocketUser& m_user; //!< whose core this is
+    Kind m_kind;              //!< what kind of socket
+    Ptr<Node> m_node;         //!< its node
+    Ptr<KernelSocketStack> m_stack;
+    State m_state{UNOPENED};
+    uint32_t m_number{0};              //!< of the kernel's socket
+    int m_family{0};                   //!< AF_INET, AF_INET6, or 0
+    bool m_bound{false};               //!< asked to
+    bool m_sent{false};                //!< a datagram
+    Ptr<NetDevice> m_device;           //!< that it is bound to
+    std::optional<Endpoint> m_claimed; //!< of a datagram socket, by Bind()
+    std::optional<Endpoint> m_local;
+    std::optional<Endpoint> m_peer;
+    uint32_t m_bindRequest{0};
+    mutable Socket::SocketErrno m_errno{Socket::ERROR_NOTERROR};
+    std::optional<int> m_answer; //!< errno of what is awaited
+    std::optional<std::vector<std::byte>> m_option;
+    bool m_shutdownSend{false};
+    bool m_shutdownRecv{false};
+    bool m_closing{false};       //!< Close() was called
+    bool m_ended{false};         //!< the peer sends no more
+    bool m_closeNotified{false}; //!< one of the close callbacks was called
+    uint32_t m_sendWindow{131072};
+    uint32_t m_receiveWindow{131072};
+    uint64_t m_unwritten{0};  //!< bytes sent that the kernel has not taken
+    uint64_t m_unreturned{0}; //!< bytes of credit that are due
+    uint64_t m_available{0};  //!< bytes in m_received
+    std::deque<Received> m_received;
+    std::map<std::pair<int, int>, int> m_synced; //!< options as the kernel has them
+    std::vector<Option> m_options;               //!< set before the socket was opened
+    Prepare m_prepare;
+};
+
+} // namespace ns3
+
+#endif /* VIADUCT_KERNEL_SOCKET_CORE_H */

@@ -1,0 +1,190 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "kernel-socket-core.h"
+
+#include "kernel-socket-address.h"
+#include "kernel-socket-stack.h"
+
+#include "ns3/abort.h"
+#include "ns3/net-device.h"
+
+#include <cerrno>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <utility>
+
+namespace ns3
+{
+
+namespace agent = viaduct::guest::agent;
+using agent::BytesOf;
+
+namespace
+{
+
+// What a packet says of itself, as routing protocols and Radvd do; -1: nothing.
+int
+HopLimitOf(Ptr<const Packet> packet)
+{
+    SocketIpv6HopLimitTag hopLimit;
+    SocketIpTtlTag ttl;
+    if (packet->PeekPacketTag(hopLimit))
+    {
+        return hopLimit.GetHopLimit();
+    }
+    return packet->PeekPacketTag(ttl) ? ttl.GetTtl() : -1;
+}
+
+// 0 is no hop limit to set, neither in ns-3 nor in the kernel.
+int
+OrDefault(uint8_t hopLimit)
+{
+    return hopLimit == 0 ? -1 : hopLimit;
+}
+
+} // namespace
+
+// The settings that Socket keeps in members without telling anybody.
+void
+KernelSocketCore::SyncOptions(Ptr<const Packet> packet)
+{
+    const Ptr<Socket> socket = m_user.AsSocket();
+    const bool ipv6 = IsIpv6();
+    const int tagged = packet ? HopLimitOf(packet) : -1;
+    SyncOption(SOL_SOCKET, SO_PRIORITY, socket->GetPriority());
+    if (!m_kind.connects)
+    {
+        // Always: OLSR and others ask for it when the socket is bound already.
+        SyncOption(ipv6 ? IPPROTO_IPV6 : IPPROTO_IP, ipv6 ? IPV6_RECVPKTINFO : IP_PKTINFO, 1);
+    }
+    if (ipv6)
+    {
+        SyncOption(
+            IPPROTO_IPV6, IPV6_TCLASS, m_user.HasManualTclass() ? socket->GetIpv6Tclass() : 0);
+        const int own = m_user.HasManualHopLimit() ? OrDefault(socket->GetIpv6HopLimit()) : -1;
+        SyncOption(IPPROTO_IPV6, IPV6_UNICAST_HOPS, tagged >= 0 ? tagged : own);
+        SyncOption(IPPROTO_IPV6, IPV6_MULTICAST_HOPS, tagged);
+        SyncOption(IPPROTO_IPV6, IPV6_RECVTCLASS, socket->IsIpv6RecvTclass() || m_prepare ? 1 : 0);
+        SyncOption(
+            IPPROTO_IPV6, IPV6_RECVHOPLIMIT, socket->IsIpv6RecvHopLimit() || m_prepare ? 1 : 0);
+    }
+    else
+    {
+        SyncOption(IPPROTO_IP, IP_TOS, socket->GetIpTos());
+        const int own = m_user.HasManualTtl() ? OrDefault(socket->GetIpTtl()) : -1;
+        SyncOption(IPPROTO_IP, IP_TTL, tagged >= 0 ? tagged : own);
+        SyncOption(IPPROTO_IP, IP_RECVTOS, socket->IsIpRecvTos() ? 1 : 0);
+        SyncOption(IPPROTO_IP, IP_RECVTTL, socket->IsIpRecvTtl() ? 1 : 0);
+    }
+}
+
+void
+KernelSocketCore::SyncOption(int level, int name, int value)
+{
+    const bool defaultsToMinusOne =
+        (level == IPPROTO_IP && name == IP_TTL) ||
+        (level == IPPROTO_IPV6 && (name == IPV6_UNICAST_HOPS || name == IPV6_MULTICAST_HOPS));
+    const auto [known, added] = m_synced.try_emplace({level, name}, defaultsToMinusOne ? -1 : 0);
+    if (known->second != value)
+    {
+        known->second = value;
+        SetSockOpt(level, name, value);
+    }
+}
+
+int
+KernelSocketCore::SetSockOptLate(int level, int name, LateValue value)
+{
+    const Option option{level, name, std::move(value)};
+    if (m_state == UNOPENED)
+    {
+        m_options.push_back(option);
+    }
+    else if (m_state != CLOSED)
+    {
+        TellOption(option);
+    }
+    return 0;
+}
+
+void
+KernelSocketCore::TellOption(const Option& option)
+{
+    if (!m_stack->HasAgent())
+    {
+        return;
+    }
+    m_stack->GetAgent().TellLate(agent::Code::kSetOption, m_number, [option] {
+        const agent::SocketOption header{option.level, option.name};
+        const auto front = BytesOf(header);
+        std::vector<std::byte> bytes(front.begin(), front.end());
+        const std::vector<std::byte> value = option.value();
+        bytes.insert(bytes.end(), value.begin(), value.end());
+        return bytes;
+    });
+}
+
+int
+KernelSocketCore::SetSockOpt(int level, int name, std::span<const std::byte> value)
+{
+    return SetSockOptLate(
+        level, name, [bytes = std::vector<std::byte>(value.begin(), value.end())] {
+            return bytes;
+        });
+}
+
+int
+KernelSocketCore::SetSockOpt(int level, int name, int value)
+{
+    return SetSockOpt(level, name, BytesOf(value));
+}
+
+int
+KernelSocketCore::GetSockOpt(int level, int name, std::vector<std::byte>* value)
+{
+    if (m_state == UNOPENED || m_state == CLOSED)
+    {
+        return Fail(Socket::ERROR_BADF);
+    }
+    const agent::SocketOption option{level, name};
+    m_option.reset();
+    m_answer.reset();
+    if (!m_stack->GetAgent().Await(Tell(Code::kGetOption, {BytesOf(option)})))
+    {
+        return Fail(Socket::ERROR_AGAIN);
+    }
+    if (!m_option)
+    {
+        return Fail(kernelsocket::ToSocketErrno(m_answer.value_or(EINVAL)));
+    }
+    *value = std::move(*m_option);
+    return 0;
+}
+
+void
+KernelSocketCore::BindToNetDevice(Ptr<NetDevice> device)
+{
+    m_device = device;
+    if (m_claimed)
+    {
+        m_stack->Unclaim(m_number);
+        Claim(*m_claimed);
+    }
+    SetSockOptLate(SOL_SOCKET, SO_BINDTODEVICE, [stack = m_stack, device] {
+        const std::string name = device ? stack->GetInterfaceName(device) : "";
+        NS_ABORT_MSG_IF(device && name.empty(),
+                        "a kernel socket bound to a device that the node's kernel does not have");
+        const auto bytes = BytesOf(std::string_view(name));
+        return std::vector<std::byte>(bytes.begin(), bytes.end());
+    });
+}
+
+void
+KernelSocketCore::OnOption(const agent::SocketOption&, std::span<const std::byte> value)
+{
+    m_option.emplace(value.begin(), value.end());
+}
+
+} // namespace ns3

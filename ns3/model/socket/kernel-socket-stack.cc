@@ -1,0 +1,147 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "kernel-socket-stack.h"
+
+#include "kernel-socket-factory.h"
+
+#include "ns3/boolean.h"
+#include "ns3/global-value.h"
+#include "ns3/net-device.h"
+#include "ns3/node.h"
+#include "ns3/socket.h"
+
+#include <utility>
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(KernelSocketStack);
+
+TypeId
+KernelSocketStack::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::KernelSocketStack").SetParent<Object>().SetGroupName("Viaduct");
+    return tid;
+}
+
+Ptr<KernelSocketStack>
+KernelSocketStack::Install(Ptr<Node> node,
+                           std::shared_ptr<viaduct::guest::AgentClient> agent,
+                           uint32_t number)
+{
+    // Kernels check what they are given, be it of a raw socket or of a node of ns-3's own stack.
+    GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
+    auto stack = CreateObject<KernelSocketStack>();
+    stack->m_agent = std::move(agent);
+    stack->m_number = number;
+    node->AggregateObject(stack);
+    node->AggregateObject(CreateObject<KernelTcpSocketFactory>());
+    node->AggregateObject(CreateObject<KernelUdpSocketFactory>());
+    node->AggregateObject(CreateObject<KernelRawSocketFactory>());
+    node->AggregateObject(CreateObject<KernelRaw6SocketFactory>());
+    node->AggregateObject(CreateObject<KernelDccpSocketFactory>());
+    node->AggregateObject(CreateObject<KernelSctpSocketFactory>());
+    node->AggregateObject(CreateObject<KernelMptcpSocketFactory>());
+    // ns-3's IPv6 layer brings a factory of its own raw sockets. Of two objects of a type the one
+    // is found that was asked for more often (Object::UpdateSortedArray()).
+    node->GetObject<KernelRaw6SocketFactory>();
+    return stack;
+}
+
+void
+KernelSocketStack::DoDispose()
+{
+    m_open.clear();
+    m_names.clear();
+    m_devices.clear();
+    m_agent.reset();
+    Object::DoDispose();
+}
+
+void
+KernelSocketStack::SetDevice(Ptr<NetDevice> device, int ifindex, const std::string& name)
+{
+    m_devices[device] = {ifindex, name};
+}
+
+std::string
+KernelSocketStack::GetInterfaceName(Ptr<NetDevice> device) const
+{
+    const auto found = m_devices.find(device);
+    return found == m_devices.end() ? "" : found->second.name;
+}
+
+int
+KernelSocketStack::GetInterfaceIndex(Ptr<NetDevice> device) const
+{
+    const auto found = m_devices.find(device);
+    return found == m_devices.end() ? 0 : found->second.ifindex;
+}
+
+Ptr<NetDevice>
+KernelSocketStack::GetDevice(int ifindex) const
+{
+    for (const auto& [device, interface] : m_devices)
+    {
+        if (interface.ifindex == ifindex)
+        {
+            return device;
+        }
+    }
+    return nullptr;
+}
+
+bool
+KernelSocketStack::HasAgent() const
+{
+    return m_agent != nullptr;
+}
+
+viaduct::guest::AgentClient&
+KernelSocketStack::GetAgent() const
+{
+    NS_ASSERT_MSG(m_agent, "the node's kernel is gone");
+    return *m_agent;
+}
+
+uint32_t
+KernelSocketStack::GetNumber() const
+{
+    return m_number;
+}
+
+bool
+KernelSocketStack::Claim(uint32_t number, const Name& name)
+{
+    return m_names.try_emplace(name, number).first->second == number;
+}
+
+void
+KernelSocketStack::Unclaim(uint32_t number)
+{
+    std::erase_if(m_names, [number](const auto& entry) { return entry.second == number; });
+}
+
+void
+KernelSocketStack::Keep(uint32_t number, Ptr<Socket> socket)
+{
+    m_open[number] = socket;
+}
+
+void
+KernelSocketStack::Release(uint32_t number)
+{
+    m_open.erase(number);
+    Unclaim(number);
+}
+
+const std::map<uint32_t, Ptr<Socket>>&
+KernelSocketStack::GetOpenSockets() const
+{
+    return m_open;
+}
+
+} // namespace ns3

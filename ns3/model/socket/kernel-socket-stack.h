@@ -1,0 +1,134 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_KERNEL_SOCKET_STACK_H
+#define VIADUCT_KERNEL_SOCKET_STACK_H
+
+#include "ns3/net-device.h"
+#include "ns3/object.h"
+
+#include "guest/agent/agent_client.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * ns3::KernelSocketStack declaration.
+ */
+
+namespace ns3
+{
+
+class Node;
+class Socket;
+
+/**
+ * @ingroup viaduct
+ * @brief What the kernel sockets of one node share: the agent of the node's guest, the node's
+ * number there, and which ns-3 device is which interface of the kernel.
+ *
+ * Install() aggregates it to a node, with every kernel socket factory; @c KernelStackHelper does
+ * so. It keeps open sockets alive, as ns-3's transport protocols do: an application may let go of
+ * one that still has data to deliver.
+ */
+class KernelSocketStack : public Object
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    /**
+     * Makes one and aggregates it and the socket factories to a node without transport protocols.
+     * @param node the node
+     * @param agent the agent of its guest
+     * @param number the node's number there (AgentClient::CreateNode)
+     * @return the stack
+     */
+    static Ptr<KernelSocketStack> Install(Ptr<Node> node,
+                                          std::shared_ptr<viaduct::guest::AgentClient> agent,
+                                          uint32_t number);
+
+    /**
+     * Names a device's interface in the kernel.
+     * @param device the ns-3 device
+     * @param ifindex its interface's index on the node
+     * @param name its interface's name on the node
+     */
+    void SetDevice(Ptr<NetDevice> device, int ifindex, const std::string& name);
+
+    /**
+     * @param device a device of the node
+     * @return its interface's name on the node; empty if it has none
+     */
+    std::string GetInterfaceName(Ptr<NetDevice> device) const;
+    /**
+     * @param device a device of the node
+     * @return its interface's index on the node; 0 if it has none
+     */
+    int GetInterfaceIndex(Ptr<NetDevice> device) const;
+    /**
+     * @param ifindex an interface's index on the node
+     * @return the device; null if there is none (the loopback interface)
+     */
+    Ptr<NetDevice> GetDevice(int ifindex) const;
+
+    /** @return whether the simulation still has the node's guest */
+    bool HasAgent() const;
+    /** @return the agent of the node's guest */
+    viaduct::guest::AgentClient& GetAgent() const;
+    /** @return the node's number there */
+    uint32_t GetNumber() const;
+
+    /** What no two datagram sockets of ns-3 may share: port, address and family, device. */
+    using Name = std::tuple<uint16_t, std::vector<uint8_t>, Ptr<NetDevice>>;
+    /**
+     * Gives a name to a socket until it is released.
+     * @param number of the socket
+     * @param name what it is bound to
+     * @return false, and nothing is changed: another socket has it
+     */
+    bool Claim(uint32_t number, const Name& name);
+    /** @param number of a socket that gives its name back */
+    void Unclaim(uint32_t number);
+
+    /**
+     * Keeps an open socket alive until Release().
+     * @param number its number
+     * @param socket the socket
+     */
+    void Keep(uint32_t number, Ptr<Socket> socket);
+    /** @param number of a socket that is closed */
+    void Release(uint32_t number);
+    /** @return the open sockets by their numbers */
+    const std::map<uint32_t, Ptr<Socket>>& GetOpenSockets() const;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    struct Interface
+    {
+        int ifindex;      //!< on the node
+        std::string name; //!< on the node
+    };
+
+    std::shared_ptr<viaduct::guest::AgentClient> m_agent; //!< of the node's guest
+    uint32_t m_number{0};                                 //!< of the node there
+    std::map<Ptr<NetDevice>, Interface> m_devices;        //!< the node's devices
+    std::map<uint32_t, Ptr<Socket>> m_open;               //!< open sockets
+    std::map<Name, uint32_t> m_names;                     //!< of datagram sockets
+};
+
+} // namespace ns3
+
+#endif /* VIADUCT_KERNEL_SOCKET_STACK_H */

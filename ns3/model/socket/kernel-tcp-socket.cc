@@ -1,0 +1,343 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "kernel-tcp-socket.h"
+
+#include "ns3/kernel-state.h"
+
+#include "ns3/abort.h"
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/string.h"
+#include "ns3/trace-source-accessor.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <utility>
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(KernelTcpSocket);
+NS_OBJECT_ENSURE_REGISTERED(KernelMptcpSocket);
+
+namespace
+{
+
+// As ns-3's sources give it, whatever Config::SetDefault says.
+Ptr<const AttributeValue>
+OriginalValue(const std::string& attribute)
+{
+    TypeId::AttributeInformation information;
+    const bool found = TcpSocket::GetTypeId().LookupAttributeByName(attribute, &information);
+    NS_ABORT_MSG_UNLESS(found, "ns3::TcpSocket has no attribute " << attribute);
+    return information.originalInitialValue;
+}
+
+std::string
+ToText(const AttributeValue& value)
+{
+    return value.SerializeToString(nullptr);
+}
+
+} // namespace
+
+TypeId
+KernelTcpSocket::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::KernelTcpSocket")
+            .SetParent<TcpSocket>()
+            .SetGroupName("Viaduct")
+            .AddConstructor<KernelTcpSocket>()
+            .AddAttribute("CongestionControl",
+                          "The congestion control by its name in the kernel: reno, cubic, bbr, "
+                          "dctcp...; empty: the default of the node.",
+                          StringValue(""),
+                          MakeStringAccessor(&KernelTcpSocket::SetCongestionControl,
+                                             &KernelTcpSocket::GetCongestionControl),
+                          MakeStringChecker())
+            .AddAttribute(
+                "MaxSegLifetime",
+                "As of ns3::TcpSocketBase, and without effect: a kernel keeps the name of "
+                "a connection that it has closed for 60 s.",
+                DoubleValue(120),
+                MakeDoubleAccessor(&KernelTcpSocket::m_maxSegLifetime),
+                MakeDoubleChecker<double>(0))
+            .AddTraceSource("CongestionWindow",
+                            "The congestion window in bytes, each KernelState::Interval at which "
+                            "it has changed.",
+                            MakeTraceSourceAccessor(&KernelTcpSocket::m_cwnd),
+                            "ns3::TracedValueCallback::Uint32")
+            .AddTraceSource("SlowStartThreshold",
+                            "The slow start threshold in bytes, the same; at first 4294967295.",
+                            MakeTraceSourceAccessor(&KernelTcpSocket::m_ssthresh),
+                            "ns3::TracedValueCallback::Uint32")
+            .AddTraceSource("RTT",
+                            "The smoothed round-trip time, the same.",
+                            MakeTraceSourceAccessor(&KernelTcpSocket::m_rtt),
+                            "ns3::TracedValueCallback::Time")
+            .AddTraceSource("RTO",
+                            "The retransmission timeout, the same.",
+                            MakeTraceSourceAccessor(&KernelTcpSocket::m_rto),
+                            "ns3::TracedValueCallback::Time");
+    return tid;
+}
+
+TypeId
+KernelMptcpSocket::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::KernelMptcpSocket")
+                            .SetParent<KernelTcpSocket>()
+                            .SetGroupName("Viaduct")
+                            .AddConstructor<KernelMptcpSocket>();
+    return tid;
+}
+
+KernelTcpSocket::KernelTcpSocket(int protocol)
+    : KernelSocketMixin({SOCK_STREAM, protocol, true, true, 0})
+{
+}
+
+KernelTcpSocket::KernelTcpSocket() : KernelTcpSocket(IPPROTO_TCP)
+{
+}
+
+KernelTcpSocket::~KernelTcpSocket() = default;
+
+KernelMptcpSocket::KernelMptcpSocket() : KernelTcpSocket(IPPROTO_MPTCP)
+{
+}
+
+Socket::SocketType
+KernelTcpSocket::GetSocketType() const
+{
+    return NS3_SOCK_STREAM;
+}
+
+bool
+KernelTcpSocket::SetAllowBroadcast(bool allow)
+{
+    return !allow;
+}
+
+bool
+KernelTcpSocket::GetAllowBroadcast() const
+{
+    return false;
+}
+
+void
+KernelTcpSocket::SetCongestionControl(const std::string& name)
+{
+    m_congestionControl = name;
+    if (!name.empty())
+    {
+        SetSockOpt(IPPROTO_TCP, TCP_CONGESTION, name.data(), static_cast<uint32_t>(name.size()));
+    }
+}
+
+std::string
+KernelTcpSocket::GetCongestionControl() const
+{
+    return m_congestionControl;
+}
+
+bool
+KernelTcpSocket::HasStateListeners() const
+{
+    return !(m_cwnd.IsEmpty() && m_ssthresh.IsEmpty() && m_rtt.IsEmpty() && m_rto.IsEmpty());
+}
+
+void
+KernelTcpSocket::TellState(const KernelTcpInfo& info)
+{
+    const auto tell = [](auto& trace, auto& last, const auto& now) {
+        if (const auto before = std::exchange(last, now); before != now)
+        {
+            trace(before, now);
+        }
+    };
+    const auto bytes = [&](uint32_t segments) {
+        const uint64_t product = uint64_t{segments} * info.mss;
+        return static_cast<uint32_t>(std::min<uint64_t>(product, UINT32_MAX));
+    };
+    tell(m_cwnd, m_lastCwnd, bytes(info.cwnd));
+    tell(m_ssthresh, m_lastSsthresh, bytes(info.ssthresh));
+    tell(m_rtt, m_lastRtt, info.rtt);
+    tell(m_rto, m_lastRto, info.rto);
+}
+
+void
+KernelTcpSocket::SetUnsupported(const std::string& name, const AttributeValue& value) const
+{
+    const std::string original = ToText(*OriginalValue(name));
+    NS_ABORT_MSG_IF(ToText(value) != original,
+                    "ns3::KernelTcpSocket: a kernel's TCP has no "
+                        << name << " that a socket could set; leave it at " << original
+                        << ", or set what the kernel has for it on the node (sysctl, route)");
+}
+
+void
+KernelTcpSocket::SetSize(const std::string& attribute, uint32_t value, int level, int option)
+{
+    if (ToText(UintegerValue(value)) != ToText(*OriginalValue(attribute)))
+    {
+        Core().SetSockOpt(level, option, static_cast<int>(value));
+    }
+}
+
+void
+KernelTcpSocket::SetSndBufSize(uint32_t size)
+{
+    Core().SetSendWindow(size);
+    SetSize("SndBufSize", size, SOL_SOCKET, SO_SNDBUF);
+}
+
+uint32_t
+KernelTcpSocket::GetSndBufSize() const
+{
+    return Core().GetSendWindow();
+}
+
+void
+KernelTcpSocket::SetRcvBufSize(uint32_t size)
+{
+    Core().SetReceiveWindow(size);
+    SetSize("RcvBufSize", size, SOL_SOCKET, SO_RCVBUF);
+}
+
+uint32_t
+KernelTcpSocket::GetRcvBufSize() const
+{
+    return Core().GetReceiveWindow();
+}
+
+void
+KernelTcpSocket::SetSegSize(uint32_t size)
+{
+    m_segmentSize = size;
+    SetSize("SegmentSize", size, IPPROTO_TCP, TCP_MAXSEG);
+}
+
+uint32_t
+KernelTcpSocket::GetSegSize() const
+{
+    return m_segmentSize;
+}
+
+void
+KernelTcpSocket::SetSynRetries(uint32_t count)
+{
+    m_synRetries = count;
+    SetSize("ConnCount", count, IPPROTO_TCP, TCP_SYNCNT);
+}
+
+uint32_t
+KernelTcpSocket::GetSynRetries() const
+{
+    return m_synRetries;
+}
+
+void
+KernelTcpSocket::SetTcpNoDelay(bool noDelay)
+{
+    m_noDelay = noDelay;
+    Core().SetSockOpt(IPPROTO_TCP, TCP_NODELAY, noDelay ? 1 : 0);
+}
+
+bool
+KernelTcpSocket::GetTcpNoDelay() const
+{
+    return m_noDelay;
+}
+
+void
+KernelTcpSocket::SetInitialSSThresh(uint32_t threshold)
+{
+    SetUnsupported("InitialSlowStartThreshold", UintegerValue(threshold));
+}
+
+uint32_t
+KernelTcpSocket::GetInitialSSThresh() const
+{
+    return UINT32_MAX;
+}
+
+void
+KernelTcpSocket::SetInitialCwnd(uint32_t cwnd)
+{
+    SetUnsupported("InitialCwnd", UintegerValue(cwnd));
+}
+
+uint32_t
+KernelTcpSocket::GetInitialCwnd() const
+{
+    return 10; // the kernel's TCP_INIT_CWND, as ns-3's default
+}
+
+void
+KernelTcpSocket::SetConnTimeout(Time timeout)
+{
+    SetUnsupported("ConnTimeout", TimeValue(timeout));
+}
+
+Time
+KernelTcpSocket::GetConnTimeout() const
+{
+    return Seconds(1); // the kernel's TCP_TIMEOUT_INIT
+}
+
+void
+KernelTcpSocket::SetDataRetries(uint32_t retries)
+{
+    SetUnsupported("DataRetries", UintegerValue(retries));
+}
+
+uint32_t
+KernelTcpSocket::GetDataRetries() const
+{
+    return 15; // the kernel's TCP_RETR2
+}
+
+void
+KernelTcpSocket::SetDelAckTimeout(Time timeout)
+{
+    SetUnsupported("DelAckTimeout", TimeValue(timeout));
+}
+
+Time
+KernelTcpSocket::GetDelAckTimeout() const
+{
+    return MilliSeconds(200); // at most: the kernel's TCP_DELACK_MAX
+}
+
+void
+KernelTcpSocket::SetDelAckMaxCount(uint32_t count)
+{
+    SetUnsupported("DelAckCount", UintegerValue(count));
+}
+
+uint32_t
+KernelTcpSocket::GetDelAckMaxCount() const
+{
+    return 2;
+}
+
+void
+KernelTcpSocket::SetPersistTimeout(Time timeout)
+{
+    SetUnsupported("PersistTimeout", TimeValue(timeout));
+}
+
+Time
+KernelTcpSocket::GetPersistTimeout() const
+{
+    return MilliSeconds(200); // the kernel's TCP_RTO_MIN
+}
+
+} // namespace ns3

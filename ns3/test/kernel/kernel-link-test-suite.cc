@@ -1,0 +1,244 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "../kernel-test-support.h"
+
+#include "ns3/boolean.h"
+#include "ns3/bulk-send-helper.h"
+#include "ns3/inet-socket-address.h"
+#include "ns3/inet6-socket-address.h"
+#include "ns3/ipv4-address-helper.h"
+#include "ns3/ipv4-global-routing-helper.h"
+#include "ns3/ipv6-address-helper.h"
+#include "ns3/ipv6-static-routing-helper.h"
+#include "ns3/kernel-application-helper.h"
+#include "ns3/kernel-state.h"
+#include "ns3/packet-sink-helper.h"
+#include "ns3/packet-sink.h"
+#include "ns3/path-channel.h"
+#include "ns3/path-helper.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * Tests of what a real kernel makes of its links: up and down, their MTU.
+ */
+
+using namespace ns3;
+
+namespace
+{
+
+using viaducttest::KernelTestCase;
+
+/** Transfers over TCP between kernel nodes. */
+class LinkTestCase : public KernelTestCase
+{
+  public:
+    using KernelTestCase::KernelTestCase;
+
+  protected:
+    /** @return the receiver of so many bytes over TCP that go from one node to another at 1 s */
+    Ptr<PacketSink> Transfer(uint32_t from, uint32_t to, const Address& address, uint32_t bytes)
+    {
+        auto sink = PacketSinkHelper("ns3::TcpSocketFactory", address)
+                        .Install(m_nodes.Get(to))
+                        .Get(0)
+                        ->GetObject<PacketSink>();
+        BulkSendHelper source("ns3::TcpSocketFactory", address);
+        source.SetAttribute("MaxBytes", UintegerValue(bytes));
+        source.Install(m_nodes.Get(from)).Start(Seconds(1));
+        return sink;
+    }
+
+    /** Notes the largest packet that a device sends, in m_largest. */
+    void Measure(Ptr<NetDevice> device)
+    {
+        device->TraceConnectWithoutContext(
+            "MacTx", Callback<void, Ptr<const Packet>>([this](Ptr<const Packet> packet) {
+                m_largest = std::max(m_largest, packet->GetSize());
+            }));
+    }
+
+    uint32_t m_largest{0}; //!< bytes
+};
+
+/** The plug is pulled. */
+class LinkDownTest : public LinkTestCase
+{
+  public:
+    LinkDownTest() : LinkTestCase("TCP survives a link that is down for 3 s, routes know of it")
+    {
+    }
+
+  private:
+    void RunWithKernel() override
+    {
+        m_nodes.Create(2);
+        KernelStackHelper().Install(m_nodes);
+        PathHelper link;
+        link.SetChannelAttribute("Up", StringValue("delay=10ms rate=10Mbit"));
+        link.SetChannelAttribute("Down", StringValue("delay=10ms rate=10Mbit"));
+        auto devices = link.Install(m_nodes);
+        Ipv4AddressHelper("10.0.0.0", "255.255.255.0").Assign(devices);
+        auto sink = Transfer(0, 1, InetSocketAddress("10.0.0.2", 5000), 3000000);
+        auto channel = DynamicCast<PathChannel>(devices.Get(0)->GetChannel());
+        std::vector<uint64_t> counts;
+        const auto count = [&] { counts.push_back(sink->GetTotalRx()); };
+        // Those of its frames that were on their way arrive.
+        Simulator::Schedule(Seconds(2), [&] { channel->SetLinkUp(false); });
+        Simulator::Schedule(MilliSeconds(2500), count);
+        Simulator::Schedule(Seconds(5), count);
+        Simulator::Schedule(Seconds(5), [&] { channel->SetLinkUp(true); });
+        std::vector<Ptr<KernelApplication>> routes;
+        for (const double at : {1.9, 4.9, 6.9})
+        {
+            KernelApplicationHelper show({"ip", "route", "show", "dev", "eth0"});
+            auto application = show.Install(m_nodes.Get(0));
+            application.Start(Seconds(at));
+            routes.push_back(DynamicCast<KernelApplication>(application.Get(0)));
+        }
+        Simulator::Stop(Seconds(12));
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(counts.size(), 2, "counted");
+        NS_TEST_EXPECT_MSG_GT(counts[0], 1000000, "a second's worth");
+        NS_TEST_EXPECT_MSG_EQ(counts[1], counts[0], "nothing gets through");
+        NS_TEST_EXPECT_MSG_EQ(sink->GetTotalRx(), 3000000, "and then all of it");
+        // fib_sync_down_dev() of net/ipv4/fib_semantics.c: kept without a carrier, but marked.
+        const std::string usual = "10.0.0.0/24 proto kernel scope link src 10.0.0.1 ";
+        NS_TEST_EXPECT_MSG_EQ(routes[0]->GetOutput(), usual + "\n", "up");
+        NS_TEST_EXPECT_MSG_EQ(routes[1]->GetOutput(), usual + "linkdown \n", "down");
+        NS_TEST_EXPECT_MSG_EQ(routes[2]->GetOutput(), usual + "\n", "up again");
+    }
+};
+
+/** Frames longer than one of the kernel's receive buffers. */
+class JumboTest : public LinkTestCase
+{
+  public:
+    JumboTest() : LinkTestCase("TCP over an MTU of 9000, and of 1400 from 3 s on")
+    {
+    }
+
+  private:
+    void RunWithKernel() override
+    {
+        m_nodes.Create(2);
+        KernelStackHelper().Install(m_nodes);
+        PointToPointHelper link;
+        link.SetDeviceAttribute("DataRate", StringValue("10Mbps"));
+        link.SetDeviceAttribute("Mtu", UintegerValue(9000));
+        link.SetChannelAttribute("Delay", StringValue("1ms"));
+        auto devices = link.Install(m_nodes);
+        Ipv4AddressHelper("10.0.0.0", "255.255.255.0").Assign(devices);
+        auto sink = Transfer(0, 1, InetSocketAddress("10.0.0.2", 5000), 4000000);
+        Measure(devices.Get(0));
+        uint32_t before = 0;
+        Simulator::Schedule(Seconds(3), [&] {
+            before = m_largest;
+            devices.Get(0)->SetMtu(1400);
+            devices.Get(1)->SetMtu(1400);
+        });
+        // What the kernel had given its device by then is on the wire.
+        Simulator::Schedule(MilliSeconds(3500), [&] { m_largest = 0; });
+        Simulator::Stop(Seconds(10));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(before, 9002, "with PPP's header");
+        NS_TEST_EXPECT_MSG_EQ(m_largest, 1402, "with PPP's header");
+        NS_TEST_EXPECT_MSG_EQ(sink->GetTotalRx(), 4000000, "all of it");
+    }
+};
+
+/** RFC 1191 and RFC 8201. */
+class PathMtuTest : public LinkTestCase
+{
+  public:
+    PathMtuTest() : LinkTestCase("Path MTU discovery over a router with a link of 1300")
+    {
+    }
+
+  private:
+    void RunWithKernel() override
+    {
+        KernelStackHelper stack;
+        MakeLine(4, stack);
+        Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+        MakeIpv6();
+        for (const uint32_t device : {2, 3})
+        {
+            m_devices.Get(device)->SetMtu(1300);
+        }
+        Measure(m_devices.Get(2));
+        auto sink4 = Transfer(0, 3, InetSocketAddress(m_interfaces.GetAddress(5), 5000), 300000);
+        auto sink6 = Transfer(0, 3, Inet6SocketAddress(m_ipv6[5], 5001), 300000);
+        KernelState::Counters counters;
+        auto state = m_nodes.Get(0)->GetObject<KernelState>();
+        state->TraceConnectWithoutContext(
+            "Counters",
+            Callback<void, const KernelState::Counters&>(
+                [&](const KernelState::Counters& now) { counters = now; }));
+        state->SetAttribute("Interval", TimeValue(Seconds(1)));
+        Simulator::Stop(Seconds(5));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(sink4->GetTotalRx(), 300000, "over IPv4");
+        NS_TEST_EXPECT_MSG_EQ(sink6->GetTotalRx(), 300000, "over IPv6");
+        NS_TEST_EXPECT_MSG_EQ(m_largest, 1302, "with PPP's header");
+        NS_TEST_EXPECT_MSG_GT(counters["IcmpMsgInType3"], 0, "fragmentation needed");
+        NS_TEST_EXPECT_MSG_GT(counters["Icmp6InPktTooBigs"], 0, "packet too big");
+    }
+
+    /** Addresses in fd00:LINK::, and routes from node 0 to node 3 and back. */
+    void MakeIpv6()
+    {
+        Ipv6AddressHelper addresses;
+        for (uint32_t i = 0; i < 3; ++i)
+        {
+            addresses.SetBase(Ipv6Address(("fd00:" + std::to_string(i) + "::").c_str()),
+                              Ipv6Prefix(64));
+            const auto ends = addresses.Assign(
+                NetDeviceContainer(m_devices.Get(2 * i), m_devices.Get(2 * i + 1)));
+            m_ipv6.push_back(ends.GetAddress(0, 1));
+            m_ipv6.push_back(ends.GetAddress(1, 1));
+        }
+        for (const uint32_t router : {1, 2})
+        {
+            m_nodes.Get(router)->GetObject<Ipv6>()->SetAttribute("IpForward", BooleanValue(true));
+        }
+        const auto route = [&](uint32_t node, const char* network, uint32_t gateway) {
+            Ipv6StaticRoutingHelper helper;
+            auto ip = m_nodes.Get(node)->GetObject<Ipv6>();
+            // Of a node's two devices the one to the left is the odd one.
+            const uint32_t device = node == 0 || network[5] != '0' ? 2 * node : 2 * node - 1;
+            helper.GetStaticRouting(ip)->AddNetworkRouteTo(
+                Ipv6Address(network),
+                Ipv6Prefix(64),
+                m_ipv6[gateway],
+                ip->GetInterfaceForDevice(m_devices.Get(device)));
+        };
+        route(0, "fd00:2::", 1);
+        route(1, "fd00:2::", 3);
+        route(2, "fd00:0::", 2);
+        route(3, "fd00:0::", 4);
+    }
+
+    std::vector<Ipv6Address> m_ipv6; //!< of the devices, in the order of m_devices
+};
+
+class KernelLinkTestSuite : public TestSuite
+{
+  public:
+    KernelLinkTestSuite() : TestSuite("viaduct-kernel-link", Type::SYSTEM)
+    {
+        AddTestCase(new LinkDownTest, Duration::QUICK);
+        AddTestCase(new JumboTest, Duration::QUICK);
+        AddTestCase(new PathMtuTest, Duration::QUICK);
+    }
+};
+
+KernelLinkTestSuite g_kernelLinkTestSuite; //!< registers itself
+
+} // namespace

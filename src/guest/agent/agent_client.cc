@@ -1,0 +1,371 @@
+#include "guest/agent/agent_client.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/error.h"
+
+namespace viaduct::guest {
+
+using agent::BytesOf;
+using agent::Code;
+using agent::Endpoint;
+using agent::Operation;
+
+namespace {
+
+agent::InterfaceAddress ToRequest(int ifindex, const wire::IpPrefix& address) {
+  return {ifindex, static_cast<uint32_t>(address.length), agent::ToEndpoint(address.address)};
+}
+
+bool IsSocketRequest(Code code) {
+  return code >= Code::kOpenSocket && static_cast<uint16_t>(code) < agent::kFirstProgramCode;
+}
+
+bool IsSocketEvent(Code code) { return code >= Code::kBound; }
+
+// What an operation of kData carries.
+SocketEvents::Data ParseData(const Operation& operation) {
+  SocketEvents::Data data;
+  size_t offset = 0;
+  if ((operation.flags & agent::kToEndpoint) != 0) {
+    data.from = operation.As<Endpoint>(offset);
+    offset += sizeof(Endpoint);
+  }
+  if ((operation.flags & agent::kWithInfo) != 0) {
+    data.info = operation.As<agent::PacketInfo>(offset);
+    offset += sizeof(agent::PacketInfo);
+  }
+  if ((operation.flags & agent::kZeros) != 0) {
+    data.size = operation.As<uint64_t>(offset);
+    if (data.size > agent::kMaxMessage) throw agent::ProtocolError("a datagram that is too long");
+  } else {
+    data.bytes = operation.After(offset);
+    data.size = data.bytes.size();
+  }
+  return data;
+}
+
+}  // namespace
+
+AgentClient::AgentClient(AgentChannel& channel, Scheduler scheduler)
+    : channel_(channel),
+      scheduler_(std::move(scheduler)),
+      writer_(channel.MaxMessage(),
+              [this](std::span<const std::byte> message) { channel_.Send(message); }),
+      on_failure_([](const std::string& message) { throw Error(message); }) {
+  channel_.SetReceiver([this](std::span<const std::byte> message) { Receive(message); });
+}
+
+AgentClient::~AgentClient() {
+  *alive_ = false;
+  channel_.SetReceiver({});
+}
+
+void AgentClient::SetFailureHandler(std::function<void(const std::string&)> handler) {
+  on_failure_ = std::move(handler);
+}
+
+void AgentClient::SetEventHandler(Code code, OnEvent handler) {
+  handlers_[code] = std::move(handler);
+}
+
+void AgentClient::ScheduleOnce(bool* scheduled, void (AgentClient::*work)()) {
+  if (std::exchange(*scheduled, true)) return;
+  scheduler_([this, alive = alive_, scheduled, work] {
+    if (!*alive) return;
+    *scheduled = false;
+    (this->*work)();
+  });
+}
+
+uint32_t AgentClient::NextRequest() {
+  if (next_request_ == 0) next_request_ = 1;
+  return next_request_++;
+}
+
+void AgentClient::Write(Code code, uint32_t subject, uint32_t request,
+                        std::initializer_list<std::span<const std::byte>> parts, uint16_t flags) {
+  writer_.Add(code, subject, request, parts, flags);
+  ScheduleOnce(&flush_scheduled_, &AgentClient::Flush);
+}
+
+uint32_t AgentClient::Tell(Code code, uint32_t subject,
+                           std::initializer_list<std::span<const std::byte>> parts,
+                           uint16_t flags) {
+  const uint32_t request = NextRequest();
+  if (holds_sockets_ && IsSocketRequest(code)) {
+    std::vector<std::byte> bytes;
+    for (const auto& part : parts) bytes.insert(bytes.end(), part.begin(), part.end());
+    held_.push_back({code, subject, request, flags, [bytes = std::move(bytes)] { return bytes; }});
+  } else {
+    Write(code, subject, request, parts, flags);
+  }
+  return request;
+}
+
+uint32_t AgentClient::TellLate(Code code, uint32_t socket, Payload payload) {
+  const uint32_t request = NextRequest();
+  if (holds_sockets_) {
+    held_.push_back({code, socket, request, 0, std::move(payload)});
+  } else {
+    Write(code, socket, request, {payload()}, 0);
+  }
+  return request;
+}
+
+void AgentClient::ReleaseSockets() {
+  holds_sockets_ = false;
+  for (const Held& held : std::exchange(held_, {})) {
+    Write(held.code, held.socket, held.request, {held.payload()}, held.flags);
+  }
+}
+
+uint32_t AgentClient::Ask(Code code, uint32_t subject,
+                          std::initializer_list<std::span<const std::byte>> parts, uint16_t flags,
+                          OnAnswer on_answer) {
+  const uint32_t request = Tell(code, subject, parts, flags);
+  asked_[request] = {std::move(on_answer), code, subject};
+  return request;
+}
+
+void AgentClient::Flush() { writer_.Flush(); }
+
+void AgentClient::Receive(std::span<const std::byte> message) {
+  reader_.Read(message, [&](const Operation& operation) {
+    Waiting waiting{operation, {operation.payload.begin(), operation.payload.end()}};
+    waiting.operation.payload = waiting.payload;
+    waiting_.push_back(std::move(waiting));
+  });
+  ScheduleOnce(&delivery_scheduled_, &AgentClient::DeliverAll);
+}
+
+void AgentClient::DeliverAll() {
+  while (!waiting_.empty()) {
+    const Waiting first = std::move(waiting_.front());
+    waiting_.pop_front();
+    Deliver(first);
+  }
+}
+
+bool AgentClient::Await(uint32_t request) {
+  Flush();
+  if (!channel_.Settle()) return false;
+  const auto answer = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& waiting) {
+    return waiting.operation.request == request;
+  });
+  if (answer == waiting_.end()) return false;
+  const Waiting found = std::move(*answer);
+  waiting_.erase(answer);
+  Deliver(found);
+  return true;
+}
+
+void AgentClient::Deliver(const Waiting& waiting) {
+  const Operation& operation = waiting.operation;
+  if (operation.code == Code::kHello) {
+    release_ = agent::FixedText(operation.As<agent::Hello>().release);
+    return;
+  }
+  const auto handler = handlers_.find(operation.code);
+  if (handler != handlers_.end()) {
+    handler->second(operation);
+    return;
+  }
+  if (DeliverAnswer(operation)) return;
+  if (!IsSocketEvent(operation.code) && operation.code != Code::kFailed) return;
+  const auto socket = sockets_.find(operation.subject);
+  if (socket != sockets_.end()) DeliverToSocket(*socket->second, operation);
+}
+
+bool AgentClient::DeliverAnswer(const Operation& operation) {
+  const auto found = asked_.find(operation.request);
+  if (found == asked_.end()) return false;
+  const Asked asked = std::move(found->second);
+  asked_.erase(found);
+  Answer answer;
+  answer.result = operation.payload;
+  if (operation.code == Code::kFailed) {
+    const auto failed = operation.As<agent::Failed>();
+    answer.error_number = failed.error_number;
+    answer.words = std::string(operation.Text(sizeof failed));
+    answer.result = {};
+  }
+  if (asked.on_answer) {
+    asked.on_answer(answer);
+  } else if (answer.error_number != 0) {
+    ReportFailure(asked.subject, asked.code, answer.words);
+  }
+  return true;
+}
+
+void AgentClient::ReportFailure(uint32_t node, Code code, const std::string& words) {
+  const auto name = node_names_.find(node);
+  on_failure_("kernel node " + (name == node_names_.end() ? "?" : name->second) + ": " +
+              std::string(Describe(code)) + ": " + words);
+}
+
+void AgentClient::DeliverToSocket(SocketEvents& socket, const Operation& operation) {
+  switch (operation.code) {
+    case Code::kBound:
+      socket.OnBound(operation.As<Endpoint>());
+      break;
+    case Code::kConnected:
+      socket.OnConnected(operation.As<Endpoint>(), operation.As<Endpoint>(sizeof(Endpoint)));
+      break;
+    case Code::kAccepted:
+      socket.OnAccepted(operation.As<agent::Accepted>());
+      break;
+    case Code::kData:
+      socket.OnData(ParseData(operation));
+      break;
+    case Code::kWritten:
+      socket.OnWritten(operation.As<uint64_t>());
+      break;
+    case Code::kEnd:
+      socket.OnEnd();
+      break;
+    case Code::kBroken:
+      socket.OnBroken(static_cast<int>(operation.As<uint32_t>()));
+      break;
+    case Code::kOption:
+      socket.OnOption(operation.As<agent::SocketOption>(),
+                      operation.After(sizeof(agent::SocketOption)));
+      break;
+    case Code::kFailed: {
+      const auto failed = operation.As<agent::Failed>();
+      socket.OnFailed(static_cast<Code>(failed.code), failed.error_number);
+      break;
+    }
+    default:
+      throw agent::ProtocolError("unknown event " +
+                                 std::to_string(static_cast<int>(operation.code)));
+  }
+}
+
+uint32_t AgentClient::NewSocket(SocketEvents* events) {
+  while (sockets_.contains(next_socket_) || next_socket_ == 0) {
+    next_socket_ = (next_socket_ + 1) % agent::kAccepted;
+  }
+  sockets_[next_socket_] = events;
+  return next_socket_++;
+}
+
+void AgentClient::Attach(uint32_t socket, SocketEvents* events) { sockets_[socket] = events; }
+
+void AgentClient::Detach(uint32_t socket) { sockets_.erase(socket); }
+
+uint32_t AgentClient::AboutNode(Code code, uint32_t node,
+                                std::initializer_list<std::span<const std::byte>> parts,
+                                OnAnswer on_answer) {
+  return Ask(code, node, parts, 0, std::move(on_answer));
+}
+
+uint32_t AgentClient::CreateNode(const std::string& name, OnAnswer on_answer) {
+  const uint32_t node = next_node_++;
+  node_names_[node] = name;
+  AboutNode(Code::kCreateNode, node, {BytesOf(std::string_view(name))}, std::move(on_answer));
+  return node;
+}
+
+void AgentClient::MoveInterface(uint32_t node, const wire::MacAddress& mac, const std::string& name,
+                                std::function<void(const agent::Interface&)> done) {
+  agent::MoveInterface request{};
+  std::copy(mac.bytes.begin(), mac.bytes.end(), request.mac);
+  if (name.size() >= sizeof request.name) {
+    throw UsageError("interface name " + name + ": at most 15 characters");
+  }
+  name.copy(request.name, sizeof request.name);
+  AboutNode(Code::kMoveInterface, node, {BytesOf(request)},
+            [this, node, name, done = std::move(done)](const Answer& answer) {
+              if (answer.error_number != 0) {
+                on_failure_("kernel node " + node_names_[node] + ": " + name + ": " + answer.words);
+                return;
+              }
+              agent::Interface interface {};
+              std::memcpy(&interface, answer.result.data(),
+                          std::min(answer.result.size(), sizeof interface));
+              if (done) done(interface);
+            });
+}
+
+void AgentClient::SetUp(uint32_t node, int ifindex, bool up) {
+  AboutNode(Code::kSetLink, node, {BytesOf(agent::SetLink{ifindex, up ? 1 : 0, 0, -1})}, {});
+}
+
+void AgentClient::SetMtu(uint32_t node, int ifindex, uint32_t mtu) {
+  AboutNode(Code::kSetLink, node, {BytesOf(agent::SetLink{ifindex, -1, mtu, -1})}, {});
+}
+
+void AgentClient::SetArp(uint32_t node, int ifindex, bool on) {
+  AboutNode(Code::kSetLink, node, {BytesOf(agent::SetLink{ifindex, -1, 0, on ? 1 : 0})}, {});
+}
+
+void AgentClient::AddAddress(uint32_t node, int ifindex, const wire::IpPrefix& address) {
+  AboutNode(Code::kAddAddress, node, {BytesOf(ToRequest(ifindex, address))}, {});
+}
+
+void AgentClient::RemoveAddress(uint32_t node, int ifindex, const wire::IpPrefix& address) {
+  AboutNode(Code::kRemoveAddress, node, {BytesOf(ToRequest(ifindex, address))}, {});
+}
+
+void AgentClient::ChangeRoute(Code code, uint32_t node, const wire::IpPrefix& destination,
+                              const std::optional<wire::IpAddress>& gateway, int ifindex,
+                              uint32_t metric, uint32_t table, OnAnswer on_answer) {
+  const agent::Route route{ifindex,
+                           static_cast<uint32_t>(destination.length),
+                           metric,
+                           table,
+                           agent::ToEndpoint(destination.address),
+                           gateway ? agent::ToEndpoint(*gateway) : Endpoint{}};
+  AboutNode(code, node, {BytesOf(route)}, std::move(on_answer));
+}
+
+void AgentClient::AddRoute(uint32_t node, const wire::IpPrefix& destination,
+                           const std::optional<wire::IpAddress>& gateway, int ifindex,
+                           uint32_t metric, uint32_t table, OnAnswer on_answer) {
+  ChangeRoute(Code::kAddRoute, node, destination, gateway, ifindex, metric, table,
+              std::move(on_answer));
+}
+
+void AgentClient::RemoveRoute(uint32_t node, const wire::IpPrefix& destination,
+                              const std::optional<wire::IpAddress>& gateway, int ifindex,
+                              uint32_t metric, uint32_t table, OnAnswer on_answer) {
+  ChangeRoute(Code::kRemoveRoute, node, destination, gateway, ifindex, metric, table,
+              std::move(on_answer));
+}
+
+void AgentClient::AddNeighbour(uint32_t node, int ifindex, const wire::IpAddress& address,
+                               const wire::MacAddress& mac) {
+  agent::Neighbour neighbour{ifindex, {}, {}, agent::ToEndpoint(address)};
+  std::copy(mac.bytes.begin(), mac.bytes.end(), neighbour.mac);
+  AboutNode(Code::kAddNeighbour, node, {BytesOf(neighbour)}, {});
+}
+
+void AgentClient::WriteSysctl(uint32_t node, const std::string& name, const std::string& value,
+                              OnAnswer on_answer) {
+  const char zero = '\0';
+  AboutNode(Code::kWriteSysctl, node,
+            {BytesOf(std::string_view(name)), BytesOf(zero), BytesOf(std::string_view(value))},
+            std::move(on_answer));
+}
+
+void AgentClient::AddRule(uint32_t node, const wire::IpPrefix& from, uint32_t table) {
+  const agent::Rule rule{static_cast<uint32_t>(from.length), table, 0, 0,
+                         agent::ToEndpoint(from.address)};
+  AboutNode(Code::kAddRule, node, {BytesOf(rule)}, {});
+}
+
+void AgentClient::AddMptcpEndpoint(uint32_t node, int ifindex, const wire::IpAddress& address,
+                                   uint32_t flags) {
+  const agent::MptcpEndpoint endpoint{ifindex, flags, agent::ToEndpoint(address)};
+  AboutNode(Code::kAddMptcpEndpoint, node, {BytesOf(endpoint)}, {});
+}
+
+void AgentClient::SetMptcpLimits(uint32_t node, uint32_t subflows, uint32_t addresses) {
+  const agent::MptcpLimits limits{subflows, addresses};
+  AboutNode(Code::kSetMptcpLimits, node, {BytesOf(limits)}, {});
+}
+
+}  // namespace viaduct::guest

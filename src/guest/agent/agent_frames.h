@@ -1,0 +1,57 @@
+// How messages between simulator and agent travel on a guest's control interface: Ethernet frames
+// of type kEtherType that carry a FragmentHeader and a piece of a message each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace viaduct::guest::agent {
+
+// The first of the two EtherTypes for local experiments (IEEE 802, clause 9.2.4).
+inline constexpr uint16_t kEtherType = 0x88b5;
+inline constexpr size_t kEthernetHeader = 14;
+// Frames are padded to what Ethernet's shortest are without their checksum.
+inline constexpr size_t kMinFrame = 60;
+
+// Follows the Ethernet header. Host byte order: it never leaves the machine.
+struct FragmentHeader {
+  uint32_t message;  // counts the messages of one direction from 0
+  uint32_t total;    // bytes of the whole message
+  uint32_t offset;   // of this piece
+  uint32_t length;   // of this piece
+};
+static_assert(sizeof(FragmentHeader) == 16);
+
+// Cuts messages into frames of at most `mtu` bytes after the Ethernet header, broadcast.
+class FrameSplitter {
+ public:
+  explicit FrameSplitter(size_t mtu);
+  // Calls `send` with each frame; the bytes are lent for the call.
+  void Split(std::span<const std::byte> message,
+             const std::function<void(std::span<const std::byte>)>& send);
+
+ private:
+  size_t mtu_;
+  uint32_t next_ = 0;
+  std::vector<std::byte> frame_;
+};
+
+// Puts the messages of one direction together again.
+class FrameAssembler {
+ public:
+  // The message that this frame completes, if it does; lent until the next call. Frames of other
+  // types are none of its business: nullopt. Throws ProtocolError for a frame that is truncated,
+  // out of order, or of a message that is too long.
+  std::optional<std::span<const std::byte>> Add(std::span<const std::byte> frame);
+
+ private:
+  std::vector<std::byte> message_;
+  size_t received_ = 0;
+  uint32_t next_ = 0;
+};
+
+}  // namespace viaduct::guest::agent

@@ -1,0 +1,327 @@
+// What the simulator and the agent inside a guest say to each other.
+//
+// A message is a MessageHeader and operations: an OperationHeader, its payload, zeros up to the
+// next multiple of kAlignment. All operations of one instant share messages, because a message
+// costs the guest several system calls and an operation one. Host byte order (one machine); IP
+// addresses are in network order. Both ends are built from this file and are of one version: no
+// public interface.
+//
+// Requests go to the agent, events come from it. A request that fails is answered with kFailed;
+// whether one that succeeds is answered at all is said at its name.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "base/error.h"
+#include "wire/address.h"
+
+namespace viaduct::guest::agent {
+
+inline constexpr uint32_t kMagic = 0x47415656;  // "VVAG" in memory on little-endian machines
+inline constexpr uint16_t kVersion = 1;
+inline constexpr size_t kAlignment = 8;
+// Holds the largest datagram with its addresses, and what a busy instant needs.
+inline constexpr size_t kMaxMessage = 128 * 1024;
+
+enum class Code : uint16_t {
+  // Requests about nodes; subject = the node, a number the simulator chooses. Each is answered with
+  // kDone or kFailed.
+  kCreateNode = 1,    // text: its name. A network namespace, also by that name in /run/netns
+  kMoveInterface,     // MoveInterface. kDone carries Interface
+  kSetLink,           // SetLink
+  kAddAddress,        // InterfaceAddress
+  kRemoveAddress,     // InterfaceAddress
+  kAddRoute,          // Route: replaces one of the same destination and metric
+  kRemoveRoute,       // Route
+  kAddNeighbour,      // Neighbour: a permanent entry
+  kWriteSysctl,       // text: name, a zero byte, value
+  kAddRule,           // Rule: packets from a source use a table
+  kAddMptcpEndpoint,  // MptcpEndpoint: a further address for MPTCP's subflows
+  kSetMptcpLimits,    // MptcpLimits
+
+  // Requests about sockets; subject = the socket, a number below kAccepted the simulator chooses.
+  kOpenSocket = 0x100,  // OpenSocket. No answer
+  kBind,                // Endpoint. kBound
+  kListen,              // Listen. kBound
+  kConnect,             // Endpoint. kConnected
+  kSend,       // [Endpoint if kToEndpoint] bytes, or uint64_t: so many zeros (kZeros). kWritten
+  kCredit,     // uint64_t: so many more bytes may be received. No answer
+  kShutdown,   // uint32_t: SHUT_RD, SHUT_WR. No answer. What was sent before is sent
+  kClose,      // nothing, or kAbort: reset. No answer. What was sent before is sent; no more events
+  kSetOption,  // SocketOption and its value. No answer
+  kGetOption,  // SocketOption. kOption
+
+  // Requests of programs (0x200) and statistics (0x300) are declared where they are made.
+
+  // Events; the top bit tells them from requests. Subject and request number are the request's.
+  kHello = 0x8000,  // Hello: the agent is ready
+  kDone,            // as the request says
+  kFailed,          // Failed, and text: what was attempted
+
+  kBound = 0x8100,  // Endpoint: the local one
+  kConnected,       // Endpoint local, Endpoint peer
+  kAccepted,        // subject = the listener; Accepted
+  kData,     // [Endpoint from][PacketInfo] as the flags say, bytes or uint64_t (kZeros); a datagram
+             // or a piece of the stream
+  kWritten,  // uint64_t: so many more bytes of kSend (a datagram's own) are with the kernel
+  kEnd,      // the peer will send no more
+  kBroken,   // uint32_t: errno; the connection is lost (reset, timed out), or an ICMP error arrived
+  kOption,   // SocketOption and its value
+};
+inline constexpr uint16_t kFirstProgramCode = 0x200;
+inline constexpr uint16_t kFirstStatisticsCode = 0x300;
+// Numbers of sockets that the agent accepted start here.
+inline constexpr uint32_t kAccepted = 0x80000000;
+
+// OperationHeader::flags
+inline constexpr uint16_t kZeros = 1;       // kSend, kData: a count instead of as many zero bytes
+inline constexpr uint16_t kToEndpoint = 2;  // kSend, kData: an Endpoint comes first
+inline constexpr uint16_t kWithInfo = 4;    // kData: a PacketInfo comes next
+inline constexpr uint16_t kAbort = 8;       // kClose
+
+struct MessageHeader {
+  uint32_t magic;
+  uint16_t version;
+  uint16_t operations;
+  uint32_t length;    // of the whole message
+  uint32_t sequence;  // counts the messages of one direction from 0
+};
+static_assert(sizeof(MessageHeader) == 16);
+static_assert(offsetof(MessageHeader, version) == 4, "version stays here in every version");
+
+struct OperationHeader {
+  uint16_t code;
+  uint16_t flags;
+  uint32_t length;  // of the payload, without padding
+  uint32_t subject;
+  uint32_t request;  // chosen by who asks; an answer has its question's
+};
+static_assert(sizeof(OperationHeader) == 16);
+
+struct Endpoint {
+  uint16_t family;  // AF_INET, AF_INET6, or AF_UNSPEC: none
+  uint16_t port;    // host order; of a raw socket: the protocol, or 0
+  uint32_t scope;   // ifindex of a link-local IPv6 address, or 0
+  uint8_t address[16];
+};
+static_assert(sizeof(Endpoint) == 24);
+
+struct Interface {
+  int32_t ifindex;
+  uint32_t mtu;
+};
+
+struct MoveInterface {
+  uint8_t mac[6];  // of the device as the guest booted with it
+  uint8_t reserved[2];
+  char name[16];  // zero-terminated: its name on the node
+};
+static_assert(sizeof(MoveInterface) == 24);
+
+struct SetLink {
+  int32_t ifindex;
+  int32_t up;    // 1, 0; -1: as it is
+  uint32_t mtu;  // 0: as it is
+  int32_t arp;   // 1, 0; -1: as it is
+};
+static_assert(sizeof(SetLink) == 16);
+
+struct InterfaceAddress {
+  int32_t ifindex;
+  uint32_t prefix_length;
+  Endpoint address;  // the port means nothing
+};
+static_assert(sizeof(InterfaceAddress) == 32);
+
+struct Route {
+  int32_t ifindex;  // 0: the kernel finds it by the gateway
+  uint32_t prefix_length;
+  uint32_t metric;
+  uint32_t table;  // 0: main
+  Endpoint destination;
+  Endpoint gateway;  // AF_UNSPEC: on link
+};
+static_assert(sizeof(Route) == 64);
+
+struct Neighbour {
+  int32_t ifindex;
+  uint8_t mac[6];
+  uint8_t reserved[2];
+  Endpoint address;
+};
+static_assert(sizeof(Neighbour) == 36);
+
+struct Rule {
+  uint32_t prefix_length;
+  uint32_t table;
+  uint32_t priority;
+  uint32_t reserved;
+  Endpoint from;
+};
+static_assert(sizeof(Rule) == 40);
+
+struct MptcpEndpoint {
+  int32_t ifindex;
+  uint32_t flags;  // MPTCP_PM_ADDR_FLAG_SIGNAL, _SUBFLOW... of linux/mptcp.h
+  Endpoint address;
+};
+static_assert(sizeof(MptcpEndpoint) == 32);
+
+struct MptcpLimits {
+  uint32_t subflows;   // beside a connection's first one
+  uint32_t addresses;  // announced by the peer and used
+};
+static_assert(sizeof(MptcpLimits) == 8);
+
+struct OpenSocket {
+  uint32_t node;
+  uint16_t family;
+  uint16_t type;
+  uint32_t protocol;
+  uint32_t reserved;
+  uint64_t credit;  // bytes that may be received before the first kCredit
+};
+static_assert(sizeof(OpenSocket) == 24);
+
+struct Listen {
+  uint32_t backlog;
+  uint32_t reserved;
+  uint64_t credit;  // of each accepted socket
+};
+static_assert(sizeof(Listen) == 16);
+
+struct SocketOption {
+  int32_t level;
+  int32_t name;
+};
+
+struct Accepted {
+  uint32_t socket;
+  uint32_t reserved;
+  Endpoint local;
+  Endpoint peer;
+};
+static_assert(sizeof(Accepted) == 56);
+
+// Of a received datagram; what the kernel was not asked for (socket options) is 0 or -1.
+struct PacketInfo {
+  int32_t ifindex;
+  int16_t ttl;
+  int16_t tos;
+  Endpoint destination;
+};
+static_assert(sizeof(PacketInfo) == 32);
+
+struct Failed {
+  int32_t error_number;
+  uint16_t code;  // of the request
+  uint16_t reserved;
+};
+static_assert(sizeof(Failed) == 8);
+
+struct Hello {
+  uint32_t max_message;
+  char release[60];  // of the kernel, zero-terminated
+};
+static_assert(sizeof(Hello) == 64);
+
+// The peer broke the protocol: nothing it says can be trusted any more.
+class ProtocolError : public Error {
+ public:
+  explicit ProtocolError(const std::string& message) : Error("kernel agent: " + message) {}
+};
+
+// One operation of a message that was checked; the payload is lent.
+struct Operation {
+  Code code{};
+  uint16_t flags = 0;
+  uint32_t subject = 0;
+  uint32_t request = 0;
+  std::span<const std::byte> payload;
+
+  // The structure at the front of the payload; throws ProtocolError where the payload is shorter.
+  template <class T>
+  T As(size_t offset = 0) const {
+    static_assert(std::is_trivially_copyable_v<T>);
+    if (payload.size() < offset + sizeof(T)) ThrowShort();
+    T value;
+    std::memcpy(&value, payload.data() + offset, sizeof value);
+    return value;
+  }
+  std::span<const std::byte> After(size_t offset) const;
+  std::string_view Text(size_t offset = 0) const;
+
+ private:
+  [[noreturn]] void ThrowShort() const;
+};
+
+// Collects operations into messages of at most `max_message` bytes, which are handed to `send` when
+// full and by Flush().
+class MessageWriter {
+ public:
+  using Sender = std::function<void(std::span<const std::byte>)>;
+  MessageWriter(size_t max_message, Sender send);
+
+  // `parts` follow each other in the payload. Throws UsageError where they exceed any message.
+  void Add(Code code, uint32_t subject, uint32_t request,
+           std::initializer_list<std::span<const std::byte>> parts, uint16_t flags = 0);
+  void Flush();
+  bool empty() const { return operations_ == 0; }
+  // The largest payload an operation can have.
+  size_t MaxPayload() const {
+    return max_message_ - sizeof(MessageHeader) - sizeof(OperationHeader);
+  }
+
+ private:
+  size_t max_message_;
+  Sender send_;
+  std::vector<std::byte> buffer_;
+  uint16_t operations_ = 0;
+  uint32_t sequence_ = 0;
+};
+
+// Checks messages of one direction and calls `each` for every operation. Nothing is handed out of a
+// message that breaks the rules anywhere.
+class MessageReader {
+ public:
+  // Throws ProtocolError.
+  void Read(std::span<const std::byte> message, const std::function<void(const Operation&)>& each);
+
+ private:
+  uint32_t sequence_ = 0;
+};
+
+// The bytes of a structure, or of a text without its terminating zero; lent.
+template <class T>
+requires(std::is_trivially_copyable_v<T> && !std::is_array_v<T> &&
+         !std::is_pointer_v<T>) std::span<const std::byte> BytesOf(const T& value) {
+  return std::as_bytes(std::span<const T, 1>(&value, 1));
+}
+inline std::span<const std::byte> BytesOf(std::string_view text) {
+  return std::as_bytes(std::span<const char>(text.data(), text.size()));
+}
+
+// Conversions. FromEndpoint throws ProtocolError for a family that is neither IPv4 nor IPv6.
+Endpoint ToEndpoint(const wire::IpAddress& address, uint16_t port = 0, uint32_t scope = 0);
+wire::IpAddress FromEndpoint(const Endpoint& endpoint);
+
+// A zero-terminated array of characters as text, wherever the zero is or is not.
+template <size_t N>
+std::string FixedText(const char (&text)[N]) {
+  return std::string(text, strnlen(text, N));
+}
+
+// "add an address": for error messages.
+std::string_view Describe(Code code);
+
+}  // namespace viaduct::guest::agent

@@ -1,0 +1,70 @@
+#include "guest/agent/control_nic.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "guest/agent/agent_protocol.h"
+
+namespace viaduct::guest {
+namespace {
+
+// Only the agent's own frames are on this interface: its address is nobody's.
+const wire::MacAddress kMac{{0x02, 0, 0, 0, 0x88, 0xb5}};
+// A ring that stays full although the guest runs again and again.
+constexpr int kMaxRetries = 10'000;
+constexpr int kRetriesAtOnce = 10;
+
+}  // namespace
+
+ControlNic::ControlNic(Calendar& calendar, Guest& guest)
+    : calendar_(calendar), guest_(guest), nic_(guest.AddNic(kMac, false)), splitter_(kMtu) {
+  nic_.SetTransmit([this](std::span<const std::byte> frame, Nic::Token token) {
+    nic_.TransmitDone(token);
+    HandFrame(frame);
+  });
+}
+
+size_t ControlNic::MaxMessage() const { return agent::kMaxMessage; }
+
+void ControlNic::Send(std::span<const std::byte> message) {
+  splitter_.Split(message, [this](std::span<const std::byte> frame) {
+    to_guest_.emplace_back(frame.begin(), frame.end());
+  });
+  if (agent_ready_) SendWaiting();
+}
+
+// What the guest's ring has no room for is sent when the guest has run: at the same instant first,
+// then later and later, because what keeps the agent may wait for time (removing a namespace's
+// devices waits for a grace period).
+void ControlNic::SendWaiting() {
+  while (!to_guest_.empty() && nic_.Deliver(to_guest_.front())) {
+    to_guest_.pop_front();
+    retries_ = 0;
+  }
+  if (to_guest_.empty() || std::exchange(retrying_, true)) return;
+  if (++retries_ > kMaxRetries)
+    throw Error("kernel " + guest_.name() + ": its agent does not read");
+  const Duration later = Duration::Microseconds(std::max(0, retries_ - kRetriesAtOnce));
+  calendar_.Schedule(calendar_.Present() + later, [this] {
+    retrying_ = false;
+    SendWaiting();
+  });
+}
+
+void ControlNic::HandFrame(std::span<const std::byte> frame) {
+  // The kernel's own (multicast listener reports) are not for us.
+  const auto message = assembler_.Add(frame);
+  if (!message) return;
+  // Its first says that it listens.
+  if (!std::exchange(agent_ready_, true)) SendWaiting();
+  if (receiver_) receiver_(*message);
+}
+
+bool ControlNic::Settle() {
+  if (!agent_ready_ || !calendar_.Settle(guest_)) return false;
+  nic_.HandTransmits();
+  return true;
+}
+
+}  // namespace viaduct::guest

@@ -1,0 +1,54 @@
+// The interface of a guest that its agent talks through: no link, no time.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "guest/agent/agent_channel.h"
+#include "guest/agent/agent_frames.h"
+#include "guest/process/guest.h"
+#include "guest/time/calendar.h"
+#include "guest/virtio/nic.h"
+
+namespace viaduct::guest {
+
+// Adds itself to the guest as its next interface, which is to be the first (eth0).
+class ControlNic final : public AgentChannel {
+ public:
+  // Of the frames that messages are cut into, for the guest's VIADUCT_CONTROL_MTU.
+  static constexpr size_t kMtu = 16384;
+
+  ControlNic(Calendar& calendar, Guest& guest);
+  ControlNic(const ControlNic&) = delete;
+  ControlNic& operator=(const ControlNic&) = delete;
+
+  // The agent has said hello.
+  bool agent_ready() const { return agent_ready_; }
+
+  size_t MaxMessage() const override;
+  void Send(std::span<const std::byte> message) override;
+  void SetReceiver(std::function<void(std::span<const std::byte>)> receiver) override {
+    receiver_ = std::move(receiver);
+  }
+  bool Settle() override;
+
+ private:
+  void HandFrame(std::span<const std::byte> frame);
+  void SendWaiting();
+
+  Calendar& calendar_;
+  Guest& guest_;
+  Nic& nic_;
+  std::function<void(std::span<const std::byte>)> receiver_;
+  agent::FrameSplitter splitter_;
+  agent::FrameAssembler assembler_;
+  std::deque<std::vector<std::byte>> to_guest_;  // until the agent listens and the ring has room
+  bool agent_ready_ = false;
+  bool retrying_ = false;
+  int retries_ = 0;
+};
+
+}  // namespace viaduct::guest

@@ -1,0 +1,52 @@
+// What simulator and agent say to each other about the state of a node's kernel
+// (agent_protocol.h has the frame).
+#pragma once
+
+#include "guest/agent/agent_protocol.h"
+
+namespace viaduct::guest::agent {
+
+// Request; subject = the node. The events below with its request number, then kDone, all at the
+// instant of the request: to look changes nothing and takes no virtual time.
+inline constexpr Code kSampleState{kFirstStatisticsCode};  // uint32_t: what, of kSample...
+
+inline constexpr uint32_t kSampleTcp = 1;       // kTcpState for each socket that has a peer
+inline constexpr uint32_t kSampleQdiscs = 2;    // kQdiscState for each queueing discipline
+inline constexpr uint32_t kSampleCounters = 4;  // kCounterState for each file
+
+// Events; subject = the node.
+inline constexpr Code kTcpState{0x8000 + kFirstStatisticsCode};        // TcpState; struct tcp_info
+inline constexpr Code kQdiscState{0x8000 + kFirstStatisticsCode + 1};  // QdiscState
+inline constexpr Code kCounterState{0x8000 + kFirstStatisticsCode + 2};  // text of one file
+
+// A TCP socket, of whatever program (struct inet_diag_msg of linux/inet_diag.h). What follows is
+// struct tcp_info of linux/tcp.h, as long as the kernel has it.
+struct TcpState {
+  Endpoint local;
+  Endpoint peer;
+  uint64_t cookie;  // SO_COOKIE: names the socket as long as the kernel runs
+  uint32_t receive_queue;
+  uint32_t send_queue;
+  char congestion_control[16];  // zero-terminated
+};
+static_assert(sizeof(TcpState) == 80);
+
+// Statistics of a queueing discipline (struct gnet_stats_basic, gnet_stats_queue of
+// linux/gen_stats.h).
+struct QdiscState {
+  int32_t ifindex;
+  uint32_t handle;
+  uint32_t parent;
+  uint32_t queue_length;  // packets
+  uint32_t backlog;       // bytes
+  uint32_t drops;
+  uint32_t requeues;
+  uint32_t overlimits;
+  uint64_t bytes;
+  uint64_t packets;
+  char device[16];  // zero-terminated
+  char kind[16];    // zero-terminated
+};
+static_assert(sizeof(QdiscState) == 80);
+
+}  // namespace viaduct::guest::agent

@@ -1,0 +1,314 @@
+#include "guest/image/build.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <regex>
+#include <sstream>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "guest/image/build_inputs.h"
+#include "guest/image/config.h"
+#include "guest/image/source.h"
+#include "guest/image/tool.h"
+#include "guest/image/workshop.h"
+
+namespace viaduct::guest {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Changes when this file builds differently from the same inputs.
+constexpr int kProcedure = 1;
+// What an unpacked tree and its objects take (6.12: 1.7 GB), with some room.
+constexpr uintmax_t kDiskBytes = 2'500'000'000;
+// Interrupts of User Mode Linux itself (arch/um/include/asm/irq.h), and the console's.
+constexpr size_t kOwnInterrupts = 12;
+// Of a checksum, as much as tells builds apart in a folder's name.
+constexpr size_t kKeyLength = 12;
+// Objects of kernel.config (6.12), for the progress line.
+constexpr int kTypicalObjects = 1120;
+
+std::string ReadFile(const fs::path& file) {
+  std::ifstream stream(file);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+void WriteFile(const fs::path& file, std::string_view text) {
+  std::ofstream stream(file);
+  stream << text << std::flush;
+  if (!stream) throw Error(fmt::format("cannot write {}; is the disk full?", file.string()));
+}
+
+std::string AddedConfig(const fs::path& file) {
+  if (file.empty()) return "";
+  if (!fs::is_regular_file(file)) {
+    throw UsageError(fmt::format("--config-add {}: no such file", file.string()));
+  }
+  return ReadFile(file);
+}
+
+void NeedTools(const Source& source) {
+  std::vector<std::string> tools = {"make", "gcc",   "ld",  "flex", "bison",
+                                    "bc",   "patch", "tar", "xz",   "sha256sum"};
+  if (source.kind == Source::Kind::kPackage) {
+    tools.insert(tools.end(), {"apt-get", "apt-cache", "dpkg-deb"});
+  }
+  std::string missing;
+  for (const std::string& tool : tools) {
+    if (!HaveTool(tool)) missing += (missing.empty() ? "" : ", ") + tool;
+  }
+  if (missing.empty()) return;
+  throw EnvironmentError(fmt::format(
+      "building a kernel needs {}, not on this machine; setup/packages kernel installs it",
+      missing));
+}
+
+void NeedDisk(const fs::path& store) {
+  const uintmax_t available = fs::space(store).available;
+  if (available >= kDiskBytes) return;
+  throw EnvironmentError(fmt::format(
+      "building a kernel needs {:.1f} GB in {}, {:.1f} GB are free; VIADUCT_CACHE may name another "
+      "place",
+      kDiskBytes / 1e9, store.string(), available / 1e9));
+}
+
+// One build: its inputs, its folder of work, its log.
+class Builder {
+ public:
+  explicit Builder(const BuildOptions& options)
+      : options_(options),
+        source_(Source::Parse(options.source)),
+        added_(AddedConfig(options.config_add)),
+        wanted_(ParseFragment(ConfigText(), "kernel.config")) {
+    for (ConfigOption& option : ParseFragment(added_, options.config_add.string())) {
+      option.need = ConfigOption::Need::kRequired;  // the user asked for it
+      std::erase_if(wanted_, [&](const ConfigOption& other) { return other.name == option.name; });
+      wanted_.push_back(std::move(option));
+    }
+  }
+
+  BuildResult Run() {
+    Status("identifying the source");
+    identity_ = Identify(source_, Tool(""));
+    DeriveKey();
+    if (const auto image = Stored()) return {*image, true};
+    Workshop workshop(ImageStore(), key_, options_.cancel_fd,
+                      [this] { Status("waiting for another build of the same"); });
+    folder_ = workshop.folder();
+    if (const auto image = Stored()) return {*image, true};  // it was that build's
+    NeedTools(source_);
+    NeedDisk(ImageStore());
+    const Instant start = MonotonicClock::Now();
+    try {
+      BuildTree();
+    } catch (const Error& error) {
+      throw Error(fmt::format("kernel build ({}): {}; log: {}", options_.source, error.what(),
+                              KeepLog().string()),
+                  error.status());
+    }
+    BuildResult result{Install(), false};
+    result.seconds = (MonotonicClock::Now() - start).ToSeconds();
+    return result;
+  }
+
+ private:
+  fs::path Tree() const { return folder_ / "tree"; }
+  fs::path Log() const { return folder_ / "log"; }
+
+  ToolOptions Tool(const fs::path& folder) const {
+    ToolOptions tool;
+    tool.folder = folder;
+    tool.cancel_fd = options_.cancel_fd;
+    if (!folder_.empty()) tool.log = Log();
+    return tool;
+  }
+
+  void Status(const std::string& text) const {
+    if (options_.status) options_.status(text);
+  }
+  void Note(const std::string& text) const {
+    if (options_.note) options_.note(text);
+  }
+
+  // All that decides what comes out, written down; its checksum names the image.
+  void DeriveKey() {
+    std::string compiler = ToolOutput({"gcc", "--version"}, Tool(""));
+    compiler.erase(compiler.find('\n'));
+    recipe_ =
+        fmt::format("procedure {}\nsource {}\ncompiler {}\n", kProcedure, identity_, compiler);
+    for (const Patch& patch : Patches())
+      recipe_ += fmt::format("patch {}\n{}", patch.name, patch.text);
+    recipe_ += fmt::format("config\n{}config added\n{}", ConfigText(), added_);
+    key_ = ToolOutput({"sh", "-c", "printf %s \"$1\" | sha256sum", "sh", recipe_}, Tool(""))
+               .substr(0, kKeyLength);
+  }
+
+  std::optional<Image> Stored() const {
+    for (Image& image : ListImages()) {
+      const std::string name = image.file.parent_path().filename();
+      if (name.size() > key_.size() && name.substr(name.size() - key_.size()) == key_) {
+        MarkAsWanted(image);
+        return image;
+      }
+    }
+    return std::nullopt;
+  }
+
+  void BuildTree() {
+    Status("unpacking " + options_.source);
+    fs::create_directory(Tree());
+    Unpack(source_, Tree(), Tool(""));
+    ApplyPatches();
+    Configure();
+    Compile();
+  }
+
+  // One that does not fit costs what it says in its header, not the kernel.
+  void ApplyPatches() {
+    for (const Patch& patch : Patches()) {
+      const fs::path file = folder_ / patch.name;
+      WriteFile(file, patch.text);
+      std::vector<std::string> words = {"patch",     "-p1", "--forward", "--batch",
+                                        "--dry-run", "-i",  file};
+      if (RunTool(words, Tool(Tree())) != 0) {
+        Note(fmt::format("{} does not apply to this kernel and is left out", patch.name));
+        continue;
+      }
+      std::erase(words, "--dry-run");
+      RunTool(words, Tool(Tree()));
+    }
+  }
+
+  std::vector<std::string> Make(std::vector<std::string> words) const {
+    words.insert(words.begin(), {"make", "ARCH=um"});
+    if (HaveTool("ccache")) words.push_back("CC=ccache gcc");
+    return words;
+  }
+
+  ToolOptions MakeOptions() const {
+    ToolOptions tool = Tool(Tree());
+    // The same inputs give the same bytes, whoever calls us from whatever make.
+    tool.environment = {"KBUILD_BUILD_TIMESTAMP=1970-01-01",
+                        "KBUILD_BUILD_USER=viaduct",
+                        "KBUILD_BUILD_HOST=viaduct",
+                        "KBUILD_BUILD_VERSION=1",
+                        "CCACHE_BASEDIR=" + Tree().string(),
+                        "CCACHE_NOHASHDIR=1",
+                        "MAKEFLAGS",
+                        "MFLAGS",
+                        "MAKELEVEL",
+                        "MAKEOVERRIDES",
+                        "LDFLAGS",
+                        "CFLAGS",
+                        "CROSS_COMPILE",
+                        "SUBARCH",
+                        "O",
+                        "KBUILD_OUTPUT"};
+    return tool;
+  }
+
+  void Configure() {
+    Status("configuring");
+    const fs::path fragment = folder_ / "fragment";
+    WriteFile(fragment, std::string(ConfigText()) + added_);
+    ToolOptions tool = MakeOptions();
+    tool.environment.push_back("KCONFIG_ALLCONFIG=" + fragment.string());
+    if (RunTool(Make({"allnoconfig"}), tool) != 0) throw Error("make allnoconfig failed");
+    for (const ConfigOption& option : Unmet(wanted_, ReadFile(Tree() / ".config"))) {
+      if (option.need == ConfigOption::Need::kRequired) {
+        throw UsageError(
+            fmt::format("this kernel cannot have {}={} (not there, or something it "
+                        "depends on is off)",
+                        option.name, option.value));
+      }
+      if (option.need == ConfigOption::Need::kWanted) absent_.push_back(option.name);
+    }
+  }
+
+  void Compile() {
+    const int jobs =
+        options_.jobs > 0 ? options_.jobs : std::max(1u, std::thread::hardware_concurrency());
+    ToolOptions tool = MakeOptions();
+    int objects = 0;
+    std::string trouble;
+    const Instant start = MonotonicClock::Now();
+    tool.line = [&](std::string_view line) {
+      if (trouble.empty() && line.find("error: ") != line.npos) trouble = line;
+      if (line.substr(0, 5) != "  CC ") return;
+      Status(fmt::format("compiling, {} of about {} files, {:.0f} s", ++objects,
+                         std::max(objects, kTypicalObjects),
+                         (MonotonicClock::Now() - start).ToSeconds()));
+    };
+    const int status = RunTool(Make({fmt::format("-j{}", jobs), "linux"}), tool);
+    if (status != 0)
+      throw Error(trouble.empty() ? fmt::format("make: status {}", status) : trouble);
+  }
+
+  // The first number after `key` in a file of the tree.
+  size_t NumberIn(const char* file, const std::string& key) const {
+    const std::string text = ReadFile(Tree() / file);
+    std::smatch match;
+    return std::regex_search(text, match, std::regex(key + "\\s+(\\d+)")) ? std::stoul(match[1])
+                                                                          : 0;
+  }
+
+  Image Examine(const fs::path& executable) const {
+    Image image;
+    image.file = executable;
+    image.release = ToolOutput({executable, "--version"}, Tool(""));
+    image.release.erase(image.release.find_last_not_of('\n') + 1);
+    image.source = InWords(source_, identity_);
+    const bool shared =
+        ReadFile(Tree() / "include/uapi/linux/um_timetravel.h").find("um_timetravel_schedshm") !=
+        std::string::npos;
+    image.schedule = shared ? Image::Schedule::kShared : Image::Schedule::kMessages;
+    image.devices = NumberIn("arch/um/include/asm/irq.h", "UM_LAST_SIGNAL_IRQ") - kOwnInterrupts;
+    image.command_line = NumberIn("arch/um/include/asm/setup.h", "COMMAND_LINE_SIZE");
+    image.hz = std::stoi(ConfigValue(ReadFile(Tree() / ".config"), "CONFIG_HZ"));
+    image.absent = absent_;
+    return image;
+  }
+
+  // Into the store in one step: an image is there whole or not at all.
+  Image Install() {
+    const fs::path folder = folder_ / "image";
+    fs::create_directory(folder);
+    fs::rename(Tree() / "linux", folder / "linux");
+    Image image = Examine(folder / "linux");
+    fs::rename(Tree() / ".config", folder / "config");
+    WriteFile(folder / "recipe", recipe_);
+    WriteFile(folder / "image.json", Describe(image).dump(2) + "\n");
+    const fs::path place = ImageStore() / fmt::format("{}-{}", image.release, key_);
+    fs::rename(folder, place);
+    image.file = place / "linux";
+    return image;
+  }
+
+  fs::path KeepLog() const {
+    const fs::path kept = ImageStore() / fmt::format("failed-{}.log", key_);
+    std::error_code none;
+    fs::rename(Log(), kept, none);
+    return kept;
+  }
+
+  const BuildOptions& options_;
+  Source source_;
+  std::string added_;
+  std::vector<ConfigOption> wanted_;
+  std::string identity_, recipe_, key_;
+  fs::path folder_;
+  std::vector<std::string> absent_;
+};
+
+}  // namespace
+
+BuildResult Build(const BuildOptions& options) { return Builder(options).Run(); }
+
+}  // namespace viaduct::guest

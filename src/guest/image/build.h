@@ -1,0 +1,33 @@
+// Building a kernel for guests, into the store of images (image.h).
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "guest/image/image.h"
+
+namespace viaduct::guest {
+
+struct BuildOptions {
+  std::string source = "debian:6.12";  // source.h
+  std::filesystem::path config_add;    // options beside those of kernel.config; "": none
+  int jobs = 0;                        // compilations at once; 0: as many as processors
+  std::function<void(const std::string&)> status;  // what is being done, a few times a second
+  std::function<void(const std::string&)> note;    // what the user should know, and stays known
+  int cancel_fd = -1;  // readable: stop (ToolCancelled), leaving nothing behind
+};
+
+struct BuildResult {
+  Image image;
+  bool reused = false;  // it was in the store
+  double seconds = 0;   // of wall time, when it was built
+};
+
+// The image for this source, configuration, these patches and this compiler: from the store, or
+// built. A build in the store is never changed; two builders of the same wait for each other.
+// Throws UsageError, EnvironmentError (a program is missing, no room on the disk), or Error naming
+// the log, which is kept then.
+BuildResult Build(const BuildOptions& options);
+
+}  // namespace viaduct::guest

@@ -1,0 +1,27 @@
+// Kernel configurations as text: what was asked for, what came of it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace viaduct::guest {
+
+struct ConfigOption {
+  std::string name;   // "CONFIG_INET"
+  std::string value;  // "y", "n", a number or a quoted word
+  // What the heading of its section says: [required], [implied], or nothing.
+  enum class Need { kWanted, kRequired, kImplied } need;
+};
+
+// The options of a fragment, in order. A heading is a comment "# --- TITLE". "# CONFIG_X is not
+// set" is CONFIG_X=n. Throws UsageError naming `file` and the line when malformed.
+std::vector<ConfigOption> ParseFragment(std::string_view text, std::string_view file);
+
+// The options of `wanted` that the finished configuration `config` (a .config) does not have so.
+std::vector<ConfigOption> Unmet(const std::vector<ConfigOption>& wanted, std::string_view config);
+
+// The value of an option in a finished configuration; "n" when not set.
+std::string ConfigValue(std::string_view config, std::string_view name);
+
+}  // namespace viaduct::guest

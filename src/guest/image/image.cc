@@ -1,0 +1,189 @@
+#include "guest/image/image.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.h"
+#include "guest/image/tool.h"
+
+namespace viaduct::guest {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kExecutable = "linux";
+constexpr const char* kDescription = "image.json";
+
+fs::path Cache() {
+  if (const char* cache = std::getenv("VIADUCT_CACHE")) return cache;
+  if (const char* cache = std::getenv("XDG_CACHE_HOME")) return fs::path(cache) / "viaduct";
+  const char* home = std::getenv("HOME");
+  return fs::path(home != nullptr ? home : "/root") / ".cache" / "viaduct";
+}
+
+// Ours first; then, under sudo, the one of the user who called it.
+std::vector<fs::path> Stores() {
+  std::vector<fs::path> stores = {ImageStore()};
+  const char* user = std::getenv("SUDO_USER");
+  if (user == nullptr || geteuid() != 0) return stores;
+  if (const passwd* entry = getpwnam(user)) {
+    stores.push_back(fs::path(entry->pw_dir) / ".cache" / "viaduct" / "kernels");
+  }
+  return stores;
+}
+
+std::vector<int> Numbers(const std::string& release) {
+  std::vector<int> numbers;
+  std::istringstream parts(release);
+  for (std::string part; std::getline(parts, part, '.');)
+    numbers.push_back(std::atoi(part.c_str()));
+  return numbers;
+}
+
+// "6.1" is a prefix of "6.1.192", not of "6.12".
+bool IsRelease(const Image& image, const std::string& wanted) {
+  return (image.release + ".").rfind(wanted + ".", 0) == 0 || image.release == wanted;
+}
+
+[[noreturn]] void Refuse(const fs::path& file, const std::string& why) {
+  throw UsageError(fmt::format("kernel {}: {}", file.string(), why));
+}
+
+void CheckElf(const fs::path& file) {
+  if (!fs::exists(file)) Refuse(file, "no such file; viaduct kernel list shows what there is");
+  Elf64_Ehdr header = {};
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream.read(reinterpret_cast<char*>(&header), sizeof header) ||
+      std::string_view(reinterpret_cast<char*>(header.e_ident), SELFMAG) != ELFMAG) {
+    Refuse(file, "not an executable; a kernel for guests is what viaduct kernel build makes");
+  }
+  if (header.e_machine != EM_X86_64 || header.e_ident[EI_CLASS] != ELFCLASS64) {
+    Refuse(file, "not built for x86-64, the only architecture guests run on");
+  }
+}
+
+}  // namespace
+
+fs::path ImageStore() { return Cache() / "kernels"; }
+
+bool OlderRelease(const std::string& a, const std::string& b) { return Numbers(a) < Numbers(b); }
+
+nlohmann::json Describe(const Image& image) {
+  return {{"release", image.release},
+          {"source", image.source},
+          {"schedule", image.schedule == Image::Schedule::kShared ? "shared" : "messages"},
+          {"devices", image.devices},
+          {"command_line", image.command_line},
+          {"hz", image.hz},
+          {"absent", image.absent}};
+}
+
+Image ReadDescription(const fs::path& folder) {
+  std::ifstream stream(folder / kDescription);
+  try {
+    const nlohmann::json json = nlohmann::json::parse(stream);
+    Image image;
+    image.file = folder / kExecutable;
+    json.at("release").get_to(image.release);
+    json.at("source").get_to(image.source);
+    image.schedule =
+        json.at("schedule") == "shared" ? Image::Schedule::kShared : Image::Schedule::kMessages;
+    json.at("devices").get_to(image.devices);
+    json.at("command_line").get_to(image.command_line);
+    json.at("hz").get_to(image.hz);
+    json.at("absent").get_to(image.absent);
+    std::error_code none;
+    image.built = fs::last_write_time(folder / kDescription, none);
+    return image;
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(fmt::format("{}: {}; remove the folder and build again",
+                            (folder / kDescription).string(), error.what()));
+  }
+}
+
+std::vector<Image> ListImages() {
+  std::vector<Image> images;
+  for (const fs::path& store : Stores()) {
+    std::error_code none;
+    for (const fs::directory_entry& entry : fs::directory_iterator(store, none)) {
+      const fs::path& folder = entry.path();
+      if (folder.filename().string()[0] == '.' || !fs::exists(folder / kDescription) ||
+          !fs::exists(folder / kExecutable)) {
+        continue;
+      }
+      images.push_back(ReadDescription(folder));
+    }
+  }
+  std::sort(images.begin(), images.end(), [](const Image& a, const Image& b) {
+    if (a.release != b.release) return OlderRelease(b.release, a.release);
+    return a.built != b.built ? a.built > b.built : a.file < b.file;
+  });
+  return images;
+}
+
+Image FindImage(const std::string& wanted) {
+  if (wanted.find('/') != std::string::npos) return ExamineExecutable(wanted);
+  const std::vector<Image> images = ListImages();
+  std::string known;
+  for (const Image& image : images) {
+    if (wanted.empty() || IsRelease(image, wanted)) return image;
+    if (known.ends_with(image.release)) continue;
+    known += (known.empty() ? "" : ", ") + image.release;
+  }
+  if (images.empty()) {
+    throw EnvironmentError(fmt::format("no kernel for guests in {}; viaduct kernel build makes one",
+                                       ImageStore().string()));
+  }
+  throw EnvironmentError(
+      fmt::format("no kernel {} was built (there are: {}); viaduct kernel build --source "
+                  "debian:{}, or give the "
+                  "path of one",
+                  wanted, known, wanted));
+}
+
+void MarkAsWanted(const Image& image) {
+  std::error_code none;
+  fs::last_write_time(image.file.parent_path() / kDescription, fs::file_time_type::clock::now(),
+                      none);
+}
+
+Image ExamineExecutable(const fs::path& file) {
+  CheckElf(file);
+  if (fs::exists(file.parent_path() / kDescription) && file.filename() == kExecutable) {
+    return ReadDescription(fs::absolute(file).parent_path());
+  }
+  if (access(file.c_str(), X_OK) != 0) Refuse(file, "not executable; chmod +x it");
+  // Both answered by the option parser of arch/um/kernel/um_arch.c, before anything boots.
+  Image image;
+  image.file = fs::absolute(file);
+  std::string config;
+  try {
+    image.release = ToolOutput({image.file, "--version"});
+    config = ToolOutput({image.file, "--showconfig"});
+  } catch (const Error&) {
+    config.clear();
+  }
+  if (config.find("CONFIG_UML=y") == std::string::npos) {
+    Refuse(file, "not a User Mode Linux kernel (it does not answer --version and --showconfig)");
+  }
+  image.release.erase(image.release.find_last_not_of('\n') + 1);
+  for (const char* option : {"CONFIG_UML_TIME_TRAVEL_SUPPORT", "CONFIG_VIRTIO_UML",
+                             "CONFIG_VIRTIO_NET", "CONFIG_HOSTFS", "CONFIG_NET_NS"}) {
+    if (config.find(fmt::format("{}=y\n", option)) == std::string::npos) {
+      Refuse(file, fmt::format("built without {}; viaduct kernel build --source DIR configures it",
+                               option));
+    }
+  }
+  const size_t hz = config.find("CONFIG_HZ=");
+  if (hz != std::string::npos) image.hz = std::atoi(config.c_str() + hz + 10);
+  return image;
+}
+
+}  // namespace viaduct::guest

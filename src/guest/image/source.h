@@ -1,0 +1,31 @@
+// Where a kernel's source comes from: a Debian package, a tarball, or a tree.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "guest/image/tool.h"
+
+namespace viaduct::guest {
+
+struct Source {
+  enum class Kind { kPackage, kTarball, kFolder };
+  Kind kind;
+  std::string name;  // of the package ("linux-source-6.12"), or the path
+
+  // "debian:6.12", or the path of a tarball or a folder. Throws UsageError.
+  static Source Parse(const std::string& text);
+};
+
+// What identifies the content: the package's version and checksum, or the checksum of the tarball
+// or of every file of the tree. Throws EnvironmentError when the package is not to be had.
+std::string Identify(const Source& source, const ToolOptions& options);
+
+// In words, for the image's description: "linux-source-6.12 6.12.117-1~deb12u1".
+std::string InWords(const Source& source, const std::string& identity);
+
+// Puts the tree into `folder`, which must exist and be empty. A package is downloaded (by apt-get,
+// no privilege needed) and not installed. Throws Error when it holds no kernel.
+void Unpack(const Source& source, const std::filesystem::path& folder, const ToolOptions& options);
+
+}  // namespace viaduct::guest

@@ -1,0 +1,81 @@
+// The agent: takes requests from its transport, hands each to who registered for it, watches
+// descriptors, and answers with one message for all that an instant brings.
+//
+// In virtual time a system call costs nothing, unless it fails (1 us) or reads a clock (256 ns). So
+// everything here waits level-triggered and calls only what will succeed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.h"
+#include "guest/agent/agent_protocol.h"
+#include "guest/inside/transport.h"
+
+namespace viaduct::guest::inside {
+
+// The most bytes that are read of a stream or a program's output at once, and sent of zeros.
+inline constexpr size_t kPiece = 64 * 1024;
+
+class Agent {
+ public:
+  // Errors (SystemError with its errno, any other as EINVAL) are answered with kFailed; an
+  // agent::ProtocolError ends the agent.
+  using Handler = std::function<void(const agent::Operation&)>;
+  using Watcher = std::function<void(uint32_t events)>;
+
+  explicit Agent(std::unique_ptr<Transport> transport);
+
+  // The dispatch table: who handles a request. One handler a code.
+  void Handle(agent::Code code, Handler handler);
+  // Called before each message is sent: the last chance to add to it.
+  void BeforeFlush(std::function<void()> hook) { hooks_.push_back(std::move(hook)); }
+
+  // Calls `watcher` while any of the EPOLL... events holds (level-triggered). EPOLLERR and EPOLLHUP
+  // are always watched. The descriptor stays the caller's, who calls Unwatch before closing it.
+  void Watch(int fd, uint32_t events, Watcher watcher);
+  void ChangeWatch(int fd, uint32_t events);
+  void Unwatch(int fd);
+
+  void Post(agent::Code code, uint32_t subject, uint32_t request,
+            std::initializer_list<std::span<const std::byte>> parts, uint16_t flags = 0);
+  void Done(const agent::Operation& operation, std::span<const std::byte> result = {});
+  void Fail(const agent::Operation& operation, int error_number, std::string_view attempted);
+
+  // Says hello and works until the transport ends. Throws what makes going on senseless.
+  void Run();
+  // One round: waits for something to happen, at most so long (-1: for ever), and deals with it.
+  // False: nothing has happened.
+  bool RunOnce(int timeout_milliseconds);
+  bool ended() const { return ended_; }  // the transport has
+  void Hello();
+
+ private:
+  struct Watched {
+    uint32_t generation = 0;  // tells a descriptor from an earlier one of the same number
+    std::shared_ptr<Watcher> watcher;
+  };
+
+  void Dispatch(const agent::Operation& operation);
+  void Deliver(uint64_t key, uint32_t events);
+  void Control(int action, int fd, uint32_t events);
+  void Flush();
+
+  std::unique_ptr<Transport> transport_;
+  UniqueFd epoll_;
+  agent::MessageReader reader_;
+  agent::MessageWriter writer_;
+  std::map<agent::Code, Handler> handlers_;
+  std::vector<std::function<void()>> hooks_;
+  std::vector<Watched> watched_;  // by descriptor
+  bool ended_ = false;
+};
+
+}  // namespace viaduct::guest::inside

@@ -1,0 +1,21 @@
+// What came with received bytes, as the event kData tells it.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <span>
+
+#include "guest/agent/agent_protocol.h"
+#include "guest/inside/agent.h"
+
+namespace viaduct::guest::inside {
+
+// The control messages of a received datagram (IP_PKTINFO, IP_RECVTTL, IP_RECVTOS and their IPv6
+// kin); false where there are none.
+bool ReadPacketInfo(const msghdr& header, agent::PacketInfo* info);
+
+// Posts kData with what there is: the sender, the control messages, the bytes or their number.
+void PostData(Agent& agent, uint32_t socket, const agent::Endpoint& sender, const msghdr& header,
+              std::span<const std::byte> bytes, bool zeros);
+
+}  // namespace viaduct::guest::inside

@@ -1,0 +1,462 @@
+// The agent on the host's own kernel, in namespaces that vanish with it: its protocol, and what it
+// does to nodes and sockets.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <thread>
+
+#include "base/error.h"
+#include "guest/inside/agent.h"
+#include "guest/inside/nodes.h"
+#include "guest/inside/sockets.h"
+#include "guest/inside/state.h"
+#include "sys/link.h"
+
+namespace viaduct::guest::inside {
+namespace {
+
+using agent::BytesOf;
+using agent::Code;
+using agent::Endpoint;
+using Bytes = std::vector<std::byte>;
+
+struct Event {
+  Code code;
+  uint16_t flags;
+  uint32_t subject;
+  uint32_t request;
+  Bytes payload;
+  template <class T>
+  T As(size_t offset = 0) const {
+    agent::Operation operation;
+    operation.payload = payload;
+    return operation.As<T>(offset);
+  }
+};
+
+Endpoint At(const char* address, uint16_t port) {
+  return agent::ToEndpoint(wire::IpAddress::Parse(address), port);
+}
+
+// The simulator's side of a guest that runs in this thread, one round at a time.
+class Guest {
+ public:
+  Guest() : sockets_(MakePair()) {
+    agent_ = std::make_unique<Agent>(std::make_unique<SocketTransport>(std::move(sockets_.second)));
+    nodes_ = std::make_unique<Nodes>(*agent_);
+    sockets_of_agent_ = std::make_unique<Sockets>(*agent_, *nodes_);
+    state_ = std::make_unique<State>(*agent_, *nodes_);
+  }
+
+  void Ask(Code code, uint32_t subject, std::initializer_list<std::span<const std::byte>> parts,
+           uint16_t flags = 0) {
+    writer_.Add(code, subject, ++request_, parts, flags);
+  }
+  // Sends what was asked and lets the agent work until nothing happens any more.
+  void Settle() {
+    writer_.Flush();
+    while (agent_->RunOnce(20)) Read();
+  }
+  const Event* Find(Code code, uint32_t subject) {
+    for (const Event& event : events_) {
+      if (event.code == code && event.subject == subject) return &event;
+    }
+    return nullptr;
+  }
+  // Packets between namespaces take their time: up to 5 s.
+  bool Await(Code code, uint32_t subject) {
+    for (int i = 0; i < 250 && !Find(code, subject); ++i) Settle();
+    return Find(code, subject) != nullptr;
+  }
+  int ErrorOf(uint32_t subject) {
+    const Event* failed = Find(Code::kFailed, subject);
+    return failed == nullptr ? 0 : failed->As<agent::Failed>().error_number;
+  }
+  std::vector<Event>& events() { return events_; }
+  Nodes& nodes() { return *nodes_; }
+  Sockets& sockets() { return *sockets_of_agent_; }
+
+  void Node(uint32_t number) {
+    Ask(Code::kCreateNode, number, {BytesOf("ksock-n" + std::to_string(number))});
+  }
+  void Open(uint32_t socket, uint32_t node, int type = SOCK_STREAM, uint64_t credit = 1 << 20,
+            int family = AF_INET, int protocol = 0) {
+    const agent::OpenSocket open{node,
+                                 static_cast<uint16_t>(family),
+                                 static_cast<uint16_t>(type),
+                                 static_cast<uint32_t>(protocol),
+                                 0,
+                                 credit};
+    Ask(Code::kOpenSocket, socket, {BytesOf(open)});
+  }
+  void Listen(uint32_t socket, const Endpoint& endpoint, uint64_t credit = 1 << 20) {
+    Ask(Code::kBind, socket, {BytesOf(endpoint)});
+    Ask(Code::kListen, socket, {BytesOf(agent::Listen{16, 0, credit})});
+  }
+  void SendZeros(uint32_t socket, uint64_t count) {
+    Ask(Code::kSend, socket, {BytesOf(count)}, agent::kZeros);
+  }
+  uint64_t Sum(Code code, uint32_t subject) {
+    uint64_t sum = 0;
+    for (const Event& event : events_) {
+      if (event.code != code || event.subject != subject) continue;
+      sum += (event.flags & agent::kZeros) != 0 || code == Code::kWritten ? event.As<uint64_t>()
+                                                                          : event.payload.size();
+    }
+    return sum;
+  }
+
+ private:
+  static std::pair<UniqueFd, UniqueFd> MakePair() {
+    int pair[2];
+    SystemCall("socketpair", socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair));
+    return {UniqueFd(pair[0]), UniqueFd(pair[1])};
+  }
+  void Read() {
+    std::vector<std::byte> buffer(agent::kMaxMessage);
+    ssize_t length;
+    while ((length = recv(sockets_.first.get(), buffer.data(), buffer.size(), MSG_DONTWAIT)) > 0) {
+      reader_.Read(std::span(buffer).first(static_cast<size_t>(length)),
+                   [&](const agent::Operation& operation) {
+                     events_.push_back({operation.code, operation.flags, operation.subject,
+                                        operation.request,
+                                        Bytes(operation.payload.begin(), operation.payload.end())});
+                   });
+    }
+  }
+
+  std::pair<UniqueFd, UniqueFd> sockets_;
+  agent::MessageReader reader_;
+  agent::MessageWriter writer_{
+      agent::kMaxMessage, [this](std::span<const std::byte> message) {
+        SystemCall("send", send(sockets_.first.get(), message.data(), message.size(), 0));
+      }};
+  uint32_t request_ = 0;
+  std::vector<Event> events_;
+  std::unique_ptr<Agent> agent_;
+  std::unique_ptr<Nodes> nodes_;
+  std::unique_ptr<Sockets> sockets_of_agent_;
+  std::unique_ptr<State> state_;
+};
+
+class GuestTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
+  }
+  // In network and mount namespaces of the thread's own, which vanish with it.
+  static void Run(const std::function<void(Guest&)>& test) {
+    std::thread([&] {
+      SystemCall("unshare", unshare(CLONE_NEWNET | CLONE_NEWNS | CLONE_FS));
+      SystemCall("mount", mount("", "/", "", MS_REC | MS_PRIVATE, nullptr));
+      SystemCall("mount", mount("tmpfs", "/run", "tmpfs", 0, nullptr));
+      Guest guest;
+      test(guest);
+    }).join();
+  }
+};
+
+TEST_F(GuestTest, TcpConnectsCarriesAndCloses) {
+  Run([](Guest& guest) {
+    guest.Node(1);
+    guest.Open(10, 1);
+    guest.Listen(10, At("0.0.0.0", 5001));
+    guest.Open(11, 1);
+    guest.Ask(Code::kConnect, 11, {BytesOf(At("127.0.0.1", 5001))});
+    guest.Ask(Code::kSend, 11, {BytesOf("hello")});
+    guest.Settle();
+    ASSERT_TRUE(guest.Find(Code::kBound, 10));
+    EXPECT_EQ(guest.Find(Code::kBound, 10)->As<Endpoint>().port, 5001);
+    ASSERT_TRUE(guest.Find(Code::kConnected, 11));
+    EXPECT_EQ(guest.Find(Code::kConnected, 11)->As<Endpoint>(sizeof(Endpoint)).port, 5001);
+    ASSERT_TRUE(guest.Find(Code::kAccepted, 10));
+    const auto accepted = guest.Find(Code::kAccepted, 10)->As<agent::Accepted>();
+    EXPECT_EQ(accepted.peer.port, guest.Find(Code::kConnected, 11)->As<Endpoint>().port);
+    const Event* data = guest.Find(Code::kData, accepted.socket);
+    ASSERT_TRUE(data);
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(data->payload.data()), 5), "hello");
+    EXPECT_EQ(guest.Sum(Code::kWritten, 11), 5u);
+
+    guest.Ask(Code::kShutdown, 11, {BytesOf(uint32_t{SHUT_WR})});
+    guest.Settle();
+    EXPECT_TRUE(guest.Find(Code::kEnd, accepted.socket));
+    EXPECT_FALSE(guest.Find(Code::kEnd, 11));
+    guest.Ask(Code::kClose, accepted.socket, {});
+    guest.Settle();
+    EXPECT_TRUE(guest.Find(Code::kEnd, 11));
+    guest.Ask(Code::kClose, 11, {});
+    guest.Ask(Code::kClose, 10, {});
+    guest.Settle();
+    EXPECT_EQ(guest.sockets().size(), 0u);
+  });
+}
+
+TEST_F(GuestTest, AReaderWithoutCreditStopsTheSender) {
+  Run([](Guest& guest) {
+    constexpr uint64_t kTotal = 32 << 20;
+    guest.Node(1);
+    guest.Open(10, 1);
+    guest.Listen(10, At("0.0.0.0", 5001), 1000);
+    guest.Open(11, 1);
+    guest.Ask(Code::kConnect, 11, {BytesOf(At("127.0.0.1", 5001))});
+    guest.SendZeros(11, kTotal);
+    guest.Settle();
+    ASSERT_TRUE(guest.Find(Code::kAccepted, 10));
+    const uint32_t accepted = guest.Find(Code::kAccepted, 10)->As<agent::Accepted>().socket;
+    EXPECT_EQ(guest.Sum(Code::kData, accepted), 1000u);
+    const uint64_t written = guest.Sum(Code::kWritten, 11);
+    EXPECT_LT(written, kTotal);                                    // what the kernel's buffers hold
+    guest.Ask(Code::kShutdown, 11, {BytesOf(uint32_t{SHUT_WR})});  // after what was sent before
+    guest.Ask(Code::kCredit, accepted, {BytesOf(uint64_t{kTotal})});
+    guest.Settle();
+    EXPECT_EQ(guest.Sum(Code::kData, accepted), kTotal);
+    EXPECT_EQ(guest.Sum(Code::kWritten, 11), kTotal);
+    EXPECT_TRUE(guest.Find(Code::kEnd, accepted));
+  });
+}
+
+TEST_F(GuestTest, CloseSendsWhatWasSentAndAbortResets) {
+  Run([](Guest& guest) {
+    constexpr uint64_t kTotal = 16 << 20;
+    guest.Node(1);
+    guest.Open(10, 1);
+    guest.Listen(10, At("0.0.0.0", 5001), kTotal + 1);
+    for (const uint32_t client : {11, 12}) {
+      guest.Open(client, 1);
+      guest.Ask(Code::kConnect, client, {BytesOf(At("127.0.0.1", 5001))});
+    }
+    guest.Settle();
+    guest.SendZeros(11, kTotal);
+    guest.Ask(Code::kClose, 11, {});
+    guest.Ask(Code::kClose, 12, {}, agent::kAbort);
+    guest.Settle();
+    std::vector<uint32_t> accepted;
+    for (const Event& event : guest.events()) {
+      if (event.code == Code::kAccepted) accepted.push_back(event.As<agent::Accepted>().socket);
+    }
+    ASSERT_EQ(accepted.size(), 2u);
+    EXPECT_EQ(guest.Sum(Code::kData, accepted[0]), kTotal);
+    EXPECT_TRUE(guest.Find(Code::kEnd, accepted[0]));
+    ASSERT_TRUE(guest.Find(Code::kBroken, accepted[1]));
+    EXPECT_EQ(guest.Find(Code::kBroken, accepted[1])->As<uint32_t>(), uint32_t{ECONNRESET});
+  });
+}
+
+TEST_F(GuestTest, ErrorsComeBackWithTheirNumber) {
+  Run([](Guest& guest) {
+    guest.Node(1);
+    guest.Open(10, 1);
+    guest.Listen(10, At("0.0.0.0", 5001));
+    guest.Open(11, 1);
+    guest.Ask(Code::kBind, 11, {BytesOf(At("127.0.0.1", 5001))});
+    guest.Open(12, 1);
+    guest.Ask(Code::kConnect, 12, {BytesOf(At("127.0.0.1", 5002))});
+    guest.Open(13, 1);
+    guest.Ask(Code::kConnect, 13, {BytesOf(At("10.9.9.9", 5002))});
+    guest.Ask(Code::kCredit, 99, {BytesOf(uint64_t{1})});
+    guest.Ask(Code::kWriteSysctl, 1, {BytesOf(std::string_view("net.no.such\0001", 13))});
+    guest.Node(1);
+    guest.Settle();
+    EXPECT_EQ(guest.ErrorOf(11), EADDRINUSE);
+    EXPECT_EQ(guest.ErrorOf(12), ECONNREFUSED);
+    EXPECT_EQ(guest.ErrorOf(13), ENETUNREACH);
+    EXPECT_EQ(guest.ErrorOf(99), EBADF);
+    std::vector<int> of_node;
+    for (const Event& event : guest.events()) {
+      if (event.subject == 1 && event.code == Code::kFailed) {
+        of_node.push_back(event.As<agent::Failed>().error_number);
+      }
+    }
+    EXPECT_THAT(of_node, testing::ElementsAre(EINVAL, EEXIST));
+  });
+}
+
+TEST_F(GuestTest, DatagramsKeepTheirBoundariesSenderAndInfo) {
+  Run([](Guest& guest) {
+    guest.Node(1);
+    for (const int family : {AF_INET, AF_INET6}) {
+      guest.events().clear();
+      const bool ipv4 = family == AF_INET;
+      const uint32_t receiver = ipv4 ? 20 : 30;
+      guest.Open(receiver, 1, SOCK_DGRAM, 1 << 20, family);
+      const int on = 1;
+      const int level = ipv4 ? IPPROTO_IP : IPPROTO_IPV6;
+      for (const int name :
+           {ipv4 ? IP_PKTINFO : IPV6_RECVPKTINFO, ipv4 ? IP_RECVTTL : IPV6_RECVHOPLIMIT,
+            ipv4 ? IP_RECVTOS : IPV6_RECVTCLASS}) {
+        guest.Ask(Code::kSetOption, receiver,
+                  {BytesOf(agent::SocketOption{level, name}), BytesOf(on)});
+      }
+      guest.Ask(Code::kBind, receiver, {BytesOf(At(ipv4 ? "0.0.0.0" : "::", 7000))});
+      guest.Open(receiver + 1, 1, SOCK_DGRAM, 1 << 20, family);
+      const Endpoint to = At(ipv4 ? "127.0.0.1" : "::1", 7000);
+      guest.Ask(Code::kSend, receiver + 1, {BytesOf(to), BytesOf("one")}, agent::kToEndpoint);
+      guest.Ask(Code::kSend, receiver + 1, {BytesOf(to)}, agent::kToEndpoint);
+      guest.Ask(Code::kSend, receiver + 1, {BytesOf(to), BytesOf(uint64_t{1200})},
+                agent::kToEndpoint | agent::kZeros);
+      guest.Settle();
+      std::vector<uint64_t> sizes;
+      for (const Event& event : guest.events()) {
+        if (event.code != Code::kData) continue;
+        ASSERT_EQ(event.flags | agent::kZeros,
+                  agent::kToEndpoint | agent::kWithInfo | agent::kZeros);
+        const auto info = event.As<agent::PacketInfo>(sizeof(Endpoint));
+        EXPECT_EQ(info.ttl, 64);
+        EXPECT_EQ(info.tos, 0);
+        EXPECT_EQ(info.ifindex, 1);
+        EXPECT_EQ(agent::FromEndpoint(info.destination), agent::FromEndpoint(to));
+        const size_t front = sizeof(Endpoint) + sizeof(agent::PacketInfo);
+        sizes.push_back((event.flags & agent::kZeros) != 0 ? event.As<uint64_t>(front)
+                                                           : event.payload.size() - front);
+      }
+      EXPECT_THAT(sizes, testing::ElementsAre(3, 0, 1200));
+    }
+  });
+}
+
+TEST_F(GuestTest, NodesAreApartAndCarryWhatTheyAreGiven) {
+  Run([](Guest& guest) {
+    guest.Node(1);
+    guest.Node(2);
+    // The devices as a guest boots with them: in its own namespace, known by their MACs.
+    sys::Netlink root;
+    const auto mac = [](uint8_t last) { return wire::MacAddress{{2, 0, 0, 0, 0, last}}; };
+    root.CreateVethPair({-1, "a", mac(1)}, {-1, "b", mac(2)});
+    for (const uint8_t number : {1, 2}) {
+      agent::MoveInterface move{};
+      move.mac[0] = 2;
+      move.mac[5] = number;
+      std::string_view("sim0").copy(move.name, sizeof move.name);
+      guest.Ask(Code::kMoveInterface, number, {BytesOf(move)});
+    }
+    guest.Settle();
+    for (const uint8_t number : {1, 2}) {
+      const Event* moved = nullptr;
+      for (const Event& event : guest.events()) {
+        if (event.code == Code::kDone && event.subject == number && !event.payload.empty()) {
+          moved = &event;
+        }
+      }
+      ASSERT_TRUE(moved);
+      const int ifindex = moved->As<agent::Interface>().ifindex;
+      guest.Ask(Code::kSetLink, number, {BytesOf(agent::SetLink{ifindex, 1, 1400, -1})});
+      const std::string v4 = "10.0.0." + std::to_string(number);
+      const std::string v6 = "fd00::" + std::to_string(number);
+      guest.Ask(Code::kAddAddress, number,
+                {BytesOf(agent::InterfaceAddress{ifindex, 24, At(v4.c_str(), 0)})});
+      guest.Ask(Code::kAddAddress, number,
+                {BytesOf(agent::InterfaceAddress{ifindex, 64, At(v6.c_str(), 0)})});
+      for (int i = 0; i < 2; ++i) {  // the second time it takes the first one's place
+        guest.Ask(Code::kAddRoute, number,
+                  {BytesOf(agent::Route{ifindex, 16, 0, 0, At("10.7.0.0", 0),
+                                        At(number == 1 ? "10.0.0.2" : "10.0.0.1", 0)})});
+      }
+      guest.Ask(Code::kRemoveRoute, number,
+                {BytesOf(agent::Route{ifindex, 16, 0, 0, At("10.7.0.0", 0), Endpoint{}})});
+      guest.Ask(Code::kWriteSysctl, number,
+                {BytesOf(std::string_view("net.ipv4.ip_default_ttl\00033", 26))});
+    }
+    guest.Open(10, 1);
+    guest.Listen(10, At("0.0.0.0", 80));
+    guest.Open(11, 2);
+    guest.Ask(Code::kConnect, 11, {BytesOf(At("10.0.0.1", 80))});
+    guest.Open(12, 2, SOCK_STREAM, 0, AF_INET6);
+    guest.Ask(Code::kConnect, 12, {BytesOf(At("fd00::1", 81))});
+    guest.Settle();
+    EXPECT_EQ(guest.ErrorOf(1), 0);
+    EXPECT_EQ(guest.ErrorOf(2), 0);
+    EXPECT_TRUE(guest.Await(Code::kConnected, 11));
+    EXPECT_TRUE(guest.Await(Code::kFailed, 12));
+    EXPECT_EQ(guest.ErrorOf(12), ECONNREFUSED);  // it was reached
+    const auto link = guest.nodes().Get(1).netlink.GetLink("sim0");
+    EXPECT_EQ(link.mtu, 1400);
+    guest.Ask(Code::kRemoveAddress, 1,
+              {BytesOf(agent::InterfaceAddress{link.ifindex, 24, At("10.0.0.1", 0)})});
+    guest.Settle();
+    for (const auto& address : guest.nodes().Get(1).netlink.Addresses(link.ifindex)) {
+      EXPECT_NE(address.ToString(), "10.0.0.1/24");
+    }
+  });
+}
+
+TEST_F(GuestTest, ToldIsTheStateOfTheNodeThatIsAskedFor) {
+  Run([](Guest& guest) {
+    guest.Node(1);
+    guest.Node(2);
+    guest.Open(10, 1);
+    guest.Listen(10, At("0.0.0.0", 5001));
+    guest.Open(11, 1);
+    guest.Ask(Code::kConnect, 11, {BytesOf(At("127.0.0.1", 5001))});
+    guest.SendZeros(11, 100'000);
+    guest.Settle();
+    guest.nodes().Get(1).netlink.CreateVethPair({-1, "wire", std::nullopt},
+                                                {guest.nodes().Get(2).fd.get(), "w", std::nullopt});
+    sys::NetlinkMessage qdisc_request(RTM_NEWQDISC, NLM_F_CREATE);
+    tcmsg place{};
+    place.tcm_ifindex = guest.nodes().Get(1).netlink.IfIndex("wire");
+    place.tcm_parent = TC_H_ROOT;
+    qdisc_request.AppendHeader(place);
+    qdisc_request.Put(TCA_KIND, std::string_view("pfifo"));
+    guest.nodes().Get(1).netlink.socket().Request(qdisc_request, "add a qdisc");
+    const uint32_t all = agent::kSampleTcp | agent::kSampleQdiscs | agent::kSampleCounters;
+    guest.events().clear();
+    guest.Ask(agent::kSampleState, 1, {BytesOf(all)});
+    guest.Ask(agent::kSampleState, 2, {BytesOf(all)});
+    guest.Settle();
+    std::vector<uint16_t> ports;
+    uint64_t acked = 0;
+    for (const Event& event : guest.events()) {
+      if (event.code != agent::kTcpState) continue;
+      EXPECT_EQ(event.subject, 1u);
+      const auto state = event.As<agent::TcpState>();
+      ports.push_back(state.peer.port == 5001 ? state.peer.port : state.local.port);
+      const auto info = event.As<tcp_info>(sizeof state);
+      EXPECT_EQ(info.tcpi_state, TCP_ESTABLISHED);
+      EXPECT_NE(state.congestion_control[0], '\0');
+      acked += state.peer.port == 5001 && info.tcpi_unacked == 0 ? 1 : 0;
+    }
+    EXPECT_THAT(ports, testing::ElementsAre(5001, 5001)) << "both ends, not the listener";
+    EXPECT_EQ(acked, 1u);
+    const Event* qdisc = guest.Find(agent::kQdiscState, 1);
+    ASSERT_TRUE(qdisc);
+    EXPECT_EQ(agent::FixedText(qdisc->As<agent::QdiscState>().kind), "pfifo");
+    EXPECT_EQ(agent::FixedText(qdisc->As<agent::QdiscState>().device), "wire");
+    EXPECT_FALSE(guest.Find(agent::kQdiscState, 2));
+    const Event* counters = guest.Find(agent::kCounterState, 1);
+    ASSERT_TRUE(counters);
+    EXPECT_THAT(std::string(reinterpret_cast<const char*>(counters->payload.data()),
+                            counters->payload.size()),
+                testing::StartsWith("Ip: "));
+    EXPECT_TRUE(guest.Find(agent::kCounterState, 2));
+    EXPECT_EQ(guest.ErrorOf(1), 0);
+  });
+}
+
+TEST_F(GuestTest, OptionsAreSetAndRead) {
+  Run([](Guest& guest) {
+    guest.Node(1);
+    guest.Open(10, 1);
+    const int on = 1;
+    const agent::SocketOption no_delay{IPPROTO_TCP, TCP_NODELAY};
+    guest.Ask(Code::kSetOption, 10, {BytesOf(no_delay), BytesOf(on)});
+    guest.Ask(Code::kGetOption, 10, {BytesOf(no_delay)});
+    const agent::SocketOption unknown{IPPROTO_TCP, 9999};
+    guest.Ask(Code::kSetOption, 10, {BytesOf(unknown), BytesOf(on)});
+    guest.Settle();
+    ASSERT_TRUE(guest.Find(Code::kOption, 10));
+    EXPECT_EQ(guest.Find(Code::kOption, 10)->As<int>(sizeof no_delay), 1);
+    EXPECT_EQ(guest.ErrorOf(10), ENOPROTOOPT);
+  });
+}
+
+}  // namespace
+}  // namespace viaduct::guest::inside

@@ -1,0 +1,13 @@
+// MPTCP's path manager (Documentation/netlink/specs/mptcp_pm.yaml).
+#pragma once
+
+#include "guest/agent/agent_protocol.h"
+
+namespace viaduct::guest::inside {
+
+// Both in the calling thread's namespace. Throw SystemError; EOPNOTSUPP where the kernel has no
+// MPTCP.
+void AddMptcpEndpoint(const agent::MptcpEndpoint& endpoint);
+void SetMptcpLimits(const agent::MptcpLimits& limits);
+
+}  // namespace viaduct::guest::inside

@@ -1,0 +1,238 @@
+#include "guest/inside/nodes.h"
+
+#include <linux/fib_rules.h>
+#include <linux/rtnetlink.h>
+#include <sched.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+
+#include "base/error.h"
+#include "guest/inside/mptcp.h"
+#include "sys/netns.h"
+#include "sys/sysctl.h"
+
+namespace viaduct::guest::inside {
+
+using agent::Code;
+using agent::Operation;
+
+namespace {
+
+uint8_t FamilyOf(const wire::IpAddress& address) {
+  return address.family == wire::Family::kIpv4 ? AF_INET : AF_INET6;
+}
+
+void PutAddress(sys::NetlinkMessage& message, int attribute, const wire::IpAddress& address) {
+  message.Put(attribute, address.bytes.data(), static_cast<size_t>(address.Length()));
+}
+
+wire::IpPrefix PrefixOf(const agent::Endpoint& endpoint, uint32_t length) {
+  wire::IpPrefix prefix;
+  prefix.address = agent::FromEndpoint(endpoint);
+  prefix.length = static_cast<int>(std::min<uint32_t>(length, 8 * prefix.address.Length()));
+  return prefix;
+}
+
+wire::MacAddress MacOf(const uint8_t (&bytes)[6]) {
+  wire::MacAddress mac;
+  std::copy_n(bytes, 6, mac.bytes.begin());
+  return mac;
+}
+
+sys::NetlinkMessage RemoveAddressRequest(int ifindex, const wire::IpPrefix& prefix) {
+  ifaddrmsg header{};
+  header.ifa_family = FamilyOf(prefix.address);
+  header.ifa_prefixlen = static_cast<uint8_t>(prefix.length);
+  header.ifa_index = static_cast<uint32_t>(ifindex);
+  sys::NetlinkMessage message(RTM_DELADDR, 0);
+  message.AppendHeader(header);
+  PutAddress(message, IFA_LOCAL, prefix.address);
+  PutAddress(message, IFA_ADDRESS, prefix.address);
+  return message;
+}
+
+// A next hop is taken as on the link of its interface, as ns-3 takes it (RTNH_F_ONLINK).
+sys::NetlinkMessage RouteRequest(const agent::Route& route, bool add) {
+  const wire::IpPrefix destination = PrefixOf(route.destination, route.prefix_length).Network();
+  const bool has_gateway = route.gateway.family != AF_UNSPEC;
+  rtmsg header{};
+  header.rtm_family = FamilyOf(destination.address);
+  header.rtm_dst_len = static_cast<unsigned char>(destination.length);
+  header.rtm_table = route.table == 0 || route.table > 255 ? RT_TABLE_MAIN : route.table;
+  header.rtm_protocol = add ? RTPROT_STATIC : RTPROT_UNSPEC;
+  header.rtm_scope = !add ? RT_SCOPE_NOWHERE : has_gateway ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK;
+  header.rtm_type = add ? RTN_UNICAST : RTN_UNSPEC;
+  header.rtm_flags = add && has_gateway && route.ifindex != 0 ? RTNH_F_ONLINK : 0;
+  sys::NetlinkMessage message(add ? RTM_NEWROUTE : RTM_DELROUTE,
+                              add ? NLM_F_CREATE | NLM_F_REPLACE : 0);
+  message.AppendHeader(header);
+  if (destination.length > 0) PutAddress(message, RTA_DST, destination.address);
+  if (has_gateway) PutAddress(message, RTA_GATEWAY, agent::FromEndpoint(route.gateway));
+  if (route.ifindex != 0) message.PutU32(RTA_OIF, static_cast<uint32_t>(route.ifindex));
+  if (route.metric != 0) message.PutU32(RTA_PRIORITY, route.metric);
+  if (route.table > 255) message.PutU32(RTA_TABLE, route.table);
+  return message;
+}
+
+sys::NetlinkMessage RuleRequest(const agent::Rule& rule) {
+  const wire::IpPrefix from = PrefixOf(rule.from, rule.prefix_length);
+  fib_rule_hdr header{};
+  header.family = FamilyOf(from.address);
+  header.src_len = static_cast<uint8_t>(from.length);
+  header.action = FR_ACT_TO_TBL;
+  sys::NetlinkMessage message(RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL);
+  message.AppendHeader(header);
+  if (from.length > 0) PutAddress(message, FRA_SRC, from.address);
+  message.PutU32(FRA_TABLE, rule.table);
+  if (rule.priority != 0) message.PutU32(FRA_PRIORITY, rule.priority);
+  return message;
+}
+
+}  // namespace
+
+Nodes::Nodes(Agent& agent)
+    : agent_(agent), root_(sys::OpenCurrentNamespace()), current_(root_.get()) {
+  const auto handle = [&](Code code, auto method, auto... arguments) {
+    agent_.Handle(code, [this, method, arguments...](const Operation& operation) {
+      (this->*method)(operation, arguments...);
+    });
+  };
+  handle(Code::kCreateNode, &Nodes::Create);
+  handle(Code::kMoveInterface, &Nodes::MoveInterface);
+  handle(Code::kSetLink, &Nodes::SetLink);
+  handle(Code::kAddAddress, &Nodes::ChangeAddress, true);
+  handle(Code::kRemoveAddress, &Nodes::ChangeAddress, false);
+  handle(Code::kAddRoute, &Nodes::ChangeRoute, true);
+  handle(Code::kRemoveRoute, &Nodes::ChangeRoute, false);
+  handle(Code::kAddNeighbour, &Nodes::AddNeighbour);
+  handle(Code::kWriteSysctl, &Nodes::WriteSysctl);
+  handle(Code::kAddRule, &Nodes::AddRule);
+  handle(Code::kAddMptcpEndpoint, &Nodes::AddMptcpEndpoint);
+  handle(Code::kSetMptcpLimits, &Nodes::SetMptcpLimits);
+}
+
+Node& Nodes::Get(uint32_t number) {
+  const auto found = nodes_.find(number);
+  if (found == nodes_.end()) throw Error("there is no node " + std::to_string(number));
+  return *found->second;
+}
+
+void Nodes::Enter(const Node& node) {
+  if (current_ == node.fd.get()) return;
+  SystemCall("enter " + node.name, setns(node.fd.get(), CLONE_NEWNET));
+  current_ = node.fd.get();
+}
+
+void Nodes::EnterRoot() {
+  if (current_ == root_.get()) return;
+  SystemCall("leave a node", setns(root_.get(), CLONE_NEWNET));
+  current_ = root_.get();
+}
+
+void Nodes::Create(const Operation& operation) {
+  const std::string name(operation.Text());
+  if (nodes_.contains(operation.subject)) throw SystemError("create node " + name, EEXIST);
+  sys::CreateNamespace(name);
+  auto node = std::make_unique<Node>(name, sys::OpenNamespace(name));
+  node->netlink.SetUp(node->netlink.IfIndex("lo"), true);
+  if (on_create_) on_create_(operation.subject, *node);
+  nodes_.emplace(operation.subject, std::move(node));
+  agent_.Done(operation);
+}
+
+int Nodes::FindDevice(const wire::MacAddress& mac) {
+  if (!devices_.contains(mac)) {
+    devices_.clear();
+    for (const sys::LinkInfo& link : root_netlink_.Links()) devices_[link.mac] = link.ifindex;
+  }
+  const auto found = devices_.find(mac);
+  if (found == devices_.end()) throw SystemError("find the device " + mac.ToString(), ENODEV);
+  const int ifindex = found->second;
+  devices_.erase(found);
+  return ifindex;
+}
+
+void Nodes::MoveInterface(const Operation& operation) {
+  const auto request = operation.As<agent::MoveInterface>();
+  Node& node = Get(operation.subject);
+  const std::string name = agent::FixedText(request.name);
+  root_netlink_.MoveLink(FindDevice(MacOf(request.mac)), node.fd.get(), name);
+  const sys::LinkInfo link = node.netlink.GetLink(name);
+  const agent::Interface result{link.ifindex, static_cast<uint32_t>(link.mtu)};
+  agent_.Done(operation, agent::BytesOf(result));
+}
+
+void Nodes::SetLink(const Operation& operation) {
+  const auto request = operation.As<agent::SetLink>();
+  sys::Netlink& netlink = Get(operation.subject).netlink;
+  if (request.mtu != 0) netlink.SetMtu(request.ifindex, static_cast<int>(request.mtu));
+  if (request.arp >= 0) netlink.SetArp(request.ifindex, request.arp != 0);
+  if (request.up >= 0) netlink.SetUp(request.ifindex, request.up != 0);
+  agent_.Done(operation);
+}
+
+void Nodes::ChangeAddress(const Operation& operation, bool add) {
+  const auto request = operation.As<agent::InterfaceAddress>();
+  Node& node = Get(operation.subject);
+  const wire::IpPrefix prefix = PrefixOf(request.address, request.prefix_length);
+  if (add) {
+    node.netlink.AddAddress(request.ifindex, prefix);
+  } else {
+    auto message = RemoveAddressRequest(request.ifindex, prefix);
+    node.netlink.socket().Request(message, node.name + ": remove address " + prefix.ToString());
+  }
+  agent_.Done(operation);
+}
+
+void Nodes::ChangeRoute(const Operation& operation, bool add) {
+  const auto request = operation.As<agent::Route>();
+  Node& node = Get(operation.subject);
+  auto message = RouteRequest(request, add);
+  node.netlink.socket().Request(
+      message, node.name + (add ? ": add" : ": remove") + " route " +
+                   PrefixOf(request.destination, request.prefix_length).ToString());
+  agent_.Done(operation);
+}
+
+void Nodes::AddNeighbour(const Operation& operation) {
+  const auto request = operation.As<agent::Neighbour>();
+  Get(operation.subject)
+      .netlink.AddPermanentNeighbour(request.ifindex, agent::FromEndpoint(request.address),
+                                     MacOf(request.mac));
+  agent_.Done(operation);
+}
+
+void Nodes::WriteSysctl(const Operation& operation) {
+  const std::string_view text = operation.Text();
+  const size_t zero = text.find('\0');
+  if (zero == std::string_view::npos) throw agent::ProtocolError("a parameter without a value");
+  const Node& node = Get(operation.subject);
+  // Per-namespace parameters: the file shows those of the namespace the writer is in.
+  sys::WriteSysctl(node.fd.get(), std::string(text.substr(0, zero)),
+                   std::string(text.substr(zero + 1)));
+  agent_.Done(operation);
+}
+
+void Nodes::AddRule(const Operation& operation) {
+  auto message = RuleRequest(operation.As<agent::Rule>());
+  Node& node = Get(operation.subject);
+  node.netlink.socket().Request(message, node.name + ": add a routing rule");
+  agent_.Done(operation);
+}
+
+void Nodes::AddMptcpEndpoint(const Operation& operation) {
+  Enter(Get(operation.subject));
+  guest::AddMptcpEndpoint(operation.As<agent::MptcpEndpoint>());
+  agent_.Done(operation);
+}
+
+void Nodes::SetMptcpLimits(const Operation& operation) {
+  Enter(Get(operation.subject));
+  guest::SetMptcpLimits(operation.As<agent::MptcpLimits>());
+  agent_.Done(operation);
+}
+
+}  // namespace viaduct::guest::inside

@@ -1,0 +1,65 @@
+// The nodes of a guest: a network namespace each, and what is set in them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/fd.h"
+#include "guest/agent/agent_protocol.h"
+#include "guest/inside/agent.h"
+#include "sys/link.h"
+
+namespace viaduct::guest::inside {
+
+struct Node {
+  Node(std::string node_name, UniqueFd node_namespace)
+      : name(std::move(node_name)), fd(std::move(node_namespace)), netlink(fd.get()) {}
+  std::string name;
+  UniqueFd fd;  // of the namespace
+  sys::Netlink netlink;
+};
+
+class Nodes {
+ public:
+  // Registers the requests about nodes. Must be made, and live, in the namespace that the guest's
+  // devices are in. The agent outlives it.
+  explicit Nodes(Agent& agent);
+
+  // Called with each node that is made, with its number, before anything else happens to it.
+  void OnCreate(std::function<void(uint32_t number, Node& node)> handler) {
+    on_create_ = std::move(handler);
+  }
+
+  // Throws Error where there is none.
+  Node& Get(uint32_t number);
+  // Moves the calling thread to a node's namespace, unless it is there already. Who needs the
+  // guest's own (nobody but Nodes does) says EnterRoot().
+  void Enter(const Node& node);
+  void EnterRoot();
+
+ private:
+  void Create(const agent::Operation& operation);
+  void MoveInterface(const agent::Operation& operation);
+  void SetLink(const agent::Operation& operation);
+  void ChangeAddress(const agent::Operation& operation, bool add);
+  void ChangeRoute(const agent::Operation& operation, bool add);
+  void AddNeighbour(const agent::Operation& operation);
+  void WriteSysctl(const agent::Operation& operation);
+  void AddRule(const agent::Operation& operation);
+  void AddMptcpEndpoint(const agent::Operation& operation);
+  void SetMptcpLimits(const agent::Operation& operation);
+  int FindDevice(const wire::MacAddress& mac);
+
+  Agent& agent_;
+  UniqueFd root_;
+  int current_;  // the namespace that the thread is in
+  sys::Netlink root_netlink_;
+  std::map<wire::MacAddress, int> devices_;  // those of the guest's own namespace
+  std::map<uint32_t, std::unique_ptr<Node>> nodes_;
+  std::function<void(uint32_t, Node&)> on_create_;
+};
+
+}  // namespace viaduct::guest::inside

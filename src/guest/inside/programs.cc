@@ -1,0 +1,328 @@
+#include "guest/inside/programs.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <tuple>
+#include <utility>
+
+#include "base/error.h"
+#include "guest/agent/program_protocol.h"
+
+namespace viaduct::guest::inside {
+
+using agent::BytesOf;
+using agent::Operation;
+
+namespace {
+
+std::pair<UniqueFd, UniqueFd> Pipe() {
+  int ends[2];
+  SystemCall("pipe2", pipe2(ends, O_CLOEXEC));
+  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+// The zero-terminated texts of a request, one after the other.
+class Texts {
+ public:
+  explicit Texts(std::string_view text) : text_(text) {}
+  std::string Next() {
+    const size_t end = text_.find('\0');
+    if (end == std::string_view::npos) throw agent::ProtocolError("a spawn request is too short");
+    std::string text(text_.substr(0, end));
+    text_.remove_prefix(end + 1);
+    return text;
+  }
+  std::vector<std::string> Next(uint32_t count) {
+    std::vector<std::string> texts;
+    for (uint32_t i = 0; i < count; ++i) texts.push_back(Next());
+    return texts;
+  }
+
+ private:
+  std::string_view text_;
+};
+
+std::vector<char*> Pointers(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+UniqueFd Duplicate(int fd) { return UniqueFd(SystemCall("dup", fcntl(fd, F_DUPFD_CLOEXEC, 0))); }
+
+// The controlling side of a new terminal of the node, whose /dev is not ours.
+UniqueFd OpenTerminal(int mounts) {
+  const UniqueFd here(
+      SystemCall("open our mounts", open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC)));
+  SystemCall("enter the node's mounts", setns(mounts, CLONE_NEWNS));
+  const UniqueFd terminal(open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC));
+  const int error_number = errno;
+  SystemCall("leave the node's mounts", setns(here.get(), CLONE_NEWNS));
+  if (!terminal) throw SystemError("open a terminal", error_number);
+  return Duplicate(terminal.get());
+}
+
+// The size of a terminal; its program hears of a change (SIGWINCH).
+void SetSize(int terminal, agent::TerminalSize size) {
+  const winsize value{size.rows, size.columns, 0, 0};
+  ioctl(terminal, TIOCSWINSZ, &value);
+}
+
+// Whether a terminal's line is edited by the process of this group in the foreground: what shells
+// do at their prompt, and undo before they start anything.
+bool EditsLine(int terminal, int group) {
+  termios settings{};
+  int foreground = 0;
+  return tcgetattr(terminal, &settings) == 0 && (settings.c_lflag & ICANON) == 0 &&
+         ioctl(terminal, TIOCGPGRP, &foreground) == 0 && foreground == group;
+}
+
+}  // namespace
+
+// All that the child needs, made before fork(2).
+struct Programs::Plan {
+  int network, mounts, host_name;
+  std::string folder;
+  std::vector<std::string> words, variables;
+  bool terminal;
+  int standard[3];
+  int report;
+
+  // In the child: never returns.
+  [[noreturn]] void Execute() {
+    const int error_number = Try();
+    const ssize_t told = write(report, &error_number, sizeof error_number);
+    _exit(told > 0 ? 127 : 126);
+  }
+
+ private:
+  int Try() {
+    setsid();
+    if (setns(network, CLONE_NEWNET) != 0 || setns(host_name, CLONE_NEWUTS) != 0 ||
+        setns(mounts, CLONE_NEWNS) != 0) {
+      return errno;
+    }
+    for (int fd = 0; fd < 3; ++fd) {
+      if (dup2(standard[fd], fd) < 0) return errno;
+    }
+    if (terminal) ioctl(0, TIOCSCTTY, 0);
+    signal(SIGPIPE, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    if (chdir(folder.c_str()) != 0) return errno;
+    std::vector<char*> environment = Pointers(variables);
+    environ = environment.data();
+    execvp(words[0].c_str(), Pointers(words).data());
+    return errno;
+  }
+};
+
+Programs::Programs(Agent& agent, Nodes& nodes) : agent_(agent), nodes_(nodes), buffer_(kPiece) {
+  // The first process shares its root with the kernel's threads, and could enter no other mounts.
+  SystemCall("unshare", unshare(CLONE_FS));
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  child_ended_ = UniqueFd(SystemCall("signalfd", signalfd(-1, &set, SFD_CLOEXEC)));
+  agent_.Watch(child_ended_.get(), EPOLLIN, [this](uint32_t) { Reap(); });
+  agent_.Handle(agent::kSpawn, [this](const Operation& operation) { Spawn(operation); });
+  agent_.Handle(agent::kInput, [this](const Operation& operation) { Input(operation); });
+  agent_.Handle(agent::kSignal, [this](const Operation& operation) { Signal(operation); });
+  agent_.Handle(agent::kResize, [this](const Operation& operation) { Resize(operation); });
+  agent_.Handle(agent::kAtPrompt, [this](const Operation& operation) { AtPrompt(operation); });
+}
+
+Programs::~Programs() {
+  agent_.Unwatch(child_ended_.get());
+  for (auto& [number, program] : programs_) {
+    for (int which : {0, 1}) CloseOutput(program, which);
+  }
+}
+
+const NodeFilesystem& Programs::FilesystemOf(uint32_t node) {
+  const auto found = filesystems_.find(node);
+  if (found != filesystems_.end()) return found->second;
+  const Node& entry = nodes_.Get(node);
+  return filesystems_.emplace(node, MakeNodeFilesystem(entry.name, entry.fd.get())).first->second;
+}
+
+// The child's ends of the standard descriptors; ours go into the program.
+Programs::ChildEnds Programs::MakeTerminal(const NodeFilesystem& filesystem,
+                                           agent::TerminalSize size, Program& program) {
+  const UniqueFd master = OpenTerminal(filesystem.mounts.get());
+  constexpr int kFlags = O_RDWR | O_NOCTTY | O_CLOEXEC;
+  SystemCall("unlock the terminal", unlockpt(master.get()));
+  if (size.rows > 0) SetSize(master.get(), size);
+  program.terminal = true;
+  ChildEnds ends;
+  ends.fd[0] = UniqueFd(SystemCall("open the terminal", ioctl(master.get(), TIOCGPTPEER, kFlags)));
+  for (int fd : {1, 2}) ends.fd[fd] = Duplicate(ends.fd[0].get());
+  program.input = Duplicate(master.get());
+  program.output[0] = Duplicate(master.get());
+  return ends;
+}
+
+Programs::ChildEnds Programs::MakePipes(bool input, Program& program) {
+  ChildEnds ends;
+  if (input) {
+    std::tie(ends.fd[0], program.input) = Pipe();
+  } else {
+    ends.fd[0] = UniqueFd(SystemCall("open /dev/null", open("/dev/null", O_RDONLY | O_CLOEXEC)));
+  }
+  for (int which : {0, 1}) std::tie(program.output[which], ends.fd[which + 1]) = Pipe();
+  return ends;
+}
+
+void Programs::Spawn(const Operation& operation) {
+  const auto request = operation.As<agent::Spawn>();
+  Plan plan = ReadPlan(request, operation.Text(sizeof request));
+  if (plan.words.empty() || programs_.contains(operation.subject)) {
+    throw SystemError("start a program", EINVAL);
+  }
+  const NodeFilesystem& filesystem = FilesystemOf(request.node);
+  plan.network = nodes_.Get(request.node).fd.get();
+  plan.mounts = filesystem.mounts.get();
+  plan.host_name = filesystem.host_name.get();
+  Program program;
+  {
+    const ChildEnds ends = plan.terminal
+                               ? MakeTerminal(filesystem, request.size, program)
+                               : MakePipes((request.flags & agent::kSpawnInput) != 0, program);
+    for (int fd : {0, 1, 2}) plan.standard[fd] = ends.fd[fd].get();
+    program.pid = Start(plan);
+  }
+  const auto pid = static_cast<uint32_t>(program.pid);
+  programs_[operation.subject] = std::move(program);
+  for (int which : {0, 1}) WatchOutput(operation.subject, which);
+  agent_.Done(operation, BytesOf(pid));
+}
+
+// Returns once it runs; a child that cannot says why.
+int Programs::Start(Plan& plan) {
+  auto [report_read, report_write] = Pipe();
+  plan.report = report_write.get();
+  const int pid = SystemCall("fork", fork());
+  if (pid == 0) plan.Execute();
+  report_write.reset();
+  int error_number = 0;
+  if (read(report_read.get(), &error_number, sizeof error_number) > 0) {
+    throw SystemError("start " + plan.words[0], error_number);
+  }
+  return pid;
+}
+
+Programs::Plan Programs::ReadPlan(const agent::Spawn& request, std::string_view text) {
+  Texts texts(text);
+  Plan plan{};
+  plan.folder = texts.Next();
+  plan.words = texts.Next(request.words);
+  plan.variables = texts.Next(request.variables);
+  plan.terminal = (request.flags & agent::kSpawnTerminal) != 0;
+  return plan;
+}
+
+void Programs::WatchOutput(uint32_t number, int which) {
+  const int fd = programs_[number].output[which].get();
+  if (fd < 0) return;
+  agent_.Watch(fd, EPOLLIN, [this, number, which](uint32_t) {
+    Program& program = programs_[number];
+    if (ReadOutput(number, program, which)) return;
+    CloseOutput(program, which);
+    if (program.exited && !program.output[0] && !program.output[1]) programs_.erase(number);
+  });
+}
+
+bool Programs::ReadOutput(uint32_t number, Program& program, int which) {
+  // A terminal whose program is gone fails with EIO: its end.
+  const ssize_t size = read(program.output[which].get(), buffer_.data(), buffer_.size());
+  if (size <= 0) return false;
+  const auto descriptor = static_cast<uint32_t>(which + 1);
+  agent_.Post(agent::kOutput, number, 0,
+              {BytesOf(descriptor), std::span(buffer_).first(static_cast<size_t>(size))});
+  return true;
+}
+
+void Programs::CloseOutput(Program& program, int which) {
+  if (!program.output[which]) return;
+  agent_.Unwatch(program.output[which].get());
+  program.output[which].reset();
+}
+
+void Programs::Input(const Operation& operation) {
+  const auto found = programs_.find(operation.subject);
+  if (found == programs_.end() || !found->second.input) return;  // it has ended meanwhile
+  if (operation.payload.empty()) return found->second.input.reset();
+  // A program that reads nothing for 64 KiB of input loses the rest, rather than stop the agent.
+  int waiting = 0;
+  ioctl(found->second.input.get(), FIONREAD, &waiting);
+  if (waiting + operation.payload.size() > kPiece) return;
+  const ssize_t written =
+      write(found->second.input.get(), operation.payload.data(), operation.payload.size());
+  if (written < 0) found->second.input.reset();
+}
+
+void Programs::Signal(const Operation& operation) {
+  const auto signal = static_cast<int>(operation.As<uint32_t>());
+  const auto found = programs_.find(operation.subject);
+  if (found != programs_.end() && !found->second.exited) {
+    SystemCall("kill", kill(-found->second.pid, signal));
+  }
+  agent_.Done(operation);
+}
+
+void Programs::Resize(const Operation& operation) {
+  const auto found = programs_.find(operation.subject);
+  if (found == programs_.end() || !found->second.terminal || !found->second.input) return;
+  SetSize(found->second.input.get(), operation.As<agent::TerminalSize>());
+}
+
+void Programs::AtPrompt(const Operation& operation) {
+  const auto found = programs_.find(operation.subject);
+  const uint32_t is = found != programs_.end() && found->second.terminal && found->second.input &&
+                      EditsLine(found->second.input.get(), found->second.pid);
+  agent_.Done(operation, BytesOf(is));
+}
+
+void Programs::Reap() {
+  signalfd_siginfo info;
+  SystemCall("read signalfd", read(child_ended_.get(), &info, sizeof info));
+  int status = 0;
+  for (int pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+    for (auto& [number, program] : programs_) {
+      if (program.pid != pid || program.exited) continue;
+      OnExit(number, program, status);
+      break;
+    }
+  }
+}
+
+// What it wrote last is told before its end.
+void Programs::OnExit(uint32_t number, Program& program, int status) {
+  program.exited = true;
+  program.input.reset();
+  for (int which : {0, 1}) {
+    for (int waiting = 0; program.output[which] &&
+                          ioctl(program.output[which].get(), FIONREAD, &waiting) == 0 &&
+                          waiting > 0;) {
+      if (!ReadOutput(number, program, which)) break;
+    }
+  }
+  const int32_t value = status;
+  agent_.Post(agent::kExited, number, 0, {BytesOf(value)});
+  if (!program.output[0] && !program.output[1]) programs_.erase(number);
+}
+
+}  // namespace viaduct::guest::inside

@@ -1,0 +1,66 @@
+// Programs of the host, run on the nodes of a guest (guest/agent/program_protocol.h).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.h"
+#include "guest/agent/agent_protocol.h"
+#include "guest/agent/program_protocol.h"
+#include "guest/inside/agent.h"
+#include "guest/inside/filesystem.h"
+#include "guest/inside/nodes.h"
+
+namespace viaduct::guest::inside {
+
+class Programs {
+ public:
+  // Registers the requests about programs. Agent and nodes outlive it. From then on every child of
+  // the process is reaped here.
+  Programs(Agent& agent, Nodes& nodes);
+  ~Programs();
+
+ private:
+  // A running program; and after its end, what it started that still holds its output.
+  struct Program {
+    int pid = 0;
+    bool exited = false;
+    bool terminal = false;
+    UniqueFd input;
+    UniqueFd output[2];  // standard output and error; with a terminal the first only
+  };
+  struct Plan;
+  struct ChildEnds {
+    UniqueFd fd[3];
+  };
+
+  static Plan ReadPlan(const agent::Spawn& request, std::string_view text);
+  static ChildEnds MakeTerminal(const NodeFilesystem& filesystem, agent::TerminalSize size,
+                                Program& program);
+  static ChildEnds MakePipes(bool input, Program& program);
+  static int Start(Plan& plan);
+  void Spawn(const agent::Operation& operation);
+  void Input(const agent::Operation& operation);
+  void Signal(const agent::Operation& operation);
+  void Resize(const agent::Operation& operation);
+  void AtPrompt(const agent::Operation& operation);
+  const NodeFilesystem& FilesystemOf(uint32_t node);
+  void WatchOutput(uint32_t number, int which);
+  // Reads what is there and posts it; false at the end.
+  bool ReadOutput(uint32_t number, Program& program, int which);
+  void CloseOutput(Program& program, int which);
+  void Reap();
+  void OnExit(uint32_t number, Program& program, int status);
+
+  Agent& agent_;
+  Nodes& nodes_;
+  UniqueFd child_ended_;
+  std::map<uint32_t, NodeFilesystem> filesystems_;  // by node
+  std::map<uint32_t, Program> programs_;
+  std::vector<std::byte> buffer_;
+};
+
+}  // namespace viaduct::guest::inside

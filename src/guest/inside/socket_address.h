@@ -1,0 +1,24 @@
+// Endpoints of the protocol as the kernel's socket addresses, and back.
+#pragma once
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <cstddef>
+
+#include "guest/agent/agent_protocol.h"
+
+namespace viaduct::guest::inside {
+
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t length = sizeof(sockaddr_storage);
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
+};
+
+// Throws ProtocolError for a family that is neither.
+SocketAddress ToSocketAddress(const agent::Endpoint& endpoint);
+// AF_UNSPEC where the kernel gave no IP address.
+agent::Endpoint FromSocketAddress(const SocketAddress& address);
+
+}  // namespace viaduct::guest::inside

@@ -1,0 +1,81 @@
+// The sockets that the simulator's applications have on the nodes of a guest.
+//
+// A socket stays in the namespace it was made in. What an application sends and the kernel does not
+// take at once waits here; what arrives is read while the application has credit, so that a slow
+// reader closes TCP's window as it would on a real host.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/fd.h"
+#include "guest/agent/agent_protocol.h"
+#include "guest/inside/agent.h"
+#include "guest/inside/nodes.h"
+#include "guest/inside/socket_address.h"
+
+namespace viaduct::guest::inside {
+
+class Sockets {
+ public:
+  // Registers the requests about sockets. Agent and nodes outlive it.
+  Sockets(Agent& agent, Nodes& nodes);
+  ~Sockets();
+
+  size_t size() const { return sockets_.size(); }
+  // The descriptor of a socket, for who reads statistics (TCP_INFO); -1 where there is none.
+  int Descriptor(uint32_t number) const;
+
+ private:
+  // Bytes that the kernel has not taken yet.
+  struct Pending {
+    std::optional<SocketAddress> to;
+    std::vector<std::byte> bytes;  // empty: zeros
+    uint64_t length = 0;
+    uint64_t sent = 0;
+  };
+  struct Socket;
+
+  void Open(const agent::Operation& operation);
+  void Bind(const agent::Operation& operation);
+  void Listen(const agent::Operation& operation);
+  void Connect(const agent::Operation& operation);
+  void Send(const agent::Operation& operation);
+  void Credit(const agent::Operation& operation);
+  void Shutdown(const agent::Operation& operation);
+  void Close(const agent::Operation& operation);
+  void SetOption(const agent::Operation& operation);
+  void GetOption(const agent::Operation& operation);
+
+  Socket& Get(const agent::Operation& operation);
+  Socket& Adopt(uint32_t number, UniqueFd fd, bool stream);
+  // Watches exactly for what can be acted on.
+  void UpdateWatch(Socket& socket);
+  void WatchRoom(Socket& socket);
+  void OnEvents(uint32_t number, uint32_t events);
+  void FinishConnect(Socket& socket);
+  void Accept(Socket& listener);
+  void Receive(Socket& socket);
+  void ReportBroken(Socket& socket, int error_number);
+  // False: the kernel takes no more for now.
+  bool SendOnce(Socket& socket, Pending& pending);
+  void SendPending(Socket& socket);
+  void AfterPending(Socket& socket);
+  void PostBound(Socket& socket, uint32_t request);
+  void PostConnected(Socket& socket);
+  void PostWritten();
+  void Erase(Socket& socket);
+
+  Agent& agent_;
+  Nodes& nodes_;
+  std::map<uint32_t, std::unique_ptr<Socket>> sockets_;
+  std::vector<uint32_t> written_;  // sockets whose kWritten is due
+  uint32_t next_accepted_ = agent::kAccepted;
+  std::vector<std::byte> buffer_;
+};
+
+}  // namespace viaduct::guest::inside

@@ -1,0 +1,184 @@
+#include "guest/inside/state.h"
+
+#include <fcntl.h>
+#include <linux/gen_stats.h>
+#include <linux/inet_diag.h>
+#include <linux/rtnetlink.h>
+#include <netinet/in.h>
+#include <netlink/attr.h>
+#include <netlink/msg.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "base/error.h"
+#include "sys/netns.h"
+
+namespace viaduct::guest::inside {
+
+using agent::BytesOf;
+using agent::Operation;
+
+namespace {
+
+// TCP_... states of include/net/tcp_states.h: all but CLOSE (7), LISTEN (10), which have no peer,
+// and TIME_WAIT (6), NEW_SYN_RECV (12), which have no struct tcp_info.
+constexpr uint32_t kStates =
+    1u << 1 | 1u << 2 | 1u << 3 | 1u << 4 | 1u << 5 | 1u << 8 | 1u << 9 | 1u << 11;
+constexpr std::array<const char*, 3> kCounterFiles = {
+    "/proc/thread-self/net/snmp", "/proc/thread-self/net/netstat", "/proc/thread-self/net/snmp6"};
+// Holds each of them, and every answer of a dump's.
+constexpr size_t kBuffer = 64 * 1024;
+
+template <class T>
+T Read(const nlattr* attribute) {
+  T value{};
+  if (attribute == nullptr) return value;
+  std::memcpy(&value, nla_data(attribute),
+              std::min<size_t>(sizeof value, static_cast<size_t>(nla_len(attribute))));
+  return value;
+}
+
+template <size_t N>
+void Copy(std::string_view text, char (&to)[N]) {
+  text.substr(0, N - 1).copy(to, N - 1);
+}
+
+template <class Header>
+const nlattr* Find(const nlmsghdr* message, int attribute) {
+  return nlmsg_find_attr(const_cast<nlmsghdr*>(message), sizeof(Header), attribute);
+}
+
+const nlattr* FindIn(const nlattr* nest, int attribute) {
+  return nest == nullptr
+             ? nullptr
+             : nla_find(static_cast<const nlattr*>(nla_data(nest)), nla_len(nest), attribute);
+}
+
+agent::Endpoint EndpointOf(uint8_t family, const __be32 (&address)[4], __be16 port) {
+  agent::Endpoint endpoint{};
+  endpoint.family = family;
+  endpoint.port = ntohs(port);
+  std::memcpy(endpoint.address, address, family == AF_INET ? 4 : 16);
+  return endpoint;
+}
+
+agent::TcpState TcpStateOf(const nlmsghdr* message) {
+  const auto* diag = static_cast<const inet_diag_msg*>(nlmsg_data(message));
+  const inet_diag_sockid& id = diag->id;
+  agent::TcpState state{};
+  state.local = EndpointOf(diag->idiag_family, id.idiag_src, id.idiag_sport);
+  state.peer = EndpointOf(diag->idiag_family, id.idiag_dst, id.idiag_dport);
+  state.cookie = uint64_t{id.idiag_cookie[1]} << 32 | id.idiag_cookie[0];
+  state.receive_queue = diag->idiag_rqueue;
+  state.send_queue = diag->idiag_wqueue;
+  const nlattr* algorithm = Find<inet_diag_msg>(message, INET_DIAG_CONG);
+  if (algorithm != nullptr) {
+    Copy(static_cast<const char*>(nla_data(algorithm)), state.congestion_control);
+  }
+  return state;
+}
+
+agent::QdiscState QdiscStateOf(const nlmsghdr* message) {
+  const auto* header = static_cast<const tcmsg*>(nlmsg_data(message));
+  const nlattr* statistics = Find<tcmsg>(message, TCA_STATS2);
+  const auto basic = Read<gnet_stats_basic>(FindIn(statistics, TCA_STATS_BASIC));
+  const auto queue = Read<gnet_stats_queue>(FindIn(statistics, TCA_STATS_QUEUE));
+  // Only where the 32 bits of the above are too few.
+  const nlattr* packets = FindIn(statistics, TCA_STATS_PKT64);
+  agent::QdiscState state{};
+  state.ifindex = header->tcm_ifindex;
+  state.handle = header->tcm_handle;
+  state.parent = header->tcm_parent;
+  state.bytes = basic.bytes;
+  state.packets = packets != nullptr ? Read<uint64_t>(packets) : basic.packets;
+  state.queue_length = queue.qlen;
+  state.backlog = queue.backlog;
+  state.drops = queue.drops;
+  state.requeues = queue.requeues;
+  state.overlimits = queue.overlimits;
+  const nlattr* kind = Find<tcmsg>(message, TCA_KIND);
+  if (kind != nullptr) Copy(static_cast<const char*>(nla_data(kind)), state.kind);
+  return state;
+}
+
+}  // namespace
+
+State::Probe::Probe(int namespace_fd) : sockets(namespace_fd, NETLINK_SOCK_DIAG) {
+  sockets.ReadAtOnce(kBuffer);
+  const sys::NamespaceScope scope(namespace_fd);
+  for (const char* name : kCounterFiles) {
+    // A kernel without IPv6 has no snmp6. The file stays that of this namespace.
+    UniqueFd file(open(name, O_RDONLY | O_CLOEXEC));
+    if (file) files.push_back(std::move(file));
+  }
+}
+
+State::State(Agent& agent, Nodes& nodes) : agent_(agent), nodes_(nodes), buffer_(kBuffer) {
+  nodes_.OnCreate([this](uint32_t number, Node& node) { probes_.emplace(number, node.fd.get()); });
+  agent_.Handle(agent::kSampleState, [this](const Operation& operation) { Sample(operation); });
+}
+
+void State::Sample(const Operation& operation) {
+  const auto what = operation.As<uint32_t>();
+  Node& node = nodes_.Get(operation.subject);
+  Probe& probe = probes_.at(operation.subject);
+  if ((what & agent::kSampleTcp) != 0) SampleTcp(operation, probe);
+  if ((what & agent::kSampleQdiscs) != 0) SampleQdiscs(operation, node, probe);
+  if ((what & agent::kSampleCounters) != 0) SampleCounters(operation, probe);
+  agent_.Done(operation);
+}
+
+// The first version of the request is answered with the sockets of both families, the second one
+// (struct inet_diag_req_v2) with those of one.
+void State::SampleTcp(const Operation& operation, Probe& probe) {
+  inet_diag_req request{};
+  request.idiag_ext = 1u << (INET_DIAG_INFO - 1) | 1u << (INET_DIAG_CONG - 1);
+  request.idiag_states = kStates;
+  sys::NetlinkMessage message(TCPDIAG_GETSOCK, NLM_F_DUMP);
+  message.AppendHeader(request);
+  probe.sockets.Query(message, "ask for TCP sockets", [&](const nlmsghdr* answer) {
+    const nlattr* information = Find<inet_diag_msg>(answer, INET_DIAG_INFO);
+    if (information == nullptr) return;
+    const std::span info(static_cast<const std::byte*>(nla_data(information)),
+                         static_cast<size_t>(nla_len(information)));
+    agent_.Post(agent::kTcpState, operation.subject, operation.request,
+                {BytesOf(TcpStateOf(answer)), info});
+  });
+}
+
+const std::string& State::NameOf(int ifindex, Node& node, Probe& probe) {
+  if (!probe.names.contains(ifindex)) {
+    for (const sys::LinkInfo& link : node.netlink.Links()) probe.names[link.ifindex] = link.name;
+  }
+  return probe.names[ifindex];
+}
+
+void State::SampleQdiscs(const Operation& operation, Node& node, Probe& probe) {
+  sys::NetlinkMessage message(RTM_GETQDISC, NLM_F_DUMP);
+  message.AppendHeader(tcmsg{});
+  std::vector<agent::QdiscState> states;  // names are asked for on the same socket
+  node.netlink.socket().Query(
+      message, node.name + ": ask for queueing disciplines",
+      [&](const nlmsghdr* answer) { states.push_back(QdiscStateOf(answer)); });
+  for (agent::QdiscState& state : states) {
+    if (std::string_view(state.kind) == "noqueue") continue;  // counts nothing
+    Copy(NameOf(state.ifindex, node, probe), state.device);
+    agent_.Post(agent::kQdiscState, operation.subject, operation.request, {BytesOf(state)});
+  }
+}
+
+void State::SampleCounters(const Operation& operation, Probe& probe) {
+  for (const UniqueFd& file : probe.files) {
+    const ssize_t length =
+        SystemCall("read a file of counters", pread(file.get(), buffer_.data(), buffer_.size(), 0));
+    agent_.Post(agent::kCounterState, operation.subject, operation.request,
+                {std::span(buffer_).first(static_cast<size_t>(length))});
+  }
+}
+
+}  // namespace viaduct::guest::inside

@@ -1,0 +1,44 @@
+// The state of the nodes' kernel for traces: TCP sockets, queueing disciplines, counters.
+//
+// Looking costs no virtual time: no system call here fails or reads a clock.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "base/fd.h"
+#include "guest/agent/state_protocol.h"
+#include "guest/inside/agent.h"
+#include "guest/inside/nodes.h"
+
+namespace viaduct::guest::inside {
+
+class State {
+ public:
+  // Registers the requests about state. Agent and nodes outlive it.
+  State(Agent& agent, Nodes& nodes);
+
+ private:
+  // What is kept open of a node. Made with it, whether it is ever looked at or not: the kernel's
+  // tables of sockets grow with their number, and draw random numbers when they do.
+  struct Probe {
+    explicit Probe(int namespace_fd);
+    sys::NetlinkSocket sockets;        // NETLINK_SOCK_DIAG
+    std::vector<UniqueFd> files;       // of counters
+    std::map<int, std::string> names;  // of devices, by ifindex
+  };
+
+  void Sample(const agent::Operation& operation);
+  void SampleTcp(const agent::Operation& operation, Probe& probe);
+  void SampleQdiscs(const agent::Operation& operation, Node& node, Probe& probe);
+  void SampleCounters(const agent::Operation& operation, Probe& probe);
+  const std::string& NameOf(int ifindex, Node& node, Probe& probe);
+
+  Agent& agent_;
+  Nodes& nodes_;
+  std::map<uint32_t, Probe> probes_;
+  std::vector<std::byte> buffer_;
+};
+
+}  // namespace viaduct::guest::inside

@@ -1,0 +1,88 @@
+#include "guest/process/boot_folder.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "base/fd.h"
+
+namespace viaduct::guest {
+namespace {
+
+namespace fs = std::filesystem;
+
+class BootFolderTest : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    place_ = fs::path(testing::TempDir()) / ("viaduct-boot-" + std::to_string(getpid()));
+    fs::create_directory(place_);
+    if (const char* before = getenv("TMPDIR")) before_ = before;
+    setenv("TMPDIR", place_.c_str(), 1);
+  }
+  void TearDown() override {
+    before_ ? setenv("TMPDIR", before_->c_str(), 1) : unsetenv("TMPDIR");
+    fs::remove_all(place_);
+  }
+  fs::path place_;
+  std::optional<std::string> before_;
+};
+
+TEST_F(BootFolderTest, IsRemovedWithAllThatIsInIt) {
+  {
+    const BootFolder folder;
+    EXPECT_EQ(folder.path().parent_path(), place_);
+    std::ofstream(folder.path() / "file") << "text";
+  }
+  EXPECT_TRUE(fs::is_empty(place_));
+}
+
+TEST_F(BootFolderTest, NoPlaceForItIsOneLineThatSaysWhatToDo) {
+  std::ofstream(place_ / "file") << "text";
+  for (const fs::path& no_folder : {place_ / "missing", place_ / "file", fs::path("/proc")}) {
+    setenv("TMPDIR", no_folder.c_str(), 1);
+    try {
+      const BootFolder folder;
+      ADD_FAILURE() << no_folder << " took a folder";
+    } catch (const EnvironmentError& error) {
+      const std::string words = error.what();
+      EXPECT_NE(words.find(no_folder.string()), std::string::npos) << words;
+      EXPECT_NE(words.find("TMPDIR may name another place"), std::string::npos) << words;
+    }
+  }
+}
+
+// kill -9 of the simulator; Ctrl-C, which every process of its group gets.
+TEST_P(BootFolderTest, IsRemovedWhenItsProcessIsKilled) {
+  int ends[2];
+  SystemCall("pipe", pipe(ends));
+  UniqueFd reader(ends[0]), writer(ends[1]);
+  const int child = SystemCall("fork", fork());
+  if (child == 0) {
+    setpgid(0, 0);
+    signal(SIGINT, SIG_DFL);
+    const BootFolder folder;
+    std::ofstream(folder.path() / "file") << "text";
+    (void)!write(writer.get(), "x", 1);
+    for (;;) pause();
+  }
+  writer.reset();
+  char byte;
+  ASSERT_EQ(read(reader.get(), &byte, 1), 1);
+  EXPECT_FALSE(fs::is_empty(place_));
+  kill(-child, GetParam());
+  waitpid(child, nullptr, 0);
+  // The guardian holds the other end too.
+  EXPECT_EQ(read(reader.get(), &byte, 1), 0);
+  EXPECT_TRUE(fs::is_empty(place_));
+}
+
+INSTANTIATE_TEST_SUITE_P(Signals, BootFolderTest, testing::Values(SIGKILL, SIGINT, SIGTERM));
+
+}  // namespace
+}  // namespace viaduct::guest

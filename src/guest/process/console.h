@@ -1,0 +1,35 @@
+// What a guest prints: read as it comes, the last lines kept.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <string_view>
+
+#include "base/fd.h"
+
+namespace viaduct::guest {
+
+class Console {
+ public:
+  static constexpr size_t kLines = 20;
+  static constexpr size_t kLineLength = 200;  // longer ones are cut
+
+  Console() = default;
+  // Takes the reading end of the guest's standard output; may be empty.
+  explicit Console(UniqueFd fd);
+
+  int fd() const { return fd_.get(); }
+  // Reads what there is, without blocking; false when nothing more will come.
+  bool Drain();
+  // What was read; for tests and for guests without a descriptor.
+  void Add(std::string_view text);
+  // The last lines, oldest first, control characters taken out, with " | " between them.
+  std::string LastLines(size_t count) const;
+
+ private:
+  UniqueFd fd_;
+  std::deque<std::string> lines_{std::string()};  // the last one is being written
+};
+
+}  // namespace viaduct::guest

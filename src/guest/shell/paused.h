@@ -1,0 +1,52 @@
+// Where paused simulations are found (viaduct kernel shell).
+//
+// A simulation that is paused listens on FOLDER/control, and FOLDER/record.json says whose it is.
+// FOLDER is ROOT/PID; ROOT is /run/viaduct/.paused for root, else viaduct/paused in
+// XDG_RUNTIME_DIR, else /tmp/viaduct-UID/paused.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+
+namespace viaduct::guest {
+
+struct PausedSimulation {
+  std::string name;
+  int pid = 0;
+  uint64_t start_time = 0;  // sys::ProcessStartTime
+  std::vector<std::string> nodes;
+  bool alive = false;
+  std::filesystem::path folder;
+
+  std::filesystem::path socket() const { return folder / "control"; }
+};
+
+// All with a record that this user can read, by name.
+std::vector<PausedSimulation> ListPaused();
+// The one of that name or process; where it is empty, the only one. UsageError says what there is.
+PausedSimulation FindPaused(const std::string& name);
+// Removes what simulations left that have ended without doing so; their names.
+std::vector<std::string> RemoveDeadPaused();
+
+// The record of this process's paused simulation, and its listening socket (SOCK_SEQPACKET); both
+// go with the object.
+class PauseRecord {
+ public:
+  // Throws SystemError.
+  PauseRecord(const std::string& name, const std::vector<std::string>& nodes);
+  PauseRecord(const PauseRecord&) = delete;
+  PauseRecord& operator=(const PauseRecord&) = delete;
+  ~PauseRecord();
+
+  UniqueFd TakeListener() { return std::move(listener_); }
+
+ private:
+  std::filesystem::path folder_;
+  UniqueFd listener_;
+};
+
+}  // namespace viaduct::guest

@@ -1,0 +1,46 @@
+// What `viaduct kernel shell` and a paused simulation say to each other: packets (SOCK_SEQPACKET)
+// of a byte that says what it is, and what belongs to it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace viaduct::guest {
+
+inline constexpr int kShellProtocol = 1;
+inline constexpr size_t kShellPiece = 32 * 1024;  // of input or output in one packet
+
+enum class ShellPacket : char {
+  // To the simulation; the first of a connection is kOpen or kResume.
+  kOpen = 'O',    // JSON: protocol, node, words (none: a shell), environment, folder, terminal,
+                  // rows, columns. kOpened, or kError
+  kInput = 'I',   // bytes; none: its end
+  kSize = 'W',    // JSON: rows, columns
+  kSignal = 'S',  // JSON: signal
+  kResume = 'R',  // nothing. kOpened, or kError
+  // From the simulation.
+  kOpened = 'A',  // JSON: node, release, time (seconds)
+  kError = 'E',   // JSON: message, status (ExitStatus); the last
+  kOutput = '1',  // bytes
+  kErrors = '2',  // bytes of standard error
+  kExited = 'X',  // JSON: status, as of waitpid(2); the last
+};
+
+struct ShellMessage {
+  ShellPacket packet;
+  std::string_view payload;  // lent
+};
+
+// Sends one packet; waits while the peer takes nothing, `milliseconds` at most (-1: for ever).
+// False: the peer is gone, or does not take it.
+bool SendShell(int fd, ShellPacket packet, std::string_view payload, int milliseconds);
+// What was received, or nothing for an empty packet.
+std::optional<ShellMessage> ParseShell(std::string_view packet);
+
+}  // namespace viaduct::guest

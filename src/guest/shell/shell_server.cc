@@ -1,0 +1,275 @@
+#include "guest/shell/shell_server.h"
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "base/error.h"
+
+namespace viaduct::guest {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kMaxSessions = 64;
+constexpr size_t kMaxPacket = 256 * 1024;
+// A client that takes nothing for so long is given up, rather than stop the simulation.
+constexpr int kClientPatienceMilliseconds = 10'000;
+// What a program has to end after its terminal has hung up, of virtual time.
+constexpr Duration kHangUpPatience = Duration::Seconds(1);
+
+void WatchReadable(int epoll, int fd, uint32_t id) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u32 = id;
+  SystemCall("epoll_ctl add", epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event));
+}
+
+std::string_view AsText(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// What a user's shell is; nodes see the files of this machine.
+std::vector<std::string> DefaultShell() { return {access("/bin/bash", X_OK) == 0 ? "bash" : "sh"}; }
+
+std::vector<std::string> EnvironmentWith(const json& changes) {
+  std::vector<std::string> environment = DefaultEnvironment();
+  for (const auto& [name, value] : changes.items()) {
+    std::erase_if(environment, [&name = name](const std::string& each) {
+      return each.rfind(name + "=", 0) == 0;
+    });
+    environment.push_back(name + "=" + value.get<std::string>());
+  }
+  return environment;
+}
+
+}  // namespace
+
+ShellServer::ShellServer(UniqueFd listener, std::vector<ShellNode> nodes,
+                         std::function<Instant()> now)
+    : listener_(std::move(listener)),
+      nodes_(std::move(nodes)),
+      now_(std::move(now)),
+      epoll_(SystemCall("epoll_create1", epoll_create1(EPOLL_CLOEXEC))) {
+  WatchReadable(epoll_.get(), listener_.get(), 0);
+}
+
+// The guests may be gone already.
+ShellServer::~ShellServer() {
+  for (auto& [id, session] : sessions_) {
+    if (session.node != nullptr) session.node->programs->Forget(session.program);
+  }
+}
+
+bool ShellServer::Serve() {
+  asked_ = false;
+  std::array<epoll_event, 16> events;
+  const int count = epoll_wait(epoll_.get(), events.data(), events.size(), 0);
+  for (int i = 0; i < count; ++i) {
+    const uint32_t id = events[i].data.u32;
+    if (id == 0) {
+      Accept();
+      continue;
+    }
+    const auto found = sessions_.find(id);
+    if (found == sessions_.end() || !found->second.socket) continue;
+    if (!Read(id, found->second)) HangUp(found->second);
+  }
+  KillOverdue();
+  std::erase_if(sessions_, [](const auto& entry) { return entry.second.ended; });
+  return asked_;
+}
+
+void ShellServer::Accept() {
+  UniqueFd socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!socket) return;
+  Session& session = sessions_[next_];
+  session.socket = std::move(socket);
+  if (sessions_.size() > kMaxSessions) {
+    SendError(session, fmt::format("more than {} shells", kMaxSessions), 1);
+  } else {
+    WatchReadable(epoll_.get(), session.socket.get(), next_);
+  }
+  ++next_;
+}
+
+// One packet; false at the end of the connection, or where it is not worth going on with it.
+bool ShellServer::Read(uint32_t id, Session& session) {
+  std::string packet(kMaxPacket, '\0');
+  const ssize_t size = recv(session.socket.get(), packet.data(), packet.size(), 0);
+  if (size < 0) return errno == EAGAIN || errno == EINTR;
+  packet.resize(static_cast<size_t>(size));
+  const auto message = ParseShell(packet);
+  if (!message) return false;
+  try {
+    Handle(id, session, *message);
+  } catch (const json::exception& error) {
+    SendError(session, fmt::format("malformed request: {}", error.what()), 2);
+  } catch (const Error& error) {
+    SendError(session, error.what(), static_cast<int>(error.status()));
+  }
+  return true;
+}
+
+void ShellServer::Handle(uint32_t id, Session& session, const ShellMessage& message) {
+  if (session.node == nullptr) {
+    if (message.packet == ShellPacket::kOpen)
+      return Open(id, session, json::parse(message.payload));
+    if (message.packet != ShellPacket::kResume) throw UsageError("neither opens nor resumes");
+    Resume();
+    Send(session, ShellPacket::kOpened, "{}");
+    return Disconnect(session);
+  }
+  ProgramClient& programs = *session.node->programs;
+  asked_ = true;
+  switch (message.packet) {
+    case ShellPacket::kInput:
+      return programs.Write(session.program, std::as_bytes(std::span(message.payload)));
+    case ShellPacket::kSize: {
+      const json size = json::parse(message.payload);
+      return programs.Resize(session.program, size.at("rows"), size.at("columns"));
+    }
+    case ShellPacket::kSignal:
+      return programs.Signal(session.program, json::parse(message.payload).at("signal"));
+    default:
+      throw UsageError("a request that open shells do not have");
+  }
+}
+
+void ShellServer::Open(uint32_t id, Session& session, const json& request) {
+  if (request.at("protocol") != kShellProtocol) {
+    throw UsageError("the simulation is of another version of Viaduct than this command");
+  }
+  const ShellNode& node = FindNode(request.at("node"));
+  ProgramRequest program;
+  program.node = node.number;
+  program.words = request.at("words").get<std::vector<std::string>>();
+  program.terminal = request.at("terminal");
+  program.rows = request.at("rows");
+  program.columns = request.at("columns");
+  program.input = true;
+  program.folder = NodeFolder(request.at("folder"));
+  program.environment = EnvironmentWith(request.at("environment"));
+  session.shell = program.words.empty();
+  if (session.shell) program.words = DefaultShell();
+  session.program = node.programs->Start(program, EventsOf(id));
+  session.node = &node;
+  asked_ = true;
+}
+
+ProgramEvents ShellServer::EventsOf(uint32_t id) {
+  ProgramEvents events;
+  events.started = [this, id](int error_number, const std::string& words) {
+    Session& session = sessions_.at(id);
+    session.started = true;
+    if (error_number != 0) {
+      return SendError(session, words, static_cast<int>(ExitStatus::kEnvironment));
+    }
+    const json opened = {{"node", session.node->name},
+                         {"release", session.node->release},
+                         {"time", static_cast<double>(now_().nanoseconds()) / 1e9}};
+    Send(session, ShellPacket::kOpened, opened.dump());
+  };
+  events.output = [this, id](int descriptor, std::span<const std::byte> bytes) {
+    for (size_t at = 0; at < bytes.size(); at += kShellPiece) {
+      Send(sessions_.at(id), descriptor == 1 ? ShellPacket::kOutput : ShellPacket::kErrors,
+           AsText(bytes.subspan(at, std::min(kShellPiece, bytes.size() - at))));
+    }
+  };
+  events.exited = [this, id](int status) {
+    Session& session = sessions_.at(id);
+    Send(session, ShellPacket::kExited, json{{"status", status}}.dump());
+    session.node->programs->Forget(session.program);
+    Disconnect(session);
+  };
+  return events;
+}
+
+const ShellNode& ShellServer::FindNode(const std::string& name) const {
+  std::string names;
+  for (const ShellNode& node : nodes_) {
+    if (node.name == name) return node;
+    names += (names.empty() ? "" : ", ") + node.name;
+  }
+  throw UsageError(
+      fmt::format("no node {} has a kernel in this simulation; there are: {}", name, names));
+}
+
+void ShellServer::Send(Session& session, ShellPacket packet, std::string_view payload) {
+  if (!session.socket) return;
+  if (!SendShell(session.socket.get(), packet, payload, kClientPatienceMilliseconds))
+    HangUp(session);
+}
+
+void ShellServer::SendError(Session& session, const std::string& message, int status) {
+  const json error = {{"message", message}, {"status", status}};
+  Send(session, ShellPacket::kError, error.dump(-1, ' ', false, json::error_handler_t::replace));
+  if (session.node != nullptr) session.node->programs->Forget(session.program);
+  Disconnect(session);
+}
+
+void ShellServer::Disconnect(Session& session) {
+  session.socket.reset();  // epoll forgets it
+  session.ended = true;
+}
+
+// The client is gone: its program is told, as by a terminal that hangs up.
+void ShellServer::HangUp(Session& session) {
+  session.socket.reset();
+  if (session.node == nullptr) {
+    session.ended = true;
+    return;
+  }
+  if (std::exchange(session.hung_up, true)) return;
+  session.hung_up_at = now_();
+  session.node->programs->Signal(session.program, SIGHUP);
+  session.node->programs->Write(session.program, {});
+  asked_ = true;
+}
+
+void ShellServer::KillOverdue() {
+  for (auto& [id, session] : sessions_) {
+    if (session.ended || !session.hung_up || now_() - session.hung_up_at < kHangUpPatience) {
+      continue;
+    }
+    session.node->programs->Signal(session.program, SIGKILL);
+    session.node->programs->Forget(session.program);
+    session.ended = true;
+    asked_ = true;
+  }
+}
+
+bool ShellServer::Busy() {
+  for (auto& [id, session] : sessions_) {
+    if (session.node == nullptr || session.ended) continue;
+    if (!session.shell || !session.started || session.hung_up) return true;
+    if (!session.node->programs->AtPrompt(session.program)) return true;
+  }
+  return false;
+}
+
+std::string ShellServer::OpenNodes() const {
+  std::string nodes;
+  for (const auto& [id, session] : sessions_) {
+    if (session.node == nullptr || session.ended || session.hung_up) continue;
+    nodes += (nodes.empty() ? "" : ", ") + session.node->name;
+  }
+  return nodes;
+}
+
+void ShellServer::Resume() {
+  const std::string nodes = OpenNodes();
+  if (!nodes.empty()) {
+    throw UsageError(fmt::format("a shell is open on {}; leave it first (exit)", nodes));
+  }
+  resumed_ = true;
+}
+
+}  // namespace viaduct::guest

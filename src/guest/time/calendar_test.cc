@@ -1,0 +1,716 @@
+#include "guest/time/calendar.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "guest/test/fake_guest.h"
+#include "guest/time/event_queue.h"
+
+namespace viaduct::guest {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr uint64_t kMs = 1'000'000;
+const wire::MacAddress kMac{{2, 0, 0, 0, 0, 1}};
+
+Instant AtMs(int64_t ms) { return Instant() + Duration::Milliseconds(ms); }
+
+std::vector<std::byte> Frame(size_t size, int fill) {
+  return std::vector<std::byte>(size, static_cast<std::byte>(fill));
+}
+
+std::string ErrorOf(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// Guests with and without the schedule and its queues in memory must behave alike.
+class CalendarTest : public testing::TestWithParam<FakeSchedule> {
+ protected:
+  CalendarTest() {
+    options_.uptime = Duration::Milliseconds(10);
+    options_.patience = Duration::Seconds(30);
+  }
+  // A calendar with one guest that runs the script, its devices given.
+  Guest& Make(FakeGuest::Script script, size_t nics = 0) {
+    fakes_.push_back(std::make_unique<FakeGuest>(GetParam(), std::move(script)));
+    if (!calendar_) calendar_ = std::make_unique<Calendar>(queue_, options_);
+    Guest& guest = calendar_->AddGuest("guest of the test", fakes_.back()->Launcher());
+    for (size_t i = 0; i < nics; ++i) guest.AddNic(kMac);
+    return guest;
+  }
+  void RunUntilMs(int64_t ms) { queue_.RunUntil(AtMs(ms)); }
+
+  EventQueue queue_;
+  CalendarOptions options_;
+  std::vector<std::unique_ptr<FakeGuest>> fakes_;
+  std::unique_ptr<Calendar> calendar_;  // goes first: guests see that
+};
+
+std::string NameOf(const testing::TestParamInfo<FakeSchedule>& info) {
+  static const std::vector<std::string> names{"messages", "shared", "queues", "doorbells"};
+  return names[static_cast<size_t>(info.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(Schedules, CalendarTest,
+                         testing::Values(FakeSchedule::kMessages, FakeSchedule::kShared,
+                                         FakeSchedule::kSharedQueues, FakeSchedule::kDoorbells),
+                         NameOf);
+
+TEST_P(CalendarTest, BootsUntilTheSimulationStarts) {
+  Make([](FakeGuest& guest) {
+    guest.Start();
+    guest.AwaitEnd();
+  });
+  calendar_->Boot();
+  EXPECT_EQ(queue_.Now(), Instant());
+  EXPECT_EQ(calendar_->Present(), Instant());
+  EXPECT_EQ(calendar_->UptimeAt(Instant()), Duration::Milliseconds(10));
+}
+
+TEST_P(CalendarTest, FrameIsSentAtTheGuestsInstant) {
+  std::vector<int64_t> sent;
+  Guest& guest = Make(
+      [](FakeGuest& g) {
+        g.Start();
+        g.ConnectDevices(1);
+        g.SleepUntil(13 * kMs);
+        g.device(0).Send(Frame(60, 1));
+        g.SleepUntil(13 * kMs + 7);
+        g.device(0).Send(Frame(60, 2));
+        g.AwaitEnd();
+      },
+      1);
+  guest.nics()[0]->SetTransmit([&](std::span<const std::byte> frame, Nic::Token token) {
+    EXPECT_EQ(frame.size(), 60U);
+    sent.push_back(queue_.Now().nanoseconds());
+    guest.nics()[0]->TransmitDone(token);
+  });
+  calendar_->Boot();
+  RunUntilMs(10);
+  EXPECT_THAT(sent, ElementsAre(3'000'000, 3'000'007));
+}
+
+TEST_P(CalendarTest, FrameIsDeliveredAtTheSimulatorsInstant) {
+  std::vector<std::pair<uint64_t, size_t>> received;
+  Guest& guest = Make(
+      [&](FakeGuest& g) {
+        g.Start();
+        g.ConnectDevices(1);
+        for (;;) {
+          g.Wait();
+          for (const auto& frame : g.device(0).TakeFrames()) {
+            received.emplace_back(g.Now(), frame.size());
+          }
+        }
+      },
+      1);
+  calendar_->Boot();
+  queue_.Schedule(AtMs(5), [&] { EXPECT_TRUE(guest.nics()[0]->Deliver(Frame(60, 3))); });
+  queue_.Schedule(AtMs(7), [&] { EXPECT_TRUE(guest.nics()[0]->Deliver(Frame(9014, 4))); });
+  RunUntilMs(8);
+  calendar_.reset();
+  fakes_.clear();
+  EXPECT_THAT(received, ElementsAre(std::pair(15 * kMs, 60U), std::pair(17 * kMs, 9014U)));
+}
+
+TEST_P(CalendarTest, GuestNeverPassesAnEvent) {
+  std::vector<uint64_t> clock;
+  Make([&](FakeGuest& guest) {
+    guest.Start();
+    guest.SleepUntil(10 * kMs);
+    for (int i = 1; i <= 10; ++i) guest.SleepUntil(10 * kMs + i * kMs);
+    clock.push_back(guest.Now());
+    guest.AwaitEnd();
+  });
+  calendar_->Boot();
+  std::vector<int64_t> behind;
+  for (int i = 1; i <= 10; ++i) {
+    queue_.Schedule(AtMs(i),
+                    [&] { behind.push_back((calendar_->Present() - queue_.Now()).nanoseconds()); });
+  }
+  RunUntilMs(30);
+  calendar_.reset();
+  fakes_.clear();
+  EXPECT_THAT(clock, ElementsAre(20 * kMs));
+  EXPECT_THAT(behind, testing::Each(0));
+}
+
+TEST_P(CalendarTest, PingBetweenTwoGuestsIsExact) {
+  std::vector<uint64_t> round_trips;
+  const auto echo = [](FakeGuest& g) {
+    g.Start();
+    g.ConnectDevices(1);
+    for (;;) {
+      g.Wait();
+      for (const auto& frame : g.device(0).TakeFrames()) g.device(0).Send(frame);
+    }
+  };
+  const auto ask = [&](FakeGuest& g) {
+    g.Start();
+    g.ConnectDevices(1);
+    g.SleepUntil(15 * kMs);
+    for (int i = 0; i < 3; ++i) {
+      const uint64_t start = g.Now();
+      g.device(0).Send(Frame(98, i));
+      while (g.device(0).TakeFrames().empty()) g.Wait();
+      round_trips.push_back(g.Now() - start);
+    }
+    g.AwaitEnd();
+  };
+  Nic& a = *Make(ask, 1).nics()[0];
+  Nic& b = *Make(echo, 1).nics()[0];
+  // 100 Mbit/s, 10 ms.
+  const auto connect = [&](Nic& from, Nic& to) {
+    from.SetTransmit([&](std::span<const std::byte> frame, Nic::Token token) {
+      const Instant sent =
+          queue_.Now() + Duration::Nanoseconds(static_cast<int64_t>(frame.size()) * 80);
+      queue_.Schedule(sent, [&from, token] { from.TransmitDone(token); });
+      queue_.Schedule(sent + Duration::Milliseconds(10),
+                      [&to, copy = std::vector(frame.begin(), frame.end())] { to.Deliver(copy); });
+    });
+  };
+  connect(a, b);
+  connect(b, a);
+  calendar_->Boot();
+  RunUntilMs(100);
+  calendar_.reset();
+  fakes_.clear();
+  EXPECT_THAT(round_trips, ElementsAre(20'015'680, 20'015'680, 20'015'680));
+}
+
+TEST_P(CalendarTest, EventsScheduledWhileBootingHappen) {
+  std::vector<int64_t> sent;
+  Guest& guest = Make(
+      [](FakeGuest& g) {
+        g.Start();
+        g.ConnectDevices(1);
+        g.SleepUntil(4 * kMs);
+        g.device(0).Send(Frame(60, 1));
+        g.AwaitEnd();
+      },
+      1);
+  guest.nics()[0]->SetTransmit([&](auto, Nic::Token) {
+    sent.push_back(calendar_->Present().nanoseconds());
+    calendar_->Schedule(AtMs(2), [&] { sent.push_back(queue_.Now().nanoseconds()); });
+  });
+  calendar_->Boot();
+  EXPECT_THAT(sent, ElementsAre(-6'000'000));
+  RunUntilMs(3);
+  EXPECT_THAT(sent, ElementsAre(-6'000'000, 2'000'000));
+}
+
+TEST_P(CalendarTest, LostGuestIsOneError) {
+  Make([](FakeGuest& guest) {
+    guest.Start();
+    guest.SleepUntil(12 * kMs);
+    guest.Close();
+  });
+  calendar_->Boot();
+  const std::string error = ErrorOf([&] { RunUntilMs(10); });
+  EXPECT_EQ(error, "kernel guest of the test is gone, at 0.002000000 s");
+  EXPECT_EQ(ErrorOf([&] { RunUntilMs(20); }), "no error") << "nothing is left to happen";
+}
+
+TEST_P(CalendarTest, ClockSetTooFarIsAnError) {
+  Make([](FakeGuest& guest) {
+    guest.Start();
+    guest.SleepUntil(11 * kMs);
+    guest.SetClock(900'000 * kMs);
+    guest.Call(TimeTravelOp::kUpdate, 900'000 * kMs);
+    guest.AwaitEnd();
+  });
+  calendar_->Boot();
+  EXPECT_THAT(ErrorOf([&] { RunUntilMs(10); }), HasSubstr("clock"));
+}
+
+struct Hostile {
+  const char* name;
+  FakeGuest::Script script;
+  const char* error;
+  // Longer than any machine is busy, but where the error is that it passes.
+  Duration boot_patience = Duration::Seconds(30);
+  FakeSchedule schedule = FakeSchedule::kShared;
+  Duration patience = Duration::Seconds(30);  // after the boot
+};
+constexpr Duration kNone = Duration::Milliseconds(1);
+
+class HostileGuest : public testing::TestWithParam<Hostile> {};
+
+void Ready(FakeGuest& guest) {
+  guest.Start();
+  guest.ConnectDevices(1);
+}
+
+void Raw(FakeGuest& guest, std::initializer_list<uint32_t> words) {
+  const std::vector<uint32_t> copy(words);
+  guest.SendRaw(std::as_bytes(std::span(copy)));
+}
+
+TEST_P(HostileGuest, EndsTheRunWithOneError) {
+  EventQueue queue;
+  CalendarOptions options;
+  options.patience = GetParam().boot_patience;
+  FakeGuest fake(GetParam().schedule, GetParam().script);
+  Calendar calendar(queue, options);
+  Nic& nic = calendar.AddGuest("guest of the test", fake.Launcher()).AddNic(kMac);
+  nic.SetTransmit([&](auto, Nic::Token token) { nic.TransmitDone(token); });
+  EXPECT_THAT(ErrorOf([&] {
+                calendar.Boot();
+                calendar.SetPatience(GetParam().patience);
+                queue.Schedule(AtMs(1), [&] { nic.Deliver(Frame(60, 1)); });
+                queue.RunUntil(AtMs(10));
+              }),
+              HasSubstr(GetParam().error));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Guests, HostileGuest,
+    testing::Values(Hostile{"NeverConnects", [](FakeGuest&) {}, "did not ask for the time",
+                            Duration::Milliseconds(50)},
+                    Hostile{"UnknownOperation",
+                            [](FakeGuest& g) {
+                              g.Start();
+                              Raw(g, {77, 1, 0, 0});
+                            },
+                            "an operation that time travel does not have"},
+                    Hostile{"CutMessage",
+                            [](FakeGuest& g) {
+                              g.Start();
+                              Raw(g, {1, 1});
+                            },
+                            "gone"},
+                    Hostile{"StartsTwice",
+                            [](FakeGuest& g) {
+                              g.Start();
+                              g.Send(TimeTravelOp::kStart, 1);
+                            },
+                            "started twice"},
+                    Hostile{"WaitsTwice",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.Send(TimeTravelOp::kWait, 0);
+                              g.Send(TimeTravelOp::kWait, 0);
+                              g.AwaitEnd();
+                            },
+                            "waits without having run"},
+                    Hostile{"SaysWhatCalendarsSay",
+                            [](FakeGuest& g) {
+                              g.Start();
+                              g.Send(TimeTravelOp::kFreeUntil, 5);
+                            },
+                            "sent FREE_UNTIL"},
+                    Hostile{"Spins",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.SleepUntil(2'000'500'000);  // before the frame comes
+                              g.Call(TimeTravelOp::kGetTod, 0);
+                              g.Call(TimeTravelOp::kGet, 0);
+                              for (;;) g.Call(static_cast<TimeTravelOp>(0), 0);
+                            },
+                            "spins", Duration::Seconds(30), FakeSchedule::kShared, kNone},
+                    Hostile{"IgnoresInterrupts",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.Send(TimeTravelOp::kWait, 0);
+                              for (;;) g.Call(static_cast<TimeTravelOp>(0), 0);
+                            },
+                            "does not answer an interrupt", Duration::Seconds(30),
+                            FakeSchedule::kShared, kNone},
+                    Hostile{"QueueWithoutMemory",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.device(0).Ask(
+                                  VhostRequest::kSetVringAddr,
+                                  VringAddresses{0, 0, 1U << 30, 1U << 30, 1U << 30, 0});
+                            },
+                            "outside its memory"},
+                    Hostile{"MemoryBeyondTheFile",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.device(0).SetMemory(FakeDevice::kMemorySize + 1);
+                            },
+                            "in a file of"},
+                    Hostile{"QueueSizeNoPowerOfTwo",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.device(0).Ask(VhostRequest::kSetVringNum, VringState{0, 17});
+                            },
+                            "a queue of 17"},
+                    Hostile{"ThirdQueue",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.device(0).Ask(VhostRequest::kSetVringNum, VringState{2, 16});
+                            },
+                            "queue 2"},
+                    Hostile{"ShortPayload",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.device(0).Ask(VhostRequest::kSetVringAddr, uint32_t{0});
+                            },
+                            "SET_VRING_ADDR with 4 bytes"},
+                    Hostile{"UnknownRequest",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.device(0).Ask(static_cast<VhostRequest>(99), uint32_t{0});
+                            },
+                            "request 99"},
+                    Hostile{"DescriptorsInACircle",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.device(0).Offer(NetBackend::kTxQueue, 3, 60, false);
+                              g.device(0).At<uint16_t>(FakeDevice::Descriptors(1) + 3 * 16 + 12) =
+                                  1;
+                              g.device(0).At<uint16_t>(FakeDevice::Descriptors(1) + 3 * 16 + 14) =
+                                  3;
+                              g.device(0).Kick();
+                            },
+                            "without end"},
+                    Hostile{"DescriptorOutsideTheQueue",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.device(0).OfferHead(NetBackend::kTxQueue, 16);
+                              g.device(0).Kick();
+                            },
+                            "descriptor 16"},
+                    Hostile{"MoreBuffersThanTheQueueHolds",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.device(0).At<uint16_t>(FakeDevice::AvailableRing(1) + 2) = 17;
+                              g.device(0).Kick();
+                            },
+                            "17 buffers"},
+                    Hostile{"ReceiveBufferToRead",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.device(0).At<uint16_t>(FakeDevice::Descriptors(0) + 12) = 0;
+                              g.AwaitEnd();
+                            },
+                            "wrong direction"},
+                    Hostile{"KicksAnothersDevice",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.KickInMemory(16 + NetBackend::kTxQueue);
+                              g.AwaitEnd();
+                            },
+                            "kicked device 1", Duration::Seconds(30), FakeSchedule::kSharedQueues},
+                    Hostile{"DiesWithoutRinging",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.Wait();
+                              g.Close();
+                            },
+                            "gone", Duration::Seconds(30), FakeSchedule::kDoorbells},
+                    Hostile{"NeverRings",
+                            [](FakeGuest& g) {
+                              Ready(g);
+                              g.SleepUntil(2'000'500'000);  // before the frame comes
+                              for (;;) g.Call(static_cast<TimeTravelOp>(0), 0);
+                            },
+                            "spins", Duration::Seconds(30), FakeSchedule::kDoorbells, kNone}),
+    [](const auto& info) { return info.param.name; });
+
+using Kinds = std::vector<FakeSchedule>;
+
+// Guests of different kernels in one calendar, the kinds in each order.
+class MixedGuestsTest : public testing::TestWithParam<Kinds> {
+ protected:
+  // What a guest sent: its slot, and when.
+  using Log = std::vector<std::pair<int, int64_t>>;
+
+  MixedGuestsTest() { Restart(); }
+  void Restart() {
+    calendar_.reset();
+    fakes_.clear();
+    log_.clear();
+    queue_ = std::make_unique<EventQueue>();
+    CalendarOptions options;
+    options.uptime = Duration::Milliseconds(10);
+    calendar_ = std::make_unique<Calendar>(*queue_, options);
+  }
+  // The next guest, of the next kind, with one device. Beside what it sends being noted, `sent` is
+  // called for each frame.
+  Nic& Make(FakeGuest::Script script, std::function<void()> sent = {}) {
+    const size_t slot = fakes_.size() + 1;
+    fakes_.push_back(std::make_unique<FakeGuest>(GetParam().at(slot - 1), std::move(script)));
+    Nic& nic = calendar_->AddGuest("guest " + std::to_string(slot), fakes_.back()->Launcher())
+                   .AddNic(kMac);
+    nic.SetTransmit([this, &nic, slot, sent = std::move(sent)](auto, Nic::Token token) {
+      log_.emplace_back(slot, queue_->Now().nanoseconds());
+      nic.TransmitDone(token);
+      if (sent) sent();
+    });
+    return nic;
+  }
+  // Sends back what it gets.
+  static void Echo(FakeGuest& guest) {
+    Ready(guest);
+    for (;;) {
+      guest.Wait();
+      for (const auto& frame : guest.device(0).TakeFrames()) guest.device(0).Send(frame);
+    }
+  }
+  // Delivers a frame in a millisecond.
+  void DeliverLater(Nic& nic) {
+    queue_->Schedule(queue_->Now() + Duration::Milliseconds(1),
+                     [&nic] { EXPECT_TRUE(nic.Deliver(Frame(60, 1))); });
+  }
+
+  std::unique_ptr<EventQueue> queue_;
+  Log log_;
+  std::vector<std::unique_ptr<FakeGuest>> fakes_;
+  std::unique_ptr<Calendar> calendar_;  // goes first: guests see that
+};
+
+std::string NameOfKinds(const testing::TestParamInfo<Kinds>& info) {
+  std::string name;
+  for (const FakeSchedule kind : info.param) {
+    name += NameOf(testing::TestParamInfo<FakeSchedule>(kind, 0)) + "_";
+  }
+  return name.substr(0, name.size() - 1);
+}
+
+constexpr auto kMessages = FakeSchedule::kMessages;
+constexpr auto kShared = FakeSchedule::kShared;
+constexpr auto kQueues = FakeSchedule::kSharedQueues;
+constexpr auto kBells = FakeSchedule::kDoorbells;
+INSTANTIATE_TEST_SUITE_P(
+    Orders, MixedGuestsTest,
+    testing::Values(Kinds{kMessages, kShared, kQueues}, Kinds{kMessages, kQueues, kShared},
+                    Kinds{kShared, kMessages, kQueues}, Kinds{kShared, kQueues, kMessages},
+                    Kinds{kQueues, kMessages, kShared}, Kinds{kQueues, kShared, kMessages},
+                    Kinds{kBells, kMessages, kQueues}, Kinds{kQueues, kBells, kShared},
+                    Kinds{kShared, kBells, kBells}, Kinds{kBells, kBells, kBells}),
+    NameOfKinds);
+
+TEST_P(MixedGuestsTest, RunInTheirOrderAtOneInstant) {
+  for (int i = 0; i < 3; ++i) {
+    Make([](FakeGuest& guest) {
+      Ready(guest);
+      for (const uint64_t nanosecond : {0, 5}) {
+        guest.SleepUntil(15 * kMs + nanosecond);
+        guest.device(0).Send(Frame(60, 1));
+      }
+      guest.AwaitEnd();
+    });
+  }
+  calendar_->Boot();
+  queue_->RunUntil(AtMs(10));
+  EXPECT_EQ(log_, (Log{{1, 5'000'000},
+                       {2, 5'000'000},
+                       {3, 5'000'000},
+                       {1, 5'000'005},
+                       {2, 5'000'005},
+                       {3, 5'000'005}}));
+}
+
+// The first guest may go on for long when it sends: the frame's way through the two others must
+// stop it at each arrival.
+TEST_P(MixedGuestsTest, PromiseShrinksForWhatAnotherWillDo) {
+  Nic* second = nullptr;
+  Nic* third = nullptr;
+  bool first_frame = true;
+  Make(
+      [](FakeGuest& guest) {
+        Ready(guest);
+        guest.SleepUntil(12 * kMs);
+        guest.device(0).Send(Frame(60, 1));
+        guest.SleepUntil(30 * kMs);
+        guest.device(0).Send(Frame(60, 2));
+        guest.AwaitEnd();
+      },
+      [&] {
+        if (std::exchange(first_frame, false)) DeliverLater(*second);
+      });
+  second = &Make(Echo, [&] { DeliverLater(*third); });
+  third = &Make(Echo);
+  calendar_->Boot();
+  queue_->RunUntil(AtMs(40));
+  EXPECT_EQ(log_, (Log{{1, 2'000'000}, {2, 3'000'000}, {3, 4'000'000}, {1, 20'000'000}}));
+}
+
+TEST_P(MixedGuestsTest, OneThatFailsIsNamedAndEndsAll) {
+  const std::vector<std::pair<FakeGuest::Script, std::string>> ways{
+      {[](FakeGuest& guest) { guest.Close(); }, "is gone"},
+      {[](FakeGuest& guest) {
+         Raw(guest, {77, 1, 0, 0});
+       },
+       "sent an operation that time travel does not have"},
+      {[](FakeGuest& guest) {
+         guest.SetClock(900'000 * kMs);
+         guest.Call(TimeTravelOp::kUpdate, 900'000 * kMs);
+       },
+       "set its clock to"},
+      {[](FakeGuest& guest) {
+         guest.device(0).Ask(VhostRequest::kSetVringNum, VringState{2, 16});
+       },
+       "queue 2"}};
+  for (const auto& [fail, said] : ways) {
+    Restart();
+    const auto script = [&fail = fail](FakeGuest& guest) {
+      Ready(guest);
+      guest.SleepUntil(12 * kMs);
+      fail(guest);
+      for (;;) guest.Call(static_cast<TimeTravelOp>(0), 0);  // never waits again
+    };
+    Nic& first = Make(Echo);
+    Make(script);
+    Make(Echo);
+    calendar_->Boot();
+    queue_->Schedule(AtMs(1), [&] { EXPECT_TRUE(first.Deliver(Frame(60, 1))); });
+    const std::string error = ErrorOf([&] { queue_->RunUntil(AtMs(10)); });
+    EXPECT_THAT(error, testing::StartsWith("kernel guest 2 "));
+    EXPECT_THAT(error, HasSubstr(said));
+    EXPECT_THAT(error, testing::EndsWith(", at 0.002000000 s"));
+    const uint64_t runs = calendar_->counters().runs;
+    queue_->RunUntil(AtMs(20));
+    EXPECT_EQ(calendar_->counters().runs, runs) << "no guest is let run any more";
+    EXPECT_EQ(log_, (Log{{1, 1'000'000}}));
+  }
+}
+
+class SharedQueues : public testing::TestWithParam<FakeSchedule> {};
+INSTANTIATE_TEST_SUITE_P(Schedules, SharedQueues, testing::Values(kQueues, kBells), NameOf);
+
+// More queues at once than the schedule has room for, in both directions.
+TEST_P(SharedQueues, ManyAtOneInstant) {
+  constexpr size_t kDevices = 60;
+  size_t received = 0;
+  std::vector<uint16_t> calls;
+  EventQueue queue;
+  FakeGuest fake(GetParam(), [&](FakeGuest& g) {
+    g.Start();
+    g.ConnectDevices(kDevices);
+    for (;;) {
+      g.Wait();
+      for (size_t i = 0; i < kDevices; ++i) {
+        for (const auto& frame : g.device(i).TakeFrames()) {
+          ++received;
+          g.device(i).Send(frame);
+        }
+      }
+      calls = g.calls();
+    }
+  });
+  std::vector<int64_t> sent;
+  {
+    Calendar calendar(queue);
+    Guest& guest = calendar.AddGuest("guest", fake.Launcher());
+    for (size_t i = 0; i < kDevices; ++i) {
+      Nic& nic = guest.AddNic(kMac);
+      nic.SetTransmit([&](auto, Nic::Token token) {
+        sent.push_back(queue.Now().nanoseconds());
+        nic.TransmitDone(token);
+      });
+    }
+    calendar.Boot();
+    for (const int ms : {1, 2}) {
+      queue.Schedule(AtMs(ms), [&] {
+        for (const auto& nic : guest.nics()) EXPECT_TRUE(nic->Deliver(Frame(60, 1)));
+      });
+    }
+    queue.RunUntil(AtMs(3));
+    EXPECT_GT(calendar.counters().calls, kDevices);
+  }
+  fake.Join();
+  EXPECT_EQ(received, 2 * kDevices);
+  EXPECT_EQ(sent.size(), 2 * kDevices);
+  EXPECT_EQ(std::count(sent.begin(), sent.end(), 2'000'000), kDevices);
+  // The first interrupt of a device is a message; the next frame's is in memory.
+  for (size_t i = 0; i < kDevices; ++i) {
+    EXPECT_THAT(calls, testing::Contains(16 * i + NetBackend::kRxQueue));
+  }
+}
+
+// When a guest with a doorbell sends, in ns, if a frame comes to it in each of so many
+// milliseconds.
+std::vector<int64_t> SentWithDoorbell(int frames, FakeGuest::Script script) {
+  EventQueue queue;
+  FakeGuest fake(kBells, std::move(script));
+  std::vector<int64_t> sent;
+  Calendar calendar(queue);
+  Nic& nic = calendar.AddGuest("guest", fake.Launcher()).AddNic(kMac);
+  nic.SetTransmit([&](auto, Nic::Token token) {
+    sent.push_back(queue.Now().nanoseconds());
+    nic.TransmitDone(token);
+  });
+  calendar.Boot();
+  for (int ms = 1; ms <= frames; ++ms) {
+    queue.Schedule(AtMs(ms), [&] { EXPECT_TRUE(nic.Deliver(Frame(60, 1))); });
+  }
+  queue.RunUntil(AtMs(frames + 5));
+  return sent;
+}
+
+// The calendar may begin to listen to messages just when a guest rings: then both are said.
+TEST(Doorbells, WaitSaidTwiceEndsOneRun) {
+  const auto sent = SentWithDoorbell(20, [](FakeGuest& g) {
+    Ready(g);
+    for (;;) {
+      const uint32_t waits = g.TellWait();
+      g.Send(TimeTravelOp::kWait, waits);
+      g.AwaitTurn();
+      for (const auto& frame : g.device(0).TakeFrames()) g.device(0).Send(frame);
+    }
+  });
+  ASSERT_EQ(sent.size(), 20U);
+  for (size_t i = 0; i < sent.size(); ++i) {
+    EXPECT_EQ(sent[i], static_cast<int64_t>(i + 1) * 1'000'000);
+  }
+}
+
+// Longer than the calendar listens to the memory alone.
+TEST(Doorbells, BusyGuestMaySendMessages) {
+  const auto sent = SentWithDoorbell(0, [](FakeGuest& g) {
+    Ready(g);
+    g.SleepUntil(2'001 * kMs);
+    g.device(0).Ask(VhostRequest::kSetVringEnable, VringState{NetBackend::kRxQueue, 1});
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    g.device(0).Send(Frame(60, 1));
+    g.AwaitEnd();
+  });
+  EXPECT_THAT(sent, testing::ElementsAre(1'000'000));
+}
+
+TEST(NicTest, FullRingLosesFrames) {
+  EventQueue queue;
+  FakeGuest fake(FakeSchedule::kShared, [](FakeGuest& g) {
+    Ready(g);
+    g.AwaitEnd();
+  });
+  Calendar calendar(queue);
+  Nic& nic = calendar.AddGuest("guest", fake.Launcher()).AddNic(kMac);
+  EXPECT_FALSE(nic.Deliver(Frame(60, 0)));
+  EXPECT_EQ(nic.counters().rx_dropped_not_ready, 1U);
+  calendar.Boot();
+  queue.Schedule(AtMs(1), [&] {
+    for (uint32_t i = 0; i < FakeDevice::kQueueSize - 1; ++i) {
+      EXPECT_TRUE(nic.Deliver(Frame(60, 0)));
+    }
+    EXPECT_FALSE(nic.Deliver(Frame(4000, 0))) << "needs two buffers, one is left";
+    EXPECT_TRUE(nic.Deliver(Frame(60, 0)));
+    EXPECT_FALSE(nic.Deliver(Frame(60, 0)));
+  });
+  queue.RunUntil(AtMs(2));
+  EXPECT_EQ(nic.counters().rx_frames, FakeDevice::kQueueSize);
+  EXPECT_EQ(nic.counters().rx_dropped_ring_full, 2U);
+}
+
+}  // namespace
+}  // namespace viaduct::guest

@@ -1,0 +1,41 @@
+// The smallest simulator: what guests boot in, and what drives them where no other simulator does.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "guest/time/simulator.h"
+
+namespace viaduct::guest {
+
+class EventQueue final : public Simulator {
+ public:
+  explicit EventQueue(Instant start = Instant()) : now_(start) {}
+
+  Instant Now() const override { return now_; }
+  // While events run: at the latest their end, because what comes after it may be scheduled later.
+  Instant NextEvent() const override;
+  void Schedule(Instant at, std::function<void()> action) override;
+  void WakeAt(Instant at) override;
+  void SetWake(std::function<void()> wake) override { wake_ = std::move(wake); }
+
+  // Runs all events before `end`; afterwards Now() is `end`. No event is skipped: those at `end`
+  // and later stay, and MoveTo() hands them on.
+  void RunUntil(Instant end);
+  // Schedules what is left in another simulator, in order, and disarms the wake-up here.
+  void MoveTo(Simulator& other);
+
+ private:
+  using Key = std::pair<Instant, uint64_t>;  // due, order
+
+  Instant now_;
+  Instant end_ = Instant::Never();
+  uint64_t next_order_ = 0;
+  std::map<Key, std::function<void()>> events_;
+  std::function<void()> wake_;
+  Key wake_key_{Instant::Never(), 0};
+};
+
+}  // namespace viaduct::guest

@@ -1,0 +1,36 @@
+// A guest's memory as the back ends of its devices see it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/fd.h"
+
+namespace viaduct::guest {
+
+// The regions of VHOST_USER_SET_MEM_TABLE, mapped. The guest can write to them at any time while it
+// runs; what is read here is read once and checked.
+class GuestMemory {
+ public:
+  // Maps `size` bytes of `fd` from `file_offset` on, which the guest knows as `guest_address`.
+  // Throws Error when the file is shorter, SystemError when it cannot be mapped.
+  void Add(const UniqueFd& fd, uint64_t guest_address, uint64_t size, uint64_t file_offset);
+  void Clear() { regions_.clear(); }
+  // The bytes at a guest address; throws Error when they are not all within one region.
+  std::span<std::byte> At(uint64_t guest_address, uint64_t size) const;
+
+ private:
+  struct Mapping;
+  struct Region {
+    uint64_t guest_address;
+    uint64_t size;
+    std::shared_ptr<Mapping> mapping;
+    std::byte* start;
+  };
+  std::vector<Region> regions_;
+};
+
+}  // namespace viaduct::guest

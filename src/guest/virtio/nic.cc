@@ -1,0 +1,122 @@
+#include "guest/virtio/nic.h"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "base/error.h"
+#include "guest/process/guest.h"
+#include "guest/process/sockets.h"
+
+namespace viaduct::guest {
+
+Nic::Nic(Guest& guest, size_t number, const wire::MacAddress& mac, bool carrier)
+    : guest_(guest),
+      number_(number),
+      name_(std::to_string(number)),
+      mac_(mac),
+      backend_(mac, carrier) {}
+
+void Nic::Connect(UniqueFd connection) {
+  if (connection_) throw Error("a second connection to network device " + name_);
+  connection_ = std::move(connection);
+  guest_.Watch(connection_.get(), [this] { Receive(); });
+}
+
+void Nic::Receive() {
+  std::vector<UniqueFd> descriptors;
+  std::array<std::byte, sizeof(VhostHeader) + kMaxVhostPayload> bytes;
+  const size_t length = ReceiveWithDescriptors(connection_.get(), bytes, descriptors);
+  if (length == 0) {
+    guest_.Unwatch(connection_.get());
+    connection_.reset();
+    return;  // the guest's end is seen on its calendar socket
+  }
+  assembler_.Add(std::span(bytes).first(length), std::move(descriptors));
+  while (auto message = assembler_.Next()) Serve(*message);
+}
+
+void Nic::Serve(VhostMessage& message) {
+  const auto answer = backend_.Handle(message);
+  if (UniqueFd channel = backend_.TakeSlaveChannel()) slave_channel_ = std::move(channel);
+  // Before the answer, which lets the guest go on: what it may do next depends on the frames.
+  if (static_cast<VhostRequest>(message.header.request) == VhostRequest::kVringKick &&
+      message.As<VringState>().index == NetBackend::kTxQueue) {
+    DrainTransmits();
+  }
+  if (answer) SendAll(connection_.get(), *answer);
+}
+
+void Nic::DrainTransmits() {
+  std::vector<std::byte> frame;
+  const Instant now = guest_.Present();
+  while (const auto head = backend_.TakeFrame(frame)) {
+    ++counters_.tx_frames;
+    counters_.tx_bytes += frame.size();
+    sent_.push_back({*head, std::exchange(frame, {})});
+    guest_.Schedule(now, [this] { HandNext(); });
+  }
+}
+
+void Nic::HandNext() {
+  if (sent_.empty()) return;
+  const Sent sent = std::move(sent_.front());
+  sent_.pop_front();
+  if (transmit_) {
+    transmit_(sent.frame, sent.token);
+  } else {
+    TransmitDone(sent.token);
+  }
+}
+
+void Nic::HandTransmits() {
+  while (!sent_.empty()) HandNext();
+}
+
+void Nic::TransmitDone(Token token) {
+  backend_.ReturnFrame(token);
+  Interrupt(NetBackend::kTxQueue);
+}
+
+bool Nic::Deliver(std::span<const std::byte> frame) {
+  if (!backend_.ready()) {
+    ++counters_.rx_dropped_not_ready;
+    return false;
+  }
+  if (!backend_.PutFrame(frame)) {
+    ++counters_.rx_dropped_ring_full;
+    return false;
+  }
+  ++counters_.rx_frames;
+  counters_.rx_bytes += frame.size();
+  Interrupt(NetBackend::kRxQueue);
+  return true;
+}
+
+void Nic::SetLink(bool up) {
+  backend_.SetLink(up);
+  if (backend_.ready()) AskGuest(VhostSlaveRequest::kConfigChange, 0);
+}
+
+void Nic::Interrupt(uint32_t queue) {
+  if (!backend_.WantsInterrupt(queue)) return;
+  if (interrupted_ && guest_.Call(*this, queue)) {
+    ++counters_.interrupts;
+    return;
+  }
+  AskGuest(VhostSlaveRequest::kVringCall, queue);
+  interrupted_ = true;
+}
+
+void Nic::AskGuest(VhostSlaveRequest request, uint32_t value) {
+  if (!slave_channel_) return;
+  ++counters_.interrupts;
+  const VringState state{value, 0};
+  const auto payload = request == VhostSlaveRequest::kVringCall
+                           ? std::as_bytes(std::span(&state, 1))
+                           : std::span<const std::byte>();
+  guest_.Interrupt(slave_channel_.get(), EncodeVhost(static_cast<uint32_t>(request),
+                                                     kVhostVersion | kVhostNeedReply, payload));
+}
+
+}  // namespace viaduct::guest

@@ -1,0 +1,62 @@
+// A split virtqueue, from the device's side (Virtual I/O Device 1.2, section 2.7).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "guest/virtio/guest_memory.h"
+
+namespace viaduct::guest {
+
+// The driver is not trusted: indices, addresses and chains are checked, and what is wrong throws
+// Error. `memory` outlives the queue.
+class Virtqueue {
+ public:
+  explicit Virtqueue(const GuestMemory& memory) : memory_(&memory) {}
+
+  // A power of two up to 32768; throws Error otherwise.
+  void SetSize(uint32_t size);
+  // Where the available ring goes on.
+  void SetBase(uint16_t index) { next_available_ = next_used_ = index; }
+  // Guest addresses of the three parts; SetSize() comes first.
+  void SetAddresses(uint64_t descriptors, uint64_t available, uint64_t used);
+  // Forgets the addresses: the memory they lie in is about to be replaced.
+  void Unmap() { descriptors_ = available_ = used_ = {}; }
+  void SetEnabled(bool enabled) { enabled_ = enabled; }
+  bool ready() const { return enabled_ && !used_.empty(); }
+
+  // Takes the next chain of descriptors the driver has made available; nothing when there is none.
+  std::optional<uint16_t> Take();
+  // How many Take() would give.
+  size_t Available() const;
+  // The buffers of a chain, in order, appended to `buffers`: those the device reads, or those it
+  // writes (`writable`).
+  void Buffers(uint16_t head, bool writable, std::vector<std::span<std::byte>>& buffers) const;
+  // Gives a chain back, `written` bytes of it filled. What is given back with Stage() becomes
+  // visible to the driver with Publish(), all at once.
+  void Stage(uint16_t head, uint32_t written);
+  void Publish();
+  // Takes back the last `count` of Take(), as if never taken; none of them may have been staged.
+  void PutBack(uint16_t count) { next_available_ = static_cast<uint16_t>(next_available_ - count); }
+  // Tells the driver that nobody wants to know of new buffers (VIRTQ_USED_F_NO_NOTIFY).
+  void RefuseKicks();
+  // Whether the driver wants to be interrupted (VIRTQ_AVAIL_F_NO_INTERRUPT is not set).
+  bool WantsInterrupt() const;
+
+ private:
+  uint16_t AvailableIndex() const;
+
+  const GuestMemory* memory_;
+  uint32_t size_ = 0;
+  bool enabled_ = false;
+  uint16_t next_available_ = 0;
+  uint16_t next_used_ = 0;
+  std::span<std::byte> descriptors_;
+  std::span<std::byte> available_;
+  std::span<std::byte> used_;
+};
+
+}  // namespace viaduct::guest

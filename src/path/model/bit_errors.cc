@@ -1,0 +1,35 @@
+#include "path/model/bit_errors.h"
+
+#include <cmath>
+
+namespace viaduct::path {
+namespace {
+
+constexpr uint64_t kFar = uint64_t{1} << 62;  // bits: no link sends so many
+
+}  // namespace
+
+BitErrors::BitErrors(double rate, uint32_t skip, RandomStream& random)
+    : rate_(rate), log_good_(std::log1p(-rate)), skip_(skip), next_(Gap(random)) {}
+
+// Good bits before the next bad one: geometric, by inversion.
+uint64_t BitErrors::Gap(RandomStream& random) const {
+  if (rate_ <= 0) return kFar;
+  const double uniform = random.Uniform();
+  if (rate_ >= 1) return 0;
+  const double gap = std::floor(std::log1p(-uniform) / log_good_);
+  return gap < static_cast<double>(kFar) ? static_cast<uint64_t>(gap) : kFar;
+}
+
+uint64_t BitErrors::Flip(std::span<std::byte> frame, RandomStream& random) {
+  const uint64_t bits = (frame.size() - skip_) * 8;
+  uint64_t flipped = 0;
+  for (; next_ < bits; next_ += 1 + Gap(random)) {
+    frame[skip_ + next_ / 8] ^= std::byte{1} << (next_ % 8);
+    ++flipped;
+  }
+  next_ -= bits;
+  return flipped;
+}
+
+}  // namespace viaduct::path

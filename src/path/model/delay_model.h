@@ -1,0 +1,43 @@
+// How long each packet is under way.
+#pragma once
+
+#include <vector>
+
+#include "base/random.h"
+#include "base/time.h"
+#include "path/model/distribution.h"
+#include "path/spec/spec.h"
+#include "path/trace/trace.h"
+
+namespace viaduct::path {
+
+// A base (constant, or from a trace) and a random deviation from it; never below zero.
+class DelayModel {
+ public:
+  // `trace`: of spec.delay_trace, if there is one. A trace over time starts with the first packet.
+  DelayModel(const Spec& spec, DelayTrace trace, Distribution distribution);
+
+  // No deviation, no trace: Sample() is always Base().
+  bool IsConstant() const { return constant_; }
+  Duration Base() const { return base_; }
+  // Of the next packet, which enters at `now`; `now` never goes back.
+  Duration Sample(Instant now, RandomStream& random);
+
+ private:
+  Duration TracedBase(Instant now);
+  double Deviation(RandomStream& random);
+
+  Duration base_;
+  bool constant_;
+  DelayTrace trace_;
+  size_t at_ = 0;                     // in the trace
+  Instant start_ = Instant::Never();  // of the trace
+  double jitter_;                     // nanoseconds
+  double correlation_;
+  double innovation_;  // sqrt(1 - correlation^2)
+  double state_ = 0;   // of the Gaussian process; drawn with the first packet
+  bool drawn_ = false;
+  Distribution distribution_;
+};
+
+}  // namespace viaduct::path

@@ -1,0 +1,164 @@
+#include "path/model/loss_model.h"
+
+#include <gtest/gtest.h>
+
+#include "path/spec/spec_loss.h"
+#include "path/test_statistics.h"
+
+namespace viaduct::path {
+namespace {
+
+using test::BinomialBound;
+using test::CompareBins;
+using test::GeometricBins;
+using test::RunLengths;
+
+// Which of `count` packets are lost.
+std::vector<bool> Losses(std::string_view value, size_t count, std::vector<bool> trace = {}) {
+  LossModel model(ParseLoss(value), std::move(trace));
+  RandomStream random(11, "loss");
+  std::vector<bool> lost(count);
+  for (size_t i = 0; i < count; ++i) lost[i] = model.Lose(i + 1, random);
+  return lost;
+}
+
+double Count(const std::vector<bool>& lost) {
+  return static_cast<double>(std::count(lost.begin(), lost.end(), true));
+}
+
+// Of those packets whose predecessor was `before`: how many, and how many of them were lost.
+std::pair<double, double> After(const std::vector<bool>& lost, bool before) {
+  double all = 0, hit = 0;
+  for (size_t i = 1; i < lost.size(); ++i) {
+    if (lost[i - 1] != before) continue;
+    ++all;
+    if (lost[i]) ++hit;
+  }
+  return {all, hit};
+}
+
+void ExpectRuns(const std::vector<bool>& lost, bool value, const std::vector<double>& expected) {
+  const auto chi_square = CompareBins(RunLengths(lost, value, expected.size()), expected);
+  EXPECT_GT(chi_square.degrees, 1);
+  EXPECT_LT(chi_square.value, chi_square.Bound());
+}
+
+TEST(LossModelTest, IndependentLossHasItsFrequencyAndNoMemory) {
+  for (const double p : {0.001, 0.01, 0.3, 0.9}) {
+    const auto lost = Losses(fmt::format("{}", p), 1000000);
+    EXPECT_NEAR(Count(lost), 1e6 * p, BinomialBound(1e6, p));
+    const auto [all, hit] = After(lost, true);
+    EXPECT_NEAR(hit, all * p, BinomialBound(all, p));
+  }
+  EXPECT_EQ(Count(Losses("0", 1000)), 0);
+  EXPECT_EQ(Count(Losses("100%", 1000)), 1000);
+}
+
+TEST(LossModelTest, CorrelationKeepsTheFrequencyAndTiesNeighbours) {
+  const double p = 0.05, correlation = 0.4;
+  const auto lost = Losses("5%:corr=40%", 1000000);
+  // The variance of a mean of a process with autocorrelation c^n is (1+c)/(1-c) times as large.
+  EXPECT_NEAR(Count(lost), 1e6 * p,
+              BinomialBound(1e6, p) * std::sqrt((1 + correlation) / (1 - correlation)));
+  for (const bool before : {false, true}) {
+    const double expected = correlation * (before ? 1 : 0) + (1 - correlation) * p;
+    const auto [all, hit] = After(lost, before);
+    EXPECT_NEAR(hit, all * expected, BinomialBound(all, expected));
+  }
+}
+
+TEST(LossModelTest, GilbertRunsAreGeometric) {
+  const auto lost = Losses("gemodel:p=2%,r=25%", 2000000);
+  ExpectRuns(lost, true, GeometricBins(0.75, 30));
+  ExpectRuns(lost, false, GeometricBins(0.98, 400));
+}
+
+// Elliott's extension: what is lost in each state. The frequency is that of the stationary state.
+TEST(LossModelTest, GilbertElliottLosesByState) {
+  const double p = 0.02, r = 0.1, bad = 0.6, good = 0.01, n = 2e6;
+  const auto lost = Losses("gemodel:p=2%,r=10%,1-h=60%,1-k=1%", static_cast<size_t>(n));
+  const double share_bad = p / (p + r);
+  const double mean = share_bad * bad + (1 - share_bad) * good;
+  const double memory = 1 - p - r;
+  const double variance = mean * (1 - mean) + 2 * share_bad * (1 - share_bad) * (bad - good) *
+                                                  (bad - good) * memory / (1 - memory);
+  EXPECT_NEAR(Count(lost), n * mean, test::kSigmas * std::sqrt(n * variance));
+  // P(lost, lost) of neighbours, by the state of the first and where it goes.
+  const double both = share_bad * bad * ((1 - r) * bad + r * good) +
+                      (1 - share_bad) * good * (p * bad + (1 - p) * good);
+  const auto [all, hit] = After(lost, true);
+  EXPECT_NEAR(hit / all, both / mean, 2 * BinomialBound(all, both / mean) / all);
+}
+
+TEST(LossModelTest, GilbertElliottWithoutROrWithEverythingIsBernoulli) {
+  const auto lost = Losses("gemodel:p=3%", 1000000);  // r = 1 - p
+  const auto [all, hit] = After(lost, true);
+  EXPECT_NEAR(hit, all * 0.03, BinomialBound(all, 0.03));
+}
+
+struct FourStates {
+  double p13, p31, p32, p23, p14;
+  // The stationary probabilities of the states 1 and 2 (by iteration).
+  std::array<double, 5> Stationary() const {
+    std::array<double, 5> s{0, 1, 0, 0, 0};
+    for (int i = 0; i < 10000; ++i) {
+      s = {0, s[1] * (1 - p13 - p14) + s[3] * p31 + s[4], s[2] * (1 - p23) + s[3] * p32,
+           s[1] * p13 + s[2] * p23 + s[3] * (1 - p31 - p32), s[1] * p14};
+    }
+    return s;
+  }
+};
+
+std::vector<double> Mix(double weight, std::vector<double> a, const std::vector<double>& b) {
+  for (size_t i = 0; i < a.size(); ++i) a[i] = weight * a[i] + (1 - weight) * b[i];
+  return a;
+}
+
+TEST(LossModelTest, FourStatesHaveTheRunsOfTheirChain) {
+  const FourStates m{0.02, 0.3, 0.2, 0.25, 0.01};
+  const auto lost = Losses("state:p13=2%,p31=30%,p32=20%,p23=25%,p14=1%", 3000000);
+  const auto s = m.Stationary();
+  // A run of losses is one in state 4, or stays in state 3; what begins it decides.
+  const double alone = s[1] * m.p14, burst = s[1] * m.p13 + s[2] * m.p23;
+  const size_t bins = 20;
+  ExpectRuns(
+      lost, true,
+      Mix(alone / (alone + burst), GeometricBins(0, bins), GeometricBins(1 - m.p31 - m.p32, bins)));
+  // A run of arrivals begins in state 1 or 2.
+  const double gap = s[3] * m.p31 + s[4], inside = s[3] * m.p32;
+  ExpectRuns(lost, false,
+             Mix(gap / (gap + inside), GeometricBins(1 - m.p13 - m.p14, 300),
+                 GeometricBins(1 - m.p23, 300)));
+  const double mean = s[3] + s[4];
+  EXPECT_NEAR(Count(lost) / 3e6, mean, 0.002);
+}
+
+std::vector<size_t> Numbers(const std::vector<bool>& lost) {
+  std::vector<size_t> numbers;
+  for (size_t i = 0; i < lost.size(); ++i) {
+    if (lost[i]) numbers.push_back(i + 1);
+  }
+  return numbers;
+}
+
+TEST(LossModelTest, PeriodicListedAndTracedLossesAreExact) {
+  using Expected = std::vector<size_t>;
+  EXPECT_EQ(Numbers(Losses("periodic:every=4", 12)), (Expected{4, 8, 12}));
+  EXPECT_EQ(Numbers(Losses("periodic:every=5,burst=2,first=2", 13)),
+            (Expected{2, 3, 7, 8, 12, 13}));
+  EXPECT_EQ(Numbers(Losses("periodic:every=3,burst=3,first=1", 5)), (Expected{1, 2, 3, 4, 5}));
+  EXPECT_EQ(Numbers(Losses("list:1,3-5,9", 12)), (Expected{1, 3, 4, 5, 9}));
+  EXPECT_EQ(Numbers(Losses("trace:x", 8, {false, true, true})), (Expected{2, 3, 5, 6, 8}));
+}
+
+TEST(LossModelTest, AListIsRightFromAnyNumberOn) {
+  LossModel model(ParseLoss("list:2,5-6,9"), {});
+  RandomStream random(1, "");
+  EXPECT_TRUE(model.Lose(6, random));
+  EXPECT_FALSE(model.Lose(8, random));
+  EXPECT_TRUE(model.Lose(9, random));
+  EXPECT_FALSE(model.Lose(10, random));
+}
+
+}  // namespace
+}  // namespace viaduct::path

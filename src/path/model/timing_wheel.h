@@ -1,0 +1,78 @@
+// Packets ordered by the instant they are due, each exactly: a hierarchical timing wheel (Varghese
+// and Lauck 1987) whose slots are sorted when their time comes. Two wheels, of 8 us and of 34 ms a
+// slot, and a heap for what is due in more than 34 s. Insertion and removal take constant time; no
+// packet waits for another, and packets due at one instant leave in the order of their turns.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "path/packet/packet.h"
+
+namespace viaduct::path {
+
+class TimingWheel {
+ public:
+  TimingWheel();
+
+  // packet.ready is when it is due; packet.turn orders equals. `now`: at most packet.ready, at
+  // least every `now` before.
+  void Insert(const Packet& packet, Instant now);
+  // When the first is due; Never when there is none.
+  Instant Next() const { return next_; }
+  // Of the packet that is due at Next(), or anything when there is none.
+  uint32_t NextTurn();
+  // The first packet; there is one.
+  Packet PopFirst();
+  uint64_t packets() const { return packets_; }
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  using Index = uint32_t;  // into nodes_
+  static constexpr Index kNone = 0xffffffff;
+  static constexpr int kSlotBits = 13;  // nanoseconds in a near slot, as a power of two
+  static constexpr int kNearBits = 12;  // near slots
+  static constexpr int kFarBits = 10;   // far slots, each as long as the near wheel
+  static constexpr int64_t kNearSlots = 1 << kNearBits, kFarSlots = 1 << kFarBits;
+  struct Node {
+    Packet packet;
+    Index next = kNone;
+  };
+  // Which slots of a wheel hold something; finds the first one from a slot on, going round.
+  template <int bits>
+  class Occupied {
+   public:
+    void Set(int64_t slot) { words_[Word(slot)] |= Bit(slot); }
+    void Clear(int64_t slot) { words_[Word(slot)] &= ~Bit(slot); }
+    int64_t FirstFrom(int64_t slot) const;  // -1: none
+
+   private:
+    static constexpr size_t kWords = (size_t{1} << bits) / 64;
+    static size_t Word(int64_t slot) { return static_cast<size_t>(slot) / 64; }
+    static uint64_t Bit(int64_t slot) { return uint64_t{1} << (slot % 64); }
+    std::array<uint64_t, kWords> words_{};
+  };
+
+  static int64_t Tick(Instant at) { return at.nanoseconds() >> kSlotBits; }
+  Index NewNode(const Packet& packet);
+  bool Before(Index a, Index b) const;
+  void Place(Index node);
+  void PlaceNow(Index node);
+  void LoadNext();
+  void TakeSlot(Index head);
+  void FindNext();
+
+  std::vector<Node> nodes_;
+  Index free_ = kNone;
+  std::vector<Index> now_;  // due in the slot of cursor_ (or before), the first one last
+  std::vector<Index> near_, far_, later_;  // heads of lists; lists; a heap
+  std::vector<Instant> far_next_;          // of each far slot
+  Occupied<kNearBits> near_occupied_;
+  Occupied<kFarBits> far_occupied_;
+  int64_t cursor_ = 0;  // tick: what is due earlier is in now_
+  Instant next_ = Instant::Never();
+  uint64_t packets_ = 0, bytes_ = 0;
+};
+
+}  // namespace viaduct::path

@@ -1,0 +1,53 @@
+// What can become of a packet in a pipeline. Every packet meets exactly one fate; each is counted.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "path/packet/packet.h"
+
+namespace viaduct::path {
+
+enum class Fate : uint8_t {
+  kDelivered,
+  kLost,        // the loss model
+  kQueueFull,   // tail or head drop at the queue's limit
+  kAqm,         // CoDel, PIE, RED, FQ-CoDel
+  kNoMemory,    // frame memory at its limit (--memory), with no disk to go to
+  kDiskBehind,  // spill to disk could not keep up, or the disk is full
+  kCount,
+};
+std::string_view FateName(Fate fate);
+
+struct Counters {
+  uint64_t arrived = 0;  // packets pushed
+  uint64_t arrived_bytes = 0;
+  uint64_t duplicated = 0;  // extra packets made here
+  std::array<uint64_t, static_cast<size_t>(Fate::kCount)>
+      fates{};  // arrived + duplicated = sum + waiting
+  uint64_t delivered_bytes = 0;
+  uint64_t corrupted = 0;  // packets with flipped bits (they meet a fate like any other)
+  uint64_t flipped_bits = 0;
+  uint64_t marked = 0;     // ECN CE set
+  uint64_t reordered = 0;  // taken out of turn by the reorder stage
+  uint64_t of(Fate fate) const { return fates[static_cast<size_t>(fate)]; }
+};
+
+// Sees every packet's fate (tracing), in the order of time. `at`: the model's instant, not a
+// clock's. The frame's bytes are still there; a packet that had no memory to arrive in has none
+// (kNoFrame), and a duplicate that found no memory has its original's.
+class FateObserver {
+ public:
+  virtual ~FateObserver() = default;
+  virtual void OnFate(const Packet& packet, Fate fate, Instant at) = 0;
+};
+
+// To whom a queue discipline hands what it drops: counts, tells the observer, frees the frame.
+class DropSink {
+ public:
+  virtual ~DropSink() = default;
+  virtual void Drop(const Packet& packet, Fate cause, Instant at) = 0;
+};
+
+}  // namespace viaduct::path

@@ -1,0 +1,36 @@
+#include "path/queue/codel.h"
+
+namespace viaduct::path {
+
+CodelParameters CodelParameters::With(const Aqm& aqm) const {
+  CodelParameters parameters = *this;
+  parameters.target = aqm.target.value_or(target);
+  parameters.interval = aqm.interval.value_or(interval);
+  parameters.ecn = aqm.ecn.value_or(ecn);
+  return parameters;
+}
+
+bool Codel::IsAboveForLong(Duration sojourn, uint64_t bytes, Instant now,
+                           const CodelParameters& parameters) {
+  if (sojourn < parameters.target || bytes <= CodelParameters::kMaxPacket) {
+    first_above_.reset();
+    return false;
+  }
+  if (!first_above_) {
+    first_above_ = now + parameters.interval;
+    return false;
+  }
+  return now >= *first_above_;
+}
+
+// The start of dropping: at the rate that controlled the queue last time, if that is not long ago.
+void Codel::Enter(Instant now, Duration interval) {
+  dropping_ = true;
+  const uint32_t delta = count_ - last_count_;
+  count_ = 1;
+  if (delta > 1 && now - drop_next_ < interval * 16) count_ = delta;
+  drop_next_ = ControlLaw(now, interval, count_);
+  last_count_ = count_;
+}
+
+}  // namespace viaduct::path

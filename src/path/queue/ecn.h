@@ -1,0 +1,17 @@
+// Explicit Congestion Notification in a frame (RFC 3168).
+#pragma once
+
+#include "path/packet/packet.h"
+
+namespace viaduct::path {
+
+// Sets CE (Congestion Experienced) in the IPv4 or IPv6 packet of an Ethernet frame, behind any VLAN
+// tags; an IPv4 header's checksum is changed by the difference (RFC 1624), so one that is wrong
+// stays wrong. False, and nothing written, when the packet is not ECN-capable (not ECT) or not IP:
+// then who wanted to mark has to drop (RFC 3168 section 5).
+bool MarkCongestionExperienced(std::span<std::byte> frame);
+
+// The same for a packet of a store; sets packet.marked.
+bool Mark(Packet& packet, FrameStore& store);
+
+}  // namespace viaduct::path

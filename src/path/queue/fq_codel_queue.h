@@ -1,0 +1,72 @@
+// FQ-CoDel (RFC 8290): flows in queues of their own, each under CoDel, served by deficit round
+// robin with the flows that build no queue first.
+//
+// What waits is in memory, never on disk: a packet of any flow must be at hand.
+#pragma once
+
+#include <vector>
+
+#include "path/packet/packet_lists.h"
+#include "path/queue/codel.h"
+#include "path/queue/queue_limit.h"
+
+namespace viaduct::path {
+
+struct FqCodelParameters {
+  CodelParameters codel{.ecn = true};  // as net/sched/sch_fq_codel.c
+  uint32_t flows = 1024;               // section 5.2.4
+  int64_t quantum = 1514;              // bytes, section 5.2.3
+
+  // The spec's values over these.
+  FqCodelParameters With(const Aqm& aqm) const;
+};
+
+class FqCodelQueue : public QueueDiscipline {
+ public:
+  static constexpr Queue kDefaultLimit{.unit = Queue::Unit::kPackets, .amount = 10240};  // 5.2.5
+
+  // `seed` salts the hash that assigns flows to queues.
+  FqCodelQueue(Queue limit, FqCodelParameters parameters, FrameStore& store, uint64_t seed);
+  // Above the limit, up to 64 packets and at most half of its bytes go from the head of the queue
+  // with the most bytes (section 4.1): finding it costs once a batch.
+  void Enqueue(Packet packet, Instant now, DropSink& drops) override;
+  std::optional<Packet> Dequeue(Instant now, DropSink& drops) override;
+  void SetRate(int64_t rate) override { limit_.SetRate(rate); }
+  bool Empty() const override { return packets_ == 0; }
+  uint64_t packets() const override { return packets_; }
+  uint64_t bytes() const override { return bytes_; }
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  struct Flow {
+    PacketLists::List list;
+    Codel codel;
+    int64_t credits = 0;  // bytes
+    bool scheduled = false;
+    uint32_t next = kNone;  // in the round it is in
+  };
+  // The flows of one of the two lists of section 4.2, in turn.
+  struct Round {
+    uint32_t first = kNone, last = kNone;
+  };
+  // One flow's queue as Codel sees it.
+  class FlowQueue;
+
+  void Append(Round& round, uint32_t flow);
+  uint32_t RemoveFirst(Round& round);
+  uint32_t FattestFlow() const;
+  void DropFromFattest(Instant now, DropSink& drops);
+  std::optional<Packet> Take(Flow& flow);
+
+  QueueLimit limit_;
+  FqCodelParameters parameters_;
+  FrameStore& store_;
+  uint64_t seed_;
+  PacketLists lists_;
+  std::vector<Flow> flows_;
+  Round new_, old_;
+  uint64_t packets_ = 0;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace viaduct::path

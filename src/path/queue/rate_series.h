@@ -1,0 +1,56 @@
+// A rate over time from a file. A line is "SECONDS RATE": from that time on (since the first
+// packet) the link has this rate; 0 stops it. The first line's time is 0, times increase. "SECONDS
+// repeat", as last line, starts again from there; otherwise the last rate stays. '#' begins a
+// comment.
+//
+//   0     10Mbit
+//   2.5   0          # a handover
+//   2.6   4.5Mbit
+//   10    repeat
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "path/queue/rate_server.h"
+
+namespace viaduct::path {
+
+struct RateSegments {
+  struct Segment {
+    Duration start;
+    int64_t rate = 0;  // bit/s
+  };
+  std::vector<Segment> segments;  // the first starts at 0
+  Duration round;                 // zero: not repeated
+};
+
+// Throws UsageError naming `file` and the line: unreadable, unordered, never above zero.
+RateSegments ParseRateSeries(std::string_view text, const std::string& file);
+
+// Exact as ConstantRate is: what rounding to nanoseconds leaves over is carried on, also from one
+// rate to the next. A packet being sent when the rate changes goes on at the new one.
+class RateSeries : public RateServer {
+ public:
+  explicit RateSeries(RateSegments series, FrameOverhead overhead = {});
+  void Begin(Instant now) override { base_ = now; }
+  Instant Send(Instant start, uint32_t bytes) override;
+  int64_t RateAt(Instant now) const override;
+
+ private:
+  using Work = unsigned __int128;  // bits times 10^9: at 1 bit/s, what a nanosecond does
+  Instant Finish(Instant start);
+  size_t SegmentAt(Duration offset) const;
+  Duration SegmentEnd(size_t segment) const;
+  Work WorkPerRound() const;
+
+  RateSegments series_;
+  FrameOverhead overhead_;
+  Work work_per_round_;
+  Instant base_;  // of this round
+  Instant finish_ = Instant::Never();
+  Work work_ = 0;  // still to do at finish_: less than a nanosecond's
+};
+
+}  // namespace viaduct::path

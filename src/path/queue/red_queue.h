@@ -1,0 +1,59 @@
+// RED (Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", 1993): drops
+// or marks at the tail, with a probability that grows with the average queue.
+#pragma once
+
+#include "base/random.h"
+#include "path/queue/ecn.h"
+#include "path/queue/fifo_queue.h"
+
+namespace viaduct::path {
+
+struct RedParameters {
+  // Thresholds in packets, or in bytes: the queue is then measured in bytes and large packets are
+  // more likely to be dropped (section 4, "byte mode"). min < max.
+  bool byte_mode = false;
+  double min = 5;
+  double max = 15;
+  double max_probability = 0.02;  // max_p, section 4's examples
+  double weight = 0.002;          // w_q, section 4
+  // Floyd, "Recommendation on using the gentle_ variant of RED", 2000: from max to twice max the
+  // probability grows to 1, where without it all is dropped from max on.
+  bool gentle = false;
+  bool ecn = false;
+
+  // The spec's values over these; of two thresholds only one given, max is three times min.
+  RedParameters With(const Aqm& aqm) const;
+};
+
+class RedQueue : public FifoQueue {
+ public:
+  static constexpr Queue kDefaultLimit{.unit = Queue::Unit::kPackets, .amount = 100};
+
+  RedQueue(std::unique_ptr<Fifo> fifo, Queue limit, RedParameters parameters, FrameStore& store,
+           RandomStream random)
+      : FifoQueue(std::move(fifo), limit),
+        parameters_(parameters),
+        store_(store),
+        random_(random) {}
+  void Enqueue(Packet packet, Instant now, DropSink& drops) override;
+  std::optional<Packet> Dequeue(Instant now, DropSink& drops) override;
+  void SetRate(int64_t rate) override;
+
+  double average() const { return average_; }  // packets, or bytes in byte mode
+
+ private:
+  enum class Verdict : uint8_t { kKeep, kEarly, kForced };
+  void UpdateAverage(Instant now);
+  Verdict Judge(uint32_t bytes);
+  double Probability(uint32_t bytes) const;
+
+  RedParameters parameters_;
+  FrameStore& store_;
+  RandomStream random_;
+  double average_ = 0;
+  int64_t count_ = -1;                 // packets since the last drop or mark
+  std::optional<Instant> idle_since_;  // q_time
+  Duration packet_time_;               // s: what a small packet takes on the link
+};
+
+}  // namespace viaduct::path

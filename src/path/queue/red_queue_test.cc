@@ -1,0 +1,178 @@
+#include "path/queue/red_queue.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "path/queue/test_queues.h"
+#include "wire/packet_builder.h"
+
+namespace viaduct::path {
+namespace {
+
+using namespace test;
+namespace p = wire::packet;
+
+struct Red {
+  explicit Red(RedParameters parameters, uint8_t tos = 0, Queue limit = Packets(100000))
+      : queue(NewFifo(), limit, parameters, frames, RandomStream(1, "red")) {
+    frame = frames.Add(p::Build(p::Ethernet{} / p::Ipv4{.tos = tos} / p::Udp{}));
+  }
+  // Whether it is kept.
+  bool Put(Instant now, uint32_t bytes = 1000) {
+    const size_t before = drops.all.size();
+    queue.Enqueue(MakePacket(++last, bytes, frame), now, drops);
+    return drops.all.size() == before;
+  }
+  // Keeps `length` packets waiting.
+  void Fill(uint64_t length) {
+    while (queue.packets() < length) Put(At(0));
+  }
+  Frames frames;
+  FrameHandle frame;
+  Drops drops;
+  uint64_t last = 0;
+  RedQueue queue;
+};
+
+// With w_q = 1 the average is the queue itself: then it can be held where the test wants it.
+RedParameters Direct(double min, double max, double probability) {
+  RedParameters parameters;
+  parameters.min = min;
+  parameters.max = max;
+  parameters.max_probability = probability;
+  parameters.weight = 1;
+  return parameters;
+}
+
+TEST(Red, TheAverageIsExponential) {
+  RedParameters parameters = Direct(100000, 300000, 0.1);
+  parameters.weight = 0.002;
+  Red red(parameters);
+  double expected = 0;
+  for (int i = 0; i < 1000; ++i) {
+    expected += i == 0 ? 0 : 0.002 * (static_cast<double>(red.queue.packets()) - expected);
+    red.Put(At(0));
+    ASSERT_DOUBLE_EQ(red.queue.average(), expected);
+    if (i % 3 == 0) red.queue.Dequeue(At(0), red.drops);
+  }
+}
+
+// (1-w_q)^m for m = idle time / transmission time of a small packet (500 bytes: 4 ms at 1 Mbit/s).
+TEST(Red, TheAverageFallsWhileIdle) {
+  RedParameters parameters = Direct(50, 150, 0.1);
+  parameters.weight = 0.5;
+  Red red(parameters);
+  red.queue.SetRate(1000000);
+  red.Fill(10);
+  red.Put(At(0));
+  const double before = red.queue.average();
+  ASSERT_GT(before, 5);
+  while (red.queue.Dequeue(AtMs(100), red.drops)) {
+  }
+  red.Put(At(100000000 + 13999999));
+  EXPECT_DOUBLE_EQ(red.queue.average(), before * std::pow(0.5, 3));
+}
+
+TEST(Red, BelowMinimumAndAboveMaximum) {
+  Red red(Direct(5, 15, 0.1));
+  red.Fill(5);
+  EXPECT_TRUE(red.drops.all.empty());
+  Red full(Direct(5, 15, 1e-9));
+  full.Fill(15);
+  EXPECT_TRUE(full.drops.all.empty());
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(full.Put(At(0)));
+  EXPECT_EQ(full.drops.all[0].cause, Fate::kAqm);
+}
+
+// Held at the middle of min and max, p_b is half of max_p = 0.2: gaps are uniform on 1 ... 10, and
+// never longer. Chi-square, 9 degrees of freedom: below 27.9 with 99.9% confidence.
+TEST(Red, GapsBetweenDropsAreUniform) {
+  Red red(Direct(10, 30, 0.2));
+  red.Fill(10);
+  while (red.queue.packets() < 20) red.Put(At(0));
+  std::vector<int> gaps(20);
+  int gap = 0;
+  for (int i = 0; i < 100000; ++i) {
+    ++gap;
+    if (red.Put(At(0))) {
+      red.queue.Dequeue(At(0), red.drops);
+      continue;
+    }
+    ASSERT_LT(gap, 20);
+    ++gaps[static_cast<size_t>(gap)];
+    gap = 0;
+  }
+  double count = 0, chi_square = 0;
+  for (int i = 1; i <= 10; ++i) count += gaps[static_cast<size_t>(i)];
+  for (int i = 11; i < 20; ++i) EXPECT_EQ(gaps[static_cast<size_t>(i)], 0);
+  for (int i = 1; i <= 10; ++i) {
+    chi_square += std::pow(gaps[static_cast<size_t>(i)] - count / 10, 2) / (count / 10);
+  }
+  EXPECT_NEAR(count, 100000 / 5.5, 300);
+  EXPECT_LT(chi_square, 27.9);
+}
+
+// With gaps uniform on 1 ... 1/p_b, 2 p_b / (1 + p_b) of the arrivals are dropped.
+double DropShare(Red& red, uint64_t length, uint32_t bytes = 1000) {
+  while (red.queue.packets() < length) red.Put(At(0), bytes);
+  const size_t before = red.drops.all.size();
+  for (int i = 0; i < 50000; ++i) {
+    if (red.Put(At(0), bytes)) red.queue.Dequeue(At(0), red.drops);
+  }
+  return static_cast<double>(red.drops.all.size() - before) / 50000;
+}
+
+TEST(Red, ByteModeDropsLargePacketsMore) {
+  RedParameters parameters = Direct(10000, 30000, 0.2);
+  parameters.byte_mode = true;
+  // 20 packets of 1000 bytes: p_b = 0.1 x 1000/1514; 40 of 500: half of it.
+  Red large(parameters), small(parameters);
+  const double share_large = DropShare(large, 20, 1000), share_small = DropShare(small, 40, 500);
+  EXPECT_NEAR(share_large, 0.1239, 0.003);
+  EXPECT_NEAR(share_small, 0.0639, 0.003);
+}
+
+TEST(Red, GentleGrowsToOneAtTwiceTheMaximum) {
+  RedParameters parameters = Direct(5, 15, 0.1);
+  parameters.gentle = true;
+  Red red(parameters);
+  // At 18, a fifth of the way: p_b = 0.1 + 0.9 / 5 = 0.28; gaps of 1, 2, 3 with that probability,
+  // of 4 with the rest; mean 2.32.
+  EXPECT_NEAR(DropShare(red, 18), 1 / 2.32, 0.01);
+  red.drops.all.clear();
+  while (red.queue.packets() < 30) red.Put(At(0));
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(red.Put(At(0)));
+}
+
+TEST(Red, MarksBetweenTheThresholdsAndDropsAbove) {
+  RedParameters parameters = Direct(5, 15, 0.5);
+  parameters.ecn = true;
+  Red red(parameters, 2);
+  red.Fill(14);
+  int marked = 0;
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_TRUE(red.Put(At(0)));
+    if (red.queue.Dequeue(At(0), red.drops)->marked) ++marked;
+  }
+  EXPECT_GT(marked, 200);
+  red.Fill(15);
+  EXPECT_FALSE(red.Put(At(0)));  // RFC 3168 section 7
+}
+
+TEST(Red, ThresholdsOfASpec) {
+  Aqm aqm("red");
+  aqm.high = Queue{.unit = Queue::Unit::kBytes, .amount = 90000};
+  RedParameters parameters = RedParameters().With(aqm);
+  EXPECT_TRUE(parameters.byte_mode);
+  EXPECT_EQ(parameters.min, 30000);
+  aqm = Aqm("red");
+  aqm.low = Packets(10);
+  parameters = RedParameters().With(aqm);
+  EXPECT_FALSE(parameters.byte_mode);
+  EXPECT_EQ(parameters.max, 30);
+}
+
+}  // namespace
+}  // namespace viaduct::path

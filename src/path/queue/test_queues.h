@@ -1,0 +1,74 @@
+// For tests of queues and links: packets by number and size, frames that are real, drops recorded.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "path/packet/fate.h"
+#include "path/packet/memory_fifo.h"
+#include "path/packet/packet.h"
+#include "path/queue/bottleneck.h"
+#include "path/spec/spec.h"
+
+namespace viaduct::path::test {
+
+inline Instant At(int64_t nanoseconds) { return Instant::FromNanoseconds(nanoseconds); }
+inline Instant AtMs(int64_t milliseconds) { return At(milliseconds * 1000000); }
+inline Queue Packets(int64_t n) { return Queue{.unit = Queue::Unit::kPackets, .amount = n}; }
+inline Queue QueueBytes(int64_t n) { return Queue{.unit = Queue::Unit::kBytes, .amount = n}; }
+inline std::unique_ptr<Fifo> NewFifo() { return std::make_unique<MemoryFifo>(); }
+
+// Keeps frames until they are freed; knows how many are left.
+class Frames : public FrameStore {
+ public:
+  FrameHandle Add(std::vector<std::byte> bytes) {
+    frames_[++last_] = std::move(bytes);
+    return last_;
+  }
+  std::span<std::byte> Bytes(FrameHandle frame) override { return frames_.at(frame); }
+  std::optional<FrameHandle> Clone(FrameHandle frame) override { return Add(frames_.at(frame)); }
+  void CompleteChecksum(FrameHandle) override {}
+  void Free(FrameHandle frame) override { frames_.erase(frame); }
+  size_t count() const { return frames_.size(); }
+
+ private:
+  std::map<FrameHandle, std::vector<std::byte>> frames_;
+  FrameHandle last_ = 0;
+};
+
+class Drops : public DropSink {
+ public:
+  struct Dropped {
+    uint64_t number;
+    Fate cause;
+    Instant at;
+    friend bool operator==(const Dropped&, const Dropped&) = default;
+  };
+  void Drop(const Packet& packet, Fate cause, Instant at) override {
+    all.push_back({packet.number, cause, at});
+  }
+  std::vector<uint64_t> numbers() const {
+    std::vector<uint64_t> result;
+    for (const Dropped& dropped : all) result.push_back(dropped.number);
+    return result;
+  }
+  std::vector<Dropped> all;
+};
+
+inline Packet MakePacket(uint64_t number, uint32_t bytes, FrameHandle frame = 0) {
+  Packet packet;
+  packet.frame = frame;
+  packet.bytes = bytes;
+  packet.number = number;
+  return packet;
+}
+
+// A Fifo whose packets are on disk until Arrive() is called.
+class SlowFifo : public MemoryFifo {
+ public:
+  const Packet* Front() override { return arrived ? MemoryFifo::Front() : nullptr; }
+  bool arrived = false;
+};
+
+}  // namespace viaduct::path::test

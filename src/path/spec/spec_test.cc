@@ -1,0 +1,270 @@
+#include "path/spec/spec.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace viaduct::path {
+namespace {
+
+using testing::HasSubstr;
+
+std::string SpecError(std::string_view text) {
+  try {
+    ParseSpec(text);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(SpecTest, EmptyIsAPlainWire) {
+  EXPECT_TRUE(ParseSpec("").IsPlainWire());
+  EXPECT_TRUE(ParseSpec(" \t\n").IsPlainWire());
+  EXPECT_EQ(FormatSpec(Spec()), "");
+}
+
+TEST(SpecTest, ParsesEveryBasicKey) {
+  const Spec spec = ParseSpec(
+      "delay=20ms jitter=2ms dist=normal loss=1% dup=0.1% reorder=0.5% ber=1e-9 rate=10Mbit "
+      "queue=100p aqm=codel");
+  EXPECT_EQ(spec.delay, Duration::Milliseconds(20));
+  EXPECT_EQ(spec.jitter, Duration::Milliseconds(2));
+  EXPECT_EQ(spec.distribution, "normal");
+  EXPECT_EQ(spec.loss, Loss(Chance{0.01}));
+  EXPECT_EQ(spec.duplicate, Chance{0.001});
+  EXPECT_EQ(spec.reorder, Reorder{Chance{0.005}});
+  EXPECT_EQ(spec.bit_error_rate, 1e-9);
+  EXPECT_EQ(spec.rate, 10000000);
+  EXPECT_EQ(spec.queue, (Queue{Queue::Unit::kPackets, 100}));
+  EXPECT_EQ(spec.aqm, Aqm("codel"));
+  EXPECT_FALSE(spec.IsPlainWire());
+  EXPECT_EQ(FirstBeyondBasics(spec), "");
+}
+
+TEST(SpecTest, KeysInAnyOrderAndAnyWhiteSpace) {
+  EXPECT_EQ(ParseSpec("loss=1%\n\t delay=5ms "), ParseSpec("delay=5ms loss=1%"));
+}
+
+TEST(SpecTest, AZeroValueIsNotAnAbsentOne) {
+  EXPECT_EQ(ParseSpec("loss=0").loss, Loss(Chance{0}));
+  EXPECT_EQ(ParseSpec("delay=0").delay, Duration());
+  EXPECT_FALSE(ParseSpec("loss=0").IsPlainWire());
+}
+
+TEST(SpecTest, QueueUnits) {
+  const auto queue = [](const std::string& text) { return ParseSpec("rate=1kbit " + text).queue; };
+  EXPECT_EQ(queue("queue=64kB"), (Queue{Queue::Unit::kBytes, 64000}));
+  EXPECT_EQ(queue("queue=64K"), (Queue{Queue::Unit::kBytes, 65536}));
+  EXPECT_EQ(queue("queue=20ms"), (Queue{Queue::Unit::kTime, 20000000}));
+  EXPECT_EQ(queue("queue=1min"), (Queue{Queue::Unit::kTime, 60000000000}));
+}
+
+TEST(SpecTest, LossModels) {
+  const auto loss = [](const std::string& text) { return *ParseSpec("loss=" + text).loss; };
+  EXPECT_EQ(loss("1%:corr=25%"), Loss(Chance{0.01, 0.25}));
+  EXPECT_EQ(loss("gemodel:p=1%"), Loss(GilbertElliott{0.01, 0.99, 1, 0}));
+  EXPECT_EQ(loss("gemodel:p=1%,r=10%,1-h=70%,1-k=0.1%"),
+            Loss(GilbertElliott{0.01, 0.1, 0.7, 0.001}));
+  EXPECT_EQ(loss("state:p13=10%"), Loss(FourStateMarkov{0.1, 0.9, 0, 1, 0}));
+  EXPECT_EQ(loss("state:p13=10%,p31=60%,p32=20%,p23=30%,p14=5%"),
+            Loss(FourStateMarkov{0.1, 0.6, 0.2, 0.3, 0.05}));
+  EXPECT_EQ(loss("periodic:every=100"), Loss(PeriodicLoss{100, 1, 100}));
+  EXPECT_EQ(loss("periodic:every=10,burst=3,first=1"), Loss(PeriodicLoss{10, 3, 1}));
+  EXPECT_EQ(loss("list:5,7,10-12"), Loss(LossList{{{5, 5}, {7, 7}, {10, 12}}}));
+  EXPECT_EQ(loss("trace:/tmp/a,b:c"), Loss(LossTrace{"/tmp/a,b:c"}));
+}
+
+TEST(SpecTest, AqmParameters) {
+  const auto aqm = [](const std::string& text) { return *ParseSpec("rate=1kbit aqm=" + text).aqm; };
+  Aqm codel("codel");
+  codel.target = Duration::Milliseconds(10);
+  codel.ecn = true;
+  EXPECT_EQ(aqm("codel:target=10ms,ecn"), codel);
+  Aqm pie("pie");
+  pie.alpha = 0.125;
+  pie.beta = 1.25;
+  pie.burst = Duration::Milliseconds(150);
+  EXPECT_EQ(aqm("pie:alpha=0.125,beta=1.25,burst=150ms"), pie);
+  Aqm red("red");
+  red.low = Queue{Queue::Unit::kPackets, 5};
+  red.high = Queue{Queue::Unit::kPackets, 15};
+  red.max_probability = 0.02;
+  red.gentle = false;
+  EXPECT_EQ(aqm("red:min=5p,max=15p,prob=2%,nogentle"), red);
+  Aqm fq_codel("fq_codel");
+  fq_codel.flows = 1024;
+  fq_codel.quantum = 1514;
+  fq_codel.ecn = false;
+  EXPECT_EQ(aqm("fq_codel:flows=1024,quantum=1514,noecn"), fq_codel);
+}
+
+TEST(SpecTest, TheRest) {
+  const Spec spec = ParseSpec(
+      "delay=trace:d.txt jitter=2ms:corr=25% dist=/usr/lib/tc/pareto.dist order=free "
+      "reorder=25%:gap=5,corr=50% ber=1e-5:header dup=1%:corr=10% rate=mahimahi:up.trace "
+      "overhead=24B queue=64kB drop=head");
+  EXPECT_EQ(spec.delay_trace, "d.txt");
+  EXPECT_EQ(spec.jitter_correlation, 0.25);
+  EXPECT_EQ(spec.distribution, "/usr/lib/tc/pareto.dist");
+  EXPECT_EQ(spec.order, Order::kFree);
+  EXPECT_EQ(spec.reorder, (Reorder{{0.25, 0.5}, 5}));
+  EXPECT_TRUE(spec.header_bit_errors);
+  EXPECT_EQ(spec.duplicate, (Chance{0.01, 0.1}));
+  EXPECT_EQ(spec.rate_trace, (RateTrace{RateTrace::Format::kMahimahi, "up.trace"}));
+  EXPECT_EQ(spec.overhead, 24);
+  EXPECT_EQ(spec.drop, DropAt::kHead);
+  EXPECT_EQ(ParseSpec("rate=1Mbit burst=15kB").burst, 15000);
+  EXPECT_EQ(ParseSpec("rate=trace:a").rate_trace,
+            (RateTrace{RateTrace::Format::kRateOverTime, "a"}));
+}
+
+TEST(SpecTest, RoundTrips) {
+  for (const char* text :
+       {"delay=20ms jitter=2ms dist=paretonormal loss=1% dup=0.1% reorder=0.5% ber=1e-09 "
+        "rate=10Mbit queue=100p aqm=fq_codel",
+        "delay=0ns",
+        "rate=1bit queue=64kB",
+        "rate=1bit queue=1B",
+        "rate=1bit queue=1.5ms",
+        "rate=1bit",
+        "loss=100%",
+        "delay=1ms reorder=33%",
+        "loss=0",
+        "loss=1%:corr=25%",
+        "loss=gemodel:p=1%,r=10%,1-h=70%,1-k=0.1%",
+        "loss=state:p13=10%,p31=60%,p32=20%,p23=30%,p14=5%",
+        "loss=periodic:every=10,burst=3,first=1",
+        "loss=list:5,7,10-12",
+        "loss=trace:x/y",
+        "delay=trace:d.txt jitter=2ms:corr=25% dist=a.dist order=free dup=1%:corr=10% "
+        "reorder=25%:gap=5,corr=50% ber=0.001%:header rate=mahimahi:up overhead=24B queue=64kB "
+        "drop=head",
+        "delay=1ms order=keep rate=1Mbit overhead=0B burst=15kB drop=tail aqm=codel:target=4ms,ecn",
+        "rate=trace:a aqm=pie:target=15ms,update=10ms,burst=100ms,alpha=0.125,beta=1.25,noecn",
+        "rate=1Mbit aqm=red:min=5p,max=15p,prob=2%,weight=0.2%,nogentle,ecn",
+        "rate=1Mbit aqm=fq_codel:target=5ms,interval=50ms,flows=7,quantum=300,noecn"}) {
+    const Spec spec = ParseSpec(text);
+    EXPECT_EQ(FormatSpec(spec), text);
+    EXPECT_EQ(ParseSpec(FormatSpec(spec)), spec) << text;
+  }
+}
+
+TEST(SpecTest, AChangeKeepsWhatItDoesNotName) {
+  const Spec base = ParseSpec("delay=20ms jitter=2ms:corr=25% loss=1%");
+  EXPECT_EQ(ChangeSpec(base, ""), base);
+  EXPECT_EQ(ChangeSpec(base, "jitter=1ms loss=none rate=1Mbit"),
+            ParseSpec("delay=20ms jitter=1ms rate=1Mbit"));
+  EXPECT_EQ(ChangeSpec(ParseSpec("rate=mahimahi:a"), "rate=1Mbit"), ParseSpec("rate=1Mbit"));
+  EXPECT_THROW(ChangeSpec(base, "delay=1ms"), UsageError);  // less than the jitter that stays
+}
+
+TEST(SpecTest, TellsWhatIsBeyondTheBasics) {
+  EXPECT_EQ(FirstBeyondBasics(ParseSpec("delay=1ms loss=gemodel:p=1%,r=2%")),
+            "loss=gemodel:p=1%,r=2%,1-h=100%,1-k=0");
+  EXPECT_EQ(FirstBeyondBasics(ParseSpec("rate=1kbit aqm=codel:ecn")), "aqm=codel:ecn");
+  EXPECT_EQ(FirstBeyondBasics(ParseSpec("ber=1%:header")), "ber=1%:header");
+  EXPECT_EQ(FirstBeyondBasics(ParseSpec("delay=1ms order=keep")), "order=keep");
+  EXPECT_EQ(FirstBeyondBasics(ParseSpec("delay=1ms jitter=1ms dist=./x")), "dist=./x");
+}
+
+TEST(SpecTest, TheReferencesExamplesAreAccepted) {
+  for (const SpecKey& key : SpecKeys()) {
+    const std::string with = key.name == "delay" ? "" : " delay=20ms";
+    EXPECT_NO_THROW(
+        ChangeSpec(ParseSpec("jitter=0" + with + (key.name == "rate" ? "" : " rate=1Mbit")),
+                   std::string(key.name) + "=" + std::string(key.example)))
+        << key.name;
+  }
+}
+
+TEST(SpecTest, TheReferenceHasEveryKey) {
+  const std::string text = DocumentSpec();
+  for (const SpecKey& key : SpecKeys()) {
+    EXPECT_THAT(text, HasSubstr("| `" + std::string(key.name) + "` |"));
+  }
+  EXPECT_THAT(text, HasSubstr("| `loss` |"));
+}
+
+struct Mistake {
+  const char* text;
+  const char* message;
+};
+
+TEST(SpecTest, NamesWhatIsWrongAndWhatIsAccepted) {
+  for (const Mistake& mistake : {
+           Mistake{"dealy=1ms", "unknown key \"dealy\"; known are delay, jitter"},
+           {"=1ms", "unknown key \"\""},
+           {"delay", "\"delay\" is not KEY=VALUE"},
+           {"delay=1ms delay=2ms", "SPEC: delay: given twice"},
+           {"loss=0 loss=0", "SPEC: loss: given twice"},
+           {"delay=1", "SPEC: delay: \"1\": a duration needs its unit"},
+           {"delay=25h", "longer than a day"},
+           {"delay=trace:", "needs a file"},
+           {"loss=2", "SPEC: loss: \"2\": greater than 1"},
+           {"loss=120%", "SPEC: loss: \"120%\": greater than 1"},
+           {"loss=", "SPEC: loss: \"\": does not start with a number"},
+           {"loss=bernoulli:p=1", "\"bernoulli\": unknown; give a probability"},
+           {"loss=1%:", "nothing follows the colon"},
+           {"loss=1%:cor=1", "unknown parameter \"cor\"; known are corr"},
+           {"loss=1%:corr", "corr: needs a value"},
+           {"loss=1%:corr=100%", "corr: 100% would repeat"},
+           {"loss=1%:corr=1%,corr=1%", "corr: given twice"},
+           {"loss=gemodel", "gemodel: needs p"},
+           {"loss=gemodel:r=1%", "gemodel: needs p"},
+           {"loss=gemodel:p=2", "p: \"2\": greater than 1"},
+           {"loss=state", "state: needs p13"},
+           {"loss=state:p13=90%,p14=20%", "p13 and p14 add up to more than 100%"},
+           {"loss=state:p13=90%,p31=90%,p32=20%", "p31 and p32 add up"},
+           {"loss=periodic", "periodic: needs every"},
+           {"loss=periodic:every=0", "every: \"0\": not accepted here"},
+           {"loss=periodic:every=3,burst=4", "burst=4 is more than every=3"},
+           {"loss=list:", "nothing follows the colon"},
+           {"loss=list:3,2", "2 follows 3; give the numbers in ascending order"},
+           {"loss=list:3-2", "a whole number from 3"},
+           {"loss=list:0", "a whole number from 1"},
+           {"loss=trace", "trace: needs a file"},
+           {"ber=", "SPEC: ber: \"\": does not start with a number"},
+           {"ber=1%:header=1", "header: takes no value"},
+           {"rate=0bit", "SPEC: rate: \"0bit\": a rate must be greater"},
+           {"rate=mahimahi:", "needs a file"},
+           {"rate=1bit burst=1B", "give 64B to"},
+           {"rate=1bit overhead=1MB", "give 0B to 65535B"},
+           {"rate=trace:x burst=1MB", "only together with a constant rate"},
+           {"rate=1bit queue=100", "SPEC: queue: \"100\": a queue needs its unit"},
+           {"rate=1bit queue=", "SPEC: queue: no value; give packets"},
+           {"rate=1bit queue=0p", "a whole number from 1"},
+           {"rate=1bit queue=p", "a whole number from 1"},
+           {"rate=1bit queue=0ms", "must be greater than zero"},
+           {"queue=100p", "queue: has a meaning only together with rate"},
+           {"aqm=codel", "aqm: has a meaning only together with rate"},
+           {"drop=head", "drop: has a meaning only together with rate"},
+           {"burst=15kB", "burst: has a meaning only together with rate"},
+           {"overhead=24B", "overhead: has a meaning only together with rate"},
+           {"rate=1bit drop=middle", "\"middle\": unknown; give one of tail, head"},
+           {"rate=1bit drop=head aqm=codel", "aqm=codel drops its own way"},
+           {"jitter=1ms dist=gauss", "\"gauss\": unknown; give one of uniform"},
+           {"dist=normal", "give jitter too"},
+           {"jitter=1ms", "jitter: 1ms is larger than delay=0ns"},
+           {"delay=1ms jitter=2ms", "allow frames to overtake with order=free"},
+           {"delay=1ms order=maybe", "give one of keep, free"},
+           {"reorder=1%", "reorder: needs delay"},
+           {"delay=1ms reorder=1% order=keep", "contradicts order=keep"},
+           {"delay=1ms reorder=1%:gap=0", "gap: \"0\": not accepted here"},
+           {"rate=1bit aqm=fifo", "SPEC: aqm: \"fifo\": unknown; give one of codel"},
+           {"rate=1bit aqm=codel:target=200ms", "target: must be less than interval"},
+           {"rate=1bit aqm=codel:ecn,noecn", "noecn: contradicts"},
+           {"rate=1bit aqm=codel:flows=3", "unknown parameter \"flows\""},
+           {"rate=1bit aqm=pie:alpha=x", "alpha: \"x\": give a number from 0 to 1000"},
+           {"rate=1bit aqm=pie:alpha=nan", "alpha: \"nan\": give a number"},
+           {"rate=1bit aqm=red:min=5p,max=5p", "min: must be less than max"},
+           {"rate=1bit aqm=red:min=5p,max=5kB", "both in packets or both in bytes"},
+           {"rate=1bit aqm=red:min=5ms", "give packets"},
+       }) {
+    EXPECT_THAT(SpecError(mistake.text), HasSubstr(mistake.message)) << mistake.text;
+  }
+}
+
+}  // namespace
+}  // namespace viaduct::path

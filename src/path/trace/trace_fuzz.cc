@@ -1,0 +1,54 @@
+// Tables and traces: what is accepted can be used, what is not is refused with a message.
+#include <cmath>
+#include <string_view>
+
+#include "base/error.h"
+#include "path/model/delay_model.h"
+#include "path/model/distribution.h"
+#include "path/model/loss_model.h"
+#include "path/trace/trace.h"
+
+namespace {
+
+namespace path = viaduct::path;
+
+void UseTable(std::string_view text) {
+  const auto table = path::Distribution::FromTable(text, "f");
+  for (const double u : {0.0, 0.5, 1 - 0x1.0p-53}) {
+    if (!(std::abs(table.Quantile(u)) <= 4)) __builtin_trap();
+  }
+}
+
+void UseLosses(std::string_view text) {
+  path::LossModel model(path::LossTrace{"f"}, path::ParseLossTrace(text, "f"));
+  viaduct::RandomStream random(1, "f");
+  for (uint64_t i = 1; i < 100; ++i) model.Lose(i, random);
+}
+
+void UseDelays(std::string_view text) {
+  path::DelayModel model(path::Spec(), path::ParseDelayTrace(text, "f"),
+                         path::Distribution::Uniform());
+  viaduct::RandomStream random(1, "f");
+  for (int64_t i = 0; i < 100; ++i) {
+    const auto now = viaduct::Instant::FromNanoseconds(i * i * i * 1000000);
+    if (model.Sample(now, random) < viaduct::Duration()) __builtin_trap();
+  }
+}
+
+template <class Use>
+void Try(Use use, std::string_view text) {
+  try {
+    use(text);
+  } catch (const viaduct::UsageError&) {
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  Try(UseTable, text);
+  Try(UseLosses, text);
+  Try(UseDelays, text);
+  return 0;
+}
