@@ -1,0 +1,19 @@
+// The kernel's form of a span of time.
+#pragma once
+
+#include <ctime>
+
+#include "base/time.h"
+
+namespace viaduct {
+
+// `duration` is not negative.
+constexpr timespec ToTimespec(Duration duration) {
+  return {duration.nanoseconds() / 1'000'000'000, duration.nanoseconds() % 1'000'000'000};
+}
+
+constexpr Duration FromTimespec(const timespec& time) {
+  return Duration::Seconds(time.tv_sec) + Duration::Nanoseconds(time.tv_nsec);
+}
+
+}  // namespace viaduct
