@@ -11,7 +11,7 @@
 #include "broker/client.h"
 #include "cli/command.h"
 #include "cli/labs.h"
-#include "cli/path_record.h"
+#include "emulate/path_record.h"
 #include "guest/shell/paused.h"
 #include "sys/process.h"
 
@@ -46,8 +46,9 @@ void Down(const std::string& given) {
 }
 
 bool HasDeadPaths() {
-  const auto paths = ListPaths();
-  return std::any_of(paths.begin(), paths.end(), [](const PathInfo& path) { return !path.alive; });
+  const auto paths = emulate::ListPaths();
+  return std::any_of(paths.begin(), paths.end(),
+                     [](const emulate::PathInfo& path) { return !path.alive; });
 }
 
 void Clean(const Invocation& invocation, bool as_json) {
@@ -63,7 +64,7 @@ void Clean(const Invocation& invocation, bool as_json) {
   }
   if (HasDeadPaths()) {
     NeedRoot(invocation);
-    for (const std::string& path : RemoveDeadPaths()) removed.push_back(path);
+    for (const std::string& path : emulate::RemoveDeadPaths()) removed.push_back(path);
   }
   for (const std::string& simulation : guest::RemoveDeadPaused()) removed.push_back(simulation);
   if (as_json) {

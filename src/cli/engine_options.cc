@@ -1,12 +1,15 @@
 #include "cli/engine_options.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <filesystem>
 #include <random>
 #include <sstream>
 
+#include "base/error.h"
 #include "base/units.h"
+#include "base/within.h"
 
 namespace viaduct::cli {
 namespace {

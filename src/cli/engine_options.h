@@ -1,13 +1,10 @@
 // The options of the path engine that several subcommands have.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "engine/config.h"
 
 namespace viaduct::cli {
@@ -22,15 +19,5 @@ struct EngineOptions {
   // UsageError names the option. A seed that was not given is drawn.
   void Fill(engine::Config* config) const;
 };
-
-// Runs `work`; a UsageError then begins with the argument it came from.
-template <class Work>
-auto Within(const std::string& argument, const Work& work) {
-  try {
-    return work();
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{}: {}", argument, error.what()));
-  }
-}
 
 }  // namespace viaduct::cli

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "cli/engine_options.h"
+#include "base/within.h"
 #include "engine/classifier.h"
 #include "path/spec/spec.h"
 
@@ -148,19 +148,17 @@ engine::Attachment ParseAttachment(const std::string& text, std::vector<std::str
   attachment.port = PortOf(text.substr(0, colon), ports);
   if (colon == std::string::npos) return attachment;
   const std::string tag = text.substr(colon + 1);
-  try {
-    if (tag.starts_with("vlan=")) {
-      attachment.vlan = static_cast<uint16_t>(ParseInteger(tag.substr(5), 1, 4094));
-      return attachment;
-    }
-    if (tag.starts_with("mpls=")) {
-      attachment.mpls = static_cast<uint32_t>(ParseInteger(tag.substr(5), 16, 0xfffff));
-      return attachment;
-    }
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{}: {}", text, error.what()));
+  const auto number = [&](int64_t least, int64_t most) {
+    return Within(text, [&] { return ParseInteger(tag.substr(5), least, most); });
+  };
+  if (tag.starts_with("vlan=")) {
+    attachment.vlan = static_cast<uint16_t>(number(1, 4094));
+  } else if (tag.starts_with("mpls=")) {
+    attachment.mpls = static_cast<uint32_t>(number(16, 0xfffff));
+  } else {
+    throw UsageError(fmt::format("\"{}\" is no end of a pair; give {}", text, kEnd));
   }
-  throw UsageError(fmt::format("\"{}\" is no end of a pair; give {}", text, kEnd));
+  return attachment;
 }
 
 engine::Config PairsFromArguments(const OrderedArguments& arguments) {

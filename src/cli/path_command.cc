@@ -10,12 +10,13 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "base/within.h"
 #include "cli/command.h"
 #include "cli/engine_options.h"
 #include "cli/path_arguments.h"
 #include "cli/path_commands.h"
-#include "cli/path_report.h"
-#include "cli/path_session.h"
+#include "emulate/path_emulation.h"
+#include "emulate/path_report.h"
 #include "run/environment.h"
 
 namespace viaduct::cli {
@@ -72,13 +73,14 @@ std::string ReadFile(const std::string& path, const char* option) {
   return text.str();
 }
 
-PathOptions Understand(const CLI::App& command, const PathCommandOptions& options) {
-  PathOptions path;
+emulate::PathOptions Understand(const CLI::App& command, const PathCommandOptions& options) {
+  emulate::PathOptions path;
   path.config = PairsFromArguments(InOrder(command, options));
   path.config.name = options.name;
   options.engine.Fill(&path.config);
   if (!options.schedule.empty()) {
-    path.schedule = ParseSchedule(ReadFile(options.schedule, "--schedule"), options.schedule);
+    path.schedule =
+        emulate::ParseSchedule(ReadFile(options.schedule, "--schedule"), options.schedule);
     path.schedule_file = options.schedule;
   }
   if (!options.duration.empty()) {
@@ -94,14 +96,14 @@ PathOptions Understand(const CLI::App& command, const PathCommandOptions& option
 
 int RunCommand(const CLI::App& command, const PathCommandOptions& options,
                const Invocation& invocation) {
-  PathOptions path = Understand(command, options);
+  emulate::PathOptions path = Understand(command, options);
   NeedRoot(invocation);
-  nlohmann::json result = RunPath(std::move(path));
+  nlohmann::json result = emulate::RunPath(std::move(path));
   result["environment"] = run::DescribeEnvironment(invocation.words);
   if (options.json_file == "-") {
     std::printf("%s\n", result.dump(2).c_str());
   } else {
-    std::fputs(StatisticsTable(result).c_str(), stdout);
+    std::fputs(emulate::StatisticsTable(result).c_str(), stdout);
     if (!options.json_file.empty()) {
       std::ofstream file(options.json_file);
       file << result.dump(2) << "\n";

@@ -10,8 +10,8 @@
 #include "base/units.h"
 #include "broker/lab_engine.h"
 #include "cli/path_commands.h"
-#include "cli/path_record.h"
-#include "cli/path_report.h"
+#include "emulate/path_record.h"
+#include "emulate/path_report.h"
 #include "engine/control.h"
 #include "lab/record.h"
 #include "run/loop.h"
@@ -46,7 +46,7 @@ struct Choice {
     for (const lab::RunInfo& run : lab::ListRuns()) {
       if (!name.empty() && run.lab == name && run.alive) return EngineSocket(run);
     }
-    return FindPath(name, Pair()).control_socket();
+    return emulate::FindPath(name, Pair()).control_socket();
   }
 };
 
@@ -65,7 +65,7 @@ struct Format {
 
 void PrintStatistics(const json& statistics, const Format& format) {
   if (format.as_prometheus) {
-    std::fputs(PrometheusText(statistics).c_str(), stdout);
+    std::fputs(emulate::PrometheusText(statistics).c_str(), stdout);
   } else if (format.as_json) {
     // One object a line while watching: a stream for programs.
     std::printf("%s\n", statistics.dump(format.watch ? -1 : 2).c_str());
@@ -73,7 +73,7 @@ void PrintStatistics(const json& statistics, const Format& format) {
     if (format.watch && isatty(STDOUT_FILENO) == 1) std::fputs("\033[H\033[2J", stdout);
     std::printf("path %s, %.1f s\n", statistics.value("name", "").c_str(),
                 statistics.value("seconds", 0.0));
-    std::fputs(StatisticsTable(statistics).c_str(), stdout);
+    std::fputs(emulate::StatisticsTable(statistics).c_str(), stdout);
   }
   std::fflush(stdout);
 }
@@ -104,7 +104,7 @@ void Stats(const Choice& choice, const Format& format) {
 void PrintPaths(bool as_json) {
   json list = json::array();
   std::vector<std::vector<std::string>> rows = {{"path", "state", "pid", "pairs", "since"}};
-  for (const PathInfo& info : ListPaths()) {
+  for (const emulate::PathInfo& info : emulate::ListPaths()) {
     const std::string state = info.alive ? "running" : "dead";
     list.push_back({{"name", info.name},
                     {"state", state},

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/units.h"
+#include "base/within.h"
 #include "cli/command.h"
 #include "run/loop.h"
 #include "run/report.h"
@@ -46,11 +47,7 @@ struct RunCommandOptions {
 std::vector<Duration> PausesOf(const RunCommandOptions& options) {
   std::vector<Duration> pauses;
   for (const std::string& text : options.pauses) {
-    try {
-      pauses.push_back(ParseDuration(text));
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format("--pause-at: {}", error.what()));
-    }
+    pauses.push_back(Within("--pause-at", [&] { return ParseDuration(text); }));
   }
   return pauses;
 }

@@ -18,14 +18,15 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/within.h"
 #include "broker/broker_process.h"
 #include "broker/descendants.h"
 #include "broker/spawn.h"
 #include "cli/command.h"
 #include "cli/engine_options.h"
 #include "cli/foreground.h"
-#include "cli/path_report.h"
-#include "cli/shell_network.h"
+#include "emulate/path_report.h"
+#include "emulate/shell_network.h"
 #include "engine/describe.h"
 #include "engine/engine.h"
 #include "io/ring_port.h"
@@ -52,7 +53,8 @@ struct Start {
 // everything when the connection is closed.
 class ShellKeeper {
  public:
-  ShellKeeper(int connection, ShellNetwork& network) : connection_(connection), network_(network) {}
+  ShellKeeper(int connection, emulate::ShellNetwork& network)
+      : connection_(connection), network_(network) {}
 
   void Work(const broker::ProgramOptions& options) {
     prctl(PR_SET_CHILD_SUBREAPER, 1);  // what the program leaves behind stays ours
@@ -124,7 +126,7 @@ class ShellKeeper {
   }
 
   int connection_;
-  ShellNetwork& network_;
+  emulate::ShellNetwork& network_;
   int pid_ = 0;
   bool running_ = true;
 };
@@ -142,17 +144,13 @@ std::vector<std::string> LoginShell() {
 }
 
 path::Spec Parse(const char* option, const std::string& text) {
-  try {
-    return path::ParseSpec(text);
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{} \"{}\": {}", option, text, error.what()));
-  }
+  return Within(fmt::format("{} \"{}\"", option, text), [&] { return path::ParseSpec(text); });
 }
 
 engine::Config Understand(const ShellOptions& options) {
   engine::Config config;
   config.name = "shell";
-  config.ports = {ShellNetwork::kProgramPort, ShellNetwork::kHostPort};
+  config.ports = {emulate::ShellNetwork::kProgramPort, emulate::ShellNetwork::kHostPort};
   engine::Pair pair;
   pair.name = "shell";
   pair.a.port = 0;
@@ -164,10 +162,10 @@ engine::Config Understand(const ShellOptions& options) {
   return config;
 }
 
-std::vector<std::unique_ptr<io::AnyPort>> OpenPorts(ShellNetwork& network) {
+std::vector<std::unique_ptr<io::AnyPort>> OpenPorts(emulate::ShellNetwork& network) {
   const sys::NamespaceScope scope(network.middle());
   std::vector<std::unique_ptr<io::AnyPort>> ports;
-  for (const char* name : {ShellNetwork::kProgramPort, ShellNetwork::kHostPort}) {
+  for (const char* name : {emulate::ShellNetwork::kProgramPort, emulate::ShellNetwork::kHostPort}) {
     sys::PacketSocket socket = sys::OpenPacketSocket(name, true);
     io::RingOptions ring;
     ring.ifindex = socket.ifindex;
@@ -176,7 +174,7 @@ std::vector<std::unique_ptr<io::AnyPort>> OpenPorts(ShellNetwork& network) {
   return ports;
 }
 
-broker::ProgramOptions Program(const ShellOptions& options, const ShellNetwork& network) {
+broker::ProgramOptions Program(const ShellOptions& options, const emulate::ShellNetwork& network) {
   broker::ProgramOptions program;
   program.node = "shell";
   program.arguments = options.words.empty() ? LoginShell() : options.words;
@@ -197,7 +195,7 @@ void Report(const ShellOptions& options, const Invocation& invocation, const eng
             uint64_t seed) {
   nlohmann::json result = engine::DescribeStatistics(engine.Read(), std::nullopt);
   result["seed"] = seed;
-  if (options.verbose) std::fputs(StatisticsTable(result).c_str(), stderr);
+  if (options.verbose) std::fputs(emulate::StatisticsTable(result).c_str(), stderr);
   if (options.json_file.empty()) return;
   result["environment"] = run::DescribeEnvironment(invocation.words);
   std::ofstream file(options.json_file);
@@ -210,7 +208,7 @@ int Shell(const ShellOptions& options, const Invocation& invocation) {
   NeedRoot(invocation);
   const uint64_t seed = config.seed;
   Foreground foreground;  // first, so that no signal comes between making and removing
-  ShellNetwork network;
+  emulate::ShellNetwork network;
   auto ports = OpenPorts(network);
   network.CloseMiddle();
   broker::ProgramOptions program = Program(options, network);

@@ -6,11 +6,13 @@
 
 #include "base/error.h"
 #include "cli/path_commands.h"
-#include "cli/switch_config.h"
+#include "switches/deflection.h"
 #include "sys/run_program.h"
 
 namespace viaduct::cli {
 namespace {
+
+using namespace switches;
 
 constexpr const char* kSwitchConfigFooter =
     R"(Each --link is one between two ports of the switch (or hosts behind them): its ends get a VLAN each,

@@ -1,4 +1,4 @@
-#include "cli/shell_network.h"
+#include "emulate/shell_network.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -23,7 +23,7 @@
 #include "sys/run_program.h"
 #include "sys/sysctl.h"
 
-namespace viaduct::cli {
+namespace viaduct::emulate {
 namespace {
 
 namespace fs = std::filesystem;
@@ -265,4 +265,4 @@ void ShellNetwork::Remove() {
   }
 }
 
-}  // namespace viaduct::cli
+}  // namespace viaduct::emulate

@@ -1,4 +1,4 @@
-#include "cli/path_record.h"
+#include "emulate/path_record.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 #include "sys/netns.h"
 #include "sys/process.h"
 
-namespace viaduct::cli {
+namespace viaduct::emulate {
 namespace {
 
 namespace fs = std::filesystem;
@@ -193,4 +193,4 @@ void InterfaceLock::Remove() {
   path_.clear();
 }
 
-}  // namespace viaduct::cli
+}  // namespace viaduct::emulate

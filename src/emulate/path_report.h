@@ -8,7 +8,7 @@
 #include "base/time.h"
 #include "engine/engine.h"
 
-namespace viaduct::cli {
+namespace viaduct::emulate {
 
 // The table that `viaduct path` ends with; the last line is the timing.
 std::string StatisticsTable(const nlohmann::json& statistics);
@@ -16,4 +16,4 @@ std::string StatisticsTable(const nlohmann::json& statistics);
 // Prometheus text exposition format 0.0.4. `statistics` with "name", the path's.
 std::string PrometheusText(const nlohmann::json& statistics);
 
-}  // namespace viaduct::cli
+}  // namespace viaduct::emulate

@@ -1,4 +1,4 @@
-#include "cli/path_session.h"
+#include "emulate/path_emulation.h"
 
 #include <fmt/format.h>
 #include <linux/capability.h>
@@ -14,10 +14,11 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/within.h"
 #include "broker/broker_process.h"
-#include "cli/path_interfaces.h"
-#include "cli/path_record.h"
-#include "cli/path_report.h"
+#include "emulate/interfaces.h"
+#include "emulate/path_record.h"
+#include "emulate/path_report.h"
 #include "engine/classifier.h"
 #include "engine/control.h"
 #include "engine/describe.h"
@@ -31,7 +32,7 @@
 #include "sys/process.h"
 #include "sys/unix_socket.h"
 
-namespace viaduct::cli {
+namespace viaduct::emulate {
 namespace {
 
 using nlohmann::json;
@@ -79,9 +80,9 @@ PathInfo Introduce(const engine::Config& config) {
   return info;
 }
 
-class Session {
+class PathEmulation {
  public:
-  explicit Session(PathOptions options)
+  explicit PathEmulation(PathOptions options)
       : options_(std::move(options)),
         info_(Introduce(options_.config)),
         progress_(stderr, options_.quiet),
@@ -109,12 +110,8 @@ class Session {
   void CheckSchedule() {
     if (!options_.schedule) return;
     for (const ScheduledChange& change : options_.schedule->changes) {
-      try {
-        live_.Check(change.target);
-      } catch (const UsageError& error) {
-        throw UsageError(
-            fmt::format("{}:{}: {}", options_.schedule_file, change.line, error.what()));
-      }
+      Within(fmt::format("{}:{}", options_.schedule_file, change.line),
+             [&] { live_.Check(change.target); });
     }
     player_.emplace(*options_.schedule);
   }
@@ -245,6 +242,6 @@ class Session {
 
 }  // namespace
 
-json RunPath(PathOptions options) { return Session(std::move(options)).Run(); }
+json RunPath(PathOptions options) { return PathEmulation(std::move(options)).Run(); }
 
-}  // namespace viaduct::cli
+}  // namespace viaduct::emulate

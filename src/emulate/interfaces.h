@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "cli/path_record.h"
+#include "emulate/path_record.h"
 #include "io/port.h"
 #include "sys/link.h"
 
-namespace viaduct::cli {
+namespace viaduct::emulate {
 
 // One interface of this namespace, ours alone among emulators until destruction. Its port is opened
 // separately, because that needs the offloads to be off.
@@ -38,4 +38,4 @@ class TakenInterface {
   std::vector<std::string> offloads_;  // that were on
 };
 
-}  // namespace viaduct::cli
+}  // namespace viaduct::emulate

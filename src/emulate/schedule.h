@@ -18,7 +18,7 @@
 #include "base/time.h"
 #include "engine/live_path.h"
 
-namespace viaduct::cli {
+namespace viaduct::emulate {
 
 struct ScheduledChange {
   enum class Kind { kSpec, kLinkDown, kLinkUp };
@@ -55,4 +55,4 @@ class SchedulePlayer {
 // Does what the change says.
 void Perform(const ScheduledChange& change, engine::LivePath& live);
 
-}  // namespace viaduct::cli
+}  // namespace viaduct::emulate

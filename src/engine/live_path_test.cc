@@ -1,18 +1,16 @@
-// Live changes, schedules and the control protocol, without an engine.
+// Changes of a running path and the control protocol that brings them, without an engine.
+#include "engine/live_path.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "cli/path_schedule.h"
 #include "engine/control_protocol.h"
-#include "engine/live_path.h"
 #include "path/spec/spec.h"
 
-namespace viaduct::cli {
+namespace viaduct::engine {
 namespace {
 
-using engine::Change, engine::ControlRequest, engine::Direction, engine::EncodeRequest,
-    engine::LineBuffer, engine::LivePath, engine::ParseRequest, engine::Target;
 using testing::HasSubstr;
 
 template <class Work>
@@ -28,14 +26,14 @@ std::string Refusal(const Work& work) {
 // What an engine would be told, in a form that reads well: "p/up delay=10ms".
 class LivePathTest : public testing::Test {
  protected:
-  LivePathTest() : live(Config(), [this](const Change& change) { Apply(change); }) {}
+  LivePathTest() : live(TwoPairs(), [this](const Change& change) { Apply(change); }) {}
 
-  static engine::Config Config() {
-    engine::Config config;
+  static engine::Config TwoPairs() {
+    Config config;
     config.ports = {"a", "b"};
-    engine::Pair p{"p", {0, 1, {}}, {1, 1, {}}, path::ParseSpec("delay=10ms"), {}, {}};
+    Pair p{"p", {0, 1, {}}, {1, 1, {}}, path::ParseSpec("delay=10ms"), {}, {}};
     p.classes.push_back({"dns", "udp port 53", {}, {}});
-    engine::Pair q{"q", {0, 2, {}}, {1, 2, {}}, {}, {}, {}};
+    Pair q{"q", {0, 2, {}}, {1, 2, {}}, {}, {}, {}};
     config.pairs = {p, q};
     return config;
   }
@@ -92,41 +90,7 @@ TEST_F(LivePathTest, WhatIsRefusedChangesNothing) {
   EXPECT_EQ(Told(), "p/down delay=1ms\nq/down delay=1ms\n");
 }
 
-TEST_F(LivePathTest, FollowsASchedule) {
-  SchedulePlayer player(
-      ParseSchedule("# a flap a second\n0s p up delay=5ms\n200ms p both down # flap\n\n"
-                    "300ms p both up\nloop 1s\n",
-                    "f"));
-  std::string log;
-  for (int i = 0; i < 5; ++i) {
-    log += std::to_string(player.NextAt()->nanoseconds() / 1000000) + ": ";
-    Perform(player.Take(), live);
-    log += Told();
-  }
-  EXPECT_EQ(
-      log,
-      "0: p/up delay=5ms\n200: p/up delay=5ms loss=100%\np/down loss=100%\n"
-      "300: p/up delay=5ms\np/down \n1000: 1200: p/up delay=5ms loss=100%\np/down loss=100%\n");
-}
-
-TEST(ScheduleTest, MistakesAreNamedWithTheirLine) {
-  const auto refusal = [](const char* text) {
-    return Refusal([&] { ParseSchedule(text, "file"); });
-  };
-  EXPECT_THAT(refusal(""), HasSubstr("file: no change"));
-  EXPECT_THAT(refusal("\n2s p up delay=1ms\n1s p up delay=2ms\n"),
-              HasSubstr("file:3: 1s comes after 2s"));
-  EXPECT_THAT(refusal("1 p up delay=1ms"), HasSubstr("file:1: "));
-  EXPECT_THAT(refusal("1s p sideways delay=1ms"), HasSubstr("up, down or both"));
-  EXPECT_THAT(refusal("1s p up"), HasSubstr("a line is"));
-  EXPECT_THAT(refusal("1s p up loss=120%"), HasSubstr("loss"));
-  EXPECT_THAT(refusal("loop 1s"), HasSubstr("nothing to loop over"));
-  EXPECT_THAT(refusal("1s p up down\nloop 500ms"), HasSubstr("longer than"));
-  EXPECT_THAT(refusal("0s p up down\nloop 0s"), HasSubstr("longer than"));
-  EXPECT_THAT(refusal("1s p up down\nloop 2s\n3s p up up"), HasSubstr("nothing may follow"));
-}
-
-TEST(PathProtocolTest, RequestsMeanWhatTheySay) {
+TEST(ControlProtocolTest, RequestsMeanWhatTheySay) {
   EXPECT_EQ(ParseRequest(R"({"request": "stats"})").kind, ControlRequest::Kind::kStats);
   const ControlRequest set = ParseRequest(
       R"({"request": "set", "pair": "p", "class": "dns", "up": "delay=1ms", "down": ""})");
@@ -145,7 +109,7 @@ TEST(PathProtocolTest, RequestsMeanWhatTheySay) {
   EXPECT_THAT(refusal(R"({"request": "set", "upp": "x"})"), HasSubstr("unknown member"));
 }
 
-TEST(PathProtocolTest, LinesAreCutAndNeverTooLong) {
+TEST(ControlProtocolTest, LinesAreCutAndNeverTooLong) {
   LineBuffer lines(5);
   EXPECT_TRUE(lines.Add("ab"));
   EXPECT_FALSE(lines.Next());
@@ -157,4 +121,4 @@ TEST(PathProtocolTest, LinesAreCutAndNeverTooLong) {
 }
 
 }  // namespace
-}  // namespace viaduct::cli
+}  // namespace viaduct::engine

@@ -6,10 +6,10 @@
 #include <string>
 
 #include "base/time.h"
-#include "cli/path_schedule.h"
+#include "emulate/schedule.h"
 #include "engine/config.h"
 
-namespace viaduct::cli {
+namespace viaduct::emulate {
 
 struct PathOptions {
   engine::Config config;  // name: empty for one of our choosing
@@ -26,4 +26,4 @@ struct PathOptions {
 // this process is killed.
 nlohmann::json RunPath(PathOptions options);
 
-}  // namespace viaduct::cli
+}  // namespace viaduct::emulate

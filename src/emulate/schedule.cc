@@ -1,12 +1,13 @@
-#include "cli/path_schedule.h"
+#include "emulate/schedule.h"
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/units.h"
+#include "base/within.h"
 #include "path/spec/spec.h"
 
-namespace viaduct::cli {
+namespace viaduct::emulate {
 namespace {
 
 constexpr std::string_view kWhiteSpace = " \t\r";
@@ -97,11 +98,7 @@ Schedule ParseSchedule(std::string_view text, const std::string& file) {
   Parser parser;
   for (int number = 1; !text.empty(); ++number) {
     const size_t end = std::min(text.find('\n'), text.size());
-    try {
-      parser.Take(text.substr(0, end), number);
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format("{}:{}: {}", file, number, error.what()));
-    }
+    Within(fmt::format("{}:{}", file, number), [&] { parser.Take(text.substr(0, end), number); });
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   Schedule schedule = parser.Finish();
@@ -133,4 +130,4 @@ void Perform(const ScheduledChange& change, engine::LivePath& live) {
   }
 }
 
-}  // namespace viaduct::cli
+}  // namespace viaduct::emulate

@@ -1,4 +1,4 @@
-#include "cli/path_report.h"
+#include "emulate/path_report.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "engine/describe.h"
 #include "run/table.h"
 
-namespace viaduct::cli {
+namespace viaduct::emulate {
 namespace {
 
 using engine::FateKey, engine::kFates;
@@ -191,4 +191,4 @@ std::string PrometheusText(const json& statistics) {
   return out.Text();
 }
 
-}  // namespace viaduct::cli
+}  // namespace viaduct::emulate

@@ -1,4 +1,4 @@
-#include "cli/switch_config.h"
+#include "switches/deflection.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "cli/engine_options.h"
+#include "base/within.h"
 
-namespace viaduct::cli {
+namespace viaduct::switches {
 namespace {
 
 std::vector<std::string> SplitAt(const std::string& text, char separator) {
@@ -380,4 +380,4 @@ std::string PathCommand(const Deflection& deflection) {
   return text;
 }
 
-}  // namespace viaduct::cli
+}  // namespace viaduct::switches

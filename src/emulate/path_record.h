@@ -10,7 +10,7 @@
 
 #include "base/fd.h"
 
-namespace viaduct::cli {
+namespace viaduct::emulate {
 
 struct PathInfo {
   std::string name;
@@ -58,4 +58,4 @@ class InterfaceLock {
   std::string path_;
 };
 
-}  // namespace viaduct::cli
+}  // namespace viaduct::emulate

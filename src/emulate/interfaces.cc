@@ -1,4 +1,4 @@
-#include "cli/path_interfaces.h"
+#include "emulate/interfaces.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "sys/offload.h"
 #include "sys/packet_socket.h"
 
-namespace viaduct::cli {
+namespace viaduct::emulate {
 
 namespace {
 
@@ -56,4 +56,4 @@ void TakenInterface::GiveBack() {
   lock_.Remove();
 }
 
-}  // namespace viaduct::cli
+}  // namespace viaduct::emulate

@@ -10,7 +10,7 @@
 
 #include "wire/address.h"
 
-namespace viaduct::cli {
+namespace viaduct::switches {
 
 enum class Vendor { kIos, kJunos, kEos, kLinux, kOvs };
 // UsageError.
@@ -66,4 +66,4 @@ std::string ShellLine(const Command& command);
 // The `viaduct path` that emulates on these links.
 std::string PathCommand(const Deflection& deflection);
 
-}  // namespace viaduct::cli
+}  // namespace viaduct::switches

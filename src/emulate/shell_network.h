@@ -12,7 +12,7 @@
 #include "base/fd.h"
 #include "wire/address.h"
 
-namespace viaduct::cli {
+namespace viaduct::emulate {
 
 // IPv4 name servers of resolv.conf(5).
 std::vector<std::string> NameServers(const std::string& resolv_conf);
@@ -83,4 +83,4 @@ class ShellNetwork {
   std::string forwarding_file_;
 };
 
-}  // namespace viaduct::cli
+}  // namespace viaduct::emulate

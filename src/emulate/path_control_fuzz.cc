@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "base/error.h"
-#include "cli/path_schedule.h"
+#include "emulate/schedule.h"
 #include "engine/control_protocol.h"
 
 using namespace viaduct;
@@ -24,8 +24,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
   }
   try {
-    const cli::Schedule schedule = cli::ParseSchedule(text, "fuzz");
-    cli::SchedulePlayer player(schedule);
+    const emulate::Schedule schedule = emulate::ParseSchedule(text, "fuzz");
+    emulate::SchedulePlayer player(schedule);
     Duration last;
     for (int i = 0; i < 50 && player.NextAt(); ++i) {
       if (*player.NextAt() < last) __builtin_trap();
