@@ -17,7 +17,8 @@ namespace sim
 
 /**
  * The line to the command that started the simulator: JSON objects, one a line, both ways
- * (src/run/simulator.h). Without a descriptor, events go to standard output and nobody commands.
+ * (src/run/simulator_process.h). Without a descriptor, events go to standard output and nobody
+ * commands.
  */
 class ControlChannel
 {

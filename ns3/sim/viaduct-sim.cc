@@ -6,7 +6,7 @@
  */
 
 #include "control-channel.h"
-#include "session.h"
+#include "scenario-run.h"
 
 #include "base/error.h"
 #include "base/time.h"
@@ -126,13 +126,13 @@ RunScenario(const Options& options, ns3::sim::ControlChannel& control)
 {
     LoadLibraries();
     const auto scenario = viaduct::scenario::Load(options.scenario, options.overrides);
-    ns3::sim::Session session(
+    ns3::sim::ScenarioRun run(
         scenario, control, options.captures.value_or(scenario.name + "-captures"));
     for (const viaduct::Duration at : options.pauses)
     {
-        session.PauseAt(at);
+        run.PauseAt(at);
     }
-    session.Run();
+    run.Run();
 }
 
 } // namespace

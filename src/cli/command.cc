@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "run/environment.h"
-#include "run/loop.h"
+#include "run/event_loop.h"
 
 namespace viaduct::cli {
 namespace {

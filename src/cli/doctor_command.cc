@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "run/environment.h"
-#include "run/simulator.h"
+#include "run/simulator_process.h"
 #include "run/table.h"
 #include "sys/features.h"
 

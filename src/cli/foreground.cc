@@ -10,7 +10,7 @@
 #include <span>
 
 #include "base/error.h"
-#include "run/loop.h"
+#include "run/event_loop.h"
 
 namespace viaduct::cli {
 namespace {

@@ -14,7 +14,7 @@
 #include "guest/image/build.h"
 #include "guest/image/image.h"
 #include "guest/image/tool.h"
-#include "run/loop.h"
+#include "run/event_loop.h"
 #include "run/progress.h"
 #include "run/table.h"
 

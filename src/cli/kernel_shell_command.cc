@@ -27,7 +27,7 @@
 #include "cli/terminal.h"
 #include "guest/shell/paused.h"
 #include "guest/shell/shell_protocol.h"
-#include "run/loop.h"
+#include "run/event_loop.h"
 
 namespace viaduct::cli {
 namespace {

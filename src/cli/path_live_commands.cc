@@ -14,7 +14,7 @@
 #include "emulate/path_report.h"
 #include "engine/control.h"
 #include "lab/record.h"
-#include "run/loop.h"
+#include "run/event_loop.h"
 #include "run/table.h"
 
 namespace viaduct::cli {
@@ -88,7 +88,7 @@ void Stats(const Choice& choice, const Format& format) {
   };
   print();
   if (!format.watch) return;
-  run::Loop loop;
+  run::EventLoop loop;
   for (Instant next = MonotonicClock::Now() + interval;; next += interval) {
     try {
       loop.Run([] { return false; }, next);

@@ -18,7 +18,7 @@
 #include "base/units.h"
 #include "base/within.h"
 #include "cli/command.h"
-#include "run/loop.h"
+#include "run/event_loop.h"
 #include "run/report.h"
 #include "run/run.h"
 #include "run/table.h"

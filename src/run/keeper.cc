@@ -18,10 +18,10 @@
 #include "base/error.h"
 #include "broker/client.h"
 #include "lab/record.h"
-#include "run/loop.h"
+#include "run/conversation.h"
+#include "run/event_loop.h"
 #include "run/progress.h"
-#include "run/session.h"
-#include "run/simulator.h"
+#include "run/simulator_process.h"
 #include "sys/process.h"
 
 namespace viaduct::run {
@@ -50,11 +50,12 @@ struct Keeper {
   Keeper(const scenario::Scenario& scenario, bool quiet)
       : progress(stderr, quiet),
         client(broker::Client::ConnectOrSpawn()),
-        simulator(std::make_unique<Simulator>(FindSimulator(), scenario, client.NewConnection())),
-        session(std::make_unique<Session>(scenario, *simulator, loop, progress)) {}
+        simulator(
+            std::make_unique<SimulatorProcess>(FindSimulator(), scenario, client.NewConnection())),
+        conversation(std::make_unique<Conversation>(scenario, *simulator, loop, progress)) {}
   ~Keeper() {
     loop.IgnoreSignals();
-    session.reset();
+    conversation.reset();
     simulator.reset();
     try {
       client.DestroyLab();
@@ -65,9 +66,9 @@ struct Keeper {
 
   Progress progress;
   broker::Client client;
-  Loop loop;
-  std::unique_ptr<Simulator> simulator;
-  std::unique_ptr<Session> session;
+  EventLoop loop;
+  std::unique_ptr<SimulatorProcess> simulator;
+  std::unique_ptr<Conversation> conversation;
 };
 
 // Says how it went, as the parent reads it: "" is success.
@@ -83,9 +84,9 @@ void Tell(int fd, const json& message) {
     Keeper keeper(scenario, quiet);
     // Ctrl-C reaches the parent only; when it is gone, so is the wish for this lab.
     keeper.loop.Watch(parent.get(), [] { throw Interrupted(SIGINT); });
-    keeper.session->WaitForLab();
+    keeper.conversation->WaitForLab();
     const UniqueFd gone = WatchRecord(scenario.name);
-    keeper.session->WaitForConvergence();
+    keeper.conversation->WaitForConvergence();
     keeper.loop.Forget(parent.get());
     keeper.client.Detach();
     Tell(parent.get(), json::object());
@@ -114,7 +115,7 @@ void BringUp(const scenario::Scenario& scenario, bool quiet) {
   SystemCall("socketpair", socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair));
   UniqueFd ours(pair[0]), theirs(pair[1]);
   std::fflush(nullptr);
-  Loop loop;
+  EventLoop loop;
   const pid_t child = SystemCall("fork", fork());
   if (child == 0) {
     ours.reset();

@@ -11,7 +11,7 @@
 
 namespace viaduct::run {
 
-NodeProcess::NodeProcess(Loop& loop, broker::Client& client, broker::ProgramOptions options,
+NodeProcess::NodeProcess(EventLoop& loop, broker::Client& client, broker::ProgramOptions options,
                          Callbacks callbacks)
     : loop_(loop), client_(client), callbacks_(std::move(callbacks)) {
   UniqueFd theirs[2];

@@ -12,12 +12,12 @@
 #include "base/units.h"
 #include "broker/client.h"
 #include "run/captures.h"
+#include "run/conversation.h"
 #include "run/engine_watch.h"
 #include "run/environment.h"
-#include "run/loop.h"
+#include "run/event_loop.h"
 #include "run/progress.h"
-#include "run/session.h"
-#include "run/simulator.h"
+#include "run/simulator_process.h"
 #include "run/traffic_runner.h"
 
 namespace viaduct::run {
@@ -85,29 +85,29 @@ class Run {
   void Work() {
     // The broker is forked before signals are blocked: it has its own mind about them.
     if (real_) client_.emplace(broker::Client::ConnectOrSpawn());
-    loop_ = std::make_unique<Loop>();
-    simulator_ = std::make_unique<Simulator>(program_, scenario_,
-                                             real_ ? client_->NewConnection() : UniqueFd(),
-                                             CaptureDirectory(), options_.pauses);
-    session_ = std::make_unique<Session>(scenario_, *simulator_, *loop_, progress_);
+    loop_ = std::make_unique<EventLoop>();
+    simulator_ = std::make_unique<SimulatorProcess>(program_, scenario_,
+                                                    real_ ? client_->NewConnection() : UniqueFd(),
+                                                    CaptureDirectory(), options_.pauses);
+    conversation_ = std::make_unique<Conversation>(scenario_, *simulator_, *loop_, progress_);
     if (real_) {
-      results_["setup_seconds"] = session_->WaitForLab();
+      results_["setup_seconds"] = conversation_->WaitForLab();
       WatchEngine();
       StartCaptures();
     }
-    results_["convergence"] = session_->WaitForConvergence();
+    results_["convergence"] = conversation_->WaitForConvergence();
     if (real_) RealTraffic();
     if (engine_) results_["engine"] = engine_->Read();
     engine_.reset();  // the simulator takes the lab down, and the engine with it
-    TakeReport(session_->WaitForReport(real_));
+    TakeReport(conversation_->WaitForReport(real_));
     if (!real_) TakeSimulatedTraffic();
   }
 
   void TakeSimulatedTraffic() {
-    results_["flows"] = session_->flows();
-    results_["programs"] = session_->programs();
-    for (const std::string& failure : session_->failures()) failures_.push_back(failure);
-    WriteProgramOutputs(session_->program_outputs());
+    results_["flows"] = conversation_->flows();
+    results_["programs"] = conversation_->programs();
+    for (const std::string& failure : conversation_->failures()) failures_.push_back(failure);
+    WriteProgramOutputs(conversation_->program_outputs());
   }
 
   void WatchEngine() {
@@ -173,8 +173,8 @@ class Run {
     captures_.reset();
     traffic_.reset();
     engine_.reset();
-    const bool lab_built = session_ && session_->lab_built();
-    session_.reset();
+    const bool lab_built = conversation_ && conversation_->lab_built();
+    conversation_.reset();
     simulator_.reset();
     if (client_) {
       try {
@@ -222,9 +222,9 @@ class Run {
   json results_;
   std::vector<std::string> failures_;
   std::optional<broker::Client> client_;
-  std::unique_ptr<Loop> loop_;
-  std::unique_ptr<Simulator> simulator_;
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<EventLoop> loop_;
+  std::unique_ptr<SimulatorProcess> simulator_;
+  std::unique_ptr<Conversation> conversation_;
   std::unique_ptr<TrafficRunner> traffic_;
   std::unique_ptr<Captures> captures_;
   std::unique_ptr<EngineWatch> engine_;

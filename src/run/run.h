@@ -27,7 +27,7 @@ struct RunOptions {
 //   "flows": [FlowResult...], "programs": [{"name", "node", "command", "status", "seconds", "ok",
 //       "output" (its last part)}], "events": [{"link", "state", "at"}], "captures": [{"link",
 //       "file", "frames", "dropped"}]
-//   "timing", "loop", "counters", "routes": as run/simulator.h has them in "report"
+//   "timing", "loop", "counters", "routes": as run/simulator_process.h has them in "report"
 //   "verdict": "VALID" or "VOID", "status": ExitStatus, "failures": [text...]
 // Throws Interrupted, or Error where there are no results. In every case all that was made is gone
 // when it returns or throws. In real modes the caller must be root or have a broker connection

@@ -55,8 +55,8 @@ void CheckFlowPrograms(const scenario::Scenario& scenario) {
   }
 }
 
-TrafficRunner::TrafficRunner(const scenario::Scenario& scenario, Loop& loop, broker::Client& client,
-                             Progress& progress)
+TrafficRunner::TrafficRunner(const scenario::Scenario& scenario, EventLoop& loop,
+                             broker::Client& client, Progress& progress)
     : scenario_(scenario),
       loop_(loop),
       client_(client),

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "broker/client.h"
-#include "run/loop.h"
+#include "run/event_loop.h"
 #include "run/node_process.h"
 #include "run/progress.h"
 #include "run/traffic.h"
@@ -21,7 +21,7 @@ void CheckFlowPrograms(const scenario::Scenario& scenario);
 
 class TrafficRunner {
  public:
-  TrafficRunner(const scenario::Scenario& scenario, Loop& loop, broker::Client& client,
+  TrafficRunner(const scenario::Scenario& scenario, EventLoop& loop, broker::Client& client,
                 Progress& progress);
   ~TrafficRunner();
 
@@ -62,7 +62,7 @@ class TrafficRunner {
   double SinceStart() const;
 
   const scenario::Scenario& scenario_;
-  Loop& loop_;
+  EventLoop& loop_;
   broker::Client& client_;
   Progress& progress_;
   Instant start_;

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "session.h"
+#include "scenario-run.h"
 
 #include "time-conversion.h"
 
@@ -78,22 +78,22 @@ CountersOf(const viaduct::io::PortCounters& port)
 
 } // namespace
 
-Session::Session(const viaduct::scenario::Scenario& scenario,
-                 ControlChannel& control,
-                 const std::string& captures)
+ScenarioRun::ScenarioRun(const viaduct::scenario::Scenario& scenario,
+                         ControlChannel& control,
+                         const std::string& captures)
     : m_scenario(scenario), m_control(control), m_captures(captures)
 {
     m_simulated = AssumeRates(m_scenario);
 }
 
 bool
-Session::IsSimulate() const
+ScenarioRun::IsSimulate() const
 {
     return m_scenario.mode == Mode::kSimulate;
 }
 
 void
-Session::ChooseSimulator() const
+ScenarioRun::ChooseSimulator() const
 {
     std::string type = "ns3::DefaultSimulatorImpl";
     if (m_scenario.mode == Mode::kTraditional)
@@ -115,13 +115,13 @@ Session::ChooseSimulator() const
 }
 
 void
-Session::SeedRandom() const
+ScenarioRun::SeedRandom() const
 {
     SetSeedAndRun(m_scenario.seed);
 }
 
 void
-Session::Run()
+ScenarioRun::Run()
 {
     ChooseSimulator();
     SeedRandom();
@@ -137,8 +137,8 @@ Session::Run()
         BuildLab();
         m_control.Send({{"event", "lab"}, {"name", m_scenario.name}});
     }
-    Simulator::Schedule(COMMAND_INTERVAL, &Session::WatchCommands, this);
-    Simulator::Schedule(LOOK_INTERVAL, &Session::LookAtRoutes, this);
+    Simulator::Schedule(COMMAND_INTERVAL, &ScenarioRun::WatchCommands, this);
+    Simulator::Schedule(LOOK_INTERVAL, &ScenarioRun::LookAtRoutes, this);
     Simulator::Run();
     for (const auto& flow : m_flows)
     {
@@ -155,7 +155,7 @@ Session::Run()
 }
 
 void
-Session::BuildLab()
+ScenarioRun::BuildLab()
 {
     LabHelper::Mode mode = LabHelper::OFFLOAD;
     if (m_scenario.mode == Mode::kTraditional)
@@ -197,7 +197,7 @@ Session::BuildLab()
 }
 
 void
-Session::EnableCaptures()
+ScenarioRun::EnableCaptures()
 {
     if (m_scenario.captures.empty())
     {
@@ -222,7 +222,7 @@ Session::EnableCaptures()
 }
 
 void
-Session::EnableState() const
+ScenarioRun::EnableState() const
 {
     if (m_scenario.state.empty())
     {
@@ -237,7 +237,7 @@ Session::EnableState() const
 }
 
 nlohmann::json
-Session::StateFiles() const
+ScenarioRun::StateFiles() const
 {
     nlohmann::json list = nlohmann::json::array();
     for (const std::string& name : m_scenario.state)
@@ -253,13 +253,13 @@ Session::StateFiles() const
 }
 
 std::string
-Session::CaptureFile(const std::string& link) const
+ScenarioRun::CaptureFile(const std::string& link) const
 {
     return m_captures + "/" + link + ".pcap";
 }
 
 nlohmann::json
-Session::Captured() const
+ScenarioRun::Captured() const
 {
     nlohmann::json list = nlohmann::json::array();
     for (const std::string& name : m_scenario.captures)
@@ -273,7 +273,7 @@ Session::Captured() const
 }
 
 void
-Session::WatchCommands()
+ScenarioRun::WatchCommands()
 {
     if (m_control.StopRequested())
     {
@@ -284,11 +284,11 @@ Session::WatchCommands()
     {
         ShowProgress();
     }
-    Simulator::Schedule(COMMAND_INTERVAL, &Session::WatchCommands, this);
+    Simulator::Schedule(COMMAND_INTERVAL, &ScenarioRun::WatchCommands, this);
 }
 
 void
-Session::ShowProgress()
+ScenarioRun::ShowProgress()
 {
     const viaduct::Instant now = viaduct::MonotonicClock::Now();
     if (now - m_progress >= PROGRESS_INTERVAL)
@@ -299,7 +299,7 @@ Session::ShowProgress()
 }
 
 void
-Session::LookAtRoutes()
+ScenarioRun::LookAtRoutes()
 {
     const Reachability::Result result = m_reachability->Look();
     const double now = Simulator::Now().GetSeconds();
@@ -313,11 +313,11 @@ Session::LookAtRoutes()
                     {"time", now},
                     {"reachable", result.reachable},
                     {"pairs", result.pairs}});
-    Simulator::Schedule(LOOK_INTERVAL, &Session::LookAtRoutes, this);
+    Simulator::Schedule(LOOK_INTERVAL, &ScenarioRun::LookAtRoutes, this);
 }
 
 void
-Session::Converged(const Reachability::Result& result)
+ScenarioRun::Converged(const Reachability::Result& result)
 {
     m_control.Send({{"event", "converged"},
                     {"seconds", Simulator::Now().GetSeconds()},
@@ -341,7 +341,7 @@ Session::Converged(const Reachability::Result& result)
 }
 
 void
-Session::StartTraffic()
+ScenarioRun::StartTraffic()
 {
     for (size_t i = 0; i < m_scenario.flows.size(); i++)
     {
@@ -355,11 +355,11 @@ Session::StartTraffic()
     }
     StartPrograms();
     SchedulePauses();
-    Simulator::Schedule(ToTime(m_scenario.duration), &Session::End, this);
+    Simulator::Schedule(ToTime(m_scenario.duration), &ScenarioRun::End, this);
 }
 
 void
-Session::PauseAt(viaduct::Duration at)
+ScenarioRun::PauseAt(viaduct::Duration at)
 {
     if (!IsSimulate())
     {
@@ -384,7 +384,7 @@ Session::PauseAt(viaduct::Duration at)
 }
 
 void
-Session::SchedulePauses()
+ScenarioRun::SchedulePauses()
 {
     if (m_pauses.empty())
     {
@@ -405,7 +405,7 @@ Session::SchedulePauses()
 }
 
 void
-Session::Paused()
+ScenarioRun::Paused()
 {
     m_control.TakeResume(); // said before there was anything to go on from
     m_control.Send({{"event", "paused"},
@@ -414,7 +414,7 @@ Session::Paused()
 }
 
 void
-Session::ServePaused()
+ScenarioRun::ServePaused()
 {
     if (m_control.StopRequested())
     {
@@ -436,7 +436,7 @@ Session::ServePaused()
 }
 
 void
-Session::StartPrograms()
+ScenarioRun::StartPrograms()
 {
     for (const auto& settings : m_scenario.programs)
     {
@@ -460,12 +460,12 @@ Session::StartPrograms()
     }
     if (!m_programs.empty())
     {
-        Simulator::Schedule(m_trafficEnd - Simulator::Now(), &Session::EndIfAllPassed, this);
+        Simulator::Schedule(m_trafficEnd - Simulator::Now(), &ScenarioRun::EndIfAllPassed, this);
     }
 }
 
 bool
-Session::AllPassed() const
+ScenarioRun::AllPassed() const
 {
     return Simulator::Now() >= m_trafficEnd &&
            std::all_of(m_programs.begin(), m_programs.end(), [](const auto& program) {
@@ -475,7 +475,7 @@ Session::AllPassed() const
 
 // As in the real modes: programs that have all ended end the run before its time.
 void
-Session::EndIfAllPassed()
+ScenarioRun::EndIfAllPassed()
 {
     if (m_ending)
     {
@@ -488,7 +488,7 @@ Session::EndIfAllPassed()
 }
 
 void
-Session::End()
+ScenarioRun::End()
 {
     if (std::exchange(m_ending, true))
     {
@@ -506,7 +506,7 @@ Session::End()
 }
 
 void
-Session::StopIfProgramsEnded()
+ScenarioRun::StopIfProgramsEnded()
 {
     if (std::all_of(m_programs.begin(), m_programs.end(), [](const auto& program) {
             return program->HasEnded();
@@ -517,7 +517,7 @@ Session::StopIfProgramsEnded()
 }
 
 nlohmann::json
-Session::Counters() const
+ScenarioRun::Counters() const
 {
     nlohmann::json counters = nlohmann::json::object();
     if (!m_lab)
@@ -559,7 +559,7 @@ Session::Counters() const
 }
 
 nlohmann::json
-Session::Routes() const
+ScenarioRun::Routes() const
 {
     nlohmann::json routes = nlohmann::json::object();
     if (m_lab)
@@ -574,7 +574,7 @@ Session::Routes() const
 }
 
 void
-Session::AddTiming(nlohmann::json& report) const
+ScenarioRun::AddTiming(nlohmann::json& report) const
 {
     Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get();
     if (!reactor)
@@ -598,7 +598,7 @@ Session::AddTiming(nlohmann::json& report) const
 }
 
 nlohmann::json
-Session::Report() const
+ScenarioRun::Report() const
 {
     nlohmann::json report = {{"event", "report"},
                              {"version", VIADUCT_VERSION},

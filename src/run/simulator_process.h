@@ -58,15 +58,15 @@ namespace viaduct::run {
 std::string FindSimulator();
 
 // A running viaduct-sim. The destructor ends it: end of file, then SIGTERM, then SIGKILL.
-class Simulator {
+class SimulatorProcess {
  public:
   // Starts it. `broker` (real modes; else empty) is handed over.
   // `captures`: the directory for mode simulate's captures. `pauses`: RunOptions'.
-  Simulator(const std::string& program, const scenario::Scenario& scenario, UniqueFd broker,
-            const std::string& captures = "", const std::vector<Duration>& pauses = {});
-  Simulator(const Simulator&) = delete;
-  Simulator& operator=(const Simulator&) = delete;
-  ~Simulator();
+  SimulatorProcess(const std::string& program, const scenario::Scenario& scenario, UniqueFd broker,
+                   const std::string& captures = "", const std::vector<Duration>& pauses = {});
+  SimulatorProcess(const SimulatorProcess&) = delete;
+  SimulatorProcess& operator=(const SimulatorProcess&) = delete;
+  ~SimulatorProcess();
 
   // Readable when Receive() has something, or the simulator has ended.
   int Fd() const { return control_.get(); }

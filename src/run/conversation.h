@@ -7,20 +7,21 @@
 #include <utility>
 #include <vector>
 
-#include "run/loop.h"
+#include "run/event_loop.h"
 #include "run/progress.h"
-#include "run/simulator.h"
+#include "run/simulator_process.h"
 #include "scenario/scenario.h"
 
 namespace viaduct::run {
 
-class Session {
+class Conversation {
  public:
-  // All outlive the session. Everything thrown by the simulator comes out of the loop's Run().
-  Session(const scenario::Scenario& scenario, Simulator& simulator, Loop& loop, Progress& progress);
-  ~Session();
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
+  // All outlive the conversation. Everything thrown by the simulator comes out of the loop's Run().
+  Conversation(const scenario::Scenario& scenario, SimulatorProcess& simulator, EventLoop& loop,
+               Progress& progress);
+  ~Conversation();
+  Conversation(const Conversation&) = delete;
+  Conversation& operator=(const Conversation&) = delete;
 
   // Real modes: until the lab stands. Returns the seconds since this object was made.
   double WaitForLab();
@@ -49,8 +50,8 @@ class Session {
   void Paused(const nlohmann::json& message);
 
   const scenario::Scenario& scenario_;
-  Simulator& simulator_;
-  Loop& loop_;
+  SimulatorProcess& simulator_;
+  EventLoop& loop_;
   Progress& progress_;
   const Instant begin_;
   bool lab_built_ = false;

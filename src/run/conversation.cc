@@ -1,4 +1,4 @@
-#include "run/session.h"
+#include "run/conversation.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -35,8 +35,8 @@ std::string ListPairs(const json& pairs) {
 
 }  // namespace
 
-Session::Session(const scenario::Scenario& scenario, Simulator& simulator, Loop& loop,
-                 Progress& progress)
+Conversation::Conversation(const scenario::Scenario& scenario, SimulatorProcess& simulator,
+                           EventLoop& loop, Progress& progress)
     : scenario_(scenario),
       simulator_(simulator),
       loop_(loop),
@@ -49,19 +49,19 @@ Session::Session(const scenario::Scenario& scenario, Simulator& simulator, Loop&
   });
 }
 
-Session::~Session() {
+Conversation::~Conversation() {
   simulator_.OnOutput({});
   if (watching_keys_) loop_.Forget(STDIN_FILENO);
   loop_.Forget(simulator_.Fd());
   loop_.Forget(simulator_.OutputFd());
 }
 
-void Session::Read() {
+void Conversation::Read() {
   while (const std::optional<json> message = simulator_.Receive()) Handle(*message);
   if (simulator_.Ended()) loop_.Forget(simulator_.Fd());
 }
 
-void Session::Handle(const json& message) {
+void Conversation::Handle(const json& message) {
   const std::string event = message["event"];
   if (event == "lab") {
     lab_built_ = true;
@@ -91,7 +91,7 @@ void Session::Handle(const json& message) {
   }
 }
 
-void Session::HandleProgram(const json& message) {
+void Conversation::HandleProgram(const json& message) {
   const json& program = message.at("program");
   programs_.push_back(program);
   program_outputs_.emplace_back(program.at("name").get<std::string>(), message.value("text", ""));
@@ -101,7 +101,7 @@ void Session::HandleProgram(const json& message) {
   progress_.Line(failure);
 }
 
-void Session::Paused(const json& message) {
+void Conversation::Paused(const json& message) {
   const auto nodes = message.at("nodes").get<std::vector<std::string>>();
   progress_.Line(fmt::format("{} is paused at {:.6f} s; in another terminal:", scenario_.name,
                              message.value("time", 0.0)));
@@ -122,7 +122,7 @@ void Session::Paused(const json& message) {
   });
 }
 
-double Session::WaitForLab() {
+double Conversation::WaitForLab() {
   const std::string what =
       fmt::format("{} nodes, {} links", scenario_.nodes.size(), scenario_.links.size());
   progress_.Status(fmt::format("building the lab {}: {}", scenario_.name, what));
@@ -134,7 +134,7 @@ double Session::WaitForLab() {
   return seconds;
 }
 
-json Session::WaitForConvergence() {
+json Conversation::WaitForConvergence() {
   const bool real = scenario_.mode != scenario::Mode::kSimulate;
   const Instant deadline =
       real ? MonotonicClock::Now() + scenario_.convergence_timeout + kConvergenceGrace
@@ -160,7 +160,7 @@ json Session::WaitForConvergence() {
   return convergence_;
 }
 
-json Session::WaitForReport(bool stop) {
+json Conversation::WaitForReport(bool stop) {
   const auto deadline = [&] {
     return stop ? MonotonicClock::Now() + kReportPatience : Instant::Never();
   };

@@ -1,4 +1,4 @@
-#include "run/loop.h"
+#include "run/event_loop.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -30,23 +30,23 @@ std::string Describe(int signal) {
 Interrupted::Interrupted(int signal)
     : Error(fmt::format("{}; everything is cleaned up", Describe(signal))), signal_(signal) {}
 
-Loop::Loop() {
+EventLoop::EventLoop() {
   const sigset_t set = UserSignals();
   sigprocmask(SIG_BLOCK, &set, nullptr);
   signals_.reset(SystemCall("signalfd", signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)));
 }
 
-Loop::~Loop() = default;
+EventLoop::~EventLoop() = default;
 
-void Loop::Watch(int fd, std::function<void()> ready) { watchers_[fd] = std::move(ready); }
+void EventLoop::Watch(int fd, std::function<void()> ready) { watchers_[fd] = std::move(ready); }
 
-void Loop::Forget(int fd) { watchers_.erase(fd); }
+void EventLoop::Forget(int fd) { watchers_.erase(fd); }
 
-void Loop::At(Instant time, std::function<void()> action) {
+void EventLoop::At(Instant time, std::function<void()> action) {
   actions_.emplace(time, std::move(action));
 }
 
-bool Loop::Run(const std::function<bool()>& done, Instant deadline) {
+bool EventLoop::Run(const std::function<bool()>& done, Instant deadline) {
   for (;;) {
     RunDueActions();
     if (done()) return true;
@@ -55,7 +55,7 @@ bool Loop::Run(const std::function<bool()>& done, Instant deadline) {
   }
 }
 
-void Loop::RunDueActions() {
+void EventLoop::RunDueActions() {
   while (!actions_.empty() && actions_.begin()->first <= MonotonicClock::Now()) {
     const std::function<void()> action = std::move(actions_.begin()->second);
     actions_.erase(actions_.begin());
@@ -63,7 +63,7 @@ void Loop::RunDueActions() {
   }
 }
 
-void Loop::Wait(Instant until) {
+void EventLoop::Wait(Instant until) {
   std::vector<pollfd> fds = {{signals_.get(), POLLIN, 0}};
   for (const auto& [fd, ready] : watchers_) fds.push_back({fd, POLLIN, 0});
   timespec timeout{3600, 0};
@@ -83,7 +83,7 @@ void Loop::Wait(Instant until) {
   }
 }
 
-void Loop::ReadSignal() {
+void EventLoop::ReadSignal() {
   signalfd_siginfo info;
   while (read(signals_.get(), &info, sizeof info) == sizeof info) {
     if (!ignore_signals_) throw Interrupted(static_cast<int>(info.ssi_signo));

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#ifndef VIADUCT_SIM_SESSION_H
-#define VIADUCT_SIM_SESSION_H
+#ifndef VIADUCT_SIM_SCENARIO_RUN_H
+#define VIADUCT_SIM_SCENARIO_RUN_H
 
 #include "control-channel.h"
 #include "flows.h"
@@ -29,7 +29,7 @@ namespace sim
 /**
  * One run of a scenario, from the nodes to the report.
  */
-class Session
+class ScenarioRun
 {
   public:
     /**
@@ -37,9 +37,9 @@ class Session
      * @param control where events go and commands come from
      * @param captures directory for mode simulate's packet captures
      */
-    Session(const viaduct::scenario::Scenario& scenario,
-            ControlChannel& control,
-            const std::string& captures);
+    ScenarioRun(const viaduct::scenario::Scenario& scenario,
+                ControlChannel& control,
+                const std::string& captures);
 
     /**
      * Mode simulate: pauses the run for shells on its kernel nodes (KernelShell).
@@ -101,4 +101,4 @@ class Session
 } // namespace sim
 } // namespace ns3
 
-#endif // VIADUCT_SIM_SESSION_H
+#endif // VIADUCT_SIM_SCENARIO_RUN_H

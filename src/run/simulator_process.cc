@@ -1,4 +1,4 @@
-#include "run/simulator.h"
+#include "run/simulator_process.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -93,9 +93,9 @@ std::string FindSimulator() {
   throw EnvironmentError(fmt::format("VIADUCT_SIM: {} is not a program", given));
 }
 
-Simulator::Simulator(const std::string& program, const scenario::Scenario& scenario,
-                     UniqueFd broker, const std::string& captures,
-                     const std::vector<Duration>& pauses) {
+SimulatorProcess::SimulatorProcess(const std::string& program, const scenario::Scenario& scenario,
+                                   UniqueFd broker, const std::string& captures,
+                                   const std::vector<Duration>& pauses) {
   int pair[2], output_pipe[2];
   SystemCall("socketpair", socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair));
   control_.reset(pair[0]);
@@ -127,7 +127,7 @@ Simulator::Simulator(const std::string& program, const scenario::Scenario& scena
   fcntl(output_.get(), F_SETFL, O_NONBLOCK);
 }
 
-Simulator::~Simulator() {
+SimulatorProcess::~SimulatorProcess() {
   if (pid_ < 0) return;
   control_.reset();
   const Instant begin = MonotonicClock::Now();
@@ -143,15 +143,15 @@ Simulator::~Simulator() {
   }
 }
 
-void Simulator::Send(std::string_view line) {
+void SimulatorProcess::Send(std::string_view line) {
   // A simulator that has just ended is found out about when its messages are read.
   if (send(control_.get(), line.data(), line.size(), MSG_NOSIGNAL) < 0) return;
 }
 
-void Simulator::Stop() { Send("{\"command\":\"stop\"}\n"); }
-void Simulator::Resume() { Send("{\"command\":\"resume\"}\n"); }
+void SimulatorProcess::Stop() { Send("{\"command\":\"stop\"}\n"); }
+void SimulatorProcess::Resume() { Send("{\"command\":\"resume\"}\n"); }
 
-bool Simulator::ReadOutput() {
+bool SimulatorProcess::ReadOutput() {
   std::array<char, 65536> buffer;
   const ssize_t got = read(output_.get(), buffer.data(), buffer.size());
   if (got < 0) return errno == EAGAIN || errno == EINTR;
@@ -166,7 +166,7 @@ bool Simulator::ReadOutput() {
   return got > 0;
 }
 
-int Simulator::Reap() {
+int SimulatorProcess::Reap() {
   int status = 0;
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
@@ -174,7 +174,7 @@ int Simulator::Reap() {
   return status;
 }
 
-void Simulator::ThrowDeath() {
+void SimulatorProcess::ThrowDeath() {
   const int status = Reap();
   for (pollfd ready{output_.get(), POLLIN, 0}; poll(&ready, 1, 0) > 0 && ReadOutput();) {
   }
@@ -188,7 +188,7 @@ void Simulator::ThrowDeath() {
       fmt::format("the simulator {}{}", how, words.empty() ? "" : "; its last words: " + words));
 }
 
-std::optional<nlohmann::json> Simulator::TakeLine() {
+std::optional<nlohmann::json> SimulatorProcess::TakeLine() {
   const size_t end = received_.find('\n');
   if (end == std::string::npos) return std::nullopt;
   const std::string line = received_.substr(0, end);
@@ -207,7 +207,7 @@ std::optional<nlohmann::json> Simulator::TakeLine() {
   return message;
 }
 
-std::optional<nlohmann::json> Simulator::Receive() {
+std::optional<nlohmann::json> SimulatorProcess::Receive() {
   if (ended_) return std::nullopt;
   std::array<char, 65536> buffer;
   while (!end_of_file_ && received_.size() < kLongestMessage) {

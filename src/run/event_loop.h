@@ -21,13 +21,13 @@ class Interrupted : public Error {
   int signal_;
 };
 
-class Loop {
+class EventLoop {
  public:
   // Blocks SIGINT, SIGTERM and SIGHUP for this process from here on: they are seen by Run() only.
-  Loop();
-  ~Loop();
-  Loop(const Loop&) = delete;
-  Loop& operator=(const Loop&) = delete;
+  EventLoop();
+  ~EventLoop();
+  EventLoop(const EventLoop&) = delete;
+  EventLoop& operator=(const EventLoop&) = delete;
 
   // Calls `ready` while `fd` is readable or closed at the other end. One watcher a descriptor.
   void Watch(int fd, std::function<void()> ready);
