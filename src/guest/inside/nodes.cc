@@ -225,13 +225,13 @@ void Nodes::AddRule(const Operation& operation) {
 
 void Nodes::AddMptcpEndpoint(const Operation& operation) {
   Enter(Get(operation.subject));
-  guest::AddMptcpEndpoint(operation.As<agent::MptcpEndpoint>());
+  inside::AddMptcpEndpoint(operation.As<agent::MptcpEndpoint>());
   agent_.Done(operation);
 }
 
 void Nodes::SetMptcpLimits(const Operation& operation) {
   Enter(Get(operation.subject));
-  guest::SetMptcpLimits(operation.As<agent::MptcpLimits>());
+  inside::SetMptcpLimits(operation.As<agent::MptcpLimits>());
   agent_.Done(operation);
 }
 

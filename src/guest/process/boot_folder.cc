@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr int kTries = 100;
 constexpr int kMillisecondsBetween = 10;
 
-[[noreturn]] void Refuse(const std::string& folder, const std::string& reason) {
+[[noreturn]] void RefuseFolder(const std::string& folder, const std::string& reason) {
   throw EnvironmentError(fmt::format(
       "no folder for the sockets of kernel guests: {}: {}; TMPDIR may name another place", folder,
       reason));
@@ -31,10 +31,10 @@ fs::path MakeFolder() {
   const fs::path parent = fs::temp_directory_path(error);
   if (error) {
     const char* named = std::getenv("TMPDIR");
-    Refuse(named != nullptr ? named : "/tmp", error.message());
+    RefuseFolder(named != nullptr ? named : "/tmp", error.message());
   }
   std::string pattern = (parent / "viaduct-kernel-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) Refuse(parent.string(), strerror(errno));
+  if (mkdtemp(pattern.data()) == nullptr) RefuseFolder(parent.string(), strerror(errno));
   return pattern;
 }
 
