@@ -310,7 +310,7 @@ KernelDeviceBridge::ConnectQueues()
         if (!queue->GetQueueLimits())
         {
             queue->SetQueueLimits(
-                Create<QueueWatch>([this, i] { Entered(i); }, [this, i] { Left(i); }));
+                CreateObject<QueueWatch>([this, i] { Entered(i); }, [this, i] { Left(i); }));
         }
     }
 }
