@@ -16,6 +16,7 @@
 #include "guest/image/source.h"
 #include "guest/image/tool.h"
 #include "guest/image/workshop.h"
+#include "sys/run_program.h"
 
 namespace viaduct::guest {
 namespace {
@@ -146,8 +147,10 @@ class Builder {
     for (const Patch& patch : Patches())
       recipe_ += fmt::format("patch {}\n{}", patch.name, patch.text);
     recipe_ += fmt::format("config\n{}config added\n{}", ConfigText(), added_);
-    key_ = ToolOutput({"sh", "-c", "printf %s \"$1\" | sha256sum", "sh", recipe_}, Tool(""))
-               .substr(0, kKeyLength);
+    // By standard input, because an argument may not be longer than 128 KiB.
+    const sys::ProgramResult checksum = sys::RunProgram({"sha256sum"}, recipe_);
+    if (checksum.status != 0) throw EnvironmentError("sha256sum: " + checksum.output);
+    key_ = checksum.output.substr(0, kKeyLength);
   }
 
   std::optional<Image> Stored() const {
