@@ -53,13 +53,13 @@ TheCalendar()
 } // namespace
 
 Instant
-KernelSimulator::Now() const
+KernelTimeline::Now() const
 {
     return Instant::FromNanoseconds(ns3::Simulator::Now().GetNanoSeconds());
 }
 
 Instant
-KernelSimulator::NextEvent() const
+KernelTimeline::NextEvent() const
 {
     const auto next = ns3access::NextEventTime();
     if (!next)
@@ -72,13 +72,13 @@ KernelSimulator::NextEvent() const
 }
 
 void
-KernelSimulator::Schedule(Instant at, std::function<void()> action)
+KernelTimeline::Schedule(Instant at, std::function<void()> action)
 {
     ns3::Simulator::Schedule(NanoSeconds((at - Now()).nanoseconds()), std::move(action));
 }
 
 void
-KernelSimulator::WakeAt(Instant at)
+KernelTimeline::WakeAt(Instant at)
 {
     // Not Cancel(): what is cancelled stays in the queue, and guests would be stopped for it.
     ns3::Simulator::Remove(m_event);
@@ -91,7 +91,7 @@ KernelSimulator::WakeAt(Instant at)
 }
 
 void
-KernelSimulator::SetWake(std::function<void()> wake)
+KernelTimeline::SetWake(std::function<void()> wake)
 {
     m_wake = std::move(wake);
 }

@@ -10,7 +10,7 @@
 #include "ns3/object.h"
 
 #include "guest/time/calendar.h"
-#include "guest/time/simulator.h"
+#include "guest/time/timeline.h"
 #include "sys/processor.h"
 
 #include <functional>
@@ -37,10 +37,10 @@ class KernelGuest;
  * DefaultSimulatorImpl; under another one guests ask for every step, which is slower and gives the
  * same results.
  */
-class KernelSimulator : public viaduct::guest::Simulator
+class KernelTimeline : public viaduct::guest::Timeline
 {
   public:
-    // Inherited from viaduct::guest::Simulator
+    // Inherited from viaduct::guest::Timeline
     viaduct::Instant Now() const override;
     viaduct::Instant NextEvent() const override;
     void Schedule(viaduct::Instant at, std::function<void()> action) override;
@@ -99,7 +99,7 @@ class KernelCalendar : public Object
     static void Destroy();
     void AllowOpenFiles() const;
 
-    KernelSimulator m_simulator;                          //!< where the guests live
+    KernelTimeline m_simulator;                           //!< where the guests live
     std::unique_ptr<viaduct::guest::Calendar> m_calendar; //!< made when first needed
     std::vector<Ptr<KernelGuest>> m_guests;               //!< in the order of their boot
     bool m_booted{false};                                 //!< Boot() was called

@@ -128,7 +128,7 @@ void
 KernelGuest::Enter()
 {
     auto calendar = KernelCalendar::Get();
-    m_number = static_cast<uint32_t>(calendar->GetCalendar().guests().size());
+    m_number = static_cast<uint32_t>(calendar->GetCalendar().guests());
     m_options = Options();
     calendar->Add(this);
     Calendar& entered = calendar->GetCalendar();

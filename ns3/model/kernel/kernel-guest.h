@@ -10,8 +10,8 @@
 
 #include "guest/agent/agent_client.h"
 #include "guest/agent/control_nic.h"
-#include "guest/process/guest.h"
 #include "guest/process/guest_process.h"
+#include "guest/time/guest.h"
 
 #include <cstdint>
 #include <memory>

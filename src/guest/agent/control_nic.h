@@ -9,8 +9,8 @@
 
 #include "guest/agent/agent_channel.h"
 #include "guest/agent/agent_frames.h"
-#include "guest/process/guest.h"
 #include "guest/time/calendar.h"
+#include "guest/time/guest.h"
 #include "guest/virtio/nic.h"
 
 namespace viaduct::guest {

@@ -27,9 +27,9 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "guest/process/guest.h"
-#include "guest/process/sockets.h"
+#include "guest/time/guest.h"
 #include "guest/time/time_travel.h"
+#include "guest/virtio/guest_socket.h"
 #include "guest/virtio/net_backend.h"
 #include "guest/virtio/vhost_message.h"
 

@@ -6,58 +6,104 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <utility>
 
 #include "base/error.h"
-#include "guest/process/sockets.h"
+#include "base/fd.h"
 
 namespace viaduct::guest {
 namespace {
 
-// A guest that is let run so often without the clock moving never will move it.
+// A guest that has been let run so often without its clock moving will never move it.
 constexpr uint64_t kMaxRunsAtInstant = 1'000'000;
-constexpr size_t kLastWords = 5;
-// Nearly every run is over by then; until then what else the guest says (about its devices, on its
-// console) waits.
-constexpr Duration kDeafness = Duration::Milliseconds(5);
+// How many lines of its console are quoted when a guest fails.
+constexpr size_t kLastLines = 5;
+// How long the calendar looks only at the doorbell of a guest that runs, in wall time. Nearly every
+// run has ended by then; of longer ones it reads the sockets (devices, console) from then on.
+constexpr Duration kDoorbellPatience = Duration::Milliseconds(5);
 
-// The end of what may happen at `at`: guests keep their clock below a limit.
+// The limit for a guest that may do all that is due at `at`: it keeps its clock below its limit.
 Instant JustAfter(Instant at) {
   return at == Instant::Never() ? at : at + Duration::Nanoseconds(1);
 }
 
 }  // namespace
 
-Calendar::Calendar(Simulator& simulator, const CalendarOptions& options)
-    : main_simulator_(simulator),
+struct Calendar::Member final : DeviceHost {
+  enum class State { kStarting, kReady, kRunning, kWaiting };
+
+  Member(Calendar& owner, uint16_t slot, std::string name, Guest::Launcher launcher)
+      : calendar(owner),
+        guest(slot, std::move(name), std::move(launcher), *this,
+              [this](const TimeTravelMessage& message) { calendar.Handle(*this, message); }) {}
+
+  Instant Present() override {
+    calendar.NoteMode(*this);
+    return calendar.Present();
+  }
+  void Schedule(Instant at, std::function<void()> action) override {
+    calendar.Schedule(at, std::move(action));
+  }
+  void Interrupt(int channel, std::span<const std::byte> request) override {
+    calendar.Interrupt(*this, channel, request);
+  }
+  bool InterruptWithRun(size_t device, uint32_t queue) override {
+    const auto name = SharedSchedule::QueueName(device, queue);
+    if (!shares_queues || !name) return false;
+    calendar.InterruptWithRun(*this, *name);
+    return true;
+  }
+  void Answer(const TimeTravelMessage& message, uint64_t time = 0) const {
+    guest.Send(TimeTravelOp::kAck, message.sequence, time);
+  }
+
+  Calendar& calendar;
+  Guest guest;
+  State state = State::kStarting;
+  bool mode_known = false;
+  bool shared = false;           // takes part in the shared schedule
+  bool shares_queues = false;    // notifications of queues are in the schedule
+  bool has_doorbell = false;     // it is let run, and waits, in the schedule
+  uint32_t waits = 0;            // how often it has waited, with a doorbell
+  std::vector<uint16_t> called;  // queues to interrupt it for when it is let run
+  bool acknowledged = false;     // an answer to kRun, kFreeUntil came
+  uint32_t start_sequence = 0;   // of the START to answer
+  Instant request = Instant::Never();
+};
+
+Calendar::Calendar(Timeline& timeline, const CalendarOptions& options)
+    : main_timeline_(timeline),
       options_(options),
-      start_(simulator.Now()),
+      start_(timeline.Now()),
       origin_(start_ - options.uptime),
       boot_queue_(origin_),
-      simulator_(&boot_queue_) {
-  main_simulator_.SetWake([this] { Wake(); });
+      timeline_(&boot_queue_) {
+  main_timeline_.SetWake([this] { Wake(); });
   boot_queue_.SetWake([this] { Wake(); });
 }
 
-Calendar::~Calendar() { guests_.clear(); }
+Calendar::~Calendar() = default;
 
 Guest& Calendar::AddGuest(std::string name, Guest::Launcher launcher) {
   if (schedule_) throw Error("a guest after the start of all guests");
-  const size_t slot = guests_.size() + 1;
+  const size_t slot = members_.size() + 1;
   if (slot >= std::numeric_limits<uint16_t>::max()) throw UsageError("more than 65000 guests");
-  return *guests_.emplace_back(std::make_unique<Guest>(*this, static_cast<uint16_t>(slot),
-                                                       std::move(name), std::move(launcher)));
+  return members_
+      .emplace_back(std::make_unique<Member>(*this, static_cast<uint16_t>(slot), std::move(name),
+                                             std::move(launcher)))
+      ->guest;
 }
 
-// Said by the guest before anything else it does, once START is answered.
-void Calendar::NoteMode(Guest& guest) {
-  if (guest.state_ != Guest::State::kRunning || std::exchange(guest.mode_known_, true)) return;
-  guest.shared_ = schedule_->Joined(guest.slot());
-  guest.shares_queues_ = guest.shared_ && schedule_->SharesQueues(guest.slot());
-  guest.has_doorbell_ = guest.shared_ && schedule_->HasDoorbell(guest.slot());
+// A guest says in the schedule what of it it uses, before anything else that it does once its START
+// is answered. So this is read when it is first heard of.
+void Calendar::NoteMode(Member& member) {
+  if (member.state != Member::State::kRunning || std::exchange(member.mode_known, true)) return;
+  const uint16_t slot = member.guest.slot();
+  member.shared = schedule_->Joined(slot);
+  member.shares_queues = member.shared && schedule_->SharesQueues(slot);
+  member.has_doorbell = member.shared && schedule_->HasDoorbell(slot);
 }
 
 uint64_t Calendar::ToWire(Instant t) const {
@@ -71,113 +117,110 @@ Instant Calendar::FromWire(uint64_t time) const {
 }
 
 Instant Calendar::Present() const {
-  if (running_ == nullptr) return simulator_->Now();
-  if (!running_->shared_) return present_;
+  if (running_ == nullptr) return timeline_->Now();
+  if (!running_->shared) return present_;
   const Instant claimed = FromWire(schedule_->CurrentTime());
   if (claimed > limit_) throw Error("advanced its clock further than it was allowed");
   return std::max(present_, claimed);
 }
 
 void Calendar::Schedule(Instant at, std::function<void()> action) {
-  simulator_->Schedule(at, std::move(action));
+  timeline_->Schedule(at, std::move(action));
   if (running_ == nullptr) return;
-  // Before the guest goes on: it must not pass the new event.
+  // The guest that runs must not pass the new event, so it is told before it goes on.
   const Instant until = JustAfter(at);
   if (until < limit_) Promise(*running_, until);
 }
 
 template <typename Action>
-void Calendar::Guarded(Guest& guest, Action action) {
+void Calendar::Guarded(const Member& member, Action action) {
   if (failure_) throw *failure_;
   try {
     action();
   } catch (const Error& error) {
-    Fail(guest, error);
+    Fail(member, error);
   }
 }
 
-void Calendar::Fail(const Guest& guest, const Error& error) {
+void Calendar::Fail(const Member& member, const Error& error) {
   if (failure_) throw *failure_;
-  failure_.emplace(Message(guest, error), error.status());
+  failure_.emplace(Message(member, error), error.status());
   running_ = nullptr;
-  for (const auto& each : guests_) each->process_.Kill();
+  for (const auto& each : members_) each->guest.Kill();
   folder_.reset();
   throw *failure_;
 }
 
 // What the user or the machine did wrong needs no time and no console to be understood.
-std::string Calendar::Message(const Guest& guest, const Error& error) const {
+std::string Calendar::Message(const Member& member, const Error& error) const {
   if (error.status() == ExitStatus::kUsage || error.status() == ExitStatus::kEnvironment) {
-    return fmt::format("kernel {}: {}", guest.name(), error.what());
+    return fmt::format("kernel {}: {}", member.guest.name(), error.what());
   }
-  const Instant now = running_ == &guest && !guest.shared_ ? present_ : simulator_->Now();
-  std::string words = guest.console_.LastLines(kLastWords);
-  if (!words.empty()) words = "; its console ended: " + words;
-  return fmt::format("kernel {} {}, at {:.9f} s{}", guest.name(), error.what(),
-                     static_cast<double>(now.nanoseconds()) / 1e9, words);
+  const Instant now = running_ == &member && !member.shared ? present_ : timeline_->Now();
+  std::string lines = member.guest.console().LastLines(kLastLines);
+  if (!lines.empty()) lines = "; its console ended: " + lines;
+  return fmt::format("kernel {} {}, at {:.9f} s{}", member.guest.name(), error.what(),
+                     static_cast<double>(now.nanoseconds()) / 1e9, lines);
 }
 
 void Calendar::Boot() {
-  if (main_simulator_.Now() != start_) throw Error("guests boot at another time than planned");
-  schedule_.emplace(static_cast<uint16_t>(guests_.size()));
+  if (main_timeline_.Now() != start_) throw Error("guests boot at another time than planned");
+  schedule_.emplace(static_cast<uint16_t>(members_.size()));
   folder_.emplace();
-  for (const auto& guest : guests_) {
-    const auto folder = folder_->path() / std::to_string(guest->slot());
+  for (const auto& member : members_) {
+    const auto folder = folder_->path() / std::to_string(member->guest.slot());
     std::filesystem::create_directory(folder);
-    Guarded(*guest, [&] { guest->Launch(folder); });
+    Guarded(*member, [&] { member->guest.Launch(folder); });
   }
-  for (const auto& guest : guests_) Guarded(*guest, [&] { AwaitStart(*guest); });
-  for (const auto& guest : guests_) Guarded(*guest, [&] { BootGuest(*guest); });
+  for (const auto& member : members_) Guarded(*member, [&] { AwaitStart(*member); });
+  for (const auto& member : members_) Guarded(*member, [&] { BootGuest(*member); });
   Arm();
   boot_queue_.RunUntil(start_);
-  simulator_ = &main_simulator_;
+  timeline_ = &main_timeline_;
   armed_ = Instant::Never();
-  boot_queue_.MoveTo(main_simulator_);
+  boot_queue_.MoveTo(main_timeline_);
   folder_.reset();
   Arm();
 }
 
-void Calendar::AwaitStart(Guest& guest) {
-  while (guest.state_ == Guest::State::kStarting) {
-    if (!guest.ServeOnce(options_.patience)) {
-      throw Error(
-          fmt::format("did not ask for the time within {:.0f} s: is it a kernel with "
-                      "time travel (viaduct kernel list)?",
-                      options_.patience.ToSeconds()));
-    }
+void Calendar::AwaitStart(Member& member) {
+  while (member.state == Member::State::kStarting) {
+    if (member.guest.Serve(options_.patience)) continue;
+    throw Error(
+        fmt::format("did not ask for the time within {:.0f} s: is it a kernel with "
+                    "time travel (viaduct kernel list)?",
+                    options_.patience.ToSeconds()));
   }
 }
 
 // Answering START lets the guest boot. The others, still to be answered, want to run at the same
 // instant, so the guest stops at its first wait.
-void Calendar::BootGuest(Guest& guest) {
-  guest.request_ = Instant::Never();
-  present_ = simulator_->Now();
-  limit_ = Limit(guest);
+void Calendar::BootGuest(Member& member) {
+  member.request = Instant::Never();
+  present_ = timeline_->Now();
+  limit_ = Limit(member);
   schedule_->SetCurrentTime(ToWire(present_));
   schedule_->SetFreeUntil(ToWire(limit_));
-  schedule_->SetRunning(guest.slot());
-  guest.state_ = Guest::State::kRunning;
-  running_ = &guest;
-  const TimeTravelMessage answer{static_cast<uint32_t>(TimeTravelOp::kAck), guest.start_sequence_,
-                                 guest.slot()};
-  // The second descriptor is for a log that guests may keep; they do not.
+  schedule_->SetRunning(member.guest.slot());
+  member.state = Member::State::kRunning;
+  running_ = &member;
+  // The second descriptor is for a log that guests may keep; these do not.
   const UniqueFd log(SystemCall("open /dev/null", open("/dev/null", O_RDWR | O_CLOEXEC)));
-  const std::array<int, 2> descriptors{schedule_->memory_fd(), log.get()};
-  SendWithDescriptors(guest.time_travel_.get(), std::as_bytes(std::span(&answer, 1)), descriptors);
-  ServeUntilWait(guest);
+  const std::array descriptors{schedule_->memory_fd(), log.get()};
+  member.guest.Send(TimeTravelOp::kAck, member.start_sequence, member.guest.slot(), descriptors);
+  ServeUntilWait(member);
 }
 
 void Calendar::Wake() {
   if (failure_) throw *failure_;
   armed_ = Instant::Never();
   in_wake_ = true;
-  const Instant now = simulator_->Now();
-  for (const auto& guest : guests_) {
-    if (guest->request_ > now) continue;
-    Guarded(*guest, [&] {
+  const Instant now = timeline_->Now();
+  for (const auto& member : members_) {
+    if (member->request > now) continue;
+    Guarded(*member, [&] {
       NoteProgress(now);
-      Run(*guest, Limit(*guest));
+      Run(*member, Limit(*member));
     });
   }
   in_wake_ = false;
@@ -192,13 +235,15 @@ void Calendar::NoteProgress(Instant now) {
   }
 }
 
-bool Calendar::Settle(Guest& guest) {
-  if (guest.state_ == Guest::State::kStarting || guest.state_ == Guest::State::kReady) return false;
-  const Instant now = simulator_->Now();
-  Guarded(guest, [&] {
-    while (guest.request_ <= now) {
+bool Calendar::Settle(const Guest& guest) {
+  Member& member = *members_[guest.slot() - 1];
+  using State = Member::State;
+  if (member.state == State::kStarting || member.state == State::kReady) return false;
+  const Instant now = timeline_->Now();
+  Guarded(member, [&] {
+    while (member.request <= now) {
       NoteProgress(now);
-      Run(guest, now);
+      Run(member, now);
     }
   });
   Arm();
@@ -206,71 +251,73 @@ bool Calendar::Settle(Guest& guest) {
 }
 
 // How far a guest may go from the present instant: something else may happen then.
-Instant Calendar::Limit(const Guest& guest) const {
+Instant Calendar::Limit(const Member& member) const {
   const Instant end_of_boot = booting() ? start_ : Instant::Never();
-  const Instant now = simulator_->Now();
+  const Instant now = timeline_->Now();
   return std::min(
-      {simulator_->NextEvent(), EarliestOther(&guest), now + options_.horizon, end_of_boot});
+      {timeline_->NextEvent(), EarliestOther(&member), now + options_.horizon, end_of_boot});
 }
 
-void Calendar::Run(Guest& guest, Instant limit) {
+void Calendar::Run(Member& member, Instant limit) {
   ++counters_.runs;
-  present_ = simulator_->Now();
-  guest.request_ = Instant::Never();
-  guest.state_ = Guest::State::kRunning;
-  running_ = &guest;
-  if (guest.shared_) {
+  present_ = timeline_->Now();
+  member.request = Instant::Never();
+  member.state = Member::State::kRunning;
+  running_ = &member;
+  if (member.shared) {
     schedule_->SetCurrentTime(ToWire(present_));
-    schedule_->ClearRequest(guest.slot());
-    schedule_->SetRunning(guest.slot());
-    HandOverCalls(guest);
+    schedule_->ClearRequest(member.guest.slot());
+    schedule_->SetRunning(member.guest.slot());
+    HandOverCalls(member);
   }
-  Promise(guest, std::max(limit, JustAfter(present_)));
-  if (guest.has_doorbell_) {
-    RunByDoorbell(guest);
+  Promise(member, std::max(limit, JustAfter(present_)));
+  if (member.has_doorbell) {
+    RunByDoorbell(member);
   } else {
-    guest.acknowledged_ = false;
-    guest.Send(TimeTravelOp::kRun, next_sequence_++, ToWire(present_));
-    if (!guest.shared_) AwaitAcknowledgement(guest);
+    member.acknowledged = false;
+    member.guest.Send(TimeTravelOp::kRun, next_sequence_++, ToWire(present_));
+    if (!member.shared) AwaitAcknowledgement(member);
   }
-  if (guest.state_ == Guest::State::kRunning) ServeUntilWait(guest);
+  if (member.state == Member::State::kRunning) ServeUntilWait(member);
 }
 
-void Calendar::RunByDoorbell(Guest& guest) {
-  // While guests boot their devices say much by message, later hardly ever.
-  const bool listens = guest.shares_queues_ && !booting();
-  schedule_->LetRun(guest.slot(), listens);
+void Calendar::RunByDoorbell(Member& member) {
+  // While guests boot, much about their devices comes by message; later hardly anything does.
+  const bool listens = member.shares_queues && !booting();
+  schedule_->LetRun(member.guest.slot(), listens);
   if (!listens) return;
-  const auto waits = schedule_->AwaitWait(guest.slot(), guest.waits_, kDeafness);
+  const auto waits = schedule_->AwaitWait(member.guest.slot(), member.waits, kDoorbellPatience);
   if (!waits) return;
-  guest.waits_ = *waits;
-  EndRun(guest);
+  member.waits = *waits;
+  EndRun(member);
 }
 
 // Guests may advance to any time before the promised one.
-void Calendar::Promise(Guest& guest, Instant until) {
+void Calendar::Promise(Member& member, Instant until) {
   limit_ = until;
-  if (guest.shared_) {
+  if (member.shared) {
     schedule_->SetFreeUntil(ToWire(until));
     return;
   }
-  guest.acknowledged_ = false;
-  guest.Send(TimeTravelOp::kFreeUntil, next_sequence_++, ToWire(until));
-  AwaitAcknowledgement(guest);
+  member.acknowledged = false;
+  member.guest.Send(TimeTravelOp::kFreeUntil, next_sequence_++, ToWire(until));
+  AwaitAcknowledgement(member);
 }
 
-void Calendar::AwaitAcknowledgement(Guest& guest) {
-  while (!guest.acknowledged_) {
-    if (!guest.AwaitTimeTravel(options_.patience)) throw Error("does not answer its calendar");
+void Calendar::AwaitAcknowledgement(Member& member) {
+  while (!member.acknowledged) {
+    if (!member.guest.ServeTimeTravel(options_.patience)) {
+      throw Error("does not answer its calendar");
+    }
   }
 }
 
-void Calendar::ServeUntilWait(Guest& guest) {
+void Calendar::ServeUntilWait(Member& member) {
   uint64_t last = schedule_->CurrentTime();
-  while (guest.state_ == Guest::State::kRunning) {
-    if (guest.ServeOnce(options_.patience)) continue;
+  while (member.state == Member::State::kRunning) {
+    if (member.guest.Serve(options_.patience)) continue;
     const uint64_t current = schedule_->CurrentTime();
-    if (!guest.shared_ || current == last) {
+    if (!member.shared || current == last) {
       throw Error(
           fmt::format("has run for {:.0f} s without its time going on: something in it spins",
                       options_.patience.ToSeconds()));
@@ -279,122 +326,118 @@ void Calendar::ServeUntilWait(Guest& guest) {
   }
 }
 
-void Calendar::Handle(Guest& guest, const TimeTravelMessage& message) {
+void Calendar::Handle(Member& member, const TimeTravelMessage& message) {
   ++counters_.messages;
+  NoteMode(member);
   const auto op = static_cast<TimeTravelOp>(message.op);
   switch (op) {
     case TimeTravelOp::kAck:
-      guest.acknowledged_ = true;
+      member.acknowledged = true;
       return;
     case TimeTravelOp::kStart:
-      if (guest.state_ != Guest::State::kStarting) throw Error("started twice");
-      guest.state_ = Guest::State::kReady;
-      guest.start_sequence_ = message.sequence;
-      guest.request_ = origin_;
+      if (member.state != Member::State::kStarting) throw Error("started twice");
+      member.state = Member::State::kReady;
+      member.start_sequence = message.sequence;
+      member.request = origin_;
       return;
     case TimeTravelOp::kRequest:
-      guest.request_ = std::max(FromWire(message.time), Present());
-      return guest.Send(TimeTravelOp::kAck, message.sequence, 0);
-    case TimeTravelOp::kWait: {
-      const auto waits = static_cast<uint32_t>(message.time);
-      if (guest.has_doorbell_) {
-        // It saw that a message was wanted just when the calendar saw that it waits.
-        if (static_cast<int32_t>(waits - guest.waits_) <= 0) return;
-        guest.waits_ = waits;
-      }
-      EndRun(guest);
-      if (!guest.shared_) guest.Send(TimeTravelOp::kAck, message.sequence, 0);
-      return;
-    }
+      member.request = std::max(FromWire(message.time), Present());
+      return member.Answer(message);
+    case TimeTravelOp::kWait:
+      return HandleWait(member, message);
     case TimeTravelOp::kGet:
-      return guest.Send(TimeTravelOp::kAck, message.sequence, ToWire(Present()));
+      return member.Answer(message, ToWire(Present()));
     case TimeTravelOp::kUpdate:
-      return HandleUpdate(guest, message);
-    case TimeTravelOp::kGetTod:
-      return guest.Send(
-          TimeTravelOp::kAck, message.sequence,
-          static_cast<uint64_t>((Present() - Instant() + options_.epoch).nanoseconds()));
+      return HandleUpdate(member, message);
+    case TimeTravelOp::kGetTod: {
+      const Duration time_of_day = Present() - Instant() + options_.epoch;
+      return member.Answer(message, static_cast<uint64_t>(time_of_day.nanoseconds()));
+    }
     default:
       throw Error(fmt::format("sent {}, which guests do not", Name(op)));
   }
 }
 
-void Calendar::EndRun(Guest& guest) {
-  if (running_ != &guest) throw Error("waits without having run");
+void Calendar::HandleWait(Member& member, const TimeTravelMessage& message) {
+  if (member.has_doorbell) {
+    // A guest that saw, as it began to wait, that messages are read sends one, although the
+    // calendar may have read its doorbell at that moment: this wait may have been dealt with.
+    const auto waits = static_cast<uint32_t>(message.time);
+    if (static_cast<int32_t>(waits - member.waits) <= 0) return;
+    member.waits = waits;
+  }
+  EndRun(member);
+  if (!member.shared) member.Answer(message);
+}
+
+void Calendar::EndRun(Member& member) {
+  if (running_ != &member) throw Error("waits without having run");
   present_ = Present();
-  // Before it stops being the one that runs: its frames are of its instant.
-  if (guest.shares_queues_) guest.DrainKicked(schedule_->TakeKicks(guest.slot()));
-  guest.state_ = Guest::State::kWaiting;
+  // While it still counts as the one that runs, because its frames are sent at its instant.
+  if (member.shares_queues) member.guest.DrainKicked(schedule_->TakeKicks(member.guest.slot()));
+  member.state = Member::State::kWaiting;
   running_ = nullptr;
-  if (guest.shared_) {
-    // Nobody's: interrupts of devices must not be taken as this guest's own time.
+  if (member.shared) {
+    // From here on no guest runs: the time that the schedule shows while a device interrupts one
+    // must not be taken by it for a clock that it may advance.
     schedule_->SetRunning(0);
-    ReadRequest(guest);
+    ReadRequest(member);
   }
 }
 
-void Calendar::HandleUpdate(Guest& guest, const TimeTravelMessage& message) {
+void Calendar::HandleUpdate(Member& member, const TimeTravelMessage& message) {
   const Instant time = FromWire(message.time);
-  if (running_ != &guest || time < present_ || time > limit_) {
+  if (running_ != &member || time < present_ || time > limit_) {
     throw Error(fmt::format("set its clock to {} ns, which it may not", message.time));
   }
   present_ = time;
-  guest.Send(TimeTravelOp::kAck, message.sequence, 0);
+  member.Answer(message);
 }
 
-void Calendar::ReadRequest(Guest& guest) {
-  if (guest.shared_) guest.request_ = FromWire(schedule_->Request(guest.slot()));
-  if (!guest.called_.empty()) {
-    guest.request_ = std::min(guest.request_, std::max(present_, simulator_->Now()));
+void Calendar::ReadRequest(Member& member) {
+  if (member.shared) member.request = FromWire(schedule_->Request(member.guest.slot()));
+  if (!member.called.empty()) {
+    member.request = std::min(member.request, std::max(present_, timeline_->Now()));
   }
 }
 
-void Calendar::Call(Guest& guest, uint16_t queue) {
-  Guarded(guest, [&] {
-    if (running_ != nullptr) throw Error("was interrupted while a guest runs");
-  });
+void Calendar::RequireAllWait() const {
+  if (running_ != nullptr) throw Error("was interrupted while a guest runs");
+}
+
+void Calendar::InterruptWithRun(Member& member, uint16_t queue) {
+  Guarded(member, [&] { RequireAllWait(); });
   ++counters_.calls;
-  guest.called_.push_back(queue);
-  guest.request_ = std::min(guest.request_, simulator_->Now());
+  member.called.push_back(queue);
+  member.request = std::min(member.request, timeline_->Now());
   Arm();
 }
 
-// What there is no room for waits for the guest to be let run once more, at the same instant.
-void Calendar::HandOverCalls(Guest& guest) {
-  auto& called = guest.called_;
+// The schedule takes a certain number of queues. The guest is let run once more, at the same
+// instant, for each further such number.
+void Calendar::HandOverCalls(Member& member) {
+  auto& called = member.called;
   const size_t count = std::min(called.size(), SharedSchedule::kMaxQueues);
   if (count == 0) return;
-  schedule_->SetCalls(guest.slot(), std::span(called).first(count));
+  schedule_->SetCalls(member.guest.slot(), std::span(called).first(count));
   called.erase(called.begin(), called.begin() + static_cast<ptrdiff_t>(count));
 }
 
-void Calendar::Interrupt(Guest& guest, int channel, std::span<const std::byte> request) {
-  Guarded(guest, [&] {
-    if (running_ != nullptr) throw Error("was interrupted while a guest runs");
+void Calendar::Interrupt(Member& member, int channel, std::span<const std::byte> request) {
+  Guarded(member, [&] {
+    RequireAllWait();
     ++counters_.interrupts;
-    schedule_->SetCurrentTime(ToWire(simulator_->Now()));
-    SendAll(channel, request);
-    if (!guest.AwaitAnswer(channel, options_.patience)) {
-      throw Error("does not answer an interrupt");
-    }
-    std::array<std::byte, sizeof(VhostHeader) + sizeof(uint64_t)> answer;
-    std::vector<UniqueFd> none;
-    const size_t length = ReceiveWithDescriptors(channel, answer, none);
-    if (length == 0) guest.ThrowFate();
-    uint64_t refused = 1;
-    if (length == answer.size()) {
-      std::memcpy(&refused, answer.data() + sizeof(VhostHeader), sizeof refused);
-    }
-    if (refused != 0) throw Error("answered an interrupt with an error");
-    ReadRequest(guest);
+    schedule_->SetCurrentTime(ToWire(timeline_->Now()));
+    member.guest.Interrupt(channel, request, options_.patience);
+    ReadRequest(member);
   });
   Arm();
 }
 
-Instant Calendar::EarliestOther(const Guest* except) const {
+Instant Calendar::EarliestOther(const Member* except) const {
   Instant earliest = Instant::Never();
-  for (const auto& guest : guests_) {
-    if (guest.get() != except) earliest = std::min(earliest, guest->request_);
+  for (const auto& member : members_) {
+    if (member.get() != except) earliest = std::min(earliest, member->request);
   }
   return earliest;
 }
@@ -402,11 +445,10 @@ Instant Calendar::EarliestOther(const Guest* except) const {
 void Calendar::Arm() {
   if (in_wake_ || running_ != nullptr) return;
   const Instant earliest = EarliestOther(nullptr);
-  const Instant at =
-      earliest == Instant::Never() ? earliest : std::max(earliest, simulator_->Now());
+  const Instant at = earliest == Instant::Never() ? earliest : std::max(earliest, timeline_->Now());
   if (at == armed_) return;
   armed_ = at;
-  simulator_->WakeAt(at);
+  timeline_->WakeAt(at);
 }
 
 }  // namespace viaduct::guest

@@ -32,7 +32,7 @@ void EventQueue::RunUntil(Instant end) {
   end_ = Instant::Never();
 }
 
-void EventQueue::MoveTo(Simulator& other) {
+void EventQueue::MoveTo(Timeline& other) {
   events_.erase(wake_key_);
   for (auto& [key, action] : events_) other.Schedule(key.first, std::move(action));
   events_.clear();

@@ -1,4 +1,4 @@
-// The smallest simulator: what guests boot in, and what drives them where no other simulator does.
+// The smallest timeline: what guests boot in, and what drives them where no simulator does.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,11 @@
 #include <map>
 #include <utility>
 
-#include "guest/time/simulator.h"
+#include "guest/time/timeline.h"
 
 namespace viaduct::guest {
 
-class EventQueue final : public Simulator {
+class EventQueue final : public Timeline {
  public:
   explicit EventQueue(Instant start = Instant()) : now_(start) {}
 
@@ -24,8 +24,8 @@ class EventQueue final : public Simulator {
   // Runs all events before `end`; afterwards Now() is `end`. No event is skipped: those at `end`
   // and later stay, and MoveTo() hands them on.
   void RunUntil(Instant end);
-  // Schedules what is left in another simulator, in order, and disarms the wake-up here.
-  void MoveTo(Simulator& other);
+  // Schedules what is left in another timeline, in order, and disarms the wake-up here.
+  void MoveTo(Timeline& other);
 
  private:
   using Key = std::pair<Instant, uint64_t>;  // due, order

@@ -1,5 +1,5 @@
-// The wire format of User Mode Linux's external time travel: messages on a stream socket, and the
-// schedule that newer kernels share in memory (include/uapi/linux/um_timetravel.h of Linux 6.12).
+// The messages of User Mode Linux's external time travel, which travel on a stream socket
+// (include/uapi/linux/um_timetravel.h of Linux 6.12).
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <vector>
-
-#include "base/fd.h"
-#include "base/time.h"
 
 namespace viaduct::guest {
 
@@ -42,64 +38,5 @@ std::string_view Name(TimeTravelOp op);
 // The message in exactly sizeof(TimeTravelMessage) bytes; nothing when the length or the operation
 // is none.
 std::optional<TimeTravelMessage> ParseTimeTravel(std::span<const std::byte> bytes);
-
-// The schedule shared with all guests of a simulation (struct um_timetravel_schedshm). Slot 0 is
-// the calendar's; guests have 1 ... guests. Guests write it while they run: everything read from it
-// is read once and is a claim of the guest.
-class SharedSchedule {
- public:
-  // Throws SystemError when there is no memory.
-  explicit SharedSchedule(uint16_t guests);
-  SharedSchedule(const SharedSchedule&) = delete;
-  SharedSchedule& operator=(const SharedSchedule&) = delete;
-  ~SharedSchedule();
-
-  // To be passed to guests with the answer to kStart.
-  int memory_fd() const { return memory_.get(); }
-  // Whether the guest in this slot takes part (it says so right after the answer to kStart).
-  bool Joined(uint16_t slot) const;
-  uint64_t CurrentTime() const;
-  void SetCurrentTime(uint64_t time);
-  uint64_t FreeUntil() const;
-  void SetFreeUntil(uint64_t time);
-  // 0: none runs; guests look at it to know whether the time above is theirs to advance.
-  void SetRunning(uint16_t slot);
-  // When the guest wants to run; kNeverWire when it has not asked.
-  uint64_t Request(uint16_t slot) const;
-  void ClearRequest(uint16_t slot);
-
-  // --- Notifications of virtqueues, which our patch 0005 puts here instead of into messages.
-  static constexpr size_t kMaxQueues = 24;
-  static constexpr uint16_t kQueuesPerDevice = 16;
-  static constexpr size_t kMaxDevices = 4096;
-  // A queue as both sides name it; nothing where its device's number is too large.
-  static std::optional<uint16_t> QueueName(size_t device, uint32_t queue);
-  // Whether this guest does so.
-  bool SharesQueues(uint16_t slot) const;
-  // The queues that a waiting guest kicked since it last waited, each perhaps more than once; what
-  // it wrote there is forgotten. Nothing: they were more than there is room for.
-  std::optional<std::vector<uint16_t>> TakeKicks(uint16_t slot);
-  // Which queues interrupt the guest when it is let run: at most kMaxQueues.
-  void SetCalls(uint16_t slot, std::span<const uint16_t> queues);
-
-  // --- Doorbells: kRun and kWait, which our patch 0010 puts here instead of into messages.
-  // Whether this guest has one.
-  bool HasDoorbell(uint16_t slot) const;
-  // Lets a waiting guest run. With `listens`, AwaitWait() follows: it tells here that it waits
-  // again, without it by a message.
-  void LetRun(uint16_t slot, bool listens);
-  // Sleeps until the guest has begun to wait more often than `waits` times; how often. Nothing when
-  // `patience` passed: from now on it tells by a message kWait, whose time is that number.
-  std::optional<uint32_t> AwaitWait(uint16_t slot, uint32_t waits, Duration patience);
-
- private:
-  struct Layout;
-  struct Doorbell;
-  Doorbell& BellOf(uint16_t slot) const;
-
-  UniqueFd memory_;
-  size_t length_ = 0;
-  Layout* layout_ = nullptr;
-};
 
 }  // namespace viaduct::guest

@@ -1,17 +1,15 @@
 #include "guest/virtio/nic.h"
 
-#include <fmt/core.h>
-
+#include <array>
 #include <utility>
 
 #include "base/error.h"
-#include "guest/process/guest.h"
-#include "guest/process/sockets.h"
+#include "guest/virtio/guest_socket.h"
 
 namespace viaduct::guest {
 
-Nic::Nic(Guest& guest, size_t number, const wire::MacAddress& mac, bool carrier)
-    : guest_(guest),
+Nic::Nic(DeviceHost& host, size_t number, const wire::MacAddress& mac, bool carrier)
+    : host_(host),
       number_(number),
       name_(std::to_string(number)),
       mac_(mac),
@@ -20,20 +18,16 @@ Nic::Nic(Guest& guest, size_t number, const wire::MacAddress& mac, bool carrier)
 void Nic::Connect(UniqueFd connection) {
   if (connection_) throw Error("a second connection to network device " + name_);
   connection_ = std::move(connection);
-  guest_.Watch(connection_.get(), [this] { Receive(); });
 }
 
-void Nic::Receive() {
+bool Nic::Receive() {
   std::vector<UniqueFd> descriptors;
   std::array<std::byte, sizeof(VhostHeader) + kMaxVhostPayload> bytes;
   const size_t length = ReceiveWithDescriptors(connection_.get(), bytes, descriptors);
-  if (length == 0) {
-    guest_.Unwatch(connection_.get());
-    connection_.reset();
-    return;  // the guest's end is seen on its calendar socket
-  }
+  if (length == 0) return false;
   assembler_.Add(std::span(bytes).first(length), std::move(descriptors));
   while (auto message = assembler_.Next()) Serve(*message);
+  return true;
 }
 
 void Nic::Serve(VhostMessage& message) {
@@ -49,12 +43,12 @@ void Nic::Serve(VhostMessage& message) {
 
 void Nic::DrainTransmits() {
   std::vector<std::byte> frame;
-  const Instant now = guest_.Present();
+  const Instant now = host_.Present();
   while (const auto head = backend_.TakeFrame(frame)) {
     ++counters_.tx_frames;
     counters_.tx_bytes += frame.size();
     sent_.push_back({*head, std::exchange(frame, {})});
-    guest_.Schedule(now, [this] { HandNext(); });
+    host_.Schedule(now, [this] { HandNext(); });
   }
 }
 
@@ -100,7 +94,7 @@ void Nic::SetLink(bool up) {
 
 void Nic::Interrupt(uint32_t queue) {
   if (!backend_.WantsInterrupt(queue)) return;
-  if (interrupted_ && guest_.Call(*this, queue)) {
+  if (interrupted_ && host_.InterruptWithRun(number_, queue)) {
     ++counters_.interrupts;
     return;
   }
@@ -115,8 +109,8 @@ void Nic::AskGuest(VhostSlaveRequest request, uint32_t value) {
   const auto payload = request == VhostSlaveRequest::kVringCall
                            ? std::as_bytes(std::span(&state, 1))
                            : std::span<const std::byte>();
-  guest_.Interrupt(slave_channel_.get(), EncodeVhost(static_cast<uint32_t>(request),
-                                                     kVhostVersion | kVhostNeedReply, payload));
+  host_.Interrupt(slave_channel_.get(), EncodeVhost(static_cast<uint32_t>(request),
+                                                    kVhostVersion | kVhostNeedReply, payload));
 }
 
 }  // namespace viaduct::guest

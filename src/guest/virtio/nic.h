@@ -11,12 +11,11 @@
 
 #include "base/fd.h"
 #include "base/time.h"
+#include "guest/virtio/device_host.h"
 #include "guest/virtio/net_backend.h"
 #include "guest/virtio/vhost_message.h"
 
 namespace viaduct::guest {
-
-class Guest;
 
 struct NicCounters {
   uint64_t tx_frames = 0, tx_bytes = 0;  // the guest sent
@@ -26,8 +25,8 @@ struct NicCounters {
   uint64_t interrupts = 0;
 };
 
-// All calls are made in events of the simulator (Simulator::Schedule), never while a guest runs; so
-// are all callbacks.
+// What the simulation calls, it calls in its events, never while a guest runs; so are all callbacks
+// made.
 class Nic {
  public:
   // Names a transmitted frame until TransmitDone().
@@ -36,8 +35,8 @@ class Nic {
   // lent for the call.
   using Transmit = std::function<void(std::span<const std::byte> frame, Token token)>;
 
-  // `number`: of the device on the guest's command line.
-  Nic(Guest& guest, size_t number, const wire::MacAddress& mac, bool carrier);
+  // `number`: of the device on the guest's command line. The host outlives the device.
+  Nic(DeviceHost& host, size_t number, const wire::MacAddress& mac, bool carrier);
   Nic(const Nic&) = delete;
   Nic& operator=(const Nic&) = delete;
 
@@ -58,19 +57,25 @@ class Nic {
   const wire::MacAddress& mac() const { return mac_; }
   const NicCounters& counters() const { return counters_; }
 
-  // For the guest: the guest's connection.
+  // --- For the guest's connections.
+  // Takes the connection of the guest's driver. Throws Error for a second one.
   void Connect(UniqueFd connection);
-  // And that it has kicked its transmit queue at this instant.
+  int connection() const { return connection_.get(); }
+  // Serves what the driver has sent, once the connection is readable. False: the driver has closed
+  // it, and nothing is left but to Disconnect().
+  bool Receive();
+  void Disconnect() { connection_.reset(); }
+  // Takes the frames of the transmit queue, which go out at the present instant: the guest has said
+  // that there are some.
   void DrainTransmits();
 
  private:
-  void Receive();
   void Serve(VhostMessage& message);
   void HandNext();
   void Interrupt(uint32_t queue);
   void AskGuest(VhostSlaveRequest request, uint32_t value);
 
-  Guest& guest_;
+  DeviceHost& host_;
   size_t number_;
   std::string name_;
   wire::MacAddress mac_;

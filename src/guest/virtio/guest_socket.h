@@ -1,4 +1,4 @@
-// Local stream sockets that pass descriptors.
+// The stream sockets between a guest and this process: its calendar's, and one for each device.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,11 @@ UniqueFd ListenIn(const std::filesystem::path& folder, const std::string& name);
 // The next connection.
 UniqueFd Accept(const UniqueFd& listener);
 
-// One recvmsg; the number of bytes, 0 when the other side is gone. Throws SystemError.
+// One recvmsg(2), whose descriptors are appended; the number of bytes, 0 when the guest is gone.
+// Throws SystemError.
 size_t ReceiveWithDescriptors(int fd, std::span<std::byte> bytes,
                               std::vector<UniqueFd>& descriptors);
-// Sends all of it. That the other side is gone is no error: reading tells.
+// Both send all of it. That the guest is gone is no error here: the next receiving tells.
 void SendAll(int fd, std::span<const std::byte> bytes);
 void SendWithDescriptors(int fd, std::span<const std::byte> bytes,
                          std::span<const int> descriptors);

@@ -1,4 +1,4 @@
-// What holds the clock: the discrete-event simulator that the calendar of real kernels lives in.
+// The discrete-event simulator that the calendar of real kernels lives in, as the calendar sees it.
 #pragma once
 
 #include <functional>
@@ -9,9 +9,9 @@ namespace viaduct::guest {
 
 // One clock and one event queue, sequential. Instants are the simulation's: 0 is its start; while
 // guests boot they are negative.
-class Simulator {
+class Timeline {
  public:
-  virtual ~Simulator() = default;
+  virtual ~Timeline() = default;
   // The present instant.
   virtual Instant Now() const = 0;
   // When the earliest event is due (Never(): there is none). An armed wake-up may be counted or

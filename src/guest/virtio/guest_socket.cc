@@ -1,20 +1,18 @@
-#include "guest/process/sockets.h"
+#include "guest/virtio/guest_socket.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "base/error.h"
+#include "sys/descriptor_passing.h"
 
 namespace viaduct::guest {
 namespace {
-
-constexpr size_t kMaxDescriptors = 8;
 
 bool Gone(int error_number) { return error_number == EPIPE || error_number == ECONNRESET; }
 
@@ -47,28 +45,9 @@ UniqueFd Accept(const UniqueFd& listener) {
 
 size_t ReceiveWithDescriptors(int fd, std::span<std::byte> bytes,
                               std::vector<UniqueFd>& descriptors) {
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(kMaxDescriptors * sizeof(int))> control;
-  iovec piece{bytes.data(), bytes.size()};
-  msghdr header{};
-  header.msg_iov = &piece;
-  header.msg_iovlen = 1;
-  header.msg_control = control.data();
-  header.msg_controllen = control.size();
-  ssize_t length = 0;
-  do {
-    length = recvmsg(fd, &header, MSG_CMSG_CLOEXEC);
-  } while (length < 0 && errno == EINTR);
+  const ssize_t length = sys::ReceiveWithDescriptors(fd, bytes, descriptors).length;
   if (length < 0 && Gone(errno)) return 0;
-  SystemCall("receive from a guest", length);
-  for (cmsghdr* item = CMSG_FIRSTHDR(&header); item != nullptr; item = CMSG_NXTHDR(&header, item)) {
-    if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SCM_RIGHTS) continue;
-    for (size_t at = 0; CMSG_LEN(at + sizeof(int)) <= item->cmsg_len; at += sizeof(int)) {
-      int received = -1;
-      std::memcpy(&received, CMSG_DATA(item) + at, sizeof received);
-      descriptors.emplace_back(received);
-    }
-  }
-  return static_cast<size_t>(length);
+  return static_cast<size_t>(SystemCall("receive from a guest", length));
 }
 
 void SendAll(int fd, std::span<const std::byte> bytes) {
@@ -82,19 +61,7 @@ void SendAll(int fd, std::span<const std::byte> bytes) {
 
 void SendWithDescriptors(int fd, std::span<const std::byte> bytes,
                          std::span<const int> descriptors) {
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(kMaxDescriptors * sizeof(int))> control{};
-  iovec piece{const_cast<std::byte*>(bytes.data()), bytes.size()};
-  msghdr header{};
-  header.msg_iov = &piece;
-  header.msg_iovlen = 1;
-  header.msg_control = control.data();
-  header.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
-  cmsghdr* item = CMSG_FIRSTHDR(&header);
-  item->cmsg_level = SOL_SOCKET;
-  item->cmsg_type = SCM_RIGHTS;
-  item->cmsg_len = CMSG_LEN(descriptors.size_bytes());
-  std::memcpy(CMSG_DATA(item), descriptors.data(), descriptors.size_bytes());
-  const ssize_t sent = sendmsg(fd, &header, MSG_NOSIGNAL);
+  const ssize_t sent = sys::SendWithDescriptors(fd, bytes, descriptors);
   if (sent < 0 && Gone(errno)) return;
   SystemCall("send to a guest", sent);
 }

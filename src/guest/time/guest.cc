@@ -1,0 +1,185 @@
+#include "guest/time/guest.h"
+
+#include <fmt/core.h>
+#include <poll.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "guest/time/shared_schedule.h"
+#include "guest/virtio/guest_socket.h"
+
+namespace viaduct::guest {
+namespace {
+
+constexpr const char* kCalendarSocket = "c";
+// What the rest of a message may take that has begun.
+constexpr Duration kRestPatience = Duration::Seconds(1);
+
+// Waits until one of the descriptors is readable; false when `patience` passed before.
+bool AwaitReadable(std::span<pollfd> entries, Duration patience) {
+  const auto milliseconds = static_cast<int>(patience.nanoseconds() / 1'000'000);
+  int count = 0;
+  do {
+    count = poll(entries.data(), entries.size(), milliseconds);
+  } while (count < 0 && errno == EINTR);
+  return SystemCall("poll a guest", count) > 0;
+}
+
+}  // namespace
+
+Guest::Guest(uint16_t slot, std::string name, Launcher launcher, DeviceHost& host,
+             Receiver receiver)
+    : slot_(slot),
+      name_(std::move(name)),
+      launcher_(std::move(launcher)),
+      host_(host),
+      receiver_(std::move(receiver)) {}
+
+Nic& Guest::AddNic(const wire::MacAddress& mac, bool carrier) {
+  if (!listeners_.empty()) throw Error("a network device for a guest that has started");
+  return *nics_.emplace_back(std::make_unique<Nic>(host_, nics_.size(), mac, carrier));
+}
+
+void Guest::Launch(const std::filesystem::path& folder) {
+  GuestEndpoints endpoints{folder, slot_, kCalendarSocket, {}};
+  ListenForCalendar(folder, endpoints.calendar);
+  for (const auto& nic : nics_) {
+    endpoints.devices.push_back(nic->name());
+    ListenForNic(folder, *nic);
+  }
+  process_ = launcher_(endpoints);
+  console_ = Console(process_.TakeOutput());
+  if (console_.fd() >= 0) Watch(console_.fd(), [this] { ReadOutput(); });
+}
+
+void Guest::ListenForCalendar(const std::filesystem::path& folder, const std::string& name) {
+  const UniqueFd& listener = listeners_.emplace_back(ListenIn(folder, name));
+  Watch(listener.get(), [this, index = listeners_.size() - 1] {
+    if (time_travel_) throw Error("a second connection to the calendar");
+    time_travel_ = Accept(listeners_[index]);
+    Watch(time_travel_.get(), [this] { ReceiveTimeTravel(); });
+  });
+}
+
+void Guest::ListenForNic(const std::filesystem::path& folder, Nic& nic) {
+  const UniqueFd& listener = listeners_.emplace_back(ListenIn(folder, nic.name()));
+  Watch(listener.get(), [this, index = listeners_.size() - 1, &nic] {
+    nic.Connect(Accept(listeners_[index]));
+    Watch(nic.connection(), [this, &nic] {
+      if (nic.Receive()) return;
+      Unwatch(nic.connection());
+      nic.Disconnect();  // that the guest has ended is seen on its calendar's connection
+    });
+  });
+}
+
+void Guest::ReadOutput() {
+  if (console_.Drain()) return;
+  Unwatch(console_.fd());
+  if (!time_travel_) ThrowFate(" before it asked for the time");
+}
+
+void Guest::ThrowFate(const std::string& when) {
+  console_.Drain();
+  const std::string fate = process_.Fate();
+  CheckTracing();
+  throw Error(fate + when);
+}
+
+void Guest::Watch(int fd, std::function<void()> readable) {
+  watched_[fd] = std::move(readable);
+  poller_.Add(fd, static_cast<uint64_t>(fd));
+}
+
+void Guest::Unwatch(int fd) {
+  poller_.Remove(fd);
+  watched_.erase(fd);
+}
+
+void Guest::DrainKicked(const std::optional<std::vector<uint16_t>>& queues) {
+  if (!queues) {
+    for (const auto& nic : nics_) nic->DrainTransmits();
+    return;
+  }
+  for (const uint16_t queue : *queues) {
+    const size_t device = queue / SharedSchedule::kQueuesPerDevice;
+    if (device >= nics_.size())
+      throw Error(fmt::format("kicked device {}, which it has not", device));
+    if (queue % SharedSchedule::kQueuesPerDevice == NetBackend::kTxQueue)
+      nics_[device]->DrainTransmits();
+  }
+}
+
+void Guest::ReceiveTimeTravel() {
+  std::array<std::byte, sizeof(TimeTravelMessage)> bytes;
+  for (size_t have = 0; have < bytes.size();) {
+    std::vector<UniqueFd> none;
+    std::array entries{pollfd{time_travel_.get(), POLLIN, 0}};
+    if (have > 0 && !AwaitReadable(entries, kRestPatience)) throw Error("sent a part of a message");
+    const size_t length =
+        ReceiveWithDescriptors(time_travel_.get(), std::span(bytes).subspan(have), none);
+    if (length == 0) ThrowFate();
+    have += length;
+  }
+  const auto message = ParseTimeTravel(bytes);
+  if (!message) throw Error("sent an operation that time travel does not have");
+  receiver_(*message);
+}
+
+void Guest::Send(TimeTravelOp op, uint32_t sequence, uint64_t time,
+                 std::span<const int> descriptors) const {
+  const TimeTravelMessage message{static_cast<uint32_t>(op), sequence, time};
+  const auto bytes = std::as_bytes(std::span(&message, 1));
+  if (descriptors.empty()) return SendAll(time_travel_.get(), bytes);
+  SendWithDescriptors(time_travel_.get(), bytes, descriptors);
+}
+
+bool Guest::Serve(Duration patience) {
+  const Instant deadline = MonotonicClock::Now() + patience;
+  Poller::Ready ready = poller_.Wait(patience);
+  while (ready.empty()) {  // a signal, perhaps
+    const Duration left = deadline - MonotonicClock::Now();
+    if (left <= Duration()) return false;
+    ready = poller_.Wait(left);
+  }
+  for (const epoll_event& event : ready) {
+    // A handler before may have closed it.
+    const auto found = watched_.find(static_cast<int>(event.data.u64));
+    if (found == watched_.end()) continue;
+    const auto handler = found->second;
+    handler();
+  }
+  return true;
+}
+
+bool Guest::ServeTimeTravel(Duration patience) {
+  std::array entries{pollfd{time_travel_.get(), POLLIN, 0}};
+  if (!AwaitReadable(entries, patience)) return false;
+  ReceiveTimeTravel();
+  return true;
+}
+
+void Guest::Interrupt(int channel, std::span<const std::byte> request, Duration patience) {
+  SendAll(channel, request);
+  std::array entries{pollfd{channel, POLLIN, 0}, pollfd{time_travel_.get(), POLLIN, 0}};
+  do {
+    if (!AwaitReadable(entries, patience)) throw Error("does not answer an interrupt");
+    if (entries[1].revents != 0) ReceiveTimeTravel();
+  } while (entries[1].revents != 0 || entries[0].revents == 0);
+  std::array<std::byte, sizeof(VhostHeader) + sizeof(uint64_t)> answer;
+  std::vector<UniqueFd> none;
+  const size_t length = ReceiveWithDescriptors(channel, answer, none);
+  if (length == 0) ThrowFate();
+  uint64_t refused = 1;
+  if (length == answer.size()) {
+    std::memcpy(&refused, answer.data() + sizeof(VhostHeader), sizeof refused);
+  }
+  if (refused != 0) throw Error("answered an interrupt with an error");
+}
+
+}  // namespace viaduct::guest

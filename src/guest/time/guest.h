@@ -1,0 +1,94 @@
+// A guest kernel as this process has it: the process, its network devices, the connections to both.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/poller.h"
+#include "base/time.h"
+#include "guest/process/console.h"
+#include "guest/process/guest_process.h"
+#include "guest/time/time_travel.h"
+#include "guest/virtio/device_host.h"
+#include "guest/virtio/nic.h"
+
+namespace viaduct::guest {
+
+// Whatever the guest does wrong throws Error without its name, which its calendar adds.
+class Guest {
+ public:
+  // Starts what will connect to the endpoints; an empty process where that is not one of ours.
+  using Launcher = std::function<GuestProcess(const GuestEndpoints& endpoints)>;
+  // Who hears what the guest says about its time.
+  using Receiver = std::function<void(const TimeTravelMessage& message)>;
+
+  // `slot`: 1, 2, 3... in the shared schedule. `name`: how errors call it. `host`: of its devices;
+  // outlives it.
+  Guest(uint16_t slot, std::string name, Launcher launcher, DeviceHost& host, Receiver receiver);
+  Guest(const Guest&) = delete;
+  Guest& operator=(const Guest&) = delete;
+
+  // A network interface, before the start; the guest finds them in this order.
+  // Without `carrier`: one whose link is never taken down (NetBackend).
+  Nic& AddNic(const wire::MacAddress& mac, bool carrier = true);
+
+  const std::string& name() const { return name_; }
+  void SetName(std::string name) { name_ = std::move(name); }
+  uint16_t slot() const { return slot_; }
+  const std::vector<std::unique_ptr<Nic>>& nics() const { return nics_; }
+  const Console& console() const { return console_; }
+  int pid() const { return process_.pid(); }
+
+  // --- For the calendar.
+  // Creates the sockets in the folder and starts the guest.
+  void Launch(const std::filesystem::path& folder);
+  void Kill() { process_.Kill(); }
+  // Waits for what the guest sends to the calendar, to its devices and to its console, and serves
+  // it; false when `patience` (of wall time) passed without anything.
+  bool Serve(Duration patience);
+  // The same for one message about time only.
+  bool ServeTimeTravel(Duration patience);
+  void Send(TimeTravelOp op, uint32_t sequence, uint64_t time,
+            std::span<const int> descriptors = {}) const;
+  // Sends a request on a device's channel for interrupts and waits for the guest to answer it; what
+  // it says about its time meanwhile is served.
+  void Interrupt(int channel, std::span<const std::byte> request, Duration patience);
+  // Has the devices take what the guest sent: those of these queues, by the schedule's names; all
+  // of them without a list.
+  void DrainKicked(const std::optional<std::vector<uint16_t>>& queues);
+
+ private:
+  // Calls `readable` whenever the descriptor is, while the guest is served.
+  void Watch(int fd, std::function<void()> readable);
+  void Unwatch(int fd);
+  void ListenForCalendar(const std::filesystem::path& folder, const std::string& name);
+  void ListenForNic(const std::filesystem::path& folder, Nic& nic);
+  void ReadOutput();
+  void ReceiveTimeTravel();
+  // The process is gone: says how, and why where that is known.
+  [[noreturn]] void ThrowFate(const std::string& when = "");
+
+  uint16_t slot_;
+  std::string name_;
+  Launcher launcher_;
+  DeviceHost& host_;
+  Receiver receiver_;
+  std::vector<std::unique_ptr<Nic>> nics_;
+  GuestProcess process_;
+  Console console_;
+  Poller poller_;
+  std::map<int, std::function<void()>> watched_;
+  std::vector<UniqueFd> listeners_;
+  UniqueFd time_travel_;
+};
+
+}  // namespace viaduct::guest

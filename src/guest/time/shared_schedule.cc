@@ -1,0 +1,173 @@
+#include "guest/time/shared_schedule.h"
+
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+#include "base/error.h"
+#include "guest/time/time_travel.h"
+
+namespace viaduct::guest {
+namespace {
+
+constexpr uint32_t kVersion = 2;               // UM_TIMETRAVEL_SCHEDSHM_VERSION
+constexpr uint32_t kCapabilityTimeShare = 1;   // UM_TIMETRAVEL_SCHEDSHM_CAP_TIME_SHARE
+constexpr uint32_t kCapabilityVirtqueues = 2;  // UM_TIMETRAVEL_SCHEDSHM_CAP_VIRTQUEUES, ours
+constexpr uint32_t kCapabilityDoorbells = 4;   // UM_TIMETRAVEL_SCHEDSHM_CAP_DOORBELLS, ours
+constexpr uint32_t kFlagRequest = 1;           // UM_TIMETRAVEL_SCHEDSHM_FLAGS_REQ_RUN
+
+// enum um_timetravel_schedshm_ears: what the calendar listens to for the end of a run.
+constexpr uint32_t kMessages = 0;
+constexpr uint32_t kMemory = 1;
+
+template <typename T>
+T Load(const T& field) {
+  return __atomic_load_n(&field, __ATOMIC_ACQUIRE);
+}
+
+template <typename T>
+void Store(T& field, T value) {
+  __atomic_store_n(&field, value, __ATOMIC_RELEASE);
+}
+
+}  // namespace
+
+struct SharedSchedule::Layout {
+  struct Client {
+    uint32_t capabilities;
+    uint32_t flags;
+    uint64_t request_time;
+    uint64_t name;
+    uint32_t kicks;  // also those that had no room
+    uint32_t calls;
+    std::array<uint16_t, kMaxQueues> kicked;
+    std::array<uint16_t, kMaxQueues> called;
+  };
+  uint32_t version;
+  uint32_t length;
+  uint64_t free_until;
+  uint64_t current_time;
+  uint16_t running;
+  uint16_t max_clients;
+  std::array<std::byte, 4068> reserved;
+  Client clients[];
+
+  static_assert(sizeof(Client) == 128);
+};
+
+// struct um_timetravel_schedshm_doorbell; one for each client, behind the clients.
+struct SharedSchedule::Doorbell {
+  uint32_t run;
+  uint32_t controller;
+  std::array<uint32_t, 14> unused_controller;
+  uint32_t waits;
+  std::array<uint32_t, 15> unused_client;
+};
+
+SharedSchedule::SharedSchedule(uint16_t guests) {
+  static_assert(offsetof(Layout, clients) == 4096);
+  static_assert(sizeof(Doorbell) == 128);
+  length_ = sizeof(Layout) + (sizeof(Layout::Client) + sizeof(Doorbell)) * (guests + 1U);
+  memory_.reset(SystemCall("memfd_create", memfd_create("viaduct-schedule", MFD_CLOEXEC)));
+  // The kernel maps whole pages.
+  SystemCall("size the guests' schedule",
+             ftruncate(memory_.get(), static_cast<off_t>((length_ + 4095) & ~size_t{4095})));
+  void* mapping = mmap(nullptr, length_, PROT_READ | PROT_WRITE, MAP_SHARED, memory_.get(), 0);
+  if (mapping == MAP_FAILED) throw SystemError("map the guests' schedule", errno);
+  layout_ = static_cast<Layout*>(mapping);
+  layout_->version = kVersion;
+  layout_->length = static_cast<uint32_t>(length_);
+  layout_->max_clients = static_cast<uint16_t>(guests + 1);
+  layout_->clients[0].capabilities =
+      kCapabilityTimeShare | kCapabilityVirtqueues | kCapabilityDoorbells;
+}
+
+SharedSchedule::~SharedSchedule() { munmap(layout_, length_); }
+
+bool SharedSchedule::Joined(uint16_t slot) const {
+  return (Load(layout_->clients[slot].capabilities) & kCapabilityTimeShare) != 0;
+}
+
+uint64_t SharedSchedule::CurrentTime() const { return Load(layout_->current_time); }
+void SharedSchedule::SetCurrentTime(uint64_t time) { Store(layout_->current_time, time); }
+uint64_t SharedSchedule::FreeUntil() const { return Load(layout_->free_until); }
+void SharedSchedule::SetFreeUntil(uint64_t time) { Store(layout_->free_until, time); }
+void SharedSchedule::SetRunning(uint16_t slot) { Store(layout_->running, slot); }
+
+uint64_t SharedSchedule::Request(uint16_t slot) const {
+  const Layout::Client& client = layout_->clients[slot];
+  return (Load(client.flags) & kFlagRequest) != 0 ? Load(client.request_time) : kNeverWire;
+}
+
+void SharedSchedule::ClearRequest(uint16_t slot) {
+  uint32_t& flags = layout_->clients[slot].flags;
+  Store(flags, Load(flags) & ~kFlagRequest);
+}
+
+std::optional<uint16_t> SharedSchedule::QueueName(size_t device, uint32_t queue) {
+  if (device >= kMaxDevices || queue >= kQueuesPerDevice) return std::nullopt;
+  return static_cast<uint16_t>(device * kQueuesPerDevice + queue);
+}
+
+bool SharedSchedule::SharesQueues(uint16_t slot) const {
+  return (Load(layout_->clients[slot].capabilities) & kCapabilityVirtqueues) != 0;
+}
+
+std::optional<std::vector<uint16_t>> SharedSchedule::TakeKicks(uint16_t slot) {
+  Layout::Client& client = layout_->clients[slot];
+  const uint32_t count = Load(client.kicks);
+  if (count == 0) return std::vector<uint16_t>();
+  Store(client.kicks, uint32_t{0});
+  if (count > kMaxQueues) return std::nullopt;
+  return std::vector<uint16_t>(client.kicked.begin(), client.kicked.begin() + count);
+}
+
+void SharedSchedule::SetCalls(uint16_t slot, std::span<const uint16_t> queues) {
+  Layout::Client& client = layout_->clients[slot];
+  std::copy(queues.begin(), queues.end(), client.called.begin());
+  Store(client.calls, static_cast<uint32_t>(queues.size()));
+}
+
+SharedSchedule::Doorbell& SharedSchedule::BellOf(uint16_t slot) const {
+  auto* bells = reinterpret_cast<Doorbell*>(layout_->clients + layout_->max_clients);
+  return bells[slot];
+}
+
+bool SharedSchedule::HasDoorbell(uint16_t slot) const {
+  return (Load(layout_->clients[slot].capabilities) & kCapabilityDoorbells) != 0;
+}
+
+void SharedSchedule::LetRun(uint16_t slot, bool listens) {
+  Doorbell& bell = BellOf(slot);
+  Store(bell.controller, listens ? kMemory : kMessages);
+  Store(bell.run, bell.run + 1);
+  syscall(SYS_futex, &bell.run, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+
+std::optional<uint32_t> SharedSchedule::AwaitWait(uint16_t slot, uint32_t waits,
+                                                  Duration patience) {
+  Doorbell& bell = BellOf(slot);
+  // On one processor the guest often has run already.
+  uint32_t now = Load(bell.waits);
+  if (now != waits) return now;
+  const timespec limit{patience.nanoseconds() / 1'000'000'000,
+                       patience.nanoseconds() % 1'000'000'000};
+  syscall(SYS_futex, &bell.waits, FUTEX_WAIT, waits, &limit, nullptr, 0);
+  now = Load(bell.waits);
+  if (now != waits) return now;
+  Store(bell.controller, kMessages);
+  // Either the guest, which writes one and reads the other as well, sees that, or this its wait.
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  now = Load(bell.waits);
+  if (now != waits) return now;
+  return std::nullopt;
+}
+
+}  // namespace viaduct::guest

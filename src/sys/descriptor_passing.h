@@ -1,0 +1,33 @@
+// Bytes and descriptors together over UNIX sockets (SCM_RIGHTS, unix(7)).
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "base/fd.h"
+
+namespace viaduct::sys {
+
+// The most descriptors that one message carries here.
+inline constexpr size_t kMaxPassedDescriptors = 16;
+
+// One sendmsg(2) without SIGPIPE, begun anew when a signal interrupts it. As the system call:
+// how many bytes were sent, or -1 and errno. At most kMaxPassedDescriptors, which stay the
+// caller's.
+ssize_t SendWithDescriptors(int socket, std::span<const std::byte> bytes,
+                            std::span<const int> descriptors, int flags = 0);
+
+struct ReceivedMessage {
+  ssize_t length;  // as recvmsg(2) returns it: 0 at the end, or -1 and errno
+  bool truncated;  // more bytes, or more descriptors, than there was room for
+};
+
+// One recvmsg(2), begun anew when a signal interrupts it. What descriptors came are appended; they
+// are closed on exec.
+ReceivedMessage ReceiveWithDescriptors(int socket, std::span<std::byte> bytes,
+                                       std::vector<UniqueFd>& descriptors, int flags = 0);
+
+}  // namespace viaduct::sys
