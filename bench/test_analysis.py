@@ -12,8 +12,9 @@ from harness.analysis import (
     spread,
 )
 from harness.lines import changed_lines, code_lines, protocol_sources
+from harness.plan import make_plan
 from harness.process import BenchError
-from harness.results import read_csv, read_published
+from harness.results import measured, read_csv, read_published
 
 
 def test_ratio_is_the_median_of_the_rounds_ratios() -> None:
@@ -77,8 +78,22 @@ def test_ratio_of_means_is_of_all_runs_and_tells_each_round() -> None:
 
 
 def test_spread_leaves_out_what_was_not_measured() -> None:
-    assert spread([3, None, 1, 2]) == {"median": 2, "low": 1, "high": 3}
-    assert spread([None]) == {"median": None, "low": None, "high": None}
+    assert spread([3, None, 1, 2]) == (2, 1, 3)
+    assert spread([None]) == (None, None, None)
+
+
+def test_a_row_tells_the_median_and_the_ends_of_its_rounds() -> None:
+    assert measured("pps", [3.4, 1.2, 2.6]) == {"pps": 3, "pps_low": 1, "pps_high": 3}
+    assert measured("rtt_ms", [None], 3) == {
+        "rtt_ms": None,
+        "rtt_ms_low": None,
+        "rtt_ms_high": None,
+    }
+
+
+def test_each_other_round_goes_backwards() -> None:
+    plan = make_plan("path", True, 3)
+    assert list(plan.turns("ab")) == [(1, ["a", "b"]), (2, ["b", "a"]), (3, ["a", "b"])]
 
 
 @pytest.mark.parametrize("capacity", [900, 5_000, 31_234, 140_000])

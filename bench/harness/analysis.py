@@ -29,6 +29,11 @@ class Ratio:
     rounds: tuple[float, ...] = field(default=())
     bar_high: float = math.nan  # of "within": from `bar` to here
 
+    @staticmethod
+    def of(rounds: Sequence[float], bar: float, kind: Bar = "at least") -> Ratio:
+        """Of a figure that each round has."""
+        return Ratio(*spread(rounds), bar, kind, tuple(rounds))
+
     def holds(self) -> bool:
         """Whether the median reaches the bar."""
         return {
@@ -57,14 +62,15 @@ class Ratio:
         }
 
 
-def ratio_of_rounds(ours: Sequence[float], theirs: Sequence[float], bar: float) -> Ratio:
+def ratio_of_rounds(
+    ours: Sequence[float], theirs: Sequence[float], bar: float, kind: Bar = "at least"
+) -> Ratio:
     """Ratio a round, of two systems measured in the same rounds; then median, low, high."""
     if len(ours) != len(theirs) or not ours:
         raise ValueError("both systems must be measured in the same rounds, at least one")
     if any(value <= 0 for value in theirs):
         raise BenchError("the baseline carried nothing in one round: no ratio can be formed")
-    rounds = tuple(a / b for a, b in zip(ours, theirs, strict=True))
-    return Ratio(statistics.median(rounds), min(rounds), max(rounds), bar, rounds=rounds)
+    return Ratio.of([a / b for a, b in zip(ours, theirs, strict=True)], bar, kind)
 
 
 @dataclass(frozen=True)
@@ -114,18 +120,10 @@ def ratio_of_means(
     return Ratio(ratio, ratio / factor, ratio * factor, low, "within", rounds, high)
 
 
-def at_most(rounds: Sequence[float], bar: float) -> Ratio:
-    """A figure that must not exceed its bar, over rounds."""
-    median = statistics.median(rounds)
-    return Ratio(median, min(rounds), max(rounds), bar, kind="at most", rounds=tuple(rounds))
-
-
-def spread(values: Sequence[float | None]) -> dict[str, float | None]:
+def spread(values: Sequence[float | None]) -> tuple[float | None, float | None, float | None]:
     """Median, lowest and highest of what was measured; None where nothing was."""
     known = [value for value in values if value is not None]
-    if not known:
-        return {"median": None, "low": None, "high": None}
-    return {"median": statistics.median(known), "low": min(known), "high": max(known)}
+    return (statistics.median(known), min(known), max(known)) if known else (None, None, None)
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from . import systems
+from .forwarder import Forwarder
 from .measure import LARGE, SMALL, limits, sweep
 from .plan import Plan
 from .results import Result, Row, read_published
 from .session import Session
-from .systems import Running
 
 _TABLES = {
     SMALL: {"traditional": 4, "userspace": 5, "kernel": 6},
@@ -15,7 +15,7 @@ _TABLES = {
 }
 
 
-def _labels(system: Running, size: int) -> Row:
+def _labels(system: Forwarder, size: int) -> Row:
     table = _TABLES[size].get(system.name)
     return {
         "experiment": "bridge",
@@ -30,17 +30,11 @@ def measure(session: Session, plan: Plan, result: Result) -> None:
     for size, tables in _TABLES.items():
         for name, table in tables.items():
             result.published += read_published(table, system=name, size=size)
-    all_systems = [
-        systems.kernel_bridge(session),
-        systems.userspace_bridge(session),
-        systems.ring_bridge(session),
-        systems.ns3_bridge(session, "fd"),
-        systems.ns3_bridge(session, "ring"),
-    ]
+    all_systems = [systems.kernel_bridge(session), *systems.userspace_bridges(session)]
     for system in all_systems:
-        system.await_path()
+        systems.await_path(system)
     plan.say("five bridges are up")
-    traditional, ours = all_systems[3:]
+    traditional, ours = all_systems[-2:]
     rates = {
         SMALL: plan.choose(
             [1, 2, 4, 8, 16, 32, 64, 70.8, 128, 256, 512, None], [1, 16, 70.8, 256, None]

@@ -23,14 +23,9 @@ HOST = "host"
 _SECONDS = 60  # of traffic (DCE Cradle, section 4)
 
 
-def _goodput_row(
-    experiment: str, system: str, label: str, values: Sequence[float], host: float | None = None
-) -> Row:
+def _goodput(values: Sequence[float], host: float | None = None) -> Row:
     mean = mean_of_runs(values)
     row: Row = {
-        "experiment": experiment,
-        "system": system,
-        "label": label,
         "runs": mean.count,
         "goodput_kbit": round(mean.value / 1e3, 2),
         "goodput_kbit_low": round(mean.low / 1e3, 2),
@@ -46,34 +41,32 @@ def _mean_goodputs(
     session: Session, system: System, seeds: Sequence[int], *words: str
 ) -> list[float]:
     runs = [(system, [*words, f"--run={seed}", f"--duration={_SECONDS}s"]) for seed in seeds]
-    return [float(str(row["mean_goodput_bit_per_s"])) for row in dumbbells(session, runs)]
+    return [row["mean_goodput_bit_per_s"] for row in dumbbells(session, runs)]
 
 
 def _tcp(session: Session, plan: Plan, result: Result, systems: Sequence[System]) -> None:
     """Section 4: the same dumbbell in real and in virtual time, round by round."""
-    dumbbells_at_once = plan.choose([100], [75])[0]
-    count = plan.choose([100], [20])[0]
+    dumbbells_at_once = plan.choose(100, 75)
+    count = plan.choose(100, 20)
     host: list[list[float]] = []
     virtual: dict[str, list[list[float]]] = {system.name: [] for system in systems}
-    for number in range(plan.rounds):
-        first = 1 + number * count
-        seen = host_dumbbells(session, dumbbells_at_once, _SECONDS, CRADLE_SPEC, seed=number + 1)
+    for number, order in plan.turns(systems):
+        first = 1 + (number - 1) * count
+        seen = host_dumbbells(session, dumbbells_at_once, _SECONDS, CRADLE_SPEC, seed=number)
         host.append(seen.goodputs)
         plan.say(
-            f"round {number + 1} of {plan.rounds}, real time: {dumbbells_at_once} dumbbells, "
-            f"seed {number + 1}, {100 * seen.loss:.2f}% lost, path p99 "
+            f"round {number} of {plan.rounds}, real time: {dumbbells_at_once} dumbbells, "
+            f"seed {number}, {100 * seen.loss:.2f}% lost, path p99 "
             f"{seen.path_p99_us:.0f} us late, writes at most {seen.worst_lateness_ms:.1f} ms late"
         )
-        for system in systems if number % 2 == 0 else reversed(systems):
+        for system in order:
             seeds = range(first, first + count)
             virtual[system.name].append(_mean_goodputs(session, system, seeds))
             plan.say(f"{system.label}: runs {first} to {first + count - 1}")
-    of_host = mean_of_runs([value for values in host for value in values])
-    every = [value for values in host for value in values]
-    result.rows.append(_goodput_row("tcp", HOST, _host_label(result), every, of_host.value))
+    of_host = mean_of_runs(sum(host, [])).value
+    result.add("tcp", System(HOST, _host_label(result), ()), **_goodput(sum(host, []), of_host))
     for system in systems:
-        every = [value for values in virtual[system.name] for value in values]
-        result.rows.append(_goodput_row("tcp", system.name, system.label, every, of_host.value))
+        result.add("tcp", system, **_goodput(sum(virtual[system.name], []), of_host))
     newest = next(system for system in systems if system.name.startswith("kernel"))
     result.ratios["goodput_virtual_vs_real"] = ratio_of_means(
         virtual[newest.name], host, 0.95, 1.05
@@ -87,7 +80,7 @@ def _host_label(result: Result) -> str:
 
 def _transports(session: Session, plan: Plan, result: Result, kernels: Sequence[System]) -> None:
     """Section 6 and beyond it: transports ns-3 does not have."""
-    count = plan.choose([50], [6])[0]
+    count = plan.choose(50, 6)
     newest = kernels[0]
     cases = [
         ("DCCP (CCID 2)", ["--transport=dccp"]),
@@ -102,16 +95,15 @@ def _transports(session: Session, plan: Plan, result: Result, kernels: Sequence[
         except BenchError as error:
             result.notes.append(f"{label} is not measured: {error}")
             continue
-        row = _goodput_row("transports", newest.name, f"{label}: {newest.label}", values)
-        row["transport"] = label
-        result.rows.append(row)
+        row = _goodput(values)
+        result.add("transports", newest, label=f"{label}: {newest.label}", **row, transport=label)
         plan.say(f"{label}: {row['goodput_kbit']} kbit/s")
 
 
 def _sharing(session: Session, plan: Plan, result: Result, newest: System) -> None:
     """BBR and CUBIC through one bottleneck of 10 Mbit/s, 40 ms there and back."""
     base = ["--rate-app=0", "--congestion=bbr,cubic", "--bottleneck=10Mbps", "--delay=20ms"]
-    base += ["--loss=0", "--interval=1s", f"--duration={plan.choose([60], [30])[0]}s"]
+    base += ["--loss=0", "--interval=1s", f"--duration={plan.choose(60, 30)}s"]
     kernel_queue = "the kernel's "
     cases = [
         (newest, "kernel_fifo", kernel_queue + "pfifo, 100 packets", ["--queue=pfifo limit 100"]),
@@ -122,27 +114,25 @@ def _sharing(session: Session, plan: Plan, result: Result, newest: System) -> No
     runs = [(system, [*base, "--link=p2p", *words]) for system, _, _, words in cases]
     done = dumbbells(session, runs)
     for (system, name, queue, _), seen in zip(cases, done, strict=True):
-        bbr, cubic = seen["goodput_bit_per_s"]  # type: ignore[misc]
-        series = seen["series_bit_per_s"]
-        assert isinstance(series, list)
-        result.rows.append(
-            {
-                "experiment": "sharing",
-                "system": name,
-                "label": f"{system.label}; {queue}",
-                "bbr_mbit": round(bbr / 1e6, 3),
-                "cubic_mbit": round(cubic / 1e6, 3),
-                "queue_dropped": _dropped(seen),
-                "bbr_series_mbit": " ".join(f"{value / 1e6:.2f}" for value in series[0]),
-                "cubic_series_mbit": " ".join(f"{value / 1e6:.2f}" for value in series[1]),
-            }
+        bbr, cubic = seen["goodput_bit_per_s"]
+        bbr_series, cubic_series = (
+            " ".join(f"{value / 1e6:.2f}" for value in series)
+            for series in seen["series_bit_per_s"]
+        )
+        result.add(
+            "sharing",
+            System(name, f"{system.label}; {queue}", ()),
+            bbr_mbit=round(bbr / 1e6, 3),
+            cubic_mbit=round(cubic / 1e6, 3),
+            queue_dropped=_dropped(seen),
+            bbr_series_mbit=bbr_series,
+            cubic_series_mbit=cubic_series,
         )
     plan.say("BBR beside CUBIC is measured")
 
 
 def _dropped(seen: Row) -> int | None:
-    kernel = seen.get("kernel")
-    qdisc = kernel.get("qdisc") if isinstance(kernel, dict) else None
+    qdisc = seen.get("kernel", {}).get("qdisc")
     return qdisc[0]["drops"] if qdisc else None
 
 

@@ -65,7 +65,7 @@ def dumbbell(session: Session, system: System, *words: str, cpu: int | None = No
     if cpu is not None:
         command = ["taskset", "-c", str(cpu), *command]
     with session.scope():
-        return json.loads(session.start(command).finish(_LONGEST))
+        return session.start(command).report(_LONGEST)
 
 
 def dumbbells(
@@ -78,7 +78,7 @@ def dumbbells(
         while waiting or running:
             while waiting and len(running) < at_once:
                 running.append(session.start(waiting.pop()))
-            yield json.loads(running.pop(0).finish(_LONGEST))
+            yield running.pop(0).report(_LONGEST)
 
 
 @dataclass(frozen=True)
@@ -93,9 +93,7 @@ class HostRun:
 
 def _await_path(session: Session, path: Child, name: str) -> None:
     def answers() -> bool:
-        if not path.running():
-            path.finish(timeout=1)
-            raise BenchError("viaduct path: it ended at once")
+        path.require_running("viaduct path")
         asked = [str(session.viaduct), "path", "stats", name, "--json"]
         return subprocess.run(asked, capture_output=True, check=False).returncode == 0
 
@@ -126,7 +124,7 @@ def _host_round(
         command += [f"--duration={seconds}", *words]
         command += [f"--sysctl={name}={value}" for name, value in BUFFERS.items()]
         hosts = session.start(hub.command(command), stdin=subprocess.PIPE)
-        hosts.expect("ready")
+        hosts.expect("ready", "stdout")
         report = session.directory / "path.json"
         name = f"kernelstack-{seed}"
         engine = [str(session.viaduct), "path", "--name", name, "--seed", str(seed), "--quiet"]
@@ -136,7 +134,7 @@ def _host_round(
         path = session.start(hub.command(engine))
         _await_path(session, path, name)
         hosts.say("go")
-        said = json.loads(hosts.finish(seconds + 60))
+        said = hosts.report(seconds + 60)
         path.signal(SIGINT)
         path.finish(timeout=30)
         return _host_run(said, json.loads(report.read_text()))
@@ -144,14 +142,8 @@ def _host_round(
 
 def _host_run(said: Row, engine: Row) -> HostRun:
     goodputs = said["goodput_bit_per_s"]
-    assert isinstance(goodputs, list)
     pairs = [(a + b) / 2 for a, b in zip(goodputs[::2], goodputs[1::2], strict=True)]
-    pipelines = engine["pipelines"]
-    timing = engine["timing"]
-    assert isinstance(pipelines, list)
-    assert isinstance(timing, dict)
-    arrived = sum(pipeline["arrived"] for pipeline in pipelines)
-    lost = sum(pipeline["fates"].get("lost", 0) for pipeline in pipelines)
-    return HostRun(
-        pairs, float(str(said["worst_lateness_ms"])), timing["p99_ns"] / 1e3, lost / max(arrived, 1)
-    )
+    arrived = sum(pipeline["arrived"] for pipeline in engine["pipelines"])
+    lost = sum(pipeline["fates"].get("lost", 0) for pipeline in engine["pipelines"])
+    late = engine["timing"]["p99_ns"] / 1e3
+    return HostRun(pairs, said["worst_lateness_ms"], late, lost / max(arrived, 1))

@@ -100,7 +100,7 @@ def count(build: Path) -> tuple[Ratio, list[Row]]:
             "evidence": " against ".join(_SCENARIOS),
         },
     ]
-    return Ratio(percent, percent, percent, 0, kind="exactly", rounds=(percent,)), rows
+    return Ratio.of([percent], 0, "exactly"), rows
 
 
 def _include_of(library: Path) -> Path:

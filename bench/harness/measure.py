@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from . import traffic
 from .analysis import Ratio, confirm_loss_free, find_loss_free, ratio_of_rounds
+from .forwarder import Forwarder
 from .plan import Plan
-from .results import Result, Row, udp_row
+from .results import Result, Row, measured, trials_row
 from .session import Session
-from .systems import Running
 from .traffic import UdpTrial
 
 SMALL = 160  # bytes of payload, as VoIP has it (thesis, 3.2)
@@ -23,21 +23,21 @@ _SEARCH_START = {"traditional": 15_000.0, "insim": 60_000.0}
 
 @dataclass
 class InSimulation:
-    """What a forwarder in a process does at its limit, round by round."""
+    """What a forwarder in a process does at its limit, packets a second, round by round."""
 
     loss_free: list[float] = field(default_factory=list)
     peak: list[float] = field(default_factory=list)  # highest rate received at any offer
     at_four_times: list[float] = field(default_factory=list)
-    saturated: list[UdpTrial] = field(default_factory=list)
+    saturated: list[float] = field(default_factory=list)
 
 
 def sweep(
     session: Session,
     plan: Plan,
-    systems: Sequence[Running],
+    systems: Sequence[Forwarder],
     rates: Sequence[float | None],
     size: int,
-    label: Callable[[Running], Row],
+    label: Callable[[Forwarder], Row],
 ) -> list[Row]:
     """Every system at every offered rate (Mbit/s of payload; None: saturating), interleaved."""
     trials: dict[tuple[float | None, str], list[UdpTrial]] = {}
@@ -51,7 +51,7 @@ def sweep(
             offered = "saturating" if rate is None else f"{rate:g} Mbit/s"
             plan.say(f"round {number + 1} of {plan.row_rounds}: {size} bytes, {offered}")
     return [
-        udp_row(
+        trials_row(
             trials[rate, system.name],
             target_mbit="max" if rate is None else rate,
             **label(system),
@@ -61,20 +61,24 @@ def sweep(
     ]
 
 
-def saturate(session: Session, plan: Plan, system: Running) -> UdpTrial:
-    """Small packets as fast as the kernel takes them."""
-    trial = traffic.udp(session, system, SMALL, None, plan.trial)
+def _offer(session: Session, system: Forwarder, pps: float | None, duration: float) -> UdpTrial:
+    """Small packets; the forwarder has rested when it returns."""
+    trial = traffic.udp(session, system, SMALL, pps, duration)
     traffic.settle(system)
     return trial
 
 
-def _search(session: Session, plan: Plan, system: Running) -> tuple[float, float]:
+def saturate(session: Session, plan: Plan, system: Forwarder) -> float:
+    """Packets a second that arrive of as many as the kernel takes."""
+    return _offer(session, system, None, plan.trial).received_pps
+
+
+def _search(session: Session, plan: Plan, system: Forwarder) -> tuple[float, float]:
     best = 0.0
 
     def loss_at(pps: float, duration: float = plan.search_trial) -> float:
         nonlocal best
-        trial = traffic.udp(session, system, SMALL, pps, duration)
-        traffic.settle(system)
+        trial = _offer(session, system, pps, duration)
         best = max(best, trial.received_pps)
         # A rate that was not offered says nothing about the forwarder.
         return trial.loss if trial.offered_pps > 0.9 * pps else 1.0
@@ -83,72 +87,57 @@ def _search(session: Session, plan: Plan, system: Running) -> tuple[float, float
         loss_at,
         _SEARCH_START[system.name],
         _SEARCH_LIMIT,
-        precision=0.1 if plan.quick else 0.05,
-        max_trials=12 if plan.quick else 20,
+        precision=plan.choose(0.05, 0.1),
+        max_trials=plan.choose(20, 12),
     )
     return confirm_loss_free(lambda pps: loss_at(pps, plan.confirm_trial), found.rate), best
 
 
-def at_the_limit(session: Session, plan: Plan, system: Running, seen: InSimulation) -> None:
+def at_the_limit(session: Session, plan: Plan, system: Forwarder, seen: InSimulation) -> None:
     """One round: loss-free rate, four times that, saturation."""
     found, best = _search(session, plan, system)
-    four = traffic.udp(session, system, SMALL, 4 * max(found, 1000.0), plan.trial)
-    traffic.settle(system)
+    four = _offer(session, system, 4 * max(found, 1000.0), plan.trial).received_pps
     full = saturate(session, plan, system)
     seen.loss_free.append(found)
-    seen.at_four_times.append(four.received_pps)
+    seen.at_four_times.append(four)
     seen.saturated.append(full)
-    seen.peak.append(max(best, four.received_pps, full.received_pps))
+    seen.peak.append(max(best, four, full))
     plan.say(
         f"{system.label}: {found:,.0f} packet/s without loss, "
-        f"{four.received_pps:,.0f} offered four times that, {full.received_pps:,.0f} saturated"
+        f"{four:,.0f} offered four times that, {full:,.0f} saturated"
     )
 
 
 def limits(
-    session: Session, plan: Plan, result: Result, traditional: Running, ours: Running
-) -> dict[str, InSimulation]:
+    session: Session, plan: Plan, result: Result, traditional: Forwarder, ours: Forwarder
+) -> None:
     """The data plane in ns-3, its own and ours, at their limits; fills in the three ratios."""
-    seen = {"traditional": InSimulation(), "insim": InSimulation()}
-    for number in range(plan.rounds):
-        plan.say(f"limits, round {number + 1} of {plan.rounds}")
-        order = (traditional, ours) if number % 2 == 0 else (ours, traditional)
-        for system in order:
-            at_the_limit(session, plan, system, seen[system.name])
-    theirs, own = seen["traditional"], seen["insim"]
+    theirs, own = InSimulation(), InSimulation()
+    pairs = [(traditional, theirs), (ours, own)]
+    for number, order in plan.turns(pairs):
+        plan.say(f"limits, round {number} of {plan.rounds}")
+        for system, seen in order:
+            at_the_limit(session, plan, system, seen)
     result.ratios |= {
         "insim_loss_free_vs_traditional": ratio_of_rounds(own.loss_free, theirs.loss_free, 4),
         "insim_overload_vs_peak": ratio_of_rounds(own.at_four_times, own.peak, 0.9),
-        "insim_vs_traditional_overload": ratio_of_rounds(
-            [trial.received_pps for trial in own.saturated],
-            [trial.received_pps for trial in theirs.saturated],
-            8,
-        ),
+        "insim_vs_traditional_overload": ratio_of_rounds(own.saturated, theirs.saturated, 8),
     }
-    for system in (traditional, ours):
-        values = seen[system.name]
-        result.rows.append(
-            {
-                "experiment": "limits",
-                "system": system.name,
-                "label": system.label,
-                "size": SMALL,
-                "rounds": plan.rounds,
-                "loss_free_pps": round(statistics.median(values.loss_free)),
-                "loss_free_pps_low": round(min(values.loss_free)),
-                "loss_free_pps_high": round(max(values.loss_free)),
-                "four_times_pps": round(statistics.median(values.at_four_times)),
-                "saturated_pps": round(
-                    statistics.median(trial.received_pps for trial in values.saturated)
-                ),
-                "peak_pps": round(statistics.median(values.peak)),
-            }
+    for system, seen in pairs:
+        result.add(
+            "limits",
+            system,
+            size=SMALL,
+            rounds=plan.rounds,
+            **measured("loss_free_pps", seen.loss_free),
+            four_times_pps=round(statistics.median(seen.at_four_times)),
+            saturated_pps=round(statistics.median(seen.saturated)),
+            peak_pps=round(statistics.median(seen.peak)),
         )
-    return seen
 
 
 def paired_saturation(
-    session: Session, plan: Plan, ours: Running, limit: Running, bar: float
+    session: Session, plan: Plan, ours: Forwarder, limit: Forwarder, bar: float
 ) -> Ratio:
     """Two kernel data planes, saturated by turns (ours, limit, limit, ours) in each round.
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, field
 
 from . import systems, traffic
 from .analysis import ratio_of_rounds
 from .cpu import CpuMeter
+from .forwarder import Forwarder
 from .measure import SMALL, paired_saturation
 from .plan import Plan
-from .results import Result, Row, read_published, tcp_row, udp_row
+from .results import Result, Row, read_published, trials_row
 from .session import Session
-from .systems import Running
 from .traffic import TcpTrial, UdpTrial
 
 THESIS_MBIT = 16.0  # what the thesis offers at every number of nodes
@@ -22,7 +23,7 @@ _TABLE_OF = {names: f"A.{number}" for number, names in (_TABLES | _TCP_TABLES).i
 SETUP_TARGET, TEARDOWN_TARGET, IDLE_TARGET = 3.0, 2.0, 10.0  # seconds, seconds, percent of a core
 
 
-def _labels(system: Running, nodes: int, traffic_kind: str, target: object) -> Row:
+def _labels(system: Forwarder, nodes: int, traffic_kind: str, target: object) -> Row:
     return {
         "experiment": "multinode",
         "system": system.name,
@@ -33,16 +34,16 @@ def _labels(system: Running, nodes: int, traffic_kind: str, target: object) -> R
     }
 
 
+@dataclass
 class _Trials:
-    """What was measured of the systems of one line, by system."""
+    """What was measured of a system of a line, round by round."""
 
-    def __init__(self) -> None:
-        self.thesis: dict[str, list[UdpTrial]] = {}
-        self.saturated: dict[str, list[UdpTrial]] = {}
-        self.tcp: dict[str, list[TcpTrial]] = {}
+    thesis: list[UdpTrial] = field(default_factory=list)
+    saturated: list[UdpTrial] = field(default_factory=list)
+    tcp: list[TcpTrial] = field(default_factory=list)
 
 
-def _round(session: Session, plan: Plan, system: Running, trials: _Trials) -> None:
+def _round(session: Session, plan: Plan, system: Forwarder, trials: _Trials) -> None:
     pps = THESIS_MBIT * 1e6 / (8 * SMALL)
     at_thesis = traffic.udp(session, system, SMALL, pps, plan.trial, ping=True)
     traffic.settle(system)
@@ -50,35 +51,31 @@ def _round(session: Session, plan: Plan, system: Running, trials: _Trials) -> No
     traffic.settle(system)
     connection = traffic.tcp(session, system, plan.tcp_trial, ping=True)
     traffic.settle(system)
-    trials.thesis.setdefault(system.name, []).append(at_thesis)
-    trials.saturated.setdefault(system.name, []).append(saturated)
-    trials.tcp.setdefault(system.name, []).append(connection)
+    trials.thesis.append(at_thesis)
+    trials.saturated.append(saturated)
+    trials.tcp.append(connection)
     plan.say(
         f"{system.label}: {at_thesis.received_mbit:.2f} of {THESIS_MBIT:g} Mbit/s, "
         f"saturated {saturated.received_mbit:.2f}, TCP {connection.received_mbit:.1f} Mbit/s"
     )
 
 
-def _rows(trials: _Trials, everything: list[Running], nodes: int) -> list[Row]:
-    rows = []
-    for system in everything:
-        name = system.name
-        rows.append(udp_row(trials.thesis[name], **_labels(system, nodes, "udp", THESIS_MBIT)))
-        rows.append(udp_row(trials.saturated[name], **_labels(system, nodes, "udp", "max")))
-        rows.append(tcp_row(trials.tcp[name], **_labels(system, nodes, "tcp", None)))
-    return rows
+def _rows(system: Forwarder, trials: _Trials, nodes: int) -> list[Row]:
+    return [
+        trials_row(trials.thesis, **_labels(system, nodes, "udp", THESIS_MBIT)),
+        trials_row(trials.saturated, **_labels(system, nodes, "udp", "max")),
+        trials_row(trials.tcp, **_labels(system, nodes, "tcp", None)),
+    ]
 
 
-def _ratios(trials: _Trials) -> dict:
-    def pps(name: str) -> list[float]:
-        return [trial.received_pps for trial in trials.saturated[name]]
+def _ratios(ours: _Trials, theirs: _Trials) -> dict:
+    def rates(seen: _Trials) -> tuple[list[float], list[float]]:
+        return [x.received_pps for x in seen.saturated], [x.received_mbit for x in seen.tcp]
 
-    def tcp(name: str) -> list[float]:
-        return [trial.received_mbit for trial in trials.tcp[name]]
-
+    (udp, tcp), (their_udp, their_tcp) = rates(ours), rates(theirs)
     return {
-        "multinode32_udp_vs_traditional": ratio_of_rounds(pps("offload"), pps("traditional"), 18),
-        "multinode32_tcp_vs_traditional": ratio_of_rounds(tcp("offload"), tcp("traditional"), 100),
+        "multinode32_udp_vs_traditional": ratio_of_rounds(udp, their_udp, 18),
+        "multinode32_tcp_vs_traditional": ratio_of_rounds(tcp, their_tcp, 100),
     }
 
 
@@ -95,9 +92,9 @@ def _context(what: str, value: float, unit: str, target: float) -> Row:
     }
 
 
-def _idle_load(plan: Plan, offload: Running) -> float:
+def _idle_load(plan: Plan, offload: Forwarder) -> float:
     meter = CpuMeter(offload.pids())
-    time.sleep(5 if plan.quick else 20)
+    time.sleep(plan.choose(20, 5))
     return meter.forwarder_percent() or 0.0
 
 
@@ -109,20 +106,21 @@ def _line(session: Session, plan: Plan, result: Result, nodes: int) -> None:
     if nodes > 1:  # alone, a router has no channel to a neighbour
         everything.append(systems.traditional_line(session, nodes, "p2p"))
     for system in everything:
-        system.await_path()
+        systems.await_path(system)
     plan.say(f"{nodes} routers are up, each way")
     last = nodes == LINE
     if last:
         result.rows.append(
             _context("idle load of the converged lab", _idle_load(plan, offload), "%", IDLE_TARGET)
         )
-    trials = _Trials()
+    trials = {system.name: _Trials() for system in everything}
     for number in range(plan.rounds if last else plan.row_rounds):
         for system in everything[number % 2 :] + everything[: number % 2]:
-            _round(session, plan, system, trials)
-    result.rows += _rows(trials, everything, nodes)
+            _round(session, plan, system, trials[system.name])
+    for system in everything:
+        result.rows += _rows(system, trials[system.name], nodes)
     if last:
-        result.ratios |= _ratios(trials)
+        result.ratios |= _ratios(trials[offload.name], trials[traditional.name])
         result.ratios["multinode32_vs_kernel_line"] = paired_saturation(
             session, plan, offload, kernel, 0.95
         )

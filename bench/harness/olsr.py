@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from . import lines, systems
 from .analysis import ratio_of_rounds
+from .forwarder import Forwarder
 from .measure import SMALL, limits, paired_saturation, saturate, sweep
 from .plan import Plan
 from .results import Result, Row, read_published
 from .session import Session
-from .systems import Running
-from .traffic import UdpTrial
 
 _TABLES = {"traditional": 9, "offload": 10}
 _OLSRD_TABLE = 11
 
 
-def _labels(system: Running) -> Row:
+def _labels(system: Forwarder) -> Row:
     table = _TABLES.get(system.name)
     return {
         "experiment": "olsr",
@@ -26,16 +25,14 @@ def _labels(system: Running) -> Row:
 
 
 def _offload_against_traditional(
-    session: Session, plan: Plan, result: Result, traditional: Running, offload: Running
+    session: Session, plan: Plan, result: Result, traditional: Forwarder, offload: Forwarder
 ) -> None:
-    trials: dict[str, list[UdpTrial]] = {traditional.name: [], offload.name: []}
+    received: dict[str, list[float]] = {traditional.name: [], offload.name: []}
     for _ in range(plan.rounds):
         for system in (traditional, offload):
-            trials[system.name].append(saturate(session, plan, system))
+            received[system.name].append(saturate(session, plan, system))
     result.ratios["offload_vs_traditional_overload"] = ratio_of_rounds(
-        [trial.received_pps for trial in trials[offload.name]],
-        [trial.received_pps for trial in trials[traditional.name]],
-        20,
+        received[offload.name], received[traditional.name], 20
     )
 
 
@@ -56,7 +53,7 @@ def measure(session: Session, plan: Plan, result: Result) -> None:
     offload = systems.product_line(session, "offload", 1)
     everything = [kernel, traditional, ours, offload]
     for system in everything:
-        system.await_path()
+        systems.await_path(system)
     plan.say("four routers are up")
     limits(session, plan, result, traditional, ours)
     _offload_against_traditional(session, plan, result, traditional, offload)

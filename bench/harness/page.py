@@ -56,3 +56,42 @@ def table(columns: dict[str, str], rows: Sequence[Row]) -> str:
             cells.append(f'<td class="{kind}">{text}</td>')
         body.append("<tr>" + "".join(cells) + "</tr>")
     return f'<div class="scroll"><table><tr>{head}</tr>' + "\n".join(body) + "</table></div>"
+
+
+def columns(rows: Sequence[Row], hidden: Sequence[str] = ()) -> dict[str, str]:
+    """Titles of the columns that some row has, less ranges, series and what every row repeats."""
+    skip = {"experiment", "system", "title", "table", *hidden}
+    keys = dict.fromkeys(key for row in rows for key in row if key not in skip)
+    shown = (key for key in keys if not key.endswith(("_low", "_high", "_series_mbit")))
+    return {key: key.replace("_", " ") for key in shown}
+
+
+def rows_table(rows: Sequence[Row], hidden: Sequence[str] = ()) -> str:
+    """Rows with all of their columns."""
+    return table(columns(rows, hidden), rows)
+
+
+def finish(axis: Axes, x: str, y: str, logarithmic: str = "", legend: bool = True) -> None:
+    """Labels, grid and legend of a plot; `logarithmic`: x, y or both."""
+    if "x" in logarithmic:
+        axis.set_xscale("log")
+        axis.xaxis.set_major_formatter("{x:g}")
+    if "y" in logarithmic:
+        axis.set_yscale("log")
+    axis.set_xlabel(x)
+    axis.set_ylabel(y)
+    axis.grid(True, alpha=0.25)
+    axis.spines[["top", "right"]].set_visible(False)
+    if legend and axis.get_legend_handles_labels()[0]:
+        axis.legend(fontsize=7, frameon=False)
+
+
+def by_experiment(
+    rows: Sequence[Row], makers: Sequence[tuple[str, str, Callable[[list[Row]], str]]]
+) -> list[tuple[str, str]]:
+    """Title and body of each experiment that has rows; a maker: experiment, title, body."""
+    made = []
+    for name, title, make in makers:
+        if some := [row for row in rows if row["experiment"] == name]:
+            made.append((title, make(some)))
+    return made

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
 
 from . import path_memory
-from .analysis import at_most, confirm_loss_free, find_loss_free, ratio_of_rounds
-from .path_systems import (
-    ALL_STAGES,
-    DELAY,
-    Missing,
-    bare,
-    kernel_qdisc,
-    ns3_link,
-    product,
-    stop,
-)
-from .path_traffic import Emulator, delays, trial
+from .analysis import Ratio, confirm_loss_free, find_loss_free, ratio_of_rounds
+from .forwarder import Middle
+from .path_systems import ALL_STAGES, DELAY, Missing, bare, kernel_qdisc, ns3_link, product
+from .path_traffic import delays, trial
 from .plan import Plan
-from .results import Result, read_csv
+from .results import Result, measured, read_csv
 from .session import Session
 
 SMALL = 70  # bytes of a frame: the smallest that carries the numbers; NetPath's had 66
@@ -42,22 +33,20 @@ NOTES = [
     "netpath-statements.csv.",
 ]
 
-Search = Callable[[Emulator, float, int], float]
 
-
-def _loss_free(session: Session, plan: Plan, system: Emulator, start: float, size: int) -> float:
+def _loss_free(session: Session, plan: Plan, system: Middle, start: float, size: int) -> float:
     def loss_at(pps: float, duration: float) -> float:
         seen = trial(session, system, size, pps, duration)
         return seen.loss if seen.offered_pps > 0.95 * pps else 1.0
 
     found = find_loss_free(
-        lambda pps: loss_at(pps, 0.5 if plan.quick else 2.0),
+        lambda pps: loss_at(pps, plan.choose(2.0, 0.5)),
         start,
         _SEARCH_LIMIT,
-        precision=0.04 if plan.quick else 0.02,
-        max_trials=12 if plan.quick else 20,
+        precision=plan.choose(0.02, 0.04),
+        max_trials=plan.choose(20, 12),
     )
-    rate = confirm_loss_free(lambda pps: loss_at(pps, 2.0 if plan.quick else 10.0), found.rate)
+    rate = confirm_loss_free(lambda pps: loss_at(pps, plan.choose(10.0, 2.0)), found.rate)
     plan.say(f"{system.label}: {rate:,.0f} packet/s of {size} bytes without loss")
     return rate
 
@@ -72,48 +61,31 @@ def _limits(session: Session, plan: Plan, result: Result) -> float:
     }
     rates: dict[str, list[float]] = {name: [] for name in systems}
     start = 400_000.0
-    for number in range(plan.rounds):
-        plan.say(f"loss-free rates, round {number + 1} of {plan.rounds}")
-        order = list(systems) if number % 2 == 0 else list(reversed(systems))
+    for number, order in plan.turns(systems):
+        plan.say(f"loss-free rates, round {number} of {plan.rounds}")
         for name in order:
-            if name == "ns3" and number > 0 and plan.quick:
+            if name == "ns3" and number > 1 and plan.quick:
                 rates[name].append(rates[name][0])
                 continue
             first = 100_000.0 if name == "ns3" else start
             rates[name].append(_loss_free(session, plan, systems[name], first, SMALL))
         start = 0.9 * max(rates["bare"][-1], 1000.0)
     for name, system in systems.items():
-        result.rows.append(
-            {
-                "experiment": "limits",
-                "system": name,
-                "label": system.label,
-                "size": SMALL,
-                "loss_free_pps": round(statistics.median(rates[name])),
-                "loss_free_pps_low": round(min(rates[name])),
-                "loss_free_pps_high": round(max(rates[name])),
-            }
-        )
+        result.add("limits", system, size=SMALL, **measured("loss_free_pps", rates[name]))
     result.ratios["mlffr_vs_bare"] = ratio_of_rounds(rates["delay"], rates["bare"], 0.9)
     result.ratios["mlffr_all_stages_vs_bare"] = ratio_of_rounds(rates["all"], rates["bare"], 0.7)
-    stop(systems["all"])
+    systems["all"].stop()
     limit = statistics.median(rates["delay"])
-    _precision(session, plan, result, systems, limit, statistics.median(rates["ns3"]))
+    _precision(session, plan, result, systems["delay"], limit)
+    slower = [(systems["delay"], limit), (systems["ns3"], statistics.median(rates["ns3"]))]
+    _published_rates(session, plan, result, slower)
     for system in systems.values():
-        stop(system)
+        system.stop()
     return limit
 
 
-def _precision(
-    session: Session,
-    plan: Plan,
-    result: Result,
-    systems: dict[str, Emulator],
-    limit: float,
-    ns3_limit: float,
-) -> None:
-    """Delay at fractions of the loss-free rate and at NetPath's rates (tables 1-2, figures 8-9)."""
-    ours, ns3 = systems["delay"], systems["ns3"]
+def _precision(session: Session, plan: Plan, result: Result, ours: Middle, limit: float) -> None:
+    """Delay at fractions of the loss-free rate."""
     p50, p99, means = [], [], []
     for _ in range(plan.rounds):
         half = delays(session, ours, SMALL, 0.5 * limit, plan.trial)
@@ -128,20 +100,20 @@ def _precision(
             f"delay at half of the loss-free rate: p50 {p50[-1]:.2f} us, p99 {p99[-1]:.2f} us "
             f"late; mean within {worst:.3f}% up to 90%"
         )
-    result.ratios["delay_error_p50_us"] = at_most(p50, 1)
-    result.ratios["delay_error_p99_us"] = at_most(p99, 10)
-    result.ratios["mean_delay_error_percent"] = at_most(means, 0.3)
+    result.ratios["delay_error_p50_us"] = Ratio.of(p50, 1, "at most")
+    result.ratios["delay_error_p99_us"] = Ratio.of(p99, 10, "at most")
+    result.ratios["mean_delay_error_percent"] = Ratio.of(means, 0.3, "at most")
+
+
+def _published_rates(
+    session: Session, plan: Plan, result: Result, systems: list[tuple[Middle, float]]
+) -> None:
+    """Delay and loss at NetPath's rates (tables 1-2, figures 8-9), of systems with their limits."""
     rates = plan.choose([40, 50, 80, 100, 120, 150, 160, 200, 250, 300], [40, 80, 160, 300])
     for kpps in rates:
-        for system, most in ((ours, limit), (ns3, ns3_limit)):
+        for system, most in systems:
             lost = trial(session, system, SMALL, 1e3 * kpps, plan.trial).loss
-            row = {
-                "experiment": "precision",
-                "system": system.name,
-                "label": system.label,
-                "offered_kpps": kpps,
-                "loss_percent": round(100 * lost, 4),
-            }
+            row = {"offered_kpps": kpps, "loss_percent": round(100 * lost, 4)}
             if 1e3 * kpps <= most:
                 seen = delays(session, system, SMALL, 1e3 * kpps, plan.trial)
                 row |= {
@@ -150,7 +122,7 @@ def _precision(
                     "p50_us_late": round((seen.p50_ns - _CONFIGURED_NS) / 1e3, 2),
                     "p99_us_late": round((seen.p99_ns - _CONFIGURED_NS) / 1e3, 2),
                 }
-            result.rows.append(row)
+            result.add("precision", system, **row)
     plan.say("delays at NetPath's rates are measured")
 
 
@@ -160,18 +132,10 @@ def _sizes(session: Session, plan: Plan, result: Result, limit: float) -> None:
     for size in plan.choose([SMALL, 128, 256, 512, 1024, LARGE], [512, LARGE]):
         for system in systems:
             rate = _loss_free(session, plan, system, 0.8 * limit, size)
-            result.rows.append(
-                {
-                    "experiment": "sizes",
-                    "system": system.name,
-                    "label": system.label,
-                    "size": size,
-                    "loss_free_pps": round(rate),
-                    "loss_free_mbit": round(rate * size * 8 / 1e6),
-                }
-            )
+            mbit = round(rate * size * 8 / 1e6)
+            result.add("sizes", system, size=size, loss_free_pps=round(rate), loss_free_mbit=mbit)
     for system in systems:
-        stop(system)
+        system.stop()
 
 
 def _links(session: Session, plan: Plan, result: Result, limit: float) -> None:
@@ -185,23 +149,14 @@ def _links(session: Session, plan: Plan, result: Result, limit: float) -> None:
     }
     rates: dict[int, list[float]] = {count: [] for count in counts}
     start = 0.8 * limit
-    for number in range(plan.rounds):
-        for count in counts if number % 2 == 0 else reversed(counts):
+    for _, order in plan.turns(counts):
+        for count in order:
             rates[count].append(_loss_free(session, plan, systems[count], start, SMALL))
         start = 0.9 * max(rates[1][-1], 1000.0)
     for count, system in systems.items():
-        result.rows.append(
-            {
-                "experiment": "links",
-                "system": "delay",
-                "label": system.label,
-                "links": count,
-                "loss_free_pps": round(statistics.median(rates[count])),
-                "loss_free_pps_low": round(min(rates[count])),
-                "loss_free_pps_high": round(max(rates[count])),
-            }
-        )
-        stop(system)
+        rows = measured("loss_free_pps", rates[count])
+        result.add("links", system, system="delay", links=count, **rows)
+        system.stop()
     result.ratios["links10_vs_1"] = ratio_of_rounds(rates[10], rates[1], 0.97)
     result.ratios["links250_vs_1"] = ratio_of_rounds(rates[250], rates[1], 0.9)
 
@@ -213,25 +168,22 @@ def _distributions(session: Session, plan: Plan, result: Result) -> None:
         system = product(session, "normal", f"viaduct path, N(30 ms; {deviation})", spec)
         for kpps in (1, 10):
             csv = session.directory / f"normal-{deviation}-{kpps}.csv"
-            seconds = plan.choose([20.0], [3.0])[0]
+            seconds = plan.choose(20.0, 3.0)
             seen = delays(session, system, SMALL, 1e3 * kpps, seconds, hold=0.06, csv=csv, sample=1)
             values = sorted(int(line) for line in csv.read_text().split())
-            row = {
-                "experiment": "distribution",
-                "system": "delay",
-                "label": system.label,
-                "deviation": deviation,
-                "offered_kpps": kpps,
-                "packets": seen.count,
-                "mean_ms": round(seen.mean_ns / 1e6, 5),
-                "stddev_ms": round(seen.stddev_ns / 1e6, 5),
-                # 101 points of the measured distribution, for the plot.
-                "quantiles_ms": " ".join(
-                    f"{values[round(i * (len(values) - 1) / 100)] / 1e6:.4f}" for i in range(101)
-                ),
-            }
-            result.rows.append(row)
-        stop(system)
+            points = (values[round(i * (len(values) - 1) / 100)] for i in range(101))
+            result.add(
+                "distribution",
+                system,
+                system="delay",
+                deviation=deviation,
+                offered_kpps=kpps,
+                packets=seen.count,
+                mean_ms=round(seen.mean_ns / 1e6, 5),
+                stddev_ms=round(seen.stddev_ns / 1e6, 5),
+                quantiles_ms=" ".join(f"{point / 1e6:.4f}" for point in points),  # to be plotted
+            )
+        system.stop()
     plan.say("delay distributions are measured")
 
 
@@ -253,20 +205,14 @@ def _rates(session: Session, plan: Plan, result: Result) -> None:
             pps = 1.3 * rate / (8 * LARGE)
             seen = delays(session, emulator, LARGE, pps, seconds, hold=1.4, sample=1)
             error = 100 * abs(8 * seen.bytes / seen.span_s / rate - 1)
-            result.rows.append(
-                {
-                    "experiment": "rate",
-                    "system": emulator.name,
-                    "label": emulator.label,
-                    "rate": text,
-                    "achieved_mbit": round(8 * seen.bytes / seen.span_s / 1e6, 6),
-                    "error_percent": round(error, 5),
-                }
+            achieved = round(8 * seen.bytes / seen.span_s / 1e6, 6)
+            result.add(
+                "rate", emulator, rate=text, achieved_mbit=achieved, error_percent=round(error, 5)
             )
             if emulator is system:
                 worst.append(error)
-        stop(system)
-    result.ratios["rate_error_percent"] = at_most([max(worst)], 0.1)
+        system.stop()
+    result.ratios["rate_error_percent"] = Ratio.of([max(worst)], 0.1, "at most")
     plan.say(f"rate limits: within {max(worst):.4f}%")
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .analysis import Ratio
-from .path_systems import product, stop
+from .path_systems import product
 from .path_traffic import await_quiet, received_frames, send, trial
 from .plan import Plan
-from .results import Result
+from .results import Result, Row
 from .session import Session
 
 _SMALL = 70
@@ -30,7 +30,7 @@ def _holds(session: Session, pps: float, milliseconds: float, options: Sequence[
     )
     seconds = milliseconds / 1e3
     seen = trial(session, system, _SMALL, pps, seconds + 0.5, hold=seconds + 0.2)
-    stop(system)
+    system.stop()
     return seen.received >= seen.sent
 
 
@@ -40,7 +40,7 @@ def _longest_delays(session: Session, plan: Plan, result: Result) -> None:
     for kpps in plan.choose([10, 25, 50, 100, 200], [50, 200]):
         good, delay = 0.0, 40.0
         while delay < 20_000 and _holds(session, 1e3 * kpps, delay, memory):
-            good, delay = delay, delay * (1.5 if plan.quick else 1.2)
+            good, delay = delay, delay * plan.choose(1.2, 1.5)
         spilled = _holds(session, 1e3 * kpps, 3 * max(good, 40.0), memory + _spill(session, 2))
         result.rows.append(
             {
@@ -57,9 +57,9 @@ def _longest_delays(session: Session, plan: Plan, result: Result) -> None:
 
 def _burst(
     session: Session, plan: Plan, name: str, label: str, size: int, options: Sequence[str]
-) -> dict[str, object]:
+) -> Row:
     """100 Mbit/s into 10 Mbit/s; then the link is made fast so that what waited can be counted."""
-    seconds = 12.0 if plan.quick else 180.0
+    seconds = plan.choose(180.0, 12.0)
     system = product(
         session, name, label, "rate=10Mbit queue=8GB", options=[*options, "--name", name]
     )
@@ -67,7 +67,7 @@ def _burst(
     sent = send(session, system, size, _IN / (8 * size), seconds)
     system.middle.run([str(session.viaduct), "path", "set", name, "--up", "rate=1Gbit queue=8GB"])
     received = await_quiet(system, 60) - before
-    stop(system)
+    system.stop()
     lost = int(sent["sent"]) - received
     waited = (1 - _OUT / _IN) * sent["sent"] * size
     return {
@@ -85,7 +85,7 @@ def _burst(
 
 def _bursts(session: Session, plan: Plan, result: Result) -> None:
     """Figure 5. The quick variant is shorter, with as much less memory."""
-    memory = ["--memory", "4M" if plan.quick else "64M"]
+    memory = ["--memory", plan.choose("64M", "4M")]
     said = f"{memory[1]}iB"
     systems = {
         "bigqueue": (f"BigQueue: {said} of memory only", memory),
@@ -101,9 +101,9 @@ def _bursts(session: Session, plan: Plan, result: Result) -> None:
             row = _burst(session, plan, name, label, size, options)
             result.rows.append(row)
             if name == "odqm":
-                lost += int(str(row["lost"]))
+                lost += row["lost"]
             plan.say(f"{label}, {size} bytes: {row['lost']} of {row['sent']} lost")
-    result.ratios["spill_loss"] = Ratio(lost, lost, lost, 0, kind="exactly", rounds=(lost,))
+    result.ratios["spill_loss"] = Ratio.of([lost], 0, "exactly")
 
 
 def measure(session: Session, plan: Plan, result: Result) -> None:

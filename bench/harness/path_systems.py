@@ -6,9 +6,10 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .path_traffic import Emulator, await_path
+from .forwarder import Middle, between
+from .path_traffic import await_path
 from .process import BenchError, run
-from .session import FORWARDER_CPU, Namespace, Session, join
+from .session import FORWARDER_CPU, Session
 
 DELAY = "delay=10ms"
 # Every stage on, none of them limiting: what it loses stays below what counts as loss-free.
@@ -20,65 +21,43 @@ ALL_STAGES = (
 _numbers = itertools.count()
 
 
-def _between(session: Session, name: str) -> tuple[Namespace, Namespace, Namespace]:
-    number = next(_numbers)
-    source, middle, sink = (session.namespace(f"{name}{number}-{role}") for role in "smd")
-    join(source, "eth0", middle, "b0")
-    join(sink, "eth0", middle, "b1")
-    return source, middle, sink
+def _between(session: Session, name: str, label: str) -> Middle:
+    return between(session, f"{name}{next(_numbers)}", name, label)
 
 
-def bare(session: Session) -> Emulator:
+def _process(session: Session, name: str, label: str, *command: str) -> Middle:
+    system = _between(session, name, label)
+    system.take_all_frames()
+    system.start(session, *command)
+    await_path(session, system)
+    return system
+
+
+def bare(session: Session) -> Middle:
     """The limit: bursts from one of our ports to the other, nothing in between."""
-    source, middle, sink = _between(session, "bare")
-    middle.ip(["link set b0 promisc on", "link set b1 promisc on"])
-    command = [session.program("userspace-bridge"), "ring", "b0", "b1"]
-    child = session.start(middle.command(command, FORWARDER_CPU))
-    system = Emulator("bare", "bare forwarder on the same ports", source, middle, sink, child)
-    await_path(session, system)
-    return system
+    label = "bare forwarder on the same ports"
+    return _process(session, "bare", label, "userspace-bridge", "ring", "b0", "b1")
 
 
-def ns3_link(session: Session) -> Emulator:
+def ns3_link(session: Session) -> Middle:
     """ns-3: a point-to-point link of 10 ms between two RingNetDevices."""
-    source, middle, sink = _between(session, "ns3")
-    middle.ip(["link set b0 promisc on", "link set b1 promisc on"])
-    command = [session.program("ns3-path"), "--left=b0", "--right=b1", "--delay=10ms"]
-    child = session.start(middle.command(command, FORWARDER_CPU))
     label = "ns-3, point-to-point link between two RingNetDevices"
-    system = Emulator("ns3", label, source, middle, sink, child)
-    await_path(session, system)
-    return system
+    options = ("--left=b0", "--right=b1", "--delay=10ms")
+    return _process(session, "ns3", label, "ns3-path", *options)
 
 
 def product(
-    session: Session,
-    name: str,
-    label: str,
-    up: str,
-    down: str = "",
-    links: int = 0,
-    options: Sequence[str] = (),
-) -> Emulator:
+    session: Session, name: str, label: str, spec: str, links: int = 0, options: Sequence[str] = ()
+) -> Middle:
     """`viaduct path`, as a user runs it; with `links`, that many VLANs each with the SPEC."""
-    source, middle, sink = _between(session, name)
-    command = [str(session.viaduct), "path"]
-    if links:
-        for vlan in range(1, links + 1):
-            command += ["--pair", f"b0:vlan={vlan},b1:vlan={vlan}"]
-    else:
-        command += ["--between", "b0", "b1"]
-    command += ["--up", up, "--down", down or up, "--cpus", str(FORWARDER_CPU), *options]
-    child = session.start(middle.command(command, FORWARDER_CPU))
-    system = Emulator(name, label, source, middle, sink, child, vlans=links)
+    system = _between(session, name, label)
+    system.vlans = links
+    pairs = [f"b0:vlan={vlan},b1:vlan={vlan}" for vlan in range(1, links + 1)]
+    ends = [word for pair in pairs for word in ("--pair", pair)] or ["--between", "b0", "b1"]
+    words = [*ends, "--up", spec, "--down", spec, "--cpus", str(FORWARDER_CPU), *options]
+    system.start(session, "viaduct", "path", *words)
     await_path(session, system)
     return system
-
-
-def stop(system: Emulator) -> None:
-    """End an emulator that is no longer needed."""
-    if system.child:
-        system.child.end(patience=10)
 
 
 @dataclass(frozen=True)
@@ -89,16 +68,14 @@ class Missing:
     why: str
 
 
-def kernel_qdisc(session: Session, kind: str, arguments: Sequence[str]) -> Emulator | Missing:
+def kernel_qdisc(session: Session, kind: str, arguments: Sequence[str]) -> Middle | Missing:
     """A Linux bridge whose way out has a queueing discipline of the kernel."""
-    label = f"Linux {kind} on a bridge port"
-    source, middle, sink = _between(session, kind)
-    middle.ip(["link add br0 type bridge", "link set b0 master br0", "link set b1 master br0"])
-    middle.ip(["link set br0 up"])
+    system = _between(session, kind, f"Linux {kind} on a bridge port")
+    system.bridge()
     try:
-        middle.run(["tc", "qdisc", "add", "dev", "b1", "root", kind, *arguments])
+        system.middle.run(["tc", "qdisc", "add", "dev", "b1", "root", kind, *arguments])
     except BenchError:
-        return Missing(label, f"this kernel ({run(['uname', '-r']).strip()}) has no sch_{kind}")
-    system = Emulator(kind, label, source, middle, sink)
+        release = run(["uname", "-r"]).strip()
+        return Missing(system.label, f"this kernel ({release}) has no sch_{kind}")
     await_path(session, system)
     return system

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -20,31 +23,37 @@ class Plan:
     @property
     def trial(self) -> float:
         """Seconds of a trial that makes a row."""
-        return 1.0 if self.quick else 5.0
+        return self.choose(5.0, 1.0)
 
     @property
     def search_trial(self) -> float:
         """Seconds of a trial within a search for the loss-free rate."""
-        return 1.0 if self.quick else 2.0
+        return self.choose(2.0, 1.0)
 
     @property
     def confirm_trial(self) -> float:
         """Seconds for which a loss-free rate must hold: longer than queues can hide an overload."""
-        return 3.0 if self.quick else 10.0
+        return self.choose(10.0, 3.0)
 
     @property
     def tcp_trial(self) -> float:
         """Seconds of a TCP trial."""
-        return 2.0 if self.quick else 10.0
+        return self.choose(10.0, 2.0)
 
     @property
     def row_rounds(self) -> int:
         """Rounds of the points that only make a row."""
-        return 1 if self.quick else self.rounds
+        return self.choose(self.rounds, 1)
 
-    def choose(self, full: Sequence, quick: Sequence) -> list:
-        """The points of the full or of the quick experiment."""
-        return list(quick if self.quick else full)
+    def choose(self, full: T, quick: T) -> T:
+        """What the full or the quick experiment has: a number, or its points."""
+        return quick if self.quick else full
+
+    def turns(self, systems: Iterable[T], rounds: int = 0) -> Iterator[tuple[int, list[T]]]:
+        """Each round's number, from 1, and the systems in their order; each other one backwards."""
+        order = list(systems)
+        for number in range(rounds or self.rounds):
+            yield number + 1, order if number % 2 == 0 else order[::-1]
 
     def say(self, text: str) -> None:
         """A line of progress."""

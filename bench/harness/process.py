@@ -13,8 +13,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
+from typing import Any, Literal
 
 RECORDS = Path("/run/viaduct-bench")
+Kind = Literal["namespaces", "labs"]
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -41,10 +43,14 @@ def run(command: Sequence[str], timeout: float = 30) -> str:
         raise BenchError(f"{command[0]}: not found; install it") from error
     except subprocess.TimeoutExpired as error:
         raise BenchError(f"{' '.join(command)}: did not end within {timeout:.0f} s") from error
-    if done.returncode != 0:
-        last = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no message"]
-        raise BenchError(f"{' '.join(command)}: exit status {done.returncode}: {last[0]}")
-    return done.stdout
+    return _output(command, done.returncode, done.stdout, done.stderr)
+
+
+def _output(command: Sequence[str], status: int, out: str, err: str) -> str:
+    if status != 0:
+        last = (err or out).strip().splitlines()[-1:] or ["no message"]
+        raise BenchError(f"{' '.join(command)}: exit status {status}: {last[0]}")
+    return out
 
 
 def wait_until(condition: Callable[[], bool], timeout: float, interval: float = 0.02) -> bool:
@@ -96,15 +102,20 @@ class Child:
             self.process.stdin.write(line + "\n")
             self.process.stdin.flush()
 
-    def expect(self, line: str) -> None:
-        """Wait for this as the next line of standard output; BenchError if another comes, or none.
+    def expect(self, text: str, stream: Literal["stdout", "stderr"] = "stderr") -> None:
+        """Wait for a next line of output with this in it; BenchError if another comes, or none.
 
         Its end is not waited for: only for programs that say something or end.
         """
-        assert self.process.stdout
-        if self.process.stdout.readline().strip() != line:
+        if text not in getattr(self.process, stream).readline():
             self.finish(timeout=10)
-            raise BenchError(f"{' '.join(self.command)}: did not say {line}")
+            raise BenchError(f"{' '.join(self.command)}: did not say {text}")
+
+    def require_running(self, label: str) -> None:
+        """BenchError if it has ended, which it was not to do."""
+        if not self.running():
+            self.finish(timeout=1)
+            raise BenchError(f"{label}: it ended at once")
 
     def finish(self, timeout: float) -> str:
         """Wait for the end and return standard output; BenchError on failure or timeout."""
@@ -115,12 +126,11 @@ class Child:
             raise BenchError(
                 f"{' '.join(self.command)}: did not end within {timeout:.0f} s"
             ) from error
-        if self.process.returncode != 0:
-            last = (err or out).strip().splitlines()[-1:] or ["no message"]
-            raise BenchError(
-                f"{' '.join(self.command)}: exit status {self.process.returncode}: {last[0]}"
-            )
-        return out
+        return _output(self.command, self.process.returncode, out, err)
+
+    def report(self, timeout: float) -> Any:
+        """Wait for the end; the JSON it has printed."""
+        return json.loads(self.finish(timeout))
 
     def end(self, patience: float = 2) -> None:
         """SIGTERM, then SIGKILL."""
@@ -138,30 +148,21 @@ class Record:
     def __init__(self) -> None:
         self.directory = RECORDS / str(os.getpid())
         self.directory.mkdir(parents=True, exist_ok=True)
-        self._file = self.directory / "made.json"
-        self._namespaces: list[str] = []
-        self._labs: list[str] = []
+        self._made: dict[str, list[str]] = {"namespaces": [], "labs": []}
         self._store()
 
     def _store(self) -> None:
-        text = json.dumps({"namespaces": self._namespaces, "labs": self._labs})
-        self._file.write_text(text)
+        (self.directory / "made.json").write_text(json.dumps(self._made))
 
-    def add_namespace(self, name: str) -> None:
+    def add(self, kind: Kind, name: str) -> None:
         """Record before creation."""
-        self._namespaces.append(name)
+        self._made[kind].append(name)
         self._store()
 
-    def add_lab(self, name: str) -> None:
-        """Record before creation."""
-        self._labs.append(name)
-        self._store()
-
-    def discard(self, name: str) -> None:
+    def discard(self, kind: Kind, name: str) -> None:
         """Forget what has been removed."""
-        for names in (self._namespaces, self._labs):
-            if name in names:
-                names.remove(name)
+        if name in self._made[kind]:
+            self._made[kind].remove(name)
         self._store()
 
     def close(self) -> None:

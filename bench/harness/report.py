@@ -6,10 +6,12 @@ import html
 import json
 from pathlib import Path
 
+import pandas
+
 from . import report_kernelstack, report_path, report_thesis
 from .analysis import Ratio
 from .page import number_text
-from .results import Result, to_csv
+from .results import Result
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -43,19 +45,14 @@ def _bar(ratio: Ratio) -> str:
 
 
 def _ratio_table(result: Result) -> str:
-    rows = []
+    head = ("ratio", "median", "low", "high", "bar", "")
+    lines = ["<tr>" + "".join(f"<th>{title}</th>" for title in head) + "</tr>"]
     for key, ratio in result.ratios.items():
         verdict = "holds" if ratio.holds() else "misses"
-        rows.append(
-            f"<tr><td>{key}</td><td>{number_text(ratio.value)}</td><td>{number_text(ratio.low)}</td>"
-            f"<td>{number_text(ratio.high)}</td><td>{_bar(ratio)}</td>"
-            f'<td class="{verdict}">{verdict}</td></tr>'
-        )
-    return (
-        "<table><tr><th>ratio</th><th>median</th><th>low</th><th>high</th><th>bar</th><th></th></tr>"
-        + "\n".join(rows)
-        + "</table>"
-    )
+        values = (number_text(value) for value in (ratio.value, ratio.low, ratio.high))
+        cells = "".join(f"<td>{text}</td>" for text in (key, *values, _bar(ratio)))
+        lines.append(f'<tr>{cells}<td class="{verdict}">{verdict}</td></tr>')
+    return "<table>" + lines[0] + "\n".join(lines[1:]) + "</table>"
 
 
 def to_html(result: Result) -> str:
@@ -84,8 +81,8 @@ def write(result: Result, folder: Path) -> Path:
     """Write index.html, result.json, rows.csv and published.csv; returns the page."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "result.json").write_text(json.dumps(result.as_json(), indent=1) + "\n")
-    (folder / "rows.csv").write_text(to_csv(result.rows))
-    (folder / "published.csv").write_text(to_csv(result.published))
+    for name, rows in (("rows", result.rows), ("published", result.published)):
+        pandas.DataFrame(rows, dtype=object).to_csv(folder / f"{name}.csv", index=False)
     page = folder / "index.html"
     page.write_text(to_html(result))
     return page

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
-from .page import svg, table
+from .page import by_experiment, columns, finish, svg, table
 from .results import Result, Row
 
 # One colour a system in every plot, told apart also by people who confuse red and green.
@@ -28,35 +28,27 @@ def _number(row: Row, key: str) -> float | None:
 
 
 def _draw_lines(axes: Axes, rows: Sequence[Row], x: str, y: str, published: bool) -> None:
-    systems = dict.fromkeys(row["system"] for row in rows)
-    for system in systems:
-        points = [
-            (_number(row, x), _number(row, y), row)
-            for row in rows
-            if row["system"] == system and _number(row, x) and _number(row, y) is not None
-        ]
-        points.sort(key=lambda point: point[0])
+    for system in dict.fromkeys(row["system"] for row in rows):
+        mine = [row for row in rows if row["system"] == system]
+        points = sorted(
+            (row for row in mine if _number(row, x) and _number(row, y) is not None),
+            key=lambda row: row[x],
+        )
         if not points:
             continue
-        label = "thesis: " + str(system) if published else str(points[0][2].get("label", system))
-        axes.plot(
-            [point[0] for point in points],
-            [point[1] for point in points],
-            color=_COLOURS.get(str(system), "#000000"),
-            linestyle="--" if published else "-",
-            marker="o" if not published else "",
-            markersize=4,
-            alpha=0.6 if published else 1,
-            label=label,
-        )
-        if not published and f"{y}_low" in points[0][2]:
-            axes.fill_between(
-                [point[0] for point in points],
-                [_number(point[2], f"{y}_low") or 0 for point in points],
-                [_number(point[2], f"{y}_high") or 0 for point in points],
-                color=_COLOURS.get(str(system), "#000000"),
-                alpha=0.12,
+        xs, ys = ([row[key] for row in points] for key in (x, y))
+        colour = _COLOURS.get(system, "#000000")
+        if published:
+            axes.plot(
+                xs, ys, "--", color=colour, markersize=4, alpha=0.6, label=f"thesis: {system}"
             )
+            continue
+        axes.plot(xs, ys, "o-", color=colour, markersize=4, label=points[0].get("label", system))
+        if f"{y}_low" in points[0]:
+            low, high = (
+                [_number(row, f"{y}_{end}") or 0 for row in points] for end in ("low", "high")
+            )
+            axes.fill_between(xs, low, high, color=colour, alpha=0.12)
 
 
 _AXES = {
@@ -79,13 +71,8 @@ def _plot(rows: Sequence[Row], published: Sequence[Row], x: str, ys: Sequence[st
             _draw_lines(axis, rows, x, y, published=False)
             axis.set_xscale("log", base=2 if x == "nodes" else 10)
             axis.xaxis.set_major_formatter("{x:g}")
-            if y in ("received_mbit", "rtt_ms"):
-                axis.set_yscale("log")
-            axis.set_xlabel(_AXES[x])
-            axis.set_ylabel(_AXES[y])
-            axis.grid(True, which="major", alpha=0.25)
-            axis.spines[["top", "right"]].set_visible(False)
-        axes[0].legend(fontsize=7, frameon=False)
+            scale = "y" if y in ("received_mbit", "rtt_ms") else ""
+            finish(axis, _AXES[x], _AXES[y], scale, legend=axis is axes[0])
 
     return svg(draw, len(ys))
 
@@ -134,6 +121,11 @@ def _comparison(result: Result, rows: Sequence[Row], x: str) -> str:
     return _plot(rows, published, x, ys) + table(used, joined)
 
 
+def _table_of_first(rows: list[Row]) -> str:
+    """The columns of the first row."""
+    return table(columns(rows[:1]), rows)
+
+
 def sections(result: Result) -> list[tuple[str, str]]:
     """Title and body of each part of the page."""
     made = []
@@ -151,11 +143,5 @@ def sections(result: Result) -> list[tuple[str, str]]:
             rows = [row for row in measured if row["size"] == size]
             title = f"UDP, {size} bytes of payload"
             made.append((title, _comparison(result, rows, "offered_mbit")))
-    for experiment, title in {"limits": "Limits", "lines": "Lines", "context": "Context"}.items():
-        rows = [row for row in result.rows if row["experiment"] == experiment]
-        if rows:
-            hidden = ("experiment", "system")
-            columns = {key: key.replace("_", " ") for key in rows[0] if key not in hidden}
-            columns = {k: v for k, v in columns.items() if not k.endswith(("_low", "_high"))}
-            made.append((title, table(columns, rows)))
-    return made
+    contexts = [(name.lower(), name, _table_of_first) for name in ("Limits", "Lines", "Context")]
+    return made + by_experiment(result.rows, contexts)

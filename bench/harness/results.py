@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Protocol
 
 from .analysis import Ratio, spread
 from .traffic import TcpTrial, UdpTrial
 
 _PUBLISHED = Path(__file__).resolve().parent.parent / "published"
 
-Row = dict[str, object]
+Row = dict[str, Any]
+
+
+class Labelled(Protocol):
+    """A system: how rows name it, and how people do."""
+
+    name: str
+    label: str
 
 
 @dataclass
@@ -28,46 +35,46 @@ class Result:
     timing: dict[str, object] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
+    def add(self, experiment: str, of: Labelled, /, **values: object) -> None:
+        """Add a row of what was measured of a system; `system="NAME"` calls it otherwise."""
+        row: Row = {"experiment": experiment, "system": of.name, "label": of.label}
+        self.rows.append(row | values)
+
     def as_json(self) -> dict[str, object]:
         """The result file."""
-        return {
-            "name": self.name,
-            "environment": self.environment,
-            "rows": self.rows,
-            "ratios": {key: ratio.as_json() for key, ratio in self.ratios.items()},
-            "published": self.published,
-            "timing": self.timing,
-            "notes": self.notes,
-        }
+        return vars(self) | {"ratios": {key: ratio.as_json() for key, ratio in self.ratios.items()}}
 
 
-def _put(row: Row, key: str, values: Sequence[float | None], digits: int = 3) -> None:
-    for name, value in spread(values).items():
-        suffix = "" if name == "median" else f"_{name}"
-        row[key + suffix] = None if value is None else round(value, digits)
+def measured(key: str, values: Sequence[float | None], digits: int | None = None) -> Row:
+    """Median, lowest (`key`_low) and highest of the rounds; `digits` None: whole numbers."""
+    return {
+        key + suffix: None if value is None else round(value, digits)
+        for suffix, value in zip(("", "_low", "_high"), spread(values), strict=True)
+    }
 
 
-def udp_row(trials: Sequence[UdpTrial], **labels: object) -> Row:
+# The column of each figure of a trial, and its digits.
+_COLUMNS = {
+    "offered_mbit": 3,
+    "received_mbit": 3,
+    "offered_pps": 0,
+    "received_pps": 0,
+    "loss_percent": 3,
+    "rtt_ms": 3,
+    "cpu_percent": 1,
+    "machine_percent": 1,
+}
+
+
+def trials_row(trials: Sequence[UdpTrial | TcpTrial], **labels: object) -> Row:
     """One row from the rounds of one point."""
-    row: Row = {**labels, "traffic": "udp", "size": trials[0].size, "rounds": len(trials)}
-    _put(row, "offered_mbit", [trial.offered_mbit for trial in trials])
-    _put(row, "received_mbit", [trial.received_mbit for trial in trials])
-    _put(row, "offered_pps", [trial.offered_pps for trial in trials], 0)
-    _put(row, "received_pps", [trial.received_pps for trial in trials], 0)
-    _put(row, "loss_percent", [100 * trial.loss for trial in trials])
-    _put(row, "rtt_ms", [trial.rtt_ms for trial in trials])
-    _put(row, "cpu_percent", [trial.forwarder_percent for trial in trials], 1)
-    _put(row, "machine_percent", [trial.machine_percent for trial in trials], 1)
-    return row
-
-
-def tcp_row(trials: Sequence[TcpTrial], **labels: object) -> Row:
-    """One row from the rounds of one point."""
-    row: Row = {**labels, "traffic": "tcp", "rounds": len(trials)}
-    _put(row, "received_mbit", [trial.received_mbit for trial in trials])
-    _put(row, "rtt_ms", [trial.rtt_ms for trial in trials])
-    _put(row, "cpu_percent", [trial.forwarder_percent for trial in trials], 1)
-    _put(row, "machine_percent", [trial.machine_percent for trial in trials], 1)
+    row: Row = {**labels, "traffic": trials[0].traffic}
+    if isinstance(trials[0], UdpTrial):
+        row["size"] = trials[0].size
+    row["rounds"] = len(trials)
+    for key, digits in _COLUMNS.items():
+        if hasattr(trials[0], key):
+            row |= measured(key, [getattr(trial, key) for trial in trials], digits)
     return row
 
 
@@ -94,13 +101,3 @@ def _number_if_one(text: str) -> float | str | None:
 def read_published(number: int, **labels: object) -> list[Row]:
     """Table A.`number` of the thesis."""
     return read_csv(f"table-a{number:02d}.csv", table=f"A.{number}", **labels)
-
-
-def to_csv(rows: Sequence[Row]) -> str:
-    """Rows as CSV, with every column that some row has."""
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    out = io.StringIO()
-    writer = csv.DictWriter(out, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()

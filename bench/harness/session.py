@@ -6,11 +6,11 @@ import contextlib
 import json
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .process import BenchError, Child, Record, remove_leftovers, remove_namespace, run
+from .process import BenchError, Child, Kind, Record, remove_leftovers, remove_namespace, run
 
 SENDER_CPU = 0
 FORWARDER_CPU = 1
@@ -112,11 +112,15 @@ class Session:
                 inner, self._stack = self._stack, outer
                 inner.close()
 
+    def _recorded(self, kind: Kind, name: str, remove: Callable[[str], None]) -> str:
+        full = f"{self._prefix}-{name}"
+        self._record.add(kind, full)
+        self._stack.callback(remove, full)
+        return full
+
     def namespace(self, name: str) -> Namespace:
         """Make a namespace with loopback up and IPv6 off (its neighbour discovery is noise)."""
-        full = f"{self._prefix}-{name}"
-        self._record.add_namespace(full)
-        self._stack.callback(self._remove_namespace, full)
+        full = self._recorded("namespaces", name, self._remove_namespace)
         run(["ip", "netns", "add", full])
         made = Namespace(full)
         made.ip(["link set lo up"])
@@ -125,19 +129,15 @@ class Session:
 
     def _remove_namespace(self, full: str) -> None:
         remove_namespace(full)
-        self._record.discard(full)
+        self._record.discard("namespaces", full)
 
     def lab_name(self, name: str) -> str:
         """A lab of the product's, to be removed at the end."""
-        full = f"{self._prefix}-{name}"
-        self._record.add_lab(full)
-        self._stack.callback(self.remove_lab, full)
-        return full
+        return self._recorded("labs", name, self._remove_lab)
 
-    def remove_lab(self, full: str) -> None:
-        """Remove a lab now."""
+    def _remove_lab(self, full: str) -> None:
         remove_lab(self.viaduct, full)
-        self._record.discard(full)
+        self._record.discard("labs", full)
 
     def start(self, command: Sequence[str], stdin: int = subprocess.DEVNULL) -> Child:
         """Start a process that ends with the session at the latest."""

@@ -5,94 +5,61 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from .process import BenchError, Child, run, wait_until
+from .forwarder import Forwarder, Middle, between
+from .process import BenchError, run
 from .session import FORWARDER_CPU, Namespace, Session, frames_only, join
 from .traffic import reaches
 
 _CONVERGENCE_TIMEOUT = 90.0
 
 
-@dataclass
-class Running:
-    """A system that is up."""
-
-    name: str
-    label: str
-    source: Namespace
-    sink: Namespace
-    sink_address: str
-    child: Child | None = None
-    processes: list[int] = field(default_factory=list)
-    lab: str = ""
-
-    def pids(self) -> list[int]:
-        """The forwarder's processes."""
-        return self.processes
-
-    def await_path(self) -> None:
-        """Wait until packets reach the sink."""
-        if not wait_until(lambda: self._alive() and reaches(self), _CONVERGENCE_TIMEOUT):
-            raise BenchError(
-                f"{self.label}: no packet came through in {_CONVERGENCE_TIMEOUT:.0f} s"
-            )
-
-    def _alive(self) -> bool:
-        if self.child and not self.child.running():
-            self.child.finish(timeout=1)
-            raise BenchError(f"{self.label}: the forwarder ended")
-        return True
+def await_path(system: Forwarder) -> None:
+    """Wait until packets reach the sink."""
+    system.await_path(lambda: reaches(system), _CONVERGENCE_TIMEOUT)
 
 
-def _bridged_hosts(session: Session, name: str) -> tuple[Namespace, Namespace, Namespace]:
-    """Source and sink in one subnet, joined to the interfaces b0 and b1 of a third namespace."""
-    source, middle, sink = (session.namespace(f"{name}-{role}") for role in "sbd")
-    join(source, "eth0", middle, "b0")
-    join(sink, "eth0", middle, "b1")
-    source.ip(["addr add 10.0.0.1/24 dev eth0"])
-    sink.ip(["addr add 10.0.0.2/24 dev eth0"])
-    return source, middle, sink
+def _bridged_hosts(session: Session, place: str, name: str, label: str) -> Middle:
+    """Source and sink in one subnet."""
+    system = between(session, place, name, label)
+    system.source.ip(["addr add 10.0.0.1/24 dev eth0"])
+    system.sink.ip(["addr add 10.0.0.2/24 dev eth0"])
+    system.sink_address = "10.0.0.2"
+    return system
 
 
-def kernel_bridge(session: Session) -> Running:
+def kernel_bridge(session: Session) -> Forwarder:
     """A Linux bridge."""
-    source, middle, sink = _bridged_hosts(session, "kbr")
-    middle.ip(
-        ["link add br0 type bridge", "link set b0 master br0", "link set b1 master br0"]
-        + ["link set br0 up"]
-    )
-    return Running("kernel", "kernel bridge", source, sink, "10.0.0.2")
+    system = _bridged_hosts(session, "kbr", "kernel", "kernel bridge")
+    system.bridge()
+    return system
 
 
-def _process_bridge(session: Session, name: str, label: str, command: list[str]) -> Running:
-    source, middle, sink = _bridged_hosts(session, name)
-    for namespace, interface in ((source, "eth0"), (sink, "eth0"), (middle, "b0"), (middle, "b1")):
-        frames_only(namespace, interface)
-    middle.ip(["link set b0 promisc on", "link set b1 promisc on"])
-    child = session.start(middle.command(command, FORWARDER_CPU))
-    return Running(name, label, source, sink, "10.0.0.2", child, [child.pid])
+# Name, label, program and its words; the traditional one and ours last.
+_BRIDGES = (
+    # One frame a call, as the thesis's; then bursts through the product's ports.
+    ("userspace", "userspace process", "userspace-bridge", "socket", "b0", "b1"),
+    ("ring", "userspace process, our ports", "userspace-bridge", "ring", "b0", "b1"),
+    # An ns-3 BridgeNetDevice on ns-3's own (fd) and on our (ring) devices.
+    ("traditional", "ns-3 traditional", "ns3-bridge", "--device=fd", "--left=b0", "--right=b1"),
+    ("insim", "ns-3 with Viaduct", "ns3-bridge", "--device=ring", "--left=b0", "--right=b1"),
+)
 
 
-def userspace_bridge(session: Session) -> Running:
-    """A process that reads and writes packet sockets, one frame a call (the thesis's)."""
-    command = [session.program("userspace-bridge"), "socket", "b0", "b1"]
-    return _process_bridge(session, "userspace", "userspace process", command)
-
-
-def ring_bridge(session: Session) -> Running:
-    """A process that moves bursts through the product's ports."""
-    command = [session.program("userspace-bridge"), "ring", "b0", "b1"]
-    return _process_bridge(session, "ring", "userspace process, our ports", command)
-
-
-def ns3_bridge(session: Session, device: str) -> Running:
-    """An ns-3 BridgeNetDevice on ns-3's own (fd) or our (ring) devices."""
-    label = {"fd": "ns-3 traditional", "ring": "ns-3 with Viaduct"}[device]
-    name = {"fd": "traditional", "ring": "insim"}[device]
-    command = [session.program("ns3-bridge"), f"--device={device}", "--left=b0", "--right=b1"]
-    return _process_bridge(session, name, label, command)
+def userspace_bridges(session: Session) -> list[Forwarder]:
+    """Processes that forward frames."""
+    made = []
+    for name, label, *command in _BRIDGES:
+        system = _bridged_hosts(session, name, name, label)
+        for host in (system.source, system.sink):
+            frames_only(host, "eth0")
+        for interface in ("b0", "b1"):
+            frames_only(system.middle, interface)
+        system.take_all_frames()
+        system.start(session, *command)
+        made.append(system)
+    return made
 
 
 _TRADITIONAL = {
@@ -101,23 +68,21 @@ _TRADITIONAL = {
 }
 
 
-def traditional_line(session: Session, nodes: int, channel: str = "csma") -> Running:
+def traditional_line(session: Session, nodes: int, channel: str = "csma") -> Forwarder:
     """ns-3's own emulation of OLSR routers in a line, with `csma` or `p2p` between them."""
-    name = f"trad-{channel}{nodes}"
-    source, middle, sink = (session.namespace(f"{name}-{role}") for role in "srd")
-    for host, interface, network in ((source, "r0", "10.1.0"), (sink, "r1", "10.2.0")):
-        join(host, "eth0", middle, interface)
+    system = between(session, f"trad-{channel}{nodes}", *_TRADITIONAL[channel])
+    hosts = ((system.source, "10.1.0"), (system.sink, "10.2.0"))
+    for interface, (host, network) in zip(("b0", "b1"), hosts, strict=True):
         host.ip([f"addr add {network}.1/24 dev eth0", f"route add default via {network}.254"])
         frames_only(host, "eth0")
-        frames_only(middle, interface)
-    command = [session.program("ns3-line"), f"--nodes={nodes}", f"--channel={channel}"]
-    command += ["--left=r0", "--right=r1"]
-    child = session.start(middle.command(command, FORWARDER_CPU))
-    kind, label = _TRADITIONAL[channel]
-    return Running(kind, label, source, sink, "10.2.0.1", child, [child.pid])
+        frames_only(system.middle, interface)
+    system.sink_address = "10.2.0.1"
+    options = [f"--nodes={nodes}", f"--channel={channel}", "--left=b0", "--right=b1"]
+    system.start(session, "ns3-line", *options)
+    return system
 
 
-def kernel_line(session: Session, nodes: int) -> Running:
+def kernel_line(session: Session, nodes: int) -> Forwarder:
     """Plain namespaces with static routes, laid out as the product lays its labs out."""
     roles = ["s", *(f"r{i}" for i in range(1, nodes + 1)), "d"]
     line = [session.namespace(f"k{nodes}-{role}") for role in roles]
@@ -138,7 +103,7 @@ def kernel_line(session: Session, nodes: int) -> Running:
             routes.append(f"route add 10.4.{last}.0/30 via 10.4.{i + 1}.2")
         if routes:
             router.ip(routes)
-    return Running("kernel", "kernel, static routes", line[0], line[-1], f"10.4.{last}.2")
+    return Forwarder("kernel", "kernel, static routes", line[0], line[-1], f"10.4.{last}.2")
 
 
 _PRODUCT_LABELS = {
@@ -147,25 +112,17 @@ _PRODUCT_LABELS = {
 }
 
 
-def _line_scenario(name: str, mode: str, nodes: int) -> str:
+def _scenario(session: Session, name: str, mode: str, nodes: int) -> tuple[str, Path]:
+    """A lab of OLSR routers in a line between two hosts, and the file that describes it."""
+    lab = session.lab_name(name)
     routers = [f"r{i}" for i in range(1, nodes + 1)]
-    hosts = {"s": routers[0], "d": routers[-1]}
-    lines = [f"name: {name}", f"mode: {mode}", "nodes:"]
-    lines += [f"  {host}: {{host: true, gateway: {gateway}}}" for host, gateway in hosts.items()]
+    lines = [f"name: {lab}", f"mode: {mode}", "nodes:"]
+    for host, gateway in (("s", routers[0]), ("d", routers[-1])):
+        lines.append(f"  {host}: {{host: true, gateway: {gateway}}}")
     lines += [f"  {router}: {{}}" for router in routers]
     lines += ["links:", f"  - line: [s, {', '.join(routers)}, d]"]
-    return "\n".join(lines) + "\n"
-
-
-def lab_namespaces(lab: str) -> list[str]:
-    """Namespaces of a lab that exist."""
-    return sorted(file.name for file in Path("/run/netns").glob(f"{lab}.*"))
-
-
-def _scenario(session: Session, name: str, mode: str, nodes: int) -> tuple[str, Path]:
-    lab = session.lab_name(name)
     file = session.directory / f"{lab}.yaml"
-    file.write_text(_line_scenario(lab, mode, nodes))
+    file.write_text("\n".join(lines) + "\n")
     return lab, file
 
 
@@ -179,12 +136,12 @@ def setup_seconds(session: Session, nodes: int) -> float:
     return json.loads(report.read_text())["setup_seconds"]
 
 
-def teardown_seconds(session: Session, running: Running) -> float:
+def teardown_seconds(session: Session, system: Forwarder) -> float:
     """Seconds until `viaduct down` has ended; none of the lab's namespaces may have a name then."""
     started = time.monotonic()
-    run([str(session.viaduct), "down", running.lab])
+    run([str(session.viaduct), "down", system.lab])
     seconds = time.monotonic() - started
-    left = lab_namespaces(running.lab)
+    left = sorted(file.name for file in Path("/run/netns").glob(f"{system.lab}.*"))
     if left:
         raise BenchError(f"viaduct down left namespaces behind: {', '.join(left)}")
     return seconds
@@ -205,7 +162,7 @@ def _broker_of(session: Session, lab: str) -> int:
     return next(entry["broker_pid"] for entry in listed if entry["lab"] == lab)
 
 
-def product_line(session: Session, mode: str, nodes: int) -> Running:
+def product_line(session: Session, mode: str, nodes: int) -> Forwarder:
     """The product, as a user runs it: `viaduct up` of OLSR routers in a line between two hosts."""
     name, label = _PRODUCT_LABELS[mode]
     lab, scenario = _scenario(session, f"{name}{nodes}", mode, nodes)
@@ -216,7 +173,7 @@ def product_line(session: Session, mode: str, nodes: int) -> Running:
     for pid in mine:
         run(["taskset", "-a", "-p", "-c", str(FORWARDER_CPU), str(pid)])
     sink = Namespace(f"{lab}.d")
-    return Running(
+    return Forwarder(
         name,
         label,
         Namespace(f"{lab}.s"),

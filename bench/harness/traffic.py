@@ -4,35 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import re
 import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 from .cpu import CpuMeter
+from .forwarder import Forwarder
 from .process import BenchError, Child, wait_until
-from .session import FORWARDER_CPU, SENDER_CPU, Namespace, Session
+from .session import FORWARDER_CPU, SENDER_CPU, Session
 
 # A port a trial: what an overloaded system still delivers later is nobody's.
 _ports = itertools.cycle(range(20000, 30000))
 _SAMPLE = 64  # the receiver looks at one packet in this many; the kernel counts the others
-
-
-class System(Protocol):
-    """Something that forwards packets from a source to a sink."""
-
-    name: str
-    label: str
-    source: Namespace
-    sink: Namespace
-    sink_address: str
-
-    def pids(self) -> list[int]:
-        """The forwarder's processes; empty if the kernel forwards."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -43,11 +29,10 @@ class UdpTrial:
     received_pps: float
     loss: float
     rtt_ms: float | None
-    forwarder_percent: float | None
+    cpu_percent: float | None  # of the forwarder
     machine_percent: float
-    delay_p99_us: float | None
-    pacer_late_p99_us: float | None
     size: int
+    traffic = "udp"
 
     @property
     def offered_mbit(self) -> float:
@@ -59,6 +44,11 @@ class UdpTrial:
         """Payload received."""
         return self.received_pps * self.size * 8 / 1e6
 
+    @property
+    def loss_percent(self) -> float:
+        """The share that did not arrive."""
+        return 100 * self.loss
+
 
 @dataclass(frozen=True)
 class TcpTrial:
@@ -66,22 +56,20 @@ class TcpTrial:
 
     received_mbit: float
     rtt_ms: float | None
-    forwarder_percent: float | None
+    cpu_percent: float | None
     machine_percent: float
+    traffic = "tcp"
 
 
-def _start_receiver(session: Session, system: System, port: int, duration: float) -> Child:
+def _start_receiver(session: Session, system: Forwarder, port: int, duration: float) -> Child:
     command = [session.program("viaduct-load"), "receive", "--port", str(port), "--json"]
     command += ["--sample", str(_SAMPLE), "--duration", f"{duration + 30:.3f}s"]
     receiver = session.start(system.sink.command(command, SENDER_CPU))
-    assert receiver.process.stderr is not None
-    if "listening" not in receiver.process.stderr.readline():
-        receiver.finish(timeout=5)
-        raise BenchError("viaduct-load receive ended before it listened")
+    receiver.expect("listening")
     return receiver
 
 
-def _start_ping(session: Session, system: System) -> Child:
+def _start_ping(session: Session, system: Forwarder) -> Child:
     command = ["ping", "-n", "-q", "-i", "0.02", system.sink_address]
     return session.start(system.source.command(command, SENDER_CPU))
 
@@ -93,15 +81,15 @@ def _end_ping(ping: Child) -> float | None:
     return float(found.group(1)) if found else None
 
 
-def _collect(receiver: Child) -> dict[str, object]:
+def _collect(receiver: Child) -> dict[str, Any]:
     wait_until(lambda: not receiver.running(), timeout=1.5)
     receiver.signal(signal.SIGTERM)
-    return json.loads(receiver.finish(timeout=5))
+    return receiver.report(timeout=5)
 
 
 def udp(
     session: Session,
-    system: System,
+    system: Forwarder,
     size: int,
     pps: float | None,
     duration: float,
@@ -116,7 +104,7 @@ def udp(
     command += ["--size", str(size), "--rate", rate, "--duration", f"{duration:.3f}s", "--json"]
     meter = CpuMeter(system.pids())
     sender = session.start(system.source.command(command, SENDER_CPU))
-    sent = json.loads(sender.finish(timeout=duration + 20))
+    sent = sender.report(timeout=duration + 20)
     forwarder, machine = meter.forwarder_percent(), meter.machine_percent()
     rtt = _end_ping(pinger) if pinger else None
     received = _collect(receiver)
@@ -126,10 +114,8 @@ def udp(
         received_pps=received["pps"] or received["received"] / sent["seconds"],
         loss=max(0.0, 1 - received["received"] / sent["sent"]) if sent["sent"] else 1.0,
         rtt_ms=rtt,
-        forwarder_percent=forwarder,
+        cpu_percent=forwarder,
         machine_percent=machine,
-        delay_p99_us=(received["delay_us"] or {}).get("p99"),
-        pacer_late_p99_us=(sent["late_us"] or {}).get("p99"),
         size=size,
     )
 
@@ -142,7 +128,7 @@ def _listens(pid: int, port: int) -> bool:
     return False
 
 
-def tcp(session: Session, system: System, duration: float, ping: bool = False) -> TcpTrial:
+def tcp(session: Session, system: Forwarder, duration: float, ping: bool = False) -> TcpTrial:
     """One iperf3 connection from the source to the sink; one that fails is tried once more."""
     try:
         return _tcp(session, system, duration, ping)
@@ -151,7 +137,7 @@ def tcp(session: Session, system: System, duration: float, ping: bool = False) -
         return _tcp(session, system, duration, ping)
 
 
-def _tcp(session: Session, system: System, duration: float, ping: bool) -> TcpTrial:
+def _tcp(session: Session, system: Forwarder, duration: float, ping: bool) -> TcpTrial:
     port = str(next(_ports))
     server = session.start(
         system.sink.command(["iperf3", "-s", "-1", "-J", "-p", port], FORWARDER_CPU)
@@ -162,7 +148,7 @@ def _tcp(session: Session, system: System, duration: float, ping: bool) -> TcpTr
     meter = CpuMeter(system.pids())
     command = ["iperf3", "-c", system.sink_address, "-p", port, "-t", f"{duration:.0f}"]
     client = session.start(system.source.command([*command, "-J"], SENDER_CPU))
-    report = json.loads(client.finish(timeout=duration + 30))
+    report = client.report(timeout=duration + 30)
     forwarder, machine = meter.forwarder_percent(), meter.machine_percent()
     rtt = _end_ping(pinger) if pinger else None
     server.end()
@@ -170,7 +156,7 @@ def _tcp(session: Session, system: System, duration: float, ping: bool) -> TcpTr
     return TcpTrial(received, rtt, forwarder, machine)
 
 
-def settle(system: System, patience: float = 10) -> None:
+def settle(system: Forwarder, patience: float = 10) -> None:
     """Wait until the forwarder has worked off what an overload left in its queues."""
     if not system.pids():
         return
@@ -183,7 +169,7 @@ def settle(system: System, patience: float = 10) -> None:
     wait_until(calm, patience)
 
 
-def reaches(system: System) -> bool:
+def reaches(system: Forwarder) -> bool:
     """Whether one ping from the source to the sink is answered within a second."""
     ping = ["ping", "-n", "-q", "-c", "1", "-W", "1", system.sink_address]
     with contextlib.suppress(BenchError):
