@@ -22,6 +22,11 @@ constexpr const char* kFooter = R"(Examples:
 
 Exit status: 0 done, 1 it failed, 2 usage, 3 this machine cannot do it, 4 the run is VOID.)";
 
+// In the order of --help.
+constexpr AddSubcommand* kSubcommands[] = {AddRun,    AddPath,    AddShell, AddUp,     AddExec,
+                                           AddList,   AddDown,    AddClean, AddDoctor, AddBench,
+                                           AddKernel, AddVersion, AddDocs};
+
 void PrintError(const std::string& message) {
   std::fflush(stdout);
   std::fprintf(stderr, "viaduct: %s\n", message.c_str());
@@ -54,7 +59,8 @@ int Parse(CLI::App& app, std::vector<std::string> arguments) {
   }
 }
 
-// What follows the node in `exec NODE ls -l` is the program's, even what looks like ours.
+// What follows the node in `exec NODE ls -l` belongs to the program, even an option that looks like
+// one of ours.
 std::vector<std::string> WithCommandSetApart(std::vector<std::string> words) {
   const bool set_apart =
       words.size() < 3 || words[0] != "exec" || words[1].rfind('-', 0) == 0 || words[2] == "--";
@@ -71,10 +77,7 @@ int Main(const std::vector<std::string>& words) {
   app.footer(kFooter);
   app.require_subcommand(1);
   app.set_version_flag("--version", "viaduct " + run::Version());
-  for (const auto add : {AddRun, AddPath, AddShell, AddUp, AddExec, AddList, AddDown, AddClean,
-                         AddDoctor, AddBench, AddKernel, AddVersion, AddDocs}) {
-    add(app, invocation);
-  }
+  for (AddSubcommand* const add : kSubcommands) add(app, invocation);
   try {
     if (words.size() > 1 && words[1][0] != '-' &&
         app.get_subcommands([&](const CLI::App* known) { return known->get_name() == words[1]; })
@@ -93,32 +96,6 @@ int Main(const std::vector<std::string>& words) {
     PrintError(OneLine(error.what()));
     return static_cast<int>(ExitStatus::kFailure);
   }
-}
-
-std::vector<std::string> ScenarioOptions::Overrides() const {
-  std::vector<std::string> overrides = set;
-  if (!mode.empty()) {
-    // In the user's own words: he has written no --set.
-    constexpr const char* kModes[] = {"simulate", "traditional", "emulate", "offload"};
-    if (std::find(std::begin(kModes), std::end(kModes), mode) == std::end(kModes)) {
-      throw UsageError(
-          fmt::format("--mode {}: not one of simulate, traditional, emulate, offload", mode));
-    }
-    overrides.push_back("mode=" + mode);
-  }
-  if (!duration.empty()) overrides.push_back("duration=" + duration);
-  return overrides;
-}
-
-void AddScenarioOptions(CLI::App& app, ScenarioOptions& options) {
-  app.add_option("FILE", options.file, "the scenario (docs/scenario.md)")->required();
-  app.add_option("--mode", options.mode, "simulate, traditional, emulate or offload");
-  app.add_option("--duration", options.duration, "how long, after convergence: 10s");
-  app.add_option("--set", options.set, "override a key: --set flows.0.rate=2Mbit")
-      ->type_name("KEY=VALUE")
-      ->take_all()
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 }  // namespace viaduct::cli

@@ -1,5 +1,5 @@
-// What the subcommands of `viaduct` share. Each lives in a file of its own and adds itself to the
-// command line.
+// The subcommands of `viaduct`. Each lives in a file of its own and adds itself to the command
+// line.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,36 +14,22 @@ struct Invocation {
   int status = 0;
 };
 
-void AddRun(CLI::App& app, Invocation& invocation);
-void AddUp(CLI::App& app, Invocation& invocation);
-void AddExec(CLI::App& app, Invocation& invocation);
-void AddList(CLI::App& app, Invocation& invocation);
-void AddDown(CLI::App& app, Invocation& invocation);
-void AddClean(CLI::App& app, Invocation& invocation);
-void AddDoctor(CLI::App& app, Invocation& invocation);
-void AddPath(CLI::App& app, Invocation& invocation);
-void AddShell(CLI::App& app, Invocation& invocation);
-void AddBench(CLI::App& app, Invocation& invocation);
-void AddKernel(CLI::App& app, Invocation& invocation);
-void AddVersion(CLI::App& app, Invocation& invocation);
-void AddDocs(CLI::App& app, Invocation& invocation);
+// Adds a subcommand, with its options and what it does, to the command that it belongs to.
+// `invocation` outlives the command line.
+using AddSubcommand = void(CLI::App& parent, Invocation& invocation);
+
+AddSubcommand AddRun, AddPath, AddShell, AddUp, AddExec, AddList, AddDown, AddClean, AddDoctor,
+    AddBench, AddKernel, AddVersion, AddDocs;
+// Those of `viaduct path` and of `viaduct kernel` that are in files of their own.
+AddSubcommand AddPathSet, AddPathStats, AddPathList, AddSwitchConfig;
+AddSubcommand AddKernelShell, AddKernelResume;
 
 // The whole command: parses, runs the subcommand, prints the one line of an error. Returns the exit
 // status (base/error.h; 128 + signal when interrupted).
 int Main(const std::vector<std::string>& words);
 
-// Returns if this process is root or has a broker connection already; else runs the same command
-// through sudo, if that asks no password, and does not return. EnvironmentError otherwise.
+// Returns if this process is root or has a broker connection already. Else runs the same command
+// through sudo and does not return. EnvironmentError where sudo asks for a password.
 void NeedRoot(const Invocation& invocation);
-
-// Overrides of a scenario that have options of their own.
-struct ScenarioOptions {
-  std::string file;
-  std::vector<std::string> set;
-  std::string mode, duration;
-  // --set assignments, the special options last.
-  std::vector<std::string> Overrides() const;
-};
-void AddScenarioOptions(CLI::App& app, ScenarioOptions& options);
 
 }  // namespace viaduct::cli

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <fstream>
 
+#include "cli/arguments.h"
+
 namespace viaduct::cli {
 namespace {
 
@@ -98,6 +100,13 @@ TEST(CommandTest, OwnOptionsAreTheLastWord) {
   options.duration = "5s";
   EXPECT_THAT(options.Overrides(),
               ElementsAre("mode=emulate", "seed=2", "mode=offload", "duration=5s"));
+}
+
+TEST(CommandTest, ANodeMayBeNamedWithItsPlace) {
+  EXPECT_EQ(NodeName("n0").place, "");
+  EXPECT_EQ(NodeName("n0").node, "n0");
+  EXPECT_EQ(NodeName("lab:n0").place, "lab");
+  EXPECT_EQ(NodeName("lab:n0").node, "n0");
 }
 
 TEST(CommandTest, DocsPrintsTheTableOfKeys) {

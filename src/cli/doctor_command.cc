@@ -1,13 +1,15 @@
 // viaduct doctor: what this machine can do.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "run/environment.h"
 #include "run/simulator_process.h"
 #include "run/table.h"
@@ -31,42 +33,33 @@ constexpr Tool kTools[] = {
     {"python3", "python3", "viaduct bench"},
 };
 
-Feature Simulator() {
-  Feature feature;
-  feature.name = "viaduct-sim";
-  feature.purpose = "every run: the simulator, linked with ns-3";
-  try {
-    run::FindSimulator();
-    feature.state = Feature::State::kPresent;
-  } catch (const Error& error) {
-    feature.state = Feature::State::kAbsent;
-    feature.detail = error.what();
-    feature.remedy = "make build, or set VIADUCT_SIM";
-  }
-  return feature;
+Feature Examined(const std::string& name, const std::string& purpose, bool present,
+                 const std::string& remedy) {
+  return {name, present ? Feature::State::kPresent : Feature::State::kAbsent, purpose,
+          present ? "" : remedy, ""};
 }
 
-Feature Privilege() {
-  Feature feature;
-  feature.name = "root";
-  feature.purpose = "every mode but simulate";
-  const bool root = geteuid() == 0;
-  feature.state = root ? Feature::State::kPresent : Feature::State::kAbsent;
-  if (!root)
-    feature.remedy = "run through sudo (viaduct does so itself where sudo asks no password)";
+Feature Simulator() {
+  std::string trouble;
+  try {
+    run::FindSimulator();
+  } catch (const Error& error) {
+    trouble = error.what();
+  }
+  Feature feature = Examined("viaduct-sim", "every run: the simulator, linked with ns-3",
+                             trouble.empty(), "make build, or set VIADUCT_SIM");
+  feature.detail = trouble;
   return feature;
 }
 
 std::vector<Feature> Examine() {
-  std::vector<Feature> features = {Simulator(), Privilege()};
+  std::vector<Feature> features = {
+      Simulator(),
+      Examined("root", "every mode but simulate", geteuid() == 0,
+               "run through sudo (viaduct does so itself where sudo asks for no password)")};
   for (const Tool& tool : kTools) {
-    Feature feature;
-    feature.name = tool.program;
-    feature.purpose = tool.purpose;
-    const bool found = !run::FindProgram(tool.program).empty();
-    feature.state = found ? Feature::State::kPresent : Feature::State::kAbsent;
-    if (!found) feature.remedy = std::string("apt-get install ") + tool.package;
-    features.push_back(std::move(feature));
+    features.push_back(Examined(tool.program, tool.purpose, !run::FindProgram(tool.program).empty(),
+                                fmt::format("apt-get install {}", tool.package)));
   }
   for (Feature& feature : sys::ProbeFeatures()) features.push_back(std::move(feature));
   return features;
@@ -95,7 +88,7 @@ void Print(const std::vector<Feature>& features) {
   }
 }
 
-void PrintJson(const std::vector<Feature>& features) {
+nlohmann::json Json(const std::vector<Feature>& features) {
   nlohmann::json list = nlohmann::json::array();
   for (const Feature& feature : features) {
     list.push_back({{"name", feature.name},
@@ -104,20 +97,19 @@ void PrintJson(const std::vector<Feature>& features) {
                     {"remedy", feature.remedy},
                     {"detail", feature.detail}});
   }
-  std::printf("%s\n", list.dump(2).c_str());
+  return list;
 }
 
 }  // namespace
 
 void AddDoctor(CLI::App& app, Invocation&) {
-  auto as_json = std::make_shared<bool>(false);
   CLI::App* command =
       app.add_subcommand("doctor", "what this machine can do, and what to install for the rest");
-  command->add_flag("--json", *as_json, "for machines");
+  const auto as_json = AddJsonFlag(*command);
   command->footer("Example:\n  sudo viaduct doctor");
   command->callback([as_json] {
     const std::vector<Feature> features = Examine();
-    *as_json ? PrintJson(features) : Print(features);
+    *as_json ? PrintJson(Json(features)) : Print(features);
   });
 }
 

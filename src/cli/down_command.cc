@@ -9,8 +9,10 @@
 
 #include "base/error.h"
 #include "broker/client.h"
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/labs.h"
+#include "cli/output.h"
 #include "emulate/path_record.h"
 #include "guest/shell/paused.h"
 #include "sys/process.h"
@@ -68,8 +70,7 @@ void Clean(const Invocation& invocation, bool as_json) {
   }
   for (const std::string& simulation : guest::RemoveDeadPaused()) removed.push_back(simulation);
   if (as_json) {
-    std::printf("%s\n",
-                nlohmann::json{{"removed", removed}, {"problems", problems}}.dump(2).c_str());
+    PrintJson({{"removed", removed}, {"problems", problems}});
   } else {
     for (const auto& lab : removed) std::printf("removed %s\n", lab.get<std::string>().c_str());
   }
@@ -90,9 +91,8 @@ void AddDown(CLI::App& app, Invocation&) {
 }
 
 void AddClean(CLI::App& app, Invocation& invocation) {
-  auto as_json = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("clean", "remove what killed runs left behind");
-  command->add_flag("--json", *as_json, "for machines");
+  const auto as_json = AddJsonFlag(*command);
   command->footer(
       "Goes by the records under /run/viaduct; live labs and everything else are left alone.\n"
       "Example:\n  viaduct clean");

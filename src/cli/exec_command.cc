@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "broker/client.h"
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/foreground.h"
 #include "cli/labs.h"
@@ -11,11 +12,10 @@ namespace viaduct::cli {
 namespace {
 
 int Exec(const std::string& target, const std::vector<std::string>& words) {
-  const size_t colon = target.find(':');
-  const std::string lab = colon == std::string::npos ? "" : target.substr(0, colon);
-  broker::Client client = broker::Client::ConnectToLab(ChooseLab(lab));
+  const NodeName name(target);
+  broker::Client client = broker::Client::ConnectToLab(ChooseLab(name.place));
   broker::ProgramOptions options;
-  options.node = colon == std::string::npos ? target : target.substr(colon + 1);
+  options.node = name.node;
   options.arguments = words;
   Foreground foreground;
   foreground.Lend(&options);
@@ -24,7 +24,7 @@ int Exec(const std::string& target, const std::vector<std::string>& words) {
     try {
       client.Kill(program.pid, signal);
     } catch (const UsageError&) {
-      // It has just ended; its status comes next.
+      // It has just ended; its status is read next.
     }
   });
 }

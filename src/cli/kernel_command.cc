@@ -9,8 +9,9 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "cli/arguments.h"
 #include "cli/command.h"
-#include "cli/kernel_commands.h"
+#include "cli/output.h"
 #include "guest/image/build.h"
 #include "guest/image/image.h"
 #include "guest/image/tool.h"
@@ -64,7 +65,7 @@ void BuildAndReport(guest::BuildOptions options, bool as_json, bool quiet) {
     nlohmann::json json = Json(result.image);
     json["reused"] = result.reused;
     json["seconds"] = result.seconds;
-    std::printf("%s\n", json.dump(2).c_str());
+    PrintJson(json);
     return;
   }
   std::string absent;
@@ -76,12 +77,12 @@ void BuildAndReport(guest::BuildOptions options, bool as_json, bool quiet) {
               absent.empty() ? "" : fmt::format("; this version has no{}", absent).c_str());
 }
 
-void PrintList(bool as_json) {
+void PrintImages(bool as_json) {
   const std::vector<guest::Image> images = guest::ListImages();
   if (as_json) {
     nlohmann::json list = nlohmann::json::array();
     for (const guest::Image& image : images) list.push_back(Json(image));
-    std::printf("%s\n", list.dump(2).c_str());
+    PrintJson(list);
     return;
   }
   if (images.empty()) {
@@ -126,11 +127,10 @@ void AddBuild(CLI::App& kernel) {
 }
 
 void AddImageList(CLI::App& kernel) {
-  auto as_json = std::make_shared<bool>(false);
   CLI::App* command = kernel.add_subcommand("list", "what was built, newest first");
-  command->add_flag("--json", *as_json, "for machines");
+  const auto as_json = AddJsonFlag(*command);
   command->footer("Example:\n  viaduct kernel list");
-  command->callback([as_json] { PrintList(*as_json); });
+  command->callback([as_json] { PrintImages(*as_json); });
 }
 
 }  // namespace
@@ -143,7 +143,7 @@ void AddKernel(CLI::App& app, Invocation& invocation) {
   AddBuild(*command);
   AddImageList(*command);
   AddKernelShell(*command, invocation);
-  AddKernelResume(*command);
+  AddKernelResume(*command, invocation);
 }
 
 }  // namespace viaduct::cli

@@ -22,8 +22,9 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "cli/arguments.h"
+#include "cli/command.h"
 #include "cli/foreground.h"
-#include "cli/kernel_commands.h"
 #include "cli/terminal.h"
 #include "guest/shell/paused.h"
 #include "guest/shell/shell_protocol.h"
@@ -218,10 +219,9 @@ class ShellClient {
 };
 
 int OpenShell(const std::string& target, const std::vector<std::string>& words) {
-  const size_t colon = target.find(':');
-  const auto paused = guest::FindPaused(colon == std::string::npos ? "" : target.substr(0, colon));
-  const std::string node = colon == std::string::npos ? target : target.substr(colon + 1);
-  return ShellClient(paused, node, words).Follow();
+  const NodeName name(target);
+  const auto paused = guest::FindPaused(name.place);
+  return ShellClient(paused, name.node, words).Follow();
 }
 
 void ResumePaused(const std::string& name) {
@@ -261,7 +261,7 @@ void AddKernelShell(CLI::App& kernel, Invocation& invocation) {
       [options, &invocation] { invocation.status = OpenShell(options->target, options->words); });
 }
 
-void AddKernelResume(CLI::App& kernel) {
+void AddKernelResume(CLI::App& kernel, Invocation&) {
   auto name = std::make_shared<std::string>();
   CLI::App* command = kernel.add_subcommand("resume", "let a paused simulation go on");
   command->add_option("SIMULATION", *name,

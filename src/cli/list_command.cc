@@ -1,14 +1,12 @@
 // viaduct ls: the labs of this machine.
-#include <fmt/format.h>
 #include <pwd.h>
 
-#include <cstdio>
-#include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/labs.h"
-#include "run/table.h"
+#include "cli/output.h"
 
 namespace viaduct::cli {
 namespace {
@@ -18,7 +16,7 @@ std::string UserName(uid_t uid) {
   return user ? user->pw_name : std::to_string(uid);
 }
 
-void ListLabs(bool as_json) {
+void PrintLabs(bool as_json) {
   nlohmann::json list = nlohmann::json::array();
   std::vector<std::vector<std::string>> rows = {{"lab", "state", "broker pid", "user", "since"}};
   for (const lab::RunInfo& run : lab::ListRuns()) {
@@ -33,25 +31,18 @@ void ListLabs(bool as_json) {
     rows.push_back({run.lab, StateOf(run) + (died ? ", engine died" : ""),
                     std::to_string(run.broker_pid), UserName(run.owner_uid), run.created});
   }
-  if (as_json) {
-    std::printf("%s\n", list.dump(2).c_str());
-  } else if (rows.size() > 1) {
-    std::fputs(run::FormatTable(rows).c_str(), stdout);
-  } else {
-    std::fputs("no labs; viaduct up FILE.yaml starts one\n", stderr);
-  }
+  PrintList(as_json, list, rows, "no labs; viaduct up FILE.yaml starts one");
 }
 
 }  // namespace
 
 void AddList(CLI::App& app, Invocation&) {
-  auto as_json = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("ls", "list the labs of this machine");
-  command->add_flag("--json", *as_json, "for machines");
+  const auto as_json = AddJsonFlag(*command);
   command->footer(
       "States: up (viaduct up), running (viaduct run), dead (killed; viaduct clean removes it).\n"
       "Example:\n  viaduct ls --json");
-  command->callback([as_json] { ListLabs(*as_json); });
+  command->callback([as_json] { PrintLabs(*as_json); });
 }
 
 }  // namespace viaduct::cli

@@ -11,10 +11,10 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "base/within.h"
+#include "cli/arguments.h"
 #include "cli/command.h"
-#include "cli/engine_options.h"
+#include "cli/output.h"
 #include "cli/path_arguments.h"
-#include "cli/path_commands.h"
 #include "emulate/path_emulation.h"
 #include "emulate/path_report.h"
 #include "run/environment.h"
@@ -100,17 +100,8 @@ int RunCommand(const CLI::App& command, const PathCommandOptions& options,
   NeedRoot(invocation);
   nlohmann::json result = emulate::RunPath(std::move(path));
   result["environment"] = run::DescribeEnvironment(invocation.words);
-  if (options.json_file == "-") {
-    std::printf("%s\n", result.dump(2).c_str());
-  } else {
-    std::fputs(emulate::StatisticsTable(result).c_str(), stdout);
-    if (!options.json_file.empty()) {
-      std::ofstream file(options.json_file);
-      file << result.dump(2) << "\n";
-      if (!file.flush())
-        throw Error(fmt::format("--json {}: cannot be written", options.json_file));
-    }
-  }
+  if (options.json_file != "-") std::fputs(emulate::StatisticsTable(result).c_str(), stdout);
+  if (!options.json_file.empty()) WriteJson(options.json_file, result);
   return result.value("verdict", "") == "VOID" ? static_cast<int>(ExitStatus::kVoid) : 0;
 }
 
@@ -119,18 +110,12 @@ void AddOrderedOptions(CLI::App& command, PathCommandOptions& options) {
       ->type_name("A B")
       ->expected(2, CLI::detail::expected_max_vector_size)
       ->type_size(1);
-  const auto repeated = [&](const char* name, std::vector<std::string>& values, const char* type,
-                            const char* help) {
-    command.add_option(name, values, help)
-        ->type_name(type)
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  };
-  repeated("--pair", options.pair, "[NAME=]END,END",
-           "a path between two ends: IF, IF:vlan=ID or IF:mpls=LABEL; may be repeated");
-  repeated("--up", options.up, "SPEC", "from the first interface to the second");
-  repeated("--down", options.down, "SPEC", "and back");
-  repeated("--class", options.classes, "NAME=FILTER", "packets with SPECs of their own");
+  AddRepeated(command, "--pair", options.pair, "[NAME=]END,END",
+              "a path between two ends: IF, IF:vlan=ID or IF:mpls=LABEL; may be repeated");
+  AddRepeated(command, "--up", options.up, "SPEC", "from the first interface to the second");
+  AddRepeated(command, "--down", options.down, "SPEC", "and back");
+  AddRepeated(command, "--class", options.classes, "NAME=FILTER",
+              "packets with SPECs of their own");
 }
 
 void AddOtherOptions(CLI::App& command, PathCommandOptions& options) {

@@ -1,4 +1,4 @@
-// viaduct path set, stats, ls: what can be done with paths that run.
+// viaduct path set, stats, ls: what can be done with a path while it runs.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,20 +9,21 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "broker/lab_engine.h"
-#include "cli/path_commands.h"
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/output.h"
 #include "emulate/path_record.h"
 #include "emulate/path_report.h"
 #include "engine/control.h"
 #include "lab/record.h"
 #include "run/event_loop.h"
-#include "run/table.h"
 
 namespace viaduct::cli {
 namespace {
 
 using nlohmann::json;
 
-// Of a lab whose links have SPECs.
+// The control socket of the engine that emulates the links of a lab. Throws where it has none.
 std::string EngineSocket(const lab::RunInfo& run) {
   if (run.engine_alive) return broker::EngineSocketPath(run.lab);
   if (run.engine_pid != 0) throw Error("the path engine of lab " + run.lab + " died");
@@ -117,13 +118,7 @@ void PrintPaths(bool as_json) {
     rows.push_back({info.name, state, std::to_string(info.pid),
                     fmt::format("{}", fmt::join(info.pairs, " ")), info.created});
   }
-  if (as_json) {
-    std::printf("%s\n", list.dump(2).c_str());
-  } else if (rows.size() > 1) {
-    std::fputs(run::FormatTable(rows).c_str(), stdout);
-  } else {
-    std::fputs("no paths; viaduct path --between A B starts one\n", stderr);
-  }
+  PrintList(as_json, list, rows, "no paths; viaduct path --between A B starts one");
 }
 
 }  // namespace
@@ -173,9 +168,8 @@ void AddPathStats(CLI::App& path, Invocation&) {
 }
 
 void AddPathList(CLI::App& path, Invocation&) {
-  auto as_json = std::make_shared<bool>(false);
   CLI::App* command = path.add_subcommand("ls", "list the running paths of this machine");
-  command->add_flag("--json", *as_json, "for machines");
+  const auto as_json = AddJsonFlag(*command);
   command->footer("Example:\n  viaduct path ls --json");
   command->callback([as_json] { PrintPaths(*as_json); });
 }

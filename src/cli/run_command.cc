@@ -17,7 +17,9 @@
 #include "base/fd.h"
 #include "base/units.h"
 #include "base/within.h"
+#include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "run/event_loop.h"
 #include "run/report.h"
 #include "run/run.h"
@@ -58,18 +60,6 @@ std::vector<std::string> SplitModes(const std::string& text) {
   for (std::string mode; std::getline(stream, mode, ',');) modes.push_back(mode);
   if (modes.empty()) throw UsageError("--compare: name modes, as traditional,emulate,offload");
   return modes;
-}
-
-void WriteJson(const std::string& file, const json& document) {
-  const std::string text = document.dump(2) + "\n";
-  if (file == "-") {
-    std::fputs(text.c_str(), stdout);
-    return;
-  }
-  std::ofstream stream(file);
-  stream << text;
-  stream.close();
-  if (!stream) throw Error(fmt::format("{}: cannot write the results there", file));
 }
 
 // Found out before a run of minutes, not after it.
@@ -245,7 +235,7 @@ int RunCommand(const RunCommandOptions& options, const Invocation& invocation) {
 void AddRun(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<RunCommandOptions>();
   CLI::App* command = app.add_subcommand("run", "run a scenario and print its results");
-  AddScenarioOptions(*command, options->scenario);
+  options->scenario.AddTo(*command);
   command->add_option("--report", options->report, "write an HTML report and the raw data there")
       ->type_name("DIR");
   command->add_option("--json", options->json_file, "write the results there; - is standard output")

@@ -13,8 +13,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include "base/error.h"
@@ -22,9 +20,10 @@
 #include "broker/broker_process.h"
 #include "broker/descendants.h"
 #include "broker/spawn.h"
+#include "cli/arguments.h"
 #include "cli/command.h"
-#include "cli/engine_options.h"
 #include "cli/foreground.h"
+#include "cli/output.h"
 #include "emulate/path_report.h"
 #include "emulate/shell_network.h"
 #include "engine/describe.h"
@@ -198,9 +197,7 @@ void Report(const ShellOptions& options, const Invocation& invocation, const eng
   if (options.verbose) std::fputs(emulate::StatisticsTable(result).c_str(), stderr);
   if (options.json_file.empty()) return;
   result["environment"] = run::DescribeEnvironment(invocation.words);
-  std::ofstream file(options.json_file);
-  file << result.dump(2) << "\n";
-  if (!file.flush()) throw Error(fmt::format("--json {}: cannot be written", options.json_file));
+  WriteJson(options.json_file, result);
 }
 
 int Shell(const ShellOptions& options, const Invocation& invocation) {

@@ -5,9 +5,10 @@
 #include <memory>
 
 #include "base/error.h"
-#include "cli/path_commands.h"
-#include "switches/deflection.h"
-#include "sys/run_program.h"
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "switches/apply.h"
+#include "switches/configuration.h"
 
 namespace viaduct::cli {
 namespace {
@@ -50,112 +51,20 @@ Deflection Understand(const SwitchConfigOptions& options) {
   return deflection;
 }
 
-[[noreturn]] void ThrowFailure(const Command& command, const sys::ProgramResult& result) {
-  const std::string line = ShellLine(command);
-  if (result.status == 127) {
-    throw EnvironmentError(fmt::format("{}: there is no {}; install it", line, command[0]));
-  }
-  if (command[0] == "ip" || (command[0] == "bridge" && command[2] == "add")) {
-    throw EnvironmentError(fmt::format(
-        "{}: {}; if this kernel's bridges know no VLANs (CONFIG_BRIDGE_VLAN_FILTERING), use "
-        "--redirect",
-        line, result.output));
-  }
-  throw Error(fmt::format("{}: {}", line, result.output));
-}
-
-sys::ProgramResult Try(Command command) {
-  // Without a daemon to talk to it would wait for ever.
-  if (command[0] == "ovs-vsctl") command.insert(command.begin() + 1, "--timeout=10");
-  return sys::RunProgram(command);
-}
-
-// What it prints, without the end of the line and quotes.
-std::string Output(const Command& command) {
-  const sys::ProgramResult result = Try(command);
-  if (result.status != 0) ThrowFailure(command, result);
-  std::string text = result.output;
-  std::erase_if(text, [](char c) { return c == '\n' || c == '"'; });
-  return text;
-}
-
-// What a port had is kept in the switch's own database.
-std::string Kept(const OvsSetting& setting) { return "external_ids:viaduct-" + setting.column; }
-
-void KeepOvsSettings(const Deflection& deflection) {
-  for (const OvsSetting& setting : OvsSettings(deflection)) {
-    const Command kept = {"ovs-vsctl", "--if-exists", "get", "port", setting.port, Kept(setting)};
-    if (!Output(kept).empty()) {
-      throw UsageError(
-          fmt::format("port {} is deflected already; --undo that first", setting.port));
-    }
-  }
-  for (const OvsSetting& setting : OvsSettings(deflection)) {
-    const std::string value = Output({"ovs-vsctl", "get", "port", setting.port, setting.column});
-    Output({"ovs-vsctl", "set", "port", setting.port, Kept(setting) + "=\"" + value + "\""});
-  }
-}
-
-void RestoreOvsSettings(const Deflection& deflection) {
-  for (const OvsSetting& setting : OvsSettings(deflection)) {
-    const std::string value =
-        Output({"ovs-vsctl", "--if-exists", "get", "port", setting.port, Kept(setting)});
-    if (value.empty()) continue;  // never deflected
-    Output({"ovs-vsctl", "set", "port", setting.port, setting.column + "=" + value});
-    Output(
-        {"ovs-vsctl", "remove", "port", setting.port, "external_ids", "viaduct-" + setting.column});
-  }
-}
-
-// As far as it goes; the first failure is told at the end.
-void Undo(Vendor vendor, const Deflection& deflection) {
-  if (vendor == Vendor::kOvs) return RestoreOvsSettings(deflection);
-  std::string failure;
-  for (const Command& command : DeflectionCommands(vendor, deflection, true)) {
-    const sys::ProgramResult result = Try(command);
-    if (result.status != 0 && failure.empty()) failure = ShellLine(command) + ": " + result.output;
-  }
-  if (!failure.empty()) throw Error(failure);
-}
-
-// All, or nothing.
-void Apply(Vendor vendor, const Deflection& deflection) {
-  if (vendor == Vendor::kOvs) KeepOvsSettings(deflection);
-  bool is_changed = vendor == Vendor::kOvs;
-  for (const Command& command : DeflectionCommands(vendor, deflection, false)) {
-    const sys::ProgramResult result = Try(command);
-    if (result.status == 0) {
-      is_changed = true;
-      continue;
-    }
-    try {
-      if (is_changed) Undo(vendor, deflection);
-    } catch (const Error&) {
-      // Not all of it was there to be undone.
-    }
-    ThrowFailure(command, result);
-  }
-}
-
 void Run(const SwitchConfigOptions& options, const Invocation& invocation) {
   const Vendor vendor = ParseVendor(options.vendor);
   const Deflection deflection = Understand(options);
   CheckDeflection(vendor, deflection);
-  const bool is_host = vendor == Vendor::kLinux || vendor == Vendor::kOvs;
   if (options.apply) {
-    if (!is_host) throw UsageError("--apply is for linux and ovs; type the others in yourself");
+    if (!IsHost(vendor)) {
+      throw UsageError("--apply is for linux and ovs; type the others in yourself");
+    }
     NeedRoot(invocation);
     options.undo ? Undo(vendor, deflection) : Apply(vendor, deflection);
     if (!options.undo) std::printf("%s\n", PathCommand(deflection).c_str());
     return;
   }
-  if (is_host) {
-    for (const Command& command : DeflectionCommands(vendor, deflection, options.undo)) {
-      std::printf("%s\n", ShellLine(command).c_str());
-    }
-  } else {
-    std::fputs(DeviceConfiguration(vendor, deflection, options.undo).c_str(), stdout);
-  }
+  std::fputs(Configuration(vendor, deflection, options.undo).c_str(), stdout);
   const char* comment = vendor == Vendor::kIos || vendor == Vendor::kEos ? "!" : "#";
   if (!options.undo) std::printf("%s %s\n", comment, PathCommand(deflection).c_str());
 }
@@ -166,16 +75,11 @@ void AddSwitchConfig(CLI::App& path, Invocation& invocation) {
   auto options = std::make_shared<SwitchConfigOptions>();
   CLI::App* command =
       path.add_subcommand("switch-config", "configuration that deflects links to the emulator");
-  const auto repeated = [&](const char* name, std::vector<std::string>& values, const char* type,
-                            const char* help) {
-    command->add_option(name, values, help)
-        ->type_name(type)
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  };
   command->add_option("--vendor", options->vendor, "ios, junos, eos, linux or ovs")->required();
-  repeated("--link", options->links, "PORT,PORT[,VLAN,VLAN]", "a link to deflect; repeated");
-  repeated("--mpls", options->labels, "\"KEY=VALUE ...\"", "a router's neighbour; repeated");
+  AddRepeated(*command, "--link", options->links, "PORT,PORT[,VLAN,VLAN]",
+              "a link to deflect; may be repeated");
+  AddRepeated(*command, "--mpls", options->labels, "\"KEY=VALUE ...\"",
+              "a router's neighbour; may be repeated");
   command->add_option("--trunk", options->trunk, "the port where the emulator is");
   command->add_option("--interface", options->interface, "what the emulator calls it");
   command->add_option("--bridge", options->bridge, "linux: the bridge of the ports");

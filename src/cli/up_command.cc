@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "run/keeper.h"
 #include "scenario/scenario.h"
@@ -32,7 +33,7 @@ void AddUp(CLI::App& app, Invocation& invocation) {
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("up", "build a scenario's lab and leave it up");
-  AddScenarioOptions(*command, options->scenario);
+  options->scenario.AddTo(*command);
   command->add_flag("--quiet", options->quiet, "no progress");
   command->footer(
       "The protocol keeps running in the background; the scenario's flows and programs do not "

@@ -4,7 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "path/spec/spec.h"
 #include "run/environment.h"
 #include "scenario/keys.h"
@@ -12,16 +14,15 @@
 namespace viaduct::cli {
 
 void AddVersion(CLI::App& app, Invocation&) {
-  auto as_json = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("version", "print the version");
-  command->add_flag("--json", *as_json, "for machines; with the machine's kernel");
+  const auto as_json = AddJsonFlag(*command, "for machines; with the machine's kernel");
   command->footer("Example:\n  viaduct version --json");
   command->callback([as_json] {
     if (*as_json) {
       nlohmann::json environment = run::DescribeEnvironment({});
       environment.erase("command");
       environment.erase("started");
-      std::printf("%s\n", environment.dump(2).c_str());
+      PrintJson(environment);
     } else {
       std::printf("viaduct %s\n", run::Version().c_str());
     }

@@ -1,11 +1,11 @@
-// Configuration of switches and routers that deflects links through the emulator (what NetPath's
-// VICT did, Agarwal et al. 2005, section 2.2.6): a VLAN for each end of a link between two ports of
-// a switch, with a trunk to the emulator; a static label for a router's neighbour.
+// Which links are led through the emulator (what NetPath's VICT did, Agarwal et al. 2005, section
+// 2.2.6): a VLAN for each end of a link between two ports of a switch, with a trunk to the
+// emulator; a static label for a router's neighbour.
 #pragma once
 
 #include <cstdint>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "wire/address.h"
@@ -15,6 +15,8 @@ namespace viaduct::switches {
 enum class Vendor { kIos, kJunos, kEos, kLinux, kOvs };
 // UsageError.
 Vendor ParseVendor(const std::string& name);
+// Whether the switch is this machine, configured by commands.
+bool IsHost(Vendor vendor);
 
 // Two ports of one switch that were neighbours: each gets a VLAN of its own, and only the emulator
 // joins the two.
@@ -39,6 +41,9 @@ struct Deflection {
   std::string bridge;                     // linux with VLANs
   // linux without VLANs: the two ports where the emulator is, for the one link.
   std::vector<std::string> redirect_ports;
+
+  // The ends of all switched links: a port and its VLAN.
+  std::vector<std::pair<std::string, uint16_t>> Ends() const;
 };
 
 // "P1,P2" [",VLAN1,VLAN2"]; the VLANs not given are counted up from *next_vlan. UsageError.
@@ -47,21 +52,6 @@ SwitchedLink ParseSwitchedLink(const std::string& text, uint16_t* next_vlan);
 RoutedLink ParseRoutedLink(const std::string& text);
 // UsageError: nothing to deflect, no trunk, a VLAN used twice, what this vendor cannot do.
 void CheckDeflection(Vendor vendor, const Deflection& deflection);
-
-// What to type into the device (ios, junos, eos), comments in its own syntax. `undo`: what takes it
-// away again.
-std::string DeviceConfiguration(Vendor vendor, const Deflection& deflection, bool undo);
-
-using Command = std::vector<std::string>;
-// What to run (linux, ovs).
-std::vector<Command> DeflectionCommands(Vendor vendor, const Deflection& deflection, bool undo);
-// ovs: the ports that are changed, and the column of each; what is in it is to come back.
-struct OvsSetting {
-  std::string port, column;
-};
-std::vector<OvsSetting> OvsSettings(const Deflection& deflection);
-// As a line of a shell.
-std::string ShellLine(const Command& command);
 
 // The `viaduct path` that emulates on these links.
 std::string PathCommand(const Deflection& deflection);

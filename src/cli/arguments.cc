@@ -1,8 +1,9 @@
-#include "cli/engine_options.h"
+#include "cli/arguments.h"
 
 #include <fmt/format.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <random>
 #include <sstream>
@@ -25,13 +26,46 @@ std::vector<int> ParseCpus(const std::string& text) {
 
 }  // namespace
 
+void AddRepeated(CLI::App& command, const std::string& name, std::vector<std::string>& values,
+                 const std::string& type, const std::string& help) {
+  command.add_option(name, values, help)
+      ->type_name(type)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+std::shared_ptr<bool> AddJsonFlag(CLI::App& command, const std::string& help) {
+  auto as_json = std::make_shared<bool>(false);
+  command.add_flag("--json", *as_json, help);
+  return as_json;
+}
+
+void ScenarioOptions::AddTo(CLI::App& command) {
+  command.add_option("FILE", file, "the scenario (docs/scenario.md)")->required();
+  command.add_option("--mode", mode, "simulate, traditional, emulate or offload");
+  command.add_option("--duration", duration, "how long, after convergence: 10s");
+  AddRepeated(command, "--set", set, "KEY=VALUE", "override a key: --set flows.0.rate=2Mbit");
+}
+
+std::vector<std::string> ScenarioOptions::Overrides() const {
+  std::vector<std::string> overrides = set;
+  if (!mode.empty()) {
+    // The scenario's own message would speak of a key that the user has not written.
+    constexpr const char* kModes[] = {"simulate", "traditional", "emulate", "offload"};
+    if (std::find(std::begin(kModes), std::end(kModes), mode) == std::end(kModes)) {
+      throw UsageError(
+          fmt::format("--mode {}: not one of simulate, traditional, emulate, offload", mode));
+    }
+    overrides.push_back("mode=" + mode);
+  }
+  if (!duration.empty()) overrides.push_back("duration=" + duration);
+  return overrides;
+}
+
 void EngineOptions::AddTo(CLI::App& command) {
   command.add_option("--seed", seed, "of everything random; drawn and printed otherwise");
   command.add_option("--memory", memory, "for all frames that wait: 512M");
-  command.add_option("--spill", spill, "where frames beyond that wait; may be repeated")
-      ->type_name("DIR")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  AddRepeated(command, "--spill", spill, "DIR", "where frames beyond that wait; may be repeated");
   command.add_flag("--busy", busy, "spin: most exact, takes whole cores");
   command.add_flag("--cpu-saving", cpu_saving, "only sleep: least exact");
   command.add_option("--threads", threads, "pairs are dealt to them")->check(CLI::Range(1, 1024));
@@ -62,6 +96,13 @@ void EngineOptions::Fill(engine::Config* config) const {
   config->threads = threads;
   config->cpus = Within("--cpus", [&] { return ParseCpus(cpus); });
   if (!trace.empty()) config->trace = trace;
+}
+
+NodeName::NodeName(const std::string& text) : node(text) {
+  const size_t colon = text.find(':');
+  if (colon == std::string::npos) return;
+  place = text.substr(0, colon);
+  node = text.substr(colon + 1);
 }
 
 }  // namespace viaduct::cli
