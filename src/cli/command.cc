@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "run/environment.h"
-#include "run/event_loop.h"
+#include "sys/event_loop.h"
 
 namespace viaduct::cli {
 namespace {
@@ -86,7 +86,7 @@ int Main(const std::vector<std::string>& words) {
     }
     const int status = Parse(app, WithCommandSetApart({words.begin() + 1, words.end()}));
     return status != 0 ? status : invocation.status;
-  } catch (const run::Interrupted& interrupted) {
+  } catch (const sys::Interrupted& interrupted) {
     PrintError(interrupted.what());
     return 128 + interrupted.signal();
   } catch (const Error& error) {

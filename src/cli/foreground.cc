@@ -10,7 +10,7 @@
 #include <span>
 
 #include "base/error.h"
-#include "run/event_loop.h"
+#include "sys/event_loop.h"
 
 namespace viaduct::cli {
 namespace {
@@ -119,7 +119,7 @@ std::optional<int> Foreground::Connect(int exit_status, const std::function<void
       const int signal = TakeSignal(signals_.get());
       if (signal == SIGWINCH) pty_->Resize();
       // The pty goes with this process, and hangs up on all that use it.
-      if (signal == SIGTERM || signal == SIGHUP) throw run::Interrupted(signal);
+      if (signal == SIGTERM || signal == SIGHUP) throw sys::Interrupted(signal);
       PassOn(signal, pass_on);
     }
     if (fds[2].revents) input.Step();

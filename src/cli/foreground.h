@@ -25,7 +25,7 @@ class Foreground {
   void Lend(broker::ProgramOptions* options);
   // After the program has started: until it ends. `exit_status` becomes readable then and yields
   // one int32_t as waitpid(2) gives it; its end of file is an Error. `pass_on` signals the program.
-  // Returns the status as a shell reports it. Throws run::Interrupted where this process must end
+  // Returns the status as a shell reports it. Throws sys::Interrupted where this process must end
   // before the program (the terminal has hung up).
   int Follow(int exit_status, const std::function<void(int signal)>& pass_on);
 

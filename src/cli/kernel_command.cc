@@ -15,9 +15,9 @@
 #include "guest/image/build.h"
 #include "guest/image/image.h"
 #include "guest/image/tool.h"
-#include "run/event_loop.h"
 #include "run/progress.h"
 #include "run/table.h"
+#include "sys/event_loop.h"
 
 namespace viaduct::cli {
 namespace {
@@ -34,7 +34,7 @@ UniqueFd StopSignals() {
 [[noreturn]] void ThrowInterrupted(const UniqueFd& signals) {
   signalfd_siginfo info{};
   SystemCall("read signalfd", read(signals.get(), &info, sizeof info));
-  throw run::Interrupted(static_cast<int>(info.ssi_signo));
+  throw sys::Interrupted(static_cast<int>(info.ssi_signo));
 }
 
 const char* Word(guest::Image::Schedule schedule) {

@@ -28,7 +28,7 @@
 #include "cli/terminal.h"
 #include "guest/shell/paused.h"
 #include "guest/shell/shell_protocol.h"
-#include "run/event_loop.h"
+#include "sys/event_loop.h"
 
 namespace viaduct::cli {
 namespace {
@@ -173,7 +173,7 @@ class ShellClient {
       if (terminal_) Send(ShellPacket::kSize, WindowSize().dump());
     } else if (signal == SIGTERM || signal == SIGHUP) {
       raw_.reset();
-      throw run::Interrupted(signal);  // the connection's end hangs up on the program
+      throw sys::Interrupted(signal);  // the connection's end hangs up on the program
     } else {
       Send(ShellPacket::kSignal, json{{"signal", signal}}.dump());
     }
@@ -206,7 +206,7 @@ class ShellClient {
     const ssize_t size = read(STDIN_FILENO, buffer.data(), buffer.size());
     if (size < 0 && (errno == EINTR || errno == EAGAIN)) return;
     input_open_ = size > 0;
-    if (size < 0 && terminal_) throw run::Interrupted(SIGHUP);  // the window is gone
+    if (size < 0 && terminal_) throw sys::Interrupted(SIGHUP);  // the window is gone
     Send(ShellPacket::kInput, {buffer.data(), size > 0 ? static_cast<size_t>(size) : 0});
   }
 

@@ -16,7 +16,7 @@
 #include "emulate/path_report.h"
 #include "engine/control.h"
 #include "lab/record.h"
-#include "run/event_loop.h"
+#include "sys/event_loop.h"
 
 namespace viaduct::cli {
 namespace {
@@ -89,12 +89,12 @@ void Stats(const Choice& choice, const Format& format) {
   };
   print();
   if (!format.watch) return;
-  run::EventLoop loop;
+  sys::EventLoop loop;
   for (Instant next = MonotonicClock::Now() + interval;; next += interval) {
     try {
       loop.Run([] { return false; }, next);
       print();
-    } catch (const run::Interrupted&) {
+    } catch (const sys::Interrupted&) {
       return;  // how watching ends
     } catch (const UsageError&) {
       return;  // the path has ended

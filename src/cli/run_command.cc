@@ -20,11 +20,11 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "run/event_loop.h"
 #include "run/report.h"
 #include "run/run.h"
 #include "run/table.h"
 #include "scenario/scenario.h"
+#include "sys/event_loop.h"
 #include "sys/process.h"
 
 namespace viaduct::cli {
@@ -127,7 +127,7 @@ void PassOn(int signal) {
       done += SystemCall("write", write(results_fd, text.data() + done, text.size() - done));
     }
     status = results.at("status").get<int>();
-  } catch (const run::Interrupted& interrupted) {
+  } catch (const sys::Interrupted& interrupted) {
     status = 128 + interrupted.signal();
   } catch (const Error& error) {
     std::fprintf(stderr, "viaduct: mode %s: %s\n", scenario::ModeName(scenario.mode), error.what());
@@ -181,7 +181,7 @@ int RunComparison(const RunCommandOptions& options, const Invocation& invocation
     }
     auto [results, status] = RunMode(options, invocation, scenario);
     if (results.is_object()) runs.push_back(std::move(results));
-    if (status > 128) throw run::Interrupted(status - 128);
+    if (status > 128) throw sys::Interrupted(status - 128);
     worst = std::max(worst, status);
   }
   if (runs.empty()) return worst;

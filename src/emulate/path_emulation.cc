@@ -24,8 +24,8 @@
 #include "engine/describe.h"
 #include "engine/engine.h"
 #include "engine/live_path.h"
-#include "run/event_loop.h"
 #include "run/progress.h"
+#include "sys/event_loop.h"
 #include "sys/guardian.h"
 #include "sys/link.h"
 #include "sys/netns.h"
@@ -89,7 +89,7 @@ class PathEmulation {
         live_(options_.config, [this](const engine::Change& change) { engine_->Apply(change); }) {}
 
   json Run() {
-    run::EventLoop loop;  // from here on signals wait for it
+    sys::EventLoop loop;  // from here on signals wait for it
     CheckSchedule();
     TakeInterfaces();
     CreatePathRecord(info_);
@@ -136,7 +136,7 @@ class PathEmulation {
     started_ = MonotonicClock::Now();
   }
 
-  void Forward(run::EventLoop& loop) {
+  void Forward(sys::EventLoop& loop) {
     engine::ControlServer server(
         std::move(listener_),
         [this](const engine::ControlRequest& request) { return Serve(request); });
@@ -149,7 +149,7 @@ class PathEmulation {
     try {
       loop.Run([] { return false; },
                options_.duration ? started_ + *options_.duration : Instant::Never());
-    } catch (const run::Interrupted&) {
+    } catch (const sys::Interrupted&) {
       // How it is meant to end.
     }
     loop.IgnoreSignals();
@@ -161,7 +161,7 @@ class PathEmulation {
     return json::object();
   }
 
-  void PlanSchedule(run::EventLoop& loop) {
+  void PlanSchedule(sys::EventLoop& loop) {
     const auto next = player_ ? player_->NextAt() : std::nullopt;
     if (!next) return;
     loop.At(started_ + *next, [this, &loop] {
@@ -176,7 +176,7 @@ class PathEmulation {
     });
   }
 
-  void PlanStatus(run::EventLoop& loop) {
+  void PlanStatus(sys::EventLoop& loop) {
     if (options_.quiet || isatty(STDERR_FILENO) != 1) return;
     loop.At(MonotonicClock::Now() + Duration::Seconds(1), [this, &loop] {
       const engine::Statistics statistics = engine_->Read();

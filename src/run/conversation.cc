@@ -36,7 +36,7 @@ std::string ListPairs(const json& pairs) {
 }  // namespace
 
 Conversation::Conversation(const scenario::Scenario& scenario, SimulatorProcess& simulator,
-                           EventLoop& loop, Progress& progress)
+                           sys::EventLoop& loop, Progress& progress)
     : scenario_(scenario),
       simulator_(simulator),
       loop_(loop),

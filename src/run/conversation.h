@@ -7,18 +7,18 @@
 #include <utility>
 #include <vector>
 
-#include "run/event_loop.h"
 #include "run/progress.h"
 #include "run/simulator_process.h"
 #include "scenario/scenario.h"
+#include "sys/event_loop.h"
 
 namespace viaduct::run {
 
 class Conversation {
  public:
   // All outlive the conversation. Everything thrown by the simulator comes out of the loop's Run().
-  Conversation(const scenario::Scenario& scenario, SimulatorProcess& simulator, EventLoop& loop,
-               Progress& progress);
+  Conversation(const scenario::Scenario& scenario, SimulatorProcess& simulator,
+               sys::EventLoop& loop, Progress& progress);
   ~Conversation();
   Conversation(const Conversation&) = delete;
   Conversation& operator=(const Conversation&) = delete;
@@ -51,7 +51,7 @@ class Conversation {
 
   const scenario::Scenario& scenario_;
   SimulatorProcess& simulator_;
-  EventLoop& loop_;
+  sys::EventLoop& loop_;
   Progress& progress_;
   const Instant begin_;
   bool lab_built_ = false;

@@ -8,7 +8,7 @@
 
 namespace viaduct::run {
 
-EngineWatch::EngineWatch(std::string socket_path, EventLoop& loop)
+EngineWatch::EngineWatch(std::string socket_path, sys::EventLoop& loop)
     : socket_path_(std::move(socket_path)),
       loop_(loop),
       alive_(sys::ConnectAt(socket_path_, SOCK_STREAM)) {

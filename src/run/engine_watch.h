@@ -5,15 +5,15 @@
 #include <string>
 
 #include "base/fd.h"
-#include "run/event_loop.h"
+#include "sys/event_loop.h"
 
 namespace viaduct::run {
 
-// Notices that the engine has died: EventLoop::Run() then throws Error. One thread.
+// Notices that the engine has died: sys::EventLoop::Run() then throws Error. One thread.
 class EngineWatch {
  public:
   // `socket_path`: the engine's control socket. The loop outlives this.
-  EngineWatch(std::string socket_path, EventLoop& loop);
+  EngineWatch(std::string socket_path, sys::EventLoop& loop);
   ~EngineWatch();
   EngineWatch(const EngineWatch&) = delete;
   EngineWatch& operator=(const EngineWatch&) = delete;
@@ -23,7 +23,7 @@ class EngineWatch {
 
  private:
   std::string socket_path_;
-  EventLoop& loop_;
+  sys::EventLoop& loop_;
   UniqueFd alive_;  // a connection that says nothing; it ends with the engine
 };
 

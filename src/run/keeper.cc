@@ -19,9 +19,9 @@
 #include "broker/client.h"
 #include "lab/record.h"
 #include "run/conversation.h"
-#include "run/event_loop.h"
 #include "run/progress.h"
 #include "run/simulator_process.h"
+#include "sys/event_loop.h"
 #include "sys/process.h"
 
 namespace viaduct::run {
@@ -66,7 +66,7 @@ struct Keeper {
 
   Progress progress;
   broker::Client client;
-  EventLoop loop;
+  sys::EventLoop loop;
   std::unique_ptr<SimulatorProcess> simulator;
   std::unique_ptr<Conversation> conversation;
 };
@@ -83,7 +83,7 @@ void Tell(int fd, const json& message) {
     setsid();
     Keeper keeper(scenario, quiet);
     // Ctrl-C reaches the parent only; when it is gone, so is the wish for this lab.
-    keeper.loop.Watch(parent.get(), [] { throw Interrupted(SIGINT); });
+    keeper.loop.Watch(parent.get(), [] { throw sys::Interrupted(SIGINT); });
     keeper.conversation->WaitForLab();
     const UniqueFd gone = WatchRecord(scenario.name);
     keeper.conversation->WaitForConvergence();
@@ -115,7 +115,7 @@ void BringUp(const scenario::Scenario& scenario, bool quiet) {
   SystemCall("socketpair", socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair));
   UniqueFd ours(pair[0]), theirs(pair[1]);
   std::fflush(nullptr);
-  EventLoop loop;
+  sys::EventLoop loop;
   const pid_t child = SystemCall("fork", fork());
   if (child == 0) {
     ours.reset();
@@ -129,10 +129,10 @@ void BringUp(const scenario::Scenario& scenario, bool quiet) {
     got = read(ours.get(), buffer, sizeof buffer);
     told = true;
   });
-  std::optional<Interrupted> interrupted;
+  std::optional<sys::Interrupted> interrupted;
   try {
     loop.Run([&] { return told; });
-  } catch (const Interrupted& signal) {
+  } catch (const sys::Interrupted& signal) {
     // Closing our end makes the keeper clean up; what it says of that is not news.
     interrupted = signal;
     shutdown(ours.get(), SHUT_WR);

@@ -11,8 +11,8 @@
 
 namespace viaduct::run {
 
-NodeProcess::NodeProcess(EventLoop& loop, broker::Client& client, broker::ProgramOptions options,
-                         Callbacks callbacks)
+NodeProcess::NodeProcess(sys::EventLoop& loop, broker::Client& client,
+                         broker::ProgramOptions options, Callbacks callbacks)
     : loop_(loop), client_(client), callbacks_(std::move(callbacks)) {
   UniqueFd theirs[2];
   for (int i = 0; i < 2; ++i) {

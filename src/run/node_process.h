@@ -7,7 +7,7 @@
 #include <string>
 
 #include "broker/client.h"
-#include "run/event_loop.h"
+#include "sys/event_loop.h"
 
 namespace viaduct::run {
 
@@ -21,7 +21,7 @@ class NodeProcess {
   };
 
   // Starts it with /dev/null as standard input. Throws Error.
-  NodeProcess(EventLoop& loop, broker::Client& client, broker::ProgramOptions options,
+  NodeProcess(sys::EventLoop& loop, broker::Client& client, broker::ProgramOptions options,
               Callbacks callbacks);
   NodeProcess(const NodeProcess&) = delete;
   NodeProcess& operator=(const NodeProcess&) = delete;
@@ -48,7 +48,7 @@ class NodeProcess {
   void Emit(Output& output, std::string_view text);
   void End();
 
-  EventLoop& loop_;
+  sys::EventLoop& loop_;
   broker::Client& client_;
   Callbacks callbacks_;
   broker::Program program_;

@@ -15,10 +15,10 @@
 #include "run/conversation.h"
 #include "run/engine_watch.h"
 #include "run/environment.h"
-#include "run/event_loop.h"
 #include "run/progress.h"
 #include "run/simulator_process.h"
 #include "run/traffic_runner.h"
+#include "sys/event_loop.h"
 
 namespace viaduct::run {
 namespace {
@@ -85,7 +85,7 @@ class Run {
   void Work() {
     // The broker is forked before signals are blocked: it has its own mind about them.
     if (real_) client_.emplace(broker::Client::ConnectOrSpawn());
-    loop_ = std::make_unique<EventLoop>();
+    loop_ = std::make_unique<sys::EventLoop>();
     simulator_ = std::make_unique<SimulatorProcess>(program_, scenario_,
                                                     real_ ? client_->NewConnection() : UniqueFd(),
                                                     CaptureDirectory(), options_.pauses);
@@ -222,7 +222,7 @@ class Run {
   json results_;
   std::vector<std::string> failures_;
   std::optional<broker::Client> client_;
-  std::unique_ptr<EventLoop> loop_;
+  std::unique_ptr<sys::EventLoop> loop_;
   std::unique_ptr<SimulatorProcess> simulator_;
   std::unique_ptr<Conversation> conversation_;
   std::unique_ptr<TrafficRunner> traffic_;

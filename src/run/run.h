@@ -29,8 +29,8 @@ struct RunOptions {
 //       "file", "frames", "dropped"}]
 //   "timing", "loop", "counters", "routes": as run/simulator_process.h has them in "report"
 //   "verdict": "VALID" or "VOID", "status": ExitStatus, "failures": [text...]
-// Throws Interrupted, or Error where there are no results. In every case all that was made is gone
-// when it returns or throws. In real modes the caller must be root or have a broker connection
+// Throws sys::Interrupted, or Error where there are no results. In every case all that was made is
+// gone when it returns or throws. In real modes the caller must be root or have a broker connection
 // (broker::Client::ConnectOrSpawn).
 nlohmann::json Execute(const scenario::Scenario& scenario, const RunOptions& options);
 

@@ -55,7 +55,7 @@ void CheckFlowPrograms(const scenario::Scenario& scenario) {
   }
 }
 
-TrafficRunner::TrafficRunner(const scenario::Scenario& scenario, EventLoop& loop,
+TrafficRunner::TrafficRunner(const scenario::Scenario& scenario, sys::EventLoop& loop,
                              broker::Client& client, Progress& progress)
     : scenario_(scenario),
       loop_(loop),

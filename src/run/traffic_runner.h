@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "broker/client.h"
-#include "run/event_loop.h"
 #include "run/node_process.h"
 #include "run/progress.h"
 #include "run/traffic.h"
 #include "scenario/scenario.h"
+#include "sys/event_loop.h"
 
 namespace viaduct::run {
 
@@ -21,7 +21,7 @@ void CheckFlowPrograms(const scenario::Scenario& scenario);
 
 class TrafficRunner {
  public:
-  TrafficRunner(const scenario::Scenario& scenario, EventLoop& loop, broker::Client& client,
+  TrafficRunner(const scenario::Scenario& scenario, sys::EventLoop& loop, broker::Client& client,
                 Progress& progress);
   ~TrafficRunner();
 
@@ -62,7 +62,7 @@ class TrafficRunner {
   double SinceStart() const;
 
   const scenario::Scenario& scenario_;
-  EventLoop& loop_;
+  sys::EventLoop& loop_;
   broker::Client& client_;
   Progress& progress_;
   Instant start_;

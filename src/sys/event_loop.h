@@ -1,4 +1,4 @@
-// The command's event loop: descriptors, timers, and the user's signals, on one thread.
+// An event loop: descriptors, timers, and the user's signals, on one thread.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 #include "base/fd.h"
 #include "base/time.h"
 
-namespace viaduct::run {
+namespace viaduct::sys {
 
 // SIGINT, SIGTERM or SIGHUP arrived. The exit status is 128 + signal, as a shell would say.
 class Interrupted : public Error {
@@ -51,4 +51,4 @@ class EventLoop {
   std::multimap<Instant, std::function<void()>> actions_;
 };
 
-}  // namespace viaduct::run
+}  // namespace viaduct::sys

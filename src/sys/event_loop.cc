@@ -1,4 +1,4 @@
-#include "run/event_loop.h"
+#include "sys/event_loop.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 
-namespace viaduct::run {
+namespace viaduct::sys {
 namespace {
 
 sigset_t UserSignals() {
@@ -90,4 +90,4 @@ void EventLoop::ReadSignal() {
   }
 }
 
-}  // namespace viaduct::run
+}  // namespace viaduct::sys
