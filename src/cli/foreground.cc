@@ -45,7 +45,7 @@ void Poll(std::span<pollfd> fds, int milliseconds = -1) {
 }
 
 // What an ended program had written is in the pty; a child of it may keep the pty open.
-void Drain(Relay& output) {
+void Drain(sys::Relay& output) {
   while (!output.Over()) {
     pollfd entry{output.Fd(), output.Events(), 0};
     const bool reading = output.Events() == POLLIN;
@@ -57,19 +57,9 @@ void Drain(Relay& output) {
 
 }  // namespace
 
-UniqueFd CatchForegroundSignals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGWINCH}) sigaddset(&set, signal);
-  UniqueFd fd(SystemCall("signalfd", signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)));
-  sigaddset(&set, SIGTTOU);  // restoring a terminal must not stop in the background
-  sigprocmask(SIG_BLOCK, &set, nullptr);
-  return fd;
-}
-
 Foreground::Foreground() {
-  if (OnTerminal()) pty_.emplace(STDIN_FILENO);
-  signals_ = CatchForegroundSignals();
+  if (sys::OnTerminal()) pty_.emplace(STDIN_FILENO);
+  signals_ = sys::CatchForegroundSignals();
 }
 
 void Foreground::Lend(broker::ProgramOptions* options) {
@@ -107,8 +97,8 @@ int Foreground::Wait(int exit_status, const std::function<void(int)>& pass_on) {
 
 // Works as long as anybody has the program's terminal. The program's status, if it has ended.
 std::optional<int> Foreground::Connect(int exit_status, const std::function<void(int)>& pass_on) {
-  const RawMode raw(STDIN_FILENO);
-  Relay input(STDIN_FILENO, pty_->Master()), output(pty_->Master(), STDOUT_FILENO);
+  const sys::RawMode raw(STDIN_FILENO);
+  sys::Relay input(STDIN_FILENO, pty_->Master()), output(pty_->Master(), STDOUT_FILENO);
   while (!output.Over()) {
     pollfd fds[] = {{signals_.get(), POLLIN, 0},
                     {exit_status, POLLIN, 0},

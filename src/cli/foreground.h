@@ -7,14 +7,9 @@
 
 #include "base/fd.h"
 #include "broker/client.h"
-#include "cli/terminal.h"
+#include "sys/terminal.h"
 
 namespace viaduct::cli {
-
-// Has the signals that end or resize what is in the foreground wait for the descriptor
-// (signalfd(2)), and SIGTTOU blocked: restoring a terminal must not stop in the background. For the
-// whole process.
-UniqueFd CatchForegroundSignals();
 
 class Foreground {
  public:
@@ -34,7 +29,7 @@ class Foreground {
   int Wait(int exit_status, const std::function<void(int)>& pass_on);
 
   UniqueFd signals_;
-  std::optional<Pty> pty_;
+  std::optional<sys::Pty> pty_;
 };
 
 }  // namespace viaduct::cli

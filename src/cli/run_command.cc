@@ -1,20 +1,13 @@
 // viaduct run: one run of a scenario, or one a mode, compared.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <sstream>
 
 #include "base/error.h"
-#include "base/fd.h"
 #include "base/units.h"
 #include "base/within.h"
 #include "cli/arguments.h"
@@ -22,10 +15,10 @@
 #include "cli/output.h"
 #include "run/report.h"
 #include "run/run.h"
+#include "run/separate_run.h"
 #include "run/table.h"
 #include "scenario/scenario.h"
 #include "sys/event_loop.h"
-#include "sys/process.h"
 
 namespace viaduct::cli {
 namespace {
@@ -62,7 +55,7 @@ std::vector<std::string> SplitModes(const std::string& text) {
   return modes;
 }
 
-// Found out before a run of minutes, not after it.
+// A run may take minutes; what cannot be written is found out before it.
 void CheckWritable(const RunCommandOptions& options) {
   if (!options.report.empty()) run::MakeReportDirectory(options.report);
   if (options.json_file.empty() || options.json_file == "-") return;
@@ -71,104 +64,33 @@ void CheckWritable(const RunCommandOptions& options) {
   }
 }
 
-int ReportRun(const RunCommandOptions& options, const json& results) {
-  if (options.json_file != "-") std::fputs(run::ResultTable(results).c_str(), stdout);
-  if (!options.json_file.empty()) WriteJson(options.json_file, results);
-  if (!options.report.empty()) {
-    run::WriteReport(options.report, {results});
-    std::fprintf(stderr, "report: %s/index.html\n", options.report.c_str());
-  }
-  for (const json& failure : results.at("failures")) {
-    std::fprintf(stderr, "viaduct: %s\n", failure.get<std::string>().c_str());
-  }
-  return results.at("status").get<int>();
-}
-
-int RunOne(const RunCommandOptions& options, const Invocation& invocation,
-           const Scenario& scenario) {
+run::RunOptions OptionsOfRun(const RunCommandOptions& options, const Invocation& invocation) {
   run::RunOptions run_options;
   run_options.quiet = options.quiet;
   run_options.directory = options.report;
   run_options.pauses = PausesOf(options);
   run_options.command_line = invocation.words;
-  const json results = run::Execute(scenario, run_options);
-  return ReportRun(options, results);
+  return run_options;
 }
 
-// A comparison runs each mode in a process of its own: a process gives up root for its broker only
-// once, and a run that fails must not take the others with it. Signals are passed on to it; it
-// cleans up, and the comparison ends with it.
-volatile pid_t running_child = 0;
-
-void SetSignalHandlers(void (*handler)(int)) {
-  struct sigaction action {};
-  action.sa_handler = handler;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+// `document`: what --json gets of the runs.
+void Report(const RunCommandOptions& options, const std::string& table, const json& document,
+            const std::vector<json>& runs) {
+  if (options.json_file != "-") std::fputs(table.c_str(), stdout);
+  if (!options.json_file.empty()) WriteJson(options.json_file, document);
+  if (options.report.empty()) return;
+  run::WriteReport(options.report, runs);
+  std::fprintf(stderr, "report: %s/index.html\n", options.report.c_str());
 }
 
-void PassOn(int signal) {
-  if (running_child > 0) kill(running_child, signal);
-}
-
-[[noreturn]] void RunInChild(const RunCommandOptions& options, const Invocation& invocation,
-                             const Scenario& scenario, int results_fd) {
-  SetSignalHandlers(SIG_DFL);
-  int status = 1;
-  try {
-    run::RunOptions run_options;
-    run_options.quiet = options.quiet;
-    run_options.command_line = invocation.words;
-    if (!options.report.empty()) {
-      run_options.directory = options.report + "/" + scenario::ModeName(scenario.mode);
-    }
-    const json results = run::Execute(scenario, run_options);
-    const std::string text = results.dump();
-    for (size_t done = 0; done < text.size();) {
-      done += SystemCall("write", write(results_fd, text.data() + done, text.size() - done));
-    }
-    status = results.at("status").get<int>();
-  } catch (const sys::Interrupted& interrupted) {
-    status = 128 + interrupted.signal();
-  } catch (const Error& error) {
-    std::fprintf(stderr, "viaduct: mode %s: %s\n", scenario::ModeName(scenario.mode), error.what());
-    status = static_cast<int>(error.status());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "viaduct: mode %s: %s\n", scenario::ModeName(scenario.mode), error.what());
+int RunOne(const RunCommandOptions& options, const Invocation& invocation,
+           const Scenario& scenario) {
+  const json results = run::Execute(scenario, OptionsOfRun(options, invocation));
+  Report(options, run::ResultTable(results), results, {results});
+  for (const json& failure : results.at("failures")) {
+    std::fprintf(stderr, "viaduct: %s\n", failure.get<std::string>().c_str());
   }
-  std::fflush(nullptr);
-  sys::ExitForked(status);
-}
-
-std::string ReadAll(int fd) {
-  std::string text;
-  char buffer[65536];
-  for (;;) {
-    const ssize_t got = read(fd, buffer, sizeof buffer);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return text;
-    text.append(buffer, static_cast<size_t>(got));
-  }
-}
-
-// Runs one mode; its results (null when there are none) and exit status.
-std::pair<json, int> RunMode(const RunCommandOptions& options, const Invocation& invocation,
-                             const Scenario& scenario) {
-  int ends[2];
-  SystemCall("pipe", pipe2(ends, O_CLOEXEC));
-  const UniqueFd reader(ends[0]);
-  UniqueFd writer(ends[1]);
-  SetSignalHandlers(PassOn);
-  const pid_t child = SystemCall("fork", fork());
-  if (child == 0) RunInChild(options, invocation, scenario, writer.get());
-  running_child = child;
-  writer.reset();
-  const std::string text = ReadAll(reader.get());
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  running_child = 0;
-  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return {json::parse(text, nullptr, false), code};
+  return results.at("status").get<int>();
 }
 
 int RunComparison(const RunCommandOptions& options, const Invocation& invocation,
@@ -176,25 +98,20 @@ int RunComparison(const RunCommandOptions& options, const Invocation& invocation
   std::vector<json> runs;
   int worst = 0;
   for (const Scenario& scenario : scenarios) {
-    if (!options.quiet) {
-      std::fprintf(stderr, "== mode %s\n", scenario::ModeName(scenario.mode));
-    }
-    auto [results, status] = RunMode(options, invocation, scenario);
+    const std::string mode = scenario::ModeName(scenario.mode);
+    if (!options.quiet) std::fprintf(stderr, "== mode %s\n", mode.c_str());
+    run::RunOptions run_options = OptionsOfRun(options, invocation);
+    if (!options.report.empty()) run_options.directory = options.report + "/" + mode;
+    auto [results, status] = run::ExecuteSeparately(scenario, run_options);
     if (results.is_object()) runs.push_back(std::move(results));
     if (status > 128) throw sys::Interrupted(status - 128);
     worst = std::max(worst, status);
   }
-  if (runs.empty()) return worst;
-  if (options.json_file != "-") std::fputs(run::ComparisonTable(runs).c_str(), stdout);
-  if (!options.json_file.empty()) WriteJson(options.json_file, {{"runs", runs}});
-  if (!options.report.empty()) {
-    run::WriteReport(options.report, runs);
-    std::fprintf(stderr, "report: %s/index.html\n", options.report.c_str());
-  }
+  if (!runs.empty()) Report(options, run::ComparisonTable(runs), {{"runs", runs}}, runs);
   return worst;
 }
 
-// The simulator checks the rest; a lab is not to be built first.
+// The simulator checks the rest, but where a run has a lab, that would be built first.
 void CheckPauses(const RunCommandOptions& options, const Scenario& scenario) {
   if (PausesOf(options).empty()) return;
   if (!options.compare.empty()) throw UsageError("--pause-at and --compare exclude each other");

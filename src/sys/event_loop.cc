@@ -21,14 +21,15 @@ sigset_t UserSignals() {
   return set;
 }
 
-std::string Describe(int signal) {
+std::string DescribeInterruption(int signal) {
   return signal == SIGINT ? "interrupted" : signal == SIGTERM ? "terminated" : "hung up";
 }
 
 }  // namespace
 
 Interrupted::Interrupted(int signal)
-    : Error(fmt::format("{}; everything is cleaned up", Describe(signal))), signal_(signal) {}
+    : Error(fmt::format("{}; everything is cleaned up", DescribeInterruption(signal))),
+      signal_(signal) {}
 
 EventLoop::EventLoop() {
   const sigset_t set = UserSignals();

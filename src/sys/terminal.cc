@@ -1,20 +1,32 @@
-#include "cli/terminal.h"
+#include "sys/terminal.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
 #include <sys/ioctl.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 
 #include "base/error.h"
 
-namespace viaduct::cli {
+namespace viaduct::sys {
 
 bool OnTerminal() {
   return isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 &&
          tcgetpgrp(STDIN_FILENO) == getpgrp();
+}
+
+UniqueFd CatchForegroundSignals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGWINCH}) sigaddset(&set, signal);
+  UniqueFd fd(SystemCall("signalfd", signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)));
+  sigaddset(&set, SIGTTOU);
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  return fd;
 }
 
 RawMode::RawMode(int terminal) : terminal_(terminal) {
@@ -61,4 +73,4 @@ void Pty::Resize() {
   if (ioctl(terminal_, TIOCGWINSZ, &size) == 0) ioctl(Master(), TIOCSWINSZ, &size);
 }
 
-}  // namespace viaduct::cli
+}  // namespace viaduct::sys

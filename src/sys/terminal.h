@@ -1,4 +1,5 @@
-// A pseudoterminal between the user's terminal and a program that is to have one of its own.
+// The user's terminal, and a pseudoterminal between it and a program that is to have one of its
+// own.
 #pragma once
 
 #include <termios.h>
@@ -8,11 +9,16 @@
 
 #include "base/fd.h"
 
-namespace viaduct::cli {
+namespace viaduct::sys {
 
 // Whether standard input and output are a terminal, and this process is in its foreground (so that
 // taking over its keys is what the user wants).
 bool OnTerminal();
+
+// Has the signals that end or resize what is in the foreground wait for the descriptor
+// (signalfd(2), non-blocking), for the whole process. SIGTTOU is blocked too: restoring a terminal
+// must not stop this process where it has gone to the background.
+UniqueFd CatchForegroundSignals();
 
 // The user's terminal in raw mode: every key goes to the program. Restored on destruction.
 class RawMode {
@@ -68,4 +74,4 @@ class Pty {
   UniqueFd master_;
 };
 
-}  // namespace viaduct::cli
+}  // namespace viaduct::sys

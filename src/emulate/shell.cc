@@ -1,0 +1,189 @@
+#include "emulate/shell.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <pwd.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+#include "base/error.h"
+#include "broker/broker_process.h"
+#include "broker/descendants.h"
+#include "broker/spawn.h"
+#include "io/ring_port.h"
+#include "sys/netns.h"
+#include "sys/packet_socket.h"
+#include "sys/process.h"
+
+namespace viaduct::emulate {
+namespace {
+
+constexpr Duration kTerminationPatience =
+    Duration::Milliseconds(500);  // between SIGTERM and SIGKILL
+
+// What the guardian says first: an ExitStatus and the text of an error, or no text where the
+// program runs.
+struct StartReport {
+  int32_t status = 0;
+  std::array<char, 4000> error{};
+};
+
+// The privileged process of a shell: starts the program, signals it, reports its end, and removes
+// everything when the connection is closed.
+class ShellKeeper {
+ public:
+  ShellKeeper(int connection, ShellNetwork& network) : connection_(connection), network_(network) {}
+
+  void Work(const broker::ProgramOptions& options) {
+    prctl(PR_SET_CHILD_SUBREAPER, 1);  // what the program leaves behind stays ours
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, nullptr);
+    const UniqueFd signals(signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+    if (Started(options)) {
+      while (Serve(signals.get())) {
+      }
+      EndAll();
+    } else {
+      sys::AwaitEnd(connection_);
+    }
+    network_.Remove();
+  }
+
+ private:
+  // Tells the other end whether the program runs.
+  bool Started(const broker::ProgramOptions& options) {
+    StartReport report;
+    try {
+      network_.EnterNameService();
+      pid_ = broker::StartProgram(options, network_.inside(), broker::InvokingUser());
+      network_.CloseInside();
+    } catch (const Error& error) {
+      report.status = static_cast<int32_t>(error.status());
+      std::string(error.what()).copy(report.error.data(), report.error.size() - 1);
+    }
+    send(connection_, &report, sizeof report, MSG_NOSIGNAL);
+    return pid_ > 0;
+  }
+
+  // False: the shell is to end.
+  bool Serve(int signals) {
+    pollfd fds[] = {{connection_, POLLIN, 0}, {signals, POLLIN, 0}};
+    if (poll(fds, 2, -1) < 0) return errno == EINTR;
+    if (fds[1].revents) Collect(signals);
+    if (!fds[0].revents) return true;
+    int32_t number = 0;
+    const ssize_t got = recv(connection_, &number, sizeof number, 0);
+    if (got == 0) return false;
+    if (got == sizeof number && running_) kill(-pid_, number);
+    return true;
+  }
+
+  void Collect(int signals) {
+    signalfd_siginfo info;
+    while (read(signals, &info, sizeof info) == sizeof info) {
+    }
+    int status = 0;
+    for (int pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+      if (pid != pid_) continue;
+      running_ = false;
+      const int32_t report = status;
+      send(connection_, &report, sizeof report, MSG_NOSIGNAL);
+    }
+  }
+
+  // The program and all that came of it; what forks meanwhile is found in the next round.
+  static void EndAll() {
+    for (int round = 0; round < 5; ++round) {
+      while (waitpid(-1, nullptr, WNOHANG) > 0) {
+      }
+      const auto pids = broker::Descendants();
+      if (pids.empty()) return;
+      sys::TerminateProcesses(pids, kTerminationPatience);
+    }
+  }
+
+  int connection_;
+  ShellNetwork& network_;
+  int pid_ = 0;
+  bool running_ = true;
+};
+
+std::vector<std::string> LoginShell() {
+  const passwd* user = getpwuid(broker::InvokingUser().uid);
+  return {user && *user->pw_shell ? user->pw_shell : "/bin/sh"};
+}
+
+std::vector<std::unique_ptr<io::AnyPort>> OpenPorts(const ShellNetwork& network) {
+  const sys::NamespaceScope scope(network.middle());
+  std::vector<std::unique_ptr<io::AnyPort>> ports;
+  for (const char* name : {ShellNetwork::kProgramPort, ShellNetwork::kHostPort}) {
+    sys::PacketSocket socket = sys::OpenPacketSocket(name, true);
+    io::RingOptions ring;
+    ring.ifindex = socket.ifindex;
+    ports.push_back(io::Hold(io::RingPort(std::move(socket.fd), ring)));
+  }
+  return ports;
+}
+
+void AwaitStart(int connection) {
+  StartReport report;
+  const ssize_t got = recv(connection, &report, sizeof report, 0);
+  if (got != sizeof report) throw Error("the process that was to start the program has died");
+  if (report.error[0] != 0) {
+    throw Error(report.error.data(), static_cast<ExitStatus>(report.status));
+  }
+}
+
+}  // namespace
+
+engine::Config ShellPath(const path::Spec& up, const path::Spec& down) {
+  engine::Config config;
+  config.name = "shell";
+  config.ports = {ShellNetwork::kProgramPort, ShellNetwork::kHostPort};
+  config.pairs = {{"shell", {0, {}, {}}, {1, {}, {}}, up, down, {}}};
+  return config;
+}
+
+Shell::Shell(engine::Config config) : config_(std::move(config)), ports_(OpenPorts(network_)) {
+  network_.CloseMiddle();
+}
+
+broker::ProgramOptions Shell::Program(const std::vector<std::string>& words) const {
+  broker::ProgramOptions program;
+  program.node = "shell";
+  program.arguments = words.empty() ? LoginShell() : words;
+  program.environment["VIADUCT_HOST"] = network_.host_address().ToString();
+  return program;
+}
+
+void Shell::Start(const broker::ProgramOptions& program) {
+  guardian_.emplace([&](int connection) { ShellKeeper(connection, network_).Work(program); });
+  network_.LeaveRemovalToOthers();
+  network_.CloseInside();
+  sys::AllowHighestPriority();
+  broker::BecomeInvokingUser();
+  engine_.emplace(std::move(config_), std::move(ports_));
+  engine_->Start();
+  AwaitStart(guardian_->Connection());
+}
+
+void Shell::Signal(int number) {
+  const int32_t message = number;
+  send(guardian_->Connection(), &message, sizeof message, MSG_NOSIGNAL);
+}
+
+engine::Statistics Shell::Stop() {
+  engine_->Stop();
+  return engine_->Read();
+}
+
+}  // namespace viaduct::emulate

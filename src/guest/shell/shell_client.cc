@@ -1,0 +1,193 @@
+#include "guest/shell/shell_client.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "sys/event_loop.h"
+#include "sys/unix_socket.h"
+
+namespace viaduct::guest {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kForEver = -1;
+
+UniqueFd ConnectToPaused(const PausedSimulation& paused) {
+  try {
+    return sys::ConnectAt(paused.socket(), SOCK_SEQPACKET);
+  } catch (const SystemError& error) {
+    if (error.error_number() == EACCES) {
+      throw EnvironmentError(fmt::format("simulation {} is another user's", paused.name));
+    }
+    throw UsageError(fmt::format("simulation {} is not paused any more", paused.name));
+  }
+}
+
+// The next packet; empty at the end of the connection. Where the simulation closes it before it has
+// read all that was sent, the kernel reports a reset first, and then what had still been sent here.
+std::string ReceivePacket(int fd) {
+  std::string packet(2 * kShellPiece, '\0');
+  ssize_t size = 0;
+  do {
+    size = recv(fd, packet.data(), packet.size(), 0);
+  } while (size < 0 && (errno == EINTR || errno == ECONNRESET));
+  packet.resize(size > 0 ? static_cast<size_t>(size) : 0);
+  return packet;
+}
+
+[[noreturn]] void ThrowShellError(std::string_view payload) {
+  const json error = json::parse(payload);
+  throw Error(error.at("message").get<std::string>(),
+              static_cast<ExitStatus>(error.at("status").get<int>()));
+}
+
+void WriteOutput(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw SystemError("write the program's output", errno);
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+json WindowSize() {
+  winsize size{};
+  ioctl(STDIN_FILENO, TIOCGWINSZ, &size);
+  return {{"rows", size.ws_row}, {"columns", size.ws_col}};
+}
+
+// What a user's own shell would have; the rest is the node's.
+json ShellEnvironment() {
+  json environment = json::object();
+  for (const char* name : {"TERM", "COLORTERM", "LANG", "HOME", "USER", "LOGNAME", "PATH"}) {
+    if (const char* value = std::getenv(name)) environment[name] = value;
+  }
+  return environment;
+}
+
+}  // namespace
+
+ShellClient::ShellClient(const PausedSimulation& paused, std::string node,
+                         std::vector<std::string> words)
+    : name_(paused.name),
+      node_(std::move(node)),
+      words_(std::move(words)),
+      terminal_(sys::OnTerminal()),
+      signals_(sys::CatchForegroundSignals()),
+      connection_(ConnectToPaused(paused)) {}
+
+ShellClient::Opened ShellClient::Open() {
+  json request = WindowSize();
+  request["protocol"] = kShellProtocol;
+  request["node"] = node_;
+  request["words"] = words_;
+  request["terminal"] = terminal_;
+  request["folder"] = std::filesystem::current_path();
+  request["environment"] = ShellEnvironment();
+  Send(ShellPacket::kOpen, request.dump());
+  const std::string packet = ReceivePacket(connection_.get());
+  const auto message = ParseShell(packet);
+  if (!message) ThrowEnd();
+  if (message->packet == ShellPacket::kError) ThrowShellError(message->payload);
+  if (message->packet != ShellPacket::kOpened) throw Error("the simulation's answer is malformed");
+  const json opened = json::parse(message->payload);
+  return {opened.at("release"), opened.at("time")};
+}
+
+int ShellClient::Follow() {
+  if (terminal_) raw_.emplace(STDIN_FILENO);
+  while (!status_) {
+    pollfd fds[] = {{signals_.get(), POLLIN, 0},
+                    {connection_.get(), POLLIN, 0},
+                    {input_open_ ? STDIN_FILENO : -1, POLLIN, 0}};
+    if (poll(fds, std::size(fds), -1) < 0 && errno != EINTR) throw SystemError("poll", errno);
+    if (fds[0].revents) TakeSignal();
+    if (fds[1].revents) {
+      TakePacket();
+    } else if (fds[2].revents) {
+      TakeInput();
+    }
+  }
+  raw_.reset();
+  return *status_;
+}
+
+void ShellClient::ThrowEnd() {
+  raw_.reset();
+  throw Error(fmt::format("simulation {} has ended, and the program with it", name_));
+}
+
+void ShellClient::Send(ShellPacket packet, std::string_view payload) {
+  // Where the connection is closed, the simulation's last packets are still to be read.
+  if (!SendShell(connection_.get(), packet, payload, kForEver)) input_open_ = false;
+}
+
+void ShellClient::TakeSignal() {
+  signalfd_siginfo info;
+  if (read(signals_.get(), &info, sizeof info) != sizeof info) return;
+  const auto signal = static_cast<int>(info.ssi_signo);
+  if (signal == SIGWINCH) {
+    if (terminal_) Send(ShellPacket::kSize, WindowSize().dump());
+  } else if (signal == SIGTERM || signal == SIGHUP) {
+    raw_.reset();
+    throw sys::Interrupted(signal);  // the connection's end hangs up on the program
+  } else {
+    Send(ShellPacket::kSignal, json{{"signal", signal}}.dump());
+  }
+}
+
+void ShellClient::TakePacket() {
+  const std::string packet = ReceivePacket(connection_.get());
+  const auto message = ParseShell(packet);
+  if (!message) ThrowEnd();
+  switch (message->packet) {
+    case ShellPacket::kOutput:
+      return WriteOutput(STDOUT_FILENO, message->payload);
+    case ShellPacket::kErrors:
+      return WriteOutput(STDERR_FILENO, message->payload);
+    case ShellPacket::kExited: {
+      const int status = json::parse(message->payload).at("status");
+      status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+      return;
+    }
+    case ShellPacket::kError:
+      raw_.reset();
+      ThrowShellError(message->payload);
+    default:
+      throw Error("the simulation's answer is malformed");
+  }
+}
+
+void ShellClient::TakeInput() {
+  std::array<char, 4096> buffer;
+  const ssize_t size = read(STDIN_FILENO, buffer.data(), buffer.size());
+  if (size < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  input_open_ = size > 0;
+  if (size < 0 && terminal_) throw sys::Interrupted(SIGHUP);  // the window is gone
+  Send(ShellPacket::kInput, {buffer.data(), size > 0 ? static_cast<size_t>(size) : 0});
+}
+
+void Resume(const PausedSimulation& paused) {
+  const UniqueFd connection = ConnectToPaused(paused);
+  SendShell(connection.get(), ShellPacket::kResume, "", kForEver);
+  const std::string packet = ReceivePacket(connection.get());
+  const auto message = ParseShell(packet);
+  if (message && message->packet == ShellPacket::kError) ThrowShellError(message->payload);
+  if (!message) throw Error(fmt::format("simulation {} has ended", paused.name));
+}
+
+}  // namespace viaduct::guest

@@ -1,0 +1,54 @@
+// The user's side of a program on a node of a paused simulation.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.h"
+#include "guest/shell/paused.h"
+#include "guest/shell/shell_protocol.h"
+#include "sys/terminal.h"
+
+namespace viaduct::guest {
+
+// A program on a node, as if it ran here: this process's standard input, output and error, its
+// signals, its terminal. One thread.
+class ShellClient {
+ public:
+  // `words`: the program and its arguments; none: a shell. From here on signals wait for Follow().
+  // UsageError: the simulation is not paused any more. EnvironmentError: it is another user's.
+  ShellClient(const PausedSimulation& paused, std::string node, std::vector<std::string> words);
+
+  struct Opened {
+    std::string release;  // of the node's kernel
+    double time = 0;      // the instant at which the simulation is paused, in seconds
+  };
+  // Starts the program. Throws the simulation's Error.
+  Opened Open();
+  // Whether somebody types at a shell's prompt.
+  bool Interactive() const { return terminal_ && words_.empty(); }
+  // Until the program ends; its status as a shell reports it. Throws sys::Interrupted where this
+  // process must end first, Error where the simulation does.
+  int Follow();
+
+ private:
+  void Send(ShellPacket packet, std::string_view payload);
+  void TakeSignal();
+  void TakePacket();
+  void TakeInput();
+  [[noreturn]] void ThrowEnd();
+
+  std::string name_, node_;
+  std::vector<std::string> words_;
+  bool terminal_, input_open_ = true;
+  UniqueFd signals_, connection_;
+  std::optional<sys::RawMode> raw_;
+  std::optional<int> status_;
+};
+
+// Lets the simulation go on. Throws its Error: a shell is open.
+void Resume(const PausedSimulation& paused);
+
+}  // namespace viaduct::guest
