@@ -1,4 +1,4 @@
-// viaduct bench: hands over to the harness in bench/.
+// viaduct bench: executes the harness in bench/.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kPython = "/usr/bin/python3";
 
-// Installed beside the programs, or in the source tree this was built from.
+// The folder is installed beside the programs, or lies in the source tree this was built from.
 std::filesystem::path FindHarness() {
   const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   for (const std::filesystem::path& folder :
@@ -50,7 +50,7 @@ std::filesystem::path FindHarness() {
 void AddBench(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("bench", "reproduce a published experiment");
   command->prefix_command();
-  command->set_help_flag();  // --help is the harness's
+  command->set_help_flag();  // the harness answers --help
   command->footer("Example:\n  viaduct bench olsr --quick --report out");
   command->callback([command, &invocation] { Execute(invocation, command->remaining()); });
 }

@@ -20,7 +20,7 @@
 namespace viaduct::cli {
 namespace {
 
-// The simulator, its keeper and the broker end by themselves once the lab is gone.
+// How long the simulator, its keeper and the broker may take to end once the lab is gone.
 constexpr int kPatienceMilliseconds = 10000;
 
 UniqueFd ProcessOf(int pid) {

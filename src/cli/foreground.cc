@@ -29,7 +29,7 @@ int ShellStatus(int wait_status) {
   return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
 }
 
-// The status of a program whose exit_status is readable; nothing if it was not, after all.
+// The status of a program whose exit_status is readable; nothing where the read finds none yet.
 std::optional<int> TakeStatus(int exit_status) {
   int32_t status = 0;
   const ssize_t got = read(exit_status, &status, sizeof status);
@@ -44,7 +44,8 @@ void Poll(std::span<pollfd> fds, int milliseconds = -1) {
   for (pollfd& entry : fds) entry.revents = 0;
 }
 
-// What an ended program had written is in the pty; a child of it may keep the pty open.
+// Passes on what an ended program has left in the pty. It does not wait for the end of the pty,
+// which a child of the program may keep open.
 void Drain(sys::Relay& output) {
   while (!output.Over()) {
     pollfd entry{output.Fd(), output.Events(), 0};
@@ -70,7 +71,7 @@ void Foreground::Lend(broker::ProgramOptions* options) {
   options->terminal = true;
   options->standard_input = options->standard_output = pty_->slave.get();
   if (isatty(STDERR_FILENO)) options->standard_error = pty_->slave.get();
-  // Where the program runs may have been started on another kind of terminal, or on none.
+  // The process that starts the program may itself run on another kind of terminal, or on none.
   for (const char* name : {"TERM", "COLORTERM"}) {
     if (const char* value = std::getenv(name)) options->environment[name] = value;
   }
@@ -95,7 +96,8 @@ int Foreground::Wait(int exit_status, const std::function<void(int)>& pass_on) {
   }
 }
 
-// Works as long as anybody has the program's terminal. The program's status, if it has ended.
+// Relays until the program ends or nobody has its terminal open any more. Returns the status if it
+// has ended.
 std::optional<int> Foreground::Connect(int exit_status, const std::function<void(int)>& pass_on) {
   const sys::RawMode raw(STDIN_FILENO);
   sys::Relay input(STDIN_FILENO, pty_->Master()), output(pty_->Master(), STDOUT_FILENO);
@@ -108,7 +110,7 @@ std::optional<int> Foreground::Connect(int exit_status, const std::function<void
     if (fds[0].revents) {
       const int signal = TakeSignal(signals_.get());
       if (signal == SIGWINCH) pty_->Resize();
-      // The pty goes with this process, and hangs up on all that use it.
+      // The kernel closes the pty with this process, and hangs up on all that use it.
       if (signal == SIGTERM || signal == SIGHUP) throw sys::Interrupted(signal);
       PassOn(signal, pass_on);
     }

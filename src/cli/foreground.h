@@ -16,12 +16,12 @@ class Foreground {
   // From here on signals wait for Follow().
   Foreground();
 
-  // Sets standard input, output, error and terminal. They are this object's.
+  // Sets standard input, output, error and terminal. This object keeps the descriptors.
   void Lend(broker::ProgramOptions* options);
-  // After the program has started: until it ends. `exit_status` becomes readable then and yields
-  // one int32_t as waitpid(2) gives it; its end of file is an Error. `pass_on` signals the program.
-  // Returns the status as a shell reports it. Throws sys::Interrupted where this process must end
-  // before the program (the terminal has hung up).
+  // To be called after the program has started; returns when it ends. `exit_status` becomes
+  // readable then and yields one int32_t as waitpid(2) gives it; its end of file is an Error.
+  // `pass_on` signals the program. Returns the status as a shell reports it. Throws
+  // sys::Interrupted where this process must end before the program (the terminal has hung up).
   int Follow(int exit_status, const std::function<void(int signal)>& pass_on);
 
  private:

@@ -22,7 +22,7 @@
 namespace viaduct::cli {
 namespace {
 
-// SIGINT, SIGTERM and SIGHUP as a descriptor: a build stops in order.
+// SIGINT, SIGTERM and SIGHUP as a descriptor, so that a build can end its compilers when it stops.
 UniqueFd StopSignals() {
   sigset_t set;
   sigemptyset(&set);

@@ -42,7 +42,7 @@ struct PathCommandOptions {
   std::string name, schedule, duration, json_file, lateness_limit;
   EngineOptions engine;
   bool quiet = false;
-  // The options whose order counts, with what was given to each.
+  // The options whose order on the command line counts, each with its values.
   std::vector<std::string> between, pair, classes, up, down;
 };
 

@@ -68,7 +68,7 @@ void PrintStatistics(const json& statistics, const Format& format) {
   if (format.as_prometheus) {
     std::fputs(emulate::PrometheusText(statistics).c_str(), stdout);
   } else if (format.as_json) {
-    // One object a line while watching: a stream for programs.
+    // While watching, each object is on one line, so that a program can read them one by one.
     std::printf("%s\n", statistics.dump(format.watch ? -1 : 2).c_str());
   } else {
     if (format.watch && isatty(STDOUT_FILENO) == 1) std::fputs("\033[H\033[2J", stdout);

@@ -1,5 +1,3 @@
-#include <fcntl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -8,26 +6,13 @@
 
 #include "base/error.h"
 #include "cli/command.h"
-#include "run/environment.h"
+#include "sys/run_program.h"
 
 namespace viaduct::cli {
 namespace {
 
 // Whether sudo works here without a password.
-bool SudoWorks() {
-  if (run::FindProgram("sudo").empty()) return false;
-  const pid_t child = SystemCall("fork", fork());
-  if (child == 0) {
-    const int null = open("/dev/null", O_RDWR);
-    for (int fd = 0; fd < 3; ++fd) dup2(null, fd);
-    execlp("sudo", "sudo", "-n", "true", nullptr);
-    _exit(127);
-  }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
+bool SudoWorks() { return sys::RunProgram({"sudo", "-n", "true"}).status == 0; }
 
 }  // namespace
 
@@ -35,10 +20,10 @@ void NeedRoot(const Invocation& invocation) {
   if (geteuid() == 0 || std::getenv("VIADUCT_BROKER_FD")) return;
   if (!SudoWorks()) {
     throw EnvironmentError(
-        "this needs root for namespaces, links and routes, and sudo gives it not without a "
-        "password: sudo viaduct ..., or --mode simulate");
+        "this needs root for namespaces, links and routes, and sudo asks for a password: run sudo "
+        "viaduct ..., or use --mode simulate");
   }
-  // PATH, because the user's own programs are what a scenario names; the rest is ours.
+  // A scenario may name programs that only the user's PATH finds; the other variables are ours.
   std::vector<std::string> words = {
       "sudo", "-n", "--preserve-env=PATH,VIADUCT_SIM,VIADUCT_NS3,VIADUCT_SIM_LIBRARIES", "--",
       std::filesystem::read_symlink("/proc/self/exe")};

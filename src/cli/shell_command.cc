@@ -46,7 +46,7 @@ int RunShell(const ShellOptions& options, const Invocation& invocation) {
   options.engine.Fill(&config);
   const uint64_t seed = config.seed;
   NeedRoot(invocation);
-  Foreground foreground;  // first, so that no signal comes between making and removing
+  Foreground foreground;  // first: a signal from here on cannot end the process half-way
   emulate::Shell shell(std::move(config));
   broker::ProgramOptions program = shell.Program(options.words);
   foreground.Lend(&program);

@@ -1,4 +1,4 @@
-// viaduct up: a lab that stays.
+// viaduct up: builds a lab and leaves it running.
 #include <cstdio>
 #include <memory>
 

@@ -12,7 +12,7 @@ namespace viaduct::emulate {
 
 namespace {
 
-// Its ifindex.
+// The ifindex of an interface that is there and up. UsageError otherwise.
 int Examine(const std::string& name) {
   sys::Netlink session;
   const auto link = session.FindLink(name);

@@ -1,4 +1,4 @@
-// The interfaces a path is emulated between: taken for it, and given back as they were.
+// The interfaces that a path is emulated between. They are given back as they were.
 #pragma once
 
 #include <memory>
@@ -12,30 +12,30 @@
 
 namespace viaduct::emulate {
 
-// One interface of this namespace, ours alone among emulators until destruction. Its port is opened
-// separately, because that needs the offloads to be off.
+// One interface of this namespace, which no other emulator can take until destruction. Its port is
+// opened separately, because the offloads must be off before.
 class TakenInterface {
  public:
   // Locks it and looks at it; changes nothing. UsageError: there is none, it is down, another
-  // emulator has it. `holder`: who we are, for that message.
+  // emulator has it. `holder` tells other emulators who has it now.
   TakenInterface(const std::string& name, const std::string& holder);
 
   const std::string& name() const { return name_; }
   int ifindex() const { return ifindex_; }  // of the port opened last
-  // Switches off what makes one frame of several. EnvironmentError: the driver does not let us.
+  // Switches off the offloads that make one frame of several. EnvironmentError: the driver cannot.
   void SwitchOffloadsOff() const;
   // A ring port in promiscuous mode. Throws SystemError. Needs CAP_NET_RAW.
   std::unique_ptr<io::AnyPort> OpenPort();
-  // Another process calls GiveBack().
+  // From now on the destructor does nothing, because another process calls GiveBack().
   void LeaveToOthers() { lock_.LeaveRemovalToOthers(); }
-  // Offloads as they were, if the interface is still there; then the lock is removed.
+  // Restores the offloads, if the interface is still there, and removes the lock.
   void GiveBack();
 
  private:
   std::string name_;
   int ifindex_ = 0;
   InterfaceLock lock_;
-  std::vector<std::string> offloads_;  // that were on
+  std::vector<std::string> offloads_;  // those that were on
 };
 
 }  // namespace viaduct::emulate

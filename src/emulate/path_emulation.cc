@@ -46,7 +46,8 @@ std::string NowUtc() {
   return text;
 }
 
-// Takes the invoking user's identity, but keeps what opening an interface again needs.
+// Takes the invoking user's identity, but keeps the capabilities that opening an interface again
+// needs.
 void BecomeUserWithNetworkPrivileges() {
   sys::AllowHighestPriority();
   sys::FavourOwnSession();
@@ -71,7 +72,7 @@ PathInfo Introduce(const engine::Config& config) {
   info.name = config.name;
   if (!info.name.empty()) return info;
   info.name = config.pairs.front().name;
-  // Another network namespace may have interfaces of the same names.
+  // A path in another network namespace may be between interfaces of the same names.
   const auto paths = ListPaths();
   const bool taken = std::any_of(paths.begin(), paths.end(), [&](const PathInfo& other) {
     return other.alive && other.name == info.name;
@@ -150,7 +151,7 @@ class PathEmulation {
       loop.Run([] { return false; },
                options_.duration ? started_ + *options_.duration : Instant::Never());
     } catch (const sys::Interrupted&) {
-      // How it is meant to end.
+      // A path without a duration is ended so.
     }
     loop.IgnoreSignals();
   }

@@ -12,7 +12,7 @@
 namespace viaduct::emulate {
 
 struct PathOptions {
-  engine::Config config;  // name: empty for one of our choosing
+  engine::Config config;  // an empty name: that of the first pair
   std::optional<Schedule> schedule;
   std::string schedule_file;  // for messages
   std::optional<Duration> duration;

@@ -29,7 +29,7 @@ std::string Trimmed(std::string_view text) {
 
 engine::Target ParseTarget(std::string_view pair, std::string_view direction) {
   engine::Target target;
-  // A pair's own name may hold a slash nowhere: interfaces have none.
+  // The name of a pair holds no slash, because names of interfaces hold none.
   const size_t slash = pair.find('/');
   target.pair = pair.substr(0, slash);
   if (slash != std::string_view::npos) target.class_name = pair.substr(slash + 1);
@@ -52,7 +52,7 @@ ScheduledChange ParseChange(std::string_view time, std::string_view rest) {
   if (what == "down" || what == "up") {
     change.kind = what == "up" ? ScheduledChange::Kind::kLinkUp : ScheduledChange::Kind::kLinkDown;
   } else {
-    path::ChangeSpec({}, what);  // what is wrong in itself is told before anything starts
+    path::ChangeSpec({}, what);  // throws now, not when the change is due
     change.spec = what;
   }
   return change;

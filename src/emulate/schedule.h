@@ -34,16 +34,17 @@ struct Schedule {
   std::optional<Duration> loop;          // at least the last change's time, above zero
 };
 
-// UsageError names `file` and the line: malformed, out of order, a SPEC that cannot be.
+// UsageError names `file` and the line that is malformed, out of order, or holds a wrong SPEC.
 Schedule ParseSchedule(std::string_view text, const std::string& file);
 
-// Goes through a schedule; no clock. Changes of the same instant come one by one, in file order.
+// Goes through a schedule without a clock. Changes of one instant come one by one, in the order of
+// the file.
 class SchedulePlayer {
  public:
   explicit SchedulePlayer(Schedule schedule) : schedule_(std::move(schedule)) {}
-  // When the next change is due, since the start; nothing when there is none any more.
+  // When the next change is due, since the start; nothing when all have been taken.
   std::optional<Duration> NextAt() const;
-  // Takes it. Not when NextAt() says nothing.
+  // Takes the next change. NextAt() must have an instant.
   const ScheduledChange& Take();
 
  private:
@@ -52,7 +53,7 @@ class SchedulePlayer {
   Duration round_;  // when this round of the loop began
 };
 
-// Does what the change says.
+// Makes this change of the path.
 void Perform(const ScheduledChange& change, engine::LivePath& live);
 
 }  // namespace viaduct::emulate

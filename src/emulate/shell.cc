@@ -42,7 +42,7 @@ class ShellKeeper {
   ShellKeeper(int connection, ShellNetwork& network) : connection_(connection), network_(network) {}
 
   void Work(const broker::ProgramOptions& options) {
-    prctl(PR_SET_CHILD_SUBREAPER, 1);  // what the program leaves behind stays ours
+    prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans of the program become our children
     sigset_t child;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
@@ -74,7 +74,7 @@ class ShellKeeper {
     return pid_ > 0;
   }
 
-  // False: the shell is to end.
+  // Waits for one event. False: the shell is to end.
   bool Serve(int signals) {
     pollfd fds[] = {{connection_, POLLIN, 0}, {signals, POLLIN, 0}};
     if (poll(fds, 2, -1) < 0) return errno == EINTR;
@@ -100,7 +100,7 @@ class ShellKeeper {
     }
   }
 
-  // The program and all that came of it; what forks meanwhile is found in the next round.
+  // Ends the program and its descendants; the next round finds those that were forked meanwhile.
   static void EndAll() {
     for (int round = 0; round < 5; ++round) {
       while (waitpid(-1, nullptr, WNOHANG) > 0) {

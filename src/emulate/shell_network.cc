@@ -106,7 +106,7 @@ ShellNetwork::ShellNetwork()
     : name_(fmt::format("vsh{}", getpid())),
       names_(FindNameService(ReadFile("/etc/resolv.conf"),
                              ReadFile("/run/systemd/resolve/resolv.conf"))) {
-  // One shell at a time chooses its addresses.
+  // Two shells that choose addresses at once could choose the same.
   fs::create_directories(lab::kRecordRoot);
   const UniqueFd turn(SystemCall("open " + std::string(lab::kRecordRoot),
                                  open(lab::kRecordRoot, O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
@@ -156,7 +156,7 @@ void ShellNetwork::Build(const wire::IpPrefix& subnet) {
   inside.AddRoute(wire::IpPrefix::Parse("0.0.0.0/0"), host_address_, inside.IfIndex(kInside));
 }
 
-// Address resolution must not be lost on the path, nor take its time.
+// Static neighbours, because the path would delay or lose address resolution too.
 void ShellNetwork::JoinNeighbours() {
   sys::Netlink here, inside(inside_.get());
   const sys::LinkInfo host = here.GetLink(name_), program = inside.GetLink(kInside);
@@ -209,7 +209,7 @@ void ShellNetwork::ForwardOn() {
       SystemCall("open " + forwarding_file_,
                  open(forwarding_file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)));
   SystemCall("flock", flock(forwarding_lock_.get(), LOCK_SH));
-  // What a shell that was killed noted down still holds.
+  // A shell that was killed has left its note, which still says how forwarding was before.
   if (ReadFile(forwarding_file_).empty()) {
     const std::string before = sys::ReadSysctl(here.get(), kForwarding);
     SystemCall("write " + forwarding_file_,
@@ -245,7 +245,7 @@ void ShellNetwork::EnterNameService() const {
     SystemCall("fchmod", fchmod(fd.get(), 0644));
     file = made;
   }
-  // Past the symbolic link that it may be.
+  // The file itself, because it may be a symbolic link.
   const std::string target = fs::canonical("/etc/resolv.conf");
   const int result = mount(file.c_str(), target.c_str(), "none", MS_BIND, nullptr);
   const int error = errno;
@@ -261,7 +261,7 @@ void ShellNetwork::Remove() {
     sys::Netlink here;
     if (const auto link = here.FindLink(name_)) here.DeleteLink(link->ifindex);
   } catch (const Error&) {
-    // The namespaces' end takes the interface with it.
+    // The interface goes with the last process in the namespaces.
   }
 }
 

@@ -21,8 +21,8 @@ std::vector<std::string> NameServers(const std::string& resolv_conf);
 // none of these lies. Error when there is none.
 wire::IpPrefix FreeSubnet(const std::vector<wire::IpPrefix>& taken);
 
-// What a program inside needs to know to find names: nothing if it can use the outside's
-// resolv.conf as it is.
+// What a program inside needs for name resolution; nothing where it can use the machine's own
+// resolv.conf.
 struct NameService {
   // The file to show as /etc/resolv.conf: one of the machine's that names servers other than
   // loopback addresses, which are the program's own inside.
@@ -50,16 +50,16 @@ class ShellNetwork {
   static constexpr const char* kProgramPort = "program";
   static constexpr const char* kHostPort = "host";
   const wire::IpAddress& host_address() const { return host_address_; }
-  // Why the program reaches no more than this namespace; empty where it should.
+  // Why the program reaches nothing beyond this namespace; empty where it does.
   const std::string& limits() const { return limits_; }
 
   // To be called in the process that will start the program: gives it the right resolv.conf in a
   // mount namespace of its own, if need be.
   void EnterNameService() const;
-  // The middle is of no more use here (the ports are open).
+  // To be called when the ports are open, and when the program has started.
   void CloseMiddle() { middle_.reset(); }
   void CloseInside() { inside_.reset(); }
-  // Done by the destructor too, unless another process has taken that over.
+  // The destructor does it too, unless another process has taken that over.
   void Remove();
   void LeaveRemovalToOthers() { is_ours_ = false; }
 
@@ -78,7 +78,7 @@ class ShellNetwork {
   NameService names_;
   std::string limits_;
   bool has_rules_ = false, is_ours_ = true;
-  // Shared by the shells of this namespace: forwarding is as it was once the last has gone.
+  // The shells of this namespace share the lock; the last to go restores forwarding.
   UniqueFd forwarding_lock_;
   std::string forwarding_file_;
 };

@@ -29,7 +29,7 @@ class Classifier {
     uint32_t class_index = 0;  // 0: the pair's own SPEC; i: Pair::classes[i - 1]
     Direction direction = Direction::kUp;
     size_t out = 0;     // the port at the far end
-    wire::LinkTag tag;  // to be pushed before it leaves there (wire::PushTag)
+    wire::LinkTag tag;  // to be pushed before the frame leaves there (wire::PushTag)
   };
   // Takes the link's tag off `frame` (a proper frame from `port`; see io/super_frame.h): it then
   // begins later in the same memory. Nothing when it is of no pair, or cannot carry the far end's

@@ -8,9 +8,9 @@
 namespace viaduct::engine {
 namespace {
 
-// A step smaller than the time between two looks at a port is noticed this late at most.
+// How late at most a step is noticed that is smaller than the time between two looks at a port.
 constexpr Duration kCheckInterval = Duration::Milliseconds(1);
-// The nanoseconds that rounding in the kernel's two conversions can make.
+// The difference that rounding in the kernel's two conversions can make.
 constexpr Duration kRounding = Duration::Nanoseconds(5);
 constexpr int kReadings = 8;
 
@@ -29,7 +29,8 @@ StampMapper::StampMapper(Clock& clock) : clock_(clock) {
   before_ = distance_;
 }
 
-// The reading with the least time around it: anything may happen between two looks at a clock.
+// Takes the reading with the least time around it, because this thread may be interrupted between
+// two readings of the clocks.
 void StampMapper::Measure() {
   Duration width = Duration::Max();
   for (int i = 0; i < kReadings; ++i) {

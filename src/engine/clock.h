@@ -22,7 +22,8 @@ class SystemClock final : public Clock {
 
 // Maps CLOCK_REALTIME stamps to the monotonic clock. The distance between the two changes only when
 // somebody sets the clock (slewing moves both), so it is measured once, then checked, and a stamp
-// is believed only if it lies where it can lie: a stamp of before or after a step is told by that.
+// is believed only if it lies in the interval in which it must lie: one from the other side of a
+// step does not.
 class StampMapper {
  public:
   explicit StampMapper(Clock& clock);

@@ -48,7 +48,7 @@ struct Config {
   uint64_t seed = 1;
   int64_t memory = int64_t{512} << 20;  // bytes for all frames that wait
   // The longest frame, as it waits (without its pair's tag): the ports' largest MTU, the Ethernet
-  // header and a VLAN tag of the user's own. Longer ones are dropped as of no pair.
+  // header and a VLAN tag of the user's own. Longer ones are dropped and counted as of no pair.
   size_t frame_bytes = 1518;
   std::vector<std::string> spill;  // directories, used in turn; empty: no spilling
   Waiting waiting = Waiting::kHybrid;

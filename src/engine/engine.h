@@ -51,14 +51,14 @@ struct Statistics {
   Histogram lateness;  // ns between a packet's due instant and its hand-over to the port
   int64_t memory_used = 0, memory_peak = 0;
   int64_t spilled_bytes = 0, spilled_peak = 0;
-  // What a disk last complained of: "DIRECTORY: No space left on device".
+  // The last error of a disk: "DIRECTORY: No space left on device".
   std::string spill_trouble;
   uint64_t trace_lost = 0;  // fates that did not get into the trace file: disk too slow or full
 };
 
 class Engine {
  public:
-  // Throws UsageError (what, where, what to do). The ports are the engine's from here on.
+  // Throws UsageError that says what is wrong, where, and what to do.
   Engine(Config config, std::vector<std::unique_ptr<io::AnyPort>> ports);
   ~Engine();
   // Starts the threads; they forward until Stop() or destruction.

@@ -1,4 +1,4 @@
-// Which of a fixed set of things is next: a binary heap that knows each thing's place.
+// A binary heap of a fixed set of things by their instants, which knows each thing's place.
 #pragma once
 
 #include <cstddef>

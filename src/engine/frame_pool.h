@@ -41,14 +41,14 @@ class FramePool final : public path::FrameStore {
   FramePool(const FramePool&) = delete;
   FramePool& operator=(const FramePool&) = delete;
 
-  // Takes memory for so many bytes of frames now, as far as there is some: the first frames then
-  // wait for no page.
+  // Takes memory for so many bytes of frames now, as far as the budget has it, so that the first
+  // frames do not wait for the kernel to find pages.
   void Prepare(int64_t bytes);
   // A frame with these bytes; none when memory is exhausted.
   std::optional<path::FrameHandle> Add(std::span<const std::byte> frame, const wire::LinkTag& tag);
   // To be pushed when the frame leaves.
   wire::LinkTag& Tag(path::FrameHandle frame) { return HeaderOf(frame).tag; }
-  // With the tag put on, to be sent; the frame is then only good for that, again, and for Free().
+  // The frame with its tag, to be sent. After that it may only be sent again, or freed.
   std::span<const std::byte> Tagged(path::FrameHandle frame);
 
   std::span<std::byte> Bytes(path::FrameHandle frame) override;

@@ -18,8 +18,8 @@ struct Target {
   bool up = false, down = false;
 };
 
-// Knows what every pipeline of an engine is to be, so that a change need only name what it changes
-// and a link that was down comes back as it was. One thread.
+// Knows the SPEC that every pipeline of an engine is to have, so that a change need only name what
+// it changes and a link that was down comes back as it was. One thread.
 class LivePath {
  public:
   // `apply`: engine::Engine::Apply, or a test's.

@@ -14,31 +14,31 @@
 namespace viaduct::engine {
 namespace {
 
-// Bursts a look takes from one port before the others have their turn.
+// How many bursts a look takes from one port before the others have their turn.
 constexpr int kBurstsPerLook = 4;
-// Where the timer cannot be trusted any more: a sleep ends up to so much late.
+// How late a sleep may end: this close to a deadline the loop spins instead.
 constexpr Duration kSpin = Duration::Microseconds(50);
 // Closer to a deadline than this, spinning does not look at descriptors: that costs 0.3 us.
 constexpr Duration kNoLook = Duration::Microseconds(5);
-// The longest time between two looks at a port: its ring must not fill up meanwhile.
+// The longest time between two looks at a port, so that its ring does not fill up meanwhile.
 constexpr Duration kLongestInterval = Duration::Milliseconds(1);
-// Less delay than this is not spent on looking late.
+// A path with less delay than this is looked at all the time: there is no time to spend.
 constexpr Duration kLeastDelayToSpend = Duration::Microseconds(200);
 // How long after the last frame a port is still looked at by time.
 constexpr Duration kLinger = Duration::Milliseconds(20);
 constexpr Duration kStalledInterval = Duration::Milliseconds(1);
-// What part of the memory limit the buffers to and from disk are.
+// Buffers to and from disk take one part in so many of the memory limit.
 constexpr int64_t kShareOfBuffers = 4;
-// Frame memory that is there before the first frame is.
+// How much frame memory is taken before the first frame comes, in bytes.
 constexpr int64_t kPrepared = 16 << 20;
-// A way beyond this was an interruption.
+// The longest way that is believed; a longer one was an interruption of this thread.
 constexpr Duration kLongestWay = Duration::Microseconds(4);
 constexpr Duration kRetry = Duration::Microseconds(20);
 constexpr size_t kMostPending = 1024;
-// Between a frame's stamp and its being there to see.
+// The longest time between a frame's stamp and its showing in the ring.
 constexpr Duration kStampAhead = Duration::Microseconds(20);
 
-// The least time a frame stays in the path, or nearly so: how late it may be found.
+// The least time, or nearly, that a frame stays in the path, and so how late it may be found.
 Duration LeastDelay(const path::Spec& spec) {
   if (!spec.delay || spec.reorder) return Duration();
   return *spec.delay - spec.jitter.value_or(Duration()) * 4;
@@ -174,8 +174,9 @@ void Loop::Turn() {
   if (lateness_.Count() == count_before + 1) LearnLead();
 }
 
-// The way of a frame alone from the beginning of a turn to the far end of its port. Half of it lies
-// before the instant that counts (measured: between the kernel's stamps); more would send early.
+// Learns how long a frame that is alone takes from the beginning of a turn to the far end of its
+// port. Half of that lies before the instant that the kernel stamps (measured); a longer lead would
+// send early.
 void Loop::LearnLead() {
   if (config_.waiting == Waiting::kCpuSaving) return;
   const Duration way = std::min(sent_ - now_, kLongestWay);
@@ -193,7 +194,7 @@ void Loop::Look(uint32_t index) {
   PlanNextLook(index, emptied);
 }
 
-// Whether nothing was there. A port may give less than it has (long frames), but not nothing.
+// Whether the port was empty. It may give fewer frames than it has (long ones), but never none.
 bool Loop::TakeBurst(Receiver& receiver, Instant& looked) {
   const size_t count = receiver.from->Receive(received_);
   if (count == 0) {
@@ -201,13 +202,14 @@ bool Loop::TakeBurst(Receiver& receiver, Instant& looked) {
     return true;
   }
   looked = clock_.Now();
-  // The stamp is taken before a frame shows in the ring, so it may be of before the last look.
+  // The kernel takes the stamp before the frame shows in the ring, so it may precede the last look.
   const Instant earliest = receiver.searched - kStampAhead;
   Instant arrived = receiver.searched;
   for (size_t i = 0; i < count; ++i) {
     if (i + 1 < count) __builtin_prefetch(received_[i + 1].bytes.data());
     const Instant stamp = received_[i].received;
-    // One port's frames arrive in their order, whatever two processors' stamps say.
+    // Frames of one port arrive in the order of its ring, even where the stamps of two processors
+    // contradict it.
     arrived = std::max(
         arrived, stamp == Instant() ? looked : mapper_.Map(stamp, earliest, looked + kStampAhead));
     TakeFrame(receiver, received_[i], arrived);
@@ -256,7 +258,7 @@ void Loop::PlanNextEvent(Lane& lane) {
     const bool stalled = lane.pipeline->Stalled();
     stalled_ += static_cast<size_t>(stalled) - static_cast<size_t>(lane.stalled);
     lane.stalled = stalled;
-    // It may also wait for frame memory to come back to, of which nobody tells.
+    // It may also wait for free frame memory, of which no event tells.
     if (stalled) next = std::min(next, now_ + kStalledInterval);
   }
   events_.Set(static_cast<uint32_t>(&lane - lanes_.data()), next);
@@ -305,8 +307,9 @@ void Loop::Listen(uint32_t index, bool on) {
 
 void Loop::Serve(Lane& lane) {
   Sender& sender = senders_[lane.sender];
-  // Up to the lead beyond what has been looked through: a frame that arrives in between counts as
-  // arriving at its end. Not when there is more to look through.
+  // A departure up to the lead beyond what has been looked through is served now; a frame that
+  // arrives in between counts as arriving at that instant. Where there is more to look through,
+  // nothing is served early.
   const Instant searched = receivers_[lane.receiver].searched;
   const Instant next = searched < now_ ? searched : lane.pipeline->NextEvent();
   const Instant until = std::max({searched, lane.reached, next <= now_ + lead_ ? next : Instant()});
@@ -366,7 +369,7 @@ Instant Loop::NextTurn() const {
 void Loop::Sleep(Duration duration) {
   waiter_.Sleep(duration, [this](uint32_t receiver) {
     if (receiver == kDisks) {
-      retry_ = Instant();  // a turn, now
+      retry_ = Instant();  // the next turn is due now
       return;
     }
     Listen(receiver, false);
@@ -451,7 +454,7 @@ void Loop::Change(size_t pair, size_t class_index, Direction direction, const pa
   Lane& lane = *FindLane(pair, class_index, direction);
   now_ = clock_.Now();
   ++turn_;
-  Look(lane.receiver);  // what came before the change meets the old path
+  Look(lane.receiver);  // frames that came before the change meet the old path
   const Instant at = std::max(receivers_[lane.receiver].searched, lane.reached);
   lane.pipeline->Change(spec, at);
   lane.reached = at;

@@ -66,10 +66,10 @@ class Loop {
   // Adds what this loop knows: its pipelines, its receivers' unmatched frames, lateness, memory.
   void AddTo(Statistics& statistics) const;
 
-  // One round of work at the clock's now; for Run() and tests.
+  // One round of work at the present instant; Run() repeats it, and tests call it.
   void Turn();
-  // Sleeps that long at most, and less if a port that is listened to becomes readable; it is looked
-  // at in the next turn then.
+  // Sleeps that long at most. A port that is listened to and becomes readable ends the sleep, and
+  // is looked at in the next turn.
   void Sleep(Duration duration);
   // When the next turn has something to do unless a port that is listened to becomes readable.
   Instant NextTurn() const;
@@ -86,7 +86,7 @@ class Loop {
     std::unique_ptr<path::FateTrace> trace;
     std::unique_ptr<path::Pipeline> pipeline;
     Instant reached;       // the pipeline's own time
-    bool touched = false;  // frames were pushed since its next event was looked up
+    bool touched = false;  // frames were pushed since its next event was asked for
     bool due = false;      // in due_
     bool stalled = false;  // waits for a disk
   };
@@ -150,7 +150,7 @@ class Loop {
   Instant now_;
   Instant sent_;  // the clock after the last transmission
   Instant retry_ = Instant::Never();
-  // How long before its instant a frame's way out begins, so that it is out at its instant.
+  // How long before its due instant a frame's way out begins, so that it leaves at that instant.
   Duration lead_, way_;
   uint64_t turn_ = 0;
   size_t listened_ = 0;  // receivers

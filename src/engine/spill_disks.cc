@@ -24,8 +24,8 @@ constexpr size_t kLargestBlock = 1 << 20;
 constexpr size_t kBlocksPerQueue = 4;
 constexpr unsigned kRingEntries = 256;
 
-// A file without a name. O_DIRECT keeps what is spilled out of the page cache, which would be
-// memory again; file systems that have none do without.
+// A file without a name. O_DIRECT keeps its bytes out of the page cache, which would be memory
+// again; a file system without O_DIRECT is used without it.
 UniqueFd OpenUnnamed(const std::string& directory) {
   for (const int flags : {O_DIRECT, 0}) {
     UniqueFd file(open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC | flags, 0600));
@@ -101,7 +101,7 @@ SpillDisks::~SpillDisks() {
 }
 
 SpillBlock* SpillDisks::NewBlock() {
-  // What is on disk must be able to come back, even if what is here cannot leave (a full disk).
+  // Blocks on disk must be able to come back even if no block can leave, because the disk is full.
   if (buffers_.size() <= kept_for_reading_) return nullptr;
   auto* const block = new SpillBlock;
   block->memory = buffers_.back();
@@ -158,11 +158,11 @@ bool SpillDisks::Submit(SpillBlock& block, State direction) {
   } else {
     io_uring_prep_read(entry, file, block.memory, bytes, offset);
   }
-  // A thread of the kernel does the work from the start: growing a file, or one that has no
-  // O_DIRECT, would otherwise be done here and now.
+  // A thread of the kernel does all of the work (IOSQE_ASYNC). Otherwise this thread would grow the
+  // file, and would write where there is no O_DIRECT.
   io_uring_sqe_set_flags(entry, IOSQE_ASYNC);
   io_uring_sqe_set_data(entry, &block);
-  // Not being taken now (EBUSY, EAGAIN) leaves it in the ring for the next submission.
+  // What the kernel does not take now (EBUSY, EAGAIN) stays in the ring for the next submission.
   io_uring_submit(&ring_);
   block.state = direction;
   ++under_way_;
@@ -237,8 +237,8 @@ void SpillDisks::Written(SpillBlock& block, int result) {
     GiveMemory(block);
     return;
   }
-  // Full, most likely. The place cannot be used, the bytes are still here: they wait until another
-  // place is free.
+  // The disk is full, most likely. The bytes are still in memory and wait until another place is
+  // free.
   Complain(block, result);
   Disk& disk = disks_[block.disk];
   disk.full = true;

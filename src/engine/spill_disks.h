@@ -24,10 +24,10 @@ struct SpillBlock {
     kWriting,
     kOnDisk,
     kReading,
-    kLoaded,  // in memory, nothing is under way
+    kLoaded,  // in memory; nothing is being read or written
   };
   State state = State::kFilling;
-  bool abandoned = false;  // nobody needs it: goes when nothing is under way
+  bool abandoned = false;  // nobody needs it; it goes when its reading or writing has ended
   std::byte* memory = nullptr;
   uint32_t used = 0, read = 0;  // bytes filled; bytes taken out again
   uint32_t disk = 0;
@@ -68,14 +68,14 @@ class SpillDisks {
   void Read(SpillBlock* block);
   void Release(SpillBlock* block);  // nobody needs it any more
 
-  // Takes note of what has been written and read; returns how many blocks.
+  // Takes note of blocks that have been written or read; returns how many.
   size_t Poll();
   // Readable when Poll() has something to do.
   int Fd() const { return ring_.ring_fd; }
 
   int64_t spilled_bytes() const { return spilled_; }
   int64_t spilled_peak() const { return spilled_peak_; }
-  // What a disk last complained of; empty: nothing.
+  // The last error of a disk; empty where there was none.
   const std::string& trouble() const { return trouble_; }
 
  private:

@@ -7,7 +7,7 @@ namespace {
 
 using State = SpillBlock::State;
 
-// What lies in a block before a frame's bytes.
+// The header of a frame in a block; the frame's bytes follow it.
 struct Record {
   path::Packet packet;
   wire::LinkTag tag;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMostWaiting = 64 << 20;
 constexpr size_t kEnoughToWrite = 256 << 10;
-constexpr std::chrono::milliseconds kLongestWait(200);  // until somebody who looks on sees it
+constexpr std::chrono::milliseconds kLongestWait(200);  // until a reader of the file sees a packet
 
 bool WriteAll(int fd, std::string_view text) {
   while (!text.empty()) {

@@ -1,4 +1,4 @@
-// The file that a path's packets' fates are written to, off the threads that forward.
+// The file that receives the fates of a path's packets, written by a thread that forwards nothing.
 #pragma once
 
 #include <condition_variable>
@@ -13,7 +13,7 @@
 namespace viaduct::engine {
 
 // Takes text from any thread, each piece whole, and writes it on a thread of its own. A disk that
-// is too slow loses pieces, counted, and never holds up who writes.
+// is too slow loses pieces, which are counted, and never holds up the threads that call Write().
 class TraceFile {
  public:
   // Creates or truncates the file. Throws UsageError.
