@@ -7,20 +7,17 @@
 // `--size` is the whole frame without FCS and tag. With `--vlans N` the frames go to the VLANs 1 to
 // N in turn. Prints JSON: {"flow", "sent", "refused", "seconds", "offered_pps", "slip_s"}.
 #include <linux/if_packet.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/error.h"
-#include "load/pacer.h"
+#include "load/pace.h"
 #include "load/payload.h"
 #include "packet_socket.h"
 #include "wire/packet_builder.h"
@@ -31,24 +28,17 @@ namespace {
 namespace packet = wire::packet;
 
 constexpr int kHeaders = 14 + 20 + 8;  // Ethernet, IPv4, UDP
-constexpr Duration kSpin = Duration::Microseconds(100);
-constexpr Duration kCatchUp = Duration::Milliseconds(2);
-
-struct Options {
+struct Options : load::PaceOptions {
   std::string interface;
   int size = 70;
-  double rate = 0;  // packets a second; 0: as fast as the kernel takes them
-  double duration = 1;
-  uint64_t count = 0;  // stop after this many; 0: no limit
   int vlans = 0;
-  int burst = 32;
 };
 
 // Frames for one sendmmsg call, built once; only the numbers change.
 class Burst {
  public:
   Burst(const Options& options, uint32_t flow) : flow_(flow) {
-    const int frames = std::max(options.burst, options.vlans);
+    const int frames = std::max(options.batch, options.vlans);
     for (int i = 0; i < frames; ++i) frames_.push_back(MakeFrame(options, i));
     for (auto& frame : frames_) vectors_.push_back({frame.data(), frame.size()});
     messages_.resize(frames);
@@ -109,89 +99,39 @@ UniqueFd OpenSocket(const std::string& interface) {
   return fd;
 }
 
-void SleepFor(Duration duration) {
-  const timespec ts = {.tv_sec = duration.nanoseconds() / 1'000'000'000,
-                       .tv_nsec = duration.nanoseconds() % 1'000'000'000};
-  clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, nullptr);
-}
-
-struct Sent {
-  uint64_t packets = 0, refused = 0;
-  Duration elapsed, slip;
-};
-
-class Sender {
- public:
-  Sender(const Options& options, uint32_t flow)
-      : options_(options), fd_(OpenSocket(options.interface)), burst_(options, flow) {}
-
-  Sent Run() {
-    prctl(PR_SET_TIMERSLACK, 1);
-    start_ = MonotonicClock::Now();
-    end_ = start_ + Duration::Nanoseconds(static_cast<int64_t>(options_.duration * 1e9));
-    const load::Pacer* pacer = nullptr;
-    load::Pacer paced(options_.rate > 0 ? options_.rate : 1, start_, kCatchUp);
-    if (options_.rate > 0) pacer = &paced;
-    for (Instant now = start_; !Finished(now); now = MonotonicClock::Now()) {
-      const int limit = Limit();
-      const int due = pacer ? paced.DueNow(offered_, now, limit) : limit;
-      if (due > 0) {
-        Offer(due, now);
-      } else {
-        Wait(paced.Due(offered_) - now);
-      }
-    }
-    sent_.elapsed = MonotonicClock::Now() - start_;
-    if (pacer) sent_.slip = paced.Slip();
-    return sent_;
-  }
-
- private:
-  bool Finished(Instant now) const {
-    return now >= end_ || (options_.count != 0 && sent_.packets >= options_.count);
-  }
-  int Limit() const {
-    if (options_.count == 0) return options_.burst;
-    return static_cast<int>(std::min<uint64_t>(options_.burst, options_.count - sent_.packets));
-  }
-  void Offer(int due, Instant now) {
-    const int taken = burst_.Send(fd_.get(), sent_.packets, due, now);
-    if (taken == 0) ++sent_.refused;
-    sent_.packets += taken;
-    offered_ += std::max(taken, 1);
-  }
-  static void Wait(Duration wait) {
-    if (wait > kSpin) SleepFor(std::min(wait - kSpin, Duration::Milliseconds(50)));
-  }
-
-  const Options& options_;
-  UniqueFd fd_;
-  Burst burst_;
-  Instant start_, end_;
-  uint64_t offered_ = 0;  // packets whose time has come, refused ones too
-  Sent sent_;
-};
-
 int Main(int argc, char** argv) {
   Options options;
+  double rate = 0, duration = 1;
+  uint64_t count = 0;
   CLI::App app("sends numbered UDP frames out of an interface");
   app.add_option("--interface", options.interface)->required();
   app.add_option("--size", options.size, "frame without FCS and tag")
       ->check(CLI::Range(kHeaders + static_cast<int>(load::kHeaderBytes), 9000));
-  app.add_option("--rate", options.rate, "frames a second; 0: as fast as possible");
-  app.add_option("--duration", options.duration, "seconds");
-  app.add_option("--count", options.count, "stop after this many frames");
+  app.add_option("--rate", rate, "frames a second; 0: as fast as possible");
+  app.add_option("--duration", duration, "seconds");
+  app.add_option("--count", count, "stop after this many frames");
   app.add_option("--vlans", options.vlans)->check(CLI::Range(0, 4094));
-  app.add_option("--burst", options.burst, "frames a system call")->check(CLI::Range(1, 1024));
+  app.add_option("--burst", options.batch, "frames a system call")->check(CLI::Range(1, 1024));
   CLI11_PARSE(app, argc, argv);
   const uint32_t flow = std::random_device{}();
-  const Sent sent = Sender(options, flow).Run();
+  if (rate > 0) options.rate = rate;
+  if (count > 0) options.count = count;
+  options.duration = Duration::Nanoseconds(static_cast<int64_t>(duration * 1e9));
+  const UniqueFd fd = OpenSocket(options.interface);
+  Burst burst(options, flow);
+  uint64_t refused = 0;
+  const std::atomic<bool> stop = false;
+  const auto sent = load::Pace(options, stop, [&](uint64_t number, int packets, Instant now) {
+    const int taken = burst.Send(fd.get(), number, packets, now);
+    if (taken == 0) ++refused;
+    return taken;
+  });
   const double seconds = sent.elapsed.ToSeconds();
   const nlohmann::json result = {{"flow", flow},
-                                 {"sent", sent.packets},
-                                 {"refused", sent.refused},
+                                 {"sent", sent.sent},
+                                 {"refused", refused},
                                  {"seconds", seconds},
-                                 {"offered_pps", sent.packets / seconds},
+                                 {"offered_pps", static_cast<double>(sent.sent) / seconds},
                                  {"slip_s", sent.slip.ToSeconds()}};
   std::printf("%s\n", result.dump().c_str());
   return 0;

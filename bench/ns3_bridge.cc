@@ -6,31 +6,17 @@
 // Runs until it is killed.
 #include <string>
 
-#include "io/ring_port.h"
 #include "ns3/bridge-module.h"
 #include "ns3/core-module.h"
-#include "ns3/fd-net-device-module.h"
 #include "ns3/network-module.h"
-#include "ns3/ring-net-device.h"
-#include "packet_socket.h"
+#include "ns3_interface.h"
+#include "ns3_ring_interface.h"
 
 namespace {
 
-using viaduct::bench::InterfaceIndex;
-using viaduct::bench::OpenBoundPacketSocket;
-using viaduct::bench::OpenPacketSocket;
-
-ns3::Ptr<ns3::NetDevice> MakeFdDevice(const std::string& interface) {
-  auto device = ns3::CreateObject<ns3::FdNetDevice>();
-  device->SetFileDescriptor(OpenBoundPacketSocket(interface).release());
-  return device;
-}
-
-ns3::Ptr<ns3::NetDevice> MakeRingDevice(const std::string& interface) {
-  auto device = ns3::CreateObject<ns3::RingNetDevice>();
-  device->SetPort(viaduct::io::Hold(
-      viaduct::io::RingPort(OpenPacketSocket(), {.ifindex = InterfaceIndex(interface)})));
-  return device;
+ns3::Ptr<ns3::NetDevice> MakeDevice(const std::string& kind, const std::string& interface) {
+  if (kind == "fd") return viaduct::bench::MakeFdDevice(interface);
+  return viaduct::bench::MakeRingDevice(interface);
 }
 
 }  // namespace
@@ -50,13 +36,11 @@ int main(int argc, char** argv) {
   auto node = ns3::CreateObject<ns3::Node>();
   ns3::NetDeviceContainer ports;
   for (const std::string& interface : {left, right}) {
-    auto device = kind == "fd" ? MakeFdDevice(interface) : MakeRingDevice(interface);
+    auto device = MakeDevice(kind, interface);
     device->SetAddress(ns3::Mac48Address::Allocate());
     node->AddDevice(device);
     ports.Add(device);
   }
   ns3::BridgeHelper().Install(node, ports);
-  ns3::Simulator::Stop(ns3::Hours(24));
-  ns3::Simulator::Run();
-  ns3::Simulator::Destroy();
+  viaduct::bench::RunUntilKilled();
 }

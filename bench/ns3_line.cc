@@ -10,13 +10,13 @@
 
 #include "ns3/core-module.h"
 #include "ns3/csma-module.h"
-#include "ns3/fd-net-device-module.h"
 #include "ns3/internet-module.h"
 #include "ns3/network-module.h"
 #include "ns3/olsr-module.h"
 #include "ns3/point-to-point-module.h"
 #include "ns3/traffic-control-module.h"
-#include "packet_socket.h"
+#include "ns3_interface.h"
+#include "sys/link.h"
 
 namespace {
 
@@ -59,9 +59,8 @@ void InstallStacks(const ns3::NodeContainer& nodes, const Options& options) {
 // promiscuous.
 void AttachInterface(ns3::Ptr<ns3::Node> node, const std::string& interface,
                      ns3::Ipv4Address address) {
-  auto device = ns3::CreateObject<ns3::FdNetDevice>();
-  device->SetFileDescriptor(viaduct::bench::OpenBoundPacketSocket(interface).release());
-  const std::string mac = viaduct::bench::InterfaceMac(interface).ToString();
+  auto device = viaduct::bench::MakeFdDevice(interface);
+  const std::string mac = viaduct::sys::Netlink().GetLink(interface).mac.ToString();
   device->SetAddress(ns3::Mac48Address(mac.c_str()));
   device->SetIsMulticast(true);
   node->AddDevice(device);
@@ -121,7 +120,5 @@ int main(int argc, char** argv) {
   } else {
     ns3::Ipv4GlobalRoutingHelper::PopulateRoutingTables();
   }
-  ns3::Simulator::Stop(ns3::Hours(24));
-  ns3::Simulator::Run();
-  ns3::Simulator::Destroy();
+  viaduct::bench::RunUntilKilled();
 }

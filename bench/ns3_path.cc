@@ -7,22 +7,16 @@
 // Runs until it is killed.
 #include <string>
 
-#include "io/ring_port.h"
 #include "ns3/core-module.h"
 #include "ns3/network-module.h"
 #include "ns3/point-to-point-module.h"
-#include "ns3/ring-net-device.h"
-#include "packet_socket.h"
+#include "ns3_interface.h"
+#include "ns3_ring_interface.h"
 
 namespace {
 
-using viaduct::bench::InterfaceIndex;
-using viaduct::bench::OpenPacketSocket;
-
 ns3::Ptr<ns3::NetDevice> AttachInterface(ns3::Ptr<ns3::Node> node, const std::string& interface) {
-  auto device = ns3::CreateObject<ns3::RingNetDevice>();
-  device->SetPort(viaduct::io::Hold(
-      viaduct::io::RingPort(OpenPacketSocket(), {.ifindex = InterfaceIndex(interface)})));
+  auto device = viaduct::bench::MakeRingDevice(interface);
   device->SetAddress(ns3::Mac48Address::Allocate());
   node->AddDevice(device);
   return device;
@@ -64,7 +58,5 @@ int main(int argc, char** argv) {
     Relay(nodes.Get(i), outer, inner.Get(i));
     Relay(nodes.Get(i), inner.Get(i), outer);
   }
-  ns3::Simulator::Stop(ns3::Hours(24));
-  ns3::Simulator::Run();
-  ns3::Simulator::Destroy();
+  viaduct::bench::RunUntilKilled();
 }

@@ -4,10 +4,7 @@
 #include <linux/if_packet.h>
 #include <net/ethernet.h>
 #include <net/if.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
-
-#include <algorithm>
 
 #include "base/error.h"
 
@@ -16,17 +13,6 @@ namespace viaduct::bench {
 int InterfaceIndex(const std::string& name) {
   const int index = static_cast<int>(if_nametoindex(name.c_str()));
   return SystemCall("if_nametoindex " + name, index == 0 ? -1 : index);
-}
-
-wire::MacAddress InterfaceMac(const std::string& name) {
-  const UniqueFd fd(SystemCall("socket", socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)));
-  ifreq request{};
-  name.copy(request.ifr_name, IFNAMSIZ - 1);
-  SystemCall("ioctl SIOCGIFHWADDR " + name, ioctl(fd.get(), SIOCGIFHWADDR, &request));
-  wire::MacAddress mac;
-  std::copy_n(reinterpret_cast<const uint8_t*>(request.ifr_hwaddr.sa_data), mac.bytes.size(),
-              mac.bytes.begin());
-  return mac;
 }
 
 UniqueFd OpenPacketSocket() {

@@ -4,13 +4,11 @@
 #include <string>
 
 #include "base/fd.h"
-#include "wire/address.h"
 
 namespace viaduct::bench {
 
 // Interface index; throws SystemError.
 int InterfaceIndex(const std::string& name);
-wire::MacAddress InterfaceMac(const std::string& name);
 
 // AF_PACKET, SOCK_RAW, protocol 0, not bound: what io::RingPort takes.
 UniqueFd OpenPacketSocket();

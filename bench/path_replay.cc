@@ -3,32 +3,16 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
-#include <map>
 
 #include "path/pipeline.h"
+#include "path/queue/test_queues.h"
 #include "qdisc_plan.h"
 
 namespace {
 
 using namespace viaduct;
 
-class Frames : public path::FrameStore {
- public:
-  path::FrameHandle Add(std::vector<std::byte> bytes) {
-    frames_.emplace(++last_, std::move(bytes));
-    return last_;
-  }
-  std::span<std::byte> Bytes(path::FrameHandle frame) override { return frames_.at(frame); }
-  std::optional<path::FrameHandle> Clone(path::FrameHandle frame) override {
-    return Add(frames_.at(frame));
-  }
-  void CompleteChecksum(path::FrameHandle) override {}
-  void Free(path::FrameHandle frame) override { frames_.erase(frame); }
-
- private:
-  std::map<path::FrameHandle, std::vector<std::byte>> frames_;
-  path::FrameHandle last_ = 0;
-};
+using path::test::Frames;
 
 std::string ReadFile(const std::string& path) {
   std::ifstream file(path);

@@ -6,10 +6,10 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "guest/time/calendar.h"
-#include "guest/process/companions.h"
-#include "guest/time/event_queue.h"
 #include "guest/image/image.h"
+#include "guest/process/companions.h"
+#include "guest/time/calendar.h"
+#include "guest/time/event_queue.h"
 
 namespace {
 
