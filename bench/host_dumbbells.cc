@@ -9,14 +9,11 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
-#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <iostream>
@@ -27,6 +24,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/poller.h"
 #include "host_network.h"
 #include "sys/netns.h"
 #include "sys/process.h"
@@ -93,7 +91,6 @@ class Traffic {
   Traffic(const Options& options, const std::vector<viaduct::bench::HostDumbbell>& dumbbells)
       : options_(options),
         interval_(Duration::Seconds(8) * options.write / static_cast<int64_t>(options.rate)),
-        epoll_(SystemCall("epoll_create1", epoll_create1(EPOLL_CLOEXEC))),
         payload_(options.write) {
     for (const auto& dumbbell : dumbbells) {
       for (size_t i = 0; i < dumbbell.senders.size(); ++i) {
@@ -101,7 +98,7 @@ class Traffic {
             Open(dumbbell.senders[i].get(), dumbbell.receivers[i].get(), options.congestion));
       }
     }
-    for (size_t i = 0; i < flows_.size(); ++i) Watch(flows_[i].listener.get(), i);
+    for (size_t i = 0; i < flows_.size(); ++i) poller_.Add(flows_[i].listener.get(), i);
   }
 
   // Dumbbells start one after the other within one interval, so that their writes do not coincide.
@@ -143,13 +140,6 @@ class Traffic {
   }
 
  private:
-  void Watch(int fd, size_t flow) {
-    epoll_event event{};
-    event.events = EPOLLIN;
-    event.data.u64 = flow;
-    SystemCall("epoll_ctl", epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event));
-  }
-
   void Connect(size_t index, uint32_t flow) {
     const sockaddr_in to = Address(viaduct::bench::HostReceiverAddress(flow));
     const int result =
@@ -168,16 +158,9 @@ class Traffic {
   }
 
   void ServeUntil(Instant until) {
-    std::array<epoll_event, 64> events;
     for (;;) {
       const Duration left = until - MonotonicClock::Now();
-      const timespec timeout{left.nanoseconds() / 1'000'000'000,
-                             left.nanoseconds() % 1'000'000'000};
-      const timespec none{};
-      const int count = epoll_pwait2(epoll_.get(), events.data(), static_cast<int>(events.size()),
-                                     left > Duration() ? &timeout : &none, nullptr);
-      if (count < 0 && errno != EINTR) SystemCall("epoll_pwait2", -1);
-      for (int i = 0; i < count; ++i) Read(events[static_cast<size_t>(i)].data.u64);
+      for (const epoll_event& event : poller_.Wait(left)) Read(event.data.u64);
       if (left <= Duration()) return;
     }
   }
@@ -187,7 +170,7 @@ class Traffic {
     if (!flow.receiver) {
       flow.receiver.reset(
           SystemCall("accept", accept4(flow.listener.get(), nullptr, nullptr, SOCK_NONBLOCK)));
-      Watch(flow.receiver.get(), index);
+      poller_.Add(flow.receiver.get(), index);
       return;
     }
     // tcp(7): MSG_TRUNC throws the bytes away.
@@ -197,7 +180,7 @@ class Traffic {
 
   const Options& options_;
   Duration interval_;
-  UniqueFd epoll_;
+  viaduct::Poller poller_;
   std::vector<char> payload_;
   std::vector<Flow> flows_;
   Duration worst_;

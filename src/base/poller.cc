@@ -35,7 +35,8 @@ Poller::Ready Poller::Wait(Duration patience) {
       epoll_pwait2(epoll_.get(), ready.events_.data(), static_cast<int>(ready.events_.size()),
                    limited ? &limit : nullptr, nullptr);
   if (count < 0 && errno != EINTR) throw SystemError("epoll_pwait2", errno);
-  ready.size_ = static_cast<size_t>(std::max(count, 0));
+  ready.interrupted_ = count < 0;
+  if (count > 0) ready.size_ = static_cast<size_t>(count);
   return ready;
 }
 

@@ -24,12 +24,15 @@ class Poller {
     const epoll_event* end() const { return events_.data() + size_; }
     size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
+    // It is empty because a signal was handled; its waiter may want to go on.
+    bool interrupted() const { return interrupted_; }
 
    private:
     friend class Poller;
     // A set with more ready descriptors has the others in its next answers: epoll takes turns.
     std::array<epoll_event, 64> events_;  // only the first size_ hold anything
     size_t size_ = 0;
+    bool interrupted_ = false;
   };
 
   Poller();  // throws SystemError
@@ -44,7 +47,7 @@ class Poller {
   // One that is not in the set, or is closed, is no error.
   void Remove(int fd);
 
-  // Returns when something is ready, a signal was handled (then empty), or `patience` has passed:
+  // Returns when something is ready, a signal was handled, or `patience` has passed:
   // Duration() only looks, Duration::Max() waits without limit. Throws SystemError.
   Ready Wait(Duration patience = Duration::Max());
 

@@ -1,7 +1,6 @@
 #include "engine/control.h"
 
 #include <fmt/format.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -25,21 +24,14 @@ json Refusal(const std::string& message, ExitStatus status) {
   return {{"ok", false}, {"error", message}, {"status", static_cast<int>(status)}};
 }
 
-void Watch(int epoll, int fd) {
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.fd = fd;
-  SystemCall("epoll_ctl", epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event));
-}
-
 }  // namespace
 
 ControlServer::ControlServer(UniqueFd listener, Handler handler)
-    : listener_(std::move(listener)),
-      handler_(std::move(handler)),
-      epoll_(SystemCall("epoll_create1", epoll_create1(EPOLL_CLOEXEC))) {
-  Watch(epoll_.get(), listener_.get());
+    : listener_(std::move(listener)), handler_(std::move(handler)) {
+  Watch(listener_.get());
 }
+
+void ControlServer::Watch(int fd) { poller_.Add(fd, static_cast<uint64_t>(fd)); }
 
 void ControlServer::Accept() {
   UniqueFd socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -49,18 +41,17 @@ void ControlServer::Accept() {
     setsockopt(socket.get(), SOL_SOCKET, SO_SNDBUF, &kSendBuffer, sizeof kSendBuffer);
   }
   const int fd = socket.get();
-  Watch(epoll_.get(), fd);
+  Watch(fd);
   connections_[fd].socket = std::move(socket);
 }
 
 void ControlServer::Serve() {
-  std::array<epoll_event, kMaxConnections> events;
-  const int count = epoll_wait(epoll_.get(), events.data(), events.size(), 0);
-  for (int i = 0; i < count; ++i) {
-    if (events[i].data.fd == listener_.get()) {
+  for (const epoll_event& event : poller_.Wait(Duration())) {
+    const int fd = static_cast<int>(event.data.u64);
+    if (fd == listener_.get()) {
       Accept();
     } else {
-      Serve(events[i].data.fd);
+      Serve(fd);
     }
   }
 }

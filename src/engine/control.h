@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/fd.h"
+#include "base/poller.h"
 #include "engine/config.h"
 #include "engine/control_protocol.h"
 #include "engine/live_path.h"
@@ -25,7 +26,7 @@ class ControlServer {
   ControlServer(UniqueFd listener, Handler handler);
 
   // Readable when Serve() has something to do.
-  int Fd() const { return epoll_.get(); }
+  int Fd() const { return poller_.fd(); }
   // Does what there is to do; never waits.
   void Serve();
 
@@ -35,6 +36,7 @@ class ControlServer {
     LineBuffer lines{kMaxRequestLine};
   };
 
+  void Watch(int fd);
   void Accept();
   void Serve(int fd);
   bool Read(Connection& connection);
@@ -42,7 +44,7 @@ class ControlServer {
 
   UniqueFd listener_;
   Handler handler_;
-  UniqueFd epoll_;  // the listener and all connections
+  Poller poller_;  // the listener and all connections
   std::map<int, Connection> connections_;
 };
 

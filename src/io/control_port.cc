@@ -1,7 +1,6 @@
 #include "io/control_port.h"
 
 #include <fmt/format.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/poller.h"
 #include "io/control_socket.h"
 #include "wire/ethernet.h"
 #include "wire/ip.h"
@@ -23,7 +23,6 @@ namespace viaduct::io {
 namespace {
 
 constexpr size_t kBurst = 32;
-constexpr size_t kEvents = 16;
 constexpr size_t kSlotBytes = kHeaderRoom + 65536;  // the longest IP packet
 constexpr size_t kControlBytes = 160;
 
@@ -57,14 +56,13 @@ class ControlPort::Impl {
   Impl(const ControlOptions& options, Opener opener)
       : options_(options),
         opener_(std::move(opener)),
-        epoll_(SystemCall("epoll_create1", epoll_create1(EPOLL_CLOEXEC))),
         memory_(std::make_unique_for_overwrite<std::byte[]>(kBurst * kSlotBytes)) {
     for (size_t i = 0; i < kBurst; ++i) {
       parts_[i] = {memory_.get() + i * kSlotBytes + kHeaderRoom, kSlotBytes - kHeaderRoom};
     }
   }
 
-  int Fd() const { return epoll_.get(); }
+  int Fd() const { return poller_.fd(); }
   PortCounters Counters() const { return counters_; }
   bool Has(const ControlClaim& claim) const { return sockets_.contains(Canonical(claim)); }
 
@@ -73,11 +71,7 @@ class ControlPort::Impl {
     auto socket = std::make_unique<ControlSocket>(claim, std::move(descriptor), options_);
     for (const wire::IpAddress& group : groups_) JoinOrThrow(*socket, group);
     Remove(claim);
-    epoll_event event{};
-    event.events = EPOLLIN;
-    event.data.ptr = socket.get();
-    SystemCall("epoll_ctl of a control socket",
-               epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket->fd(), &event));
+    poller_.Add(socket->fd(), reinterpret_cast<uintptr_t>(socket.get()));
     sockets_[claim] = std::move(socket);
     refused_.erase(claim);
   }
@@ -88,12 +82,11 @@ class ControlPort::Impl {
   }
 
   size_t Receive(std::span<ReceivedFrame> frames) {
-    std::array<epoll_event, kEvents> events;
-    const int ready = epoll_wait(epoll_.get(), events.data(), kEvents, 0);
     size_t count = 0;
     size_t slots_used = 0;
-    for (int i = 0; i < ready && count < frames.size(); ++i) {
-      auto& socket = *static_cast<ControlSocket*>(events[static_cast<size_t>(i)].data.ptr);
+    for (const epoll_event& event : poller_.Wait(Duration())) {
+      if (count == frames.size()) break;
+      auto& socket = *reinterpret_cast<ControlSocket*>(event.data.u64);
       count += ReceiveFrom(socket, frames.subspan(count), slots_used);
     }
     counters_.rx_frames += count;
@@ -141,7 +134,7 @@ class ControlPort::Impl {
     const auto found = sockets_.find(claim);
     if (found == sockets_.end()) return;
     // Closing is not enough: who made the socket may still hold it open.
-    epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, found->second->fd(), nullptr);
+    poller_.Remove(found->second->fd());
     sockets_.erase(found);
   }
 
@@ -204,7 +197,7 @@ class ControlPort::Impl {
 
   ControlOptions options_;
   Opener opener_;
-  UniqueFd epoll_;
+  Poller poller_;
   std::map<ControlClaim, std::unique_ptr<ControlSocket>> sockets_;
   std::set<ControlClaim> refused_;
   std::vector<wire::IpAddress> groups_;

@@ -1,9 +1,7 @@
 #include "guest/inside/agent.h"
 
-#include <sys/epoll.h>
 #include <sys/utsname.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -18,7 +16,6 @@ using agent::Operation;
 
 Agent::Agent(std::unique_ptr<Transport> transport)
     : transport_(std::move(transport)),
-      epoll_(SystemCall("epoll_create1", epoll_create1(EPOLL_CLOEXEC))),
       writer_(agent::kMaxMessage,
               [this](std::span<const std::byte> message) { transport_->Send(message); }) {
   Watch(transport_->Fd(), EPOLLIN, [this](uint32_t) {
@@ -51,29 +48,26 @@ void Agent::Dispatch(const Operation& operation) {
   }
 }
 
-void Agent::Control(int action, int fd, uint32_t events) {
-  epoll_event event{};
-  event.events = events;
+uint64_t Agent::Key(int fd) const {
   const uint32_t generation = watched_[static_cast<size_t>(fd)].generation;
-  event.data.u64 = uint64_t{generation} << 32 | static_cast<uint32_t>(fd);
-  SystemCall("epoll_ctl", epoll_ctl(epoll_.get(), action, fd, &event));
+  return uint64_t{generation} << 32 | static_cast<uint32_t>(fd);
 }
 
 void Agent::Watch(int fd, uint32_t events, Watcher watcher) {
   const auto index = static_cast<size_t>(fd);
   if (watched_.size() <= index) watched_.resize(index + 1);
   watched_[index].watcher = std::make_shared<Watcher>(std::move(watcher));
-  Control(EPOLL_CTL_ADD, fd, events);
+  poller_.Add(fd, Key(fd), events);
 }
 
-void Agent::ChangeWatch(int fd, uint32_t events) { Control(EPOLL_CTL_MOD, fd, events); }
+void Agent::ChangeWatch(int fd, uint32_t events) { poller_.Change(fd, Key(fd), events); }
 
 void Agent::Unwatch(int fd) {
   Watched& watched = watched_[static_cast<size_t>(fd)];
   if (!watched.watcher) return;
   watched.watcher.reset();
   ++watched.generation;
-  SystemCall("epoll_ctl", epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr));
+  poller_.Remove(fd);
 }
 
 void Agent::Deliver(uint64_t key, uint32_t events) {
@@ -112,21 +106,16 @@ void Agent::Hello() {
   Flush();
 }
 
-bool Agent::RunOnce(int timeout_milliseconds) {
-  std::array<epoll_event, 64> events;
-  const int count = epoll_wait(epoll_.get(), events.data(), events.size(), timeout_milliseconds);
-  if (count < 0 && errno != EINTR) SystemCall("epoll_wait", count);
-  for (int i = 0; i < count; ++i) {
-    const epoll_event& event = events[static_cast<size_t>(i)];
-    Deliver(event.data.u64, event.events);
-  }
+bool Agent::RunOnce(Duration patience) {
+  const Poller::Ready ready = poller_.Wait(patience);
+  for (const epoll_event& event : ready) Deliver(event.data.u64, event.events);
   if (!ended_) Flush();
-  return count > 0;
+  return !ready.empty();
 }
 
 void Agent::Run() {
   Hello();
-  while (!ended_) RunOnce(-1);
+  while (!ended_) RunOnce(Duration::Max());
 }
 
 }  // namespace viaduct::guest::inside

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/fd.h"
+#include "base/poller.h"
 #include "guest/agent/agent_protocol.h"
 #include "guest/inside/transport.h"
 
@@ -51,9 +51,9 @@ class Agent {
 
   // Says hello and works until the transport ends. Throws what makes going on senseless.
   void Run();
-  // One round: waits for something to happen, at most so long (-1: for ever), and deals with it.
+  // One round: waits for something to happen, at most so long, and deals with it.
   // False: nothing has happened.
-  bool RunOnce(int timeout_milliseconds);
+  bool RunOnce(Duration patience);
   bool ended() const { return ended_; }  // the transport has
   void Hello();
 
@@ -65,11 +65,11 @@ class Agent {
 
   void Dispatch(const agent::Operation& operation);
   void Deliver(uint64_t key, uint32_t events);
-  void Control(int action, int fd, uint32_t events);
+  uint64_t Key(int fd) const;
   void Flush();
 
   std::unique_ptr<Transport> transport_;
-  UniqueFd epoll_;
+  Poller poller_;
   agent::MessageReader reader_;
   agent::MessageWriter writer_;
   std::map<agent::Code, Handler> handlers_;

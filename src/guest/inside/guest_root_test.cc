@@ -64,7 +64,7 @@ class Guest {
   // Sends what was asked and lets the agent work until nothing happens any more.
   void Settle() {
     writer_.Flush();
-    while (agent_->RunOnce(20)) Read();
+    while (agent_->RunOnce(Duration::Milliseconds(20))) Read();
   }
   const Event* Find(Code code, uint32_t subject) {
     for (const Event& event : events_) {

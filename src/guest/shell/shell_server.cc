@@ -1,12 +1,10 @@
 #include "guest/shell/shell_server.h"
 
 #include <fmt/format.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <utility>
@@ -24,13 +22,6 @@ constexpr size_t kMaxPacket = 256 * 1024;
 constexpr int kClientPatienceMilliseconds = 10'000;
 // What a program has to end after its terminal has hung up, of virtual time.
 constexpr Duration kHangUpPatience = Duration::Seconds(1);
-
-void WatchReadable(int epoll, int fd, uint32_t id) {
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.u32 = id;
-  SystemCall("epoll_ctl add", epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event));
-}
 
 std::string_view AsText(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -54,11 +45,8 @@ std::vector<std::string> EnvironmentWith(const json& changes) {
 
 ShellServer::ShellServer(UniqueFd listener, std::vector<ShellNode> nodes,
                          std::function<Instant()> now)
-    : listener_(std::move(listener)),
-      nodes_(std::move(nodes)),
-      now_(std::move(now)),
-      epoll_(SystemCall("epoll_create1", epoll_create1(EPOLL_CLOEXEC))) {
-  WatchReadable(epoll_.get(), listener_.get(), 0);
+    : listener_(std::move(listener)), nodes_(std::move(nodes)), now_(std::move(now)) {
+  poller_.Add(listener_.get(), 0);
 }
 
 // The guests may be gone already.
@@ -70,10 +58,8 @@ ShellServer::~ShellServer() {
 
 bool ShellServer::Serve() {
   asked_ = false;
-  std::array<epoll_event, 16> events;
-  const int count = epoll_wait(epoll_.get(), events.data(), events.size(), 0);
-  for (int i = 0; i < count; ++i) {
-    const uint32_t id = events[i].data.u32;
+  for (const epoll_event& event : poller_.Wait(Duration())) {
+    const auto id = static_cast<uint32_t>(event.data.u64);
     if (id == 0) {
       Accept();
       continue;
@@ -95,7 +81,7 @@ void ShellServer::Accept() {
   if (sessions_.size() > kMaxSessions) {
     SendError(session, fmt::format("more than {} shells", kMaxSessions), 1);
   } else {
-    WatchReadable(epoll_.get(), session.socket.get(), next_);
+    poller_.Add(session.socket.get(), next_);
   }
   ++next_;
 }
@@ -216,7 +202,7 @@ void ShellServer::SendError(Session& session, const std::string& message, int st
 }
 
 void ShellServer::Disconnect(Session& session) {
-  session.socket.reset();  // epoll forgets it
+  session.socket.reset();  // the poller forgets it
   session.ended = true;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/poller.h"
 #include "base/time.h"
 #include "guest/agent/program_client.h"
 #include "guest/shell/shell_protocol.h"
@@ -37,7 +38,7 @@ class ShellServer {
   ~ShellServer();
 
   // Readable when Serve() has something to do.
-  int Fd() const { return epoll_.get(); }
+  int Fd() const { return poller_.fd(); }
   // Does what there is to do; never waits but for a client to take output. True: a guest was asked
   // for something, and needs a moment of virtual time for it.
   bool Serve();
@@ -76,7 +77,7 @@ class ShellServer {
   UniqueFd listener_;
   std::vector<ShellNode> nodes_;
   std::function<Instant()> now_;
-  UniqueFd epoll_;
+  Poller poller_;                         // a session by its number, the listener as 0
   std::map<uint32_t, Session> sessions_;  // by a number of ours
   uint32_t next_ = 1;
   bool resumed_ = false;
