@@ -20,7 +20,7 @@
 #include "sys/link.h"
 #include "sys/netns.h"
 #include "sys/offload.h"
-#include "sys/run_program.h"
+#include "sys/child.h"
 #include "sys/sysctl.h"
 
 namespace viaduct::emulate {

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "switches/configuration.h"
-#include "sys/run_program.h"
+#include "sys/child.h"
 
 namespace viaduct::switches {
 namespace {

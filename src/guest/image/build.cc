@@ -16,7 +16,7 @@
 #include "guest/image/source.h"
 #include "guest/image/tool.h"
 #include "guest/image/workshop.h"
-#include "sys/run_program.h"
+#include "sys/child.h"
 
 namespace viaduct::guest {
 namespace {

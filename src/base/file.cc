@@ -1,0 +1,69 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace viaduct {
+
+std::string ReadToEnd(int fd, std::string_view what) {
+  std::string text;
+  std::array<char, 65536> buffer;
+  for (;;) {
+    const ssize_t got = read(fd, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw SystemError("read " + std::string(what), errno);
+    if (got == 0) return text;
+    text.append(buffer.data(), static_cast<size_t>(got));
+  }
+}
+
+void WriteAll(int fd, std::string_view text, std::string_view what) {
+  while (!text.empty()) {
+    const ssize_t written = write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw SystemError("write " + std::string(what), errno);
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+std::string ReadFile(const std::string& path) {
+  const UniqueFd file(SystemCall("open " + path, open(path.c_str(), O_RDONLY | O_CLOEXEC)));
+  return ReadToEnd(file.get(), path);
+}
+
+std::string ReadFileIfAny(const std::string& path) {
+  try {
+    return ReadFile(path);
+  } catch (const SystemError&) {
+    return "";
+  }
+}
+
+std::string ReadNamedFile(const std::string& path) {
+  try {
+    return ReadFile(path);
+  } catch (const SystemError& error) {
+    throw UsageError(path + ": cannot be read: " + std::strerror(error.error_number()));
+  }
+}
+
+void WriteFile(const std::string& path, std::string_view text) {
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+  const UniqueFd file(SystemCall("create " + path, open(path.c_str(), kFlags, 0666)));
+  WriteAll(file.get(), text, path);
+}
+
+UniqueFd MemoryFile(const char* name, std::string_view text) {
+  UniqueFd file(SystemCall("memfd_create", memfd_create(name, MFD_CLOEXEC)));
+  WriteAll(file.get(), text, name);
+  SystemCall("lseek", static_cast<ssize_t>(lseek(file.get(), 0, SEEK_SET)));
+  return file;
+}
+
+}  // namespace viaduct

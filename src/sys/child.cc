@@ -1,0 +1,99 @@
+#include "sys/child.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/poller.h"
+#include "sys/descriptors.h"
+#include "sys/launch.h"
+#include "sys/process.h"
+
+namespace viaduct::sys {
+
+std::string DescribeSignal(int signal) {
+  return fmt::format("signal {} ({})", signal, strsignal(signal));
+}
+
+std::string DescribeEnding(int status) {
+  if (WIFSIGNALED(status)) return "was killed by " + DescribeSignal(WTERMSIG(status));
+  return fmt::format("ended with status {}", WEXITSTATUS(status));
+}
+
+int ShellStatus(int status) {
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+bool EndedWith(int status, int exit_status) {
+  return WIFEXITED(status) && WEXITSTATUS(status) == exit_status;
+}
+
+int AwaitChild(pid_t pid) {
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  return status;
+}
+
+Child::Child(Child&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), status_(std::exchange(other.status_, std::nullopt)) {}
+
+Child& Child::operator=(Child&& other) noexcept {
+  std::swap(pid_, other.pid_);
+  std::swap(status_, other.status_);
+  return *this;
+}
+
+Child::~Child() {
+  if (pid_ <= 0) return;
+  Signal(SIGKILL);
+  Wait();
+}
+
+int Child::Wait() {
+  if (!status_) status_ = AwaitChild(pid_);
+  return *status_;
+}
+
+std::optional<int> Child::WaitFor(Duration patience) {
+  if (status_) return status_;
+  const UniqueFd process = OpenPidFd(pid_);  // it is not collected, so the number is its own
+  Poller poller;
+  poller.Add(process.get(), 0);
+  const Poller::Ready ended = poller.Wait(patience);
+  if (ended.interrupted()) return WaitFor(patience);
+  if (ended.empty()) return std::nullopt;
+  return Wait();
+}
+
+void Child::Signal(int signal) {
+  if (pid_ > 0 && !status_) kill(pid_, signal);
+}
+
+ProgramResult RunProgram(const std::vector<std::string>& words, const std::string& input) {
+  const UniqueFd input_file = MemoryFile("input", input);
+  Pipe output = MakePipe();
+  LaunchOptions options;
+  options.words = words;
+  options.standard = {input_file.get(), output.write.get(), output.write.get()};
+  options.default_signals = true;
+  try {
+    Child child(Launch(options));
+    output.write.reset();
+    ProgramResult result;
+    result.output = ReadToEnd(output.read.get(), words[0]);
+    result.status = ShellStatus(child.Wait());
+    return result;
+  } catch (const LaunchError& error) {
+    if (error.error_number() != ENOENT) throw;
+    return {127, "no such program in PATH"};
+  }
+}
+
+}  // namespace viaduct::sys

@@ -1,0 +1,57 @@
+#include "sys/descriptors.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+
+namespace viaduct::sys {
+namespace {
+
+void CloseRange(unsigned first, unsigned last) {
+  if (first > last) return;
+  // C libraries before glibc 2.34 do not have close_range(2).
+  SystemCall("close_range", static_cast<int>(syscall(SYS_close_range, first, last, 0U)));
+}
+
+}  // namespace
+
+Pipe MakePipe() {
+  std::array<int, 2> ends;
+  SystemCall("pipe", pipe2(ends.data(), O_CLOEXEC));
+  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+std::pair<UniqueFd, UniqueFd> MakeSocketPair(int type) {
+  std::array<int, 2> ends;
+  SystemCall("socketpair", socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends.data()));
+  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+void SetNonBlocking(int fd) {
+  const int flags = SystemCall("fcntl F_GETFL", fcntl(fd, F_GETFL));
+  SystemCall("fcntl F_SETFL", fcntl(fd, F_SETFL, flags | O_NONBLOCK));
+}
+
+void DropStandardStreams() {
+  const int null = SystemCall("open /dev/null", open("/dev/null", O_RDWR));
+  for (int fd = 0; fd < 3; ++fd) SystemCall("dup2", dup2(null, fd));
+  if (null > 2) close(null);
+}
+
+void CloseAllBut(std::vector<int> keep) {
+  std::sort(keep.begin(), keep.end());
+  unsigned next = 3;
+  for (const int fd : keep) {
+    if (fd < 3) continue;
+    CloseRange(next, static_cast<unsigned>(fd) - 1);
+    next = static_cast<unsigned>(fd) + 1;
+  }
+  CloseRange(next, ~0U);
+}
+
+}  // namespace viaduct::sys

@@ -1,0 +1,71 @@
+#include "sys/descriptors.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+
+#include "base/file.h"
+#include "sys/child.h"
+#include "sys/process.h"
+
+namespace viaduct::sys {
+namespace {
+
+bool IsOpen(int fd) { return fcntl(fd, F_GETFD) >= 0; }
+
+// The exit status of a forked process that does this.
+int StatusOf(const std::function<int()>& work) {
+  const pid_t child = fork();
+  if (child == 0) ExitForked(work());
+  return ShellStatus(AwaitChild(child));
+}
+
+TEST(DescriptorsTest, PipesAndSocketsAreConnectedAndCloseOnExec) {
+  Pipe pipe = MakePipe();
+  WriteAll(pipe.write.get(), "text", "pipe");
+  pipe.write.reset();
+  EXPECT_EQ(ReadToEnd(pipe.read.get(), "pipe"), "text");
+  EXPECT_EQ(fcntl(pipe.read.get(), F_GETFD), FD_CLOEXEC);
+  const auto [a, b] = MakeSocketPair(SOCK_SEQPACKET);
+  WriteAll(a.get(), "x", "socket");
+  char byte;
+  EXPECT_EQ(read(b.get(), &byte, 1), 1);
+}
+
+TEST(DescriptorsTest, NonBlockingOnesDoNotWait) {
+  const Pipe pipe = MakePipe();
+  SetNonBlocking(pipe.read.get());
+  char byte;
+  EXPECT_EQ(read(pipe.read.get(), &byte, 1), -1);
+  EXPECT_EQ(errno, EAGAIN);
+}
+
+TEST(DescriptorsTest, AllOthersAreClosed) {
+  const Pipe kept = MakePipe(), other = MakePipe();
+  const int late = fcntl(other.read.get(), F_DUPFD, 200);
+  EXPECT_EQ(StatusOf([&] {
+              CloseAllBut({kept.write.get(), kept.read.get(), 0});
+              const bool right = IsOpen(0) && IsOpen(2) && IsOpen(kept.read.get()) &&
+                                 IsOpen(kept.write.get()) && !IsOpen(other.read.get()) &&
+                                 !IsOpen(other.write.get()) && !IsOpen(late);
+              return right ? 0 : 1;
+            }),
+            0);
+  close(late);
+}
+
+TEST(DescriptorsTest, DroppedStreamsAreEmpty) {
+  EXPECT_EQ(StatusOf([] {
+              DropStandardStreams();
+              char byte;
+              return read(0, &byte, 1) == 0 && write(1, "x", 1) == 1 && write(2, "x", 1) == 1 ? 0
+                                                                                              : 1;
+            }),
+            0);
+}
+
+}  // namespace
+}  // namespace viaduct::sys

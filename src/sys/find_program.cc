@@ -1,0 +1,53 @@
+#include "sys/find_program.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <sstream>
+#include <system_error>
+#include <vector>
+
+#include "base/error.h"
+
+namespace viaduct::sys {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> CompanionFolders() {
+  if (const char* given = std::getenv("VIADUCT_LIBEXEC")) return {given};
+  const fs::path here = OwnProgram().parent_path();
+  return {here, here.parent_path(), here.parent_path() / "libexec/viaduct", VIADUCT_BUILD_DIR};
+}
+
+bool IsProgram(const std::string& path) {
+  std::error_code error;
+  return access(path.c_str(), X_OK) == 0 && !fs::is_directory(path, error);
+}
+
+}  // namespace
+
+fs::path OwnProgram() { return fs::read_symlink("/proc/self/exe"); }
+
+fs::path FindCompanion(const std::string& name) {
+  const std::vector<fs::path> folders = CompanionFolders();
+  for (const fs::path& folder : folders) {
+    if (fs::exists(folder / name)) return folder / name;
+  }
+  throw EnvironmentError(
+      fmt::format("no {} in {}: build it (make build), or say in VIADUCT_LIBEXEC where it is", name,
+                  folders.front().string()));
+}
+
+std::string FindProgram(const std::string& name) {
+  if (name.find('/') != std::string::npos) return IsProgram(name) ? name : "";
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (std::string candidate = folder + "/" + name; IsProgram(candidate)) return candidate;
+  }
+  return "";
+}
+
+}  // namespace viaduct::sys
