@@ -31,6 +31,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/timespec.h"
 #include "load/payload.h"
 #include "packet_socket.h"
 #include "sys/filter.h"
@@ -108,7 +109,7 @@ class Tap {
       if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SO_TIMESTAMPNS) continue;
       timespec stamp;
       std::memcpy(&stamp, CMSG_DATA(c), sizeof(stamp));
-      return stamp.tv_sec * 1'000'000'000LL + stamp.tv_nsec;
+      return FromTimespec(stamp).nanoseconds();
     }
     return 0;
   }

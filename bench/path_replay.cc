@@ -1,9 +1,8 @@
 // path-replay PLAN SEED: sends what a plan (qdisc_plan.h) says through our pipeline, in model time;
 // prints a line "CASE NUMBER NANOSECONDS TOS" for each frame that arrives.
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 
+#include "base/file.h"
 #include "path/pipeline.h"
 #include "path/queue/test_queues.h"
 #include "qdisc_plan.h"
@@ -13,11 +12,6 @@ namespace {
 using namespace viaduct;
 
 using path::test::Frames;
-
-std::string ReadFile(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 // The tag of the kernel's frames and ours: what is left of TOS says whether a frame was marked.
 void Print(const std::string& name, Frames& frames, const path::Departure& departure) {
@@ -39,7 +33,7 @@ void Replay(const bench::PlannedCase& planned, uint64_t seed) {
   path::PipelineOptions options;
   options.seed = seed;
   options.name = planned.name;
-  options.read_file = ReadFile;
+  options.read_file = ReadNamedFile;
   path::Pipeline pipeline(path::ParseSpec(planned.spec), frames, options);
   for (uint64_t i = 0; i < planned.packets; ++i) {
     const Instant now = Instant::FromNanoseconds(planned.SentAt(i));

@@ -7,21 +7,21 @@
 
 #include "base/error.h"
 #include "guest/image/image.h"
-#include "guest/process/companions.h"
 #include "guest/time/calendar.h"
 #include "guest/time/event_queue.h"
+#include "sys/find_program.h"
 
 namespace {
 
 using namespace viaduct;
 
 void Run(const std::filesystem::path& plan, const std::filesystem::path& folder) {
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
+  const std::filesystem::path self = sys::OwnProgram();
   guest::GuestOptions options;
   options.image = guest::FindImage("");
   options.memory_mib = 512;
   options.init = self.parent_path() / "qdisc-guest";
-  options.preload = guest::FindCompanion("libviaduct-random.so");
+  options.preload = sys::FindCompanion("libviaduct-random.so");
   options.boot_parameters = {"QDISC_PLAN=" + plan.string(), "QDISC_RESULTS=" + folder.string()};
   guest::EventQueue queue;
   guest::Calendar calendar(queue, {.uptime = Duration::Milliseconds(100)});

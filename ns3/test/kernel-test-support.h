@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "guest/image/image.h"
-#include "guest/process/companions.h"
+#include "sys/find_program.h"
 
 #include <iostream>
 #include <sstream>
@@ -43,7 +43,7 @@ WhyNoKernel()
     try
     {
         viaduct::guest::FindImage("");
-        viaduct::guest::FindCompanion("viaduct-guest");
+        viaduct::sys::FindCompanion("viaduct-guest");
         return "";
     }
     catch (const viaduct::Error& error)

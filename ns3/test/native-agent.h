@@ -12,8 +12,8 @@
 #include "base/fd.h"
 #include "guest/agent/agent_channel.h"
 #include "guest/agent/agent_protocol.h"
+#include "sys/find_program.h"
 
-#include <filesystem>
 #include <functional>
 #include <poll.h>
 #include <span>
@@ -47,8 +47,7 @@ class NativeAgent : public viaduct::guest::AgentChannel
         int pair[2];
         viaduct::SystemCall("socketpair", socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair));
         m_socket = viaduct::UniqueFd(pair[0]);
-        const std::string program =
-            std::filesystem::read_symlink("/proc/self/exe").parent_path() / "viaduct-guest";
+        const std::string program = viaduct::sys::FindCompanion("viaduct-guest");
         m_pid = fork();
         if (m_pid == 0)
         {

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
-#include "sys/run_program.h"
+#include "sys/child.h"
 
 namespace viaduct::cli {
 namespace {

@@ -17,10 +17,10 @@
 #include "base/error.h"
 #include "lab/record.h"
 #include "run/environment.h"
+#include "sys/child.h"
 #include "sys/link.h"
 #include "sys/netns.h"
 #include "sys/offload.h"
-#include "sys/child.h"
 #include "sys/sysctl.h"
 
 namespace viaduct::emulate {

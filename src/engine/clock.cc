@@ -1,9 +1,9 @@
 #include "engine/clock.h"
 
 #include <algorithm>
-#include <ctime>
 
 #include "base/clock.h"
+#include "base/timespec.h"
 
 namespace viaduct::engine {
 namespace {
@@ -21,7 +21,7 @@ Instant SystemClock::Now() { return MonotonicClock::Now(); }
 Instant SystemClock::Realtime() {
   timespec ts;
   clock_gettime(CLOCK_REALTIME, &ts);
-  return Instant::FromNanoseconds(ts.tv_sec * 1000000000LL + ts.tv_nsec);
+  return Instant() + FromTimespec(ts);
 }
 
 StampMapper::StampMapper(Clock& clock) : clock_(clock) {

@@ -7,10 +7,10 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "engine/classifier.h"
 #include "engine/clock.h"
 #include "engine/loop.h"
-#include "engine/read_file.h"
 #include "engine/trace_file.h"
 
 namespace viaduct::engine {
@@ -199,7 +199,7 @@ class Engine::Impl {
     MemoryBudget budget(config_.memory);
     FramePool pool(budget, config_.memory, config_.frame_bytes);
     path::PipelineOptions options;
-    options.read_file = ReadFile;
+    options.read_file = ReadNamedFile;
     const path::Pipeline pipeline(spec, pool, std::move(options));
   }
 

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "engine/read_file.h"
+#include "base/file.h"
 #include "engine/spill_fifo.h"
 
 namespace viaduct::engine {
@@ -110,7 +110,7 @@ void Loop::AddPipeline(size_t pair, size_t class_index, Direction direction, uin
   path::PipelineOptions options;
   options.seed = config_.seed;
   options.name = PipelineName(entry.name, named == nullptr ? "" : named->name, direction);
-  options.read_file = ReadFile;
+  options.read_file = ReadNamedFile;
   if (disks_) {
     options.make_fifo = [this] {
       return std::make_unique<SpillFifo>(pool_, *disks_, config_.memory);

@@ -6,13 +6,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "base/error.h"
+#include "base/file.h"
+#include "base/utc_time.h"
 #include "sys/link.h"
 #include "sys/netns.h"
 #include "sys/process.h"
@@ -27,22 +26,13 @@ constexpr char kFileName[] = "record.jsonl";
 constexpr char kUnbornPrefix[] = ".new-";  // a directory that has not got its lab's name yet
 constexpr int kVersion = 1;
 
-std::string NowUtc() {
-  const time_t now = time(nullptr);
-  tm parts;
-  gmtime_r(&now, &parts);
-  char text[32];
-  strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
-
 json FirstLine(const std::string& lab, int owner_uid) {
   return {{"record", kVersion},
           {"lab", lab},
           {"owner_uid", owner_uid},
           {"broker_pid", getpid()},
           {"broker_start_time", sys::ProcessStartTime(getpid())},
-          {"created", NowUtc()}};
+          {"created", UtcNow()}};
 }
 
 RunInfo ParseFirstLine(const json& line) {
@@ -227,12 +217,7 @@ void RecordWriter::Erase() {
 }
 
 Record ReadRecord(const std::string& directory) {
-  const std::string path = directory + "/" + kFileName;
-  std::ifstream file(path);
-  if (!file) throw SystemError("open " + path, errno);
-  std::ostringstream text;
-  text << file.rdbuf();
-  Record record = ParseRecord(text.str());
+  Record record = ParseRecord(ReadFile(directory + "/" + kFileName));
   record.run.directory = directory;
   record.run.alive = sys::ProcessAlive(record.run.broker_pid, record.run.broker_start_time);
   record.run.engine_alive = sys::ProcessAlive(record.run.engine_pid, record.run.engine_start_time);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/timespec.h"
 #include "load/pacer.h"
 
 namespace viaduct::load {
@@ -77,8 +78,7 @@ class PacedLoop {
 }  // namespace
 
 void SleepFor(Duration duration) {
-  const timespec ts = {.tv_sec = duration.nanoseconds() / 1'000'000'000,
-                       .tv_nsec = duration.nanoseconds() % 1'000'000'000};
+  const timespec ts = ToTimespec(duration);
   clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, nullptr);
 }
 

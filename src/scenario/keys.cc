@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
+#include "base/edit_distance.h"
 #include "base/units.h"
 #include "scenario/words.h"
 
@@ -205,19 +205,6 @@ bool HasShape(Type type, const Value& value) {
     default:
       return value.IsScalar();
   }
-}
-
-size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = std::exchange(row[j], std::min({substituted, row[j] + 1, row[j - 1] + 1}));
-    }
-  }
-  return row.back();
 }
 
 // "prefix.key".

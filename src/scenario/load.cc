@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <set>
 
+#include "base/file.h"
 #include "base/units.h"
 #include "scenario/keys.h"
 #include "scenario/links.h"
@@ -538,14 +536,6 @@ std::string NameFrom(const std::string& file) {
   return name.substr(0, 32);
 }
 
-std::string ReadFile(const std::string& file) {
-  std::error_code error;
-  if (std::filesystem::is_directory(file, error)) throw UsageError(file + ": is a directory");
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw UsageError(fmt::format("{}: cannot read it: {}", file, std::strerror(errno)));
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
-
 }  // namespace
 
 const char* ModeName(Mode mode) {
@@ -586,7 +576,7 @@ Scenario Parse(const std::string& text, const std::string& file,
 }
 
 Scenario Load(const std::string& file, const std::vector<std::string>& overrides) {
-  return Parse(ReadFile(file), file, overrides);
+  return Parse(ReadNamedFile(file), file, overrides);
 }
 
 }  // namespace viaduct::scenario

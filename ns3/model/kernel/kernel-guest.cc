@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "guest/image/image.h"
-#include "guest/process/companions.h"
+#include "sys/find_program.h"
 
 #include <algorithm>
 #include <sstream>
@@ -97,8 +97,8 @@ KernelGuest::Options() const
 {
     GuestOptions options;
     options.image = FindImage(m_kernel);
-    options.init = FindCompanion("viaduct-guest");
-    options.preload = FindCompanion("libviaduct-random.so");
+    options.init = viaduct::sys::FindCompanion("viaduct-guest");
+    options.preload = viaduct::sys::FindCompanion("libviaduct-random.so");
     options.boot_parameters.push_back("VIADUCT_CONTROL_MTU=" + std::to_string(ControlNic::kMtu));
     std::istringstream words(m_bootParameters);
     for (std::string word; words >> word;)

@@ -15,8 +15,8 @@
 #include "ns3/string.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "engine/engine.h"
-#include "engine/read_file.h"
 #include "lab/hub.h"
 #include "path/pipeline.h"
 
@@ -87,7 +87,7 @@ class PathChannel::Direction : private viaduct::path::FateObserver
     Direction(PathChannel& channel, std::size_t device, const Spec& spec, const std::string& stream)
         : m_channel(channel),
           m_device(device),
-          m_pipeline(spec, m_store, {PathSeed(), stream, {}, viaduct::engine::ReadFile})
+          m_pipeline(spec, m_store, {PathSeed(), stream, {}, viaduct::ReadNamedFile})
     {
         m_pipeline.SetObserver(this);
     }

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "guest/image/image.h"
-#include "guest/process/companions.h"
+#include "sys/find_program.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -76,7 +76,7 @@ class ProgramTestCase : public TestCase
         try
         {
             viaduct::guest::FindImage("");
-            viaduct::guest::FindCompanion("viaduct-guest");
+            viaduct::sys::FindCompanion("viaduct-guest");
         }
         catch (const viaduct::Error& error)
         {

@@ -20,9 +20,9 @@
 #include "guest/agent/control_nic.h"
 #include "guest/agent/program_client.h"
 #include "guest/image/image.h"
-#include "guest/process/companions.h"
 #include "guest/time/calendar.h"
 #include "guest/time/event_queue.h"
+#include "sys/find_program.h"
 
 namespace viaduct::guest {
 namespace {
@@ -43,8 +43,8 @@ class ProgramsTest : public testing::Test {
   void SetUp() override {
     try {
       options_.image = FindImage("");
-      options_.init = FindCompanion("viaduct-guest");
-      options_.preload = FindCompanion("libviaduct-random.so");
+      options_.init = sys::FindCompanion("viaduct-guest");
+      options_.preload = sys::FindCompanion("libviaduct-random.so");
     } catch (const Error& error) {
       GTEST_SKIP() << error.what();
     }
@@ -293,7 +293,7 @@ TEST(FloatingPoint, RegistersSurviveCallsSignalsAndForks) {
 }
 
 TEST_F(ProgramsTest, FloatingPointRegistersAreEachThreadsOwn) {
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string self = sys::OwnProgram();
   const Told told = Run({.words = {self, "--gtest_filter=FloatingPoint.*"}});
   EXPECT_EQ(told.status, 0) << told.output;
   EXPECT_THAT(told.output, HasSubstr("1 test from 1 test suite ran"));

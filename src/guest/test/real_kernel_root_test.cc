@@ -15,9 +15,9 @@
 #include "guest/agent/agent_client.h"
 #include "guest/agent/control_nic.h"
 #include "guest/image/image.h"
-#include "guest/process/companions.h"
 #include "guest/time/calendar.h"
 #include "guest/time/event_queue.h"
+#include "sys/find_program.h"
 #include "wire/bytes.h"
 
 namespace viaduct::guest {
@@ -58,8 +58,8 @@ class RealKernelTest : public testing::Test {
   void SetUp() override {
     try {
       options_.image = FindImage("");
-      options_.init = FindCompanion("viaduct-guest");
-      options_.preload = FindCompanion("libviaduct-random.so");
+      options_.init = sys::FindCompanion("viaduct-guest");
+      options_.preload = sys::FindCompanion("libviaduct-random.so");
     } catch (const Error& error) {
       GTEST_SKIP() << error.what();
     }

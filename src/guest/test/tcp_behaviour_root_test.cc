@@ -25,10 +25,10 @@
 #include "base/error.h"
 #include "guest/agent/control_nic.h"
 #include "guest/image/image.h"
-#include "guest/process/companions.h"
 #include "guest/test/tcp_subject.h"
 #include "guest/time/calendar.h"
 #include "guest/time/event_queue.h"
+#include "sys/find_program.h"
 #include "sys/link.h"
 #include "sys/netns.h"
 #include "wire/layers.h"
@@ -71,8 +71,8 @@ class VirtualSubject final : public TcpSubject {
  public:
   VirtualSubject() {
     options_.image = FindImage("");
-    options_.init = FindCompanion("viaduct-guest");
-    options_.preload = FindCompanion("libviaduct-random.so");
+    options_.init = sys::FindCompanion("viaduct-guest");
+    options_.preload = sys::FindCompanion("libviaduct-random.so");
     options_.boot_parameters = {"VIADUCT_CONTROL_MTU=" + std::to_string(ControlNic::kMtu)};
     Guest& guest = calendar_.AddGuest("guest", [this](const GuestEndpoints& endpoints) {
       return GuestProcess(options_, endpoints);
@@ -116,7 +116,7 @@ class HostSubject final : public TcpSubject, public AgentChannel {
     int pair[2];
     SystemCall("socketpair", socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair));
     channel_ = UniqueFd(pair[0]);
-    const std::string program = FindCompanion("viaduct-guest");
+    const std::string program = sys::FindCompanion("viaduct-guest");
     pid_ = fork();
     if (pid_ == 0) {
       close(pair[0]);
