@@ -10,10 +10,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <span>
+#include <vector>
 
 #include "base/fd.h"
+#include "base/poller.h"
 #include "io/port.h"
 #include "wire/address.h"
 
@@ -32,6 +36,8 @@ struct ControlClaim {
   friend auto operator<=>(const ControlClaim&, const ControlClaim&) = default;
 };
 
+class ControlSocket;
+
 struct ControlOptions {
   int ifindex = 0;
   wire::MacAddress mac;  // the interface's own: destination of frames sent to this node alone
@@ -47,7 +53,7 @@ struct ControlOptions {
 // expressed (tx_dropped_unclaimed). The first packet to a multicast group joins that group on the
 // socket's interface, so that symmetric protocols (RIP, 224.0.0.9) also receive.
 // Own broadcasts and multicasts are not received.
-class ControlPort {
+class ControlPort final : public AnyPort {
  public:
   // Called from inside Transmit(), once per claim, for a frame no socket can express: returns the
   // socket to add (the frame then leaves through it), or an empty descriptor to refuse: this and
@@ -56,9 +62,7 @@ class ControlPort {
 
   // Throws SystemError.
   explicit ControlPort(const ControlOptions& options, Opener opener = nullptr);
-  ControlPort(ControlPort&&) noexcept;
-  ControlPort& operator=(ControlPort&&) noexcept;
-  ~ControlPort();
+  ~ControlPort() override;
 
   // `socket`: UDP bound to (any address, claim.number), raw IP, or packet socket (SOCK_RAW) bound
   // to the EtherType; each restricted to the interface. The options it needs (packet info, TTL,
@@ -70,16 +74,26 @@ class ControlPort {
   // Throws SystemError.
   void JoinMulticast(const wire::IpAddress& group);
 
-  size_t Receive(std::span<ReceivedFrame> frames);
-  size_t Transmit(std::span<const FrameToSend> frames);
-  int Fd();
-  PortCounters Counters();
+  size_t Receive(std::span<ReceivedFrame> frames) override;
+  size_t Transmit(std::span<const FrameToSend> frames) override;
+  int Fd() override { return poller_.fd(); }
+  PortCounters Counters() override { return counters_; }
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
-};
+  struct Messages;
 
-static_assert(Port<ControlPort>);
+  void Remove(const ControlClaim& claim);
+  ControlSocket* FindOrOpen(const ControlClaim& claim);
+  size_t ReceiveFrom(ControlSocket& socket, std::span<ReceivedFrame> frames, size_t& slots_used);
+
+  ControlOptions options_;
+  Opener opener_;
+  Poller poller_;
+  std::map<ControlClaim, std::unique_ptr<ControlSocket>> sockets_;
+  std::set<ControlClaim> refused_;
+  std::vector<wire::IpAddress> groups_;
+  std::unique_ptr<Messages> messages_;  // memory of a burst
+  PortCounters counters_;
+};
 
 }  // namespace viaduct::io

@@ -15,16 +15,16 @@ namespace viaduct::io {
 
 // Both ends on one thread. A full direction is back-pressure: Transmit() takes fewer. All memory is
 // allocated at the start.
-class MemoryPort {
+class MemoryPort final : public AnyPort {
  public:
   // `capacity`: frames in flight each way; `max_frame`: longer frames are counted as
   // tx_dropped_error. Throws SystemError.
   static std::pair<MemoryPort, MemoryPort> MakePair(size_t capacity = 256, size_t max_frame = 2048);
 
-  size_t Receive(std::span<ReceivedFrame> frames);
-  size_t Transmit(std::span<const FrameToSend> frames);
-  int Fd() { return in_->readable.get(); }
-  PortCounters Counters() { return counters_; }
+  size_t Receive(std::span<ReceivedFrame> frames) override;
+  size_t Transmit(std::span<const FrameToSend> frames) override;
+  int Fd() override { return in_->readable.get(); }
+  PortCounters Counters() override { return counters_; }
 
   // The next frame sent carries this: as a frame from a kernel with offloads, or with a time stamp.
   // `bytes` is not used.
@@ -52,7 +52,5 @@ class MemoryPort {
   ReceivedFrame next_;
   PortCounters counters_;
 };
-
-static_assert(Port<MemoryPort>);
 
 }  // namespace viaduct::io

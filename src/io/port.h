@@ -1,5 +1,5 @@
-// The port concept: how frames enter and leave a process. Everything above this room (the ns-3
-// devices, the path engine) sees only this.
+// A port: how frames enter and leave a process. Everything above this room (the ns-3 devices, the
+// path engine) sees only this.
 #pragma once
 
 #include <concepts>
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "base/time.h"
 
@@ -41,61 +42,35 @@ struct PortCounters {
   uint64_t tx_dropped_unclaimed = 0;  // no socket of a control port can express the frame
 };
 
-// A port:
-//  - Receive() fills at most frames.size() entries, never blocks, returns how many; entries stay
-//    valid until the next Receive() (the port takes its buffers back then).
-//  - Transmit() never blocks; returns how many frames, from the first on, were taken (sent or
-//    dropped-and-counted). Less than all means the kernel is out of buffers: offer the rest later.
-//  - Fd() is readable (poll) when Receive() would return something; -1 when there is nothing to
-//    wait for.
+// How frames enter and leave; one virtual call a burst.
 //  - One thread calls Receive(); the same or one other calls Transmit() (RingPort; the others: one
 //    thread for both, and for Counters()). Neither call allocates, throws, or logs.
-template <class P>
-concept Port = requires(P p, std::span<ReceivedFrame> rx, std::span<const FrameToSend> tx) {
-  { p.Receive(rx) } -> std::same_as<size_t>;
-  { p.Transmit(tx) } -> std::same_as<size_t>;
-  { p.Fd() } -> std::same_as<int>;
-  { p.Counters() } -> std::same_as<PortCounters>;
-};
-
-// Any port, chosen at run time; one virtual call a burst.
 class AnyPort {
  public:
   virtual ~AnyPort() = default;
+  // Fills at most frames.size() entries, never blocks, returns how many; entries stay valid until
+  // the next Receive() (the port takes its buffers back then).
   virtual size_t Receive(std::span<ReceivedFrame> frames) = 0;
+  // Never blocks; returns how many frames, from the first on, were taken (sent or
+  // dropped-and-counted). Less than all means the kernel is out of buffers: offer the rest later.
   virtual size_t Transmit(std::span<const FrameToSend> frames) = 0;
+  // Readable (poll) when Receive() would return something; -1 when there is nothing to wait for.
   virtual int Fd() = 0;
   // Any thread (RingPort).
   virtual PortCounters Counters() = 0;
   // Any thread; a few system calls. Whether frames can pass: the interface is there, up, and has a
   // carrier. Ports that cannot tell say yes.
   virtual bool Up() { return true; }
+
+ protected:
+  AnyPort() = default;
+  AnyPort(AnyPort&&) = default;
+  AnyPort& operator=(AnyPort&&) = default;
 };
 
-template <Port P>
-class PortHolder final : public AnyPort {
- public:
-  explicit PortHolder(P port) : port_(std::move(port)) {}
-  size_t Receive(std::span<ReceivedFrame> frames) override { return port_.Receive(frames); }
-  size_t Transmit(std::span<const FrameToSend> frames) override { return port_.Transmit(frames); }
-  int Fd() override { return port_.Fd(); }
-  PortCounters Counters() override { return port_.Counters(); }
-  bool Up() override {
-    if constexpr (requires(P & p) { p.Up(); }) {
-      return port_.Up();
-    } else {
-      return true;
-    }
-  }
-  P& port() { return port_; }
-
- private:
-  P port_;
-};
-
-template <Port P>
+template <std::derived_from<AnyPort> P>
 std::unique_ptr<AnyPort> Hold(P port) {
-  return std::make_unique<PortHolder<P>>(std::move(port));
+  return std::make_unique<P>(std::move(port));
 }
 
 }  // namespace viaduct::io

@@ -17,13 +17,13 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "wire/ethernet.h"
+#include "wire/link_tag.h"
 
 namespace viaduct::io {
 namespace {
 
 constexpr size_t kTxBurst = 64;
-constexpr size_t kMacs = 12;  // destination and source
-constexpr size_t kVlanTag = 4;
 // Frames longer than a slot that can be lent at one time, and their longest (a full GSO frame).
 constexpr size_t kLongFrames = 16;
 constexpr size_t kLongFrameBytes = 65536 + 256;
@@ -84,7 +84,8 @@ class Mapping {
 size_t SlotBytes(const RingOptions& options, int fd) {
   const size_t frame = options.slot_bytes != 0
                            ? options.slot_bytes
-                           : static_cast<size_t>(MtuOf(fd, options.ifindex)) + kMacs + 2 + kVlanTag;
+                           : static_cast<size_t>(MtuOf(fd, options.ifindex)) +
+                                 wire::EthernetHeader::kSize + wire::LinkTag::kSize;
   // What precedes a frame in its slot: af_packet.c, tpacket_rcv().
   const size_t header = TPACKET_ALIGN(TPACKET2_HDRLEN + 16) + sizeof(VnetHeader);
   return std::bit_ceil(header + frame);
@@ -266,20 +267,15 @@ class RingPort::Impl {
       frame.checksum_offset = header.checksum_offset;
     }
     if (header.gso_type != VnetHeader::kNoGso) frame.gso_size = header.gso_size;
-    if ((status & TP_STATUS_VLAN_VALID) != 0 && bytes.size() >= kMacs) {
-      const uint16_t type = (status & TP_STATUS_VLAN_TPID_VALID) != 0 ? slot.tp_vlan_tpid : 0x8100;
-      bytes = InsertTag(bytes, type, slot.tp_vlan_tci);
-      if (frame.checksum == Checksum::kPartial) frame.checksum_start += kVlanTag;
+    if ((status & TP_STATUS_VLAN_VALID) != 0 && bytes.size() >= wire::EthernetHeader::kSize) {
+      const uint16_t type =
+          (status & TP_STATUS_VLAN_TPID_VALID) != 0 ? slot.tp_vlan_tpid : wire::ether_type::kVlan;
+      bytes = *wire::PushTag(bytes, {wire::LinkTag::Kind::kVlan, type, slot.tp_vlan_tci});
+      if (frame.checksum == Checksum::kPartial) {
+        frame.checksum_start = static_cast<uint16_t>(frame.checksum_start + wire::LinkTag::kSize);
+      }
     }
     frame.bytes = bytes;
-  }
-
-  static std::span<std::byte> InsertTag(std::span<std::byte> bytes, uint16_t type, uint16_t tci) {
-    std::byte* const start = bytes.data() - kVlanTag;
-    std::memmove(start, bytes.data(), kMacs);
-    const uint16_t tag[2] = {htons(type), htons(tci)};
-    std::memcpy(start + kMacs, tag, kVlanTag);
-    return {start, bytes.size() + kVlanTag};
   }
 
   // A link that went down leaves ENETDOWN on the socket, and poll() returns at once until somebody

@@ -32,7 +32,7 @@ struct RingOptions {
 // - Frames are as the kernel had them: `checksum` and `gso_size` say what is missing
 //   (io/super_frame.h completes it).
 // - Our own transmissions are not received (PACKET_IGNORE_OUTGOING).
-class RingPort {
+class RingPort final : public AnyPort {
  public:
   // `socket`: AF_PACKET, SOCK_RAW, protocol 0, not bound; filter, promiscuous mode and buffer sizes
   // as its maker set them. Sets up the ring, then binds, so that no foreign frame enters. Needs no
@@ -42,18 +42,15 @@ class RingPort {
   RingPort& operator=(RingPort&&) noexcept;
   ~RingPort();
 
-  size_t Receive(std::span<ReceivedFrame> frames);
-  size_t Transmit(std::span<const FrameToSend> frames);
-  int Fd();
-  PortCounters Counters();  // any thread
-  // Whether the interface is there, up, and has a carrier. Any thread; three system calls.
-  bool Up();
+  size_t Receive(std::span<ReceivedFrame> frames) override;
+  size_t Transmit(std::span<const FrameToSend> frames) override;
+  int Fd() override;
+  PortCounters Counters() override;  // any thread
+  bool Up() override;
 
  private:
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-static_assert(Port<RingPort>);
 
 }  // namespace viaduct::io

@@ -118,13 +118,13 @@ inline bool IsReadable(int fd, int milliseconds = 1000) {
   return poll(&entry, 1, milliseconds) > 0 && (entry.revents & POLLIN) != 0;
 }
 
-inline size_t SendFrame(Port auto& port, const std::vector<std::byte>& frame) {
+inline size_t SendFrame(AnyPort& port, const std::vector<std::byte>& frame) {
   const FrameToSend one(frame);
   return port.Transmit({&one, 1});
 }
 
 // Descriptions of the frames that arrive until `wanted` are there or none comes for a second.
-inline std::vector<std::string> ReceiveDescribed(Port auto& port, size_t wanted) {
+inline std::vector<std::string> ReceiveDescribed(AnyPort& port, size_t wanted) {
   std::vector<std::string> all;
   std::vector<ReceivedFrame> burst(64);
   while (all.size() < wanted && IsReadable(port.Fd())) {

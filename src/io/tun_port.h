@@ -17,16 +17,16 @@ namespace viaduct::io {
 // header, there is no link-layer header. On a TAP device they start at the destination MAC.
 // Checksums are complete and no super-frames arrive unless somebody switched the device's offloads
 // on (TUNSETOFFLOAD). There are no kernel time stamps: `received` is 0.
-class TunPort {
+class TunPort final : public AnyPort {
  public:
   // `device`: opened with IFF_NO_PI and without IFF_VNET_HDR; made non-blocking here.
   // Frames over `max_frame` bytes are counted as truncated. Throws SystemError.
   explicit TunPort(UniqueFd device, size_t max_frame = 65536);
 
-  size_t Receive(std::span<ReceivedFrame> frames);
-  size_t Transmit(std::span<const FrameToSend> frames);
-  int Fd() { return device_.get(); }
-  PortCounters Counters() { return counters_; }
+  size_t Receive(std::span<ReceivedFrame> frames) override;
+  size_t Transmit(std::span<const FrameToSend> frames) override;
+  int Fd() override { return device_.get(); }
+  PortCounters Counters() override { return counters_; }
 
  private:
   static constexpr size_t kBurst = 64;
@@ -36,7 +36,5 @@ class TunPort {
   std::unique_ptr<std::byte[]> memory_;  // kBurst frames of max_frame_ + 1 bytes
   PortCounters counters_;
 };
-
-static_assert(Port<TunPort>);
 
 }  // namespace viaduct::io

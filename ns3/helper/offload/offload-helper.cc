@@ -26,7 +26,6 @@ using viaduct::UniqueFd;
 using viaduct::broker::Client;
 using viaduct::io::ControlClaim;
 using viaduct::io::ControlPort;
-using viaduct::io::PortHolder;
 using viaduct::io::RingPort;
 
 namespace
@@ -177,9 +176,9 @@ OffloadHelper::MakeControlDevice(const Interface& interface,
             return UniqueFd(); // counted by the port as unclaimed
         }
     };
-    auto holder = std::make_unique<PortHolder<ControlPort>>(ControlPort(options, opener));
-    control->AddInterface(device, interface.name, &holder->port());
-    device->SetPort(std::move(holder));
+    auto port = std::make_unique<ControlPort>(options, opener);
+    control->AddInterface(device, interface.name, port.get());
+    device->SetPort(std::move(port));
     return device;
 }
 
