@@ -10,6 +10,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "engine/spill_fifo.h"
+#include "sys/process.h"
+#include "sys/processor.h"
 
 namespace viaduct::engine {
 namespace {
@@ -42,12 +44,6 @@ constexpr Duration kStampAhead = Duration::Microseconds(20);
 Duration LeastDelay(const path::Spec& spec) {
   if (!spec.delay || spec.reorder) return Duration();
   return *spec.delay - spec.jitter.value_or(Duration()) * 4;
-}
-
-void Relax() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
 }
 
 }  // namespace
@@ -367,15 +363,17 @@ Instant Loop::NextTurn() const {
 }
 
 void Loop::Sleep(Duration duration) {
-  waiter_.Sleep(duration, [this](uint32_t receiver) {
-    if (receiver == kDisks) {
+  for (const epoll_event& event : waiter_.Sleep(duration)) {
+    if (event.data.u64 == sys::HybridWaiter::kWoken) continue;
+    if (event.data.u64 == kDisks) {
       retry_ = Instant();  // the next turn is due now
-      return;
+      continue;
     }
+    const auto receiver = static_cast<uint32_t>(event.data.u64);
     Listen(receiver, false);
     receivers_[receiver].last_frame = clock_.Now();
     looks_.Set(receiver, Instant());
-  });
+  }
 }
 
 void Loop::Rest() {
@@ -394,7 +392,7 @@ void Loop::Rest() {
     } else if (listened_ > 0 && next - now > kNoLook) {
       Sleep(Duration());
     } else {
-      Relax();
+      sys::HybridWaiter::Relax();
     }
   }
 }
@@ -404,8 +402,10 @@ void Loop::Run(int cpu) {
     const std::scoped_lock lock(mutex_);
     running_ = true;
   }
-  PrepareThread();
-  if (cpu >= 0) PinThread(cpu);
+  const sys::TimerSlackScope slack;
+  // Never a real-time class: together with spinning the kernel's throttle stalls it.
+  sys::TakeHighestPriority();
+  if (cpu >= 0) sys::BindToProcessor(cpu);
   pool_.Prepare(std::min(kPrepared, config_.memory / 4) / config_.threads);
   while (!stop_.load(std::memory_order_relaxed)) {
     Turn();

@@ -24,11 +24,11 @@
 #include "engine/frame_pool.h"
 #include "engine/spill_disks.h"
 #include "engine/trace_file.h"
-#include "engine/waiter.h"
 #include "io/port.h"
 #include "io/super_frame.h"
 #include "path/pipeline.h"
 #include "path/trace/fate_trace.h"
+#include "sys/hybrid_waiter.h"
 
 namespace viaduct::engine {
 
@@ -159,7 +159,7 @@ class Loop {
   Histogram lateness_;
   std::array<io::ReceivedFrame, kBurst> received_;
 
-  Waiter waiter_;
+  sys::HybridWaiter waiter_;
   std::mutex mutex_;
   std::vector<std::function<void()>> tasks_;  // guarded by mutex_
   bool running_ = false;                      // guarded by mutex_

@@ -30,6 +30,14 @@ UniqueFd Claim(int processor) {
 
 }  // namespace
 
+void BindToProcessor(int processor) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(processor, &one);
+  SystemCall("bind the thread to processor " + std::to_string(processor),
+             sched_setaffinity(0, sizeof one, &one));
+}
+
 std::optional<ProcessorLease> ProcessorLease::Take() {
   cpu_set_t allowed;
   SystemCall("sched_getaffinity", sched_getaffinity(0, sizeof allowed, &allowed));
@@ -42,10 +50,7 @@ std::optional<ProcessorLease> ProcessorLease::Take() {
   for (const int processor : processors) {
     UniqueFd claim = Claim(processor);
     if (!claim) continue;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(processor, &one);
-    SystemCall("sched_setaffinity", sched_setaffinity(0, sizeof one, &one));
+    BindToProcessor(processor);
     return ProcessorLease(processor, std::move(claim), allowed);
   }
   return std::nullopt;

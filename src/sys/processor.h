@@ -9,6 +9,9 @@
 
 namespace viaduct::sys {
 
+// From now on the calling thread runs on this processor alone. Throws SystemError.
+void BindToProcessor(int processor);
+
 // One processor of this machine for the calling thread and what it starts, until the lease ends:
 // for processes that take turns, which wait for each other's wake-up across processors otherwise.
 // Of the leases of all processes of this network namespace no two are of one processor, and a lease
