@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <limits>
@@ -37,6 +38,48 @@ namespace ns3
 {
 namespace viaducttest
 {
+
+/**
+ * A clock that moves when told to, and by as much as the reactor would have slept. A wait without
+ * end is a real one, for only another thread can finish it.
+ */
+class ManualReactorClock : public ReactorClock
+{
+  public:
+    viaduct::Instant Now() override
+    {
+        return viaduct::Instant::FromNanoseconds(m_now);
+    }
+
+    viaduct::Poller::Ready Sleep(viaduct::sys::HybridWaiter& waiter,
+                                 viaduct::Duration timeout) override
+    {
+        const bool endless = timeout == viaduct::Duration::Max();
+        const auto ready = waiter.Sleep(endless ? timeout : viaduct::Duration());
+        if (ready.empty() && !endless)
+        {
+            Advance(timeout);
+        }
+        return ready;
+    }
+
+    /** Moves the clock, so that spinning ends. */
+    void Relax() override
+    {
+        Advance(viaduct::Duration::Nanoseconds(100));
+    }
+
+    /**
+     * @param duration by how much to move the clock forward
+     */
+    void Advance(viaduct::Duration duration)
+    {
+        m_now += duration.nanoseconds();
+    }
+
+  private:
+    std::atomic<int64_t> m_now{0}; //!< nanoseconds since the clock was made
+};
 
 /** While it lives, the simulator is a reactor on a clock that moves only as the loop waits. */
 class ReactorScope

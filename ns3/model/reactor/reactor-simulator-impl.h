@@ -6,6 +6,7 @@
 #define VIADUCT_REACTOR_SIMULATOR_IMPL_H
 
 #include "reactor-clock.h"
+#include "reactor-ports.h"
 
 #include "ns3/callback.h"
 #include "ns3/event-id.h"
@@ -14,8 +15,8 @@
 #include "ns3/simulator-impl.h"
 #include "ns3/traced-callback.h"
 
-#include "base/fd.h"
 #include "base/histogram.h"
+#include "base/time.h"
 
 #include <array>
 #include <atomic>
@@ -25,12 +26,6 @@
 #include <ostream>
 #include <thread>
 #include <vector>
-
-/**
- * @file
- * @ingroup viaduct
- * ns3::ReactorSimulatorImpl declaration.
- */
 
 namespace ns3
 {
@@ -70,14 +65,10 @@ class ReactorFlush
 class ReactorSimulatorImpl : public SimulatorImpl
 {
   public:
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
 
     ReactorSimulatorImpl();
-    ~ReactorSimulatorImpl() override;
 
     /**
      * @return the simulator's implementation if it is a reactor, null otherwise
@@ -228,104 +219,49 @@ class ReactorSimulatorImpl : public SimulatorImpl
     void SetClock(std::unique_ptr<ReactorClock> clock);
 
   private:
-    /** A registered port. */
-    struct Pollable
-    {
-        uint32_t id;             //!< its name
-        int fd;                  //!< what to wait for, or -1
-        Callback<bool> callback; //!< what reads it
-        bool ready = true;       //!< asked in the next turn
-        bool removed = false;    //!< to be erased when no loop is over the list
-        bool muted = false;      //!< taken out of epoll for a while
-        uint32_t idleWakes = 0;  //!< wake-ups in a row in which it had nothing to do
-    };
-
     /** An event that another thread scheduled. */
     struct ForeignEvent
     {
-        uint32_t context; //!< its context
-        int64_t wall;     //!< clock when it was scheduled
-        int64_t delay;    //!< delay asked for
-        EventImpl* event; //!< the event
+        uint32_t context;      //!< its context
+        viaduct::Instant wall; //!< clock when it was scheduled
+        int64_t delay;         //!< delay asked for, time steps
+        EventImpl* event;      //!< the event
     };
 
     void DoDispose() override;
 
-    /**
-     * Put an event into the scheduler.
-     * @param ts absolute time
-     * @param context its context
-     * @param event the event
-     * @return its key
-     */
+    /** Put an event into the scheduler, for the absolute time @p ts. */
     Scheduler::EventKey Insert(uint64_t ts, uint32_t context, EventImpl* event);
-    /** @return the wall clock as virtual time */
-    int64_t RealNow() const;
+    /** @return the wall clock as virtual time: since m_origin */
+    viaduct::Duration RealNow() const;
+    /** @return the time stamp of the next event; Max if there is none */
+    viaduct::Duration NextEvent() const;
     /** @return true if events of other threads were taken in */
     bool DrainInbox();
     /** @return true if an event was run */
     bool RunDueEvents();
-    /**
-     * Run the next event.
-     * @param now the wall clock as virtual time
-     */
-    void ProcessOneEvent(int64_t now);
-    /**
-     * Account for an event's lateness.
-     * @param lateness nanoseconds
-     * @param context the event's
-     */
-    void RecordLateness(int64_t lateness, uint32_t context);
+    /** Run the next event; @p now is the wall clock as virtual time. */
+    void ProcessOneEvent(viaduct::Duration now);
+    /** Account for an event's lateness: wall time when it starts minus its time stamp. */
+    void RecordLateness(viaduct::Duration lateness, uint32_t context);
     /**
      * Ask every ready port for one burst.
      * @param look true to look in the kernel for other ready ports, if that was long enough ago
      * @return true if one did work
      */
     bool ServePorts(bool look);
-    /**
-     * Ask one port for a burst.
-     * @param port the port
-     * @return true if it did work
-     */
-    bool ServePort(Pollable& port);
+    /** Ask one port for a burst. @return true if it did work */
+    bool ServePort(ReactorPorts::Port& port);
     /** @return true if something was flushed */
     bool FlushAll();
     /** Nothing to do now: sleep and spin until there may be. */
     void WaitForWork();
-    /**
-     * Spin until shortly after a time, or something comes in.
-     * @param deadline on the clock
-     */
-    void SpinUntil(int64_t deadline);
-    /**
-     * Sleep in the kernel.
-     * @param timeout nanoseconds, negative for no end
-     */
-    void Sleep(int64_t timeout);
-    /**
-     * Ask the kernel which ports are ready.
-     * @param timeout nanoseconds to wait for one, negative for no end
-     * @return how many are
-     */
-    int LookForReady(int64_t timeout);
+    /** Spin until shortly after an instant, or something comes in. */
+    void SpinUntil(viaduct::Instant deadline);
+    /** Sleep in the kernel, for @p timeout at most; Duration::Max() is without end. */
+    void Sleep(viaduct::Duration timeout);
     /** @return the clock's time at which the loop must go on at the latest */
-    int64_t NextDeadline() const;
-    /**
-     * A descriptor that is always ready with nothing to read must not make the loop spin.
-     * @param port the port
-     */
-    void Mute(Pollable& port);
-    /** Let muted ports back in. */
-    void Unmute();
-    /**
-     * Wait for a descriptor from now on.
-     * @param port the port
-     */
-    void Watch(Pollable& port);
-    /** Erase removed ports. */
-    void Compact();
-    /** Wake the loop from another thread or a signal handler. */
-    void Wake() const;
+    viaduct::Instant NextDeadline() const;
 
     // Scheduler, as in DefaultSimulatorImpl
     Ptr<Scheduler> m_events;            //!< the event queue
@@ -345,42 +281,34 @@ class ReactorSimulatorImpl : public SimulatorImpl
     std::vector<ForeignEvent> m_drained;    //!< the same, taken out (keeps its memory)
     std::atomic<bool> m_inboxFilled{false}; //!< m_inbox is not empty
     std::atomic<bool> m_asleep{false};      //!< in a sleep that must be interrupted
-    viaduct::UniqueFd m_wake;               //!< eventfd(2)
 
     // Ports
-    viaduct::UniqueFd m_epoll;                          //!< epoll(7)
-    std::vector<std::unique_ptr<Pollable>> m_pollables; //!< the ports
-    uint32_t m_nextPollable = 1;                        //!< next port's name
-    bool m_serving = false;                             //!< a loop is over m_pollables
-    bool m_anyRemoved = false;                          //!< one of them is to be erased
-    int64_t m_lastLook = 0;                             //!< clock of the last look in the kernel
-    int64_t m_unmuteAt = 0;                             //!< clock at which to let ports back in
-    uint32_t m_nMuted = 0;                              //!< how many are muted
-    std::vector<ReactorFlush*> m_flushes;               //!< asked for at the end of this turn
-    std::vector<ReactorFlush*> m_flushing;              //!< being called
+    ReactorPorts m_ports;                  //!< the ports
+    std::vector<ReactorFlush*> m_flushes;  //!< asked for at the end of this turn
+    std::vector<ReactorFlush*> m_flushing; //!< being called
 
     // Time
     std::unique_ptr<ReactorClock> m_clock; //!< where time is read
-    int64_t m_origin = 0;                  //!< clock at virtual time 0
+    viaduct::Instant m_origin;             //!< clock at virtual time 0
     Time m_spinTime;                       //!< attribute SpinTime
     bool m_alwaysPoll;                     //!< attribute AlwaysPoll
     bool m_endWhenEmpty;                   //!< attribute EndWhenEmpty
     uint32_t m_eventBurst;                 //!< attribute EventBurst
 
     // What is measured
-    Phase m_phase = EVENTS;                      //!< what time counts for now
-    int64_t m_phaseStart = 0;                    //!< clock since when
-    std::array<int64_t, N_PHASES> m_phaseTime{}; //!< nanoseconds a phase
-    uint64_t m_turns = 0;                        //!< see Breakdown
-    uint64_t m_bursts = 0;                       //!< see Breakdown
-    uint64_t m_sleeps = 0;                       //!< see Breakdown
-    uint64_t m_measuredEvents = 0;               //!< see Breakdown
-    viaduct::Histogram m_lateness;               //!< of every event
-    Time m_latenessLimit;                        //!< attribute LatenessLimit
-    double m_latenessQuantile;                   //!< attribute LatenessQuantile
-    Time m_lateThreshold;                        //!< attribute LateThreshold
-    uint64_t m_overLimit = 0;                    //!< events later than the limit
-    int64_t m_firstOverLimit = -1;               //!< virtual time of the first of them
+    Phase m_phase = EVENTS;                                //!< what time counts for now
+    viaduct::Instant m_phaseStart;                         //!< clock since when
+    std::array<viaduct::Duration, N_PHASES> m_phaseTime{}; //!< wall time a phase
+    uint64_t m_turns = 0;                                  //!< see Breakdown
+    uint64_t m_bursts = 0;                                 //!< see Breakdown
+    uint64_t m_sleeps = 0;                                 //!< see Breakdown
+    uint64_t m_measuredEvents = 0;                         //!< see Breakdown
+    viaduct::Histogram m_lateness;                         //!< of every event
+    Time m_latenessLimit;                                  //!< attribute LatenessLimit
+    double m_latenessQuantile;                             //!< attribute LatenessQuantile
+    Time m_lateThreshold;                                  //!< attribute LateThreshold
+    uint64_t m_overLimit = 0;                              //!< events later than the limit
+    int64_t m_firstOverLimit = -1;                         //!< virtual time of the first of them
 
     TracedCallback<Time, uint32_t> m_eventLateTrace; //!< lateness, context
     TracedCallback<uint32_t> m_portBurstTrace;       //!< port

@@ -18,10 +18,11 @@ namespace ns3
 NS_LOG_COMPONENT_DEFINE("ReactorStatistics");
 
 void
-ReactorSimulatorImpl::RecordLateness(int64_t lateness, uint32_t context)
+ReactorSimulatorImpl::RecordLateness(viaduct::Duration lateness, uint32_t context)
 {
-    m_lateness.Record(lateness);
-    if (m_latenessLimit.IsStrictlyPositive() && lateness > m_latenessLimit.GetNanoSeconds())
+    const int64_t nanoseconds = lateness.nanoseconds();
+    m_lateness.Record(nanoseconds);
+    if (m_latenessLimit.IsStrictlyPositive() && nanoseconds > m_latenessLimit.GetNanoSeconds())
     {
         m_overLimit++;
         if (m_firstOverLimit < 0)
@@ -29,16 +30,16 @@ ReactorSimulatorImpl::RecordLateness(int64_t lateness, uint32_t context)
             m_firstOverLimit = m_currentTs;
         }
     }
-    if (lateness > m_lateThreshold.GetNanoSeconds())
+    if (nanoseconds > m_lateThreshold.GetNanoSeconds())
     {
-        m_eventLateTrace(NanoSeconds(lateness), context);
+        m_eventLateTrace(NanoSeconds(nanoseconds), context);
     }
 }
 
 ReactorSimulatorImpl::Phase
 ReactorSimulatorImpl::SetPhase(Phase phase)
 {
-    const int64_t now = m_clock->Now();
+    const viaduct::Instant now = m_clock->Now();
     m_phaseTime[m_phase] += now - m_phaseStart;
     m_phaseStart = now;
     return std::exchange(m_phase, phase);
@@ -48,13 +49,11 @@ ReactorSimulatorImpl::Breakdown
 ReactorSimulatorImpl::GetBreakdown() const
 {
     Breakdown breakdown;
-    int64_t total = 0;
     for (int i = 0; i < N_PHASES; ++i)
     {
-        breakdown.time[i] = NanoSeconds(m_phaseTime[i]);
-        total += m_phaseTime[i];
+        breakdown.time[i] = NanoSeconds(m_phaseTime[i].nanoseconds());
+        breakdown.total += breakdown.time[i];
     }
-    breakdown.total = NanoSeconds(total);
     breakdown.turns = m_turns;
     breakdown.events = m_measuredEvents;
     breakdown.bursts = m_bursts;
@@ -89,7 +88,7 @@ ReactorSimulatorImpl::ResetStatistics()
     {
         SetPhase(m_phase);
     }
-    m_phaseTime.fill(0);
+    m_phaseTime.fill({});
     m_turns = m_bursts = m_sleeps = m_measuredEvents = 0;
     m_lateness.Reset();
     m_overLimit = 0;

@@ -356,7 +356,7 @@ class YieldTestCase : public TestCase
                     NS_TEST_EXPECT_MSG_EQ((Simulator::Now() >= last), true, "time goes forward");
                     last = Simulator::Now();
                     received++;
-                    reactor.Clock().Advance(10000); // 10 us a frame
+                    reactor.Clock().Advance(viaduct::Duration::Microseconds(10)); // a frame
                     return true;
                 }));
         for (int i = 0; i < 60; ++i)

@@ -129,7 +129,8 @@ class StopTestCase : public TestCase
         Simulator::Stop(MicroSeconds(4500));
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(ran, 4, "events before the stop");
-        reactor.Clock().Advance(1000000000); // time outside Run() is no virtual time
+        reactor.Clock().Advance(
+            viaduct::Duration::Seconds(1)); // time outside Run() is no virtual time
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(ran, 10, "the rest");
         NS_TEST_EXPECT_MSG_EQ(Simulator::Now(), MilliSeconds(10), "time of the last event");
@@ -261,7 +262,9 @@ class LatenessTestCase : public TestCase
             reactor->TraceConnectWithoutContext(
                 "Void", Callback<void, Time>([&](Time t) { voidSince = t; }));
             // Takes 2 ms in which the next event, at 1001 us, becomes due.
-            Simulator::Schedule(MilliSeconds(1), [&] { reactor.Clock().Advance(2000000); });
+            Simulator::Schedule(MilliSeconds(1), [&] {
+                reactor.Clock().Advance(viaduct::Duration::Milliseconds(2));
+            });
             Simulator::ScheduleWithContext(5, MicroSeconds(1001), [&] {
                 NS_TEST_EXPECT_MSG_EQ(
                     Simulator::Now(), MicroSeconds(1001), "a late event sees its own time");
@@ -306,9 +309,9 @@ class BreakdownTestCase : public TestCase
         ReactorScope reactor;
         reactor->SetAttribute("SpinTime", TimeValue(MicroSeconds(40)));
         Simulator::Schedule(MicroSeconds(500), [&] {
-            reactor.Clock().Advance(1000); // the event itself
+            reactor.Clock().Advance(viaduct::Duration::Microseconds(1)); // the event itself
             const auto phase = reactor->SetPhase(ReactorSimulatorImpl::WRITING);
-            reactor.Clock().Advance(3000);
+            reactor.Clock().Advance(viaduct::Duration::Microseconds(3));
             reactor->SetPhase(phase);
         });
         const auto id = reactor->AddPollable(-1, Callback<bool>([] { return false; }));
@@ -346,7 +349,7 @@ class FairnessTestCase : public TestCase
         const auto a = reactor->AddPollable(-1, Callback<bool>([&] {
             backwards |= Simulator::Now() < portTime;
             portTime = Simulator::Now();
-            reactor.Clock().Advance(10000); // 10 us a burst
+            reactor.Clock().Advance(viaduct::Duration::Microseconds(10)); // 10 us a burst
             flood++;
             return true;
         }));
@@ -389,7 +392,8 @@ class EventFloodTestCase : public TestCase
         std::function<void()> event = [&] {
             ordered = ordered && Simulator::Now() >= last;
             last = Simulator::Now();
-            reactor.Clock().Advance(5000); // takes longer than the time to the next event
+            reactor.Clock().Advance(
+                viaduct::Duration::Microseconds(5)); // takes longer than the time to the next event
             Simulator::Schedule(MicroSeconds(1), event);
         };
         Simulator::Schedule(Time(0), event);

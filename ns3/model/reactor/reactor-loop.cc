@@ -1,0 +1,288 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+// The loop of ReactorSimulatorImpl: due events, ready ports, what they have to send, and waiting.
+
+#include "reactor-simulator-impl.h"
+
+#include "ns3/abort.h"
+#include "ns3/assert.h"
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+using viaduct::Duration;
+using viaduct::Instant;
+
+NS_LOG_COMPONENT_DEFINE("ReactorLoop");
+
+namespace
+{
+
+/// Under load the kernel is asked for other ready ports at most this often: the call costs about
+/// 0.3 us, so this keeps it near 1%.
+constexpr auto LOOK_INTERVAL = Duration::Microseconds(20);
+/// A port that could not send all it has is asked again after this time.
+constexpr auto BACKLOG_INTERVAL = Duration::Microseconds(50);
+/// Closer to a deadline than this, spinning does not look at descriptors: a look costs 0.3 us.
+constexpr auto BLIND_SPIN = Duration::Microseconds(3);
+/// The kernel may be late by 1/1000 of a sleep (fs/select.c, select_estimate_accuracy).
+constexpr int64_t KERNEL_SLACK_DIVISOR = 1000;
+
+} // namespace
+
+void
+ReactorSimulatorImpl::Run()
+{
+    NS_LOG_FUNCTION(this);
+    NS_ABORT_MSG_IF(m_running, "ReactorSimulatorImpl::Run(): already running");
+    const viaduct::sys::TimerSlackScope slack;
+    m_mainThreadId = std::this_thread::get_id();
+    m_stop = false;
+    m_running = true;
+    m_phase = EVENTS;
+    m_phaseStart = m_clock->Now();
+    m_origin = m_phaseStart - Duration::Nanoseconds(static_cast<int64_t>(m_currentTs));
+
+    while (!m_stop)
+    {
+        m_turns++;
+        bool worked = DrainInbox();
+        worked |= RunDueEvents();
+        worked |= ServePorts(worked);
+        worked |= FlushAll();
+        if (!worked && !m_stop)
+        {
+            if (m_endWhenEmpty && IsFinished())
+            {
+                break;
+            }
+            WaitForWork();
+        }
+    }
+    SetPhase(EVENTS);
+    m_running = false;
+    if (IsVoid())
+    {
+        m_voidTrace(GetFirstOverLimit());
+    }
+}
+
+Duration
+ReactorSimulatorImpl::RealNow() const
+{
+    return m_clock->Now() - m_origin;
+}
+
+Duration
+ReactorSimulatorImpl::NextEvent() const
+{
+    return m_events->IsEmpty()
+               ? Duration::Max()
+               : Duration::Nanoseconds(static_cast<int64_t>(m_events->PeekNext().key.m_ts));
+}
+
+bool
+ReactorSimulatorImpl::RunDueEvents()
+{
+    bool ran = false;
+    for (uint32_t n = 0; n < m_eventBurst && !m_stop && !m_events->IsEmpty(); ++n)
+    {
+        const Duration now = RealNow();
+        if (NextEvent() > now)
+        {
+            break;
+        }
+        ProcessOneEvent(now);
+        DrainInbox();
+        ran = true;
+    }
+    return ran;
+}
+
+void
+ReactorSimulatorImpl::ProcessOneEvent(Duration now)
+{
+    Scheduler::Event next = m_events->RemoveNext();
+    PreEventHook(EventId(next.impl, next.key.m_ts, next.key.m_context, next.key.m_uid));
+    NS_ASSERT(next.key.m_ts >= m_currentTs);
+    m_eventCount++;
+    m_measuredEvents++;
+    m_currentTs = next.key.m_ts;
+    m_currentContext = next.key.m_context;
+    m_currentUid = next.key.m_uid;
+    RecordLateness(now - Duration::Nanoseconds(static_cast<int64_t>(next.key.m_ts)),
+                   next.key.m_context);
+    next.impl->Invoke();
+    next.impl->Unref();
+}
+
+bool
+ReactorSimulatorImpl::AdvanceToRealTime()
+{
+    const Duration now = RealNow();
+    const Duration next = NextEvent();
+    const auto reached = static_cast<uint64_t>(std::min(now, next).nanoseconds());
+    if (reached > m_currentTs)
+    {
+        m_currentTs = reached;
+        m_currentUid = EventId::UID::INVALID; // no event of this time stamp has run yet
+    }
+    return next > now;
+}
+
+bool
+ReactorSimulatorImpl::ServePorts(bool look)
+{
+    if ((look || m_ports.AnyReady()) && m_clock->Now() - m_ports.GetLastLook() >= LOOK_INTERVAL)
+    {
+        m_ports.Look(*m_clock, Duration());
+    }
+    bool worked = false;
+    m_ports.ForEach([&](ReactorPorts::Port& port) {
+        if (!m_stop && (port.ready || port.fd < 0 || m_alwaysPoll))
+        {
+            worked |= ServePort(port);
+        }
+        return !m_stop;
+    });
+    return worked;
+}
+
+bool
+ReactorSimulatorImpl::ServePort(ReactorPorts::Port& port)
+{
+    m_currentContext = Simulator::NO_CONTEXT;
+    AdvanceToRealTime();
+    if (!m_ports.Ask(port, *m_clock))
+    {
+        return false;
+    }
+    m_bursts++;
+    m_portBurstTrace(port.id);
+    return true;
+}
+
+bool
+ReactorSimulatorImpl::FlushAll()
+{
+    if (m_flushes.empty())
+    {
+        return false;
+    }
+    m_flushing.swap(m_flushes);
+    bool worked = false;
+    for (size_t i = 0; i < m_flushing.size(); ++i)
+    {
+        ReactorFlush* flush = m_flushing[i];
+        if (flush == nullptr)
+        {
+            continue;
+        }
+        const bool done = flush->FlushTurn();
+        worked |= done;
+        if (!done && m_flushing[i] != nullptr)
+        {
+            m_flushes.push_back(flush);
+        }
+    }
+    m_flushing.clear();
+    return worked;
+}
+
+void
+ReactorSimulatorImpl::RequestFlush(ReactorFlush* flush)
+{
+    m_flushes.push_back(flush);
+}
+
+void
+ReactorSimulatorImpl::CancelFlush(ReactorFlush* flush)
+{
+    std::erase(m_flushes, flush);
+    std::replace(m_flushing.begin(), m_flushing.end(), flush, static_cast<ReactorFlush*>(nullptr));
+}
+
+Instant
+ReactorSimulatorImpl::NextDeadline() const
+{
+    const Duration next = NextEvent();
+    // Events may be scheduled for the end of time, which is no time on the clock.
+    const bool never = next > Instant::Never() - m_origin;
+    return std::min(never ? Instant::Never() : m_origin + next, m_ports.GetUnmuteTime());
+}
+
+void
+ReactorSimulatorImpl::WaitForWork()
+{
+    const Instant now = m_clock->Now();
+    if (now >= m_ports.GetUnmuteTime())
+    {
+        m_ports.Unmute();
+    }
+    Instant deadline = NextDeadline();
+    const bool endless = deadline == Instant::Never() && m_flushes.empty();
+    m_idleTrace(endless ? GetMaximumSimulationTime() : NanoSeconds((deadline - now).nanoseconds()));
+    if (!m_flushes.empty())
+    {
+        deadline = std::min(deadline, now + BACKLOG_INTERVAL);
+    }
+    if (m_alwaysPoll)
+    {
+        SetPhase(SPINNING);
+        m_ports.Look(*m_clock, Duration());
+        m_clock->Relax();
+        SetPhase(EVENTS);
+        return;
+    }
+    const Duration sleep = deadline - now - Duration::Nanoseconds(m_spinTime.GetNanoSeconds());
+    if (endless)
+    {
+        Sleep(Duration::Max());
+    }
+    else if (sleep > Duration())
+    {
+        Sleep(sleep - sleep / KERNEL_SLACK_DIVISOR);
+    }
+    else
+    {
+        SpinUntil(deadline);
+    }
+}
+
+void
+ReactorSimulatorImpl::Sleep(Duration timeout)
+{
+    SetPhase(SLEEPING);
+    m_asleep = true;
+    if (!m_inboxFilled && !m_stop)
+    {
+        m_sleeps++;
+        m_ports.Look(*m_clock, timeout);
+    }
+    m_asleep = false;
+    SetPhase(EVENTS);
+}
+
+void
+ReactorSimulatorImpl::SpinUntil(Instant deadline)
+{
+    SetPhase(SPINNING);
+    for (Instant now = m_clock->Now(); now < deadline && !m_inboxFilled && !m_stop;
+         now = m_clock->Now())
+    {
+        if (deadline - now > BLIND_SPIN && m_ports.Look(*m_clock, Duration()) > 0)
+        {
+            break;
+        }
+        m_clock->Relax();
+    }
+    SetPhase(EVENTS);
+}
+
+} // namespace ns3

@@ -1,0 +1,171 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "reactor-ports.h"
+
+#include "ns3/abort.h"
+#include "ns3/log.h"
+
+#include "base/error.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("ReactorPorts");
+
+namespace
+{
+
+/// Wake-ups in a row without work after which a descriptor is not waited for any more...
+constexpr uint32_t MUTE_AFTER = 64;
+/// ...for this time. An AF_PACKET socket of a link that is down is such a descriptor.
+constexpr auto MUTE_TIME = viaduct::Duration::Milliseconds(10);
+
+} // namespace
+
+uint32_t
+ReactorPorts::Add(int fd, Callback<bool> callback)
+{
+    auto port = std::make_unique<Port>();
+    port->id = m_nextId++;
+    port->fd = fd;
+    port->callback = callback;
+    Watch(*port);
+    m_ports.push_back(std::move(port));
+    return m_ports.back()->id;
+}
+
+void
+ReactorPorts::Remove(uint32_t id)
+{
+    for (auto& port : m_ports)
+    {
+        if (port->id == id && !port->removed)
+        {
+            if (port->fd >= 0)
+            {
+                m_waiter.Ignore(port->fd);
+            }
+            port->removed = true;
+            port->muted = false;
+            m_anyRemoved = true;
+        }
+    }
+    if (!m_visiting)
+    {
+        Compact();
+    }
+}
+
+bool
+ReactorPorts::IsEmpty() const
+{
+    return m_ports.empty();
+}
+
+bool
+ReactorPorts::AnyReady() const
+{
+    return std::any_of(
+        m_ports.begin(), m_ports.end(), [](const auto& port) { return port->ready; });
+}
+
+bool
+ReactorPorts::Ask(Port& port, ReactorClock& clock)
+{
+    const bool woken = port.ready;
+    port.ready = port.callback();
+    if (port.ready)
+    {
+        port.idleWakes = 0;
+        return true;
+    }
+    if (woken && port.fd >= 0 && !port.removed && ++port.idleWakes >= MUTE_AFTER)
+    {
+        NS_LOG_LOGIC("descriptor " << port.fd << " is ready but has nothing to read");
+        m_waiter.Ignore(port.fd);
+        port.muted = true;
+        port.idleWakes = MUTE_AFTER - 1; // muted again at once unless there is work then
+        m_unmuteAt = clock.Now() + MUTE_TIME;
+    }
+    return false;
+}
+
+size_t
+ReactorPorts::Look(ReactorClock& clock, viaduct::Duration timeout)
+{
+    const auto found = clock.Sleep(m_waiter, timeout);
+    for (const auto& event : found)
+    {
+        if (event.data.u64 != viaduct::sys::HybridWaiter::kWoken)
+        {
+            reinterpret_cast<Port*>(event.data.u64)->ready = true;
+        }
+    }
+    m_lastLook = clock.Now();
+    return found.size();
+}
+
+viaduct::Instant
+ReactorPorts::GetLastLook() const
+{
+    return m_lastLook;
+}
+
+viaduct::Instant
+ReactorPorts::GetUnmuteTime() const
+{
+    return m_unmuteAt;
+}
+
+void
+ReactorPorts::Unmute()
+{
+    for (auto& port : m_ports)
+    {
+        if (std::exchange(port->muted, false))
+        {
+            Watch(*port);
+        }
+    }
+    m_unmuteAt = viaduct::Instant::Never();
+}
+
+void
+ReactorPorts::Wake() const
+{
+    m_waiter.Wake();
+}
+
+void
+ReactorPorts::Watch(Port& port)
+{
+    if (port.fd < 0)
+    {
+        return;
+    }
+    try
+    {
+        m_waiter.Listen(port.fd, reinterpret_cast<uint64_t>(&port));
+    }
+    catch (const viaduct::SystemError& error)
+    {
+        NS_ABORT_MSG("ReactorSimulatorImpl: " << error.what());
+    }
+}
+
+void
+ReactorPorts::Compact()
+{
+    if (m_anyRemoved)
+    {
+        std::erase_if(m_ports, [](const auto& port) { return port->removed; });
+        m_anyRemoved = false;
+    }
+}
+
+} // namespace ns3
