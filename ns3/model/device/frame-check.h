@@ -5,13 +5,10 @@
 #ifndef VIADUCT_FRAME_CHECK_H
 #define VIADUCT_FRAME_CHECK_H
 
-#include <cstdint>
+#include "wire/bytes.h"
+#include "wire/ethernet.h"
 
-/**
- * @file
- * @ingroup viaduct
- * Checks of packets from outside before ns-3 sees them.
- */
+#include <cstdint>
 
 namespace ns3
 {
@@ -23,12 +20,11 @@ namespace ns3
  * ns-3's headers trust their input: a packet shorter than its headers say ends the simulator.
  *
  * @param protocol EtherType; protocols other than IPv4, IPv6 and ARP always pass
- * @param bytes the packet, from the network header on
- * @param length its bytes, padding included
+ * @param packet the packet, from the network header on, padding included
  * @return true if every length in the IP and ARP headers, and in the UDP, TCP and ICMP header of an
  * unfragmented packet, agrees with the packet's
  */
-bool IsParsable(uint16_t protocol, const uint8_t* bytes, uint32_t length);
+bool IsParsable(uint16_t protocol, viaduct::wire::ConstBytes packet);
 
 /**
  * @ingroup viaduct
@@ -36,13 +32,14 @@ bool IsParsable(uint16_t protocol, const uint8_t* bytes, uint32_t length);
  * holds them nor fits its own length.
  *
  * @param protocol EtherType
- * @param bytes a packet that IsParsable()
+ * @param packet a packet that IsParsable()
  * @return true if it has
  */
 inline bool
-HasIpv4Options(uint16_t protocol, const uint8_t* bytes)
+HasIpv4Options(uint16_t protocol, viaduct::wire::ConstBytes packet)
 {
-    return protocol == 0x0800 && bytes[0] != 0x45;
+    return protocol == viaduct::wire::ether_type::kIpv4 &&
+           viaduct::wire::Load8(packet.data()) != 0x45;
 }
 
 } // namespace ns3

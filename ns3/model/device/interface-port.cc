@@ -14,22 +14,13 @@
 #include <optional>
 #include <sys/socket.h>
 
-/**
- * @file
- * @ingroup viaduct
- * Opening an interface of this machine.
- */
-
 namespace ns3
 {
 
 namespace
 {
 
-/**
- * @param networkNamespace name or path
- * @return its descriptor
- */
+/** @return the descriptor of a namespace: name, path, or empty for the process's own */
 viaduct::UniqueFd
 OpenNamespace(const std::string& networkNamespace)
 {
@@ -46,13 +37,7 @@ OpenNamespace(const std::string& networkNamespace)
                             open(networkNamespace.c_str(), O_RDONLY | O_CLOEXEC)));
 }
 
-/**
- * An AF_PACKET socket as viaduct::io::RingPort wants it: not bound yet.
- * @param ifindex the interface
- * @param interface its name, for messages
- * @param filter what to receive
- * @return the socket
- */
+/** @return an AF_PACKET socket as viaduct::io::RingPort wants it: not bound yet */
 viaduct::UniqueFd
 OpenPacketSocket(int ifindex, const std::string& interface, const std::string& filter)
 {

@@ -12,12 +12,6 @@
 #include <memory>
 #include <string>
 
-/**
- * @file
- * @ingroup viaduct
- * Opening an interface of this machine.
- */
-
 namespace ns3
 {
 

@@ -13,12 +13,6 @@
 
 #include <utility>
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::ProgramPortL4 implementation.
- */
-
 namespace ns3
 {
 
@@ -41,10 +35,7 @@ enum class IcmpSide
     BOTH
 };
 
-/**
- * @param type of an ICMP message
- * @return who gets it
- */
+/** @return who gets an ICMP message of this type */
 IcmpSide
 SideOfIcmp(uint8_t type)
 {
@@ -62,10 +53,7 @@ SideOfIcmp(uint8_t type)
     }
 }
 
-/**
- * @param type of an ICMPv6 message
- * @return who gets it
- */
+/** @return who gets an ICMPv6 message of this type */
 IcmpSide
 SideOfIcmpv6(uint8_t type)
 {
@@ -75,11 +63,7 @@ SideOfIcmpv6(uint8_t type)
     return type <= LAST_ERROR || type == ECHO_REPLY ? IcmpSide::BOTH : IcmpSide::NS3;
 }
 
-/**
- * @param interface an interface
- * @param destination an address
- * @return true if it is the broadcast address of one of the interface's networks
- */
+/** @return whether @p destination is the broadcast address of one of the interface's networks */
 bool
 IsDirectedBroadcast(Ptr<Ipv4Interface> interface, Ipv4Address destination)
 {
@@ -110,8 +94,8 @@ ProgramPortL4::ProgramPortL4(ProgramPort* port, Ptr<IpL4Protocol> inner, int num
     {
         m_down = m_inner->GetDownTarget();
         m_down6 = m_inner->GetDownTarget6();
-        m_inner->SetDownTarget(MakeCallback(&ProgramPortL4::SendDown4, this));
-        m_inner->SetDownTarget6(MakeCallback(&ProgramPortL4::SendDown6, this));
+        m_inner->SetDownTarget(Holding(m_down));
+        m_inner->SetDownTarget6(Holding(m_down6));
     }
 }
 
@@ -141,18 +125,23 @@ ProgramPortL4::Receive(Ptr<Packet> p, const Ipv4Header& header, Ptr<Ipv4Interfac
 {
     const Ipv4Address to = header.GetDestination();
     const bool toMany = to.IsBroadcast() || to.IsMulticast() || IsDirectedBroadcast(interface, to);
-    const Claim claim = Offer(p, header, interface, toMany);
-    if (claim.programs && m_port)
-    {
-        m_port->ToPrograms(p, header);
-    }
-    return claim.status;
+    return ReceiveAny(p, header, interface, toMany);
 }
 
 IpL4Protocol::RxStatus
 ProgramPortL4::Receive(Ptr<Packet> p, const Ipv6Header& header, Ptr<Ipv6Interface> interface)
 {
-    const Claim claim = Offer(p, header, interface, header.GetDestination().IsMulticast());
+    return ReceiveAny(p, header, interface, header.GetDestination().IsMulticast());
+}
+
+template <typename Header, typename Interface>
+IpL4Protocol::RxStatus
+ProgramPortL4::ReceiveAny(Ptr<Packet> p,
+                          const Header& header,
+                          Ptr<Interface> interface,
+                          bool toMany)
+{
+    const Claim claim = Offer(p, header, interface, toMany);
     if (claim.programs && m_port)
     {
         m_port->ToPrograms(p, header);
@@ -166,7 +155,7 @@ ProgramPortL4::Offer(Ptr<Packet> p, const Header& header, Ptr<Interface> interfa
 {
     if (!m_inner)
     {
-        return {false, true, RX_OK};
+        return {true, RX_OK};
     }
     if (m_number == ICMP || m_number == ICMPV6)
     {
@@ -177,16 +166,15 @@ ProgramPortL4::Offer(Ptr<Packet> p, const Header& header, Ptr<Interface> interfa
         {
             m_inner->Receive(p->Copy(), header, interface);
         }
-        return {side != IcmpSide::PROGRAMS, side != IcmpSide::NS3, RX_OK};
+        return {side != IcmpSide::NS3, RX_OK};
     }
     const RxStatus status = m_number == TCP ? OfferToTcp(p, header, interface)
                                             : m_inner->Receive(p->Copy(), header, interface);
     if (status == RX_CSUM_FAILED)
     {
-        return {false, false, status};
+        return {false, status};
     }
-    const bool claimed = status == RX_OK;
-    return {claimed, !claimed || toMany, RX_OK};
+    return {status != RX_OK || toMany, RX_OK};
 }
 
 template <typename Header, typename Interface>
@@ -211,34 +199,18 @@ ProgramPortL4::OfferToTcp(Ptr<Packet> p, const Header& header, Ptr<Interface> in
     return status;
 }
 
-void
-ProgramPortL4::SendDown4(Ptr<Packet> p,
-                         Ipv4Address source,
-                         Ipv4Address destination,
-                         uint8_t protocol,
-                         Ptr<Ipv4Route> route)
+template <typename... Args>
+Callback<void, Args...>
+ProgramPortL4::Holding(const Callback<void, Args...>& target)
 {
-    if (m_holding)
-    {
-        m_held.emplace_back([=, this] { m_down(p, source, destination, protocol, route); });
-        return;
-    }
-    m_down(p, source, destination, protocol, route);
-}
-
-void
-ProgramPortL4::SendDown6(Ptr<Packet> p,
-                         Ipv6Address source,
-                         Ipv6Address destination,
-                         uint8_t protocol,
-                         Ptr<Ipv6Route> route)
-{
-    if (m_holding)
-    {
-        m_held.emplace_back([=, this] { m_down6(p, source, destination, protocol, route); });
-        return;
-    }
-    m_down6(p, source, destination, protocol, route);
+    return Callback<void, Args...>([this, &target](Args... args) {
+        if (m_holding)
+        {
+            m_held.emplace_back([&target, args...] { target(args...); });
+            return;
+        }
+        target(args...);
+    });
 }
 
 void

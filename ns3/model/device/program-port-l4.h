@@ -14,16 +14,9 @@
 #include <functional>
 #include <vector>
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::ProgramPortL4 declaration.
- */
-
 namespace ns3
 {
 
-class Ipv4L3Protocol;
 class ProgramPort;
 
 /**
@@ -37,10 +30,7 @@ class ProgramPort;
 class ProgramPortL4 : public IpL4Protocol
 {
   public:
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
 
     /**
@@ -67,58 +57,26 @@ class ProgramPortL4 : public IpL4Protocol
     void DoDispose() override;
 
   private:
-    /** Who a packet is for. */
+    /** What comes of a packet that ns-3 has been offered. */
     struct Claim
     {
-        bool ns3;        //!< ns-3's own protocol takes it, or has taken it
         bool programs;   //!< the programs get it
         RxStatus status; //!< what the IP layer is told
     };
 
-    /**
-     * @param p the packet after its IP header
-     * @param header the IP header
-     * @param interface it came in by
-     * @param toMany true if its destination is no unicast address
-     * @return who claims it; ns-3 has received it then
-     */
+    /** Receive() of either IP version; @p toMany: the destination is no unicast address. */
+    template <typename Header, typename Interface>
+    RxStatus ReceiveAny(Ptr<Packet> p, const Header& header, Ptr<Interface> interface, bool toMany);
+    /** Have ns-3 receive what is its own of a packet; @p p is what follows the IP header. */
     template <typename Header, typename Interface>
     Claim Offer(Ptr<Packet> p, const Header& header, Ptr<Interface> interface, bool toMany);
-    /**
-     * The same for TCP.
-     * @param p the segment
-     * @param header the IP header
-     * @param interface it came in by
-     * @return what TCP said
-     */
+    /** Offer() to TCP. @return what TCP said */
     template <typename Header, typename Interface>
     RxStatus OfferToTcp(Ptr<Packet> p, const Header& header, Ptr<Interface> interface);
-    /**
-     * What TCP sends.
-     * @param p segment
-     * @param source address
-     * @param destination address
-     * @param protocol number
-     * @param route its route
+    /** @return the way down to @p target, a member, that holds back what TCP sends as it receives
      */
-    void SendDown4(Ptr<Packet> p,
-                   Ipv4Address source,
-                   Ipv4Address destination,
-                   uint8_t protocol,
-                   Ptr<Ipv4Route> route);
-    /**
-     * What TCP sends.
-     * @param p segment
-     * @param source address
-     * @param destination address
-     * @param protocol number
-     * @param route its route
-     */
-    void SendDown6(Ptr<Packet> p,
-                   Ipv6Address source,
-                   Ipv6Address destination,
-                   uint8_t protocol,
-                   Ptr<Ipv6Route> route);
+    template <typename... Args>
+    Callback<void, Args...> Holding(const Callback<void, Args...>& target);
 
     ProgramPort* m_port;                       //!< where unclaimed packets go
     Ptr<IpL4Protocol> m_inner;                 //!< ns-3's protocol, or null

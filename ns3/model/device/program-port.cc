@@ -23,12 +23,6 @@
 
 #include <utility>
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::ProgramPort implementation.
- */
-
 namespace ns3
 {
 
@@ -39,8 +33,8 @@ NS_OBJECT_ENSURE_REGISTERED(ProgramPort);
 namespace
 {
 
-constexpr uint16_t ETHERTYPE_IPV4 = 0x0800; //!< for IsParsable()
-constexpr uint16_t ETHERTYPE_IPV6 = 0x86dd; //!< for IsParsable()
+namespace ether_type = viaduct::wire::ether_type;
+
 constexpr uint8_t ICMP_TTL = 64;            //!< of errors to programs
 constexpr uint8_t NET_UNREACHABLE = 0;      //!< RFC 792
 constexpr uint8_t FRAGMENTATION_NEEDED = 4; //!< RFC 1191
@@ -68,7 +62,7 @@ ProgramPort::GetTypeId()
                                             "ns3::Packet::TracedCallback")
                             .AddTraceSource("Drop",
                                             "A packet was dropped: packet, reason.",
-                                            MakeTraceSourceAccessor(&ProgramPort::m_dropTrace),
+                                            MakeTraceSourceAccessor(&ProgramPort::m_drops),
                                             "ns3::ProgramPort::DropTracedCallback");
     return tid;
 }
@@ -77,11 +71,6 @@ ProgramPort::ProgramPort()
 {
     NS_LOG_FUNCTION(this);
     m_burst.SetSizes({.burst = 64, .queue = 256, .pending = 1000, .frame = 2048});
-}
-
-ProgramPort::~ProgramPort()
-{
-    NS_LOG_FUNCTION(this);
 }
 
 Ptr<ProgramPort>
@@ -172,20 +161,18 @@ ProgramPort::InterceptProtocol(Ptr<Stack> stack, int number)
 void
 ProgramPort::HandleFrame(const viaduct::io::ReceivedFrame& frame)
 {
-    const auto* bytes = reinterpret_cast<const uint8_t*>(frame.bytes.data());
-    const uint32_t length = frame.bytes.size();
-    Ptr<Packet> packet = Create<Packet>(bytes, length);
+    Ptr<Packet> packet =
+        Create<Packet>(reinterpret_cast<const uint8_t*>(frame.bytes.data()), frame.bytes.size());
     m_fromTrace(packet);
-    const uint8_t version = length > 0 ? bytes[0] >> 4 : 0;
-    if (version == 4 && IsParsable(ETHERTYPE_IPV4, bytes, length))
+    if (IsParsable(ether_type::kIpv4, frame.bytes))
     {
-        if (HasIpv4Options(ETHERTYPE_IPV4, bytes))
+        if (HasIpv4Options(ether_type::kIpv4, frame.bytes))
         {
             return Drop(packet, FROM_PROGRAM_IP_OPTIONS);
         }
         FromProgram4(packet);
     }
-    else if (version == 6 && IsParsable(ETHERTYPE_IPV6, bytes, length))
+    else if (IsParsable(ether_type::kIpv6, frame.bytes))
     {
         FromProgram6(packet);
     }
@@ -384,12 +371,12 @@ ProgramPort::Write(Ptr<const Packet> packet)
         }
         return;
     }
-    uint8_t* room = m_burst.Reserve();
-    if (room == nullptr)
+    const std::span<std::byte> room = m_burst.Reserve();
+    if (room.empty())
     {
         return Drop(packet, TO_PROGRAM_QUEUE_FULL);
     }
-    packet->CopyData(room, length);
+    packet->CopyData(reinterpret_cast<uint8_t*>(room.data()), length);
     m_burst.Commit(length);
 }
 
@@ -402,14 +389,14 @@ void
 ProgramPort::Drop(Ptr<const Packet> packet, DropReason reason)
 {
     NS_LOG_LOGIC("drop: " << GetDropReasonName(reason));
-    m_drops[reason]++;
-    m_dropTrace(packet, reason);
+    m_drops.Drop(packet, reason);
 }
 
 uint64_t
 ProgramPort::GetDrops(DropReason reason) const
 {
-    return m_drops[reason] + (reason == FROM_PROGRAM_READER_FULL ? m_burst.GetReaderDrops() : 0);
+    return m_drops.Get(reason) +
+           (reason == FROM_PROGRAM_READER_FULL ? m_burst.GetReaderDrops() : 0);
 }
 
 const char*

@@ -6,7 +6,7 @@
 #define VIADUCT_PROGRAM_PORT_H
 
 #include "ns3/burst-port.h"
-
+#include "ns3/drop-counter.h"
 #include "ns3/ipv4-address.h"
 #include "ns3/ipv4-header.h"
 #include "ns3/ipv6-header.h"
@@ -17,16 +17,9 @@
 
 #include "io/port.h"
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
-
-/**
- * @file
- * @ingroup viaduct
- * ns3::ProgramPort declaration.
- */
 
 namespace ns3
 {
@@ -70,14 +63,10 @@ class ProgramPort : public Object, private BurstPortUser
      */
     typedef void (*DropTracedCallback)(Ptr<const Packet> packet, DropReason reason);
 
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
 
     ProgramPort();
-    ~ProgramPort() override;
 
     /**
      * Make a program port and aggregate it to a node that has its Internet stack. It starts with
@@ -109,11 +98,7 @@ class ProgramPort : public Object, private BurstPortUser
      * @param header the IP header it came with
      */
     void ToPrograms(Ptr<const Packet> payload, const Ipv4Header& header);
-    /**
-     * Give a packet to the programs.
-     * @param payload what follows the IP header
-     * @param header the IP header it came with
-     */
+    /** @copydoc ToPrograms(Ptr<const Packet>,const Ipv4Header&) */
     void ToPrograms(Ptr<const Packet> payload, const Ipv6Header& header);
 
   protected:
@@ -127,67 +112,39 @@ class ProgramPort : public Object, private BurstPortUser
 
     /** Put a ProgramPortL4 before every transport protocol of the node. */
     void Intercept();
-    /**
-     * Put one before a transport protocol, on every interface of the node's stack.
-     * @param stack Ipv4L3Protocol or Ipv6L3Protocol
-     * @param number IP protocol number
-     */
+    /** Put one before the protocol of this number, on every interface of an IP stack. */
     template <typename Stack>
     void InterceptProtocol(Ptr<Stack> stack, int number);
-    /**
-     * @param packet an IPv4 packet from a program
-     */
+
+    // In the following a packet with a header is what follows that header.
+
+    /** Route an IPv4 packet from a program. */
     void FromProgram4(Ptr<Packet> packet);
-    /**
-     * @param packet an IPv6 packet from a program
-     */
+    /** Route an IPv6 packet from a program. */
     void FromProgram6(Ptr<Packet> packet);
-    /**
-     * Send to a destination that is no unicast address: out of the interfaces the source is of.
-     * @param packet what follows the IP header
-     * @param header the IP header
-     */
+    /** Send to a destination that is no unicast address: out of the interfaces the source is of. */
     void SendToGroup(Ptr<Packet> packet, const Ipv4Header& header);
-    /**
-     * Send out of one interface.
-     * @param packet what follows the IP header
-     * @param header the IP header
-     * @param interface the interface
-     */
+    /** Send out of one interface. */
     void SendOut(Ptr<Packet> packet, const Ipv4Header& header, uint32_t interface);
-    /**
-     * Tell a program that its packet cannot be sent.
-     * @param packet what follows the IP header
-     * @param header the IP header
-     * @param code of "destination unreachable"
-     * @param mtu for code "fragmentation needed"
-     */
+    /** Tell a program why its packet cannot be sent; @p mtu goes with "fragmentation needed". */
     void SendUnreachable(Ptr<const Packet> packet,
                          const Ipv4Header& header,
                          uint8_t code,
                          uint16_t mtu);
-    /**
-     * Queue a packet for the port.
-     * @param packet with its IP header
-     */
+    /** Queue a packet, with its IP header, for the port. */
     void Write(Ptr<const Packet> packet);
-    /**
-     * Count a packet as dropped.
-     * @param packet the packet
-     * @param reason why
-     */
+    /** Count a packet as dropped. */
     void Drop(Ptr<const Packet> packet, DropReason reason);
 
-    BurstPort m_burst{*this};                       //!< the port
-    Ptr<Node> m_node;                               //!< the node
-    Ptr<Ipv4L3Protocol> m_ipv4;                     //!< its IPv4 stack, if any
-    Ptr<Ipv6L3Protocol> m_ipv6;                     //!< its IPv6 stack, if any
-    std::vector<uint8_t> m_long;                    //!< a packet longer than the ring's slots
-    std::array<uint64_t, N_DROP_REASONS> m_drops{}; //!< packets a reason
+    BurstPort m_burst{*this};    //!< the port
+    Ptr<Node> m_node;            //!< the node
+    Ptr<Ipv4L3Protocol> m_ipv4;  //!< its IPv4 stack, if any
+    Ptr<Ipv6L3Protocol> m_ipv6;  //!< its IPv6 stack, if any
+    std::vector<uint8_t> m_long; //!< a packet longer than the ring's slots
 
-    TracedCallback<Ptr<const Packet>, DropReason> m_dropTrace; //!< trace source Drop
-    TracedCallback<Ptr<const Packet>> m_fromTrace;             //!< trace source FromProgram
-    TracedCallback<Ptr<const Packet>> m_toTrace;               //!< trace source ToProgram
+    DropCounter<DropReason, N_DROP_REASONS> m_drops; //!< trace source Drop
+    TracedCallback<Ptr<const Packet>> m_fromTrace;   //!< trace source FromProgram
+    TracedCallback<Ptr<const Packet>> m_toTrace;     //!< trace source ToProgram
 };
 
 } // namespace ns3

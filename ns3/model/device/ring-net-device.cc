@@ -6,24 +6,20 @@
 
 #include "frame-check.h"
 #include "interface-port.h"
+#include "wire-conversion.h"
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
-#include "ns3/channel.h"
 #include "ns3/log.h"
 #include "ns3/net-device-queue-interface.h"
-#include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
-#include <cstring>
-#include <numeric>
+#include "wire/ethernet.h"
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::RingNetDevice implementation.
- */
+#include <array>
+#include <cstring>
+#include <utility>
 
 namespace ns3
 {
@@ -35,14 +31,47 @@ NS_OBJECT_ENSURE_REGISTERED(RingNetDevice);
 namespace
 {
 
-constexpr uint32_t ETHERNET_HEADER = 14;    //!< IEEE 802.3: two addresses and length or type
-constexpr uint32_t LLC_SNAP_HEADER = 8;     //!< IEEE 802.2 LLC and SNAP
-constexpr uint32_t VLAN_TAG = 4;            //!< IEEE 802.1Q
-constexpr uint16_t ETHERTYPE_VLAN = 0x8100; //!< of a tagged frame
-constexpr uint16_t MAXIMUM_LENGTH = 1500;   //!< up to here length, above type
-constexpr uint32_t SLOT_ALIGNMENT = 64;     //!< a cache line
+namespace wire = viaduct::wire;
+
+constexpr uint32_t LLC_SNAP_HEADER = 8;   //!< IEEE 802.2 LLC and SNAP
+constexpr uint16_t MAXIMUM_LENGTH = 1500; //!< up to here length, above type (IEEE 802.3)
+constexpr uint32_t SLOT_ALIGNMENT = 64;   //!< a cache line
 /// LLC of SNAP and the organisation code of an EtherType (RFC 1042).
 constexpr std::array<uint8_t, 6> SNAP_ETHERTYPE{0xaa, 0xaa, 0x03, 0, 0, 0};
+
+/** @return the longest payload of a frame of this EtherType: a tag of the user's does not count */
+uint32_t
+LongestPayload(uint16_t mtu, uint16_t protocol)
+{
+    return mtu + (protocol == wire::ether_type::kVlan ? wire::VlanTag::kSize : 0);
+}
+
+/** What an 802.3 frame carries. */
+struct LlcPayload
+{
+    uint16_t protocol;               //!< EtherType if there is a SNAP header, else the length
+    std::span<const std::byte> rest; //!< what follows the headers, without padding
+};
+
+/** @return what a frame carries whose length field is @p length, and its payload no shorter */
+LlcPayload
+ReadLlc(uint16_t length, std::span<const std::byte> payload)
+{
+    payload = payload.first(length);
+    if (length < LLC_SNAP_HEADER ||
+        std::memcmp(payload.data(), SNAP_ETHERTYPE.data(), SNAP_ETHERTYPE.size()) != 0)
+    {
+        return {length, payload};
+    }
+    return {wire::Load16(&payload[SNAP_ETHERTYPE.size()]), payload.subspan(LLC_SNAP_HEADER)};
+}
+
+/** @return a packet of these bytes */
+Ptr<Packet>
+MakePacket(std::span<const std::byte> bytes)
+{
+    return Create<Packet>(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+}
 
 } // namespace
 
@@ -50,20 +79,10 @@ TypeId
 RingNetDevice::GetTypeId()
 {
     static TypeId tid =
-        TypeId("ns3::RingNetDevice")
-            .SetParent<NetDevice>()
-            .SetGroupName("Viaduct")
-            .AddConstructor<RingNetDevice>()
-            .AddAttribute("Address",
-                          "The MAC address; one is drawn if it is all zero.",
-                          Mac48AddressValue(Mac48Address("00:00:00:00:00:00")),
-                          MakeMac48AddressAccessor(&RingNetDevice::m_address),
-                          MakeMac48AddressChecker())
-            .AddAttribute("Mtu",
-                          "The longest payload of a frame, bytes.",
-                          UintegerValue(1500),
-                          MakeUintegerAccessor(&RingNetDevice::SetMtu, &RingNetDevice::GetMtu),
-                          MakeUintegerChecker<uint16_t>(68))
+        AddAttributes(TypeId("ns3::RingNetDevice")
+                          .SetParent<EthernetNetDevice>()
+                          .SetGroupName("Viaduct")
+                          .AddConstructor<RingNetDevice>())
             .AddAttribute("BurstSize",
                           "How many frames are taken from the port at once.",
                           UintegerValue(64),
@@ -102,34 +121,14 @@ RingNetDevice::GetTypeId()
                           StringValue(""),
                           MakeStringAccessor(&RingNetDevice::m_filter),
                           MakeStringChecker())
-            .AddTraceSource("MacTx",
-                            "A frame was queued for the port.",
-                            MakeTraceSourceAccessor(&RingNetDevice::m_macTxTrace),
-                            "ns3::Packet::TracedCallback")
             .AddTraceSource("MacTxDrop",
                             "A packet was not sent: packet without Ethernet header, reason.",
-                            MakeTraceSourceAccessor(&RingNetDevice::m_macTxDropTrace),
+                            MakeTraceSourceAccessor(&RingNetDevice::m_txDrops),
                             "ns3::RingNetDevice::DropTracedCallback")
-            .AddTraceSource("MacPromiscRx",
-                            "A frame was received, for whomever.",
-                            MakeTraceSourceAccessor(&RingNetDevice::m_macPromiscRxTrace),
-                            "ns3::Packet::TracedCallback")
-            .AddTraceSource("MacRx",
-                            "A frame was received for this device, broadcast or multicast.",
-                            MakeTraceSourceAccessor(&RingNetDevice::m_macRxTrace),
-                            "ns3::Packet::TracedCallback")
             .AddTraceSource("MacRxDrop",
                             "A received frame was dropped: frame, reason.",
-                            MakeTraceSourceAccessor(&RingNetDevice::m_macRxDropTrace),
-                            "ns3::RingNetDevice::DropTracedCallback")
-            .AddTraceSource("Sniffer",
-                            "Frames of this device, as a packet sniffer sees them.",
-                            MakeTraceSourceAccessor(&RingNetDevice::m_snifferTrace),
-                            "ns3::Packet::TracedCallback")
-            .AddTraceSource("PromiscSniffer",
-                            "All frames, as a promiscuous packet sniffer sees them.",
-                            MakeTraceSourceAccessor(&RingNetDevice::m_promiscSnifferTrace),
-                            "ns3::Packet::TracedCallback");
+                            MakeTraceSourceAccessor(&RingNetDevice::m_rxDrops),
+                            "ns3::RingNetDevice::DropTracedCallback");
     return tid;
 }
 
@@ -147,15 +146,15 @@ void
 RingNetDevice::DoInitialize()
 {
     NS_LOG_FUNCTION(this);
-    NS_ABORT_MSG_IF(!m_node, "RingNetDevice: add the device to a node first");
+    NS_ABORT_MSG_IF(!GetNode(), "RingNetDevice: add the device to a node first");
     if (!m_burst.GetPort() && !m_interface.empty())
     {
         OpenInterface();
     }
     AllocateRing();
-    m_burst.Start(m_node->GetId());
+    m_burst.Start(GetNode()->GetId());
     SetLinkUp(m_burst.GetPort() != nullptr && (!m_opened || m_opened->running));
-    NetDevice::DoInitialize();
+    EthernetNetDevice::DoInitialize();
 }
 
 void
@@ -169,11 +168,8 @@ RingNetDevice::DoDispose()
         reactor->RemovePollable(m_monitor);
     }
     m_opened = nullptr;
-    m_node = nullptr;
     m_queueInterface = nullptr;
-    m_rxCallback.Nullify();
-    m_promiscRxCallback.Nullify();
-    NetDevice::DoDispose();
+    EthernetNetDevice::DoDispose();
 }
 
 void
@@ -182,7 +178,7 @@ RingNetDevice::OpenInterface()
     NS_LOG_FUNCTION(this << m_interface << m_namespace << m_filter);
     m_opened =
         std::make_unique<InterfacePort>(OpenInterfacePort(m_namespace, m_interface, m_filter));
-    NS_ABORT_MSG_IF(m_opened->mtu < m_mtu,
+    NS_ABORT_MSG_IF(m_opened->mtu < GetMtu(),
                     "RingNetDevice: " << m_interface << " carries " << m_opened->mtu
                                       << " bytes only: set the attribute Mtu to that or less");
     m_burst.SetPort(std::move(m_opened->port));
@@ -227,12 +223,12 @@ RingNetDevice::GetPort() const
 void
 RingNetDevice::AllocateRing()
 {
-    const uint32_t frame = m_mtu + ETHERNET_HEADER + VLAN_TAG;
+    const uint32_t frame = GetMtu() + wire::EthernetHeader::kSize + wire::VlanTag::kSize;
     BurstPort::Sizes sizes;
     sizes.burst = m_burstSize;
     sizes.queue = m_txQueueSize;
     sizes.frame = (frame + SLOT_ALIGNMENT - 1) / SLOT_ALIGNMENT * SLOT_ALIGNMENT;
-    m_drops[TX_QUEUE_FULL] += m_burst.SetSizes(sizes);
+    m_txDrops.Count(TX_QUEUE_FULL, m_burst.SetSizes(sizes));
     m_ringAllocated = true;
 }
 
@@ -241,132 +237,82 @@ RingNetDevice::AllocateRing()
 void
 RingNetDevice::HandleFrame(const viaduct::io::ReceivedFrame& frame)
 {
-    const auto receive = [this](std::span<std::byte> bytes) {
-        Receive(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
-    };
-    if (!m_splitter.Split(frame, receive))
+    if (!m_splitter.Split(frame, [this](std::span<std::byte> bytes) { Receive(bytes); }))
     {
-        DropReceived(reinterpret_cast<const uint8_t*>(frame.bytes.data()),
-                     frame.bytes.size(),
-                     RX_SUPER_FRAME);
+        DropReceived(frame.bytes, RX_SUPER_FRAME);
     }
 }
 
 void
-RingNetDevice::Receive(const uint8_t* bytes, uint32_t length)
+RingNetDevice::Receive(std::span<const std::byte> frame)
 {
     if (!m_linkUp)
     {
-        return DropReceived(bytes, length, RX_LINK_DOWN);
+        return DropReceived(frame, RX_LINK_DOWN);
     }
-    if (length < ETHERNET_HEADER)
+    const auto header = wire::EthernetHeader::Parse(frame);
+    if (!header)
     {
-        return DropReceived(bytes, length, RX_RUNT);
+        return DropReceived(frame, RX_RUNT);
     }
-    uint32_t header = ETHERNET_HEADER;
-    uint32_t payload = length - header;
-    uint16_t protocol = bytes[12] << 8 | bytes[13];
-    if (payload > m_mtu + (protocol == ETHERTYPE_VLAN ? VLAN_TAG : 0))
+    LlcPayload payload{header->type, frame.subspan(wire::EthernetHeader::kSize)};
+    if (payload.rest.size() > LongestPayload(GetMtu(), header->type))
     {
-        return DropReceived(bytes, length, RX_TOO_LONG);
+        return DropReceived(frame, RX_TOO_LONG);
     }
-    if (protocol <= MAXIMUM_LENGTH)
+    if (header->type <= MAXIMUM_LENGTH)
     {
-        if (protocol > payload)
+        if (header->type > payload.rest.size())
         {
-            return DropReceived(bytes, length, RX_RUNT);
+            return DropReceived(frame, RX_RUNT);
         }
-        payload = protocol;
-        if (payload >= LLC_SNAP_HEADER &&
-            std::memcmp(bytes + header, SNAP_ETHERTYPE.data(), SNAP_ETHERTYPE.size()) == 0)
-        {
-            protocol = bytes[header + 6] << 8 | bytes[header + 7];
-            header += LLC_SNAP_HEADER;
-            payload -= LLC_SNAP_HEADER;
-        }
+        payload = ReadLlc(header->type, payload.rest);
     }
-    if (!IsParsable(protocol, bytes + header, payload))
+    const DropReason reason = WhyRefused(payload.protocol, payload.rest);
+    if (reason != N_DROP_REASONS)
     {
-        return DropReceived(bytes, length, RX_MALFORMED);
+        return DropReceived(frame, reason);
     }
-    if (HasIpv4Options(protocol, bytes + header))
+    const std::byte* const end = payload.rest.data() + payload.rest.size();
+    const std::span<const std::byte> unpadded(frame.data(), end);
+    const Mac48Address destination = wireconversion::ToMac48(header->destination);
+    if (Classify(destination) == NS3_PACKET_OTHERHOST && !IsPromiscuous())
     {
-        return DropReceived(bytes, length, RX_IP_OPTIONS);
+        return DropReceived(unpadded, RX_NOT_FOR_ME);
     }
-    PassUp(bytes, header, payload, protocol);
+    const Ptr<const Packet> whole = IsReceptionTraced() ? MakePacket(unpadded) : nullptr;
+    if (whole)
+    {
+        TraceReceived(whole);
+    }
+    PassUp({whole,
+            MakePacket(payload.rest),
+            payload.protocol,
+            wireconversion::ToMac48(header->source),
+            destination});
 }
 
-NetDevice::PacketType
-RingNetDevice::Classify(const Mac48Address& destination) const
+RingNetDevice::DropReason
+RingNetDevice::WhyRefused(uint16_t protocol, std::span<const std::byte> payload)
 {
-    if (destination == m_address)
+    if (!IsParsable(protocol, payload))
     {
-        return NS3_PACKET_HOST;
+        return RX_MALFORMED;
     }
-    if (destination.IsBroadcast())
-    {
-        return NS3_PACKET_BROADCAST;
-    }
-    return destination.IsGroup() ? NS3_PACKET_MULTICAST : NS3_PACKET_OTHERHOST;
-}
-
-void
-RingNetDevice::PassUp(const uint8_t* bytes,
-                      uint32_t headerLength,
-                      uint32_t payloadLength,
-                      uint16_t protocol)
-{
-    Mac48Address destination;
-    Mac48Address source;
-    destination.CopyFrom(bytes);
-    source.CopyFrom(bytes + 6);
-    const PacketType type = Classify(destination);
-    const bool forMe = type != NS3_PACKET_OTHERHOST;
-    if (!forMe && m_promiscRxCallback.IsNull() && m_promiscSnifferTrace.IsEmpty())
-    {
-        return DropReceived(bytes, headerLength + payloadLength, RX_NOT_FOR_ME);
-    }
-    if (!m_promiscSnifferTrace.IsEmpty() || !m_snifferTrace.IsEmpty() || !m_macRxTrace.IsEmpty() ||
-        !m_macPromiscRxTrace.IsEmpty())
-    {
-        Ptr<const Packet> whole = Create<Packet>(bytes, headerLength + payloadLength);
-        m_promiscSnifferTrace(whole);
-        m_macPromiscRxTrace(whole);
-        if (forMe)
-        {
-            m_snifferTrace(whole);
-            m_macRxTrace(whole);
-        }
-    }
-    Ptr<Packet> packet = Create<Packet>(bytes + headerLength, payloadLength);
-    const Address from = source;
-    if (!m_promiscRxCallback.IsNull())
-    {
-        m_promiscRxCallback(this, packet, protocol, from, destination, type);
-    }
-    if (forMe && !m_rxCallback.IsNull())
-    {
-        m_rxCallback(this, packet, protocol, from);
-    }
+    return HasIpv4Options(protocol, payload) ? RX_IP_OPTIONS : N_DROP_REASONS;
 }
 
 void
-RingNetDevice::DropReceived(const uint8_t* bytes, uint32_t length, DropReason reason)
+RingNetDevice::DropReceived(std::span<const std::byte> frame, DropReason reason)
 {
-    m_drops[reason]++;
-    if (!m_macRxDropTrace.IsEmpty())
+    if (m_rxDrops.IsEmpty())
     {
-        m_macRxDropTrace(Create<Packet>(bytes, length), reason);
+        return m_rxDrops.Count(reason);
     }
+    m_rxDrops.Drop(MakePacket(frame), reason);
 }
 
 // ---------------------------------------------------------------- sent
-
-bool
-RingNetDevice::Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber)
-{
-    return SendFrom(packet, m_address, dest, protocolNumber);
-}
 
 bool
 RingNetDevice::SendFrom(Ptr<Packet> packet,
@@ -380,12 +326,12 @@ RingNetDevice::SendFrom(Ptr<Packet> packet,
         return DropSent(packet, TX_LINK_DOWN);
     }
     const uint32_t payload = packet->GetSize();
-    if (payload > m_mtu + (protocolNumber == ETHERTYPE_VLAN ? VLAN_TAG : 0))
+    if (payload > LongestPayload(GetMtu(), protocolNumber))
     {
         return DropSent(packet, TX_TOO_LONG);
     }
-    uint8_t* bytes = m_burst.Reserve();
-    if (bytes == nullptr)
+    const std::span<std::byte> room = m_burst.Reserve();
+    if (room.empty())
     {
         if (m_queueInterface)
         {
@@ -393,35 +339,25 @@ RingNetDevice::SendFrom(Ptr<Packet> packet,
         }
         return DropSent(packet, TX_QUEUE_FULL);
     }
-    Mac48Address::ConvertFrom(dest).CopyTo(bytes);
-    Mac48Address::ConvertFrom(source).CopyTo(bytes + 6);
-    bytes[12] = protocolNumber >> 8;
-    bytes[13] = protocolNumber & 0xff;
-    packet->CopyData(bytes + ETHERNET_HEADER, payload);
-    TraceSent(bytes, ETHERNET_HEADER + payload);
-    m_burst.Commit(ETHERNET_HEADER + payload);
-    return true;
-}
-
-void
-RingNetDevice::TraceSent(const uint8_t* bytes, uint32_t length)
-{
-    if (m_macTxTrace.IsEmpty() && m_snifferTrace.IsEmpty() && m_promiscSnifferTrace.IsEmpty())
+    const std::span<std::byte> frame = room.first(wire::EthernetHeader::kSize + payload);
+    wire::EthernetHeader{wireconversion::ToWire(Mac48Address::ConvertFrom(dest)),
+                         wireconversion::ToWire(Mac48Address::ConvertFrom(source)),
+                         protocolNumber}
+        .Write(frame);
+    packet->CopyData(reinterpret_cast<uint8_t*>(&frame[wire::EthernetHeader::kSize]), payload);
+    if (IsSendingTraced())
     {
-        return;
+        TraceSent(MakePacket(frame));
     }
-    Ptr<const Packet> whole = Create<Packet>(bytes, length);
-    m_macTxTrace(whole);
-    m_promiscSnifferTrace(whole);
-    m_snifferTrace(whole);
+    m_burst.Commit(frame.size());
+    return true;
 }
 
 bool
 RingNetDevice::DropSent(Ptr<const Packet> packet, DropReason reason)
 {
     NS_LOG_LOGIC("drop: " << GetDropReasonName(reason));
-    m_drops[reason]++;
-    m_macTxDropTrace(packet, reason);
+    m_txDrops.Drop(packet, reason);
     return false;
 }
 
@@ -437,14 +373,15 @@ RingNetDevice::HandleRoom()
 uint64_t
 RingNetDevice::GetDrops(DropReason reason) const
 {
-    return m_drops[reason] + (reason == RX_QUEUE_FULL ? m_burst.GetReaderDrops() : 0);
+    return m_rxDrops.Get(reason) + m_txDrops.Get(reason) +
+           (reason == RX_QUEUE_FULL ? m_burst.GetReaderDrops() : 0);
 }
 
 uint64_t
 RingNetDevice::GetTotalDrops() const
 {
-    const uint64_t all = std::accumulate(m_drops.begin(), m_drops.end(), uint64_t{0});
-    return all - m_drops[RX_NOT_FOR_ME] + m_burst.GetReaderDrops();
+    return m_rxDrops.GetTotal() - m_rxDrops.Get(RX_NOT_FOR_ME) + m_txDrops.GetTotal() +
+           m_burst.GetReaderDrops();
 }
 
 const char*
@@ -472,55 +409,19 @@ RingNetDevice::SetLinkUp(bool up)
     NS_LOG_FUNCTION(this << up);
     if (std::exchange(m_linkUp, up) != up)
     {
-        m_linkChangeCallbacks();
+        NotifyLinkChange();
     }
-}
-
-void
-RingNetDevice::SetIfIndex(const uint32_t index)
-{
-    m_ifIndex = index;
-}
-
-uint32_t
-RingNetDevice::GetIfIndex() const
-{
-    return m_ifIndex;
-}
-
-Ptr<Channel>
-RingNetDevice::GetChannel() const
-{
-    return nullptr;
-}
-
-void
-RingNetDevice::SetAddress(Address address)
-{
-    m_address = Mac48Address::ConvertFrom(address);
-}
-
-Address
-RingNetDevice::GetAddress() const
-{
-    return m_address;
 }
 
 bool
 RingNetDevice::SetMtu(const uint16_t mtu)
 {
-    m_mtu = mtu;
+    EthernetNetDevice::SetMtu(mtu);
     if (m_ringAllocated)
     {
         AllocateRing();
     }
     return true;
-}
-
-uint16_t
-RingNetDevice::GetMtu() const
-{
-    return m_mtu;
 }
 
 bool
@@ -530,67 +431,13 @@ RingNetDevice::IsLinkUp() const
 }
 
 void
-RingNetDevice::AddLinkChangeCallback(Callback<void> callback)
-{
-    m_linkChangeCallbacks.ConnectWithoutContext(callback);
-}
-
-bool
-RingNetDevice::IsBroadcast() const
-{
-    return true;
-}
-
-Address
-RingNetDevice::GetBroadcast() const
-{
-    return Mac48Address::GetBroadcast();
-}
-
-bool
-RingNetDevice::IsMulticast() const
-{
-    return true;
-}
-
-Address
-RingNetDevice::GetMulticast(Ipv4Address multicastGroup) const
-{
-    return Mac48Address::GetMulticast(multicastGroup);
-}
-
-Address
-RingNetDevice::GetMulticast(Ipv6Address addr) const
-{
-    return Mac48Address::GetMulticast(addr);
-}
-
-bool
-RingNetDevice::IsBridge() const
-{
-    return false;
-}
-
-bool
-RingNetDevice::IsPointToPoint() const
-{
-    return false;
-}
-
-Ptr<Node>
-RingNetDevice::GetNode() const
-{
-    return m_node;
-}
-
-void
 RingNetDevice::SetNode(Ptr<Node> node)
 {
     NS_LOG_FUNCTION(this << node);
-    m_node = node;
-    if (m_address == Mac48Address("00:00:00:00:00:00"))
+    EthernetNetDevice::SetNode(node);
+    if (GetAddress() == Mac48Address("00:00:00:00:00:00"))
     {
-        m_address = Mac48Address::Allocate();
+        SetAddress(Mac48Address::Allocate());
     }
     if (m_flowControl && !m_queueInterface)
     {
@@ -603,24 +450,6 @@ bool
 RingNetDevice::NeedsArp() const
 {
     return m_needsArp;
-}
-
-void
-RingNetDevice::SetReceiveCallback(NetDevice::ReceiveCallback cb)
-{
-    m_rxCallback = cb;
-}
-
-void
-RingNetDevice::SetPromiscReceiveCallback(NetDevice::PromiscReceiveCallback cb)
-{
-    m_promiscRxCallback = cb;
-}
-
-bool
-RingNetDevice::SupportsSendFrom() const
-{
-    return true;
 }
 
 } // namespace ns3

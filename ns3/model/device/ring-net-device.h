@@ -6,27 +6,16 @@
 #define VIADUCT_RING_NET_DEVICE_H
 
 #include "ns3/burst-port.h"
-
-#include "ns3/callback.h"
-#include "ns3/mac48-address.h"
-#include "ns3/net-device.h"
-#include "ns3/node.h"
-#include "ns3/packet.h"
-#include "ns3/traced-callback.h"
+#include "ns3/drop-counter.h"
+#include "ns3/ethernet-net-device.h"
 
 #include "io/port.h"
 #include "io/super_frame.h"
 
-#include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
-
-/**
- * @file
- * @ingroup viaduct
- * ns3::RingNetDevice declaration.
- */
 
 namespace ns3
 {
@@ -46,7 +35,7 @@ struct InterfacePort;
  * Under ns3::RealtimeSimulatorImpl a thread reads the port (slower); other simulators, which have
  * no real time, are refused.
  */
-class RingNetDevice : public NetDevice, private BurstPortUser
+class RingNetDevice : public EthernetNetDevice, private BurstPortUser
 {
   public:
     /** Why a frame did not get through. */
@@ -73,10 +62,7 @@ class RingNetDevice : public NetDevice, private BurstPortUser
      */
     typedef void (*DropTracedCallback)(Ptr<const Packet> packet, DropReason reason);
 
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
 
     RingNetDevice();
@@ -115,33 +101,14 @@ class RingNetDevice : public NetDevice, private BurstPortUser
     static const char* GetDropReasonName(DropReason reason);
 
     // Inherited from NetDevice
-    void SetIfIndex(const uint32_t index) override;
-    uint32_t GetIfIndex() const override;
-    Ptr<Channel> GetChannel() const override;
-    void SetAddress(Address address) override;
-    Address GetAddress() const override;
     bool SetMtu(const uint16_t mtu) override;
-    uint16_t GetMtu() const override;
     bool IsLinkUp() const override;
-    void AddLinkChangeCallback(Callback<void> callback) override;
-    bool IsBroadcast() const override;
-    Address GetBroadcast() const override;
-    bool IsMulticast() const override;
-    Address GetMulticast(Ipv4Address multicastGroup) const override;
-    Address GetMulticast(Ipv6Address addr) const override;
-    bool IsBridge() const override;
-    bool IsPointToPoint() const override;
-    bool Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber) override;
     bool SendFrom(Ptr<Packet> packet,
                   const Address& source,
                   const Address& dest,
                   uint16_t protocolNumber) override;
-    Ptr<Node> GetNode() const override;
     void SetNode(Ptr<Node> node) override;
     bool NeedsArp() const override;
-    void SetReceiveCallback(NetDevice::ReceiveCallback cb) override;
-    void SetPromiscReceiveCallback(NetDevice::PromiscReceiveCallback cb) override;
-    bool SupportsSendFrom() const override;
 
   protected:
     void DoInitialize() override;
@@ -154,55 +121,18 @@ class RingNetDevice : public NetDevice, private BurstPortUser
 
     /** Open the interface that the attributes name. Throws viaduct::Error if it cannot. */
     void OpenInterface();
-    /**
-     * The link of the interface that OpenInterface() opened may have changed.
-     * @return true if something had happened
-     */
+    /** The link of the opened interface may have changed. @return true if something happened */
     bool ReadLinkEvents();
     /** Make the ring fit queue size and MTU. */
     void AllocateRing();
-    /**
-     * One proper frame: no super-frame, its checksum complete.
-     * @param bytes from the destination address on
-     * @param length of it
-     */
-    void Receive(const uint8_t* bytes, uint32_t length);
-    /**
-     * Pass a frame on to whoever listens.
-     * @param bytes the whole frame
-     * @param headerLength bytes before the payload
-     * @param payloadLength bytes of the payload
-     * @param protocol EtherType
-     */
-    void PassUp(const uint8_t* bytes,
-                uint32_t headerLength,
-                uint32_t payloadLength,
-                uint16_t protocol);
-    /**
-     * @param destination of a frame
-     * @return what it is to this device
-     */
-    PacketType Classify(const Mac48Address& destination) const;
-    /**
-     * Count a received frame as dropped.
-     * @param bytes the frame
-     * @param length of it
-     * @param reason why
-     */
-    void DropReceived(const uint8_t* bytes, uint32_t length, DropReason reason);
-    /**
-     * Count a frame to send as dropped.
-     * @param packet its payload
-     * @param reason why
-     * @return false
-     */
+    /** One proper frame, from the destination address on: its checksum complete, no super-frame. */
+    void Receive(std::span<const std::byte> frame);
+    /** @return why ns-3 cannot take a payload of this EtherType; N_DROP_REASONS if it can */
+    static DropReason WhyRefused(uint16_t protocol, std::span<const std::byte> payload);
+    /** Count a received frame as dropped. */
+    void DropReceived(std::span<const std::byte> frame, DropReason reason);
+    /** Count a payload to send as dropped. @return false */
     bool DropSent(Ptr<const Packet> packet, DropReason reason);
-    /**
-     * Show a frame to MacTx and the sniffers, if anybody looks.
-     * @param bytes the frame
-     * @param length of it
-     */
-    void TraceSent(const uint8_t* bytes, uint32_t length);
 
     BurstPort m_burst{*this};                      //!< the port
     viaduct::io::SuperFrameSplitter m_splitter;    //!< makes proper frames of the kernel's
@@ -211,10 +141,6 @@ class RingNetDevice : public NetDevice, private BurstPortUser
     bool m_ringAllocated = false;                  //!< AllocateRing() was called
     Ptr<NetDeviceQueueInterface> m_queueInterface; //!< with FlowControl only
 
-    Ptr<Node> m_node;        //!< the node
-    uint32_t m_ifIndex = 0;  //!< the device's number
-    uint16_t m_mtu = 1500;   //!< attribute Mtu
-    Mac48Address m_address;  //!< attribute Address
     bool m_linkUp = false;   //!< the link's state
     uint32_t m_burstSize;    //!< attribute BurstSize
     uint32_t m_txQueueSize;  //!< attribute TxQueueSize
@@ -224,18 +150,8 @@ class RingNetDevice : public NetDevice, private BurstPortUser
     std::string m_namespace; //!< attribute Namespace
     std::string m_filter;    //!< attribute Filter
 
-    NetDevice::ReceiveCallback m_rxCallback;               //!< who receives
-    NetDevice::PromiscReceiveCallback m_promiscRxCallback; //!< who receives everything
-    TracedCallback<> m_linkChangeCallbacks;                //!< who wants to know the link's state
-    std::array<uint64_t, N_DROP_REASONS> m_drops{};        //!< frames a reason
-
-    TracedCallback<Ptr<const Packet>> m_macTxTrace;                 //!< trace source MacTx
-    TracedCallback<Ptr<const Packet>, DropReason> m_macTxDropTrace; //!< trace source MacTxDrop
-    TracedCallback<Ptr<const Packet>> m_macRxTrace;                 //!< trace source MacRx
-    TracedCallback<Ptr<const Packet>> m_macPromiscRxTrace;          //!< trace source MacPromiscRx
-    TracedCallback<Ptr<const Packet>, DropReason> m_macRxDropTrace; //!< trace source MacRxDrop
-    TracedCallback<Ptr<const Packet>> m_snifferTrace;               //!< trace source Sniffer
-    TracedCallback<Ptr<const Packet>> m_promiscSnifferTrace;        //!< trace source PromiscSniffer
+    DropCounter<DropReason, N_DROP_REASONS> m_rxDrops; //!< trace source MacRxDrop
+    DropCounter<DropReason, N_DROP_REASONS> m_txDrops; //!< trace source MacTxDrop
 };
 
 } // namespace ns3

@@ -52,6 +52,15 @@ ToWire(const Mac48Address& address)
     return result;
 }
 
+/** @copydoc ToWire(const Ipv4Address&) */
+inline Mac48Address
+ToMac48(const viaduct::wire::MacAddress& address)
+{
+    Mac48Address result;
+    result.CopyFrom(address.bytes.data());
+    return result;
+}
+
 /**
  * @param address an IPv4 address
  * @return the same address

@@ -10,12 +10,6 @@
 #include <algorithm>
 #include <memory>
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::PacketStore implementation.
- */
-
 namespace ns3
 {
 
@@ -24,10 +18,7 @@ using viaduct::path::FrameHandle;
 namespace
 {
 
-/**
- * @param packet a packet
- * @return its bytes
- */
+/** @return the bytes of a packet */
 std::vector<std::byte>
 BytesOf(Ptr<const Packet> packet)
 {
@@ -36,10 +27,7 @@ BytesOf(Ptr<const Packet> packet)
     return bytes;
 }
 
-/**
- * @param from a packet whose byte tags are given
- * @param to a packet of the same length
- */
+/** Give the byte tags of one packet to another of the same length. */
 void
 CopyByteTags(Ptr<const Packet> from, Ptr<Packet> to)
 {
@@ -54,11 +42,7 @@ CopyByteTags(Ptr<const Packet> from, Ptr<Packet> to)
     }
 }
 
-/**
- * @param original a packet
- * @param bytes as many as it has
- * @return a packet of these bytes with the original's uid and tags
- */
+/** @return a packet of @p bytes, as many as the original's, with the original's uid and tags */
 Ptr<Packet>
 WithBytes(Ptr<const Packet> original, const std::vector<std::byte>& bytes)
 {

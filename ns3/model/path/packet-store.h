@@ -15,12 +15,6 @@
 #include <span>
 #include <vector>
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::PacketStore declaration.
- */
-
 namespace ns3
 {
 

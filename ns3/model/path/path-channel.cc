@@ -25,12 +25,6 @@
 #include <set>
 #include <utility>
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::PathChannel implementation.
- */
-
 namespace ns3
 {
 
@@ -53,12 +47,7 @@ PathNow()
     return Instant::FromNanoseconds(Simulator::Now().GetNanoSeconds());
 }
 
-/**
- * The attributes' way to a SPEC: ns-3 has no exceptions for users' errors.
- * @param attribute its name
- * @param text its value
- * @return the SPEC
- */
+/** @return the SPEC in an attribute's value; ns-3 has no exceptions for users' errors */
 Spec
 ParseOrAbort(const char* attribute, const std::string& text)
 {
@@ -78,12 +67,7 @@ ParseOrAbort(const char* attribute, const std::string& text)
 class PathChannel::Direction : private viaduct::path::FateObserver
 {
   public:
-    /**
-     * @param channel whose direction
-     * @param device which device sends
-     * @param spec what happens to packets
-     * @param stream name of the random streams
-     */
+    /** For what @p device of @p channel sends; @p stream names the random streams. */
     Direction(PathChannel& channel, std::size_t device, const Spec& spec, const std::string& stream)
         : m_channel(channel),
           m_device(device),
@@ -104,10 +88,7 @@ class PathChannel::Direction : private viaduct::path::FateObserver
 
     Instant armed = Instant::Never(); //!< of the earliest event that waits
 
-    /**
-     * @param frame one that the pipeline has delivered
-     * @return whether its bits were flipped
-     */
+    /** @return whether the bits of a frame that the pipeline has delivered were flipped */
     bool TakeCorrupted(viaduct::path::FrameHandle frame)
     {
         return m_corrupted.erase(frame) > 0;

@@ -18,12 +18,6 @@
 #include <string>
 #include <vector>
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::PathChannel declaration.
- */
-
 namespace ns3
 {
 
@@ -63,10 +57,7 @@ class PathChannel : public Channel
      */
     typedef void (*FateTracedCallback)(Ptr<const Packet> packet, const PathFate& fate);
 
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
 
     PathChannel();
@@ -135,56 +126,24 @@ class PathChannel : public Channel
   private:
     class Direction;
 
-    /**
-     * Attribute Up.
-     * @param text a SPEC
-     */
+    // Attributes Up, Down, and Spec, which is both at once; a text is a SPEC.
     void SetUp(std::string text);
-    /** @return attribute Up */
     std::string GetUp() const;
-    /**
-     * Attribute Down.
-     * @param text a SPEC
-     */
     void SetDown(std::string text);
-    /** @return attribute Down */
     std::string GetDown() const;
-    /**
-     * Attribute Spec: Up and Down at once.
-     * @param text a SPEC
-     */
     void SetSpec(std::string text);
-    /**
-     * @param device which device of the channel
-     * @return the direction of what it sends, made if there is none yet
-     */
+
+    /** @return the direction of what @p device sends, made if there is none yet */
     Direction& DirectionOf(std::size_t device);
-    /**
-     * @param device which device of the channel
-     * @return whether its SPEC is Down
-     */
+    /** @return whether the SPEC of @p device is Down */
     bool IsDown(std::size_t device) const;
-    /**
-     * @param device which device of the channel
-     * @return the name of its direction's random streams
-     */
+    /** @return the name of the random streams of what @p device sends */
     std::string StreamName(std::size_t device) const;
-    /**
-     * Something is due in a direction, or was before the direction changed.
-     * @param device whose direction
-     */
+    /** Something is due in the direction of @p device, or was before the direction changed. */
     void Wake(std::size_t device);
-    /**
-     * See to it that Wake() is called for a direction's next event.
-     * @param device whose direction
-     */
+    /** See to it that Wake() is called for the next event in the direction of @p device. */
     void Arm(std::size_t device);
-    /**
-     * A frame has reached the far end.
-     * @param from which device sent it
-     * @param frame the frame
-     * @param corrupted whether bits were flipped
-     */
+    /** A frame of device @p from, whose bits may have been flipped, has reached the far end. */
     void Deliver(std::size_t from, Ptr<Packet> frame, bool corrupted);
 
     std::string m_name;                                   //!< attribute Name

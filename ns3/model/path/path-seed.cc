@@ -7,12 +7,6 @@
 #include "ns3/names.h"
 #include "ns3/rng-seed-manager.h"
 
-/**
- * @file
- * @ingroup viaduct
- * What names the random streams of emulated links, implementation.
- */
-
 namespace ns3
 {
 

@@ -11,12 +11,6 @@
 #include <cstdint>
 #include <string>
 
-/**
- * @file
- * @ingroup viaduct
- * What names the random streams of emulated links, in simulation and on a testbed.
- */
-
 namespace ns3
 {
 

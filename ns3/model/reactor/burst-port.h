@@ -5,27 +5,15 @@
 #ifndef VIADUCT_BURST_PORT_H
 #define VIADUCT_BURST_PORT_H
 
-#include "reactor-simulator-impl.h"
-
-#include "ns3/event-id.h"
-#include "ns3/fd-reader.h"
-#include "ns3/ptr.h"
+#include "port-driver.h"
 
 #include "io/port.h"
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <string>
+#include <span>
 #include <vector>
-
-/**
- * @file
- * @ingroup viaduct
- * ns3::BurstPort declaration.
- */
 
 namespace ns3
 {
@@ -106,9 +94,9 @@ class BurstPort : private ReactorFlush
 
     /**
      * Room for one frame to send. Flushes if there is none.
-     * @return Sizes::frame bytes to be filled in before Commit(); null if the port takes no more
+     * @return Sizes::frame bytes to be filled in before Commit(); none if the port takes no more
      */
-    uint8_t* Reserve();
+    std::span<std::byte> Reserve();
 
     /**
      * Queue the frame written to the room that Reserve() returned.
@@ -127,43 +115,21 @@ class BurstPort : private ReactorFlush
     uint64_t GetReaderDrops() const;
 
   private:
-    class Reader;
-    struct Copies;
-
-    /**
-     * The reactor's call: handle one burst.
-     * @return true if there was work, or some is left
-     */
-    bool ReceiveBurst();
-    /** Hand over the burst at hand, until an event is due. */
-    void DeliverBurst();
-    /**
-     * Hand over what the thread read.
-     * @param copies the frames
-     */
-    void DeliverCopies(std::shared_ptr<Copies> copies);
     bool FlushTurn() override;
     /** Give frames to the port until it takes no more. */
     void Transmit();
     /** Have Transmit() called at the end of the turn. */
     void RequestTransmit();
-    /** The same where there is no reactor: an event. */
-    void TransmitEvent();
+    /** @return the place of the first frame that is not yet there */
+    size_t FreeSlot() const;
 
     BurstPortUser& m_user;                        //!< gets the frames
     std::unique_ptr<viaduct::io::AnyPort> m_port; //!< the port
-    std::mutex m_mutex;                           //!< guards the port while a thread reads it
-    Ptr<Reader> m_reader;                         //!< the thread, where there is no reactor
-    Ptr<ReactorSimulatorImpl> m_reactor;          //!< the reactor, where there is one
-    uint32_t m_pollable = 0;                      //!< the port's name there
+    std::shared_ptr<PortDriver> m_driver;         //!< reads and writes it from Start() to Stop()
     bool m_started = false;                       //!< between Start() and Stop()
     uint32_t m_nodeId = 0;                        //!< context of received frames
     Sizes m_sizes;                                //!< of the rings
-    uint64_t m_formerReaderDrops = 0;             //!< of threads that have ended
-
-    std::vector<viaduct::io::ReceivedFrame> m_received; //!< the burst at hand
-    size_t m_nReceived = 0;                             //!< frames in it
-    size_t m_nextReceived = 0;                          //!< next one to hand over
+    uint64_t m_formerReaderDrops = 0;             //!< of drivers that have been stopped
 
     std::vector<std::byte> m_txBuffer;                //!< slots of Sizes::frame bytes
     std::vector<viaduct::io::FrameToSend> m_txFrames; //!< what each slot holds
@@ -171,7 +137,6 @@ class BurstPort : private ReactorFlush
     uint32_t m_txCount = 0;                           //!< frames waiting
     bool m_refused = false;                           //!< the port did not take all
     bool m_flushRequested = false;                    //!< Transmit() is going to be called
-    EventId m_transmitEvent;                          //!< by this event, without a reactor
 };
 
 } // namespace ns3

@@ -1,0 +1,73 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_DROP_COUNTER_H
+#define VIADUCT_DROP_COUNTER_H
+
+#include "ns3/packet.h"
+#include "ns3/ptr.h"
+#include "ns3/traced-callback.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * @brief Packets that were dropped, counted by reason; as a trace source it tells of each.
+ *
+ * @tparam Reason an enumeration that counts from 0
+ * @tparam N how many reasons there are
+ */
+template <typename Reason, std::size_t N>
+class DropCounter : public TracedCallback<Ptr<const Packet>, Reason>
+{
+  public:
+    /**
+     * Count a packet and trace it.
+     * @param packet the packet
+     * @param reason why it was dropped
+     */
+    void Drop(Ptr<const Packet> packet, Reason reason)
+    {
+        Count(reason);
+        (*this)(packet, reason);
+    }
+
+    /**
+     * Count packets that nobody can be shown.
+     * @param reason why they were dropped
+     * @param packets how many
+     */
+    void Count(Reason reason, uint64_t packets = 1)
+    {
+        m_counts[reason] += packets;
+    }
+
+    /**
+     * @param reason a reason
+     * @return how many packets were dropped for it
+     */
+    uint64_t Get(Reason reason) const
+    {
+        return m_counts.at(reason);
+    }
+
+    /** @return how many packets were dropped */
+    uint64_t GetTotal() const
+    {
+        return std::accumulate(m_counts.begin(), m_counts.end(), uint64_t{0});
+    }
+
+  private:
+    std::array<uint64_t, N> m_counts{}; //!< packets a reason
+};
+
+} // namespace ns3
+
+#endif /* VIADUCT_DROP_COUNTER_H */

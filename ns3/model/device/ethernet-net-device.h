@@ -1,0 +1,128 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_ETHERNET_NET_DEVICE_H
+#define VIADUCT_ETHERNET_NET_DEVICE_H
+
+#include "ns3/callback.h"
+#include "ns3/mac48-address.h"
+#include "ns3/net-device.h"
+#include "ns3/node.h"
+#include "ns3/packet.h"
+#include "ns3/traced-callback.h"
+
+#include <cstdint>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * @brief What all Ethernet devices have in common: address, MTU, node, listeners, trace sources.
+ *
+ * A frame is 14 bytes of header and the payload, without padding and FCS. A class derived from this
+ * one sends (SendFrom()), knows its link (IsLinkUp(), and NotifyLinkChange() when that changes),
+ * and passes what it receives up.
+ */
+class EthernetNetDevice : public NetDevice
+{
+  public:
+    /** @return the object TypeId */
+    static TypeId GetTypeId();
+
+    // Inherited from NetDevice
+    void SetIfIndex(const uint32_t index) override;
+    uint32_t GetIfIndex() const override;
+    Ptr<Channel> GetChannel() const override;
+    void SetAddress(Address address) override;
+    Address GetAddress() const override;
+    bool SetMtu(const uint16_t mtu) override;
+    uint16_t GetMtu() const override;
+    void AddLinkChangeCallback(Callback<void> callback) override;
+    bool IsBroadcast() const override;
+    Address GetBroadcast() const override;
+    bool IsMulticast() const override;
+    Address GetMulticast(Ipv4Address multicastGroup) const override;
+    Address GetMulticast(Ipv6Address addr) const override;
+    bool IsBridge() const override;
+    bool IsPointToPoint() const override;
+    bool Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber) override;
+    Ptr<Node> GetNode() const override;
+    void SetNode(Ptr<Node> node) override;
+    bool NeedsArp() const override;
+    void SetReceiveCallback(NetDevice::ReceiveCallback cb) override;
+    void SetPromiscReceiveCallback(NetDevice::PromiscReceiveCallback cb) override;
+    bool SupportsSendFrom() const override;
+
+  protected:
+    /**
+     * Adds the attributes Address and Mtu. They are each device's own and not this class's, because
+     * Config::SetDefault() finds only those that a class has itself.
+     * @param tid of a class derived from this one
+     * @return the same
+     */
+    static TypeId AddAttributes(TypeId tid);
+
+    void DoDispose() override;
+
+    /** Tell those who want to know that IsLinkUp() gives another answer now. */
+    void NotifyLinkChange();
+    /** @return whether somebody traces received frames */
+    bool IsReceptionTraced() const;
+    /** @return whether somebody traces sent frames */
+    bool IsSendingTraced() const;
+    /** @return whether somebody wants frames for other hosts */
+    bool IsPromiscuous() const;
+    /**
+     * Show a frame to MacTx and the sniffers.
+     * @param frame from the destination address on
+     */
+    void TraceSent(Ptr<const Packet> frame);
+    /**
+     * Show a frame to those who trace everything that is received.
+     * @param frame from the destination address on
+     */
+    void TraceReceived(Ptr<const Packet> frame);
+    /**
+     * @param destination of a frame
+     * @return what it is to this device
+     */
+    PacketType Classify(const Mac48Address& destination) const;
+
+    /** A received frame on its way up. */
+    struct Reception
+    {
+        Ptr<const Packet> frame;  //!< from the destination address on; null if nobody traces it
+        Ptr<Packet> payload;      //!< what follows its header
+        uint16_t protocol;        //!< EtherType
+        Mac48Address source;      //!< who sent it
+        Mac48Address destination; //!< whom it is for
+    };
+
+    /**
+     * Give a frame to whoever listens; those who trace what is for this device see it, too.
+     * @param reception the frame
+     */
+    void PassUp(const Reception& reception);
+
+  private:
+    Ptr<Node> m_node;       //!< the node
+    uint32_t m_ifIndex = 0; //!< the device's number
+    uint16_t m_mtu = 1500;  //!< attribute Mtu
+    Mac48Address m_address; //!< attribute Address
+
+    NetDevice::ReceiveCallback m_rxCallback;               //!< who receives
+    NetDevice::PromiscReceiveCallback m_promiscRxCallback; //!< who receives everything
+    TracedCallback<> m_linkChangeCallbacks;                //!< who wants to know the link's state
+
+    TracedCallback<Ptr<const Packet>> m_macTxTrace;          //!< trace source MacTx
+    TracedCallback<Ptr<const Packet>> m_macRxTrace;          //!< trace source MacRx
+    TracedCallback<Ptr<const Packet>> m_macPromiscRxTrace;   //!< trace source MacPromiscRx
+    TracedCallback<Ptr<const Packet>> m_snifferTrace;        //!< trace source Sniffer
+    TracedCallback<Ptr<const Packet>> m_promiscSnifferTrace; //!< trace source PromiscSniffer
+};
+
+} // namespace ns3
+
+#endif /* VIADUCT_ETHERNET_NET_DEVICE_H */

@@ -1,0 +1,84 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_PORT_DRIVER_H
+#define VIADUCT_PORT_DRIVER_H
+
+#include "reactor-simulator-impl.h"
+
+#include "io/port.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace ns3
+{
+
+class BurstPortUser;
+
+/**
+ * @ingroup viaduct
+ * @brief How a BurstPort reaches its port: in the reactor's loop, or in a thread and by events.
+ *
+ * It reads from its construction to Stop(), which may be called from within BurstPortUser's
+ * functions.
+ */
+class PortDriver
+{
+  public:
+    /** What a driver works for; all of it lives until Stop() at least. */
+    struct Client
+    {
+        viaduct::io::AnyPort& port; //!< what is read and written
+        BurstPortUser& user;        //!< gets the received frames
+        ReactorFlush& flush;        //!< what has frames to send
+        uint32_t nodeId;            //!< context of the received frames
+        uint32_t burst;             //!< frames received at once
+        uint32_t pending;           //!< frames read that may wait for the simulator
+    };
+
+    virtual ~PortDriver() = default;
+
+    /** Read no more, and call nothing of the client's any more. */
+    virtual void Stop() = 0;
+
+    /** Have Client::flush called soon, until it says that nothing is left. */
+    virtual void RequestFlush() = 0;
+
+    /**
+     * Give frames to the port.
+     * @param frames what to send
+     * @return how many it took
+     */
+    virtual size_t Transmit(std::span<const viaduct::io::FrameToSend> frames) = 0;
+
+    /** @return frames that were read and dropped because the simulator was too slow */
+    virtual uint64_t GetDrops() const = 0;
+};
+
+/**
+ * @ingroup viaduct
+ * Drive a port in the reactor's loop: it is read there, and what is to be sent leaves at the end of
+ * the turn.
+ * @param reactor the simulator
+ * @param client what for
+ * @return the driver
+ */
+std::shared_ptr<PortDriver> MakeReactorPortDriver(Ptr<ReactorSimulatorImpl> reactor,
+                                                  const PortDriver::Client& client);
+
+/**
+ * @ingroup viaduct
+ * Drive a port under RealtimeSimulatorImpl: a thread reads it, and what is to be sent leaves by an
+ * event.
+ * @param client what for
+ * @return the driver
+ */
+std::shared_ptr<PortDriver> MakeThreadPortDriver(const PortDriver::Client& client);
+
+} // namespace ns3
+
+#endif /* VIADUCT_PORT_DRIVER_H */

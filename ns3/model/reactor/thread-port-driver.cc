@@ -1,0 +1,167 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "burst-port.h"
+#include "port-driver.h"
+
+#include "ns3/abort.h"
+#include "ns3/event-id.h"
+#include "ns3/fd-reader.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+namespace ns3
+{
+
+namespace
+{
+
+using viaduct::io::ReceivedFrame;
+
+/// A port that took no more is offered the rest after this time.
+const Time RETRY_INTERVAL = MicroSeconds(50);
+
+/** Frames that left the port's memory: their spans point into one block. */
+struct Copies
+{
+    std::vector<ReceivedFrame> frames;            //!< the frames
+    std::vector<std::byte> bytes;                 //!< what they hold
+    std::shared_ptr<std::atomic<size_t>> pending; //!< frames of their reader that wait
+};
+
+/** The event that hands over what the thread read. */
+void
+Deliver(BurstPortUser* user, std::shared_ptr<Copies> copies)
+{
+    *copies->pending -= copies->frames.size();
+    for (const auto& frame : copies->frames)
+    {
+        user->HandleFrame(frame);
+    }
+}
+
+/** The thread that reads a port. */
+class Reader : public FdReader
+{
+  public:
+    explicit Reader(const PortDriver::Client& client) : m_client(client), m_frames(client.burst)
+    {
+    }
+
+    std::mutex m_mutex;               //!< guards the port
+    std::atomic<uint64_t> m_drops{0}; //!< frames dropped because too many wait
+
+    /** FdReader wants one; never called, since DoRead() hands over by itself. */
+    void Ignore(uint8_t*, ssize_t)
+    {
+    }
+
+  private:
+    FdReader::Data DoRead() override
+    {
+        auto copies = std::make_shared<Copies>();
+        copies->pending = m_pending;
+        {
+            std::scoped_lock lock{m_mutex};
+            Copy(*copies, m_client.port.Receive(m_frames));
+        }
+        if (const auto n = copies->frames.size(); n > 0)
+        {
+            *m_pending += n;
+            Simulator::ScheduleWithContext(
+                m_client.nodeId, Time(0), &Deliver, &m_client.user, copies);
+        }
+        return {nullptr, -1}; // nothing for FdReader itself to hand over
+    }
+
+    /** Copy the @p n frames received out of the port's memory, as many as may wait. */
+    void Copy(Copies& copies, size_t n)
+    {
+        const size_t room = m_client.pending - std::min<size_t>(m_client.pending, *m_pending);
+        const size_t taken = std::min(n, room);
+        m_drops += n - taken;
+        copies.frames.assign(m_frames.begin(), m_frames.begin() + taken);
+        size_t length = 0;
+        for (const auto& frame : copies.frames)
+        {
+            length += frame.bytes.size();
+        }
+        copies.bytes.resize(length);
+        auto to = copies.bytes.begin();
+        for (auto& frame : copies.frames)
+        {
+            const auto from = frame.bytes;
+            frame.bytes = {to, from.size()};
+            to = std::copy(from.begin(), from.end(), to);
+        }
+    }
+
+    PortDriver::Client m_client;                     //!< what for
+    std::vector<ReceivedFrame> m_frames;             //!< of one burst
+    std::shared_ptr<std::atomic<size_t>> m_pending = //!< frames that wait for their event
+        std::make_shared<std::atomic<size_t>>(0);
+};
+
+/** A port that a thread reads. */
+class ThreadPortDriver : public PortDriver
+{
+  public:
+    explicit ThreadPortDriver(const Client& client)
+        : m_client(client), m_reader(Create<Reader>(client))
+    {
+        NS_ABORT_MSG_IF(client.port.Fd() < 0,
+                        "A port without a descriptor works under ns3::ReactorSimulatorImpl only");
+        m_reader->Start(client.port.Fd(), MakeCallback(&Reader::Ignore, PeekPointer(m_reader)));
+    }
+
+    void Stop() override
+    {
+        m_reader->Stop();
+        m_transmitEvent.Cancel();
+    }
+
+    void RequestFlush() override
+    {
+        m_transmitEvent = Simulator::ScheduleNow(&ThreadPortDriver::Flush, this);
+    }
+
+    size_t Transmit(std::span<const viaduct::io::FrameToSend> frames) override
+    {
+        std::scoped_lock lock{m_reader->m_mutex};
+        return m_client.port.Transmit(frames);
+    }
+
+    uint64_t GetDrops() const override
+    {
+        return m_reader->m_drops;
+    }
+
+  private:
+    /** Send what waits, and again later what the port does not take. */
+    void Flush()
+    {
+        if (!m_client.flush.FlushTurn())
+        {
+            m_transmitEvent = Simulator::Schedule(RETRY_INTERVAL, &ThreadPortDriver::Flush, this);
+        }
+    }
+
+    Client m_client;         //!< what for
+    Ptr<Reader> m_reader;    //!< the thread
+    EventId m_transmitEvent; //!< calls Flush()
+};
+
+} // namespace
+
+std::shared_ptr<PortDriver>
+MakeThreadPortDriver(const PortDriver::Client& client)
+{
+    return std::make_shared<ThreadPortDriver>(client);
+}
+
+} // namespace ns3
