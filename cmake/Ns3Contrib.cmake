@@ -1,8 +1,6 @@
 # The repository as contrib/viaduct of an ns-3 tree (3.44 and later): the module of ns3/ as ns-3
 # builds modules, with the objects of the rooms it stands on inside it. The command and viaduct-sim
 # are not built here; they come from the repository's own build.
-#
-# CMakeLists.txt sets VIADUCT_NS3_MODULES before: ns-3 reads its text to learn what to enable.
 set(VIADUCT_IN_NS3 ON)
 set(VIADUCT_ROOT ${CMAKE_CURRENT_SOURCE_DIR})
 set(VIADUCT_WITH_TESTS OFF)
@@ -36,10 +34,13 @@ endforeach()
 list(FILTER examples_sources EXCLUDE REGEX "flood-routing")  # a library, for viaduct-sim
 list(FILTER test_sources EXCLUDE REGEX "main\\.cc$")  # ns-3's test-runner has the main()
 
-# Routing protocols that tests and scenarios may name but no code of the module needs.
-foreach(module dsdv aodv)
+set(module_libraries "")
+foreach(module IN LISTS VIADUCT_NS3_MODULES)
+  list(APPEND module_libraries ${lib${module}})
+endforeach()
+foreach(module IN LISTS VIADUCT_NS3_PROTOCOLS)
   if(${module} IN_LIST ns3-all-enabled-modules)
-    list(APPEND VIADUCT_NS3_MODULES ${lib${module}})
+    list(APPEND module_libraries ${lib${module}})
   endif()
 endforeach()
 
@@ -47,7 +48,7 @@ build_lib(
   LIBNAME viaduct
   SOURCE_FILES ${model_sources} ${helper_sources} ${room_objects}
   HEADER_FILES ${model_headers} ${helper_headers}
-  LIBRARIES_TO_LINK ${VIADUCT_NS3_MODULES} ${NL_LINK_LIBRARIES} ${PCAP_LINK_LIBRARIES} ${fmt_library}
+  LIBRARIES_TO_LINK ${module_libraries} ${NL_LINK_LIBRARIES} ${PCAP_LINK_LIBRARIES} ${fmt_library}
   TEST_SOURCES ${test_sources}
 )
 target_include_directories(viaduct PUBLIC $<BUILD_INTERFACE:${VIADUCT_ROOT}/src>
@@ -59,6 +60,6 @@ if(ENABLE_EXAMPLES)
   foreach(example IN LISTS examples_sources)
     get_filename_component(name ${example} NAME_WE)
     build_lib_example(NAME ${name} SOURCE_FILES ${example}
-                      LIBRARIES_TO_LINK viaduct ${VIADUCT_NS3_MODULES})
+                      LIBRARIES_TO_LINK viaduct ${module_libraries})
   endforeach()
 endif()
