@@ -30,6 +30,7 @@
 #include "sys/packet_socket.h"
 #include "sys/process.h"
 #include "sys/unix_socket.h"
+#include "wire/ethernet.h"
 
 namespace viaduct::broker {
 namespace {
@@ -55,7 +56,8 @@ Equipment Prepare(lab::Lab& lab, const Identity& owner) {
   equipment.config.name = lab.name();
   equipment.config.seed = lab.topology().seed;
   equipment.directory = lab.topology().directory;
-  constexpr int kHeaders = 14 + 4;  // Ethernet, and a VLAN tag of the user's own
+  // The second is a tag of the user's own.
+  constexpr int kHeaders = wire::EthernetHeader::kSize + wire::VlanTag::kSize;
   const sys::NamespaceScope scope(lab.HubFd());
   for (const lab::HubPair& pair : lab::HubPairs(lab.topology())) {
     equipment.config.frame_bytes =

@@ -4,11 +4,11 @@
 #include <map>
 
 #include "base/error.h"
+#include "wire/ethernet.h"
 
 namespace viaduct::lab {
 namespace {
 
-constexpr int kEthernetHeader = 14;
 constexpr int64_t kDefaultQueuePackets = 100;  // ns-3's DropTailQueue (MaxSize "100p")
 constexpr uint16_t kNetemMajor = 1, kBucketMajor = 2, kQueueMajor = 3;
 
@@ -57,7 +57,7 @@ sys::Netem ToNetem(const path::Spec& spec) {
 // Bytes that may wait before TBF. A queue in packets is enforced by a pfifo; TBF's own limit is
 // then only what the kernel wants to see.
 int64_t QueueBytes(const path::Spec& spec, int mtu) {
-  const int64_t frame = mtu + kEthernetHeader;
+  const int64_t frame = mtu + static_cast<int64_t>(wire::EthernetHeader::kSize);
   const path::Queue queue =
       spec.queue.value_or(path::Queue{path::Queue::Unit::kPackets, kDefaultQueuePackets});
   switch (queue.unit) {

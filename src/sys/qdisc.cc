@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "sys/netns.h"
+#include "wire/ethernet.h"
 
 namespace viaduct::sys {
 namespace {
@@ -103,8 +104,7 @@ void FillTokenBucket(NetlinkMessage& message, const TokenBucket& bucket) {
 }  // namespace
 
 int64_t SensibleBurst(int64_t rate, int mtu) {
-  constexpr int kEthernetHeader = 14;
-  return std::max(2 * (int64_t{mtu} + kEthernetHeader), rate / 8 / 4000);
+  return std::max(2 * (mtu + static_cast<int64_t>(wire::EthernetHeader::kSize)), rate / 8 / 4000);
 }
 
 void AddTokenBucket(Netlink& session, const QdiscPlace& place, const TokenBucket& parameters) {

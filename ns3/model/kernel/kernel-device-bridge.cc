@@ -8,8 +8,8 @@
 #include "ns3/queue-item.h"
 #include "ns3/queue-limits.h"
 #include "ns3/simulator.h"
+#include "ns3/wire-conversion.h"
 
-#include "wire/bytes.h"
 #include "wire/ethernet.h"
 
 #include <algorithm>
@@ -21,24 +21,16 @@ namespace ns3
 {
 
 using viaduct::guest::Nic;
+namespace wire = viaduct::wire;
 
 NS_OBJECT_ENSURE_REGISTERED(KernelDeviceBridge);
 
 namespace
 {
 
-constexpr size_t ETHERNET_HEADER = 14;
 constexpr uint16_t FIRST_ETHERTYPE = 0x600; // below: a length, IEEE 802.3 clause 3.2.6
-constexpr uint16_t IPV4 = 0x0800;
-constexpr uint16_t IPV6 = 0x86dd;
-
-Mac48Address
-ReadMac(std::span<const std::byte> bytes)
-{
-    Mac48Address address;
-    address.CopyFrom(reinterpret_cast<const uint8_t*>(bytes.data()));
-    return address;
-}
+constexpr uint16_t IPV4 = wire::ether_type::kIpv4;
+constexpr uint16_t IPV6 = wire::ether_type::kIpv6;
 
 /** The Ethernet address that a packet would come to, on a link that has none itself. */
 Mac48Address
@@ -266,19 +258,20 @@ KernelDeviceBridge::LinkChanged()
 void
 KernelDeviceBridge::Transmit(std::span<const std::byte> frame, Token token)
 {
-    if (frame.size() < ETHERNET_HEADER || viaduct::wire::Load16(&frame[12]) < FIRST_ETHERTYPE)
+    const auto header = wire::EthernetHeader::Parse(frame);
+    if (!header || header->type < FIRST_ETHERTYPE)
     {
         m_nic->TransmitDone(token);
         return;
     }
     CheckMtu();
     Capture(frame);
-    const auto payload = frame.subspan(ETHERNET_HEADER);
+    const auto payload = frame.subspan(wire::EthernetHeader::kSize);
     Waiting waiting{Create<Packet>(reinterpret_cast<const uint8_t*>(payload.data()),
                                    static_cast<uint32_t>(payload.size())),
-                    ReadMac(frame.subspan(6)),
-                    ReadMac(frame),
-                    viaduct::wire::Load16(&frame[12]),
+                    wireconversion::ToMac48(header->source),
+                    wireconversion::ToMac48(header->destination),
+                    header->type,
                     token};
     if (m_tellsEnd)
     {
@@ -466,15 +459,14 @@ KernelDeviceBridge::Deliver(Ptr<const Packet> packet,
         return;
     }
     CheckMtu();
-    m_frame.resize(ETHERNET_HEADER + packet->GetSize());
-    auto* bytes = reinterpret_cast<uint8_t*>(m_frame.data());
-    to.CopyTo(bytes);
+    m_frame.resize(wire::EthernetHeader::kSize + packet->GetSize());
     // A link without addresses gives none.
     const Mac48Address source =
         Mac48Address::IsMatchingType(from) ? Mac48Address::ConvertFrom(from) : Mac48Address();
-    source.CopyTo(bytes + 6);
-    viaduct::wire::Store16(&m_frame[12], protocol);
-    packet->CopyData(bytes + ETHERNET_HEADER, packet->GetSize());
+    wire::EthernetHeader{wireconversion::ToWire(to), wireconversion::ToWire(source), protocol}
+        .Write(m_frame);
+    packet->CopyData(reinterpret_cast<uint8_t*>(m_frame.data()) + wire::EthernetHeader::kSize,
+                     packet->GetSize());
     Capture(m_frame);
     m_nic->Deliver(m_frame);
 }
