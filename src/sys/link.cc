@@ -18,6 +18,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "sys/netns.h"
+#include "sys/route_request.h"
+#include "wire/address_scope.h"
 
 namespace viaduct::sys {
 namespace {
@@ -25,14 +27,6 @@ namespace {
 constexpr int kCreate = NLM_F_CREATE | NLM_F_EXCL;
 
 std::string Describe(int ifindex) { return "interface " + std::to_string(ifindex); }
-
-uint8_t FamilyOf(const wire::IpAddress& address) {
-  return address.family == wire::Family::kIpv4 ? AF_INET : AF_INET6;
-}
-
-void PutAddress(NetlinkMessage& message, int attribute, const wire::IpAddress& address) {
-  message.Put(attribute, address.bytes.data(), static_cast<size_t>(address.Length()));
-}
 
 ifinfomsg LinkHeader(int ifindex) {
   ifinfomsg header{};
@@ -240,15 +234,9 @@ void Netlink::AddAddress(int ifindex, const wire::IpPrefix& address) {
   header.ifa_index = static_cast<uint32_t>(ifindex);
   NetlinkMessage message(RTM_NEWADDR, kCreate);
   message.AppendHeader(header);
-  PutAddress(message, IFA_LOCAL, address.address);
-  PutAddress(message, IFA_ADDRESS, address.address);
-  if (ipv4 && address.length < 31) {
-    wire::IpAddress broadcast = address.address;
-    for (int bit = address.length; bit < 32; ++bit) {
-      broadcast.bytes[static_cast<size_t>(bit / 8)] |= static_cast<uint8_t>(0x80 >> (bit % 8));
-    }
-    PutAddress(message, IFA_BROADCAST, broadcast);
-  }
+  message.Put(IFA_LOCAL, address.address);
+  message.Put(IFA_ADDRESS, address.address);
+  if (ipv4 && address.length < 31) message.Put(IFA_BROADCAST, wire::BroadcastOf(address));
   socket_.Request(message, "add address " + address.ToString() + " to " + Describe(ifindex));
 }
 
@@ -280,19 +268,11 @@ void Netlink::AddRoute(const wire::IpPrefix& destination,
                        const std::optional<wire::IpAddress>& gateway, int ifindex,
                        uint32_t metric) {
   const wire::IpPrefix network = destination.Network();
-  rtmsg header{};
-  header.rtm_family = FamilyOf(network.address);
-  header.rtm_dst_len = static_cast<unsigned char>(network.length);
-  header.rtm_table = RT_TABLE_MAIN;
-  header.rtm_protocol = RTPROT_STATIC;
-  header.rtm_scope = gateway ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK;
-  header.rtm_type = RTN_UNICAST;
-  NetlinkMessage message(RTM_NEWROUTE, kCreate);
-  message.AppendHeader(header);
-  if (network.length > 0) PutAddress(message, RTA_DST, network.address);
-  if (gateway) PutAddress(message, RTA_GATEWAY, *gateway);
-  message.PutU32(RTA_OIF, static_cast<uint32_t>(ifindex));
-  if (metric != 0) message.PutU32(RTA_PRIORITY, metric);
+  auto message = RouteRequest(RouteAction::kCreate, {.destination = network,
+                                                     .gateway = gateway,
+                                                     .ifindex = ifindex,
+                                                     .metric = metric,
+                                                     .is_on_link = false});
   socket_.Request(message, "add route " + network.ToString() +
                                (gateway ? " via " + gateway->ToString() : "") + " dev " +
                                Describe(ifindex));
@@ -306,7 +286,7 @@ void Netlink::AddPermanentNeighbour(int ifindex, const wire::IpAddress& address,
   header.ndm_state = NUD_PERMANENT;
   NetlinkMessage message(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE);
   message.AppendHeader(header);
-  PutAddress(message, NDA_DST, address);
+  message.Put(NDA_DST, address);
   message.Put(NDA_LLADDR, mac.bytes.data(), mac.bytes.size());
   socket_.Request(message, "add neighbour " + address.ToString() + " on " + Describe(ifindex));
 }

@@ -22,8 +22,13 @@ void CheckPut(int result) {
   if (result < 0) throw Error("netlink message too long");
 }
 
-// The kernel's own words for an error, where it has some (NLMSGERR_ATTR_MSG).
-std::string ExtendedMessage(const nlmsgerr* error) {
+}  // namespace
+
+uint8_t FamilyOf(const wire::IpAddress& address) {
+  return address.family == wire::Family::kIpv4 ? AF_INET : AF_INET6;
+}
+
+std::string ExplanationOf(const nlmsgerr* error) {
   const auto* header =
       reinterpret_cast<const nlmsghdr*>(reinterpret_cast<const char*>(error) - NLMSG_HDRLEN);
   if ((header->nlmsg_flags & NLM_F_ACK_TLVS) == 0) return "";
@@ -37,8 +42,6 @@ std::string ExtendedMessage(const nlmsgerr* error) {
   const nlattr* text = nla_find(attributes, static_cast<int>(payload - skip), NLMSGERR_ATTR_MSG);
   return text == nullptr ? "" : std::string(nla_get_string(text));
 }
-
-}  // namespace
 
 NetlinkMessage::NetlinkMessage(int type, int flags) : message_(nlmsg_alloc_simple(type, flags)) {
   if (message_ == nullptr) throw std::bad_alloc();
@@ -61,6 +64,10 @@ void NetlinkMessage::Put(int attribute, const void* data, size_t length) {
 
 void NetlinkMessage::Put(int attribute, std::string_view text) {
   CheckPut(nla_put_string(message_, attribute, std::string(text).c_str()));
+}
+
+void NetlinkMessage::Put(int attribute, const wire::IpAddress& address) {
+  Put(attribute, address.bytes.data(), static_cast<size_t>(address.Length()));
 }
 
 void NetlinkMessage::PutU8(int attribute, uint8_t value) { Put(attribute, &value, sizeof value); }
@@ -100,7 +107,7 @@ struct NetlinkSocket::Answer {
     auto* self = static_cast<Answer*>(argument);
     self->done = true;
     self->error_number = -error->error;
-    self->explanation = ExtendedMessage(error);
+    self->explanation = ExplanationOf(error);
     return NL_STOP;
   }
 };

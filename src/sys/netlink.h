@@ -8,11 +8,17 @@
 #include <string>
 #include <string_view>
 
+#include "wire/address.h"
+
 struct nl_msg;
 struct nl_sock;
+struct nlmsgerr;
 struct nlmsghdr;
 
 namespace viaduct::sys {
+
+// AF_INET or AF_INET6.
+uint8_t FamilyOf(const wire::IpAddress& address);
 
 // A netlink request under construction: header, family header, attributes. Throws Error when the
 // kernel's message size would be exceeded.
@@ -30,6 +36,7 @@ class NetlinkMessage {
   }
   void Put(int attribute, const void* data, size_t length);
   void Put(int attribute, std::string_view text);  // with the terminating zero
+  void Put(int attribute, const wire::IpAddress& address);
   void PutU8(int attribute, uint8_t value);
   void PutU16(int attribute, uint16_t value);
   void PutU32(int attribute, uint32_t value);
@@ -43,8 +50,12 @@ class NetlinkMessage {
   nl_msg* message_;
 };
 
-// One netlink socket, of the route family unless another is named (NETLINK_SOCK_DIAG). Reusable;
-// one thread at a time.
+// The kernel's own words in the NLMSG_ERROR that this is the body of (NLMSGERR_ATTR_MSG), or
+// nothing.
+std::string ExplanationOf(const nlmsgerr* error);
+
+// One netlink socket, of the route family unless another is named (NETLINK_SOCK_DIAG). The kernel
+// explains its refusals and does not repeat the request in them. Reusable; one thread at a time.
 class NetlinkSocket {
  public:
   // In the calling thread's namespace, or in the given one (which it keeps alive).

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "guest/inside/mptcp.h"
 #include "sys/netns.h"
+#include "sys/route_request.h"
 #include "sys/sysctl.h"
 
 namespace viaduct::guest::inside {
@@ -20,14 +21,6 @@ using agent::Code;
 using agent::Operation;
 
 namespace {
-
-uint8_t FamilyOf(const wire::IpAddress& address) {
-  return address.family == wire::Family::kIpv4 ? AF_INET : AF_INET6;
-}
-
-void PutAddress(sys::NetlinkMessage& message, int attribute, const wire::IpAddress& address) {
-  message.Put(attribute, address.bytes.data(), static_cast<size_t>(address.Length()));
-}
 
 wire::IpPrefix PrefixOf(const agent::Endpoint& endpoint, uint32_t length) {
   wire::IpPrefix prefix;
@@ -44,48 +37,34 @@ wire::MacAddress MacOf(const uint8_t (&bytes)[6]) {
 
 sys::NetlinkMessage RemoveAddressRequest(int ifindex, const wire::IpPrefix& prefix) {
   ifaddrmsg header{};
-  header.ifa_family = FamilyOf(prefix.address);
+  header.ifa_family = sys::FamilyOf(prefix.address);
   header.ifa_prefixlen = static_cast<uint8_t>(prefix.length);
   header.ifa_index = static_cast<uint32_t>(ifindex);
   sys::NetlinkMessage message(RTM_DELADDR, 0);
   message.AppendHeader(header);
-  PutAddress(message, IFA_LOCAL, prefix.address);
-  PutAddress(message, IFA_ADDRESS, prefix.address);
+  message.Put(IFA_LOCAL, prefix.address);
+  message.Put(IFA_ADDRESS, prefix.address);
   return message;
 }
 
-// A next hop is taken as on the link of its interface, as ns-3 takes it (RTNH_F_ONLINK).
-sys::NetlinkMessage RouteRequest(const agent::Route& route, bool add) {
-  const wire::IpPrefix destination = PrefixOf(route.destination, route.prefix_length).Network();
-  const bool has_gateway = route.gateway.family != AF_UNSPEC;
-  rtmsg header{};
-  header.rtm_family = FamilyOf(destination.address);
-  header.rtm_dst_len = static_cast<unsigned char>(destination.length);
-  header.rtm_table = route.table == 0 || route.table > 255 ? RT_TABLE_MAIN : route.table;
-  header.rtm_protocol = add ? RTPROT_STATIC : RTPROT_UNSPEC;
-  header.rtm_scope = !add ? RT_SCOPE_NOWHERE : has_gateway ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK;
-  header.rtm_type = add ? RTN_UNICAST : RTN_UNSPEC;
-  header.rtm_flags = add && has_gateway && route.ifindex != 0 ? RTNH_F_ONLINK : 0;
-  sys::NetlinkMessage message(add ? RTM_NEWROUTE : RTM_DELROUTE,
-                              add ? NLM_F_CREATE | NLM_F_REPLACE : 0);
-  message.AppendHeader(header);
-  if (destination.length > 0) PutAddress(message, RTA_DST, destination.address);
-  if (has_gateway) PutAddress(message, RTA_GATEWAY, agent::FromEndpoint(route.gateway));
-  if (route.ifindex != 0) message.PutU32(RTA_OIF, static_cast<uint32_t>(route.ifindex));
-  if (route.metric != 0) message.PutU32(RTA_PRIORITY, route.metric);
-  if (route.table > 255) message.PutU32(RTA_TABLE, route.table);
-  return message;
+sys::RouteEntry EntryOf(const agent::Route& route) {
+  sys::RouteEntry entry{.destination = PrefixOf(route.destination, route.prefix_length).Network(),
+                        .ifindex = route.ifindex,
+                        .metric = route.metric,
+                        .table = route.table};
+  if (route.gateway.family != AF_UNSPEC) entry.gateway = agent::FromEndpoint(route.gateway);
+  return entry;
 }
 
 sys::NetlinkMessage RuleRequest(const agent::Rule& rule) {
   const wire::IpPrefix from = PrefixOf(rule.from, rule.prefix_length);
   fib_rule_hdr header{};
-  header.family = FamilyOf(from.address);
+  header.family = sys::FamilyOf(from.address);
   header.src_len = static_cast<uint8_t>(from.length);
   header.action = FR_ACT_TO_TBL;
   sys::NetlinkMessage message(RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL);
   message.AppendHeader(header);
-  if (from.length > 0) PutAddress(message, FRA_SRC, from.address);
+  if (from.length > 0) message.Put(FRA_SRC, from.address);
   message.PutU32(FRA_TABLE, rule.table);
   if (rule.priority != 0) message.PutU32(FRA_PRIORITY, rule.priority);
   return message;
@@ -190,7 +169,8 @@ void Nodes::ChangeAddress(const Operation& operation, bool add) {
 void Nodes::ChangeRoute(const Operation& operation, bool add) {
   const auto request = operation.As<agent::Route>();
   Node& node = Get(operation.subject);
-  auto message = RouteRequest(request, add);
+  auto message = sys::RouteRequest(add ? sys::RouteAction::kReplace : sys::RouteAction::kDelete,
+                                   EntryOf(request));
   node.netlink.socket().Request(
       message, node.name + (add ? ": add" : ": remove") + " route " +
                    PrefixOf(request.destination, request.prefix_length).ToString());

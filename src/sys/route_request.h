@@ -1,0 +1,36 @@
+// The one builder of rtnetlink's route requests (rtnetlink(7)).
+#pragma once
+
+#include <linux/rtnetlink.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "sys/netlink.h"
+#include "wire/address.h"
+
+namespace viaduct::sys {
+
+enum class RouteAction {
+  kCreate,   // NLM_F_CREATE | NLM_F_EXCL: never in place of a route that is there
+  kReplace,  // NLM_F_CREATE | NLM_F_REPLACE: atomic
+  kDelete,   // only a route of the same protocol
+};
+
+// A unicast route of one namespace.
+struct RouteEntry {
+  wire::IpPrefix destination;  // host bits zero
+  // None: the destination is on the link.
+  std::optional<wire::IpAddress> gateway = std::nullopt;
+  int ifindex = 0;  // 0: the kernel finds it by the gateway
+  uint32_t metric = 0;
+  uint32_t table = 0;  // 0: main
+  uint8_t protocol = RTPROT_STATIC;
+  // The gateway is taken as a neighbour on the interface, whether or not a prefix of that interface
+  // covers it (RTNH_F_ONLINK). Only with an interface.
+  bool is_on_link = true;
+};
+
+NetlinkMessage RouteRequest(RouteAction action, const RouteEntry& route);
+
+}  // namespace viaduct::sys

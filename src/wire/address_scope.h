@@ -1,0 +1,31 @@
+// What kinds of addresses there are beside those of hosts on a network.
+#pragma once
+
+#include "wire/address.h"
+
+namespace viaduct::wire {
+
+// IPv6's fe80::/10 (RFC 4291 section 2.5.6); IPv4 has none that matters here.
+inline bool IsLinkLocal(const IpAddress& address) {
+  return address.family == Family::kIpv6 && address.bytes[0] == 0xFE &&
+         (address.bytes[1] & 0xC0) == 0x80;
+}
+
+// 127.0.0.0/8, ::1.
+inline bool IsLoopback(const IpAddress& address) {
+  if (address.family == Family::kIpv4) return address.bytes[0] == 127;
+  IpAddress one{Family::kIpv6, {}};
+  one.bytes[15] = 1;
+  return address == one;
+}
+
+// The address of all hosts of an IPv4 network: the host bits are one.
+inline IpAddress BroadcastOf(const IpPrefix& network) {
+  IpAddress broadcast = network.address;
+  for (int bit = network.length; bit < 32; ++bit) {
+    broadcast.bytes[static_cast<size_t>(bit / 8)] |= static_cast<uint8_t>(0x80 >> (bit % 8));
+  }
+  return broadcast;
+}
+
+}  // namespace viaduct::wire
