@@ -32,7 +32,6 @@ namespace ns3
 namespace sim
 {
 
-using viaduct::lab::DataPlane;
 using viaduct::scenario::Mode;
 
 namespace
@@ -173,7 +172,8 @@ ScenarioRun::BuildLab()
         Ptr<Node> node = m_network->GetNode(settings.name);
         if (settings.data_plane || settings.host)
         {
-            m_lab->SetDataPlane(node, settings.data_plane.value_or(DataPlane::kKernel));
+            m_lab->SetDataPlane(
+                node, settings.data_plane ? *settings.data_plane : viaduct::fib::kKernelPlane);
         }
         for (const auto& [name, value] : settings.sysctls)
         {

@@ -139,6 +139,12 @@ void Client::ApplyRoutes(const std::string& node, const fib::RouteChanges& chang
   state_->Call(MessageType::kApplyRoutes, EncodeRoutes(node, changes));
 }
 
+int Client::IfIndex(const lab::Endpoint& endpoint) {
+  const json answer = state_->CallJson(
+      MessageType::kIfIndex, {{"node", endpoint.node}, {"interface", endpoint.interface}});
+  return Member<int>(answer, "ifindex");
+}
+
 void Client::SetLinkUp(const lab::Endpoint& endpoint, bool up) {
   state_->CallJson(MessageType::kSetLinkUp,
                    {{"node", endpoint.node}, {"interface", endpoint.interface}, {"up", up}});

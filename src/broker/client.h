@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "fib/route.h"
+#include "fib/route_sink.h"
 #include "lab/topology.h"
 
 namespace viaduct::broker {
@@ -96,10 +96,12 @@ class Client {
   // non-blocking. The device (lab::kProgramDevice) is up and the namespace's default route.
   UniqueFd OpenTun(const std::string& node);
 
-  // Changes the node's kernel routes (own protocol number; own routes only). Routes that the kernel
-  // refuses are named in the Error thrown; all others are applied. The broker remembers the table
-  // and installs it again after a link that went down is back.
+  // Hands changes of the node's routes to its data plane (in the kernel: own protocol number; own
+  // routes only). Throws fib::RouteError naming the routes that it refuses; all others are applied.
+  // The broker remembers the table and installs it again after a link that went down is back.
   void ApplyRoutes(const std::string& node, const fib::RouteChanges& changes);
+  // The index of an interface in its node's namespace.
+  int IfIndex(const lab::Endpoint& endpoint);
   // Sets a link of the lab up or down at one endpoint.
   void SetLinkUp(const lab::Endpoint& endpoint, bool up);
 
@@ -118,6 +120,19 @@ class Client {
  private:
   struct State;
   std::unique_ptr<State> state_;
+};
+
+// The routes of one node, for whoever has a table to mirror.
+class NodeRoutes final : public fib::RouteSink {
+ public:
+  NodeRoutes(std::shared_ptr<Client> client, std::string node)
+      : client_(std::move(client)), node_(std::move(node)) {}
+
+ private:
+  void DoApply(const fib::RouteChanges& changes) override { client_->ApplyRoutes(node_, changes); }
+
+  std::shared_ptr<Client> client_;
+  std::string node_;
 };
 
 }  // namespace viaduct::broker

@@ -51,7 +51,7 @@ void LabOperations::CreateLab(const lab::Topology& topology) {
   auto lab = std::make_unique<lab::Lab>(topology, options);
   std::map<std::string, NodeState> nodes;
   for (const lab::Node& node : lab->topology().nodes) {
-    nodes.try_emplace(node.name, lab->NamespaceFd(node.name));
+    nodes.try_emplace(node.name, *node.data_plane, lab->NamespaceFd(node.name));
   }
   if (!lab::HubPairs(topology).empty()) engine_.emplace(*lab, owner_);
   lab_ = std::move(lab);
@@ -95,15 +95,15 @@ UniqueFd LabOperations::OpenTun(const std::string& node) {
 
 void LabOperations::ApplyRoutes(const std::string& node, const fib::RouteChanges& changes) {
   try {
-    StateOf(node).routes.Apply(changes);
+    StateOf(node).routes->Apply(changes);
   } catch (const fib::RouteError& error) {
-    throw Error(fmt::format("node {}: {}", node, error.what()));
+    throw fib::RouteError(fmt::format("node {}: {}", node, error.what()), error.refused());
   }
 }
 
 void LabOperations::SetLinkUp(const lab::Endpoint& endpoint, bool up) {
   TheLab().SetLinkUp(endpoint, up);
-  if (up) StateOf(endpoint.node).routes.Reinstall();
+  if (up) StateOf(endpoint.node).routes->Reinstall();
 }
 
 Program LabOperations::Spawn(const ProgramOptions& options) {
@@ -139,7 +139,7 @@ nlohmann::json LabOperations::Describe() {
   for (const auto& [pid, status] : programs_) description["programs"].push_back(pid);
   for (const auto& [node, state] : nodes_) {
     description["namespaces"][node] = lab_->NamespacePath(node);
-    description["routes"][node] = state.routes.desired().size();
+    description["routes"][node] = state.routes->Size();
   }
   if (engine_) {
     description["engine"] = {{"pid", engine_->pid()},
@@ -168,7 +168,7 @@ bool LabOperations::OnReadable(int descriptor) {
   const auto events = found->second.monitor.Read(&is_lost);
   const bool has_risen =
       std::ranges::any_of(events, [](const sys::LinkEvent& event) { return event.up; });
-  if (is_lost || has_risen) found->second.routes.Reinstall();
+  if (is_lost || has_risen) found->second.routes->Reinstall();
   return true;
 }
 

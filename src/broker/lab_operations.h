@@ -10,7 +10,7 @@
 #include "broker/broker_process.h"
 #include "broker/lab_engine.h"
 #include "broker/operations.h"
-#include "fib/kernel_routes.h"
+#include "fib/data_plane.h"
 #include "lab/builder.h"
 #include "sys/link.h"
 
@@ -28,6 +28,7 @@ class LabOperations final : public Operations {
   NodeSocket OpenControlSocket(const ControlSocketOptions& options) override;
   UniqueFd OpenTun(const std::string& node) override;
   void ApplyRoutes(const std::string& node, const fib::RouteChanges& changes) override;
+  int IfIndex(const lab::Endpoint& endpoint) override { return TheLab().IfIndex(endpoint); }
   void SetLinkUp(const lab::Endpoint& endpoint, bool up) override;
   Program Spawn(const ProgramOptions& options) override;
   void Kill(int pid, int signal) override;
@@ -43,8 +44,9 @@ class LabOperations final : public Operations {
 
  private:
   struct NodeState {
-    explicit NodeState(int namespace_fd) : routes(namespace_fd), monitor(namespace_fd) {}
-    fib::KernelRoutes routes;
+    NodeState(const fib::DataPlane& data_plane, int namespace_fd)
+        : routes(data_plane.make_sink(namespace_fd)), monitor(namespace_fd) {}
+    std::unique_ptr<fib::RouteSink> routes;
     sys::LinkMonitor monitor;
   };
 

@@ -24,6 +24,7 @@ class Operations {
   virtual NodeSocket OpenControlSocket(const ControlSocketOptions& options) = 0;
   virtual UniqueFd OpenTun(const std::string& node) = 0;
   virtual void ApplyRoutes(const std::string& node, const fib::RouteChanges& changes) = 0;
+  virtual int IfIndex(const lab::Endpoint& endpoint) = 0;
   virtual void SetLinkUp(const lab::Endpoint& endpoint, bool up) = 0;
   virtual Program Spawn(const ProgramOptions& options) = 0;
   virtual void Kill(int pid, int signal) = 0;

@@ -94,6 +94,26 @@ fib::Route RouteOf(const RouteRecord& record) {
   return route;
 }
 
+// More would not fit a message. Then the client knows nothing of any route, and applies all of them
+// again.
+constexpr size_t kMostRefused = 1 << 15;
+
+json ToJson(const fib::RefusedRoute& refused) {
+  const fib::Route& route = refused.route;
+  return {{"destination", route.destination.ToString()},
+          {"gateway", route.gateway.ToString()},
+          {"interface", route.interface},
+          {"metric", route.metric},
+          {"reason", refused.reason}};
+}
+
+fib::RefusedRoute ToRefusedRoute(const json& value) {
+  return {{wire::IpPrefix::Parse(Member<std::string>(value, "destination")),
+           wire::IpAddress::Parse(Member<std::string>(value, "gateway")),
+           Member<std::string>(value, "interface"), Member<uint32_t>(value, "metric")},
+          Member<std::string>(value, "reason")};
+}
+
 }  // namespace
 
 std::vector<Packet> EncodeMessage(MessageType type, uint32_t sequence, std::string_view payload,
@@ -203,7 +223,13 @@ json DecodeJson(std::string_view payload) {
 }
 
 std::string EncodeError(const Error& error) {
-  const json value = {{"message", error.what()}, {"status", static_cast<int>(error.status())}};
+  json value = {{"message", error.what()}, {"status", static_cast<int>(error.status())}};
+  const auto* routes = dynamic_cast<const fib::RouteError*>(&error);
+  if (routes != nullptr && routes->refused().size() <= kMostRefused) {
+    for (const fib::RefusedRoute& each : routes->refused()) {
+      value["refused"].push_back(ToJson(each));
+    }
+  }
   // Text of foreign origin (a file name) may be no UTF-8.
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -211,6 +237,13 @@ std::string EncodeError(const Error& error) {
 void ThrowDecodedError(std::string_view payload) {
   const json value = DecodeJson(payload);
   const auto message = Member<std::string>(value, "message");
+  if (value.contains("refused")) {
+    std::vector<fib::RefusedRoute> refused;
+    for (const json& each : Member<json::array_t>(value, "refused")) {
+      refused.push_back(ToRefusedRoute(each));
+    }
+    throw fib::RouteError(message, std::move(refused));
+  }
   switch (static_cast<ExitStatus>(Member<int>(value, "status"))) {
     case ExitStatus::kUsage:
       throw UsageError(message);

@@ -20,7 +20,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "broker/client.h"
-#include "fib/route.h"
+#include "fib/route_sink.h"
 
 namespace viaduct::broker {
 
@@ -33,7 +33,7 @@ inline constexpr size_t kMaxDescriptors = 3;  // a program's standard input, out
 
 enum class MessageType : uint16_t {
   kReply = 1,  // JSON; descriptors as the request says
-  kError,      // JSON: message, status
+  kError,      // JSON: message, status, and of kApplyRoutes what was refused
   // Requests. JSON unless said otherwise.
   kCreateLab,  // a lab::Topology
   kDestroyLab,
@@ -48,8 +48,9 @@ enum class MessageType : uint16_t {
   kDescribe,  // reply: the description
   kDetach,
   kNewConnection,  // reply: the connection
+  kIfIndex,        // a node and interface; reply: ifindex
 };
-inline constexpr MessageType kLastMessageType = MessageType::kNewConnection;
+inline constexpr MessageType kLastMessageType = MessageType::kIfIndex;
 
 struct PacketHeader {
   uint32_t magic;
@@ -141,7 +142,8 @@ T Member(const nlohmann::json& object, const char* name) {
   }
 }
 
-// What kError carries. Decoding gives the subclass of Error that the status stands for.
+// What kError carries. Decoding gives the subclass of Error that the status stands for, or
+// RouteError.
 std::string EncodeError(const Error& error);
 [[noreturn]] void ThrowDecodedError(std::string_view payload);
 

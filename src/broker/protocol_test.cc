@@ -225,6 +225,26 @@ TEST(Json, OptionsSurviveTheJourney) {
   EXPECT_EQ(socket.number, 89);
 }
 
+TEST(Errors, NameTheRefusedRoutes) {
+  const std::vector<fib::RefusedRoute> refused{{MakeRoute("10.0.0.0/24", "10.1.0.1"), "no"},
+                                               {MakeRoute("2001:db8::/32", "fe80::1"), "full"}};
+  try {
+    ThrowDecodedError(EncodeError(fib::RouteError(refused, 5)));
+    FAIL() << "nothing was thrown";
+  } catch (const fib::RouteError& error) {
+    EXPECT_EQ(error.refused(), refused);
+    EXPECT_THAT(error.what(), HasSubstr("2 of 5 routes refused"));
+  }
+}
+
+TEST(Errors, ThatNameTooManyRoutesStillFitAMessage) {
+  std::vector<fib::RefusedRoute> refused(200'000,
+                                         {MakeRoute("10.0.0.0/24", "10.1.0.1"), "it is full"});
+  const std::string payload = EncodeError(fib::RouteError(refused, 200'000));
+  EXPECT_LT(payload.size(), kMaxMessagePayload);
+  EXPECT_THROW(ThrowDecodedError(payload), Error);
+}
+
 TEST(Errors, KeepTheirClassAndMessage) {
   EXPECT_THROW(ThrowDecodedError(EncodeError(UsageError("u"))), UsageError);
   EXPECT_THROW(ThrowDecodedError(EncodeError(EnvironmentError("e"))), EnvironmentError);

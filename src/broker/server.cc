@@ -50,10 +50,8 @@ Reply Spawn(Operations& operations, const Message& request) {
   return reply;
 }
 
-void SetLinkUp(Operations& operations, const json& request) {
-  operations.SetLinkUp(
-      {Member<std::string>(request, "node"), Member<std::string>(request, "interface")},
-      Member<bool>(request, "up"));
+lab::Endpoint EndpointOf(const json& request) {
+  return {Member<std::string>(request, "node"), Member<std::string>(request, "interface")};
 }
 
 // The requests that concern the lab; the server answers those about itself.
@@ -74,19 +72,20 @@ Reply Perform(Operations& operations, const Message& request) {
       operations.ApplyRoutes(routes.node, routes.changes);
       return {};
     }
-    case MessageType::kSetLinkUp:
-      SetLinkUp(operations, arguments());
+    case MessageType::kIfIndex:
+      return {{{"ifindex", operations.IfIndex(EndpointOf(arguments()))}}, {}};
+    case MessageType::kSetLinkUp: {
+      const json request = arguments();
+      operations.SetLinkUp(EndpointOf(request), Member<bool>(request, "up"));
       return {};
+    }
     case MessageType::kSpawn:
       return Spawn(operations, request);
     case MessageType::kKill:
       operations.Kill(Member<int>(arguments(), "pid"), Member<int>(arguments(), "signal"));
       return {};
-    case MessageType::kDescribe: {
-      Reply reply;
-      reply.value = operations.Describe();
-      return reply;
-    }
+    case MessageType::kDescribe:
+      return {operations.Describe(), {}};
     default:
       throw ProtocolError("broker protocol: an answer where a request was expected");
   }

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "broker/client.h"
+#include "fib/route_mirror.h"
 
 namespace viaduct::broker {
 namespace {
@@ -29,6 +30,7 @@ class MockOperations : public Operations {
   MOCK_METHOD(NodeSocket, OpenControlSocket, (const ControlSocketOptions&), (override));
   MOCK_METHOD(UniqueFd, OpenTun, (const std::string&), (override));
   MOCK_METHOD(void, ApplyRoutes, (const std::string&, const fib::RouteChanges&), (override));
+  MOCK_METHOD(int, IfIndex, (const lab::Endpoint&), (override));
   MOCK_METHOD(void, SetLinkUp, (const lab::Endpoint&, bool), (override));
   MOCK_METHOD(Program, Spawn, (const ProgramOptions&), (override));
   MOCK_METHOD(void, Kill, (int, int), (override));
@@ -102,6 +104,32 @@ TEST_F(ServerTest, PassesTenThousandRoutes) {
       });
   Client client(Start());
   client.ApplyRoutes("a", changes);
+}
+
+TEST_F(ServerTest, TellsWhichRoutesWereRefused) {
+  fib::RouteChanges changes;
+  changes.added.resize(2);
+  changes.added[0].destination = wire::IpPrefix::Parse("10.1.0.0/16");
+  changes.added[1].destination = wire::IpPrefix::Parse("2001:db8::/32");
+  changes.added[1].gateway = wire::IpAddress::Parse("fe80::1");
+  changes.added[1].metric = 7;
+  const std::vector<fib::RefusedRoute> refused{{changes.added[1], "it is full"}};
+  EXPECT_CALL(operations_, ApplyRoutes("a", _)).WillOnce(Throw(fib::RouteError(refused, 2)));
+  fib::RouteMirror mirror(
+      std::make_shared<NodeRoutes>(std::make_shared<Client>(Start()), std::string("a")));
+  fib::RouteTable wanted;
+  for (const fib::Route& route : changes.added) wanted[fib::KeyOf(route)] = route;
+  EXPECT_EQ(mirror.Update(wanted).refusal, fib::RouteError(refused, 2).what());
+  EXPECT_EQ(mirror.installed().size(), 1u);
+  EXPECT_TRUE(mirror.installed().contains(fib::KeyOf(changes.added[0])));
+}
+
+TEST_F(ServerTest, PassesIndices) {
+  EXPECT_CALL(operations_, IfIndex(_)).WillOnce([](const lab::Endpoint& endpoint) {
+    EXPECT_EQ(endpoint.node + " " + endpoint.interface, "a eth0");
+    return 12;
+  });
+  EXPECT_EQ(Client(Start()).IfIndex({"a", "eth0"}), 12);
 }
 
 TEST_F(ServerTest, PassesLongDescriptions) {

@@ -69,11 +69,10 @@ NodeSocket MakePacketSocket(lab::Lab& lab, const PacketSocketOptions& options) {
 }
 
 NodeSocket MakeControlSocket(lab::Lab& lab, const ControlSocketOptions& options) {
-  lab.GetInterface({options.node, options.interface});  // throws where there is none
   const bool is_udp = options.kind == ControlSocketOptions::Kind::kUdp;
   const int family = options.family == wire::Family::kIpv4 ? AF_INET : AF_INET6;
   NodeSocket result;
-  result.ifindex = lab.NetlinkOf(options.node).IfIndex(options.interface);
+  result.ifindex = lab.IfIndex({options.node, options.interface});
   result.fd = SocketIn(lab, options.node, family, is_udp ? SOCK_DGRAM : SOCK_RAW,
                        is_udp ? int{IPPROTO_UDP} : int{options.number});
   const int fd = result.fd.get();

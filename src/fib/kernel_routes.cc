@@ -11,7 +11,10 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <set>
+
+#include "sys/route_request.h"
 
 namespace viaduct::fib {
 namespace {
@@ -21,46 +24,19 @@ namespace {
 constexpr size_t kBatch = 128;
 constexpr int kReceiveBuffer = 1 << 20;
 
-std::string Summary(const std::vector<RouteError::Failure>& failures, size_t total) {
-  std::string text = fmt::format("{} of {} routes refused: ", failures.size(), total);
-  const size_t shown = std::min<size_t>(failures.size(), 3);
-  for (size_t i = 0; i < shown; ++i) {
-    text += fmt::format("{}{}: {}", i == 0 ? "" : "; ", ToString(failures[i].route),
-                        failures[i].reason);
-  }
-  if (failures.size() > shown) text += fmt::format("; and {} more", failures.size() - shown);
-  return text;
-}
-
-// The kernel's extended explanation in an NLMSG_ERROR (NETLINK_EXT_ACK, capped), or nothing.
-std::string ExtendedText(const nlmsghdr* message) {
-  if ((message->nlmsg_flags & NLM_F_ACK_TLVS) == 0) return {};
-  size_t offset = NLMSG_HDRLEN + sizeof(nlmsgerr);
-  const auto* error = static_cast<const nlmsgerr*>(NLMSG_DATA(message));
-  if ((message->nlmsg_flags & NLM_F_CAPPED) == 0) offset += error->msg.nlmsg_len - NLMSG_HDRLEN;
-  const auto* bytes = reinterpret_cast<const char*>(message);
-  while (offset + sizeof(nlattr) <= message->nlmsg_len) {
-    nlattr attribute;
-    std::memcpy(&attribute, bytes + offset, sizeof attribute);
-    if (attribute.nla_len < sizeof attribute || offset + attribute.nla_len > message->nlmsg_len) {
-      break;
-    }
-    if ((attribute.nla_type & NLA_TYPE_MASK) == NLMSGERR_ATTR_MSG) {
-      const char* text = bytes + offset + sizeof attribute;
-      return std::string(text, strnlen(text, attribute.nla_len - sizeof attribute));
-    }
-    offset += NLA_ALIGN(attribute.nla_len);
-  }
-  return {};
+sys::RouteEntry EntryOf(const Route& route, int ifindex) {
+  sys::RouteEntry entry{.destination = route.destination,
+                        .ifindex = ifindex,
+                        .metric = route.metric,
+                        .protocol = kRouteProtocol};
+  if (!route.gateway.IsUnspecified()) entry.gateway = route.gateway;
+  return entry;
 }
 
 }  // namespace
 
-RouteError::RouteError(std::vector<Failure> failures, size_t total)
-    : Error(Summary(failures, total)), failures_(std::move(failures)) {}
-
 struct KernelRoutes::Request {
-  RouteAction action;
+  sys::RouteAction action;
   const Route* route;
   int ifindex;
 };
@@ -74,45 +50,10 @@ struct KernelRoutes::Outcome {
   }
 };
 
-sys::NetlinkMessage RouteRequest(RouteAction action, const Route& route, int ifindex) {
-  const bool is_delete = action == RouteAction::kDelete;
-  const bool has_gateway = !route.gateway.IsUnspecified();
-  const bool is_ipv4 = route.destination.address.family == wire::Family::kIpv4;
-  int flags = NLM_F_REQUEST;
-  if (action == RouteAction::kCreate) flags |= NLM_F_CREATE | NLM_F_EXCL;
-  if (action == RouteAction::kReplace) flags |= NLM_F_CREATE | NLM_F_REPLACE;
-
-  rtmsg header{};
-  header.rtm_family = is_ipv4 ? AF_INET : AF_INET6;
-  header.rtm_dst_len = static_cast<uint8_t>(route.destination.length);
-  header.rtm_table = RT_TABLE_MAIN;
-  header.rtm_protocol = kRouteProtocol;
-  header.rtm_scope = is_ipv4 && !has_gateway ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
-  if (is_delete) header.rtm_scope = RT_SCOPE_NOWHERE;  // any scope
-  header.rtm_type = RTN_UNICAST;
-  if (has_gateway && !is_delete) header.rtm_flags = RTNH_F_ONLINK;
-
-  sys::NetlinkMessage message(is_delete ? RTM_DELROUTE : RTM_NEWROUTE, flags);
-  message.AppendHeader(header);
-  const auto& destination = route.destination.address;
-  if (route.destination.length > 0) {
-    message.Put(RTA_DST, destination.bytes.data(), destination.Length());
-  }
-  if (has_gateway) message.Put(RTA_GATEWAY, route.gateway.bytes.data(), route.gateway.Length());
-  message.PutU32(RTA_OIF, static_cast<uint32_t>(ifindex));
-  if (route.metric != 0) message.PutU32(RTA_PRIORITY, route.metric);
-  return message;
-}
-
 KernelRoutes::KernelRoutes(int namespace_fd) : session_(namespace_fd), requests_(namespace_fd) {
-  const int fd = nl_socket_get_fd(requests_.get());
-  const int on = 1;
-  SystemCall("setsockopt NETLINK_EXT_ACK",
-             setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof on));
-  SystemCall("setsockopt NETLINK_CAP_ACK",
-             setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof on));
   SystemCall("setsockopt SO_RCVBUFFORCE",
-             setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBuffer, sizeof kReceiveBuffer));
+             setsockopt(nl_socket_get_fd(requests_.get()), SOL_SOCKET, SO_RCVBUFFORCE,
+                        &kReceiveBuffer, sizeof kReceiveBuffer));
 }
 
 int KernelRoutes::IfIndex(const std::string& interface) {
@@ -137,7 +78,7 @@ void KernelRoutes::SendBatch(const Request* requests, size_t count, Outcome* out
   const uint32_t first = sequence_ + 1;
   for (size_t i = 0; i < count; ++i) {
     const Request& request = requests[i];
-    auto message = RouteRequest(request.action, *request.route, request.ifindex);
+    auto message = sys::RouteRequest(request.action, EntryOf(*request.route, request.ifindex));
     nlmsghdr* header = nlmsg_hdr(message.get());
     header->nlmsg_seq = ++sequence_;
     header->nlmsg_pid = 0;
@@ -167,127 +108,110 @@ void KernelRoutes::ReceiveAnswers(uint32_t first, size_t count, Outcome* outcome
       if (message->nlmsg_type != NLMSG_ERROR || index >= count) continue;
       const auto* error = static_cast<const nlmsgerr*>(NLMSG_DATA(message));
       outcomes[index].error = -error->error;
-      if (error->error != 0) outcomes[index].text = ExtendedText(message);
+      if (error->error != 0) outcomes[index].text = sys::ExplanationOf(error);
       if (index + 1 == count) return;
     }
   }
 }
 
-void KernelRoutes::Apply(const RouteChanges& changes) {
+void KernelRoutes::DoApply(const RouteChanges& changes) {
   ifindexes_.clear();
-  std::vector<RouteError::Failure> failures;
-  SetRoutes(changes.replaced, &failures);
-  SetRoutes(changes.added, &failures);
-  RemoveRoutes(changes, &failures);
-  if (!failures.empty()) throw RouteError(std::move(failures), changes.size());
+  Refused refused;
+  SetRoutes(changes.replaced, &refused);
+  SetRoutes(changes.added, &refused);
+  RemoveRoutes(changes, &refused);
+  if (!refused.empty()) throw RouteError(std::move(refused), changes.size());
 }
 
-void KernelRoutes::SetRoutes(const std::vector<Route>& routes,
-                             std::vector<RouteError::Failure>* failures) {
+std::vector<KernelRoutes::Request> KernelRoutes::RequestsToSet(const std::vector<Route>& routes,
+                                                               Refused* refused) {
   std::vector<Request> requests;
   requests.reserve(routes.size());
   for (const Route& route : routes) {
     const int ifindex = IfIndex(route.interface);
-    const bool is_known = desired_.contains({route.destination, route.metric});
     if (ifindex == 0) {
-      failures->push_back({route, "no such interface"});
+      refused->push_back({route, "no such interface"});
     } else if (!route.gateway.IsUnspecified() &&
                route.gateway.family != route.destination.address.family) {
-      failures->push_back({route, "gateway and destination are of different address families"});
+      refused->push_back({route, "gateway and destination are of different address families"});
     } else {
+      const bool is_known = desired_.contains(KeyOf(route));
       requests.push_back(
-          {is_known ? RouteAction::kReplace : RouteAction::kCreate, &route, ifindex});
+          {is_known ? sys::RouteAction::kReplace : sys::RouteAction::kCreate, &route, ifindex});
     }
   }
-  const auto outcomes = Exchange(requests);
+  return requests;
+}
+
+void KernelRoutes::SetRoutes(const std::vector<Route>& routes, Refused* refused) {
+  const std::vector<Request> requests = RequestsToSet(routes, refused);
+  const std::vector<Outcome> outcomes = Exchange(requests);
   std::vector<Route> stale;  // what the kernel still has of routes whose new interface is down
   for (size_t i = 0; i < requests.size(); ++i) {
     const Route& route = *requests[i].route;
-    const RouteKey key{route.destination, route.metric};
     const int error = outcomes[i].error;
     if (error == ENETDOWN) {
-      if (const auto old = desired_.find(key); old != desired_.end()) stale.push_back(old->second);
+      if (const auto old = desired_.find(KeyOf(route)); old != desired_.end()) {
+        stale.push_back(old->second);
+      }
     }
     if (error == 0 || error == ENETDOWN) {
-      desired_[key] = route;
+      desired_[KeyOf(route)] = route;
     } else if (error != EEXIST || !route.gateway.IsUnspecified()) {
-      failures->push_back({route, outcomes[i].Reason()});
+      refused->push_back({route, outcomes[i].Reason()});
     }
   }
-  DeleteAll(stale, failures);
+  std::ranges::move(DeleteAll(stale), std::back_inserter(*refused));
 }
 
-void KernelRoutes::RemoveRoutes(const RouteChanges& changes,
-                                std::vector<RouteError::Failure>* failures) {
+void KernelRoutes::RemoveRoutes(const RouteChanges& changes, Refused* refused) {
   if (changes.removed.empty()) return;
   std::set<RouteKey> just_set;
   for (const auto* routes : {&changes.replaced, &changes.added}) {
-    for (const Route& route : *routes) just_set.insert({route.destination, route.metric});
+    for (const Route& route : *routes) just_set.insert(KeyOf(route));
   }
   std::vector<Route> routes;
   for (const Route& route : changes.removed) {
-    const RouteKey key{route.destination, route.metric};
-    const auto found = desired_.find(key);
-    if (found == desired_.end() || just_set.contains(key)) continue;
+    const auto found = desired_.find(KeyOf(route));
+    if (found == desired_.end() || just_set.contains(found->first)) continue;
     routes.push_back(std::move(found->second));
     desired_.erase(found);
   }
-  DeleteAll(routes, failures);
+  for (RefusedRoute& each : DeleteAll(routes)) {
+    desired_[KeyOf(each.route)] = each.route;  // the kernel still has it
+    refused->push_back(std::move(each));
+  }
 }
 
-void KernelRoutes::DeleteAll(const std::vector<Route>& routes,
-                             std::vector<RouteError::Failure>* failures) {
+KernelRoutes::Refused KernelRoutes::DeleteAll(const std::vector<Route>& routes) {
   std::vector<Request> requests;
   for (const Route& route : routes) {
     const int ifindex = IfIndex(route.interface);
-    if (ifindex != 0) requests.push_back({RouteAction::kDelete, &route, ifindex});
+    if (ifindex != 0) requests.push_back({sys::RouteAction::kDelete, &route, ifindex});
   }
-  const auto outcomes = Exchange(requests);
+  const std::vector<Outcome> outcomes = Exchange(requests);
+  Refused refused;
   for (size_t i = 0; i < requests.size(); ++i) {
     const int error = outcomes[i].error;  // ESRCH: the kernel dropped it with its interface
     if (error != 0 && error != ESRCH && error != ENODEV) {
-      failures->push_back({*requests[i].route, outcomes[i].Reason()});
+      refused.push_back({*requests[i].route, outcomes[i].Reason()});
     }
   }
+  return refused;
 }
 
 size_t KernelRoutes::Reinstall() {
   ifindexes_.clear();
   std::vector<Request> requests;
-  size_t missing = 0;
   for (const auto& [key, route] : desired_) {
     const int ifindex = IfIndex(route.interface);
-    if (ifindex == 0) {
-      ++missing;
-    } else {
-      requests.push_back({RouteAction::kCreate, &route, ifindex});
-    }
+    if (ifindex != 0) requests.push_back({sys::RouteAction::kCreate, &route, ifindex});
   }
-  for (const Outcome& outcome : Exchange(requests)) {
-    if (outcome.error != 0 && outcome.error != EEXIST) ++missing;
-  }
-  return missing;
-}
-
-void KernelRoutes::Flush() {
-  desired_.clear();
-  rtmsg header{};
-  header.rtm_family = AF_UNSPEC;
-  sys::NetlinkMessage query(RTM_GETROUTE, NLM_F_REQUEST | NLM_F_DUMP);
-  query.AppendHeader(header);
-  std::vector<std::vector<char>> found;
-  requests_.Query(query, "list routes", [&](const nlmsghdr* message) {
-    const auto* route = static_cast<const rtmsg*>(NLMSG_DATA(message));
-    if (message->nlmsg_type != RTM_NEWROUTE || route->rtm_protocol != kRouteProtocol) return;
-    const auto* payload = static_cast<const char*>(NLMSG_DATA(message));
-    found.emplace_back(payload, payload + NLMSG_PAYLOAD(message, 0));
+  const std::vector<Outcome> outcomes = Exchange(requests);
+  const auto present = std::ranges::count_if(outcomes, [](const Outcome& outcome) {
+    return outcome.error == 0 || outcome.error == EEXIST;
   });
-  for (const auto& payload : found) {
-    sys::NetlinkMessage removal(RTM_DELROUTE, NLM_F_REQUEST | NLM_F_ACK);
-    removal.AppendHeader(payload.data(), payload.size());
-    const int error = requests_.TryRequest(removal);
-    if (error != 0 && error != ESRCH) throw SystemError("remove a route of an earlier run", error);
-  }
+  return desired_.size() - static_cast<size_t>(present);
 }
 
 }  // namespace viaduct::fib

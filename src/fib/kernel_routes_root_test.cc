@@ -138,13 +138,13 @@ TEST_F(KernelRoutesTest, RefusedRoutesAreNamedAndTheRestIsApplied) {
       place.routes.Apply(changes);
       FAIL() << "nothing was thrown";
     } catch (const RouteError& error) {
-      ASSERT_EQ(error.failures().size(), 3u);
+      ASSERT_EQ(error.refused().size(), 3u);
       EXPECT_THAT(error.what(), HasSubstr("3 of 5 routes refused"));
       EXPECT_THAT(error.what(), HasSubstr("10.9.3.0/24 via 10.0.0.2 dev nowhere0: no such"));
       EXPECT_THAT(error.what(), HasSubstr("10.9.2.0/24 via 10.0.0.1 dev eth0: "));
     }
     EXPECT_EQ(place.Ours(), 2u);
-    EXPECT_EQ(place.routes.desired().size(), 2u);
+    EXPECT_EQ(place.routes.Size(), 2u);
   });
 }
 
@@ -159,7 +159,7 @@ TEST_F(KernelRoutesTest, EveryFailureOfAFullBatchIsNoticed) {
       place.routes.Apply(changes);
       FAIL() << "nothing was thrown";
     } catch (const RouteError& error) {
-      EXPECT_EQ(error.failures().size(), 100u);
+      EXPECT_EQ(error.refused().size(), 100u);
     }
     EXPECT_EQ(place.Ours(), 200u);
   });
@@ -189,7 +189,6 @@ TEST_F(KernelRoutesTest, OthersRoutesAreNotTouched) {
     place.routes.Apply(changes);
     std::swap(changes.added, changes.removed);
     place.routes.Apply(changes);
-    place.routes.Flush();
     EXPECT_EQ(CountRoutes(place.netlink, RTPROT_STATIC), theirs);
     EXPECT_EQ(CountRoutes(place.netlink, RTPROT_KERNEL, AF_INET), kernels);
   });
@@ -212,17 +211,6 @@ TEST_F(KernelRoutesTest, RoutesReturnAfterALinkWasDown) {
     place.netlink.SetUp(place.eth0, true);
     EXPECT_EQ(place.routes.Reinstall(), 0u);
     EXPECT_EQ(place.Ours(), 3u);
-  });
-}
-
-TEST_F(KernelRoutesTest, FlushRemovesWhatAnEarlierMirrorLeft) {
-  Run([](Place& place) {
-    RouteChanges changes;
-    changes.added = {MakeRoute("10.9.1.0/24", "10.0.0.2"), MakeRoute("2001:db8::/32", "fd00::2")};
-    place.routes.Apply(changes);
-    KernelRoutes other(place.fd.get());
-    other.Flush();
-    EXPECT_EQ(place.Ours(), 0u);
   });
 }
 

@@ -26,6 +26,8 @@ struct RouteKey {
   friend auto operator<=>(const RouteKey&, const RouteKey&) = default;
 };
 
+inline RouteKey KeyOf(const Route& route) { return {route.destination, route.metric}; }
+
 using RouteTable = std::map<RouteKey, Route>;
 
 // What turns one table into another. Applied in the order replace, add, remove, so that no

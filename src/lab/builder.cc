@@ -14,6 +14,7 @@
 #include "sys/process.h"
 #include "sys/sysctl.h"
 #include "sys/tun.h"
+#include "wire/address_scope.h"
 
 namespace viaduct::lab {
 namespace {
@@ -38,11 +39,6 @@ void CheckPrivilege(const std::string& lab) {
     if (error.error_number() != EPERM) throw;
     throw EnvironmentError("lab " + lab + ": making network namespaces needs root; use sudo");
   }
-}
-
-bool IsLinkLocal(const wire::IpAddress& address) {
-  return address.family == wire::Family::kIpv6 && address.bytes[0] == 0xFE &&
-         (address.bytes[1] & 0xC0) == 0x80;
 }
 
 // Whose record says that it took this interface away from the host.
@@ -73,9 +69,9 @@ sys::LinkInfo CheckPhysical(sys::Netlink& host, const std::string& root,
                      interface + " nomaster)");
   }
   const std::vector<wire::IpPrefix> addresses = host.Addresses(link->ifindex);
-  const auto used =
-      std::find_if(addresses.begin(), addresses.end(),
-                   [](const wire::IpPrefix& address) { return !IsLinkLocal(address.address); });
+  const auto used = std::find_if(
+      addresses.begin(), addresses.end(),
+      [](const wire::IpPrefix& address) { return !wire::IsLinkLocal(address.address); });
   if (used != addresses.end()) {
     throw UsageError(where + " is busy: the host uses it as " + used->ToString() +
                      "; take its addresses away first (ip addr flush dev " + interface + ")");
@@ -146,7 +142,8 @@ struct Lab::State {
 
   void MakeNamespaces() {
     for (const Node& node : topology.nodes) {
-      MakeNamespace(node.name, NodeSysctls(node.data_plane, ipv6, node.interfaces.size() > 1));
+      MakeNamespace(node.name,
+                    NodeSysctls(node.data_plane->layout, ipv6, node.interfaces.size() > 1));
     }
     if (NeedsHub(topology)) MakeNamespace(kHubNode, HubSysctls());
   }
@@ -206,8 +203,8 @@ struct Lab::State {
     return found->second;
   }
 
-  bool IsSimulated(const Endpoint& endpoint) const {
-    return NodeOf(endpoint.node).data_plane == DataPlane::kSimulator;
+  bool KeepsOffloads(const Endpoint& endpoint) const {
+    return NodeOf(endpoint.node).data_plane->layout.keeps_offloads;
   }
 
   sys::VethEnd EndOf(const Endpoint& endpoint) {
@@ -228,7 +225,7 @@ struct Lab::State {
     const Endpoint& b = link.endpoints[1];
     SpaceOf(a.node).netlink.CreateVethPair(EndOf(a), EndOf(b));
     // Both ends: what the other side sends must reach the simulator as it would reach a wire.
-    if (!IsSimulated(a) && !IsSimulated(b)) return;
+    if (KeepsOffloads(a) && KeepsOffloads(b)) return;
     for (const Endpoint& end : link.endpoints) {
       sys::DisableOffloads(SpaceOf(end.node).fd.get(), end.interface, sys::Offloads::kAll);
     }
@@ -242,7 +239,7 @@ struct Lab::State {
     const int ifindex = next_ifindex++;
     hub.netlink.CreateVethPair({-1, port, std::nullopt, InterfaceOf(end).mtu, ifindex}, EndOf(end));
     // What the engine or the simulator reads must be as it would be on a wire.
-    if (IsSimulated(end) || IsEmulated(link, endpoint)) {
+    if (!KeepsOffloads(end) || IsEmulated(link, endpoint)) {
       sys::DisableOffloads(hub.fd.get(), port, sys::Offloads::kAll);
       sys::DisableOffloads(SpaceOf(end.node).fd.get(), end.interface, sys::Offloads::kAll);
     }
@@ -303,7 +300,7 @@ struct Lab::State {
       space.netlink.SetMac(ifindex, interface.mac);
     }
     if (interface.mtu != link.mtu) space.netlink.SetMtu(ifindex, interface.mtu);
-    if (node.data_plane == DataPlane::kSimulator) {
+    if (!node.data_plane->layout.keeps_offloads) {
       sys::DisableOffloads(space.fd.get(), interface.name, sys::Offloads::kAll);
     }
   }
@@ -312,14 +309,14 @@ struct Lab::State {
     Space& space = SpaceOf(node.name);
     for (const Interface& interface : node.interfaces) {
       const int ifindex = IfIndexOf({node.name, interface.name});
-      if (node.data_plane == DataPlane::kKernel) {
+      if (node.data_plane->layout.addresses_on_interfaces) {
         for (const wire::IpPrefix& address : interface.addresses) {
           AddAddress(space, ifindex, address);
         }
-        // Qdiscs count, lose and delay packets one by one: no node may send super-frames.
-        if (impaired) {
-          sys::DisableOffloads(space.fd.get(), interface.name, sys::Offloads::kSegmentation);
-        }
+      }
+      // Qdiscs count, lose and delay packets one by one: no node may send super-frames.
+      if (impaired && node.data_plane->layout.keeps_offloads) {
+        sys::DisableOffloads(space.fd.get(), interface.name, sys::Offloads::kSegmentation);
       }
       space.netlink.SetUp(ifindex, true);
     }
@@ -331,7 +328,7 @@ struct Lab::State {
       space.netlink.AddAddress(ifindex, address);
     } catch (const SystemError& error) {
       // The link-local address that the kernel made from the MAC is ns-3's too.
-      if (error.error_number() != EEXIST || !IsLinkLocal(address.address)) throw;
+      if (error.error_number() != EEXIST || !wire::IsLinkLocal(address.address)) throw;
     }
   }
 
@@ -445,9 +442,10 @@ void Lab::RecordEngine(int pid) {
       {{"object", "engine"}, {"pid", pid}, {"start_time", sys::ProcessStartTime(pid)}});
 }
 
+int Lab::IfIndex(const Endpoint& endpoint) { return state_->IfIndexOf(endpoint); }
+
 void Lab::SetLinkUp(const Endpoint& endpoint, bool up) {
-  const int ifindex = state_->IfIndexOf(endpoint);
-  state_->SpaceOf(endpoint.node).netlink.SetUp(ifindex, up);
+  NetlinkOf(endpoint.node).SetUp(IfIndex(endpoint), up);
 }
 
 bool Lab::HasQdisc(const Endpoint& endpoint) const {

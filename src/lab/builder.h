@@ -51,6 +51,7 @@ class Lab {
   sys::Netlink& HubNetlink();
   // Whoever emulates the links (HubPairs()) is put in the lab's record.
   void RecordEngine(int pid);
+  int IfIndex(const Endpoint& endpoint);  // in the node's namespace
   void SetLinkUp(const Endpoint& endpoint, bool up);
   // Whether this endpoint's transmissions pass a queueing discipline (a SPEC of the kernel's): a
   // packet socket that sends on it must not bypass it (PACKET_QDISC_BYPASS).

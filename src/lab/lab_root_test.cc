@@ -179,7 +179,7 @@ TEST_F(LabRootTest, SharedChannelIsABridge) {
 
 TEST_F(LabRootTest, SimulatedNodeIsSilent) {
   Topology topology = Line(2);
-  topology.nodes[1].data_plane = DataPlane::kSimulator;
+  topology.nodes[1].data_plane = &fib::kSimulatorPlane;
   topology.nodes[1].program_addresses = topology.nodes[1].interfaces[0].addresses;
   Lab lab(topology, Options());
   // The address is the node's, but only the simulator may answer for it.
@@ -195,7 +195,7 @@ TEST_F(LabRootTest, SimulatedNodeIsSilent) {
 
 TEST_F(LabRootTest, ProgramsOfASimulatedNodeReachTheSimulator) {
   Topology topology = Line(2);
-  topology.nodes[1].data_plane = DataPlane::kSimulator;
+  topology.nodes[1].data_plane = &fib::kSimulatorPlane;
   topology.nodes[1].program_addresses = {wire::IpPrefix::Parse("10.0.0.2/24")};
   Lab lab(topology, Options());
   const UniqueFd tun = sys::OpenTun(lab.NamespaceFd("n1"), kProgramDevice);

@@ -33,6 +33,26 @@ Sysctls Common(bool ipv6) {
   return sysctls;
 }
 
+void SetForwarding(Sysctls* sysctls, bool ipv6, bool router) {
+  (*sysctls)["net.ipv4.ip_forward"] = "1";
+  // Looking for a local socket before the route only helps packets that end here: forwarding is
+  // 2-3% faster without (Documentation/networking/ip-sysctl.rst says to turn it off).
+  if (router) (*sysctls)["net.ipv4.ip_early_demux"] = "0";
+  SetAllAndDefault(sysctls, "ipv4", "rp_filter", "0");
+  if (ipv6) SetAllAndDefault(sysctls, "ipv6", "forwarding", "1");
+}
+
+// The simulator answers on the interfaces; the kernel must not, although the node's addresses are
+// local to it (on the program device): no ARP replies (arp_ignore 8), and since the way back to any
+// source is the program device, strict reverse path filtering drops every IP packet that arrives on
+// another interface. Packet sockets see the frames before that.
+void SetSilent(Sysctls* sysctls) {
+  SetAllAndDefault(sysctls, "ipv4", "arp_ignore", "8");
+  (*sysctls)["net.ipv4.conf.all.rp_filter"] = "0";
+  (*sysctls)["net.ipv4.conf.default.rp_filter"] = "1";
+  (*sysctls)["net.ipv6.conf.default.disable_ipv6"] = "1";
+}
+
 }  // namespace
 
 bool UsesIpv6(const Topology& topology) {
@@ -43,26 +63,14 @@ bool UsesIpv6(const Topology& topology) {
   });
 }
 
-Sysctls NodeSysctls(DataPlane data_plane, bool ipv6, bool router) {
+Sysctls NodeSysctls(const fib::NodeLayout& layout, bool ipv6, bool router) {
   Sysctls sysctls = Common(ipv6);
-  if (data_plane == DataPlane::kKernel) {
-    sysctls["net.ipv4.ip_forward"] = "1";
-    // Looking for a local socket before the route only helps packets that end here: forwarding
-    // is 2-3% faster without (Documentation/networking/ip-sysctl.rst says to turn it off).
-    if (router) sysctls["net.ipv4.ip_early_demux"] = "0";
-    SetAllAndDefault(&sysctls, "ipv4", "rp_filter", "0");
-    if (ipv6) SetAllAndDefault(&sysctls, "ipv6", "forwarding", "1");
-    return sysctls;
+  if (layout.kernel_forwards) {
+    SetForwarding(&sysctls, ipv6, router);
+  } else {
+    sysctls["net.ipv4.ip_forward"] = "0";
   }
-  // The simulator answers on the interfaces; the kernel must not, although the node's addresses are
-  // local to it (on the program device): no ARP replies (arp_ignore 8), and since the way back to
-  // any source is the program device, strict reverse path filtering drops every IP packet that
-  // arrives on another interface. Packet sockets see the frames before that.
-  sysctls["net.ipv4.ip_forward"] = "0";
-  SetAllAndDefault(&sysctls, "ipv4", "arp_ignore", "8");
-  sysctls["net.ipv4.conf.all.rp_filter"] = "0";
-  sysctls["net.ipv4.conf.default.rp_filter"] = "1";
-  sysctls["net.ipv6.conf.default.disable_ipv6"] = "1";
+  if (!layout.addresses_on_interfaces) SetSilent(&sysctls);
   return sysctls;
 }
 

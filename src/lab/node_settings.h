@@ -17,7 +17,7 @@ bool UsesIpv6(const Topology& topology);
 // For "all" and "default", to be written before the namespace gets its interfaces, which inherit
 // them.
 // `router`: it has more than one interface, so most of its packets are on their way elsewhere.
-Sysctls NodeSysctls(DataPlane data_plane, bool ipv6, bool router);
+Sysctls NodeSysctls(const fib::NodeLayout& layout, bool ipv6, bool router);
 // The hub namespace: bridges only, no IP.
 Sysctls HubSysctls();
 // For the program device, whose namespace's other interfaces are silent.

@@ -84,9 +84,9 @@ void CheckNode(const Node& node, std::set<std::string>* physicals) {
       throw UsageError("physical interface " + *interface.physical + " is used twice");
     }
   }
-  if (!node.program_addresses.empty() && node.data_plane != DataPlane::kSimulator) {
-    throw UsageError("node " + node.name +
-                     ": program addresses are for nodes whose data plane is the simulator");
+  const std::string_view why_not = node.data_plane->WhyNot(fib::Feature::kProgramDevice);
+  if (!node.program_addresses.empty() && !why_not.empty()) {
+    throw UsageError("node " + node.name + ": " + std::string(why_not));
   }
 }
 
@@ -251,10 +251,10 @@ Node ReadNode(const nlohmann::json& json, const std::string& where) {
   node.name = reader.Get<std::string>("name");
   if (reader.Has("data_plane")) {
     const auto text = reader.Get<std::string>("data_plane");
-    if (text != "kernel" && text != "simulator") {
-      throw UsageError(where + ".data_plane: kernel or simulator, not " + text);
+    node.data_plane = fib::FindDataPlane(text);
+    if (node.data_plane == nullptr) {
+      throw UsageError(where + ".data_plane: " + fib::DataPlaneNames() + ", not " + text);
     }
-    node.data_plane = text == "kernel" ? DataPlane::kKernel : DataPlane::kSimulator;
   }
   reader.ForEach("interfaces", [&](const nlohmann::json& element, const std::string& place) {
     node.interfaces.push_back(ReadInterface(element, place));
@@ -307,7 +307,7 @@ nlohmann::json ToJson(const Node& node) {
   nlohmann::json interfaces = nlohmann::json::array();
   for (const Interface& interface : node.interfaces) interfaces.push_back(ToJson(interface));
   return {{"name", node.name},
-          {"data_plane", node.data_plane == DataPlane::kKernel ? "kernel" : "simulator"},
+          {"data_plane", node.data_plane->name},
           {"interfaces", interfaces},
           {"program_addresses", ToStrings(node.program_addresses)},
           {"sysctls", node.sysctls}};

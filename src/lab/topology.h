@@ -9,16 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "fib/data_plane.h"
 #include "path/spec/spec.h"
 #include "wire/address.h"
 
 namespace viaduct::lab {
-
-// Who forwards a node's packets; decides how its namespace is configured.
-enum class DataPlane {
-  kKernel,     // addresses on the interfaces, forwarding on, offloads kept
-  kSimulator,  // interfaces carry frames only: no addresses, no ARP, no forwarding, no offloads
-};
 
 struct Interface {
   std::string name;  // inside the node's namespace, at most 15 characters (IFNAMSIZ)
@@ -31,10 +26,11 @@ struct Interface {
 
 struct Node {
   std::string name;
-  DataPlane data_plane = DataPlane::kKernel;
+  const fib::DataPlane* data_plane = &fib::kKernelPlane;  // never null
   std::vector<Interface> interfaces;
-  // kSimulator only: addresses of the node's programs, on a TUN device whose other end is the
-  // simulator (see broker::Client::OpenTun). Empty: no such device.
+  // Where the data plane honours fib::Feature::kProgramDevice: addresses of the node's programs, on
+  // a TUN device whose other end is the simulator (see broker::Client::OpenTun). Empty: no such
+  // device.
   std::vector<wire::IpPrefix> program_addresses;
   std::map<std::string, std::string> sysctls;  // "net.ipv4.ip_forward": "1"; applied last
 };

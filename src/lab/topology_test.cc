@@ -22,14 +22,14 @@ Topology Example() {
   Topology topology;
   topology.name = "example";
   topology.nodes = {
-      {"n0", DataPlane::kKernel, {MakeInterface("eth0", 1, "10.0.0.1/24")}, {}, {}},
+      {"n0", &fib::kKernelPlane, {MakeInterface("eth0", 1, "10.0.0.1/24")}, {}, {}},
       {"n1",
-       DataPlane::kKernel,
+       &fib::kKernelPlane,
        {MakeInterface("eth0", 2, "10.0.0.2/24"), MakeInterface("eth1", 3, "2001:db8::1/64")},
        {},
        {{"net.ipv4.ip_default_ttl", "32"}}},
       {"n2",
-       DataPlane::kSimulator,
+       &fib::kSimulatorPlane,
        {MakeInterface("eth0", 4, "2001:db8::2/64")},
        {wire::IpPrefix::Parse("2001:db8::2/64")},
        {}}};
@@ -72,7 +72,7 @@ TEST(Topology, JsonKeepsEverything) {
   const auto read = nlohmann::json::parse(json.dump()).get<Topology>();
   EXPECT_EQ(nlohmann::json(read), json);
   ASSERT_EQ(read.nodes.size(), 3U);
-  EXPECT_EQ(read.nodes[2].data_plane, DataPlane::kSimulator);
+  EXPECT_EQ(read.nodes[2].data_plane, &fib::kSimulatorPlane);
   EXPECT_EQ(read.nodes[2].program_addresses, Example().nodes[2].program_addresses);
   EXPECT_EQ(read.nodes[1].interfaces[1].addresses, Example().nodes[1].interfaces[1].addresses);
   EXPECT_EQ(read.nodes[1].sysctls, Example().nodes[1].sysctls);
@@ -194,7 +194,7 @@ TEST(Topology, PhysicalInterfacesAreOnNoLink) {
 
 TEST(Topology, ProgramAddressesNeedTheSimulator) {
   Topology topology = Example();
-  topology.nodes[2].data_plane = DataPlane::kKernel;
+  topology.nodes[2].data_plane = &fib::kKernelPlane;
   EXPECT_THAT(ErrorOf(topology), HasSubstr("node n2: program addresses"));
 }
 

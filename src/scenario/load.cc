@@ -109,11 +109,9 @@ class NodeReader {
     node.gateway = section.Text("gateway");
     if (section.Has("gateway") && !node.host) section.Fail("gateway", "only a host has a gateway");
     if (section.Has("data_plane")) {
-      node.data_plane = section.Text("data_plane") == "kernel" ? lab::DataPlane::kKernel
-                                                               : lab::DataPlane::kSimulator;
-      if (node.host && node.data_plane == lab::DataPlane::kSimulator) {
-        section.Fail("data_plane", "a host's packets are always the kernel's");
-      }
+      node.data_plane = fib::FindDataPlane(section.Text("data_plane"));
+      const std::string_view why_not = node.data_plane->WhyNot(fib::Feature::kKernelStack);
+      if (node.host && !why_not.empty()) section.Fail("data_plane", std::string(why_not));
     }
     if (section.Has("stack")) node.kernel = ReadStack(section);
     for (const auto& [name, value] : section.Table("sysctls")) node.sysctls[name] = value;
@@ -504,8 +502,9 @@ class Loader {
   // In mode offload nodes have a real kernel anyway, the host's; nowhere else is there another.
   void CheckStacks() const {
     for (const NodeSettings& node : scenario_.nodes) {
-      const bool is_host_kernel =
-          scenario_.mode == Mode::kOffload && node.data_plane != lab::DataPlane::kSimulator;
+      const bool is_host_kernel = scenario_.mode == Mode::kOffload &&
+                                  (node.data_plane == nullptr ||
+                                   node.data_plane->WhyNot(fib::Feature::kKernelStack).empty());
       if (!node.kernel || (is_host_kernel && node.kernel->empty())) continue;
       const std::string why = is_host_kernel
                                   ? fmt::format(

@@ -37,8 +37,7 @@ void PrintNode(YAML::Emitter& out, const NodeSettings& node) {
   out << Key << "host" << Value << node.host;
   if (node.host) out << Key << "gateway" << Value << node.gateway;
   if (node.data_plane) {
-    out << Key << "data_plane" << Value
-        << (*node.data_plane == lab::DataPlane::kKernel ? "kernel" : "simulator");
+    out << Key << "data_plane" << Value << std::string(node.data_plane->name);
   }
   if (node.kernel) {
     out << Key << "stack" << Value << "kernel" + (node.kernel->empty() ? "" : ":" + *node.kernel);

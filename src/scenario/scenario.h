@@ -28,8 +28,8 @@ struct NodeSettings {
   // every real mode its packets are the kernel's own.
   bool host = false;
   std::string gateway;
-  // Overrides where the mode would put this node's data plane.
-  std::optional<lab::DataPlane> data_plane;
+  // Overrides the data plane that the mode would give this node; null: it does not.
+  const fib::DataPlane* data_plane = nullptr;
   std::map<std::string, std::string> sysctls;
   // Mode simulate: the version of the real kernel that is this node's network stack ("": the newest
   // that is built; with a slash: the file); absent: the stack is ns-3's own.

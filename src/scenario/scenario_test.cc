@@ -268,7 +268,7 @@ TEST(ScenarioTest, PrintReadsBackUnchanged) {
   EXPECT_EQ(Print(again), Print(s));
   EXPECT_EQ(again.hash, s.hash);
   EXPECT_EQ(again.programs[0].environment, s.programs[0].environment);
-  EXPECT_EQ(again.nodes[1].data_plane, lab::DataPlane::kKernel);
+  EXPECT_EQ(again.nodes[1].data_plane, &fib::kKernelPlane);
   EXPECT_EQ(again.links.back().addresses, s.links.back().addresses);
 }
 

@@ -44,7 +44,7 @@ NS_LOG_COMPONENT_DEFINE("LabHelper");
 
 using viaduct::UsageError;
 using viaduct::broker::Client;
-using viaduct::lab::DataPlane;
+using viaduct::fib::DataPlane;
 using viaduct::lab::Link;
 using viaduct::lab::Topology;
 using viaduct::path::Spec;
@@ -72,11 +72,12 @@ struct LabHelper::State
         }
     }
 
-    std::shared_ptr<Client> broker;                         //!< who built it
-    std::vector<Attachment> attachments;                    //!< all interfaces
-    std::map<std::string, OffloadHelper::Offload> offloads; //!< nodes with kernel data plane
-    std::map<std::string, Ptr<ProgramPort>> programPorts;   //!< nodes with simulator data plane
-    std::vector<std::string> ignored;                       //!< effects left out
+    std::shared_ptr<Client> broker;      //!< who built it
+    std::vector<Attachment> attachments; //!< all interfaces
+    std::map<std::string, OffloadHelper::Offload>
+        offloads; //!< nodes whose data plane left the simulator
+    std::map<std::string, Ptr<ProgramPort>> programPorts; //!< nodes with simulator data plane
+    std::vector<std::string> ignored;                     //!< effects left out
 };
 
 namespace
@@ -182,9 +183,9 @@ LabHelper::SetLabName(const std::string& name)
 }
 
 void
-LabHelper::SetDataPlane(Ptr<Node> node, DataPlane plane)
+LabHelper::SetDataPlane(Ptr<Node> node, const DataPlane& plane)
 {
-    m_planes[node] = plane;
+    m_planes[node] = &plane;
 }
 
 void
@@ -293,15 +294,15 @@ LabHelper::NodeName(Ptr<Node> node)
     return LabNodeName(node);
 }
 
-DataPlane
+const DataPlane&
 LabHelper::DataPlaneOf(Ptr<Node> node) const
 {
     auto found = m_planes.find(node);
     if (found != m_planes.end())
     {
-        return found->second;
+        return *found->second;
     }
-    return m_mode == OFFLOAD ? DataPlane::kKernel : DataPlane::kSimulator;
+    return m_mode == OFFLOAD ? viaduct::fib::kKernelPlane : viaduct::fib::kSimulatorPlane;
 }
 
 LabHelper::Plan
@@ -324,8 +325,8 @@ LabHelper::PlanNode(Ptr<Node> node, Plan& plan) const
 {
     viaduct::lab::Node planned;
     planned.name = NodeName(node);
-    planned.data_plane = DataPlaneOf(node);
-    if (planned.data_plane == DataPlane::kKernel)
+    planned.data_plane = &DataPlaneOf(node);
+    if (planned.data_plane->layout.kernel_forwards)
     {
         planned.sysctls["net.ipv4.ip_forward"] = Forwards(node->GetObject<Ipv4>()) ? "1" : "0";
         if (node->GetObject<Ipv6>())
@@ -390,7 +391,7 @@ LabHelper::PlanDevice(Ptr<Node> node, Ptr<NetDevice> device, Plan& plan) const
         interface.physical = physical->second;
         interface.name = physical->second;
     }
-    if (planned.data_plane == DataPlane::kSimulator && m_programs)
+    if (!planned.data_plane->layout.addresses_on_interfaces && m_programs)
     {
         planned.program_addresses.insert(planned.program_addresses.end(),
                                          interface.addresses.begin(),
@@ -584,9 +585,9 @@ LabHelper::Attach(const Plan& plan)
 {
     for (const auto& node : plan.topology.nodes)
     {
-        if (node.data_plane == DataPlane::kKernel)
+        if (node.data_plane->port_frames == viaduct::fib::PortFrames::kControl)
         {
-            AttachKernelNode(node, plan);
+            AttachOffloadedNode(node, plan);
         }
         else
         {
@@ -596,7 +597,7 @@ LabHelper::Attach(const Plan& plan)
 }
 
 void
-LabHelper::AttachKernelNode(const viaduct::lab::Node& node, const Plan& plan)
+LabHelper::AttachOffloadedNode(const viaduct::lab::Node& node, const Plan& plan)
 {
     std::vector<IpAddress> known;
     for (const auto& other : plan.topology.nodes)
@@ -625,7 +626,7 @@ LabHelper::AttachKernelNode(const viaduct::lab::Node& node, const Plan& plan)
     }
     std::vector<Ptr<RingNetDevice>> devices;
     m_state->offloads[node.name] =
-        m_offload.Install(owner, node.name, interfaces, known, m_state->broker, devices);
+        m_offload.Install(owner, node, interfaces, known, m_state->broker, devices);
     auto next = devices.begin();
     for (Attachment& attachment : m_state->attachments)
     {

@@ -14,6 +14,7 @@
 #include "ns3/ring-net-device.h"
 
 #include "broker/client.h"
+#include "fib/data_plane.h"
 #include "lab/topology.h"
 
 #include <map>
@@ -63,9 +64,10 @@ class LabHelper
     void SetLabName(const std::string& name);
     /**
      * @param node a node
-     * @param plane where its packets are forwarded, whatever the mode says of the others
+     * @param plane who forwards its packets, whatever the mode says of the others:
+     *        viaduct::fib::kKernelPlane or kSimulatorPlane
      */
-    void SetDataPlane(Ptr<Node> node, viaduct::lab::DataPlane plane);
+    void SetDataPlane(Ptr<Node> node, const viaduct::fib::DataPlane& plane);
     /**
      * Moves an interface of the machine into a node's namespace, for the time of the run.
      * @param node the node
@@ -115,7 +117,7 @@ class LabHelper
     void SetPrograms(bool on);
     /** @param broker the broker to use; default: broker::Client::ConnectOrSpawn() */
     void SetBroker(std::shared_ptr<viaduct::broker::Client> broker);
-    /** @return settings of nodes whose data plane is the kernel */
+    /** @return settings of nodes whose data plane has left the simulator */
     OffloadHelper& Offload();
 
     /**
@@ -151,7 +153,8 @@ class LabHelper
 
     /** @return all interfaces, by node and device; empty before Install() */
     const std::vector<Attachment>& GetAttachments() const;
-    /** @return the nodes whose data plane is the kernel, by name; empty before Install() */
+    /** @return the nodes whose data plane has left the simulator, by name; empty before Install()
+     */
     const std::map<std::string, OffloadHelper::Offload>& GetOffloads() const;
     /** @return the program ports, by node name; empty before Install() */
     const std::map<std::string, Ptr<ProgramPort>>& GetProgramPorts() const;
@@ -181,28 +184,28 @@ class LabHelper
                                 const std::vector<Attachment>& all,
                                 const std::string& link,
                                 Plan& plan) const;
-    viaduct::lab::DataPlane DataPlaneOf(Ptr<Node> node) const;
+    const viaduct::fib::DataPlane& DataPlaneOf(Ptr<Node> node) const;
     void CheckSimulator() const;
     void Attach(const Plan& plan);
     void AttachSimulatorNode(const viaduct::lab::Node& node, const Plan& plan);
-    void AttachKernelNode(const viaduct::lab::Node& node, const Plan& plan);
+    void AttachOffloadedNode(const viaduct::lab::Node& node, const Plan& plan);
     Ptr<NetDevice> MakeRingDevice(const Attachment& attachment, bool hasQdisc);
     Ptr<NetDevice> MakeFdDevice(const Attachment& attachment);
 
-    Mode m_mode;                                                //!< where packets go
-    std::string m_labName{"ns3"};                               //!< of the lab
-    std::map<Ptr<Node>, viaduct::lab::DataPlane> m_planes;      //!< overrides
-    std::map<Ptr<NetDevice>, std::string> m_physical;           //!< the machine's interfaces
-    std::map<Ptr<Node>, std::vector<std::string>> m_kernelOnly; //!< the same, without a device
-    std::map<Ptr<NetDevice>, viaduct::path::Spec> m_specs;      //!< instead of the channel's
-    std::map<Ptr<Channel>, std::string> m_linkNames;            //!< users' own
+    Mode m_mode;                                                  //!< where packets go
+    std::string m_labName{"ns3"};                                 //!< of the lab
+    std::map<Ptr<Node>, const viaduct::fib::DataPlane*> m_planes; //!< overrides
+    std::map<Ptr<NetDevice>, std::string> m_physical;             //!< the machine's interfaces
+    std::map<Ptr<Node>, std::vector<std::string>> m_kernelOnly;   //!< the same, without a device
+    std::map<Ptr<NetDevice>, viaduct::path::Spec> m_specs;        //!< instead of the channel's
+    std::map<Ptr<Channel>, std::string> m_linkNames;              //!< users' own
     viaduct::lab::Emulator m_emulator{viaduct::lab::Emulator::kEngine}; //!< of all links but
     std::map<Ptr<Channel>, viaduct::lab::Emulator> m_emulators;         //!< these
     std::map<Ptr<Node>, std::map<std::string, std::string>> m_sysctls;  //!< users' own
     std::set<std::string> m_ignore;                                     //!< effects left out
     bool m_programs{true};                                              //!< TUN devices
     std::shared_ptr<viaduct::broker::Client> m_broker;                  //!< user's own
-    OffloadHelper m_offload;                                            //!< for kernel nodes
+    OffloadHelper m_offload;                                            //!< for offloaded nodes
     std::shared_ptr<State> m_state;                                     //!< what was installed
 };
 

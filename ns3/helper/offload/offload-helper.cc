@@ -71,17 +71,6 @@ OpenSocket(Client& broker,
     return std::move(broker.OpenControlSocket(options).fd);
 }
 
-/** The index of an interface in its node's namespace. */
-int
-IfIndex(Client& broker, const std::string& node, const std::string& interface)
-{
-    viaduct::broker::PacketSocketOptions options;
-    options.node = node;
-    options.interface = interface;
-    options.promiscuous = false;
-    return broker.OpenPacketSocket(options).ifindex;
-}
-
 Ptr<RingNetDevice>
 MakeDevice(Ptr<NetDevice> old, bool needsArp)
 {
@@ -120,17 +109,19 @@ OffloadHelper::SetControlFilter(Ptr<Node> node, const std::string& filter)
 
 OffloadHelper::Offload
 OffloadHelper::Install(Ptr<Node> node,
-                       const std::string& name,
+                       const viaduct::lab::Node& place,
                        const std::vector<Interface>& interfaces,
                        const std::vector<viaduct::wire::IpAddress>& known,
                        std::shared_ptr<Client> broker,
                        std::vector<Ptr<RingNetDevice>>& replacements) const
 {
+    const std::string& name = place.name;
     Offload offload;
     offload.control = m_controlFactory.Create<ControlPlane>();
-    offload.control->SetNode(node, [broker, name](const std::string& interface, const auto& claim) {
-        return OpenSocket(*broker, name, interface, claim);
-    });
+    offload.control->SetNode(
+        node, *place.data_plane, [broker, name](const std::string& interface, const auto& claim) {
+            return OpenSocket(*broker, name, interface, claim);
+        });
     std::map<Ptr<NetDevice>, std::string> names;
     const auto filter = m_filters.find(node);
     for (const Interface& interface : interfaces)
@@ -146,9 +137,7 @@ OffloadHelper::Install(Ptr<Node> node,
     offload.routes = m_routeFactory.Create<RouteSource>();
     offload.routes->SetNode(node, names);
     offload.routes->SetKnownAddresses(known);
-    offload.routes->SetApply([broker, name](const viaduct::fib::RouteChanges& changes) {
-        broker->ApplyRoutes(name, changes);
-    });
+    offload.routes->SetSink(std::make_shared<viaduct::broker::NodeRoutes>(broker, name));
     // After the node's own initialization, which was scheduled when it was made.
     Simulator::ScheduleWithContext(node->GetId(), Time(0), &ControlPlane::Start, offload.control);
     Simulator::ScheduleWithContext(node->GetId(), Time(0), &RouteSource::Start, offload.routes);
@@ -163,7 +152,7 @@ OffloadHelper::MakeControlDevice(const Interface& interface,
 {
     auto device = MakeDevice(interface.device, false);
     viaduct::io::ControlOptions options;
-    options.ifindex = IfIndex(*broker, name, interface.name);
+    options.ifindex = broker->IfIndex({name, interface.name});
     options.mac = wireconversion::ToWire(Mac48Address::ConvertFrom(device->GetAddress()));
     // A socket that a protocol opens between two looks at the node opens its own when it sends.
     auto opener = [broker, name, interface = interface.name](const ControlClaim& claim) {

@@ -25,9 +25,9 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * Moves a node's data plane into the kernel: its routes are mirrored (RouteSource), and the devices
- * of its protocols carry only what those talk on (ControlPlane). LabHelper uses it; a program that
- * builds its lab in another way may use it directly.
+ * Moves a node's data plane out of the simulator: its routes are mirrored (RouteSource), and the
+ * devices of its protocols carry only what those talk on (ControlPlane). LabHelper uses it; a
+ * program that builds its lab in another way may use it directly.
  */
 class OffloadHelper
 {
@@ -69,7 +69,7 @@ class OffloadHelper
     /**
      * Replaces the node's devices and prepares the mirroring; it begins with the simulation.
      * @param node the node
-     * @param name its name in the lab
+     * @param place its name and data plane in the lab
      * @param interfaces its interfaces in the lab
      * @param known all addresses of the lab
      * @param broker opens sockets and applies routes
@@ -77,7 +77,7 @@ class OffloadHelper
      * @param [out] replacements the new device of each interface, in the same order
      */
     Offload Install(Ptr<Node> node,
-                    const std::string& name,
+                    const viaduct::lab::Node& place,
                     const std::vector<Interface>& interfaces,
                     const std::vector<viaduct::wire::IpAddress>& known,
                     std::shared_ptr<viaduct::broker::Client> broker,

@@ -6,7 +6,9 @@
 #define VIADUCT_WIRE_CONVERSION_H
 
 #include "ns3/ipv4-address.h"
+#include "ns3/ipv4-interface-address.h"
 #include "ns3/ipv6-address.h"
+#include "ns3/ipv6-interface-address.h"
 #include "ns3/mac48-address.h"
 
 #include "wire/address.h"
@@ -59,6 +61,23 @@ ToMac48(const viaduct::wire::MacAddress& address)
     Mac48Address result;
     result.CopyFrom(address.bytes.data());
     return result;
+}
+
+/**
+ * @param address an address of an interface
+ * @return the same address with the length of its network's prefix
+ */
+inline viaduct::wire::IpPrefix
+ToWire(const Ipv4InterfaceAddress& address)
+{
+    return {ToWire(address.GetLocal()), address.GetMask().GetPrefixLength()};
+}
+
+/** @copydoc ToWire(const Ipv4InterfaceAddress&) */
+inline viaduct::wire::IpPrefix
+ToWire(const Ipv6InterfaceAddress& address)
+{
+    return {ToWire(address.GetAddress()), address.GetPrefix().GetPrefixLength()};
 }
 
 /**

@@ -39,18 +39,6 @@ AddressOf(const Ipv6InterfaceAddress& address)
     return address.GetAddress();
 }
 
-IpPrefix
-ToPrefix(const Ipv4InterfaceAddress& address)
-{
-    return {ToWire(address.GetLocal()), address.GetMask().GetPrefixLength()};
-}
-
-IpPrefix
-ToPrefix(const Ipv6InterfaceAddress& address)
-{
-    return {ToWire(address.GetAddress()), address.GetPrefix().GetPrefixLength()};
-}
-
 /** A kernel's devices are known when it boots. */
 void
 CheckNotBooted(Ptr<KernelNode> kernel, Ptr<NetDevice> device)
@@ -86,7 +74,7 @@ KernelIpLayer<Layer, InterfaceAddress, IpAddress>::PassOn(uint32_t interface,
 {
     if (auto kernel = GetKernel())
     {
-        kernel->AddressAdded(this->GetNetDevice(interface), ToPrefix(address));
+        kernel->AddressAdded(this->GetNetDevice(interface), ToWire(address));
     }
 }
 
@@ -95,7 +83,7 @@ bool
 KernelIpLayer<Layer, InterfaceAddress, IpAddress>::RemoveAddress(uint32_t interface,
                                                                  uint32_t addressIndex)
 {
-    const IpPrefix prefix = ToPrefix(this->GetAddress(interface, addressIndex));
+    const IpPrefix prefix = ToWire(this->GetAddress(interface, addressIndex));
     const bool removed = Layer::RemoveAddress(interface, addressIndex);
     if (auto kernel = GetKernel(); kernel && removed)
     {

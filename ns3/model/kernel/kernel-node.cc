@@ -6,8 +6,9 @@
 
 #include "kernel-address-clash.h"
 #include "kernel-calendar.h"
+#include "kernel-node-routes.h"
 #include "kernel-state.h"
-#include "ns3/wire-conversion.h"
+#include "ns3/ip-family.h"
 
 #include "ns3/boolean.h"
 #include "ns3/ipv4-l3-protocol.h"
@@ -18,6 +19,7 @@
 #include "ns3/simulator.h"
 
 #include "base/error.h"
+#include "wire/address_scope.h"
 
 #include <algorithm>
 #include <optional>
@@ -28,7 +30,6 @@ namespace ns3
 
 using viaduct::wire::IpAddress;
 using viaduct::wire::IpPrefix;
-using wireconversion::ToWire;
 
 NS_OBJECT_ENSURE_REGISTERED(KernelNode);
 
@@ -44,22 +45,6 @@ InterfaceOf(Ptr<Node> node, Ptr<NetDevice> device)
 {
     auto ip = node->GetObject<Ip>();
     return ip ? ip->GetInterfaceForDevice(device) : -1;
-}
-
-/** All addresses that ns-3 gave, of an IP layer that calls them as both do. */
-template <class Ip, class Convert>
-void
-Collect(Ptr<Ip> ip, int32_t interface, Convert convert)
-{
-    if (interface < 0)
-    {
-        return;
-    }
-    const auto index = static_cast<uint32_t>(interface);
-    for (uint32_t i = 0; i < ip->GetNAddresses(index); ++i)
-    {
-        convert(ip->GetAddress(index, i));
-    }
 }
 
 } // namespace
@@ -367,23 +352,10 @@ KernelNode::HasIpv6(const Port& port) const
 std::vector<IpPrefix>
 KernelNode::AddressesOf(const Port& port) const
 {
-    std::vector<IpPrefix> addresses;
-    Collect(
-        m_node->GetObject<Ipv4>(),
-        InterfaceOf<Ipv4>(m_node, port.device),
-        [&](const Ipv4InterfaceAddress& address) {
-            addresses.push_back({ToWire(address.GetLocal()), address.GetMask().GetPrefixLength()});
-        });
-    Collect(m_node->GetObject<Ipv6>(),
-            InterfaceOf<Ipv6>(m_node, port.device),
-            [&](const Ipv6InterfaceAddress& address) {
-                // The kernel makes the link-local one itself, the same.
-                if (!address.GetAddress().IsLinkLocal())
-                {
-                    addresses.push_back(
-                        {ToWire(address.GetAddress()), address.GetPrefix().GetPrefixLength()});
-                }
-            });
+    auto addresses = ipfamily::AddressesOf(m_node, port.device);
+    std::erase_if(addresses, [](const IpPrefix& address) {
+        return viaduct::wire::IsLinkLocal(address.address); // the kernel makes it itself, the same
+    });
     return addresses;
 }
 
@@ -484,12 +456,14 @@ KernelNode::StartRoutes()
 {
     m_routes = CreateObject<RouteSource>();
     std::map<Ptr<NetDevice>, std::string> names;
+    std::map<std::string, int> ifindexes;
     for (const Port& port : m_ports)
     {
         names[port.device] = port.name;
+        ifindexes[port.name] = port.ifindex;
     }
     m_routes->SetNode(m_node, names);
-    m_routes->SetApply([this](const viaduct::fib::RouteChanges& changes) { Apply(changes); });
+    m_routes->SetSink(std::make_shared<KernelNodeRoutes>(Agent(), m_number, ifindexes));
     // What was set before the start is there before sockets are; what protocols find is not.
     m_routes->Update();
     // The routing protocols' own initialization comes first.
@@ -500,46 +474,6 @@ KernelNode::StartRoutes()
             routes->Update();
         }
     });
-}
-
-void
-KernelNode::Apply(const viaduct::fib::RouteChanges& changes)
-{
-    for (const auto& route : changes.replaced)
-    {
-        ApplyRoute(route, true);
-    }
-    for (const auto& route : changes.added)
-    {
-        ApplyRoute(route, true);
-    }
-    for (const auto& route : changes.removed)
-    {
-        ApplyRoute(route, false);
-    }
-}
-
-void
-KernelNode::ApplyRoute(const viaduct::fib::Route& route, bool add)
-{
-    const auto port = std::find_if(m_ports.begin(), m_ports.end(), [&](const Port& candidate) {
-        return candidate.name == route.interface;
-    });
-    if (port == m_ports.end() || port->ifindex == 0)
-    {
-        return;
-    }
-    const IpAddress none{route.gateway.family, {}};
-    const std::optional<IpAddress> gateway =
-        route.gateway == none ? std::nullopt : std::optional(route.gateway);
-    if (add)
-    {
-        Agent().AddRoute(m_number, route.destination, gateway, port->ifindex, route.metric);
-        return;
-    }
-    // One whose interface went down is gone already.
-    Agent().RemoveRoute(
-        m_number, route.destination, gateway, port->ifindex, route.metric, 0, [](const auto&) {});
 }
 
 } // namespace ns3

@@ -15,7 +15,6 @@
 #include "ns3/object.h"
 #include "ns3/route-source.h"
 
-#include "fib/route.h"
 #include "wire/address.h"
 
 #include <cstdint>
@@ -144,8 +143,6 @@ class KernelNode : public Object
     bool IsUp(const Port& port) const;
     bool HasIpv6(const Port& port) const;
     std::vector<viaduct::wire::IpPrefix> AddressesOf(const Port& port) const;
-    void Apply(const viaduct::fib::RouteChanges& changes);
-    void ApplyRoute(const viaduct::fib::Route& route, bool add);
     void WriteSysctl(const std::string& name, const std::string& value);
     viaduct::guest::AgentClient& Agent() const;
 

@@ -163,9 +163,10 @@ ControlPlane::DoDispose()
 }
 
 void
-ControlPlane::SetNode(Ptr<Node> node, Open open)
+ControlPlane::SetNode(Ptr<Node> node, const viaduct::fib::DataPlane& plane, Open open)
 {
     m_node = node;
+    m_plane = &plane;
     m_open = std::move(open);
 }
 
@@ -344,16 +345,13 @@ ControlPlane::GetUnsupported() const
     {
         return lines;
     }
+    const std::string whyNoTcp(m_plane->WhyNot(viaduct::fib::Feature::kSimulatedTcp));
     for (const auto& socket : SocketsOf<TcpL4Protocol>(m_node))
     {
-        Address address;
-        socket->GetSockName(address);
         const auto claims = ClaimsOf(socket);
-        if (!claims.empty())
+        if (!claims.empty() && !whyNoTcp.empty())
         {
-            lines.push_back("TCP port " + std::to_string(claims[0].number) +
-                            ": ns-3's TCP has no way to the network when the kernel is the data "
-                            "plane; run a real program, or give this node the simulator's");
+            lines.push_back("TCP port " + std::to_string(claims[0].number) + ": " + whyNoTcp);
         }
     }
     for (const auto& handler : ns3access::ProtocolHandlers(*m_node))

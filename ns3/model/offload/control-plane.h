@@ -13,6 +13,7 @@
 #include "ns3/traced-callback.h"
 
 #include "base/fd.h"
+#include "fib/data_plane.h"
 #include "io/control_port.h"
 
 #include <cstdint>
@@ -65,9 +66,10 @@ class ControlPlane : public Object
 
     /**
      * @param node the node whose sockets are looked at
+     * @param plane its data plane
      * @param open opens kernel sockets
      */
-    void SetNode(Ptr<Node> node, Open open);
+    void SetNode(Ptr<Node> node, const viaduct::fib::DataPlane& plane, Open open);
     /**
      * Adds an interface that is served by a control port.
      * @param device the device on the port
@@ -121,14 +123,15 @@ class ControlPlane : public Object
     void OpenClaim(Interface& interface, const Claim& claim);
     void ScanAndSchedule();
 
-    Ptr<Node> m_node;                       //!< whose sockets
-    Open m_open;                            //!< opens kernel sockets
-    std::list<Interface> m_interfaces;      //!< where
-    std::set<Claim> m_ipProtocols;          //!< found once: they do not change
-    bool m_ipProtocolsFound{false};         //!< whether they were looked for
-    std::vector<std::string> m_unsupported; //!< refused claims
-    Time m_scanInterval;                    //!< how often
-    EventId m_scan;                         //!< the next look
+    Ptr<Node> m_node;                                //!< whose sockets
+    const viaduct::fib::DataPlane* m_plane{nullptr}; //!< its data plane
+    Open m_open;                                     //!< opens kernel sockets
+    std::list<Interface> m_interfaces;               //!< where
+    std::set<Claim> m_ipProtocols;                   //!< found once: they do not change
+    bool m_ipProtocolsFound{false};                  //!< whether they were looked for
+    std::vector<std::string> m_unsupported;          //!< refused claims
+    Time m_scanInterval;                             //!< how often
+    EventId m_scan;                                  //!< the next look
     TracedCallback<uint32_t, const std::string&, const Claim&> m_openedTrace; //!< sockets opened
 };
 

@@ -45,7 +45,6 @@
 
 using namespace ns3;
 using namespace ns3::viaducttest;
-using viaduct::lab::DataPlane;
 using viaduct::lab::Link;
 using viaduct::lab::Topology;
 using viaduct::wire::Family;
@@ -104,7 +103,7 @@ class DescribeTestCase : public TestCase
 
         LabHelper helper("offload");
         helper.SetLabName("test");
-        helper.SetDataPlane(nodes.Get(3), DataPlane::kSimulator);
+        helper.SetDataPlane(nodes.Get(3), viaduct::fib::kSimulatorPlane);
         const Topology lab = helper.Describe(nodes);
         viaduct::lab::Validate(lab);
 
@@ -112,8 +111,8 @@ class DescribeTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(lab.nodes[0].name, "west", "from ns3::Names");
         NS_TEST_EXPECT_MSG_EQ(
             lab.nodes[1].name, "n" + std::to_string(nodes.Get(1)->GetId()), "or the id");
-        NS_TEST_EXPECT_MSG_EQ((lab.nodes[0].data_plane == DataPlane::kKernel), true, "mode");
-        NS_TEST_EXPECT_MSG_EQ((lab.nodes[3].data_plane == DataPlane::kSimulator), true, "own");
+        NS_TEST_EXPECT_MSG_EQ(lab.nodes[0].data_plane->name, "kernel", "mode");
+        NS_TEST_EXPECT_MSG_EQ(lab.nodes[3].data_plane->name, "simulator", "own");
         NS_TEST_EXPECT_MSG_EQ(lab.nodes[3].program_addresses.size(), 1, "programs of a simulated");
         NS_TEST_EXPECT_MSG_EQ(lab.nodes[0].sysctls.at("net.ipv4.ip_forward"), "1", "a router");
         NS_TEST_EXPECT_MSG_EQ(lab.nodes[0].sysctls.at("net.ipv6.conf.all.forwarding"),
@@ -354,10 +353,11 @@ class ClaimsTestCase : public TestCase
 
         auto control = CreateObject<ControlPlane>();
         std::vector<std::string> opened;
-        control->SetNode(node, [&](const std::string& interface, const Claim& claim) {
+        const auto open = [&](const std::string& interface, const Claim& claim) {
             opened.push_back(interface + " " + std::to_string(claim.number));
             return viaduct::UniqueFd();
-        });
+        };
+        control->SetNode(node, viaduct::fib::kKernelPlane, open);
         control->AddHeldInterface(device, "eth0");
         Simulator::Stop(Seconds(1));
         Simulator::Run(); // OLSR binds its sockets

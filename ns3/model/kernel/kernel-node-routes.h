@@ -1,0 +1,45 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_KERNEL_NODE_ROUTES_H
+#define VIADUCT_KERNEL_NODE_ROUTES_H
+
+#include "fib/route_sink.h"
+#include "guest/agent/agent_client.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * The data plane that is a guest's kernel, in one of its nodes. What the agent inside is asked is
+ * done later; that it failed ends the run (AgentClient::SetFailureHandler()).
+ */
+class KernelNodeRoutes final : public viaduct::fib::RouteSink
+{
+  public:
+    /**
+     * @param agent of the guest; outlives this
+     * @param node its number there
+     * @param ifindexes of its interfaces, by name
+     */
+    KernelNodeRoutes(viaduct::guest::AgentClient& agent,
+                     uint32_t node,
+                     std::map<std::string, int> ifindexes);
+
+  private:
+    void DoApply(const viaduct::fib::RouteChanges& changes) override;
+
+    viaduct::guest::AgentClient& m_agent;   //!< inside the guest
+    uint32_t m_node;                        //!< in the guest
+    std::map<std::string, int> m_ifindexes; //!< of its interfaces
+};
+
+} // namespace ns3
+
+#endif // VIADUCT_KERNEL_NODE_ROUTES_H

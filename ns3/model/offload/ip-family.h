@@ -1,0 +1,192 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_IP_FAMILY_H
+#define VIADUCT_IP_FAMILY_H
+
+#include "ns3/wire-conversion.h"
+
+#include "ns3/ipv4-header.h"
+#include "ns3/ipv4-list-routing.h"
+#include "ns3/ipv4-route.h"
+#include "ns3/ipv4-routing-protocol.h"
+#include "ns3/ipv4-routing-table-entry.h"
+#include "ns3/ipv4.h"
+#include "ns3/ipv6-header.h"
+#include "ns3/ipv6-list-routing.h"
+#include "ns3/ipv6-route.h"
+#include "ns3/ipv6-routing-protocol.h"
+#include "ns3/ipv6-routing-table-entry.h"
+#include "ns3/ipv6.h"
+#include "ns3/loopback-net-device.h"
+#include "ns3/net-device.h"
+#include "ns3/node.h"
+#include "ns3/socket.h"
+
+#include "wire/address.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * What ns-3 calls by different names in IPv4 and IPv6, and what is done with it in the same way.
+ */
+namespace ipfamily
+{
+
+/** The names of IPv4. */
+struct V4
+{
+    using Layer = Ipv4;
+    using Protocol = Ipv4RoutingProtocol;
+    using ListProtocol = Ipv4ListRouting;
+    using Entry = Ipv4RoutingTableEntry;
+    using Header = Ipv4Header;
+    static constexpr auto FAMILY = viaduct::wire::Family::kIpv4;
+
+    /** @copydoc ns3::wireconversion::ToIpv4 */
+    static Ipv4Address ToAddress(const viaduct::wire::IpAddress& address)
+    {
+        return wireconversion::ToIpv4(address);
+    }
+
+    /** @param entry a route. @return the length of its destination's prefix */
+    static int PrefixLength(const Entry& entry)
+    {
+        return entry.GetDestNetworkMask().GetPrefixLength();
+    }
+};
+
+/** The names of IPv6. */
+struct V6
+{
+    using Layer = Ipv6;
+    using Protocol = Ipv6RoutingProtocol;
+    using ListProtocol = Ipv6ListRouting;
+    using Entry = Ipv6RoutingTableEntry;
+    using Header = Ipv6Header;
+    static constexpr auto FAMILY = viaduct::wire::Family::kIpv6;
+
+    /** @copydoc ns3::wireconversion::ToIpv6 */
+    static Ipv6Address ToAddress(const viaduct::wire::IpAddress& address)
+    {
+        return wireconversion::ToIpv6(address);
+    }
+
+    /** @copydoc V4::PrefixLength */
+    static int PrefixLength(const Entry& entry)
+    {
+        return entry.GetDestNetworkPrefix().GetPrefixLength();
+    }
+};
+
+/**
+ * @param ip an IP layer
+ * @param interface one of its interfaces
+ * @return the interface's addresses
+ */
+template <class Layer>
+std::vector<viaduct::wire::IpPrefix>
+AddressesOf(Ptr<Layer> ip, uint32_t interface)
+{
+    std::vector<viaduct::wire::IpPrefix> addresses;
+    for (uint32_t i = 0; i < ip->GetNAddresses(interface); i++)
+    {
+        addresses.push_back(wireconversion::ToWire(ip->GetAddress(interface, i)));
+    }
+    return addresses;
+}
+
+/**
+ * @param node a node
+ * @param device one of its devices
+ * @return the device's addresses, IPv4's first
+ */
+inline std::vector<viaduct::wire::IpPrefix>
+AddressesOf(Ptr<Node> node, Ptr<NetDevice> device)
+{
+    std::vector<viaduct::wire::IpPrefix> addresses;
+    const auto add = [&](auto ip) {
+        const int32_t interface = ip ? ip->GetInterfaceForDevice(device) : -1;
+        if (interface >= 0)
+        {
+            const auto more = AddressesOf(ip, static_cast<uint32_t>(interface));
+            addresses.insert(addresses.end(), more.begin(), more.end());
+        }
+    };
+    add(node->GetObject<Ipv4>());
+    add(node->GetObject<Ipv6>());
+    return addresses;
+}
+
+/**
+ * @param ip an IP layer, or null
+ * @return its routing protocols, also those inside list routing, highest priority first
+ */
+template <class Family>
+std::vector<Ptr<typename Family::Protocol>>
+ProtocolsOf(Ptr<typename Family::Layer> ip)
+{
+    const auto top = ip ? ip->GetRoutingProtocol() : nullptr;
+    if (!top)
+    {
+        return {};
+    }
+    const auto list = DynamicCast<typename Family::ListProtocol>(top);
+    if (!list)
+    {
+        return {top};
+    }
+    std::vector<Ptr<typename Family::Protocol>> protocols;
+    for (uint32_t i = 0; i < list->GetNRoutingProtocols(); i++)
+    {
+        int16_t priority;
+        protocols.push_back(list->GetRoutingProtocol(i, priority));
+    }
+    return protocols;
+}
+
+/** What a protocol answers when asked for the way to an address. */
+struct NextHop
+{
+    viaduct::wire::IpAddress gateway; //!< unspecified: on link
+    int32_t interface {
+        - 1
+    }; //!< -1: no route, or through the loopback device
+};
+
+/**
+ * @param ip an IP layer
+ * @param protocol one of its protocols, asked by RouteOutput()
+ * @param destination where to
+ * @param packet what would be sent; null is as good for all but DSDV
+ * @return the way
+ */
+template <class Family>
+NextHop
+Ask(Ptr<typename Family::Layer> ip,
+    Ptr<typename Family::Protocol> protocol,
+    const viaduct::wire::IpAddress& destination,
+    Ptr<Packet> packet = nullptr)
+{
+    typename Family::Header header;
+    header.SetDestination(Family::ToAddress(destination));
+    Socket::SocketErrno error;
+    const auto route = protocol->RouteOutput(packet, header, nullptr, error);
+    if (!route || DynamicCast<LoopbackNetDevice>(route->GetOutputDevice()))
+    {
+        return {};
+    }
+    return {wireconversion::ToWire(route->GetGateway()),
+            ip->GetInterfaceForDevice(route->GetOutputDevice())};
+}
+
+} // namespace ipfamily
+} // namespace ns3
+
+#endif // VIADUCT_IP_FAMILY_H

@@ -1,0 +1,81 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_ROUTE_MERGER_H
+#define VIADUCT_ROUTE_MERGER_H
+
+#include "route-reader.h"
+
+#include "ns3/net-device.h"
+#include "ns3/ptr.h"
+
+#include "fib/route.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * Makes the one table of a kernel of what the protocols of a node say.
+ *
+ * Left out is what the kernel has by itself (connected networks, own addresses, link-local,
+ * loopback), multicast, and routes through interfaces that are down. A protocol of higher priority
+ * hides what it covers of the lower ones, as ns-3's list routing asks them in that order; the
+ * kernel chooses by longest prefix.
+ */
+template <class Family>
+class RouteMerger
+{
+  public:
+    /**
+     * @param ip the node's IP layer
+     * @param names the kernel's name for each device that is in the lab
+     */
+    RouteMerger(Ptr<typename Family::Layer> ip, const std::map<Ptr<NetDevice>, std::string>& names);
+
+    /**
+     * Takes the routes of one protocol; highest priority first.
+     * @param routes at most one for a destination
+     */
+    void Add(const std::vector<RouteCandidate>& routes);
+    /**
+     * The same with many routes for a destination: takes the one of the best metric; of several,
+     * the one that the protocol itself takes.
+     * @param routes of a protocol
+     * @param protocol the protocol
+     */
+    void AddBest(const std::vector<RouteCandidate>& routes,
+                 Ptr<typename Family::Protocol> protocol);
+
+    /** @return the kernel's table */
+    const viaduct::fib::RouteTable& GetTable() const
+    {
+        return m_table;
+    }
+
+    /** @return how many routes were left out because their interface is not in the lab */
+    uint64_t GetUnmapped() const
+    {
+        return m_unmapped;
+    }
+
+  private:
+    bool IsWanted(const RouteCandidate& route) const;
+    bool IsKernelsOwn(const RouteCandidate& route) const;
+
+    Ptr<typename Family::Layer> m_ip;                     //!< has the interfaces
+    const std::map<Ptr<NetDevice>, std::string>& m_names; //!< in the kernel
+    std::vector<viaduct::wire::IpPrefix> m_above; //!< what protocols of higher priority cover
+    viaduct::fib::RouteTable m_table;             //!< so far
+    uint64_t m_unmapped{0};                       //!< left out
+};
+
+} // namespace ns3
+
+#endif // VIADUCT_ROUTE_MERGER_H

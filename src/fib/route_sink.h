@@ -1,0 +1,69 @@
+// Where the differences between two route tables go.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "fib/route.h"
+
+namespace viaduct::fib {
+
+struct RefusedRoute {
+  Route route;
+  std::string reason;
+  friend bool operator==(const RefusedRoute&, const RefusedRoute&) = default;
+};
+
+// Some routes could not be installed or removed; all others of the same call were.
+class RouteError : public Error {
+ public:
+  // The message counts them, of `total`, and names the first three.
+  RouteError(std::vector<RefusedRoute> refused, size_t total);
+  RouteError(const std::string& message, std::vector<RefusedRoute> refused)
+      : Error(message), refused_(std::move(refused)) {}
+  const std::vector<RefusedRoute>& refused() const { return refused_; }
+
+ private:
+  std::vector<RefusedRoute> refused_;
+};
+
+// What a sink has taken so far.
+struct RouteCounters {
+  uint64_t added = 0;       // routes that were new
+  uint64_t replaced = 0;    // routes that got another next hop
+  uint64_t removed = 0;     // routes taken away
+  uint64_t batches = 0;     // calls of Apply()
+  uint64_t refused = 0;     // calls after which some route was refused
+  int64_t nanoseconds = 0;  // wall-clock time spent in them
+};
+
+// Takes the routes of one node to whatever forwards its packets. Each data plane has a class of its
+// own (fib/data_plane.h); what carries them there from another process is a sink too. One thread.
+class RouteSink {
+ public:
+  virtual ~RouteSink() = default;
+
+  // Replaces, adds, then removes. Removing what is not there is no error. Throws RouteError after
+  // doing all that can be done; any other Error says that nothing is known about any of the routes.
+  void Apply(const RouteChanges& changes);
+
+  // Puts back the routes that were applied and are no longer there, because the data plane or an
+  // interface of the node was restarted. Returns how many are still missing.
+  virtual size_t Reinstall() { return 0; }
+  // How many routes are kept for Reinstall().
+  virtual size_t Size() const { return 0; }
+
+  const RouteCounters& counters() const { return counters_; }
+
+ private:
+  virtual void DoApply(const RouteChanges& changes) = 0;
+  void Count(const RouteChanges& changes, const std::vector<RefusedRoute>& refused);
+
+  RouteCounters counters_;
+};
+
+}  // namespace viaduct::fib
