@@ -20,7 +20,7 @@
 #include "load/pace.h"
 #include "load/payload.h"
 #include "packet_socket.h"
-#include "wire/packet_builder.h"
+#include "wire/test/packet_builder.h"
 
 namespace viaduct::bench {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "wire/packet_builder.h"
+#include "wire/test/packet_builder.h"
 
 namespace viaduct::engine {
 namespace {

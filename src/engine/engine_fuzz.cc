@@ -4,7 +4,7 @@
 
 #include "engine/loop.h"
 #include "engine/test_clock.h"
-#include "io/memory_port.h"
+#include "io/test/memory_port.h"
 
 namespace viaduct::engine {
 namespace {

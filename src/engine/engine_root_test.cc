@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "engine/engine.h"
 #include "io/ring_port.h"
-#include "io/test_network.h"
+#include "io/test/test_network.h"
 
 namespace viaduct::engine {
 namespace {

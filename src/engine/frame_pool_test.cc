@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "wire/packet_builder.h"
+#include "wire/test/packet_builder.h"
 
 namespace viaduct::engine {
 namespace {

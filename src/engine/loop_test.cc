@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "engine/test_clock.h"
-#include "io/memory_port.h"
-#include "wire/packet_builder.h"
+#include "io/test/memory_port.h"
+#include "wire/test/packet_builder.h"
 
 namespace viaduct::engine {
 namespace {

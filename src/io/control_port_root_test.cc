@@ -8,7 +8,7 @@
 
 #include "io/control_port.h"
 #include "io/ring_port.h"
-#include "io/test_network.h"
+#include "io/test/test_network.h"
 
 namespace viaduct::io {
 namespace {

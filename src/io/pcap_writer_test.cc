@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "wire/packet_builder.h"
+#include "wire/test/packet_builder.h"
 
 namespace viaduct::io {
 namespace {

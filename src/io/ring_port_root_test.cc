@@ -12,7 +12,7 @@
 
 #include "io/ring_port.h"
 #include "io/super_frame.h"
-#include "io/test_network.h"
+#include "io/test/test_network.h"
 
 namespace viaduct::io {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "wire/packet_builder.h"
+#include "wire/test/packet_builder.h"
 
 namespace viaduct::io {
 namespace {

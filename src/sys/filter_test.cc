@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
-#include "wire/packet_builder.h"
+#include "wire/test/packet_builder.h"
 
 namespace viaduct::sys {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/random.h"
 #include "wire/ip.h"
-#include "wire/packet_builder.h"
+#include "wire/test/packet_builder.h"
 
 namespace viaduct::wire {
 namespace {

@@ -7,7 +7,7 @@
 #include "wire/ethernet.h"
 #include "wire/ip.h"
 #include "wire/layers.h"
-#include "wire/packet_builder.h"
+#include "wire/test/packet_builder.h"
 #include "wire/transport.h"
 
 namespace viaduct::wire {

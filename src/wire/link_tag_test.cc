@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "wire/packet_builder.h"
+#include "wire/test/packet_builder.h"
 
 namespace viaduct::wire {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "wire/checksum.h"
 #include "wire/link_tag.h"
-#include "wire/packet_builder.h"
 #include "wire/segment.h"
+#include "wire/test/packet_builder.h"
 
 using namespace viaduct::wire;
 

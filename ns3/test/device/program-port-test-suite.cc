@@ -15,7 +15,7 @@
 #include "ns3/test.h"
 #include "ns3/udp-socket-factory.h"
 
-#include "wire/packet_builder.h"
+#include "wire/test/packet_builder.h"
 
 /**
  * @file

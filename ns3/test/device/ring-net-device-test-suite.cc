@@ -17,7 +17,7 @@
 #include "ns3/udp-socket-factory.h"
 #include "ns3/uinteger.h"
 
-#include "wire/packet_builder.h"
+#include "wire/test/packet_builder.h"
 
 #include <sstream>
 #include <sys/socket.h>

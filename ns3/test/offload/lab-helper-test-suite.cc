@@ -35,7 +35,7 @@
 #include "ns3/uinteger.h"
 
 #include "base/error.h"
-#include "io/memory_port.h"
+#include "io/test/memory_port.h"
 
 /**
  * @file

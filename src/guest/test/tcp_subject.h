@@ -14,7 +14,7 @@
 #include "base/fd.h"
 #include "base/time.h"
 #include "guest/agent/agent_client.h"
-#include "wire/packet_builder.h"
+#include "wire/test/packet_builder.h"
 
 namespace viaduct::guest {
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "path/queue/test_queues.h"
-#include "wire/packet_builder.h"
+#include "wire/test/packet_builder.h"
 
 namespace viaduct::path {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "path/queue/flow_hash.h"
 #include "path/queue/test_queues.h"
-#include "wire/packet_builder.h"
+#include "wire/test/packet_builder.h"
 
 namespace viaduct::path {
 namespace {

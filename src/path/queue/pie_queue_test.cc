@@ -5,7 +5,7 @@
 
 #include "path/queue/rate_server.h"
 #include "path/queue/test_queues.h"
-#include "wire/packet_builder.h"
+#include "wire/test/packet_builder.h"
 
 namespace viaduct::path {
 namespace {

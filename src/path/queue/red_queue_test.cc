@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "path/queue/test_queues.h"
-#include "wire/packet_builder.h"
+#include "wire/test/packet_builder.h"
 
 namespace viaduct::path {
 namespace {

@@ -1,4 +1,4 @@
-#include "io/memory_port.h"
+#include "io/test/memory_port.h"
 
 #include <sys/eventfd.h>
 

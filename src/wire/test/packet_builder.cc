@@ -1,4 +1,4 @@
-#include "wire/packet_builder.h"
+#include "wire/test/packet_builder.h"
 
 #include <fmt/format.h>
 

@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "io/port.h"
-#include "wire/packet_builder.h"
+#include "wire/test/packet_builder.h"
 
 namespace viaduct::io {
 
