@@ -1,7 +1,7 @@
 # make demo    the main job: sets up, builds, runs OLSR on the real network, one table, a report
 # make test    sets up, builds, runs every test; the last line counts them
 # make build   sets up, builds; the command is build/viaduct
-# make lint    formats, clang-tidy on changed files (LINT_ALL=1: on all), ruff, layers, house
+# make lint    formats, clang-tidy on changed files (LINT_ALL=1: on all), locks, ruff, layers, house
 # make asan tsan   the unit tests under sanitizers (tsan: of the rooms that start threads)
 # make fuzz    every fuzz target for FUZZ_SECONDS each
 # make kernel  the kernel that simulated nodes run, into the cache (make test does it too)

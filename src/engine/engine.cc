@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/mutex.h"
 #include "engine/classifier.h"
 #include "engine/clock.h"
 #include "engine/loop.h"
@@ -139,12 +140,10 @@ class Engine::Impl {
 
   Statistics Read() {
     Statistics statistics;
-    for (size_t i = 0; i < ports_.size(); ++i) {
-      statistics.ports.push_back({config_.ports[i], {}, 0, true});
-    }
+    for (const auto& port : config_.ports) statistics.ports.push_back({port, {}, 0, true});
     for (const auto& loop : loops_) loop->Do([&] { loop->AddTo(statistics); });
     if (trace_) statistics.trace_lost = trace_->lost();
-    const std::scoped_lock lock(ports_mutex_);
+    const MutexLock lock(ports_mutex_);
     for (size_t i = 0; i < ports_.size(); ++i) {
       statistics.ports[i].counters = ports_[i]->Counters();
       statistics.ports[i].up = ports_[i]->Up();
@@ -153,7 +152,7 @@ class Engine::Impl {
   }
 
   void ReplacePort(size_t port, std::unique_ptr<io::AnyPort> replacement) {
-    const std::scoped_lock lock(ports_mutex_);
+    const MutexLock lock(ports_mutex_);
     for (Loop* const loop : {receivers_.at(port), senders_.at(port)}) {
       loop->Do([&] { loop->ReplacePort(port, replacement.get()); });
     }
@@ -204,8 +203,8 @@ class Engine::Impl {
   }
 
   const Config config_;
-  std::vector<std::unique_ptr<io::AnyPort>> ports_;
-  std::mutex ports_mutex_;  // for ports_ between threads that read statistics and replace
+  std::vector<std::unique_ptr<io::AnyPort>> ports_ VIADUCT_GUARDED_BY(ports_mutex_);
+  Mutex ports_mutex_;  // between threads that read statistics and replace
   const Classifier classifier_;
   SystemClock clock_;
   MemoryBudget budget_;

@@ -399,7 +399,7 @@ void Loop::Rest() {
 
 void Loop::Run(int cpu) {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     running_ = true;
   }
   const sys::TimerSlackScope slack;
@@ -412,7 +412,7 @@ void Loop::Run(int cpu) {
     if (called_.load(std::memory_order_acquire)) RunTasks();
     Rest();
   }
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   running_ = false;
   for (const auto& task : tasks_) task();
   tasks_.clear();
@@ -421,7 +421,7 @@ void Loop::Run(int cpu) {
 void Loop::RunTasks() {
   std::vector<std::function<void()>> tasks;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     tasks.swap(tasks_);
     called_.store(stop_.load());
   }
@@ -438,7 +438,7 @@ void Loop::Do(const std::function<void()>& task) {
   std::packaged_task<void()> packaged(task);
   auto done = packaged.get_future();
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (running_) {
       tasks_.push_back([&packaged] { packaged(); });
       called_ = true;

@@ -11,11 +11,11 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/histogram.h"
+#include "base/mutex.h"
 #include "engine/classifier.h"
 #include "engine/clock.h"
 #include "engine/config.h"
@@ -160,10 +160,10 @@ class Loop {
   std::array<io::ReceivedFrame, kBurst> received_;
 
   sys::HybridWaiter waiter_;
-  std::mutex mutex_;
-  std::vector<std::function<void()>> tasks_;  // guarded by mutex_
-  bool running_ = false;                      // guarded by mutex_
-  std::atomic<bool> called_ = false;          // there are tasks, or it is to stop
+  Mutex mutex_;
+  std::vector<std::function<void()>> tasks_ VIADUCT_GUARDED_BY(mutex_);
+  bool running_ VIADUCT_GUARDED_BY(mutex_) = false;
+  std::atomic<bool> called_ = false;  // there are tasks, or it is to stop
   std::atomic<bool> stop_ = false;
 };
 

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "base/error.h"
 
@@ -38,7 +39,7 @@ TraceFile::TraceFile(const std::string& path)
 
 TraceFile::~TraceFile() {
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     end_ = true;
   }
   filled_.notify_one();
@@ -48,7 +49,7 @@ TraceFile::~TraceFile() {
 void TraceFile::Write(std::string_view piece) {
   bool enough = false;
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (buffer_.size() + piece.size() > kMostWaiting) {
       ++lost_;
       return;
@@ -61,25 +62,27 @@ void TraceFile::Write(std::string_view piece) {
 }
 
 uint64_t TraceFile::lost() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return lost_;
 }
 
 void TraceFile::Run() {
   std::string text;
-  std::unique_lock lock(mutex_);
-  while (!end_ || !buffer_.empty()) {
-    filled_.wait_for(lock, kLongestWait,
-                     [this] { return end_ || buffer_.size() >= kEnoughToWrite; });
-    text.clear();
-    text.swap(buffer_);
-    const uint64_t pieces = pieces_;
-    pieces_ = 0;
-    lock.unlock();
-    const bool written = WriteAll(file_.get(), text);
-    lock.lock();
-    if (!written) lost_ += pieces;
+  while (const auto pieces = Take(text)) {
+    if (WriteAll(file_.get(), text)) continue;
+    const MutexLock lock(mutex_);
+    lost_ += *pieces;
   }
+}
+
+std::optional<uint64_t> TraceFile::Take(std::string& text) {
+  const MutexLock lock(mutex_);
+  if (end_ && buffer_.empty()) return std::nullopt;
+  // Waking for nothing only writes sooner what is there.
+  if (!end_ && buffer_.size() < kEnoughToWrite) filled_.wait_for(mutex_, kLongestWait);
+  text.clear();
+  text.swap(buffer_);
+  return std::exchange(pieces_, 0);
 }
 
 }  // namespace viaduct::engine

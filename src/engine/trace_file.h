@@ -3,12 +3,13 @@
 
 #include <condition_variable>
 #include <cstdint>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 
 #include "base/fd.h"
+#include "base/mutex.h"
 
 namespace viaduct::engine {
 
@@ -29,14 +30,16 @@ class TraceFile {
 
  private:
   void Run();
+  // What is to be written, in place of `text`, and how many pieces it is; nothing at the end.
+  std::optional<uint64_t> Take(std::string& text);
 
   UniqueFd file_;
-  mutable std::mutex mutex_;
-  std::condition_variable filled_;
-  std::string buffer_;   // guarded by mutex_
-  uint64_t pieces_ = 0;  // in buffer_; guarded by mutex_
-  uint64_t lost_ = 0;    // guarded by mutex_
-  bool end_ = false;     // guarded by mutex_
+  mutable Mutex mutex_;
+  std::condition_variable_any filled_;
+  std::string buffer_ VIADUCT_GUARDED_BY(mutex_);
+  uint64_t pieces_ VIADUCT_GUARDED_BY(mutex_) = 0;  // in buffer_
+  uint64_t lost_ VIADUCT_GUARDED_BY(mutex_) = 0;
+  bool end_ VIADUCT_GUARDED_BY(mutex_) = false;
   std::thread writer_;
 };
 

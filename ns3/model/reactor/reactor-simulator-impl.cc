@@ -180,7 +180,7 @@ ReactorSimulatorImpl::ScheduleWithContext(uint32_t context, const Time& delay, E
         return;
     }
     {
-        std::unique_lock lock{m_inboxMutex};
+        const viaduct::MutexLock lock{m_inboxMutex};
         m_inbox.push_back({context, m_clock->Now(), delay.GetTimeStep(), event});
         m_inboxFilled = true; // sequentially consistent, as m_asleep: one of both sees the other
     }
@@ -198,7 +198,7 @@ ReactorSimulatorImpl::DrainInbox()
         return false;
     }
     {
-        std::unique_lock lock{m_inboxMutex};
+        const viaduct::MutexLock lock{m_inboxMutex};
         m_inbox.swap(m_drained);
         m_inboxFilled = false;
     }

@@ -16,13 +16,13 @@
 #include "ns3/traced-callback.h"
 
 #include "base/histogram.h"
+#include "base/mutex.h"
 #include "base/time.h"
 
 #include <array>
 #include <atomic>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <ostream>
 #include <thread>
 #include <vector>
@@ -276,8 +276,9 @@ class ReactorSimulatorImpl : public SimulatorImpl
     bool m_running = false;             //!< in Run()
 
     // Events from other threads
-    std::mutex m_inboxMutex;                //!< guards m_inbox
-    std::vector<ForeignEvent> m_inbox;      //!< what they scheduled
+    viaduct::Mutex m_inboxMutex;
+    /** What they scheduled. */
+    std::vector<ForeignEvent> m_inbox VIADUCT_GUARDED_BY(m_inboxMutex);
     std::vector<ForeignEvent> m_drained;    //!< the same, taken out (keeps its memory)
     std::atomic<bool> m_inboxFilled{false}; //!< m_inbox is not empty
     std::atomic<bool> m_asleep{false};      //!< in a sleep that must be interrupted
