@@ -34,7 +34,7 @@ struct Pair {
   std::vector<Class> classes;
 };
 
-// How a thread waits for the next deadline (measurements: docs/architecture.md).
+// How a thread waits for the next deadline (measurements: docs/decisions/waiting.md).
 enum class Waiting {
   kHybrid,     // sleep until shortly before, then spin
   kCpuSaving,  // sleep only
