@@ -144,7 +144,7 @@ void AddPathSet(CLI::App& path, Invocation&) {
       "Example:\n  viaduct path set --between eth1 eth2 --up \"delay=50ms rate=none\"");
   command->callback([options] {
     engine::ControlRequest request;
-    request.class_name = options->class_name;
+    if (!options->class_name.empty()) request.class_name = options->class_name;
     if (!options->up.empty()) request.up = options->up.front();
     if (!options->down.empty()) request.down = options->down.front();
     Set(options->choice, request);

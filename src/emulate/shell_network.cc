@@ -16,7 +16,6 @@
 
 #include "base/error.h"
 #include "lab/record.h"
-#include "run/environment.h"
 #include "sys/child.h"
 #include "sys/link.h"
 #include "sys/netns.h"

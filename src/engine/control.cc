@@ -94,8 +94,12 @@ void PerformSet(const ControlRequest& request, const Config& config, LivePath& l
     throw UsageError(fmt::format("this path has {} pairs; say which ({})", names.size(),
                                  fmt::join(names, ", ")));
   }
-  live.Set(request.pair.value_or(config.pairs.front().name), request.class_name,
-           request.up ? &*request.up : nullptr, request.down ? &*request.down : nullptr);
+  const std::string pair = request.pair.value_or(config.pairs.front().name);
+  const std::string class_name = request.class_name.value_or("");
+  std::vector<SpecChange> changes;
+  if (request.up) changes.push_back({{pair, class_name, true, false}, *request.up});
+  if (request.down) changes.push_back({{pair, class_name, false, true}, *request.down});
+  live.Set(changes);
 }
 
 json Ask(const std::string& socket_path, const ControlRequest& request) {

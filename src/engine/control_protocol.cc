@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include "base/error.h"
 
 namespace viaduct::engine {
@@ -20,11 +24,18 @@ ControlRequest::Kind ParseKind(const std::string& word) {
   throw UsageError(fmt::format("unknown request \"{}\"; there are stats and set", word));
 }
 
+// The members of a request besides its kind.
+constexpr std::pair<const char*, std::optional<std::string> ControlRequest::*> kMembers[] = {
+    {"pair", &ControlRequest::pair},
+    {"class", &ControlRequest::class_name},
+    {"up", &ControlRequest::up},
+    {"down", &ControlRequest::down}};
+
 void Check(const ControlRequest& request) {
-  const bool is_change = request.up || request.down;
-  const bool is_set = request.kind == ControlRequest::Kind::kSet;
-  if (is_set && !is_change) throw UsageError("set: give \"up\", \"down\" or both");
-  if (!is_set && (is_change || request.pair || !request.class_name.empty())) {
+  if (request.kind == ControlRequest::Kind::kSet) {
+    if (!request.up && !request.down) throw UsageError("set: give \"up\", \"down\" or both");
+  } else if (std::any_of(std::begin(kMembers), std::end(kMembers),
+                         [&](const auto& member) { return request.*member.second; })) {
     throw UsageError("stats takes nothing else");
   }
 }
@@ -39,17 +50,11 @@ ControlRequest ParseRequest(std::string_view line) {
   ControlRequest request;
   request.kind = ParseKind(Text("request", *kind));
   for (const auto& [key, value] : object.items()) {
-    if (key == "pair") {
-      request.pair = Text(key, value);
-    } else if (key == "class") {
-      request.class_name = Text(key, value);
-    } else if (key == "up") {
-      request.up = Text(key, value);
-    } else if (key == "down") {
-      request.down = Text(key, value);
-    } else if (key != "request") {
-      throw UsageError(fmt::format("unknown member \"{}\"", key));
-    }
+    if (key == "request") continue;
+    const auto member = std::find_if(std::begin(kMembers), std::end(kMembers),
+                                     [&](const auto& each) { return each.first == key; });
+    if (member == std::end(kMembers)) throw UsageError(fmt::format("unknown member \"{}\"", key));
+    request.*member->second = Text(key, value);
   }
   Check(request);
   return request;
@@ -57,10 +62,9 @@ ControlRequest ParseRequest(std::string_view line) {
 
 json EncodeRequest(const ControlRequest& request) {
   json object = {{"request", request.kind == ControlRequest::Kind::kSet ? "set" : "stats"}};
-  if (request.pair) object["pair"] = *request.pair;
-  if (!request.class_name.empty()) object["class"] = request.class_name;
-  if (request.up) object["up"] = *request.up;
-  if (request.down) object["down"] = *request.down;
+  for (const auto& [name, member] : kMembers) {
+    if (request.*member) object[name] = *(request.*member);
+  }
   return object;
 }
 

@@ -20,10 +20,8 @@ inline constexpr size_t kMaxAnswerLine = 16 << 20;
 struct ControlRequest {
   enum class Kind { kStats, kSet };
   Kind kind = Kind::kStats;
-  // kSet. No pair: the only one. At least one direction.
-  std::optional<std::string> pair;
-  std::string class_name;
-  std::optional<std::string> up, down;
+  // kSet. No pair: the only one. No class: what no class matches. At least one direction.
+  std::optional<std::string> pair, class_name, up, down;
 };
 
 // UsageError: no JSON object, an unknown request or member, a member of the wrong type.

@@ -43,24 +43,13 @@ std::vector<LivePath::Key> LivePath::KeysOf(const Target& target) const {
   throw UsageError(fmt::format("pair {} has no class {}", target.pair, target.class_name));
 }
 
-void LivePath::Set(const Target& target, const std::string& text) {
+void LivePath::Set(const std::vector<SpecChange>& changes) {
   States wanted = states_;
-  for (const Key& key : KeysOf(target)) {
-    wanted[key].spec = path::ChangeSpec(wanted[key].spec, text);
-  }
-  Become(std::move(wanted));
-}
-
-void LivePath::Set(const std::string& pair, const std::string& class_name, const std::string* up,
-                   const std::string* down) {
-  States wanted = states_;
-  const auto change = [&](const Target& target, const std::string& text) {
+  for (const auto& [target, text] : changes) {
     for (const Key& key : KeysOf(target)) {
       wanted[key].spec = path::ChangeSpec(wanted[key].spec, text);
     }
-  };
-  if (up) change({pair, class_name, true, false}, *up);
-  if (down) change({pair, class_name, false, true}, *down);
+  }
   Become(std::move(wanted));
 }
 

@@ -18,6 +18,11 @@ struct Target {
   bool up = false, down = false;
 };
 
+struct SpecChange {
+  Target target;
+  std::string text;  // as path::ChangeSpec() takes it
+};
+
 // Knows the SPEC that every pipeline of an engine is to have, so that a change need only name what
 // it changes and a link that was down comes back as it was. One thread.
 class LivePath {
@@ -25,11 +30,10 @@ class LivePath {
   // `apply`: engine::Engine::Apply, or a test's.
   LivePath(const Config& config, std::function<void(const Change&)> apply);
 
-  // Changes the keys that the texts give (path::ChangeSpec), for the directions that are given.
-  // UsageError where a text or the target is wrong or the engine refuses: then nothing has changed.
-  void Set(const Target& target, const std::string& text);
-  void Set(const std::string& pair, const std::string& class_name, const std::string* up,
-           const std::string* down);
+  // Changes the keys that the texts give. UsageError where a text or a target is wrong or the
+  // engine refuses: then nothing has changed.
+  void Set(const std::vector<SpecChange>& changes);
+  void Set(const Target& target, const std::string& text) { Set({{target, text}}); }
   // A link that is down loses every packet that comes; what is under way still arrives.
   void SetLink(const Target& target, bool up);
 

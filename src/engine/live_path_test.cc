@@ -79,8 +79,11 @@ TEST_F(LivePathTest, WhatIsRefusedChangesNothing) {
               }),
               HasSubstr("no class web"));
   EXPECT_THAT(Refusal([&] { live.Set({"p", "", true, true}, "loss=120%"); }), HasSubstr("loss"));
-  const std::string up = "delay=1ms", wrong = "jitter=1ms";
-  EXPECT_NE(Refusal([&] { live.Set("p", "", &up, &wrong); }), "accepted");
+  EXPECT_NE(
+      Refusal([&] {
+        live.Set({{{"p", "", true, false}, "delay=1ms"}, {{"p", "", false, true}, "jitter=1ms"}});
+      }),
+      "accepted");
   EXPECT_EQ(Told(), "") << "not even the half that could be";
   refused = "q/down";
   EXPECT_THAT(Refusal([&] { live.Set({"*", "", false, true}, "delay=1ms"); }), HasSubstr("q/down"));
