@@ -18,6 +18,7 @@
 #include "emulate/path_emulation.h"
 #include "emulate/path_report.h"
 #include "run/environment.h"
+#include "run/progress.h"
 
 namespace viaduct::cli {
 namespace {
@@ -90,7 +91,12 @@ emulate::PathOptions Understand(const CLI::App& command, const PathCommandOption
     path.lateness_limit =
         Within("--lateness-limit", [&] { return ParseDuration(options.lateness_limit); });
   }
-  path.quiet = options.quiet;
+  // It goes with the path, and takes the status off the screen before the results are printed.
+  const auto progress = std::make_shared<run::Progress>(stderr, options.quiet);
+  path.note = [progress](const std::string& text) { progress->Line(text); };
+  if (!options.quiet && isatty(STDERR_FILENO) == 1) {
+    path.status = [progress](const std::string& text) { progress->Status(text); };
+  }
   return path;
 }
 

@@ -24,7 +24,6 @@
 #include "engine/describe.h"
 #include "engine/engine.h"
 #include "engine/live_path.h"
-#include "run/progress.h"
 #include "sys/event_loop.h"
 #include "sys/guardian.h"
 #include "sys/link.h"
@@ -86,7 +85,6 @@ class PathEmulation {
   explicit PathEmulation(PathOptions options)
       : options_(std::move(options)),
         info_(Introduce(options_.config)),
-        progress_(stderr, options_.quiet),
         live_(options_.config, [this](const engine::Change& change) { engine_->Apply(change); }) {}
 
   json Run() {
@@ -145,8 +143,8 @@ class PathEmulation {
     loop.Watch(monitor_->Fd(), [this] { LookAtLinks(); });
     PlanSchedule(loop);
     PlanStatus(loop);
-    progress_.Line(fmt::format("path {} is on (seed {}){}", info_.name, options_.config.seed,
-                               options_.duration ? "" : "; Ctrl-C ends it"));
+    options_.note(fmt::format("path {} is on (seed {}){}", info_.name, options_.config.seed,
+                              options_.duration ? "" : "; Ctrl-C ends it"));
     try {
       loop.Run([] { return false; },
                options_.duration ? started_ + *options_.duration : Instant::Never());
@@ -170,15 +168,15 @@ class PathEmulation {
       try {
         Perform(change, live_);
       } catch (const Error& error) {  // a file it names cannot be read any more
-        progress_.Line(fmt::format("{}:{}: {}; the path goes on as it was", options_.schedule_file,
-                                   change.line, error.what()));
+        options_.note(fmt::format("{}:{}: {}; the path goes on as it was", options_.schedule_file,
+                                  change.line, error.what()));
       }
       PlanSchedule(loop);
     });
   }
 
   void PlanStatus(sys::EventLoop& loop) {
-    if (options_.quiet || isatty(STDERR_FILENO) != 1) return;
+    if (!options_.status) return;
     loop.At(MonotonicClock::Now() + Duration::Seconds(1), [this, &loop] {
       const engine::Statistics statistics = engine_->Read();
       uint64_t arrived = 0, delivered = 0, waiting = 0;
@@ -187,7 +185,7 @@ class PathEmulation {
         delivered += pipeline.counters.of(path::Fate::kDelivered);
         waiting += pipeline.waiting;
       }
-      progress_.Status(fmt::format(
+      options_.status(fmt::format(
           "{:.0f} s: {} packets arrived, {} delivered, {} waiting; lateness p99 {:.1f} us",
           (MonotonicClock::Now() - started_).ToSeconds(), arrived, delivered, waiting,
           static_cast<double>(statistics.lateness.Quantile(0.99)) / 1e3));
@@ -207,16 +205,16 @@ class PathEmulation {
     TakenInterface& interface = interfaces_[port];
     if (event.removed) {
       if (event.ifindex != interface.ifindex()) return;
-      progress_.Line(fmt::format("interface {} has gone; the path waits for it", event.name));
+      options_.note(fmt::format("interface {} has gone; the path waits for it", event.name));
       return;
     }
     if (event.ifindex == interface.ifindex()) return;
     try {
       interface.SwitchOffloadsOff();
       engine_->ReplacePort(port, interface.OpenPort());
-      progress_.Line(fmt::format("interface {} is back", event.name));
+      options_.note(fmt::format("interface {} is back", event.name));
     } catch (const Error& error) {
-      progress_.Line(fmt::format("interface {} is back, but: {}", event.name, error.what()));
+      options_.note(fmt::format("interface {} is back, but: {}", event.name, error.what()));
     }
   }
 
@@ -231,7 +229,6 @@ class PathEmulation {
 
   PathOptions options_;
   PathInfo info_;
-  run::Progress progress_;
   std::vector<TakenInterface> interfaces_;
   UniqueFd listener_;
   std::unique_ptr<sys::LinkMonitor> monitor_;

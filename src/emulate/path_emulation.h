@@ -1,6 +1,7 @@
 // A path from start to end: `viaduct path`.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -17,7 +18,9 @@ struct PathOptions {
   std::string schedule_file;  // for messages
   std::optional<Duration> duration;
   std::optional<Duration> lateness_limit;
-  bool quiet = false;
+  // What is told to a person: the present state, every second (nothing: nobody looks), and events.
+  std::function<void(const std::string&)> status;
+  std::function<void(const std::string&)> note = [](const std::string&) {};
 };
 
 // Emulates until the duration is over, or SIGINT, SIGTERM or SIGHUP (how a path without one ends).
