@@ -37,8 +37,8 @@ namespace packet = viaduct::wire::packet;
 namespace
 {
 
-/** Counts what a device reports. */
-struct DropCounter
+/** Counts what a device's trace source tells. */
+struct TracedDrops
 {
     std::array<int, RingNetDevice::N_DROP_REASONS> drops{}; //!< frames a reason
 
@@ -46,7 +46,7 @@ struct DropCounter
      * @param device whose drops to count
      * @param source MacRxDrop or MacTxDrop
      */
-    void Watch(Ptr<RingNetDevice> device, const char* source)
+    TracedDrops(Ptr<RingNetDevice> device, const char* source)
     {
         device->TraceConnectWithoutContext(
             source,
@@ -127,8 +127,7 @@ class RxDropTestCase : public TestCase
         ReactorScope reactor;
         Ptr<Node> node = CreateObject<Node>();
         TestDevice d(node, "02:00:00:00:00:01");
-        DropCounter counter;
-        counter.Watch(d.device, "MacRxDrop");
+        TracedDrops counter(d.device, "MacRxDrop");
         const std::string me = "020000000001 020000000002 ";
         const std::string ipv4 = "0000 0000 4011 0000 0a000001 0a000002 ";
         d.in->push_back(FromHex("0200 0000"));
@@ -249,8 +248,7 @@ class TxTestCase : public TestCase
         Ptr<Node> node = CreateObject<Node>();
         TestDevice d(node, "02:00:00:00:00:01");
         d.device->SetAttribute("TxQueueSize", UintegerValue(10));
-        DropCounter counter;
-        counter.Watch(d.device, "MacTxDrop");
+        TracedDrops counter(d.device, "MacTxDrop");
         int sent = 0;
         const auto send = [&](int n, uint32_t size) {
             for (int i = 0; i < n; ++i)
