@@ -14,12 +14,6 @@
 #include <string>
 #include <vector>
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::KernelApplicationHelper declaration.
- */
-
 namespace ns3
 {
 

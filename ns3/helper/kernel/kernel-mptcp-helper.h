@@ -11,12 +11,6 @@
 
 #include <cstdint>
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::KernelMptcpHelper declaration.
- */
-
 namespace ns3
 {
 

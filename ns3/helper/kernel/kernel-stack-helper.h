@@ -17,12 +17,6 @@
 #include <string>
 #include <vector>
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::KernelStackHelper declaration.
- */
-
 namespace ns3
 {
 

@@ -9,12 +9,6 @@
 #include "ns3/node.h"
 #include "ns3/ptr.h"
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::CheckAddressClash declaration.
- */
-
 namespace ns3
 {
 

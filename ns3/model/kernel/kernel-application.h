@@ -16,12 +16,6 @@
 #include <string>
 #include <vector>
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::KernelApplication declaration.
- */
-
 namespace ns3
 {
 

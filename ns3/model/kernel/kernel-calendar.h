@@ -18,12 +18,6 @@
 #include <optional>
 #include <vector>
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::KernelCalendar declaration.
- */
-
 namespace ns3
 {
 

@@ -19,12 +19,6 @@
 #include <string>
 #include <vector>
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::KernelGuest declaration.
- */
-
 namespace ns3
 {
 

@@ -13,12 +13,6 @@
 
 #include <cstdint>
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::KernelIpv4 and ns3::KernelIpv6 declarations.
- */
-
 namespace ns3
 {
 

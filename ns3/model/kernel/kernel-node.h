@@ -24,12 +24,6 @@
 #include <string>
 #include <vector>
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::KernelNode declaration.
- */
-
 namespace ns3
 {
 

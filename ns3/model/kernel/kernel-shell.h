@@ -17,12 +17,6 @@
 #include <string>
 #include <vector>
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::KernelShell declaration.
- */
-
 namespace ns3
 {
 

@@ -10,12 +10,6 @@
 #include <map>
 #include <string>
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::KernelStateCsv declaration.
- */
-
 namespace ns3
 {
 

@@ -21,13 +21,6 @@ NS_OBJECT_ENSURE_REGISTERED(KernelMessageSocket);
 NS_OBJECT_ENSURE_REGISTERED(KernelDccpSocket);
 NS_OBJECT_ENSURE_REGISTERED(KernelSctpSocket);
 
-namespace
-{
-
-constexpr uint32_t DEFAULT_BUFFER = 131072; //!< the kernel keeps its own
-
-} // namespace
-
 TypeId
 KernelMessageSocket::GetTypeId()
 {
@@ -38,14 +31,14 @@ KernelMessageSocket::GetTypeId()
             .AddAttribute("SndBufSize",
                           "Bytes that may be on their way to the kernel; other than the default: "
                           "the kernel's buffer too (SO_SNDBUF).",
-                          UintegerValue(DEFAULT_BUFFER),
+                          UintegerValue(KernelSocketCore::DEFAULT_BUFFER),
                           MakeUintegerAccessor(&KernelMessageSocket::SetSndBufSize,
                                                &KernelMessageSocket::GetSndBufSize),
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("RcvBufSize",
                           "Bytes that may wait for the application; other than the default: the "
                           "kernel's buffer too (SO_RCVBUF).",
-                          UintegerValue(DEFAULT_BUFFER),
+                          UintegerValue(KernelSocketCore::DEFAULT_BUFFER),
                           MakeUintegerAccessor(&KernelMessageSocket::SetRcvBufSize,
                                                &KernelMessageSocket::GetRcvBufSize),
                           MakeUintegerChecker<uint32_t>(1));
@@ -93,64 +86,37 @@ KernelMessageSocket::KernelMessageSocket(const KernelSocketCore::Kind& kind)
 KernelMessageSocket::~KernelMessageSocket() = default;
 
 KernelDccpSocket::KernelDccpSocket()
-    : KernelMessageSocket({SOCK_DCCP, IPPROTO_DCCP, true, false, 65535, false})
+    : KernelMessageSocket({NS3_SOCK_SEQPACKET, SOCK_DCCP, IPPROTO_DCCP, true, false, 65535, false})
 {
 }
 
 KernelSctpSocket::KernelSctpSocket()
-    : KernelMessageSocket({SOCK_STREAM, IPPROTO_SCTP, true, false, 65535})
+    : KernelMessageSocket({NS3_SOCK_SEQPACKET, SOCK_STREAM, IPPROTO_SCTP, true, false, 65535})
 {
-}
-
-// Connections with message boundaries. BulkSendApplication refuses NS3_SOCK_DGRAM.
-Socket::SocketType
-KernelMessageSocket::GetSocketType() const
-{
-    return NS3_SOCK_SEQPACKET;
-}
-
-bool
-KernelMessageSocket::SetAllowBroadcast(bool allow)
-{
-    return !allow;
-}
-
-bool
-KernelMessageSocket::GetAllowBroadcast() const
-{
-    return false;
 }
 
 void
 KernelMessageSocket::SetSndBufSize(uint32_t size)
 {
-    Core().SetSendWindow(size);
-    if (size != DEFAULT_BUFFER)
-    {
-        Core().SetSockOpt(SOL_SOCKET, SO_SNDBUF, static_cast<int>(size));
-    }
+    Core().SetSendBuffer(size);
 }
 
 uint32_t
 KernelMessageSocket::GetSndBufSize() const
 {
-    return Core().GetSendWindow();
+    return Core().GetSendBuffer();
 }
 
 void
 KernelMessageSocket::SetRcvBufSize(uint32_t size)
 {
-    Core().SetReceiveWindow(size);
-    if (size != DEFAULT_BUFFER)
-    {
-        Core().SetSockOpt(SOL_SOCKET, SO_RCVBUF, static_cast<int>(size));
-    }
+    Core().SetReceiveBuffer(size);
 }
 
 uint32_t
 KernelMessageSocket::GetRcvBufSize() const
 {
-    return Core().GetReceiveWindow();
+    return Core().GetReceiveBuffer();
 }
 
 void

@@ -7,18 +7,14 @@
 
 #include "kernel-socket-mixin.h"
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::KernelMessageSocket, ns3::KernelDccpSocket and ns3::KernelSctpSocket declarations.
- */
-
 namespace ns3
 {
 
 /**
  * @ingroup viaduct
  * @brief Connections of messages: what DCCP and SCTP have in common. Each Send() is one message.
+ *
+ * The socket type is NS3_SOCK_SEQPACKET, because BulkSendApplication refuses NS3_SOCK_DGRAM.
  */
 class KernelMessageSocket : public KernelSocketMixin<Socket, KernelMessageSocket>
 {
@@ -33,10 +29,6 @@ class KernelMessageSocket : public KernelSocketMixin<Socket, KernelMessageSocket
     explicit KernelMessageSocket(const KernelSocketCore::Kind& kind);
     KernelMessageSocket(const KernelMessageSocket& other) = default;
     ~KernelMessageSocket() override;
-
-    Socket::SocketType GetSocketType() const override;
-    bool SetAllowBroadcast(bool allow) override;
-    bool GetAllowBroadcast() const override;
 
     /** @param size how many bytes may be on their way to the kernel */
     void SetSndBufSize(uint32_t size);

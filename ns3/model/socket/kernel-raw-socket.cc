@@ -49,7 +49,8 @@ KernelRawSocket::GetTypeId()
     return tid;
 }
 
-KernelRawSocket::KernelRawSocket() : KernelSocketMixin({SOCK_RAW, 0, false, false, 65535})
+KernelRawSocket::KernelRawSocket()
+    : KernelSocketMixin({NS3_SOCK_RAW, SOCK_RAW, 0, false, false, 65535})
 {
 }
 
@@ -113,26 +114,6 @@ KernelRawSocket::AddIpv6Header(Ptr<Packet> packet, const KernelSocketCore::Data&
         header.SetTrafficClass(static_cast<uint8_t>(data.info->tos));
     }
     packet->AddHeader(header);
-}
-
-Socket::SocketType
-KernelRawSocket::GetSocketType() const
-{
-    return NS3_SOCK_RAW;
-}
-
-bool
-KernelRawSocket::SetAllowBroadcast(bool allow)
-{
-    m_broadcast = allow;
-    Core().SetSockOpt(SOL_SOCKET, SO_BROADCAST, allow ? 1 : 0);
-    return true;
-}
-
-bool
-KernelRawSocket::GetAllowBroadcast() const
-{
-    return m_broadcast;
 }
 
 void

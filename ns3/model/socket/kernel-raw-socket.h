@@ -11,12 +11,6 @@
 
 #include <optional>
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::KernelRawSocket declaration.
- */
-
 namespace ns3
 {
 
@@ -39,10 +33,6 @@ class KernelRawSocket : public KernelSocketMixin<Socket, KernelRawSocket>
     KernelRawSocket();
     KernelRawSocket(const KernelRawSocket& other) = default;
     ~KernelRawSocket() override;
-
-    Socket::SocketType GetSocketType() const override;
-    bool SetAllowBroadcast(bool allow) override;
-    bool GetAllowBroadcast() const override;
 
     using KernelSocketMixin::Bind;
     int Bind(const Address& address) override;
@@ -69,7 +59,6 @@ class KernelRawSocket : public KernelSocketMixin<Socket, KernelRawSocket>
     uint16_t m_protocol{0};             //!< as the attribute says
     uint32_t m_icmpFilter{0};           //!< as the attribute says
     bool m_headerInclude{false};        //!< as the attribute says
-    bool m_broadcast{false};            //!< as SetAllowBroadcast() says
     Address m_bindAddress;              //!< of Bind(), until there is a protocol
     std::optional<Ipv6Address> m_group; //!< the only destination of what is wanted
 };

@@ -24,8 +24,8 @@
 #include <sys/socket.h>
 #include <utility>
 
-// What a socket sends and receives is in kernel-socket-transfer.cc, its options in
-// kernel-socket-options.cc.
+// Connections are in kernel-socket-connection.cc, what a socket sends and receives in
+// kernel-socket-transfer.cc, its options in kernel-socket-options.cc.
 
 namespace ns3
 {
@@ -42,7 +42,8 @@ KernelSocketCore::KernelSocketCore(KernelSocketUser& user, const Kind& kind)
 
 KernelSocketCore::~KernelSocketCore()
 {
-    // Nobody keeps it any more: it was never opened, is closed, or the simulation is over.
+    // The stack keeps open sockets, so this one was never opened or is closed, or the simulation is
+    // over.
     if (m_number != 0 && m_stack->HasAgent())
     {
         m_stack->GetAgent().Detach(m_number);
@@ -76,30 +77,6 @@ void
 KernelSocketCore::SetPrepare(Prepare prepare)
 {
     m_prepare = std::move(prepare);
-}
-
-void
-KernelSocketCore::SetSendWindow(uint32_t bytes)
-{
-    m_sendWindow = bytes;
-}
-
-void
-KernelSocketCore::SetReceiveWindow(uint32_t bytes)
-{
-    m_receiveWindow = bytes;
-}
-
-uint32_t
-KernelSocketCore::GetSendWindow() const
-{
-    return m_sendWindow;
-}
-
-uint32_t
-KernelSocketCore::GetReceiveWindow() const
-{
-    return m_receiveWindow;
 }
 
 bool
@@ -143,7 +120,7 @@ KernelSocketCore::Open(int family)
                                     static_cast<uint16_t>(m_kind.type),
                                     static_cast<uint32_t>(m_kind.protocol),
                                     0,
-                                    m_receiveWindow};
+                                    m_receiveBuffer};
     Tell(Code::kOpenSocket, {BytesOf(request)});
     for (const Option& option : m_options)
     {
@@ -182,13 +159,15 @@ KernelSocketCore::BindTo(const Endpoint& endpoint, bool await)
         {
             return Fail(Socket::ERROR_ADDRINUSE);
         }
-        // ns-3 lets sockets share a port that differ in address or device; routing protocols do.
+        // In ns-3 sockets may share a port if they differ in address or device, and routing
+        // protocols make such sockets.
         SyncOption(SOL_SOCKET, SO_REUSEADDR, 1);
     }
     m_bound = true;
     m_answer.reset();
     m_bindRequest = TellBind(endpoint);
-    // Before the guest has booted this is as good as done; a failure then shows in GetErrno().
+    // Before the guest has booted nothing answers: it is taken as done, and a failure shows in
+    // GetErrno() later.
     if (await && m_stack->GetAgent().Await(m_bindRequest) && m_answer)
     {
         m_bound = false;
@@ -217,7 +196,7 @@ KernelSocketCore::Claim(const Endpoint& endpoint)
     return true;
 }
 
-// A link-local address is of one interface, which ns-3's address of a socket does not say.
+// A link-local address belongs to one interface, which ns-3's address of a socket does not name.
 uint32_t
 KernelSocketCore::TellBind(const Endpoint& endpoint)
 {
@@ -267,145 +246,6 @@ KernelSocketCore::BindAny(bool ipv6)
 }
 
 int
-KernelSocketCore::Connect(const Address& address)
-{
-    NS_LOG_FUNCTION(this << address);
-    if (m_kind.connects && (m_state == CONNECTING || m_state == CONNECTED))
-    {
-        return Fail(Socket::ERROR_ISCONN);
-    }
-    if (OpenFor(address) != 0)
-    {
-        return -1;
-    }
-    SyncOptions();
-    ReadRoutes();
-    m_peer = kernelsocket::ToEndpoint(address);
-    m_state = CONNECTING;
-    Tell(Code::kConnect, {BytesOf(*m_peer)});
-    return 0;
-}
-
-// ns-3's protocols tell nobody of routes that are set by hand; they count from then on.
-void
-KernelSocketCore::ReadRoutes() const
-{
-    if (const auto kernel = m_node->GetObject<KernelNode>())
-    {
-        kernel->RoutesMayHaveChanged();
-    }
-}
-
-int
-KernelSocketCore::Listen(uint32_t backlog)
-{
-    NS_LOG_FUNCTION(this << backlog);
-    if (!m_kind.connects)
-    {
-        return Fail(Socket::ERROR_OPNOTSUPP);
-    }
-    if (m_state == UNOPENED)
-    {
-        Open(AF_INET);
-    }
-    if (m_state != OPEN)
-    {
-        return Fail(Socket::ERROR_INVAL);
-    }
-    SyncOptions();
-    m_state = LISTENING;
-    const agent::Listen request{backlog, 0, m_receiveWindow};
-    Tell(Code::kListen, {BytesOf(request)});
-    return 0;
-}
-
-int
-KernelSocketCore::ShutdownSend()
-{
-    m_shutdownSend = true;
-    if (m_kind.connects && (m_state == CONNECTED || m_state == CONNECTING))
-    {
-        Tell(Code::kShutdown, {BytesOf(uint32_t{SHUT_WR})});
-    }
-    return 0;
-}
-
-int
-KernelSocketCore::ShutdownRecv()
-{
-    m_shutdownRecv = true;
-    return 0;
-}
-
-// As in ns-3, closing a connection ends the sending; the receiving ends with the peer's, which is
-// when the socket is gone and said to be closed. With data unread it is reset.
-int
-KernelSocketCore::Close()
-{
-    NS_LOG_FUNCTION(this);
-    if (m_closing || m_state == CLOSED)
-    {
-        return Fail(Socket::ERROR_BADF);
-    }
-    m_closing = true;
-    if (m_state == UNOPENED)
-    {
-        m_state = CLOSED;
-    }
-    else if (m_state != CONNECTED || !m_kind.connects)
-    {
-        CloseInKernel(false);
-    }
-    else if (m_available > 0)
-    {
-        CloseInKernel(true);
-    }
-    else if (m_ended || !m_kind.halfCloses)
-    {
-        CloseInKernel(false);
-        NotifyClosedOnce();
-    }
-    else if (!m_shutdownSend)
-    {
-        ShutdownSend();
-    }
-    return 0;
-}
-
-void
-KernelSocketCore::NotifyClosedOnce()
-{
-    if (!std::exchange(m_closeNotified, true))
-    {
-        m_user.NormalClose();
-    }
-}
-
-void
-KernelSocketCore::CloseInKernel(bool abort)
-{
-    if (m_state == UNOPENED || m_state == CLOSED)
-    {
-        return;
-    }
-    m_state = CLOSED;
-    Tell(Code::kClose, {}, abort ? agent::kAbort : 0);
-    if (m_stack->HasAgent())
-    {
-        m_stack->GetAgent().Detach(m_number);
-    }
-    // Nothing of this object may be used after: its user may go with it. So later.
-    Simulator::ScheduleNow(&KernelSocketStack::Release, m_stack, m_number);
-    m_number = 0;
-}
-
-Address
-KernelSocketCore::ToAddress(const Endpoint& endpoint) const
-{
-    return kernelsocket::FromEndpoint(endpoint);
-}
-
-int
 KernelSocketCore::GetSockName(Address& address) const
 {
     if (!m_local && m_bindRequest != 0 && m_state != CLOSED)
@@ -414,7 +254,7 @@ KernelSocketCore::GetSockName(Address& address) const
     }
     if (m_local)
     {
-        address = ToAddress(*m_local);
+        address = kernelsocket::FromEndpoint(*m_local);
     }
     else if (IsIpv6())
     {
@@ -435,7 +275,7 @@ KernelSocketCore::GetPeerName(Address& address) const
         m_errno = Socket::ERROR_NOTCONN;
         return -1;
     }
-    address = ToAddress(*m_peer);
+    address = kernelsocket::FromEndpoint(*m_peer);
     return 0;
 }
 
@@ -443,96 +283,6 @@ void
 KernelSocketCore::OnBound(const Endpoint& local)
 {
     m_local = local;
-}
-
-void
-KernelSocketCore::OnConnected(const Endpoint& local, const Endpoint& peer)
-{
-    if (m_state != CONNECTING)
-    {
-        return;
-    }
-    m_state = CONNECTED;
-    m_local = local;
-    m_peer = peer;
-    m_user.ConnectionSucceeded();
-    if (m_state == CONNECTED && GetTxAvailable() > 0)
-    {
-        m_user.SendSpace(GetTxAvailable());
-    }
-}
-
-void
-KernelSocketCore::OnAccepted(const agent::Accepted& accepted)
-{
-    const Address from = ToAddress(accepted.peer);
-    if (m_closing || !m_user.ConnectionRequest(from))
-    {
-        m_stack->GetAgent().Tell(Code::kClose, accepted.socket, {}, agent::kAbort);
-        return;
-    }
-    const auto [socket, core] = m_user.Fork();
-    core->BecomeAccepted(*this, accepted);
-    m_stack->Keep(accepted.socket, socket);
-    m_user.NewConnection(socket, from);
-    if (core->m_state == CONNECTED && core->GetTxAvailable() > 0)
-    {
-        core->m_user.SendSpace(core->GetTxAvailable());
-    }
-}
-
-void
-KernelSocketCore::BecomeAccepted(const KernelSocketCore& listener, const agent::Accepted& accepted)
-{
-    m_node = listener.m_node;
-    m_stack = listener.m_stack;
-    m_kind = listener.m_kind;
-    m_family = listener.m_family;
-    m_synced = listener.m_synced; // accepted sockets inherit them
-    m_shutdownSend = listener.m_shutdownSend;
-    m_shutdownRecv = listener.m_shutdownRecv;
-    m_sendWindow = listener.m_sendWindow;
-    m_receiveWindow = listener.m_receiveWindow;
-    m_bound = true;
-    m_state = CONNECTED;
-    m_number = accepted.socket;
-    m_local = accepted.local;
-    m_peer = accepted.peer;
-    m_stack->GetAgent().Attach(m_number, this);
-}
-
-void
-KernelSocketCore::OnEnd()
-{
-    NS_LOG_FUNCTION(this);
-    m_ended = true;
-    NotifyClosedOnce();
-    if (m_closing)
-    {
-        CloseInKernel(false);
-    }
-    else if (m_shutdownSend)
-    {
-        Close(); // as ns-3's TCP: there is nothing more to come either way
-    }
-}
-
-void
-KernelSocketCore::OnBroken(int errorNumber)
-{
-    NS_LOG_FUNCTION(this << errorNumber);
-    m_errno = kernelsocket::ToSocketErrno(errorNumber);
-    if (!m_kind.connects)
-    {
-        return; // an ICMP error: the next datagram may fare better
-    }
-    m_ended = true;
-    m_closing = true;
-    CloseInKernel(false);
-    if (!std::exchange(m_closeNotified, true))
-    {
-        m_user.ErrorClose();
-    }
 }
 
 void

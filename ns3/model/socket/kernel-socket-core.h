@@ -21,12 +21,6 @@
 #include <utility>
 #include <vector>
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::KernelSocketCore declaration.
- */
-
 namespace ns3
 {
 
@@ -67,8 +61,8 @@ class KernelSocketUser
  * @brief A socket of a kernel node: what ns-3's Socket promises, done by a socket of the kernel.
  *
  * The kernel's socket is opened when its address family is known (Bind, Connect, SendTo). What the
- * application sends is handed to the agent at the end of the instant, at most "send window" bytes
- * more than the kernel has taken; what arrives is fetched up to "receive window" bytes ahead of the
+ * application sends is handed to the agent at the end of the instant, at most "send buffer" bytes
+ * more than the kernel has taken; what arrives is fetched up to "receive buffer" bytes ahead of the
  * application, the rest stays in the kernel's buffer and closes its window. Bytes travel, not
  * packets: tags and packet boundaries of streams do not.
  */
@@ -78,13 +72,17 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     /** What kind of socket this is. */
     struct Kind
     {
-        int type{0};             //!< SOCK_STREAM...
-        int protocol{0};         //!< IPPROTO_...
+        Socket::SocketType socketType{Socket::NS3_SOCK_STREAM}; //!< as ns-3 names it
+        int type{0};                                            //!< SOCK_STREAM...
+        int protocol{0};                                        //!< IPPROTO_...
         bool connects{false};    //!< connections, as opposed to datagrams to anybody
         bool stream{false};      //!< bytes without boundaries
         uint32_t maxDatagram{0}; //!< largest message; 0: any
         bool halfCloses{true};   //!< shutdown(2) tells the peer that nothing more comes
     };
+
+    //! Of both directions, bytes, as of ns-3's sockets; the kernel chooses sizes of its own.
+    static constexpr uint32_t DEFAULT_BUFFER = 131072;
 
     /**
      * @param user whose core this is; it outlives the core
@@ -101,18 +99,27 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     Ptr<Node> GetNode() const;
     /** @param protocol the protocol of a raw socket; before it is opened */
     void SetProtocol(int protocol);
-    /** @param listener whose connection this socket is; and its number there and ends */
+    /**
+     * @param listener the socket that has accepted the connection which becomes this socket's
+     * @param accepted the number and the addresses of the connection's socket in the kernel
+     */
     void BecomeAccepted(const KernelSocketCore& listener,
                         const viaduct::guest::agent::Accepted& accepted);
 
-    /** @param bytes that may be with the agent and not yet with the kernel */
-    void SetSendWindow(uint32_t bytes);
-    /** @param bytes that may wait here for the application */
-    void SetReceiveWindow(uint32_t bytes);
-    /** @return the bytes of SetSendWindow() */
-    uint32_t GetSendWindow() const;
-    /** @return the bytes of SetReceiveWindow() */
-    uint32_t GetReceiveWindow() const;
+    /**
+     * @param bytes that may be with the agent and not yet with the kernel; other than ns-3's
+     * default: the kernel's buffer too (SO_SNDBUF)
+     */
+    void SetSendBuffer(uint32_t bytes);
+    /**
+     * @param bytes that may wait here for the application; other than ns-3's default: the kernel's
+     * buffer too (SO_RCVBUF)
+     */
+    void SetReceiveBuffer(uint32_t bytes);
+    /** @return the bytes of SetSendBuffer() */
+    uint32_t GetSendBuffer() const;
+    /** @return the bytes of SetReceiveBuffer() */
+    uint32_t GetReceiveBuffer() const;
 
     /** @name As the functions of Socket @{ */
     int Bind(const Address& address);
@@ -130,19 +137,22 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     int GetSockName(Address& address) const;
     int GetPeerName(Address& address) const;
     void BindToNetDevice(Ptr<NetDevice> device);
+    bool SetAllowBroadcast(bool allow);
+    bool GetAllowBroadcast() const;
     Socket::SocketErrno GetErrno() const;
     /** @} */
 
     /**
      * @param level SOL_SOCKET, IPPROTO_TCP...
      * @param name of the option
-     * @param value its value; kept for a socket that is not open yet, in the order of the calls
+     * @param value its value; kept for a socket that is not open yet, and set in the order of the
+     * calls
      * @return 0
      */
     int SetSockOpt(int level, int name, std::span<const std::byte> value);
     /** @copydoc SetSockOpt(int,int,std::span<const std::byte>) */
     int SetSockOpt(int level, int name, int value);
-    /** What gives an option's value once the node's interfaces are known; it owns what it needs. */
+    /** Gives an option's value, once the node's interfaces are known; owns all that it uses. */
     using LateValue = viaduct::guest::AgentClient::Payload;
     /**
      * The same with a value that names an interface, which before the start of the simulation has
@@ -160,11 +170,11 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
      * @return 0, or -1: the kernel has no such option, or the socket is not open
      */
     int GetSockOpt(int level, int name, std::vector<std::byte>* value);
-    /** @return whether it is of IPv6; of neither before it is opened */
+    /** @return whether it is of IPv6; a socket that was not opened is of neither family */
     bool IsIpv6() const;
-    /** Changes a received packet of a raw socket; false: it is none for this socket. */
+    /** Changes a received packet; false: the packet is not for this socket and is dropped. */
     using Prepare = std::function<bool(Ptr<Packet>, const Data&)>;
-    /** @param prepare gets each before it waits to be read */
+    /** @param prepare is called with each received packet before the application can read it */
     void SetPrepare(Prepare prepare);
 
     // inherited from SocketEvents
@@ -187,12 +197,12 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     /** Where the socket is in its life. */
     enum State
     {
-        UNOPENED,   //!< the kernel knows nothing of it
-        OPEN,       //!< not connected
-        LISTENING,  //!< for connections
-        CONNECTING, //!< asked to
-        CONNECTED,  //!< or a datagram socket with a peer
-        CLOSED      //!< no more
+        UNOPENED,   //!< the kernel has no socket yet
+        OPEN,       //!< the kernel has one, which is not connected
+        LISTENING,  //!< it takes connections
+        CONNECTING, //!< the kernel was asked to connect it
+        CONNECTED,  //!< it is connected, or is a datagram socket that has a peer
+        CLOSED      //!< the kernel has none any more
     };
 
     /** A datagram or a piece of a stream. */
@@ -231,39 +241,39 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     uint32_t Tell(Code code,
                   std::initializer_list<std::span<const std::byte>> parts = {},
                   uint16_t flags = 0);
-    Address ToAddress(const Endpoint& endpoint) const;
 
-    KernelSocketUser& m_user; //!< whose core this is
-    Kind m_kind;              //!< what kind of socket
-    Ptr<Node> m_node;         //!< its node
-    Ptr<KernelSocketStack> m_stack;
-    State m_state{UNOPENED};
-    uint32_t m_number{0};              //!< of the kernel's socket
+    KernelSocketUser& m_user;          //!< whose core this is
+    Kind m_kind;                       //!< what kind of socket
+    Ptr<Node> m_node;                  //!< its node
+    Ptr<KernelSocketStack> m_stack;    //!< of the node
+    State m_state{UNOPENED};           //!< where it is in its life
+    uint32_t m_number{0};              //!< of the kernel's socket; 0: none
     int m_family{0};                   //!< AF_INET, AF_INET6, or 0
-    bool m_bound{false};               //!< asked to
-    bool m_sent{false};                //!< a datagram
-    Ptr<NetDevice> m_device;           //!< that it is bound to
-    std::optional<Endpoint> m_claimed; //!< of a datagram socket, by Bind()
-    std::optional<Endpoint> m_local;
-    std::optional<Endpoint> m_peer;
-    uint32_t m_bindRequest{0};
-    mutable Socket::SocketErrno m_errno{Socket::ERROR_NOTERROR};
-    std::optional<int> m_answer; //!< errno of what is awaited
-    std::optional<std::vector<std::byte>> m_option;
-    bool m_shutdownSend{false};
-    bool m_shutdownRecv{false};
-    bool m_closing{false};       //!< Close() was called
-    bool m_ended{false};         //!< the peer sends no more
-    bool m_closeNotified{false}; //!< one of the close callbacks was called
-    uint32_t m_sendWindow{131072};
-    uint32_t m_receiveWindow{131072};
-    uint64_t m_unwritten{0};  //!< bytes sent that the kernel has not taken
-    uint64_t m_unreturned{0}; //!< bytes of credit that are due
+    bool m_bound{false};               //!< the kernel was asked to bind it
+    bool m_sent{false};                //!< a datagram was sent
+    Ptr<NetDevice> m_device;           //!< that it is bound to; null: to none
+    std::optional<Endpoint> m_claimed; //!< what Bind() claimed of the stack for a datagram socket
+    std::optional<Endpoint> m_local;   //!< its own address, once it is known
+    std::optional<Endpoint> m_peer;    //!< its peer's address, once there is one
+    uint32_t m_bindRequest{0};         //!< number of the last request to bind; 0: none
+    mutable Socket::SocketErrno m_errno{Socket::ERROR_NOTERROR}; //!< of the last failure
+    std::optional<int> m_answer; //!< errno of the request that is awaited, if it has failed
+    std::optional<std::vector<std::byte>> m_option; //!< value of the option that is awaited
+    bool m_shutdownSend{false};                     //!< ShutdownSend() was called
+    bool m_shutdownRecv{false};                     //!< ShutdownRecv() was called
+    bool m_closing{false};                          //!< Close() was called
+    bool m_ended{false};                            //!< the peer has ended its sending
+    bool m_closeNotified{false};                    //!< one of the close callbacks was called
+    bool m_broadcast{false};                        //!< SetAllowBroadcast()
+    uint32_t m_sendBuffer{DEFAULT_BUFFER};          //!< SetSendBuffer()
+    uint32_t m_receiveBuffer{DEFAULT_BUFFER};       //!< SetReceiveBuffer()
+    uint64_t m_unwritten{0};                        //!< bytes sent that the kernel has not taken
+    uint64_t m_unreturned{0}; //!< bytes that the application has read and the agent may fetch anew
     uint64_t m_available{0};  //!< bytes in m_received
-    std::deque<Received> m_received;
+    std::deque<Received> m_received;             //!< what waits for the application
     std::map<std::pair<int, int>, int> m_synced; //!< options as the kernel has them
     std::vector<Option> m_options;               //!< set before the socket was opened
-    Prepare m_prepare;
+    Prepare m_prepare;                           //!< SetPrepare()
 };
 
 } // namespace ns3

@@ -11,8 +11,43 @@
 
 #include "ns3/node.h"
 
+#include <string>
+#include <type_traits>
+
 namespace ns3
 {
+
+template <class Base, class KernelSocket>
+TypeId
+KernelSocketFactory<Base, KernelSocket>::GetTypeId()
+{
+    // ns-3 has a factory of raw sockets for each family, the kernel's class serves both.
+    const std::string name = std::is_same_v<Base, Ipv6RawSocketFactory>
+                                 ? "ns3::KernelRaw6Socket"
+                                 : KernelSocket::GetTypeId().GetName();
+    static TypeId tid = TypeId(name + "Factory")
+                            .template SetParent<Base>()
+                            .SetGroupName("Viaduct")
+                            .template AddConstructor<KernelSocketFactory>();
+    return tid;
+}
+
+template <class Base, class KernelSocket>
+Ptr<Socket>
+KernelSocketFactory<Base, KernelSocket>::CreateSocket()
+{
+    auto socket = CreateObject<KernelSocket>();
+    socket->SetNode(this->template GetObject<Node>());
+    return socket;
+}
+
+template class KernelSocketFactory<TcpSocketFactory, KernelTcpSocket>;
+template class KernelSocketFactory<UdpSocketFactory, KernelUdpSocket>;
+template class KernelSocketFactory<Ipv4RawSocketFactory, KernelRawSocket>;
+template class KernelSocketFactory<Ipv6RawSocketFactory, KernelRawSocket>;
+template class KernelSocketFactory<SocketFactory, KernelDccpSocket>;
+template class KernelSocketFactory<SocketFactory, KernelSctpSocket>;
+template class KernelSocketFactory<SocketFactory, KernelMptcpSocket>;
 
 NS_OBJECT_ENSURE_REGISTERED(KernelTcpSocketFactory);
 NS_OBJECT_ENSURE_REGISTERED(KernelUdpSocketFactory);
@@ -21,131 +56,5 @@ NS_OBJECT_ENSURE_REGISTERED(KernelRaw6SocketFactory);
 NS_OBJECT_ENSURE_REGISTERED(KernelDccpSocketFactory);
 NS_OBJECT_ENSURE_REGISTERED(KernelSctpSocketFactory);
 NS_OBJECT_ENSURE_REGISTERED(KernelMptcpSocketFactory);
-
-namespace
-{
-
-template <class S>
-Ptr<Socket>
-MakeSocket(const Object& factory)
-{
-    auto socket = CreateObject<S>();
-    socket->SetNode(factory.GetObject<Node>());
-    return socket;
-}
-
-} // namespace
-
-TypeId
-KernelTcpSocketFactory::GetTypeId()
-{
-    static TypeId tid = TypeId("ns3::KernelTcpSocketFactory")
-                            .SetParent<TcpSocketFactory>()
-                            .SetGroupName("Viaduct")
-                            .AddConstructor<KernelTcpSocketFactory>();
-    return tid;
-}
-
-Ptr<Socket>
-KernelTcpSocketFactory::CreateSocket()
-{
-    return MakeSocket<KernelTcpSocket>(*this);
-}
-
-TypeId
-KernelUdpSocketFactory::GetTypeId()
-{
-    static TypeId tid = TypeId("ns3::KernelUdpSocketFactory")
-                            .SetParent<UdpSocketFactory>()
-                            .SetGroupName("Viaduct")
-                            .AddConstructor<KernelUdpSocketFactory>();
-    return tid;
-}
-
-Ptr<Socket>
-KernelUdpSocketFactory::CreateSocket()
-{
-    return MakeSocket<KernelUdpSocket>(*this);
-}
-
-TypeId
-KernelRawSocketFactory::GetTypeId()
-{
-    static TypeId tid = TypeId("ns3::KernelRawSocketFactory")
-                            .SetParent<Ipv4RawSocketFactory>()
-                            .SetGroupName("Viaduct")
-                            .AddConstructor<KernelRawSocketFactory>();
-    return tid;
-}
-
-Ptr<Socket>
-KernelRawSocketFactory::CreateSocket()
-{
-    return MakeSocket<KernelRawSocket>(*this);
-}
-
-TypeId
-KernelRaw6SocketFactory::GetTypeId()
-{
-    static TypeId tid = TypeId("ns3::KernelRaw6SocketFactory")
-                            .SetParent<Ipv6RawSocketFactory>()
-                            .SetGroupName("Viaduct")
-                            .AddConstructor<KernelRaw6SocketFactory>();
-    return tid;
-}
-
-Ptr<Socket>
-KernelRaw6SocketFactory::CreateSocket()
-{
-    return MakeSocket<KernelRawSocket>(*this);
-}
-
-TypeId
-KernelDccpSocketFactory::GetTypeId()
-{
-    static TypeId tid = TypeId("ns3::KernelDccpSocketFactory")
-                            .SetParent<SocketFactory>()
-                            .SetGroupName("Viaduct")
-                            .AddConstructor<KernelDccpSocketFactory>();
-    return tid;
-}
-
-Ptr<Socket>
-KernelDccpSocketFactory::CreateSocket()
-{
-    return MakeSocket<KernelDccpSocket>(*this);
-}
-
-TypeId
-KernelSctpSocketFactory::GetTypeId()
-{
-    static TypeId tid = TypeId("ns3::KernelSctpSocketFactory")
-                            .SetParent<SocketFactory>()
-                            .SetGroupName("Viaduct")
-                            .AddConstructor<KernelSctpSocketFactory>();
-    return tid;
-}
-
-Ptr<Socket>
-KernelSctpSocketFactory::CreateSocket()
-{
-    return MakeSocket<KernelSctpSocket>(*this);
-}
-
-TypeId
-KernelMptcpSocketFactory::GetTypeId()
-{
-    static TypeId tid = TypeId("ns3::KernelMptcpSocketFactory")
-                            .SetParent<SocketFactory>()
-                            .SetGroupName("Viaduct")
-                            .AddConstructor<KernelMptcpSocketFactory>();
-    return tid;
-}
-
-Ptr<Socket>
-KernelMptcpSocketFactory::CreateSocket()
-{
-    return MakeSocket<KernelMptcpSocket>(*this);
-}
 
 } // namespace ns3

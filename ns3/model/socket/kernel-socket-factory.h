@@ -11,23 +11,27 @@
 #include "ns3/tcp-socket-factory.h"
 #include "ns3/udp-socket-factory.h"
 
-/**
- * @file
- * @ingroup viaduct
- * Declarations of ns3::KernelTcpSocketFactory and its kin.
- */
-
 namespace ns3
 {
 
+class KernelDccpSocket;
+class KernelMptcpSocket;
+class KernelRawSocket;
+class KernelSctpSocket;
+class KernelTcpSocket;
+class KernelUdpSocket;
+
 /**
  * @ingroup viaduct
- * @brief Makes sockets of TCP of the node's kernel.
+ * @brief Makes sockets of one class, which are those of the node's kernel.
  *
- * On a node of KernelStackHelper it is what applications find that ask for ns3::TcpSocketFactory,
- * and its kin for ns3::UdpSocketFactory, ns3::Ipv4RawSocketFactory and ns3::Ipv6RawSocketFactory.
+ * Its TypeId has the name of the alias below. On a node of KernelStackHelper it is what
+ * applications find that ask for Base, where Base is one of ns-3's factories of a protocol.
+ * @tparam Base which factory it is for applications
+ * @tparam KernelSocket the sockets' class
  */
-class KernelTcpSocketFactory : public TcpSocketFactory
+template <class Base, class KernelSocket>
+class KernelSocketFactory : public Base
 {
   public:
     /**
@@ -38,59 +42,28 @@ class KernelTcpSocketFactory : public TcpSocketFactory
     Ptr<Socket> CreateSocket() override;
 };
 
-/** @ingroup viaduct @brief Makes sockets of UDP of the node's kernel. */
-class KernelUdpSocketFactory : public UdpSocketFactory
-{
-  public:
-    /** @copydoc KernelTcpSocketFactory::GetTypeId */
-    static TypeId GetTypeId();
-    Ptr<Socket> CreateSocket() override;
-};
+/** Of TCP. */
+using KernelTcpSocketFactory = KernelSocketFactory<TcpSocketFactory, KernelTcpSocket>;
+/** Of UDP. */
+using KernelUdpSocketFactory = KernelSocketFactory<UdpSocketFactory, KernelUdpSocket>;
+/** Of raw sockets of both families, for those who ask for ns-3's IPv4 factory. */
+using KernelRawSocketFactory = KernelSocketFactory<Ipv4RawSocketFactory, KernelRawSocket>;
+/** The same for those who ask for ns-3's IPv6 factory. */
+using KernelRaw6SocketFactory = KernelSocketFactory<Ipv6RawSocketFactory, KernelRawSocket>;
+/** Of DCCP. */
+using KernelDccpSocketFactory = KernelSocketFactory<SocketFactory, KernelDccpSocket>;
+/** Of SCTP. */
+using KernelSctpSocketFactory = KernelSocketFactory<SocketFactory, KernelSctpSocket>;
+/** Of Multipath TCP. */
+using KernelMptcpSocketFactory = KernelSocketFactory<SocketFactory, KernelMptcpSocket>;
 
-/** @ingroup viaduct @brief Makes raw sockets of the node's kernel, of both families. */
-class KernelRawSocketFactory : public Ipv4RawSocketFactory
-{
-  public:
-    /** @copydoc KernelTcpSocketFactory::GetTypeId */
-    static TypeId GetTypeId();
-    Ptr<Socket> CreateSocket() override;
-};
-
-/** @ingroup viaduct @brief The same for those who ask for ns3::Ipv6RawSocketFactory. */
-class KernelRaw6SocketFactory : public Ipv6RawSocketFactory
-{
-  public:
-    /** @copydoc KernelTcpSocketFactory::GetTypeId */
-    static TypeId GetTypeId();
-    Ptr<Socket> CreateSocket() override;
-};
-
-/** @ingroup viaduct @brief Makes sockets of DCCP of the node's kernel. */
-class KernelDccpSocketFactory : public SocketFactory
-{
-  public:
-    /** @copydoc KernelTcpSocketFactory::GetTypeId */
-    static TypeId GetTypeId();
-    Ptr<Socket> CreateSocket() override;
-};
-
-/** @ingroup viaduct @brief Makes sockets of SCTP of the node's kernel. */
-class KernelSctpSocketFactory : public SocketFactory
-{
-  public:
-    /** @copydoc KernelTcpSocketFactory::GetTypeId */
-    static TypeId GetTypeId();
-    Ptr<Socket> CreateSocket() override;
-};
-
-/** @ingroup viaduct @brief Makes sockets of Multipath TCP of the node's kernel. */
-class KernelMptcpSocketFactory : public SocketFactory
-{
-  public:
-    /** @copydoc KernelTcpSocketFactory::GetTypeId */
-    static TypeId GetTypeId();
-    Ptr<Socket> CreateSocket() override;
-};
+extern template class KernelSocketFactory<TcpSocketFactory, KernelTcpSocket>;
+extern template class KernelSocketFactory<UdpSocketFactory, KernelUdpSocket>;
+extern template class KernelSocketFactory<Ipv4RawSocketFactory, KernelRawSocket>;
+extern template class KernelSocketFactory<Ipv6RawSocketFactory, KernelRawSocket>;
+extern template class KernelSocketFactory<SocketFactory, KernelDccpSocket>;
+extern template class KernelSocketFactory<SocketFactory, KernelSctpSocket>;
+extern template class KernelSocketFactory<SocketFactory, KernelMptcpSocket>;
 
 } // namespace ns3
 

@@ -16,12 +16,6 @@
 #include <utility>
 #include <vector>
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::KernelSocketMixin declaration and implementation.
- */
-
 namespace ns3
 {
 
@@ -71,6 +65,21 @@ class KernelSocketMixin : public Base, public KernelSocketOptions, private Kerne
     Socket::SocketErrno GetErrno() const override
     {
         return m_core->GetErrno();
+    }
+
+    Socket::SocketType GetSocketType() const override
+    {
+        return m_kind.socketType;
+    }
+
+    bool SetAllowBroadcast(bool allow) override
+    {
+        return m_core->SetAllowBroadcast(allow);
+    }
+
+    bool GetAllowBroadcast() const override
+    {
+        return m_core->GetAllowBroadcast();
     }
 
     Ptr<Node> GetNode() const override

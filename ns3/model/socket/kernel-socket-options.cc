@@ -141,6 +141,57 @@ KernelSocketCore::SetSockOpt(int level, int name, int value)
     return SetSockOpt(level, name, BytesOf(value));
 }
 
+void
+KernelSocketCore::SetSendBuffer(uint32_t bytes)
+{
+    m_sendBuffer = bytes;
+    if (bytes != DEFAULT_BUFFER)
+    {
+        SetSockOpt(SOL_SOCKET, SO_SNDBUF, static_cast<int>(bytes));
+    }
+}
+
+uint32_t
+KernelSocketCore::GetSendBuffer() const
+{
+    return m_sendBuffer;
+}
+
+void
+KernelSocketCore::SetReceiveBuffer(uint32_t bytes)
+{
+    m_receiveBuffer = bytes;
+    if (bytes != DEFAULT_BUFFER)
+    {
+        SetSockOpt(SOL_SOCKET, SO_RCVBUF, static_cast<int>(bytes));
+    }
+}
+
+uint32_t
+KernelSocketCore::GetReceiveBuffer() const
+{
+    return m_receiveBuffer;
+}
+
+// Connections have no broadcasts to allow.
+bool
+KernelSocketCore::SetAllowBroadcast(bool allow)
+{
+    if (m_kind.connects)
+    {
+        return !allow;
+    }
+    m_broadcast = allow;
+    SetSockOpt(SOL_SOCKET, SO_BROADCAST, allow ? 1 : 0);
+    return true;
+}
+
+bool
+KernelSocketCore::GetAllowBroadcast() const
+{
+    return m_broadcast;
+}
+
 int
 KernelSocketCore::GetSockOpt(int level, int name, std::vector<std::byte>* value)
 {

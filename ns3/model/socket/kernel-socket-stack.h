@@ -17,12 +17,6 @@
 #include <tuple>
 #include <vector>
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::KernelSocketStack declaration.
- */
-
 namespace ns3
 {
 

@@ -121,7 +121,7 @@ KernelSocketCore::SendBytes(Ptr<const Packet> packet, const Endpoint* to)
 uint32_t
 KernelSocketCore::GetTxAvailable() const
 {
-    const uint64_t free = m_sendWindow - std::min<uint64_t>(m_sendWindow, m_unwritten);
+    const uint64_t free = m_sendBuffer - std::min<uint64_t>(m_sendBuffer, m_unwritten);
     return static_cast<uint32_t>(
         m_kind.maxDatagram == 0 ? free : std::min<uint64_t>(free, m_kind.maxDatagram));
 }
@@ -175,7 +175,8 @@ KernelSocketCore::RecvFrom(uint32_t maxSize, uint32_t flags, Address* from)
     }
     if (from != nullptr)
     {
-        *from = m_kind.connects && m_peer ? ToAddress(*m_peer) : m_received.front().from;
+        *from = m_kind.connects && m_peer ? kernelsocket::FromEndpoint(*m_peer)
+                                          : m_received.front().from;
     }
     if ((flags & MSG_PEEK) != 0)
     {
@@ -199,13 +200,13 @@ KernelSocketCore::RecvFrom(uint32_t maxSize, uint32_t flags, Address* from)
     return taken;
 }
 
-// Credit is given back half a window at a time: each message to the guest costs.
+// Credit is given back half a buffer at a time: each message to the guest costs.
 void
 KernelSocketCore::Consumed(uint64_t bytes)
 {
     m_available -= std::min(m_available, bytes);
     m_unreturned += bytes;
-    if (m_unreturned < std::max<uint64_t>(m_receiveWindow / 2, 1) || m_number == 0 || m_ended)
+    if (m_unreturned < std::max<uint64_t>(m_receiveBuffer / 2, 1) || m_number == 0 || m_ended)
     {
         return;
     }
@@ -283,7 +284,7 @@ KernelSocketCore::OnData(const Data& data)
         Consumed(cost);
         return;
     }
-    m_received.push_back({packet, data.from ? ToAddress(*data.from) : Address()});
+    m_received.push_back({packet, data.from ? kernelsocket::FromEndpoint(*data.from) : Address()});
     m_user.DataReceived();
 }
 

@@ -99,7 +99,7 @@ KernelMptcpSocket::GetTypeId()
 }
 
 KernelTcpSocket::KernelTcpSocket(int protocol)
-    : KernelSocketMixin({SOCK_STREAM, protocol, true, true, 0})
+    : KernelSocketMixin({NS3_SOCK_STREAM, SOCK_STREAM, protocol, true, true, 0})
 {
 }
 
@@ -111,24 +111,6 @@ KernelTcpSocket::~KernelTcpSocket() = default;
 
 KernelMptcpSocket::KernelMptcpSocket() : KernelTcpSocket(IPPROTO_MPTCP)
 {
-}
-
-Socket::SocketType
-KernelTcpSocket::GetSocketType() const
-{
-    return NS3_SOCK_STREAM;
-}
-
-bool
-KernelTcpSocket::SetAllowBroadcast(bool allow)
-{
-    return !allow;
-}
-
-bool
-KernelTcpSocket::GetAllowBroadcast() const
-{
-    return false;
 }
 
 void
@@ -194,27 +176,25 @@ KernelTcpSocket::SetSize(const std::string& attribute, uint32_t value, int level
 void
 KernelTcpSocket::SetSndBufSize(uint32_t size)
 {
-    Core().SetSendWindow(size);
-    SetSize("SndBufSize", size, SOL_SOCKET, SO_SNDBUF);
+    Core().SetSendBuffer(size);
 }
 
 uint32_t
 KernelTcpSocket::GetSndBufSize() const
 {
-    return Core().GetSendWindow();
+    return Core().GetSendBuffer();
 }
 
 void
 KernelTcpSocket::SetRcvBufSize(uint32_t size)
 {
-    Core().SetReceiveWindow(size);
-    SetSize("RcvBufSize", size, SOL_SOCKET, SO_RCVBUF);
+    Core().SetReceiveBuffer(size);
 }
 
 uint32_t
 KernelTcpSocket::GetRcvBufSize() const
 {
-    return Core().GetReceiveWindow();
+    return Core().GetReceiveBuffer();
 }
 
 void
@@ -254,90 +234,6 @@ bool
 KernelTcpSocket::GetTcpNoDelay() const
 {
     return m_noDelay;
-}
-
-void
-KernelTcpSocket::SetInitialSSThresh(uint32_t threshold)
-{
-    SetUnsupported("InitialSlowStartThreshold", UintegerValue(threshold));
-}
-
-uint32_t
-KernelTcpSocket::GetInitialSSThresh() const
-{
-    return UINT32_MAX;
-}
-
-void
-KernelTcpSocket::SetInitialCwnd(uint32_t cwnd)
-{
-    SetUnsupported("InitialCwnd", UintegerValue(cwnd));
-}
-
-uint32_t
-KernelTcpSocket::GetInitialCwnd() const
-{
-    return 10; // the kernel's TCP_INIT_CWND, as ns-3's default
-}
-
-void
-KernelTcpSocket::SetConnTimeout(Time timeout)
-{
-    SetUnsupported("ConnTimeout", TimeValue(timeout));
-}
-
-Time
-KernelTcpSocket::GetConnTimeout() const
-{
-    return Seconds(1); // the kernel's TCP_TIMEOUT_INIT
-}
-
-void
-KernelTcpSocket::SetDataRetries(uint32_t retries)
-{
-    SetUnsupported("DataRetries", UintegerValue(retries));
-}
-
-uint32_t
-KernelTcpSocket::GetDataRetries() const
-{
-    return 15; // the kernel's TCP_RETR2
-}
-
-void
-KernelTcpSocket::SetDelAckTimeout(Time timeout)
-{
-    SetUnsupported("DelAckTimeout", TimeValue(timeout));
-}
-
-Time
-KernelTcpSocket::GetDelAckTimeout() const
-{
-    return MilliSeconds(200); // at most: the kernel's TCP_DELACK_MAX
-}
-
-void
-KernelTcpSocket::SetDelAckMaxCount(uint32_t count)
-{
-    SetUnsupported("DelAckCount", UintegerValue(count));
-}
-
-uint32_t
-KernelTcpSocket::GetDelAckMaxCount() const
-{
-    return 2;
-}
-
-void
-KernelTcpSocket::SetPersistTimeout(Time timeout)
-{
-    SetUnsupported("PersistTimeout", TimeValue(timeout));
-}
-
-Time
-KernelTcpSocket::GetPersistTimeout() const
-{
-    return MilliSeconds(200); // the kernel's TCP_RTO_MIN
 }
 
 } // namespace ns3

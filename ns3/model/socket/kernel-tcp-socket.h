@@ -10,15 +10,10 @@
 #include "ns3/nstime.h"
 #include "ns3/tcp-socket.h"
 #include "ns3/traced-callback.h"
+#include "ns3/uinteger.h"
 
 #include <map>
 #include <string>
-
-/**
- * @file
- * @ingroup viaduct
- * ns3::KernelTcpSocket declaration.
- */
 
 namespace ns3
 {
@@ -55,10 +50,6 @@ class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
     KernelTcpSocket(const KernelTcpSocket& other) = default;
     ~KernelTcpSocket() override;
 
-    Socket::SocketType GetSocketType() const override;
-    bool SetAllowBroadcast(bool allow) override;
-    bool GetAllowBroadcast() const override;
-
     /** @param name of a congestion control (TCP_CONGESTION); empty: the node's default */
     void SetCongestionControl(const std::string& name);
     /** @return what SetCongestionControl() was given */
@@ -76,29 +67,87 @@ class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
     uint32_t GetRcvBufSize() const override;
     void SetSegSize(uint32_t size) override;
     uint32_t GetSegSize() const override;
-    void SetInitialSSThresh(uint32_t threshold) override;
-    uint32_t GetInitialSSThresh() const override;
-    void SetInitialCwnd(uint32_t cwnd) override;
-    uint32_t GetInitialCwnd() const override;
-    void SetConnTimeout(Time timeout) override;
-    Time GetConnTimeout() const override;
     void SetSynRetries(uint32_t count) override;
     uint32_t GetSynRetries() const override;
-    void SetDataRetries(uint32_t retries) override;
-    uint32_t GetDataRetries() const override;
-    void SetDelAckTimeout(Time timeout) override;
-    Time GetDelAckTimeout() const override;
-    void SetDelAckMaxCount(uint32_t count) override;
-    uint32_t GetDelAckMaxCount() const override;
     void SetTcpNoDelay(bool noDelay) override;
     bool GetTcpNoDelay() const override;
-    void SetPersistTimeout(Time timeout) override;
-    Time GetPersistTimeout() const override;
+
+    // What a kernel has no option for: only ns-3's default can be set, and the kernel's own
+    // constant is what there is.
+    void SetInitialSSThresh(uint32_t threshold) override
+    {
+        SetUnsupported("InitialSlowStartThreshold", UintegerValue(threshold));
+    }
+
+    uint32_t GetInitialSSThresh() const override
+    {
+        return UINT32_MAX;
+    }
+
+    void SetInitialCwnd(uint32_t cwnd) override
+    {
+        SetUnsupported("InitialCwnd", UintegerValue(cwnd));
+    }
+
+    uint32_t GetInitialCwnd() const override
+    {
+        return 10; // the kernel's TCP_INIT_CWND, as ns-3's default
+    }
+
+    void SetConnTimeout(Time timeout) override
+    {
+        SetUnsupported("ConnTimeout", TimeValue(timeout));
+    }
+
+    Time GetConnTimeout() const override
+    {
+        return Seconds(1); // the kernel's TCP_TIMEOUT_INIT
+    }
+
+    void SetDataRetries(uint32_t retries) override
+    {
+        SetUnsupported("DataRetries", UintegerValue(retries));
+    }
+
+    uint32_t GetDataRetries() const override
+    {
+        return 15; // the kernel's TCP_RETR2
+    }
+
+    void SetDelAckTimeout(Time timeout) override
+    {
+        SetUnsupported("DelAckTimeout", TimeValue(timeout));
+    }
+
+    Time GetDelAckTimeout() const override
+    {
+        return MilliSeconds(200); // at most: the kernel's TCP_DELACK_MAX
+    }
+
+    void SetDelAckMaxCount(uint32_t count) override
+    {
+        SetUnsupported("DelAckCount", UintegerValue(count));
+    }
+
+    uint32_t GetDelAckMaxCount() const override
+    {
+        return 2;
+    }
+
+    void SetPersistTimeout(Time timeout) override
+    {
+        SetUnsupported("PersistTimeout", TimeValue(timeout));
+    }
+
+    Time GetPersistTimeout() const override
+    {
+        return MilliSeconds(200); // the kernel's TCP_RTO_MIN
+    }
 
     /**
-     * Keeps an attribute the kernel has no equal for.
-     * @param name of the attribute
-     * @param value its new value; must be ns-3's default
+     * Ends the simulation with a message unless the value is ns-3's default.
+     * @param name of an attribute that the kernel has no equal for
+     * @param value its new value
      */
     void SetUnsupported(const std::string& name, const AttributeValue& value) const;
     /**

@@ -27,8 +27,7 @@ NS_OBJECT_ENSURE_REGISTERED(KernelUdpSocket);
 namespace
 {
 
-constexpr uint32_t MAX_DATAGRAM = 65507;    //!< of IPv4, as in ns-3's UDP
-constexpr uint32_t DEFAULT_BUFFER = 131072; //!< ns-3's: the kernel keeps its own
+constexpr uint32_t MAX_DATAGRAM = 65507; //!< of IPv4, as in ns-3's UDP
 
 /** The kernel's number of an interface of the node's Ipv4 or Ipv6 object; 0: none. */
 int
@@ -80,31 +79,11 @@ KernelUdpSocket::GetTypeId()
 }
 
 KernelUdpSocket::KernelUdpSocket()
-    : KernelSocketMixin({SOCK_DGRAM, IPPROTO_UDP, false, false, MAX_DATAGRAM})
+    : KernelSocketMixin({NS3_SOCK_DGRAM, SOCK_DGRAM, IPPROTO_UDP, false, false, MAX_DATAGRAM})
 {
 }
 
 KernelUdpSocket::~KernelUdpSocket() = default;
-
-Socket::SocketType
-KernelUdpSocket::GetSocketType() const
-{
-    return NS3_SOCK_DGRAM;
-}
-
-bool
-KernelUdpSocket::SetAllowBroadcast(bool allow)
-{
-    m_broadcast = allow;
-    Core().SetSockOpt(SOL_SOCKET, SO_BROADCAST, allow ? 1 : 0);
-    return true;
-}
-
-bool
-KernelUdpSocket::GetAllowBroadcast() const
-{
-    return m_broadcast;
-}
 
 int
 KernelUdpSocket::ChangeGroup(uint32_t interface, const Address& group, bool join)
@@ -163,17 +142,13 @@ KernelUdpSocket::Ipv6LeaveGroup()
 void
 KernelUdpSocket::SetRcvBufSize(uint32_t size)
 {
-    Core().SetReceiveWindow(size);
-    if (size != DEFAULT_BUFFER)
-    {
-        Core().SetSockOpt(SOL_SOCKET, SO_RCVBUF, static_cast<int>(size));
-    }
+    Core().SetReceiveBuffer(size);
 }
 
 uint32_t
 KernelUdpSocket::GetRcvBufSize() const
 {
-    return Core().GetReceiveWindow();
+    return Core().GetReceiveBuffer();
 }
 
 void

@@ -11,12 +11,6 @@
 
 #include <vector>
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::KernelUdpSocket declaration.
- */
-
 namespace ns3
 {
 
@@ -42,9 +36,6 @@ class KernelUdpSocket : public KernelSocketMixin<UdpSocket, KernelUdpSocket>
     KernelUdpSocket(const KernelUdpSocket& other) = default;
     ~KernelUdpSocket() override;
 
-    Socket::SocketType GetSocketType() const override;
-    bool SetAllowBroadcast(bool allow) override;
-    bool GetAllowBroadcast() const override;
     int MulticastJoinGroup(uint32_t interface, const Address& group) override;
     int MulticastLeaveGroup(uint32_t interface, const Address& group) override;
     using Socket::Ipv6JoinGroup;
@@ -67,7 +58,6 @@ class KernelUdpSocket : public KernelSocketMixin<UdpSocket, KernelUdpSocket>
 
     int ChangeGroup(uint32_t interface, const Address& group, bool join);
 
-    bool m_broadcast{false};     //!< as SetAllowBroadcast() says
     uint8_t m_multicastTtl{0};   //!< as the attribute says
     int32_t m_multicastIf{0};    //!< as the attribute says
     bool m_multicastLoop{false}; //!< as the attribute says
