@@ -18,7 +18,6 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
-#include <map>
 #include <sstream>
 #include <utility>
 
@@ -27,24 +26,6 @@ namespace ns3
 
 NS_LOG_COMPONENT_DEFINE("KernelApplication");
 NS_OBJECT_ENSURE_REGISTERED(KernelApplication);
-
-using viaduct::guest::AgentClient;
-using viaduct::guest::ProgramClient;
-
-std::shared_ptr<ProgramClient>
-KernelApplication::GetProgramClient(Ptr<Node> node)
-{
-    AgentClient& agent = node->GetObject<KernelSocketStack>()->GetAgent();
-    static std::map<AgentClient*, std::weak_ptr<ProgramClient>> clients;
-    std::erase_if(clients, [](const auto& entry) { return entry.second.expired(); });
-    auto client = clients[&agent].lock();
-    if (!client)
-    {
-        client = std::make_shared<ProgramClient>(agent);
-        clients[&agent] = client;
-    }
-    return client;
-}
 
 TypeId
 KernelApplication::GetTypeId()
@@ -146,7 +127,7 @@ KernelApplication::StartApplication()
         OnOutput(descriptor, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     };
     events.exited = [this](int status) { OnExit(status); };
-    m_client = GetProgramClient(GetNode());
+    m_client = stack->GetClient<viaduct::guest::ProgramClient>();
     m_program = m_client->Start(request, std::move(events));
 }
 

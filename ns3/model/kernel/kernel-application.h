@@ -41,12 +41,6 @@ class KernelApplication : public Application
     KernelApplication();
     ~KernelApplication() override;
 
-    /**
-     * @param node a node that has a KernelStackHelper's stack
-     * @return what runs programs on the nodes of its guest: there is one a guest
-     */
-    static std::shared_ptr<viaduct::guest::ProgramClient> GetProgramClient(Ptr<Node> node);
-
     /** @param words the program and its arguments; the program is looked for in the node's PATH */
     void SetCommand(const std::vector<std::string>& words);
     /**

@@ -4,25 +4,12 @@
 
 #include "kernel-node-routes.h"
 
-#include <optional>
 #include <utility>
 
 namespace ns3
 {
 
 using viaduct::fib::Route;
-using viaduct::wire::IpAddress;
-
-namespace
-{
-
-std::optional<IpAddress>
-GatewayOf(const Route& route)
-{
-    return route.gateway.IsUnspecified() ? std::nullopt : std::optional(route.gateway);
-}
-
-} // namespace
 
 KernelNodeRoutes::KernelNodeRoutes(viaduct::guest::AgentClient& agent,
                                    uint32_t node,
@@ -38,24 +25,26 @@ KernelNodeRoutes::DoApply(const viaduct::fib::RouteChanges& changes)
     {
         for (const Route& route : *routes)
         {
-            m_agent.AddRoute(m_node,
-                             route.destination,
-                             GatewayOf(route),
-                             m_ifindexes.at(route.interface),
-                             route.metric);
+            m_agent.AddRoute(m_node, ToKernel(route));
         }
     }
     for (const Route& route : changes.removed)
     {
-        // One whose interface went down is gone already.
-        m_agent.RemoveRoute(m_node,
-                            route.destination,
-                            GatewayOf(route),
-                            m_ifindexes.at(route.interface),
-                            route.metric,
-                            0,
-                            [](const auto&) {});
+        // Failure is no error: the kernel has removed routes over an interface that went down.
+        m_agent.RemoveRoute(m_node, ToKernel(route), [](const auto&) {});
     }
+}
+
+viaduct::guest::KernelRoute
+KernelNodeRoutes::ToKernel(const Route& route) const
+{
+    viaduct::guest::KernelRoute result{
+        route.destination, std::nullopt, m_ifindexes.at(route.interface), route.metric};
+    if (!route.gateway.IsUnspecified())
+    {
+        result.gateway = route.gateway;
+    }
+    return result;
 }
 
 } // namespace ns3

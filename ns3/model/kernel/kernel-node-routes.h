@@ -34,6 +34,7 @@ class KernelNodeRoutes final : public viaduct::fib::RouteSink
 
   private:
     void DoApply(const viaduct::fib::RouteChanges& changes) override;
+    viaduct::guest::KernelRoute ToKernel(const viaduct::fib::Route& route) const;
 
     viaduct::guest::AgentClient& m_agent;   //!< inside the guest
     uint32_t m_node;                        //!< in the guest

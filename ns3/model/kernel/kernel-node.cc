@@ -4,17 +4,16 @@
 
 #include "kernel-node.h"
 
-#include "kernel-address-clash.h"
+#include "kernel-addresses.h"
 #include "kernel-calendar.h"
 #include "kernel-node-routes.h"
 #include "kernel-state.h"
-#include "ns3/ip-family.h"
+#include "ns3/path-seed.h"
 
 #include "ns3/boolean.h"
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/ipv6-l3-protocol.h"
 #include "ns3/loopback-net-device.h"
-#include "ns3/names.h"
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
 
@@ -37,15 +36,6 @@ namespace
 {
 
 constexpr uint32_t FIRST_SOURCE_TABLE = 1000; //!< routing table of the first device's addresses
-
-/** The interface of a device in one of the IP layers; -1: none. */
-template <class Ip>
-int32_t
-InterfaceOf(Ptr<Node> node, Ptr<NetDevice> device)
-{
-    auto ip = node->GetObject<Ip>();
-    return ip ? ip->GetInterfaceForDevice(device) : -1;
-}
 
 } // namespace
 
@@ -88,14 +78,14 @@ KernelNode::Install(Ptr<Node> node, Ptr<KernelGuest> guest)
 {
     m_node = node;
     m_guest = guest;
-    const std::string given = Names::FindName(node);
-    m_name = given.empty() ? "n" + std::to_string(node->GetId()) : given;
+    m_name = LabNodeName(node);
     m_number = guest->AddNode(this, m_name);
     m_sockets = KernelSocketStack::Install(node, guest->GetAgent(), m_number);
     auto state = CreateObject<KernelState>();
     state->Install(m_sockets);
     node->AggregateObject(state);
-    // As ns-3's stack, whose host has no limits of memory: not by how much a guest has.
+    // The kernel's defaults depend on how much memory a guest has; these are those of a large
+    // machine, because the hosts of ns-3's own stack have no limits of memory.
     m_sysctls = {{"net.ipv4.tcp_rmem", "4096 131072 6291456"},
                  {"net.ipv4.tcp_wmem", "4096 16384 4194304"},
                  {"net.ipv4.ping_group_range", "0 2147483647"},
@@ -138,7 +128,7 @@ void
 KernelNode::AddMptcpEndpoint(Ptr<NetDevice> device, uint32_t flags)
 {
     WhenConfigured(device, [this, flags](const Port& port) {
-        for (const IpPrefix& address : AddressesOf(port))
+        for (const IpPrefix& address : AddressesOf(port.device))
         {
             Agent().AddMptcpEndpoint(m_number, port.ifindex, address.address, flags);
         }
@@ -164,7 +154,7 @@ KernelNode::AddSourceRoute(Ptr<NetDevice> device, const std::optional<IpAddress>
 void
 KernelNode::AddSourceRules(const Port& port)
 {
-    for (const IpPrefix& address : AddressesOf(port))
+    for (const IpPrefix& address : AddressesOf(port.device))
     {
         const int bits = 8 * address.address.Length();
         Agent().AddRule(m_number, {address.address, bits}, SourceTable(port));
@@ -179,14 +169,14 @@ KernelNode::AddSourceRoutes(const Port& port, const std::optional<IpAddress>& ga
         return;
     }
     const uint32_t table = SourceTable(port);
-    for (const IpPrefix& address : AddressesOf(port))
+    for (const IpPrefix& address : AddressesOf(port.device))
     {
-        Agent().AddRoute(m_number, address.Network(), std::nullopt, port.ifindex, 0, table);
+        Agent().AddRoute(m_number, {address.Network(), std::nullopt, port.ifindex, 0, table});
     }
     if (gateway)
     {
         const IpPrefix everything{{gateway->family, {}}, 0};
-        Agent().AddRoute(m_number, everything, gateway, port.ifindex, 0, table);
+        Agent().AddRoute(m_number, {everything, gateway, port.ifindex, 0, table});
     }
 }
 
@@ -262,9 +252,9 @@ KernelNode::Prepare()
     {
         Ptr<NetDevice> device = m_node->GetDevice(i);
         if (!DynamicCast<LoopbackNetDevice>(device) &&
-            (InterfaceOf<Ipv4>(m_node, device) >= 0 || InterfaceOf<Ipv6>(m_node, device) >= 0))
+            (InterfaceOf<Ipv4>(device) >= 0 || InterfaceOf<Ipv6>(device) >= 0))
         {
-            CheckAddressClash(m_node, device);
+            CheckAddressClash(device);
             AddPort(device);
         }
     }
@@ -314,7 +304,7 @@ KernelNode::Configure(Port& port)
     Agent().SetArp(m_number, port.ifindex, port.device->NeedsArp());
     port.bridge->SetUp(IsUp(port));
     Agent().SetUp(m_number, port.ifindex, IsUp(port));
-    for (const IpPrefix& address : AddressesOf(port))
+    for (const IpPrefix& address : AddressesOf(port.device))
     {
         Agent().AddAddress(m_number, port.ifindex, address);
     }
@@ -337,26 +327,17 @@ KernelNode::SourceTable(const Port& port) const
 bool
 KernelNode::IsUp(const Port& port) const
 {
-    const int32_t ipv4 = InterfaceOf<Ipv4>(m_node, port.device);
-    const int32_t ipv6 = InterfaceOf<Ipv6>(m_node, port.device);
-    return (ipv4 >= 0 && m_node->GetObject<Ipv4>()->IsUp(static_cast<uint32_t>(ipv4))) ||
-           (ipv6 >= 0 && m_node->GetObject<Ipv6>()->IsUp(static_cast<uint32_t>(ipv6)));
+    const auto isUp = [&](auto ip) {
+        const int32_t interface = ip->GetInterfaceForDevice(port.device);
+        return interface >= 0 && ip->IsUp(static_cast<uint32_t>(interface));
+    };
+    return isUp(m_node->GetObject<Ipv4>()) || isUp(m_node->GetObject<Ipv6>());
 }
 
 bool
 KernelNode::HasIpv6(const Port& port) const
 {
-    return InterfaceOf<Ipv6>(m_node, port.device) >= 0;
-}
-
-std::vector<IpPrefix>
-KernelNode::AddressesOf(const Port& port) const
-{
-    auto addresses = ipfamily::AddressesOf(m_node, port.device);
-    std::erase_if(addresses, [](const IpPrefix& address) {
-        return viaduct::wire::IsLinkLocal(address.address); // the kernel makes it itself, the same
-    });
-    return addresses;
+    return InterfaceOf<Ipv6>(port.device) >= 0;
 }
 
 KernelNode::Port*

@@ -97,7 +97,7 @@ class KernelNode : public Object
      */
     Ptr<KernelDeviceBridge> GetBridge(Ptr<NetDevice> device) const;
 
-    /** @name What KernelIpv4 and KernelIpv6 pass on; before the boot it is found there @{ */
+    /** @name What KernelIpv4 and KernelIpv6 pass on; at the boot the node reads them itself @{ */
     void AddressAdded(Ptr<NetDevice> device, const viaduct::wire::IpPrefix& address);
     void AddressRemoved(Ptr<NetDevice> device, const viaduct::wire::IpPrefix& address);
     void UpChanged(Ptr<NetDevice> device);
@@ -136,7 +136,6 @@ class KernelNode : public Object
     void WriteForwarding(const Port& port);
     bool IsUp(const Port& port) const;
     bool HasIpv6(const Port& port) const;
-    std::vector<viaduct::wire::IpPrefix> AddressesOf(const Port& port) const;
     void WriteSysctl(const std::string& name, const std::string& value);
     viaduct::guest::AgentClient& Agent() const;
 

@@ -4,7 +4,6 @@
 
 #include "kernel-shell.h"
 
-#include "kernel-application.h"
 #include "kernel-calendar.h"
 #include "kernel-guest.h"
 #include "kernel-node.h"
@@ -141,10 +140,11 @@ KernelShell::Nodes()
     {
         if (const auto kernel = (*node)->GetObject<KernelNode>())
         {
+            const auto stack = (*node)->GetObject<KernelSocketStack>();
             nodes.push_back({kernel->GetName(),
                              kernel->GetGuest()->GetRelease(),
-                             (*node)->GetObject<KernelSocketStack>()->GetNumber(),
-                             KernelApplication::GetProgramClient(*node)});
+                             stack->GetNumber(),
+                             stack->GetClient<viaduct::guest::ProgramClient>()});
             m_clients.insert(nodes.back().programs);
         }
     }

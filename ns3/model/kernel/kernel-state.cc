@@ -18,32 +18,12 @@
 namespace ns3
 {
 
-using viaduct::guest::AgentClient;
-using viaduct::guest::StateClient;
 using viaduct::guest::agent::FixedText;
 
 NS_OBJECT_ENSURE_REGISTERED(KernelState);
 
 namespace
 {
-
-/**
- * @param agent of a guest
- * @return the one client of its state, shared by all its nodes
- */
-std::shared_ptr<StateClient>
-ClientOf(AgentClient& agent)
-{
-    static std::map<AgentClient*, std::weak_ptr<StateClient>> clients;
-    std::erase_if(clients, [](const auto& entry) { return entry.second.expired(); });
-    auto client = clients[&agent].lock();
-    if (!client)
-    {
-        client = std::make_shared<StateClient>(agent);
-        clients[&agent] = client;
-    }
-    return client;
-}
 
 /** include/net/tcp_states.h, by ss(8)'s names. */
 std::string
@@ -196,7 +176,7 @@ KernelState::Sample()
     }
     if (!m_client)
     {
-        m_client = ClientOf(m_stack->GetAgent());
+        m_client = m_stack->GetClient<viaduct::guest::StateClient>();
     }
     m_client->Sample(m_stack->GetNumber(), std::move(sink));
 }

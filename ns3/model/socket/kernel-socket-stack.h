@@ -83,6 +83,25 @@ class KernelSocketStack : public Object
     /** @return the node's number there */
     uint32_t GetNumber() const;
 
+    /**
+     * @tparam Client what talks to an agent about one subject: made of an AgentClient
+     * @return the one client of the guest, which the nodes of the guest share; it lives as long as
+     * somebody holds it
+     */
+    template <class Client>
+    std::shared_ptr<Client> GetClient() const
+    {
+        static std::map<viaduct::guest::AgentClient*, std::weak_ptr<Client>> clients;
+        std::erase_if(clients, [](const auto& entry) { return entry.second.expired(); });
+        auto client = clients[m_agent.get()].lock();
+        if (!client)
+        {
+            client = std::make_shared<Client>(GetAgent());
+            clients[m_agent.get()] = client;
+        }
+        return client;
+    }
+
     /** What no two datagram sockets of ns-3 may share: port, address and family, device. */
     using Name = std::tuple<uint16_t, std::vector<uint8_t>, Ptr<NetDevice>>;
     /**

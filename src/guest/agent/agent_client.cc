@@ -19,6 +19,15 @@ agent::InterfaceAddress ToRequest(int ifindex, const wire::IpPrefix& address) {
   return {ifindex, static_cast<uint32_t>(address.length), agent::ToEndpoint(address.address)};
 }
 
+agent::Route ToRequest(const KernelRoute& route) {
+  return {route.ifindex,
+          static_cast<uint32_t>(route.destination.length),
+          route.metric,
+          route.table,
+          agent::ToEndpoint(route.destination.address),
+          route.gateway ? agent::ToEndpoint(*route.gateway) : Endpoint{}};
+}
+
 bool IsSocketRequest(Code code) {
   return code >= Code::kOpenSocket && static_cast<uint16_t>(code) < agent::kFirstProgramCode;
 }
@@ -123,9 +132,9 @@ void AgentClient::ReleaseSockets() {
 }
 
 uint32_t AgentClient::Ask(Code code, uint32_t subject,
-                          std::initializer_list<std::span<const std::byte>> parts, uint16_t flags,
+                          std::initializer_list<std::span<const std::byte>> parts,
                           OnAnswer on_answer) {
-  const uint32_t request = Tell(code, subject, parts, flags);
+  const uint32_t request = Tell(code, subject, parts);
   asked_[request] = {std::move(on_answer), code, subject};
   return request;
 }
@@ -256,16 +265,15 @@ void AgentClient::Attach(uint32_t socket, SocketEvents* events) { sockets_[socke
 
 void AgentClient::Detach(uint32_t socket) { sockets_.erase(socket); }
 
-uint32_t AgentClient::AboutNode(Code code, uint32_t node,
-                                std::initializer_list<std::span<const std::byte>> parts,
-                                OnAnswer on_answer) {
-  return Ask(code, node, parts, 0, std::move(on_answer));
+template <class Request>
+void AgentClient::AskNode(Code code, uint32_t node, const Request& request, OnAnswer on_answer) {
+  Ask(code, node, {BytesOf(request)}, std::move(on_answer));
 }
 
 uint32_t AgentClient::CreateNode(const std::string& name, OnAnswer on_answer) {
   const uint32_t node = next_node_++;
   node_names_[node] = name;
-  AboutNode(Code::kCreateNode, node, {BytesOf(std::string_view(name))}, std::move(on_answer));
+  AskNode(Code::kCreateNode, node, std::string_view(name), std::move(on_answer));
   return node;
 }
 
@@ -277,95 +285,77 @@ void AgentClient::MoveInterface(uint32_t node, const wire::MacAddress& mac, cons
     throw UsageError("interface name " + name + ": at most 15 characters");
   }
   name.copy(request.name, sizeof request.name);
-  AboutNode(Code::kMoveInterface, node, {BytesOf(request)},
-            [this, node, name, done = std::move(done)](const Answer& answer) {
-              if (answer.error_number != 0) {
-                on_failure_("kernel node " + node_names_[node] + ": " + name + ": " + answer.words);
-                return;
-              }
-              agent::Interface interface {};
-              std::memcpy(&interface, answer.result.data(),
-                          std::min(answer.result.size(), sizeof interface));
-              if (done) done(interface);
-            });
+  AskNode(Code::kMoveInterface, node, request,
+          [this, node, name, done = std::move(done)](const Answer& answer) {
+            if (answer.error_number != 0) {
+              on_failure_("kernel node " + node_names_[node] + ": " + name + ": " + answer.words);
+              return;
+            }
+            agent::Interface interface {};
+            std::memcpy(&interface, answer.result.data(),
+                        std::min(answer.result.size(), sizeof interface));
+            if (done) done(interface);
+          });
 }
 
 void AgentClient::SetUp(uint32_t node, int ifindex, bool up) {
-  AboutNode(Code::kSetLink, node, {BytesOf(agent::SetLink{ifindex, up ? 1 : 0, 0, -1})}, {});
+  AskNode(Code::kSetLink, node, agent::SetLink{ifindex, up ? 1 : 0, 0, -1});
 }
 
 void AgentClient::SetMtu(uint32_t node, int ifindex, uint32_t mtu) {
-  AboutNode(Code::kSetLink, node, {BytesOf(agent::SetLink{ifindex, -1, mtu, -1})}, {});
+  AskNode(Code::kSetLink, node, agent::SetLink{ifindex, -1, mtu, -1});
 }
 
 void AgentClient::SetArp(uint32_t node, int ifindex, bool on) {
-  AboutNode(Code::kSetLink, node, {BytesOf(agent::SetLink{ifindex, -1, 0, on ? 1 : 0})}, {});
+  AskNode(Code::kSetLink, node, agent::SetLink{ifindex, -1, 0, on ? 1 : 0});
 }
 
 void AgentClient::AddAddress(uint32_t node, int ifindex, const wire::IpPrefix& address) {
-  AboutNode(Code::kAddAddress, node, {BytesOf(ToRequest(ifindex, address))}, {});
+  AskNode(Code::kAddAddress, node, ToRequest(ifindex, address));
 }
 
 void AgentClient::RemoveAddress(uint32_t node, int ifindex, const wire::IpPrefix& address) {
-  AboutNode(Code::kRemoveAddress, node, {BytesOf(ToRequest(ifindex, address))}, {});
+  AskNode(Code::kRemoveAddress, node, ToRequest(ifindex, address));
 }
 
-void AgentClient::ChangeRoute(Code code, uint32_t node, const wire::IpPrefix& destination,
-                              const std::optional<wire::IpAddress>& gateway, int ifindex,
-                              uint32_t metric, uint32_t table, OnAnswer on_answer) {
-  const agent::Route route{ifindex,
-                           static_cast<uint32_t>(destination.length),
-                           metric,
-                           table,
-                           agent::ToEndpoint(destination.address),
-                           gateway ? agent::ToEndpoint(*gateway) : Endpoint{}};
-  AboutNode(code, node, {BytesOf(route)}, std::move(on_answer));
+void AgentClient::AddRoute(uint32_t node, const KernelRoute& route) {
+  AskNode(Code::kAddRoute, node, ToRequest(route));
 }
 
-void AgentClient::AddRoute(uint32_t node, const wire::IpPrefix& destination,
-                           const std::optional<wire::IpAddress>& gateway, int ifindex,
-                           uint32_t metric, uint32_t table, OnAnswer on_answer) {
-  ChangeRoute(Code::kAddRoute, node, destination, gateway, ifindex, metric, table,
-              std::move(on_answer));
-}
-
-void AgentClient::RemoveRoute(uint32_t node, const wire::IpPrefix& destination,
-                              const std::optional<wire::IpAddress>& gateway, int ifindex,
-                              uint32_t metric, uint32_t table, OnAnswer on_answer) {
-  ChangeRoute(Code::kRemoveRoute, node, destination, gateway, ifindex, metric, table,
-              std::move(on_answer));
+void AgentClient::RemoveRoute(uint32_t node, const KernelRoute& route, OnAnswer on_answer) {
+  AskNode(Code::kRemoveRoute, node, ToRequest(route), std::move(on_answer));
 }
 
 void AgentClient::AddNeighbour(uint32_t node, int ifindex, const wire::IpAddress& address,
                                const wire::MacAddress& mac) {
   agent::Neighbour neighbour{ifindex, {}, {}, agent::ToEndpoint(address)};
   std::copy(mac.bytes.begin(), mac.bytes.end(), neighbour.mac);
-  AboutNode(Code::kAddNeighbour, node, {BytesOf(neighbour)}, {});
+  AskNode(Code::kAddNeighbour, node, neighbour);
 }
 
 void AgentClient::WriteSysctl(uint32_t node, const std::string& name, const std::string& value,
                               OnAnswer on_answer) {
   const char zero = '\0';
-  AboutNode(Code::kWriteSysctl, node,
-            {BytesOf(std::string_view(name)), BytesOf(zero), BytesOf(std::string_view(value))},
-            std::move(on_answer));
+  Ask(Code::kWriteSysctl, node,
+      {BytesOf(std::string_view(name)), BytesOf(zero), BytesOf(std::string_view(value))},
+      std::move(on_answer));
 }
 
 void AgentClient::AddRule(uint32_t node, const wire::IpPrefix& from, uint32_t table) {
   const agent::Rule rule{static_cast<uint32_t>(from.length), table, 0, 0,
                          agent::ToEndpoint(from.address)};
-  AboutNode(Code::kAddRule, node, {BytesOf(rule)}, {});
+  AskNode(Code::kAddRule, node, rule);
 }
 
 void AgentClient::AddMptcpEndpoint(uint32_t node, int ifindex, const wire::IpAddress& address,
                                    uint32_t flags) {
   const agent::MptcpEndpoint endpoint{ifindex, flags, agent::ToEndpoint(address)};
-  AboutNode(Code::kAddMptcpEndpoint, node, {BytesOf(endpoint)}, {});
+  AskNode(Code::kAddMptcpEndpoint, node, endpoint);
 }
 
 void AgentClient::SetMptcpLimits(uint32_t node, uint32_t subflows, uint32_t addresses) {
   const agent::MptcpLimits limits{subflows, addresses};
-  AboutNode(Code::kSetMptcpLimits, node, {BytesOf(limits)}, {});
+  AskNode(Code::kSetMptcpLimits, node, limits);
 }
 
 }  // namespace viaduct::guest

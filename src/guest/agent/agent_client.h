@@ -20,11 +20,12 @@
 
 namespace viaduct::guest {
 
-// What happens to one socket. Called at the instant it happens, never from inside a call of
-// AgentClient but Await(). Each may make and unmake sockets, its own too.
+// Who hears what happens to one socket, at the instant at which it happens. Called from events of
+// the simulation and from inside Await(), from inside no other function of AgentClient. Each may
+// make sockets, and end them, its own among them.
 class SocketEvents {
  public:
-  // What a datagram, or a piece of a stream, is and came with; lent.
+  // A datagram or a piece of a stream, and what came with it; lent.
   struct Data {
     uint64_t size = 0;
     std::span<const std::byte> bytes;  // empty: `size` zeros
@@ -45,6 +46,15 @@ class SocketEvents {
   virtual void OnOption(const agent::SocketOption& option, std::span<const std::byte> value) = 0;
 };
 
+// A route of a node's kernel.
+struct KernelRoute {
+  wire::IpPrefix destination;
+  std::optional<wire::IpAddress> gateway;  // none: the destination is on the link
+  int ifindex = 0;
+  uint32_t metric = 0;
+  uint32_t table = 0;  // 0: main
+};
+
 class AgentClient {
  public:
   // Runs a function at the simulator's present instant, after what is already due then.
@@ -63,17 +73,17 @@ class AgentClient {
   AgentClient(const AgentClient&) = delete;
   AgentClient& operator=(const AgentClient&) = delete;
 
-  // What is done about a request about a node that failed and whose asker gave no OnAnswer; throws
-  // Error from the event by default.
+  // Called when a request about a node fails that was made without an OnAnswer. By default Error is
+  // thrown from the event of the simulation in which the answer arrives.
   void SetFailureHandler(std::function<void(const std::string&)> handler);
-  // The same for a request whose asker looked at the answer itself.
+  // Calls that handler for a request that was made with an OnAnswer.
   void ReportFailure(uint32_t node, agent::Code code, const std::string& words);
   // The guest's "uname -r", once it has said hello; empty before.
   const std::string& release() const { return release_; }
 
-  // --- Nodes. All return before it is done; requests are carried out in their order. ---
+  // --- Nodes. All return before the request is carried out; the guest keeps their order. ---
 
-  // The number that the other requests name it by.
+  // Returns the number that the other requests name the node by.
   uint32_t CreateNode(const std::string& name, OnAnswer on_answer = {});
   // Gives the node the guest's device with this MAC under a new name; `done` gets its ifindex and
   // MTU there.
@@ -84,13 +94,9 @@ class AgentClient {
   void SetArp(uint32_t node, int ifindex, bool on);
   void AddAddress(uint32_t node, int ifindex, const wire::IpPrefix& address);
   void RemoveAddress(uint32_t node, int ifindex, const wire::IpPrefix& address);
-  // No gateway: on link. Replaces a route of the same destination and metric. Table 0: main.
-  void AddRoute(uint32_t node, const wire::IpPrefix& destination,
-                const std::optional<wire::IpAddress>& gateway, int ifindex, uint32_t metric = 0,
-                uint32_t table = 0, OnAnswer on_answer = {});
-  void RemoveRoute(uint32_t node, const wire::IpPrefix& destination,
-                   const std::optional<wire::IpAddress>& gateway, int ifindex, uint32_t metric = 0,
-                   uint32_t table = 0, OnAnswer on_answer = {});
+  // Replaces a route of the same destination and metric.
+  void AddRoute(uint32_t node, const KernelRoute& route);
+  void RemoveRoute(uint32_t node, const KernelRoute& route, OnAnswer on_answer = {});
   void AddNeighbour(uint32_t node, int ifindex, const wire::IpAddress& address,
                     const wire::MacAddress& mac);
   void WriteSysctl(uint32_t node, const std::string& name, const std::string& value,
@@ -105,36 +111,36 @@ class AgentClient {
 
   // Any other request with an answer (programs, statistics). Returns its number.
   uint32_t Ask(agent::Code code, uint32_t subject,
-               std::initializer_list<std::span<const std::byte>> parts, uint16_t flags,
-               OnAnswer on_answer);
-  // Who gets the events of codes that are not about sockets (programs, statistics).
+               std::initializer_list<std::span<const std::byte>> parts, OnAnswer on_answer);
+  // Called with the events of a code that is not about sockets (programs, statistics).
   using OnEvent = std::function<void(const agent::Operation&)>;
   void SetEventHandler(agent::Code code, OnEvent handler);
 
   // --- Sockets ---
 
-  // A number for a new socket, and who hears of it until Detach().
+  // Returns a number for a new socket; `events` hears of the socket until Detach().
   uint32_t NewSocket(SocketEvents* events);
   void Attach(uint32_t socket, SocketEvents* events);
   void Detach(uint32_t socket);
-  // Until ReleaseSockets() what is told about sockets waits here, in its order: the interfaces,
-  // addresses and routes that it needs are still to come.
+  // From here to ReleaseSockets() requests about sockets are kept, in their order: the interfaces,
+  // addresses and routes that they need are not there yet.
   void HoldSockets() { holds_sockets_ = true; }
   void ReleaseSockets();
   // Any request about a socket (guest/agent/agent_protocol.h). Returns its number, for Await().
   uint32_t Tell(agent::Code code, uint32_t socket,
                 std::initializer_list<std::span<const std::byte>> parts = {}, uint16_t flags = 0);
-  // The same, with a payload that is asked for when the request leaves, not while sockets are held.
+  // The same, with a payload that is asked for when the request is sent, after ReleaseSockets().
   using Payload = std::function<std::vector<std::byte>()>;
   uint32_t TellLate(agent::Code code, uint32_t socket, Payload payload);
-  // Lets the guest answer this request now and hands out the answer before those of its other
-  // events that are still waiting. False: the guest has not booted, or needs time.
+  // Lets the guest answer this request at the present instant, and delivers the answer before other
+  // events of the guest that wait to be delivered. False: the guest has not booted, or needs
+  // virtual time for the answer.
   bool Await(uint32_t request);
   // The most bytes one kSend can carry.
   size_t MaxData() const { return writer_.MaxPayload() - sizeof(agent::Endpoint); }
 
  private:
-  // An operation of a received message whose turn has not come.
+  // An operation of a received message that is still to be delivered.
   struct Waiting {
     agent::Operation operation;
     std::vector<std::byte> payload;
@@ -143,11 +149,8 @@ class AgentClient {
   uint32_t NextRequest();
   void Write(agent::Code code, uint32_t subject, uint32_t request,
              std::initializer_list<std::span<const std::byte>> parts, uint16_t flags);
-  uint32_t AboutNode(agent::Code code, uint32_t node,
-                     std::initializer_list<std::span<const std::byte>> parts, OnAnswer on_answer);
-  void ChangeRoute(agent::Code code, uint32_t node, const wire::IpPrefix& destination,
-                   const std::optional<wire::IpAddress>& gateway, int ifindex, uint32_t metric,
-                   uint32_t table, OnAnswer on_answer);
+  template <class Request>
+  void AskNode(agent::Code code, uint32_t node, const Request& request, OnAnswer on_answer = {});
   void Receive(std::span<const std::byte> message);
   void ScheduleOnce(bool* scheduled, void (AgentClient::*work)());
   void Flush();
@@ -186,7 +189,7 @@ class AgentClient {
   std::vector<Held> held_;
   bool flush_scheduled_ = false;
   bool delivery_scheduled_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what is scheduled
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // false: events do nothing
 };
 
 }  // namespace viaduct::guest

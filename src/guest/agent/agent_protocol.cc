@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace viaduct::guest::agent {
@@ -139,52 +140,32 @@ wire::IpAddress FromEndpoint(const Endpoint& endpoint) {
 }
 
 std::string_view Describe(Code code) {
-  switch (code) {
-    case Code::kCreateNode:
-      return "create a node";
-    case Code::kMoveInterface:
-      return "give the node an interface";
-    case Code::kSetLink:
-      return "set a link";
-    case Code::kAddAddress:
-      return "add an address";
-    case Code::kRemoveAddress:
-      return "remove an address";
-    case Code::kAddRoute:
-      return "add a route";
-    case Code::kRemoveRoute:
-      return "remove a route";
-    case Code::kAddNeighbour:
-      return "add a neighbour";
-    case Code::kWriteSysctl:
-      return "write a kernel parameter";
-    case Code::kAddRule:
-      return "add a routing rule";
-    case Code::kAddMptcpEndpoint:
-      return "add an MPTCP endpoint";
-    case Code::kSetMptcpLimits:
-      return "set the limits of MPTCP";
-    case Code::kOpenSocket:
-      return "open a socket";
-    case Code::kBind:
-      return "bind a socket";
-    case Code::kListen:
-      return "listen on a socket";
-    case Code::kConnect:
-      return "connect a socket";
-    case Code::kSend:
-      return "send";
-    case Code::kShutdown:
-      return "shut a socket down";
-    case Code::kClose:
-      return "close a socket";
-    case Code::kSetOption:
-      return "set a socket option";
-    case Code::kGetOption:
-      return "get a socket option";
-    default:
-      return "an operation";
-  }
+  static constexpr std::pair<Code, std::string_view> kWords[] = {
+      {Code::kCreateNode, "create a node"},
+      {Code::kMoveInterface, "give the node an interface"},
+      {Code::kSetLink, "set a link"},
+      {Code::kAddAddress, "add an address"},
+      {Code::kRemoveAddress, "remove an address"},
+      {Code::kAddRoute, "add a route"},
+      {Code::kRemoveRoute, "remove a route"},
+      {Code::kAddNeighbour, "add a neighbour"},
+      {Code::kWriteSysctl, "write a kernel parameter"},
+      {Code::kAddRule, "add a routing rule"},
+      {Code::kAddMptcpEndpoint, "add an MPTCP endpoint"},
+      {Code::kSetMptcpLimits, "set the limits of MPTCP"},
+      {Code::kOpenSocket, "open a socket"},
+      {Code::kBind, "bind a socket"},
+      {Code::kListen, "listen on a socket"},
+      {Code::kConnect, "connect a socket"},
+      {Code::kSend, "send"},
+      {Code::kShutdown, "shut a socket down"},
+      {Code::kClose, "close a socket"},
+      {Code::kSetOption, "set a socket option"},
+      {Code::kGetOption, "get a socket option"},
+  };
+  const auto* found = std::find_if(std::begin(kWords), std::end(kWords),
+                                   [code](const auto& row) { return row.first == code; });
+  return found == std::end(kWords) ? "an operation" : found->second;
 }
 
 }  // namespace viaduct::guest::agent

@@ -77,7 +77,7 @@ uint32_t ProgramClient::Start(const ProgramRequest& request, ProgramEvents event
       {request.rows, request.columns}};
   const uint32_t program = next_++;
   (*programs_)[program] = std::move(events);
-  agent_.Ask(agent::kSpawn, program, {BytesOf(spawn), BytesOf(texts)}, 0,
+  agent_.Ask(agent::kSpawn, program, {BytesOf(spawn), BytesOf(texts)},
              [weak = std::weak_ptr(programs_), program](const AgentClient::Answer& answer) {
                const auto programs = weak.lock();
                if (!programs || !programs->contains(program)) return;
@@ -94,7 +94,7 @@ void ProgramClient::Write(uint32_t program, std::span<const std::byte> bytes) {
 
 void ProgramClient::Signal(uint32_t program, int signal) {
   const auto value = static_cast<uint32_t>(signal);
-  agent_.Ask(agent::kSignal, program, {BytesOf(value)}, 0, [](const AgentClient::Answer&) {});
+  agent_.Ask(agent::kSignal, program, {BytesOf(value)}, [](const AgentClient::Answer&) {});
 }
 
 void ProgramClient::Resize(uint32_t program, uint16_t rows, uint16_t columns) {
@@ -105,7 +105,7 @@ void ProgramClient::Resize(uint32_t program, uint16_t rows, uint16_t columns) {
 bool ProgramClient::AtPrompt(uint32_t program) {
   auto is = std::make_shared<bool>(false);
   const uint32_t request =
-      agent_.Ask(agent::kAtPrompt, program, {}, 0, [is](const AgentClient::Answer& answer) {
+      agent_.Ask(agent::kAtPrompt, program, {}, [is](const AgentClient::Answer& answer) {
         uint32_t value = 0;
         if (answer.result.size() != sizeof value) return;
         std::memcpy(&value, answer.result.data(), sizeof value);

@@ -93,7 +93,7 @@ void StateClient::Sample(uint32_t node, StateSink sink) {
   if (what == 0) return;
   auto request = std::make_shared<uint32_t>(0);
   *request = agent_.Ask(
-      agent::kSampleState, node, {agent::BytesOf(what)}, 0,
+      agent::kSampleState, node, {agent::BytesOf(what)},
       [this, weak = std::weak_ptr(asked_), request, node](const AgentClient::Answer& answer) {
         const auto asked = weak.lock();
         if (!asked) return;

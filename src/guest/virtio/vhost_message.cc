@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <utility>
@@ -19,47 +20,30 @@ void VhostMessage::CopyPayload(void* to, size_t size) const {
 }
 
 std::string_view Name(VhostRequest request) {
-  switch (request) {
-    case VhostRequest::kGetFeatures:
-      return "GET_FEATURES";
-    case VhostRequest::kSetFeatures:
-      return "SET_FEATURES";
-    case VhostRequest::kSetOwner:
-      return "SET_OWNER";
-    case VhostRequest::kResetOwner:
-      return "RESET_OWNER";
-    case VhostRequest::kSetMemTable:
-      return "SET_MEM_TABLE";
-    case VhostRequest::kSetVringNum:
-      return "SET_VRING_NUM";
-    case VhostRequest::kSetVringAddr:
-      return "SET_VRING_ADDR";
-    case VhostRequest::kSetVringBase:
-      return "SET_VRING_BASE";
-    case VhostRequest::kGetVringBase:
-      return "GET_VRING_BASE";
-    case VhostRequest::kSetVringKick:
-      return "SET_VRING_KICK";
-    case VhostRequest::kSetVringCall:
-      return "SET_VRING_CALL";
-    case VhostRequest::kSetVringErr:
-      return "SET_VRING_ERR";
-    case VhostRequest::kGetProtocolFeatures:
-      return "GET_PROTOCOL_FEATURES";
-    case VhostRequest::kSetProtocolFeatures:
-      return "SET_PROTOCOL_FEATURES";
-    case VhostRequest::kSetVringEnable:
-      return "SET_VRING_ENABLE";
-    case VhostRequest::kSetSlaveRequestFd:
-      return "SET_SLAVE_REQ_FD";
-    case VhostRequest::kGetConfig:
-      return "GET_CONFIG";
-    case VhostRequest::kSetConfig:
-      return "SET_CONFIG";
-    case VhostRequest::kVringKick:
-      return "VRING_KICK";
-  }
-  return "an unknown request";
+  static constexpr std::pair<VhostRequest, std::string_view> kNames[] = {
+      {VhostRequest::kGetFeatures, "GET_FEATURES"},
+      {VhostRequest::kSetFeatures, "SET_FEATURES"},
+      {VhostRequest::kSetOwner, "SET_OWNER"},
+      {VhostRequest::kResetOwner, "RESET_OWNER"},
+      {VhostRequest::kSetMemTable, "SET_MEM_TABLE"},
+      {VhostRequest::kSetVringNum, "SET_VRING_NUM"},
+      {VhostRequest::kSetVringAddr, "SET_VRING_ADDR"},
+      {VhostRequest::kSetVringBase, "SET_VRING_BASE"},
+      {VhostRequest::kGetVringBase, "GET_VRING_BASE"},
+      {VhostRequest::kSetVringKick, "SET_VRING_KICK"},
+      {VhostRequest::kSetVringCall, "SET_VRING_CALL"},
+      {VhostRequest::kSetVringErr, "SET_VRING_ERR"},
+      {VhostRequest::kGetProtocolFeatures, "GET_PROTOCOL_FEATURES"},
+      {VhostRequest::kSetProtocolFeatures, "SET_PROTOCOL_FEATURES"},
+      {VhostRequest::kSetVringEnable, "SET_VRING_ENABLE"},
+      {VhostRequest::kSetSlaveRequestFd, "SET_SLAVE_REQ_FD"},
+      {VhostRequest::kGetConfig, "GET_CONFIG"},
+      {VhostRequest::kSetConfig, "SET_CONFIG"},
+      {VhostRequest::kVringKick, "VRING_KICK"},
+  };
+  const auto* found = std::find_if(std::begin(kNames), std::end(kNames),
+                                   [request](const auto& row) { return row.first == request; });
+  return found == std::end(kNames) ? "an unknown request" : found->second;
 }
 
 std::vector<std::byte> EncodeVhost(uint32_t request, uint32_t flags,
