@@ -314,8 +314,8 @@ KernelDeviceBridge::Entered(size_t queue)
     m_inQueue[queue].push_back(std::exchange(m_handed, std::nullopt));
 }
 
-// Which of them left is not told: the queue may have an order of its own. How many there are is
-// what the kernel is to know.
+// Which of its packets has left, a queue does not tell, and it may have an order of its own. The
+// oldest token is given back, because all that the kernel has to know is how many wait.
 void
 KernelDeviceBridge::Left(size_t queue)
 {

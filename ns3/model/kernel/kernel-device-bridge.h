@@ -53,10 +53,10 @@ class KernelDeviceBridge : public Object
      */
     void Connect(Ptr<NetDevice> device, viaduct::guest::Nic& nic);
     /**
-     * @param handler is called with the MTU of the ns-3 device when that is not the one it was last
-     * called with, or told here; looked at with each frame and each change of the link, because
-     * devices of ns-3 do not tell
-     * @param mtu as known
+     * Devices of ns-3 do not tell a change of their MTU, so it is compared with each frame and at
+     * each change of the link.
+     * @param handler is called with a new MTU of the ns-3 device
+     * @param mtu the present one
      */
     void WatchMtu(std::function<void(uint16_t)> handler, uint16_t mtu);
     /**
@@ -78,7 +78,7 @@ class KernelDeviceBridge : public Object
   private:
     using Token = viaduct::guest::Nic::Token;
 
-    /** A frame that the device has not got yet. */
+    /** A frame of the kernel on its way to the device. */
     struct Waiting
     {
         Ptr<Packet> packet; //!< payload
@@ -122,15 +122,15 @@ class KernelDeviceBridge : public Object
     Ptr<NetDevice> m_device;               //!< the simulation's
     viaduct::guest::Nic* m_nic{nullptr};   //!< the kernel's
     bool m_tellsEnd{false};                //!< device has PhyTxEnd
-    Ptr<NetDeviceQueueInterface> m_queues; //!< of the device; null: not used
-    std::deque<Waiting> m_waiting;         //!< first: in the device, if m_sending
-    std::optional<Token> m_handed;         //!< of the frame the device is given now
-    /** Of what is in each queue of the device; none: of what the device sends itself. */
+    Ptr<NetDeviceQueueInterface> m_queues; //!< of the device; null: it has none, or has PhyTxEnd
+    std::deque<Waiting> m_waiting;         //!< frames that the device has not taken or not sent
+    std::optional<Token> m_handed;         //!< of the frame that is being given to the device
+    /** Tokens of the frames in each queue of the device; none for one that the device made. */
     std::vector<std::deque<std::optional<Token>>> m_inQueue;
     std::function<void(uint16_t)> m_mtuChanged;      //!< is told a new MTU
     uint16_t m_mtu{0};                               //!< as told
-    bool m_up{true};                                 //!< the kernel's interface is
-    bool m_sending{false};                           //!< the device is at it
+    bool m_up{true};                                 //!< the kernel's interface is up
+    bool m_sending{false};                           //!< the device transmits m_waiting's first
     std::vector<std::byte> m_frame;                  //!< memory of Deliver(), kept
     std::unique_ptr<viaduct::io::PcapWriter> m_pcap; //!< if asked for
 };

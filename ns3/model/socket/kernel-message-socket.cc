@@ -96,30 +96,6 @@ KernelSctpSocket::KernelSctpSocket()
 }
 
 void
-KernelMessageSocket::SetSndBufSize(uint32_t size)
-{
-    Core().SetSendBuffer(size);
-}
-
-uint32_t
-KernelMessageSocket::GetSndBufSize() const
-{
-    return Core().GetSendBuffer();
-}
-
-void
-KernelMessageSocket::SetRcvBufSize(uint32_t size)
-{
-    Core().SetReceiveBuffer(size);
-}
-
-uint32_t
-KernelMessageSocket::GetRcvBufSize() const
-{
-    return Core().GetReceiveBuffer();
-}
-
-void
 KernelDccpSocket::SetCcid(uint8_t ccid)
 {
     m_ccid = ccid;
@@ -129,23 +105,11 @@ KernelDccpSocket::SetCcid(uint8_t ccid)
     }
 }
 
-uint8_t
-KernelDccpSocket::GetCcid() const
-{
-    return m_ccid;
-}
-
 void
 KernelSctpSocket::SetNoDelay(bool noDelay)
 {
     m_noDelay = noDelay;
     Core().SetSockOpt(IPPROTO_SCTP, SCTP_NODELAY, noDelay ? 1 : 0);
-}
-
-bool
-KernelSctpSocket::GetNoDelay() const
-{
-    return m_noDelay;
 }
 
 } // namespace ns3

@@ -31,13 +31,28 @@ class KernelMessageSocket : public KernelSocketMixin<Socket, KernelMessageSocket
     ~KernelMessageSocket() override;
 
     /** @param size how many bytes may be on their way to the kernel */
-    void SetSndBufSize(uint32_t size);
+    void SetSndBufSize(uint32_t size)
+    {
+        Core().SetSendBuffer(size);
+    }
+
     /** @return SetSndBufSize()'s */
-    uint32_t GetSndBufSize() const;
+    uint32_t GetSndBufSize() const
+    {
+        return Core().GetSendBuffer();
+    }
+
     /** @param size how many bytes may wait for the application */
-    void SetRcvBufSize(uint32_t size);
+    void SetRcvBufSize(uint32_t size)
+    {
+        Core().SetReceiveBuffer(size);
+    }
+
     /** @return SetRcvBufSize()'s */
-    uint32_t GetRcvBufSize() const;
+    uint32_t GetRcvBufSize() const
+    {
+        return Core().GetReceiveBuffer();
+    }
 };
 
 /**
@@ -58,7 +73,10 @@ class KernelDccpSocket : public KernelMessageSocket
     /** @param ccid the congestion control of both directions: 2 (TCP-like) or 3 (TFRC) */
     void SetCcid(uint8_t ccid);
     /** @return SetCcid()'s; 0: the kernel's default */
-    uint8_t GetCcid() const;
+    uint8_t GetCcid() const
+    {
+        return m_ccid;
+    }
 
   private:
     uint8_t m_ccid{0}; //!< as the attribute says
@@ -81,7 +99,10 @@ class KernelSctpSocket : public KernelMessageSocket
     /** @param noDelay send small messages at once (SCTP_NODELAY) */
     void SetNoDelay(bool noDelay);
     /** @return SetNoDelay()'s */
-    bool GetNoDelay() const;
+    bool GetNoDelay() const
+    {
+        return m_noDelay;
+    }
 
   private:
     bool m_noDelay{true}; //!< as the attribute says

@@ -127,12 +127,6 @@ KernelRawSocket::SetProtocol(uint16_t protocol)
     }
 }
 
-uint16_t
-KernelRawSocket::GetProtocol() const
-{
-    return m_protocol;
-}
-
 void
 KernelRawSocket::SetIcmpFilter(uint32_t types)
 {
@@ -144,12 +138,6 @@ KernelRawSocket::SetIcmpFilter(uint32_t types)
     }
 }
 
-uint32_t
-KernelRawSocket::GetIcmpFilter() const
-{
-    return m_icmpFilter;
-}
-
 void
 KernelRawSocket::SetHeaderInclude(bool include)
 {
@@ -158,12 +146,6 @@ KernelRawSocket::SetHeaderInclude(bool include)
     {
         Core().SetSockOpt(IPPROTO_IP, IP_HDRINCL, 1);
     }
-}
-
-bool
-KernelRawSocket::GetHeaderInclude() const
-{
-    return m_headerInclude;
 }
 
 } // namespace ns3

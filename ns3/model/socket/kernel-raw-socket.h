@@ -39,15 +39,26 @@ class KernelRawSocket : public KernelSocketMixin<Socket, KernelRawSocket>
     /** @param protocol the IP protocol; before the socket is used, but for Bind() */
     void SetProtocol(uint16_t protocol);
     /** @return the IP protocol */
-    uint16_t GetProtocol() const;
+    uint16_t GetProtocol() const
+    {
+        return m_protocol;
+    }
+
     /** @param types the ICMP types that are not wanted, a bit each (ICMP_FILTER) */
     void SetIcmpFilter(uint32_t types);
     /** @return SetIcmpFilter()'s */
-    uint32_t GetIcmpFilter() const;
+    uint32_t GetIcmpFilter() const
+    {
+        return m_icmpFilter;
+    }
+
     /** @param include whether what is sent has its IPv4 header (IP_HDRINCL) */
     void SetHeaderInclude(bool include);
     /** @return SetHeaderInclude()'s */
-    bool GetHeaderInclude() const;
+    bool GetHeaderInclude() const
+    {
+        return m_headerInclude;
+    }
 
   protected:
     void NotifyConstructionCompleted() override;

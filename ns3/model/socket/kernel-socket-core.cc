@@ -61,24 +61,6 @@ KernelSocketCore::SetNode(Ptr<Node> node)
                                                       "KernelStackHelper on it");
 }
 
-Ptr<Node>
-KernelSocketCore::GetNode() const
-{
-    return m_node;
-}
-
-void
-KernelSocketCore::SetProtocol(int protocol)
-{
-    m_kind.protocol = protocol;
-}
-
-void
-KernelSocketCore::SetPrepare(Prepare prepare)
-{
-    m_prepare = std::move(prepare);
-}
-
 bool
 KernelSocketCore::IsIpv6() const
 {
@@ -90,12 +72,6 @@ KernelSocketCore::Fail(Socket::SocketErrno error)
 {
     m_errno = error;
     return -1;
-}
-
-Socket::SocketErrno
-KernelSocketCore::GetErrno() const
-{
-    return m_errno;
 }
 
 uint32_t

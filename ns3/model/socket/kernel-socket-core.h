@@ -96,9 +96,17 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     /** @param node the node; it has a KernelSocketStack */
     void SetNode(Ptr<Node> node);
     /** @return the node */
-    Ptr<Node> GetNode() const;
+    Ptr<Node> GetNode() const
+    {
+        return m_node;
+    }
+
     /** @param protocol the protocol of a raw socket; before it is opened */
-    void SetProtocol(int protocol);
+    void SetProtocol(int protocol)
+    {
+        m_kind.protocol = protocol;
+    }
+
     /**
      * @param listener the socket that has accepted the connection which becomes this socket's
      * @param accepted the number and the addresses of the connection's socket in the kernel
@@ -117,9 +125,16 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
      */
     void SetReceiveBuffer(uint32_t bytes);
     /** @return the bytes of SetSendBuffer() */
-    uint32_t GetSendBuffer() const;
+    uint32_t GetSendBuffer() const
+    {
+        return m_sendBuffer;
+    }
+
     /** @return the bytes of SetReceiveBuffer() */
-    uint32_t GetReceiveBuffer() const;
+    uint32_t GetReceiveBuffer() const
+    {
+        return m_receiveBuffer;
+    }
 
     /** @name As the functions of Socket @{ */
     int Bind(const Address& address);
@@ -138,8 +153,16 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     int GetPeerName(Address& address) const;
     void BindToNetDevice(Ptr<NetDevice> device);
     bool SetAllowBroadcast(bool allow);
-    bool GetAllowBroadcast() const;
-    Socket::SocketErrno GetErrno() const;
+    bool GetAllowBroadcast() const
+    {
+        return m_broadcast;
+    }
+
+    Socket::SocketErrno GetErrno() const
+    {
+        return m_errno;
+    }
+
     /** @} */
 
     /**
@@ -175,7 +198,10 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     /** Changes a received packet; false: the packet is not for this socket and is dropped. */
     using Prepare = std::function<bool(Ptr<Packet>, const Data&)>;
     /** @param prepare is called with each received packet before the application can read it */
-    void SetPrepare(Prepare prepare);
+    void SetPrepare(Prepare prepare)
+    {
+        m_prepare = std::move(prepare);
+    }
 
     // inherited from SocketEvents
     void OnBound(const viaduct::guest::agent::Endpoint& local) override;

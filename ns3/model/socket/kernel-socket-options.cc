@@ -151,12 +151,6 @@ KernelSocketCore::SetSendBuffer(uint32_t bytes)
     }
 }
 
-uint32_t
-KernelSocketCore::GetSendBuffer() const
-{
-    return m_sendBuffer;
-}
-
 void
 KernelSocketCore::SetReceiveBuffer(uint32_t bytes)
 {
@@ -165,12 +159,6 @@ KernelSocketCore::SetReceiveBuffer(uint32_t bytes)
     {
         SetSockOpt(SOL_SOCKET, SO_RCVBUF, static_cast<int>(bytes));
     }
-}
-
-uint32_t
-KernelSocketCore::GetReceiveBuffer() const
-{
-    return m_receiveBuffer;
 }
 
 // Connections have no broadcasts to allow.
@@ -184,12 +172,6 @@ KernelSocketCore::SetAllowBroadcast(bool allow)
     m_broadcast = allow;
     SetSockOpt(SOL_SOCKET, SO_BROADCAST, allow ? 1 : 0);
     return true;
-}
-
-bool
-KernelSocketCore::GetAllowBroadcast() const
-{
-    return m_broadcast;
 }
 
 int

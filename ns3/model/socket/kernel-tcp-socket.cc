@@ -123,12 +123,6 @@ KernelTcpSocket::SetCongestionControl(const std::string& name)
     }
 }
 
-std::string
-KernelTcpSocket::GetCongestionControl() const
-{
-    return m_congestionControl;
-}
-
 bool
 KernelTcpSocket::HasStateListeners() const
 {
@@ -174,40 +168,10 @@ KernelTcpSocket::SetSize(const std::string& attribute, uint32_t value, int level
 }
 
 void
-KernelTcpSocket::SetSndBufSize(uint32_t size)
-{
-    Core().SetSendBuffer(size);
-}
-
-uint32_t
-KernelTcpSocket::GetSndBufSize() const
-{
-    return Core().GetSendBuffer();
-}
-
-void
-KernelTcpSocket::SetRcvBufSize(uint32_t size)
-{
-    Core().SetReceiveBuffer(size);
-}
-
-uint32_t
-KernelTcpSocket::GetRcvBufSize() const
-{
-    return Core().GetReceiveBuffer();
-}
-
-void
 KernelTcpSocket::SetSegSize(uint32_t size)
 {
     m_segmentSize = size;
     SetSize("SegmentSize", size, IPPROTO_TCP, TCP_MAXSEG);
-}
-
-uint32_t
-KernelTcpSocket::GetSegSize() const
-{
-    return m_segmentSize;
 }
 
 void
@@ -217,23 +181,11 @@ KernelTcpSocket::SetSynRetries(uint32_t count)
     SetSize("ConnCount", count, IPPROTO_TCP, TCP_SYNCNT);
 }
 
-uint32_t
-KernelTcpSocket::GetSynRetries() const
-{
-    return m_synRetries;
-}
-
 void
 KernelTcpSocket::SetTcpNoDelay(bool noDelay)
 {
     m_noDelay = noDelay;
     Core().SetSockOpt(IPPROTO_TCP, TCP_NODELAY, noDelay ? 1 : 0);
-}
-
-bool
-KernelTcpSocket::GetTcpNoDelay() const
-{
-    return m_noDelay;
 }
 
 } // namespace ns3

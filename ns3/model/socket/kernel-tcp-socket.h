@@ -53,7 +53,10 @@ class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
     /** @param name of a congestion control (TCP_CONGESTION); empty: the node's default */
     void SetCongestionControl(const std::string& name);
     /** @return what SetCongestionControl() was given */
-    std::string GetCongestionControl() const;
+    std::string GetCongestionControl() const
+    {
+        return m_congestionControl;
+    }
 
     /** @return whether anybody listens to what TellState() tells */
     bool HasStateListeners() const;
@@ -61,16 +64,43 @@ class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
     void TellState(const KernelTcpInfo& info);
 
   private:
-    void SetSndBufSize(uint32_t size) override;
-    uint32_t GetSndBufSize() const override;
-    void SetRcvBufSize(uint32_t size) override;
-    uint32_t GetRcvBufSize() const override;
+    void SetSndBufSize(uint32_t size) override
+    {
+        Core().SetSendBuffer(size);
+    }
+
+    uint32_t GetSndBufSize() const override
+    {
+        return Core().GetSendBuffer();
+    }
+
+    void SetRcvBufSize(uint32_t size) override
+    {
+        Core().SetReceiveBuffer(size);
+    }
+
+    uint32_t GetRcvBufSize() const override
+    {
+        return Core().GetReceiveBuffer();
+    }
+
     void SetSegSize(uint32_t size) override;
-    uint32_t GetSegSize() const override;
+    uint32_t GetSegSize() const override
+    {
+        return m_segmentSize;
+    }
+
     void SetSynRetries(uint32_t count) override;
-    uint32_t GetSynRetries() const override;
+    uint32_t GetSynRetries() const override
+    {
+        return m_synRetries;
+    }
+
     void SetTcpNoDelay(bool noDelay) override;
-    bool GetTcpNoDelay() const override;
+    bool GetTcpNoDelay() const override
+    {
+        return m_noDelay;
+    }
 
     // What a kernel has no option for: only ns-3's default can be set, and the kernel's own
     // constant is what there is.

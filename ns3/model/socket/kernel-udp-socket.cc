@@ -110,18 +110,6 @@ KernelUdpSocket::ChangeGroup(uint32_t interface, const Address& group, bool join
         WithInterface(GetNode(), interface, request, &ipv6_mreq::ipv6mr_interface));
 }
 
-int
-KernelUdpSocket::MulticastJoinGroup(uint32_t interface, const Address& group)
-{
-    return ChangeGroup(interface, group, true);
-}
-
-int
-KernelUdpSocket::MulticastLeaveGroup(uint32_t interface, const Address& group)
-{
-    return ChangeGroup(interface, group, false);
-}
-
 void
 KernelUdpSocket::Ipv6JoinGroup(Ipv6Address address,
                                Socket::Ipv6MulticastFilterMode,
@@ -140,18 +128,6 @@ KernelUdpSocket::Ipv6LeaveGroup()
 }
 
 void
-KernelUdpSocket::SetRcvBufSize(uint32_t size)
-{
-    Core().SetReceiveBuffer(size);
-}
-
-uint32_t
-KernelUdpSocket::GetRcvBufSize() const
-{
-    return Core().GetReceiveBuffer();
-}
-
-void
 KernelUdpSocket::SetIpMulticastTtl(uint8_t ttl)
 {
     m_multicastTtl = ttl;
@@ -159,12 +135,6 @@ KernelUdpSocket::SetIpMulticastTtl(uint8_t ttl)
     {
         Core().SetSockOpt(IPPROTO_IP, IP_MULTICAST_TTL, ttl);
     }
-}
-
-uint8_t
-KernelUdpSocket::GetIpMulticastTtl() const
-{
-    return m_multicastTtl;
 }
 
 void
@@ -181,23 +151,11 @@ KernelUdpSocket::SetIpMulticastIf(int32_t interface)
     }
 }
 
-int32_t
-KernelUdpSocket::GetIpMulticastIf() const
-{
-    return m_multicastIf;
-}
-
 void
 KernelUdpSocket::SetIpMulticastLoop(bool loop)
 {
     m_multicastLoop = loop;
     Core().SetSockOpt(IPPROTO_IP, IP_MULTICAST_LOOP, loop ? 1 : 0);
-}
-
-bool
-KernelUdpSocket::GetIpMulticastLoop() const
-{
-    return m_multicastLoop;
 }
 
 void
@@ -208,12 +166,6 @@ KernelUdpSocket::SetMtuDiscover(bool discover)
     {
         Core().SetSockOpt(IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
     }
-}
-
-bool
-KernelUdpSocket::GetMtuDiscover() const
-{
-    return m_mtuDiscover;
 }
 
 } // namespace ns3

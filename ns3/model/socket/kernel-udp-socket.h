@@ -36,8 +36,16 @@ class KernelUdpSocket : public KernelSocketMixin<UdpSocket, KernelUdpSocket>
     KernelUdpSocket(const KernelUdpSocket& other) = default;
     ~KernelUdpSocket() override;
 
-    int MulticastJoinGroup(uint32_t interface, const Address& group) override;
-    int MulticastLeaveGroup(uint32_t interface, const Address& group) override;
+    int MulticastJoinGroup(uint32_t interface, const Address& group) override
+    {
+        return ChangeGroup(interface, group, true);
+    }
+
+    int MulticastLeaveGroup(uint32_t interface, const Address& group) override
+    {
+        return ChangeGroup(interface, group, false);
+    }
+
     using Socket::Ipv6JoinGroup;
     void Ipv6JoinGroup(Ipv6Address address,
                        Socket::Ipv6MulticastFilterMode filterMode,
@@ -45,16 +53,39 @@ class KernelUdpSocket : public KernelSocketMixin<UdpSocket, KernelUdpSocket>
     void Ipv6LeaveGroup() override;
 
   private:
-    void SetRcvBufSize(uint32_t size) override;
-    uint32_t GetRcvBufSize() const override;
+    void SetRcvBufSize(uint32_t size) override
+    {
+        Core().SetReceiveBuffer(size);
+    }
+
+    uint32_t GetRcvBufSize() const override
+    {
+        return Core().GetReceiveBuffer();
+    }
+
     void SetIpMulticastTtl(uint8_t ttl) override;
-    uint8_t GetIpMulticastTtl() const override;
+    uint8_t GetIpMulticastTtl() const override
+    {
+        return m_multicastTtl;
+    }
+
     void SetIpMulticastIf(int32_t interface) override;
-    int32_t GetIpMulticastIf() const override;
+    int32_t GetIpMulticastIf() const override
+    {
+        return m_multicastIf;
+    }
+
     void SetIpMulticastLoop(bool loop) override;
-    bool GetIpMulticastLoop() const override;
+    bool GetIpMulticastLoop() const override
+    {
+        return m_multicastLoop;
+    }
+
     void SetMtuDiscover(bool discover) override;
-    bool GetMtuDiscover() const override;
+    bool GetMtuDiscover() const override
+    {
+        return m_mtuDiscover;
+    }
 
     int ChangeGroup(uint32_t interface, const Address& group, bool join);
 

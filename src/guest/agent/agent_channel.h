@@ -15,13 +15,14 @@ class AgentChannel {
   virtual ~AgentChannel() = default;
   // Largest message either side can send, in bytes; at most agent::kMaxMessage.
   virtual size_t MaxMessage() const = 0;
-  // Hands the message to the guest at the simulator's present instant; before the guest has booted,
-  // once it has. May return before the guest has answered. Throws Error when the guest is gone.
+  // Hands the message to the guest at the simulator's present instant, or, where the guest has not
+  // booted, when it has. May return before the guest has answered. Throws Error when the guest is
+  // gone.
   virtual void Send(std::span<const std::byte> message) = 0;
   // Called with each message of the agent, at its instant; the bytes are lent for the call.
   virtual void SetReceiver(std::function<void(std::span<const std::byte>)> receiver) = 0;
   // Lets the guest work at the present instant until it waits, and hands what its agent says to the
-  // receiver before returning: for questions that need their answer at once (a bound port). False,
+  // receiver before it returns. For questions whose answer is needed at once (a bound port). False,
   // and nothing happens, while the guest has not booted. Not to be called by the receiver.
   virtual bool Settle() = 0;
 };

@@ -130,9 +130,9 @@ static_assert(sizeof(MoveInterface) == 24);
 
 struct SetLink {
   int32_t ifindex;
-  int32_t up;    // 1, 0; -1: as it is
-  uint32_t mtu;  // 0: as it is
-  int32_t arp;   // 1, 0; -1: as it is
+  int32_t up;    // 1, 0; -1: unchanged
+  uint32_t mtu;  // 0: unchanged
+  int32_t arp;   // 1, 0; -1: unchanged
 };
 static_assert(sizeof(SetLink) == 16);
 

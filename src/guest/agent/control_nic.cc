@@ -9,9 +9,9 @@
 namespace viaduct::guest {
 namespace {
 
-// Only the agent's own frames are on this interface: its address is nobody's.
+// Any address will do: nothing but frames to and from the agent is on this interface.
 const wire::MacAddress kMac{{0x02, 0, 0, 0, 0x88, 0xb5}};
-// A ring that stays full although the guest runs again and again.
+// How often a full ring is tried again before the agent is taken to be stuck.
 constexpr int kMaxRetries = 10'000;
 constexpr int kRetriesAtOnce = 10;
 
@@ -53,10 +53,10 @@ void ControlNic::SendWaiting() {
 }
 
 void ControlNic::HandFrame(std::span<const std::byte> frame) {
-  // The kernel's own (multicast listener reports) are not for us.
+  // The kernel sends frames of its own, too (multicast listener reports), which are passed over.
   const auto message = assembler_.Add(frame);
   if (!message) return;
-  // Its first says that it listens.
+  // The agent's first message tells that it listens.
   if (!std::exchange(agent_ready_, true)) SendWaiting();
   if (receiver_) receiver_(*message);
 }

@@ -45,7 +45,7 @@ std::string DescribeStatus(int status);
 // One for each agent.
 class ProgramClient {
  public:
-  // Start(), Write() and Signal() need the agent; the end of the client does not.
+  // The agent's client outlives every call but that of the destructor.
   explicit ProgramClient(AgentClient& agent);
   ProgramClient(const ProgramClient&) = delete;
   ProgramClient& operator=(const ProgramClient&) = delete;

@@ -173,7 +173,8 @@ class Builder {
     Compile();
   }
 
-  // One that does not fit costs what it says in its header, not the kernel.
+  // A patch that does not apply is left out: a kernel works without it, and its header says what is
+  // lost.
   void ApplyPatches() {
     for (const Patch& patch : Patches()) {
       const fs::path file = folder_ / patch.name;

@@ -15,7 +15,7 @@ struct Image {
 
   std::filesystem::path file;             // the executable
   std::string release;                    // "6.12.117"
-  std::filesystem::file_time_type built;  // or asked for again
+  std::filesystem::file_time_type built;  // or when a build of it was last asked for
   std::string source;                     // what it was built from, in words; "" where unknown
   Schedule schedule = Schedule::kMessages;
   // What one guest may have at most. An unknown kernel is taken to have what an unpatched one has.
@@ -39,7 +39,7 @@ std::vector<Image> ListImages();
 // nothing of the kind was built, UsageError where the file is no kernel for guests.
 Image FindImage(const std::string& wanted);
 
-// From now on it counts as the one built last: somebody asked for a build, and this one is it.
+// Makes it count as the one built last, because somebody asked for a build and got this image.
 // Where the store cannot be written, nothing happens.
 void MarkAsWanted(const Image& image);
 

@@ -9,8 +9,8 @@
 
 namespace viaduct::guest {
 
-// Holds an empty folder of the store, locked, and removes it on destruction. What a killed build
-// has left there is removed by the next of any key.
+// Holds an empty folder of the store, locked, and removes it on destruction. The next build,
+// whatever its key, removes what a killed one has left.
 class Workshop {
  public:
   // Creates the store if need be. Returns once nobody else builds under this key; `waiting` (may be

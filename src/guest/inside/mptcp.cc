@@ -21,7 +21,8 @@
 namespace viaduct::guest::inside {
 namespace {
 
-// One generic netlink conversation. sys::NetlinkSocket speaks the route family only.
+// One generic netlink conversation. Not sys::NetlinkSocket: libnl reads the clock when it makes a
+// socket, which takes virtual time.
 class GenericSocket {
  public:
   GenericSocket()

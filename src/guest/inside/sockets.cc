@@ -159,7 +159,7 @@ void Sockets::Open(const Operation& operation) {
   socket.parts = request.protocol == IPPROTO_SCTP;
   socket.credit = request.credit;
   WatchRoom(socket);
-  // One that is connected by nobody can receive from now on.
+  // A socket that needs no connection can receive from now on.
   if (request.type == SOCK_DGRAM || request.type == SOCK_RAW) UpdateWatch(socket);
 }
 
@@ -224,7 +224,7 @@ void Sockets::Accept(Socket& listener) {
   SocketAddress peer;
   const int accepted =
       accept4(listener.fd.get(), peer.get(), &peer.length, SOCK_NONBLOCK | SOCK_CLOEXEC);
-  if (accepted < 0) return;  // it went away while it waited
+  if (accepted < 0) return;  // the peer has given the connection up meanwhile
   const uint32_t number = next_accepted_++;
   if (next_accepted_ == 0) next_accepted_ = agent::kAccepted;
   Socket& socket = Adopt(number, UniqueFd(accepted), listener.stream);
@@ -269,7 +269,8 @@ bool Sockets::SendOnce(Socket& socket, Pending& pending) {
       sendto(socket.fd.get(), from, length, MSG_NOSIGNAL, to, pending.to ? pending.to->length : 0);
   if (sent < 0 && (errno == EAGAIN || errno == ENOBUFS)) return false;
   const int error_number = sent < 0 ? errno : 0;
-  // A datagram that cannot go is gone, and so is what a lost connection would have carried.
+  // A datagram that cannot be sent is lost, and so are the bytes that a lost connection would have
+  // carried: both count as written.
   const uint64_t done = sent < 0 ? left : static_cast<uint64_t>(sent);
   pending.sent += done;
   socket.written += done;
@@ -359,7 +360,8 @@ void Sockets::UpdateWatch(Socket& socket) {
   const uint32_t events = (reads ? uint32_t{EPOLLIN} : 0u) | (writes ? uint32_t{EPOLLOUT} : 0u);
   const int fd = socket.fd.get();
   if (!socket.watched) {
-    // After the end there is nothing to learn by watching, and a hang-up would be told for ever.
+    // After the end nothing is to be waited for, and EPOLLHUP, which is always watched, would be
+    // reported for ever.
     if (events == 0) return;
     const uint32_t number = socket.number;
     agent_.Watch(fd, events, [this, number](uint32_t what) { OnEvents(number, what); });
@@ -441,7 +443,7 @@ void Sockets::Receive(Socket& socket) {
   auto bytes = std::span<const std::byte>(buffer_).first(static_cast<size_t>(received));
   std::vector<std::byte> whole;
   if (socket.parts) {
-    // What is longer than the kernel's buffer (partial delivery, RFC 6458 section 8.1.21).
+    // A message longer than the kernel's buffer comes in parts (RFC 6458 section 8.1.21).
     const bool ends = (header.msg_flags & MSG_EOR) != 0;
     if (!ends || !socket.begun.empty()) {
       socket.begun.insert(socket.begun.end(), bytes.begin(), bytes.end());

@@ -20,8 +20,9 @@ class State {
   State(Agent& agent, Nodes& nodes);
 
  private:
-  // What is kept open of a node. Made with it, whether it is ever looked at or not: the kernel's
-  // tables of sockets grow with their number, and draw random numbers when they do.
+  // What is kept open for looking at a node. Made with the node, whether it is ever looked at or
+  // not, so that looking changes nothing: the kernel's tables of sockets grow with their number,
+  // and draw random numbers when they do.
   struct Probe {
     explicit Probe(int namespace_fd);
     sys::NetlinkSocket sockets;        // NETLINK_SOCK_DIAG

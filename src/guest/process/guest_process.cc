@@ -85,7 +85,8 @@ std::pair<UniqueFd, UniqueFd> Pipe() {
   return {UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
-// Takes no more than it touches of its memory, but a page that it cannot have kills it.
+// A guest takes only the memory that it touches, but dies when it touches a page that cannot be
+// had.
 void CheckMemory(uint32_t memory_mib) {
   struct statvfs file_system;
   SystemCall("statvfs " + std::string(kMemoryFolder), statvfs(kMemoryFolder, &file_system));

@@ -26,7 +26,7 @@ struct GuestOptions {
 // Where a guest finds the calendar: names of sockets in a folder it is started in.
 struct GuestEndpoints {
   std::filesystem::path folder;
-  uint64_t id = 0;  // as it is to introduce itself
+  uint64_t id = 0;  // the number that it introduces itself with
   std::string calendar;
   std::vector<std::string> devices;  // in the order of its interfaces eth0, eth1...
 };

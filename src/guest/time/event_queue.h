@@ -15,7 +15,8 @@ class EventQueue final : public Timeline {
   explicit EventQueue(Instant start = Instant()) : now_(start) {}
 
   Instant Now() const override { return now_; }
-  // While events run: at the latest their end, because what comes after it may be scheduled later.
+  // Within RunUntil() never later than its end: nothing is known of what is due after it, because
+  // that may still be scheduled.
   Instant NextEvent() const override;
   void Schedule(Instant at, std::function<void()> action) override;
   void WakeAt(Instant at) override;

@@ -154,7 +154,7 @@ void SharedSchedule::LetRun(uint16_t slot, bool listens) {
 std::optional<uint32_t> SharedSchedule::AwaitWait(uint16_t slot, uint32_t waits,
                                                   Duration patience) {
   Doorbell& bell = BellOf(slot);
-  // On one processor the guest often has run already.
+  // Where both share one processor, the guest has often run by now.
   uint32_t now = Load(bell.waits);
   if (now != waits) return now;
   const timespec limit{patience.nanoseconds() / 1'000'000'000,
@@ -163,7 +163,8 @@ std::optional<uint32_t> SharedSchedule::AwaitWait(uint16_t slot, uint32_t waits,
   now = Load(bell.waits);
   if (now != waits) return now;
   Store(bell.controller, kMessages);
-  // Either the guest, which writes one and reads the other as well, sees that, or this its wait.
+  // The guest counts its wait and then reads what is stored here; this side does the opposite. So
+  // either the guest sees that a message is wanted, or its wait is seen here.
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   now = Load(bell.waits);
   if (now != waits) return now;

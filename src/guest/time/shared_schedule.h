@@ -25,13 +25,13 @@ class SharedSchedule {
 
   // To be passed to guests with the answer to kStart.
   int memory_fd() const { return memory_.get(); }
-  // Whether the guest in this slot takes part (it says so right after the answer to kStart).
+  // Whether the guest in this slot uses the schedule (it says so right after the answer to kStart).
   bool Joined(uint16_t slot) const;
   uint64_t CurrentTime() const;
   void SetCurrentTime(uint64_t time);
   uint64_t FreeUntil() const;
   void SetFreeUntil(uint64_t time);
-  // 0: none runs; guests look at it to know whether the time above is theirs to advance.
+  // Which guest runs; 0: none. A guest advances the current time only while it is the one.
   void SetRunning(uint16_t slot);
   // When the guest wants to run; kNeverWire when it has not asked.
   uint64_t Request(uint16_t slot) const;
@@ -41,9 +41,9 @@ class SharedSchedule {
   static constexpr size_t kMaxQueues = 24;
   static constexpr uint16_t kQueuesPerDevice = 16;
   static constexpr size_t kMaxDevices = 4096;
-  // A queue as both sides name it; nothing where its device's number is too large.
+  // The number by which both sides name a queue; nothing where its device's number is too large.
   static std::optional<uint16_t> QueueName(size_t device, uint32_t queue);
-  // Whether this guest does so.
+  // Whether this guest's kernel has that patch.
   bool SharesQueues(uint16_t slot) const;
   // The queues that a waiting guest kicked since it last waited, each perhaps more than once; what
   // it wrote there is forgotten. Nothing: they were more than there is room for.
@@ -52,13 +52,14 @@ class SharedSchedule {
   void SetCalls(uint16_t slot, std::span<const uint16_t> queues);
 
   // --- Doorbells: kRun and kWait, which our patch 0010 puts here instead of into messages.
-  // Whether this guest has one.
+  // Whether this guest's kernel has that patch.
   bool HasDoorbell(uint16_t slot) const;
-  // Lets a waiting guest run. With `listens`, AwaitWait() follows: it tells here that it waits
-  // again, without it by a message.
+  // Lets a waiting guest run. With `listens` the guest tells in this memory that it waits again,
+  // and AwaitWait() is to follow; without it tells so by a message.
   void LetRun(uint16_t slot, bool listens);
-  // Sleeps until the guest has begun to wait more often than `waits` times; how often. Nothing when
-  // `patience` passed: from now on it tells by a message kWait, whose time is that number.
+  // Sleeps until the guest has begun to wait more often than `waits` times, and returns how often
+  // it has. Nothing when `patience` passed: from now on the guest tells by a message kWait, whose
+  // time is that number.
   std::optional<uint32_t> AwaitWait(uint16_t slot, uint32_t waits, Duration patience);
 
  private:
