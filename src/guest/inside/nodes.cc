@@ -105,12 +105,6 @@ void Nodes::Enter(const Node& node) {
   current_ = node.fd.get();
 }
 
-void Nodes::EnterRoot() {
-  if (current_ == root_.get()) return;
-  SystemCall("leave a node", setns(root_.get(), CLONE_NEWNET));
-  current_ = root_.get();
-}
-
 void Nodes::Create(const Operation& operation) {
   const std::string name(operation.Text());
   if (nodes_.contains(operation.subject)) throw SystemError("create node " + name, EEXIST);

@@ -35,10 +35,8 @@ class Nodes {
 
   // Throws Error where there is none.
   Node& Get(uint32_t number);
-  // Moves the calling thread to a node's namespace, unless it is there already. Who needs the
-  // guest's own (nobody but Nodes does) says EnterRoot().
+  // Moves the calling thread to a node's namespace, unless it is there already.
   void Enter(const Node& node);
-  void EnterRoot();
 
  private:
   void Create(const agent::Operation& operation);
