@@ -18,6 +18,8 @@
 
 namespace ns3
 {
+namespace kerneladdress
+{
 
 using viaduct::wire::IpPrefix;
 
@@ -65,4 +67,5 @@ CheckAddressClash(Ptr<NetDevice> device)
     }
 }
 
+} // namespace kerneladdress
 } // namespace ns3

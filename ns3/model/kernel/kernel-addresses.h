@@ -16,6 +16,8 @@
 
 namespace ns3
 {
+namespace kerneladdress
+{
 
 /**
  * @tparam Ip Ipv4 or Ipv6
@@ -45,6 +47,7 @@ std::vector<viaduct::wire::IpPrefix> AddressesOf(Ptr<NetDevice> device);
  */
 void CheckAddressClash(Ptr<NetDevice> device);
 
+} // namespace kerneladdress
 } // namespace ns3
 
 #endif // VIADUCT_KERNEL_ADDRESSES_H

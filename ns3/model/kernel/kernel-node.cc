@@ -27,6 +27,8 @@
 namespace ns3
 {
 
+using kerneladdress::AddressesOf;
+using kerneladdress::InterfaceOf;
 using viaduct::wire::IpAddress;
 using viaduct::wire::IpPrefix;
 
@@ -254,7 +256,7 @@ KernelNode::Prepare()
         if (!DynamicCast<LoopbackNetDevice>(device) &&
             (InterfaceOf<Ipv4>(device) >= 0 || InterfaceOf<Ipv6>(device) >= 0))
         {
-            CheckAddressClash(device);
+            kerneladdress::CheckAddressClash(device);
             AddPort(device);
         }
     }

@@ -2,28 +2,22 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "../native-agent.h"
+#include "../kernel-socket-test-support.h"
 
 #include "ns3/boolean.h"
 #include "ns3/bulk-send-helper.h"
 #include "ns3/config.h"
 #include "ns3/icmpv4.h"
 #include "ns3/icmpv6-header.h"
-#include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
 #include "ns3/ipv4-header.h"
 #include "ns3/ipv6-header.h"
 #include "ns3/kernel-socket-factory.h"
 #include "ns3/kernel-socket-mixin.h"
-#include "ns3/kernel-socket-stack.h"
-#include "ns3/node.h"
 #include "ns3/on-off-helper.h"
 #include "ns3/packet-sink-helper.h"
 #include "ns3/packet-sink.h"
-#include "ns3/simulator.h"
-#include "ns3/socket.h"
 #include "ns3/string.h"
-#include "ns3/test.h"
 #include "ns3/udp-client-server-helper.h"
 #include "ns3/udp-echo-helper.h"
 #include "ns3/udp-server.h"
@@ -42,101 +36,20 @@
  */
 
 using namespace ns3;
-using viaducttest::NativeAgent;
+using viaducttest::Diary;
+using viaducttest::KernelSocketTestCase;
+using viaducttest::Local;
+using viaducttest::NativeNode;
+using viaducttest::Pattern;
+using viaducttest::TCP;
+using viaducttest::UDP;
 
 namespace
 {
 
-/** A node whose sockets are the host kernel's, in a namespace that vanishes with the test. */
-struct KernelNode
-{
-    KernelNode()
-    {
-        agent =
-            std::make_shared<viaduct::guest::AgentClient>(channel, [](std::function<void()> work) {
-                Simulator::ScheduleNow([work] { work(); });
-            });
-        node = CreateObject<Node>();
-        KernelSocketStack::Install(node, agent, agent->CreateNode("n0"));
-    }
-
-    /**
-     * @param factory the name of a factory
-     * @return a new socket
-     */
-    Ptr<Socket> MakeSocket(const std::string& factory) const
-    {
-        return Socket::CreateSocket(node, TypeId::LookupByName(factory));
-    }
-
-    NativeAgent channel;
-    std::shared_ptr<viaduct::guest::AgentClient> agent;
-    Ptr<Node> node;
-};
-
-const char* const TCP = "ns3::KernelTcpSocketFactory";
-const char* const UDP = "ns3::KernelUdpSocketFactory";
-
-InetSocketAddress
-Local(uint16_t port)
-{
-    return InetSocketAddress(Ipv4Address("127.0.0.1"), port);
-}
-
-/** @return bytes that tell where in a stream they are */
-Ptr<Packet>
-Pattern(uint32_t offset, uint32_t size)
-{
-    std::vector<uint8_t> bytes(size);
-    for (uint32_t i = 0; i < size; ++i)
-    {
-        bytes[i] = static_cast<uint8_t>((offset + i) * 2654435761u >> 24);
-    }
-    return Create<Packet>(bytes.data(), size);
-}
-
-/** Runs one test case's scenario on a fresh simulator. */
-class KernelSocketTestCase : public TestCase
-{
-  public:
-    /**
-     * @param name of the case
-     * @param scenario what it does
-     */
-    KernelSocketTestCase(const std::string& name,
-                         std::function<void(KernelSocketTestCase&, KernelNode&)> scenario)
-        : TestCase(name), m_scenario(std::move(scenario))
-    {
-    }
-
-    /**
-     * @param actual is
-     * @param expected should be
-     * @param what it is
-     */
-    template <class A, class B>
-    void Equal(const A& actual, const B& expected, const std::string& what)
-    {
-        NS_TEST_EXPECT_MSG_EQ(actual, expected, what);
-    }
-
-  private:
-    void DoRun() override
-    {
-        {
-            KernelNode node;
-            m_scenario(*this, node);
-            Simulator::Destroy();
-        }
-        Simulator::Destroy();
-    }
-
-    std::function<void(KernelSocketTestCase&, KernelNode&)> m_scenario;
-};
-
 /** @return what a sink on the node got of a source that sends for a while */
 uint64_t
-RunSource(KernelNode& kernel,
+RunSource(NativeNode& kernel,
           const std::string& factory,
           ApplicationHelper& source,
           const Address& sinkAddress,
@@ -151,7 +64,7 @@ RunSource(KernelNode& kernel,
 }
 
 void
-TestBulkSend(KernelSocketTestCase& test, KernelNode& kernel)
+TestBulkSend(KernelSocketTestCase& test, NativeNode& kernel)
 {
     // Applications that know nothing of kernels ask for ns3::TcpSocketFactory.
     BulkSendHelper source("ns3::TcpSocketFactory", Local(5001));
@@ -162,7 +75,7 @@ TestBulkSend(KernelSocketTestCase& test, KernelNode& kernel)
 }
 
 void
-TestBulkSend6(KernelSocketTestCase& test, KernelNode& kernel)
+TestBulkSend6(KernelSocketTestCase& test, NativeNode& kernel)
 {
     BulkSendHelper source(TCP, Inet6SocketAddress(Ipv6Address("::1"), 5001));
     source.SetAttribute("MaxBytes", UintegerValue(300000));
@@ -172,7 +85,7 @@ TestBulkSend6(KernelSocketTestCase& test, KernelNode& kernel)
 }
 
 void
-TestMptcp(KernelSocketTestCase& test, KernelNode& kernel)
+TestMptcp(KernelSocketTestCase& test, NativeNode& kernel)
 {
     BulkSendHelper source("ns3::KernelMptcpSocketFactory", Local(5001));
     source.SetAttribute("MaxBytes", UintegerValue(300000));
@@ -182,7 +95,7 @@ TestMptcp(KernelSocketTestCase& test, KernelNode& kernel)
 }
 
 void
-TestOnOff(KernelSocketTestCase& test, KernelNode& kernel)
+TestOnOff(KernelSocketTestCase& test, NativeNode& kernel)
 {
     for (const char* factory : {TCP, UDP})
     {
@@ -200,7 +113,7 @@ TestOnOff(KernelSocketTestCase& test, KernelNode& kernel)
 }
 
 void
-TestEcho(KernelSocketTestCase& test, KernelNode& kernel)
+TestEcho(KernelSocketTestCase& test, NativeNode& kernel)
 {
     // Both ask for ns3::UdpSocketFactory, without an attribute to say otherwise.
     UdpEchoServerHelper server(9);
@@ -219,7 +132,7 @@ TestEcho(KernelSocketTestCase& test, KernelNode& kernel)
 }
 
 void
-TestClientServer(KernelSocketTestCase& test, KernelNode& kernel)
+TestClientServer(KernelSocketTestCase& test, NativeNode& kernel)
 {
     UdpServerHelper serverHelper(4000);
     auto server = DynamicCast<UdpServer>(serverHelper.Install(kernel.node).Get(0));
@@ -235,7 +148,7 @@ TestClientServer(KernelSocketTestCase& test, KernelNode& kernel)
 }
 
 void
-TestNames(KernelSocketTestCase& test, KernelNode& kernel)
+TestNames(KernelSocketTestCase& test, NativeNode& kernel)
 {
     Simulator::Schedule(MilliSeconds(50), [&] {
         auto first = kernel.MakeSocket(TCP);
@@ -268,7 +181,7 @@ TestNames(KernelSocketTestCase& test, KernelNode& kernel)
 
 /** As ns-3's UDP: the same port with another address or device is another name. */
 void
-TestUdpNames(KernelSocketTestCase& test, KernelNode& kernel)
+TestUdpNames(KernelSocketTestCase& test, NativeNode& kernel)
 {
     auto first = kernel.MakeSocket(UDP);
     test.Equal(first->Bind(Local(7000)), 0, "bind before the start");
@@ -302,7 +215,7 @@ TestUdpNames(KernelSocketTestCase& test, KernelNode& kernel)
 }
 
 void
-TestOpenFiles(KernelSocketTestCase& test, KernelNode& kernel)
+TestOpenFiles(KernelSocketTestCase& test, NativeNode& kernel)
 {
     const rlimit few{30, 30};
     prlimit(kernel.channel.GetPid(), RLIMIT_NOFILE, &few, nullptr);
@@ -326,37 +239,8 @@ TestOpenFiles(KernelSocketTestCase& test, KernelNode& kernel)
                "what is said");
 }
 
-/** Writes down what happens to a socket. */
-struct Diary
-{
-    std::string text;
-    Ptr<Socket> accepted;
-
-    void Watch(Ptr<Socket> socket, const std::string& who)
-    {
-        socket->SetConnectCallback(
-            Callback<void, Ptr<Socket>>([this, who](Ptr<Socket>) { text += who + " connected, "; }),
-            Callback<void, Ptr<Socket>>([this, who](Ptr<Socket>) { text += who + " failed, "; }));
-        socket->SetCloseCallbacks(
-            Callback<void, Ptr<Socket>>([this, who](Ptr<Socket>) { text += who + " closed, "; }),
-            Callback<void, Ptr<Socket>>([this, who](Ptr<Socket>) { text += who + " broken, "; }));
-    }
-
-    void Accept(Ptr<Socket> listener, bool willing)
-    {
-        listener->SetAcceptCallback(
-            Callback<bool, Ptr<Socket>, const Address&>(
-                [willing](Ptr<Socket>, const Address&) { return willing; }),
-            Callback<void, Ptr<Socket>, const Address&>([this](Ptr<Socket> socket, const Address&) {
-                accepted = socket;
-                Watch(socket, "server");
-                text += "accepted, ";
-            }));
-    }
-};
-
 void
-TestLife(KernelSocketTestCase& test, KernelNode& kernel)
+TestLife(KernelSocketTestCase& test, NativeNode& kernel)
 {
     Diary diary;
     auto listener = kernel.MakeSocket(TCP);
@@ -392,7 +276,7 @@ TestLife(KernelSocketTestCase& test, KernelNode& kernel)
 }
 
 void
-TestRefusals(KernelSocketTestCase& test, KernelNode& kernel)
+TestRefusals(KernelSocketTestCase& test, NativeNode& kernel)
 {
     Diary diary;
     auto nobody = kernel.MakeSocket(TCP);
@@ -421,7 +305,7 @@ TestRefusals(KernelSocketTestCase& test, KernelNode& kernel)
 }
 
 void
-TestBackPressure(KernelSocketTestCase& test, KernelNode& kernel)
+TestBackPressure(KernelSocketTestCase& test, NativeNode& kernel)
 {
     constexpr uint32_t CHUNK = 1000;
     uint32_t sent = 0;
@@ -476,7 +360,7 @@ TestBackPressure(KernelSocketTestCase& test, KernelNode& kernel)
 }
 
 void
-TestOptions(KernelSocketTestCase& test, KernelNode& kernel)
+TestOptions(KernelSocketTestCase& test, NativeNode& kernel)
 {
     Simulator::Schedule(MilliSeconds(50), [&] {
         auto socket = kernel.MakeSocket(TCP);
@@ -507,7 +391,7 @@ TestOptions(KernelSocketTestCase& test, KernelNode& kernel)
 }
 
 void
-TestDatagrams(KernelSocketTestCase& test, KernelNode& kernel)
+TestDatagrams(KernelSocketTestCase& test, NativeNode& kernel)
 {
     auto receiver = kernel.MakeSocket(UDP);
     receiver->SetIpRecvTos(true);
@@ -551,7 +435,7 @@ TestDatagrams(KernelSocketTestCase& test, KernelNode& kernel)
 }
 
 void
-TestRaw(KernelSocketTestCase& test, KernelNode& kernel)
+TestRaw(KernelSocketTestCase& test, NativeNode& kernel)
 {
     auto raw = kernel.MakeSocket("ns3::Ipv4RawSocketFactory");
     raw->SetAttribute("Protocol", UintegerValue(1));
@@ -583,7 +467,7 @@ TestRaw(KernelSocketTestCase& test, KernelNode& kernel)
 }
 
 void
-TestRaw6(KernelSocketTestCase& test, KernelNode& kernel)
+TestRaw6(KernelSocketTestCase& test, NativeNode& kernel)
 {
     auto raw = kernel.MakeSocket("ns3::Ipv6RawSocketFactory");
     raw->SetAttribute("Protocol", UintegerValue(58));

@@ -1,0 +1,155 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_KERNEL_SOCKET_TEST_SUPPORT_H
+#define VIADUCT_KERNEL_SOCKET_TEST_SUPPORT_H
+
+#include "native-agent.h"
+
+#include "ns3/inet-socket-address.h"
+#include "ns3/kernel-socket-stack.h"
+#include "ns3/node.h"
+#include "ns3/simulator.h"
+#include "ns3/socket.h"
+#include "ns3/test.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * What tests of kernel sockets against the host's kernel are written with.
+ */
+
+namespace ns3
+{
+namespace viaducttest
+{
+
+/** A node whose sockets are the host kernel's, in a namespace that vanishes with the test. */
+struct NativeNode
+{
+    NativeNode()
+    {
+        agent =
+            std::make_shared<viaduct::guest::AgentClient>(channel, [](std::function<void()> work) {
+                Simulator::ScheduleNow([work] { work(); });
+            });
+        node = CreateObject<Node>();
+        KernelSocketStack::Install(node, agent, agent->CreateNode("n0"));
+    }
+
+    /**
+     * @param factory the name of a factory
+     * @return a new socket
+     */
+    Ptr<Socket> MakeSocket(const std::string& factory) const
+    {
+        return Socket::CreateSocket(node, TypeId::LookupByName(factory));
+    }
+
+    NativeAgent channel;
+    std::shared_ptr<viaduct::guest::AgentClient> agent;
+    Ptr<Node> node;
+};
+
+inline const char* const TCP = "ns3::KernelTcpSocketFactory";
+inline const char* const UDP = "ns3::KernelUdpSocketFactory";
+
+/** @return an address of the node itself */
+inline InetSocketAddress
+Local(uint16_t port)
+{
+    return InetSocketAddress(Ipv4Address("127.0.0.1"), port);
+}
+
+/** @return bytes that tell where in a stream they are */
+inline Ptr<Packet>
+Pattern(uint32_t offset, uint32_t size)
+{
+    std::vector<uint8_t> bytes(size);
+    for (uint32_t i = 0; i < size; ++i)
+    {
+        bytes[i] = static_cast<uint8_t>((offset + i) * 2654435761u >> 24);
+    }
+    return Create<Packet>(bytes.data(), size);
+}
+
+/** Runs one test case's scenario on a fresh simulator. */
+class KernelSocketTestCase : public TestCase
+{
+  public:
+    /**
+     * @param name of the case
+     * @param scenario what it does
+     */
+    KernelSocketTestCase(const std::string& name,
+                         std::function<void(KernelSocketTestCase&, NativeNode&)> scenario)
+        : TestCase(name), m_scenario(std::move(scenario))
+    {
+    }
+
+    /**
+     * @param actual is
+     * @param expected should be
+     * @param what it is
+     */
+    template <class A, class B>
+    void Equal(const A& actual, const B& expected, const std::string& what)
+    {
+        NS_TEST_EXPECT_MSG_EQ(actual, expected, what);
+    }
+
+  private:
+    void DoRun() override
+    {
+        {
+            NativeNode node;
+            m_scenario(*this, node);
+            Simulator::Destroy();
+        }
+        Simulator::Destroy();
+    }
+
+    std::function<void(KernelSocketTestCase&, NativeNode&)> m_scenario;
+};
+
+/** Writes down what happens to a socket. */
+struct Diary
+{
+    std::string text;
+    Ptr<Socket> accepted;
+
+    void Watch(Ptr<Socket> socket, const std::string& who)
+    {
+        socket->SetConnectCallback(
+            Callback<void, Ptr<Socket>>([this, who](Ptr<Socket>) { text += who + " connected, "; }),
+            Callback<void, Ptr<Socket>>([this, who](Ptr<Socket>) { text += who + " failed, "; }));
+        socket->SetCloseCallbacks(
+            Callback<void, Ptr<Socket>>([this, who](Ptr<Socket>) { text += who + " closed, "; }),
+            Callback<void, Ptr<Socket>>([this, who](Ptr<Socket>) { text += who + " broken, "; }));
+    }
+
+    void Accept(Ptr<Socket> listener, bool willing)
+    {
+        listener->SetAcceptCallback(
+            Callback<bool, Ptr<Socket>, const Address&>(
+                [willing](Ptr<Socket>, const Address&) { return willing; }),
+            Callback<void, Ptr<Socket>, const Address&>([this](Ptr<Socket> socket, const Address&) {
+                accepted = socket;
+                Watch(socket, "server");
+                text += "accepted, ";
+            }));
+    }
+};
+
+} // namespace viaducttest
+} // namespace ns3
+
+#endif // VIADUCT_KERNEL_SOCKET_TEST_SUPPORT_H
