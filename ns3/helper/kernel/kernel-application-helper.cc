@@ -16,30 +16,6 @@ KernelApplicationHelper::KernelApplicationHelper(const std::vector<std::string>&
     m_factory.SetTypeId(KernelApplication::GetTypeId());
 }
 
-void
-KernelApplicationHelper::SetCommand(const std::vector<std::string>& words)
-{
-    m_words = words;
-}
-
-void
-KernelApplicationHelper::SetAttribute(const std::string& name, const AttributeValue& value)
-{
-    m_factory.Set(name, value);
-}
-
-void
-KernelApplicationHelper::SetEnvironment(const std::string& name, const std::string& value)
-{
-    m_environment[name] = value;
-}
-
-void
-KernelApplicationHelper::SetOutputPrefix(const std::string& prefix)
-{
-    m_outputPrefix = prefix;
-}
-
 ApplicationContainer
 KernelApplicationHelper::Install(Ptr<Node> node) const
 {

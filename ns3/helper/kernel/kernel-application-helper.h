@@ -33,23 +33,38 @@ class KernelApplicationHelper
     explicit KernelApplicationHelper(const std::vector<std::string>& words);
 
     /** @param words the program and its arguments, for what Install() makes from here on */
-    void SetCommand(const std::vector<std::string>& words);
+    void SetCommand(const std::vector<std::string>& words)
+    {
+        m_words = words;
+    }
+
     /**
      * @param name an attribute of KernelApplication
      * @param value its value
      */
-    void SetAttribute(const std::string& name, const AttributeValue& value);
+    void SetAttribute(const std::string& name, const AttributeValue& value)
+    {
+        m_factory.Set(name, value);
+    }
+
     /**
      * @param name of an environment variable of the program
      * @param value its value
      */
-    void SetEnvironment(const std::string& name, const std::string& value);
+    void SetEnvironment(const std::string& name, const std::string& value)
+    {
+        m_environment[name] = value;
+    }
+
     /**
      * Has what each program writes, and how it ended, put into files PREFIX-NODE-NUMBER.out, .err
      * and .status at the end of the simulation.
      * @param prefix of the files
      */
-    void SetOutputPrefix(const std::string& prefix);
+    void SetOutputPrefix(const std::string& prefix)
+    {
+        m_outputPrefix = prefix;
+    }
 
     /**
      * @param nodes the nodes

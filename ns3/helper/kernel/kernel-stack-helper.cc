@@ -37,24 +37,6 @@ KernelStackHelper::KernelStackHelper()
 }
 
 void
-KernelStackHelper::SetAttribute(const std::string& name, const AttributeValue& value)
-{
-    m_guestFactory.Set(name, value);
-}
-
-void
-KernelStackHelper::SetGuests(uint32_t guests)
-{
-    m_nGuests = guests;
-}
-
-void
-KernelStackHelper::SetSysctl(const std::string& name, const std::string& value)
-{
-    m_sysctls[name] = value;
-}
-
-void
 KernelStackHelper::SetRoutingHelper(const Ipv4RoutingHelper& routing)
 {
     m_routing.reset(routing.Copy());
@@ -198,12 +180,6 @@ KernelStackHelper::EnableStateCsv(const std::string& prefix, Ptr<Node> node, Tim
     state->SetInterval(interval);
     auto csv = std::make_shared<KernelStateCsv>(prefix, state);
     Simulator::ScheduleDestroy([csv]() mutable { csv.reset(); });
-}
-
-const std::vector<Ptr<KernelGuest>>&
-KernelStackHelper::GetGuests() const
-{
-    return m_guests;
 }
 
 } // namespace ns3

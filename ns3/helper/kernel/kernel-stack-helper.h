@@ -39,18 +39,30 @@ class KernelStackHelper
      * @param name an attribute of KernelGuest: Kernel, Memory, BootParameters
      * @param value its value, for guests that Install() makes from here on
      */
-    void SetAttribute(const std::string& name, const AttributeValue& value);
+    void SetAttribute(const std::string& name, const AttributeValue& value)
+    {
+        m_guestFactory.Set(name, value);
+    }
+
     /**
      * @param guests how many guests the nodes of one Install() are spread over, in blocks; 0, as at
      * first: as few as take the nodes with four devices each (a guest's kernel has a limit, see
      * image.json)
      */
-    void SetGuests(uint32_t guests);
+    void SetGuests(uint32_t guests)
+    {
+        m_nGuests = guests;
+    }
+
     /**
      * @param name of a kernel parameter of the nodes, e.g. "net.ipv4.tcp_congestion_control"
      * @param value its value
      */
-    void SetSysctl(const std::string& name, const std::string& value);
+    void SetSysctl(const std::string& name, const std::string& value)
+    {
+        m_sysctls[name] = value;
+    }
+
     /**
      * @param routing makes the nodes' IPv4 routing protocols; ns-3's static and global otherwise.
      * Their routes become the kernel's, their sockets are the kernel's
@@ -96,7 +108,10 @@ class KernelStackHelper
     static void EnableStateCsv(const std::string& prefix, Ptr<Node> node, Time interval);
 
     /** @return the guests that Install() made */
-    const std::vector<Ptr<KernelGuest>>& GetGuests() const;
+    const std::vector<Ptr<KernelGuest>>& GetGuests() const
+    {
+        return m_guests;
+    }
 
   private:
     void InstallOn(Ptr<Node> node, Ptr<KernelGuest> guest) const;

@@ -67,44 +67,12 @@ KernelApplication::KernelApplication() : m_environment(viaduct::guest::DefaultEn
 {
 }
 
-KernelApplication::~KernelApplication() = default;
-
-void
-KernelApplication::SetCommand(const std::vector<std::string>& words)
-{
-    m_words = words;
-}
-
 void
 KernelApplication::SetEnvironment(const std::string& name, const std::string& value)
 {
     std::erase_if(m_environment,
                   [&](const std::string& variable) { return variable.rfind(name + "=", 0) == 0; });
     m_environment.push_back(name + "=" + value);
-}
-
-const std::string&
-KernelApplication::GetOutput() const
-{
-    return m_output;
-}
-
-const std::string&
-KernelApplication::GetErrors() const
-{
-    return m_errors;
-}
-
-bool
-KernelApplication::HasExited() const
-{
-    return m_exited;
-}
-
-int
-KernelApplication::GetStatus() const
-{
-    return m_status;
 }
 
 void
@@ -144,12 +112,6 @@ KernelApplication::Signal(int signal)
     {
         m_client->Signal(m_program, signal);
     }
-}
-
-void
-KernelApplication::SetStartFailureCallback(StartFailureCallback failed)
-{
-    m_startFailure = failed;
 }
 
 void

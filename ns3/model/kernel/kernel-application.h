@@ -18,7 +18,6 @@
 
 namespace ns3
 {
-
 /**
  * @ingroup viaduct
  * @brief An unmodified program of this machine, run on a node that has a KernelStackHelper's stack,
@@ -32,17 +31,17 @@ namespace ns3
 class KernelApplication : public Application
 {
   public:
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
 
     KernelApplication();
-    ~KernelApplication() override;
 
     /** @param words the program and its arguments; the program is looked for in the node's PATH */
-    void SetCommand(const std::vector<std::string>& words);
+    void SetCommand(const std::vector<std::string>& words)
+    {
+        m_words = words;
+    }
+
     /**
      * @param name of an environment variable
      * @param value its value
@@ -63,16 +62,34 @@ class KernelApplication : public Application
     /**
      * @param failed is told, at the start time, instead of ending the run
      */
-    void SetStartFailureCallback(StartFailureCallback failed);
+    void SetStartFailureCallback(StartFailureCallback failed)
+    {
+        m_startFailure = failed;
+    }
 
     /** @return what it has written to its standard output */
-    const std::string& GetOutput() const;
+    const std::string& GetOutput() const
+    {
+        return m_output;
+    }
+
     /** @return what it has written to its standard error */
-    const std::string& GetErrors() const;
+    const std::string& GetErrors() const
+    {
+        return m_errors;
+    }
+
     /** @return whether it has ended */
-    bool HasExited() const;
+    bool HasExited() const
+    {
+        return m_exited;
+    }
+
     /** @return how: the status of waitpid(2); 0 while it runs */
-    int GetStatus() const;
+    int GetStatus() const
+    {
+        return m_status;
+    }
 
     /**
      * TracedCallback signature of output.

@@ -90,12 +90,6 @@ KernelTimeline::WakeAt(Instant at)
     }
 }
 
-void
-KernelTimeline::SetWake(std::function<void()> wake)
-{
-    m_wake = std::move(wake);
-}
-
 TypeId
 KernelCalendar::GetTypeId()
 {
@@ -126,9 +120,6 @@ KernelCalendar::GetTypeId()
                           MakeBooleanChecker());
     return tid;
 }
-
-KernelCalendar::KernelCalendar() = default;
-KernelCalendar::~KernelCalendar() = default;
 
 Ptr<KernelCalendar>
 KernelCalendar::Get()
@@ -191,12 +182,6 @@ KernelCalendar::ExpectNodes(uint32_t nodes)
     {
         m_uptime = std::max(m_uptime, CARRIERS_OF_NODE * std::min(nodes, NODES_A_GUEST));
     }
-}
-
-bool
-KernelCalendar::HasBooted() const
-{
-    return m_booted;
 }
 
 void

@@ -20,7 +20,6 @@
 
 namespace ns3
 {
-
 class KernelGuest;
 
 /**
@@ -39,7 +38,10 @@ class KernelTimeline : public viaduct::guest::Timeline
     viaduct::Instant NextEvent() const override;
     void Schedule(viaduct::Instant at, std::function<void()> action) override;
     void WakeAt(viaduct::Instant at) override;
-    void SetWake(std::function<void()> wake) override;
+    void SetWake(std::function<void()> wake) override
+    {
+        m_wake = std::move(wake);
+    }
 
   private:
     std::function<void()> m_wake; //!< what the wake-up runs
@@ -57,13 +59,8 @@ class KernelTimeline : public viaduct::guest::Timeline
 class KernelCalendar : public Object
 {
   public:
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
-    KernelCalendar();
-    ~KernelCalendar() override;
 
     /** @return the simulation's calendar; made if there is none */
     static Ptr<KernelCalendar> Get();
@@ -82,7 +79,11 @@ class KernelCalendar : public Object
     /** Boots all guests, the first time it is called. */
     void Boot();
     /** @return whether Boot() was called */
-    bool HasBooted() const;
+    bool HasBooted() const
+    {
+        return m_booted;
+    }
+
     /** @return the calendar itself */
     viaduct::guest::Calendar& GetCalendar();
 

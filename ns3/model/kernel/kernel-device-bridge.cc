@@ -219,18 +219,6 @@ KernelDeviceBridge::EnablePcap(const std::string& file)
     m_pcap = std::make_unique<viaduct::io::PcapWriter>(file);
 }
 
-void
-KernelDeviceBridge::SetUp(bool up)
-{
-    m_up = up;
-}
-
-Nic&
-KernelDeviceBridge::GetNic() const
-{
-    return *m_nic;
-}
-
 Mac48Address
 KernelDeviceBridge::OwnAddress() const
 {

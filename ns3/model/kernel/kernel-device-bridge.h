@@ -41,10 +41,7 @@ namespace ns3
 class KernelDeviceBridge : public Object
 {
   public:
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
 
     /**
@@ -68,9 +65,16 @@ class KernelDeviceBridge : public Object
      * @param up whether the kernel's interface is; a driver that is down would keep what it is
      * given until it is up again
      */
-    void SetUp(bool up);
+    void SetUp(bool up)
+    {
+        m_up = up;
+    }
+
     /** @return the kernel's device */
-    viaduct::guest::Nic& GetNic() const;
+    viaduct::guest::Nic& GetNic() const
+    {
+        return *m_nic;
+    }
 
   protected:
     void DoDispose() override;

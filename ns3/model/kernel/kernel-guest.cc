@@ -206,34 +206,10 @@ KernelGuest::StartNodes()
     m_agent->ReleaseSockets();
 }
 
-std::shared_ptr<AgentClient>
-KernelGuest::GetAgent() const
-{
-    return m_agent;
-}
-
-Guest&
-KernelGuest::GetGuest() const
-{
-    return *m_guest;
-}
-
-std::string
-KernelGuest::GetRelease() const
-{
-    return m_options.image.release;
-}
-
 uint32_t
 KernelGuest::GetMaxDevices() const
 {
     return static_cast<uint32_t>(m_options.image.devices) - 1; // one is the control device
-}
-
-uint32_t
-KernelGuest::GetNDevices() const
-{
-    return static_cast<uint32_t>(m_macs.size());
 }
 
 } // namespace ns3

@@ -21,7 +21,6 @@
 
 namespace ns3
 {
-
 class KernelNode;
 
 /**
@@ -31,10 +30,7 @@ class KernelNode;
 class KernelGuest : public Object
 {
   public:
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
     KernelGuest();
     ~KernelGuest() override;
@@ -66,15 +62,30 @@ class KernelGuest : public Object
     void StartNodes();
 
     /** @return its agent */
-    std::shared_ptr<viaduct::guest::AgentClient> GetAgent() const;
+    std::shared_ptr<viaduct::guest::AgentClient> GetAgent() const
+    {
+        return m_agent;
+    }
+
     /** @return the guest itself */
-    viaduct::guest::Guest& GetGuest() const;
+    viaduct::guest::Guest& GetGuest() const
+    {
+        return *m_guest;
+    }
+
     /** @return the kernel's release, e.g. "6.12.117" */
-    std::string GetRelease() const;
+    std::string GetRelease() const
+    {
+        return m_options.image.release;
+    }
+
     /** @return how many devices of nodes it can have */
     uint32_t GetMaxDevices() const;
     /** @return how many it has */
-    uint32_t GetNDevices() const;
+    uint32_t GetNDevices() const
+    {
+        return static_cast<uint32_t>(m_macs.size());
+    }
 
   protected:
     void DoDispose() override;

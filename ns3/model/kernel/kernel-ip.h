@@ -57,10 +57,7 @@ extern template class KernelIpLayer<Ipv6L3Protocol, Ipv6InterfaceAddress, Ipv6Ad
 class KernelIpv4 : public KernelIpLayer<Ipv4L3Protocol, Ipv4InterfaceAddress, Ipv4Address>
 {
   public:
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
 
     // Inherited from Ipv4L3Protocol
@@ -71,10 +68,7 @@ class KernelIpv4 : public KernelIpLayer<Ipv4L3Protocol, Ipv4InterfaceAddress, Ip
 class KernelIpv6 : public KernelIpLayer<Ipv6L3Protocol, Ipv6InterfaceAddress, Ipv6Address>
 {
   public:
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
 
     // Inherited from Ipv6L3Protocol
@@ -91,10 +85,7 @@ class KernelIpv6 : public KernelIpLayer<Ipv6L3Protocol, Ipv6InterfaceAddress, Ip
 class KernelIcmpv6 : public Icmpv6L4Protocol
 {
   public:
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
 
   protected:

@@ -51,9 +51,6 @@ KernelNode::GetTypeId()
     return tid;
 }
 
-KernelNode::KernelNode() = default;
-KernelNode::~KernelNode() = default;
-
 void
 KernelNode::DoDispose()
 {
@@ -180,24 +177,6 @@ KernelNode::AddSourceRoutes(const Port& port, const std::optional<IpAddress>& ga
         const IpPrefix everything{{gateway->family, {}}, 0};
         Agent().AddRoute(m_number, {everything, gateway, port.ifindex, 0, table});
     }
-}
-
-void
-KernelNode::EnablePcap(const std::string& prefix)
-{
-    m_pcapPrefix = prefix;
-}
-
-std::string
-KernelNode::GetName() const
-{
-    return m_name;
-}
-
-Ptr<KernelGuest>
-KernelNode::GetGuest() const
-{
-    return m_guest;
 }
 
 Ptr<KernelDeviceBridge>

@@ -26,7 +26,6 @@
 
 namespace ns3
 {
-
 /**
  * @ingroup viaduct
  * @brief A node whose IP stack is a real kernel: keeps the kernel's interfaces, addresses and
@@ -35,13 +34,8 @@ namespace ns3
 class KernelNode : public Object
 {
   public:
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
-    KernelNode();
-    ~KernelNode() override;
 
     /**
      * Gives the node its stack. The IP layers are aggregated to the node already.
@@ -58,7 +52,10 @@ class KernelNode : public Object
      * Captures each of the node's devices.
      * @param prefix the files are PREFIX-NODE-DEVICE.pcap
      */
-    void EnablePcap(const std::string& prefix);
+    void EnablePcap(const std::string& prefix)
+    {
+        m_pcapPrefix = prefix;
+    }
 
     /**
      * Makes the addresses of a device endpoints of MPTCP (RFC 8684 section 3.4).
@@ -88,9 +85,17 @@ class KernelNode : public Object
     void StartRoutes();
 
     /** @return its name in the guest, and of its namespace there */
-    std::string GetName() const;
+    std::string GetName() const
+    {
+        return m_name;
+    }
+
     /** @return its guest */
-    Ptr<KernelGuest> GetGuest() const;
+    Ptr<KernelGuest> GetGuest() const
+    {
+        return m_guest;
+    }
+
     /**
      * @param device a device of the node
      * @return what carries its frames; null before the start of the simulation

@@ -72,9 +72,6 @@ KernelShell::GetTypeId()
     return tid;
 }
 
-KernelShell::KernelShell() = default;
-KernelShell::~KernelShell() = default;
-
 Ptr<KernelShell>
 KernelShell::Get()
 {
@@ -110,12 +107,6 @@ void
 KernelShell::PauseAt(const Time& at)
 {
     Simulator::Schedule(at - Simulator::Now(), &KernelShell::Pause, Get());
-}
-
-bool
-KernelShell::IsPaused() const
-{
-    return m_server != nullptr;
 }
 
 std::vector<std::string>

@@ -19,7 +19,6 @@
 
 namespace ns3
 {
-
 /**
  * @ingroup viaduct
  * @brief Pauses a simulation, so that `viaduct kernel shell NODE` opens shells on its kernel nodes.
@@ -38,13 +37,8 @@ namespace ns3
 class KernelShell : public Object
 {
   public:
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
-    KernelShell();
-    ~KernelShell() override;
 
     /** @return the simulation's, until Simulator::Destroy(); made if there is none */
     static Ptr<KernelShell> Get();
@@ -62,7 +56,11 @@ class KernelShell : public Object
      */
     void Resume();
     /** @return whether the simulation is paused */
-    bool IsPaused() const;
+    bool IsPaused() const
+    {
+        return m_server != nullptr;
+    }
+
     /** @return the names of the nodes that have a kernel, as `viaduct kernel shell` takes them */
     static std::vector<std::string> GetNodeNames();
 

@@ -89,12 +89,6 @@ KernelState::KernelState() = default;
 KernelState::~KernelState() = default;
 
 void
-KernelState::Install(Ptr<KernelSocketStack> stack)
-{
-    m_stack = stack;
-}
-
-void
 KernelState::DoInitialize()
 {
     Start();
@@ -119,12 +113,6 @@ KernelState::SetInterval(Time interval)
     {
         Start();
     }
-}
-
-Time
-KernelState::GetInterval() const
-{
-    return m_interval;
 }
 
 void

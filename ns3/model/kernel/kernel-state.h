@@ -40,7 +40,6 @@ struct TcpState;
 
 namespace ns3
 {
-
 class KernelSocketStack;
 class KernelTcpSocket;
 
@@ -130,20 +129,24 @@ class KernelState : public Object
      */
     typedef void (*CountersTracedCallback)(const Counters& counters);
 
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
     KernelState();
     ~KernelState() override;
 
     /** @param stack the node's sockets */
-    void Install(Ptr<KernelSocketStack> stack);
+    void Install(Ptr<KernelSocketStack> stack)
+    {
+        m_stack = stack;
+    }
+
     /** @param interval from one look to the next; 0: never */
     void SetInterval(Time interval);
     /** @return from one look to the next; 0: never */
-    Time GetInterval() const;
+    Time GetInterval() const
+    {
+        return m_interval;
+    }
 
   protected:
     void DoInitialize() override;

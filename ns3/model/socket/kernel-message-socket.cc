@@ -83,8 +83,6 @@ KernelMessageSocket::KernelMessageSocket(const KernelSocketCore::Kind& kind)
 {
 }
 
-KernelMessageSocket::~KernelMessageSocket() = default;
-
 KernelDccpSocket::KernelDccpSocket()
     : KernelMessageSocket({NS3_SOCK_SEQPACKET, SOCK_DCCP, IPPROTO_DCCP, true, false, 65535, false})
 {

@@ -9,7 +9,6 @@
 
 namespace ns3
 {
-
 /**
  * @ingroup viaduct
  * @brief Connections of messages: what DCCP and SCTP have in common. Each Send() is one message.
@@ -19,16 +18,11 @@ namespace ns3
 class KernelMessageSocket : public KernelSocketMixin<Socket, KernelMessageSocket>
 {
   public:
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
 
     /** @param kind what kind of socket */
     explicit KernelMessageSocket(const KernelSocketCore::Kind& kind);
-    KernelMessageSocket(const KernelMessageSocket& other) = default;
-    ~KernelMessageSocket() override;
 
     /** @param size how many bytes may be on their way to the kernel */
     void SetSndBufSize(uint32_t size)
@@ -63,10 +57,7 @@ class KernelMessageSocket : public KernelSocketMixin<Socket, KernelMessageSocket
 class KernelDccpSocket : public KernelMessageSocket
 {
   public:
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
     KernelDccpSocket();
 
@@ -89,10 +80,7 @@ class KernelDccpSocket : public KernelMessageSocket
 class KernelSctpSocket : public KernelMessageSocket
 {
   public:
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
     KernelSctpSocket();
 

@@ -54,8 +54,6 @@ KernelRawSocket::KernelRawSocket()
 {
 }
 
-KernelRawSocket::~KernelRawSocket() = default;
-
 void
 KernelRawSocket::NotifyConstructionCompleted()
 {

@@ -13,7 +13,6 @@
 
 namespace ns3
 {
-
 /**
  * @ingroup viaduct
  * @brief A raw IPv4 or IPv6 socket of the node's kernel, with the attributes of ns-3's own.
@@ -24,15 +23,10 @@ namespace ns3
 class KernelRawSocket : public KernelSocketMixin<Socket, KernelRawSocket>
 {
   public:
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
 
     KernelRawSocket();
-    KernelRawSocket(const KernelRawSocket& other) = default;
-    ~KernelRawSocket() override;
 
     using KernelSocketMixin::Bind;
     int Bind(const Address& address) override;

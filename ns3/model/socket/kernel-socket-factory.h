@@ -34,10 +34,7 @@ template <class Base, class KernelSocket>
 class KernelSocketFactory : public Base
 {
   public:
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
     Ptr<Socket> CreateSocket() override;
 };

@@ -61,12 +61,6 @@ KernelSocketStack::DoDispose()
     Object::DoDispose();
 }
 
-void
-KernelSocketStack::SetDevice(Ptr<NetDevice> device, int ifindex, const std::string& name)
-{
-    m_devices[device] = {ifindex, name};
-}
-
 std::string
 KernelSocketStack::GetInterfaceName(Ptr<NetDevice> device) const
 {
@@ -94,23 +88,11 @@ KernelSocketStack::GetDevice(int ifindex) const
     return nullptr;
 }
 
-bool
-KernelSocketStack::HasAgent() const
-{
-    return m_agent != nullptr;
-}
-
 viaduct::guest::AgentClient&
 KernelSocketStack::GetAgent() const
 {
     NS_ASSERT_MSG(m_agent, "the node's kernel is gone");
     return *m_agent;
-}
-
-uint32_t
-KernelSocketStack::GetNumber() const
-{
-    return m_number;
 }
 
 bool
@@ -126,22 +108,10 @@ KernelSocketStack::Unclaim(uint32_t number)
 }
 
 void
-KernelSocketStack::Keep(uint32_t number, Ptr<Socket> socket)
-{
-    m_open[number] = socket;
-}
-
-void
 KernelSocketStack::Release(uint32_t number)
 {
     m_open.erase(number);
     Unclaim(number);
-}
-
-const std::map<uint32_t, Ptr<Socket>>&
-KernelSocketStack::GetOpenSockets() const
-{
-    return m_open;
 }
 
 } // namespace ns3

@@ -7,6 +7,7 @@
 
 #include "ns3/net-device.h"
 #include "ns3/object.h"
+#include "ns3/socket.h"
 
 #include "guest/agent/agent_client.h"
 
@@ -21,7 +22,6 @@ namespace ns3
 {
 
 class Node;
-class Socket;
 
 /**
  * @ingroup viaduct
@@ -35,10 +35,7 @@ class Socket;
 class KernelSocketStack : public Object
 {
   public:
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
 
     /**
@@ -58,7 +55,10 @@ class KernelSocketStack : public Object
      * @param ifindex its interface's index on the node
      * @param name its interface's name on the node
      */
-    void SetDevice(Ptr<NetDevice> device, int ifindex, const std::string& name);
+    void SetDevice(Ptr<NetDevice> device, int ifindex, const std::string& name)
+    {
+        m_devices[device] = {ifindex, name};
+    }
 
     /**
      * @param device a device of the node
@@ -77,11 +77,18 @@ class KernelSocketStack : public Object
     Ptr<NetDevice> GetDevice(int ifindex) const;
 
     /** @return whether the simulation still has the node's guest */
-    bool HasAgent() const;
+    bool HasAgent() const
+    {
+        return m_agent != nullptr;
+    }
+
     /** @return the agent of the node's guest */
     viaduct::guest::AgentClient& GetAgent() const;
     /** @return the node's number there */
-    uint32_t GetNumber() const;
+    uint32_t GetNumber() const
+    {
+        return m_number;
+    }
 
     /**
      * @tparam Client what talks to an agent about one subject: made of an AgentClient
@@ -119,11 +126,18 @@ class KernelSocketStack : public Object
      * @param number its number
      * @param socket the socket
      */
-    void Keep(uint32_t number, Ptr<Socket> socket);
+    void Keep(uint32_t number, Ptr<Socket> socket)
+    {
+        m_open[number] = socket;
+    }
+
     /** @param number of a socket that is closed */
     void Release(uint32_t number);
     /** @return the open sockets by their numbers */
-    const std::map<uint32_t, Ptr<Socket>>& GetOpenSockets() const;
+    const std::map<uint32_t, Ptr<Socket>>& GetOpenSockets() const
+    {
+        return m_open;
+    }
 
   protected:
     void DoDispose() override;

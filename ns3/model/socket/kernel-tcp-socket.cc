@@ -107,8 +107,6 @@ KernelTcpSocket::KernelTcpSocket() : KernelTcpSocket(IPPROTO_TCP)
 {
 }
 
-KernelTcpSocket::~KernelTcpSocket() = default;
-
 KernelMptcpSocket::KernelMptcpSocket() : KernelTcpSocket(IPPROTO_MPTCP)
 {
 }

@@ -17,7 +17,6 @@
 
 namespace ns3
 {
-
 struct KernelTcpInfo;
 
 /**
@@ -37,18 +36,12 @@ struct KernelTcpInfo;
 class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
 {
   public:
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
 
     /** @param protocol IPPROTO_TCP or IPPROTO_MPTCP */
     explicit KernelTcpSocket(int protocol);
     KernelTcpSocket();
-    /** @param other the listening socket that accepts a connection */
-    KernelTcpSocket(const KernelTcpSocket& other) = default;
-    ~KernelTcpSocket() override;
 
     /** @param name of a congestion control (TCP_CONGESTION); empty: the node's default */
     void SetCongestionControl(const std::string& name);
@@ -213,10 +206,7 @@ class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
 class KernelMptcpSocket : public KernelTcpSocket
 {
   public:
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
     KernelMptcpSocket();
 };

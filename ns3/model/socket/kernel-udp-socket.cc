@@ -83,8 +83,6 @@ KernelUdpSocket::KernelUdpSocket()
 {
 }
 
-KernelUdpSocket::~KernelUdpSocket() = default;
-
 int
 KernelUdpSocket::ChangeGroup(uint32_t interface, const Address& group, bool join)
 {

@@ -13,7 +13,6 @@
 
 namespace ns3
 {
-
 /**
  * @ingroup viaduct
  * @brief UDP of the node's kernel.
@@ -26,15 +25,10 @@ namespace ns3
 class KernelUdpSocket : public KernelSocketMixin<UdpSocket, KernelUdpSocket>
 {
   public:
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
 
     KernelUdpSocket();
-    KernelUdpSocket(const KernelUdpSocket& other) = default;
-    ~KernelUdpSocket() override;
 
     int MulticastJoinGroup(uint32_t interface, const Address& group) override
     {

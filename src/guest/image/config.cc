@@ -12,12 +12,8 @@ namespace {
 constexpr std::string_view kOptionPrefix = "CONFIG_";
 constexpr std::string_view kNotSet = " is not set";
 
-bool StartsWith(std::string_view text, std::string_view start) {
-  return text.substr(0, start.size()) == start;
-}
-
 bool IsName(std::string_view text) {
-  return StartsWith(text, kOptionPrefix) && text.size() > kOptionPrefix.size() &&
+  return text.starts_with(kOptionPrefix) && text.size() > kOptionPrefix.size() &&
          text.find_first_not_of(
              "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") ==
              std::string_view::npos;
@@ -25,8 +21,7 @@ bool IsName(std::string_view text) {
 
 // "# CONFIG_X is not set": the name; "" for any other comment.
 std::string_view NotSetName(std::string_view line) {
-  if (!StartsWith(line, "# ") || line.size() < kNotSet.size() + 2 ||
-      line.substr(line.size() - kNotSet.size()) != kNotSet) {
+  if (!line.starts_with("# ") || !line.ends_with(kNotSet) || line.size() < kNotSet.size() + 2) {
     return "";
   }
   const std::string_view name = line.substr(2, line.size() - 2 - kNotSet.size());
@@ -48,7 +43,7 @@ std::vector<ConfigOption> ParseFragment(std::string_view text, std::string_view 
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
-    if (StartsWith(line, "# ---")) need = NeedOf(line);
+    if (line.starts_with("# ---")) need = NeedOf(line);
     if (const std::string_view name = NotSetName(line); !name.empty()) {
       options.push_back({std::string(name), "n", need});
     }
