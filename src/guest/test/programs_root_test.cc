@@ -16,12 +16,8 @@
 #include <thread>
 
 #include "base/error.h"
-#include "guest/agent/agent_client.h"
-#include "guest/agent/control_nic.h"
 #include "guest/agent/program_client.h"
-#include "guest/image/image.h"
-#include "guest/time/calendar.h"
-#include "guest/time/event_queue.h"
+#include "guest/test/real_guest.h"
 #include "sys/find_program.h"
 
 namespace viaduct::guest {
@@ -38,24 +34,16 @@ struct Told {
 };
 
 // Two nodes of one guest, without interfaces.
-class ProgramsTest : public testing::Test {
+class ProgramsTest : public testing::Test, protected RealGuest {
  protected:
+  ProgramsTest() : RealGuest(Duration::Seconds(20)) {}
+
   void SetUp() override {
     try {
-      options_.image = FindImage("");
-      options_.init = sys::FindCompanion("viaduct-guest");
-      options_.preload = sys::FindCompanion("libviaduct-random.so");
+      MakeGuest("guest");
     } catch (const Error& error) {
       GTEST_SKIP() << error.what();
     }
-    options_.boot_parameters = {"VIADUCT_CONTROL_MTU=" + std::to_string(ControlNic::kMtu)};
-    Guest& guest = calendar_.AddGuest("guest", [this](const GuestEndpoints& endpoints) {
-      return GuestProcess(options_, endpoints);
-    });
-    control_ = std::make_unique<ControlNic>(calendar_, guest);
-    agent_ = std::make_unique<AgentClient>(*control_, [this](std::function<void()> action) {
-      calendar_.Schedule(calendar_.Present(), std::move(action));
-    });
     programs_ = std::make_unique<ProgramClient>(*agent_);
     for (const char* name : {"a", "b"}) nodes_.push_back(agent_->CreateNode(name));
     calendar_.Boot();
@@ -92,11 +80,6 @@ class ProgramsTest : public testing::Test {
     return Run(request);
   }
 
-  GuestOptions options_;
-  EventQueue queue_;
-  Calendar calendar_{queue_, {.patience = Duration::Seconds(20)}};
-  std::unique_ptr<ControlNic> control_;
-  std::unique_ptr<AgentClient> agent_;
   std::unique_ptr<ProgramClient> programs_;
   std::vector<uint32_t> nodes_;
 };

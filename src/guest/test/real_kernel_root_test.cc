@@ -12,12 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "guest/agent/agent_client.h"
-#include "guest/agent/control_nic.h"
-#include "guest/image/image.h"
-#include "guest/time/calendar.h"
-#include "guest/time/event_queue.h"
-#include "sys/find_program.h"
+#include "guest/test/real_guest.h"
 #include "wire/bytes.h"
 
 namespace viaduct::guest {
@@ -53,27 +48,19 @@ struct SeenFrame {
 };
 
 // Two nodes of one guest, a link of 100 Mbit/s and 10 ms between them.
-class RealKernelTest : public testing::Test {
+class RealKernelTest : public testing::Test, protected RealGuest {
  protected:
+  RealKernelTest() : RealGuest(Duration::Seconds(10)) {}
+
   void SetUp() override {
     try {
-      options_.image = FindImage("");
-      options_.init = sys::FindCompanion("viaduct-guest");
-      options_.preload = sys::FindCompanion("libviaduct-random.so");
+      MakeGuest("guest (a, b)");
     } catch (const Error& error) {
       GTEST_SKIP() << error.what();
     }
-    options_.boot_parameters = {"VIADUCT_CONTROL_MTU=" + std::to_string(ControlNic::kMtu)};
   }
 
   void Boot() {
-    guest_ = &calendar_.AddGuest("guest (a, b)", [this](const GuestEndpoints& endpoints) {
-      return GuestProcess(options_, endpoints);
-    });
-    control_ = std::make_unique<ControlNic>(calendar_, *guest_);
-    agent_ = std::make_unique<AgentClient>(*control_, [this](std::function<void()> action) {
-      calendar_.Schedule(calendar_.Present(), std::move(action));
-    });
     AddNode("a", 1);
     AddNode("b", 2);
     Connect(*nodes_["a"].nic, *nodes_["b"].nic);
@@ -130,13 +117,7 @@ class RealKernelTest : public testing::Test {
                  agent::kToEndpoint | agent::kZeros);
   }
 
-  GuestOptions options_;
   uint32_t mtu_ = 1500;
-  EventQueue queue_;
-  Calendar calendar_{queue_, {.patience = Duration::Seconds(10)}};
-  Guest* guest_ = nullptr;
-  std::unique_ptr<ControlNic> control_;
-  std::unique_ptr<AgentClient> agent_;
   std::map<std::string, Node> nodes_;
   std::map<Nic*, Instant> busy_until_;
   Errors socket_;

@@ -23,11 +23,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "guest/agent/control_nic.h"
-#include "guest/image/image.h"
+#include "guest/test/real_guest.h"
 #include "guest/test/tcp_subject.h"
-#include "guest/time/calendar.h"
-#include "guest/time/event_queue.h"
 #include "sys/find_program.h"
 #include "sys/link.h"
 #include "sys/netns.h"
@@ -67,21 +64,11 @@ std::string Line(char direction, uint8_t flags, uint32_t sequence, size_t length
 }
 
 // A guest in virtual time.
-class VirtualSubject final : public TcpSubject {
+class VirtualSubject final : public TcpSubject, private RealGuest {
  public:
-  VirtualSubject() {
-    options_.image = FindImage("");
-    options_.init = sys::FindCompanion("viaduct-guest");
-    options_.preload = sys::FindCompanion("libviaduct-random.so");
-    options_.boot_parameters = {"VIADUCT_CONTROL_MTU=" + std::to_string(ControlNic::kMtu)};
-    Guest& guest = calendar_.AddGuest("guest", [this](const GuestEndpoints& endpoints) {
-      return GuestProcess(options_, endpoints);
-    });
-    control_ = std::make_unique<ControlNic>(calendar_, guest);
-    agent_ = std::make_unique<AgentClient>(*control_, [this](std::function<void()> action) {
-      calendar_.Schedule(calendar_.Present(), std::move(action));
-    });
-    nic_ = &guest.AddNic(kNodeMac);
+  VirtualSubject() : RealGuest(Duration::Seconds(30)) {
+    MakeGuest("guest");
+    nic_ = &guest_->AddNic(kNodeMac);
     nic_->SetTransmit([this](std::span<const std::byte> frame, Nic::Token token) {
       nic_->TransmitDone(token);
       Hear(frame);
@@ -101,11 +88,6 @@ class VirtualSubject final : public TcpSubject {
   }
 
  private:
-  GuestOptions options_;
-  EventQueue queue_;
-  Calendar calendar_{queue_};
-  std::unique_ptr<ControlNic> control_;
-  std::unique_ptr<AgentClient> agent_;
   Nic* nic_ = nullptr;
 };
 

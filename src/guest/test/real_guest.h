@@ -1,0 +1,47 @@
+// For tests with a real kernel: a guest with its agent, in a calendar of its own.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/time.h"
+#include "guest/agent/agent_client.h"
+#include "guest/agent/control_nic.h"
+#include "guest/image/image.h"
+#include "guest/time/calendar.h"
+#include "guest/time/event_queue.h"
+#include "sys/find_program.h"
+
+namespace viaduct::guest {
+
+class RealGuest {
+ protected:
+  explicit RealGuest(Duration patience) : calendar_(queue_, {.patience = patience}) {}
+
+  // Of the newest kernel that was built, with the agent of the build. Throws EnvironmentError where
+  // one of them is missing. Options may still be changed until calendar_.Boot().
+  void MakeGuest(const std::string& name) {
+    options_.image = FindImage("");
+    options_.init = sys::FindCompanion("viaduct-guest");
+    options_.preload = sys::FindCompanion("libviaduct-random.so");
+    options_.boot_parameters = {"VIADUCT_CONTROL_MTU=" + std::to_string(ControlNic::kMtu)};
+    guest_ = &calendar_.AddGuest(name, [this](const GuestEndpoints& endpoints) {
+      return GuestProcess(options_, endpoints);
+    });
+    control_ = std::make_unique<ControlNic>(calendar_, *guest_);
+    agent_ = std::make_unique<AgentClient>(*control_, [this](std::function<void()> action) {
+      calendar_.Schedule(calendar_.Present(), std::move(action));
+    });
+  }
+
+  GuestOptions options_;
+  EventQueue queue_;
+  Calendar calendar_;
+  Guest* guest_ = nullptr;
+  std::unique_ptr<ControlNic> control_;
+  std::unique_ptr<AgentClient> agent_;
+};
+
+}  // namespace viaduct::guest
