@@ -2,33 +2,29 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <grp.h>
 #include <linux/capability.h>
 #include <poll.h>
-#include <pwd.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <vector>
 
 #include "base/error.h"
 #include "base/units.h"
-#include "broker/connection.h"
 #include "broker/lab_operations.h"
 #include "broker/server.h"
 #include "broker/spawn.h"
 #include "lab/record.h"
+#include "sys/descriptors.h"
+#include "sys/invoking_user.h"
 #include "sys/process.h"
+#include "sys/signals.h"
 #include "sys/unix_socket.h"
 
 namespace viaduct::broker {
@@ -61,33 +57,25 @@ void KeepNeededCapabilities() {
   SystemCall("capset", static_cast<int>(syscall(SYS_capset, &header, keep)));
 }
 
-// Leaves `keep` as descriptor 3 and nothing else but /dev/null in 0 to 2: a pipe or terminal of the
-// client's must not stay open because a detached lab lives on.
-void CloseAllBut(int keep) {
-  const int null = SystemCall("open /dev/null", open("/dev/null", O_RDWR | O_CLOEXEC));
-  const int moved = SystemCall("fcntl F_DUPFD", fcntl(keep, F_DUPFD_CLOEXEC, 10));
-  for (int fd = 0; fd < 3; ++fd) SystemCall("dup2", dup2(null, fd));
-  SystemCall("dup3", dup3(moved, 3, O_CLOEXEC));
-  SystemCall("close_range", static_cast<int>(syscall(SYS_close_range, 4U, ~0U, 0U)));
+// Leaves the connection and nothing else but /dev/null in 0 to 2: a pipe or terminal of the
+// client's must not stay open because a detached lab lives on. Returns the connection's descriptor.
+UniqueFd KeepOnly(int connection) {
+  UniqueFd kept(SystemCall("fcntl F_DUPFD", fcntl(connection, F_DUPFD_CLOEXEC, 3)));
+  sys::DropStandardStreams();
+  sys::CloseAllBut({kept.get()});
+  return kept;
 }
 
-// Everything back to the default but what a broker must survive. Returns the signalfd.
+// Everything back to the default but what a broker must survive. Returns the signals' descriptor.
 UniqueFd TakeSignals() {
-  for (int signal_number = 1; signal_number < NSIG; ++signal_number) {
-    signal(signal_number, SIG_DFL);  // fails for SIGKILL, SIGSTOP and those of the C library
-  }
+  sys::ResetSignals();
+  sys::UnblockSignals();
   signal(SIGPIPE, SIG_IGN);
   signal(SIGHUP, SIG_IGN);
-  sigset_t none, handled;
-  sigemptyset(&none);
-  sigemptyset(&handled);
-  for (const int signal_number : {SIGTERM, SIGINT, SIGCHLD}) sigaddset(&handled, signal_number);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  sigprocmask(SIG_BLOCK, &handled, nullptr);
-  return UniqueFd(SystemCall("signalfd", signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK)));
+  return sys::CatchSignals({SIGTERM, SIGINT, SIGCHLD});
 }
 
-void RunBroker(int connection, const Identity& owner) {
+void RunBroker(UniqueFd connection, const sys::Identity& owner) {
   setsid();  // Ctrl-C in the client's terminal is the client's alone
   prctl(PR_SET_NAME, "viaduct-broker");
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // programs whose parents have ended stay findable
@@ -98,51 +86,22 @@ void RunBroker(int connection, const Identity& owner) {
   RaiseDescriptorLimit();
   LabOperations operations(owner, std::move(signals));
   Server server(operations);
-  server.AddConnection(UniqueFd(connection));
+  server.AddConnection(std::move(connection));
   server.Run();
   operations.Shutdown();
 }
 
-[[noreturn]] void BrokerMain(int connection, const Identity& owner) {
+[[noreturn]] void BrokerMain(int connection, const sys::Identity& owner) {
   int status = 0;
   try {
-    CloseAllBut(connection);
-    RunBroker(3, owner);
+    RunBroker(KeepOnly(connection), owner);
   } catch (const std::exception&) {
     status = 1;  // nobody to tell; the record under /run/viaduct remains for `viaduct clean`
   }
   sys::ExitForked(status);
 }
 
-uint32_t IdOf(const char* variable, uint32_t otherwise) {
-  const char* text = getenv(variable);
-  if (text == nullptr) return otherwise;
-  return static_cast<uint32_t>(ParseInteger(text, 0, 0xFFFFFFFE));
-}
-
 }  // namespace
-
-Identity InvokingUser() {
-  if (geteuid() != 0) return {getuid(), getgid()};
-  const uid_t uid = IdOf("SUDO_UID", getuid());
-  return {uid, IdOf("SUDO_GID", getgid())};
-}
-
-void BecomeInvokingUser() {
-  const Identity user = InvokingUser();
-  if (user.uid != geteuid() || user.gid != getegid()) Become(user);
-}
-
-void Become(const Identity& identity) {
-  const passwd* entry = getpwuid(identity.uid);
-  if (entry != nullptr) {
-    SystemCall("initgroups", initgroups(entry->pw_name, identity.gid));
-  } else {
-    SystemCall("setgroups", setgroups(1, &identity.gid));
-  }
-  SystemCall("setresgid", setresgid(identity.gid, identity.gid, identity.gid));
-  SystemCall("setresuid", setresuid(identity.uid, identity.uid, identity.uid));
-}
 
 std::optional<UniqueFd> InheritedConnection() {
   const char* text = getenv(kConnectionVariable);
@@ -165,11 +124,11 @@ SpawnedBroker SpawnBroker() {
         "building a lab needs root (namespaces, links, routes): run with sudo, or use mode "
         "simulate");
   }
-  const Identity owner = InvokingUser();
-  auto pair = MakeSocketPair();
+  const sys::Identity owner = sys::InvokingUser();
+  auto [ours, theirs] = sys::MakeSocketPair(SOCK_SEQPACKET);
   const int pid = SystemCall("fork the broker", fork());
-  if (pid == 0) BrokerMain(pair.second.get(), owner);
-  return {std::move(pair.first), pid};
+  if (pid == 0) BrokerMain(theirs.get(), owner);
+  return {std::move(ours), pid};
 }
 
 void ReapBroker(int pid) {

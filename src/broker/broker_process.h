@@ -1,28 +1,12 @@
 // How a broker comes to be, and how others find it.
 #pragma once
 
-#include <sys/types.h>
-
 #include <optional>
 #include <string>
 
 #include "base/fd.h"
 
 namespace viaduct::broker {
-
-// On whose behalf root acts: SUDO_UID and SUDO_GID where set (and this process is root), else the
-// user of this process.
-struct Identity {
-  uid_t uid = 0;
-  gid_t gid = 0;
-};
-Identity InvokingUser();
-
-// Gives up this process's root identity for that of the invoking user, for good. Nothing happens
-// where they are the same. Throws SystemError.
-void BecomeInvokingUser();
-// The same for any identity, by system calls and getpwuid(3).
-void Become(const Identity& identity);
 
 // The connection inherited in VIADUCT_BROKER_FD (close-on-exec from now on). UsageError where that
 // names no socket.

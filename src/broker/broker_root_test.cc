@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "broker/client.h"
 #include "lab/builder.h"
+#include "sys/invoking_user.h"
 #include "sys/netns.h"
 
 namespace viaduct::broker {

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "broker/broker_process.h"
 #include "broker/connection.h"
+#include "sys/invoking_user.h"
 #include "sys/process.h"
 
 namespace viaduct::broker {
@@ -110,7 +111,7 @@ Client Client::ConnectOrSpawn() {
   Client client(std::move(broker.connection));
   client.state_->broker_pid = broker.pid;
   sys::AllowHighestPriority();  // after the fork: not for the lab's programs
-  BecomeInvokingUser();
+  sys::BecomeInvokingUser();
   return client;
 }
 

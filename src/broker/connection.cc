@@ -16,12 +16,6 @@ void SendPacket(int socket, const Packet& packet, const std::vector<int>& descri
 
 }  // namespace
 
-SocketPair MakeSocketPair() {
-  int fds[2];
-  SystemCall("socketpair", socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds));
-  return {UniqueFd(fds[0]), UniqueFd(fds[1])};
-}
-
 void Connection::Send(MessageType type, uint32_t sequence, std::string_view payload,
                       const std::vector<int>& descriptors, int flags) {
   const auto packets = EncodeMessage(type, sequence, payload, descriptors.size());

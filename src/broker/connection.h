@@ -10,12 +10,6 @@
 
 namespace viaduct::broker {
 
-// A connected pair; close-on-exec.
-struct SocketPair {
-  UniqueFd first, second;
-};
-SocketPair MakeSocketPair();
-
 class Connection {
  public:
   explicit Connection(UniqueFd socket) : socket_(std::move(socket)) {}

@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
+
+#include "base/file.h"
 
 namespace viaduct::broker {
 namespace {
@@ -23,9 +23,7 @@ std::multimap<int, int> ProcessTree() {
     int pid = 0;
     const auto [end, error] = std::from_chars(name.begin(), name.end(), pid);
     if (error != std::errc() || end != name.end()) continue;
-    std::ifstream file("/proc/" + std::string(name) + "/stat");
-    const std::string stat((std::istreambuf_iterator<char>(file)),
-                           std::istreambuf_iterator<char>());
+    const std::string stat = ReadFileIfAny("/proc/" + std::string(name) + "/stat");
     if (const int parent = ParseParent(stat); parent > 0) children.emplace(parent, pid);
   }
   return children;

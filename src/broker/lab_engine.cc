@@ -1,15 +1,11 @@
 #include "broker/lab_engine.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "broker/protocol.h"
 #include "engine/control.h"
 #include "engine/describe.h"
@@ -26,9 +23,12 @@
 #include "io/ring_port.h"
 #include "lab/hub.h"
 #include "lab/record.h"
+#include "sys/child.h"
+#include "sys/descriptors.h"
 #include "sys/netns.h"
 #include "sys/packet_socket.h"
 #include "sys/process.h"
+#include "sys/signals.h"
 #include "sys/unix_socket.h"
 #include "wire/ethernet.h"
 
@@ -51,7 +51,7 @@ struct Equipment {
   UniqueFd listener;
 };
 
-Equipment Prepare(lab::Lab& lab, const Identity& owner) {
+Equipment Prepare(lab::Lab& lab, const sys::Identity& owner) {
   Equipment equipment;
   equipment.config.name = lab.name();
   equipment.config.seed = lab.topology().seed;
@@ -75,26 +75,13 @@ Equipment Prepare(lab::Lab& lab, const Identity& owner) {
   return equipment;
 }
 
-// Descriptors of the broker's must not live on here: its clients and the lab's namespaces would
-// never be seen to go. 0 to 2 are /dev/null.
-void CloseAllBut(std::vector<int> keep) {
-  std::sort(keep.begin(), keep.end());
-  unsigned next = 3;
-  for (const int fd : keep) {
-    if (static_cast<unsigned>(fd) > next)
-      syscall(SYS_close_range, next, static_cast<unsigned>(fd) - 1, 0U);
-    next = static_cast<unsigned>(fd) + 1;
-  }
-  syscall(SYS_close_range, next, ~0U, 0U);
-}
-
-void BecomeEngine(int hub_fd, const Identity& owner, int broker_pid) {
+void BecomeEngine(int hub_fd, const sys::Identity& owner, int broker_pid) {
   prctl(PR_SET_NAME, "viaduct-engine");
   SystemCall("enter the hub namespace", setns(hub_fd, CLONE_NEWNET));
   sys::AllowHighestPriority();
   setsid();
   sys::FavourOwnSession();
-  if (owner.uid != getuid()) Become(owner);
+  if (owner.uid != getuid()) sys::Become(owner);
   sys::TakeHighestPriority();
   // After the identity, which clears it (prctl(2)).
   SystemCall("prctl PR_SET_PDEATHSIG", prctl(PR_SET_PDEATHSIG, SIGKILL));
@@ -120,8 +107,8 @@ void Tell(int fd, const std::string& text) {
 
 constexpr char kForwarding[] = "{}";
 
-// Serves the control socket until one of the signals, which are blocked, arrives.
-void AnswerUntilSignal(Equipment& equipment, engine::Engine& engine, const sigset_t& ends) {
+// Serves the control socket until one of the signals arrives.
+void AnswerUntilSignal(Equipment& equipment, engine::Engine& engine, int signals) {
   const engine::Config& config = equipment.config;
   const Instant started = MonotonicClock::Now();
   engine::LivePath live(config, [&](const engine::Change& change) { engine.Apply(change); });
@@ -137,8 +124,7 @@ void AnswerUntilSignal(Equipment& equipment, engine::Engine& engine, const sigse
     return {{"stats", std::move(stats)}};
   };
   engine::ControlServer server(std::move(equipment.listener), answer);
-  const UniqueFd signals(SystemCall("signalfd", signalfd(-1, &ends, SFD_CLOEXEC)));
-  std::array<pollfd, 2> waits{{{server.Fd(), POLLIN, 0}, {signals.get(), POLLIN, 0}}};
+  std::array<pollfd, 2> waits{{{server.Fd(), POLLIN, 0}, {signals, POLLIN, 0}}};
   while (waits[1].revents == 0) {
     if (poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR)
       throw SystemError("poll", errno);
@@ -148,25 +134,23 @@ void AnswerUntilSignal(Equipment& equipment, engine::Engine& engine, const sigse
 
 // Forwards until SIGTERM or SIGINT.
 void Forward(Equipment equipment, int ready) {
-  sigset_t ends;
-  sigemptyset(&ends);
-  sigaddset(&ends, SIGTERM);
-  sigaddset(&ends, SIGINT);
-  sigprocmask(SIG_BLOCK, &ends, nullptr);  // in the engine's threads too
+  const UniqueFd signals = sys::CatchSignals({SIGTERM, SIGINT});  // for the engine's threads, too
   engine::Engine engine(equipment.config, OpenPorts(std::move(equipment.ports)));
   engine.Start();
   Tell(ready, kForwarding);
   close(ready);
-  AnswerUntilSignal(equipment, engine, ends);
+  AnswerUntilSignal(equipment, engine, signals.get());
   engine.Stop();
 }
 
-[[noreturn]] void EngineMain(Equipment equipment, int hub_fd, const Identity& owner, int broker_pid,
-                             int ready) {
+[[noreturn]] void EngineMain(Equipment equipment, int hub_fd, const sys::Identity& owner,
+                             int broker_pid, int ready) {
   try {
     std::vector<int> keep{ready, hub_fd, equipment.listener.get()};
     for (const HubPort& port : equipment.ports) keep.push_back(port.socket.fd.get());
-    CloseAllBut(std::move(keep));
+    // Else the broker's clients and the lab's namespaces would never be seen to go. 0 to 2 are
+    // /dev/null.
+    sys::CloseAllBut(std::move(keep));
     BecomeEngine(hub_fd, owner, broker_pid);
     close(hub_fd);
     // With the user's rights. Only SPECs with relative files miss it, and will say so.
@@ -181,38 +165,25 @@ void Forward(Equipment equipment, int ready) {
   sys::ExitForked(1);
 }
 
-std::string ReadAll(int fd) {
-  std::string text;
-  char buffer[1024];
-  while (true) {
-    const ssize_t got = read(fd, buffer, sizeof buffer);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return text;
-    text.append(buffer, static_cast<size_t>(got));
-  }
-}
-
 }  // namespace
 
 std::string EngineSocketPath(const std::string& lab) {
   return fmt::format("{}/{}/engine", lab::kRecordRoot, lab);
 }
 
-LabEngine::LabEngine(lab::Lab& lab, const Identity& owner) {
+LabEngine::LabEngine(lab::Lab& lab, const sys::Identity& owner) {
   Equipment equipment = Prepare(lab, owner);
-  int ends[2];
-  SystemCall("pipe", pipe2(ends, O_CLOEXEC));
-  UniqueFd read_end(ends[0]), write_end(ends[1]);
+  sys::Pipe pipe = sys::MakePipe();
   const int broker_pid = getpid();
   pid_ = SystemCall("fork the path engine", fork());
-  if (pid_ == 0) EngineMain(std::move(equipment), lab.HubFd(), owner, broker_pid, write_end.get());
-  write_end.reset();
-  const std::string answer = ReadAll(read_end.get());
+  if (pid_ == 0) EngineMain(std::move(equipment), lab.HubFd(), owner, broker_pid, pipe.write.get());
+  pipe.write.reset();
+  const std::string answer = ReadToEnd(pipe.read.get(), "the path engine's answer");
   if (answer == kForwarding) {
     lab.RecordEngine(pid_);
     return;
   }
-  waitpid(pid_, nullptr, 0);
+  sys::AwaitChild(pid_);
   if (answer.empty()) throw Error("the path engine died as it started");
   ThrowDecodedError(answer);
 }

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "broker/broker_process.h"
 #include "lab/builder.h"
+#include "sys/invoking_user.h"
 
 namespace viaduct::broker {
 
@@ -19,7 +19,7 @@ class LabEngine {
  public:
   // Returns when the engine forwards. Throws Error with the engine's own message (a SPEC's file
   // that cannot be read, not enough memory).
-  LabEngine(lab::Lab& lab, const Identity& owner);
+  LabEngine(lab::Lab& lab, const sys::Identity& owner);
 
   int pid() const { return pid_; }
   // What waitpid(2) said of it; it runs as long as this is empty.

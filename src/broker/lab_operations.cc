@@ -1,9 +1,7 @@
 #include "broker/lab_operations.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,7 +14,9 @@
 #include "broker/sockets.h"
 #include "broker/spawn.h"
 #include "lab/hub.h"
+#include "sys/descriptors.h"
 #include "sys/process.h"
+#include "sys/signals.h"
 #include "sys/tun.h"
 #include "sys/unix_socket.h"
 
@@ -28,7 +28,7 @@ constexpr Duration kPatience = Duration::Milliseconds(500);
 
 }  // namespace
 
-LabOperations::LabOperations(const Identity& owner, UniqueFd signals)
+LabOperations::LabOperations(const sys::Identity& owner, UniqueFd signals)
     : owner_(owner), signals_(std::move(signals)) {}
 
 lab::Lab& LabOperations::TheLab() {
@@ -108,16 +108,14 @@ void LabOperations::SetLinkUp(const lab::Endpoint& endpoint, bool up) {
 
 Program LabOperations::Spawn(const ProgramOptions& options) {
   const int namespace_fd = TheLab().NamespaceFd(options.node);
-  int ends[2];
-  SystemCall("pipe", pipe2(ends, O_CLOEXEC));
-  UniqueFd status_read(ends[0]), status_write(ends[1]);
+  sys::Pipe status = sys::MakePipe();
   Program program;
   program.pid = StartProgram(options, namespace_fd, owner_);
   // It is our child and not collected yet: the pid is its own.
   program.pid_fd = sys::OpenPidFd(program.pid);
-  program.exit_status = std::move(status_read);
+  program.exit_status = std::move(status.read);
   ended_.erase(program.pid);
-  programs_[program.pid] = std::move(status_write);
+  programs_[program.pid] = std::move(status.write);
   return program;
 }
 
@@ -173,10 +171,9 @@ bool LabOperations::OnReadable(int descriptor) {
 }
 
 bool LabOperations::ReadSignals() {
-  signalfd_siginfo info;
   bool goes_on = true;
-  while (read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
-    if (info.ssi_signo != SIGCHLD) goes_on = false;
+  while (const int signal = sys::TakeSignal(signals_.get())) {
+    if (signal != SIGCHLD) goes_on = false;
   }
   CollectPrograms();
   return goes_on;

@@ -7,11 +7,11 @@
 #include <set>
 #include <string>
 
-#include "broker/broker_process.h"
 #include "broker/lab_engine.h"
 #include "broker/operations.h"
 #include "fib/data_plane.h"
 #include "lab/builder.h"
+#include "sys/invoking_user.h"
 #include "sys/link.h"
 
 namespace viaduct::broker {
@@ -20,7 +20,7 @@ namespace viaduct::broker {
 class LabOperations final : public Operations {
  public:
   // `signals`: a signalfd for SIGCHLD (collects programs) and the signals that end the broker.
-  LabOperations(const Identity& owner, UniqueFd signals);
+  LabOperations(const sys::Identity& owner, UniqueFd signals);
 
   void CreateLab(const lab::Topology& topology) override;
   void DestroyLab() override;
@@ -56,7 +56,7 @@ class LabOperations final : public Operations {
   void CollectPrograms();
   void EndPrograms();
 
-  Identity owner_;
+  sys::Identity owner_;
   UniqueFd signals_;
   std::unique_ptr<lab::Lab> lab_;
   std::optional<LabEngine> engine_;  // where the lab has emulated links

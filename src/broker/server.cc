@@ -6,6 +6,8 @@
 
 #include <cerrno>
 
+#include "sys/descriptors.h"
+
 namespace viaduct::broker {
 namespace {
 
@@ -191,7 +193,7 @@ void Server::Answer(Connection& connection, Message& request) {
   try {
     switch (request.type) {
       case MessageType::kNewConnection: {
-        auto pair = MakeSocketPair();
+        auto pair = sys::MakeSocketPair(SOCK_SEQPACKET);
         AddConnection(std::move(pair.first));
         reply = ReplyWith(std::move(pair.second));
         break;

@@ -12,6 +12,7 @@
 
 #include "broker/client.h"
 #include "fib/route_mirror.h"
+#include "sys/descriptors.h"
 
 namespace viaduct::broker {
 namespace {
@@ -47,7 +48,7 @@ UniqueFd OpenNull() { return UniqueFd(open("/dev/null", O_RDWR | O_CLOEXEC)); }
 class ServerTest : public testing::Test {
  protected:
   UniqueFd Start() {
-    auto pair = MakeSocketPair();
+    auto pair = sys::MakeSocketPair(SOCK_SEQPACKET);
     thread_ = std::thread([this, socket = std::move(pair.second)]() mutable {
       Server server(operations_);
       server.AddConnection(std::move(socket));
@@ -286,7 +287,7 @@ TEST_F(ServerTest, DetachedLabIsFoundByItsOwnerUntilDestroyed) {
 }
 
 TEST_F(ServerTest, EndOfTheBrokerIsSaid) {
-  auto pair = MakeSocketPair();
+  auto pair = sys::MakeSocketPair(SOCK_SEQPACKET);
   pair.second.reset();
   Client client(std::move(pair.first));
   try {

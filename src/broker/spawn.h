@@ -1,8 +1,8 @@
 // Starting programs inside a node.
 #pragma once
 
-#include "broker/broker_process.h"
 #include "broker/client.h"
+#include "sys/invoking_user.h"
 
 namespace viaduct::broker {
 
@@ -10,7 +10,7 @@ namespace viaduct::broker {
 // returns its pid (which is also its process group) once it runs. Nothing of the caller's
 // descriptors is inherited but the three standard ones. Throws EnvironmentError where there is no
 // such program, Error where it cannot be started.
-int StartProgram(const ProgramOptions& options, int namespace_fd, const Identity& owner);
+int StartProgram(const ProgramOptions& options, int namespace_fd, const sys::Identity& owner);
 
 // A lab needs some descriptors a node: allows this process as many as it may have. Programs started
 // from then on still get the former limit.

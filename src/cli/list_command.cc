@@ -1,5 +1,4 @@
 // viaduct ls: the labs of this machine.
-#include <pwd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -7,13 +6,14 @@
 #include "cli/command.h"
 #include "cli/labs.h"
 #include "cli/output.h"
+#include "sys/invoking_user.h"
 
 namespace viaduct::cli {
 namespace {
 
 std::string UserName(uid_t uid) {
-  const passwd* user = getpwuid(uid);
-  return user ? user->pw_name : std::to_string(uid);
+  const auto user = sys::FindAccount(uid);
+  return user ? user->name : std::to_string(uid);
 }
 
 void PrintLabs(bool as_json) {

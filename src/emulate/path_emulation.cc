@@ -8,14 +8,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <memory>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/utc_time.h"
 #include "base/within.h"
-#include "broker/broker_process.h"
 #include "emulate/interfaces.h"
 #include "emulate/path_record.h"
 #include "emulate/path_report.h"
@@ -26,6 +25,7 @@
 #include "engine/live_path.h"
 #include "sys/event_loop.h"
 #include "sys/guardian.h"
+#include "sys/invoking_user.h"
 #include "sys/link.h"
 #include "sys/netns.h"
 #include "sys/process.h"
@@ -36,22 +36,13 @@ namespace {
 
 using nlohmann::json;
 
-std::string NowUtc() {
-  const time_t now = time(nullptr);
-  tm parts;
-  gmtime_r(&now, &parts);
-  char text[32];
-  strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
-
 // Takes the invoking user's identity, but keeps the capabilities that opening an interface again
 // needs.
 void BecomeUserWithNetworkPrivileges() {
   sys::AllowHighestPriority();
   sys::FavourOwnSession();
   SystemCall("prctl PR_SET_KEEPCAPS", prctl(PR_SET_KEEPCAPS, 1));
-  broker::BecomeInvokingUser();
+  sys::BecomeInvokingUser();
   if (geteuid() == 0) return;
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct keep[2] = {};
@@ -63,8 +54,8 @@ PathInfo Introduce(const engine::Config& config) {
   PathInfo info;
   info.pid = getpid();
   info.start_time = sys::ProcessStartTime(info.pid);
-  info.uid = broker::InvokingUser().uid;
-  info.created = NowUtc();
+  info.uid = sys::InvokingUser().uid;
+  info.created = UtcNow();
   info.namespace_inode = sys::NamespaceInode(sys::OpenCurrentNamespace().get());
   info.interfaces = config.ports;
   for (const engine::Pair& pair : config.pairs) info.pairs.push_back(pair.name);
@@ -124,7 +115,7 @@ class PathEmulation {
   void StartEngine() {
     std::vector<std::unique_ptr<io::AnyPort>> ports;
     for (TakenInterface& interface : interfaces_) ports.push_back(interface.OpenPort());
-    const broker::Identity user = broker::InvokingUser();
+    const sys::Identity user = sys::InvokingUser();
     listener_ = sys::ListenAt(info_.control_socket(), user.uid, user.gid, SOCK_STREAM);
     monitor_ = std::make_unique<sys::LinkMonitor>(sys::OpenCurrentNamespace().get());
     BecomeUserWithNetworkPrivileges();

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <pwd.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,13 +12,14 @@
 #include <csignal>
 
 #include "base/error.h"
-#include "broker/broker_process.h"
 #include "broker/descendants.h"
 #include "broker/spawn.h"
 #include "io/ring_port.h"
+#include "sys/invoking_user.h"
 #include "sys/netns.h"
 #include "sys/packet_socket.h"
 #include "sys/process.h"
+#include "sys/signals.h"
 
 namespace viaduct::emulate {
 namespace {
@@ -43,11 +42,7 @@ class ShellKeeper {
 
   void Work(const broker::ProgramOptions& options) {
     prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans of the program become our children
-    sigset_t child;
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &child, nullptr);
-    const UniqueFd signals(signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+    const UniqueFd signals = sys::CatchSignals({SIGCHLD});
     if (Started(options)) {
       while (Serve(signals.get())) {
       }
@@ -64,7 +59,7 @@ class ShellKeeper {
     StartReport report;
     try {
       network_.EnterNameService();
-      pid_ = broker::StartProgram(options, network_.inside(), broker::InvokingUser());
+      pid_ = broker::StartProgram(options, network_.inside(), sys::InvokingUser());
       network_.CloseInside();
     } catch (const Error& error) {
       report.status = static_cast<int32_t>(error.status());
@@ -88,9 +83,7 @@ class ShellKeeper {
   }
 
   void Collect(int signals) {
-    signalfd_siginfo info;
-    while (read(signals, &info, sizeof info) == sizeof info) {
-    }
+    while (sys::TakeSignal(signals) != 0) continue;
     int status = 0;
     for (int pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
       if (pid != pid_) continue;
@@ -118,8 +111,8 @@ class ShellKeeper {
 };
 
 std::vector<std::string> LoginShell() {
-  const passwd* user = getpwuid(broker::InvokingUser().uid);
-  return {user && *user->pw_shell ? user->pw_shell : "/bin/sh"};
+  const auto user = sys::FindAccount(sys::InvokingUser().uid);
+  return {user && !user->shell.empty() ? user->shell : "/bin/sh"};
 }
 
 std::vector<std::unique_ptr<io::AnyPort>> OpenPorts(const ShellNetwork& network) {
@@ -170,7 +163,7 @@ void Shell::Start(const broker::ProgramOptions& program) {
   network_.LeaveRemovalToOthers();
   network_.CloseInside();
   sys::AllowHighestPriority();
-  broker::BecomeInvokingUser();
+  sys::BecomeInvokingUser();
   engine_.emplace(std::move(config_), std::move(ports_));
   engine_->Start();
   AwaitStart(guardian_->Connection());
