@@ -20,6 +20,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 
@@ -114,12 +115,7 @@ void Send(int fd, const PlannedCase& planned, int64_t start) {
 }
 
 void Run(const PlannedCase& planned) {
-  std::string commands = planned.tc;
-  for (size_t at = 0; at < commands.size();) {
-    const size_t end = std::min(commands.find(';', at), commands.size());
-    Shell("tc qdisc add dev left " + commands.substr(at, end - at));
-    at = end + 1;
-  }
+  for (const std::string& words : planned.tc) Shell("tc qdisc add dev left " + words);
   const int in = PacketSocket("right"), out = PacketSocket("left");
   timespec now;
   clock_gettime(CLOCK_REALTIME, &now);

@@ -1,16 +1,15 @@
-// The plan that Linux's qdiscs and our pipeline are both given: cases of a line each,
+// The plan that Linux's qdiscs and our pipeline are both given, in JSON: an array of cases,
 //
-//   NAME | SPEC | TC | packets=20000 batch=1 interval=1000000 tos=0 frames=1:1000,2:200
+//   {"name": NAME, "spec": SPEC, "tc": [WORDS, ...], "packets": 20000, "batch": 1,
+//    "interval": 1000000, "tos": 0, "frames": [[FLOW, BYTES], ...]}
 //
-// TC: what follows "tc qdisc add dev left"; several of them are separated by ';'. `batch` packets
-// leave together every `interval` nanoseconds; `frames` are FLOW:BYTES (from the destination MAC
-// on), in turn.
+// `tc`: what follows "tc qdisc add dev left" in each call. `batch` packets leave together every
+// `interval` nanoseconds; `frames` are sent in turn, with their length from the destination MAC on.
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
 #include <fstream>
-#include <sstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -24,7 +23,8 @@ struct PlannedFrame {
 };
 
 struct PlannedCase {
-  std::string name, spec, tc;
+  std::string name, spec;
+  std::vector<std::string> tc;
   uint64_t packets = 0, batch = 1;
   int64_t interval = 0;
   uint8_t tos = 0;
@@ -45,44 +45,20 @@ struct PlannedCase {
   static uint32_t NumberOf(wire::ConstBytes frame) { return wire::Load32(frame.data() + 42); }
 };
 
-inline std::vector<PlannedFrame> ParseFrames(const std::string& text) {
-  std::vector<PlannedFrame> frames;
-  std::istringstream words(text);
-  for (std::string word; std::getline(words, word, ',');) {
-    const size_t colon = word.find(':');
-    frames.push_back({static_cast<uint16_t>(std::stoi(word.substr(0, colon))),
-                      static_cast<uint32_t>(std::stoul(word.substr(colon + 1)))});
-  }
-  return frames;
-}
-
-inline PlannedCase ParseCase(const std::string& line) {
-  PlannedCase planned;
-  std::string traffic;
-  std::istringstream fields(line);
-  for (std::string* field : {&planned.name, &planned.spec, &planned.tc, &traffic}) {
-    std::getline(fields, *field, '|');
-    field->erase(0, field->find_first_not_of(' '));
-    field->erase(field->find_last_not_of(' ') + 1);
-  }
-  std::istringstream words(traffic);
-  for (std::string word; words >> word;) {
-    const size_t equals = word.find('=');
-    const std::string key = word.substr(0, equals), value = word.substr(equals + 1);
-    if (key == "packets") planned.packets = std::stoull(value);
-    if (key == "batch") planned.batch = std::stoull(value);
-    if (key == "interval") planned.interval = std::stoll(value);
-    if (key == "tos") planned.tos = static_cast<uint8_t>(std::stoi(value));
-    if (key == "frames") planned.frames = ParseFrames(value);
-  }
-  return planned;
-}
-
+// Throws nlohmann::json::exception.
 inline std::vector<PlannedCase> ReadPlan(const std::string& path) {
   std::vector<PlannedCase> plan;
   std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    if (!line.empty() && line[0] != '#') plan.push_back(ParseCase(line));
+  for (const auto& planned : nlohmann::json::parse(file)) {
+    PlannedCase& added = plan.emplace_back();
+    planned.at("name").get_to(added.name);
+    planned.at("spec").get_to(added.spec);
+    planned.at("tc").get_to(added.tc);
+    planned.at("packets").get_to(added.packets);
+    planned.at("interval").get_to(added.interval);
+    added.batch = planned.value("batch", added.batch);
+    added.tos = planned.value("tos", added.tos);
+    for (const auto& frame : planned.at("frames")) added.frames.push_back({frame[0], frame[1]});
   }
   return plan;
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bisect
 import collections
+import json
 import math
 import subprocess
 from collections.abc import Sequence
@@ -129,16 +130,24 @@ class Outcome:
         return sum(tos & 3 == 3 for _, _, tos in self.arrivals)
 
 
+def planned(name: str, spec: str, words: str, traffic: str) -> dict[str, object]:
+    """A case as the plan has it."""
+    options = dict(word.split("=") for word in traffic.split())
+    frames = options.pop("frames", "1:1000").split(",")
+    return {
+        "name": name,
+        "spec": spec,
+        "tc": words.split("; "),
+        "frames": [[int(part) for part in frame.split(":")] for frame in frames],
+    } | {key: int(value) for key, value in options.items()}
+
+
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Outcome, Outcome]]:
     """Each case's outcome: ours, the kernel's."""
     folder = tmp_path_factory.mktemp("qdiscs")
     plan = folder / "plan"
-    lines = []
-    for name, spec, words, traffic in CASES:
-        frames = "" if "frames" in traffic else " frames=1:1000"
-        lines.append(f"{name} | {spec} | {words} | {traffic}{frames}")
-    plan.write_text("\n".join(lines) + "\n")
+    plan.write_text(json.dumps([planned(*case) for case in CASES]))
     kernel = subprocess.run(
         [BENCH / "qdisc-host", plan, folder],
         capture_output=True,
