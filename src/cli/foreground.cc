@@ -1,8 +1,6 @@
 #include "cli/foreground.h"
 
 #include <poll.h>
-#include <sys/signalfd.h>
-#include <sys/wait.h>
 
 #include <cerrno>
 #include <csignal>
@@ -10,30 +8,22 @@
 #include <span>
 
 #include "base/error.h"
+#include "sys/child.h"
 #include "sys/event_loop.h"
+#include "sys/signals.h"
 
 namespace viaduct::cli {
 namespace {
 
-int TakeSignal(int signals) {
-  signalfd_siginfo info;
-  return read(signals, &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo) : 0;
-}
-
 void PassOn(int signal, const std::function<void(int)>& pass_on) {
   if (signal != 0 && signal != SIGWINCH) pass_on(signal);
-}
-
-// As a shell reports it.
-int ShellStatus(int wait_status) {
-  return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
 }
 
 // The status of a program whose exit_status is readable; nothing where the read finds none yet.
 std::optional<int> TakeStatus(int exit_status) {
   int32_t status = 0;
   const ssize_t got = read(exit_status, &status, sizeof status);
-  if (got == sizeof status) return ShellStatus(status);
+  if (got == sizeof status) return sys::ShellStatus(status);
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return std::nullopt;
   throw Error("where the program ran was taken down, and the program with it");
 }
@@ -90,7 +80,7 @@ int Foreground::Wait(int exit_status, const std::function<void(int)>& pass_on) {
   for (;;) {
     pollfd fds[] = {{signals_.get(), POLLIN, 0}, {exit_status, POLLIN, 0}};
     Poll(fds);
-    if (fds[0].revents) PassOn(TakeSignal(signals_.get()), pass_on);
+    if (fds[0].revents) PassOn(sys::TakeSignal(signals_.get()), pass_on);
     if (!fds[1].revents) continue;
     if (const auto status = TakeStatus(exit_status)) return *status;
   }
@@ -108,7 +98,7 @@ std::optional<int> Foreground::Connect(int exit_status, const std::function<void
                     {output.Fd(), output.Events(), 0}};
     Poll(fds);
     if (fds[0].revents) {
-      const int signal = TakeSignal(signals_.get());
+      const int signal = sys::TakeSignal(signals_.get());
       if (signal == SIGWINCH) pty_->Resize();
       // The kernel closes the pty with this process, and hangs up on all that use it.
       if (signal == SIGTERM || signal == SIGHUP) throw sys::Interrupted(signal);

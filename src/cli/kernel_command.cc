@@ -1,6 +1,5 @@
 // viaduct kernel: real Linux kernels for simulated nodes.
 #include <fmt/format.h>
-#include <sys/signalfd.h>
 
 #include <csignal>
 #include <cstdio>
@@ -18,24 +17,10 @@
 #include "run/progress.h"
 #include "run/table.h"
 #include "sys/event_loop.h"
+#include "sys/signals.h"
 
 namespace viaduct::cli {
 namespace {
-
-// SIGINT, SIGTERM and SIGHUP as a descriptor, so that a build can end its compilers when it stops.
-UniqueFd StopSignals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
-  sigprocmask(SIG_BLOCK, &set, nullptr);
-  return UniqueFd(SystemCall("signalfd", signalfd(-1, &set, SFD_CLOEXEC)));
-}
-
-[[noreturn]] void ThrowInterrupted(const UniqueFd& signals) {
-  signalfd_siginfo info{};
-  SystemCall("read signalfd", read(signals.get(), &info, sizeof info));
-  throw sys::Interrupted(static_cast<int>(info.ssi_signo));
-}
 
 const char* Word(guest::Image::Schedule schedule) {
   return schedule == guest::Image::Schedule::kShared ? "shared" : "messages";
@@ -48,7 +33,8 @@ nlohmann::json Json(const guest::Image& image) {
 }
 
 void BuildAndReport(guest::BuildOptions options, bool as_json, bool quiet) {
-  const UniqueFd signals = StopSignals();
+  // A build ends its compilers before it stops.
+  const UniqueFd signals = sys::CatchSignals({SIGINT, SIGTERM, SIGHUP});
   guest::BuildResult result;
   {
     run::Progress progress(stderr, quiet || as_json);
@@ -58,7 +44,7 @@ void BuildAndReport(guest::BuildOptions options, bool as_json, bool quiet) {
     try {
       result = guest::Build(options);
     } catch (const guest::ToolCancelled&) {
-      ThrowInterrupted(signals);
+      throw sys::Interrupted(sys::TakeSignal(signals.get()));
     }
   }
   if (as_json) {

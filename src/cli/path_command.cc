@@ -3,12 +3,11 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <memory>
-#include <sstream>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/units.h"
 #include "base/within.h"
 #include "cli/arguments.h"
@@ -66,22 +65,13 @@ OrderedArguments InOrder(const CLI::App& command, const PathCommandOptions& opti
   return ordered;
 }
 
-std::string ReadFile(const std::string& path, const char* option) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (!file || !text) throw UsageError(fmt::format("{} {}: cannot be read", option, path));
-  return text.str();
-}
-
 emulate::PathOptions Understand(const CLI::App& command, const PathCommandOptions& options) {
   emulate::PathOptions path;
   path.config = PairsFromArguments(InOrder(command, options));
   path.config.name = options.name;
   options.engine.Fill(&path.config);
   if (!options.schedule.empty()) {
-    path.schedule =
-        emulate::ParseSchedule(ReadFile(options.schedule, "--schedule"), options.schedule);
+    path.schedule = emulate::ParseSchedule(ReadNamedFile(options.schedule), options.schedule);
     path.schedule_file = options.schedule;
   }
   if (!options.duration.empty()) {

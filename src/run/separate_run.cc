@@ -1,15 +1,14 @@
 #include "run/separate_run.h"
 
-#include <fcntl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 
 #include "base/error.h"
-#include "base/fd.h"
+#include "base/file.h"
+#include "sys/child.h"
+#include "sys/descriptors.h"
 #include "sys/event_loop.h"
 #include "sys/process.h"
 
@@ -31,12 +30,6 @@ void SetSignalHandlers(void (*handler)(int)) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
 }
 
-void Write(int fd, std::string_view text) {
-  while (!text.empty()) {
-    text.remove_prefix(SystemCall("write the results", write(fd, text.data(), text.size())));
-  }
-}
-
 // The exit status.
 int ExecuteInto(int results_fd, const Scenario& scenario, const RunOptions& options) {
   const auto fail = [&](const std::exception& error, ExitStatus status) {
@@ -45,7 +38,7 @@ int ExecuteInto(int results_fd, const Scenario& scenario, const RunOptions& opti
   };
   try {
     const json results = Execute(scenario, options);
-    Write(results_fd, results.dump());
+    WriteAll(results_fd, results.dump(), "the results");
     return results.at("status").get<int>();
   } catch (const sys::Interrupted& interrupted) {
     return 128 + interrupted.signal();
@@ -56,41 +49,24 @@ int ExecuteInto(int results_fd, const Scenario& scenario, const RunOptions& opti
   }
 }
 
-std::string ReadAll(int fd) {
-  std::string text;
-  char buffer[65536];
-  for (;;) {
-    const ssize_t got = read(fd, buffer, sizeof buffer);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return text;
-    text.append(buffer, static_cast<size_t>(got));
-  }
-}
-
 }  // namespace
 
 SeparateRun ExecuteSeparately(const Scenario& scenario, const RunOptions& options) {
-  int ends[2];
-  SystemCall("pipe", pipe2(ends, O_CLOEXEC));
-  const UniqueFd reader(ends[0]);
-  UniqueFd writer(ends[1]);
+  sys::Pipe pipe = sys::MakePipe();
   SetSignalHandlers(PassOn);
   const pid_t child = SystemCall("fork", fork());
   if (child == 0) {
     SetSignalHandlers(SIG_DFL);
-    const int status = ExecuteInto(writer.get(), scenario, options);
+    const int status = ExecuteInto(pipe.write.get(), scenario, options);
     std::fflush(nullptr);
     sys::ExitForked(status);
   }
   running_child = child;
-  writer.reset();
-  const std::string text = ReadAll(reader.get());
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  pipe.write.reset();
+  const std::string text = ReadToEnd(pipe.read.get(), "the results");
+  const int status = sys::AwaitChild(child);
   running_child = 0;
-  return {json::parse(text, nullptr, false),
-          WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)};
+  return {json::parse(text, nullptr, false), sys::ShellStatus(status)};
 }
 
 }  // namespace viaduct::run

@@ -4,13 +4,13 @@
 #include <poll.h>
 #include <pty.h>
 #include <sys/ioctl.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 
 #include "base/error.h"
+#include "sys/signals.h"
 
 namespace viaduct::sys {
 
@@ -20,13 +20,9 @@ bool OnTerminal() {
 }
 
 UniqueFd CatchForegroundSignals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGWINCH}) sigaddset(&set, signal);
-  UniqueFd fd(SystemCall("signalfd", signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)));
-  sigaddset(&set, SIGTTOU);
-  sigprocmask(SIG_BLOCK, &set, nullptr);
-  return fd;
+  const sigset_t output = SignalSet({SIGTTOU});
+  sigprocmask(SIG_BLOCK, &output, nullptr);
+  return CatchSignals({SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGWINCH});
 }
 
 RawMode::RawMode(int terminal) : terminal_(terminal) {

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/ioctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -16,7 +14,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/file.h"
+#include "sys/child.h"
 #include "sys/event_loop.h"
+#include "sys/signals.h"
 #include "sys/unix_socket.h"
 
 namespace viaduct::guest {
@@ -53,15 +54,6 @@ std::string ReceivePacket(int fd) {
   const json error = json::parse(payload);
   throw Error(error.at("message").get<std::string>(),
               static_cast<ExitStatus>(error.at("status").get<int>()));
-}
-
-void WriteOutput(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw SystemError("write the program's output", errno);
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
 }
 
 json WindowSize() {
@@ -137,9 +129,8 @@ void ShellClient::Send(ShellPacket packet, std::string_view payload) {
 }
 
 void ShellClient::TakeSignal() {
-  signalfd_siginfo info;
-  if (read(signals_.get(), &info, sizeof info) != sizeof info) return;
-  const auto signal = static_cast<int>(info.ssi_signo);
+  const int signal = sys::TakeSignal(signals_.get());
+  if (signal == 0) return;
   if (signal == SIGWINCH) {
     if (terminal_) Send(ShellPacket::kSize, WindowSize().dump());
   } else if (signal == SIGTERM || signal == SIGHUP) {
@@ -156,14 +147,12 @@ void ShellClient::TakePacket() {
   if (!message) ThrowEnd();
   switch (message->packet) {
     case ShellPacket::kOutput:
-      return WriteOutput(STDOUT_FILENO, message->payload);
+      return WriteAll(STDOUT_FILENO, message->payload, "the program's output");
     case ShellPacket::kErrors:
-      return WriteOutput(STDERR_FILENO, message->payload);
-    case ShellPacket::kExited: {
-      const int status = json::parse(message->payload).at("status");
-      status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+      return WriteAll(STDERR_FILENO, message->payload, "the program's output");
+    case ShellPacket::kExited:
+      status_ = sys::ShellStatus(json::parse(message->payload).at("status"));
       return;
-    }
     case ShellPacket::kError:
       raw_.reset();
       ThrowShellError(message->payload);
