@@ -256,7 +256,7 @@ RingNetDevice::Receive(std::span<const std::byte> frame)
         return DropReceived(frame, RX_RUNT);
     }
     LlcPayload payload{header->type, frame.subspan(wire::EthernetHeader::kSize)};
-    if (payload.rest.size() > LongestPayload(GetMtu(), header->type))
+    if (payload.rest.size() > LongestPayload(EthernetNetDevice::GetMtu(), header->type))
     {
         return DropReceived(frame, RX_TOO_LONG);
     }
@@ -326,7 +326,7 @@ RingNetDevice::SendFrom(Ptr<Packet> packet,
         return DropSent(packet, TX_LINK_DOWN);
     }
     const uint32_t payload = packet->GetSize();
-    if (payload > LongestPayload(GetMtu(), protocolNumber))
+    if (payload > LongestPayload(EthernetNetDevice::GetMtu(), protocolNumber))
     {
         return DropSent(packet, TX_TOO_LONG);
     }

@@ -83,7 +83,7 @@ PathNetDevice::SendFrom(Ptr<Packet> packet,
         m_txDrops.Drop(packet, TX_LINK_DOWN);
         return false;
     }
-    if (packet->GetSize() > GetMtu())
+    if (packet->GetSize() > EthernetNetDevice::GetMtu())
     {
         m_txDrops.Drop(packet, TX_TOO_LONG);
         return false;

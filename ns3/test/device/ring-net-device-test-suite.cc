@@ -125,8 +125,7 @@ class RxDropTestCase : public TestCase
     void DoRun() override
     {
         ReactorScope reactor;
-        Ptr<Node> node = CreateObject<Node>();
-        TestDevice d(node, "02:00:00:00:00:01");
+        TestDevice d(CreateObject<Node>(), "02:00:00:00:00:01");
         TracedDrops counter(d.device, "MacRxDrop");
         const std::string me = "020000000001 020000000002 ";
         const std::string ipv4 = "0000 0000 4011 0000 0a000001 0a000002 ";
