@@ -4,22 +4,15 @@
 
 #include "lab-helper.h"
 
-#include "ns3/channel-spec.h"
-
 #include "ns3/boolean.h"
 #include "ns3/channel.h"
 #include "ns3/device-replacement.h"
 #include "ns3/fd-net-device.h"
 #include "ns3/global-value.h"
-#include "ns3/ipv4.h"
-#include "ns3/ipv6.h"
 #include "ns3/log.h"
-#include "ns3/loopback-net-device.h"
-#include "ns3/path-channel.h"
 #include "ns3/path-seed.h"
 #include "ns3/simulator-impl.h"
 #include "ns3/simulator.h"
-#include "ns3/wire-conversion.h"
 
 #include "base/error.h"
 #include "io/ring_port.h"
@@ -29,11 +22,9 @@
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 
-#include <algorithm>
 #include <arpa/inet.h>
 #include <cstdlib>
 #include <fcntl.h>
-#include <filesystem>
 #include <iostream>
 #include <sys/socket.h>
 
@@ -45,20 +36,9 @@ NS_LOG_COMPONENT_DEFINE("LabHelper");
 using viaduct::UsageError;
 using viaduct::broker::Client;
 using viaduct::fib::DataPlane;
-using viaduct::lab::Link;
 using viaduct::lab::Topology;
-using viaduct::path::Spec;
 using viaduct::wire::IpAddress;
 using viaduct::wire::IpPrefix;
-using wireconversion::ToWire;
-
-/** What is going to be built. */
-struct LabHelper::Plan
-{
-    Topology topology;                   //!< the lab
-    std::vector<Attachment> attachments; //!< its interfaces, `device` still null
-    std::vector<std::string> ignored;    //!< effects left out
-};
 
 /** What was built; lives until the simulator is destroyed. */
 struct LabHelper::State
@@ -83,74 +63,6 @@ struct LabHelper::State
 namespace
 {
 
-std::string
-Where(const std::string& nodeName, Ptr<NetDevice> device)
-{
-    return "node " + nodeName + " device " + std::to_string(device->GetIfIndex()) + " (" +
-           device->GetInstanceTypeId().GetName() + ")";
-}
-
-/** The addresses of a device; link-local ones that the kernel makes itself are left out. */
-std::vector<IpPrefix>
-AddressesOf(Ptr<Node> node, Ptr<NetDevice> device)
-{
-    std::vector<IpPrefix> addresses;
-    Ptr<Ipv4> ipv4 = node->GetObject<Ipv4>();
-    const int32_t index4 = ipv4 ? ipv4->GetInterfaceForDevice(device) : -1;
-    for (uint32_t i = 0; index4 >= 0 && i < ipv4->GetNAddresses(index4); i++)
-    {
-        const Ipv4InterfaceAddress address = ipv4->GetAddress(index4, i);
-        addresses.push_back({ToWire(address.GetLocal()), address.GetMask().GetPrefixLength()});
-    }
-    Ptr<Ipv6> ipv6 = node->GetObject<Ipv6>();
-    const int32_t index6 = ipv6 ? ipv6->GetInterfaceForDevice(device) : -1;
-    for (uint32_t i = 0; index6 >= 0 && i < ipv6->GetNAddresses(index6); i++)
-    {
-        const Ipv6InterfaceAddress address = ipv6->GetAddress(index6, i);
-        if (address.GetAddress() !=
-            Ipv6Address::MakeAutoconfiguredLinkLocalAddress(device->GetAddress()))
-        {
-            addresses.push_back(
-                {ToWire(address.GetAddress()), address.GetPrefix().GetPrefixLength()});
-        }
-    }
-    return addresses;
-}
-
-/** @return whether any interface but loopback forwards packets */
-template <class Ip>
-bool
-Forwards(Ptr<Ip> ip)
-{
-    for (uint32_t i = 1; ip && i < ip->GetNInterfaces(); i++)
-    {
-        if (ip->IsForwarding(i))
-        {
-            return true;
-        }
-    }
-    return false;
-}
-
-LabHelper::Mode
-ParseMode(const std::string& text)
-{
-    if (text == "traditional")
-    {
-        return LabHelper::TRADITIONAL;
-    }
-    if (text == "emulate")
-    {
-        return LabHelper::EMULATE;
-    }
-    if (text == "offload")
-    {
-        return LabHelper::OFFLOAD;
-    }
-    throw UsageError("LabHelper: mode \"" + text +
-                     "\": unknown; give traditional, emulate or offload");
-}
-
 [[noreturn]] void
 Quit(const viaduct::Error& error)
 {
@@ -158,34 +70,43 @@ Quit(const viaduct::Error& error)
     std::exit(static_cast<int>(error.status()));
 }
 
+LabHelper::Mode
+ParseMode(const std::string& text)
+{
+    const std::map<std::string, LabHelper::Mode> modes = {{"traditional", LabHelper::TRADITIONAL},
+                                                          {"emulate", LabHelper::EMULATE},
+                                                          {"offload", LabHelper::OFFLOAD}};
+    const auto found = modes.find(text);
+    if (found == modes.end())
+    {
+        Quit(UsageError("LabHelper: mode \"" + text +
+                        "\": unknown; give traditional, emulate or offload"));
+    }
+    return found->second;
+}
+
 } // namespace
 
 LabHelper::LabHelper(Mode mode) : m_mode(mode), m_state(std::make_shared<State>())
 {
+    m_settings.plane =
+        mode == OFFLOAD ? &viaduct::fib::kKernelPlane : &viaduct::fib::kSimulatorPlane;
 }
 
-LabHelper::LabHelper(const std::string& mode) : LabHelper(OFFLOAD)
+LabHelper::LabHelper(const std::string& mode) : LabHelper(ParseMode(mode))
 {
-    try
-    {
-        m_mode = ParseMode(mode);
-    }
-    catch (const viaduct::Error& error)
-    {
-        Quit(error);
-    }
 }
 
 void
 LabHelper::SetLabName(const std::string& name)
 {
-    m_labName = name;
+    m_settings.name = name;
 }
 
 void
 LabHelper::SetDataPlane(Ptr<Node> node, const DataPlane& plane)
 {
-    m_planes[node] = &plane;
+    m_settings.planes[node] = &plane;
 }
 
 void
@@ -193,35 +114,35 @@ LabHelper::AddPhysicalInterface(Ptr<Node> node, const std::string& interface, Pt
 {
     if (!device)
     {
-        m_kernelOnly[node].push_back(interface);
+        m_settings.kernelOnly[node].push_back(interface);
         return;
     }
     NS_ABORT_MSG_IF(device->GetNode() != node, "AddPhysicalInterface: device of another node");
-    m_physical[device] = interface;
+    m_settings.physical[device] = interface;
 }
 
 void
-LabHelper::SetSpec(Ptr<NetDevice> device, const Spec& spec)
+LabHelper::SetSpec(Ptr<NetDevice> device, const viaduct::path::Spec& spec)
 {
-    m_specs[device] = spec;
+    m_settings.specs[device] = spec;
 }
 
 void
 LabHelper::SetEmulator(viaduct::lab::Emulator emulator)
 {
-    m_emulator = emulator;
+    m_settings.emulator = emulator;
 }
 
 void
 LabHelper::SetEmulator(Ptr<Channel> channel, viaduct::lab::Emulator emulator)
 {
-    m_emulators[channel] = emulator;
+    m_settings.emulators[channel] = emulator;
 }
 
 void
 LabHelper::SetLinkName(Ptr<Channel> channel, const std::string& name)
 {
-    m_linkNames[channel] = name;
+    m_settings.linkNames[channel] = name;
 }
 
 void
@@ -231,19 +152,19 @@ LabHelper::Ignore(const std::string& effect)
                             effect == "ber" || effect == "aqm",
                         "LabHelper::Ignore(\"" << effect
                                                << "\"): give rate, delay, loss, ber or aqm");
-    m_ignore.insert(effect);
+    m_settings.ignore.insert(effect);
 }
 
 void
 LabHelper::SetSysctl(Ptr<Node> node, const std::string& name, const std::string& value)
 {
-    m_sysctls[node][name] = value;
+    m_settings.sysctls[node][name] = value;
 }
 
 void
 LabHelper::SetPrograms(bool on)
 {
-    m_programs = on;
+    m_settings.programs = on;
 }
 
 void
@@ -294,240 +215,10 @@ LabHelper::NodeName(Ptr<Node> node)
     return LabNodeName(node);
 }
 
-const DataPlane&
-LabHelper::DataPlaneOf(Ptr<Node> node) const
-{
-    auto found = m_planes.find(node);
-    if (found != m_planes.end())
-    {
-        return *found->second;
-    }
-    return m_mode == OFFLOAD ? viaduct::fib::kKernelPlane : viaduct::fib::kSimulatorPlane;
-}
-
-LabHelper::Plan
-LabHelper::MakePlan(const NodeContainer& nodes) const
-{
-    Plan plan;
-    plan.topology.name = m_labName;
-    plan.topology.seed = PathSeed();
-    plan.topology.directory = std::filesystem::current_path();
-    for (auto i = nodes.Begin(); i != nodes.End(); ++i)
-    {
-        PlanNode(*i, plan);
-    }
-    PlanLinks(plan);
-    return plan;
-}
-
-void
-LabHelper::PlanNode(Ptr<Node> node, Plan& plan) const
-{
-    viaduct::lab::Node planned;
-    planned.name = NodeName(node);
-    planned.data_plane = &DataPlaneOf(node);
-    if (planned.data_plane->layout.kernel_forwards)
-    {
-        planned.sysctls["net.ipv4.ip_forward"] = Forwards(node->GetObject<Ipv4>()) ? "1" : "0";
-        if (node->GetObject<Ipv6>())
-        {
-            planned.sysctls["net.ipv6.conf.all.forwarding"] =
-                Forwards(node->GetObject<Ipv6>()) ? "1" : "0";
-        }
-    }
-    auto own = m_sysctls.find(node);
-    if (own != m_sysctls.end())
-    {
-        for (const auto& [name, value] : own->second)
-        {
-            planned.sysctls[name] = value;
-        }
-    }
-    plan.topology.nodes.push_back(planned);
-    for (uint32_t i = 0; i < node->GetNDevices(); i++)
-    {
-        Ptr<NetDevice> device = node->GetDevice(i);
-        if (!DynamicCast<LoopbackNetDevice>(device))
-        {
-            PlanDevice(node, device, plan);
-        }
-    }
-    auto kernelOnly = m_kernelOnly.find(node);
-    if (kernelOnly != m_kernelOnly.end())
-    {
-        for (const std::string& name : kernelOnly->second)
-        {
-            viaduct::lab::Interface interface; // no MAC: it keeps its own
-            interface.name = name;
-            interface.physical = name;
-            plan.topology.nodes.back().interfaces.push_back(interface);
-        }
-    }
-}
-
-void
-LabHelper::PlanDevice(Ptr<Node> node, Ptr<NetDevice> device, Plan& plan) const
-{
-    viaduct::lab::Node& planned = plan.topology.nodes.back();
-    const std::string where = Where(planned.name, device);
-    auto physical = m_physical.find(device);
-    if (physical == m_physical.end() && !IsWired(device))
-    {
-        throw UsageError(where + ": no lab can be made of this type; use PointToPointNetDevice, "
-                                 "CsmaNetDevice or SimpleNetDevice, or put an interface of the "
-                                 "machine in its place (AddPhysicalInterface)");
-    }
-    viaduct::lab::Interface interface;
-    interface.name = "eth" + std::to_string(planned.interfaces.size());
-    interface.mac = ToWire(Mac48Address::ConvertFrom(device->GetAddress()));
-    if (interface.mac == viaduct::wire::MacAddress{})
-    {
-        throw UsageError(where + ": has no MAC address; give it one (SetAddress)");
-    }
-    interface.mtu = device->GetMtu();
-    interface.addresses = AddressesOf(node, device);
-    if (physical != m_physical.end())
-    {
-        interface.physical = physical->second;
-        interface.name = physical->second;
-    }
-    if (!planned.data_plane->layout.addresses_on_interfaces && m_programs)
-    {
-        planned.program_addresses.insert(planned.program_addresses.end(),
-                                         interface.addresses.begin(),
-                                         interface.addresses.end());
-    }
-    plan.attachments.push_back({node, planned.name, interface.name, device, nullptr});
-    planned.interfaces.push_back(interface);
-}
-
-void
-LabHelper::PlanLinks(Plan& plan) const
-{
-    // Devices by channel, in the order in which nodes and devices were made.
-    std::vector<std::pair<Ptr<Channel>, std::vector<Attachment>>> channels;
-    for (const Attachment& attachment : plan.attachments)
-    {
-        if (m_physical.contains(attachment.original))
-        {
-            continue;
-        }
-        Ptr<Channel> channel = attachment.original->GetChannel();
-        if (!channel)
-        {
-            throw UsageError(Where(attachment.nodeName, attachment.original) +
-                             ": is on no channel; attach it, or remove it");
-        }
-        auto found = std::find_if(channels.begin(), channels.end(), [&](const auto& known) {
-            return known.first == channel;
-        });
-        if (found == channels.end())
-        {
-            channels.push_back({channel, {}});
-            found = channels.end() - 1;
-        }
-        found->second.push_back(attachment);
-    }
-    std::set<std::string> taken;
-    for (const auto& [channel, ends] : channels)
-    {
-        if (channel->GetNDevices() != ends.size())
-        {
-            throw UsageError(Where(ends[0].nodeName, ends[0].original) +
-                             ": its channel reaches a node that is not among the lab's; give "
-                             "Install() all nodes of the scenario");
-        }
-        Link link;
-        link.kind = ends.size() == 2 ? Link::Kind::kPair : Link::Kind::kBridge;
-        link.name = LinkName(channel, ends, taken);
-        taken.insert(link.name);
-        auto emulator = m_emulators.find(channel);
-        link.emulator = emulator == m_emulators.end() ? m_emulator : emulator->second;
-        for (const Attachment& end : ends)
-        {
-            link.endpoints.push_back({end.nodeName, end.interface});
-            link.specs.push_back(SpecFor(end, ends, link.name, plan));
-        }
-        if (link.IsPlainWire())
-        {
-            link.specs.clear();
-        }
-        plan.topology.links.push_back(link);
-    }
-}
-
-std::string
-LabHelper::LinkName(Ptr<Channel> channel,
-                    const std::vector<Attachment>& ends,
-                    const std::set<std::string>& taken) const
-{
-    auto own = m_linkNames.find(channel);
-    if (own != m_linkNames.end())
-    {
-        return own->second;
-    }
-    if (auto path = DynamicCast<PathChannel>(channel))
-    {
-        return path->GetName();
-    }
-    if (ends.size() != 2)
-    {
-        return "lan" + std::to_string(channel->GetId());
-    }
-    const std::string base = ends[0].nodeName + "-" + ends[1].nodeName;
-    std::string name = base;
-    for (int copy = 2; taken.contains(name); copy++)
-    {
-        name = base + "-" + std::to_string(copy);
-    }
-    return name;
-}
-
-Spec
-LabHelper::SpecFor(const Attachment& sender,
-                   const std::vector<Attachment>& all,
-                   const std::string& link,
-                   Plan& plan) const
-{
-    auto own = m_specs.find(sender.original);
-    if (own != m_specs.end())
-    {
-        return own->second;
-    }
-    std::vector<Ptr<NetDevice>> receivers;
-    for (const Attachment& end : all)
-    {
-        if (end.original != sender.original)
-        {
-            receivers.push_back(end.original);
-        }
-    }
-    Spec spec = ChannelSpec(sender.original, receivers, Where(sender.nodeName, sender.original));
-    auto ignore = [&](const char* name, auto& member) {
-        if (m_ignore.contains(name) && member)
-        {
-            member.reset();
-            plan.ignored.push_back(link + ": " + name);
-            return true;
-        }
-        return false;
-    };
-    if (ignore("rate", spec.rate))
-    {
-        spec.queue.reset();
-        spec.aqm.reset();
-    }
-    ignore("delay", spec.delay);
-    ignore("loss", spec.loss);
-    ignore("ber", spec.bit_error_rate);
-    ignore("aqm", spec.aqm);
-    return spec;
-}
-
 Topology
 LabHelper::Describe(const NodeContainer& nodes) const
 {
-    return MakePlan(nodes).topology;
+    return LabPlanner(m_settings).MakePlan(nodes).topology;
 }
 
 void
@@ -561,7 +252,7 @@ void
 LabHelper::InstallOrThrow(const NodeContainer& nodes)
 {
     CheckSimulator();
-    const Plan plan = MakePlan(nodes);
+    const LabPlan plan = LabPlanner(m_settings).MakePlan(nodes);
     viaduct::lab::Validate(plan.topology);
     // Packets go to real programs: checksums must be right, and are looked at.
     GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
@@ -581,7 +272,7 @@ LabHelper::InstallOrThrow(const NodeContainer& nodes)
 }
 
 void
-LabHelper::Attach(const Plan& plan)
+LabHelper::Attach(const LabPlan& plan)
 {
     for (const auto& node : plan.topology.nodes)
     {
@@ -597,7 +288,7 @@ LabHelper::Attach(const Plan& plan)
 }
 
 void
-LabHelper::AttachOffloadedNode(const viaduct::lab::Node& node, const Plan& plan)
+LabHelper::AttachOffloadedNode(const viaduct::lab::Node& node, const LabPlan& plan)
 {
     std::vector<IpAddress> known;
     for (const auto& other : plan.topology.nodes)
@@ -638,7 +329,7 @@ LabHelper::AttachOffloadedNode(const viaduct::lab::Node& node, const Plan& plan)
 }
 
 void
-LabHelper::AttachSimulatorNode(const viaduct::lab::Node& node, const Plan& plan)
+LabHelper::AttachSimulatorNode(const viaduct::lab::Node& node, const LabPlan& plan)
 {
     Ptr<Node> owner;
     for (Attachment& attachment : m_state->attachments)

@@ -5,6 +5,7 @@
 #ifndef VIADUCT_LAB_HELPER_H
 #define VIADUCT_LAB_HELPER_H
 
+#include "lab-plan.h"
 #include "offload-helper.h"
 
 #include "ns3/channel.h"
@@ -14,12 +15,10 @@
 #include "ns3/ring-net-device.h"
 
 #include "broker/client.h"
-#include "fib/data_plane.h"
 #include "lab/topology.h"
 
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -141,15 +140,7 @@ class LabHelper
      */
     void InstallOrThrow(const NodeContainer& nodes);
 
-    /** One interface of the lab and what ns-3 has on it. */
-    struct Attachment
-    {
-        Ptr<Node> node;          //!< the node
-        std::string nodeName;    //!< in the lab
-        std::string interface;   //!< in the lab
-        Ptr<NetDevice> original; //!< the simulated device
-        Ptr<NetDevice> device;   //!< what took its place
-    };
+    using Attachment = LabAttachment; //!< an interface of the lab and what ns-3 has on it
 
     /** @return all interfaces, by node and device; empty before Install() */
     const std::vector<Attachment>& GetAttachments() const;
@@ -170,43 +161,20 @@ class LabHelper
     static std::string NodeName(Ptr<Node> node);
 
   private:
-    struct Plan;
     struct State;
 
-    Plan MakePlan(const NodeContainer& nodes) const;
-    void PlanNode(Ptr<Node> node, Plan& plan) const;
-    void PlanDevice(Ptr<Node> node, Ptr<NetDevice> device, Plan& plan) const;
-    void PlanLinks(Plan& plan) const;
-    std::string LinkName(Ptr<Channel> channel,
-                         const std::vector<Attachment>& ends,
-                         const std::set<std::string>& taken) const;
-    viaduct::path::Spec SpecFor(const Attachment& sender,
-                                const std::vector<Attachment>& all,
-                                const std::string& link,
-                                Plan& plan) const;
-    const viaduct::fib::DataPlane& DataPlaneOf(Ptr<Node> node) const;
     void CheckSimulator() const;
-    void Attach(const Plan& plan);
-    void AttachSimulatorNode(const viaduct::lab::Node& node, const Plan& plan);
-    void AttachOffloadedNode(const viaduct::lab::Node& node, const Plan& plan);
+    void Attach(const LabPlan& plan);
+    void AttachSimulatorNode(const viaduct::lab::Node& node, const LabPlan& plan);
+    void AttachOffloadedNode(const viaduct::lab::Node& node, const LabPlan& plan);
     Ptr<NetDevice> MakeRingDevice(const Attachment& attachment, bool hasQdisc);
     Ptr<NetDevice> MakeFdDevice(const Attachment& attachment);
 
-    Mode m_mode;                                                  //!< where packets go
-    std::string m_labName{"ns3"};                                 //!< of the lab
-    std::map<Ptr<Node>, const viaduct::fib::DataPlane*> m_planes; //!< overrides
-    std::map<Ptr<NetDevice>, std::string> m_physical;             //!< the machine's interfaces
-    std::map<Ptr<Node>, std::vector<std::string>> m_kernelOnly;   //!< the same, without a device
-    std::map<Ptr<NetDevice>, viaduct::path::Spec> m_specs;        //!< instead of the channel's
-    std::map<Ptr<Channel>, std::string> m_linkNames;              //!< users' own
-    viaduct::lab::Emulator m_emulator{viaduct::lab::Emulator::kEngine}; //!< of all links but
-    std::map<Ptr<Channel>, viaduct::lab::Emulator> m_emulators;         //!< these
-    std::map<Ptr<Node>, std::map<std::string, std::string>> m_sysctls;  //!< users' own
-    std::set<std::string> m_ignore;                                     //!< effects left out
-    bool m_programs{true};                                              //!< TUN devices
-    std::shared_ptr<viaduct::broker::Client> m_broker;                  //!< user's own
-    OffloadHelper m_offload;                                            //!< for offloaded nodes
-    std::shared_ptr<State> m_state;                                     //!< what was installed
+    Mode m_mode;                                       //!< where packets go
+    LabSettings m_settings;                            //!< of the user
+    std::shared_ptr<viaduct::broker::Client> m_broker; //!< user's own
+    OffloadHelper m_offload;                           //!< for offloaded nodes
+    std::shared_ptr<State> m_state;                    //!< what was installed
 };
 
 } // namespace ns3

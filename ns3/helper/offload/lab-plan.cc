@@ -1,0 +1,296 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "lab-plan.h"
+
+#include "ns3/channel-spec.h"
+#include "ns3/ip-family.h"
+#include "ns3/loopback-net-device.h"
+#include "ns3/path-channel.h"
+#include "ns3/path-seed.h"
+
+#include "base/error.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace ns3
+{
+
+using viaduct::UsageError;
+using viaduct::lab::Link;
+using viaduct::path::Spec;
+using viaduct::wire::IpPrefix;
+using wireconversion::ToWire;
+
+namespace
+{
+
+std::string
+Where(const std::string& nodeName, Ptr<NetDevice> device)
+{
+    return "node " + nodeName + " device " + std::to_string(device->GetIfIndex()) + " (" +
+           device->GetInstanceTypeId().GetName() + ")";
+}
+
+/** The addresses of a device; link-local ones that the kernel makes itself are left out. */
+std::vector<IpPrefix>
+AddressesOf(Ptr<Node> node, Ptr<NetDevice> device)
+{
+    auto addresses = ipfamily::AddressesOf(node, device);
+    const auto linkLocal =
+        ToWire(Ipv6Address::MakeAutoconfiguredLinkLocalAddress(device->GetAddress()));
+    std::erase_if(addresses, [&](const IpPrefix& address) { return address.address == linkLocal; });
+    return addresses;
+}
+
+/** @return whether any interface but loopback forwards packets */
+template <class Ip>
+bool
+Forwards(Ptr<Ip> ip)
+{
+    for (uint32_t i = 1; ip && i < ip->GetNInterfaces(); i++)
+    {
+        if (ip->IsForwarding(i))
+        {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** @return what a map of the user's own settings has for a key, else the usual */
+template <class Key, class Value>
+Value
+OwnOr(const std::map<Key, Value>& own, const Key& key, Value usual)
+{
+    const auto found = own.find(key);
+    return found == own.end() ? usual : found->second;
+}
+
+} // namespace
+
+LabPlanner::LabPlanner(const LabSettings& settings) : m_settings(settings)
+{
+}
+
+LabPlan
+LabPlanner::MakePlan(const NodeContainer& nodes)
+{
+    m_plan = {};
+    m_plan.topology.name = m_settings.name;
+    m_plan.topology.seed = PathSeed();
+    m_plan.topology.directory = std::filesystem::current_path();
+    for (auto i = nodes.Begin(); i != nodes.End(); ++i)
+    {
+        PlanNode(*i);
+    }
+    for (const Wire& wire : Wires())
+    {
+        PlanLink(wire);
+    }
+    return m_plan;
+}
+
+void
+LabPlanner::PlanNode(Ptr<Node> node)
+{
+    viaduct::lab::Node planned;
+    planned.name = LabNodeName(node);
+    planned.data_plane = OwnOr(m_settings.planes, node, m_settings.plane);
+    if (planned.data_plane->layout.kernel_forwards)
+    {
+        planned.sysctls["net.ipv4.ip_forward"] = Forwards(node->GetObject<Ipv4>()) ? "1" : "0";
+        if (node->GetObject<Ipv6>())
+        {
+            planned.sysctls["net.ipv6.conf.all.forwarding"] =
+                Forwards(node->GetObject<Ipv6>()) ? "1" : "0";
+        }
+    }
+    for (const auto& [name, value] : OwnOr(m_settings.sysctls, node, {}))
+    {
+        planned.sysctls[name] = value;
+    }
+    m_plan.topology.nodes.push_back(planned);
+    for (uint32_t i = 0; i < node->GetNDevices(); i++)
+    {
+        Ptr<NetDevice> device = node->GetDevice(i);
+        if (!DynamicCast<LoopbackNetDevice>(device))
+        {
+            PlanDevice(node, device);
+        }
+    }
+    for (const std::string& name : OwnOr(m_settings.kernelOnly, node, {}))
+    {
+        viaduct::lab::Interface interface; // no MAC: it keeps its own
+        interface.name = name;
+        interface.physical = name;
+        m_plan.topology.nodes.back().interfaces.push_back(interface);
+    }
+}
+
+void
+LabPlanner::PlanDevice(Ptr<Node> node, Ptr<NetDevice> device)
+{
+    viaduct::lab::Node& planned = m_plan.topology.nodes.back();
+    const std::string where = Where(planned.name, device);
+    auto physical = m_settings.physical.find(device);
+    if (physical == m_settings.physical.end() && !IsWired(device))
+    {
+        throw UsageError(where + ": no lab can be made of this type; use PointToPointNetDevice, "
+                                 "CsmaNetDevice or SimpleNetDevice, or put an interface of the "
+                                 "machine in its place (AddPhysicalInterface)");
+    }
+    viaduct::lab::Interface interface;
+    interface.name = "eth" + std::to_string(planned.interfaces.size());
+    interface.mac = ToWire(Mac48Address::ConvertFrom(device->GetAddress()));
+    if (interface.mac == viaduct::wire::MacAddress{})
+    {
+        throw UsageError(where + ": has no MAC address; give it one (SetAddress)");
+    }
+    interface.mtu = device->GetMtu();
+    interface.addresses = AddressesOf(node, device);
+    if (physical != m_settings.physical.end())
+    {
+        interface.physical = physical->second;
+        interface.name = physical->second;
+    }
+    if (!planned.data_plane->layout.addresses_on_interfaces && m_settings.programs)
+    {
+        planned.program_addresses.insert(planned.program_addresses.end(),
+                                         interface.addresses.begin(),
+                                         interface.addresses.end());
+    }
+    m_plan.attachments.push_back({node, planned.name, interface.name, device, nullptr});
+    planned.interfaces.push_back(interface);
+}
+
+std::vector<LabPlanner::Wire>
+LabPlanner::Wires() const
+{
+    std::vector<Wire> wires;
+    for (const LabAttachment& attachment : m_plan.attachments)
+    {
+        if (m_settings.physical.contains(attachment.original))
+        {
+            continue;
+        }
+        Ptr<Channel> channel = attachment.original->GetChannel();
+        if (!channel)
+        {
+            throw UsageError(Where(attachment.nodeName, attachment.original) +
+                             ": is on no channel; attach it, or remove it");
+        }
+        auto found = std::find_if(
+            wires.begin(), wires.end(), [&](const Wire& known) { return known.first == channel; });
+        if (found == wires.end())
+        {
+            found = wires.insert(wires.end(), {channel, {}});
+        }
+        found->second.push_back(attachment);
+    }
+    return wires;
+}
+
+void
+LabPlanner::PlanLink(const Wire& wire)
+{
+    const auto& [channel, ends] = wire;
+    if (channel->GetNDevices() != ends.size())
+    {
+        throw UsageError(Where(ends[0].nodeName, ends[0].original) +
+                         ": its channel reaches a node that is not among the lab's; give "
+                         "Install() all nodes of the scenario");
+    }
+    Link link;
+    link.kind = ends.size() == 2 ? Link::Kind::kPair : Link::Kind::kBridge;
+    link.name = LinkName(wire);
+    link.emulator = OwnOr(m_settings.emulators, channel, m_settings.emulator);
+    for (const LabAttachment& end : ends)
+    {
+        link.endpoints.push_back({end.nodeName, end.interface});
+        link.specs.push_back(SpecFor(end, ends, link.name));
+    }
+    if (link.IsPlainWire())
+    {
+        link.specs.clear();
+    }
+    m_plan.topology.links.push_back(link);
+}
+
+std::string
+LabPlanner::LinkName(const Wire& wire) const
+{
+    const auto& [channel, ends] = wire;
+    auto own = m_settings.linkNames.find(channel);
+    if (own != m_settings.linkNames.end())
+    {
+        return own->second;
+    }
+    if (auto path = DynamicCast<PathChannel>(channel))
+    {
+        return path->GetName();
+    }
+    if (ends.size() != 2)
+    {
+        return "lan" + std::to_string(channel->GetId());
+    }
+    const auto& links = m_plan.topology.links;
+    const std::string base = ends[0].nodeName + "-" + ends[1].nodeName;
+    std::string name = base;
+    const auto isTaken = [&](const Link& link) { return link.name == name; };
+    for (int copy = 2; std::any_of(links.begin(), links.end(), isTaken); copy++)
+    {
+        name = base + "-" + std::to_string(copy);
+    }
+    return name;
+}
+
+Spec
+LabPlanner::SpecFor(const LabAttachment& sender,
+                    const std::vector<LabAttachment>& all,
+                    const std::string& link)
+{
+    auto own = m_settings.specs.find(sender.original);
+    if (own != m_settings.specs.end())
+    {
+        return own->second;
+    }
+    std::vector<Ptr<NetDevice>> receivers;
+    for (const LabAttachment& end : all)
+    {
+        if (end.original != sender.original)
+        {
+            receivers.push_back(end.original);
+        }
+    }
+    Spec spec = ChannelSpec(sender.original, receivers, Where(sender.nodeName, sender.original));
+    LeaveOut(spec, link);
+    return spec;
+}
+
+void
+LabPlanner::LeaveOut(Spec& spec, const std::string& link)
+{
+    auto ignore = [&](const char* name, auto& member) {
+        if (m_settings.ignore.contains(name) && member)
+        {
+            member.reset();
+            m_plan.ignored.push_back(link + ": " + name);
+            return true;
+        }
+        return false;
+    };
+    if (ignore("rate", spec.rate))
+    {
+        spec.queue.reset();
+        spec.aqm.reset();
+    }
+    ignore("delay", spec.delay);
+    ignore("loss", spec.loss);
+    ignore("ber", spec.bit_error_rate);
+    ignore("aqm", spec.aqm);
+}
+
+} // namespace ns3

@@ -1,0 +1,106 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_LAB_PLAN_H
+#define VIADUCT_LAB_PLAN_H
+
+#include "ns3/channel.h"
+#include "ns3/net-device.h"
+#include "ns3/node-container.h"
+#include "ns3/node.h"
+
+#include "fib/data_plane.h"
+#include "lab/topology.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * What the user has said of a lab beside the scenario itself; LabHelper's calls explain each.
+ */
+struct LabSettings
+{
+    std::string name{"ns3"};                                           //!< of the lab
+    const viaduct::fib::DataPlane* plane{&viaduct::fib::kKernelPlane}; //!< of all nodes but
+    std::map<Ptr<Node>, const viaduct::fib::DataPlane*> planes;        //!< these
+    std::map<Ptr<NetDevice>, std::string> physical;                    //!< the machine's interfaces
+    std::map<Ptr<Node>, std::vector<std::string>> kernelOnly; //!< the same, without a device
+    std::map<Ptr<NetDevice>, viaduct::path::Spec> specs;      //!< instead of the channel's
+    std::map<Ptr<Channel>, std::string> linkNames;            //!< users' own
+    viaduct::lab::Emulator emulator{viaduct::lab::Emulator::kEngine}; //!< of all links but
+    std::map<Ptr<Channel>, viaduct::lab::Emulator> emulators;         //!< these
+    std::map<Ptr<Node>, std::map<std::string, std::string>> sysctls;  //!< users' own
+    std::set<std::string> ignore;                                     //!< effects left out
+    bool programs{true};                                              //!< TUN devices
+};
+
+/**
+ * @ingroup viaduct
+ * One interface of a lab and what ns-3 has on it.
+ */
+struct LabAttachment
+{
+    Ptr<Node> node;          //!< the node
+    std::string nodeName;    //!< in the lab
+    std::string interface;   //!< in the lab
+    Ptr<NetDevice> original; //!< the simulated device
+    Ptr<NetDevice> device;   //!< what took its place; null until then
+};
+
+/**
+ * @ingroup viaduct
+ * What is going to be built.
+ */
+struct LabPlan
+{
+    viaduct::lab::Topology topology;        //!< the lab
+    std::vector<LabAttachment> attachments; //!< its interfaces, by node and device
+    std::vector<std::string> ignored;       //!< effects left out, e.g. "n0-n1: rate"
+};
+
+/**
+ * @ingroup viaduct
+ * Derives a lab from a scenario's nodes, devices, channels and addresses.
+ */
+class LabPlanner
+{
+  public:
+    /** @param settings the user's; outlive the planner */
+    explicit LabPlanner(const LabSettings& settings);
+
+    /**
+     * @param nodes the scenario's nodes
+     * @return the plan
+     * @throw viaduct::UsageError naming the node and device that no lab can be made of
+     */
+    LabPlan MakePlan(const NodeContainer& nodes);
+
+  private:
+    /** A channel and the interfaces on it. */
+    using Wire = std::pair<Ptr<Channel>, std::vector<LabAttachment>>;
+
+    void PlanNode(Ptr<Node> node);
+    void PlanDevice(Ptr<Node> node, Ptr<NetDevice> device);
+    std::vector<Wire> Wires() const;
+    void PlanLink(const Wire& wire);
+    std::string LinkName(const Wire& wire) const;
+    viaduct::path::Spec SpecFor(const LabAttachment& sender,
+                                const std::vector<LabAttachment>& all,
+                                const std::string& link);
+    void LeaveOut(viaduct::path::Spec& spec, const std::string& link);
+
+    const LabSettings& m_settings; //!< the user's
+    LabPlan m_plan;                //!< so far
+};
+
+} // namespace ns3
+
+#endif // VIADUCT_LAB_PLAN_H
