@@ -5,6 +5,7 @@
 #include "route-table-text.h"
 
 #include "base/error.h"
+#include "wire/address_scope.h"
 
 #include <algorithm>
 #include <cctype>
@@ -284,11 +285,9 @@ bool
 IsMirrored(const PrintedRoute& route)
 {
     const IpAddress& address = route.destination.address;
-    const bool loopback = address.family == Family::kIpv4 ? address.bytes[0] == 127
-                                                          : address == IpAddress::Parse("::1");
     const bool broadcast = address.family == Family::kIpv4 && route.destination.length == 32 &&
                            address == IpAddress::FromIpv4(0xffffffff);
-    return !loopback && !broadcast && !address.IsMulticast();
+    return !viaduct::wire::IsLoopback(address) && !broadcast && !address.IsMulticast();
 }
 
 } // namespace
