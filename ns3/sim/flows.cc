@@ -64,10 +64,10 @@ SimulatedFlow::RateOf(const Flow& flow, const Network& network)
     {
         const auto& nodes = link.settings->nodes;
         const auto end = std::find(nodes.begin(), nodes.end(), flow.from);
-        if (end != nodes.end() && Network::SpecOf(*link.settings, end - nodes.begin()).rate)
+        if (end != nodes.end() && Network::SpecOf(*link.settings, end - nodes.begin()).link.rate)
         {
             // As much payload as the link carries, with UDP, IP and Ethernet headers around it.
-            const auto rate = *Network::SpecOf(*link.settings, end - nodes.begin()).rate;
+            const auto rate = *Network::SpecOf(*link.settings, end - nodes.begin()).link.rate;
             const bool ipv4 = network.AddressOf(flow.to).family == Family::kIpv4;
             return rate * flow.size / (flow.size + 8 + (ipv4 ? 20 : 40) + 18);
         }

@@ -107,14 +107,14 @@ LossOf(double probability)
 DataRateValue
 RateOf(const LinkSettings& link)
 {
-    return DataRateValue(DataRate(static_cast<uint64_t>(link.spec.rate.value())));
+    return DataRateValue(DataRate(static_cast<uint64_t>(link.spec.link.rate.value())));
 }
 
 bool
 HasBitErrors(const viaduct::scenario::Scenario& scenario)
 {
     return std::any_of(scenario.links.begin(), scenario.links.end(), [](const LinkSettings& link) {
-        return Network::SpecOf(link, 0).bit_error_rate || Network::SpecOf(link, 1).bit_error_rate;
+        return Network::SpecOf(link, 0).errors || Network::SpecOf(link, 1).errors;
     });
 }
 

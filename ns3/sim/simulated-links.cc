@@ -23,10 +23,10 @@ constexpr int64_t ASSUMED_RATE = 100'000'000; // bit/s, what ns-3's CSMA example
 bool
 AssumeRate(viaduct::path::Spec& spec)
 {
-    const bool without = !spec.HasRate();
+    const bool without = !spec.link.HasRate();
     if (without)
     {
-        spec.rate = ASSUMED_RATE;
+        spec.link.rate = ASSUMED_RATE;
     }
     return without;
 }

@@ -10,19 +10,11 @@
 #include "engine/config.h"
 #include "io/port.h"
 #include "path/packet/fate.h"
+#include "path/packet/pipeline_name.h"
 
 namespace viaduct::engine {
 
-enum class Direction { kUp, kDown };  // a to b, b to a
-
-// PipelineOptions::name of a pair's pipeline: "PAIR/up", "PAIR/CLASS/down". With the seed it
-// decides the random streams, so whoever runs the same link (engine, ns3::PathChannel) must call it
-// this.
-inline std::string PipelineName(const std::string& pair, const std::string& class_name,
-                                Direction direction) {
-  const std::string path = class_name.empty() ? pair : pair + "/" + class_name;
-  return path + (direction == Direction::kUp ? "/up" : "/down");
-}
+using path::Direction;
 
 // A change of one pipeline while it runs.
 struct Change {

@@ -42,8 +42,8 @@ constexpr Duration kStampAhead = Duration::Microseconds(20);
 
 // The least time, or nearly, that a frame stays in the path, and so how late it may be found.
 Duration LeastDelay(const path::Spec& spec) {
-  if (!spec.delay || spec.reorder) return Duration();
-  return *spec.delay - spec.jitter.value_or(Duration()) * 4;
+  if (!spec.delay.base || spec.reorder) return Duration();
+  return *spec.delay.base - spec.delay.jitter.value_or(path::Jitter()).amount * 4;
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "path/packet/pipeline_name.h"
+
 namespace viaduct::lab {
 namespace {
 
@@ -27,18 +29,13 @@ void AddShared(const Topology& topology, size_t number, std::vector<HubPair>* pa
     const std::string& node = link.endpoints[i].node;
     const long copies = seen[node]++;
     if (!IsEmulated(link, i)) continue;
-    pairs->push_back({SharedPairName(link.name, node, copies), HubPort(number, i),
+    pairs->push_back({path::SharedPairName(link.name, node, copies), HubPort(number, i),
                       HubInnerPort(number, i), link.specs[i], path::Spec(),
                       MtuOf(topology, link.endpoints[i])});
   }
 }
 
 }  // namespace
-
-std::string SharedPairName(const std::string& link, const std::string& node, long copies) {
-  const std::string name = link + "." + node;
-  return copies == 0 ? name : name + "-" + std::to_string(copies + 1);
-}
 
 std::string HubPort(size_t link, size_t endpoint) { return Numbered('p', link, endpoint); }
 std::string HubInnerPort(size_t link, size_t endpoint) { return Numbered('q', link, endpoint); }

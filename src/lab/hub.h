@@ -13,15 +13,11 @@ namespace viaduct::lab {
 // One pair of the engine: frames that enter the hub on `a` leave it on `b` and back. Both are
 // interfaces in the hub namespace.
 struct HubPair {
-  std::string
-      name;  // the link's; of a shared link LINK.NODE (a node's second endpoint: LINK.NODE-2)
+  std::string name;  // the link's; of a shared link as path::SharedPairName() says
   std::string a, b;
   path::Spec up, down;  // a to b, b to a
   int mtu = 1500;
 };
-
-// LINK.NODE; of a node that has `copies` endpoints on the link already LINK.NODE-2...
-std::string SharedPairName(const std::string& link, const std::string& node, long copies);
 
 // The hub's end of an endpoint.
 std::string HubPort(size_t link, size_t endpoint);

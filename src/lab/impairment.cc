@@ -4,26 +4,26 @@
 #include <map>
 
 #include "base/error.h"
+#include "path/model/distribution.h"
+#include "path/queue/fifo_queue.h"
 #include "wire/ethernet.h"
 
 namespace viaduct::lab {
 namespace {
 
-constexpr int64_t kDefaultQueuePackets = 100;  // ns-3's DropTailQueue (MaxSize "100p")
 constexpr uint16_t kNetemMajor = 1, kBucketMajor = 2, kQueueMajor = 3;
 
 // The parts of a SPEC that netem does.
 path::Spec NetemPart(const path::Spec& spec) {
   path::Spec part = spec;
-  part.rate.reset();
-  part.queue.reset();
-  part.aqm.reset();
-  part.bit_error_rate.reset();
+  part.link = {};
+  part.queue = {};
+  part.errors.reset();
   return part;
 }
 
 void CheckMeaning(const path::Spec& spec, const std::string& where) {
-  if (spec.bit_error_rate) {
+  if (spec.errors) {
     throw EnvironmentError(where +
                            ": ber= cannot be honoured by the kernel's qdiscs (netem corrupts " +
                            "frames, whatever their length, not bits); leave it out");
@@ -33,44 +33,50 @@ void CheckMeaning(const path::Spec& spec, const std::string& where) {
                            " cannot be honoured by the kernel's qdiscs as set up here; only the " +
                            "path emulator has it");
   }
-  if (spec.aqm && spec.queue) {
+  if (spec.queue.aqm && spec.queue.limit) {
     throw UsageError(where + ": give queue= or aqm=, not both");
   }
-  if (spec.aqm && spec.aqm->name == "red") {
-    throw EnvironmentError(where + ": aqm=red needs thresholds that the SPEC does not have; " +
-                           "choose codel, pie or fq_codel");
+  if (spec.queue.aqm == path::Aqm("red")) {
+    throw EnvironmentError(
+        where + ": aqm=red needs thresholds, and the kernel's qdiscs are given " +
+        "no parameters here; choose codel, pie or fq_codel, or the path engine " +
+        "(emulator: engine)");
   }
 }
 
 sys::Netem ToNetem(const path::Spec& spec) {
   sys::Netem netem;
-  netem.delay = spec.delay.value_or(Duration());
-  netem.jitter = spec.jitter.value_or(Duration());
+  netem.delay = spec.delay.base.value_or(Duration());
+  netem.jitter = spec.delay.jitter.value_or(path::Jitter()).amount;
   netem.loss = spec.loss ? std::get<path::Chance>(*spec.loss).probability : 0;
-  netem.duplicate = spec.duplicate ? spec.duplicate->probability : 0;
+  netem.duplicate = spec.duplication ? spec.duplication->probability : 0;
   netem.reorder = spec.reorder ? spec.reorder->chance.probability : 0;
-  const std::string distribution = spec.distribution.value_or("uniform");
-  if (distribution != "uniform") netem.distribution = sys::LoadDistribution(distribution);
+  const std::string distribution = spec.delay.distribution.value_or(path::kDefaultDistribution);
+  if (distribution != path::kDefaultDistribution)
+    netem.distribution = sys::LoadDistribution(distribution);
   return netem;
+}
+
+path::QueueSize QueueLimit(const path::Spec& spec) {
+  return spec.queue.limit.value_or(path::FifoQueue::kDefaultLimit);
 }
 
 // Bytes that may wait before TBF. A queue in packets is enforced by a pfifo; TBF's own limit is
 // then only what the kernel wants to see.
 int64_t QueueBytes(const path::Spec& spec, int mtu) {
   const int64_t frame = mtu + static_cast<int64_t>(wire::EthernetHeader::kSize);
-  const path::Queue queue =
-      spec.queue.value_or(path::Queue{path::Queue::Unit::kPackets, kDefaultQueuePackets});
+  const path::QueueSize queue = QueueLimit(spec);
   switch (queue.unit) {
-    case path::Queue::Unit::kPackets:
+    case path::QueueSize::Unit::kPackets:
       return queue.amount * frame;
-    case path::Queue::Unit::kBytes:
+    case path::QueueSize::Unit::kBytes:
       return queue.amount;
-    case path::Queue::Unit::kTime:
+    case path::QueueSize::Unit::kTime:
       break;
   }
   // In two steps: rate times nanoseconds overflows 64 bits at 10 Gbit/s and a second.
   const int64_t microseconds = std::max<int64_t>(queue.amount / 1000, 1);
-  return std::max(*spec.rate / 8 * microseconds / 1000000, frame);
+  return std::max(*spec.link.rate / 8 * microseconds / 1000000, frame);
 }
 
 // "link n0-n1: WHAT needs the KIND qdisc, which this kernel lacks; ..." unless it has it.
@@ -94,15 +100,15 @@ void CheckSpec(const path::Spec& spec, const std::string& where, Requirements* r
   CheckMeaning(spec, where);
   const path::Spec netem = NetemPart(spec);
   if (!netem.IsPlainWire()) requirements->Need("netem", where, netem);
-  if (spec.rate) {
+  if (spec.link.rate) {
     path::Spec rate;
-    rate.rate = spec.rate;
+    rate.link.rate = spec.link.rate;
     requirements->Need("tbf", where, rate);
   }
-  if (spec.aqm) {
+  if (spec.queue.aqm) {
     path::Spec aqm;
-    aqm.aqm = spec.aqm;
-    requirements->Need(spec.aqm->name, where, aqm);
+    aqm.queue.aqm = spec.queue.aqm;
+    requirements->Need(spec.queue.aqm->name, where, aqm);
   }
 }
 
@@ -112,17 +118,14 @@ Impairment Impairment::FromSpec(const path::Spec& spec, int mtu, const std::stri
   CheckMeaning(spec, where);
   Impairment impairment;
   if (!NetemPart(spec).IsPlainWire()) impairment.netem = ToNetem(spec);
-  if (!spec.rate) return impairment;
-  impairment.token_bucket =
-      sys::TokenBucket{*spec.rate, sys::SensibleBurst(*spec.rate, mtu), QueueBytes(spec, mtu)};
-  if (spec.aqm) {
-    impairment.aqm = spec.aqm->name;
-    return impairment;
-  }
-  if (!spec.queue) {
-    impairment.queue_packets = kDefaultQueuePackets;
-  } else if (spec.queue->unit == path::Queue::Unit::kPackets) {
-    impairment.queue_packets = static_cast<uint32_t>(spec.queue->amount);
+  if (!spec.link.rate) return impairment;
+  impairment.token_bucket = sys::TokenBucket{
+      *spec.link.rate, sys::SensibleBurst(*spec.link.rate, mtu), QueueBytes(spec, mtu)};
+  const path::QueueSize limit = QueueLimit(spec);
+  if (spec.queue.aqm) {
+    impairment.aqm = spec.queue.aqm->name;
+  } else if (limit.unit == path::QueueSize::Unit::kPackets) {
+    impairment.queue_packets = static_cast<uint32_t>(limit.amount);
   }
   return impairment;
 }

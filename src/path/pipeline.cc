@@ -1,29 +1,230 @@
 #include "path/pipeline.h"
 
-#include "path/stages.h"
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "path/queue/disciplines.h"
+#include "path/queue/make_rate_server.h"
 
 namespace viaduct::path {
+namespace {
 
+// What a queue drains over when the SPEC no longer has a rate.
+class Unlimited : public RateServer {
+ public:
+  Instant Send(Instant start, uint32_t) override { return start; }
+  int64_t RateAt(Instant) const override { return INT64_MAX; }
+};
+
+std::string RefuseToRead(const std::string& path) {
+  throw UsageError(fmt::format("SPEC: {}: files cannot be read here; give the values", path));
+}
+
+}  // namespace
+
+// A pipeline begins as a plain wire and is then changed to what it is to be.
 Pipeline::Pipeline(const Spec& spec, FrameStore& store, PipelineOptions options)
-    : stages_(std::make_unique<Stages>(spec, store, std::move(options))) {}
-Pipeline::~Pipeline() = default;
-Pipeline::Pipeline(Pipeline&&) noexcept = default;
-Pipeline& Pipeline::operator=(Pipeline&&) noexcept = default;
+    : store_(store),
+      options_(std::move(options)),
+      loss_random_(options_.Stream("loss")),
+      bits_random_(options_.Stream("ber")),
+      duplicate_random_(options_.Stream("dup")),
+      delay_(MakeFifo(options_.make_fifo), options_.Stream("delay"), options_.Stream("reorder")) {
+  if (!options_.read_file) options_.read_file = RefuseToRead;
+  Change(spec, Instant());
+}
+
+Pipeline::Parts Pipeline::MakeParts(const Spec& spec) const {
+  Parts parts;
+  if (spec.loss && spec.loss != spec_.loss) parts.loss.emplace(*spec.loss, options_.read_file);
+  if (spec.delay != spec_.delay) parts.delay.emplace(spec.delay, options_.read_file);
+  if (!spec.link.HasRate()) return parts;
+  if (spec.link != spec_.link) parts.link = MakeRateServer(spec.link, options_.read_file);
+  if (spec.queue != spec_.queue || !spec_.link.HasRate()) {
+    parts.queue = MakeQueueDiscipline(spec.queue, store_, options_);
+  }
+  return parts;
+}
+
+void Pipeline::Install(const Spec& spec, Parts parts, Instant now) {
+  if (!spec.loss || parts.loss) loss_ = std::move(parts.loss);
+  if (spec.errors != spec_.errors) {
+    bit_errors_.reset();
+    if (spec.errors) bit_errors_.emplace(*spec.errors, bits_random_);
+  }
+  if (spec.duplication != spec_.duplication) {
+    duplicate_.reset();
+    if (spec.duplication) duplicate_.emplace(*spec.duplication);
+  }
+  InstallRate(spec, parts, now);
+  if (parts.delay) delay_.SetDelay(std::move(*parts.delay), spec.delay.order);
+  if (spec.reorder != spec_.reorder) delay_.SetReorder(spec.reorder);
+  spec_ = spec;
+}
+
+void Pipeline::InstallRate(const Spec& spec, Parts& parts, Instant now) {
+  if (!spec.link.HasRate()) {
+    if (bottleneck_ && !draining_) bottleneck_->ChangeLink(std::make_unique<Unlimited>(), now);
+    draining_ = bottleneck_ != nullptr;
+    return;
+  }
+  draining_ = false;
+  if (!bottleneck_) {
+    bottleneck_ = std::make_unique<Bottleneck>(std::move(parts.queue), std::move(parts.link));
+    return;
+  }
+  if (parts.link) bottleneck_->ChangeLink(std::move(parts.link), now);
+  if (parts.queue) bottleneck_->ChangeQueue(std::move(parts.queue), now);
+}
+
+void Pipeline::Change(const Spec& spec, Instant now) {
+  CheckSpec(spec);
+  Parts parts = MakeParts(spec);
+  Settle(now);
+  Install(spec, std::move(parts), now);
+}
 
 void Pipeline::Push(FrameHandle frame, uint32_t bytes, Instant now) {
-  stages_->Push(frame, bytes, now);
+  ++counters_.arrived;
+  counters_.arrived_bytes += bytes;
+  if (observer_ != nullptr) {
+    Settle(now);
+  } else if (bottleneck_) {
+    Transmit(now);
+  }
+  Packet packet{
+      .frame = frame, .bytes = bytes, .number = counters_.arrived, .arrived = now, .ready = now};
+  if (loss_ && loss_->Lose(packet.number, loss_random_)) return Drop(packet, Fate::kLost, now);
+  if (bit_errors_ && bit_errors_->Hit(bytes)) HitBits(packet);
+  if (duplicate_ && duplicate_->Take(duplicate_random_)) return Duplicate(packet, now);
+  Enter(packet, now);
 }
+
 void Pipeline::Refuse(uint32_t bytes, Fate cause, Instant now) {
-  stages_->Refuse(bytes, cause, now);
+  Settle(now);
+  ++counters_.arrived;
+  counters_.arrived_bytes += bytes;
+  Meet({.frame = kNoFrame,
+        .bytes = bytes,
+        .number = counters_.arrived,
+        .arrived = now,
+        .ready = now},
+       cause, now);
 }
-Instant Pipeline::NextEvent() const { return stages_->NextEvent(); }
-size_t Pipeline::Pop(Instant now, std::span<Departure> out) { return stages_->Pop(now, out); }
-bool Pipeline::Stalled() const { return stages_->Stalled(); }
-void Pipeline::Change(const Spec& spec, Instant now) { stages_->Change(spec, now); }
-const Spec& Pipeline::spec() const { return stages_->spec(); }
-const Counters& Pipeline::counters() const { return stages_->counters(); }
-uint64_t Pipeline::waiting() const { return stages_->waiting(); }
-uint64_t Pipeline::waiting_bytes() const { return stages_->waiting_bytes(); }
-void Pipeline::SetObserver(FateObserver* observer) { stages_->SetObserver(observer); }
+
+void Pipeline::HitBits(Packet& packet) {
+  store_.CompleteChecksum(packet.frame);
+  counters_.flipped_bits += bit_errors_->Flip(store_.Bytes(packet.frame), bits_random_);
+  ++counters_.corrupted;
+  packet.corrupted = true;
+}
+
+// The original goes first. A copy that finds no memory is one that was made and lost.
+void Pipeline::Duplicate(const Packet& packet, Instant now) {
+  const auto clone = store_.Clone(packet.frame);
+  Packet copy = packet;
+  copy.duplicate = true;
+  ++counters_.duplicated;
+  if (!clone) Meet(copy, Fate::kNoMemory, now);
+  Enter(packet, now);
+  if (!clone) return;
+  copy.frame = *clone;
+  Enter(copy, now);
+}
+
+void Pipeline::Enter(const Packet& packet, Instant now) {
+  if (bottleneck_ && !draining_) {
+    bottleneck_->Push(packet, now, *this);
+  } else {
+    Delay(packet, now);
+  }
+}
+
+void Pipeline::Delay(const Packet& packet, Instant now) {
+  if (delay_.Push(packet, now, *this)) ++counters_.reordered;
+}
+
+// Lets what has left the link by `now` go on, one packet.
+bool Pipeline::TransmitOne(Instant now) {
+  const auto sent = bottleneck_->Pop(now, *this);
+  if (!sent) return false;
+  if (sent->marked) ++counters_.marked;
+  Delay(*sent, sent->ready);
+  return true;
+}
+
+void Pipeline::Transmit(Instant now) {
+  while (TransmitOne(now)) {
+  }
+  if (draining_ && bottleneck_->packets() == 0) {
+    bottleneck_.reset();
+    draining_ = false;
+  }
+}
+
+// Everything until `now` in the order in which it happens, for those who see the order.
+void Pipeline::Settle(Instant now) {
+  while (true) {
+    const Instant sent = bottleneck_ ? bottleneck_->NextEvent() : Instant::Never();
+    const Instant due = delay_.Next();
+    if (sent <= now && sent <= due) {
+      TransmitOne(sent);
+    } else if (due <= now) {
+      const Packet packet = delay_.PopFirst();
+      Meet(packet, Fate::kDelivered, packet.ready);
+      settled_.Push(packet);
+    } else {
+      break;
+    }
+  }
+  if (bottleneck_) Transmit(now);
+}
+
+size_t Pipeline::Pop(Instant now, std::span<Departure> out) {
+  if (delay_.Stalled()) delay_.LookAgain();
+  if (observer_ != nullptr) {
+    Settle(now);
+  } else if (bottleneck_) {
+    Transmit(now);
+  }
+  size_t count = 0;
+  for (; count < out.size() && !settled_.Empty(); settled_.PopFront()) {
+    const Packet& packet = *settled_.Front();
+    out[count++] = {packet.frame, packet.bytes, packet.number, packet.ready};
+  }
+  while (count < out.size() && delay_.Next() <= now) {
+    const Packet packet = delay_.PopFirst();
+    Meet(packet, Fate::kDelivered, packet.ready);
+    out[count++] = {packet.frame, packet.bytes, packet.number, packet.ready};
+  }
+  return count;
+}
+
+Instant Pipeline::NextEvent() const {
+  if (!settled_.Empty()) return Instant();  // at once
+  const Instant sent = bottleneck_ ? bottleneck_->NextEvent() : Instant::Never();
+  // What leaves the link then cannot be due before its shortest delay has passed.
+  const Instant due = sent == Instant::Never() ? sent : sent + delay_.Shortest();
+  return std::min(delay_.Next(), due);
+}
+
+void Pipeline::Meet(const Packet& packet, Fate fate, Instant at) {
+  ++counters_.fates[static_cast<size_t>(fate)];
+  if (fate == Fate::kDelivered) counters_.delivered_bytes += packet.bytes;
+  if (observer_ != nullptr) observer_->OnFate(packet, fate, at);
+}
+
+void Pipeline::Drop(const Packet& packet, Fate cause, Instant at) {
+  Meet(packet, cause, at);
+  store_.Free(packet.frame);
+}
+
+uint64_t Pipeline::waiting() const {
+  return delay_.packets() + (bottleneck_ ? bottleneck_->packets() : 0);
+}
+
+uint64_t Pipeline::waiting_bytes() const {
+  return delay_.bytes() + (bottleneck_ ? bottleneck_->bytes() : 0);
+}
 
 }  // namespace viaduct::path

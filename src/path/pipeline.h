@@ -3,13 +3,18 @@
 // meet the same fates under the wall clock, ns-3's clock and a test's.
 #pragma once
 
-#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
-#include <string>
 
+#include "path/model/bit_errors.h"
+#include "path/model/delay_stage.h"
+#include "path/model/loss_model.h"
 #include "path/packet/fate.h"
+#include "path/packet/memory_fifo.h"
 #include "path/packet/packet.h"
+#include "path/packet/pipeline_options.h"
+#include "path/queue/bottleneck.h"
 #include "path/spec/spec.h"
 
 namespace viaduct::path {
@@ -22,22 +27,12 @@ struct Departure {
   Instant due;  // the exact instant the model says; the caller is late by now - due
 };
 
-struct PipelineOptions {
-  uint64_t seed = 1;
-  std::string name;  // with the seed, names this pipeline's random streams
-  // Makes each Fifo the pipeline needs; in memory when absent.
-  std::function<std::unique_ptr<Fifo>()> make_fifo;
-  // Reads a file a SPEC names (trace, .dist): its whole text; throws UsageError.
-  std::function<std::string(const std::string& path)> read_file;
-};
-
-class Pipeline {
+class Pipeline final : private DropSink {
  public:
   // The store must outlive the pipeline. Throws UsageError where the SPEC's files are wrong.
   Pipeline(const Spec& spec, FrameStore& store, PipelineOptions options);
-  ~Pipeline();
-  Pipeline(Pipeline&&) noexcept;
-  Pipeline& operator=(Pipeline&&) noexcept;
+  Pipeline(const Pipeline&) = delete;
+  Pipeline& operator=(const Pipeline&) = delete;
 
   // Takes the frame at its arrival instant. `now` never goes back between calls of Push, Pop and
   // Change; internal events before `now` happen first, at their own instants.
@@ -50,22 +45,55 @@ class Pipeline {
   // Moves what is due at `now` to `out`, earliest first; returns how many. Call again when full.
   size_t Pop(Instant now, std::span<Departure> out);
   // The next packet waits for a Fifo's disk: call Pop again when the disk has answered.
-  bool Stalled() const;
+  bool Stalled() const { return delay_.Stalled() || (bottleneck_ && bottleneck_->Stalled()); }
 
   // From `now` on the path is this one. What is in flight stays: it keeps its delivery instant,
   // what waits in the queue leaves at the new rate. Throws UsageError and changes nothing if the
   // SPEC's files are wrong.
   void Change(const Spec& spec, Instant now);
 
-  const Spec& spec() const;
-  const Counters& counters() const;
+  const Spec& spec() const { return spec_; }
+  const Counters& counters() const { return counters_; }
   uint64_t waiting() const;  // packets inside
   uint64_t waiting_bytes() const;
-  void SetObserver(FateObserver* observer);  // not owned; nullptr: none
+  void SetObserver(FateObserver* observer) { observer_ = observer; }  // not owned; nullptr: none
 
  private:
-  class Stages;
-  std::unique_ptr<Stages> stages_;
+  // What a SPEC makes of the stages that read files or can be refused. Only stages whose part of
+  // the SPEC differs from spec_'s are made; the others go on as they are.
+  struct Parts {
+    std::optional<LossModel> loss;
+    std::optional<DelayModel> delay;
+    std::unique_ptr<RateServer> link;
+    std::unique_ptr<QueueDiscipline> queue;
+  };
+  void Drop(const Packet& packet, Fate cause, Instant at) override;
+  Parts MakeParts(const Spec& spec) const;
+  void Install(const Spec& spec, Parts parts, Instant now);
+  void InstallRate(const Spec& spec, Parts& parts, Instant now);
+
+  void Meet(const Packet& packet, Fate fate, Instant at);
+  void HitBits(Packet& packet);
+  void Duplicate(const Packet& packet, Instant now);
+  void Enter(const Packet& packet, Instant now);
+  void Delay(const Packet& packet, Instant now);
+  void Transmit(Instant now);
+  bool TransmitOne(Instant now);
+  void Settle(Instant now);
+
+  Spec spec_;  // of the stages as they are
+  FrameStore& store_;
+  PipelineOptions options_;
+  Counters counters_;
+  FateObserver* observer_ = nullptr;
+  RandomStream loss_random_, bits_random_, duplicate_random_;
+  std::optional<LossModel> loss_;
+  std::optional<BitErrors> bit_errors_;
+  std::optional<Decision> duplicate_;
+  std::unique_ptr<Bottleneck> bottleneck_;
+  bool draining_ = false;  // the bottleneck is no longer part of the path, but not yet empty
+  DelayStage delay_;
+  MemoryFifo settled_;  // delivered, not yet fetched by Pop()
 };
 
 }  // namespace viaduct::path

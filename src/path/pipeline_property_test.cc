@@ -195,7 +195,7 @@ TEST(PipelinePropertyTest, OrderIsFirstInFirstOutWhereItIsKept) {
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const Case c = RandomCase(seed, false);
     const Spec spec = ParseSpec(c.spec);
-    if (spec.order != Order::kKeep || (spec.aqm && spec.aqm->name == "fq_codel")) continue;
+    if (spec.delay.order != Order::kKeep || spec.queue.aqm == Aqm("fq_codel")) continue;
     uint64_t before = 0;
     for (const Departure& departure : RunCase(c, seed, Polling::kExact, false).departures) {
       ASSERT_GE(departure.number, before) << Describe(c, seed);

@@ -273,7 +273,7 @@ TEST(PipelineTest, ARefusedChangeChangesNothing) {
   EXPECT_THROW(bench.pipeline().Change(ParseSpec("loss=trace:x delay=9ms"), At(1)), UsageError);
   EXPECT_THROW(bench.pipeline().Change(ParseSpec("delay=9ms rate=mahimahi:x"), At(1)), UsageError);
   Spec impossible;
-  impossible.jitter = Duration::Seconds(1);
+  impossible.delay.jitter = Jitter{Duration::Seconds(1)};
   EXPECT_THROW(bench.pipeline().Change(impossible, At(1)), UsageError);
   EXPECT_EQ(FormatSpec(bench.pipeline().spec()), "delay=1ms loss=list:2");
   bench.Push(60, At(2));

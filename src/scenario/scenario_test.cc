@@ -145,7 +145,7 @@ TEST(ScenarioTest, OverridesValues) {
       text, "f.yaml", {"mode=simulate", "flows[0].size=1000", "links.0.spec=delay=1ms", "seed=9"});
   EXPECT_EQ(s.mode, Mode::kSimulate);
   EXPECT_EQ(s.flows[0].size, 1000);
-  EXPECT_EQ(s.links[0].spec.delay, Duration::Milliseconds(1));
+  EXPECT_EQ(s.links[0].spec.delay.base, Duration::Milliseconds(1));
   EXPECT_EQ(s.seed, 9u);
   EXPECT_EQ(ErrorOf(text, {"flows.1.size=9"}),
             "--set flows.1.size=9: '1' is no position in a list of 1");

@@ -282,15 +282,14 @@ LabPlanner::LeaveOut(Spec& spec, const std::string& link)
         }
         return false;
     };
-    if (ignore("rate", spec.rate))
+    if (ignore("rate", spec.link.rate))
     {
-        spec.queue.reset();
-        spec.aqm.reset();
+        spec.queue = {};
     }
-    ignore("delay", spec.delay);
+    ignore("delay", spec.delay.base);
     ignore("loss", spec.loss);
-    ignore("ber", spec.bit_error_rate);
-    ignore("aqm", spec.aqm);
+    ignore("ber", spec.errors);
+    ignore("aqm", spec.queue.aqm);
 }
 
 } // namespace ns3

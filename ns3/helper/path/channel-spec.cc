@@ -31,8 +31,9 @@ namespace ns3
 
 using viaduct::Duration;
 using viaduct::UsageError;
-using SpecQueue = viaduct::path::Queue;
+using SpecSize = viaduct::path::QueueSize;
 using viaduct::path::Aqm;
+using viaduct::path::BitErrorSpec;
 using viaduct::path::Spec;
 
 namespace
@@ -45,7 +46,7 @@ AddDelay(Ptr<NetDevice> device, Spec& spec)
     device->GetChannel()->GetAttribute("Delay", delay);
     if (delay.Get().IsStrictlyPositive())
     {
-        spec.delay = Duration::Nanoseconds(delay.Get().GetNanoSeconds());
+        spec.delay.base = Duration::Nanoseconds(delay.Get().GetNanoSeconds());
     }
 }
 
@@ -60,9 +61,9 @@ AddQueue(Ptr<NetDevice> device, Spec& spec)
         return;
     }
     const QueueSize size = queue->GetMaxSize();
-    spec.queue = {size.GetUnit() == QueueSizeUnit::PACKETS ? SpecQueue::Unit::kPackets
-                                                           : SpecQueue::Unit::kBytes,
-                  static_cast<int64_t>(size.GetValue())};
+    spec.queue.limit = {size.GetUnit() == QueueSizeUnit::PACKETS ? SpecSize::Unit::kPackets
+                                                                 : SpecSize::Unit::kBytes,
+                        static_cast<int64_t>(size.GetValue())};
 }
 
 void
@@ -77,15 +78,15 @@ AddQueueManagement(Ptr<NetDevice> device, Spec& spec, const std::string& where)
     const std::string type = disc->GetInstanceTypeId().GetName();
     if (type == "ns3::CoDelQueueDisc")
     {
-        spec.aqm = Aqm("codel");
+        spec.queue.aqm = Aqm("codel");
     }
     else if (type == "ns3::PieQueueDisc")
     {
-        spec.aqm = Aqm("pie");
+        spec.queue.aqm = Aqm("pie");
     }
     else if (type == "ns3::RedQueueDisc")
     {
-        spec.aqm = Aqm("red");
+        spec.queue.aqm = Aqm("red");
     }
     else if (type != "ns3::FqCoDelQueueDisc" && type != "ns3::PfifoFastQueueDisc" &&
              type != "ns3::FifoQueueDisc")
@@ -116,7 +117,7 @@ AddRate(Ptr<NetDevice> device, Spec& spec, const std::string& where)
     {
         return;
     }
-    spec.rate = static_cast<int64_t>(rate.Get().GetBitRate());
+    spec.link.rate = static_cast<int64_t>(rate.Get().GetBitRate());
     AddQueue(device, spec);
     AddQueueManagement(device, spec, where);
 }
@@ -150,10 +151,10 @@ ErrorsOf(Ptr<NetDevice> receiver, const std::string& where)
         spec.loss = viaduct::path::Chance{rate};
         break;
     case RateErrorModel::ERROR_UNIT_BIT:
-        spec.bit_error_rate = rate;
+        spec.errors = BitErrorSpec{rate};
         break;
     case RateErrorModel::ERROR_UNIT_BYTE:
-        spec.bit_error_rate = -std::expm1(std::log1p(-rate) / 8);
+        spec.errors = BitErrorSpec{-std::expm1(std::log1p(-rate) / 8)};
         break;
     }
     return spec;
@@ -183,13 +184,13 @@ ChannelSpec(Ptr<NetDevice> sender,
     for (size_t i = 0; i < receivers.size(); i++)
     {
         const Spec errors = ErrorsOf(receivers[i], where);
-        if (i > 0 && (errors.loss != spec.loss || errors.bit_error_rate != spec.bit_error_rate))
+        if (i > 0 && (errors.loss != spec.loss || errors.errors != spec.errors))
         {
             throw UsageError(where + ": the receivers of the shared channel have different error "
                                      "models; give all the same");
         }
         spec.loss = errors.loss;
-        spec.bit_error_rate = errors.bit_error_rate;
+        spec.errors = errors.errors;
     }
     return spec;
 }

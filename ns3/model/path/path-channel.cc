@@ -16,8 +16,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "engine/engine.h"
-#include "lab/hub.h"
+#include "path/packet/pipeline_name.h"
 #include "path/pipeline.h"
 
 #include <algorithm>
@@ -293,8 +292,8 @@ PathChannel::SetSpec(std::string text)
 std::string
 PathChannel::StreamName(std::size_t device) const
 {
-    using viaduct::engine::Direction;
-    using viaduct::engine::PipelineName;
+    using viaduct::path::Direction;
+    using viaduct::path::PipelineName;
     if (m_stream >= 0)
     {
         return "stream/" + std::to_string(m_stream + static_cast<int64_t>(device));
@@ -310,7 +309,7 @@ PathChannel::StreamName(std::size_t device) const
     }
     const std::string node = LabNodeName(m_devices[device]->GetNode());
     const auto copies = std::count(before.begin(), before.end(), node);
-    return PipelineName(viaduct::lab::SharedPairName(GetName(), node, copies), "", Direction::kUp);
+    return PipelineName(viaduct::path::SharedPairName(GetName(), node, copies), "", Direction::kUp);
 }
 
 PathChannel::Direction&

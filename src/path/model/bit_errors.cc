@@ -5,12 +5,16 @@
 namespace viaduct::path {
 namespace {
 
+constexpr uint32_t kSparedHeader = 14;        // bytes
 constexpr uint64_t kFar = uint64_t{1} << 62;  // bits: no link sends so many
 
 }  // namespace
 
-BitErrors::BitErrors(double rate, uint32_t skip, RandomStream& random)
-    : rate_(rate), log_good_(std::log1p(-rate)), skip_(skip), next_(Gap(random)) {}
+BitErrors::BitErrors(const BitErrorSpec& spec, RandomStream& random)
+    : rate_(spec.rate),
+      log_good_(std::log1p(-spec.rate)),
+      skip_(spec.header ? 0 : kSparedHeader),
+      next_(Gap(random)) {}
 
 // Good bits before the next bad one: geometric, by inversion.
 uint64_t BitErrors::Gap(RandomStream& random) const {

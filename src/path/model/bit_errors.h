@@ -10,10 +10,16 @@
 
 namespace viaduct::path {
 
+// What a SPEC says of them.
+struct BitErrorSpec {
+  double rate = 0;      // probability, 0..1
+  bool header = false;  // may hit the Ethernet header too
+  friend bool operator==(const BitErrorSpec&, const BitErrorSpec&) = default;
+};
+
 class BitErrors {
  public:
-  // `rate`: probability, 0..1. `skip`: bytes at the start of each frame that are never hit.
-  BitErrors(double rate, uint32_t skip, RandomStream& random);
+  BitErrors(const BitErrorSpec& spec, RandomStream& random);
 
   // Whether a frame of so many bytes is hit. If so Flip() must follow.
   bool Hit(uint32_t bytes) {
@@ -30,8 +36,8 @@ class BitErrors {
 
   double rate_;
   double log_good_;  // log(1 - rate)
-  uint32_t skip_;
-  uint64_t next_;  // bits (of those that can be hit) before the next error
+  uint32_t skip_;    // bytes at the start of each frame that are never hit
+  uint64_t next_;    // bits (of those that can be hit) before the next error
 };
 
 }  // namespace viaduct::path

@@ -18,9 +18,9 @@ struct Hits {
   std::vector<uint64_t> at;  // how often each bit of a frame was
 };
 
-Hits SendFrames(double rate, uint32_t skip, uint32_t bytes, int frames) {
+Hits SendFrames(BitErrorSpec spec, uint32_t bytes, int frames) {
   RandomStream random(5, "ber");
-  BitErrors errors(rate, skip, random);
+  BitErrors errors(spec, random);
   Hits hits;
   hits.at.resize(size_t{bytes} * 8);
   for (int i = 0; i < frames; ++i) {
@@ -41,7 +41,7 @@ uint64_t Total(const Hits& hits) {
 
 TEST(BitErrorsTest, FlipsAsManyBitsAsAskedAndSaysSo) {
   for (const double rate : {1e-5, 1e-3, 0.1, 0.5}) {
-    const Hits hits = SendFrames(rate, kHeader, 114, 20000);
+    const Hits hits = SendFrames({rate}, 114, 20000);
     const double bits = 20000.0 * 100 * 8;
     EXPECT_EQ(hits.flipped, Total(hits));
     EXPECT_NEAR(static_cast<double>(hits.flipped), bits * rate, test::BinomialBound(bits, rate));
@@ -51,7 +51,7 @@ TEST(BitErrorsTest, FlipsAsManyBitsAsAskedAndSaysSo) {
 }
 
 TEST(BitErrorsTest, HitsEveryBitBehindTheHeaderAlike) {
-  const Hits hits = SendFrames(1e-3, kHeader, 54, 300000);
+  const Hits hits = SendFrames({1e-3}, 54, 300000);
   for (size_t bit = 0; bit < kHeader * 8; ++bit) EXPECT_EQ(hits.at[bit], 0U);
   const std::vector<uint64_t> behind(hits.at.begin() + kHeader * 8, hits.at.end());
   const auto chi_square =
@@ -60,7 +60,7 @@ TEST(BitErrorsTest, HitsEveryBitBehindTheHeaderAlike) {
 }
 
 TEST(BitErrorsTest, MayHitTheHeaderToo) {
-  const Hits hits = SendFrames(1e-3, 0, 54, 100000);
+  const Hits hits = SendFrames({1e-3, true}, 54, 100000);
   const auto chi_square =
       test::CompareBins(hits.at, std::vector<double>(hits.at.size(), 1.0 / hits.at.size()));
   EXPECT_LT(chi_square.value, chi_square.Bound());
@@ -71,15 +71,15 @@ TEST(BitErrorsTest, TheRateDoesNotDependOnTheFramesLength) {
   for (const uint32_t bytes : {15U, 60U, 1514U}) {
     const int frames = static_cast<int>(4000000 / (bytes - kHeader));
     const double bits = static_cast<double>(frames) * (bytes - kHeader) * 8;
-    EXPECT_NEAR(static_cast<double>(SendFrames(1e-4, kHeader, bytes, frames).flipped), bits * 1e-4,
+    EXPECT_NEAR(static_cast<double>(SendFrames({1e-4}, bytes, frames).flipped), bits * 1e-4,
                 test::BinomialBound(bits, 1e-4));
   }
 }
 
 TEST(BitErrorsTest, TheExtremes) {
-  EXPECT_EQ(SendFrames(0, 0, 100, 1000).flipped, 0U);
-  EXPECT_EQ(SendFrames(1, kHeader, 100, 3).flipped, 3U * 86 * 8);
-  EXPECT_EQ(SendFrames(1, kHeader, 10, 3).flipped, 0U);  // shorter than a header
+  EXPECT_EQ(SendFrames({0, true}, 100, 1000).flipped, 0U);
+  EXPECT_EQ(SendFrames({1}, 100, 3).flipped, 3U * 86 * 8);
+  EXPECT_EQ(SendFrames({1}, 10, 3).flipped, 0U);  // shorter than a header
 }
 
 }  // namespace

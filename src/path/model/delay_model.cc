@@ -8,16 +8,21 @@ namespace {
 
 constexpr double kLongestDelay = 2 * 86400e9;  // ns: a trace's or a table's outliers end here
 
+DelayTrace ReadTrace(const DelaySpec& spec, const FileReader& read_file) {
+  return spec.trace ? ParseDelayTrace(read_file(*spec.trace), *spec.trace) : DelayTrace();
+}
+
 }  // namespace
 
-DelayModel::DelayModel(const Spec& spec, DelayTrace trace, Distribution distribution)
-    : base_(spec.delay.value_or(Duration())),
-      constant_(!spec.delay_trace && spec.jitter.value_or(Duration()) == Duration()),
-      trace_(std::move(trace)),
-      jitter_(static_cast<double>(spec.jitter.value_or(Duration()).nanoseconds())),
-      correlation_(spec.jitter_correlation),
+DelayModel::DelayModel(const DelaySpec& spec, const FileReader& read_file)
+    : base_(spec.base.value_or(Duration())),
+      constant_(!spec.trace && spec.jitter.value_or(Jitter()).amount == Duration()),
+      trace_(ReadTrace(spec, read_file)),
+      jitter_(static_cast<double>(spec.jitter.value_or(Jitter()).amount.nanoseconds())),
+      correlation_(spec.jitter.value_or(Jitter()).correlation),
       innovation_(std::sqrt(1 - correlation_ * correlation_)),
-      distribution_(std::move(distribution)) {}
+      distribution_(Distribution::Of(spec.distribution.value_or(kDefaultDistribution), read_file)) {
+}
 
 Duration DelayModel::TracedBase(Instant now) {
   if (trace_.delays.empty()) return base_;

@@ -5,8 +5,9 @@
 
 #include "base/random.h"
 #include "base/time.h"
+#include "path/model/delay_spec.h"
 #include "path/model/distribution.h"
-#include "path/spec/spec.h"
+#include "path/packet/pipeline_options.h"
 #include "path/trace/trace.h"
 
 namespace viaduct::path {
@@ -14,8 +15,11 @@ namespace viaduct::path {
 // A base (constant, or from a trace) and a random deviation from it; never below zero.
 class DelayModel {
  public:
-  // `trace`: of spec.delay_trace, if there is one. A trace over time starts with the first packet.
-  DelayModel(const Spec& spec, DelayTrace trace, Distribution distribution);
+  // `read_file` reads the files that the spec names; throws UsageError where they are wrong. A
+  // trace over time starts with the first packet.
+  DelayModel(const DelaySpec& spec, const FileReader& read_file);
+  // No delay.
+  DelayModel() : DelayModel(DelaySpec(), {}) {}
 
   // No deviation, no trace: Sample() is always Base().
   bool IsConstant() const { return constant_; }

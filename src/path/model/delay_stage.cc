@@ -7,10 +7,10 @@ DelayStage::DelayStage(std::unique_ptr<Fifo> line, RandomStream delay_random,
     : line_(std::move(line)), delay_random_(delay_random), reorder_random_(reorder_random) {}
 
 void DelayStage::SetDelay(DelayModel model, std::optional<Order> order) {
-  model_.emplace(std::move(model));
+  model_ = std::move(model);
   keep_ = order == Order::kKeep;
   // Where delays vary, most of a line's packets would wait for others.
-  always_wheel_ = !keep_ && !model_->IsConstant();
+  always_wheel_ = !keep_ && !model_.IsConstant();
   UpdateShortest();
 }
 
@@ -24,7 +24,7 @@ void DelayStage::SetReorder(const std::optional<Reorder>& reorder) {
 }
 
 void DelayStage::UpdateShortest() {
-  shortest_ = !reorder_ && model_ && model_->IsConstant() ? model_->Base() : Duration();
+  shortest_ = !reorder_ && model_.IsConstant() ? model_.Base() : Duration();
 }
 
 // As netem counts: a packet is delayed as long as fewer than gap - 1 have been since the last that
@@ -43,7 +43,7 @@ bool DelayStage::Push(Packet packet, Instant now, DropSink& drops) {
   const bool out_of_turn = reorder_ && TakesOutOfTurn();
   packet.ready = now;
   if (!out_of_turn) {
-    packet.ready += model_->IsConstant() ? model_->Base() : model_->Sample(now, delay_random_);
+    packet.ready += model_.IsConstant() ? model_.Base() : model_.Sample(now, delay_random_);
   }
   if (keep_) packet.ready = std::max(packet.ready, latest_);
   latest_ = std::max(latest_, packet.ready);

@@ -19,7 +19,7 @@ class DelayStage {
   // `line` holds what keeps its order.
   DelayStage(std::unique_ptr<Fifo> line, RandomStream delay_random, RandomStream reorder_random);
 
-  // For packets from now on. `order`: of spec.order.
+  // For packets from now on. Until then none is delayed.
   void SetDelay(DelayModel model, std::optional<Order> order);
   void SetReorder(const std::optional<Reorder>& reorder);
 
@@ -54,7 +54,7 @@ class DelayStage {
   bool always_wheel_ = false;
   bool keep_ = false;
   Duration shortest_;
-  std::optional<DelayModel> model_;
+  DelayModel model_;
   RandomStream delay_random_, reorder_random_;
   std::optional<Decision> reorder_;
   int64_t reorder_gap_ = 1;

@@ -50,7 +50,7 @@ double ParetoNormalProbability(double x) {
   double low = 0, high = 1;
   for (int i = 0; i < 60; ++i) {
     const double u = (low + high) / 2;
-    (Distribution::ParetoNormal().Quantile(u) < x ? low : high) = u;
+    (Distribution::Named("paretonormal").Quantile(u) < x ? low : high) = u;
   }
   return low;
 }

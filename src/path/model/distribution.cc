@@ -57,47 +57,77 @@ double NormalQuantile(double p) {
   return z - step / (1 + z * step / 2);
 }
 
-double Distribution::Exact(Kind kind, double u) {
-  const double p = std::clamp(u, 0x1.0p-54, 1 - 0x1.0p-53);
-  if (kind == Kind::kNormal) return NormalQuantile(p);
-  const double pareto = (std::pow(1 - p, -1.0 / 3) - 1.5) * 4 / 3;
-  if (kind == Kind::kPareto) return pareto;
-  return 0.25 * NormalQuantile(p) + 0.75 * pareto;
+namespace {
+
+// Heavy tail to the right: Pareto with shape 3, moved to mean 0 and standard deviation 1.
+double ParetoQuantile(double p) { return (std::pow(1 - p, -1.0 / 3) - 1.5) * 4 / 3; }
+
+// A quarter normal, three quarters Pareto, quantile by quantile.
+double ParetoNormalQuantile(double p) {
+  return 0.25 * NormalQuantile(p) + 0.75 * ParetoQuantile(p);
 }
 
-Distribution::Distribution(Kind kind) : kind_(kind) {
-  if (kind == Kind::kUniform || kind == Kind::kTable) return;
+double Exact(Distribution::Formula quantile, double u) {
+  return quantile(std::clamp(u, 0x1.0p-54, 1 - 0x1.0p-53));
+}
+
+// Its table is made once.
+template <Distribution::Formula quantile>
+const Distribution& Tabulated() {
+  static const Distribution distribution(quantile);
+  return distribution;
+}
+
+const Distribution& Uniform() {
+  static const Distribution uniform;
+  return uniform;
+}
+
+struct DistributionRow {
+  std::string_view name;
+  const Distribution& (*get)();
+};
+constexpr DistributionRow kDistributions[] = {{kDefaultDistribution, Uniform},
+                                              {"normal", Tabulated<NormalQuantile>},
+                                              {"pareto", Tabulated<ParetoQuantile>},
+                                              {"paretonormal", Tabulated<ParetoNormalQuantile>}};
+
+const DistributionRow& FindDistribution(std::string_view name) {
+  for (const DistributionRow& row : kDistributions) {
+    if (row.name == name) return row;
+  }
+  throw UsageError(
+      fmt::format("\"{}\": unknown; give one of {}", name, fmt::join(Distribution::Names(), ", ")));
+}
+
+}  // namespace
+
+bool IsDistributionFile(std::string_view distribution) {
+  return distribution.find_first_of("/.") != std::string_view::npos;
+}
+
+void CheckDistribution(std::string_view distribution) {
+  if (!IsDistributionFile(distribution)) FindDistribution(distribution);
+}
+
+Distribution::Distribution(Formula quantile) : formula_(quantile) {
   std::vector<double> knots(kKnots + 1);
-  for (size_t i = 0; i <= kKnots; ++i) knots[i] = Exact(kind, static_cast<double>(i) / kKnots);
+  for (size_t i = 0; i <= kKnots; ++i) knots[i] = Exact(quantile, static_cast<double>(i) / kKnots);
   table_ = std::make_shared<const std::vector<double>>(std::move(knots));
 }
 
-Distribution Distribution::Uniform() { return Distribution(Kind::kUniform); }
+Distribution Distribution::Named(std::string_view name) { return FindDistribution(name).get(); }
 
-Distribution Distribution::Normal() {
-  static const Distribution normal(Kind::kNormal);
-  return normal;
+std::vector<std::string_view> Distribution::Names() {
+  std::vector<std::string_view> names;
+  for (const DistributionRow& row : kDistributions) names.push_back(row.name);
+  return names;
 }
 
-Distribution Distribution::Pareto() {
-  static const Distribution pareto(Kind::kPareto);
-  return pareto;
-}
+const Distribution& Distribution::Normal() { return Tabulated<NormalQuantile>(); }
 
-Distribution Distribution::ParetoNormal() {
-  static const Distribution pareto_normal(Kind::kParetoNormal);
-  return pareto_normal;
-}
-
-Distribution Distribution::Named(std::string_view name) {
-  if (name == "normal") return Normal();
-  if (name == "pareto") return Pareto();
-  if (name == "paretonormal") return ParetoNormal();
-  if (name == "uniform") return Uniform();
-  throw UsageError(
-      fmt::format("dist: \"{}\": unknown; give one of uniform, normal, pareto, "
-                  "paretonormal, or a file",
-                  name));
+Distribution Distribution::Of(const std::string& name, const FileReader& read_file) {
+  return IsDistributionFile(name) ? FromTable(read_file(name), name) : Named(name);
 }
 
 Distribution Distribution::FromTable(std::string_view text, const std::string& file) {
@@ -118,20 +148,20 @@ Distribution Distribution::FromTable(std::string_view text, const std::string& f
   });
   if (entries.empty()) throw UsageError(file + ": no numbers in it; give a table as netem's");
   std::sort(entries.begin(), entries.end());
-  Distribution distribution(Kind::kTable);
+  Distribution distribution;
   distribution.table_ = std::make_shared<const std::vector<double>>(std::move(entries));
   return distribution;
 }
 
 double Distribution::Quantile(double u) const {
-  if (kind_ == Kind::kUniform) return 2 * u - 1;
-  if (kind_ == Kind::kTable) {
+  if (!table_) return 2 * u - 1;
+  if (formula_ == nullptr) {
     const double place = u * static_cast<double>(table_->size());
     return (*table_)[std::min(static_cast<size_t>(place), table_->size() - 1)];
   }
   const double place = u * kKnots;
   const auto knot = static_cast<size_t>(place);
-  if (knot < kTailKnots || knot >= kKnots - kTailKnots) return Exact(kind_, u);
+  if (knot < kTailKnots || knot >= kKnots - kTailKnots) return Exact(formula_, u);
   const double below = (*table_)[knot];
   return below + ((*table_)[knot + 1] - below) * (place - static_cast<double>(knot));
 }

@@ -8,41 +8,48 @@
 #include <string_view>
 #include <vector>
 
+#include "path/packet/pipeline_options.h"
+
 namespace viaduct::path {
 
 // The standard normal distribution: P(Z <= z), and its inverse for 0 < p < 1.
 double NormalProbability(double z);
 double NormalQuantile(double p);
 
+inline constexpr const char* kDefaultDistribution = "uniform";
+// Whether that is a file, not one of the named distributions.
+bool IsDistributionFile(std::string_view distribution);
+// Throws UsageError where it is neither a file nor a name.
+void CheckDistribution(std::string_view distribution);
+
 // Cheap to copy: tables are shared.
 class Distribution {
  public:
-  // -1 to 1.
-  static Distribution Uniform();
-  // Mean 0, standard deviation 1.
-  static Distribution Normal();
-  // Heavy tail to the right: Pareto with shape 3, ((1-u)^(-1/3) - 3/2) 4/3.
-  static Distribution Pareto();
-  // A quarter normal, three quarters Pareto, quantile by quantile.
-  static Distribution ParetoNormal();
-  // "uniform", "normal", "pareto", "paretonormal".
+  using Formula = double (*)(double p);  // a quantile, 0 < p < 1
+
+  // Uniform, -1 to 1.
+  Distribution() = default;
+  // The distribution with this quantile, from a table of it, exact in the tails.
+  explicit Distribution(Formula quantile);
+  // A row of the table in distribution.cc; throws UsageError.
   static Distribution Named(std::string_view name);
+  static std::vector<std::string_view> Names();
+  static const Distribution& Normal();
   // The text of a file in the format of iproute2's netem tables: whole numbers, each 1/8192 of the
   // jitter; # starts a comment. Every entry is as likely as every other, so their order does not
   // matter. Throws UsageError naming `file` and the line.
   static Distribution FromTable(std::string_view text, const std::string& file);
+  // As a SPEC says: a name, or a file that `read_file` reads. Throws UsageError.
+  static Distribution Of(const std::string& name, const FileReader& read_file);
 
   // The value that a share u of all values lies below; 0 <= u < 1.
   double Quantile(double u) const;
-  bool IsNormal() const { return kind_ == Kind::kNormal; }
+  bool IsNormal() const { return formula_ == NormalQuantile; }
 
  private:
-  enum class Kind : uint8_t { kUniform, kNormal, kPareto, kParetoNormal, kTable };
-  explicit Distribution(Kind kind);
-  static double Exact(Kind kind, double u);
-
-  Kind kind_;
-  // kTable: the entries; else: the quantiles of i/size, between which is interpolated.
+  Formula formula_ = nullptr;
+  // With a formula its values at i/size, between which is interpolated; without one the entries of
+  // a file; none: uniform.
   std::shared_ptr<const std::vector<double>> table_;
 };
 

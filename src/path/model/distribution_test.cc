@@ -25,15 +25,16 @@ TEST(DistributionTest, TheNormalQuantileInvertsTheProbability) {
 }
 
 TEST(DistributionTest, TheQuantilesAreThoseOfTheirFormulas) {
-  EXPECT_EQ(Distribution::Uniform().Quantile(0), -1);
-  EXPECT_EQ(Distribution::Uniform().Quantile(0.75), 0.5);
+  EXPECT_EQ(Distribution().Quantile(0), -1);
+  EXPECT_EQ(Distribution().Quantile(0.75), 0.5);
   for (int i = 1; i < 10000; ++i) {
     const double u = i / 10000.0;
     const double normal = NormalQuantile(u), pareto = ParetoQuantile(u);
     // Interpolated between 4096 knots, exact in the tails.
     EXPECT_NEAR(Distribution::Normal().Quantile(u), normal, 2e-4) << u;
-    EXPECT_NEAR(Distribution::Pareto().Quantile(u), pareto, 2e-3 * (1 + pareto * pareto)) << u;
-    EXPECT_NEAR(Distribution::ParetoNormal().Quantile(u), 0.25 * normal + 0.75 * pareto,
+    EXPECT_NEAR(Distribution::Named("pareto").Quantile(u), pareto, 2e-3 * (1 + pareto * pareto))
+        << u;
+    EXPECT_NEAR(Distribution::Named("paretonormal").Quantile(u), 0.25 * normal + 0.75 * pareto,
                 2e-3 * (1 + pareto * pareto))
         << u;
   }
@@ -42,7 +43,7 @@ TEST(DistributionTest, TheQuantilesAreThoseOfTheirFormulas) {
 TEST(DistributionTest, HasItsTails) {
   for (const double u : {1e-6, 1e-12}) {
     EXPECT_NEAR(Distribution::Normal().Quantile(u), NormalQuantile(u), 1e-9);
-    EXPECT_NEAR(Distribution::Pareto().Quantile(1 - u) / ParetoQuantile(1 - u), 1, 1e-9);
+    EXPECT_NEAR(Distribution::Named("pareto").Quantile(1 - u) / ParetoQuantile(1 - u), 1, 1e-9);
   }
   for (const char* name : {"uniform", "normal", "pareto", "paretonormal"}) {
     for (const double u : {0.0, 1 - 0x1.0p-53}) {

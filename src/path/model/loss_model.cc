@@ -1,21 +1,22 @@
 #include "path/model/loss_model.h"
 
+#include "path/trace/trace.h"
+
 namespace viaduct::path {
 
-LossModel::LossModel(const Loss& loss, std::vector<bool> trace)
-    : model_(Make(loss, std::move(trace))) {}
-
-LossModel::Model LossModel::Make(const Loss& loss, std::vector<bool> trace) {
+LossModel::Model LossModel::Make(const Loss& loss, const FileReader& read_file) {
   struct Maker {
-    std::vector<bool>& trace;
+    const FileReader& read_file;
     Model operator()(const Chance& chance) { return Random{Decision(chance)}; }
     Model operator()(const GilbertElliott& model) { return TwoStates{model}; }
     Model operator()(const FourStateMarkov& model) { return FourStates{model}; }
     Model operator()(const PeriodicLoss& model) { return Periodic{model}; }
     Model operator()(const LossList& list) { return Listed{list.ranges}; }
-    Model operator()(const LossTrace&) { return Traced{std::move(trace)}; }
+    Model operator()(const LossTrace& trace) {
+      return Traced{ParseLossTrace(read_file(trace.file), trace.file)};
+    }
   };
-  return std::visit(Maker{trace}, loss);
+  return std::visit(Maker{read_file}, loss);
 }
 
 bool LossModel::TwoStates::Lose(uint64_t, RandomStream& random) {

@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "base/random.h"
-#include "path/spec/spec.h"
+#include "path/model/loss.h"
+#include "path/packet/pipeline_options.h"
 
 namespace viaduct::path {
 
-// A Chance (path/spec.h) being taken: also duplication's and reordering's.
+// A Chance being taken: also duplication's and reordering's.
 class Decision {
  public:
   explicit Decision(const Chance& chance) : chance_(chance) {}
@@ -30,8 +31,8 @@ class Decision {
 
 class LossModel {
  public:
-  // `trace`: of a LossTrace, the parsed file (ParseLossTrace); else empty.
-  LossModel(const Loss& loss, std::vector<bool> trace);
+  // `read_file` reads a LossTrace's file; throws UsageError where that is wrong.
+  LossModel(const Loss& loss, const FileReader& read_file) : model_(Make(loss, read_file)) {}
   // Whether the packet of this number (1, 2, 3...) is lost.
   bool Lose(uint64_t number, RandomStream& random) {
     return std::visit([&](auto& model) { return model.Lose(number, random); }, model_);
@@ -71,7 +72,7 @@ class LossModel {
     bool Lose(uint64_t, RandomStream&);
   };
   using Model = std::variant<Random, TwoStates, FourStates, Periodic, Listed, Traced>;
-  static Model Make(const Loss& loss, std::vector<bool> trace);
+  static Model Make(const Loss& loss, const FileReader& read_file);
 
   Model model_;
 };

@@ -1,8 +1,8 @@
 #include "path/model/loss_model.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "path/spec/spec_loss.h"
 #include "path/test_statistics.h"
 
 namespace viaduct::path {
@@ -14,8 +14,8 @@ using test::GeometricBins;
 using test::RunLengths;
 
 // Which of `count` packets are lost.
-std::vector<bool> Losses(std::string_view value, size_t count, std::vector<bool> trace = {}) {
-  LossModel model(ParseLoss(value), std::move(trace));
+std::vector<bool> Losses(std::string_view value, size_t count, const char* trace = "") {
+  LossModel model(ParseLoss(value), [trace](const std::string&) { return trace; });
   RandomStream random(11, "loss");
   std::vector<bool> lost(count);
   for (size_t i = 0; i < count; ++i) lost[i] = model.Lose(i + 1, random);
@@ -148,7 +148,7 @@ TEST(LossModelTest, PeriodicListedAndTracedLossesAreExact) {
             (Expected{2, 3, 7, 8, 12, 13}));
   EXPECT_EQ(Numbers(Losses("periodic:every=3,burst=3,first=1", 5)), (Expected{1, 2, 3, 4, 5}));
   EXPECT_EQ(Numbers(Losses("list:1,3-5,9", 12)), (Expected{1, 3, 4, 5, 9}));
-  EXPECT_EQ(Numbers(Losses("trace:x", 8, {false, true, true})), (Expected{2, 3, 5, 6, 8}));
+  EXPECT_EQ(Numbers(Losses("trace:x", 8, "011")), (Expected{2, 3, 5, 6, 8}));
 }
 
 TEST(LossModelTest, AListIsRightFromAnyNumberOn) {

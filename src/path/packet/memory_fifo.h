@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "path/packet/packet.h"
+#include "path/packet/pipeline_options.h"
 
 namespace viaduct::path {
 
@@ -40,5 +41,10 @@ class MemoryFifo : public Fifo {
   size_t packets_ = 0;
   uint64_t bytes_ = 0;
 };
+
+// What `make` makes; a MemoryFifo where there is none.
+inline std::unique_ptr<Fifo> MakeFifo(const FifoMaker& make) {
+  return make ? make() : std::make_unique<MemoryFifo>();
+}
 
 }  // namespace viaduct::path

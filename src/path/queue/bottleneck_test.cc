@@ -4,8 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "path/queue/head_drop_queue.h"
-#include "path/queue/tail_drop_queue.h"
+#include "path/queue/fifo_queue.h"
 #include "path/queue/test_queues.h"
 
 namespace viaduct::path {
@@ -15,8 +14,8 @@ using namespace test;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-std::unique_ptr<QueueDiscipline> TailDrop(Queue limit) {
-  return std::make_unique<TailDropQueue>(NewFifo(), limit);
+std::unique_ptr<QueueDiscipline> TailDrop(QueueSize limit) {
+  return std::make_unique<FifoQueue>(InMemory(limit));
 }
 
 // 1000 bytes take 1 ms.
@@ -84,7 +83,7 @@ TEST(Bottleneck, WhatIsSentIsNotInTheQueue) {
 }
 
 TEST(Bottleneck, HeadDropKeepsTheNewest) {
-  Bottleneck path(std::make_unique<HeadDropQueue>(NewFifo(), Packets(2)), Link());
+  Bottleneck path(std::make_unique<HeadDropQueue>(InMemory(Packets(2))), Link());
   Drops drops;
   for (uint64_t i = 1; i <= 5; ++i) path.Push(MakePacket(i, 1000), AtMs(0), drops);
   EXPECT_THAT(drops.numbers(), ElementsAre(2, 3));
@@ -93,8 +92,8 @@ TEST(Bottleneck, HeadDropKeepsTheNewest) {
 }
 
 TEST(Bottleneck, LimitsInBytesAndTime) {
-  for (const Queue limit :
-       {QueueBytes(2500), Queue{.unit = Queue::Unit::kTime, .amount = 2500000}}) {
+  for (const QueueSize limit :
+       {QueueBytes(2500), QueueSize{.unit = QueueSize::Unit::kTime, .amount = 2500000}}) {
     Bottleneck path(TailDrop(limit), Link());
     Drops drops;
     path.Push(MakePacket(1, 1000), AtMs(0), drops);
@@ -106,7 +105,7 @@ TEST(Bottleneck, LimitsInBytesAndTime) {
 }
 
 TEST(Bottleneck, ALimitInTimeFollowsTheRate) {
-  Bottleneck path(TailDrop({.unit = Queue::Unit::kTime, .amount = 2000000}), Link());
+  Bottleneck path(TailDrop({.unit = QueueSize::Unit::kTime, .amount = 2000000}), Link());
   Drops drops;
   for (uint64_t i = 1; i <= 4; ++i) path.Push(MakePacket(i, 1000), AtMs(0), drops);
   EXPECT_THAT(drops.numbers(), ElementsAre(4));
@@ -135,7 +134,7 @@ TEST(Bottleneck, AnotherDisciplineTakesWhatArrivesFromThenOn) {
   Bottleneck path(TailDrop(Packets(10)), Link());
   Drops drops;
   for (uint64_t i = 1; i <= 4; ++i) path.Push(MakePacket(i, 1000), AtMs(0), drops);
-  path.ChangeQueue(std::make_unique<HeadDropQueue>(NewFifo(), Packets(1)), AtMs(0));
+  path.ChangeQueue(std::make_unique<HeadDropQueue>(InMemory(Packets(1))), AtMs(0));
   path.Push(MakePacket(5, 1000), AtMs(0), drops);
   path.Push(MakePacket(6, 1000), AtMs(0), drops);
   EXPECT_THAT(drops.numbers(), ElementsAre(5));
@@ -148,7 +147,9 @@ TEST(Bottleneck, AnotherDisciplineTakesWhatArrivesFromThenOn) {
 TEST(Bottleneck, WaitsForTheDiskAndThenSendsAsIfItHadNot) {
   auto fifo = std::make_unique<SlowFifo>();
   SlowFifo& disk = *fifo;
-  Bottleneck path(std::make_unique<TailDropQueue>(std::move(fifo), Packets(10)), Link());
+  Frames frames;
+  Bottleneck path(std::make_unique<FifoQueue>(SetupOn(std::move(fifo), Packets(10), frames)),
+                  Link());
   Drops drops;
   path.Push(MakePacket(1, 1000), AtMs(0), drops);
   EXPECT_TRUE(path.Stalled());
@@ -171,8 +172,10 @@ TEST(Bottleneck, SaysWhatHadNoRoom) {
     bool disk_;
   };
   for (const bool disk : {false, true}) {
-    Bottleneck path(std::make_unique<TailDropQueue>(std::make_unique<FullFifo>(disk), Packets(10)),
-                    Link());
+    Frames frames;
+    Bottleneck path(
+        std::make_unique<FifoQueue>(SetupOn(std::make_unique<FullFifo>(disk), Packets(10), frames)),
+        Link());
     Drops drops;
     path.Push(MakePacket(1, 1000), AtMs(3), drops);
     const Fate cause = disk ? Fate::kDiskBehind : Fate::kNoMemory;
@@ -186,11 +189,11 @@ TEST(Bottleneck, SaysWhatHadNoRoom) {
 TEST(BottleneckProperty, NothingIsLostUncountedAndOrderIsKept) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     RandomStream random(seed, "bottleneck");
-    const Queue limit = random.Chance(0.5)
-                            ? Packets(1 + static_cast<int64_t>(random.Below(20)))
-                            : QueueBytes(1 + static_cast<int64_t>(random.Below(9000)));
+    const QueueSize limit = random.Chance(0.5)
+                                ? Packets(1 + static_cast<int64_t>(random.Below(20)))
+                                : QueueBytes(1 + static_cast<int64_t>(random.Below(9000)));
     auto make = [&]() -> std::unique_ptr<QueueDiscipline> {
-      if (random.Chance(0.5)) return std::make_unique<HeadDropQueue>(NewFifo(), limit);
+      if (random.Chance(0.5)) return std::make_unique<HeadDropQueue>(InMemory(limit));
       return TailDrop(limit);
     };
     Bottleneck path(make(), Link());

@@ -2,12 +2,17 @@
 
 namespace viaduct::path {
 
-CodelParameters CodelParameters::With(const Aqm& aqm) const {
-  CodelParameters parameters = *this;
-  parameters.target = aqm.target.value_or(target);
-  parameters.interval = aqm.interval.value_or(interval);
-  parameters.ecn = aqm.ecn.value_or(ecn);
-  return parameters;
+std::span<const Parameter<CodelParameters>> CodelParameters::Table() {
+  using P = CodelParameters;
+  static constexpr Parameter<P> kTable[] = {TimeParameter<&P::target>("target"),
+                                            TimeParameter<&P::interval>("interval"),
+                                            SwitchParameter<&P::ecn>("ecn")};
+  return kTable;
+}
+
+void CodelParameters::Check() const {
+  if (target < interval) return;
+  throw UsageError("target: must be less than interval (RFC 8289: 5% to 10% of it)");
 }
 
 bool Codel::IsAboveForLong(Duration sojourn, uint64_t bytes, Instant now,

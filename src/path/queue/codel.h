@@ -5,10 +5,10 @@
 #include <cmath>
 #include <optional>
 
+#include "path/grammar/parameters.h"
 #include "path/packet/fate.h"
 #include "path/packet/packet.h"
 #include "path/queue/ecn.h"
-#include "path/spec/spec.h"
 
 namespace viaduct::path {
 
@@ -20,8 +20,9 @@ struct CodelParameters {
   // frame.
   static constexpr uint64_t kMaxPacket = 1514;
 
-  // The spec's values over these.
-  CodelParameters With(const Aqm& aqm) const;
+  static std::span<const Parameter<CodelParameters>> Table();
+  // Throws UsageError where the values make no sense together.
+  void Check() const;
 };
 
 class Codel {

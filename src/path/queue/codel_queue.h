@@ -9,12 +9,14 @@ namespace viaduct::path {
 class CodelQueue : public FifoQueue {
  public:
   // The RFC gives no limit; 1000 packets are the kernel's (net/sched/sch_codel.c).
-  static constexpr Queue kDefaultLimit{.unit = Queue::Unit::kPackets, .amount = 1000};
+  static constexpr QueueSize kDefaultLimit = QueuePackets(1000);
+  using Parameters = CodelParameters;
 
-  CodelQueue(std::unique_ptr<Fifo> fifo, Queue limit, CodelParameters parameters, FrameStore& store)
-      : FifoQueue(std::move(fifo), limit), parameters_(parameters), store_(store) {}
-  void Enqueue(Packet packet, Instant now, DropSink& drops) override;
-  std::optional<Packet> Dequeue(Instant now, DropSink& drops) override;
+  CodelQueue(const CodelParameters& parameters, const QueueSetup& setup)
+      : FifoQueue(setup), parameters_(parameters), store_(setup.store) {}
+  std::optional<Packet> Dequeue(Instant now, DropSink& drops) override {
+    return codel_.Dequeue(*this, now, parameters_, store_, drops);
+  }
 
   using FifoQueue::TakeFront;  // for Codel
   const Codel& codel() const { return codel_; }

@@ -19,7 +19,7 @@ struct Codels {
   explicit Codels(bool ecn = false, uint8_t tos = 0) {
     CodelParameters parameters;
     parameters.ecn = ecn;
-    queue = std::make_unique<CodelQueue>(NewFifo(), Packets(100000), parameters, frames);
+    queue = std::make_unique<CodelQueue>(parameters, InMemory(Packets(100000), frames));
     frame = frames.Add(p::Build(p::Ethernet{} / p::Ipv4{.tos = tos} / p::Udp{}));
   }
   void Fill(uint64_t count, Instant now = At(0), uint32_t bytes = 1000) {
@@ -175,7 +175,7 @@ TEST(Codel, WithEcnOnDropsWhatIsNotCapable) {
 
 TEST(Codel, AFullQueueDropsAtTheTail) {
   Frames frames;
-  CodelQueue queue(NewFifo(), Packets(2), {}, frames);
+  CodelQueue queue({}, InMemory(Packets(2), frames));
   Drops drops;
   for (uint64_t i = 1; i <= 3; ++i) queue.Enqueue(MakePacket(i, 100), At(0), drops);
   EXPECT_THAT(drops.all, ElementsAre(Drops::Dropped{3, Fate::kQueueFull, At(0)}));
@@ -186,7 +186,7 @@ TEST(Codel, ADiskThatIsSlowDoesNotResetIt) {
   Frames frames;
   auto fifo = std::make_unique<SlowFifo>();
   SlowFifo& disk = *fifo;
-  CodelQueue queue(std::move(fifo), Packets(1000), {}, frames);
+  CodelQueue queue({}, SetupOn(std::move(fifo), Packets(1000), frames));
   Drops drops;
   for (uint64_t i = 1; i <= 50; ++i) queue.Enqueue(MakePacket(i, 1000), At(0), drops);
   disk.arrived = true;

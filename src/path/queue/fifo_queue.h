@@ -1,14 +1,25 @@
-// What every discipline with one queue is built on: a Fifo with a limit.
+// A Fifo with a limit: tail drop, head drop, and what every discipline with one queue is built on.
 #pragma once
 
 #include <memory>
 
+#include "path/packet/memory_fifo.h"
 #include "path/queue/queue_limit.h"
 
 namespace viaduct::path {
 
+// Tail drop: what arrives at a full queue is dropped.
 class FifoQueue : public QueueDiscipline {
  public:
+  static constexpr QueueSize kDefaultLimit = QueuePackets(100);  // ns-3's DropTailQueue
+
+  explicit FifoQueue(const QueueSetup& setup)
+      : fifo_(MakeFifo(setup.make_fifo)), limit_(setup.limit) {}
+  void Enqueue(Packet packet, Instant now, DropSink& drops) override {
+    if (!Fits(packet)) return drops.Drop(packet, Fate::kQueueFull, now);
+    Append(packet, now, drops);
+  }
+  std::optional<Packet> Dequeue(Instant, DropSink&) override { return TakeFront(); }
   void SetRate(int64_t rate) override { limit_.SetRate(rate); }
   bool Empty() const override { return fifo_->Empty(); }
   bool Stalled() const override { return !fifo_->Empty() && fifo_->Front() == nullptr; }
@@ -16,8 +27,6 @@ class FifoQueue : public QueueDiscipline {
   uint64_t bytes() const override { return fifo_->bytes(); }
 
  protected:
-  FifoQueue(std::unique_ptr<Fifo> fifo, Queue limit) : fifo_(std::move(fifo)), limit_(limit) {}
-
   bool Fits(const Packet& packet) const {
     return limit_.Fits(fifo_->packets(), fifo_->bytes(), packet);
   }
@@ -39,6 +48,15 @@ class FifoQueue : public QueueDiscipline {
  private:
   std::unique_ptr<Fifo> fifo_;
   QueueLimit limit_;
+};
+
+// Head drop: a full queue drops its oldest packets to make room for what arrives, so that what is
+// sent is fresh (and a sender hears of the loss earlier).
+class HeadDropQueue : public FifoQueue {
+ public:
+  using FifoQueue::FifoQueue;
+  // While the oldest is still on its way from disk it cannot be dropped: then the arrival is.
+  void Enqueue(Packet packet, Instant now, DropSink& drops) override;
 };
 
 }  // namespace viaduct::path

@@ -23,20 +23,22 @@ class FqCodelQueue::FlowQueue {
   Flow& flow_;
 };
 
-FqCodelParameters FqCodelParameters::With(const Aqm& aqm) const {
-  FqCodelParameters parameters = *this;
-  parameters.codel = codel.With(aqm);
-  parameters.flows = static_cast<uint32_t>(aqm.flows.value_or(flows));
-  parameters.quantum = aqm.quantum.value_or(quantum);
-  return parameters;
+std::span<const Parameter<FqCodelParameters>> FqCodelParameters::Table() {
+  using P = FqCodelParameters;
+  using C = CodelParameters;
+  static constexpr Parameter<P> kTable[] = {TimeParameter<&P::codel, &C::target>("target"),
+                                            TimeParameter<&P::codel, &C::interval>("interval"),
+                                            IntegerParameter<1, 65536, &P::flows>("flows"),
+                                            IntegerParameter<1, 1 << 20, &P::quantum>("quantum"),
+                                            SwitchParameter<&P::codel, &C::ecn>("ecn")};
+  return kTable;
 }
 
-FqCodelQueue::FqCodelQueue(Queue limit, FqCodelParameters parameters, FrameStore& store,
-                           uint64_t seed)
-    : limit_(limit),
+FqCodelQueue::FqCodelQueue(const FqCodelParameters& parameters, const QueueSetup& setup)
+    : limit_(setup.limit),
       parameters_(parameters),
-      store_(store),
-      seed_(seed),
+      store_(setup.store),
+      seed_(RandomStream(setup.random).Next()),
       flows_(parameters.flows) {}
 
 void FqCodelQueue::Append(Round& round, uint32_t flow) {

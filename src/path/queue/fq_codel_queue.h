@@ -17,16 +17,16 @@ struct FqCodelParameters {
   uint32_t flows = 1024;               // section 5.2.4
   int64_t quantum = 1514;              // bytes, section 5.2.3
 
-  // The spec's values over these.
-  FqCodelParameters With(const Aqm& aqm) const;
+  static std::span<const Parameter<FqCodelParameters>> Table();
+  void Check() const { codel.Check(); }
 };
 
 class FqCodelQueue : public QueueDiscipline {
  public:
-  static constexpr Queue kDefaultLimit{.unit = Queue::Unit::kPackets, .amount = 10240};  // 5.2.5
+  static constexpr QueueSize kDefaultLimit = QueuePackets(10240);  // 5.2.5
+  using Parameters = FqCodelParameters;
 
-  // `seed` salts the hash that assigns flows to queues.
-  FqCodelQueue(Queue limit, FqCodelParameters parameters, FrameStore& store, uint64_t seed);
+  FqCodelQueue(const FqCodelParameters& parameters, const QueueSetup& setup);
   // Above the limit, up to 64 packets and at most half of its bytes go from the head of the queue
   // with the most bytes (section 4.1): finding it costs once a batch.
   void Enqueue(Packet packet, Instant now, DropSink& drops) override;
@@ -61,7 +61,7 @@ class FqCodelQueue : public QueueDiscipline {
   QueueLimit limit_;
   FqCodelParameters parameters_;
   FrameStore& store_;
-  uint64_t seed_;
+  uint64_t seed_;  // salts the hash that assigns flows to queues
   PacketLists lists_;
   std::vector<Flow> flows_;
   Round new_, old_;

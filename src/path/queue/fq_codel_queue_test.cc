@@ -18,12 +18,12 @@ using testing::Each;
 using testing::ElementsAre;
 namespace p = wire::packet;
 
-constexpr uint64_t kSeed = 3;
+const RandomStream kRandom(3, "queue");
 
 // Flow n has UDP source port n.
 struct FqCodel {
-  explicit FqCodel(Queue limit = Packets(10240), FqCodelParameters parameters = {})
-      : queue(limit, parameters, frames, kSeed) {}
+  explicit FqCodel(QueueSize limit = Packets(10240), FqCodelParameters parameters = {})
+      : queue(parameters, InMemory(limit, frames, kRandom)) {}
   FrameHandle FrameOf(uint16_t flow, uint8_t tos = 0) {
     return frames.Add(p::Build(p::Ethernet{} / p::Ipv4{.tos = tos} / p::Udp{.source = flow}));
   }
@@ -58,7 +58,7 @@ TEST(FqCodel, TheFlowsOfTheseTestsDoNotCollide) {
   FqCodel fq;
   std::set<uint64_t> queues;
   for (uint16_t flow = 1; flow <= 12; ++flow) {
-    queues.insert(HashFlow(fq.frames.Bytes(fq.FrameOf(flow)), kSeed) >> 54);
+    queues.insert(HashFlow(fq.frames.Bytes(fq.FrameOf(flow)), RandomStream(kRandom).Next()) >> 54);
   }
   EXPECT_EQ(queues.size(), 12u);
 }

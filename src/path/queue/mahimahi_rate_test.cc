@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "path/queue/tail_drop_queue.h"
+#include "path/queue/fifo_queue.h"
 #include "path/queue/test_queues.h"
 
 namespace viaduct::path {
@@ -44,7 +44,7 @@ constexpr uint32_t FrameOf(int64_t mahimahi_bytes) {
 
 struct Replay {
   explicit Replay(std::vector<uint32_t> trace)
-      : path(std::make_unique<TailDropQueue>(NewFifo(), Packets(1000)),
+      : path(std::make_unique<FifoQueue>(InMemory(Packets(1000))),
              std::make_unique<MahimahiRate>(std::move(trace))) {}
   void Push(Instant now, int64_t bytes) {
     PopUntil(now);

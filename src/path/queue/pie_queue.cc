@@ -1,6 +1,7 @@
 #include "path/queue/pie_queue.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace viaduct::path {
 namespace {
@@ -9,6 +10,19 @@ namespace {
 constexpr uint64_t kMeanPacket = 1514;
 constexpr double kMarkBelow =
     0.1;  // mark_ecnth, section 5.1: above, what is ECN-capable is dropped
+
+// A number from 0 to 1000.
+double ParseGain(std::string_view text) {
+  double value = 0;
+  const auto end = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (end.ec != std::errc() || end.ptr != text.data() + text.size() || !(value >= 0) ||
+      value > 1000) {
+    throw UsageError(fmt::format("\"{}\": give a number from 0 to 1000, as in \"1.25\"", text));
+  }
+  return value;
+}
+
+std::string FormatGain(double gain) { return fmt::format("{}", gain); }
 
 // Section 4.2: small probabilities move in small steps.
 double Scale(double probability) {
@@ -25,15 +39,16 @@ double Scale(double probability) {
 
 }  // namespace
 
-PieParameters PieParameters::With(const Aqm& aqm) const {
-  PieParameters parameters = *this;
-  parameters.target = aqm.target.value_or(target);
-  parameters.update = aqm.update.value_or(update);
-  parameters.max_burst = aqm.burst.value_or(max_burst);
-  parameters.alpha = aqm.alpha.value_or(alpha);
-  parameters.beta = aqm.beta.value_or(beta);
-  parameters.ecn = aqm.ecn.value_or(ecn);
-  return parameters;
+std::span<const Parameter<PieParameters>> PieParameters::Table() {
+  using P = PieParameters;
+  static constexpr Parameter<P> kTable[] = {
+      TimeParameter<&P::target>("target"),
+      TimeParameter<&P::update>("update"),
+      TimeParameter<&P::max_burst>("burst"),
+      ValueParameter<ParseGain, FormatGain, &P::alpha>("alpha"),
+      ValueParameter<ParseGain, FormatGain, &P::beta>("beta"),
+      SwitchParameter<&P::ecn>("ecn")};
+  return kTable;
 }
 
 void PieQueue::Enqueue(Packet packet, Instant now, DropSink& drops) {

@@ -7,7 +7,7 @@
 // off and on with the queue's length (5.3) is left out: PIE is always active.
 #pragma once
 
-#include "base/random.h"
+#include "path/grammar/parameters.h"
 #include "path/queue/ecn.h"
 #include "path/queue/fifo_queue.h"
 
@@ -21,21 +21,21 @@ struct PieParameters {
   double beta = 1.25;                                // 1/s
   bool ecn = false;
 
-  // The spec's values over these.
-  PieParameters With(const Aqm& aqm) const;
+  static std::span<const Parameter<PieParameters>> Table();
+  void Check() const {}
 };
 
 class PieQueue : public FifoQueue {
  public:
   // The RFC gives no limit; 1000 packets are the kernel's (net/sched/sch_pie.c).
-  static constexpr Queue kDefaultLimit{.unit = Queue::Unit::kPackets, .amount = 1000};
+  static constexpr QueueSize kDefaultLimit = QueuePackets(1000);
+  using Parameters = PieParameters;
 
-  PieQueue(std::unique_ptr<Fifo> fifo, Queue limit, PieParameters parameters, FrameStore& store,
-           RandomStream random)
-      : FifoQueue(std::move(fifo), limit),
+  PieQueue(const PieParameters& parameters, const QueueSetup& setup)
+      : FifoQueue(setup),
         parameters_(parameters),
-        store_(store),
-        random_(random),
+        store_(setup.store),
+        random_(setup.random),
         burst_allowance_(parameters.max_burst) {}
   void Enqueue(Packet packet, Instant now, DropSink& drops) override;
   std::optional<Packet> Dequeue(Instant now, DropSink& drops) override;

@@ -15,7 +15,7 @@ namespace p = wire::packet;
 
 struct Pie {
   explicit Pie(PieParameters parameters = {}, uint8_t tos = 0)
-      : queue(NewFifo(), Packets(100000), parameters, frames, RandomStream(1, "pie")) {
+      : queue(parameters, InMemory(Packets(100000), frames, {1, "pie"})) {
     frame = frames.Add(p::Build(p::Ethernet{} / p::Ipv4{.tos = tos} / p::Udp{}));
   }
   void Put(Instant now) { queue.Enqueue(MakePacket(++last, 1000, frame), now, drops); }

@@ -1,5 +1,5 @@
 // The queue before a link: who waits, who is dropped, who is next. One class a discipline
-// (*_queue.h): tail drop, head drop, CoDel, PIE, RED, FQ-CoDel. ECN: a discipline that marks sets
+// (*_queue.h); which the SPEC knows is a table (disciplines.h). ECN: a discipline that marks sets
 // packet.marked.
 #pragma once
 
@@ -7,8 +7,18 @@
 
 #include "path/packet/fate.h"
 #include "path/packet/packet.h"
+#include "path/packet/pipeline_options.h"
+#include "path/queue/queue_size.h"
 
 namespace viaduct::path {
+
+// What every discipline is made with, besides parameters of its own.
+struct QueueSetup {
+  QueueSize limit;
+  FrameStore& store;  // must outlive the discipline
+  RandomStream random;
+  FifoMaker make_fifo;  // in memory when absent
+};
 
 class QueueDiscipline {
  public:

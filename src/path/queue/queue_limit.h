@@ -2,17 +2,16 @@
 #pragma once
 
 #include "path/queue/queue_discipline.h"
-#include "path/spec/spec.h"
 
 namespace viaduct::path {
 
 class QueueLimit {
  public:
-  explicit QueueLimit(Queue limit) : limit_(limit) {}
+  explicit QueueLimit(QueueSize limit) : limit_(limit) {}
 
   // bit/s. Until it is told, a limit in time holds nothing back.
   void SetRate(int64_t rate) {
-    if (limit_.unit != Queue::Unit::kTime) return;
+    if (limit_.unit != QueueSize::Unit::kTime) return;
     const auto bits = static_cast<__int128>(limit_.amount) * rate / 1000000000;
     time_bytes_ = static_cast<uint64_t>(bits / 8);
   }
@@ -20,15 +19,17 @@ class QueueLimit {
   // below a frame's length would let nothing through an idle link.
   bool Fits(uint64_t packets, uint64_t bytes, const Packet& packet) const {
     if (packets == 0) return true;
-    if (limit_.unit == Queue::Unit::kPackets) return packets < static_cast<uint64_t>(limit_.amount);
+    if (limit_.unit == QueueSize::Unit::kPackets)
+      return packets < static_cast<uint64_t>(limit_.amount);
     return bytes + packet.bytes <= MaxBytes();
   }
 
  private:
   uint64_t MaxBytes() const {
-    return limit_.unit == Queue::Unit::kTime ? time_bytes_ : static_cast<uint64_t>(limit_.amount);
+    return limit_.unit == QueueSize::Unit::kTime ? time_bytes_
+                                                 : static_cast<uint64_t>(limit_.amount);
   }
-  Queue limit_;
+  QueueSize limit_;
   uint64_t time_bytes_ = UINT64_MAX / 2;
 };
 

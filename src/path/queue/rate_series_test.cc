@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "path/queue/tail_drop_queue.h"
+#include "path/queue/fifo_queue.h"
 #include "path/queue/test_queues.h"
 
 namespace viaduct::path {
@@ -72,7 +72,7 @@ TEST(RateSeries, ALastRateOfZeroStopsForGood) {
 
 // Then a change of the link rescues what was being sent.
 TEST(RateSeries, AnotherLinkTakesWhatWasStuck) {
-  Bottleneck path(std::make_unique<TailDropQueue>(NewFifo(), Packets(9)),
+  Bottleneck path(std::make_unique<FifoQueue>(InMemory(Packets(9))),
                   std::make_unique<RateSeries>(ParseRateSeries("0 8Mbit\n0.0005 0", "f")));
   Drops drops;
   path.Push(MakePacket(1, 1000), AtMs(0), drops);

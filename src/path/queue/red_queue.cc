@@ -9,22 +9,41 @@ constexpr double kMaxPacket = 1514;  // MaximumPacketSize
 // "A typical transmission time for a small packet" (section 4, s): in the paper's simulations and
 // ns-2 a packet of 500 bytes.
 constexpr int64_t kSmallPacketBits = 500 * 8;
+constexpr int64_t kDefaultMinimum = 5;  // packets
+constexpr double kMaxByMin = 3;         // Floyd, "RED: Discussions of Setting Parameters", 1997
+
+std::string FormatThreshold(const std::optional<QueueSize>& size) { return FormatQueueSize(*size); }
 
 }  // namespace
 
-RedParameters RedParameters::With(const Aqm& aqm) const {
-  RedParameters parameters = *this;
-  if (aqm.low || aqm.high) {
-    parameters.byte_mode = (aqm.low ? aqm.low : aqm.high)->unit == Queue::Unit::kBytes;
-    parameters.min =
-        static_cast<double>(aqm.low ? aqm.low->amount : aqm.high->amount) / (aqm.low ? 1 : 3);
-    parameters.max = aqm.high ? static_cast<double>(aqm.high->amount) : 3 * parameters.min;
+std::span<const Parameter<RedParameters>> RedParameters::Table() {
+  using P = RedParameters;
+  static constexpr Parameter<P> kTable[] = {
+      ValueParameter<ParseQueueLength, FormatThreshold, &P::min>("min"),
+      ValueParameter<ParseQueueLength, FormatThreshold, &P::max>("max"),
+      ProbabilityParameter<&P::max_probability>("prob"),
+      ProbabilityParameter<&P::weight>("weight"),
+      SwitchParameter<&P::gentle>("gentle"),
+      SwitchParameter<&P::ecn>("ecn")};
+  return kTable;
+}
+
+void RedParameters::Check() const {
+  if (!min || !max) return;
+  if (min->unit != max->unit) {
+    throw UsageError("min and max: give both in packets or both in bytes");
   }
-  parameters.max_probability = aqm.max_probability.value_or(max_probability);
-  parameters.weight = aqm.weight.value_or(weight);
-  parameters.gentle = aqm.gentle.value_or(gentle);
-  parameters.ecn = aqm.ecn.value_or(ecn);
-  return parameters;
+  if (min->amount >= max->amount) throw UsageError("min: must be less than max");
+}
+
+RedQueue::RedQueue(const RedParameters& parameters, const QueueSetup& setup)
+    : FifoQueue(setup), parameters_(parameters), store_(setup.store), random_(setup.random) {
+  const QueueSize given =
+      parameters.min.value_or(parameters.max.value_or(QueuePackets(kDefaultMinimum)));
+  byte_mode_ = given.unit == QueueSize::Unit::kBytes;
+  const auto amount = static_cast<double>(given.amount);
+  min_ = !parameters.min && parameters.max ? amount / kMaxByMin : amount;
+  max_ = parameters.max ? static_cast<double>(parameters.max->amount) : kMaxByMin * min_;
 }
 
 void RedQueue::SetRate(int64_t rate) {
@@ -35,7 +54,7 @@ void RedQueue::SetRate(int64_t rate) {
 // Section 4, Figure 2. While nobody waits the average falls as if small packets had passed.
 void RedQueue::UpdateAverage(Instant now) {
   if (!Empty()) {
-    const auto queue = static_cast<double>(parameters_.byte_mode ? bytes() : packets());
+    const auto queue = static_cast<double>(byte_mode_ ? bytes() : packets());
     average_ += parameters_.weight * (queue - average_);
     return;
   }
@@ -48,21 +67,21 @@ void RedQueue::UpdateAverage(Instant now) {
 
 // p_b, for an average at or above min.
 double RedQueue::Probability(uint32_t packet_bytes) const {
-  const double span = parameters_.max - parameters_.min;
-  double probability = parameters_.max_probability * (average_ - parameters_.min) / span;
-  if (average_ >= parameters_.max) {
-    probability = parameters_.max_probability + (1 - parameters_.max_probability) *
-                                                    (average_ - parameters_.max) / parameters_.max;
+  const double span = max_ - min_;
+  double probability = parameters_.max_probability * (average_ - min_) / span;
+  if (average_ >= max_) {
+    probability =
+        parameters_.max_probability + (1 - parameters_.max_probability) * (average_ - max_) / max_;
   }
-  return parameters_.byte_mode ? probability * packet_bytes / kMaxPacket : probability;
+  return byte_mode_ ? probability * packet_bytes / kMaxPacket : probability;
 }
 
 RedQueue::Verdict RedQueue::Judge(uint32_t packet_bytes) {
-  if (average_ < parameters_.min) {
+  if (average_ < min_) {
     count_ = -1;
     return Verdict::kKeep;
   }
-  if (average_ >= (parameters_.gentle ? 2 : 1) * parameters_.max) {
+  if (average_ >= (parameters_.gentle ? 2 : 1) * max_) {
     count_ = -1;
     return Verdict::kForced;
   }

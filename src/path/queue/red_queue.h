@@ -2,7 +2,7 @@
 // or marks at the tail, with a probability that grows with the average queue.
 #pragma once
 
-#include "base/random.h"
+#include "path/grammar/parameters.h"
 #include "path/queue/ecn.h"
 #include "path/queue/fifo_queue.h"
 
@@ -10,10 +10,9 @@ namespace viaduct::path {
 
 struct RedParameters {
   // Thresholds in packets, or in bytes: the queue is then measured in bytes and large packets are
-  // more likely to be dropped (section 4, "byte mode"). min < max.
-  bool byte_mode = false;
-  double min = 5;
-  double max = 15;
+  // more likely to be dropped (section 4, "byte mode"). Of two only one given, max is three times
+  // min; without either they are 5 and 15 packets.
+  std::optional<QueueSize> min, max;
   double max_probability = 0.02;  // max_p, section 4's examples
   double weight = 0.002;          // w_q, section 4
   // Floyd, "Recommendation on using the gentle_ variant of RED", 2000: from max to twice max the
@@ -21,25 +20,24 @@ struct RedParameters {
   bool gentle = false;
   bool ecn = false;
 
-  // The spec's values over these; of two thresholds only one given, max is three times min.
-  RedParameters With(const Aqm& aqm) const;
+  static std::span<const Parameter<RedParameters>> Table();
+  // Throws UsageError where the thresholds make no sense together.
+  void Check() const;
 };
 
 class RedQueue : public FifoQueue {
  public:
-  static constexpr Queue kDefaultLimit{.unit = Queue::Unit::kPackets, .amount = 100};
+  using Parameters = RedParameters;
 
-  RedQueue(std::unique_ptr<Fifo> fifo, Queue limit, RedParameters parameters, FrameStore& store,
-           RandomStream random)
-      : FifoQueue(std::move(fifo), limit),
-        parameters_(parameters),
-        store_(store),
-        random_(random) {}
+  RedQueue(const RedParameters& parameters, const QueueSetup& setup);
   void Enqueue(Packet packet, Instant now, DropSink& drops) override;
   std::optional<Packet> Dequeue(Instant now, DropSink& drops) override;
   void SetRate(int64_t rate) override;
 
-  double average() const { return average_; }  // packets, or bytes in byte mode
+  // In packets, or bytes in byte mode.
+  double average() const { return average_; }
+  double min() const { return min_; }
+  double max() const { return max_; }
 
  private:
   enum class Verdict : uint8_t { kKeep, kEarly, kForced };
@@ -48,6 +46,8 @@ class RedQueue : public FifoQueue {
   double Probability(uint32_t bytes) const;
 
   RedParameters parameters_;
+  bool byte_mode_;
+  double min_, max_;
   FrameStore& store_;
   RandomStream random_;
   double average_ = 0;

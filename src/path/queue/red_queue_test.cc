@@ -15,8 +15,8 @@ using namespace test;
 namespace p = wire::packet;
 
 struct Red {
-  explicit Red(RedParameters parameters, uint8_t tos = 0, Queue limit = Packets(100000))
-      : queue(NewFifo(), limit, parameters, frames, RandomStream(1, "red")) {
+  explicit Red(RedParameters parameters, uint8_t tos = 0, QueueSize limit = Packets(100000))
+      : queue(parameters, InMemory(limit, frames, {1, "red"})) {
     frame = frames.Add(p::Build(p::Ethernet{} / p::Ipv4{.tos = tos} / p::Udp{}));
   }
   // Whether it is kept.
@@ -37,10 +37,10 @@ struct Red {
 };
 
 // With w_q = 1 the average is the queue itself: then it can be held where the test wants it.
-RedParameters Direct(double min, double max, double probability) {
+RedParameters Direct(int64_t min, int64_t max, double probability) {
   RedParameters parameters;
-  parameters.min = min;
-  parameters.max = max;
+  parameters.min = Packets(min);
+  parameters.max = Packets(max);
   parameters.max_probability = probability;
   parameters.weight = 1;
   return parameters;
@@ -125,8 +125,9 @@ double DropShare(Red& red, uint64_t length, uint32_t bytes = 1000) {
 }
 
 TEST(Red, ByteModeDropsLargePacketsMore) {
-  RedParameters parameters = Direct(10000, 30000, 0.2);
-  parameters.byte_mode = true;
+  RedParameters parameters = Direct(0, 0, 0.2);
+  parameters.min = QueueBytes(10000);
+  parameters.max = QueueBytes(30000);
   // 20 packets of 1000 bytes: p_b = 0.1 x 1000/1514; 40 of 500: half of it.
   Red large(parameters), small(parameters);
   const double share_large = DropShare(large, 20, 1000), share_small = DropShare(small, 40, 500);
@@ -161,17 +162,15 @@ TEST(Red, MarksBetweenTheThresholdsAndDropsAbove) {
   EXPECT_FALSE(red.Put(At(0)));  // RFC 3168 section 7
 }
 
-TEST(Red, ThresholdsOfASpec) {
-  Aqm aqm("red");
-  aqm.high = Queue{.unit = Queue::Unit::kBytes, .amount = 90000};
-  RedParameters parameters = RedParameters().With(aqm);
-  EXPECT_TRUE(parameters.byte_mode);
-  EXPECT_EQ(parameters.min, 30000);
-  aqm = Aqm("red");
-  aqm.low = Packets(10);
-  parameters = RedParameters().With(aqm);
-  EXPECT_FALSE(parameters.byte_mode);
-  EXPECT_EQ(parameters.max, 30);
+TEST(Red, OneThresholdSaysWhatTheOtherIs) {
+  RedParameters parameters;
+  EXPECT_EQ(Red(parameters).queue.min(), 5);
+  EXPECT_EQ(Red(parameters).queue.max(), 15);
+  parameters.max = QueueBytes(90000);
+  EXPECT_EQ(Red(parameters).queue.min(), 30000);
+  parameters = {};
+  parameters.min = Packets(10);
+  EXPECT_EQ(Red(parameters).queue.max(), 30);
 }
 
 }  // namespace

@@ -9,15 +9,13 @@
 #include "path/packet/memory_fifo.h"
 #include "path/packet/packet.h"
 #include "path/queue/bottleneck.h"
-#include "path/spec/spec.h"
 
 namespace viaduct::path::test {
 
 inline Instant At(int64_t nanoseconds) { return Instant::FromNanoseconds(nanoseconds); }
 inline Instant AtMs(int64_t milliseconds) { return At(milliseconds * 1000000); }
-inline Queue Packets(int64_t n) { return Queue{.unit = Queue::Unit::kPackets, .amount = n}; }
-inline Queue QueueBytes(int64_t n) { return Queue{.unit = Queue::Unit::kBytes, .amount = n}; }
-inline std::unique_ptr<Fifo> NewFifo() { return std::make_unique<MemoryFifo>(); }
+inline QueueSize Packets(int64_t n) { return QueuePackets(n); }
+inline QueueSize QueueBytes(int64_t n) { return {QueueSize::Unit::kBytes, n}; }
 
 // Keeps frames until they are freed; knows how many are left.
 class Frames : public FrameStore {
@@ -36,6 +34,25 @@ class Frames : public FrameStore {
   std::map<FrameHandle, std::vector<std::byte>> frames_;
   FrameHandle last_ = 0;
 };
+
+// A discipline's, in memory.
+inline QueueSetup InMemory(QueueSize limit, FrameStore& frames,
+                           RandomStream random = {1, "queue"}) {
+  return {limit, frames, random, {}};
+}
+// The same on a Fifo of the test's.
+inline QueueSetup SetupOn(std::unique_ptr<Fifo> fifo, QueueSize limit, FrameStore& frames) {
+  QueueSetup setup = InMemory(limit, frames);
+  setup.make_fifo = [fifo = std::make_shared<std::unique_ptr<Fifo>>(std::move(fifo))] {
+    return std::move(*fifo);
+  };
+  return setup;
+}
+// Of one that looks at no frame.
+inline QueueSetup InMemory(QueueSize limit) {
+  static Frames none;
+  return InMemory(limit, none);
+}
 
 class Drops : public DropSink {
  public:

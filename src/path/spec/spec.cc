@@ -4,30 +4,16 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 
-#include "base/error.h"
-#include "base/units.h"
-#include "path/spec/spec_aqm.h"
-#include "path/spec/spec_loss.h"
-#include "path/spec/spec_parameters.h"
+#include "path/grammar/parameters.h"
+#include "path/model/distribution.h"
+#include "path/queue/disciplines.h"
 
 namespace viaduct::path {
 namespace {
 
 constexpr std::string_view kWhiteSpace = " \t\r\n";
 constexpr std::string_view kTrace = "trace:", kMahimahi = "mahimahi:";
-constexpr std::array<std::string_view, 4> kDistributions = {"uniform", "normal", "pareto",
-                                                            "paretonormal"};
-
-std::string OneOf(std::span<const std::string_view> names, std::string_view text) {
-  std::string all;
-  for (std::string_view name : names) {
-    if (name == text) return std::string(text);
-    all += (all.empty() ? "" : ", ") + std::string(name);
-  }
-  throw UsageError(fmt::format("\"{}\": unknown; give one of {}", text, all));
-}
 
 // What follows `prefix`, a file's name; nothing when the value does not start with it.
 std::optional<std::string> FileAfter(std::string_view prefix, std::string_view value) {
@@ -37,249 +23,215 @@ std::optional<std::string> FileAfter(std::string_view prefix, std::string_view v
   return std::string(value);
 }
 
-void ParseDelay(Spec& spec, std::string_view value) {
-  spec.delay_trace = FileAfter(kTrace, value);
-  if (!spec.delay_trace) spec.delay = ParseSpan(value);
-}
-
-std::string FormatDelay(const Spec& spec) {
-  if (spec.delay_trace) return std::string(kTrace) + *spec.delay_trace;
-  return spec.delay ? FormatDuration(*spec.delay) : "";
-}
-
-constexpr Parameter<Spec> kJitter[] = {
-    ProbabilityParameter<&Spec::jitter_correlation, Spec>("corr")};
-constexpr Parameter<Spec> kBitErrors[] = {
-    {"header", [](Spec& spec, std::string_view) { spec.header_bit_errors = true; },
-     [](const Spec& spec) -> std::optional<std::string> {
-       if (!spec.header_bit_errors) return std::nullopt;
-       return "header";
-     },
-     true}};
-constexpr Parameter<Reorder> kReorder[] = {
-    {"gap",
-     [](Reorder& reorder, std::string_view value) {
-       reorder.gap = ParseInteger(value, 1, 1000000000);
-     },
-     [](const Reorder& reorder) -> std::optional<std::string> {
-       if (reorder.gap == 1) return std::nullopt;
-       return std::to_string(reorder.gap);
-     }},
-    {"corr",
-     [](Reorder& reorder, std::string_view value) {
-       reorder.chance.correlation = ParseProbability(value);
-     },
-     [](const Reorder& reorder) -> std::optional<std::string> {
-       if (reorder.chance.correlation == 0) return std::nullopt;
-       return FormatProbability(reorder.chance.correlation);
-     }}};
-
-void ParseJitter(Spec& spec, std::string_view value) {
-  const auto [head, parameters] = SplitHead(value);
-  spec.jitter = ParseSpan(head);
-  ParseParameters(spec, parameters, std::span<const Parameter<Spec>>(kJitter));
-}
-
-std::string FormatJitter(const Spec& spec) {
-  if (!spec.jitter) return "";
-  return FormatDuration(*spec.jitter) +
-         FormatParameters(spec, std::span<const Parameter<Spec>>(kJitter));
-}
-
-void ParseDistribution(Spec& spec, std::string_view value) {
-  spec.distribution = IsDistributionFile(value) ? std::string(value) : OneOf(kDistributions, value);
-}
-
-void ParseReorder(Spec& spec, std::string_view value) {
-  const auto [head, parameters] = SplitHead(value);
-  Reorder reorder{Chance{ParseProbability(head)}};
-  ParseParameters(reorder, parameters, std::span<const Parameter<Reorder>>(kReorder));
-  spec.reorder = reorder;
-}
-
-std::string FormatReorder(const Spec& spec) {
-  if (!spec.reorder) return "";
-  return FormatProbability(spec.reorder->chance.probability) +
-         FormatParameters(*spec.reorder, std::span<const Parameter<Reorder>>(kReorder));
-}
-
-void ParseBitErrors(Spec& spec, std::string_view value) {
-  const auto [head, parameters] = SplitHead(value);
-  spec.bit_error_rate = ParseProbability(head);
-  ParseParameters(spec, parameters, std::span<const Parameter<Spec>>(kBitErrors));
-}
-
-std::string FormatBitErrors(const Spec& spec) {
-  if (!spec.bit_error_rate) return "";
-  return FormatProbability(*spec.bit_error_rate) +
-         FormatParameters(spec, std::span<const Parameter<Spec>>(kBitErrors));
-}
-
-void ParseLinkRate(Spec& spec, std::string_view value) {
-  if (auto file = FileAfter(kMahimahi, value)) {
-    spec.rate_trace = {RateTrace::Format::kMahimahi, std::move(*file)};
-  } else if (auto times = FileAfter(kTrace, value)) {
-    spec.rate_trace = {RateTrace::Format::kRateOverTime, std::move(*times)};
-  } else {
-    spec.rate = ParseRate(value);
-  }
-}
-
-std::string FormatLinkRate(const Spec& spec) {
-  if (!spec.rate_trace) return spec.rate ? FormatRate(*spec.rate) : "";
-  return std::string(spec.rate_trace->format == RateTrace::Format::kMahimahi ? kMahimahi : kTrace) +
-         spec.rate_trace->file;
-}
-
-int64_t ParseSmallBytes(std::string_view value, int64_t low, int64_t high) {
-  const int64_t bytes = ParseBytes(value);
-  if (bytes < low || bytes > high) {
-    throw UsageError(
-        fmt::format("\"{}\": give {} to {}", value, FormatBytes(low), FormatBytes(high)));
-  }
-  return bytes;
-}
-
-// The one table of keys: what reads a value, what writes it back (empty when the spec does not
-// say), what takes it away; and what the reference says.
-struct Key {
-  SpecKey text;
+// How a key is joined to its members of the Spec: what reads a value, what writes it back (empty
+// when the spec does not say), what takes it away.
+struct Access {
   void (*parse)(Spec& spec, std::string_view value);
   std::string (*format)(const Spec& spec);
   void (*clear)(Spec& spec);
 };
 
-template <auto... members>
-void Clear(Spec& spec) {
-  ((spec.*members = Spec().*members), ...);
+// One std::optional, to which `way` leads from the Spec.
+template <auto parse, auto format, auto... way>
+constexpr Access Value() {
+  return {[](Spec& spec, std::string_view value) { Reach<way...>(spec) = parse(value); },
+          [](const Spec& spec) {
+            const auto& value = Reach<way...>(spec);
+            return value ? std::string(format(*value)) : std::string();
+          },
+          [](Spec& spec) { Reach<way...>(spec).reset(); }};
 }
+
+constexpr Access kDelay = {[](Spec& spec, std::string_view value) {
+                             spec.delay.trace = FileAfter(kTrace, value);
+                             if (!spec.delay.trace) spec.delay.base = ParseSpan(value);
+                           },
+                           [](const Spec& spec) -> std::string {
+                             if (spec.delay.trace) return std::string(kTrace) + *spec.delay.trace;
+                             return spec.delay.base ? FormatDuration(*spec.delay.base) : "";
+                           },
+                           [](Spec& spec) { spec.delay.base.reset(), spec.delay.trace.reset(); }};
+
+constexpr Access kRate = {
+    [](Spec& spec, std::string_view value) {
+      if (auto file = FileAfter(kMahimahi, value)) {
+        spec.link.trace = {RateTrace::Format::kMahimahi, std::move(*file)};
+      } else if (auto times = FileAfter(kTrace, value)) {
+        spec.link.trace = {RateTrace::Format::kRateOverTime, std::move(*times)};
+      } else {
+        spec.link.rate = ParseRate(value);
+      }
+    },
+    [](const Spec& spec) -> std::string {
+      const auto& trace = spec.link.trace;
+      if (!trace) return spec.link.rate ? FormatRate(*spec.link.rate) : "";
+      const bool mahimahi = trace->format == RateTrace::Format::kMahimahi;
+      return std::string(mahimahi ? kMahimahi : kTrace) + trace->file;
+    },
+    [](Spec& spec) { spec.link.rate.reset(), spec.link.trace.reset(); }};
+
+// HEAD[:PARAMETERS], the head another member of T.
+template <class T, auto head, auto parse, size_t n>
+T ParseWithHead(std::string_view value, const Parameter<T> (&parameters)[n]) {
+  const auto [first, rest] = SplitHead(value);
+  T target;
+  target.*head = parse(first);
+  ParseParameters(target, rest, parameters);
+  return target;
+}
+
+constexpr Parameter<Jitter> kJitter[] = {ProbabilityParameter<&Jitter::correlation>("corr")};
+Jitter ParseJitter(std::string_view value) {
+  return ParseWithHead<Jitter, &Jitter::amount, ParseSpan>(value, kJitter);
+}
+std::string FormatJitter(const Jitter& jitter) {
+  return JoinHead(FormatDuration(jitter.amount), FormatChanged(jitter, kJitter));
+}
+
+constexpr Parameter<BitErrorSpec> kErrors[] = {
+    {"header", [](BitErrorSpec& errors, std::string_view) { errors.header = true; },
+     [](const BitErrorSpec& errors) { return std::string(errors.header ? "yes" : ""); },
+     Parameter<BitErrorSpec>::Kind::kFlag}};
+BitErrorSpec ParseErrors(std::string_view value) {
+  return ParseWithHead<BitErrorSpec, &BitErrorSpec::rate, ParseProbability>(value, kErrors);
+}
+std::string FormatErrors(const BitErrorSpec& errors) {
+  return JoinHead(FormatProbability(errors.rate), FormatChanged(errors, kErrors));
+}
+
+constexpr Parameter<Reorder> kReorder[] = {
+    IntegerParameter<1, 1000000000, &Reorder::gap>("gap"),
+    ProbabilityParameter<&Reorder::chance, &Chance::correlation>("corr")};
+Reorder ParseReorder(std::string_view value) {
+  const auto [head, parameters] = SplitHead(value);
+  Reorder reorder{Chance{ParseProbability(head)}};
+  ParseParameters(reorder, parameters, kReorder);
+  return reorder;
+}
+std::string FormatReorder(const Reorder& reorder) {
+  return JoinHead(FormatProbability(reorder.chance.probability), FormatChanged(reorder, kReorder));
+}
+
+std::string ParseDistribution(std::string_view value) {
+  CheckDistribution(value);
+  return std::string(value);
+}
+std::string FormatDistribution(const std::string& distribution) { return distribution; }
+
+// One of two words.
+template <class T>
+struct Choice {
+  std::string_view first, second;
+  T Parse(std::string_view value) const {
+    if (value == first) return T{};
+    if (value == second) return T{1};
+    throw UsageError(fmt::format("\"{}\": unknown; give one of {}, {}", value, first, second));
+  }
+  std::string_view Format(T value) const { return value == T{} ? first : second; }
+};
+constexpr Choice<Order> kOrders = {"keep", "free"};
+constexpr Choice<DropAt> kEnds = {"tail", "head"};
+
+Order ParseOrder(std::string_view value) { return kOrders.Parse(value); }
+std::string_view FormatOrder(Order order) { return kOrders.Format(order); }
+DropAt ParseDrop(std::string_view value) { return kEnds.Parse(value); }
+std::string_view FormatDrop(DropAt drop) { return kEnds.Format(drop); }
+
+template <int64_t low, int64_t high>
+int64_t ParseBytesBetween(std::string_view value) {
+  const int64_t bytes = ParseBytes(value);
+  if (bytes >= low && bytes <= high) return bytes;
+  throw UsageError(
+      fmt::format("\"{}\": give {} to {}", value, FormatBytes(low), FormatBytes(high)));
+}
+
+// The one table of keys.
+struct Key {
+  SpecKey text;
+  Access access;
+};
 
 constexpr Key kKeys[] = {
     {{"delay", "a duration, or `trace:FILE`",
-      "How long every frame is under way, after the queue. `trace:FILE`: a text file with one "
-      "duration a line and frame (`20ms`), begun again after its end; or `TIME DELAY` in every "
-      "line, "
-      "times ascending from 0 (the first frame): the delay from then on; `TIME repeat` at the "
-      "end "
-      "begins again.",
+      R"(How long every frame is under way, after the queue. `trace:FILE`: a text file with one
+      duration a line and frame (`20ms`), begun again after its end; or `TIME DELAY` in every line,
+      times ascending from 0 (the first frame): the delay from then on; `TIME repeat` at the end
+      begins again.)",
       "20ms"},
-     ParseDelay,
-     FormatDelay,
-     Clear<&Spec::delay, &Spec::delay_trace>},
+     kDelay},
     {{"jitter", "a duration[`:corr=P`]",
-      "How far the delay strays from `delay`: at most (uniform), or the unit of the table (normal: "
-      "the standard deviation). A delay never is below zero. Larger than `delay` only with "
-      "`order=free`. `corr`: how far each frame's delay follows the one before (a Gaussian "
-      "process of this correlation; the distribution stays as asked).",
+      R"(How far the delay strays from `delay`: at most (uniform), or the unit of the table (normal:
+      the standard deviation). A delay never is below zero. Larger than `delay` only with
+      `order=free`. `corr`: how far each frame's delay follows the one before (a Gaussian process of
+      this correlation; the distribution stays as asked).)",
       "2ms:corr=25%"},
-     ParseJitter,
-     FormatJitter,
-     Clear<&Spec::jitter, &Spec::jitter_correlation>},
+     Value<ParseJitter, FormatJitter, &Spec::delay, &DelaySpec::jitter>()},
     {{"dist", "uniform, normal, pareto, paretonormal, or a file",
-      "How jitter is distributed; default uniform. A file (a `/` or `.` in its name) is a table in "
-      "netem's format, as iproute2 installs them.",
+      R"(How jitter is distributed; default uniform. A file (a `/` or `.` in its name) is a table in
+      netem's format, as iproute2 installs them.)",
       "normal"},
-     ParseDistribution,
-     [](const Spec& spec) { return spec.distribution.value_or(""); },
-     Clear<&Spec::distribution>},
+     Value<ParseDistribution, FormatDistribution, &Spec::delay, &DelaySpec::distribution>()},
     {{"order", "keep or free",
-      "Whether a frame with a shorter delay may overtake (`free`, the default) or is delivered "
-      "together with the one before it (`keep`).",
+      R"(Whether a frame with a shorter delay may overtake (`free`, the default) or is delivered
+      together with the one before it (`keep`).)",
       "keep"},
-     [](Spec& spec, std::string_view value) {
-       constexpr std::array<std::string_view, 2> kOrders = {"keep", "free"};
-       spec.order = OneOf(kOrders, value) == "keep" ? Order::kKeep : Order::kFree;
-     },
-     [](const Spec& spec) -> std::string {
-       if (!spec.order) return "";
-       return *spec.order == Order::kKeep ? "keep" : "free";
-     },
-     Clear<&Spec::order>},
-    {{"loss",
-      "P[`:corr=P`], `gemodel:p=P,r=P,1-h=P,1-k=P`, `state:p13=P,p31=P,p32=P,p23=P,p14=P`, "
-      "`periodic:every=N,burst=N,first=N`, `list:N,N-N,...`, `trace:FILE`",
-      "Loses frames: independently or with a correlation between neighbours; Gilbert-Elliott "
-      "(default r=1-p, 1-h=100%, 1-k=0); the 4-state Markov model (default p31=1-p13, p32=0, "
-      "p23=100%, p14=0); `burst` (1) in every N, the first time at frame `first` (N); frames of "
-      "these numbers, counted from 1; as a text file says (0 passes, 1 is lost, begun again after "
-      "its end).",
+     Value<ParseOrder, FormatOrder, &Spec::delay, &DelaySpec::order>()},
+    {{"loss", R"(P[`:corr=P`], `gemodel:p=P,r=P,1-h=P,1-k=P`, `state:p13=P,p31=P,p32=P,p23=P,p14=P`,
+      `periodic:every=N,burst=N,first=N`, `list:N,N-N,...`, `trace:FILE`)",
+      R"(Loses frames: independently or with a correlation between neighbours; Gilbert-Elliott (default
+      r=1-p, 1-h=100%, 1-k=0); the 4-state Markov model (default p31=1-p13, p32=0, p23=100%, p14=0);
+      `burst` (1) in every N, the first time at frame `first` (N); frames of these numbers, counted
+      from 1; as a text file says (0 passes, 1 is lost, begun again after its end).)",
       "gemodel:p=1%,r=10%"},
-     [](Spec& spec, std::string_view value) { spec.loss = ParseLoss(value); },
-     [](const Spec& spec) { return spec.loss ? FormatLoss(*spec.loss) : ""; },
-     Clear<&Spec::loss>},
+     Value<ParseLoss, FormatLoss, &Spec::loss>()},
     {{"dup", "P[`:corr=P`]", "Sends a frame twice.", "0.1%"},
-     [](Spec& spec, std::string_view value) { spec.duplicate = ParseChance(value); },
-     [](const Spec& spec) { return spec.duplicate ? FormatChance(*spec.duplicate) : ""; },
-     Clear<&Spec::duplicate>},
+     Value<ParseChance, FormatChance, &Spec::duplication>()},
     {{"reorder", "P[`:gap=N,corr=P`]",
-      "Takes a frame out of turn: it is not delayed, so it overtakes what is under way. `gap`: "
-      "only "
-      "every N-th frame may be. Needs `delay`.",
+      R"(Takes a frame out of turn: it is not delayed, so it overtakes what is under way. `gap`: only
+      every N-th frame may be. Needs `delay`.)",
       "25%:gap=5"},
-     ParseReorder,
-     FormatReorder,
-     Clear<&Spec::reorder>},
+     Value<ParseReorder, FormatReorder, &Spec::reorder>()},
     {{"ber", "P[`:header`]",
-      "Bit error rate: each bit of a frame behind its Ethernet header is flipped with this "
-      "probability; with `header` the bits of the header too. Checksums are left wrong.",
+      R"(Bit error rate: each bit of a frame behind its Ethernet header is flipped with this
+      probability; with `header` the bits of the header too. Checksums are left wrong.)",
       "1e-9"},
-     ParseBitErrors,
-     FormatBitErrors,
-     Clear<&Spec::bit_error_rate, &Spec::header_bit_errors>},
+     Value<ParseErrors, FormatErrors, &Spec::errors>()},
     {{"rate", "a rate, `mahimahi:FILE` or `trace:FILE`",
-      "Bits a second of the link. Files: Mahimahi's packet-delivery trace (each line a millisecond "
-      "in which 1500 bytes may pass), or `TIME RATE` in every line, times ascending from 0; "
-      "`TIME "
-      "repeat` at the end begins again.",
+      R"(Bits a second of the link. Files: Mahimahi's packet-delivery trace (each line a millisecond in
+      which 1500 bytes may pass), or `TIME RATE` in every line, times ascending from 0; `TIME
+      repeat` at the end begins again.)",
       "10Mbit"},
-     ParseLinkRate,
-     FormatLinkRate,
-     Clear<&Spec::rate, &Spec::rate_trace>},
+     kRate},
     {{"overhead", "bytes",
-      "Added to each frame for its time on the link: 24 for Ethernet's preamble, FCS and gap.",
+      R"(Added to each frame for its time on the link: 24 for Ethernet's preamble, FCS and gap.)",
       "24B"},
-     [](Spec& spec, std::string_view value) { spec.overhead = ParseSmallBytes(value, 0, 65535); },
-     [](const Spec& spec) { return spec.overhead ? FormatBytes(*spec.overhead) : ""; },
-     Clear<&Spec::overhead>},
+     Value<ParseBytesBetween<0, 65535>, FormatBytes, &Spec::link, &LinkSpec::overhead>()},
     {{"burst", "bytes",
-      "Depth of a token bucket: so much may pass at once after the link was idle. Default: none, "
-      "every frame takes its time on the link.",
+      R"(Depth of a token bucket: so much may pass at once after the link was idle. Default: none,
+      every frame takes its time on the link.)",
       "15kB"},
-     [](Spec& spec, std::string_view value) {
-       spec.burst = ParseSmallBytes(value, 64, int64_t{1} << 40);
-     },
-     [](const Spec& spec) { return spec.burst ? FormatBytes(*spec.burst) : ""; },
-     Clear<&Spec::burst>},
+     Value<ParseBytesBetween<64, int64_t{1} << 40>, FormatBytes, &Spec::link, &LinkSpec::burst>()},
     {{"queue", "packets (`100p`), bytes (`64kB`) or time (`20ms`)",
-      "What may wait for the link. Default `100p`; with codel and pie `1000p`, with fq_codel "
-      "`10240p`.",
+      R"(What may wait for the link. Default `100p`; with codel and pie `1000p`, with fq_codel
+      `10240p`.)",
       "100p"},
-     [](Spec& spec, std::string_view value) { spec.queue = ParseQueue(value); },
-     [](const Spec& spec) { return spec.queue ? FormatQueue(*spec.queue) : ""; },
-     Clear<&Spec::queue>},
+     Value<ParseQueueSize, FormatQueueSize, &Spec::queue, &QueueSpec::limit>()},
     {{"drop", "tail or head",
       "Which frame a full queue drops: the one that comes (default) or the oldest.", "head"},
-     [](Spec& spec, std::string_view value) {
-       constexpr std::array<std::string_view, 2> kEnds = {"tail", "head"};
-       spec.drop = OneOf(kEnds, value) == "tail" ? DropAt::kTail : DropAt::kHead;
-     },
-     [](const Spec& spec) -> std::string {
-       if (!spec.drop) return "";
-       return *spec.drop == DropAt::kTail ? "tail" : "head";
-     },
-     Clear<&Spec::drop>},
+     Value<ParseDrop, FormatDrop, &Spec::queue, &QueueSpec::drop>()},
     {{"aqm",
-      "codel[`:target=T,interval=T,ecn`], pie[`:target=T,update=T,burst=T,alpha=X,beta=X,ecn`], "
-      "red[`:min=Q,max=Q,prob=P,weight=P,gentle,ecn`], "
-      "fq_codel[`:flows=N,quantum=N,target=T,interval=T,noecn`]",
-      "Active queue management: CoDel (RFC 8289), PIE (RFC 8033), RED (Floyd and Jacobson 1993), "
-      "FQ-CoDel (RFC 8290). Defaults are the RFCs'. `ecn`: marks (ECN CE) where the packet allows "
-      "it.",
+      R"(codel[`:target=T,interval=T,ecn`], pie[`:target=T,update=T,burst=T,alpha=X,beta=X,ecn`],
+      red[`:min=Q,max=Q,prob=P,weight=P,gentle,ecn`],
+      fq_codel[`:flows=N,quantum=N,target=T,interval=T,noecn`])",
+      R"(Active queue management: CoDel (RFC 8289), PIE (RFC 8033), RED (Floyd and Jacobson 1993),
+      FQ-CoDel (RFC 8290). Defaults are the RFCs'. `ecn`: marks (ECN CE) where the packet allows it.)",
       "codel:target=5ms,ecn"},
-     [](Spec& spec, std::string_view value) { spec.aqm = ParseAqm(value); },
-     [](const Spec& spec) { return spec.aqm ? FormatAqm(*spec.aqm) : ""; },
-     Clear<&Spec::aqm>},
+     Value<ParseAqm, FormatAqm, &Spec::queue, &QueueSpec::aqm>()},
 };
+
+[[noreturn]] void Fail(std::string_view key, std::string_view why) {
+  throw UsageError(fmt::format("SPEC: {}: {}", key, why));
+}
 
 const Key& FindKey(std::string_view name) {
   std::string all;
@@ -305,90 +257,85 @@ void ForEachWord(std::string_view text, Use use) {
     }
     const Key& key = FindKey(word.substr(0, equals));
     bool& before = given[static_cast<size_t>(&key - kKeys)];
-    if (before) throw UsageError(fmt::format("SPEC: {}: given twice; give it once", key.text.name));
+    if (before) Fail(key.text.name, "given twice; give it once");
     before = true;
     use(key, word.substr(equals + 1));
     at = text.find_first_not_of(kWhiteSpace, end);
   }
 }
 
-void ParseValue(Spec& spec, const Key& key, std::string_view value) {
+// Runs `use`; a UsageError of its is one of this key.
+template <class Use>
+void Located(std::string_view key, Use use) {
   try {
-    key.parse(spec, value);
+    use();
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format("SPEC: {}: {}", key.text.name, error.what()));
+    Fail(key, error.what());
   }
 }
 
-[[noreturn]] void Fail(std::string_view key, std::string_view why) {
-  throw UsageError(fmt::format("SPEC: {}: {}", key, why));
+void ParseValue(Spec& spec, const Key& key, std::string_view value) {
+  Located(key.text.name, [&] { key.access.parse(spec, value); });
 }
 
-void CheckDelay(const Spec& spec) {
-  if (spec.distribution && !spec.jitter) {
+void CheckDelay(const DelaySpec& delay) {
+  if (delay.distribution && !delay.jitter) {
     Fail("dist", "says how jitter is distributed; give jitter too");
   }
-  if (spec.jitter_correlation >= 1) {
+  if (!delay.jitter) return;
+  if (delay.jitter->correlation >= 1) {
     Fail("jitter", "corr: 100% would repeat the first delay for ever; give less");
   }
-  if (spec.jitter && spec.order != Order::kFree && !spec.delay_trace &&
-      *spec.jitter > spec.delay.value_or(Duration())) {
+  const Duration base = delay.base.value_or(Duration()), jitter = delay.jitter->amount;
+  if (delay.order != Order::kFree && !delay.trace && jitter > base) {
     Fail("jitter", fmt::format("{} is larger than delay={}; give a larger delay, or allow frames "
                                "to overtake with order=free",
-                               FormatDuration(*spec.jitter),
-                               FormatDuration(spec.delay.value_or(Duration()))));
+                               FormatDuration(jitter), FormatDuration(base)));
   }
 }
 
 void CheckReorder(const Spec& spec) {
   if (!spec.reorder) return;
-  if (!spec.delay && !spec.delay_trace) {
+  if (!spec.delay.HasDelay()) {
     Fail("reorder", "needs delay (a reordered frame is one not delayed); give delay too");
   }
-  if (spec.order == Order::kKeep) Fail("reorder", "contradicts order=keep; leave one out");
-  if (spec.reorder->chance.correlation >= 1) {
-    Fail("reorder", "corr: 100% would repeat the first decision for ever; give less");
-  }
+  if (spec.delay.order == Order::kKeep) Fail("reorder", "contradicts order=keep; leave one out");
+  Located("reorder", [&] { CheckChance(spec.reorder->chance); });
+}
+
+// What needs a rate.
+void CheckRate(const Spec& spec) {
+  if (spec.link.HasRate()) return;
+  constexpr std::string_view kWhy = "has a meaning only together with rate; give rate too";
+  if (spec.link.overhead) Fail("overhead", kWhy);
+  if (spec.link.burst) Fail("burst", kWhy);
+  if (spec.queue.limit) Fail("queue", kWhy);
+  if (spec.queue.drop) Fail("drop", kWhy);
+  if (spec.queue.aqm) Fail("aqm", kWhy);
 }
 
 void CheckQueue(const Spec& spec) {
-  if (spec.HasRate()) return;
-  constexpr std::string_view kWhy = "has a meaning only together with rate; give rate too";
-  if (spec.overhead) Fail("overhead", kWhy);
-  if (spec.burst) Fail("burst", kWhy);
-  if (spec.queue) Fail("queue", kWhy);
-  if (spec.drop) Fail("drop", kWhy);
-  if (spec.aqm) Fail("aqm", kWhy);
-}
-
-void CheckRate(const Spec& spec) {
-  if (spec.rate_trace && spec.burst) {
+  const auto& [limit, drop, aqm] = spec.queue;
+  if (spec.link.trace && spec.link.burst) {
     Fail("burst", "has a meaning only together with a constant rate; leave it out");
   }
-  if (spec.aqm && spec.drop == DropAt::kHead) {
-    Fail("drop", fmt::format("aqm={} drops its own way; leave one out", spec.aqm->name));
+  if (aqm && drop == DropAt::kHead) {
+    Fail("drop", fmt::format("aqm={} drops its own way; leave one out", aqm->name));
   }
-  if (spec.aqm && spec.queue && spec.queue->unit == Queue::Unit::kTime) {
+  if (aqm && limit && limit->unit == QueueSize::Unit::kTime) {
     Fail("queue", "an aqm's limit is in packets or bytes; give \"100p\" or \"64kB\"");
   }
 }
 
 }  // namespace
 
-bool IsDistributionFile(std::string_view distribution) {
-  return distribution.find_first_of("/.") != std::string_view::npos;
-}
-
 void CheckSpec(const Spec& spec) {
-  CheckDelay(spec);
+  CheckDelay(spec.delay);
   CheckReorder(spec);
-  CheckQueue(spec);
   CheckRate(spec);
-  try {
-    if (spec.loss) CheckLoss(*spec.loss);
-  } catch (const UsageError& error) {
-    Fail("loss", error.what());
-  }
+  CheckQueue(spec);
+  if (spec.loss) Located("loss", [&] { CheckLoss(*spec.loss); });
+  if (spec.duplication) Located("dup", [&] { CheckChance(*spec.duplication); });
 }
 
 Spec ParseSpec(std::string_view text) {
@@ -402,7 +349,7 @@ Spec ParseSpec(std::string_view text) {
 Spec ChangeSpec(const Spec& base, std::string_view text) {
   Spec spec = base;
   ForEachWord(text, [&spec](const Key& key, std::string_view value) {
-    key.clear(spec);
+    key.access.clear(spec);
     if (value != "none") ParseValue(spec, key, value);
   });
   CheckSpec(spec);
@@ -412,7 +359,7 @@ Spec ChangeSpec(const Spec& base, std::string_view text) {
 std::string FormatSpec(const Spec& spec) {
   std::string text;
   for (const Key& key : kKeys) {
-    const std::string value = key.format(spec);
+    const std::string value = key.access.format(spec);
     if (value.empty()) continue;
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", key.text.name, value);
   }
@@ -421,22 +368,22 @@ std::string FormatSpec(const Spec& spec) {
 
 std::string FirstBeyondBasics(const Spec& spec) {
   Spec basics;
-  basics.delay = spec.delay;
-  basics.jitter = spec.jitter;
-  if (!spec.distribution || !IsDistributionFile(*spec.distribution)) {
-    basics.distribution = spec.distribution;
-  }
   const auto* chance = spec.loss ? std::get_if<Chance>(&*spec.loss) : nullptr;
   if (chance) basics.loss = Chance{chance->probability};
-  if (spec.duplicate) basics.duplicate = Chance{spec.duplicate->probability};
+  if (spec.errors) basics.errors = BitErrorSpec{spec.errors->rate};
+  if (spec.duplication) basics.duplication = Chance{spec.duplication->probability};
+  basics.link.rate = spec.link.rate;
+  basics.queue.limit = spec.queue.limit;
+  if (spec.queue.aqm) basics.queue.aqm = Aqm(spec.queue.aqm->name);
+  basics.delay.base = spec.delay.base;
+  if (spec.delay.jitter) basics.delay.jitter = Jitter{spec.delay.jitter->amount};
+  if (!IsDistributionFile(spec.delay.distribution.value_or(""))) {
+    basics.delay.distribution = spec.delay.distribution;
+  }
   if (spec.reorder) basics.reorder = Reorder{Chance{spec.reorder->chance.probability}};
-  basics.bit_error_rate = spec.bit_error_rate;
-  basics.rate = spec.rate;
-  basics.queue = spec.queue;
-  if (spec.aqm) basics.aqm = Aqm(spec.aqm->name);
   for (const Key& key : kKeys) {
-    const std::string value = key.format(spec);
-    if (value != key.format(basics)) return fmt::format("{}={}", key.text.name, value);
+    const std::string value = key.access.format(spec);
+    if (value != key.access.format(basics)) return fmt::format("{}={}", key.text.name, value);
   }
   return "";
 }

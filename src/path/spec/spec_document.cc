@@ -1,6 +1,7 @@
 // docs/path-spec.md out of the table of keys.
 #include <fmt/format.h>
 
+#include "base/markdown.h"
 #include "path/spec/spec.h"
 
 namespace viaduct::path {
@@ -8,7 +9,7 @@ namespace {
 
 constexpr const char* kHead = R"(# The SPEC of a path
 
-Printed by `viaduct docs path-spec` from the table the parser uses (`src/path/spec.cc`); do not edit
+Printed by `viaduct docs path-spec` from the table the parser uses (`src/path/spec/spec.cc`); do not edit
 it by hand.
 
 A SPEC says what one direction of a link does to frames. It is one string everywhere: on the command
@@ -64,20 +65,14 @@ Text; `#` starts a comment. Errors name the file and the line.
 What differs from Linux's netem, on purpose: [limitations](limitations.md#the-path-emulator).
 )";
 
-std::string Escape(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) escaped += c == '|' ? std::string("\\|") : std::string(1, c);
-  return escaped;
-}
-
 }  // namespace
 
 std::string DocumentSpec() {
   std::string text = kHead;
   text += "| key | value | meaning | example |\n|---|---|---|---|\n";
   for (const SpecKey& key : SpecKeys()) {
-    text += fmt::format("| `{}` | {} | {} | `{}={}` |\n", key.name, Escape(key.values),
-                        Escape(key.meaning), key.name, key.example);
+    text += fmt::format("| `{}` | {} | {} | `{}={}` |\n", key.name, TableCell(key.values),
+                        TableCell(key.meaning), key.name, key.example);
   }
   return text + kAfterSchema;
 }

@@ -29,16 +29,16 @@ TEST(SpecTest, ParsesEveryBasicKey) {
   const Spec spec = ParseSpec(
       "delay=20ms jitter=2ms dist=normal loss=1% dup=0.1% reorder=0.5% ber=1e-9 rate=10Mbit "
       "queue=100p aqm=codel");
-  EXPECT_EQ(spec.delay, Duration::Milliseconds(20));
-  EXPECT_EQ(spec.jitter, Duration::Milliseconds(2));
-  EXPECT_EQ(spec.distribution, "normal");
+  EXPECT_EQ(spec.delay.base, Duration::Milliseconds(20));
+  EXPECT_EQ(spec.delay.jitter, Jitter{Duration::Milliseconds(2)});
+  EXPECT_EQ(spec.delay.distribution, "normal");
   EXPECT_EQ(spec.loss, Loss(Chance{0.01}));
-  EXPECT_EQ(spec.duplicate, Chance{0.001});
+  EXPECT_EQ(spec.duplication, Chance{0.001});
   EXPECT_EQ(spec.reorder, Reorder{Chance{0.005}});
-  EXPECT_EQ(spec.bit_error_rate, 1e-9);
-  EXPECT_EQ(spec.rate, 10000000);
-  EXPECT_EQ(spec.queue, (Queue{Queue::Unit::kPackets, 100}));
-  EXPECT_EQ(spec.aqm, Aqm("codel"));
+  EXPECT_EQ(spec.errors, BitErrorSpec{1e-9});
+  EXPECT_EQ(spec.link.rate, 10000000);
+  EXPECT_EQ(spec.queue.limit, (QueueSize{QueueSize::Unit::kPackets, 100}));
+  EXPECT_EQ(spec.queue.aqm, Aqm("codel"));
   EXPECT_FALSE(spec.IsPlainWire());
   EXPECT_EQ(FirstBeyondBasics(spec), "");
 }
@@ -49,16 +49,18 @@ TEST(SpecTest, KeysInAnyOrderAndAnyWhiteSpace) {
 
 TEST(SpecTest, AZeroValueIsNotAnAbsentOne) {
   EXPECT_EQ(ParseSpec("loss=0").loss, Loss(Chance{0}));
-  EXPECT_EQ(ParseSpec("delay=0").delay, Duration());
+  EXPECT_EQ(ParseSpec("delay=0").delay.base, Duration());
   EXPECT_FALSE(ParseSpec("loss=0").IsPlainWire());
 }
 
 TEST(SpecTest, QueueUnits) {
-  const auto queue = [](const std::string& text) { return ParseSpec("rate=1kbit " + text).queue; };
-  EXPECT_EQ(queue("queue=64kB"), (Queue{Queue::Unit::kBytes, 64000}));
-  EXPECT_EQ(queue("queue=64K"), (Queue{Queue::Unit::kBytes, 65536}));
-  EXPECT_EQ(queue("queue=20ms"), (Queue{Queue::Unit::kTime, 20000000}));
-  EXPECT_EQ(queue("queue=1min"), (Queue{Queue::Unit::kTime, 60000000000}));
+  const auto queue = [](const std::string& text) {
+    return ParseSpec("rate=1kbit " + text).queue.limit;
+  };
+  EXPECT_EQ(queue("queue=64kB"), (QueueSize{QueueSize::Unit::kBytes, 64000}));
+  EXPECT_EQ(queue("queue=64K"), (QueueSize{QueueSize::Unit::kBytes, 65536}));
+  EXPECT_EQ(queue("queue=20ms"), (QueueSize{QueueSize::Unit::kTime, 20000000}));
+  EXPECT_EQ(queue("queue=1min"), (QueueSize{QueueSize::Unit::kTime, 60000000000}));
 }
 
 TEST(SpecTest, LossModels) {
@@ -76,28 +78,18 @@ TEST(SpecTest, LossModels) {
   EXPECT_EQ(loss("trace:/tmp/a,b:c"), Loss(LossTrace{"/tmp/a,b:c"}));
 }
 
-TEST(SpecTest, AqmParameters) {
-  const auto aqm = [](const std::string& text) { return *ParseSpec("rate=1kbit aqm=" + text).aqm; };
-  Aqm codel("codel");
-  codel.target = Duration::Milliseconds(10);
-  codel.ecn = true;
-  EXPECT_EQ(aqm("codel:target=10ms,ecn"), codel);
-  Aqm pie("pie");
-  pie.alpha = 0.125;
-  pie.beta = 1.25;
-  pie.burst = Duration::Milliseconds(150);
-  EXPECT_EQ(aqm("pie:alpha=0.125,beta=1.25,burst=150ms"), pie);
-  Aqm red("red");
-  red.low = Queue{Queue::Unit::kPackets, 5};
-  red.high = Queue{Queue::Unit::kPackets, 15};
-  red.max_probability = 0.02;
-  red.gentle = false;
-  EXPECT_EQ(aqm("red:min=5p,max=15p,prob=2%,nogentle"), red);
-  Aqm fq_codel("fq_codel");
-  fq_codel.flows = 1024;
-  fq_codel.quantum = 1514;
-  fq_codel.ecn = false;
-  EXPECT_EQ(aqm("fq_codel:flows=1024,quantum=1514,noecn"), fq_codel);
+TEST(SpecTest, AqmParametersAreInTheirNormalForm) {
+  const auto aqm = [](const std::string& text) {
+    return *ParseSpec("rate=1kbit aqm=" + text).queue.aqm;
+  };
+  EXPECT_EQ(aqm("codel:ecn,target=0.01s"), Aqm("codel", "target=10ms,ecn"));
+  EXPECT_EQ(aqm("pie:burst=150ms,beta=1.25,alpha=0.125"),
+            Aqm("pie", "burst=150ms,alpha=0.125,beta=1.25"));
+  EXPECT_EQ(aqm("red:nogentle,prob=0.02,max=15p,min=5p"),
+            Aqm("red", "min=5p,max=15p,prob=2%,nogentle"));
+  EXPECT_EQ(aqm("fq_codel:noecn,quantum=1514,flows=1024"),
+            Aqm("fq_codel", "flows=1024,quantum=1514,noecn"));
+  EXPECT_NE(aqm("codel:noecn"), aqm("codel")) << "what is given stays given";
 }
 
 TEST(SpecTest, TheRest) {
@@ -105,18 +97,18 @@ TEST(SpecTest, TheRest) {
       "delay=trace:d.txt jitter=2ms:corr=25% dist=/usr/lib/tc/pareto.dist order=free "
       "reorder=25%:gap=5,corr=50% ber=1e-5:header dup=1%:corr=10% rate=mahimahi:up.trace "
       "overhead=24B queue=64kB drop=head");
-  EXPECT_EQ(spec.delay_trace, "d.txt");
-  EXPECT_EQ(spec.jitter_correlation, 0.25);
-  EXPECT_EQ(spec.distribution, "/usr/lib/tc/pareto.dist");
-  EXPECT_EQ(spec.order, Order::kFree);
+  EXPECT_EQ(spec.delay.trace, "d.txt");
+  EXPECT_EQ(spec.delay.jitter, (Jitter{Duration::Milliseconds(2), 0.25}));
+  EXPECT_EQ(spec.delay.distribution, "/usr/lib/tc/pareto.dist");
+  EXPECT_EQ(spec.delay.order, Order::kFree);
   EXPECT_EQ(spec.reorder, (Reorder{{0.25, 0.5}, 5}));
-  EXPECT_TRUE(spec.header_bit_errors);
-  EXPECT_EQ(spec.duplicate, (Chance{0.01, 0.1}));
-  EXPECT_EQ(spec.rate_trace, (RateTrace{RateTrace::Format::kMahimahi, "up.trace"}));
-  EXPECT_EQ(spec.overhead, 24);
-  EXPECT_EQ(spec.drop, DropAt::kHead);
-  EXPECT_EQ(ParseSpec("rate=1Mbit burst=15kB").burst, 15000);
-  EXPECT_EQ(ParseSpec("rate=trace:a").rate_trace,
+  EXPECT_EQ(spec.errors, (BitErrorSpec{1e-5, true}));
+  EXPECT_EQ(spec.duplication, (Chance{0.01, 0.1}));
+  EXPECT_EQ(spec.link.trace, (RateTrace{RateTrace::Format::kMahimahi, "up.trace"}));
+  EXPECT_EQ(spec.link.overhead, 24);
+  EXPECT_EQ(spec.queue.drop, DropAt::kHead);
+  EXPECT_EQ(ParseSpec("rate=1Mbit burst=15kB").link.burst, 15000);
+  EXPECT_EQ(ParseSpec("rate=trace:a").link.trace,
             (RateTrace{RateTrace::Format::kRateOverTime, "a"}));
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "path/spec/spec_parameters.h"
+#include "path/grammar/parameters.h"
 #include "path/trace/trace_lines.h"
 
 namespace viaduct::path {

@@ -6,11 +6,14 @@
 #include "path/model/delay_model.h"
 #include "path/model/distribution.h"
 #include "path/model/loss_model.h"
-#include "path/trace/trace.h"
 
 namespace {
 
 namespace path = viaduct::path;
+
+path::FileReader Reader(std::string_view text) {
+  return [text](const std::string&) { return std::string(text); };
+}
 
 void UseTable(std::string_view text) {
   const auto table = path::Distribution::FromTable(text, "f");
@@ -20,14 +23,15 @@ void UseTable(std::string_view text) {
 }
 
 void UseLosses(std::string_view text) {
-  path::LossModel model(path::LossTrace{"f"}, path::ParseLossTrace(text, "f"));
+  path::LossModel model(path::LossTrace{"f"}, Reader(text));
   viaduct::RandomStream random(1, "f");
   for (uint64_t i = 1; i < 100; ++i) model.Lose(i, random);
 }
 
 void UseDelays(std::string_view text) {
-  path::DelayModel model(path::Spec(), path::ParseDelayTrace(text, "f"),
-                         path::Distribution::Uniform());
+  path::DelaySpec spec;
+  spec.trace = "f";
+  path::DelayModel model(spec, Reader(text));
   viaduct::RandomStream random(1, "f");
   for (int64_t i = 0; i < 100; ++i) {
     const auto now = viaduct::Instant::FromNanoseconds(i * i * i * 1000000);

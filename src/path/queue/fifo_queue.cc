@@ -1,4 +1,4 @@
-#include "path/queue/head_drop_queue.h"
+#include "path/queue/fifo_queue.h"
 
 namespace viaduct::path {
 

@@ -1,12 +1,14 @@
 // Every rate stage that a SPEC can ask for, under random traffic.
-#include "path/queue/make_bottleneck.h"
+#include "path/queue/disciplines.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "base/random.h"
+#include "path/queue/make_rate_server.h"
 #include "path/queue/test_queues.h"
+#include "path/spec/spec.h"
 #include "wire/test/packet_builder.h"
 
 namespace viaduct::path {
@@ -47,13 +49,13 @@ const char* const kQueues[] = {"",
 struct Traffic {
   Traffic(const std::string& spec, uint64_t seed) : random(seed, "traffic") {
     const Spec parsed = ParseSpec(spec);
-    path.emplace(MakeQueueDiscipline(parsed, frames, Options(seed)),
-                 MakeRateServer(parsed, Options(seed)));
+    path.emplace(MakeQueueDiscipline(parsed.queue, frames, Options(seed)),
+                 MakeRateServer(parsed.link, Options(seed).read_file));
   }
   void Change(const std::string& spec) {
     const Spec parsed = ParseSpec(spec);
-    path->ChangeQueue(MakeQueueDiscipline(parsed, frames, Options(1)), now);
-    path->ChangeLink(MakeRateServer(parsed, Options(1)), now);
+    path->ChangeQueue(MakeQueueDiscipline(parsed.queue, frames, Options(1)), now);
+    path->ChangeLink(MakeRateServer(parsed.link, Options(1).read_file), now);
   }
   void Push() {
     if (random.Chance(0.3))
@@ -155,15 +157,32 @@ TEST_P(EveryBottleneck, ChangesInFlightLoseNothing) {
 INSTANTIATE_TEST_SUITE_P(All, EveryBottleneck,
                          testing::Combine(testing::ValuesIn(kRates), testing::ValuesIn(kQueues)));
 
-TEST(MakeBottleneck, NamesTheFileThatIsWrong) {
-  const Spec spec = ParseSpec("rate=mahimahi:series");
+TEST(MakeRateServer, NamesTheFileThatIsWrong) {
+  const LinkSpec link = ParseSpec("rate=mahimahi:series").link;
   try {
-    MakeRateServer(spec, Options(1));
+    MakeRateServer(link, Options(1).read_file);
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), HasSubstr("series:1:"));
   }
-  EXPECT_THROW(MakeRateServer(ParseSpec("rate=trace:none"), Options(1)), UsageError);
+  EXPECT_THROW(MakeRateServer(ParseSpec("rate=trace:none").link, Options(1).read_file), UsageError);
+}
+
+TEST(Disciplines, ANameThatIsNoneIsAnError) {
+  Frames frames;
+  EXPECT_THROW(ParseAqm("fifo"), UsageError);
+  QueueSpec spec;
+  spec.aqm = Aqm("fifo");
+  EXPECT_THROW(MakeQueueDiscipline(spec, frames, {}), UsageError);
+}
+
+// What the reference says of them by hand.
+TEST(Disciplines, TheReferenceKnowsEachAndItsLimit) {
+  const std::string text = DocumentSpec();
+  for (const Discipline& discipline : Disciplines()) {
+    EXPECT_THAT(text, HasSubstr(std::string(discipline.name) + "[`:"));
+    EXPECT_THAT(text, HasSubstr("`" + FormatQueueSize(discipline.default_limit) + "`"));
+  }
 }
 
 }  // namespace

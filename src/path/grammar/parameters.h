@@ -1,0 +1,199 @@
+// The inner grammar of a SPEC's values: HEAD, or HEAD:NAME=VALUE,NAME=VALUE,FLAG. What may follow a
+// HEAD is a table, one row a parameter.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/units.h"
+
+namespace viaduct::path {
+
+// A time on a path: at most a day, so that instants do not overflow.
+Duration ParseSpan(std::string_view text);
+// The same, greater than zero.
+Duration ParsePositiveSpan(std::string_view text);
+
+// Splits at the first ':'; the second part is empty when there is none.
+std::pair<std::string_view, std::string_view> SplitHead(std::string_view value);
+// The inverse.
+std::string JoinHead(std::string_view head, std::string_view parameters);
+
+// "NAME=VALUE", or "FLAG" without a value.
+struct ParameterWord {
+  std::string_view name;
+  std::optional<std::string_view> value;
+};
+// Splits at the commas; empty text has no words.
+std::vector<ParameterWord> SplitParameters(std::string_view text);
+
+template <class T>
+struct Parameter;
+// What the functions below take: a table of T's parameters, an array too.
+template <class T>
+using ParameterTable = std::span<const Parameter<std::type_identity_t<T>>>;
+
+// One row of a table: how a parameter is read into a T and written back.
+template <class T>
+struct Parameter {
+  enum class Kind {
+    kValue,  // "NAME=VALUE"
+    kFlag,   // "NAME"
+    kSwitch  // "NAME" or "noNAME"
+  };
+  std::string_view name;
+  void (*parse)(T& target, std::string_view value);  // of a flag or a switch: its word
+  std::string (*format)(const T& target);  // of a flag: "" where not set; of a switch: "", or "no"
+  Kind kind = Kind::kValue;
+
+  bool IsCalled(std::string_view word) const {
+    return word == name ||
+           (kind == Kind::kSwitch && word.starts_with("no") && word.substr(2) == name);
+  }
+};
+
+template <class T>
+size_t FindParameter(std::span<const Parameter<T>> table, std::string_view name) {
+  std::vector<std::string> known;
+  for (size_t i = 0; i < table.size(); ++i) {
+    if (table[i].IsCalled(name)) return i;
+    known.emplace_back(table[i].name);
+    if (table[i].kind == Parameter<T>::Kind::kSwitch) known.push_back("no" + known.back());
+  }
+  throw UsageError(
+      fmt::format("unknown parameter \"{}\"; known are {}", name, fmt::join(known, ", ")));
+}
+
+template <class T>
+void ParseParameter(T& target, const ParameterWord& word, const Parameter<T>& parameter) {
+  const bool needs_value = parameter.kind == Parameter<T>::Kind::kValue;
+  if (needs_value != word.value.has_value()) {
+    throw UsageError(needs_value ? fmt::format("{0}: needs a value, as in {0}=...", word.name)
+                                 : fmt::format("{}: takes no value", word.name));
+  }
+  try {
+    parameter.parse(target, word.value.value_or(word.name));
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", word.name, error.what()));
+  }
+}
+
+// Reads "NAME=VALUE,NAME=VALUE,FLAG", each at most once. Says which rows of the table were given.
+template <class T>
+std::vector<bool> ParseParameters(T& target, std::string_view text, ParameterTable<T> table) {
+  std::vector<std::string_view> given(table.size());
+  for (const ParameterWord& word : SplitParameters(text)) {
+    const size_t row = FindParameter(table, word.name);
+    if (given[row] == word.name) {
+      throw UsageError(fmt::format("{}: given twice; give it once", word.name));
+    }
+    if (!given[row].empty()) {
+      throw UsageError(fmt::format("{}: contradicts what is given before", word.name));
+    }
+    ParseParameter(target, word, table[row]);
+    given[row] = word.name;
+  }
+  std::vector<bool> rows;
+  for (const std::string_view name : given) rows.push_back(!name.empty());
+  return rows;
+}
+
+// "NAME=VALUE,FLAG" of the parameters for whose row `wanted(row)` is true.
+template <class T, class Wanted>
+std::string FormatParameters(const T& target, ParameterTable<T> table, Wanted wanted) {
+  std::vector<std::string> words;
+  for (size_t row = 0; row < table.size(); ++row) {
+    if (!wanted(row)) continue;
+    const Parameter<T>& parameter = table[row];
+    const std::string value = parameter.format(target);
+    if (parameter.kind == Parameter<T>::Kind::kValue) {
+      words.push_back(fmt::format("{}={}", parameter.name, value));
+    } else {
+      words.push_back((parameter.kind == Parameter<T>::Kind::kSwitch ? value : "") +
+                      std::string(parameter.name));
+    }
+  }
+  return fmt::format("{}", fmt::join(words, ","));
+}
+
+template <class T>
+std::string FormatAll(const T& target, ParameterTable<T> table) {
+  return FormatParameters(target, table, [](size_t) { return true; });
+}
+// Of those that have not their default.
+template <class T>
+std::string FormatChanged(const T& target, ParameterTable<T> table) {
+  return FormatParameters(target, table, [&](size_t row) {
+    return table[row].format(target) != table[row].format(T());
+  });
+}
+
+// `text` checked and in its normal form: what it gives, in the order and the units of the table. T
+// has the table (T::Table()) and says whether its values make sense together (Check()).
+template <class T>
+std::string NormalizeParameters(std::string_view text) {
+  T target;
+  const std::vector<bool> given = ParseParameters(target, text, T::Table());
+  target.Check();
+  return FormatParameters(target, T::Table(), [&](size_t row) { return given[row]; });
+}
+
+template <class T>
+T ReadParameters(std::string_view text) {
+  T target;
+  ParseParameters(target, text, T::Table());
+  target.Check();
+  return target;
+}
+
+// The member of a member... of `object`, to which `way` leads.
+template <auto... way, class T>
+auto& Reach(T& object) {
+  return (object.*....*way);
+}
+// What a way begins at.
+template <class T, class M>
+T ObjectOf(M T::*member);
+template <auto first, auto...>
+auto StartOf() -> decltype(ObjectOf(first));
+
+// The row of a member, or of a member's member: `way` leads there.
+template <auto parse, auto format, auto... way>
+constexpr Parameter<decltype(StartOf<way...>())> ValueParameter(std::string_view name) {
+  using T = decltype(StartOf<way...>());
+  return {name, [](T& target, std::string_view value) { Reach<way...>(target) = parse(value); },
+          [](const T& target) { return std::string(format(Reach<way...>(target))); }};
+}
+template <auto... way>
+constexpr auto ProbabilityParameter(std::string_view name) {
+  return ValueParameter<ParseProbability, FormatProbability, way...>(name);
+}
+template <auto... way>
+constexpr auto TimeParameter(std::string_view name) {
+  return ValueParameter<ParsePositiveSpan, FormatDuration, way...>(name);
+}
+template <int64_t low, int64_t high, auto... way>
+constexpr auto IntegerParameter(std::string_view name) {
+  constexpr auto parse = [](std::string_view value) { return ParseInteger(value, low, high); };
+  constexpr auto format = [](int64_t value) { return std::to_string(value); };
+  return ValueParameter<parse, format, way...>(name);
+}
+template <auto... way>
+constexpr Parameter<decltype(StartOf<way...>())> SwitchParameter(std::string_view name) {
+  using T = decltype(StartOf<way...>());
+  return {name,
+          [](T& target, std::string_view word) { Reach<way...>(target) = !word.starts_with("no"); },
+          [](const T& target) { return std::string(Reach<way...>(target) ? "" : "no"); },
+          Parameter<T>::Kind::kSwitch};
+}
+
+}  // namespace viaduct::path

@@ -1,0 +1,134 @@
+// A live change takes effect, whichever part of the SPEC it touches, and leaves the others alone.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "path/test_pipeline.h"
+#include "wire/test/packet_builder.h"
+
+namespace viaduct::path {
+namespace {
+
+using test::At;
+using test::Bench;
+using test::Outcome;
+using test::Polling;
+namespace p = wire::packet;
+
+struct LiveChange {
+  std::string key, base, change;
+};
+
+// At least one for each key; where a value has parameters, one for each of them too.
+const std::vector<LiveChange> kChanges = {
+    {"delay", "delay=1ms", "delay=2ms"},
+    {"delay", "delay=1ms", "delay=trace:delays"},
+    {"jitter", "delay=5ms jitter=1ms", "jitter=4ms"},
+    {"jitter", "delay=5ms jitter=1ms", "jitter=1ms:corr=90%"},
+    {"dist", "delay=5ms jitter=1ms", "dist=normal"},
+    {"order", "delay=5ms jitter=5ms", "order=keep"},
+    {"loss", "loss=10%", "loss=60%"},
+    {"loss", "loss=50%", "loss=50%:corr=90%"},
+    {"loss", "loss=10%", "loss=gemodel:p=50%"},
+    {"dup", "dup=10%", "dup=60%"},
+    {"dup", "dup=50%", "dup=50%:corr=90%"},
+    {"reorder", "delay=5ms reorder=10%", "reorder=60%"},
+    {"reorder", "delay=5ms reorder=60%", "reorder=60%:gap=9"},
+    {"reorder", "delay=5ms reorder=50%", "reorder=50%:corr=90%"},
+    {"ber", "ber=1e-4", "ber=1e-2"},
+    {"ber", "ber=1e-2", "ber=1e-2:header"},
+    {"rate", "rate=8Mbit queue=1000p", "rate=4Mbit"},
+    {"rate", "rate=8Mbit queue=1000p", "rate=trace:rates"},
+    {"overhead", "rate=8Mbit queue=1000p", "overhead=1000B"},
+    {"burst", "rate=8Mbit queue=1000p", "burst=64kB"},
+    {"queue", "rate=1Mbit queue=100p", "queue=2p"},
+    {"drop", "rate=1Mbit queue=10p", "drop=head"},
+    {"aqm", "rate=1Mbit aqm=codel", "aqm=codel:target=1ms,interval=2ms"},
+    {"aqm", "rate=1Mbit aqm=codel:target=1ms,interval=2ms",
+     "aqm=codel:target=1ms,interval=2ms,ecn"},
+    {"aqm", "rate=1Mbit", "aqm=red"}};
+
+std::string ReadLiveFile(const std::string& name) {
+  return name == "delays" ? "3ms\n5ms\n" : "0 1Mbit\n0.01 9Mbit\n";
+}
+
+constexpr int kLivePackets = 400;
+constexpr auto kLiveGap = Duration::Microseconds(500);
+
+// Packets that are ECN-capable, half a millisecond apart; after half of them the change.
+Outcome RunChange(const std::string& base, const std::string& change) {
+  PipelineOptions options;
+  options.read_file = ReadLiveFile;
+  Bench bench(base, 7, options);
+  bench.Observe();
+  for (int i = 1; i <= kLivePackets; ++i) {
+    const Instant now = Instant() + kLiveGap * i;
+    bench.Advance(now, Polling::kExact);
+    if (i == kLivePackets / 2) {
+      bench.pipeline().Change(ChangeSpec(bench.pipeline().spec(), change), now);
+    }
+    auto frame =
+        p::Build(p::Ethernet{} / p::Ipv4{.tos = 2} / p::Udp{} / p::Payload{std::string(400, 'x')});
+    const auto bytes = static_cast<uint32_t>(frame.size());
+    bench.pipeline().Push(bench.frames().Add(std::move(frame)), bytes, now);
+  }
+  return bench.Finish(Polling::kExact);
+}
+
+// What became of the packets: numbers, instants, marks and bytes.
+bool Differ(const Outcome& a, const Outcome& b) {
+  const auto due = [](const Outcome& outcome) {
+    std::vector<std::pair<uint64_t, Instant>> all;
+    for (const Departure& departure : outcome.departures) {
+      all.emplace_back(departure.number, departure.due);
+    }
+    return all;
+  };
+  return due(a) != due(b) || a.frames != b.frames || a.fates != b.fates;
+}
+
+TEST(LiveChangeTest, EveryKeyOfTheTableTakesEffect) {
+  for (const SpecKey& key : SpecKeys()) {
+    EXPECT_TRUE(std::any_of(kChanges.begin(), kChanges.end(),
+                            [&](const LiveChange& change) { return change.key == key.name; }))
+        << key.name << ": no change of it is tried here; add one to kChanges";
+  }
+  for (const auto& [key, base, change] : kChanges) {
+    SCOPED_TRACE(base + ", then " + change);
+    EXPECT_TRUE(change.starts_with(key + "="));
+    EXPECT_TRUE(Differ(RunChange(base, ""), RunChange(base, change)));
+  }
+}
+
+// A key that is taken away again leaves a pipeline that does what it did before there was one.
+TEST(LiveChangeTest, EveryKeyCanBeTakenAway) {
+  for (const auto& [key, base, change] : kChanges) {
+    SCOPED_TRACE(base + ", then " + change);
+    const Spec changed = ChangeSpec(ParseSpec(base), change);
+    if (key == "rate" || key == "delay") continue;  // others need them
+    const Spec without = ChangeSpec(changed, key + "=none" + (key == "jitter" ? " dist=none" : ""));
+    EXPECT_EQ(FormatSpec(without).find(key + "="), std::string::npos);
+    EXPECT_NE(without, changed);
+  }
+}
+
+// The stages that a change does not touch keep their state and their random numbers.
+TEST(LiveChangeTest, OtherStagesGoOnAsTheyWere) {
+  const std::string base = "loss=gemodel:p=10%,r=30% dup=20%:corr=50% ber=1e-3 delay=1ms";
+  const auto drawn = [&](const std::string& change) {
+    const Outcome outcome = RunChange(base, change);
+    std::vector<std::tuple<uint64_t, bool, bool>> all;
+    for (const test::Met& met : outcome.fates) {
+      all.emplace_back(met.number, met.fate == Fate::kLost, met.corrupted);
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  for (const char* change : {"delay=3ms", "delay=5ms jitter=1ms", "reorder=50%",
+                             "rate=100Mbit queue=1000p", "rate=100Mbit aqm=codel"}) {
+    EXPECT_EQ(drawn(change), drawn("")) << change;
+  }
+}
+
+}  // namespace
+}  // namespace viaduct::path

@@ -1,0 +1,28 @@
+// What the stages of a pipeline are made with, besides their part of the SPEC.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/random.h"
+#include "path/packet/packet.h"
+
+namespace viaduct::path {
+
+using FifoMaker = std::function<std::unique_ptr<Fifo>()>;
+// Reads a file a SPEC names (trace, .dist): its whole text; throws UsageError.
+using FileReader = std::function<std::string(const std::string& path)>;
+
+struct PipelineOptions {
+  uint64_t seed = 1;
+  std::string name;      // with the seed, names this pipeline's random streams
+  FifoMaker make_fifo;   // makes each Fifo the pipeline needs; in memory when absent
+  FileReader read_file;  // when absent a SPEC that names a file is an error
+
+  // The random stream of one stage: "loss", "queue"...
+  RandomStream Stream(const char* stage) const { return RandomStream(seed, name + " " + stage); }
+};
+
+}  // namespace viaduct::path

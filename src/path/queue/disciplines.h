@@ -1,0 +1,33 @@
+// The queue disciplines a SPEC can ask for. One row each, in disciplines.cc.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "path/packet/pipeline_options.h"
+#include "path/queue/queue_discipline.h"
+#include "path/queue/queue_spec.h"
+
+namespace viaduct::path {
+
+struct Discipline {
+  std::string_view name;    // aqm=NAME
+  QueueSize default_limit;  // where the SPEC says none
+  // Parameters checked and in their normal form; throws UsageError.
+  std::string (*normalize)(std::string_view parameters);
+  std::unique_ptr<QueueDiscipline> (*make)(std::string_view parameters, const QueueSetup& setup);
+};
+
+std::span<const Discipline> Disciplines();
+
+// "codel", or with parameters "codel:target=5ms,ecn". Throws UsageError.
+Aqm ParseAqm(std::string_view value);
+std::string FormatAqm(const Aqm& aqm);
+
+// `store` must outlive the discipline. Its random numbers are those of options.Stream("queue").
+std::unique_ptr<QueueDiscipline> MakeQueueDiscipline(const QueueSpec& spec, FrameStore& store,
+                                                     const PipelineOptions& options);
+
+}  // namespace viaduct::path

@@ -1,0 +1,25 @@
+// How long a queue may be or is: in packets, bytes, or what the link sends in a time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace viaduct::path {
+
+struct QueueSize {
+  enum class Unit { kPackets, kBytes, kTime };
+  Unit unit = Unit::kPackets;
+  int64_t amount = 0;  // packets, bytes or nanoseconds
+  friend bool operator==(const QueueSize&, const QueueSize&) = default;
+};
+
+constexpr QueueSize QueuePackets(int64_t packets) { return {QueueSize::Unit::kPackets, packets}; }
+
+// "100p", "64kB", "20ms"; greater than zero. Throws UsageError.
+QueueSize ParseQueueSize(std::string_view text);
+// The same, but no time.
+QueueSize ParseQueueLength(std::string_view text);
+std::string FormatQueueSize(const QueueSize& size);
+
+}  // namespace viaduct::path

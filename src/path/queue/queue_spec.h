@@ -1,0 +1,48 @@
+// What a SPEC says of the queue before a link, and of the link itself.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "path/queue/queue_size.h"
+
+namespace viaduct::path {
+
+enum class DropAt { kTail, kHead };
+
+// Active queue management: a row of Disciplines() (path/queue/disciplines.h) and its parameters in
+// their normal form; what is not given has the discipline's own default.
+struct Aqm {
+  Aqm() = default;
+  explicit Aqm(std::string_view name, std::string_view parameters = {})
+      : name(name), parameters(parameters) {}
+  std::string name, parameters;  // "codel", "target=5ms,ecn"
+  friend bool operator==(const Aqm&, const Aqm&) = default;
+};
+
+struct QueueSpec {
+  std::optional<QueueSize> limit;  // absent: the discipline's own
+  std::optional<DropAt> drop;
+  std::optional<Aqm> aqm;
+  friend bool operator==(const QueueSpec&, const QueueSpec&) = default;
+};
+
+// A rate that changes: a file.
+struct RateTrace {
+  enum class Format { kMahimahi, kRateOverTime };  // path/queue/mahimahi_rate.h, rate_series.h
+  Format format = Format::kMahimahi;
+  std::string file;
+  friend bool operator==(const RateTrace&, const RateTrace&) = default;
+};
+
+struct LinkSpec {
+  std::optional<int64_t> rate;      // bit/s
+  std::optional<RateTrace> trace;   // instead of rate
+  std::optional<int64_t> overhead;  // bytes added to each frame for its time on the link
+  std::optional<int64_t> burst;     // bytes: depth of the token bucket
+  bool HasRate() const { return rate || trace; }
+  friend bool operator==(const LinkSpec&, const LinkSpec&) = default;
+};
+
+}  // namespace viaduct::path
