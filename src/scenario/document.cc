@@ -1,6 +1,7 @@
 // docs/scenario.md out of the table of keys.
 #include <fmt/format.h>
 
+#include "base/markdown.h"
 #include "scenario/keys.h"
 
 namespace viaduct::scenario {
@@ -34,14 +35,9 @@ flows:
 
 )";
 
-std::string Escape(std::string text) {
-  for (size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) {
-    text.replace(at, 1, "\\|");
-  }
-  return text;
+std::string Code(const std::string& text) {
+  return text.empty() ? "" : "`" + TableCell(text) + "`";
 }
-
-std::string Code(const std::string& text) { return text.empty() ? "" : "`" + Escape(text) + "`"; }
 
 std::string TypeColumn(const Key& key) {
   if (key.type == Type::kSpec) return "a link SPEC";
@@ -58,8 +54,8 @@ std::string DocumentKeys() {
   text += "| key | value | default | meaning | example |\n|---|---|---|---|---|\n";
   for (const Key& key : Keys()) {
     const bool alias = key.type == Type::kAlias;
-    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", key.path, Escape(TypeColumn(key)),
-                        alias ? "" : Code(key.fallback), Escape(key.help), Code(key.example));
+    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", key.path, TableCell(TypeColumn(key)),
+                        alias ? "" : Code(key.Default()), TableCell(key.help), Code(key.example));
   }
   return text;
 }

@@ -1,15 +1,16 @@
-// Every key of a scenario file, in one table: the parser accepts these and no others, takes its
-// defaults from here, and docs/scenario.md is printed from here.
+// Every key of a scenario file, in one table: the parser accepts these and no others, and
+// docs/scenario.md is printed from here. Each key is joined to the member that it says, so that
+// what is read is what is printed (and hashed, and given to the simulator), and a default is
+// written once.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "base/time.h"
-#include "scenario/value.h"
+namespace YAML {
+class Emitter;
+}
 
 namespace viaduct::scenario {
 
@@ -37,14 +38,32 @@ enum class Type {
   kAlias,     // another name of the key in `fallback`
 };
 
+struct Key;
+
+// How a key is joined to a member of the struct that its section is read into. Made by the
+// functions of scenario/binding.h.
+struct Access {
+  // Writes the key and the member of `object`; nothing where the member says nothing. None: what
+  // the key says is written as the value of other keys.
+  void (*print)(YAML::Emitter& out, const Key& key, const void* object) = nullptr;
+  const void* object_type = nullptr;  // what print takes: &kTypeTag<T>
+  std::string (*fallback)() = nullptr;
+};
+
 struct Key {
   // "links[].mtu": [] is any position of a list, NAME any name the user chose.
   const char* path;
   Type type;
-  const char* fallback;  // default as it would be written; "" where absence means something else
+  Access access;
   const char* help;
   const char* example;
   const char* choices = "";  // kChoice: separated by spaces
+
+  // The default as it would be written; "" where absence means something else.
+  std::string Default() const { return access.fallback ? access.fallback() : ""; }
+  // "links[]" and "mtu".
+  std::string_view Section() const;
+  std::string_view Name() const;
 };
 
 std::span<const Key> Keys();
@@ -55,56 +74,5 @@ std::string DescribeType(const Key& key);
 
 // docs/scenario.md, as Markdown.
 std::string DocumentKeys();
-
-// One section of the file against its part of the table. The constructor throws UsageError on keys
-// the table does not have and on values of the wrong shape; the getters check the rest. A key that
-// is absent or empty has its default.
-class Section {
- public:
-  // `path` is the section's own in the table ("links[]", "" for the file), `shown` its name in
-  // messages ("links[0]"). Members whose names `free_names` says are the user's are not looked at.
-  Section(const Value& value, std::string path, std::string shown, bool free_names = false);
-
-  // The value, null when absent.
-  const Value* Find(std::string_view key) const;
-  bool Has(std::string_view key) const { return Find(key) != nullptr; }
-  // Where to point to about `key`: its value, or the section.
-  const Value& At(std::string_view key) const;
-  const Value& value() const { return value_; }
-  const std::string& shown() const { return shown_; }
-
-  std::string Text(std::string_view key) const;  // also names and choices
-  bool Boolean(std::string_view key) const;
-  int64_t Integer(std::string_view key, int64_t low, int64_t high) const;
-  viaduct::Duration Duration(std::string_view key) const;
-  int64_t Rate(std::string_view key) const;
-  // A list of texts; for kWords a text is split.
-  std::vector<std::string> Texts(std::string_view key) const;
-  std::vector<std::pair<std::string, std::string>> Table(std::string_view key) const;
-
-  // Fails at `key` with "shown.key: message".
-  [[noreturn]] void Fail(std::string_view key, const std::string& message) const;
-  // Runs `parse`; a UsageError of its gets the place of `key`.
-  template <class F>
-  auto Located(std::string_view key, F parse) const {
-    try {
-      return parse();
-    } catch (const UsageError& e) {
-      Fail(key, e.what());
-    }
-  }
-
- private:
-  const Key* KeyFor(std::string_view key) const;
-  void CheckMember(const std::string& name, const Value& member) const;
-  [[noreturn]] void FailUnknown(const std::string& name, const Value& member) const;
-  std::string PathOf(std::string_view key) const;
-
-  const Value& value_;
-  std::string path_, shown_;
-};
-
-// The word of `known` most like `word`, or "": for "did you mean".
-std::string Nearest(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace viaduct::scenario

@@ -14,10 +14,6 @@ namespace {
 
 constexpr const char* kShapes[] = {"pair", "line", "ring", "grid", "star", "shared"};
 
-std::string Ordinal(const std::string& list, size_t index) {
-  return fmt::format("{}[{}]", list, index);
-}
-
 class LinkReader {
  public:
   LinkReader(const std::vector<NodeSettings>& nodes, lab::Emulator emulator)
@@ -29,9 +25,9 @@ class LinkReader {
     if (shape == "pair" || shape == "shared") {
       ReadOne(entry, shape);
     } else if (shape == "grid") {
-      ReadGrid(Section(*entry.Find("grid"), "links[].grid", entry.shown() + ".grid"));
+      ReadGrid(entry.Inner("grid"));
     } else if (shape == "star") {
-      ReadStar(Section(*entry.Find("star"), "links[].star", entry.shown() + ".star"));
+      ReadStar(entry.Inner("star"));
     } else {
       ReadLine(entry, shape);
     }
@@ -133,9 +129,7 @@ class LinkReader {
   }
 
   void ReadGrid(const Section& grid) {
-    for (const char* key : {"columns", "rows"}) {
-      if (!grid.Has(key)) Fail(grid.value(), fmt::format("{} needs {}", grid.shown(), key));
-    }
+    grid.Need({"columns", "rows"});
     const int64_t columns = grid.Integer("columns", 1, 1000);
     const int64_t rows = grid.Integer("rows", 1, 1000);
     const std::vector<std::string> nodes = Nodes(grid, "nodes", false);
@@ -149,7 +143,7 @@ class LinkReader {
   }
 
   void ReadStar(const Section& star) {
-    if (!star.Has("center")) Fail(star.value(), star.shown() + " needs center");
+    star.Need({"center"});
     const std::string center = star.Text("center");
     star.Located("center", [&] { return nodes_.Check(center); });
     const Value* leaves = star.Find("leaves");
@@ -177,7 +171,7 @@ class LinkReader {
     }
     // 68: RFC 791; 65521 is the largest a veth device takes (ETH_MAX_MTU less the headers).
     link.mtu = static_cast<int>(entry.Integer("mtu", 68, 65521));
-    link.emulator = entry.Has("emulator") ? lab::ParseEmulator(entry.Text("emulator")) : emulator_;
+    link.emulator = entry.Has("emulator") ? entry.Choice<lab::Emulator>("emulator") : emulator_;
   }
 
   void ReadAddresses(const Section& entry, LinkSettings& link) {
@@ -229,9 +223,7 @@ class LinkReader {
   }
 
   void AssignAddresses(const Section& file) {
-    const Value nothing;
-    const Value* value = file.Find("addressing");
-    const Section addressing(value ? *value : nothing, "addressing", "addressing");
+    const Section addressing = file.Inner("addressing");
     CheckOverlaps();
     std::vector<bool> automatic;
     for (const LinkSettings& link : links_) automatic.push_back(link.addresses.empty());
@@ -317,12 +309,8 @@ const std::string& NameTable::Check(const std::string& name) const {
 }
 
 std::vector<LinkSettings> ReadLinks(const Section& file, const std::vector<NodeSettings>& nodes) {
-  LinkReader reader(nodes, lab::ParseEmulator(file.Text("emulator")));
-  if (const Value* links = file.Find("links")) {
-    for (size_t i = 0; i < links->items.size(); ++i) {
-      reader.Read(Section(links->items[i], "links[]", Ordinal("links", i)));
-    }
-  }
+  LinkReader reader(nodes, file.Choice<lab::Emulator>("emulator"));
+  file.Each("links", [&](const Section& entry) { reader.Read(entry); });
   return reader.Finish(file);
 }
 

@@ -4,14 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "scenario/keys.h"
 #include "scenario/scenario.h"
+#include "scenario/section.h"
 
 namespace viaduct::scenario {
 
 // Names that may be used, and how to say that one may not.
 class NameTable {
  public:
+  NameTable() = default;
   // `kind`: "node" or "link".
   NameTable(std::string kind, std::vector<std::string> names)
       : kind_(std::move(kind)), names_(std::move(names)) {}

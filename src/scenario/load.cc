@@ -9,119 +9,19 @@
 
 #include "base/file.h"
 #include "base/units.h"
-#include "scenario/keys.h"
 #include "scenario/links.h"
+#include "scenario/nodes.h"
 #include "scenario/scenario.h"
 
 namespace viaduct::scenario {
 namespace {
 
-constexpr int64_t kMostNodes = 1000;
-
-Mode ModeNamed(const std::string& name) {
-  for (const Mode mode : {Mode::kSimulate, Mode::kTraditional, Mode::kEmulate}) {
-    if (name == ModeName(mode)) return mode;
-  }
-  return Mode::kOffload;
+template <class Settings>
+std::vector<std::string> NamesOf(const std::vector<Settings>& all) {
+  std::vector<std::string> names;
+  for (const Settings& one : all) names.push_back(one.name);
+  return names;
 }
-
-// "ns3" is nothing, "kernel" "", "kernel:6.12" "6.12".
-std::optional<std::string> ReadStack(const Section& section) {
-  const std::string text = section.Text("stack");
-  if (text == "ns3") return std::nullopt;
-  if (text == "kernel") return "";
-  const std::string version = text.starts_with("kernel:") ? text.substr(strlen("kernel:")) : "";
-  if (version.empty() ||
-      version.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz"
-                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ.+~_-/") != std::string::npos) {
-    section.Fail(
-        "stack",
-        fmt::format("'{}' is not one of ns3, kernel, kernel:VERSION (6.12), kernel:FILE", text));
-  }
-  return version;
-}
-
-class NodeReader {
- public:
-  explicit NodeReader(const Section& file) : file_(file), kernel_(ReadStack(file)) {}
-
-  std::vector<NodeSettings> Read() {
-    const Value* value = file_.Find("nodes");
-    if (!value) Fail(file_.value(), "nodes: missing; for example: nodes: 5");
-    if (value->IsScalar()) {
-      Count(file_.Integer("nodes", 1, kMostNodes));
-    } else if (value->IsList()) {
-      for (const Value& item : value->items) {
-        if (!item.IsScalar()) Fail(item, "nodes: " + item.Describe() + " where a name is expected");
-        Add(item.text, item);
-      }
-    } else {
-      ReadMap(*value);
-    }
-    if (nodes_.empty()) Fail(*value, "nodes: there are none");
-    return std::move(nodes_);
-  }
-
- private:
-  void Count(int64_t count) {
-    for (int64_t i = 0; i < count; ++i) Add("n" + std::to_string(i), file_.value());
-  }
-
-  NodeSettings& Add(const std::string& name, const Value& at) {
-    const bool well_formed =
-        !name.empty() && name.size() <= 32 && std::isalnum(static_cast<unsigned char>(name[0])) &&
-        std::all_of(name.begin(), name.end(),
-                    [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_'; });
-    if (!well_formed) {
-      Fail(at,
-           fmt::format("nodes: '{}' is not a name (letters, digits, - and _; at most 32)", name));
-    }
-    if (name == "hub") Fail(at, "nodes: 'hub' is the lab's own; choose another name");
-    for (const NodeSettings& node : nodes_) {
-      if (node.name == name) Fail(at, fmt::format("nodes: '{}' is given twice", name));
-    }
-    if (static_cast<int64_t>(nodes_.size()) == kMostNodes) {
-      Fail(at, fmt::format("nodes: more than {}", kMostNodes));
-    }
-    nodes_.emplace_back();
-    nodes_.back().name = name;
-    nodes_.back().kernel = kernel_;
-    return nodes_.back();
-  }
-
-  void ReadMap(const Value& map) {
-    const Section nodes(map, "nodes", "nodes", true);
-    if (const Value* count = map.Find("count"); count && count->IsScalar()) {
-      Count(nodes.Integer("count", 1, kMostNodes));
-    }
-    for (const auto& [name, value] : map.members) {
-      if (name == "count" && value.IsScalar()) continue;
-      const auto known =
-          std::find_if(nodes_.begin(), nodes_.end(),
-                       [&name = name](const NodeSettings& node) { return node.name == name; });
-      NodeSettings& node = known != nodes_.end() ? *known : Add(name, value);
-      ReadSettings(Section(value, "nodes.NAME", "nodes." + name), node);
-    }
-  }
-
-  static void ReadSettings(const Section& section, NodeSettings& node) {
-    node.host = section.Boolean("host");
-    node.gateway = section.Text("gateway");
-    if (section.Has("gateway") && !node.host) section.Fail("gateway", "only a host has a gateway");
-    if (section.Has("data_plane")) {
-      node.data_plane = fib::FindDataPlane(section.Text("data_plane"));
-      const std::string_view why_not = node.data_plane->WhyNot(fib::Feature::kKernelStack);
-      if (node.host && !why_not.empty()) section.Fail("data_plane", std::string(why_not));
-    }
-    if (section.Has("stack")) node.kernel = ReadStack(section);
-    for (const auto& [name, value] : section.Table("sysctls")) node.sysctls[name] = value;
-    node.physical_interfaces = section.Texts("interfaces");
-  }
-
-  const Section& file_;
-  std::optional<std::string> kernel_;  // of nodes that say nothing else
-  std::vector<NodeSettings> nodes_;
-};
 
 class Loader {
  public:
@@ -130,10 +30,10 @@ class Loader {
 
   void Load(const std::string& default_name) {
     ReadTop(default_name);
-    scenario_.nodes = NodeReader(file_).Read();
-    for (const NodeSettings& node : scenario_.nodes) node_names_.push_back(node.name);
+    scenario_.nodes = ReadNodes(file_);
+    nodes_ = NameTable("node", NamesOf(scenario_.nodes));
     scenario_.links = ReadLinks(file_, scenario_.nodes);
-    for (const LinkSettings& link : scenario_.links) link_names_.push_back(link.name);
+    links_ = NameTable("link", NamesOf(scenario_.links));
     CheckNodes();
     ReadFlows();
     ReadPrograms();
@@ -144,12 +44,6 @@ class Loader {
   }
 
  private:
-  Section Sub(const std::string& key) const {
-    static const Value nothing;
-    const Value* value = file_.Find(key);
-    return Section(value ? *value : nothing, key, key);
-  }
-
   void ReadTop(const std::string& default_name) {
     scenario_.name = file_.Has("name") ? file_.Text("name") : default_name;
     if (scenario_.name.size() > 32) file_.Fail("name", "longer than 32 characters");
@@ -157,8 +51,8 @@ class Loader {
     scenario_.seed = static_cast<uint64_t>(file_.Integer("seed", 1, 4294944442));
     scenario_.duration = file_.Duration("duration");
     if (scenario_.duration <= Duration()) file_.Fail("duration", "must be greater than 0");
-    scenario_.mode = ModeNamed(file_.Text("mode"));
-    const Section routing = Sub("routing");
+    scenario_.mode = file_.Choice<Mode>("mode");
+    const Section routing = file_.Inner("routing");
     scenario_.routing.protocol = routing.Text("protocol");
     if (scenario_.routing.protocol.empty()) routing.Fail("protocol", "is empty");
     for (const auto& [name, value] : routing.Table("attributes")) {
@@ -167,10 +61,10 @@ class Loader {
     if (scenario_.routing.protocol == "static" && routing.Has("attributes")) {
       routing.Fail("attributes", "'static' has none");
     }
-    const Section convergence = Sub("convergence");
+    const Section convergence = file_.Inner("convergence");
     scenario_.convergence_timeout = convergence.Duration("timeout");
     scenario_.convergence_required = convergence.Boolean("required");
-    const Section timing = Sub("timing");
+    const Section timing = file_.Inner("timing");
     if (timing.Has("lateness_limit")) scenario_.lateness_limit = timing.Duration("lateness_limit");
   }
 
@@ -217,7 +111,7 @@ class Loader {
       }
       node.gateway = *neighbours.begin();
     }
-    Locate(at, key, [&] { NameTable("node", node_names_).Check(node.gateway); });
+    Locate(at, key, [&] { nodes_.Check(node.gateway); });
     if (!neighbours.count(node.gateway)) {
       Fail(at, fmt::format("{}: '{}' shares no link with '{}'", key, node.gateway, node.name));
     }
@@ -238,13 +132,8 @@ class Loader {
   }
 
   std::string Node(const Section& section, const char* key) const {
-    if (!section.Has(key)) Fail(section.value(), fmt::format("{} needs {}", section.shown(), key));
-    return section.Located(key,
-                           [&] { return NameTable("node", node_names_).Check(section.Text(key)); });
-  }
-
-  std::string LinkNamed(const std::string& name) const {
-    return NameTable("link", link_names_).Check(name);
+    section.Need({key});
+    return section.Located(key, [&] { return nodes_.Check(section.Text(key)); });
   }
 
   // "40%" is that part of the run, so that a run can be made shorter or longer as a whole.
@@ -304,18 +193,14 @@ class Loader {
     if (!flows) flows = traffic;
     if (!flows) return;
     std::set<std::string> names = ExplicitNames(*flows, "flows");
-    for (size_t i = 0; i < flows->items.size(); ++i) {
-      const Section section(flows->items[i], "flows[]", fmt::format("flows[{}]", i));
-      scenario_.flows.push_back(ReadFlow(section, names));
-    }
+    file_.Each(
+        "flows", [&](const Section& flow) { scenario_.flows.push_back(ReadFlow(flow, names)); },
+        flows);
   }
 
   Flow ReadFlow(const Section& section, std::set<std::string>& names) {
     Flow flow;
-    const std::string type = section.Text("type");
-    flow.kind = type == "udp"   ? Flow::Kind::kUdp
-                : type == "tcp" ? Flow::Kind::kTcp
-                                : Flow::Kind::kPing;
+    flow.kind = section.Choice<Flow::Kind>("type");
     flow.from = Node(section, "from");
     flow.to = Node(section, "to");
     if (flow.from == flow.to) section.Fail("to", "is the sender too");
@@ -337,9 +222,10 @@ class Loader {
     flow.duration = section.Has("duration") ? Span(section, "duration", flow.start)
                                             : scenario_.duration - flow.start;
     if (flow.kind == Flow::Kind::kTcp) WholeSeconds(section, flow.duration);
-    flow.name = section.Has("name")
-                    ? section.Text("name")
-                    : Unique(fmt::format("{} {}->{}", type, flow.from, flow.to), names);
+    flow.name =
+        section.Has("name")
+            ? section.Text("name")
+            : Unique(fmt::format("{} {}->{}", KindName(flow.kind), flow.from, flow.to), names);
     return flow;
   }
 
@@ -374,10 +260,9 @@ class Loader {
     const Value* programs = file_.Find("programs");
     if (!programs) return;
     std::set<std::string> names = ExplicitNames(*programs, "programs");
-    for (size_t i = 0; i < programs->items.size(); ++i) {
-      const Section section(programs->items[i], "programs[]", fmt::format("programs[{}]", i));
-      scenario_.programs.push_back(ReadProgram(section, names));
-    }
+    file_.Each("programs", [&](const Section& program) {
+      scenario_.programs.push_back(ReadProgram(program, names));
+    });
   }
 
   Program ReadProgram(const Section& section, std::set<std::string>& names) {
@@ -409,20 +294,14 @@ class Loader {
   }
 
   void ReadEvents() {
-    const Value* events = file_.Find("events");
-    if (!events) return;
-    for (size_t i = 0; i < events->items.size(); ++i) {
-      const Section section(events->items[i], "events[]", fmt::format("events[{}]", i));
-      for (const char* key : {"at", "link", "state"}) {
-        if (!section.Has(key))
-          Fail(section.value(), fmt::format("{} needs {}", section.shown(), key));
-      }
+    file_.Each("events", [&](const Section& section) {
+      section.Need({"at", "link", "state"});
       LinkEvent event;
       event.at = Moment(section, "at");
-      event.link = section.Located("link", [&] { return LinkNamed(section.Text("link")); });
+      event.link = section.Located("link", [&] { return links_.Check(section.Text("link")); });
       event.up = section.Text("state") == "up";
       scenario_.link_events.push_back(event);
-    }
+    });
     std::stable_sort(scenario_.link_events.begin(), scenario_.link_events.end(),
                      [](const LinkEvent& a, const LinkEvent& b) { return a.at < b.at; });
   }
@@ -431,11 +310,11 @@ class Loader {
     const Value* captures = file_.Find("captures");
     if (!captures) return;
     if (captures->IsScalar()) {
-      scenario_.captures = link_names_;
+      scenario_.captures = links_.names();
       return;
     }
     for (const std::string& name : file_.Texts("captures")) {
-      file_.Located("captures", [&] { LinkNamed(name); });
+      file_.Located("captures", [&] { links_.Check(name); });
       if (std::count(scenario_.captures.begin(), scenario_.captures.end(), name) == 0) {
         scenario_.captures.push_back(name);
       }
@@ -444,17 +323,14 @@ class Loader {
 
   void ReadState() {
     if (!file_.Has("state")) return;
-    const Section state = Sub("state");
+    const Section state = file_.Inner("state");
     scenario_.state_interval = state.Duration("interval");
     if (scenario_.state_interval <= Duration()) state.Fail("interval", "must be greater than 0");
     const Value* nodes = state.Find("nodes");
     const bool all = nodes == nullptr || nodes->IsScalar();
     std::set<std::string> wanted;
-    if (!all) {
-      for (const std::string& name : state.Texts("nodes")) {
-        wanted.insert(
-            state.Located("nodes", [&] { return NameTable("node", node_names_).Check(name); }));
-      }
+    for (const std::string& name : state.Texts("nodes")) {
+      if (!all) wanted.insert(state.Located("nodes", [&] { return nodes_.Check(name); }));
     }
     for (const NodeSettings& node : scenario_.nodes) {
       if (all ? node.kernel.has_value() : wanted.contains(node.name)) {
@@ -522,7 +398,7 @@ class Loader {
   const Value& root_;
   const Section file_;
   Scenario& scenario_;
-  std::vector<std::string> node_names_, link_names_;
+  NameTable nodes_, links_;
 };
 
 // The file's base name as a lab's name.
@@ -538,29 +414,13 @@ std::string NameFrom(const std::string& file) {
 }  // namespace
 
 const char* ModeName(Mode mode) {
-  switch (mode) {
-    case Mode::kSimulate:
-      return "simulate";
-    case Mode::kTraditional:
-      return "traditional";
-    case Mode::kEmulate:
-      return "emulate";
-    case Mode::kOffload:
-      return "offload";
-  }
-  return "";
+  constexpr const char* kNames[] = {"simulate", "traditional", "emulate", "offload"};
+  return kNames[static_cast<size_t>(mode)];
 }
 
 const char* KindName(Flow::Kind kind) {
-  switch (kind) {
-    case Flow::Kind::kUdp:
-      return "udp";
-    case Flow::Kind::kTcp:
-      return "tcp";
-    case Flow::Kind::kPing:
-      return "ping";
-  }
-  return "";
+  constexpr const char* kNames[] = {"udp", "tcp", "ping"};
+  return kNames[static_cast<size_t>(kind)];
 }
 
 Scenario Parse(const std::string& text, const std::string& file,

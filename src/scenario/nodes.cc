@@ -1,0 +1,112 @@
+#include "scenario/nodes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+namespace viaduct::scenario {
+namespace {
+
+constexpr int64_t kMostNodes = 1000;
+
+// "ns3" is nothing, "kernel" "", "kernel:6.12" "6.12".
+std::optional<std::string> ReadStack(const Section& section) {
+  const std::string text = section.Text("stack");
+  if (text == "ns3") return std::nullopt;
+  if (text == "kernel") return "";
+  const std::string version = text.starts_with("kernel:") ? text.substr(strlen("kernel:")) : "";
+  if (version.empty() ||
+      version.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ.+~_-/") != std::string::npos) {
+    section.Fail(
+        "stack",
+        fmt::format("'{}' is not one of ns3, kernel, kernel:VERSION (6.12), kernel:FILE", text));
+  }
+  return version;
+}
+
+class NodeReader {
+ public:
+  explicit NodeReader(const Section& file) : file_(file), kernel_(ReadStack(file)) {}
+
+  std::vector<NodeSettings> Read() {
+    const Value* value = file_.Find("nodes");
+    if (!value) Fail(file_.value(), "nodes: missing; for example: nodes: 5");
+    if (value->IsScalar()) {
+      Count(file_.Integer("nodes", 1, kMostNodes));
+    } else if (value->IsList()) {
+      for (const Value& item : value->items) {
+        if (!item.IsScalar()) Fail(item, "nodes: " + item.Describe() + " where a name is expected");
+        Add(item.text, item);
+      }
+    } else {
+      ReadMap(*value);
+    }
+    if (nodes_.empty()) Fail(*value, "nodes: there are none");
+    return std::move(nodes_);
+  }
+
+ private:
+  void Count(int64_t count) {
+    for (int64_t i = 0; i < count; ++i) Add("n" + std::to_string(i), file_.value());
+  }
+
+  NodeSettings& Add(const std::string& name, const Value& at) {
+    if (!IsName(name, 32)) {
+      Fail(at,
+           fmt::format("nodes: '{}' is not a name (letters, digits, - and _; at most 32)", name));
+    }
+    if (name == "hub") Fail(at, "nodes: 'hub' is the lab's own; choose another name");
+    for (const NodeSettings& node : nodes_) {
+      if (node.name == name) Fail(at, fmt::format("nodes: '{}' is given twice", name));
+    }
+    if (static_cast<int64_t>(nodes_.size()) == kMostNodes) {
+      Fail(at, fmt::format("nodes: more than {}", kMostNodes));
+    }
+    nodes_.emplace_back();
+    nodes_.back().name = name;
+    nodes_.back().kernel = kernel_;
+    return nodes_.back();
+  }
+
+  void ReadMap(const Value& map) {
+    const Section nodes(map, "nodes", "nodes", true);
+    if (const Value* count = map.Find("count"); count && count->IsScalar()) {
+      Count(nodes.Integer("count", 1, kMostNodes));
+    }
+    for (const auto& [name, value] : map.members) {
+      if (name == "count" && value.IsScalar()) continue;
+      const auto known =
+          std::find_if(nodes_.begin(), nodes_.end(),
+                       [&name = name](const NodeSettings& node) { return node.name == name; });
+      NodeSettings& node = known != nodes_.end() ? *known : Add(name, value);
+      ReadSettings(Section(value, "nodes.NAME", "nodes." + name), node);
+    }
+  }
+
+  static void ReadSettings(const Section& section, NodeSettings& node) {
+    node.host = section.Boolean("host");
+    node.gateway = section.Text("gateway");
+    if (section.Has("gateway") && !node.host) section.Fail("gateway", "only a host has a gateway");
+    if (section.Has("data_plane")) {
+      node.data_plane = fib::FindDataPlane(section.Text("data_plane"));
+      const std::string_view why_not = node.data_plane->WhyNot(fib::Feature::kKernelStack);
+      if (node.host && !why_not.empty()) section.Fail("data_plane", std::string(why_not));
+    }
+    if (section.Has("stack")) node.kernel = ReadStack(section);
+    for (const auto& [name, value] : section.Table("sysctls")) node.sysctls[name] = value;
+    node.physical_interfaces = section.Texts("interfaces");
+  }
+
+  const Section& file_;
+  std::optional<std::string> kernel_;  // of nodes that say nothing else
+  std::vector<NodeSettings> nodes_;
+};
+
+}  // namespace
+
+std::vector<NodeSettings> ReadNodes(const Section& file) { return NodeReader(file).Read(); }
+
+}  // namespace viaduct::scenario

@@ -1,0 +1,90 @@
+// Reads the sections of a scenario file against the table of keys.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/time.h"
+#include "scenario/keys.h"
+#include "scenario/value.h"
+
+namespace viaduct::scenario {
+
+// One section of the file against its part of the table. The constructor throws UsageError on keys
+// the table does not have and on values of the wrong shape; the getters check the rest. A key that
+// is absent or empty has its default.
+class Section {
+ public:
+  // `path` is the section's own in the table ("links[]", "" for the file), `shown` its name in
+  // messages ("links[0]"). Members whose names `free_names` says are the user's are not looked at.
+  Section(const Value& value, std::string path, std::string shown, bool free_names = false);
+
+  // The value, null when absent.
+  const Value* Find(std::string_view key) const;
+  bool Has(std::string_view key) const { return Find(key) != nullptr; }
+  // Where to point to about `key`: its value, or the section.
+  const Value& At(std::string_view key) const;
+  const Value& value() const { return value_; }
+  const std::string& shown() const { return shown_; }
+
+  // Fails unless all of these are there.
+  void Need(std::initializer_list<std::string_view> keys) const;
+  // The section that is `key`'s value; where there is none, one without keys.
+  Section Inner(std::string_view key) const;
+  // Calls use(section) for each item of a list of sections; of `list`, where that is `key`'s by
+  // another name.
+  template <class Use>
+  void Each(std::string_view key, Use use, const Value* list = nullptr) const {
+    if (!list) list = Find(key);
+    for (size_t i = 0; list && i < list->items.size(); ++i) use(Item(key, list->items[i], i));
+  }
+
+  std::string Text(std::string_view key) const;  // also names and choices
+  // Which of the key's words it is, as the enumeration that has them in this order.
+  template <class Enum>
+  Enum Choice(std::string_view key) const {
+    return static_cast<Enum>(ChoiceIndex(key));
+  }
+  bool Boolean(std::string_view key) const;
+  int64_t Integer(std::string_view key, int64_t low, int64_t high) const;
+  viaduct::Duration Duration(std::string_view key) const;
+  int64_t Rate(std::string_view key) const;
+  // A list of texts; for kWords a text is split.
+  std::vector<std::string> Texts(std::string_view key) const;
+  std::vector<std::pair<std::string, std::string>> Table(std::string_view key) const;
+
+  // Fails at `key` with "shown.key: message".
+  [[noreturn]] void Fail(std::string_view key, const std::string& message) const;
+  // Runs `parse`; a UsageError of its gets the place of `key`.
+  template <class F>
+  auto Located(std::string_view key, F parse) const {
+    try {
+      return parse();
+    } catch (const UsageError& e) {
+      Fail(key, e.what());
+    }
+  }
+
+ private:
+  Section Item(std::string_view key, const Value& item, size_t index) const;
+  size_t ChoiceIndex(std::string_view key) const;
+  const Key* KeyFor(std::string_view key) const;
+  void CheckMember(const std::string& name, const Value& member) const;
+  [[noreturn]] void FailUnknown(const std::string& name, const Value& member) const;
+  std::string PathOf(std::string_view key) const;
+
+  const Value& value_;
+  std::string path_, shown_;
+};
+
+// Letters, digits, "-" and "_", the first a letter or digit; at most so many.
+bool IsName(std::string_view text, size_t longest);
+
+// The word of `known` most like `word`, or "": for "did you mean".
+std::string Nearest(std::string_view word, const std::vector<std::string>& known);
+
+}  // namespace viaduct::scenario
