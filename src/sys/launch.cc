@@ -78,8 +78,11 @@ void Become(const LaunchOptions& options, pid_t parent, Step& step) {
   if (options.terminal) SystemCall("take the terminal", ioctl(STDIN_FILENO, TIOCSCTTY, 0));
   step = Step::kExecute;
   const std::vector<char*> words = Pointers(options.words);
-  std::vector<char*> environment = Pointers(options.environment.value_or(Environment()));
-  if (options.environment) environ = environment.data();
+  std::vector<char*> environment;
+  if (options.environment) {
+    environment = Pointers(*options.environment);
+    environ = environment.data();
+  }
   SystemCall("execute " + options.words[0], execvp(words[0], words.data()));
 }
 

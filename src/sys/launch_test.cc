@@ -40,6 +40,19 @@ TEST(LaunchTest, GivesFolderAndEnvironment) {
   EXPECT_EQ(OutputOf(Shell("echo $A")), "own\n");
 }
 
+// Short and long, so that a copy that is gone when the program is executed would show.
+TEST(LaunchTest, EveryVariableArrivesWhole) {
+  LaunchOptions options = Shell("env | sort");
+  options.environment = Environment{"PATH=/usr/bin:/bin"};
+  std::string expected;
+  for (int i = 100; i < 200; ++i) {
+    const std::string variable = "V" + std::to_string(i) + "=" + std::string(i, 'x');
+    options.environment->push_back(variable);
+    expected += variable + "\n";
+  }
+  EXPECT_THAT(OutputOf(options), testing::HasSubstr(expected));
+}
+
 TEST(LaunchTest, ItsOwnPathIsSearched) {
   LaunchOptions options = Shell("true");
   options.environment = Environment{"PATH=/no/such"};
