@@ -21,10 +21,11 @@ ControlChannel::ControlChannel(int fd) : m_fd(fd)
 }
 
 void
-ControlChannel::Send(const nlohmann::json& event)
+ControlChannel::Send(const std::string& event, nlohmann::json message)
 {
+    message["event"] = event;
     const std::string line =
-        event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+        message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
     if (m_fd < 0)
     {
         std::cout << line << std::flush;
@@ -54,9 +55,7 @@ ControlChannel::Send(const nlohmann::json& event)
 void
 ControlChannel::SendError(const viaduct::Error& error)
 {
-    Send({{"event", "error"},
-          {"message", error.what()},
-          {"status", static_cast<int>(error.status())}});
+    Send("error", {{"message", error.what()}, {"status", static_cast<int>(error.status())}});
 }
 
 bool

@@ -28,9 +28,10 @@ class ControlChannel
 
     /**
      * Writes one event. A peer that is gone is not an error here: StopRequested() tells.
-     * @param event the event
+     * @param event its name
+     * @param message an object with what it says
      */
-    void Send(const nlohmann::json& event);
+    void Send(const std::string& event, nlohmann::json message);
     /**
      * @param error what went wrong
      */

@@ -23,6 +23,7 @@
 #include "ns3/wire-conversion.h"
 
 #include "base/error.h"
+#include "scenario/addresses.h"
 
 #include <algorithm>
 
@@ -53,43 +54,47 @@ SocketAddress(const IpAddress& address, uint16_t port)
 
 } // namespace
 
-int64_t
-SimulatedFlow::RateOf(const Flow& flow, const Network& network)
+SimulatedFlow::SimulatedFlow(const viaduct::scenario::Scenario& scenario,
+                             size_t index,
+                             const Network& network)
+    : m_flow(scenario.flows.at(index)),
+      m_to(viaduct::scenario::AddressOf(scenario, m_flow.to)),
+      m_port(static_cast<uint16_t>(FIRST_PORT + index)),
+      m_begin(Simulator::Now() + ToTime(m_flow.start))
 {
-    if (flow.rate)
-    {
-        return *flow.rate;
-    }
-    for (const NetworkLink& link : network.GetLinks())
-    {
-        const auto& nodes = link.settings->nodes;
-        const auto end = std::find(nodes.begin(), nodes.end(), flow.from);
-        if (end != nodes.end() && Network::SpecOf(*link.settings, end - nodes.begin()).link.rate)
-        {
-            // As much payload as the link carries, with UDP, IP and Ethernet headers around it.
-            const auto rate = *Network::SpecOf(*link.settings, end - nodes.begin()).link.rate;
-            const bool ipv4 = network.AddressOf(flow.to).family == Family::kIpv4;
-            return rate * flow.size / (flow.size + 8 + (ipv4 ? 20 : 40) + 18);
-        }
-    }
-    throw UsageError("flow \"" + flow.name + "\": its sender has no link; connect it");
-}
-
-SimulatedFlow::SimulatedFlow(const Flow& flow, size_t index, const Network& network)
-    : m_flow(flow), m_begin(Simulator::Now() + ToTime(flow.start))
-{
-    switch (flow.kind)
+    switch (m_flow.kind)
     {
     case Flow::Kind::kUdp:
-        MakeUdp(index, network);
+        MakeUdp(network);
         break;
     case Flow::Kind::kTcp:
-        MakeTcp(index, network);
+        MakeTcp(network);
         break;
     case Flow::Kind::kPing:
         MakePing(network);
         break;
     }
+}
+
+int64_t
+SimulatedFlow::RateOfLink(const Network& network) const
+{
+    for (const NetworkLink& link : network.GetLinks())
+    {
+        const auto& nodes = link.settings->nodes;
+        const auto end = std::find(nodes.begin(), nodes.end(), m_flow.from);
+        if (end == nodes.end())
+        {
+            continue;
+        }
+        if (const auto rate = Network::SpecOf(*link.settings, end - nodes.begin()).link.rate)
+        {
+            // As much payload as the link carries, with UDP, IP and Ethernet headers around it.
+            const int headers = 8 + (m_to.family == Family::kIpv4 ? 20 : 40) + 18;
+            return *rate * m_flow.size / (m_flow.size + headers);
+        }
+    }
+    throw UsageError("flow \"" + m_flow.name + "\": its sender has no link; connect it");
 }
 
 void
@@ -102,71 +107,81 @@ SimulatedFlow::StartAndStop(Ptr<Application> application, Ptr<Node> node, Time g
     node->AddApplication(application);
 }
 
-void
-SimulatedFlow::MakeUdp(size_t index, const Network& network)
+Ptr<Application>
+SimulatedFlow::MakeSink(const char* protocol)
 {
-    const auto port = static_cast<uint16_t>(FIRST_PORT + index);
-    const IpAddress to = network.AddressOf(m_flow.to);
     auto sink = CreateObject<PacketSink>();
-    sink->SetAttribute("Protocol", StringValue("ns3::UdpSocketFactory"));
-    sink->SetAttribute("Local", AddressValue(SocketAddress(to, port)));
+    sink->SetAttribute("Protocol", StringValue(protocol));
+    sink->SetAttribute("Local", AddressValue(SocketAddress(m_to, m_port)));
     sink->TraceConnectWithoutContext("Rx", MakeCallback(&SimulatedFlow::Received, this));
+    return sink;
+}
+
+Ptr<Application>
+SimulatedFlow::MakeConstantRate(int64_t rate, int size)
+{
+    auto source = CreateObject<OnOffApplication>();
+    source->SetAttribute("DataRate", DataRateValue(DataRate(static_cast<uint64_t>(rate))));
+    source->SetAttribute("PacketSize", UintegerValue(size));
+    source->SetAttribute("OnTime", StringValue("ns3::ConstantRandomVariable[Constant=1e6]"));
+    source->SetAttribute("OffTime", StringValue("ns3::ConstantRandomVariable[Constant=0]"));
+    return source;
+}
+
+void
+SimulatedFlow::SendTo(Ptr<Application> source, const char* protocol)
+{
+    source->SetAttribute("Protocol", StringValue(protocol));
+    source->SetAttribute("Remote", AddressValue(SocketAddress(m_to, m_port)));
+}
+
+void
+SimulatedFlow::MakeUdp(const Network& network)
+{
+    constexpr const char* UDP = "ns3::UdpSocketFactory";
     // The time of sending travels in the payload, where it fits.
-    const bool stamped = m_flow.size >= static_cast<int>(SeqTsSizeHeader().GetSerializedSize());
-    sink->SetAttribute("EnableSeqTsSizeHeader", BooleanValue(stamped));
+    const BooleanValue stamped(m_flow.size >=
+                               static_cast<int>(SeqTsSizeHeader().GetSerializedSize()));
+    Ptr<Application> sink = MakeSink(UDP);
+    sink->SetAttribute("EnableSeqTsSizeHeader", stamped);
     sink->TraceConnectWithoutContext("RxWithSeqTsSize",
                                      MakeCallback(&SimulatedFlow::ReceivedStamped, this));
     StartAndStop(sink, network.GetNode(m_flow.to), Seconds(1)); // for what is under way
-    auto source = CreateObject<OnOffApplication>();
-    source->SetAttribute("Protocol", StringValue("ns3::UdpSocketFactory"));
-    source->SetAttribute("Remote", AddressValue(SocketAddress(to, port)));
-    source->SetAttribute("PacketSize", UintegerValue(m_flow.size));
-    source->SetAttribute("EnableSeqTsSizeHeader", BooleanValue(stamped));
-    source->SetAttribute("DataRate",
-                         DataRateValue(DataRate(static_cast<uint64_t>(RateOf(m_flow, network)))));
-    source->SetAttribute("OnTime", StringValue("ns3::ConstantRandomVariable[Constant=1e6]"));
-    source->SetAttribute("OffTime", StringValue("ns3::ConstantRandomVariable[Constant=0]"));
+    Ptr<Application> source =
+        MakeConstantRate(m_flow.rate ? *m_flow.rate : RateOfLink(network), m_flow.size);
+    SendTo(source, UDP);
+    source->SetAttribute("EnableSeqTsSizeHeader", stamped);
     source->TraceConnectWithoutContext("Tx", MakeCallback(&SimulatedFlow::Sent, this));
     StartAndStop(source, network.GetNode(m_flow.from), Time(0));
 }
 
 void
-SimulatedFlow::MakeTcp(size_t index, const Network& network)
+SimulatedFlow::MakeTcp(const Network& network)
 {
-    const auto port = static_cast<uint16_t>(FIRST_PORT + index);
-    const IpAddress to = network.AddressOf(m_flow.to);
-    auto sink = CreateObject<PacketSink>();
-    sink->SetAttribute("Protocol", StringValue("ns3::TcpSocketFactory"));
-    sink->SetAttribute("Local", AddressValue(SocketAddress(to, port)));
-    sink->TraceConnectWithoutContext("Rx", MakeCallback(&SimulatedFlow::Received, this));
-    StartAndStop(sink, network.GetNode(m_flow.to), Time(0));
+    constexpr const char* TCP = "ns3::TcpSocketFactory";
+    constexpr int SEGMENT = 1448; // bytes
+    StartAndStop(MakeSink(TCP), network.GetNode(m_flow.to), Time(0));
     Ptr<Application> source;
     if (m_flow.rate)
     {
-        source = CreateObject<OnOffApplication>();
-        source->SetAttribute("DataRate",
-                             DataRateValue(DataRate(static_cast<uint64_t>(*m_flow.rate))));
-        source->SetAttribute("PacketSize", UintegerValue(1448));
-        source->SetAttribute("OnTime", StringValue("ns3::ConstantRandomVariable[Constant=1e6]"));
-        source->SetAttribute("OffTime", StringValue("ns3::ConstantRandomVariable[Constant=0]"));
+        source = MakeConstantRate(*m_flow.rate, SEGMENT);
     }
     else
     {
         source = CreateObject<BulkSendApplication>();
-        source->SetAttribute("SendSize", UintegerValue(1448));
+        source->SetAttribute("SendSize", UintegerValue(SEGMENT));
         source->SetAttribute("MaxBytes", UintegerValue(0));
     }
-    source->SetAttribute("Protocol", StringValue("ns3::TcpSocketFactory"));
-    source->SetAttribute("Remote", AddressValue(SocketAddress(to, port)));
+    SendTo(source, TCP);
     StartAndStop(source, network.GetNode(m_flow.from), Time(0));
 }
 
 void
 SimulatedFlow::MakePing(const Network& network)
 {
-    const IpAddress to = network.AddressOf(m_flow.to);
-    const Address destination = to.family == Family::kIpv4 ? Address(wireconversion::ToIpv4(to))
-                                                           : Address(wireconversion::ToIpv6(to));
+    const Address destination = m_to.family == Family::kIpv4
+                                    ? Address(wireconversion::ToIpv4(m_to))
+                                    : Address(wireconversion::ToIpv6(m_to));
     const auto count =
         std::max<int64_t>(1,
                           (m_flow.duration.nanoseconds() + m_flow.interval.nanoseconds() - 1) /
@@ -235,50 +250,48 @@ SimulatedFlow::PingAnswered(uint16_t, Time rtt)
     m_rtts.emplace_back(Elapsed(), rtt.GetNanoSeconds() / 1e6);
 }
 
-nlohmann::json
+std::vector<std::pair<double, double>>
+SimulatedFlow::Throughput() const
+{
+    std::vector<std::pair<double, double>> samples;
+    for (uint64_t second = 0; second < m_flow.duration.ToSeconds(); second++)
+    {
+        const auto found = m_perSecond.find(second);
+        samples.emplace_back(second + 1, found == m_perSecond.end() ? 0.0 : found->second * 8.0);
+    }
+    return samples;
+}
+
+viaduct::result::FlowResult
 SimulatedFlow::Result() const
 {
-    nlohmann::json result = {{"event", "flow"},
-                             {"name", m_flow.name},
-                             {"kind", viaduct::scenario::KindName(m_flow.kind)},
-                             {"from", m_flow.from},
-                             {"to", m_flow.to}};
+    viaduct::result::FlowResult result;
+    result.name = m_flow.name;
+    result.kind = viaduct::scenario::KindName(m_flow.kind);
+    result.from = m_flow.from;
+    result.to = m_flow.to;
     if (m_flow.kind != Flow::Kind::kTcp)
     {
-        result["sent"] = m_sent;
-        result["received"] = m_received;
-        const uint64_t got = std::min(m_sent, m_received);
-        result["loss"] = m_sent > 0 ? 1.0 - static_cast<double>(got) / m_sent : 0.0;
+        result.Count(m_sent, m_received);
     }
     if (m_flow.kind == Flow::Kind::kPing)
     {
         if (m_received > 0)
         {
-            result["rtt_ms"] = {{"min", m_rttMin / 1e6},
-                                {"avg", m_rttSum / m_received},
-                                {"max", m_rtt.Max() / 1e6},
-                                {"p50", m_rtt.Quantile(0.5) / 1e6},
-                                {"p99", m_rtt.Quantile(0.99) / 1e6}};
+            result.rtt = viaduct::result::Times::Of(m_rtt);
+            result.rtt->min = m_rttMin / 1e6;
+            result.rtt->mean = m_rttSum / m_received;
         }
-        result["samples"] = m_rtts;
+        result.samples = m_rtts;
         return result;
     }
     const double seconds = m_flow.duration.ToSeconds();
-    result["rate_bit_per_s"] = seconds > 0 ? m_bytes * 8.0 / seconds : 0.0;
+    result.rate = seconds > 0 ? m_bytes * 8.0 / seconds : 0.0;
     if (m_delay.Count() > 0)
     {
-        result["delay_ms"] = {{"avg", m_delay.Mean() / 1e6},
-                              {"max", m_delay.Max() / 1e6},
-                              {"p50", m_delay.Quantile(0.5) / 1e6},
-                              {"p99", m_delay.Quantile(0.99) / 1e6}};
+        result.delay = viaduct::result::Times::Of(m_delay);
     }
-    std::vector<std::pair<double, double>> samples;
-    for (uint64_t second = 0; second < seconds; second++)
-    {
-        auto found = m_perSecond.find(second);
-        samples.emplace_back(second + 1, found == m_perSecond.end() ? 0.0 : found->second * 8.0);
-    }
-    result["samples"] = samples;
+    result.samples = Throughput();
     return result;
 }
 

@@ -13,9 +13,10 @@
 #include "ns3/seq-ts-size-header.h"
 
 #include "base/histogram.h"
+#include "result/flow.h"
 
 #include <deque>
-#include <nlohmann/json.hpp>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,29 +28,34 @@ namespace sim
 
 /**
  * A flow of mode simulate: ns-3 applications that send what real programs would, and what was
- * measured, with the same members as a real flow's result (src/run/traffic.h).
+ * measured.
  */
 class SimulatedFlow
 {
   public:
     /**
      * Makes the applications; they start `flow.start` from now.
-     * @param flow what was asked for
-     * @param index its number, for the port
+     * @param scenario what was asked for; must outlive this
+     * @param index the flow's number
      * @param network the nodes
      * @throw viaduct::UsageError if ns-3 cannot send it
      */
-    SimulatedFlow(const viaduct::scenario::Flow& flow, size_t index, const Network& network);
+    SimulatedFlow(const viaduct::scenario::Scenario& scenario,
+                  size_t index,
+                  const Network& network);
     SimulatedFlow(const SimulatedFlow&) = delete;
     SimulatedFlow& operator=(const SimulatedFlow&) = delete;
 
-    /** @return the event to be sent */
-    nlohmann::json Result() const;
+    /** @return what was measured so far */
+    viaduct::result::FlowResult Result() const;
 
   private:
-    void MakeUdp(size_t index, const Network& network);
-    void MakeTcp(size_t index, const Network& network);
+    void MakeUdp(const Network& network);
+    void MakeTcp(const Network& network);
     void MakePing(const Network& network);
+    Ptr<Application> MakeSink(const char* protocol);
+    static Ptr<Application> MakeConstantRate(int64_t rate, int size);
+    void SendTo(Ptr<Application> source, const char* protocol);
     void StartAndStop(Ptr<Application> application, Ptr<Node> node, Time grace);
     void Sent(Ptr<const Packet> packet);
     void Received(Ptr<const Packet> packet, const Address& from);
@@ -59,10 +65,13 @@ class SimulatedFlow
                          const SeqTsSizeHeader& header);
     void PingSent(uint16_t sequence, Ptr<Packet> packet);
     void PingAnswered(uint16_t sequence, Time rtt);
-    static int64_t RateOf(const viaduct::scenario::Flow& flow, const Network& network);
+    int64_t RateOfLink(const Network& network) const;
     double Elapsed() const;
+    std::vector<std::pair<double, double>> Throughput() const;
 
-    viaduct::scenario::Flow m_flow;                //!< what was asked for
+    const viaduct::scenario::Flow& m_flow;         //!< what was asked for
+    viaduct::wire::IpAddress m_to;                 //!< the receiver's
+    uint16_t m_port;                               //!< the receiver's
     Time m_begin;                                  //!< when it starts
     Ptr<Application> m_ping;                       //!< the ns-3 application (ping)
     uint64_t m_pings{0};                           //!< to send

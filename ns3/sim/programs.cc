@@ -10,14 +10,11 @@
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 
-#include "base/units.h"
 #include "guest/agent/program_client.h"
 #include "scenario/words.h"
 
 #include <csignal>
-#include <cstring>
 #include <filesystem>
-#include <sys/wait.h>
 #include <utility>
 
 namespace ns3
@@ -28,9 +25,8 @@ namespace sim
 namespace
 {
 
-constexpr size_t KEPT = 8 << 20;           // of what a program writes, bytes
-constexpr size_t OUTPUT_IN_RESULTS = 4096; // its end
-constexpr size_t LONGEST_LINE = 4096;      // shown as one
+constexpr size_t KEPT = 8 << 20;      // of what a program writes, bytes
+constexpr size_t LONGEST_LINE = 4096; // shown as one
 
 } // namespace
 
@@ -80,26 +76,26 @@ SimulatedProgram::~SimulatedProgram()
 bool
 SimulatedProgram::HasStarted() const
 {
-    return Simulator::Now() >= m_start && m_trouble.empty();
+    return Simulator::Now() >= m_start && m_end.trouble.empty();
 }
 
 bool
 SimulatedProgram::HasPassed() const
 {
-    return !m_trouble.empty() || m_application->HasExited() ||
+    return !m_end.trouble.empty() || m_application->HasExited() ||
            (m_settings.background && HasStarted());
 }
 
 bool
 SimulatedProgram::HasEnded() const
 {
-    return !m_trouble.empty() || m_application->HasExited();
+    return !m_end.trouble.empty() || m_application->HasExited();
 }
 
 void
 SimulatedProgram::StartFailed(const std::string& reason)
 {
-    m_trouble = reason + "; is the program installed on this machine?";
+    m_end.trouble = reason + "; is the program installed on this machine?";
     m_passed();
 }
 
@@ -135,90 +131,46 @@ SimulatedProgram::Exited(int)
 void
 SimulatedProgram::TimedOut()
 {
-    if (HasEnded() || m_stopped)
+    if (HasEnded() || m_end.stopped)
     {
         return;
     }
-    m_timedOut = true;
+    m_end.timed_out = true;
     m_application->Signal(SIGKILL);
 }
 
 void
 SimulatedProgram::End()
 {
-    m_stopped = !HasEnded();
+    m_end.stopped = !HasEnded();
     m_application->Signal(SIGTERM);
 }
 
-bool
-SimulatedProgram::Succeeded() const
+viaduct::result::ProgramOutcome
+SimulatedProgram::Outcome() const
 {
-    const int status = m_application->GetStatus();
-    return !m_timedOut && !m_stopped && m_trouble.empty() && WIFEXITED(status) &&
-           WEXITSTATUS(status) == m_settings.expect;
-}
-
-std::string
-SimulatedProgram::Ending() const
-{
-    if (!m_trouble.empty())
+    viaduct::result::ProgramOutcome outcome;
+    outcome.program = {m_settings.name,
+                       m_settings.node,
+                       viaduct::scenario::JoinWords(m_settings.command),
+                       m_settings.background};
+    viaduct::result::ProgramEnd end = m_end;
+    end.started = m_end.trouble.empty();
+    end.expected_status = m_settings.expect;
+    end.timeout = m_settings.timeout;
+    if (m_application->HasExited())
     {
-        return m_trouble;
+        outcome.program.seconds = (m_exitTime - m_start).GetSeconds();
+        end.wait_status = m_application->GetStatus();
     }
-    if (m_stopped)
+    if (end.started)
     {
-        return "stopped at the end of the run";
+        const std::string& errors = m_application->GetErrors();
+        std::string text = m_application->GetOutput().substr(0, KEPT);
+        outcome.SetText(text + errors.substr(0, KEPT - text.size()));
     }
-    const int status = m_application->GetStatus();
-    if (WIFEXITED(status))
-    {
-        return "ended with status " + std::to_string(WEXITSTATUS(status));
-    }
-    const int signal = WTERMSIG(status);
-    return "was killed by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
-}
-
-std::string
-SimulatedProgram::Failure() const
-{
-    const std::string program = "program '" + m_settings.name + "'";
-    if (!m_trouble.empty())
-    {
-        return program + ": " + m_trouble;
-    }
-    if (m_settings.background || Succeeded())
-    {
-        return "";
-    }
-    if (m_timedOut)
-    {
-        return program + " ran longer than its timeout of " +
-               viaduct::FormatDuration(*m_settings.timeout);
-    }
-    return program + (m_stopped ? " was still running at the end of the run" : " " + Ending());
-}
-
-nlohmann::json
-SimulatedProgram::Result() const
-{
-    const std::string& errors = m_application->GetErrors();
-    std::string text = m_application->GetOutput().substr(0, KEPT);
-    text += errors.substr(0, KEPT - text.size());
-    const size_t tail = text.size() > OUTPUT_IN_RESULTS ? text.size() - OUTPUT_IN_RESULTS : 0;
-    const bool started = m_trouble.empty();
-    const double seconds = m_application->HasExited() ? (m_exitTime - m_start).GetSeconds() : 0.0;
-    return {{"event", "program"},
-            {"program",
-             {{"name", m_settings.name},
-              {"node", m_settings.node},
-              {"command", viaduct::scenario::JoinWords(m_settings.command)},
-              {"background", m_settings.background},
-              {"ended", Ending()},
-              {"seconds", seconds},
-              {"ok", m_settings.background ? started : Succeeded()},
-              {"output", text.substr(tail)}}},
-            {"text", started ? text : ""},
-            {"failure", Failure()}};
+    outcome.Judge(end);
+    return outcome;
 }
 
 } // namespace sim

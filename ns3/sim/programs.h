@@ -9,10 +9,10 @@
 #include "ns3/node.h"
 #include "ns3/nstime.h"
 
+#include "result/program.h"
 #include "scenario/scenario.h"
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 
 namespace ns3
@@ -21,8 +21,7 @@ namespace sim
 {
 
 /**
- * A program of mode simulate: runs in virtual time on a node whose stack is a real kernel, and is
- * judged as in the real modes (src/run/traffic_runner.h).
+ * A program of mode simulate: runs in virtual time on a node whose stack is a real kernel.
  */
 class SimulatedProgram
 {
@@ -51,8 +50,8 @@ class SimulatedProgram
     bool HasEnded() const;
     /** The end of the run: gets SIGTERM if it runs. */
     void End();
-    /** @return the event to be sent: the member "program" is as src/run/run.h has it */
-    nlohmann::json Result() const;
+    /** @return what became of it, judged */
+    viaduct::result::ProgramOutcome Outcome() const;
 
   private:
     bool HasStarted() const;
@@ -60,9 +59,6 @@ class SimulatedProgram
     void Output(int descriptor, const std::string& text);
     void Exited(int status);
     void TimedOut();
-    bool Succeeded() const;
-    std::string Ending() const;
-    std::string Failure() const;
 
     const viaduct::scenario::Program& m_settings; //!< what was asked for
     Ptr<KernelApplication> m_application;         //!< runs it
@@ -71,9 +67,7 @@ class SimulatedProgram
     Time m_start;                                 //!< when it starts
     Time m_exitTime;                              //!< when it ended
     std::string m_lines[2];                       //!< incomplete, of each descriptor
-    std::string m_trouble;                        //!< why it could not be started
-    bool m_timedOut{false};                       //!< and was killed for that
-    bool m_stopped{false};                        //!< because the run ended
+    viaduct::result::ProgramEnd m_end;            //!< what is known of its end
 };
 
 } // namespace sim

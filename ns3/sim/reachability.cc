@@ -12,7 +12,10 @@
 #include "ns3/ipv6.h"
 #include "ns3/loopback-net-device.h"
 #include "ns3/packet.h"
+#include "ns3/simulator.h"
 #include "ns3/wire-conversion.h"
+
+#include "scenario/addresses.h"
 
 namespace ns3
 {
@@ -33,7 +36,7 @@ Reachability::Reachability(const viaduct::scenario::Scenario& scenario, const Ne
     {
         numbers[node.name] = static_cast<uint32_t>(m_names.size());
         m_names.push_back(node.name);
-        m_destinations.push_back(network.AddressOf(node.name));
+        m_destinations.push_back(viaduct::scenario::AddressOf(scenario, node.name));
     }
     for (uint32_t l = 0; l < network.GetLinks().size(); l++)
     {
@@ -65,48 +68,56 @@ Reachability::Reachability(const viaduct::scenario::Scenario& scenario, const Ne
     }
 }
 
+namespace
+{
+
+/** A next hop: nothing behind the device where there is no route. */
+struct Route
+{
+    Ptr<NetDevice> device; //!< leaves through it
+    IpAddress gateway;     //!< unspecified: on the link itself
+};
+
+/** Asks with a packet, which is never sent: DSDV answers nothing useful without. */
+template <class Ip, class Header, class To>
+Route
+RouteOf(Ptr<Ip> ip, const To& destination)
+{
+    Header header;
+    header.SetDestination(destination);
+    Socket::SocketErrno error;
+    const auto route =
+        ip ? ip->GetRoutingProtocol()->RouteOutput(Create<Packet>(), header, nullptr, error)
+           : nullptr;
+    if (!route || DynamicCast<LoopbackNetDevice>(route->GetOutputDevice()))
+    {
+        return {};
+    }
+    return {route->GetOutputDevice(), ToWire(route->GetGateway())};
+}
+
+} // namespace
+
 int32_t
 Reachability::NextHop(uint32_t node, const IpAddress& destination) const
 {
     Ptr<Node> object = m_network.GetNodes().Get(node);
-    Socket::SocketErrno error;
-    IpAddress gateway;
-    int32_t link = -1;
-    auto linkOf = [&](const auto& links, int32_t interface) {
-        auto found = interface < 0 ? links.end() : links.find(interface);
-        return found == links.end() ? -1 : static_cast<int32_t>(found->second);
-    };
-    // With a packet: DSDV answers nothing useful without. It is never sent.
-    if (destination.family == Family::kIpv4)
+    const bool ipv4 = destination.family == Family::kIpv4;
+    const Route route =
+        ipv4 ? RouteOf<Ipv4, Ipv4Header>(object->GetObject<Ipv4>(), ToIpv4(destination))
+             : RouteOf<Ipv6, Ipv6Header>(object->GetObject<Ipv6>(), ToIpv6(destination));
+    if (!route.device)
     {
-        Ptr<Ipv4> ip = object->GetObject<Ipv4>();
-        Ipv4Header header;
-        header.SetDestination(ToIpv4(destination));
-        Ptr<Ipv4Route> route =
-            ip->GetRoutingProtocol()->RouteOutput(Create<Packet>(), header, nullptr, error);
-        if (!route || DynamicCast<LoopbackNetDevice>(route->GetOutputDevice()))
-        {
-            return -1;
-        }
-        gateway = ToWire(route->GetGateway());
-        link = linkOf(m_links4[node], ip->GetInterfaceForDevice(route->GetOutputDevice()));
+        return -1;
     }
-    else
-    {
-        Ptr<Ipv6> ip = object->GetObject<Ipv6>();
-        Ipv6Header header;
-        header.SetDestination(ToIpv6(destination));
-        Ptr<Ipv6Route> route =
-            ip ? ip->GetRoutingProtocol()->RouteOutput(Create<Packet>(), header, nullptr, error)
-               : nullptr;
-        if (!route || DynamicCast<LoopbackNetDevice>(route->GetOutputDevice()))
-        {
-            return -1;
-        }
-        gateway = ToWire(route->GetGateway());
-        link = linkOf(m_links6[node], ip->GetInterfaceForDevice(route->GetOutputDevice()));
-    }
-    return link < 0 ? -1 : NeighbourOn(link, gateway.IsUnspecified() ? destination : gateway);
+    const auto& links = ipv4 ? m_links4[node] : m_links6[node];
+    const int32_t interface = ipv4 ? object->GetObject<Ipv4>()->GetInterfaceForDevice(route.device)
+                                   : object->GetObject<Ipv6>()->GetInterfaceForDevice(route.device);
+    const auto link = interface < 0 ? links.end() : links.find(interface);
+    return link == links.end()
+               ? -1
+               : NeighbourOn(link->second,
+                             route.gateway.IsUnspecified() ? destination : route.gateway);
 }
 
 int32_t
@@ -160,46 +171,48 @@ Reachability::IsTentative(uint32_t node) const
     return false;
 }
 
-Reachability::Result
-Reachability::Look()
+std::vector<int32_t>
+Reachability::NextHops(uint32_t to) const
 {
-    Result result;
     const auto n = static_cast<uint32_t>(m_names.size());
-    for (uint32_t to = 0; to < n; to++)
+    const bool ipv6 = m_destinations[to].family == Family::kIpv6;
+    std::vector<int32_t> next(n);
+    for (uint32_t node = 0; node < n; node++)
+    {
+        // An address under duplicate address detection answers nobody.
+        const bool asleep = ipv6 && (IsTentative(node) || IsTentative(to));
+        next[node] = node == to ? static_cast<int32_t>(to)
+                     : asleep   ? -1
+                                : NextHop(node, m_destinations[to]);
+    }
+    return next;
+}
+
+viaduct::result::Convergence
+Reachability::Look() const
+{
+    viaduct::result::Convergence result;
+    result.seconds = Simulator::Now().GetSeconds();
+    const auto n = static_cast<int32_t>(m_names.size());
+    for (int32_t to = 0; to < n; to++)
     {
         // Every node is asked once a destination; then the answers are walked.
-        std::vector<int32_t> next(n);
-        for (uint32_t node = 0; node < n; node++)
+        const std::vector<int32_t> next = NextHops(to);
+        for (int32_t from = 0; from < n; from++)
         {
-            // An address under duplicate address detection answers nobody.
-            const bool asleep = m_destinations[to].family == Family::kIpv6 &&
-                                (IsTentative(node) || IsTentative(to));
-            next[node] = node == to ? static_cast<int32_t>(to)
-                         : asleep   ? -1
-                                    : NextHop(node, m_destinations[to]);
-        }
-        for (uint32_t from = 0; from < n; from++)
-        {
-            if (from == to)
-            {
-                continue;
-            }
-            int32_t at = static_cast<int32_t>(from);
-            for (uint32_t hops = 0; hops < n && at >= 0 && at != static_cast<int32_t>(to); hops++)
+            int32_t at = from;
+            for (int32_t hops = 0; hops < n && at >= 0 && at != to; hops++)
             {
                 at = next[at];
             }
-            result.pairs++;
-            if (at == static_cast<int32_t>(to))
+            if (from != to && at != to)
             {
-                result.reachable++;
-            }
-            else
-            {
-                result.unreachable.push_back({m_names[from], m_names[to]});
+                result.unreachable.emplace_back(m_names[from], m_names[to]);
             }
         }
     }
+    result.pairs = n * (n - 1);
+    result.reachable = result.pairs - result.unreachable.size();
     return result;
 }
 

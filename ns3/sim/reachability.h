@@ -7,6 +7,8 @@
 
 #include "network.h"
 
+#include "result/run.h"
+
 #include <cstdint>
 #include <map>
 #include <string>
@@ -24,27 +26,20 @@ namespace sim
 class Reachability
 {
   public:
-    /** What was found. */
-    struct Result
-    {
-        uint32_t reachable{0};                                        //!< ordered pairs
-        uint32_t pairs{0};                                            //!< ordered pairs
-        std::vector<std::pair<std::string, std::string>> unreachable; //!< from, to
-    };
-
     /**
      * @param scenario the scenario
      * @param network what was made of it; must outlive this
      */
     Reachability(const viaduct::scenario::Scenario& scenario, const Network& network);
     /** @return what the protocols' tables say now */
-    Result Look();
+    viaduct::result::Convergence Look() const;
 
   private:
     /** An interface of a node on a link. */
     using Place = std::pair<uint32_t, uint32_t>; // node, link
 
     int32_t NextHop(uint32_t node, const viaduct::wire::IpAddress& destination) const;
+    std::vector<int32_t> NextHops(uint32_t to) const;
     bool IsTentative(uint32_t node) const;
     int32_t NeighbourOn(uint32_t link, const viaduct::wire::IpAddress& hop) const;
 

@@ -6,11 +6,11 @@
 #define VIADUCT_SIM_SCENARIO_RUN_H
 
 #include "control-channel.h"
-#include "flows.h"
 #include "network.h"
-#include "programs.h"
 #include "reachability.h"
+#include "simulated-files.h"
 #include "simulated-links.h"
+#include "simulated-traffic.h"
 
 #include "ns3/lab-helper.h"
 
@@ -57,45 +57,27 @@ class ScenarioRun
   private:
     bool IsSimulate() const;
     void ChooseSimulator() const;
-    void SeedRandom() const;
     void BuildLab();
-    void EnableCaptures();
-    void EnableState() const;
-    nlohmann::json StateFiles() const;
-    std::string CaptureFile(const std::string& link) const;
-    nlohmann::json Captured() const;
     void WatchCommands();
+    void ShowProgress();
     void LookAtRoutes();
-    void Converged(const Reachability::Result& result);
-    void StartTraffic();
+    void Converged(const viaduct::result::Convergence& convergence);
     void SchedulePauses();
     void Paused();
     void ServePaused();
-    void StartPrograms();
-    bool AllPassed() const;
-    void EndIfAllPassed();
-    void End();
-    void StopIfProgramsEnded();
-    void ShowProgress();
-    nlohmann::json Report() const;
-    nlohmann::json Counters() const;
-    void AddTiming(nlohmann::json& report) const;
-    nlohmann::json Routes() const;
+    void SendReport() const;
 
-    viaduct::scenario::Scenario m_scenario;                    //!< what to run
-    SimulatedLinks m_simulated;                                //!< mode simulate: what links became
-    ControlChannel& m_control;                                 //!< events and commands
-    std::string m_captures;                                    //!< directory
-    std::map<std::string, uint64_t> m_captured;                //!< frames written, by link
-    std::unique_ptr<Network> m_network;                        //!< the nodes
-    std::unique_ptr<LabHelper> m_lab;                          //!< real modes
-    std::unique_ptr<Reachability> m_reachability;              //!< who reaches whom
-    std::vector<std::unique_ptr<SimulatedFlow>> m_flows;       //!< mode simulate
-    std::vector<std::unique_ptr<SimulatedProgram>> m_programs; //!< mode simulate
-    Time m_trafficEnd;                       //!< the last flow's, the last link event
-    std::vector<viaduct::Duration> m_pauses; //!< since convergence
-    bool m_ending{false};                    //!< what still runs was told to end
-    viaduct::Instant m_progress;             //!< when it was last shown, wall clock
+    viaduct::scenario::Scenario m_scenario;       //!< what to run
+    SimulatedLinks m_simulated;                   //!< mode simulate: what links became
+    ControlChannel& m_control;                    //!< events and commands
+    std::string m_captures;                       //!< directory
+    std::unique_ptr<Network> m_network;           //!< the nodes
+    std::unique_ptr<LabHelper> m_lab;             //!< real modes
+    std::unique_ptr<Reachability> m_reachability; //!< who reaches whom
+    std::unique_ptr<SimulatedFiles> m_files;      //!< mode simulate
+    std::unique_ptr<SimulatedTraffic> m_traffic;  //!< mode simulate, after convergence
+    std::vector<viaduct::Duration> m_pauses;      //!< since convergence
+    viaduct::Instant m_progress;                  //!< when it was last shown, wall clock
 };
 
 } // namespace sim

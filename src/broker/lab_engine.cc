@@ -117,11 +117,11 @@ void AnswerUntilSignal(Equipment& equipment, engine::Engine& engine, int signals
       engine::PerformSet(request, config, live);
       return nlohmann::json::object();
     }
-    nlohmann::json stats = engine::DescribeStatistics(engine.Read(), std::nullopt);
-    stats["name"] = config.name;
-    stats["seed"] = config.seed;
-    stats["seconds"] = (MonotonicClock::Now() - started).ToSeconds();
-    return {{"stats", std::move(stats)}};
+    result::EngineResult stats = engine::DescribeStatistics(engine.Read(), std::nullopt);
+    stats.name = config.name;
+    stats.seed = config.seed;
+    stats.seconds = (MonotonicClock::Now() - started).ToSeconds();
+    return {{"stats", stats}};
   };
   engine::ControlServer server(std::move(equipment.listener), answer);
   std::array<pollfd, 2> waits{{{server.Fd(), POLLIN, 0}, {signals, POLLIN, 0}}};

@@ -94,11 +94,11 @@ int RunCommand(const CLI::App& command, const PathCommandOptions& options,
                const Invocation& invocation) {
   emulate::PathOptions path = Understand(command, options);
   NeedRoot(invocation);
-  nlohmann::json result = emulate::RunPath(std::move(path));
-  result["environment"] = run::DescribeEnvironment(invocation.words);
+  result::EngineResult result = emulate::RunPath(std::move(path));
+  result.environment = run::DescribeEnvironment(invocation.words);
   if (options.json_file != "-") std::fputs(emulate::StatisticsTable(result).c_str(), stdout);
   if (!options.json_file.empty()) WriteJson(options.json_file, result);
-  return result.value("verdict", "") == "VOID" ? static_cast<int>(ExitStatus::kVoid) : 0;
+  return result.verdict == result::Verdict::kVoid ? static_cast<int>(ExitStatus::kVoid) : 0;
 }
 
 void AddOrderedOptions(CLI::App& command, PathCommandOptions& options) {

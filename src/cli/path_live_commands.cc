@@ -64,16 +64,15 @@ struct Format {
   std::string interval = "1s";
 };
 
-void PrintStatistics(const json& statistics, const Format& format) {
+void PrintStatistics(const result::EngineResult& statistics, const Format& format) {
   if (format.as_prometheus) {
     std::fputs(emulate::PrometheusText(statistics).c_str(), stdout);
   } else if (format.as_json) {
     // While watching, each object is on one line, so that a program can read them one by one.
-    std::printf("%s\n", statistics.dump(format.watch ? -1 : 2).c_str());
+    std::printf("%s\n", json(statistics).dump(format.watch ? -1 : 2).c_str());
   } else {
     if (format.watch && isatty(STDOUT_FILENO) == 1) std::fputs("\033[H\033[2J", stdout);
-    std::printf("path %s, %.1f s\n", statistics.value("name", "").c_str(),
-                statistics.value("seconds", 0.0));
+    std::printf("path %s, %.1f s\n", statistics.name.c_str(), statistics.seconds.value_or(0));
     std::fputs(emulate::StatisticsTable(statistics).c_str(), stdout);
   }
   std::fflush(stdout);
@@ -84,8 +83,7 @@ void Stats(const Choice& choice, const Format& format) {
   const Duration interval = ParseDuration(format.interval);
   const std::string socket = choice.Socket();
   const auto print = [&] {
-    const json answer = engine::Ask(socket, {});
-    PrintStatistics(answer.at("stats"), format);
+    PrintStatistics(engine::Ask(socket, {}).at("stats").get<result::EngineResult>(), format);
   };
   print();
   if (!format.watch) return;

@@ -24,6 +24,7 @@ namespace viaduct::cli {
 namespace {
 
 using nlohmann::json;
+using result::RunResult;
 using scenario::Scenario;
 
 constexpr const char* kRunFooter = R"(Examples:
@@ -75,7 +76,7 @@ run::RunOptions OptionsOfRun(const RunCommandOptions& options, const Invocation&
 
 // `document`: what --json gets of the runs.
 void Report(const RunCommandOptions& options, const std::string& table, const json& document,
-            const std::vector<json>& runs) {
+            const std::vector<RunResult>& runs) {
   if (options.json_file != "-") std::fputs(table.c_str(), stdout);
   if (!options.json_file.empty()) WriteJson(options.json_file, document);
   if (options.report.empty()) return;
@@ -85,17 +86,17 @@ void Report(const RunCommandOptions& options, const std::string& table, const js
 
 int RunOne(const RunCommandOptions& options, const Invocation& invocation,
            const Scenario& scenario) {
-  const json results = run::Execute(scenario, OptionsOfRun(options, invocation));
+  const RunResult results = run::Execute(scenario, OptionsOfRun(options, invocation));
   Report(options, run::ResultTable(results), results, {results});
-  for (const json& failure : results.at("failures")) {
-    std::fprintf(stderr, "viaduct: %s\n", failure.get<std::string>().c_str());
+  for (const std::string& failure : results.failures) {
+    std::fprintf(stderr, "viaduct: %s\n", failure.c_str());
   }
-  return results.at("status").get<int>();
+  return results.status;
 }
 
 int RunComparison(const RunCommandOptions& options, const Invocation& invocation,
                   const std::vector<Scenario>& scenarios) {
-  std::vector<json> runs;
+  std::vector<RunResult> runs;
   int worst = 0;
   for (const Scenario& scenario : scenarios) {
     const std::string mode = scenario::ModeName(scenario.mode);
@@ -103,7 +104,7 @@ int RunComparison(const RunCommandOptions& options, const Invocation& invocation
     run::RunOptions run_options = OptionsOfRun(options, invocation);
     if (!options.report.empty()) run_options.directory = options.report + "/" + mode;
     auto [results, status] = run::ExecuteSeparately(scenario, run_options);
-    if (results.is_object()) runs.push_back(std::move(results));
+    if (results) runs.push_back(std::move(*results));
     if (status > 128) throw sys::Interrupted(status - 128);
     worst = std::max(worst, status);
   }

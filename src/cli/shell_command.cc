@@ -32,11 +32,11 @@ path::Spec Parse(const char* option, const std::string& text) {
 
 void Report(const ShellOptions& options, const Invocation& invocation,
             const engine::Statistics& statistics, uint64_t seed) {
-  nlohmann::json result = engine::DescribeStatistics(statistics, std::nullopt);
-  result["seed"] = seed;
+  result::EngineResult result = engine::DescribeStatistics(statistics, std::nullopt);
+  result.seed = seed;
   if (options.verbose) std::fputs(emulate::StatisticsTable(result).c_str(), stderr);
   if (options.json_file.empty()) return;
-  result["environment"] = run::DescribeEnvironment(invocation.words);
+  result.environment = run::DescribeEnvironment(invocation.words);
   WriteJson(options.json_file, result);
 }
 

@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "path/spec/spec.h"
+#include "result/document.h"
 #include "run/environment.h"
 #include "scenario/keys.h"
 
@@ -19,9 +20,8 @@ void AddVersion(CLI::App& app, Invocation&) {
   command->footer("Example:\n  viaduct version --json");
   command->callback([as_json] {
     if (*as_json) {
-      nlohmann::json environment = run::DescribeEnvironment({});
-      environment.erase("command");
-      environment.erase("started");
+      result::Environment environment = run::DescribeEnvironment({});
+      environment.started.clear();
       PrintJson(environment);
     } else {
       std::printf("viaduct %s\n", run::Version().c_str());
@@ -32,13 +32,15 @@ void AddVersion(CLI::App& app, Invocation&) {
 void AddDocs(CLI::App& app, Invocation&) {
   auto topic = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("docs", "print a generated document");
-  command->add_option("TOPIC", *topic, "scenario or path-spec")
+  command->add_option("TOPIC", *topic, "scenario, path-spec or results")
       ->required()
-      ->check(CLI::IsMember({"scenario", "path-spec"}));
+      ->check(CLI::IsMember({"scenario", "path-spec", "results"}));
   command->group("");  // hidden
   command->callback([topic] {
-    const bool spec = *topic == "path-spec";
-    std::fputs((spec ? path::DocumentSpec() : scenario::DocumentKeys()).c_str(), stdout);
+    const std::string text = *topic == "path-spec" ? path::DocumentSpec()
+                             : *topic == "results" ? result::DocumentResults()
+                                                   : scenario::DocumentKeys();
+    std::fputs(text.c_str(), stdout);
   });
 }
 

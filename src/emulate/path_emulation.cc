@@ -78,7 +78,7 @@ class PathEmulation {
         info_(Introduce(options_.config)),
         live_(options_.config, [this](const engine::Change& change) { engine_->Apply(change); }) {}
 
-  json Run() {
+  result::EngineResult Run() {
     sys::EventLoop loop;  // from here on signals wait for it
     CheckSchedule();
     TakeInterfaces();
@@ -209,13 +209,14 @@ class PathEmulation {
     }
   }
 
-  json Describe() {
-    json object = engine::DescribeStatistics(engine_->Read(), options_.lateness_limit);
-    object["name"] = info_.name;
-    object["seed"] = options_.config.seed;
-    object["started"] = info_.created;
-    object["seconds"] = (MonotonicClock::Now() - started_).ToSeconds();
-    return object;
+  result::EngineResult Describe() {
+    result::EngineResult done =
+        engine::DescribeStatistics(engine_->Read(), options_.lateness_limit);
+    done.name = info_.name;
+    done.seed = options_.config.seed;
+    done.started = info_.created;
+    done.seconds = (MonotonicClock::Now() - started_).ToSeconds();
+    return done;
   }
 
   PathOptions options_;
@@ -231,6 +232,8 @@ class PathEmulation {
 
 }  // namespace
 
-json RunPath(PathOptions options) { return PathEmulation(std::move(options)).Run(); }
+result::EngineResult RunPath(PathOptions options) {
+  return PathEmulation(std::move(options)).Run();
+}
 
 }  // namespace viaduct::emulate

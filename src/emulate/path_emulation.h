@@ -2,13 +2,13 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "base/time.h"
 #include "emulate/schedule.h"
 #include "engine/config.h"
+#include "result/engine.h"
 
 namespace viaduct::emulate {
 
@@ -24,9 +24,9 @@ struct PathOptions {
 };
 
 // Emulates until the duration is over, or SIGINT, SIGTERM or SIGHUP (how a path without one ends).
-// Returns DescribeStatistics() with "name", "seed", "seconds", "started". Needs root; forwards
-// with the invoking user's identity. Everything is given back on return, on an exception, and when
+// Returns what the engine has done, with name, seed, seconds and start. Needs root; forwards with
+// the invoking user's identity. Everything is given back on return, on an exception, and when
 // this process is killed.
-nlohmann::json RunPath(PathOptions options);
+result::EngineResult RunPath(PathOptions options);
 
 }  // namespace viaduct::emulate

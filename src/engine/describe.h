@@ -1,13 +1,13 @@
-// What an engine has done, as JSON.
+// What an engine has done, as results.
 #pragma once
 
 #include <array>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "base/time.h"
 #include "engine/engine.h"
+#include "result/engine.h"
 
 namespace viaduct::engine {
 
@@ -20,9 +20,12 @@ inline constexpr auto kFates = [] {
 // As keys of JSON and values of labels: "queue_full".
 std::string FateKey(path::Fate fate);
 
-// "pipelines", "ports", "memory", "timing" and "verdict" ("VOID" where p99 of the lateness is over
-// the limit). The keys are documented in docs/path.md.
-nlohmann::json DescribeStatistics(const Statistics& statistics,
-                                  std::optional<Duration> lateness_limit);
+// What a port counts, without what only control ports count.
+result::FrameCounters DescribeCounters(const io::PortCounters& counters);
+
+// Pipelines are in one order, however they are dealt to threads. The name, seed, times and
+// environment are the caller's to fill in.
+result::EngineResult DescribeStatistics(const Statistics& statistics,
+                                        std::optional<Duration> lateness_limit);
 
 }  // namespace viaduct::engine

@@ -20,8 +20,9 @@ void StopOnSignals() {
 
 template <class Options, class Result>
 void Print(const Options& options, const Result& result, bool json) {
-  const std::string text = json ? viaduct::load::ToJson(options, result).dump() + "\n"
-                                : viaduct::load::ToText(options, result);
+  const auto report = viaduct::load::Report(options, result);
+  const std::string text =
+      json ? nlohmann::json(report).dump() + "\n" : viaduct::load::ToText(report);
   std::fputs(text.c_str(), stdout);
 }
 

@@ -93,18 +93,15 @@ void Captures::Work() {
   }
 }
 
-nlohmann::json Captures::Finish() {
-  nlohmann::json list = nlohmann::json::array();
+std::vector<result::Capture> Captures::Finish() {
+  std::vector<result::Capture> list;
   if (!thread_.joinable()) return list;
   stop_ = true;
   if (eventfd_write(wake_.get(), 1) < 0) return list;  // cannot fail: the counter is not full
   thread_.join();
   for (const auto& link : links_) {
     link->writer->Flush();
-    list.push_back({{"link", link->name},
-                    {"file", link->file},
-                    {"frames", link->writer->frames_written()},
-                    {"dropped", link->Dropped()}});
+    list.push_back({link->name, link->file, link->writer->frames_written(), link->Dropped()});
   }
   links_.clear();
   return list;

@@ -3,12 +3,12 @@
 
 #include <atomic>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "broker/client.h"
+#include "result/run.h"
 #include "scenario/scenario.h"
 
 namespace viaduct::run {
@@ -26,8 +26,8 @@ class Captures {
   Captures(const Captures&) = delete;
   Captures& operator=(const Captures&) = delete;
 
-  // Writes what has arrived, closes the files; [{"link", "file", "frames", "dropped"}].
-  nlohmann::json Finish();
+  // Writes what has arrived, and closes the files.
+  std::vector<result::Capture> Finish();
 
  private:
   struct Link;

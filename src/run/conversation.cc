@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/units.h"
-#include "run/traffic.h"
 
 namespace viaduct::run {
 namespace {
@@ -22,12 +21,11 @@ constexpr Duration kReportPatience = Duration::Seconds(20);
 constexpr Duration kConvergenceGrace = Duration::Seconds(15);
 
 // "a->b, c->d and 3 more".
-std::string ListPairs(const json& pairs) {
+std::string ListPairs(const std::vector<std::pair<std::string, std::string>>& pairs) {
   constexpr size_t kShown = 6;
   std::string text;
   for (size_t i = 0; i < std::min(kShown, pairs.size()); ++i) {
-    text += fmt::format("{}{}->{}", i ? ", " : "", pairs[i].at(0).get<std::string>(),
-                        pairs[i].at(1).get<std::string>());
+    text += fmt::format("{}{}->{}", i ? ", " : "", pairs[i].first, pairs[i].second);
   }
   if (pairs.size() > kShown) text += fmt::format(" and {} more", pairs.size() - kShown);
   return text;
@@ -65,16 +63,15 @@ void Conversation::Handle(const json& message) {
   const std::string event = message["event"];
   if (event == "lab") {
     lab_built_ = true;
-  } else if (event == "progress" && !convergence_.is_null()) {
+  } else if (event == "progress" && convergence_) {
     progress_.Status(fmt::format("{:.1f} s simulated", message.value("time", 0.0)));
   } else if (event == "progress") {
     progress_.Status(fmt::format("{:.1f} s: {} of {} pairs reach", message.value("time", 0.0),
                                  message.value("reachable", 0), message.value("pairs", 0)));
   } else if (event == "converged") {
-    convergence_ = message;
-    convergence_.erase("event");
+    convergence_ = message.get<result::Convergence>();
   } else if (event == "flow") {
-    flows_.push_back(message.get<FlowResult>());
+    flows_.push_back(message.get<result::FlowResult>());
   } else if (event == "output") {
     progress_.Line(fmt::format("{}: {}", message.value("program", ""), message.value("line", "")));
   } else if (event == "paused") {
@@ -92,10 +89,8 @@ void Conversation::Handle(const json& message) {
 }
 
 void Conversation::HandleProgram(const json& message) {
-  const json& program = message.at("program");
-  programs_.push_back(program);
-  program_outputs_.emplace_back(program.at("name").get<std::string>(), message.value("text", ""));
-  const std::string failure = message.value("failure", "");
+  programs_.push_back(message.get<result::ProgramOutcome>());
+  const std::string& failure = programs_.back().failure;
   if (failure.empty()) return;
   failures_.push_back(failure);
   progress_.Line(failure);
@@ -134,21 +129,19 @@ double Conversation::WaitForLab() {
   return seconds;
 }
 
-json Conversation::WaitForConvergence() {
+result::Convergence Conversation::WaitForConvergence() {
   const bool real = scenario_.mode != scenario::Mode::kSimulate;
   const Instant deadline =
       real ? MonotonicClock::Now() + scenario_.convergence_timeout + kConvergenceGrace
            : Instant::Never();
-  if (!loop_.Run([&] { return !convergence_.is_null(); }, deadline)) {
+  if (!loop_.Run([&] { return convergence_.has_value(); }, deadline)) {
     throw Error("the simulator says nothing about convergence; it hangs");
   }
-  const json unreachable = convergence_.value("unreachable", json::array());
-  const std::string reach = fmt::format("{} of {} pairs reach", convergence_.value("reachable", 0),
-                                        convergence_.value("pairs", 0));
+  const auto& [seconds, reachable, pairs, unreachable] = *convergence_;
+  const std::string reach = fmt::format("{} of {} pairs reach", reachable, pairs);
   if (unreachable.empty()) {
-    progress_.Line(
-        fmt::format("converged in {:.1f} s; {}", convergence_.value("seconds", 0.0), reach));
-    return convergence_;
+    progress_.Line(fmt::format("converged in {:.1f} s; {}", seconds, reach));
+    return *convergence_;
   }
   const std::string what =
       fmt::format("not converged within {}: {}; not {}",
@@ -157,7 +150,7 @@ json Conversation::WaitForConvergence() {
     throw Error(what + "; raise convergence.timeout, or set convergence.required to false");
   }
   progress_.Line(what);
-  return convergence_;
+  return *convergence_;
 }
 
 json Conversation::WaitForReport(bool stop) {

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "result/run.h"
 #include "run/progress.h"
 #include "run/simulator_process.h"
 #include "scenario/scenario.h"
@@ -27,18 +28,14 @@ class Conversation {
   double WaitForLab();
   // Until all pairs reach or the simulator's patience (convergence.timeout) is at its end. Throws
   // Error if some do not and the scenario requires it. Returns what the simulator said of it.
-  nlohmann::json WaitForConvergence();
+  result::Convergence WaitForConvergence();
   // Until the simulator has reported and ended. `stop`: asks it to (it would go on), and does not
-  // wait for ever.
+  // wait for ever. Returns the "report" message.
   nlohmann::json WaitForReport(bool stop);
 
   // Results of flows that the simulator carried itself, and of programs that it ran.
-  const nlohmann::json& flows() const { return flows_; }
-  const nlohmann::json& programs() const { return programs_; }
-  // Those programs' whole output: name, text.
-  const std::vector<std::pair<std::string, std::string>>& program_outputs() const {
-    return program_outputs_;
-  }
+  const std::vector<result::FlowResult>& flows() const { return flows_; }
+  const std::vector<result::ProgramOutcome>& programs() const { return programs_; }
   // What of that did not go as the scenario wants.
   const std::vector<std::string>& failures() const { return failures_; }
   bool lab_built() const { return lab_built_; }
@@ -55,9 +52,10 @@ class Conversation {
   Progress& progress_;
   const Instant begin_;
   bool lab_built_ = false;
-  nlohmann::json convergence_, report_;  // null until they arrive
-  nlohmann::json flows_ = nlohmann::json::array(), programs_ = nlohmann::json::array();
-  std::vector<std::pair<std::string, std::string>> program_outputs_;
+  std::optional<result::Convergence> convergence_;
+  nlohmann::json report_;  // null until it arrives
+  std::vector<result::FlowResult> flows_;
+  std::vector<result::ProgramOutcome> programs_;
   std::vector<std::string> failures_;
   bool watching_keys_ = false;
 };

@@ -19,6 +19,8 @@ EngineWatch::EngineWatch(std::string socket_path, sys::EventLoop& loop)
 
 EngineWatch::~EngineWatch() { loop_.Forget(alive_.get()); }
 
-nlohmann::json EngineWatch::Read() const { return engine::Ask(socket_path_, {}).at("stats"); }
+result::EngineResult EngineWatch::Read() const {
+  return engine::Ask(socket_path_, {}).at("stats").get<result::EngineResult>();
+}
 
 }  // namespace viaduct::run

@@ -1,10 +1,10 @@
 // The path engine of a run's lab, as the command sees it.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/fd.h"
+#include "result/engine.h"
 #include "sys/event_loop.h"
 
 namespace viaduct::run {
@@ -18,8 +18,8 @@ class EngineWatch {
   EngineWatch(const EngineWatch&) = delete;
   EngineWatch& operator=(const EngineWatch&) = delete;
 
-  // What the engine has done so far (engine::DescribeStatistics()).
-  nlohmann::json Read() const;
+  // What the engine has done so far.
+  result::EngineResult Read() const;
 
  private:
   std::string socket_path_;

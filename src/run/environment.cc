@@ -37,17 +37,18 @@ std::string UtcNow() {
 
 std::string Version() { return VIADUCT_VERSION; }
 
-nlohmann::json DescribeEnvironment(const std::vector<std::string>& command_line) {
+result::Environment DescribeEnvironment(const std::vector<std::string>& command_line) {
   utsname kernel{};
   uname(&kernel);
-  const int64_t memory = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
-  return {{"viaduct", Version()},
-          {"kernel", fmt::format("{} {} {}", kernel.sysname, kernel.release, kernel.machine)},
-          {"cpu", CpuModel()},
-          {"cpus", sysconf(_SC_NPROCESSORS_ONLN)},
-          {"memory_bytes", memory},
-          {"started", UtcNow()},
-          {"command", scenario::JoinWords(command_line)}};
+  result::Environment environment;
+  environment.viaduct = Version();
+  environment.kernel = fmt::format("{} {} {}", kernel.sysname, kernel.release, kernel.machine);
+  environment.cpu = CpuModel();
+  environment.cpus = sysconf(_SC_NPROCESSORS_ONLN);
+  environment.memory_bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  environment.started = UtcNow();
+  environment.command = scenario::JoinWords(command_line);
+  return environment;
 }
 
 std::string FindProgram(const std::string& name) {

@@ -1,17 +1,18 @@
 // What results must carry to be worth something later: versions, kernel, machine, command line.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "result/environment.h"
 
 namespace viaduct::run {
 
 // The product's version, "0.1.0".
 std::string Version();
 
-// {"viaduct", "kernel", "cpu", "cpus", "memory_bytes", "started" (UTC), "command"}
-nlohmann::json DescribeEnvironment(const std::vector<std::string>& command_line);
+// Of this process, which has just begun.
+result::Environment DescribeEnvironment(const std::vector<std::string>& command_line);
 
 // Where a program is, looked up in PATH ("" if nowhere).
 std::string FindProgram(const std::string& name);

@@ -8,6 +8,8 @@
 #include <limits>
 #include <map>
 
+#include "run/table.h"
+
 namespace viaduct::run {
 namespace {
 
@@ -53,13 +55,8 @@ std::string Legend(const std::vector<std::string>& names, bool lines) {
 }
 
 // "50", "10k", "1G"; small numbers as they are.
-std::string TickText(double value) {
-  const char* prefix = "";
-  for (const char* larger : {"k", "M", "G", "T"}) {
-    if (value < 999.5) break;
-    value /= 1000;
-    prefix = larger;
-  }
+std::string TickText(double tick) {
+  const auto [value, prefix] = Scale(tick);
   return fmt::format("{:g}{}", value, prefix);
 }
 

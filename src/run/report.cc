@@ -10,12 +10,12 @@
 #include "base/error.h"
 #include "run/plot.h"
 #include "run/table.h"
-#include "run/traffic.h"
 
 namespace viaduct::run {
 namespace {
 
 using nlohmann::json;
+using result::FlowResult, result::RunResult;
 
 constexpr const char* kStyle = R"(<style>
 body { font: 15px/1.45 system-ui, sans-serif; max-width: 780px; margin: 2em auto; padding: 0 1em;
@@ -34,12 +34,6 @@ svg .lan { fill: #888; }
 @media print { body { max-width: none; margin: 0; } svg, table, pre { break-inside: avoid; } }
 )";
 
-std::string ModeOf(const json& run) { return run.at("scenario").value("mode", ""); }
-
-std::vector<FlowResult> FlowsOf(const json& run) {
-  return run.at("flows").get<std::vector<FlowResult>>();
-}
-
 using Rows = std::vector<std::vector<std::string>>;
 
 // The first row is the head. Columns of numbers are set to the right, their heads too.
@@ -57,31 +51,27 @@ std::string Table(const Rows& rows) {
   return text + "</table>\n";
 }
 
-std::string Topology(const json& run) {
-  std::vector<std::string> nodes = run.at("scenario").at("nodes");
+std::string Topology(const RunResult& run) {
   std::vector<GraphLink> links;
-  for (const json& link : run.at("scenario").at("links")) {
-    links.push_back({link.at("name"), link.at("nodes")});
-  }
-  return "<h2>Topology</h2>\n" + TopologyPicture(nodes, links);
+  for (const auto& [name, nodes] : run.scenario.links) links.push_back({name, nodes});
+  return "<h2>Topology</h2>\n" + TopologyPicture(run.scenario.nodes, links);
 }
 
 // The flows by their place in the scenario; those of a run that has fewer are left out.
 std::vector<std::vector<std::pair<std::string, FlowResult>>> FlowsOfAll(
-    const std::vector<json>& runs) {
+    const std::vector<RunResult>& runs) {
   std::vector<std::vector<std::pair<std::string, FlowResult>>> flows;
-  for (const json& run : runs) {
-    std::vector<FlowResult> of_run = FlowsOf(run);
-    flows.resize(std::max(flows.size(), of_run.size()));
-    for (size_t i = 0; i < of_run.size(); ++i) {
-      flows[i].emplace_back(ModeOf(run), std::move(of_run[i]));
+  for (const RunResult& run : runs) {
+    flows.resize(std::max(flows.size(), run.flows.size()));
+    for (size_t i = 0; i < run.flows.size(); ++i) {
+      flows[i].emplace_back(run.scenario.mode, run.flows[i]);
     }
   }
   return flows;
 }
 
 // One small plot a flow, with a line a mode.
-std::string FlowPlots(const std::vector<json>& runs) {
+std::string FlowPlots(const std::vector<RunResult>& runs) {
   std::string text;
   for (const auto& flow : FlowsOfAll(runs)) {
     std::vector<Series> series;
@@ -111,7 +101,7 @@ Bar BarOf(const std::string& mode, const FlowResult& flow) {
   return flow.rate ? Bar{mode, *flow.rate, HumanRate(*flow.rate)} : Bar{mode, 0, "-"};
 }
 
-std::vector<BarPanel> FlowBars(const std::vector<json>& runs) {
+std::vector<BarPanel> FlowBars(const std::vector<RunResult>& runs) {
   std::vector<BarPanel> panels;
   for (const auto& flow : FlowsOfAll(runs)) {
     const FlowResult& first = flow.front().second;
@@ -127,57 +117,46 @@ std::vector<BarPanel> FlowBars(const std::vector<json>& runs) {
   return panels;
 }
 
-std::string Comparison(const std::vector<json>& runs) {
+std::string Comparison(const std::vector<RunResult>& runs) {
   const std::vector<BarPanel> panels = FlowBars(runs);
   if (runs.size() < 2 || panels.empty()) return "";
   return "<h2>Modes compared</h2>\n<p>The axes are logarithmic.</p>\n" +
          BarPicture("", panels, false);
 }
 
-std::string LoopBreakdown(const std::vector<json>& runs) {
+std::string LoopBreakdown(const std::vector<RunResult>& runs) {
   std::vector<StackedBar> bars;
-  for (const json& run : runs) {
-    const auto loop = run.find("loop");
-    if (loop == run.end() || !loop->is_object()) continue;
-    StackedBar bar{ModeOf(run), {}};
-    for (const auto& [name, value] : loop->items()) {
-      if (value.is_number()) bar.parts.emplace_back(name, value.get<double>());
-    }
-    bars.push_back(std::move(bar));
+  for (const RunResult& run : runs) {
+    const auto& loop = run.simulator.loop;
+    if (!loop.empty()) bars.push_back({run.scenario.mode, {loop.begin(), loop.end()}});
   }
   const std::string plot = StackedBars(bars);
   return plot.empty() ? "" : "<h2>Where the simulator's time went</h2>\n" + plot;
 }
 
-// The path engine's packets, beside the simulator's events.
-void AddLinks(const json& run, Rows& rows) {
-  const auto engine = run.find("engine");
-  if (engine == run.end()) return;
-  const json& timing = (*engine)["timing"];
-  const auto us = [&](const char* key) {
-    return fmt::format("{:.1f} us", timing.value(key, 0.0) / 1e3);
-  };
-  rows.push_back({ModeOf(run) + ", links", us("p50_ns"), us("p99_ns"), us("max_ns"),
-                  std::to_string(timing.value("events", uint64_t{0})),
-                  engine->value("verdict", "")});
+std::vector<std::string> LatenessRow(const std::string& what, const result::Timing& timing,
+                                     result::Verdict verdict) {
+  return {what,
+          Micros(timing.p50_ns) + " us",
+          Micros(timing.p99_ns) + " us",
+          Micros(timing.max_ns) + " us",
+          std::to_string(timing.events),
+          result::VerdictName(verdict)};
 }
 
-std::string Lateness(const std::vector<json>& runs) {
+std::string Lateness(const std::vector<RunResult>& runs) {
   Rows rows = {{"mode", "p50", "p99", "max", "events", "verdict"}};
-  for (const json& run : runs) {
-    const auto timing = run.find("timing");
-    if (timing == run.end() || !timing->is_object()) {
-      if (ModeOf(run) == "simulate") continue;  // its time is virtual
-      rows.push_back({ModeOf(run), "-", "-", "-", "-", "not reported by ns-3"});
-      continue;
+  for (const RunResult& run : runs) {
+    const std::string& mode = run.scenario.mode;
+    if (run.simulator.timing) {
+      rows.push_back(LatenessRow(mode, *run.simulator.timing, run.verdict));
+      // The path engine's packets, beside the simulator's events.
+      if (run.engine) {
+        rows.push_back(LatenessRow(mode + ", links", run.engine->timing, run.engine->verdict));
+      }
+    } else if (mode != "simulate") {  // whose time is virtual
+      rows.push_back({mode, "-", "-", "-", "-", "not reported by ns-3"});
     }
-    const auto us = [&](const char* key) {
-      return fmt::format("{:.1f} us", timing->value(key, 0.0) / 1e3);
-    };
-    rows.push_back({ModeOf(run), us("p50_ns"), us("p99_ns"), us("max_ns"),
-                    std::to_string(timing->value("events", uint64_t{0})),
-                    run.value("verdict", "")});
-    AddLinks(run, rows);
   }
   if (rows.size() == 1) return "";
   return "<h2>Timing</h2>\n<p>How much later than due the simulator's events ran and the links' "
@@ -185,63 +164,59 @@ std::string Lateness(const std::vector<json>& runs) {
          Table(rows);
 }
 
-std::string FormatPairs(const json& pairs) {
+std::string FormatPairs(const std::vector<std::pair<std::string, std::string>>& pairs) {
   std::string text;
-  for (const json& pair : pairs) {
-    text += fmt::format("{}{}->{}", text.empty() ? "" : ", ", pair.at(0).get<std::string>(),
-                        pair.at(1).get<std::string>());
+  for (const auto& [from, to] : pairs) {
+    text += fmt::format("{}{}->{}", text.empty() ? "" : ", ", from, to);
   }
   return text.empty() ? "none" : text;
 }
 
-std::string Convergence(const std::vector<json>& runs) {
+std::string Convergence(const std::vector<RunResult>& runs) {
   Rows rows = {{"mode", "time", "pairs that reach", "pairs that do not"}};
-  for (const json& run : runs) {
-    const json convergence = run.value("convergence", json::object());
-    rows.push_back(
-        {ModeOf(run), fmt::format("{:.2f} s", convergence.value("seconds", 0.0)),
-         fmt::format("{} of {}", convergence.value("reachable", 0), convergence.value("pairs", 0)),
-         FormatPairs(convergence.value("unreachable", json::array()))});
+  for (const RunResult& run : runs) {
+    const result::Convergence& convergence = run.convergence;
+    rows.push_back({run.scenario.mode, fmt::format("{:.2f} s", convergence.seconds),
+                    fmt::format("{} of {}", convergence.reachable, convergence.pairs),
+                    FormatPairs(convergence.unreachable)});
   }
   return "<h2>Convergence</h2>\n" + Table(rows);
 }
 
-std::string Programs(const std::vector<json>& runs) {
+std::string Programs(const std::vector<RunResult>& runs) {
   Rows rows = {{"mode", "program", "command", "end", "result"}};
-  for (const json& run : runs) {
-    for (const json& program : run.at("programs")) {
-      rows.push_back({ModeOf(run), program.value("name", ""), program.value("command", ""),
-                      program.value("ended", ""), program.value("ok", false) ? "ok" : "FAILED"});
+  for (const RunResult& run : runs) {
+    for (const result::ProgramResult& program : run.programs) {
+      rows.push_back({run.scenario.mode, program.name, program.command, program.ended,
+                      program.ok ? "ok" : "FAILED"});
     }
   }
   return rows.size() == 1 ? "" : "<h2>Programs</h2>\n" + Table(rows);
 }
 
-std::string Failures(const std::vector<json>& runs) {
+std::string Failures(const std::vector<RunResult>& runs) {
   std::string text;
-  for (const json& run : runs) {
-    for (const json& failure : run.at("failures")) {
-      text += fmt::format("<p class=\"failed\">{}: {}</p>\n", EscapeHtml(ModeOf(run)),
-                          EscapeHtml(failure.get<std::string>()));
+  for (const RunResult& run : runs) {
+    for (const std::string& failure : run.failures) {
+      text += fmt::format("<p class=\"failed\">{}: {}</p>\n", EscapeHtml(run.scenario.mode),
+                          EscapeHtml(failure));
     }
   }
   return text;
 }
 
-std::string Provenance(const std::vector<json>& runs) {
-  const json& first = runs.front();
-  const json& scenario = first.at("scenario");
-  Rows rows = {{"", "value"}, {"seed", std::to_string(scenario.value("seed", uint64_t{0}))}};
-  for (const json& run : runs) {
-    rows.push_back(
-        {"scenario, mode " + ModeOf(run), "SHA-256 " + run["scenario"].value("hash", "")});
+std::string Provenance(const std::vector<RunResult>& runs) {
+  const result::ScenarioSummary& scenario = runs.front().scenario;
+  Rows rows = {{"", "value"}, {"seed", std::to_string(scenario.seed)}};
+  for (const RunResult& run : runs) {
+    rows.push_back({"scenario, mode " + run.scenario.mode, "SHA-256 " + run.scenario.hash});
   }
-  for (const auto& [key, value] : first.at("environment").items()) {
+  for (const auto& [key, value] : json(runs.front().environment).items()) {
     rows.push_back({key, value.is_string() ? value.get<std::string>() : value.dump()});
   }
   return "<h2>Provenance</h2>\n" + Table(rows) +
-         "<details><summary>effective scenario</summary><pre>" +
-         EscapeHtml(scenario.value("effective", "")) + "</pre></details>\n" +
+         "<details><summary>effective scenario</summary><pre>" + EscapeHtml(scenario.effective) +
+         "</pre></details>\n" +
          "<p>Raw data: <a href=\"results.json\">results.json</a>, "
          "<a href=\"flows.csv\">flows.csv</a>, <a href=\"samples.csv\">samples.csv</a>.</p>\n";
 }
@@ -277,8 +252,8 @@ void MakeReportDirectory(const std::string& directory) {
   }
 }
 
-std::string RenderHtml(const std::vector<json>& runs) {
-  const std::string name = EscapeHtml(runs.front().at("scenario").value("name", ""));
+std::string RenderHtml(const std::vector<RunResult>& runs) {
+  const std::string name = EscapeHtml(runs.front().scenario.name);
   const std::string table = runs.size() == 1 ? ResultTable(runs.front()) : ComparisonTable(runs);
   return fmt::format(
              "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
@@ -290,57 +265,63 @@ std::string RenderHtml(const std::vector<json>& runs) {
          LoopBreakdown(runs) + Programs(runs) + Provenance(runs) + "</body></html>\n";
 }
 
-std::string ResultPicture(const std::vector<json>& runs) {
-  const json& scenario = runs.front().at("scenario");
+std::string ResultPicture(const std::vector<RunResult>& runs) {
   return BarPicture(
-      scenario.value("name", "") + ": the same scenario in each mode (logarithmic axes)",
+      runs.front().scenario.name + ": the same scenario in each mode (logarithmic axes)",
       FlowBars(runs), true);
 }
 
-std::string FlowsCsv(const std::vector<json>& runs) {
+std::string FlowsCsv(const std::vector<RunResult>& runs) {
   std::string csv =
       "mode,flow,kind,from,to,sent,received,loss,rate_bit_per_s,packets_per_s,retransmits,"
       "rtt_min_ms,rtt_avg_ms,rtt_max_ms,delay_p50_ms,delay_p99_ms,error\n";
-  for (const json& run : runs) {
-    for (const FlowResult& f : FlowsOf(run)) {
-      const auto rtt = [&](double FlowResult::Times::*member) {
-        return f.rtt ? fmt::format("{}", (*f.rtt).*member) : std::string();
+  for (const RunResult& run : runs) {
+    for (const FlowResult& f : run.flows) {
+      const auto rtt = f.rtt.value_or(result::Times()), delay = f.delay.value_or(result::Times());
+      const auto cell = [](const auto& of, double value) {
+        return of ? fmt::format("{}", value) : std::string();
       };
-      const auto delay = [&](double FlowResult::Times::*member) {
-        return f.delay ? fmt::format("{}", (*f.delay).*member) : std::string();
-      };
-      csv += fmt::format(
-          "{}\n", fmt::join(
-                      std::vector<std::string>{
-                          ModeOf(run), CsvField(f.name), f.kind, f.from, f.to, CsvNumber(f.sent),
-                          CsvNumber(f.received), CsvNumber(f.loss), CsvNumber(f.rate),
-                          CsvNumber(f.packet_rate), CsvNumber(f.retransmits),
-                          rtt(&FlowResult::Times::min), rtt(&FlowResult::Times::mean),
-                          rtt(&FlowResult::Times::max), delay(&FlowResult::Times::p50),
-                          delay(&FlowResult::Times::p99), CsvField(f.error)},
-                      ","));
+      const std::vector<std::string> cells = {run.scenario.mode,
+                                              CsvField(f.name),
+                                              f.kind,
+                                              f.from,
+                                              f.to,
+                                              CsvNumber(f.sent),
+                                              CsvNumber(f.received),
+                                              CsvNumber(f.loss),
+                                              CsvNumber(f.rate),
+                                              CsvNumber(f.packet_rate),
+                                              CsvNumber(f.retransmits),
+                                              cell(f.rtt, rtt.min.value_or(0)),
+                                              cell(f.rtt, rtt.mean),
+                                              cell(f.rtt, rtt.max),
+                                              cell(f.delay, delay.p50),
+                                              cell(f.delay, delay.p99),
+                                              CsvField(f.error)};
+      csv += fmt::format("{}\n", fmt::join(cells, ","));
     }
   }
   return csv;
 }
 
-std::string SamplesCsv(const std::vector<json>& runs) {
+std::string SamplesCsv(const std::vector<RunResult>& runs) {
   std::string csv = "mode,flow,seconds,value\n";
-  for (const json& run : runs) {
-    for (const FlowResult& flow : FlowsOf(run)) {
+  for (const RunResult& run : runs) {
+    for (const FlowResult& flow : run.flows) {
       for (const auto& [time, value] : flow.samples) {
-        csv += fmt::format("{},{},{:g},{:g}\n", ModeOf(run), CsvField(flow.name), time, value);
+        csv +=
+            fmt::format("{},{},{:g},{:g}\n", run.scenario.mode, CsvField(flow.name), time, value);
       }
     }
   }
   return csv;
 }
 
-void WriteReport(const std::string& directory, const std::vector<json>& runs) {
+void WriteReport(const std::string& directory, const std::vector<RunResult>& runs) {
   MakeReportDirectory(directory);
   const std::filesystem::path folder = directory;
   WriteFile(folder / "index.html", RenderHtml(runs));
-  const json document = runs.size() == 1 ? runs.front() : json{{"runs", runs}};
+  const json document = runs.size() == 1 ? json(runs.front()) : json{{"runs", runs}};
   WriteFile(folder / "results.json", document.dump(2) + "\n");
   WriteFile(folder / "flows.csv", FlowsCsv(runs));
   WriteFile(folder / "samples.csv", SamplesCsv(runs));

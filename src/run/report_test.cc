@@ -10,40 +10,43 @@ namespace viaduct::run {
 namespace {
 
 using nlohmann::json;
+using result::RunResult;
 using testing::AllOf, testing::ElementsAre, testing::HasSubstr, testing::Not;
 
-json Results(const std::string& mode) {
-  return {{"scenario",
-           {{"name", "a<b"},
-            {"mode", mode},
-            {"seed", 3},
-            {"hash", "abc"},
-            {"effective", "nodes: 2\n"},
-            {"nodes", {"n0", "n1"}},
-            {"links", json::array({{{"name", "n0-n1"}, {"nodes", {"n0", "n1"}}}})}}},
-          {"environment", {{"kernel", "Linux 6"}}},
-          {"convergence", {{"seconds", 2.5}, {"reachable", 2}, {"pairs", 2}}},
-          {"flows", json::array({{{"name", "udp, fast"},
-                                  {"kind", "udp"},
-                                  {"from", "n0"},
-                                  {"to", "n1"},
-                                  {"sent", 10},
-                                  {"received", 9},
-                                  {"loss", 0.1},
-                                  {"rate_bit_per_s", 1.57e9},
-                                  {"packets_per_s", 1000.0},
-                                  {"samples", {{0.1, 1e6}, {0.2, 2e6}}}},
-                                 {{"name", "ping"}, {"kind", "ping"}, {"error", "no route"}}})},
-          {"programs", json::array({{{"name", "curl"},
-                                     {"node", "n0"},
-                                     {"seconds", 1.5},
-                                     {"ended", "ended with status 7"},
-                                     {"ok", false}}})},
-          {"captures", json::array()},
-          {"failures", {"program 'curl' ended with status 7"}},
-          {"timing", {{"p50_ns", 1200}, {"p99_ns", 8000}, {"max_ns", 310000}, {"events", 42}}},
-          {"loop", {{"events", 1.0}, {"waiting", 3.0}}},
-          {"verdict", "VALID"}};
+RunResult Results(const std::string& mode) {
+  const json results = {
+      {"scenario",
+       {{"name", "a<b"},
+        {"mode", mode},
+        {"seed", 3},
+        {"hash", "abc"},
+        {"effective", "nodes: 2\n"},
+        {"nodes", {"n0", "n1"}},
+        {"links", json::array({{{"name", "n0-n1"}, {"nodes", {"n0", "n1"}}}})}}},
+      {"environment", {{"kernel", "Linux 6"}}},
+      {"convergence", {{"seconds", 2.5}, {"reachable", 2}, {"pairs", 2}}},
+      {"flows", json::array({{{"name", "udp, fast"},
+                              {"kind", "udp"},
+                              {"from", "n0"},
+                              {"to", "n1"},
+                              {"sent", 10},
+                              {"received", 9},
+                              {"loss", 0.1},
+                              {"rate_bit_per_s", 1.57e9},
+                              {"packets_per_s", 1000.0},
+                              {"samples", {{0.1, 1e6}, {0.2, 2e6}}}},
+                             {{"name", "ping"}, {"kind", "ping"}, {"error", "no route"}}})},
+      {"programs", json::array({{{"name", "curl"},
+                                 {"node", "n0"},
+                                 {"seconds", 1.5},
+                                 {"ended", "ended with status 7"},
+                                 {"ok", false}}})},
+      {"captures", json::array()},
+      {"failures", {"program 'curl' ended with status 7"}},
+      {"timing", {{"p50_ns", 1200}, {"p99_ns", 8000}, {"max_ns", 310000}, {"events", 42}}},
+      {"loop", {{"events", 1.0}, {"waiting", 3.0}}},
+      {"verdict", "VALID"}};
+  return results.get<RunResult>();
 }
 
 TEST(TableTest, AlignsNumbersRightAndTextLeft) {
@@ -74,17 +77,16 @@ TEST(TableTest, ShowsResultsAndVerdict) {
               AllOf(HasSubstr("udp, fast"), HasSubstr("1.57 Gbit/s"), HasSubstr("10.0%"),
                     HasSubstr("failed: no route"), HasSubstr("FAILED: ended with status 7"),
                     HasSubstr("lateness 1.2/8.0/310.0 us over 42 events: VALID (no limit set)")));
-  json late = Results("emulate");
-  late["verdict"] = "VOID";
-  late["timing"]["limit_ns"] = 5000;
-  EXPECT_THAT(TimingLine(late), HasSubstr("VOID (limit p99 5.0 us exceeded)"));
-  late.erase("timing");
-  EXPECT_EQ(TimingLine(late), "");
+  RunResult late = Results("emulate");
+  late.Judge(Duration::Microseconds(5));
+  EXPECT_THAT(ResultTable(late), HasSubstr("VOID (limit p99 5.0 us exceeded)"));
+  late.simulator.timing.reset();
+  EXPECT_THAT(ResultTable(late), Not(HasSubstr("timing")));
 }
 
 TEST(TableTest, SaysWhatNoSocketCouldCarry) {
-  json results = Results("offload");
-  results["unsupported"] = {"n1 eth0: IP protocol 2: refused"};
+  RunResult results = Results("offload");
+  results.simulator.unsupported = {"n1 eth0: IP protocol 2: refused"};
   EXPECT_THAT(ResultTable(results), HasSubstr("not carried: n1 eth0: IP protocol 2: refused\n"));
 }
 
@@ -95,22 +97,20 @@ TEST(TableTest, ComparesModes) {
 }
 
 TEST(TableTest, SaysWhatAModeDoesNotReport) {
-  json traditional = Results("traditional");
-  traditional.erase("timing");
+  RunResult traditional = Results("traditional");
+  traditional.simulator.timing.reset();
   const std::string table = ComparisonTable({traditional, Results("offload")});
   EXPECT_THAT(table, AllOf(HasSubstr("not reported by ns-3"), HasSubstr("1.2 us")));
   EXPECT_THAT(RenderHtml({traditional}), HasSubstr("not reported by ns-3"));
-  json simulate = Results("simulate");
-  simulate.erase("timing");
+  RunResult simulate = Results("simulate");
+  simulate.simulator.timing.reset();
   EXPECT_THAT(ComparisonTable({simulate, simulate}), Not(HasSubstr("verdict\n")));
 }
 
 TEST(ReportTest, NamesPairsThatDoNotReach) {
-  json run = Results("offload");
-  run["convergence"]["unreachable"] = json::array();
+  RunResult run = Results("offload");
   EXPECT_THAT(RenderHtml({run}), AllOf(HasSubstr("<td>none</td>"), Not(HasSubstr("[]"))));
-  run["convergence"]["unreachable"] =
-      json::array({json::array({"n0", "n1"}), json::array({"n1", "n0"})});
+  run.convergence.unreachable = {{"n0", "n1"}, {"n1", "n0"}};
   EXPECT_THAT(RenderHtml({run}), HasSubstr("n0-&gt;n1, n1-&gt;n0"));
 }
 

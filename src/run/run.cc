@@ -23,7 +23,6 @@
 namespace viaduct::run {
 namespace {
 
-using nlohmann::json;
 using scenario::Mode;
 using scenario::Scenario;
 
@@ -43,7 +42,7 @@ class Run {
         program_(FindSimulator()),
         progress_(stderr, options.quiet) {}
 
-  json Execute() {
+  result::RunResult Execute() {
     Describe();
     if (real_) CheckFlowPrograms(scenario_);
     try {
@@ -56,34 +55,29 @@ class Run {
     loop_->IgnoreSignals();
     const Instant begin = MonotonicClock::Now();
     CleanUp();
-    results_["teardown_seconds"] = (MonotonicClock::Now() - begin).ToSeconds();
-    Judge();
+    results_.teardown_seconds = (MonotonicClock::Now() - begin).ToSeconds();
+    results_.Judge(scenario_.lateness_limit);
     return std::move(results_);
   }
 
  private:
   void Describe() {
-    results_["scenario"] = {{"name", scenario_.name},
-                            {"file", scenario_.file},
-                            {"hash", scenario_.hash},
-                            {"seed", scenario_.seed},
-                            {"mode", scenario::ModeName(scenario_.mode)},
-                            {"duration", scenario_.duration.ToSeconds()},
-                            {"effective", scenario::Print(scenario_)},
-                            {"nodes", json::array()},
-                            {"links", json::array()}};
-    for (const auto& node : scenario_.nodes) results_["scenario"]["nodes"].push_back(node.name);
-    for (const auto& link : scenario_.links) {
-      results_["scenario"]["links"].push_back({{"name", link.name}, {"nodes", link.nodes}});
-    }
-    results_["environment"] = DescribeEnvironment(options_.command_line);
-    for (const char* key : {"flows", "programs", "events", "captures"}) {
-      results_[key] = json::array();
-    }
+    result::ScenarioSummary& summary = results_.scenario;
+    summary.name = scenario_.name;
+    summary.file = scenario_.file;
+    summary.hash = scenario_.hash;
+    summary.seed = scenario_.seed;
+    summary.mode = scenario::ModeName(scenario_.mode);
+    summary.duration = scenario_.duration.ToSeconds();
+    summary.effective = scenario::Print(scenario_);
+    for (const auto& node : scenario_.nodes) summary.nodes.push_back(node.name);
+    for (const auto& link : scenario_.links) summary.links.push_back({link.name, link.nodes});
+    results_.environment = DescribeEnvironment(options_.command_line);
   }
 
   void Work() {
-    // The broker is forked before signals are blocked: it has its own mind about them.
+    // The broker is forked before the loop blocks signals: it would inherit that, and it treats
+    // signals in its own way.
     if (real_) client_.emplace(broker::Client::ConnectOrSpawn());
     loop_ = std::make_unique<sys::EventLoop>();
     simulator_ = std::make_unique<SimulatorProcess>(program_, scenario_,
@@ -91,27 +85,30 @@ class Run {
                                                     CaptureDirectory(), options_.pauses);
     conversation_ = std::make_unique<Conversation>(scenario_, *simulator_, *loop_, progress_);
     if (real_) {
-      results_["setup_seconds"] = conversation_->WaitForLab();
+      results_.setup_seconds = conversation_->WaitForLab();
       WatchEngine();
       StartCaptures();
     }
-    results_["convergence"] = conversation_->WaitForConvergence();
+    results_.convergence = conversation_->WaitForConvergence();
     if (real_) RealTraffic();
-    if (engine_) results_["engine"] = engine_->Read();
+    if (engine_) results_.engine = engine_->Read();
     engine_.reset();  // the simulator takes the lab down, and the engine with it
     TakeReport(conversation_->WaitForReport(real_));
     if (!real_) TakeSimulatedTraffic();
   }
 
   void TakeSimulatedTraffic() {
-    results_["flows"] = conversation_->flows();
-    results_["programs"] = conversation_->programs();
-    for (const std::string& failure : conversation_->failures()) failures_.push_back(failure);
-    WriteProgramOutputs(conversation_->program_outputs());
+    results_.flows = conversation_->flows();
+    TakePrograms(conversation_->programs());
+    TakeFailures(conversation_->failures());
+  }
+
+  void TakeFailures(const std::vector<std::string>& failures) {
+    results_.failures.insert(results_.failures.end(), failures.begin(), failures.end());
   }
 
   void WatchEngine() {
-    const json lab = client_->Describe();
+    const nlohmann::json lab = client_->Describe();
     if (!lab.contains("engine")) return;
     engine_ = std::make_unique<EngineWatch>(lab["engine"]["socket"].get<std::string>(), *loop_);
   }
@@ -135,11 +132,10 @@ class Run {
     loop_->Run([&] { return traffic_->HasWork() && traffic_->Done(); }, end);
     loop_->Run([&] { return traffic_->FlowsDone(); }, end + Duration::Seconds(10));
     traffic_->Finish();
-    results_["flows"] = traffic_->FlowsJson();
-    results_["programs"] = traffic_->ProgramsJson();
-    results_["events"] = traffic_->EventsJson();
-    for (const std::string& failure : traffic_->failures()) failures_.push_back(failure);
-    WriteProgramOutputs(traffic_->ProgramOutputs());
+    results_.flows = traffic_->Flows();
+    results_.events = traffic_->events();
+    TakePrograms(traffic_->Programs());
+    TakeFailures(traffic_->failures());
   }
 
   void ShowTraffic() {
@@ -149,27 +145,28 @@ class Run {
     });
   }
 
-  void WriteProgramOutputs(const std::vector<std::pair<std::string, std::string>>& outputs) const {
-    if (options_.directory.empty()) return;
-    for (const auto& [name, text] : outputs) {
-      const std::filesystem::path folder = std::filesystem::path(options_.directory) / "programs";
-      std::filesystem::create_directories(folder);
-      std::ofstream(folder / (FileNameOf(name) + ".txt")) << text;
+  void TakePrograms(const std::vector<result::ProgramOutcome>& outcomes) {
+    for (const result::ProgramOutcome& outcome : outcomes) {
+      results_.programs.push_back(outcome.program);
+      if (!options_.directory.empty()) WriteText(outcome);
     }
   }
 
-  void TakeReport(const json& message) {
-    for (const char* key : {"timing", "loop", "counters", "routes", "route_pushes", "unsupported",
-                            "assumptions", "captures", "state"}) {
-      if (message.contains(key)) results_[key] = message[key];
-    }
-    results_["environment"]["ns3"] = message.value("ns3", "");
-    results_["environment"]["ns3_build"] = message.value("build", "");
+  void WriteText(const result::ProgramOutcome& outcome) const {
+    const std::filesystem::path folder = std::filesystem::path(options_.directory) / "programs";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / (FileNameOf(outcome.program.name) + ".txt")) << outcome.text;
+  }
+
+  void TakeReport(const nlohmann::json& message) {
+    results_.simulator = message.at("results").get<result::SimulatorReport>();
+    results_.environment.ns3 = message.value("ns3", "");
+    results_.environment.ns3_build = message.value("build", "");
   }
 
   // Everything that was made goes, in whatever state it is.
   void CleanUp() {
-    if (captures_) results_["captures"] = captures_->Finish();
+    if (captures_) results_.simulator.captures = captures_->Finish();
     captures_.reset();
     traffic_.reset();
     engine_.reset();
@@ -183,35 +180,10 @@ class Run {
         // The simulator has taken it down itself (kUsage: no such lab), or never built it.
         // Otherwise the record is kept for `viaduct clean`.
         if (lab_built && e.status() != ExitStatus::kUsage)
-          failures_.push_back(fmt::format("cleaning up: {}", e.what()));
+          results_.failures.push_back(fmt::format("cleaning up: {}", e.what()));
       }
     }
     client_.reset();
-  }
-
-  // Whether the lateness in `part` (its "timing") is over the run's limit.
-  bool IsLate(json& part) const {
-    const auto timing = part.find("timing");
-    if (timing == part.end() || !scenario_.lateness_limit) return false;
-    const int64_t limit = scenario_.lateness_limit->nanoseconds();
-    (*timing)["limit_ns"] = limit;
-    return timing->value("p99_ns", int64_t{0}) > limit;
-  }
-
-  void Judge() {
-    const bool simulator_late = IsLate(results_);
-    bool engine_late = false;
-    if (const auto engine = results_.find("engine"); engine != results_.end()) {
-      engine_late = IsLate(*engine);
-      (*engine)["verdict"] = engine_late ? "VOID" : "VALID";
-    }
-    const bool late = simulator_late || engine_late;
-    results_["verdict"] = late ? "VOID" : "VALID";
-    results_["failures"] = failures_;
-    const ExitStatus status = !failures_.empty() ? ExitStatus::kFailure
-                              : late             ? ExitStatus::kVoid
-                                                 : ExitStatus::kSuccess;
-    results_["status"] = static_cast<int>(status);
   }
 
   const Scenario& scenario_;
@@ -219,8 +191,7 @@ class Run {
   const bool real_;
   const std::string program_;
   Progress progress_;
-  json results_;
-  std::vector<std::string> failures_;
+  result::RunResult results_;
   std::optional<broker::Client> client_;
   std::unique_ptr<sys::EventLoop> loop_;
   std::unique_ptr<SimulatorProcess> simulator_;
@@ -232,7 +203,7 @@ class Run {
 
 }  // namespace
 
-json Execute(const Scenario& scenario, const RunOptions& options) {
+result::RunResult Execute(const Scenario& scenario, const RunOptions& options) {
   return Run(scenario, options).Execute();
 }
 

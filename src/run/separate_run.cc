@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -37,9 +38,9 @@ int ExecuteInto(int results_fd, const Scenario& scenario, const RunOptions& opti
     return static_cast<int>(status);
   };
   try {
-    const json results = Execute(scenario, options);
-    WriteAll(results_fd, results.dump(), "the results");
-    return results.at("status").get<int>();
+    const result::RunResult results = Execute(scenario, options);
+    WriteAll(results_fd, json(results).dump(), "the results");
+    return results.status;
   } catch (const sys::Interrupted& interrupted) {
     return 128 + interrupted.signal();
   } catch (const Error& error) {
@@ -66,7 +67,11 @@ SeparateRun ExecuteSeparately(const Scenario& scenario, const RunOptions& option
   const std::string text = ReadToEnd(pipe.read.get(), "the results");
   const int status = sys::AwaitChild(child);
   running_child = 0;
-  return {json::parse(text, nullptr, false), sys::ShellStatus(status)};
+  SeparateRun run;
+  run.status = sys::ShellStatus(status);
+  const json results = json::parse(text, nullptr, false);
+  if (results.is_object()) run.results = results.get<result::RunResult>();
+  return run;
 }
 
 }  // namespace viaduct::run

@@ -1,15 +1,15 @@
 // A run in a process of its own.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "run/run.h"
 
 namespace viaduct::run {
 
 struct SeparateRun {
-  nlohmann::json results;  // no object where there are none
-  int status = 0;          // what the exit status of a command would be; 128 + signal: interrupted
+  std::optional<result::RunResult> results;
+  int status = 0;  // what the exit status of a command would be; 128 + signal: interrupted
 };
 
 // Execute() in a child, for several runs in turn: a process gives up root for its broker only once,

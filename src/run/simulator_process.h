@@ -8,31 +8,24 @@
 // on {"command":"stop"} or at end of file on FD; in mode `simulate` also by itself, `duration`
 // after convergence in virtual time.
 //
-// Each message is one JSON object on one line. From the simulator, times in seconds:
+// Each message is one JSON object on one line. From the simulator, times in seconds; types and
+// their keys are those of src/result:
 //   {"event":"lab", "name":LAB}                  real modes: the lab is built, programs may start
-//   {"event":"progress", "time":T, "reachable":N, "pairs":M}     while routes converge; ordered
-//   pairs
-//   {"event":"converged", "seconds":T, "reachable":N, "pairs":M, "unreachable":[["a","b"],...]}
-//       once: all pairs reach, or convergence.timeout has passed (then "unreachable" names pairs)
-//   {"event":"progress", "time":T}               mode simulate: while flows run, every 2 s of wall
-//   time
-//   {"event":"flow", "name", "kind", "from", "to", "sent", "received", "loss", "rate_bit_per_s",
-//    "rtt_ms":{"min","avg","max"}, "samples":[[T, VALUE],...]}    mode simulate: a flow's result;
-//       loss is 0..1, rtt_ms for ping only, samples (optional) are bit/s per second or RTT in ms
-//   {"event":"output", "program":NAME, "line":TEXT}    mode simulate: a program has written a line
-//   {"event":"program", "program":{...as run/run.h has it}, "text":TEXT, "failure":TEXT}
-//       mode simulate: a program's result, all it has written, what went wrong (may be empty)
-//   {"event":"paused", "time":T, "nodes":[NAME,...]}   mode simulate: until "resume", or viaduct
-//       kernel resume; nodes that viaduct kernel shell opens a shell on
-//   {"event":"note", "message":TEXT}    mode simulate: why it does not go on
-//   {"event":"resumed", "time":T}
-//   {"event":"report", "version":V, "ns3":V, "build":"asserts on", "timing":{"events", "p50_ns",
-//    "p99_ns", "max_ns"}, "loop":{NAME:SECONDS,...}, "counters":{...}, "routes":{NODE:N,...}}
-//       (mode offload also "route_pushes":{"batches","refused","seconds"} and
-//       "unsupported":[TEXT,...]; mode simulate also "assumptions":[TEXT,...] and
-//       "captures":[{"link","file","frames","dropped"}], "state":[{"node","files"}]) the last
-//       message, before exit with status 0; "timing" and "loop" in real time only
+//   {"event":"progress", "time":T, "reachable":N, "pairs":M}    while routes converge
+//   {"event":"converged", KEYS of Convergence}   once: all pairs reach, or convergence.timeout has
+//       passed (then "unreachable" names pairs)
+//   {"event":"report", "ns3":VERSION, "build":"asserts on", "results":SimulatorReport}    the last
+//       message, before exit with status 0
 //   {"event":"error", "message":M, "status":S}   instead, before exit with status S (ExitStatus)
+// In mode simulate also:
+//   {"event":"progress", "time":T}               while flows run, every 2 s of wall time
+//   {"event":"flow", KEYS of FlowResult}         a flow's result
+//   {"event":"output", "program":NAME, "line":TEXT}    a program has written a line
+//   {"event":"program", KEYS of ProgramOutcome}  a program's result
+//   {"event":"paused", "time":T, "nodes":[NAME,...]}   until "resume", or viaduct kernel resume;
+//       nodes that viaduct kernel shell opens a shell on
+//   {"event":"note", "message":TEXT}             why it does not go on
+//   {"event":"resumed", "time":T}
 // To the simulator:
 //   {"command":"stop"}
 //   {"command":"resume"}     mode simulate: goes on where it is paused

@@ -6,12 +6,10 @@
 #include <cctype>
 #include <map>
 
-#include "run/traffic.h"
-
 namespace viaduct::run {
 namespace {
 
-using nlohmann::json;
+using result::FlowResult, result::RunResult;
 
 // Columns a terminal shows the text in; every sequence of UTF-8 is one.
 size_t Width(const std::string& text) {
@@ -26,7 +24,8 @@ std::string Packets(const std::optional<uint64_t>& count) {
 // The times of a flow that mean most for its kind: a ping's round trips, else one-way delays.
 std::string Times(const FlowResult& flow) {
   if (flow.rtt) {
-    return fmt::format("rtt {:.3f}/{:.3f}/{:.3f} ms", flow.rtt->min, flow.rtt->mean, flow.rtt->max);
+    return fmt::format("rtt {:.3f}/{:.3f}/{:.3f} ms", flow.rtt->min.value_or(0), flow.rtt->mean,
+                       flow.rtt->max);
   }
   if (flow.delay) return fmt::format("delay {:.3f}/{:.3f} ms", flow.delay->p50, flow.delay->p99);
   if (flow.retransmits) return fmt::format("{} retransmits", *flow.retransmits);
@@ -37,14 +36,10 @@ std::string Rate(const FlowResult& flow) { return flow.rate ? HumanRate(*flow.ra
 
 std::string Loss(const FlowResult& flow) { return flow.loss ? HumanPercent(*flow.loss) : "-"; }
 
-std::vector<FlowResult> Flows(const json& results) {
-  return results.at("flows").get<std::vector<FlowResult>>();
-}
-
-std::string FlowTable(const json& results) {
+std::string FlowTable(const RunResult& run) {
   std::vector<std::vector<std::string>> rows = {
       {"flow", "sent", "received", "loss", "rate", "min/avg/max or p50/p99"}};
-  for (const FlowResult& flow : Flows(results)) {
+  for (const FlowResult& flow : run.flows) {
     if (!flow.error.empty()) {
       rows.push_back({flow.name, "failed: " + flow.error});
     } else {
@@ -55,52 +50,40 @@ std::string FlowTable(const json& results) {
   return rows.size() > 1 ? FormatTable(rows) : "";
 }
 
-std::string ProgramTable(const json& results) {
+std::string ProgramTable(const RunResult& run) {
   std::vector<std::vector<std::string>> rows = {{"program", "node", "seconds", "result"}};
-  for (const json& program : results.at("programs")) {
-    rows.push_back(
-        {program.value("name", ""), program.value("node", ""),
-         fmt::format("{:.2f}", program.value("seconds", 0.0)),
-         (program.value("ok", false) ? "ok: " : "FAILED: ") + program.value("ended", "")});
+  for (const result::ProgramResult& program : run.programs) {
+    rows.push_back({program.name, program.node, fmt::format("{:.2f}", program.seconds),
+                    (program.ok ? "ok: " : "FAILED: ") + program.ended});
   }
   return rows.size() > 1 ? FormatTable(rows) : "";
 }
 
+std::string Lines(const std::string& head,
+                  const std::optional<std::vector<std::string>>& statements) {
+  std::string text;
+  for (const std::string& statement : statements.value_or(std::vector<std::string>())) {
+    text += fmt::format("{}: {}\n", head, statement);
+  }
+  return text;
+}
+
 // What the simulator filled in that the scenario does not say, and what of the protocol's traffic
 // no kernel socket could carry.
-std::string CaveatLines(const json& results, const std::string& head = "assumed") {
-  std::string text;
-  for (const json& assumption : results.value("assumptions", json::array())) {
-    text += fmt::format("{}: {}\n", head, assumption.get<std::string>());
-  }
-  for (const json& line : results.value("unsupported", json::array())) {
-    text += fmt::format("not carried: {}\n", line.get<std::string>());
-  }
-  return text;
+std::string CaveatLines(const RunResult& run, const std::string& head = "assumed") {
+  return Lines(head, run.simulator.assumptions) + Lines("not carried", run.simulator.unsupported);
 }
 
-std::string CaptureLines(const json& results) {
+std::string FileLines(const result::SimulatorReport& report) {
   std::string text;
-  for (const json& capture : results.at("captures")) {
-    text +=
-        fmt::format("capture {}: {} frames, {} dropped\n", capture.value("file", ""),
-                    capture.value("frames", uint64_t{0}), capture.value("dropped", uint64_t{0}));
+  for (const result::Capture& capture : report.captures) {
+    text += fmt::format("capture {}: {} frames, {} dropped\n", capture.file, capture.frames,
+                        capture.dropped);
+  }
+  for (const auto& [node, files] : report.state.value_or(std::vector<result::StateFiles>())) {
+    text += fmt::format("state of {}: {}\n", node, fmt::join(files, " "));
   }
   return text;
-}
-
-std::string StateLines(const json& results) {
-  std::string text;
-  for (const json& state : results.value("state", json::array())) {
-    text += fmt::format("state of {}:", state.value("node", ""));
-    for (const json& file : state.at("files")) text += " " + file.get<std::string>();
-    text += "\n";
-  }
-  return text;
-}
-
-std::string Micros(const json& timing, const char* key) {
-  return fmt::format("{:.1f}", timing.value(key, 0.0) / 1e3);
 }
 
 // What a flow is judged by, in one cell: TCP its rate, ping its mean, UDP rate and loss.
@@ -115,6 +98,26 @@ std::string ComparisonCell(const FlowResult& flow) {
 
 std::string PacketRateCell(const FlowResult& flow) {
   return flow.packet_rate ? fmt::format("{:.1f} kpps", *flow.packet_rate / 1e3) : "-";
+}
+
+// What the path engine did to the packets of all links together.
+std::string LinksLine(const result::EngineResult& engine) {
+  uint64_t arrived = 0, corrupted = 0, marked = 0;
+  std::map<std::string, uint64_t> fates;
+  for (const result::PipelineResult& pipeline : engine.pipelines) {
+    arrived += pipeline.arrived;
+    corrupted += pipeline.corrupted;
+    marked += pipeline.marked;
+    for (const auto& [fate, count] : pipeline.fates) fates[fate] += count;
+  }
+  if (arrived == 0) return "";
+  std::string text = fmt::format("links: {} packets arrived", arrived);
+  for (const auto& [fate, count] : fates) {
+    if (count > 0) text += fmt::format(", {} {}", count, fate);
+  }
+  if (corrupted > 0) text += fmt::format(", {} of them corrupted", corrupted);
+  if (marked > 0) text += fmt::format(", {} of them marked", marked);
+  return text + "\n";
 }
 
 }  // namespace
@@ -163,24 +166,24 @@ std::string FormatTable(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
-std::string HumanRate(double rate) {
-  const char* unit = "bit/s";
-  for (const char* larger : {"kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"}) {
-    if (rate < 999.5) break;
-    rate /= 1000;
-    unit = larger;
+Scaled Scale(double value) {
+  const char* prefix = "";
+  for (const char* larger : {"k", "M", "G", "T"}) {
+    if (value < 999.5) break;
+    value /= 1000;
+    prefix = larger;
   }
-  return fmt::format("{:.{}f} {}", rate, rate >= 100 ? 0 : rate >= 10 ? 1 : 2, unit);
+  return {value, prefix};
+}
+
+std::string HumanRate(double bits_per_second) {
+  const auto [rate, prefix] = Scale(bits_per_second);
+  return fmt::format("{:.{}f} {}bit/s", rate, rate >= 100 ? 0 : rate >= 10 ? 1 : 2, prefix);
 }
 
 std::string HumanCount(double count) {
-  const char* prefix = "";
-  for (const char* larger : {"k", "M", "G"}) {
-    if (count < 999.5) break;
-    count /= 1000;
-    prefix = larger;
-  }
-  return fmt::format("{:.3g}{}", count, prefix);
+  const auto [value, prefix] = Scale(count);
+  return fmt::format("{:.3g}{}", value, prefix);
 }
 
 std::string HumanPercent(double fraction) {
@@ -189,93 +192,69 @@ std::string HumanPercent(double fraction) {
   return percent >= 10 ? fmt::format("{:.1f}%", percent) : fmt::format("{:.2g}%", percent);
 }
 
-// What the path engine did to the packets of all links together.
-std::string LinksLine(const json& engine) {
-  uint64_t arrived = 0, corrupted = 0, marked = 0;
-  std::map<std::string, uint64_t> fates;
-  for (const json& pipeline : engine.value("pipelines", json::array())) {
-    arrived += pipeline.value("arrived", uint64_t{0});
-    corrupted += pipeline.value("corrupted", uint64_t{0});
-    marked += pipeline.value("marked", uint64_t{0});
-    for (const auto& [fate, count] : pipeline["fates"].items())
-      fates[fate] += count.get<uint64_t>();
-  }
-  if (arrived == 0) return "";
-  std::string text = fmt::format("links: {} packets arrived", arrived);
-  for (const auto& [fate, count] : fates) {
-    if (count > 0) text += fmt::format(", {} {}", count, fate);
-  }
-  if (corrupted > 0) text += fmt::format(", {} of them corrupted", corrupted);
-  if (marked > 0) text += fmt::format(", {} of them marked", marked);
-  return text + "\n";
+std::string Micros(int64_t nanoseconds) {
+  return fmt::format("{:.1f}", static_cast<double>(nanoseconds) / 1e3);
 }
 
-std::string TimingLine(const json& results, const std::string& whose) {
-  const auto timing = results.find("timing");
-  if (timing == results.end() || !timing->is_object()) return "";
-  const std::string limit =
-      timing->contains("limit_ns")
-          ? fmt::format("limit p99 {} us{}", Micros(*timing, "limit_ns"),
-                        results.value("verdict", "") == "VOID" ? " exceeded" : "")
-          : "no limit set";
+std::string TimingLine(const result::Timing& timing, result::Verdict verdict,
+                       const std::string& whose) {
+  const std::string limit = timing.limit_ns
+                                ? fmt::format("limit p99 {} us{}", Micros(*timing.limit_ns),
+                                              verdict == result::Verdict::kVoid ? " exceeded" : "")
+                                : "no limit set";
   return fmt::format("timing: {}p50/p99/max lateness {}/{}/{} us over {} events: {} ({})\n", whose,
-                     Micros(*timing, "p50_ns"), Micros(*timing, "p99_ns"),
-                     Micros(*timing, "max_ns"), timing->value("events", uint64_t{0}),
-                     results.value("verdict", ""), limit);
+                     Micros(timing.p50_ns), Micros(timing.p99_ns), Micros(timing.max_ns),
+                     timing.events, result::VerdictName(verdict), limit);
 }
 
-std::string ResultTable(const json& results) {
-  const json engine = results.value("engine", json::object());
-  return FlowTable(results) + ProgramTable(results) + CaptureLines(results) + StateLines(results) +
-         LinksLine(engine) + CaveatLines(results) + TimingLine(results) +
-         TimingLine(engine, "links ");
+std::string ResultTable(const RunResult& run) {
+  std::string text = FlowTable(run) + ProgramTable(run) + FileLines(run.simulator);
+  if (run.engine) text += LinksLine(*run.engine);
+  text += CaveatLines(run);
+  if (run.simulator.timing) text += TimingLine(*run.simulator.timing, run.verdict);
+  if (run.engine) text += TimingLine(run.engine->timing, run.engine->verdict, "links ");
+  return text;
 }
 
-std::string ComparisonTable(const std::vector<json>& runs) {
+std::string ComparisonTable(const std::vector<RunResult>& runs) {
   if (runs.empty()) return "";
   std::vector<std::vector<std::string>> rows = {{""}};
-  std::vector<std::vector<FlowResult>> flows;
-  for (const json& run : runs) {
-    rows[0].push_back(run.at("scenario").value("mode", ""));
-    flows.push_back(Flows(run));
-  }
+  for (const RunResult& run : runs) rows[0].push_back(run.scenario.mode);
+  // A row whose cells have nothing to say is left out.
   const auto add = [&](const std::string& head, auto cell) {
     std::vector<std::string> row = {head};
-    for (size_t i = 0; i < runs.size(); ++i) row.push_back(cell(i));
+    for (const RunResult& run : runs) row.push_back(cell(run));
     if (std::any_of(row.begin() + 1, row.end(), [](const auto& c) { return c != "-"; })) {
       rows.push_back(row);
     }
   };
-  add("set-up", [&](size_t i) {
-    const auto seconds = runs[i].find("setup_seconds");
-    return seconds == runs[i].end() ? "-" : fmt::format("{:.2f} s", seconds->get<double>());
+  add("set-up", [](const RunResult& run) {
+    return run.setup_seconds ? fmt::format("{:.2f} s", *run.setup_seconds) : "-";
   });
-  add("converged in", [&](size_t i) {
-    const json convergence = runs[i].value("convergence", json::object());
-    return fmt::format("{:.1f} s", convergence.value("seconds", 0.0));
-  });
-  for (size_t f = 0; f < flows[0].size(); ++f) {
-    add(flows[0][f].name,
-        [&](size_t i) { return f < flows[i].size() ? ComparisonCell(flows[i][f]) : "-"; });
-    add("  packets/s",
-        [&](size_t i) { return f < flows[i].size() ? PacketRateCell(flows[i][f]) : "-"; });
-  }
-  for (const auto& [head, key] : {std::pair("lateness p50", "p50_ns"), {"  p99", "p99_ns"}}) {
-    add(head, [&, key = key](size_t i) {
-      const json timing = runs[i].value("timing", json());
-      return timing.is_object() ? Micros(timing, key) + " us" : std::string("-");
+  add("converged in",
+      [](const RunResult& run) { return fmt::format("{:.1f} s", run.convergence.seconds); });
+  for (size_t f = 0; f < runs[0].flows.size(); ++f) {
+    add(runs[0].flows[f].name, [&](const RunResult& run) {
+      return f < run.flows.size() ? ComparisonCell(run.flows[f]) : "-";
+    });
+    add("  packets/s", [&](const RunResult& run) {
+      return f < run.flows.size() ? PacketRateCell(run.flows[f]) : "-";
     });
   }
-  add("verdict", [&](size_t i) {
-    if (runs[i].contains("timing")) return runs[i].value("verdict", "-");
+  for (const auto& [head, quantile] :
+       {std::pair("lateness p50", &result::Timing::p50_ns), {"  p99", &result::Timing::p99_ns}}) {
+    add(head, [&, quantile = quantile](const RunResult& run) {
+      return run.simulator.timing ? Micros((*run.simulator.timing).*quantile) + " us" : "-";
+    });
+  }
+  add("verdict", [](const RunResult& run) -> std::string {
+    if (run.simulator.timing) return result::VerdictName(run.verdict);
     // Its RealtimeSimulatorImpl does not say how late events are.
-    const bool real = runs[i].at("scenario").value("mode", "") != "simulate";
-    return std::string(real ? "not reported by ns-3" : "-");
+    return run.scenario.mode != "simulate" ? "not reported by ns-3" : "-";
   });
   std::string text = FormatTable(rows);
-  for (const json& run : runs) {
-    text += CaveatLines(run, "assumed in mode " + run.at("scenario").value("mode", ""));
-  }
+  for (const RunResult& run : runs)
+    text += CaveatLines(run, "assumed in mode " + run.scenario.mode);
   return text;
 }
 

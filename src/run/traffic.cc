@@ -6,16 +6,21 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 #include <sstream>
 
 #include "base/error.h"
 #include "base/units.h"
+#include "result/load.h"
+#include "scenario/addresses.h"
 
 namespace viaduct::run {
 namespace {
 
 using nlohmann::json;
+using result::FlowResult;
 using scenario::Flow;
 
 constexpr int kFirstUdpPort = 5001;
@@ -82,16 +87,14 @@ std::string FirstLine(const std::string& text) {
   return line.empty() ? "it said nothing" : line;
 }
 
-FlowResult::Times TimesOf(std::vector<double> values) {
-  FlowResult::Times times;
-  if (values.empty()) return times;
+result::Times TimesOf(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const auto quantile = [&](double q) {
     const auto rank = static_cast<size_t>(std::ceil(q * static_cast<double>(values.size())));
     return values[std::clamp<size_t>(rank, 1, values.size()) - 1];
   };
-  double sum = 0;
-  for (const double value : values) sum += value;
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+  result::Times times;
   times.min = values.front();
   times.max = values.back();
   times.mean = sum / static_cast<double>(values.size());
@@ -102,28 +105,18 @@ FlowResult::Times TimesOf(std::vector<double> values) {
 
 void ParseUdp(FlowResult& result, const Flow& flow, const std::string& receiver,
               const std::string& sender) {
-  const json received = json::parse(receiver), sent = json::parse(sender);
-  result.sent = sent.at("sent").get<uint64_t>();
-  result.received = received.at("received").get<uint64_t>();
+  const auto received = json::parse(receiver).get<result::LoadReceived>();
   // The end marker may have been lost with the packets: the sender knows best.
-  const auto unique = std::min(*result.received, *result.sent);
-  result.loss = *result.sent > 0 ? 1.0 - static_cast<double>(unique) / *result.sent : 0.0;
-  result.rate = received.at("bit_per_s").get<double>();
-  result.packet_rate = received.at("pps").get<double>();
-  if (const json& delay = received.at("delay_us"); delay.is_object()) {
-    FlowResult::Times times;
-    times.mean = delay.at("mean").get<double>() / 1e3;
-    times.p50 = delay.at("p50").get<double>() / 1e3;
-    times.p99 = delay.at("p99").get<double>() / 1e3;
-    times.max = delay.at("max").get<double>() / 1e3;
-    result.delay = times;
+  result.Count(json::parse(sender).get<result::LoadSent>().sent, received.received);
+  result.rate = received.rate;
+  result.packet_rate = received.packet_rate;
+  if (const auto& us = received.delay) {
+    result.delay = {{}, us->mean / 1e3, us->max / 1e3, us->p50 / 1e3, us->p99 / 1e3};
   }
-  const json& series = received.at("series");
-  const double interval = series.at("interval_s").get<double>();
-  const double bits = received.at("size").get<double>() * 8;
-  for (const json& packets : series.at("packets")) {
+  const auto& [interval, counts] = received.series;
+  for (const uint64_t packets : counts) {
     result.samples.emplace_back(interval * static_cast<double>(result.samples.size() + 1),
-                                packets.get<double>() * bits / interval);
+                                static_cast<double>(packets) * received.size * 8 / interval);
   }
   // The last interval after the sender's end is cut short by the receiver's.
   if (!result.samples.empty() &&
@@ -180,38 +173,11 @@ void ParsePing(FlowResult& result, const Flow& flow, const std::string& output,
     result.error = FirstLine(error);
     return;
   }
-  result.received = times.size();
-  result.loss = *result.sent > 0
-                    ? 1.0 - static_cast<double>(times.size()) / static_cast<double>(*result.sent)
-                    : 0.0;
+  result.Count(*result.sent, times.size());
   if (!times.empty()) result.rtt = TimesOf(times);
 }
 
-template <class T>
-void Put(json& object, const char* key, const std::optional<T>& value) {
-  if (value) object[key] = *value;
-}
-
-template <class T>
-void Get(const json& object, const char* key, std::optional<T>& value) {
-  if (object.contains(key) && !object[key].is_null()) value = object[key].get<T>();
-}
-
 }  // namespace
-
-std::string AddressOf(const scenario::Scenario& scenario, const std::string& node) {
-  std::string ipv6;
-  for (const scenario::LinkSettings& link : scenario.links) {
-    for (size_t i = 0; i < link.addresses.size(); ++i) {
-      if (link.nodes[i % link.nodes.size()] != node) continue;
-      const wire::IpAddress& address = link.addresses[i].address;
-      if (address.family == wire::Family::kIpv4) return address.ToString();
-      if (ipv6.empty()) ipv6 = address.ToString();
-    }
-  }
-  if (ipv6.empty()) throw UsageError(fmt::format("node '{}' has no address", node));
-  return ipv6;
-}
 
 std::vector<lab::Endpoint> EndpointsOf(const scenario::Scenario& scenario,
                                        const std::string& link) {
@@ -229,7 +195,7 @@ std::vector<lab::Endpoint> EndpointsOf(const scenario::Scenario& scenario,
 FlowCommands CommandsFor(const scenario::Scenario& scenario, size_t index,
                          const std::string& load) {
   const Flow& flow = scenario.flows.at(index);
-  const std::string address = AddressOf(scenario, flow.to);
+  const std::string address = scenario::AddressOf(scenario, flow.to).ToString();
   const int offset = static_cast<int>(index);
   switch (flow.kind) {
     case Flow::Kind::kUdp:
@@ -264,61 +230,6 @@ FlowResult ParseFlow(const Flow& flow, const std::string& receiver_output,
     return FailedFlow(flow, "its programs gave no result: " + FirstLine(said));
   }
   return result.error.empty() ? result : FailedFlow(flow, result.error);
-}
-
-void to_json(json& object, const FlowResult& result) {
-  object = {{"name", result.name}, {"kind", result.kind}, {"from", result.from}, {"to", result.to}};
-  if (!result.error.empty()) object["error"] = result.error;
-  Put(object, "sent", result.sent);
-  Put(object, "received", result.received);
-  Put(object, "loss", result.loss);
-  Put(object, "rate_bit_per_s", result.rate);
-  Put(object, "packets_per_s", result.packet_rate);
-  Put(object, "retransmits", result.retransmits);
-  if (result.rtt) {
-    object["rtt_ms"] = {{"min", result.rtt->min},
-                        {"avg", result.rtt->mean},
-                        {"max", result.rtt->max},
-                        {"p50", result.rtt->p50},
-                        {"p99", result.rtt->p99}};
-  }
-  if (result.delay) {
-    object["delay_ms"] = {{"avg", result.delay->mean},
-                          {"max", result.delay->max},
-                          {"p50", result.delay->p50},
-                          {"p99", result.delay->p99}};
-  }
-  object["samples"] = result.samples;
-}
-
-void from_json(const json& object, FlowResult& result) {
-  result.name = object.value("name", "");
-  result.kind = object.value("kind", "");
-  result.from = object.value("from", "");
-  result.to = object.value("to", "");
-  result.error = object.value("error", "");
-  Get(object, "sent", result.sent);
-  Get(object, "received", result.received);
-  Get(object, "loss", result.loss);
-  Get(object, "rate_bit_per_s", result.rate);
-  Get(object, "packets_per_s", result.packet_rate);
-  Get(object, "retransmits", result.retransmits);
-  const auto times = [&](const char* key) -> std::optional<FlowResult::Times> {
-    if (!object.contains(key) || !object[key].is_object()) return std::nullopt;
-    const json& from = object[key];
-    FlowResult::Times to;
-    to.min = from.value("min", 0.0);
-    to.mean = from.value("avg", 0.0);
-    to.max = from.value("max", 0.0);
-    to.p50 = from.value("p50", to.mean);
-    to.p99 = from.value("p99", to.max);
-    return to;
-  };
-  result.rtt = times("rtt_ms");
-  result.delay = times("delay_ms");
-  if (object.contains("samples")) {
-    result.samples = object["samples"].get<std::vector<std::pair<double, double>>>();
-  }
 }
 
 }  // namespace viaduct::run

@@ -19,11 +19,6 @@ constexpr Duration kStopPatience = Duration::Seconds(2);
 constexpr Duration kReceiverPatience = Duration::Seconds(5);
 // A UDP receiver ends by itself on the sender's end marker; if that was lost, it is told.
 constexpr Duration kReceiverGrace = Duration::Milliseconds(800);
-constexpr size_t kOutputInResults = 4096;
-
-std::string Tail(const std::string& text) {
-  return text.size() <= kOutputInResults ? text : text.substr(text.size() - kOutputInResults);
-}
 
 }  // namespace
 
@@ -32,7 +27,7 @@ struct TrafficRunner::FlowState {
   FlowCommands commands;
   std::unique_ptr<NodeProcess> receiver, sender;
   bool ready = false, running = false, done = false;
-  FlowResult result;
+  result::FlowResult result;
 };
 
 struct TrafficRunner::ProgramState {
@@ -40,8 +35,8 @@ struct TrafficRunner::ProgramState {
   std::unique_ptr<NodeProcess> process;
   Instant started;
   double seconds = 0;
-  bool done = false, timed_out = false, stopped = false;
-  std::string trouble;  // why it could not be started
+  bool done = false;
+  result::ProgramEnd end;
 };
 
 void CheckFlowPrograms(const scenario::Scenario& scenario) {
@@ -193,9 +188,7 @@ void TrafficRunner::FinishFlow(FlowState& flow, const std::string& trouble) {
   flow.result = trouble.empty() ? ParseFlow(*flow.flow, output(flow.receiver), output(flow.sender),
                                             flow.sender ? flow.sender->standard_error() : nothing)
                                 : FailedFlow(*flow.flow, trouble);
-  if (!flow.result.error.empty()) {
-    Fail(fmt::format("flow '{}': {}", flow.flow->name, flow.result.error));
-  }
+  Fail(result::FailureOf(flow.result));
 }
 
 void TrafficRunner::StartProgram(ProgramState& state) {
@@ -215,14 +208,14 @@ void TrafficRunner::StartProgram(ProgramState& state) {
     state.process = std::make_unique<NodeProcess>(loop_, client_, options, callbacks);
   } catch (const Error& e) {
     state.done = true;
-    state.trouble = e.what();
-    Fail(fmt::format("program '{}': {}", program.name, e.what()));
+    state.end.trouble = e.what();
+    Fail(Judge(state).failure);
     return;
   }
   if (!program.timeout) return;
   loop_.At(state.started + *program.timeout, [&state] {
     if (state.done) return;
-    state.timed_out = true;
+    state.end.timed_out = true;
     state.process->Kill(SIGKILL);
   });
 }
@@ -230,16 +223,7 @@ void TrafficRunner::StartProgram(ProgramState& state) {
 void TrafficRunner::ProgramEnded(ProgramState& state) {
   state.done = true;
   state.seconds = (MonotonicClock::Now() - state.started).ToSeconds();
-  const scenario::Program& program = *state.program;
-  if (program.background) return;
-  if (state.timed_out) {
-    Fail(fmt::format("program '{}' ran longer than its timeout of {}", program.name,
-                     FormatDuration(*program.timeout)));
-  } else if (finished_) {
-    Fail(fmt::format("program '{}' was still running at the end of the run", program.name));
-  } else if (!state.process->Succeeded(program.expect)) {
-    Fail(fmt::format("program '{}' {}", program.name, state.process->DescribeEnd()));
-  }
+  Fail(Judge(state).failure);
 }
 
 void TrafficRunner::ApplyEvent(const scenario::LinkEvent& event) {
@@ -249,7 +233,7 @@ void TrafficRunner::ApplyEvent(const scenario::LinkEvent& event) {
   }
   --events_left_;
   const char* state = event.up ? "up" : "down";
-  events_.push_back({{"link", event.link}, {"state", state}, {"at", SinceStart()}});
+  events_.push_back({event.link, state, SinceStart()});
   progress_.Line(fmt::format("{:.1f} s: link {} {}", SinceStart(), event.link, state));
 }
 
@@ -264,7 +248,7 @@ void TrafficRunner::Finish() {
   }
   for (ProgramState& program : programs_) {
     if (!program.process || program.done) continue;
-    program.stopped = true;
+    program.end.stopped = true;
     left.push_back(program.process.get());
   }
   for (NodeProcess* process : left) process->Kill(SIGTERM);
@@ -277,54 +261,39 @@ void TrafficRunner::Finish() {
 }
 
 void TrafficRunner::Fail(const std::string& what) {
+  if (what.empty()) return;
   failures_.push_back(what);
   progress_.Line(what);
 }
 
-nlohmann::json TrafficRunner::FlowsJson() const {
-  nlohmann::json list = nlohmann::json::array();
-  for (const FlowState& flow : flows_) list.push_back(flow.result);
-  return list;
+std::vector<result::FlowResult> TrafficRunner::Flows() const {
+  std::vector<result::FlowResult> results;
+  for (const FlowState& flow : flows_) results.push_back(flow.result);
+  return results;
 }
 
-std::string TrafficRunner::Ending(const ProgramState& state) {
-  if (!state.process) return state.trouble.empty() ? "was not started" : state.trouble;
-  if (state.stopped) return "stopped at the end of the run";
-  return state.process->DescribeEnd();
-}
-
-nlohmann::json TrafficRunner::ProgramsJson() const {
-  nlohmann::json list = nlohmann::json::array();
-  for (const ProgramState& state : programs_) {
-    const bool started = state.process != nullptr;
-    const scenario::Program& program = *state.program;
-    const bool ok = program.background
-                        ? started
-                        : started && !state.timed_out && state.process->Succeeded(program.expect);
-    list.push_back({{"name", program.name},
-                    {"node", program.node},
-                    {"command", scenario::JoinWords(program.command)},
-                    {"background", program.background},
-                    {"ended", Ending(state)},
-                    {"seconds", state.seconds},
-                    {"ok", ok},
-                    {"output", started ? Tail(state.process->standard_output() +
-                                              state.process->standard_error())
-                                       : ""}});
+result::ProgramOutcome TrafficRunner::Judge(const ProgramState& state) {
+  const scenario::Program& program = *state.program;
+  result::ProgramOutcome outcome;
+  outcome.program = {program.name, program.node, scenario::JoinWords(program.command),
+                     program.background};
+  outcome.program.seconds = state.seconds;
+  result::ProgramEnd end = state.end;
+  end.expected_status = program.expect;
+  end.timeout = program.timeout;
+  if (state.process) {
+    end.started = true;
+    end.wait_status = state.process->wait_status();
+    outcome.SetText(state.process->standard_output() + state.process->standard_error());
   }
-  return list;
+  outcome.Judge(end);
+  return outcome;
 }
 
-nlohmann::json TrafficRunner::EventsJson() const { return events_; }
-
-std::vector<std::pair<std::string, std::string>> TrafficRunner::ProgramOutputs() const {
-  std::vector<std::pair<std::string, std::string>> outputs;
-  for (const ProgramState& state : programs_) {
-    if (!state.process) continue;
-    outputs.emplace_back(state.program->name,
-                         state.process->standard_output() + state.process->standard_error());
-  }
-  return outputs;
+std::vector<result::ProgramOutcome> TrafficRunner::Programs() const {
+  std::vector<result::ProgramOutcome> outcomes;
+  for (const ProgramState& program : programs_) outcomes.push_back(Judge(program));
+  return outcomes;
 }
 
 }  // namespace viaduct::run

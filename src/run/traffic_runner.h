@@ -3,11 +3,11 @@
 
 #include <list>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "broker/client.h"
+#include "result/run.h"
 #include "run/node_process.h"
 #include "run/progress.h"
 #include "run/traffic.h"
@@ -39,11 +39,9 @@ class TrafficRunner {
   void Finish();
 
   // After Finish().
-  nlohmann::json FlowsJson() const;
-  nlohmann::json ProgramsJson() const;
-  nlohmann::json EventsJson() const;
-  // The programs' whole output: name, text.
-  std::vector<std::pair<std::string, std::string>> ProgramOutputs() const;
+  std::vector<result::FlowResult> Flows() const;
+  std::vector<result::ProgramOutcome> Programs() const;
+  const std::vector<result::LinkEvent>& events() const { return events_; }
   const std::vector<std::string>& failures() const { return failures_; }
 
  private:
@@ -55,9 +53,10 @@ class TrafficRunner {
   void SenderEnded(FlowState& flow);
   void FinishFlow(FlowState& flow, const std::string& trouble);
   void StartProgram(ProgramState& program);
-  static std::string Ending(const ProgramState& program);
+  static result::ProgramOutcome Judge(const ProgramState& program);
   void ProgramEnded(ProgramState& program);
   void ApplyEvent(const scenario::LinkEvent& event);
+  // Nothing, where `what` is empty.
   void Fail(const std::string& what);
   double SinceStart() const;
 
@@ -68,7 +67,7 @@ class TrafficRunner {
   Instant start_;
   std::list<FlowState> flows_;
   std::list<ProgramState> programs_;
-  nlohmann::json events_ = nlohmann::json::array();
+  std::vector<result::LinkEvent> events_;
   size_t events_left_ = 0;
   bool finished_ = false;
   std::vector<std::string> failures_;

@@ -1,0 +1,114 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "run-report.h"
+
+#include "ns3/program-port.h"
+#include "ns3/reactor-simulator-impl.h"
+#include "ns3/ring-net-device.h"
+
+#include "engine/describe.h"
+
+#include <sys/resource.h>
+
+namespace ns3
+{
+namespace sim
+{
+
+namespace
+{
+
+/** Of a RingNetDevice or a ProgramPort, which count alike. */
+template <class Device>
+viaduct::result::DeviceCounters
+CountersOf(const Device& device)
+{
+    const viaduct::io::PortCounters port = device.GetPort()->Counters();
+    viaduct::result::DeviceCounters counters;
+    counters.frames = viaduct::engine::DescribeCounters(port);
+    counters.tx_dropped_unclaimed = port.tx_dropped_unclaimed;
+    for (int reason = 0; reason < Device::N_DROP_REASONS; reason++)
+    {
+        const auto which = static_cast<typename Device::DropReason>(reason);
+        if (device.GetDrops(which) > 0)
+        {
+            counters.drops[Device::GetDropReasonName(which)] = device.GetDrops(which);
+        }
+    }
+    return counters;
+}
+
+void
+AddDevices(const LabHelper& lab, viaduct::result::SimulatorReport& report)
+{
+    for (const auto& attachment : lab.GetAttachments())
+    {
+        if (auto ring = DynamicCast<RingNetDevice>(attachment.device))
+        {
+            report.counters[attachment.nodeName + "/" + attachment.interface] = CountersOf(*ring);
+        }
+    }
+    for (const auto& [name, program] : lab.GetProgramPorts())
+    {
+        report.counters[name + "/programs"] = CountersOf(*program);
+    }
+}
+
+void
+AddRoutes(const LabHelper& lab, viaduct::result::SimulatorReport& report)
+{
+    auto& pushes = report.route_pushes.emplace();
+    auto& unsupported = report.unsupported.emplace();
+    int64_t nanoseconds = 0;
+    for (const auto& [name, offload] : lab.GetOffloads())
+    {
+        const auto& counters = offload.routes->GetCounters();
+        report.routes[name] = counters.added + counters.replaced + counters.removed;
+        pushes.batches += counters.batches;
+        pushes.refused += counters.refused;
+        nanoseconds += counters.nanoseconds;
+        for (const std::string& line : offload.control->GetUnsupported())
+        {
+            unsupported.push_back(name + " " + line);
+        }
+    }
+    pushes.seconds = nanoseconds / 1e9;
+}
+
+void
+AddTiming(const ReactorSimulatorImpl& reactor, viaduct::result::SimulatorReport& report)
+{
+    report.timing = viaduct::result::Summarize(reactor.GetLateness());
+    report.timing->nice = getpriority(PRIO_PROCESS, 0);
+    report.timing->over_limit = reactor.IsVoid();
+    const auto breakdown = reactor.GetBreakdown();
+    const char* const names[] = {"events", "reading", "writing", "sleeping", "spinning"};
+    static_assert(std::size(names) == ReactorSimulatorImpl::N_PHASES);
+    for (int phase = 0; phase < ReactorSimulatorImpl::N_PHASES; phase++)
+    {
+        report.loop[names[phase]] = breakdown.time[phase].GetSeconds();
+    }
+}
+
+} // namespace
+
+viaduct::result::SimulatorReport
+MakeReport(const LabHelper* lab)
+{
+    viaduct::result::SimulatorReport report;
+    if (lab)
+    {
+        AddDevices(*lab, report);
+        AddRoutes(*lab, report);
+    }
+    if (Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get())
+    {
+        AddTiming(*reactor, report);
+    }
+    return report;
+}
+
+} // namespace sim
+} // namespace ns3

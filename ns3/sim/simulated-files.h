@@ -1,0 +1,52 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_SIM_SIMULATED_FILES_H
+#define VIADUCT_SIM_SIMULATED_FILES_H
+
+#include "network.h"
+
+#include "result/run.h"
+#include "scenario/scenario.h"
+
+#include <map>
+#include <string>
+
+namespace ns3
+{
+namespace sim
+{
+
+/** The files that mode simulate writes while it runs: links' packets, kernels' states. */
+class SimulatedFiles
+{
+  public:
+    /**
+     * Opens them; they are written from now on.
+     * @param scenario says which; must outlive this
+     * @param network the nodes
+     * @param folder where; made if there is anything to write
+     */
+    SimulatedFiles(const viaduct::scenario::Scenario& scenario,
+                   const Network& network,
+                   const std::string& folder);
+    SimulatedFiles(const SimulatedFiles&) = delete;
+    SimulatedFiles& operator=(const SimulatedFiles&) = delete;
+
+    /** @param report gets the files' names, and how many frames each capture has */
+    void Describe(viaduct::result::SimulatorReport& report) const;
+
+  private:
+    void Capture(const std::string& link, Ptr<NetDevice> device);
+    std::string CaptureFile(const std::string& link) const;
+
+    const viaduct::scenario::Scenario& m_scenario; //!< what was asked for
+    std::string m_folder;                          //!< where the files are
+    std::map<std::string, uint64_t> m_frames;      //!< written, by link
+};
+
+} // namespace sim
+} // namespace ns3
+
+#endif // VIADUCT_SIM_SIMULATED_FILES_H

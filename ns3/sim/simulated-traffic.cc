@@ -1,0 +1,140 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "simulated-traffic.h"
+
+#include "time-conversion.h"
+
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ns3
+{
+namespace sim
+{
+
+namespace
+{
+
+const Time FLOW_GRACE = Seconds(1);    // for what of a flow is under way
+const Time STOP_PATIENCE = Seconds(2); // for programs to end after SIGTERM
+
+} // namespace
+
+SimulatedTraffic::SimulatedTraffic(const viaduct::scenario::Scenario& scenario,
+                                   Network& network,
+                                   ControlChannel& control)
+    : m_scenario(scenario), m_network(network), m_control(control), m_trafficEnd(Simulator::Now())
+{
+    for (size_t i = 0; i < scenario.flows.size(); i++)
+    {
+        const auto& flow = scenario.flows[i];
+        m_flows.push_back(std::make_unique<SimulatedFlow>(scenario, i, network));
+        m_trafficEnd = std::max(m_trafficEnd,
+                                Simulator::Now() + ToTime(flow.start + flow.duration) + FLOW_GRACE);
+    }
+    for (const auto& event : scenario.link_events)
+    {
+        Simulator::Schedule(ToTime(event.at),
+                            [this, &event] { m_network.SetLinkUp(event.link, event.up); });
+        m_trafficEnd = std::max(m_trafficEnd, Simulator::Now() + ToTime(event.at));
+    }
+    StartPrograms();
+    Simulator::Schedule(ToTime(scenario.duration), &SimulatedTraffic::End, this);
+}
+
+bool
+SimulatedTraffic::IsBusy() const
+{
+    return !m_flows.empty() || !m_programs.empty();
+}
+
+void
+SimulatedTraffic::SendResults() const
+{
+    for (const auto& flow : m_flows)
+    {
+        m_control.Send("flow", flow->Result());
+    }
+    for (const auto& program : m_programs)
+    {
+        m_control.Send("program", program->Outcome());
+    }
+}
+
+void
+SimulatedTraffic::StartPrograms()
+{
+    for (const auto& settings : m_scenario.programs)
+    {
+        m_programs.push_back(std::make_unique<SimulatedProgram>(
+            settings,
+            m_network.GetNode(settings.node),
+            [this, name = settings.name](const std::string& line) {
+                m_control.Send("output", {{"program", name}, {"line", line}});
+            },
+            [this] { EndIfAllPassed(); }));
+    }
+    if (!m_programs.empty())
+    {
+        Simulator::Schedule(
+            m_trafficEnd - Simulator::Now(), &SimulatedTraffic::EndIfAllPassed, this);
+    }
+}
+
+bool
+SimulatedTraffic::AllPassed() const
+{
+    return Simulator::Now() >= m_trafficEnd &&
+           std::all_of(m_programs.begin(), m_programs.end(), [](const auto& program) {
+               return program->HasPassed();
+           });
+}
+
+void
+SimulatedTraffic::EndIfAllPassed()
+{
+    if (m_ending)
+    {
+        StopIfProgramsEnded();
+    }
+    else if (AllPassed())
+    {
+        End();
+    }
+}
+
+void
+SimulatedTraffic::End()
+{
+    if (std::exchange(m_ending, true))
+    {
+        return;
+    }
+    for (const auto& program : m_programs)
+    {
+        program->End();
+    }
+    StopIfProgramsEnded();
+    if (!m_programs.empty())
+    {
+        Simulator::Stop(STOP_PATIENCE);
+    }
+}
+
+void
+SimulatedTraffic::StopIfProgramsEnded()
+{
+    if (std::all_of(m_programs.begin(), m_programs.end(), [](const auto& program) {
+            return program->HasEnded();
+        }))
+    {
+        Simulator::Stop();
+    }
+}
+
+} // namespace sim
+} // namespace ns3

@@ -1,0 +1,68 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_SIM_SIMULATED_TRAFFIC_H
+#define VIADUCT_SIM_SIMULATED_TRAFFIC_H
+
+#include "control-channel.h"
+#include "flows.h"
+#include "network.h"
+#include "programs.h"
+
+#include "ns3/nstime.h"
+
+#include "scenario/scenario.h"
+
+#include <memory>
+#include <vector>
+
+namespace ns3
+{
+namespace sim
+{
+
+/**
+ * Mode simulate: flows, programs and link events at their times, and the end of the run. As in the
+ * real modes, the run ends before its time when all programs have ended.
+ */
+class SimulatedTraffic
+{
+  public:
+    /**
+     * Plans everything; times count from now.
+     * @param scenario says what; must outlive this
+     * @param network the nodes; must outlive this
+     * @param control where programs' lines go; must outlive this
+     */
+    SimulatedTraffic(const viaduct::scenario::Scenario& scenario,
+                     Network& network,
+                     ControlChannel& control);
+    SimulatedTraffic(const SimulatedTraffic&) = delete;
+    SimulatedTraffic& operator=(const SimulatedTraffic&) = delete;
+
+    /** @return whether the run has anything to carry */
+    bool IsBusy() const;
+    /** Sends the results of all flows and programs. */
+    void SendResults() const;
+
+  private:
+    void StartPrograms();
+    bool AllPassed() const;
+    void EndIfAllPassed();
+    void End();
+    void StopIfProgramsEnded();
+
+    const viaduct::scenario::Scenario& m_scenario;             //!< what was asked for
+    Network& m_network;                                        //!< the nodes
+    ControlChannel& m_control;                                 //!< takes lines and results
+    std::vector<std::unique_ptr<SimulatedFlow>> m_flows;       //!< all
+    std::vector<std::unique_ptr<SimulatedProgram>> m_programs; //!< all
+    Time m_trafficEnd;                                         //!< of flows and link events
+    bool m_ending{false};                                      //!< programs were told to end
+};
+
+} // namespace sim
+} // namespace ns3
+
+#endif // VIADUCT_SIM_SIMULATED_TRAFFIC_H

@@ -1,0 +1,48 @@
+#include "result/document.h"
+
+#include <fmt/format.h>
+
+#include "result/engine.h"
+#include "result/load.h"
+#include "result/run.h"
+
+namespace viaduct::result {
+namespace {
+
+constexpr const char* kHead = R"(# Results
+
+Printed by `viaduct docs results` from the tables that write and read them (`src/result`); do not edit
+it by hand. These keys are promised ([promises](promises.md)); more may be added.
+
+`flows[].loss` is the key `loss` of each map in the list `flows`; `*` stands for a name. A key that a
+mode or a kind of flow has no value for is absent. Shares are 0 to 1, and times have their unit in the
+name of the key or are in seconds.
+)";
+
+template <Record T>
+std::string Chapter(const char* title, const char* text) {
+  std::vector<DocumentRow> rows;
+  Document<T>("", rows);
+  std::string chapter =
+      fmt::format("\n## {}\n\n{}\n\n| key | value | meaning |\n|---|---|---|\n", title, text);
+  for (const auto& [path, value, meaning] : rows) {
+    chapter += fmt::format("| `{}` | {} | {} |\n", path, value, meaning);
+  }
+  return chapter;
+}
+
+}  // namespace
+
+std::string DocumentResults() {
+  return kHead +
+         Chapter<RunResult>("viaduct run --json",
+                            "Of one run; also `results.json` of `--report`. With `--compare`: "
+                            "`{\"runs\": [...]}`, one of these for each mode.") +
+         Chapter<EngineResult>("viaduct path --json, path stats --json, shell --json",
+                               "Also what a path's control socket answers to `stats`.") +
+         Chapter<Environment>("viaduct version --json", "Without what is of runs only.") +
+         Chapter<LoadSent>("viaduct-load send --json", "The sending end of a UDP flow.") +
+         Chapter<LoadReceived>("viaduct-load receive --json", "The receiving end.");
+}
+
+}  // namespace viaduct::result

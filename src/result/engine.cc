@@ -1,0 +1,88 @@
+#include "result/engine.h"
+
+namespace viaduct::result {
+
+KeysOf<PipelineResult> PipelineResult::Keys() {
+  using P = PipelineResult;
+  static constexpr Key<P> kKeys[] = {
+      Always<&P::pair>("pair", "text", "the pair of interfaces, or the link and its end"),
+      Always<&P::class_name>("class", "text", "the class of packets; empty where there are none"),
+      Always<&P::direction>("direction", "up or down",
+                            "up: from the first interface to the second"),
+      Always<&P::spec>("spec", "a SPEC", "what it does to packets now"),
+      Always<&P::arrived>("arrived", "packets", "packets that entered"),
+      Always<&P::arrived_bytes>("arrived_bytes", "bytes", "and their bytes"),
+      Always<&P::delivered_bytes>("delivered_bytes", "bytes", "bytes of the packets that left"),
+      Always<&P::fates>("fates", "packets, by fate",
+                        "what became of them: `delivered`, `lost`, `queue_full`, `aqm`, "
+                        "`no_memory`, `disk_behind`"),
+      Always<&P::duplicated>("duplicated", "packets", "made besides; they meet a fate each"),
+      Always<&P::corrupted>("corrupted", "packets", "with flipped bits"),
+      Always<&P::flipped_bits>("flipped_bits", "bits", "flipped in all"),
+      Always<&P::marked>("marked", "packets", "marked (ECN CE)"),
+      Always<&P::reordered>("reordered", "packets", "taken out of turn"),
+      Always<&P::waiting>("waiting", "packets", "inside when this was written"),
+      Always<&P::waiting_bytes>("waiting_bytes", "bytes", "and their bytes"),
+  };
+  return kKeys;
+}
+
+KeysOf<FrameCounters> FrameCounters::Keys() {
+  using C = FrameCounters;
+  static constexpr Key<C> kKeys[] = {
+      Always<&C::rx_frames>("rx_frames", "frames", "taken from the interface"),
+      Always<&C::rx_bytes>("rx_bytes", "bytes", "and their bytes"),
+      Always<&C::tx_frames>("tx_frames", "frames", "given to the interface"),
+      Always<&C::tx_bytes>("tx_bytes", "bytes", "and their bytes"),
+      Always<&C::rx_dropped_ring_full>("rx_dropped_ring_full", "frames",
+                                       "lost because they came faster than they were taken"),
+      Always<&C::rx_dropped_truncated>("rx_dropped_truncated", "frames",
+                                       "lost because they were longer than a port carries"),
+      Always<&C::tx_dropped_error>("tx_dropped_error", "frames", "refused by the interface"),
+  };
+  return kKeys;
+}
+
+KeysOf<PortResult> PortResult::Keys() {
+  static constexpr Key<PortResult> kKeys[] = {
+      Always<&PortResult::name>("name", "text", "the interface"),
+      Always<&PortResult::up>("up", "true or false", "false: it has vanished or is down"),
+      Among<&PortResult::frames>(),
+      Always<&PortResult::unmatched>("unmatched", "frames",
+                                     "of no pair (another VLAN or label), dropped"),
+  };
+  return kKeys;
+}
+
+KeysOf<MemoryResult> MemoryResult::Keys() {
+  using M = MemoryResult;
+  static constexpr Key<M> kKeys[] = {
+      Always<&M::used>("used", "bytes", "frame memory in use"),
+      Always<&M::peak>("peak", "bytes", "the most that was in use"),
+      Always<&M::spilled>("spilled", "bytes", "frames on disk"),
+      Always<&M::spilled_peak>("spilled_peak", "bytes", "the most that was on disk"),
+      WhenSet<&M::spill_trouble>("spill_trouble", "text", "what a disk last complained of"),
+  };
+  return kKeys;
+}
+
+KeysOf<EngineResult> EngineResult::Keys() {
+  using E = EngineResult;
+  static constexpr Key<E> kKeys[] = {
+      WhenSet<&E::name>("name", "text", "the path's or the lab's; not of a shell"),
+      WhenSet<&E::started>("started", "UTC, ISO 8601", "when a path began"),
+      WhenSet<&E::seed>("seed", "a whole number", "of the random streams"),
+      WhenSet<&E::seconds>("seconds", "s", "how long it has run; not of a shell"),
+      Always<&E::pipelines>("pipelines", "a list of maps",
+                            "one for each pair, class and direction"),
+      Always<&E::ports>("ports", "a list of maps", "one for each interface"),
+      Always<&E::memory>("memory", "a map", "where the frames are that wait"),
+      Always<&E::timing>("timing", "a map", "from the instant a packet was due to its sending"),
+      Always<&E::verdict>("verdict", "VALID or VOID", "VOID: `p99_ns` is above the limit"),
+      WhenSet<&E::environment>("environment", "a map",
+                               "of `--json` of `viaduct path` and `viaduct shell`"),
+  };
+  return kKeys;
+}
+
+}  // namespace viaduct::result

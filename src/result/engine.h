@@ -1,0 +1,65 @@
+// What a path engine has done: the statistics of a path, a shell, or the links of a lab.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "result/environment.h"
+#include "result/record.h"
+#include "result/timing.h"
+
+namespace viaduct::result {
+
+// One direction of a pair of interfaces, of one class of packets.
+struct PipelineResult {
+  std::string pair, class_name, direction, spec;
+  uint64_t arrived = 0, arrived_bytes = 0, delivered_bytes = 0;  // packets, bytes
+  std::map<std::string, uint64_t> fates;                         // packets, by path::Fate
+  uint64_t duplicated = 0, corrupted = 0, flipped_bits = 0, marked = 0, reordered = 0;
+  uint64_t waiting = 0, waiting_bytes = 0;
+
+  static KeysOf<PipelineResult> Keys();
+};
+
+// What a port counts (io::PortCounters).
+struct FrameCounters {
+  uint64_t rx_frames = 0, rx_bytes = 0, tx_frames = 0, tx_bytes = 0;
+  uint64_t rx_dropped_ring_full = 0, rx_dropped_truncated = 0, tx_dropped_error = 0;
+
+  static KeysOf<FrameCounters> Keys();
+};
+
+struct PortResult {
+  std::string name;
+  bool up = true;
+  FrameCounters frames;
+  uint64_t unmatched = 0;
+
+  static KeysOf<PortResult> Keys();
+};
+
+struct MemoryResult {
+  int64_t used = 0, peak = 0, spilled = 0, spilled_peak = 0;  // bytes
+  std::string spill_trouble;
+
+  static KeysOf<MemoryResult> Keys();
+};
+
+struct EngineResult {
+  std::string name, started;
+  std::optional<uint64_t> seed;
+  std::optional<double> seconds;
+  std::vector<PipelineResult> pipelines;
+  std::vector<PortResult> ports;
+  MemoryResult memory;
+  Timing timing;
+  Verdict verdict = Verdict::kValid;
+  std::optional<Environment> environment;
+
+  static KeysOf<EngineResult> Keys();
+};
+
+}  // namespace viaduct::result

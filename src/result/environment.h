@@ -1,0 +1,20 @@
+// What results must carry to be worth something later: versions, kernel, machine, command line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "result/record.h"
+
+namespace viaduct::result {
+
+struct Environment {
+  std::string viaduct, kernel, cpu;
+  int64_t cpus = 0, memory_bytes = 0;
+  std::string started, command;  // "": not of a run
+  std::string ns3, ns3_build;    // "": no simulator took part
+
+  static KeysOf<Environment> Keys();
+};
+
+}  // namespace viaduct::result

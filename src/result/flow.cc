@@ -1,0 +1,69 @@
+#include "result/flow.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace viaduct::result {
+
+KeysOf<Times> Times::Keys() {
+  static constexpr Key<Times> kKeys[] = {
+      WhenSet<&Times::min>("min", "ms", "the shortest; of round trips only"),
+      Always<&Times::mean>("avg", "ms", "the mean"),
+      Always<&Times::p50>("p50", "ms", "half of them took at most this"),
+      Always<&Times::p99>("p99", "ms", "99 in 100 took at most this"),
+      Always<&Times::max>("max", "ms", "the longest"),
+  };
+  return kKeys;
+}
+
+Times Times::Of(const Histogram& nanoseconds) {
+  const auto milliseconds = [](auto value) { return static_cast<double>(value) / 1e6; };
+  Times times;
+  times.mean = milliseconds(nanoseconds.Mean());
+  times.max = milliseconds(nanoseconds.Max());
+  times.p50 = milliseconds(nanoseconds.Quantile(0.5));
+  times.p99 = milliseconds(nanoseconds.Quantile(0.99));
+  return times;
+}
+
+KeysOf<FlowResult> FlowResult::Keys() {
+  static constexpr Key<FlowResult> kKeys[] = {
+      Always<&FlowResult::name>("name", "text", "the scenario's name for it"),
+      Always<&FlowResult::kind>("kind", "udp, tcp or ping", "what it is"),
+      Always<&FlowResult::from>("from", "a node", "who sends"),
+      Always<&FlowResult::to>("to", "a node", "who receives"),
+      WhenSet<&FlowResult::error>("error", "text",
+                                  "why there is no result; then nothing was measured"),
+      WhenSet<&FlowResult::sent>("sent", "packets", "sent; not of TCP"),
+      WhenSet<&FlowResult::received>("received", "packets",
+                                     "received, answers of ping; not of TCP"),
+      WhenSet<&FlowResult::loss>("loss", "0..1", "the part of the packets sent that did not come"),
+      WhenSet<&FlowResult::rate>("rate_bit_per_s", "bit/s", "of payload, as received; not of ping"),
+      WhenSet<&FlowResult::packet_rate>("packets_per_s", "packets/s",
+                                        "as received; of UDP in the real modes"),
+      WhenSet<&FlowResult::retransmits>("retransmits", "segments",
+                                        "sent again; of TCP in the real modes"),
+      WhenSet<&FlowResult::rtt>("rtt_ms", "a map", "round-trip times; of ping, if any answer came"),
+      WhenSet<&FlowResult::delay>("delay_ms", "a map",
+                                  "one-way delays; of UDP, if any packet came"),
+      Always<&FlowResult::samples>(
+          "samples", "pairs: s, and bit/s or ms",
+          "over time, counted from the flow's start: what was received in the interval that ends "
+          "then, or the round-trip time of the request sent then"),
+  };
+  return kKeys;
+}
+
+void FlowResult::Count(uint64_t packets_sent, uint64_t packets_received) {
+  sent = packets_sent;
+  received = packets_received;
+  const auto arrived = static_cast<double>(std::min(packets_sent, packets_received));
+  loss = packets_sent > 0 ? 1.0 - arrived / static_cast<double>(packets_sent) : 0.0;
+}
+
+std::string FailureOf(const FlowResult& flow) {
+  return flow.error.empty() ? "" : fmt::format("flow '{}': {}", flow.name, flow.error);
+}
+
+}  // namespace viaduct::result

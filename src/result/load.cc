@@ -1,0 +1,75 @@
+#include "result/load.h"
+
+namespace viaduct::result {
+
+KeysOf<LoadTimes> LoadTimes::Keys() {
+  static constexpr Key<LoadTimes> kKeys[] = {
+      Always<&LoadTimes::mean>("mean", "us", "the mean"),
+      Always<&LoadTimes::p50>("p50", "us", "half of them were at most this"),
+      Always<&LoadTimes::p99>("p99", "us", "99 in 100 were at most this"),
+      Always<&LoadTimes::max>("max", "us", "the longest"),
+  };
+  return kKeys;
+}
+
+std::optional<LoadTimes> LoadTimes::Of(const Histogram& nanoseconds) {
+  if (nanoseconds.Count() == 0) return std::nullopt;
+  const auto microseconds = [](auto value) { return static_cast<double>(value) / 1e3; };
+  return LoadTimes{microseconds(nanoseconds.Mean()), microseconds(nanoseconds.Quantile(0.5)),
+                   microseconds(nanoseconds.Quantile(0.99)), microseconds(nanoseconds.Max())};
+}
+
+KeysOf<LoadSent> LoadSent::Keys() {
+  using S = LoadSent;
+  static constexpr Key<S> kKeys[] = {
+      Always<&S::role>("role", "send", "which end this is"),
+      Always<&S::flow>("flow", "a whole number", "marks the flow's packets"),
+      Always<&S::size>("size", "bytes", "of each packet's UDP payload"),
+      Always<&S::sent>("sent", "packets", "given to the kernel"),
+      Always<&S::errors>("errors", "packets", "that the kernel refused"),
+      Always<&S::seconds>("seconds", "s", "how long that took"),
+      Always<&S::target_pps>("target_pps", "packets/s", "what was asked for; null: `max`"),
+      Always<&S::offered_pps>("offered_pps", "packets/s", "what was sent"),
+      Always<&S::offered_rate>("offered_bit_per_s", "bit/s", "of payload"),
+      Always<&S::late>("late_us", "a map",
+                       "how late each packet was given to the kernel; null: `max`"),
+      Always<&S::slip_seconds>("slip_s", "s", "how far the schedule was given up"),
+  };
+  return kKeys;
+}
+
+KeysOf<LoadSeries> LoadSeries::Keys() {
+  static constexpr Key<LoadSeries> kKeys[] = {
+      Always<&LoadSeries::interval>("interval_s", "s", "the length of an interval"),
+      Always<&LoadSeries::packets>("packets", "a list of packets",
+                                   "received in each, from the flow's first packet on"),
+  };
+  return kKeys;
+}
+
+KeysOf<LoadReceived> LoadReceived::Keys() {
+  using R = LoadReceived;
+  static constexpr Key<R> kKeys[] = {
+      Always<&R::role>("role", "receive", "which end this is"),
+      Always<&R::ended_by>("ended_by", "text", "`sender` (its end marker), `duration` or `signal`"),
+      Always<&R::sent>("sent", "packets", "as the end marker says; null: none came"),
+      Always<&R::received>("received", "packets", "without duplicates"),
+      Always<&R::lost>("lost", "packets", "that did not come"),
+      Always<&R::loss>("loss", "0..1", "the part of the packets sent that did not come"),
+      Always<&R::duplicates>("duplicates", "packets", "that came again"),
+      Always<&R::reordered>("reordered", "packets", "that came after a later one"),
+      Always<&R::dropped_here>("dropped_here", "packets",
+                               "that arrived, but this program was too slow for them"),
+      Always<&R::foreign>("foreign", "packets", "that are no packets of the flow"),
+      Always<&R::size>("size", "bytes", "the mean UDP payload"),
+      Always<&R::seconds>("seconds", "s", "from the first packet to the last"),
+      Always<&R::packet_rate>("pps", "packets/s", "in that time"),
+      Always<&R::rate>("bit_per_s", "bit/s", "of payload, in that time"),
+      Always<&R::delay>("delay_us", "a map", "one-way delays; null: no packet came"),
+      Always<&R::sample>("sample", "packets", "one of so many was looked at"),
+      Always<&R::series>("series", "a map", "over time"),
+  };
+  return kKeys;
+}
+
+}  // namespace viaduct::result

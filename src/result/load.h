@@ -1,0 +1,58 @@
+// What viaduct-load prints: its two ends' measurements of one flow of UDP packets.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/histogram.h"
+#include "result/record.h"
+
+namespace viaduct::result {
+
+struct LoadTimes {
+  double mean = 0, p50 = 0, p99 = 0, max = 0;  // us
+
+  // From a histogram of nanoseconds; nothing from an empty one.
+  static std::optional<LoadTimes> Of(const Histogram& nanoseconds);
+
+  static KeysOf<LoadTimes> Keys();
+};
+
+struct LoadSent {
+  std::string role = "send";
+  uint32_t flow = 0;
+  int size = 0;
+  uint64_t sent = 0, errors = 0;
+  double seconds = 0;
+  std::optional<double> target_pps;
+  double offered_pps = 0, offered_rate = 0;
+  std::optional<LoadTimes> late;
+  double slip_seconds = 0;
+
+  static KeysOf<LoadSent> Keys();
+};
+
+struct LoadSeries {
+  double interval = 0;  // s
+  std::vector<uint64_t> packets;
+
+  static KeysOf<LoadSeries> Keys();
+};
+
+struct LoadReceived {
+  std::string role = "receive", ended_by;
+  std::optional<uint64_t> sent;
+  uint64_t received = 0, lost = 0;
+  double loss = 0;
+  uint64_t duplicates = 0, reordered = 0, dropped_here = 0, foreign = 0;
+  double size = 0, seconds = 0, packet_rate = 0, rate = 0;
+  std::optional<LoadTimes> delay;
+  uint32_t sample = 1;
+  LoadSeries series;
+
+  static KeysOf<LoadReceived> Keys();
+};
+
+}  // namespace viaduct::result

@@ -1,0 +1,75 @@
+#include "result/program.h"
+
+#include <fmt/format.h>
+
+#include "base/units.h"
+#include "sys/child.h"
+
+namespace viaduct::result {
+namespace {
+
+constexpr size_t kOutputInResults = 4096;
+
+bool Succeeded(const ProgramEnd& end) {
+  return !end.timed_out && !end.stopped && end.wait_status &&
+         sys::EndedWith(*end.wait_status, end.expected_status);
+}
+
+std::string Ending(const ProgramEnd& end) {
+  if (!end.trouble.empty()) return end.trouble;
+  if (!end.started) return "was not started";
+  if (end.stopped) return "stopped at the end of the run";
+  return end.wait_status ? sys::DescribeEnding(*end.wait_status) : "is still running";
+}
+
+// Of a program in the foreground that has not succeeded, what is to be said behind its name.
+std::string Fault(const ProgramEnd& end) {
+  if (end.timed_out && end.timeout) {
+    return " ran longer than its timeout of " + FormatDuration(*end.timeout);
+  }
+  return end.stopped ? " was still running at the end of the run" : " " + Ending(end);
+}
+
+}  // namespace
+
+KeysOf<ProgramResult> ProgramResult::Keys() {
+  static constexpr Key<ProgramResult> kKeys[] = {
+      Always<&ProgramResult::name>("name", "text", "the scenario's name for it"),
+      Always<&ProgramResult::node>("node", "a node", "where it ran"),
+      Always<&ProgramResult::command>("command", "text", "the program and its arguments"),
+      Always<&ProgramResult::background>("background", "true or false",
+                                         "whether the run did not wait for it"),
+      Always<&ProgramResult::ended>("ended", "text", "how it ended, in words"),
+      Always<&ProgramResult::seconds>("seconds", "s", "how long it ran"),
+      Always<&ProgramResult::ok>("ok", "true or false", "whether it ended as expected"),
+      Always<&ProgramResult::output>("output", "text", "the last 4096 bytes of what it wrote"),
+  };
+  return kKeys;
+}
+
+KeysOf<ProgramOutcome> ProgramOutcome::Keys() {
+  static constexpr Key<ProgramOutcome> kKeys[] = {
+      Always<&ProgramOutcome::program>("program", "a map", "its result"),
+      Always<&ProgramOutcome::text>("text", "text", "all it has written"),
+      Always<&ProgramOutcome::failure>("failure", "text", "what went wrong"),
+  };
+  return kKeys;
+}
+
+void ProgramOutcome::SetText(std::string written) {
+  text = std::move(written);
+  program.output =
+      text.size() <= kOutputInResults ? text : text.substr(text.size() - kOutputInResults);
+}
+
+void ProgramOutcome::Judge(const ProgramEnd& end) {
+  program.ended = Ending(end);
+  program.ok = program.background ? end.started : Succeeded(end);
+  if (!end.trouble.empty()) {
+    failure = fmt::format("program '{}': {}", program.name, end.trouble);
+  } else if (!program.ok && end.started) {
+    failure = fmt::format("program '{}'{}", program.name, Fault(end));
+  }
+}
+
+}  // namespace viaduct::result

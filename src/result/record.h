@@ -1,0 +1,190 @@
+// Results as JSON: one table of keys a type, from which its writer, its reader and docs/results.md
+// come.
+#pragma once
+
+#include <concepts>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace viaduct::result {
+
+// A row of docs/results.md: where the key is ("flows[].rtt_ms.min"), its value's kind or unit, what
+// it means.
+struct DocumentRow {
+  std::string path, value, meaning;
+};
+
+// A row of a type's table.
+template <class T>
+struct Key {
+  const char* name;  // "" where the keys of a member stand among the type's own
+  const char* value;
+  const char* meaning;
+  void (*write)(const Key& key, const T& record, nlohmann::json& object);
+  // A key that is absent or null leaves the member as it is. Throws nlohmann::json::exception.
+  void (*read)(const Key& key, const nlohmann::json& object, T& record);
+  void (*document)(const Key& key, const std::string& prefix, std::vector<DocumentRow>& rows);
+};
+
+// A type's table: what its `static KeysOf<T> Keys()` returns.
+template <class T>
+using KeysOf = std::span<const Key<T>>;
+
+template <class T>
+concept Record = requires {
+  { T::Keys() } -> std::same_as<KeysOf<T>>;
+};
+
+template <Record T>
+void Write(const T& record, nlohmann::json& object) {
+  for (const Key<T>& key : T::Keys()) key.write(key, record, object);
+}
+
+template <Record T>
+void Read(const nlohmann::json& object, T& record) {
+  for (const Key<T>& key : T::Keys()) key.read(key, object, record);
+}
+
+template <Record T>
+void Document(const std::string& prefix, std::vector<DocumentRow>& rows) {
+  for (const Key<T>& key : T::Keys()) key.document(key, prefix, rows);
+}
+
+namespace internal {
+
+template <class>
+struct MemberPointer;
+template <class C, class V>
+struct MemberPointer<V C::*> {
+  using Class = C;
+  using Value = V;
+};
+template <auto kMember>
+using ClassOf = typename MemberPointer<decltype(kMember)>::Class;
+template <auto kMember>
+using ValueOf = typename MemberPointer<decltype(kMember)>::Value;
+
+// What stands behind a key, without what is around it, and the path of the latter.
+template <class V>
+struct Inner {
+  using Type = V;
+  static constexpr const char* kPath = "";
+};
+template <class V>
+struct Inner<std::optional<V>> : Inner<V> {};
+template <class V>
+struct Inner<std::vector<V>> {
+  using Type = V;
+  static constexpr const char* kPath = "[]";
+};
+template <class V>
+struct Inner<std::map<std::string, V>> {
+  using Type = V;
+  static constexpr const char* kPath = ".*";
+};
+
+template <class V>
+nlohmann::json ToJson(const V& value) {
+  return value;
+}
+template <class V>
+nlohmann::json ToJson(const std::optional<V>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json();
+}
+
+template <class V>
+bool IsSet(const V& value) {
+  if constexpr (requires { value.has_value(); }) {
+    return value.has_value();
+  } else {
+    return !value.empty();
+  }
+}
+
+template <auto kMember>
+void ReadMember(const Key<ClassOf<kMember>>& key, const nlohmann::json& object,
+                ClassOf<kMember>& record) {
+  const auto found = object.find(key.name);
+  if (found == object.end() || found->is_null()) return;
+  if constexpr (requires { (record.*kMember).has_value(); }) {
+    record.*kMember = found->template get<typename ValueOf<kMember>::value_type>();
+  } else {
+    found->get_to(record.*kMember);
+  }
+}
+
+template <auto kMember>
+void DocumentMember(const Key<ClassOf<kMember>>& key, const std::string& prefix,
+                    std::vector<DocumentRow>& rows) {
+  using Inside = Inner<ValueOf<kMember>>;
+  rows.push_back({prefix + key.name, key.value, key.meaning});
+  if constexpr (Record<typename Inside::Type>) {
+    Document<typename Inside::Type>(prefix + key.name + Inside::kPath + ".", rows);
+  }
+}
+
+}  // namespace internal
+
+// A key that is always there; null for an optional without a value.
+template <auto kMember>
+constexpr Key<internal::ClassOf<kMember>> Always(const char* name, const char* value,
+                                                 const char* meaning) {
+  return {name,
+          value,
+          meaning,
+          [](const auto& key, const auto& record, nlohmann::json& object) {
+            object[key.name] = internal::ToJson(record.*kMember);
+          },
+          internal::ReadMember<kMember>,
+          internal::DocumentMember<kMember>};
+}
+
+// A key that is left out while the member is empty.
+template <auto kMember>
+constexpr Key<internal::ClassOf<kMember>> WhenSet(const char* name, const char* value,
+                                                  const char* meaning) {
+  return {name,
+          value,
+          meaning,
+          [](const auto& key, const auto& record, nlohmann::json& object) {
+            if (internal::IsSet(record.*kMember)) {
+              object[key.name] = internal::ToJson(record.*kMember);
+            }
+          },
+          internal::ReadMember<kMember>,
+          internal::DocumentMember<kMember>};
+}
+
+// The keys of a member that is a record itself, among the type's own.
+template <auto kMember>
+constexpr Key<internal::ClassOf<kMember>> Among() {
+  return {"",
+          "",
+          "",
+          [](const auto&, const auto& record, nlohmann::json& object) {
+            Write(record.*kMember, object);
+          },
+          [](const auto&, const nlohmann::json& object, auto& record) {
+            Read(object, record.*kMember);
+          },
+          [](const auto&, const std::string& prefix, std::vector<DocumentRow>& rows) {
+            Document<internal::ValueOf<kMember>>(prefix, rows);
+          }};
+}
+
+}  // namespace viaduct::result
+
+template <viaduct::result::Record T>
+struct nlohmann::adl_serializer<T> {
+  static void to_json(nlohmann::json& object, const T& record) {
+    object = nlohmann::json::object();
+    viaduct::result::Write(record, object);
+  }
+  static void from_json(const nlohmann::json& object, T& record) {
+    viaduct::result::Read(object, record);
+  }
+};

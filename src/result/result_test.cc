@@ -1,0 +1,152 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "result/document.h"
+#include "result/run.h"
+
+namespace viaduct::result {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre, testing::HasSubstr, testing::Not, testing::Pair;
+
+constexpr int kStatus2 = 2 << 8;  // as waitpid(2) has it: exit status 2
+constexpr int kKilled = 9;        // SIGKILL
+
+ProgramOutcome Judged(const ProgramEnd& end, bool background = false) {
+  ProgramOutcome outcome;
+  outcome.program.name = "curl";
+  outcome.program.background = background;
+  outcome.Judge(end);
+  return outcome;
+}
+
+FlowResult Ping() {
+  FlowResult flow;
+  flow.name = "ping";
+  flow.kind = "ping";
+  flow.Count(10, 9);
+  flow.rtt = {1.0, 2.5, 4.0, 2.0, 3.5};
+  flow.samples = {{0.0, 2.5}, {0.5, 4.0}};
+  return flow;
+}
+
+TEST(RecordTest, WritesWhatIsThereAndLeavesOutWhatIsNot) {
+  const json written = Ping();
+  EXPECT_EQ(written["rtt_ms"]["avg"], 2.5);
+  EXPECT_EQ(written["sent"], 10);
+  for (const char* absent : {"error", "rate_bit_per_s", "delay_ms", "retransmits"}) {
+    EXPECT_FALSE(written.contains(absent)) << absent;
+  }
+}
+
+TEST(RecordTest, ReadsBackWhatItWrote) {
+  const FlowResult flow = json(Ping()).get<FlowResult>();
+  EXPECT_EQ(flow.rtt->min, 1.0);
+  EXPECT_THAT(flow.samples, ElementsAre(Pair(0.0, 2.5), Pair(0.5, 4.0)));
+  EXPECT_FALSE(flow.rate);
+  EXPECT_EQ(json(flow), json(Ping()));
+}
+
+TEST(RecordTest, KeysThatAreAbsentOrNullLeaveMembersAsTheyAre) {
+  const auto port = json::parse(R"({"name": null, "rx_frames": 3})").get<PortResult>();
+  EXPECT_EQ(port.name, "");
+  EXPECT_TRUE(port.up);
+  EXPECT_EQ(port.frames.rx_frames, 3u);
+}
+
+TEST(RecordTest, KeysOfAMemberStandAmongTheTypesOwn) {
+  RunResult run;
+  run.simulator.routes["n0"] = 4;
+  const json written = run;
+  EXPECT_EQ(written["routes"]["n0"], 4);
+  EXPECT_FALSE(written.contains("simulator"));
+  EXPECT_EQ(written.get<RunResult>().simulator.routes.at("n0"), 4u);
+}
+
+TEST(FlowTest, CountsNoPacketTwice) {
+  FlowResult flow;
+  flow.Count(10, 12);  // some came twice
+  EXPECT_EQ(flow.loss, 0.0);
+  flow.Count(0, 0);
+  EXPECT_EQ(flow.loss, 0.0);
+  flow.Count(8, 6);
+  EXPECT_EQ(flow.loss, 0.25);
+}
+
+TEST(ProgramTest, SucceedsWithTheStatusThatIsExpected) {
+  ProgramEnd end{.started = true, .wait_status = kStatus2, .expected_status = 2};
+  EXPECT_TRUE(Judged(end).program.ok);
+  EXPECT_EQ(Judged(end).failure, "");
+  end.expected_status = 0;
+  EXPECT_FALSE(Judged(end).program.ok);
+  EXPECT_EQ(Judged(end).failure, "program 'curl' ended with status 2");
+}
+
+TEST(ProgramTest, SaysWhyItFailed) {
+  const ProgramEnd slow{
+      .started = true, .wait_status = kKilled, .timed_out = true, .timeout = Duration::Seconds(5)};
+  EXPECT_EQ(Judged(slow).failure, "program 'curl' ran longer than its timeout of 5s");
+  EXPECT_EQ(Judged(slow).program.ended, "was killed by signal 9 (Killed)");
+  const ProgramEnd stopped{.started = true, .wait_status = 0, .stopped = true};
+  EXPECT_EQ(Judged(stopped).failure, "program 'curl' was still running at the end of the run");
+  EXPECT_FALSE(Judged(stopped).program.ok);
+  const ProgramEnd absent{.trouble = "no such file"};
+  EXPECT_EQ(Judged(absent).failure, "program 'curl': no such file");
+  EXPECT_EQ(Judged(absent).program.ended, "no such file");
+}
+
+TEST(ProgramTest, InTheBackgroundItHasOnlyToStart) {
+  const ProgramEnd stopped{.started = true, .wait_status = kKilled, .stopped = true};
+  EXPECT_TRUE(Judged(stopped, true).program.ok);
+  EXPECT_EQ(Judged(stopped, true).failure, "");
+  EXPECT_EQ(Judged(stopped, true).program.ended, "stopped at the end of the run");
+  EXPECT_FALSE(Judged({.trouble = "no such file"}, true).program.ok);
+}
+
+TEST(ProgramTest, KeepsTheLastPartOfWhatItWrote) {
+  ProgramOutcome outcome;
+  outcome.SetText(std::string(5000, 'a') + "end");
+  EXPECT_EQ(outcome.text.size(), 5003u);
+  EXPECT_EQ(outcome.program.output.size(), 4096u);
+  EXPECT_TRUE(outcome.program.output.ends_with("aend"));
+}
+
+TEST(TimingTest, IsVoidAboveTheLimitOnly) {
+  Histogram lateness;
+  for (int i = 0; i < 100; ++i) lateness.Record(50);
+  Timing timing = Summarize(lateness);
+  EXPECT_EQ(Judge(timing, std::nullopt), Verdict::kValid);
+  EXPECT_FALSE(json(timing).contains("limit_ns"));
+  EXPECT_EQ(Judge(timing, Duration::Nanoseconds(50)), Verdict::kValid);
+  EXPECT_EQ(Judge(timing, Duration::Nanoseconds(49)), Verdict::kVoid);
+  EXPECT_EQ(json(timing)["limit_ns"], 49);
+  EXPECT_EQ(json(Verdict::kVoid), "VOID");
+}
+
+TEST(RunTest, LateLinksVoidTheRunAndFailuresFailIt) {
+  RunResult run;
+  run.simulator.timing.emplace().p99_ns = 10;
+  run.engine.emplace().timing.p99_ns = 2000;
+  run.Judge(Duration::Nanoseconds(1000));
+  EXPECT_EQ(run.engine->verdict, Verdict::kVoid);
+  EXPECT_EQ(run.verdict, Verdict::kVoid);
+  EXPECT_EQ(run.status, static_cast<int>(ExitStatus::kVoid));
+  run.failures = {"flow 'x': no route"};
+  run.Judge(Duration::Nanoseconds(1000));
+  EXPECT_EQ(run.status, static_cast<int>(ExitStatus::kFailure));
+  run.failures.clear();
+  run.Judge(Duration::Nanoseconds(3000));
+  EXPECT_EQ(run.status, 0);
+}
+
+TEST(DocumentTest, NamesKeysByWhereTheyAre) {
+  const std::string text = DocumentResults();
+  EXPECT_THAT(text, HasSubstr("| `flows[].rtt_ms.min` | ms |"));
+  EXPECT_THAT(text, HasSubstr("| `counters.*.rx_frames` |"));
+  EXPECT_THAT(text, HasSubstr("| `engine.pipelines[].fates` |"));
+  EXPECT_THAT(text, Not(HasSubstr("``")));
+}
+
+}  // namespace
+}  // namespace viaduct::result

@@ -1,0 +1,148 @@
+#include "result/run.h"
+
+namespace viaduct::result {
+
+KeysOf<LinkNodes> LinkNodes::Keys() {
+  static constexpr Key<LinkNodes> kKeys[] = {
+      Always<&LinkNodes::name>("name", "text", "the link's"),
+      Always<&LinkNodes::nodes>("nodes", "a list of nodes", "that it joins"),
+  };
+  return kKeys;
+}
+
+KeysOf<ScenarioSummary> ScenarioSummary::Keys() {
+  using S = ScenarioSummary;
+  static constexpr Key<S> kKeys[] = {
+      Always<&S::name>("name", "text", "the scenario's name"),
+      Always<&S::file>("file", "text", "the file it was read from"),
+      Always<&S::hash>("hash", "SHA-256, hex", "of `effective`"),
+      Always<&S::seed>("seed", "a whole number", "of all random streams"),
+      Always<&S::mode>("mode", "text", "simulate, traditional, emulate or offload"),
+      Always<&S::duration>("duration", "s", "how long it was to run after convergence"),
+      Always<&S::effective>("effective", "YAML", "the scenario with every default filled in"),
+      Always<&S::nodes>("nodes", "a list of text", "the nodes' names"),
+      Always<&S::links>("links", "a list of maps", "the links"),
+  };
+  return kKeys;
+}
+
+KeysOf<Convergence> Convergence::Keys() {
+  static constexpr Key<Convergence> kKeys[] = {
+      Always<&Convergence::seconds>("seconds", "s",
+                                    "from the protocols' start; virtual in mode simulate"),
+      Always<&Convergence::reachable>("reachable", "ordered pairs of nodes",
+                                      "that reach each other"),
+      Always<&Convergence::pairs>("pairs", "ordered pairs of nodes", "that there are"),
+      Always<&Convergence::unreachable>("unreachable", "a list of pairs: from, to",
+                                        "that did not reach each other in time"),
+  };
+  return kKeys;
+}
+
+KeysOf<LinkEvent> LinkEvent::Keys() {
+  static constexpr Key<LinkEvent> kKeys[] = {
+      Always<&LinkEvent::link>("link", "text", "which link"),
+      Always<&LinkEvent::state>("state", "up or down", "what became of it"),
+      Always<&LinkEvent::at>("at", "s", "when it did, since convergence"),
+  };
+  return kKeys;
+}
+
+KeysOf<Capture> Capture::Keys() {
+  static constexpr Key<Capture> kKeys[] = {
+      Always<&Capture::link>("link", "text", "of which link"),
+      Always<&Capture::file>("file", "text", "the pcap file"),
+      Always<&Capture::frames>("frames", "frames", "written"),
+      Always<&Capture::dropped>("dropped", "frames", "missing: they came faster than written"),
+  };
+  return kKeys;
+}
+
+KeysOf<StateFiles> StateFiles::Keys() {
+  static constexpr Key<StateFiles> kKeys[] = {
+      Always<&StateFiles::node>("node", "a node", "whose kernel's state was written"),
+      Always<&StateFiles::files>("files", "a list of text", "the CSV files"),
+  };
+  return kKeys;
+}
+
+KeysOf<DeviceCounters> DeviceCounters::Keys() {
+  using D = DeviceCounters;
+  static constexpr Key<D> kKeys[] = {
+      Among<&D::frames>(),
+      Always<&D::tx_dropped_unclaimed>("tx_dropped_unclaimed", "frames",
+                                       "that no socket of the control plane could express"),
+      WhenSet<&D::drops>("drops", "packets, by cause", "dropped inside the simulator"),
+  };
+  return kKeys;
+}
+
+KeysOf<RoutePushes> RoutePushes::Keys() {
+  static constexpr Key<RoutePushes> kKeys[] = {
+      Always<&RoutePushes::batches>("batches", "batches", "of changes given to kernels"),
+      Always<&RoutePushes::refused>("refused", "routes", "that a kernel did not take"),
+      Always<&RoutePushes::seconds>("seconds", "s", "spent on it"),
+  };
+  return kKeys;
+}
+
+KeysOf<SimulatorReport> SimulatorReport::Keys() {
+  using S = SimulatorReport;
+  static constexpr Key<S> kKeys[] = {
+      WhenSet<&S::timing>("timing", "a map",
+                          "how much later than due the simulator's events ran; modes emulate and "
+                          "offload"),
+      WhenSet<&S::loop>("loop", "s, by activity",
+                        "where the simulator's time went: `events`, `reading`, `writing`, "
+                        "`sleeping`, `spinning`; modes emulate and offload"),
+      Always<&S::counters>("counters", "a map",
+                           "of what the simulator serves: NODE/INTERFACE, NODE/programs"),
+      Always<&S::routes>("routes", "changes, by node",
+                         "made in the kernels' route tables; mode offload"),
+      WhenSet<&S::route_pushes>("route_pushes", "a map", "what that took; real modes"),
+      WhenSet<&S::unsupported>("unsupported", "a list of text",
+                               "traffic of the protocol that no socket could carry; real modes"),
+      WhenSet<&S::assumptions>("assumptions", "a list of text",
+                               "what was filled in that the scenario does not say; mode simulate"),
+      WhenSet<&S::state>("state", "a list of maps", "kernels' states over time; mode simulate"),
+      Always<&S::captures>("captures", "a list of maps", "packets of links, written to files"),
+  };
+  return kKeys;
+}
+
+KeysOf<RunResult> RunResult::Keys() {
+  using R = RunResult;
+  static constexpr Key<R> kKeys[] = {
+      Always<&R::scenario>("scenario", "a map", "what was run"),
+      Always<&R::environment>("environment", "a map", "where and how"),
+      WhenSet<&R::setup_seconds>("setup_seconds", "s", "until the lab stood; real modes"),
+      Always<&R::teardown_seconds>("teardown_seconds", "s", "until everything was gone"),
+      Always<&R::convergence>("convergence", "a map", "of the routes"),
+      Always<&R::flows>("flows", "a list of maps", "in the scenario's order"),
+      Always<&R::programs>("programs", "a list of maps", "in the scenario's order"),
+      Always<&R::events>("events", "a list of maps", "changes of links; real modes"),
+      WhenSet<&R::engine>("engine", "a map",
+                          "what the path engine did to the packets of links with a SPEC; modes "
+                          "with such links in real time"),
+      Among<&R::simulator>(),
+      Always<&R::verdict>("verdict", "VALID or VOID",
+                          "VOID: the simulator or the path engine was later than the limit"),
+      Always<&R::failures>("failures", "a list of text", "what did not go as the scenario wants"),
+      Always<&R::status>("status", "an exit status", "of the command: 0, 1 (failures) or 4 (VOID)"),
+  };
+  return kKeys;
+}
+
+void RunResult::Judge(std::optional<Duration> lateness_limit) {
+  verdict = simulator.timing ? result::Judge(*simulator.timing, lateness_limit) : Verdict::kValid;
+  if (engine) {
+    engine->verdict = result::Judge(engine->timing, lateness_limit);
+    if (engine->verdict == Verdict::kVoid) verdict = Verdict::kVoid;
+  }
+  const ExitStatus exit_status = !failures.empty()           ? ExitStatus::kFailure
+                                 : verdict == Verdict::kVoid ? ExitStatus::kVoid
+                                                             : ExitStatus::kSuccess;
+  status = static_cast<int>(exit_status);
+}
+
+}  // namespace viaduct::result

@@ -1,0 +1,122 @@
+// The results of a run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "result/engine.h"
+#include "result/environment.h"
+#include "result/flow.h"
+#include "result/program.h"
+#include "result/record.h"
+#include "result/timing.h"
+
+namespace viaduct::result {
+
+struct LinkNodes {
+  std::string name;
+  std::vector<std::string> nodes;
+
+  static KeysOf<LinkNodes> Keys();
+};
+
+// The scenario that was run.
+struct ScenarioSummary {
+  std::string name, file, hash, mode, effective;
+  uint64_t seed = 0;
+  double duration = 0;  // s
+  std::vector<std::string> nodes;
+  std::vector<LinkNodes> links;
+
+  static KeysOf<ScenarioSummary> Keys();
+};
+
+// Which nodes reach which. Pairs are ordered: (a, b) is not (b, a).
+struct Convergence {
+  double seconds = 0;
+  uint32_t reachable = 0, pairs = 0;
+  std::vector<std::pair<std::string, std::string>> unreachable;  // from, to
+
+  static KeysOf<Convergence> Keys();
+};
+
+struct LinkEvent {
+  std::string link, state;
+  double at = 0;  // s, since convergence
+
+  static KeysOf<LinkEvent> Keys();
+};
+
+struct Capture {
+  std::string link, file;
+  uint64_t frames = 0, dropped = 0;
+
+  static KeysOf<Capture> Keys();
+};
+
+// The files that a kernel's state was written to.
+struct StateFiles {
+  std::string node;
+  std::vector<std::string> files;
+
+  static KeysOf<StateFiles> Keys();
+};
+
+// Of an interface, or of the programs of a node, that the simulator serves.
+struct DeviceCounters {
+  FrameCounters frames;
+  uint64_t tx_dropped_unclaimed = 0;
+  std::map<std::string, uint64_t> drops;
+
+  static KeysOf<DeviceCounters> Keys();
+};
+
+struct RoutePushes {
+  uint64_t batches = 0, refused = 0;
+  double seconds = 0;
+
+  static KeysOf<RoutePushes> Keys();
+};
+
+// What the simulator itself reports at the end of a run.
+struct SimulatorReport {
+  std::optional<Timing> timing;  // real time only
+  std::map<std::string, double> loop;
+  std::map<std::string, DeviceCounters> counters;
+  std::map<std::string, uint64_t> routes;
+  std::optional<RoutePushes> route_pushes;              // real modes only, as
+  std::optional<std::vector<std::string>> unsupported;  // this
+  std::optional<std::vector<std::string>> assumptions;  // mode simulate only, as
+  std::optional<std::vector<StateFiles>> state;         // this
+  std::vector<Capture> captures;
+
+  static KeysOf<SimulatorReport> Keys();
+};
+
+struct RunResult {
+  ScenarioSummary scenario;
+  Environment environment;
+  std::optional<double> setup_seconds;  // real modes only
+  double teardown_seconds = 0;
+  Convergence convergence;
+  std::vector<FlowResult> flows;
+  std::vector<ProgramResult> programs;
+  std::vector<LinkEvent> events;
+  std::optional<EngineResult> engine;  // the links', where any has a SPEC and the mode is real
+  SimulatorReport simulator;
+  Verdict verdict = Verdict::kValid;
+  std::vector<std::string> failures;
+  int status = 0;  // ExitStatus
+
+  // Judges timing by the limit, if there is one, and the whole by that and the failures.
+  void Judge(std::optional<Duration> lateness_limit);
+
+  static KeysOf<RunResult> Keys();
+};
+
+}  // namespace viaduct::result

@@ -1,0 +1,48 @@
+#include "result/timing.h"
+
+namespace viaduct::result {
+
+const char* VerdictName(Verdict verdict) { return verdict == Verdict::kVoid ? "VOID" : "VALID"; }
+
+KeysOf<Timing> Timing::Keys() {
+  static constexpr Key<Timing> kKeys[] = {
+      Always<&Timing::events>("events", "events or packets", "how many were measured"),
+      Always<&Timing::p50_ns>("p50_ns", "ns", "half of them were at most this late"),
+      WhenSet<&Timing::p90_ns>("p90_ns", "ns", "nine in ten; of links only"),
+      Always<&Timing::p99_ns>("p99_ns", "ns", "99 in 100; what the limit is about"),
+      WhenSet<&Timing::p999_ns>("p999_ns", "ns", "999 in 1000; of links only"),
+      Always<&Timing::max_ns>("max_ns", "ns", "the latest of all"),
+      WhenSet<&Timing::mean_ns>("mean_ns", "ns", "the mean; of links only"),
+      WhenSet<&Timing::limit_ns>("limit_ns", "ns", "the run's limit of p99, where it has one"),
+      WhenSet<&Timing::nice>("nice", "-20..19", "the simulator's priority; of the simulator only"),
+      WhenSet<&Timing::over_limit>("void", "true or false",
+                                   "more than one event in 100 was above the limit; of the "
+                                   "simulator only"),
+  };
+  return kKeys;
+}
+
+Timing Summarize(const Histogram& lateness) {
+  Timing timing;
+  timing.events = lateness.Count();
+  timing.p50_ns = lateness.Quantile(0.5);
+  timing.p99_ns = lateness.Quantile(0.99);
+  timing.max_ns = lateness.Max();
+  return timing;
+}
+
+Timing SummarizeFinely(const Histogram& lateness) {
+  Timing timing = Summarize(lateness);
+  timing.p90_ns = lateness.Quantile(0.9);
+  timing.p999_ns = lateness.Quantile(0.999);
+  timing.mean_ns = lateness.Mean();
+  return timing;
+}
+
+Verdict Judge(Timing& timing, std::optional<Duration> limit) {
+  if (!limit) return Verdict::kValid;
+  timing.limit_ns = limit->nanoseconds();
+  return timing.p99_ns > *timing.limit_ns ? Verdict::kVoid : Verdict::kValid;
+}
+
+}  // namespace viaduct::result

@@ -1,0 +1,15 @@
+// Where traffic for a node goes.
+#pragma once
+
+#include <string>
+
+#include "scenario/scenario.h"
+#include "wire/address.h"
+
+namespace viaduct::scenario {
+
+// The address of `node` that traffic for it goes to: its first, IPv4 before IPv6. Throws
+// UsageError if it has none.
+wire::IpAddress AddressOf(const Scenario& scenario, const std::string& node);
+
+}  // namespace viaduct::scenario
