@@ -4,7 +4,8 @@
 
 #include "network.h"
 
-#include "type-check.h"
+#include "addressing.h"
+#include "node-stacks.h"
 
 #include "ns3/boolean.h"
 #include "ns3/config.h"
@@ -12,26 +13,12 @@
 #include "ns3/data-rate.h"
 #include "ns3/error-model.h"
 #include "ns3/global-value.h"
-#include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-global-routing-helper.h"
-#include "ns3/ipv4-list-routing.h"
-#include "ns3/ipv4-routing-helper.h"
-#include "ns3/ipv4-static-routing-helper.h"
-#include "ns3/ipv4-static-routing.h"
-#include "ns3/ipv6-l3-protocol.h"
-#include "ns3/ipv6-list-routing.h"
-#include "ns3/ipv6-routing-helper.h"
-#include "ns3/ipv6-static-routing.h"
-#include "ns3/kernel-node.h"
-#include "ns3/kernel-stack-helper.h"
 #include "ns3/names.h"
-#include "ns3/olsr-routing-protocol.h"
 #include "ns3/path-channel.h"
 #include "ns3/path-helper.h"
 #include "ns3/point-to-point-helper.h"
 #include "ns3/pointer.h"
-#include "ns3/rip.h"
-#include "ns3/ripng.h"
 #include "ns3/simple-net-device-helper.h"
 #include "ns3/simple-net-device.h"
 #include "ns3/string.h"
@@ -41,8 +28,6 @@
 #include "base/error.h"
 
 #include <algorithm>
-#include <optional>
-#include <set>
 
 namespace ns3
 {
@@ -56,27 +41,10 @@ using viaduct::scenario::Mode;
 using viaduct::scenario::NodeSettings;
 using viaduct::wire::Family;
 using viaduct::wire::IpPrefix;
-using wireconversion::ToIpv4;
 using wireconversion::ToIpv6;
 
 namespace
 {
-
-bool
-HasIpv6(const viaduct::scenario::Scenario& scenario)
-{
-    for (const LinkSettings& link : scenario.links)
-    {
-        for (const IpPrefix& address : link.addresses)
-        {
-            if (address.address.family == Family::kIpv6)
-            {
-                return true;
-            }
-        }
-    }
-    return false;
-}
 
 /**
  * Address resolution as a kernel does it (net.ipv4.neigh.default: unres_qlen_bytes is worth about
@@ -121,10 +89,7 @@ HasBitErrors(const viaduct::scenario::Scenario& scenario)
 } // namespace
 
 Network::Network(const viaduct::scenario::Scenario& scenario, const std::set<std::string>& plain)
-    : m_scenario(scenario),
-      m_plain(plain),
-      m_simulate(scenario.mode == Mode::kSimulate),
-      m_ipv6(HasIpv6(scenario))
+    : m_scenario(scenario), m_plain(plain), m_simulate(scenario.mode == Mode::kSimulate)
 {
     if (m_simulate)
     {
@@ -135,24 +100,12 @@ Network::Network(const viaduct::scenario::Scenario& scenario, const std::set<std
         // A corrupted packet must not be taken for a good one.
         GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
     }
-    if (scenario.routing.protocol != "static")
-    {
-        m_protocol =
-            CheckedFactory(scenario.routing.protocol,
-                           {Ipv4RoutingProtocol::GetTypeId(), Ipv6RoutingProtocol::GetTypeId()},
-                           scenario.routing.attributes);
-        m_protocolIsIpv6 = m_protocol.GetTypeId().IsChildOf(Ipv6RoutingProtocol::GetTypeId());
-    }
-    else if (!scenario.routing.attributes.empty())
-    {
-        throw UsageError("routing.attributes: static routes have none; leave them out");
-    }
     CheckAddresses();
     MakeNodes();
     MakeLinks();
-    InstallStacks();
-    AssignAddresses();
-    RouteHosts();
+    InstallStacks(m_scenario, m_nodes);
+    AssignAddresses(m_links);
+    RouteHosts(m_scenario, *this);
     if (scenario.routing.protocol == "static")
     {
         Ipv4GlobalRoutingHelper::PopulateRoutingTables();
@@ -210,34 +163,6 @@ Network::SpecOf(const LinkSettings& link, size_t end)
 {
     const auto& direction = end == 0 ? link.up : link.down;
     return link.kind == viaduct::lab::Link::Kind::kPair && direction ? *direction : link.spec;
-}
-
-bool
-Network::IsHost(const std::string& name) const
-{
-    return std::any_of(m_scenario.nodes.begin(), m_scenario.nodes.end(), [&](const auto& node) {
-        return node.name == name && node.host;
-    });
-}
-
-viaduct::wire::IpAddress
-Network::AddressOf(const std::string& node) const
-{
-    for (const Family family : {Family::kIpv4, Family::kIpv6})
-    {
-        for (const LinkSettings& link : m_scenario.links)
-        {
-            for (size_t i = 0; i < link.addresses.size(); i++)
-            {
-                if (link.nodes[i % link.nodes.size()] == node &&
-                    link.addresses[i].address.family == family)
-                {
-                    return link.addresses[i].address;
-                }
-            }
-        }
-    }
-    throw UsageError("node " + node + " has no address; connect it by a link");
 }
 
 void
@@ -339,277 +264,6 @@ Network::MakePhysical(const NodeSettings& settings)
     {
         throw UsageError("node " + settings.name +
                          ": physical interfaces need a real mode; leave them out in mode simulate");
-    }
-}
-
-namespace
-{
-
-/** Hands out routing protocols that were made before; the helpers of stacks want a helper. */
-template <class Helper, class Protocol>
-class GivenRouting : public Helper
-{
-  public:
-    /**
-     * @param node a node
-     * @param protocol what Create() returns for it
-     */
-    void Add(Ptr<Node> node, Ptr<Protocol> protocol)
-    {
-        m_protocols[node] = protocol;
-    }
-
-    GivenRouting* Copy() const override
-    {
-        return new GivenRouting(*this);
-    }
-
-    Ptr<Protocol> Create(Ptr<Node> node) const override
-    {
-        return m_protocols.at(node);
-    }
-
-  private:
-    std::map<Ptr<Node>, Ptr<Protocol>> m_protocols; //!< what Create() returns
-};
-
-/** Nodes that one kernel, or none, is the stack of, and their routing protocols. */
-struct StackGroup
-{
-    NodeContainer nodes;                                       //!< the nodes
-    GivenRouting<Ipv4RoutingHelper, Ipv4RoutingProtocol> ipv4; //!< their protocols
-    GivenRouting<Ipv6RoutingHelper, Ipv6RoutingProtocol> ipv6; //!< their protocols
-};
-
-void
-InstallKernel(const StackGroup& group, const std::string& version)
-{
-    KernelStackHelper stack;
-    stack.SetAttribute("Kernel", StringValue(version));
-    stack.SetRoutingHelper(group.ipv4);
-    stack.SetRoutingHelper(group.ipv6);
-    stack.Install(group.nodes);
-}
-
-} // namespace
-
-void
-Network::InstallStacks()
-{
-    std::map<std::optional<std::string>, StackGroup> groups; // by the version of the kernel
-    for (uint32_t i = 0; i < m_scenario.nodes.size(); i++)
-    {
-        const Ptr<Node> node = m_nodes.Get(i);
-        StackGroup& group = groups[m_scenario.nodes[i].kernel];
-        group.nodes.Add(node);
-        const auto [list4, list6] = MakeRouting(node, m_scenario.nodes[i]);
-        group.ipv4.Add(node, list4);
-        group.ipv6.Add(node, list6);
-    }
-    for (const auto& [version, group] : groups)
-    {
-        if (version)
-        {
-            InstallKernel(group, *version);
-            continue;
-        }
-        InternetStackHelper stack;
-        stack.SetIpv6StackInstall(m_ipv6);
-        stack.SetRoutingHelper(group.ipv4);
-        stack.SetRoutingHelper(group.ipv6);
-        stack.Install(group.nodes);
-    }
-    for (uint32_t i = 0; i < m_scenario.nodes.size(); i++)
-    {
-        ConfigureStack(m_nodes.Get(i), m_scenario.nodes[i]);
-    }
-}
-
-std::pair<Ptr<Ipv4ListRouting>, Ptr<Ipv6ListRouting>>
-Network::MakeRouting(Ptr<Node> node, const NodeSettings& settings)
-{
-    auto list4 = CreateObject<Ipv4ListRouting>();
-    auto list6 = CreateObject<Ipv6ListRouting>();
-    list4->AddRoutingProtocol(CreateObject<Ipv4StaticRouting>(), 0);
-    list6->AddRoutingProtocol(CreateObject<Ipv6StaticRouting>(), 0);
-    if (!settings.host && m_scenario.routing.protocol == "static")
-    {
-        list4->AddRoutingProtocol(Ipv4GlobalRoutingHelper().Create(node), -10);
-    }
-    else if (!settings.host)
-    {
-        Ptr<Object> protocol = m_protocol.Create<Object>();
-        // OLSR, RIP, DSDV and AODV look for their node among what they are aggregated to.
-        node->AggregateObject(protocol);
-        if (m_protocolIsIpv6)
-        {
-            list6->AddRoutingProtocol(DynamicCast<Ipv6RoutingProtocol>(protocol), 10);
-        }
-        else
-        {
-            list4->AddRoutingProtocol(DynamicCast<Ipv4RoutingProtocol>(protocol), 10);
-        }
-    }
-    return {list4, list6};
-}
-
-void
-Network::ConfigureStack(Ptr<Node> node, const NodeSettings& settings)
-{
-    if (m_ipv6)
-    {
-        node->GetObject<Ipv6L3Protocol>()->SetAttribute("IpForward", BooleanValue(!settings.host));
-    }
-    if (const auto kernel = node->GetObject<KernelNode>())
-    {
-        for (const auto& [name, value] : settings.sysctls)
-        {
-            kernel->SetSysctl(name, value);
-        }
-    }
-}
-
-void
-Network::AssignAddresses()
-{
-    for (const NetworkLink& link : m_links)
-    {
-        const auto& addresses = link.settings->addresses;
-        // Device by device, so that every IP interface has the index of its device.
-        for (size_t end = 0; end < link.devices.size(); end++)
-        {
-            Ptr<NetDevice> device = link.devices[end];
-            Ptr<Ipv4> ipv4 = device->GetNode()->GetObject<Ipv4>();
-            Ptr<Ipv6> ipv6 = device->GetNode()->GetObject<Ipv6>();
-            for (size_t i = end; i < addresses.size(); i += link.devices.size())
-            {
-                const IpPrefix& prefix = addresses[i];
-                if (prefix.address.family == Family::kIpv4)
-                {
-                    const int32_t known = ipv4->GetInterfaceForDevice(device);
-                    const uint32_t index =
-                        known >= 0 ? static_cast<uint32_t>(known) : ipv4->AddInterface(device);
-                    const uint32_t mask = prefix.length == 0 ? 0 : ~0U << (32 - prefix.length);
-                    ipv4->AddAddress(index,
-                                     Ipv4InterfaceAddress(ToIpv4(prefix.address), Ipv4Mask(mask)));
-                    ipv4->SetUp(index);
-                }
-                else
-                {
-                    const int32_t known = ipv6->GetInterfaceForDevice(device);
-                    const uint32_t index =
-                        known >= 0 ? static_cast<uint32_t>(known) : ipv6->AddInterface(device);
-                    ipv6->SetUp(index);
-                    ipv6->AddAddress(
-                        index,
-                        Ipv6InterfaceAddress(ToIpv6(prefix.address), Ipv6Prefix(prefix.length)));
-                }
-            }
-        }
-    }
-}
-
-void
-Network::RouteHosts()
-{
-    for (const NodeSettings& node : m_scenario.nodes)
-    {
-        if (node.host)
-        {
-            AddDefaultRoute(node);
-        }
-        else
-        {
-            AnnounceHosts(GetNode(node.name), node.name);
-        }
-    }
-}
-
-void
-Network::AddDefaultRoute(const NodeSettings& host)
-{
-    for (const NetworkLink& link : m_links)
-    {
-        const auto& nodes = link.settings->nodes;
-        const auto own = std::find(nodes.begin(), nodes.end(), host.name);
-        const auto gateway = std::find(nodes.begin(), nodes.end(), host.gateway);
-        if (own == nodes.end() || gateway == nodes.end())
-        {
-            continue;
-        }
-        Ptr<Node> node = GetNode(host.name);
-        Ptr<NetDevice> device = link.devices[own - nodes.begin()];
-        for (size_t i = gateway - nodes.begin(); i < link.settings->addresses.size();
-             i += nodes.size())
-        {
-            const auto& address = link.settings->addresses[i].address;
-            if (address.family == Family::kIpv4)
-            {
-                Ptr<Ipv4> ip = node->GetObject<Ipv4>();
-                Ipv4StaticRoutingHelper().GetStaticRouting(ip)->SetDefaultRoute(
-                    ToIpv4(address), ip->GetInterfaceForDevice(device));
-            }
-            else
-            {
-                Ptr<Ipv6> ip = node->GetObject<Ipv6>();
-                auto list = DynamicCast<Ipv6ListRouting>(ip->GetRoutingProtocol());
-                int16_t priority;
-                DynamicCast<Ipv6StaticRouting>(list->GetRoutingProtocol(0, priority))
-                    ->SetDefaultRoute(ToIpv6(address), ip->GetInterfaceForDevice(device));
-            }
-        }
-        return;
-    }
-}
-
-void
-Network::AnnounceHosts(Ptr<Node> router, const std::string& name)
-{
-    std::set<uint32_t> stubs4;
-    std::set<uint32_t> stubs6;
-    Ptr<Ipv4> ipv4 = router->GetObject<Ipv4>();
-    Ptr<Ipv6> ipv6 = router->GetObject<Ipv6>();
-    auto olsr = router->GetObject<olsr::RoutingProtocol>();
-    for (const NetworkLink& link : m_links)
-    {
-        const auto& nodes = link.settings->nodes;
-        const auto own = std::find(nodes.begin(), nodes.end(), name);
-        const bool stub = std::all_of(nodes.begin(), nodes.end(), [&](const std::string& other) {
-            return other == name || IsHost(other);
-        });
-        if (own == nodes.end() || !stub)
-        {
-            continue;
-        }
-        Ptr<NetDevice> device = link.devices[own - nodes.begin()];
-        const int32_t index4 = ipv4->GetInterfaceForDevice(device);
-        const int32_t index6 = ipv6 ? ipv6->GetInterfaceForDevice(device) : -1;
-        if (index4 >= 0)
-        {
-            stubs4.insert(index4);
-        }
-        if (index6 >= 0)
-        {
-            stubs6.insert(index6);
-        }
-        if (olsr && index4 >= 0)
-        {
-            const Ipv4InterfaceAddress address = ipv4->GetAddress(index4, 0);
-            olsr->AddHostNetworkAssociation(address.GetLocal().CombineMask(address.GetMask()),
-                                            address.GetMask());
-        }
-    }
-    if (olsr)
-    {
-        olsr->SetInterfaceExclusions(stubs4);
-    }
-    if (auto rip = router->GetObject<Rip>())
-    {
-        rip->SetInterfaceExclusions(stubs4);
-    }
-    if (auto ripng = router->GetObject<RipNg>())
-    {
-        ripng->SetInterfaceExclusions(stubs6);
     }
 }
 

@@ -6,20 +6,15 @@
 #define VIADUCT_SIM_NETWORK_H
 
 #include "ns3/channel.h"
-#include "ns3/ipv4-address.h"
-#include "ns3/ipv4-list-routing.h"
-#include "ns3/ipv6-list-routing.h"
 #include "ns3/net-device-container.h"
 #include "ns3/net-device.h"
 #include "ns3/node-container.h"
-#include "ns3/object-factory.h"
 
 #include "scenario/scenario.h"
 
 #include <map>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace ns3
@@ -68,11 +63,6 @@ class Network
      */
     const NetworkLink& GetLink(const std::string& name) const;
     /**
-     * @param node a node's name
-     * @return the address that traffic for it goes to: its first, IPv4 before IPv6
-     */
-    viaduct::wire::IpAddress AddressOf(const std::string& node) const;
-    /**
      * What a node's transmissions on a link undergo.
      * @param link the link
      * @param end the position of the node in it
@@ -99,22 +89,10 @@ class Network
     NetworkLink MakeCsma(const viaduct::scenario::LinkSettings& settings);
     NetworkLink MakeSimple(const viaduct::scenario::LinkSettings& settings);
     void MakePhysical(const viaduct::scenario::NodeSettings& settings);
-    void InstallStacks();
-    std::pair<Ptr<Ipv4ListRouting>, Ptr<Ipv6ListRouting>> MakeRouting(
-        Ptr<Node> node, const viaduct::scenario::NodeSettings& settings);
-    void ConfigureStack(Ptr<Node> node, const viaduct::scenario::NodeSettings& settings);
-    void AssignAddresses();
-    void RouteHosts();
-    void AddDefaultRoute(const viaduct::scenario::NodeSettings& host);
-    void AnnounceHosts(Ptr<Node> router, const std::string& name);
-    bool IsHost(const std::string& name) const;
 
     const viaduct::scenario::Scenario& m_scenario; //!< what was asked for
     const std::set<std::string>& m_plain;          //!< links that are ns-3's own channels
     bool m_simulate;                               //!< mode simulate
-    bool m_ipv6;                                   //!< some link has IPv6 addresses
-    ObjectFactory m_protocol;                      //!< makes the routing protocol
-    bool m_protocolIsIpv6{false};                  //!< which stack it is for
     NodeContainer m_nodes;                         //!< all
     std::map<std::string, Ptr<Node>> m_byName;     //!< all
     std::vector<NetworkLink> m_links;              //!< all

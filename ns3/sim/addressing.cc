@@ -1,0 +1,207 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "addressing.h"
+
+#include "ns3/ipv4-static-routing-helper.h"
+#include "ns3/ipv4.h"
+#include "ns3/ipv6-static-routing-helper.h"
+#include "ns3/ipv6.h"
+#include "ns3/olsr-routing-protocol.h"
+#include "ns3/rip.h"
+#include "ns3/ripng.h"
+#include "ns3/wire-conversion.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+namespace ns3
+{
+namespace sim
+{
+
+using viaduct::scenario::NodeSettings;
+using viaduct::scenario::Scenario;
+using viaduct::wire::Family;
+using viaduct::wire::IpAddress;
+using viaduct::wire::IpPrefix;
+using wireconversion::ToIpv4;
+using wireconversion::ToIpv6;
+
+namespace
+{
+
+/** @return the device's interface of the node's stack of this version of IP; a new one if none */
+template <class Ip>
+uint32_t
+InterfaceOf(Ptr<Ip> ip, Ptr<NetDevice> device)
+{
+    const int32_t known = ip->GetInterfaceForDevice(device);
+    return known >= 0 ? static_cast<uint32_t>(known) : ip->AddInterface(device);
+}
+
+void
+AddAddress(Ptr<NetDevice> device, const IpPrefix& prefix)
+{
+    Ptr<Node> node = device->GetNode();
+    if (prefix.address.family == Family::kIpv4)
+    {
+        Ptr<Ipv4> ip = node->GetObject<Ipv4>();
+        const uint32_t index = InterfaceOf(ip, device);
+        const Ipv4Mask mask(prefix.length == 0 ? 0 : ~0U << (32 - prefix.length));
+        ip->AddAddress(index, Ipv4InterfaceAddress(ToIpv4(prefix.address), mask));
+        ip->SetUp(index);
+        return;
+    }
+    Ptr<Ipv6> ip = node->GetObject<Ipv6>();
+    const uint32_t index = InterfaceOf(ip, device);
+    ip->SetUp(index);
+    ip->AddAddress(index, Ipv6InterfaceAddress(ToIpv6(prefix.address), Ipv6Prefix(prefix.length)));
+}
+
+void
+SetDefaultRoute(Ptr<NetDevice> device, const IpAddress& gateway)
+{
+    Ptr<Node> node = device->GetNode();
+    if (gateway.family == Family::kIpv4)
+    {
+        Ptr<Ipv4> ip = node->GetObject<Ipv4>();
+        Ipv4StaticRoutingHelper().GetStaticRouting(ip)->SetDefaultRoute(
+            ToIpv4(gateway), ip->GetInterfaceForDevice(device));
+        return;
+    }
+    Ptr<Ipv6> ip = node->GetObject<Ipv6>();
+    Ipv6StaticRoutingHelper().GetStaticRouting(ip)->SetDefaultRoute(
+        ToIpv6(gateway), ip->GetInterfaceForDevice(device));
+}
+
+/** To its gateway, by the first link that both are on. */
+void
+AddDefaultRoute(const NodeSettings& host, const std::vector<NetworkLink>& links)
+{
+    for (const NetworkLink& link : links)
+    {
+        const auto& nodes = link.settings->nodes;
+        const auto& addresses = link.settings->addresses;
+        const auto own = std::find(nodes.begin(), nodes.end(), host.name);
+        const auto gateway = std::find(nodes.begin(), nodes.end(), host.gateway);
+        if (own == nodes.end() || gateway == nodes.end())
+        {
+            continue;
+        }
+        for (size_t i = gateway - nodes.begin(); i < addresses.size(); i += nodes.size())
+        {
+            SetDefaultRoute(link.devices[own - nodes.begin()], addresses[i].address);
+        }
+        return;
+    }
+}
+
+/** @return the router's devices on links that have only hosts besides */
+std::vector<Ptr<NetDevice>>
+StubDevices(const Scenario& scenario,
+            const std::vector<NetworkLink>& links,
+            const std::string& router)
+{
+    const auto isHost = [&](const std::string& name) {
+        return std::any_of(scenario.nodes.begin(), scenario.nodes.end(), [&](const auto& node) {
+            return node.name == name && node.host;
+        });
+    };
+    std::vector<Ptr<NetDevice>> devices;
+    for (const NetworkLink& link : links)
+    {
+        const auto& nodes = link.settings->nodes;
+        const auto own = std::find(nodes.begin(), nodes.end(), router);
+        if (own != nodes.end() && std::all_of(nodes.begin(), nodes.end(), [&](const auto& other) {
+                return other == router || isHost(other);
+            }))
+        {
+            devices.push_back(link.devices[own - nodes.begin()]);
+        }
+    }
+    return devices;
+}
+
+template <class Ip>
+std::set<uint32_t>
+InterfacesOf(Ptr<Ip> ip, const std::vector<Ptr<NetDevice>>& devices)
+{
+    std::set<uint32_t> interfaces;
+    for (const auto& device : devices)
+    {
+        const int32_t index = ip ? ip->GetInterfaceForDevice(device) : -1;
+        if (index >= 0)
+        {
+            interfaces.insert(index);
+        }
+    }
+    return interfaces;
+}
+
+/** Routers announce the links that have only hosts, and do not look for routers on them. */
+void
+AnnounceHosts(Ptr<Node> router, const std::vector<Ptr<NetDevice>>& devices)
+{
+    Ptr<Ipv4> ipv4 = router->GetObject<Ipv4>();
+    const std::set<uint32_t> stubs = InterfacesOf(ipv4, devices);
+    if (auto olsr = router->GetObject<olsr::RoutingProtocol>())
+    {
+        for (const uint32_t index : stubs)
+        {
+            const Ipv4InterfaceAddress address = ipv4->GetAddress(index, 0);
+            olsr->AddHostNetworkAssociation(address.GetLocal().CombineMask(address.GetMask()),
+                                            address.GetMask());
+        }
+        olsr->SetInterfaceExclusions(stubs);
+    }
+    if (auto rip = router->GetObject<Rip>())
+    {
+        rip->SetInterfaceExclusions(stubs);
+    }
+    if (auto ripng = router->GetObject<RipNg>())
+    {
+        ripng->SetInterfaceExclusions(InterfacesOf(router->GetObject<Ipv6>(), devices));
+    }
+}
+
+} // namespace
+
+void
+AssignAddresses(const std::vector<NetworkLink>& links)
+{
+    for (const NetworkLink& link : links)
+    {
+        const auto& addresses = link.settings->addresses;
+        // Device by device, so that every IP interface has the index of its device.
+        for (size_t end = 0; end < link.devices.size(); end++)
+        {
+            for (size_t i = end; i < addresses.size(); i += link.devices.size())
+            {
+                AddAddress(link.devices[end], addresses[i]);
+            }
+        }
+    }
+}
+
+void
+RouteHosts(const Scenario& scenario, const Network& network)
+{
+    for (const NodeSettings& node : scenario.nodes)
+    {
+        if (node.host)
+        {
+            AddDefaultRoute(node, network.GetLinks());
+        }
+        else
+        {
+            AnnounceHosts(network.GetNode(node.name),
+                          StubDevices(scenario, network.GetLinks(), node.name));
+        }
+    }
+}
+
+} // namespace sim
+} // namespace ns3

@@ -1,0 +1,31 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_SIM_ADDRESSING_H
+#define VIADUCT_SIM_ADDRESSING_H
+
+#include "network.h"
+
+namespace ns3
+{
+namespace sim
+{
+
+/**
+ * Gives devices their addresses.
+ * @param links all links
+ */
+void AssignAddresses(const std::vector<NetworkLink>& links);
+
+/**
+ * Gives hosts their default routes, and tells routers' protocols which links have only hosts.
+ * @param scenario says which nodes are hosts
+ * @param network the nodes, with addresses
+ */
+void RouteHosts(const viaduct::scenario::Scenario& scenario, const Network& network);
+
+} // namespace sim
+} // namespace ns3
+
+#endif // VIADUCT_SIM_ADDRESSING_H

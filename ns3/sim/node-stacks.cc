@@ -1,0 +1,213 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "node-stacks.h"
+
+#include "type-check.h"
+
+#include "ns3/boolean.h"
+#include "ns3/internet-stack-helper.h"
+#include "ns3/ipv4-global-routing-helper.h"
+#include "ns3/ipv4-list-routing.h"
+#include "ns3/ipv4-routing-helper.h"
+#include "ns3/ipv4-static-routing.h"
+#include "ns3/ipv6-l3-protocol.h"
+#include "ns3/ipv6-list-routing.h"
+#include "ns3/ipv6-routing-helper.h"
+#include "ns3/ipv6-static-routing.h"
+#include "ns3/kernel-node.h"
+#include "ns3/kernel-stack-helper.h"
+#include "ns3/string.h"
+
+#include "base/error.h"
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace ns3
+{
+namespace sim
+{
+
+using viaduct::scenario::NodeSettings;
+using viaduct::scenario::Scenario;
+
+namespace
+{
+
+bool
+HasIpv6(const Scenario& scenario)
+{
+    for (const auto& link : scenario.links)
+    {
+        for (const auto& prefix : link.addresses)
+        {
+            if (prefix.address.family == viaduct::wire::Family::kIpv6)
+            {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool
+IsStatic(const viaduct::scenario::Routing& routing)
+{
+    return routing.protocol == "static";
+}
+
+/** Makes the protocol that routers run; of no use where routes are static. */
+ObjectFactory
+ProtocolFactory(const viaduct::scenario::Routing& routing)
+{
+    if (!IsStatic(routing))
+    {
+        return CheckedFactory(routing.protocol,
+                              {Ipv4RoutingProtocol::GetTypeId(), Ipv6RoutingProtocol::GetTypeId()},
+                              routing.attributes);
+    }
+    if (!routing.attributes.empty())
+    {
+        throw viaduct::UsageError("routing.attributes: static routes have none; leave them out");
+    }
+    return {};
+}
+
+/** Hands out routing protocols that were made before; the helpers of stacks want a helper. */
+template <class Helper, class Protocol>
+class GivenRouting : public Helper
+{
+  public:
+    /**
+     * @param node a node
+     * @param protocol what Create() returns for it
+     */
+    void Add(Ptr<Node> node, Ptr<Protocol> protocol)
+    {
+        m_protocols[node] = protocol;
+    }
+
+    GivenRouting* Copy() const override
+    {
+        return new GivenRouting(*this);
+    }
+
+    Ptr<Protocol> Create(Ptr<Node> node) const override
+    {
+        return m_protocols.at(node);
+    }
+
+  private:
+    std::map<Ptr<Node>, Ptr<Protocol>> m_protocols; //!< what Create() returns
+};
+
+/** Nodes that one kernel, or none, is the stack of, and their routing protocols. */
+struct StackGroup
+{
+    NodeContainer nodes;                                       //!< the nodes
+    GivenRouting<Ipv4RoutingHelper, Ipv4RoutingProtocol> ipv4; //!< their protocols
+    GivenRouting<Ipv6RoutingHelper, Ipv6RoutingProtocol> ipv6; //!< their protocols
+};
+
+void
+InstallKernel(const StackGroup& group, const std::string& version)
+{
+    KernelStackHelper stack;
+    stack.SetAttribute("Kernel", StringValue(version));
+    stack.SetRoutingHelper(group.ipv4);
+    stack.SetRoutingHelper(group.ipv6);
+    stack.Install(group.nodes);
+}
+
+void
+InstallNs3(const StackGroup& group, bool ipv6)
+{
+    InternetStackHelper stack;
+    stack.SetIpv6StackInstall(ipv6);
+    stack.SetRoutingHelper(group.ipv4);
+    stack.SetRoutingHelper(group.ipv6);
+    stack.Install(group.nodes);
+}
+
+/** Adds a node with its routing: static routes, and a router's protocol. */
+void
+AddNode(StackGroup& group, Ptr<Node> node, bool host, const ObjectFactory& protocols)
+{
+    auto list4 = CreateObject<Ipv4ListRouting>();
+    auto list6 = CreateObject<Ipv6ListRouting>();
+    list4->AddRoutingProtocol(CreateObject<Ipv4StaticRouting>(), 0);
+    list6->AddRoutingProtocol(CreateObject<Ipv6StaticRouting>(), 0);
+    if (!host && !protocols.IsTypeIdSet())
+    {
+        list4->AddRoutingProtocol(Ipv4GlobalRoutingHelper().Create(node), -10);
+    }
+    else if (!host)
+    {
+        Ptr<Object> protocol = protocols.Create<Object>();
+        // OLSR, RIP, DSDV and AODV look for their node among what they are aggregated to.
+        node->AggregateObject(protocol);
+        if (auto ipv6 = DynamicCast<Ipv6RoutingProtocol>(protocol))
+        {
+            list6->AddRoutingProtocol(ipv6, 10);
+        }
+        else
+        {
+            list4->AddRoutingProtocol(DynamicCast<Ipv4RoutingProtocol>(protocol), 10);
+        }
+    }
+    group.nodes.Add(node);
+    group.ipv4.Add(node, list4);
+    group.ipv6.Add(node, list6);
+}
+
+void
+ConfigureStack(Ptr<Node> node, const NodeSettings& settings, bool ipv6)
+{
+    if (ipv6)
+    {
+        node->GetObject<Ipv6L3Protocol>()->SetAttribute("IpForward", BooleanValue(!settings.host));
+    }
+    if (const auto kernel = node->GetObject<KernelNode>())
+    {
+        for (const auto& [name, value] : settings.sysctls)
+        {
+            kernel->SetSysctl(name, value);
+        }
+    }
+}
+
+} // namespace
+
+void
+InstallStacks(const Scenario& scenario, const NodeContainer& nodes)
+{
+    const ObjectFactory protocols = ProtocolFactory(scenario.routing);
+    const bool ipv6 = HasIpv6(scenario);
+    std::map<std::optional<std::string>, StackGroup> groups; // by the version of the kernel
+    for (uint32_t i = 0; i < scenario.nodes.size(); i++)
+    {
+        const NodeSettings& settings = scenario.nodes[i];
+        AddNode(groups[settings.kernel], nodes.Get(i), settings.host, protocols);
+    }
+    for (const auto& [version, group] : groups)
+    {
+        if (version)
+        {
+            InstallKernel(group, *version);
+        }
+        else
+        {
+            InstallNs3(group, ipv6);
+        }
+    }
+    for (uint32_t i = 0; i < scenario.nodes.size(); i++)
+    {
+        ConfigureStack(nodes.Get(i), scenario.nodes[i], ipv6);
+    }
+}
+
+} // namespace sim
+} // namespace ns3

@@ -1,0 +1,28 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_SIM_NODE_STACKS_H
+#define VIADUCT_SIM_NODE_STACKS_H
+
+#include "ns3/node-container.h"
+
+#include "scenario/scenario.h"
+
+namespace ns3
+{
+namespace sim
+{
+
+/**
+ * Gives every node its IP stack, ns-3's or a real kernel's, and its routing protocols.
+ * @param scenario what was asked for
+ * @param nodes in the scenario's order
+ * @throw viaduct::UsageError naming what of the routing ns-3 cannot do
+ */
+void InstallStacks(const viaduct::scenario::Scenario& scenario, const NodeContainer& nodes);
+
+} // namespace sim
+} // namespace ns3
+
+#endif // VIADUCT_SIM_NODE_STACKS_H
