@@ -7,14 +7,14 @@
 #include "ns3/attribute.h"
 #include "ns3/string.h"
 
+#include "base/edit_distance.h"
 #include "base/error.h"
+#include "sys/child.h"
 
 #include <algorithm>
-#include <cerrno>
+#include <cctype>
 #include <fcntl.h>
-#include <numeric>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
 
@@ -25,34 +25,24 @@ namespace sim
 namespace
 {
 
-/** Levenshtein's distance; case does not count. */
-size_t
-Distance(const std::string& a, const std::string& b)
+std::string
+LowerCase(std::string text)
 {
-    std::vector<size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), 0);
-    for (size_t i = 1; i <= a.size(); i++)
-    {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= b.size(); j++)
-        {
-            const size_t above = row[j];
-            const bool same = std::tolower(static_cast<unsigned char>(a[i - 1])) ==
-                              std::tolower(static_cast<unsigned char>(b[j - 1]));
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (same ? 0 : 1)});
-            diagonal = above;
-        }
-    }
-    return row[b.size()];
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) {
+        return static_cast<char>(std::tolower(c));
+    });
+    return text;
 }
 
 /** @return up to four of the names, nearest first, as "a, b, c" */
 std::string
 Nearest(const std::string& wanted, std::vector<std::string> names)
 {
+    const auto distance = [lower = LowerCase(wanted)](const std::string& name) {
+        return viaduct::EditDistance(lower, LowerCase(name));
+    };
     std::stable_sort(names.begin(), names.end(), [&](const auto& a, const auto& b) {
-        return Distance(wanted, a) < Distance(wanted, b);
+        return distance(a) < distance(b);
     });
     names.resize(std::min<size_t>(names.size(), 4));
     std::string text;
@@ -121,11 +111,7 @@ IsValidValue(const AttributeChecker& checker, const std::string& value)
         dup2(null, STDERR_FILENO);
         _exit(checker.CreateValidValue(StringValue(value)) ? 0 : 1);
     }
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-    {
-    }
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return viaduct::sys::EndedWith(viaduct::sys::AwaitChild(child), 0);
 }
 
 void

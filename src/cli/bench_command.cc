@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "sys/find_program.h"
 
 namespace viaduct::cli {
 namespace {
@@ -18,7 +19,7 @@ constexpr const char* kPython = "/usr/bin/python3";
 
 // The folder is installed beside the programs, or lies in the source tree this was built from.
 std::filesystem::path FindHarness() {
-  const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  const auto here = sys::OwnProgram().parent_path();
   for (const std::filesystem::path& folder :
        {here / ".." / "share" / "viaduct" / "bench", here / ".." / "bench",
         std::filesystem::path(VIADUCT_SOURCE_DIR) / "bench"}) {
@@ -33,7 +34,7 @@ std::filesystem::path FindHarness() {
   });
   if (!help) NeedRoot(invocation);
   const std::filesystem::path folder = FindHarness();
-  const std::string command = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string command = sys::OwnProgram();
   setenv("VIADUCT", command.c_str(), 1);
   std::vector<std::string> all = {kPython, (folder / "run.py").string()};
   all.insert(all.end(), words.begin(), words.end());

@@ -10,10 +10,10 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "run/environment.h"
 #include "run/simulator_process.h"
 #include "run/table.h"
 #include "sys/features.h"
+#include "sys/find_program.h"
 
 namespace viaduct::cli {
 namespace {
@@ -58,7 +58,7 @@ std::vector<Feature> Examine() {
       Examined("root", "every mode but simulate", geteuid() == 0,
                "run through sudo (viaduct does so itself where sudo asks for no password)")};
   for (const Tool& tool : kTools) {
-    features.push_back(Examined(tool.program, tool.purpose, !run::FindProgram(tool.program).empty(),
+    features.push_back(Examined(tool.program, tool.purpose, !sys::FindProgram(tool.program).empty(),
                                 fmt::format("apt-get install {}", tool.package)));
   }
   for (Feature& feature : sys::ProbeFeatures()) features.push_back(std::move(feature));

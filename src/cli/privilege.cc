@@ -2,11 +2,11 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <filesystem>
 
 #include "base/error.h"
 #include "cli/command.h"
 #include "sys/child.h"
+#include "sys/find_program.h"
 
 namespace viaduct::cli {
 namespace {
@@ -26,7 +26,7 @@ void NeedRoot(const Invocation& invocation) {
   // A scenario may name programs that only the user's PATH finds; the other variables are ours.
   std::vector<std::string> words = {
       "sudo", "-n", "--preserve-env=PATH,VIADUCT_SIM,VIADUCT_NS3,VIADUCT_SIM_LIBRARIES", "--",
-      std::filesystem::read_symlink("/proc/self/exe")};
+      sys::OwnProgram()};
   words.insert(words.end(), invocation.words.begin() + 1, invocation.words.end());
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());

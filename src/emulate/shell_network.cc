@@ -11,10 +11,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "lab/record.h"
 #include "sys/child.h"
 #include "sys/link.h"
@@ -32,13 +31,6 @@ constexpr char kForwarding[] = "net.ipv4.ip_forward";
 constexpr uint32_t kFirst = 0x64400000;  // 100.64.0.0
 constexpr uint32_t kLast = 0x647ffffc;   // the last /30 of 100.64.0.0/10
 constexpr Duration kInterfacePatience = Duration::Seconds(5);
-
-std::string ReadFile(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 bool IsLoopback(const std::string& server) { return server.starts_with("127."); }
 
@@ -103,8 +95,8 @@ NameService FindNameService(const std::string& etc_resolv_conf,
 
 ShellNetwork::ShellNetwork()
     : name_(fmt::format("vsh{}", getpid())),
-      names_(FindNameService(ReadFile("/etc/resolv.conf"),
-                             ReadFile("/run/systemd/resolve/resolv.conf"))) {
+      names_(FindNameService(ReadFileIfAny("/etc/resolv.conf"),
+                             ReadFileIfAny("/run/systemd/resolve/resolv.conf"))) {
   // Two shells that choose addresses at once could choose the same.
   fs::create_directories(lab::kRecordRoot);
   const UniqueFd turn(SystemCall("open " + std::string(lab::kRecordRoot),
@@ -209,7 +201,7 @@ void ShellNetwork::ForwardOn() {
                  open(forwarding_file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)));
   SystemCall("flock", flock(forwarding_lock_.get(), LOCK_SH));
   // A shell that was killed has left its note, which still says how forwarding was before.
-  if (ReadFile(forwarding_file_).empty()) {
+  if (ReadFileIfAny(forwarding_file_).empty()) {
     const std::string before = sys::ReadSysctl(here.get(), kForwarding);
     SystemCall("write " + forwarding_file_,
                write(forwarding_lock_.get(), before.data(), before.size()));
@@ -222,7 +214,7 @@ void ShellNetwork::ForwardOff() {
   const UniqueFd turn(open(lab::kRecordRoot, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   flock(turn.get(), LOCK_EX);
   if (flock(forwarding_lock_.get(), LOCK_EX | LOCK_NB) == 0) {  // the last shell here
-    const std::string before = ReadFile(forwarding_file_);
+    const std::string before = ReadFileIfAny(forwarding_file_);
     unlink(forwarding_file_.c_str());
     if (!before.empty()) {
       sys::WriteSysctl(sys::OpenCurrentNamespace().get(), kForwarding, before);

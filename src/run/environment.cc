@@ -4,13 +4,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <ctime>
-#include <filesystem>
 #include <fstream>
-#include <sstream>
 
-#include "base/error.h"
+#include "base/utc_time.h"
 #include "scenario/words.h"
 
 namespace viaduct::run {
@@ -22,15 +18,6 @@ std::string CpuModel() {
     if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
   }
   return "unknown";
-}
-
-std::string UtcNow() {
-  const std::time_t now = std::time(nullptr);
-  std::tm fields{};
-  gmtime_r(&now, &fields);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &fields);
-  return text;
 }
 
 }  // namespace
@@ -49,30 +36,6 @@ result::Environment DescribeEnvironment(const std::vector<std::string>& command_
   environment.started = UtcNow();
   environment.command = scenario::JoinWords(command_line);
   return environment;
-}
-
-std::string FindProgram(const std::string& name) {
-  const auto runs = [](const std::string& path) {
-    std::error_code error;
-    return access(path.c_str(), X_OK) == 0 && !std::filesystem::is_directory(path, error);
-  };
-  if (name.find('/') != std::string::npos) return runs(name) ? name : "";
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "/usr/local/bin:/usr/bin:/bin");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (std::string candidate = folder + "/" + name; runs(candidate)) return candidate;
-  }
-  return "";
-}
-
-std::string FindOwnProgram(const std::string& name) {
-  std::error_code error;
-  const auto here = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  for (const auto& candidate : {here / name, here / ".." / "libexec" / "viaduct" / name}) {
-    if (access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  throw EnvironmentError(
-      fmt::format("{} is not in {}: build it (make build)", name, here.string()));
 }
 
 }  // namespace viaduct::run

@@ -14,9 +14,4 @@ std::string Version();
 // Of this process, which has just begun.
 result::Environment DescribeEnvironment(const std::vector<std::string>& command_line);
 
-// Where a program is, looked up in PATH ("" if nowhere).
-std::string FindProgram(const std::string& name);
-// A program of the product: beside this one, or in ../libexec/viaduct. EnvironmentError.
-std::string FindOwnProgram(const std::string& name);
-
 }  // namespace viaduct::run

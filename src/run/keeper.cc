@@ -4,11 +4,9 @@
 #include <fmt/format.h>
 #include <sys/inotify.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -21,6 +19,8 @@
 #include "run/conversation.h"
 #include "run/progress.h"
 #include "run/simulator_process.h"
+#include "sys/child.h"
+#include "sys/descriptors.h"
 #include "sys/event_loop.h"
 #include "sys/process.h"
 
@@ -39,9 +39,7 @@ UniqueFd WatchRecord(const std::string& lab) {
 }
 
 void LeaveTerminal() {
-  const int null = SystemCall("open /dev/null", open("/dev/null", O_RDWR));
-  for (int fd = 0; fd < 3; ++fd) SystemCall("dup2", dup2(null, fd));
-  if (null > 2) close(null);
+  sys::DropStandardStreams();
   SystemCall("chdir /", chdir("/"));
 }
 
@@ -111,9 +109,7 @@ void Tell(int fd, const json& message) {
 
 void BringUp(const scenario::Scenario& scenario, bool quiet) {
   FindSimulator();
-  int pair[2];
-  SystemCall("socketpair", socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair));
-  UniqueFd ours(pair[0]), theirs(pair[1]);
+  auto [ours, theirs] = sys::MakeSocketPair(SOCK_SEQPACKET);
   std::fflush(nullptr);
   sys::EventLoop loop;
   const pid_t child = SystemCall("fork", fork());
@@ -141,8 +137,7 @@ void BringUp(const scenario::Scenario& scenario, bool quiet) {
   }
   const json answer = json::parse(std::string(buffer, std::max<ssize_t>(got, 0)), nullptr, false);
   if (answer.is_object() && answer.empty() && !interrupted) return;
-  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  sys::AwaitChild(child);
   if (interrupted) throw *interrupted;
   if (!answer.is_object()) throw Error("the process that keeps the simulator died");
   throw Error(answer.value("message", ""), static_cast<ExitStatus>(answer.value("status", 1)));

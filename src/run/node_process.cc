@@ -1,13 +1,11 @@
 #include "run/node_process.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/wait.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
+
+#include "sys/child.h"
+#include "sys/descriptors.h"
 
 namespace viaduct::run {
 
@@ -16,11 +14,10 @@ NodeProcess::NodeProcess(sys::EventLoop& loop, broker::Client& client,
     : loop_(loop), client_(client), callbacks_(std::move(callbacks)) {
   UniqueFd theirs[2];
   for (int i = 0; i < 2; ++i) {
-    int ends[2];
-    SystemCall("pipe", pipe2(ends, O_CLOEXEC));
-    outputs_[i].pipe.reset(ends[0]);
-    theirs[i].reset(ends[1]);
-    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    sys::Pipe pipe = sys::MakePipe();
+    sys::SetNonBlocking(pipe.read.get());
+    outputs_[i].pipe = std::move(pipe.read);
+    theirs[i] = std::move(pipe.write);
   }
   options.standard_output = theirs[0].get();
   options.standard_error = theirs[1].get();
@@ -92,16 +89,11 @@ void NodeProcess::End() {
 }
 
 bool NodeProcess::Succeeded(int expected) const {
-  return wait_status_ && WIFEXITED(*wait_status_) && WEXITSTATUS(*wait_status_) == expected;
+  return wait_status_ && sys::EndedWith(*wait_status_, expected);
 }
 
 std::string NodeProcess::DescribeEnd() const {
-  if (!wait_status_) return "is still running";
-  if (WIFEXITED(*wait_status_)) {
-    return fmt::format("ended with status {}", WEXITSTATUS(*wait_status_));
-  }
-  const int signal = WTERMSIG(*wait_status_);
-  return fmt::format("was killed by signal {} ({})", signal, strsignal(signal));
+  return wait_status_ ? sys::DescribeEnding(*wait_status_) : "is still running";
 }
 
 }  // namespace viaduct::run

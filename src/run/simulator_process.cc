@@ -1,12 +1,8 @@
 #include "run/simulator_process.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,14 +10,15 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/units.h"
-#include "run/environment.h"
+#include "sys/descriptors.h"
+#include "sys/find_program.h"
+#include "sys/launch.h"
 
 namespace viaduct::run {
 namespace {
@@ -31,47 +28,11 @@ constexpr size_t kKeptLines = 16;
 constexpr size_t kLongestLine = 4096;
 constexpr size_t kLongestMessage = 64 << 20;
 
-UniqueFd WriteToMemory(const std::string& text) {
-  UniqueFd file(SystemCall("memfd_create", memfd_create("scenario.yaml", MFD_CLOEXEC)));
-  for (size_t done = 0; done < text.size();) {
-    done += SystemCall("write", write(file.get(), text.data() + done, text.size() - done));
-  }
-  return file;
-}
-
-void KeepAcrossExec(int fd) { fcntl(fd, F_SETFD, 0); }
-
-// Runs in the child, between fork and exec: nothing that allocates.
-[[noreturn]] void Become(char* const* argv, char* const* environment, int output, pid_t parent) {
-  // Ctrl-C is for the command, which then stops the simulator in good order.
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(127);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  dup2(output, STDERR_FILENO);
-  dup2(output, STDOUT_FILENO);
-  execve(argv[0], argv, environment);
-  constexpr char kMessage[] = "cannot be executed\n";
-  if (write(STDERR_FILENO, kMessage, sizeof kMessage - 1) < 0) _exit(126);
-  _exit(127);
-}
-
-std::vector<std::string> EnvironmentWith(int broker) {
-  std::vector<std::string> variables;
-  for (char** variable = environ; *variable; ++variable) {
-    if (std::strncmp(*variable, "VIADUCT_BROKER_FD=", 18) != 0) variables.emplace_back(*variable);
-  }
-  if (broker >= 0) variables.push_back(fmt::format("VIADUCT_BROKER_FD={}", broker));
-  return variables;
-}
-
-std::vector<char*> Pointers(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
+sys::Environment EnvironmentWith(int broker) {
+  sys::Environment environment = sys::OwnEnvironment();
+  sys::UnsetVariable(environment, "VIADUCT_BROKER_FD");
+  if (broker >= 0) sys::SetVariable(environment, "VIADUCT_BROKER_FD", std::to_string(broker));
+  return environment;
 }
 
 std::string LastWords(const std::deque<std::string>& lines) {
@@ -88,7 +49,7 @@ std::string LastWords(const std::deque<std::string>& lines) {
 
 std::string FindSimulator() {
   const char* given = std::getenv("VIADUCT_SIM");
-  if (!given) return FindOwnProgram("viaduct-sim");
+  if (!given) return sys::FindCompanion("viaduct-sim");
   if (access(given, X_OK) == 0) return given;
   throw EnvironmentError(fmt::format("VIADUCT_SIM: {} is not a program", given));
 }
@@ -96,51 +57,40 @@ std::string FindSimulator() {
 SimulatorProcess::SimulatorProcess(const std::string& program, const scenario::Scenario& scenario,
                                    UniqueFd broker, const std::string& captures,
                                    const std::vector<Duration>& pauses) {
-  int pair[2], output_pipe[2];
-  SystemCall("socketpair", socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair));
-  control_.reset(pair[0]);
-  const UniqueFd theirs(pair[1]);
-  SystemCall("pipe", pipe2(output_pipe, O_CLOEXEC));
-  output_.reset(output_pipe[0]);
-  const UniqueFd their_output(output_pipe[1]);
-  const UniqueFd file = WriteToMemory(scenario::Print(scenario));
-
-  std::vector<std::string> arguments = {program,
-                                        "--scenario",
-                                        fmt::format("/proc/self/fd/{}", file.get()),
-                                        "--control",
-                                        std::to_string(theirs.get()),
-                                        "--captures",
-                                        captures};
+  auto [control, theirs] = sys::MakeSocketPair(SOCK_STREAM);
+  sys::Pipe output = sys::MakePipe();
+  const UniqueFd file = MemoryFile("scenario.yaml", scenario::Print(scenario));
+  sys::LaunchOptions options;
+  options.words = {program,
+                   "--scenario",
+                   fmt::format("/proc/self/fd/{}", file.get()),
+                   "--control",
+                   std::to_string(theirs.get()),
+                   "--captures",
+                   captures};
   for (const Duration at : pauses) {
-    arguments.insert(arguments.end(), {"--pause-at", FormatDuration(at)});
+    options.words.insert(options.words.end(), {"--pause-at", FormatDuration(at)});
   }
-  std::vector<std::string> variables = EnvironmentWith(broker.get());
-  const std::vector<char*> argv = Pointers(arguments), environment = Pointers(variables);
-  const pid_t parent = getpid();
-  pid_ = SystemCall("fork", fork());
-  if (pid_ == 0) {
-    for (const int fd : {theirs.get(), file.get(), broker.get()}) KeepAcrossExec(fd);
-    Become(argv.data(), environment.data(), their_output.get(), parent);
-  }
-  fcntl(control_.get(), F_SETFL, O_NONBLOCK);
-  fcntl(output_.get(), F_SETFL, O_NONBLOCK);
+  options.environment = EnvironmentWith(broker.get());
+  options.standard = {-1, output.write.get(), output.write.get()};
+  options.inherited = {theirs.get(), file.get()};
+  if (broker) options.inherited.push_back(broker.get());
+  // Ctrl-C is for the command, which then stops the simulator in good order.
+  options.group = sys::LaunchOptions::Group::kOwn;
+  options.death_signal = SIGKILL;
+  process_ = sys::Child(sys::Launch(options));
+  control_ = std::move(control);
+  output_ = std::move(output.read);
+  sys::SetNonBlocking(control_.get());
+  sys::SetNonBlocking(output_.get());
 }
 
 SimulatorProcess::~SimulatorProcess() {
-  if (pid_ < 0) return;
+  if (process_.pid() < 0) return;
   control_.reset();
-  const Instant begin = MonotonicClock::Now();
-  for (const auto& [patience, signal] :
-       {std::pair(Duration::Milliseconds(500), SIGTERM), {Duration::Seconds(2), SIGKILL}}) {
-    while (MonotonicClock::Now() - begin < patience) {
-      if (waitpid(pid_, nullptr, WNOHANG) != 0) return;
-      poll(nullptr, 0, 5);
-    }
-    kill(pid_, signal);
-  }
-  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  if (process_.WaitFor(Duration::Milliseconds(500))) return;
+  process_.Signal(SIGTERM);
+  process_.WaitFor(Duration::Milliseconds(1500));
 }
 
 void SimulatorProcess::Send(std::string_view line) {
@@ -166,23 +116,11 @@ bool SimulatorProcess::ReadOutput() {
   return got > 0;
 }
 
-int SimulatorProcess::Reap() {
-  int status = 0;
-  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-  }
-  pid_ = -1;
-  return status;
-}
-
 void SimulatorProcess::ThrowDeath() {
-  const int status = Reap();
+  const std::string how = sys::DescribeEnding(process_.Wait());
   for (pollfd ready{output_.get(), POLLIN, 0}; poll(&ready, 1, 0) > 0 && ReadOutput();) {
   }
   if (!line_.empty()) last_lines_.push_back(line_);
-  const std::string how = WIFSIGNALED(status)
-                              ? fmt::format("was killed by signal {} ({})", WTERMSIG(status),
-                                            strsignal(WTERMSIG(status)))
-                              : fmt::format("ended with status {}", WEXITSTATUS(status));
   const std::string words = LastWords(last_lines_);
   throw Error(
       fmt::format("the simulator {}{}", how, words.empty() ? "" : "; its last words: " + words));
@@ -220,9 +158,8 @@ std::optional<nlohmann::json> SimulatorProcess::Receive() {
   if (auto message = TakeLine()) return message;
   if (!end_of_file_) return std::nullopt;
   if (!reported_) ThrowDeath();
-  if (const int status = Reap(); status != 0) {
+  if (const int status = process_.Wait(); status != 0) {
     // It had said all it had to say; still, a crash on the way out is not hidden.
-    pid_ = -1;
     throw Error(fmt::format("the simulator crashed while it ended (wait status {})", status));
   }
   ended_ = true;

@@ -43,6 +43,7 @@
 #include "base/fd.h"
 #include "base/time.h"
 #include "scenario/scenario.h"
+#include "sys/child.h"
 
 namespace viaduct::run {
 
@@ -78,15 +79,14 @@ class SimulatorProcess {
   void Stop();
   // Asks it to go on where it is paused.
   void Resume();
-  int Pid() const { return pid_; }
+  int Pid() const { return process_.pid(); }
 
  private:
   [[noreturn]] void ThrowDeath();
   void Send(std::string_view line);
   std::optional<nlohmann::json> TakeLine();
-  int Reap();
 
-  int pid_ = -1;
+  sys::Child process_;
   UniqueFd control_, output_;
   std::string received_, line_;
   std::deque<std::string> last_lines_;

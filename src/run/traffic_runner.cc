@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/units.h"
-#include "run/environment.h"
 #include "scenario/words.h"
+#include "sys/find_program.h"
 
 namespace viaduct::run {
 namespace {
@@ -42,7 +42,7 @@ struct TrafficRunner::ProgramState {
 void CheckFlowPrograms(const scenario::Scenario& scenario) {
   for (size_t i = 0; i < scenario.flows.size(); ++i) {
     for (const auto& [program, package] : CommandsFor(scenario, i, "").needs) {
-      if (FindProgram(program).empty()) {
+      if (sys::FindProgram(program).empty()) {
         throw EnvironmentError(fmt::format("flow '{}' needs {}: apt-get install {}",
                                            scenario.flows[i].name, program, package));
       }
@@ -60,7 +60,7 @@ TrafficRunner::TrafficRunner(const scenario::Scenario& scenario, sys::EventLoop&
   const bool udp = std::any_of(scenario.flows.begin(), scenario.flows.end(), [](const auto& flow) {
     return flow.kind == scenario::Flow::Kind::kUdp;
   });
-  const std::string load = udp ? FindOwnProgram("viaduct-load") : "";
+  const std::string load = udp ? sys::FindCompanion("viaduct-load").string() : "";
   for (size_t i = 0; i < scenario.flows.size(); ++i) {
     FlowState& state = flows_.emplace_back();
     state.flow = &scenario.flows[i];

@@ -42,10 +42,13 @@ int AwaitChild(pid_t pid) {
 }
 
 Child::Child(Child&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), status_(std::exchange(other.status_, std::nullopt)) {}
+    : pid_(std::exchange(other.pid_, -1)),
+      leads_group_(other.leads_group_),
+      status_(std::exchange(other.status_, std::nullopt)) {}
 
 Child& Child::operator=(Child&& other) noexcept {
   std::swap(pid_, other.pid_);
+  std::swap(leads_group_, other.leads_group_);
   std::swap(status_, other.status_);
   return *this;
 }
@@ -73,7 +76,7 @@ std::optional<int> Child::WaitFor(Duration patience) {
 }
 
 void Child::Signal(int signal) {
-  if (pid_ > 0 && !status_) kill(pid_, signal);
+  if (pid_ > 0 && !status_) kill(leads_group_ ? -pid_ : pid_, signal);
 }
 
 ProgramResult RunProgram(const std::vector<std::string>& words, const std::string& input) {

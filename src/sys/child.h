@@ -27,7 +27,8 @@ int AwaitChild(pid_t pid);
 class Child {
  public:
   Child() = default;
-  explicit Child(pid_t pid) : pid_(pid) {}
+  // `leads_group`: it leads a process group, all of which gets its signals.
+  explicit Child(pid_t pid, bool leads_group = false) : pid_(pid), leads_group_(leads_group) {}
   Child(Child&& other) noexcept;
   Child& operator=(Child&& other) noexcept;
   ~Child();  // sends SIGKILL if it still runs, and waits
@@ -42,6 +43,7 @@ class Child {
 
  private:
   pid_t pid_ = -1;
+  bool leads_group_ = false;
   std::optional<int> status_;
 };
 

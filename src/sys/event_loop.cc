@@ -2,24 +2,17 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/signalfd.h>
 
 #include <algorithm>
 #include <csignal>
-#include <ctime>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/timespec.h"
+#include "sys/signals.h"
 
 namespace viaduct::sys {
 namespace {
-
-sigset_t UserSignals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
-  return set;
-}
 
 std::string DescribeInterruption(int signal) {
   return signal == SIGINT ? "interrupted" : signal == SIGTERM ? "terminated" : "hung up";
@@ -31,11 +24,7 @@ Interrupted::Interrupted(int signal)
     : Error(fmt::format("{}; everything is cleaned up", DescribeInterruption(signal))),
       signal_(signal) {}
 
-EventLoop::EventLoop() {
-  const sigset_t set = UserSignals();
-  sigprocmask(SIG_BLOCK, &set, nullptr);
-  signals_.reset(SystemCall("signalfd", signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)));
-}
+EventLoop::EventLoop() { signals_ = CatchSignals({SIGINT, SIGTERM, SIGHUP}); }
 
 EventLoop::~EventLoop() = default;
 
@@ -70,7 +59,7 @@ void EventLoop::Wait(Instant until) {
   timespec timeout{3600, 0};
   if (until != Instant::Never()) {
     const int64_t left = std::max<int64_t>(0, (until - MonotonicClock::Now()).nanoseconds());
-    timeout = {left / 1000000000, left % 1000000000};
+    timeout = ToTimespec(Duration::Nanoseconds(left));
   }
   if (ppoll(fds.data(), fds.size(), &timeout, nullptr) <= 0) return;
   if (fds[0].revents) ReadSignal();
@@ -85,9 +74,8 @@ void EventLoop::Wait(Instant until) {
 }
 
 void EventLoop::ReadSignal() {
-  signalfd_siginfo info;
-  while (read(signals_.get(), &info, sizeof info) == sizeof info) {
-    if (!ignore_signals_) throw Interrupted(static_cast<int>(info.ssi_signo));
+  while (const int signal = TakeSignal(signals_.get())) {
+    if (!ignore_signals_) throw Interrupted(signal);
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +9,8 @@
 #include <exception>
 
 #include "base/error.h"
+#include "sys/child.h"
+#include "sys/descriptors.h"
 #include "sys/process.h"
 
 namespace viaduct::sys {
@@ -38,10 +39,7 @@ namespace {
 }  // namespace
 
 Guardian::Guardian(const std::function<void(int connection)>& work) {
-  int ends[2];
-  SystemCall("socketpair", socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends));
-  UniqueFd ours(ends[0]);
-  const UniqueFd theirs(ends[1]);
+  auto [ours, theirs] = MakeSocketPair(SOCK_SEQPACKET);
   // No signal may reach the guardian before it ignores them.
   sigset_t all, before;
   sigfillset(&all);
@@ -67,8 +65,7 @@ void Guardian::AwaitReady() {
 
 Guardian::~Guardian() {
   connection_.reset();
-  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  AwaitChild(pid_);
 }
 
 void AwaitEnd(int connection) {

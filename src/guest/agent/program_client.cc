@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
-#include <cstring>
 #include <memory>
 #include <utility>
 
 #include "base/error.h"
 #include "guest/agent/program_protocol.h"
+#include "sys/child.h"
 
 namespace viaduct::guest {
 
@@ -38,9 +38,8 @@ std::string NodeFolder(const std::string& host_folder) {
 }
 
 std::string DescribeStatus(int status) {
-  if (WIFEXITED(status)) return fmt::format("exit status {}", WEXITSTATUS(status));
-  const int signal = WTERMSIG(status);
-  return fmt::format("killed by signal {} ({})", signal, strsignal(signal));
+  if (WIFSIGNALED(status)) return "killed by " + sys::DescribeSignal(WTERMSIG(status));
+  return fmt::format("exit status {}", WEXITSTATUS(status));
 }
 
 ProgramClient::ProgramClient(AgentClient& agent) : agent_(agent) {

@@ -6,17 +6,18 @@
 #include <fstream>
 #include <optional>
 #include <regex>
-#include <sstream>
 #include <thread>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "guest/image/build_inputs.h"
 #include "guest/image/config.h"
 #include "guest/image/source.h"
 #include "guest/image/tool.h"
 #include "guest/image/workshop.h"
 #include "sys/child.h"
+#include "sys/find_program.h"
 
 namespace viaduct::guest {
 namespace {
@@ -34,13 +35,6 @@ constexpr size_t kKeyLength = 12;
 // Objects of kernel.config (6.12), for the progress line.
 constexpr int kTypicalObjects = 1120;
 
-std::string ReadFile(const fs::path& file) {
-  std::ifstream stream(file);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
-
 void WriteFile(const fs::path& file, std::string_view text) {
   std::ofstream stream(file);
   stream << text << std::flush;
@@ -52,7 +46,7 @@ std::string AddedConfig(const fs::path& file) {
   if (!fs::is_regular_file(file)) {
     throw UsageError(fmt::format("--config-add {}: no such file", file.string()));
   }
-  return ReadFile(file);
+  return ReadNamedFile(file);
 }
 
 void NeedTools(const Source& source) {
@@ -63,7 +57,7 @@ void NeedTools(const Source& source) {
   }
   std::string missing;
   for (const std::string& tool : tools) {
-    if (!HaveTool(tool)) missing += (missing.empty() ? "" : ", ") + tool;
+    if (sys::FindProgram(tool).empty()) missing += (missing.empty() ? "" : ", ") + tool;
   }
   if (missing.empty()) return;
   throw EnvironmentError(fmt::format(
@@ -192,7 +186,7 @@ class Builder {
 
   std::vector<std::string> Make(std::vector<std::string> words) const {
     words.insert(words.begin(), {"make", "ARCH=um"});
-    if (HaveTool("ccache")) words.push_back("CC=ccache gcc");
+    if (!sys::FindProgram("ccache").empty()) words.push_back("CC=ccache gcc");
     return words;
   }
 
@@ -225,7 +219,7 @@ class Builder {
     ToolOptions tool = MakeOptions();
     tool.environment.push_back("KCONFIG_ALLCONFIG=" + fragment.string());
     if (RunTool(Make({"allnoconfig"}), tool) != 0) throw Error("make allnoconfig failed");
-    for (const ConfigOption& option : Unmet(wanted_, ReadFile(Tree() / ".config"))) {
+    for (const ConfigOption& option : Unmet(wanted_, ReadFileIfAny(Tree() / ".config"))) {
       if (option.need == ConfigOption::Need::kRequired) {
         throw UsageError(
             fmt::format("this kernel cannot have {}={} (not there, or something it "
@@ -257,7 +251,7 @@ class Builder {
 
   // The first number after `key` in a file of the tree.
   size_t NumberIn(const char* file, const std::string& key) const {
-    const std::string text = ReadFile(Tree() / file);
+    const std::string text = ReadFileIfAny(Tree() / file);
     std::smatch match;
     return std::regex_search(text, match, std::regex(key + "\\s+(\\d+)")) ? std::stoul(match[1])
                                                                           : 0;
@@ -269,13 +263,12 @@ class Builder {
     image.release = ToolOutput({executable, "--version"}, Tool(""));
     image.release.erase(image.release.find_last_not_of('\n') + 1);
     image.source = InWords(source_, identity_);
-    const bool shared =
-        ReadFile(Tree() / "include/uapi/linux/um_timetravel.h").find("um_timetravel_schedshm") !=
-        std::string::npos;
+    const bool shared = ReadFileIfAny(Tree() / "include/uapi/linux/um_timetravel.h")
+                            .find("um_timetravel_schedshm") != std::string::npos;
     image.schedule = shared ? Image::Schedule::kShared : Image::Schedule::kMessages;
     image.devices = NumberIn("arch/um/include/asm/irq.h", "UM_LAST_SIGNAL_IRQ") - kOwnInterrupts;
     image.command_line = NumberIn("arch/um/include/asm/setup.h", "COMMAND_LINE_SIZE");
-    image.hz = std::stoi(ConfigValue(ReadFile(Tree() / ".config"), "CONFIG_HZ"));
+    image.hz = std::stoi(ConfigValue(ReadFileIfAny(Tree() / ".config"), "CONFIG_HZ"));
     image.absent = absent_;
     return image;
   }

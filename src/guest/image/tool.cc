@@ -1,54 +1,49 @@
 #include "guest/image/tool.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
-#include <cstring>
+#include <csignal>
 #include <fstream>
-#include <sstream>
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "sys/child.h"
+#include "sys/descriptors.h"
+#include "sys/launch.h"
 
 namespace viaduct::guest {
 namespace {
 
-constexpr int kCannotExecute = 127;
-
-// In the child: never returns.
-[[noreturn]] void Execute(const std::vector<std::string>& words, const ToolOptions& options,
-                          int output) {
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  dup2(null, 0);
-  dup2(output, 1);
-  dup2(output, 2);
-  setenv("LC_ALL", "C", 1);
+sys::Environment EnvironmentOf(const ToolOptions& options) {
+  sys::Environment environment = sys::OwnEnvironment();
+  sys::SetVariable(environment, "LC_ALL", "C");
   for (const std::string& variable : options.environment) {
     const size_t equals = variable.find('=');
-    if (equals == std::string::npos)
-      unsetenv(variable.c_str());
-    else
-      setenv(variable.substr(0, equals).c_str(), variable.c_str() + equals + 1, 1);
+    sys::UnsetVariable(environment, variable.substr(0, equals));
+    if (equals != std::string::npos) environment.push_back(variable);
   }
-  if (!options.folder.empty() && chdir(options.folder.c_str()) != 0) _exit(kCannotExecute);
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  execvp(arguments[0], arguments.data());
-  _exit(kCannotExecute);
+  return environment;
+}
+
+// Killed with all it started unless it was waited for.
+sys::Child Start(const std::vector<std::string>& words, const ToolOptions& options, int output) {
+  sys::LaunchOptions launch;
+  launch.words = words;
+  launch.environment = EnvironmentOf(options);
+  launch.folder = options.folder;
+  launch.standard = {-1, output, output};
+  launch.group = sys::LaunchOptions::Group::kOwn;
+  launch.death_signal = SIGTERM;
+  try {
+    return sys::Child(sys::Launch(launch), true);
+  } catch (const sys::LaunchError& error) {
+    if (error.step() != sys::LaunchError::Step::kExecute) throw;
+    throw EnvironmentError(fmt::format("no program '{}' on this machine", words[0]));
+  }
 }
 
 // What a tool prints, handed on line by line and to the log.
@@ -77,28 +72,6 @@ class Output {
   std::string partial_;
 };
 
-// A child of ours: killed with its whole group unless it was waited for.
-class Child {
- public:
-  explicit Child(pid_t pid) : pid_(pid) { setpgid(pid, pid); }
-  ~Child() {
-    if (pid_ < 0) return;
-    kill(-pid_, SIGKILL);
-    Wait();
-  }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-  int Wait() {
-    int status = 0;
-    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) continue;
-    pid_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-
- private:
-  pid_t pid_;
-};
-
 // Reads until the last holder of the other end has closed it.
 void Drain(int pipe, int cancel_fd, Output& output) {
   std::array<char, 65536> buffer;
@@ -119,22 +92,13 @@ void Drain(int pipe, int cancel_fd, Output& output) {
 }  // namespace
 
 int RunTool(const std::vector<std::string>& words, const ToolOptions& options) {
-  int ends[2];
-  SystemCall("pipe2", pipe2(ends, O_CLOEXEC));
-  const UniqueFd read_end(ends[0]);
-  UniqueFd write_end(ends[1]);
-  const pid_t pid = SystemCall("fork", fork());
-  if (pid == 0) Execute(words, options, write_end.get());
-  Child child(pid);
-  write_end.reset();
+  sys::Pipe pipe = sys::MakePipe();
+  sys::Child child = Start(words, options, pipe.write.get());
+  pipe.write.reset();
   Output output(options);
-  Drain(read_end.get(), options.cancel_fd, output);
+  Drain(pipe.read.get(), options.cancel_fd, output);
   output.Finish();
-  const int status = child.Wait();
-  if (status == kCannotExecute && !HaveTool(words[0])) {
-    throw EnvironmentError(fmt::format("no program '{}' on this machine", words[0]));
-  }
-  return status;
+  return sys::ShellStatus(child.Wait());
 }
 
 std::string ToolOutput(const std::vector<std::string>& words, const ToolOptions& options) {
@@ -147,16 +111,6 @@ std::string ToolOutput(const std::vector<std::string>& words, const ToolOptions&
   const int status = RunTool(words, collecting);
   if (status != 0) throw Error(fmt::format("{}: {} (status {})", words[0], last, status));
   return text;
-}
-
-bool HaveTool(const std::string& name) {
-  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0;
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path != nullptr ? path : "/usr/bin:/bin");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (access((folder + "/" + name).c_str(), X_OK) == 0) return true;
-  }
-  return false;
 }
 
 }  // namespace viaduct::guest

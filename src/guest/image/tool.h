@@ -28,7 +28,4 @@ int RunTool(const std::vector<std::string>& words, const ToolOptions& options = 
 // Its standard output and standard error. Throws Error with the last line of it unless status 0.
 std::string ToolOutput(const std::vector<std::string>& words, const ToolOptions& options = {});
 
-// Whether PATH has it.
-bool HaveTool(const std::string& name);
-
 }  // namespace viaduct::guest

@@ -1,10 +1,7 @@
 #include "guest/process/guest_process.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <poll.h>
 #include <sys/personality.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/statvfs.h>
 #include <sys/sysinfo.h>
@@ -12,13 +9,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <utility>
 
 #include "base/error.h"
+#include "sys/child.h"
+#include "sys/descriptors.h"
+#include "sys/launch.h"
 #include "sys/process.h"
 
 namespace viaduct::guest {
@@ -26,16 +25,9 @@ namespace {
 
 constexpr const char* kMemoryFolder = "/dev/shm";
 
-std::vector<char*> Pointers(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 // Nothing of the host's environment: what a guest does must not depend on it.
-std::vector<std::string> Environment(const GuestOptions& options) {
-  std::vector<std::string> environment{"HOME=/", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"};
+sys::Environment EnvironmentOf(const GuestOptions& options) {
+  sys::Environment environment{"HOME=/", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"};
   // User Mode Linux makes a file of the guest's memory here.
   environment.push_back(fmt::format("TMPDIR={}", kMemoryFolder));
   if (!options.preload.empty()) {
@@ -43,46 +35,6 @@ std::vector<std::string> Environment(const GuestOptions& options) {
     environment.push_back(fmt::format("UML_SEED={}", options.seed));
   }
   return environment;
-}
-
-struct Start {
-  const char* program;
-  const char* folder;
-  char* const* words;
-  char* const* environment;
-  int output;
-  int failure;  // where errno goes, and that nothing came means success
-  int parent;
-};
-
-// In the child, between fork and exec: system calls only.
-[[noreturn]] void Become(const Start& start) {
-  const auto check = [&](int result) {
-    if (result >= 0) return;
-    const int number = errno;
-    (void)!write(start.failure, &number, sizeof number);
-    _exit(127);
-  };
-  check(prctl(PR_SET_PDEATHSIG, SIGKILL));
-  if (getppid() != start.parent) _exit(127);
-  check(setpgid(0, 0));
-  // Address space layout reaches into the guest: its memory's size depends on where the heap is.
-  check(personality(ADDR_NO_RANDOMIZE | static_cast<unsigned>(personality(0xffffffff))));
-  check(chdir(start.folder));
-  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-  check(null);
-  check(dup2(null, 0));
-  check(dup2(start.output, 1));
-  check(dup2(start.output, 2));
-  execve(start.program, start.words, start.environment);
-  check(-1);
-  _exit(127);
-}
-
-std::pair<UniqueFd, UniqueFd> Pipe() {
-  std::array<int, 2> ends;
-  SystemCall("pipe", pipe2(ends.data(), O_CLOEXEC));
-  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
 // A guest takes only the memory that it touches, but dies when it touches a page that cannot be
@@ -108,13 +60,16 @@ void CheckMemory(uint32_t memory_mib) {
   }
 }
 
+// Address space layout reaches into the guest: its memory's size depends on where the heap is.
+void FixAddresses() {
+  const int now = SystemCall("personality", personality(0xffffffff));
+  SystemCall("personality", personality(ADDR_NO_RANDOMIZE | static_cast<unsigned>(now)));
+}
+
 std::string Describe(int status) {
-  if (WIFSIGNALED(status)) {
-    const int signal = WTERMSIG(status);
-    const char* reason = signal == SIGBUS ? ", as when /dev/shm, where its memory is, is full" : "";
-    return fmt::format("was killed by signal {} ({}{})", signal, strsignal(signal), reason);
-  }
-  return fmt::format("exited with status {}", WEXITSTATUS(status));
+  const bool no_memory = WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS;
+  return sys::DescribeEnding(status) +
+         (no_memory ? ", as when /dev/shm, where its memory is, is full" : "");
 }
 
 }  // namespace
@@ -167,8 +122,8 @@ std::vector<std::string> CommandLine(const GuestOptions& options, const GuestEnd
 void CheckTracing() {
   const pid_t child = SystemCall("fork", fork());
   if (child == 0) sys::ExitForked(ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0 ? 0 : errno);
-  int status = 0;
-  if (SystemCall("waitpid", waitpid(child, &status, 0)) != child || status == 0) return;
+  const int status = sys::AwaitChild(child);
+  if (status == 0) return;
   throw EnvironmentError(fmt::format(
       "it may not trace its processes, as User Mode Linux must (ptrace: {}): allow that (sysctl "
       "kernel.yama.ptrace_scope=1; a container: --cap-add=SYS_PTRACE or another seccomp profile)",
@@ -177,41 +132,26 @@ void CheckTracing() {
 
 GuestProcess::GuestProcess(const GuestOptions& options, const GuestEndpoints& endpoints) {
   CheckMemory(options.memory_mib);
-  std::vector<std::string> words = CommandLine(options, endpoints);
-  words.insert(words.begin(), options.image.file.string());
-  std::vector<std::string> environment = Environment(options);
-  const std::vector<char*> word_pointers = Pointers(words);
-  const std::vector<char*> environment_pointers = Pointers(environment);
-  const std::string folder = endpoints.folder.string();
-  auto [output, output_end] = Pipe();
-  auto [failure, failure_end] = Pipe();
-  const Start start{word_pointers[0],
-                    folder.c_str(),
-                    word_pointers.data(),
-                    environment_pointers.data(),
-                    output_end.get(),
-                    failure_end.get(),
-                    getpid()};
-  pid_ = SystemCall("fork a guest", fork());
-  if (pid_ == 0) Become(start);
-  failure_end.reset();
-  output_ = std::move(output);
-  int number = 0;
-  if (read(failure.get(), &number, sizeof number) == sizeof number) {
-    throw SystemError("start kernel " + words[0], number);
+  sys::LaunchOptions launch;
+  launch.words = CommandLine(options, endpoints);
+  launch.words.insert(launch.words.begin(), options.image.file.string());
+  launch.environment = EnvironmentOf(options);
+  launch.folder = endpoints.folder.string();
+  sys::Pipe output = sys::MakePipe();
+  launch.standard = {-1, output.write.get(), output.write.get()};
+  launch.group = sys::LaunchOptions::Group::kOwn;
+  launch.death_signal = SIGKILL;
+  launch.prepare = FixAddresses;
+  try {
+    process_ = sys::Child(sys::Launch(launch), true);
+  } catch (const SystemError& error) {
+    throw SystemError("start kernel " + launch.words[0], error.error_number());
   }
+  output_ = std::move(output.read);
 }
 
-GuestProcess::GuestProcess(GuestProcess&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)),
-      status_(other.status_),
-      reaped_(other.reaped_),
-      output_(std::move(other.output_)) {}
-
 GuestProcess& GuestProcess::operator=(GuestProcess&& other) noexcept {
-  std::swap(pid_, other.pid_);
-  std::swap(status_, other.status_);
-  std::swap(reaped_, other.reaped_);
+  std::swap(process_, other.process_);
   std::swap(output_, other.output_);
   return *this;
 }
@@ -219,22 +159,16 @@ GuestProcess& GuestProcess::operator=(GuestProcess&& other) noexcept {
 GuestProcess::~GuestProcess() { Kill(); }
 
 void GuestProcess::Kill() {
-  if (pid_ <= 0) return;
-  // The group holds what the guest's processes run in.
-  kill(-pid_, SIGKILL);
-  if (!reaped_) waitpid(pid_, &status_, 0);
-  pid_ = -1;
+  if (pid() <= 0) return;
+  // The group holds what the guest's processes run in, and may outlive the first of them.
+  kill(-pid(), SIGKILL);
+  process_ = sys::Child();
 }
 
 std::string GuestProcess::Fate() {
-  if (pid_ <= 0) return "is gone";
-  if (!reaped_) {
-    const UniqueFd ended = sys::OpenPidFd(pid_);
-    pollfd entry{ended.get(), POLLIN, 0};
-    poll(&entry, 1, 1000);
-    reaped_ = waitpid(pid_, &status_, WNOHANG) == pid_;
-  }
-  return reaped_ ? Describe(status_) : "runs";
+  if (pid() <= 0) return "is gone";
+  const std::optional<int> status = process_.WaitFor(Duration::Seconds(1));
+  return status ? Describe(*status) : "runs";
 }
 
 }  // namespace viaduct::guest

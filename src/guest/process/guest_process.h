@@ -8,6 +8,7 @@
 
 #include "base/fd.h"
 #include "guest/image/image.h"
+#include "sys/child.h"
 
 namespace viaduct::guest {
 
@@ -45,22 +46,20 @@ class GuestProcess {
   // Throws UsageError and EnvironmentError where the guest's options or memory are more than its
   // kernel or the machine has, SystemError where it cannot be started.
   GuestProcess(const GuestOptions& options, const GuestEndpoints& endpoints);
-  GuestProcess(GuestProcess&& other) noexcept;
+  GuestProcess(GuestProcess&& other) noexcept = default;
   GuestProcess& operator=(GuestProcess&& other) noexcept;
   ~GuestProcess();
 
-  int pid() const { return pid_; }
+  int pid() const { return process_.pid(); }
   // The reading end of its standard output and standard error; the caller takes it.
   UniqueFd TakeOutput() { return std::move(output_); }
-  // How it ended: "exited with status 1", "was killed by signal 9 (Killed)"; waits up to a second
+  // How it ended: "ended with status 1", "was killed by signal 9 (Killed)"; waits up to a second
   // for that, then says that it runs.
   std::string Fate();
   void Kill();
 
  private:
-  int pid_ = -1;
-  int status_ = 0;
-  bool reaped_ = false;
+  sys::Child process_;
   UniqueFd output_;
 };
 
