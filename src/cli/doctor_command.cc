@@ -10,8 +10,8 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "result/table.h"
 #include "run/simulator_process.h"
-#include "run/table.h"
 #include "sys/features.h"
 #include "sys/find_program.h"
 
@@ -76,7 +76,7 @@ void Print(const std::vector<Feature>& features) {
   for (const Feature& feature : features) {
     rows.push_back({feature.name, Word(feature.state), feature.purpose});
   }
-  std::fputs(run::FormatTable(rows).c_str(), stdout);
+  std::fputs(result::FormatTable(rows).c_str(), stdout);
   const bool complete = std::all_of(features.begin(), features.end(), [](const Feature& feature) {
     return feature.state == Feature::State::kPresent;
   });

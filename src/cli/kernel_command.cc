@@ -14,8 +14,8 @@
 #include "guest/image/build.h"
 #include "guest/image/image.h"
 #include "guest/image/tool.h"
+#include "result/table.h"
 #include "run/progress.h"
-#include "run/table.h"
 #include "sys/event_loop.h"
 #include "sys/signals.h"
 
@@ -80,7 +80,7 @@ void PrintImages(bool as_json) {
     rows.push_back({image.release, std::to_string(image.devices), std::to_string(image.hz),
                     Word(image.schedule), image.file});
   }
-  std::fputs(run::FormatTable(rows).c_str(), stdout);
+  std::fputs(result::FormatTable(rows).c_str(), stdout);
 }
 
 void AddBuild(CLI::App& kernel) {

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "run/table.h"
+#include "result/table.h"
 
 namespace viaduct::cli {
 
@@ -24,7 +24,7 @@ void PrintList(bool as_json, const nlohmann::json& list,
   if (as_json) {
     PrintJson(list);
   } else if (rows.size() > 1) {
-    std::fputs(run::FormatTable(rows).c_str(), stdout);
+    std::fputs(result::FormatTable(rows).c_str(), stdout);
   } else {
     std::fprintf(stderr, "%s\n", none.c_str());
   }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/describe.h"
-#include "run/table.h"
+#include "result/table.h"
 
 namespace viaduct::emulate {
 namespace {
@@ -48,7 +48,7 @@ std::string PipelineTable(const std::vector<PipelineResult>& pipelines) {
   for (const auto& effect : kEffects) {
     add_column(effect.first, [&](const auto& p) { return p.*effect.second; });
   }
-  return run::FormatTable(rows);
+  return result::FormatTable(rows);
 }
 
 std::string PortRemarks(const std::vector<PortResult>& ports) {
@@ -164,7 +164,7 @@ std::string StatisticsTable(const EngineResult& statistics) {
                         static_cast<double>(memory.spilled_peak) / 1e6);
   }
   if (!memory.spill_trouble.empty()) text += fmt::format("disk: {}\n", memory.spill_trouble);
-  return text + run::TimingLine(statistics.timing, statistics.verdict);
+  return text + result::TimingLine(statistics.timing, statistics.verdict);
 }
 
 std::string PrometheusText(const EngineResult& statistics) {

@@ -1,5 +1,7 @@
 #include "result/timing.h"
 
+#include <fmt/format.h>
+
 namespace viaduct::result {
 
 const char* VerdictName(Verdict verdict) { return verdict == Verdict::kVoid ? "VOID" : "VALID"; }
@@ -43,6 +45,20 @@ Verdict Judge(Timing& timing, std::optional<Duration> limit) {
   if (!limit) return Verdict::kValid;
   timing.limit_ns = limit->nanoseconds();
   return timing.p99_ns > *timing.limit_ns ? Verdict::kVoid : Verdict::kValid;
+}
+
+std::string Micros(int64_t nanoseconds) {
+  return fmt::format("{:.1f}", static_cast<double>(nanoseconds) / 1e3);
+}
+
+std::string TimingLine(const Timing& timing, Verdict verdict, const std::string& whose) {
+  const std::string limit = timing.limit_ns
+                                ? fmt::format("limit p99 {} us{}", Micros(*timing.limit_ns),
+                                              verdict == Verdict::kVoid ? " exceeded" : "")
+                                : "no limit set";
+  return fmt::format("timing: {}p50/p99/max lateness {}/{}/{} us over {} events: {} ({})\n", whose,
+                     Micros(timing.p50_ns), Micros(timing.p99_ns), Micros(timing.max_ns),
+                     timing.events, VerdictName(verdict), limit);
 }
 
 }  // namespace viaduct::result

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "base/histogram.h"
 #include "base/time.h"
@@ -33,5 +34,12 @@ Timing Summarize(const Histogram& lateness);
 Timing SummarizeFinely(const Histogram& lateness);
 // Sets the limit, if there is one, and judges by it: VOID where p99 is above.
 Verdict Judge(Timing& timing, std::optional<Duration> limit);
+
+// "timing: p50/p99/max lateness 1.2/8.0/310 us over 12345 events: VALID (limit 1 ms)".
+// `whose`: before the numbers ("links ").
+std::string TimingLine(const Timing& timing, Verdict verdict, const std::string& whose = "");
+
+// "1.2": microseconds.
+std::string Micros(int64_t nanoseconds);
 
 }  // namespace viaduct::result

@@ -8,6 +8,8 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "result/table.h"
+#include "result/timing.h"
 #include "run/plot.h"
 #include "run/table.h"
 
@@ -38,7 +40,7 @@ using Rows = std::vector<std::vector<std::string>>;
 
 // The first row is the head. Columns of numbers are set to the right, their heads too.
 std::string Table(const Rows& rows) {
-  const std::vector<bool> numbers = NumberColumns(rows);
+  const std::vector<bool> numbers = result::NumberColumns(rows);
   std::string text = "<table>";
   for (size_t r = 0; r < rows.size(); ++r) {
     text += "<tr>";
@@ -137,9 +139,9 @@ std::string LoopBreakdown(const std::vector<RunResult>& runs) {
 std::vector<std::string> LatenessRow(const std::string& what, const result::Timing& timing,
                                      result::Verdict verdict) {
   return {what,
-          Micros(timing.p50_ns) + " us",
-          Micros(timing.p99_ns) + " us",
-          Micros(timing.max_ns) + " us",
+          result::Micros(timing.p50_ns) + " us",
+          result::Micros(timing.p99_ns) + " us",
+          result::Micros(timing.max_ns) + " us",
           std::to_string(timing.events),
           result::VerdictName(verdict)};
 }

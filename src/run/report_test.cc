@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "result/table.h"
 #include "run/plot.h"
 #include "run/table.h"
 
@@ -50,15 +51,16 @@ RunResult Results(const std::string& mode) {
 }
 
 TEST(TableTest, AlignsNumbersRightAndTextLeft) {
-  EXPECT_EQ(FormatTable({{"flow", "sent"}, {"a", "10"}, {"long name", "5"}}),
+  EXPECT_EQ(result::FormatTable({{"flow", "sent"}, {"a", "10"}, {"long name", "5"}}),
             "flow       sent\n---------------\na            10\nlong name     5\n");
 }
 
 TEST(TableTest, HeadsStandOverTheirNumbers) {
-  EXPECT_EQ(FormatTable({{"", "slow mode", "fast"}, {"rate", "1 Mbit/s", "20 Gbit/s"}}),
+  EXPECT_EQ(result::FormatTable({{"", "slow mode", "fast"}, {"rate", "1 Mbit/s", "20 Gbit/s"}}),
             "      slow mode       fast\n--------------------------\nrate   1 Mbit/s  20 Gbit/s\n");
-  EXPECT_THAT(NumberColumns({{"a", "b", "c"}, {"x", "-", "7"}, {"y", "12", "none"}, {"remark"}}),
-              ElementsAre(false, true, false));
+  EXPECT_THAT(
+      result::NumberColumns({{"a", "b", "c"}, {"x", "-", "7"}, {"y", "12", "none"}, {"remark"}}),
+      ElementsAre(false, true, false));
 }
 
 TEST(TableTest, HumanUnits) {

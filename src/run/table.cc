@@ -6,16 +6,13 @@
 #include <cctype>
 #include <map>
 
+#include "result/table.h"
+#include "result/timing.h"
+
 namespace viaduct::run {
 namespace {
 
 using result::FlowResult, result::RunResult;
-
-// Columns a terminal shows the text in; every sequence of UTF-8 is one.
-size_t Width(const std::string& text) {
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
 
 std::string Packets(const std::optional<uint64_t>& count) {
   return count ? std::to_string(*count) : "-";
@@ -47,7 +44,7 @@ std::string FlowTable(const RunResult& run) {
                       Times(flow)});
     }
   }
-  return rows.size() > 1 ? FormatTable(rows) : "";
+  return rows.size() > 1 ? result::FormatTable(rows) : "";
 }
 
 std::string ProgramTable(const RunResult& run) {
@@ -56,7 +53,7 @@ std::string ProgramTable(const RunResult& run) {
     rows.push_back({program.name, program.node, fmt::format("{:.2f}", program.seconds),
                     (program.ok ? "ok: " : "FAILED: ") + program.ended});
   }
-  return rows.size() > 1 ? FormatTable(rows) : "";
+  return rows.size() > 1 ? result::FormatTable(rows) : "";
 }
 
 std::string Lines(const std::string& head,
@@ -122,50 +119,6 @@ std::string LinksLine(const result::EngineResult& engine) {
 
 }  // namespace
 
-std::vector<bool> NumberColumns(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<int> balance(rows.at(0).size());
-  for (size_t r = 1; r < rows.size(); ++r) {
-    if (rows[r].size() != balance.size()) continue;
-    for (size_t i = 0; i < balance.size(); ++i) {
-      if (!rows[r][i].empty() && rows[r][i] != "-") {
-        balance[i] += std::isdigit(static_cast<unsigned char>(rows[r][i][0])) ? 1 : -1;
-      }
-    }
-  }
-  std::vector<bool> numbers(balance.size());
-  std::transform(balance.begin(), balance.end(), numbers.begin(), [](int b) { return b > 0; });
-  return numbers;
-}
-
-std::string FormatTable(const std::vector<std::vector<std::string>>& rows) {
-  const std::vector<bool> numbers = NumberColumns(rows);
-  std::vector<size_t> widths;
-  for (const auto& row : rows) {
-    // A short row is a remark that may stand across the columns.
-    const size_t columns =
-        row.size() == rows[0].size() ? row.size() : std::min<size_t>(1, row.size());
-    widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < columns; ++i) widths[i] = std::max(widths[i], Width(row[i]));
-  }
-  std::string text;
-  for (size_t r = 0; r < rows.size(); ++r) {
-    std::string line;
-    const bool whole = rows[r].size() == numbers.size();
-    for (size_t i = 0; i < rows[r].size(); ++i) {
-      const std::string& cell = rows[r][i];
-      const std::string padding(widths[i] - std::min(widths[i], Width(cell)), ' ');
-      line += (i ? "  " : "") + (numbers[i] && whole ? padding + cell : cell + padding);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-    if (r > 0) continue;
-    size_t total = 2 * (widths.size() - 1);
-    for (const size_t width : widths) total += width;
-    text += std::string(total, '-') + "\n";
-  }
-  return text;
-}
-
 Scaled Scale(double value) {
   const char* prefix = "";
   for (const char* larger : {"k", "M", "G", "T"}) {
@@ -192,27 +145,12 @@ std::string HumanPercent(double fraction) {
   return percent >= 10 ? fmt::format("{:.1f}%", percent) : fmt::format("{:.2g}%", percent);
 }
 
-std::string Micros(int64_t nanoseconds) {
-  return fmt::format("{:.1f}", static_cast<double>(nanoseconds) / 1e3);
-}
-
-std::string TimingLine(const result::Timing& timing, result::Verdict verdict,
-                       const std::string& whose) {
-  const std::string limit = timing.limit_ns
-                                ? fmt::format("limit p99 {} us{}", Micros(*timing.limit_ns),
-                                              verdict == result::Verdict::kVoid ? " exceeded" : "")
-                                : "no limit set";
-  return fmt::format("timing: {}p50/p99/max lateness {}/{}/{} us over {} events: {} ({})\n", whose,
-                     Micros(timing.p50_ns), Micros(timing.p99_ns), Micros(timing.max_ns),
-                     timing.events, result::VerdictName(verdict), limit);
-}
-
 std::string ResultTable(const RunResult& run) {
   std::string text = FlowTable(run) + ProgramTable(run) + FileLines(run.simulator);
   if (run.engine) text += LinksLine(*run.engine);
   text += CaveatLines(run);
-  if (run.simulator.timing) text += TimingLine(*run.simulator.timing, run.verdict);
-  if (run.engine) text += TimingLine(run.engine->timing, run.engine->verdict, "links ");
+  if (run.simulator.timing) text += result::TimingLine(*run.simulator.timing, run.verdict);
+  if (run.engine) text += result::TimingLine(run.engine->timing, run.engine->verdict, "links ");
   return text;
 }
 
@@ -244,7 +182,7 @@ std::string ComparisonTable(const std::vector<RunResult>& runs) {
   for (const auto& [head, quantile] :
        {std::pair("lateness p50", &result::Timing::p50_ns), {"  p99", &result::Timing::p99_ns}}) {
     add(head, [&, quantile = quantile](const RunResult& run) {
-      return run.simulator.timing ? Micros((*run.simulator.timing).*quantile) + " us" : "-";
+      return run.simulator.timing ? result::Micros((*run.simulator.timing).*quantile) + " us" : "-";
     });
   }
   add("verdict", [](const RunResult& run) -> std::string {
@@ -252,7 +190,7 @@ std::string ComparisonTable(const std::vector<RunResult>& runs) {
     // Its RealtimeSimulatorImpl does not say how late events are.
     return run.scenario.mode != "simulate" ? "not reported by ns-3" : "-";
   });
-  std::string text = FormatTable(rows);
+  std::string text = result::FormatTable(rows);
   for (const RunResult& run : runs)
     text += CaveatLines(run, "assumed in mode " + run.scenario.mode);
   return text;
