@@ -34,8 +34,8 @@
 #include "base/timespec.h"
 #include "load/payload.h"
 #include "packet_socket.h"
-#include "sys/filter.h"
-#include "sys/netns.h"
+#include "sys/network/filter.h"
+#include "sys/network/netns.h"
 
 namespace viaduct::bench {
 namespace {

@@ -26,7 +26,7 @@
 #include "base/fd.h"
 #include "base/poller.h"
 #include "host_network.h"
-#include "sys/netns.h"
+#include "sys/network/netns.h"
 #include "sys/process.h"
 
 namespace {

@@ -2,10 +2,10 @@
 
 #include <optional>
 
-#include "sys/link.h"
-#include "sys/netns.h"
-#include "sys/offload.h"
-#include "sys/sysctl.h"
+#include "sys/network/link.h"
+#include "sys/network/netns.h"
+#include "sys/network/offload.h"
+#include "sys/network/sysctl.h"
 #include "wire/address.h"
 
 namespace viaduct::bench {

@@ -16,7 +16,7 @@
 #include "ns3/point-to-point-module.h"
 #include "ns3/traffic-control-module.h"
 #include "ns3_interface.h"
-#include "sys/link.h"
+#include "sys/network/link.h"
 
 namespace {
 

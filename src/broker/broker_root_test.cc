@@ -20,7 +20,7 @@
 #include "broker/client.h"
 #include "lab/builder.h"
 #include "sys/invoking_user.h"
-#include "sys/netns.h"
+#include "sys/network/netns.h"
 
 namespace viaduct::broker {
 namespace {

@@ -15,9 +15,9 @@
 #include "broker/spawn.h"
 #include "lab/hub.h"
 #include "sys/descriptors.h"
+#include "sys/network/tun.h"
 #include "sys/process.h"
 #include "sys/signals.h"
-#include "sys/tun.h"
 #include "sys/unix_socket.h"
 
 namespace viaduct::broker {

@@ -12,7 +12,7 @@
 #include "fib/data_plane.h"
 #include "lab/builder.h"
 #include "sys/invoking_user.h"
-#include "sys/link.h"
+#include "sys/network/link.h"
 
 namespace viaduct::broker {
 

@@ -7,9 +7,9 @@
 #include <cerrno>
 
 #include "base/error.h"
-#include "sys/filter.h"
-#include "sys/netns.h"
-#include "sys/packet_socket.h"
+#include "sys/network/filter.h"
+#include "sys/network/netns.h"
+#include "sys/network/packet_socket.h"
 
 namespace viaduct::broker {
 namespace {

@@ -12,8 +12,8 @@
 #include "cli/output.h"
 #include "result/table.h"
 #include "run/simulator_process.h"
-#include "sys/features.h"
 #include "sys/find_program.h"
+#include "sys/network/features.h"
 
 namespace viaduct::cli {
 namespace {

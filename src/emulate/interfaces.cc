@@ -4,9 +4,9 @@
 
 #include "base/error.h"
 #include "io/ring_port.h"
-#include "sys/netns.h"
-#include "sys/offload.h"
-#include "sys/packet_socket.h"
+#include "sys/network/netns.h"
+#include "sys/network/offload.h"
+#include "sys/network/packet_socket.h"
 
 namespace viaduct::emulate {
 

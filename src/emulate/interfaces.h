@@ -8,7 +8,7 @@
 #include "base/fd.h"
 #include "emulate/path_record.h"
 #include "io/port.h"
-#include "sys/link.h"
+#include "sys/network/link.h"
 
 namespace viaduct::emulate {
 

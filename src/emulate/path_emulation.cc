@@ -26,8 +26,8 @@
 #include "sys/event_loop.h"
 #include "sys/guardian.h"
 #include "sys/invoking_user.h"
-#include "sys/link.h"
-#include "sys/netns.h"
+#include "sys/network/link.h"
+#include "sys/network/netns.h"
 #include "sys/process.h"
 #include "sys/unix_socket.h"
 

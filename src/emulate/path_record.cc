@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "lab/record.h"
-#include "sys/netns.h"
+#include "sys/network/netns.h"
 #include "sys/process.h"
 
 namespace viaduct::emulate {

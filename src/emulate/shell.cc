@@ -16,8 +16,8 @@
 #include "broker/spawn.h"
 #include "io/ring_port.h"
 #include "sys/invoking_user.h"
-#include "sys/netns.h"
-#include "sys/packet_socket.h"
+#include "sys/network/netns.h"
+#include "sys/network/packet_socket.h"
 #include "sys/process.h"
 #include "sys/signals.h"
 

@@ -16,10 +16,10 @@
 #include "base/file.h"
 #include "lab/record.h"
 #include "sys/child.h"
-#include "sys/link.h"
-#include "sys/netns.h"
-#include "sys/offload.h"
-#include "sys/sysctl.h"
+#include "sys/network/link.h"
+#include "sys/network/netns.h"
+#include "sys/network/offload.h"
+#include "sys/network/sysctl.h"
 
 namespace viaduct::emulate {
 namespace {

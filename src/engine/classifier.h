@@ -10,7 +10,7 @@
 
 #include "engine/config.h"
 #include "engine/engine.h"
-#include "sys/filter.h"
+#include "sys/network/filter.h"
 #include "wire/link_tag.h"
 
 namespace viaduct::engine {

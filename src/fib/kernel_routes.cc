@@ -14,7 +14,7 @@
 #include <iterator>
 #include <set>
 
-#include "sys/route_request.h"
+#include "sys/network/route_request.h"
 
 namespace viaduct::fib {
 namespace {

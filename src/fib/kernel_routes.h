@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fib/route_sink.h"
-#include "sys/link.h"
+#include "sys/network/link.h"
 
 namespace viaduct::fib {
 

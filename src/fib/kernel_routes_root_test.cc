@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "fib/kernel_routes.h"
-#include "sys/netns.h"
+#include "sys/network/netns.h"
 
 namespace viaduct::fib {
 namespace {

@@ -9,11 +9,11 @@
 #include "lab/hub.h"
 #include "lab/impairment.h"
 #include "lab/node_settings.h"
-#include "sys/netns.h"
-#include "sys/offload.h"
+#include "sys/network/netns.h"
+#include "sys/network/offload.h"
+#include "sys/network/sysctl.h"
+#include "sys/network/tun.h"
 #include "sys/process.h"
-#include "sys/sysctl.h"
-#include "sys/tun.h"
 #include "wire/address_scope.h"
 
 namespace viaduct::lab {

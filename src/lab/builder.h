@@ -7,7 +7,7 @@
 
 #include "lab/record.h"
 #include "lab/topology.h"
-#include "sys/link.h"
+#include "sys/network/link.h"
 
 namespace viaduct::lab {
 

@@ -6,8 +6,8 @@
 
 #include "lab/topology.h"
 #include "path/spec/spec.h"
-#include "sys/link.h"
-#include "sys/qdisc.h"
+#include "sys/network/link.h"
+#include "sys/network/qdisc.h"
 
 namespace viaduct::lab {
 

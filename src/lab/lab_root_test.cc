@@ -13,12 +13,12 @@
 #include "base/error.h"
 #include "lab/builder.h"
 #include "lab/hub.h"
-#include "sys/netns.h"
-#include "sys/offload.h"
+#include "sys/network/netns.h"
+#include "sys/network/offload.h"
+#include "sys/network/qdisc.h"
+#include "sys/network/sysctl.h"
+#include "sys/network/tun.h"
 #include "sys/process.h"
-#include "sys/qdisc.h"
-#include "sys/sysctl.h"
-#include "sys/tun.h"
 
 namespace viaduct::lab {
 namespace {

@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/utc_time.h"
-#include "sys/link.h"
-#include "sys/netns.h"
+#include "sys/network/link.h"
+#include "sys/network/netns.h"
 #include "sys/process.h"
 
 namespace viaduct::lab {

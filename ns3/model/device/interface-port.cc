@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "io/ring_port.h"
-#include "sys/filter.h"
-#include "sys/netns.h"
+#include "sys/network/filter.h"
+#include "sys/network/netns.h"
 
 #include <fcntl.h>
 #include <linux/if_packet.h>

@@ -7,7 +7,7 @@
 
 #include "base/fd.h"
 #include "io/port.h"
-#include "sys/link.h"
+#include "sys/network/link.h"
 
 #include <memory>
 #include <string>

@@ -27,7 +27,7 @@
 #include "guest/inside/sockets.h"
 #include "guest/inside/state.h"
 #include "guest/inside/transport.h"
-#include "sys/link.h"
+#include "sys/network/link.h"
 
 namespace {
 

@@ -19,7 +19,7 @@
 #include "guest/inside/nodes.h"
 #include "guest/inside/sockets.h"
 #include "guest/inside/state.h"
-#include "sys/link.h"
+#include "sys/network/link.h"
 
 namespace viaduct::guest::inside {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "sys/netlink.h"
+#include "sys/network/netlink.h"
 
 namespace viaduct::guest::inside {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "base/error.h"
 #include "guest/inside/mptcp.h"
-#include "sys/netns.h"
-#include "sys/route_request.h"
-#include "sys/sysctl.h"
+#include "sys/network/netns.h"
+#include "sys/network/route_request.h"
+#include "sys/network/sysctl.h"
 
 namespace viaduct::guest::inside {
 

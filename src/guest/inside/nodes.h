@@ -10,7 +10,7 @@
 #include "base/fd.h"
 #include "guest/agent/agent_protocol.h"
 #include "guest/inside/agent.h"
-#include "sys/link.h"
+#include "sys/network/link.h"
 
 namespace viaduct::guest::inside {
 

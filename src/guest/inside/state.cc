@@ -16,7 +16,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "sys/netns.h"
+#include "sys/network/netns.h"
 
 namespace viaduct::guest::inside {
 

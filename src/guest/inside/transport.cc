@@ -10,10 +10,10 @@
 
 #include "base/error.h"
 #include "guest/agent/agent_protocol.h"
-#include "sys/link.h"
-#include "sys/netns.h"
-#include "sys/offload.h"
-#include "sys/sysctl.h"
+#include "sys/network/link.h"
+#include "sys/network/netns.h"
+#include "sys/network/offload.h"
+#include "sys/network/sysctl.h"
 
 namespace viaduct::guest::inside {
 namespace {

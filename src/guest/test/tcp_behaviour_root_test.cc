@@ -26,8 +26,8 @@
 #include "guest/test/real_guest.h"
 #include "guest/test/tcp_subject.h"
 #include "sys/find_program.h"
-#include "sys/link.h"
-#include "sys/netns.h"
+#include "sys/network/link.h"
+#include "sys/network/netns.h"
 #include "wire/layers.h"
 #include "wire/transport.h"
 

@@ -1,4 +1,4 @@
-#include "sys/netns.h"
+#include "sys/network/netns.h"
 
 #include <dirent.h>
 #include <fcntl.h>

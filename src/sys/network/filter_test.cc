@@ -1,4 +1,4 @@
-#include "sys/filter.h"
+#include "sys/network/filter.h"
 
 #include <gmock/gmock.h>
 

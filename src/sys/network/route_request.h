@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "sys/netlink.h"
+#include "sys/network/netlink.h"
 #include "wire/address.h"
 
 namespace viaduct::sys {

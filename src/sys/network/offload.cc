@@ -1,4 +1,4 @@
-#include "sys/offload.h"
+#include "sys/network/offload.h"
 
 #include <linux/ethtool.h>
 #include <linux/if.h>
@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "sys/netns.h"
+#include "sys/network/netns.h"
 
 namespace viaduct::sys {
 namespace {

@@ -1,4 +1,4 @@
-#include "sys/qdisc.h"
+#include "sys/network/qdisc.h"
 
 #include <glob.h>
 #include <linux/pkt_sched.h>
@@ -17,7 +17,7 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "sys/netns.h"
+#include "sys/network/netns.h"
 #include "wire/ethernet.h"
 
 namespace viaduct::sys {

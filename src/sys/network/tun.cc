@@ -1,4 +1,4 @@
-#include "sys/tun.h"
+#include "sys/network/tun.h"
 
 #include <fcntl.h>
 #include <linux/if.h>
@@ -9,8 +9,8 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "sys/link.h"
-#include "sys/netns.h"
+#include "sys/network/link.h"
+#include "sys/network/netns.h"
 
 namespace viaduct::sys {
 namespace {

@@ -6,11 +6,11 @@
 #include <map>
 
 #include "base/error.h"
-#include "sys/features.h"
-#include "sys/link.h"
-#include "sys/netns.h"
-#include "sys/offload.h"
-#include "sys/qdisc.h"
+#include "sys/network/features.h"
+#include "sys/network/link.h"
+#include "sys/network/netns.h"
+#include "sys/network/offload.h"
+#include "sys/network/qdisc.h"
 
 namespace viaduct::sys {
 namespace {

@@ -1,4 +1,4 @@
-#include "sys/link.h"
+#include "sys/network/link.h"
 
 #include <linux/if.h>
 #include <linux/if_bridge.h>
@@ -17,8 +17,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "sys/netns.h"
-#include "sys/route_request.h"
+#include "sys/network/netns.h"
+#include "sys/network/route_request.h"
 #include "wire/address_scope.h"
 
 namespace viaduct::sys {

@@ -1,4 +1,4 @@
-#include "sys/features.h"
+#include "sys/network/features.h"
 
 #include <linux/bpf.h>
 #include <linux/if_link.h>
@@ -16,10 +16,10 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "sys/link.h"
-#include "sys/netns.h"
-#include "sys/qdisc.h"
-#include "sys/tun.h"
+#include "sys/network/link.h"
+#include "sys/network/netns.h"
+#include "sys/network/qdisc.h"
+#include "sys/network/tun.h"
 
 namespace viaduct::sys {
 namespace {

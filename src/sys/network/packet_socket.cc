@@ -1,4 +1,4 @@
-#include "sys/packet_socket.h"
+#include "sys/network/packet_socket.h"
 
 #include <linux/if_packet.h>
 #include <net/if.h>

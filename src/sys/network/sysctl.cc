@@ -1,4 +1,4 @@
-#include "sys/sysctl.h"
+#include "sys/network/sysctl.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "sys/netns.h"
+#include "sys/network/netns.h"
 
 namespace viaduct::sys {
 namespace {

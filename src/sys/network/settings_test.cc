@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "sys/qdisc.h"
-#include "sys/sysctl.h"
+#include "sys/network/qdisc.h"
+#include "sys/network/sysctl.h"
 
 namespace viaduct::sys {
 namespace {

@@ -1,4 +1,4 @@
-#include "sys/route_request.h"
+#include "sys/network/route_request.h"
 
 #include <gtest/gtest.h>
 #include <netlink/msg.h>

@@ -1,4 +1,4 @@
-#include "sys/netlink.h"
+#include "sys/network/netlink.h"
 
 #include <linux/netlink.h>
 #include <netlink/handlers.h>
@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "sys/netns.h"
+#include "sys/network/netns.h"
 
 namespace viaduct::sys {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "base/fd.h"
 #include "base/time.h"
-#include "sys/netlink.h"
+#include "sys/network/netlink.h"
 #include "wire/address.h"
 
 namespace viaduct::sys {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "sys/link.h"
+#include "sys/network/link.h"
 
 namespace viaduct::sys {
 
