@@ -213,7 +213,8 @@ std::string Provenance(const std::vector<RunResult>& runs) {
   for (const RunResult& run : runs) {
     rows.push_back({"scenario, mode " + run.scenario.mode, "SHA-256 " + run.scenario.hash});
   }
-  for (const auto& [key, value] : json(runs.front().environment).items()) {
+  const json environment = runs.front().environment;  // items() does not keep it
+  for (const auto& [key, value] : environment.items()) {
     rows.push_back({key, value.is_string() ? value.get<std::string>() : value.dump()});
   }
   return "<h2>Provenance</h2>\n" + Table(rows) +
