@@ -13,6 +13,7 @@
 #include "ns3/ipv6-address-helper.h"
 #include "ns3/ipv6-static-routing-helper.h"
 #include "ns3/kernel-application-helper.h"
+#include "ns3/kernel-socket-stack.h"
 #include "ns3/kernel-state.h"
 #include "ns3/packet-sink-helper.h"
 #include "ns3/packet-sink.h"
