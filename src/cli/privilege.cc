@@ -25,7 +25,8 @@ void NeedRoot(const Invocation& invocation) {
   }
   // A scenario may name programs that only the user's PATH finds; the other variables are ours.
   std::vector<std::string> words = {
-      "sudo", "-n", "--preserve-env=PATH,VIADUCT_SIM,VIADUCT_NS3,VIADUCT_SIM_LIBRARIES", "--",
+      "sudo", "-n",
+      "--preserve-env=PATH,VIADUCT_SIM,VIADUCT_NS3,VIADUCT_SIM_LIBRARIES,VIADUCT_LIBEXEC", "--",
       sys::OwnProgram()};
   words.insert(words.end(), invocation.words.begin() + 1, invocation.words.end());
   std::vector<char*> arguments;

@@ -49,12 +49,13 @@ ControlRequest ParseRequest(std::string_view line) {
   if (kind == object.end()) throw UsageError("\"request\" is missing: stats or set");
   ControlRequest request;
   request.kind = ParseKind(Text("request", *kind));
-  for (const auto& [key, value] : object.items()) {
+  for (const auto& item : object.items()) {
+    const std::string& key = item.key();
     if (key == "request") continue;
     const auto member = std::find_if(std::begin(kMembers), std::end(kMembers),
                                      [&](const auto& each) { return each.first == key; });
     if (member == std::end(kMembers)) throw UsageError(fmt::format("unknown member \"{}\"", key));
-    request.*member->second = Text(key, value);
+    request.*member->second = Text(key, item.value());
   }
   Check(request);
   return request;

@@ -442,10 +442,13 @@ void Lab::RecordEngine(int pid) {
       {{"object", "engine"}, {"pid", pid}, {"start_time", sys::ProcessStartTime(pid)}});
 }
 
-int Lab::IfIndex(const Endpoint& endpoint) { return state_->IfIndexOf(endpoint); }
+int Lab::IfIndex(const Endpoint& endpoint) {
+  state_->InterfaceOf(endpoint);
+  return NetlinkOf(endpoint.node).IfIndex(endpoint.interface);  // it may have been made again
+}
 
 void Lab::SetLinkUp(const Endpoint& endpoint, bool up) {
-  NetlinkOf(endpoint.node).SetUp(IfIndex(endpoint), up);
+  NetlinkOf(endpoint.node).SetUp(state_->IfIndexOf(endpoint), up);
 }
 
 bool Lab::HasQdisc(const Endpoint& endpoint) const {

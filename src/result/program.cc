@@ -52,6 +52,7 @@ KeysOf<ProgramOutcome> ProgramOutcome::Keys() {
       Always<&ProgramOutcome::program>("program", "a map", "its result"),
       Always<&ProgramOutcome::text>("text", "text", "all it has written"),
       Always<&ProgramOutcome::failure>("failure", "text", "what went wrong"),
+      Always<&ProgramOutcome::started>("started", "true or false", "whether it could be started"),
   };
   return kKeys;
 }
@@ -63,6 +64,7 @@ void ProgramOutcome::SetText(std::string written) {
 }
 
 void ProgramOutcome::Judge(const ProgramEnd& end) {
+  started = end.started;
   program.ended = Ending(end);
   program.ok = program.background ? end.started : Succeeded(end);
   if (!end.trouble.empty()) {

@@ -36,6 +36,7 @@ struct ProgramEnd {
 struct ProgramOutcome {
   ProgramResult program;
   std::string text, failure;
+  bool started = false;
 
   // Keeps the text, and its last part in the result.
   void SetText(std::string written);

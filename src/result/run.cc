@@ -80,7 +80,8 @@ KeysOf<DeviceCounters> DeviceCounters::Keys() {
 KeysOf<RoutePushes> RoutePushes::Keys() {
   static constexpr Key<RoutePushes> kKeys[] = {
       Always<&RoutePushes::batches>("batches", "batches", "of changes given to kernels"),
-      Always<&RoutePushes::refused>("refused", "routes", "that a kernel did not take"),
+      Always<&RoutePushes::refused>("refused", "batches",
+                                    "of which a kernel did not take every route"),
       Always<&RoutePushes::seconds>("seconds", "s", "spent on it"),
   };
   return kKeys;

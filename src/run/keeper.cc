@@ -121,8 +121,9 @@ void BringUp(const scenario::Scenario& scenario, bool quiet) {
   char buffer[65536];
   ssize_t got = 0;
   bool told = false;
-  loop.Watch(ours.get(), [&] {
-    got = read(ours.get(), buffer, sizeof buffer);
+  const int connection = ours.get();
+  loop.Watch(connection, [&] {
+    got = read(connection, buffer, sizeof buffer);
     told = true;
   });
   std::optional<sys::Interrupted> interrupted;

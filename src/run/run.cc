@@ -148,7 +148,7 @@ class Run {
   void TakePrograms(const std::vector<result::ProgramOutcome>& outcomes) {
     for (const result::ProgramOutcome& outcome : outcomes) {
       results_.programs.push_back(outcome.program);
-      if (!options_.directory.empty()) WriteText(outcome);
+      if (outcome.started && !options_.directory.empty()) WriteText(outcome);
     }
   }
 

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
 #include <vector>
 
@@ -50,7 +51,7 @@ std::string LastWords(const std::deque<std::string>& lines) {
 std::string FindSimulator() {
   const char* given = std::getenv("VIADUCT_SIM");
   if (!given) return sys::FindCompanion("viaduct-sim");
-  if (access(given, X_OK) == 0) return given;
+  if (access(given, X_OK) == 0) return std::filesystem::absolute(given).string();
   throw EnvironmentError(fmt::format("VIADUCT_SIM: {} is not a program", given));
 }
 
@@ -88,9 +89,13 @@ SimulatorProcess::SimulatorProcess(const std::string& program, const scenario::S
 SimulatorProcess::~SimulatorProcess() {
   if (process_.pid() < 0) return;
   control_.reset();
-  if (process_.WaitFor(Duration::Milliseconds(500))) return;
-  process_.Signal(SIGTERM);
-  process_.WaitFor(Duration::Milliseconds(1500));
+  try {
+    if (process_.WaitFor(Duration::Milliseconds(500))) return;
+    process_.Signal(SIGTERM);
+    process_.WaitFor(Duration::Milliseconds(1500));
+  } catch (const Error&) {
+    // It cannot be waited for with a limit (no descriptor is left): ~Child kills it.
+  }
 }
 
 void SimulatorProcess::Send(std::string_view line) {

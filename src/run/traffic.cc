@@ -105,9 +105,14 @@ result::Times TimesOf(std::vector<double> values) {
 
 void ParseUdp(FlowResult& result, const Flow& flow, const std::string& receiver,
               const std::string& sender) {
-  const auto received = json::parse(receiver).get<result::LoadReceived>();
+  const json receiver_report = json::parse(receiver);
+  const json sender_report = json::parse(sender);
+  receiver_report.at(
+      "received");  // a report without its figures is none: it must not read as a loss
+  sender_report.at("sent");
+  const auto received = receiver_report.get<result::LoadReceived>();
   // The end marker may have been lost with the packets: the sender knows best.
-  result.Count(json::parse(sender).get<result::LoadSent>().sent, received.received);
+  result.Count(sender_report.get<result::LoadSent>().sent, received.received);
   result.rate = received.rate;
   result.packet_rate = received.packet_rate;
   if (const auto& us = received.delay) {

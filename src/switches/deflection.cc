@@ -92,6 +92,17 @@ RoutedLink ParseRoutedLink(const std::string& text) {
   });
 }
 
+// The printed commands are split at white space when they are applied.
+static void CheckNames(const Deflection& deflection) {
+  std::vector<std::string> names = deflection.redirect_ports;
+  names.insert(names.end(), {deflection.trunk, deflection.bridge});
+  for (const auto& [port, vlan] : deflection.Ends()) names.push_back(port);
+  for (const std::string& name : names) {
+    if (name.find_first_of(" \t\n\r\v\f") == std::string::npos) continue;
+    throw UsageError(fmt::format("\"{}\" is not the name of an interface", name));
+  }
+}
+
 void CheckDeflection(Vendor vendor, const Deflection& deflection) {
   if (deflection.switched.empty() && deflection.routed.empty()) {
     throw UsageError("nothing to deflect: give --link PORT,PORT (or --mpls for routers)");
@@ -110,14 +121,12 @@ void CheckDeflection(Vendor vendor, const Deflection& deflection) {
   } else if (vendor == Vendor::kLinux && deflection.bridge.empty()) {
     throw UsageError("give --bridge BRIDGE, which the ports belong to, or --redirect PORT PORT");
   }
+  if (IsHost(vendor)) CheckNames(deflection);
   std::set<uint16_t> vlans;
   std::set<std::string> ports = {deflection.trunk};
   for (const auto& [port, vlan] : deflection.Ends()) {
     if (!vlans.insert(vlan).second) throw UsageError(fmt::format("VLAN {} is used twice", vlan));
     if (!ports.insert(port).second) throw UsageError(fmt::format("port {} is used twice", port));
-    if (IsHost(vendor) && port.find_first_of(" \t") != std::string::npos) {
-      throw UsageError(fmt::format("\"{}\" is not the name of an interface", port));
-    }
   }
   for (const RoutedLink& link : deflection.routed) {
     if (vendor == Vendor::kJunos && link.label < 1000000) {

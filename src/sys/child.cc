@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/poller.h"
@@ -37,7 +38,9 @@ bool EndedWith(int status, int exit_status) {
 
 int AwaitChild(pid_t pid) {
   int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  while (waitpid(pid, &status, 0) < 0) {
+    if (errno != EINTR) throw SystemError("waitpid", errno);
+  }
   return status;
 }
 
@@ -56,7 +59,11 @@ Child& Child::operator=(Child&& other) noexcept {
 Child::~Child() {
   if (pid_ <= 0) return;
   Signal(SIGKILL);
-  Wait();
+  try {
+    Wait();
+  } catch (const Error&) {
+    // Somebody else has collected it.
+  }
 }
 
 int Child::Wait() {
@@ -69,10 +76,12 @@ std::optional<int> Child::WaitFor(Duration patience) {
   const UniqueFd process = OpenPidFd(pid_);  // it is not collected, so the number is its own
   Poller poller;
   poller.Add(process.get(), 0);
-  const Poller::Ready ended = poller.Wait(patience);
-  if (ended.interrupted()) return WaitFor(patience);
-  if (ended.empty()) return std::nullopt;
-  return Wait();
+  const Instant deadline = MonotonicClock::Now() + patience;
+  for (Duration left = patience; left >= Duration(); left = deadline - MonotonicClock::Now()) {
+    const Poller::Ready ended = poller.Wait(left);
+    if (!ended.interrupted()) return ended.empty() ? std::nullopt : std::optional(Wait());
+  }
+  return std::nullopt;
 }
 
 void Child::Signal(int signal) {

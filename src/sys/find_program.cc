@@ -28,12 +28,18 @@ bool IsProgram(const std::string& path) {
 
 }  // namespace
 
-fs::path OwnProgram() { return fs::read_symlink("/proc/self/exe"); }
+fs::path OwnProgram() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error) throw EnvironmentError("/proc/self/exe: " + error.message() + "; is /proc mounted?");
+  return program;
+}
 
 fs::path FindCompanion(const std::string& name) {
   const std::vector<fs::path> folders = CompanionFolders();
   for (const fs::path& folder : folders) {
-    if (fs::exists(folder / name)) return folder / name;
+    std::error_code error;  // a folder that may not be looked into is passed over
+    if (fs::exists(folder / name, error)) return folder / name;
   }
   throw EnvironmentError(
       fmt::format("no {} in {}: build it (make build), or say in VIADUCT_LIBEXEC where it is", name,

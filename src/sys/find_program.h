@@ -6,12 +6,12 @@
 
 namespace viaduct::sys {
 
-// The file of the running program. Throws std::filesystem::filesystem_error.
+// The file of the running program. Throws EnvironmentError where /proc is not mounted.
 std::filesystem::path OwnProgram();
 
-// A file that comes with the programs of the product: in VIADUCT_LIBEXEC where that is set and has
-// it, else beside the running program, in the folder above or in ../libexec/viaduct, else in the
-// folder this was built in. Throws EnvironmentError saying how to build it.
+// A file that comes with the programs of the product: in VIADUCT_LIBEXEC alone where that is set;
+// else beside the running program, in the folder above, in ../libexec/viaduct, or in the folder
+// this was built in. Throws EnvironmentError saying how to build it.
 std::filesystem::path FindCompanion(const std::string& name);
 
 // The program that this name starts, looked up in PATH unless it has a slash; "": none.

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "sys/descriptors.h"
+#include "sys/process.h"
 #include "sys/signals.h"
 
 extern char** environ;
@@ -38,7 +39,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
 void EnterGroup(const LaunchOptions& options, pid_t parent) {
   if (options.death_signal != 0) {
     SystemCall("prctl PR_SET_PDEATHSIG", prctl(PR_SET_PDEATHSIG, options.death_signal));
-    if (getppid() != parent) _exit(127);  // it has ended before
+    if (getppid() != parent) ExitForked(127);  // it has ended before
   }
   if (options.group == LaunchOptions::Group::kOwn) SystemCall("setpgid", setpgid(0, 0));
   if (options.group == LaunchOptions::Group::kOwnSession) SystemCall("setsid", setsid());
@@ -83,13 +84,15 @@ void Become(const LaunchOptions& options, pid_t parent, Step& step) {
     environment = Pointers(*options.environment);
     environ = environment.data();
   }
-  SystemCall("execute " + options.words[0], execvp(words[0], words.data()));
+  // Not execvp(3) where a path is given: it hands what is no program to /bin/sh.
+  const bool is_path = options.words[0].find('/') != std::string::npos;
+  SystemCall("execute " + options.words[0], (is_path ? execv : execvp)(words[0], words.data()));
 }
 
 // In the new process.
 [[noreturn]] void BecomeOrReport(const LaunchOptions& options, pid_t parent, int pipe) {
   // It closes when the program is executed, and is not in the way of descriptors 0 to 2 till then.
-  const int report_fd = fcntl(pipe, F_DUPFD_CLOEXEC, 3);
+  const int report_fd = pipe > STDERR_FILENO ? pipe : fcntl(pipe, F_DUPFD_CLOEXEC, 3);
   Report report;
   try {
     Become(options, parent, report.step);
@@ -98,11 +101,12 @@ void Become(const LaunchOptions& options, pid_t parent, Step& step) {
     const std::string_view text = error.what();
     const size_t reason = std::strlen(": ") + std::strlen(std::strerror(report.error));
     text.substr(0, text.size() - reason).copy(report.attempted.data(), report.attempted.size() - 1);
-  } catch (...) {
+  } catch (const std::exception& error) {
     report.error = EINVAL;
+    std::string_view(error.what()).copy(report.attempted.data(), report.attempted.size() - 1);
   }
   (void)!write(report_fd, &report, sizeof report);
-  _exit(127);
+  ExitForked(127);
 }
 
 bool Receive(int pipe, Report& report) {

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "sys/child.h"
 #include "sys/descriptors.h"
+#include "sys/signals.h"
 
 namespace viaduct::sys {
 namespace {
@@ -90,6 +91,7 @@ TEST(LaunchTest, MakesGroupsAndSessions) {
 }
 
 TEST(LaunchTest, NoSignalIsBlockedAndThoseThatAreIgnoredCanBeReset) {
+  ResetSignals();  // a test run in the background inherits ignored ones
   signal(SIGUSR1, SIG_IGN);
   sigset_t set;
   sigemptyset(&set);

@@ -344,7 +344,8 @@ RingNetDevice::SendFrom(Ptr<Packet> packet,
                          wireconversion::ToWire(Mac48Address::ConvertFrom(source)),
                          protocolNumber}
         .Write(frame);
-    packet->CopyData(reinterpret_cast<uint8_t*>(&frame[wire::EthernetHeader::kSize]), payload);
+    packet->CopyData(reinterpret_cast<uint8_t*>(frame.data() + wire::EthernetHeader::kSize),
+                     payload);
     if (IsSendingTraced())
     {
         TraceSent(MakePacket(frame));

@@ -230,9 +230,15 @@ RouteSource::Update()
     {
         return;
     }
+    const auto taken = [this] {
+        const viaduct::fib::RouteCounters& counters = m_mirror->sink().counters();
+        return counters.added + counters.replaced + counters.removed;
+    };
+    const uint64_t before = taken();
     const auto [changes, refusal] = m_mirror->Update(Collect());
     if (changes.empty())
     {
+        m_refusal.clear();
         return;
     }
     NS_LOG_INFO("node " << m_node->GetId() << ": " << changes.added.size() << " routes added, "
@@ -244,7 +250,11 @@ RouteSource::Update()
         m_refusedTrace(m_node->GetId(), refusal);
     }
     m_refusal = refusal;
-    m_pushedTrace(m_node->GetId(), static_cast<uint32_t>(changes.size()));
+    // What is refused again at every look is no news.
+    if (const uint64_t pushed = taken() - before; pushed > 0)
+    {
+        m_pushedTrace(m_node->GetId(), static_cast<uint32_t>(pushed));
+    }
 }
 
 } // namespace ns3

@@ -41,7 +41,7 @@ sys::Child Start(const std::vector<std::string>& words, const ToolOptions& optio
   try {
     return sys::Child(sys::Launch(launch), true);
   } catch (const sys::LaunchError& error) {
-    if (error.step() != sys::LaunchError::Step::kExecute) throw;
+    if (error.step() != sys::LaunchError::Step::kExecute || error.error_number() != ENOENT) throw;
     throw EnvironmentError(fmt::format("no program '{}' on this machine", words[0]));
   }
 }
