@@ -30,6 +30,7 @@ void NeedRoot(const Invocation& invocation) {
       sys::OwnProgram()};
   words.insert(words.end(), invocation.words.begin() + 1, invocation.words.end());
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   execvp("sudo", arguments.data());
