@@ -4,6 +4,8 @@
 
 #include "kernel-tcp-socket.h"
 
+#include "kernel-socket-stack.h"
+
 #include "ns3/kernel-state.h"
 
 #include "ns3/abort.h"
