@@ -59,6 +59,8 @@ def test_what_is_printed(name: str) -> None:
         (["--vendor", "ios", "--link", "a,a", "--trunk", "t"], "one port"),
         (["--vendor", "ios", "--link", "a,b", "--link", "b,c", "--trunk", "t"], "port b"),
         (["--vendor", "ios", "--link", "a,b,5,5", "--trunk", "t"], "VLAN 5"),
+        (["--vendor", "ovs", "--link", "a,b", "--trunk", "t x"], "not the name of an interface"),
+        (["--vendor", "linux", "--link", "a,b", "--redirect", "t", "u\nx"], "not the name of an"),
         (["--vendor", "ios", "--link", "a,b,5,4095", "--trunk", "t"], "4095"),
         (["--vendor", "ios", "--link", "a,b", "--trunk", "t", "--apply"], "--apply"),
         (["--vendor", "linux", "--link", "a,b", "--trunk", "t"], "--bridge"),

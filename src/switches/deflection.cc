@@ -20,6 +20,17 @@ std::vector<std::string> SplitAt(const std::string& text, char separator) {
   return parts;
 }
 
+// The printed commands are split at white space when they are applied.
+void CheckNames(const Deflection& deflection) {
+  std::vector<std::string> names = deflection.redirect_ports;
+  names.insert(names.end(), {deflection.trunk, deflection.bridge});
+  for (const auto& [port, vlan] : deflection.Ends()) names.push_back(port);
+  for (const std::string& name : names) {
+    if (name.find_first_of(" \t\n\r\v\f") == std::string::npos) continue;
+    throw UsageError(fmt::format("\"{}\" is not the name of an interface", name));
+  }
+}
+
 }  // namespace
 
 Vendor ParseVendor(const std::string& name) {
@@ -90,17 +101,6 @@ RoutedLink ParseRoutedLink(const std::string& text) {
     }
     return link;
   });
-}
-
-// The printed commands are split at white space when they are applied.
-static void CheckNames(const Deflection& deflection) {
-  std::vector<std::string> names = deflection.redirect_ports;
-  names.insert(names.end(), {deflection.trunk, deflection.bridge});
-  for (const auto& [port, vlan] : deflection.Ends()) names.push_back(port);
-  for (const std::string& name : names) {
-    if (name.find_first_of(" \t\n\r\v\f") == std::string::npos) continue;
-    throw UsageError(fmt::format("\"{}\" is not the name of an interface", name));
-  }
 }
 
 void CheckDeflection(Vendor vendor, const Deflection& deflection) {
