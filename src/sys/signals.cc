@@ -1,10 +1,39 @@
 #include "sys/signals.h"
 
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdint>
 
 #include "base/error.h"
 
 namespace viaduct::sys {
+namespace {
+
+constexpr int kLastFixed = 31;  // SIGSYS, signal(7)
+
+// As the kernel's rt_sigaction(2) takes it on 64-bit machines.
+struct KernelAction {
+  uintptr_t handler = 0;
+  uint64_t flags = 0;
+  uintptr_t restorer = 0;
+  uint64_t mask = 0;
+};
+
+// The C library keeps signals 32 and 33 for its threads, refuses them in signal(3), and leaves them
+// ignored in what posix_spawn(3) starts (glibc's sysdeps/unix/sysv/linux/spawni.c). A handler of
+// its own stays: execve(2) drops it.
+void StopIgnoringLibrarySignal(int number) {
+  KernelAction action;
+  constexpr size_t kSetSize = sizeof action.mask;
+  if (syscall(SYS_rt_sigaction, number, nullptr, &action, kSetSize) != 0) return;
+  if (action.handler != reinterpret_cast<uintptr_t>(SIG_IGN)) return;
+  action = {};
+  syscall(SYS_rt_sigaction, number, &action, nullptr, kSetSize);
+}
+
+}  // namespace
 
 sigset_t SignalSet(std::initializer_list<int> signals) {
   sigset_t set;
@@ -32,8 +61,11 @@ void UnblockSignals() {
 
 void ResetSignals() {
   for (int number = 1; number < NSIG; ++number) {
-    // These two cannot be changed. Those that the C library keeps for itself it refuses.
-    if (number != SIGKILL && number != SIGSTOP) signal(number, SIG_DFL);
+    const bool is_librarys = number > kLastFixed && number < SIGRTMIN;
+    if (is_librarys) StopIgnoringLibrarySignal(number);
+    // These two cannot be changed.
+    else if (number != SIGKILL && number != SIGSTOP)
+      signal(number, SIG_DFL);
   }
 }
 
