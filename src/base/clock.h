@@ -16,7 +16,7 @@ struct MonotonicClock {
   }
 };
 
-// A clock a test moves by hand.
+// A clock that a test moves by hand.
 class ManualClock {
  public:
   Instant Now() const { return now_; }

@@ -1,4 +1,4 @@
-// How far apart two words are, for "did you mean".
+// The edit distance of two words, for "did you mean" hints.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace viaduct {
 
-// Levenshtein's distance: how many bytes must be put in, taken out or replaced to make one of the
-// other.
+// The Levenshtein distance: how many bytes must be inserted, deleted or replaced to turn one text
+// into the other.
 size_t EditDistance(std::string_view a, std::string_view b);
 
 }  // namespace viaduct

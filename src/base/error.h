@@ -1,5 +1,6 @@
-// Errors, one doorway each. Libraries throw these and never print; a program prints the one line
-// once and exits with ExitCode(). A message says what was wrong, where, and what to do about it.
+// The exceptions of the product. Libraries throw these and never print; a program prints the
+// message once, as one line, and exits with ExitCode(). A message says what was wrong, where, and
+// what to do about it.
 #pragma once
 
 #include <stdexcept>
@@ -17,7 +18,7 @@ enum class ExitStatus {
   kVoid = 4,         // the run ended but its own timing limit makes the results void
 };
 
-// What every error of the product derives from.
+// The base class of every error of the product.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message, ExitStatus status = ExitStatus::kFailure)
@@ -41,7 +42,7 @@ class EnvironmentError : public Error {
       : Error(message, ExitStatus::kEnvironment) {}
 };
 
-// A system call failed. Keeps errno so that callers may tell cases apart.
+// A system call failed. Keeps errno so that callers can distinguish cases.
 class SystemError : public Error {
  public:
   // The message becomes "ATTEMPTED: strerror(ERROR_NUMBER)". EPERM and EACCES get status 3.

@@ -1,4 +1,4 @@
-// Whole files, and descriptors to their end.
+// Reading and writing whole files, and reading descriptors until their end.
 #pragma once
 
 #include <string>
@@ -8,23 +8,25 @@
 
 namespace viaduct {
 
-// All that is still to be read. Throws SystemError naming `what` is read.
+// Returns everything that remains to be read. Throws SystemError naming `what` is read.
 std::string ReadToEnd(int fd, std::string_view what);
-// Throws SystemError.
+// Writes all of `text`, however many calls it takes. Throws SystemError naming `what` is written.
 void WriteAll(int fd, std::string_view text, std::string_view what);
 
-// The text of a file. Throws SystemError naming it.
+// Returns the text of a file. Throws SystemError naming it.
 std::string ReadFile(const std::string& path);
-// The same of a file that may be absent, or go while it is read (those of /proc): then "".
+// The same for a file that may be absent, or may vanish while it is read (as in /proc): then
+// returns "".
 std::string ReadFileIfAny(const std::string& path);
-// The same of a file that the user named: UsageError "PATH: cannot be read: No such file...".
+// The same for a file that the user named: throws UsageError "PATH: cannot be read: No such
+// file...".
 std::string ReadNamedFile(const std::string& path);
 
 // Creates or replaces a file (mode 0666 less the umask). Throws SystemError naming it.
 void WriteFile(const std::string& path, std::string_view text);
 
-// A file without a name, in memory, to be read from its start: it never fills up as a pipe does.
-// `name` is what /proc shows. Throws SystemError.
+// Creates an anonymous file in memory (memfd_create(2)), positioned at its start: it never fills up
+// as a pipe does. `name` is what /proc shows. Throws SystemError.
 UniqueFd MemoryFile(const char* name, std::string_view text);
 
 }  // namespace viaduct

@@ -12,8 +12,8 @@ namespace viaduct {
 class Histogram {
  public:
   void Record(int64_t value);
-  // The smallest recorded bucket bound that at least `quantile` (0..1) of the values are at or
-  // below; exact for the maximum. 0 when empty.
+  // The smallest bucket bound such that at least the share `quantile` (0..1) of the values is at or
+  // below it; exact for the maximum. 0 when empty.
   int64_t Quantile(double quantile) const;
   int64_t Max() const { return max_; }
   uint64_t Count() const { return count_; }

@@ -1,4 +1,4 @@
-// For the references that are printed from the programs' own tables (`viaduct docs`).
+// Markdown for the reference pages that `viaduct docs` prints from the programs' own tables.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace viaduct {
 
-// `text` as a cell of a Markdown table: its lines joined, its bars escaped.
+// `text` as a cell of a Markdown table: its lines are joined, its vertical bars escaped.
 std::string TableCell(std::string_view text);
 
 }  // namespace viaduct

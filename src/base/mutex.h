@@ -1,5 +1,6 @@
-// A mutex whose use clang's thread safety analysis checks (setup/check-locks, a step of lint). The
-// standard library's own has no annotations in libstdc++; other compilers see nothing of them.
+// A mutex whose use clang's thread safety analysis checks (setup/check-locks, a step of lint).
+// libstdc++'s own mutex has no annotations. For compilers other than clang the annotations are
+// empty.
 #pragma once
 
 #include <mutex>
@@ -15,7 +16,7 @@
 
 namespace viaduct {
 
-// Lockable as the standard library wants it, so that std::condition_variable_any waits with it.
+// Meets the BasicLockable requirements, so that std::condition_variable_any can wait with it.
 class VIADUCT_THREAD_SAFETY(capability("mutex")) Mutex {
  public:
   void lock() VIADUCT_THREAD_SAFETY(acquire_capability()) { mutex_.lock(); }

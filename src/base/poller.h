@@ -12,9 +12,9 @@
 
 namespace viaduct {
 
-// An epoll(7) instance, level-triggered. The descriptors stay their owners', who remove them before
-// they close them (a duplicate elsewhere keeps a closed one in the set). One thread's, except that
-// other threads may add and remove.
+// An epoll(7) instance, level-triggered. The descriptors still belong to their owners, who must
+// remove them before closing them (a duplicate elsewhere would keep a closed one in the set). Only
+// one thread may wait; any thread may add and remove.
 class Poller {
  public:
   // What one Wait() found: each event has the tag of its descriptor in data.u64.
@@ -24,12 +24,12 @@ class Poller {
     const epoll_event* end() const { return events_.data() + size_; }
     size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
-    // It is empty because a signal was handled; its waiter may want to go on.
+    // True if nothing is ready because a signal was handled; the caller may want to wait again.
     bool interrupted() const { return interrupted_; }
 
    private:
     friend class Poller;
-    // A set with more ready descriptors has the others in its next answers: epoll takes turns.
+    // Further ready descriptors are returned by the next calls: epoll takes turns among them.
     std::array<epoll_event, 64> events_;  // only the first size_ hold anything
     size_t size_ = 0;
     bool interrupted_ = false;
@@ -39,16 +39,16 @@ class Poller {
 
   // Readable while any of its descriptors is ready, so that a poller can be watched by another.
   int fd() const { return epoll_.get(); }
-  // Watches `fd` for EPOLL... events; EPOLLERR and EPOLLHUP are always among them. Throws
-  // SystemError: a plain file, or a descriptor that is in the set already.
+  // Watches `fd` for EPOLL... events; EPOLLERR and EPOLLHUP are always reported. Throws SystemError
+  // for a regular file and for a descriptor that is in the set already.
   void Add(int fd, uint64_t tag, uint32_t events = EPOLLIN);
-  // The same for a descriptor that is in the set. Throws SystemError.
+  // Changes the events and the tag of a descriptor that is in the set. Throws SystemError.
   void Change(int fd, uint64_t tag, uint32_t events);
-  // One that is not in the set, or is closed, is no error.
+  // Removes a descriptor. It is no error if it is not in the set, or closed.
   void Remove(int fd);
 
   // Returns when something is ready, a signal was handled, or `patience` has passed:
-  // Duration() only looks, Duration::Max() waits without limit. Throws SystemError.
+  // Duration() returns at once, Duration::Max() waits without limit. Throws SystemError.
   Ready Wait(Duration patience = Duration::Max());
 
  private:

@@ -9,7 +9,7 @@
 
 namespace viaduct {
 
-// xoshiro256++ 1.0 (Blackman and Vigna, 2019), state filled by splitmix64.
+// xoshiro256++ 1.0 (Blackman and Vigna, 2019), seeded by splitmix64.
 class RandomStream {
  public:
   // A stream of its own for each (seed, name): streams of one run do not disturb each other.

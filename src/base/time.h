@@ -1,8 +1,8 @@
 // Time as the whole product uses it: signed 64-bit nanoseconds, two types.
 //
-// An Instant is a point on some clock's axis (which clock is the caller's business: the monotonic
-// clock, ns-3's virtual time, a test's manual clock). A Duration is a difference. Seconds in a
-// double do not exist here: they lose nanoseconds after 104 days and compare unreliably.
+// An Instant is a point in the time of some clock (the caller knows which: the monotonic clock,
+// ns-3's virtual time, a test's manual clock). A Duration is a difference. Seconds are never kept
+// in a double: it loses nanoseconds after 104 days and compares unreliably.
 #pragma once
 
 #include <compare>

@@ -1,4 +1,4 @@
-// The kernel's form of a span of time.
+// Conversion to the kernel's struct timespec.
 #pragma once
 
 #include <ctime>
@@ -7,7 +7,7 @@
 
 namespace viaduct {
 
-// `duration` is not negative.
+// `duration` must not be negative.
 constexpr timespec ToTimespec(Duration duration) {
   return {duration.nanoseconds() / 1'000'000'000, duration.nanoseconds() % 1'000'000'000};
 }

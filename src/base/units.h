@@ -1,4 +1,5 @@
-// The units grammar: one for command line, scenario files, SPECs and C++.
+// The grammar of quantities with units: the same on the command line, in scenario files, in path
+// SPECs and in C++.
 //
 // A number is decimal digits with an optional fraction, no sign, no exponent except in
 // probabilities ("1e-9"). A unit follows without a space. Every function throws UsageError naming
@@ -26,7 +27,7 @@ double ParseProbability(std::string_view text);
 // A whole number in [low, high].
 int64_t ParseInteger(std::string_view text, int64_t low, int64_t high);
 
-// The inverse, as short as exactness allows: "20ms", "1.5Mbit", "64KiB", "0.1%".
+// The inverse of the above, in the shortest exact form: "20ms", "1.5Mbit", "64KiB", "0.1%".
 // Parse*(Format*(x)) == x for every x that Parse* can return.
 std::string FormatDuration(Duration duration);
 std::string FormatRate(int64_t bits_per_second);

@@ -1,4 +1,4 @@
-// Dates in results and records.
+// Dates as results and records state them.
 #pragma once
 
 #include <ctime>
@@ -8,7 +8,7 @@ namespace viaduct {
 
 // ISO 8601 in UTC to the second: "2026-01-31T23:59:59Z".
 std::string FormatUtc(std::time_t time);
-// The same of this moment, as CLOCK_REALTIME has it.
+// The current time (CLOCK_REALTIME) in this format.
 std::string UtcNow();
 
 }  // namespace viaduct

@@ -1,4 +1,4 @@
-// Saying where in the user's input a mistake is.
+// Adding to an error where in the user's input the mistake is.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,8 +9,8 @@
 
 namespace viaduct {
 
-// Runs `work` and returns what it returns. A UsageError that it throws comes out with `where` (an
-// argument, or FILE:LINE) and a colon before its text.
+// Runs `work` and returns what it returns. A UsageError that it throws is rethrown with `where` (an
+// argument, or FILE:LINE) and a colon before its message.
 template <class Work>
 auto Within(const std::string& where, const Work& work) {
   try {

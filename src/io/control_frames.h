@@ -1,4 +1,4 @@
-// How a control port turns what a socket tells into a frame. No I/O here.
+// Building the frames of a control port from a socket's payload and metadata. No I/O here.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace viaduct::io {
 
-// What a socket tells of a packet besides its payload.
+// What a socket reports about a packet besides its payload.
 struct Delivery {
   wire::IpAddress source;
   wire::IpAddress destination;  // as in the IP header
@@ -18,30 +18,31 @@ struct Delivery {
   bool broadcast = false;
 };
 
-// Room for the headers that are put before a payload: Ethernet, IPv6, UDP.
+// Room for the headers that are written before a payload: Ethernet, IPv6, UDP.
 inline constexpr size_t kHeaderRoom = 64;
 
-// The frame around the payload at memory[offset, offset + size): headers are written before it.
-// offset >= kHeaderRoom. `own`: the interface's MAC address.
+// Where a frame is built: the payload is at memory[offset, offset + size), and headers are written
+// before it. offset >= kHeaderRoom.
 struct FrameMemory {
   wire::Bytes memory;
   size_t offset = 0;
   size_t size = 0;
 };
 
-// A MAC address that stands for the sender's, which the kernel does not tell: locally
-// administered, made of the address's last bytes, the same for the same address.
+// A MAC address in place of the sender's, which the kernel does not report: locally administered,
+// derived from the last bytes of the address, so the same for the same address.
 wire::MacAddress PlaceholderMac(const wire::IpAddress& address);
 wire::MacAddress DestinationMac(const Delivery& delivery, const wire::MacAddress& own);
 
-// Payload: a UDP datagram's. `id`: the IPv4 identification to use.
+// Payload: that of a UDP datagram. `own`: the interface's MAC address. `id`: the IPv4
+// identification to use.
 wire::Bytes BuildUdpFrame(const FrameMemory& payload, const Delivery& delivery,
                           const wire::MacAddress& own, uint16_t source_port,
                           uint16_t destination_port, uint16_t id);
-// Payload: an IPv4 packet, header included (as raw sockets give it).
+// Payload: an IPv4 packet with its header (as raw sockets deliver it).
 wire::Bytes BuildIpv4Frame(const FrameMemory& payload, const Delivery& delivery,
                            const wire::MacAddress& own);
-// Payload: what follows the IPv6 header (as raw sockets give it).
+// Payload: what follows the IPv6 header (as raw sockets deliver it).
 wire::Bytes BuildIpv6Frame(const FrameMemory& payload, const Delivery& delivery,
                            const wire::MacAddress& own, uint8_t protocol);
 

@@ -1,4 +1,4 @@
-// A port that presents Ethernet frames but is made of the kernel sockets that match exactly what a
+// A port that presents Ethernet frames but consists of kernel sockets that match exactly what a
 // control plane has bound.
 //
 // A packet socket that sees every frame costs each forwarded data packet 0.05 to 0.3 us per hop,
@@ -40,7 +40,7 @@ class ControlSocket;
 
 struct ControlOptions {
   int ifindex = 0;
-  wire::MacAddress mac;  // the interface's own: destination of frames sent to this node alone
+  wire::MacAddress mac;  // the interface's own address
 };
 
 // Received frames are rebuilt from the socket's metadata: destination MAC by the destination
@@ -64,10 +64,10 @@ class ControlPort final : public AnyPort {
   explicit ControlPort(const ControlOptions& options, Opener opener = nullptr);
   ~ControlPort() override;
 
-  // `socket`: UDP bound to (any address, claim.number), raw IP, or packet socket (SOCK_RAW) bound
-  // to the EtherType; each restricted to the interface. The options it needs (packet info, TTL,
-  // broadcast, no multicast loop...) are set here and need no privilege. A claim that exists
-  // already is replaced. Throws SystemError.
+  // `socket`: a UDP socket bound to (any address, claim.number), a raw IP socket, or a packet
+  // socket (SOCK_RAW) bound to the EtherType; each bound to the interface. This function sets the
+  // options it needs (packet info, TTL, broadcast, no multicast loop...), which needs no privilege.
+  // Replaces the socket of an equal claim. Throws SystemError.
   void AddSocket(const ControlClaim& claim, UniqueFd socket);
   bool HasSocket(const ControlClaim& claim) const;
   // Receives packets to this group through every socket of its family, present and future.
@@ -92,7 +92,7 @@ class ControlPort final : public AnyPort {
   std::map<ControlClaim, std::unique_ptr<ControlSocket>> sockets_;
   std::set<ControlClaim> refused_;
   std::vector<wire::IpAddress> groups_;
-  std::unique_ptr<Messages> messages_;  // memory of a burst
+  std::unique_ptr<Messages> messages_;  // buffers of a burst
   PortCounters counters_;
 };
 

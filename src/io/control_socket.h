@@ -1,4 +1,5 @@
-// One kernel socket of a control port: its options, and the translation of one message each way.
+// One kernel socket of a control port: its options, and the translation between its messages and
+// frames.
 #pragma once
 
 #include <sys/socket.h>
@@ -22,15 +23,17 @@ class ControlSocket {
   int fd() const { return socket_.get(); }
   const ControlClaim& claim() const { return claim_; }
 
-  // Joins the group on the interface, once. Groups of another family and non-IP sockets: nothing.
-  // Returns 0 or errno.
+  // Joins the group on the interface, once. Does nothing for groups of another family and for
+  // non-IP sockets. Returns 0 or errno.
   int Join(const wire::IpAddress& group);
 
   // The frame for a received message, whose payload is at memory[kHeaderRoom...); empty when it is
-  // an echo of our own transmission. Adds to `overflows` what the kernel says it dropped.
+  // an echo of our own transmission. Adds to `overflows` the number of packets the kernel reports
+  // as dropped.
   wire::Bytes FrameOf(const msghdr& message, size_t size, wire::Bytes memory, uint64_t& overflows);
 
-  // Sends what the frame says; `layers` are its layers for IP sockets. Returns 0 or errno.
+  // Sends the frame's payload as its headers say; `layers` are its layers for IP sockets. Returns 0
+  // or errno.
   int Send(FrameToSend frame, const wire::IpLayers& layers);
 
  private:
@@ -50,7 +53,7 @@ class ControlSocket {
   ControlOptions options_;
   std::vector<wire::IpAddress> joined_;
   std::vector<wire::MacAddress> joined_macs_;
-  uint32_t overflows_ = 0;  // as the kernel last told
+  uint32_t overflows_ = 0;  // the last count the kernel reported
   uint16_t next_id_ = 1;
 };
 

@@ -28,9 +28,9 @@ class PcapWriter {
   ~PcapWriter();
 
   // `time`: since 1970 or since the start of a simulation; not negative. Does not throw: after a
-  // failure (disk full) frames are only counted, Flush() tells.
+  // failure (disk full) frames are only counted, and Flush() reports the failure.
   void Write(Instant time, std::span<const std::byte> frame);
-  // Throws SystemError the first time after a failure; the file ends somewhere before.
+  // Throws SystemError the first time after a failure; the file is then incomplete.
   void Flush();
 
   uint64_t frames_written() const { return frames_written_; }

@@ -1,5 +1,5 @@
-// A port: how frames enter and leave a process. Everything above this room (the ns-3 devices, the
-// path engine) sees only this.
+// A port: how frames enter and leave a process. Everything above this library (the ns-3 devices,
+// the path engine) uses only this interface.
 #pragma once
 
 #include <concepts>
@@ -29,10 +29,11 @@ struct ReceivedFrame {
   uint16_t gso_size = 0;         // 0, or the payload size to cut a TSO/GRO super-frame into
 };
 
-// A frame a caller lends to a port for the time of one Transmit().
+// A frame that a caller lends to a port during one Transmit().
 using FrameToSend = std::span<const std::byte>;
 
-// Frames and bytes by fate. `*_dropped_*` name the reason; nothing is dropped uncounted.
+// Frames and bytes by what happened to them. `*_dropped_*` name the reason; nothing is dropped
+// uncounted.
 struct PortCounters {
   uint64_t rx_frames = 0, rx_bytes = 0;
   uint64_t tx_frames = 0, tx_bytes = 0;
@@ -42,7 +43,7 @@ struct PortCounters {
   uint64_t tx_dropped_unclaimed = 0;  // no socket of a control port can express the frame
 };
 
-// How frames enter and leave; one virtual call a burst.
+// How frames enter and leave; one virtual call per burst.
 //  - One thread calls Receive(); the same or one other calls Transmit() (RingPort; the others: one
 //    thread for both, and for Counters()). Neither call allocates, throws, or logs.
 class AnyPort {
@@ -52,14 +53,16 @@ class AnyPort {
   // the next Receive() (the port takes its buffers back then).
   virtual size_t Receive(std::span<ReceivedFrame> frames) = 0;
   // Never blocks; returns how many frames, from the first on, were taken (sent or
-  // dropped-and-counted). Less than all means the kernel is out of buffers: offer the rest later.
+  // dropped-and-counted). Fewer than all means that the kernel is out of buffers: the caller may
+  // offer the rest later.
   virtual size_t Transmit(std::span<const FrameToSend> frames) = 0;
-  // Readable (poll) when Receive() would return something; -1 when there is nothing to wait for.
+  // A descriptor that is readable (poll) when Receive() would return something; -1 when there is
+  // nothing to wait for.
   virtual int Fd() = 0;
   // Any thread (RingPort).
   virtual PortCounters Counters() = 0;
-  // Any thread; a few system calls. Whether frames can pass: the interface is there, up, and has a
-  // carrier. Ports that cannot tell say yes.
+  // Any thread; a few system calls. Whether frames can pass: the interface exists, is up, and has a
+  // carrier. Ports that cannot tell return true.
   virtual bool Up() { return true; }
 
  protected:

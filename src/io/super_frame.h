@@ -1,4 +1,4 @@
-// From what the kernel lends us to what would be on a wire.
+// Turning the frames that the kernel delivers into those that would be on a wire.
 #pragma once
 
 #include <concepts>
@@ -13,7 +13,8 @@
 namespace viaduct::io {
 
 // Turns a ReceivedFrame into proper frames: completes a partial checksum in place, cuts a TSO, GRO
-// or UDP GSO super-frame into frames of its gso_size. Holds one frame's memory; no allocation.
+// or UDP GSO super-frame into frames of its gso_size. Owns a buffer for one frame; does not
+// allocate later.
 class SuperFrameSplitter {
  public:
   // `max_frame`: the longest frame a super-frame may be cut into, link-layer headers included.

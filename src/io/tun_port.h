@@ -1,4 +1,4 @@
-// A TUN or TAP device's user end.
+// The user-space end of a TUN or TAP device.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace viaduct::io {
 
-// One read or write a frame, bounded bursts (the device has no batched interface).
+// One read or write per frame, in bounded bursts (the device has no batched interface).
 //
 // On a TUN device a frame is an IP packet: ReceivedFrame::bytes and FrameToSend start at the IP
 // header, there is no link-layer header. On a TAP device they start at the destination MAC.

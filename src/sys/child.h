@@ -1,4 +1,4 @@
-// Child processes, and how they end.
+// Child processes and their wait statuses.
 #pragma once
 
 #include <sys/types.h>
@@ -11,34 +11,34 @@
 
 namespace viaduct::sys {
 
-// Of a status as waitpid(2) gives it: "ended with status 3", "was killed by signal 9 (Killed)".
+// Describes a wait status (waitpid(2)): "ended with status 3", "was killed by signal 9 (Killed)".
 std::string DescribeEnding(int status);
-// "signal 9 (Killed)".
+// Describes a signal: "signal 9 (Killed)".
 std::string DescribeSignal(int signal);
-// What a shell makes of the status: the exit status, or 128 + the number of the signal.
+// The status as a shell reports it ($?): the exit status, or 128 + the number of the signal.
 int ShellStatus(int status);
-// Whether it exited on its own, and with this exit status.
+// Whether the process exited normally with this exit status.
 bool EndedWith(int status, int exit_status);
 
-// Waits until this child of ours has ended; its status.
+// Waits until this child process has ended and returns its wait status.
 int AwaitChild(pid_t pid);
 
 // A child process that does not outlive this object.
 class Child {
  public:
   Child() = default;
-  // `leads_group`: it leads a process group, all of which gets its signals.
+  // `leads_group`: the child leads a process group, and signals go to the whole group.
   explicit Child(pid_t pid, bool leads_group = false) : pid_(pid), leads_group_(leads_group) {}
   Child(Child&& other) noexcept;
   Child& operator=(Child&& other) noexcept;
   ~Child();  // sends SIGKILL if it still runs, and waits
 
   pid_t pid() const { return pid_; }  // -1: there is none
-  // Its status as waitpid(2) gives it. Waits for its end.
+  // Waits for the end of the child and returns its wait status (waitpid(2)).
   int Wait();
-  // The same, but waits no longer than this: nothing if it runs on.
+  // The same with a limit: returns nothing if the child still runs after `patience`.
   std::optional<int> WaitFor(Duration patience);
-  // Does nothing where it has ended.
+  // Does nothing if the child has ended.
   void Signal(int signal);
 
  private:
@@ -48,7 +48,7 @@ class Child {
 };
 
 struct ProgramResult {
-  int status = 0;      // ShellStatus(); 127 where there is no such program
+  int status = 0;      // ShellStatus(); 127 if there is no such program
   std::string output;  // standard output and error
 };
 // Runs a program to its end, with `input` as its standard input and default signals. The first word

@@ -1,4 +1,4 @@
-// Bytes and descriptors together over UNIX sockets (SCM_RIGHTS, unix(7)).
+// Sending bytes together with file descriptors over UNIX sockets (SCM_RIGHTS, unix(7)).
 #pragma once
 
 #include <sys/types.h>
@@ -14,9 +14,9 @@ namespace viaduct::sys {
 // The most descriptors that one message carries here.
 inline constexpr size_t kMaxPassedDescriptors = 16;
 
-// One sendmsg(2) without SIGPIPE, begun anew when a signal interrupts it. As the system call:
-// how many bytes were sent, or -1 and errno. At most kMaxPassedDescriptors, which stay the
-// caller's.
+// One sendmsg(2) without SIGPIPE, restarted when a signal interrupts it. Returns what the system
+// call does: the number of bytes sent, or -1 with errno set. Sends at most kMaxPassedDescriptors;
+// the caller keeps owning them.
 ssize_t SendWithDescriptors(int socket, std::span<const std::byte> bytes,
                             std::span<const int> descriptors, int flags = 0);
 
@@ -25,8 +25,8 @@ struct ReceivedMessage {
   bool truncated;  // more bytes, or more descriptors, than there was room for
 };
 
-// One recvmsg(2), begun anew when a signal interrupts it. What descriptors came are appended; they
-// are closed on exec.
+// One recvmsg(2), restarted when a signal interrupts it. Appends the received descriptors, which
+// are close-on-exec.
 ReceivedMessage ReceiveWithDescriptors(int socket, std::span<std::byte> bytes,
                                        std::vector<UniqueFd>& descriptors, int flags = 0);
 

@@ -1,4 +1,5 @@
-// Making descriptors in pairs, and getting rid of those of a parent. All are close-on-exec.
+// Creating descriptors in pairs, and closing those inherited from a parent. All created descriptors
+// are close-on-exec.
 #pragma once
 
 #include <utility>
@@ -13,17 +14,19 @@ struct Pipe {
 };
 Pipe MakePipe();  // throws SystemError
 
-// Two connected UNIX sockets of this type (SOCK_STREAM, SOCK_SEQPACKET). Throws SystemError.
+// Creates two connected UNIX sockets of this type (SOCK_STREAM, SOCK_SEQPACKET). Throws
+// SystemError.
 std::pair<UniqueFd, UniqueFd> MakeSocketPair(int type);
 
-// Reading or writing `fd` fails with EAGAIN from now on rather than wait. Throws SystemError.
+// Sets O_NONBLOCK: from now on reads and writes of `fd` fail with EAGAIN instead of waiting. Throws
+// SystemError.
 void SetNonBlocking(int fd);
 
-// Makes standard input, output and error /dev/null. Throws SystemError.
+// Redirects standard input, output and error to /dev/null. Throws SystemError.
 void DropStandardStreams();
 
-// Closes all descriptors of this process but 0, 1, 2 and these: for a process forked from one whose
-// peers must see its descriptors go. Throws SystemError.
+// Closes all descriptors of this process except 0, 1, 2 and those in `keep`: for a forked process,
+// so that peers of its parent see the parent's descriptors close. Throws SystemError.
 void CloseAllBut(std::vector<int> keep);
 
 }  // namespace viaduct::sys

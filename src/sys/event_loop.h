@@ -1,4 +1,4 @@
-// An event loop: descriptors, timers, and the user's signals, on one thread.
+// A single-threaded event loop for descriptors, timers and termination signals.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace viaduct::sys {
 
-// SIGINT, SIGTERM or SIGHUP arrived. The exit status is 128 + signal, as a shell would say.
+// SIGINT, SIGTERM or SIGHUP arrived. The exit status is 128 + signal, as in a shell.
 class Interrupted : public Error {
  public:
   explicit Interrupted(int signal);
@@ -23,21 +23,23 @@ class Interrupted : public Error {
 
 class EventLoop {
  public:
-  // Blocks SIGINT, SIGTERM and SIGHUP for this process from here on: they are seen by Run() only.
+  // Blocks SIGINT, SIGTERM and SIGHUP for this process: only Run() sees them from now on.
   EventLoop();
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
-  // Calls `ready` while `fd` is readable or closed at the other end. One watcher a descriptor.
+  // Calls `ready` while `fd` is readable or its other end is closed. A descriptor has one watcher
+  // at most.
   void Watch(int fd, std::function<void()> ready);
   void Forget(int fd);
-  // Calls `action` at that time of the monotonic clock; those of one time in the order given.
+  // Calls `action` at `time` of the monotonic clock; actions of the same time run in the order they
+  // were added.
   void At(Instant time, std::function<void()> action);
-  // Works until `done()` or `deadline`; returns done(). Throws Interrupted, and whatever a callback
-  // throws.
+  // Runs until `done()` is true or `deadline` has passed; returns done(). Throws Interrupted, and
+  // whatever a callback throws.
   bool Run(const std::function<bool()>& done, Instant deadline = Instant::Never());
-  // From now on signals are taken and dropped: cleaning up must not be cut short.
+  // From now on signals are discarded, so that they cannot interrupt the clean-up.
   void IgnoreSignals() { ignore_signals_ = true; }
 
  private:

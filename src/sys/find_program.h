@@ -1,4 +1,4 @@
-// Where programs are: this one, those that come with it, and those of the machine.
+// Finding the running program, the programs that are installed with it, and those of the machine.
 #pragma once
 
 #include <filesystem>
@@ -6,15 +6,16 @@
 
 namespace viaduct::sys {
 
-// The file of the running program. Throws EnvironmentError where /proc is not mounted.
+// The executable file of this process. Throws EnvironmentError if /proc is not mounted.
 std::filesystem::path OwnProgram();
 
-// A file that comes with the programs of the product: in VIADUCT_LIBEXEC alone where that is set;
-// else beside the running program, in the folder above, in ../libexec/viaduct, or in the folder
-// this was built in. Throws EnvironmentError saying how to build it.
+// Finds a file that is installed with the product's programs. If VIADUCT_LIBEXEC is set, only
+// there; else beside the running program, in its parent folder, in ../libexec/viaduct, or in the
+// build folder. Throws EnvironmentError saying how to build it.
 std::filesystem::path FindCompanion(const std::string& name);
 
-// The program that this name starts, looked up in PATH unless it has a slash; "": none.
+// The path of the program `name`, looked up in PATH unless it contains a slash; "" if there is
+// none.
 std::string FindProgram(const std::string& name);
 
 }  // namespace viaduct::sys

@@ -7,15 +7,16 @@
 
 namespace viaduct::sys {
 
-// Forked while there is one thread; keeps the privileges of that moment. It survives the signals of
-// this process's terminal and, once constructed, what kills this process's group.
+// It must be forked while this process has a single thread; it keeps the privileges of that moment.
+// It survives the signals of this process's terminal and, once constructed, signals that kill this
+// process's group.
 class Guardian {
  public:
-  // `work` runs in the forked process with its end of a SOCK_SEQPACKET connection, at whose end
-  // (this process has closed the guardian, or died) it is to clean up and return. What it throws is
-  // swallowed: nobody is left to tell.
+  // `work` runs in the forked process with its end of a SOCK_SEQPACKET connection. When the
+  // connection closes (this process has destroyed the guardian, or died), it must clean up and
+  // return. Exceptions it throws are ignored: nobody is left to report them to.
   explicit Guardian(const std::function<void(int connection)>& work);
-  // Closes the connection and waits until all is cleaned up.
+  // Closes the connection and waits until the guardian has cleaned up.
   ~Guardian();
   Guardian(const Guardian&) = delete;
   Guardian& operator=(const Guardian&) = delete;

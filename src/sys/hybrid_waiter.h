@@ -1,5 +1,5 @@
-// How a loop waits that must go on in time: the kernel's timer is late by some 50 us, so it sleeps
-// until shortly before its deadline and spins on the clock from there on.
+// Waiting for a deadline precisely: the kernel's timers fire some 50 us late, so a loop sleeps
+// until shortly before its deadline and spins on the clock for the rest.
 #pragma once
 
 #include <sys/prctl.h>
@@ -12,26 +12,27 @@
 
 namespace viaduct::sys {
 
-// The sleeping half: until an instant, until a descriptor is ready, or until another thread calls.
-// How long before the deadline its owner stops sleeping is the owner's business. One thread's,
-// except Wake().
+// The sleeping half: it sleeps for a duration, until a descriptor is ready, or until another thread
+// calls Wake(). Its owner decides how long before the deadline to stop sleeping. Only one thread
+// may use it, except for Wake().
 class HybridWaiter {
  public:
-  // In what Sleep() found: Wake() was called.
+  // The tag by which Sleep() reports that Wake() was called.
   static constexpr uint64_t kWoken = UINT64_MAX;
 
   HybridWaiter();  // throws SystemError
-  // From now on a readable `fd` ends Sleep(), which then reports `tag`. A listened-to descriptor
-  // costs whoever makes it readable a call back, so busy ones are not listened to. Throws
-  // SystemError.
+  // From now on a readable `fd` ends Sleep(), which then reports `tag`. Each write to a watched
+  // descriptor costs the writer the epoll callback, so busy descriptors should not be watched.
+  // Throws SystemError.
   void Listen(int fd, uint64_t tag) { poller_.Add(fd, tag); }
   void Ignore(int fd) { poller_.Remove(fd); }
-  // Returns after `duration` at the latest (Duration::Max(): no limit) with what is ready; it is
-  // empty also after a signal. Duration() only looks, which costs 0.3 us.
+  // Returns after `duration` at the latest (Duration::Max(): no limit) with what is ready; the
+  // result is also empty after a signal. Duration() only polls, which costs 0.3 us.
   Poller::Ready Sleep(Duration duration);
-  // Any thread, and signal handlers: ends the Sleep() that is under way, or the next.
+  // Ends the current Sleep(), or the next. May be called by any thread and in signal handlers.
   void Wake() const;
-  // Between two looks at the clock while spinning: leaves the core to its other thread.
+  // The pause between two reads of the clock while spinning: yields the core to its other hardware
+  // thread.
   static void Relax() {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();

@@ -1,4 +1,4 @@
-// On whose behalf root acts.
+// The user on whose behalf root acts.
 #pragma once
 
 #include <sys/types.h>
@@ -13,17 +13,17 @@ struct Identity {
   gid_t gid = 0;
 };
 
-// SUDO_UID and SUDO_GID where they are set and this process is root, else the user of this process.
-// UsageError where they are no numbers.
+// SUDO_UID and SUDO_GID if they are set and this process is root, else the user of this process.
+// Throws UsageError if they are not numbers.
 Identity InvokingUser();
 
-// Gives up this process's identity for that one, for good: user, group, and the groups that
-// getpwuid(3) says the user is in. Throws SystemError.
+// Changes this process's identity permanently: user, group, and the supplementary groups of the
+// user. Throws SystemError.
 void Become(const Identity& identity);
-// The same for the invoking user; nothing happens where this process is that user's already.
+// The same for the invoking user; does nothing if this process runs as that user already.
 void BecomeInvokingUser();
 
-// What the machine knows of a user (passwd(5)).
+// A user's entry in passwd(5).
 struct Account {
   std::string name, home, shell;
 };

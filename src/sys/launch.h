@@ -14,31 +14,31 @@
 
 namespace viaduct::sys {
 
-// Variables as NAME=VALUE: this process's, and changes of them.
+// Environment variables as NAME=VALUE.
 using Environment = std::vector<std::string>;
 Environment OwnEnvironment();
 void SetVariable(Environment& environment, std::string_view name, std::string_view value);
 void UnsetVariable(Environment& environment, std::string_view name);
 
 struct LaunchOptions {
-  // What becomes of a program that it shares with others.
+  // The process group of a launched program.
   enum class Group {
     kParents,  // Ctrl-C on the terminal reaches it
     kOwn,      // a process group of its own
     kOwnSession,
   };
 
-  std::vector<std::string> words;           // the first is looked up in the PATH of its environment
-  std::optional<Environment> environment;   // nothing: this process's
-  std::string folder;                       // where it runs; "": where this process does
+  std::vector<std::string> words;  // argv; the first: looked up in the PATH of `environment`
+  std::optional<Environment> environment;   // default: this process's
+  std::string folder;                       // its working directory; "": this process's
   std::array<int, 3> standard{-1, -1, -1};  // input, output, error; -1: /dev/null
-  std::vector<int> inherited;               // what else it gets, by the same numbers
+  std::vector<int> inherited;               // further descriptors, kept under the same numbers
   Group group = Group::kParents;
-  bool terminal = false;         // in a session of its own: input becomes its controlling terminal
+  bool terminal = false;         // new session; its input becomes the controlling terminal
   bool default_signals = false;  // ResetSignals(); no signal is blocked in any case
-  int death_signal = 0;          // it gets this when its parent, the calling thread, ends
-  // Called in the new process, after its group is made and before it gets its folder and
-  // descriptors. What it throws, Launch() throws.
+  int death_signal = 0;          // sent to it when the calling thread, its parent, ends
+  // Called in the new process after its process group is set and before its working directory and
+  // descriptors are. Launch() throws what it throws.
   std::function<void()> prepare;
 };
 
@@ -55,8 +55,8 @@ class LaunchError : public SystemError {
   Step step_;
 };
 
-// Returns the process, a child of this one, once it runs the program; the caller collects it.
-// Throws LaunchError, and SystemError where there can be no process.
+// Returns the pid of the child process once it executes the program; the caller must wait(2) for
+// it. Throws LaunchError, or SystemError if no process can be created.
 pid_t Launch(const LaunchOptions& options);
 
 }  // namespace viaduct::sys

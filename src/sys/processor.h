@@ -1,4 +1,4 @@
-// Which processor a thread runs on.
+// Binding threads to processors.
 #pragma once
 
 #include <sched.h>
@@ -12,18 +12,18 @@ namespace viaduct::sys {
 // From now on the calling thread runs on this processor alone. Throws SystemError.
 void BindToProcessor(int processor);
 
-// One processor of this machine for the calling thread and what it starts, until the lease ends:
-// for processes that take turns, which wait for each other's wake-up across processors otherwise.
-// Of the leases of all processes of this network namespace no two are of one processor, and a lease
-// goes with its process. The lease ends in the thread that took it.
+// Binds the calling thread and what it starts to one processor until the lease ends: for processes
+// that take turns and would otherwise pay for wake-ups across processors. No two leases within this
+// network namespace are for the same processor, and a lease ends with its process. The thread that
+// took a lease must end it.
 class ProcessorLease {
  public:
-  // The processor this thread is on, else any other it may use; nothing when all are leased.
+  // Leases the processor this thread is on, else any other it may use; nothing when all are leased.
   // Throws SystemError.
   static std::optional<ProcessorLease> Take();
   ProcessorLease(ProcessorLease&& other) noexcept = default;
   ProcessorLease& operator=(ProcessorLease&& other) noexcept = default;
-  // The thread may use all again that it could before.
+  // Restores the processors that the thread could use before.
   ~ProcessorLease();
 
   int processor() const { return processor_; }

@@ -1,4 +1,4 @@
-// Signals as a descriptor, and as a fresh process has them.
+// Receiving signals through a descriptor, and resetting them to their defaults.
 #pragma once
 
 #include <csignal>
@@ -10,14 +10,14 @@ namespace viaduct::sys {
 
 sigset_t SignalSet(std::initializer_list<int> signals);
 
-// Blocks the signals in this thread and those that it starts from now on. They wait for the
+// Blocks the signals in this thread and in threads it starts from now on. They are read from the
 // descriptor (signalfd(2), non-blocking). Throws SystemError.
 UniqueFd CatchSignals(std::initializer_list<int> signals);
-// The next signal that waits for the descriptor; 0: none does.
+// The next pending signal of the descriptor; 0 if there is none.
 int TakeSignal(int fd);
 
 void UnblockSignals();
-// Every signal does what it does by default: also those that the parent ignored.
+// Resets every signal to its default action, including those that the parent ignored.
 void ResetSignals();
 
 }  // namespace viaduct::sys

@@ -9,10 +9,10 @@
 
 namespace viaduct::sys {
 
-// A listening socket (`type`: SOCK_STREAM, SOCK_SEQPACKET) that this user and root may connect to;
-// what was there before is replaced. Throws SystemError; UsageError where the path is too long.
+// Creates a listening socket (`type`: SOCK_STREAM, SOCK_SEQPACKET) that this user and root may
+// connect to; replaces an existing file. Throws SystemError, or UsageError if the path is too long.
 UniqueFd ListenAt(const std::string& path, uid_t uid, gid_t gid, int type);
-// Throws SystemError.
+// Connects to the socket at `path`. Throws SystemError.
 UniqueFd ConnectAt(const std::string& path, int type);
 
 }  // namespace viaduct::sys

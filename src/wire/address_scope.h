@@ -1,4 +1,4 @@
-// What kinds of addresses there are beside those of hosts on a network.
+// Link-local, loopback and broadcast addresses.
 #pragma once
 
 #include "wire/address.h"
@@ -19,7 +19,7 @@ inline bool IsLoopback(const IpAddress& address) {
   return address == one;
 }
 
-// The address of all hosts of an IPv4 network: the host bits are one.
+// The broadcast address of an IPv4 network: all host bits are one.
 inline IpAddress BroadcastOf(const IpPrefix& network) {
   IpAddress broadcast = network.address;
   for (int bit = network.length; bit < 32; ++bit) {

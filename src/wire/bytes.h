@@ -1,6 +1,7 @@
 // Access to packet bytes: network byte order, any alignment, through memcpy only.
 //
-// The functions do not check bounds: who calls them has (every Parse in this room does).
+// The functions do not check bounds: their callers must have done so (as every Parse() of this
+// library does).
 #pragma once
 
 #include <bit>

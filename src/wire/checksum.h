@@ -29,11 +29,11 @@ uint32_t PseudoHeaderSum(const IpAddress& source, const IpAddress& destination, 
                          uint32_t length);
 
 // Checksum of a UDP, TCP or ICMPv6 segment whose checksum field holds zero. UDP: a result of zero
-// is given as 0xffff, because zero on the wire says "none" (RFC 768).
+// is returned as 0xffff, because zero on the wire means "no checksum" (RFC 768).
 uint16_t TransportChecksum(const IpAddress& source, const IpAddress& destination, uint8_t protocol,
                            ConstBytes segment);
 
-// True when `segment`, checksum field included, sums up right.
+// True when the checksum of `segment` is correct.
 bool TransportChecksumIsRight(const IpAddress& source, const IpAddress& destination,
                               uint8_t protocol, ConstBytes segment);
 

@@ -40,12 +40,12 @@ struct Ipv4Header {
   uint16_t fragment_offset = 0;  // in units of 8 bytes
   uint8_t ttl = 64;
   uint8_t protocol = 0;
-  uint16_t checksum = 0;  // as found; Write() computes its own
+  uint16_t checksum = 0;  // as parsed; Write() computes its own
   IpAddress source;
   IpAddress destination;
 
-  // Checks version and lengths against each other and against the header's own bytes; neither
-  // the checksum nor that all of the packet is there.
+  // Checks that version and lengths are consistent and that the whole header is there; checks
+  // neither the checksum nor that the packet is complete.
   static std::optional<Ipv4Header> Parse(ConstBytes bytes);
   // Writes header_length bytes with the right checksum: options, if any, as zeros (end of options).
   size_t Write(Bytes bytes) const;

@@ -17,14 +17,14 @@ struct IpLayers {
   size_t transport = 0;   // what follows the IP header and its options or extension headers
   size_t end = 0;         // of the packet: without link-layer padding
   uint8_t protocol = 0;   // of the transport
-  bool fragment = false;  // part of a datagram: a transport header is there in the first one only
+  bool fragment = false;  // only the first fragment has a transport header
   bool extension_headers = false;  // IPv6 only
 
   IpAddress Source(ConstBytes frame) const;
   IpAddress Destination(ConstBytes frame) const;
 };
 
-// The EtherType of a frame past its VLAN tags, and where what it names begins.
+// The EtherType of a frame after its VLAN tags, and the offset of the payload it announces.
 struct LinkLayer {
   uint16_t ether_type = 0;
   size_t size = 0;

@@ -1,5 +1,5 @@
-// The tag that tells apart the links that share a cable: an 802.1Q VLAN tag or an MPLS label (RFC
-// 3032), outermost in an Ethernet frame; taking it off, putting one on.
+// The outermost tag of an Ethernet frame, an 802.1Q VLAN tag or an MPLS label (RFC 3032), which
+// distinguishes links that share a cable: removing and adding it.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ struct LinkTag {
   static LinkTag Mpls(uint32_t label);
   // The VLAN id or the label; 0 when there is none.
   uint32_t Id() const;
-  // This tag with the other's id. Priority, drop eligibility and TTL stay if both are of one kind.
+  // This tag with the id of `other`. Priority, drop eligibility and TTL are kept if both are of the
+  // same kind.
   LinkTag Renamed(const LinkTag& other) const;
   friend bool operator==(const LinkTag&, const LinkTag&) = default;
 };
@@ -31,17 +32,18 @@ static_assert(std::is_trivially_copyable_v<LinkTag>);
 // The outermost tag of a frame; kNone for an untagged or too short one.
 LinkTag OuterTag(ConstBytes frame);
 
-// Takes the outermost tag off: the MAC addresses move kSize bytes on, the rest stays where it is.
-// Nothing, and no byte changed, when there is no tag, or when the last label of a stack covers
-// neither IPv4 nor IPv6 (a label does not say what it covers; the first four bits do, RFC 4928).
+// Removes the outermost tag: the MAC addresses move kSize bytes forward, the rest stays in place.
+// Returns nothing and changes no byte when there is no tag, or when the last label of a stack
+// covers neither IPv4 nor IPv6 (a label does not say what it covers; the first four bits do, RFC
+// 4928).
 std::optional<Bytes> PopTag(Bytes frame);
 
-// Whether the tag can be put on the frame: not when that is too short, and no label on what is
-// neither IP nor MPLS.
+// Whether the tag can be added to the frame: not if the frame is too short; an MPLS label only if
+// it carries IP or MPLS.
 bool CanCarry(ConstBytes frame, const LinkTag& tag);
 
-// Puts a tag on; needs kSize bytes of room before the frame. kNone changes nothing. Nothing, and no
-// byte changed, when the frame cannot carry it.
+// Adds a tag; needs kSize bytes of room before the frame. kNone changes nothing. Returns nothing
+// and changes no byte when the frame cannot carry it.
 std::optional<Bytes> PushTag(Bytes frame, const LinkTag& tag);
 
 }  // namespace viaduct::wire

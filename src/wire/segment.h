@@ -1,4 +1,4 @@
-// Cutting what segmentation offload left whole: TSO, GRO and UDP GSO super-frames.
+// Software segmentation of TSO, GRO and UDP GSO super-frames.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ namespace viaduct::wire {
 //  - IPv4: identification counting up from the super-frame's;
 //  - TCP: sequence number counting up; FIN and PSH on the last only, CWR on the first only
 //    (RFC 3168 section 6.1.2; tcp_offload.c, tcp_gso_segment());
-//  - UDP: header of its own (udp_offload.c, __udp_gso_segment()); a checksum of zero over IPv4
-//    stays none unless it is partial.
-// The super-frame must stay as it is until the last frame is cut.
+//  - UDP: a header of its own (udp_offload.c, __udp_gso_segment()); a checksum of zero over IPv4
+//    stays zero unless it is partial.
+// The super-frame must not change until the last frame is cut.
 class Segmenter {
  public:
   // Returns nothing when the frame has no such layers, is a fragment, or gso_size is 0.
@@ -29,8 +29,8 @@ class Segmenter {
   size_t HeaderBytes() const { return payload_start_; }
   const IpLayers& layers() const { return layers_; }
   bool Finished() const { return finished_; }
-  // Writes the next frame to the start of `memory`; returns its part of it, or an empty span when
-  // there is no room for it. Not to be called once Finished().
+  // Writes the next frame to the start of `memory` and returns its bytes there, or an empty span
+  // when it does not fit. Must not be called once Finished().
   Bytes Next(Bytes memory);
 
  private:

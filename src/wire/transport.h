@@ -1,6 +1,6 @@
 // UDP (RFC 768), TCP (RFC 9293), ICMP (RFC 792) and ICMPv6 (RFC 4443) headers.
 //
-// Write() stores the `checksum` member as it is: the checksum covers what follows, see
+// Write() stores the `checksum` member unchanged: the checksum also covers the payload, see
 // wire/checksum.h.
 #pragma once
 
