@@ -1,4 +1,4 @@
-// The interfaces that a path is emulated between. They are given back as they were.
+// The interfaces that a path is emulated between. Their original state is restored afterwards.
 #pragma once
 
 #include <memory>
@@ -16,15 +16,16 @@ namespace viaduct::emulate {
 // opened separately, because the offloads must be off before.
 class TakenInterface {
  public:
-  // Locks it and looks at it; changes nothing. UsageError: there is none, it is down, another
-  // emulator has it. `holder` tells other emulators who has it now.
+  // Locks the interface and reads its state; changes nothing. Throws UsageError if there is none,
+  // it is down, or another emulator has it. `holder` tells other emulators who has it now.
   TakenInterface(const std::string& name, const std::string& holder);
 
   const std::string& name() const { return name_; }
   int ifindex() const { return ifindex_; }  // of the port opened last
-  // Switches off the offloads that make one frame of several. EnvironmentError: the driver cannot.
+  // Switches off the offloads that combine several frames into one. Throws EnvironmentError if the
+  // driver cannot.
   void SwitchOffloadsOff() const;
-  // A ring port in promiscuous mode. Throws SystemError. Needs CAP_NET_RAW.
+  // Opens a ring port in promiscuous mode. Throws SystemError. Needs CAP_NET_RAW.
   std::unique_ptr<io::AnyPort> OpenPort();
   // From now on the destructor does nothing, because another process calls GiveBack().
   void LeaveToOthers() { lock_.LeaveRemovalToOthers(); }

@@ -1,4 +1,4 @@
-// A path from start to end: `viaduct path`.
+// Running a path emulation from start to end: `viaduct path`.
 #pragma once
 
 #include <functional>
@@ -18,15 +18,15 @@ struct PathOptions {
   std::string schedule_file;  // for messages
   std::optional<Duration> duration;
   std::optional<Duration> lateness_limit;
-  // What is told to a person: the present state, every second (nothing: nobody looks), and events.
+  // Output for a person: the present state, every second (empty: not wanted), and events.
   std::function<void(const std::string&)> status;
   std::function<void(const std::string&)> note = [](const std::string&) {};
 };
 
-// Emulates until the duration is over, or SIGINT, SIGTERM or SIGHUP (how a path without one ends).
-// Returns what the engine has done, with name, seed, seconds and start. Needs root; forwards with
-// the invoking user's identity. Everything is given back on return, on an exception, and when
-// this process is killed.
+// Emulates until the duration is over, or until SIGINT, SIGTERM or SIGHUP (the only end of a path
+// without a duration). Returns the engine's results with name, seed, seconds and start. Needs root;
+// forwards with the invoking user's identity. The interfaces are restored on return, on an
+// exception, and when this process is killed.
 result::EngineResult RunPath(PathOptions options);
 
 }  // namespace viaduct::emulate

@@ -1,7 +1,8 @@
-// Where running paths are found, and that an interface has one emulator at most.
+// The records of running paths, and the locks that let an interface have one emulator at most.
 //
 // /run/viaduct/.paths/NAME/ holds record.json and the control socket of a running path.
-// /run/viaduct/.interfaces/NAMESPACE-INTERFACE is locked (flock(2)) by who emulates on it.
+// /run/viaduct/.interfaces/NAMESPACE-INTERFACE is locked (flock(2)) by the emulator that uses the
+// interface.
 #pragma once
 
 #include <cstdint>
@@ -27,25 +28,26 @@ struct PathInfo {
   std::string control_socket() const;
 };
 
-// All with a record, by name.
+// All paths that have a record, sorted by name.
 std::vector<PathInfo> ListPaths();
-// The path of that name; or, where it is empty, the only one in this network namespace that has
-// this pair (empty: any). UsageError says what there is.
+// The path of that name or, if it is empty, the only one in this network namespace that has this
+// pair (empty: any pair). Throws UsageError that lists the existing paths.
 PathInfo FindPath(const std::string& name, const std::string& pair);
 
-// Makes the directory with the record in it. The name of a dead path is taken over. UsageError
-// where it is taken by a live one, or is no name.
+// Creates the directory with the record in it. The name of a dead path is reused. Throws UsageError
+// if a live path has the name, or it is not a valid name.
 void CreatePathRecord(const PathInfo& info);
-// Removes the directory; what is not there is no error.
+// Removes the directory; it is no error if there is none.
 void RemovePathRecord(const std::string& name);
-// Removes those whose process has ended; their names.
+// Removes the records of paths whose process has ended; returns their names.
 std::vector<std::string> RemoveDeadPaths();
 
-// That an interface of this namespace has no other emulator: held as long as the descriptor (or a
-// copy of it in another process) is open.
+// Ensures that an interface of this namespace has no other emulator: held as long as the descriptor
+// (or a copy of it in another process) is open.
 class InterfaceLock {
  public:
-  // UsageError: another emulator has it; says which. `holder`: who we are, for that message.
+  // Throws UsageError that names the emulator which has the lock. `holder`: the name of this one,
+  // for that message.
   InterfaceLock(const std::string& interface, const std::string& holder);
   InterfaceLock(InterfaceLock&&) = default;
   // Removes the lock's file, unless another process does.

@@ -2,12 +2,11 @@
 //
 //   # time  pair     direction  what
 //   0s      a-b      both       delay=20ms rate=10Mbit    (a SPEC's keys; the others stay)
-//   5s      a-b      both       down                      (loses all that comes)
+//   5s      a-b      both       down                      (loses every packet)
 //   5.5s    a-b      both       up                        (as it was)
 //   8s      a-b/dns  up         loss=5%                   (a class; * is every pair)
 //   loop 10s                                              (start again, every 10 s)
-//
-// Times count from the start of the path and never go back; # begins a comment.
+// Times count from the start of the path and must not decrease; # begins a comment.
 #pragma once
 
 #include <optional>
@@ -34,11 +33,12 @@ struct Schedule {
   std::optional<Duration> loop;          // at least the last change's time, above zero
 };
 
-// UsageError names `file` and the line that is malformed, out of order, or holds a wrong SPEC.
+// Throws UsageError naming `file` and the line that is malformed, out of order, or has an invalid
+// SPEC.
 Schedule ParseSchedule(std::string_view text, const std::string& file);
 
-// Goes through a schedule without a clock. Changes of one instant come one by one, in the order of
-// the file.
+// Steps through a schedule without a clock. Changes of the same instant come one by one, in the
+// order of the file.
 class SchedulePlayer {
  public:
   explicit SchedulePlayer(Schedule schedule) : schedule_(std::move(schedule)) {}
@@ -53,7 +53,7 @@ class SchedulePlayer {
   Duration round_;  // when this round of the loop began
 };
 
-// Makes this change of the path.
+// Applies this change to the path.
 void Perform(const ScheduledChange& change, engine::LivePath& live);
 
 }  // namespace viaduct::emulate

@@ -14,28 +14,29 @@
 
 namespace viaduct::emulate {
 
-// The two ends of a shell's path, for a config that says the rest: up is from the program to the
-// outside.
+// The ports and the pair of a shell's path; the caller completes the config. Up is from the program
+// to the outside.
 engine::Config ShellPath(const path::Spec& up, const path::Spec& down);
 
-// One program in a network of its own, whose only way out is the path. What it leaves behind and
-// what was made for it are removed by a guardian, however this process ends. One thread; root,
-// until Start() takes the invoking user's identity.
+// One program in a network of its own, whose only way out is the path. A guardian removes what was
+// created for it and the processes it leaves behind, however this process ends. For a
+// single-threaded process that is root until Start() changes to the invoking user's identity.
 class Shell {
  public:
-  // Makes the network. Throws EnvironmentError, SystemError; then nothing is left.
+  // Creates the network. Throws EnvironmentError or SystemError, and then leaves nothing behind.
   explicit Shell(engine::Config config);
 
-  // What Start() needs to run these words, the login shell if there are none.
+  // The options for Start() that run these words, or the login shell if there are none.
   broker::ProgramOptions Program(const std::vector<std::string>& words) const;
   const ShellNetwork& network() const { return network_; }
 
-  // Throws Error where the program cannot be started.
+  // Throws Error if the program cannot be started.
   void Start(const broker::ProgramOptions& program);
-  // Yields one int32_t when the program ends, as waitpid(2) gives it.
+  // A descriptor from which the program's wait status (waitpid(2)) can be read, as one int32_t,
+  // when it ends.
   int exit_status() const { return guardian_->Connection(); }
   void Signal(int number);  // to the program's process group
-  // What the path has done; it forwards no more.
+  // Stops the path and returns its statistics.
   engine::Statistics Stop();
 
  private:

@@ -14,31 +14,31 @@
 
 namespace viaduct::emulate {
 
-// IPv4 name servers of resolv.conf(5).
+// The IPv4 name servers of a resolv.conf(5).
 std::vector<std::string> NameServers(const std::string& resolv_conf);
 
-// The first /30 of 100.64.0.0/10 (RFC 6598: for carriers' NAT, so no network of anybody's) in which
-// none of these lies. Error when there is none.
+// The first /30 of 100.64.0.0/10 (RFC 6598: reserved for carrier-grade NAT, so not used by ordinary
+// networks) that overlaps none of these. Throws Error when there is none.
 wire::IpPrefix FreeSubnet(const std::vector<wire::IpPrefix>& taken);
 
-// What a program inside needs for name resolution; nothing where it can use the machine's own
+// What a program inside needs for name resolution; empty if it can use the machine's own
 // resolv.conf.
 struct NameService {
-  // The file to show as /etc/resolv.conf: one of the machine's that names servers other than
-  // loopback addresses, which are the program's own inside.
+  // The file to mount as /etc/resolv.conf: one of the machine's that names servers other than
+  // loopback addresses, which would be the program's own loopback inside.
   std::optional<std::string> file;
-  // Where there is none: the loopback address that a server listens on, reached through the host's
-  // address.
+  // If there is no such file: the loopback address that a server listens on, reached through the
+  // host's address.
   std::optional<std::string> forward_to;
 };
 NameService FindNameService(const std::string& etc_resolv_conf,
                             const std::string& systemd_resolv_conf);
 
-// Made in the current namespace. One thread; root. Remove() undoes what lies outside the two
-// namespaces, which end with the last descriptor and process in them.
+// Created in the current namespace by a single-threaded process as root. Remove() removes what is
+// outside the two namespaces; these disappear with the last descriptor and process in them.
 class ShellNetwork {
  public:
-  // Throws EnvironmentError, SystemError; then nothing is left.
+  // Throws EnvironmentError or SystemError, and then leaves nothing behind.
   ShellNetwork();
   ~ShellNetwork();
   ShellNetwork(const ShellNetwork&) = delete;
@@ -46,20 +46,20 @@ class ShellNetwork {
 
   int inside() const { return inside_.get(); }
   int middle() const { return middle_.get(); }
-  // In the middle: the program's side, the host's side.
+  // The interfaces in the middle namespace: the program's side and the host's side.
   static constexpr const char* kProgramPort = "program";
   static constexpr const char* kHostPort = "host";
   const wire::IpAddress& host_address() const { return host_address_; }
-  // Why the program reaches nothing beyond this namespace; empty where it does.
+  // Why the program can reach nothing beyond this namespace; empty if it can.
   const std::string& limits() const { return limits_; }
 
-  // To be called in the process that will start the program: gives it the right resolv.conf in a
-  // mount namespace of its own, if need be.
+  // Call it in the process that will start the program: it mounts the right resolv.conf in a mount
+  // namespace of its own, if necessary.
   void EnterNameService() const;
-  // To be called when the ports are open, and when the program has started.
+  // Call the first when the ports are open, the second when the program has started.
   void CloseMiddle() { middle_.reset(); }
   void CloseInside() { inside_.reset(); }
-  // The destructor does it too, unless another process has taken that over.
+  // The destructor calls it too, unless another process is responsible for the removal.
   void Remove();
   void LeaveRemovalToOthers() { is_ours_ = false; }
 

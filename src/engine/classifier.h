@@ -1,4 +1,4 @@
-// Which pair, direction and class a received frame belongs to, and the tags around it.
+// Finds the pair, direction and class of a received frame and replaces its tag.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ std::string FormatAttachment(const Attachment& attachment, const std::vector<std
 
 class Classifier {
  public:
-  // UsageError: no pairs, names or attachments given twice, a port, VLAN or label out of range, a
-  // filter that cannot be compiled.
+  // Throws UsageError for: no pairs, names or attachments given twice, a port, VLAN or label out of
+  // range, a filter that cannot be compiled.
   explicit Classifier(const Config& config);
 
   struct Match {
@@ -31,10 +31,11 @@ class Classifier {
     size_t out = 0;     // the port at the far end
     wire::LinkTag tag;  // to be pushed before the frame leaves there (wire::PushTag)
   };
-  // Takes the link's tag off `frame` (a proper frame from `port`; see io/super_frame.h): it then
-  // begins later in the same memory. Nothing when it is of no pair, or cannot carry the far end's
-  // tag (ARP and a label); then it is only good for dropping. An untagged attachment takes what no
-  // tagged one on its port does, with its tags, if any. No allocation.
+  // Removes the link's tag from `frame` (a single frame from `port`, no super-frame; see
+  // io/super_frame.h): it then begins later in the same memory. Returns nothing when it belongs to
+  // no pair, or cannot carry the far end's tag (ARP cannot carry a label); the caller must then
+  // drop it. An untagged attachment receives what no tagged one on its port does, with its tags, if
+  // any. Does not allocate.
   std::optional<Match> Classify(size_t port, wire::Bytes& frame) const;
 
  private:

@@ -1,4 +1,5 @@
-// The clocks of a poll loop, and how the kernel's receive stamps come to the one that it runs on.
+// The clocks of a poll loop, and the conversion of the kernel's receive time stamps to the clock
+// that it runs on.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +21,17 @@ class SystemClock final : public Clock {
   Instant Realtime() override;
 };
 
-// Maps CLOCK_REALTIME stamps to the monotonic clock. The distance between the two changes only when
-// somebody sets the clock (slewing moves both), so it is measured once, then checked, and a stamp
-// is believed only if it lies in the interval in which it must lie: one from the other side of a
-// step does not.
+// Maps CLOCK_REALTIME stamps to the monotonic clock. The offset between the two changes only when
+// somebody sets the clock (slewing moves both), so it is measured once, then checked: a converted
+// stamp is accepted only if it lies in the interval in which the frame must have arrived; a stamp
+// from before a clock step does not.
 class StampMapper {
  public:
   explicit StampMapper(Clock& clock);
-  // The monotonic instant of `stamp`, which is known to lie in [earliest, latest]; a stamp that
-  // cannot be there after both clocks were read again counts as the nearer bound.
+  // The monotonic instant of `stamp`, which is known to lie in [earliest, latest]; a stamp that is
+  // still outside after both clocks were read again is clamped to the nearer bound.
   Instant Map(Instant stamp, Instant earliest, Instant latest);
-  // How often the real-time clock was found set.
+  // How many steps of the real-time clock were detected.
   uint64_t Steps() const { return steps_; }
 
  private:

@@ -1,4 +1,5 @@
-// What an engine is asked to do: ports, pairs of attachments between them, a SPEC a direction.
+// The configuration of an engine: ports, pairs of attachments between them, a SPEC for each
+// direction.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 namespace viaduct::engine {
 
-// One end of a pair: a port, or the frames of one VLAN or MPLS label on it. Tags are taken off
-// before the path and put on (the far end's own) after it.
+// One end of a pair: a port, or the frames of one VLAN or MPLS label on it. The tag is removed
+// before the path, and the far end's is added after it.
 struct Attachment {
   size_t port = 0;               // index into the engine's ports
   std::optional<uint16_t> vlan;  // 1..4094 (IEEE 802.1Q)
@@ -30,7 +31,7 @@ struct Class {
 struct Pair {
   std::string name;  // unique in an engine
   Attachment a, b;
-  path::Spec up, down;  // a to b, b to a: what no class matches
+  path::Spec up, down;  // a to b, b to a: for packets that no class matches
   std::vector<Class> classes;
 };
 
@@ -47,12 +48,12 @@ struct Config {
   std::vector<Pair> pairs;
   uint64_t seed = 1;
   int64_t memory = int64_t{512} << 20;  // bytes for all frames that wait
-  // The longest frame, as it waits (without its pair's tag): the ports' largest MTU, the Ethernet
-  // header and a VLAN tag of the user's own. Longer ones are dropped and counted as of no pair.
+  // The longest frame (without its pair's tag): the ports' largest MTU, the Ethernet header and a
+  // VLAN tag of the user's own. Longer ones are dropped and counted as unmatched.
   size_t frame_bytes = 1518;
   std::vector<std::string> spill;  // directories, used in turn; empty: no spilling
   Waiting waiting = Waiting::kHybrid;
-  int threads = 1;                   // pairs are dealt to threads
+  int threads = 1;                   // pairs are distributed over threads
   std::vector<int> cpus;             // pinned to these, in order; empty: not pinned
   std::optional<std::string> trace;  // file: every packet's fate, .jsonl or .pcapng
 };

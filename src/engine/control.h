@@ -15,11 +15,11 @@
 
 namespace viaduct::engine {
 
-// Answers requests when its owner's loop says so; a client that misbehaves loses its connection,
-// nothing else happens. One thread.
+// Answers requests when its owner's loop calls Serve(). A client that violates the protocol loses
+// its connection; nothing else is affected. For use by one thread.
 class ControlServer {
  public:
-  // Answers a request with what is added to {"ok": true}; what it throws is the client's answer.
+  // Returns the members to add to the answer {"ok": true}; an exception becomes the error answer.
   using Handler = std::function<nlohmann::json(const ControlRequest&)>;
 
   // Takes over a listening stream socket. Throws SystemError.
@@ -27,7 +27,7 @@ class ControlServer {
 
   // Readable when Serve() has something to do.
   int Fd() const { return poller_.fd(); }
-  // Does what there is to do; never waits.
+  // Handles pending connections and requests; never blocks.
   void Serve();
 
  private:
@@ -48,12 +48,12 @@ class ControlServer {
   std::map<int, Connection> connections_;
 };
 
-// One request to the path whose socket this is; its answer. The path's own error is thrown with its
-// status; UsageError where no path listens there any more.
+// Sends one request to the path that listens on this socket and returns its answer. An error answer
+// is thrown with its exit status; UsageError if no path listens there any more.
 nlohmann::json Ask(const std::string& socket_path, const ControlRequest& request);
 
-// The answer to kSet of an engine whose pipelines `live` knows. UsageError: no such pair, or none
-// named where there are several; what the engine refuses.
+// Performs a kSet request on the engine that `live` changes. Throws UsageError if there is no such
+// pair, if none is named although there are several, or if the engine refuses.
 void PerformSet(const ControlRequest& request, const Config& config, LivePath& live);
 
 }  // namespace viaduct::engine

@@ -1,5 +1,5 @@
-// What is said on the control socket of a running path: one JSON object a line, each answered by
-// one (docs/path.md). A public interface: scripts may speak it (socat).
+// The protocol of the control socket of a running path: one JSON object per line, each answered by
+// one (docs/path.md). It is a public interface: scripts may use it (socat).
 //
 //   {"request": "stats"}                                      -> {"ok": true, "stats": {...}}
 //   {"request": "set", "pair": "a-b", "class": "dns", "up": "loss=5%"}     -> {"ok": true}
@@ -20,21 +20,23 @@ inline constexpr size_t kMaxAnswerLine = 16 << 20;
 struct ControlRequest {
   enum class Kind { kStats, kSet };
   Kind kind = Kind::kStats;
-  // kSet. No pair: the only one. No class: what no class matches. At least one direction.
+  // For kSet. Without a pair: the only one. Without a class: packets that no class matches. At
+  // least one direction must be given.
   std::optional<std::string> pair, class_name, up, down;
 };
 
-// UsageError: no JSON object, an unknown request or member, a member of the wrong type.
+// Throws UsageError if the line is not a JSON object, or has an unknown request or member, or a
+// member of the wrong type.
 ControlRequest ParseRequest(std::string_view line);
 nlohmann::json EncodeRequest(const ControlRequest& request);
 
-// Cuts a stream of bytes into lines.
+// Splits a byte stream into lines.
 class LineBuffer {
  public:
   explicit LineBuffer(size_t max_line) : max_line_(max_line) {}
-  // False: a line is longer than max_line; the stream is of no more use.
+  // Returns false if a line is longer than max_line; the stream is then unusable.
   [[nodiscard]] bool Add(std::string_view bytes);
-  // The next whole line, without its end.
+  // The next complete line, without its newline.
   std::optional<std::string> Next();
 
  private:

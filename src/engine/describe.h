@@ -1,4 +1,4 @@
-// What an engine has done, as results.
+// Converting an engine's statistics to results.
 #pragma once
 
 #include <array>
@@ -17,14 +17,14 @@ inline constexpr auto kFates = [] {
   return fates;
 }();
 
-// As keys of JSON and values of labels: "queue_full".
+// The name of a fate in JSON keys and Prometheus labels: "queue_full".
 std::string FateKey(path::Fate fate);
 
-// What a port counts, without what only control ports count.
+// A port's counters, without those that only control ports have.
 result::FrameCounters DescribeCounters(const io::PortCounters& counters);
 
-// Pipelines are in one order, however they are dealt to threads. The name, seed, times and
-// environment are the caller's to fill in.
+// The order of pipelines does not depend on how they are distributed over threads. The caller fills
+// in the name, seed, times and environment.
 result::EngineResult DescribeStatistics(const Statistics& statistics,
                                         std::optional<Duration> lateness_limit);
 

@@ -19,7 +19,7 @@ using path::Direction;
 // A change of one pipeline while it runs.
 struct Change {
   std::string pair;
-  std::string class_name;  // empty: what no class matches
+  std::string class_name;  // empty: packets that no class matches
   Direction direction = Direction::kUp;
   path::Spec spec;
 };
@@ -43,26 +43,26 @@ struct Statistics {
   Histogram lateness;  // ns between a packet's due instant and its hand-over to the port
   int64_t memory_used = 0, memory_peak = 0;
   int64_t spilled_bytes = 0, spilled_peak = 0;
-  // The last error of a disk: "DIRECTORY: No space left on device".
+  // The last error of a spill disk: "DIRECTORY: No space left on device".
   std::string spill_trouble;
   uint64_t trace_lost = 0;  // fates that did not get into the trace file: disk too slow or full
 };
 
 class Engine {
  public:
-  // Throws UsageError that says what is wrong, where, and what to do.
+  // Throws UsageError if the configuration is wrong.
   Engine(Config config, std::vector<std::unique_ptr<io::AnyPort>> ports);
   ~Engine();
   // Starts the threads; they forward until Stop() or destruction.
   void Start();
-  // Stops forwarding; what still waits is counted as such in the statistics.
+  // Stops forwarding; packets that still wait are counted as waiting in the statistics.
   void Stop();
-  // Any thread. Throws UsageError for an unknown pair or a SPEC that cannot be; then nothing
-  // changed.
+  // May be called by any thread. Throws UsageError for an unknown pair or an invalid SPEC, and then
+  // changes nothing.
   void Apply(const Change& change);
   Statistics Read() const;  // any thread
-  // Any thread. The interface of this port has come back under a new index (the old one was
-  // deleted): forwards through the new port from now on; counters go on. The engine notices by
+  // May be called by any thread. For an interface that was deleted and created again with a new
+  // index: forwards through the new port from now on; counters continue. The engine notices by
   // itself when an interface is only taken down and up.
   void ReplacePort(size_t port, std::unique_ptr<io::AnyPort> replacement);
 

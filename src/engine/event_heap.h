@@ -1,4 +1,5 @@
-// A binary heap of a fixed set of things by their instants, which knows each thing's place.
+// An indexed binary heap: a fixed set of items ordered by their instants, which knows each item's
+// position.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +11,10 @@
 
 namespace viaduct::engine {
 
-// Things are numbered from 0. Changing one's instant costs O(log n), looking at the next one O(1).
+// Items are numbered from 0. Changing an item's instant costs O(log n), reading the earliest O(1).
 class EventHeap {
  public:
-  // All are at Instant::Never().
+  // All items start at Instant::Never().
   explicit EventHeap(size_t things = 0) { Resize(things); }
   void Resize(size_t things) {
     entries_.clear();

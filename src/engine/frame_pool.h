@@ -1,5 +1,5 @@
-// The memory frames wait in: fixed slots in huge pages, under a limit that all pools of an engine
-// share.
+// The memory of waiting frames: fixed slots in huge pages, under a limit that all pools of an
+// engine share.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace viaduct::engine {
 
-// What is left of a memory limit. Any thread.
+// The rest of a memory limit. May be used by any thread.
 class MemoryBudget {
  public:
   explicit MemoryBudget(int64_t bytes) : left_(bytes) {}
@@ -25,30 +25,30 @@ class MemoryBudget {
   std::atomic<int64_t> left_;
 };
 
-// One thread's. Takes memory from the budget by the chunk when it needs it and keeps it. A frame's
-// bytes lie in its slot behind room for a tag; checksums are complete (the engine completes them as
-// frames come in, when the bytes are in the cache anyway).
+// For use by one thread. Takes memory from the budget in chunks on demand and keeps it. In its slot
+// a frame's bytes follow room for a tag; checksums are complete (the engine completes them as
+// frames arrive, when the bytes are in the cache anyway).
 class FramePool final : public path::FrameStore {
  public:
-  // What a waiting frame costs besides its bytes: the slot's header, and the records of queues and
-  // timing wheels that hold it (counted so that the limit is one of all memory).
+  // The memory a waiting frame needs besides its bytes: the slot's header, and the records in
+  // queues and timing wheels (included so that the limit covers all memory).
   static constexpr size_t kOverhead = 128;
 
   // `frame_bytes`: the longest frame. `limit`: the budget's size at the start; a pool can never
-  // hold more. Throws UsageError if not even one frame fits in it, SystemError.
+  // hold more. Throws UsageError if not even one frame fits in it, or SystemError.
   FramePool(MemoryBudget& budget, int64_t limit, size_t frame_bytes);
   ~FramePool() override;
   FramePool(const FramePool&) = delete;
   FramePool& operator=(const FramePool&) = delete;
 
-  // Takes memory for so many bytes of frames now, as far as the budget has it, so that the first
-  // frames do not wait for the kernel to find pages.
+  // Takes memory for this many bytes of frames now, as far as the budget allows, so that the first
+  // frames do not wait for page faults.
   void Prepare(int64_t bytes);
-  // A frame with these bytes; none when memory is exhausted.
+  // Creates a frame with these bytes; returns nothing when memory is exhausted.
   std::optional<path::FrameHandle> Add(std::span<const std::byte> frame, const wire::LinkTag& tag);
-  // To be pushed when the frame leaves.
+  // The tag to be added when the frame leaves.
   wire::LinkTag& Tag(path::FrameHandle frame) { return HeaderOf(frame).tag; }
-  // The frame with its tag, to be sent. After that it may only be sent again, or freed.
+  // Adds the tag and returns the frame to be sent. After that it may only be sent again, or freed.
   std::span<const std::byte> Tagged(path::FrameHandle frame);
 
   std::span<std::byte> Bytes(path::FrameHandle frame) override;
@@ -58,16 +58,17 @@ class FramePool final : public path::FrameStore {
 
   size_t frame_bytes() const { return frame_bytes_; }
   int64_t SlotCost() const { return static_cast<int64_t>(stride_ + kOverhead); }
-  // Of the slots in use.
+  // The bytes of the slots in use.
   int64_t UsedBytes() const;
-  // What Add() could still take: free slots, and the budget's rest (which others may take).
+  // The bytes that Add() could still use: free slots, and the rest of the budget (which other pools
+  // may take).
   int64_t FreeBytes() const;
 
  private:
   struct Header {
     uint32_t bytes = 0;
     wire::LinkTag tag;
-    bool tagged = false;  // it is on
+    bool tagged = false;  // the tag is in the frame
   };
   static constexpr size_t kData = 32;  // where in a slot the frame begins
   static_assert(sizeof(Header) + wire::LinkTag::kSize <= kData);

@@ -1,4 +1,4 @@
-// Changes of a running path: what `viaduct path set` and a schedule do.
+// Changes of a running path, made by `viaduct path set` and by schedules.
 #pragma once
 
 #include <functional>
@@ -11,33 +11,33 @@
 
 namespace viaduct::engine {
 
-// Which pipelines a change concerns.
+// The pipelines that a change applies to.
 struct Target {
   std::string pair;        // "*": every pair
-  std::string class_name;  // empty: what no class matches
+  std::string class_name;  // empty: packets that no class matches
   bool up = false, down = false;
 };
 
 struct SpecChange {
   Target target;
-  std::string text;  // as path::ChangeSpec() takes it
+  std::string text;  // for path::ChangeSpec()
 };
 
-// Knows the SPEC that every pipeline of an engine is to have, so that a change need only name what
-// it changes and a link that was down comes back as it was. One thread.
+// Keeps the intended SPEC of every pipeline of an engine, so that a change need only name the keys
+// it changes and a link that was down comes back as it was. For use by one thread.
 class LivePath {
  public:
-  // `apply`: engine::Engine::Apply, or a test's.
+  // `apply`: engine::Engine::Apply, or a function of a test.
   LivePath(const Config& config, std::function<void(const Change&)> apply);
 
-  // Changes the keys that the texts give. UsageError where a text or a target is wrong or the
-  // engine refuses: then nothing has changed.
+  // Changes the keys that the texts give. Throws UsageError if a text or a target is wrong or the
+  // engine refuses, and then changes nothing.
   void Set(const std::vector<SpecChange>& changes);
   void Set(const Target& target, const std::string& text) { Set({{target, text}}); }
-  // A link that is down loses every packet that comes; what is under way still arrives.
+  // A link that is down loses every packet that arrives; packets in flight are still delivered.
   void SetLink(const Target& target, bool up);
 
-  // UsageError if there is no such pair or class.
+  // Throws UsageError if there is no such pair or class.
   void Check(const Target& target) const;
 
  private:
@@ -50,9 +50,9 @@ class LivePath {
 
   void Add(const Pair& pair, const std::string& class_name, const path::Spec& up,
            const path::Spec& down);
-  // Those of the target in `states`.
+  // The keys in `states` that the target selects.
   std::vector<Key> KeysOf(const Target& target) const;
-  // Brings the engine from states_ to `wanted`, wholly or not at all.
+  // Changes the engine from states_ to `wanted`, either completely or not at all.
   void Become(States wanted);
   static path::Spec Effective(const State& state);
 

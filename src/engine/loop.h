@@ -1,10 +1,9 @@
 // One thread's share of an engine: the ports it receives from, the ports it sends to, and the
 // pipelines between them.
-//
-// Time. A pipeline is told each frame's arrival instant by the kernel's stamp, and is never taken
-// past the instant up to which its port has been looked through: so a frame's fate does not depend
-// on when the loop looked. A turn reads the clock, looks through the ports of the pipelines that
-// are due (what is not due costs nothing), and hands over what has come out.
+// Time: a frame's arrival instant is the kernel's time stamp, and a pipeline never advances past
+// the instant up to which its port has been read. So a frame's fate does not depend on when the
+// loop polled. A turn reads the clock, polls the ports of the pipelines that are due (others cost
+// nothing), and sends the frames that are due.
 #pragma once
 
 #include <array>
@@ -38,55 +37,61 @@ class Loop {
   Loop(const Config& config, const Classifier& classifier, MemoryBudget& budget, Clock& clock);
   ~Loop();
 
-  // The ports are not owned; both sides of one may belong to one loop or to two.
+  // The ports are not owned; a port's receiving and sending side may belong to different loops.
   void AddReceiver(size_t port, io::AnyPort* from);
   void AddSender(size_t port, io::AnyPort* to);
-  // Before the pipelines: every packet's fate goes to `file`, which must outlive the loop.
+  // Must be called before the pipelines are added: every packet's fate goes to `file`, which must
+  // outlive the loop.
   void SetTrace(TraceFile* file, path::TraceFormat format) {
     trace_ = file;
     trace_format_ = format;
   }
-  // After the ports: one direction of a class of a pair (0: what no class matches). Throws
-  // UsageError where the SPEC's files are wrong. `index`: among all of the engine, in the trace.
+  // Must be called after the ports are added: adds one direction of a class of a pair (0: packets
+  // that no class matches). Throws UsageError if the SPEC's files are invalid. `index`: the
+  // pipeline's number in the trace, unique in the engine.
   void AddPipeline(size_t pair, size_t class_index, Direction direction, uint32_t index);
 
   bool HasWork() const { return !lanes_.empty(); }
-  // Forwards on the calling thread until Stop(). `cpu`: where to be pinned; -1: nowhere.
+  // Forwards on the calling thread until Stop(). `cpu`: the processor to pin the thread to; -1:
+  // none.
   void Run(int cpu);
   void Stop();  // any thread
 
-  // Any thread: runs `task` on the loop's thread between two turns, or here and now while it does
-  // not run, and returns when it is done; rethrows what it throws.
+  // May be called by any thread: runs `task` on the loop's thread between two turns, or on the
+  // calling thread while the loop does not run, and returns when it is done; rethrows what it
+  // throws.
   void Do(const std::function<void()>& task);
 
-  // The following on the loop's thread only (in Do()).
-  // Throws UsageError and changes nothing if there is no such pipeline, or as Pipeline::Change().
+  // The following functions must be called on the loop's thread (in Do()).
+
+  // Throws UsageError and changes nothing if there is no such pipeline, or for the reasons of
+  // Pipeline::Change().
   void Change(size_t pair, size_t class_index, Direction direction, const path::Spec& spec);
   void ReplacePort(size_t port, io::AnyPort* with);
-  // Adds what this loop knows: its pipelines, its receivers' unmatched frames, lateness, memory.
+  // Adds this loop's part: its pipelines, its receivers' unmatched frames, lateness, memory.
   void AddTo(Statistics& statistics) const;
 
-  // One round of work at the present instant; Run() repeats it, and tests call it.
+  // Performs one round of work at the current time; Run() repeats it, and tests call it.
   void Turn();
-  // Sleeps that long at most. A port that is listened to and becomes readable ends the sleep, and
-  // is looked at in the next turn.
+  // Sleeps for at most `duration`. A watched port that becomes readable ends the sleep and is
+  // polled in the next turn.
   void Sleep(Duration duration);
-  // When the next turn has something to do unless a port that is listened to becomes readable.
+  // When the next turn has something to do, unless a watched port becomes readable before.
   Instant NextTurn() const;
 
  private:
   static constexpr size_t kBurst = 64;
   static constexpr uint32_t kNone = UINT32_MAX;
-  static constexpr uint32_t kDisks = UINT32_MAX - 1;  // to the waiter
+  static constexpr uint32_t kDisks = UINT32_MAX - 1;  // the waiter's tag
 
-  struct Lane {  // a pipeline and where it lies
+  struct Lane {  // a pipeline and its ports
     size_t pair = 0, class_index = 0;
     Direction direction = Direction::kUp;
-    uint32_t receiver = 0, sender = 0;  // indices of this loop's
+    uint32_t receiver = 0, sender = 0;  // indices in this loop
     std::unique_ptr<path::FateTrace> trace;
     std::unique_ptr<path::Pipeline> pipeline;
     Instant reached;       // the pipeline's own time
-    bool touched = false;  // frames were pushed since its next event was asked for
+    bool touched = false;  // frames were pushed since NextEvent() was read
     bool due = false;      // in due_
     bool stalled = false;  // waits for a disk
   };
@@ -95,8 +100,8 @@ class Loop {
     io::AnyPort* from = nullptr;
     Instant searched;    // everything stamped up to here has been pushed
     Instant last_frame;  // when the last one was found
-    Duration interval;   // between two looks while frames come; zero: look all the time
-    uint64_t turn = 0;   // of the last look
+    Duration interval;   // between polls while frames arrive; zero: poll always
+    uint64_t turn = 0;   // of the last poll
     bool listened = false;
     uint64_t unmatched = 0;
     std::vector<uint32_t> lanes;
@@ -109,7 +114,7 @@ class Loop {
     size_t port = 0;
     io::AnyPort* to = nullptr;
     std::vector<Pending> pending;
-    size_t first = 0;  // of pending, not yet taken
+    size_t first = 0;  // the first pending one not yet taken
     bool blocked = false;
   };
 
@@ -135,7 +140,7 @@ class Loop {
   const Classifier& classifier_;
   Clock& clock_;
   FramePool pool_;
-  std::unique_ptr<SpillDisks> disks_;  // where it is to spill
+  std::unique_ptr<SpillDisks> disks_;  // if frames may spill to disk
   StampMapper mapper_;
   io::SuperFrameSplitter splitter_;
 
@@ -144,13 +149,14 @@ class Loop {
   std::vector<Receiver> receivers_;
   std::vector<Sender> senders_;
   std::vector<Lane> lanes_;
-  std::vector<uint32_t> first_lane_;  // by 2 * pair + direction: of its class 0; or kNone
+  std::vector<uint32_t> first_lane_;  // index 2 * pair + direction: the lane of class 0, or kNone
   EventHeap events_, looks_;          // of lanes_; of receivers_
   std::vector<uint32_t> due_, touched_;
   Instant now_;
   Instant sent_;  // the clock after the last transmission
   Instant retry_ = Instant::Never();
-  // How long before its due instant a frame's way out begins, so that it leaves at that instant.
+  // How long before its due instant the sending of a frame begins, so that it leaves at that
+  // instant.
   Duration lead_, way_;
   uint64_t turn_ = 0;
   size_t listened_ = 0;  // receivers
@@ -163,7 +169,7 @@ class Loop {
   Mutex mutex_;
   std::vector<std::function<void()>> tasks_ VIADUCT_GUARDED_BY(mutex_);
   bool running_ VIADUCT_GUARDED_BY(mutex_) = false;
-  std::atomic<bool> called_ = false;  // there are tasks, or it is to stop
+  std::atomic<bool> called_ = false;  // there are tasks, or the loop shall stop
   std::atomic<bool> stop_ = false;
 };
 

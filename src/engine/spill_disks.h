@@ -1,5 +1,6 @@
-// Where frames wait that memory has no room for: files in one or more directories, written and read
-// in large blocks, asynchronously (io_uring), past the page cache where the file system allows it.
+// Disk storage for waiting frames that do not fit in memory: files in one or more directories,
+// written and read in large blocks, asynchronously (io_uring), bypassing the page cache if the file
+// system allows it.
 #pragma once
 
 #include <liburing.h>
@@ -16,7 +17,8 @@
 
 namespace viaduct::engine {
 
-// A piece of a queue: so many bytes of records, in memory, on disk or under way between the two.
+// A part of a queue: a number of bytes of records, in memory, on disk or in transfer between the
+// two.
 struct SpillBlock {
   enum class State : uint8_t {
     kFilling,    // in memory, more will come
@@ -27,33 +29,33 @@ struct SpillBlock {
     kLoaded,  // in memory; nothing is being read or written
   };
   State state = State::kFilling;
-  bool abandoned = false;  // nobody needs it; it goes when its reading or writing has ended
+  bool abandoned = false;  // not needed; released when its transfer has ended
   std::byte* memory = nullptr;
-  uint32_t used = 0, read = 0;  // bytes filled; bytes taken out again
+  uint32_t used = 0, read = 0;  // bytes filled; bytes consumed
   uint32_t disk = 0;
-  int64_t offset = -1;  // in the disk's file; -1: has no place there
+  int64_t offset = -1;  // in the disk's file; -1: none
 };
 
-// One thread's. Several directories are used in turn as NetPath does (Agarwal, Sommers, Barford
-// 2005, section 2.2.4): what is written goes to another disk than what is being read, so that
-// neither disturbs the other's sequence.
+// For use by one thread. Several directories are used in turn, as in NetPath (Agarwal, Sommers,
+// Barford 2005, section 2.2.4): blocks are written to another disk than the one being read, so that
+// both accesses stay sequential.
 //
-// The files have no name (O_TMPFILE, else unlinked at once): nothing stays behind, whatever ends
-// the process. A full disk holds blocks back in memory; when that is used up the queues refuse
-// packets and say so.
+// The files have no name (O_TMPFILE, else unlinked at once): nothing stays behind, however the
+// process ends. If a disk is full, blocks stay in memory; when that is used up, the queues refuse
+// packets and count them.
 class SpillDisks {
  public:
-  // Takes `blocks * block_bytes` from the budget for its buffers. Throws EnvironmentError where
-  // io_uring is barred, SystemError where a directory cannot hold a file, UsageError where the
-  // budget has no room.
+  // Takes `blocks * block_bytes` from the budget for its buffers. Throws EnvironmentError if
+  // io_uring is not permitted, SystemError if no file can be created in a directory, UsageError if
+  // the budget is too small.
   SpillDisks(const std::vector<std::string>& directories, size_t block_bytes, size_t blocks,
              MemoryBudget& budget);
   ~SpillDisks();
   SpillDisks(const SpillDisks&) = delete;
   SpillDisks& operator=(const SpillDisks&) = delete;
 
-  // How large blocks should be, and how many, for so many queues in this much memory. Throws
-  // UsageError where that is too little.
+  // The size and number of blocks for a number of queues and an amount of memory. Throws UsageError
+  // if the memory is too little.
   struct Sizes {
     size_t block_bytes = 0, blocks = 0;
   };
@@ -62,29 +64,29 @@ class SpillDisks {
   size_t block_bytes() const { return block_bytes_; }
   // An empty block in memory; nullptr when all buffers for writing are in use.
   SpillBlock* NewBlock();
-  // The block is full: writes it when it can.
+  // Schedules the writing of a full block.
   void Write(SpillBlock* block);
-  // Brings a block that is on disk back; does nothing when all buffers are in use.
+  // Starts reading a block that is on disk; does nothing when all buffers are in use.
   void Read(SpillBlock* block);
-  void Release(SpillBlock* block);  // nobody needs it any more
+  void Release(SpillBlock* block);  // the block is not needed any more
 
-  // Takes note of blocks that have been written or read; returns how many.
+  // Collects completed writes and reads; returns how many.
   size_t Poll();
   // Readable when Poll() has something to do.
   int Fd() const { return ring_.ring_fd; }
 
   int64_t spilled_bytes() const { return spilled_; }
   int64_t spilled_peak() const { return spilled_peak_; }
-  // The last error of a disk; empty where there was none.
+  // The last error of a disk; empty if there was none.
   const std::string& trouble() const { return trouble_; }
 
  private:
   struct Disk {
     std::string directory;
     UniqueFd file;
-    int64_t end = 0;           // of the file, as far as it is used
+    int64_t end = 0;           // of the used part of the file
     bool full = false;         // cannot grow
-    std::deque<int64_t> free;  // places within; reused in the order in which they came free
+    std::deque<int64_t> free;  // free offsets; reused in the order in which they were freed
   };
 
   void OpenFile(const std::string& directory);
@@ -103,7 +105,7 @@ class SpillDisks {
   size_t blocks_;
   size_t kept_for_reading_;  // buffers
   std::byte* memory_ = nullptr;
-  std::vector<std::byte*> buffers_;  // not in use
+  std::vector<std::byte*> buffers_;  // free buffers
   std::vector<Disk> disks_;
   size_t writing_to_ = 0;
   io_uring ring_{};

@@ -1,4 +1,4 @@
-// A queue whose head is in frame memory and whose middle, records and bytes, lies on disk.
+// A queue whose head is in frame memory and whose middle (records and bytes) is on disk.
 #pragma once
 
 #include <deque>
@@ -9,13 +9,13 @@
 
 namespace viaduct::engine {
 
-// Packets stay in frame memory while there is plenty of it. Once it runs short, what is pushed goes
-// to blocks that SpillDisks writes, and comes back block by block, two read ahead, as the head
-// empties; from then until the middle is used up everything takes that way, so order is kept.
-// Memory used does not depend on how much waits (16 bytes a block excepted).
+// Packets stay in frame memory while there is plenty of it. Once it runs short, pushed packets go
+// to blocks that SpillDisks writes, and are read back block by block, two ahead, as the head
+// empties; until the middle is empty all packets go through it, so order is kept. Memory use does
+// not depend on how many packets wait (except for 16 bytes per block).
 class SpillFifo final : public path::Fifo {
  public:
-  // `limit`: of all memory, the measure of "plenty".
+  // `limit`: that of all frame memory, by which "plenty" is measured.
   SpillFifo(FramePool& pool, SpillDisks& disks, int64_t limit);
   ~SpillFifo() override;
 

@@ -11,7 +11,7 @@ class TestClock final : public Clock {
   Instant Realtime() override { return now_ + distance_; }
   void Advance(Duration duration) { now_ += duration; }
   void Set(Instant now) { now_ = now; }
-  // Somebody sets the real-time clock.
+  // Sets the real-time clock forward by `duration`.
   void Step(Duration duration) { distance_ += duration; }
 
  private:

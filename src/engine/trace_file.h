@@ -1,4 +1,4 @@
-// The file that receives the fates of a path's packets, written by a thread that forwards nothing.
+// The trace file of a path's packets, written by a thread of its own.
 #pragma once
 
 #include <condition_variable>
@@ -13,24 +13,26 @@
 
 namespace viaduct::engine {
 
-// Takes text from any thread, each piece whole, and writes it on a thread of its own. A disk that
-// is too slow loses pieces, which are counted, and never holds up the threads that call Write().
+// Takes text from any thread, keeping each piece whole, and writes it on a thread of its own. If
+// the disk is too slow, pieces are lost and counted; the threads that call Write() never wait.
 class TraceFile {
  public:
   // Creates or truncates the file. Throws UsageError.
   explicit TraceFile(const std::string& path);
-  // Writes what is left.
+  // Writes the remaining text.
   ~TraceFile();
   TraceFile(const TraceFile&) = delete;
   TraceFile& operator=(const TraceFile&) = delete;
 
   void Write(std::string_view piece);
-  // Pieces that are not in the file: it could not be written fast enough, or at all.
+  // The number of pieces that are not in the file, because it could not be written fast enough, or
+  // at all.
   uint64_t lost() const;
 
  private:
   void Run();
-  // What is to be written, in place of `text`, and how many pieces it is; nothing at the end.
+  // Replaces `text` by what is to be written and returns how many pieces that is; nothing at the
+  // end.
   std::optional<uint64_t> Take(std::string& text);
 
   UniqueFd file_;

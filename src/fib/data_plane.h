@@ -1,20 +1,19 @@
-// Who forwards a node's packets: the rungs of the ladder of data planes, a row each.
-//
-// A further rung is a class and a row. The class is a RouteSink that takes the differences of the
-// node's routes to whatever forwards:
-//  - a userspace forwarder reads all frames of the node's interfaces (PortFrames::kAll for it,
-//  kControl for the
-//    simulator's devices), so it keeps no offloads and the kernel neither answers nor forwards;
-//  - eBPF redirects from interface to interface what its maps know and leaves the rest to the
-//  kernel, so it
-//    stands on the kernel's layout and its sink fills both the kernel's table and the maps;
-//  - the joined path does a whole path's hops in one step at the first one. It stands on the same
-//  layout, and
-//    its sink refuses (RouteError, with the reason) the routes of paths with a hop that must be
-//    emulated packet by packet, or whose TTL, counters or loss it cannot reproduce: every rung
-//    gives the same answer.
-// Reinstall() puts back what a restart of the node's interfaces, of the forwarder or of its
-// programs lost. The row says what the lab has to look like for it and what it cannot honour.
+// The data planes, which forward a node's packets: a table with one row each.
+// A further data plane is a class and a row. The class is a RouteSink that passes the changes of
+// the node's routes to the forwarder. Planned ones are:
+//  - a userspace forwarder, which reads all frames of the node's interfaces (PortFrames::kAll for
+//    it, kControl for the simulator's devices), so offloads are off and the kernel neither answers
+//    nor forwards;
+//  - eBPF, which redirects the packets that its maps know from interface to interface and leaves
+//    the rest to the kernel, so it uses the kernel's layout and its sink fills both the kernel's
+//    table and the maps;
+//  - the joined path, which performs all hops of a path in one step at the first. It uses the same
+//    layout, and its sink refuses (RouteError, with the reason) the routes of paths with a hop that
+//    must be emulated packet by packet, or whose TTL, counters or loss it cannot reproduce: every
+//    data plane must give the same results.
+// Reinstall() restores what a restart of the node's interfaces, of the forwarder or of its programs
+// lost. The row describes the layout of the lab that the data plane needs and the features it does
+// not support.
 #pragma once
 
 #include <memory>
@@ -32,20 +31,20 @@ struct NodeLayout {
   // interfaces carry frames only (no addresses, no ARP), and the addresses are on the device of the
   // node's programs.
   bool addresses_on_interfaces;
-  // The kernel forwards between the interfaces.
+  // The kernel forwards packets between the interfaces.
   bool kernel_forwards;
-  // Segmentation, checksums and the like stay on, which is worth a factor of five to TCP. Not where
-  // frames are read that must be as they would be on a wire.
+  // Segmentation, checksum and similar offloads stay on, which makes TCP five times as fast. Must
+  // be off if frames are read that must look as on a wire.
   bool keeps_offloads;
 };
 
-// Which frames the simulator's device on an interface must get.
+// The frames that the simulator's device on an interface must receive.
 enum class PortFrames {
   kAll,      // it forwards them itself
-  kControl,  // what the simulator's protocols talk on
+  kControl,  // only those of the simulator's protocols
 };
 
-// What a scenario may ask of a node that not every data plane honours.
+// What a scenario may require of a node that not every data plane supports.
 enum class Feature {
   kKernelStack,    // packets for the node end in the kernel's stack
   kProgramDevice,  // the node's programs are behind a TUN device whose other end is the simulator
@@ -58,14 +57,14 @@ struct Refusal {
 };
 
 struct DataPlane {
-  std::string_view name;  // the users' word
+  std::string_view name;  // as in scenario files
   NodeLayout layout;
   PortFrames port_frames;
-  // What takes the routes of the node with this namespace.
+  // Creates the sink for the routes of the node with this namespace.
   std::unique_ptr<RouteSink> (*make_sink)(int namespace_fd);
   std::span<const Refusal> refusals;
 
-  // Why it cannot honour this; empty: it can.
+  // Why it does not support this feature; empty: it does.
   std::string_view WhyNot(Feature feature) const;
 };
 
@@ -73,7 +72,7 @@ extern const DataPlane
     kKernelPlane;  // the kernel, by the routes that the simulator's protocols find
 extern const DataPlane kSimulatorPlane;  // the simulator itself, frame by frame
 
-// Null where there is none of this name.
+// Null if there is none of this name.
 const DataPlane* FindDataPlane(std::string_view name);
 // All names for a message: "kernel or simulator".
 std::string DataPlaneNames();

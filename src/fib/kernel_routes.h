@@ -1,4 +1,4 @@
-// The data plane that is the kernel's own forwarding: its main table of one namespace.
+// The data plane that uses the kernel's own forwarding: the main routing table of one namespace.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,17 @@
 
 namespace viaduct::fib {
 
-// Who made a route, in the kernel's table (rtm_protocol). Neither in linux/rtnetlink.h nor in
-// iproute2's rt_protos, and above RTPROT_STATIC, so the kernel leaves it to us.
+// The originator of a route in the kernel's table (rtm_protocol). This value is neither in
+// linux/rtnetlink.h nor in iproute2's rt_protos, and above RTPROT_STATIC, so the kernel never sets
+// it.
 inline constexpr uint8_t kRouteProtocol = 155;
 
-// Holds the desired table and keeps the kernel's equal to it. Only routes of kRouteProtocol are
-// ever replaced or removed. Requests go 128 in a sendmsg(2), with one acknowledgement for all.
+// Keeps the desired table and makes the kernel's equal to it. Only routes of kRouteProtocol are
+// ever replaced or removed. Each sendmsg(2) carries 128 requests, with one acknowledgement for all.
 //
 // A route through an interface that is down is kept and installed when Reinstall() finds it up. A
-// destination that already has an on-link route of somebody else's (a connected network) is as good
-// as installed. A gateway is taken as on the link: the simulator's protocols reach a neighbour by
+// destination that already has an on-link route of another originator (a connected network) counts
+// as installed. Gateways are assumed to be on-link: the simulator's protocols reach a neighbour by
 // its address on the interface, whether or not a prefix of that interface covers it, and a host
 // route to the neighbour itself must not hide it.
 class KernelRoutes final : public RouteSink {
@@ -37,7 +38,7 @@ class KernelRoutes final : public RouteSink {
   using Refused = std::vector<RefusedRoute>;
 
   void DoApply(const RouteChanges& changes) override;
-  // 0 where there is no such interface. Looked up once a call of the public functions.
+  // 0 if there is no such interface. Looked up once per call of a public function.
   int IfIndex(const std::string& interface);
   std::vector<Outcome> Exchange(const std::vector<Request>& requests);
   void SendBatch(const Request* requests, size_t count, Outcome* outcomes);

@@ -30,8 +30,8 @@ inline RouteKey KeyOf(const Route& route) { return {route.destination, route.met
 
 using RouteTable = std::map<RouteKey, Route>;
 
-// What turns one table into another. Applied in the order replace, add, remove, so that no
-// destination that both tables reach is unreachable in between.
+// The changes that turn one table into another. Applied in the order replace, add, remove, so that
+// no destination that both tables reach is unreachable in between.
 struct RouteChanges {
   std::vector<Route> replaced;  // same key, other next hop: NLM_F_REPLACE, atomic in the kernel
   std::vector<Route> added;

@@ -9,19 +9,20 @@
 
 namespace viaduct::fib {
 
-// What one update did.
+// The result of one update.
 struct RouteUpdate {
   RouteChanges changes;  // handed to the sink
-  std::string refusal;   // what of them was refused, and why; empty: nothing
+  std::string refusal;   // which of them were refused, and why; empty: none
 };
 
-// Knows what the sink has taken. What it has refused is not among that, so every update tries it
-// again.
+// Remembers the routes that the sink has accepted. Refused ones are not among them, so every update
+// tries them again.
 class RouteMirror {
  public:
   explicit RouteMirror(std::shared_ptr<RouteSink> sink) : sink_(std::move(sink)) {}
 
-  // Applies what the wanted table has other than the sink; nothing, if it is the same.
+  // Applies the difference between the wanted table and the sink's routes; does nothing if there is
+  // none.
   RouteUpdate Update(const RouteTable& wanted);
 
   const RouteTable& installed() const { return installed_; }

@@ -1,4 +1,4 @@
-// Where the differences between two route tables go.
+// The interface to which changes of a routing table are applied.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct RefusedRoute {
 // Some routes could not be installed or removed; all others of the same call were.
 class RouteError : public Error {
  public:
-  // The message counts them, of `total`, and names the first three.
+  // The message says how many of `total` were refused and names the first three.
   RouteError(std::vector<RefusedRoute> refused, size_t total);
   RouteError(const std::string& message, std::vector<RefusedRoute> refused)
       : Error(message), refused_(std::move(refused)) {}
@@ -31,27 +31,28 @@ class RouteError : public Error {
   std::vector<RefusedRoute> refused_;
 };
 
-// What a sink has taken so far.
+// What a sink has done so far.
 struct RouteCounters {
   uint64_t added = 0;       // routes that were new
   uint64_t replaced = 0;    // routes that got another next hop
-  uint64_t removed = 0;     // routes taken away
+  uint64_t removed = 0;     // routes that were removed
   uint64_t batches = 0;     // calls of Apply()
   uint64_t refused = 0;     // calls after which some route was refused
   int64_t nanoseconds = 0;  // wall-clock time spent in them
 };
 
-// Takes the routes of one node to whatever forwards its packets. Each data plane has a class of its
-// own (fib/data_plane.h); what carries them there from another process is a sink too. One thread.
+// Passes the routes of one node to its forwarder. Each data plane has a class of its own
+// (fib/data_plane.h); the client that passes routes to another process is a sink too. For use by
+// one thread.
 class RouteSink {
  public:
   virtual ~RouteSink() = default;
 
-  // Replaces, adds, then removes. Removing what is not there is no error. Throws RouteError after
-  // doing all that can be done; any other Error says that nothing is known about any of the routes.
+  // Replaces, adds, then removes. Removing an absent route is no error. Throws RouteError after
+  // doing all that can be done; after any other Error the state of the routes is unknown.
   void Apply(const RouteChanges& changes);
 
-  // Puts back the routes that were applied and are no longer there, because the data plane or an
+  // Restores the routes that were applied and are no longer there, because the data plane or an
   // interface of the node was restarted. Returns how many are still missing.
   virtual size_t Reinstall() { return 0; }
   // How many routes are kept for Reinstall().

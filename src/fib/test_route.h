@@ -1,4 +1,4 @@
-// For tests of routes: writes one down in a line.
+// For tests of routes: creates one in a single line.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace viaduct::fib::test {
 
-// By eth0; "" for `gateway` means none.
+// A route through eth0; "" for `gateway` means none.
 inline Route MakeRoute(const std::string& destination, const std::string& gateway,
                        uint32_t metric = 0) {
   Route route;

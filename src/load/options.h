@@ -10,12 +10,12 @@
 namespace viaduct::load {
 
 struct CommandLine {
-  std::optional<SendOptions> send;  // one of the two
+  std::optional<SendOptions> send;  // exactly one of the two is set
   std::optional<ReceiveOptions> receive;
   bool json = false;
 };
 
-// Throws UsageError; prints and leaves the program on --help.
+// Throws UsageError; on --help prints the help and exits.
 CommandLine ParseCommandLine(int argc, const char* const* argv);
 
 // "16Mbit" (of payload), "20000pps", "max" (no value). Throws UsageError.

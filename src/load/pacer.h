@@ -1,4 +1,4 @@
-// When a sender at a constant rate must send what.
+// The schedule of a sender with a constant rate.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 namespace viaduct::load {
 
 // Packet n is due n/rate after the start, computed from n (no rounding adds up). A sender that was
-// held up (preempted, or braked by a kernel that runs the whole path in its send call) may
-// catch up at most `catch_up`; what is further behind is given up and counted as slip, so that a
-// stall does not become a burst that no network was meant to see.
+// delayed (preempted, or slowed down by a kernel that runs the whole path in its send call) may
+// catch up at most `catch_up`; any further delay shifts the schedule and is counted as slip, so
+// that a stall does not become a burst that the network was never meant to see.
 class Pacer {
  public:
   Pacer(double packets_per_second, Instant start, Duration catch_up)
@@ -21,7 +21,7 @@ class Pacer {
   Instant Due(uint64_t n) const {
     return start_ + Duration::Nanoseconds(static_cast<int64_t>(period_ns_ * n)) + slip_;
   }
-  // How many packets, from number `sent` on, are to be sent now; at most `limit`.
+  // How many packets, starting with number `sent`, are due now; at most `limit`.
   int DueNow(uint64_t sent, Instant now, int limit) {
     const Duration behind = now - Due(sent);
     if (behind < Duration()) return 0;
@@ -29,7 +29,7 @@ class Pacer {
     const double backlog = std::min(behind, catch_up_).nanoseconds() / period_ns_;
     return static_cast<int>(std::min<double>(backlog + 1, limit));
   }
-  // How far the schedule was moved because the sender could not hold it.
+  // How far the schedule was shifted because the sender could not keep it.
   Duration Slip() const { return slip_; }
 
  private:

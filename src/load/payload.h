@@ -1,4 +1,5 @@
-// What viaduct-load writes at the start of every UDP payload. Big-endian; the rest is zeros.
+// The header that viaduct-load writes at the start of every UDP payload. It is big-endian; the rest
+// of the payload is zeros.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ enum class PacketType : uint8_t {
 
 struct Header {
   PacketType type = PacketType::kData;
-  uint32_t flow = 0;      // drawn by the sender, so that a receiver tells runs apart
+  uint32_t flow = 0;      // random, chosen by the sender, so that a receiver can distinguish runs
   uint64_t sequence = 0;  // of data packets, from 0
   Instant sent;           // CLOCK_MONOTONIC of the sender: comparable on the same machine only
 };
@@ -31,7 +32,7 @@ inline constexpr int kMaxPayload = 65507;
 
 // Writes kHeaderBytes.
 void WriteHeader(const Header& header, std::span<std::byte> payload);
-// Nothing if the payload is not viaduct-load's.
+// Returns nothing if the payload is not viaduct-load's.
 std::optional<Header> ReadHeader(std::span<const std::byte> payload);
 
 }  // namespace viaduct::load

@@ -16,19 +16,19 @@ namespace viaduct::load {
 struct ReceiveOptions {
   ReceiverSocketOptions socket;
   std::optional<Duration> duration;  // give up after this long
-  // After the sender's end marker: how long without a packet until the flow is over. Packets may
-  // still be queued on the way.
+  // The flow is over when this much time has passed without a packet after the sender's end marker.
+  // Packets may still be queued in the network.
   Duration linger = Duration::Milliseconds(300);
 };
 
 struct ReceiveResult {
   enum class End { kSender, kSignal, kDuration };
   End end = End::kSignal;
-  Tally tally;                    // of the packets handed to the program
-  uint64_t received = 0;          // data packets, those that were only counted included
+  Tally tally;                    // of the packets that reached the program
+  uint64_t received = 0;          // data packets, including those that were only counted
   uint64_t dropped_here = 0;      // arrived, but this program was too slow (receive buffer full)
   uint64_t foreign = 0;           // not viaduct-load's, or of another flow than the first one seen
-  std::optional<uint64_t> sent;   // what the sender said in its end marker
+  std::optional<uint64_t> sent;   // from the sender's end marker
   double packets_per_second = 0;  // between the first and the last packet
   TimeSeries series;
 };

@@ -12,7 +12,7 @@ namespace viaduct::load {
 
 struct SendOptions : PaceOptions {
   Endpoint to;
-  std::string bind;  // source address; empty: the route's
+  std::string bind;  // source address; empty: chosen by the route
   int size = 160;    // UDP payload, bytes
 };
 
@@ -21,8 +21,8 @@ struct SendResult : Paced {
   uint64_t errors = 0;  // the kernel refused (no buffers, unreachable, connection refused)
 };
 
-// Sends until done or `stop`, then end markers. Busy: needs a core while it runs above about
-// 5,000 packets a second. Throws SystemError if the socket cannot be made.
+// Sends until done or `stop`, then sends end markers. Above about 5,000 packets per second it needs
+// a core of its own. Throws SystemError if the socket cannot be created.
 SendResult Send(const SendOptions& options, const std::atomic<bool>& stop);
 
 }  // namespace viaduct::load

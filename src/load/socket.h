@@ -11,7 +11,7 @@
 
 namespace viaduct::load {
 
-// An address and port as the kernel takes them; IPv4 or IPv6.
+// An IPv4 or IPv6 address and port in the kernel's form.
 struct Endpoint {
   sockaddr_storage address{};
   socklen_t length = 0;
@@ -29,13 +29,14 @@ UniqueFd OpenSender(const Endpoint& to, const std::string& bind);
 struct ReceiverSocketOptions {
   uint16_t port = 0;
   std::string bind;  // empty: every address, IPv4 and IPv6
-  // 1: every packet is handed to the program. N (a power of two): one data packet in N is; the
+  // 1: every packet is delivered to the program. N (a power of two): one data packet in N is; the
   // others are counted in the kernel and dropped there, which costs no wake-up.
   uint32_t sample = 1;
 };
-// Bound, with a large receive buffer and a receive timeout of 20 ms.
+// Opens a bound socket with a large receive buffer and a receive timeout of 20 ms.
 UniqueFd OpenReceiver(const ReceiverSocketOptions& options);
-// What the kernel dropped at the socket so far: buffer full, or by the sampling filter.
+// How many packets the kernel has dropped at the socket so far, because its buffer was full or by
+// the sampling filter.
 uint32_t SocketDrops(int fd);
 
 }  // namespace viaduct::load

@@ -1,4 +1,4 @@
-// What became of a flow's packets, from the sequence numbers and times at the receiver.
+// Statistics of a flow's packets, from sequence numbers and times at the receiver.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,8 @@ class Tally {
   Histogram delay_;
 };
 
-// How many packets fell into each interval of time; at most kMaxIntervals, later ones are only
-// in the totals.
+// The number of packets in each interval of time; at most kMaxIntervals intervals, later packets
+// are only in the totals.
 class TimeSeries {
  public:
   static constexpr Duration kInterval = Duration::Milliseconds(100);

@@ -1,6 +1,6 @@
 // One direction of an emulated path: loss, bit errors, duplication, rate and queue, delay, reorder,
-// each optional, in this order. No I/O, no clock, seeded: the same packets at the same instants
-// meet the same fates under the wall clock, ns-3's clock and a test's.
+// each optional, in this order. It does no I/O, reads no clock and is seeded: the same packets at
+// the same instants meet the same fates under the wall clock, ns-3's clock and a test's.
 #pragma once
 
 #include <memory>
@@ -21,10 +21,10 @@ namespace viaduct::path {
 
 // A packet that has reached the far end.
 struct Departure {
-  FrameHandle frame = 0;  // the caller's from here on
+  FrameHandle frame = 0;  // owned by the caller from here on
   uint32_t bytes = 0;
   uint64_t number = 0;
-  Instant due;  // the exact instant the model says; the caller is late by now - due
+  Instant due;  // the exact instant by the model; the caller is late by now - due
 };
 
 class Pipeline final : private DropSink {
@@ -34,21 +34,21 @@ class Pipeline final : private DropSink {
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
-  // Takes the frame at its arrival instant. `now` never goes back between calls of Push, Pop and
+  // Takes the frame at its arrival instant. `now` must not decrease between calls of Push, Pop and
   // Change; internal events before `now` happen first, at their own instants.
   void Push(FrameHandle frame, uint32_t bytes, Instant now);
-  // Counts (and shows the observer) a packet that arrived but has no frame, because there was no
-  // memory to take it in: it arrived and met `cause`, and passes no stage.
+  // Counts (and reports to the observer) a packet that arrived but has no frame, because there was
+  // no memory for it: its fate is `cause`, and it passes no stage.
   void Refuse(uint32_t bytes, Fate cause, Instant now);
-  // When Pop would next have something to do; Never when nothing waits.
+  // The instant at which Pop has something to do next; Never when nothing waits.
   Instant NextEvent() const;
   // Moves what is due at `now` to `out`, earliest first; returns how many. Call again when full.
   size_t Pop(Instant now, std::span<Departure> out);
-  // The next packet waits for a Fifo's disk: call Pop again when the disk has answered.
+  // Whether the next packet waits for a Fifo's disk: call Pop again when the disk has answered.
   bool Stalled() const { return delay_.Stalled() || (bottleneck_ && bottleneck_->Stalled()); }
 
-  // From `now` on the path is this one. What is in flight stays: it keeps its delivery instant,
-  // what waits in the queue leaves at the new rate. Throws UsageError and changes nothing if the
+  // From `now` on the path has this SPEC. Packets in flight keep their delivery instants; packets
+  // that wait in the queue leave at the new rate. Throws UsageError and changes nothing if the
   // SPEC's files are wrong.
   void Change(const Spec& spec, Instant now);
 
@@ -59,8 +59,8 @@ class Pipeline final : private DropSink {
   void SetObserver(FateObserver* observer) { observer_ = observer; }  // not owned; nullptr: none
 
  private:
-  // What a SPEC makes of the stages that read files or can be refused. Only stages whose part of
-  // the SPEC differs from spec_'s are made; the others go on as they are.
+  // The stages built from a SPEC that read files or whose construction can fail. Only stages whose
+  // part of the SPEC differs from spec_'s are built; the others continue unchanged.
   struct Parts {
     std::optional<LossModel> loss;
     std::optional<DelayModel> delay;
@@ -81,7 +81,7 @@ class Pipeline final : private DropSink {
   bool TransmitOne(Instant now);
   void Settle(Instant now);
 
-  Spec spec_;  // of the stages as they are
+  Spec spec_;  // that the present stages were built from
   FrameStore& store_;
   PipelineOptions options_;
   Counters counters_;

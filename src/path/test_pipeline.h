@@ -40,7 +40,7 @@ class Fates : public FateObserver {
   std::vector<Met> all;
 };
 
-// When Pop is called besides at the end.
+// When Pop is called, besides at the end.
 enum class Polling {
   kExact,  // at every instant that NextEvent names
   kLate,   // never: all at once, long after
@@ -54,7 +54,7 @@ struct Outcome {
   std::vector<Met> fates;  // empty without an observer
 };
 
-// A pipeline with frames of its own.
+// A pipeline together with its frame store.
 class Bench {
  public:
   explicit Bench(const std::string& spec, uint64_t seed = 1, PipelineOptions options = {})
@@ -84,12 +84,12 @@ class Bench {
     while (pipeline_.NextEvent() <= end) Pop(std::max(now_, pipeline_.NextEvent()));
     now_ = end;
   }
-  // To `until`, popping as `polling` says.
+  // Advances to `until`, popping as `polling` says.
   void Advance(Instant until, Polling polling) {
     if (polling == Polling::kExact) RunUntil(until);
     if (polling == Polling::kRandom) PopAtRandom(until);
   }
-  // Until nothing is left.
+  // Pops until no packet is left.
   Outcome Finish(Polling polling) {
     const Instant end = now_ + Duration::Seconds(100000);
     if (polling == Polling::kExact) RunUntil(end);

@@ -32,12 +32,13 @@ inline double KsDistance(std::vector<double> samples, const std::function<double
   return distance;
 }
 
-// What KsDistance stays below: Kolmogorov's distribution, its first term.
+// The bound of KsDistance at kConfidence, from the first term of Kolmogorov's distribution.
 inline double KsBound(size_t n) {
   return std::sqrt(-std::log((1 - kConfidence) / 2) / (2 * static_cast<double>(n)));
 }
 
-// Pearson's statistic; bins with fewer than 10 expected are joined with the next.
+// Pearson's chi-squared statistic; bins with fewer than 10 expected samples are joined with the
+// next.
 struct ChiSquare {
   double value = 0;
   int degrees = -1;
@@ -64,8 +65,8 @@ inline ChiSquare CompareBins(const std::vector<uint64_t>& counts,
   return result;
 }
 
-// How long the runs of `value` are: result[i] runs of length i + 1, the last bin all longer ones.
-// The first and the last run are left out: they may be cut.
+// The lengths of the runs of `value`: result[i] counts runs of length i + 1, the last bin all
+// longer ones. The first and the last run are left out because they may be truncated.
 inline std::vector<uint64_t> RunLengths(const std::vector<bool>& sequence, bool value,
                                         size_t bins) {
   std::vector<uint64_t> lengths(bins);
@@ -80,7 +81,7 @@ inline std::vector<uint64_t> RunLengths(const std::vector<bool>& sequence, bool 
   return lengths;
 }
 
-// Probabilities for RunLengths where a run goes on with probability `stay`.
+// The probabilities of RunLengths' bins when a run continues with probability `stay`.
 inline std::vector<double> GeometricBins(double stay, size_t bins) {
   std::vector<double> probabilities(bins);
   for (size_t i = 0; i + 1 < bins; ++i) {
@@ -90,7 +91,7 @@ inline std::vector<double> GeometricBins(double stay, size_t bins) {
   return probabilities;
 }
 
-// Of a sequence with itself, `lag` apart.
+// The autocorrelation of a sequence at this lag.
 inline double Autocorrelation(const std::vector<double>& samples, size_t lag) {
   const auto n = static_cast<double>(samples.size());
   const double mean = std::accumulate(samples.begin(), samples.end(), 0.0) / n;

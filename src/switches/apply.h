@@ -1,14 +1,15 @@
-// Configuring this machine's own switch: a Linux bridge, redirected ports, Open vSwitch.
+// Configuring a switch on this machine: a Linux bridge, redirected ports, Open vSwitch.
 #pragma once
 
 #include "switches/deflection.h"
 
 namespace viaduct::switches {
 
-// Does all of it, or nothing. EnvironmentError: a program is missing, or the kernel's bridges know
-// no VLANs. UsageError: a port of Open vSwitch is deflected already. Error otherwise. Needs root.
+// Applies the whole configuration, or nothing. Throws EnvironmentError if a program is missing or
+// the kernel's bridges do not support VLANs, UsageError if a port of Open vSwitch is deflected
+// already, else Error. Needs root.
 void Apply(Vendor vendor, const Deflection& deflection);
-// Takes it away again, as far as it goes; then throws the first Error.
+// Removes as much of the configuration as possible; then throws the first Error.
 void Undo(Vendor vendor, const Deflection& deflection);
 
 }  // namespace viaduct::switches

@@ -1,4 +1,4 @@
-// The configuration that deflects links, in the words of each vendor.
+// The configuration that deflects links, in the syntax of each vendor.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace viaduct::switches {
 
-// What to type into the device (ios, junos, eos), comments in its own syntax, or into a shell of
-// the host (linux, ovs). `undo`: what takes it away again.
+// The commands to enter on the device (ios, junos, eos), with comments in its own syntax, or in a
+// shell of the host (linux, ovs). `undo`: the commands that remove the configuration.
 std::string Configuration(Vendor vendor, const Deflection& deflection, bool undo);
 
 }  // namespace viaduct::switches

@@ -1,4 +1,4 @@
-// Which links are led through the emulator (what NetPath's VICT did, Agarwal et al. 2005, section
+// The links that are led through the emulator (as NetPath's VICT did, Agarwal et al. 2005, section
 // 2.2.6): a VLAN for each end of a link between two ports of a switch, with a trunk to the
 // emulator; a static label for a router's neighbour.
 #pragma once
@@ -13,9 +13,9 @@
 namespace viaduct::switches {
 
 enum class Vendor { kIos, kJunos, kEos, kLinux, kOvs };
-// UsageError.
+// Throws UsageError.
 Vendor ParseVendor(const std::string& name);
-// Whether the switch is this machine, configured by commands.
+// Whether the switch is this machine itself, which is configured by commands.
 bool IsHost(Vendor vendor);
 
 // Two ports of one switch that were neighbours: each gets a VLAN of its own, and only the emulator
@@ -25,8 +25,8 @@ struct SwitchedLink {
   uint16_t vlan_a = 0, vlan_b = 0;
 };
 
-// A router's neighbour beyond the emulator: what goes to `to` is sent with `label` to `via`; what
-// comes with it is for `back`, and goes on to `back_via`.
+// A router's neighbour beyond the emulator: packets to `to` are sent with `label` to `via`; packets
+// that arrive with the label are for `back` and are forwarded to `back_via`.
 struct RoutedLink {
   uint32_t label = 0;
   wire::IpPrefix to, back;
@@ -46,14 +46,16 @@ struct Deflection {
   std::vector<std::pair<std::string, uint16_t>> Ends() const;
 };
 
-// "P1,P2" [",VLAN1,VLAN2"]; the VLANs not given are counted up from *next_vlan. UsageError.
+// "P1,P2" [",VLAN1,VLAN2"]; VLANs that are not given are numbered from *next_vlan on. Throws
+// UsageError.
 SwitchedLink ParseSwitchedLink(const std::string& text, uint16_t* next_vlan);
-// "label=1000 to=10.2.0.0/16 via=192.0.2.2 back=10.1.0.0/16 back-via=10.1.0.1". UsageError.
+// "label=1000 to=10.2.0.0/16 via=192.0.2.2 back=10.1.0.0/16 back-via=10.1.0.1". Throws UsageError.
 RoutedLink ParseRoutedLink(const std::string& text);
-// UsageError: nothing to deflect, no trunk, a VLAN used twice, what this vendor cannot do.
+// Throws UsageError if there is nothing to deflect, no trunk, a VLAN used twice, or something that
+// this vendor does not support.
 void CheckDeflection(Vendor vendor, const Deflection& deflection);
 
-// The `viaduct path` that emulates on these links.
+// The `viaduct path` command that emulates these links.
 std::string PathCommand(const Deflection& deflection);
 
 }  // namespace viaduct::switches

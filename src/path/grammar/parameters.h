@@ -1,5 +1,5 @@
-// The inner grammar of a SPEC's values: HEAD, or HEAD:NAME=VALUE,NAME=VALUE,FLAG. What may follow a
-// HEAD is a table, one row a parameter.
+// The inner grammar of a SPEC's values: HEAD, or HEAD:NAME=VALUE,NAME=VALUE,FLAG. The parameters
+// that may follow a HEAD are a table with one row each.
 #pragma once
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ std::vector<ParameterWord> SplitParameters(std::string_view text);
 
 template <class T>
 struct Parameter;
-// What the functions below take: a table of T's parameters, an array too.
+// The argument type of the functions below: a table of T's parameters (an array converts to it).
 template <class T>
 using ParameterTable = std::span<const Parameter<std::type_identity_t<T>>>;
 
@@ -51,8 +51,8 @@ struct Parameter {
     kSwitch  // "NAME" or "noNAME"
   };
   std::string_view name;
-  void (*parse)(T& target, std::string_view value);  // of a flag or a switch: its word
-  std::string (*format)(const T& target);  // of a flag: "" where not set; of a switch: "", or "no"
+  void (*parse)(T& target, std::string_view value);  // `value` of a flag or a switch: its word
+  std::string (*format)(const T& target);            // flag: "" if not set; switch: "" or "no"
   Kind kind = Kind::kValue;
 
   bool IsCalled(std::string_view word) const {
@@ -87,7 +87,8 @@ void ParseParameter(T& target, const ParameterWord& word, const Parameter<T>& pa
   }
 }
 
-// Reads "NAME=VALUE,NAME=VALUE,FLAG", each at most once. Says which rows of the table were given.
+// Reads "NAME=VALUE,NAME=VALUE,FLAG", each at most once. Returns which rows of the table were
+// given.
 template <class T>
 std::vector<bool> ParseParameters(T& target, std::string_view text, ParameterTable<T> table) {
   std::vector<std::string_view> given(table.size());
@@ -107,7 +108,7 @@ std::vector<bool> ParseParameters(T& target, std::string_view text, ParameterTab
   return rows;
 }
 
-// "NAME=VALUE,FLAG" of the parameters for whose row `wanted(row)` is true.
+// Formats the parameters for whose row `wanted(row)` is true as "NAME=VALUE,FLAG".
 template <class T, class Wanted>
 std::string FormatParameters(const T& target, ParameterTable<T> table, Wanted wanted) {
   std::vector<std::string> words;
@@ -129,7 +130,7 @@ template <class T>
 std::string FormatAll(const T& target, ParameterTable<T> table) {
   return FormatParameters(target, table, [](size_t) { return true; });
 }
-// Of those that have not their default.
+// The same for the parameters that differ from their defaults.
 template <class T>
 std::string FormatChanged(const T& target, ParameterTable<T> table) {
   return FormatParameters(target, table, [&](size_t row) {
@@ -137,8 +138,9 @@ std::string FormatChanged(const T& target, ParameterTable<T> table) {
   });
 }
 
-// `text` checked and in its normal form: what it gives, in the order and the units of the table. T
-// has the table (T::Table()) and says whether its values make sense together (Check()).
+// Checks `text` and returns its normal form: the parameters it gives, in the order of the table and
+// in canonical units. T has the table (T::Table()) and checks whether its values are consistent
+// (Check()).
 template <class T>
 std::string NormalizeParameters(std::string_view text) {
   T target;
@@ -155,18 +157,18 @@ T ReadParameters(std::string_view text) {
   return target;
 }
 
-// The member of a member... of `object`, to which `way` leads.
+// The (possibly nested) member of `object` that the member pointers `way` lead to.
 template <auto... way, class T>
 auto& Reach(T& object) {
   return (object.*....*way);
 }
-// What a way begins at.
+// The class of a member pointer: where a way begins.
 template <class T, class M>
 T ObjectOf(M T::*member);
 template <auto first, auto...>
 auto StartOf() -> decltype(ObjectOf(first));
 
-// The row of a member, or of a member's member: `way` leads there.
+// The row of a member, or of a nested member, that `way` leads to.
 template <auto parse, auto format, auto... way>
 constexpr Parameter<decltype(StartOf<way...>())> ValueParameter(std::string_view name) {
   using T = decltype(StartOf<way...>());

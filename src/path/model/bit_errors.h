@@ -1,5 +1,6 @@
 // Bit errors: each bit is flipped with the same small probability, independently. The distance to
-// the next error is drawn once an error (geometric), so the cost is per error and not per bit.
+// the next error is drawn once per error (geometric distribution), so the cost is per error and not
+// per bit.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@
 
 namespace viaduct::path {
 
-// What a SPEC says of them.
+// The bit errors of a SPEC.
 struct BitErrorSpec {
   double rate = 0;      // probability, 0..1
   bool header = false;  // may hit the Ethernet header too
@@ -21,14 +22,14 @@ class BitErrors {
  public:
   BitErrors(const BitErrorSpec& spec, RandomStream& random);
 
-  // Whether a frame of so many bytes is hit. If so Flip() must follow.
+  // Whether a frame of `bytes` bytes has bit errors. If so, Flip() must follow.
   bool Hit(uint32_t bytes) {
     const uint64_t bits = bytes > skip_ ? uint64_t{bytes - skip_} * 8 : 0;
     if (next_ < bits) return true;
     next_ -= bits;
     return false;
   }
-  // Flips what is to be flipped in the frame that was hit; returns how many bits.
+  // Flips the bits in the frame that Hit() announced; returns how many.
   uint64_t Flip(std::span<std::byte> frame, RandomStream& random);
 
  private:

@@ -1,4 +1,4 @@
-// How long each packet is under way.
+// The delay of each packet.
 #pragma once
 
 #include <vector>
@@ -15,8 +15,8 @@ namespace viaduct::path {
 // A base (constant, or from a trace) and a random deviation from it; never below zero.
 class DelayModel {
  public:
-  // `read_file` reads the files that the spec names; throws UsageError where they are wrong. A
-  // trace over time starts with the first packet.
+  // `read_file` reads the files that the spec names; throws UsageError if they are invalid. A trace
+  // over time starts with the first packet.
   DelayModel(const DelaySpec& spec, const FileReader& read_file);
   // No delay.
   DelayModel() : DelayModel(DelaySpec(), {}) {}
@@ -24,7 +24,7 @@ class DelayModel {
   // No deviation, no trace: Sample() is always Base().
   bool IsConstant() const { return constant_; }
   Duration Base() const { return base_; }
-  // Of the next packet, which enters at `now`; `now` never goes back.
+  // The delay of the next packet, which enters at `now`; `now` must not decrease.
   Duration Sample(Instant now, RandomStream& random);
 
  private:

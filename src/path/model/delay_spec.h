@@ -1,4 +1,4 @@
-// What a SPEC says of how long packets are under way, and which of them are taken out of turn.
+// The delay, jitter and reordering of a SPEC.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ enum class Order { kKeep, kFree };
 
 struct Jitter {
   Duration amount;         // the unit of the distribution
-  double correlation = 0;  // of a packet's deviation with that of the packet before
+  double correlation = 0;  // between the deviations of consecutive packets
   friend bool operator==(const Jitter&, const Jitter&) = default;
 };
 
@@ -21,14 +21,14 @@ struct DelaySpec {
   std::optional<Duration> base;
   std::optional<std::string> trace;  // instead of base: a file (path/trace/trace.h)
   std::optional<Jitter> jitter;
-  std::optional<std::string>
-      distribution;            // the name of one (path/model/distribution.h), or a file
-  std::optional<Order> order;  // kFree: jitter and shorter delays let packets overtake
+  std::optional<std::string> distribution;  // a name (path/model/distribution.h), or a file
+  std::optional<Order> order;               // kFree: jitter and shorter delays let packets overtake
   bool HasDelay() const { return base || trace; }
   friend bool operator==(const DelaySpec&, const DelaySpec&) = default;
 };
 
-// Takes a packet out of turn: it is not delayed. At least `gap` - 1 packets lie between two.
+// Lets a packet overtake: it is not delayed. At least `gap` - 1 packets lie between two such
+// packets.
 struct Reorder {
   Chance chance;
   int64_t gap = 1;

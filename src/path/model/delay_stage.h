@@ -1,6 +1,6 @@
-// Where packets are under way: constant delays in a Fifo (which may lie on disk), what would
-// overtake in a timing wheel. Packets leave at their own exact instants; equals in the order in
-// which they came.
+// The delay stage: packets with constant delays wait in a Fifo (which may spill to disk), packets
+// that would overtake in a timing wheel. Each leaves at its own exact instant; packets of the same
+// instant leave in the order of their arrival.
 #pragma once
 
 #include <algorithm>
@@ -16,25 +16,26 @@ namespace viaduct::path {
 
 class DelayStage {
  public:
-  // `line` holds what keeps its order.
+  // `line` holds the packets that keep their order.
   DelayStage(std::unique_ptr<Fifo> line, RandomStream delay_random, RandomStream reorder_random);
 
-  // For packets from now on. Until then none is delayed.
+  // Sets the delay of packets pushed from now on. Before the first call there is no delay.
   void SetDelay(DelayModel model, std::optional<Order> order);
   void SetReorder(const std::optional<Reorder>& reorder);
 
-  // Takes a packet that enters at `now` (never going back), or hands it to `drops` where the line
-  // has no room. True when it was taken out of turn.
+  // Takes a packet that enters at `now` (which must not decrease), or hands it to `drops` if the
+  // line has no room. Returns true when the packet was reordered.
   bool Push(Packet packet, Instant now, DropSink& drops);
-  // When the first packet leaves; Never when there is none, or (Stalled) its line is on disk.
+  // When the first packet leaves; Never when there is none, or (Stalled) when it is still on disk.
   Instant Next() const { return std::min(line_next_, wheel_ ? wheel_->Next() : Instant::Never()); }
   // Takes the packet that leaves at Next(); packet.ready is that instant.
   Packet PopFirst();
 
-  // The line's first packet is still on its way from disk; LookAgain when it may have come.
+  // Whether the line's first packet is still being read from disk; call LookAgain when it may have
+  // arrived.
   bool Stalled() const { return line_next_ == Instant::Never() && !line_->Empty(); }
   void LookAgain();
-  // Every packet stays at least this long.
+  // The minimum delay of every packet.
   Duration Shortest() const { return shortest_; }
   uint64_t packets() const { return line_->packets() + (wheel_ ? wheel_->packets() : 0); }
   uint64_t bytes() const { return line_->bytes() + (wheel_ ? wheel_->bytes() : 0); }
@@ -46,7 +47,7 @@ class DelayStage {
   void ToLine(const Packet& packet, Instant now, DropSink& drops);
 
   std::unique_ptr<Fifo> line_;
-  std::unique_ptr<TimingWheel> wheel_;  // made when it is first needed
+  std::unique_ptr<TimingWheel> wheel_;  // created when first needed
   Instant line_next_ = Instant::Never();
   Instant line_last_;  // of the last packet put there
   Instant latest_;     // of all packets
@@ -58,7 +59,7 @@ class DelayStage {
   RandomStream delay_random_, reorder_random_;
   std::optional<Decision> reorder_;
   int64_t reorder_gap_ = 1;
-  int64_t since_reorder_ = 0;  // packets delayed since one was taken out of turn
+  int64_t since_reorder_ = 0;  // packets delayed since the last reordered one
 };
 
 }  // namespace viaduct::path

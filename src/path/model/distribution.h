@@ -1,5 +1,6 @@
-// How a delay strays from its mean, in units of the jitter: uniform, normal, pareto, paretonormal
-// (as iproute2 defines them, but continuous and with their tails), or any table in netem's format.
+// The distribution of a delay's deviation from its mean, in units of the jitter: uniform, normal,
+// pareto, paretonormal (as iproute2 defines them, but continuous and with their tails), or any
+// table in netem's format.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +18,9 @@ double NormalProbability(double z);
 double NormalQuantile(double p);
 
 inline constexpr const char* kDefaultDistribution = "uniform";
-// Whether that is a file, not one of the named distributions.
+// Whether `distribution` is a file and not one of the named distributions.
 bool IsDistributionFile(std::string_view distribution);
-// Throws UsageError where it is neither a file nor a name.
+// Throws UsageError if it is neither a file nor a name.
 void CheckDistribution(std::string_view distribution);
 
 // Cheap to copy: tables are shared.
@@ -29,7 +30,7 @@ class Distribution {
 
   // Uniform, -1 to 1.
   Distribution() = default;
-  // The distribution with this quantile, from a table of it, exact in the tails.
+  // The distribution with this quantile function, which is tabulated; exact in the tails.
   explicit Distribution(Formula quantile);
   // A row of the table in distribution.cc; throws UsageError.
   static Distribution Named(std::string_view name);
@@ -39,7 +40,8 @@ class Distribution {
   // jitter; # starts a comment. Every entry is as likely as every other, so their order does not
   // matter. Throws UsageError naming `file` and the line.
   static Distribution FromTable(std::string_view text, const std::string& file);
-  // As a SPEC says: a name, or a file that `read_file` reads. Throws UsageError.
+  // The distribution that a SPEC gives: by name, or by a file that `read_file` reads. Throws
+  // UsageError.
   static Distribution Of(const std::string& name, const FileReader& read_file);
 
   // The value that a share u of all values lies below; 0 <= u < 1.
@@ -48,8 +50,8 @@ class Distribution {
 
  private:
   Formula formula_ = nullptr;
-  // With a formula its values at i/size, between which is interpolated; without one the entries of
-  // a file; none: uniform.
+  // With a formula: its values at i/size, to interpolate between; without one: the entries of a
+  // file; null: uniform.
   std::shared_ptr<const std::vector<double>> table_;
 };
 

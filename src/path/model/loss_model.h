@@ -1,5 +1,5 @@
-// Which packets a path loses. Each model is a small state machine that is asked once a packet, in
-// order; its random stream is the caller's.
+// Decides which packets a path loses. Each model is a small state machine that is called once per
+// packet, in order, with the caller's random stream.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace viaduct::path {
 
-// A Chance being taken: also duplication's and reordering's.
+// The state of a Chance; duplication and reordering use it too.
 class Decision {
  public:
   explicit Decision(const Chance& chance) : chance_(chance) {}
@@ -31,7 +31,7 @@ class Decision {
 
 class LossModel {
  public:
-  // `read_file` reads a LossTrace's file; throws UsageError where that is wrong.
+  // `read_file` reads a LossTrace's file; throws UsageError if that is invalid.
   LossModel(const Loss& loss, const FileReader& read_file) : model_(Make(loss, read_file)) {}
   // Whether the packet of this number (1, 2, 3...) is lost.
   bool Lose(uint64_t number, RandomStream& random) {
@@ -43,13 +43,15 @@ class LossModel {
     Decision decision;
     bool Lose(uint64_t, RandomStream& random) { return decision.Take(random); }
   };
-  // Starts in the good state. A packet meets its state's loss, then the state may change.
+  // Starts in the good state. Each packet is lost with the present state's probability, then the
+  // state may change.
   struct TwoStates {
     GilbertElliott model;
     bool bad = false;
     bool Lose(uint64_t number, RandomStream& random);
   };
-  // Starts in state 1; the state moves, and the packet is lost where it arrives in 3 or 4.
+  // Starts in state 1. For each packet the state changes first; the packet is lost in states 3 and
+  // 4.
   struct FourStates {
     FourStateMarkov model;
     int state = 1;

@@ -16,14 +16,14 @@ class TimingWheel {
  public:
   TimingWheel();
 
-  // packet.ready is when it is due; packet.turn orders equals. `now`: at most packet.ready, at
-  // least every `now` before.
+  // packet.ready is when it is due; packet.turn orders packets of the same instant. `now` is at
+  // most packet.ready and must not decrease.
   void Insert(const Packet& packet, Instant now);
-  // When the first is due; Never when there is none.
+  // When the first packet is due; Never when there is none.
   Instant Next() const { return next_; }
-  // Of the packet that is due at Next(), or anything when there is none.
+  // The turn of the packet that is due at Next(); unspecified when there is none.
   uint32_t NextTurn();
-  // The first packet; there is one.
+  // Removes and returns the first packet. Precondition: there is one.
   Packet PopFirst();
   uint64_t packets() const { return packets_; }
   uint64_t bytes() const { return bytes_; }
@@ -39,7 +39,7 @@ class TimingWheel {
     Packet packet;
     Index next = kNone;
   };
-  // Which slots of a wheel hold something; finds the first one from a slot on, going round.
+  // A bitmap of the non-empty slots of a wheel; finds the first from a given slot on, cyclically.
   template <int bits>
   class Occupied {
    public:

@@ -1,4 +1,5 @@
-// What can become of a packet in a pipeline. Every packet meets exactly one fate; each is counted.
+// What can happen to a packet in a pipeline. Every packet has exactly one fate, and each fate is
+// counted.
 #pragma once
 
 #include <array>
@@ -30,20 +31,21 @@ struct Counters {
   uint64_t corrupted = 0;  // packets with flipped bits (they meet a fate like any other)
   uint64_t flipped_bits = 0;
   uint64_t marked = 0;     // ECN CE set
-  uint64_t reordered = 0;  // taken out of turn by the reorder stage
+  uint64_t reordered = 0;  // not delayed by the reorder stage
   uint64_t of(Fate fate) const { return fates[static_cast<size_t>(fate)]; }
 };
 
-// Sees every packet's fate (tracing), in the order of time. `at`: the model's instant, not a
-// clock's. The frame's bytes are still there; a packet that had no memory to arrive in has none
-// (kNoFrame), and a duplicate that found no memory has its original's.
+// Is called with every packet's fate (for tracing), in the order of time. `at` is the model's
+// instant, not a clock's. The frame's bytes are still valid; a packet that was refused for lack of
+// memory has none (kNoFrame), and a duplicate that found no memory refers to its original's.
 class FateObserver {
  public:
   virtual ~FateObserver() = default;
   virtual void OnFate(const Packet& packet, Fate fate, Instant at) = 0;
 };
 
-// To whom a queue discipline hands what it drops: counts, tells the observer, frees the frame.
+// Receives the packets that a queue discipline drops: counts them, tells the observer, frees the
+// frames.
 class DropSink {
  public:
   virtual ~DropSink() = default;

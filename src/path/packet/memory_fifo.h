@@ -1,4 +1,4 @@
-// A Fifo in memory: a ring that doubles when it is full, so that the way of a packet allocates
+// A Fifo in memory: a ring that doubles when it is full, so that forwarding a packet allocates
 // nothing once the ring has grown to what the path holds.
 #pragma once
 
@@ -42,7 +42,7 @@ class MemoryFifo : public Fifo {
   uint64_t bytes_ = 0;
 };
 
-// What `make` makes; a MemoryFifo where there is none.
+// Calls `make`; creates a MemoryFifo if it is empty.
 inline std::unique_ptr<Fifo> MakeFifo(const FifoMaker& make) {
   return make ? make() : std::make_unique<MemoryFifo>();
 }

@@ -1,4 +1,4 @@
-// What the stages of a pipeline are made with, besides their part of the SPEC.
+// What the stages of a pipeline are constructed with, besides their part of the SPEC.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 namespace viaduct::path {
 
 using FifoMaker = std::function<std::unique_ptr<Fifo>()>;
-// Reads a file a SPEC names (trace, .dist): its whole text; throws UsageError.
+// Reads a file that a SPEC names (trace, .dist) and returns its whole text; throws UsageError.
 using FileReader = std::function<std::string(const std::string& path)>;
 
 struct PipelineOptions {
   uint64_t seed = 1;
   std::string name;      // with the seed, names this pipeline's random streams
-  FifoMaker make_fifo;   // makes each Fifo the pipeline needs; in memory when absent
+  FifoMaker make_fifo;   // creates each Fifo the pipeline needs; in memory when absent
   FileReader read_file;  // when absent a SPEC that names a file is an error
 
   // The random stream of one stage: "loss", "queue"...

@@ -1,6 +1,6 @@
-// The rate stage of a pipeline: a queue discipline before a link. Joins the two so that everything
-// happens at the model's own instants: a transmission starts when the link is free and somebody
-// waits, however late the caller polls.
+// The rate stage of a pipeline: a queue discipline in front of a link. It joins the two so that
+// everything happens at the model's own instants: a transmission starts when the link is free and a
+// packet waits, however late the caller polls.
 #pragma once
 
 #include <deque>
@@ -17,25 +17,25 @@ class Bottleneck {
  public:
   Bottleneck(std::unique_ptr<QueueDiscipline> queue, std::unique_ptr<RateServer> link);
 
-  // Takes a packet that arrives at `now` (or the queue drops it). Pop has returned nothing for
-  // `now` before: at one instant what leaves makes room for what comes.
+  // Takes a packet that arrives at `now` (or the queue drops it). Pop must have returned nothing
+  // for `now` before: at the same instant departures make room for arrivals.
   void Push(Packet packet, Instant now, DropSink& drops);
-  // When Pop has something to do next; Never when nothing waits or the next packet is Stalled.
+  // When Pop has something to do next; Never when nothing waits or the bottleneck is Stalled.
   Instant NextEvent() const { return Stalled() ? Instant::Never() : next_; }
   // The next packet whose last bit has left by `now`, in order; packet.ready is that instant.
   std::optional<Packet> Pop(Instant now, DropSink& drops);
-  // The next packet to send is still on its way from disk; Pop again when it has come. It starts as
-  // if it had been there in time.
+  // Whether the next packet to send is still being read from disk; call Pop again when it has
+  // arrived. Its transmission starts as if it had been there in time.
   bool Stalled() const { return state_ == State::kStarting && queues_.front()->Stalled(); }
 
-  // From `now` on. The packet being sent keeps its finish; the rest goes at the new rate. `now` as
-  // in Push.
+  // Replaces the link from `now` on. The packet being sent keeps its end of transmission; the rest
+  // is sent at the new rate. `now` as in Push.
   void ChangeLink(std::unique_ptr<RateServer> link, Instant now);
-  // From `now` on arrivals wait in the new discipline. What waits already leaves first, under the
-  // rules of the old one, and does not count for the new one's limit.
+  // From `now` on arrivals wait in the new discipline. Packets that wait already leave first, under
+  // the rules of the old one, and do not count for the limit of the new one.
   void ChangeQueue(std::unique_ptr<QueueDiscipline> queue, Instant now);
 
-  // Waiting and being sent.
+  // These count both waiting packets and the one being sent.
   uint64_t packets() const;
   uint64_t bytes() const;
 
@@ -51,9 +51,9 @@ class Bottleneck {
   State state_ = State::kIdle;
   bool begun_ = false;
   bool fresh_ = false;  // link_ has sent nothing yet, and the packet being sent is not on it
-  Instant next_ = Instant::Never();  // kStarting: of the transmission; kSending: its end
+  Instant next_ = Instant::Never();  // kStarting: start of the transmission; kSending: its end
   Packet sending_;
-  int64_t rate_ = 0;  // that the newest queue knows
+  int64_t rate_ = 0;  // last passed to the newest queue
 };
 
 }  // namespace viaduct::path

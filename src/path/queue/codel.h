@@ -1,4 +1,4 @@
-// CoDel's control law (RFC 8289 section 5), for one queue: CodelQueue has one, FqCodelQueue one a
+// CoDel's control law (RFC 8289 section 5) for one queue: CodelQueue has one, FqCodelQueue one per
 // flow.
 #pragma once
 
@@ -16,21 +16,21 @@ struct CodelParameters {
   Duration target = Duration::Milliseconds(5);      // RFC 8289 section 4.4
   Duration interval = Duration::Milliseconds(100);  // RFC 8289 section 4.3
   bool ecn = false;
-  // A queue with no more than this never drops (MAXPACKET, RFC 8289 section 5.4): an Ethernet
-  // frame.
+  // A queue with no more than this many bytes never drops (MAXPACKET, RFC 8289 section 5.4): an
+  // Ethernet frame.
   static constexpr uint64_t kMaxPacket = 1514;
 
   static std::span<const Parameter<CodelParameters>> Table();
-  // Throws UsageError where the values make no sense together.
+  // Throws UsageError if the values contradict each other.
   void Check() const;
 };
 
 class Codel {
  public:
-  // The next packet to send, dropping and marking as the law says (`deque`, section 5.5). `Queue`
-  // has: std::optional<Packet> TakeFront(), uint64_t bytes() const (waiting), bool Empty() const; a
-  // queue that gives no packet and is not Empty waits for its disk, which is no sign of an empty
-  // one.
+  // Returns the next packet to send, dropping and marking by the control law (`deque`, section
+  // 5.5). `Queue` must have: std::optional<Packet> TakeFront(), uint64_t bytes() const (waiting),
+  // bool Empty() const. A queue that returns no packet but is not Empty waits for its disk and is
+  // not treated as empty.
   template <class Queue>
   std::optional<Packet> Dequeue(Queue& queue, Instant now, const CodelParameters& parameters,
                                 FrameStore& store, DropSink& drops);

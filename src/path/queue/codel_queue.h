@@ -8,7 +8,7 @@ namespace viaduct::path {
 
 class CodelQueue : public FifoQueue {
  public:
-  // The RFC gives no limit; 1000 packets are the kernel's (net/sched/sch_codel.c).
+  // The RFC gives no limit; 1000 packets is the kernel's default (net/sched/sch_codel.c).
   static constexpr QueueSize kDefaultLimit = QueuePackets(1000);
   using Parameters = CodelParameters;
 

@@ -1,4 +1,4 @@
-// The queue disciplines a SPEC can ask for. One row each, in disciplines.cc.
+// The table of queue disciplines that a SPEC can name, one row each (disciplines.cc).
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@ namespace viaduct::path {
 
 struct Discipline {
   std::string_view name;    // aqm=NAME
-  QueueSize default_limit;  // where the SPEC says none
-  // Parameters checked and in their normal form; throws UsageError.
+  QueueSize default_limit;  // if the SPEC gives none
+  // Checks the parameters and returns their normal form; throws UsageError.
   std::string (*normalize)(std::string_view parameters);
   std::unique_ptr<QueueDiscipline> (*make)(std::string_view parameters, const QueueSetup& setup);
 };

@@ -6,9 +6,9 @@
 namespace viaduct::path {
 
 // Sets CE (Congestion Experienced) in the IPv4 or IPv6 packet of an Ethernet frame, behind any VLAN
-// tags; an IPv4 header's checksum is changed by the difference (RFC 1624), so one that is wrong
-// stays wrong. False, and nothing written, when the packet is not ECN-capable (not ECT) or not IP:
-// then who wanted to mark has to drop (RFC 3168 section 5).
+// tags; an IPv4 header's checksum is updated incrementally (RFC 1624), so an incorrect one stays
+// incorrect. Returns false and writes nothing when the packet is not ECN-capable (not ECT) or not
+// IP: the caller then has to drop it (RFC 3168 section 5).
 bool MarkCongestionExperienced(std::span<std::byte> frame);
 
 // The same for a packet of a store; sets packet.marked.

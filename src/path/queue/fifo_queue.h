@@ -1,4 +1,4 @@
-// A Fifo with a limit: tail drop, head drop, and what every discipline with one queue is built on.
+// A Fifo with a limit: tail drop, head drop, and the base of every discipline with a single queue.
 #pragma once
 
 #include <memory>
@@ -30,13 +30,13 @@ class FifoQueue : public QueueDiscipline {
   bool Fits(const Packet& packet) const {
     return limit_.Fits(fifo_->packets(), fifo_->bytes(), packet);
   }
-  // Takes the packet, or drops it where the Fifo has no room.
+  // Takes the packet, or drops it if the Fifo has no room.
   void Append(Packet packet, Instant now, DropSink& drops) {
     packet.ready = now;
     if (fifo_->Push(packet)) return;
     drops.Drop(packet, fifo_->DiskBehind() ? Fate::kDiskBehind : Fate::kNoMemory, now);
   }
-  // The oldest; none when there is none, or when it is still on its way from disk.
+  // The oldest packet; nothing when there is none, or when it is still being read from disk.
   std::optional<Packet> TakeFront() {
     const Packet* const front = fifo_->Front();
     if (front == nullptr) return std::nullopt;
@@ -55,7 +55,8 @@ class FifoQueue : public QueueDiscipline {
 class HeadDropQueue : public FifoQueue {
  public:
   using FifoQueue::FifoQueue;
-  // While the oldest is still on its way from disk it cannot be dropped: then the arrival is.
+  // While the oldest packet is still being read from disk it cannot be dropped, so the arriving one
+  // is.
   void Enqueue(Packet packet, Instant now, DropSink& drops) override;
 };
 

@@ -1,4 +1,4 @@
-// Which flow a frame belongs to.
+// The hash of a frame's flow.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@ namespace viaduct::path {
 
 // A number that is the same for all frames of a flow: source and destination address, protocol and,
 // for unfragmented TCP, UDP, UDP-Lite, SCTP and DCCP, both ports, behind any VLAN tags (whose IDs
-// count too). Fragments go by their addresses and protocol, so that a datagram stays together; what
-// is not IP by MAC addresses and EtherType. `seed` salts the mapping (RFC 8290
+// count too). Fragments are hashed by addresses and protocol only, so that a datagram stays
+// together; frames other than IP by MAC addresses and EtherType. `seed` salts the mapping (RFC 8290
 // section 4.1: a perturbation), so that no pair of flows shares a queue in every run.
 uint64_t HashFlow(wire::ConstBytes frame, uint64_t seed);
 

@@ -1,7 +1,6 @@
-// FQ-CoDel (RFC 8290): flows in queues of their own, each under CoDel, served by deficit round
-// robin with the flows that build no queue first.
-//
-// What waits is in memory, never on disk: a packet of any flow must be at hand.
+// FQ-CoDel (RFC 8290): each flow has a queue of its own, controlled by CoDel; queues are served by
+// deficit round robin, those of flows that build no queue first.
+// Waiting packets are in memory, never on disk, because a packet of any flow may be needed next.
 #pragma once
 
 #include <vector>
@@ -27,8 +26,8 @@ class FqCodelQueue : public QueueDiscipline {
   using Parameters = FqCodelParameters;
 
   FqCodelQueue(const FqCodelParameters& parameters, const QueueSetup& setup);
-  // Above the limit, up to 64 packets and at most half of its bytes go from the head of the queue
-  // with the most bytes (section 4.1): finding it costs once a batch.
+  // Above the limit, up to 64 packets and at most half of its bytes are dropped from the head of
+  // the queue with the most bytes (section 4.1): searching for it is paid once per batch.
   void Enqueue(Packet packet, Instant now, DropSink& drops) override;
   std::optional<Packet> Dequeue(Instant now, DropSink& drops) override;
   void SetRate(int64_t rate) override { limit_.SetRate(rate); }
@@ -43,13 +42,13 @@ class FqCodelQueue : public QueueDiscipline {
     Codel codel;
     int64_t credits = 0;  // bytes
     bool scheduled = false;
-    uint32_t next = kNone;  // in the round it is in
+    uint32_t next = kNone;  // the next flow of its round
   };
-  // The flows of one of the two lists of section 4.2, in turn.
+  // One of the two lists of section 4.2: its flows in the order of service.
   struct Round {
     uint32_t first = kNone, last = kNone;
   };
-  // One flow's queue as Codel sees it.
+  // The interface to one flow's queue that Codel expects.
   class FlowQueue;
 
   void Append(Round& round, uint32_t flow);

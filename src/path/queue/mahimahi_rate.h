@@ -1,6 +1,7 @@
-// A rate that a packet-delivery trace says, in the format of Mahimahi (Netravali et al., USENIX ATC
-// 2015): a line is a time in milliseconds, at which the link can deliver 1504 bytes. Times do not
-// decrease; the same one twice means twice as much. After the last line the trace starts again.
+// A rate given by a packet-delivery trace in the format of Mahimahi (Netravali et al., USENIX ATC
+// 2015): each line is a time in milliseconds at which the link can deliver 1504 bytes. Times do not
+// decrease; a repeated time means as many opportunities. After the last line the trace starts
+// again.
 #pragma once
 
 #include <string>
@@ -15,11 +16,11 @@ namespace viaduct::path {
 // Milliseconds since the trace's start.
 std::vector<uint32_t> ParseMahimahi(std::string_view text, const std::string& file);
 
-// As mahimahi's link_queue.cc: an opportunity that finds the queue empty is lost, also to what
-// arrives at its very instant; small packets share one, a packet that does not fit goes on in the
-// next. A packet counts as its IP length and the 4 bytes that mahimahi's TUN device puts before it;
-// it leaves the queue at the opportunity that takes its first byte. The trace starts with the first
-// packet.
+// Behaves as mahimahi's link_queue.cc: an opportunity that finds the queue empty is lost, even for
+// a packet that arrives at that very instant; small packets share one, a packet that does not fit
+// continues in the next. A packet counts with its IP length and the 4 bytes that mahimahi's TUN
+// device prepends; it leaves the queue at the opportunity that takes its first byte. The trace
+// starts with the first packet.
 class MahimahiRate : public RateServer {
  public:
   static constexpr int64_t kOpportunityBytes = 1504;
@@ -39,7 +40,7 @@ class MahimahiRate : public RateServer {
   std::vector<uint32_t> milliseconds_;
   FrameOverhead overhead_;
   int64_t mean_;
-  Instant base_;     // of this round of the trace
+  Instant base_;     // start of the current round of the trace
   size_t next_ = 0;  // the opportunity in use or to come
   int64_t left_ = kOpportunityBytes;
 };

@@ -1,4 +1,4 @@
-// The link that a SPEC asks for.
+// Creates the link that a SPEC describes.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace viaduct::path {
 
-// The spec has a rate or a trace of one. Throws UsageError where the trace is wrong.
+// The spec must have a rate or a rate trace. Throws UsageError if the trace is invalid.
 std::unique_ptr<RateServer> MakeRateServer(const LinkSpec& spec, const FileReader& read_file);
 
 }  // namespace viaduct::path

@@ -3,8 +3,8 @@
 //
 // Of the RFC's options: auto-tuning (section 4.2), burst allowance (4.4), derandomization (5.4) and
 // the cap on adjustments (5.5) are on; the queueing delay is that of the packet sent last, by its
-// time stamp (section 4.3's rate estimation is not needed), and zero when nobody waits. Turning PIE
-// off and on with the queue's length (5.3) is left out: PIE is always active.
+// time stamp (section 4.3's rate estimation is not needed), and zero when the queue is empty.
+// Turning PIE off and on with the queue's length (5.3) is left out: PIE is always active.
 #pragma once
 
 #include "path/grammar/parameters.h"
@@ -27,7 +27,7 @@ struct PieParameters {
 
 class PieQueue : public FifoQueue {
  public:
-  // The RFC gives no limit; 1000 packets are the kernel's (net/sched/sch_pie.c).
+  // The RFC gives no limit; 1000 packets is the kernel's default (net/sched/sch_pie.c).
   static constexpr QueueSize kDefaultLimit = QueuePackets(1000);
   using Parameters = PieParameters;
 
@@ -40,7 +40,7 @@ class PieQueue : public FifoQueue {
   void Enqueue(Packet packet, Instant now, DropSink& drops) override;
   std::optional<Packet> Dequeue(Instant now, DropSink& drops) override;
 
-  // What the controller says after all updates due at `now`, the first T_UPDATE after the first
+  // Runs all controller updates that are due at `now`; the first is due T_UPDATE after the first
   // packet's arrival.
   void UpdateUntil(Instant now);
   double drop_probability() const { return probability_; }

@@ -1,6 +1,6 @@
-// The queue before a link: who waits, who is dropped, who is next. One class a discipline
-// (*_queue.h); which the SPEC knows is a table (disciplines.h). ECN: a discipline that marks sets
-// packet.marked.
+// The queue in front of a link: it decides which packets wait, which are dropped and which is next.
+// There is one class per discipline (*_queue.h); the table of those a SPEC can name is in
+// disciplines.h. ECN: a discipline that marks sets packet.marked.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace viaduct::path {
 
-// What every discipline is made with, besides parameters of its own.
+// What every discipline is constructed with, besides its own parameters.
 struct QueueSetup {
   QueueSize limit;
   FrameStore& store;  // must outlive the discipline
@@ -23,13 +23,14 @@ struct QueueSetup {
 class QueueDiscipline {
  public:
   virtual ~QueueDiscipline() = default;
-  // Takes the packet (whose packet.ready becomes now) or hands it, or others in its stead, to
+  // Takes the packet (packet.ready becomes `now`) or hands it, or other packets instead, to
   // `drops`.
   virtual void Enqueue(Packet packet, Instant now, DropSink& drops) = 0;
-  // The packet whose transmission starts at `now`. None: nothing waits, all that waited was
-  // dropped, or (Stalled) the next one is still on its way from disk.
+  // Returns the packet whose transmission starts at `now`. Nothing is returned if the queue is
+  // empty, all that waited was dropped, or (Stalled) the next packet is still being read from disk.
   virtual std::optional<Packet> Dequeue(Instant now, DropSink& drops) = 0;
-  // The link's rate from now on, in bit/s, greater than zero: what limits in time are counted with.
+  // Sets the link's rate from now on, in bit/s, greater than zero: limits given in time are
+  // converted with it.
   virtual void SetRate(int64_t) {}
   virtual bool Empty() const = 0;
   virtual bool Stalled() const { return false; }

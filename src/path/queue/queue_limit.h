@@ -1,4 +1,4 @@
-// How much may wait before a link: packets, bytes, or what the link sends in a time.
+// The limit of a queue in packets, in bytes, or in what the link sends in a given time.
 #pragma once
 
 #include "path/queue/queue_discipline.h"
@@ -9,14 +9,14 @@ class QueueLimit {
  public:
   explicit QueueLimit(QueueSize limit) : limit_(limit) {}
 
-  // bit/s. Until it is told, a limit in time holds nothing back.
+  // `rate` is in bit/s. Until it is set, a limit in time does not apply.
   void SetRate(int64_t rate) {
     if (limit_.unit != QueueSize::Unit::kTime) return;
     const auto bits = static_cast<__int128>(limit_.amount) * rate / 1000000000;
     time_bytes_ = static_cast<uint64_t>(bits / 8);
   }
-  // Whether a packet may join these. A queue where nobody waits takes any packet: otherwise a limit
-  // below a frame's length would let nothing through an idle link.
+  // Whether a packet may join a queue of this length. An empty queue takes any packet: otherwise a
+  // limit below a frame's length would let nothing through an idle link.
   bool Fits(uint64_t packets, uint64_t bytes, const Packet& packet) const {
     if (packets == 0) return true;
     if (limit_.unit == QueueSize::Unit::kPackets)

@@ -1,4 +1,5 @@
-// How long a queue may be or is: in packets, bytes, or what the link sends in a time.
+// The length or the limit of a queue in packets, in bytes, or in what the link sends in a given
+// time.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ constexpr QueueSize QueuePackets(int64_t packets) { return {QueueSize::Unit::kPa
 
 // "100p", "64kB", "20ms"; greater than zero. Throws UsageError.
 QueueSize ParseQueueSize(std::string_view text);
-// The same, but no time.
+// The same, but a time is not accepted.
 QueueSize ParseQueueLength(std::string_view text);
 std::string FormatQueueSize(const QueueSize& size);
 

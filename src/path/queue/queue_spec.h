@@ -1,4 +1,4 @@
-// What a SPEC says of the queue before a link, and of the link itself.
+// The queue and the link (rate, overhead, burst) of a SPEC.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@ namespace viaduct::path {
 
 enum class DropAt { kTail, kHead };
 
-// Active queue management: a row of Disciplines() (path/queue/disciplines.h) and its parameters in
-// their normal form; what is not given has the discipline's own default.
+// Active queue management: the name of a row of Disciplines() (path/queue/disciplines.h) and its
+// parameters in their normal form; parameters that are not given have the discipline's defaults.
 struct Aqm {
   Aqm() = default;
   explicit Aqm(std::string_view name, std::string_view parameters = {})
@@ -22,13 +22,13 @@ struct Aqm {
 };
 
 struct QueueSpec {
-  std::optional<QueueSize> limit;  // absent: the discipline's own
+  std::optional<QueueSize> limit;  // absent: the discipline's default
   std::optional<DropAt> drop;
   std::optional<Aqm> aqm;
   friend bool operator==(const QueueSpec&, const QueueSpec&) = default;
 };
 
-// A rate that changes: a file.
+// A file that gives a varying rate.
 struct RateTrace {
   enum class Format { kMahimahi, kRateOverTime };  // path/queue/mahimahi_rate.h, rate_series.h
   Format format = Format::kMahimahi;

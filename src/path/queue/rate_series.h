@@ -1,7 +1,7 @@
 // A rate over time from a file. A line is "SECONDS RATE": from that time on (since the first
 // packet) the link has this rate; 0 stops it. The first line's time is 0, times increase. "SECONDS
-// repeat", as last line, starts again from there; otherwise the last rate stays. '#' begins a
-// comment.
+// repeat" as the last line starts again from the first at that time; otherwise the last rate stays.
+// '#' begins a comment.
 //
 //   0     10Mbit
 //   2.5   0          # a handover
@@ -29,8 +29,8 @@ struct RateSegments {
 // Throws UsageError naming `file` and the line: unreadable, unordered, never above zero.
 RateSegments ParseRateSeries(std::string_view text, const std::string& file);
 
-// Exact as ConstantRate is: what rounding to nanoseconds leaves over is carried on, also from one
-// rate to the next. A packet being sent when the rate changes goes on at the new one.
+// As exact as ConstantRate: the remainder of rounding to nanoseconds is carried over, also from one
+// rate to the next. A packet being sent when the rate changes continues at the new rate.
 class RateSeries : public RateServer {
  public:
   explicit RateSeries(RateSegments series, FrameOverhead overhead = {});
@@ -39,7 +39,7 @@ class RateSeries : public RateServer {
   int64_t RateAt(Instant now) const override;
 
  private:
-  using Work = unsigned __int128;  // bits times 10^9: at 1 bit/s, what a nanosecond does
+  using Work = unsigned __int128;  // in units of 1e-9 bit: what 1 bit/s sends in a nanosecond
   Instant Finish(Instant start);
   size_t SegmentAt(Duration offset) const;
   Duration SegmentEnd(size_t segment) const;
@@ -48,9 +48,9 @@ class RateSeries : public RateServer {
   RateSegments series_;
   FrameOverhead overhead_;
   Work work_per_round_;
-  Instant base_;  // of this round
+  Instant base_;  // start of the current round
   Instant finish_ = Instant::Never();
-  Work work_ = 0;  // still to do at finish_: less than a nanosecond's
+  Work work_ = 0;  // left to send at finish_: less than a nanosecond's worth
 };
 
 }  // namespace viaduct::path

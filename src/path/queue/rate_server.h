@@ -1,6 +1,6 @@
-// How fast a link sends: when it takes a packet, when the packet's last bit has left. Model time
-// only: no caller's lateness enters. One class a kind: ConstantRate here; TokenBucket
-// (token_bucket.h), MahimahiRate (mahimahi_rate.h), RateSeries (rate_series.h).
+// How fast a link sends: when it takes a packet and when the packet's last bit has left. It uses
+// model time only, so a late caller changes nothing. There is one class per kind: ConstantRate
+// here; TokenBucket (token_bucket.h), MahimahiRate (mahimahi_rate.h), RateSeries (rate_series.h).
 #pragma once
 
 #include <cstdint>
@@ -13,31 +13,33 @@ namespace viaduct::path {
 class RateServer {
  public:
   virtual ~RateServer() = default;
-  // The link begins to exist: where a trace's time 0 is. Called once, before all others.
+  // Sets the instant at which the link begins to exist: time 0 of a trace. Called once, before all
+  // other functions.
   virtual void Begin(Instant) {}
-  // When an idle link takes a packet that arrives now. Never: the link has stopped for good.
+  // When an idle link takes a packet that arrives now. Never: the link has stopped permanently.
   virtual Instant StartIdle(Instant now) { return now; }
-  // When it takes the next of those that waited while it sent a packet, gone at `finish`.
+  // When the link takes the next waiting packet after one whose transmission ended at `finish`.
   virtual Instant StartNext(Instant finish) { return finish; }
-  // Takes a packet (`start`: what StartIdle or StartNext answered last) and says when its last bit
-  // has left; never before `start`.
+  // Takes a packet (`start`: the last result of StartIdle or StartNext) and returns when its last
+  // bit has left; never before `start`.
   virtual Instant Send(Instant start, uint32_t bytes) = 0;
-  // bit/s at `now`, for limits in time and for averages; a trace gives its mean.
+  // The rate at `now` in bit/s, for limits in time and for averages; of a trace, its mean.
   virtual int64_t RateAt(Instant now) const = 0;
 };
 
-// A frame's bytes on the link: with what the link adds to each (preamble, gap, cell headers).
+// A frame's bytes on the link, including what the link adds to each frame (preamble, inter-frame
+// gap, cell headers).
 struct FrameOverhead {
   int64_t bytes = 0;
   int64_t Of(uint32_t frame_bytes) const { return frame_bytes + bytes; }
 };
 
-// The same rate for ever. Exact: packets back to back take together what their bits take, rounded
-// down to a nanosecond once and not once each (the remainder is carried), so the long-run rate has
-// no error at all.
+// A constant rate. It is exact: the time of back-to-back packets is rounded down to a nanosecond
+// once for all and not once each (the remainder is carried over), so the long-run rate has no
+// error.
 class ConstantRate : public RateServer {
  public:
-  // Greater than zero.
+  // `bits_per_second` must be greater than zero.
   explicit ConstantRate(int64_t bits_per_second, FrameOverhead overhead = {});
   Instant Send(Instant start, uint32_t bytes) override;
   int64_t RateAt(Instant) const override { return rate_; }
@@ -45,8 +47,8 @@ class ConstantRate : public RateServer {
  private:
   int64_t rate_;
   FrameOverhead overhead_;
-  Instant finish_ = Instant::Never();  // of the packet before
-  uint64_t remainder_ = 0;             // what finish_ is too early by, in 1/rate_ nanoseconds
+  Instant finish_ = Instant::Never();  // of the previous packet
+  uint64_t remainder_ = 0;             // rounded off finish_, in 1/rate_ nanoseconds
 };
 
 }  // namespace viaduct::path

@@ -10,18 +10,18 @@ namespace viaduct::path {
 
 struct RedParameters {
   // Thresholds in packets, or in bytes: the queue is then measured in bytes and large packets are
-  // more likely to be dropped (section 4, "byte mode"). Of two only one given, max is three times
-  // min; without either they are 5 and 15 packets.
+  // more likely to be dropped (section 4, "byte mode"). If only one is given, max is three times
+  // min; if neither is, they are 5 and 15 packets.
   std::optional<QueueSize> min, max;
   double max_probability = 0.02;  // max_p, section 4's examples
   double weight = 0.002;          // w_q, section 4
   // Floyd, "Recommendation on using the gentle_ variant of RED", 2000: from max to twice max the
-  // probability grows to 1, where without it all is dropped from max on.
+  // probability grows to 1; without it all packets are dropped from max on.
   bool gentle = false;
   bool ecn = false;
 
   static std::span<const Parameter<RedParameters>> Table();
-  // Throws UsageError where the thresholds make no sense together.
+  // Throws UsageError if the thresholds contradict each other.
   void Check() const;
 };
 
@@ -34,7 +34,7 @@ class RedQueue : public FifoQueue {
   std::optional<Packet> Dequeue(Instant now, DropSink& drops) override;
   void SetRate(int64_t rate) override;
 
-  // In packets, or bytes in byte mode.
+  // The values are in packets, or in bytes in byte mode.
   double average() const { return average_; }
   double min() const { return min_; }
   double max() const { return max_; }
@@ -53,7 +53,7 @@ class RedQueue : public FifoQueue {
   double average_ = 0;
   int64_t count_ = -1;                 // packets since the last drop or mark
   std::optional<Instant> idle_since_;  // q_time
-  Duration packet_time_;               // s: what a small packet takes on the link
+  Duration packet_time_;               // s: transmission time of a small packet
 };
 
 }  // namespace viaduct::path

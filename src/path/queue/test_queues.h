@@ -1,4 +1,4 @@
-// For tests of queues and links: packets by number and size, frames that are real, drops recorded.
+// For tests of queues and links: packets with a number and a size, real frames, recorded drops.
 #pragma once
 
 #include <map>
@@ -35,12 +35,12 @@ class Frames : public FrameStore {
   FrameHandle last_ = 0;
 };
 
-// A discipline's, in memory.
+// The setup of a discipline in memory.
 inline QueueSetup InMemory(QueueSize limit, FrameStore& frames,
                            RandomStream random = {1, "queue"}) {
   return {limit, frames, random, {}};
 }
-// The same on a Fifo of the test's.
+// The same with a Fifo supplied by the test.
 inline QueueSetup SetupOn(std::unique_ptr<Fifo> fifo, QueueSize limit, FrameStore& frames) {
   QueueSetup setup = InMemory(limit, frames);
   setup.make_fifo = [fifo = std::make_shared<std::unique_ptr<Fifo>>(std::move(fifo))] {
@@ -48,7 +48,7 @@ inline QueueSetup SetupOn(std::unique_ptr<Fifo> fifo, QueueSize limit, FrameStor
   };
   return setup;
 }
-// Of one that looks at no frame.
+// The setup of a discipline that reads no frame.
 inline QueueSetup InMemory(QueueSize limit) {
   static Frames none;
   return InMemory(limit, none);

@@ -1,17 +1,17 @@
-// A token bucket, as the kernel's TBF without a peak rate: a frame leaves at the instant when there
-// are tokens for all of it; up to `burst` bytes leave at once after an idle time.
+// A token bucket like the kernel's TBF without a peak rate: a frame leaves at the instant when
+// there are tokens for all of it; up to `burst` bytes leave at once after an idle time.
 #pragma once
 
 #include "path/queue/rate_server.h"
 
 namespace viaduct::path {
 
-// Exact: tokens are kept as the instant at which the bucket is full, as a fraction, so the long-run
-// rate has no error. A frame of more than `burst` bytes is not dropped (as TBF does): it leaves
-// when what it lacks beyond a full bucket would have come.
+// It is exact: tokens are kept as the instant at which the bucket is full, as a fraction, so the
+// long-run rate has no error. A frame of more than `burst` bytes is not dropped (unlike in TBF): it
+// leaves when the tokens it needs beyond a full bucket would have arrived.
 class TokenBucket : public RateServer {
  public:
-  // bit/s and bytes, both greater than zero. The bucket starts full.
+  // `rate` is in bit/s, `burst` in bytes; both must be greater than zero. The bucket starts full.
   TokenBucket(int64_t rate, int64_t burst, FrameOverhead overhead = {});
   void Begin(Instant now) override { full_ = now; }
   Instant Send(Instant start, uint32_t bytes) override;
@@ -22,7 +22,7 @@ class TokenBucket : public RateServer {
   int64_t burst_;
   FrameOverhead overhead_;
   Instant full_;           // when the bucket is full again, if nothing is sent
-  int64_t remainder_ = 0;  // what full_ is too early by, in 1/rate_ nanoseconds
+  int64_t remainder_ = 0;  // rounded off full_, in 1/rate_ nanoseconds
 };
 
 }  // namespace viaduct::path

@@ -1,10 +1,9 @@
-// The link SPEC: one string and one grammar everywhere (command line, scenario files, C++, live
-// change).
+// The link SPEC: one string with the same grammar everywhere (command line, scenario files, C++,
+// live changes).
 //
 //   delay=20ms jitter=2ms dist=normal loss=1% dup=0.1% reorder=0.5% ber=1e-9 rate=10Mbit queue=100p
-//
-// Keys in any order, each at most once, separated by white space; a value holds none. The empty
-// string is a plain wire. Every key with its values: docs/path-spec.md.
+// The keys come in any order, each at most once, separated by white space; values contain none. The
+// empty string is a plain wire. Every key with its values: docs/path-spec.md.
 #pragma once
 
 #include <optional>
@@ -20,8 +19,8 @@
 namespace viaduct::path {
 
 // What a link does to the frames of one direction: a part for each stage of a Pipeline, in their
-// order. A stage whose part is absent (or says nothing) does nothing. Each part is compared as a
-// whole, so that a live change makes exactly those stages anew that it touches.
+// order. A stage whose part is absent (or empty) does nothing. Parts are compared as a whole, so
+// that a live change rebuilds exactly the stages that it touches.
 struct Spec {
   std::optional<Loss> loss;
   std::optional<BitErrorSpec> errors;
@@ -37,19 +36,19 @@ struct Spec {
 
 // Throws UsageError naming the key, what is wrong with it and what is accepted.
 Spec ParseSpec(std::string_view text);
-// `base` with the keys that `text` gives replaced; "KEY=none" takes a key away. For live changes
-// and schedules.
+// Returns `base` with the keys of `text` replaced; "KEY=none" removes a key. For live changes and
+// schedules.
 Spec ChangeSpec(const Spec& base, std::string_view text);
 // The inverse: ParseSpec(FormatSpec(s)) == s.
 std::string FormatSpec(const Spec& spec);
-// What ParseSpec checks of keys together (dist without jitter, jitter above delay...), for a Spec
-// made in C++. Throws UsageError.
+// Checks the consistency of the keys as ParseSpec does (dist without jitter, jitter above
+// delay...), for a Spec built in C++. Throws UsageError.
 void CheckSpec(const Spec& spec);
 
-// The first word of the SPEC that says more than the keys of the simplest tools do, which is: a
-// plain duration as delay and jitter, a named distribution, independent loss, duplication and
-// reordering, bit errors behind the header, a constant rate, a queue, an aqm without parameters.
-// Empty if there is none. For those who hand a SPEC to something else than the path emulator.
+// The first word of the SPEC that is beyond the basic keys, which are: a plain duration as delay
+// and jitter, a named distribution, independent loss, duplication and reordering, bit errors after
+// the header, a constant rate, a queue, an aqm without parameters. Empty if there is none. For
+// backends other than the path emulator.
 std::string FirstBeyondBasics(const Spec& spec);
 
 // One row of the SPEC's reference (docs/path-spec.md).
@@ -57,7 +56,7 @@ struct SpecKey {
   std::string_view name, values, meaning, example;
 };
 std::vector<SpecKey> SpecKeys();
-// docs/path-spec.md.
+// Generates docs/path-spec.md.
 std::string DocumentSpec();
 
 }  // namespace viaduct::path

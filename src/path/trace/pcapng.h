@@ -1,5 +1,5 @@
 // The blocks of a pcapng file (draft-ietf-opsawg-pcapng), little-endian, for frames with comments.
-// Formatting only; who writes files is elsewhere.
+// These functions only format; they write no files.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,13 @@
 
 namespace viaduct::path {
 
-// What a file begins with: a Section Header Block.
+// The Section Header Block that a file begins with.
 std::string PcapngHeader(std::string_view application);
-// An Ethernet interface whose time stamps are nanoseconds. Interfaces count from 0.
+// An Interface Description Block of an Ethernet interface with nanosecond time stamps. Interfaces
+// are numbered from 0.
 std::string PcapngInterface(std::string_view name);
-// A packet at `time` (since 1970, or since the start of a simulation; not negative). `length`: of
-// the packet on the wire, of which `frame` may be less.
+// An Enhanced Packet Block at `time` (since 1970, or since the start of a simulation; not
+// negative). `length`: that of the packet on the wire; `frame` may be shorter.
 std::string PcapngPacket(uint32_t interface, Instant time, std::span<const std::byte> frame,
                          uint32_t length, std::string_view comment);
 

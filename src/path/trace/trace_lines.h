@@ -14,7 +14,7 @@
 namespace viaduct::path {
 
 // Calls entry(line) for each line, without its end (LF or CRLF) and without what follows a '#';
-// empty lines are skipped. A UsageError thrown by it gets "FILE:LINE: " in front.
+// empty lines are skipped. "FILE:LINE: " is prepended to a UsageError that it throws.
 template <class Entry>
 void ForEachLine(std::string_view text, const std::string& file, Entry entry) {
   constexpr std::string_view kWhiteSpace = " \t\r";
@@ -45,8 +45,8 @@ void ForEachField(std::string_view line, Use use) {
   }
 }
 
-// Splits "TIME WORD", a time in seconds or with its unit. `form` and `example` are for the message:
-// "TIME RATE", "2.5 10Mbit".
+// Splits "TIME WORD", where TIME is in seconds or has a unit. `form` and `example` are for the
+// error message: "TIME RATE", "2.5 10Mbit".
 inline std::pair<Duration, std::string_view> SplitTimed(std::string_view line,
                                                         std::string_view form,
                                                         std::string_view example) {
