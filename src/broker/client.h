@@ -1,4 +1,5 @@
-// The unprivileged side of the broker: what a simulator or the command asks root's half to do.
+// The unprivileged side of the broker: the requests of a simulator or the command to the privileged
+// process.
 //
 // The broker is one small process that holds the privileges (CAP_NET_ADMIN, CAP_NET_RAW,
 // CAP_SYS_ADMIN), owns one lab at most, and removes it when its last client closes the connection,
@@ -42,25 +43,25 @@ struct ProgramOptions {
   std::vector<std::string> arguments;              // arguments[0] is looked up in PATH
   std::map<std::string, std::string> environment;  // added to the invoking user's
   std::string working_directory;                   // empty: the client's
-  // Standard input, output, error; -1 is /dev/null. Passed, not closed.
+  // Standard input, output, error; -1 is /dev/null. The caller keeps owning the descriptors.
   int standard_input = -1, standard_output = -1, standard_error = -1;
-  // Standard input is a terminal (a pty's slave) that no session has: it becomes the controlling
-  // terminal of the program's.
+  // Standard input is a terminal (the slave of a pty) that belongs to no session yet: it becomes
+  // the controlling terminal of the program's session.
   bool terminal = false;
 };
 
-// A socket made inside a node's namespace, which it remembers: bind(2) and multicast joins in any
-// other process act there and need no privilege, only the index.
+// A socket created inside a node's namespace, to which it stays bound: bind(2) and multicast joins
+// act there, also from another process, and need no privilege, only the interface index.
 struct NodeSocket {
   UniqueFd fd;      // non-blocking
   int ifindex = 0;  // of the interface, in the node's namespace
-  // What the interface sends passes a queueing discipline (a link SPEC): a packet socket must not
-  // bypass it (io::RingOptions::qdisc_bypass = false).
+  // The interface has a queueing discipline (of a link SPEC): a packet socket must not bypass it
+  // (io::RingOptions::qdisc_bypass = false).
   bool has_qdisc = false;
 };
 
-// A program running in a node. When it ends, `exit_status` becomes readable and yields one
-// int32_t as waitpid(2) gives it. Closing the descriptors does not stop the program.
+// A program running in a node. When it ends, its wait status (waitpid(2)) can be read from
+// `exit_status` as one int32_t. Closing the descriptors does not stop the program.
 struct Program {
   int pid = 0;
   UniqueFd pid_fd;
@@ -75,10 +76,11 @@ class Client {
   Client& operator=(Client&&) noexcept;
   ~Client();
 
-  // The connection inherited in VIADUCT_BROKER_FD; else, as root, a broker of our own (forked; then
-  // this process takes the identity of SUDO_UID/SUDO_GID where set). Neither: EnvironmentError.
+  // Uses the connection inherited in VIADUCT_BROKER_FD; else, as root, forks a broker (this process
+  // then changes to the identity of SUDO_UID/SUDO_GID if set). Throws EnvironmentError if neither
+  // is possible.
   static Client ConnectOrSpawn();
-  // Connects to the broker of a lab that is up (`viaduct up`). UsageError if there is none.
+  // Connects to the broker of a lab that is up (`viaduct up`). Throws UsageError if there is none.
   static Client ConnectToLab(const std::string& lab);
 
   // Builds the lab. Everything is recorded under /run/viaduct/NAME before it is created.
@@ -87,18 +89,20 @@ class Client {
 
   // An AF_PACKET SOCK_RAW socket with filter, PACKET_IGNORE_OUTGOING, promiscuity and large buffers
   // set. NOT bound (protocol 0: it receives nothing yet), because a PACKET_RX_RING must exist
-  // before the first frame: io::RingPort makes the ring, then binds to `ifindex` and the EtherType.
+  // before the first frame: io::RingPort creates the ring, then binds to `ifindex` and the
+  // EtherType.
   NodeSocket OpenPacketSocket(const PacketSocketOptions& options);
   // kUdp: SO_BINDTODEVICE, SO_REUSEADDR, SO_BROADCAST, bound to (any, number). kRawIp: SOCK_RAW of
   // that protocol, SO_BINDTODEVICE. IPv6 sockets are IPV6_V6ONLY.
   NodeSocket OpenControlSocket(const ControlSocketOptions& options);
-  // The simulator's end of the node's TUN device (lab::Node::program_addresses), IFF_NO_PI,
-  // non-blocking. The device (lab::kProgramDevice) is up and the namespace's default route.
+  // Opens the simulator's end of the node's TUN device (lab::Node::program_addresses), IFF_NO_PI,
+  // non-blocking. The device (lab::kProgramDevice) is up and has the namespace's default route.
   UniqueFd OpenTun(const std::string& node);
 
-  // Hands changes of the node's routes to its data plane (in the kernel: own protocol number; own
-  // routes only). Throws fib::RouteError naming the routes that it refuses; all others are applied.
-  // The broker remembers the table and installs it again after a link that went down is back.
+  // Passes changes of the node's routes to its data plane (the kernel data plane uses its own
+  // protocol number and touches only its own routes). Throws fib::RouteError naming the routes that
+  // it refuses; all others are applied. The broker remembers the table and installs it again after
+  // a link that went down is back.
   void ApplyRoutes(const std::string& node, const fib::RouteChanges& changes);
   // The index of an interface in its node's namespace.
   int IfIndex(const lab::Endpoint& endpoint);
@@ -113,8 +117,8 @@ class Client {
   nlohmann::json Describe();
   // After this the lab outlives the connection, until DestroyLab() (`viaduct up`).
   void Detach();
-  // A further connection to the same broker, for a process started by this one (inherited; its
-  // number in VIADUCT_BROKER_FD). Close-on-exec is set.
+  // A further connection to the same broker, for a process that this one starts (it inherits the
+  // descriptor, with its number in VIADUCT_BROKER_FD). Close-on-exec is set.
   UniqueFd NewConnection();
 
  private:
@@ -122,7 +126,7 @@ class Client {
   std::unique_ptr<State> state_;
 };
 
-// The routes of one node, for whoever has a table to mirror.
+// The routes of one node as a RouteSink.
 class NodeRoutes final : public fib::RouteSink {
  public:
   NodeRoutes(std::shared_ptr<Client> client, std::string node)

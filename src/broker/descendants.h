@@ -1,4 +1,4 @@
-// The processes that came from this one, however their parents ended.
+// The descendants of this process, including orphaned ones.
 #pragma once
 
 #include <string_view>
@@ -6,7 +6,8 @@
 
 namespace viaduct::broker {
 
-// The parent in the text of /proc/PID/stat; 0 when malformed. (The name in it may hold anything.)
+// The parent's pid in the text of /proc/PID/stat; 0 when malformed. (The program's name in it may
+// contain any characters.)
 int ParseParent(std::string_view stat);
 
 // All descendants of this process, from /proc. Complete if this process is a child subreaper

@@ -9,20 +9,20 @@
 
 namespace viaduct::broker {
 
-// Where the engine of a lab takes changes and tells its statistics (engine/control.h).
+// The control socket of a lab's engine (engine/control.h).
 std::string EngineSocketPath(const std::string& lab);
 
-// Forked from the broker with its packet sockets and nothing else of the broker's; lives in the hub
-// namespace (whoever cleans up after the lab finds it there), as the invoking user at the highest
-// priority, and dies with the broker. One thread of the broker's owns this.
+// Forked from the broker; it inherits the packet sockets and no other descriptors. It runs in the
+// hub namespace (where the clean-up of the lab finds it), as the invoking user at the highest
+// priority, and ends with the broker. For use by one thread.
 class LabEngine {
  public:
-  // Returns when the engine forwards. Throws Error with the engine's own message (a SPEC's file
-  // that cannot be read, not enough memory).
+  // Returns when the engine has started to forward. Throws Error with the engine's own message (a
+  // SPEC's file that cannot be read, not enough memory).
   LabEngine(lab::Lab& lab, const sys::Identity& owner);
 
   int pid() const { return pid_; }
-  // What waitpid(2) said of it; it runs as long as this is empty.
+  // Its wait status (waitpid(2)); empty while it runs.
   std::optional<int> ended;
 
  private:

@@ -1,4 +1,4 @@
-// The broker's work on a real lab.
+// The broker's operations on a real lab.
 #pragma once
 
 #include <map>
@@ -16,10 +16,10 @@
 
 namespace viaduct::broker {
 
-// Holds one lab at most, ever: a broker is for one run. One thread.
+// Holds at most one lab in its lifetime: a broker serves one run. For use by one thread.
 class LabOperations final : public Operations {
  public:
-  // `signals`: a signalfd for SIGCHLD (collects programs) and the signals that end the broker.
+  // `signals`: a signalfd for SIGCHLD (to reap programs) and the signals that end the broker.
   LabOperations(const sys::Identity& owner, UniqueFd signals);
 
   void CreateLab(const lab::Topology& topology) override;
@@ -59,9 +59,9 @@ class LabOperations final : public Operations {
   sys::Identity owner_;
   UniqueFd signals_;
   std::unique_ptr<lab::Lab> lab_;
-  std::optional<LabEngine> engine_;  // where the lab has emulated links
+  std::optional<LabEngine> engine_;  // if the lab has emulated links
   std::map<std::string, NodeState> nodes_;
-  std::map<int, UniqueFd> programs_;  // by pid; the end of the pipe that gets the exit status
+  std::map<int, UniqueFd> programs_;  // by pid: the writing end of the pipe for the wait status
   std::set<int> ended_;
 };
 

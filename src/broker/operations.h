@@ -1,4 +1,4 @@
-// What the broker can do, apart from how it is asked: the seam that lets the server be tested
+// The operations of the broker, separate from its protocol, so that the server can be tested
 // without privileges.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace viaduct::broker {
 
-// See Client for the meaning of each; all throw Error.
+// Client documents the meaning of each; all throw Error.
 class Operations {
  public:
   virtual ~Operations() = default;
@@ -29,13 +29,13 @@ class Operations {
   virtual Program Spawn(const ProgramOptions& options) = 0;
   virtual void Kill(int pid, int signal) = 0;
   virtual nlohmann::json Describe() = 0;
-  // The listening socket where clients find the lab from now on.
+  // Returns the listening socket on which clients reach the lab from now on.
   virtual UniqueFd Detach() = 0;
 
-  // Who may connect to a detached lab.
+  // Whether this user may connect to a detached lab.
   virtual bool MayConnect(uid_t uid) const = 0;
-  // What else to wait for, and what to do when one is readable: link events, ended programs,
-  // signals. False: the broker is to clean up and end.
+  // Further descriptors to wait for (link events, ended programs, signals), and the handler of a
+  // readable one. It returns false if the broker must clean up and end.
   virtual std::vector<int> Descriptors() const = 0;
   virtual bool OnReadable(int descriptor) = 0;
 };

@@ -1,5 +1,5 @@
-// The broker's protocol: what goes over its SOCK_SEQPACKET connections. Both ends are built from
-// this file and are of one version; it is no public interface. Host byte order (one machine).
+// The broker's protocol on its SOCK_SEQPACKET connections. Both ends are built from this file and
+// have the same version; it is not a public interface. Host byte order (one machine).
 //
 // A message is one packet, or several (kMore on all but the last) because a SEQPACKET packet must
 // fit the socket's send buffer. Every packet starts with a PacketHeader. Descriptors come with the
@@ -32,9 +32,9 @@ inline constexpr size_t kMaxMessagePayload = 16 * 1024 * 1024;
 inline constexpr size_t kMaxDescriptors = 3;  // a program's standard input, output, error
 
 enum class MessageType : uint16_t {
-  kReply = 1,  // JSON; descriptors as the request says
-  kError,      // JSON: message, status, and of kApplyRoutes what was refused
-  // Requests. JSON unless said otherwise.
+  kReply = 1,  // JSON; descriptors depend on the request
+  kError,      // JSON: message, status, and for kApplyRoutes the refused routes
+  // Requests. Their payload is JSON unless noted otherwise.
   kCreateLab,  // a lab::Topology
   kDestroyLab,
   kOpenPacketSocket,   // reply: ifindex, has_qdisc; the socket
@@ -64,7 +64,7 @@ struct PacketHeader {
 static_assert(sizeof(PacketHeader) == 20 && alignof(PacketHeader) == 4);
 static_assert(offsetof(PacketHeader, version) == 4, "version stays here in every version");
 
-inline constexpr uint16_t kMore = 1;  // PacketHeader::flags: the message goes on
+inline constexpr uint16_t kMore = 1;  // PacketHeader::flags: the message continues
 
 struct RoutesHeader {
   uint32_t node_length;  // bytes of the name that follow
@@ -86,7 +86,7 @@ struct RouteRecord {
 };
 static_assert(sizeof(RouteRecord) == 56 && alignof(RouteRecord) == 4);
 
-// The peer broke the protocol; the connection is of no use any more.
+// The peer violated the protocol; the connection cannot be used any more.
 class ProtocolError : public Error {
  public:
   explicit ProtocolError(const std::string& message) : Error(message) {}
@@ -101,12 +101,12 @@ struct Message {
 
 using Packet = std::vector<std::byte>;
 
-// The packets of one message. Throws UsageError above kMaxMessagePayload. Descriptors are only
-// counted, in the last packet's header.
+// Splits one message into packets. Throws UsageError above kMaxMessagePayload. The number of
+// descriptors goes into the last packet's header.
 std::vector<Packet> EncodeMessage(MessageType type, uint32_t sequence, std::string_view payload,
                                   size_t descriptors = 0);
 
-// Puts messages together from packets.
+// Assembles messages from packets.
 class MessageAssembler {
  public:
   // The message that this packet completes, if it does. Throws ProtocolError for a packet that is
@@ -126,9 +126,9 @@ struct RoutesRequest {
 // Throws ProtocolError.
 RoutesRequest DecodeRoutes(std::string_view payload);
 
-// Throws ProtocolError where the text is no JSON object.
+// Throws ProtocolError if the text is not a JSON object.
 nlohmann::json DecodeJson(std::string_view payload);
-// The member of an object; UsageError where it is missing or of another type.
+// The member of an object; throws UsageError if it is missing or of another type.
 template <class T>
 T Member(const nlohmann::json& object, const char* name) {
   const auto found = object.find(name);
@@ -142,7 +142,7 @@ T Member(const nlohmann::json& object, const char* name) {
   }
 }
 
-// What kError carries. Decoding gives the subclass of Error that the status stands for, or
+// The payload of kError. Decoding throws the subclass of Error that the status stands for, or
 // RouteError.
 std::string EncodeError(const Error& error);
 [[noreturn]] void ThrowDecodedError(std::string_view payload);
@@ -151,7 +151,7 @@ void to_json(nlohmann::json& json, const PacketSocketOptions& options);
 void from_json(const nlohmann::json& json, PacketSocketOptions& options);
 void to_json(nlohmann::json& json, const ControlSocketOptions& options);
 void from_json(const nlohmann::json& json, ControlSocketOptions& options);
-// The standard descriptors become their place among the message's descriptors, or -1.
+// The standard descriptors are encoded as their index among the message's descriptors, or -1.
 void to_json(nlohmann::json& json, const ProgramOptions& options);
 void from_json(const nlohmann::json& json, ProgramOptions& options);
 

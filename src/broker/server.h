@@ -11,7 +11,7 @@ namespace viaduct::broker {
 
 class Server {
  public:
-  // `operations` outlives the server.
+  // `operations` must outlive the server.
   explicit Server(Operations& operations) : operations_(operations) {}
 
   void AddConnection(UniqueFd socket);
@@ -22,7 +22,7 @@ class Server {
   void Run();
 
  private:
-  // False: the connection has ended.
+  // Returns false when the connection has ended.
   bool Serve(Connection& connection);
   void Answer(Connection& connection, Message& request);
   bool ServeRound();

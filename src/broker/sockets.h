@@ -1,4 +1,4 @@
-// The sockets that the broker makes inside nodes.
+// The sockets that the broker creates inside nodes.
 #pragma once
 
 #include "broker/client.h"
@@ -6,8 +6,8 @@
 
 namespace viaduct::broker {
 
-// See Client::OpenPacketSocket and Client::OpenControlSocket. UsageError: no such node or
-// interface in the lab, malformed filter, port in use.
+// See Client::OpenPacketSocket and Client::OpenControlSocket. They throw UsageError if the lab has
+// no such node or interface, the filter is malformed or the port is in use.
 NodeSocket MakePacketSocket(lab::Lab& lab, const PacketSocketOptions& options);
 NodeSocket MakeControlSocket(lab::Lab& lab, const ControlSocketOptions& options);
 

@@ -10,20 +10,21 @@
 
 namespace viaduct::cli {
 
-// An option that may be repeated, with one value each time. `values` outlives the command line.
+// An option that may be repeated, with one value each time. `values` must outlive the command line.
 void AddRepeated(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                  const std::string& type, const std::string& help);
-// --json, for output that programs read; whether it was given.
+// Adds --json, for output that programs read; the result tells whether it was given.
 std::shared_ptr<bool> AddJsonFlag(CLI::App& command, const std::string& help = "for machines");
 
-// A scenario, and the overrides of it that have options of their own.
+// A scenario file and the options that override its keys.
 struct ScenarioOptions {
   std::string file;
   std::vector<std::string> set;
   std::string mode, duration;
 
   void AddTo(CLI::App& command);
-  // --set assignments, the special options last. UsageError: no such mode.
+  // The --set assignments, followed by those of the special options. Throws UsageError if there is
+  // no such mode.
   std::vector<std::string> Overrides() const;
 };
 
@@ -35,14 +36,14 @@ struct EngineOptions {
   bool busy = false, cpu_saving = false;
 
   void AddTo(CLI::App& command);
-  // UsageError names the option. A seed that was not given is drawn.
+  // Throws UsageError naming the option. A seed that was not given is chosen at random.
   void Fill(engine::Config* config) const;
 };
 
-// A node as the user names it: NODE, or PLACE:NODE where there are several labs or simulations.
+// A node as the user names it: NODE, or PLACE:NODE if there are several labs or simulations.
 struct NodeName {
   explicit NodeName(const std::string& text);
-  std::string place;  // empty: the only one
+  std::string place;  // empty: the only lab or simulation
   std::string node;
 };
 

@@ -14,13 +14,13 @@ struct Invocation {
   int status = 0;
 };
 
-// Adds a subcommand, with its options and what it does, to the command that it belongs to.
-// `invocation` outlives the command line.
+// Adds a subcommand, with its options and its callback, to its parent command. `invocation` must
+// outlive the command line.
 using AddSubcommand = void(CLI::App& parent, Invocation& invocation);
 
 AddSubcommand AddRun, AddPath, AddShell, AddUp, AddExec, AddList, AddDown, AddClean, AddDoctor,
     AddBench, AddKernel, AddVersion, AddDocs;
-// Those of `viaduct path` and of `viaduct kernel` that are in files of their own.
+// The subcommands of `viaduct path` and `viaduct kernel` that are in files of their own.
 AddSubcommand AddPathSet, AddPathStats, AddPathList, AddSwitchConfig;
 AddSubcommand AddKernelShell, AddKernelResume;
 
@@ -29,7 +29,7 @@ AddSubcommand AddKernelShell, AddKernelResume;
 int Main(const std::vector<std::string>& words);
 
 // Returns if this process is root or has a broker connection already. Else runs the same command
-// through sudo and does not return. EnvironmentError where sudo asks for a password.
+// through sudo and does not return. Throws EnvironmentError if sudo asks for a password.
 void NeedRoot(const Invocation& invocation);
 
 }  // namespace viaduct::cli

@@ -1,5 +1,6 @@
-// A program started by another process, as if it ran here: this process's standard input and output
-// (through a terminal of its own, if that is one), its signals, its exit status.
+// Attaches a program that another process starts to this one, as if it ran here: it uses this
+// process's standard input and output (through a pseudoterminal, if that is a terminal), gets its
+// signals, and determines its exit status.
 #pragma once
 
 #include <functional>
@@ -13,15 +14,15 @@ namespace viaduct::cli {
 
 class Foreground {
  public:
-  // From here on signals wait for Follow().
+  // From here on signals are blocked until Follow() handles them.
   Foreground();
 
   // Sets standard input, output, error and terminal. This object keeps the descriptors.
   void Lend(broker::ProgramOptions* options);
-  // To be called after the program has started; returns when it ends. `exit_status` becomes
-  // readable then and yields one int32_t as waitpid(2) gives it; its end of file is an Error.
-  // `pass_on` signals the program. Returns the status as a shell reports it. Throws
-  // sys::Interrupted where this process must end before the program (the terminal has hung up).
+  // Call it after the program has started; returns when it ends. Its wait status (waitpid(2)) is
+  // then read from `exit_status` as one int32_t; end of file there is an Error. `pass_on` sends a
+  // signal to the program. Returns the status as a shell reports it. Throws sys::Interrupted if
+  // this process must end before the program (the terminal has hung up).
   int Follow(int exit_status, const std::function<void(int signal)>& pass_on);
 
  private:

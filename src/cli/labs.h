@@ -1,4 +1,4 @@
-// Labs that are up, as the subcommands name them.
+// Finding the lab that a subcommand refers to.
 #pragma once
 
 #include <string>
@@ -8,9 +8,10 @@
 
 namespace viaduct::cli {
 
-// Those that can be connected to (`viaduct up`), not those of a `viaduct run` in progress.
+// The labs that can be connected to (`viaduct up`), without those of a `viaduct run` in progress.
 std::vector<lab::RunInfo> LabsThatAreUp();
-// `given`, or the only lab that is up. UsageError when there is none, or several.
+// `given`, or if it is empty the only lab that is up. Throws UsageError when there is none, or
+// several.
 std::string ChooseLab(const std::string& given);
 // "up", "running" or "dead".
 std::string StateOf(const lab::RunInfo& run);

@@ -1,4 +1,4 @@
-// What subcommands print and write for machines, or for people.
+// The output of subcommands as JSON, or as tables for people.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,13 +7,13 @@
 
 namespace viaduct::cli {
 
-// To standard output, over several lines.
+// Prints the document to standard output, indented.
 void PrintJson(const nlohmann::json& document);
-// What --json FILE asks for; "-" is standard output. Error: the file cannot be written.
+// Implements --json FILE; "-" is standard output. Throws Error if the file cannot be written.
 void WriteJson(const std::string& file, const nlohmann::json& document);
 
-// A list: as JSON, or as a table whose first row holds the heads. `none` is said on standard error
-// where a table would have no other row.
+// Prints a list as JSON, or as a table whose first row holds the column heads. If the table has no
+// other row, prints `none` on standard error instead.
 void PrintList(bool as_json, const nlohmann::json& list,
                const std::vector<std::vector<std::string>>& rows, const std::string& none);
 

@@ -1,4 +1,4 @@
-// What `viaduct path` is asked on its command line, as the engine takes it.
+// Converts the command line of `viaduct path` to the engine's configuration.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@
 namespace viaduct::cli {
 
 // The options of pairs in the order they were typed, which gives them meaning: --up, --down and
-// --class concern the pair (or class) before them; before the first pair, --up and --down are what
-// pairs that say nothing get. Keys: "between" (once for each of two interfaces), "pair", "class",
-// "up", "down".
+// --class apply to the pair (or class) before them; before the first pair, --up and --down set the
+// defaults of all pairs. Keys: "between" (once for each of two interfaces), "pair", "class", "up",
+// "down".
 using OrderedArguments = std::vector<std::pair<std::string, std::string>>;
 
-// Fills in `ports` (interface names, each once) and `pairs`. UsageError names the argument.
+// Fills in `ports` (interface names, each once) and `pairs`. Throws UsageError naming the argument.
 engine::Config PairsFromArguments(const OrderedArguments& arguments);
 
-// "eth0", "eth0:vlan=10", "eth0:mpls=100"; the port is that name's index in `ports`, where it is
-// added if need be.
+// "eth0", "eth0:vlan=10", "eth0:mpls=100"; the port is the index of that name in `ports`, to which
+// it is added if necessary.
 engine::Attachment ParseAttachment(const std::string& text, std::vector<std::string>* ports);
 
 }  // namespace viaduct::cli

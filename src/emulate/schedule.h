@@ -6,6 +6,7 @@
 //   5.5s    a-b      both       up                        (as it was)
 //   8s      a-b/dns  up         loss=5%                   (a class; * is every pair)
 //   loop 10s                                              (start again, every 10 s)
+//
 // Times count from the start of the path and must not decrease; # begins a comment.
 #pragma once
 

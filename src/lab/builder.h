@@ -1,4 +1,4 @@
-// Builds a Topology in the kernel, and takes it away again.
+// Builds a Topology in the kernel, and removes it again.
 #pragma once
 
 #include <map>
@@ -21,15 +21,16 @@ inline constexpr char kProgramDevice[] = "tun0";
 
 std::string NamespaceName(const std::string& lab, const std::string& node);
 // The namespace of the lab's bridges and of the engine's ports (lab/hub.h): "LAB.hub". No node may
-// be called so.
+// have this name.
 inline constexpr char kHubNode[] = "hub";
 
-// A lab that exists in the kernel as long as this object does. One thread.
+// A lab that exists in the kernel as long as this object does. For use by one thread.
 class Lab {
  public:
-  // Validates, records and builds; when that fails half-way, removes what was made and throws.
-  // UsageError: malformed topology, name taken, physical interface missing, busy or in use by
-  // another run. EnvironmentError: no privilege, or a kernel feature that a link needs is missing.
+  // Validates, records and builds the lab; when that fails half-way, removes what was created and
+  // throws: UsageError for a malformed topology, a name that is taken, a physical interface that is
+  // missing, busy or in use by another run; EnvironmentError for missing privileges or a missing
+  // kernel feature that a link needs.
   explicit Lab(Topology topology, const LabOptions& options = {});
   ~Lab();
   Lab(const Lab&) = delete;
@@ -37,24 +38,24 @@ class Lab {
 
   const Topology& topology() const { return topology_; }
   const std::string& name() const { return topology_.name; }
-  // ROOT/LAB, where the broker may keep its socket; removed with the lab.
+  // The folder ROOT/LAB, in which the broker may create its socket; removed with the lab.
   const std::string& directory() const;
 
-  // All throw UsageError where the lab has no such node or interface.
+  // All throw UsageError if the lab has no such node or interface.
   const Node& GetNode(const std::string& node) const;
   const Interface& GetInterface(const Endpoint& endpoint) const;
   int NamespaceFd(const std::string& node) const;  // owned by the lab
   std::string NamespacePath(const std::string& node) const;
   sys::Netlink& NetlinkOf(const std::string& node);  // a session in the node's namespace
-  // The hub namespace; throws where the lab has none (NeedsHub()).
+  // The hub namespace; throws if the lab has none (NeedsHub()).
   int HubFd() const;
   sys::Netlink& HubNetlink();
-  // Whoever emulates the links (HubPairs()) is put in the lab's record.
+  // Records the process that emulates the links (HubPairs()).
   void RecordEngine(int pid);
   int IfIndex(const Endpoint& endpoint);  // in the node's namespace
   void SetLinkUp(const Endpoint& endpoint, bool up);
-  // Whether this endpoint's transmissions pass a queueing discipline (a SPEC of the kernel's): a
-  // packet socket that sends on it must not bypass it (PACKET_QDISC_BYPASS).
+  // Whether this endpoint's transmissions pass a queueing discipline (a SPEC emulated by the
+  // kernel): a packet socket that sends on it must not bypass it (PACKET_QDISC_BYPASS).
   bool HasQdisc(const Endpoint& endpoint) const;
 
   // Ends the processes in the namespaces (SIGTERM, then SIGKILL) and removes everything, newest

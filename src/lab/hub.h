@@ -13,23 +13,23 @@ namespace viaduct::lab {
 // One pair of the engine: frames that enter the hub on `a` leave it on `b` and back. Both are
 // interfaces in the hub namespace.
 struct HubPair {
-  std::string name;  // the link's; of a shared link as path::SharedPairName() says
+  std::string name;  // the link's; for a shared link path::SharedPairName()
   std::string a, b;
   path::Spec up, down;  // a to b, b to a
   int mtu = 1500;
 };
 
-// The hub's end of an endpoint.
+// The name of the hub's end of an endpoint.
 std::string HubPort(size_t link, size_t endpoint);
-// Of an emulated endpoint of a shared link: the engine's second port, and its peer on the bridge.
+// For an emulated endpoint of a shared link: the engine's second port, and its peer on the bridge.
 std::string HubInnerPort(size_t link, size_t endpoint);
 std::string HubBridgePort(size_t link, size_t endpoint);
 
 // Whether the engine stands between this endpoint and the rest of the link.
 bool IsEmulated(const Link& link, size_t endpoint);
 
-// The pairs in the order of links and endpoints. A pair link with a SPEC is one; a shared link is
-// one for each endpoint that has a SPEC, between the endpoint (a) and the bridge (b).
+// The pairs in the order of links and endpoints. A pair link with a SPEC yields one; a shared link
+// yields one for each endpoint that has a SPEC, between the endpoint (a) and the bridge (b).
 std::vector<HubPair> HubPairs(const Topology& topology);
 
 // Whether the lab has a hub namespace at all.

@@ -1,4 +1,4 @@
-// How a link's SPEC becomes kernel queueing disciplines on the sending interface
+// Translates a link's SPEC to kernel queueing disciplines on the sending interface
 // (Emulator::kKernel).
 #pragma once
 
@@ -19,21 +19,21 @@ struct Impairment {
   std::optional<uint32_t> queue_packets;  // pfifo below TBF
   std::optional<std::string> aqm;         // this qdisc below TBF instead
 
-  // Throws UsageError where the SPEC has no meaning (queue without rate), EnvironmentError where no
-  // qdisc can do it exactly (ber). `where` begins the message: "link n0-n1".
+  // Throws UsageError if the SPEC is meaningless (queue without rate), EnvironmentError if no qdisc
+  // implements it exactly (ber). `where` begins the message: "link n0-n1".
   static Impairment FromSpec(const path::Spec& spec, int mtu, const std::string& where);
-  // Installs it on an interface without a qdisc of its own.
+  // Installs it on an interface that has no qdisc yet.
   void Install(sys::Netlink& session, int ifindex) const;
 };
 
-// Looks before anything is built whether this kernel has the qdiscs that the SPECs of the links
-// with Emulator::kKernel need. EnvironmentError: "link n0-n1: delay=10ms needs the netem qdisc,
-// which this kernel lacks; ...".
+// Checks, before anything is built, that this kernel has the qdiscs that the SPECs of the links
+// with Emulator::kKernel need. Throws EnvironmentError: "link n0-n1: delay=10ms needs the netem
+// qdisc, which this kernel lacks; ...".
 void CheckImpairments(const Topology& topology);
 
-// Whether any link is made by qdiscs.
+// Whether any link is emulated by qdiscs.
 bool HasKernelImpairments(const Topology& topology);
-// Whether this endpoint's transmissions pass one.
+// Whether this endpoint's transmissions pass a qdisc.
 bool HasQdisc(const Topology& topology, const Endpoint& endpoint);
 
 }  // namespace viaduct::lab

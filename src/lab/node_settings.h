@@ -1,4 +1,4 @@
-// The sysctls that make a fresh namespace a node.
+// The sysctls that turn a new namespace into a node.
 #pragma once
 
 #include <map>
@@ -10,17 +10,17 @@ namespace viaduct::lab {
 
 using Sysctls = std::map<std::string, std::string>;
 
-// Whether anything in the lab has an IPv6 address; if not, IPv6 is off in all its namespaces (no
-// router solicitations, no MLD reports on the links).
+// Whether any part of the lab has an IPv6 address; if not, IPv6 is disabled in all its namespaces
+// (no router solicitations, no MLD reports on the links).
 bool UsesIpv6(const Topology& topology);
 
-// For "all" and "default", to be written before the namespace gets its interfaces, which inherit
-// them.
-// `router`: it has more than one interface, so most of its packets are on their way elsewhere.
+// The sysctls of "all" and "default". They must be written before the namespace gets its
+// interfaces, which inherit them.
+// `router`: the node has more than one interface, so it mostly forwards packets.
 Sysctls NodeSysctls(const fib::NodeLayout& layout, bool ipv6, bool router);
-// The hub namespace: bridges only, no IP.
+// The sysctls of the hub namespace, which has bridges only and no IP.
 Sysctls HubSysctls();
-// For the program device, whose namespace's other interfaces are silent.
+// The sysctls of the program device; the other interfaces of its namespace have no IP.
 Sysctls ProgramDeviceSysctls(const std::string& device, bool ipv6);
 
 }  // namespace viaduct::lab

@@ -1,4 +1,4 @@
-// What a lab is made of, before anything exists in the kernel: plain data, derived from an ns-3
+// The description of a lab, before anything exists in the kernel: plain data, derived from an ns-3
 // scenario (LabHelper) or a scenario file, sent to the broker as JSON, written to the run's record.
 #pragma once
 
@@ -20,7 +20,7 @@ struct Interface {
   wire::MacAddress mac;
   std::vector<wire::IpPrefix> addresses;
   int mtu = 1500;
-  // A physical interface of the host, moved into the namespace and back (its name there).
+  // The name of a physical interface of the host, which is moved into the namespace and back.
   std::optional<std::string> physical;
 };
 
@@ -28,8 +28,8 @@ struct Node {
   std::string name;
   const fib::DataPlane* data_plane = &fib::kKernelPlane;  // never null
   std::vector<Interface> interfaces;
-  // Where the data plane honours fib::Feature::kProgramDevice: addresses of the node's programs, on
-  // a TUN device whose other end is the simulator (see broker::Client::OpenTun). Empty: no such
+  // If the data plane supports fib::Feature::kProgramDevice: addresses of the node's programs, on a
+  // TUN device whose other end is the simulator (see broker::Client::OpenTun). Empty: no such
   // device.
   std::vector<wire::IpPrefix> program_addresses;
   std::map<std::string, std::string> sysctls;  // "net.ipv4.ip_forward": "1"; applied last
@@ -40,18 +40,18 @@ struct Endpoint {
   std::string interface;
 };
 
-// Who makes a link what its SPECs say.
+// What implements the SPECs of a link.
 enum class Emulator {
   kEngine,  // the path engine, between the link's host ends in the hub namespace
   kKernel,  // the kernel's own qdiscs on the sending interfaces, where the kernel has them
 };
-// "engine", "kernel".
+// Returns "engine" or "kernel".
 const char* EmulatorName(Emulator emulator);
-// The inverse; UsageError.
+// The inverse; throws UsageError.
 Emulator ParseEmulator(const std::string& text);
 
 struct Link {
-  enum class Kind { kPair, kBridge };  // a veth pair, or a bridge with a veth pair an endpoint
+  enum class Kind { kPair, kBridge };  // a veth pair, or a bridge with a veth pair per endpoint
   std::string name;
   Kind kind = Kind::kPair;
   std::vector<Endpoint> endpoints;  // two for kPair
@@ -63,19 +63,20 @@ struct Link {
 };
 
 struct Topology {
-  std::string name;   // of the lab: letters, digits, "-", "_"; namespaces are called NAME.NODE
+  std::string name;   // of the lab: letters, digits, "-", "_"; namespaces are named NAME.NODE
   uint64_t seed = 1;  // of the engine's random streams
-  std::string directory = "/";  // where files that SPECs name are looked for (relative paths)
+  std::string directory = "/";  // the base of relative paths in SPECs
   std::vector<Node> nodes;
   std::vector<Link> links;
 };
 
-// Throws UsageError: names taken twice or malformed, endpoints that do not exist, interface used
+// Throws UsageError for: names that are malformed or used twice, endpoints that do not exist,
+// interface used
 // by two links, addresses used twice on one link, names over IFNAMSIZ.
 void Validate(const Topology& topology);
 
 void to_json(nlohmann::json& json, const Topology& topology);
-// Throws UsageError on anything missing, unknown, or of the wrong type.
+// Throws UsageError for members that are missing, unknown, or of the wrong type.
 void from_json(const nlohmann::json& json, Topology& topology);
 
 }  // namespace viaduct::lab

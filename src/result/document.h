@@ -1,4 +1,4 @@
-// docs/results.md out of the tables of keys.
+// Generates docs/results.md from the tables of keys.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a path engine has done: the statistics of a path, a shell, or the links of a lab.
+// The statistics of a path engine, which emulates a path, a shell's path, or the links of a lab.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace viaduct::result {
 
-// One direction of a pair of interfaces, of one class of packets.
+// The statistics of one direction of a pair of interfaces, for one class of packets.
 struct PipelineResult {
   std::string pair, class_name, direction, spec;
   uint64_t arrived = 0, arrived_bytes = 0, delivered_bytes = 0;  // packets, bytes
@@ -24,7 +24,7 @@ struct PipelineResult {
   static KeysOf<PipelineResult> Keys();
 };
 
-// What a port counts (io::PortCounters).
+// The counters of a port (io::PortCounters).
 struct FrameCounters {
   uint64_t rx_frames = 0, rx_bytes = 0, tx_frames = 0, tx_bytes = 0;
   uint64_t rx_dropped_ring_full = 0, rx_dropped_truncated = 0, tx_dropped_error = 0;

@@ -1,4 +1,5 @@
-// What results must carry to be worth something later: versions, kernel, machine, command line.
+// The environment that results record to stay reproducible: versions, kernel, machine, command
+// line.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@ namespace viaduct::result {
 struct Environment {
   std::string viaduct, kernel, cpu;
   int64_t cpus = 0, memory_bytes = 0;
-  std::string started, command;  // "": not of a run
+  std::string started, command;  // "": there was no run
   std::string ns3, ns3_build;    // "": no simulator took part
 
   static KeysOf<Environment> Keys();

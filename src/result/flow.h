@@ -1,4 +1,4 @@
-// What became of a flow, whoever carried it: real programs or the simulator.
+// The result of a flow, which was carried either by real programs or by the simulator.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace viaduct::result {
 
 struct Times {
-  std::optional<double> min;  // ms, as the others
+  std::optional<double> min;  // ms, like the others
   double mean = 0, max = 0, p50 = 0, p99 = 0;
 
   // From a histogram of nanoseconds; without the minimum, which it does not keep.
@@ -22,10 +22,10 @@ struct Times {
   static KeysOf<Times> Keys();
 };
 
-// What has no value is absent where the kind of flow has no such thing.
+// Optional members are absent if this kind of flow has no such value.
 struct FlowResult {
   std::string name, kind, from, to;
-  std::string error;                       // why there is no result; the rest is empty then
+  std::string error;                       // why there is no result; the rest is then empty
   std::optional<uint64_t> sent, received;  // packets
   std::optional<double> loss;              // 0..1
   std::optional<double> rate;              // bit/s of payload, as received
@@ -37,13 +37,13 @@ struct FlowResult {
   // ms (ping).
   std::vector<std::pair<double, double>> samples;
 
-  // Sets sent, received and loss; a packet that came twice is no packet more.
+  // Sets sent, received and loss; duplicates do not count as received packets.
   void Count(uint64_t packets_sent, uint64_t packets_received);
 
   static KeysOf<FlowResult> Keys();
 };
 
-// What did not go as the scenario wants; "" if nothing.
+// How the flow failed the expectations of the scenario; "" if it did not.
 std::string FailureOf(const FlowResult& flow);
 
 }  // namespace viaduct::result

@@ -1,4 +1,4 @@
-// What viaduct-load prints: its two ends' measurements of one flow of UDP packets.
+// The output of viaduct-load: the measurements of one UDP flow by its two ends.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace viaduct::result {
 struct LoadTimes {
   double mean = 0, p50 = 0, p99 = 0, max = 0;  // us
 
-  // From a histogram of nanoseconds; nothing from an empty one.
+  // Computed from a histogram of nanoseconds; returns nothing for an empty one.
   static std::optional<LoadTimes> Of(const Histogram& nanoseconds);
 
   static KeysOf<LoadTimes> Keys();

@@ -1,4 +1,4 @@
-// What became of a program that ran in a node.
+// The result of a program that ran in a node.
 #pragma once
 
 #include <optional>
@@ -20,28 +20,28 @@ struct ProgramResult {
   static KeysOf<ProgramResult> Keys();
 };
 
-// How a program's run came to its end, and what was expected of it.
+// How a program's run ended, and what was expected of it.
 struct ProgramEnd {
   bool started = false;
   std::string trouble = {};             // why it could not be started
-  std::optional<int> wait_status = {};  // as waitpid(2) gives it; absent while it runs
-  bool timed_out = false;               // it was killed for that
-  bool stopped = false;                 // because the run ended
+  std::optional<int> wait_status = {};  // of waitpid(2); absent while it runs
+  bool timed_out = false;               // killed because of its timeout
+  bool stopped = false;                 // stopped because the run ended
   int expected_status = 0;
   std::optional<Duration> timeout = {};
 };
 
-// A program's result, all it has written, and what did not go as the scenario wants ("" if
-// nothing).
+// A program's result, all its output, and how it failed the expectations of the scenario ("" if it
+// did not).
 struct ProgramOutcome {
   ProgramResult program;
   std::string text, failure;
   bool started = false;
 
-  // Keeps the text, and its last part in the result.
+  // Stores the output, and its last part in the result.
   void SetText(std::string written);
-  // Fills in how it ended and whether that is right. What a background program does is right, once
-  // it has started.
+  // Records how it ended and whether that was expected. For a background program any end is
+  // accepted once it has started.
   void Judge(const ProgramEnd& end);
 
   static KeysOf<ProgramOutcome> Keys();

@@ -1,5 +1,5 @@
-// Results as JSON: one table of keys a type, from which its writer, its reader and docs/results.md
-// come.
+// Results as JSON: one table of keys per type, from which its writer, its reader and
+// docs/results.md are generated.
 #pragma once
 
 #include <concepts>
@@ -12,8 +12,8 @@
 
 namespace viaduct::result {
 
-// A row of docs/results.md: where the key is ("flows[].rtt_ms.min"), its value's kind or unit, what
-// it means.
+// A row of docs/results.md: the path of the key ("flows[].rtt_ms.min"), the type or unit of its
+// value, its meaning.
 struct DocumentRow {
   std::string path, value, meaning;
 };
@@ -21,7 +21,7 @@ struct DocumentRow {
 // A row of a type's table.
 template <class T>
 struct Key {
-  const char* name;  // "" where the keys of a member stand among the type's own
+  const char* name;  // "" if the keys of a member are merged into the type's own
   const char* value;
   const char* meaning;
   void (*write)(const Key& key, const T& record, nlohmann::json& object);
@@ -30,7 +30,7 @@ struct Key {
   void (*document)(const Key& key, const std::string& prefix, std::vector<DocumentRow>& rows);
 };
 
-// A type's table: what its `static KeysOf<T> Keys()` returns.
+// A type's table, which its `static KeysOf<T> Keys()` returns.
 template <class T>
 using KeysOf = std::span<const Key<T>>;
 
@@ -68,7 +68,7 @@ using ClassOf = typename MemberPointer<decltype(kMember)>::Class;
 template <auto kMember>
 using ValueOf = typename MemberPointer<decltype(kMember)>::Value;
 
-// What stands behind a key, without what is around it, and the path of the latter.
+// The type of a value inside containers (optional, vector, map), and the path suffix of these.
 template <class V>
 struct Inner {
   using Type = V;
@@ -129,7 +129,7 @@ void DocumentMember(const Key<ClassOf<kMember>>& key, const std::string& prefix,
 
 }  // namespace internal
 
-// A key that is always there; null for an optional without a value.
+// A key that is always written; null for an optional without a value.
 template <auto kMember>
 constexpr Key<internal::ClassOf<kMember>> Always(const char* name, const char* value,
                                                  const char* meaning) {
@@ -143,7 +143,7 @@ constexpr Key<internal::ClassOf<kMember>> Always(const char* name, const char* v
           internal::DocumentMember<kMember>};
 }
 
-// A key that is left out while the member is empty.
+// A key that is omitted while the member is empty.
 template <auto kMember>
 constexpr Key<internal::ClassOf<kMember>> WhenSet(const char* name, const char* value,
                                                   const char* meaning) {
@@ -159,7 +159,7 @@ constexpr Key<internal::ClassOf<kMember>> WhenSet(const char* name, const char* 
           internal::DocumentMember<kMember>};
 }
 
-// The keys of a member that is a record itself, among the type's own.
+// Merges the keys of a member that is itself a record into the type's own.
 template <auto kMember>
 constexpr Key<internal::ClassOf<kMember>> Among() {
   return {"",

@@ -36,7 +36,7 @@ struct ScenarioSummary {
   static KeysOf<ScenarioSummary> Keys();
 };
 
-// Which nodes reach which. Pairs are ordered: (a, b) is not (b, a).
+// Which nodes can reach which. Pairs are ordered: (a, b) is not (b, a).
 struct Convergence {
   double seconds = 0;
   uint32_t reachable = 0, pairs = 0;
@@ -59,7 +59,7 @@ struct Capture {
   static KeysOf<Capture> Keys();
 };
 
-// The files that a kernel's state was written to.
+// The files to which a kernel's state was written.
 struct StateFiles {
   std::string node;
   std::vector<std::string> files;
@@ -67,7 +67,7 @@ struct StateFiles {
   static KeysOf<StateFiles> Keys();
 };
 
-// Of an interface, or of the programs of a node, that the simulator serves.
+// The counters of a simulated interface, or of the program device of a node.
 struct DeviceCounters {
   FrameCounters frames;
   uint64_t tx_dropped_unclaimed = 0;
@@ -89,10 +89,10 @@ struct SimulatorReport {
   std::map<std::string, double> loop;
   std::map<std::string, DeviceCounters> counters;
   std::map<std::string, uint64_t> routes;
-  std::optional<RoutePushes> route_pushes;              // real modes only, as
-  std::optional<std::vector<std::string>> unsupported;  // this
-  std::optional<std::vector<std::string>> assumptions;  // mode simulate only, as
-  std::optional<std::vector<StateFiles>> state;         // this
+  std::optional<RoutePushes> route_pushes;              // real modes only
+  std::optional<std::vector<std::string>> unsupported;  // real modes only
+  std::optional<std::vector<std::string>> assumptions;  // mode simulate only
+  std::optional<std::vector<StateFiles>> state;         // mode simulate only
   std::vector<Capture> captures;
 
   static KeysOf<SimulatorReport> Keys();
@@ -107,13 +107,14 @@ struct RunResult {
   std::vector<FlowResult> flows;
   std::vector<ProgramResult> programs;
   std::vector<LinkEvent> events;
-  std::optional<EngineResult> engine;  // the links', where any has a SPEC and the mode is real
+  std::optional<EngineResult> engine;  // of the links, if any has a SPEC and the mode is real
   SimulatorReport simulator;
   Verdict verdict = Verdict::kValid;
   std::vector<std::string> failures;
   int status = 0;  // ExitStatus
 
-  // Judges timing by the limit, if there is one, and the whole by that and the failures.
+  // Sets the verdict on timing by the limit, if there is one, and the status by that and the
+  // failures.
   void Judge(std::optional<Duration> lateness_limit);
 
   static KeysOf<RunResult> Keys();

@@ -1,4 +1,4 @@
-// How late things happened, and whether that voids the results.
+// The lateness of events, and whether it voids the results.
 #pragma once
 
 #include <cstdint>
@@ -12,34 +12,34 @@
 namespace viaduct::result {
 
 enum class Verdict { kValid, kVoid };
-// "VALID", "VOID".
+// Returns "VALID" or "VOID".
 const char* VerdictName(Verdict verdict);
 NLOHMANN_JSON_SERIALIZE_ENUM(Verdict, {{Verdict::kValid, "VALID"}, {Verdict::kVoid, "VOID"}})
 
 struct Timing {
   uint64_t events = 0;
   int64_t p50_ns = 0, p99_ns = 0, max_ns = 0;
-  std::optional<int64_t> p90_ns, p999_ns;  // the path engine's
+  std::optional<int64_t> p90_ns, p999_ns;  // path engine only
   std::optional<double> mean_ns;
   std::optional<int64_t> limit_ns;  // of p99
-  std::optional<int> nice;          // the simulator's
+  std::optional<int> nice;          // simulator only
   std::optional<bool> over_limit;   // by the simulator's own count of events, not the histogram
 
   static KeysOf<Timing> Keys();
 };
 
-// From a histogram of nanoseconds.
+// Computed from a histogram of nanoseconds.
 Timing Summarize(const Histogram& lateness);
-// Those that the path engine gives besides: p90, p99.9 and the mean.
+// The same with the further statistics of the path engine: p90, p99.9 and the mean.
 Timing SummarizeFinely(const Histogram& lateness);
-// Sets the limit, if there is one, and judges by it: VOID where p99 is above.
+// Sets the limit, if there is one, and returns the verdict: VOID if p99 is above the limit.
 Verdict Judge(Timing& timing, std::optional<Duration> limit);
 
 // "timing: p50/p99/max lateness 1.2/8.0/310 us over 12345 events: VALID (limit 1 ms)".
-// `whose`: before the numbers ("links ").
+// `whose` is printed before the numbers ("links ").
 std::string TimingLine(const Timing& timing, Verdict verdict, const std::string& whose = "");
 
-// "1.2": microseconds.
+// Formats a time in microseconds: "1.2".
 std::string Micros(int64_t nanoseconds);
 
 }  // namespace viaduct::result

@@ -1,4 +1,4 @@
-// Packets of links, written to pcap files while a run is on.
+// Captures the packets of links in pcap files during a run.
 #pragma once
 
 #include <atomic>
@@ -13,9 +13,10 @@
 
 namespace viaduct::run {
 
-// One file a link, DIRECTORY/LINK.pcap. Each frame is in it once, as its receiver got it (so frames
-// that the link lost are not), with the kernel's time of reception. With the data plane in the
-// kernel, offloads are on: TCP shows as super-frames, checksums may be unfinished.
+// There is one file per link, DIRECTORY/LINK.pcap. It has each frame once, as its receiver got it
+// (so frames that the link lost are missing), with the kernel's time of reception. With the data
+// plane in the kernel, offloads are on: TCP appears as super-frames, and checksums may be
+// incomplete.
 class Captures {
  public:
   // Opens everything, then captures in a thread of its own until Finish() or destruction. Throws
@@ -26,7 +27,7 @@ class Captures {
   Captures(const Captures&) = delete;
   Captures& operator=(const Captures&) = delete;
 
-  // Writes what has arrived, and closes the files.
+  // Writes the remaining frames and closes the files.
   std::vector<result::Capture> Finish();
 
  private:

@@ -1,5 +1,5 @@
-// What the command does with a simulator in every case: waits for the lab, for convergence, for its
-// report, and says so.
+// The command's side of the dialogue with a simulator in every mode: waits for the lab, for
+// convergence and for the report, and shows the progress.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -17,26 +17,27 @@ namespace viaduct::run {
 
 class Conversation {
  public:
-  // All outlive the conversation. Everything thrown by the simulator comes out of the loop's Run().
+  // All arguments must outlive the conversation. Errors of the simulator are thrown by the loop's
+  // Run().
   Conversation(const scenario::Scenario& scenario, SimulatorProcess& simulator,
                sys::EventLoop& loop, Progress& progress);
   ~Conversation();
   Conversation(const Conversation&) = delete;
   Conversation& operator=(const Conversation&) = delete;
 
-  // Real modes: until the lab stands. Returns the seconds since this object was made.
+  // Real modes: waits until the lab is built. Returns the seconds since this object was created.
   double WaitForLab();
-  // Until all pairs reach or the simulator's patience (convergence.timeout) is at its end. Throws
-  // Error if some do not and the scenario requires it. Returns what the simulator said of it.
+  // Waits until all pairs can reach each other or convergence.timeout has passed. Throws Error if
+  // some cannot and the scenario requires it. Returns the simulator's message about it.
   result::Convergence WaitForConvergence();
-  // Until the simulator has reported and ended. `stop`: asks it to (it would go on), and does not
-  // wait for ever. Returns the "report" message.
+  // Waits until the simulator has reported and ended. `stop`: asks it to end (it would continue
+  // otherwise), with a limit on the wait. Returns the "report" message.
   nlohmann::json WaitForReport(bool stop);
 
   // Results of flows that the simulator carried itself, and of programs that it ran.
   const std::vector<result::FlowResult>& flows() const { return flows_; }
   const std::vector<result::ProgramOutcome>& programs() const { return programs_; }
-  // What of that did not go as the scenario wants.
+  // Which of these failed the expectations of the scenario.
   const std::vector<std::string>& failures() const { return failures_; }
   bool lab_built() const { return lab_built_; }
 

@@ -1,4 +1,4 @@
-// The path engine of a run's lab, as the command sees it.
+// The command's view of the path engine of a run's lab.
 #pragma once
 
 #include <string>
@@ -9,22 +9,22 @@
 
 namespace viaduct::run {
 
-// Notices that the engine has died: sys::EventLoop::Run() then throws Error. One thread.
+// Notices that the engine has died: sys::EventLoop::Run() then throws Error. For use by one thread.
 class EngineWatch {
  public:
-  // `socket_path`: the engine's control socket. The loop outlives this.
+  // `socket_path`: the engine's control socket. The loop must outlive this object.
   EngineWatch(std::string socket_path, sys::EventLoop& loop);
   ~EngineWatch();
   EngineWatch(const EngineWatch&) = delete;
   EngineWatch& operator=(const EngineWatch&) = delete;
 
-  // What the engine has done so far.
+  // Reads the engine's statistics so far.
   result::EngineResult Read() const;
 
  private:
   std::string socket_path_;
   sys::EventLoop& loop_;
-  UniqueFd alive_;  // a connection that says nothing; it ends with the engine
+  UniqueFd alive_;  // an idle connection, which closes when the engine ends
 };
 
 }  // namespace viaduct::run

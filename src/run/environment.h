@@ -1,4 +1,5 @@
-// What results must carry to be worth something later: versions, kernel, machine, command line.
+// The environment that results record to stay reproducible: versions, kernel, machine, command
+// line.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@ namespace viaduct::run {
 // The product's version, "0.1.0".
 std::string Version();
 
-// Of this process, which has just begun.
+// Describes the environment of this process; call it at the start.
 result::Environment DescribeEnvironment(const std::vector<std::string>& command_line);
 
 }  // namespace viaduct::run

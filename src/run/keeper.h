@@ -1,14 +1,14 @@
-// A lab that stays up after the command has ended: its simulator, watched over by a process in the
-// background.
+// A lab that stays up after the command has ended: a background process supervises its simulator.
 #pragma once
 
 #include "scenario/scenario.h"
 
 namespace viaduct::run {
 
-// Builds the lab, waits for convergence (progress as in Execute()), leaves a process behind that
-// keeps the simulator until the lab is taken down, and returns. Throws as Execute() does; then
-// nothing is left. Must be called with root's rights or an inherited broker connection.
+// Builds the lab, waits for convergence (with progress as in Execute()), leaves a background
+// process that keeps the simulator running until the lab is taken down, and returns. Throws as
+// Execute() does, and then leaves nothing behind. The caller must be root or have an inherited
+// broker connection.
 void BringUp(const scenario::Scenario& scenario, bool quiet);
 
 }  // namespace viaduct::run

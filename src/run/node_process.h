@@ -1,4 +1,4 @@
-// A program in a node, with what it prints.
+// A program in a node, with its output.
 #pragma once
 
 #include <array>
@@ -16,19 +16,20 @@ class NodeProcess {
   struct Callbacks {
     // A line of standard output or error, without its newline. May be empty.
     std::function<void(const std::string& line)> line;
-    // It has ended and all its output was read. The object must outlive the call.
+    // Called when the program has ended and all its output was read. The object must outlive the
+    // call.
     std::function<void()> ended;
   };
 
-  // Starts it with /dev/null as standard input. Throws Error.
+  // Starts the program with /dev/null as standard input. Throws Error.
   NodeProcess(sys::EventLoop& loop, broker::Client& client, broker::ProgramOptions options,
               Callbacks callbacks);
   NodeProcess(const NodeProcess&) = delete;
   NodeProcess& operator=(const NodeProcess&) = delete;
-  // Kills it if it still runs.
+  // Kills the program if it still runs.
   ~NodeProcess();
 
-  // As waitpid(2) gives it, once it has ended.
+  // Its wait status (waitpid(2)), once it has ended.
   const std::optional<int>& wait_status() const { return wait_status_; }
   bool Succeeded(int expected = 0) const;
   // "ended with status 2", "was killed by signal 9 (Killed)".
@@ -38,7 +39,7 @@ class NodeProcess {
   void Kill(int signal);
 
  private:
-  // Of what it prints, this much is kept.
+  // How many bytes of each output stream are kept.
   static constexpr size_t kKept = 16 << 20;
   struct Output {
     UniqueFd pipe;

@@ -16,8 +16,8 @@ struct Series {
 };
 
 // Lines over a common axis; the y axis is logarithmic, because modes differ by orders of magnitude.
-// With ticks, names of the axes, and a legend that tells the lines apart without colours too. Empty
-// series are left out; "" when nothing is left.
+// It has ticks, axis names, and a legend that distinguishes the lines without colours too. Empty
+// series are omitted; returns "" when all are empty.
 enum class LineStyle {
   kPoints,  // a point is a moment; the line joins them
   kSteps,   // a point is the mean of the interval that ends there; the first begins at 0
@@ -25,7 +25,7 @@ enum class LineStyle {
 std::string LinePlot(const std::vector<Series>& series, const std::string& x_name,
                      const std::string& y_name, LineStyle style);
 
-// What is compared, one panel each, on a logarithmic axis of its own.
+// Bars in panels, one for each compared quantity, each with a logarithmic axis of its own.
 struct Bar {
   std::string name;
   double value = 0;  // not above 0: no bar, only the text
@@ -35,14 +35,14 @@ struct BarPanel {
   std::string title, axis;
   std::vector<Bar> bars;
 };
-// `standalone`: as an SVG file of its own, else as part of a page (with SvgStyle()).
+// `standalone`: for a separate SVG file, else for a page that includes SvgStyle().
 std::string BarPicture(const std::string& title, const std::vector<BarPanel>& panels,
                        bool standalone);
 
 // The style sheet of all plots.
 const char* SvgStyle();
 
-// A row of horizontal bars cut into parts: what share of a whole each part is.
+// A row of horizontal bars divided into parts that show shares of a whole.
 struct StackedBar {
   std::string name;
   std::vector<std::pair<std::string, double>> parts;
@@ -60,8 +60,8 @@ std::string TopologyPicture(const std::vector<std::string>& nodes,
 
 // Round numbers that divide [0, top] into about `count` parts; the last is at least `top`.
 std::vector<double> Ticks(double top, int count);
-// Ticks of a logarithmic axis from `bottom` or less to `top` or more: powers of ten, and where
-// these are few also their twofold and fivefold. Both positive.
+// Ticks of a logarithmic axis from `bottom` or less to `top` or more (both positive): powers of ten
+// and, if these are few, also two and five times them.
 std::vector<double> LogTicks(double bottom, double top);
 
 }  // namespace viaduct::run

@@ -1,4 +1,4 @@
-// What a person sees while a run is on: one line that changes in place on a terminal, plain lines
+// The progress display of a run: one line that is updated in place on a terminal, separate lines
 // elsewhere.
 #pragma once
 
@@ -11,17 +11,16 @@ namespace viaduct::run {
 
 class Progress {
  public:
-  // Writes to `stream`; nothing but Line() and Note() when it is not a terminal, nothing at all
-  // when quiet.
+  // Writes to `stream`; nothing at all when quiet.
   Progress(std::FILE* stream, bool quiet);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // The state of what is going on: replaces the last status on a terminal; elsewhere it is printed
-  // at most every few seconds.
+  // Shows the current state: replaces the last status on a terminal; elsewhere it is printed at
+  // most every few seconds.
   void Status(const std::string& text);
-  // Something that happened; stays.
+  // Prints an event as a lasting line.
   void Line(const std::string& text);
 
  private:

@@ -8,20 +8,20 @@
 
 namespace viaduct::run {
 
-// Makes the directory (and its parents) unless it is there. UsageError if it cannot be written.
+// Creates the directory and its parents if necessary. Throws UsageError if it cannot be written.
 void MakeReportDirectory(const std::string& directory);
 
-// Writes index.html, results.json, flows.csv and samples.csv; of several runs also result.svg.
-// `runs`: results of Execute(), of one scenario in several modes where there are more than one.
+// Writes index.html, results.json, flows.csv and samples.csv; for several runs also result.svg.
+// `runs`: results of Execute(); several are those of one scenario in different modes.
 void WriteReport(const std::string& directory, const std::vector<result::RunResult>& runs);
 
-// The page itself. It loads nothing: style and plots (SVG) are inside.
+// Returns the page. It loads no other files: style and plots (SVG) are embedded.
 std::string RenderHtml(const std::vector<result::RunResult>& runs);
-// What the flows achieved in each mode: bars on logarithmic axes, as an SVG file.
+// The results of the flows in each mode as bars on logarithmic axes, as an SVG file.
 std::string ResultPicture(const std::vector<result::RunResult>& runs);
-// "mode,flow,kind,from,to,sent,received,loss,rate_bit_per_s,..." a line a flow.
+// Columns "mode,flow,kind,from,to,sent,received,loss,rate_bit_per_s,...", one line per flow.
 std::string FlowsCsv(const std::vector<result::RunResult>& runs);
-// "mode,flow,seconds,value": throughput in bit/s, or round trips in ms.
+// Columns "mode,flow,seconds,value"; the value is throughput in bit/s, or round-trip time in ms.
 std::string SamplesCsv(const std::vector<result::RunResult>& runs);
 
 }  // namespace viaduct::run

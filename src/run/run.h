@@ -11,17 +11,17 @@ namespace viaduct::run {
 
 struct RunOptions {
   bool quiet = false;
-  // Where captures and the programs' output go; made when needed. Empty: "./NAME-captures" for
-  // captures, and programs' output is only shown.
+  // The folder for captures and the programs' output; created when needed. Empty: "./NAME-captures"
+  // for captures, and the programs' output is only shown.
   std::string directory;
-  std::vector<std::string> command_line;  // for the record
-  // Mode simulate: when the run is paused for shells on kernel nodes, since convergence.
+  std::vector<std::string> command_line;  // recorded in the results
+  // Mode simulate: times since convergence at which the run is paused for shells on kernel nodes.
   std::vector<Duration> pauses = {};
 };
 
-// Runs it and returns the results, judged.
-// Throws sys::Interrupted, or Error where there are no results. In every case all that was made is
-// gone when it returns or throws. In real modes the caller must be root or have a broker connection
+// Runs the scenario and returns the results with their verdicts.
+// Throws sys::Interrupted, or Error if there are no results. Everything that was created is removed
+// when it returns or throws. In real modes the caller must be root or have a broker connection
 // (broker::Client::ConnectOrSpawn).
 result::RunResult Execute(const scenario::Scenario& scenario, const RunOptions& options);
 

@@ -9,12 +9,13 @@ namespace viaduct::run {
 
 struct SeparateRun {
   std::optional<result::RunResult> results;
-  int status = 0;  // what the exit status of a command would be; 128 + signal: interrupted
+  int status = 0;  // exit status of the command; 128 + signal: interrupted
 };
 
-// Execute() in a child, for several runs in turn: a process gives up root for its broker only once,
-// and a run that fails must not take the others with it. What it throws is printed on standard
-// error. SIGINT, SIGTERM and SIGHUP go on to the child, which cleans up. One at a time.
+// Calls Execute() in a child process, for several runs in turn: a process can start a broker and
+// drop root only once, and a failing run must not end the others. Errors are printed on standard
+// error. SIGINT, SIGTERM and SIGHUP are forwarded to the child, which cleans up. Only one may run
+// at a time.
 SeparateRun ExecuteSeparately(const scenario::Scenario& scenario, const RunOptions& options);
 
 }  // namespace viaduct::run

@@ -1,4 +1,4 @@
-// The simulator process as the command sees it, and the protocol between the two.
+// The simulator process of a run, and the protocol between the command and the simulator.
 //
 //   viaduct-sim --scenario FILE --control FD --captures DIR [--pause-at TIME]...
 //
@@ -13,7 +13,7 @@
 //   {"event":"lab", "name":LAB}                  real modes: the lab is built, programs may start
 //   {"event":"progress", "time":T, "reachable":N, "pairs":M}    while routes converge
 //   {"event":"converged", KEYS of Convergence}   once: all pairs reach, or convergence.timeout has
-//       passed (then "unreachable" names pairs)
+//       passed (then "unreachable" lists pairs)
 //   {"event":"report", "ns3":VERSION, "build":"asserts on", "results":SimulatorReport}    the last
 //       message, before exit with status 0
 //   {"event":"error", "message":M, "status":S}   instead, before exit with status S (ExitStatus)
@@ -47,37 +47,38 @@
 
 namespace viaduct::run {
 
-// Where viaduct-sim is: VIADUCT_SIM, else beside this program, else ../libexec/viaduct. Throws
+// Finds viaduct-sim: VIADUCT_SIM, else beside this program, else ../libexec/viaduct. Throws
 // EnvironmentError saying how to build it.
 std::string FindSimulator();
 
 // A running viaduct-sim. The destructor ends it: end of file, then SIGTERM, then SIGKILL.
 class SimulatorProcess {
  public:
-  // Starts it. `broker` (real modes; else empty) is handed over.
-  // `captures`: the directory for mode simulate's captures. `pauses`: RunOptions'.
+  // Starts the simulator and passes it `broker` (real modes; else empty). `captures`: the directory
+  // for mode simulate's captures. `pauses`: those of RunOptions.
   SimulatorProcess(const std::string& program, const scenario::Scenario& scenario, UniqueFd broker,
                    const std::string& captures = "", const std::vector<Duration>& pauses = {});
   SimulatorProcess(const SimulatorProcess&) = delete;
   SimulatorProcess& operator=(const SimulatorProcess&) = delete;
   ~SimulatorProcess();
 
-  // Readable when Receive() has something, or the simulator has ended.
+  // A descriptor that is readable when Receive() has something, or the simulator has ended.
   int Fd() const { return control_.get(); }
-  // What the simulator prints (a protocol's own output, NS_LOG). Readable when ReadOutput() has
+  // The output of the simulator (a protocol's own output, NS_LOG). Readable when ReadOutput() has
   // something; it must be read, or the simulator blocks when the pipe is full.
   int OutputFd() const { return output_.get(); }
-  // Reads what there is and gives each line to the print function. False at the end of the output.
+  // Reads the available output and passes each line to the print function. Returns false at the end
+  // of the output.
   bool ReadOutput();
   void OnOutput(std::function<void(const std::string&)> print) { print_ = std::move(print); }
-  // The next message, if a whole one has arrived; never blocks. An "error" message is thrown as
-  // Error with its status; a simulator that died is an Error with how it died and its last lines of
-  // output. At an orderly end: nullopt, and Ended() is true.
+  // Returns the next message, if a complete one has arrived; never blocks. Throws an "error"
+  // message as Error with its status; if the simulator died, throws Error with its wait status and
+  // its last lines of output. At an orderly end returns nullopt, and Ended() is true.
   std::optional<nlohmann::json> Receive();
   bool Ended() const { return ended_; }
-  // Asks it to report and end.
+  // Asks the simulator to report and end.
   void Stop();
-  // Asks it to go on where it is paused.
+  // Asks the paused simulator to continue.
   void Resume();
   int Pid() const { return process_.pid(); }
 

@@ -1,4 +1,4 @@
-// Results as text: what `viaduct run` prints at its end.
+// Results as text, which `viaduct run` prints at the end.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace viaduct::run {
 
 // The table of one run's results (Execute()).
 std::string ResultTable(const result::RunResult& run);
-// One table for several runs of one scenario, a column group a mode.
+// One table for several runs of one scenario, with a column group for each mode.
 std::string ComparisonTable(const std::vector<result::RunResult>& runs);
-// A number below 1000 and the prefix that makes it what it was ("k", "M", "G", "T").
+// A number below 1000 and its SI prefix ("k", "M", "G", "T").
 struct Scaled {
   double value = 0;
   const char* prefix = "";

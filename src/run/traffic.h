@@ -1,4 +1,4 @@
-// A flow of real packets: which programs carry it, and what their output says.
+// A flow of real packets: the programs that carry it, and the parsing of their output.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace viaduct::run {
 
-// The two programs of a flow. `receiver` is empty where none is needed (ping).
+// The two programs of a flow. `receiver` is empty if none is needed (ping).
 struct FlowCommands {
   std::vector<std::string> receiver, sender;
   // What the receiver prints when it is ready.
   std::string ready;
-  // The programs needed, with the Debian package that holds each.
+  // The required programs, with the Debian package of each.
   std::vector<std::pair<std::string, std::string>> needs;
 };
 
@@ -23,13 +23,13 @@ struct FlowCommands {
 // of the scenario's links.
 std::vector<lab::Endpoint> EndpointsOf(const scenario::Scenario& scenario, const std::string& link);
 
-// `index` makes the port; `load` is where viaduct-load is.
+// `index`: that of the flow, which determines the port; `load`: the path of viaduct-load.
 FlowCommands CommandsFor(const scenario::Scenario& scenario, size_t index, const std::string& load);
 
-// A flow that has no result.
+// The result of a flow that failed.
 result::FlowResult FailedFlow(const scenario::Flow& flow, const std::string& error);
-// From the programs' standard output (and, for errors, standard error) to the result. Never
-// throws: output that makes no sense becomes FlowResult::error.
+// Parses the programs' standard output (and, for errors, standard error). Never throws:
+// unintelligible output is reported in FlowResult::error.
 result::FlowResult ParseFlow(const scenario::Flow& flow, const std::string& receiver_output,
                              const std::string& sender_output, const std::string& sender_error);
 

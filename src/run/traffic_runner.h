@@ -1,4 +1,4 @@
-// Flows, programs and link events of a scenario, at their times, in the nodes of a lab.
+// Runs the flows, programs and link events of a scenario at their times in the nodes of a lab.
 #pragma once
 
 #include <list>
@@ -16,7 +16,7 @@
 
 namespace viaduct::run {
 
-// Throws EnvironmentError unless every program the flows need is there, naming the package.
+// Throws EnvironmentError that names the package if a program that the flows need is missing.
 void CheckFlowPrograms(const scenario::Scenario& scenario);
 
 class TrafficRunner {
@@ -25,20 +25,20 @@ class TrafficRunner {
                 Progress& progress);
   ~TrafficRunner();
 
-  // Starts the receivers, and puts everything else on the loop's clock; times count from now.
+  // Starts the receivers, and schedules everything else on the loop's clock; times count from now.
   void Start();
-  // All flows have results, all programs but those in the background have ended, all events are
-  // past.
+  // Whether all flows have results, all programs except those in the background have ended, and all
+  // events have happened.
   bool Done() const;
   bool FlowsDone() const;
   // Whether there are flows or programs at all; a run without them lasts its whole duration.
   bool HasWork() const;
-  // What is going on, for the status line.
+  // Describes the current activity, for the status line.
   std::string Describe() const;
-  // Stops what still runs. Programs in the foreground that have to be stopped have failed.
+  // Stops what still runs. Foreground programs that must be stopped count as failed.
   void Finish();
 
-  // After Finish().
+  // To be called after Finish().
   std::vector<result::FlowResult> Flows() const;
   std::vector<result::ProgramOutcome> Programs() const;
   const std::vector<result::LinkEvent>& events() const { return events_; }
@@ -56,7 +56,7 @@ class TrafficRunner {
   static result::ProgramOutcome Judge(const ProgramState& program);
   void ProgramEnded(ProgramState& program);
   void ApplyEvent(const scenario::LinkEvent& event);
-  // Nothing, where `what` is empty.
+  // Adds a failure; does nothing if `what` is empty.
   void Fail(const std::string& what);
   double SinceStart() const;
 

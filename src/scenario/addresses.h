@@ -1,4 +1,4 @@
-// Where traffic for a node goes.
+// The address of a node as a destination of traffic.
 #pragma once
 
 #include <string>

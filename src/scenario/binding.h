@@ -1,4 +1,4 @@
-// What joins the rows of the table of keys (scenario/keys.cc) to members of the scenario's structs.
+// Binds the rows of the table of keys (scenario/keys.cc) to members of the scenario's structs.
 #pragma once
 
 #include <yaml-cpp/emitter.h>
@@ -19,8 +19,8 @@ namespace viaduct::scenario {
 template <class T>
 inline constexpr char kTypeTag = 0;
 
-// The members of `object` that have a key directly in `section` ("links[]", "" for the file), in
-// the order of the table.
+// Prints the members of `object` that have a key directly in `section` ("links[]", "" for the
+// file), in the order of the table.
 template <class T>
 void PrintMembers(YAML::Emitter& out, std::string_view section, const T& object) {
   for (const Key& key : Keys()) {
@@ -61,7 +61,8 @@ inline void PrintValue(YAML::Emitter& out, const Key& key, const fib::DataPlane*
 inline void PrintValue(YAML::Emitter& out, const Key& key, const path::Spec& spec) {
   if (!spec.IsPlainWire()) PrintPair(out, key, Written(spec));
 }
-// A member that is there is printed even where a plain value like it would say nothing.
+// An optional member that has a value is always printed, even if a plain member with that value
+// would be omitted.
 template <class T>
 void PrintValue(YAML::Emitter& out, const Key& key, const std::optional<T>& value) {
   if (value) PrintPair(out, key, Written(*value));
@@ -89,7 +90,7 @@ bool Always(const T&) {
   return true;
 }
 
-// What `print` writes of a T.
+// A value of T that the function `print` writes.
 template <class T, auto print>
 constexpr Access Custom() {
   return {[](YAML::Emitter& out, const Key& key, const void* object) {
@@ -101,7 +102,7 @@ constexpr Access Custom() {
 template <auto member>
 using Object = decltype(ObjectOf(member));
 
-// A member, where `applies` to its object.
+// A member, printed if `applies` is true for its object.
 template <auto member, auto applies = Always<Object<member>>>
 constexpr Access Printed(std::string (*fallback)() = nullptr) {
   using T = Object<member>;
@@ -118,7 +119,7 @@ std::string DefaultOf() {
   out << Written(Object<member>().*member);
   return out.c_str();
 }
-// The same with the default that the struct says.
+// The same with the default of the struct's member.
 template <auto member, auto applies = Always<Object<member>>>
 constexpr Access Member() {
   return Printed<member, applies>(DefaultOf<member>);
@@ -160,8 +161,8 @@ constexpr Access Each() {
   }>();
 }
 
-// A key that is printed as the value of others: a shape as its links, the default as what it is
-// for.
+// A key that is printed through the values of other keys: a shape as its links, a default in each
+// place where it applies.
 constexpr Access Elsewhere(std::string (*fallback)() = nullptr) {
   return {nullptr, nullptr, fallback};
 }

@@ -1,7 +1,7 @@
 // Every key of a scenario file, in one table: the parser accepts these and no others, and
-// docs/scenario.md is printed from here. Each key is joined to the member that it says, so that
-// what is read is what is printed (and hashed, and given to the simulator), and a default is
-// written once.
+// docs/scenario.md is printed from here. Each key is bound to the member that it sets, so that what
+// is printed (and hashed, and passed to the simulator) is what was read, and each default is stated
+// once.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@ class Emitter;
 
 namespace viaduct::scenario {
 
-// What a key's value looks like.
+// The type of a key's value.
 enum class Type {
   kText,
   kName,     // letters, digits, "-", "_"
@@ -31,22 +31,22 @@ enum class Type {
   kLinks,     // a list of links, or all
   kTexts,     // a list of texts
   kWords,     // a command: text, split as a shell would, or a list of words
-  kTable,     // names with texts
-  kSection,   // keys of its own
+  kTable,     // a map from names to texts
+  kSection,   // a map with keys of its own
   kSections,  // a list of sections
-  kNodeSet,   // a number, a list of names, or a section a name
+  kNodeSet,   // a number, a list of names, or a section for each name
   kAlias,     // another name of the key in `fallback`
 };
 
 struct Key;
 
-// How a key is joined to a member of the struct that its section is read into. Made by the
+// The binding of a key to a member of the struct that its section is read into. Created by the
 // functions of scenario/binding.h.
 struct Access {
-  // Writes the key and the member of `object`; nothing where the member says nothing. None: what
-  // the key says is written as the value of other keys.
+  // Writes the key and the member of `object`; nothing if the member is empty. Null: the key is
+  // printed through the values of other keys.
   void (*print)(YAML::Emitter& out, const Key& key, const void* object) = nullptr;
-  const void* object_type = nullptr;  // what print takes: &kTypeTag<T>
+  const void* object_type = nullptr;  // the type of print's object: &kTypeTag<T>
   std::string (*fallback)() = nullptr;
 };
 
@@ -59,7 +59,7 @@ struct Key {
   const char* example;
   const char* choices = "";  // kChoice: separated by spaces
 
-  // The default as it would be written; "" where absence means something else.
+  // The default as it would be written; "" if there is none.
   std::string Default() const { return access.fallback ? access.fallback() : ""; }
   // "links[]" and "mtu".
   std::string_view Section() const;
@@ -72,7 +72,7 @@ const Key& FindKey(std::string_view path);
 // "a duration such as 10s", for messages and the documentation.
 std::string DescribeType(const Key& key);
 
-// docs/scenario.md, as Markdown.
+// Generates docs/scenario.md.
 std::string DocumentKeys();
 
 }  // namespace viaduct::scenario

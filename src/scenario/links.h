@@ -1,4 +1,4 @@
-// Links of a scenario: shapes to pairs and shared segments, names, subnets.
+// Links of a scenario: expands shapes to pairs and shared segments, assigns names and subnets.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace viaduct::scenario {
 
-// Names that may be used, and how to say that one may not.
+// The names that may be used, and the error message for others.
 class NameTable {
  public:
   NameTable() = default;
@@ -25,7 +25,7 @@ class NameTable {
   std::vector<std::string> names_;
 };
 
-// Reads `links` of the file. Addresses are filled in where they are given, else from `addressing`.
+// Reads `links` of the file. Addresses are those of the file, else assigned from `addressing`.
 // Throws UsageError.
 std::vector<LinkSettings> ReadLinks(const Section& file, const std::vector<NodeSettings>& nodes);
 

@@ -1,5 +1,6 @@
-// A scenario: what `viaduct run FILE.yaml` was asked to do, checked, with every default filled in.
-// The grammar is the table in scenario/keys.cc, from which docs/scenario.md is generated too.
+// A scenario: the validated content of the file of `viaduct run FILE.yaml`, with every default
+// filled in. The grammar is the table in scenario/keys.cc, from which docs/scenario.md is generated
+// too.
 #pragma once
 
 #include <cstdint>
@@ -25,16 +26,16 @@ enum class Mode {
 struct NodeSettings {
   std::string name;
   // A host runs no routing protocol: it has a default route to `gateway` (a neighbour), and in
-  // every real mode its packets are the kernel's own.
+  // every real mode the kernel handles its packets.
   bool host = false;
   std::string gateway;
-  // Overrides the data plane that the mode would give this node; null: it does not.
+  // Overrides the data plane that the mode would give this node; null: not overridden.
   const fib::DataPlane* data_plane = nullptr;
   std::map<std::string, std::string> sysctls;
   // Mode simulate: the version of the real kernel that is this node's network stack ("": the newest
   // that is built; with a slash: the file); absent: the stack is ns-3's own.
   std::optional<std::string> kernel;
-  // "eth1": an interface of the machine, moved into the node for the time of the run.
+  // Interfaces of the machine ("eth1") that are moved into the node during the run.
   std::vector<std::string> physical_interfaces;
 };
 
@@ -45,8 +46,9 @@ struct LinkSettings {
   path::Spec spec;                     // every direction, unless:
   std::optional<path::Spec> up, down;  // pairs: first to second node, second to first
   int mtu = 1500;
-  lab::Emulator emulator = lab::Emulator::kEngine;  // real modes: who makes the SPEC true
-  // After automatic assignment: one a node in their order; a second round of them if IPv6 too.
+  lab::Emulator emulator = lab::Emulator::kEngine;  // real modes: what implements the SPEC
+  // After automatic assignment: one per node, in their order; if both IPv4 and IPv6 are used,
+  // followed by one IPv6 address per node.
   std::vector<wire::IpPrefix> addresses;
 };
 
@@ -76,7 +78,7 @@ struct Program {
   int expect = 0;                   // exit status
 };
 
-// An administrative change of a link while the run is on ("link n1-n2 down at 5s").
+// An administrative change of a link during the run ("link n1-n2 down at 5s").
 struct LinkEvent {
   std::string link;
   bool up = true;
@@ -102,13 +104,13 @@ struct Scenario {
   std::optional<Duration> lateness_limit;  // p99 of event lateness; above it the run is VOID
 };
 
-// "simulate", "traditional", "emulate", "offload".
+// Returns "simulate", "traditional", "emulate" or "offload".
 const char* ModeName(Mode mode);
-// "udp", "tcp", "ping".
+// Returns "udp", "tcp" or "ping".
 const char* KindName(Flow::Kind kind);
 
 // Reads and checks a file; `overrides` are "dotted.key=value" from the command line. Throws
-// UsageError: "FILE:LINE: what; what is accepted".
+// UsageError: "FILE:LINE: what is wrong; what is accepted".
 Scenario Load(const std::string& file, const std::vector<std::string>& overrides = {});
 // The same from text; `file` is its name in messages.
 Scenario Parse(const std::string& text, const std::string& file,

@@ -14,29 +14,30 @@
 
 namespace viaduct::scenario {
 
-// One section of the file against its part of the table. The constructor throws UsageError on keys
-// the table does not have and on values of the wrong shape; the getters check the rest. A key that
-// is absent or empty has its default.
+// One section of the file, checked against its part of the table. The constructor throws UsageError
+// for keys that the table does not have and for values of the wrong shape; the getters check the
+// rest. A key that is absent or empty has its default.
 class Section {
  public:
-  // `path` is the section's own in the table ("links[]", "" for the file), `shown` its name in
-  // messages ("links[0]"). Members whose names `free_names` says are the user's are not looked at.
+  // `path` is the section's path in the table ("links[]", "" for the file), `shown` its name in
+  // messages ("links[0]"). With `free_names` the members' names are chosen by the user and not
+  // checked.
   Section(const Value& value, std::string path, std::string shown, bool free_names = false);
 
-  // The value, null when absent.
+  // The value of a key; null when absent.
   const Value* Find(std::string_view key) const;
   bool Has(std::string_view key) const { return Find(key) != nullptr; }
-  // Where to point to about `key`: its value, or the section.
+  // The position for messages about `key`: its value, or the section.
   const Value& At(std::string_view key) const;
   const Value& value() const { return value_; }
   const std::string& shown() const { return shown_; }
 
-  // Fails unless all of these are there.
+  // Fails unless all of these keys are present.
   void Need(std::initializer_list<std::string_view> keys) const;
-  // The section that is `key`'s value; where there is none, one without keys.
+  // The section that is the value of `key`; if there is none, one without keys.
   Section Inner(std::string_view key) const;
-  // Calls use(section) for each item of a list of sections; of `list`, where that is `key`'s by
-  // another name.
+  // Calls use(section) for each item of the list of sections at `key`, or of `list`, if the value
+  // is under an alias of `key`.
   template <class Use>
   void Each(std::string_view key, Use use, const Value* list = nullptr) const {
     if (!list) list = Find(key);
@@ -44,7 +45,7 @@ class Section {
   }
 
   std::string Text(std::string_view key) const;  // also names and choices
-  // Which of the key's words it is, as the enumeration that has them in this order.
+  // Which of the key's words the value is, as an enumeration with the same order.
   template <class Enum>
   Enum Choice(std::string_view key) const {
     return static_cast<Enum>(ChoiceIndex(key));
@@ -59,7 +60,7 @@ class Section {
 
   // Fails at `key` with "shown.key: message".
   [[noreturn]] void Fail(std::string_view key, const std::string& message) const;
-  // Runs `parse`; a UsageError of its gets the place of `key`.
+  // Runs `parse` and adds the position of `key` to a UsageError that it throws.
   template <class F>
   auto Located(std::string_view key, F parse) const {
     try {
@@ -81,10 +82,11 @@ class Section {
   std::string path_, shown_;
 };
 
-// Letters, digits, "-" and "_", the first a letter or digit; at most so many.
+// Whether `text` consists of letters, digits, "-" and "_", begins with a letter or digit and has at
+// most `longest` characters.
 bool IsName(std::string_view text, size_t longest);
 
-// The word of `known` most like `word`, or "": for "did you mean".
+// The word of `known` that is most similar to `word`, or "": for "did you mean".
 std::string Nearest(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace viaduct::scenario

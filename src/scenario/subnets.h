@@ -1,4 +1,4 @@
-// Automatic addresses: equal subnets cut out of a prefix, one after the other.
+// Automatic addresses: subnets of equal size, allocated one after the other from a prefix.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace viaduct::scenario {
 
-// Hands out subnets of `pool` in order, leaving out what overlaps with the reserved ones.
+// Allocates subnets of `pool` in order, skipping those that overlap with the reserved ones.
 class SubnetPool {
  public:
   explicit SubnetPool(const wire::IpPrefix& pool) : pool_(pool.Network()) {}

@@ -1,4 +1,4 @@
-// A scenario file as a tree that remembers where each part was written.
+// A scenario file as a tree that records the position of each part.
 #pragma once
 
 #include <string>
@@ -41,8 +41,8 @@ struct Member {
 // given twice, text that is not UTF-8, over 1 MiB, nested over 32 deep, several documents.
 Value ParseYaml(const std::string& text, const std::string& source);
 
-// Applies "flows.0.rate=2Mbit" or "flows[0].rate=2Mbit": the value is YAML, the path is created
-// where missing. Throws UsageError.
+// Applies "flows.0.rate=2Mbit" or "flows[0].rate=2Mbit": the value is YAML; missing parts of the
+// path are created. Throws UsageError.
 void Override(Value& root, const std::string& assignment);
 
 }  // namespace viaduct::scenario

@@ -1,5 +1,5 @@
-// The simulator's side of a guest's agent: asks, collects what is asked at one instant into few
-// messages, and hands the answers and events to whom they concern.
+// The simulator's side of a guest's agent: sends requests, combines those of one instant into few
+// messages, and dispatches the answers and events.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@
 
 namespace viaduct::guest {
 
-// Who hears what happens to one socket, at the instant at which it happens. Called from events of
-// the simulation and from inside Await(), from inside no other function of AgentClient. Each may
-// make sockets, and end them, its own among them.
+// Receives the events of one socket, at the instant at which they happen. Called from events of the
+// simulation and from Await(), but from no other function of AgentClient. Handlers may create and
+// close sockets, including their own.
 class SocketEvents {
  public:
-  // A datagram or a piece of a stream, and what came with it; lent.
+  // A datagram or a piece of a stream with its metadata; valid during the call.
   struct Data {
     uint64_t size = 0;
     std::span<const std::byte> bytes;  // empty: `size` zeros
@@ -59,7 +59,7 @@ class AgentClient {
  public:
   // Runs a function at the simulator's present instant, after what is already due then.
   using Scheduler = std::function<void(std::function<void()>)>;
-  // How a request about a node went: errno (0: done), the kernel's words, what it carries.
+  // The answer to a request about a node: errno (0: success), an error text, and the payload.
   struct Answer {
     int error_number = 0;
     std::string words;
@@ -67,23 +67,24 @@ class AgentClient {
   };
   using OnAnswer = std::function<void(const Answer&)>;
 
-  // The channel outlives the client. The channel's receiver becomes the client's.
+  // The channel must outlive the client, which becomes its receiver.
   AgentClient(AgentChannel& channel, Scheduler scheduler);
   ~AgentClient();
   AgentClient(const AgentClient&) = delete;
   AgentClient& operator=(const AgentClient&) = delete;
 
-  // Called when a request about a node fails that was made without an OnAnswer. By default Error is
-  // thrown from the event of the simulation in which the answer arrives.
+  // Sets the handler that is called when a request about a node fails and no OnAnswer was given. By
+  // default, Error is thrown from the event of the simulation in which the answer arrives.
   void SetFailureHandler(std::function<void(const std::string&)> handler);
-  // Calls that handler for a request that was made with an OnAnswer.
+  // Calls that handler for a request that was sent with an OnAnswer.
   void ReportFailure(uint32_t node, agent::Code code, const std::string& words);
-  // The guest's "uname -r", once it has said hello; empty before.
+  // The guest's "uname -r" after its agent's kHello; empty before.
   const std::string& release() const { return release_; }
 
-  // --- Nodes. All return before the request is carried out; the guest keeps their order. ---
+  // --- Nodes. All functions return before the request is carried out; the guest keeps their order.
+  // ---
 
-  // Returns the number that the other requests name the node by.
+  // Returns the number that identifies the node in the other requests.
   uint32_t CreateNode(const std::string& name, OnAnswer on_answer = {});
   // Gives the node the guest's device with this MAC under a new name; `done` gets its ifindex and
   // MTU there.
@@ -101,46 +102,47 @@ class AgentClient {
                     const wire::MacAddress& mac);
   void WriteSysctl(uint32_t node, const std::string& name, const std::string& value,
                    OnAnswer on_answer = {});
-  // Packets from these addresses look for their route in this table.
+  // Adds a rule: the routes of packets from these addresses are looked up in this table.
   void AddRule(uint32_t node, const wire::IpPrefix& from, uint32_t table);
   // Flags: MPTCP_PM_ADDR_FLAG_SIGNAL, _SUBFLOW... of linux/mptcp.h.
   void AddMptcpEndpoint(uint32_t node, int ifindex, const wire::IpAddress& address, uint32_t flags);
-  // How many subflows a connection may have beside its first, and how many of the addresses that
-  // its peer announces it uses. The kernel's own limits are 2 and 0, its most is 8 each.
+  // Sets how many subflows a connection may have besides its first, and how many of the addresses
+  // announced by its peer it uses. The kernel's defaults are 2 and 0, the maximum is 8 each.
   void SetMptcpLimits(uint32_t node, uint32_t subflows, uint32_t addresses);
 
-  // Any other request with an answer (programs, statistics). Returns its number.
+  // Sends any other request that has an answer (programs, statistics). Returns its number.
   uint32_t Ask(agent::Code code, uint32_t subject,
                std::initializer_list<std::span<const std::byte>> parts, OnAnswer on_answer);
-  // Called with the events of a code that is not about sockets (programs, statistics).
+  // A handler of the events of a code that is not about sockets (programs, statistics).
   using OnEvent = std::function<void(const agent::Operation&)>;
   void SetEventHandler(agent::Code code, OnEvent handler);
 
   // --- Sockets ---
 
-  // Returns a number for a new socket; `events` hears of the socket until Detach().
+  // Returns a number for a new socket; `events` receives its events until Detach().
   uint32_t NewSocket(SocketEvents* events);
   void Attach(uint32_t socket, SocketEvents* events);
   void Detach(uint32_t socket);
-  // From here to ReleaseSockets() requests about sockets are kept, in their order: the interfaces,
-  // addresses and routes that they need are not there yet.
+  // Until ReleaseSockets(), requests about sockets are queued in their order, because the
+  // interfaces, addresses and routes that they need do not exist yet.
   void HoldSockets() { holds_sockets_ = true; }
   void ReleaseSockets();
-  // Any request about a socket (guest/agent/agent_protocol.h). Returns its number, for Await().
+  // Sends any request about a socket (guest/agent/agent_protocol.h). Returns its number, for
+  // Await().
   uint32_t Tell(agent::Code code, uint32_t socket,
                 std::initializer_list<std::span<const std::byte>> parts = {}, uint16_t flags = 0);
-  // The same, with a payload that is asked for when the request is sent, after ReleaseSockets().
+  // The same, with a payload that is computed when the request is sent, after ReleaseSockets().
   using Payload = std::function<std::vector<std::byte>()>;
   uint32_t TellLate(agent::Code code, uint32_t socket, Payload payload);
   // Lets the guest answer this request at the present instant, and delivers the answer before other
-  // events of the guest that wait to be delivered. False: the guest has not booted, or needs
-  // virtual time for the answer.
+  // pending events of the guest. Returns false if the guest has not booted, or needs virtual time
+  // for the answer.
   bool Await(uint32_t request);
-  // The most bytes one kSend can carry.
+  // The maximum number of bytes in one kSend.
   size_t MaxData() const { return writer_.MaxPayload() - sizeof(agent::Endpoint); }
 
  private:
-  // An operation of a received message that is still to be delivered.
+  // An operation of a received message that has not been delivered yet.
   struct Waiting {
     agent::Operation operation;
     std::vector<std::byte> payload;

@@ -14,7 +14,7 @@ namespace viaduct::guest::agent {
 // The first of the two EtherTypes for local experiments (IEEE 802, clause 9.2.4).
 inline constexpr uint16_t kEtherType = 0x88b5;
 inline constexpr size_t kEthernetHeader = 14;
-// Frames are padded to what Ethernet's shortest are without their checksum.
+// Frames are padded to Ethernet's minimum length without the FCS.
 inline constexpr size_t kMinFrame = 60;
 
 // Follows the Ethernet header. Host byte order: it never leaves the machine.
@@ -26,11 +26,11 @@ struct FragmentHeader {
 };
 static_assert(sizeof(FragmentHeader) == 16);
 
-// Cuts messages into frames of at most `mtu` bytes after the Ethernet header, broadcast.
+// Splits messages into broadcast frames of at most `mtu` bytes after the Ethernet header.
 class FrameSplitter {
  public:
   explicit FrameSplitter(size_t mtu);
-  // Calls `send` with each frame; the bytes are lent for the call.
+  // Calls `send` with each frame; the bytes are valid during the call.
   void Split(std::span<const std::byte> message,
              const std::function<void(std::span<const std::byte>)>& send);
 
@@ -40,12 +40,12 @@ class FrameSplitter {
   std::vector<std::byte> frame_;
 };
 
-// Puts the messages of one direction together again.
+// Reassembles the messages of one direction.
 class FrameAssembler {
  public:
-  // The message that this frame completes, if it does; lent until the next call. Frames of other
-  // types are none of its business: nullopt. Throws ProtocolError for a frame that is truncated,
-  // out of order, or of a message that is too long.
+  // The message that this frame completes, if it does; valid until the next call. Frames of other
+  // types are ignored (nullopt). Throws ProtocolError for a frame that is truncated, out of order,
+  // or of a message that is too long.
   std::optional<std::span<const std::byte>> Add(std::span<const std::byte> frame);
 
  private:

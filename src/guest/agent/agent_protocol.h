@@ -1,13 +1,13 @@
-// What the simulator and the agent inside a guest say to each other.
+// The protocol between the simulator and the agent inside a guest.
 //
 // A message is a MessageHeader and operations: an OperationHeader, its payload, zeros up to the
 // next multiple of kAlignment. All operations of one instant share messages, because a message
 // costs the guest several system calls and an operation one. Host byte order (one machine); IP
-// addresses are in network order. Both ends are built from this file and are of one version: no
-// public interface.
+// addresses are in network order. Both ends are built from this file and have the same version: it
+// is not a public interface.
 //
-// Requests go to the agent, events come from it. A request that fails is answered with kFailed;
-// whether one that succeeds is answered at all is said at its name.
+// Requests go to the agent, events come from it. A request that fails is answered with kFailed; the
+// answer to a successful one, if any, is noted at its code.
 #pragma once
 
 #include <array>
@@ -30,13 +30,13 @@ namespace viaduct::guest::agent {
 inline constexpr uint32_t kMagic = 0x47415656;  // "VVAG" in memory on little-endian machines
 inline constexpr uint16_t kVersion = 1;
 inline constexpr size_t kAlignment = 8;
-// Holds the largest datagram with its addresses, and what a busy instant needs.
+// Enough for the largest datagram with its addresses, and for the operations of a busy instant.
 inline constexpr size_t kMaxMessage = 128 * 1024;
 
 enum class Code : uint16_t {
   // Requests about nodes; subject = the node, a number the simulator chooses. Each is answered with
   // kDone or kFailed.
-  kCreateNode = 1,    // text: its name. A network namespace, also by that name in /run/netns
+  kCreateNode = 1,    // text: its name. Creates a network namespace of that name in /run/netns
   kMoveInterface,     // MoveInterface. kDone carries Interface
   kSetLink,           // SetLink
   kAddAddress,        // InterfaceAddress
@@ -54,27 +54,30 @@ enum class Code : uint16_t {
   kBind,                // Endpoint. kBound
   kListen,              // Listen. kBound
   kConnect,             // Endpoint. kConnected
-  kSend,       // [Endpoint if kToEndpoint] bytes, or uint64_t: so many zeros (kZeros). kWritten
-  kCredit,     // uint64_t: so many more bytes may be received. No answer
-  kShutdown,   // uint32_t: SHUT_RD, SHUT_WR. No answer. What was sent before is sent
-  kClose,      // nothing, or kAbort: reset. No answer. What was sent before is sent; no more events
+  kSend,      // [Endpoint if kToEndpoint] bytes, or uint64_t: a number of zeros (kZeros). kWritten
+  kCredit,    // uint64_t: this many more bytes may be received. No answer
+  kShutdown,  // uint32_t: SHUT_RD, SHUT_WR. No answer. Data queued before is still sent
+  kClose,     // nothing, or kAbort: reset. No answer or further events. Data queued before is still
+              // sent
   kSetOption,  // SocketOption and its value. No answer
   kGetOption,  // SocketOption. kOption
 
-  // Requests of programs (0x200) and statistics (0x300) are declared where they are made.
+  // Requests about programs (0x200) and statistics (0x300) are in program_protocol.h and
+  // state_protocol.h.
 
-  // Events; the top bit tells them from requests. Subject and request number are the request's.
+  // Events; the top bit distinguishes them from requests. Subject and request number are those of
+  // the request.
   kHello = 0x8000,  // Hello: the agent is ready
-  kDone,            // as the request says
+  kDone,            // payload depends on the request
   kFailed,          // Failed, and text: what was attempted
 
   kBound = 0x8100,  // Endpoint: the local one
   kConnected,       // Endpoint local, Endpoint peer
   kAccepted,        // subject = the listener; Accepted
-  kData,     // [Endpoint from][PacketInfo] as the flags say, bytes or uint64_t (kZeros); a datagram
-             // or a piece of the stream
-  kWritten,  // uint64_t: so many more bytes of kSend (a datagram's own) are with the kernel
-  kEnd,      // the peer will send no more
+  kData,     // [Endpoint from][PacketInfo] according to the flags, bytes or uint64_t (kZeros); a
+             // datagram or a piece of the stream
+  kWritten,  // uint64_t: the kernel has accepted this many more bytes of kSend
+  kEnd,      // the peer has finished sending
   kBroken,   // uint32_t: errno; the connection is lost (reset, timed out), or an ICMP error arrived
   kOption,   // SocketOption and its value
 };
@@ -104,7 +107,7 @@ struct OperationHeader {
   uint16_t flags;
   uint32_t length;  // of the payload, without padding
   uint32_t subject;
-  uint32_t request;  // chosen by who asks; an answer has its question's
+  uint32_t request;  // chosen by the requester; an answer repeats it
 };
 static_assert(sizeof(OperationHeader) == 16);
 
@@ -122,7 +125,7 @@ struct Interface {
 };
 
 struct MoveInterface {
-  uint8_t mac[6];  // of the device as the guest booted with it
+  uint8_t mac[6];  // of the device, as at boot
   uint8_t reserved[2];
   char name[16];  // zero-terminated: its name on the node
 };
@@ -139,7 +142,7 @@ static_assert(sizeof(SetLink) == 16);
 struct InterfaceAddress {
   int32_t ifindex;
   uint32_t prefix_length;
-  Endpoint address;  // the port means nothing
+  Endpoint address;  // the port is not used
 };
 static_assert(sizeof(InterfaceAddress) == 32);
 
@@ -178,7 +181,7 @@ struct MptcpEndpoint {
 static_assert(sizeof(MptcpEndpoint) == 32);
 
 struct MptcpLimits {
-  uint32_t subflows;   // beside a connection's first one
+  uint32_t subflows;   // besides a connection's first one
   uint32_t addresses;  // announced by the peer and used
 };
 static_assert(sizeof(MptcpLimits) == 8);
@@ -213,7 +216,7 @@ struct Accepted {
 };
 static_assert(sizeof(Accepted) == 56);
 
-// Of a received datagram; what the kernel was not asked for (socket options) is 0 or -1.
+// Metadata of a received datagram; members that no socket option requested are 0 or -1.
 struct PacketInfo {
   int32_t ifindex;
   int16_t ttl;
@@ -235,13 +238,13 @@ struct Hello {
 };
 static_assert(sizeof(Hello) == 64);
 
-// The peer broke the protocol: nothing it says can be trusted any more.
+// The peer violated the protocol: its messages cannot be trusted any more.
 class ProtocolError : public Error {
  public:
   explicit ProtocolError(const std::string& message) : Error("kernel agent: " + message) {}
 };
 
-// One operation of a message that was checked; the payload is lent.
+// One operation of a validated message; the payload is borrowed.
 struct Operation {
   Code code{};
   uint16_t flags = 0;
@@ -249,7 +252,7 @@ struct Operation {
   uint32_t request = 0;
   std::span<const std::byte> payload;
 
-  // The structure at the front of the payload; throws ProtocolError where the payload is shorter.
+  // The structure at the front of the payload; throws ProtocolError if the payload is shorter.
   template <class T>
   T As(size_t offset = 0) const {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -272,7 +275,8 @@ class MessageWriter {
   using Sender = std::function<void(std::span<const std::byte>)>;
   MessageWriter(size_t max_message, Sender send);
 
-  // `parts` follow each other in the payload. Throws UsageError where they exceed any message.
+  // The payload is the concatenation of `parts`. Throws UsageError if they exceed the size of a
+  // message.
   void Add(Code code, uint32_t subject, uint32_t request,
            std::initializer_list<std::span<const std::byte>> parts, uint16_t flags = 0);
   void Flush();
@@ -290,8 +294,8 @@ class MessageWriter {
   uint32_t sequence_ = 0;
 };
 
-// Checks messages of one direction and calls `each` for every operation. Nothing is handed out of a
-// message that breaks the rules anywhere.
+// Validates messages of one direction and calls `each` for every operation. A message that is
+// invalid anywhere is rejected as a whole.
 class MessageReader {
  public:
   // Throws ProtocolError.
@@ -301,7 +305,7 @@ class MessageReader {
   uint32_t sequence_ = 0;
 };
 
-// The bytes of a structure, or of a text without its terminating zero; lent.
+// The bytes of a structure, or of a text without its terminating zero; borrowed.
 template <class T>
 requires(std::is_trivially_copyable_v<T> && !std::is_array_v<T> &&
          !std::is_pointer_v<T>) std::span<const std::byte> BytesOf(const T& value) {
@@ -315,7 +319,7 @@ inline std::span<const std::byte> BytesOf(std::string_view text) {
 Endpoint ToEndpoint(const wire::IpAddress& address, uint16_t port = 0, uint32_t scope = 0);
 wire::IpAddress FromEndpoint(const Endpoint& endpoint);
 
-// A zero-terminated array of characters as text, wherever the zero is or is not.
+// An array of characters as text, up to the terminating zero if there is one.
 template <size_t N>
 std::string FixedText(const char (&text)[N]) {
   return std::string(text, strnlen(text, N));

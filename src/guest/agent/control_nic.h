@@ -1,4 +1,5 @@
-// The interface of a guest that its agent talks through: no link, no time.
+// The network interface of a guest through which its agent communicates: it has no link and takes
+// no virtual time.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +16,17 @@
 
 namespace viaduct::guest {
 
-// Adds itself to the guest as its next interface, which is to be the first (eth0).
+// Adds itself to the guest as its next interface, which must be the first (eth0).
 class ControlNic final : public AgentChannel {
  public:
-  // Of the frames that messages are cut into, for the guest's VIADUCT_CONTROL_MTU.
+  // The MTU of the interface, for the guest's VIADUCT_CONTROL_MTU.
   static constexpr size_t kMtu = 16384;
 
   ControlNic(Calendar& calendar, Guest& guest);
   ControlNic(const ControlNic&) = delete;
   ControlNic& operator=(const ControlNic&) = delete;
 
-  // The agent has said hello.
+  // Whether the agent has sent kHello.
   bool agent_ready() const { return agent_ready_; }
 
   size_t MaxMessage() const override;

@@ -14,54 +14,55 @@
 namespace viaduct::guest {
 
 struct ProgramRequest {
-  uint32_t node = 0;                          // AgentClient::CreateNode()'s
-  std::vector<std::string> words = {};        // looked up in the environment's PATH
-  std::vector<std::string> environment = {};  // NAME=VALUE, all of it
+  uint32_t node = 0;                    // from AgentClient::CreateNode()
+  std::vector<std::string> words = {};  // argv; the first is looked up in the environment's PATH
+  std::vector<std::string> environment = {};  // NAME=VALUE; the complete environment
   std::string folder = "/";
   bool input = false;              // Write() reaches its standard input; else that is empty
-  bool terminal = false;           // it has one, and Write() is what is typed there
+  bool terminal = false;           // it has one, and Write() is its keyboard input
   uint16_t rows = 0, columns = 0;  // of the terminal; 0: unknown
 };
 
-// What a program tells; each at the virtual instant at which it happens.
+// The events of a program, each called at the virtual instant at which it happens.
 struct ProgramEvents {
-  // errno: 0 when it runs; else there are no more events.
+  // `error_number`: 0 when the program runs; else there are no further events.
   std::function<void(int error_number, const std::string& words)> started;
-  std::function<void(int descriptor, std::span<const std::byte> bytes)> output;  // 1 or 2; lent
-  std::function<void(int status)> exited;  // as of waitpid(2); after all it wrote itself
+  std::function<void(int descriptor, std::span<const std::byte> bytes)> output;  // 1 or 2; borrowed
+  std::function<void(int status)> exited;  // of waitpid(2); after all its own output
 };
 
-// The environment that programs have unless told otherwise: PATH, HOME, LANG, TERM; none of the
-// host's, which would make runs differ.
+// The default environment of programs: PATH, HOME, LANG, TERM. The host's variables are not passed
+// on because they would make runs differ.
 std::vector<std::string> DefaultEnvironment();
 
-// Where a node has a folder of the host: under the same name, or / where nodes have files of their
-// own (/run, /proc, /sys, /dev).
+// The path at which a node sees a folder of the host: the same, or / for those that nodes replace
+// (/run, /proc, /sys, /dev).
 std::string NodeFolder(const std::string& host_folder);
 
-// "exit status 3", "killed by signal 9 (Killed)", of a status of waitpid(2).
+// Describes a wait status (waitpid(2)): "exit status 3", "killed by signal 9 (Killed)".
 std::string DescribeStatus(int status);
 
-// One for each agent.
+// There must be one for each agent.
 class ProgramClient {
  public:
-  // The agent's client outlives every call but that of the destructor.
+  // The agent client must outlive every call except the destructor.
   explicit ProgramClient(AgentClient& agent);
   ProgramClient(const ProgramClient&) = delete;
   ProgramClient& operator=(const ProgramClient&) = delete;
 
   // Returns its number. Throws UsageError for a request without words or with a zero byte.
   uint32_t Start(const ProgramRequest& request, ProgramEvents events);
-  // Empty: the end of its input.
+  // Writes to the program's standard input; no bytes mean end of file.
   void Write(uint32_t program, std::span<const std::byte> bytes);
-  // To the program and what it started, unless they left its process group.
+  // Sends a signal to the program's process group.
   void Signal(uint32_t program, int signal);
-  // A new size of its terminal's window.
+  // Sets the window size of its terminal.
   void Resize(uint32_t program, uint16_t rows, uint16_t columns);
-  // Whether it has a terminal and waits at its own prompt, as a shell does between two commands,
-  // for a line that it edits itself. Asks the guest at once; false also where that needs time.
+  // Whether the program has a terminal and waits at its own prompt for a line that it edits itself,
+  // as a shell does between two commands. Asks the guest at the present instant; returns false if
+  // that would need virtual time.
   bool AtPrompt(uint32_t program);
-  // No more events of it; it goes on.
+  // Stops the events of the program, which keeps running.
   void Forget(uint32_t program) { programs_->erase(program); }
 
  private:

@@ -1,4 +1,4 @@
-// What simulator and agent say to each other about programs (agent_protocol.h has the frame).
+// The part of the agent's protocol (agent_protocol.h) about programs.
 #pragma once
 
 #include "guest/agent/agent_protocol.h"
@@ -10,14 +10,14 @@ inline constexpr Code kSpawn{kFirstProgramCode};         // Spawn and texts. kDo
 inline constexpr Code kInput{kFirstProgramCode + 1};     // bytes; none: end of input. No answer
 inline constexpr Code kSignal{kFirstProgramCode + 2};    // uint32_t: to its group. kDone
 inline constexpr Code kResize{kFirstProgramCode + 3};    // TerminalSize. No answer
-inline constexpr Code kAtPrompt{kFirstProgramCode + 4};  // kDone carries uint32_t: 1, it is
+inline constexpr Code kAtPrompt{kFirstProgramCode + 4};  // kDone carries uint32_t: 1 if it is
 
 // Events.
 inline constexpr Code kOutput{0x8000 + kFirstProgramCode};      // uint32_t: descriptor; bytes
 inline constexpr Code kExited{0x8000 + kFirstProgramCode + 1};  // int32_t as of waitpid(2)
 
-inline constexpr uint32_t kSpawnInput = 1;     // standard input is what kInput brings, else empty
-inline constexpr uint32_t kSpawnTerminal = 2;  // with a terminal for all three
+inline constexpr uint32_t kSpawnInput = 1;     // kInput is its standard input, else empty
+inline constexpr uint32_t kSpawnTerminal = 2;  // a terminal is its standard input, output and error
 
 struct TerminalSize {
   uint16_t rows;  // 0, 0: unknown

@@ -1,5 +1,5 @@
-// The simulator's side of looking at the state of a guest's nodes: TCP sockets, queueing
-// disciplines, counters.
+// The simulator's side of sampling the state of a guest's nodes: TCP sockets, queueing disciplines,
+// counters.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 #include "guest/agent/agent_client.h"
 #include "guest/agent/state_protocol.h"
 
-struct tcp_info;  // of linux/tcp.h, which does not go with netinet/tcp.h
+struct tcp_info;  // of linux/tcp.h, which conflicts with netinet/tcp.h
 
 namespace viaduct::guest {
 
-// Counters by the names nstat(8) gives them ("IpInReceives", "TcpExtTCPLostRetransmit"); since the
-// node was made.
+// Counters since the creation of the node, by their nstat(8) names ("IpInReceives",
+// "TcpExtTCPLostRetransmit").
 using Counters = std::map<std::string, int64_t>;
 
-// What Sample() finds. All are called at one instant, that of Sample(), `done` last.
+// The callbacks of Sample(). All are called at the instant of Sample(), `done` last.
 struct StateSink {
   // Members of `info` that the guest's kernel is too old for are 0.
   std::function<void(const agent::TcpState& socket, const ::tcp_info& info)> tcp;
@@ -29,19 +29,19 @@ struct StateSink {
   std::function<void()> done;
 };
 
-// Adds what a file of counters says: /proc/net/snmp and /proc/net/netstat (a line "Tcp: names", a
-// line "Tcp: values") or /proc/net/snmp6 (a name and a value a line). Throws ProtocolError.
+// Adds the counters of a file: /proc/net/snmp and /proc/net/netstat (a line "Tcp: names", a line
+// "Tcp: values") or /proc/net/snmp6 (a name and a value a line). Throws ProtocolError.
 void ParseCounters(std::string_view text, Counters& counters);
 
-// One for each agent.
+// There must be one for each agent.
 class StateClient {
  public:
   explicit StateClient(AgentClient& agent);
   StateClient(const StateClient&) = delete;
   StateClient& operator=(const StateClient&) = delete;
 
-  // Looks at a node now. Asked for is what `sink` has a function for; a sink without any asks for
-  // nothing. What the guest cannot tell ends the run (the agent's failure handler).
+  // Samples a node now. Requests only what `sink` has a callback for. If the guest cannot answer,
+  // the agent's failure handler ends the run.
   void Sample(uint32_t node, StateSink sink);
 
  private:

@@ -1,14 +1,13 @@
-// What simulator and agent say to each other about the state of a node's kernel
-// (agent_protocol.h has the frame).
+// The part of the agent's protocol (agent_protocol.h) about the state of a node's kernel.
 #pragma once
 
 #include "guest/agent/agent_protocol.h"
 
 namespace viaduct::guest::agent {
 
-// Request; subject = the node. The events below with its request number, then kDone, all at the
-// instant of the request: to look changes nothing and takes no virtual time.
-inline constexpr Code kSampleState{kFirstStatisticsCode};  // uint32_t: what, of kSample...
+// Request; subject = the node. It is answered by the events below with its request number, then
+// kDone, all at the instant of the request: sampling changes nothing and takes no virtual time.
+inline constexpr Code kSampleState{kFirstStatisticsCode};  // uint32_t: a set of kSample...
 
 inline constexpr uint32_t kSampleTcp = 1;       // kTcpState for each socket that has a peer
 inline constexpr uint32_t kSampleQdiscs = 2;    // kQdiscState for each queueing discipline
@@ -19,12 +18,12 @@ inline constexpr Code kTcpState{0x8000 + kFirstStatisticsCode};        // TcpSta
 inline constexpr Code kQdiscState{0x8000 + kFirstStatisticsCode + 1};  // QdiscState
 inline constexpr Code kCounterState{0x8000 + kFirstStatisticsCode + 2};  // text of one file
 
-// A TCP socket, of whatever program (struct inet_diag_msg of linux/inet_diag.h). What follows is
-// struct tcp_info of linux/tcp.h, as long as the kernel has it.
+// A TCP socket of any program (struct inet_diag_msg of linux/inet_diag.h). It is followed by struct
+// tcp_info of linux/tcp.h, in the length that the kernel has.
 struct TcpState {
   Endpoint local;
   Endpoint peer;
-  uint64_t cookie;  // SO_COOKIE: names the socket as long as the kernel runs
+  uint64_t cookie;  // SO_COOKIE: unique while the kernel runs
   uint32_t receive_queue;
   uint32_t send_queue;
   char congestion_control[16];  // zero-terminated

@@ -11,10 +11,10 @@ namespace viaduct::guest {
 
 struct BuildOptions {
   std::string source = "debian:6.12";  // source.h
-  std::filesystem::path config_add;    // options beside those of kernel.config; "": none
-  int jobs = 0;                        // compilations at once; 0: as many as processors
-  std::function<void(const std::string&)> status;  // what is being done, a few times a second
-  std::function<void(const std::string&)> note;    // what the user should know, and stays known
+  std::filesystem::path config_add;    // options besides those of kernel.config; "": none
+  int jobs = 0;                        // parallel compilations; 0: as many as processors
+  std::function<void(const std::string&)> status;  // the current state, a few times per second
+  std::function<void(const std::string&)> note;    // lasting messages to the user
   int cancel_fd = -1;  // readable: stop (ToolCancelled), leaving nothing behind
 };
 
@@ -24,10 +24,10 @@ struct BuildResult {
   double seconds = 0;   // of wall time, when it was built
 };
 
-// The image for this source, configuration, these patches and this compiler: from the store, or
-// built. A build in the store is never changed; two builders of the same wait for each other.
-// Throws UsageError, EnvironmentError (a program is missing, no room on the disk), or Error naming
-// the log, which is kept then.
+// Returns the image for this source, configuration, these patches and this compiler, from the store
+// or newly built. An image in the store is never changed; concurrent builders of the same image
+// wait for each other. Throws UsageError, EnvironmentError (a program is missing, no room on the
+// disk), or Error naming the log, which is then kept.
 BuildResult Build(const BuildOptions& options);
 
 }  // namespace viaduct::guest

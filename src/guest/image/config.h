@@ -1,4 +1,4 @@
-// Kernel configurations as text: what was asked for, what came of it.
+// Parsing kernel configurations: the requested options, and those of the finished .config.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace viaduct::guest {
 struct ConfigOption {
   std::string name;   // "CONFIG_INET"
   std::string value;  // "y", "n", a number or a quoted word
-  // What the heading of its section says: [required], [implied], or nothing.
+  // From the heading of its section: [required], [implied], or nothing.
   enum class Need { kWanted, kRequired, kImplied } need;
 };
 
@@ -18,7 +18,8 @@ struct ConfigOption {
 // set" is CONFIG_X=n. Throws UsageError naming `file` and the line when malformed.
 std::vector<ConfigOption> ParseFragment(std::string_view text, std::string_view file);
 
-// The options of `wanted` that the finished configuration `config` (a .config) does not have so.
+// The options of `wanted` that have another value in the finished configuration `config` (a
+// .config).
 std::vector<ConfigOption> Unmet(const std::vector<ConfigOption>& wanted, std::string_view config);
 
 // The value of an option in a finished configuration; "n" when not set.

@@ -1,4 +1,4 @@
-// A kernel that guests run: a User Mode Linux executable, and what is known of it.
+// A kernel that guests run: a User Mode Linux executable and its properties.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@ struct Image {
 
   std::filesystem::path file;             // the executable
   std::string release;                    // "6.12.117"
-  std::filesystem::file_time_type built;  // or when a build of it was last asked for
-  std::string source;                     // what it was built from, in words; "" where unknown
+  std::filesystem::file_time_type built;  // or when a build of it was last requested
+  std::string source;                     // a description of its source; "" if unknown
   Schedule schedule = Schedule::kMessages;
-  // What one guest may have at most. An unknown kernel is taken to have what an unpatched one has.
-  size_t devices = 52;         // virtual devices, the console not counted
-  size_t command_line = 4096;  // bytes, the terminating zero included
-  int hz = 100;                // jiffies in a second
+  // The limits of one guest. The defaults are those of an unpatched kernel.
+  size_t devices = 52;         // virtual devices, without the console
+  size_t command_line = 4096;  // bytes, including the terminating zero
+  int hz = 100;                // jiffies per second
   // Options of kernel.config that this kernel does not have ("CONFIG_IP_DCCP").
   std::vector<std::string> absent;
 };
@@ -30,29 +30,30 @@ struct Image {
 // ~/.cache/viaduct.
 std::filesystem::path ImageStore();
 
-// All images of the store (under sudo, of the user's too), newest release first, and of one release
-// the one built last. A folder that holds no complete image is passed over.
+// All images of the store (under sudo, also those of the invoking user), sorted by release, newest
+// first, then by build time, newest first. Folders without a complete image are skipped.
 std::vector<Image> ListImages();
 
-// The first of the list that `wanted` names: "" any; "6.12" or "6.12.117" one of that release; a
-// word with a slash is the path of an executable, examined as below. Throws EnvironmentError where
-// nothing of the kind was built, UsageError where the file is no kernel for guests.
+// The first image of the list that matches `wanted`: "" matches any; "6.12" or "6.12.117" one of
+// that release; a word with a slash is the path of an executable, examined as below. Throws
+// EnvironmentError if no such image was built, UsageError if the file is not a kernel for guests.
 Image FindImage(const std::string& wanted);
 
-// Makes it count as the one built last, because somebody asked for a build and got this image.
-// Where the store cannot be written, nothing happens.
+// Marks the image as the one built last, because a build was requested that resulted in it. Does
+// nothing if the store cannot be written.
 void MarkAsWanted(const Image& image);
 
-// Reads what a file is by asking it. Throws UsageError, in one line, when it is missing, not for
-// this machine, no User Mode Linux, or built without time travel or virtual devices.
+// Determines the properties of an executable by running it. Throws UsageError, with a one-line
+// message, when it is missing, not for this machine, not User Mode Linux, or built without time
+// travel or virtual devices.
 Image ExamineExecutable(const std::filesystem::path& file);
 
-// The description kept beside the executable as image.json.
+// The description that is stored beside the executable as image.json.
 nlohmann::json Describe(const Image& image);
-// Throws Error when malformed.
+// Reads that description. Throws Error when malformed.
 Image ReadDescription(const std::filesystem::path& folder);
 
-// 6.9 before 6.12.
+// Compares releases numerically: 6.9 is older than 6.12.
 bool OlderRelease(const std::string& a, const std::string& b);
 
 }  // namespace viaduct::guest

@@ -1,4 +1,4 @@
-// Where a kernel's source comes from: a Debian package, a tarball, or a tree.
+// The source of a kernel: a Debian package, a tarball, or a source tree.
 #pragma once
 
 #include <filesystem>
@@ -17,15 +17,15 @@ struct Source {
   static Source Parse(const std::string& text);
 };
 
-// What identifies the content: the package's version and checksum, or the checksum of the tarball
-// or of every file of the tree. Throws EnvironmentError when the package is not to be had.
+// Identifies the content: by the package's version and checksum, or the checksum of the tarball or
+// of every file of the tree. Throws EnvironmentError when the package is not available.
 std::string Identify(const Source& source, const ToolOptions& options);
 
-// In words, for the image's description: "linux-source-6.12 6.12.117-1~deb12u1".
+// A text for the image's description: "linux-source-6.12 6.12.117-1~deb12u1".
 std::string InWords(const Source& source, const std::string& identity);
 
 // Puts the tree into `folder`, which must exist and be empty. A package is downloaded (by apt-get,
-// no privilege needed) and not installed. Throws Error when it holds no kernel.
+// no privilege needed) and not installed. Throws Error if the source is not a kernel's.
 void Unpack(const Source& source, const std::filesystem::path& folder, const ToolOptions& options);
 
 }  // namespace viaduct::guest

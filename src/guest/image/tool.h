@@ -1,5 +1,5 @@
-// Programs of the build: started in a process group of their own, watched line by line, never left
-// behind.
+// Running the programs of the build, each in a process group of its own, with its output read line
+// by line. None is left running.
 #pragma once
 
 #include <filesystem>
@@ -11,21 +11,22 @@
 namespace viaduct::guest {
 
 struct ToolOptions {
-  std::filesystem::path folder;                // to run in; "": here
-  std::vector<std::string> environment;        // NAME=VALUE to set, NAME to take away
-  std::filesystem::path log;                   // output is appended; "": kept nowhere
-  std::function<void(std::string_view)> line;  // called with each line of output as it comes
-  int cancel_fd = -1;  // readable: the program is killed with all it started
+  std::filesystem::path folder;                // working directory; "": this process's
+  std::vector<std::string> environment;        // NAME=VALUE to set, NAME to unset
+  std::filesystem::path log;                   // output is appended; "": not kept
+  std::function<void(std::string_view)> line;  // called with each line of output as it arrives
+  int cancel_fd = -1;                          // readable: the program and its children are killed
 };
 
-// Thrown when the user's cancel descriptor became readable; the program is gone by then.
+// Thrown when the cancel descriptor became readable; the program has ended by then.
 struct ToolCancelled {};
 
 // Runs the program found in PATH and returns its exit status (128 + signal when killed). Standard
 // input is empty, messages are in English. Throws EnvironmentError when it cannot be started.
 int RunTool(const std::vector<std::string>& words, const ToolOptions& options = {});
 
-// Its standard output and standard error. Throws Error with the last line of it unless status 0.
+// Returns the program's standard output and standard error. Throws Error with the last line of them
+// unless its exit status is 0.
 std::string ToolOutput(const std::vector<std::string>& words, const ToolOptions& options = {});
 
 }  // namespace viaduct::guest

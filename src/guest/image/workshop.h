@@ -1,4 +1,4 @@
-// Where a build works: a folder inside the store of images, one builder at a time.
+// The working folder of a build inside the store of images, for one builder at a time.
 #pragma once
 
 #include <filesystem>
@@ -9,13 +9,13 @@
 
 namespace viaduct::guest {
 
-// Holds an empty folder of the store, locked, and removes it on destruction. The next build,
-// whatever its key, removes what a killed one has left.
+// Holds an empty, locked folder of the store and removes it on destruction. The next build,
+// whatever its key, removes what a killed build has left.
 class Workshop {
  public:
-  // Creates the store if need be. Returns once nobody else builds under this key; `waiting` (may be
-  // empty) is called if it must wait. Throws ToolCancelled when `cancel_fd` becomes readable,
-  // EnvironmentError where the store cannot be written.
+  // Creates the store if necessary. Returns once nobody else builds under this key; calls `waiting`
+  // (may be empty) if it must wait. Throws ToolCancelled when `cancel_fd` becomes readable,
+  // EnvironmentError if the store cannot be written.
   Workshop(const std::filesystem::path& store, const std::string& key, int cancel_fd,
            const std::function<void()>& waiting);
   ~Workshop();

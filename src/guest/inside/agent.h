@@ -1,5 +1,5 @@
-// The agent: takes requests from its transport, hands each to who registered for it, watches
-// descriptors, and answers with one message for all that an instant brings.
+// The agent: receives requests from its transport, dispatches them to the registered handlers,
+// watches descriptors, and combines the answers and events of an instant into one message.
 //
 // In virtual time a system call costs nothing, unless it fails (1 us) or reads a clock (256 ns). So
 // everything here waits level-triggered and calls only what will succeed.
@@ -21,7 +21,8 @@
 
 namespace viaduct::guest::inside {
 
-// The most bytes that are read of a stream or a program's output at once, and sent of zeros.
+// The maximum number of bytes read at once from a stream or a program's output, or sent at once as
+// zeros.
 inline constexpr size_t kPiece = 64 * 1024;
 
 class Agent {
@@ -33,13 +34,14 @@ class Agent {
 
   explicit Agent(std::unique_ptr<Transport> transport);
 
-  // The dispatch table: who handles a request. One handler a code.
+  // Registers the handler of a request; one handler per code.
   void Handle(agent::Code code, Handler handler);
   // Called before each message is sent: the last chance to add to it.
   void BeforeFlush(std::function<void()> hook) { hooks_.push_back(std::move(hook)); }
 
   // Calls `watcher` while any of the EPOLL... events holds (level-triggered). EPOLLERR and EPOLLHUP
-  // are always watched. The descriptor stays the caller's, who calls Unwatch before closing it.
+  // are always watched. The caller keeps owning the descriptor and must call Unwatch before closing
+  // it.
   void Watch(int fd, uint32_t events, Watcher watcher);
   void ChangeWatch(int fd, uint32_t events);
   void Unwatch(int fd);
@@ -49,17 +51,18 @@ class Agent {
   void Done(const agent::Operation& operation, std::span<const std::byte> result = {});
   void Fail(const agent::Operation& operation, int error_number, std::string_view attempted);
 
-  // Says hello and works until the transport ends. Throws what makes going on senseless.
+  // Sends kHello and runs until the transport ends. Throws errors after which the agent cannot
+  // continue.
   void Run();
-  // One round: waits for something to happen, at most so long, and deals with it.
-  // False: nothing has happened.
+  // Runs one round: waits for events, at most `patience`, and handles them. Returns false if
+  // nothing has happened.
   bool RunOnce(Duration patience);
-  bool ended() const { return ended_; }  // the transport has
+  bool ended() const { return ended_; }  // whether the transport has ended
   void Hello();
 
  private:
   struct Watched {
-    uint32_t generation = 0;  // tells a descriptor from an earlier one of the same number
+    uint32_t generation = 0;  // distinguishes a descriptor from an earlier one of the same number
     std::shared_ptr<Watcher> watcher;
   };
 

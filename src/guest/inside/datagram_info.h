@@ -1,4 +1,4 @@
-// What came with received bytes, as the event kData tells it.
+// The metadata of received bytes, for the event kData.
 #pragma once
 
 #include <sys/socket.h>
@@ -11,10 +11,11 @@
 namespace viaduct::guest::inside {
 
 // The control messages of a received datagram (IP_PKTINFO, IP_RECVTTL, IP_RECVTOS and their IPv6
-// kin); false where there are none.
+// counterparts); false if there are none.
 bool ReadPacketInfo(const msghdr& header, agent::PacketInfo* info);
 
-// Posts kData with what there is: the sender, the control messages, the bytes or their number.
+// Posts kData with the parts that are present: the sender, the control messages, the bytes or their
+// number.
 void PostData(Agent& agent, uint32_t socket, const agent::Endpoint& sender, const msghdr& header,
               std::span<const std::byte> bytes, bool zeros);
 

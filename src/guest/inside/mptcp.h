@@ -5,8 +5,8 @@
 
 namespace viaduct::guest::inside {
 
-// Both in the calling thread's namespace. Throw SystemError; EOPNOTSUPP where the kernel has no
-// MPTCP.
+// Both act in the calling thread's namespace and throw SystemError, with EOPNOTSUPP if the kernel
+// has no MPTCP.
 void AddMptcpEndpoint(const agent::MptcpEndpoint& endpoint);
 void SetMptcpLimits(const agent::MptcpLimits& limits);
 

@@ -1,4 +1,4 @@
-// The nodes of a guest: a network namespace each, and what is set in them.
+// The nodes of a guest: a network namespace for each, and its configuration.
 #pragma once
 
 #include <cstdint>
@@ -24,16 +24,17 @@ struct Node {
 
 class Nodes {
  public:
-  // Registers the requests about nodes. Must be made, and live, in the namespace that the guest's
-  // devices are in. The agent outlives it.
+  // Registers the requests about nodes. Must be created and used in the namespace that has the
+  // guest's devices. The agent must outlive it.
   explicit Nodes(Agent& agent);
 
-  // Called with each node that is made, with its number, before anything else happens to it.
+  // Sets a handler that is called with each new node and its number, before any other operation on
+  // the node.
   void OnCreate(std::function<void(uint32_t number, Node& node)> handler) {
     on_create_ = std::move(handler);
   }
 
-  // Throws Error where there is none.
+  // Throws Error if there is none.
   Node& Get(uint32_t number);
   // Moves the calling thread to a node's namespace, unless it is there already.
   void Enter(const Node& node);

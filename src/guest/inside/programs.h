@@ -18,13 +18,13 @@ namespace viaduct::guest::inside {
 
 class Programs {
  public:
-  // Registers the requests about programs. Agent and nodes outlive it. From then on every child of
-  // the process is reaped here.
+  // Registers the requests about programs. Agent and nodes must outlive it. From then on it reaps
+  // every child of the process.
   Programs(Agent& agent, Nodes& nodes);
   ~Programs();
 
  private:
-  // A running program; and after its end, what it started that still holds its output.
+  // A running program; or one that has ended while its children still hold its output open.
   struct Program {
     int pid = 0;
     bool exited = false;
@@ -49,7 +49,7 @@ class Programs {
   void AtPrompt(const agent::Operation& operation);
   const NodeFilesystem& FilesystemOf(uint32_t node);
   void WatchOutput(uint32_t number, int which);
-  // Reads what is there and posts it; false at the end.
+  // Reads the available output and posts it; returns false at end of file.
   bool ReadOutput(uint32_t number, Program& program, int which);
   void CloseOutput(Program& program, int which);
   void Reap();

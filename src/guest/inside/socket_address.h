@@ -16,9 +16,9 @@ struct SocketAddress {
   sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
 };
 
-// Throws ProtocolError for a family that is neither.
+// Throws ProtocolError for a family that is neither IPv4 nor IPv6.
 SocketAddress ToSocketAddress(const agent::Endpoint& endpoint);
-// AF_UNSPEC where the kernel gave no IP address.
+// AF_UNSPEC if the kernel returned no IP address.
 agent::Endpoint FromSocketAddress(const SocketAddress& address);
 
 }  // namespace viaduct::guest::inside

@@ -1,8 +1,7 @@
 // The sockets that the simulator's applications have on the nodes of a guest.
-//
-// A socket stays in the namespace it was made in. What an application sends and the kernel does not
-// take at once waits here; what arrives is read while the application has credit, so that a slow
-// reader closes TCP's window as it would on a real host.
+// A socket stays in the namespace it was created in. Data that an application sends and the kernel
+// does not accept at once is queued here; arriving data is read while the application has credit,
+// so that a slow reader closes TCP's window as it would on a real host.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +21,16 @@ namespace viaduct::guest::inside {
 
 class Sockets {
  public:
-  // Registers the requests about sockets. Agent and nodes outlive it.
+  // Registers the requests about sockets. Agent and nodes must outlive it.
   Sockets(Agent& agent, Nodes& nodes);
   ~Sockets();
 
   size_t size() const { return sockets_.size(); }
-  // The descriptor of a socket, for who reads statistics (TCP_INFO); -1 where there is none.
+  // The descriptor of a socket, for reading statistics (TCP_INFO); -1 if there is none.
   int Descriptor(uint32_t number) const;
 
  private:
-  // Bytes that the kernel has not taken yet.
+  // Bytes that the kernel has not accepted yet.
   struct Pending {
     std::optional<SocketAddress> to;
     std::vector<std::byte> bytes;  // empty: zeros
@@ -53,7 +52,7 @@ class Sockets {
 
   Socket& Get(const agent::Operation& operation);
   Socket& Adopt(uint32_t number, UniqueFd fd, bool stream);
-  // Watches exactly for what can be acted on.
+  // Watches exactly for the events that can be handled now.
   void UpdateWatch(Socket& socket);
   void WatchRoom(Socket& socket);
   void OnEvents(uint32_t number, uint32_t events);
@@ -61,7 +60,7 @@ class Sockets {
   void Accept(Socket& listener);
   void Receive(Socket& socket);
   void ReportBroken(Socket& socket, int error_number);
-  // False: the kernel takes no more for now.
+  // Returns false when the kernel accepts no more for now.
   bool SendOnce(Socket& socket, Pending& pending);
   void SendPending(Socket& socket);
   void AfterPending(Socket& socket);

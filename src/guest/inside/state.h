@@ -1,6 +1,5 @@
-// The state of the nodes' kernel for traces: TCP sockets, queueing disciplines, counters.
-//
-// Looking costs no virtual time: no system call here fails or reads a clock.
+// Sampling the state of the nodes' kernel for traces: TCP sockets, queueing disciplines, counters.
+// Sampling takes no virtual time, because no system call here fails or reads a clock.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +15,13 @@ namespace viaduct::guest::inside {
 
 class State {
  public:
-  // Registers the requests about state. Agent and nodes outlive it.
+  // Registers the requests about state. Agent and nodes must outlive it.
   State(Agent& agent, Nodes& nodes);
 
  private:
-  // What is kept open for looking at a node. Made with the node, whether it is ever looked at or
-  // not, so that looking changes nothing: the kernel's tables of sockets grow with their number,
-  // and draw random numbers when they do.
+  // The descriptors that stay open to sample a node. They are opened with the node, whether it is
+  // ever sampled or not, so that sampling changes nothing: the kernel's socket tables grow with the
+  // number of sockets, and consume random numbers when they do.
   struct Probe {
     explicit Probe(int namespace_fd);
     sys::NetlinkSocket sockets;        // NETLINK_SOCK_DIAG

@@ -1,4 +1,4 @@
-// How the agent's messages reach it: frames on the control interface, or a socket (in tests).
+// The transport of the agent's messages: frames on the control interface, or a socket (in tests).
 #pragma once
 
 #include <cstddef>
@@ -16,15 +16,16 @@ class Transport {
  public:
   using Receiver = std::function<void(std::span<const std::byte>)>;
   virtual ~Transport() = default;
-  // Readable when Receive() has something.
+  // A descriptor that is readable when Receive() has something.
   virtual int Fd() const = 0;
   virtual void Send(std::span<const std::byte> message) = 0;
-  // Calls `each` for the messages that are there, lent for the call. False: there will be no more.
+  // Calls `each` for the messages that have arrived, which are valid during the call. Returns false
+  // when there will be no more.
   virtual bool Receive(const Receiver& each) = 0;
 };
 
-// Messages as frames on an interface of the namespace it is made in. The interface is set up, with
-// this MTU, and without addresses of its own.
+// Messages as frames on an interface of the namespace it is created in. It sets the interface up,
+// with this MTU and without addresses.
 class FrameTransport : public Transport {
  public:
   FrameTransport(const std::string& interface, size_t mtu);

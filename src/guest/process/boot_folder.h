@@ -1,4 +1,4 @@
-// Where guests find their calendar's and devices' sockets while they boot.
+// The folder in which guests find the sockets of their calendar and devices while they boot.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace viaduct::guest {
 // this process is killed: a guardian outlives it for that.
 class BootFolder {
  public:
-  // Throws EnvironmentError where none can be made.
+  // Throws EnvironmentError if it cannot be created.
   BootFolder();
   ~BootFolder() = default;
   BootFolder(const BootFolder&) = delete;

@@ -1,4 +1,4 @@
-// What a guest prints: read as it comes, the last lines kept.
+// The console output of a guest: read as it arrives; the last lines are kept.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +20,11 @@ class Console {
   explicit Console(UniqueFd fd);
 
   int fd() const { return fd_.get(); }
-  // Reads what there is, without blocking; false when nothing more will come.
+  // Reads the available output without blocking; false at end of file.
   bool Drain();
-  // What was read; for tests and for guests without a descriptor.
+  // Adds output that was read elsewhere; for tests and for guests without a descriptor.
   void Add(std::string_view text);
-  // The last lines, oldest first, control characters taken out, with " | " between them.
+  // The last lines, oldest first, without control characters, joined by " | ".
   std::string LastLines(size_t count) const;
 
  private:

@@ -17,44 +17,44 @@ struct GuestOptions {
   uint32_t memory_mib = 64;
   // The guest's first process: a path of the host, whose files the guest sees read-only.
   std::filesystem::path init;
-  std::vector<std::string> boot_parameters;  // as on the kernel's command line
-  // All the guest's randomness: two guests with one seed draw the same numbers.
+  std::vector<std::string> boot_parameters;  // for the kernel's command line
+  // The seed of all the guest's randomness: two guests with the same seed draw the same numbers.
   uint64_t seed = 1;
-  std::filesystem::path
-      preload;  // the library that makes it so; "": the guest is not deterministic
+  std::filesystem::path preload;  // the library that makes the guest deterministic; "": it is not
 };
 
-// Where a guest finds the calendar: names of sockets in a folder it is started in.
+// How a guest finds the calendar: names of sockets in its working directory.
 struct GuestEndpoints {
   std::filesystem::path folder;
-  uint64_t id = 0;  // the number that it introduces itself with
+  uint64_t id = 0;  // the id by which the guest identifies itself
   std::string calendar;
   std::vector<std::string> devices;  // in the order of its interfaces eth0, eth1...
 };
 
-// The words of the kernel's command line, the program's name not among them. Throws UsageError when
-// they are more or longer than the image takes.
+// The words of the kernel's command line, without the program's name. Throws UsageError when they
+// are more or longer than the image accepts.
 std::vector<std::string> CommandLine(const GuestOptions& options, const GuestEndpoints& endpoints);
 
-// Throws EnvironmentError where this process may not trace its children, as User Mode Linux must.
+// Throws EnvironmentError if this process is not permitted to ptrace its children, which User Mode
+// Linux needs.
 void CheckTracing();
 
-// Runs until destroyed or until the process that started it ends, however that ends.
+// Runs until destroyed or until the process that started it ends for any reason.
 class GuestProcess {
  public:
   GuestProcess() = default;
-  // Throws UsageError and EnvironmentError where the guest's options or memory are more than its
-  // kernel or the machine has, SystemError where it cannot be started.
+  // Throws UsageError or EnvironmentError if the guest's options or memory exceed the limits of its
+  // kernel or of the machine, SystemError if it cannot be started.
   GuestProcess(const GuestOptions& options, const GuestEndpoints& endpoints);
   GuestProcess(GuestProcess&& other) noexcept = default;
   GuestProcess& operator=(GuestProcess&& other) noexcept;
   ~GuestProcess();
 
   int pid() const { return process_.pid(); }
-  // The reading end of its standard output and standard error; the caller takes it.
+  // Passes the reading end of its standard output and standard error to the caller.
   UniqueFd TakeOutput() { return std::move(output_); }
-  // How it ended: "ended with status 1", "was killed by signal 9 (Killed)"; waits up to a second
-  // for that, then says that it runs.
+  // Describes how it ended: "ended with status 1", "was killed by signal 9 (Killed)". Waits up to a
+  // second for the end, then says that it still runs.
   std::string Fate();
   void Kill();
 

@@ -1,8 +1,7 @@
-// Where paused simulations are found (viaduct kernel shell).
-//
-// A simulation that is paused listens on FOLDER/control, and FOLDER/record.json says whose it is.
-// FOLDER is ROOT/PID; ROOT is /run/viaduct/.paused for root, else viaduct/paused in
-// XDG_RUNTIME_DIR, else /tmp/viaduct-UID/paused.
+// Finding paused simulations (viaduct kernel shell).
+// A paused simulation listens on FOLDER/control, and FOLDER/record.json describes it. FOLDER is
+// ROOT/PID; ROOT is /run/viaduct/.paused for root, else viaduct/paused in XDG_RUNTIME_DIR, else
+// /tmp/viaduct-UID/paused.
 #pragma once
 
 #include <cstdint>
@@ -25,15 +24,16 @@ struct PausedSimulation {
   std::filesystem::path socket() const { return folder / "control"; }
 };
 
-// All with a record that this user can read, by name.
+// All simulations with a record that this user can read, sorted by name.
 std::vector<PausedSimulation> ListPaused();
-// The one of that name or process; where it is empty, the only one. UsageError says what there is.
+// The simulation with that name or pid; if `name` is empty, the only one. Throws UsageError that
+// lists those that exist.
 PausedSimulation FindPaused(const std::string& name);
-// Removes what simulations left that have ended without doing so; their names.
+// Removes the records of simulations that have ended without doing so; returns their names.
 std::vector<std::string> RemoveDeadPaused();
 
 // The record of this process's paused simulation, and its listening socket (SOCK_SEQPACKET); both
-// go with the object.
+// are removed with the object.
 class PauseRecord {
  public:
   // Throws SystemError.

@@ -13,12 +13,13 @@
 
 namespace viaduct::guest {
 
-// A program on a node, as if it ran here: this process's standard input, output and error, its
-// signals, its terminal. One thread.
+// Runs a program on a node as if it ran here, with this process's standard input, output and error,
+// its signals and its terminal. For use by one thread.
 class ShellClient {
  public:
-  // `words`: the program and its arguments; none: a shell. From here on signals wait for Follow().
-  // UsageError: the simulation is not paused any more. EnvironmentError: it is another user's.
+  // `words`: the program and its arguments; none: a shell. From here on signals are blocked until
+  // Follow() handles them. Throws UsageError if the simulation is not paused any more,
+  // EnvironmentError if it belongs to another user.
   ShellClient(const PausedSimulation& paused, std::string node, std::vector<std::string> words);
 
   struct Opened {
@@ -27,10 +28,10 @@ class ShellClient {
   };
   // Starts the program. Throws the simulation's Error.
   Opened Open();
-  // Whether somebody types at a shell's prompt.
+  // Whether this is a shell on a terminal.
   bool Interactive() const { return terminal_ && words_.empty(); }
-  // Until the program ends; its status as a shell reports it. Throws sys::Interrupted where this
-  // process must end first, Error where the simulation does.
+  // Relays input and output until the program ends; returns its status as a shell reports it.
+  // Throws sys::Interrupted if this process must end first, Error if the simulation ends first.
   int Follow();
 
  private:
@@ -48,7 +49,7 @@ class ShellClient {
   std::optional<int> status_;
 };
 
-// Lets the simulation go on. Throws its Error: a shell is open.
+// Lets the simulation continue. Throws the simulation's Error if a shell is open.
 void Resume(const PausedSimulation& paused);
 
 }  // namespace viaduct::guest

@@ -1,5 +1,5 @@
-// What `viaduct kernel shell` and a paused simulation say to each other: packets (SOCK_SEQPACKET)
-// of a byte that says what it is, and what belongs to it.
+// The protocol between `viaduct kernel shell` and a paused simulation: packets (SOCK_SEQPACKET) of
+// a type byte and a payload.
 #pragma once
 
 #include <sys/types.h>
@@ -20,7 +20,7 @@ enum class ShellPacket : char {
   // To the simulation; the first of a connection is kOpen or kResume.
   kOpen = 'O',    // JSON: protocol, node, words (none: a shell), environment, folder, terminal,
                   // rows, columns. kOpened, or kError
-  kInput = 'I',   // bytes; none: its end
+  kInput = 'I',   // bytes; none: end of input
   kSize = 'W',    // JSON: rows, columns
   kSignal = 'S',  // JSON: signal
   kResume = 'R',  // nothing. kOpened, or kError
@@ -34,11 +34,11 @@ enum class ShellPacket : char {
 
 struct ShellMessage {
   ShellPacket packet;
-  std::string_view payload;  // lent
+  std::string_view payload;  // borrowed
 };
 
-// Sends one packet; waits while the peer takes nothing, `milliseconds` at most (-1: for ever).
-// False: the peer is gone, or does not take it.
+// Sends one packet; waits while the peer reads nothing, at most `milliseconds` (-1: without limit).
+// Returns false if the peer has closed, or did not read in time.
 bool SendShell(int fd, ShellPacket packet, std::string_view payload, int milliseconds);
 // What was received, or nothing for an empty packet.
 std::optional<ShellMessage> ParseShell(std::string_view packet);

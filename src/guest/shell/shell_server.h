@@ -22,29 +22,29 @@ namespace viaduct::guest {
 struct ShellNode {
   std::string name;
   std::string release;  // of its kernel
-  uint32_t number = 0;  // AgentClient::CreateNode()'s
+  uint32_t number = 0;  // from AgentClient::CreateNode()
   std::shared_ptr<ProgramClient> programs;
 };
 
-// What a client does wrong ends its connection, nothing else. One thread: Serve() in events of the
-// simulator only, because it talks to guests.
+// A client's error ends only its own connection. For use by one thread; call Serve() only in events
+// of the simulator, because it communicates with guests.
 class ShellServer {
  public:
-  // `listener`: PauseRecord's. `now`: the present virtual instant.
+  // `listener`: that of a PauseRecord. `now`: returns the present virtual instant.
   ShellServer(UniqueFd listener, std::vector<ShellNode> nodes, std::function<Instant()> now);
   ShellServer(const ShellServer&) = delete;
   ShellServer& operator=(const ShellServer&) = delete;
-  // Closes all connections; the clients say that the simulation has gone on.
+  // Closes all connections; the clients report that the simulation has continued.
   ~ShellServer();
 
   // Readable when Serve() has something to do.
   int Fd() const { return poller_.fd(); }
-  // Does what there is to do; never waits but for a client to take output. True: a guest was asked
-  // for something, and needs a moment of virtual time for it.
+  // Handles pending connections and requests; blocks only while a client does not read output.
+  // Returns true if a request was sent to a guest, which needs a moment of virtual time for it.
   bool Serve();
-  // Whether virtual time is to go on: some program does not wait at its prompt.
+  // Whether virtual time must advance: some program does not wait at its prompt.
   bool Busy();
-  // A client, or Resume(), has asked that the simulation goes on.
+  // Whether a client, or Resume(), has asked to continue the simulation.
   bool resumed() const { return resumed_; }
   // Throws UsageError while shells are open.
   void Resume();
@@ -54,10 +54,10 @@ class ShellServer {
     UniqueFd socket;
     const ShellNode* node = nullptr;  // once it is open
     uint32_t program = 0;
-    bool shell = false;    // one that waits at a prompt, rather than a program that just runs
-    bool started = false;  // the guest has said so
-    bool ended = false;    // nothing is left to do but to forget it
-    bool hung_up = false;  // its client is gone, the program not yet
+    bool shell = false;    // an interactive shell, not a program given on the command line
+    bool started = false;  // the guest has confirmed the start
+    bool ended = false;    // the session can be removed
+    bool hung_up = false;  // its client has closed, the program still runs
     Instant hung_up_at;    // virtual
   };
 
@@ -77,11 +77,11 @@ class ShellServer {
   UniqueFd listener_;
   std::vector<ShellNode> nodes_;
   std::function<Instant()> now_;
-  Poller poller_;                         // a session by its number, the listener as 0
-  std::map<uint32_t, Session> sessions_;  // by a number of ours
+  Poller poller_;                         // tags: session numbers; 0: the listener
+  std::map<uint32_t, Session> sessions_;  // by session number
   uint32_t next_ = 1;
   bool resumed_ = false;
-  bool asked_ = false;  // a guest was asked for something since the last Serve()
+  bool asked_ = false;  // a guest was sent a request since the last Serve()
 };
 
 }  // namespace viaduct::guest

@@ -1,4 +1,4 @@
-// What the tests of the calendar share.
+// Helpers shared by the tests of the calendar.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ inline std::vector<std::byte> Frame(size_t size, int fill) {
   return std::vector<std::byte>(size, static_cast<std::byte>(fill));
 }
 
-// What the action throws.
+// The message of the Error that the action throws.
 inline std::string ErrorOf(const std::function<void()>& action) {
   try {
     action();

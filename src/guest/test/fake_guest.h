@@ -1,5 +1,5 @@
-// A guest for tests: speaks time travel and vhost-user as a kernel does, or as the test's script
-// says otherwise. The script runs in a thread of its own.
+// A guest for tests: it uses the time-travel and vhost-user protocols as a kernel does, or deviates
+// as the test's script wants. The script runs in a thread of its own.
 #pragma once
 
 #include <linux/futex.h>
@@ -57,14 +57,14 @@ inline void ReceiveExactly(int fd, std::span<std::byte> bytes, std::vector<Uniqu
   }
 }
 
-// The driver's side of one network device, its memory with it.
+// The driver's side of one network device, with its memory.
 class FakeDevice {
  public:
   static constexpr uint32_t kQueueSize = 16;
   static constexpr size_t kBufferSize = 2048;
   static constexpr size_t kMemorySize = 1 << 20;
   static constexpr uint64_t kGuestBase = 0x100000;
-  // Where things lie in the memory.
+  // Offsets in the memory.
   static size_t Descriptors(uint32_t queue) { return queue * 0x4000; }
   static size_t AvailableRing(uint32_t queue) { return queue * 0x4000 + 0x1000; }
   static size_t UsedRing(uint32_t queue) { return queue * 0x4000 + 0x2000; }
@@ -72,7 +72,7 @@ class FakeDevice {
     return 0x10000 + (queue * kQueueSize + index) * kBufferSize;
   }
 
-  // Carries a request to the device; the answer's payload if it has one.
+  // Sends a request to the device; returns the answer's payload if it has one.
   using Carry = std::function<std::vector<std::byte>(
       VhostRequest request, std::span<const std::byte> payload, bool answer, int descriptor)>;
 
@@ -92,7 +92,7 @@ class FakeDevice {
     return carry_(request, std::as_bytes(std::span(&payload, 1)), answer, descriptor);
   }
 
-  // All that a driver says until frames can go both ways.
+  // The whole setup dialogue of a driver, until frames can be exchanged in both directions.
   void SetUp() {
     carry_(VhostRequest::kSetOwner, {}, false, -1);
     carry_(VhostRequest::kGetFeatures, {}, true, -1);
@@ -194,12 +194,12 @@ class FakeDevice {
   uint16_t seen_used_ = 0;
 };
 
-// How a guest and its calendar tell each other the time, and of queues.
+// How a guest and its calendar exchange times and queue notifications.
 enum class FakeSchedule {
   kMessages,      // as kernels before 6.12
   kShared,        // the schedule in memory
-  kSharedQueues,  // and notifications of queues with it, as those with our patch 0005
-  kDoorbells,     // and RUN and WAIT, as those with our patch 0010 too
+  kSharedQueues,  // also queue notifications in memory, as with our patch 0005
+  kDoorbells,     // also RUN and WAIT in memory, as with our patch 0010
 };
 
 class FakeGuest {
@@ -214,8 +214,8 @@ class FakeGuest {
         script_(std::move(script)) {}
   FakeGuest(const FakeGuest&) = delete;
   FakeGuest& operator=(const FakeGuest&) = delete;
-  // Waits for the end of the script, which the end of the calendar brings: what it wrote can be
-  // read.
+  // Waits for the end of the script, which the end of the calendar causes; afterwards the variables
+  // it wrote can be read.
   void Join() {
     if (thread_.joinable()) thread_.join();
   }
@@ -224,7 +224,7 @@ class FakeGuest {
     if (schedule_ != nullptr) munmap(schedule_, kScheduleSize);
   }
 
-  // For Calendar::AddGuest(). The calendar is to be destroyed before the guest.
+  // For Calendar::AddGuest(). The calendar must be destroyed before the guest.
   Guest::Launcher Launcher() {
     return [this](const GuestEndpoints& endpoints) {
       endpoints_ = endpoints;
@@ -233,8 +233,8 @@ class FakeGuest {
     };
   }
 
-  // --- For the script.
-  // Introduces itself and waits for its turn to boot.
+  // --- Functions for the script.
+  // Sends kStart and waits for its turn to boot.
   void Start() {
     calendar_ = ConnectTo(endpoints_.folder / endpoints_.calendar);
     Send(TimeTravelOp::kStart, endpoints_.id);
@@ -265,7 +265,7 @@ class FakeGuest {
     }
   }
   FakeDevice& device(size_t index) { return *devices_.at(index); }
-  // Tells of a queue: 16 times its device plus its index.
+  // Notifies the device of a queue: 16 times its device plus its index.
   void KickInMemory(uint16_t queue) {
     uint32_t& count = Word<uint32_t>(kClients + kClient * slot_ + 24);
     if (count < 24) Word<uint16_t>(kClients + kClient * slot_ + 32 + 2 * count) = queue;
@@ -274,7 +274,7 @@ class FakeGuest {
   }
 
   uint64_t Now() { return shared_ ? Word<uint64_t>(kCurrent) : now_; }
-  // Advances the clock as a kernel does: without asking where it may, else it waits for its turn.
+  // Advances the clock as a kernel does: without asking if it may, else it waits for its turn.
   void SleepUntil(uint64_t time) {
     for (;;) {
       const uint64_t free_until = shared_ ? Word<uint64_t>(kFree) : free_until_;
@@ -298,7 +298,8 @@ class FakeGuest {
     Word<uint64_t>(kClients + kClient * slot_ + 8) = time;
     __atomic_or_fetch(&Word<uint32_t>(kClients + kClient * slot_ + 4), 1U, __ATOMIC_RELEASE);
   }
-  // Waits to be run; the time. Interrupts meanwhile are answered, and ask to run at once.
+  // Waits to be run; returns the time. Interrupts meanwhile are answered and make it request to run
+  // at once.
   uint64_t Wait() {
     free_until_ = 0;
     if (has_doorbell_) {
@@ -333,8 +334,8 @@ class FakeGuest {
       }
     }
   }
-  // With a doorbell: begins to wait, and tells by message if that is wanted. How often it has
-  // waited.
+  // With a doorbell: begins to wait, and sends a message if the calendar wants one. Returns how
+  // often it has waited.
   uint32_t TellWait() {
     const uint32_t waits = ++Word<uint32_t>(bell_ + kWaits);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -345,7 +346,7 @@ class FakeGuest {
     }
     return waits;
   }
-  // And whether it was let run; sleeps a little if not.
+  // Whether the calendar has let it run; sleeps briefly if not.
   bool AwaitRun() {
     uint32_t& run = Word<uint32_t>(bell_);
     const timespec soon{0, 1'000'000};
@@ -353,7 +354,7 @@ class FakeGuest {
     const uint32_t before = std::exchange(runs_, __atomic_load_n(&run, __ATOMIC_ACQUIRE));
     return before != runs_;
   }
-  // Sends a message and returns what its answer says.
+  // Sends a message and returns the time in its answer.
   uint64_t Call(TimeTravelOp op, uint64_t time) {
     const uint32_t sequence = sequence_;
     Send(op, time);
@@ -367,11 +368,11 @@ class FakeGuest {
     const TimeTravelMessage message{static_cast<uint32_t>(op), sequence_++, time};
     SendRaw(std::as_bytes(std::span(&message, 1)));
   }
-  // The queues it was interrupted for with being let run, so far.
+  // The queues whose interrupts came with RUN so far.
   const std::vector<uint16_t>& calls() const { return calls_; }
   void SendRaw(std::span<const std::byte> bytes) { SendAll(calendar_.get(), bytes); }
   void Close() { calendar_.reset(); }
-  // Sleeps for ever.
+  // Waits until the calendar has gone.
   void AwaitEnd() {
     for (;;) Wait();
   }
@@ -396,7 +397,7 @@ class FakeGuest {
     try {
       script_(*this);
     } catch (const CalendarGone&) {
-    } catch (const Error&) {  // the same, where it was noticed by sending or connecting
+    } catch (const Error&) {  // the calendar was found gone when sending or connecting
     }
     devices_.clear();
     calendar_.reset();
@@ -413,7 +414,7 @@ class FakeGuest {
     std::memcpy(&message, bytes.data(), sizeof message);
     return message;
   }
-  // Does what the calendar asks; true for RUN.
+  // Handles a message of the calendar; returns true for RUN.
   bool Serve(const TimeTravelMessage& message) {
     const auto op = static_cast<TimeTravelOp>(message.op);
     if (op == TimeTravelOp::kFreeUntil) free_until_ = message.time;
@@ -424,7 +425,7 @@ class FakeGuest {
   }
   std::vector<std::byte> Carry(int socket, VhostRequest request, std::span<const std::byte> payload,
                                bool answer, int descriptor) {
-    // A kernel without shared schedule tells its time first.
+    // A kernel without a shared schedule reports its time first.
     if (request == VhostRequest::kVringKick && !shared_) Call(TimeTravelOp::kUpdate, now_);
     const auto message = EncodeVhost(static_cast<uint32_t>(request),
                                      kVhostVersion | (answer ? kVhostNeedReply : 0), payload);
@@ -438,7 +439,7 @@ class FakeGuest {
     VhostHeader header;
     std::vector<pollfd> entries{{socket, POLLIN, 0}, {calendar_.get(), POLLIN, 0}};
     while (poll(entries.data(), entries.size(), -1) > 0 && entries[0].revents == 0) {
-      Serve(Receive());  // the promise shrinks
+      Serve(Receive());  // the instant until which it may run gets earlier
     }
     ReceiveExactly(socket, std::as_writable_bytes(std::span(&header, 1)), none);
     std::vector<std::byte> reply(header.size);

@@ -20,8 +20,9 @@ class RealGuest {
  protected:
   explicit RealGuest(Duration patience) : calendar_(queue_, {.patience = patience}) {}
 
-  // Of the newest kernel that was built, with the agent of the build. Throws EnvironmentError where
-  // one of them is missing. Options may still be changed until calendar_.Boot().
+  // Creates a guest with the newest kernel that was built and the agent of this build. Throws
+  // EnvironmentError if one of them is missing. Options may still be changed until
+  // calendar_.Boot().
   void MakeGuest(const std::string& name) {
     options_.image = FindImage("");
     options_.init = sys::FindCompanion("viaduct-guest");

@@ -1,5 +1,6 @@
-// For tests: a kernel's TCP against a peer that a script plays, packet by packet, and what it says
-// as text. The same script runs against a guest in virtual time and against the host's own kernel.
+// For tests: a kernel's TCP against a peer that a script plays, packet by packet, and a trace of
+// the exchange as text. The same script runs against a guest in virtual time and against the host's
+// own kernel.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +20,16 @@
 namespace viaduct::guest {
 
 // One node with the address 10.0.0.1/24 whose only neighbour, 10.0.0.2, is the script. IPv6 is off
-// and buffers are fixed, so that two kernels have the same reasons to do what they do.
+// and buffers are fixed, so that two kernels work under the same conditions.
 class TcpSubject : public SocketEvents {
  public:
-  // A guest of the newest image that is built. Throws EnvironmentError where there is none.
+  // A guest of the newest image that is built. Throws EnvironmentError if there is none.
   static std::unique_ptr<TcpSubject> VirtualTime();
   // The host's kernel: viaduct-guest in namespaces of its own, and a TAP device. Needs root.
   static std::unique_ptr<TcpSubject> Host();
 
-  // A segment of the script's; from port 4000 to port 80 where nothing else is said. Numbers count
-  // from 0 on each side.
+  // A segment of the script; by default from port 4000 to port 80. Sequence numbers count from 0 on
+  // each side.
   struct Segment {
     uint8_t flags = wire::tcp_flag::kAck;
     uint32_t sequence = 0;
@@ -50,7 +51,8 @@ class TcpSubject : public SocketEvents {
   void Close(uint32_t socket);
   uint32_t accepted() const { return accepted_; }  // the last one; 0: none
 
-  // What was said since the last call, a line a segment or event: "< SA 0:0 1", as tcpdump puts it.
+  // The trace since the last call, one line per segment or event: "< SA 0:0 1", similar to
+  // tcpdump's.
   std::string TakeTrace();
   // The window of the kernel's last segment, bytes.
   uint16_t window() const { return window_; }
@@ -68,9 +70,9 @@ class TcpSubject : public SocketEvents {
  protected:
   virtual AgentClient& Agent() = 0;
   virtual void Inject(std::span<const std::byte> frame) = 0;
-  // Makes the node once its interface is there.
+  // Configures the node once its interface exists.
   void SetUpNode();
-  // A frame that the kernel sends.
+  // Handles a frame that the kernel sends.
   void Hear(std::span<const std::byte> frame);
   bool ready() const { return ready_; }  // the node is set up
   void Note(const std::string& line) { trace_ += line + "\n"; }
@@ -79,8 +81,8 @@ class TcpSubject : public SocketEvents {
   uint32_t node_ = 0;
   bool ready_ = false;
   uint32_t accepted_ = 0;
-  std::optional<uint32_t> kernel_isn_;  // of the connection that is under way
-  uint16_t kernel_port_ = 0;            // it connects from
+  std::optional<uint32_t> kernel_isn_;  // of the current connection
+  uint16_t kernel_port_ = 0;            // the port it connects from
   uint16_t window_ = 0;
   std::string trace_;
 };

@@ -1,11 +1,9 @@
 // The calendar of real kernels: holds the clock of every guest, and lets one run at a time.
-//
-// A guest runs from the instant at which it asked to until something else is due (an event of the
+// A guest runs from the instant that it requested until something else is due (an event of the
 // simulator, another guest), and may advance its own clock up to there. So no guest is ever ahead
-// of an event that could concern it, and the simulator never ahead of a guest.
-//
-// A frame that a guest sends goes one way: Calendar (the guest has begun to wait), Guest, Nic, and
-// by Nic's DeviceHost an event of the timeline, which hands it to the simulation.
+// of an event that could affect it, and the simulator is never ahead of a guest.
+// A frame that a guest sends takes this path: Calendar (when the guest has begun to wait), Guest,
+// Nic, and through Nic's DeviceHost an event of the timeline, which passes it to the simulation.
 #pragma once
 
 #include <cstdint>
@@ -28,30 +26,30 @@
 namespace viaduct::guest {
 
 struct CalendarOptions {
-  // How long guests have been up when the simulation starts. iputils' ping takes a clock below 1 s
-  // for none.
+  // How long guests have been up when the simulation starts. iputils' ping treats a clock below 1 s
+  // as unset.
   Duration uptime = Duration::Seconds(2);
-  // Of wall time: a guest that neither advances its clock nor sends anything for so long spins or
-  // is stuck.
+  // In wall time: a guest that neither advances its clock nor sends anything for this long is in an
+  // endless loop or stuck.
   Duration patience = Duration::Seconds(30);
-  // The longest that a guest runs without the calendar taking control back, in virtual time.
+  // The longest time in virtual time that a guest runs without returning control to the calendar.
   Duration horizon = Duration::Seconds(1);
   // The time of day at the start of the simulation, since 1970.
   Duration epoch = Duration::Seconds(1'700'000'000);
 };
 
 struct CalendarCounters {
-  uint64_t runs = 0;        // how often a guest was let run
+  uint64_t runs = 0;        // how often a guest was run
   uint64_t messages = 0;    // of time travel, from guests
   uint64_t interrupts = 0;  // of devices, to guests, by message
   uint64_t calls = 0;       // of devices, to guests, through the shared schedule
 };
 
-// Whatever guests do wrong, also dying, throws Error with the guest's name, the virtual time and
+// Any fault of a guest, including its end, throws Error with the guest's name, the virtual time and
 // the last lines of its console; all guests are killed first, and the calendar does nothing from
-// then on. What keeps a guest from starting (UsageError, EnvironmentError) keeps its exit status,
-// and is told without time and console. The timeline outlives the calendar, or drops its events
-// first.
+// then on. Errors that prevent a guest from starting (UsageError, EnvironmentError) keep their exit
+// status, and their message has neither time nor console. The timeline must outlive the calendar,
+// or drop its events first.
 class Calendar {
  public:
   // The guests' part of the simulation starts at the timeline's present instant.
@@ -60,36 +58,38 @@ class Calendar {
   Calendar& operator=(const Calendar&) = delete;
   ~Calendar();
 
-  // Before Boot(). Guests boot in this order, which is also that of guests due at one instant.
+  // Call it before Boot(). Guests boot in this order, in which guests due at the same instant also
+  // run.
   Guest& AddGuest(std::string name, Guest::Launcher launcher);
-  // How many AddGuest() has made.
+  // The number of guests that AddGuest() created.
   size_t guests() const { return members_.size(); }
   // Starts all guests and lets them run until the timeline's present instant, still that of the
   // constructor, `uptime` after their own start. Events that are scheduled here before or meanwhile
   // and are due earlier than that happen during the boot, at their instants.
   void Boot();
 
-  // How long a guest may be silent from now on (CalendarOptions::patience).
+  // Changes CalendarOptions::patience from now on.
   void SetPatience(Duration patience) { options_.patience = patience; }
 
-  // Lets a guest work at the present instant until it waits, without its clock going on. False, and
-  // nothing happens, before it has booted. Only in events of the timeline.
+  // Runs a guest at the present instant until it waits, without advancing its clock. Returns false
+  // and does nothing before it has booted. Call it only in events of the timeline.
   bool Settle(const Guest& guest);
 
   const CalendarCounters& counters() const { return counters_; }
-  // The present instant: that of the guest that runs; where none does, the timeline's (while guests
+  // The present instant: that of the running guest; if none runs, the timeline's (while guests
   // boot, that of the boot).
   Instant Present() const;
   // Runs `action` as an event at `at`: of the boot if it is due before the boot's end, else of the
   // timeline.
   void Schedule(Instant at, std::function<void()> action);
-  // Boot() has not been called or has not ended: no device of the simulation carries frames yet.
+  // Whether Boot() has not been called or has not returned: no device of the simulation carries
+  // frames yet.
   bool booting() const { return timeline_ != &main_timeline_; }
   // The guests' clock at `at`, as time since they were started.
   Duration UptimeAt(Instant at) const { return at - origin_; }
 
  private:
-  // A guest, and what the calendar knows of its clock.
+  // A guest and the calendar's knowledge of its clock.
   struct Member;
 
   void NoteMode(Member& member);
@@ -105,7 +105,7 @@ class Calendar {
   void BootGuest(Member& member);
   void Wake();
   Instant Limit(const Member& member) const;
-  // Lets it run until it waits, at the latest at `limit`.
+  // Runs it until it waits, at the latest at `limit`.
   void Run(Member& member, Instant limit);
   void RunByDoorbell(Member& member);
   void EndRun(Member& member);
@@ -117,7 +117,7 @@ class Calendar {
   void ReadRequest(Member& member);
   void NoteProgress(Instant now);
 
-  // Runs `action`; what it throws becomes the calendar's one Error.
+  // Runs `action`; an exception from it becomes the calendar's Error.
   template <typename Action>
   void Guarded(const Member& member, Action action);
   [[noreturn]] void Fail(const Member& member, const Error& error);
@@ -135,7 +135,7 @@ class Calendar {
   std::optional<SharedSchedule> schedule_;
   std::vector<std::unique_ptr<Member>> members_;  // the guest of slot i is the (i-1)th
   Member* running_ = nullptr;
-  Instant present_;  // of the running guest, as it last said in a message
+  Instant present_;  // of the running guest, from its last message
   Instant limit_;    // how far the running guest may advance
   Instant armed_ = Instant::Never();
   bool in_wake_ = false;

@@ -1,4 +1,4 @@
-// The smallest timeline: what guests boot in, and what drives them where no simulator does.
+// A minimal timeline, in which guests boot, and which drives them when there is no simulator.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ class EventQueue final : public Timeline {
   explicit EventQueue(Instant start = Instant()) : now_(start) {}
 
   Instant Now() const override { return now_; }
-  // Within RunUntil() never later than its end: nothing is known of what is due after it, because
-  // that may still be scheduled.
+  // Within RunUntil() the result is never later than its end, because events after that may still
+  // be scheduled.
   Instant NextEvent() const override;
   void Schedule(Instant at, std::function<void()> action) override;
   void WakeAt(Instant at) override;
   void SetWake(std::function<void()> wake) override { wake_ = std::move(wake); }
 
-  // Runs all events before `end`; afterwards Now() is `end`. No event is skipped: those at `end`
-  // and later stay, and MoveTo() hands them on.
+  // Runs all events before `end`; afterwards Now() is `end`. No event is lost: those at `end` and
+  // later stay, and MoveTo() passes them on.
   void RunUntil(Instant end);
-  // Schedules what is left in another timeline, in order, and disarms the wake-up here.
+  // Schedules the remaining events in another timeline, in order, and disarms the wake-up here.
   void MoveTo(Timeline& other);
 
  private:

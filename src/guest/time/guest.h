@@ -1,4 +1,5 @@
-// A guest kernel as this process has it: the process, its network devices, the connections to both.
+// This process's representation of a guest kernel: the process, its network devices, the
+// connections to both.
 #pragma once
 
 #include <cstddef>
@@ -23,22 +24,23 @@
 
 namespace viaduct::guest {
 
-// Whatever the guest does wrong throws Error without its name, which its calendar adds.
+// Any fault of the guest throws Error without the guest's name, which the calendar adds.
 class Guest {
  public:
-  // Starts what will connect to the endpoints; an empty process where that is not one of ours.
+  // Starts the process that will connect to the endpoints; returns an empty process if it is not a
+  // child of ours.
   using Launcher = std::function<GuestProcess(const GuestEndpoints& endpoints)>;
-  // Who hears what the guest says about its time.
+  // Receives the guest's messages about time.
   using Receiver = std::function<void(const TimeTravelMessage& message)>;
 
-  // `slot`: 1, 2, 3... in the shared schedule. `name`: how errors call it. `host`: of its devices;
-  // outlives it.
+  // `slot`: 1, 2, 3... in the shared schedule. `name`: for error messages. `host`: that of its
+  // devices; must outlive the guest.
   Guest(uint16_t slot, std::string name, Launcher launcher, DeviceHost& host, Receiver receiver);
   Guest(const Guest&) = delete;
   Guest& operator=(const Guest&) = delete;
 
-  // A network interface, before the start; the guest finds them in this order.
-  // Without `carrier`: one whose link is never taken down (NetBackend).
+  // Adds a network interface; call it before the start. The guest finds the interfaces in this
+  // order. Without `carrier`: one whose link is never taken down (NetBackend).
   Nic& AddNic(const wire::MacAddress& mac, bool carrier = true);
 
   const std::string& name() const { return name_; }
@@ -48,33 +50,33 @@ class Guest {
   const Console& console() const { return console_; }
   int pid() const { return process_.pid(); }
 
-  // --- For the calendar.
+  // --- Functions for the calendar.
   // Creates the sockets in the folder and starts the guest.
   void Launch(const std::filesystem::path& folder);
   void Kill() { process_.Kill(); }
-  // Waits for what the guest sends to the calendar, to its devices and to its console, and serves
-  // it; false when `patience` (of wall time) passed without anything.
+  // Waits for messages of the guest to the calendar, to its devices and for console output, and
+  // handles them; false when `patience` (wall time) has passed without any.
   bool Serve(Duration patience);
   // The same for one message about time only.
   bool ServeTimeTravel(Duration patience);
   void Send(TimeTravelOp op, uint32_t sequence, uint64_t time,
             std::span<const int> descriptors = {}) const;
-  // Sends a request on a device's channel for interrupts and waits for the guest to answer it; what
-  // it says about its time meanwhile is served.
+  // Sends a request on a device's channel for interrupts and waits for the guest's answer; handles
+  // its messages about time meanwhile.
   void Interrupt(int channel, std::span<const std::byte> request, Duration patience);
-  // Has the devices take what the guest sent: those of these queues, by the schedule's names; all
-  // of them without a list.
+  // Makes the devices read the frames that the guest sent: those of these queues
+  // (SharedSchedule::QueueName), or all without a list.
   void DrainKicked(const std::optional<std::vector<uint16_t>>& queues);
 
  private:
-  // Calls `readable` whenever the descriptor is, while the guest is served.
+  // Calls `readable` whenever the descriptor is readable, while the guest is served.
   void Watch(int fd, std::function<void()> readable);
   void Unwatch(int fd);
   void ListenForCalendar(const std::filesystem::path& folder, const std::string& name);
   void ListenForNic(const std::filesystem::path& folder, Nic& nic);
   void ReadOutput();
   void ReceiveTimeTravel();
-  // The process is gone: says how, and why where that is known.
+  // Throws Error that says how the process ended, and why if that is known.
   [[noreturn]] void ThrowFate(const std::string& when = "");
 
   uint16_t slot_;

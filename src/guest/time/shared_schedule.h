@@ -1,5 +1,5 @@
-// The schedule that a calendar shares in memory with its guests, those whose kernel is 6.12 or
-// newer (include/uapi/linux/um_timetravel.h).
+// The schedule that a calendar shares in memory with guests whose kernel is 6.12 or newer
+// (include/uapi/linux/um_timetravel.h).
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 namespace viaduct::guest {
 
 // struct um_timetravel_schedshm. Slot 0 is the calendar's; guests have 1 ... guests. Guests write
-// it while they run: everything read from it is read once and is a claim of the guest.
+// it while they run: everything is read once and not trusted.
 class SharedSchedule {
  public:
   // Throws SystemError when there is no memory.
@@ -23,7 +23,7 @@ class SharedSchedule {
   SharedSchedule& operator=(const SharedSchedule&) = delete;
   ~SharedSchedule();
 
-  // To be passed to guests with the answer to kStart.
+  // The descriptor that is passed to guests with the answer to kStart.
   int memory_fd() const { return memory_.get(); }
   // Whether the guest in this slot uses the schedule (it says so right after the answer to kStart).
   bool Joined(uint16_t slot) const;
@@ -31,34 +31,34 @@ class SharedSchedule {
   void SetCurrentTime(uint64_t time);
   uint64_t FreeUntil() const;
   void SetFreeUntil(uint64_t time);
-  // Which guest runs; 0: none. A guest advances the current time only while it is the one.
+  // Sets which guest runs; 0: none. Only the running guest advances the current time.
   void SetRunning(uint16_t slot);
   // When the guest wants to run; kNeverWire when it has not asked.
   uint64_t Request(uint16_t slot) const;
   void ClearRequest(uint16_t slot);
 
-  // --- Notifications of virtqueues, which our patch 0005 puts here instead of into messages.
+  // --- Notifications of virtqueues, which our patch 0005 places here instead of in messages.
   static constexpr size_t kMaxQueues = 24;
   static constexpr uint16_t kQueuesPerDevice = 16;
   static constexpr size_t kMaxDevices = 4096;
-  // The number by which both sides name a queue; nothing where its device's number is too large.
+  // The number that identifies a queue on both sides; nothing if its device's number is too large.
   static std::optional<uint16_t> QueueName(size_t device, uint32_t queue);
   // Whether this guest's kernel has that patch.
   bool SharesQueues(uint16_t slot) const;
-  // The queues that a waiting guest kicked since it last waited, each perhaps more than once; what
-  // it wrote there is forgotten. Nothing: they were more than there is room for.
+  // The queues that a waiting guest kicked since it last waited, possibly with duplicates; clears
+  // the list. Returns nothing if there were more than fit.
   std::optional<std::vector<uint16_t>> TakeKicks(uint16_t slot);
-  // Which queues interrupt the guest when it is let run: at most kMaxQueues.
+  // Sets the queues that interrupt the guest when it is run next: at most kMaxQueues.
   void SetCalls(uint16_t slot, std::span<const uint16_t> queues);
 
-  // --- Doorbells: kRun and kWait, which our patch 0010 puts here instead of into messages.
+  // --- Doorbells: kRun and kWait, which our patch 0010 places here instead of in messages.
   // Whether this guest's kernel has that patch.
   bool HasDoorbell(uint16_t slot) const;
-  // Lets a waiting guest run. With `listens` the guest tells in this memory that it waits again,
-  // and AwaitWait() is to follow; without it tells so by a message.
+  // Lets a waiting guest run. With `listens` the guest signals in this memory that it waits again,
+  // and AwaitWait() must follow; without, it sends a message.
   void LetRun(uint16_t slot, bool listens);
   // Sleeps until the guest has begun to wait more often than `waits` times, and returns how often
-  // it has. Nothing when `patience` passed: from now on the guest tells by a message kWait, whose
+  // it has. Returns nothing when `patience` has passed: the guest then sends a kWait message, whose
   // time is that number.
   std::optional<uint32_t> AwaitWait(uint16_t slot, uint32_t waits, Duration patience);
 

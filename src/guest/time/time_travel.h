@@ -12,15 +12,15 @@ namespace viaduct::guest {
 
 enum class TimeTravelOp : uint32_t {
   kAck = 0,
-  kStart,      // guest: here I am; its answer lets it boot
-  kRequest,    // guest: I want to run at `time`
-  kWait,       // guest: I have nothing to do now
-  kGet,        // guest: what is the time?
-  kUpdate,     // guest: my time is `time`
-  kRun,        // calendar: run, it is `time`
-  kFreeUntil,  // calendar: until `time` you need not ask
-  kGetTod,     // guest: what is the time of day?
-  kBroadcast,  // guest: tell all others
+  kStart,      // guest: registers; the answer lets it boot
+  kRequest,    // guest: requests to run at `time`
+  kWait,       // guest: has nothing to do now
+  kGet,        // guest: asks for the time
+  kUpdate,     // guest: its time is `time`
+  kRun,        // calendar: run at `time`
+  kFreeUntil,  // calendar: may run until `time` without asking
+  kGetTod,     // guest: asks for the time of day
+  kBroadcast,  // guest: message to all others
 };
 inline constexpr uint32_t kLastTimeTravelOp = static_cast<uint32_t>(TimeTravelOp::kBroadcast);
 
@@ -35,8 +35,8 @@ static_assert(sizeof(TimeTravelMessage) == 16);
 inline constexpr uint64_t kNeverWire = INT64_MAX;
 
 std::string_view Name(TimeTravelOp op);
-// The message in exactly sizeof(TimeTravelMessage) bytes; nothing when the length or the operation
-// is none.
+// Decodes a message of exactly sizeof(TimeTravelMessage) bytes; nothing when the length or the
+// operation is invalid.
 std::optional<TimeTravelMessage> ParseTimeTravel(std::span<const std::byte> bytes);
 
 }  // namespace viaduct::guest

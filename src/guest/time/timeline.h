@@ -1,4 +1,4 @@
-// The discrete-event simulator that the calendar of real kernels lives in, as the calendar sees it.
+// The interface through which the calendar of real kernels uses a discrete-event simulator.
 #pragma once
 
 #include <functional>
@@ -14,15 +14,15 @@ class Timeline {
   virtual ~Timeline() = default;
   // The present instant.
   virtual Instant Now() const = 0;
-  // When the earliest event is due (Never(): there is none). An armed wake-up may be counted or
-  // not.
+  // When the earliest event is due (Never(): there is none). An armed wake-up may or may not be
+  // included.
   virtual Instant NextEvent() const = 0;
   // Runs `action` as an event at `at`, which is not before Now(). Events of one instant run in the
   // order in which they were scheduled.
   virtual void Schedule(Instant at, std::function<void()> action) = 0;
   // Arms the one wake-up, replacing an earlier one; Never() disarms it.
   virtual void WakeAt(Instant at) = 0;
-  // What a wake-up runs; set once, before the first WakeAt().
+  // Sets the function that a wake-up runs; call it once, before the first WakeAt().
   virtual void SetWake(std::function<void()> wake) = 0;
 };
 

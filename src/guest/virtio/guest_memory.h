@@ -1,4 +1,4 @@
-// A guest's memory as the back ends of its devices see it.
+// Access to a guest's memory for the back ends of its devices.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace viaduct::guest {
 
-// The regions of VHOST_USER_SET_MEM_TABLE, mapped. The guest can write to them at any time while it
-// runs; what is read here is read once and checked.
+// The mapped regions of VHOST_USER_SET_MEM_TABLE. The guest can write to them at any time while it
+// runs, so every value must be read once and checked.
 class GuestMemory {
  public:
-  // Maps `size` bytes of `fd` from `file_offset` on, which the guest knows as `guest_address`.
+  // Maps `size` bytes of `fd` from `file_offset` on, which are at `guest_address` in the guest.
   // Throws Error when the file is shorter, SystemError when it cannot be mapped.
   void Add(const UniqueFd& fd, uint64_t guest_address, uint64_t size, uint64_t file_offset);
   void Clear() { regions_.clear(); }

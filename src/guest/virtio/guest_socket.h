@@ -11,16 +11,16 @@
 
 namespace viaduct::guest {
 
-// Listens on the socket `name` in `folder`, whose path may be longer than a socket's address.
+// Listens on the socket `name` in `folder`, whose path may be longer than a socket address allows.
 UniqueFd ListenIn(const std::filesystem::path& folder, const std::string& name);
-// The next connection.
+// Accepts the next connection.
 UniqueFd Accept(const UniqueFd& listener);
 
-// One recvmsg(2), whose descriptors are appended; the number of bytes, 0 when the guest is gone.
-// Throws SystemError.
+// One recvmsg(2), whose descriptors are appended; returns the number of bytes, 0 when the guest has
+// closed. Throws SystemError.
 size_t ReceiveWithDescriptors(int fd, std::span<std::byte> bytes,
                               std::vector<UniqueFd>& descriptors);
-// Both send all of it. That the guest is gone is no error here: the next receiving tells.
+// Both send all bytes. A closed peer is no error here: the next receive reports it.
 void SendAll(int fd, std::span<const std::byte> bytes);
 void SendWithDescriptors(int fd, std::span<const std::byte> bytes,
                          std::span<const int> descriptors);

@@ -1,5 +1,5 @@
-// The device side of one virtio network interface: what vhost-user messages set up, and frames in
-// and out of its rings. No sockets, no time.
+// The device side of one virtio network interface: its setup by vhost-user messages, and frames in
+// and out of its rings. It uses neither sockets nor time.
 #pragma once
 
 #include <array>
@@ -17,38 +17,38 @@
 
 namespace viaduct::guest {
 
-// Offers no checksum and no segmentation offload: frames are complete. Whatever the guest does
-// wrong throws Error.
+// Offers neither checksum nor segmentation offload: frames are complete. Any fault of the guest
+// throws Error.
 class NetBackend {
  public:
   static constexpr uint32_t kRxQueue = 0;
   static constexpr uint32_t kTxQueue = 1;
 
-  // Without `carrier` the driver is not told of a link: it takes it to be there from the first
-  // moment on, where it else sends nothing until it has read the link's state.
+  // Without `carrier` no link status is offered to the driver: it then assumes the link to be up
+  // from the start, whereas otherwise it sends nothing until it has read the link's status.
   NetBackend(const wire::MacAddress& mac, bool carrier);
   NetBackend(const NetBackend&) = delete;
   NetBackend& operator=(const NetBackend&) = delete;
 
-  // Does what a message asks; the answer to send, if it wants one. Descriptors that come with
-  // it are taken. A kVringKick is answered but left to the caller to act on.
+  // Handles a message and returns the answer to send, if it needs one. Takes ownership of its
+  // descriptors. A kVringKick is answered, but the caller must act on it.
   std::optional<std::vector<std::byte>> Handle(VhostMessage& message);
-  // The channel for interrupts, once the guest has passed it; the caller takes it.
+  // Passes the channel for interrupts to the caller, once the guest has sent it.
   UniqueFd TakeSlaveChannel() { return std::move(slave_channel_); }
 
-  // Puts a frame into the guest's receive ring; false when there is no room for all of it (the ring
-  // is as before). Frames longer than one buffer take several.
+  // Puts a frame into the guest's receive ring; returns false when there is no room for all of it
+  // (the ring is unchanged). Frames longer than one buffer take several.
   bool PutFrame(std::span<const std::byte> frame);
-  // A frame of the transmit ring, copied to `frame` without its virtio header, and the number
-  // by which ReturnFrame() gives its buffers back; nothing when there is none.
+  // Copies a frame of the transmit ring to `frame` without its virtio header and returns the number
+  // for ReturnFrame(), which returns its buffers; nothing when there is none.
   std::optional<uint16_t> TakeFrame(std::vector<std::byte>& frame);
   void ReturnFrame(uint16_t head);
-  // Whether the driver wants to hear of what was put into or returned on a queue.
+  // Whether the driver wants an interrupt after changes of a queue.
   bool WantsInterrupt(uint32_t queue) const;
-  // Whether the driver can be interrupted and given frames.
+  // Whether the driver is ready for interrupts and frames.
   bool ready() const { return queues_[kRxQueue].ready() && queues_[kTxQueue].ready(); }
 
-  // The link's state as the guest reads it, true at first. The caller tells the guest to read.
+  // Sets the link's status that the guest reads, initially true. The caller must notify the guest.
   void SetLink(bool up);
 
  private:
@@ -63,7 +63,7 @@ class NetBackend {
   GuestMemory memory_;
   std::array<Virtqueue, 2> queues_;
   UniqueFd slave_channel_;
-  // Memory of PutFrame(), kept.
+  // Buffers of PutFrame(), kept to avoid allocations.
   std::vector<std::span<std::byte>> buffers_;
   mutable std::vector<std::span<std::byte>> reading_;
 };

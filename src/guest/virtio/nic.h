@@ -1,4 +1,4 @@
-// One network interface of a guest, as the simulation sees it.
+// The simulation's interface to one network interface of a guest.
 #pragma once
 
 #include <cstddef>
@@ -19,37 +19,38 @@ namespace viaduct::guest {
 
 struct NicCounters {
   uint64_t tx_frames = 0, tx_bytes = 0;  // the guest sent
-  uint64_t rx_frames = 0, rx_bytes = 0;  // the guest was given
+  uint64_t rx_frames = 0, rx_bytes = 0;  // delivered to the guest
   uint64_t rx_dropped_ring_full = 0;     // the guest has no buffers for the frame
   uint64_t rx_dropped_not_ready = 0;     // its driver has not come up
   uint64_t interrupts = 0;
 };
 
-// What the simulation calls, it calls in its events, never while a guest runs; so are all callbacks
-// made.
+// The simulation must call these functions in its events, never while a guest runs; callbacks are
+// made in the same way.
 class Nic {
  public:
-  // Names a transmitted frame until TransmitDone().
+  // Identifies a transmitted frame until TransmitDone().
   using Token = uint16_t;
   // A frame that the guest sends at this instant, from the destination MAC on, checksums complete;
-  // lent for the call.
+  // valid during the call.
   using Transmit = std::function<void(std::span<const std::byte> frame, Token token)>;
 
-  // `number`: of the device on the guest's command line. The host outlives the device.
+  // `number`: that of the device on the guest's command line. The host must outlive the device.
   Nic(DeviceHost& host, size_t number, const wire::MacAddress& mac, bool carrier);
   Nic(const Nic&) = delete;
   Nic& operator=(const Nic&) = delete;
 
-  // Set before the guest boots; without it frames are lost.
+  // Call it before the guest boots; without a handler frames are lost.
   void SetTransmit(Transmit transmit) { transmit_ = std::move(transmit); }
-  // The device has sent the frame: its buffer goes back to the guest, whose queues go on. Once a
-  // token.
+  // Reports that the device has sent the frame: its buffer returns to the guest, whose queues
+  // continue. Call it once per token.
   void TransmitDone(Token token);
-  // Hands a frame to the guest; false (and counted) when it is lost.
+  // Delivers a frame to the guest; returns false (and counts it) when it is lost.
   bool Deliver(std::span<const std::byte> frame);
-  // Hands out what the guest has sent up to this instant now, not in an event of its own.
+  // Passes the frames that the guest has sent up to this instant to the transmit handler now, not
+  // in an event of their own.
   void HandTransmits();
-  // Carrier on or off; the guest is told.
+  // Sets the carrier on or off and notifies the guest.
   void SetLink(bool up);
 
   size_t number() const { return number_; }
@@ -57,16 +58,16 @@ class Nic {
   const wire::MacAddress& mac() const { return mac_; }
   const NicCounters& counters() const { return counters_; }
 
-  // --- For the guest's connections.
-  // Takes the connection of the guest's driver. Throws Error for a second one.
+  // --- Functions for the guest's connections.
+  // Takes over the connection of the guest's driver. Throws Error for a second one.
   void Connect(UniqueFd connection);
   int connection() const { return connection_.get(); }
-  // Serves what the driver has sent, once the connection is readable. False: the driver has closed
-  // it, and nothing is left but to Disconnect().
+  // Handles the driver's messages, once the connection is readable. Returns false if the driver has
+  // closed it; then call Disconnect().
   bool Receive();
   void Disconnect() { connection_.reset(); }
-  // Takes the frames of the transmit queue, which go out at the present instant: the guest has said
-  // that there are some.
+  // Takes the frames of the transmit queue after a notification of the guest; they are sent at the
+  // present instant.
   void DrainTransmits();
 
  private:
@@ -85,11 +86,11 @@ class Nic {
     Token token;
     std::vector<std::byte> frame;
   };
-  std::deque<Sent> sent_;  // an event is scheduled for each
+  std::deque<Sent> sent_;  // each has a scheduled event
   VhostAssembler assembler_;
   UniqueFd connection_;
   UniqueFd slave_channel_;
-  bool interrupted_ = false;  // once, by a message
+  bool interrupted_ = false;  // whether it was interrupted by a message once
   NicCounters counters_;
 };
 

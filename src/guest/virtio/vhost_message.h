@@ -1,5 +1,5 @@
 // The vhost-user protocol's messages (QEMU docs/interop/vhost-user.rst), as far as User Mode
-// Linux's virtio_uml speaks it (arch/um/drivers/vhost_user.h).
+// Linux's virtio_uml uses them (arch/um/drivers/vhost_user.h).
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ enum class VhostRequest : uint32_t {
   kVringKick = 35,  // in-band notification
 };
 
-// What the back end asks of the guest, on the channel that came with kSetSlaveRequestFd.
+// Requests of the back end to the guest, on the channel that came with kSetSlaveRequestFd.
 enum class VhostSlaveRequest : uint32_t { kConfigChange = 2, kVringCall = 4 };
 
 struct VhostHeader {
@@ -51,7 +51,7 @@ inline constexpr uint32_t kVhostReply = 4;
 inline constexpr uint32_t kVhostNeedReply = 8;
 inline constexpr size_t kMaxVhostPayload = 1024;
 
-// Payloads. Packed by their nature.
+// Payloads. Their layout has no padding.
 struct VringState {
   uint32_t index;
   uint32_t value;
@@ -101,12 +101,12 @@ std::string_view Name(VhostRequest request);
 std::vector<std::byte> EncodeVhost(uint32_t request, uint32_t flags,
                                    std::span<const std::byte> payload);
 
-// Cuts a stream into messages.
+// Splits a byte stream into messages.
 class VhostAssembler {
  public:
-  // Adds what was received; the descriptors belong to the first message that ends from here on.
+  // Adds received bytes; the descriptors belong to the first message that ends from here on.
   void Add(std::span<const std::byte> bytes, std::vector<UniqueFd> descriptors);
-  // The next whole message; throws Error on a version or a size that cannot be.
+  // The next complete message; throws Error for an invalid version or size.
   std::optional<VhostMessage> Next();
 
  private:

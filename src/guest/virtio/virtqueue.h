@@ -11,37 +11,37 @@
 
 namespace viaduct::guest {
 
-// The driver is not trusted: indices, addresses and chains are checked, and what is wrong throws
-// Error. `memory` outlives the queue.
+// The driver is not trusted: indices, addresses and chains are checked, and errors throw Error.
+// `memory` must outlive the queue.
 class Virtqueue {
  public:
   explicit Virtqueue(const GuestMemory& memory) : memory_(&memory) {}
 
-  // A power of two up to 32768; throws Error otherwise.
+  // `size` must be a power of two up to 32768; throws Error otherwise.
   void SetSize(uint32_t size);
-  // Where the available ring goes on.
+  // Sets the index at which the available ring continues.
   void SetBase(uint16_t index) { next_available_ = next_used_ = index; }
   // Guest addresses of the three parts; SetSize() comes first.
   void SetAddresses(uint64_t descriptors, uint64_t available, uint64_t used);
-  // Forgets the addresses: the memory they lie in is about to be replaced.
+  // Clears the addresses because the memory they refer to is about to be replaced.
   void Unmap() { descriptors_ = available_ = used_ = {}; }
   void SetEnabled(bool enabled) { enabled_ = enabled; }
   bool ready() const { return enabled_ && !used_.empty(); }
 
   // Takes the next chain of descriptors the driver has made available; nothing when there is none.
   std::optional<uint16_t> Take();
-  // How many Take() would give.
+  // How many chains Take() would return.
   size_t Available() const;
   // The buffers of a chain, in order, appended to `buffers`: those the device reads, or those it
   // writes (`writable`).
   void Buffers(uint16_t head, bool writable, std::vector<std::span<std::byte>>& buffers) const;
-  // Gives a chain back, `written` bytes of it filled. What is given back with Stage() becomes
-  // visible to the driver with Publish(), all at once.
+  // Returns a chain with `written` bytes filled. Chains returned with Stage() become visible to the
+  // driver with Publish(), all at once.
   void Stage(uint16_t head, uint32_t written);
   void Publish();
-  // Takes back the last `count` of Take(), as if never taken; none of them may have been staged.
+  // Undoes the last `count` calls of Take(); none of those chains may have been staged.
   void PutBack(uint16_t count) { next_available_ = static_cast<uint16_t>(next_available_ - count); }
-  // Tells the driver that nobody wants to know of new buffers (VIRTQ_USED_F_NO_NOTIFY).
+  // Tells the driver that no notifications of new buffers are needed (VIRTQ_USED_F_NO_NOTIFY).
   void RefuseKicks();
   // Whether the driver wants to be interrupted (VIRTQ_AVAIL_F_NO_INTERRUPT is not set).
   bool WantsInterrupt() const;
