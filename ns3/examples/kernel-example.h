@@ -15,13 +15,12 @@
 
 /**
  * @file
- * What the examples with kernel nodes share.
+ * Common code of the examples with kernel nodes.
  */
 
-/**
- * Runs a simulation to its end and clears it away.
+/** Runs a simulation to its end and destroys it.
  * @param name of the program
- * @param run the simulation; what it throws is told in one line
+ * @param run the simulation; an exception from it is printed as one line
  * @return the program's exit status
  */
 inline int

@@ -47,10 +47,9 @@ struct ProtocolHandler
     bool promiscuous;              //!< also frames for other hosts
 };
 
-/**
- * Enters a device in the device-to-interface map, in place of another one.
+/** Replaces a device in the device-to-interface map by another one.
  * @param ipv4 the IP layer
- * @param oldDevice the device to forget
+ * @param oldDevice the device to remove
  * @param newDevice the device that takes its interface
  */
 void ReplaceInReverseMap(Ipv4L3Protocol& ipv4, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice);

@@ -15,10 +15,9 @@ namespace ns3
 namespace sim
 {
 
-/**
- * The line to the command that started the simulator: JSON objects, one a line, both ways
- * (src/run/simulator_process.h). Without a descriptor, events go to standard output and nobody
- * commands.
+/** The channel to the command that started the simulator: JSON objects, one per line, in both
+ * directions (src/run/simulator_process.h). Without a descriptor, events go to standard output and
+ * there are no commands.
  */
 class ControlChannel
 {
@@ -26,31 +25,29 @@ class ControlChannel
     /** @param fd a stream socket, not owned; -1: standard output */
     explicit ControlChannel(int fd);
 
-    /**
-     * Writes one event. A peer that is gone is not an error here: StopRequested() tells.
+    /** Writes one event. A closed peer is no error here: StopRequested() reports it.
      * @param event its name
-     * @param message an object with what it says
+     * @param message an object with its members
      */
     void Send(const std::string& event, nlohmann::json message);
     /**
      * @param error what went wrong
      */
     void SendError(const viaduct::Error& error);
-    /**
-     * Reads what has come in; does not block.
-     * @return whether to stop: by command, or because the peer is gone
+    /** Reads the pending commands; does not block.
+     * @return whether to stop: by command, or because the peer has closed
      */
     bool StopRequested();
-    /** @return whether going on was asked for since the last call; what has come in was read */
+    /** @return whether a "resume" command was received since the last call, by StopRequested() */
     bool TakeResume();
-    /** @return the descriptor, readable when something has come in; -1: nothing ever does */
+    /** @return the descriptor, readable when commands are pending; -1: there are none */
     int GetFd() const;
 
   private:
     int m_fd;               //!< the socket, or -1
     std::string m_received; //!< an incomplete line
-    bool m_stop{false};     //!< stop was asked for
-    bool m_resume{false};   //!< going on was asked for
+    bool m_stop{false};     //!< "stop" was received
+    bool m_resume{false};   //!< "resume" was received
 };
 
 } // namespace sim

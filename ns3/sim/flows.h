@@ -26,16 +26,14 @@ namespace ns3
 namespace sim
 {
 
-/**
- * A flow of mode simulate: ns-3 applications that send what real programs would, and what was
- * measured.
+/** A flow of mode simulate: ns-3 applications that send the same traffic as real programs would,
+ * and its measurements.
  */
 class SimulatedFlow
 {
   public:
-    /**
-     * Makes the applications; they start `flow.start` from now.
-     * @param scenario what was asked for; must outlive this
+    /** Creates the applications; they start `flow.start` from now.
+     * @param scenario the scenario; must outlive this object
      * @param index the flow's number
      * @param network the nodes
      * @throw viaduct::UsageError if ns-3 cannot send it
@@ -46,7 +44,7 @@ class SimulatedFlow
     SimulatedFlow(const SimulatedFlow&) = delete;
     SimulatedFlow& operator=(const SimulatedFlow&) = delete;
 
-    /** @return what was measured so far */
+    /** @return the measurements so far */
     viaduct::result::FlowResult Result() const;
 
   private:
@@ -69,12 +67,12 @@ class SimulatedFlow
     double Elapsed() const;
     std::vector<std::pair<double, double>> Throughput() const;
 
-    const viaduct::scenario::Flow& m_flow;         //!< what was asked for
+    const viaduct::scenario::Flow& m_flow;         //!< its settings
     viaduct::wire::IpAddress m_to;                 //!< the receiver's
     uint16_t m_port;                               //!< the receiver's
     Time m_begin;                                  //!< when it starts
     Ptr<Application> m_ping;                       //!< the ns-3 application (ping)
-    uint64_t m_pings{0};                           //!< to send
+    uint64_t m_pings{0};                           //!< number to send
     uint64_t m_sent{0};                            //!< packets
     uint64_t m_received{0};                        //!< packets
     uint64_t m_bytes{0};                           //!< payload received

@@ -25,14 +25,13 @@ namespace sim
 /** A scenario's link in ns-3. */
 struct NetworkLink
 {
-    const viaduct::scenario::LinkSettings* settings; //!< what was asked for
+    const viaduct::scenario::LinkSettings* settings; //!< its settings
     Ptr<Channel> channel;                            //!< the channel
     std::vector<Ptr<NetDevice>> devices;             //!< in the order of settings->nodes
-    std::vector<Ptr<Object>> errorModels;            //!< receivers' error models, where it is down
+    std::vector<Ptr<Object>> errorModels; //!< receivers' error models, by which it is down
 };
 
-/**
- * A scenario made of ns-3's nodes, devices, addresses and routing protocols.
+/** A scenario built from ns-3's nodes, devices, addresses and routing protocols.
  *
  * In mode simulate links with a SPEC are PathChannels, the others ns-3's point-to-point or CSMA
  * channels. In the real modes all are plain wires and the SPECs go to the lab
@@ -62,16 +61,14 @@ class Network
      * @return the link
      */
     const NetworkLink& GetLink(const std::string& name) const;
-    /**
-     * What a node's transmissions on a link undergo.
+    /** The SPEC of a node's transmissions on a link.
      * @param link the link
      * @param end the position of the node in it
      * @return the SPEC
      */
     static const viaduct::path::Spec& SpecOf(const viaduct::scenario::LinkSettings& link,
                                              size_t end);
-    /**
-     * Mode simulate: pulls a link's plug or puts it back.
+    /** Mode simulate: unplugs or plugs in a link.
      * @param name the link's name
      * @param up false: all frames are lost
      */
@@ -90,7 +87,7 @@ class Network
     NetworkLink MakeSimple(const viaduct::scenario::LinkSettings& settings);
     void MakePhysical(const viaduct::scenario::NodeSettings& settings);
 
-    const viaduct::scenario::Scenario& m_scenario; //!< what was asked for
+    const viaduct::scenario::Scenario& m_scenario; //!< the scenario
     const std::set<std::string>& m_plain;          //!< links that are ns-3's own channels
     bool m_simulate;                               //!< mode simulate
     NodeContainer m_nodes;                         //!< all

@@ -18,7 +18,7 @@ namespace sim
  * Gives every node its IP stack, ns-3's or a real kernel's, and its routing protocols.
  * @param scenario what was asked for
  * @param nodes in the scenario's order
- * @throw viaduct::UsageError naming what of the routing ns-3 cannot do
+ * @throw viaduct::UsageError naming the routing settings that ns-3 does not support
  */
 void InstallStacks(const viaduct::scenario::Scenario& scenario, const NodeContainer& nodes);
 

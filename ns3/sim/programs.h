@@ -26,14 +26,13 @@ namespace sim
 class SimulatedProgram
 {
   public:
-    /** Is given each line that the program writes, without its end. */
+    /** Called with each line that the program writes, without its newline. */
     using LineHandler = std::function<void(const std::string& line)>;
 
-    /**
-     * Makes the application; it starts `settings.start` from now.
-     * @param settings what was asked for; must outlive this
-     * @param node where
-     * @param line takes what it writes
+    /** Creates the application; it starts `settings.start` from now.
+     * @param settings the program's settings; must outlive this object
+     * @param node the node to run on
+     * @param line called with each line of its output
      * @param passed called when HasPassed() or HasEnded() may have become true
      */
     SimulatedProgram(const viaduct::scenario::Program& settings,
@@ -48,9 +47,9 @@ class SimulatedProgram
     bool HasPassed() const;
     /** @return whether it has ended, or could not be started */
     bool HasEnded() const;
-    /** The end of the run: gets SIGTERM if it runs. */
+    /** At the end of the run: sends SIGTERM if it runs. */
     void End();
-    /** @return what became of it, judged */
+    /** @return its result with the verdict */
     viaduct::result::ProgramOutcome Outcome() const;
 
   private:
@@ -60,14 +59,14 @@ class SimulatedProgram
     void Exited(int status);
     void TimedOut();
 
-    const viaduct::scenario::Program& m_settings; //!< what was asked for
+    const viaduct::scenario::Program& m_settings; //!< its settings
     Ptr<KernelApplication> m_application;         //!< runs it
     LineHandler m_lineHandler;                    //!< takes its lines
-    std::function<void()> m_passed;               //!< told of changes
+    std::function<void()> m_passed;               //!< called after changes
     Time m_start;                                 //!< when it starts
     Time m_exitTime;                              //!< when it ended
     std::string m_lines[2];                       //!< incomplete, of each descriptor
-    viaduct::result::ProgramEnd m_end;            //!< what is known of its end
+    viaduct::result::ProgramEnd m_end;            //!< how it ended, as far as known
 };
 
 } // namespace sim

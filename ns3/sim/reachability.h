@@ -20,18 +20,17 @@ namespace ns3
 namespace sim
 {
 
-/**
- * Asks the nodes' routing protocols, hop by hop, whether every node reaches every other one.
+/** Queries the nodes' routing protocols, hop by hop, whether every node can reach every other one.
  */
 class Reachability
 {
   public:
     /**
      * @param scenario the scenario
-     * @param network what was made of it; must outlive this
+     * @param network the network built from it; must outlive this object
      */
     Reachability(const viaduct::scenario::Scenario& scenario, const Network& network);
-    /** @return what the protocols' tables say now */
+    /** @return the reachability by the protocols' present tables */
     viaduct::result::Convergence Look() const;
 
   private:
@@ -43,12 +42,13 @@ class Reachability
     bool IsTentative(uint32_t node) const;
     int32_t NeighbourOn(uint32_t link, const viaduct::wire::IpAddress& hop) const;
 
-    const Network& m_network;                                        //!< the nodes
-    std::vector<std::string> m_names;                                //!< nodes, by number
-    std::vector<viaduct::wire::IpAddress> m_destinations;            //!< their main addresses
-    std::map<viaduct::wire::IpAddress, std::vector<Place>> m_owners; //!< who has an address, where
-    std::vector<std::map<uint32_t, uint32_t>> m_links4;              //!< IPv4 interface to link
-    std::vector<std::map<uint32_t, uint32_t>> m_links6;              //!< IPv6 interface to link
+    const Network& m_network;                             //!< the nodes
+    std::vector<std::string> m_names;                     //!< nodes, by number
+    std::vector<viaduct::wire::IpAddress> m_destinations; //!< their main addresses
+    std::map<viaduct::wire::IpAddress, std::vector<Place>>
+        m_owners; //!< the nodes and links that have an address
+    std::vector<std::map<uint32_t, uint32_t>> m_links4; //!< IPv4 interface to link
+    std::vector<std::map<uint32_t, uint32_t>> m_links6; //!< IPv6 interface to link
 };
 
 } // namespace sim

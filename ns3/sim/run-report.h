@@ -14,12 +14,11 @@ namespace ns3
 namespace sim
 {
 
-/**
- * What the simulator has measured of itself: how late its events ran and where its time went, if it
- * follows real time, and of a lab what devices and kernels' route tables saw.
+/** The simulator's own measurements: the lateness of its events and its use of time, if it follows
+ * real time, and for a lab the counters of devices and of the kernels' route tables.
  *
  * @param lab the lab; null in mode simulate
- * @return the report, without what only mode simulate has to say
+ * @return the report, without the members that only mode simulate has
  */
 viaduct::result::SimulatorReport MakeReport(const LabHelper* lab);
 

@@ -44,7 +44,7 @@ class ScenarioRun
     /**
      * Mode simulate: pauses the run for shells on its kernel nodes (KernelShell).
      * @param at how long after convergence
-     * @throw viaduct::UsageError where there is nothing to pause for
+     * @throw viaduct::UsageError if no node has a kernel, so that a pause is pointless
      */
     void PauseAt(viaduct::Duration at);
 
@@ -68,12 +68,12 @@ class ScenarioRun
     void SendReport() const;
 
     viaduct::scenario::Scenario m_scenario;       //!< what to run
-    SimulatedLinks m_simulated;                   //!< mode simulate: what links became
+    SimulatedLinks m_simulated;                   //!< mode simulate: how links are simulated
     ControlChannel& m_control;                    //!< events and commands
     std::string m_captures;                       //!< directory
     std::unique_ptr<Network> m_network;           //!< the nodes
     std::unique_ptr<LabHelper> m_lab;             //!< real modes
-    std::unique_ptr<Reachability> m_reachability; //!< who reaches whom
+    std::unique_ptr<Reachability> m_reachability; //!< which nodes reach which
     std::unique_ptr<SimulatedFiles> m_files;      //!< mode simulate
     std::unique_ptr<SimulatedTraffic> m_traffic;  //!< mode simulate, after convergence
     std::vector<viaduct::Duration> m_pauses;      //!< since convergence

@@ -18,15 +18,17 @@ namespace ns3
 namespace sim
 {
 
-/** The files that mode simulate writes while it runs: links' packets, kernels' states. */
+/**
+ * The files that mode simulate writes while it runs: packet captures of links and states of
+ * kernels.
+ */
 class SimulatedFiles
 {
   public:
-    /**
-     * Opens them; they are written from now on.
-     * @param scenario says which; must outlive this
+    /** Opens the files; they are written from now on.
+     * @param scenario determines the files; must outlive this object
      * @param network the nodes
-     * @param folder where; made if there is anything to write
+     * @param folder the folder; created if there is anything to write
      */
     SimulatedFiles(const viaduct::scenario::Scenario& scenario,
                    const Network& network,
@@ -41,7 +43,7 @@ class SimulatedFiles
     void Capture(const std::string& link, Ptr<NetDevice> device);
     std::string CaptureFile(const std::string& link) const;
 
-    const viaduct::scenario::Scenario& m_scenario; //!< what was asked for
+    const viaduct::scenario::Scenario& m_scenario; //!< the scenario
     std::string m_folder;                          //!< where the files are
     std::map<std::string, uint64_t> m_frames;      //!< written, by link
 };

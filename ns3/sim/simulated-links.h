@@ -16,19 +16,18 @@ namespace ns3
 namespace sim
 {
 
-/** What a scenario's links become in mode simulate. */
+/** How the links of a scenario are simulated in mode simulate. */
 struct SimulatedLinks
 {
     std::set<std::string> plain;          //!< links without a SPEC: ns-3's own channels
-    std::vector<std::string> assumptions; //!< what was filled in, a sentence each, for the results
+    std::vector<std::string> assumptions; //!< assumed values, one sentence each, for the results
 };
 
-/**
- * Gives links without a rate one, because a simulated link without a rate is infinitely fast: a
- * sender that takes what it gets would never let time go on. Does nothing in the real modes.
+/** Sets a rate for links without one, because a simulated link without a rate is infinitely fast: a
+ * sender that uses all the capacity would never let time advance. Does nothing in the real modes.
  *
  * @param scenario the links to change
- * @return what they were, and what was assumed
+ * @return which were plain, and what was assumed
  */
 SimulatedLinks AssumeRates(viaduct::scenario::Scenario& scenario);
 

@@ -29,11 +29,10 @@ namespace sim
 class SimulatedTraffic
 {
   public:
-    /**
-     * Plans everything; times count from now.
-     * @param scenario says what; must outlive this
+    /** Schedules everything; times count from now.
+     * @param scenario the scenario; must outlive this object
      * @param network the nodes; must outlive this
-     * @param control where programs' lines go; must outlive this
+     * @param control receives the programs' output; must outlive this object
      */
     SimulatedTraffic(const viaduct::scenario::Scenario& scenario,
                      Network& network,
@@ -53,7 +52,7 @@ class SimulatedTraffic
     void End();
     void StopIfProgramsEnded();
 
-    const viaduct::scenario::Scenario& m_scenario;             //!< what was asked for
+    const viaduct::scenario::Scenario& m_scenario;             //!< the scenario
     Network& m_network;                                        //!< the nodes
     ControlChannel& m_control;                                 //!< takes lines and results
     std::vector<std::unique_ptr<SimulatedFlow>> m_flows;       //!< all

@@ -17,15 +17,14 @@ namespace ns3
 namespace sim
 {
 
-/**
- * Makes a factory from names that a user wrote. ns-3 itself ends the process with a core dump on a
- * wrong name; here each is looked up first.
+/** Creates a factory from names that a user wrote. ns-3 itself aborts with a core dump on a wrong
+ * name; here each is looked up first.
  *
  * @param type a TypeId's name
- * @param parents names of the types it may derive from; any of them will do
+ * @param parents types it may derive from; any of them is sufficient
  * @param attributes names and values
  * @return the factory
- * @throw viaduct::UsageError naming what is wrong and the nearest names there are
+ * @throw viaduct::UsageError naming what is wrong and the most similar valid names
  */
 ObjectFactory CheckedFactory(const std::string& type,
                              const std::vector<TypeId>& parents,

@@ -24,7 +24,7 @@
 /**
  * @file
  * @ingroup viaduct
- * What tests of kernel sockets against the host's kernel are written with.
+ * Helpers for tests of kernel sockets against the host's kernel.
  */
 
 namespace ns3
@@ -69,7 +69,7 @@ Local(uint16_t port)
     return InetSocketAddress(Ipv4Address("127.0.0.1"), port);
 }
 
-/** @return bytes that tell where in a stream they are */
+/** @return bytes that depend on their offset in a stream */
 inline Ptr<Packet>
 Pattern(uint32_t offset, uint32_t size)
 {
@@ -96,9 +96,9 @@ class KernelSocketTestCase : public TestCase
     }
 
     /**
-     * @param actual is
-     * @param expected should be
-     * @param what it is
+     * @param actual the actual value
+     * @param expected the expected value
+     * @param what its description
      */
     template <class A, class B>
     void Equal(const A& actual, const B& expected, const std::string& what)
@@ -120,7 +120,7 @@ class KernelSocketTestCase : public TestCase
     std::function<void(KernelSocketTestCase&, NativeNode&)> m_scenario;
 };
 
-/** Writes down what happens to a socket. */
+/** Records the events of a socket. */
 struct Diary
 {
     std::string text;

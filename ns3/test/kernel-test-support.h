@@ -27,8 +27,8 @@
 /**
  * @file
  * @ingroup viaduct
- * What the tests share whose nodes have a real kernel. They need one (viaduct kernel build), no
- * privilege.
+ * Helpers for tests whose nodes have a real kernel. They need a built kernel (viaduct kernel
+ * build), but no privilege.
  */
 
 namespace viaducttest
@@ -93,11 +93,11 @@ class KernelTestCase : public TestCase
             }));
     }
 
-    std::ostringstream m_trace;          //!< what Record() saw, with contents
-    std::vector<Time> m_sends;           //!< when
-    std::vector<Time> m_gets;            //!< when
-    NodeContainer m_nodes;               //!< the nodes
-    NetDeviceContainer m_devices;        //!< of MakeLine(), in the order of the links
+    std::ostringstream m_trace;   //!< the frames that Record() saw, with hashes of their contents
+    std::vector<Time> m_sends;    //!< when
+    std::vector<Time> m_gets;     //!< when
+    NodeContainer m_nodes;        //!< the nodes
+    NetDeviceContainer m_devices; //!< of MakeLine(), in the order of the links
     Ipv4InterfaceContainer m_interfaces; //!< the same
 
   private:

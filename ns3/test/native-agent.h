@@ -26,7 +26,7 @@
 /**
  * @file
  * @ingroup viaduct
- * A guest's agent without a guest, for tests of what is above it.
+ * A guest's agent without a guest, for tests of the layers above it.
  */
 
 namespace ns3
@@ -35,9 +35,9 @@ namespace viaducttest
 {
 
 /**
- * Runs viaduct-guest on the host's kernel, in namespaces of its own, and asks it for news every 10
- * ms of simulated time. What happens between nodes therefore takes no exact time; what is tested
- * with it must not depend on any.
+ * Runs viaduct-guest on the host's kernel, in namespaces of its own, and polls it every 10 ms of
+ * simulated time. Times of events between nodes are therefore not exact, and tests must not depend
+ * on them.
  */
 class NativeAgent : public viaduct::guest::AgentChannel
 {
@@ -69,7 +69,7 @@ class NativeAgent : public viaduct::guest::AgentChannel
         waitpid(m_pid, nullptr, 0);
     }
 
-    /** @return of the agent */
+    /** @return the pid of the agent */
     pid_t GetPid() const
     {
         return m_pid;
@@ -99,9 +99,8 @@ class NativeAgent : public viaduct::guest::AgentChannel
     }
 
   private:
-    /**
-     * Hands on what the agent says.
-     * @param patience how long nothing may be said, in ms of real time
+    /** Passes the agent's messages on.
+     * @param patience how long to wait for a message, in ms of real time
      */
     void Receive(int patience)
     {

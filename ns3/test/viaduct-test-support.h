@@ -31,7 +31,7 @@
 /**
  * @file
  * @ingroup viaduct
- * What the tests of the viaduct module share.
+ * Helpers shared by the tests of the viaduct module.
  */
 
 namespace ns3
@@ -39,9 +39,8 @@ namespace ns3
 namespace viaducttest
 {
 
-/**
- * A clock that moves when told to, and by as much as the reactor would have slept. A wait without
- * end is a real one, for only another thread can finish it.
+/** A clock that a test advances, and that a sleep of the reactor advances by its duration. A sleep
+ * without limit is a real one, because only another thread can end it.
  */
 class ManualReactorClock : public ReactorClock
 {
@@ -63,7 +62,7 @@ class ManualReactorClock : public ReactorClock
         return ready;
     }
 
-    /** Moves the clock, so that spinning ends. */
+    /** Advances the clock, so that spinning ends. */
     void Relax() override
     {
         Advance(viaduct::Duration::Nanoseconds(100));
@@ -78,7 +77,7 @@ class ManualReactorClock : public ReactorClock
     }
 
   private:
-    std::atomic<int64_t> m_now{0}; //!< nanoseconds since the clock was made
+    std::atomic<int64_t> m_now{0}; //!< nanoseconds since the clock was created
 };
 
 /** While it lives, the simulator is a reactor on a clock that moves only as the loop waits. */
@@ -126,7 +125,7 @@ using Frame = std::vector<std::byte>;
 /** Frames on their way. */
 using Wire = std::deque<Frame>;
 
-/** A port in memory: what it sends is found in one queue, what it receives is put in another. */
+/** A port in memory: sent frames go to one queue, frames to receive come from another. */
 class QueuePort : public viaduct::io::AnyPort
 {
   public:
@@ -182,10 +181,10 @@ class QueuePort : public viaduct::io::AnyPort
         return true;
     }
 
-    /** Adds what the kernel would say of a frame. */
+    /** Adds the kernel's metadata of a frame. */
     std::function<void(viaduct::io::ReceivedFrame&)> m_describe = [](viaduct::io::ReceivedFrame&) {
     };
-    size_t m_room = std::numeric_limits<size_t>::max(); //!< frames it will still take
+    size_t m_room = std::numeric_limits<size_t>::max(); //!< frames it still accepts
     size_t m_transmits = 0;                             //!< calls of Transmit()
     size_t m_largestBurst = 0;                          //!< frames received at once
 
@@ -195,7 +194,7 @@ class QueuePort : public viaduct::io::AnyPort
     std::deque<Frame> m_lent;    //!< frames of the last burst
 };
 
-/** A port on a datagram socket: one datagram a frame. */
+/** A port on a datagram socket: each datagram is a frame. */
 class SocketPort : public viaduct::io::AnyPort
 {
   public:

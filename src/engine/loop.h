@@ -1,5 +1,6 @@
 // One thread's share of an engine: the ports it receives from, the ports it sends to, and the
 // pipelines between them.
+//
 // Time: a frame's arrival instant is the kernel's time stamp, and a pipeline never advances past
 // the instant up to which its port has been read. So a frame's fate does not depend on when the
 // loop polled. A turn reads the clock, polls the ports of the pipelines that are due (others cost

@@ -1,4 +1,5 @@
 // The data planes, which forward a node's packets: a table with one row each.
+//
 // A further data plane is a class and a row. The class is a RouteSink that passes the changes of
 // the node's routes to the forwarder. Planned ones are:
 //  - a userspace forwarder, which reads all frames of the node's interfaces (PortFrames::kAll for

@@ -1,4 +1,5 @@
 // All frames of one interface, through an AF_PACKET ring (TPACKET_V2) and sendmmsg.
+//
 // The reason for this choice: of the ways Linux offers, a V2 receive ring with sendmmsg straight
 // from the caller's memory was the fastest that keeps latency low (a V3 ring adds up to a
 // millisecond, transmit rings and AF_XDP cost more per frame on veth).

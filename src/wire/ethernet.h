@@ -1,4 +1,5 @@
 // Link-layer formats: Ethernet II, 802.1Q, MPLS label stack entries, ARP for IPv4.
+//
 // Everywhere in this library: Parse() returns nothing when the bytes are too short or contradict
 // the format; Write() needs kSize bytes of room and returns how many it wrote.
 #pragma once

@@ -32,7 +32,10 @@ class KernelApplicationHelper
     /** @param words the program and its arguments */
     explicit KernelApplicationHelper(const std::vector<std::string>& words);
 
-    /** @param words the program and its arguments, for what Install() makes from here on */
+    /**
+     * @param words the program and its arguments, for applications that Install() creates from here
+     * on
+     */
     void SetCommand(const std::vector<std::string>& words)
     {
         m_words = words;
@@ -56,8 +59,7 @@ class KernelApplicationHelper
         m_environment[name] = value;
     }
 
-    /**
-     * Has what each program writes, and how it ended, put into files PREFIX-NODE-NUMBER.out, .err
+    /** Writes the output and the exit status of each program to files PREFIX-NODE-NUMBER.out, .err
      * and .status at the end of the simulation.
      * @param prefix of the files
      */
@@ -68,7 +70,7 @@ class KernelApplicationHelper
 
     /**
      * @param nodes the nodes
-     * @return an application a node
+     * @return one application per node
      */
     ApplicationContainer Install(const NodeContainer& nodes) const;
     /** @copydoc Install(const NodeContainer&) const */
@@ -76,7 +78,7 @@ class KernelApplicationHelper
 
   private:
     std::vector<std::string> m_words;                 //!< the program and its arguments
-    std::map<std::string, std::string> m_environment; //!< beside the usual
+    std::map<std::string, std::string> m_environment; //!< in addition to the default
     std::string m_outputPrefix;                       //!< of files; empty: none
     ObjectFactory m_factory;                          //!< makes applications
 };

@@ -24,26 +24,25 @@ namespace ns3
  * KernelMptcpHelper::SetLimits(NodeContainer(client, server));
  * KernelMptcpHelper::AddEndpoint(serverDevice, KernelMptcpHelper::SIGNAL);
  * @endcode
- * All functions may be called before the simulation and in it; devices have their addresses by
- * then, or get them before the simulation starts. A usage that cannot be is viaduct::UsageError.
+ * All functions may be called before and during the simulation; devices must have their addresses
+ * by then, or get them before the simulation starts. Wrong usage throws viaduct::UsageError.
  */
 class KernelMptcpHelper
 {
   public:
-    /** What an endpoint is for (RFC 8684; linux/mptcp.h). May be added up. */
+    /** The purpose of an endpoint (RFC 8684; linux/mptcp.h). Flags may be combined. */
     enum Flag : uint32_t
     {
-        SIGNAL = 1,  //!< the peer is told of the address, and may connect to it
-        SUBFLOW = 2, //!< subflows are made from the address to the peer's first one
+        SIGNAL = 1,  //!< the address is announced to the peer, which may connect to it
+        SUBFLOW = 2, //!< subflows are created from the address to the peer's first one
         BACKUP = 4,  //!< it is used when the others are lost
         FULLMESH = 8 //!< with SUBFLOW: subflows to every address of the peer
     };
 
-    /**
-     * Sets how much the nodes' connections may spread; the kernel's own limits, 2 and 0, do not let
-     * them use what the peer announces.
+    /** Sets the limits of the nodes' connections; the kernel's defaults, 2 and 0, do not let them
+     * use the addresses that the peer announces.
      * @param nodes the nodes
-     * @param subflows of a connection beside its first, at most 8
+     * @param subflows of a connection besides its first, at most 8
      * @param addresses announced by the peer that are used, at most 8
      */
     static void SetLimits(const NodeContainer& nodes,
@@ -55,10 +54,9 @@ class KernelMptcpHelper
      * @param flags of Flag
      */
     static void AddEndpoint(Ptr<NetDevice> device, uint32_t flags);
-    /**
-     * Sends what has an address of a device as its source by that device, whatever the
-     * destination's route is: without it a subflow from a second address may leave by the first
-     * device. Serves any protocol with several addresses (SCTP).
+    /** Sends packets whose source is an address of a device through that device, whatever the
+     * destination's route is: otherwise a subflow from a second address may leave through the first
+     * device. This also helps other protocols with several addresses (SCTP).
      * @param device of a kernel node
      * @param gateway an Ipv4Address or Ipv6Address on the device's link that leads to all other
      * networks; an empty Address: none does

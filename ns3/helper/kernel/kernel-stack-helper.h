@@ -22,13 +22,12 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief Makes a real Linux kernel the IP stack of nodes, in place of InternetStackHelper.
+ * @brief Gives nodes a real Linux kernel as their IP stack, instead of InternetStackHelper.
  *
  * Devices, addresses and routes are then set as on any node. Kernels are User Mode Linux guests in
- * virtual time: one for all nodes of an Install(), unless that are more than it takes or
- * SetGuests() says more, a network namespace a node. Where something is wrong (no kernel built, too
- * many devices, a guest that died) viaduct::Error is thrown, from Install() or from
- * Simulator::Run().
+ * virtual time, with a network namespace for each node. All nodes of an Install() share one guest,
+ * unless they exceed its capacity or SetGuests() asks for more. Errors (no kernel built, too many
+ * devices, a guest that died) are thrown as viaduct::Error from Install() or from Simulator::Run().
  */
 class KernelStackHelper
 {
@@ -37,7 +36,7 @@ class KernelStackHelper
 
     /**
      * @param name an attribute of KernelGuest: Kernel, Memory, BootParameters
-     * @param value its value, for guests that Install() makes from here on
+     * @param value its value, for guests that Install() creates from here on
      */
     void SetAttribute(const std::string& name, const AttributeValue& value)
     {
@@ -45,9 +44,9 @@ class KernelStackHelper
     }
 
     /**
-     * @param guests how many guests the nodes of one Install() are spread over, in blocks; 0, as at
-     * first: as few as take the nodes with four devices each (a guest's kernel has a limit, see
-     * image.json)
+     * @param guests how many guests the nodes of one Install() are distributed over, in blocks; 0
+     * (the default): as few as can hold the nodes with four devices each (a guest's kernel has a
+     * limit, see image.json)
      */
     void SetGuests(uint32_t guests)
     {
@@ -64,15 +63,14 @@ class KernelStackHelper
     }
 
     /**
-     * @param routing makes the nodes' IPv4 routing protocols; ns-3's static and global otherwise.
-     * Their routes become the kernel's, their sockets are the kernel's
+     * @param routing creates the nodes' IPv4 routing protocols; the default is ns-3's static and
+     * global routing. Their routes are copied to the kernel, and their sockets are the kernel's
      */
     void SetRoutingHelper(const Ipv4RoutingHelper& routing);
     /** @copydoc SetRoutingHelper(const Ipv4RoutingHelper&) */
     void SetRoutingHelper(const Ipv6RoutingHelper& routing);
 
-    /**
-     * Gives nodes their stack. They have none yet.
+    /** Gives nodes their stack. They must not have one yet.
      * @param nodes the nodes
      */
     void Install(const NodeContainer& nodes);
@@ -81,9 +79,8 @@ class KernelStackHelper
      */
     void Install(Ptr<Node> node);
 
-    /**
-     * Captures on every device of nodes what the kernel sends and receives, as Ethernet frames.
-     * After Install(), before the start of the simulation.
+    /** Captures the Ethernet frames that the kernel sends and receives on every device of nodes.
+     * Call it after Install() and before the start of the simulation.
      * @param prefix the files are PREFIX-NODE-DEVICE.pcap
      * @param nodes the nodes
      */
@@ -91,7 +88,7 @@ class KernelStackHelper
     /**
      * Writes the state of nodes over time to files of comma-separated values: TCP sockets
      * (TCP_INFO) to PREFIX-NODE-tcp.csv, queueing disciplines to PREFIX-NODE-qdisc.csv, counters
-     * that have changed to PREFIX-NODE-nstat.csv (KernelStateCsv). After Install().
+     * that have changed to PREFIX-NODE-nstat.csv (KernelStateCsv). Call it after Install().
      * @param prefix of the files
      * @param nodes the nodes
      * @param interval of KernelState on these nodes
@@ -107,7 +104,7 @@ class KernelStackHelper
      */
     static void EnableStateCsv(const std::string& prefix, Ptr<Node> node, Time interval);
 
-    /** @return the guests that Install() made */
+    /** @return the guests that Install() created */
     const std::vector<Ptr<KernelGuest>>& GetGuests() const
     {
         return m_guests;
@@ -119,11 +116,11 @@ class KernelStackHelper
     uint32_t GuestsFor(uint32_t nodes, Ptr<KernelGuest> guest) const;
 
     ObjectFactory m_guestFactory;                        //!< makes guests
-    uint32_t m_nGuests{0};                               //!< a call of Install(); 0: as needed
+    uint32_t m_nGuests{0};                               //!< per call of Install(); 0: as needed
     std::map<std::string, std::string> m_sysctls;        //!< of the nodes
     std::shared_ptr<const Ipv4RoutingHelper> m_routing;  //!< the user's; null: as usual
     std::shared_ptr<const Ipv6RoutingHelper> m_routing6; //!< the user's; null: as usual
-    std::vector<Ptr<KernelGuest>> m_guests;              //!< made so far
+    std::vector<Ptr<KernelGuest>> m_guests;              //!< created so far
 };
 
 } // namespace ns3

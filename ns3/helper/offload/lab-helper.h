@@ -27,9 +27,9 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * Puts an existing scenario on the real network: builds a lab of namespaces and virtual links that
- * is like the scenario's nodes, devices and channels, and puts devices on those links in the place
- * of the simulated ones. The scenario itself stays as it is:
+ * Moves an existing scenario to the real network: builds a lab of namespaces and virtual links that
+ * corresponds to the scenario's nodes, devices and channels, and replaces the simulated devices by
+ * devices on those links. The scenario itself does not change:
  *
  * @code
  *   #include "ns3/viaduct-module.h"                                           // 1
@@ -39,9 +39,9 @@ namespace ns3
  *   LabHelper("offload").Install(NodeContainer::GetGlobal());                 // 3: before Run()
  * @endcode
  *
- * A node is called by its name in ns3::Names, or "n" and its id; its interfaces are eth0, eth1...
- * in the order of its devices. Programs run in its namespace, LAB.NODE (`ip netns exec`). The lab
- * is removed when the simulator is destroyed.
+ * The name of a node is that in ns3::Names, or "n" and its id; its interfaces are eth0, eth1... in
+ * the order of its devices. Programs run in its namespace, LAB.NODE (`ip netns exec`). The lab is
+ * removed when the simulator is destroyed.
  */
 class LabHelper
 {
@@ -49,7 +49,7 @@ class LabHelper
     /** Where packets are forwarded. */
     enum Mode
     {
-        TRADITIONAL, //!< in the simulator, through ns-3's own FdNetDevice: the baseline
+        TRADITIONAL, //!< in the simulator, through ns-3's own FdNetDevice (the baseline)
         EMULATE,     //!< in the simulator, through RingNetDevice
         OFFLOAD,     //!< in the kernel, by the routes the simulator's protocols compute
     };
@@ -59,36 +59,34 @@ class LabHelper
     /** @param mode where packets are forwarded */
     explicit LabHelper(Mode mode);
 
-    /** @param name of the lab; namespaces are called NAME.NODE. Default "ns3". */
+    /** @param name of the lab; namespaces are named NAME.NODE. Default "ns3". */
     void SetLabName(const std::string& name);
     /**
      * @param node a node
-     * @param plane who forwards its packets, whatever the mode says of the others:
+     * @param plane what forwards its packets, independently of the mode of the other nodes:
      *        viaduct::fib::kKernelPlane or kSimulatorPlane
      */
     void SetDataPlane(Ptr<Node> node, const viaduct::fib::DataPlane& plane);
-    /**
-     * Moves an interface of the machine into a node's namespace, for the time of the run.
+    /** Moves an interface of the machine into a node's namespace during the run.
      * @param node the node
      * @param interface its name on the machine, e.g. "eth1"; also its name in the node
      * @param device the ns-3 device whose place it takes; that device's channel is ignored. Null:
-     *        the interface is there for the kernel and for programs only.
+     * only the kernel and programs use the interface.
      */
     void AddPhysicalInterface(Ptr<Node> node, const std::string& interface, Ptr<NetDevice> device);
-    /**
-     * Has a device's transmissions undergo what a SPEC says, instead of what its channel says.
+    /** Emulates a SPEC for a device's transmissions instead of the effects of its channel.
      * @param device the sender
      * @param spec the SPEC
      */
     void SetSpec(Ptr<NetDevice> device, const viaduct::path::Spec& spec);
     /**
-     * @param emulator who does what the channels or SPECs say: Viaduct's path engine (the default),
+     * @param emulator what emulates the channels or SPECs: Viaduct's path engine (the default),
      *        or the kernel's own queueing disciplines where it has them
      */
     void SetEmulator(viaduct::lab::Emulator emulator);
     /**
      * @param channel a channel
-     * @param emulator who does what it says
+     * @param emulator what emulates it
      */
     void SetEmulator(Ptr<Channel> channel, viaduct::lab::Emulator emulator);
     /**
@@ -97,9 +95,8 @@ class LabHelper
      * the channel's number
      */
     void SetLinkName(Ptr<Channel> channel, const std::string& name);
-    /**
-     * Leaves an effect of all channels out of the lab although the scenario has it. A deliberate
-     * deviation: GetIgnored() tells it, for the results.
+    /** Leaves an effect of all channels out of the lab although the scenario has it. GetIgnored()
+     * reports this deliberate deviation for the results.
      * @param effect "rate" (with its queue), "delay", "loss", "ber" or "aqm"
      */
     void Ignore(const std::string& effect);
@@ -119,8 +116,7 @@ class LabHelper
     /** @return settings of nodes whose data plane has left the simulator */
     OffloadHelper& Offload();
 
-    /**
-     * What would be built; needs no privilege.
+    /** Describes the lab that Install() would build; needs no privilege.
      * @param nodes the scenario's nodes, with their devices and addresses
      * @return the lab
      * @throw viaduct::UsageError naming the node and device that no lab can be made of
@@ -140,7 +136,7 @@ class LabHelper
      */
     void InstallOrThrow(const NodeContainer& nodes);
 
-    using Attachment = LabAttachment; //!< an interface of the lab and what ns-3 has on it
+    using Attachment = LabAttachment; //!< an interface of the lab and its ns-3 devices
 
     /** @return all interfaces, by node and device; empty before Install() */
     const std::vector<Attachment>& GetAttachments() const;

@@ -24,7 +24,7 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * What the user has said of a lab beside the scenario itself; LabHelper's calls explain each.
+ * The user's settings of a lab besides the scenario itself; LabHelper's functions explain each.
  */
 struct LabSettings
 {
@@ -44,7 +44,7 @@ struct LabSettings
 
 /**
  * @ingroup viaduct
- * One interface of a lab and what ns-3 has on it.
+ * One interface of a lab and its ns-3 devices.
  */
 struct LabAttachment
 {
@@ -52,12 +52,12 @@ struct LabAttachment
     std::string nodeName;    //!< in the lab
     std::string interface;   //!< in the lab
     Ptr<NetDevice> original; //!< the simulated device
-    Ptr<NetDevice> device;   //!< what took its place; null until then
+    Ptr<NetDevice> device;   //!< its replacement; null before
 };
 
 /**
  * @ingroup viaduct
- * What is going to be built.
+ * The lab that is going to be built.
  */
 struct LabPlan
 {
@@ -73,7 +73,7 @@ struct LabPlan
 class LabPlanner
 {
   public:
-    /** @param settings the user's; outlive the planner */
+    /** @param settings the user's; must outlive the planner */
     explicit LabPlanner(const LabSettings& settings);
 
     /**

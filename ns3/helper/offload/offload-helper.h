@@ -26,8 +26,8 @@ namespace ns3
 /**
  * @ingroup viaduct
  * Moves a node's data plane out of the simulator: its routes are mirrored (RouteSource), and the
- * devices of its protocols carry only what those talk on (ControlPlane). LabHelper uses it; a
- * program that builds its lab in another way may use it directly.
+ * devices of its protocols carry only the protocols' own traffic (ControlPlane). LabHelper uses it;
+ * a program that builds its lab in another way can use it directly.
  */
 class OffloadHelper
 {
@@ -58,22 +58,22 @@ class OffloadHelper
      * @param value its value
      */
     void SetControlAttribute(const std::string& name, const AttributeValue& value);
-    /**
-     * Has a node's control packets read through a filtered packet socket, instead of sockets
-     * derived from what its protocols have bound. Costs each forwarded packet about 0.1 us a hop.
+    /** Reads a node's control packets through a filtered packet socket, instead of sockets derived
+     * from those that its protocols have bound. This costs each forwarded packet about 0.1 us per
+     * hop.
      * @param node the node
      * @param filter tcpdump syntax, e.g. "udp port 698"; ARP and IPv6 neighbour discovery are added
      */
     void SetControlFilter(Ptr<Node> node, const std::string& filter);
 
-    /**
-     * Replaces the node's devices and prepares the mirroring; it begins with the simulation.
+    /** Replaces the node's devices and prepares the mirroring of routes, which begins with the
+     * simulation.
      * @param node the node
      * @param place its name and data plane in the lab
      * @param interfaces its interfaces in the lab
      * @param known all addresses of the lab
      * @param broker opens sockets and applies routes
-     * @return what was installed; its devices are in `replacements`
+     * @return the installed objects; the devices are in `replacements`
      * @param [out] replacements the new device of each interface, in the same order
      */
     Offload Install(Ptr<Node> node,

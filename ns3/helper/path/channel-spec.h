@@ -19,24 +19,25 @@ namespace ns3
 /**
  * @ingroup viaduct
  * @param device a device
- * @return whether a lab can be made of it: PointToPointNetDevice, CsmaNetDevice,
+ * @return whether it can become a link of a lab: PointToPointNetDevice, CsmaNetDevice,
  * SimpleNetDevice, PathNetDevice
  */
 bool IsWired(Ptr<NetDevice> device);
 
 /**
  * @ingroup viaduct
- * What a channel does to the frames a device sends: its delay; its or the device's rate with the
- * device's queue; the error model of the receivers. RateErrorModel per packet is a loss
- * probability, per bit a bit error rate (per byte likewise). CoDel, PIE and RED as root queue disc
- * become the SPEC's queue management; FqCoDel does not, because ns-3's address helper puts it on
- * every device unasked.
+ * The SPEC that a channel corresponds to for the frames of a device: its delay; its or the device's
+ * rate with the device's queue; the error model of the receivers. RateErrorModel per packet is a
+ * loss probability, per bit a bit error rate (per byte likewise). CoDel, PIE and RED as root queue
+ * disc become the SPEC's queue management; FqCoDel does not, because ns-3's address helper installs
+ * it on every device by default.
  *
  * @param sender the device; IsWired()
  * @param receivers the other devices of the channel
  * @param where the device's name for messages ("node n0 device 1")
  * @return the SPEC; a plain wire if the channel does nothing
- * @throw viaduct::UsageError naming the device, if the channel does what a SPEC cannot say
+ * @throw viaduct::UsageError naming the device, if the channel has an effect that a SPEC cannot
+ * express
  */
 viaduct::path::Spec ChannelSpec(Ptr<NetDevice> sender,
                                 const std::vector<Ptr<NetDevice>>& receivers,

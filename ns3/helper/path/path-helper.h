@@ -26,12 +26,12 @@ class PathHelper : public PcapHelperForDevice
 
     /**
      * @param name an attribute of PathNetDevice
-     * @param value its value in the devices made from now on
+     * @param value its value in the devices created from now on
      */
     void SetDeviceAttribute(const std::string& name, const AttributeValue& value);
     /**
      * @param name an attribute of PathChannel ("Up", "Down", "Spec", "Name")
-     * @param value its value in the channels made from now on
+     * @param value its value in the channels created from now on
      */
     void SetChannelAttribute(const std::string& name, const AttributeValue& value);
 

@@ -19,7 +19,7 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief Packets that were dropped, counted by reason; as a trace source it tells of each.
+ * @brief Counts dropped packets by reason, and is a trace source that reports each of them.
  *
  * @tparam Reason an enumeration that counts from 0
  * @tparam N how many reasons there are
@@ -39,8 +39,7 @@ class DropCounter : public TracedCallback<Ptr<const Packet>, Reason>
         (*this)(packet, reason);
     }
 
-    /**
-     * Count packets that nobody can be shown.
+    /** Count packets that cannot be traced because they are not available.
      * @param reason why they were dropped
      * @param packets how many
      */
@@ -65,7 +64,7 @@ class DropCounter : public TracedCallback<Ptr<const Packet>, Reason>
     }
 
   private:
-    std::array<uint64_t, N> m_counts{}; //!< packets a reason
+    std::array<uint64_t, N> m_counts{}; //!< packets per reason
 };
 
 } // namespace ns3

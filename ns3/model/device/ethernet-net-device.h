@@ -19,7 +19,7 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief What all Ethernet devices have in common: address, MTU, node, listeners, trace sources.
+ * @brief The common part of all Ethernet devices: address, MTU, node, listeners, trace sources.
  *
  * A frame is 14 bytes of header and the payload, without padding and FCS. A class derived from this
  * one sends (SendFrom()), knows its link (IsLinkUp(), and NotifyLinkChange() when that changes),
@@ -57,8 +57,8 @@ class EthernetNetDevice : public NetDevice
 
   protected:
     /**
-     * Adds the attributes Address and Mtu. They are each device's own and not this class's, because
-     * Config::SetDefault() finds only those that a class has itself.
+     * Adds the attributes Address and Mtu. They belong to each device class and not to this one,
+     * because Config::SetDefault() finds only the attributes that a class itself has.
      * @param tid of a class derived from this one
      * @return the same
      */
@@ -66,27 +66,25 @@ class EthernetNetDevice : public NetDevice
 
     void DoDispose() override;
 
-    /** Tell those who want to know that IsLinkUp() gives another answer now. */
+    /** Notify the link-change callbacks that the result of IsLinkUp() has changed. */
     void NotifyLinkChange();
-    /** @return whether somebody traces received frames */
+    /** @return whether a trace sink for received frames is connected */
     bool IsReceptionTraced() const;
-    /** @return whether somebody traces sent frames */
+    /** @return whether a trace sink for sent frames is connected */
     bool IsSendingTraced() const;
-    /** @return whether somebody wants frames for other hosts */
+    /** @return whether a promiscuous receive callback is set */
     bool IsPromiscuous() const;
-    /**
-     * Show a frame to MacTx and the sniffers.
+    /** Report a frame to the trace source MacTx and the sniffers.
      * @param frame from the destination address on
      */
     void TraceSent(Ptr<const Packet> frame);
-    /**
-     * Show a frame to those who trace everything that is received.
+    /** Report a frame to the promiscuous trace sources.
      * @param frame from the destination address on
      */
     void TraceReceived(Ptr<const Packet> frame);
     /**
      * @param destination of a frame
-     * @return what it is to this device
+     * @return how the address relates to this device
      */
     PacketType Classify(const Mac48Address& destination) const;
 
@@ -100,8 +98,8 @@ class EthernetNetDevice : public NetDevice
         Mac48Address destination; //!< whom it is for
     };
 
-    /**
-     * Give a frame to whoever listens; those who trace what is for this device see it, too.
+    /** Pass a frame to the receive callbacks, and report it to the trace sources if it is for this
+     * device.
      * @param reception the frame
      */
     void PassUp(const Reception& reception);
@@ -113,8 +111,8 @@ class EthernetNetDevice : public NetDevice
     Mac48Address m_address; //!< attribute Address
 
     NetDevice::ReceiveCallback m_rxCallback;               //!< who receives
-    NetDevice::PromiscReceiveCallback m_promiscRxCallback; //!< who receives everything
-    TracedCallback<> m_linkChangeCallbacks;                //!< who wants to know the link's state
+    NetDevice::PromiscReceiveCallback m_promiscRxCallback; //!< receives all frames
+    TracedCallback<> m_linkChangeCallbacks;                //!< called when the link's state changes
 
     TracedCallback<Ptr<const Packet>> m_macTxTrace;          //!< trace source MacTx
     TracedCallback<Ptr<const Packet>> m_macRxTrace;          //!< trace source MacRx

@@ -28,8 +28,8 @@ bool IsParsable(uint16_t protocol, viaduct::wire::ConstBytes packet);
 
 /**
  * @ingroup viaduct
- * @brief Whether a packet has IPv4 options: ns-3 reads over them, but writes a header that neither
- * holds them nor fits its own length.
+ * @brief Whether a packet has IPv4 options: ns-3 skips them when reading, but writes a header
+ * without them whose length field is wrong.
  *
  * @param protocol EtherType
  * @param packet a packet that IsParsable()

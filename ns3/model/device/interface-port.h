@@ -22,7 +22,7 @@ namespace ns3
 struct InterfacePort
 {
     std::unique_ptr<viaduct::io::AnyPort> port;         //!< its frames
-    std::unique_ptr<viaduct::sys::LinkMonitor> monitor; //!< what happens to it
+    std::unique_ptr<viaduct::sys::LinkMonitor> monitor; //!< reports changes of its state
     int ifindex = 0;                                    //!< its number
     int mtu = 0;                                        //!< bytes
     bool running = false;                               //!< up, with a carrier
@@ -35,7 +35,7 @@ struct InterfacePort
  *
  * @param networkNamespace name or path of its namespace; empty for the process's own
  * @param interface its name
- * @param filter what to receive, tcpdump's syntax; empty for everything
+ * @param filter the frames to receive, in tcpdump's syntax; empty for all
  * @return the interface
  * @throws viaduct::Error if it cannot be opened, saying why
  */

@@ -21,11 +21,11 @@ class ProgramPort;
 
 /**
  * @ingroup viaduct
- * @brief Stands before a transport protocol of a node: what no ns-3 socket claims goes to programs.
+ * @brief Wraps a transport protocol of a node: packets that no ns-3 socket claims go to programs.
  *
- * Whether TCP has an end point for a segment is known by its answer: without one it returns
- * RX_ENDPOINT_CLOSED and sends a reset. So what TCP sends while it receives is held back until it
- * has returned, and the reset thrown away.
+ * Whether TCP has an end point for a segment is only known from its result: without one it returns
+ * RX_ENDPOINT_CLOSED and sends a reset. So packets that TCP sends while it receives are held back
+ * until it has returned, and the reset is discarded.
  */
 class ProgramPortL4 : public IpL4Protocol
 {
@@ -34,8 +34,8 @@ class ProgramPortL4 : public IpL4Protocol
     static TypeId GetTypeId();
 
     /**
-     * @param port where unclaimed packets go; outlives this object's use
-     * @param inner the protocol this stands before; null if ns-3 has none
+     * @param port where unclaimed packets go; must outlive the use of this object
+     * @param inner the wrapped protocol; null if ns-3 has none
      * @param number IP protocol number
      */
     ProgramPortL4(ProgramPort* port, Ptr<IpL4Protocol> inner, int number);
@@ -57,20 +57,20 @@ class ProgramPortL4 : public IpL4Protocol
     void DoDispose() override;
 
   private:
-    /** What comes of a packet that ns-3 has been offered. */
+    /** The result of offering a packet to ns-3. */
     struct Claim
     {
         bool programs;   //!< the programs get it
-        RxStatus status; //!< what the IP layer is told
+        RxStatus status; //!< the result for the IP layer
     };
 
-    /** Receive() of either IP version; @p toMany: the destination is no unicast address. */
+    /** Receive() of either IP version; @p toMany: the destination is not a unicast address. */
     template <typename Header, typename Interface>
     RxStatus ReceiveAny(Ptr<Packet> p, const Header& header, Ptr<Interface> interface, bool toMany);
-    /** Have ns-3 receive what is its own of a packet; @p p is what follows the IP header. */
+    /** Offer a packet to ns-3's own sockets; @p p is what follows the IP header. */
     template <typename Header, typename Interface>
     Claim Offer(Ptr<Packet> p, const Header& header, Ptr<Interface> interface, bool toMany);
-    /** Offer() to TCP. @return what TCP said */
+    /** Offer() to TCP. @return TCP's result */
     template <typename Header, typename Interface>
     RxStatus OfferToTcp(Ptr<Packet> p, const Header& header, Ptr<Interface> interface);
     /** @return the way down to @p target, a member, that holds back what TCP sends as it receives
@@ -81,10 +81,10 @@ class ProgramPortL4 : public IpL4Protocol
     ProgramPort* m_port;                       //!< where unclaimed packets go
     Ptr<IpL4Protocol> m_inner;                 //!< ns-3's protocol, or null
     int m_number;                              //!< IP protocol number
-    DownTargetCallback m_down;                 //!< TCP's way to IPv4
-    DownTargetCallback6 m_down6;               //!< TCP's way to IPv6
+    DownTargetCallback m_down;                 //!< TCP's down target for IPv4
+    DownTargetCallback6 m_down6;               //!< TCP's down target for IPv6
     bool m_holding = false;                    //!< TCP is receiving
-    std::vector<std::function<void()>> m_held; //!< what it sent meanwhile
+    std::vector<std::function<void()>> m_held; //!< packets that TCP sent meanwhile
 };
 
 } // namespace ns3

@@ -31,14 +31,14 @@ class NetDevice;
 
 /**
  * @ingroup viaduct
- * @brief Real programs in a node's namespace use the node's simulated IP stack.
+ * @brief Connects real programs in a node's namespace to the node's simulated IP stack.
  *
- * The port carries whole IP packets (a TUN device without packet information). What programs send
- * is routed by the node's routing protocol with its header as it is; where there is no route, or
- * the packet may not be fragmented and is too long, they get the ICMP error. Of what the node
- * receives, that which no ns-3 socket claims goes to the programs; ns-3 then answers neither with a
- * reset nor with "port unreachable", for that is up to the programs' kernel. Echo requests are
- * answered by ns-3; echo replies and ICMP errors go to both.
+ * The port carries whole IP packets (a TUN device without packet information). Packets of programs
+ * are routed by the node's routing protocol with their headers unchanged; if there is no route, or
+ * the packet must not be fragmented and is too long, the program gets the ICMP error. Received
+ * packets that no ns-3 socket claims go to the programs; ns-3 then sends neither a reset nor "port
+ * unreachable", because that is the task of the programs' kernel. Echo requests are answered by
+ * ns-3; echo replies and ICMP errors go to both.
  */
 class ProgramPort : public Object, private BurstPortUser
 {
@@ -48,11 +48,11 @@ class ProgramPort : public Object, private BurstPortUser
     {
         FROM_PROGRAM_MALFORMED,   //!< not an IP packet, or its lengths are wrong
         FROM_PROGRAM_IP_OPTIONS,  //!< IPv4 options, which ns-3 cannot write
-        FROM_PROGRAM_NO_STACK,    //!< the node has no IP stack of its version
-        FROM_PROGRAM_NO_ROUTE,    //!< the routing protocol knows no route
-        FROM_PROGRAM_TOO_LONG,    //!< longer than the device's MTU and not to be fragmented
-        FROM_PROGRAM_READER_FULL, //!< faster than the simulator takes (not under the reactor)
-        TO_PROGRAM_QUEUE_FULL,    //!< the port takes no more
+        FROM_PROGRAM_NO_STACK,    //!< the node has no IP stack of the packet's version
+        FROM_PROGRAM_NO_ROUTE,    //!< the routing protocol has no route
+        FROM_PROGRAM_TOO_LONG,    //!< longer than the device's MTU and must not be fragmented
+        FROM_PROGRAM_READER_FULL, //!< the simulator was too slow (not under the reactor)
+        TO_PROGRAM_QUEUE_FULL,    //!< the port accepts no more
         N_DROP_REASONS
     };
 
@@ -68,9 +68,9 @@ class ProgramPort : public Object, private BurstPortUser
 
     ProgramPort();
 
-    /**
-     * Make a program port and aggregate it to a node that has its Internet stack. It starts with
-     * the node, or at once if the node has started, and serves the interfaces the node then has.
+    /** Create a program port and aggregate it to a node that has its Internet stack. It starts with
+     * the node, or at once if the node has started, and serves the interfaces that the node has
+     * then.
      * @param node the node
      * @param port carries IP packets, owned from now on
      * @return the program port
@@ -116,17 +116,19 @@ class ProgramPort : public Object, private BurstPortUser
     template <typename Stack>
     void InterceptProtocol(Ptr<Stack> stack, int number);
 
-    // In the following a packet with a header is what follows that header.
+    // In the following functions, a packet that comes with a header begins after that header.
 
     /** Route an IPv4 packet from a program. */
     void FromProgram4(Ptr<Packet> packet);
     /** Route an IPv6 packet from a program. */
     void FromProgram6(Ptr<Packet> packet);
-    /** Send to a destination that is no unicast address: out of the interfaces the source is of. */
+    /**
+     * Send to a multicast or broadcast address through the interfaces that have the source address.
+     */
     void SendToGroup(Ptr<Packet> packet, const Ipv4Header& header);
-    /** Send out of one interface. */
+    /** Send through one interface. */
     void SendOut(Ptr<Packet> packet, const Ipv4Header& header, uint32_t interface);
-    /** Tell a program why its packet cannot be sent; @p mtu goes with "fragmentation needed". */
+    /** Send a program the ICMP error for its packet; @p mtu is for "fragmentation needed". */
     void SendUnreachable(Ptr<const Packet> packet,
                          const Ipv4Header& header,
                          uint8_t code,

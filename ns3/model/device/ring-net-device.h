@@ -27,13 +27,13 @@ struct InterfacePort;
  * @ingroup viaduct
  * @brief An Ethernet device on a viaduct::io::AnyPort: frames go in and out in bursts.
  *
- * Frames to send are written into a preallocated ring and given to the port as one burst at the end
- * of the reactor's turn, or when the ring is full. Received frames enter ns-3 within the port's
+ * Frames to send are written into a preallocated ring and passed to the port as one burst at the
+ * end of the reactor's turn, or when the ring is full. Received frames enter ns-3 within the port's
  * burst, in their node's context, without an event. Every frame that does not get through is
  * counted with its reason.
  *
- * Under ns3::RealtimeSimulatorImpl a thread reads the port (slower); other simulators, which have
- * no real time, are refused.
+ * Under ns3::RealtimeSimulatorImpl a thread reads the port (slower); other simulator
+ * implementations, which have no real time, are refused.
  */
 class RingNetDevice : public EthernetNetDevice, private BurstPortUser
 {
@@ -44,20 +44,20 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
         RX_RUNT,        //!< received: shorter than its Ethernet (or LLC/SNAP) header
         RX_TOO_LONG,    //!< received: longer than the MTU
         RX_MALFORMED,   //!< received: lengths in its IP, UDP, TCP, ICMP or ARP header are wrong
-        RX_IP_OPTIONS,  //!< received: IPv4 options, which ns-3's forwarding would garble
+        RX_IP_OPTIONS,  //!< received: IPv4 options, which ns-3's forwarding would corrupt
         RX_SUPER_FRAME, //!< received: a GRO/TSO frame or partial checksum that contradicts itself
-        RX_NOT_FOR_ME,  //!< received: for another address, and nobody listens promiscuously
+        RX_NOT_FOR_ME,  //!< received: for another address, without a promiscuous callback
         RX_LINK_DOWN,   //!< received: the link is down
         RX_QUEUE_FULL, //!< received: more than the reading thread may queue (not under the reactor)
         TX_LINK_DOWN,  //!< to be sent: the link is down, or there is no port
         TX_TOO_LONG,   //!< to be sent: longer than the MTU
-        TX_QUEUE_FULL, //!< to be sent: the ring is full and the port takes no more
+        TX_QUEUE_FULL, //!< to be sent: the ring is full and the port accepts no more
         N_DROP_REASONS
     };
 
     /**
      * TracedCallback signature for MacRxDrop and MacTxDrop.
-     * @param [in] packet the frame as far as it was understood
+     * @param [in] packet the frame as far as it could be parsed
      * @param [in] reason why it was dropped
      */
     typedef void (*DropTracedCallback)(Ptr<const Packet> packet, DropReason reason);
@@ -68,8 +68,7 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     RingNetDevice();
     ~RingNetDevice() override;
 
-    /**
-     * Give the device its port; at any time, replaces the one it had.
+    /** Set the device's port; may be called at any time and replaces the previous port.
      * @param port where frames come from and go to, owned from now on
      */
     void SetPort(std::unique_ptr<viaduct::io::AnyPort> port);
@@ -79,8 +78,7 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
      */
     viaduct::io::AnyPort* GetPort() const;
 
-    /**
-     * Tell the device of its link's state, e.g. from the kernel's carrier.
+    /** Set the state of the device's link, e.g. from the kernel's carrier.
      * @param up true if frames can pass
      */
     void SetLinkUp(bool up);
@@ -91,7 +89,7 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
      */
     uint64_t GetDrops(DropReason reason) const;
 
-    /** @return how many frames were dropped for any reason but being for somebody else */
+    /** @return how many frames were dropped for any reason except RX_NOT_FOR_ME */
     uint64_t GetTotalDrops() const;
 
     /**
@@ -119,15 +117,18 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     void HandleFrame(const viaduct::io::ReceivedFrame& frame) override;
     void HandleRoom() override;
 
-    /** Open the interface that the attributes name. Throws viaduct::Error if it cannot. */
+    /** Open the interface that the attributes name. Throws viaduct::Error on failure. */
     void OpenInterface();
-    /** The link of the opened interface may have changed. @return true if something happened */
+    /** Handle link events of the opened interface. @return true if there were any */
     bool ReadLinkEvents();
-    /** Make the ring fit queue size and MTU. */
+    /** Allocate the ring according to queue size and MTU. */
     void AllocateRing();
-    /** One proper frame, from the destination address on: its checksum complete, no super-frame. */
+    /**
+     * Receive one frame, from the destination address on, with a complete checksum; not a
+     * super-frame.
+     */
     void Receive(std::span<const std::byte> frame);
-    /** @return why ns-3 cannot take a payload of this EtherType; N_DROP_REASONS if it can */
+    /** @return why ns-3 cannot process a payload of this EtherType; N_DROP_REASONS if it can */
     static DropReason WhyRefused(uint16_t protocol, std::span<const std::byte> payload);
     /** Count a received frame as dropped. */
     void DropReceived(std::span<const std::byte> frame, DropReason reason);
@@ -135,9 +136,9 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     bool DropSent(Ptr<const Packet> packet, DropReason reason);
 
     BurstPort m_burst{*this};                      //!< the port
-    viaduct::io::SuperFrameSplitter m_splitter;    //!< makes proper frames of the kernel's
+    viaduct::io::SuperFrameSplitter m_splitter;    //!< splits super-frames of the kernel
     std::unique_ptr<InterfacePort> m_opened;       //!< by OpenInterface(), without its port
-    uint32_t m_monitor = 0;                        //!< its link monitor's name in the reactor
+    uint32_t m_monitor = 0;                        //!< its link monitor's id in the reactor
     bool m_ringAllocated = false;                  //!< AllocateRing() was called
     Ptr<NetDeviceQueueInterface> m_queueInterface; //!< with FlowControl only
 

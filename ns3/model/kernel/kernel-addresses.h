@@ -34,15 +34,14 @@ InterfaceOf(Ptr<NetDevice> device)
 
 /**
  * @param device of a node
- * @return the addresses that ns-3 has on it: those of IPv4, then those of IPv6, without link-local
- * ones, which a kernel makes itself, the same
+ * @return its addresses in ns-3: those of IPv4, then those of IPv6, without link-local ones, of
+ * which the kernel creates the same itself
  */
 std::vector<viaduct::wire::IpPrefix> AddressesOf(Ptr<NetDevice> device);
 
-/**
- * Throws viaduct::UsageError where a device has an address twice, or has one that another device on
+/** Throws viaduct::UsageError if a device has an address twice, or has one that another device on
  * its channel has, too: kernels do not notice (there is no duplicate address detection for IPv4,
- * and it is off for IPv6), and what follows looks like a fault of the protocols.
+ * and it is disabled for IPv6), and the consequences look like a fault of the protocols.
  * @param device whose addresses are compared (AddressesOf)
  */
 void CheckAddressClash(Ptr<NetDevice> device);

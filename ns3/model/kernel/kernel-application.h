@@ -24,9 +24,9 @@ namespace ns3
  * in virtual time.
  *
  * It starts at the application's start time; at its stop time the program gets the signal
- * StopSignal. It sees this machine's files; what it writes stays on the node and ends with the
- * simulation. A program that cannot be started ends the run with a viaduct::Error that names it,
- * unless SetStartFailureCallback() was given.
+ * StopSignal. The program sees this machine's files; files that it writes stay on the node and
+ * disappear with the simulation. A program that cannot be started ends the run with a
+ * viaduct::Error that names it, unless SetStartFailureCallback() was called.
  */
 class KernelApplication : public Application
 {
@@ -36,7 +36,7 @@ class KernelApplication : public Application
 
     KernelApplication();
 
-    /** @param words the program and its arguments; the program is looked for in the node's PATH */
+    /** @param words the program and its arguments; the program is looked up in the node's PATH */
     void SetCommand(const std::vector<std::string>& words)
     {
         m_words = words;
@@ -48,9 +48,8 @@ class KernelApplication : public Application
      */
     void SetEnvironment(const std::string& name, const std::string& value);
 
-    /**
-     * Sends it a signal, and all of its process group.
-     * @param signal its number. Lost before the start and after the end
+    /** Sends a signal to the program's process group.
+     * @param signal its number; ignored before the start and after the end
      */
     void Signal(int signal);
 
@@ -60,7 +59,7 @@ class KernelApplication : public Application
      */
     using StartFailureCallback = Callback<void, const std::string&>;
     /**
-     * @param failed is told, at the start time, instead of ending the run
+     * @param failed is called at the start time, instead of ending the run
      */
     void SetStartFailureCallback(StartFailureCallback failed)
     {
@@ -85,7 +84,7 @@ class KernelApplication : public Application
         return m_exited;
     }
 
-    /** @return how: the status of waitpid(2); 0 while it runs */
+    /** @return its wait status (waitpid(2)); 0 while it runs */
     int GetStatus() const
     {
         return m_status;
@@ -99,7 +98,7 @@ class KernelApplication : public Application
     typedef void (*OutputTracedCallback)(int descriptor, const std::string& text);
     /**
      * TracedCallback signature of the program's end.
-     * @param [in] status as of waitpid(2)
+     * @param [in] status wait status (waitpid(2))
      */
     typedef void (*ExitTracedCallback)(int status);
 
@@ -116,9 +115,9 @@ class KernelApplication : public Application
 
     std::vector<std::string> m_words;       //!< the program and its arguments
     std::vector<std::string> m_environment; //!< NAME=VALUE
-    std::string m_folder;                   //!< as the attribute says
-    std::string m_outputPrefix;             //!< as the attribute says
-    uint32_t m_stopSignal;                  //!< as the attribute says
+    std::string m_folder;                   //!< the working directory
+    std::string m_outputPrefix;             //!< attribute OutputPrefix
+    uint32_t m_stopSignal;                  //!< attribute StopSignal
 
     StartFailureCallback m_startFailure; //!< null: the run ends
 
@@ -126,8 +125,8 @@ class KernelApplication : public Application
     uint32_t m_program{0};                                   //!< its number there
     std::string m_output;                                    //!< standard output so far
     std::string m_errors;                                    //!< standard error so far
-    bool m_exited{false};                                    //!< it has ended
-    int m_status{0};                                         //!< how
+    bool m_exited{false};                                    //!< whether it has ended
+    int m_status{0};                                         //!< its wait status
     TracedCallback<int, const std::string&> m_outputTrace;   //!< output
     TracedCallback<int> m_exitTrace;                         //!< its end
 };

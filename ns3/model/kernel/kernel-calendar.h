@@ -24,9 +24,9 @@ class KernelGuest;
 
 /**
  * @ingroup viaduct
- * @brief ns-3's simulator as the guests' calendar sees it.
+ * @brief The adapter between ns-3's simulator and the guests' calendar.
  *
- * How far a guest may run ahead is known where the simulator implementation is
+ * How far a guest may run ahead is known only if the simulator implementation is
  * DefaultSimulatorImpl; under another one guests ask for every step, which is slower and gives the
  * same results.
  */
@@ -52,9 +52,9 @@ class KernelTimeline : public viaduct::guest::Timeline
  * @ingroup viaduct
  * @brief The calendar of all kernels of a simulation.
  *
- * Made by the first KernelGuest, gone with Simulator::Destroy(), and the guests with it. All guests
- * boot when the first node that has a kernel is initialized, at the start of the simulation; it
- * starts when their clocks show Uptime.
+ * The first KernelGuest creates it; Simulator::Destroy() removes it and the guests. All guests boot
+ * when the first node that has a kernel is initialized, at the start of the simulation, which
+ * begins when the guests' clocks show Uptime.
  */
 class KernelCalendar : public Object
 {
@@ -62,17 +62,16 @@ class KernelCalendar : public Object
     /** @return the object TypeId */
     static TypeId GetTypeId();
 
-    /** @return the simulation's calendar; made if there is none */
+    /** @return the simulation's calendar; created if there is none */
     static Ptr<KernelCalendar> Get();
 
-    /**
-     * Enters a guest. Before the start of the simulation.
+    /** Adds a guest; call it before the start of the simulation.
      * @param guest the guest
      */
     void Add(Ptr<KernelGuest> guest);
-    /**
-     * Lengthens Uptime to what devices take to come up, four a node: a kernel takes up the carriers
-     * of 100 a second (MAX_DO_DEV_PER_LOOP of net/core/link_watch.c). Before the first guest.
+    /** Extends Uptime to the time that devices need to come up, assuming four per node: a kernel
+     * processes the carrier events of 100 devices per second (MAX_DO_DEV_PER_LOOP of
+     * net/core/link_watch.c). Call it before the first guest is added.
      * @param nodes that kernels are installed on at once
      */
     void ExpectNodes(uint32_t nodes);
@@ -94,8 +93,8 @@ class KernelCalendar : public Object
     static void Destroy();
     void AllowOpenFiles() const;
 
-    KernelTimeline m_simulator;                           //!< where the guests live
-    std::unique_ptr<viaduct::guest::Calendar> m_calendar; //!< made when first needed
+    KernelTimeline m_simulator;                           //!< the guests' timeline
+    std::unique_ptr<viaduct::guest::Calendar> m_calendar; //!< created when first needed
     std::vector<Ptr<KernelGuest>> m_guests;               //!< in the order of their boot
     bool m_booted{false};                                 //!< Boot() was called
     Time m_uptime;                                        //!< attribute Uptime

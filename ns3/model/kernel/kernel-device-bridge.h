@@ -31,12 +31,12 @@ namespace ns3
  * @ingroup viaduct
  * @brief Carries frames between a kernel's network device and an ns-3 device, in both directions.
  *
- * On devices that tell the end of each transmission (trace source PhyTxEnd: point-to-point, CSMA) a
- * frame's buffer goes back to the kernel when the frame has left, so that the kernel's own queues
- * see the link. One with a NetDeviceQueueInterface (Wi-Fi, SimpleNetDevice) is given frames while
- * that queue of it has room that the frame's DS field chooses, and a buffer goes back when a frame
- * has left that queue, unless the queue has limits of its own (QueueLimits). On others it goes back
- * when the device has taken the frame.
+ * On devices that report the end of each transmission (trace source PhyTxEnd: point-to-point, CSMA)
+ * a frame's buffer is returned to the kernel when the frame has left, so that the kernel's own
+ * queues react to the link. A device with a NetDeviceQueueInterface (Wi-Fi, SimpleNetDevice) gets
+ * frames while the queue that the frame's DS field selects has room, and a buffer is returned when
+ * a frame has left that queue, unless the queue has limits of its own (QueueLimits). On other
+ * devices it is returned when the device has accepted the frame.
  */
 class KernelDeviceBridge : public Object
 {
@@ -49,21 +49,19 @@ class KernelDeviceBridge : public Object
      * @param nic the kernel's device, with the same address
      */
     void Connect(Ptr<NetDevice> device, viaduct::guest::Nic& nic);
-    /**
-     * Devices of ns-3 do not tell a change of their MTU, so it is compared with each frame and at
+    /** ns-3's devices do not report changes of their MTU, so it is compared at each frame and at
      * each change of the link.
      * @param handler is called with a new MTU of the ns-3 device
      * @param mtu the present one
      */
     void WatchMtu(std::function<void(uint16_t)> handler, uint16_t mtu);
-    /**
-     * Captures what the kernel sends and receives.
+    /** Captures the frames that the kernel sends and receives.
      * @param file to write
      */
     void EnablePcap(const std::string& file);
     /**
-     * @param up whether the kernel's interface is; a driver that is down would keep what it is
-     * given until it is up again
+     * @param up whether the kernel's interface is up; a driver that is down would keep the frames
+     * it is given until it is up again
      */
     void SetUp(bool up)
     {
@@ -123,19 +121,22 @@ class KernelDeviceBridge : public Object
     Mac48Address OwnAddress() const;
     void Capture(std::span<const std::byte> frame);
 
-    Ptr<NetDevice> m_device;               //!< the simulation's
+    Ptr<NetDevice> m_device;               //!< the ns-3 device
     viaduct::guest::Nic* m_nic{nullptr};   //!< the kernel's
     bool m_tellsEnd{false};                //!< device has PhyTxEnd
     Ptr<NetDeviceQueueInterface> m_queues; //!< of the device; null: it has none, or has PhyTxEnd
-    std::deque<Waiting> m_waiting;         //!< frames that the device has not taken or not sent
-    std::optional<Token> m_handed;         //!< of the frame that is being given to the device
-    /** Tokens of the frames in each queue of the device; none for one that the device made. */
+    std::deque<Waiting> m_waiting;         //!< frames that the device has not accepted or not sent
+    std::optional<Token> m_handed;         //!< of the frame that is being passed to the device
+    /**
+     * Tokens of the frames in each queue of the device; none for a frame that the device created
+     * itself.
+     */
     std::vector<std::deque<std::optional<Token>>> m_inQueue;
-    std::function<void(uint16_t)> m_mtuChanged;      //!< is told a new MTU
-    uint16_t m_mtu{0};                               //!< as told
-    bool m_up{true};                                 //!< the kernel's interface is up
-    bool m_sending{false};                           //!< the device transmits m_waiting's first
-    std::vector<std::byte> m_frame;                  //!< memory of Deliver(), kept
+    std::function<void(uint16_t)> m_mtuChanged; //!< called with a new MTU
+    uint16_t m_mtu{0};                          //!< the last MTU reported
+    bool m_up{true};                            //!< the kernel's interface is up
+    bool m_sending{false};                      //!< the device transmits the first of m_waiting
+    std::vector<std::byte> m_frame;             //!< buffer of Deliver(), reused
     std::unique_ptr<viaduct::io::PcapWriter> m_pcap; //!< if asked for
 };
 

@@ -35,7 +35,7 @@ class KernelGuest : public Object
     KernelGuest();
     ~KernelGuest() override;
 
-    /** Enters the guest in the calendar. After its attributes are set, once. */
+    /** Adds the guest to the calendar; call it once, after its attributes are set. */
     void Enter();
     /**
      * Adds a node, before the start of the simulation.
@@ -44,20 +44,18 @@ class KernelGuest : public Object
      * @return its number there
      */
     uint32_t AddNode(Ptr<KernelNode> node, const std::string& name);
-    /**
-     * A device for the guest, while it is prepared.
+    /** Adds a device to the guest, while it is being prepared.
      * @param device the ns-3 device that it stands for
      * @return the guest's device
      */
     viaduct::guest::Nic& AddNic(Ptr<NetDevice> device);
 
-    /** Before the boot: has every node add its devices. */
+    /** Makes every node add its devices; called before the boot. */
     void Prepare();
-    /** After the boot: ends the program when something went wrong in the guest. */
+    /** Ends the program if an error occurred in the guest; called after the boot. */
     void CheckBooted();
-    /**
-     * After the boot, and when a node's last device is known: once all are, gives the kernel the
-     * routes as they are, and then what was asked of sockets until now.
+    /** Called after the boot and when a node's last device is known: once all devices are, passes
+     * the present routes to the kernel, and then the queued requests of sockets.
      */
     void StartNodes();
 
@@ -98,7 +96,7 @@ class KernelGuest : public Object
     uint32_t m_memory;                                     //!< attribute Memory
     std::string m_bootParameters;                          //!< attribute BootParameters
     uint32_t m_number{0};                                  //!< among the guests
-    viaduct::guest::GuestOptions m_options;                //!< what it is started with
+    viaduct::guest::GuestOptions m_options;                //!< its start options
     viaduct::guest::Guest* m_guest{nullptr};               //!< of the calendar
     std::unique_ptr<viaduct::guest::ControlNic> m_control; //!< the agent's interface
     std::shared_ptr<viaduct::guest::AgentClient> m_agent;  //!< its other end

@@ -20,9 +20,9 @@ class KernelNode;
 
 /**
  * @ingroup viaduct
- * @brief What the IP layers of a node have in common whose stack is a kernel: what ns-3's helpers
- * and routing protocols set and ask; they carry no packets. Changes are passed on to the kernel
- * when they are made.
+ * @brief The common part of the IP layers of a node whose stack is a kernel. ns-3's helpers and
+ * routing protocols configure and query them; they carry no packets. Changes are passed on to the
+ * kernel immediately.
  * @tparam Layer Ipv4L3Protocol or Ipv6L3Protocol
  * @tparam InterfaceAddress its class of interfaces' addresses
  * @tparam IpAddress its class of addresses
@@ -41,8 +41,8 @@ class KernelIpLayer : public Layer
 
   protected:
     /**
-     * @param interface whose address
-     * @param address is new
+     * @param interface the interface with the new address
+     * @param address the new address
      */
     void PassOn(uint32_t interface, const InterfaceAddress& address);
 
@@ -79,8 +79,8 @@ class KernelIpv6 : public KernelIpLayer<Ipv6L3Protocol, Ipv6InterfaceAddress, Ip
 
 /**
  * @ingroup viaduct
- * @brief The ICMPv6 that ns-3's IPv6 layer expects beside it, on a node whose stack is a kernel: it
- * sends nothing, no router solicitations either.
+ * @brief The ICMPv6 protocol that ns-3's IPv6 layer expects, on a node whose stack is a kernel: it
+ * sends nothing, not even router solicitations.
  */
 class KernelIcmpv6 : public Icmpv6L4Protocol
 {

@@ -17,14 +17,14 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * The data plane that is a guest's kernel, in one of its nodes. What the agent inside is asked is
- * done later; that it failed ends the run (AgentClient::SetFailureHandler()).
+ * The data plane of one node in a guest's kernel. The agent inside performs requests later; a
+ * failure ends the run (AgentClient::SetFailureHandler()).
  */
 class KernelNodeRoutes final : public viaduct::fib::RouteSink
 {
   public:
     /**
-     * @param agent of the guest; outlives this
+     * @param agent of the guest; must outlive this object
      * @param node its number there
      * @param ifindexes of its interfaces, by name
      */

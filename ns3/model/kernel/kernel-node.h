@@ -29,7 +29,7 @@ namespace ns3
 /**
  * @ingroup viaduct
  * @brief A node whose IP stack is a real kernel: keeps the kernel's interfaces, addresses and
- * routes as ns-3's objects on the node have them.
+ * routes equal to those of ns-3's objects on the node.
  */
 class KernelNode : public Object
 {
@@ -37,8 +37,7 @@ class KernelNode : public Object
     /** @return the object TypeId */
     static TypeId GetTypeId();
 
-    /**
-     * Gives the node its stack. The IP layers are aggregated to the node already.
+    /** Gives the node its stack. The IP layers must be aggregated to the node already.
      * @param node the node
      * @param guest the kernel
      */
@@ -57,31 +56,31 @@ class KernelNode : public Object
         m_pcapPrefix = prefix;
     }
 
-    /**
-     * Makes the addresses of a device endpoints of MPTCP (RFC 8684 section 3.4).
-     * @param device a device of the node; an address it gets later is no endpoint
-     * @param flags what for: MPTCP_PM_ADDR_FLAG_SIGNAL... of linux/mptcp.h
+    /** Registers the addresses of a device as endpoints of MPTCP (RFC 8684 section 3.4).
+     * @param device a device of the node; addresses it gets later are not endpoints
+     * @param flags MPTCP_PM_ADDR_FLAG_SIGNAL... of linux/mptcp.h
      */
     void AddMptcpEndpoint(Ptr<NetDevice> device, uint32_t flags);
     /**
-     * @param subflows of a connection beside its first, at most 8
+     * @param subflows of a connection besides its first, at most 8
      * @param addresses that the peer announces and that are used, at most 8
      */
     void SetMptcpLimits(uint32_t subflows, uint32_t addresses);
-    /**
-     * Sends what has an address of a device as its source by that device (ip rule, table 1000 and
-     * up).
-     * @param device a device of the node; an address it gets later has no such rule
-     * @param gateway to what is not on the device's networks; none: nothing else can be reached
+    /** Sends packets whose source is an address of a device through that device (ip rule, table
+     * 1000 and up).
+     * @param device a device of the node; addresses it gets later have no such rule
+     * @param gateway to destinations beyond the device's networks; none: they cannot be reached
      */
     void AddSourceRoute(Ptr<NetDevice> device,
                         const std::optional<viaduct::wire::IpAddress>& gateway);
 
-    /** Before the boot: adds the node's devices to the guest. */
+    /** Adds the node's devices to the guest; called before the boot. */
     void Prepare();
     /** @return whether the kernel has all of the node's devices */
     bool IsConfigured() const;
-    /** Once it has: gives it the node's routes, now and as they change. */
+    /**
+     * Passes the node's routes to the kernel, now and when they change; called once IsConfigured().
+     */
     void StartRoutes();
 
     /** @return its name in the guest, and of its namespace there */
@@ -98,11 +97,14 @@ class KernelNode : public Object
 
     /**
      * @param device a device of the node
-     * @return what carries its frames; null before the start of the simulation
+     * @return the bridge that carries its frames; null before the start of the simulation
      */
     Ptr<KernelDeviceBridge> GetBridge(Ptr<NetDevice> device) const;
 
-    /** @name What KernelIpv4 and KernelIpv6 pass on; at the boot the node reads them itself @{ */
+    /**
+     * @name Changes that KernelIpv4 and KernelIpv6 report; at the boot the node reads the state
+     * itself @{
+     */
     void AddressAdded(Ptr<NetDevice> device, const viaduct::wire::IpPrefix& address);
     void AddressRemoved(Ptr<NetDevice> device, const viaduct::wire::IpPrefix& address);
     void UpChanged(Ptr<NetDevice> device);
@@ -124,7 +126,7 @@ class KernelNode : public Object
         int ifindex{0};                 //!< there; 0 until it is known
     };
 
-    /** What is done with a device once the kernel has it and its addresses. */
+    /** Work to be done for a device once the kernel has it and its addresses. */
     struct Later
     {
         Ptr<NetDevice> device;                 //!< in ns-3
@@ -156,7 +158,7 @@ class KernelNode : public Object
     std::string m_pcapPrefix;                     //!< if captures are wanted
     std::vector<Port> m_ports;                    //!< its devices
     std::vector<Later> m_later;                   //!< to be done, in this order
-    /** The gateways of AddSourceRoute(), of which the kernel forgets routes of what goes down. */
+    /** The gateways of AddSourceRoute(): the kernel drops their routes when a device goes down. */
     std::map<Ptr<NetDevice>, std::optional<viaduct::wire::IpAddress>> m_sourceGateways;
 };
 

@@ -30,9 +30,9 @@ namespace ns3
  *
  * At that instant the simulation stops and waits, with its process, for `viaduct kernel shell` and
  * `viaduct kernel resume` (or Resume()). Virtual time stands still while every shell waits at its
- * prompt: what is looked at does not change meanwhile. While a command runs, the whole simulation
- * goes on at the pace of the wall clock, or slower where it cannot keep up, so that `sleep 1` takes
- * a second. When the simulation ends meanwhile, the shells end with it.
+ * prompt, so that the state under inspection does not change. While a command runs, the whole
+ * simulation continues at the pace of the wall clock, or slower if it cannot keep up, so that
+ * `sleep 1` takes a second. When the simulation ends meanwhile, the shells end with it.
  */
 class KernelShell : public Object
 {
@@ -40,18 +40,19 @@ class KernelShell : public Object
     /** @return the object TypeId */
     static TypeId GetTypeId();
 
-    /** @return the simulation's, until Simulator::Destroy(); made if there is none */
-    static Ptr<KernelShell> Get();
     /**
-     * Pauses the simulation at an instant. May be called for several.
+     * @return the object of this simulation, which exists until Simulator::Destroy(); created if
+     * there is none
+     */
+    static Ptr<KernelShell> Get();
+    /** Pauses the simulation at an instant. May be called several times.
      * @param at the virtual time, not before the present
      */
     static void PauseAt(const Time& at);
 
-    /** Pauses at the present instant, in whose event it is called. Returns at once. */
+    /** Pauses after the event that calls it. Returns at once. */
     void Pause();
-    /**
-     * Goes on.
+    /** Continues the simulation.
      * @throw viaduct::UsageError while shells are open
      */
     void Resume();
@@ -61,18 +62,17 @@ class KernelShell : public Object
         return m_server != nullptr;
     }
 
-    /** @return the names of the nodes that have a kernel, as `viaduct kernel shell` takes them */
+    /** @return the names of the nodes that have a kernel, for `viaduct kernel shell` */
     static std::vector<std::string> GetNodeNames();
 
     /** Called at a pause and at its end. */
     using Handler = std::function<void()>;
     /**
-     * @param paused called instead of saying on standard error what can be done
-     * @param resumed called when the simulation goes on
+     * @param paused called at a pause, instead of printing instructions on standard error
+     * @param resumed called when the simulation continues
      */
     void SetHandlers(Handler paused, Handler resumed);
-    /**
-     * Something else that the paused simulation listens to.
+    /** Adds a descriptor that the paused simulation watches.
      * @param fd a descriptor, not owned
      * @param readable called when it is readable; may call Resume() or Simulator::Stop()
      */
@@ -92,17 +92,17 @@ class KernelShell : public Object
     void End();
 
     std::string m_name;                                    //!< attribute Name
-    Handler m_paused;                                      //!< told of a pause
-    Handler m_resumed;                                     //!< told of its end
-    int m_watched{-1};                                     //!< listened to beside shells
-    Handler m_readable;                                    //!< when that is readable
+    Handler m_paused;                                      //!< called at a pause
+    Handler m_resumed;                                     //!< called at its end
+    int m_watched{-1};                                     //!< watched in addition to shells
+    Handler m_readable;                                    //!< called when that is readable
     std::unique_ptr<viaduct::guest::PauseRecord> m_record; //!< while paused
     std::unique_ptr<viaduct::guest::ShellServer> m_server; //!< while paused
-    //! Kept from one pause to the next: a guest's programs have one numbering.
+    //! Kept between pauses, because each guest must have a single client that numbers its programs.
     std::set<std::shared_ptr<viaduct::guest::ProgramClient>> m_clients;
-    bool m_settled{false};         //!< nothing is left to happen at this instant
-    bool m_running{false};         //!< virtual time goes on, because a program runs
-    Time m_step;                   //!< until the next look
+    bool m_settled{false};         //!< no event is left at this instant
+    bool m_running{false};         //!< virtual time advances, because a program runs
+    Time m_step;                   //!< until the next poll
     Time m_anchor;                 //!< virtual, when the programs began to run
     viaduct::Instant m_wallAnchor; //!< the same of the wall clock
 };

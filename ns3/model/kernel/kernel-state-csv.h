@@ -18,7 +18,7 @@ namespace ns3
  * @brief Writes the state of a kernel node over time to files of comma-separated values: a row of
  * names with units, then a row for each socket, queueing discipline, or counter that has changed.
  *
- * What is no number yet (a threshold before the first loss, a pacing rate without pacing) is left
+ * Values that are not set yet (a threshold before the first loss, a pacing rate without pacing) are
  * empty. Rows are kept in memory in blocks, so that hundreds of nodes do not need as many open
  * files.
  */
@@ -27,17 +27,19 @@ class KernelStateCsv
   public:
     /**
      * Creates PREFIX-tcp.csv, PREFIX-qdisc.csv and PREFIX-nstat.csv with their first rows, and
-     * fills them from then on; throws viaduct::Error where one cannot be written.
+     * fills them from then on; throws viaduct::Error if one cannot be written.
      * @param prefix of the files
-     * @param state of the node; it outlives this
+     * @param state of the node; kept alive by this object
      */
     KernelStateCsv(const std::string& prefix, Ptr<KernelState> state);
-    /** Writes what is still in memory; a file that cannot take it is told on standard error. */
+    /**
+     * Writes the rows that are still in memory; prints a message on standard error if that fails.
+     */
     ~KernelStateCsv();
     KernelStateCsv(const KernelStateCsv&) = delete;
     KernelStateCsv& operator=(const KernelStateCsv&) = delete;
 
-    /** Writes what is still in memory. Throws viaduct::Error. */
+    /** Writes the rows that are still in memory. Throws viaduct::Error. */
     void Flush();
 
   private:
@@ -47,9 +49,9 @@ class KernelStateCsv
       public:
         /** @param name of the file @param header its first row */
         File(const std::string& name, const std::string& header);
-        /** @param row without its end */
+        /** @param row without its newline */
         void Add(const std::string& row);
-        /** Writes what waits. Throws viaduct::Error. */
+        /** Writes the waiting rows. Throws viaduct::Error. */
         void Flush();
 
       private:
@@ -61,11 +63,11 @@ class KernelStateCsv
     void AddQdisc(const KernelQdiscStatistics& statistics);
     void AddCounters(const KernelState::Counters& counters);
 
-    Ptr<KernelState> m_state;      //!< where it comes from
+    Ptr<KernelState> m_state;      //!< the source of the values
     File m_tcp;                    //!< PREFIX-tcp.csv
     File m_qdisc;                  //!< PREFIX-qdisc.csv
     File m_nstat;                  //!< PREFIX-nstat.csv
-    KernelState::Counters m_known; //!< as written
+    KernelState::Counters m_known; //!< values last written
 };
 
 } // namespace ns3

@@ -20,7 +20,7 @@
 /**
  * @file
  * @ingroup viaduct
- * ns3::KernelState declaration, and what its trace sources tell.
+ * ns3::KernelState, and the values of its trace sources.
  */
 
 struct tcp_info;
@@ -49,7 +49,7 @@ class KernelTcpSocket;
  */
 struct KernelTcpInfo
 {
-    uint64_t socket;               //!< names the socket in its guest (SO_COOKIE)
+    uint64_t socket;               //!< identifies the socket in its guest (SO_COOKIE)
     Address local;                 //!< InetSocketAddress or Inet6SocketAddress
     Address peer;                  //!< the same
     std::string state;             //!< as ss(8) names it: ESTAB, FIN-WAIT-1...
@@ -57,16 +57,16 @@ struct KernelTcpInfo
     std::string congestionControl; //!< cubic...
     uint32_t cwnd;                 //!< congestion window, segments
     uint32_t ssthresh;             //!< slow start threshold, segments; at first 0x7fffffff
-    uint32_t mss;                  //!< of what is sent, bytes
+    uint32_t mss;                  //!< of sent segments, bytes
     Time rtt;                      //!< smoothed
     Time rttvar;                   //!< its mean deviation
     Time minRtt;                   //!< smallest of the last minutes
     Time rto;                      //!< retransmission timeout
     uint32_t retransmits;          //!< segments sent again, in total
-    uint32_t lost;                 //!< segments taken for lost now
+    uint32_t lost;                 //!< segments considered lost now
     uint32_t unacked;              //!< segments sent and not acknowledged
-    uint32_t sacked;               //!< of them those acknowledged selectively
-    uint64_t bytesSent;            //!< payload, retransmissions too
+    uint32_t sacked;               //!< those of them acknowledged selectively
+    uint64_t bytesSent;            //!< payload, including retransmissions
     uint64_t bytesRetransmitted;   //!< payload
     uint64_t bytesAcked;           //!< payload
     uint64_t bytesReceived;        //!< payload
@@ -76,26 +76,26 @@ struct KernelTcpInfo
     uint32_t receiveQueue;         //!< bytes the program has not read
     uint32_t sendQueue;            //!< bytes not acknowledged
     Time busy;                     //!< with data to send
-    Time receiveWindowLimited;     //!< of it waiting for the peer's window
-    Time sendBufferLimited;        //!< of it waiting for the program
+    Time receiveWindowLimited;     //!< the part of it spent waiting for the peer's window
+    Time sendBufferLimited;        //!< the part of it spent waiting for the program
 };
 
 /**
  * @ingroup viaduct
- * @brief A queueing discipline of a kernel node's device, and what it has counted since it is there
- * (tc -s qdisc).
+ * @brief A queueing discipline of a kernel node's device, with its counters since its creation (tc
+ * -s qdisc).
  */
 struct KernelQdiscStatistics
 {
     std::string device;  //!< name on the node: eth0...
     std::string kind;    //!< pfifo_fast, fq_codel...
-    uint32_t handle;     //!< major number << 16; 0 of a default one
+    uint32_t handle;     //!< major number << 16; 0 for a default one
     uint32_t parent;     //!< handle of the class it is in; UINT32_MAX: the device's root
-    uint64_t bytes;      //!< sent, Ethernet headers included
+    uint64_t bytes;      //!< sent, including Ethernet headers
     uint64_t packets;    //!< sent
     uint32_t drops;      //!< packets
     uint32_t overlimits; //!< how often a packet had to wait for a rate
-    uint32_t requeues;   //!< packets the device did not take
+    uint32_t requeues;   //!< packets the device did not accept
     uint32_t backlog;    //!< bytes that wait
     uint32_t queued;     //!< packets that wait
 };
@@ -104,8 +104,8 @@ struct KernelQdiscStatistics
  * @ingroup viaduct
  * @brief The state of a kernel node over time. Aggregated to the node by KernelStackHelper.
  *
- * Each Interval the kernel is asked for what a trace source has listeners of. To ask changes
- * nothing that the kernel does and takes no virtual time.
+ * Each Interval the kernel is asked for the values of those trace sources that have sinks. Sampling
+ * does not change the behaviour of the kernel and takes no virtual time.
  */
 class KernelState : public Object
 {
@@ -140,9 +140,9 @@ class KernelState : public Object
         m_stack = stack;
     }
 
-    /** @param interval from one look to the next; 0: never */
+    /** @param interval between two samples; 0: never */
     void SetInterval(Time interval);
-    /** @return from one look to the next; 0: never */
+    /** @return the time between two samples; 0: never */
     Time GetInterval() const
     {
         return m_interval;
@@ -159,11 +159,11 @@ class KernelState : public Object
     void TellTcp(const viaduct::guest::agent::TcpState& socket, const ::tcp_info& info);
     void TellQdisc(const viaduct::guest::agent::QdiscState& qdisc);
 
-    Ptr<KernelSocketStack> m_stack;                        //!< leads to the kernel
+    Ptr<KernelSocketStack> m_stack;                        //!< the connection to the kernel
     std::shared_ptr<viaduct::guest::StateClient> m_client; //!< of the node's guest
     Time m_interval;                                       //!< attribute Interval
-    EventId m_event;                                       //!< the next look
-    /** Sockets of the simulation whose traces are listened to, by local and peer. */
+    EventId m_event;                                       //!< the next sample
+    /** Sockets of the simulation whose trace sources have sinks, by local and peer address. */
     std::map<std::pair<Address, Address>, Ptr<KernelTcpSocket>> m_sockets;
     TracedCallback<const KernelTcpInfo&> m_tcp;            //!< trace source
     TracedCallback<const KernelQdiscStatistics&> m_qdiscs; //!< trace source

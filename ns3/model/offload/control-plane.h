@@ -30,13 +30,14 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * Finds out what a node's protocols talk on, and has kernel sockets opened that match exactly that.
+ * Determines which ports, protocols and EtherTypes a node's protocols use, and opens kernel sockets
+ * that match exactly those.
  *
  * Derived from the node itself: UDP sockets that are bound to a port, raw sockets, IP protocols
  * other than TCP, UDP and ICMP, and EtherTypes other than IP and ARP that somebody handles. Sockets
- * bound to a loopback address are none of the network's business. Looked at when the simulation
- * starts, then every ScanInterval; what is sent from a socket opened in between opens its own.
- * Sockets stay open until the run ends.
+ * bound to a loopback address are ignored. The node is scanned when the simulation starts, then
+ * every ScanInterval; a packet sent from a socket that was opened in between opens its own kernel
+ * socket. Sockets stay open until the run ends.
  */
 class ControlPlane : public Object
 {
@@ -65,7 +66,7 @@ class ControlPlane : public Object
     ~ControlPlane() override;
 
     /**
-     * @param node the node whose sockets are looked at
+     * @param node the node whose sockets are scanned
      * @param plane its data plane
      * @param open opens kernel sockets
      */
@@ -86,17 +87,17 @@ class ControlPlane : public Object
      * @param name the kernel's name of the interface
      */
     void AddHeldInterface(Ptr<NetDevice> device, const std::string& name);
-    /** Looks now and goes on looking. To be called when the node is initialized. */
+    /** Scans now and then periodically. To be called when the node is initialized. */
     void Start();
-    /** Looks once. */
+    /** Scans once. */
     void Scan();
 
     /**
-     * @param device a device, or null for what is not bound to a device
-     * @return what the node's protocols talk on through this device
+     * @param device a device, or null for sockets that are not bound to a device
+     * @return what the node's protocols use on this device
      */
     std::set<Claim> FindClaims(Ptr<NetDevice> device) const;
-    /** @return what cannot be carried to the kernel, a line each; empty if all can */
+    /** @return the uses that no kernel socket can serve, one line each; empty if there are none */
     std::vector<std::string> GetUnsupported() const;
     /** @return how many kernel sockets are open */
     uint32_t GetNSockets() const;
@@ -111,9 +112,9 @@ class ControlPlane : public Object
         Ptr<NetDevice> device;                   //!< the device
         std::string name;                        //!< the kernel's name
         viaduct::io::ControlPort* port;          //!< null: sockets are only held
-        std::set<Claim> claims;                  //!< what is open
+        std::set<Claim> claims;                  //!< open claims
         std::map<Claim, viaduct::UniqueFd> held; //!< without a port
-        std::set<Claim> refused;                 //!< what could not be opened
+        std::set<Claim> refused;                 //!< claims that could not be opened
     };
 
     void FindUdp(Ptr<NetDevice> device, std::set<Claim>& claims) const;
@@ -123,15 +124,15 @@ class ControlPlane : public Object
     void OpenClaim(Interface& interface, const Claim& claim);
     void ScanAndSchedule();
 
-    Ptr<Node> m_node;                                //!< whose sockets
+    Ptr<Node> m_node;                                //!< the scanned node
     const viaduct::fib::DataPlane* m_plane{nullptr}; //!< its data plane
     Open m_open;                                     //!< opens kernel sockets
-    std::list<Interface> m_interfaces;               //!< where
+    std::list<Interface> m_interfaces;               //!< its interfaces
     std::set<Claim> m_ipProtocols;                   //!< found once: they do not change
-    bool m_ipProtocolsFound{false};                  //!< whether they were looked for
+    bool m_ipProtocolsFound{false};                  //!< whether they were determined
     std::vector<std::string> m_unsupported;          //!< refused claims
-    Time m_scanInterval;                             //!< how often
-    EventId m_scan;                                  //!< the next look
+    Time m_scanInterval;                             //!< time between scans
+    EventId m_scan;                                  //!< the next scan
     TracedCallback<uint32_t, const std::string&, const Claim&> m_openedTrace; //!< sockets opened
 };
 

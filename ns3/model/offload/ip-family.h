@@ -34,7 +34,8 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * What ns-3 calls by different names in IPv4 and IPv6, and what is done with it in the same way.
+ * The types and functions that have different names in ns-3's IPv4 and IPv6, and algorithms common
+ * to both.
  */
 namespace ipfamily
 {
@@ -151,7 +152,7 @@ ProtocolsOf(Ptr<typename Family::Layer> ip)
     return protocols;
 }
 
-/** What a protocol answers when asked for the way to an address. */
+/** A protocol's answer to a query for the next hop to an address. */
 struct NextHop
 {
     viaduct::wire::IpAddress gateway; //!< unspecified: on link
@@ -163,9 +164,9 @@ struct NextHop
 /**
  * @param ip an IP layer
  * @param protocol one of its protocols, asked by RouteOutput()
- * @param destination where to
- * @param packet what would be sent; null is as good for all but DSDV
- * @return the way
+ * @param destination the destination
+ * @param packet the packet that would be sent; may be null except for DSDV
+ * @return the next hop
  */
 template <class Family>
 NextHop

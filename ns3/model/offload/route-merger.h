@@ -22,12 +22,12 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * Makes the one table of a kernel of what the protocols of a node say.
+ * Merges the routes of a node's protocols into one table for the kernel.
  *
- * Left out is what the kernel has by itself (connected networks, own addresses, link-local,
- * loopback), multicast, and routes through interfaces that are down. A protocol of higher priority
- * hides what it covers of the lower ones, as ns-3's list routing asks them in that order; the
- * kernel chooses by longest prefix.
+ * It omits routes that the kernel has by itself (connected networks, own addresses, link-local,
+ * loopback), multicast, and routes through interfaces that are down. Routes of lower priority that
+ * a protocol of higher priority covers are omitted, too, because ns-3's list routing asks the
+ * protocols in that order, whereas the kernel chooses by longest prefix.
  */
 template <class Family>
 class RouteMerger
@@ -44,9 +44,8 @@ class RouteMerger
      * @param routes at most one for a destination
      */
     void Add(const std::vector<RouteCandidate>& routes);
-    /**
-     * The same with many routes for a destination: takes the one of the best metric; of several,
-     * the one that the protocol itself takes.
+    /** The same with several routes for a destination: takes the one with the best metric; among
+     * equals, the one that the protocol itself uses.
      * @param routes of a protocol
      * @param protocol the protocol
      */
@@ -71,9 +70,10 @@ class RouteMerger
 
     Ptr<typename Family::Layer> m_ip;                     //!< has the interfaces
     const std::map<Ptr<NetDevice>, std::string>& m_names; //!< in the kernel
-    std::vector<viaduct::wire::IpPrefix> m_above; //!< what protocols of higher priority cover
-    viaduct::fib::RouteTable m_table;             //!< so far
-    uint64_t m_unmapped{0};                       //!< left out
+    std::vector<viaduct::wire::IpPrefix>
+        m_above;                      //!< destinations that protocols of higher priority cover
+    viaduct::fib::RouteTable m_table; //!< so far
+    uint64_t m_unmapped{0};           //!< left out
 };
 
 } // namespace ns3

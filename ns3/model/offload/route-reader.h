@@ -23,7 +23,7 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * A route of some protocol, its interface still an index of the IP layer.
+ * A route of a protocol, with its interface as an index of the IP layer.
  */
 struct RouteCandidate
 {
@@ -35,7 +35,7 @@ struct RouteCandidate
 
 /**
  * @ingroup viaduct
- * Reads the routes of one routing protocol, in one of the ways that ns-3's protocols offer.
+ * Reads the routes of one routing protocol, by one of the methods that ns-3's protocols offer.
  */
 class RouteReader
 {
@@ -44,46 +44,47 @@ class RouteReader
     /** @return the protocol's routes now */
     virtual std::vector<RouteCandidate> Read() const = 0;
     /**
-     * @param changed to be called whenever the routes may be others
-     * @return false: the protocol never says so, it has to be read again and again
+     * @param changed called whenever the routes may have changed
+     * @return false if the protocol does not report changes, so that it must be polled
      */
     virtual bool Watch(std::function<void()> changed) = 0;
 };
 
 /**
  * @ingroup viaduct
- * A table that is pushed, route by route or as a whole: by a protocol that has any of the trace
- * sources RouteAdded, RouteRemoved and RoutingTableUpdated, or by the owner's calls.
+ * A table whose routes are pushed one by one or as a whole, by a protocol that has any of the trace
+ * sources RouteAdded, RouteRemoved and RoutingTableUpdated, or by calls of the owner.
  */
 template <class Family>
 class PushedRoutes : public RouteReader, public std::enable_shared_from_this<PushedRoutes<Family>>
 {
   public:
-    using Entry = typename Family::Entry; //!< a route as ns-3 has it
+    using Entry = typename Family::Entry; //!< ns-3's type of a route
 
-    /** @param protocol what pushes; null: the owner */
+    /** @param protocol the protocol that pushes; null: the owner */
     explicit PushedRoutes(Ptr<Object> protocol = nullptr);
 
     void Add(const Entry& route);                 //!< @param route a new route
-    void Remove(const Entry& route);              //!< @param route its destination decides
+    void Remove(const Entry& route);              //!< @param route identified by its destination
     void Update(const std::vector<Entry>& table); //!< @param table the whole table
 
     std::vector<RouteCandidate> Read() const override;
     bool Watch(std::function<void()> changed) override;
 
   private:
-    Ptr<Object> m_protocol;                                    //!< what pushes
-    std::map<viaduct::wire::IpPrefix, RouteCandidate> m_table; //!< what was pushed
+    Ptr<Object> m_protocol;                                    //!< the protocol that pushes
+    std::map<viaduct::wire::IpPrefix, RouteCandidate> m_table; //!< the pushed routes
 };
 
 /**
  * @ingroup viaduct
  * @param ip an IP layer
  * @param protocol one of its protocols
- * @param known all addresses of the lab, for a protocol that only answers RouteOutput(); outlives
- *        the reader
- * @return a reader of what the protocol shows without having been watched: OLSR's table, which a
- * trace source tells of; else the printed table; where that cannot be read, RouteOutput()'s answers
+ * @param known all addresses of the lab, for a protocol that only answers RouteOutput(); must
+ * outlive the reader
+ * @return a reader for a protocol that does not push its routes: of OLSR's table, whose changes a
+ * trace source reports; else of the printed table; if that cannot be parsed, of the answers of
+ * RouteOutput()
  */
 template <class Family>
 std::shared_ptr<RouteReader> MakeRouteReader(Ptr<typename Family::Layer> ip,

@@ -26,32 +26,31 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * Reads the routes that a node's unmodified routing protocols have computed and hands the
- * differences to its data plane.
+ * Reads the routes that a node's unmodified routing protocols have computed and passes the changes
+ * to its data plane.
  *
  * Where routes come from, for each protocol found in the node (also inside list routing):
  *  - olsr::RoutingProtocol: its trace source RoutingTableChanged; the table by its public call.
- *  - a protocol that has any of the trace sources RouteAdded, RouteRemoved (both
+ *  - a protocol with any of the trace sources RouteAdded, RouteRemoved (both
  *    `const Ipv4RoutingTableEntry&`, or Ipv6) and RoutingTableUpdated
- *    (`const std::vector<Ipv4RoutingTableEntry>&`, or Ipv6): what it pushes. This is the interface
+ *    (`const std::vector<Ipv4RoutingTableEntry>&`, or Ipv6): the routes it pushes. This is the
+ *    interface
  *    of R. Cardoso's thesis (2015, section 5.2.1).
- *  - any other: the table it prints, read again every PollInterval.
- *  - one that prints nothing that can be read: RouteOutput() for every address of the lab.
+ *  - any other: the table it prints, parsed again every PollInterval.
+ *  - one whose output cannot be parsed: RouteOutput() for every address of the lab.
  *
- * RouteMerger says what becomes of them. A route that the data plane refuses is tried again with
- * every update.
+ * RouteMerger merges them. A route that the data plane refuses is tried again with every update.
  */
 class RouteSource : public Object
 {
   public:
-    /** What happened so far. */
+    /** Statistics so far. */
     struct Counters : viaduct::fib::RouteCounters
     {
         uint64_t unmapped{0}; //!< routes left out: their interface is not in the lab
     };
 
-    /**
-     * TracedCallback signature for changes handed on.
+    /** TracedCallback signature for changes passed on.
      * @param node the node's id
      * @param changes how many routes were added, replaced or removed
      */
@@ -60,7 +59,7 @@ class RouteSource : public Object
     /**
      * TracedCallback signature for refusals.
      * @param node the node's id
-     * @param message what was refused; told once as long as it stays the same
+     * @param message what was refused; reported once as long as it stays the same
      */
     typedef void (*RefusedTracedCallback)(uint32_t node, const std::string& message);
 
@@ -93,7 +92,7 @@ class RouteSource : public Object
     /**@{*/
     /** @param route the new route */
     void RouteAdded(const Ipv4RoutingTableEntry& route);
-    /** @param route the route that is no more; its destination decides */
+    /** @param route the removed route; identified by its destination */
     void RouteRemoved(const Ipv4RoutingTableEntry& route);
     /** @param routes the whole table */
     void RoutingTableUpdated(const std::vector<Ipv4RoutingTableEntry>& routes);
@@ -105,7 +104,7 @@ class RouteSource : public Object
     void RoutingTableUpdated(const std::vector<Ipv6RoutingTableEntry>& routes);
     /**@}*/
 
-    /** @return what happened so far */
+    /** @return the statistics so far */
     Counters GetCounters() const;
     /** @return whether some protocol has to be polled */
     bool IsPolling() const;
@@ -121,20 +120,20 @@ class RouteSource : public Object
     template <class Family>
     void Collect(const RouteReader& direct, viaduct::fib::RouteTable& table);
 
-    Ptr<Node> m_node;                                              //!< whose routes
-    std::map<Ptr<NetDevice>, std::string> m_names;                 //!< kernel names of devices
-    std::vector<viaduct::wire::IpAddress> m_known;                 //!< addresses of the lab
-    Time m_pollInterval;                                           //!< for protocols without traces
-    bool m_polling{false};                                         //!< some protocol is polled
-    PushedRoutes<ipfamily::V4> m_direct4;                          //!< what a program has pushed
-    PushedRoutes<ipfamily::V6> m_direct6;                          //!< the same of IPv6
+    Ptr<Node> m_node;                              //!< whose routes
+    std::map<Ptr<NetDevice>, std::string> m_names; //!< kernel names of devices
+    std::vector<viaduct::wire::IpAddress> m_known; //!< addresses of the lab
+    Time m_pollInterval;                           //!< for protocols without traces
+    bool m_polling{false};                         //!< some protocol is polled
+    PushedRoutes<ipfamily::V4> m_direct4;          //!< routes that a program has pushed
+    PushedRoutes<ipfamily::V6> m_direct6;          //!< the same of IPv6
     std::map<Ptr<Object>, std::shared_ptr<RouteReader>> m_readers; //!< by protocol
-    std::unique_ptr<viaduct::fib::RouteMirror> m_mirror;           //!< what the data plane has
+    std::unique_ptr<viaduct::fib::RouteMirror> m_mirror;           //!< the routes of the data plane
     std::string m_refusal;                                         //!< the last one
     uint64_t m_unmapped{0};                                        //!< routes left out
     EventId m_update;                                              //!< the coalesced update
     EventId m_poll;                                                //!< the next poll
-    TracedCallback<uint32_t, uint32_t> m_pushedTrace;              //!< changes handed on
+    TracedCallback<uint32_t, uint32_t> m_pushedTrace;              //!< changes passed on
     TracedCallback<uint32_t, const std::string&> m_refusedTrace;   //!< refusals
 };
 

@@ -28,7 +28,7 @@ struct PrintedRoute
 
 /**
  * @ingroup viaduct
- * What could be read from a printed routing table.
+ * The parsed content of a printed routing table.
  */
 struct PrintedTable
 {

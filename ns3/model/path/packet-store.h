@@ -22,15 +22,15 @@ namespace ns3
  * @ingroup viaduct
  * @brief The frames of an emulated path that are ns-3 packets.
  *
- * A packet comes out as the object that went in, unless its bytes were changed on the way (bit
- * errors, ECN marks): then as a packet with the new bytes and the uid and tags of the old one.
+ * A packet comes out as the object that went in, unless its bytes were changed (bit errors, ECN
+ * marks): then a packet with the new bytes and the uid and tags of the old one comes out.
  */
 class PacketStore : public viaduct::path::FrameStore
 {
   public:
     /**
      * @param packet a frame from the destination address on
-     * @return its name here
+     * @return its handle
      */
     viaduct::path::FrameHandle Add(Ptr<Packet> packet);
     /**
@@ -38,10 +38,9 @@ class PacketStore : public viaduct::path::FrameStore
      * @return the packet as it was added
      */
     Ptr<const Packet> Peek(viaduct::path::FrameHandle frame) const;
-    /**
-     * Take a frame out.
-     * @param frame a frame; its name is of no more use
-     * @return the packet with the bytes it has now
+    /** Remove a frame.
+     * @param frame a frame; its handle becomes invalid
+     * @return the packet with its present bytes
      */
     Ptr<Packet> Take(viaduct::path::FrameHandle frame);
 
@@ -56,11 +55,11 @@ class PacketStore : public viaduct::path::FrameStore
     struct Slot
     {
         Ptr<Packet> packet;           //!< null: the slot is free
-        std::vector<std::byte> bytes; //!< empty: nobody has looked at them
+        std::vector<std::byte> bytes; //!< empty: not accessed yet
     };
 
     std::vector<Slot> m_slots;                      //!< by handle
-    std::vector<viaduct::path::FrameHandle> m_free; //!< slots to use again
+    std::vector<viaduct::path::FrameHandle> m_free; //!< free slots
 };
 
 } // namespace ns3

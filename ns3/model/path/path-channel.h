@@ -23,12 +23,12 @@ namespace ns3
 
 class PathNetDevice;
 
-/** What became of a packet in a PathChannel. */
+/** The fate of a packet in a PathChannel. */
 struct PathFate
 {
     std::size_t device = 0;   //!< which device of the channel sent it
-    uint64_t number = 0;      //!< 1, 2, 3... among what this device sent
-    viaduct::path::Fate fate; //!< what became of it
+    uint64_t number = 0;      //!< 1, 2, 3... among the frames of this device
+    viaduct::path::Fate fate; //!< its fate
     Time at;                  //!< when, by the model
     bool duplicate = false;   //!< it is a copy made by the channel
     bool corrupted = false;   //!< bits were flipped
@@ -39,13 +39,13 @@ struct PathFate
  * @ingroup viaduct
  * @brief A link of Viaduct's path emulator between simulated devices.
  *
- * Does to packets what a SPEC says: loss, bit errors, duplication, a rate with its queue, delay,
- * jitter, reordering. It is the implementation that `viaduct path` and the links of a lab use, and
- * with the same seed, name and order of packets they meet the same fates there and here.
+ * Applies a SPEC to packets: loss, bit errors, duplication, a rate with its queue, delay, jitter,
+ * reordering. It uses the same implementation as `viaduct path` and the links of a lab, and with
+ * the same seed, name and order of packets the fates are the same there and here.
  *
- * Two devices make a point-to-point link: what the first sends meets the SPEC Up, what the second
- * sends the SPEC Down. More devices make an Ethernet: what any of them sends meets the SPEC Up on
- * its own, then reaches all others.
+ * Two devices form a point-to-point link: the SPEC Up applies to frames of the first device, the
+ * SPEC Down to those of the second. More devices form an Ethernet: the SPEC Up applies to the
+ * frames of each device separately, which then reach all others.
  */
 class PathChannel : public Channel
 {
@@ -53,7 +53,7 @@ class PathChannel : public Channel
     /**
      * TracedCallback signature for Fate.
      * @param [in] packet the frame, as it was sent
-     * @param [in] fate what became of it
+     * @param [in] fate its fate
      */
     typedef void (*FateTracedCallback)(Ptr<const Packet> packet, const PathFate& fate);
 
@@ -63,23 +63,22 @@ class PathChannel : public Channel
     PathChannel();
     ~PathChannel() override;
 
-    /**
-     * Attach a device; before the simulation starts.
+    /** Attach a device; must be called before the simulation starts.
      * @param device the device
      */
     void Add(Ptr<PathNetDevice> device);
 
-    /**
-     * Change what the channel does, also while packets are in flight: none is lost.
-     * @param up the SPEC of the first device's direction, or of all where there are more than two
+    /** Change the SPECs, also while packets are in flight: none is lost by that.
+     * @param up the SPEC of the first device's direction, or of all devices if there are more than
+     * two
      * @param down the SPEC of the second device's direction
-     * @throw viaduct::UsageError for what a SPEC cannot be; nothing changes then
+     * @throw viaduct::UsageError for an invalid SPEC; nothing changes then
      */
     void SetSpecs(const viaduct::path::Spec& up, const viaduct::path::Spec& down);
 
     /**
      * @param device which device of the channel
-     * @return what its transmissions meet
+     * @return the SPEC of its transmissions
      */
     const viaduct::path::Spec& GetSpec(std::size_t device) const;
 
@@ -92,26 +91,24 @@ class PathChannel : public Channel
     /** @return the link's name: attribute Name, or "path" and the channel's id */
     std::string GetName() const;
 
-    /**
-     * Pull the plug, or put it back.
-     * @param up false: nothing is taken, and what is in flight does not arrive
+    /** Unplug or plug in the link.
+     * @param up false: no frame is accepted, and frames in flight do not arrive
      */
     void SetLinkUp(bool up);
     /** @return whether frames pass */
     bool IsLinkUp() const;
 
-    /**
-     * Use streams of these numbers instead of those that go by the link's name. The same link of a
-     * lab then meets other fates.
+    /** Use random streams with these numbers instead of those derived from the link's name. The
+     * fates then differ from those of the same link in a lab.
      * @param stream the first number
-     * @return how many are used: one a device
+     * @return how many are used: one per device
      */
     int64_t AssignStreams(int64_t stream);
 
     /**
      * Send a frame; for PathNetDevice.
      * @param device which device of the channel sends
-     * @param frame from the destination address on, the channel's from now on
+     * @param frame from the destination address on; owned by the channel from now on
      */
     void Send(std::size_t device, Ptr<Packet> frame);
 
@@ -126,33 +123,35 @@ class PathChannel : public Channel
   private:
     class Direction;
 
-    // Attributes Up, Down, and Spec, which is both at once; a text is a SPEC.
+    // The attributes Up, Down, and Spec, which sets both; their texts are SPECs.
     void SetUp(std::string text);
     std::string GetUp() const;
     void SetDown(std::string text);
     std::string GetDown() const;
     void SetSpec(std::string text);
 
-    /** @return the direction of what @p device sends, made if there is none yet */
+    /** @return the direction of frames from @p device, created if there is none yet */
     Direction& DirectionOf(std::size_t device);
     /** @return whether the SPEC of @p device is Down */
     bool IsDown(std::size_t device) const;
-    /** @return the name of the random streams of what @p device sends */
+    /** @return the name of the random streams for frames from @p device */
     std::string StreamName(std::size_t device) const;
-    /** Something is due in the direction of @p device, or was before the direction changed. */
+    /**
+     * Handles events that are due in the direction of @p device (there may be none after a change).
+     */
     void Wake(std::size_t device);
-    /** See to it that Wake() is called for the next event in the direction of @p device. */
+    /** Schedules Wake() for the next event in the direction of @p device. */
     void Arm(std::size_t device);
-    /** A frame of device @p from, whose bits may have been flipped, has reached the far end. */
+    /** Delivers a frame of device @p from, with bit errors if @p corrupted, at the far end. */
     void Deliver(std::size_t from, Ptr<Packet> frame, bool corrupted);
 
-    std::string m_name;                                   //!< attribute Name
-    viaduct::path::Spec m_up;                             //!< attribute Up
-    viaduct::path::Spec m_down;                           //!< attribute Down
-    int64_t m_stream{-1};                                 //!< of AssignStreams(); -1: by name
-    bool m_linkUp{true};                                  //!< whether frames pass
-    std::vector<Ptr<PathNetDevice>> m_devices;            //!< all
-    std::vector<std::unique_ptr<Direction>> m_directions; //!< one a device
+    std::string m_name;                        //!< attribute Name
+    viaduct::path::Spec m_up;                  //!< attribute Up
+    viaduct::path::Spec m_down;                //!< attribute Down
+    int64_t m_stream{-1};                      //!< from AssignStreams(); -1: derived from the name
+    bool m_linkUp{true};                       //!< whether frames pass
+    std::vector<Ptr<PathNetDevice>> m_devices; //!< all
+    std::vector<std::unique_ptr<Direction>> m_directions; //!< one per device
 
     TracedCallback<Ptr<const Packet>, const PathFate&> m_fateTrace; //!< trace source Fate
 };

@@ -19,12 +19,11 @@ class PathChannel;
  * @ingroup viaduct
  * @brief An Ethernet device on a PathChannel.
  *
- * It has neither a rate nor a queue: the channel has them. A frame is what it would be on a real
- * link of a lab.
+ * It has neither a rate nor a queue: the channel has them. Frames look as on a real link of a lab.
  *
- * A frame with bit errors reaches the node, whose checksums are to find them; where they are off
- * (global value ChecksumEnabled) it is dropped here, and so is one whose lengths ns-3's headers
- * would trip over.
+ * A frame with bit errors reaches the node, whose checksums must detect them; if checksums are off
+ * (global value ChecksumEnabled) it is dropped here, and so is a frame whose length fields ns-3's
+ * headers cannot handle.
  */
 class PathNetDevice : public EthernetNetDevice
 {
@@ -32,7 +31,7 @@ class PathNetDevice : public EthernetNetDevice
     /** Why a frame did not get through. */
     enum DropReason
     {
-        TX_LINK_DOWN, //!< to be sent: there is no channel, or its plug is pulled
+        TX_LINK_DOWN, //!< to be sent: there is no channel, or it is unplugged
         TX_TOO_LONG,  //!< to be sent: longer than the MTU
         RX_CORRUPTED, //!< received: bit errors, and ChecksumEnabled is false
         RX_MALFORMED, //!< received: bit errors in a length of its headers
@@ -52,14 +51,14 @@ class PathNetDevice : public EthernetNetDevice
     /**
      * For PathChannel::Add().
      * @param channel the channel
-     * @param place of this device among the channel's
+     * @param place index of this device in the channel
      */
     void SetChannel(Ptr<PathChannel> channel, std::size_t place);
 
-    /** The channel's plug was pulled or put back; for PathChannel. */
+    /** The channel was unplugged or plugged in; for PathChannel. */
     void LinkChanged();
 
-    /** @return place of this device among the channel's */
+    /** @return the index of this device in the channel */
     std::size_t GetPlace() const;
 
     /**
@@ -87,11 +86,11 @@ class PathNetDevice : public EthernetNetDevice
     void DoDispose() override;
 
   private:
-    /** @return why ns-3 cannot take a payload with bit errors; N_DROP_REASONS if it can */
+    /** @return why ns-3 cannot process a payload with bit errors; N_DROP_REASONS if it can */
     static DropReason CheckCorrupted(uint16_t protocol, Ptr<const Packet> payload);
 
     Ptr<PathChannel> m_channel; //!< the channel
-    std::size_t m_place{0};     //!< of this device among the channel's
+    std::size_t m_place{0};     //!< index of this device in the channel
 
     DropCounter<DropReason, N_DROP_REASONS> m_rxDrops; //!< trace source MacRxDrop
     DropCounter<DropReason, N_DROP_REASONS> m_txDrops; //!< trace source MacTxDrop

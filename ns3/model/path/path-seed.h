@@ -16,16 +16,16 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * The seed of emulated links: one number made of RngSeedManager's seed and run.
+ * The seed of emulated links: one number derived from RngSeedManager's seed and run.
  *
- * @return the seed; the seed of RngSeedManager where the run is 1
+ * @return the seed; equal to the seed of RngSeedManager if the run is 1
  */
 uint64_t PathSeed();
 
 /**
  * @ingroup viaduct
- * Make RngSeedManager's seed and run of one number, so that PathSeed() is that number (but for
- * multiples of 4294944443, which ns-3's generator does not take).
+ * Set RngSeedManager's seed and run from one number, so that PathSeed() is that number (except for
+ * multiples of 4294944443, which ns-3's generator does not accept).
  *
  * @param seed any number
  */
@@ -34,7 +34,7 @@ void SetSeedAndRun(uint64_t seed);
 /**
  * @ingroup viaduct
  * @param node a node
- * @return what a lab calls it: its name (ns3::Names), or n and its id
+ * @return its name in a lab: that of ns3::Names, or "n" and its id
  */
 std::string LabNodeName(Ptr<Node> node);
 

@@ -20,19 +20,18 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief What a frame received by a BurstPort is given to.
+ * @brief The receiver of the frames of a BurstPort.
  */
 class BurstPortUser
 {
   public:
     virtual ~BurstPortUser() = default;
 
-    /**
-     * One frame, in the node's context.
-     * @param frame as the port gave it; valid during the call
+    /** Handle one frame, in the node's context.
+     * @param frame the frame as received from the port; valid during the call
      */
     virtual void HandleFrame(const viaduct::io::ReceivedFrame& frame) = 0;
-    /** The port took frames after it had refused some. */
+    /** The port accepted frames again after it had refused some. */
     virtual void HandleRoom() = 0;
 };
 
@@ -41,31 +40,30 @@ class BurstPortUser
  * @brief Bursts between a viaduct::io::AnyPort and a user in ns-3.
  *
  * Under ns3::ReactorSimulatorImpl the port is read in the loop, and frames to send leave as one
- * burst at the end of the turn. Under ns3::RealtimeSimulatorImpl a thread reads the port; frames
- * cross over by one event a burst.
+ * burst at the end of the turn. Under ns3::RealtimeSimulatorImpl a thread reads the port and passes
+ * frames on with one event per burst.
  */
 class BurstPort : private ReactorFlush
 {
   public:
     /**
-     * @param user gets the frames; outlives this object
+     * @param user gets the frames; must outlive this object
      */
     explicit BurstPort(BurstPortUser& user);
     ~BurstPort() override;
     BurstPort(const BurstPort&) = delete;
     BurstPort& operator=(const BurstPort&) = delete;
 
-    /** Sizes; those of the rings are counted in frames. */
+    /** Sizes; those of the rings are in frames. */
     struct Sizes
     {
         uint32_t burst = 64;     //!< received at once
         uint32_t queue = 256;    //!< waiting to be sent
-        uint32_t pending = 1000; //!< read by the thread, not yet taken by the simulator
+        uint32_t pending = 1000; //!< read by the thread, not yet processed by the simulator
         uint32_t frame = 1536;   //!< longest frame to send, bytes
     };
 
-    /**
-     * Replace the port; reading goes on if it had been started. Frames waiting to be sent stay.
+    /** Replace the port; reading continues if it had been started. Frames waiting to be sent stay.
      * @param port the new one, owned from now on; may be null
      */
     void SetPort(std::unique_ptr<viaduct::io::AnyPort> port);
@@ -89,12 +87,11 @@ class BurstPort : private ReactorFlush
      */
     void Start(uint32_t nodeId);
 
-    /** Stop reading, send what is waiting as far as the port takes it. */
+    /** Stop reading, and send waiting frames as far as the port accepts them. */
     void Stop();
 
-    /**
-     * Room for one frame to send. Flushes if there is none.
-     * @return Sizes::frame bytes to be filled in before Commit(); none if the port takes no more
+    /** Reserve room for one frame to send. Flushes if there is none.
+     * @return Sizes::frame bytes to be filled in before Commit(); none if the port accepts no more
      */
     std::span<std::byte> Reserve();
 
@@ -107,7 +104,7 @@ class BurstPort : private ReactorFlush
     /**
      * Send a frame longer than Sizes::frame, in order with those queued.
      * @param frame the bytes
-     * @return false if the port takes no more
+     * @return false if the port accepts no more
      */
     bool SendLong(viaduct::io::FrameToSend frame);
 
@@ -116,11 +113,11 @@ class BurstPort : private ReactorFlush
 
   private:
     bool FlushTurn() override;
-    /** Give frames to the port until it takes no more. */
+    /** Send frames until the port accepts no more. */
     void Transmit();
-    /** Have Transmit() called at the end of the turn. */
+    /** Request a call of Transmit() at the end of the turn. */
     void RequestTransmit();
-    /** @return the place of the first frame that is not yet there */
+    /** @return the slot for the next frame */
     size_t FreeSlot() const;
 
     BurstPortUser& m_user;                        //!< gets the frames
@@ -135,8 +132,8 @@ class BurstPort : private ReactorFlush
     std::vector<viaduct::io::FrameToSend> m_txFrames; //!< what each slot holds
     uint32_t m_txHead = 0;                            //!< oldest frame
     uint32_t m_txCount = 0;                           //!< frames waiting
-    bool m_refused = false;                           //!< the port did not take all
-    bool m_flushRequested = false;                    //!< Transmit() is going to be called
+    bool m_refused = false;                           //!< the port did not accept all
+    bool m_flushRequested = false;                    //!< a call of Transmit() is pending
 };
 
 } // namespace ns3

@@ -16,13 +16,12 @@ namespace ns3
 /**
  * @ingroup viaduct
  *
- * When something that every node does once an interval is to begin on this node: nodes spread
- * evenly over the interval, so that their work does not queue up at one instant and make each
- * other, and the protocol's own events, late.
+ * The phase of a periodic activity on this node: nodes are spread evenly over the interval, so that
+ * their work does not accumulate at one instant and delay each other and the protocols' own events.
  *
  * @param node the node
  * @param interval the interval
- * @param activity 0, 1...: several activities of one node are spread as well
+ * @param activity 0, 1...: distinguishes several activities of one node, which are spread as well
  * @returns the time from now to the first turn, in [0, interval)
  */
 inline Time

@@ -29,12 +29,12 @@ class BurstPortUser;
 class PortDriver
 {
   public:
-    /** What a driver works for; all of it lives until Stop() at least. */
+    /** The client of a driver; all members must live until Stop() at least. */
     struct Client
     {
-        viaduct::io::AnyPort& port; //!< what is read and written
+        viaduct::io::AnyPort& port; //!< the port that is read and written
         BurstPortUser& user;        //!< gets the received frames
-        ReactorFlush& flush;        //!< what has frames to send
+        ReactorFlush& flush;        //!< sends the waiting frames
         uint32_t nodeId;            //!< context of the received frames
         uint32_t burst;             //!< frames received at once
         uint32_t pending;           //!< frames read that may wait for the simulator
@@ -42,16 +42,15 @@ class PortDriver
 
     virtual ~PortDriver() = default;
 
-    /** Read no more, and call nothing of the client's any more. */
+    /** Stop reading and calling the client. */
     virtual void Stop() = 0;
 
-    /** Have Client::flush called soon, until it says that nothing is left. */
+    /** Request calls of Client::flush soon, until it returns that nothing is left. */
     virtual void RequestFlush() = 0;
 
-    /**
-     * Give frames to the port.
-     * @param frames what to send
-     * @return how many it took
+    /** Send frames through the port.
+     * @param frames the frames to send
+     * @return how many it accepted
      */
     virtual size_t Transmit(std::span<const viaduct::io::FrameToSend> frames) = 0;
 
@@ -61,10 +60,9 @@ class PortDriver
 
 /**
  * @ingroup viaduct
- * Drive a port in the reactor's loop: it is read there, and what is to be sent leaves at the end of
- * the turn.
+ * Drive a port in the reactor's loop: it is read there, and frames leave at the end of the turn.
  * @param reactor the simulator
- * @param client what for
+ * @param client the client
  * @return the driver
  */
 std::shared_ptr<PortDriver> MakeReactorPortDriver(Ptr<ReactorSimulatorImpl> reactor,
@@ -72,9 +70,8 @@ std::shared_ptr<PortDriver> MakeReactorPortDriver(Ptr<ReactorSimulatorImpl> reac
 
 /**
  * @ingroup viaduct
- * Drive a port under RealtimeSimulatorImpl: a thread reads it, and what is to be sent leaves by an
- * event.
- * @param client what for
+ * Drive a port under RealtimeSimulatorImpl: a thread reads it, and an event sends the frames.
+ * @param client the client
  * @return the driver
  */
 std::shared_ptr<PortDriver> MakeThreadPortDriver(const PortDriver::Client& client);

@@ -13,8 +13,8 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief Where ReactorSimulatorImpl reads time, and how it sleeps: CLOCK_MONOTONIC and the kernel.
- * Tests derive another one.
+ * @brief The clock of ReactorSimulatorImpl and its way to sleep: CLOCK_MONOTONIC and the kernel.
+ * Tests derive their own.
  *
  * Now() may be called from any thread; the others only from the thread in Run().
  */
@@ -32,8 +32,8 @@ class ReactorClock
     /**
      * Sleep until a descriptor is ready or the time is over.
      * @param waiter waits for the descriptors
-     * @param timeout viaduct::Duration() only looks, Duration::Max() waits without end
-     * @return what is ready; nothing also when a signal interrupted the sleep
+     * @param timeout viaduct::Duration() only polls, Duration::Max() waits without limit
+     * @return what is ready; also empty when a signal interrupted the sleep
      */
     virtual viaduct::Poller::Ready Sleep(viaduct::sys::HybridWaiter& waiter,
                                          viaduct::Duration timeout)
@@ -41,7 +41,7 @@ class ReactorClock
         return waiter.Sleep(timeout);
     }
 
-    /** Called between two looks at the clock while the reactor spins. */
+    /** Called between two reads of the clock while the reactor spins. */
     virtual void Relax()
     {
         viaduct::sys::HybridWaiter::Relax();

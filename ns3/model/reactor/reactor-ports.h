@@ -18,9 +18,9 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief The ports of a reactor, and the kernel's word on which of them have something to read.
+ * @brief The ports of a reactor, and polling the kernel which of them have something to read.
  *
- * One thread's, except Wake().
+ * For use by one thread, except Wake().
  */
 class ReactorPorts
 {
@@ -28,19 +28,19 @@ class ReactorPorts
     /** A registered port. */
     struct Port
     {
-        uint32_t id;             //!< its name
-        int fd;                  //!< what to wait for, or -1
-        Callback<bool> callback; //!< what reads it
-        bool ready = true;       //!< asked in the next turn
-        bool removed = false;    //!< to be erased when no loop is over the list
-        bool muted = false;      //!< taken out of epoll for a while
+        uint32_t id;             //!< its id
+        int fd;                  //!< the descriptor to wait for, or -1
+        Callback<bool> callback; //!< reads it
+        bool ready = true;       //!< served in the next turn
+        bool removed = false;    //!< to be erased when no loop iterates over the list
+        bool muted = false;      //!< temporarily removed from epoll
         uint32_t idleWakes = 0;  //!< wake-ups in a row in which it had nothing to do
     };
 
     /**
      * @param fd descriptor to wait for, not owned; -1 for none
      * @param callback what reads the port; returns whether it did or still has work
-     * @return the port's name
+     * @return the port's id
      */
     uint32_t Add(int fd, Callback<bool> callback);
     /**
@@ -50,12 +50,13 @@ class ReactorPorts
 
     /** @return whether there are none */
     bool IsEmpty() const;
-    /** @return whether one had work when it was last asked, or is ready by the kernel's word */
+    /**
+     * @return whether a port had work when it was last served, or is ready according to the kernel
+     */
     bool AnyReady() const;
 
-    /**
-     * Go over the ports; they may be added and removed meanwhile.
-     * @param visit is given each; returns false to end
+    /** Iterate over the ports; ports may be added and removed meanwhile.
+     * @param visit called with each; returns false to end
      */
     template <typename Visit>
     void ForEach(Visit visit)
@@ -72,9 +73,8 @@ class ReactorPorts
         Compact();
     }
 
-    /**
-     * Ask a port for one burst. A descriptor that is always ready with nothing to read is muted,
-     * for it must not make the loop spin.
+    /** Serve one burst of a port. A descriptor that is always ready but has nothing to read is
+     * muted, because it would make the loop spin.
      * @param port the port
      * @param clock what the loop runs on
      * @return true if it did work
@@ -84,8 +84,8 @@ class ReactorPorts
     /**
      * Ask the kernel which ports are ready.
      * @param clock what the loop runs on
-     * @param timeout how long to wait for one; Duration::Max() is without end
-     * @return how many are, a call of Wake() included
+     * @param timeout how long to wait for one; Duration::Max() is without limit
+     * @return how many are, including a call of Wake()
      */
     size_t Look(ReactorClock& clock, viaduct::Duration timeout);
     /** @return when the kernel was last asked */
@@ -96,7 +96,7 @@ class ReactorPorts
     /** Wait for muted ports again. */
     void Unmute();
 
-    /** End the Look() that waits, or the next; from another thread or a signal handler. */
+    /** End the current Look(), or the next; may be called from any thread or a signal handler. */
     void Wake() const;
 
   private:
@@ -107,8 +107,8 @@ class ReactorPorts
 
     viaduct::sys::HybridWaiter m_waiter;                    //!< waits for descriptors
     std::vector<std::unique_ptr<Port>> m_ports;             //!< the ports
-    uint32_t m_nextId = 1;                                  //!< next port's name
-    bool m_visiting = false;                                //!< a loop is over m_ports
+    uint32_t m_nextId = 1;                                  //!< next port's id
+    bool m_visiting = false;                                //!< a loop iterates over m_ports
     bool m_anyRemoved = false;                              //!< one of them is to be erased
     viaduct::Instant m_lastLook;                            //!< of Look()
     viaduct::Instant m_unmuteAt{viaduct::Instant::Never()}; //!< of muted ports

@@ -32,15 +32,14 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief What wants to be flushed at the end of the reactor's turn: a device with frames to send.
+ * @brief An object to be flushed at the end of the reactor's turn: a device with frames to send.
  */
 class ReactorFlush
 {
   public:
     virtual ~ReactorFlush() = default;
 
-    /**
-     * Send what was gathered during the turn.
+    /** Send the frames that were collected during the turn.
      * @return true when nothing is left; false to be called again soon
      */
     virtual bool FlushTurn() = 0;
@@ -48,16 +47,17 @@ class ReactorFlush
 
 /**
  * @ingroup viaduct
- * @brief A real-time simulator of one thread: due events, then bursts from ready ports, then sleep.
+ * @brief A single-threaded real-time simulator: runs due events, reads bursts from ready ports,
+ * sleeps.
  *
- * Virtual time is the monotonic clock since Run(). An event sees its own time stamp as Now(), also
- * when it runs late; what a port brings in sees the real time, but never a time after an event that
- * is still to run and never one before the current event.
+ * Virtual time is the monotonic clock since Run(). In an event, Now() is its time stamp, even when
+ * it runs late; when a port is read, Now() is the real time, but never later than the next event
+ * and never earlier than the current event.
  *
- * One turn of the loop: events that other threads scheduled are taken in; due events run (at most
- * EventBurst of them); every port with something to do gets one burst; frames to send are flushed.
- * A turn in which nothing was done ends in a sleep until SpinTime before the next event, and then a
- * spin. A port that had work is asked again in the next turn without a system call.
+ * One turn of the loop: events that other threads scheduled are inserted; due events run (at most
+ * EventBurst of them); one burst is read from every ready port; frames to send are flushed. A turn
+ * without work ends with a sleep until SpinTime before the next event, followed by spinning. A port
+ * that had work is served again in the next turn without a system call.
  *
  * Thread safety: ScheduleWithContext() and Stop() may be called from any thread, everything else
  * from the thread that calls Run() only (ns3::DefaultSimulatorImpl has the same rule).
@@ -108,40 +108,35 @@ class ReactorSimulatorImpl : public SimulatorImpl
      * descriptor is readable, and again in the next turn as long as it returns true. It handles a
      * bounded burst and returns whether it did or still has work.
      *
-     * @param fd descriptor to wait for, not owned; -1 to be asked in every turn of the loop but
-     * never be waited for
+     * @param fd descriptor to wait for, not owned; -1: the port is served in every turn of the loop
+     * but never waited for
      * @param callback what reads the port
-     * @return a number that names the port to RemovePollable()
+     * @return the port's id for RemovePollable()
      */
     uint32_t AddPollable(int fd, Callback<bool> callback);
 
-    /**
-     * Forget a port; to be called before its descriptor is closed. Unknown numbers are ignored.
+    /** Unregister a port; to be called before its descriptor is closed. Unknown ids are ignored.
      * @param id what AddPollable() returned
      */
     void RemovePollable(uint32_t id);
 
-    /**
-     * Ask for one call of FlushTurn() at the end of this turn. Ask once a turn only.
+    /** Request one call of FlushTurn() at the end of this turn; at most once per turn.
      * @param flush not owned; must live until the call or CancelFlush()
      */
     void RequestFlush(ReactorFlush* flush);
 
-    /**
-     * Take back RequestFlush().
-     * @param flush what asked
+    /** Cancel RequestFlush().
+     * @param flush the object that requested it
      */
     void CancelFlush(ReactorFlush* flush);
 
-    /**
-     * For ports, between two frames: move virtual time on to the real time.
+    /** For ports, between two frames: advance virtual time to the real time.
      * @return false when an event has become due: the port keeps the rest of its burst for its
      * next turn and returns true
      */
     bool AdvanceToRealTime();
 
-    /**
-     * Run a function as an event of a node, without making an event.
+    /** Run a function in the context of a node, without creating an event.
      * @param context the node's number
      * @param function what to run
      */
@@ -154,37 +149,36 @@ class ReactorSimulatorImpl : public SimulatorImpl
         m_currentContext = saved;
     }
 
-    /** What the loop's wall time is spent on (Fig. 5 of the 2009 paper). */
+    /** The activities on which the loop spends wall time. */
     enum Phase
     {
-        EVENTS,   //!< simulated events, also those that a received frame causes directly
-        READING,  //!< taking frames from ports
-        WRITING,  //!< giving frames to ports
+        EVENTS,   //!< simulated events, including the processing of received frames
+        READING,  //!< reading frames from ports
+        WRITING,  //!< writing frames to ports
         SLEEPING, //!< waiting in the kernel
         SPINNING, //!< waiting on the clock
         N_PHASES
     };
 
-    /**
-     * From now on wall time counts for another phase. Costs one read of the clock.
+    /** Start to account wall time to another phase. Costs one read of the clock.
      * @param phase the new phase
      * @return the one before, to be restored
      */
     Phase SetPhase(Phase phase);
 
-    /** Where the wall time of Run() went, and how often. */
+    /** How the wall time of Run() was spent, with counters. */
     struct Breakdown
     {
         std::array<Time, N_PHASES> time; //!< wall time of each phase
         Time total;                      //!< their sum
         uint64_t turns = 0;              //!< turns of the loop
         uint64_t events = 0;             //!< events run
-        uint64_t bursts = 0;             //!< calls of a port that did work
+        uint64_t bursts = 0;             //!< calls of port callbacks that did work
         uint64_t sleeps = 0;             //!< sleeps in the kernel
     };
 
     /**
-     * @return where the time went since Run() or ResetStatistics()
+     * @return the breakdown since Run() or ResetStatistics()
      */
     Breakdown GetBreakdown() const;
 
@@ -203,12 +197,12 @@ class ReactorSimulatorImpl : public SimulatorImpl
      */
     Time GetFirstOverLimit() const;
 
-    /** Forget lateness and breakdown, e.g. when a run's start-up phase is over. */
+    /** Reset lateness and breakdown, e.g. when a run's start-up phase is over. */
     void ResetStatistics();
 
     /**
      * Print breakdown, lateness and verdict, a few lines.
-     * @param os where to
+     * @param os the stream
      */
     void Print(std::ostream& os) const;
 
@@ -224,7 +218,7 @@ class ReactorSimulatorImpl : public SimulatorImpl
     {
         uint32_t context;      //!< its context
         viaduct::Instant wall; //!< clock when it was scheduled
-        int64_t delay;         //!< delay asked for, time steps
+        int64_t delay;         //!< requested delay, time steps
         EventImpl* event;      //!< the event
     };
 
@@ -236,7 +230,7 @@ class ReactorSimulatorImpl : public SimulatorImpl
     viaduct::Duration RealNow() const;
     /** @return the time stamp of the next event; Max if there is none */
     viaduct::Duration NextEvent() const;
-    /** @return true if events of other threads were taken in */
+    /** @return true if events of other threads were inserted */
     bool DrainInbox();
     /** @return true if an event was run */
     bool RunDueEvents();
@@ -244,23 +238,23 @@ class ReactorSimulatorImpl : public SimulatorImpl
     void ProcessOneEvent(viaduct::Duration now);
     /** Account for an event's lateness: wall time when it starts minus its time stamp. */
     void RecordLateness(viaduct::Duration lateness, uint32_t context);
-    /**
-     * Ask every ready port for one burst.
-     * @param look true to look in the kernel for other ready ports, if that was long enough ago
+    /** Serve one burst of every ready port.
+     * @param look true to poll the kernel for other ready ports, if the last poll was long enough
+     * ago
      * @return true if one did work
      */
     bool ServePorts(bool look);
-    /** Ask one port for a burst. @return true if it did work */
+    /** Serve one burst of a port. @return true if it did work */
     bool ServePort(ReactorPorts::Port& port);
     /** @return true if something was flushed */
     bool FlushAll();
-    /** Nothing to do now: sleep and spin until there may be. */
+    /** Sleep and spin until there may be work. */
     void WaitForWork();
-    /** Spin until shortly after an instant, or something comes in. */
+    /** Spin until an instant has passed, or there is work. */
     void SpinUntil(viaduct::Instant deadline);
-    /** Sleep in the kernel, for @p timeout at most; Duration::Max() is without end. */
+    /** Sleep in the kernel, for @p timeout at most; Duration::Max() is without limit. */
     void Sleep(viaduct::Duration timeout);
-    /** @return the clock's time at which the loop must go on at the latest */
+    /** @return the clock's time at which the loop must continue at the latest */
     viaduct::Instant NextDeadline() const;
 
     // Scheduler, as in DefaultSimulatorImpl
@@ -271,21 +265,21 @@ class ReactorSimulatorImpl : public SimulatorImpl
     uint64_t m_currentTs;               //!< time of the current event
     uint32_t m_currentContext;          //!< context of the current event
     uint64_t m_eventCount;              //!< events run
-    std::thread::id m_mainThreadId;     //!< who may touch the scheduler
+    std::thread::id m_mainThreadId;     //!< the thread that may use the scheduler
     std::atomic<bool> m_stop{false};    //!< Run() shall end
     bool m_running = false;             //!< in Run()
 
     // Events from other threads
     viaduct::Mutex m_inboxMutex;
-    /** What they scheduled. */
+    /** The events that they scheduled. */
     std::vector<ForeignEvent> m_inbox VIADUCT_GUARDED_BY(m_inboxMutex);
-    std::vector<ForeignEvent> m_drained;    //!< the same, taken out (keeps its memory)
+    std::vector<ForeignEvent> m_drained;    //!< the same, removed from the inbox (keeps its memory)
     std::atomic<bool> m_inboxFilled{false}; //!< m_inbox is not empty
     std::atomic<bool> m_asleep{false};      //!< in a sleep that must be interrupted
 
     // Ports
     ReactorPorts m_ports;                  //!< the ports
-    std::vector<ReactorFlush*> m_flushes;  //!< asked for at the end of this turn
+    std::vector<ReactorFlush*> m_flushes;  //!< requested for the end of this turn
     std::vector<ReactorFlush*> m_flushing; //!< being called
 
     // Time
@@ -296,10 +290,10 @@ class ReactorSimulatorImpl : public SimulatorImpl
     bool m_endWhenEmpty;                   //!< attribute EndWhenEmpty
     uint32_t m_eventBurst;                 //!< attribute EventBurst
 
-    // What is measured
-    Phase m_phase = EVENTS;                                //!< what time counts for now
-    viaduct::Instant m_phaseStart;                         //!< clock since when
-    std::array<viaduct::Duration, N_PHASES> m_phaseTime{}; //!< wall time a phase
+    // Measurements
+    Phase m_phase = EVENTS;                                //!< the current phase
+    viaduct::Instant m_phaseStart;                         //!< its start
+    std::array<viaduct::Duration, N_PHASES> m_phaseTime{}; //!< wall time per phase
     uint64_t m_turns = 0;                                  //!< see Breakdown
     uint64_t m_bursts = 0;                                 //!< see Breakdown
     uint64_t m_sleeps = 0;                                 //!< see Breakdown

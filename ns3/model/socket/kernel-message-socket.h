@@ -11,7 +11,8 @@ namespace ns3
 {
 /**
  * @ingroup viaduct
- * @brief Connections of messages: what DCCP and SCTP have in common. Each Send() is one message.
+ * @brief Message-oriented connections: the common part of DCCP and SCTP. Each Send() is one
+ * message.
  *
  * The socket type is NS3_SOCK_SEQPACKET, because BulkSendApplication refuses NS3_SOCK_DGRAM.
  */
@@ -24,13 +25,13 @@ class KernelMessageSocket : public KernelSocketMixin<Socket, KernelMessageSocket
     /** @param kind what kind of socket */
     explicit KernelMessageSocket(const KernelSocketCore::Kind& kind);
 
-    /** @param size how many bytes may be on their way to the kernel */
+    /** @param size how many bytes may be sent but not yet accepted by the kernel */
     void SetSndBufSize(uint32_t size)
     {
         Core().SetSendBuffer(size);
     }
 
-    /** @return SetSndBufSize()'s */
+    /** @return the size of SetSndBufSize() */
     uint32_t GetSndBufSize() const
     {
         return Core().GetSendBuffer();
@@ -42,7 +43,7 @@ class KernelMessageSocket : public KernelSocketMixin<Socket, KernelMessageSocket
         Core().SetReceiveBuffer(size);
     }
 
-    /** @return SetRcvBufSize()'s */
+    /** @return the size of SetRcvBufSize() */
     uint32_t GetRcvBufSize() const
     {
         return Core().GetReceiveBuffer();
@@ -51,8 +52,8 @@ class KernelMessageSocket : public KernelSocketMixin<Socket, KernelMessageSocket
 
 /**
  * @ingroup viaduct
- * @brief DCCP (RFC 4340) of the node's kernel: datagrams with congestion control, not resent. A
- * message longer than a packet holds fails with ERROR_MSGSIZE.
+ * @brief DCCP (RFC 4340) of the node's kernel: datagrams with congestion control, without
+ * retransmission. A message that does not fit in a packet fails with ERROR_MSGSIZE.
  */
 class KernelDccpSocket : public KernelMessageSocket
 {
@@ -63,19 +64,20 @@ class KernelDccpSocket : public KernelMessageSocket
 
     /** @param ccid the congestion control of both directions: 2 (TCP-like) or 3 (TFRC) */
     void SetCcid(uint8_t ccid);
-    /** @return SetCcid()'s; 0: the kernel's default */
+    /** @return the value of SetCcid(); 0: the kernel's default */
     uint8_t GetCcid() const
     {
         return m_ccid;
     }
 
   private:
-    uint8_t m_ccid{0}; //!< as the attribute says
+    uint8_t m_ccid{0}; //!< attribute Ccid
 };
 
 /**
  * @ingroup viaduct
- * @brief SCTP (RFC 9260) of the node's kernel, one association a socket ("one-to-one style").
+ * @brief SCTP (RFC 9260) of the node's kernel, with one association per socket ("one-to-one
+ * style").
  */
 class KernelSctpSocket : public KernelMessageSocket
 {
@@ -86,14 +88,14 @@ class KernelSctpSocket : public KernelMessageSocket
 
     /** @param noDelay send small messages at once (SCTP_NODELAY) */
     void SetNoDelay(bool noDelay);
-    /** @return SetNoDelay()'s */
+    /** @return the value of SetNoDelay() */
     bool GetNoDelay() const
     {
         return m_noDelay;
     }
 
   private:
-    bool m_noDelay{true}; //!< as the attribute says
+    bool m_noDelay{true}; //!< attribute NoDelay
 };
 
 } // namespace ns3

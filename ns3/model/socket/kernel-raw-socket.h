@@ -17,8 +17,8 @@ namespace ns3
  * @ingroup viaduct
  * @brief A raw IPv4 or IPv6 socket of the node's kernel, with the attributes of ns-3's own.
  *
- * As in ns-3, packets arrive with their IP header in both families; the kernel gives none of IPv6,
- * so it is made of what the kernel says about the packet.
+ * As in ns-3, packets arrive with their IP header in both families; the kernel does not deliver
+ * that of IPv6, so it is rebuilt from the kernel's metadata of the packet.
  */
 class KernelRawSocket : public KernelSocketMixin<Socket, KernelRawSocket>
 {
@@ -30,7 +30,7 @@ class KernelRawSocket : public KernelSocketMixin<Socket, KernelRawSocket>
 
     using KernelSocketMixin::Bind;
     int Bind(const Address& address) override;
-    /** @param protocol the IP protocol; before the socket is used, but for Bind() */
+    /** @param protocol the IP protocol; must be set before any use of the socket except Bind() */
     void SetProtocol(uint16_t protocol);
     /** @return the IP protocol */
     uint16_t GetProtocol() const
@@ -38,17 +38,17 @@ class KernelRawSocket : public KernelSocketMixin<Socket, KernelRawSocket>
         return m_protocol;
     }
 
-    /** @param types the ICMP types that are not wanted, a bit each (ICMP_FILTER) */
+    /** @param types the ICMP types to drop, one bit each (ICMP_FILTER) */
     void SetIcmpFilter(uint32_t types);
-    /** @return SetIcmpFilter()'s */
+    /** @return the value of SetIcmpFilter() */
     uint32_t GetIcmpFilter() const
     {
         return m_icmpFilter;
     }
 
-    /** @param include whether what is sent has its IPv4 header (IP_HDRINCL) */
+    /** @param include whether sent packets include their IPv4 header (IP_HDRINCL) */
     void SetHeaderInclude(bool include);
-    /** @return SetHeaderInclude()'s */
+    /** @return the value of SetHeaderInclude() */
     bool GetHeaderInclude() const
     {
         return m_headerInclude;
@@ -61,11 +61,11 @@ class KernelRawSocket : public KernelSocketMixin<Socket, KernelRawSocket>
     bool IsForGroup(const KernelSocketCore::Data& data) const;
     void AddIpv6Header(Ptr<Packet> packet, const KernelSocketCore::Data& data) const;
 
-    uint16_t m_protocol{0};             //!< as the attribute says
-    uint32_t m_icmpFilter{0};           //!< as the attribute says
-    bool m_headerInclude{false};        //!< as the attribute says
+    uint16_t m_protocol{0};             //!< attribute Protocol
+    uint32_t m_icmpFilter{0};           //!< attribute IcmpFilter
+    bool m_headerInclude{false};        //!< attribute IpHeaderInclude
     Address m_bindAddress;              //!< of Bind(), until there is a protocol
-    std::optional<Ipv6Address> m_group; //!< the only destination of what is wanted
+    std::optional<Ipv6Address> m_group; //!< the only accepted destination
 };
 
 } // namespace ns3

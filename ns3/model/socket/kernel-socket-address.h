@@ -37,7 +37,7 @@ Address FromEndpoint(const viaduct::guest::agent::Endpoint& endpoint);
 
 /**
  * @param errorNumber errno of the kernel
- * @return the nearest that ns-3 has
+ * @return ns-3's closest equivalent
  */
 Socket::SocketErrno ToSocketErrno(int errorNumber);
 

@@ -29,7 +29,7 @@ class NetDevice;
 
 /**
  * @ingroup viaduct
- * @brief The ns-3 socket that a KernelSocketCore works for.
+ * @brief The ns-3 socket that uses a KernelSocketCore.
  */
 class KernelSocketUser
 {
@@ -37,10 +37,12 @@ class KernelSocketUser
     virtual ~KernelSocketUser() = default;
     /** @return itself */
     virtual Ptr<Socket> AsSocket() = 0;
-    /** @return a new socket of the same class and with the same callbacks, for a connection that is
-     * accepted */
+    /**
+     * @return a new socket of the same class and with the same callbacks, for an accepted
+     * connection
+     */
     virtual std::pair<Ptr<Socket>, class KernelSocketCore*> Fork() = 0;
-    /** @name What Socket's functions of the same name do @{ */
+    /** @name As the functions of Socket with the same names @{ */
     virtual void ConnectionSucceeded() = 0;
     virtual void ConnectionFailed() = 0;
     virtual bool ConnectionRequest(const Address& from) = 0;
@@ -58,13 +60,14 @@ class KernelSocketUser
 
 /**
  * @ingroup viaduct
- * @brief A socket of a kernel node: what ns-3's Socket promises, done by a socket of the kernel.
+ * @brief The socket of a kernel node: implements the interface of ns-3's Socket by a socket of the
+ * kernel.
  *
- * The kernel's socket is opened when its address family is known (Bind, Connect, SendTo). What the
- * application sends is handed to the agent at the end of the instant, at most "send buffer" bytes
- * more than the kernel has taken; what arrives is fetched up to "receive buffer" bytes ahead of the
- * application, the rest stays in the kernel's buffer and closes its window. Bytes travel, not
- * packets: tags and packet boundaries of streams do not.
+ * The kernel's socket is opened when its address family is known (Bind, Connect, SendTo). Data that
+ * the application sends is passed to the agent at the end of the instant, at most "send buffer"
+ * bytes more than the kernel has accepted; arriving data is fetched up to "receive buffer" bytes
+ * ahead of the application, the rest stays in the kernel's buffer and closes its window. Only bytes
+ * are transferred: packet tags and packet boundaries of streams are lost.
  */
 class KernelSocketCore : public viaduct::guest::SocketEvents
 {
@@ -72,20 +75,21 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     /** What kind of socket this is. */
     struct Kind
     {
-        Socket::SocketType socketType{Socket::NS3_SOCK_STREAM}; //!< as ns-3 names it
+        Socket::SocketType socketType{Socket::NS3_SOCK_STREAM}; //!< ns-3's type
         int type{0};                                            //!< SOCK_STREAM...
         int protocol{0};                                        //!< IPPROTO_...
-        bool connects{false};    //!< connections, as opposed to datagrams to anybody
-        bool stream{false};      //!< bytes without boundaries
-        uint32_t maxDatagram{0}; //!< largest message; 0: any
-        bool halfCloses{true};   //!< shutdown(2) tells the peer that nothing more comes
+        bool connects{false};                                   //!< connection-oriented
+        bool stream{false};                                     //!< bytes without boundaries
+        uint32_t maxDatagram{0};                                //!< largest message; 0: any
+        bool halfCloses{true}; //!< shutdown(2) tells the peer that nothing more comes
     };
 
-    //! Of both directions, bytes, as of ns-3's sockets; the kernel chooses sizes of its own.
+    //! The default of both directions in bytes, as in ns-3's sockets; the kernel then chooses its
+    // own sizes.
     static constexpr uint32_t DEFAULT_BUFFER = 131072;
 
     /**
-     * @param user whose core this is; it outlives the core
+     * @param user the socket that uses this core; must outlive it
      * @param kind what kind of socket
      */
     KernelSocketCore(KernelSocketUser& user, const Kind& kind);
@@ -93,7 +97,7 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     KernelSocketCore(const KernelSocketCore&) = delete;
     KernelSocketCore& operator=(const KernelSocketCore&) = delete;
 
-    /** @param node the node; it has a KernelSocketStack */
+    /** @param node the node; it must have a KernelSocketStack */
     void SetNode(Ptr<Node> node);
     /** @return the node */
     Ptr<Node> GetNode() const
@@ -101,7 +105,7 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
         return m_node;
     }
 
-    /** @param protocol the protocol of a raw socket; before it is opened */
+    /** @param protocol the protocol of a raw socket; must be set before it is opened */
     void SetProtocol(int protocol)
     {
         m_kind.protocol = protocol;
@@ -115,13 +119,13 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
                         const viaduct::guest::agent::Accepted& accepted);
 
     /**
-     * @param bytes that may be with the agent and not yet with the kernel; other than ns-3's
-     * default: the kernel's buffer too (SO_SNDBUF)
+     * @param bytes that the agent may have and the kernel has not accepted; unless it is ns-3's
+     * default, also sets the kernel's buffer (SO_SNDBUF)
      */
     void SetSendBuffer(uint32_t bytes);
     /**
-     * @param bytes that may wait here for the application; other than ns-3's default: the kernel's
-     * buffer too (SO_RCVBUF)
+     * @param bytes that may wait here for the application; unless it is ns-3's default, also sets
+     * the kernel's buffer (SO_RCVBUF)
      */
     void SetReceiveBuffer(uint32_t bytes);
     /** @return the bytes of SetSendBuffer() */
@@ -175,14 +179,13 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     int SetSockOpt(int level, int name, std::span<const std::byte> value);
     /** @copydoc SetSockOpt(int,int,std::span<const std::byte>) */
     int SetSockOpt(int level, int name, int value);
-    /** Gives an option's value, once the node's interfaces are known; owns all that it uses. */
+    /** Returns an option's value, once the node's interfaces are known; owns all that it uses. */
     using LateValue = viaduct::guest::AgentClient::Payload;
-    /**
-     * The same with a value that names an interface, which before the start of the simulation has
-     * no number.
+    /** The same with a value that depends on an interface index, which is unknown before the start
+     * of the simulation.
      * @param level SOL_SOCKET, IPPROTO_TCP...
      * @param name of the option
-     * @param value gives its value
+     * @param value returns its value
      * @return 0
      */
     int SetSockOptLate(int level, int name, LateValue value);
@@ -190,12 +193,15 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
      * @param level SOL_SOCKET, IPPROTO_TCP...
      * @param name of the option
      * @param value gets the value
-     * @return 0, or -1: the kernel has no such option, or the socket is not open
+     * @return 0, or -1 if the kernel has no such option, or the socket is not open
      */
     int GetSockOpt(int level, int name, std::vector<std::byte>* value);
-    /** @return whether it is of IPv6; a socket that was not opened is of neither family */
+    /** @return whether it is an IPv6 socket; a socket that is not open has no family */
     bool IsIpv6() const;
-    /** Changes a received packet; false: the packet is not for this socket and is dropped. */
+    /**
+     * Modifies a received packet; returns false if the packet is not for this socket and is
+     * dropped.
+     */
     using Prepare = std::function<bool(Ptr<Packet>, const Data&)>;
     /** @param prepare is called with each received packet before the application can read it */
     void SetPrepare(Prepare prepare)
@@ -220,12 +226,12 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     using Endpoint = viaduct::guest::agent::Endpoint;
     using Code = viaduct::guest::agent::Code;
 
-    /** Where the socket is in its life. */
+    /** The state of the socket. */
     enum State
     {
         UNOPENED,   //!< the kernel has no socket yet
         OPEN,       //!< the kernel has one, which is not connected
-        LISTENING,  //!< it takes connections
+        LISTENING,  //!< it accepts connections
         CONNECTING, //!< the kernel was asked to connect it
         CONNECTED,  //!< it is connected, or is a datagram socket that has a peer
         CLOSED      //!< the kernel has none any more
@@ -243,14 +249,14 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     {
         int level;       //!< SOL_SOCKET...
         int name;        //!< of the option
-        LateValue value; //!< gives its value
+        LateValue value; //!< returns its value
     };
 
     int Fail(Socket::SocketErrno error);
     int OpenFor(const Address& address);
     void Open(int family);
     void TellOption(const Option& option);
-    /** @param packet which is sent next, whose tags count; null: none */
+    /** @param packet the packet that is sent next, whose tags set options; null: none */
     void SyncOptions(Ptr<const Packet> packet = nullptr);
     void SyncOption(int level, int name, int value);
     int BindTo(const Endpoint& endpoint, bool await);
@@ -272,19 +278,19 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     Kind m_kind;                       //!< what kind of socket
     Ptr<Node> m_node;                  //!< its node
     Ptr<KernelSocketStack> m_stack;    //!< of the node
-    State m_state{UNOPENED};           //!< where it is in its life
+    State m_state{UNOPENED};           //!< the state
     uint32_t m_number{0};              //!< of the kernel's socket; 0: none
     int m_family{0};                   //!< AF_INET, AF_INET6, or 0
     bool m_bound{false};               //!< the kernel was asked to bind it
     bool m_sent{false};                //!< a datagram was sent
-    Ptr<NetDevice> m_device;           //!< that it is bound to; null: to none
-    std::optional<Endpoint> m_claimed; //!< what Bind() claimed of the stack for a datagram socket
+    Ptr<NetDevice> m_device;           //!< the device it is bound to; null: none
+    std::optional<Endpoint> m_claimed; //!< the name that Bind() claimed for a datagram socket
     std::optional<Endpoint> m_local;   //!< its own address, once it is known
     std::optional<Endpoint> m_peer;    //!< its peer's address, once there is one
     uint32_t m_bindRequest{0};         //!< number of the last request to bind; 0: none
     mutable Socket::SocketErrno m_errno{Socket::ERROR_NOTERROR}; //!< of the last failure
-    std::optional<int> m_answer; //!< errno of the request that is awaited, if it has failed
-    std::optional<std::vector<std::byte>> m_option; //!< value of the option that is awaited
+    std::optional<int> m_answer; //!< errno of the awaited request, if it has failed
+    std::optional<std::vector<std::byte>> m_option; //!< value of the awaited option
     bool m_shutdownSend{false};                     //!< ShutdownSend() was called
     bool m_shutdownRecv{false};                     //!< ShutdownRecv() was called
     bool m_closing{false};                          //!< Close() was called
@@ -293,11 +299,11 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     bool m_broadcast{false};                        //!< SetAllowBroadcast()
     uint32_t m_sendBuffer{DEFAULT_BUFFER};          //!< SetSendBuffer()
     uint32_t m_receiveBuffer{DEFAULT_BUFFER};       //!< SetReceiveBuffer()
-    uint64_t m_unwritten{0};                        //!< bytes sent that the kernel has not taken
-    uint64_t m_unreturned{0}; //!< bytes that the application has read and the agent may fetch anew
-    uint64_t m_available{0};  //!< bytes in m_received
-    std::deque<Received> m_received;             //!< what waits for the application
-    std::map<std::pair<int, int>, int> m_synced; //!< options as the kernel has them
+    uint64_t m_unwritten{0};                        //!< bytes sent that the kernel has not accepted
+    uint64_t m_unreturned{0};        //!< bytes read by the application, not yet returned as credit
+    uint64_t m_available{0};         //!< bytes in m_received
+    std::deque<Received> m_received; //!< data waiting for the application
+    std::map<std::pair<int, int>, int> m_synced; //!< present options of the kernel's socket
     std::vector<Option> m_options;               //!< set before the socket was opened
     Prepare m_prepare;                           //!< SetPrepare()
 };

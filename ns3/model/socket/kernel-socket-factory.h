@@ -23,11 +23,11 @@ class KernelUdpSocket;
 
 /**
  * @ingroup viaduct
- * @brief Makes sockets of one class, which are those of the node's kernel.
+ * @brief Creates sockets of one class, which are those of the node's kernel.
  *
- * Its TypeId has the name of the alias below. On a node of KernelStackHelper it is what
- * applications find that ask for Base, where Base is one of ns-3's factories of a protocol.
- * @tparam Base which factory it is for applications
+ * Its TypeId has the name of the alias below. On a node of KernelStackHelper, applications that ask
+ * for Base, one of ns-3's factories of a protocol, get this factory.
+ * @tparam Base the factory that it replaces for applications
  * @tparam KernelSocket the sockets' class
  */
 template <class Base, class KernelSocket>
@@ -39,19 +39,21 @@ class KernelSocketFactory : public Base
     Ptr<Socket> CreateSocket() override;
 };
 
-/** Of TCP. */
+/** The factory of TCP sockets. */
 using KernelTcpSocketFactory = KernelSocketFactory<TcpSocketFactory, KernelTcpSocket>;
-/** Of UDP. */
+/** The factory of UDP sockets. */
 using KernelUdpSocketFactory = KernelSocketFactory<UdpSocketFactory, KernelUdpSocket>;
-/** Of raw sockets of both families, for those who ask for ns-3's IPv4 factory. */
+/**
+ * The factory of raw sockets of both families, for applications that ask for ns-3's IPv4 factory.
+ */
 using KernelRawSocketFactory = KernelSocketFactory<Ipv4RawSocketFactory, KernelRawSocket>;
-/** The same for those who ask for ns-3's IPv6 factory. */
+/** The same for applications that ask for ns-3's IPv6 factory. */
 using KernelRaw6SocketFactory = KernelSocketFactory<Ipv6RawSocketFactory, KernelRawSocket>;
-/** Of DCCP. */
+/** The factory of DCCP sockets. */
 using KernelDccpSocketFactory = KernelSocketFactory<SocketFactory, KernelDccpSocket>;
-/** Of SCTP. */
+/** The factory of SCTP sockets. */
 using KernelSctpSocketFactory = KernelSocketFactory<SocketFactory, KernelSctpSocket>;
-/** Of Multipath TCP. */
+/** The factory of Multipath TCP sockets. */
 using KernelMptcpSocketFactory = KernelSocketFactory<SocketFactory, KernelMptcpSocket>;
 
 extern template class KernelSocketFactory<TcpSocketFactory, KernelTcpSocket>;

@@ -21,15 +21,14 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * @brief What every kernel socket offers beyond ns-3's Socket; reach it by dynamic_cast.
+ * @brief The functions of kernel sockets beyond ns-3's Socket; obtained by dynamic_cast.
  */
 class KernelSocketOptions
 {
   public:
     virtual ~KernelSocketOptions() = default;
-    /**
-     * setsockopt(2) in the kernel, before whatever the application does next. An option the kernel
-     * refuses shows in GetErrno().
+    /** Calls setsockopt(2) in the kernel, before the application's next operation. If the kernel
+     * refuses the option, GetErrno() returns the error.
      * @param level SOL_SOCKET, IPPROTO_TCP...
      * @param name of the option
      * @param value its value
@@ -37,8 +36,7 @@ class KernelSocketOptions
      * @return 0
      */
     virtual int SetSockOpt(int level, int name, const void* value, uint32_t size) = 0;
-    /**
-     * getsockopt(2) in the kernel, answered at once.
+    /** Calls getsockopt(2) in the kernel at the present instant.
      * @param level SOL_SOCKET, IPPROTO_TCP...
      * @param name of the option
      * @return its value; empty if there is none (GetErrno() says why)
@@ -48,7 +46,7 @@ class KernelSocketOptions
 
 /**
  * @ingroup viaduct
- * @brief Base, one of ns-3's abstract socket classes, done by a kernel's socket.
+ * @brief Implements Base, one of ns-3's abstract socket classes, by a kernel's socket.
  * @tparam Base Socket, TcpSocket, UdpSocket
  * @tparam Self the class that derives from this
  */
@@ -199,8 +197,7 @@ class KernelSocketMixin : public Base, public KernelSocketOptions, private Kerne
     {
     }
 
-    /**
-     * A socket for a connection that @p other accepts: its settings and callbacks.
+    /** Creates a socket for a connection that @p other accepts, with its settings and callbacks.
      * @param other the listening socket
      */
     KernelSocketMixin(const KernelSocketMixin& other)
@@ -212,7 +209,7 @@ class KernelSocketMixin : public Base, public KernelSocketOptions, private Kerne
     {
     }
 
-    /** @return what does the work */
+    /** @return the implementation */
     KernelSocketCore& Core() const
     {
         return *m_core;
@@ -298,7 +295,7 @@ class KernelSocketMixin : public Base, public KernelSocketOptions, private Kerne
         return this->IsManualIpv6Tclass();
     }
 
-    std::unique_ptr<KernelSocketCore> m_core; //!< does the work
+    std::unique_ptr<KernelSocketCore> m_core; //!< the implementation
     KernelSocketCore::Kind m_kind;            //!< what kind of socket
 };
 

@@ -25,12 +25,12 @@ class Node;
 
 /**
  * @ingroup viaduct
- * @brief What the kernel sockets of one node share: the agent of the node's guest, the node's
- * number there, and which ns-3 device is which interface of the kernel.
+ * @brief The state shared by the kernel sockets of one node: the agent of the node's guest, the
+ * node's number there, and the mapping of ns-3 devices to interfaces of the kernel.
  *
  * Install() aggregates it to a node, with every kernel socket factory; @c KernelStackHelper does
- * so. It keeps open sockets alive, as ns-3's transport protocols do: an application may let go of
- * one that still has data to deliver.
+ * so. It keeps open sockets alive, as ns-3's transport protocols do: an application may release one
+ * that still has data to deliver.
  */
 class KernelSocketStack : public Object
 {
@@ -38,8 +38,8 @@ class KernelSocketStack : public Object
     /** @return the object TypeId */
     static TypeId GetTypeId();
 
-    /**
-     * Makes one and aggregates it and the socket factories to a node without transport protocols.
+    /** Creates one and aggregates it and the socket factories to a node without transport
+     * protocols.
      * @param node the node
      * @param agent the agent of its guest
      * @param number the node's number there (AgentClient::CreateNode)
@@ -49,8 +49,7 @@ class KernelSocketStack : public Object
                                           std::shared_ptr<viaduct::guest::AgentClient> agent,
                                           uint32_t number);
 
-    /**
-     * Names a device's interface in the kernel.
+    /** Sets the kernel's interface of a device.
      * @param device the ns-3 device
      * @param ifindex its interface's index on the node
      * @param name its interface's name on the node
@@ -91,9 +90,9 @@ class KernelSocketStack : public Object
     }
 
     /**
-     * @tparam Client what talks to an agent about one subject: made of an AgentClient
-     * @return the one client of the guest, which the nodes of the guest share; it lives as long as
-     * somebody holds it
+     * @tparam Client a client of the agent for one subject, constructed from an AgentClient
+     * @return the one client of the guest, shared by the guest's nodes; it lives as long as it is
+     * referenced
      */
     template <class Client>
     std::shared_ptr<Client> GetClient() const
@@ -109,16 +108,15 @@ class KernelSocketStack : public Object
         return client;
     }
 
-    /** What no two datagram sockets of ns-3 may share: port, address and family, device. */
+    /** The name of a datagram socket, which must be unique: port, address and family, device. */
     using Name = std::tuple<uint16_t, std::vector<uint8_t>, Ptr<NetDevice>>;
-    /**
-     * Gives a name to a socket until it is released.
+    /** Reserves a name for a socket until it is released.
      * @param number of the socket
-     * @param name what it is bound to
-     * @return false, and nothing is changed: another socket has it
+     * @param name the name it is bound to
+     * @return false, without a change, if another socket has the name
      */
     bool Claim(uint32_t number, const Name& name);
-    /** @param number of a socket that gives its name back */
+    /** @param number of a socket that releases its name */
     void Unclaim(uint32_t number);
 
     /**

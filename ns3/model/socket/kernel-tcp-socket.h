@@ -23,10 +23,10 @@ struct KernelTcpInfo;
  * @ingroup viaduct
  * @brief TCP, or MPTCP, of the node's kernel.
  *
- * Of ns3::TcpSocket's attributes the kernel has SndBufSize (SO_SNDBUF), RcvBufSize (SO_RCVBUF),
- * SegmentSize (TCP_MAXSEG), TcpNoDelay (TCP_NODELAY) and ConnCount (TCP_SYNCNT). A buffer or
- * segment size that is left at ns-3's default is left to the kernel, which sizes buffers by what a
- * connection carries. The other attributes have no equal in a kernel: a value other than ns-3's
+ * Of ns3::TcpSocket's attributes the kernel supports SndBufSize (SO_SNDBUF), RcvBufSize
+ * (SO_RCVBUF), SegmentSize (TCP_MAXSEG), TcpNoDelay (TCP_NODELAY) and ConnCount (TCP_SYNCNT). A
+ * buffer or segment size with ns-3's default is left to the kernel, which adapts buffers to the
+ * connection. The other attributes have no equivalent in a kernel: a value other than ns-3's
  * default ends the simulation with a message. MaxSegLifetime, which ns-3's HTTP applications set,
  * is kept without effect.
  *
@@ -45,15 +45,18 @@ class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
 
     /** @param name of a congestion control (TCP_CONGESTION); empty: the node's default */
     void SetCongestionControl(const std::string& name);
-    /** @return what SetCongestionControl() was given */
+    /** @return the value of SetCongestionControl() */
     std::string GetCongestionControl() const
     {
         return m_congestionControl;
     }
 
-    /** @return whether anybody listens to what TellState() tells */
+    /** @return whether the trace sources that TellState() fires have sinks */
     bool HasStateListeners() const;
-    /** @param info of this socket, as the kernel has it now; changes go to the trace sources */
+    /**
+     * @param info the kernel's present state of this socket; changes are reported to the trace
+     * sources
+     */
     void TellState(const KernelTcpInfo& info);
 
   private:
@@ -95,8 +98,8 @@ class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
         return m_noDelay;
     }
 
-    // What a kernel has no option for: only ns-3's default can be set, and the kernel's own
-    // constant is what there is.
+    // Attributes without an option of the kernel: only ns-3's default can be set, and the kernel's
+    // constant is returned.
     void SetInitialSSThresh(uint32_t threshold) override
     {
         SetUnsupported("InitialSlowStartThreshold", UintegerValue(threshold));
@@ -169,12 +172,11 @@ class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
 
     /**
      * Ends the simulation with a message unless the value is ns-3's default.
-     * @param name of an attribute that the kernel has no equal for
+     * @param name of an attribute without an equivalent in the kernel
      * @param value its new value
      */
     void SetUnsupported(const std::string& name, const AttributeValue& value) const;
-    /**
-     * Sets an option where the attribute is not ns-3's default, or the option was set before.
+    /** Sets an option if the attribute differs from ns-3's default, or the option was set before.
      * @param attribute its name
      * @param value its new value
      * @param level of the option
@@ -182,16 +184,16 @@ class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
      */
     void SetSize(const std::string& attribute, uint32_t value, int level, int option);
 
-    uint32_t m_segmentSize{0};       //!< as the attribute says
-    uint32_t m_synRetries{0};        //!< as the attribute says
-    bool m_noDelay{true};            //!< as the attribute says
-    double m_maxSegLifetime{120};    //!< as the attribute says
-    std::string m_congestionControl; //!< as the attribute says
+    uint32_t m_segmentSize{0};       //!< attribute SegmentSize
+    uint32_t m_synRetries{0};        //!< attribute ConnCount
+    bool m_noDelay{true};            //!< attribute TcpNoDelay
+    double m_maxSegLifetime{120};    //!< attribute MaxSegLifetime
+    std::string m_congestionControl; //!< attribute CongestionControl
 
-    uint32_t m_lastCwnd{0};                        //!< as last told
-    uint32_t m_lastSsthresh{UINT32_MAX};           //!< as last told
-    Time m_lastRtt;                                //!< as last told
-    Time m_lastRto;                                //!< as last told
+    uint32_t m_lastCwnd{0};                        //!< last reported value
+    uint32_t m_lastSsthresh{UINT32_MAX};           //!< last reported value
+    Time m_lastRtt;                                //!< last reported value
+    Time m_lastRto;                                //!< last reported value
     TracedCallback<uint32_t, uint32_t> m_cwnd;     //!< trace source CongestionWindow
     TracedCallback<uint32_t, uint32_t> m_ssthresh; //!< trace source SlowStartThreshold
     TracedCallback<Time, Time> m_rtt;              //!< trace source RTT
@@ -200,8 +202,8 @@ class KernelTcpSocket : public KernelSocketMixin<TcpSocket, KernelTcpSocket>
 
 /**
  * @ingroup viaduct
- * @brief Multipath TCP (RFC 8684) of the node's kernel. Which addresses its subflows use is said
- * with KernelMptcpHelper.
+ * @brief Multipath TCP (RFC 8684) of the node's kernel. KernelMptcpHelper sets which addresses its
+ * subflows use.
  */
 class KernelMptcpSocket : public KernelTcpSocket
 {

@@ -17,10 +17,9 @@ namespace ns3
  * @ingroup viaduct
  * @brief UDP of the node's kernel.
  *
- * A datagram that the kernel's buffer does not take at once waits; with more than 128 KiB waiting,
- * Send() fails with ERROR_AGAIN. An interface is named by its number in the node's Ipv4 or Ipv6
- * object; 0 in MulticastJoinGroup, where ns-3's sockets ignore it, leaves the choice to the
- * kernel's routes.
+ * A datagram that does not fit in the kernel's buffer waits; with more than 128 KiB waiting, Send()
+ * fails with ERROR_AGAIN. An interface is named by its number in the node's Ipv4 or Ipv6 object; 0
+ * in MulticastJoinGroup, where ns-3's sockets ignore it, leaves the choice to the kernel's routes.
  */
 class KernelUdpSocket : public KernelSocketMixin<UdpSocket, KernelUdpSocket>
 {
@@ -83,10 +82,10 @@ class KernelUdpSocket : public KernelSocketMixin<UdpSocket, KernelUdpSocket>
 
     int ChangeGroup(uint32_t interface, const Address& group, bool join);
 
-    uint8_t m_multicastTtl{0};   //!< as the attribute says
-    int32_t m_multicastIf{0};    //!< as the attribute says
-    bool m_multicastLoop{false}; //!< as the attribute says
-    bool m_mtuDiscover{false};   //!< as the attribute says
+    uint8_t m_multicastTtl{0};   //!< attribute IpMulticastTtl
+    int32_t m_multicastIf{0};    //!< attribute IpMulticastIf
+    bool m_multicastLoop{false}; //!< attribute IpMulticastLoop
+    bool m_mtuDiscover{false};   //!< attribute MtuDiscover
 };
 
 } // namespace ns3

@@ -1,4 +1,5 @@
 // The sockets that the simulator's applications have on the nodes of a guest.
+//
 // A socket stays in the namespace it was created in. Data that an application sends and the kernel
 // does not accept at once is queued here; arriving data is read while the application has credit,
 // so that a slow reader closes TCP's window as it would on a real host.

@@ -1,4 +1,5 @@
 // Sampling the state of the nodes' kernel for traces: TCP sockets, queueing disciplines, counters.
+//
 // Sampling takes no virtual time, because no system call here fails or reads a clock.
 #pragma once
 

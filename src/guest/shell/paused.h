@@ -1,4 +1,5 @@
 // Finding paused simulations (viaduct kernel shell).
+//
 // A paused simulation listens on FOLDER/control, and FOLDER/record.json describes it. FOLDER is
 // ROOT/PID; ROOT is /run/viaduct/.paused for root, else viaduct/paused in XDG_RUNTIME_DIR, else
 // /tmp/viaduct-UID/paused.

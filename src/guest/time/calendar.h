@@ -1,7 +1,9 @@
 // The calendar of real kernels: holds the clock of every guest, and lets one run at a time.
+//
 // A guest runs from the instant that it requested until something else is due (an event of the
 // simulator, another guest), and may advance its own clock up to there. So no guest is ever ahead
 // of an event that could affect it, and the simulator is never ahead of a guest.
+//
 // A frame that a guest sends takes this path: Calendar (when the guest has begun to wait), Guest,
 // Nic, and through Nic's DeviceHost an event of the timeline, which passes it to the simulation.
 #pragma once

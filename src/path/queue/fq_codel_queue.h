@@ -1,5 +1,6 @@
 // FQ-CoDel (RFC 8290): each flow has a queue of its own, controlled by CoDel; queues are served by
 // deficit round robin, those of flows that build no queue first.
+//
 // Waiting packets are in memory, never on disk, because a packet of any flow may be needed next.
 #pragma once
 

@@ -2,6 +2,7 @@
 // live changes).
 //
 //   delay=20ms jitter=2ms dist=normal loss=1% dup=0.1% reorder=0.5% ber=1e-9 rate=10Mbit queue=100p
+//
 // The keys come in any order, each at most once, separated by white space; values contain none. The
 // empty string is a plain wire. Every key with its values: docs/path-spec.md.
 #pragma once
