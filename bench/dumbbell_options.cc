@@ -64,19 +64,20 @@ DumbbellOptions ParseDumbbellOptions(int argc, char** argv) {
   std::string congestion = "cubic", sysctls;
   ns3::CommandLine line("ns3-dumbbell");
   line.AddValue("stack", "ns3, kernel or kernel:VERSION (viaduct kernel list)", options.stack);
-  line.AddValue("routers", "their stack: same as the hosts' or ns3", options.routers);
+  line.AddValue("routers", "the routers' stack: same (as the hosts') or ns3", options.routers);
   line.AddValue("transport", "tcp, dccp, sctp, mptcp or udp", options.transport);
-  line.AddValue("congestion", "of TCP: cubic, bbr, reno...; a,b: of every other flow", congestion);
-  line.AddValue("flows", "senders, and receivers", options.flows);
+  line.AddValue("congestion",
+                "congestion control of TCP: cubic, bbr, reno...; a,b: alternating between flows",
+                congestion);
+  line.AddValue("flows", "number of senders, and of receivers", options.flows);
   line.AddValue("clients", "the same as flows", options.flows);
-  line.AddValue("paths", "disjoint ways between each sender and its receiver", options.paths);
-  line.AddValue("rate-app", "what an application sends; 0: all it can", options.rate_app);
+  line.AddValue("paths", "disjoint paths between each sender and its receiver", options.paths);
+  line.AddValue("rate-app", "rate of an application; 0: as much as possible", options.rate_app);
   line.AddValue("write", "bytes of one write of an application", options.write);
   line.AddValue("segment", "MSS of ns-3's TCP; 0: its default", options.segment);
-  line.AddValue("link",
-                "of the routers: path (PathChannel) or p2p (point-to-point and "
-                "RateErrorModel)",
-                options.link);
+  line.AddValue(
+      "link", "the routers' channel: path (PathChannel) or p2p (point-to-point and RateErrorModel)",
+      options.link);
   line.AddValue("bottleneck", "rate of the link between the routers", options.bottleneck);
   line.AddValue("delay", "of that link", options.delay);
   line.AddValue("loss", "of that link's packets, in each direction", options.loss);
@@ -84,9 +85,10 @@ DumbbellOptions ParseDumbbellOptions(int argc, char** argv) {
                 Into(options.queue), options.queue);
   line.AddValue("duration", "of the traffic, virtual time", options.duration);
   line.AddValue("start", "of the traffic, virtual time", options.start);
-  line.AddValue("interval", "print each flow's goodput over such steps; 0: not", options.interval);
+  line.AddValue("interval", "print each flow's goodput in steps of this length; 0: do not print it",
+                options.interval);
   line.AddValue("run", "number of the run (RngSeedManager::SetRun)", options.run);
-  line.AddValue("guests", "kernels that the nodes are spread over", options.guests);
+  line.AddValue("guests", "number of kernels that the nodes are distributed over", options.guests);
   line.AddValue("sysctl", "of kernel nodes: NAME=VALUE;NAME=VALUE", Into(sysctls));
   line.AddValue("checksum", "ns-3's stack computes checksums, as a kernel does", options.checksum);
   line.AddValue("hash", "print a hash of all frames and the times they arrived", options.hash);

@@ -103,15 +103,15 @@ int Main(int argc, char** argv) {
   Options options;
   double rate = 0, duration = 1;
   uint64_t count = 0;
-  CLI::App app("sends numbered UDP frames out of an interface");
+  CLI::App app("sends numbered UDP frames through an interface");
   app.add_option("--interface", options.interface)->required();
   app.add_option("--size", options.size, "frame without FCS and tag")
       ->check(CLI::Range(kHeaders + static_cast<int>(load::kHeaderBytes), 9000));
-  app.add_option("--rate", rate, "frames a second; 0: as fast as possible");
+  app.add_option("--rate", rate, "frames per second; 0: as fast as possible");
   app.add_option("--duration", duration, "seconds");
   app.add_option("--count", count, "stop after this many frames");
   app.add_option("--vlans", options.vlans)->check(CLI::Range(0, 4094));
-  app.add_option("--burst", options.batch, "frames a system call")->check(CLI::Range(1, 1024));
+  app.add_option("--burst", options.batch, "frames per system call")->check(CLI::Range(1, 1024));
   CLI11_PARSE(app, argc, argv);
   const uint32_t flow = std::random_device{}();
   if (rate > 0) options.rate = rate;

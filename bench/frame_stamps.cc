@@ -185,7 +185,7 @@ int Main(int argc, char** argv) {
   std::string from_place, to_place, csv;
   uint32_t sample = 1;
   double seconds = 1;
-  CLI::App app("delays between two interfaces, by kernel stamps");
+  CLI::App app("measures delays between two interfaces by kernel time stamps");
   app.add_option("--from", from_place, "NAMESPACE:INTERFACE")->required();
   app.add_option("--to", to_place, "NAMESPACE:INTERFACE")->required();
   app.add_option("--sample", sample, "one frame in this many; a power of two");

@@ -188,7 +188,7 @@ class Traffic {
 
 Options Parse(int argc, char** argv) {
   Options options;
-  CLI::App app("dumbbells of this machine's own kernel, in real time");
+  CLI::App app("dumbbells with this machine's own kernel, in real time");
   app.add_option("--dumbbells", options.network.dumbbells)->check(CLI::Range(1, 1000));
   app.add_option("--flows", options.network.flows)->check(CLI::Range(1, 1000));
   app.add_option("--congestion", options.congestion, "congestion control of both ends");

@@ -134,7 +134,7 @@ def test_temporary_folder_that_is_not_there_is_named(
 ) -> None:
     monkeypatch.setenv("TMPDIR", "/no/such/folder")
     line = one_error(execute([str(VIADUCT), "run", str(scenario)]), 3)
-    assert "/no/such/folder" in line and "TMPDIR may name another place" in line
+    assert "/no/such/folder" in line and "set TMPDIR to another folder" in line
 
 
 def test_more_devices_than_a_kernel_takes_are_named() -> None:
@@ -228,7 +228,7 @@ def fails_on_node(command: str, patience: str = "30s") -> str:
 
 def test_guest_that_spins_ends_the_run() -> None:
     line = fails_on_node("while :; do :; done", patience="500ms")
-    assert "kernel guest 0 (n0, n1) " in line and "something in it spins, at 1.0" in line
+    assert "kernel guest 0 (n0, n1) " in line and "a program in it polls without sleeping, at 1.0" in line
 
 
 def test_guest_that_panics_ends_the_run_with_its_last_words() -> None:

@@ -288,7 +288,7 @@ def test_fates_are_traced_as_a_capture(wires: Wires, taps: tuple[Tap, Tap], tmp_
     [
         (["--between", "a"], "--between"),
         (["--between", "a", "nosuch"], "nosuch"),
-        (["--between", "a", "a"], "frames can go one way only"),
+        (["--between", "a", "a"], "frames can belong to one pair only"),
         (["--pair", "a:vlan=4095,b"], "4095"),
         (["--pair", "a:mpls=3,b"], "mpls=3"),
         (["--pair", "a,b", "--pair", "a,b:vlan=5"], "of pair"),

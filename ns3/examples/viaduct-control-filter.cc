@@ -30,7 +30,7 @@ main(int argc, char* argv[])
     std::string name = "control-filter";
     Time duration = Seconds(20);
     CommandLine cmd(__FILE__);
-    cmd.AddValue("filter", "what is control traffic", filter, sizeof filter);
+    cmd.AddValue("filter", "filter for control traffic", filter, sizeof filter);
     cmd.AddValue("lab", "name of the lab", name);
     cmd.AddValue("duration", "how long", duration);
     cmd.Parse(argc, argv);

@@ -49,7 +49,7 @@ Main(int argc, char* argv[])
     CommandLine cmd(__FILE__);
     cmd.AddValue("interface", "the interface", interface);
     cmd.AddValue("namespace", "its network namespace", networkNamespace);
-    cmd.AddValue("filter", "what to receive, in tcpdump's syntax", filter);
+    cmd.AddValue("filter", "filter of received frames, in tcpdump's syntax", filter);
     cmd.AddValue("address", "the node's IPv4 address, in a /24", address);
     cmd.AddValue("duration", "how long to run", duration);
     cmd.AddValue("simulator", "TypeId of the simulator", simulator);

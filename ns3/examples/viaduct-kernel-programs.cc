@@ -198,11 +198,12 @@ main(int argc, char* argv[])
     line.AddValue("rate", "of the links", arguments.rate);
     line.AddValue("delay", "of the links", arguments.delay);
     line.AddValue("routing", "global: ns-3's routes; none: a program's", arguments.routing);
-    line.AddValue("time", "how long, in virtual time", arguments.time);
-    line.AddValue("kernel", "which kernel (viaduct kernel list); the newest", arguments.kernel);
+    line.AddValue("time", "duration in virtual time", arguments.time);
+    line.AddValue(
+        "kernel", "the kernel (viaduct kernel list); default: the newest", arguments.kernel);
     line.AddValue("memory", "of the kernel in MiB; 0: enough for its nodes", arguments.memory);
     line.AddValue("boot", "further words of the kernel's command line", arguments.boot);
-    line.AddValue("output", "prefix of files of what programs write", arguments.output);
+    line.AddValue("output", "prefix of files with the output of programs", arguments.output);
     line.AddValue("pcap", "prefix of capture files", arguments.pcap);
     line.Parse(argc, argv);
     return RunKernelExample("viaduct-kernel-programs", [&] {

@@ -117,8 +117,9 @@ main(int argc, char* argv[])
     line.AddValue("guests", "kernels that the nodes are spread over", arguments.guests);
     line.AddValue("rate", "of the links", arguments.rate);
     line.AddValue("delay", "of the links", arguments.delay);
-    line.AddValue("time", "how long, in virtual time", arguments.time);
-    line.AddValue("kernel", "which kernel (viaduct kernel list); the newest", arguments.kernel);
+    line.AddValue("time", "duration in virtual time", arguments.time);
+    line.AddValue(
+        "kernel", "the kernel (viaduct kernel list); default: the newest", arguments.kernel);
     line.AddValue("factory", "TypeId of the applications' sockets", arguments.factory);
     line.AddValue("pcap", "prefix of capture files", arguments.pcap);
     line.Parse(argc, argv);

@@ -28,7 +28,7 @@ main(int argc, char* argv[])
     Time duration = Seconds(10);
     CommandLine cmd(__FILE__);
     cmd.AddValue("up", "SPEC from the sender to the receiver", up, sizeof up);
-    cmd.AddValue("down", "SPEC of the way back", down, sizeof down);
+    cmd.AddValue("down", "SPEC from the receiver to the sender", down, sizeof down);
     cmd.AddValue("duration", "how long", duration);
     cmd.Parse(argc, argv);
     GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));

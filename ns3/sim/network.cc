@@ -125,7 +125,7 @@ Network::CheckAddresses() const
             {
                 throw UsageError("link " + link.name + ": ns-3 does not forward packets to " +
                                  prefix.address.ToString() +
-                                 " (documentation prefix 2001:db8::/32); use another, as "
+                                 " (documentation prefix 2001:db8::/32); use another, such as "
                                  "fd00::/48, or mode offload");
             }
         }

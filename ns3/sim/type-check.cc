@@ -153,9 +153,9 @@ CheckedFactory(const std::string& type,
     }
     if (!IsA(id, parents) || !id.HasConstructor())
     {
-        throw viaduct::UsageError(
-            "routing.protocol: " + type +
-            " is no routing protocol that can be made; near: " + Nearest(type, NamesOf(parents)));
+        throw viaduct::UsageError("routing.protocol: " + type +
+                                  " is not a routing protocol that can be created; similar: " +
+                                  Nearest(type, NamesOf(parents)));
     }
     ObjectFactory factory;
     factory.SetTypeId(id);

@@ -31,7 +31,7 @@ constexpr char USAGE[] =
     "            [--pause-at TIME]... [--set KEY=VALUE]...\n"
     "Runs the protocols of a scenario in ns-3 (`viaduct run` starts it). Without --control, "
     "events\n"
-    "go to standard output, one JSON object a line.\n"
+    "go to standard output, one JSON object per line.\n"
     "  MODE  simulate, traditional, emulate or offload\n"
     "  TIME  after convergence, where mode simulate pauses for viaduct kernel shell\n"
     "  DIR   where mode simulate writes link captures (default NAME-captures)\n"

@@ -111,7 +111,7 @@ std::optional<UniqueFd> InheritedConnection() {
   socklen_t length = sizeof type;
   if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) != 0 || type != SOCK_SEQPACKET) {
     throw UsageError(
-        fmt::format("{}={} is no connection to a broker; unset it", kConnectionVariable, text));
+        fmt::format("{}={} is not a connection to a broker; unset it", kConnectionVariable, text));
   }
   SystemCall("fcntl F_SETFD", fcntl(fd, F_SETFD, FD_CLOEXEC));
   unsetenv(kConnectionVariable);  // it has its owner now; a second client would share its answers
@@ -147,7 +147,7 @@ std::string ControlSocketPath(const std::string& lab) {
 
 UniqueFd ConnectToSocket(const std::string& lab) {
   if (lab.empty() || lab.find('/') != std::string::npos) {
-    throw UsageError("\"" + lab + "\" is no name of a lab");
+    throw UsageError("\"" + lab + "\" is not the name of a lab");
   }
   try {
     return sys::ConnectAt(ControlSocketPath(lab), SOCK_SEQPACKET);

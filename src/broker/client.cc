@@ -80,7 +80,7 @@ Message Client::State::Call(MessageType type, std::string_view payload,
   }
   if (answer.type == MessageType::kError) ThrowDecodedError(answer.payload);
   if (answer.type != MessageType::kReply || answer.sequence != sequence) {
-    throw ProtocolError("broker protocol: answer to another question");
+    throw ProtocolError("broker protocol: answer to another request");
   }
   return answer;
 }

@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "base/error.h"
+#include "broker/broker_process.h"
 #include "broker/descendants.h"
 #include "broker/sockets.h"
 #include "broker/spawn.h"
@@ -122,7 +123,7 @@ Program LabOperations::Spawn(const ProgramOptions& options) {
 void LabOperations::Kill(int pid, int signal) {
   if (ended_.contains(pid)) return;
   if (!programs_.contains(pid)) {
-    throw UsageError(fmt::format("process {} is no program of this run", pid));
+    throw UsageError(fmt::format("process {} does not belong to this run", pid));
   }
   if (kill(-pid, signal) != 0 && errno != ESRCH) {
     throw SystemError(fmt::format("signal {} to program {}", signal, pid), errno);

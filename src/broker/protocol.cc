@@ -23,8 +23,8 @@ PacketHeader CheckedHeader(std::span<const std::byte> packet, size_t descriptors
   }
   if (header.version != kProtocolVersion) {
     throw ProtocolError(
-        fmt::format("broker protocol: the peer speaks version {}, this is version {}; use programs "
-                    "of one build",
+        fmt::format("broker protocol: the peer uses version {}, this program version {}; use "
+                    "programs of the same build",
                     header.version, kProtocolVersion));
   }
   if (header.type == 0 || header.type > static_cast<uint16_t>(kLastMessageType)) {

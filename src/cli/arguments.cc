@@ -41,9 +41,9 @@ std::shared_ptr<bool> AddJsonFlag(CLI::App& command, const std::string& help) {
 }
 
 void ScenarioOptions::AddTo(CLI::App& command) {
-  command.add_option("FILE", file, "the scenario (docs/scenario.md)")->required();
+  command.add_option("FILE", file, "the scenario file (docs/scenario.md)")->required();
   command.add_option("--mode", mode, "simulate, traditional, emulate or offload");
-  command.add_option("--duration", duration, "how long, after convergence: 10s");
+  command.add_option("--duration", duration, "duration after convergence: 10s");
   AddRepeated(command, "--set", set, "KEY=VALUE", "override a key: --set flows.0.rate=2Mbit");
 }
 
@@ -63,14 +63,17 @@ std::vector<std::string> ScenarioOptions::Overrides() const {
 }
 
 void EngineOptions::AddTo(CLI::App& command) {
-  command.add_option("--seed", seed, "of everything random; drawn and printed otherwise");
-  command.add_option("--memory", memory, "for all frames that wait: 512M");
-  AddRepeated(command, "--spill", spill, "DIR", "where frames beyond that wait; may be repeated");
-  command.add_flag("--busy", busy, "spin: most exact, takes whole cores");
-  command.add_flag("--cpu-saving", cpu_saving, "only sleep: least exact");
-  command.add_option("--threads", threads, "pairs are dealt to them")->check(CLI::Range(1, 1024));
+  command.add_option("--seed", seed,
+                     "seed of all random numbers; default: chosen at random and printed");
+  command.add_option("--memory", memory, "limit for waiting frames: 512M");
+  AddRepeated(command, "--spill", spill, "DIR",
+              "directory for frames beyond that limit; may be repeated");
+  command.add_flag("--busy", busy, "always spin: most exact, uses whole cores");
+  command.add_flag("--cpu-saving", cpu_saving, "never spin: least exact");
+  command.add_option("--threads", threads, "number of threads for the pairs")
+      ->check(CLI::Range(1, 1024));
   command.add_option("--cpus", cpus, "pin the threads to these: 2,3");
-  command.add_option("--trace", trace, "every packet's fate: FILE.jsonl or FILE.pcapng")
+  command.add_option("--trace", trace, "write every packet's fate: FILE.jsonl or FILE.pcapng")
       ->type_name("FILE");
 }
 

@@ -25,7 +25,7 @@ std::filesystem::path FindHarness() {
         std::filesystem::path(VIADUCT_SOURCE_DIR) / "bench"}) {
     if (std::filesystem::exists(folder / "run.py")) return folder;
   }
-  throw EnvironmentError("the benchmarks (bench/run.py) are not here; use a source tree");
+  throw EnvironmentError("the benchmarks (bench/run.py) are not installed; use a source tree");
 }
 
 [[noreturn]] void Execute(const Invocation& invocation, const std::vector<std::string>& words) {

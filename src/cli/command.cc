@@ -20,7 +20,7 @@ constexpr const char* kFooter = R"(Examples:
   viaduct shell --down "rate=10Mbit" -- curl -O .. a program behind an emulated path
   viaduct doctor                                   what this machine can do
 
-Exit status: 0 done, 1 it failed, 2 usage, 3 this machine cannot do it, 4 the run is VOID.)";
+Exit status: 0 success, 1 failure, 2 usage error, 3 this machine cannot do it, 4 the run is VOID.)";
 
 // In the order of --help.
 constexpr AddSubcommand* kSubcommands[] = {AddRun,    AddPath,    AddShell, AddUp,     AddExec,

@@ -29,7 +29,7 @@ struct Tool {
 constexpr Tool kTools[] = {
     {"ping", "iputils-ping", "flows of type ping"},
     {"iperf3", "iperf3", "flows of type tcp"},
-    {"nft", "nftables", "what lies beyond this machine, in viaduct shell"},
+    {"nft", "nftables", "access beyond this machine in viaduct shell"},
     {"python3", "python3", "viaduct bench"},
 };
 
@@ -54,9 +54,8 @@ Feature Simulator() {
 
 std::vector<Feature> Examine() {
   std::vector<Feature> features = {
-      Simulator(),
-      Examined("root", "every mode but simulate", geteuid() == 0,
-               "run through sudo (viaduct does so itself where sudo asks for no password)")};
+      Simulator(), Examined("root", "every mode but simulate", geteuid() == 0,
+                            "run through sudo (viaduct does so itself if sudo needs no password)")};
   for (const Tool& tool : kTools) {
     features.push_back(Examined(tool.program, tool.purpose, !sys::FindProgram(tool.program).empty(),
                                 fmt::format("apt-get install {}", tool.package)));
@@ -80,7 +79,7 @@ void Print(const std::vector<Feature>& features) {
   const bool complete = std::all_of(features.begin(), features.end(), [](const Feature& feature) {
     return feature.state == Feature::State::kPresent;
   });
-  if (!complete) std::puts("\nWhat is not here limits only what it is used for. To get it:");
+  if (!complete) std::puts("\nA missing feature only affects what it is used for. To get it:");
   for (const Feature& feature : features) {
     if (feature.state == Feature::State::kPresent) continue;
     std::printf("  %s: %s%s%s\n", feature.name.c_str(), feature.remedy.c_str(),
@@ -103,8 +102,8 @@ nlohmann::json Json(const std::vector<Feature>& features) {
 }  // namespace
 
 void AddDoctor(CLI::App& app, Invocation&) {
-  CLI::App* command =
-      app.add_subcommand("doctor", "what this machine can do, and what to install for the rest");
+  CLI::App* command = app.add_subcommand(
+      "doctor", "check what this machine can do, and what to install for the rest");
   const auto as_json = AddJsonFlag(*command);
   command->footer("Example:\n  sudo viaduct doctor");
   command->callback([as_json] {

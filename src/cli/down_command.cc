@@ -75,7 +75,7 @@ void Clean(const Invocation& invocation, bool as_json) {
     for (const auto& lab : removed) std::printf("removed %s\n", lab.get<std::string>().c_str());
   }
   if (!problems.empty()) {
-    throw Error(fmt::format("{} of what dead runs left cannot be removed: {}", problems.size(),
+    throw Error(fmt::format("{} leftovers of dead runs cannot be removed: {}", problems.size(),
                             fmt::join(problems, "; ")));
   }
 }
@@ -85,7 +85,7 @@ void Clean(const Invocation& invocation, bool as_json) {
 void AddDown(CLI::App& app, Invocation&) {
   auto lab = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("down", "end a lab that is up");
-  command->add_option("LAB", *lab, "its name; may be left out when one lab is up");
+  command->add_option("LAB", *lab, "its name; may be omitted when only one lab is up");
   command->footer("Example:\n  viaduct down olsr-line");
   command->callback([lab] { Down(*lab); });
 }
@@ -94,7 +94,7 @@ void AddClean(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("clean", "remove what killed runs left behind");
   const auto as_json = AddJsonFlag(*command);
   command->footer(
-      "Goes by the records under /run/viaduct; live labs and everything else are left alone.\n"
+      "Uses the records under /run/viaduct; live labs and everything else are left alone.\n"
       "Example:\n  viaduct clean");
   command->callback([as_json, &invocation] { Clean(invocation, *as_json); });
 }

@@ -43,7 +43,7 @@ void AddExec(CLI::App& app, Invocation& invocation) {
   command->add_option("COMMAND", options->words, "the program and its arguments")->required();
   command->footer(
       "Standard input and output are the program's; its exit status is this command's. On a\n"
-      "terminal the program gets one of its own: shells and full-screen programs work.\n"
+      "terminal the program gets a pseudoterminal: shells and full-screen programs work.\n"
       "Examples:\n"
       "  viaduct exec n0 -- ping -c 3 10.0.0.14\n"
       "  viaduct exec n0 -- bash");

@@ -25,7 +25,7 @@ std::optional<int> TakeStatus(int exit_status) {
   const ssize_t got = read(exit_status, &status, sizeof status);
   if (got == sizeof status) return sys::ShellStatus(status);
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return std::nullopt;
-  throw Error("where the program ran was taken down, and the program with it");
+  throw Error("the lab was taken down, and the program with it");
 }
 
 void Poll(std::span<pollfd> fds, int milliseconds = -1) {

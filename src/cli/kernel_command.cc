@@ -57,7 +57,7 @@ void BuildAndReport(guest::BuildOptions options, bool as_json, bool quiet) {
   std::string absent;
   for (const std::string& option : result.image.absent) absent += " " + option;
   std::printf("kernel %s: %s (%s)%s\n", result.image.release.c_str(),
-              result.reused ? "in the store already"
+              result.reused ? "already in the store"
                             : fmt::format("built in {:.0f} s", result.seconds).c_str(),
               result.image.file.c_str(),
               absent.empty() ? "" : fmt::format("; this version has no{}", absent).c_str());
@@ -72,7 +72,8 @@ void PrintImages(bool as_json) {
     return;
   }
   if (images.empty()) {
-    std::printf("no kernel in %s; viaduct kernel build makes one\n", guest::ImageStore().c_str());
+    std::printf("no kernel in %s; build one with viaduct kernel build\n",
+                guest::ImageStore().c_str());
     return;
   }
   std::vector<std::vector<std::string>> rows = {{"release", "devices", "hz", "schedule", "file"}};
@@ -90,14 +91,16 @@ void AddBuild(CLI::App& kernel) {
     bool json = false, quiet = false;
   };
   auto settings = std::make_shared<Settings>();
-  CLI::App* command = kernel.add_subcommand("build", "build one, unless it is in the store");
+  CLI::App* command = kernel.add_subcommand("build", "build a kernel, unless it is in the store");
   command
       ->add_option("--source", settings->build.source,
                    "debian:VERSION (a linux-source package of apt), a tarball, or a kernel tree")
       ->capture_default_str();
   command->add_option("--config-add", settings->config_add,
-                      "a file of CONFIG_NAME=VALUE lines, beside what every such kernel has");
-  command->add_option("--jobs", settings->build.jobs, "compilations at once; as many as processors")
+                      "a file of CONFIG_NAME=VALUE lines, in addition to the default options");
+  command
+      ->add_option("--jobs", settings->build.jobs,
+                   "parallel compilations; default: the number of processors")
       ->check(CLI::Range(1, 1024));
   command->add_flag("--quiet", settings->quiet, "no progress");
   command->add_flag("--json", settings->json, "for machines");
@@ -113,7 +116,7 @@ void AddBuild(CLI::App& kernel) {
 }
 
 void AddImageList(CLI::App& kernel) {
-  CLI::App* command = kernel.add_subcommand("list", "what was built, newest first");
+  CLI::App* command = kernel.add_subcommand("list", "list the built kernels, newest first");
   const auto as_json = AddJsonFlag(*command);
   command->footer("Example:\n  viaduct kernel list");
   command->callback([as_json] { PrintImages(*as_json); });

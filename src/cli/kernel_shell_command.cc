@@ -24,7 +24,7 @@ int OpenShell(const std::string& target, const std::vector<std::string>& words) 
   }
   const int status = shell.Follow();
   if (shell.Interactive()) {
-    std::fprintf(stderr, "%s is still paused: viaduct kernel resume goes on\n",
+    std::fprintf(stderr, "%s is still paused: continue it with viaduct kernel resume\n",
                  paused.name.c_str());
   }
   return status;
@@ -39,7 +39,7 @@ void AddKernelShell(CLI::App& kernel, Invocation& invocation) {
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = kernel.add_subcommand(
-      "shell", "a shell, or a program, on a kernel node of a paused simulation");
+      "shell", "open a shell, or run a program, on a kernel node of a paused simulation");
   command
       ->add_option("NODE", options->target,
                    "the node; SIMULATION:NODE when several simulations are paused")
@@ -47,7 +47,7 @@ void AddKernelShell(CLI::App& kernel, Invocation& invocation) {
   command->add_option("COMMAND", options->words, "a program and its arguments; default: a shell");
   command->footer(
       "Virtual time stands still while every shell waits at its prompt. While a command runs, the\n"
-      "whole simulation goes on at the pace of the wall clock: sleep 5 lets five seconds pass.\n"
+      "whole simulation continues at the pace of the wall clock: sleep 5 lets five seconds pass.\n"
       "Examples:\n"
       "  viaduct run line.yaml --mode simulate --pause-at 5s     then, in another terminal:\n"
       "  viaduct kernel shell n0\n"
@@ -59,9 +59,9 @@ void AddKernelShell(CLI::App& kernel, Invocation& invocation) {
 
 void AddKernelResume(CLI::App& kernel, Invocation&) {
   auto name = std::make_shared<std::string>();
-  CLI::App* command = kernel.add_subcommand("resume", "let a paused simulation go on");
+  CLI::App* command = kernel.add_subcommand("resume", "continue a paused simulation");
   command->add_option("SIMULATION", *name,
-                      "its name or process; may be left out when one is paused");
+                      "its name or pid; may be omitted when only one is paused");
   command->footer("Example:\n  viaduct kernel resume");
   command->callback([name] { guest::Resume(guest::FindPaused(*name)); });
 }

@@ -30,7 +30,7 @@ std::string ChooseLab(const std::string& given) {
   if (labs.size() == 1) return labs[0].lab;
   std::string names;
   for (const lab::RunInfo& run : labs) names += (names.empty() ? "" : ", ") + run.lab;
-  throw UsageError(fmt::format("several labs are up ({}); say which", names));
+  throw UsageError(fmt::format("several labs are up ({}); name one", names));
 }
 
 }  // namespace viaduct::cli

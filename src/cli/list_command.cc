@@ -31,7 +31,7 @@ void PrintLabs(bool as_json) {
     rows.push_back({run.lab, StateOf(run) + (died ? ", engine died" : ""),
                     std::to_string(run.broker_pid), UserName(run.owner_uid), run.created});
   }
-  PrintList(as_json, list, rows, "no labs; viaduct up FILE.yaml starts one");
+  PrintList(as_json, list, rows, "no labs; start one with viaduct up FILE.yaml");
 }
 
 }  // namespace

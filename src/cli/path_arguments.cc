@@ -20,7 +20,7 @@ constexpr const char* kEnd = "IF, IF:vlan=1..4094 or IF:mpls=16..1048575";
 size_t PortOf(const std::string& interface, std::vector<std::string>* ports) {
   if (interface.empty() || interface.size() >= IFNAMSIZ ||
       interface.find_first_of("/ \t") != std::string::npos) {
-    throw UsageError(fmt::format("\"{}\" is no name of an interface", interface));
+    throw UsageError(fmt::format("\"{}\" is not the name of an interface", interface));
   }
   const auto known = std::find(ports->begin(), ports->end(), interface);
   if (known != ports->end()) return static_cast<size_t>(known - ports->begin());
@@ -79,7 +79,7 @@ class Collector {
     const std::string ends = named ? value.substr(equals + 1) : value;
     const size_t comma = ends.find(',');
     if (comma == std::string::npos || ends.find(',', comma + 1) != std::string::npos) {
-      throw UsageError(fmt::format("a pair is two ends with a comma between, each {}", kEnd));
+      throw UsageError(fmt::format("a pair is two ends separated by a comma, each {}", kEnd));
     }
     if (named && name.empty()) throw UsageError("the pair's name before = is empty");
     const auto a = ParseAttachment(ends.substr(0, comma), &config_.ports);
@@ -99,7 +99,8 @@ class Collector {
   }
 
   void AddClass(const std::string& value) {
-    if (config_.pairs.empty()) throw UsageError("a class is of a pair; give that before it");
+    if (config_.pairs.empty())
+      throw UsageError("a class belongs to a pair; give --pair or --between before it");
     const size_t equals = value.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == value.size()) {
       throw UsageError("a class is NAME=FILTER: --class 'dns=udp port 53' --up loss=5%");
@@ -115,8 +116,8 @@ class Collector {
     Directions& given = Target();
     std::optional<path::Spec>& slot = key == "up" ? given.up : given.down;
     if (slot) {
-      throw UsageError(
-          fmt::format("--{} \"{}\": given twice; it follows its --pair or --class", key, value));
+      throw UsageError(fmt::format(
+          "--{} \"{}\": given twice; give it once, after its --pair or --class", key, value));
     }
     slot = spec;
     if (config_.pairs.empty()) return;
@@ -156,7 +157,7 @@ engine::Attachment ParseAttachment(const std::string& text, std::vector<std::str
   } else if (tag.starts_with("mpls=")) {
     attachment.mpls = static_cast<uint32_t>(number(16, 0xfffff));
   } else {
-    throw UsageError(fmt::format("\"{}\" is no end of a pair; give {}", text, kEnd));
+    throw UsageError(fmt::format("\"{}\" is not an end of a pair; give {}", text, kEnd));
   }
   return attachment;
 }

@@ -24,9 +24,9 @@ namespace {
 
 constexpr const char* kPathFooter =
     R"(--up and --down follow the --pair, --between or --class that they are for (up: from the first
-interface to the second); before the first of these, they are for every pair that says nothing.
-SPEC: docs/path-spec.md. A class takes the packets that its filter (tcpdump's syntax) matches, out of
-the pair's own SPECs. Tags are taken off before the path and put on behind it.
+interface to the second); before the first of these, they are the defaults of all pairs.
+SPEC: docs/path-spec.md. A class takes the packets that its filter (tcpdump's syntax) matches out of
+the pair's own SPECs. Tags are removed before the path and added after it.
 
 Examples:
   viaduct path --between eth1 eth2 --up "delay=20ms rate=10Mbit queue=100p" --down "delay=20ms"
@@ -35,8 +35,8 @@ Examples:
   viaduct path set --up "delay=50ms"; viaduct path stats --watch
   viaduct path switch-config --vendor ios --link Gi0/1,Gi0/2 --trunk Gi0/24
 
-Exit status: 0 also after Ctrl-C, which is how a path without --duration ends; 4 if it was later than
---lateness-limit allows.)";
+The exit status is 0 also after Ctrl-C, which ends a path without --duration; it is 4 if p99 exceeds
+--lateness-limit.)";
 
 struct PathCommandOptions {
   std::string name, schedule, duration, json_file, lateness_limit;
@@ -102,7 +102,7 @@ int RunCommand(const CLI::App& command, const PathCommandOptions& options,
 }
 
 void AddOrderedOptions(CLI::App& command, PathCommandOptions& options) {
-  command.add_option("--between", options.between, "the two interfaces of a path")
+  command.add_option("--between", options.between, "a path between two interfaces")
       ->type_name("A B")
       ->expected(2, CLI::detail::expected_max_vector_size)
       ->type_size(1);
@@ -111,18 +111,21 @@ void AddOrderedOptions(CLI::App& command, PathCommandOptions& options) {
   AddRepeated(command, "--up", options.up, "SPEC", "from the first interface to the second");
   AddRepeated(command, "--down", options.down, "SPEC", "and back");
   AddRepeated(command, "--class", options.classes, "NAME=FILTER",
-              "packets with SPECs of their own");
+              "a class of packets with its own SPECs");
 }
 
 void AddOtherOptions(CLI::App& command, PathCommandOptions& options) {
-  command.add_option("--name", options.name, "for set, stats and ls; of the first pair otherwise");
+  command.add_option("--name", options.name,
+                     "the path's name, for set, stats and ls; default: that of the first pair");
   options.engine.AddTo(command);
-  command.add_option("--schedule", options.schedule, "changes over time (docs/path.md)")
+  command.add_option("--schedule", options.schedule, "a schedule of changes (docs/path.md)")
       ->type_name("FILE");
-  command.add_option("--duration", options.duration, "how long: 10s; otherwise until Ctrl-C");
+  command.add_option("--duration", options.duration, "duration: 10s; default: until Ctrl-C");
   command.add_option("--lateness-limit", options.lateness_limit,
-                     "VOID, exit status 4, if p99 of the lateness is over it: 100us");
-  command.add_option("--json", options.json_file, "write the results there; - is standard output")
+                     "the run is VOID (exit status 4) if p99 of the lateness exceeds it: 100us");
+  command
+      .add_option("--json", options.json_file,
+                  "write the results to this file; - is standard output")
       ->type_name("FILE");
   command.add_flag("--quiet", options.quiet, "no progress");
 }

@@ -37,8 +37,8 @@ struct Choice {
 
   void AddTo(CLI::App& command) {
     command.add_option("NAME", name,
-                       "the path, or the lab; may be left out when one path runs here");
-    command.add_option("--between", between, "the one between these interfaces")->expected(2);
+                       "the path, or the lab; may be omitted when only one path runs here");
+    command.add_option("--between", between, "the path between these interfaces")->expected(2);
   }
   std::string Pair() const {
     return !pair.empty() ? pair : between.empty() ? "" : between[0] + "-" + between[1];
@@ -116,7 +116,7 @@ void PrintPaths(bool as_json) {
     rows.push_back({info.name, state, std::to_string(info.pid),
                     fmt::format("{}", fmt::join(info.pairs, " ")), info.created});
   }
-  PrintList(as_json, list, rows, "no paths; viaduct path --between A B starts one");
+  PrintList(as_json, list, rows, "no paths; start one with viaduct path --between A B");
 }
 
 }  // namespace
@@ -130,15 +130,15 @@ void AddPathSet(CLI::App& path, Invocation&) {
   auto options = std::make_shared<Options>();
   CLI::App* command = path.add_subcommand("set", "change a running path");
   options->choice.AddTo(*command);
-  command->add_option("--pair", options->choice.pair, "the pair, where the path has several");
+  command->add_option("--pair", options->choice.pair, "the pair, if the path has several");
   command->add_option("--class", options->class_name, "the class of packets");
   command->add_option("--up", options->up, "from the first interface to the second")
       ->type_name("SPEC")
       ->expected(1);
   command->add_option("--down", options->down, "and back")->type_name("SPEC")->expected(1);
   command->footer(
-      "Changes the keys that are given; KEY=none takes one away. Packets under way stay. A change\n"
-      "that cannot be changes nothing.\n"
+      "Changes the keys that are given; KEY=none removes one. Packets in flight stay. If the\n"
+      "change is invalid, nothing changes.\n"
       "Example:\n  viaduct path set --between eth1 eth2 --up \"delay=50ms rate=none\"");
   command->callback([options] {
     engine::ControlRequest request;
@@ -155,12 +155,12 @@ void AddPathStats(CLI::App& path, Invocation&) {
     Format format;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command = path.add_subcommand("stats", "what a running path has done so far");
+  CLI::App* command = path.add_subcommand("stats", "print the statistics of a running path");
   options->choice.AddTo(*command);
-  command->add_flag("--watch", options->format.watch, "again and again, until Ctrl-C");
+  command->add_flag("--watch", options->format.watch, "repeat until Ctrl-C");
   command->add_option("--interval", options->format.interval, "how often: 1s");
   command->add_flag("--json", options->format.as_json, "for machines");
-  command->add_flag("--prometheus", options->format.as_prometheus, "in Prometheus' text format");
+  command->add_flag("--prometheus", options->format.as_prometheus, "in the Prometheus text format");
   command->footer("Example:\n  viaduct path stats --between eth1 eth2 --watch");
   command->callback([options] { Stats(options->choice, options->format); });
 }

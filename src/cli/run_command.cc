@@ -52,7 +52,7 @@ std::vector<std::string> SplitModes(const std::string& text) {
   std::vector<std::string> modes;
   std::istringstream stream(text);
   for (std::string mode; std::getline(stream, mode, ',');) modes.push_back(mode);
-  if (modes.empty()) throw UsageError("--compare: name modes, as traditional,emulate,offload");
+  if (modes.empty()) throw UsageError("--compare: give modes, such as traditional,emulate,offload");
   return modes;
 }
 
@@ -154,17 +154,23 @@ void AddRun(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<RunCommandOptions>();
   CLI::App* command = app.add_subcommand("run", "run a scenario and print its results");
   options->scenario.AddTo(*command);
-  command->add_option("--report", options->report, "write an HTML report and the raw data there")
+  command
+      ->add_option("--report", options->report,
+                   "write an HTML report and the raw data to this folder")
       ->type_name("DIR");
-  command->add_option("--json", options->json_file, "write the results there; - is standard output")
+  command
+      ->add_option("--json", options->json_file,
+                   "write the results to this file; - is standard output")
       ->type_name("FILE");
-  command->add_option("--compare", options->compare, "run once in each of these modes, one table")
+  command
+      ->add_option("--compare", options->compare,
+                   "run once in each of these modes and print one table")
       ->type_name("MODE,...");
   command
       ->add_option("--pause-at", options->pauses,
-                   "mode simulate: pause so long after convergence, for viaduct kernel shell")
+                   "mode simulate: pause at this time after convergence, for viaduct kernel shell")
       ->type_name("TIME");
-  command->add_flag("--print", options->print, "print the scenario with every default, and stop");
+  command->add_flag("--print", options->print, "print the scenario with every default, and exit");
   command->add_flag("--quiet", options->quiet, "no progress");
   command->footer(kRunFooter);
   command->callback(

@@ -72,9 +72,12 @@ void AddShell(CLI::App& app, Invocation& invocation) {
   command->add_option("--down", options->down, "from the outside to the program")
       ->type_name("SPEC");
   options->engine.AddTo(*command);
-  command->add_option("--json", options->json_file, "write the counters there")->type_name("FILE");
-  command->add_flag("--verbose", options->verbose, "what it reaches, and the counters at the end");
-  command->add_option("COMMAND", options->words, "after --; your login shell when left out");
+  command->add_option("--json", options->json_file, "write the counters to this file")
+      ->type_name("FILE");
+  command->add_flag("--verbose", options->verbose,
+                    "print what the program can reach, and the counters at the end");
+  command->add_option("COMMAND", options->words,
+                      "the program and its arguments, after --; default: your login shell");
   command->footer(
       "The program runs as you in a network namespace of its own, with NAT to where you are; this\n"
       "machine is $VIADUCT_HOST. Shells may be nested: their paths add up. SPEC: "

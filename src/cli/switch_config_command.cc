@@ -16,9 +16,9 @@ namespace {
 using namespace switches;
 
 constexpr const char* kSwitchConfigFooter =
-    R"(Each --link is one between two ports of the switch (or hosts behind them): its ends get a VLAN each,
-and only the emulator, on the trunk, joins the two. On a router, --mpls sends what goes to a neighbour
-beyond the emulator there with a label. What is printed also says which viaduct path belongs to it.
+    R"(Each --link connects two ports of the switch (or hosts behind them): each end gets a VLAN, and only
+the emulator, on the trunk, joins the two. On a router, --mpls labels packets to a neighbour beyond the
+emulator and sends them there. The output includes the matching viaduct path command.
 
 Examples:
   viaduct path switch-config --vendor ios --link Gi0/1,Gi0/2 --trunk Gi0/24 --interface eth1
@@ -57,7 +57,8 @@ void Run(const SwitchConfigOptions& options, const Invocation& invocation) {
   CheckDeflection(vendor, deflection);
   if (options.apply) {
     if (!IsHost(vendor)) {
-      throw UsageError("--apply is for linux and ovs; type the others in yourself");
+      throw UsageError(
+          "--apply is for linux and ovs; enter the other configurations on the device");
     }
     NeedRoot(invocation);
     options.undo ? Undo(vendor, deflection) : Apply(vendor, deflection);
@@ -73,23 +74,27 @@ void Run(const SwitchConfigOptions& options, const Invocation& invocation) {
 
 void AddSwitchConfig(CLI::App& path, Invocation& invocation) {
   auto options = std::make_shared<SwitchConfigOptions>();
-  CLI::App* command =
-      path.add_subcommand("switch-config", "configuration that deflects links to the emulator");
+  CLI::App* command = path.add_subcommand(
+      "switch-config", "print the configuration that deflects links to the emulator");
   command->add_option("--vendor", options->vendor, "ios, junos, eos, linux or ovs")->required();
   AddRepeated(*command, "--link", options->links, "PORT,PORT[,VLAN,VLAN]",
               "a link to deflect; may be repeated");
   AddRepeated(*command, "--mpls", options->labels, "\"KEY=VALUE ...\"",
               "a router's neighbour; may be repeated");
-  command->add_option("--trunk", options->trunk, "the port where the emulator is");
-  command->add_option("--interface", options->interface, "what the emulator calls it");
-  command->add_option("--bridge", options->bridge, "linux: the bridge of the ports");
-  command->add_option("--redirect", options->redirect, "linux: two ports to it, without VLANs")
+  command->add_option("--trunk", options->trunk, "the port of the emulator");
+  command->add_option("--interface", options->interface, "the emulator's name for that interface");
+  command->add_option("--bridge", options->bridge, "linux: the bridge to which the ports belong");
+  command
+      ->add_option("--redirect", options->redirect,
+                   "linux: two ports to the emulator, without VLANs")
       ->type_name("PORT PORT")
       ->expected(2);
-  command->add_option("--first-vlan", options->first_vlan, "of those that are not given")
+  command
+      ->add_option("--first-vlan", options->first_vlan, "first VLAN to use for links without VLANs")
       ->check(CLI::Range(1, 4094));
-  command->add_flag("--apply", options->apply, "linux, ovs: do it");
-  command->add_flag("--undo", options->undo, "the way back: printed, or with --apply done");
+  command->add_flag("--apply", options->apply, "linux, ovs: apply the configuration");
+  command->add_flag("--undo", options->undo,
+                    "print, or with --apply execute, the commands that remove it");
   command->footer(kSwitchConfigFooter);
   command->callback([options, &invocation] { Run(*options, invocation); });
 }

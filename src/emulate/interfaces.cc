@@ -18,7 +18,7 @@ int Examine(const std::string& name) {
   const auto link = session.FindLink(name);
   if (!link) {
     throw UsageError(
-        fmt::format("interface {}: there is none in this network namespace; see ip link", name));
+        fmt::format("interface {}: does not exist in this network namespace; see ip link", name));
   }
   if (!link->up) {
     throw UsageError(fmt::format("interface {} is down; ip link set dev {} up", name, name));

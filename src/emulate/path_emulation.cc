@@ -135,7 +135,7 @@ class PathEmulation {
     PlanSchedule(loop);
     PlanStatus(loop);
     options_.note(fmt::format("path {} is on (seed {}){}", info_.name, options_.config.seed,
-                              options_.duration ? "" : "; Ctrl-C ends it"));
+                              options_.duration ? "" : "; end it with Ctrl-C"));
     try {
       loop.Run([] { return false; },
                options_.duration ? started_ + *options_.duration : Instant::Never());
@@ -159,7 +159,7 @@ class PathEmulation {
       try {
         Perform(change, live_);
       } catch (const Error& error) {  // a file it names cannot be read any more
-        options_.note(fmt::format("{}:{}: {}; the path goes on as it was", options_.schedule_file,
+        options_.note(fmt::format("{}:{}: {}; the path is unchanged", options_.schedule_file,
                                   change.line, error.what()));
       }
       PlanSchedule(loop);

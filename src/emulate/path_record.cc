@@ -37,8 +37,8 @@ void CheckName(const std::string& name) {
       name.find_first_not_of(kAllowed) == std::string::npos) {
     return;
   }
-  throw UsageError(fmt::format("\"{}\" is no name for a path: 1 to {} letters, digits and -_.:=,@",
-                               name, kMaxName));
+  throw UsageError(fmt::format(
+      "\"{}\" is not a name for a path: 1 to {} letters, digits and -_.:=,@", name, kMaxName));
 }
 
 json ToJson(const PathInfo& info) {
@@ -106,7 +106,8 @@ std::vector<PathInfo> ListPaths() {
 PathInfo FindPath(const std::string& name, const std::string& pair) {
   std::vector<PathInfo> paths = ListPaths();
   std::erase_if(paths, [](const PathInfo& info) { return !info.alive; });
-  if (paths.empty()) throw UsageError("no path is running; viaduct path --between A B starts one");
+  if (paths.empty())
+    throw UsageError("no path is running; start one with viaduct path --between A B");
   const std::string all = Names(paths);
   const uint64_t here = CurrentNamespace();
   std::erase_if(paths, [&](const PathInfo& info) {
@@ -122,7 +123,7 @@ PathInfo FindPath(const std::string& name, const std::string& pair) {
     throw UsageError(fmt::format("no path {}is running in this network namespace; there are {}",
                                  pair.empty() ? "" : "between these ", all));
   }
-  throw UsageError(fmt::format("several paths are running ({}); say which", Names(paths)));
+  throw UsageError(fmt::format("several paths are running ({}); name one", Names(paths)));
 }
 
 void CreatePathRecord(const PathInfo& info) {
@@ -173,7 +174,7 @@ InterfaceLock::InterfaceLock(const std::string& interface, const std::string& ho
       std::string other;
       std::getline(std::ifstream(path), other);
       throw UsageError(fmt::format(
-          "interface {}: another emulator is on it ({}); end that first, or add a pair to it",
+          "interface {}: another emulator uses it ({}); end that first, or add a pair to it",
           interface, other));
     }
     if (IsStill(file_.get(), path)) break;  // else its last holder has just removed it

@@ -59,10 +59,11 @@ std::string PortRemarks(const std::vector<PortResult>& ports) {
     };
     const FrameCounters& frames = port.frames;
     if (!port.up) text += port.name + ": down or gone\n";
-    remark(frames.rx_dropped_ring_full, "lost before the path: they came faster than taken");
-    remark(frames.rx_dropped_truncated, "lost before the path: longer than a frame can be");
-    remark(frames.tx_dropped_error, "refused by the interface on their way out");
-    remark(port.unmatched, "of no pair (another VLAN or label), dropped");
+    remark(frames.rx_dropped_ring_full,
+           "lost before the path: they arrived faster than they could be read");
+    remark(frames.rx_dropped_truncated, "lost before the path: longer than the maximum frame");
+    remark(frames.tx_dropped_error, "refused by the interface when sent");
+    remark(port.unmatched, "dropped because they belong to no pair (another VLAN or label)");
   }
   return text;
 }
@@ -132,7 +133,7 @@ class Exposition {
 };
 
 void AddFates(Exposition& out, const std::vector<PipelineResult>& pipelines) {
-  out.Family("packets_total", "counter", "Packets by what became of them.");
+  out.Family("packets_total", "counter", "Packets by their fate.");
   for (const PipelineResult& pipeline : pipelines) {
     for (const auto& [fate, count] : pipeline.fates) {
       out.Sample(fmt::format("{},fate=\"{}\"", Exposition::Labels(pipeline), fate), count);
@@ -142,7 +143,8 @@ void AddFates(Exposition& out, const std::vector<PipelineResult>& pipelines) {
 
 void AddLateness(Exposition& out, const result::Timing& timing) {
   const auto seconds = [](auto nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; };
-  out.Family("lateness_seconds", "summary", "From the instant a packet was due to its sending.");
+  out.Family("lateness_seconds", "summary",
+             "Time from the instant a packet was due until it was sent.");
   for (const auto& [quantile, value] :
        {std::pair("0.5", timing.p50_ns), std::pair("0.9", timing.p90_ns.value_or(0)),
         std::pair("0.99", timing.p99_ns), std::pair("0.999", timing.p999_ns.value_or(0)),
@@ -179,14 +181,15 @@ std::string PrometheusText(const EngineResult& statistics) {
   out.OfPipelines("corrupted_packets_total", "counter", "Packets with flipped bits.",
                   &P::corrupted);
   out.OfPipelines("marked_packets_total", "counter", "Packets marked ECN CE.", &P::marked);
-  out.OfPipelines("reordered_packets_total", "counter", "Packets let go early.", &P::reordered);
+  out.OfPipelines("reordered_packets_total", "counter",
+                  "Packets that were not delayed (reordered).", &P::reordered);
   out.OfPipelines("waiting_packets", "gauge", "Packets inside.", &P::waiting);
   out.OfPipelines("waiting_bytes", "gauge", "Bytes inside.", &P::waiting_bytes);
-  out.OfPorts("received_frames_total", "Frames taken from the interface.", &F::rx_frames);
-  out.OfPorts("sent_frames_total", "Frames given to the interface.", &F::tx_frames);
+  out.OfPorts("received_frames_total", "Frames received from the interface.", &F::rx_frames);
+  out.OfPorts("sent_frames_total", "Frames sent to the interface.", &F::tx_frames);
   out.OfPorts("receive_overruns_total", "Frames lost before the path.", &F::rx_dropped_ring_full);
   out.OfPorts("send_errors_total", "Frames the interface refused.", &F::tx_dropped_error);
-  out.OfPorts("unmatched_frames_total", "Frames of no pair.",
+  out.OfPorts("unmatched_frames_total", "Frames that belong to no pair.",
               [](const PortResult& port) { return port.unmatched; });
   out.OfPath("memory_bytes", "gauge", "Frame memory in use.", statistics.memory.used);
   out.OfPath("spilled_bytes", "gauge", "Frames on disk.", statistics.memory.spilled);

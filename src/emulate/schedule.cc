@@ -64,7 +64,7 @@ class Parser {
     line = line.substr(0, line.find('#'));
     const std::string_view first = TakeWord(&line);
     if (first.empty()) return;
-    if (schedule_.loop) throw UsageError("nothing may follow loop");
+    if (schedule_.loop) throw UsageError("no line may follow loop");
     if (first == "loop") {
       schedule_.loop = ParseDuration(Trimmed(line));
       CheckLoop();
@@ -73,8 +73,8 @@ class Parser {
     ScheduledChange change = ParseChange(first, line);
     change.line = number;
     if (!schedule_.changes.empty() && change.at < schedule_.changes.back().at) {
-      throw UsageError(fmt::format("{} comes after {}: put the lines in the order of time", first,
-                                   FormatDuration(schedule_.changes.back().at)));
+      throw UsageError(fmt::format("{} comes after {}: the lines must be in the order of time",
+                                   first, FormatDuration(schedule_.changes.back().at)));
     }
     schedule_.changes.push_back(std::move(change));
   }
@@ -85,8 +85,8 @@ class Parser {
     if (schedule_.changes.empty()) throw UsageError("there is nothing to loop over");
     const Duration last = schedule_.changes.back().at;
     if (*schedule_.loop > Duration() && *schedule_.loop >= last) return;
-    throw UsageError(fmt::format("the loop must last longer than up to the last change, {}",
-                                 FormatDuration(last)));
+    throw UsageError(
+        fmt::format("the loop must not end before the last change, {}", FormatDuration(last)));
   }
 
   Schedule schedule_;

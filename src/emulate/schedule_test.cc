@@ -53,7 +53,7 @@ TEST(ScheduleTest, MistakesAreNamedWithTheirLine) {
   EXPECT_THAT(refusal("loop 1s"), HasSubstr("nothing to loop over"));
   EXPECT_THAT(refusal("1s p up down\nloop 500ms"), HasSubstr("longer than"));
   EXPECT_THAT(refusal("0s p up down\nloop 0s"), HasSubstr("longer than"));
-  EXPECT_THAT(refusal("1s p up down\nloop 2s\n3s p up up"), HasSubstr("nothing may follow"));
+  EXPECT_THAT(refusal("1s p up down\nloop 2s\n3s p up up"), HasSubstr("no line may follow"));
 }
 
 }  // namespace

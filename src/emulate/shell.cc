@@ -130,7 +130,8 @@ std::vector<std::unique_ptr<io::AnyPort>> OpenPorts(const ShellNetwork& network)
 void AwaitStart(int connection) {
   StartReport report;
   const ssize_t got = recv(connection, &report, sizeof report, 0);
-  if (got != sizeof report) throw Error("the process that was to start the program has died");
+  if (got != sizeof report)
+    throw Error("the process that should have started the program has died");
   if (report.error[0] != 0) {
     throw Error(report.error.data(), static_cast<ExitStatus>(report.status));
   }

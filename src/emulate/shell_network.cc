@@ -183,9 +183,9 @@ void ShellNetwork::OpenOutside() {
   }
   const sys::ProgramResult result = sys::RunProgram({"nft", "-f", "-"}, Rules());
   if (result.status != 0) {
-    limits_ = result.status == 127 ? "no NAT to the outside: there is no nft (apt-get install "
-                                     "nftables)"
-                                   : "no NAT to the outside: " + result.output;
+    limits_ = result.status == 127
+                  ? "no NAT to the outside: nft is missing (apt-get install nftables)"
+                  : "no NAT to the outside: " + result.output;
     return;
   }
   has_rules_ = true;

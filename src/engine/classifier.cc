@@ -41,7 +41,7 @@ std::vector<sys::PacketFilter> CompileClasses(const Pair& pair) {
   for (const Class& entry : pair.classes) {
     const std::string where = fmt::format("pair {}, class {}: ", pair.name, entry.name);
     if (entry.name.empty()) throw UsageError(where + "a class needs a name");
-    if (!names.insert(entry.name).second) throw UsageError(where + "there are two of that name");
+    if (!names.insert(entry.name).second) throw UsageError(where + "the name is used twice");
     try {
       filters.push_back(sys::PacketFilter::Compile(entry.filter));
     } catch (const UsageError& error) {
@@ -88,7 +88,8 @@ void Classifier::AddEnd(const Config& config, uint32_t pair, Direction direction
                                : table.untagged;
   if (place != kNone) {
     throw UsageError(fmt::format(
-        "{} is an end of pair {} and of pair {}: frames can go one way only; use another VLAN",
+        "{} is an end of pair {} and of pair {}: frames can belong to one pair only; use another "
+        "VLAN",
         FormatAttachment(near, config.ports), config.pairs[ends_[place].pair].name, entry.name));
   }
   place = static_cast<int32_t>(ends_.size());

@@ -91,8 +91,8 @@ void PerformSet(const ControlRequest& request, const Config& config, LivePath& l
   if (!request.pair && config.pairs.size() > 1) {
     std::vector<std::string> names;
     for (const Pair& pair : config.pairs) names.push_back(pair.name);
-    throw UsageError(fmt::format("this path has {} pairs; say which ({})", names.size(),
-                                 fmt::join(names, ", ")));
+    throw UsageError(
+        fmt::format("this path has {} pairs; name one ({})", names.size(), fmt::join(names, ", ")));
   }
   const std::string pair = request.pair.value_or(config.pairs.front().name);
   const std::string class_name = request.class_name.value_or("");
@@ -120,7 +120,8 @@ json Ask(const std::string& socket_path, const ControlRequest& request) {
     const ssize_t got = recv(socket.get(), buffer.data(), buffer.size(), 0);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) throw Error("the path has ended, or does not answer");
-    if (!lines.Add({buffer.data(), static_cast<size_t>(got)})) throw Error("too long an answer");
+    if (!lines.Add({buffer.data(), static_cast<size_t>(got)}))
+      throw Error("the answer is too long");
     const auto line = lines.Next();
     if (!line) continue;
     json answer = json::parse(*line, nullptr, false);

@@ -36,7 +36,7 @@ void Check(const ControlRequest& request) {
     if (!request.up && !request.down) throw UsageError("set: give \"up\", \"down\" or both");
   } else if (std::any_of(std::begin(kMembers), std::end(kMembers),
                          [&](const auto& member) { return request.*member.second; })) {
-    throw UsageError("stats takes nothing else");
+    throw UsageError("stats has no other members");
   }
 }
 
@@ -44,7 +44,7 @@ void Check(const ControlRequest& request) {
 
 ControlRequest ParseRequest(std::string_view line) {
   const json object = json::parse(line, nullptr, false);
-  if (!object.is_object()) throw UsageError("a request is one JSON object a line");
+  if (!object.is_object()) throw UsageError("a request is one JSON object per line");
   const auto kind = object.find("request");
   if (kind == object.end()) throw UsageError("\"request\" is missing: stats or set");
   ControlRequest request;

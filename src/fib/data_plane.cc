@@ -26,11 +26,11 @@ constexpr std::array kRefusedByKernel = {
     Refusal{Feature::kProgramDevice,
             "program addresses are for nodes whose data plane is the simulator"},
     Refusal{Feature::kSimulatedTcp,
-            "ns-3's TCP has no way to the network when the kernel is the data plane; run a real "
-            "program, or give this node the simulator's"},
+            "ns-3's TCP cannot reach the network when the kernel is the data plane; run a real "
+            "program, or use the simulator as this node's data plane"},
 };
 constexpr std::array kRefusedBySimulator = {
-    Refusal{Feature::kKernelStack, "a host's packets are always the kernel's"},
+    Refusal{Feature::kKernelStack, "the kernel always forwards a host's packets"},
 };
 
 }  // namespace

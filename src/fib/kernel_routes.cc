@@ -45,7 +45,8 @@ struct KernelRoutes::Outcome {
   int error = 0;  // errno; 0: done
   std::string text;
   std::string Reason() const {
-    if (error == EEXIST) return "the namespace has another route to it that is not ours";
+    if (error == EEXIST)
+      return "the namespace has another route to it that Viaduct did not install";
     return text.empty() ? std::strerror(error) : fmt::format("{} ({})", std::strerror(error), text);
   }
 };

@@ -37,7 +37,7 @@ void CheckPrivilege(const std::string& lab) {
     sys::InScratchNamespace([] {});
   } catch (const SystemError& error) {
     if (error.error_number() != EPERM) throw;
-    throw EnvironmentError("lab " + lab + ": making network namespaces needs root; use sudo");
+    throw EnvironmentError("lab " + lab + ": creating network namespaces needs root; use sudo");
   }
 }
 
@@ -65,7 +65,7 @@ sys::LinkInfo CheckPhysical(sys::Netlink& host, const std::string& root,
   if (interface == "lo") throw UsageError(where + ": the loopback cannot be moved into a node");
   if (link->master != 0) {
     throw UsageError(where +
-                     " is busy: it belongs to a bridge or bond; take it out first (ip link set " +
+                     " is busy: it belongs to a bridge or bond; remove it first (ip link set " +
                      interface + " nomaster)");
   }
   const std::vector<wire::IpPrefix> addresses = host.Addresses(link->ifindex);
@@ -74,7 +74,7 @@ sys::LinkInfo CheckPhysical(sys::Netlink& host, const std::string& root,
       [](const wire::IpPrefix& address) { return !wire::IsLinkLocal(address.address); });
   if (used != addresses.end()) {
     throw UsageError(where + " is busy: the host uses it as " + used->ToString() +
-                     "; take its addresses away first (ip addr flush dev " + interface + ")");
+                     "; remove its addresses first (ip addr flush dev " + interface + ")");
   }
   return *link;
 }

@@ -25,12 +25,12 @@ path::Spec NetemPart(const path::Spec& spec) {
 void CheckMeaning(const path::Spec& spec, const std::string& where) {
   if (spec.errors) {
     throw EnvironmentError(where +
-                           ": ber= cannot be honoured by the kernel's qdiscs (netem corrupts " +
+                           ": ber= cannot be emulated by the kernel's qdiscs (netem corrupts " +
                            "frames, whatever their length, not bits); leave it out");
   }
   if (const std::string word = path::FirstBeyondBasics(spec); !word.empty()) {
     throw EnvironmentError(where + ": " + word +
-                           " cannot be honoured by the kernel's qdiscs as set up here; only the " +
+                           " cannot be emulated by the kernel's qdiscs as used here; only the " +
                            "path emulator has it");
   }
   if (spec.queue.aqm && spec.queue.limit) {

@@ -63,7 +63,7 @@ TEST(Impairment, RefusesWhatNoQdiscDoes) {
   EXPECT_THAT(ErrorOf<EnvironmentError>("ber=1e-9"), HasSubstr("link a-b: ber="));
   EXPECT_THAT(ErrorOf<EnvironmentError>("rate=1Mbit aqm=red"), HasSubstr("aqm=red"));
   EXPECT_THAT(ErrorOf<EnvironmentError>("delay=1ms loss=1%:corr=25%"),
-              HasSubstr("link a-b: loss=1%:corr=25% cannot be honoured"));
+              HasSubstr("link a-b: loss=1%:corr=25% cannot be emulated"));
   EXPECT_THAT(ErrorOf<EnvironmentError>("rate=1Mbit aqm=codel:ecn"), HasSubstr("aqm=codel:ecn"));
 }
 

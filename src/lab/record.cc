@@ -83,7 +83,7 @@ std::string Owner(const RunInfo& run) {
     run = ReadRecord(directory).run;
   } catch (const std::exception&) {
     throw UsageError("lab " + lab + ": " + directory +
-                     " exists but holds no record; remove it or choose another name");
+                     " exists but has no record; remove it or choose another name");
   }
   if (run.alive) {
     throw UsageError("lab " + lab + ": the name is taken by a running lab (" + Owner(run) +
@@ -278,7 +278,7 @@ std::vector<RunInfo> RemoveDeadRuns(const std::string& root, std::vector<std::st
   for (const RunInfo& run : ListRuns(root)) {
     if (run.alive) continue;
     if (run.broker_pid == 0) {
-      problems->push_back(run.directory + " holds no readable record; look at it and remove it");
+      problems->push_back(run.directory + " has no readable record; inspect it and remove it");
       continue;
     }
     const std::vector<std::string> failures = RemoveRun(ReadRecord(run.directory));

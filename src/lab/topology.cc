@@ -56,7 +56,7 @@ void CheckInterface(const Node& node, const Interface& interface) {
   const std::string where = "node " + node.name + ", interface " + interface.name;
   CheckInterfaceName("node " + node.name, interface.name);
   if (interface.name == "lo" || interface.name == kProgramDevice) {
-    throw UsageError(where + ": this name is taken by the lab itself; call it eth0");
+    throw UsageError(where + ": this name is reserved for the lab; call it eth0");
   }
   if (interface.mtu < 68 || interface.mtu > 65535) {
     throw UsageError(where + ": MTU " + std::to_string(interface.mtu) + " is not in 68..65535");
@@ -72,7 +72,7 @@ void CheckInterface(const Node& node, const Interface& interface) {
 void CheckNode(const Node& node, std::set<std::string>* physicals) {
   CheckName("node", node.name);
   if (node.name == kHubNode) {
-    throw UsageError("node \"hub\": this name is taken by the lab itself; choose another");
+    throw UsageError("node \"hub\": this name is reserved for the lab; choose another");
   }
   std::set<std::string> names;
   for (const Interface& interface : node.interfaces) {

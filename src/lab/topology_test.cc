@@ -132,7 +132,7 @@ TEST(Topology, RefusesMalformedNames) {
   }
   Topology topology = Example();
   topology.nodes[0].name = "hub";
-  EXPECT_THAT(ErrorOf(topology), HasSubstr("taken by the lab itself"));
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("reserved for the lab"));
   for (const char* name : {"", "sixteen-letters-", "a b", "a/b", ".."}) {
     topology = Example();
     topology.nodes[0].interfaces[0].name = name;

@@ -27,8 +27,8 @@ duplicated, the one-way delay (both ends on one machine), and the rate between t
 packet. The receiver ends after the sender's end marker, after --duration, or on SIGINT or
 SIGTERM, and always prints its result. It says "listening" on standard error when it is ready.
 
-In a network that lies in one kernel the whole path runs inside the sender's own system call, so a
-sender at "--rate max" is braked by the path instead of losing packets: compare offered_pps.
+In a network within one kernel the whole path runs inside the sender's own system call, so at
+"--rate max" the path slows the sender down instead of losing packets: compare offered_pps.
 )";
 
 struct Texts {
@@ -41,13 +41,13 @@ void AddSend(CLI::App& app, SendOptions& options, Texts& texts) {
   app.add_option("--size", options.size, "UDP payload, bytes")
       ->capture_default_str()
       ->check(CLI::Range(static_cast<int>(kHeaderBytes), kMaxPayload));
-  app.add_option("--rate", texts.rate, "16Mbit (payload a second), 20000pps, or max")
+  app.add_option("--rate", texts.rate, "16Mbit (payload per second), 20000pps, or max")
       ->capture_default_str();
   app.add_option("--duration", texts.send_duration, "how long")->capture_default_str();
   app.add_option("--count", texts.count, "stop after this many packets")
       ->check(CLI::Range(1, 1 << 30));
   app.add_option("--bind", options.bind, "source address");
-  app.add_option("--batch", options.batch, "packets a system call, at most")
+  app.add_option("--batch", options.batch, "most packets per system call")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
 }
@@ -56,13 +56,14 @@ void AddReceive(CLI::App& app, ReceiveOptions& options, Texts& texts) {
   app.add_option("--port", options.socket.port, "UDP port")
       ->required()
       ->check(CLI::Range(1, 65535));
-  app.add_option("--bind", options.socket.bind, "address; default: every one, IPv4 and IPv6");
+  app.add_option("--bind", options.socket.bind, "address; default: all, IPv4 and IPv6");
   app.add_option("--duration", texts.receive_duration, "give up after this long");
-  app.add_option("--linger", texts.linger, "silence after the end marker that ends the flow")
+  app.add_option("--linger", texts.linger,
+                 "time without packets after the end marker that ends the flow")
       ->capture_default_str();
   app.add_option("--sample", options.socket.sample,
-                 "look at one packet in N only (a power of two); the kernel counts the others, "
-                 "so that the receiver takes no time from what is measured")
+                 "read only one packet in N (a power of two); the kernel counts the others, so "
+                 "that the receiver does not disturb the measurement")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 20));
 }

@@ -75,7 +75,7 @@ std::string ToText(const result::LoadSent& report) {
       "sent {} packets of {} bytes in {:.3f} s: {:.0f} packet/s, {:.3f} Mbit/s of payload\n",
       report.sent, report.size, report.seconds, report.offered_pps, report.offered_rate / 1e6);
   if (report.target_pps) {
-    text += fmt::format("pacer late by: {}; schedule given up: {:.3f} s\n", TimesText(report.late),
+    text += fmt::format("pacer late by: {}; schedule shifted: {:.3f} s\n", TimesText(report.late),
                         report.slip_seconds);
   }
   if (report.errors > 0) text += fmt::format("refused by the kernel: {}\n", report.errors);
@@ -89,9 +89,12 @@ std::string ToText(const result::LoadReceived& report) {
       report.received, report.sent.value_or(report.received + report.lost), report.loss * 100,
       report.packet_rate, report.rate / 1e6, report.reordered, report.duplicates,
       TimesText(report.delay));
-  if (!report.sent) text += "no end marker came: what was sent is a guess from the last number\n";
+  if (!report.sent)
+    text +=
+        "no end marker arrived: the number of sent packets is estimated from the last sequence "
+        "number\n";
   if (report.dropped_here > 0) {
-    text += fmt::format("lost at this receiver, not on the way: {}\n", report.dropped_here);
+    text += fmt::format("lost at this receiver, not in the network: {}\n", report.dropped_here);
   }
   return text;
 }

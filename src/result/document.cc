@@ -14,8 +14,7 @@ constexpr const char* kHead = R"(# Results
 Printed by `viaduct docs results` from the tables that write and read them (`src/result`); do not edit
 it by hand. These keys are promised ([promises](promises.md)); more may be added.
 
-`flows[].loss` is the key `loss` of each map in the list `flows`; `*` stands for a name. A key that a
-mode or a kind of flow has no value for is absent. Shares are 0 to 1, and times have their unit in the
+`flows[].loss` is the key `loss` of each map in the list `flows`; `*` stands for a name. A key without a value in a mode or for a kind of flow is absent. Shares are 0 to 1, and times have their unit in the
 name of the key or are in seconds.
 )";
 
@@ -35,12 +34,13 @@ std::string Chapter(const char* title, const char* text) {
 
 std::string DocumentResults() {
   return kHead +
-         Chapter<RunResult>("viaduct run --json",
-                            "Of one run; also `results.json` of `--report`. With `--compare`: "
-                            "`{\"runs\": [...]}`, one of these for each mode.") +
+         Chapter<RunResult>(
+             "viaduct run --json",
+             "The results of one run; also `results.json` of `--report`. With `--compare`: "
+             "`{\"runs\": [...]}`, one of these for each mode.") +
          Chapter<EngineResult>("viaduct path --json, path stats --json, shell --json",
-                               "Also what a path's control socket answers to `stats`.") +
-         Chapter<Environment>("viaduct version --json", "Without what is of runs only.") +
+                               "Also the answer of a path's control socket to `stats`.") +
+         Chapter<Environment>("viaduct version --json", "Without the keys that only runs have.") +
          Chapter<LoadSent>("viaduct-load send --json", "The sending end of a UDP flow.") +
          Chapter<LoadReceived>("viaduct-load receive --json", "The receiving end.");
 }

@@ -14,14 +14,14 @@ KeysOf<PipelineResult> PipelineResult::Keys() {
       Always<&P::arrived_bytes>("arrived_bytes", "bytes", "and their bytes"),
       Always<&P::delivered_bytes>("delivered_bytes", "bytes", "bytes of the packets that left"),
       Always<&P::fates>("fates", "packets, by fate",
-                        "what became of them: `delivered`, `lost`, `queue_full`, `aqm`, "
+                        "their fates: `delivered`, `lost`, `queue_full`, `aqm`, "
                         "`no_memory`, `disk_behind`"),
-      Always<&P::duplicated>("duplicated", "packets", "made besides; they meet a fate each"),
+      Always<&P::duplicated>("duplicated", "packets", "created in addition; each has a fate, too"),
       Always<&P::corrupted>("corrupted", "packets", "with flipped bits"),
-      Always<&P::flipped_bits>("flipped_bits", "bits", "flipped in all"),
+      Always<&P::flipped_bits>("flipped_bits", "bits", "flipped in total"),
       Always<&P::marked>("marked", "packets", "marked (ECN CE)"),
-      Always<&P::reordered>("reordered", "packets", "taken out of turn"),
-      Always<&P::waiting>("waiting", "packets", "inside when this was written"),
+      Always<&P::reordered>("reordered", "packets", "not delayed, so that they overtook others"),
+      Always<&P::waiting>("waiting", "packets", "in the pipeline when this was written"),
       Always<&P::waiting_bytes>("waiting_bytes", "bytes", "and their bytes"),
   };
   return kKeys;
@@ -30,14 +30,14 @@ KeysOf<PipelineResult> PipelineResult::Keys() {
 KeysOf<FrameCounters> FrameCounters::Keys() {
   using C = FrameCounters;
   static constexpr Key<C> kKeys[] = {
-      Always<&C::rx_frames>("rx_frames", "frames", "taken from the interface"),
+      Always<&C::rx_frames>("rx_frames", "frames", "received from the interface"),
       Always<&C::rx_bytes>("rx_bytes", "bytes", "and their bytes"),
-      Always<&C::tx_frames>("tx_frames", "frames", "given to the interface"),
+      Always<&C::tx_frames>("tx_frames", "frames", "sent to the interface"),
       Always<&C::tx_bytes>("tx_bytes", "bytes", "and their bytes"),
       Always<&C::rx_dropped_ring_full>("rx_dropped_ring_full", "frames",
-                                       "lost because they came faster than they were taken"),
+                                       "lost because they arrived faster than they were read"),
       Always<&C::rx_dropped_truncated>("rx_dropped_truncated", "frames",
-                                       "lost because they were longer than a port carries"),
+                                       "lost because they were longer than the port's maximum"),
       Always<&C::tx_dropped_error>("tx_dropped_error", "frames", "refused by the interface"),
   };
   return kKeys;
@@ -48,8 +48,8 @@ KeysOf<PortResult> PortResult::Keys() {
       Always<&PortResult::name>("name", "text", "the interface"),
       Always<&PortResult::up>("up", "true or false", "false: it has vanished or is down"),
       Among<&PortResult::frames>(),
-      Always<&PortResult::unmatched>("unmatched", "frames",
-                                     "of no pair (another VLAN or label), dropped"),
+      Always<&PortResult::unmatched>(
+          "unmatched", "frames", "dropped because they belong to no pair (another VLAN or label)"),
   };
   return kKeys;
 }
@@ -61,7 +61,7 @@ KeysOf<MemoryResult> MemoryResult::Keys() {
       Always<&M::peak>("peak", "bytes", "the most that was in use"),
       Always<&M::spilled>("spilled", "bytes", "frames on disk"),
       Always<&M::spilled_peak>("spilled_peak", "bytes", "the most that was on disk"),
-      WhenSet<&M::spill_trouble>("spill_trouble", "text", "what a disk last complained of"),
+      WhenSet<&M::spill_trouble>("spill_trouble", "text", "the last error of a disk"),
   };
   return kKeys;
 }
@@ -76,8 +76,8 @@ KeysOf<EngineResult> EngineResult::Keys() {
       Always<&E::pipelines>("pipelines", "a list of maps",
                             "one for each pair, class and direction"),
       Always<&E::ports>("ports", "a list of maps", "one for each interface"),
-      Always<&E::memory>("memory", "a map", "where the frames are that wait"),
-      Always<&E::timing>("timing", "a map", "from the instant a packet was due to its sending"),
+      Always<&E::memory>("memory", "a map", "the memory of waiting frames"),
+      Always<&E::timing>("timing", "a map", "from the instant a packet was due until it was sent"),
       Always<&E::verdict>("verdict", "VALID or VOID", "VOID: `p99_ns` is above the limit"),
       WhenSet<&E::environment>("environment", "a map",
                                "of `--json` of `viaduct path` and `viaduct shell`"),

@@ -34,22 +34,24 @@ KeysOf<FlowResult> FlowResult::Keys() {
       Always<&FlowResult::from>("from", "a node", "who sends"),
       Always<&FlowResult::to>("to", "a node", "who receives"),
       WhenSet<&FlowResult::error>("error", "text",
-                                  "why there is no result; then nothing was measured"),
+                                  "why there is no result; nothing was measured then"),
       WhenSet<&FlowResult::sent>("sent", "packets", "sent; not of TCP"),
       WhenSet<&FlowResult::received>("received", "packets",
                                      "received, answers of ping; not of TCP"),
-      WhenSet<&FlowResult::loss>("loss", "0..1", "the part of the packets sent that did not come"),
+      WhenSet<&FlowResult::loss>("loss", "0..1",
+                                 "the share of the sent packets that did not arrive"),
       WhenSet<&FlowResult::rate>("rate_bit_per_s", "bit/s", "of payload, as received; not of ping"),
       WhenSet<&FlowResult::packet_rate>("packets_per_s", "packets/s",
                                         "as received; of UDP in the real modes"),
       WhenSet<&FlowResult::retransmits>("retransmits", "segments",
-                                        "sent again; of TCP in the real modes"),
-      WhenSet<&FlowResult::rtt>("rtt_ms", "a map", "round-trip times; of ping, if any answer came"),
+                                        "retransmitted; of TCP in the real modes"),
+      WhenSet<&FlowResult::rtt>("rtt_ms", "a map",
+                                "round-trip times; of ping, if any answer arrived"),
       WhenSet<&FlowResult::delay>("delay_ms", "a map",
-                                  "one-way delays; of UDP, if any packet came"),
+                                  "one-way delays; of UDP, if any packet arrived"),
       Always<&FlowResult::samples>(
           "samples", "pairs: s, and bit/s or ms",
-          "over time, counted from the flow's start: what was received in the interval that ends "
+          "over time, counted from the flow's start: the rate received in the interval that ends "
           "then, or the round-trip time of the request sent then"),
   };
   return kKeys;

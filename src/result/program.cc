@@ -39,10 +39,10 @@ KeysOf<ProgramResult> ProgramResult::Keys() {
       Always<&ProgramResult::command>("command", "text", "the program and its arguments"),
       Always<&ProgramResult::background>("background", "true or false",
                                          "whether the run did not wait for it"),
-      Always<&ProgramResult::ended>("ended", "text", "how it ended, in words"),
+      Always<&ProgramResult::ended>("ended", "text", "a description of its end"),
       Always<&ProgramResult::seconds>("seconds", "s", "how long it ran"),
       Always<&ProgramResult::ok>("ok", "true or false", "whether it ended as expected"),
-      Always<&ProgramResult::output>("output", "text", "the last 4096 bytes of what it wrote"),
+      Always<&ProgramResult::output>("output", "text", "the last 4096 bytes of its output"),
   };
   return kKeys;
 }

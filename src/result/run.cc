@@ -42,8 +42,8 @@ KeysOf<Convergence> Convergence::Keys() {
 KeysOf<LinkEvent> LinkEvent::Keys() {
   static constexpr Key<LinkEvent> kKeys[] = {
       Always<&LinkEvent::link>("link", "text", "which link"),
-      Always<&LinkEvent::state>("state", "up or down", "what became of it"),
-      Always<&LinkEvent::at>("at", "s", "when it did, since convergence"),
+      Always<&LinkEvent::state>("state", "up or down", "its new state"),
+      Always<&LinkEvent::at>("at", "s", "when it changed, since convergence"),
   };
   return kKeys;
 }
@@ -53,7 +53,8 @@ KeysOf<Capture> Capture::Keys() {
       Always<&Capture::link>("link", "text", "of which link"),
       Always<&Capture::file>("file", "text", "the pcap file"),
       Always<&Capture::frames>("frames", "frames", "written"),
-      Always<&Capture::dropped>("dropped", "frames", "missing: they came faster than written"),
+      Always<&Capture::dropped>("dropped", "frames",
+                                "missing: they arrived faster than they could be written"),
   };
   return kKeys;
 }
@@ -79,9 +80,9 @@ KeysOf<DeviceCounters> DeviceCounters::Keys() {
 
 KeysOf<RoutePushes> RoutePushes::Keys() {
   static constexpr Key<RoutePushes> kKeys[] = {
-      Always<&RoutePushes::batches>("batches", "batches", "of changes given to kernels"),
+      Always<&RoutePushes::batches>("batches", "batches", "of changes sent to kernels"),
       Always<&RoutePushes::refused>("refused", "batches",
-                                    "of which a kernel did not take every route"),
+                                    "of which a kernel did not accept every route"),
       Always<&RoutePushes::seconds>("seconds", "s", "spent on it"),
   };
   return kKeys;
@@ -91,20 +92,21 @@ KeysOf<SimulatorReport> SimulatorReport::Keys() {
   using S = SimulatorReport;
   static constexpr Key<S> kKeys[] = {
       WhenSet<&S::timing>("timing", "a map",
-                          "how much later than due the simulator's events ran; modes emulate and "
-                          "offload"),
+                          "how late the simulator's events ran; modes emulate and offload"),
       WhenSet<&S::loop>("loop", "s, by activity",
-                        "where the simulator's time went: `events`, `reading`, `writing`, "
+                        "how the simulator spent its time: `events`, `reading`, `writing`, "
                         "`sleeping`, `spinning`; modes emulate and offload"),
-      Always<&S::counters>("counters", "a map",
-                           "of what the simulator serves: NODE/INTERFACE, NODE/programs"),
+      Always<&S::counters>(
+          "counters", "a map",
+          "the counters of devices that the simulator serves: NODE/INTERFACE, NODE/programs"),
       Always<&S::routes>("routes", "changes, by node",
                          "made in the kernels' route tables; mode offload"),
-      WhenSet<&S::route_pushes>("route_pushes", "a map", "what that took; real modes"),
+      WhenSet<&S::route_pushes>("route_pushes", "a map", "the cost of these changes; real modes"),
       WhenSet<&S::unsupported>("unsupported", "a list of text",
                                "traffic of the protocol that no socket could carry; real modes"),
-      WhenSet<&S::assumptions>("assumptions", "a list of text",
-                               "what was filled in that the scenario does not say; mode simulate"),
+      WhenSet<&S::assumptions>(
+          "assumptions", "a list of text",
+          "values that were assumed because the scenario does not give them; mode simulate"),
       WhenSet<&S::state>("state", "a list of maps", "kernels' states over time; mode simulate"),
       Always<&S::captures>("captures", "a list of maps", "packets of links, written to files"),
   };
@@ -116,8 +118,8 @@ KeysOf<RunResult> RunResult::Keys() {
   static constexpr Key<R> kKeys[] = {
       Always<&R::scenario>("scenario", "a map", "what was run"),
       Always<&R::environment>("environment", "a map", "where and how"),
-      WhenSet<&R::setup_seconds>("setup_seconds", "s", "until the lab stood; real modes"),
-      Always<&R::teardown_seconds>("teardown_seconds", "s", "until everything was gone"),
+      WhenSet<&R::setup_seconds>("setup_seconds", "s", "to build the lab; real modes"),
+      Always<&R::teardown_seconds>("teardown_seconds", "s", "to remove everything"),
       Always<&R::convergence>("convergence", "a map", "of the routes"),
       Always<&R::flows>("flows", "a list of maps", "in the scenario's order"),
       Always<&R::programs>("programs", "a list of maps", "in the scenario's order"),
@@ -128,7 +130,8 @@ KeysOf<RunResult> RunResult::Keys() {
       Among<&R::simulator>(),
       Always<&R::verdict>("verdict", "VALID or VOID",
                           "VOID: the simulator or the path engine was later than the limit"),
-      Always<&R::failures>("failures", "a list of text", "what did not go as the scenario wants"),
+      Always<&R::failures>("failures", "a list of text",
+                           "deviations from what the scenario expects"),
       Always<&R::status>("status", "an exit status", "of the command: 0, 1 (failures) or 4 (VOID)"),
   };
   return kKeys;

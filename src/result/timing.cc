@@ -11,11 +11,11 @@ KeysOf<Timing> Timing::Keys() {
       Always<&Timing::events>("events", "events or packets", "how many were measured"),
       Always<&Timing::p50_ns>("p50_ns", "ns", "half of them were at most this late"),
       WhenSet<&Timing::p90_ns>("p90_ns", "ns", "nine in ten; of links only"),
-      Always<&Timing::p99_ns>("p99_ns", "ns", "99 in 100; what the limit is about"),
+      Always<&Timing::p99_ns>("p99_ns", "ns", "99 in 100; the value that the limit applies to"),
       WhenSet<&Timing::p999_ns>("p999_ns", "ns", "999 in 1000; of links only"),
       Always<&Timing::max_ns>("max_ns", "ns", "the latest of all"),
       WhenSet<&Timing::mean_ns>("mean_ns", "ns", "the mean; of links only"),
-      WhenSet<&Timing::limit_ns>("limit_ns", "ns", "the run's limit of p99, where it has one"),
+      WhenSet<&Timing::limit_ns>("limit_ns", "ns", "the run's limit of p99, if it has one"),
       WhenSet<&Timing::nice>("nice", "-20..19", "the simulator's priority; of the simulator only"),
       WhenSet<&Timing::over_limit>("void", "true or false",
                                    "more than one event in 100 was above the limit; of the "

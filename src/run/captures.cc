@@ -50,7 +50,7 @@ Captures::Captures(const scenario::Scenario& scenario, broker::Client& client,
                    const std::string& directory) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
-  if (error) throw Error(fmt::format("{}: cannot make it: {}", directory, error.message()));
+  if (error) throw Error(fmt::format("{}: cannot be created: {}", directory, error.message()));
   for (const std::string& name : scenario.captures) {
     auto link = std::make_unique<Link>();
     link->name = name;

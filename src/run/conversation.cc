@@ -103,7 +103,7 @@ void Conversation::Paused(const json& message) {
   progress_.Line(fmt::format("  viaduct kernel shell NODE   a shell on a node ({}{})", nodes[0],
                              nodes.size() > 1 ? " ... " + nodes.back() : ""));
   const bool on_terminal = isatty(STDIN_FILENO) == 1 && tcgetpgrp(STDIN_FILENO) == getpgrp();
-  progress_.Line(fmt::format("  viaduct kernel resume       goes on{}",
+  progress_.Line(fmt::format("  viaduct kernel resume       continue{}",
                              on_terminal ? "; so does the Enter key here" : ""));
   if (!on_terminal) return;
   watching_keys_ = true;
@@ -122,7 +122,7 @@ double Conversation::WaitForLab() {
       fmt::format("{} nodes, {} links", scenario_.nodes.size(), scenario_.links.size());
   progress_.Status(fmt::format("building the lab {}: {}", scenario_.name, what));
   if (!loop_.Run([&] { return lab_built_; }, begin_ + kSetUpPatience)) {
-    throw Error("the simulator does not build the lab; it hangs");
+    throw Error("the simulator hangs: it does not build the lab");
   }
   const double seconds = (MonotonicClock::Now() - begin_).ToSeconds();
   progress_.Line(fmt::format("lab {}: {}, built in {:.2f} s", scenario_.name, what, seconds));
@@ -135,7 +135,7 @@ result::Convergence Conversation::WaitForConvergence() {
       real ? MonotonicClock::Now() + scenario_.convergence_timeout + kConvergenceGrace
            : Instant::Never();
   if (!loop_.Run([&] { return convergence_.has_value(); }, deadline)) {
-    throw Error("the simulator says nothing about convergence; it hangs");
+    throw Error("the simulator hangs: it reports nothing about convergence");
   }
   const auto& [seconds, reachable, pairs, unreachable] = *convergence_;
   const std::string reach = fmt::format("{} of {} pairs reach", reachable, pairs);
@@ -159,7 +159,7 @@ json Conversation::WaitForReport(bool stop) {
   };
   if (stop) simulator_.Stop();
   if (!loop_.Run([&] { return !report_.is_null(); }, deadline())) {
-    throw Error("the simulator does not report; it hangs");
+    throw Error("the simulator hangs: it does not report");
   }
   loop_.Run([&] { return simulator_.Ended(); }, MonotonicClock::Now() + kReportPatience);
   return report_;

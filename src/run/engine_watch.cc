@@ -13,7 +13,7 @@ EngineWatch::EngineWatch(std::string socket_path, sys::EventLoop& loop)
       loop_(loop),
       alive_(sys::ConnectAt(socket_path_, SOCK_STREAM)) {
   loop_.Watch(alive_.get(), [] {
-    throw Error("the path engine died: links with a SPEC carry nothing any more; run it again");
+    throw Error("the path engine died, so links with a SPEC carry nothing any more; run it again");
   });
 }
 

@@ -140,7 +140,7 @@ void BringUp(const scenario::Scenario& scenario, bool quiet) {
   if (answer.is_object() && answer.empty() && !interrupted) return;
   sys::AwaitChild(child);
   if (interrupted) throw *interrupted;
-  if (!answer.is_object()) throw Error("the process that keeps the simulator died");
+  if (!answer.is_object()) throw Error("the process that supervises the simulator died");
   throw Error(answer.value("message", ""), static_cast<ExitStatus>(answer.value("status", 1)));
 }
 

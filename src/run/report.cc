@@ -133,7 +133,7 @@ std::string LoopBreakdown(const std::vector<RunResult>& runs) {
     if (!loop.empty()) bars.push_back({run.scenario.mode, {loop.begin(), loop.end()}});
   }
   const std::string plot = StackedBars(bars);
-  return plot.empty() ? "" : "<h2>Where the simulator's time went</h2>\n" + plot;
+  return plot.empty() ? "" : "<h2>How the simulator spent its time</h2>\n" + plot;
 }
 
 std::vector<std::string> LatenessRow(const std::string& what, const result::Timing& timing,
@@ -161,8 +161,8 @@ std::string Lateness(const std::vector<RunResult>& runs) {
     }
   }
   if (rows.size() == 1) return "";
-  return "<h2>Timing</h2>\n<p>How much later than due the simulator's events ran and the links' "
-         "packets left.</p>\n" +
+  return "<h2>Timing</h2>\n<p>How late the simulator's events ran and the links' packets "
+         "left.</p>\n" +
          Table(rows);
 }
 

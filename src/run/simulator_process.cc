@@ -128,7 +128,7 @@ void SimulatorProcess::ThrowDeath() {
   if (!line_.empty()) last_lines_.push_back(line_);
   const std::string words = LastWords(last_lines_);
   throw Error(
-      fmt::format("the simulator {}{}", how, words.empty() ? "" : "; its last words: " + words));
+      fmt::format("the simulator {}{}", how, words.empty() ? "" : "; its last output: " + words));
 }
 
 std::optional<nlohmann::json> SimulatorProcess::TakeLine() {

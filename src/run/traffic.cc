@@ -84,7 +84,7 @@ FlowCommands PingCommands(const Flow& flow, const std::string& address) {
 
 std::string FirstLine(const std::string& text) {
   const std::string line = text.substr(0, text.find('\n'));
-  return line.empty() ? "it said nothing" : line;
+  return line.empty() ? "it printed nothing" : line;
 }
 
 result::Times TimesOf(std::vector<double> values) {

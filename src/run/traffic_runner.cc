@@ -142,7 +142,7 @@ void TrafficRunner::StartReceiver(FlowState& flow) {
 void TrafficRunner::StartSender(FlowState& flow) {
   if (flow.done || finished_) return;
   if (!flow.ready) {
-    FinishFlow(flow, "its receiver does not get ready");
+    FinishFlow(flow, "its receiver does not become ready");
     return;
   }
   broker::ProgramOptions options;

@@ -13,7 +13,7 @@ Printed by `viaduct docs scenario` from the table the parser uses (`src/scenario
 edit it by hand.
 
 A scenario is one YAML file. Keys that are not listed here are errors. `viaduct run FILE.yaml --print`
-shows the file as it was understood, with every default filled in, and `--set flows.0.rate=2Mbit`
+shows the file as it was parsed, with every default filled in, and `--set flows.0.rate=2Mbit`
 overrides a value from the command line. Messages name the file and line.
 
 ```yaml

@@ -156,7 +156,7 @@ class LinkReader {
       Add({center, leaf});
       ++count;
     }
-    if (count == 0) star.Fail("leaves", "no node but the center");
+    if (count == 0) star.Fail("leaves", "there is no node except the center");
   }
 
   void ReadCommon(const Section& entry, LinkSettings& link) const {
@@ -167,7 +167,7 @@ class LinkReader {
     if (entry.Has("up")) link.up = spec("up");
     if (entry.Has("down")) link.down = spec("down");
     if (entry.Has("spec") && link.up && link.down) {
-      entry.Fail("spec", "means nothing beside both up and down");
+      entry.Fail("spec", "has no effect if both up and down are given");
     }
     // 68: RFC 791; 65521 is the largest a veth device takes (ETH_MAX_MTU less the headers).
     link.mtu = static_cast<int>(entry.Integer("mtu", 68, 65521));
@@ -199,7 +199,7 @@ class LinkReader {
 
   static void CheckAddress(const std::string& text, LinkSettings& link) {
     if (text.find('/') == std::string::npos) {
-      throw UsageError(fmt::format("'{}' needs a prefix length, as 10.1.0.1/24", text));
+      throw UsageError(fmt::format("'{}' needs a prefix length, as in 10.1.0.1/24", text));
     }
     const wire::IpPrefix address = wire::IpPrefix::Parse(text);
     if (address.address.IsMulticast() || address.address.IsUnspecified()) {
@@ -242,7 +242,7 @@ class LinkReader {
     for (size_t i = 0; i < links_.size(); ++i) {
       if (links_[i].addresses.empty()) {
         Fail(*places_[i],
-             fmt::format("link '{}' has no addresses and addressing gives none", links_[i].name));
+             fmt::format("link '{}' has no addresses and addressing assigns none", links_[i].name));
       }
     }
   }

@@ -92,9 +92,9 @@ class Loader {
       for (const std::string& interface : node.physical_interfaces) {
         if (interface.empty() || interface.size() > 15 || !interfaces.insert(interface).second) {
           Fail(NodePlace(node.name),
-               fmt::format("nodes.{}.interfaces: '{}' is given twice or is no "
-                           "interface's name",
-                           node.name, interface));
+               fmt::format(
+                   "nodes.{}.interfaces: '{}' is given twice or is not the name of an interface",
+                   node.name, interface));
         }
       }
       if (node.host) CheckGateway(node, neighbours[node.name]);
@@ -189,7 +189,7 @@ class Loader {
 
   void ReadFlows() {
     const Value *flows = file_.Find("flows"), *traffic = root_.Find("traffic");
-    if (flows && traffic) Fail(*traffic, "traffic: another name of flows, which is given too");
+    if (flows && traffic) Fail(*traffic, "traffic: is another name of flows, which is given too");
     if (!flows) flows = traffic;
     if (!flows) return;
     std::set<std::string> names = ExplicitNames(*flows, "flows");
@@ -203,7 +203,7 @@ class Loader {
     flow.kind = section.Choice<Flow::Kind>("type");
     flow.from = Node(section, "from");
     flow.to = Node(section, "to");
-    if (flow.from == flow.to) section.Fail("to", "is the sender too");
+    if (flow.from == flow.to) section.Fail("to", "is also the sender");
     // A UDP packet carries 28 bytes of sequence number and time (load/payload.h), a ping 16 bytes
     // of time; 65507 is IPv4's limit.
     flow.size =
@@ -237,7 +237,7 @@ class Loader {
       section.Fail("duration", "a TCP flow lasts whole seconds");
     }
     if (whole == Duration()) {
-      section.Fail("type", "a TCP flow needs a whole second; less is left of the run");
+      section.Fail("type", "a TCP flow needs a whole second, but less is left of the run");
     }
     duration = whole;
   }
@@ -283,7 +283,7 @@ class Loader {
     program.expect = static_cast<int>(section.Integer("expect", 0, 255));
     for (const auto& [name, value] : section.Table("environment")) {
       if (name.empty() || name.find('=') != std::string::npos) {
-        section.Fail("environment", fmt::format("'{}' is not a variable's name", name));
+        section.Fail("environment", fmt::format("'{}' is not the name of a variable", name));
       }
       program.environment[name] = value;
     }
@@ -335,7 +335,7 @@ class Loader {
     for (const NodeSettings& node : scenario_.nodes) {
       if (all ? node.kernel.has_value() : wanted.contains(node.name)) {
         if (!node.kernel)
-          state.Fail("nodes", fmt::format("the stack of {} is ns-3's, no kernel", node.name));
+          state.Fail("nodes", fmt::format("the stack of {} is ns-3's, not a kernel", node.name));
         scenario_.state.push_back(node.name);
       }
     }
@@ -348,8 +348,9 @@ class Loader {
     if (scenario_.mode != Mode::kSimulate) {
       CheckStacks();
       if (!scenario_.state.empty()) {
-        file_.Fail("state", fmt::format("the state of kernels is for mode simulate, not {}",
-                                        ModeName(scenario_.mode)));
+        file_.Fail("state",
+                   fmt::format("the state of kernels is only available in mode simulate, not {}",
+                               ModeName(scenario_.mode)));
       }
       return;
     }

@@ -32,13 +32,13 @@ std::string ShellLine(const Command& command) { return fmt::format("{}", fmt::jo
 [[noreturn]] void ThrowFailure(const Command& command, const sys::ProgramResult& result) {
   const std::string line = ShellLine(command);
   if (result.status == 127) {
-    throw EnvironmentError(fmt::format("{}: there is no {}; install it", line, command[0]));
+    throw EnvironmentError(fmt::format("{}: {} is missing; install it", line, command[0]));
   }
   if (command[0] == "ip" || (command[0] == "bridge" && command[2] == "add")) {
-    throw EnvironmentError(fmt::format(
-        "{}: {}; if this kernel's bridges know no VLANs (CONFIG_BRIDGE_VLAN_FILTERING), use "
-        "--redirect",
-        line, result.output));
+    throw EnvironmentError(
+        fmt::format("{}: {}; if this kernel's bridges do not support VLANs "
+                    "(CONFIG_BRIDGE_VLAN_FILTERING), use --redirect",
+                    line, result.output));
   }
   throw Error(fmt::format("{}: {}", line, result.output));
 }

@@ -67,7 +67,7 @@ SwitchedLink ParseSwitchedLink(const std::string& text, uint16_t* next_vlan) {
     };
     SwitchedLink link{parts[0], parts[1], vlan(2), 0};
     link.vlan_b = vlan(3);
-    if (link.a == link.b) throw UsageError("both ends are one port");
+    if (link.a == link.b) throw UsageError("both ends are the same port");
     if (link.vlan_a > 4094 || link.vlan_b > 4094) throw UsageError("no VLANs are left below 4095");
     return link;
   });
@@ -117,7 +117,7 @@ void CheckDeflection(Vendor vendor, const Deflection& deflection) {
           "--redirect: two ports to the emulator serve one --link; give VLANs for more");
     }
   } else if (deflection.trunk.empty()) {
-    throw UsageError("give --trunk PORT, where the emulator is");
+    throw UsageError("give --trunk PORT, the port of the emulator");
   } else if (vendor == Vendor::kLinux && deflection.bridge.empty()) {
     throw UsageError("give --bridge BRIDGE, which the ports belong to, or --redirect PORT PORT");
   }
@@ -130,7 +130,7 @@ void CheckDeflection(Vendor vendor, const Deflection& deflection) {
   }
   for (const RoutedLink& link : deflection.routed) {
     if (vendor == Vendor::kJunos && link.label < 1000000) {
-      throw UsageError("Junos keeps labels below 1000000 for itself; give one above");
+      throw UsageError("Junos reserves labels below 1000000; give one above");
     }
   }
 }

@@ -21,7 +21,7 @@ std::string DescribeInterruption(int signal) {
 }  // namespace
 
 Interrupted::Interrupted(int signal)
-    : Error(fmt::format("{}; everything is cleaned up", DescribeInterruption(signal))),
+    : Error(fmt::format("{}; everything was cleaned up", DescribeInterruption(signal))),
       signal_(signal) {}
 
 EventLoop::EventLoop() { signals_ = CatchSignals({SIGINT, SIGTERM, SIGHUP}); }

@@ -42,7 +42,7 @@ fs::path FindCompanion(const std::string& name) {
     if (fs::exists(folder / name, error)) return folder / name;
   }
   throw EnvironmentError(
-      fmt::format("no {} in {}: build it (make build), or say in VIADUCT_LIBEXEC where it is", name,
+      fmt::format("no {} in {}: build it (make build), or set VIADUCT_LIBEXEC to its folder", name,
                   folders.front().string()));
 }
 

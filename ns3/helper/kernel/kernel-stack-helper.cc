@@ -104,9 +104,9 @@ KernelStackHelper::InstallOn(Ptr<Node> node, Ptr<KernelGuest> guest) const
 {
     if (node->GetObject<Ipv4>() || node->GetObject<Ipv6>())
     {
-        throw viaduct::UsageError("node " + std::to_string(node->GetId()) +
-                                  " has a stack already: KernelStackHelper takes the place of "
-                                  "InternetStackHelper");
+        throw viaduct::UsageError(
+            "node " + std::to_string(node->GetId()) +
+            " has a stack already: use KernelStackHelper instead of InternetStackHelper");
     }
     // What Ipv4L3Protocol and Ipv6L3Protocol expect beside them. None of it carries packets.
     node->AggregateObject(CreateObject<TrafficControlLayer>());

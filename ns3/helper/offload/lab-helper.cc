@@ -229,7 +229,7 @@ LabHelper::CheckSimulator() const
     {
         throw UsageError(
             "LabHelper: the simulator is " + type +
-            ", which does not keep to real time; say at the beginning of main(): "
+            ", which does not run in real time; call at the beginning of main(): "
             "GlobalValue::Bind(\"SimulatorImplementationType\", StringValue(\"ns3::" +
             (m_mode == TRADITIONAL ? "RealtimeSimulatorImpl" : "ReactorSimulatorImpl") + "\"));");
     }

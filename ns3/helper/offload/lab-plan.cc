@@ -138,7 +138,7 @@ LabPlanner::PlanDevice(Ptr<Node> node, Ptr<NetDevice> device)
     auto physical = m_settings.physical.find(device);
     if (physical == m_settings.physical.end() && !IsWired(device))
     {
-        throw UsageError(where + ": no lab can be made of this type; use PointToPointNetDevice, "
+        throw UsageError(where + ": this type cannot be part of a lab; use PointToPointNetDevice, "
                                  "CsmaNetDevice or SimpleNetDevice, or put an interface of the "
                                  "machine in its place (AddPhysicalInterface)");
     }
@@ -180,7 +180,7 @@ LabPlanner::Wires() const
         if (!channel)
         {
             throw UsageError(Where(attachment.nodeName, attachment.original) +
-                             ": is on no channel; attach it, or remove it");
+                             ": is not attached to a channel; attach it, or remove it");
         }
         auto found = std::find_if(
             wires.begin(), wires.end(), [&](const Wire& known) { return known.first == channel; });
@@ -200,8 +200,8 @@ LabPlanner::PlanLink(const Wire& wire)
     if (channel->GetNDevices() != ends.size())
     {
         throw UsageError(Where(ends[0].nodeName, ends[0].original) +
-                         ": its channel reaches a node that is not among the lab's; give "
-                         "Install() all nodes of the scenario");
+                         ": its channel reaches a node that is not in the lab; pass all nodes of "
+                         "the scenario to Install()");
     }
     Link link;
     link.kind = ends.size() == 2 ? Link::Kind::kPair : Link::Kind::kBridge;

@@ -20,11 +20,11 @@ EthernetNetDevice::GetTypeId()
             .SetParent<NetDevice>()
             .SetGroupName("Viaduct")
             .AddTraceSource("MacTx",
-                            "A frame was given to the port or channel.",
+                            "A frame was passed to the port or channel.",
                             MakeTraceSourceAccessor(&EthernetNetDevice::m_macTxTrace),
                             "ns3::Packet::TracedCallback")
             .AddTraceSource("MacPromiscRx",
-                            "A frame was received, for whomever.",
+                            "A frame was received, whatever its destination.",
                             MakeTraceSourceAccessor(&EthernetNetDevice::m_macPromiscRxTrace),
                             "ns3::Packet::TracedCallback")
             .AddTraceSource("MacRx",
@@ -46,12 +46,13 @@ TypeId
 EthernetNetDevice::AddAttributes(TypeId tid)
 {
     return tid
-        .AddAttribute("Address",
-                      "The MAC address; if it is all zero one is drawn, by RingNetDevice when it "
-                      "joins a node and by PathHelper.",
-                      Mac48AddressValue(Mac48Address("00:00:00:00:00:00")),
-                      MakeMac48AddressAccessor(&EthernetNetDevice::m_address),
-                      MakeMac48AddressChecker())
+        .AddAttribute(
+            "Address",
+            "The MAC address; if it is all zero, one is allocated, by RingNetDevice when it "
+            "joins a node and by PathHelper.",
+            Mac48AddressValue(Mac48Address("00:00:00:00:00:00")),
+            MakeMac48AddressAccessor(&EthernetNetDevice::m_address),
+            MakeMac48AddressChecker())
         .AddAttribute("Mtu",
                       "The longest payload of a frame, bytes.",
                       UintegerValue(1500),

@@ -84,12 +84,12 @@ RingNetDevice::GetTypeId()
                           .SetGroupName("Viaduct")
                           .AddConstructor<RingNetDevice>())
             .AddAttribute("BurstSize",
-                          "How many frames are taken from the port at once.",
+                          "How many frames are read from the port at once.",
                           UintegerValue(64),
                           MakeUintegerAccessor(&RingNetDevice::m_burstSize),
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("TxQueueSize",
-                          "How many frames may wait for the port to take them.",
+                          "How many frames may wait for the port to accept them.",
                           UintegerValue(256),
                           MakeUintegerAccessor(&RingNetDevice::m_txQueueSize),
                           MakeUintegerChecker<uint32_t>(1))
@@ -106,7 +106,7 @@ RingNetDevice::GetTypeId()
                           MakeBooleanAccessor(&RingNetDevice::m_flowControl),
                           MakeBooleanChecker())
             .AddAttribute("Interface",
-                          "The interface to open (as root) if the device was given no port.",
+                          "The interface to open (as root) if no port was set.",
                           StringValue(""),
                           MakeStringAccessor(&RingNetDevice::m_interface),
                           MakeStringChecker())
@@ -116,11 +116,12 @@ RingNetDevice::GetTypeId()
                           StringValue(""),
                           MakeStringAccessor(&RingNetDevice::m_namespace),
                           MakeStringChecker())
-            .AddAttribute("Filter",
-                          "What to receive from Interface, in tcpdump's syntax; empty for all.",
-                          StringValue(""),
-                          MakeStringAccessor(&RingNetDevice::m_filter),
-                          MakeStringChecker())
+            .AddAttribute(
+                "Filter",
+                "The filter of frames received from Interface, in tcpdump's syntax; empty for all.",
+                StringValue(""),
+                MakeStringAccessor(&RingNetDevice::m_filter),
+                MakeStringChecker())
             .AddTraceSource("MacTxDrop",
                             "A packet was not sent: packet without Ethernet header, reason.",
                             MakeTraceSourceAccessor(&RingNetDevice::m_txDrops),
@@ -180,7 +181,7 @@ RingNetDevice::OpenInterface()
         std::make_unique<InterfacePort>(OpenInterfacePort(m_namespace, m_interface, m_filter));
     NS_ABORT_MSG_IF(m_opened->mtu < GetMtu(),
                     "RingNetDevice: " << m_interface << " carries " << m_opened->mtu
-                                      << " bytes only: set the attribute Mtu to that or less");
+                                      << " bytes at most: set the attribute Mtu to that or less");
     m_burst.SetPort(std::move(m_opened->port));
     if (Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get())
     {

@@ -40,24 +40,23 @@ KernelApplication::GetTypeId()
                           StringValue("/"),
                           MakeStringAccessor(&KernelApplication::m_folder),
                           MakeStringChecker())
-            .AddAttribute(
-                "OutputPrefix",
-                "At the end of the simulation what it wrote is in PREFIX.out and PREFIX.err, how "
-                "it ended in PREFIX.status. Empty: no files.",
-                StringValue(""),
-                MakeStringAccessor(&KernelApplication::m_outputPrefix),
-                MakeStringChecker())
+            .AddAttribute("OutputPrefix",
+                          "At the end of the simulation its output is written to PREFIX.out and "
+                          "PREFIX.err, and its exit status to PREFIX.status. Empty: no files.",
+                          StringValue(""),
+                          MakeStringAccessor(&KernelApplication::m_outputPrefix),
+                          MakeStringChecker())
             .AddAttribute("StopSignal",
-                          "What the program gets at the application's stop time.",
+                          "The signal that the program gets at the application's stop time.",
                           UintegerValue(SIGTERM),
                           MakeUintegerAccessor(&KernelApplication::m_stopSignal),
                           MakeUintegerChecker<uint32_t>(1, 64))
             .AddTraceSource("Output",
-                            "It has written something.",
+                            "The program has written output.",
                             MakeTraceSourceAccessor(&KernelApplication::m_outputTrace),
                             "ns3::KernelApplication::OutputTracedCallback")
             .AddTraceSource("Exit",
-                            "It has ended.",
+                            "The program has ended.",
                             MakeTraceSourceAccessor(&KernelApplication::m_exitTrace),
                             "ns3::KernelApplication::ExitTracedCallback");
     return tid;

@@ -98,23 +98,22 @@ KernelCalendar::GetTypeId()
             .SetParent<Object>()
             .SetGroupName("Viaduct")
             .AddConstructor<KernelCalendar>()
-            .AddAttribute(
-                "Uptime",
-                "How long the kernels have been up when the simulation starts. Longer where "
-                "more than 50 nodes are installed at once: 40 ms a node, at most 20 s.",
-                TimeValue(Seconds(2)),
-                MakeTimeAccessor(&KernelCalendar::m_uptime),
-                MakeTimeChecker(MilliSeconds(1)))
+            .AddAttribute("Uptime",
+                          "How long the kernels have been up when the simulation starts. Longer if "
+                          "more than 50 nodes are installed at once: 40 ms per node, at most 20 s.",
+                          TimeValue(Seconds(2)),
+                          MakeTimeAccessor(&KernelCalendar::m_uptime),
+                          MakeTimeChecker(MilliSeconds(1)))
             .AddAttribute("Patience",
-                          "Wall time after which a kernel that neither says anything nor moves its "
-                          "clock ends the run with an error.",
+                          "Wall time after which a kernel that neither sends anything nor advances "
+                          "its clock ends the run with an error.",
                           TimeValue(Seconds(30)),
                           MakeTimeAccessor(&KernelCalendar::m_patience),
                           MakeTimeChecker(MilliSeconds(100)))
             .AddAttribute("OneProcessor",
                           "Whether the simulator and its kernels, of which one runs at a time, "
-                          "share one processor that no other simulation has taken, where there is "
-                          "one: they wake each other faster.",
+                          "share one processor that no other simulation uses, if there is one: "
+                          "they wake each other faster.",
                           BooleanValue(true),
                           MakeBooleanAccessor(&KernelCalendar::m_oneProcessor),
                           MakeBooleanChecker());

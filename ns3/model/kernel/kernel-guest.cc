@@ -60,14 +60,14 @@ KernelGuest::GetTypeId()
             .SetGroupName("Viaduct")
             .AddConstructor<KernelGuest>()
             .AddAttribute("Kernel",
-                          "Which kernel: empty for the newest that was built (viaduct kernel "
+                          "The kernel: empty for the newest that was built (viaduct kernel "
                           "list), a release like 6.12, or the path of an executable.",
                           StringValue(""),
                           MakeStringAccessor(&KernelGuest::m_kernel),
                           MakeStringChecker())
             .AddAttribute("Memory",
-                          "The guest's memory in MiB; 0: enough for its nodes and devices. Only "
-                          "what it touches is taken from the host.",
+                          "The guest's memory in MiB; 0: enough for its nodes and devices. The "
+                          "host only provides the pages that the guest touches.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&KernelGuest::m_memory),
                           MakeUintegerChecker<uint32_t>(0, 65536))

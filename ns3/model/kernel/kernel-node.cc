@@ -118,7 +118,7 @@ KernelNode::WhenConfigured(Ptr<NetDevice> device, std::function<void(const Port&
     if (KernelCalendar::Get()->HasBooted() && !GetBridge(device))
     {
         throw viaduct::UsageError("kernel node " + m_name +
-                                  ": a device that its kernel does not have");
+                                  ": the node's kernel does not have this device");
     }
     m_later.push_back({device, std::move(work)});
 }

@@ -58,17 +58,16 @@ TheShell()
 TypeId
 KernelShell::GetTypeId()
 {
-    static TypeId tid =
-        TypeId("ns3::KernelShell")
-            .SetParent<Object>()
-            .SetGroupName("Viaduct")
-            .AddConstructor<KernelShell>()
-            .AddAttribute("Name",
-                          "What viaduct kernel shell knows the simulation by; empty: the name of "
-                          "the program.",
-                          StringValue(""),
-                          MakeStringAccessor(&KernelShell::m_name),
-                          MakeStringChecker());
+    static TypeId tid = TypeId("ns3::KernelShell")
+                            .SetParent<Object>()
+                            .SetGroupName("Viaduct")
+                            .AddConstructor<KernelShell>()
+                            .AddAttribute("Name",
+                                          "The name of the simulation for viaduct kernel shell; "
+                                          "empty: the name of the program.",
+                                          StringValue(""),
+                                          MakeStringAccessor(&KernelShell::m_name),
+                                          MakeStringChecker());
     return tid;
 }
 

@@ -62,13 +62,13 @@ KernelState::GetTypeId()
             .SetParent<Object>()
             .SetGroupName("Viaduct")
             .AddConstructor<KernelState>()
-            .AddAttribute("Interval",
-                          "From one look at the kernel's state to the next, the first at the start "
-                          "of the simulation; 0: never. What no trace source has listeners of is "
-                          "not looked at.",
-                          TimeValue(Time(0)),
-                          MakeTimeAccessor(&KernelState::SetInterval, &KernelState::GetInterval),
-                          MakeTimeChecker(Time(0)))
+            .AddAttribute(
+                "Interval",
+                "The time between two samples of the kernel's state, the first at the start of the "
+                "simulation; 0: never. Values whose trace source has no sinks are not sampled.",
+                TimeValue(Time(0)),
+                MakeTimeAccessor(&KernelState::SetInterval, &KernelState::GetInterval),
+                MakeTimeChecker(Time(0)))
             .AddTraceSource("TcpInfo",
                             "The state of each TCP socket that has a peer, of applications and of "
                             "programs (TCP_INFO), each Interval.",

@@ -135,15 +135,14 @@ ControlPlane::GetTypeId()
             .SetParent<Object>()
             .SetGroupName("Viaduct")
             .AddConstructor<ControlPlane>()
-            .AddAttribute(
-                "ScanInterval",
-                "How often the node's sockets are looked at. Only a protocol that opens a "
-                "socket during the run and waits to be spoken to first waits so long.",
-                TimeValue(MilliSeconds(500)),
-                MakeTimeAccessor(&ControlPlane::m_scanInterval),
-                MakeTimeChecker(MicroSeconds(1)))
+            .AddAttribute("ScanInterval",
+                          "How often the node's sockets are scanned. Only a protocol that opens a "
+                          "socket during the run and first waits for a packet may wait that long.",
+                          TimeValue(MilliSeconds(500)),
+                          MakeTimeAccessor(&ControlPlane::m_scanInterval),
+                          MakeTimeChecker(MicroSeconds(1)))
             .AddTraceSource("Opened",
-                            "A kernel socket was opened for what a protocol talks on.",
+                            "A kernel socket was opened for a protocol.",
                             MakeTraceSourceAccessor(&ControlPlane::m_openedTrace),
                             "ns3::ControlPlane::OpenedTracedCallback");
     return tid;
@@ -358,8 +357,8 @@ ControlPlane::GetUnsupported() const
     {
         if (handler.protocol == 0)
         {
-            lines.push_back("a handler of every EtherType: give its frames with "
-                            "SetControlFilter()");
+            lines.push_back(
+                "a handler of every EtherType: select its frames with SetControlFilter()");
         }
     }
     return lines;

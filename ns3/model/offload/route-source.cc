@@ -29,12 +29,12 @@ RouteSource::GetTypeId()
             .SetGroupName("Viaduct")
             .AddConstructor<RouteSource>()
             .AddAttribute("PollInterval",
-                          "How often a protocol without trace sources is asked for its routes.",
+                          "How often the routes of a protocol without trace sources are read.",
                           TimeValue(MilliSeconds(100)),
                           MakeTimeAccessor(&RouteSource::m_pollInterval),
                           MakeTimeChecker(MicroSeconds(1)))
             .AddTraceSource("Pushed",
-                            "Changes were handed to the data plane.",
+                            "Changes were passed to the data plane.",
                             MakeTraceSourceAccessor(&RouteSource::m_pushedTrace),
                             "ns3::RouteSource::PushedTracedCallback")
             .AddTraceSource("Refused",

@@ -36,7 +36,7 @@ CopyByteTags(Ptr<const Packet> from, Ptr<Packet> to)
         const auto item = i.Next();
         const std::unique_ptr<ObjectBase> made(item.GetTypeId().GetConstructor()());
         auto tag = dynamic_cast<Tag*>(made.get());
-        NS_ASSERT_MSG(tag, "a byte tag that is no tag");
+        NS_ASSERT_MSG(tag, "a byte tag whose type is not a Tag");
         item.GetTag(*tag);
         to->AddByteTag(*tag, item.GetStart(), item.GetEnd());
     }

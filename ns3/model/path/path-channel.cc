@@ -126,20 +126,20 @@ PathChannel::GetTypeId()
             .SetGroupName("Viaduct")
             .AddConstructor<PathChannel>()
             .AddAttribute("Name",
-                          "Name of the link. With RngSeedManager's seed and run it decides the "
+                          "Name of the link. With RngSeedManager's seed and run it determines the "
                           "random streams. Empty: \"path\" and the channel's id.",
                           StringValue(""),
                           MakeStringAccessor(&PathChannel::m_name),
                           MakeStringChecker())
             .AddAttribute("Up",
-                          "The SPEC of what the first device sends (of what any device sends, "
-                          "where there are more than two), as \"delay=20ms rate=10Mbit\". May "
+                          "The SPEC of the frames from the first device (from every device, if "
+                          "there are more than two), such as \"delay=20ms rate=10Mbit\". May "
                           "be changed during the simulation.",
                           StringValue(""),
                           MakeStringAccessor(&PathChannel::SetUp, &PathChannel::GetUp),
                           MakeStringChecker())
             .AddAttribute("Down",
-                          "The SPEC of what the second device sends.",
+                          "The SPEC of the frames from the second device.",
                           StringValue(""),
                           MakeStringAccessor(&PathChannel::SetDown, &PathChannel::GetDown),
                           MakeStringChecker())
@@ -149,11 +149,11 @@ PathChannel::GetTypeId()
                           StringValue(""),
                           MakeStringAccessor(&PathChannel::SetSpec),
                           MakeStringChecker())
-            .AddTraceSource("Fate",
-                            "A packet was delivered or dropped: the frame as it was sent, what "
-                            "became of it.",
-                            MakeTraceSourceAccessor(&PathChannel::m_fateTrace),
-                            "ns3::PathChannel::FateTracedCallback");
+            .AddTraceSource(
+                "Fate",
+                "A packet was delivered or dropped: the frame as it was sent, its fate.",
+                MakeTraceSourceAccessor(&PathChannel::m_fateTrace),
+                "ns3::PathChannel::FateTracedCallback");
     return tid;
 }
 

@@ -38,14 +38,15 @@ ReactorSimulatorImpl::GetTypeId()
                           TimeValue(MicroSeconds(50)),
                           MakeTimeAccessor(&ReactorSimulatorImpl::m_spinTime),
                           MakeTimeChecker(Time(0)))
-            .AddAttribute("AlwaysPoll",
-                          "Never sleep: takes a whole core, for the shortest reaction to frames.",
-                          BooleanValue(false),
-                          MakeBooleanAccessor(&ReactorSimulatorImpl::m_alwaysPoll),
-                          MakeBooleanChecker())
+            .AddAttribute(
+                "AlwaysPoll",
+                "Never sleep: uses a whole core, for the shortest reaction time to frames.",
+                BooleanValue(false),
+                MakeBooleanAccessor(&ReactorSimulatorImpl::m_alwaysPoll),
+                MakeBooleanChecker())
             .AddAttribute("EndWhenEmpty",
-                          "Run() returns when there are no events and no ports. Set to false where "
-                          "only other threads (FdNetDevice, TapBridge) bring events in.",
+                          "Run() returns when there are no events and no ports. Set to false if "
+                          "only other threads (FdNetDevice, TapBridge) schedule events.",
                           BooleanValue(true),
                           MakeBooleanAccessor(&ReactorSimulatorImpl::m_endWhenEmpty),
                           MakeBooleanChecker())
@@ -75,11 +76,12 @@ ReactorSimulatorImpl::GetTypeId()
                             MakeTraceSourceAccessor(&ReactorSimulatorImpl::m_eventLateTrace),
                             "ns3::ReactorSimulatorImpl::EventLateTracedCallback")
             .AddTraceSource("PortBurst",
-                            "A port did work: its number as AddPollable() returned it.",
+                            "A port did work: its id from AddPollable().",
                             MakeTraceSourceAccessor(&ReactorSimulatorImpl::m_portBurstTrace),
                             "ns3::TracedValueCallback::Uint32")
             .AddTraceSource("Idle",
-                            "Nothing to do: the time until the next event (the maximum if none).",
+                            "The reactor becomes idle: the time until the next event (the maximum "
+                            "if there is none).",
                             MakeTraceSourceAccessor(&ReactorSimulatorImpl::m_idleTrace),
                             "ns3::Time::TracedCallback")
             .AddTraceSource("Void",

@@ -29,15 +29,15 @@ KernelMessageSocket::GetTypeId()
             .SetParent<Socket>()
             .SetGroupName("Viaduct")
             .AddAttribute("SndBufSize",
-                          "Bytes that may be on their way to the kernel; other than the default: "
-                          "the kernel's buffer too (SO_SNDBUF).",
+                          "Bytes that may be sent but not yet accepted by the kernel; unless it is "
+                          "the default, also sets the kernel's buffer (SO_SNDBUF).",
                           UintegerValue(KernelSocketCore::DEFAULT_BUFFER),
                           MakeUintegerAccessor(&KernelMessageSocket::SetSndBufSize,
                                                &KernelMessageSocket::GetSndBufSize),
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("RcvBufSize",
-                          "Bytes that may wait for the application; other than the default: the "
-                          "kernel's buffer too (SO_RCVBUF).",
+                          "Bytes that may wait for the application; unless it is the default, also "
+                          "sets the kernel's buffer (SO_RCVBUF).",
                           UintegerValue(KernelSocketCore::DEFAULT_BUFFER),
                           MakeUintegerAccessor(&KernelMessageSocket::SetRcvBufSize,
                                                &KernelMessageSocket::GetRcvBufSize),

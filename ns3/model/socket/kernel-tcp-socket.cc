@@ -63,13 +63,12 @@ KernelTcpSocket::GetTypeId()
                           MakeStringAccessor(&KernelTcpSocket::SetCongestionControl,
                                              &KernelTcpSocket::GetCongestionControl),
                           MakeStringChecker())
-            .AddAttribute(
-                "MaxSegLifetime",
-                "As of ns3::TcpSocketBase, and without effect: a kernel keeps the name of "
-                "a connection that it has closed for 60 s.",
-                DoubleValue(120),
-                MakeDoubleAccessor(&KernelTcpSocket::m_maxSegLifetime),
-                MakeDoubleChecker<double>(0))
+            .AddAttribute("MaxSegLifetime",
+                          "As in ns3::TcpSocketBase, but without effect: a kernel keeps a closed "
+                          "connection in TIME_WAIT for 60 s.",
+                          DoubleValue(120),
+                          MakeDoubleAccessor(&KernelTcpSocket::m_maxSegLifetime),
+                          MakeDoubleChecker<double>(0))
             .AddTraceSource("CongestionWindow",
                             "The congestion window in bytes, each KernelState::Interval at which "
                             "it has changed.",
@@ -155,7 +154,7 @@ KernelTcpSocket::SetUnsupported(const std::string& name, const AttributeValue& v
     NS_ABORT_MSG_IF(ToText(value) != original,
                     "ns3::KernelTcpSocket: a kernel's TCP has no "
                         << name << " that a socket could set; leave it at " << original
-                        << ", or set what the kernel has for it on the node (sysctl, route)");
+                        << ", or use the kernel's own setting on the node (sysctl, route)");
 }
 
 void

@@ -98,7 +98,7 @@ class FewDevicesTest : public RefusalTestCase
         one.SetAttribute("Kernel", StringValue(kernel));
         one.SetGuests(1);
         MakeLine(6, one);
-        Expect("takes 9 network devices, its control device included, not 11");
+        Expect("can have 9 network devices, including its control device, not 11");
     }
 
     void DoSetup() override

@@ -161,7 +161,7 @@ class DescribeTestCase : public TestCase
     }
 };
 
-/** What no lab can be made of is named. */
+/** The error names what cannot be part of a lab. */
 class RefusalTestCase : public TestCase
 {
   public:
@@ -188,12 +188,12 @@ class RefusalTestCase : public TestCase
         NodeContainer others(2);
         NetDeviceContainer pair = SimpleNetDeviceHelper().Install(others);
         Expect(ErrorOf([&] { LabHelper("emulate").Describe(NodeContainer(others.Get(0))); }),
-               "not among the lab's");
+               "not in the lab");
         pair.Get(0)->SetAttribute("ReceiveErrorModel",
                                   PointerValue(CreateObject<BurstErrorModel>()));
         Expect(ErrorOf([&] { LabHelper("emulate").Describe(others); }), "BurstErrorModel");
         Expect(ErrorOf([&] { LabHelper("emulate").InstallOrThrow(others); }),
-               "does not keep to real time");
+               "does not run in real time");
         Simulator::Destroy();
     }
 };

@@ -9,7 +9,7 @@
 namespace viaduct::guest::agent {
 
 FrameSplitter::FrameSplitter(size_t mtu) : mtu_(mtu) {
-  if (mtu_ <= sizeof(FragmentHeader)) throw UsageError("kernel agent: an MTU without room");
+  if (mtu_ <= sizeof(FragmentHeader)) throw UsageError("kernel agent: the MTU is too small");
 }
 
 void FrameSplitter::Split(std::span<const std::byte> message,

@@ -18,7 +18,7 @@ MessageHeader CheckHeader(std::span<const std::byte> message) {
   if (header.magic != kMagic) throw ProtocolError("not a message");
   if (header.version != kVersion) {
     throw ProtocolError("version " + std::to_string(header.version) + ", this is version " +
-                        std::to_string(kVersion) + ": build viaduct-guest anew");
+                        std::to_string(kVersion) + ": build viaduct-guest again");
   }
   if (header.length != message.size() || header.length > kMaxMessage) {
     throw ProtocolError("a message of a wrong length");

@@ -30,7 +30,7 @@ int64_t Number(std::string_view word) {
   if (Parses(word, value)) return value;
   uint64_t large = 0;  // counters are unsigned, limits may be -1
   if (Parses(word, large)) return static_cast<int64_t>(large);
-  throw agent::ProtocolError("a counter that is no number: " + std::string(word));
+  throw agent::ProtocolError("a counter that is not a number: " + std::string(word));
 }
 
 // "Tcp: A B" and "Tcp: 1 2".

@@ -61,17 +61,17 @@ void NeedTools(const Source& source) {
   }
   if (missing.empty()) return;
   throw EnvironmentError(fmt::format(
-      "building a kernel needs {}, not on this machine; setup/packages kernel installs it",
+      "building a kernel needs {}, which this machine lacks; install it with setup/packages kernel",
       missing));
 }
 
 void NeedDisk(const fs::path& store) {
   const uintmax_t available = fs::space(store).available;
   if (available >= kDiskBytes) return;
-  throw EnvironmentError(fmt::format(
-      "building a kernel needs {:.1f} GB in {}, {:.1f} GB are free; VIADUCT_CACHE may name another "
-      "place",
-      kDiskBytes / 1e9, store.string(), available / 1e9));
+  throw EnvironmentError(
+      fmt::format("building a kernel needs {:.1f} GB in {}, {:.1f} GB are free; set VIADUCT_CACHE "
+                  "to another folder",
+                  kDiskBytes / 1e9, store.string(), available / 1e9));
 }
 
 // One build: its inputs, its folder of work, its log.
@@ -95,7 +95,7 @@ class Builder {
     DeriveKey();
     if (const auto image = Stored()) return {*image, true};
     Workshop workshop(ImageStore(), key_, options_.cancel_fd,
-                      [this] { Status("waiting for another build of the same"); });
+                      [this] { Status("waiting for another build of the same kernel"); });
     folder_ = workshop.folder();
     if (const auto image = Stored()) return {*image, true};  // it was that build's
     NeedTools(source_);
@@ -176,7 +176,7 @@ class Builder {
       std::vector<std::string> words = {"patch",     "-p1", "--forward", "--batch",
                                         "--dry-run", "-i",  file};
       if (RunTool(words, Tool(Tree())) != 0) {
-        Note(fmt::format("{} does not apply to this kernel and is left out", patch.name));
+        Note(fmt::format("{} does not apply to this kernel and is skipped", patch.name));
         continue;
       }
       std::erase(words, "--dry-run");
@@ -222,7 +222,7 @@ class Builder {
     for (const ConfigOption& option : Unmet(wanted_, ReadFileIfAny(Tree() / ".config"))) {
       if (option.need == ConfigOption::Need::kRequired) {
         throw UsageError(
-            fmt::format("this kernel cannot have {}={} (not there, or something it "
+            fmt::format("this kernel cannot have {}={} (the option does not exist, or one it "
                         "depends on is off)",
                         option.name, option.value));
       }

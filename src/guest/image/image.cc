@@ -57,12 +57,12 @@ bool IsRelease(const Image& image, const std::string& wanted) {
 }
 
 void CheckElf(const fs::path& file) {
-  if (!fs::exists(file)) Refuse(file, "no such file; viaduct kernel list shows what there is");
+  if (!fs::exists(file)) Refuse(file, "no such file; list the kernels with viaduct kernel list");
   Elf64_Ehdr header = {};
   std::ifstream stream(file, std::ios::binary);
   if (!stream.read(reinterpret_cast<char*>(&header), sizeof header) ||
       std::string_view(reinterpret_cast<char*>(header.e_ident), SELFMAG) != ELFMAG) {
-    Refuse(file, "not an executable; a kernel for guests is what viaduct kernel build makes");
+    Refuse(file, "not an executable; build a kernel for guests with viaduct kernel build");
   }
   if (header.e_machine != EM_X86_64 || header.e_ident[EI_CLASS] != ELFCLASS64) {
     Refuse(file, "not built for x86-64, the only architecture guests run on");
@@ -138,13 +138,12 @@ Image FindImage(const std::string& wanted) {
     known += (known.empty() ? "" : ", ") + image.release;
   }
   if (images.empty()) {
-    throw EnvironmentError(fmt::format("no kernel for guests in {}; viaduct kernel build makes one",
-                                       ImageStore().string()));
+    throw EnvironmentError(fmt::format(
+        "no kernel for guests in {}; build one with viaduct kernel build", ImageStore().string()));
   }
   throw EnvironmentError(
       fmt::format("no kernel {} was built (there are: {}); viaduct kernel build --source "
-                  "debian:{}, or give the "
-                  "path of one",
+                  "debian:{}, or give the path of a kernel",
                   wanted, known, wanted));
 }
 

@@ -33,7 +33,7 @@ std::string IdentifyPackage(const std::string& package, const ToolOptions& optio
   RunTool({"apt-cache", "show", "--no-all-versions", package}, reading);
   if (version.empty() || checksum.empty()) {
     throw EnvironmentError(fmt::format(
-        "apt knows no package {}; apt-get update, or give a tarball or a tree with --source",
+        "apt knows no package {}; run apt-get update, or give a tarball or a tree with --source",
         package));
   }
   return fmt::format("{} {} {}", package, version, checksum);
@@ -86,7 +86,8 @@ void UnpackPackage(const std::string& package, const fs::path& folder, ToolOptio
       tarball = entry.path();
     }
   }
-  if (tarball.empty()) throw Error(fmt::format("the package {} holds no source tarball", package));
+  if (tarball.empty())
+    throw Error(fmt::format("the package {} contains no source tarball", package));
   UnpackTarball(tarball, options, folder);
   fs::remove_all(download);
 }
@@ -97,7 +98,8 @@ Source Source::Parse(const std::string& text) {
   if (text.rfind(kPackageScheme, 0) == 0) {
     const std::string version = text.substr(std::string_view(kPackageScheme).size());
     if (version.empty() || version.find_first_not_of("0123456789.") != std::string::npos) {
-      throw UsageError(fmt::format("--source {}: not a version; debian:6.12, for one", text));
+      throw UsageError(
+          fmt::format("--source {}: not a version; give for example debian:6.12", text));
     }
     return {Kind::kPackage, "linux-source-" + version};
   }
@@ -144,7 +146,8 @@ void Unpack(const Source& source, const fs::path& folder, const ToolOptions& opt
       break;
   }
   if (!fs::exists(folder / "arch" / "um" / "Kconfig")) {
-    throw Error(fmt::format("{} holds no kernel source (no arch/um/Kconfig in it)", source.name));
+    throw Error(
+        fmt::format("{} contains no kernel source (no arch/um/Kconfig in it)", source.name));
   }
 }
 

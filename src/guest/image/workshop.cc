@@ -37,7 +37,7 @@ void MakeStore(const fs::path& store) {
   std::error_code error;
   fs::create_directories(store, error);
   if (access(store.c_str(), W_OK) == 0) return;
-  throw EnvironmentError(fmt::format("cannot write to {}: {}; VIADUCT_CACHE may name another place",
+  throw EnvironmentError(fmt::format("cannot write to {}: {}; set VIADUCT_CACHE to another folder",
                                      store.string(), std::strerror(errno)));
 }
 

@@ -22,7 +22,7 @@ constexpr int kMillisecondsBetween = 10;
 
 [[noreturn]] void RefuseFolder(const std::string& folder, const std::string& reason) {
   throw EnvironmentError(fmt::format(
-      "no folder for the sockets of kernel guests: {}: {}; TMPDIR may name another place", folder,
+      "no folder for the sockets of kernel guests: {}: {}; set TMPDIR to another folder", folder,
       reason));
 }
 

@@ -69,7 +69,7 @@ void FixAddresses() {
 std::string Describe(int status) {
   const bool no_memory = WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS;
   return sys::DescribeEnding(status) +
-         (no_memory ? ", as when /dev/shm, where its memory is, is full" : "");
+         (no_memory ? "; is /dev/shm, which holds its memory, full?" : "");
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ std::vector<std::string> CommandLine(const GuestOptions& options, const GuestEnd
   if (endpoints.devices.size() > options.image.devices) {
     const bool unpatched = options.image.devices <= Image{}.devices;
     throw UsageError(fmt::format(
-        "a guest of kernel {} takes {} network devices, its control device included, not {}: "
+        "a guest of kernel {} can have {} network devices, including its control device, not {}: "
         "{}spread the nodes over more guests (KernelStackHelper::SetGuests)",
         options.image.release, options.image.devices, endpoints.devices.size(),
         unpatched ? "build it with the patches (viaduct kernel build), or " : ""));
@@ -111,10 +111,10 @@ std::vector<std::string> CommandLine(const GuestOptions& options, const GuestEnd
   size_t length = 1;
   for (const std::string& word : words) length += word.size() + 1;
   if (length > options.image.command_line) {
-    throw UsageError(fmt::format(
-        "a guest's command line of {} bytes is longer than the {} that kernel {} takes: use fewer "
-        "devices or boot parameters a guest",
-        length, options.image.command_line, options.image.release));
+    throw UsageError(
+        fmt::format("a guest's command line of {} bytes is longer than the {} that kernel {} "
+                    "accepts: use fewer devices or boot parameters per guest",
+                    length, options.image.command_line, options.image.release));
   }
   return words;
 }
@@ -124,10 +124,11 @@ void CheckTracing() {
   if (child == 0) sys::ExitForked(ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0 ? 0 : errno);
   const int status = sys::AwaitChild(child);
   if (status == 0) return;
-  throw EnvironmentError(fmt::format(
-      "it may not trace its processes, as User Mode Linux must (ptrace: {}): allow that (sysctl "
-      "kernel.yama.ptrace_scope=1; a container: --cap-add=SYS_PTRACE or another seccomp profile)",
-      WIFEXITED(status) ? strerror(WEXITSTATUS(status)) : strsignal(WTERMSIG(status))));
+  throw EnvironmentError(
+      fmt::format("it is not permitted to trace its processes, which User Mode Linux needs "
+                  "(ptrace: {}): permit it (sysctl kernel.yama.ptrace_scope=1; in a container "
+                  "--cap-add=SYS_PTRACE or another seccomp profile)",
+                  WIFEXITED(status) ? strerror(WEXITSTATUS(status)) : strsignal(WTERMSIG(status))));
 }
 
 GuestProcess::GuestProcess(const GuestOptions& options, const GuestEndpoints& endpoints) {

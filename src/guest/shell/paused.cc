@@ -44,8 +44,8 @@ void MakePrivate(const fs::path& folder) {
   struct stat status {};
   SystemCall("stat " + folder.string(), lstat(folder.c_str(), &status));
   if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid()) {
-    throw EnvironmentError(
-        fmt::format("{}: somebody else's; remove it, or set XDG_RUNTIME_DIR", folder.string()));
+    throw EnvironmentError(fmt::format(
+        "{}: belongs to another user; remove it, or set XDG_RUNTIME_DIR", folder.string()));
   }
 }
 
@@ -119,7 +119,7 @@ PausedSimulation FindPaused(const std::string& name) {
   std::erase_if(all, [](const PausedSimulation& each) { return !each.alive; });
   if (all.empty()) {
     throw UsageError(
-        "no simulation is paused; viaduct run FILE --mode simulate --pause-at TIME pauses one");
+        "no simulation is paused; pause one with viaduct run FILE --mode simulate --pause-at TIME");
   }
   const std::string names = PausedNames(all);
   std::erase_if(all, [&](const PausedSimulation& each) {
@@ -130,7 +130,7 @@ PausedSimulation FindPaused(const std::string& name) {
     throw UsageError(fmt::format("no simulation {} is paused; there are: {}", name, names));
   }
   throw UsageError(
-      fmt::format("several simulations are paused: {}; say which, by name or process: NAME:NODE",
+      fmt::format("several simulations are paused: {}; give the name or pid of one: NAME:NODE",
                   PausedNames(all)));
 }
 

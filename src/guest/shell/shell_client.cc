@@ -32,7 +32,7 @@ UniqueFd ConnectToPaused(const PausedSimulation& paused) {
     return sys::ConnectAt(paused.socket(), SOCK_SEQPACKET);
   } catch (const SystemError& error) {
     if (error.error_number() == EACCES) {
-      throw EnvironmentError(fmt::format("simulation {} is another user's", paused.name));
+      throw EnvironmentError(fmt::format("simulation {} belongs to another user", paused.name));
     }
     throw UsageError(fmt::format("simulation {} is not paused any more", paused.name));
   }

@@ -108,7 +108,8 @@ void ShellServer::Handle(uint32_t id, Session& session, const ShellMessage& mess
   if (session.node == nullptr) {
     if (message.packet == ShellPacket::kOpen)
       return Open(id, session, json::parse(message.payload));
-    if (message.packet != ShellPacket::kResume) throw UsageError("neither opens nor resumes");
+    if (message.packet != ShellPacket::kResume)
+      throw UsageError("the first packet neither opens nor resumes");
     Resume();
     Send(session, ShellPacket::kOpened, "{}");
     return Disconnect(session);
@@ -125,13 +126,13 @@ void ShellServer::Handle(uint32_t id, Session& session, const ShellMessage& mess
     case ShellPacket::kSignal:
       return programs.Signal(session.program, json::parse(message.payload).at("signal"));
     default:
-      throw UsageError("a request that open shells do not have");
+      throw UsageError("a request that is not valid for an open shell");
   }
 }
 
 void ShellServer::Open(uint32_t id, Session& session, const json& request) {
   if (request.at("protocol") != kShellProtocol) {
-    throw UsageError("the simulation is of another version of Viaduct than this command");
+    throw UsageError("the simulation and this command have different versions of Viaduct");
   }
   const ShellNode& node = FindNode(request.at("node"));
   ProgramRequest program;

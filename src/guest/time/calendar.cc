@@ -87,7 +87,7 @@ Calendar::Calendar(Timeline& timeline, const CalendarOptions& options)
 Calendar::~Calendar() = default;
 
 Guest& Calendar::AddGuest(std::string name, Guest::Launcher launcher) {
-  if (schedule_) throw Error("a guest after the start of all guests");
+  if (schedule_) throw Error("a guest was added after all guests had started");
   const size_t slot = members_.size() + 1;
   if (slot >= std::numeric_limits<uint16_t>::max()) throw UsageError("more than 65000 guests");
   return members_
@@ -231,7 +231,7 @@ void Calendar::NoteProgress(Instant now) {
   runs_at_instant_ = now == last_run_ ? runs_at_instant_ + 1 : 0;
   last_run_ = now;
   if (runs_at_instant_ > kMaxRunsAtInstant) {
-    throw Error("keeps running without its time going on: something in it spins");
+    throw Error("keeps running without advancing its time: a program in it polls without sleeping");
   }
 }
 
@@ -318,9 +318,9 @@ void Calendar::ServeUntilWait(Member& member) {
     if (member.guest.Serve(options_.patience)) continue;
     const uint64_t current = schedule_->CurrentTime();
     if (!member.shared || current == last) {
-      throw Error(
-          fmt::format("has run for {:.0f} s without its time going on: something in it spins",
-                      options_.patience.ToSeconds()));
+      throw Error(fmt::format(
+          "has run for {:.0f} s without advancing its time: a program in it polls without sleeping",
+          options_.patience.ToSeconds()));
     }
     last = current;
   }
@@ -354,7 +354,7 @@ void Calendar::Handle(Member& member, const TimeTravelMessage& message) {
       return member.Answer(message, static_cast<uint64_t>(time_of_day.nanoseconds()));
     }
     default:
-      throw Error(fmt::format("sent {}, which guests do not", Name(op)));
+      throw Error(fmt::format("sent {}, which only the calendar may send", Name(op)));
   }
 }
 
@@ -371,7 +371,7 @@ void Calendar::HandleWait(Member& member, const TimeTravelMessage& message) {
 }
 
 void Calendar::EndRun(Member& member) {
-  if (running_ != &member) throw Error("waits without having run");
+  if (running_ != &member) throw Error("reported that it waits, although it was not running");
   present_ = Present();
   // While it still counts as the one that runs, because its frames are sent at its instant.
   if (member.shares_queues) member.guest.DrainKicked(schedule_->TakeKicks(member.guest.slot()));
@@ -388,7 +388,7 @@ void Calendar::EndRun(Member& member) {
 void Calendar::HandleUpdate(Member& member, const TimeTravelMessage& message) {
   const Instant time = FromWire(message.time);
   if (running_ != &member || time < present_ || time > limit_) {
-    throw Error(fmt::format("set its clock to {} ns, which it may not", message.time));
+    throw Error(fmt::format("set its clock to {} ns, which is not permitted", message.time));
   }
   present_ = time;
   member.Answer(message);
@@ -402,7 +402,7 @@ void Calendar::ReadRequest(Member& member) {
 }
 
 void Calendar::RequireAllWait() const {
-  if (running_ != nullptr) throw Error("was interrupted while a guest runs");
+  if (running_ != nullptr) throw Error("was interrupted while a guest was running");
 }
 
 void Calendar::InterruptWithRun(Member& member, uint16_t queue) {

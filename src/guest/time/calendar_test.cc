@@ -243,148 +243,146 @@ TEST_P(HostileGuest, EndsTheRunWithOneError) {
 
 INSTANTIATE_TEST_SUITE_P(
     Guests, HostileGuest,
-    testing::Values(Hostile{"NeverConnects", [](FakeGuest&) {}, "did not ask for the time",
-                            Duration::Milliseconds(50)},
-                    Hostile{"UnknownOperation",
-                            [](FakeGuest& g) {
-                              g.Start();
-                              Raw(g, {77, 1, 0, 0});
-                            },
-                            "an operation that time travel does not have"},
-                    Hostile{"CutMessage",
-                            [](FakeGuest& g) {
-                              g.Start();
-                              Raw(g, {1, 1});
-                            },
-                            "gone"},
-                    Hostile{"StartsTwice",
-                            [](FakeGuest& g) {
-                              g.Start();
-                              g.Send(TimeTravelOp::kStart, 1);
-                            },
-                            "started twice"},
-                    Hostile{"WaitsTwice",
-                            [](FakeGuest& g) {
-                              Ready(g);
-                              g.Send(TimeTravelOp::kWait, 0);
-                              g.Send(TimeTravelOp::kWait, 0);
-                              g.AwaitEnd();
-                            },
-                            "waits without having run"},
-                    Hostile{"SaysWhatCalendarsSay",
-                            [](FakeGuest& g) {
-                              g.Start();
-                              g.Send(TimeTravelOp::kFreeUntil, 5);
-                            },
-                            "sent FREE_UNTIL"},
-                    Hostile{"Spins",
-                            [](FakeGuest& g) {
-                              Ready(g);
-                              g.SleepUntil(2'000'500'000);  // before the frame comes
-                              g.Call(TimeTravelOp::kGetTod, 0);
-                              g.Call(TimeTravelOp::kGet, 0);
-                              for (;;) g.Call(static_cast<TimeTravelOp>(0), 0);
-                            },
-                            "spins", Duration::Seconds(30), FakeSchedule::kShared, kNone},
-                    Hostile{"IgnoresInterrupts",
-                            [](FakeGuest& g) {
-                              Ready(g);
-                              g.Send(TimeTravelOp::kWait, 0);
-                              for (;;) g.Call(static_cast<TimeTravelOp>(0), 0);
-                            },
-                            "does not answer an interrupt", Duration::Seconds(30),
-                            FakeSchedule::kShared, kNone},
-                    Hostile{"QueueWithoutMemory",
-                            [](FakeGuest& g) {
-                              Ready(g);
-                              g.device(0).Ask(
-                                  VhostRequest::kSetVringAddr,
+    testing::Values(
+        Hostile{"NeverConnects", [](FakeGuest&) {}, "did not ask for the time",
+                Duration::Milliseconds(50)},
+        Hostile{"UnknownOperation",
+                [](FakeGuest& g) {
+                  g.Start();
+                  Raw(g, {77, 1, 0, 0});
+                },
+                "an operation that time travel does not have"},
+        Hostile{"CutMessage",
+                [](FakeGuest& g) {
+                  g.Start();
+                  Raw(g, {1, 1});
+                },
+                "gone"},
+        Hostile{"StartsTwice",
+                [](FakeGuest& g) {
+                  g.Start();
+                  g.Send(TimeTravelOp::kStart, 1);
+                },
+                "started twice"},
+        Hostile{"WaitsTwice",
+                [](FakeGuest& g) {
+                  Ready(g);
+                  g.Send(TimeTravelOp::kWait, 0);
+                  g.Send(TimeTravelOp::kWait, 0);
+                  g.AwaitEnd();
+                },
+                "reported that it waits, although it was not running"},
+        Hostile{"SaysWhatCalendarsSay",
+                [](FakeGuest& g) {
+                  g.Start();
+                  g.Send(TimeTravelOp::kFreeUntil, 5);
+                },
+                "sent FREE_UNTIL"},
+        Hostile{"Spins",
+                [](FakeGuest& g) {
+                  Ready(g);
+                  g.SleepUntil(2'000'500'000);  // before the frame comes
+                  g.Call(TimeTravelOp::kGetTod, 0);
+                  g.Call(TimeTravelOp::kGet, 0);
+                  for (;;) g.Call(static_cast<TimeTravelOp>(0), 0);
+                },
+                "polls without sleeping", Duration::Seconds(30), FakeSchedule::kShared, kNone},
+        Hostile{"IgnoresInterrupts",
+                [](FakeGuest& g) {
+                  Ready(g);
+                  g.Send(TimeTravelOp::kWait, 0);
+                  for (;;) g.Call(static_cast<TimeTravelOp>(0), 0);
+                },
+                "does not answer an interrupt", Duration::Seconds(30), FakeSchedule::kShared,
+                kNone},
+        Hostile{"QueueWithoutMemory",
+                [](FakeGuest& g) {
+                  Ready(g);
+                  g.device(0).Ask(VhostRequest::kSetVringAddr,
                                   VringAddresses{0, 0, 1U << 30, 1U << 30, 1U << 30, 0});
-                            },
-                            "outside its memory"},
-                    Hostile{"MemoryBeyondTheFile",
-                            [](FakeGuest& g) {
-                              Ready(g);
-                              g.device(0).SetMemory(FakeDevice::kMemorySize + 1);
-                            },
-                            "in a file of"},
-                    Hostile{"QueueSizeNoPowerOfTwo",
-                            [](FakeGuest& g) {
-                              Ready(g);
-                              g.device(0).Ask(VhostRequest::kSetVringNum, VringState{0, 17});
-                            },
-                            "a queue of 17"},
-                    Hostile{"ThirdQueue",
-                            [](FakeGuest& g) {
-                              Ready(g);
-                              g.device(0).Ask(VhostRequest::kSetVringNum, VringState{2, 16});
-                            },
-                            "queue 2"},
-                    Hostile{"ShortPayload",
-                            [](FakeGuest& g) {
-                              Ready(g);
-                              g.device(0).Ask(VhostRequest::kSetVringAddr, uint32_t{0});
-                            },
-                            "SET_VRING_ADDR with 4 bytes"},
-                    Hostile{"UnknownRequest",
-                            [](FakeGuest& g) {
-                              Ready(g);
-                              g.device(0).Ask(static_cast<VhostRequest>(99), uint32_t{0});
-                            },
-                            "request 99"},
-                    Hostile{"DescriptorsInACircle",
-                            [](FakeGuest& g) {
-                              Ready(g);
-                              g.device(0).Offer(NetBackend::kTxQueue, 3, 60, false);
-                              g.device(0).At<uint16_t>(FakeDevice::Descriptors(1) + 3 * 16 + 12) =
-                                  1;
-                              g.device(0).At<uint16_t>(FakeDevice::Descriptors(1) + 3 * 16 + 14) =
-                                  3;
-                              g.device(0).Kick();
-                            },
-                            "without end"},
-                    Hostile{"DescriptorOutsideTheQueue",
-                            [](FakeGuest& g) {
-                              Ready(g);
-                              g.device(0).OfferHead(NetBackend::kTxQueue, 16);
-                              g.device(0).Kick();
-                            },
-                            "descriptor 16"},
-                    Hostile{"MoreBuffersThanTheQueueHolds",
-                            [](FakeGuest& g) {
-                              Ready(g);
-                              g.device(0).At<uint16_t>(FakeDevice::AvailableRing(1) + 2) = 17;
-                              g.device(0).Kick();
-                            },
-                            "17 buffers"},
-                    Hostile{"ReceiveBufferToRead",
-                            [](FakeGuest& g) {
-                              Ready(g);
-                              g.device(0).At<uint16_t>(FakeDevice::Descriptors(0) + 12) = 0;
-                              g.AwaitEnd();
-                            },
-                            "wrong direction"},
-                    Hostile{"KicksAnothersDevice",
-                            [](FakeGuest& g) {
-                              Ready(g);
-                              g.KickInMemory(16 + NetBackend::kTxQueue);
-                              g.AwaitEnd();
-                            },
-                            "kicked device 1", Duration::Seconds(30), FakeSchedule::kSharedQueues},
-                    Hostile{"DiesWithoutRinging",
-                            [](FakeGuest& g) {
-                              Ready(g);
-                              g.Wait();
-                              g.Close();
-                            },
-                            "gone", Duration::Seconds(30), FakeSchedule::kDoorbells},
-                    Hostile{"NeverRings",
-                            [](FakeGuest& g) {
-                              Ready(g);
-                              g.SleepUntil(2'000'500'000);  // before the frame comes
-                              for (;;) g.Call(static_cast<TimeTravelOp>(0), 0);
-                            },
-                            "spins", Duration::Seconds(30), FakeSchedule::kDoorbells, kNone}),
+                },
+                "outside its memory"},
+        Hostile{"MemoryBeyondTheFile",
+                [](FakeGuest& g) {
+                  Ready(g);
+                  g.device(0).SetMemory(FakeDevice::kMemorySize + 1);
+                },
+                "in a file of"},
+        Hostile{"QueueSizeNoPowerOfTwo",
+                [](FakeGuest& g) {
+                  Ready(g);
+                  g.device(0).Ask(VhostRequest::kSetVringNum, VringState{0, 17});
+                },
+                "a queue of 17"},
+        Hostile{"ThirdQueue",
+                [](FakeGuest& g) {
+                  Ready(g);
+                  g.device(0).Ask(VhostRequest::kSetVringNum, VringState{2, 16});
+                },
+                "queue 2"},
+        Hostile{"ShortPayload",
+                [](FakeGuest& g) {
+                  Ready(g);
+                  g.device(0).Ask(VhostRequest::kSetVringAddr, uint32_t{0});
+                },
+                "SET_VRING_ADDR with 4 bytes"},
+        Hostile{"UnknownRequest",
+                [](FakeGuest& g) {
+                  Ready(g);
+                  g.device(0).Ask(static_cast<VhostRequest>(99), uint32_t{0});
+                },
+                "request 99"},
+        Hostile{"DescriptorsInACircle",
+                [](FakeGuest& g) {
+                  Ready(g);
+                  g.device(0).Offer(NetBackend::kTxQueue, 3, 60, false);
+                  g.device(0).At<uint16_t>(FakeDevice::Descriptors(1) + 3 * 16 + 12) = 1;
+                  g.device(0).At<uint16_t>(FakeDevice::Descriptors(1) + 3 * 16 + 14) = 3;
+                  g.device(0).Kick();
+                },
+                "without end"},
+        Hostile{"DescriptorOutsideTheQueue",
+                [](FakeGuest& g) {
+                  Ready(g);
+                  g.device(0).OfferHead(NetBackend::kTxQueue, 16);
+                  g.device(0).Kick();
+                },
+                "descriptor 16"},
+        Hostile{"MoreBuffersThanTheQueueHolds",
+                [](FakeGuest& g) {
+                  Ready(g);
+                  g.device(0).At<uint16_t>(FakeDevice::AvailableRing(1) + 2) = 17;
+                  g.device(0).Kick();
+                },
+                "17 buffers"},
+        Hostile{"ReceiveBufferToRead",
+                [](FakeGuest& g) {
+                  Ready(g);
+                  g.device(0).At<uint16_t>(FakeDevice::Descriptors(0) + 12) = 0;
+                  g.AwaitEnd();
+                },
+                "wrong direction"},
+        Hostile{"KicksAnothersDevice",
+                [](FakeGuest& g) {
+                  Ready(g);
+                  g.KickInMemory(16 + NetBackend::kTxQueue);
+                  g.AwaitEnd();
+                },
+                "kicked device 1", Duration::Seconds(30), FakeSchedule::kSharedQueues},
+        Hostile{"DiesWithoutRinging",
+                [](FakeGuest& g) {
+                  Ready(g);
+                  g.Wait();
+                  g.Close();
+                },
+                "gone", Duration::Seconds(30), FakeSchedule::kDoorbells},
+        Hostile{"NeverRings",
+                [](FakeGuest& g) {
+                  Ready(g);
+                  g.SleepUntil(2'000'500'000);  // before the frame comes
+                  for (;;) g.Call(static_cast<TimeTravelOp>(0), 0);
+                },
+                "polls without sleeping", Duration::Seconds(30), FakeSchedule::kDoorbells, kNone}),
     [](const auto& info) { return info.param.name; });
 
 TEST(NicTest, FullRingLosesFrames) {

@@ -41,7 +41,7 @@ Guest::Guest(uint16_t slot, std::string name, Launcher launcher, DeviceHost& hos
       receiver_(std::move(receiver)) {}
 
 Nic& Guest::AddNic(const wire::MacAddress& mac, bool carrier) {
-  if (!listeners_.empty()) throw Error("a network device for a guest that has started");
+  if (!listeners_.empty()) throw Error("a network device was added to a guest that has started");
   return *nics_.emplace_back(std::make_unique<Nic>(host_, nics_.size(), mac, carrier));
 }
 
@@ -109,7 +109,7 @@ void Guest::DrainKicked(const std::optional<std::vector<uint16_t>>& queues) {
   for (const uint16_t queue : *queues) {
     const size_t device = queue / SharedSchedule::kQueuesPerDevice;
     if (device >= nics_.size())
-      throw Error(fmt::format("kicked device {}, which it has not", device));
+      throw Error(fmt::format("kicked device {}, which it does not have", device));
     if (queue % SharedSchedule::kQueuesPerDevice == NetBackend::kTxQueue)
       nics_[device]->DrainTransmits();
   }

@@ -98,7 +98,7 @@ std::vector<bool> ParseParameters(T& target, std::string_view text, ParameterTab
       throw UsageError(fmt::format("{}: given twice; give it once", word.name));
     }
     if (!given[row].empty()) {
-      throw UsageError(fmt::format("{}: contradicts what is given before", word.name));
+      throw UsageError(fmt::format("{}: contradicts a previous parameter", word.name));
     }
     ParseParameter(target, word, table[row]);
     given[row] = word.name;

@@ -146,7 +146,8 @@ Distribution Distribution::FromTable(std::string_view text, const std::string& f
       entries.push_back(static_cast<double>(value) / kTableScale);
     });
   });
-  if (entries.empty()) throw UsageError(file + ": no numbers in it; give a table as netem's");
+  if (entries.empty())
+    throw UsageError(file + ": contains no numbers; give a table in netem's format");
   std::sort(entries.begin(), entries.end());
   Distribution distribution;
   distribution.table_ = std::make_shared<const std::vector<double>>(std::move(entries));

@@ -142,7 +142,7 @@ std::string FormatChance(const Chance& chance) {
 
 void CheckChance(const Chance& chance) {
   if (chance.correlation < 1) return;
-  throw UsageError("corr: 100% would repeat the first decision for ever; give less");
+  throw UsageError("corr: 100% would repeat the first decision forever; give less");
 }
 
 Loss ParseLoss(std::string_view value) {

@@ -25,9 +25,10 @@ std::vector<uint32_t> ParseMahimahi(std::string_view text, const std::string& fi
     times.push_back(time);
   });
   if (times.empty()) {
-    throw UsageError(file + ": no times; give a packet-delivery trace: one time in ms a line");
+    throw UsageError(file + ": no times; give a packet-delivery trace: one time in ms per line");
   }
-  if (times.back() == 0) throw UsageError(file + ": lasts no time; its last time must be above 0");
+  if (times.back() == 0)
+    throw UsageError(file + ": has no duration; its last time must be above 0");
   return times;
 }
 

@@ -30,7 +30,7 @@ TEST(ParseMahimahi, ReadsTimes) {
 
 TEST(ParseMahimahi, SaysWhatIsWrong) {
   EXPECT_THAT(MahimahiError(""), HasSubstr("f.trace: no times"));
-  EXPECT_THAT(MahimahiError("0\n0\n"), HasSubstr("f.trace: lasts no time"));
+  EXPECT_THAT(MahimahiError("0\n0\n"), HasSubstr("f.trace: has no duration"));
   EXPECT_THAT(MahimahiError("1\n5\n4\n"), HasSubstr("f.trace:3: 4 comes after 5"));
   EXPECT_THAT(MahimahiError("1\n2.5\n"), HasSubstr("f.trace:2: \"2.5\""));
   EXPECT_THAT(MahimahiError("-1\n"), HasSubstr("f.trace:1:"));

@@ -33,7 +33,7 @@ RateSegments ParseRateSeries(std::string_view text, const std::string& file) {
     if (word != kRepeat) {
       series.segments.push_back({time, ParseRateOrZero(word)});
     } else if (time == Duration()) {
-      throw UsageError("a series that repeats must last some time");
+      throw UsageError("a series that repeats must have a duration above 0");
     } else {
       series.round = time;
     }

@@ -153,22 +153,22 @@ struct Key {
 
 constexpr Key kKeys[] = {
     {{"delay", "a duration, or `trace:FILE`",
-      R"(How long every frame is under way, after the queue. `trace:FILE`: a text file with one
-      duration a line and frame (`20ms`), begun again after its end; or `TIME DELAY` in every line,
-      times ascending from 0 (the first frame): the delay from then on; `TIME repeat` at the end
-      begins again.)",
+      R"(How long every frame is delayed after the queue. `trace:FILE`: a text file with one
+      duration per line (`20ms`), one for each frame, starting again after its end; or `TIME DELAY`
+      in every line, times ascending from 0 (the first frame): the delay from then on; `TIME repeat`
+      at the end starts again.)",
       "20ms"},
      kDelay},
     {{"jitter", "a duration[`:corr=P`]",
-      R"(How far the delay strays from `delay`: at most (uniform), or the unit of the table (normal:
-      the standard deviation). A delay never is below zero. Larger than `delay` only with
-      `order=free`. `corr`: how far each frame's delay follows the one before (a Gaussian process of
-      this correlation; the distribution stays as asked).)",
+      R"(How far the delay deviates from `delay`: the maximum (uniform), or the unit of the table
+      (normal: the standard deviation). A delay is never below zero. It may exceed `delay` only with
+      `order=free`. `corr`: the correlation of each frame's delay with the previous one (a Gaussian
+      process; the distribution is kept).)",
       "2ms:corr=25%"},
      Value<ParseJitter, FormatJitter, &Spec::delay, &DelaySpec::jitter>()},
     {{"dist", "uniform, normal, pareto, paretonormal, or a file",
-      R"(How jitter is distributed; default uniform. A file (a `/` or `.` in its name) is a table in
-      netem's format, as iproute2 installs them.)",
+      R"(The distribution of jitter; default uniform. A file (with a `/` or `.` in its name) is a
+      table in netem's format, like those that iproute2 installs.)",
       "normal"},
      Value<ParseDistribution, FormatDistribution, &Spec::delay, &DelaySpec::distribution>()},
     {{"order", "keep or free",
@@ -178,53 +178,55 @@ constexpr Key kKeys[] = {
      Value<ParseOrder, FormatOrder, &Spec::delay, &DelaySpec::order>()},
     {{"loss", R"(P[`:corr=P`], `gemodel:p=P,r=P,1-h=P,1-k=P`, `state:p13=P,p31=P,p32=P,p23=P,p14=P`,
       `periodic:every=N,burst=N,first=N`, `list:N,N-N,...`, `trace:FILE`)",
-      R"(Loses frames: independently or with a correlation between neighbours; Gilbert-Elliott (default
-      r=1-p, 1-h=100%, 1-k=0); the 4-state Markov model (default p31=1-p13, p32=0, p23=100%, p14=0);
-      `burst` (1) in every N, the first time at frame `first` (N); frames of these numbers, counted
-      from 1; as a text file says (0 passes, 1 is lost, begun again after its end).)",
+      R"(Loses frames: independently or with a correlation between neighbours; Gilbert-Elliott
+      (default r=1-p, 1-h=100%, 1-k=0); the 4-state Markov model (default p31=1-p13, p32=0,
+      p23=100%, p14=0); `burst` (1) in every N, the first time at frame `first` (N); frames with
+      these numbers, counted from 1; a text file (0 passes, 1 is lost, starting again after its
+      end).)",
       "gemodel:p=1%,r=10%"},
      Value<ParseLoss, FormatLoss, &Spec::loss>()},
     {{"dup", "P[`:corr=P`]", "Sends a frame twice.", "0.1%"},
      Value<ParseChance, FormatChance, &Spec::duplication>()},
     {{"reorder", "P[`:gap=N,corr=P`]",
-      R"(Takes a frame out of turn: it is not delayed, so it overtakes what is under way. `gap`: only
-      every N-th frame may be. Needs `delay`.)",
+      R"(Reorders a frame: it is not delayed, so it overtakes delayed ones. `gap`: only every N-th
+      frame can be. Needs `delay`.)",
       "25%:gap=5"},
      Value<ParseReorder, FormatReorder, &Spec::reorder>()},
     {{"ber", "P[`:header`]",
-      R"(Bit error rate: each bit of a frame behind its Ethernet header is flipped with this
-      probability; with `header` the bits of the header too. Checksums are left wrong.)",
+      R"(Bit error rate: each bit of a frame after its Ethernet header is flipped with this
+      probability; with `header` also the bits of the header. Checksums are not corrected.)",
       "1e-9"},
      Value<ParseErrors, FormatErrors, &Spec::errors>()},
     {{"rate", "a rate, `mahimahi:FILE` or `trace:FILE`",
-      R"(Bits a second of the link. Files: Mahimahi's packet-delivery trace (each line a millisecond in
-      which 1500 bytes may pass), or `TIME RATE` in every line, times ascending from 0; `TIME
-      repeat` at the end begins again.)",
+      R"(Bits per second of the link. Files: Mahimahi's packet-delivery trace (each line is a
+      millisecond in which 1500 bytes may pass), or `TIME RATE` in every line, times ascending from
+      0; `TIME repeat` at the end starts again.)",
       "10Mbit"},
      kRate},
     {{"overhead", "bytes",
-      R"(Added to each frame for its time on the link: 24 for Ethernet's preamble, FCS and gap.)",
+      R"(Bytes added to each frame for its transmission time: 24 for Ethernet's preamble, FCS and gap.)",
       "24B"},
      Value<ParseBytesBetween<0, 65535>, FormatBytes, &Spec::link, &LinkSpec::overhead>()},
     {{"burst", "bytes",
-      R"(Depth of a token bucket: so much may pass at once after the link was idle. Default: none,
-      every frame takes its time on the link.)",
+      R"(Depth of a token bucket: this much may pass at once after the link was idle. Default: none,
+      so every frame takes its transmission time.)",
       "15kB"},
      Value<ParseBytesBetween<64, int64_t{1} << 40>, FormatBytes, &Spec::link, &LinkSpec::burst>()},
     {{"queue", "packets (`100p`), bytes (`64kB`) or time (`20ms`)",
-      R"(What may wait for the link. Default `100p`; with codel and pie `1000p`, with fq_codel
+      R"(How much may wait for the link. Default `100p`; with codel and pie `1000p`, with fq_codel
       `10240p`.)",
       "100p"},
      Value<ParseQueueSize, FormatQueueSize, &Spec::queue, &QueueSpec::limit>()},
     {{"drop", "tail or head",
-      "Which frame a full queue drops: the one that comes (default) or the oldest.", "head"},
+      "Which frame a full queue drops: the arriving one (default) or the oldest.", "head"},
      Value<ParseDrop, FormatDrop, &Spec::queue, &QueueSpec::drop>()},
     {{"aqm",
       R"(codel[`:target=T,interval=T,ecn`], pie[`:target=T,update=T,burst=T,alpha=X,beta=X,ecn`],
       red[`:min=Q,max=Q,prob=P,weight=P,gentle,ecn`],
       fq_codel[`:flows=N,quantum=N,target=T,interval=T,noecn`])",
       R"(Active queue management: CoDel (RFC 8289), PIE (RFC 8033), RED (Floyd and Jacobson 1993),
-      FQ-CoDel (RFC 8290). Defaults are the RFCs'. `ecn`: marks (ECN CE) where the packet allows it.)",
+      FQ-CoDel (RFC 8290). The defaults are those of the RFCs. `ecn`: marks packets (ECN CE) instead
+      of dropping, if they allow it.)",
       "codel:target=5ms,ecn"},
      Value<ParseAqm, FormatAqm, &Spec::queue, &QueueSpec::aqm>()},
 };
@@ -280,11 +282,11 @@ void ParseValue(Spec& spec, const Key& key, std::string_view value) {
 
 void CheckDelay(const DelaySpec& delay) {
   if (delay.distribution && !delay.jitter) {
-    Fail("dist", "says how jitter is distributed; give jitter too");
+    Fail("dist", "sets the distribution of jitter; give jitter too");
   }
   if (!delay.jitter) return;
   if (delay.jitter->correlation >= 1) {
-    Fail("jitter", "corr: 100% would repeat the first delay for ever; give less");
+    Fail("jitter", "corr: 100% would repeat the first delay forever; give less");
   }
   const Duration base = delay.base.value_or(Duration()), jitter = delay.jitter->amount;
   if (delay.order != Order::kFree && !delay.trace && jitter > base) {
@@ -320,7 +322,7 @@ void CheckQueue(const Spec& spec) {
     Fail("burst", "has a meaning only together with a constant rate; leave it out");
   }
   if (aqm && drop == DropAt::kHead) {
-    Fail("drop", fmt::format("aqm={} drops its own way; leave one out", aqm->name));
+    Fail("drop", fmt::format("aqm={} has its own way to drop; leave one out", aqm->name));
   }
   if (aqm && limit && limit->unit == QueueSize::Unit::kTime) {
     Fail("queue", "an aqm's limit is in packets or bytes; give \"100p\" or \"64kB\"");

@@ -12,23 +12,23 @@ constexpr const char* kHead = R"(# The SPEC of a path
 Printed by `viaduct docs path-spec` from the table the parser uses (`src/path/spec/spec.cc`); do not edit
 it by hand.
 
-A SPEC says what one direction of a link does to frames. It is one string everywhere: on the command
+A SPEC describes what one direction of a link does to frames. It is one string everywhere: on the command
 line (`viaduct path --up SPEC`, `viaduct shell --down SPEC`), in scenario files (`spec:`, `up:`,
-`down:`), in C++, in live changes and schedules. What is not named does nothing; the empty SPEC is a
+`down:`), in C++, in live changes and schedules. Effects that are not named are absent; the empty SPEC is a
 plain wire.
 
 ```
 delay=20ms jitter=2ms dist=normal loss=1% dup=0.1% reorder=0.5% ber=1e-9 rate=10Mbit queue=100p
 ```
 
-- `KEY=VALUE` words in any order, each key once, separated by white space; a value holds none.
+- `KEY=VALUE` words in any order, each key once, separated by white space; values contain none.
 - Durations: `10ns`, `3.5us`, `20ms`, `1s`, at most `24h`. Rates: `64kbit`, `1.5Mbit`, `10Gbit`; decimal.
   Bytes: `1500B`, `64kB` (1000), `64KiB` (1024). P is a probability: `1%`, `0.01`, `1e-9`.
-- A value may have parameters behind a colon: `loss=1%:corr=25%`, `aqm=codel:target=5ms,ecn`.
-- A live change or a line of a schedule names the keys it changes; `KEY=none` takes one away. What is
-  under way keeps its delivery instant, and what waits leaves at the new rate, so no change loses a packet.
+- A value may have parameters after a colon: `loss=1%:corr=25%`, `aqm=codel:target=5ms,ecn`.
+- A live change or a line of a schedule names the keys it changes; `KEY=none` removes one. Packets in flight
+  keep their delivery instants, and waiting packets leave at the new rate, so no change loses a packet.
 - Impossible values (`loss=120%`, `rate=0bit`, `jitter` above `delay` without `order=free`, a trace
-  that is not in order) are errors; a running path goes on as it was.
+  that is not in order) are errors; a running path is then unchanged.
 
 )";
 
@@ -37,30 +37,30 @@ constexpr const char* kAfterSchema = R"(
 
 1. **loss**, then **ber**, then **dup**: a copy follows its original and has the same flipped bits.
 2. **rate**, **queue**, **aqm**: the frame waits for the link and is sent bit by bit. The frame being sent is
-   not in the queue: `queue=10p` lets ten wait. Frames back to back take exactly what their bits take:
-   rounding to nanoseconds is carried on, not lost.
+   not in the queue: `queue=10p` lets ten wait. Back-to-back frames take exactly the time of their bits:
+   rounding to nanoseconds is carried over, not lost.
 3. **delay**, **jitter**, **reorder**: counted from the instant at which the last bit has left the link.
 
-Each stage draws from a random stream of its own, made of the run's seed and the path's name: changing
-one stage does not change what the others do. The same frames at the same instants meet the same fates
-for the same seed, byte for byte, whichever clock drives the path and however late it is polled.
+Each stage draws from a random stream of its own, derived from the run's seed and the path's name: changing
+one stage does not affect the others. With the same seed, the same frames at the same instants meet the
+same fates, byte for byte, whichever clock drives the path and however late it is polled.
 
-Every frame meets one fate, and each is counted: `delivered`, `lost` (the loss model), `queue-full`, `aqm`,
-`no-memory`, `disk-behind`. `--trace FILE.jsonl` or `FILE.pcapng` writes them down, frame by frame.
+Every frame has exactly one fate, which is counted: `delivered`, `lost` (the loss model), `queue-full`, `aqm`,
+`no-memory`, `disk-behind`. `--trace FILE.jsonl` or `FILE.pcapng` records them, frame by frame.
 
 ## Files
 
 Text; `#` starts a comment. Errors name the file and the line.
 
-- `loss=trace:FILE`: `0` (passes) or `1` (is lost) for each frame, blanks and line breaks where one likes.
-- `delay=trace:FILE`: a duration a line, one for each frame; or `TIME DELAY` a line.
-- `rate=trace:FILE`: `TIME RATE` a line; the rate `0` stops the link.
-- `TIME` is in seconds (`2.5`) or has its unit (`2500ms`), the first is 0, they ascend; the first frame is
-  at 0. `TIME repeat` as last line begins again; without it the last value stays.
-- `rate=mahimahi:FILE`: a time in milliseconds a line, not descending: then 1500 bytes may be sent. The
-  last one is where the trace begins again.
-- `dist=FILE`: whole numbers, each 1/8192 of the jitter, as iproute2's tables (`/usr/lib/*/tc/normal.dist`);
-  each is as likely as every other.
+- `loss=trace:FILE`: `0` (passes) or `1` (is lost) for each frame; white space is ignored.
+- `delay=trace:FILE`: a duration per line, one for each frame; or `TIME DELAY` in each line.
+- `rate=trace:FILE`: `TIME RATE` in each line; the rate `0` stops the link.
+- `TIME` is in seconds (`2.5`) or has a unit (`2500ms`); times ascend from 0, the instant of the first frame.
+  `TIME repeat` as the last line starts again; without it the last value stays.
+- `rate=mahimahi:FILE`: in each line a time in milliseconds at which 1500 bytes may be sent, not decreasing.
+  At the last one the trace starts again.
+- `dist=FILE`: whole numbers, each 1/8192 of the jitter, as in iproute2's tables
+  (`/usr/lib/*/tc/normal.dist`); all are equally likely.
 
 What differs from Linux's netem, on purpose: [limitations](limitations.md#the-path-emulator).
 )";

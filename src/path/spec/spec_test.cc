@@ -235,7 +235,7 @@ TEST(SpecTest, NamesWhatIsWrongAndWhatIsAccepted) {
            {"burst=15kB", "burst: has a meaning only together with rate"},
            {"overhead=24B", "overhead: has a meaning only together with rate"},
            {"rate=1bit drop=middle", "\"middle\": unknown; give one of tail, head"},
-           {"rate=1bit drop=head aqm=codel", "aqm=codel drops its own way"},
+           {"rate=1bit drop=head aqm=codel", "aqm=codel has its own way to drop"},
            {"jitter=1ms dist=gauss", "\"gauss\": unknown; give one of uniform"},
            {"dist=normal", "give jitter too"},
            {"jitter=1ms", "jitter: 1ms is larger than delay=0ns"},

@@ -54,7 +54,7 @@ TEST(TraceTest, NamesWhatIsWrongWithDelays) {
   EXPECT_THAT(error("1 10ms"), HasSubstr("t.txt:1: the first line's time must be 0"));
   EXPECT_THAT(error("0 1ms\n2 1ms\n1 1ms"), HasSubstr("t.txt:3: times must increase"));
   EXPECT_THAT(error("0 1ms\n1 repeat\n2 1ms"), HasSubstr("t.txt:3: nothing may follow"));
-  EXPECT_THAT(error("0 repeat"), HasSubstr("t.txt:1: a trace that repeats must last"));
+  EXPECT_THAT(error("0 repeat"), HasSubstr("t.txt:1: a trace that repeats must have a duration"));
   EXPECT_THAT(error("x 1ms"), HasSubstr("\"x\": not a time"));
   EXPECT_THAT(error("0 1 2"), HasSubstr("t.txt:1: \"1 2\""));
 }

@@ -132,7 +132,8 @@ Feature Kernel(const char* name, const char* purpose, const char* option) {
 
 std::vector<Feature> ProbeFeatures() {
   const std::vector<std::pair<Feature, Probe>> probes = {
-      {Kernel("namespaces", "every lab: a network namespace a node", "NET_NS"), [] { return 0; }},
+      {Kernel("namespaces", "every lab: a network namespace for each node", "NET_NS"),
+       [] { return 0; }},
       {Kernel("veth", "every lab: links between nodes", "VETH"),
        [] { return TryLink("veth", false); }},
       {Kernel("bridge", "shared channels", "BRIDGE"), [] { return TryLink("bridge", false); }},

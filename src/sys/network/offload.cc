@@ -132,7 +132,7 @@ void DisableOffloads(int namespace_fd, const std::string& interface, Offloads wh
   for (const std::string& name : Active(ethtool, names, which)) remaining += " " + name;
   if (!remaining.empty()) {
     throw EnvironmentError("interface " + interface +
-                           ": the driver does not let these offloads be " +
+                           ": the driver does not allow these offloads to be " +
                            "switched off:" + remaining + "; use another interface");
   }
 }

@@ -108,7 +108,7 @@ int64_t SensibleBurst(int64_t rate, int mtu) {
 }
 
 void AddTokenBucket(Netlink& session, const QdiscPlace& place, const TokenBucket& parameters) {
-  if (parameters.rate < 8) throw UsageError("rate: at least 8bit (a byte a second)");
+  if (parameters.rate < 8) throw UsageError("rate: at least 8bit (a byte per second)");
   Add(session, place, "tbf", [&](NetlinkMessage& m) { FillTokenBucket(m, parameters); });
 }
 
