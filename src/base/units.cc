@@ -17,7 +17,7 @@ struct Unit {
   int64_t factor;
 };
 
-// Largest first within a spelling family: Format* takes the first that divides nicely.
+// Largest first within each family of units: Format* uses the first that divides the value evenly.
 constexpr Unit kTimeUnits[] = {{"h", 3600000000000}, {"min", 60000000000}, {"s", 1000000000},
                                {"ms", 1000000},      {"us", 1000},         {"ns", 1}};
 constexpr Unit kRatePrefixes[] = {
@@ -33,7 +33,7 @@ constexpr Unit kByteUnits[] = {{"GiB", 1 << 30}, {"MiB", 1 << 20},   {"KiB", 1 <
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// A number as written: digits without the point, and how many of them follow it.
+// A number as written: its digits without the decimal point, and how many of them follow the point.
 struct Decimal {
   std::string_view whole, fraction;
   std::string_view unit;  // what follows the number
@@ -54,7 +54,7 @@ Decimal SplitNumber(std::string_view text, std::string_view accepted) {
   return decimal;
 }
 
-// The number times `factor`, exactly; nullopt when that is no whole number or over int64.
+// The number times `factor`, exactly; nullopt when that is not a whole number or exceeds int64.
 struct Scaled {
   std::optional<int64_t> value;
   bool too_large = false;
@@ -115,7 +115,7 @@ std::optional<std::string> AsDecimal(int64_t value, int64_t factor, int digits) 
   return text;
 }
 
-// The shortest of what the units can say; ties go to the larger unit.
+// The shortest text that one of the units gives; on a tie, that of the larger unit.
 std::string FormatShortest(int64_t value, std::span<const Unit> units) {
   std::string best;
   for (const Unit& unit : units) {
@@ -213,7 +213,7 @@ int64_t ParseInteger(std::string_view text, int64_t low, int64_t high) {
 std::string FormatDuration(Duration duration) {
   const int64_t ns = duration.nanoseconds();
   if (ns < 0) return "-" + FormatDuration(-duration);
-  // "90s", not "1.5min": below an hour nobody counts in parts of minutes.
+  // "90s", not "1.5min": below an hour, fractions of minutes are not used.
   const std::span<const Unit> units(kTimeUnits);
   if (ns == 0) return "0ns";
   if (ns % kTimeUnits[0].factor == 0) return FormatShortest(ns, units.first(1));

@@ -32,7 +32,7 @@ namespace {
 
 constexpr char kConnectionVariable[] = "VIADUCT_BROKER_FD";
 
-// A broker whose last client has gone ends within this; one that others use does not end.
+// A broker whose last client has closed its connection ends within this time.
 constexpr int kReapMilliseconds = 200;
 
 // What the broker keeps of root: NET_ADMIN and NET_RAW for links and sockets, SYS_ADMIN for
@@ -57,8 +57,8 @@ void KeepNeededCapabilities() {
   SystemCall("capset", static_cast<int>(syscall(SYS_capset, &header, keep)));
 }
 
-// Leaves the connection and nothing else but /dev/null in 0 to 2: a pipe or terminal of the
-// client's must not stay open because a detached lab lives on. Returns the connection's descriptor.
+// Closes all descriptors except the connection, with /dev/null as 0 to 2: a detached lab must not
+// keep a pipe or terminal of the client open. Returns the connection's descriptor.
 UniqueFd KeepOnly(int connection) {
   UniqueFd kept(SystemCall("fcntl F_DUPFD", fcntl(connection, F_DUPFD_CLOEXEC, 3)));
   sys::DropStandardStreams();
@@ -66,7 +66,8 @@ UniqueFd KeepOnly(int connection) {
   return kept;
 }
 
-// Everything back to the default but what a broker must survive. Returns the signals' descriptor.
+// Resets all signals to their defaults except those that a broker must survive. Returns the
+// signals' descriptor.
 UniqueFd TakeSignals() {
   sys::ResetSignals();
   sys::UnblockSignals();
@@ -76,9 +77,9 @@ UniqueFd TakeSignals() {
 }
 
 void RunBroker(UniqueFd connection, const sys::Identity& owner) {
-  setsid();  // Ctrl-C in the client's terminal is the client's alone
+  setsid();  // Ctrl-C in the client's terminal reaches only the client
   prctl(PR_SET_NAME, "viaduct-broker");
-  prctl(PR_SET_CHILD_SUBREAPER, 1);  // programs whose parents have ended stay findable
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // programs whose parents have ended become our children
   UniqueFd signals = TakeSignals();
   umask(022);
   SystemCall("chdir /", chdir("/"));
@@ -96,7 +97,7 @@ void RunBroker(UniqueFd connection, const sys::Identity& owner) {
   try {
     RunBroker(KeepOnly(connection), owner);
   } catch (const std::exception&) {
-    status = 1;  // nobody to tell; the record under /run/viaduct remains for `viaduct clean`
+    status = 1;  // nobody to report it to; `viaduct clean` uses the record in /run/viaduct
   }
   sys::ExitForked(status);
 }
@@ -114,7 +115,7 @@ std::optional<UniqueFd> InheritedConnection() {
         fmt::format("{}={} is not a connection to a broker; unset it", kConnectionVariable, text));
   }
   SystemCall("fcntl F_SETFD", fcntl(fd, F_SETFD, FD_CLOEXEC));
-  unsetenv(kConnectionVariable);  // it has its owner now; a second client would share its answers
+  unsetenv(kConnectionVariable);  // in use now; a second client would mix up the answers
   return UniqueFd(fd);
 }
 
@@ -136,7 +137,7 @@ void ReapBroker(int pid) {
     const UniqueFd process = sys::OpenPidFd(pid);
     pollfd wait{process.get(), POLLIN, 0};
     poll(&wait, 1, kReapMilliseconds);
-  } catch (const Error&) {  // somebody else has collected it
+  } catch (const Error&) {  // it was waited for elsewhere
   }
   waitpid(pid, nullptr, WNOHANG);
 }

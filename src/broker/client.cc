@@ -46,7 +46,8 @@ struct Client::State {
 // Waits until the broker has closed its end: at once, unless this was the last connection; then
 // after it has removed the lab.
 Client::State::~State() {
-  if (getpid() != owner_pid) return;  // a forked copy: the connection is still its maker's
+  if (getpid() != owner_pid)
+    return;  // a forked copy: the connection belongs to the process that opened it
   shutdown(connection.Fd(), SHUT_WR);
   const Instant deadline = MonotonicClock::Now() + kCleanUpPatience;
   try {
@@ -59,7 +60,7 @@ Client::State::~State() {
       if (ready <= 0) break;
       if (connection.Receive(&ignored, MSG_DONTWAIT) == Connection::Status::kEnd) break;
     }
-  } catch (const Error&) {  // whatever it says, nobody asks any more
+  } catch (const Error&) {  // the answer is not needed any more
   }
   if (broker_pid > 0) ReapBroker(broker_pid);
 }
@@ -71,7 +72,7 @@ Message Client::State::Call(MessageType type, std::string_view payload,
   try {
     connection.Send(type, ++sequence, payload, fds);
   } catch (const SystemError& error) {
-    // It may have said why before it closed the connection.
+    // The broker may have sent the reason before it closed the connection.
     if (error.error_number() != EPIPE && error.error_number() != ECONNRESET) throw;
   }
   while (status == Connection::Status::kIncomplete) status = connection.Receive(&answer);

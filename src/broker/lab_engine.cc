@@ -35,7 +35,7 @@
 namespace viaduct::broker {
 namespace {
 
-// What the ring ports of a lab may take together, and the least that one gets.
+// The ring slots of all ports of a lab together, and the minimum for each.
 constexpr uint32_t kRingSlots = 4096, kLabSlots = 65536, kLeastSlots = 256;
 
 struct HubPort {
@@ -43,7 +43,7 @@ struct HubPort {
   sys::PacketSocket socket;
 };
 
-// Everything that the engine is made of, opened with the broker's privileges.
+// Everything that the engine needs, opened with the broker's privileges.
 struct Equipment {
   engine::Config config;
   std::string directory;
@@ -56,7 +56,7 @@ Equipment Prepare(lab::Lab& lab, const sys::Identity& owner) {
   equipment.config.name = lab.name();
   equipment.config.seed = lab.topology().seed;
   equipment.directory = lab.topology().directory;
-  // The second is a tag of the user's own.
+  // The second is for a VLAN tag of the user's own.
   constexpr int kHeaders = wire::EthernetHeader::kSize + wire::VlanTag::kSize;
   const sys::NamespaceScope scope(lab.HubFd());
   for (const lab::HubPair& pair : lab::HubPairs(lab.topology())) {
@@ -83,7 +83,7 @@ void BecomeEngine(int hub_fd, const sys::Identity& owner, int broker_pid) {
   sys::FavourOwnSession();
   if (owner.uid != getuid()) sys::Become(owner);
   sys::TakeHighestPriority();
-  // After the identity, which clears it (prctl(2)).
+  // Set after the change of identity, which clears it (prctl(2)).
   SystemCall("prctl PR_SET_PDEATHSIG", prctl(PR_SET_PDEATHSIG, SIGKILL));
   if (getppid() != broker_pid) throw Error("the broker has ended");
 }
@@ -148,12 +148,13 @@ void Forward(Equipment equipment, int ready) {
   try {
     std::vector<int> keep{ready, hub_fd, equipment.listener.get()};
     for (const HubPort& port : equipment.ports) keep.push_back(port.socket.fd.get());
-    // Else the broker's clients and the lab's namespaces would never be seen to go. 0 to 2 are
+    // Open copies would keep the broker's connections and the lab's namespaces alive. 0 to 2 are
     // /dev/null.
     sys::CloseAllBut(std::move(keep));
     BecomeEngine(hub_fd, owner, broker_pid);
     close(hub_fd);
-    // With the user's rights. Only SPECs with relative files miss it, and will say so.
+    // With the user's rights. If it fails, only SPECs with relative file names are affected, which
+    // then report an error.
     if (chdir(equipment.directory.c_str()) != 0) errno = 0;
     Forward(std::move(equipment), ready);
     sys::ExitForked(0);

@@ -38,7 +38,7 @@ lab::Lab& LabOperations::TheLab() {
 }
 
 LabOperations::NodeState& LabOperations::StateOf(const std::string& node) {
-  TheLab().GetNode(node);  // throws where there is none
+  TheLab().GetNode(node);  // throws if there is none
   return nodes_.at(node);
 }
 
@@ -112,7 +112,7 @@ Program LabOperations::Spawn(const ProgramOptions& options) {
   sys::Pipe status = sys::MakePipe();
   Program program;
   program.pid = StartProgram(options, namespace_fd, owner_);
-  // It is our child and not collected yet: the pid is its own.
+  // It is our child and was not waited for yet, so the pid is still valid.
   program.pid_fd = sys::OpenPidFd(program.pid);
   program.exit_status = std::move(status.read);
   ended_.erase(program.pid);
@@ -162,7 +162,7 @@ bool LabOperations::OnReadable(int descriptor) {
   if (descriptor == signals_.get()) return ReadSignals();
   const auto found = std::ranges::find_if(
       nodes_, [&](const auto& entry) { return entry.second.monitor.Fd() == descriptor; });
-  if (found == nodes_.end()) return true;  // the lab went in the same round
+  if (found == nodes_.end()) return true;  // the lab was removed in the same round
   bool is_lost = false;
   const auto events = found->second.monitor.Read(&is_lost);
   const bool has_risen =
@@ -180,7 +180,7 @@ bool LabOperations::ReadSignals() {
   return goes_on;
 }
 
-// Also collects what the programs left behind: the broker is their subreaper.
+// Also waits for the programs' orphans, whose subreaper the broker is.
 void LabOperations::CollectPrograms() {
   int status = 0;
   while (true) {
@@ -190,7 +190,8 @@ void LabOperations::CollectPrograms() {
     const auto found = programs_.find(pid);
     if (found == programs_.end()) continue;
     const int32_t value = status;
-    // A pipe takes four bytes without waiting; a reader that has gone is no matter (no SIGPIPE).
+    // A pipe accepts four bytes without blocking; it does not matter if the reader has closed (no
+    // SIGPIPE).
     if (write(found->second.get(), &value, sizeof value) < 0 && errno != EPIPE) {
       throw SystemError("report an exit status", errno);
     }

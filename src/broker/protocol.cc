@@ -94,8 +94,8 @@ fib::Route RouteOf(const RouteRecord& record) {
   return route;
 }
 
-// More would not fit a message. Then the client knows nothing of any route, and applies all of them
-// again.
+// More would not fit in a message. The client then treats the state of all routes as unknown and
+// applies them again.
 constexpr size_t kMostRefused = 1 << 15;
 
 json ToJson(const fib::RefusedRoute& refused) {
@@ -230,7 +230,7 @@ std::string EncodeError(const Error& error) {
       value["refused"].push_back(ToJson(each));
     }
   }
-  // Text of foreign origin (a file name) may be no UTF-8.
+  // Text of foreign origin (a file name) may not be valid UTF-8.
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

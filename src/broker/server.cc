@@ -13,8 +13,8 @@ namespace {
 
 using nlohmann::json;
 
-// An answer that the client does not take must not stop the others: the socket holds the longest
-// one (the kernel counts twice the bytes), and sending never waits.
+// A client that does not read its answer must not block the others: the socket buffer holds the
+// longest answer (the kernel counts twice the bytes), and sending never blocks.
 constexpr int kSendBuffer = 3 * kMaxMessagePayload;
 
 struct Reply {
@@ -103,7 +103,7 @@ void SendReply(Connection& connection, uint32_t sequence, const Reply& reply) {
 }  // namespace
 
 void Server::AddConnection(UniqueFd socket) {
-  // Without the privilege (tests) as much as the machine's limit allows.
+  // Without the privilege (in tests), as much as the machine's limit allows.
   if (setsockopt(socket.get(), SOL_SOCKET, SO_SNDBUFFORCE, &kSendBuffer, sizeof kSendBuffer) != 0) {
     setsockopt(socket.get(), SOL_SOCKET, SO_SNDBUF, &kSendBuffer, sizeof kSendBuffer);
   }
@@ -182,7 +182,7 @@ bool Server::Serve(Connection& connection) {
       connection.Send(MessageType::kError, sequence, EncodeError(error), {}, MSG_DONTWAIT);
       return false;
     }
-  } catch (const SystemError&) {  // the connection itself fails: the client is gone or hangs
+  } catch (const SystemError&) {  // the connection failed: the client has closed it or hangs
     return false;
   }
 }

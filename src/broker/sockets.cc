@@ -14,7 +14,7 @@
 namespace viaduct::broker {
 namespace {
 
-// A burst of a few thousand full frames; more is the ring's business.
+// Enough for a burst of a few thousand full frames; a ring holds more.
 constexpr int kBufferBytes = 8 << 20;
 
 void SetOption(int fd, int level, int option, int value, const char* name) {
@@ -56,7 +56,7 @@ void BindToPort(int fd, const ControlSocketOptions& options) {
 
 NodeSocket MakePacketSocket(lab::Lab& lab, const PacketSocketOptions& options) {
   const lab::Endpoint endpoint{options.node, options.interface};
-  lab.GetInterface(endpoint);  // throws where there is none
+  lab.GetInterface(endpoint);  // throws if there is none
   const auto filter = sys::PacketFilter::Compile(options.filter);
   NodeSocket result;
   result.has_qdisc = lab.HasQdisc(endpoint);

@@ -20,7 +20,7 @@ std::optional<rlimit> former_descriptor_limit;
 sys::Environment EnvironmentOf(const ProgramOptions& options, const sys::Identity& owner) {
   sys::Environment environment = sys::OwnEnvironment();
   const auto user = owner.uid != getuid() ? sys::FindAccount(owner.uid) : std::nullopt;
-  if (user) {  // under sudo these are root's
+  if (user) {  // under sudo these variables are root's
     sys::SetVariable(environment, "HOME", user->home);
     sys::SetVariable(environment, "USER", user->name);
     sys::SetVariable(environment, "LOGNAME", user->name);

@@ -50,7 +50,7 @@ void ScenarioOptions::AddTo(CLI::App& command) {
 std::vector<std::string> ScenarioOptions::Overrides() const {
   std::vector<std::string> overrides = set;
   if (!mode.empty()) {
-    // The scenario's own message would speak of a key that the user has not written.
+    // The scenario's own message would name a key that the user has not written.
     constexpr const char* kModes[] = {"simulate", "traditional", "emulate", "offload"};
     if (std::find(std::begin(kModes), std::end(kModes), mode) == std::end(kModes)) {
       throw UsageError(

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kPython = "/usr/bin/python3";
 
-// The folder is installed beside the programs, or lies in the source tree this was built from.
+// The folder is installed beside the programs, or is in the source tree this was built from.
 std::filesystem::path FindHarness() {
   const auto here = sys::OwnProgram().parent_path();
   for (const std::filesystem::path& folder :

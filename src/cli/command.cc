@@ -41,7 +41,7 @@ std::string OneLine(std::string text) {
 }
 
 int Parse(CLI::App& app, std::vector<std::string> arguments) {
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 expects this order
   try {
     app.parse(std::move(arguments));
     return 0;
@@ -59,8 +59,8 @@ int Parse(CLI::App& app, std::vector<std::string> arguments) {
   }
 }
 
-// What follows the node in `exec NODE ls -l` belongs to the program, even an option that looks like
-// one of ours.
+// In `exec NODE ls -l` everything after the node belongs to the program, even an option that looks
+// like one of ours.
 std::vector<std::string> WithCommandSetApart(std::vector<std::string> words) {
   const bool set_apart =
       words.size() < 3 || words[0] != "exec" || words[1].rfind('-', 0) == 0 || words[2] == "--";

@@ -19,7 +19,7 @@ void PassOn(int signal, const std::function<void(int)>& pass_on) {
   if (signal != 0 && signal != SIGWINCH) pass_on(signal);
 }
 
-// The status of a program whose exit_status is readable; nothing where the read finds none yet.
+// The status of a program whose exit_status is readable; nothing if there is none yet.
 std::optional<int> TakeStatus(int exit_status) {
   int32_t status = 0;
   const ssize_t got = read(exit_status, &status, sizeof status);
@@ -34,8 +34,8 @@ void Poll(std::span<pollfd> fds, int milliseconds = -1) {
   for (pollfd& entry : fds) entry.revents = 0;
 }
 
-// Passes on what an ended program has left in the pty. It does not wait for the end of the pty,
-// which a child of the program may keep open.
+// Relays the output that an ended program has left in the pty. It does not wait for the end of the
+// pty, which a child of the program may keep open.
 void Drain(sys::Relay& output) {
   while (!output.Over()) {
     pollfd entry{output.Fd(), output.Events(), 0};
@@ -61,7 +61,7 @@ void Foreground::Lend(broker::ProgramOptions* options) {
   options->terminal = true;
   options->standard_input = options->standard_output = pty_->slave.get();
   if (isatty(STDERR_FILENO)) options->standard_error = pty_->slave.get();
-  // The process that starts the program may itself run on another kind of terminal, or on none.
+  // The process that starts the program may itself have another kind of terminal, or none.
   for (const char* name : {"TERM", "COLORTERM"}) {
     if (const char* value = std::getenv(name)) options->environment[name] = value;
   }
@@ -86,8 +86,8 @@ int Foreground::Wait(int exit_status, const std::function<void(int)>& pass_on) {
   }
 }
 
-// Relays until the program ends or nobody has its terminal open any more. Returns the status if it
-// has ended.
+// Relays until the program ends or no process has its terminal open any more. Returns the status if
+// it has ended.
 std::optional<int> Foreground::Connect(int exit_status, const std::function<void(int)>& pass_on) {
   const sys::RawMode raw(STDIN_FILENO);
   sys::Relay input(STDIN_FILENO, pty_->Master()), output(pty_->Master(), STDOUT_FILENO);
@@ -100,7 +100,7 @@ std::optional<int> Foreground::Connect(int exit_status, const std::function<void
     if (fds[0].revents) {
       const int signal = sys::TakeSignal(signals_.get());
       if (signal == SIGWINCH) pty_->Resize();
-      // The kernel closes the pty with this process, and hangs up on all that use it.
+      // When this process ends, the kernel closes the pty and sends SIGHUP to the processes on it.
       if (signal == SIGTERM || signal == SIGHUP) throw sys::Interrupted(signal);
       PassOn(signal, pass_on);
     }

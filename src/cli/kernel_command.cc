@@ -33,7 +33,7 @@ nlohmann::json Json(const guest::Image& image) {
 }
 
 void BuildAndReport(guest::BuildOptions options, bool as_json, bool quiet) {
-  // A build ends its compilers before it stops.
+  // An interrupted build terminates its compilers before it ends.
   const UniqueFd signals = sys::CatchSignals({SIGINT, SIGTERM, SIGHUP});
   guest::BuildResult result;
   {

@@ -1,5 +1,5 @@
 // viaduct kernel shell: a shell or program on a kernel node of a paused simulation, as if it ran
-// here. viaduct kernel resume: the simulation goes on.
+// here. viaduct kernel resume: continues the simulation.
 #include <cstdio>
 #include <memory>
 

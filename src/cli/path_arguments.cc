@@ -28,7 +28,7 @@ size_t PortOf(const std::string& interface, std::vector<std::string>* ports) {
   return ports->size() - 1;
 }
 
-// Collects pairs while the arguments go by.
+// Collects the pairs from the arguments in their order.
 class Collector {
  public:
   void Take(const std::string& key, const std::string& value) {
@@ -138,7 +138,7 @@ class Collector {
   Directions default_;
   std::vector<Directions> given_;  // by pair
   std::optional<engine::Attachment> half_;
-  std::optional<Directions> in_class_;  // what the class that is being described was given
+  std::optional<Directions> in_class_;  // the directions given for the current class
 };
 
 }  // namespace

@@ -42,7 +42,7 @@ struct PathCommandOptions {
   std::string name, schedule, duration, json_file, lateness_limit;
   EngineOptions engine;
   bool quiet = false;
-  // The options whose order on the command line counts, each with its values.
+  // The options whose order on the command line matters, each with its values.
   std::vector<std::string> between, pair, classes, up, down;
 };
 
@@ -81,7 +81,7 @@ emulate::PathOptions Understand(const CLI::App& command, const PathCommandOption
     path.lateness_limit =
         Within("--lateness-limit", [&] { return ParseDuration(options.lateness_limit); });
   }
-  // It goes with the path, and takes the status off the screen before the results are printed.
+  // It is destroyed with the path, which erases the status line before the results are printed.
   const auto progress = std::make_shared<run::Progress>(stderr, options.quiet);
   path.note = [progress](const std::string& text) { progress->Line(text); };
   if (!options.quiet && isatty(STDERR_FILENO) == 1) {

@@ -23,14 +23,14 @@ namespace {
 
 using nlohmann::json;
 
-// The control socket of the engine that emulates the links of a lab. Throws where it has none.
+// The control socket of the engine that emulates the links of a lab. Throws if it has none.
 std::string EngineSocket(const lab::RunInfo& run) {
   if (run.engine_alive) return broker::EngineSocketPath(run.lab);
   if (run.engine_pid != 0) throw Error("the path engine of lab " + run.lab + " died");
   throw UsageError("lab " + run.lab + " has no link with a SPEC");
 }
 
-// How set and stats name a path.
+// How set and stats select a path.
 struct Choice {
   std::string name, pair;
   std::vector<std::string> between;

@@ -23,7 +23,8 @@ void NeedRoot(const Invocation& invocation) {
         "this needs root for namespaces, links and routes, and sudo asks for a password: run sudo "
         "viaduct ..., or use --mode simulate");
   }
-  // A scenario may name programs that only the user's PATH finds; the other variables are ours.
+  // A scenario may name programs that are only in the user's PATH; the other variables are
+  // Viaduct's own.
   std::vector<std::string> words = {
       "sudo", "-n",
       "--preserve-env=PATH,VIADUCT_SIM,VIADUCT_NS3,VIADUCT_SIM_LIBRARIES,VIADUCT_LIBEXEC", "--",

@@ -1,4 +1,4 @@
-// viaduct run: one run of a scenario, or one a mode, compared.
+// viaduct run: one run of a scenario, or a comparison of one run in each of several modes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ std::vector<std::string> SplitModes(const std::string& text) {
   return modes;
 }
 
-// A run may take minutes; what cannot be written is found out before it.
+// A run may take minutes, so files that cannot be written are detected before it.
 void CheckWritable(const RunCommandOptions& options) {
   if (!options.report.empty()) run::MakeReportDirectory(options.report);
   if (options.json_file.empty() || options.json_file == "-") return;
@@ -74,7 +74,7 @@ run::RunOptions OptionsOfRun(const RunCommandOptions& options, const Invocation&
   return run_options;
 }
 
-// `document`: what --json gets of the runs.
+// `document`: the results for --json.
 void Report(const RunCommandOptions& options, const std::string& table, const json& document,
             const std::vector<RunResult>& runs) {
   if (options.json_file != "-") std::fputs(table.c_str(), stdout);
@@ -112,7 +112,7 @@ int RunComparison(const RunCommandOptions& options, const Invocation& invocation
   return worst;
 }
 
-// The simulator checks the rest, but where a run has a lab, that would be built first.
+// The simulator checks the rest, but in a run with a lab only after the lab was built.
 void CheckPauses(const RunCommandOptions& options, const Scenario& scenario) {
   if (PausesOf(options).empty()) return;
   if (!options.compare.empty()) throw UsageError("--pause-at and --compare exclude each other");

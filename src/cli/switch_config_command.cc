@@ -1,4 +1,4 @@
-// viaduct path switch-config: the configuration that leads links through the emulator.
+// viaduct path switch-config: prints the configuration that leads links through the emulator.
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -12,7 +12,7 @@ namespace viaduct::emulate {
 
 namespace {
 
-// The ifindex of an interface that is there and up. UsageError otherwise.
+// The ifindex of an interface that exists and is up. Throws UsageError otherwise.
 int Examine(const std::string& name) {
   sys::Netlink session;
   const auto link = session.FindLink(name);

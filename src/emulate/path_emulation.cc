@@ -36,8 +36,8 @@ namespace {
 
 using nlohmann::json;
 
-// Takes the invoking user's identity, but keeps the capabilities that opening an interface again
-// needs.
+// Changes to the invoking user's identity, but keeps the capabilities that are needed to reopen an
+// interface.
 void BecomeUserWithNetworkPrivileges() {
   sys::AllowHighestPriority();
   sys::FavourOwnSession();
@@ -62,7 +62,7 @@ PathInfo Introduce(const engine::Config& config) {
   info.name = config.name;
   if (!info.name.empty()) return info;
   info.name = config.pairs.front().name;
-  // A path in another network namespace may be between interfaces of the same names.
+  // A path in another network namespace may have interfaces with the same names.
   const auto paths = ListPaths();
   const bool taken = std::any_of(paths.begin(), paths.end(), [&](const PathInfo& other) {
     return other.alive && other.name == info.name;
@@ -79,7 +79,7 @@ class PathEmulation {
         live_(options_.config, [this](const engine::Change& change) { engine_->Apply(change); }) {}
 
   result::EngineResult Run() {
-    sys::EventLoop loop;  // from here on signals wait for it
+    sys::EventLoop loop;  // from here on it receives the signals
     CheckSchedule();
     TakeInterfaces();
     CreatePathRecord(info_);
@@ -140,7 +140,7 @@ class PathEmulation {
       loop.Run([] { return false; },
                options_.duration ? started_ + *options_.duration : Instant::Never());
     } catch (const sys::Interrupted&) {
-      // A path without a duration is ended so.
+      // This is the normal end of a path without a duration.
     }
     loop.IgnoreSignals();
   }

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// Names with a dot in front are none of a lab's (lab/record.h).
+// No lab's name begins with a dot (lab/record.h).
 std::string PathsRoot() { return std::string(lab::kRecordRoot) + "/.paths"; }
 std::string LocksRoot() { return std::string(lab::kRecordRoot) + "/.interfaces"; }
 
@@ -67,7 +67,7 @@ PathInfo ReadInfo(const fs::path& directory) {
     info.pairs = object.at("pairs").get<std::vector<std::string>>();
     info.alive = sys::ProcessAlive(info.pid, info.start_time);
   } catch (const json::exception&) {
-    // Its maker died half-way: dead.
+    // Its creator died before it was complete: the path is dead.
   }
   return info;
 }
@@ -80,7 +80,7 @@ std::string Names(const std::vector<PathInfo>& paths) {
 
 uint64_t CurrentNamespace() { return sys::NamespaceInode(sys::OpenCurrentNamespace().get()); }
 
-// Whether the file that is open is still the one of that name.
+// Whether the open file is still the one with that name.
 bool IsStill(int fd, const std::string& path) {
   struct stat open_file, named;
   return fstat(fd, &open_file) == 0 && stat(path.c_str(), &named) == 0 &&
@@ -128,7 +128,7 @@ PathInfo FindPath(const std::string& name, const std::string& pair) {
 
 void CreatePathRecord(const PathInfo& info) {
   CheckName(info.name);
-  // Complete before it has its name.
+  // It is complete before it gets its name.
   const std::string unborn = fmt::format("{}/.new-{}-{}", PathsRoot(), info.pid, info.start_time);
   fs::create_directories(unborn);
   std::ofstream(unborn + "/record.json") << ToJson(info).dump() << "\n";
@@ -168,7 +168,7 @@ InterfaceLock::InterfaceLock(const std::string& interface, const std::string& ho
   for (;;) {
     fs::create_directories(LocksRoot());
     file_.reset(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-    if (!file_ && errno == ENOENT) continue;  // the last lock's end took the folder with it
+    if (!file_ && errno == ENOENT) continue;  // the release of the last lock removed the folder
     SystemCall("open " + path, file_.get());
     if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
       std::string other;
@@ -177,7 +177,7 @@ InterfaceLock::InterfaceLock(const std::string& interface, const std::string& ho
           "interface {}: another emulator uses it ({}); end that first, or add a pair to it",
           interface, other));
     }
-    if (IsStill(file_.get(), path)) break;  // else its last holder has just removed it
+    if (IsStill(file_.get(), path)) break;  // otherwise its last holder has just removed it
   }
   path_ = path;
   SystemCall("write " + path, ftruncate(file_.get(), 0));

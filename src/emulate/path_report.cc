@@ -26,7 +26,7 @@ constexpr std::pair<const char*, uint64_t PipelineResult::*> kEffects[] = {
     {"marked", &PipelineResult::marked},
     {"reordered", &PipelineResult::reordered}};
 
-// A column for each fate and each effect that was met anywhere.
+// A column for each fate and each effect that occurred in any pipeline.
 std::string PipelineTable(const std::vector<PipelineResult>& pipelines) {
   std::vector<std::vector<std::string>> rows = {{"pair", "", "arrived", "delivered", "waiting"}};
   for (const PipelineResult& pipeline : pipelines) {
@@ -81,7 +81,7 @@ std::string Escaped(const std::string& text) {
   return escaped;
 }
 
-// Collects one metric family after another.
+// Writes one metric family after another.
 class Exposition {
  public:
   explicit Exposition(const EngineResult& statistics)
@@ -96,13 +96,13 @@ class Exposition {
     text_ += fmt::format("{}{}{{path=\"{}\"{}{}}} {}\n", name_, suffix, path_,
                          labels.empty() ? "" : ",", labels, value);
   }
-  // A family with one sample, of the path itself.
+  // A family with one sample for the whole path.
   template <class Value>
   void OfPath(const char* name, const char* type, const char* help, const Value& value) {
     Family(name, type, help);
     Sample("", value);
   }
-  // A family with one sample a pipeline.
+  // A family with one sample per pipeline.
   void OfPipelines(const char* name, const char* type, const char* help,
                    uint64_t PipelineResult::*value) {
     Family(name, type, help);
@@ -110,7 +110,7 @@ class Exposition {
       Sample(Labels(pipeline), pipeline.*value);
     }
   }
-  // A family with one sample an interface.
+  // A family with one sample per interface.
   template <class Value>
   void OfPorts(const char* name, const char* help, const Value& value) {
     Family(name, "counter", help);

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kWhiteSpace = " \t\r";
 constexpr const char* kForm = "TIME PAIR[/CLASS] up|down|both SPEC|down|up, or: loop PERIOD";
 
-// The next word of `line`, taken from it; empty at its end.
+// Removes and returns the next word of `line`; empty at its end.
 std::string_view TakeWord(std::string_view* line) {
   line->remove_prefix(std::min(line->find_first_not_of(kWhiteSpace), line->size()));
   const std::string_view word = line->substr(0, line->find_first_of(kWhiteSpace));
@@ -29,7 +29,7 @@ std::string Trimmed(std::string_view text) {
 
 engine::Target ParseTarget(std::string_view pair, std::string_view direction) {
   engine::Target target;
-  // The name of a pair holds no slash, because names of interfaces hold none.
+  // The name of a pair contains no slash, because names of interfaces contain none.
   const size_t slash = pair.find('/');
   target.pair = pair.substr(0, slash);
   if (slash != std::string_view::npos) target.class_name = pair.substr(slash + 1);

@@ -27,8 +27,8 @@ namespace {
 constexpr Duration kTerminationPatience =
     Duration::Milliseconds(500);  // between SIGTERM and SIGKILL
 
-// What the guardian says first: an ExitStatus and the text of an error, or no text where the
-// program runs.
+// The guardian's first message: an ExitStatus and the text of an error, or no text if the program
+// runs.
 struct StartReport {
   int32_t status = 0;
   std::array<char, 4000> error{};
@@ -54,7 +54,7 @@ class ShellKeeper {
   }
 
  private:
-  // Tells the other end whether the program runs.
+  // Reports to the other end whether the program runs.
   bool Started(const broker::ProgramOptions& options) {
     StartReport report;
     try {
@@ -69,7 +69,7 @@ class ShellKeeper {
     return pid_ > 0;
   }
 
-  // Waits for one event. False: the shell is to end.
+  // Waits for one event. Returns false when the shell must end.
   bool Serve(int signals) {
     pollfd fds[] = {{connection_, POLLIN, 0}, {signals, POLLIN, 0}};
     if (poll(fds, 2, -1) < 0) return errno == EINTR;

@@ -97,7 +97,7 @@ ShellNetwork::ShellNetwork()
     : name_(fmt::format("vsh{}", getpid())),
       names_(FindNameService(ReadFileIfAny("/etc/resolv.conf"),
                              ReadFileIfAny("/run/systemd/resolve/resolv.conf"))) {
-  // Two shells that choose addresses at once could choose the same.
+  // Two shells that choose addresses at the same time could choose the same ones.
   fs::create_directories(lab::kRecordRoot);
   const UniqueFd turn(SystemCall("open " + std::string(lab::kRecordRoot),
                                  open(lab::kRecordRoot, O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
@@ -200,7 +200,7 @@ void ShellNetwork::ForwardOn() {
       SystemCall("open " + forwarding_file_,
                  open(forwarding_file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)));
   SystemCall("flock", flock(forwarding_lock_.get(), LOCK_SH));
-  // A shell that was killed has left its note, which still says how forwarding was before.
+  // A killed shell has left its file, which still has the original forwarding setting.
   if (ReadFileIfAny(forwarding_file_).empty()) {
     const std::string before = sys::ReadSysctl(here.get(), kForwarding);
     SystemCall("write " + forwarding_file_,
@@ -236,7 +236,7 @@ void ShellNetwork::EnterNameService() const {
     SystemCall("fchmod", fchmod(fd.get(), 0644));
     file = made;
   }
-  // The file itself, because it may be a symbolic link.
+  // The target is mounted over, because the file may be a symbolic link.
   const std::string target = fs::canonical("/etc/resolv.conf");
   const int result = mount(file.c_str(), target.c_str(), "none", MS_BIND, nullptr);
   const int error = errno;
@@ -252,7 +252,7 @@ void ShellNetwork::Remove() {
     sys::Netlink here;
     if (const auto link = here.FindLink(name_)) here.DeleteLink(link->ifindex);
   } catch (const Error&) {
-    // The interface goes with the last process in the namespaces.
+    // The interface disappears with the last process in the namespaces.
   }
 }
 

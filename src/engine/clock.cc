@@ -8,9 +8,10 @@
 namespace viaduct::engine {
 namespace {
 
-// How late at most a step is noticed that is smaller than the time between two looks at a port.
+// The longest delay until a clock step smaller than the time between two polls of a port is
+// detected.
 constexpr Duration kCheckInterval = Duration::Milliseconds(1);
-// The difference that rounding in the kernel's two conversions can make.
+// The maximum rounding error of the kernel's two conversions.
 constexpr Duration kRounding = Duration::Nanoseconds(5);
 constexpr int kReadings = 8;
 
@@ -29,8 +30,8 @@ StampMapper::StampMapper(Clock& clock) : clock_(clock) {
   before_ = distance_;
 }
 
-// Takes the reading with the least time around it, because this thread may be interrupted between
-// two readings of the clocks.
+// Uses the measurement that took the least time, because this thread may be interrupted between two
+// readings of the clocks.
 void StampMapper::Measure() {
   Duration width = Duration::Max();
   for (int i = 0; i < kReadings; ++i) {

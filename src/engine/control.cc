@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMaxConnections = 64;
-// An answer must fit, because sending never waits for a client.
+// A whole answer must fit, because sending never blocks on a client.
 constexpr int kSendBuffer = 4 << 20;
 
 json Refusal(const std::string& message, ExitStatus status) {
@@ -36,7 +36,7 @@ void ControlServer::Watch(int fd) { poller_.Add(fd, static_cast<uint64_t>(fd)); 
 void ControlServer::Accept() {
   UniqueFd socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!socket || connections_.size() >= kMaxConnections) return;
-  // As much as the machine allows where this needs a privilege.
+  // Without the privilege for this, as much as the machine allows.
   if (setsockopt(socket.get(), SOL_SOCKET, SO_SNDBUFFORCE, &kSendBuffer, sizeof kSendBuffer) != 0) {
     setsockopt(socket.get(), SOL_SOCKET, SO_SNDBUF, &kSendBuffer, sizeof kSendBuffer);
   }
@@ -60,7 +60,7 @@ void ControlServer::Serve(int fd) {
   if (!Read(connections_.at(fd))) connections_.erase(fd);  // closing it ends the watch, too
 }
 
-// False: the connection is over.
+// Returns false when the connection has ended.
 bool ControlServer::Read(Connection& connection) {
   std::array<char, 16384> buffer;
   const ssize_t got = recv(connection.socket.get(), buffer.data(), buffer.size(), 0);

@@ -17,9 +17,9 @@
 namespace viaduct::engine {
 namespace {
 
-// Which sides of ports must lie on one thread. A pipeline joins the receiving side of one port with
-// the sending side of another. Sides that no pipeline joins share nothing, so that one pair of
-// interfaces can use two threads, one for each direction.
+// Determines which sides of ports must be on the same thread. A pipeline joins the receiving side
+// of one port with the sending side of another. Sides that no pipeline joins share nothing, so that
+// one pair of interfaces can use two threads, one for each direction.
 class Sides {
  public:
   explicit Sides(const Config& config) : ports_(config.ports.size()), parents_(2 * ports_) {
@@ -44,8 +44,8 @@ class Sides {
   std::vector<size_t> parents_;
 };
 
-// The thread of each side. The groups with most pipelines are dealt first, each to the thread that
-// has the fewest so far.
+// The thread of each side. The groups with most pipelines are assigned first, each to the thread
+// that has the fewest so far.
 std::vector<size_t> Deal(const Config& config, const Sides& sides, size_t threads) {
   std::vector<size_t> weights(sides.count());
   for (const Pair& pair : config.pairs) {
@@ -192,8 +192,8 @@ class Engine::Impl {
     for (const auto& loop : loops_) loop->SetTrace(trace_.get(), format);
   }
 
-  // Throws on the caller's thread what is wrong with a SPEC or its files. The loop then finds the
-  // files in the page cache.
+  // Reports errors of a SPEC or its files on the caller's thread. The loop then finds the files in
+  // the page cache.
   void Try(const path::Spec& spec) {
     MemoryBudget budget(config_.memory);
     FramePool pool(budget, config_.memory, config_.frame_bytes);

@@ -16,31 +16,32 @@
 namespace viaduct::engine {
 namespace {
 
-// How many bursts a look takes from one port before the others have their turn.
+// How many bursts one poll reads from a port before it is the others' turn.
 constexpr int kBurstsPerLook = 4;
-// How late a sleep may end: this close to a deadline the loop spins instead.
+// A sleep may end this much late: closer to a deadline the loop spins instead.
 constexpr Duration kSpin = Duration::Microseconds(50);
-// Closer to a deadline than this, spinning does not look at descriptors: that costs 0.3 us.
+// Closer to a deadline than this, spinning does not poll descriptors, which costs 0.3 us.
 constexpr Duration kNoLook = Duration::Microseconds(5);
-// The longest time between two looks at a port, so that its ring does not fill up meanwhile.
+// The longest time between two polls of a port, so that its ring does not fill up meanwhile.
 constexpr Duration kLongestInterval = Duration::Milliseconds(1);
-// A path with less delay than this is looked at all the time: there is no time to spend.
+// The ports of a path with less delay than this are polled constantly, because there is no time to
+// wait.
 constexpr Duration kLeastDelayToSpend = Duration::Microseconds(200);
-// How long after the last frame a port is still looked at by time.
+// How long after the last frame a port is still polled periodically.
 constexpr Duration kLinger = Duration::Milliseconds(20);
 constexpr Duration kStalledInterval = Duration::Milliseconds(1);
-// Buffers to and from disk take one part in so many of the memory limit.
+// The disk buffers use this fraction (1/n) of the memory limit.
 constexpr int64_t kShareOfBuffers = 4;
-// How much frame memory is taken before the first frame comes, in bytes.
+// How much frame memory is allocated before the first frame arrives, in bytes.
 constexpr int64_t kPrepared = 16 << 20;
-// The longest way that is believed; a longer one was an interruption of this thread.
+// The longest plausible sending time; a longer one means that this thread was interrupted.
 constexpr Duration kLongestWay = Duration::Microseconds(4);
 constexpr Duration kRetry = Duration::Microseconds(20);
 constexpr size_t kMostPending = 1024;
-// The longest time between a frame's stamp and its showing in the ring.
+// The longest time between a frame's time stamp and its appearance in the ring.
 constexpr Duration kStampAhead = Duration::Microseconds(20);
 
-// The least time, or nearly, that a frame stays in the path, and so how late it may be found.
+// Approximately the minimum time that a frame stays in the path, and so how late it may be read.
 Duration LeastDelay(const path::Spec& spec) {
   if (!spec.delay.base || spec.reorder) return Duration();
   return *spec.delay.base - spec.delay.jitter.value_or(path::Jitter()).amount * 4;
@@ -170,8 +171,8 @@ void Loop::Turn() {
   if (lateness_.Count() == count_before + 1) LearnLead();
 }
 
-// Learns how long a frame that is alone takes from the beginning of a turn to the far end of its
-// port. Half of that lies before the instant that the kernel stamps (measured); a longer lead would
+// Measures how long a single frame takes from the beginning of a turn until its port has sent it.
+// Half of that is before the instant of the kernel's time stamp (measured); a longer lead would
 // send early.
 void Loop::LearnLead() {
   if (config_.waiting == Waiting::kCpuSaving) return;
@@ -190,7 +191,8 @@ void Loop::Look(uint32_t index) {
   PlanNextLook(index, emptied);
 }
 
-// Whether the port was empty. It may give fewer frames than it has (long ones), but never none.
+// Returns whether the port was empty. It may return fewer frames than it has (long ones), but never
+// none.
 bool Loop::TakeBurst(Receiver& receiver, Instant& looked) {
   const size_t count = receiver.from->Receive(received_);
   if (count == 0) {
@@ -198,13 +200,14 @@ bool Loop::TakeBurst(Receiver& receiver, Instant& looked) {
     return true;
   }
   looked = clock_.Now();
-  // The kernel takes the stamp before the frame shows in the ring, so it may precede the last look.
+  // The kernel takes the time stamp before the frame appears in the ring, so it may precede the
+  // last poll.
   const Instant earliest = receiver.searched - kStampAhead;
   Instant arrived = receiver.searched;
   for (size_t i = 0; i < count; ++i) {
     if (i + 1 < count) __builtin_prefetch(received_[i + 1].bytes.data());
     const Instant stamp = received_[i].received;
-    // Frames of one port arrive in the order of its ring, even where the stamps of two processors
+    // Frames of one port arrive in the order of its ring, even if the time stamps of two processors
     // contradict it.
     arrived = std::max(
         arrived, stamp == Instant() ? looked : mapper_.Map(stamp, earliest, looked + kStampAhead));
@@ -254,7 +257,7 @@ void Loop::PlanNextEvent(Lane& lane) {
     const bool stalled = lane.pipeline->Stalled();
     stalled_ += static_cast<size_t>(stalled) - static_cast<size_t>(lane.stalled);
     lane.stalled = stalled;
-    // It may also wait for free frame memory, of which no event tells.
+    // It may also wait for free frame memory, for which there is no event.
     if (stalled) next = std::min(next, now_ + kStalledInterval);
   }
   events_.Set(static_cast<uint32_t>(&lane - lanes_.data()), next);
@@ -303,9 +306,9 @@ void Loop::Listen(uint32_t index, bool on) {
 
 void Loop::Serve(Lane& lane) {
   Sender& sender = senders_[lane.sender];
-  // A departure up to the lead beyond what has been looked through is served now; a frame that
-  // arrives in between counts as arriving at that instant. Where there is more to look through,
-  // nothing is served early.
+  // A departure that is due at most the lead after the searched instant is served now; a frame that
+  // arrives in between is treated as arriving at that instant. If there is more to search, nothing
+  // is served early.
   const Instant searched = receivers_[lane.receiver].searched;
   const Instant next = searched < now_ ? searched : lane.pipeline->NextEvent();
   const Instant until = std::max({searched, lane.reached, next <= now_ + lead_ ? next : Instant()});
@@ -403,7 +406,8 @@ void Loop::Run(int cpu) {
     running_ = true;
   }
   const sys::TimerSlackScope slack;
-  // Never a real-time class: together with spinning the kernel's throttle stalls it.
+  // A real-time scheduling class is never used: the kernel's throttling would stall a spinning
+  // thread.
   sys::TakeHighestPriority();
   if (cpu >= 0) sys::BindToProcessor(cpu);
   pool_.Prepare(std::min(kPrepared, config_.memory / 4) / config_.threads);
@@ -454,7 +458,7 @@ void Loop::Change(size_t pair, size_t class_index, Direction direction, const pa
   Lane& lane = *FindLane(pair, class_index, direction);
   now_ = clock_.Now();
   ++turn_;
-  Look(lane.receiver);  // frames that came before the change meet the old path
+  Look(lane.receiver);  // the old path applies to frames that arrived before the change
   const Instant at = std::max(receivers_[lane.receiver].searched, lane.reached);
   lane.pipeline->Change(spec, at);
   lane.reached = at;

@@ -101,7 +101,7 @@ SpillDisks::~SpillDisks() {
 }
 
 SpillBlock* SpillDisks::NewBlock() {
-  // Blocks on disk must be able to come back even if no block can leave, because the disk is full.
+  // Blocks on disk must be readable even if no block can be written because the disk is full.
   if (buffers_.size() <= kept_for_reading_) return nullptr;
   auto* const block = new SpillBlock;
   block->memory = buffers_.back();
@@ -158,11 +158,12 @@ bool SpillDisks::Submit(SpillBlock& block, State direction) {
   } else {
     io_uring_prep_read(entry, file, block.memory, bytes, offset);
   }
-  // A thread of the kernel does all of the work (IOSQE_ASYNC). Otherwise this thread would grow the
-  // file, and would write where there is no O_DIRECT.
+  // A kernel thread does all of the work (IOSQE_ASYNC). Otherwise this thread would extend the
+  // file, and would write synchronously without O_DIRECT.
   io_uring_sqe_set_flags(entry, IOSQE_ASYNC);
   io_uring_sqe_set_data(entry, &block);
-  // What the kernel does not take now (EBUSY, EAGAIN) stays in the ring for the next submission.
+  // Requests that the kernel does not accept now (EBUSY, EAGAIN) stay in the ring for the next
+  // submission.
   io_uring_submit(&ring_);
   block.state = direction;
   ++under_way_;
@@ -189,7 +190,7 @@ void SpillDisks::WriteWaiting() {
 
 void SpillDisks::Read(SpillBlock* block) {
   if (block->state != State::kOnDisk || buffers_.empty()) return;
-  // The disk that is read from is not written to, as long as there is another.
+  // Writes avoid the disk that is being read, if there is another.
   if (writing_to_ == block->disk) writing_to_ = (writing_to_ + 1) % disks_.size();
   block->memory = buffers_.back();
   buffers_.pop_back();
@@ -237,8 +238,7 @@ void SpillDisks::Written(SpillBlock& block, int result) {
     GiveMemory(block);
     return;
   }
-  // The disk is full, most likely. The bytes are still in memory and wait until another place is
-  // free.
+  // Most likely the disk is full. The bytes are still in memory and wait until space is free.
   Complain(block, result);
   Disk& disk = disks_[block.disk];
   disk.full = true;

@@ -19,7 +19,7 @@ size_t RecordBytes(uint32_t frame_bytes) {
   return (sizeof(Record) + frame_bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-constexpr size_t kReadAhead = 2;  // blocks behind the one that is being taken out
+constexpr size_t kReadAhead = 2;  // blocks after the one that is being consumed
 constexpr size_t kRefill = 32;    // packets brought to frame memory at a time
 
 bool InMemory(const SpillBlock& block) {

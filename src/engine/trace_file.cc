@@ -78,7 +78,7 @@ void TraceFile::Run() {
 std::optional<uint64_t> TraceFile::Take(std::string& text) {
   const MutexLock lock(mutex_);
   if (end_ && buffer_.empty()) return std::nullopt;
-  // Waking for nothing only writes sooner what is there.
+  // A spurious wake-up does no harm: the present text is only written sooner.
   if (!end_ && buffer_.size() < kEnoughToWrite) filled_.wait_for(mutex_, kLongestWait);
   text.clear();
   text.swap(buffer_);

@@ -10,7 +10,7 @@
 namespace viaduct::fib {
 namespace {
 
-// The simulator asks its own tables.
+// For the simulator, which uses its own tables.
 class NoRoutes final : public RouteSink {
   void DoApply(const RouteChanges&) override {}
 };

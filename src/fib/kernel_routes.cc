@@ -42,7 +42,7 @@ struct KernelRoutes::Request {
 };
 
 struct KernelRoutes::Outcome {
-  int error = 0;  // errno; 0: done
+  int error = 0;  // errno; 0: success
   std::string text;
   std::string Reason() const {
     if (error == EEXIST)
@@ -83,8 +83,8 @@ void KernelRoutes::SendBatch(const Request* requests, size_t count, Outcome* out
     nlmsghdr* header = nlmsg_hdr(message.get());
     header->nlmsg_seq = ++sequence_;
     header->nlmsg_pid = 0;
-    // The kernel answers every request that fails; the acknowledgement of the last says that all
-    // were looked at.
+    // The kernel answers every request that fails; the acknowledgement of the last one shows that
+    // all were processed.
     if (i + 1 == count) header->nlmsg_flags |= NLM_F_ACK;
     const auto* bytes = reinterpret_cast<const char*>(header);
     buffer.insert(buffer.end(), bytes, bytes + header->nlmsg_len);
@@ -147,7 +147,7 @@ std::vector<KernelRoutes::Request> KernelRoutes::RequestsToSet(const std::vector
 void KernelRoutes::SetRoutes(const std::vector<Route>& routes, Refused* refused) {
   const std::vector<Request> requests = RequestsToSet(routes, refused);
   const std::vector<Outcome> outcomes = Exchange(requests);
-  std::vector<Route> stale;  // what the kernel still has of routes whose new interface is down
+  std::vector<Route> stale;  // old versions in the kernel of routes whose new interface is down
   for (size_t i = 0; i < requests.size(); ++i) {
     const Route& route = *requests[i].route;
     const int error = outcomes[i].error;

@@ -5,7 +5,7 @@
 namespace viaduct::fib {
 namespace {
 
-// The wanted table, but for the refused routes, of which it has what was there before.
+// The wanted table, with the previous state of the refused routes.
 RouteTable Without(RouteTable wanted, const std::vector<RefusedRoute>& refused,
                    const RouteTable& before) {
   for (const RefusedRoute& each : refused) {

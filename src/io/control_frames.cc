@@ -8,7 +8,7 @@
 namespace viaduct::io {
 namespace {
 
-// The payload grown by a header of `size` bytes before it.
+// The payload extended by a header of `size` bytes before it.
 FrameMemory Grow(const FrameMemory& payload, size_t size) {
   return {payload.memory, payload.offset - size, payload.size + size};
 }

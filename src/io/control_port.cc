@@ -22,7 +22,7 @@ constexpr size_t kBurst = 32;
 constexpr size_t kSlotBytes = kHeaderRoom + 65536;  // the longest IP packet
 constexpr size_t kControlBytes = 160;
 
-// What a frame needs to be sent. Nothing when no socket could express it.
+// The socket that a frame needs to be sent; nothing when no socket can express it.
 struct Demand {
   ControlClaim claim;
   wire::IpLayers layers;
@@ -45,7 +45,7 @@ std::optional<Demand> DemandOf(FrameToSend frame) {
   return Demand{{ControlClaim::Kind::kUdp, layers->family, udp->source_port}, *layers};
 }
 
-// EtherTypes have no family: all callers mean the same claim whatever they wrote there.
+// EtherTypes have no family, so it is normalized.
 ControlClaim Canonical(ControlClaim claim) {
   if (claim.kind == ControlClaim::Kind::kEtherType) claim.family = wire::Family::kIpv4;
   return claim;
@@ -59,7 +59,7 @@ void JoinOrThrow(ControlSocket& socket, const wire::IpAddress& group) {
 
 }  // namespace
 
-// Where a burst is received.
+// The buffers for receiving a burst.
 struct ControlPort::Messages {
   struct ControlBuffer {
     alignas(cmsghdr) std::byte bytes[kControlBytes];
@@ -153,7 +153,7 @@ size_t ControlPort::Transmit(std::span<const FrameToSend> frames) {
 void ControlPort::Remove(const ControlClaim& claim) {
   const auto found = sockets_.find(claim);
   if (found == sockets_.end()) return;
-  // Closing is not enough: who made the socket may still hold it open.
+  // Closing is not sufficient, because the creator of the socket may still have it open.
   poller_.Remove(found->second->fd());
   sockets_.erase(found);
 }

@@ -53,7 +53,7 @@ wire::IpAddress ToAddress(wire::Family family, const void* bytes) {
 
 int ReadInt(const cmsghdr* header) {
   int value = 0;
-  // IP_TOS comes as one byte, everything else as an int.
+  // IP_TOS is one byte, all others are an int.
   std::memcpy(&value, CMSG_DATA(header), std::min(sizeof(value), header->cmsg_len - CMSG_LEN(0)));
   return value;
 }
@@ -172,8 +172,8 @@ ControlSocket::Metadata ControlSocket::ReadMetadata(const msghdr& message) const
       in_pktinfo info;
       std::memcpy(&info, CMSG_DATA(header), sizeof(info));
       delivery.destination = ToAddress(wire::Family::kIpv4, &info.ipi_addr);
-      // The kernel tells the local address it would answer from: for a broadcast another one than
-      // the destination, for an echo of our own broadcast the source itself.
+      // The kernel reports the local address from which it would answer: for a broadcast it differs
+      // from the destination, for an echo of our own broadcast it is the source.
       const auto local = ToAddress(wire::Family::kIpv4, &info.ipi_spec_dst);
       delivery.broadcast = local != delivery.destination && !delivery.destination.IsMulticast();
       const auto* const name = static_cast<const sockaddr_in*>(message.msg_name);
@@ -225,8 +225,8 @@ wire::Bytes ControlSocket::FrameOf(const msghdr& message, size_t size, wire::Byt
 int ControlSocket::Send(FrameToSend frame, const wire::IpLayers& layers) {
   if (claim_.kind == ControlClaim::Kind::kEtherType) return SendLink(frame);
   const wire::IpAddress destination = layers.Destination(frame);
-  // A protocol that sends to a group listens to it. A group that cannot be joined (too many) does
-  // not keep the packet from being sent.
+  // A protocol that sends to a group usually receives from it, too. The packet is sent even if the
+  // group cannot be joined (too many).
   if (destination.IsMulticast()) Join(destination);
   return claim_.kind == ControlClaim::Kind::kUdp ? SendUdp(frame, layers) : SendRaw(frame, layers);
 }
@@ -245,7 +245,7 @@ int ControlSocket::SendRaw(FrameToSend frame, const wire::IpLayers& layers) {
     return SendWithInfo(frame.subspan(layers.transport, layers.end - layers.transport), frame,
                         layers, 0);
   }
-  // The whole packet with its own header (IP_HDRINCL): options such as Router Alert stay.
+  // The whole packet with its own header (IP_HDRINCL): options such as Router Alert are kept.
   const wire::ConstBytes packet = frame.subspan(layers.network, layers.end - layers.network);
   socklen_t size = 0;
   const SocketAddress to = ToSocketAddress(layers.Destination(frame), 0, options_.ifindex, size);

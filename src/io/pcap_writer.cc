@@ -16,7 +16,7 @@ PcapWriter::PcapWriter(const std::string& path, LinkType type, uint32_t snap_len
   format_ = pcap_open_dead_with_tstamp_precision(type == LinkType::kEthernet ? DLT_EN10MB : DLT_RAW,
                                                  static_cast<int>(snap_length),
                                                  PCAP_TSTAMP_PRECISION_NANO);
-  // Takes the stream over, also when it fails to write the header.
+  // It takes ownership of the stream, even when it fails to write the header.
   if (format_ != nullptr) file_ = pcap_dump_fopen(format_, stream);
   if (file_ == nullptr) {
     const int error = errno;

@@ -24,11 +24,12 @@ namespace viaduct::io {
 namespace {
 
 constexpr size_t kTxBurst = 64;
-// Frames longer than a slot that can be lent at one time, and their longest (a full GSO frame).
+// How many frames longer than a slot can be lent at a time, and their maximum length (a full GSO
+// frame).
 constexpr size_t kLongFrames = 16;
 constexpr size_t kLongFrameBytes = 65536 + 256;
 constexpr size_t kPage = 4096;
-constexpr uint32_t kLooksAnError = 16;  // Receive() that found nothing, to one look for an error
+constexpr uint32_t kLooksAnError = 16;  // empty calls of Receive() per check for an error
 
 // struct virtio_net_hdr of linux/virtio_net.h, which is not valid C++ everywhere. With
 // PACKET_VNET_HDR on, one precedes each frame in both directions, in the host's byte order.
@@ -100,7 +101,7 @@ tpacket_req SetUpRing(int fd, const RingOptions& options) {
             "setsockopt PACKET_QDISC_BYPASS");
   tpacket_req request{};
   request.tp_frame_size = static_cast<uint32_t>(SlotBytes(options, fd));
-  // Blocks of 64 KiB are easy for the kernel to find; slots do not straddle them.
+  // Blocks of 64 KiB are easy for the kernel to allocate; slots do not straddle them.
   request.tp_block_size = std::max<uint32_t>(16 * kPage, request.tp_frame_size);
   const uint32_t per_block = request.tp_block_size / request.tp_frame_size;
   request.tp_block_nr = (std::max<uint32_t>(options.slots, 1) + per_block - 1) / per_block;
@@ -180,7 +181,7 @@ class RingPort::Impl {
         taken += static_cast<size_t>(sent);
         continue;
       }
-      // sendmmsg tells the error of the first frame of a call only.
+      // sendmmsg only reports the error of the first frame of a call.
       if (errno == EINTR) continue;
       if (IsBackpressure(errno)) break;
       Count(tx_.dropped_error, 1);
@@ -190,7 +191,7 @@ class RingPort::Impl {
   }
 
   PortCounters Counters() {
-    // The kernel sets its numbers to zero when they are read.
+    // The kernel resets its counters when they are read.
     tpacket_stats stats{};
     socklen_t size = sizeof(stats);
     if (getsockopt(socket_.get(), SOL_PACKET, PACKET_STATISTICS, &stats, &size) == 0) {
@@ -278,8 +279,8 @@ class RingPort::Impl {
     frame.bytes = bytes;
   }
 
-  // A link that went down leaves ENETDOWN on the socket, and poll() returns at once until somebody
-  // has read it. Reading costs a system call, which a caller that spins should not pay every time.
+  // A link that went down leaves ENETDOWN on the socket, and poll() returns at once until it was
+  // read. Reading costs a system call, which a spinning caller should not pay every time.
   void ClearError() {
     int error = 0;
     socklen_t size = sizeof(error);
@@ -294,8 +295,8 @@ class RingPort::Impl {
     }
   }
 
-  // Past the qdisc an interface without carrier answers like a full one; only the latter will
-  // take the frame later.
+  // Without the qdisc, an interface without carrier fails like a full one; only the latter will
+  // accept the frame later.
   bool IsBackpressure(int error) const {
     return error == EAGAIN || (error == ENOBUFS && HasCarrier());
   }
@@ -324,7 +325,7 @@ class RingPort::Impl {
   uint32_t first_lent_ = 0;
   uint32_t lent_ = 0;
   uint32_t empty_looks_ = 0;
-  // The receiving and the sending thread's, each on cache lines of its own.
+  // The counters of the receiving and the sending thread, on separate cache lines.
   struct alignas(64) {
     Counter frames = 0, bytes = 0, dropped_truncated = 0;
   } rx_;

@@ -22,10 +22,11 @@ size_t TunPort::Receive(std::span<ReceivedFrame> frames) {
   size_t count = 0;
   while (count < burst) {
     std::byte* const memory = memory_.get() + count * (max_frame_ + 1);
-    // The device cuts what does not fit: one byte of room more tells "just fits" from "cut".
+    // The device truncates packets that do not fit: one extra byte of room distinguishes a full
+    // from a truncated one.
     const ssize_t length = read(Fd(), memory, max_frame_ + 1);
     if (length < 0 && errno == EINTR) continue;
-    if (length <= 0) break;  // EAGAIN: nothing there; anything else: the device is gone
+    if (length <= 0) break;  // EAGAIN: no packet; anything else: the device has been removed
     if (static_cast<size_t>(length) > max_frame_) {
       ++counters_.rx_dropped_truncated;
       continue;

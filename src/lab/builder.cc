@@ -41,7 +41,7 @@ void CheckPrivilege(const std::string& lab) {
   }
 }
 
-// Whose record says that it took this interface away from the host.
+// Finds the lab whose record has this interface of the host.
 [[noreturn]] void ThrowPhysicalMissing(const std::string& root, const std::string& interface) {
   for (const RunInfo& run : ListRuns(root)) {
     if (run.broker_pid == 0) continue;
@@ -116,7 +116,7 @@ struct Lab::State {
     for (size_t i = 0; i < topology.links.size(); ++i) AwaitCarriers(i);
   }
 
-  // So that no program's first packets are lost.
+  // Waits for the carriers, so that no program's first packets are lost.
   void AwaitCarriers(size_t number) {
     const Link& link = topology.links[number];
     for (size_t i = 0; i < link.endpoints.size(); ++i) {
@@ -224,7 +224,8 @@ struct Lab::State {
     const Endpoint& a = link.endpoints[0];
     const Endpoint& b = link.endpoints[1];
     SpaceOf(a.node).netlink.CreateVethPair(EndOf(a), EndOf(b));
-    // Both ends: what the other side sends must reach the simulator as it would reach a wire.
+    // Both ends matter: frames of the other side must reach the simulator as they would be on a
+    // wire.
     if (KeepsOffloads(a) && KeepsOffloads(b)) return;
     for (const Endpoint& end : link.endpoints) {
       sys::DisableOffloads(SpaceOf(end.node).fd.get(), end.interface, sys::Offloads::kAll);
@@ -238,7 +239,7 @@ struct Lab::State {
     const std::string port = HubPort(number, endpoint);
     const int ifindex = next_ifindex++;
     hub.netlink.CreateVethPair({-1, port, std::nullopt, InterfaceOf(end).mtu, ifindex}, EndOf(end));
-    // What the engine or the simulator reads must be as it would be on a wire.
+    // Frames that the engine or the simulator reads must be as they would be on a wire.
     if (!KeepsOffloads(end) || IsEmulated(link, endpoint)) {
       sys::DisableOffloads(hub.fd.get(), port, sys::Offloads::kAll);
       sys::DisableOffloads(SpaceOf(end.node).fd.get(), end.interface, sys::Offloads::kAll);
@@ -327,7 +328,7 @@ struct Lab::State {
     try {
       space.netlink.AddAddress(ifindex, address);
     } catch (const SystemError& error) {
-      // The link-local address that the kernel made from the MAC is ns-3's too.
+      // ns-3 has the same link-local address that the kernel created from the MAC address.
       if (error.error_number() != EEXIST || !wire::IsLinkLocal(address.address)) throw;
     }
   }
@@ -402,7 +403,7 @@ void Lab::RemoveQuietly() {
   try {
     Remove();
   } catch (const std::exception&) {
-    // The record stays: `viaduct clean` removes what is left.
+    // The record is kept, so that `viaduct clean` can remove the rest.
   }
 }
 
@@ -444,7 +445,7 @@ void Lab::RecordEngine(int pid) {
 
 int Lab::IfIndex(const Endpoint& endpoint) {
   state_->InterfaceOf(endpoint);
-  return NetlinkOf(endpoint.node).IfIndex(endpoint.interface);  // it may have been made again
+  return NetlinkOf(endpoint.node).IfIndex(endpoint.interface);  // it may have been created again
 }
 
 void Lab::SetLinkUp(const Endpoint& endpoint, bool up) {

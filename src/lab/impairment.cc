@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint16_t kNetemMajor = 1, kBucketMajor = 2, kQueueMajor = 3;
 
-// The parts of a SPEC that netem does.
+// The parts of a SPEC that netem implements.
 path::Spec NetemPart(const path::Spec& spec) {
   path::Spec part = spec;
   part.link = {};
@@ -62,7 +62,7 @@ path::QueueSize QueueLimit(const path::Spec& spec) {
 }
 
 // Bytes that may wait before TBF. A queue in packets is enforced by a pfifo; TBF's own limit is
-// then only what the kernel wants to see.
+// then only set because the kernel requires one.
 int64_t QueueBytes(const path::Spec& spec, int mtu) {
   const int64_t frame = mtu + static_cast<int64_t>(wire::EthernetHeader::kSize);
   const path::QueueSize queue = QueueLimit(spec);

@@ -17,7 +17,8 @@ bool HasIpv6(const std::vector<wire::IpPrefix>& prefixes) {
   });
 }
 
-// Kept from deciding anything by themselves: redirects, advertisements, address detection.
+// Disables the kernel's automatic behaviour: redirects, router advertisements, duplicate address
+// detection.
 Sysctls Common(bool ipv6) {
   Sysctls sysctls;
   SetAllAndDefault(&sysctls, "ipv4", "send_redirects", "0");
@@ -28,7 +29,7 @@ Sysctls Common(bool ipv6) {
   SetAllAndDefault(&sysctls, "ipv6", "accept_ra", "0");
   SetAllAndDefault(&sysctls, "ipv6", "accept_redirects", "0");
   SetAllAndDefault(&sysctls, "ipv6", "router_solicitations", "0");
-  // The lab's addresses outlive a link that goes down, as IPv4's do.
+  // IPv6 addresses are kept when a link goes down, like those of IPv4.
   SetAllAndDefault(&sysctls, "ipv6", "keep_addr_on_down", "1");
   return sysctls;
 }

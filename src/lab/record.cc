@@ -69,7 +69,7 @@ void ParseObject(const json& line, Record* record) {
     record->run.engine_pid = line.at("pid").get<int>();
     record->run.engine_start_time = line.at("start_time").get<uint64_t>();
   }
-  // Links and devices of the lab's own live in its namespaces and go with them.
+  // The lab's own links and devices are in its namespaces and disappear with them.
 }
 
 std::string Owner(const RunInfo& run) {
@@ -100,7 +100,7 @@ void WriteLine(int fd, const json& line) {
     throw SystemError("write the run's record", ENOSPC);
 }
 
-// The recorded namespace itself, not one that somebody made under its name since; empty otherwise.
+// Opens the recorded namespace itself; empty if the name now belongs to another one.
 UniqueFd OpenRecorded(const RecordedNamespace& entry) {
   if (!sys::NamespaceExists(entry.name)) return {};
   try {
@@ -114,10 +114,11 @@ UniqueFd OpenRecorded(const RecordedNamespace& entry) {
 
 void EndProcesses(const Record& record) {
   std::set<uint64_t> inodes;
-  std::vector<UniqueFd> keep;  // so that no inode number is given to another namespace meanwhile
+  std::vector<UniqueFd> keep;  // so that no inode number is reused meanwhile
   for (const RecordedNamespace& entry : record.namespaces) {
     UniqueFd fd = OpenRecorded(entry);
-    // Where the inode was not recorded nothing was started yet, and the file may be a plain one.
+    // If the inode was not recorded, nothing was started in it yet, and the file may be a regular
+    // one.
     if (!fd || !entry.inode) continue;
     inodes.insert(*entry.inode);
     keep.push_back(std::move(fd));
@@ -130,7 +131,7 @@ void EndProcesses(const Record& record) {
   }
 }
 
-// Gives a physical interface back to the caller's namespace, as it was.
+// Returns a physical interface to the caller's namespace, with its original name.
 void ReturnPhysical(const Record& record, const RecordedPhysical& physical) {
   const auto entry =
       std::find_if(record.namespaces.begin(), record.namespaces.end(),
@@ -141,7 +142,7 @@ void ReturnPhysical(const Record& record, const RecordedPhysical& physical) {
   sys::Netlink session(inside.get());
   std::optional<sys::LinkInfo> link = session.FindLink(physical.name);
   if (!link) link = session.FindLink(physical.host_name);  // moved, not yet renamed
-  if (!link) return;                                       // never left, or pulled out
+  if (!link) return;                                       // it was never moved, or was unplugged
   sys::Netlink host;
   // The kernel moves first and renames then: it would strand the interface under its inner name.
   if (host.FindLink(physical.host_name)) {
@@ -187,8 +188,8 @@ RecordWriter::RecordWriter(const std::string& root, const std::string& lab, int 
   std::error_code error;
   fs::create_directories(root, error);
   if (error) throw SystemError("create " + root, error.value());
-  // The directory gets its lab's name by rename(2) when its first line is in: nobody ever sees one
-  // without an owner, and of two runs of one name only one can win.
+  // The directory gets its lab's name by rename(2) when its first line is in: no process ever sees
+  // one without an owner, and of two runs with the same name only one succeeds.
   const std::string unborn = root + "/" + kUnbornPrefix + std::to_string(getpid()) + "-" +
                              std::to_string(sys::ProcessStartTime(getpid())) + "-" + lab;
   fs::remove_all(unborn, error);

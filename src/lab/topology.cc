@@ -90,7 +90,7 @@ void CheckNode(const Node& node, std::set<std::string>* physicals) {
   }
 }
 
-// Finds what an endpoint names.
+// Finds the interface of an endpoint.
 class Directory {
  public:
   explicit Directory(const Topology& topology) {
@@ -101,7 +101,7 @@ class Directory {
     }
   }
 
-  // Throws where there is no such interface or another link has it.
+  // Throws if there is no such interface or another link has it.
   const Interface& Take(const std::string& link, const Endpoint& endpoint) {
     const auto found = interfaces_.find({endpoint.node, endpoint.interface});
     const std::string what = "interface " + endpoint.interface + " of node " + endpoint.node;

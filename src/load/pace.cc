@@ -43,7 +43,7 @@ class PacedLoop {
     return static_cast<int>(std::min(static_cast<uint64_t>(options_.batch), Remaining()));
   }
 
-  // How many packets are over and done with: those taken, or one that was refused.
+  // Returns how many packets are finished: the accepted ones, or one that was refused.
   int Send(int packets, Instant now) {
     const int taken = send_(result_.sent, packets, now);
     result_.sent += static_cast<uint64_t>(taken);

@@ -33,7 +33,7 @@ class SendBatch {
     WriteHeader(header,
                 {&payloads_[static_cast<size_t>(index) * size_], static_cast<size_t>(size_)});
   }
-  // How many packets the kernel took; 0 if it refused the first.
+  // Returns how many packets the kernel accepted; 0 if it refused the first.
   int Send(int fd, int packets) { return std::max(0, sendmmsg(fd, messages_.data(), packets, 0)); }
 
  private:
@@ -73,7 +73,7 @@ class Sender {
     return taken;
   }
 
-  // A path that never took a packet is the caller's mistake, not a result.
+  // If no packet was ever accepted, that is a mistake of the caller and not a result.
   void CountError(uint64_t number) {
     const int error = errno;
     if (++result_.errors >= kHopeless && number == 0) {
@@ -81,7 +81,7 @@ class Sender {
     }
   }
 
-  // Several, because the first may find full queues.
+  // Several are sent, because the first may find full queues.
   void SendEndMarkers() {
     for (int i = 0; i < kEndMarkers && !(stop_ && i > 0); ++i) {
       if (i > 0) SleepFor(kEndMarkerGap);

@@ -26,7 +26,7 @@ void SetOption(int fd, int level, int option, const T& value, const char* name) 
              setsockopt(fd, level, option, &value, sizeof(value)));
 }
 
-// The FORCE variant passes the system's limit, but needs CAP_NET_ADMIN.
+// The FORCE variant exceeds the system's limit, but needs CAP_NET_ADMIN.
 void SetBuffer(int fd, int force_option, int option, int bytes, const char* name) {
   if (setsockopt(fd, SOL_SOCKET, force_option, &bytes, sizeof(bytes)) != 0) {
     SetOption(fd, SOL_SOCKET, option, bytes, name);

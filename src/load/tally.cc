@@ -29,7 +29,7 @@ bool Tally::SeenBefore(uint64_t sequence) const {
   return InWindow(sequence) && seen_[sequence % kWindow];
 }
 
-// Moves the window up to `sequence`; what it newly covers has not been seen.
+// Moves the window up to `sequence`; the newly covered numbers are marked as not received.
 void Tally::Advance(uint64_t sequence) {
   const uint64_t skipped = std::min(sequence - next_, kWindow);
   for (uint64_t i = 1; i <= skipped; ++i) seen_[(sequence - i) % kWindow] = false;

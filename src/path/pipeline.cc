@@ -9,7 +9,7 @@
 namespace viaduct::path {
 namespace {
 
-// What a queue drains over when the SPEC no longer has a rate.
+// The link over which a queue drains when the SPEC no longer has a rate.
 class Unlimited : public RateServer {
  public:
   Instant Send(Instant start, uint32_t) override { return start; }
@@ -22,7 +22,7 @@ std::string RefuseToRead(const std::string& path) {
 
 }  // namespace
 
-// A pipeline begins as a plain wire and is then changed to what it is to be.
+// A pipeline begins as a plain wire and is then changed to its SPEC.
 Pipeline::Pipeline(const Spec& spec, FrameStore& store, PipelineOptions options)
     : store_(store),
       options_(std::move(options)),
@@ -119,7 +119,7 @@ void Pipeline::HitBits(Packet& packet) {
   packet.corrupted = true;
 }
 
-// The original goes first. A copy that finds no memory is one that was made and lost.
+// The original goes first. If there is no memory for the copy, the copy counts as created and lost.
 void Pipeline::Duplicate(const Packet& packet, Instant now) {
   const auto clone = store_.Clone(packet.frame);
   Packet copy = packet;
@@ -144,7 +144,7 @@ void Pipeline::Delay(const Packet& packet, Instant now) {
   if (delay_.Push(packet, now, *this)) ++counters_.reordered;
 }
 
-// Lets what has left the link by `now` go on, one packet.
+// Passes one packet that has left the link by `now` to the delay stage.
 bool Pipeline::TransmitOne(Instant now) {
   const auto sent = bottleneck_->Pop(now, *this);
   if (!sent) return false;
@@ -162,7 +162,7 @@ void Pipeline::Transmit(Instant now) {
   }
 }
 
-// Everything until `now` in the order in which it happens, for those who see the order.
+// Processes all events until `now` in their order, because observers see that order.
 void Pipeline::Settle(Instant now) {
   while (true) {
     const Instant sent = bottleneck_ ? bottleneck_->NextEvent() : Instant::Never();
@@ -203,7 +203,7 @@ size_t Pipeline::Pop(Instant now, std::span<Departure> out) {
 Instant Pipeline::NextEvent() const {
   if (!settled_.Empty()) return Instant();  // at once
   const Instant sent = bottleneck_ ? bottleneck_->NextEvent() : Instant::Never();
-  // What leaves the link then cannot be due before its shortest delay has passed.
+  // A packet that leaves the link then cannot be due before the shortest delay has passed.
   const Instant due = sent == Instant::Never() ? sent : sent + delay_.Shortest();
   return std::min(delay_.Next(), due);
 }

@@ -22,7 +22,7 @@ std::string Ending(const ProgramEnd& end) {
   return end.wait_status ? sys::DescribeEnding(*end.wait_status) : "is still running";
 }
 
-// Of a program in the foreground that has not succeeded, what is to be said behind its name.
+// The failure of a foreground program, to be printed after its name.
 std::string Fault(const ProgramEnd& end) {
   if (end.timed_out && end.timeout) {
     return " ran longer than its timeout of " + FormatDuration(*end.timeout);

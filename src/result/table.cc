@@ -6,7 +6,7 @@
 namespace viaduct::result {
 namespace {
 
-// Columns a terminal shows the text in; every sequence of UTF-8 is one.
+// How many columns of a terminal the text takes; every UTF-8 sequence counts as one.
 size_t Width(const std::string& text) {
   return static_cast<size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
@@ -33,7 +33,7 @@ std::string FormatTable(const std::vector<std::vector<std::string>>& rows) {
   const std::vector<bool> numbers = NumberColumns(rows);
   std::vector<size_t> widths;
   for (const auto& row : rows) {
-    // A short row is a remark that may stand across the columns.
+    // A short row is a remark that may span the columns.
     const size_t columns =
         row.size() == rows[0].size() ? row.size() : std::min<size_t>(1, row.size());
     widths.resize(std::max(widths.size(), row.size()));

@@ -88,7 +88,7 @@ void Captures::Work() {
   while (!stop_) {
     if (!Drain()) poll(fds.data(), fds.size(), -1);
   }
-  // What had arrived by then; a link that is still busy must not keep us.
+  // Reads the frames that had arrived by then, with a limit in case a link is still busy.
   for (int i = 0; i < 1000 && Drain(); ++i) {
   }
 }

@@ -14,10 +14,10 @@ namespace {
 
 using nlohmann::json;
 
-// The lab of a thousand nodes takes its time; a hung simulator must still end a run.
+// A lab of a thousand nodes takes long to build, but a hung simulator must end the run.
 constexpr Duration kSetUpPatience = Duration::Seconds(120);
 constexpr Duration kReportPatience = Duration::Seconds(20);
-// The simulator itself reports at convergence.timeout; this much later it is taken for hung.
+// The simulator itself reports at convergence.timeout; this much later it is considered hung.
 constexpr Duration kConvergenceGrace = Duration::Seconds(15);
 
 // "a->b, c->d and 3 more".

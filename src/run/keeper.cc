@@ -29,7 +29,7 @@ namespace {
 
 using nlohmann::json;
 
-// Becomes readable when the lab's record is removed: the lab is gone, whoever took it down.
+// A descriptor that becomes readable when the lab's record is removed, by whatever process.
 UniqueFd WatchRecord(const std::string& lab) {
   const std::string directory = fmt::format("{}/{}", lab::kRecordRoot, lab);
   UniqueFd watch(SystemCall("inotify_init", inotify_init1(IN_CLOEXEC | IN_NONBLOCK)));
@@ -43,7 +43,7 @@ void LeaveTerminal() {
   SystemCall("chdir /", chdir("/"));
 }
 
-// A lab that is gone, or whose simulator is, takes the other with it.
+// When the lab or its simulator has ended, the other is ended, too.
 struct Keeper {
   Keeper(const scenario::Scenario& scenario, bool quiet)
       : progress(stderr, quiet),
@@ -58,7 +58,7 @@ struct Keeper {
     try {
       client.DestroyLab();
     } catch (const Error&) {
-      // It is gone already, or was never built.
+      // It was removed already, or was never built.
     }
   }
 
@@ -69,7 +69,7 @@ struct Keeper {
   std::unique_ptr<Conversation> conversation;
 };
 
-// Says how it went, as the parent reads it: "" is success.
+// Reports the result to the parent: "" is success.
 void Tell(int fd, const json& message) {
   const std::string text = message.dump();
   if (write(fd, text.data(), text.size()) < 0) return;  // the parent was killed
@@ -80,7 +80,7 @@ void Tell(int fd, const json& message) {
   try {
     setsid();
     Keeper keeper(scenario, quiet);
-    // Ctrl-C reaches the parent only; when it is gone, so is the wish for this lab.
+    // Ctrl-C reaches only the parent; when the parent has ended, the lab is not wanted any more.
     keeper.loop.Watch(parent.get(), [] { throw sys::Interrupted(SIGINT); });
     keeper.conversation->WaitForLab();
     const UniqueFd gone = WatchRecord(scenario.name);
@@ -130,7 +130,7 @@ void BringUp(const scenario::Scenario& scenario, bool quiet) {
   try {
     loop.Run([&] { return told; });
   } catch (const sys::Interrupted& signal) {
-    // Closing our end makes the keeper clean up; what it says of that is not news.
+    // Closing our end makes the keeper clean up; its report about that is not needed.
     interrupted = signal;
     shutdown(ours.get(), SHUT_WR);
     loop.IgnoreSignals();

@@ -42,7 +42,7 @@ void NodeProcess::Kill(int signal) {
   try {
     client_.Kill(program_.pid, signal);
   } catch (const Error&) {
-    // It has just ended; or the broker is gone, and every program of the lab with it.
+    // It has just ended; or the broker has ended, and every program of the lab with it.
   }
 }
 
@@ -79,7 +79,7 @@ void NodeProcess::End() {
   const ssize_t got = read(program_.exit_status.get(), &status, sizeof status);
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
   loop_.Forget(program_.exit_status.get());
-  // The broker's end closed without a word: the broker is gone, and the program with it.
+  // The broker closed its end without a status: the broker has ended, and the program with it.
   wait_status_ = got == sizeof status ? status : SIGKILL;
   for (Output& output : outputs_) {
     if (output.pipe) Read(output);

@@ -13,7 +13,8 @@
 namespace viaduct::run {
 namespace {
 
-// Okabe and Ito (2008): eight colours that the colour-blind tell apart; yellow and black left out.
+// Okabe and Ito (2008): eight colours that colour-blind people can distinguish, without yellow and
+// black.
 constexpr std::array<const char*, 6> kColors = {"#0072b2", "#d55e00", "#009e73",
                                                 "#cc79a7", "#56b4e9", "#e69f00"};
 constexpr double kWidth = 720, kHeight = 260, kLeft = 70, kRight = 16, kTop = 14, kBottom = 44;
@@ -118,7 +119,7 @@ std::string DrawPanel(const BarPanel& panel, double top) {
     most = std::max(most, bar.value);
   }
   if (most == 0) least = most = 1;
-  // A power of ten, so far below that the shortest bar is one still.
+  // A power of ten that is low enough for the shortest bar to be visible.
   const double bottom = std::pow(10, std::floor(std::log10(least / 2)));
   const double end = std::pow(10, std::ceil(std::log10(std::max(most, bottom * 10)) - 1e-9));
   const auto position = [&](double value) {
@@ -258,7 +259,7 @@ std::vector<double> LogTicks(double bottom, double top) {
 
 std::string LinePlot(const std::vector<Series>& all, const std::string& x_name,
                      const std::string& y_name, LineStyle style) {
-  constexpr double kDeepest = 1e-4;  // of the largest value; what is below is drawn there
+  constexpr double kDeepest = 1e-4;  // relative to the largest value; lower values are drawn there
   double x_top = 0, y_top = 0, y_bottom = std::numeric_limits<double>::infinity();
   std::string lines;
   std::vector<std::string> names;

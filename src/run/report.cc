@@ -38,7 +38,7 @@ svg .lan { fill: #888; }
 
 using Rows = std::vector<std::vector<std::string>>;
 
-// The first row is the head. Columns of numbers are set to the right, their heads too.
+// The first row is the head. Columns of numbers are right-aligned, including their heads.
 std::string Table(const Rows& rows) {
   const std::vector<bool> numbers = result::NumberColumns(rows);
   std::string text = "<table>";
@@ -59,7 +59,7 @@ std::string Topology(const RunResult& run) {
   return "<h2>Topology</h2>\n" + TopologyPicture(run.scenario.nodes, links);
 }
 
-// The flows by their place in the scenario; those of a run that has fewer are left out.
+// The flows by their position in the scenario; runs with fewer flows are omitted there.
 std::vector<std::vector<std::pair<std::string, FlowResult>>> FlowsOfAll(
     const std::vector<RunResult>& runs) {
   std::vector<std::vector<std::pair<std::string, FlowResult>>> flows;
@@ -72,7 +72,7 @@ std::vector<std::vector<std::pair<std::string, FlowResult>>> FlowsOfAll(
   return flows;
 }
 
-// One small plot a flow, with a line a mode.
+// One small plot per flow, with a line per mode.
 std::string FlowPlots(const std::vector<RunResult>& runs) {
   std::string text;
   for (const auto& flow : FlowsOfAll(runs)) {
@@ -152,7 +152,7 @@ std::string Lateness(const std::vector<RunResult>& runs) {
     const std::string& mode = run.scenario.mode;
     if (run.simulator.timing) {
       rows.push_back(LatenessRow(mode, *run.simulator.timing, run.verdict));
-      // The path engine's packets, beside the simulator's events.
+      // The lateness of the path engine's packets, in addition to that of the simulator's events.
       if (run.engine) {
         rows.push_back(LatenessRow(mode + ", links", run.engine->timing, run.engine->verdict));
       }

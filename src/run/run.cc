@@ -76,8 +76,8 @@ class Run {
   }
 
   void Work() {
-    // The broker is forked before the loop blocks signals: it would inherit that, and it treats
-    // signals in its own way.
+    // The broker is forked before the loop blocks signals, because it would inherit the blocked
+    // signals, but has its own handling.
     if (real_) client_.emplace(broker::Client::ConnectOrSpawn());
     loop_ = std::make_unique<sys::EventLoop>();
     simulator_ = std::make_unique<SimulatorProcess>(program_, scenario_,
@@ -127,7 +127,7 @@ class Run {
     traffic_->Start();
     const Instant start = MonotonicClock::Now();
     ShowTraffic();
-    // Flows may take a moment longer than the run; they see to their own end.
+    // Flows may take a moment longer than the run; they end by themselves.
     const Instant end = start + scenario_.duration;
     loop_->Run([&] { return traffic_->HasWork() && traffic_->Done(); }, end);
     loop_->Run([&] { return traffic_->FlowsDone(); }, end + Duration::Seconds(10));
@@ -164,7 +164,7 @@ class Run {
     results_.environment.ns3_build = message.value("build", "");
   }
 
-  // Everything that was made goes, in whatever state it is.
+  // Removes everything that was created, in whatever state it is.
   void CleanUp() {
     if (captures_) results_.simulator.captures = captures_->Finish();
     captures_.reset();

@@ -24,7 +24,7 @@
 namespace viaduct::run {
 namespace {
 
-// What is kept of the simulator's output: enough for its last words.
+// How many of the simulator's last lines are kept for error messages.
 constexpr size_t kKeptLines = 16;
 constexpr size_t kLongestLine = 4096;
 constexpr size_t kLongestMessage = 64 << 20;
@@ -76,7 +76,7 @@ SimulatorProcess::SimulatorProcess(const std::string& program, const scenario::S
   options.standard = {-1, output.write.get(), output.write.get()};
   options.inherited = {theirs.get(), file.get()};
   if (broker) options.inherited.push_back(broker.get());
-  // Ctrl-C is for the command, which then stops the simulator in good order.
+  // Ctrl-C must only reach the command, which then stops the simulator in an orderly way.
   options.group = sys::LaunchOptions::Group::kOwn;
   options.death_signal = SIGKILL;
   process_ = sys::Child(sys::Launch(options));
@@ -99,7 +99,7 @@ SimulatorProcess::~SimulatorProcess() {
 }
 
 void SimulatorProcess::Send(std::string_view line) {
-  // A simulator that has just ended is found out about when its messages are read.
+  // The end of the simulator is detected when its messages are read.
   if (send(control_.get(), line.data(), line.size(), MSG_NOSIGNAL) < 0) return;
 }
 
@@ -164,7 +164,7 @@ std::optional<nlohmann::json> SimulatorProcess::Receive() {
   if (!end_of_file_) return std::nullopt;
   if (!reported_) ThrowDeath();
   if (const int status = process_.Wait(); status != 0) {
-    // It had said all it had to say; still, a crash on the way out is not hidden.
+    // Its report is complete, but a crash during its end must not be hidden.
     throw Error(fmt::format("the simulator crashed while it ended (wait status {})", status));
   }
   ended_ = true;

@@ -65,8 +65,8 @@ std::string Lines(const std::string& head,
   return text;
 }
 
-// What the simulator filled in that the scenario does not say, and what of the protocol's traffic
-// no kernel socket could carry.
+// The values that the simulator assumed, and the traffic of the protocol that no kernel socket
+// could carry.
 std::string CaveatLines(const RunResult& run, const std::string& head = "assumed") {
   return Lines(head, run.simulator.assumptions) + Lines("not carried", run.simulator.unsupported);
 }
@@ -83,7 +83,8 @@ std::string FileLines(const result::SimulatorReport& report) {
   return text;
 }
 
-// What a flow is judged by, in one cell: TCP its rate, ping its mean, UDP rate and loss.
+// The main result of a flow in one cell: the rate for TCP, the mean for ping, rate and loss for
+// UDP.
 std::string ComparisonCell(const FlowResult& flow) {
   if (!flow.error.empty()) return "failed";
   if (flow.rtt) return fmt::format("{:.3f} ms", flow.rtt->mean);
@@ -158,7 +159,7 @@ std::string ComparisonTable(const std::vector<RunResult>& runs) {
   if (runs.empty()) return "";
   std::vector<std::vector<std::string>> rows = {{""}};
   for (const RunResult& run : runs) rows[0].push_back(run.scenario.mode);
-  // A row whose cells have nothing to say is left out.
+  // A row with only empty cells is omitted.
   const auto add = [&](const std::string& head, auto cell) {
     std::vector<std::string> row = {head};
     for (const RunResult& run : runs) row.push_back(cell(run));
@@ -187,7 +188,7 @@ std::string ComparisonTable(const std::vector<RunResult>& runs) {
   }
   add("verdict", [](const RunResult& run) -> std::string {
     if (run.simulator.timing) return result::VerdictName(run.verdict);
-    // Its RealtimeSimulatorImpl does not say how late events are.
+    // Its RealtimeSimulatorImpl does not report the lateness of events.
     return run.scenario.mode != "simulate" ? "not reported by ns-3" : "-";
   });
   std::string text = result::FormatTable(rows);

@@ -107,11 +107,10 @@ void ParseUdp(FlowResult& result, const Flow& flow, const std::string& receiver,
               const std::string& sender) {
   const json receiver_report = json::parse(receiver);
   const json sender_report = json::parse(sender);
-  receiver_report.at(
-      "received");  // a report without its figures is none: it must not read as a loss
+  receiver_report.at("received");  // a report without its figures must not be read as a loss
   sender_report.at("sent");
   const auto received = receiver_report.get<result::LoadReceived>();
-  // The end marker may have been lost with the packets: the sender knows best.
+  // The end marker may have been lost like other packets, so the sender's count is used.
   result.Count(sender_report.get<result::LoadSent>().sent, received.received);
   result.rate = received.rate;
   result.packet_rate = received.packet_rate;
@@ -123,7 +122,7 @@ void ParseUdp(FlowResult& result, const Flow& flow, const std::string& receiver,
     result.samples.emplace_back(interval * static_cast<double>(result.samples.size() + 1),
                                 static_cast<double>(packets) * received.size * 8 / interval);
   }
-  // The last interval after the sender's end is cut short by the receiver's.
+  // The receiver's end truncates the last interval after the sender's end.
   if (!result.samples.empty() &&
       result.samples.back().first > flow.duration.ToSeconds() + interval / 2) {
     result.samples.pop_back();

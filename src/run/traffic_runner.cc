@@ -17,7 +17,7 @@ namespace {
 constexpr Duration kFlowGrace = Duration::Seconds(5);
 constexpr Duration kStopPatience = Duration::Seconds(2);
 constexpr Duration kReceiverPatience = Duration::Seconds(5);
-// A UDP receiver ends by itself on the sender's end marker; if that was lost, it is told.
+// A UDP receiver ends by itself on the sender's end marker; if that was lost, it gets a signal.
 constexpr Duration kReceiverGrace = Duration::Milliseconds(800);
 
 }  // namespace
@@ -165,7 +165,7 @@ void TrafficRunner::SenderEnded(FlowState& flow) {
   if (flow.done) return;
   const bool udp = flow.flow->kind == scenario::Flow::Kind::kUdp;
   if (udp && flow.sender->Succeeded() && !flow.receiver->wait_status()) {
-    // The receiver's result comes when it ends.
+    // The receiver prints its result when it ends.
     loop_.At(MonotonicClock::Now() + kReceiverGrace, [&flow] { flow.receiver->Kill(SIGTERM); });
     return;
   }

@@ -1,4 +1,4 @@
-// docs/scenario.md out of the table of keys.
+// Generates docs/scenario.md from the table of keys.
 #include <fmt/format.h>
 
 #include "base/markdown.h"

@@ -262,7 +262,7 @@ class LinkReader {
   static void Assign(SubnetPool& pool, wire::Family family, LinkSettings& link) {
     int length = 64;
     if (family == wire::Family::kIpv4) {
-      // Network and broadcast address are not hosts' (RFC 919).
+      // The network and broadcast addresses cannot be assigned to hosts (RFC 919).
       const auto needed = static_cast<uint32_t>(link.nodes.size() + 2);
       const int smallest = 32 - std::bit_width(needed - 1);
       length = link.kind == lab::Link::Kind::kPair ? 30 : std::min(24, smallest);
@@ -291,7 +291,7 @@ class LinkReader {
 
   const std::vector<NodeSettings>& settings_;
   NameTable nodes_;
-  lab::Emulator emulator_;  // of links that do not say
+  lab::Emulator emulator_;  // the default of links
   std::vector<LinkSettings> links_;
   std::vector<const Value*> places_;
   std::set<std::string> names_;

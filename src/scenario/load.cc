@@ -136,7 +136,7 @@ class Loader {
     return section.Located(key, [&] { return nodes_.Check(section.Text(key)); });
   }
 
-  // "40%" is that part of the run, so that a run can be made shorter or longer as a whole.
+  // "40%" is that share of the run, so that a run can be shortened or extended as a whole.
   Duration TimeOrPart(const Section& section, const char* key) const {
     const std::string text = section.Text(key);
     if (text.empty() || text.back() != '%') return section.Duration(key);
@@ -229,7 +229,8 @@ class Loader {
     return flow;
   }
 
-  // iperf3 counts in whole seconds: what is written must be; what is left of the run is cut.
+  // iperf3 counts in whole seconds: a given duration must be whole; the rest of the run is rounded
+  // down.
   static void WholeSeconds(const Section& section, Duration& duration) {
     const Duration whole = Duration::Seconds(duration / Duration::Seconds(1));
     const bool exact = section.Has("duration") && !section.Text("duration").ends_with('%');

@@ -101,7 +101,7 @@ class NodeReader {
   }
 
   const Section& file_;
-  std::optional<std::string> kernel_;  // of nodes that say nothing else
+  std::optional<std::string> kernel_;  // the default of nodes
   std::vector<NodeSettings> nodes_;
 };
 

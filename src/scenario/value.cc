@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kMaximumText = 1 << 20;
 constexpr int kMaximumDepth = 32;
-// Aliases may multiply what a short text stands for ("billion laughs").
+// Aliases can expand a short text enormously ("billion laughs").
 constexpr size_t kMaximumNodes = 200000;
 
 // The length of the UTF-8 sequence (RFC 3629) that starts at text[i]; 0 if there is none, or if it
@@ -91,7 +91,7 @@ class Converter {
     if (!key.IsScalar()) Fail(at, "a key must be a plain word");
     if (map.Find(key.Scalar())) Fail(at, fmt::format("key '{}' is given twice", key.Scalar()));
     map.members.push_back({key.Scalar(), Convert(node, depth + 1)});
-    // An empty value has no place of its own.
+    // An empty value has no position of its own.
     if (node.IsNull()) map.members.back().second.where = at.where;
   }
 
@@ -120,8 +120,8 @@ class DocumentStart : public YAML::EventHandler {
   YAML::Mark mark_;
 };
 
-// Throws where there is more than one document. YAML::LoadAll would not return from text such as
-// ",": the parser hands out one empty document after the other there and never moves on.
+// Throws if there is more than one document. YAML::LoadAll would not return for text such as ",",
+// for which the parser returns one empty document after the other and never advances.
 void CheckOneDocument(const std::string& text) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);
@@ -225,7 +225,7 @@ void Override(Value& root, const std::string& assignment) {
     value = Step(*value, part, at);
   }
   *value = ParseOneDocument(assignment.substr(equals + 1), at.where);
-  // Nodes inside would say "--set ...:1"; the option itself is the place.
+  // Nodes inside would have the position "--set ...:1"; the option itself is used instead.
   const auto place = [&](auto&& self, Value& v) -> void {
     v.where = at.where;
     for (Value& item : v.items) self(self, item);

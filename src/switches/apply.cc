@@ -44,12 +44,12 @@ std::string ShellLine(const Command& command) { return fmt::format("{}", fmt::jo
 }
 
 sys::ProgramResult Try(Command command) {
-  // Without a daemon to talk to it would wait for ever.
+  // Without a running daemon it would wait forever.
   if (command[0] == "ovs-vsctl") command.insert(command.begin() + 1, "--timeout=10");
   return sys::RunProgram(command);
 }
 
-// What it prints, without quotes and the end of the line.
+// The command's output, without quotes and the newline.
 std::string Output(const Command& command) {
   const sys::ProgramResult result = Try(command);
   if (result.status != 0) ThrowFailure(command, result);
@@ -122,7 +122,7 @@ void Apply(Vendor vendor, const Deflection& deflection) {
     try {
       if (is_changed) Undo(vendor, deflection);
     } catch (const Error&) {
-      // Not all of it was there to be undone.
+      // Parts of it were not there to be undone.
     }
     ThrowFailure(command, result);
   }

@@ -12,22 +12,22 @@ namespace {
 // How often a piece of configuration is written.
 enum class For {
   kDevice,      // once
-  kSwitched,    // once, where there are switched links
+  kSwitched,    // once, if there are switched links
   kEnd,         // for each end of a switched link: {port}, {vlan}
-  kRouted,      // once, where there are routed links
+  kRouted,      // once, if there are routed links
   kRoutedLink,  // for each: {label}, {to}...
-  kOneWay,      // for each way between a port and the emulator without VLANs: {port}, {peer}
+  kOneWay,      // for each direction between a port and the emulator without VLANs: {port}, {peer}
 };
 
-// Lines with names in braces for what differs. Everywhere: {trunk}, {bridge}, {vlans}.
+// Lines with placeholders in braces. Available everywhere: {trunk}, {bridge}, {vlans}.
 struct Piece {
   For what;
   const char* text;
 };
 using Template = std::vector<Piece>;
 
-// What IOS and EOS have in common. Spanning tree is kept off the trunk, because the emulator joins
-// VLANs that it takes for two networks.
+// The common part of IOS and EOS. Spanning tree is disabled on the trunk, because the emulator
+// joins VLANs that spanning tree treats as two networks.
 const Piece kBegin = {For::kDevice,
                       "! viaduct: links deflected through the emulator\nconfigure terminal\n"};
 const Piece kVlans = {For::kEnd, "vlan {vlan}\n name viaduct-{vlan}\n"};
@@ -133,7 +133,8 @@ const Template kUndoJunos = {
      "delete {path}-in\n"},
     {For::kDevice, "commit\n"}};
 
-// A bridge that knows VLANs (CONFIG_BRIDGE_VLAN_FILTERING) gives every port VLAN 1 by itself.
+// A bridge with VLAN filtering (CONFIG_BRIDGE_VLAN_FILTERING) assigns VLAN 1 to every port by
+// default.
 const Template kLinux = {
     {For::kSwitched, "ip link set dev {bridge} type bridge vlan_filtering 1\n"},
     {For::kEnd,
@@ -147,7 +148,7 @@ const Template kUndoLinux = {
      "bridge vlan del dev {trunk} vid {vlan}\n"},
     {For::kSwitched, "ip link set dev {bridge} type bridge vlan_filtering 0\n"}};
 
-// What comes in at one port leaves at the other, before any bridge or route sees it.
+// Frames that arrive at one port leave at the other, before any bridge or route sees them.
 const Template kRedirect = {
     {For::kOneWay,
      "tc qdisc add dev {port} clsact\n"
@@ -169,7 +170,7 @@ const Template& TemplateOf(Vendor vendor, const Deflection& deflection, bool und
   return undo ? kUndoRedirect : kRedirect;
 }
 
-using Names = std::map<std::string, std::string>;  // and what they stand for in one place
+using Names = std::map<std::string, std::string>;  // placeholders and their values
 
 std::string Mask(const wire::IpPrefix& prefix) {
   const uint32_t bits = prefix.length == 0 ? 0 : ~uint32_t{0} << (32 - prefix.length);

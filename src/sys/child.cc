@@ -62,7 +62,7 @@ Child::~Child() {
   try {
     Wait();
   } catch (const Error&) {
-    // Somebody else has collected it.
+    // It was waited for elsewhere.
   }
 }
 
@@ -73,7 +73,7 @@ int Child::Wait() {
 
 std::optional<int> Child::WaitFor(Duration patience) {
   if (status_) return status_;
-  const UniqueFd process = OpenPidFd(pid_);  // it is not collected, so the number is its own
+  const UniqueFd process = OpenPidFd(pid_);  // it was not waited for yet, so the pid is still valid
   Poller poller;
   poller.Add(process.get(), 0);
   const Instant deadline = MonotonicClock::Now() + patience;

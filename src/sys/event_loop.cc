@@ -65,7 +65,7 @@ void EventLoop::Wait(Instant until) {
   if (fds[0].revents) ReadSignal();
   for (size_t i = 1; i < fds.size(); ++i) {
     if (!fds[i].revents) continue;
-    // A callback may have forgotten this one, or itself.
+    // A callback may have removed this watcher, or its own.
     const auto watcher = watchers_.find(fds[i].fd);
     if (watcher == watchers_.end()) continue;
     const std::function<void()> ready = watcher->second;

@@ -38,7 +38,7 @@ fs::path OwnProgram() {
 fs::path FindCompanion(const std::string& name) {
   const std::vector<fs::path> folders = CompanionFolders();
   for (const fs::path& folder : folders) {
-    std::error_code error;  // a folder that may not be looked into is passed over
+    std::error_code error;  // an inaccessible folder is skipped
     if (fs::exists(folder / name, error)) return folder / name;
   }
   throw EnvironmentError(

@@ -18,14 +18,14 @@ namespace {
 
 [[noreturn]] void GuardianMain(int connection, const sigset_t& mask,
                                const std::function<void(int)>& work) {
-  setsid();  // Ctrl-C in this terminal is the command's alone
+  setsid();  // Ctrl-C in this terminal reaches only the command
   prctl(PR_SET_NAME, "viaduct-guard");
   for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) {
     signal(signal_number, SIG_IGN);
   }
   sigprocmask(SIG_SETMASK, &mask, nullptr);
   constexpr char kReady = 0;
-  // Fails if the guarded one is dead already, which `work` will see.
+  // Fails if the guarded process has ended already, which `work` will notice.
   (void)!send(connection, &kReady, sizeof kReady, MSG_NOSIGNAL);
   int status = 0;
   try {

@@ -22,7 +22,7 @@ namespace {
 
 using Step = LaunchError::Step;
 
-// What the new process writes when it gets no further.
+// What the new process writes when a step fails.
 struct Report {
   Step step = Step::kPrepare;
   int error = 0;
@@ -54,7 +54,7 @@ int DuplicateForProgram(int fd) {
 
 void TakeDescriptors(const LaunchOptions& options) {
   constexpr std::string_view kAttempted = "set standard input and output";
-  // Above 2 first, so that none is overwritten before it is used.
+  // Moves them above 2 first, so that none is overwritten before it is used.
   std::array<int, 3> sources;
   for (size_t i = 0; i < sources.size(); ++i) {
     sources[i] = SystemCall(kAttempted, DuplicateForProgram(options.standard[i]));
@@ -65,7 +65,7 @@ void TakeDescriptors(const LaunchOptions& options) {
   for (const int fd : options.inherited) SystemCall("fcntl F_SETFD", fcntl(fd, F_SETFD, 0));
 }
 
-// Returns only by throwing; `step` is how far it came.
+// Does not return except by throwing; `step` is the step that failed.
 void Become(const LaunchOptions& options, pid_t parent, Step& step) {
   EnterGroup(options, parent);
   if (options.prepare) options.prepare();
@@ -84,14 +84,16 @@ void Become(const LaunchOptions& options, pid_t parent, Step& step) {
     environment = Pointers(*options.environment);
     environ = environment.data();
   }
-  // Not execvp(3) where a path is given: it hands what is no program to /bin/sh.
+  // With a path execvp(3) is not used, because it runs a file that is not an executable with
+  // /bin/sh.
   const bool is_path = options.words[0].find('/') != std::string::npos;
   SystemCall("execute " + options.words[0], (is_path ? execv : execvp)(words[0], words.data()));
 }
 
 // In the new process.
 [[noreturn]] void BecomeOrReport(const LaunchOptions& options, pid_t parent, int pipe) {
-  // It closes when the program is executed, and is not in the way of descriptors 0 to 2 till then.
+  // It is closed when the program is executed, and must not be one of the descriptors 0 to 2
+  // before.
   const int report_fd = pipe > STDERR_FILENO ? pipe : fcntl(pipe, F_DUPFD_CLOEXEC, 3);
   Report report;
   try {

@@ -54,7 +54,7 @@ void SignalAll(const std::vector<Victim>& victims, int signal) {
   }
 }
 
-// Waits until all have ended or `patience` is over; true when all have.
+// Waits until all have ended or `patience` has passed; returns true when all have.
 bool AwaitEnd(std::vector<Victim>& victims, Duration patience) {
   const Instant deadline = MonotonicClock::Now() + patience;
   for (Victim& victim : victims) {

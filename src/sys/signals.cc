@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kLastFixed = 31;  // SIGSYS, signal(7)
 
-// As the kernel's rt_sigaction(2) takes it on 64-bit machines.
+// The structure of the kernel's rt_sigaction(2) on 64-bit machines.
 struct KernelAction {
   uintptr_t handler = 0;
   uint64_t flags = 0;
@@ -22,8 +22,8 @@ struct KernelAction {
 };
 
 // The C library keeps signals 32 and 33 for its threads, refuses them in signal(3), and leaves them
-// ignored in what posix_spawn(3) starts (glibc's sysdeps/unix/sysv/linux/spawni.c). A handler of
-// its own stays: execve(2) drops it.
+// ignored in what posix_spawn(3) starts (glibc's sysdeps/unix/sysv/linux/spawni.c). Its own handler
+// is kept: execve(2) resets it.
 void StopIgnoringLibrarySignal(int number) {
   KernelAction action;
   constexpr size_t kSetSize = sizeof action.mask;

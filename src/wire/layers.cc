@@ -31,8 +31,8 @@ std::optional<IpLayers> FindIpv6(ConstBytes packet) {
                   .end = header->payload_length != 0 ? Ipv6Header::kSize + header->payload_length
                                                      : packet.size(),
                   .protocol = header->next_header};
-  // RFC 8200 section 4: next header, length in 8 bytes not counting the first 8. The loop ends
-  // because each step moves at least 8 bytes.
+  // RFC 8200 section 4: next header, length in 8 bytes not counting the first 8. The loop
+  // terminates because each step advances at least 8 bytes.
   while (IsSkippedExtension(layers.protocol)) {
     if (layers.transport + 8 > layers.end) return std::nullopt;
     const std::byte* const at = packet.data() + layers.transport;

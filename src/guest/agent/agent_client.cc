@@ -34,7 +34,7 @@ bool IsSocketRequest(Code code) {
 
 bool IsSocketEvent(Code code) { return code >= Code::kBound; }
 
-// What an operation of kData carries.
+// Decodes the payload of kData.
 SocketEvents::Data ParseData(const Operation& operation) {
   SocketEvents::Data data;
   size_t offset = 0;

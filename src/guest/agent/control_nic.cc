@@ -9,9 +9,9 @@
 namespace viaduct::guest {
 namespace {
 
-// Any address will do: nothing but frames to and from the agent is on this interface.
+// Any address is suitable: this interface only carries frames to and from the agent.
 const wire::MacAddress kMac{{0x02, 0, 0, 0, 0x88, 0xb5}};
-// How often a full ring is tried again before the agent is taken to be stuck.
+// How often sending to a full ring is retried before the agent is considered stuck.
 constexpr int kMaxRetries = 10'000;
 constexpr int kRetriesAtOnce = 10;
 
@@ -34,9 +34,9 @@ void ControlNic::Send(std::span<const std::byte> message) {
   if (agent_ready_) SendWaiting();
 }
 
-// What the guest's ring has no room for is sent when the guest has run: at the same instant first,
-// then later and later, because what keeps the agent may wait for time (removing a namespace's
-// devices waits for a grace period).
+// Frames that do not fit in the guest's ring are sent when the guest has run: first at the same
+// instant, then at increasing intervals, because the agent may be waiting for virtual time
+// (removing a namespace's devices waits for a grace period).
 void ControlNic::SendWaiting() {
   while (!to_guest_.empty() && nic_.Deliver(to_guest_.front())) {
     to_guest_.pop_front();
@@ -53,10 +53,10 @@ void ControlNic::SendWaiting() {
 }
 
 void ControlNic::HandFrame(std::span<const std::byte> frame) {
-  // The kernel sends frames of its own, too (multicast listener reports), which are passed over.
+  // The kernel also sends frames of its own (multicast listener reports), which are ignored.
   const auto message = assembler_.Add(frame);
   if (!message) return;
-  // The agent's first message tells that it listens.
+  // The agent's first message shows that it is ready.
   if (!std::exchange(agent_ready_, true)) SendWaiting();
   if (receiver_) receiver_(*message);
 }

@@ -44,7 +44,7 @@ std::string DescribeStatus(int status) {
 
 ProgramClient::ProgramClient(AgentClient& agent) : agent_(agent) {
   const std::weak_ptr<Programs> weak = programs_;
-  // A copy: what it calls may Forget() it.
+  // It is copied because the callback may Forget() it.
   const auto find = [weak](const agent::Operation& operation) {
     const auto programs = weak.lock();
     if (!programs) return ProgramEvents();

@@ -10,7 +10,7 @@
 namespace viaduct::guest {
 namespace {
 
-// Takes what comes before the next of `separators` off the front of `text`, and the separators.
+// Removes and returns the front of `text` up to the next of `separators`, and removes these too.
 std::string_view TakeWord(std::string_view& text, std::string_view separators) {
   const std::string_view word = text.substr(0, text.find_first_of(separators));
   text.remove_prefix(word.size());

@@ -24,15 +24,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Changes when this file builds differently from the same inputs.
+// To be changed when this file builds differently from the same inputs.
 constexpr int kProcedure = 1;
-// What an unpacked tree and its objects take (6.12: 1.7 GB), with some room.
+// Space for an unpacked tree and its objects (6.12: 1.7 GB), with some reserve.
 constexpr uintmax_t kDiskBytes = 2'500'000'000;
 // Interrupts of User Mode Linux itself (arch/um/include/asm/irq.h), and the console's.
 constexpr size_t kOwnInterrupts = 12;
-// Of a checksum, as much as tells builds apart in a folder's name.
+// How many digits of the checksum are in a folder's name.
 constexpr size_t kKeyLength = 12;
-// Objects of kernel.config (6.12), for the progress line.
+// The number of object files with kernel.config (6.12), for the progress line.
 constexpr int kTypicalObjects = 1120;
 
 void WriteFile(const fs::path& file, std::string_view text) {
@@ -74,7 +74,7 @@ void NeedDisk(const fs::path& store) {
                   kDiskBytes / 1e9, store.string(), available / 1e9));
 }
 
-// One build: its inputs, its folder of work, its log.
+// One build: its inputs, its working folder, its log.
 class Builder {
  public:
   explicit Builder(const BuildOptions& options)
@@ -97,7 +97,7 @@ class Builder {
     Workshop workshop(ImageStore(), key_, options_.cancel_fd,
                       [this] { Status("waiting for another build of the same kernel"); });
     folder_ = workshop.folder();
-    if (const auto image = Stored()) return {*image, true};  // it was that build's
+    if (const auto image = Stored()) return {*image, true};  // the build that we waited for made it
     NeedTools(source_);
     NeedDisk(ImageStore());
     const Instant start = MonotonicClock::Now();
@@ -132,7 +132,7 @@ class Builder {
     if (options_.note) options_.note(text);
   }
 
-  // All that decides what comes out, written down; its checksum names the image.
+  // Collects everything that determines the result; its checksum names the image.
   void DeriveKey() {
     std::string compiler = ToolOutput({"gcc", "--version"}, Tool(""));
     compiler.erase(compiler.find('\n'));
@@ -167,7 +167,7 @@ class Builder {
     Compile();
   }
 
-  // A patch that does not apply is left out: a kernel works without it, and its header says what is
+  // A patch that does not apply is skipped: a kernel works without it, and its header says what is
   // lost.
   void ApplyPatches() {
     for (const Patch& patch : Patches()) {
@@ -192,7 +192,8 @@ class Builder {
 
   ToolOptions MakeOptions() const {
     ToolOptions tool = Tool(Tree());
-    // The same inputs give the same bytes, whoever calls us from whatever make.
+    // The same inputs must give the same bytes, independently of the environment and of a calling
+    // make.
     tool.environment = {"KBUILD_BUILD_TIMESTAMP=1970-01-01",
                         "KBUILD_BUILD_USER=viaduct",
                         "KBUILD_BUILD_HOST=viaduct",
@@ -273,7 +274,7 @@ class Builder {
     return image;
   }
 
-  // Into the store in one step: an image is there whole or not at all.
+  // Moves the image into the store in one step, so that it is either complete or absent.
   Image Install() {
     const fs::path folder = folder_ / "image";
     fs::create_directory(folder);

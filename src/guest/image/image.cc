@@ -28,7 +28,7 @@ fs::path Cache() {
   return fs::path(home != nullptr ? home : "/root") / ".cache" / "viaduct";
 }
 
-// Ours first; then, under sudo, the one of the user who called it.
+// This user's store first; then, under sudo, that of the invoking user.
 std::vector<fs::path> Stores() {
   std::vector<fs::path> stores = {ImageStore()};
   const char* user = std::getenv("SUDO_USER");
@@ -159,7 +159,7 @@ Image ExamineExecutable(const fs::path& file) {
     return ReadDescription(fs::absolute(file).parent_path());
   }
   if (access(file.c_str(), X_OK) != 0) Refuse(file, "not executable; chmod +x it");
-  // Both answered by the option parser of arch/um/kernel/um_arch.c, before anything boots.
+  // The option parser of arch/um/kernel/um_arch.c answers both before the kernel boots.
   Image image;
   image.file = fs::absolute(file);
   std::string config;

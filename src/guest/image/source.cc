@@ -19,7 +19,7 @@ std::string FirstWord(const std::string& text) {
   return word;
 }
 
-// The version apt would fetch and the checksum of its package file.
+// The version that apt would fetch and the checksum of its package file.
 std::string IdentifyPackage(const std::string& package, const ToolOptions& options) {
   std::string version, checksum;
   ToolOptions reading = options;
@@ -39,7 +39,7 @@ std::string IdentifyPackage(const std::string& package, const ToolOptions& optio
   return fmt::format("{} {} {}", package, version, checksum);
 }
 
-// Checksums of all files but version control's and what an earlier build left.
+// Checksums of all files except those of version control and of earlier builds.
 std::string IdentifyFolder(const fs::path& folder, ToolOptions options) {
   options.folder = folder;
   return FirstWord(ToolOutput(
@@ -55,7 +55,7 @@ void RunOrThrow(const std::vector<std::string>& words, const ToolOptions& option
   if (status != 0) throw Error(fmt::format("{} failed ({}, status {})", what, words[0], status));
 }
 
-// Most of the tree's volume is drivers' code, which no configuration of ours compiles.
+// Most of the tree is drivers, which none of our configurations compile.
 std::vector<std::string> UntarWords(const fs::path& tarball) {
   return {"tar",
           "xf",

@@ -29,7 +29,7 @@ sys::Environment EnvironmentOf(const ToolOptions& options) {
   return environment;
 }
 
-// Killed with all it started unless it was waited for.
+// The program is killed with its children unless it was waited for.
 sys::Child Start(const std::vector<std::string>& words, const ToolOptions& options, int output) {
   sys::LaunchOptions launch;
   launch.words = words;
@@ -46,7 +46,7 @@ sys::Child Start(const std::vector<std::string>& words, const ToolOptions& optio
   }
 }
 
-// What a tool prints, handed on line by line and to the log.
+// The output of a tool, passed on line by line and written to the log.
 class Output {
  public:
   explicit Output(const ToolOptions& options) : options_(options) {

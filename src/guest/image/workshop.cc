@@ -22,7 +22,8 @@ namespace fs = std::filesystem;
 constexpr int kPatienceMilliseconds = 200;
 constexpr const char* kWorkshopPrefix = ".build-";
 
-// The folder, made if need be; none while another holds it, or has just removed it.
+// Locks the folder, which is created if necessary; returns nothing while another process holds it,
+// or has just removed it.
 UniqueFd LockFolder(const fs::path& folder) {
   mkdir(folder.c_str(), 0755);
   UniqueFd lock(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -32,8 +32,8 @@ void WriteFile(const std::string& path, const std::string& text) {
   SystemCall("write " + path, write(file.get(), text.data(), text.size()));
 }
 
-// A node's names are its own: this machine's name servers are not reached from it, and programs
-// that asked them would wait for seconds. Without a server resolv.conf(5) means the node itself.
+// A node has its own names: this machine's name servers cannot be reached from it, and programs
+// that query them would wait for seconds. Without a server, resolv.conf(5) means the node itself.
 void WriteNames(const std::string& folder, const std::string& node) {
   mkdir(folder.c_str(), 0755);
   WriteFile(folder + "/resolv.conf", "# no name server\n");
@@ -85,7 +85,7 @@ struct Outcome {
   char attempted[124];
 };
 
-// In the child: reports, then keeps the namespaces alive until told that it may end.
+// Runs in the child: reports, then keeps the namespaces alive until it is told to end.
 [[noreturn]] void BuildAndReport(const std::string& node, int network, int report, int go) {
   Outcome outcome{};
   try {

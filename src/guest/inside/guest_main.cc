@@ -1,4 +1,5 @@
-// viaduct-guest: the first and, but for what it is told to start, only process of a guest kernel.
+// viaduct-guest: the first process of a guest kernel, and the only one except those that it is told
+// to start.
 //
 //   viaduct-guest             as init: takes VIADUCT_CONTROL (the control interface, eth0) and
 //                             VIADUCT_CONTROL_MTU (1500) from the kernel's command line
@@ -41,7 +42,7 @@ void Mount(const char* type, const char* where) {
   }
 }
 
-// The root file system is the host's, read-only; what a guest writes is its own.
+// The root file system is the host's, read-only; files that a guest writes stay in the guest.
 void MountSystem() {
   Mount("proc", "/proc");
   Mount("sysfs", "/sys");
@@ -50,9 +51,9 @@ void MountSystem() {
   Mount("tmpfs", "/tmp");
 }
 
-// The same for a test on the host: namespaces that vanish with the process.
+// The same for a test on the host: the namespaces disappear with the process.
 void EnterOwnNamespaces() {
-  const int own_user = geteuid() == 0 ? 0 : CLONE_NEWUSER;  // which makes root of anybody
+  const int own_user = geteuid() == 0 ? 0 : CLONE_NEWUSER;  // to become root as any user
   SystemCall("unshare", unshare(CLONE_NEWNET | CLONE_NEWNS | own_user));
   SystemCall("make mounts private", mount("", "/", "", MS_REC | MS_PRIVATE, nullptr));
   Mount("tmpfs", "/run");
@@ -68,7 +69,8 @@ int Number(const char* text) {
   return value;
 }
 
-// A descriptor or two a node and one a socket: the usual 1024 end at some hundred nodes.
+// One or two descriptors per node and one per socket: the usual limit of 1024 is reached at some
+// hundred nodes.
 void RaiseDescriptorLimit() {
   const rlimit limit{1 << 20, 1 << 20};  // fs.nr_open
   SystemCall("setrlimit RLIMIT_NOFILE", setrlimit(RLIMIT_NOFILE, &limit));

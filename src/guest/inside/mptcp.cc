@@ -21,8 +21,8 @@
 namespace viaduct::guest::inside {
 namespace {
 
-// One generic netlink conversation. Not sys::NetlinkSocket: libnl reads the clock when it makes a
-// socket, which takes virtual time.
+// A generic netlink socket. sys::NetlinkSocket is not used because libnl reads the clock when it
+// creates a socket, which takes virtual time.
 class GenericSocket {
  public:
   GenericSocket()

@@ -184,7 +184,7 @@ void Nodes::WriteSysctl(const Operation& operation) {
   const size_t zero = text.find('\0');
   if (zero == std::string_view::npos) throw agent::ProtocolError("a parameter without a value");
   const Node& node = Get(operation.subject);
-  // Per-namespace parameters: the file shows those of the namespace the writer is in.
+  // Per-namespace parameters: the file refers to the namespace of the writing process.
   sys::WriteSysctl(node.fd.get(), std::string(text.substr(0, zero)),
                    std::string(text.substr(zero + 1)));
   agent_.Done(operation);

@@ -61,7 +61,7 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
 
 UniqueFd Duplicate(int fd) { return UniqueFd(SystemCall("dup", fcntl(fd, F_DUPFD_CLOEXEC, 0))); }
 
-// The controlling side of a new terminal of the node, whose /dev is not ours.
+// The controlling side of a new terminal of the node, which has its own /dev.
 UniqueFd OpenTerminal(int mounts) {
   const UniqueFd here(
       SystemCall("open our mounts", open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC)));
@@ -73,14 +73,14 @@ UniqueFd OpenTerminal(int mounts) {
   return Duplicate(terminal.get());
 }
 
-// The size of a terminal; its program hears of a change (SIGWINCH).
+// Sets the size of a terminal; its program gets SIGWINCH on a change.
 void SetSize(int terminal, agent::TerminalSize size) {
   const winsize value{size.rows, size.columns, 0, 0};
   ioctl(terminal, TIOCSWINSZ, &value);
 }
 
-// Whether a terminal's line is edited by the process of this group in the foreground: what shells
-// do at their prompt, and undo before they start anything.
+// Whether a process of this group in the foreground edits the terminal's line itself, as shells do
+// at their prompt until they start a command.
 bool EditsLine(int terminal, int group) {
   termios settings{};
   int foreground = 0;
@@ -90,7 +90,7 @@ bool EditsLine(int terminal, int group) {
 
 }  // namespace
 
-// All that the child needs, made before fork(2).
+// Everything that the child needs, prepared before fork(2).
 struct Programs::Plan {
   int network, mounts, host_name;
   std::string folder;
@@ -99,7 +99,7 @@ struct Programs::Plan {
   int standard[3];
   int report;
 
-  // In the child: never returns.
+  // Runs in the child and never returns.
   [[noreturn]] void Execute() {
     const int error_number = Try();
     const ssize_t told = write(report, &error_number, sizeof error_number);
@@ -130,7 +130,8 @@ struct Programs::Plan {
 };
 
 Programs::Programs(Agent& agent, Nodes& nodes) : agent_(agent), nodes_(nodes), buffer_(kPiece) {
-  // The first process shares its root with the kernel's threads, and could enter no other mounts.
+  // The first process shares its root with the kernel's threads and could not enter another mount
+  // namespace otherwise.
   SystemCall("unshare", unshare(CLONE_FS));
   sigset_t set;
   sigemptyset(&set);
@@ -159,7 +160,7 @@ const NodeFilesystem& Programs::FilesystemOf(uint32_t node) {
   return filesystems_.emplace(node, MakeNodeFilesystem(entry.name, entry.fd.get())).first->second;
 }
 
-// The child's ends of the standard descriptors; ours go into the program.
+// Returns the child's ends of the standard descriptors; our ends are stored in `program`.
 Programs::ChildEnds Programs::MakeTerminal(const NodeFilesystem& filesystem,
                                            agent::TerminalSize size, Program& program) {
   const UniqueFd master = OpenTerminal(filesystem.mounts.get());
@@ -210,7 +211,7 @@ void Programs::Spawn(const Operation& operation) {
   agent_.Done(operation, BytesOf(pid));
 }
 
-// Returns once it runs; a child that cannot says why.
+// Returns once the program runs, or throws the error that the child reported.
 int Programs::Start(Plan& plan) {
   auto [report_read, report_write] = Pipe();
   plan.report = report_write.get();
@@ -246,7 +247,7 @@ void Programs::WatchOutput(uint32_t number, int which) {
 }
 
 bool Programs::ReadOutput(uint32_t number, Program& program, int which) {
-  // A terminal whose program is gone fails with EIO: its end.
+  // Reading a terminal whose program has ended fails with EIO, which means end of file.
   const ssize_t size = read(program.output[which].get(), buffer_.data(), buffer_.size());
   if (size <= 0) return false;
   const auto descriptor = static_cast<uint32_t>(which + 1);
@@ -265,7 +266,7 @@ void Programs::Input(const Operation& operation) {
   const auto found = programs_.find(operation.subject);
   if (found == programs_.end() || !found->second.input) return;  // it has ended meanwhile
   if (operation.payload.empty()) return found->second.input.reset();
-  // A program that reads nothing for 64 KiB of input loses the rest, rather than stop the agent.
+  // If a program leaves 64 KiB of input unread, the rest is lost, so that the agent does not block.
   int waiting = 0;
   ioctl(found->second.input.get(), FIONREAD, &waiting);
   if (waiting + operation.payload.size() > kPiece) return;
@@ -309,7 +310,7 @@ void Programs::Reap() {
   }
 }
 
-// What it wrote last is told before its end.
+// Its last output is reported before its exit.
 void Programs::OnExit(uint32_t number, Program& program, int status) {
   program.exited = true;
   program.input.reset();

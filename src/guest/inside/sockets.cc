@@ -4,7 +4,7 @@
 #include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-// It needs what the ones above declare.
+// This header needs declarations of those above.
 #include <linux/dccp.h>
 
 #include <algorithm>
@@ -60,14 +60,14 @@ struct Sockets::Socket {
   bool parts = false;   // SCTP: MSG_EOR ends a message, which may come in parts
   bool listening = false;
   bool connecting = false;
-  bool ended = false;    // the peer sends no more, or the connection is lost
+  bool ended = false;    // the peer has finished sending, or the connection is lost
   bool closing = false;  // once nothing is pending
   bool watched = false;
   bool written_due = false;  // it is in written_
   std::optional<int> shutdown;
   uint32_t events = 0;   // watched for
   uint32_t request = 0;  // kConnect's
-  uint64_t credit = 0;   // a listener: of those it accepts
+  uint64_t credit = 0;   // of a listener: that of accepted sockets
   uint64_t written = 0;
   std::deque<Pending> pending;
   std::vector<std::byte> begun;  // the parts of a message that has not ended
@@ -122,10 +122,11 @@ Sockets::Socket& Sockets::Adopt(uint32_t number, UniqueFd fd, bool stream) {
   return *place;
 }
 
-// dccp_poll() always says that there is room, whatever dccp_sendmsg() finds (net/dccp/proto.c): a
-// watch for the level would end in a loop of failing system calls. But each packet that has left is
-// told (dccp_write_space()), which a watch for edges hears. A packet refused because of the queue's
-// length is told as well; so the queue is bounded by the send buffer, not by that length.
+// dccp_poll() always reports that there is room, even if dccp_sendmsg() then fails
+// (net/dccp/proto.c): level-triggered watching would result in a loop of failing system calls. But
+// each packet that has left is reported (dccp_write_space()), which edge-triggered watching
+// notices. The same happens for a packet refused because of the queue's length; so the queue is
+// bounded by the send buffer, not by that length.
 void Sockets::WatchRoom(Socket& socket) {
   if (SocketType(socket.fd.get()) != SOCK_DCCP) return;
   const int unlimited = 0;
@@ -360,8 +361,8 @@ void Sockets::UpdateWatch(Socket& socket) {
   const uint32_t events = (reads ? uint32_t{EPOLLIN} : 0u) | (writes ? uint32_t{EPOLLOUT} : 0u);
   const int fd = socket.fd.get();
   if (!socket.watched) {
-    // After the end nothing is to be waited for, and EPOLLHUP, which is always watched, would be
-    // reported for ever.
+    // After the end there is nothing to wait for, and EPOLLHUP, which is always watched, would be
+    // reported forever.
     if (events == 0) return;
     const uint32_t number = socket.number;
     agent_.Watch(fd, events, [this, number](uint32_t what) { OnEvents(number, what); });
@@ -389,7 +390,7 @@ void Sockets::OnEvents(uint32_t number, uint32_t events) {
     } else if ((events & EPOLLERR) != 0) {
       ReportBroken(socket, PendingError(socket.fd.get()));
     } else if ((events & EPOLLHUP) != 0 && socket.pending.empty()) {
-      // Both ways are closed, and what remains to be read waits for credit.
+      // Both directions are closed, and the remaining data waits for credit.
       agent_.Unwatch(socket.fd.get());
       socket.watched = false;
       socket.events = 0;
@@ -443,7 +444,7 @@ void Sockets::Receive(Socket& socket) {
   auto bytes = std::span<const std::byte>(buffer_).first(static_cast<size_t>(received));
   std::vector<std::byte> whole;
   if (socket.parts) {
-    // A message longer than the kernel's buffer comes in parts (RFC 6458 section 8.1.21).
+    // A message longer than the kernel's buffer arrives in parts (RFC 6458 section 8.1.21).
     const bool ends = (header.msg_flags & MSG_EOR) != 0;
     if (!ends || !socket.begun.empty()) {
       socket.begun.insert(socket.begun.end(), bytes.begin(), bytes.end());

@@ -31,7 +31,7 @@ constexpr uint32_t kStates =
     1u << 1 | 1u << 2 | 1u << 3 | 1u << 4 | 1u << 5 | 1u << 8 | 1u << 9 | 1u << 11;
 constexpr std::array<const char*, 3> kCounterFiles = {
     "/proc/thread-self/net/snmp", "/proc/thread-self/net/netstat", "/proc/thread-self/net/snmp6"};
-// Holds each of them, and every answer of a dump's.
+// Large enough for each file, and for every answer of a dump.
 constexpr size_t kBuffer = 64 * 1024;
 
 template <class T>
@@ -88,7 +88,7 @@ agent::QdiscState QdiscStateOf(const nlmsghdr* message) {
   const nlattr* statistics = Find<tcmsg>(message, TCA_STATS2);
   const auto basic = Read<gnet_stats_basic>(FindIn(statistics, TCA_STATS_BASIC));
   const auto queue = Read<gnet_stats_queue>(FindIn(statistics, TCA_STATS_QUEUE));
-  // Only where the 32 bits of the above are too few.
+  // Only present if the 32 bits of the above are too few.
   const nlattr* packets = FindIn(statistics, TCA_STATS_PKT64);
   agent::QdiscState state{};
   state.ifindex = header->tcm_ifindex;
@@ -112,7 +112,7 @@ State::Probe::Probe(int namespace_fd) : sockets(namespace_fd, NETLINK_SOCK_DIAG)
   sockets.ReadAtOnce(kBuffer);
   const sys::NamespaceScope scope(namespace_fd);
   for (const char* name : kCounterFiles) {
-    // A kernel without IPv6 has no snmp6. The file stays that of this namespace.
+    // A kernel without IPv6 has no snmp6. The open file keeps referring to this namespace.
     UniqueFd file(open(name, O_RDONLY | O_CLOEXEC));
     if (file) files.push_back(std::move(file));
   }

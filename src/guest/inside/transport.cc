@@ -20,17 +20,18 @@ namespace {
 
 // Frames read with one system call.
 constexpr size_t kBurst = 16;
-// Everything one instant can bring must wait here, because a lost frame ends the simulation.
+// The buffer must hold everything that can arrive in one instant, because a lost frame ends the
+// simulation.
 constexpr int kReceiveBuffer = 64 << 20;
 
 int SetUpInterface(const std::string& name, size_t mtu) {
   sys::Netlink netlink;
   const sys::LinkInfo link = netlink.GetLink(name);
-  // Its own address discovery would only cost time.
+  // IPv6 on this interface would only cost time.
   const UniqueFd here = sys::OpenCurrentNamespace();
   sys::WriteSysctls(here.get(), {{"net/ipv6/conf/" + name + "/disable_ipv6", "1"}}, true);
   netlink.SetArp(link.ifindex, false);
-  // Half of what an answer costs would be to say that it is sent.
+  // Transmit interrupts would be half of the cost of an answer.
   sys::DisableTransmitInterrupts(here.get(), name);
   if (static_cast<size_t>(link.mtu) != mtu) netlink.SetMtu(link.ifindex, static_cast<int>(mtu));
   netlink.SetUp(link.ifindex, true);

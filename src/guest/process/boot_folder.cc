@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A guest that dies with its simulator may write its last file there while we remove the others.
+// A guest that dies with its simulator may create a last file there while we remove the others.
 constexpr int kTries = 100;
 constexpr int kMillisecondsBetween = 10;
 

@@ -25,10 +25,10 @@ namespace {
 
 constexpr const char* kMemoryFolder = "/dev/shm";
 
-// Nothing of the host's environment: what a guest does must not depend on it.
+// The host's environment is not passed on, because the guest's behaviour must not depend on it.
 sys::Environment EnvironmentOf(const GuestOptions& options) {
   sys::Environment environment{"HOME=/", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"};
-  // User Mode Linux makes a file of the guest's memory here.
+  // User Mode Linux creates the file of the guest's memory here.
   environment.push_back(fmt::format("TMPDIR={}", kMemoryFolder));
   if (!options.preload.empty()) {
     environment.push_back("LD_PRELOAD=" + options.preload.string());
@@ -37,8 +37,8 @@ sys::Environment EnvironmentOf(const GuestOptions& options) {
   return environment;
 }
 
-// A guest takes only the memory that it touches, but dies when it touches a page that cannot be
-// had.
+// A guest uses only the memory that it touches, but dies when it touches a page that cannot be
+// allocated.
 void CheckMemory(uint32_t memory_mib) {
   struct statvfs file_system;
   SystemCall("statvfs " + std::string(kMemoryFolder), statvfs(kMemoryFolder, &file_system));
@@ -60,7 +60,8 @@ void CheckMemory(uint32_t memory_mib) {
   }
 }
 
-// Address space layout reaches into the guest: its memory's size depends on where the heap is.
+// Disables address space randomization, which affects the guest: its memory's size depends on where
+// the heap is.
 void FixAddresses() {
   const int now = SystemCall("personality", personality(0xffffffff));
   SystemCall("personality", personality(ADDR_NO_RANDOMIZE | static_cast<unsigned>(now)));
@@ -95,12 +96,13 @@ std::vector<std::string> CommandLine(const GuestOptions& options, const GuestEnd
       "con=null",
       "ssl=null",
       "quiet",
-      // A namespace gets no devices of tunnels that nobody asked for.
+      // New namespaces must not get fallback tunnel devices.
       "sysctl.net.core.fb_tunnels_only_for_init_net=2",
-      // Random numbers from the first moment on; 6.1 would wait for the entropy of interrupts.
+      // Random numbers must be available from the start; 6.1 would wait for the entropy of
+      // interrupts.
       "random.trust_cpu=1",
-      // What User Mode Linux keeps of itself goes with the folder. Both relative and fixed: the
-      // kernel's random numbers depend on every byte of this line.
+      // User Mode Linux's own files are removed with the folder. The name is relative and fixed
+      // because the kernel's random numbers depend on every byte of this line.
       "uml_dir=u/",
       "umid=guest",
   };

@@ -26,7 +26,7 @@ using nlohmann::json;
 
 constexpr const char* kSystemRoot = "/run/viaduct/.paused";
 
-// Where this user's paused simulations are.
+// The folder of this user's paused simulations.
 fs::path OwnRoot() {
   if (geteuid() == 0) return kSystemRoot;
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
@@ -34,7 +34,7 @@ fs::path OwnRoot() {
   return fs::path(fmt::format("/tmp/viaduct-{}/paused", geteuid()));
 }
 
-// Under a folder in /tmp anybody may have put one of that name.
+// In /tmp another user may have created a folder of that name.
 void MakePrivate(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder.parent_path(), error);
@@ -62,7 +62,7 @@ PausedSimulation ReadPaused(const fs::path& folder) {
     object.at("nodes").get_to(paused.nodes);
     paused.alive = sys::ProcessAlive(paused.pid, paused.start_time);
   } catch (const json::exception&) {
-    // Its maker died half-way.
+    // Its creator died before it was complete.
   }
   return paused;
 }
@@ -93,7 +93,7 @@ UniqueFd ListenForShells(const fs::path& path) {
 void RemovePausedFolder(const fs::path& folder) {
   std::error_code error;
   fs::remove_all(folder, error);
-  // Where they are empty.
+  // The folders are removed only if they are empty.
   const fs::path root = folder.parent_path();
   if (fs::remove(root, error) && root != kSystemRoot) fs::remove(root.parent_path(), error);
 }
@@ -147,13 +147,13 @@ std::vector<std::string> RemoveDeadPaused() {
 PauseRecord::PauseRecord(const std::string& name, const std::vector<std::string>& nodes) {
   const fs::path root = OwnRoot();
   folder_ = root / std::to_string(getpid());
-  RemovePausedFolder(folder_);  // of a process that had our number
+  RemovePausedFolder(folder_);  // left by a former process with our pid
   if (root != kSystemRoot) MakePrivate(root.parent_path());
   MakePrivate(root);
   MakePrivate(folder_);
   try {
     listener_ = ListenForShells(folder_ / "control");
-    // Complete before it has its name, and after the socket is there.
+    // The record is complete before it gets its name, and written after the socket exists.
     const json record = {{"name", name},
                          {"pid", getpid()},
                          {"start_time", sys::ProcessStartTime(getpid())},

@@ -38,8 +38,9 @@ UniqueFd ConnectToPaused(const PausedSimulation& paused) {
   }
 }
 
-// The next packet; empty at the end of the connection. Where the simulation closes it before it has
-// read all that was sent, the kernel reports a reset first, and then what had still been sent here.
+// The next packet; empty at the end of the connection. If the simulation closes it before it has
+// read everything, the kernel reports a reset first, and then the packets that were still sent to
+// us.
 std::string ReceivePacket(int fd) {
   std::string packet(2 * kShellPiece, '\0');
   ssize_t size = 0;
@@ -62,7 +63,7 @@ json WindowSize() {
   return {{"rows", size.ws_row}, {"columns", size.ws_col}};
 }
 
-// What a user's own shell would have; the rest is the node's.
+// The variables of the user's own shell that are kept; the others are the node's.
 json ShellEnvironment() {
   json environment = json::object();
   for (const char* name : {"TERM", "COLORTERM", "LANG", "HOME", "USER", "LOGNAME", "PATH"}) {
@@ -124,7 +125,7 @@ void ShellClient::ThrowEnd() {
 }
 
 void ShellClient::Send(ShellPacket packet, std::string_view payload) {
-  // Where the connection is closed, the simulation's last packets are still to be read.
+  // If the connection is closed, the simulation's last packets must still be read.
   if (!SendShell(connection_.get(), packet, payload, kForEver)) input_open_ = false;
 }
 
@@ -135,7 +136,7 @@ void ShellClient::TakeSignal() {
     if (terminal_) Send(ShellPacket::kSize, WindowSize().dump());
   } else if (signal == SIGTERM || signal == SIGHUP) {
     raw_.reset();
-    throw sys::Interrupted(signal);  // the connection's end hangs up on the program
+    throw sys::Interrupted(signal);  // closing the connection sends the program SIGHUP
   } else {
     Send(ShellPacket::kSignal, json{{"signal", signal}}.dump());
   }
@@ -166,7 +167,7 @@ void ShellClient::TakeInput() {
   const ssize_t size = read(STDIN_FILENO, buffer.data(), buffer.size());
   if (size < 0 && (errno == EINTR || errno == EAGAIN)) return;
   input_open_ = size > 0;
-  if (size < 0 && terminal_) throw sys::Interrupted(SIGHUP);  // the window is gone
+  if (size < 0 && terminal_) throw sys::Interrupted(SIGHUP);  // the terminal has hung up
   Send(ShellPacket::kInput, {buffer.data(), size > 0 ? static_cast<size_t>(size) : 0});
 }
 

@@ -18,16 +18,17 @@ using nlohmann::json;
 
 constexpr size_t kMaxSessions = 64;
 constexpr size_t kMaxPacket = 256 * 1024;
-// A client that takes nothing for so long is given up, rather than stop the simulation.
+// A client that reads nothing for this long is disconnected, so that it does not block the
+// simulation.
 constexpr int kClientPatienceMilliseconds = 10'000;
-// What a program has to end after its terminal has hung up, of virtual time.
+// How long a program may take, in virtual time, to end after its terminal has hung up.
 constexpr Duration kHangUpPatience = Duration::Seconds(1);
 
 std::string_view AsText(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// What a user's shell is; nodes see the files of this machine.
+// The default shell; nodes see the files of this machine.
 std::vector<std::string> DefaultShell() { return {access("/bin/bash", X_OK) == 0 ? "bash" : "sh"}; }
 
 std::vector<std::string> EnvironmentWith(const json& changes) {
@@ -86,7 +87,7 @@ void ShellServer::Accept() {
   ++next_;
 }
 
-// One packet; false at the end of the connection, or where it is not worth going on with it.
+// Reads one packet; returns false at the end of the connection, or after an error.
 bool ShellServer::Read(uint32_t id, Session& session) {
   std::string packet(kMaxPacket, '\0');
   const ssize_t size = recv(session.socket.get(), packet.data(), packet.size(), 0);
@@ -207,7 +208,7 @@ void ShellServer::Disconnect(Session& session) {
   session.ended = true;
 }
 
-// The client is gone: its program is told, as by a terminal that hangs up.
+// The client has closed: its program gets SIGHUP, as when a terminal hangs up.
 void ShellServer::HangUp(Session& session) {
   session.socket.reset();
   if (session.node == nullptr) {

@@ -16,15 +16,16 @@
 namespace viaduct::guest {
 namespace {
 
-// A guest that has been let run so often without its clock moving will never move it.
+// A guest that has run this often without advancing its clock will never advance it.
 constexpr uint64_t kMaxRunsAtInstant = 1'000'000;
 // How many lines of its console are quoted when a guest fails.
 constexpr size_t kLastLines = 5;
-// How long the calendar looks only at the doorbell of a guest that runs, in wall time. Nearly every
-// run has ended by then; of longer ones it reads the sockets (devices, console) from then on.
+// How long, in wall time, the calendar watches only the doorbell of a running guest. Nearly every
+// run has ended by then; in longer ones it also reads the sockets (devices, console) from then on.
 constexpr Duration kDoorbellPatience = Duration::Milliseconds(5);
 
-// The limit for a guest that may do all that is due at `at`: it keeps its clock below its limit.
+// The limit for a guest that may process everything that is due at `at`: its clock stays below its
+// limit.
 Instant JustAfter(Instant at) {
   return at == Instant::Never() ? at : at + Duration::Nanoseconds(1);
 }
@@ -65,10 +66,10 @@ struct Calendar::Member final : DeviceHost {
   bool mode_known = false;
   bool shared = false;           // takes part in the shared schedule
   bool shares_queues = false;    // notifications of queues are in the schedule
-  bool has_doorbell = false;     // it is let run, and waits, in the schedule
+  bool has_doorbell = false;     // running and waiting are signalled in the schedule
   uint32_t waits = 0;            // how often it has waited, with a doorbell
-  std::vector<uint16_t> called;  // queues to interrupt it for when it is let run
-  bool acknowledged = false;     // an answer to kRun, kFreeUntil came
+  std::vector<uint16_t> called;  // queues to interrupt it for when it is run next
+  bool acknowledged = false;     // the answer to kRun or kFreeUntil has arrived
   uint32_t start_sequence = 0;   // of the START to answer
   Instant request = Instant::Never();
 };
@@ -96,8 +97,8 @@ Guest& Calendar::AddGuest(std::string name, Guest::Launcher launcher) {
       ->guest;
 }
 
-// A guest says in the schedule what of it it uses, before anything else that it does once its START
-// is answered. So this is read when it is first heard of.
+// A guest records in the schedule which parts of it it uses, before anything else after the answer
+// to its START. So this is read at its first message.
 void Calendar::NoteMode(Member& member) {
   if (member.state != Member::State::kRunning || std::exchange(member.mode_known, true)) return;
   const uint16_t slot = member.guest.slot();
@@ -111,7 +112,7 @@ uint64_t Calendar::ToWire(Instant t) const {
 }
 
 Instant Calendar::FromWire(uint64_t time) const {
-  // Half the axis is left for sums.
+  // Half of the range is reserved for sums.
   if (time >= kNeverWire / 2) return Instant::Never();
   return origin_ + Duration::Nanoseconds(static_cast<int64_t>(time));
 }
@@ -151,7 +152,7 @@ void Calendar::Fail(const Member& member, const Error& error) {
   throw *failure_;
 }
 
-// What the user or the machine did wrong needs no time and no console to be understood.
+// For errors of the user or the machine, the time and the console are not relevant.
 std::string Calendar::Message(const Member& member, const Error& error) const {
   if (error.status() == ExitStatus::kUsage || error.status() == ExitStatus::kEnvironment) {
     return fmt::format("kernel {}: {}", member.guest.name(), error.what());
@@ -193,7 +194,7 @@ void Calendar::AwaitStart(Member& member) {
   }
 }
 
-// Answering START lets the guest boot. The others, still to be answered, want to run at the same
+// Answering START lets the guest boot. The others, which are not answered yet, request the same
 // instant, so the guest stops at its first wait.
 void Calendar::BootGuest(Member& member) {
   member.request = Instant::Never();
@@ -250,7 +251,7 @@ bool Calendar::Settle(const Guest& guest) {
   return true;
 }
 
-// How far a guest may go from the present instant: something else may happen then.
+// How far a guest may advance from the present instant: until something else may happen.
 Instant Calendar::Limit(const Member& member) const {
   const Instant end_of_boot = booting() ? start_ : Instant::Never();
   const Instant now = timeline_->Now();
@@ -282,7 +283,7 @@ void Calendar::Run(Member& member, Instant limit) {
 }
 
 void Calendar::RunByDoorbell(Member& member) {
-  // While guests boot, much about their devices comes by message; later hardly anything does.
+  // While guests boot, they send many messages about their devices; later hardly any.
   const bool listens = member.shares_queues && !booting();
   schedule_->LetRun(member.guest.slot(), listens);
   if (!listens) return;
@@ -373,13 +374,13 @@ void Calendar::HandleWait(Member& member, const TimeTravelMessage& message) {
 void Calendar::EndRun(Member& member) {
   if (running_ != &member) throw Error("reported that it waits, although it was not running");
   present_ = Present();
-  // While it still counts as the one that runs, because its frames are sent at its instant.
+  // Done while it still counts as running, because its frames are sent at its instant.
   if (member.shares_queues) member.guest.DrainKicked(schedule_->TakeKicks(member.guest.slot()));
   member.state = Member::State::kWaiting;
   running_ = nullptr;
   if (member.shared) {
-    // From here on no guest runs: the time that the schedule shows while a device interrupts one
-    // must not be taken by it for a clock that it may advance.
+    // From here on no guest runs: a guest that is interrupted by a device must not advance the
+    // schedule's time.
     schedule_->SetRunning(0);
     ReadRequest(member);
   }
@@ -413,8 +414,8 @@ void Calendar::InterruptWithRun(Member& member, uint16_t queue) {
   Arm();
 }
 
-// The schedule takes a certain number of queues. The guest is let run once more, at the same
-// instant, for each further such number.
+// The schedule holds a limited number of queues. The guest is run once more, at the same instant,
+// for each further group of queues.
 void Calendar::HandOverCalls(Member& member) {
   auto& called = member.called;
   const size_t count = std::min(called.size(), SharedSchedule::kMaxQueues);

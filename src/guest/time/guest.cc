@@ -17,7 +17,7 @@ namespace viaduct::guest {
 namespace {
 
 constexpr const char* kCalendarSocket = "c";
-// What the rest of a message may take that has begun.
+// How long the rest of a partially received message may take.
 constexpr Duration kRestPatience = Duration::Seconds(1);
 
 // Waits until one of the descriptors is readable; false when `patience` passed before.
@@ -73,7 +73,7 @@ void Guest::ListenForNic(const std::filesystem::path& folder, Nic& nic) {
     Watch(nic.connection(), [this, &nic] {
       if (nic.Receive()) return;
       Unwatch(nic.connection());
-      nic.Disconnect();  // that the guest has ended is seen on its calendar's connection
+      nic.Disconnect();  // the end of the guest is detected on its calendar connection
     });
   });
 }
@@ -87,7 +87,8 @@ void Guest::ReadOutput() {
 void Guest::ThrowFate(const std::string& when) {
   console_.Drain();
   const std::string fate = process_.Fate();
-  if (!time_travel_) CheckTracing();  // a kernel that may not trace its processes dies at once
+  if (!time_travel_)
+    CheckTracing();  // a kernel that is not permitted to trace its processes dies at once
   throw Error(fate + when);
 }
 
@@ -148,7 +149,7 @@ bool Guest::Serve(Duration patience) {
     ready = poller_.Wait(left);
   }
   for (const epoll_event& event : ready) {
-    // A handler before may have closed it.
+    // A previous handler may have closed it.
     const auto found = watched_.find(static_cast<int>(event.data.u64));
     if (found == watched_.end()) continue;
     const auto handler = found->second;

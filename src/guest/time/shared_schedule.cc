@@ -23,7 +23,7 @@ constexpr uint32_t kCapabilityVirtqueues = 2;  // UM_TIMETRAVEL_SCHEDSHM_CAP_VIR
 constexpr uint32_t kCapabilityDoorbells = 4;   // UM_TIMETRAVEL_SCHEDSHM_CAP_DOORBELLS, ours
 constexpr uint32_t kFlagRequest = 1;           // UM_TIMETRAVEL_SCHEDSHM_FLAGS_REQ_RUN
 
-// enum um_timetravel_schedshm_ears: what the calendar listens to for the end of a run.
+// enum um_timetravel_schedshm_ears: how the calendar waits for the end of a run.
 constexpr uint32_t kMessages = 0;
 constexpr uint32_t kMemory = 1;
 
@@ -45,7 +45,7 @@ struct SharedSchedule::Layout {
     uint32_t flags;
     uint64_t request_time;
     uint64_t name;
-    uint32_t kicks;  // also those that had no room
+    uint32_t kicks;  // including those that did not fit
     uint32_t calls;
     std::array<uint16_t, kMaxQueues> kicked;
     std::array<uint16_t, kMaxQueues> called;
@@ -154,7 +154,7 @@ void SharedSchedule::LetRun(uint16_t slot, bool listens) {
 std::optional<uint32_t> SharedSchedule::AwaitWait(uint16_t slot, uint32_t waits,
                                                   Duration patience) {
   Doorbell& bell = BellOf(slot);
-  // Where both share one processor, the guest has often run by now.
+  // If both share one processor, the guest has often run by now.
   uint32_t now = Load(bell.waits);
   if (now != waits) return now;
   const timespec limit{patience.nanoseconds() / 1'000'000'000,

@@ -37,7 +37,7 @@ UniqueFd ListenIn(const std::filesystem::path& folder, const std::string& name) 
 UniqueFd Accept(const UniqueFd& listener) {
   UniqueFd connection(
       SystemCall("accept a guest", accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC)));
-  // One that does not read must not block the simulation for ever.
+  // A guest that does not read must not block the simulation forever.
   const timeval patience{30, 0};
   setsockopt(connection.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   return connection;

@@ -122,7 +122,8 @@ std::optional<std::vector<std::byte>> NetBackend::Handle(VhostMessage& message) 
     case VhostRequest::kSetVringEnable: {
       const auto state = message.As<VringState>();
       Queue(state.index).SetEnabled(state.value != 0);
-      // New buffers to receive into are looked for when a frame needs one.
+      // New receive buffers are only read from the ring when a frame needs one, so no notifications
+      // are wanted.
       if (state.index == kRxQueue && Queue(kRxQueue).ready()) Queue(kRxQueue).RefuseKicks();
       break;
     }
@@ -170,7 +171,7 @@ bool NetBackend::PutFrame(std::span<const std::byte> frame) {
   Virtqueue& queue = queues_[kRxQueue];
   NetHeader header{};
   const size_t total = sizeof header + frame.size();
-  // Each chain with what it holds, first all of them: the header says how many there are.
+  // All chains are collected first, because the header contains their number.
   struct Chain {
     uint16_t head;
     size_t room;

@@ -33,7 +33,8 @@ bool Nic::Receive() {
 void Nic::Serve(VhostMessage& message) {
   const auto answer = backend_.Handle(message);
   if (UniqueFd channel = backend_.TakeSlaveChannel()) slave_channel_ = std::move(channel);
-  // Before the answer, which lets the guest go on: what it may do next depends on the frames.
+  // Done before the answer, which lets the guest continue: how far it may advance depends on the
+  // frames.
   if (static_cast<VhostRequest>(message.header.request) == VhostRequest::kVringKick &&
       message.As<VringState>().index == NetBackend::kTxQueue) {
     DrainTransmits();

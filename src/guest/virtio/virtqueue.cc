@@ -98,7 +98,7 @@ void Virtqueue::Stage(uint16_t head, uint32_t written) {
 
 void Virtqueue::Publish() {
   __atomic_store_n(reinterpret_cast<uint16_t*>(used_.data() + 2), next_used_, __ATOMIC_RELEASE);
-  // The driver's wish below must be read after it can see what was published.
+  // The driver's flags below must be read after it can see the published buffers.
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 

@@ -9,7 +9,7 @@ DelayStage::DelayStage(std::unique_ptr<Fifo> line, RandomStream delay_random,
 void DelayStage::SetDelay(DelayModel model, std::optional<Order> order) {
   model_ = std::move(model);
   keep_ = order == Order::kKeep;
-  // Where delays vary, most of a line's packets would wait for others.
+  // If delays vary, most packets in a line would wait for others.
   always_wheel_ = !keep_ && !model_.IsConstant();
   UpdateShortest();
 }
@@ -27,8 +27,8 @@ void DelayStage::UpdateShortest() {
   shortest_ = !reorder_ && model_.IsConstant() ? model_.Base() : Duration();
 }
 
-// As netem counts: a packet is delayed as long as fewer than gap - 1 have been since the last that
-// was not (net/sched/sch_netem.c, netem_enqueue).
+// Counts like netem: a packet is delayed as long as fewer than gap - 1 packets were delayed since
+// the last that was not (net/sched/sch_netem.c, netem_enqueue).
 bool DelayStage::TakesOutOfTurn() {
   if (since_reorder_ < reorder_gap_ - 1 || !reorder_->Take(reorder_random_)) {
     ++since_reorder_;

@@ -59,7 +59,7 @@ double NormalQuantile(double p) {
 
 namespace {
 
-// Heavy tail to the right: Pareto with shape 3, moved to mean 0 and standard deviation 1.
+// A heavy right tail: Pareto with shape 3, scaled to mean 0 and standard deviation 1.
 double ParetoQuantile(double p) { return (std::pow(1 - p, -1.0 / 3) - 1.5) * 4 / 3; }
 
 // A quarter normal, three quarters Pareto, quantile by quantile.
@@ -71,7 +71,7 @@ double Exact(Distribution::Formula quantile, double u) {
   return quantile(std::clamp(u, 0x1.0p-54, 1 - 0x1.0p-53));
 }
 
-// Its table is made once.
+// The table of each formula is computed once.
 template <Distribution::Formula quantile>
 const Distribution& Tabulated() {
   static const Distribution distribution(quantile);

@@ -19,7 +19,7 @@ void Bottleneck::Become(State state, Instant next) {
   next_ = next;
 }
 
-// A rate of zero does not count: a link that is down has the buffer that it had.
+// A rate of zero is ignored: a stopped link keeps its buffer size.
 void Bottleneck::TellRate(Instant now) {
   const int64_t rate = link_->RateAt(now);
   if (rate == rate_ || rate <= 0) return;
@@ -45,7 +45,7 @@ std::optional<Packet> Bottleneck::Pop(Instant now, DropSink& drops) {
   Packet sent = sending_;
   sent.ready = next_;
   if (Waiting()) {
-    // A link that came while a packet went over the old one has not been busy until now.
+    // A new link that was set during a transmission on the old one has been idle until now.
     Become(State::kStarting, fresh_ ? link_->StartIdle(next_) : link_->StartNext(next_));
     if (next_ <= now) StartSending(drops);
   } else {
@@ -75,7 +75,7 @@ void Bottleneck::ChangeLink(std::unique_ptr<RateServer> link, Instant now) {
   begun_ = true;
   fresh_ = state_ == State::kSending;
   if (state_ == State::kStarting) next_ = link_->StartIdle(now);
-  // What the old link would never have sent goes over the new one.
+  // A packet that the old link would never have sent is sent over the new one.
   if (state_ == State::kSending && next_ == Instant::Never()) {
     const Instant start = link_->StartIdle(now);
     fresh_ = false;

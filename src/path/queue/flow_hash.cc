@@ -63,7 +63,7 @@ uint64_t HashFlow(wire::ConstBytes frame, uint64_t seed) {
     mixer.Add(frame.first(std::min<size_t>(frame.size(), 14)));
     return mixer.Result();
   }
-  // VLAN tags stand between the MAC addresses and the last EtherType.
+  // VLAN tags are between the MAC addresses and the last EtherType.
   if (link->size > 14) mixer.Add(frame.subspan(12, link->size - 14));
   if (const auto layers = wire::FindIpLayers(frame)) {
     AddIp(mixer, frame, *layers);

@@ -9,7 +9,7 @@ namespace {
 // RFC 8033 leaves MEAN_PKTSIZE to the implementation; a full Ethernet frame, as in the kernel.
 constexpr uint64_t kMeanPacket = 1514;
 constexpr double kMarkBelow =
-    0.1;  // mark_ecnth, section 5.1: above, what is ECN-capable is dropped
+    0.1;  // mark_ecnth, section 5.1: above this, ECN-capable packets are dropped, too
 
 // A number from 0 to 1000.
 double ParseGain(std::string_view text) {
@@ -92,7 +92,7 @@ void PieQueue::UpdateUntil(Instant now) {
   while (*next_update_ <= now) {
     if (probability_ == 0 && delay_ == Duration() && old_delay_ == Duration()) {
       burst_allowance_ = parameters_.max_burst;
-      // Nothing changes any more: over all idle periods at once.
+      // Nothing changes any more, so all idle periods are skipped at once.
       *next_update_ += parameters_.update * ((now - *next_update_) / parameters_.update + 1);
       return;
     }

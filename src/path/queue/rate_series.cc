@@ -73,7 +73,8 @@ size_t RateSeries::SegmentAt(Duration offset) const {
 int64_t RateSeries::RateAt(Instant now) const {
   Duration offset = now - base_;
   if (series_.round != Duration()) {
-    // base_ may lie ahead: it is of the round in which the packet being sent will have left.
+    // base_ may be in the future: it belongs to the round in which the packet being sent will have
+    // left.
     const int64_t round = series_.round.nanoseconds();
     offset = Duration::Nanoseconds((offset.nanoseconds() % round + round) % round);
   }
@@ -87,7 +88,7 @@ Instant RateSeries::Send(Instant start, uint32_t bytes) {
   return finish_;
 }
 
-// When work_ is done; leaves in it what is less than a nanosecond's.
+// Returns when work_ is done; leaves the remainder of less than a nanosecond in it.
 Instant RateSeries::Finish(Instant start) {
   Duration at = start - base_;
   size_t segment = 0;
@@ -95,7 +96,7 @@ Instant RateSeries::Finish(Instant start) {
     if (series_.round != Duration()) {
       int64_t rounds = at / series_.round;
       at -= series_.round * rounds;
-      // Whole rounds at once; of work that ends with a round, the last one's part stays.
+      // Skips whole rounds at once; if the work ends exactly with a round, the last round is kept.
       const auto whole = work_ == 0 ? 0 : static_cast<int64_t>((work_ - 1) / work_per_round_);
       work_ -= work_per_round_ * static_cast<Work>(whole);
       base_ += series_.round * (rounds + whole);

@@ -51,7 +51,8 @@ void RedQueue::SetRate(int64_t rate) {
   packet_time_ = Duration::Nanoseconds(kSmallPacketBits * 1000000000 / rate);
 }
 
-// Section 4, Figure 2. While nobody waits the average falls as if small packets had passed.
+// Section 4, Figure 2. While the queue is empty, the average decreases as if small packets had
+// passed.
 void RedQueue::UpdateAverage(Instant now) {
   if (!Empty()) {
     const auto queue = static_cast<double>(byte_mode_ ? bytes() : packets());

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kWhiteSpace = " \t\r\n";
 constexpr std::string_view kTrace = "trace:", kMahimahi = "mahimahi:";
 
-// What follows `prefix`, a file's name; nothing when the value does not start with it.
+// Returns the file name after `prefix`; nothing when the value does not start with it.
 std::optional<std::string> FileAfter(std::string_view prefix, std::string_view value) {
   if (!value.starts_with(prefix)) return std::nullopt;
   value.remove_prefix(prefix.size());
@@ -23,8 +23,8 @@ std::optional<std::string> FileAfter(std::string_view prefix, std::string_view v
   return std::string(value);
 }
 
-// How a key is joined to its members of the Spec: what reads a value, what writes it back (empty
-// when the spec does not say), what takes it away.
+// The binding of a key to its members of the Spec: functions to parse, format (empty when the spec
+// has no value) and remove it.
 struct Access {
   void (*parse)(Spec& spec, std::string_view value);
   std::string (*format)(const Spec& spec);
@@ -266,7 +266,7 @@ void ForEachWord(std::string_view text, Use use) {
   }
 }
 
-// Runs `use`; a UsageError of its is one of this key.
+// Runs `use` and adds the key to a UsageError that it throws.
 template <class Use>
 void Located(std::string_view key, Use use) {
   try {
@@ -305,7 +305,7 @@ void CheckReorder(const Spec& spec) {
   Located("reorder", [&] { CheckChance(spec.reorder->chance); });
 }
 
-// What needs a rate.
+// Checks the keys that need a rate.
 void CheckRate(const Spec& spec) {
   if (spec.link.HasRate()) return;
   constexpr std::string_view kWhy = "has a meaning only together with rate; give rate too";

@@ -1,4 +1,4 @@
-// docs/path-spec.md out of the table of keys.
+// Generates docs/path-spec.md from the table of keys.
 #include <fmt/format.h>
 
 #include "base/markdown.h"

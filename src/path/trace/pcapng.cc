@@ -30,7 +30,7 @@ class Block {
     const std::string_view cut = value.substr(0, UINT16_MAX);
     return Put(code).Put(static_cast<uint16_t>(cut.size())).Append(cut);
   }
-  // With its length, which a block has at both ends.
+  // Returns the block with its length, which is at both ends.
   std::string Finish() {
     Put(kEndOfOptions).Put(uint16_t{0});
     const auto length = static_cast<uint32_t>(text_.size() + 4);

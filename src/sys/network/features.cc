@@ -27,7 +27,7 @@ namespace {
 // A probe runs in a scratch namespace and returns 0 or the errno of its failure.
 using Probe = std::function<int()>;
 
-// Adds a link of a kind on top of (where `lower` is set) one end of a veth pair.
+// Adds a link of a kind, on top of one end of a veth pair if `lower` is set.
 int TryLink(const std::string& kind, bool lower,
             const std::function<void(NetlinkMessage&)>& options = nullptr) {
   Netlink session;
@@ -115,7 +115,7 @@ Feature Run(Feature feature, const Probe& probe) {
     feature.remedy.clear();
     return feature;
   }
-  // No privilege says nothing about the kernel.
+  // A missing privilege says nothing about the kernel.
   const bool unprivileged = error_number == EPERM || error_number == EACCES;
   feature.state = unprivileged ? Feature::State::kUnknown : Feature::State::kAbsent;
   if (unprivileged) feature.remedy = "run as root to find out";

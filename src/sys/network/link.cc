@@ -175,7 +175,7 @@ void Netlink::SetUp(int ifindex, bool up) {
 
 bool Netlink::AwaitRunning(const std::string& name, Duration patience) {
   const Instant deadline = MonotonicClock::Now() + patience;
-  // Asking for the link makes newer kernels act on the carrier at once (linkwatch_sync_dev).
+  // Querying the link makes newer kernels process the carrier at once (linkwatch_sync_dev).
   while (!GetLink(name).running) {
     if (MonotonicClock::Now() >= deadline) return false;
     const timespec pause{0, 1000000};

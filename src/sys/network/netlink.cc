@@ -82,13 +82,14 @@ void NetlinkMessage::Nest(int attribute, const std::function<void()>& fill) {
   nla_nest_end(message_, start);
 }
 
-// What came back for one request.
+// The answer to one request.
 struct NetlinkSocket::Answer {
   const std::function<void(const nlmsghdr*)>* each = nullptr;
   bool done = false;
   int error_number = 0;
   std::string explanation;
-  std::exception_ptr failure;  // what *each threw: not to cross libnl's frames
+  std::exception_ptr
+      failure;  // exception of *each, which must not pass through libnl's stack frames
 
   static int OnValid(nl_msg* message, void* argument) {
     auto* self = static_cast<Answer*>(argument);

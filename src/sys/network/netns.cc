@@ -20,7 +20,7 @@ namespace {
 
 constexpr char kThreadNamespace[] = "/proc/thread-self/ns/net";
 
-// Runs `work` on a thread of its own, so that unshare(2) concerns nobody else; rethrows.
+// Runs `work` on a thread of its own, so that unshare(2) does not affect other threads; rethrows.
 void OnOwnThread(const std::function<void()>& work) {
   std::exception_ptr failure;
   std::thread thread([&] {
@@ -34,8 +34,8 @@ void OnOwnThread(const std::function<void()>& work) {
   if (failure) std::rethrow_exception(failure);
 }
 
-// As `ip netns add` prepares it: a shared mount point, so that names appear in every mount
-// namespace.
+// Prepares the directory like `ip netns add`: as a shared mount point, so that names appear in
+// every mount namespace.
 void PrepareDirectory() {
   const std::string directory(kNamespaceDirectory);
   if (mkdir(directory.c_str(), 0755) < 0 && errno != EEXIST) {
@@ -141,7 +141,7 @@ NamespaceScope::NamespaceScope(int namespace_fd) : previous_(OpenCurrentNamespac
 }
 
 NamespaceScope::~NamespaceScope() {
-  // Going on in the wrong namespace would touch somebody else's interfaces.
+  // Continuing in the wrong namespace would change other interfaces.
   if (previous_ && setns(previous_.get(), CLONE_NEWNET) < 0) std::terminate();
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kNameLength = ETH_GSTRING_LEN;
 
-// One interface's ethtool doorway, in its namespace.
+// The ethtool interface of one network interface, in its namespace.
 class Ethtool {
  public:
   Ethtool(int namespace_fd, const std::string& interface) : interface_(interface) {
@@ -71,7 +71,7 @@ class Ethtool {
     return {features->features, features->features + blocks};
   }
 
-  // Switches the features whose bits are set off or on, as far as the device lets it.
+  // Switches the features whose bits are set off or on, as far as the device permits.
   void Switch(const std::vector<uint32_t>& bits, bool on) {
     const auto memory = std::make_unique<uint32_t[]>(2 + bits.size() * 2);
     auto* request = reinterpret_cast<ethtool_sfeatures*>(memory.get());

@@ -11,7 +11,7 @@
 namespace viaduct::sys {
 namespace {
 
-// A burst of a few thousand full frames; more is the ring's business.
+// Enough for a burst of a few thousand full frames; a ring holds more.
 constexpr int kBufferBytes = 8 << 20;
 
 void SetOption(int fd, int level, int option, int value, const char* name) {

@@ -21,7 +21,7 @@ namespace {
   throw SystemError("open sysctl " + name, errno);
 }
 
-// In the namespace the calling thread is in.
+// Writes the parameter in the namespace of the calling thread.
 void WriteHere(const std::string& name, const std::string& value) {
   const UniqueFd file(open(SysctlPath(name).c_str(), O_WRONLY | O_CLOEXEC));
   if (!file) ThrowOpenError(name);

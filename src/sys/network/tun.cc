@@ -43,7 +43,8 @@ void CreateTun(int namespace_fd, const std::string& name) {
 
 UniqueFd OpenTun(int namespace_fd, const std::string& name) {
   UniqueFd fd = Attach(namespace_fd, name);
-  // Attaching is what gives it a carrier; what programs send before the kernel acts on it is lost.
+  // Attaching gives the device a carrier; packets sent before the kernel has processed that are
+  // lost.
   Netlink session(namespace_fd);
   if (session.GetLink(name).up) session.AwaitRunning(name, Duration::Seconds(2));
   return fd;
