@@ -4,14 +4,15 @@
 
 /**
  * @file
- * A routing protocol of one's own, in a library of one's own. It includes nothing of Viaduct.
+ * An example of a user's own routing protocol in a library of its own. It includes no header of
+ * Viaduct.
  *
  *   VIADUCT_SIM_LIBRARIES=build/ns3/libflood-routing.so viaduct run FILE.yaml
  *
- * with `routing: {protocol: ns3::FloodRouting}`. Every node tells its neighbours each Interval
- * which networks it knows and how far they are; what is nearer than known is taken. Networks that
- * vanish are not forgotten. Each route is told by the trace source RouteAdded, so that it reaches
- * the kernel at once.
+ * with `routing: {protocol: ns3::FloodRouting}`. Every node announces to its neighbours each
+ * Interval which networks it knows and their distances; a shorter route replaces a known one.
+ * Networks that vanish are not removed. Each route is reported by the trace source RouteAdded, so
+ * that it reaches the kernel at once.
  */
 
 #include "ns3/inet-socket-address.h"

@@ -4,9 +4,9 @@
 
 /**
  * @file
- * OLSR routers in a line whose control traffic is chosen by a packet filter in tcpdump's syntax,
- * instead of being derived from the protocol's sockets. Run it by root or sudo; under sudo it goes
- * on as the invoking user once the lab is built.
+ * OLSR routers in a line whose control traffic is selected by a packet filter in tcpdump's syntax,
+ * instead of being derived from the protocol's sockets. Run it as root or with sudo; under sudo it
+ * continues as the invoking user once the lab is built.
  *
  *   sudo viaduct-control-filter --filter="udp port 698"
  */

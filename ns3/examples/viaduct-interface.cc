@@ -14,7 +14,7 @@
 /**
  * @file
  * @ingroup viaduct
- * An ns-3 node on a real interface: it answers pings until the time is over. Needs root.
+ * An ns-3 node on a real interface: it answers pings until the time has passed. Needs root.
  *
  * @code
  * ip netns add probe

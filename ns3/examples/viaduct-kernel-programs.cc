@@ -11,8 +11,8 @@
  *       "2@1s iperf3 -s -1" "0@2s ping -c 3 10.0.1.2" "0@6s iperf3 -c 10.0.1.2 -t 5"
  *
  * Link i joins node i and the next: it is 10.0.i.0/24, with .1 at node i and .2 at the next one.
- * "NODE@TIME COMMAND" has a shell of node NODE (or of each: all) run COMMAND from TIME on. What
- * programs write is printed with its time and node, and with --output=PREFIX also kept, in
+ * "NODE@TIME COMMAND" runs COMMAND in a shell on node NODE (or on each: all) from TIME on. The
+ * output of programs is printed with its time and node, and with --output=PREFIX also stored in
  * PREFIX-NODE-NUMBER.out, .err and .status (NUMBER counts a node's commands from 0).
  */
 
@@ -107,7 +107,7 @@ Print(const std::string& node, const std::string& text)
     }
 }
 
-/** Has the command run on its nodes. */
+/** Runs the command on its nodes. */
 void
 Start(const Command& command, const NodeContainer& nodes, const std::string& output)
 {

@@ -10,7 +10,8 @@
  *   viaduct-kernel-scenarios --scenario=dumbbell --stack=kernel
  *   viaduct-kernel-scenarios --scenario=bulk --stack=kernel --factory=ns3::KernelSctpSocketFactory
  *
- * Prints what each sink got, and when the last byte came. --pcap=PREFIX captures on kernel nodes.
+ * Prints the bytes that each sink received, and when the last byte arrived. --pcap=PREFIX captures
+ * on kernel nodes.
  */
 
 #include "kernel-example.h"
@@ -53,7 +54,7 @@ class TutorialApp : public Application
   private:
     void StartApplication() override
     {
-        // The family of the peer's address, which is the first thing a kernel's socket must know.
+        // Bind with the family of the peer's address, which a kernel's socket must know first.
         InetSocketAddress::IsMatchingType(m_peer) ? m_socket->Bind() : m_socket->Bind6();
         m_socket->Connect(m_peer);
         SendPacket();
@@ -81,7 +82,7 @@ class TutorialApp : public Application
     EventId m_event;
 };
 
-/** What all scenarios are made of. */
+/** The common part of all scenarios. */
 class Scenario
 {
   public:
@@ -89,7 +90,7 @@ class Scenario
     std::string factory = "ns3::TcpSocketFactory"; //!< of all sockets
     std::string pcap;                              //!< prefix of capture files
 
-    /** tcp-bulk-send: 500 kbit/s and 5 ms, ten seconds of as much as goes. */
+    /** tcp-bulk-send: 500 kbit/s and 5 ms, ten seconds at the maximum rate. */
     void Bulk()
     {
         MakeNodes(2);
@@ -171,7 +172,7 @@ class Scenario
         m_stop = Seconds(4);
     }
 
-    /** Runs what was built, and prints what came of it. */
+    /** Runs the simulation and prints the results. */
     void Run()
     {
         if (!pcap.empty())

@@ -9,7 +9,7 @@
  *
  *   viaduct-kernel-transfer --pairs=1 --rate=100Mbps --delay=10ms --time=10s --kernel=6.12
  *
- * Prints what arrived, and what the simulation cost. --pcap=PREFIX captures every device.
+ * Prints the received bytes and the cost of the simulation. --pcap=PREFIX captures every device.
  */
 
 #include "kernel-example.h"
@@ -42,7 +42,7 @@ struct Arguments
     std::string pcap;
 };
 
-/** Connects pair `index` and starts its transfer; @return where it ends */
+/** Connects pair `index` and starts its transfer; @return the receiver */
 Ptr<PacketSink>
 MakePair(const Arguments& arguments, const NodeContainer& nodes, Ipv4AddressHelper& addresses)
 {

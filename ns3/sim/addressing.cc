@@ -77,7 +77,7 @@ SetDefaultRoute(Ptr<NetDevice> device, const IpAddress& gateway)
         ToIpv6(gateway), ip->GetInterfaceForDevice(device));
 }
 
-/** To its gateway, by the first link that both are on. */
+/** Adds a host's default route to its gateway, through the first link that both are on. */
 void
 AddDefaultRoute(const NodeSettings& host, const std::vector<NetworkLink>& links)
 {
@@ -99,7 +99,7 @@ AddDefaultRoute(const NodeSettings& host, const std::vector<NetworkLink>& links)
     }
 }
 
-/** @return the router's devices on links that have only hosts besides */
+/** @return the router's devices on links whose other nodes are all hosts */
 std::vector<Ptr<NetDevice>>
 StubDevices(const Scenario& scenario,
             const std::vector<NetworkLink>& links,

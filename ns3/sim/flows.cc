@@ -89,7 +89,7 @@ SimulatedFlow::RateOfLink(const Network& network) const
         }
         if (const auto rate = Network::SpecOf(*link.settings, end - nodes.begin()).link.rate)
         {
-            // As much payload as the link carries, with UDP, IP and Ethernet headers around it.
+            // The payload rate that fills the link, with UDP, IP and Ethernet headers.
             const int headers = 8 + (m_to.family == Family::kIpv4 ? 20 : 40) + 18;
             return *rate * m_flow.size / (m_flow.size + headers);
         }
@@ -139,14 +139,14 @@ void
 SimulatedFlow::MakeUdp(const Network& network)
 {
     constexpr const char* UDP = "ns3::UdpSocketFactory";
-    // The time of sending travels in the payload, where it fits.
+    // The payload carries the time of sending, if it is large enough.
     const BooleanValue stamped(m_flow.size >=
                                static_cast<int>(SeqTsSizeHeader().GetSerializedSize()));
     Ptr<Application> sink = MakeSink(UDP);
     sink->SetAttribute("EnableSeqTsSizeHeader", stamped);
     sink->TraceConnectWithoutContext("RxWithSeqTsSize",
                                      MakeCallback(&SimulatedFlow::ReceivedStamped, this));
-    StartAndStop(sink, network.GetNode(m_flow.to), Seconds(1)); // for what is under way
+    StartAndStop(sink, network.GetNode(m_flow.to), Seconds(1)); // for packets in flight
     Ptr<Application> source =
         MakeConstantRate(m_flow.rate ? *m_flow.rate : RateOfLink(network), m_flow.size);
     SendTo(source, UDP);
@@ -234,8 +234,8 @@ SimulatedFlow::PingSent(uint16_t, Ptr<Packet>)
     m_sent++;
     if (m_sent == m_pings)
     {
-        // The last one. Had Ping counted itself, it would close its socket twice the longest
-        // round-trip time later, in whole milliseconds: at once, where that is below one.
+        // This was the last one. If Ping itself counted, it would close its socket after twice the
+        // longest round-trip time in whole milliseconds, which is at once if that is below one.
         m_ping->SetAttribute("Interval", TimeValue(Hours(24)));
     }
 }

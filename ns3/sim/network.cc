@@ -48,9 +48,9 @@ namespace
 
 /**
  * Address resolution as a kernel does it (net.ipv4.neigh.default: unres_qlen_bytes is worth about
- * 101 full packets, the first request is sent at once): ns-3's own waits up to 10 ms before it asks
- * and keeps three packets, which on links that are Ethernet would be lost at the start of each
- * flow.
+ * 101 full packets, the first request is sent at once): ns-3's own waits up to 10 ms before its
+ * request and keeps only three packets, so that packets would be lost at the start of each flow on
+ * Ethernet links.
  */
 void
 ResolveAddressesAsKernelsDo()
@@ -97,7 +97,7 @@ Network::Network(const viaduct::scenario::Scenario& scenario, const std::set<std
     }
     if (HasBitErrors(scenario))
     {
-        // A corrupted packet must not be taken for a good one.
+        // A corrupted packet must not be accepted.
         GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
     }
     CheckAddresses();
@@ -288,7 +288,8 @@ Network::SetLinkUp(const std::string& name, bool up)
         Ptr<NetDevice> device = link.devices[i];
         if (up)
         {
-            // Where there was none, one that loses nothing: ns-3 takes no null pointer.
+            // If there was none, one without loss is set, because ns-3 does not accept a null
+            // pointer.
             Ptr<Object> old = link.errorModels[i];
             device->SetAttribute("ReceiveErrorModel",
                                  PointerValue(old ? old : Ptr<Object>(LossOf(0))));

@@ -59,7 +59,7 @@ IsStatic(const viaduct::scenario::Routing& routing)
     return routing.protocol == "static";
 }
 
-/** Makes the protocol that routers run; of no use where routes are static. */
+/** The factory of the routers' protocol; not used if routes are static. */
 ObjectFactory
 ProtocolFactory(const viaduct::scenario::Routing& routing)
 {
@@ -76,7 +76,7 @@ ProtocolFactory(const viaduct::scenario::Routing& routing)
     return {};
 }
 
-/** Hands out routing protocols that were made before; the helpers of stacks want a helper. */
+/** A routing helper that returns existing protocols, because the stack helpers require a helper. */
 template <class Helper, class Protocol>
 class GivenRouting : public Helper
 {
@@ -104,7 +104,10 @@ class GivenRouting : public Helper
     std::map<Ptr<Node>, Ptr<Protocol>> m_protocols; //!< what Create() returns
 };
 
-/** Nodes that one kernel, or none, is the stack of, and their routing protocols. */
+/**
+ * The nodes that have the same kernel version, or none, as their stack, and their routing
+ * protocols.
+ */
 struct StackGroup
 {
     NodeContainer nodes;                                       //!< the nodes
@@ -147,7 +150,7 @@ AddNode(StackGroup& group, Ptr<Node> node, bool host, const ObjectFactory& proto
     else if (!host)
     {
         Ptr<Object> protocol = protocols.Create<Object>();
-        // OLSR, RIP, DSDV and AODV look for their node among what they are aggregated to.
+        // OLSR, RIP, DSDV and AODV look for their node among the objects they are aggregated to.
         node->AggregateObject(protocol);
         if (auto ipv6 = DynamicCast<Ipv6RoutingProtocol>(protocol))
         {

@@ -25,8 +25,8 @@ namespace sim
 namespace
 {
 
-constexpr size_t KEPT = 8 << 20;      // of what a program writes, bytes
-constexpr size_t LONGEST_LINE = 4096; // shown as one
+constexpr size_t KEPT = 8 << 20;      // bytes kept of a program's output
+constexpr size_t LONGEST_LINE = 4096; // longer lines are split
 
 } // namespace
 

@@ -49,7 +49,7 @@ Reachability::Reachability(const viaduct::scenario::Scenario& scenario, const Ne
         }
         for (size_t i = 0; i < names.size(); i++)
         {
-            // Looked up now: the devices may be replaced later, the interfaces stay.
+            // Looked up now, because the devices may be replaced later, while the interfaces stay.
             const uint32_t node = numbers[names[i]];
             Ptr<Node> object = network.GetNodes().Get(node);
             Ptr<Ipv4> ipv4 = object->GetObject<Ipv4>();
@@ -71,14 +71,14 @@ Reachability::Reachability(const viaduct::scenario::Scenario& scenario, const Ne
 namespace
 {
 
-/** A next hop: nothing behind the device where there is no route. */
+/** A next hop; the device is null if there is no route. */
 struct Route
 {
     Ptr<NetDevice> device; //!< leaves through it
     IpAddress gateway;     //!< unspecified: on the link itself
 };
 
-/** Asks with a packet, which is never sent: DSDV answers nothing useful without. */
+/** Queries a route with a packet, which is never sent, because DSDV needs one. */
 template <class Ip, class Header, class To>
 Route
 RouteOf(Ptr<Ip> ip, const To& destination)
@@ -135,7 +135,7 @@ Reachability::NeighbourOn(uint32_t link, const IpAddress& hop) const
         }
         return -1;
     }
-    // A link-local next hop (RIPng): the neighbour whose interface has it.
+    // For a link-local next hop (RIPng), the neighbour whose interface has it.
     const NetworkLink& object = m_network.GetLinks()[link];
     for (uint32_t node = 0; hop.family == Family::kIpv6 && node < m_names.size(); node++)
     {
@@ -179,7 +179,7 @@ Reachability::NextHops(uint32_t to) const
     std::vector<int32_t> next(n);
     for (uint32_t node = 0; node < n; node++)
     {
-        // An address under duplicate address detection answers nobody.
+        // An address under duplicate address detection does not answer.
         const bool asleep = ipv6 && (IsTentative(node) || IsTentative(to));
         next[node] = node == to ? static_cast<int32_t>(to)
                      : asleep   ? -1
@@ -196,7 +196,7 @@ Reachability::Look() const
     const auto n = static_cast<int32_t>(m_names.size());
     for (int32_t to = 0; to < n; to++)
     {
-        // Every node is asked once a destination; then the answers are walked.
+        // Every node is queried once per destination; then the answers are followed.
         const std::vector<int32_t> next = NextHops(to);
         for (int32_t from = 0; from < n; from++)
         {

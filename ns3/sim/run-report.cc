@@ -20,7 +20,7 @@ namespace sim
 namespace
 {
 
-/** Of a RingNetDevice or a ProgramPort, which count alike. */
+/** The counters of a RingNetDevice or a ProgramPort, which have the same interface. */
 template <class Device>
 viaduct::result::DeviceCounters
 CountersOf(const Device& device)

@@ -32,12 +32,13 @@ using viaduct::scenario::Mode;
 namespace
 {
 
-const Time LOOK_INTERVAL = MilliSeconds(200);   // at the routes, until they have converged
-const Time COMMAND_INTERVAL = MilliSeconds(50); // at the control channel
-// Wall time between two signs of life of a simulation.
+const Time LOOK_INTERVAL =
+    MilliSeconds(200); // between reads of the routes, until they have converged
+const Time COMMAND_INTERVAL = MilliSeconds(50); // between reads of the control channel
+// Wall time between two progress messages of a simulation.
 constexpr viaduct::Duration PROGRESS_INTERVAL = viaduct::Duration::Seconds(2);
 
-/** Whether the ns-3 this was built against, and so ns-3 itself, asserts and logs. */
+/** Whether the ns-3 that this was built against has assertions and logging. */
 std::string
 BuildOfNs3()
 {
@@ -82,7 +83,8 @@ ScenarioRun::ChooseSimulator() const
     else if (!IsSimulate())
     {
         type = "ns3::ReactorSimulatorImpl";
-        // ns-3's own emulation stays as it is: two threads of it would starve what it serves.
+        // ns-3's own emulation keeps its priority: its two threads would starve the processes it
+        // serves.
         viaduct::sys::TakeHighestPriority();
     }
     GlobalValue::Bind("SimulatorImplementationType", StringValue(type));
@@ -211,7 +213,7 @@ ScenarioRun::Converged(const viaduct::result::Convergence& convergence)
     m_control.Send("converged", convergence);
     if (Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get())
     {
-        reactor->ResetStatistics(); // what counts is the time of the traffic
+        reactor->ResetStatistics(); // only the time of the traffic is measured
     }
     if (!IsSimulate())
     {
@@ -275,7 +277,7 @@ ScenarioRun::SchedulePauses()
 void
 ScenarioRun::Paused()
 {
-    m_control.TakeResume(); // said before there was anything to go on from
+    m_control.TakeResume(); // a "resume" from before the pause is discarded
     m_control.Send(
         "paused",
         {{"time", Simulator::Now().GetSeconds()}, {"nodes", KernelShell::GetNodeNames()}});

@@ -30,7 +30,7 @@ SimulatedFiles::SimulatedFiles(const viaduct::scenario::Scenario& scenario,
     }
     for (const std::string& link : scenario.captures)
     {
-        // Seen from the link's first node, as in the real modes.
+        // Captured at the link's first node, as in the real modes.
         Capture(link, network.GetLink(link).devices.at(0));
     }
     for (const std::string& node : scenario.state)

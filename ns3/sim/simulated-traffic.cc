@@ -19,7 +19,7 @@ namespace sim
 namespace
 {
 
-const Time FLOW_GRACE = Seconds(1);    // for what of a flow is under way
+const Time FLOW_GRACE = Seconds(1);    // for a flow's packets in flight
 const Time STOP_PATIENCE = Seconds(2); // for programs to end after SIGTERM
 
 } // namespace

@@ -93,8 +93,8 @@ AttributesOf(TypeId type)
 }
 
 /**
- * Several of ns-3's parsers (Time, enumerations, addresses) end the process on text they cannot
- * read. So a child process tries first.
+ * Several of ns-3's parsers (Time, enumerations, addresses) end the process on invalid text, so a
+ * child process tries first.
  * @param checker of the attribute
  * @param value the text
  * @return whether it is a valid value

@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  *
- * viaduct-sim: runs a scenario's protocols in ns-3. Started by `viaduct run`; by hand it prints its
- * events on standard output.
+ * viaduct-sim: runs a scenario's protocols in ns-3. It is started by `viaduct run`; when started by
+ * hand it prints its events on standard output.
  */
 
 #include "control-channel.h"

@@ -41,7 +41,7 @@ void CheckPrivilege(const std::string& lab) {
   }
 }
 
-// Finds the lab whose record has this interface of the host.
+// Says why a physical interface is missing: which lab has taken it, if one has.
 [[noreturn]] void ThrowPhysicalMissing(const std::string& root, const std::string& interface) {
   for (const RunInfo& run : ListRuns(root)) {
     if (run.broker_pid == 0) continue;

@@ -27,7 +27,7 @@ namespace ns3
 namespace
 {
 
-constexpr uint32_t DEVICES_A_NODE = 4; // that room is left for when guests are counted
+constexpr uint32_t DEVICES_A_NODE = 4; // assumed when the number of guests is computed
 
 } // namespace
 
@@ -108,7 +108,7 @@ KernelStackHelper::InstallOn(Ptr<Node> node, Ptr<KernelGuest> guest) const
             "node " + std::to_string(node->GetId()) +
             " has a stack already: use KernelStackHelper instead of InternetStackHelper");
     }
-    // What Ipv4L3Protocol and Ipv6L3Protocol expect beside them. None of it carries packets.
+    // Objects that Ipv4L3Protocol and Ipv6L3Protocol expect on the node. They carry no packets.
     node->AggregateObject(CreateObject<TrafficControlLayer>());
     auto arp = CreateObject<ArpL3Protocol>();
     node->AggregateObject(arp);

@@ -40,7 +40,7 @@ using viaduct::lab::Topology;
 using viaduct::wire::IpAddress;
 using viaduct::wire::IpPrefix;
 
-/** What was built; lives until the simulator is destroyed. */
+/** The lab and its objects; exists until the simulator is destroyed. */
 struct LabHelper::State
 {
     ~State()
@@ -254,14 +254,14 @@ LabHelper::InstallOrThrow(const NodeContainer& nodes)
     CheckSimulator();
     const LabPlan plan = LabPlanner(m_settings).MakePlan(nodes);
     viaduct::lab::Validate(plan.topology);
-    // Packets go to real programs: checksums must be right, and are looked at.
+    // Packets go to real programs, which verify checksums.
     GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
     m_state->broker = m_broker ? m_broker : std::make_shared<Client>(Client::ConnectOrSpawn());
     m_state->broker->CreateLab(plan.topology);
     m_state->ignored = plan.ignored;
     m_state->attachments = plan.attachments;
     Attach(plan);
-    // Run after the nodes' own destruction, which was scheduled when the first node was made.
+    // Runs after the nodes' own destruction, which was scheduled when the first node was created.
     Simulator::ScheduleDestroy([state = m_state]() {
         auto broker = std::move(state->broker);
         if (broker)
@@ -378,7 +378,7 @@ LabHelper::MakeFdDevice(const Attachment& attachment)
     options.node = attachment.nodeName;
     options.interface = attachment.interface;
     auto socket = m_state->broker->OpenPacketSocket(options);
-    // As ns-3's EmuFdNetDeviceHelper has it: a blocking socket bound to all protocols.
+    // As in ns-3's EmuFdNetDeviceHelper: a blocking socket bound to all protocols.
     sockaddr_ll address{};
     address.sll_family = AF_PACKET;
     address.sll_protocol = htons(ETH_P_ALL);

@@ -34,7 +34,7 @@ Where(const std::string& nodeName, Ptr<NetDevice> device)
            device->GetInstanceTypeId().GetName() + ")";
 }
 
-/** The addresses of a device; link-local ones that the kernel makes itself are left out. */
+/** The addresses of a device; link-local ones, which the kernel creates itself, are omitted. */
 std::vector<IpPrefix>
 AddressesOf(Ptr<Node> node, Ptr<NetDevice> device)
 {
@@ -60,7 +60,7 @@ Forwards(Ptr<Ip> ip)
     return false;
 }
 
-/** @return what a map of the user's own settings has for a key, else the usual */
+/** @return the value for a key in a map of the user's settings, else the default */
 template <class Key, class Value>
 Value
 OwnOr(const std::map<Key, Value>& own, const Key& key, Value usual)

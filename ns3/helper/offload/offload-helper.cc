@@ -43,7 +43,7 @@ BindPacketSocket(const viaduct::broker::NodeSocket& socket, uint16_t etherType)
         bind(socket.fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address));
 }
 
-/** A socket that carries what the claim says, on one interface of one node. */
+/** Opens the socket of a claim on one interface of one node. */
 UniqueFd
 OpenSocket(Client& broker,
            const std::string& node,
@@ -138,7 +138,7 @@ OffloadHelper::Install(Ptr<Node> node,
     offload.routes->SetNode(node, names);
     offload.routes->SetKnownAddresses(known);
     offload.routes->SetSink(std::make_shared<viaduct::broker::NodeRoutes>(broker, name));
-    // After the node's own initialization, which was scheduled when it was made.
+    // Runs after the node's own initialization, which was scheduled when the node was created.
     Simulator::ScheduleWithContext(node->GetId(), Time(0), &ControlPlane::Start, offload.control);
     Simulator::ScheduleWithContext(node->GetId(), Time(0), &RouteSource::Start, offload.routes);
     return offload;
@@ -154,7 +154,7 @@ OffloadHelper::MakeControlDevice(const Interface& interface,
     viaduct::io::ControlOptions options;
     options.ifindex = broker->IfIndex({name, interface.name});
     options.mac = wireconversion::ToWire(Mac48Address::ConvertFrom(device->GetAddress()));
-    // A socket that a protocol opens between two looks at the node opens its own when it sends.
+    // If a protocol opens a socket between two scans, its first packet opens the kernel socket.
     auto opener = [broker, name, interface = interface.name](const ControlClaim& claim) {
         try
         {

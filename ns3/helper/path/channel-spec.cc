@@ -103,7 +103,7 @@ AddRate(Ptr<NetDevice> device, Spec& spec, const std::string& where)
     if (DynamicCast<CsmaNetDevice>(device))
     {
         device->GetChannel()->GetAttribute("DataRate", rate);
-        // CsmaChannel's default is the largest rate its attribute could once hold: no limit.
+        // CsmaChannel's default, the largest rate of its former attribute type, means no limit.
         if (rate.Get().GetBitRate() == 0xffffffff)
         {
             return;
@@ -122,7 +122,7 @@ AddRate(Ptr<NetDevice> device, Spec& spec, const std::string& where)
     AddQueueManagement(device, spec, where);
 }
 
-/** What the error model of one receiver does to what it receives. */
+/** The SPEC of one receiver's error model. */
 Spec
 ErrorsOf(Ptr<NetDevice> receiver, const std::string& where)
 {

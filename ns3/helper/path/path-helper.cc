@@ -60,7 +60,7 @@ PathHelper::EnablePcapInternal(std::string prefix,
 {
     if (!DynamicCast<PathNetDevice>(device))
     {
-        return; // asked for all devices of a node: not one of ours
+        return; // called for all devices of a node: not a PathNetDevice
     }
     PcapHelper pcap;
     const std::string name = explicitFilename ? prefix : pcap.GetFilenameFromDevice(prefix, device);

@@ -37,7 +37,7 @@ OpenNamespace(const std::string& networkNamespace)
                             open(networkNamespace.c_str(), O_RDONLY | O_CLOEXEC)));
 }
 
-/** @return an AF_PACKET socket as viaduct::io::RingPort wants it: not bound yet */
+/** @return an unbound AF_PACKET socket for viaduct::io::RingPort */
 viaduct::UniqueFd
 OpenPacketSocket(int ifindex, const std::string& interface, const std::string& filter)
 {

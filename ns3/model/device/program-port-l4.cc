@@ -59,7 +59,7 @@ SideOfIcmpv6(uint8_t type)
 {
     constexpr uint8_t LAST_ERROR = 127; // RFC 4443, section 2.1
     constexpr uint8_t ECHO_REPLY = 129;
-    // Neighbour discovery and echo requests are the node's stack's own affair.
+    // The node's own stack handles neighbour discovery and echo requests.
     return type <= LAST_ERROR || type == ECHO_REPLY ? IcmpSide::BOTH : IcmpSide::NS3;
 }
 

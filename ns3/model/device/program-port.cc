@@ -39,8 +39,7 @@ constexpr uint8_t ICMP_TTL = 64;            //!< of errors to programs
 constexpr uint8_t NET_UNREACHABLE = 0;      //!< RFC 792
 constexpr uint8_t FRAGMENTATION_NEEDED = 4; //!< RFC 1191
 /// Transports a program may use: ICMP, IGMP, TCP, UDP, DCCP, GRE, ESP, ICMPv6, OSPF, SCTP,
-/// UDP-Lite. IGMP, which ns-3 lacks, and the others without an ns-3 protocol go to the programs
-/// alone.
+/// UDP-Lite. Protocols that ns-3 does not implement, such as IGMP, go to the programs only.
 constexpr std::array PROTOCOLS{1, 2, 6, 17, 33, 47, 50, 58, 89, 132, 136};
 
 } // namespace
@@ -142,8 +141,8 @@ template <typename Stack>
 void
 ProgramPort::InterceptProtocol(Ptr<Stack> stack, int number)
 {
-    // On each interface rather than for all: GetProtocol(number) must still find ns-3's own, which
-    // the IP layer asks for its ICMP and ICMP for the transports.
+    // Inserted on each interface and not for all: GetProtocol(number) must still find ns-3's own
+    // protocols, which the IP layer uses for ICMP, and ICMP for the transports.
     Ptr<ProgramPortL4> l4;
     for (uint32_t i = 0; i < stack->GetNInterfaces(); ++i)
     {

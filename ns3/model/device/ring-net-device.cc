@@ -39,21 +39,23 @@ constexpr uint32_t SLOT_ALIGNMENT = 64;   //!< a cache line
 /// LLC of SNAP and the organisation code of an EtherType (RFC 1042).
 constexpr std::array<uint8_t, 6> SNAP_ETHERTYPE{0xaa, 0xaa, 0x03, 0, 0, 0};
 
-/** @return the longest payload of a frame of this EtherType: a tag of the user's does not count */
+/**
+ * @return the longest payload of a frame of this EtherType: a VLAN tag of the user's does not count
+ */
 uint32_t
 LongestPayload(uint16_t mtu, uint16_t protocol)
 {
     return mtu + (protocol == wire::ether_type::kVlan ? wire::VlanTag::kSize : 0);
 }
 
-/** What an 802.3 frame carries. */
+/** The payload of an 802.3 frame. */
 struct LlcPayload
 {
     uint16_t protocol;               //!< EtherType if there is a SNAP header, else the length
     std::span<const std::byte> rest; //!< what follows the headers, without padding
 };
 
-/** @return what a frame carries whose length field is @p length, and its payload no shorter */
+/** @return the payload of a frame whose length field is @p length and whose data is not shorter */
 LlcPayload
 ReadLlc(uint16_t length, std::span<const std::byte> payload)
 {

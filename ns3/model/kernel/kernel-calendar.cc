@@ -30,22 +30,22 @@ NS_OBJECT_ENSURE_REGISTERED(KernelCalendar);
 namespace
 {
 
-// Of open files: the simulator's own, a guest's (sockets, its output), a device's (the socket that
-// the guest connects to, the connection, the channel of interrupts; a guest has no more of its
-// own).
+// Numbers of open files: of the simulator itself, of each guest (sockets, output), and of each
+// device (the listening socket, the connection, the channel of interrupts; a guest itself needs no
+// more).
 constexpr rlim_t FILES_BESIDE = 512;
 constexpr rlim_t FILES_A_GUEST = 16;
 constexpr rlim_t FILES_A_DEVICE = 4;
 
-const Time CARRIERS_OF_NODE = MilliSeconds(40); // of four devices, 100 a second
-constexpr uint32_t NODES_A_GUEST = 512;         // as many as one has that takes 2000 devices
+const Time CARRIERS_OF_NODE = MilliSeconds(40); // four devices at 100 per second
+constexpr uint32_t NODES_A_GUEST = 512;         // for a guest with 2000 devices
 
 /** The simulation's calendar. */
 Ptr<KernelCalendar>&
 TheCalendar()
 {
-    // Not destroyed at exit: a program that ends without Simulator::Destroy() has destroyed by then
-    // what the guests refer to. The guests die with the process all the same.
+    // It is not destroyed at exit: in a program that ends without Simulator::Destroy(), the objects
+    // that the guests refer to are destroyed by then. The guests end with the process anyway.
     static auto* calendar = new Ptr<KernelCalendar>;
     return *calendar;
 }
@@ -80,7 +80,7 @@ KernelTimeline::Schedule(Instant at, std::function<void()> action)
 void
 KernelTimeline::WakeAt(Instant at)
 {
-    // Not Cancel(): what is cancelled stays in the queue, and guests would be stopped for it.
+    // Cancel() would leave the event in the queue, and guests would be stopped for it.
     ns3::Simulator::Remove(m_event);
     m_event = EventId();
     if (at != Instant::Never())

@@ -32,7 +32,7 @@ constexpr uint16_t FIRST_ETHERTYPE = 0x600; // below: a length, IEEE 802.3 claus
 constexpr uint16_t IPV4 = wire::ether_type::kIpv4;
 constexpr uint16_t IPV6 = wire::ether_type::kIpv6;
 
-/** The Ethernet address that a packet would come to, on a link that has none itself. */
+/** The Ethernet destination of a packet on a link that has no Ethernet addresses. */
 Mac48Address
 GroupOrOwn(Ptr<const Packet> packet, uint16_t protocol, Mac48Address own)
 {
@@ -63,7 +63,7 @@ SaysNothingOfItsLink(Ptr<NetDevice> device)
            device->GetInstanceTypeId().IsChildOf(lte);
 }
 
-/** What a device with several queues looks at to choose one of them. */
+/** The item by which a device with several queues selects one of them. */
 class FrameItem : public QueueItem
 {
   public:
@@ -91,7 +91,7 @@ class FrameItem : public QueueItem
     uint16_t m_protocol; //!< EtherType
 };
 
-/** Tells what enters and leaves a device's queue, and limits nothing. */
+/** Reports packets that enter and leave a device's queue, without limiting it. */
 class QueueWatch : public QueueLimits
 {
   public:
@@ -168,8 +168,9 @@ KernelDeviceBridge::Connect(Ptr<NetDevice> device, Nic& nic)
     m_nic = &nic;
     nic.SetTransmit(
         [this](std::span<const std::byte> frame, Token token) { Transmit(frame, token); });
-    // ns-3's own stack on this node gets nothing from here on. A device without link-layer
-    // addresses may know no promiscuous mode; one with them tells there whom a frame is for.
+    // From here on ns-3's own stack on this node gets no packets. A device without link-layer
+    // addresses may not have a promiscuous mode; for others the promiscuous callback gets the
+    // destination.
     if (device->NeedsArp())
     {
         device->SetReceiveCallback(MakeCallback(&KernelDeviceBridge::Ignore, this));
@@ -189,7 +190,8 @@ KernelDeviceBridge::Connect(Ptr<NetDevice> device, Nic& nic)
     }
     else
     {
-        // The traffic control layer, which is not used on this node, would take it when it starts.
+        // Done later, because the traffic control layer, which is not used on this node, would take
+        // over the queues when it starts.
         Simulator::ScheduleNow(&KernelDeviceBridge::ConnectQueues, this);
     }
     device->AddLinkChangeCallback(MakeCallback(&KernelDeviceBridge::LinkChanged, this));
@@ -302,8 +304,8 @@ KernelDeviceBridge::Entered(size_t queue)
     m_inQueue[queue].push_back(std::exchange(m_handed, std::nullopt));
 }
 
-// Which of its packets has left, a queue does not tell, and it may have an order of its own. The
-// oldest token is given back, because all that the kernel has to know is how many wait.
+// A queue does not report which packet has left, and may reorder them. The oldest token is
+// returned, because the kernel only needs to know how many packets wait.
 void
 KernelDeviceBridge::Left(size_t queue)
 {
@@ -347,7 +349,7 @@ KernelDeviceBridge::SendWhereRoom()
         Send(frame);
         if (const auto token = std::exchange(m_handed, std::nullopt))
         {
-            m_nic->TransmitDone(*token); // it is in no queue that tells its end
+            m_nic->TransmitDone(*token); // it is in no queue that reports its end
         }
     }
 }
@@ -355,7 +357,8 @@ KernelDeviceBridge::SendWhereRoom()
 bool
 KernelDeviceBridge::Send(const Waiting& frame)
 {
-    // Without ARP the kernel knows nobody's address; ns-3's own stack sends to all then, too.
+    // Without ARP the kernel does not know the destination's address; ns-3's own stack broadcasts
+    // then, too.
     const Address to = m_device->NeedsArp() ? Address(frame.to) : m_device->GetBroadcast();
     if (m_device->SupportsSendFrom() && frame.from != OwnAddress())
     {
@@ -369,7 +372,7 @@ KernelDeviceBridge::SendNext()
 {
     while (!m_sending && !m_waiting.empty())
     {
-        m_sending = true; // first: the end may be told within Send()
+        m_sending = true; // set first, because the end may be reported within Send()
         if (!Send(m_waiting.front()))
         {
             m_sending = false;
@@ -383,7 +386,7 @@ KernelDeviceBridge::SendNext()
 void
 KernelDeviceBridge::Ended(Ptr<const Packet>)
 {
-    // The device is in the middle of its own transition: it takes no frame now.
+    // The device is changing its state and accepts no frame now.
     if (m_sending && !m_waiting.empty())
     {
         Simulator::ScheduleNow(&KernelDeviceBridge::Complete, this);
@@ -427,7 +430,7 @@ KernelDeviceBridge::ReceivePromiscuous(Ptr<NetDevice>,
                                        const Address& to,
                                        NetDevice::PacketType type)
 {
-    // A bridge gives the type that the frame had for its port.
+    // A bridge passes the packet type that the frame had at its port.
     const Mac48Address destination = Mac48Address::ConvertFrom(to);
     if (type != NetDevice::PACKET_OTHERHOST || destination == OwnAddress())
     {
@@ -448,7 +451,7 @@ KernelDeviceBridge::Deliver(Ptr<const Packet> packet,
     }
     CheckMtu();
     m_frame.resize(wire::EthernetHeader::kSize + packet->GetSize());
-    // A link without addresses gives none.
+    // A link without addresses passes none.
     const Mac48Address source =
         Mac48Address::IsMatchingType(from) ? Mac48Address::ConvertFrom(from) : Mac48Address();
     wire::EthernetHeader{wireconversion::ToWire(to), wireconversion::ToWire(source), protocol}

@@ -31,7 +31,10 @@ NS_OBJECT_ENSURE_REGISTERED(KernelGuest);
 namespace
 {
 
-/** A device's address; one that is not of Ethernet (LTE) has one made up, locally administered. */
+/**
+ * A device's address; for one that is not Ethernet (LTE) a locally administered address is
+ * generated.
+ */
 viaduct::wire::MacAddress
 MacOf(Ptr<NetDevice> device)
 {
@@ -105,7 +108,7 @@ KernelGuest::Options() const
     {
         options.boot_parameters.push_back(word);
     }
-    // A stream of its own for each (seed, run, guest).
+    // Each (seed, run, guest) has a random stream of its own.
     const std::string name = "kernel guest " + std::to_string(m_number) + " run " +
                              std::to_string(RngSeedManager::GetRun());
     options.seed = viaduct::RandomStream(RngSeedManager::GetSeed(), name).Next();
@@ -174,7 +177,7 @@ KernelGuest::Prepare()
     {
         node->Prepare();
     }
-    // What a namespace and a device with its ring of buffers take, and as much again.
+    // Twice the memory of a namespace and a device with its ring of buffers.
     const auto wanted = static_cast<uint32_t>(64 + 2 * (m_nodes.size() + m_macs.size()));
     m_options.memory_mib = m_memory != 0 ? m_memory : wanted;
 }

@@ -39,7 +39,7 @@ AddressOf(const Ipv6InterfaceAddress& address)
     return address.GetAddress();
 }
 
-/** A kernel's devices are known when it boots. */
+/** Refuses new devices during the simulation: a kernel's devices must be known when it boots. */
 void
 CheckNotBooted(Ptr<KernelNode> kernel, Ptr<NetDevice> device)
 {
@@ -178,7 +178,7 @@ bool
 KernelIpv6::AddAddress(uint32_t interface, Ipv6InterfaceAddress address, bool addOnLinkRoute)
 {
     const bool added = Ipv6L3Protocol::AddAddress(interface, address, addOnLinkRoute);
-    // The kernel makes the link-local one itself, the same.
+    // The kernel creates the same link-local address itself.
     if (added && !address.GetAddress().IsLinkLocal())
     {
         PassOn(interface, address);
@@ -196,7 +196,7 @@ KernelIcmpv6::GetTypeId()
     return tid;
 }
 
-// Instead of Icmpv6L4Protocol's, which sends by ns-3's IPv6 layer.
+// Replaces that of Icmpv6L4Protocol, which sends through ns-3's IPv6 layer.
 void
 KernelIcmpv6::NotifyNewAggregate()
 {

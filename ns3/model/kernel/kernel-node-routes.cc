@@ -30,7 +30,7 @@ KernelNodeRoutes::DoApply(const viaduct::fib::RouteChanges& changes)
     }
     for (const Route& route : changes.removed)
     {
-        // Failure is no error: the kernel has removed routes over an interface that went down.
+        // A failure is ignored: the kernel has removed the routes over an interface that went down.
         m_agent.RemoveRoute(m_node, ToKernel(route), [](const auto&) {});
     }
 }

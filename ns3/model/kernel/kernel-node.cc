@@ -84,7 +84,7 @@ KernelNode::Install(Ptr<Node> node, Ptr<KernelGuest> guest)
     state->Install(m_sockets);
     node->AggregateObject(state);
     // The kernel's defaults depend on how much memory a guest has; these are those of a large
-    // machine, because the hosts of ns-3's own stack have no limits of memory.
+    // machine, because hosts with ns-3's own stack have no memory limits.
     m_sysctls = {{"net.ipv4.tcp_rmem", "4096 131072 6291456"},
                  {"net.ipv4.tcp_wmem", "4096 16384 4194304"},
                  {"net.ipv4.ping_group_range", "0 2147483647"},
@@ -204,7 +204,7 @@ KernelNode::WriteSysctl(const std::string& name, const std::string& value)
     Agent().WriteSysctl(m_number, name, value);
 }
 
-// Whatever of the node is initialized first: sockets are opened by what follows.
+// Boots at the initialization of the node's first object, because later ones open sockets.
 void
 KernelNode::DoInitialize()
 {
@@ -326,7 +326,7 @@ KernelNode::Find(Ptr<NetDevice> device)
 {
     const auto found = std::find_if(
         m_ports.begin(), m_ports.end(), [&](const Port& port) { return port.device == device; });
-    // Before it is known in the kernel, all of it is found by Configure().
+    // Before the kernel has the device, Configure() will find all settings.
     return found != m_ports.end() && found->ifindex != 0 ? &*found : nullptr;
 }
 
@@ -375,9 +375,9 @@ KernelNode::ForwardingChanged(Ptr<NetDevice> device)
     }
 }
 
-// An interface of IPv4 forwards what it gets as it is set. In IPv6 only the node is asked
-// (net/ipv6/ip6_output.c, ip6_forward()), and the interface's setting makes it a router's or a
-// host's, which believes in router advertisements.
+// In IPv4 forwarding is a setting of each interface. In IPv6 only the node's setting counts
+// (net/ipv6/ip6_output.c, ip6_forward()), and the interface's setting determines whether it acts as
+// a router or as a host, which accepts router advertisements.
 void
 KernelNode::WriteForwarding(const Port& port)
 {
@@ -426,9 +426,10 @@ KernelNode::StartRoutes()
     }
     m_routes->SetNode(m_node, names);
     m_routes->SetSink(std::make_shared<KernelNodeRoutes>(Agent(), m_number, ifindexes));
-    // What was set before the start is there before sockets are; what protocols find is not.
+    // Routes that were set before the start are installed before sockets are opened; those that
+    // protocols find come later.
     m_routes->Update();
-    // The routing protocols' own initialization comes first.
+    // Runs after the routing protocols' own initialization.
     Simulator::ScheduleWithContext(m_node->GetId(), Time(0), [this, routes = m_routes] {
         if (m_routes)
         {

@@ -36,15 +36,15 @@ using viaduct::MonotonicClock;
 namespace
 {
 
-// Steps of virtual time. A key pressed at a prompt takes the first: enough for the shell to show
-// it, as computing takes no time. While a program runs steps grow, so that short commands move the
-// clock little and long ones cost little.
+// Steps of virtual time. A key press at a prompt takes the first: enough for the shell to echo it,
+// as computing takes no time. While a program runs the steps grow, so that short commands advance
+// the clock little and long ones have little overhead.
 const Time FIRST_STEP = MicroSeconds(100);
 const Time LONGEST_STEP = MilliSeconds(5);
 // A simulation that is so far behind the wall clock does not catch up.
 constexpr Duration LONGEST_LAG = Duration::Milliseconds(100);
 
-/** The simulation's. */
+/** The shell object of the simulation. */
 Ptr<KernelShell>&
 TheShell()
 {
@@ -186,7 +186,7 @@ KernelShell::Pause()
                   << (names.size() > 1 ? " ... " + names.back() : "") << "), viaduct kernel resume"
                   << std::endl;
     }
-    // After what is due at this instant: at the simulation's start, the boot.
+    // Runs after the events that are due at this instant: at the simulation's start, the boot.
     Simulator::ScheduleNow(&KernelShell::Turn, this);
 }
 
@@ -199,7 +199,7 @@ KernelShell::Resume()
     }
 }
 
-// Virtual time stands still in here; it goes on with the steps between two turns.
+// Virtual time stands still in this function; it advances with the steps between two turns.
 void
 KernelShell::Turn()
 {
@@ -208,7 +208,7 @@ KernelShell::Turn()
         ServeWatched();
         if (Simulator::IsFinished())
         {
-            return; // the handler has stopped it
+            return; // the handler has stopped the simulation
         }
         if (m_server->Serve())
         {
@@ -223,7 +223,7 @@ KernelShell::Turn()
             m_running = false;
             if (!std::exchange(m_settled, true))
             {
-                // What the guests have just said at this instant is handed on before.
+                // Messages that the guests have just sent at this instant are processed before.
                 Simulator::ScheduleNow(&KernelShell::Turn, this);
                 return;
             }
@@ -255,7 +255,7 @@ KernelShell::End()
     }
 }
 
-// Until something is to be done (true) or the wall clock has come to `deadline`.
+// Waits until there is work (returns true) or the wall clock has reached `deadline`.
 bool
 KernelShell::Wait(Instant deadline) const
 {
@@ -278,7 +278,7 @@ KernelShell::Wait(Instant deadline) const
     }
 }
 
-// True: something is to be done. False: the wall clock has come to where the simulation is.
+// Returns true if there is work, false if the wall clock has reached the simulation's time.
 bool
 KernelShell::WaitForPace()
 {

@@ -41,7 +41,7 @@ constexpr uint8_t TCP = 6;
 constexpr uint8_t UDP = 17;
 constexpr uint8_t ICMPV6 = 58;
 
-/** IPv6 extension headers are handled by objects of the same kind as protocols, but are none. */
+/** Whether it is an IPv6 extension header: these are handled like protocols, but are none. */
 bool
 IsExtension(int number)
 {
@@ -56,7 +56,7 @@ IsLoopback(const Ipv6Address& address)
            (address.IsIpv4MappedAddress() && address.GetIpv4MappedAddress().IsLocalhost());
 }
 
-/** @return what a bound socket talks on; nothing (empty) if it is unbound or on loopback */
+/** @return the claims of a bound socket; empty if it is unbound or on loopback */
 std::vector<ControlPlane::Claim>
 ClaimsOf(Ptr<Socket> socket)
 {
@@ -223,7 +223,7 @@ ControlPlane::OpenClaim(Interface& interface, const Claim& claim)
 {
     if (!interface.port && claim.kind != Claim::Kind::kUdp)
     {
-        return; // held sockets are there against "port unreachable" only
+        return; // held sockets only prevent "port unreachable"
     }
     if (interface.port && interface.port->HasSocket(claim))
     {
@@ -328,7 +328,7 @@ ControlPlane::FindEtherTypes(Ptr<NetDevice> device, std::set<Claim>& claims) con
         const bool ip = handler.protocol == Ipv4L3Protocol::PROT_NUMBER ||
                         handler.protocol == Ipv6L3Protocol::PROT_NUMBER ||
                         handler.protocol == ArpL3Protocol::PROT_NUMBER;
-        // 0 is "every EtherType": that is for SetControlFilter().
+        // 0 means every EtherType, which needs SetControlFilter().
         if (!ip && handler.protocol != 0 && (!handler.device || handler.device == device))
         {
             claims.insert({Claim::Kind::kEtherType, Family::kIpv4, handler.protocol});

@@ -39,7 +39,7 @@ GoesToInterface(const IpAddress& destination, const IpPrefix& own)
            (hasBroadcast && destination == viaduct::wire::BroadcastOf(own));
 }
 
-/** The routes of the best metric, and the destinations that have several of it. */
+/** The routes with the best metric, and the destinations that have several of these. */
 struct BestRoutes
 {
     explicit BestRoutes(const std::vector<RouteCandidate>& routes)
@@ -148,7 +148,7 @@ RouteMerger<Family>::AddBest(const std::vector<RouteCandidate>& routes,
                              Ptr<typename Family::Protocol> protocol)
 {
     BestRoutes found(routes);
-    // Protocols differ in which of two equal routes they take: ask.
+    // Protocols differ in which of two equal routes they use, so the protocol is queried.
     for (const IpPrefix& destination : found.tied)
     {
         const auto hop = ipfamily::Ask<Family>(m_ip, protocol, destination.address);

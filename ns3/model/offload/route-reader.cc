@@ -73,7 +73,7 @@ class OlsrRoutes : public RouteReader
     Ptr<olsr::RoutingProtocol> m_protocol; //!< whose
 };
 
-/** What a protocol answers for every address of the lab. */
+/** The answers of a protocol's RouteOutput() for every address of the lab. */
 template <class Family>
 class AskedRoutes : public RouteReader
 {
@@ -117,7 +117,7 @@ class AskedRoutes : public RouteReader
     const std::vector<IpAddress>& m_known;     //!< the addresses
 };
 
-/** The table that a protocol prints; asks where it prints nothing that can be read. */
+/** The table that a protocol prints; if that cannot be parsed, the answers of RouteOutput(). */
 template <class Family>
 class PrintedRoutes : public AskedRoutes<Family>
 {
@@ -221,7 +221,7 @@ PushedRoutes<Family>::Watch(std::function<void()> changed)
 {
     const auto connect = [&]<class Pushed>(const char* name,
                                            void (PushedRoutes::*take)(const Pushed&)) {
-        // The protocol may outlive this.
+        // The protocol may outlive this object.
         auto pushed = [weak = this->weak_from_this(), take, changed](const Pushed& what) {
             if (auto self = weak.lock())
             {

@@ -125,7 +125,7 @@ RouteSource::Connect()
             m_polling |= !pushes;
             if (pushes)
             {
-                reader = pushed; // from now on what it pushes is its table
+                reader = pushed; // from now on the pushed routes are its table
             }
         }
         m_readers[protocol] = reader;
@@ -250,7 +250,7 @@ RouteSource::Update()
         m_refusedTrace(m_node->GetId(), refusal);
     }
     m_refusal = refusal;
-    // What is refused again at every look is no news.
+    // Routes that are refused again at every update are not reported again.
     if (const uint64_t pushed = taken() - before; pushed > 0)
     {
         m_pushedTrace(m_node->GetId(), static_cast<uint32_t>(pushed));

@@ -21,7 +21,7 @@ using viaduct::wire::Family;
 using viaduct::wire::IpAddress;
 using viaduct::wire::IpPrefix;
 
-/** The table formats of ns-3's protocols, told apart by their header line. */
+/** The table formats of ns-3's protocols, distinguished by their header line. */
 enum class Format
 {
     NONE,
@@ -117,7 +117,7 @@ MaskLength(const std::string& text)
     return length;
 }
 
-/** @return the words from one on, as one text: an interface name may contain spaces */
+/** @return the words from an index on, as one text: an interface name may contain spaces */
 std::string
 Rest(const std::vector<std::string>& words, size_t from)
 {
@@ -168,10 +168,10 @@ ParseIpv4(const std::vector<std::string>& words)
 /**
  * Separates columns that have run together: a destination of more than 30 characters leaves no
  * space before the next hop ("2001:...:7777/64fe80::1"), a next hop of more than 26 none before the
- * flags. Flags begin with "U", which no address contains. Where the digits after the slash can be
- * cut in several ways, the longest prefix whose host bits are all zero is it.
+ * flags. Flags begin with "U", which no address contains. If the digits after the slash can be
+ * split in several ways, the longest prefix whose host bits are all zero is used.
  * @param line the row
- * @return its words, eight at least if it can be read
+ * @return its words, at least eight if it can be parsed
  */
 std::vector<std::string>
 SeparateIpv6(const std::string& line)

@@ -27,7 +27,7 @@ BytesOf(Ptr<const Packet> packet)
     return bytes;
 }
 
-/** Give the byte tags of one packet to another of the same length. */
+/** Copy the byte tags of one packet to another of the same length. */
 void
 CopyByteTags(Ptr<const Packet> from, Ptr<Packet> to)
 {

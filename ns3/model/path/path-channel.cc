@@ -46,7 +46,10 @@ PathNow()
     return Instant::FromNanoseconds(Simulator::Now().GetNanoSeconds());
 }
 
-/** @return the SPEC in an attribute's value; ns-3 has no exceptions for users' errors */
+/**
+ * @return the SPEC in an attribute's value; an error ends the program, because ns-3 does not throw
+ * for users' errors
+ */
 Spec
 ParseOrAbort(const char* attribute, const std::string& text)
 {
@@ -62,11 +65,11 @@ ParseOrAbort(const char* attribute, const std::string& text)
 
 } // namespace
 
-/** What one device sends, on its way. */
+/** One direction of the channel: the frames from one device. */
 class PathChannel::Direction : private viaduct::path::FateObserver
 {
   public:
-    /** For what @p device of @p channel sends; @p stream names the random streams. */
+    /** The direction of frames from @p device of @p channel; @p stream names the random streams. */
     Direction(PathChannel& channel, std::size_t device, const Spec& spec, const std::string& stream)
         : m_channel(channel),
           m_device(device),
@@ -166,7 +169,7 @@ PathChannel::DoInitialize()
 {
     for (std::size_t device = 0; device < m_devices.size(); device++)
     {
-        DirectionOf(device); // a SPEC's files are looked at now
+        DirectionOf(device); // a SPEC's files are read now
     }
     Channel::DoInitialize();
 }
@@ -344,7 +347,8 @@ PathChannel::Arm(std::size_t device)
         return;
     }
     direction.armed = next;
-    // On a link of two the event is the receiver's already; the third and further get their own.
+    // On a link of two devices the event already has the receiver's context; further receivers get
+    // events of their own.
     const std::size_t receiver = m_devices.size() > 1 && device == 0 ? 1 : 0;
     const int64_t delay = std::max<int64_t>(0, (next - PathNow()).nanoseconds());
     Simulator::ScheduleWithContext(m_devices[receiver]->GetNode()->GetId(),

@@ -13,7 +13,8 @@ namespace ns3
 namespace
 {
 
-/// ns-3's generator takes seeds below this (RngStream, L'Ecuyer's m2); the rest becomes the run.
+/// ns-3's generator takes seeds below this (RngStream, L'Ecuyer's m2); the quotient becomes the
+/// run.
 constexpr uint64_t LIMIT = 4294944443ULL;
 
 } // namespace

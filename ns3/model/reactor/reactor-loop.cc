@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-// The loop of ReactorSimulatorImpl: due events, ready ports, what they have to send, and waiting.
+// The loop of ReactorSimulatorImpl: due events, ready ports, flushing, and waiting.
 
 #include "reactor-simulator-impl.h"
 
@@ -24,14 +24,14 @@ NS_LOG_COMPONENT_DEFINE("ReactorLoop");
 namespace
 {
 
-/// Under load the kernel is asked for other ready ports at most this often: the call costs about
+/// Under load the kernel is polled for other ready ports at most this often: the call costs about
 /// 0.3 us, so this keeps it near 1%.
 constexpr auto LOOK_INTERVAL = Duration::Microseconds(20);
-/// A port that could not send all it has is asked again after this time.
+/// A port that could not send all its frames is tried again after this time.
 constexpr auto BACKLOG_INTERVAL = Duration::Microseconds(50);
-/// Closer to a deadline than this, spinning does not look at descriptors: a look costs 0.3 us.
+/// Closer to a deadline than this, spinning does not poll descriptors, which costs 0.3 us.
 constexpr auto BLIND_SPIN = Duration::Microseconds(3);
-/// The kernel may be late by 1/1000 of a sleep (fs/select.c, select_estimate_accuracy).
+/// The kernel may wake up late by 1/1000 of a sleep (fs/select.c, select_estimate_accuracy).
 constexpr int64_t KERNEL_SLACK_DIVISOR = 1000;
 
 } // namespace
@@ -212,7 +212,7 @@ Instant
 ReactorSimulatorImpl::NextDeadline() const
 {
     const Duration next = NextEvent();
-    // Events may be scheduled for the end of time, which is no time on the clock.
+    // Events may be scheduled for the maximum time, which is out of the clock's range.
     const bool never = next > Instant::Never() - m_origin;
     return std::min(never ? Instant::Never() : m_origin + next, m_ports.GetUnmuteTime());
 }

@@ -13,7 +13,7 @@ namespace ns3
 namespace
 {
 
-/// Frames handed over between two looks at the clock: a due event waits for at most so many.
+/// Frames processed between two reads of the clock: a due event waits for at most this many.
 constexpr size_t YIELD_INTERVAL = 4;
 
 /** A port in the reactor's loop. */
@@ -56,10 +56,10 @@ class ReactorPortDriver : public PortDriver, public std::enable_shared_from_this
     }
 
   private:
-    /** The reactor's call: handle one burst. @return true if there was work, or some is left */
+    /** Called by the reactor: handles one burst. @return true if there was work, or some is left */
     bool ReceiveBurst()
     {
-        const auto self = shared_from_this(); // a frame may make its user stop this driver
+        const auto self = shared_from_this(); // handling a frame may stop this driver
         if (m_next == m_burst.size())
         {
             const auto phase = m_reactor->SetPhase(ReactorSimulatorImpl::READING);
@@ -75,7 +75,7 @@ class ReactorPortDriver : public PortDriver, public std::enable_shared_from_this
         return true;
     }
 
-    /** Hand over the burst at hand, until an event is due. */
+    /** Pass on the frames of the current burst, until an event is due. */
     void DeliverBurst()
     {
         while (m_next < m_burst.size())

@@ -20,7 +20,7 @@ NS_LOG_COMPONENT_DEFINE("ReactorPorts");
 namespace
 {
 
-/// Wake-ups in a row without work after which a descriptor is not waited for any more...
+/// Consecutive wake-ups without work after which a descriptor is no longer waited for...
 constexpr uint32_t MUTE_AFTER = 64;
 /// ...for this time. An AF_PACKET socket of a link that is down is such a descriptor.
 constexpr auto MUTE_TIME = viaduct::Duration::Milliseconds(10);
@@ -89,7 +89,7 @@ ReactorPorts::Ask(Port& port, ReactorClock& clock)
         NS_LOG_LOGIC("descriptor " << port.fd << " is ready but has nothing to read");
         m_waiter.Ignore(port.fd);
         port.muted = true;
-        port.idleWakes = MUTE_AFTER - 1; // muted again at once unless there is work then
+        port.idleWakes = MUTE_AFTER - 1; // muted again at once unless there is work by then
         m_unmuteAt = clock.Now() + MUTE_TIME;
     }
     return false;

@@ -19,7 +19,7 @@
 namespace ns3
 {
 
-// Logging is largely avoided in the functions below that the log's own time printer calls.
+// Most functions below do not log, because the log's own time printer calls them.
 NS_LOG_COMPONENT_DEFINE("ReactorSimulatorImpl");
 
 NS_OBJECT_ENSURE_REGISTERED(ReactorSimulatorImpl);
@@ -184,7 +184,8 @@ ReactorSimulatorImpl::ScheduleWithContext(uint32_t context, const Time& delay, E
     {
         const viaduct::MutexLock lock{m_inboxMutex};
         m_inbox.push_back({context, m_clock->Now(), delay.GetTimeStep(), event});
-        m_inboxFilled = true; // sequentially consistent, as m_asleep: one of both sees the other
+        m_inboxFilled = true; // sequentially consistent, like m_asleep: one of the two threads sees
+                              // the other's store
     }
     if (m_asleep)
     {
@@ -206,7 +207,7 @@ ReactorSimulatorImpl::DrainInbox()
     }
     for (const ForeignEvent& foreign : m_drained)
     {
-        // Outside Run() there is no real time, and a time before the last event has passed.
+        // Outside Run() there is no real time, so the event must not be before the last one.
         const int64_t at = m_running ? (foreign.wall - m_origin).nanoseconds() : 0;
         const int64_t now = std::max(at, static_cast<int64_t>(m_currentTs));
         Insert(now + foreign.delay, foreign.context, foreign.event);

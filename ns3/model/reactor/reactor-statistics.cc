@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-// What ReactorSimulatorImpl measures of itself: lateness, and where the loop's time goes.
+// The measurements of ReactorSimulatorImpl: lateness, and how the loop spends its time.
 
 #include "reactor-simulator-impl.h"
 

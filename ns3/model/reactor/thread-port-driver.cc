@@ -23,10 +23,10 @@ namespace
 
 using viaduct::io::ReceivedFrame;
 
-/// A port that took no more is offered the rest after this time.
+/// The remaining frames are offered again after this time to a port that accepted no more.
 const Time RETRY_INTERVAL = MicroSeconds(50);
 
-/** Frames that left the port's memory: their spans point into one block. */
+/** Frames copied from the port's memory: their spans point into one block. */
 struct Copies
 {
     std::vector<ReceivedFrame> frames;            //!< the frames
@@ -34,7 +34,7 @@ struct Copies
     std::shared_ptr<std::atomic<size_t>> pending; //!< frames of their reader that wait
 };
 
-/** The event that hands over what the thread read. */
+/** The event that passes on the frames that the thread has read. */
 void
 Deliver(BurstPortUser* user, std::shared_ptr<Copies> copies)
 {
@@ -56,7 +56,10 @@ class Reader : public FdReader
     std::mutex m_mutex;               //!< guards the port
     std::atomic<uint64_t> m_drops{0}; //!< frames dropped because too many wait
 
-    /** FdReader wants one; never called, since DoRead() hands over by itself. */
+    /**
+     * A callback that FdReader requires; it is never called, because DoRead() passes frames on
+     * itself.
+     */
     void Ignore(uint8_t*, ssize_t)
     {
     }
@@ -142,7 +145,7 @@ class ThreadPortDriver : public PortDriver
     }
 
   private:
-    /** Send what waits, and again later what the port does not take. */
+    /** Send the waiting frames; those that the port does not accept are tried again later. */
     void Flush()
     {
         if (!m_client.flush.FlushTurn())

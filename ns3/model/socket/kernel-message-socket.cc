@@ -10,7 +10,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-// These need what the ones above declare.
+// These headers need declarations of those above.
 #include <linux/dccp.h>
 #include <linux/sctp.h>
 

@@ -73,8 +73,8 @@ KernelRawSocket::IsForGroup(const KernelSocketCore::Data& data) const
     return data.info && Ipv6Address::Deserialize(data.info->destination.address) == *m_group;
 }
 
-// ns-3's Radvd binds first and says the protocol then, which the kernel wants to know when it opens
-// a socket; and it binds to a group of every interface, for which the kernel wants one of them.
+// ns-3's Radvd binds first and sets the protocol afterwards, but the kernel needs the protocol to
+// open a socket; and it binds to a group without an interface, but the kernel needs one.
 int
 KernelRawSocket::Bind(const Address& address)
 {

@@ -41,8 +41,8 @@ KernelSocketCore::Connect(const Address& address)
     return 0;
 }
 
-// ns-3's routing protocols tell nobody of routes that are set by hand, so they are looked for
-// before a socket needs them.
+// ns-3's routing protocols do not report routes that are set by hand, so they are read before a
+// socket needs them.
 void
 KernelSocketCore::ReadRoutes() const
 {
@@ -207,7 +207,7 @@ KernelSocketCore::CloseInKernel(bool abort)
     {
         m_stack->GetAgent().Detach(m_number);
     }
-    // In an event of its own, because it may be the last reference to this object's user.
+    // Runs in an event of its own, because it may release the last reference to this object's user.
     Simulator::ScheduleNow(&KernelSocketStack::Release, m_stack, m_number);
     m_number = 0;
 }
@@ -224,7 +224,7 @@ KernelSocketCore::OnEnd()
     }
     else if (m_shutdownSend)
     {
-        Close(); // as ns-3's TCP: there is nothing more to come either way
+        Close(); // as in ns-3's TCP: both directions have ended
     }
 }
 

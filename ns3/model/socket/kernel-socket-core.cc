@@ -24,8 +24,8 @@
 #include <sys/socket.h>
 #include <utility>
 
-// Connections are in kernel-socket-connection.cc, what a socket sends and receives in
-// kernel-socket-transfer.cc, its options in kernel-socket-options.cc.
+// Connections are in kernel-socket-connection.cc, sending and receiving in
+// kernel-socket-transfer.cc, options in kernel-socket-options.cc.
 
 namespace ns3
 {
@@ -42,8 +42,8 @@ KernelSocketCore::KernelSocketCore(KernelSocketUser& user, const Kind& kind)
 
 KernelSocketCore::~KernelSocketCore()
 {
-    // The stack keeps open sockets, so this one was never opened or is closed, or the simulation is
-    // over.
+    // The stack keeps open sockets alive, so this one was never opened or is closed, or the
+    // simulation has ended.
     if (m_number != 0 && m_stack->HasAgent())
     {
         m_stack->GetAgent().Detach(m_number);
@@ -136,14 +136,14 @@ KernelSocketCore::BindTo(const Endpoint& endpoint, bool await)
             return Fail(Socket::ERROR_ADDRINUSE);
         }
         // In ns-3 sockets may share a port if they differ in address or device, and routing
-        // protocols make such sockets.
+        // protocols create such sockets.
         SyncOption(SOL_SOCKET, SO_REUSEADDR, 1);
     }
     m_bound = true;
     m_answer.reset();
     m_bindRequest = TellBind(endpoint);
-    // Before the guest has booted nothing answers: it is taken as done, and a failure shows in
-    // GetErrno() later.
+    // Before the guest has booted there is no answer: success is assumed, and GetErrno() returns a
+    // failure later.
     if (await && m_stack->GetAgent().Await(m_bindRequest) && m_answer)
     {
         m_bound = false;
@@ -172,7 +172,7 @@ KernelSocketCore::Claim(const Endpoint& endpoint)
     return true;
 }
 
-// A link-local address belongs to one interface, which ns-3's address of a socket does not name.
+// A link-local address belongs to one interface, which ns-3's socket addresses do not contain.
 uint32_t
 KernelSocketCore::TellBind(const Endpoint& endpoint)
 {

@@ -24,7 +24,7 @@ using agent::BytesOf;
 namespace
 {
 
-// What a packet says of itself, as routing protocols and Radvd do; -1: nothing.
+// The hop limit from a packet's tag, which routing protocols and Radvd add; -1: none.
 int
 HopLimitOf(Ptr<const Packet> packet)
 {
@@ -37,7 +37,7 @@ HopLimitOf(Ptr<const Packet> packet)
     return packet->PeekPacketTag(ttl) ? ttl.GetTtl() : -1;
 }
 
-// 0 is no hop limit to set, neither in ns-3 nor in the kernel.
+// 0 means "not set", both in ns-3 and in the kernel.
 int
 OrDefault(uint8_t hopLimit)
 {
@@ -46,7 +46,7 @@ OrDefault(uint8_t hopLimit)
 
 } // namespace
 
-// The settings that Socket keeps in members without telling anybody.
+// Copies the settings that Socket keeps in members without any notification.
 void
 KernelSocketCore::SyncOptions(Ptr<const Packet> packet)
 {
@@ -56,7 +56,7 @@ KernelSocketCore::SyncOptions(Ptr<const Packet> packet)
     SyncOption(SOL_SOCKET, SO_PRIORITY, socket->GetPriority());
     if (!m_kind.connects)
     {
-        // Always: OLSR and others ask for it when the socket is bound already.
+        // It is always set, because OLSR and others request it when the socket is bound already.
         SyncOption(ipv6 ? IPPROTO_IPV6 : IPPROTO_IP, ipv6 ? IPV6_RECVPKTINFO : IP_PKTINFO, 1);
     }
     if (ipv6)
@@ -161,7 +161,7 @@ KernelSocketCore::SetReceiveBuffer(uint32_t bytes)
     }
 }
 
-// Connections have no broadcasts to allow.
+// Connection-oriented sockets have no broadcasts to allow.
 bool
 KernelSocketCore::SetAllowBroadcast(bool allow)
 {

@@ -32,7 +32,8 @@ KernelSocketStack::Install(Ptr<Node> node,
                            std::shared_ptr<viaduct::guest::AgentClient> agent,
                            uint32_t number)
 {
-    // Kernels check what they are given, be it of a raw socket or of a node of ns-3's own stack.
+    // Kernels verify the checksums of packets, including those of raw sockets and of nodes with
+    // ns-3's own stack.
     GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
     auto stack = CreateObject<KernelSocketStack>();
     stack->m_agent = std::move(agent);
@@ -45,8 +46,8 @@ KernelSocketStack::Install(Ptr<Node> node,
     node->AggregateObject(CreateObject<KernelDccpSocketFactory>());
     node->AggregateObject(CreateObject<KernelSctpSocketFactory>());
     node->AggregateObject(CreateObject<KernelMptcpSocketFactory>());
-    // ns-3's IPv6 layer brings a factory of its own raw sockets. Of two objects of a type the one
-    // is found that was asked for more often (Object::UpdateSortedArray()).
+    // ns-3's IPv6 layer brings a factory of its own raw sockets. Of two objects of the same type,
+    // the one that was requested more often is found (Object::UpdateSortedArray()).
     node->GetObject<KernelRaw6SocketFactory>();
     return stack;
 }

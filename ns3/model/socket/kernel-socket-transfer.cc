@@ -58,7 +58,7 @@ KernelSocketCore::SendTo(Ptr<const Packet> packet, const Address& to)
 {
     if (m_kind.connects)
     {
-        return Send(packet); // as ns-3's TCP: the address says nothing new
+        return Send(packet); // as in ns-3's TCP: the address is not needed
     }
     if (OpenFor(to) != 0)
     {
@@ -132,7 +132,7 @@ KernelSocketCore::GetRxAvailable() const
     return static_cast<uint32_t>(m_available);
 }
 
-// As much as there is, up to maxSize: a stream knows no packets.
+// Returns all available data up to maxSize: a stream has no packets.
 Ptr<Packet>
 KernelSocketCore::TakeStream(uint32_t maxSize)
 {
@@ -200,7 +200,7 @@ KernelSocketCore::RecvFrom(uint32_t maxSize, uint32_t flags, Address* from)
     return taken;
 }
 
-// Credit is given back half a buffer at a time: each message to the guest costs.
+// Credit is returned half a buffer at a time, because each message to the guest has a cost.
 void
 KernelSocketCore::Consumed(uint64_t bytes)
 {

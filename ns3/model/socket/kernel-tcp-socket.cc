@@ -30,7 +30,7 @@ NS_OBJECT_ENSURE_REGISTERED(KernelMptcpSocket);
 namespace
 {
 
-// As ns-3's sources give it, whatever Config::SetDefault says.
+// The default in ns-3's source, independently of Config::SetDefault.
 Ptr<const AttributeValue>
 OriginalValue(const std::string& attribute)
 {

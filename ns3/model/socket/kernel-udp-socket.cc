@@ -46,11 +46,11 @@ InterfaceIndex(Ptr<Node> node, uint32_t interface, bool ipv6)
 }
 
 /**
- * An option's value that has an interface's number in it.
- * @param node whose interface
+ * An option's value that contains an interface index.
+ * @param node the node with the interface
  * @param interface of IPv4 or IPv6; 0: none
- * @param request the value, complete but for the number
- * @param index the member that is the number
+ * @param request the value, complete except for the index
+ * @param index the member for the index
  * @return the value
  */
 template <class Request, class Index>
