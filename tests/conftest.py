@@ -13,6 +13,8 @@ import pytest
 import stalls
 from _pytest.runner import runtestprotocol
 
+labs.settle()
+
 # Test after test gets a new one, unlike anybody else's on this machine.
 _PREFIX = f"e{os.getpid() % 100000}x"
 _count = 0
@@ -32,7 +34,10 @@ _ATTEMPTS = 3
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """A test of packets in real time that fails while the machine stands still is run again."""
+    """A test of packets in real time that fails while the machine stands still is run again.
+
+    That it was is in the report (tests/run counts it): a fault may show in one run of three.
+    """
     real = "lab" in getattr(item, "fixturenames", [])
     if not real and item.get_closest_marker("alone") is None:
         return None
@@ -42,7 +47,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
             reports = runtestprotocol(item, log=False, nextitem=nextitem)
         if left == 0 or not watch.stalled or not any(report.failed for report in reports):
             break
-        item.warn(pytest.PytestWarning(f"{item.name}: run again, because {watch}"))
+        item.user_properties.append(("re-run", str(watch)))
         item._initrequest()  # type: ignore[attr-defined]
     for report in reports:
         item.ihook.pytest_runtest_logreport(report=report)
@@ -82,7 +87,7 @@ def leaves_nothing(request: pytest.FixtureRequest) -> Iterator[None]:
     before = labs.Footprint.now(_PREFIX)
     yield
     left = labs.Footprint.now(_PREFIX).since(before)
-    end = time.monotonic() + 3  # a broker whose client was killed cleans up by itself, soon
+    end = time.monotonic() + labs.PATIENCE  # a broker whose client was killed cleans up by itself
     while left and time.monotonic() < end:
         time.sleep(0.1)
         left = labs.Footprint.now(_PREFIX).since(before)

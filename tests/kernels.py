@@ -56,7 +56,7 @@ def run_programs(
 
 def assert_nothing_left(folder: Path) -> None:
     """No process of this session, nothing of guests in this folder for temporary files."""
-    wait_until(lambda: not marked_processes(), 5, f"processes end: {marked_processes()}")
+    wait_until(lambda: not marked_processes(), f"processes end: {marked_processes()}")
     assert not list(folder.glob("viaduct-kernel-*"))
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pwd
 import re
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,6 +21,10 @@ BUILD = Path(os.environ.get("VIADUCT_BUILD", REPOSITORY / "build"))
 VIADUCT = BUILD / "viaduct"
 MARK = f"VIADUCT_TEST_SESSION={os.getpid()}"  # in the environment of every process a test starts
 
+# Seconds. What a test waits for has happened long before, however slow the machine; only what never
+# happens takes so long.
+PATIENCE = 60.0
+
 _OF_A_TEST = re.compile(r"e\d+x\d+")  # how the fixture `lab` names things
 
 # Timers short enough that a line of five converges in about three seconds.
@@ -29,10 +35,39 @@ routing:
 """
 
 
+def settle() -> None:
+    """Makes of this process what tests expect of theirs, whoever started it.
+
+    A daemon leaves signals ignored, descriptors closed and few variables; a user has a language, a
+    width of the terminal, a umask and a folder for temporary files that others cannot enter.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number, which is this one
+    for ignored in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:
+        if signal.getsignal(ignored) == signal.SIG_IGN:
+            signal.signal(ignored, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    os.umask(0o022)
+    for name in ("LANG", "LANGUAGE", "COLUMNS", "LINES", "NO_COLOR", "CLICOLOR_FORCE"):
+        os.environ.pop(name, None)
+    user = pwd.getpwuid(os.getuid())
+    for name, value in {"HOME": user.pw_dir, "PATH": os.defpath}.items():
+        os.environ.setdefault(name, value)
+    temporary = tempfile.gettempdir()
+    shared = Path(temporary).stat().st_mode & 0o777 == 0o777
+    os.environ |= {"LC_ALL": "C", "TERM": "dumb", "TMPDIR": temporary if shared else "/tmp"}
+    tempfile.tempdir = None
+
+
 def environment() -> dict[str, str]:
     """The environment of everything a test starts; carries the session's mark."""
     name, value = MARK.split("=")
-    return {**os.environ, name: value, "LC_ALL": "C"}
+    return {**os.environ, name: value}
 
 
 @dataclass
@@ -115,8 +150,6 @@ class Running:
             env=environment(),
             start_new_session=True,
             cwd=cwd,
-            # a shell that starts the tests in the background makes them ignore it
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         assert self.process.stdout
         os.set_blocking(self.process.stdout.fileno(), False)
@@ -134,7 +167,7 @@ class Running:
             self.text += self.process.stdout.read() or ""
         return self.text
 
-    def wait_for(self, what: str, timeout: float = 30) -> None:
+    def wait_for(self, what: str, timeout: float = PATIENCE) -> None:
         """Waits until the text was printed; fails if the command ends before."""
         end = time.monotonic() + timeout
         while what not in self.read():
@@ -142,7 +175,7 @@ class Running:
             assert time.monotonic() < end, f"never printed '{what}':\n{self.text}"
             time.sleep(0.02)
 
-    def wait(self, timeout: float = 30) -> int:
+    def wait(self, timeout: float = PATIENCE) -> int:
         """Its exit status."""
         end = time.monotonic() + timeout
         while self.process.poll() is None:
@@ -157,7 +190,7 @@ class Running:
         if self.process.poll() is None:
             self.process.terminate()
             try:
-                self.process.wait(10)
+                self.process.wait(PATIENCE)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
@@ -173,15 +206,30 @@ def running(*arguments: str | Path, cwd: Path | None = None) -> Iterator[Running
         command.stop()
 
 
-def wait_until(condition: Callable[[], Any], timeout: float, what: str) -> Any:
+def wait_until(condition: Callable[[], Any], what: str) -> Any:
     """Polls until the condition holds; its value."""
-    end = time.monotonic() + timeout
+    end = time.monotonic() + PATIENCE
     while True:
         value = condition()
         if value:
             return value
-        assert time.monotonic() < end, f"not within {timeout} s: {what}"
+        assert time.monotonic() < end, f"not within {PATIENCE} s: {what}"
         time.sleep(0.05)
+
+
+def measured(measure: Callable[[], float], least: float, below: float) -> None:
+    """Fails if a real time is ever measured as less than `least`, or never as less than `below`.
+
+    A busy machine makes a measurement longer, some of them, and none shorter.
+    """
+
+    def good() -> bool:
+        values.append(measure())
+        assert values[-1] >= least, values
+        return values[-1] < below
+
+    values: list[float] = []
+    wait_until(good, f"measured as less than {below}")
 
 
 def ip(namespace: str, *arguments: str) -> Any:
@@ -190,7 +238,7 @@ def ip(namespace: str, *arguments: str) -> Any:
     return json.loads(done.output or "[]")
 
 
-def inside(namespace: str, *command: str, timeout: float = 30) -> Done:
+def inside(namespace: str, *command: str, timeout: float = 150) -> Done:
     """Runs a program inside a namespace, without the product's help."""
     return execute(["ip", "netns", "exec", namespace, *command], timeout=timeout)
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import socket
 import struct
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from labs import as_nobody, execute, ip, own_routes, records, viaduct
+from labs import PATIENCE, as_nobody, execute, ip, own_routes, records, viaduct
 
 MAGIC = 0x42445656
 VERSION = 1
@@ -40,7 +39,7 @@ class Broker:
 
     def __init__(self, lab: str) -> None:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.socket.settimeout(10)
+        self.socket.settimeout(PATIENCE)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
         self.socket.connect(f"/run/viaduct/{lab}/control")
         CLIENTS.append(self)
@@ -143,9 +142,7 @@ def test_endless_message(up: str) -> None:
 def test_silent_client_blocks_nobody(up: str) -> None:
     silent = Broker(up)
     silent.send(header(DESCRIBE, 10, flags=MORE) + b"{         ")
-    start = time.monotonic()
     assert (Broker(up).ask(DESCRIBE) or (0,))[0] == REPLY
-    assert time.monotonic() - start < 5
 
 
 @pytest.mark.parametrize(
@@ -193,7 +190,6 @@ def test_ten_thousand_routes(up: str) -> None:
     )
     prefixes = [f"100.{64 + i // 65536}.{i // 256 % 256}.{i % 256}/32" for i in range(10_000)]
     client = Broker(up)
-    client.socket.settimeout(30)
     before = own_routes(f"{up}.n0")
     added = client.routes("n0", [route(ADDED, p, gateway, "eth0") for p in prefixes])
     assert added is not None

@@ -28,9 +28,6 @@ FLOW = "flows: [{type: ping, from: n0, to: n2}]\n"
 
 def test_not_root_and_no_sudo(scenario: Callable[[str], Path]) -> None:
     file = scenario(LINE)
-    for folder in file.parents:
-        if folder == Path("/tmp"):
-            break
     done = as_nobody(VIADUCT, "run", file, cwd=Path("/"))
     line = done.error_line(3)
     assert "root" in line or "sudo" in line
@@ -104,7 +101,7 @@ def test_simulator_crashes(lab: str, scenario: Callable[[str], Path]) -> None:
     with running("run", scenario(LINE)) as run:
         run.wait_for("converged")
         os.kill(simulator_of(run.pid), signal.SIGSEGV)
-        assert run.wait(20) == 1
+        assert run.wait() == 1
         last = run.text.strip().splitlines()[-1]
         assert "simulator" in last or "viaduct-sim" in last
     assert lab not in records()
@@ -116,7 +113,7 @@ def test_simulator_hangs(lab: str, scenario: Callable[[str], Path]) -> None:
     with running("run", scenario(text)) as run:
         run.wait_for("converged")
         os.kill(simulator_of(run.pid), signal.SIGSTOP)
-        assert run.wait(60) == 1
+        assert run.wait(150) == 1
         assert "hang" in run.text
     assert lab not in records()
 
@@ -143,7 +140,7 @@ def test_command_and_broker_are_killed(lab: str, scenario: Callable[[str], Path]
         viaduct("clean").expect()
         return lab not in records()
 
-    wait_until(cleaned, 20, "the lab is removed")
+    wait_until(cleaned, "the lab is removed")
     assert not [name for name in namespaces() if name.startswith(lab)]
 
 

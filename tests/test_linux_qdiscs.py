@@ -152,14 +152,14 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Outcom
         [BENCH / "qdisc-host", plan, folder],
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=900,
         check=False,
     )
     if kernel.returncode == 3:
         pytest.skip(kernel.stderr.strip())
     assert kernel.returncode == 0, kernel.stderr + (folder / "log").read_text()
     ours = subprocess.run(
-        [BENCH / "path-replay", plan, "1"], capture_output=True, text=True, timeout=60, check=True
+        [BENCH / "path-replay", plan, "1"], capture_output=True, text=True, timeout=300, check=True
     )
     theirs = (folder / "results").read_text()
     return {case[0]: (read(case, ours.stdout), read(case, theirs)) for case in CASES}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from labs import BUILD, own_routes, viaduct
+from labs import BUILD, own_routes, viaduct, wait_until
 
 LIBRARY = BUILD / "ns3" / "libflood-routing.so"
 LINE = """
@@ -46,10 +46,8 @@ def test_pushed_routes_are_in_the_kernel(
     monkeypatch.setenv("VIADUCT_SIM_LIBRARIES", str(LIBRARY))
     viaduct("up", scenario(LINE)).expect()
     try:
-        assert own_routes(f"{lab}.n0") == {
-            "10.0.0.4/30": "10.0.0.2",
-            "10.0.0.8/30": "10.0.0.2",
-        }
+        wanted = {"10.0.0.4/30": "10.0.0.2", "10.0.0.8/30": "10.0.0.2"}
+        wait_until(lambda: own_routes(f"{lab}.n0") == wanted, "both routes")
         viaduct("exec", f"{lab}:n0", "--", "ping", "-c", "2", "-i", "0.1", "10.0.0.10").expect()
     finally:
         viaduct("down", lab).expect()

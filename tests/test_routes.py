@@ -45,7 +45,7 @@ def test_every_pair_takes_the_line(
     protocol: str, lab: str, scenario: Callable[[str], Path]
 ) -> None:
     file = scenario(PROTOCOLS[protocol] + f"duration: 1h\nnodes: {NODES}\nlinks: [{{line: all}}]\n")
-    viaduct("up", file, timeout=90).expect()
+    viaduct("up", file).expect()
     try:
         line = line_of(lab)
         for here in range(NODES):
@@ -92,7 +92,7 @@ def test_ripng(lab: str, scenario: Callable[[str], Path]) -> None:
         "addressing: {ipv4: none, ipv6: fd00::/48}\n"
         "duration: 1h\nnodes: 3\nlinks: [{line: all}]\n"
     )
-    viaduct("up", file, timeout=90).expect()
+    viaduct("up", file).expect()
     try:
         routes = own_routes(f"{lab}.n0", "-6")
         assert len(routes) == 1
@@ -106,16 +106,16 @@ def test_ripng(lab: str, scenario: Callable[[str], Path]) -> None:
 
 def test_only_own_routes_are_removed(lab: str, scenario: Callable[[str], Path]) -> None:
     file = scenario(FAST_OLSR + "duration: 1h\nnodes: 3\nlinks: [{ring: all}]\n")
-    viaduct("up", file, timeout=90).expect()
+    viaduct("up", file).expect()
     try:
         here = f"{lab}.n0"
         inside(here, "ip", "route", "add", "blackhole", "198.51.100.0/24").expect()
         before = own_routes(here)
         inside(f"{lab}.n1", "ip", "link", "set", "eth0", "down").expect()
-        wait_until(lambda: own_routes(here) != before, 15, "the protocol sees the link go")
+        wait_until(lambda: own_routes(here) != before, "the protocol sees the link go")
         kept = inside(here, "ip", "route", "show", "198.51.100.0/24").output
         assert kept.strip(), "a route of somebody else is not touched"
         inside(f"{lab}.n1", "ip", "link", "set", "eth0", "up").expect()
-        wait_until(lambda: own_routes(here) == before, 20, "the routes are back")
+        wait_until(lambda: own_routes(here) == before, "the routes are back")
     finally:
         viaduct("down", lab).expect()

@@ -14,7 +14,7 @@ from labs import FAST_OLSR, records, running, viaduct
 SCENARIO = (
     FAST_OLSR
     + """
-duration: 30s
+duration: 300s
 nodes: 4
 links: [{line: all}]
 flows: [{type: udp, from: n0, to: n3, rate: 400kbit}, {type: tcp, from: n0, to: n3}]
@@ -42,7 +42,7 @@ def test_interrupted(
             os.killpg(run.pid, number)
         else:
             os.kill(run.pid, number)
-        status = run.wait(15)
+        status = run.wait()
         assert status in (1, 128 + number, -number), run.text
         assert "terminate called" not in run.text
     assert lab not in records()
@@ -55,7 +55,7 @@ def test_interrupted_twice(lab: str, scenario: Callable[[str], Path]) -> None:
         for _ in range(3):
             os.killpg(run.pid, signal.SIGINT)
             time.sleep(0.05)
-        run.wait(15)
+        run.wait()
     assert lab not in records()
 
 
@@ -65,7 +65,7 @@ def test_interrupted_up(delay: float, lab: str, scenario: Callable[[str], Path])
     with running("up", scenario(SCENARIO.split("flows")[0])) as run:
         time.sleep(delay)
         os.kill(run.pid, signal.SIGTERM)
-        status = run.wait(20)
+        status = run.wait()
     if status == 0:
         viaduct("down", lab).expect()
     assert lab not in records()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import json
 import select
 import socket
 import struct
@@ -11,8 +12,9 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from labs import VIADUCT, Done, Running, execute, inside, ip
+from labs import PATIENCE, VIADUCT, Done, Running, execute, inside, ip, wait_until
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _CLONE_NEWNET = 0x40000000
@@ -20,6 +22,8 @@ _SOL_PACKET = 263
 _PACKET_IGNORE_OUTGOING = 23
 _PACKET_AUXDATA = 8
 _VLAN_VALID = 0x10
+_RECEIVE_BUFFER_FORCE = 33
+_TIME_STAMPS = 35  # of the type struct timespec
 LEFT, RIGHT = "10.77.0.1", "10.77.0.2"
 
 
@@ -38,19 +42,22 @@ def entered(namespace: str) -> Iterator[None]:
 class Tap:
     """Sends and receives whole frames on an interface; tags stay in them."""
 
+    stamp = 0.0  # when the kernel was given the last frame received, as time.time()
+
     def __init__(self, namespace: str, interface: str) -> None:
         with entered(namespace):
             self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
         self.socket.setsockopt(_SOL_PACKET, _PACKET_IGNORE_OUTGOING, 1)
         self.socket.setsockopt(_SOL_PACKET, _PACKET_AUXDATA, 1)
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
+        self.socket.setsockopt(socket.SOL_SOCKET, _RECEIVE_BUFFER_FORCE, 32 << 20)
+        self.socket.setsockopt(socket.SOL_SOCKET, _TIME_STAMPS, 1)
         self.socket.bind((interface, 3))
 
     def send(self, frame: bytes) -> None:
         """Out of the interface."""
         self.socket.send(frame)
 
-    def receive(self, timeout: float = 1.0, marker: bytes = b"") -> bytes | None:
+    def receive(self, timeout: float = PATIENCE, marker: bytes = b"") -> bytes | None:
         """The next frame that holds the marker; None if there is none for so long."""
         end = time.monotonic() + timeout
         while select.select([self.socket], [], [], max(0, end - time.monotonic()))[0]:
@@ -59,16 +66,19 @@ class Tap:
                 return frame
         return None
 
-    def receive_all(self, quiet: float = 0.3, marker: bytes = b"") -> list[bytes]:
-        """All frames until none has come for so long."""
+    def receive_all(self, count: int, marker: bytes = b"") -> list[bytes]:
+        """So many frames, however long they take, and what comes besides."""
         frames = []
-        while (frame := self.receive(quiet, marker)) is not None:
+        while (frame := self.receive(PATIENCE if len(frames) < count else 0.3, marker)) is not None:
             frames.append(frame)
         return frames
 
     def _take(self) -> bytes:
         frame, auxiliary, _, _ = self.socket.recvmsg(65536, 256)
         for level, kind, data in auxiliary:
+            if (level, kind) == (socket.SOL_SOCKET, _TIME_STAMPS):
+                seconds, nanoseconds = struct.unpack("=qq", data[:16])
+                self.stamp = seconds + nanoseconds / 1e9
             if level != _SOL_PACKET or kind != _PACKET_AUXDATA:
                 continue
             status, _, _, _, _, tci, tpid = struct.unpack("=IIIHHHH", data[:20])
@@ -137,10 +147,26 @@ class Wires:
         for namespace in self.namespaces():
             execute(["ip", "netns", "delete", namespace])
 
-    def viaduct(self, *arguments: str | Path, timeout: float = 20) -> Done:
+    def viaduct(self, *arguments: str | Path) -> Done:
         """The command at the emulator, to its end."""
         words = [str(VIADUCT), *map(str, arguments)]
-        return execute(["ip", "netns", "exec", self.middle, *words], timeout=timeout)
+        return execute(["ip", "netns", "exec", self.middle, *words])
+
+    def pipelines(self) -> list[dict[str, Any]]:
+        """What the path says of each of its pipelines now."""
+        stats = json.loads(self.viaduct("path", "stats", "--json").expect().output)
+        found = stats["pipelines"]
+        assert isinstance(found, list)
+        return found
+
+    def arrived(self, count: int, direction: str = "up") -> None:
+        """Waits until so many packets have come to a path's pipelines of that direction."""
+
+        def enough() -> bool:
+            entries = [entry for entry in self.pipelines() if entry["direction"] == direction]
+            return sum(entry["arrived"] for entry in entries) >= count
+
+        wait_until(enough, f"{count} packets arrive")
 
     @contextlib.contextmanager
     def path(self, *arguments: str | Path, ready: str = " is on ") -> Iterator[Running]:
@@ -148,12 +174,12 @@ class Wires:
         with entered(self.middle):
             command = Running("path", *arguments)
         try:
-            command.wait_for(ready, 10)
+            command.wait_for(ready)
             yield command
         finally:
             command.stop()
 
     def ping(self, count: int = 5, interval: float = 0.05) -> Done:
         """From left to right."""
-        words = ["ping", "-n", "-c", str(count), "-i", str(interval), "-W", "1", RIGHT]
+        words = ["ping", "-n", "-c", str(count), "-i", str(interval), RIGHT]
         return inside(self.left, *words)
