@@ -61,7 +61,7 @@ void AddRoute(ns3::Ptr<ns3::NetDevice> device, const char* network, const char* 
       static_cast<uint32_t>(ipv4->GetInterfaceForDevice(device)));
 }
 
-// ns-3's name of what Linux calls NAME.
+// ns-3's TypeId of the congestion control that Linux calls NAME.
 ns3::TypeId CongestionControl(const std::string& name) {
   const std::string type = name == "cubic"  ? "TcpCubic"
                            : name == "bbr"  ? "TcpBbr"
@@ -173,7 +173,7 @@ ns3::NetDeviceContainer Dumbbell::MakeBottleneck(ns3::Ptr<ns3::Node> left,
   ns3::PointToPointHelper link;
   link.SetDeviceAttribute("DataRate", ns3::DataRateValue(rate));
   link.SetChannelAttribute("Delay", ns3::TimeValue(options_.delay));
-  // Beside the discipline's queue only the frame that is being sent.
+  // The device itself holds only the frame that is being sent.
   link.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize",
                 StringValue(IsPacketLimit(options_.queue) ? options_.queue : "1p"));
   const auto devices = link.Install(left, right);
@@ -202,8 +202,8 @@ void Dumbbell::MakePath(uint32_t path) {
   if (path == 0) bottleneck_ = devices;
 }
 
-// On the left router of path 0, which the data queue in front of. Nothing else has a discipline:
-// Ipv4AddressHelper, which would give ns-3's devices their default one, is not used.
+// Sets the discipline on the left router of path 0, where the data is queued. Nothing else has a
+// discipline: Ipv4AddressHelper, which would give ns-3's devices their default one, is not used.
 void Dumbbell::SetQueue() {
   if (IsPacketLimit(options_.queue) || options_.link != "p2p") return;
   const auto words = Words(options_.queue);
@@ -230,7 +230,8 @@ void Dumbbell::SetQueue() {
                         options_.start + options_.duration - ns3::MilliSeconds(1));
 }
 
-// The receivers tell their other addresses; the senders open a subflow to each (RFC 8684, 3.4.1).
+// The receivers announce their other addresses; the senders open a subflow to each (RFC 8684,
+// 3.4.1).
 void Dumbbell::AnnounceMptcpAddresses() {
   for (uint32_t flow = 0; flow < options_.flows; ++flow) {
     const std::string others = std::to_string(options_.paths - 1);

@@ -30,12 +30,12 @@ class Dumbbell {
   ns3::Ipv4Address ReceiverAddress(uint32_t flow) const;
   // Every device but loopback ones.
   std::vector<ns3::Ptr<ns3::NetDevice>> Devices() const;
-  // Where the data of path 0 arrive behind the bottleneck, and where their acknowledgements do.
+  // The devices at which the data of path 0 and its acknowledgements arrive after the bottleneck.
   ns3::Ptr<ns3::NetDevice> data_end() const { return bottleneck_.Get(1); }
   ns3::Ptr<ns3::NetDevice> acknowledgement_end() const { return bottleneck_.Get(0); }
   // The kernel's release, e.g. "6.12.117"; empty: ns-3's own stack.
   std::string KernelRelease() const;
-  // What "tc -s qdisc" said of the kernel router's device at the end; empty: not asked.
+  // The output of "tc -s qdisc" for the kernel router's device at the end; empty: not requested.
   std::string QdiscStatistics() const;
 
  private:

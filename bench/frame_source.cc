@@ -1,6 +1,6 @@
 // Sends numbered UDP frames out of an interface at a paced rate, tagged or not: the source of the
-// benchmark `path`. Frames go past the queueing discipline, to a MAC address that nobody has, so
-// that the sink's kernel counts and drops them at no cost to anyone.
+// benchmark `path`. Frames bypass the queueing discipline and go to an unused MAC address, so that
+// the sink's kernel counts and drops them at no further cost.
 //
 //   frame-source --interface eth0 --size 70 --rate 400000 --duration 2 [--vlans 250] [--burst 32]
 //
@@ -49,7 +49,8 @@ class Burst {
     payload_ = frames_[0].size() - (options.size - kHeaders);
   }
 
-  // Sends packets `number`... in the frames' turn, at most `packets`; returns how many were taken.
+  // Sends packets `number`... in the frames' turn, at most `packets`; returns how many were
+  // accepted.
   int Send(int fd, uint64_t number, int packets, Instant now) {
     const size_t first = number % frames_.size();
     const int run = static_cast<int>(std::min<size_t>(packets, frames_.size() - first));

@@ -1,10 +1,10 @@
-// How long frames took from one interface to another, by the kernel's own receive stamps: the
-// instrument of the benchmark `path`. Both interfaces are of one machine, so both stamps are of one
-// clock, and the sampled frames are the only ones it sees.
+// Measures how long frames take from one interface to another, by the kernel's receive time stamps:
+// the instrument of the benchmark `path`. Both interfaces are of one machine, so both stamps are of
+// one clock, and the sampled frames are the only ones it sees.
 //
 //   frame-stamps --from NAMESPACE:b0 --to NAMESPACE:eth0 --sample 64 --duration 2 [--csv FILE]
 //
-// The frames are frame-source's; one in `--sample` (a power of two) is looked at. Prints JSON when
+// The frames are frame-source's; one in `--sample` (a power of two) is examined. Prints JSON when
 // the duration is over or at SIGTERM: {"at_first", "at_second", "matched", "reordered", "delay_ns":
 // {"mean", "stddev", "min", "p1", "p50", "p99", "p999", "max"}, "span_s" (first to last frame at
 // the second interface), "bytes" (at the second interface, without the first frame)}. `--csv`: one
@@ -51,7 +51,7 @@ struct Stamped {
   uint32_t bytes = 0;
 };
 
-// One end: what the kernel stamped there.
+// One end: the time stamps of the kernel there.
 class Tap {
  public:
   // `place`: NAMESPACE:INTERFACE. Changes the calling thread's namespace.
@@ -173,7 +173,7 @@ void Watch(Tap& from, Tap& to, Duration duration) {
     poll(fds.data(), fds.size(), 20);
     from.Drain();
     to.Drain();
-    // Waking for every frame would take the machine's time from what is measured.
+    // Waking up for every frame would disturb the measurement.
     const timespec pause = {0, 2'000'000};
     nanosleep(&pause, nullptr);
   }

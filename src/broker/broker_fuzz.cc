@@ -1,4 +1,4 @@
-// Whatever a client sends, the broker's decoders either take it or throw Error. Packets in the
+// Whatever a client sends, the broker's decoders either accept it or throw Error. Packets in the
 // input: a length byte pair, then that many bytes.
 #include <cstdint>
 #include <cstring>
@@ -29,7 +29,7 @@ void DecodeRequest(const Message& message) {
       (void)DecodeJson(message.payload).get<ProgramOptions>();
       break;
     case MessageType::kApplyRoutes: {
-      // What is accepted survives being sent again.
+      // An accepted message must be unchanged when it is encoded again.
       const RoutesRequest request = DecodeRoutes(message.payload);
       const RoutesRequest again = DecodeRoutes(EncodeRoutes(request.node, request.changes));
       if (again.node != request.node || again.changes.added != request.changes.added ||
@@ -55,7 +55,7 @@ void Feed(MessageAssembler& assembler, std::span<const uint8_t> packet) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  // The payload alone, in a good packet of every type: the decoders are reached at once.
+  // The payload alone in a valid packet of every type, so that the decoders are reached directly.
   if (size > 0) {
     MessageAssembler assembler;
     const auto type = static_cast<MessageType>(1 + data[0] % static_cast<int>(kLastMessageType));

@@ -74,7 +74,7 @@ int StatusOf(const Program& program) {
   return read(program.exit_status.get(), &status, sizeof status) == sizeof status ? status : -1;
 }
 
-// Runs a program to its end; its output.
+// Runs a program to its end and returns its output.
 std::string OutputOf(Client& client, const std::string& node, std::vector<std::string> arguments,
                      int* status = nullptr) {
   int ends[2];
@@ -174,7 +174,7 @@ TEST_F(BrokerTest, RoutesSurviveALinkThatGoesDownAndUp) {
   EXPECT_EQ(OurRoutes(client, "a"), 0u);
   client.SetLinkUp({"a", "eth0"}, true);
   EXPECT_EQ(OurRoutes(client, "a"), 1u);
-  // By somebody else: the broker learns it from the kernel.
+  // Changed by another program: the broker is notified by the kernel.
   OutputOf(client, "a", {"ip", "link", "set", "eth0", "down"});
   OutputOf(client, "a", {"ip", "link", "set", "eth0", "up"});
   EXPECT_TRUE(Eventually([&] { return OurRoutes(client, "a") == 1; }));
@@ -225,7 +225,7 @@ TEST_F(BrokerTest, ProgramsFailAndEndAsTheySay) {
   const Program sleeper = client.Spawn(options);
   client.Kill(sleeper.pid, SIGTERM);
   EXPECT_EQ(WTERMSIG(StatusOf(sleeper)), SIGTERM);
-  client.Kill(sleeper.pid, SIGTERM);  // has ended: no error, and nobody else is hit
+  client.Kill(sleeper.pid, SIGTERM);  // it has ended: no error, and no other process is signalled
 }
 
 TEST_F(BrokerTest, SocketsAreReadyForTheirPorts) {
@@ -287,7 +287,7 @@ TEST_F(BrokerTest, KilledClientLeavesNothing) {
     client.CreateLab(topology);
     ProgramOptions options;
     options.node = "a";
-    // A program whose parent is gone, deaf to SIGTERM, in a session of its own.
+    // An orphan that ignores SIGTERM, in a session of its own.
     options.arguments = {"sh", "-c", "trap '' TERM; setsid sleep 601 & exit 0"};
     const Program program = client.Spawn(options);
     StatusOf(program);
@@ -342,7 +342,7 @@ TEST_F(BrokerTest, DetachedLabStaysUntilItIsTakenDown) {
 }
 
 TEST_F(BrokerTest, ProgramsRunAsTheInvokingUser) {
-  // In a child, which gives its privileges up for good.
+  // Runs in a child process, which drops its privileges permanently.
   const int child = fork();
   if (child == 0) {
     setenv("SUDO_UID", "65534", 1);

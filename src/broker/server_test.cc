@@ -1,4 +1,4 @@
-// Client and server over a socket pair, with operations that only take notes.
+// Client and server over a socket pair, with operations that only record the calls.
 #include "broker/server.h"
 
 #include <fcntl.h>

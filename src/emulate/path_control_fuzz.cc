@@ -1,5 +1,5 @@
-// Whatever is sent to a path's control socket, and whatever a schedule file holds, is either taken
-// or refused with a UsageError. What is taken means the same when it is written again.
+// Any text sent to a path's control socket, and any content of a schedule file, is either accepted
+// or refused with a UsageError. Accepted input has the same meaning when it is written again.
 #include <cstdint>
 
 #include "base/error.h"

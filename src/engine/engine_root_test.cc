@@ -1,4 +1,4 @@
-// The engine on real interfaces and threads. Also what ThreadSanitizer looks at.
+// The engine on real interfaces and threads. It also runs under ThreadSanitizer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Changes of a running path and the control protocol that brings them, without an engine.
+// Changes of a running path and the control protocol for them, without an engine.
 #include "engine/live_path.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ std::string Refusal(const Work& work) {
   return "accepted";
 }
 
-// What an engine would be told, in a form that reads well: "p/up delay=10ms".
+// The changes that an engine would get, in a readable form: "p/up delay=10ms".
 class LivePathTest : public testing::Test {
  protected:
   LivePathTest() : live(TwoPairs(), [this](const Change& change) { Apply(change); }) {}

@@ -20,7 +20,7 @@ using testing::IsEmpty;
 
 constexpr Duration kMillisecond = Duration::Milliseconds(1);
 
-// A loop between ports of memory, by hand: the other ends are the tests'.
+// A loop between ports in memory that the test drives by hand.
 class Bench {
  public:
   explicit Bench(Config config, size_t capacity = 256) : config_(std::move(config)) {
@@ -58,13 +58,13 @@ class Bench {
     return frame;
   }
 
-  // What there is to do at the clock's now. (A port without delay to spend is looked at without
-  // end while frames come, and the clock stands still.)
+  // Performs the work at the clock's present time. (A port of a path without delay is polled
+  // constantly while frames arrive, and the clock stands still.)
   void Settle() {
     loop_->Sleep(Duration());
     for (int i = 0; i < 16 && loop_->NextTurn() <= clock_.Now(); ++i) loop_->Turn();
   }
-  // Takes every turn that has something to do, each in its time, until `until`.
+  // Performs every turn that has work, each at its time, until `until`.
   void RunUntil(Instant until) {
     Settle();
     while (loop_->NextTurn() <= until) {
@@ -141,7 +141,8 @@ TEST(LoopTest, TheDelayCountsFromTheKernelsStampAndNotFromTheLook) {
 }
 
 TEST(LoopTest, AFrameLooksTheSameToThePathHoweverLateItIsFound) {
-  // What a rate limit of one frame a millisecond does to ten frames at once, found at any time.
+  // The effect of a rate limit of one frame per millisecond on ten simultaneous frames, whenever
+  // they are read.
   std::vector<uint64_t> delivered;
   for (const int found_after : {0, 3, 6}) {
     Bench bench(OnePair("rate=512kbit queue=5p"));  // a frame of 64 bytes: 1 ms
@@ -242,7 +243,7 @@ TEST(LoopTest, APartialChecksumIsCompleteBeforeAnythingElse) {
   const Packet packet = Ethernet{} / Ipv4{} / Udp{1024, 53} / Payload{"data"};
   std::vector<std::byte> bytes = Build(packet);
   const size_t udp = 14 + 20;
-  // What a sender with checksum offload leaves: the pseudo-header's sum.
+  // A sender with checksum offload leaves the pseudo-header's sum.
   io::ReceivedFrame metadata = bench.Stamp();
   metadata.checksum = io::Checksum::kPartial;
   metadata.checksum_start = udp;

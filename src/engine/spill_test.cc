@@ -21,7 +21,7 @@ constexpr int64_t kLimit = 1 << 20;
 
 std::string Directory() { return testing::TempDir(); }
 
-// A machine that has no io_uring says so; it cannot test more.
+// Without io_uring only the error can be tested.
 class SpillTest : public testing::Test {
  protected:
   void Open(size_t directories = 1, size_t block_bytes = 16 << 10, size_t blocks = 8) {
@@ -34,7 +34,7 @@ class SpillTest : public testing::Test {
     fifo_.emplace(pool_, *disks_, kLimit);
   }
 
-  // A packet whose bytes and length tell its number.
+  // Pushes a packet whose bytes and length depend on its number.
   bool Push(uint64_t number) {
     std::vector<std::byte> bytes(60 + number * 7 % 1400);
     std::memcpy(bytes.data(), &number, sizeof(number));
@@ -50,7 +50,7 @@ class SpillTest : public testing::Test {
     return false;
   }
 
-  // The oldest, when the disk has answered.
+  // Pops the oldest packet when it has been read from disk.
   uint64_t PopNumber() {
     while (fifo_->Front() == nullptr) disks_->Poll();
     const path::Packet packet = *fifo_->Front();

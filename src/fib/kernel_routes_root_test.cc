@@ -1,4 +1,4 @@
-// The mirror on a real kernel table, in a namespace that vanishes with the test. Needs root.
+// The mirror on a real kernel table, in a namespace that disappears with the test. Needs root.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/rtnetlink.h>
@@ -181,10 +181,10 @@ TEST_F(KernelRoutesTest, OthersRoutesAreNotTouched) {
     changes = {};
     changes.removed = {same};
     place.routes.Apply(changes);
-    // The kernel's own connected network: as good as installed.
+    // The kernel's own connected network counts as installed.
     changes = {};
     changes.added = {MakeRoute("10.0.0.0/24", "")};
-    // IPv6's link-local ones come when their addresses are found to be nobody else's.
+    // IPv6's link-local routes appear only after duplicate address detection.
     const size_t kernels = CountRoutes(place.netlink, RTPROT_KERNEL, AF_INET);
     place.routes.Apply(changes);
     std::swap(changes.added, changes.removed);

@@ -1,4 +1,4 @@
-// A sink that refuses, and what the mirror makes of it.
+// A sink that refuses routes, and how the mirror handles it.
 #include "fib/route_mirror.h"
 
 #include <gtest/gtest.h>

@@ -35,7 +35,7 @@ class ControlPortRootTest : public testing::Test {
     return ControlPort({network_->b_index, wire::MacAddress::Parse("02:00:00:00:00:0b")});
   }
 
-  // As the broker makes them.
+  // Opens a socket as the broker does.
   static UniqueFd Open(const TestNamespace& ns, int ifindex, const ControlClaim& claim) {
     const int family = claim.family == Family::kIpv4 ? AF_INET : AF_INET6;
     if (claim.kind == Kind::kEtherType) {
@@ -75,7 +75,8 @@ constexpr ControlClaim kOspf{Kind::kRawIp, Family::kIpv4, 89};
 constexpr ControlClaim kOspfv3{Kind::kRawIp, Family::kIpv6, 89};
 constexpr ControlClaim kLocal{Kind::kEtherType, Family::kIpv4, 0x88b5};
 
-// What the protocol's device gives: an interface without ARP sends everything to broadcast.
+// The frames of the protocol's device: an interface without ARP sends everything to the broadcast
+// address.
 Ethernet FromProtocol() { return {"02:00:00:00:00:0a", "ff:ff:ff:ff:ff:ff"}; }
 
 TEST_F(ControlPortRootTest, BroadcastReachesTheOtherAndNotUs) {

@@ -181,8 +181,8 @@ TEST_F(RingPortRootTest, KnowsThatALocalSendersChecksumIsPartial) {
   EXPECT_THAT(split, HasSubstr("checksum good / 5 bytes"));
 }
 
-// What arrives at `port` until nothing comes any more, cut into wire frames; TCP or UDP payload put
-// together in order of arrival (TCP: of sequence numbers).
+// Everything that arrives at `port` until it is idle, split into wire frames; TCP or UDP payload
+// concatenated in order of arrival (TCP: of sequence numbers).
 struct Stream {
   size_t super_frames = 0, frames = 0, longest = 0;
   std::vector<std::string> wrong;

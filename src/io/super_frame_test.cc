@@ -31,7 +31,7 @@ Result Split(std::vector<std::byte> bytes, ReceivedFrame frame, size_t max_frame
   return result;
 }
 
-// As a local TCP sender leaves it: checksum field wrong, to be summed from byte 34 on.
+// A frame of a local TCP sender: its checksum is incomplete and covers bytes from 34 on.
 ReceivedFrame Partial(uint16_t gso_size) {
   ReceivedFrame frame;
   frame.checksum = Checksum::kPartial;

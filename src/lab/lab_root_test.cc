@@ -1,5 +1,5 @@
-// Builds labs in the real kernel and takes them away again. Needs root; everything is named after
-// this process, recorded in a directory of its own, and removed.
+// Builds labs in the real kernel and removes them again. Needs root; everything is named after this
+// process, recorded in a directory of its own, and removed.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <poll.h>
@@ -256,7 +256,7 @@ TEST_F(LabRootTest, EmulatedLinksEndInTheHub) {
   }
   EXPECT_FALSE(lab.HasQdisc({"n0", "eth1"}));
   EXPECT_THAT(sys::ActiveOffloads(lab.NamespaceFd("n0"), "eth1", sys::Offloads::kAll), IsEmpty());
-  // The plain link keeps its offloads, and needs nobody to carry its frames.
+  // The plain link keeps its offloads, because no process carries its frames.
   EXPECT_THAT(sys::ActiveOffloads(lab.NamespaceFd("n1"), "eth1", sys::Offloads::kAll),
               Contains("tx-tcp-segmentation"));
   EXPECT_TRUE(Reaches(lab.NamespaceFd("n1"), lab.NamespaceFd("n2"), "10.0.1.2"));
@@ -405,7 +405,7 @@ TEST_F(PhysicalRootTest, ComesBackAfterAKilledRun) {
 TEST_F(PhysicalRootTest, StaysRecordedWhileItCannotComeBack) {
   Lab lab(WithNic(), Options());
   sys::Netlink host;
-  // Somebody takes the interface's name on the host meanwhile.
+  // Another interface gets the name on the host meanwhile.
   host.CreateVethPair({-1, "nic0", std::nullopt}, {-1, "nic1", std::nullopt});
   EXPECT_THAT(lab.Remove(),
               ::testing::ElementsAre(HasSubstr("physical interface nic0 waits in namespace ")));

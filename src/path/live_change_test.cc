@@ -55,7 +55,7 @@ std::string ReadLiveFile(const std::string& name) {
 constexpr int kLivePackets = 400;
 constexpr auto kLiveGap = Duration::Microseconds(500);
 
-// Packets that are ECN-capable, half a millisecond apart; after half of them the change.
+// ECN-capable packets, half a millisecond apart, with the change after half of them.
 Outcome RunChange(const std::string& base, const std::string& change) {
   PipelineOptions options;
   options.read_file = ReadLiveFile;
@@ -75,7 +75,7 @@ Outcome RunChange(const std::string& base, const std::string& change) {
   return bench.Finish(Polling::kExact);
 }
 
-// What became of the packets: numbers, instants, marks and bytes.
+// Whether the packets differ: numbers, instants, marks or bytes.
 bool Differ(const Outcome& a, const Outcome& b) {
   const auto due = [](const Outcome& outcome) {
     std::vector<std::pair<uint64_t, Instant>> all;
@@ -100,7 +100,7 @@ TEST(LiveChangeTest, EveryKeyOfTheTableTakesEffect) {
   }
 }
 
-// A key that is taken away again leaves a pipeline that does what it did before there was one.
+// After a key is removed again, the pipeline behaves as before it was set.
 TEST(LiveChangeTest, EveryKeyCanBeTakenAway) {
   for (const auto& [key, base, change] : kChanges) {
     SCOPED_TRACE(base + ", then " + change);

@@ -1,4 +1,4 @@
-// What must hold for every SPEC and every traffic: over seeds, SPECs put together at random.
+// Properties that hold for every SPEC and every traffic, tested with random SPECs over many seeds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -130,7 +130,7 @@ constexpr uint64_t kSeeds = 400;
 
 class PipelineProperty : public testing::TestWithParam<bool> {};  // changing
 
-// Each packet that arrived or was made here met one fate, and each delivered one came out.
+// Each packet that arrived or was created has one fate, and each delivered one came out.
 TEST_P(PipelineProperty, NoPacketIsCreatedOrLostOutsideACountedCause) {
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const Case c = RandomCase(seed, GetParam());
@@ -204,7 +204,7 @@ TEST(PipelinePropertyTest, OrderIsFirstInFirstOutWhereItIsKept) {
   }
 }
 
-// The same seed gives the same, another one something else.
+// The same seed gives the same results, another one different results.
 TEST(PipelinePropertyTest, TheSeedDecides) {
   int different = 0;
   for (uint64_t seed = 1; seed <= 50; ++seed) {

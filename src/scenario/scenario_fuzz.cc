@@ -1,4 +1,4 @@
-// Any text either is a scenario, and then its print reads back as the same one, or a UsageError.
+// Any text is either a scenario, whose printed form is read back as the same one, or a UsageError.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -155,7 +155,7 @@ TEST(ScenarioTest, OverridesValues) {
   EXPECT_THAT(ErrorOf(text, {"mode"}), HasSubstr("write KEY=VALUE"));
 }
 
-// Each of these is a mistake somebody makes; the message must point at it.
+// Each of these is a plausible mistake; the message must point to it.
 struct Mistake {
   const char* text;
   const char* message;
@@ -327,7 +327,7 @@ TEST(KeysTest, DocumentationListsEveryKey) {
   for (const Key& key : Keys()) EXPECT_THAT(text, HasSubstr(std::string("| `") + key.path + "` |"));
 }
 
-// A key, what the scenario has besides, and a change of the key.
+// A key, the rest of the scenario, and a change of the key.
 struct KeyChange {
   const char *key, *with, *change;
 };
@@ -411,7 +411,7 @@ const std::vector<KeyChange> kKeyChanges = {
     {"state.nodes", "state={nodes: all}", "state.nodes=[n0]"},
     {"state.interval", "state={nodes: all}", "state.interval=1ms"}};
 
-// So a key cannot be forgotten on the way to the simulator, which is sent what is printed.
+// This ensures that no key is lost on the way to the simulator, which gets the printed scenario.
 TEST(KeysTest, EveryKeyChangesWhatIsPrinted) {
   const std::string base =
       "mode: simulate\nstack: kernel\nnodes: {count: 3, n1: {}, h: {host: true, gateway: n1}}\n"

@@ -13,7 +13,7 @@ namespace {
 
 constexpr Duration kLong = Duration::Seconds(60);
 
-// One that ends with this status, or waits for a signal.
+// Forks a child that ends with this status, or waits for a signal.
 Child Fork(int status = -1) {
   const pid_t pid = fork();
   if (pid != 0) return Child(pid);

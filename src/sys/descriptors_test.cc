@@ -16,7 +16,7 @@ namespace {
 
 bool IsOpen(int fd) { return fcntl(fd, F_GETFD) >= 0; }
 
-// The exit status of a forked process that does this.
+// Runs `work` in a forked process and returns its exit status.
 int StatusOf(const std::function<int()>& work) {
   const pid_t child = fork();
   if (child == 0) ExitForked(work());

@@ -44,7 +44,7 @@ TEST(LaunchTest, GivesFolderAndEnvironment) {
   EXPECT_EQ(OutputOf(Shell("echo $A")), "own\n");
 }
 
-// Short and long, so that a copy that is gone when the program is executed would show.
+// Short and long values, so that a dangling copy at the time of execution would be detected.
 TEST(LaunchTest, EveryVariableArrivesWhole) {
   LaunchOptions options = Shell("env | sort");
   options.environment = Environment{"PATH=/usr/bin:/bin"};
@@ -93,7 +93,8 @@ TEST(LaunchTest, MakesGroupsAndSessions) {
   }
 }
 
-// As posix_spawn(3) leaves signal 32, which the C library keeps for itself, in what it starts.
+// Ignores signal 32, which the C library reserves, as posix_spawn(3) does in the programs it
+// starts.
 void IgnoreLibrarySignal() {
   const std::array<uint64_t, 4> ignore = {reinterpret_cast<uintptr_t>(SIG_IGN)};
   ASSERT_EQ(syscall(SYS_rt_sigaction, 32, &ignore, nullptr, sizeof(uint64_t)), 0);

@@ -29,7 +29,7 @@ TEST(ProcessorLease, IsNeverGivenTwice) {
   const int before = Usable();
   std::vector<ProcessorLease> leases;
   for (int i = 0; i <= before; ++i) {
-    // Each in turn from where this thread may run anywhere.
+    // Each lease is taken while this thread may run on any processor.
     auto lease = ProcessorLease::Take();
     if (!lease) break;
     for (const auto& other : leases) EXPECT_NE(other.processor(), lease->processor());

@@ -1,4 +1,4 @@
-// Every format against bytes made by another implementation (scapy 2.5) or written in an RFC.
+// Checks every format against bytes from another implementation (scapy 2.5) or from an RFC.
 #include <gtest/gtest.h>
 
 #include <vector>

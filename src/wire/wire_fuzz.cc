@@ -1,4 +1,4 @@
-// Frames come from the network: no bytes may make this room read or write out of bounds.
+// Frames come from the network: no bytes may make this library read or write out of bounds.
 #include <algorithm>
 #include <vector>
 
@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::vector<std::byte> copy(frame.begin(), frame.end());
   CompletePartialChecksum(copy, start, offset);
 
-  // What was taken off and put on again is the same frame.
+  // A frame whose tag was removed and added again is unchanged.
   std::vector<std::byte> tagged(frame.begin(), frame.end());
   if (const auto untagged = PopTag(tagged)) {
     const auto again = PushTag(*untagged, OuterTag(frame));

@@ -51,8 +51,8 @@ struct ProgramNode
     }
 
     /**
-     * Run for a while; what is sent on start-up (router solicitations) is forgotten.
-     * @param received frames that come in by the interface
+     * Run for a while; frames sent on start-up (router solicitations) are discarded.
+     * @param received frames that arrive on the interface
      * @param sent packets that programs send
      */
     void Run(const std::vector<Frame>& received, const std::vector<Frame>& sent)
@@ -96,7 +96,7 @@ struct ProgramNode
 
 const packet::Ethernet TO_NODE{.source = "02:00:00:00:00:02", .destination = "02:00:00:00:00:01"};
 
-/** What programs send keeps its header. */
+/** Packets of programs keep their headers. */
 class FromProgramTestCase : public TestCase
 {
   public:
@@ -131,7 +131,7 @@ class FromProgramTestCase : public TestCase
     }
 };
 
-/** What cannot be sent comes back as an ICMP error, counted. */
+/** A packet that cannot be sent results in an ICMP error and is counted. */
 class UnreachableTestCase : public TestCase
 {
   public:
@@ -176,7 +176,7 @@ class UnreachableTestCase : public TestCase
     }
 };
 
-/** UDP: what an ns-3 socket claims is its own, the rest is the programs'. */
+/** UDP: datagrams for an ns-3 socket go to that socket, others to the programs. */
 class UdpClaimTestCase : public TestCase
 {
   public:
@@ -213,7 +213,7 @@ class UdpClaimTestCase : public TestCase
     }
 };
 
-/** TCP: no reset for what a program may own; ns-3's own listeners answer. */
+/** TCP: no reset for segments that may be a program's; ns-3's own listeners answer. */
 class TcpClaimTestCase : public TestCase
 {
   public:

@@ -37,7 +37,7 @@ namespace packet = viaduct::wire::packet;
 namespace
 {
 
-/** Counts what a device's trace source tells. */
+/** Counts the drops that a device's trace source reports. */
 struct TracedDrops
 {
     std::array<int, RingNetDevice::N_DROP_REASONS> drops{}; //!< frames a reason
@@ -141,7 +141,7 @@ class RxDropTestCase : public TestCase
         d.in->push_back(FromHex(me + "88b5"));
         d.in->back().resize(14 + 1501);
         d.in->push_back(FromHex(me + "88b5"));
-        d.in->back().resize(14 + 1500); // as long as may be
+        d.in->back().resize(14 + 1500); // the maximum length
         uint32_t received = 0;
         d.device->SetReceiveCallback(
             Callback<bool, Ptr<NetDevice>, Ptr<const Packet>, uint16_t, const Address&>(
@@ -161,7 +161,7 @@ class RxDropTestCase : public TestCase
     }
 };
 
-/** What the link layer of received frames means. */
+/** Interpretation of the link layer of received frames. */
 class RxFormatTestCase : public TestCase
 {
   public:
@@ -232,7 +232,7 @@ class RxFormatTestCase : public TestCase
     }
 };
 
-/** Bursts out, and what happens when the port takes less. */
+/** Sending bursts, and a port that accepts less. */
 class TxTestCase : public TestCase
 {
   public:
@@ -327,7 +327,7 @@ class BridgeTestCase : public TestCase
     }
 };
 
-/** A long burst does not hold up an event that becomes due. */
+/** A long burst does not delay an event that becomes due. */
 class YieldTestCase : public TestCase
 {
   public:
@@ -482,7 +482,7 @@ class SocketTestCase : public TestCase
     std::string m_simulator; //!< TypeId
 };
 
-/** What local senders leave to the hardware is done before ns-3 sees it. */
+/** Offloads of local senders are completed before ns-3 sees the frames. */
 class OffloadTestCase : public TestCase
 {
   public:

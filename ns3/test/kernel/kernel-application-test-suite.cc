@@ -60,7 +60,7 @@ class ProgramTestCase : public TestCase
         return applications.Get(0)->GetObject<KernelApplication>();
     }
 
-    /** Runs the simulation, and removes it. */
+    /** Runs the simulation and destroys it. */
     void Run(Time stop)
     {
         Simulator::Stop(stop);
@@ -146,7 +146,7 @@ class Iperf3TestCase : public ProgramTestCase
     }
 };
 
-/** What a program wrote, and how it ended, is in files. */
+/** The output and exit status of a program are in files. */
 class OutputTestCase : public ProgramTestCase
 {
   public:
@@ -178,7 +178,7 @@ class OutputTestCase : public ProgramTestCase
     }
 };
 
-/** A program that is not there ends the run with an error that names it. */
+/** A missing program ends the run with an error that names it. */
 class MissingProgramTestCase : public ProgramTestCase
 {
   public:

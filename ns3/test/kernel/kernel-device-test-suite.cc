@@ -34,14 +34,14 @@ using viaducttest::KernelTestCase;
 namespace
 {
 
-/** What carries transfers between any two nodes. */
+/** Transfers between any two nodes of a network. */
 class NetworkTestCase : public KernelTestCase
 {
   public:
     using KernelTestCase::KernelTestCase;
 
   protected:
-    /** What a TCP transfer and a row of datagrams have to deliver. */
+    /** The expected result of a TCP transfer and a series of datagrams. */
     struct Expected
     {
         std::string name;    //!< of the transfer
@@ -77,7 +77,7 @@ class NetworkTestCase : public KernelTestCase
              DynamicCast<UdpServer>(UdpServerHelper(port + 1).Install(to).Get(0))});
     }
 
-    /** Runs, and looks at what has arrived. */
+    /** Runs the simulation and checks what has arrived. */
     void RunAndExpect(Time duration = Seconds(10))
     {
         Simulator::Stop(m_start + duration);
@@ -95,7 +95,7 @@ class NetworkTestCase : public KernelTestCase
     std::vector<Expected> m_expected; //!< of all transfers
 };
 
-/** ns-3's simplest device, which does not tell the end of a transmission. */
+/** ns-3's simplest device, which does not report the end of a transmission. */
 class SimpleDeviceTest : public NetworkTestCase
 {
   public:
@@ -226,7 +226,7 @@ class MixedRoutersTest : public NetworkTestCase
         m_start = Seconds(1);
     }
 
-    /** The left half goes right by default, the right half left. */
+    /** The left half's default routes lead to the right, the right half's to the left. */
     void RouteByHand(const Ipv4InterfaceContainer& to)
     {
         const auto table = [this](uint32_t node) {

@@ -37,7 +37,7 @@ class RefusalTestCase : public KernelTestCase
   protected:
     /**
      * Runs the simulation.
-     * @param words of the one line with which it is to be refused
+     * @param words part of the one-line message with which it must be refused
      */
     void Expect(const std::string& words)
     {
@@ -57,7 +57,7 @@ class RefusalTestCase : public KernelTestCase
     }
 };
 
-/** A kernel that takes few devices, as unpatched ones do. */
+/** A kernel that supports few devices, like unpatched ones. */
 class FewDevicesTest : public RefusalTestCase
 {
   public:
@@ -66,7 +66,7 @@ class FewDevicesTest : public RefusalTestCase
     }
 
   private:
-    /** @return its path, a name for the newest kernel with a description that says so */
+    /** @return the path of a link to the newest kernel with a description of so few devices */
     std::string KernelWith(uint32_t devices)
     {
         auto image = viaduct::guest::FindImage("");
@@ -115,7 +115,7 @@ class FewDevicesTest : public RefusalTestCase
     std::string m_folder; //!< of the kernel
 };
 
-/** Kernels do not notice; ns-3 does not look. */
+/** Neither kernels nor ns-3 detect address clashes. */
 class AddressClashTest : public RefusalTestCase
 {
   public:
@@ -143,7 +143,7 @@ class AddressClashTest : public RefusalTestCase
     }
 };
 
-/** Devices are connections. */
+/** Devices need open files for their connections. */
 class OpenFilesTest : public KernelTestCase
 {
   public:

@@ -26,7 +26,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of what a real kernel makes of its links: up and down, their MTU.
+ * Tests of how a real kernel handles its links: up and down, and their MTU.
  */
 
 using namespace ns3;
@@ -43,7 +43,7 @@ class LinkTestCase : public KernelTestCase
     using KernelTestCase::KernelTestCase;
 
   protected:
-    /** @return the receiver of so many bytes over TCP that go from one node to another at 1 s */
+    /** @return the receiver of a TCP transfer of so many bytes from one node to another at 1 s */
     Ptr<PacketSink> Transfer(uint32_t from, uint32_t to, const Address& address, uint32_t bytes)
     {
         auto sink = PacketSinkHelper("ns3::TcpSocketFactory", address)
@@ -56,7 +56,7 @@ class LinkTestCase : public KernelTestCase
         return sink;
     }
 
-    /** Notes the largest packet that a device sends, in m_largest. */
+    /** Records the largest packet that a device sends in m_largest. */
     void Measure(Ptr<NetDevice> device)
     {
         device->TraceConnectWithoutContext(
@@ -68,7 +68,7 @@ class LinkTestCase : public KernelTestCase
     uint32_t m_largest{0}; //!< bytes
 };
 
-/** The plug is pulled. */
+/** A link is unplugged. */
 class LinkDownTest : public LinkTestCase
 {
   public:
@@ -90,7 +90,7 @@ class LinkDownTest : public LinkTestCase
         auto channel = DynamicCast<PathChannel>(devices.Get(0)->GetChannel());
         std::vector<uint64_t> counts;
         const auto count = [&] { counts.push_back(sink->GetTotalRx()); };
-        // Those of its frames that were on their way arrive.
+        // Its frames in flight still arrive.
         Simulator::Schedule(Seconds(2), [&] { channel->SetLinkUp(false); });
         Simulator::Schedule(MilliSeconds(2500), count);
         Simulator::Schedule(Seconds(5), count);
@@ -144,7 +144,7 @@ class JumboTest : public LinkTestCase
             devices.Get(0)->SetMtu(1400);
             devices.Get(1)->SetMtu(1400);
         });
-        // What the kernel had given its device by then is on the wire.
+        // Frames that the kernel had passed to its device by then are on the wire.
         Simulator::Schedule(MilliSeconds(3500), [&] { m_largest = 0; });
         Simulator::Stop(Seconds(10));
         Simulator::Run();

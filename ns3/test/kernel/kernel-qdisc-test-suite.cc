@@ -42,7 +42,7 @@ constexpr const char* RATE = "5Mbps"; //!< of the channels, about
 constexpr uint16_t FLOODS = 6; //!< what one socket may have waiting is less than a ring holds
 constexpr uint32_t RING = 256; //!< frames in a kernel's device
 
-/** TCP beside twice as much UDP as a channel carries. */
+/** TCP together with twice as much UDP as a channel carries. */
 class PressureTest : public viaducttest::KernelTestCase
 {
   public:
@@ -55,7 +55,7 @@ class PressureTest : public viaducttest::KernelTestCase
     virtual uint32_t WaitingIn(Ptr<NetDevice> device) const = 0;
 
   private:
-    /** What was seen from 1 s after the start of the traffic on. */
+    /** The measurements from 1 s after the start of the traffic on. */
     struct Seen
     {
         Time rtt;             //!< longest smoothed round-trip time of TCP
@@ -93,7 +93,7 @@ class PressureTest : public viaducttest::KernelTestCase
     {
         m_nodes.Create(2);
         KernelStackHelper stack;
-        // Where the way is as short as here TCP would send 64 KiB at once (tcp_tso_autosize()).
+        // On a path as short as this TCP would send 64 KiB at once (tcp_tso_autosize()).
         stack.SetSysctl("net.ipv4.tcp_tso_rtt_log", "0");
         stack.Install(m_nodes);
         const NetDeviceContainer devices = MakeChannel();

@@ -68,7 +68,7 @@ class EchoTest : public KernelTestCase
         NS_TEST_ASSERT_MSG_EQ(m_sends.size(), 6, "three requests and three answers");
         // 1024 bytes, UDP, IPv4 and PPP at 100 Mbit/s.
         const Time way = NanoSeconds(10000000 + (1024 + 8 + 20 + 2) * 80);
-        // A system call that fails takes the guest 1 us; all else takes no time.
+        // A failing system call takes the guest 1 us; everything else takes no time.
         const Time little = MicroSeconds(5);
         for (size_t i = 0; i < 6; i += 2)
         {
@@ -183,7 +183,7 @@ class RoutingProtocolTest : public KernelTestCase
     }
 };
 
-/** What is set while the simulation runs. */
+/** Changes while the simulation runs. */
 class ChangeTest : public KernelTestCase
 {
   public:
@@ -259,7 +259,7 @@ class BadInputTest : public KernelTestCase
         return what;
     }
 
-    /** @return what the two ends of a link are told that have these addresses */
+    /** @return the error message for a link whose ends have these addresses */
     std::string ClashOf(const std::vector<const char*>& first, const char* second)
     {
         std::string what = "no error";

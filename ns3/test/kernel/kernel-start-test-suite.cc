@@ -24,7 +24,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of what programs do with sockets before the simulation runs and at its first instant.
+ * Tests of the use of sockets before the simulation runs and at its first instant.
  */
 
 using namespace ns3;
@@ -98,7 +98,7 @@ class StartTestCase : public KernelTestCase
         return Socket::CreateSocket(m_nodes.Get(node), TypeId::LookupByName(factory));
     }
 
-    /** Writes down when a socket is connected, or that it failed. */
+    /** Records when a socket is connected, or that it failed. */
     void Watch(Ptr<Socket> socket)
     {
         socket->SetConnectCallback(
@@ -106,7 +106,7 @@ class StartTestCase : public KernelTestCase
             Callback<void, Ptr<Socket>>([this](Ptr<Socket>) { m_failed = true; }));
     }
 
-    /** Counts what a socket, or those it accepts, gets. */
+    /** Counts the bytes that a socket, or those it accepts, receives. */
     void Count(Ptr<Socket> socket)
     {
         const auto read = Callback<void, Ptr<Socket>>([this](Ptr<Socket> reader) {
@@ -151,7 +151,7 @@ class StartTestCase : public KernelTestCase
     uint32_t m_received{0};               //!< how many
 };
 
-/** Everything is asked for in main(), as many of ns-3's examples do. */
+/** All operations are called in main(), as in many of ns-3's examples. */
 class BeforeRunTest : public StartTestCase
 {
   public:
@@ -175,12 +175,12 @@ class BeforeRunTest : public StartTestCase
             client->BindToNetDevice(m_devices.Get(0));
             NS_TEST_EXPECT_MSG_EQ(client->Connect(Server(ipv6)), 0, "connect");
             NS_TEST_EXPECT_MSG_EQ(client->Send(Create<Packet>(700)), 700, "send");
-            // After the sockets: it is what the routes are when the simulation starts that counts.
+            // Called after the sockets, because the routes at the start of the simulation count.
             Ipv4GlobalRoutingHelper::PopulateRoutingTables();
             RouteByHand6();
             Run(Seconds(1));
             NS_TEST_EXPECT_MSG_EQ(m_failed, false, "connected, IPv6 " << ipv6);
-            // Six links of 10 ms, and a microsecond a byte of 80 and less.
+            // Six links of 10 ms, and a microsecond for each of at most 80 bytes.
             NS_TEST_EXPECT_MSG_EQ_TOL(
                 m_connected.GetSeconds(), 0.06, 0.0001, "one round trip, IPv6 " << ipv6);
             NS_TEST_EXPECT_MSG_EQ(m_received, 700, "bytes, IPv6 " << ipv6);
@@ -236,7 +236,7 @@ class DatagramsTest : public StartTestCase
     uint32_t m_group{0}; //!< bytes to the group
 };
 
-/** What an application asks for when it starts at once, and when routes were just changed. */
+/** Operations of an application that starts at once, and just after a change of routes. */
 class AtOnceTest : public StartTestCase
 {
   public:

@@ -24,7 +24,7 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of what can be seen of a real kernel's state.
+ * Tests of sampling a real kernel's state.
  */
 
 using namespace ns3;
@@ -105,7 +105,7 @@ class StateTestCase : public KernelTestCase
     Ptr<PacketSink> m_sink; //!< of MakeTraffic()
 };
 
-/** To look changes nothing. */
+/** Sampling changes nothing. */
 class UnchangedTest : public StateTestCase
 {
   public:
@@ -150,7 +150,7 @@ class UnchangedTest : public StateTestCase
     }
 };
 
-/** What the files say. */
+/** The content of the files. */
 class CsvTest : public StateTestCase
 {
   public:
@@ -169,7 +169,7 @@ class CsvTest : public StateTestCase
         auto kernel = m_nodes.Get(0)->GetObject<KernelNode>();
         KernelStackHelper::EnableStateCsv(m_folder + "/t", m_nodes, MilliSeconds(20));
         uint64_t sent = 0;
-        // With the last look.
+        // At the time of the last sample.
         Simulator::Schedule(MilliSeconds(1980), [&] {
             sent = kernel->GetBridge(m_devices.Get(0))->GetNic().counters().tx_bytes;
         });
@@ -205,7 +205,7 @@ class CsvTest : public StateTestCase
             NS_TEST_EXPECT_MSG_EQ(row.at("congestion_control"), "reno", "as the node has it");
         }
         NS_TEST_EXPECT_MSG_EQ(ids.size(), 1, "one socket");
-        // The first look comes with the connect, which takes the kernel a microsecond.
+        // The first sample is at the instant of the connect, which takes the kernel a microsecond.
         NS_TEST_EXPECT_MSG_EQ(ticks, table.size() - 1, "looked at when asked to");
         const auto& opening = table.front();
         NS_TEST_EXPECT_MSG_EQ(opening.at("time_s").substr(0, 7), "1.00000", "with the connect");

@@ -68,7 +68,7 @@ ErrorOf(Function function)
     return "";
 }
 
-/** What a lab is derived from. */
+/** The lab that is derived from a scenario. */
 class DescribeTestCase : public TestCase
 {
   public:
@@ -219,7 +219,7 @@ ReplaceByMemory(const NetDeviceContainer& link)
     return devices;
 }
 
-/** Sockets, addresses and indices survive; packets take the new way. */
+/** Sockets, addresses and indices are kept; packets use the new devices. */
 class ReplaceTestCase : public TestCase
 {
   public:
@@ -313,7 +313,7 @@ class OlsrOverMemoryTestCase : public TestCase
     }
 };
 
-/** What a control plane derives from a node. */
+/** The claims that a control plane derives from a node. */
 class ClaimsTestCase : public TestCase
 {
   public:
@@ -376,7 +376,7 @@ class ClaimsTestCase : public TestCase
 
         Ptr<Socket> other = Socket::CreateSocket(node, UdpSocketFactory::GetTypeId());
         other->Bind(InetSocketAddress(Ipv4Address::GetAny(), 5000));
-        other->BindToNetDevice(unused.Get(0)); // another device: not this one's business
+        other->BindToNetDevice(unused.Get(0)); // bound to another device: not a claim of this one
         NS_TEST_EXPECT_MSG_EQ((control->FindClaims(device) == expected), true, "by device");
         control->Dispose();
         Simulator::Destroy();
@@ -395,7 +395,7 @@ class LabHelperTestSuite : public TestSuite
     }
 };
 
-/** The tests of protocols that are on the network. */
+/** The tests of protocols on a network. */
 class OffloadTestSuite : public TestSuite
 {
   public:

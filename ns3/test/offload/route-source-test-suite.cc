@@ -48,7 +48,7 @@ using viaduct::wire::IpPrefix;
 namespace
 {
 
-/** Hands what it gets to a function. */
+/** Passes the changes to a function. */
 class FunctionSink : public viaduct::fib::RouteSink
 {
   public:
@@ -179,7 +179,7 @@ class Line
     int pushes{0};                         //!< calls of the apply function
 };
 
-/** What the protocol itself says, by RouteOutput, as Line::Route() would. */
+/** The protocol's own answer by RouteOutput, in the format of Line::Route(). */
 std::string
 Answer(Ptr<Node> node, const std::string& address)
 {
@@ -197,7 +197,7 @@ Answer(Ptr<Node> node, const std::string& address)
     return (gateway == address ? "0.0.0.0" : gateway) + " eth" + std::to_string(interface - 1);
 }
 
-/** Protocols of ns-3, unchanged: the mirrored table answers as the protocol does. */
+/** Unchanged protocols of ns-3: the mirrored table gives the same routes as the protocol. */
 class ProtocolTestCase : public TestCase
 {
   public:
@@ -246,7 +246,7 @@ class ProtocolTestCase : public TestCase
     double m_seconds;                            //!< until it has converged
 };
 
-/** OLSR: by its trace source, host routes to neighbours on link, HNA, and one push a turn. */
+/** OLSR: by its trace source, host routes to neighbours on link, HNA, and one push per turn. */
 class OlsrTestCase : public TestCase
 {
   public:
@@ -318,7 +318,7 @@ class RipNgTestCase : public TestCase
     }
 };
 
-/** Routes of the kinds that make kernels stumble, and what priorities and metrics do. */
+/** Routes that are difficult for kernels, and the effect of priorities and metrics. */
 class StaticTestCase : public TestCase
 {
   public:
@@ -469,7 +469,7 @@ class PushTestCase : public TestCase
     }
 };
 
-/** A protocol that prints nothing anybody could read. */
+/** A protocol whose output cannot be parsed. */
 class SilentProtocol : public Ipv4StaticRouting
 {
   public:
@@ -505,7 +505,7 @@ class SilentHelper : public Ipv4RoutingHelper
     }
 };
 
-/** RouteOutput() where nothing is printed; and a kernel that refuses. */
+/** RouteOutput() for a protocol without output; and a kernel that refuses routes. */
 class QueryTestCase : public TestCase
 {
   public:

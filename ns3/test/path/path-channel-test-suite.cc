@@ -99,7 +99,7 @@ struct TestLink
     std::vector<std::vector<Arrival>> arrivals; //!< by node
 };
 
-/** @return what a packet of this payload is with its Ethernet header, bytes */
+/** @return the length of a frame with this payload, bytes */
 constexpr uint32_t
 FrameSize(uint32_t payload)
 {
@@ -135,7 +135,7 @@ class TimeTestCase : public TestCase
     }
 };
 
-/** What packets bring along. */
+/** Packets keep their bytes, uid and tags. */
 class IdentityTestCase : public TestCase
 {
   public:
@@ -180,7 +180,7 @@ class IdentityTestCase : public TestCase
     {
         const std::vector<uint8_t> sent(1000, 0x55);
         NS_TEST_EXPECT_MSG_EQ((Check("delay=1ms") == sent), true, "unchanged");
-        // FQ-CoDel looks at the bytes of every packet, and changes none.
+        // FQ-CoDel reads the bytes of every packet, and changes none.
         NS_TEST_EXPECT_MSG_EQ((Check("rate=10Mbit aqm=fq_codel") == sent), true, "looked at");
         GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
         const auto received = Check("ber=1e-2");
@@ -197,7 +197,7 @@ class IdentityTestCase : public TestCase
     }
 };
 
-/** Bit errors and nobody to see them. */
+/** Bit errors while checksums are off. */
 class CorruptionTestCase : public TestCase
 {
   public:
@@ -277,7 +277,7 @@ class ChecksumTestCase : public TestCase
     }
 };
 
-/** Frames of nothing but a length, for a pipeline driven by hand. */
+/** Frames that only have a length, for a pipeline driven by the test. */
 class PlainStore : public viaduct::path::FrameStore
 {
   public:
@@ -490,7 +490,7 @@ class ChangeTestCase : public TestCase
         Simulator::Schedule(MicroSeconds(30500), [&]() { link.path->SetLinkUp(false); });
         Simulator::Schedule(MicroSeconds(35500), [&]() { link.path->SetLinkUp(true); });
         Simulator::Run();
-        // 31 to 35 meet a pulled plug when they are sent, 30 when it would arrive.
+        // 31 to 35 are sent while the link is unplugged, and 30 would arrive then.
         NS_TEST_ASSERT_MSG_EQ(link.arrivals[1].size(), 34, "all others");
         NS_TEST_EXPECT_MSG_EQ(link.arrivals[1][0].at, MilliSeconds(10), "the old delay");
         NS_TEST_EXPECT_MSG_EQ(link.arrivals[1].back().at, MilliSeconds(40), "the new one");
@@ -537,7 +537,7 @@ class DescribeTestCase : public TestCase
     }
 };
 
-/** The store by itself. */
+/** The store alone. */
 class StoreTestCase : public TestCase
 {
   public:

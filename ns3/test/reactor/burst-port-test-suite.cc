@@ -44,7 +44,7 @@ struct CountingUser : public BurstPortUser
     }
 };
 
-/** The user takes the port away while it is given a burst. */
+/** The user removes the port while it handles a burst. */
 class StopWithinBurstTestCase : public TestCase
 {
   public:
@@ -76,7 +76,7 @@ class StopWithinBurstTestCase : public TestCase
     }
 };
 
-/** Frames that an old port did not take. */
+/** Frames that an old port did not accept. */
 class KeepTestCase : public TestCase
 {
   public:

@@ -130,7 +130,7 @@ class StopTestCase : public TestCase
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(ran, 4, "events before the stop");
         reactor.Clock().Advance(
-            viaduct::Duration::Seconds(1)); // time outside Run() is no virtual time
+            viaduct::Duration::Seconds(1)); // time outside Run() does not advance virtual time
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(ran, 10, "the rest");
         NS_TEST_EXPECT_MSG_EQ(Simulator::Now(), MilliSeconds(10), "time of the last event");
@@ -449,7 +449,7 @@ class PollableTestCase : public TestCase
     }
 };
 
-/** A descriptor that is ready for ever with nothing to read. */
+/** A descriptor that is always ready with nothing to read. */
 class MuteTestCase : public TestCase
 {
   public:

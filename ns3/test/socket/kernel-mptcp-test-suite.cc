@@ -185,7 +185,8 @@ class SurvivalTest : public TwoPathsTestCase
             m_nodes.Get(0)->GetObject<Ipv4>()->SetDown(2);
             m_nodes.Get(0)->GetObject<Ipv6>()->SetDown(2);
         });
-        // 6.1 takes 3 s to send on the other link what the lost one had, 6.12 less than one.
+        // 6.1 needs 3 s to send the data of the lost link on the other one, 6.12 less than one
+        // second.
         const auto release = m_nodes.Get(0)->GetObject<KernelNode>()->GetGuest()->GetRelease();
         const Time later = Seconds(viaduct::guest::OlderRelease(release, "6.12") ? 16 : 12);
         Measure(later, later + Seconds(2), &down);
@@ -198,7 +199,7 @@ class SurvivalTest : public TwoPathsTestCase
     }
 };
 
-/** A client with two links to the networks; the server has one, and many do not know. */
+/** A client with two links to other networks, and a server with one. */
 class SourceRouteTest : public TwoPathsTestCase
 {
   public:
@@ -239,7 +240,7 @@ class SourceRouteTest : public TwoPathsTestCase
     }
 };
 
-/** SCTP tells its peer all addresses, and needs no help. */
+/** SCTP announces all addresses to its peer without configuration. */
 class SctpTest : public TwoPathsTestCase
 {
   public:

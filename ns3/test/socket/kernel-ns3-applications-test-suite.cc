@@ -32,8 +32,8 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of ns-3's own applications, as they are, on kernel nodes. BulkSend, OnOff and PacketSink
- * are in viaduct-kernel-transfer.
+ * Tests of ns-3's own unmodified applications on kernel nodes. BulkSend, OnOff and PacketSink are
+ * in viaduct-kernel-transfer.
  */
 
 using namespace ns3;
@@ -212,7 +212,7 @@ class PingTest : public PairTestCase
             helper.SetAttribute("Interval", TimeValue(MilliSeconds(100)));
             helper.SetAttribute("VerboseMode", EnumValue(Ping::VerboseMode::SILENT));
             auto installed = helper.Install(m_nodes.Get(0));
-            installed.Start(MilliSeconds(500)); // when the kernels' own first frames are gone
+            installed.Start(MilliSeconds(500)); // after the kernels' own first frames
             auto ping = installed.Get(0);
             ping->TraceConnectWithoutContext(
                 "Rtt",
@@ -230,7 +230,7 @@ class PingTest : public PairTestCase
     }
 };
 
-/** What raw sockets of IPv6 promise beyond what Ping needs. */
+/** Functions of raw IPv6 sockets beyond those that Ping needs. */
 class Raw6Test : public PairTestCase
 {
   public:
@@ -247,7 +247,7 @@ class Raw6Test : public PairTestCase
         return socket;
     }
 
-    /** Has a socket write down the hop limits of what it gets, of a protocol of nobody. */
+    /** Makes a socket of an unassigned protocol record the hop limits of received packets. */
     static void Note(Ptr<Socket> socket, std::vector<int>& hopLimits)
     {
         socket->SetRecvCallback(Callback<void, Ptr<Socket>>([&hopLimits](Ptr<Socket> reader) {

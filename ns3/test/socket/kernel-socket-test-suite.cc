@@ -47,7 +47,7 @@ using viaducttest::UDP;
 namespace
 {
 
-/** @return what a sink on the node got of a source that sends for a while */
+/** @return the bytes that a sink on the node received from a source that sends for a while */
 uint64_t
 RunSource(NativeNode& kernel,
           const std::string& factory,
@@ -115,7 +115,7 @@ TestOnOff(KernelSocketTestCase& test, NativeNode& kernel)
 void
 TestEcho(KernelSocketTestCase& test, NativeNode& kernel)
 {
-    // Both ask for ns3::UdpSocketFactory, without an attribute to say otherwise.
+    // Both ask for ns3::UdpSocketFactory and have no attribute to change that.
     UdpEchoServerHelper server(9);
     server.Install(kernel.node);
     UdpEchoClientHelper client(Ipv4Address("127.0.0.1"), 9);
@@ -142,7 +142,7 @@ TestClientServer(KernelSocketTestCase& test, NativeNode& kernel)
     client.Install(kernel.node).Start(MilliSeconds(100));
     Simulator::Stop(Seconds(2));
     Simulator::Run();
-    // Lost packets are told by the sequence numbers in the payload.
+    // The sequence numbers in the payload reveal lost packets.
     test.Equal(server->GetReceived(), 20u, "datagrams with sequence numbers");
     test.Equal(server->GetLost(), 0u, "lost by their sequence numbers");
 }
@@ -179,7 +179,7 @@ TestNames(KernelSocketTestCase& test, NativeNode& kernel)
     Simulator::Run();
 }
 
-/** As ns-3's UDP: the same port with another address or device is another name. */
+/** As in ns-3's UDP, the same port with another address or device is another name. */
 void
 TestUdpNames(KernelSocketTestCase& test, NativeNode& kernel)
 {

@@ -25,7 +25,8 @@
 /**
  * @file
  * @ingroup viaduct
- * Tests of every transport of a real kernel between two nodes, and of what ns-3's Socket promises.
+ * Tests of every transport of a real kernel between two nodes, and of the interface of ns-3's
+ * Socket.
  */
 
 using namespace ns3;
@@ -157,7 +158,7 @@ class TransportsTest : public PairTestCase
     uint16_t m_port{5000}; //!< the last that was used
 };
 
-/** Writes down what happens to sockets, and when. */
+/** Records the events of sockets with their times. */
 class Diary
 {
   public:
@@ -185,7 +186,7 @@ class Diary
         }));
     }
 
-    /** Keeps what a listener accepts, as "server". */
+    /** Keeps the socket that a listener accepts, as "server". */
     void Accept(Ptr<Socket> listener)
     {
         listener->SetAcceptCallback(
@@ -197,7 +198,7 @@ class Diary
             }));
     }
 
-    /** @return what happened since the last call, in order */
+    /** @return the events since the last call, in order */
     std::string Take()
     {
         return std::exchange(m_text, "");
@@ -300,7 +301,7 @@ class LifeTest : public PairTestCase
     }
 };
 
-/** SCTP delivers in parts what its buffer does not hold, and the application gets it whole. */
+/** SCTP delivers messages that exceed its buffer in parts, and the application gets them whole. */
 class LongMessagesTest : public PairTestCase
 {
   public:

@@ -17,7 +17,7 @@ using agent::Operation;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A guest of which the test plays the agent.
+// A guest whose agent is played by the test.
 class FakeChannel : public AgentChannel {
  public:
   size_t MaxMessage() const override { return 4096; }

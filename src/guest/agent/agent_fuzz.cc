@@ -1,4 +1,4 @@
-// Whatever a guest sends on its control interface, the host either takes it or throws Error.
+// Whatever a guest sends on its control interface, the host either accepts it or throws Error.
 // Frames in the input: a length byte pair, then that many bytes; and the input as one message.
 #include <algorithm>
 #include <cstdint>

@@ -37,7 +37,7 @@ TEST(ParseCountersTest, RefusesWhatIsNone) {
   }
 }
 
-// A guest of which the test plays the agent.
+// A guest whose agent is played by the test.
 class StateChannel : public AgentChannel {
  public:
   size_t MaxMessage() const override { return 4096; }
@@ -102,7 +102,7 @@ TEST_F(StateClientTest, AsksForWhatIsWantedAndHandsItOut) {
   ::tcp_info info{};
   info.tcpi_snd_cwnd = 10;
   info.tcpi_total_retrans = 3;
-  // An old kernel's, which ends earlier.
+  // The structure of an old kernel, which is shorter.
   const auto bytes = BytesOf(info).first(offsetof(::tcp_info, tcpi_total_retrans));
   channel_.Say(agent::kTcpState, {BytesOf(socket), bytes});
   channel_.Say(agent::kTcpState, {BytesOf(socket), BytesOf(info)});

@@ -63,7 +63,7 @@ TEST(Tool, LogIsAppended) {
   std::filesystem::remove(log);
 }
 
-// The program would wait for ever, and so would what it started.
+// The program and its child would wait forever.
 TEST(Tool, CancelKillsTheProgramAndWhatItStarted) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);

@@ -1,5 +1,5 @@
-// The agent on the host's own kernel, in namespaces that vanish with it: its protocol, and what it
-// does to nodes and sockets.
+// The agent on the host's own kernel, in namespaces that disappear with it: its protocol, and its
+// operations on nodes and sockets.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/pkt_sched.h>
@@ -61,7 +61,7 @@ class Guest {
            uint16_t flags = 0) {
     writer_.Add(code, subject, ++request_, parts, flags);
   }
-  // Sends what was asked and lets the agent work until nothing happens any more.
+  // Sends the requests and lets the agent work until nothing happens any more.
   void Settle() {
     writer_.Flush();
     while (agent_->RunOnce(Duration::Milliseconds(20))) Read();

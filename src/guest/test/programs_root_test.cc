@@ -25,7 +25,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// What became of a program.
+// The events of a program.
 struct Told {
   int error_number = -1;
   std::string words, output, errors;

@@ -1,4 +1,4 @@
-// One real kernel, whole: needs an image (viaduct kernel build), no privilege.
+// Tests of a complete real kernel: needs an image (viaduct kernel build), no privilege.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -22,7 +22,7 @@ using testing::HasSubstr;
 
 Instant AtMs(int64_t ms) { return Instant() + Duration::Milliseconds(ms); }
 
-// A socket of which only what went wrong is of interest.
+// A socket whose errors are recorded.
 class Errors : public SocketEvents {
  public:
   void OnBound(const agent::Endpoint&) override {}
@@ -38,7 +38,7 @@ class Errors : public SocketEvents {
   std::vector<int> errors;
 };
 
-// What is seen of a frame when a node sends it.
+// The properties of a frame that a node sends.
 struct SeenFrame {
   int64_t time;  // nanoseconds
   std::string nic;
@@ -124,7 +124,7 @@ class RealKernelTest : public testing::Test, protected RealGuest {
   std::vector<SeenFrame> seen_;
 };
 
-// The frames of one type, which the idle kernel's own multicast reports are not.
+// The frames of one type, without the idle kernel's own multicast reports.
 std::vector<SeenFrame> OfType(const std::vector<SeenFrame>& seen, uint16_t ether_type) {
   std::vector<SeenFrame> result;
   for (const SeenFrame& frame : seen) {

@@ -1,4 +1,4 @@
-// A guest's TCP and the host kernel's, told the same by one scripted peer: what each says, as text.
+// Compares a guest's TCP with the host kernel's, against the same scripted peer, by traces as text.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/if.h>
@@ -49,7 +49,7 @@ std::string FlagsOf(uint8_t flags) {
        {std::pair{flag::kSyn, 'S'}, {flag::kFin, 'F'}, {flag::kRst, 'R'}, {flag::kAck, '.'}}) {
     if ((flags & bit) != 0) text += letter;
   }
-  return text;  // whether the last segment of a burst is pushed is nobody's business
+  return text;  // PSH on the last segment of a burst is ignored
 }
 
 // "F. 5:105 ack 1", as tcpdump counts: relative, from the first byte on.
@@ -118,7 +118,7 @@ class HostSubject final : public TcpSubject, public AgentChannel {
     channel_.reset();
     waitpid(pid_, nullptr, 0);
   }
-  // At least until the machine has had time to do what there is to do.
+  // Waits at least until the machine has had time for the pending work.
   void Run(Duration duration) override {
     const Instant end = MonotonicClock::Now() + std::max(duration, Duration::Milliseconds(30));
     while (true) {
@@ -167,7 +167,7 @@ class HostSubject final : public TcpSubject, public AgentChannel {
       work();
     }
   }
-  // Waits for something to happen, and deals with it.
+  // Waits for an event and handles it.
   void Work(int milliseconds) {
     Drain();
     pollfd fds[2] = {{channel_.get(), POLLIN, 0}, {tap_.get(), POLLIN, 0}};
@@ -303,7 +303,7 @@ namespace {
 
 using Script = std::function<std::string(TcpSubject&)>;
 
-// What both kernels must say, word for word.
+// Both kernels must give exactly this trace.
 void ExpectOfBoth(const std::string& expected, const Script& script) {
   std::unique_ptr<TcpSubject> guest;
   try {

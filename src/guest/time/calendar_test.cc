@@ -215,7 +215,7 @@ struct Hostile {
   const char* name;
   FakeGuest::Script script;
   const char* error;
-  // Longer than any machine is busy, but where the error is that it passes.
+  // Longer than any machine is busy, except where the test expects the time-out.
   Duration boot_patience = Duration::Seconds(30);
   FakeSchedule schedule = FakeSchedule::kShared;
   Duration patience = Duration::Seconds(30);  // after the boot

@@ -1,5 +1,5 @@
-// Guests of kernels with different schedules in one calendar, and what only the schedule in memory
-// has: queues and doorbells.
+// Guests of kernels with different schedules in one calendar, and the features of the schedule in
+// memory: queues and doorbells.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,8 +37,8 @@ class MixedGuestsTest : public testing::TestWithParam<Kinds> {
     options.uptime = Duration::Milliseconds(10);
     calendar_ = std::make_unique<Calendar>(*queue_, options);
   }
-  // The next guest, of the next kind, with one device. Beside what it sends being noted, `sent` is
-  // called for each frame.
+  // Creates the next guest, of the next kind, with one device. Its frames are recorded, and `sent`
+  // is called for each.
   Nic& Make(FakeGuest::Script script, std::function<void()> sent = {}) {
     const size_t slot = fakes_.size() + 1;
     fakes_.push_back(std::make_unique<FakeGuest>(GetParam().at(slot - 1), std::move(script)));
@@ -51,7 +51,7 @@ class MixedGuestsTest : public testing::TestWithParam<Kinds> {
     });
     return nic;
   }
-  // Sends back what it gets.
+  // Sends back the frames that it receives.
   static void Echo(FakeGuest& guest) {
     Ready(guest);
     for (;;) {
@@ -113,7 +113,7 @@ TEST_P(MixedGuestsTest, RunInTheirOrderAtOneInstant) {
                        {3, 5'000'005}}));
 }
 
-// The first guest may go on for long when it sends: the frame's way through the two others must
+// The first guest may run for long after it has sent: the frame's path through the two others must
 // stop it at each arrival.
 TEST_P(MixedGuestsTest, PromiseShrinksForWhatAnotherWillDo) {
   Nic* second = nullptr;
@@ -231,7 +231,7 @@ TEST_P(SharedQueues, ManyAtOneInstant) {
   }
 }
 
-// When a guest with a doorbell sends, in ns, if a frame comes to it in each of so many
+// The times (ns) at which a guest with a doorbell sends, if it receives a frame in each of so many
 // milliseconds.
 std::vector<int64_t> SentWithDoorbell(int frames, FakeGuest::Script script) {
   EventQueue queue;
@@ -251,7 +251,8 @@ std::vector<int64_t> SentWithDoorbell(int frames, FakeGuest::Script script) {
   return sent;
 }
 
-// The calendar may begin to listen to messages just when a guest rings: then both are said.
+// The calendar may begin to wait for messages just when a guest rings its doorbell: then both are
+// sent.
 TEST(Doorbells, WaitSaidTwiceEndsOneRun) {
   const auto sent = SentWithDoorbell(20, [](FakeGuest& g) {
     Ready(g);
@@ -268,7 +269,7 @@ TEST(Doorbells, WaitSaidTwiceEndsOneRun) {
   }
 }
 
-// Longer than the calendar listens to the memory alone.
+// Longer than the calendar watches only the memory.
 TEST(Doorbells, BusyGuestMaySendMessages) {
   const auto sent = SentWithDoorbell(0, [](FakeGuest& g) {
     Ready(g);

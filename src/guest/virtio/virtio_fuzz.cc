@@ -1,6 +1,6 @@
-// Whatever a guest sends and writes into its rings, the back end of its network device either takes
-// it or throws Error. The input is a stream of vhost-user messages; the memory that it refers to is
-// the input again.
+// Whatever a guest sends and writes into its rings, the back end of its network device either
+// accepts it or throws Error. The input is a stream of vhost-user messages; the memory that it
+// refers to is the input again.
 #include <sys/mman.h>
 #include <unistd.h>
 

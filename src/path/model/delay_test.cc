@@ -1,4 +1,4 @@
-// Delays and reordering as packets meet them in a pipeline.
+// Delays and reordering of packets in a pipeline.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -70,7 +70,7 @@ TEST(DelayTest, DelaysAreDistributedAsRequested) {
     const double distance = test::KsDistance(
         delays, [&](double delay) { return requested.probability((delay - 100e6) / 5e6); });
     EXPECT_LT(distance, test::KsBound(delays.size())) << requested.spec;
-    // The test can tell: a mean that is 0.3 ms off would show.
+    // The test is sensitive enough: a mean that is off by 0.3 ms would be detected.
     EXPECT_GT(
         test::KsDistance(
             delays, [&](double delay) { return requested.probability((delay - 100.3e6) / 5e6); }),

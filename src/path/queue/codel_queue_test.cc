@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 namespace p = wire::packet;
 
-// A queue of 1000-byte packets, all there at 0, that the test takes from when it likes.
+// A queue of 1000-byte packets that all arrive at 0, from which the test takes packets at any time.
 struct Codels {
   explicit Codels(bool ecn = false, uint8_t tos = 0) {
     CodelParameters parameters;
@@ -65,8 +65,8 @@ TEST(Codel, WhatIsDroppedIsTheOldestAndTheNextIsSent) {
   EXPECT_THAT(codel.drops.numbers(), ElementsAre(2));
 }
 
-// Polled late, it drops at once what the law had wanted until then, each step from the law's own
-// instant, not from now.
+// When polled late, it performs all drops of the control law until then at once, each computed from
+// the law's own instant.
 TEST(Codel, CatchesUp) {
   Codels codel;
   codel.Fill(1000);
@@ -103,7 +103,7 @@ TEST(Codel, OneShortSojournResetsTheInterval) {
   EXPECT_THAT(codel.DropTimes(), ElementsAre(210000000));
 }
 
-// MAXPACKET: with no more than a frame waiting there is nothing to gain.
+// MAXPACKET: with no more than one waiting frame, nothing is dropped.
 TEST(Codel, AQueueOfOneFrameNeverDrops) {
   Codels codel;
   for (int ms = 0; ms < 2000; ms += 10) {
@@ -181,7 +181,7 @@ TEST(Codel, AFullQueueDropsAtTheTail) {
   EXPECT_THAT(drops.all, ElementsAre(Drops::Dropped{3, Fate::kQueueFull, At(0)}));
 }
 
-// A packet that is still on disk says nothing of the queue: the state waits with it.
+// A packet that is still on disk does not affect the state.
 TEST(Codel, ADiskThatIsSlowDoesNotResetIt) {
   Frames frames;
   auto fifo = std::make_unique<SlowFifo>();

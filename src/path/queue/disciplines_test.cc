@@ -1,4 +1,4 @@
-// Every rate stage that a SPEC can ask for, under random traffic.
+// Every rate stage that a SPEC can specify, under random traffic.
 #include "path/queue/disciplines.h"
 
 #include <gmock/gmock.h>
@@ -176,7 +176,7 @@ TEST(Disciplines, ANameThatIsNoneIsAnError) {
   EXPECT_THROW(MakeQueueDiscipline(spec, frames, {}), UsageError);
 }
 
-// What the reference says of them by hand.
+// The hand-written parts of the reference.
 TEST(Disciplines, TheReferenceKnowsEachAndItsLimit) {
   const std::string text = DocumentSpec();
   for (const Discipline& discipline : Disciplines()) {

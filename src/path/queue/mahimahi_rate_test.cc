@@ -114,8 +114,8 @@ TEST(MahimahiRate, MeanRate) {
   EXPECT_EQ(MahimahiRate({2, 4}).RateAt(At(0)), 1504 * 8 * 1000 / 2);
 }
 
-// What mahimahi's link_queue.cc does, told again: every opportunity in turn is offered to what
-// waits.
+// A reimplementation of mahimahi's link_queue.cc: each opportunity in turn is offered to the
+// waiting packets.
 std::vector<int64_t> Reference(const std::vector<uint32_t>& trace,
                                const std::vector<std::pair<int64_t, int64_t>>& arrivals) {
   std::vector<int64_t> left;

@@ -186,7 +186,7 @@ TEST(Pie, DropsAreSpread) {
   for (size_t i = 1; i < run.gaps.size(); ++i) ASSERT_GE(run.gaps[i], least);
 }
 
-// Section 5.1: above 10% a mark says too little.
+// Section 5.1: above 10% a mark is not sufficient.
 TEST(Pie, MarksBelowTenPercentAndDropsAbove) {
   PieParameters parameters;
   parameters.ecn = true;

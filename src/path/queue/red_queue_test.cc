@@ -19,7 +19,7 @@ struct Red {
       : queue(parameters, InMemory(limit, frames, {1, "red"})) {
     frame = frames.Add(p::Build(p::Ethernet{} / p::Ipv4{.tos = tos} / p::Udp{}));
   }
-  // Whether it is kept.
+  // Whether the packet is kept.
   bool Put(Instant now, uint32_t bytes = 1000) {
     const size_t before = drops.all.size();
     queue.Enqueue(MakePacket(++last, bytes, frame), now, drops);

@@ -1,4 +1,4 @@
-// Tables and traces: what is accepted can be used, what is not is refused with a message.
+// Tables and traces are either accepted and usable, or refused with a message.
 #include <cmath>
 #include <string_view>
 

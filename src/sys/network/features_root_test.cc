@@ -1,5 +1,5 @@
-// Compares what the probes say with what really can be built. Needs root; everything happens in
-// scratch namespaces.
+// Compares the results of the probes with what can really be built. Needs root; everything happens
+// in scratch namespaces.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ class SysRootTest : public ::testing::Test {
   }
 };
 
-// Runs `install` on one end of a fresh veth pair; false where the kernel lacks the qdisc.
+// Runs `install` on one end of a fresh veth pair; returns false if the kernel lacks the qdisc.
 bool CanInstall(const std::function<void(Netlink&, const QdiscPlace&)>& install) {
   bool installed = true;
   InScratchNamespace([&] {
