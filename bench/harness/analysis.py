@@ -140,10 +140,11 @@ def find_loss_free(
     limit: float,
     precision: float = 0.05,
     max_trials: int = 16,
+    growth: float = 2.0,
 ) -> LossFree:
     """Find the highest offered rate whose loss is below LOSS_FREE, to `precision`.
 
-    Doubles from `start` until a rate loses, halves if `start` itself does, then bisects
+    Grows (doubles) from `start` until a rate loses, halves if `start` itself does, then bisects
     (geometrically). A rate that loses is tried a second time before it counts as losing: one
     preemption of the forwarder must not end the search. `loss_at` returns the loss (0..1), or
     1 if the rate could not be offered. The result is 0 if every rate tried lost.
@@ -172,7 +173,7 @@ def find_loss_free(
         if good > 0 and bad / good <= 1 + precision:
             break
         if bad == math.inf:
-            rate = min(good * 2, limit)
+            rate = min(good * growth, limit)
         elif good == 0:
             rate = bad / 2
         else:

@@ -36,7 +36,9 @@ NOTES = [
 
 def measure(session: Session, plan: Plan, result: Result) -> None:
     """Fill in all rows, ratios and published values."""
-    kernelstack_goodput.measure(session, plan, result)
-    kernelstack_cost.measure(session, plan, result)
+    with plan.part("goodput", 0.6):
+        kernelstack_goodput.measure(session, plan, result)
+    with plan.part("cost", 1.0):
+        kernelstack_cost.measure(session, plan, result)
     for file in ("cradle-goodput.csv", "cradle-wall.csv"):
         result.published += read_csv(file, table=file.removesuffix(".csv"))

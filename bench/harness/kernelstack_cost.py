@@ -59,7 +59,7 @@ def _against(
 ) -> None:
     """Wall time against an option; `axis`: the experiment, the option, the rows' column."""
     experiment, option, column = axis
-    for point in points:
+    for point in plan.points(f"points of {column.replace('_', ' ')}", points):
         words = option.format(point)
         seen = _by_turns(session, plan, plan.row_rounds, systems, words)
         for system in systems:
@@ -145,14 +145,21 @@ def _repeats(session: Session, plan: Plan, result: Result, newest: System) -> No
 def measure(session: Session, plan: Plan, result: Result) -> None:
     """Fill in the other ratios and the rows of section 5."""
     newest = kernel_systems(session)[0]
-    _same_work(session, plan, result, newest)
-    _throughput(session, plan, result, newest)
+    # The ratios first.
+    with plan.part("the same work", 0.35):
+        _same_work(session, plan, result, newest)
+    with plan.part("bulk", 0.3):
+        _throughput(session, plan, result, newest)
+    with plan.part("memory and boot", 0.4):
+        _scale(session, plan, result, newest)
+    with plan.part("repeated runs", 0.5):
+        _repeats(session, plan, result, newest)
     systems = [NS3, newest]
     # Figure 6: 60 s of traffic. Figure 7: two clients.
     clients = plan.choose([1, 2, 5, 10, 20, 50, 75, 100], [1, 10, 100])
-    _against(session, plan, result, systems, ("clients", "--clients={}", "clients"), clients)
+    with plan.part("clients", 0.5):
+        _against(session, plan, result, systems, ("clients", "--clients={}", "clients"), clients)
     seconds = plan.choose([1, 10, 50, 100, 200, 300, 400], [1, 100, 400])
     duration = ("duration", "--duration={}s", "simulated_seconds")
-    _against(session, plan, result, systems, duration, seconds)
-    _scale(session, plan, result, newest)
-    _repeats(session, plan, result, newest)
+    with plan.part("durations", 1.0):
+        _against(session, plan, result, systems, duration, seconds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 
 from .analysis import mean_of_runs, ratio_of_means
@@ -21,6 +22,8 @@ from .session import Session
 
 HOST = "host"
 _SECONDS = 60  # of traffic (DCE Cradle, section 4)
+_QUICK_SECONDS = 20
+_FEWEST_RUNS = 4  # of a mean
 
 
 def _goodput(values: Sequence[float], host: float | None = None) -> Row:
@@ -38,21 +41,34 @@ def _goodput(values: Sequence[float], host: float | None = None) -> Row:
 
 
 def _mean_goodputs(
-    session: Session, system: System, seeds: Sequence[int], *words: str
+    session: Session, plan: Plan, system: System, seeds: Sequence[int], *words: str
 ) -> list[float]:
-    runs = [(system, [*words, f"--run={seed}", f"--duration={_SECONDS}s"]) for seed in seeds]
-    return [row["mean_goodput_bit_per_s"] for row in dumbbells(session, runs)]
+    """Of as many runs as there is time for."""
+    seconds = plan.choose(_SECONDS, _QUICK_SECONDS)
+    runs = [(system, [*words, f"--run={seed}", f"--duration={seconds}s"]) for seed in seeds]
+    goodputs: list[float] = []
+    with contextlib.closing(dumbbells(session, runs)) as rows:
+        for row in rows:
+            goodputs.append(row["mean_goodput_bit_per_s"])
+            if len(goodputs) >= _FEWEST_RUNS and not plan.fits():
+                break
+    if len(goodputs) < len(runs):
+        plan.shortened.append(f"{system.label}: {len(goodputs)} of {len(runs)} runs")
+    return goodputs
 
 
 def _tcp(session: Session, plan: Plan, result: Result, systems: Sequence[System]) -> None:
     """Section 4: the same dumbbell in real and in virtual time, round by round."""
     dumbbells_at_once = plan.choose(100, 75)
     count = plan.choose(100, 20)
+    seconds = plan.choose(_SECONDS, _QUICK_SECONDS)
+    if plan.quick:
+        plan.shortened.append(f"goodput: {seconds} s of traffic a run, not {_SECONDS}")
     host: list[list[float]] = []
     virtual: dict[str, list[list[float]]] = {system.name: [] for system in systems}
     for number, order in plan.turns(systems):
         first = 1 + (number - 1) * count
-        seen = host_dumbbells(session, dumbbells_at_once, _SECONDS, CRADLE_SPEC, seed=number)
+        seen = host_dumbbells(session, dumbbells_at_once, seconds, CRADLE_SPEC, seed=number)
         host.append(seen.goodputs)
         plan.say(
             f"round {number} of {plan.rounds}, real time: {dumbbells_at_once} dumbbells, "
@@ -61,7 +77,7 @@ def _tcp(session: Session, plan: Plan, result: Result, systems: Sequence[System]
         )
         for system in order:
             seeds = range(first, first + count)
-            virtual[system.name].append(_mean_goodputs(session, system, seeds))
+            virtual[system.name].append(_mean_goodputs(session, plan, system, seeds))
             plan.say(f"{system.label}: runs {first} to {first + count - 1}")
     of_host = mean_of_runs(sum(host, [])).value
     result.add("tcp", System(HOST, _host_label(result), ()), **_goodput(sum(host, []), of_host))
@@ -89,9 +105,9 @@ def _transports(session: Session, plan: Plan, result: Result, kernels: Sequence[
         ("MPTCP, all it can, one path", ["--rate-app=0", "--transport=mptcp"]),
         ("MPTCP, all it can, two paths", ["--rate-app=0", "--transport=mptcp", "--paths=2"]),
     ]
-    for label, words in cases:
+    for label, words in plan.points("transports", cases):
         try:
-            values = _mean_goodputs(session, newest, range(1, count + 1), *words)
+            values = _mean_goodputs(session, plan, newest, range(1, count + 1), *words)
         except BenchError as error:
             result.notes.append(f"{label} is not measured: {error}")
             continue
@@ -139,6 +155,12 @@ def _dropped(seen: Row) -> int | None:
 def measure(session: Session, plan: Plan, result: Result) -> None:
     """Fill in `goodput_virtual_vs_real` and the rows of tcp, transports and sharing."""
     kernels = kernel_systems(session)
-    _tcp(session, plan, result, [*kernels, NS3, NS3_DEFAULT])
-    _transports(session, plan, result, kernels)
-    _sharing(session, plan, result, kernels[0])
+    with plan.part("TCP", 0.6):
+        _tcp(session, plan, result, [*kernels, NS3, NS3_DEFAULT])
+    with plan.part("transports", 0.6):
+        _transports(session, plan, result, kernels)
+    with plan.part("shared queues", 1.0):
+        if plan.fits(10):
+            _sharing(session, plan, result, kernels[0])
+        else:
+            plan.shortened.append("shared queues are missing")

@@ -44,7 +44,8 @@ def _loss_free(session: Session, plan: Plan, system: Middle, start: float, size:
         start,
         _SEARCH_LIMIT,
         precision=plan.choose(0.02, 0.04),
-        max_trials=plan.choose(20, 12),
+        max_trials=plan.choose(20, 10),
+        growth=plan.choose(2.0, 1.3),
     )
     rate = confirm_loss_free(lambda pps: loss_at(pps, plan.choose(10.0, 2.0)), found.rate)
     plan.say(f"{system.label}: {rate:,.0f} packet/s of {size} bytes without loss")
@@ -87,7 +88,7 @@ def _limits(session: Session, plan: Plan, result: Result) -> float:
 def _precision(session: Session, plan: Plan, result: Result, ours: Middle, limit: float) -> None:
     """Delay at fractions of the loss-free rate."""
     p50, p99, means = [], [], []
-    for _ in range(plan.rounds):
+    for _ in plan.points("rounds of delays", range(plan.rounds)):
         half = delays(session, ours, SMALL, 0.5 * limit, plan.trial)
         p50.append(abs(half.p50_ns - _CONFIGURED_NS) / 1e3)
         p99.append((half.p99_ns - _CONFIGURED_NS) / 1e3)
@@ -110,7 +111,7 @@ def _published_rates(
 ) -> None:
     """Delay and loss at NetPath's rates (tables 1-2, figures 8-9), of systems with their limits."""
     rates = plan.choose([40, 50, 80, 100, 120, 150, 160, 200, 250, 300], [40, 80, 160, 300])
-    for kpps in rates:
+    for kpps in plan.points("rates of NetPath's", rates):
         for system, most in systems:
             lost = trial(session, system, SMALL, 1e3 * kpps, plan.trial).loss
             row = {"offered_kpps": kpps, "loss_percent": round(100 * lost, 4)}
@@ -129,7 +130,8 @@ def _published_rates(
 def _sizes(session: Session, plan: Plan, result: Result, limit: float) -> None:
     """Figure 3: loss-free rate against frame size."""
     systems = [bare(session), product(session, "delay", "viaduct path, 10 ms", DELAY)]
-    for size in plan.choose([SMALL, 128, 256, 512, 1024, LARGE], [512, LARGE]):
+    sizes = plan.choose([SMALL, 128, 256, 512, 1024, LARGE], [512, LARGE])
+    for size in plan.points("frame sizes", sizes):
         for system in systems:
             rate = _loss_free(session, plan, system, 0.8 * limit, size)
             mbit = round(rate * size * 8 / 1e6)
@@ -163,7 +165,7 @@ def _links(session: Session, plan: Plan, result: Result, limit: float) -> None:
 
 def _distributions(session: Session, plan: Plan, result: Result) -> None:
     """Figure 6: delays drawn from a normal distribution."""
-    for deviation in ("3ms", "30us"):
+    for deviation in plan.points("distributions", ("3ms", "30us")):
         spec = f"delay=30ms jitter={deviation} dist=normal order=free"
         system = product(session, "normal", f"viaduct path, N(30 ms; {deviation})", spec)
         for kpps in (1, 10):
@@ -191,7 +193,7 @@ def _rates(session: Session, plan: Plan, result: Result) -> None:
     """What a rate limit lets through in the long run, ours and the kernel's."""
     worst = []
     rates = {"1Mbit": 1e6, "10Mbit": 1e7, "100Mbit": 1e8, "1Gbit": 1e9}
-    for text, rate in rates.items():
+    for text, rate in plan.points("rates", list(rates.items())):
         seconds = 6.0 if rate < 5e6 else plan.trial * 2
         tbf = ["rate", text, "burst", "3000" if rate < 5e8 else "125000", "limit"]
         tbf.append("150000" if rate < 5e7 else "3000000")
@@ -233,9 +235,15 @@ def measure(session: Session, plan: Plan, result: Result) -> None:
         *read_csv("netpath-statements.csv", table="figures"),
     ]
     _absent_peers(session, result)
-    limit = _limits(session, plan, result)
-    _links(session, plan, result, limit)
-    _rates(session, plan, result)
-    _distributions(session, plan, result)
-    path_memory.measure(session, plan, result)
-    _sizes(session, plan, result, limit)
+    with plan.part("loss-free rates and delays", 0.4):
+        limit = _limits(session, plan, result)
+    with plan.part("links", 0.4):
+        _links(session, plan, result, limit)
+    with plan.part("rate limits", 0.4):
+        _rates(session, plan, result)
+    with plan.part("frames that wait", 0.6):
+        path_memory.measure(session, plan, result)
+    with plan.part("distributions", 0.5):
+        _distributions(session, plan, result)
+    with plan.part("frame sizes", 1.0):
+        _sizes(session, plan, result, limit)

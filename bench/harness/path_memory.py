@@ -37,7 +37,7 @@ def _holds(session: Session, pps: float, milliseconds: float, options: Sequence[
 def _longest_delays(session: Session, plan: Plan, result: Result) -> None:
     """Figure 4: the longest delay without loss at an input rate, 64 MiB of memory."""
     memory = ["--memory", "64M"]
-    for kpps in plan.choose([10, 25, 50, 100, 200], [50, 200]):
+    for kpps in plan.points("rates", plan.choose([10, 25, 50, 100, 200], [50, 200])):
         good, delay = 0.0, 40.0
         while delay < 20_000 and _holds(session, 1e3 * kpps, delay, memory):
             good, delay = delay, delay * plan.choose(1.2, 1.5)
@@ -59,7 +59,7 @@ def _burst(
     session: Session, plan: Plan, name: str, label: str, size: int, options: Sequence[str]
 ) -> Row:
     """100 Mbit/s into 10 Mbit/s; then the link is made fast so that what waited can be counted."""
-    seconds = plan.choose(180.0, 12.0)
+    seconds = plan.choose(180.0, 6.0)
     system = product(
         session, name, label, "rate=10Mbit queue=8GB", options=[*options, "--name", name]
     )
@@ -94,7 +94,7 @@ def _bursts(session: Session, plan: Plan, result: Result) -> None:
     }
     sizes = plan.choose([70, 128, 256, 512, 1024, 1514], [256, 1514])
     lost = 0
-    for size in sizes:
+    for size in plan.points("frame sizes", sizes):
         for name, (label, options) in systems.items():
             if plan.quick and name == "bigqueue" and size != sizes[-1]:
                 continue

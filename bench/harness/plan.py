@@ -1,14 +1,17 @@
-"""How much is measured: the full experiment, or the quick one that keeps every ratio."""
+"""How much is measured: the full experiment, or the quick one, which has five minutes."""
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 T = TypeVar("T")
+
+QUICK_SECONDS = 280.0  # of measuring; what is left of five minutes is for the clean-up
 
 
 @dataclass
@@ -19,6 +22,10 @@ class Plan:
     rounds: int
     name: str
     started: float = field(default_factory=time.monotonic)
+    budget: float | None = None  # seconds; None: as long as it takes
+    shortened: list[str] = field(default_factory=list)  # what the budget cost
+    _part: str = ""
+    _part_end: float | None = None  # monotonic clock
 
     @property
     def trial(self) -> float:
@@ -50,10 +57,50 @@ class Plan:
         return quick if self.quick else full
 
     def turns(self, systems: Iterable[T], rounds: int = 0) -> Iterator[tuple[int, list[T]]]:
-        """Each round's number, from 1, and the systems in their order; each other one backwards."""
+        """Each round's number, from 1, and the systems in their order; each other one backwards.
+
+        Rounds for which the part of the budget has no room are left out; the first never is.
+        """
         order = list(systems)
-        for number in range(rounds or self.rounds):
+        wanted = rounds or self.rounds
+        for number in self.points("rounds", range(wanted)):
             yield number + 1, order if number % 2 == 0 else order[::-1]
+
+    def points(self, what: str, points: Sequence[T]) -> Iterator[T]:
+        """The points, as far as time allows: none that may take as long as the longest so far."""
+        longest = 0.0
+        for done, point in enumerate(points):
+            if done > 0 and not self.fits(longest):
+                where = f"{self._part}: " if self._part else ""
+                self.shortened.append(f"{where}{done} of {len(points)} {what}")
+                return
+            begin = time.monotonic()
+            yield point
+            longest = max(longest, time.monotonic() - begin)
+
+    @contextlib.contextmanager
+    def part(self, name: str, share: float) -> Iterator[None]:
+        """What is measured inside has this share of the time that is left."""
+        outer = (self._part, self._part_end)
+        end = self._end()
+        if end is not None:
+            now = time.monotonic()
+            end = now + share * max(end - now, 0.0)
+        self._part, self._part_end = name, end
+        try:
+            yield
+        finally:
+            self._part, self._part_end = outer
+
+    def fits(self, seconds: float = 0.0) -> bool:
+        """Whether so much time is left."""
+        end = self._end()
+        return end is None or time.monotonic() + seconds < end
+
+    def _end(self) -> float | None:
+        if self._part_end is not None:
+            return self._part_end
+        return None if self.budget is None else self.started + self.budget
 
     def say(self, text: str) -> None:
         """A line of progress."""
@@ -72,4 +119,6 @@ _ROUNDS = {"kernelstack": (1, 3)}
 def make_plan(name: str, quick: bool, rounds: int | None) -> Plan:
     """Three rounds if quick, else five, unless told; some benchmarks have fewer."""
     quickly, fully = _ROUNDS.get(name, (3, 5))
-    return Plan(quick, rounds or (quickly if quick else fully), name)
+    plan = Plan(quick, rounds or (quickly if quick else fully), name)
+    plan.budget = QUICK_SECONDS if quick else None
+    return plan

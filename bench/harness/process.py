@@ -29,6 +29,10 @@ class Interrupted(BaseException):
     """SIGINT or SIGTERM arrived."""
 
 
+class OutOfTime(BaseException):
+    """The time budget is spent."""
+
+
 def _die_with_parent() -> None:
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -203,3 +207,19 @@ def stopping_on_signals() -> Iterator[None]:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, handle)
     yield
+
+
+@contextlib.contextmanager
+def at_most(seconds: float | None) -> Iterator[None]:
+    """Raise OutOfTime in what runs inside when the time is over; None: never."""
+
+    def handle(_number: int, _frame: FrameType | None) -> None:
+        raise OutOfTime
+
+    before = signal.signal(signal.SIGALRM, handle)
+    signal.setitimer(signal.ITIMER_REAL, seconds or 0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
