@@ -85,7 +85,7 @@ Flow Open(int sender, int receiver, const std::string& congestion) {
   return flow;
 }
 
-// Every flow's connection, what it sends and what arrives. One thread, one turn a tick or event.
+// The connections of all flows with their traffic. One thread, one turn per tick or event.
 class Traffic {
  public:
   Traffic(const Options& options, const std::vector<viaduct::bench::HostDumbbell>& dumbbells)

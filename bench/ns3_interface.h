@@ -1,4 +1,4 @@
-// What the benchmarks' ns-3 programs on real interfaces share.
+// Common code of the benchmarks' ns-3 programs on real interfaces.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // The first program of a User Mode Linux guest in virtual time (qdisc_host.cc): sends what a plan
 // (qdisc_plan.h) says through the kernel's own qdiscs, from one end of a veth pair to the other,
 // and writes a line "CASE NUMBER NANOSECONDS TOS" for each frame that arrives, by the kernel's
-// receive stamps. Nothing takes time in there but waiting, so an instant is exact but for the clock
+// receive stamps. Only waiting takes time in there, so instants are exact except for the clock
 // reads (256 ns each). The kernel's command line names, as environment, QDISC_PLAN (a file of the
 // host) and QDISC_RESULTS (a folder of the host, where results, log and, at the very end, done are
 // written).

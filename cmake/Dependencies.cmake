@@ -1,4 +1,4 @@
-# What the rooms need, found quietly; what is missing is named in one error, by Debian package.
+# Finds the dependencies of the rooms; one error names all missing ones by their Debian packages.
 set(VIADUCT_MISSING "")
 
 # viaduct_need(DEBIAN_PACKAGE TARGET): the target exists, or the package is missing.

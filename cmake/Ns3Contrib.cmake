@@ -1,5 +1,5 @@
 # The repository as contrib/viaduct of an ns-3 tree (3.44 and later): the module of ns3/ as ns-3
-# builds modules, with the objects of the rooms it stands on inside it. The command and viaduct-sim
+# builds modules, including the objects of the rooms it uses. The command and viaduct-sim
 # are not built here; they come from the repository's own build.
 set(VIADUCT_IN_NS3 ON)
 set(VIADUCT_ROOT ${CMAKE_CURRENT_SOURCE_DIR})

@@ -15,13 +15,13 @@ from _pytest.runner import runtestprotocol
 
 labs.settle()
 
-# Test after test gets a new one, unlike anybody else's on this machine.
+# Each test gets a new name that is unique on this machine.
 _PREFIX = f"e{os.getpid() % 100000}x"
 _count = 0
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Real namespaces need root; where there is none the tests that need it say so."""
+    """Real namespaces need root; without it the tests that need it are skipped."""
     if os.getuid() == 0:
         return
     for item in items:
@@ -57,7 +57,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 @pytest.fixture
 def lab() -> str:
-    """The name for a lab, short, never used before. Asking for it says: this test needs root.
+    """The name for a lab, short, never used before. A test that uses it needs root.
 
     What a test makes outside of labs bears the name too: others' objects are known by it.
     """

@@ -1,4 +1,4 @@
-"""What tests of real kernels in virtual time share: programs on nodes, errors, what is left."""
+"""Helpers of the tests of real kernels in virtual time: programs, errors, leftovers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PROGRAMS = BUILD / "examples" / "viaduct-kernel-programs"
 
 
 def need(*programs: str) -> None:
-    """Skips the test where a kernel for guests, or a program that nodes run, is not there."""
+    """Skips the test where a kernel for guests, or a program that nodes run, is missing."""
     if viaduct("kernel", "list").status != 0 or not viaduct("kernel", "list").output.strip():
         pytest.skip("no kernel for guests: viaduct kernel build")
     for program in programs:
@@ -24,14 +24,14 @@ def need(*programs: str) -> None:
 
 @dataclass
 class Program:
-    """What became of a command on a node."""
+    """The result of a command on a node."""
 
     output: str
     errors: str
     status: str
 
     def expect(self, status: str = "exit status 0") -> str:
-        """Fails the test unless it ended so; its output."""
+        """Fails the test unless it has this exit status; returns its output."""
         assert self.status == status, f"{self.status}, not {status}\n{self.output}\n{self.errors}"
         return self.output
 
@@ -55,13 +55,13 @@ def run_programs(
 
 
 def assert_nothing_left(folder: Path) -> None:
-    """No process of this session, nothing of guests in this folder for temporary files."""
+    """Asserts that no process of this session and no file of a guest in this folder is left."""
     wait_until(lambda: not marked_processes(), f"processes end: {marked_processes()}")
     assert not list(folder.glob("viaduct-kernel-*"))
 
 
 def one_error(done: Done, status: int) -> str:
-    """The one line of a failed command; that it ended so, and said nothing twice."""
+    """Checks the exit status of a failed command and returns its only error line."""
     line = done.error_line(status)
     told = Counter(text for text in done.errors.strip().splitlines() if "kernel" in text)
     assert len(told) == 1, done.errors

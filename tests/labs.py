@@ -1,4 +1,4 @@
-"""What the end-to-end tests share: running the command, looking at the kernel, and what is left."""
+"""Helpers of the end-to-end tests: running the command, the state of the kernel, leftovers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ routing:
 
 
 def settle() -> None:
-    """Makes of this process what tests expect of theirs, whoever started it.
+    """Gives this process the state that tests expect, however it was started.
 
     A daemon leaves signals ignored, descriptors closed and few variables; a user has a language, a
     width of the terminal, a umask and a folder for temporary files that others cannot enter.
@@ -72,14 +72,14 @@ def environment() -> dict[str, str]:
 
 @dataclass
 class Done:
-    """How a command ended."""
+    """The result of a command."""
 
     status: int
     output: str
     errors: str
 
     def expect(self, status: int = 0) -> Done:
-        """Fails the test, with all that was printed, unless the exit status is this."""
+        """Fails the test, with the whole output, unless the exit status is this."""
         assert self.status == status, f"exit status {self.status}, not {status}\n{self}"
         return self
 
@@ -125,7 +125,7 @@ def results(file: Path) -> dict[str, Any]:
 
 
 def as_nobody(*command: str | Path, timeout: float = 150, cwd: Path | None = None) -> Done:
-    """Runs a program as an unprivileged user who finds no sudo.
+    """Runs a program as an unprivileged user without sudo.
 
     One capability is left, to read files: the build and the ns-3 kit may lie in root's home.
     """
@@ -157,7 +157,7 @@ class Running:
 
     @property
     def pid(self) -> int:
-        """Of the command itself."""
+        """The pid of the command itself."""
         return self.process.pid
 
     def read(self) -> str:
@@ -186,7 +186,7 @@ class Running:
         return self.process.returncode
 
     def stop(self) -> None:
-        """Ends it whatever it does; for the way out of a failed test."""
+        """Kills it; for the clean-up of a failed test."""
         if self.process.poll() is None:
             self.process.terminate()
             try:
@@ -207,7 +207,7 @@ def running(*arguments: str | Path, cwd: Path | None = None) -> Iterator[Running
 
 
 def wait_until(condition: Callable[[], Any], what: str) -> Any:
-    """Polls until the condition holds; its value."""
+    """Polls until the condition holds and returns its value."""
     end = time.monotonic() + PATIENCE
     while True:
         value = condition()
@@ -316,7 +316,7 @@ def simulator_of(pid: int) -> int:
 
 @dataclass
 class Footprint:
-    """What of ours, or new, the machine holds."""
+    """The objects on the machine that are ours, or new."""
 
     namespaces: set[str]
     links: set[str]
@@ -334,7 +334,7 @@ class Footprint:
         )
 
     def since(self, before: Footprint) -> list[str]:
-        """What is here and was not before."""
+        """The objects that exist now and did not before."""
         left = [f"namespace {name}" for name in sorted(self.namespaces - before.namespaces)]
         left += [f"link {name}" for name in sorted(self.links - before.links)]
         left += [f"record /run/viaduct/{name}" for name in sorted(self.records - before.records)]
@@ -343,7 +343,7 @@ class Footprint:
 
 
 def remove(left: list[str]) -> None:
-    """Takes away what a failed test left, so that the next one starts clean."""
+    """Removes what a failed test left, so that the next one starts clean."""
     for entry in left:
         kind, _, name = entry.partition(" ")
         if kind == "process":

@@ -1,4 +1,4 @@
-"""Whether the machine stood still while a test ran: a virtual one whose host was busy elsewhere."""
+"""Detects stalls of the machine during a test: a virtual machine whose host was busy."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _PERIOD_SECONDS = 0.005
 
 
 def _stolen_seconds() -> float:
-    """What the host kept from all processors since boot (proc_stat(5), `steal`)."""
+    """The time stolen by the host from all processors since boot (proc_stat(5), `steal`)."""
     with Path("/proc/stat").open() as stat:
         fields = stat.readline().split()
     return int(fields[8]) / os.sysconf("SC_CLK_TCK")
 
 
 class Watch:
-    """Looks for stalls of the machine for as long as it is entered."""
+    """A context manager that records stalls of the machine."""
 
     def __init__(self) -> None:
         self.longest = 0.0  # seconds that a wake-up was late
@@ -56,10 +56,10 @@ class Watch:
 
     @property
     def stalled(self) -> bool:
-        """Whether what a test measured meanwhile says little about what it tested."""
+        """Whether the stalls make a test's measurements meaningless."""
         return self.longest > _LONG_STALL_SECONDS or self.stolen > _MUCH_STOLEN
 
     def __str__(self) -> str:
-        """For people."""
+        """A description for people."""
         stood = f"{self.longest * 1e3:.0f} ms"
         return f"the machine stood still for up to {stood}, {self.stolen:.1%} stolen"

@@ -1,4 +1,4 @@
-"""The broker against clients that lie, and with what a protocol may come up with."""
+"""The broker against misbehaving clients, and with unusual routes of protocols."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Broker:
         self.socket.send(packet)
 
     def receive(self) -> tuple[int, dict[str, Any]] | None:
-        """Type and content of the answer; None where the broker hung up."""
+        """Type and content of the answer; None if the broker closed the connection."""
         packet = self.socket.recv(MAX_PACKET + 64)
         if not packet:
             return None
@@ -57,7 +57,7 @@ class Broker:
         return kind, json.loads(packet[20:] or b"{}")
 
     def request(self, kind: int, payload: bytes) -> tuple[int, dict[str, Any]] | None:
-        """A request as it should be, in as many packets as it takes."""
+        """A valid request, in as many packets as it needs."""
         while len(payload) > MAX_PACKET:
             part, payload = payload[:MAX_PACKET], payload[MAX_PACKET:]
             self.send(header(kind, len(part), flags=MORE) + part)
@@ -124,7 +124,7 @@ def test_hostile_packet(name: str, up: str) -> None:
     client.send(HOSTILE[name])
     answer = client.receive()
     assert answer is None or answer[0] == ERROR, answer
-    # and it serves the next client as if nothing had been
+    # and it serves the next client normally
     kind, description = Broker(up).ask(DESCRIBE) or (0, {})
     assert kind == REPLY
     assert description["name"] == up
@@ -202,7 +202,7 @@ def test_ten_thousand_routes(up: str) -> None:
 
 
 def test_odd_routes(up: str) -> None:
-    """A default route, a host route to a neighbour, a next hop nobody has: all are in.
+    """A default route, a host route to a neighbour, an unused next hop: all are accepted.
 
     Protocols know better than the kernel whom a link reaches; only what cannot be is refused, and
     named, and the rest is in all the same.

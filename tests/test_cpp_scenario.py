@@ -14,7 +14,7 @@ PROGRAM = BUILD / "examples" / "viaduct-control-filter"
 
 @contextlib.contextmanager
 def scenario(lab: str, filter_: str) -> Iterator[subprocess.Popen[str]]:
-    """The program as sudo would start it for the user nobody."""
+    """Starts the program as sudo would for the user nobody."""
     process = subprocess.Popen(
         [str(PROGRAM), f"--lab={lab}", f"--filter={filter_}", "--duration=300s"],
         stdout=subprocess.PIPE,

@@ -26,7 +26,7 @@ def run(scenario: Path, folder: Path, *arguments: str) -> dict[str, Any]:
 
 
 def pipeline(done: dict[str, Any], pair: str, direction: str) -> dict[str, Any]:
-    """What the engine says of one direction of a link."""
+    """The engine's statistics of one direction of a link."""
     for entry in done["engine"]["pipelines"]:
         if (entry["pair"], entry["direction"]) == (pair, direction):
             return dict(entry)
@@ -46,7 +46,7 @@ flows: [{type: ping, from: n0, to: n1, interval: 50ms}]
     )
     ping = run(file, tmp_path, "--mode", mode)["flows"][0]
     assert ping["received"] == ping["sent"] >= 10
-    # Never early; in real time late by what the machine's load adds.
+    # Never early; in real time the load of the machine adds lateness.
     assert 25.0 <= ping["rtt_ms"]["min"] < (26.5 if mode == "simulate" else 40)
 
 
@@ -123,7 +123,7 @@ def test_tcp_fills_the_bottleneck(control: str, scenario: Write, tmp_path: Path)
         pytest.skip(f"this kernel lacks TCP {control}")
     done = run(scenario(BOTTLENECK.replace("CONTROL", control)), tmp_path, "--mode", "offload")
     client = next(program for program in done["programs"] if program["name"] == "client")
-    # Of a long output the results hold the end.
+    # The results hold the end of a long output.
     total = client["output"].rpartition('"sum_received"')[2]
     received = json.loads("{" + total.partition("{")[2].partition("}")[0] + "}")["bits_per_second"]
     # Never more than the link carries, and what its queue held at the beginning of the measurement;
@@ -133,7 +133,7 @@ def test_tcp_fills_the_bottleneck(control: str, scenario: Write, tmp_path: Path)
 
 
 def test_corrupted_stream_arrives_whole(scenario: Write, tmp_path: Path) -> None:
-    """Bit errors reach the receiver, whose checksums find them: TCP sends again."""
+    """Bit errors reach the receiver, whose checksums detect them: TCP retransmits."""
     data = os.urandom(3_000_000)
     (tmp_path / "data").write_bytes(data)
     file = scenario(
@@ -239,7 +239,7 @@ def test_unreadable_file_of_a_spec_is_named(scenario: Write) -> None:
 
 
 def test_kernel_qdiscs_on_request(scenario: Write) -> None:
-    """Honoured where the kernel has them, else refused by name."""
+    """Applied if the kernel has the qdiscs, else refused by name."""
     text = 'nodes: 2\nduration: 1s\nlinks: [{line: all, spec: "delay=1ms", emulator: kernel}]\n'
     text += "flows: [{type: ping, from: n0, to: n1}]\n"
     done = viaduct("run", scenario(STATIC + text), "--mode", "offload")

@@ -1,4 +1,4 @@
-"""What goes wrong around a run: privilege, interfaces, crashes, kills."""
+"""Faults around a run: privileges, interfaces, crashes, kills."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_simulator_crashes(lab: str, scenario: Callable[[str], Path]) -> None:
 
 
 def test_simulator_hangs(lab: str, scenario: Callable[[str], Path]) -> None:
-    """A stopped simulator is no reason to hang: the run ends and says so."""
+    """A stopped simulator does not hang the run: it ends and reports that."""
     text = LINE.replace("duration: 30s", "duration: 2s")
     with running("run", scenario(text)) as run:
         run.wait_for("converged")
@@ -120,12 +120,12 @@ def test_simulator_hangs(lab: str, scenario: Callable[[str], Path]) -> None:
 
 @pytest.mark.alone
 def test_command_is_killed(lab: str, scenario: Callable[[str], Path]) -> None:
-    """The broker goes with its last client and takes everything along."""
+    """The broker ends with its last client and removes everything."""
     with running("run", scenario(LINE + FLOW)) as run:
         run.wait_for("converged")
         os.kill(run.pid, signal.SIGKILL)
         run.wait()
-    # the leftovers fixture sees to the rest; `clean` has nothing to complain about
+    # the leftovers fixture checks the rest; `clean` reports no error
     viaduct("clean").expect()
 
 
@@ -153,7 +153,7 @@ def test_void_run(scenario: Callable[[str], Path]) -> None:
 
 
 def test_not_converging(scenario: Callable[[str], Path]) -> None:
-    """Two islands: pairs that do not reach are named, and the run fails."""
+    """Two islands: pairs that cannot reach each other are named, and the run fails."""
     file = scenario(
         FAST_OLSR + "duration: 1s\nnodes: [a, b, c, d]\n"
         "links: [{pair: [a, b]}, {pair: [c, d]}]\nconvergence: {timeout: 4s}\n"
@@ -164,7 +164,7 @@ def test_not_converging(scenario: Callable[[str], Path]) -> None:
 
 @pytest.mark.parametrize("spec", ["delay=1ms", "rate=10Mbit"])
 def test_link_spec_is_never_ignored(spec: str, scenario: Callable[[str], Path]) -> None:
-    """Honoured, or refused with what is missing; never a different experiment."""
+    """Applied, or refused with what is missing; never a different experiment."""
     file = scenario(
         "routing: {protocol: static}\nduration: 2s\nnodes: 2\nmode: offload\n"
         f'links: [{{line: all, spec: "{spec}"}}]\nflows: [{{type: ping, from: n0, to: n1}}]\n'

@@ -1,4 +1,4 @@
-"""viaduct kernel: what it says to wrong input, and that it leaves nothing behind."""
+"""viaduct kernel: its messages for wrong input, and that it leaves nothing behind."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def test_bird_routes_a_ring_by_ospf_and_around_a_link_that_fails(tmp_path: Path)
     round_trips = times(ended["0-2"].output)
     assert round_trips[0] == pytest.approx(6, abs=0.2)
     assert round_trips[-1] == pytest.approx(14, abs=0.2)
-    # Node 1 tells at once that its link is down.
+    # Node 1 announces at once that its link is down.
     assert len(round_trips) >= 36, ended["0-2"].output
     assert "10.0.2.0/24 via 10.0.9.1 dev eth1 proto bird" in ended["0-3"].expect()
 
@@ -103,7 +103,7 @@ def test_frr_routes_by_ospf(tmp_path: Path) -> None:
 
 
 def iperf3(output: str, which: str) -> float:
-    """Mbit/s that the report names."""
+    """The rate in the report, in Mbit/s."""
     return float(json.loads(output)["end"][which]["bits_per_second"]) / 1e6
 
 

@@ -1,5 +1,5 @@
-"""Real kernels in virtual time: wrong input, machines that forbid what they need, guests that die.
-Each is one clear line and a status, and nothing is left."""
+"""Real kernels in virtual time: wrong input, missing permissions, guests that die.
+Each results in one clear line and an exit status, and nothing is left."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ flows: [{type: ping, from: n0, to: n1, interval: 10ms, duration: 999s}]
 
 @pytest.fixture(autouse=True)
 def leaves_nothing_of_guests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Fails a test that leaves a process or what guests make in the folder of temporary files."""
+    """Fails a test that leaves a process or a guest's files in the temporary folder."""
     need()
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     yield
@@ -56,7 +56,7 @@ def scenario(tmp_path: Path) -> Path:
 
 
 def run_with(prepare: Callable[[], None], *command: str | Path) -> Done:
-    """Runs a program that has been prepared so before it was started."""
+    """Runs a program after this preparation of its process."""
     process = subprocess.run(
         list(map(str, command)),
         capture_output=True,
@@ -203,7 +203,7 @@ def failure_of_guest(scenario: Path, what: int) -> str:
 
 
 def list_of_folders(guest: int) -> list[str]:
-    """Where the guest was started, while that is there."""
+    """The folder in which the guest was started, while it exists."""
     folder = str(Path(f"/proc/{guest}/cwd").readlink())
     return [] if folder.endswith(" (deleted)") else [folder]
 

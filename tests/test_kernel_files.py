@@ -1,4 +1,4 @@
-"""Scenarios that name a kernel that was not built, or a file that is none."""
+"""Scenarios that name a kernel that was not built, or a file that is not a kernel."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_wrong_kernels_are_one_line(tmp_path: Path) -> None:
 
 
 def test_a_kernel_without_time_travel_is_refused(tmp_path: Path) -> None:
-    """What answers as such a kernel does."""
+    """A program that answers like such a kernel."""
     config = tmp_path / "config.c"
     config.write_text(
         """#include <stdio.h>

@@ -47,7 +47,7 @@ def needs_kernel() -> None:
 
 
 def simulate(folder: Path, text: str, status: int = 0, *words: str) -> tuple[Any, str]:
-    """Runs it; its results and what was printed on the way."""
+    """Runs it; returns its results and its output."""
     scenario = folder / "programs.yaml"
     scenario.write_text(text)
     file = folder / "programs.json"

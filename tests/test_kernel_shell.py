@@ -38,7 +38,7 @@ def needs_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Simulation:
-    """A run that pauses; its shells."""
+    """A paused run and its shells."""
 
     def __init__(self, folder: Path, duration: str = "20s") -> None:
         self.name = f"paused{os.getpid()}"
@@ -69,7 +69,7 @@ class Simulation:
         viaduct("kernel", "resume", self.name).expect()
 
     def records(self) -> list[Path]:
-        """What names it where paused simulations are found."""
+        """The record by which it is found."""
         folder = Path("/run/viaduct/.paused")
         if os.geteuid() != 0:
             folder = Path(os.environ.get("XDG_RUNTIME_DIR", f"/tmp/viaduct-{os.geteuid()}"))
@@ -121,7 +121,7 @@ def test_time_stands_still_at_the_prompt(paused: Simulation) -> None:
     before = uptime(shell)
     # Booted 2 s before the start; converged after 0.2 s; paused 1 s later.
     assert before == pytest.approx(3.2, abs=0.1)
-    # While commands run, here two, time goes on no faster than the wall clock.
+    # While commands run, here two, time advances no faster than the wall clock.
     begin = time.monotonic()
     time.sleep(3)
     assert uptime(shell) - before < time.monotonic() - begin - 2.5
@@ -180,7 +180,7 @@ def test_programs_without_a_terminal(paused: Simulation) -> None:
     assert (done.returncode, done.stderr) == (4, "err\n")
     assert done.stdout == f"typed\n{Path.cwd()}\n"
     assert len(paused.program("seq", "100000").stdout) == 588895
-    # Nothing that computes takes time, and between two programs none passes.
+    # Computing takes no time, and none passes between two programs.
     begin = time.monotonic()
     times = [float(paused.program("cat", "/proc/uptime").stdout.split()[0]) for _ in range(2)]
     assert 0 <= times[1] - times[0] <= time.monotonic() - begin

@@ -1,4 +1,4 @@
-"""`state` in mode simulate: what kernels of nodes tell of themselves over time, as CSV files."""
+"""`state` in mode simulate: the state of nodes' kernels over time, as CSV files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Rows = list[dict[str, str]]
 
 
 def simulate(folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
-    """The scenario in a folder of its own; its results, and the files it wrote."""
+    """Runs the scenario in a folder of its own; returns its results and the files it wrote."""
     folder.mkdir()
     (folder / "told.yaml").write_text(SCENARIO)
     viaduct("run", "told.yaml", "--json", "told.json", cwd=folder).expect()
@@ -40,7 +40,7 @@ def simulate(folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
 def check_tcp(sender: Rows, receiver: Rows, rate: float) -> None:
     times = [float(row["time_s"]) for row in sender]
     assert len(sender) > 90 and times == sorted(times)
-    # The first look at a socket comes with its connect, the others each 20 ms.
+    # The first sample of a socket is at its connect, the others every 20 ms.
     assert all(round(time * 1e9) % 20_000_000 == 0 for time in times[1:])
     assert {(row["peer"], row["peer_port"]) for row in sender} == {("10.0.0.6", "5201")}
     acked = [int(row["acked_bytes"]) for row in sender]

@@ -24,7 +24,7 @@ def run(*arguments: str) -> Done:
 
 
 def sinks(scenario: str, stack: str, *arguments: str) -> list[tuple[int, float]]:
-    """Of each sink, the bytes it got and when the last came, in seconds."""
+    """For each sink, the bytes it received and when the last arrived, in seconds."""
     output = run(f"--scenario={scenario}", f"--stack={stack}", *arguments).expect().output
     pairs = re.findall(r"^sink \d+: (\d+) bytes, the last at ([\d.]+) s$", output, re.MULTILINE)
     return [(int(size), float(at)) for size, at in pairs]
@@ -76,7 +76,7 @@ CHECKS = {
 
 
 def frames(capture: Path, display_filter: str) -> list[str]:
-    """What tshark finds, a line a frame, with every checksum looked at."""
+    """The output of tshark, one line per frame, with every checksum verified."""
     options = [word for preference in CHECKS.values() for word in ("-o", preference)]
     command = ["tshark", "-n", "-r", str(capture), *options, "-Y", display_filter]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

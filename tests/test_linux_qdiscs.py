@@ -106,7 +106,7 @@ CASES = [
 
 @dataclass
 class Outcome:
-    """What became of a case's packets."""
+    """The fates of a case's packets."""
 
     packets: int
     batch: int
@@ -131,7 +131,7 @@ class Outcome:
 
 
 def planned(name: str, spec: str, words: str, traffic: str) -> dict[str, object]:
-    """A case as the plan has it."""
+    """A case in the plan."""
     options = dict(word.split("=") for word in traffic.split())
     frames = options.pop("frames", "1:1000").split(",")
     return {
@@ -166,7 +166,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Outcom
 
 
 def read(case: tuple[str, str, str, str], text: str) -> Outcome:
-    """The case's lines of what a program wrote."""
+    """The lines of a case in a program's output."""
     traffic = dict(word.split("=") for word in case[3].split())
     outcome = Outcome(
         int(traffic["packets"]), int(traffic.get("batch", 1)), int(traffic["interval"])
@@ -268,7 +268,7 @@ def test_duplicates_are_as_many(outcomes: dict[str, tuple[Outcome, Outcome]]) ->
 
 
 def test_reordering_is_alike(outcomes: dict[str, tuple[Outcome, Outcome]]) -> None:
-    """A quarter goes undelayed, the gaps between those alike."""
+    """A quarter is not delayed, with the same gaps between those."""
     undelayed = []
     for outcome in outcomes["reorder"]:
         early = {n for n, at, _ in outcome.arrivals if at - outcome.sent_at(n) < 1_000_000}
@@ -304,7 +304,7 @@ def test_codel_marks_alike(outcomes: dict[str, tuple[Outcome, Outcome]]) -> None
 
 
 def test_fq_codel_shares_alike(outcomes: dict[str, tuple[Outcome, Outcome]]) -> None:
-    """Each of three flows gets as much, and the sparse one waits as little."""
+    """Each of three flows gets the same share, and the sparse one waits as little."""
     shares, sparse = [], []
     for outcome in outcomes["fq_codel"]:
         flows = [1, 1, 1, 2, 2, 3]

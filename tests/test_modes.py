@@ -33,7 +33,7 @@ def test_flows(mode: str, scenario: Callable[[str], Path], tmp_path: Path) -> No
     udp, ping, tcp = run["flows"]
     for flow in run["flows"]:
         assert not flow.get("error"), flow
-    # How many, and how soon, is the machine's affair: all of them get through.
+    # Number and time depend on the machine; all of them get through.
     assert udp["sent"] > 50
     assert udp["loss"] < 0.5
     assert ping["received"] > 3
@@ -132,7 +132,7 @@ flows: [{type: ping, from: n0, to: n2, duration: 2s}]
 
 
 def test_links_down_and_up(scenario: Callable[[str], Path], tmp_path: Path) -> None:
-    """In a ring the other way is taken; the flow loses packets only while the protocol learns."""
+    """In a ring the other way is used; packets are lost only until the protocol reacts."""
     file = scenario(
         FAST_OLSR
         + """

@@ -1,4 +1,4 @@
-"""A routing protocol in a user's own library, which tells its routes by the trace sources."""
+"""A routing protocol in a user's own library that reports its routes by trace sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`viaduct path`: each impairment happens to real packets, and what goes wrong is told."""
+"""`viaduct path`: each impairment applies to real packets, and errors are reported."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def taps(wires: Wires) -> Iterator[tuple[Tap, Tap]]:
 
 
 def frame(number: int = 0, size: int = 100, tag: Packet | None = None, port: int = 7) -> bytes:
-    """A datagram to nobody: the hosts' kernels drop it without a word."""
+    """A datagram without a receiver: the hosts' kernels drop it silently."""
     ether = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
     data = MARK + struct.pack("!I", number)
     packet = IP(src=LEFT, dst=RIGHT) / UDP(sport=7, dport=port) / Raw(data)
@@ -59,7 +59,7 @@ def numbers(frames: list[bytes]) -> list[int]:
 
 
 def finish(command: Any) -> dict[str, Any]:
-    """Ends a path that was given --json -; its results."""
+    """Ends a path that was started with --json -; returns its results."""
     command.process.send_signal(signal.SIGINT)
     assert command.wait() == 0, command.text
     loaded = json.loads(command.text[command.text.index("\n{") :])

@@ -1,4 +1,4 @@
-"""A wrong file or command line: one line that says what, where and what is accepted; status 2."""
+"""A wrong file or command line: one line with the error, its place and the remedy; status 2."""
 
 from __future__ import annotations
 

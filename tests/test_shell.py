@@ -42,7 +42,7 @@ def home(lab: str) -> Iterator[str]:
 
 
 def traces_of(namespace: str) -> list[str]:
-    """What shells have made in the machine."""
+    """The objects that shells have created in the machine."""
     links = execute(["ip", "-n", namespace, "-o", "link"]).output.splitlines()
     found = [line for line in links if "vsh" in line]
     found += inside(namespace, "nft", "list", "tables").output.splitlines()
@@ -82,7 +82,7 @@ def best_rtt(text: str) -> list[float]:
 
 @contextlib.contextmanager
 def web_server(namespace: str) -> Iterator[int]:
-    """One that answers with 250,000 bytes."""
+    """A server that answers with 250,000 bytes."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:  # noqa: N802

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM at every stage of a run: it ends soon, says so, and leaves nothing."""
+"""Ctrl-C and SIGTERM at every stage of a run: it ends soon, reports that, and leaves nothing."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_interrupted_twice(lab: str, scenario: Callable[[str], Path]) -> None:
 
 @pytest.mark.parametrize("delay", [0.05, 0.5])
 def test_interrupted_up(delay: float, lab: str, scenario: Callable[[str], Path]) -> None:
-    """`up` either has made the lab or has not; there is nothing in between."""
+    """`up` has either created the whole lab or nothing."""
     with running("up", scenario(SCENARIO.split("flows")[0])) as run:
         time.sleep(delay)
         os.kill(run.pid, signal.SIGTERM)

@@ -25,7 +25,7 @@ flows:
 
 
 def without_wall_clock(run: dict[str, Any]) -> str:
-    """The results less what tells when, where and how fast they were computed."""
+    """The results without the keys on when, where and how fast they were computed."""
     run = json.loads(json.dumps(run))
     for key in ("environment", "setup_seconds", "teardown_seconds", "timing", "loop"):
         run.pop(key, None)
@@ -79,7 +79,7 @@ def test_needs_no_privilege(tmp_path: Path) -> None:
 
 
 def test_a_long_simulation_shows_how_far_it_is(tmp_path: Path) -> None:
-    """In virtual time an hour may pass; its user sees it pass."""
+    """An hour of virtual time shows its progress."""
     scenario = tmp_path / "simline.yaml"
     scenario.write_text(LINE.replace("duration: 3s", "duration: 24h"))
     with running("run", scenario) as run:

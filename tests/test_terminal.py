@@ -1,4 +1,4 @@
-"""`viaduct exec` on a terminal: the program gets one of its own."""
+"""`viaduct exec` on a terminal: the program gets a pseudoterminal."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Terminal:
         os.write(self.fd, text.encode())
 
     def read(self, patience: float) -> bool:
-        """Takes what is shown next; False at the end."""
+        """Reads the next output; returns False at the end."""
         if not select.select([self.fd], [], [], patience)[0]:
             return True
         try:
@@ -60,7 +60,7 @@ class Terminal:
         return bool(data)
 
     def expect(self, pattern: str, timeout: float = PATIENCE) -> re.Match[str]:
-        """Waits until something like this is shown; forgets all up to its end."""
+        """Waits until something like this is shown; discards all up to its end."""
         end = time.monotonic() + timeout
         while True:
             found = re.search(pattern, self.text)
@@ -71,7 +71,7 @@ class Terminal:
             assert self.read(0.1) or re.search(pattern, self.text), f"ended with:\n{self.text}"
 
     def insist(self, key: str, pattern: str) -> None:
-        """Presses the key until something like this is shown: who gets it may not be there yet."""
+        """Presses the key until something like this is shown: its reader may not be ready yet."""
         for _ in range(int(PATIENCE)):
             self.type(key)
             with contextlib.suppress(AssertionError):

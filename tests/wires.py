@@ -87,12 +87,12 @@ class Tap:
         return frame
 
     def close(self) -> None:
-        """Gives the socket back."""
+        """Closes the socket."""
         self.socket.close()
 
 
 def mac_of(namespace: str) -> str:
-    """Of a host's interface."""
+    """The MAC address of a host's interface."""
     link = ip(namespace, "link", "show", "dev", "eth0")
     return str(link[0]["address"])
 
@@ -139,11 +139,11 @@ class Wires:
         execute(["ip", "-n", self.middle, "link", "set", "dev", port, "up"]).expect()
 
     def namespaces(self) -> tuple[str, str, str]:
-        """All three."""
+        """The names of all three namespaces."""
         return self.left, self.middle, self.right
 
     def remove(self) -> None:
-        """Takes it away."""
+        """Removes the namespaces."""
         for namespace in self.namespaces():
             execute(["ip", "netns", "delete", namespace])
 
@@ -153,14 +153,14 @@ class Wires:
         return execute(["ip", "netns", "exec", self.middle, *words])
 
     def pipelines(self) -> list[dict[str, Any]]:
-        """What the path says of each of its pipelines now."""
+        """The present statistics of each pipeline of the path."""
         stats = json.loads(self.viaduct("path", "stats", "--json").expect().output)
         found = stats["pipelines"]
         assert isinstance(found, list)
         return found
 
     def arrived(self, count: int, direction: str = "up") -> None:
-        """Waits until so many packets have come to a path's pipelines of that direction."""
+        """Waits until this many packets have reached a path's pipelines of that direction."""
 
         def enough() -> bool:
             entries = [entry for entry in self.pipelines() if entry["direction"] == direction]

@@ -1,4 +1,4 @@
-"""What the numbers say: medians, ratios, and the search for a loss-free rate. No I/O."""
+"""The analysis: medians, ratios, and the search for a loss-free rate. No I/O."""
 
 from __future__ import annotations
 

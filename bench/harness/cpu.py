@@ -29,7 +29,7 @@ def machine_seconds() -> float:
 
 @dataclass
 class CpuMeter:
-    """Load since it was made, in percent of one core."""
+    """Load since its creation, in percent of one core."""
 
     pids: Sequence[int]
 

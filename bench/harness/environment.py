@@ -1,4 +1,4 @@
-"""What a figure was measured on."""
+"""The environment of a measurement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Something under test that forwards, between a source and a sink on this machine."""
+"""A forwarder under test, between a source and a sink on this machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .session import FORWARDER_CPU, Namespace, Session, join
 
 @dataclass
 class Forwarder:
-    """A system that is up."""
+    """A running system."""
 
     name: str
     label: str

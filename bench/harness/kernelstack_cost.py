@@ -1,4 +1,4 @@
-"""What real kernels in virtual time cost: wall time, memory, boot; and that runs repeat exactly."""
+"""The cost of real kernels in virtual time: wall time, memory, boot; and repeatability."""
 
 from __future__ import annotations
 

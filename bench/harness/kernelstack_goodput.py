@@ -1,4 +1,4 @@
-"""What real kernels in virtual time carry, beside real time; other transports; shared queues."""
+"""Goodput of real kernels in virtual and real time; other transports; shared queues."""
 
 from __future__ import annotations
 

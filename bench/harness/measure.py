@@ -23,7 +23,7 @@ _SEARCH_START = {"traditional": 15_000.0, "insim": 60_000.0}
 
 @dataclass
 class InSimulation:
-    """What a forwarder in a process does at its limit, packets a second, round by round."""
+    """The limits of a forwarder in a process, packets per second, round by round."""
 
     loss_free: list[float] = field(default_factory=list)
     peak: list[float] = field(default_factory=list)  # highest rate received at any offer
@@ -139,7 +139,7 @@ def limits(
 def paired_saturation(
     session: Session, plan: Plan, ours: Forwarder, limit: Forwarder, bar: float
 ) -> Ratio:
-    """Two kernel data planes, saturated by turns (ours, limit, limit, ours) in each round.
+    """Two kernel data planes, saturated in turns (ours, limit, limit, ours) in each round.
 
     They differ by less than the machine's noise from second to second, hence the short turns.
     """

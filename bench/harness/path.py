@@ -190,7 +190,7 @@ def _distributions(session: Session, plan: Plan, result: Result) -> None:
 
 
 def _rates(session: Session, plan: Plan, result: Result) -> None:
-    """What a rate limit lets through in the long run, ours and the kernel's."""
+    """The long-run rate of our rate limit and the kernel's."""
     worst = []
     rates = {"1Mbit": 1e6, "10Mbit": 1e7, "100Mbit": 1e8, "1Gbit": 1e9}
     for text, rate in plan.points("rates", list(rates.items())):

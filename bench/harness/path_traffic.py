@@ -15,7 +15,7 @@ from .traffic import settle
 
 @dataclass(frozen=True)
 class FrameTrial:
-    """What became of the frames."""
+    """The fates of the frames."""
 
     sent: int
     received: int

@@ -1,4 +1,4 @@
-"""Processes and namespaces the harness makes: each is recorded when made and removed at the end."""
+"""Processes and namespaces of the harness, recorded when created and removed at the end."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _output(command: Sequence[str], status: int, out: str, err: str) -> str:
 
 
 def wait_until(condition: Callable[[], bool], timeout: float, interval: float = 0.02) -> bool:
-    """Poll a condition until it holds or the time is over; returns whether it held."""
+    """Poll a condition until it holds or the time has passed; returns whether it held."""
     end = time.monotonic() + timeout
     while not condition():
         if time.monotonic() >= end:
@@ -109,14 +109,14 @@ class Child:
     def expect(self, text: str, stream: Literal["stdout", "stderr"] = "stderr") -> None:
         """Wait for a next line of output with this in it; BenchError if another comes, or none.
 
-        Its end is not waited for: only for programs that say something or end.
+        Its end is not waited for: only for programs that print something or end.
         """
         if text not in getattr(self.process, stream).readline():
             self.finish(timeout=10)
             raise BenchError(f"{' '.join(self.command)}: did not say {text}")
 
     def require_running(self, label: str) -> None:
-        """BenchError if it has ended, which it was not to do."""
+        """BenchError if it has ended unexpectedly."""
         if not self.running():
             self.finish(timeout=1)
             raise BenchError(f"{label}: it ended at once")
@@ -180,7 +180,7 @@ def remove_namespace(name: str) -> None:
 
 
 def remove_leftovers(remove_lab: Callable[[str], None]) -> None:
-    """Remove what earlier runs recorded and did not live to remove."""
+    """Remove what earlier runs recorded and could not remove."""
     if not RECORDS.is_dir():
         return
     for directory in RECORDS.iterdir():

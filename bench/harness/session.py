@@ -1,4 +1,4 @@
-"""One run of the harness: what it makes, where it runs things, and that nothing of it remains."""
+"""One run of the harness: its objects, its processes, and its clean-up."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Session:
 
     @contextlib.contextmanager
     def scope(self) -> Iterator[None]:
-        """What is made inside is removed at its end."""
+        """Objects created inside are removed at its end."""
         outer = self._stack
         with contextlib.ExitStack() as self._stack:
             try:

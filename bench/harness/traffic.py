@@ -1,4 +1,4 @@
-"""One trial: traffic from the source to the sink of a system, and what was seen of it."""
+"""One trial: traffic from the source to the sink of a system, and its measurements."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .forwarder import Forwarder
 from .process import BenchError, Child, wait_until
 from .session import FORWARDER_CPU, SENDER_CPU, Session
 
-# A port a trial: what an overloaded system still delivers later is nobody's.
+# Each trial has its own port, so that late deliveries of an overloaded system are ignored.
 _ports = itertools.cycle(range(20000, 30000))
 _SAMPLE = 64  # the receiver looks at one packet in this many; the kernel counts the others
 
 
 @dataclass(frozen=True)
 class UdpTrial:
-    """What became of one UDP flow."""
+    """The result of one UDP flow."""
 
     offered_pps: float
     received_pps: float
@@ -52,7 +52,7 @@ class UdpTrial:
 
 @dataclass(frozen=True)
 class TcpTrial:
-    """What one TCP connection carried."""
+    """The result of one TCP connection."""
 
     received_mbit: float
     rtt_ms: float | None
@@ -157,7 +157,7 @@ def _tcp(session: Session, system: Forwarder, duration: float, ping: bool) -> Tc
 
 
 def settle(system: Forwarder, patience: float = 10) -> None:
-    """Wait until the forwarder has worked off what an overload left in its queues."""
+    """Wait until the forwarder has drained the queues of an overload."""
     if not system.pids():
         return
 
