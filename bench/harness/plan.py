@@ -53,7 +53,7 @@ class Plan:
         return self.choose(self.rounds, 1)
 
     def choose(self, full: T, quick: T) -> T:
-        """What the full or the quick experiment has: a number, or its points."""
+        """Returns the value for the full or the quick experiment."""
         return quick if self.quick else full
 
     def turns(self, systems: Iterable[T], rounds: int = 0) -> Iterator[tuple[int, list[T]]]:

@@ -124,8 +124,8 @@ class QueueWatch : public QueueLimits
     }
 
   private:
-    std::function<void()> m_entered; //!< as told
-    std::function<void()> m_left;    //!< as told
+    std::function<void()> m_entered; //!< called for entering packets
+    std::function<void()> m_left;    //!< called for leaving packets
 };
 
 } // namespace
