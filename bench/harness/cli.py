@@ -46,7 +46,7 @@ def _arguments() -> argparse.Namespace:
         "and for us.",
     )
     parser.add_argument("name", choices=list(_BENCHMARKS), help="which experiment")
-    parser.add_argument("--quick", action="store_true", help="within 5 minutes; prints what it omitted")
+    parser.add_argument("--quick", action="store_true", help="at most 5 minutes; prints omissions")
     parser.add_argument(
         "--rounds",
         type=int,
