@@ -9,7 +9,7 @@
 
 #include "path/model/bit_errors.h"
 #include "path/model/delay_stage.h"
-#include "path/model/loss_model.h"
+#include "path/model/loss.h"
 #include "path/packet/fate.h"
 #include "path/packet/memory_fifo.h"
 #include "path/packet/packet.h"
@@ -89,7 +89,7 @@ class Pipeline final : private DropSink {
   RandomStream loss_random_, bits_random_, duplicate_random_;
   std::optional<LossModel> loss_;
   std::optional<BitErrors> bit_errors_;
-  std::optional<Decision> duplicate_;
+  std::optional<Chance> duplicate_;
   std::unique_ptr<Bottleneck> bottleneck_;
   bool draining_ = false;  // the bottleneck is no longer part of the path, but not yet empty
   DelayStage delay_;

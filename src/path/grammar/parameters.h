@@ -18,6 +18,9 @@
 
 namespace viaduct::path {
 
+// The most a number of packets may be: below 2^63, so that sums of two of them do not overflow.
+inline constexpr int64_t kMaxPackets = 1000000000000000000;
+
 // A time on a path: at most a day, so that instants do not overflow.
 Duration ParseSpan(std::string_view text);
 // The same, greater than zero.

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/time.h"
-#include "path/model/loss.h"
+#include "path/model/chance.h"
 
 namespace viaduct::path {
 

@@ -7,8 +7,8 @@
 #include <memory>
 #include <optional>
 
+#include "path/model/chance.h"
 #include "path/model/delay_model.h"
-#include "path/model/loss_model.h"
 #include "path/model/timing_wheel.h"
 #include "path/packet/fate.h"
 
@@ -57,7 +57,7 @@ class DelayStage {
   Duration shortest_;
   DelayModel model_;
   RandomStream delay_random_, reorder_random_;
-  std::optional<Decision> reorder_;
+  std::optional<Chance> reorder_;
   int64_t reorder_gap_ = 1;
   int64_t since_reorder_ = 0;  // packets delayed since the last reordered one
 };

@@ -302,7 +302,7 @@ void CheckReorder(const Spec& spec) {
     Fail("reorder", "needs delay (a reordered frame is one not delayed); give delay too");
   }
   if (spec.delay.order == Order::kKeep) Fail("reorder", "contradicts order=keep; leave one out");
-  Located("reorder", [&] { CheckChance(spec.reorder->chance); });
+  Located("reorder", [&] { spec.reorder->chance.Check(); });
 }
 
 // Checks the keys that need a rate.
@@ -337,7 +337,7 @@ void CheckSpec(const Spec& spec) {
   CheckRate(spec);
   CheckQueue(spec);
   if (spec.loss) Located("loss", [&] { CheckLoss(*spec.loss); });
-  if (spec.duplication) Located("dup", [&] { CheckChance(*spec.duplication); });
+  if (spec.duplication) Located("dup", [&] { spec.duplication->Check(); });
 }
 
 Spec ParseSpec(std::string_view text) {

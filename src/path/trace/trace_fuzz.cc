@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "path/model/delay_model.h"
 #include "path/model/distribution.h"
-#include "path/model/loss_model.h"
+#include "path/model/loss.h"
 
 namespace {
 

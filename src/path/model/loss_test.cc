@@ -1,4 +1,4 @@
-#include "path/model/loss_model.h"
+#include "path/model/loss.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,37 @@
+// The random decision per packet that loss, duplication and reordering use.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/random.h"
+
+namespace viaduct::path {
+
+// A decision per packet: yes with `probability`. With probability `correlation` it repeats the
+// previous decision, else it is drawn anew; so the share of yes stays `probability`, and decisions
+// n packets apart have the autocorrelation correlation^n. (netem mixes random numbers instead,
+// which changes the share: docs/limitations.md.)
+struct Chance {
+  double probability = 0;
+  double correlation = 0;
+  bool drawn = false, last = false;  // state: whether there was a decision, and which
+  friend bool operator==(const Chance&, const Chance&) = default;
+
+  // Throws UsageError if the numbers contradict each other.
+  void Check() const;
+  bool Take(RandomStream& random) {
+    if (correlation > 0 && drawn && random.Chance(correlation)) return last;
+    drawn = true;
+    return last = random.Chance(probability);
+  }
+  // As a loss model (path/model/loss.h).
+  bool Lose(uint64_t, RandomStream& random) { return Take(random); }
+};
+
+// "1%", "1%:corr=25%". Throws UsageError.
+Chance ParseChance(std::string_view value);
+std::string FormatChance(const Chance& chance);
+
+}  // namespace viaduct::path

@@ -1,0 +1,39 @@
+// Loss in two states, good and bad (Gilbert 1960, Elliott 1963), in netem's names and defaults.
+#pragma once
+
+#include <array>
+
+#include "base/random.h"
+#include "path/grammar/parameters.h"
+
+namespace viaduct::path {
+
+struct GilbertElliott {
+  static constexpr std::string_view kName = "gemodel", kExample = "p=1%,r=10%";
+  double p = 0;          // good to bad
+  double r = 1;          // bad to good; 1 - p if the SPEC does not give it
+  double bad_loss = 1;   // 1-h: loss in the bad state
+  double good_loss = 0;  // 1-k: loss in the good state
+  bool bad = false;      // state
+  friend bool operator==(const GilbertElliott&, const GilbertElliott&) = default;
+
+  static constexpr auto Table() {
+    return std::array{ProbabilityParameter<&GilbertElliott::p>("p"),
+                      ProbabilityParameter<&GilbertElliott::r>("r"),
+                      ProbabilityParameter<&GilbertElliott::bad_loss>("1-h"),
+                      ProbabilityParameter<&GilbertElliott::good_loss>("1-k")};
+  }
+  void Complete(const std::vector<bool>& given) {
+    if (!given[1]) r = 1 - p;
+  }
+  void Check() const {}
+
+  // Each packet is lost with the present state's probability, then the state may change.
+  bool Lose(uint64_t, RandomStream& random) {
+    const bool lost = random.Chance(bad ? bad_loss : good_loss);
+    if (random.Chance(bad ? r : p)) bad = !bad;
+    return lost;
+  }
+};
+
+}  // namespace viaduct::path
