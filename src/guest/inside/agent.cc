@@ -3,7 +3,6 @@
 #include <sys/utsname.h>
 
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "base/error.h"

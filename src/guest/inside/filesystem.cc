@@ -6,14 +6,13 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <string_view>
-#include <utility>
 
 #include "base/error.h"
+#include "base/file.h"
+#include "sys/network/netns.h"
 
 namespace viaduct::guest::inside {
 namespace {
@@ -24,12 +23,6 @@ constexpr const char* kWorkshop = "/run/viaduct-node";
 void Mount(const char* type, const std::string& where, const char* options = nullptr) {
   mkdir(where.c_str(), 0755);
   SystemCall("mount " + where, mount(type, where.c_str(), type, 0, options));
-}
-
-void WriteFile(const std::string& path, const std::string& text) {
-  const UniqueFd file(
-      SystemCall("create " + path, open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644)));
-  SystemCall("write " + path, write(file.get(), text.data(), text.size()));
 }
 
 // A node has its own names: this machine's name servers cannot be reached from it, and programs
@@ -80,33 +73,8 @@ void Build(const std::string& node, int network) {
   EnterRoot(root);
 }
 
-struct Outcome {
-  int error_number;
-  char attempted[124];
-};
-
-// Runs in the child: reports, then keeps the namespaces alive until it is told to end.
-[[noreturn]] void BuildAndReport(const std::string& node, int network, int report, int go) {
-  Outcome outcome{};
-  try {
-    Build(node, network);
-  } catch (const SystemError& error) {
-    outcome.error_number = error.error_number();
-    std::string_view(error.what()).copy(outcome.attempted, sizeof outcome.attempted - 1);
-  }
-  char byte;
-  const bool told = write(report, &outcome, sizeof outcome) == sizeof outcome;
-  _exit(told && read(go, &byte, 1) == 0 ? 0 : 1);
-}
-
-std::pair<UniqueFd, UniqueFd> Pipe() {
-  int ends[2];
-  SystemCall("pipe2", pipe2(ends, O_CLOEXEC));
-  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
-
-UniqueFd OpenNamespace(int pid, const char* kind) {
-  const std::string path = fmt::format("/proc/{}/ns/{}", pid, kind);
+UniqueFd OpenOwnNamespace(const char* kind) {
+  const std::string path = fmt::format("/proc/thread-self/ns/{}", kind);
   return UniqueFd(SystemCall("open " + path, open(path.c_str(), O_RDONLY | O_CLOEXEC)));
 }
 
@@ -114,31 +82,20 @@ UniqueFd OpenNamespace(int pid, const char* kind) {
 
 NodeFilesystem MakeNodeFilesystem(const std::string& node, int network) {
   mkdir(kWorkshop, 0755);
-  auto [report_read, report_write] = Pipe();
-  auto [go_read, go_write] = Pipe();
-  const pid_t child = SystemCall("fork", fork());
-  if (child == 0) {
-    go_write.reset();
-    BuildAndReport(node, network, report_write.get(), go_read.get());
-  }
-  report_write.reset();
-  Outcome outcome{};
-  const bool complete = read(report_read.get(), &outcome, sizeof outcome) == sizeof outcome;
-  NodeFilesystem result;
-  if (complete && outcome.error_number == 0) {
-    result.mounts = OpenNamespace(child, "mnt");
-    result.host_name = OpenNamespace(child, "uts");
-  }
-  go_write.reset();
-  waitpid(child, nullptr, 0);
-  if (!complete) throw SystemError("make the files of " + node, EIO);
-  if (outcome.error_number != 0) {
-    const std::string_view words = outcome.attempted;
+  NodeFilesystem made;
+  try {
+    sys::OnOwnThread([&] {
+      Build(node, network);
+      made.mounts = OpenOwnNamespace("mnt");
+      made.host_name = OpenOwnNamespace("uts");
+    });
+  } catch (const SystemError& error) {
+    const std::string_view words = error.what();
     throw SystemError(
         fmt::format("make the files of {}: {}", node, words.substr(0, words.find(": "))),
-        outcome.error_number);
+        error.error_number());
   }
-  return result;
+  return made;
 }
 
 }  // namespace viaduct::guest::inside

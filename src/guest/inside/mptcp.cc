@@ -11,7 +11,6 @@
 
 #include <array>
 #include <cerrno>
-#include <memory>
 #include <string>
 
 #include "base/error.h"

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <optional>
 
 #include "base/error.h"
 #include "guest/inside/mptcp.h"

@@ -2,21 +2,22 @@
 
 #include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
-#include <tuple>
 #include <utility>
 
 #include "base/error.h"
 #include "guest/agent/program_protocol.h"
+#include "sys/descriptors.h"
+#include "sys/launch.h"
+#include "sys/signals.h"
 
 namespace viaduct::guest::inside {
 
@@ -24,12 +25,6 @@ using agent::BytesOf;
 using agent::Operation;
 
 namespace {
-
-std::pair<UniqueFd, UniqueFd> Pipe() {
-  int ends[2];
-  SystemCall("pipe2", pipe2(ends, O_CLOEXEC));
-  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
 
 // The zero-terminated texts of a request, one after the other.
 class Texts {
@@ -51,13 +46,6 @@ class Texts {
  private:
   std::string_view text_;
 };
-
-std::vector<char*> Pointers(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 UniqueFd Duplicate(int fd) { return UniqueFd(SystemCall("dup", fcntl(fd, F_DUPFD_CLOEXEC, 0))); }
 
@@ -88,56 +76,35 @@ bool EditsLine(int terminal, int group) {
          ioctl(terminal, TIOCGPGRP, &foreground) == 0 && foreground == group;
 }
 
+// What a spawn request says of the program itself.
+sys::LaunchOptions ReadOptions(const agent::Spawn& request, std::string_view text) {
+  Texts texts(text);
+  sys::LaunchOptions options;
+  options.folder = texts.Next();
+  options.words = texts.Next(request.words);
+  options.environment = texts.Next(request.variables);
+  options.group = sys::LaunchOptions::Group::kOwnSession;
+  options.terminal = (request.flags & agent::kSpawnTerminal) != 0;
+  options.default_signals = true;
+  return options;
+}
+
+// Returns once it runs.
+int Start(const sys::LaunchOptions& options) {
+  try {
+    return sys::Launch(options);
+  } catch (const sys::LaunchError& error) {
+    throw SystemError("start " + options.words[0], error.error_number());
+  }
+}
+
 }  // namespace
-
-// Everything that the child needs, prepared before fork(2).
-struct Programs::Plan {
-  int network, mounts, host_name;
-  std::string folder;
-  std::vector<std::string> words, variables;
-  bool terminal;
-  int standard[3];
-  int report;
-
-  // Runs in the child and never returns.
-  [[noreturn]] void Execute() {
-    const int error_number = Try();
-    const ssize_t told = write(report, &error_number, sizeof error_number);
-    _exit(told > 0 ? 127 : 126);
-  }
-
- private:
-  int Try() {
-    setsid();
-    if (setns(network, CLONE_NEWNET) != 0 || setns(host_name, CLONE_NEWUTS) != 0 ||
-        setns(mounts, CLONE_NEWNS) != 0) {
-      return errno;
-    }
-    for (int fd = 0; fd < 3; ++fd) {
-      if (dup2(standard[fd], fd) < 0) return errno;
-    }
-    if (terminal) ioctl(0, TIOCSCTTY, 0);
-    signal(SIGPIPE, SIG_DFL);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
-    if (chdir(folder.c_str()) != 0) return errno;
-    std::vector<char*> environment = Pointers(variables);
-    environ = environment.data();
-    execvp(words[0].c_str(), Pointers(words).data());
-    return errno;
-  }
-};
 
 Programs::Programs(Agent& agent, Nodes& nodes) : agent_(agent), nodes_(nodes), buffer_(kPiece) {
   // The first process shares its root with the kernel's threads and could not enter another mount
   // namespace otherwise.
   SystemCall("unshare", unshare(CLONE_FS));
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGCHLD);
-  sigprocmask(SIG_BLOCK, &set, nullptr);
-  child_ended_ = UniqueFd(SystemCall("signalfd", signalfd(-1, &set, SFD_CLOEXEC)));
+  child_ended_ = sys::CatchSignals({SIGCHLD});
   agent_.Watch(child_ended_.get(), EPOLLIN, [this](uint32_t) { Reap(); });
   agent_.Handle(agent::kSpawn, [this](const Operation& operation) { Spawn(operation); });
   agent_.Handle(agent::kInput, [this](const Operation& operation) { Input(operation); });
@@ -178,61 +145,41 @@ Programs::ChildEnds Programs::MakeTerminal(const NodeFilesystem& filesystem,
 
 Programs::ChildEnds Programs::MakePipes(bool input, Program& program) {
   ChildEnds ends;
-  if (input) {
-    std::tie(ends.fd[0], program.input) = Pipe();
-  } else {
-    ends.fd[0] = UniqueFd(SystemCall("open /dev/null", open("/dev/null", O_RDONLY | O_CLOEXEC)));
-  }
-  for (int which : {0, 1}) std::tie(program.output[which], ends.fd[which + 1]) = Pipe();
+  const auto connect = [](UniqueFd& read, UniqueFd& write) {
+    sys::Pipe pipe = sys::MakePipe();
+    read = std::move(pipe.read);
+    write = std::move(pipe.write);
+  };
+  if (input) connect(ends.fd[0], program.input);
+  for (int which : {0, 1}) connect(program.output[which], ends.fd[which + 1]);
   return ends;
 }
 
 void Programs::Spawn(const Operation& operation) {
   const auto request = operation.As<agent::Spawn>();
-  Plan plan = ReadPlan(request, operation.Text(sizeof request));
-  if (plan.words.empty() || programs_.contains(operation.subject)) {
+  sys::LaunchOptions options = ReadOptions(request, operation.Text(sizeof request));
+  if (options.words.empty() || programs_.contains(operation.subject)) {
     throw SystemError("start a program", EINVAL);
   }
   const NodeFilesystem& filesystem = FilesystemOf(request.node);
-  plan.network = nodes_.Get(request.node).fd.get();
-  plan.mounts = filesystem.mounts.get();
-  plan.host_name = filesystem.host_name.get();
+  const int network = nodes_.Get(request.node).fd.get();
+  options.prepare = [&filesystem, network] {
+    SystemCall("enter the node's network", setns(network, CLONE_NEWNET));
+    SystemCall("enter the node's name", setns(filesystem.host_name.get(), CLONE_NEWUTS));
+    SystemCall("enter the node's mounts", setns(filesystem.mounts.get(), CLONE_NEWNS));
+  };
   Program program;
   {
-    const ChildEnds ends = plan.terminal
+    const ChildEnds ends = options.terminal
                                ? MakeTerminal(filesystem, request.size, program)
                                : MakePipes((request.flags & agent::kSpawnInput) != 0, program);
-    for (int fd : {0, 1, 2}) plan.standard[fd] = ends.fd[fd].get();
-    program.pid = Start(plan);
+    for (int fd : {0, 1, 2}) options.standard[fd] = ends.fd[fd].get();
+    program.pid = Start(options);
   }
   const auto pid = static_cast<uint32_t>(program.pid);
   programs_[operation.subject] = std::move(program);
   for (int which : {0, 1}) WatchOutput(operation.subject, which);
   agent_.Done(operation, BytesOf(pid));
-}
-
-// Returns once the program runs, or throws the error that the child reported.
-int Programs::Start(Plan& plan) {
-  auto [report_read, report_write] = Pipe();
-  plan.report = report_write.get();
-  const int pid = SystemCall("fork", fork());
-  if (pid == 0) plan.Execute();
-  report_write.reset();
-  int error_number = 0;
-  if (read(report_read.get(), &error_number, sizeof error_number) > 0) {
-    throw SystemError("start " + plan.words[0], error_number);
-  }
-  return pid;
-}
-
-Programs::Plan Programs::ReadPlan(const agent::Spawn& request, std::string_view text) {
-  Texts texts(text);
-  Plan plan{};
-  plan.folder = texts.Next();
-  plan.words = texts.Next(request.words);
-  plan.variables = texts.Next(request.variables);
-  plan.terminal = (request.flags & agent::kSpawnTerminal) != 0;
-  return plan;
 }
 
 void Programs::WatchOutput(uint32_t number, int which) {
@@ -298,8 +245,7 @@ void Programs::AtPrompt(const Operation& operation) {
 }
 
 void Programs::Reap() {
-  signalfd_siginfo info;
-  SystemCall("read signalfd", read(child_ended_.get(), &info, sizeof info));
+  sys::TakeSignal(child_ended_.get());
   int status = 0;
   for (int pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
     for (auto& [number, program] : programs_) {

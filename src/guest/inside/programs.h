@@ -3,8 +3,6 @@
 
 #include <cstdint>
 #include <map>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/fd.h"
@@ -32,16 +30,13 @@ class Programs {
     UniqueFd input;
     UniqueFd output[2];  // standard output and error; with a terminal the first only
   };
-  struct Plan;
   struct ChildEnds {
     UniqueFd fd[3];
   };
 
-  static Plan ReadPlan(const agent::Spawn& request, std::string_view text);
   static ChildEnds MakeTerminal(const NodeFilesystem& filesystem, agent::TerminalSize size,
                                 Program& program);
   static ChildEnds MakePipes(bool input, Program& program);
-  static int Start(Plan& plan);
   void Spawn(const agent::Operation& operation);
   void Input(const agent::Operation& operation);
   void Signal(const agent::Operation& operation);

@@ -1,10 +1,7 @@
 // Endpoints of the protocol as the kernel's socket addresses, and back.
 #pragma once
 
-#include <netinet/in.h>
 #include <sys/socket.h>
-
-#include <cstddef>
 
 #include "guest/agent/agent_protocol.h"
 

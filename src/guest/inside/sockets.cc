@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <utility>
 
 #include "base/error.h"

@@ -20,20 +20,6 @@ namespace {
 
 constexpr char kThreadNamespace[] = "/proc/thread-self/ns/net";
 
-// Runs `work` on a thread of its own, so that unshare(2) does not affect other threads; rethrows.
-void OnOwnThread(const std::function<void()>& work) {
-  std::exception_ptr failure;
-  std::thread thread([&] {
-    try {
-      work();
-    } catch (...) {
-      failure = std::current_exception();
-    }
-  });
-  thread.join();
-  if (failure) std::rethrow_exception(failure);
-}
-
 // Prepares the directory like `ip netns add`: as a shared mount point, so that names appear in
 // every mount namespace.
 void PrepareDirectory() {
@@ -54,6 +40,19 @@ UniqueFd OpenPath(const std::string& path, const std::string& attempted) {
 }
 
 }  // namespace
+
+void OnOwnThread(const std::function<void()>& work) {
+  std::exception_ptr failure;
+  std::thread thread([&] {
+    try {
+      work();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  });
+  thread.join();
+  if (failure) std::rethrow_exception(failure);
+}
 
 std::string NamespacePath(const std::string& name) {
   return std::string(kNamespaceDirectory) + "/" + name;

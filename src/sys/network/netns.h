@@ -56,8 +56,10 @@ class NamespaceScope {
   UniqueFd previous_;
 };
 
-// Runs `work` on a thread of its own in a new nameless namespace that vanishes afterwards; for
-// probes. Rethrows what `work` throws.
+// Runs `work` on a thread of its own, so that unshare(2) and setns(2) concern nobody else. Rethrows
+// what it throws.
+void OnOwnThread(const std::function<void()>& work);
+// The same in a new nameless namespace that vanishes afterwards; for probes.
 void InScratchNamespace(const std::function<void()>& work);
 
 }  // namespace viaduct::sys
