@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/member_pointer.h"
+
 namespace viaduct::result {
 
 // A row of docs/results.md: the path of the key ("flows[].rtt_ms.min"), the type or unit of its
@@ -56,18 +58,6 @@ void Document(const std::string& prefix, std::vector<DocumentRow>& rows) {
 
 namespace internal {
 
-template <class>
-struct MemberPointer;
-template <class C, class V>
-struct MemberPointer<V C::*> {
-  using Class = C;
-  using Value = V;
-};
-template <auto kMember>
-using ClassOf = typename MemberPointer<decltype(kMember)>::Class;
-template <auto kMember>
-using ValueOf = typename MemberPointer<decltype(kMember)>::Value;
-
 // The type of a value inside containers (optional, vector, map), and the path suffix of these.
 template <class V>
 struct Inner {
@@ -106,6 +96,12 @@ bool IsSet(const V& value) {
 }
 
 template <auto kMember>
+void WriteMember(const Key<ClassOf<kMember>>& key, const ClassOf<kMember>& record,
+                 nlohmann::json& object) {
+  object[key.name] = ToJson(record.*kMember);
+}
+
+template <auto kMember>
 void ReadMember(const Key<ClassOf<kMember>>& key, const nlohmann::json& object,
                 ClassOf<kMember>& record) {
   const auto found = object.find(key.name);
@@ -131,37 +127,28 @@ void DocumentMember(const Key<ClassOf<kMember>>& key, const std::string& prefix,
 
 // A key that is always written; null for an optional without a value.
 template <auto kMember>
-constexpr Key<internal::ClassOf<kMember>> Always(const char* name, const char* value,
-                                                 const char* meaning) {
+constexpr Key<ClassOf<kMember>> Always(const char* name, const char* value, const char* meaning) {
   return {name,
           value,
           meaning,
-          [](const auto& key, const auto& record, nlohmann::json& object) {
-            object[key.name] = internal::ToJson(record.*kMember);
-          },
+          internal::WriteMember<kMember>,
           internal::ReadMember<kMember>,
           internal::DocumentMember<kMember>};
 }
 
 // A key that is omitted while the member is empty.
 template <auto kMember>
-constexpr Key<internal::ClassOf<kMember>> WhenSet(const char* name, const char* value,
-                                                  const char* meaning) {
-  return {name,
-          value,
-          meaning,
-          [](const auto& key, const auto& record, nlohmann::json& object) {
-            if (internal::IsSet(record.*kMember)) {
-              object[key.name] = internal::ToJson(record.*kMember);
-            }
-          },
-          internal::ReadMember<kMember>,
-          internal::DocumentMember<kMember>};
+constexpr Key<ClassOf<kMember>> WhenSet(const char* name, const char* value, const char* meaning) {
+  auto key = Always<kMember>(name, value, meaning);
+  key.write = [](const auto& row, const auto& record, nlohmann::json& object) {
+    if (internal::IsSet(record.*kMember)) internal::WriteMember<kMember>(row, record, object);
+  };
+  return key;
 }
 
 // Merges the keys of a member that is itself a record into the type's own.
 template <auto kMember>
-constexpr Key<internal::ClassOf<kMember>> Among() {
+constexpr Key<ClassOf<kMember>> Among() {
   return {"",
           "",
           "",
@@ -172,7 +159,7 @@ constexpr Key<internal::ClassOf<kMember>> Among() {
             Read(object, record.*kMember);
           },
           [](const auto&, const std::string& prefix, std::vector<DocumentRow>& rows) {
-            Document<internal::ValueOf<kMember>>(prefix, rows);
+            Document<ValueOf<kMember>>(prefix, rows);
           }};
 }
 

@@ -4,15 +4,19 @@
 #include <yaml-cpp/emitter.h>
 #include <yaml-cpp/emittermanip.h>
 
+#include <concepts>
 #include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
+#include "base/member_pointer.h"
 #include "base/units.h"
 #include "scenario/keys.h"
 #include "scenario/scenario.h"
+#include "scenario/section.h"
 
 namespace viaduct::scenario {
 
@@ -27,6 +31,16 @@ void PrintMembers(YAML::Emitter& out, std::string_view section, const T& object)
     if (!key.access.print || key.Section() != section) continue;
     if (key.access.object_type != &kTypeTag<T>) throw std::logic_error(key.path);
     key.access.print(out, key, &object);
+  }
+}
+
+// The inverse: reads the members of `object` whose rows have a reader.
+template <class T>
+void ReadMembers(const Section& section, T& object) {
+  for (const Key& key : Keys()) {
+    if (!key.access.read || key.Section() != section.path()) continue;
+    if (key.access.object_type != &kTypeTag<T>) throw std::logic_error(key.path);
+    key.access.read(section, key, &object);
   }
 }
 
@@ -83,8 +97,42 @@ inline void PrintValue(YAML::Emitter& out, const Key& key,
   out << YAML::EndMap;
 }
 
-template <class T, class M>
-T ObjectOf(M T::*member);
+// Reads a value of the section, for each type of member.
+inline void ReadValue(const Section& section, const Key& key, std::string& text) {
+  text = section.Text(key.Name());
+}
+inline void ReadValue(const Section& section, const Key& key, bool& value) {
+  value = section.Boolean(key.Name());
+}
+inline void ReadValue(const Section& section, const Key& key, Duration& duration) {
+  duration = section.Duration(key.Name());
+}
+inline void ReadValue(const Section& section, const Key& key, path::Spec& spec) {
+  spec = section.Located(key.Name(), [&] { return path::ParseSpec(section.Text(key.Name())); });
+}
+inline void ReadValue(const Section& section, const Key& key, std::vector<std::string>& texts) {
+  texts = section.Texts(key.Name());
+}
+inline void ReadValue(const Section& section, const Key& key,
+                      std::map<std::string, std::string>& table) {
+  for (const auto& [name, value] : section.Table(key.Name())) table[name] = value;
+}
+template <std::integral T>
+void ReadValue(const Section& section, const Key& key, T& number) {
+  number = static_cast<T>(key.type == Type::kRate
+                              ? section.Rate(key.Name())
+                              : section.Integer(key.Name(), key.access.low, key.access.high));
+}
+template <class Enum>
+requires std::is_enum_v<Enum>
+void ReadValue(const Section& section, const Key& key, Enum& value) {
+  value = section.Choice<Enum>(key.Name());
+}
+template <class T>
+void ReadValue(const Section& section, const Key& key, std::optional<T>& value) {
+  if (section.Has(key.Name())) ReadValue(section, key, value.emplace());
+}
+
 template <class T>
 bool Always(const T&) {
   return true;
@@ -99,13 +147,10 @@ constexpr Access Custom() {
           &kTypeTag<T>};
 }
 
-template <auto member>
-using Object = decltype(ObjectOf(member));
-
 // A member, printed if `applies` is true for its object.
-template <auto member, auto applies = Always<Object<member>>>
+template <auto member, auto applies = Always<ClassOf<member>>>
 constexpr Access Printed(std::string (*fallback)() = nullptr) {
-  using T = Object<member>;
+  using T = ClassOf<member>;
   Access access = Custom<T, [](YAML::Emitter& out, const Key& key, const T& object) {
     if (applies(object)) PrintValue(out, key, object.*member);
   }>();
@@ -116,39 +161,62 @@ constexpr Access Printed(std::string (*fallback)() = nullptr) {
 template <auto member>
 std::string DefaultOf() {
   YAML::Emitter out;
-  out << Written(Object<member>().*member);
+  out << Written(ClassOf<member>().*member);
   return out.c_str();
 }
 // The same with the default of the struct's member.
-template <auto member, auto applies = Always<Object<member>>>
+template <auto member, auto applies = Always<ClassOf<member>>>
 constexpr Access Member() {
   return Printed<member, applies>(DefaultOf<member>);
 }
 
-// A section that is a struct of its own.
+// A member that the table reads too, because its value depends on no other key.
 template <auto member>
-constexpr Access Inner() {
-  using T = Object<member>;
-  return Custom<T, [](YAML::Emitter& out, const Key& key, const T& object) {
-    PrintPair(out, key, YAML::BeginMap);
-    PrintMembers(out, key.path, object.*member);
-    out << YAML::EndMap;
-  }>();
+constexpr Access Plain(Access access) {
+  access.read = [](const Section& section, const Key& key, void* object) {
+    ReadValue(section, key, static_cast<ClassOf<member>*>(object)->*member);
+  };
+  return access;
 }
-// A section whose members are T's own.
-template <class T, auto applies = Always<T>>
-constexpr Access Group() {
-  return Custom<T, [](YAML::Emitter& out, const Key& key, const T& object) {
+template <auto member, auto applies = Always<ClassOf<member>>>
+constexpr Access PlainMember() {
+  return Plain<member>(Member<member, applies>());
+}
+template <auto member>
+constexpr Access PlainPrinted() {
+  return Plain<member>(Printed<member>());
+}
+
+// A section whose keys are members of inner(T).
+template <class T, auto inner, auto applies = Always<T>>
+constexpr Access SectionOf() {
+  Access access = Custom<T, [](YAML::Emitter& out, const Key& key, const T& object) {
     if (!applies(object)) return;
     PrintPair(out, key, YAML::BeginMap);
-    PrintMembers(out, key.path, object);
+    PrintMembers(out, key.path, inner(object));
     out << YAML::EndMap;
   }>();
+  access.read = [](const Section& section, const Key& key, void* object) {
+    ReadMembers(section.Inner(key.Name()), inner(*static_cast<T*>(object)));
+  };
+  return access;
+}
+// One that is a struct of its own.
+template <auto member>
+constexpr Access Inner() {
+  return SectionOf < ClassOf<member>, [](auto& object) -> auto& { return object.*member; }
+  > ();
+}
+// One whose members are T's own.
+template <class T, auto applies = Always<T>>
+constexpr Access Group() {
+  return SectionOf < T, [](auto& object) -> auto& { return object; }
+  , applies > ();
 }
 // A list of sections.
 template <auto member>
 constexpr Access Each() {
-  using T = Object<member>;
+  using T = ClassOf<member>;
   return Custom<T, [](YAML::Emitter& out, const Key& key, const T& object) {
     if ((object.*member).empty()) return;
     PrintPair(out, key, YAML::BeginSeq);

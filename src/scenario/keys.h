@@ -4,6 +4,7 @@
 // once.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,8 @@ class Emitter;
 }
 
 namespace viaduct::scenario {
+
+class Section;
 
 // The type of a key's value.
 enum class Type {
@@ -46,8 +49,20 @@ struct Access {
   // Writes the key and the member of `object`; nothing if the member is empty. Null: the key is
   // printed through the values of other keys.
   void (*print)(YAML::Emitter& out, const Key& key, const void* object) = nullptr;
-  const void* object_type = nullptr;  // the type of print's object: &kTypeTag<T>
+  const void* object_type = nullptr;  // the type of print's and read's object: &kTypeTag<T>
   std::string (*fallback)() = nullptr;
+  // Sets the member of `object` to the value in the section, or to the default. Null: the value
+  // depends on other keys; the reader of the section reads it.
+  void (*read)(const Section& section, const Key& key, void* object) = nullptr;
+  // The bounds of a whole number.
+  int64_t low = INT64_MIN, high = INT64_MAX;
+
+  constexpr Access From(int64_t least, int64_t most) const {
+    Access access = *this;
+    access.low = least;
+    access.high = most;
+    return access;
+  }
 };
 
 struct Key {

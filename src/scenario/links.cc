@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
 #include <set>
 
+#include "scenario/binding.h"
 #include "scenario/subnets.h"
 
 namespace viaduct::scenario {
@@ -160,17 +160,10 @@ class LinkReader {
   }
 
   void ReadCommon(const Section& entry, LinkSettings& link) const {
-    const auto spec = [&](const char* key) {
-      return entry.Located(key, [&] { return path::ParseSpec(entry.Text(key)); });
-    };
-    link.spec = spec("spec");
-    if (entry.Has("up")) link.up = spec("up");
-    if (entry.Has("down")) link.down = spec("down");
+    ReadMembers(entry, link);
     if (entry.Has("spec") && link.up && link.down) {
       entry.Fail("spec", "has no effect if both up and down are given");
     }
-    // 68: RFC 791; 65521 is the largest a veth device takes (ETH_MAX_MTU less the headers).
-    link.mtu = static_cast<int>(entry.Integer("mtu", 68, 65521));
     link.emulator = entry.Has("emulator") ? entry.Choice<lab::Emulator>("emulator") : emulator_;
   }
 

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstring>
 #include <filesystem>
-#include <optional>
 #include <set>
 
 #include "base/file.h"
 #include "base/units.h"
+#include "scenario/binding.h"
 #include "scenario/links.h"
 #include "scenario/nodes.h"
 #include "scenario/scenario.h"
@@ -47,25 +46,13 @@ class Loader {
   void ReadTop(const std::string& default_name) {
     scenario_.name = file_.Has("name") ? file_.Text("name") : default_name;
     if (scenario_.name.size() > 32) file_.Fail("name", "longer than 32 characters");
-    // The range of ns-3's generator (MRG32k3a, L'Ecuyer 1999).
-    scenario_.seed = static_cast<uint64_t>(file_.Integer("seed", 1, 4294944442));
-    scenario_.duration = file_.Duration("duration");
+    ReadMembers(file_, scenario_);
     if (scenario_.duration <= Duration()) file_.Fail("duration", "must be greater than 0");
-    scenario_.mode = file_.Choice<Mode>("mode");
     const Section routing = file_.Inner("routing");
-    scenario_.routing.protocol = routing.Text("protocol");
     if (scenario_.routing.protocol.empty()) routing.Fail("protocol", "is empty");
-    for (const auto& [name, value] : routing.Table("attributes")) {
-      scenario_.routing.attributes[name] = value;
-    }
     if (scenario_.routing.protocol == "static" && routing.Has("attributes")) {
       routing.Fail("attributes", "'static' has none");
     }
-    const Section convergence = file_.Inner("convergence");
-    scenario_.convergence_timeout = convergence.Duration("timeout");
-    scenario_.convergence_required = convergence.Boolean("required");
-    const Section timing = file_.Inner("timing");
-    if (timing.Has("lateness_limit")) scenario_.lateness_limit = timing.Duration("lateness_limit");
   }
 
   const Value& NodePlace(const std::string& name) const {
@@ -200,7 +187,7 @@ class Loader {
 
   Flow ReadFlow(const Section& section, std::set<std::string>& names) {
     Flow flow;
-    flow.kind = section.Choice<Flow::Kind>("type");
+    ReadMembers(section, flow);
     flow.from = Node(section, "from");
     flow.to = Node(section, "to");
     if (flow.from == flow.to) section.Fail("to", "is also the sender");
@@ -208,7 +195,6 @@ class Loader {
     // of time; 65507 is IPv4's limit.
     flow.size =
         static_cast<int>(section.Integer("size", flow.kind == Flow::Kind::kPing ? 16 : 28, 65507));
-    if (section.Has("rate")) flow.rate = section.Rate("rate");
     if (flow.rate && flow.kind == Flow::Kind::kPing) section.Fail("rate", "a ping has an interval");
     if (section.Has("interval") && flow.kind != Flow::Kind::kPing) {
       section.Fail("interval", "only for type ping; use rate");
@@ -216,7 +202,6 @@ class Loader {
     if (section.Has("size") && flow.kind == Flow::Kind::kTcp) {
       section.Fail("size", "TCP is a stream; its segments follow the MTU");
     }
-    flow.interval = section.Duration("interval");
     if (flow.interval < Duration::Milliseconds(2)) section.Fail("interval", "2ms is the shortest");
     flow.start = Moment(section, "start");
     flow.duration = section.Has("duration") ? Span(section, "duration", flow.start)
@@ -268,6 +253,7 @@ class Loader {
 
   Program ReadProgram(const Section& section, std::set<std::string>& names) {
     Program program;
+    ReadMembers(section, program);
     program.node = Node(section, "node");
     for (const std::string& word : section.Texts("command")) {
       program.command.push_back(WithAddresses(word));
@@ -276,17 +262,14 @@ class Loader {
       section.Fail("command", "missing; for example: command: ping -c 3 {n1}");
     }
     program.start = Moment(section, "start");
-    program.background = section.Boolean("background");
     if (section.Has("timeout")) program.timeout = Span(section, "timeout", program.start);
     if (program.background && section.Has("expect")) {
       section.Fail("expect", "the status of a background program does not count");
     }
-    program.expect = static_cast<int>(section.Integer("expect", 0, 255));
-    for (const auto& [name, value] : section.Table("environment")) {
+    for (const auto& [name, value] : program.environment) {
       if (name.empty() || name.find('=') != std::string::npos) {
         section.Fail("environment", fmt::format("'{}' is not the name of a variable", name));
       }
-      program.environment[name] = value;
     }
     const std::string file = std::filesystem::path(program.command[0]).filename();
     program.name = section.Has("name") ? section.Text("name")
@@ -325,7 +308,6 @@ class Loader {
   void ReadState() {
     if (!file_.Has("state")) return;
     const Section state = file_.Inner("state");
-    scenario_.state_interval = state.Duration("interval");
     if (scenario_.state_interval <= Duration()) state.Fail("interval", "must be greater than 0");
     const Value* nodes = state.Find("nodes");
     const bool all = nodes == nullptr || nodes->IsScalar();

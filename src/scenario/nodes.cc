@@ -6,6 +6,8 @@
 #include <cstring>
 #include <optional>
 
+#include "scenario/binding.h"
+
 namespace viaduct::scenario {
 namespace {
 
@@ -87,8 +89,7 @@ class NodeReader {
   }
 
   static void ReadSettings(const Section& section, NodeSettings& node) {
-    node.host = section.Boolean("host");
-    node.gateway = section.Text("gateway");
+    ReadMembers(section, node);
     if (section.Has("gateway") && !node.host) section.Fail("gateway", "only a host has a gateway");
     if (section.Has("data_plane")) {
       node.data_plane = fib::FindDataPlane(section.Text("data_plane"));
@@ -96,8 +97,6 @@ class NodeReader {
       if (node.host && !why_not.empty()) section.Fail("data_plane", std::string(why_not));
     }
     if (section.Has("stack")) node.kernel = ReadStack(section);
-    for (const auto& [name, value] : section.Table("sysctls")) node.sysctls[name] = value;
-    node.physical_interfaces = section.Texts("interfaces");
   }
 
   const Section& file_;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/time.h"
 #include "scenario/keys.h"
 #include "scenario/value.h"
@@ -30,6 +31,7 @@ class Section {
   // The position for messages about `key`: its value, or the section.
   const Value& At(std::string_view key) const;
   const Value& value() const { return value_; }
+  const std::string& path() const { return path_; }
   const std::string& shown() const { return shown_; }
 
   // Fails unless all of these keys are present.

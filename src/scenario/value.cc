@@ -6,8 +6,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 #include <sstream>
+
+#include "base/error.h"
 
 namespace viaduct::scenario {
 namespace {

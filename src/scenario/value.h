@@ -3,10 +3,7 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
-
-#include "base/error.h"
 
 namespace viaduct::scenario {
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/member_pointer.h"
 #include "base/units.h"
 
 namespace viaduct::path {
@@ -166,10 +167,8 @@ auto& Reach(T& object) {
   return (object.*....*way);
 }
 // The class of a member pointer: where a way begins.
-template <class T, class M>
-T ObjectOf(M T::*member);
 template <auto first, auto...>
-auto StartOf() -> decltype(ObjectOf(first));
+ClassOf<first> StartOf();
 
 // The row of a member, or of a nested member, that `way` leads to.
 template <auto parse, auto format, auto... way>

@@ -1,0 +1,23 @@
+// What a pointer to a member points into and at, for tables whose rows are joined to members.
+#pragma once
+
+namespace viaduct {
+
+namespace internal {
+
+template <class>
+struct MemberPointer;
+template <class C, class V>
+struct MemberPointer<V C::*> {
+  using Class = C;
+  using Value = V;
+};
+
+}  // namespace internal
+
+template <auto member>
+using ClassOf = typename internal::MemberPointer<decltype(member)>::Class;
+template <auto member>
+using ValueOf = typename internal::MemberPointer<decltype(member)>::Value;
+
+}  // namespace viaduct
