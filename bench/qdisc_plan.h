@@ -48,8 +48,7 @@ struct PlannedCase {
 // Throws nlohmann::json::exception.
 inline std::vector<PlannedCase> ReadPlan(const std::string& path) {
   std::vector<PlannedCase> plan;
-  std::ifstream file(path);
-  for (const auto& planned : nlohmann::json::parse(file)) {
+  for (const auto& planned : nlohmann::json::parse(ReadFile(path))) {
     PlannedCase& added = plan.emplace_back();
     planned.at("name").get_to(added.name);
     planned.at("spec").get_to(added.spec);

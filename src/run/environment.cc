@@ -4,8 +4,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <fstream>
+#include <sstream>
 
+#include "base/file.h"
 #include "base/utc_time.h"
 #include "scenario/words.h"
 
@@ -13,9 +14,9 @@ namespace viaduct::run {
 namespace {
 
 std::string CpuModel() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+  std::istringstream lines(ReadFileIfAny("/proc/cpuinfo"));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
   }
   return "unknown";
 }

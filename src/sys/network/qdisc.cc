@@ -8,15 +8,13 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <sstream>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "sys/network/netns.h"
 #include "wire/ethernet.h"
 
@@ -189,14 +187,12 @@ std::vector<int16_t> LoadDistribution(const std::string& name) {
   }
   const std::string path = found.gl_pathc == 0 ? "" : found.gl_pathv[0];
   globfree(&found);
-  std::ifstream file(path);
-  if (path.empty() || !file) {
+  const std::string table = path.empty() ? "" : ReadFileIfAny(path);
+  if (table.empty()) {
     throw EnvironmentError("delay distribution \"" + name + "\": iproute2's table " + name +
                            ".dist is not installed; install iproute2");
   }
-  std::ostringstream text;
-  text << file.rdbuf();
-  return ParseDistribution(text.str());
+  return ParseDistribution(table);
 }
 
 }  // namespace viaduct::sys
