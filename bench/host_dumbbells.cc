@@ -7,7 +7,6 @@
 // standard input: time to join the interfaces l<i> and r<i> of each dumbbell with a path emulator.
 // Then prints one JSON object with every flow's goodput. All it makes ends with it.
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>

@@ -1,7 +1,5 @@
 #include "host_network.h"
 
-#include <optional>
-
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/offload.h"

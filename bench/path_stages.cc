@@ -5,7 +5,6 @@
 #include <benchmark/benchmark.h>
 
 #include <array>
-#include <string>
 #include <vector>
 
 #include "path/pipeline.h"

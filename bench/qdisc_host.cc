@@ -2,7 +2,6 @@
 // qdisc-guest as its first program, which writes what arrives to FOLDER/results. Nothing of the
 // host but the files is touched; no privilege.
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 
 #include "base/error.h"

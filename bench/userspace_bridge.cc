@@ -8,9 +8,7 @@
 #include <sys/socket.h>
 
 #include <array>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <string>
 #include <string_view>
 

@@ -13,13 +13,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 
 #include "base/clock.h"
 #include "broker/client.h"
 #include "lab/builder.h"
-#include "sys/invoking_user.h"
 #include "sys/network/netns.h"
 
 namespace viaduct::broker {

@@ -1,7 +1,6 @@
 // Messages over a SOCK_SEQPACKET socket, with descriptors.
 #pragma once
 
-#include <optional>
 #include <string_view>
 #include <vector>
 

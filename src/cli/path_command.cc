@@ -1,5 +1,4 @@
 // viaduct path: an emulated path between interfaces.
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>

@@ -1,5 +1,4 @@
 // viaduct path switch-config: prints the configuration that leads links through the emulator.
-#include <fmt/format.h>
 
 #include <cstdio>
 #include <memory>

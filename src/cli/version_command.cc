@@ -3,7 +3,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/output.h"

@@ -17,7 +17,6 @@
 #include "base/within.h"
 #include "emulate/interfaces.h"
 #include "emulate/path_record.h"
-#include "emulate/path_report.h"
 #include "engine/classifier.h"
 #include "engine/control.h"
 #include "engine/describe.h"

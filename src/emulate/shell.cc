@@ -1,6 +1,5 @@
 #include "emulate/shell.h"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>

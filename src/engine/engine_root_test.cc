@@ -7,7 +7,6 @@
 #include <iterator>
 #include <thread>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "engine/engine.h"
 #include "io/ring_port.h"

@@ -1,13 +1,9 @@
 #include "engine/loop.h"
 
 #include <algorithm>
-#include <exception>
-#include <fstream>
 #include <future>
 #include <span>
-#include <sstream>
 
-#include "base/error.h"
 #include "base/file.h"
 #include "engine/spill_fifo.h"
 #include "sys/process.h"

@@ -18,7 +18,6 @@
 #include "sys/network/qdisc.h"
 #include "sys/network/sysctl.h"
 #include "sys/network/tun.h"
-#include "sys/process.h"
 
 namespace viaduct::lab {
 namespace {

@@ -1,7 +1,6 @@
 // For tests of pipelines: drives one through a schedule of arrivals and keeps what comes out.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 

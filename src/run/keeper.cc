@@ -1,6 +1,5 @@
 #include "run/keeper.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/inotify.h>
 #include <sys/socket.h>

@@ -2,14 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
 
 #include "base/clock.h"
-#include "base/units.h"
 #include "broker/client.h"
 #include "run/captures.h"
 #include "run/conversation.h"

@@ -6,7 +6,6 @@
 #include <csignal>
 
 #include "base/clock.h"
-#include "base/units.h"
 #include "scenario/words.h"
 #include "sys/find_program.h"
 

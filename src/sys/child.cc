@@ -1,7 +1,6 @@
 #include "sys/child.h"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 

@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <map>
-#include <string>
 
 #include "base/error.h"
 #include "base/fd.h"

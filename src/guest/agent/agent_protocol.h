@@ -10,12 +10,10 @@
 // answer to a successful one, if any, is noted at its code.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

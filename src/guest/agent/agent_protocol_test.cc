@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
-#include <numeric>
-
 #include "guest/agent/agent_frames.h"
 
 namespace viaduct::guest::agent {

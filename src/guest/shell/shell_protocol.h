@@ -2,13 +2,8 @@
 // a type byte and a payload.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstddef>
-#include <cstdint>
 #include <optional>
-#include <span>
-#include <string>
 #include <string_view>
 
 namespace viaduct::guest {

@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
-#include <filesystem>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -1,8 +1,6 @@
 // The delay of each packet.
 #pragma once
 
-#include <vector>
-
 #include "base/random.h"
 #include "base/time.h"
 #include "path/model/delay_spec.h"

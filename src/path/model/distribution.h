@@ -3,7 +3,6 @@
 // table in netem's format.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "base/random.h"
 #include "path/test_statistics.h"
 
 namespace viaduct::path {

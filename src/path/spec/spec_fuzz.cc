@@ -1,5 +1,4 @@
 // A SPEC that is accepted must survive being written and read again.
-#include <string_view>
 
 #include "base/error.h"
 #include "path/spec/spec.h"

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "path/test_pipeline.h"
 #include "path/trace/pcapng.h"
 

@@ -7,8 +7,6 @@
 #include <netlink/socket.h>
 #include <sys/socket.h>
 
-#include <cerrno>
-#include <cstring>
 #include <exception>
 #include <utility>
 
