@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/listings.h"
 #include "cli/output.h"
 #include "result/table.h"
 #include "run/simulator_process.h"
@@ -87,16 +87,12 @@ void Print(const std::vector<Feature>& features) {
   }
 }
 
-nlohmann::json Json(const std::vector<Feature>& features) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const Feature& feature : features) {
-    list.push_back({{"name", feature.name},
-                    {"state", Word(feature.state)},
-                    {"purpose", feature.purpose},
-                    {"remedy", feature.remedy},
-                    {"detail", feature.detail}});
+std::vector<Finding> Findings(const std::vector<Feature>& features) {
+  std::vector<Finding> findings;
+  for (const auto& [name, state, purpose, remedy, detail] : features) {
+    findings.push_back({name, Word(state), purpose, remedy, detail});
   }
-  return list;
+  return findings;
 }
 
 }  // namespace
@@ -108,7 +104,7 @@ void AddDoctor(CLI::App& app, Invocation&) {
   command->footer("Example:\n  sudo viaduct doctor");
   command->callback([as_json] {
     const std::vector<Feature> features = Examine();
-    *as_json ? PrintJson(Json(features)) : Print(features);
+    *as_json ? PrintJson(Findings(features)) : Print(features);
   });
 }
 

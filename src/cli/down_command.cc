@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "broker/client.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/labs.h"
+#include "cli/listings.h"
 #include "cli/output.h"
 #include "emulate/path_record.h"
 #include "guest/shell/paused.h"
@@ -56,27 +56,28 @@ bool HasDeadPaths() {
 void Clean(const Invocation& invocation, bool as_json) {
   bool dead = false;
   for (const lab::RunInfo& run : lab::ListRuns()) dead = dead || !run.alive;
-  std::vector<std::string> problems;
-  nlohmann::json removed = nlohmann::json::array();
+  Cleaning cleaning;
   if (dead) {
     NeedRoot(invocation);
-    for (const lab::RunInfo& run : lab::RemoveDeadRuns(lab::kRecordRoot, &problems)) {
-      removed.push_back(run.lab);
+    for (const lab::RunInfo& run : lab::RemoveDeadRuns(lab::kRecordRoot, &cleaning.problems)) {
+      cleaning.removed.push_back(run.lab);
     }
   }
   if (HasDeadPaths()) {
     NeedRoot(invocation);
-    for (const std::string& path : emulate::RemoveDeadPaths()) removed.push_back(path);
+    for (const std::string& path : emulate::RemoveDeadPaths()) cleaning.removed.push_back(path);
   }
-  for (const std::string& simulation : guest::RemoveDeadPaused()) removed.push_back(simulation);
+  for (const std::string& simulation : guest::RemoveDeadPaused()) {
+    cleaning.removed.push_back(simulation);
+  }
   if (as_json) {
-    PrintJson({{"removed", removed}, {"problems", problems}});
+    PrintJson(cleaning);
   } else {
-    for (const auto& lab : removed) std::printf("removed %s\n", lab.get<std::string>().c_str());
+    for (const std::string& name : cleaning.removed) std::printf("removed %s\n", name.c_str());
   }
-  if (!problems.empty()) {
-    throw Error(fmt::format("{} leftovers of dead runs cannot be removed: {}", problems.size(),
-                            fmt::join(problems, "; ")));
+  if (!cleaning.problems.empty()) {
+    throw Error(fmt::format("{} leftovers of dead runs cannot be removed: {}",
+                            cleaning.problems.size(), fmt::join(cleaning.problems, "; ")));
   }
 }
 

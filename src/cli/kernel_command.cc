@@ -4,33 +4,22 @@
 #include <csignal>
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/fd.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/listings.h"
 #include "cli/output.h"
 #include "guest/image/build.h"
 #include "guest/image/image.h"
 #include "guest/image/tool.h"
-#include "result/table.h"
 #include "run/progress.h"
 #include "sys/event_loop.h"
 #include "sys/signals.h"
 
 namespace viaduct::cli {
 namespace {
-
-const char* Word(guest::Image::Schedule schedule) {
-  return schedule == guest::Image::Schedule::kShared ? "shared" : "messages";
-}
-
-nlohmann::json Json(const guest::Image& image) {
-  nlohmann::json json = guest::Describe(image);
-  json["file"] = image.file;
-  return json;
-}
 
 void BuildAndReport(guest::BuildOptions options, bool as_json, bool quiet) {
   // An interrupted build terminates its compilers before it ends.
@@ -48,10 +37,7 @@ void BuildAndReport(guest::BuildOptions options, bool as_json, bool quiet) {
     }
   }
   if (as_json) {
-    nlohmann::json json = Json(result.image);
-    json["reused"] = result.reused;
-    json["seconds"] = result.seconds;
-    PrintJson(json);
+    PrintJson(BuiltKernel{{result.image, result.image.file}, result.reused, result.seconds});
     return;
   }
   std::string absent;
@@ -65,23 +51,19 @@ void BuildAndReport(guest::BuildOptions options, bool as_json, bool quiet) {
 
 void PrintImages(bool as_json) {
   const std::vector<guest::Image> images = guest::ListImages();
-  if (as_json) {
-    nlohmann::json list = nlohmann::json::array();
-    for (const guest::Image& image : images) list.push_back(Json(image));
-    PrintJson(list);
-    return;
-  }
-  if (images.empty()) {
+  if (!as_json && images.empty()) {
     std::printf("no kernel in %s; build one with viaduct kernel build\n",
                 guest::ImageStore().c_str());
     return;
   }
+  std::vector<ListedKernel> list;
   std::vector<std::vector<std::string>> rows = {{"release", "devices", "hz", "schedule", "file"}};
   for (const guest::Image& image : images) {
+    list.push_back({image, image.file});
     rows.push_back({image.release, std::to_string(image.devices), std::to_string(image.hz),
-                    Word(image.schedule), image.file});
+                    guest::ScheduleName(image.schedule), image.file});
   }
-  std::fputs(result::FormatTable(rows).c_str(), stdout);
+  PrintList(as_json, list, rows, "");
 }
 
 void AddBuild(CLI::App& kernel) {

@@ -1,10 +1,9 @@
 // viaduct ls: the labs of this machine.
 
-#include <nlohmann/json.hpp>
-
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/labs.h"
+#include "cli/listings.h"
 #include "cli/output.h"
 #include "sys/invoking_user.h"
 
@@ -17,16 +16,11 @@ std::string UserName(uid_t uid) {
 }
 
 void PrintLabs(bool as_json) {
-  nlohmann::json list = nlohmann::json::array();
+  std::vector<ListedLab> list;
   std::vector<std::vector<std::string>> rows = {{"lab", "state", "broker pid", "user", "since"}};
   for (const lab::RunInfo& run : lab::ListRuns()) {
-    list.push_back({{"lab", run.lab},
-                    {"state", StateOf(run)},
-                    {"broker_pid", run.broker_pid},
-                    {"engine_pid", run.engine_pid},
-                    {"engine_alive", run.engine_alive},
-                    {"uid", run.owner_uid},
-                    {"created", run.created}});
+    list.push_back({run.lab, StateOf(run), run.broker_pid, run.engine_pid, run.engine_alive,
+                    run.owner_uid, run.created});
     const bool died = run.alive && run.engine_pid != 0 && !run.engine_alive;
     rows.push_back({run.lab, StateOf(run) + (died ? ", engine died" : ""),
                     std::to_string(run.broker_pid), UserName(run.owner_uid), run.created});

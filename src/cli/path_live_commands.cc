@@ -11,6 +11,7 @@
 #include "broker/lab_engine.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/listings.h"
 #include "cli/output.h"
 #include "emulate/path_record.h"
 #include "emulate/path_report.h"
@@ -101,18 +102,12 @@ void Stats(const Choice& choice, const Format& format) {
 }
 
 void PrintPaths(bool as_json) {
-  json list = json::array();
+  std::vector<ListedPath> list;
   std::vector<std::vector<std::string>> rows = {{"path", "state", "pid", "pairs", "since"}};
   for (const emulate::PathInfo& info : emulate::ListPaths()) {
     const std::string state = info.alive ? "running" : "dead";
-    list.push_back({{"name", info.name},
-                    {"state", state},
-                    {"pid", info.pid},
-                    {"uid", info.uid},
-                    {"interfaces", info.interfaces},
-                    {"pairs", info.pairs},
-                    {"control", info.control_socket()},
-                    {"created", info.created}});
+    list.push_back({info.name, state, info.pid, info.uid, info.interfaces, info.pairs,
+                    info.control_socket(), info.created});
     rows.push_back({info.name, state, std::to_string(info.pid),
                     fmt::format("{}", fmt::join(info.pairs, " ")), info.created});
   }

@@ -5,6 +5,7 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/listings.h"
 #include "cli/output.h"
 #include "path/spec/spec.h"
 #include "result/document.h"
@@ -37,7 +38,7 @@ void AddDocs(CLI::App& app, Invocation&) {
   command->group("");  // hidden
   command->callback([topic] {
     const std::string text = *topic == "path-spec" ? path::DocumentSpec()
-                             : *topic == "results" ? result::DocumentResults()
+                             : *topic == "results" ? result::DocumentResults() + DocumentListings()
                                                    : scenario::DocumentKeys();
     std::fputs(text.c_str(), stdout);
   });

@@ -18,10 +18,10 @@ it by hand. These keys are promised ([promises](promises.md)); more may be added
 name of the key or are in seconds.
 )";
 
-template <Record T>
-std::string Chapter(const char* title, const char* text) {
-  std::vector<DocumentRow> rows;
-  Document<T>("", rows);
+}  // namespace
+
+std::string Chapter(const std::string& title, const std::string& text,
+                    const std::vector<DocumentRow>& rows) {
   std::string chapter =
       fmt::format("\n## {}\n\n{}\n\n| key | value | meaning |\n|---|---|---|\n", title, text);
   for (const auto& [path, value, meaning] : rows) {
@@ -29,8 +29,6 @@ std::string Chapter(const char* title, const char* text) {
   }
   return chapter;
 }
-
-}  // namespace
 
 std::string DocumentResults() {
   return kHead +

@@ -72,7 +72,7 @@ class FewDevicesTest : public RefusalTestCase
         auto image = viaduct::guest::FindImage("");
         std::filesystem::create_symlink(image.file, m_folder + "/linux");
         image.devices = devices;
-        std::ofstream(m_folder + "/image.json") << viaduct::guest::Describe(image);
+        std::ofstream(m_folder + "/image.json") << nlohmann::json(image);
         return m_folder + "/linux";
     }
 

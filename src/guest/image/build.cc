@@ -282,7 +282,7 @@ class Builder {
     Image image = Examine(folder / "linux");
     fs::rename(Tree() / ".config", folder / "config");
     WriteFile(folder / "recipe", recipe_);
-    WriteFile(folder / "image.json", Describe(image).dump(2) + "\n");
+    WriteFile(folder / "image.json", nlohmann::json(image).dump(2) + "\n");
     const fs::path place = ImageStore() / fmt::format("{}-{}", image.release, key_);
     fs::rename(folder, place);
     image.file = place / "linux";

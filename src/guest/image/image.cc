@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "guest/image/tool.h"
 
 namespace viaduct::guest {
@@ -75,30 +76,36 @@ fs::path ImageStore() { return Cache() / "kernels"; }
 
 bool OlderRelease(const std::string& a, const std::string& b) { return Numbers(a) < Numbers(b); }
 
-nlohmann::json Describe(const Image& image) {
-  return {{"release", image.release},
-          {"source", image.source},
-          {"schedule", image.schedule == Image::Schedule::kShared ? "shared" : "messages"},
-          {"devices", image.devices},
-          {"command_line", image.command_line},
-          {"hz", image.hz},
-          {"absent", image.absent}};
+const char* ScheduleName(Image::Schedule schedule) {
+  return schedule == Image::Schedule::kShared ? "shared" : "messages";
+}
+
+void to_json(nlohmann::json& json, Image::Schedule schedule) { json = ScheduleName(schedule); }
+void from_json(const nlohmann::json& json, Image::Schedule& schedule) {
+  schedule = json == "shared" ? Image::Schedule::kShared : Image::Schedule::kMessages;
+}
+
+result::KeysOf<Image> Image::Keys() {
+  using result::Always;
+  static constexpr result::Key<Image> kKeys[] = {
+      Always<&Image::release>("release", "text", "of the kernel: 6.12.117"),
+      Always<&Image::source>("source", "text", "what it was built from"),
+      Always<&Image::schedule>("schedule", "shared or messages",
+                               "how guests are scheduled: through shared memory, or by messages"),
+      Always<&Image::devices>("devices", "virtual devices", "what one guest may have"),
+      Always<&Image::command_line>("command_line", "bytes", "the longest command line"),
+      Always<&Image::hz>("hz", "1/s", "jiffies in a second"),
+      Always<&Image::absent>("absent", "a list of text", "options that this kernel does not have"),
+  };
+  return kKeys;
 }
 
 Image ReadDescription(const fs::path& folder) {
-  std::ifstream stream(folder / kDescription);
   try {
-    const nlohmann::json json = nlohmann::json::parse(stream);
-    Image image;
+    const nlohmann::json json = nlohmann::json::parse(ReadFileIfAny(folder / kDescription));
+    for (const result::Key<Image>& key : Image::Keys()) json.at(key.name);
+    Image image = json;
     image.file = folder / kExecutable;
-    json.at("release").get_to(image.release);
-    json.at("source").get_to(image.source);
-    image.schedule =
-        json.at("schedule") == "shared" ? Image::Schedule::kShared : Image::Schedule::kMessages;
-    json.at("devices").get_to(image.devices);
-    json.at("command_line").get_to(image.command_line);
-    json.at("hz").get_to(image.hz);
-    json.at("absent").get_to(image.absent);
     std::error_code none;
     image.built = fs::last_write_time(folder / kDescription, none);
     return image;

@@ -3,9 +3,10 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "result/record.h"
 
 namespace viaduct::guest {
 
@@ -24,6 +25,9 @@ struct Image {
   int hz = 100;                // jiffies per second
   // Options of kernel.config that this kernel does not have ("CONFIG_IP_DCCP").
   std::vector<std::string> absent;
+
+  // The keys of image.json, the description that is stored beside the executable.
+  static result::KeysOf<Image> Keys();
 };
 
 // The folder of the images: kernels/ in VIADUCT_CACHE, else XDG_CACHE_HOME/viaduct, else
@@ -48,9 +52,9 @@ void MarkAsWanted(const Image& image);
 // travel or virtual devices.
 Image ExamineExecutable(const std::filesystem::path& file);
 
-// The description that is stored beside the executable as image.json.
-nlohmann::json Describe(const Image& image);
-// Reads that description. Throws Error when malformed.
+// "messages", "shared".
+const char* ScheduleName(Image::Schedule schedule);
+// Reads image.json. Throws Error when malformed.
 Image ReadDescription(const std::filesystem::path& folder);
 
 // Compares releases numerically: 6.9 is older than 6.12.

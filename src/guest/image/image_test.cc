@@ -34,7 +34,7 @@ class ImageTest : public testing::Test {
     image.absent = {"CONFIG_IP_DCCP"};
     const fs::path folder = cache_ / "kernels" / (release + "-" + key);
     fs::create_directory(folder);
-    std::ofstream(folder / "image.json") << Describe(image);
+    std::ofstream(folder / "image.json") << nlohmann::json(image);
     std::ofstream(folder / "linux") << "";
   }
   fs::path Write(const std::string& name, const std::string& text) {

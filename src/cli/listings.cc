@@ -1,0 +1,90 @@
+#include "cli/listings.h"
+
+#include "result/document.h"
+
+namespace viaduct::cli {
+
+using result::Always;
+using result::Among;
+using result::Key;
+using result::KeysOf;
+
+KeysOf<ListedLab> ListedLab::Keys() {
+  using L = ListedLab;
+  static constexpr Key<L> kKeys[] = {
+      Always<&L::lab>("lab", "text", "its name"),
+      Always<&L::state>("state", "up, running or dead",
+                        "up: of `viaduct up`; running: of a run; dead: left by a killed run"),
+      Always<&L::broker_pid>("broker_pid", "a process", "the lab's broker"),
+      Always<&L::engine_pid>("engine_pid", "a process",
+                             "the path engine of its links; 0: it has none"),
+      Always<&L::engine_alive>("engine_alive", "true or false", "whether the path engine runs"),
+      Always<&L::uid>("uid", "a user", "whose it is"),
+      Always<&L::created>("created", "UTC, ISO 8601", "when it was made"),
+  };
+  return kKeys;
+}
+
+KeysOf<ListedPath> ListedPath::Keys() {
+  using P = ListedPath;
+  static constexpr Key<P> kKeys[] = {
+      Always<&P::name>("name", "text", "as `path set` and `path stats` take it"),
+      Always<&P::state>("state", "running or dead", "dead: left by a killed process"),
+      Always<&P::pid>("pid", "a process", "who emulates it"),
+      Always<&P::uid>("uid", "a user", "who started it"),
+      Always<&P::interfaces>("interfaces", "a list of text", "the interfaces that it joins"),
+      Always<&P::pairs>("pairs", "a list of text", "the names of its pairs"),
+      Always<&P::control>("control", "text", "its control socket"),
+      Always<&P::created>("created", "UTC, ISO 8601", "when it was started"),
+  };
+  return kKeys;
+}
+
+KeysOf<Cleaning> Cleaning::Keys() {
+  static constexpr Key<Cleaning> kKeys[] = {
+      Always<&Cleaning::removed>("removed", "a list of text", "labs, paths and paused simulations"),
+      Always<&Cleaning::problems>("problems", "a list of text", "what could not be removed"),
+  };
+  return kKeys;
+}
+
+KeysOf<Finding> Finding::Keys() {
+  static constexpr Key<Finding> kKeys[] = {
+      Always<&Finding::name>("name", "text", "what was looked for"),
+      Always<&Finding::state>("state", "yes, no or unknown", "whether it is here"),
+      Always<&Finding::purpose>("purpose", "text", "what it is used for"),
+      Always<&Finding::remedy>("remedy", "text", "how to get it; empty where it is here"),
+      Always<&Finding::detail>("detail", "text", "the error, if there was one"),
+  };
+  return kKeys;
+}
+
+KeysOf<ListedKernel> ListedKernel::Keys() {
+  static constexpr Key<ListedKernel> kKeys[] = {
+      Among<&ListedKernel::image>(),
+      Always<&ListedKernel::file>("file", "text", "the executable"),
+  };
+  return kKeys;
+}
+
+KeysOf<BuiltKernel> BuiltKernel::Keys() {
+  static constexpr Key<BuiltKernel> kKeys[] = {
+      Among<&BuiltKernel::kernel>(),
+      Always<&BuiltKernel::reused>("reused", "true or false", "whether it was in the store"),
+      Always<&BuiltKernel::seconds>("seconds", "s", "that the build took"),
+  };
+  return kKeys;
+}
+
+std::string DocumentListings() {
+  using result::Chapter;
+  return Chapter<ListedLab>("viaduct ls --json", "A list of one of these for each lab.") +
+         Chapter<ListedPath>("viaduct path ls --json", "A list of one of these for each path.") +
+         Chapter<Cleaning>("viaduct clean --json", "What dead runs had left.") +
+         Chapter<Finding>("viaduct doctor --json", "A list of one of these for each finding.") +
+         Chapter<ListedKernel>("viaduct kernel list --json",
+                               "A list of one of these for each kernel, newest first.") +
+         Chapter<BuiltKernel>("viaduct kernel build --json", "The kernel that was built.");
+}
+
+}  // namespace viaduct::cli

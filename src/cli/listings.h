@@ -1,0 +1,68 @@
+// What subcommands list and print with --json, as records (result/record.h).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "guest/image/image.h"
+#include "result/record.h"
+
+namespace viaduct::cli {
+
+// A lab of `viaduct ls`.
+struct ListedLab {
+  std::string lab, state;
+  int broker_pid = 0, engine_pid = 0;
+  bool engine_alive = false;
+  int uid = 0;
+  std::string created;
+
+  static result::KeysOf<ListedLab> Keys();
+};
+
+// A path of `viaduct path ls`.
+struct ListedPath {
+  std::string name, state;
+  int pid = 0;
+  uint32_t uid = 0;
+  std::vector<std::string> interfaces, pairs;
+  std::string control, created;
+
+  static result::KeysOf<ListedPath> Keys();
+};
+
+// What `viaduct clean` did.
+struct Cleaning {
+  std::vector<std::string> removed, problems;
+
+  static result::KeysOf<Cleaning> Keys();
+};
+
+// What `viaduct doctor` looked for.
+struct Finding {
+  std::string name, state, purpose, remedy, detail;
+
+  static result::KeysOf<Finding> Keys();
+};
+
+// A kernel of `viaduct kernel list`.
+struct ListedKernel {
+  guest::Image image;
+  std::string file;
+
+  static result::KeysOf<ListedKernel> Keys();
+};
+
+// What `viaduct kernel build` made.
+struct BuiltKernel {
+  ListedKernel kernel;
+  bool reused = false;
+  double seconds = 0;
+
+  static result::KeysOf<BuiltKernel> Keys();
+};
+
+// Their chapters of docs/results.md.
+std::string DocumentListings();
+
+}  // namespace viaduct::cli
