@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/socket_option.h"
 #include "load/pace.h"
 #include "load/payload.h"
 #include "packet_socket.h"
@@ -89,9 +90,7 @@ class Burst {
 
 UniqueFd OpenSocket(const std::string& interface) {
   UniqueFd fd = OpenPacketSocket();
-  const int on = 1;
-  SystemCall("setsockopt PACKET_QDISC_BYPASS",
-             setsockopt(fd.get(), SOL_PACKET, PACKET_QDISC_BYPASS, &on, sizeof(on)));
+  viaduct::SetSocketOption(fd.get(), SOL_PACKET, PACKET_QDISC_BYPASS, 1, "PACKET_QDISC_BYPASS");
   sockaddr_ll address{};
   address.sll_family = AF_PACKET;
   address.sll_ifindex = InterfaceIndex(interface);

@@ -31,6 +31,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/socket_option.h"
 #include "base/timespec.h"
 #include "load/payload.h"
 #include "packet_socket.h"
@@ -61,13 +62,9 @@ class Tap {
     const UniqueFd space = sys::OpenNamespace(place.substr(0, colon));
     SystemCall("setns " + place, setns(space.get(), CLONE_NEWNET));
     fd_ = OpenBoundPacketSocket(place.substr(colon + 1));
-    const int on = 1;
-    SystemCall("setsockopt PACKET_IGNORE_OUTGOING",
-               setsockopt(fd_.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof(on)));
-    SystemCall("setsockopt SO_TIMESTAMPNS",
-               setsockopt(fd_.get(), SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof(on)));
-    SystemCall("setsockopt SO_RCVBUFFORCE", setsockopt(fd_.get(), SOL_SOCKET, SO_RCVBUFFORCE,
-                                                       &kReceiveBuffer, sizeof(kReceiveBuffer)));
+    SetSocketOption(fd_.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, "PACKET_IGNORE_OUTGOING");
+    SetSocketOption(fd_.get(), SOL_SOCKET, SO_TIMESTAMPNS, 1, "SO_TIMESTAMPNS");
+    SetSocketOption(fd_.get(), SOL_SOCKET, SO_RCVBUFFORCE, kReceiveBuffer, "SO_RCVBUFFORCE");
     // The low half of the sequence number (load/payload.h) lies 24 bytes into the UDP header.
     sys::PacketFilter::Compile("udp dst port 9000 and udp[24:4] & " + std::to_string(sample - 1) +
                                " = 0")

@@ -24,6 +24,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/poller.h"
+#include "base/socket_option.h"
 #include "host_network.h"
 #include "sys/network/netns.h"
 #include "sys/process.h"
@@ -55,10 +56,8 @@ struct Flow {
 UniqueFd MakeSocket(int name_space, const std::string& congestion) {
   const viaduct::sys::NamespaceScope scope(name_space);
   UniqueFd fd(SystemCall("socket", socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0)));
-  const int on = 1;
   // As ns-3's TcpSocket has it by default (attribute TcpNoDelay).
-  SystemCall("setsockopt TCP_NODELAY",
-             setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on));
+  viaduct::SetSocketOption(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1, "TCP_NODELAY");
   SystemCall("setsockopt TCP_CONGESTION " + congestion,
              setsockopt(fd.get(), IPPROTO_TCP, TCP_CONGESTION, congestion.data(),
                         static_cast<socklen_t>(congestion.size())));

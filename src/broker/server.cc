@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "base/socket_option.h"
 #include "sys/descriptors.h"
 
 namespace viaduct::broker {
@@ -103,10 +104,7 @@ void SendReply(Connection& connection, uint32_t sequence, const Reply& reply) {
 }  // namespace
 
 void Server::AddConnection(UniqueFd socket) {
-  // Without the privilege (in tests), as much as the machine's limit allows.
-  if (setsockopt(socket.get(), SOL_SOCKET, SO_SNDBUFFORCE, &kSendBuffer, sizeof kSendBuffer) != 0) {
-    setsockopt(socket.get(), SOL_SOCKET, SO_SNDBUF, &kSendBuffer, sizeof kSendBuffer);
-  }
+  SetSocketBuffer(socket.get(), SO_SNDBUFFORCE, SO_SNDBUF, kSendBuffer);
   connections_.emplace_back(std::move(socket));
 }
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "base/error.h"
+#include "base/socket_option.h"
 #include "sys/network/filter.h"
 #include "sys/network/netns.h"
 #include "sys/network/packet_socket.h"
@@ -14,20 +15,11 @@
 namespace viaduct::broker {
 namespace {
 
-// Enough for a burst of a few thousand full frames; a ring holds more.
-constexpr int kBufferBytes = 8 << 20;
-
-void SetOption(int fd, int level, int option, int value, const char* name) {
-  SystemCall(std::string("setsockopt ") + name,
-             setsockopt(fd, level, option, &value, sizeof value));
-}
-
 UniqueFd SocketIn(lab::Lab& lab, const std::string& node, int family, int type, int protocol) {
   sys::NamespaceScope scope(lab.NamespaceFd(node));
   UniqueFd fd(SystemCall("socket in node " + node,
                          socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol)));
-  SetOption(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, kBufferBytes, "SO_RCVBUFFORCE");
-  SetOption(fd.get(), SOL_SOCKET, SO_SNDBUFFORCE, kBufferBytes, "SO_SNDBUFFORCE");
+  sys::EnlargeBuffers(fd.get());
   return fd;
 }
 
@@ -39,7 +31,7 @@ void BindToPort(int fd, const ControlSocketOptions& options) {
     address.sin_family = AF_INET;
     address.sin_port = htons(options.number);
   } else {
-    SetOption(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1, "IPV6_V6ONLY");
+    SetSocketOption(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1, "IPV6_V6ONLY");
     auto& address = reinterpret_cast<sockaddr_in6&>(storage);
     address.sin6_family = AF_INET6;
     address.sin6_port = htons(options.number);
@@ -79,9 +71,9 @@ NodeSocket MakeControlSocket(lab::Lab& lab, const ControlSocketOptions& options)
   SystemCall("setsockopt SO_BINDTODEVICE " + options.interface,
              setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, options.interface.c_str(),
                         static_cast<socklen_t>(options.interface.size())));
-  SetOption(fd, SOL_SOCKET, SO_BROADCAST, 1, "SO_BROADCAST");
+  SetSocketOption(fd, SOL_SOCKET, SO_BROADCAST, 1, "SO_BROADCAST");
   if (is_udp) {
-    SetOption(fd, SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR");
+    SetSocketOption(fd, SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR");
     BindToPort(fd, options);
   }
   return result;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/socket_option.h"
 #include "sys/unix_socket.h"
 
 namespace viaduct::engine {
@@ -36,10 +37,7 @@ void ControlServer::Watch(int fd) { poller_.Add(fd, static_cast<uint64_t>(fd)); 
 void ControlServer::Accept() {
   UniqueFd socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!socket || connections_.size() >= kMaxConnections) return;
-  // Without the privilege for this, as much as the machine allows.
-  if (setsockopt(socket.get(), SOL_SOCKET, SO_SNDBUFFORCE, &kSendBuffer, sizeof kSendBuffer) != 0) {
-    setsockopt(socket.get(), SOL_SOCKET, SO_SNDBUF, &kSendBuffer, sizeof kSendBuffer);
-  }
+  SetSocketBuffer(socket.get(), SO_SNDBUFFORCE, SO_SNDBUF, kSendBuffer);
   const int fd = socket.get();
   Watch(fd);
   connections_[fd].socket = std::move(socket);

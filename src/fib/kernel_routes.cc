@@ -14,6 +14,7 @@
 #include <iterator>
 #include <set>
 
+#include "base/socket_option.h"
 #include "sys/network/route_request.h"
 
 namespace viaduct::fib {
@@ -52,9 +53,8 @@ struct KernelRoutes::Outcome {
 };
 
 KernelRoutes::KernelRoutes(int namespace_fd) : session_(namespace_fd), requests_(namespace_fd) {
-  SystemCall("setsockopt SO_RCVBUFFORCE",
-             setsockopt(nl_socket_get_fd(requests_.get()), SOL_SOCKET, SO_RCVBUFFORCE,
-                        &kReceiveBuffer, sizeof kReceiveBuffer));
+  SetSocketOption(nl_socket_get_fd(requests_.get()), SOL_SOCKET, SO_RCVBUFFORCE, kReceiveBuffer,
+                  "SO_RCVBUFFORCE");
 }
 
 int KernelRoutes::IfIndex(const std::string& interface) {

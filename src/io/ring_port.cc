@@ -17,6 +17,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/socket_option.h"
 #include "wire/ethernet.h"
 #include "wire/link_tag.h"
 
@@ -44,11 +45,6 @@ struct VnetHeader {
   uint16_t checksum_offset;
 };
 static_assert(sizeof(VnetHeader) == 10);
-
-template <class T>
-void SetOption(int fd, int option, const T& value, std::string_view name) {
-  SystemCall(name, setsockopt(fd, SOL_PACKET, option, &value, sizeof(value)));
-}
 
 ifreq InterfaceRequest(int fd, int ifindex) {
   ifreq request{};
@@ -94,11 +90,11 @@ size_t SlotBytes(const RingOptions& options, int fd) {
 
 // Order of the calls: the kernel refuses PACKET_VNET_HDR once there is a ring.
 tpacket_req SetUpRing(int fd, const RingOptions& options) {
-  SetOption(fd, PACKET_VERSION, int{TPACKET_V2}, "setsockopt PACKET_VERSION");
-  SetOption(fd, PACKET_VNET_HDR, 1, "setsockopt PACKET_VNET_HDR");
-  SetOption(fd, PACKET_COPY_THRESH, 1, "setsockopt PACKET_COPY_THRESH");
-  SetOption(fd, PACKET_QDISC_BYPASS, options.qdisc_bypass ? 1 : 0,
-            "setsockopt PACKET_QDISC_BYPASS");
+  SetSocketOption(fd, SOL_PACKET, PACKET_VERSION, int{TPACKET_V2}, "PACKET_VERSION");
+  SetSocketOption(fd, SOL_PACKET, PACKET_VNET_HDR, 1, "PACKET_VNET_HDR");
+  SetSocketOption(fd, SOL_PACKET, PACKET_COPY_THRESH, 1, "PACKET_COPY_THRESH");
+  SetSocketOption(fd, SOL_PACKET, PACKET_QDISC_BYPASS, options.qdisc_bypass ? 1 : 0,
+                  "PACKET_QDISC_BYPASS");
   tpacket_req request{};
   request.tp_frame_size = static_cast<uint32_t>(SlotBytes(options, fd));
   // Blocks of 64 KiB are easy for the kernel to allocate; slots do not straddle them.
@@ -106,7 +102,7 @@ tpacket_req SetUpRing(int fd, const RingOptions& options) {
   const uint32_t per_block = request.tp_block_size / request.tp_frame_size;
   request.tp_block_nr = (std::max<uint32_t>(options.slots, 1) + per_block - 1) / per_block;
   request.tp_frame_nr = request.tp_block_nr * per_block;
-  SetOption(fd, PACKET_RX_RING, request, "setsockopt PACKET_RX_RING");
+  SetSocketOption(fd, SOL_PACKET, PACKET_RX_RING, request, "PACKET_RX_RING");
   return request;
 }
 

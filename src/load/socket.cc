@@ -11,6 +11,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "base/socket_option.h"
 #include "load/payload.h"
 
 namespace viaduct::load {
@@ -19,19 +20,6 @@ namespace {
 constexpr int kReceiveBuffer = 32 << 20;  // holds 0.1 s of 400 kpps of small packets
 constexpr int kSendBuffer = 1 << 20;
 constexpr timeval kReceiveTimeout = {.tv_sec = 0, .tv_usec = 20000};
-
-template <class T>
-void SetOption(int fd, int level, int option, const T& value, const char* name) {
-  SystemCall(fmt::format("setsockopt {}", name),
-             setsockopt(fd, level, option, &value, sizeof(value)));
-}
-
-// The FORCE variant exceeds the system's limit, but needs CAP_NET_ADMIN.
-void SetBuffer(int fd, int force_option, int option, int bytes, const char* name) {
-  if (setsockopt(fd, SOL_SOCKET, force_option, &bytes, sizeof(bytes)) != 0) {
-    SetOption(fd, SOL_SOCKET, option, bytes, name);
-  }
-}
 
 UniqueFd OpenUdp(int family) {
   return UniqueFd(SystemCall("socket UDP", socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0)));
@@ -55,7 +43,7 @@ void AttachSampling(int fd, uint32_t sample) {
       BPF_STMT(BPF_RET | BPF_K, 0),
   }};
   const sock_fprog program = {.len = code.size(), .filter = code.data()};
-  SetOption(fd, SOL_SOCKET, SO_ATTACH_FILTER, program, "SO_ATTACH_FILTER");
+  SetSocketOption(fd, SOL_SOCKET, SO_ATTACH_FILTER, program, "SO_ATTACH_FILTER");
 }
 
 }  // namespace
@@ -100,7 +88,7 @@ Endpoint ParseEndpoint(std::string_view text) {
 
 UniqueFd OpenSender(const Endpoint& to, const std::string& bind_address) {
   UniqueFd fd = OpenUdp(to.family());
-  SetBuffer(fd.get(), SO_SNDBUFFORCE, SO_SNDBUF, kSendBuffer, "SO_SNDBUF");
+  SetSocketBuffer(fd.get(), SO_SNDBUFFORCE, SO_SNDBUF, kSendBuffer);
   if (!bind_address.empty()) Bind(fd.get(), MakeEndpoint(bind_address, 0), bind_address);
   SystemCall("connect",
              connect(fd.get(), reinterpret_cast<const sockaddr*>(&to.address), to.length));
@@ -118,10 +106,10 @@ UniqueFd OpenReceiver(const ReceiverSocketOptions& options) {
     fd = OpenUdp(endpoint.family());
   }
   if (endpoint.family() == AF_INET6 && options.bind.empty()) {
-    SetOption(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0, "IPV6_V6ONLY");
+    SetSocketOption(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0, "IPV6_V6ONLY");
   }
-  SetBuffer(fd.get(), SO_RCVBUFFORCE, SO_RCVBUF, kReceiveBuffer, "SO_RCVBUF");
-  SetOption(fd.get(), SOL_SOCKET, SO_RCVTIMEO, kReceiveTimeout, "SO_RCVTIMEO");
+  SetSocketBuffer(fd.get(), SO_RCVBUFFORCE, SO_RCVBUF, kReceiveBuffer);
+  SetSocketOption(fd.get(), SOL_SOCKET, SO_RCVTIMEO, kReceiveTimeout, "SO_RCVTIMEO");
   if (options.sample > 1) AttachSampling(fd.get(), options.sample);
   Bind(
       fd.get(), endpoint,

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "base/error.h"
+#include "base/socket_option.h"
 
 namespace viaduct::sys {
 namespace {
@@ -14,12 +15,12 @@ namespace {
 // Enough for a burst of a few thousand full frames; a ring holds more.
 constexpr int kBufferBytes = 8 << 20;
 
-void SetOption(int fd, int level, int option, int value, const char* name) {
-  SystemCall(std::string("setsockopt ") + name,
-             setsockopt(fd, level, option, &value, sizeof value));
-}
-
 }  // namespace
+
+void EnlargeBuffers(int fd) {
+  SetSocketOption(fd, SOL_SOCKET, SO_RCVBUFFORCE, kBufferBytes, "SO_RCVBUFFORCE");
+  SetSocketOption(fd, SOL_SOCKET, SO_SNDBUFFORCE, kBufferBytes, "SO_SNDBUFFORCE");
+}
 
 PacketSocket OpenPacketSocket(const std::string& interface, bool promiscuous) {
   PacketSocket result;
@@ -28,9 +29,8 @@ PacketSocket OpenPacketSocket(const std::string& interface, bool promiscuous) {
   result.fd = UniqueFd(SystemCall("open a packet socket on " + interface,
                                   socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
   const int fd = result.fd.get();
-  SetOption(fd, SOL_SOCKET, SO_RCVBUFFORCE, kBufferBytes, "SO_RCVBUFFORCE");
-  SetOption(fd, SOL_SOCKET, SO_SNDBUFFORCE, kBufferBytes, "SO_SNDBUFFORCE");
-  SetOption(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, "PACKET_IGNORE_OUTGOING");
+  EnlargeBuffers(fd);
+  SetSocketOption(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, "PACKET_IGNORE_OUTGOING");
   if (!promiscuous) return result;
   packet_mreq request{};
   request.mr_ifindex = result.ifindex;

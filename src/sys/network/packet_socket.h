@@ -17,4 +17,8 @@ struct PacketSocket {
 // takes in frames for other stations as long as the socket is open. Throws SystemError.
 PacketSocket OpenPacketSocket(const std::string& interface, bool promiscuous);
 
+// Gives a socket room for a burst of a few thousand full frames, beyond the system's limit. Throws
+// SystemError.
+void EnlargeBuffers(int fd);
+
 }  // namespace viaduct::sys
