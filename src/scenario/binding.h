@@ -4,7 +4,6 @@
 #include <yaml-cpp/emitter.h>
 #include <yaml-cpp/emittermanip.h>
 
-#include <concepts>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -98,35 +97,28 @@ inline void PrintValue(YAML::Emitter& out, const Key& key,
 }
 
 // Reads a value of the section, for each type of member.
-inline void ReadValue(const Section& section, const Key& key, std::string& text) {
-  text = section.Text(key.Name());
-}
-inline void ReadValue(const Section& section, const Key& key, bool& value) {
-  value = section.Boolean(key.Name());
-}
-inline void ReadValue(const Section& section, const Key& key, Duration& duration) {
-  duration = section.Duration(key.Name());
-}
-inline void ReadValue(const Section& section, const Key& key, path::Spec& spec) {
-  spec = section.Located(key.Name(), [&] { return path::ParseSpec(section.Text(key.Name())); });
-}
-inline void ReadValue(const Section& section, const Key& key, std::vector<std::string>& texts) {
-  texts = section.Texts(key.Name());
-}
-inline void ReadValue(const Section& section, const Key& key,
-                      std::map<std::string, std::string>& table) {
-  for (const auto& [name, value] : section.Table(key.Name())) table[name] = value;
-}
-template <std::integral T>
-void ReadValue(const Section& section, const Key& key, T& number) {
-  number = static_cast<T>(key.type == Type::kRate
-                              ? section.Rate(key.Name())
-                              : section.Integer(key.Name(), key.access.low, key.access.high));
-}
-template <class Enum>
-requires std::is_enum_v<Enum>
-void ReadValue(const Section& section, const Key& key, Enum& value) {
-  value = section.Choice<Enum>(key.Name());
+template <class T>
+void ReadValue(const Section& section, const Key& key, T& value) {
+  const std::string_view name = key.Name();
+  if constexpr (std::is_enum_v<T>) {
+    value = section.Choice<T>(name);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    value = section.Boolean(name);
+  } else if constexpr (std::is_integral_v<T>) {
+    value = static_cast<T>(key.type == Type::kRate
+                               ? section.Rate(name)
+                               : section.Integer(name, key.access.low, key.access.high));
+  } else if constexpr (std::is_same_v<T, Duration>) {
+    value = section.Duration(name);
+  } else if constexpr (std::is_same_v<T, path::Spec>) {
+    value = section.Located(name, [&] { return path::ParseSpec(section.Text(name)); });
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    value = section.Text(name);
+  } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+    value = section.Texts(name);
+  } else {
+    for (const auto& [word, text] : section.Table(name)) value[word] = text;
+  }
 }
 template <class T>
 void ReadValue(const Section& section, const Key& key, std::optional<T>& value) {
