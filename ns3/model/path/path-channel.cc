@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "path/packet/pipeline_name.h"
 #include "path/pipeline.h"
+#include "wire/ethernet.h"
 
 #include <algorithm>
 #include <array>
@@ -63,6 +64,18 @@ ParseOrAbort(const char* attribute, const std::string& text)
     }
 }
 
+/** @return what a pipeline for frames that @p device sends is constructed with */
+viaduct::path::PipelineOptions
+OptionsFor(const PathNetDevice& device, const std::string& stream)
+{
+    viaduct::path::PipelineOptions options;
+    options.seed = PathSeed();
+    options.name = stream;
+    options.read_file = viaduct::ReadNamedFile;
+    options.max_packet = device.GetMtu() + viaduct::wire::EthernetHeader::kSize;
+    return options;
+}
+
 } // namespace
 
 /** One direction of the channel: the frames from one device. */
@@ -73,8 +86,9 @@ class PathChannel::Direction : private viaduct::path::FateObserver
     Direction(PathChannel& channel, std::size_t device, const Spec& spec, const std::string& stream)
         : m_channel(channel),
           m_device(device),
-          m_pipeline(spec, m_store, {PathSeed(), stream, {}, viaduct::ReadNamedFile})
+          m_pipeline(spec, m_store, OptionsFor(*channel.m_devices[device], stream))
     {
+        m_pipeline.Begin(PathNow());
         m_pipeline.SetObserver(this);
     }
 
