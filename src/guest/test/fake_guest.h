@@ -107,14 +107,16 @@ class FakeDevice {
     for (const uint32_t queue : {NetBackend::kRxQueue, NetBackend::kTxQueue}) SetUpQueue(queue);
     for (uint16_t i = 0; i < kQueueSize; ++i) Offer(NetBackend::kRxQueue, i, kBufferSize, true);
   }
-  void SetMemory(uint64_t claimed_size) {
+  void SetMemory(uint64_t claimed_size, uint64_t file_offset = 0) {
     struct {
       uint32_t count = 1, padding = 0;
       MemoryRegion region;
     } table;
-    table.region = {kGuestBase, claimed_size, 0, 0};
+    table.region = {kGuestBase, claimed_size, 0, file_offset};
     Ask(VhostRequest::kSetMemTable, table, true, memory_fd_.get());
   }
+  // Takes the memory away from under the device; from then on nothing here may touch it either.
+  void CutMemory() const { SystemCall("ftruncate", ftruncate(memory_fd_.get(), 0)); }
   void SetUpQueue(uint32_t queue) {
     Ask(VhostRequest::kSetVringNum, VringState{queue, kQueueSize});
     Ask(VhostRequest::kSetVringBase, VringState{queue, 0});
@@ -240,8 +242,9 @@ class FakeGuest {
     std::vector<UniqueFd> descriptors;
     slot_ = Receive(&descriptors).time;
     if (!shared_) return;
-    void* mapping = mmap(nullptr, kScheduleSize, PROT_READ | PROT_WRITE, MAP_SHARED,
-                         descriptors.at(0).get(), 0);
+    schedule_fd_ = std::move(descriptors.at(0));
+    void* mapping =
+        mmap(nullptr, kScheduleSize, PROT_READ | PROT_WRITE, MAP_SHARED, schedule_fd_.get(), 0);
     schedule_ = static_cast<std::byte*>(mapping);
     Word<uint32_t>(kClients + kClient * slot_) |= has_doorbell_ ? 7 : (shares_queues_ ? 3 : 1);
     bell_ = kClients + kClient * Word<uint16_t>(kMaxClients) + kBell * slot_;
@@ -369,6 +372,13 @@ class FakeGuest {
   }
   // The queues whose interrupts came with RUN so far.
   const std::vector<uint16_t>& calls() const { return calls_; }
+  // The memory of the schedule, and what is at an offset of it.
+  int schedule_fd() const { return schedule_fd_.get(); }
+  template <typename T>
+  T& Word(size_t offset) {
+    return *reinterpret_cast<T*>(schedule_ + offset);
+  }
+  static constexpr size_t kMaxClients = 26;
   void SendRaw(std::span<const std::byte> bytes) { SendAll(calendar_.get(), bytes); }
   void Close() { calendar_.reset(); }
   // Waits until the calendar has gone.
@@ -388,7 +398,6 @@ class FakeGuest {
 
   // struct um_timetravel_schedshm.
   static constexpr size_t kFree = 8, kCurrent = 16, kClients = 4096, kClient = 128;
-  static constexpr size_t kMaxClients = 26;
   static constexpr size_t kBell = 128, kController = 4, kWaits = 64;
   static constexpr size_t kScheduleSize = 8192;
 
@@ -400,10 +409,6 @@ class FakeGuest {
     }
     devices_.clear();
     calendar_.reset();
-  }
-  template <typename T>
-  T& Word(size_t offset) {
-    return *reinterpret_cast<T*>(schedule_ + offset);
   }
   TimeTravelMessage Receive(std::vector<UniqueFd>* descriptors = nullptr) {
     std::array<std::byte, sizeof(TimeTravelMessage)> bytes;
@@ -456,6 +461,7 @@ class FakeGuest {
   GuestEndpoints endpoints_;
   std::thread thread_;
   UniqueFd calendar_;
+  UniqueFd schedule_fd_;
   std::byte* schedule_ = nullptr;
   uint64_t slot_ = 0;
   uint64_t now_ = 0;

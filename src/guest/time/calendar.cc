@@ -100,10 +100,10 @@ Guest& Calendar::AddGuest(std::string name, Guest::Launcher launcher) {
 // to its START. So this is read at its first message.
 void Calendar::NoteMode(Member& member) {
   if (member.state != Member::State::kRunning || std::exchange(member.mode_known, true)) return;
-  const uint16_t slot = member.guest.slot();
-  member.shared = schedule_->Joined(slot);
-  member.shares_queues = member.shared && schedule_->SharesQueues(slot);
-  member.has_doorbell = member.shared && schedule_->HasDoorbell(slot);
+  const SharedSchedule::Use use = schedule_->UseOf(member.guest.slot());
+  member.shared = use.time;
+  member.shares_queues = use.queues;
+  member.has_doorbell = use.doorbells;
 }
 
 uint64_t Calendar::ToWire(Instant t) const {

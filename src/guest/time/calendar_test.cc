@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <memory>
 #include <string>
 #include <utility>
@@ -308,6 +310,49 @@ INSTANTIATE_TEST_SUITE_P(
                   g.device(0).SetMemory(FakeDevice::kMemorySize + 1);
                 },
                 "in a file of"},
+        Hostile{"MemoryThatIsNotAligned",
+                [](FakeGuest& g) {
+                  Ready(g);
+                  g.device(0).SetMemory(4096, 1);
+                },
+                "not aligned"},
+        Hostile{"CutsTheMemoryOfItsFrames",
+                [](FakeGuest& g) {
+                  Ready(g);
+                  g.device(0).PutFrame(Frame(60, 1));
+                  g.device(0).CutMemory();
+                  g.device(0).Kick();
+                },
+                "has lost memory"},
+        Hostile{"CutsTheMemoryOfFramesForIt",
+                [](FakeGuest& g) {
+                  Ready(g);
+                  g.device(0).CutMemory();
+                  g.AwaitEnd();
+                },
+                "has lost memory"},
+        Hostile{"FrameOfHalfAMegabyte",
+                [](FakeGuest& g) {
+                  Ready(g);
+                  g.device(0).Offer(NetBackend::kTxQueue, 3, 512 << 10, false);
+                  g.device(0).Kick();
+                },
+                "sent a frame of 524276 bytes"},
+        Hostile{"OffersItsBuffersTwice",
+                [](FakeGuest& g) {
+                  Ready(g);
+                  for (int i = 0; i < 16; ++i) g.device(0).PutFrame(Frame(60, i));
+                  g.device(0).Kick();
+                  g.device(0).PutFrame(Frame(60, 1));
+                  g.device(0).Kick();
+                },
+                "offers more buffers than the 16"},
+        Hostile{"QueueOfTooMany",
+                [](FakeGuest& g) {
+                  Ready(g);
+                  g.device(0).Ask(VhostRequest::kSetVringNum, VringState{0, 2048});
+                },
+                "a queue of 2048"},
         Hostile{"QueueSizeNoPowerOfTwo",
                 [](FakeGuest& g) {
                   Ready(g);
@@ -384,6 +429,28 @@ INSTANTIATE_TEST_SUITE_P(
                 },
                 "polls without sleeping", Duration::Seconds(30), FakeSchedule::kDoorbells, kNone}),
     [](const auto& info) { return info.param.name; });
+
+// What a guest writes over in the schedule, and does to its memory, concerns itself alone.
+TEST(HostileSchedule, MovesNothingInTheSimulator) {
+  for (const FakeSchedule kind : {FakeSchedule::kSharedQueues, FakeSchedule::kDoorbells}) {
+    EventQueue queue;
+    int runs = 0;
+    FakeGuest fake(kind, [&](FakeGuest& g) {
+      Ready(g);
+      g.Word<uint16_t>(FakeGuest::kMaxClients) = 65535;
+      for (const off_t size : {0, 4096, 1 << 20}) {
+        EXPECT_EQ(ftruncate(g.schedule_fd(), size), -1);
+        EXPECT_EQ(errno, EPERM);
+      }
+      for (;; ++runs) g.SleepUntil(g.Now() + kMs);
+    });
+    Calendar calendar(queue);
+    calendar.AddGuest("guest", fake.Launcher()).AddNic(kMac);
+    calendar.Boot();
+    EXPECT_EQ(ErrorOf([&] { queue.RunUntil(AtMs(50)); }), "no error");
+    EXPECT_GE(runs, 50);
+  }
+}
 
 TEST(NicTest, FullRingLosesFrames) {
   EventQueue queue;

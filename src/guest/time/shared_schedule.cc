@@ -1,5 +1,6 @@
 #include "guest/time/shared_schedule.h"
 
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <ctime>
 
 #include "base/error.h"
@@ -36,19 +36,33 @@ void Store(T& field, T value) {
   __atomic_store_n(&field, value, __ATOMIC_RELEASE);
 }
 
+// Memory that a guest can write to, but not make longer or shorter.
+UniqueFd SealedMemory(size_t length) {
+  UniqueFd memory(SystemCall("memfd_create",
+                             memfd_create("viaduct-schedule", MFD_CLOEXEC | MFD_ALLOW_SEALING)));
+  // The kernel maps whole pages.
+  SystemCall("size the guests' schedule",
+             ftruncate(memory.get(), static_cast<off_t>((length + 4095) & ~size_t{4095})));
+  SystemCall("seal the guests' schedule",
+             fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL));
+  return memory;
+}
+
 }  // namespace
 
+struct SharedSchedule::Client {
+  uint32_t capabilities;
+  uint32_t flags;
+  uint64_t request_time;
+  uint64_t name;
+  uint32_t kicks;  // also those that had no room
+  uint32_t calls;
+  std::array<uint16_t, kMaxQueues> kicked;
+  std::array<uint16_t, kMaxQueues> called;
+};
+
+// The clients lie behind it, the doorbells behind these.
 struct SharedSchedule::Layout {
-  struct Client {
-    uint32_t capabilities;
-    uint32_t flags;
-    uint64_t request_time;
-    uint64_t name;
-    uint32_t kicks;  // including those that did not fit
-    uint32_t calls;
-    std::array<uint16_t, kMaxQueues> kicked;
-    std::array<uint16_t, kMaxQueues> called;
-  };
   uint32_t version;
   uint32_t length;
   uint64_t free_until;
@@ -56,12 +70,9 @@ struct SharedSchedule::Layout {
   uint16_t running;
   uint16_t max_clients;
   std::array<std::byte, 4068> reserved;
-  Client clients[];
-
-  static_assert(sizeof(Client) == 128);
 };
 
-// struct um_timetravel_schedshm_doorbell; one for each client, behind the clients.
+// struct um_timetravel_schedshm_doorbell; one for each client.
 struct SharedSchedule::Doorbell {
   uint32_t run;
   uint32_t controller;
@@ -70,43 +81,49 @@ struct SharedSchedule::Doorbell {
   std::array<uint32_t, 15> unused_client;
 };
 
-SharedSchedule::SharedSchedule(uint16_t guests) {
-  static_assert(offsetof(Layout, clients) == 4096);
-  static_assert(sizeof(Doorbell) == 128);
-  length_ = sizeof(Layout) + (sizeof(Layout::Client) + sizeof(Doorbell)) * (guests + 1U);
-  memory_.reset(SystemCall("memfd_create", memfd_create("viaduct-schedule", MFD_CLOEXEC)));
-  // The kernel maps whole pages.
-  SystemCall("size the guests' schedule",
-             ftruncate(memory_.get(), static_cast<off_t>((length_ + 4095) & ~size_t{4095})));
-  void* mapping = mmap(nullptr, length_, PROT_READ | PROT_WRITE, MAP_SHARED, memory_.get(), 0);
-  if (mapping == MAP_FAILED) throw SystemError("map the guests' schedule", errno);
-  layout_ = static_cast<Layout*>(mapping);
+SharedSchedule::SharedSchedule(uint16_t guests)
+    : clients_(static_cast<uint16_t>(guests + 1)),
+      memory_(SealedMemory(LengthFor(clients_))),
+      mapping_(memory_, LengthFor(clients_)),
+      layout_(reinterpret_cast<Layout*>(mapping_.start())) {
+  static_assert(sizeof(Layout) == 4096);
   layout_->version = kVersion;
-  layout_->length = static_cast<uint32_t>(length_);
-  layout_->max_clients = static_cast<uint16_t>(guests + 1);
-  layout_->clients[0].capabilities =
-      kCapabilityTimeShare | kCapabilityVirtqueues | kCapabilityDoorbells;
+  layout_->length = static_cast<uint32_t>(LengthFor(clients_));
+  layout_->max_clients = clients_;
+  ClientOf(0).capabilities = kCapabilityTimeShare | kCapabilityVirtqueues | kCapabilityDoorbells;
 }
 
-SharedSchedule::~SharedSchedule() { munmap(layout_, length_); }
+size_t SharedSchedule::LengthFor(uint16_t clients) {
+  static_assert(sizeof(Client) == 128 && sizeof(Doorbell) == 128);
+  return sizeof(Layout) + (sizeof(Client) + sizeof(Doorbell)) * clients;
+}
 
-bool SharedSchedule::Joined(uint16_t slot) const {
-  return (Load(layout_->clients[slot].capabilities) & kCapabilityTimeShare) != 0;
+SharedSchedule::Client& SharedSchedule::ClientOf(uint16_t slot) const {
+  return reinterpret_cast<Client*>(layout_ + 1)[slot];
+}
+
+SharedSchedule::Doorbell& SharedSchedule::BellOf(uint16_t slot) const {
+  return reinterpret_cast<Doorbell*>(&ClientOf(clients_))[slot];
+}
+
+SharedSchedule::Use SharedSchedule::UseOf(uint16_t slot) const {
+  const uint32_t claimed = Load(ClientOf(slot).capabilities);
+  if ((claimed & kCapabilityTimeShare) == 0) return {};
+  return {true, (claimed & kCapabilityVirtqueues) != 0, (claimed & kCapabilityDoorbells) != 0};
 }
 
 uint64_t SharedSchedule::CurrentTime() const { return Load(layout_->current_time); }
 void SharedSchedule::SetCurrentTime(uint64_t time) { Store(layout_->current_time, time); }
-uint64_t SharedSchedule::FreeUntil() const { return Load(layout_->free_until); }
 void SharedSchedule::SetFreeUntil(uint64_t time) { Store(layout_->free_until, time); }
 void SharedSchedule::SetRunning(uint16_t slot) { Store(layout_->running, slot); }
 
 uint64_t SharedSchedule::Request(uint16_t slot) const {
-  const Layout::Client& client = layout_->clients[slot];
+  const Client& client = ClientOf(slot);
   return (Load(client.flags) & kFlagRequest) != 0 ? Load(client.request_time) : kNeverWire;
 }
 
 void SharedSchedule::ClearRequest(uint16_t slot) {
-  uint32_t& flags = layout_->clients[slot].flags;
+  uint32_t& flags = ClientOf(slot).flags;
   Store(flags, Load(flags) & ~kFlagRequest);
 }
 
@@ -115,12 +132,8 @@ std::optional<uint16_t> SharedSchedule::QueueName(size_t device, uint32_t queue)
   return static_cast<uint16_t>(device * kQueuesPerDevice + queue);
 }
 
-bool SharedSchedule::SharesQueues(uint16_t slot) const {
-  return (Load(layout_->clients[slot].capabilities) & kCapabilityVirtqueues) != 0;
-}
-
 std::optional<std::vector<uint16_t>> SharedSchedule::TakeKicks(uint16_t slot) {
-  Layout::Client& client = layout_->clients[slot];
+  Client& client = ClientOf(slot);
   const uint32_t count = Load(client.kicks);
   if (count == 0) return std::vector<uint16_t>();
   Store(client.kicks, uint32_t{0});
@@ -129,24 +142,15 @@ std::optional<std::vector<uint16_t>> SharedSchedule::TakeKicks(uint16_t slot) {
 }
 
 void SharedSchedule::SetCalls(uint16_t slot, std::span<const uint16_t> queues) {
-  Layout::Client& client = layout_->clients[slot];
+  Client& client = ClientOf(slot);
   std::copy(queues.begin(), queues.end(), client.called.begin());
   Store(client.calls, static_cast<uint32_t>(queues.size()));
-}
-
-SharedSchedule::Doorbell& SharedSchedule::BellOf(uint16_t slot) const {
-  auto* bells = reinterpret_cast<Doorbell*>(layout_->clients + layout_->max_clients);
-  return bells[slot];
-}
-
-bool SharedSchedule::HasDoorbell(uint16_t slot) const {
-  return (Load(layout_->clients[slot].capabilities) & kCapabilityDoorbells) != 0;
 }
 
 void SharedSchedule::LetRun(uint16_t slot, bool listens) {
   Doorbell& bell = BellOf(slot);
   Store(bell.controller, listens ? kMemory : kMessages);
-  Store(bell.run, bell.run + 1);
+  Store(bell.run, Load(bell.run) + 1);
   syscall(SYS_futex, &bell.run, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 

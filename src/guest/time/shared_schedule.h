@@ -10,26 +10,31 @@
 
 #include "base/fd.h"
 #include "base/time.h"
+#include "guest/virtio/shared_mapping.h"
 
 namespace viaduct::guest {
 
-// struct um_timetravel_schedshm. Slot 0 is the calendar's; guests have 1 ... guests. Guests write
-// it while they run: everything is read once and not trusted.
+// struct um_timetravel_schedshm. Slot 0 is the calendar's; guests have 1 ... guests. Guests can
+// write to all of it at any time: everything is read once and not trusted, and the positions of its
+// parts are computed from this process's own memory only. Its size is sealed.
 class SharedSchedule {
  public:
   // Throws SystemError when there is no memory.
   explicit SharedSchedule(uint16_t guests);
   SharedSchedule(const SharedSchedule&) = delete;
   SharedSchedule& operator=(const SharedSchedule&) = delete;
-  ~SharedSchedule();
 
   // The descriptor that is passed to guests with the answer to kStart.
   int memory_fd() const { return memory_.get(); }
-  // Whether the guest in this slot uses the schedule (it says so right after the answer to kStart).
-  bool Joined(uint16_t slot) const;
+  // What the guest in this slot uses of the schedule; it says so right after the answer to kStart.
+  struct Use {
+    bool time = false;       // the schedule at all
+    bool queues = false;     // notifications of virtqueues: its kernel has our patch 0005
+    bool doorbells = false;  // its kernel has our patch 0010
+  };
+  Use UseOf(uint16_t slot) const;
   uint64_t CurrentTime() const;
   void SetCurrentTime(uint64_t time);
-  uint64_t FreeUntil() const;
   void SetFreeUntil(uint64_t time);
   // Sets which guest runs; 0: none. Only the running guest advances the current time.
   void SetRunning(uint16_t slot);
@@ -43,8 +48,6 @@ class SharedSchedule {
   static constexpr size_t kMaxDevices = 4096;
   // The number that identifies a queue on both sides; nothing if its device's number is too large.
   static std::optional<uint16_t> QueueName(size_t device, uint32_t queue);
-  // Whether this guest's kernel has that patch.
-  bool SharesQueues(uint16_t slot) const;
   // The queues that a waiting guest kicked since it last waited, possibly with duplicates; clears
   // the list. Returns nothing if there were more than fit.
   std::optional<std::vector<uint16_t>> TakeKicks(uint16_t slot);
@@ -52,8 +55,6 @@ class SharedSchedule {
   void SetCalls(uint16_t slot, std::span<const uint16_t> queues);
 
   // --- Doorbells: kRun and kWait, which our patch 0010 places here instead of in messages.
-  // Whether this guest's kernel has that patch.
-  bool HasDoorbell(uint16_t slot) const;
   // Lets a waiting guest run. With `listens` the guest signals in this memory that it waits again,
   // and AwaitWait() must follow; without, it sends a message.
   void LetRun(uint16_t slot, bool listens);
@@ -64,12 +65,16 @@ class SharedSchedule {
 
  private:
   struct Layout;
+  struct Client;
   struct Doorbell;
+  static size_t LengthFor(uint16_t clients);
+  Client& ClientOf(uint16_t slot) const;
   Doorbell& BellOf(uint16_t slot) const;
 
+  uint16_t clients_;  // the calendar and the guests
   UniqueFd memory_;
-  size_t length_ = 0;
-  Layout* layout_ = nullptr;
+  SharedMapping mapping_;
+  Layout* layout_;
 };
 
 }  // namespace viaduct::guest

@@ -1,23 +1,13 @@
 #include "guest/virtio/guest_memory.h"
 
 #include <fmt/core.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
-#include <cerrno>
+#include <utility>
 
 #include "base/error.h"
 
 namespace viaduct::guest {
-
-struct GuestMemory::Mapping {
-  std::byte* start;
-  size_t length;
-  Mapping(std::byte* mapped, size_t size) : start(mapped), length(size) {}
-  ~Mapping() { munmap(start, length); }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-};
 
 void GuestMemory::Add(const UniqueFd& fd, uint64_t guest_address, uint64_t size,
                       uint64_t file_offset) {
@@ -31,12 +21,21 @@ void GuestMemory::Add(const UniqueFd& fd, uint64_t guest_address, uint64_t size,
   }
   if (guest_address + size < guest_address)
     throw Error("memory beyond the end of the address space");
+  if (guest_address % kAlignment != 0 || file_offset % kAlignment != 0) {
+    throw Error(
+        fmt::format("memory at {:#x} from offset {}, not aligned", guest_address, file_offset));
+  }
   // From the start of the file: offsets need not be multiples of a page.
-  const size_t length = file_offset + size;
-  void* start = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
-  if (start == MAP_FAILED) throw SystemError("map a guest's memory", errno);
-  auto mapping = std::make_shared<Mapping>(static_cast<std::byte*>(start), length);
-  regions_.push_back({guest_address, size, mapping, mapping->start + file_offset});
+  auto mapping = std::make_unique<SharedMapping>(fd, file_offset + size);
+  std::byte* const start = mapping->start() + file_offset;
+  regions_.push_back({guest_address, size, std::move(mapping), start});
+}
+
+void GuestMemory::CheckThere() const {
+  for (const Region& region : regions_) {
+    if (!region.mapping->lost()) continue;
+    throw Error("has lost memory that its devices use: it cut the file, or /dev/shm is full");
+  }
 }
 
 std::span<std::byte> GuestMemory::At(uint64_t guest_address, uint64_t size) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "guest/virtio/shared_mapping.h"
 
 namespace viaduct::guest {
 
@@ -15,19 +16,24 @@ namespace viaduct::guest {
 // runs, so every value must be read once and checked.
 class GuestMemory {
  public:
-  // Maps `size` bytes of `fd` from `file_offset` on, which are at `guest_address` in the guest.
-  // Throws Error when the file is shorter, SystemError when it cannot be mapped.
+  // Keeps the parts of a virtqueue aligned in this process as they are at guest addresses.
+  static constexpr uint64_t kAlignment = 16;
+
+  // Maps `size` bytes of `fd` from `file_offset` on, which are at `guest_address` in the guest;
+  // both are multiples of kAlignment. Throws Error if they are not or the file is shorter,
+  // SystemError when it cannot be mapped.
   void Add(const UniqueFd& fd, uint64_t guest_address, uint64_t size, uint64_t file_offset);
   void Clear() { regions_.clear(); }
   // The bytes at a guest address; throws Error when they are not all within one region.
   std::span<std::byte> At(uint64_t guest_address, uint64_t size) const;
+  // Throws Error when memory was gone when it was touched: what was read before is not the guest's.
+  void CheckThere() const;
 
  private:
-  struct Mapping;
   struct Region {
     uint64_t guest_address;
     uint64_t size;
-    std::shared_ptr<Mapping> mapping;
+    std::unique_ptr<SharedMapping> mapping;
     std::byte* start;
   };
   std::vector<Region> regions_;

@@ -140,7 +140,7 @@ std::optional<std::vector<std::byte>> NetBackend::Handle(VhostMessage& message) 
 
 void NetBackend::SetMemory(VhostMessage& message) {
   const auto count = message.As<VringState>().index;  // a number and a padding
-  if (count == 0 || count > 8 || message.descriptors.size() != count ||
+  if (count == 0 || count > kMaxVhostDescriptors || message.descriptors.size() != count ||
       message.payload.size() < 8 + count * sizeof(MemoryRegion)) {
     throw Error(fmt::format("a memory table of {} regions with {} descriptors in {} bytes", count,
                             message.descriptors.size(), message.payload.size()));
@@ -199,6 +199,7 @@ bool NetBackend::PutFrame(std::span<const std::byte> frame) {
     left -= filled;
   }
   queue.Publish();
+  memory_.CheckThere();
   return true;
 }
 
@@ -208,20 +209,26 @@ std::optional<uint16_t> NetBackend::TakeFrame(std::vector<std::byte>& frame) {
   if (!head) return std::nullopt;
   reading_.clear();
   queue.Buffers(*head, false, reading_);
+  const size_t total = TotalSize(reading_);
+  if (total > sizeof(NetHeader) + kMaxFrame) {
+    throw Error(fmt::format("sent a frame of {} bytes: {} are the most", total - sizeof(NetHeader),
+                            kMaxFrame));
+  }
   frame.clear();
-  frame.reserve(TotalSize(reading_));
+  frame.reserve(total);
   size_t skip = sizeof(NetHeader);
   for (const auto& buffer : reading_) {
     const size_t skipped = std::min(skip, buffer.size());
     skip -= skipped;
     frame.insert(frame.end(), buffer.begin() + static_cast<ptrdiff_t>(skipped), buffer.end());
   }
+  memory_.CheckThere();
   return head;
 }
 
 void NetBackend::ReturnFrame(uint16_t head) {
   Virtqueue& queue = queues_[kTxQueue];
-  if (!queue.ready()) return;  // reset meanwhile
+  if (!queue.ready() || queue.Taken() == 0) return;  // reset meanwhile
   queue.Stage(head, 0);
   queue.Publish();
 }

@@ -23,6 +23,8 @@ class NetBackend {
  public:
   static constexpr uint32_t kRxQueue = 0;
   static constexpr uint32_t kTxQueue = 1;
+  // The longest frame of a guest: Linux's largest MTU, an Ethernet header and two VLAN tags.
+  static constexpr size_t kMaxFrame = 65535 + 14 + 2 * 4;
 
   // Without `carrier` no link status is offered to the driver: it then assumes the link to be up
   // from the start, whereas otherwise it sends nothing until it has read the link's status.
@@ -40,7 +42,8 @@ class NetBackend {
   // (the ring is unchanged). Frames longer than one buffer take several.
   bool PutFrame(std::span<const std::byte> frame);
   // Copies a frame of the transmit ring to `frame` without its virtio header and returns the number
-  // for ReturnFrame(), which returns its buffers; nothing when there is none.
+  // for ReturnFrame(), which returns its buffers; nothing when there is none. Throws
+  // Error for a frame longer than kMaxFrame.
   std::optional<uint16_t> TakeFrame(std::vector<std::byte>& frame);
   void ReturnFrame(uint16_t head);
   // Whether the driver wants an interrupt after changes of a queue.

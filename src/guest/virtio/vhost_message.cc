@@ -59,6 +59,9 @@ void VhostAssembler::Add(std::span<const std::byte> bytes, std::vector<UniqueFd>
   bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
   descriptors_.insert(descriptors_.end(), std::make_move_iterator(descriptors.begin()),
                       std::make_move_iterator(descriptors.end()));
+  if (descriptors_.size() > kMaxVhostDescriptors) {
+    throw Error(fmt::format("{} descriptors with a message", descriptors_.size()));
+  }
 }
 
 std::optional<VhostMessage> VhostAssembler::Next() {

@@ -50,6 +50,7 @@ inline constexpr uint32_t kVhostVersionMask = 3;
 inline constexpr uint32_t kVhostReply = 4;
 inline constexpr uint32_t kVhostNeedReply = 8;
 inline constexpr size_t kMaxVhostPayload = 1024;
+inline constexpr size_t kMaxVhostDescriptors = 8;  // a region of memory each
 
 // Payloads. Their layout has no padding.
 struct VringState {
@@ -105,6 +106,7 @@ std::vector<std::byte> EncodeVhost(uint32_t request, uint32_t flags,
 class VhostAssembler {
  public:
   // Adds received bytes; the descriptors belong to the first message that ends from here on.
+  // Throws Error if these are more than a message has.
   void Add(std::span<const std::byte> bytes, std::vector<UniqueFd> descriptors);
   // The next complete message; throws Error for an invalid version or size.
   std::optional<VhostMessage> Next();

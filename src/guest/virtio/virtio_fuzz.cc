@@ -1,18 +1,24 @@
-// Whatever a guest sends and writes into its rings, the back end of its network device either
-// accepts it or throws Error. The input is a stream of vhost-user messages; the memory that it
-// refers to is the input again.
+// Whatever a guest sends and writes into its memory, the back end of its network device either
+// accepts it or throws Error; and no frame is longer than one can be.
+//
+// The input's first byte says which of two guests it is. One sends the rest as a stream of
+// vhost-user messages, and its memory holds the same bytes. The other has set its device up as
+// drivers do, and the rest is a row of steps: what it writes where in its memory, then a look of
+// the device.
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
 #include "base/error.h"
 #include "guest/time/time_travel.h"
 #include "guest/virtio/net_backend.h"
+#include "guest/virtio/shared_mapping.h"
 #include "guest/virtio/vhost_message.h"
 
 namespace {
@@ -20,7 +26,10 @@ namespace {
 using namespace viaduct;
 using namespace viaduct::guest;
 
-constexpr size_t kMemory = 1 << 16;
+constexpr size_t kMemory = 1 << 17;
+constexpr uint32_t kQueueSize = 16;
+// Where the parts of queue 0 lie; queue 1 has the next page.
+constexpr uint64_t kDescriptors = 0, kAvailable = 0x400, kUsed = 0x800, kPage = 0x1000;
 
 UniqueFd MemoryOf(std::span<const std::byte> bytes) {
   UniqueFd fd(memfd_create("fuzz", MFD_CLOEXEC));
@@ -35,12 +44,13 @@ void Exercise(NetBackend& backend) {
   for (int i = 0; i < 8; ++i) {
     const auto head = backend.TakeFrame(frame);
     if (!head) break;
+    if (frame.size() > NetBackend::kMaxFrame) __builtin_trap();
     backend.ReturnFrame(*head);
   }
   backend.WantsInterrupt(NetBackend::kRxQueue);
 }
 
-void Serve(std::span<const std::byte> bytes) {
+void ServeStream(std::span<const std::byte> bytes) {
   NetBackend backend(wire::MacAddress{}, true);
   VhostAssembler assembler;
   assembler.Add(bytes, {});
@@ -52,13 +62,71 @@ void Serve(std::span<const std::byte> bytes) {
   }
 }
 
+template <typename T>
+void Tell(NetBackend& backend, VhostRequest request, const T& payload, UniqueFd descriptor = {}) {
+  VhostMessage message;
+  const auto bytes = std::as_bytes(std::span(&payload, 1));
+  message.header = {static_cast<uint32_t>(request), kVhostVersion,
+                    static_cast<uint32_t>(bytes.size())};
+  message.payload.assign(bytes.begin(), bytes.end());
+  if (descriptor) message.descriptors.push_back(std::move(descriptor));
+  backend.Handle(message);
+}
+
+void SetUp(NetBackend& backend, const UniqueFd& memory) {
+  struct {
+    uint32_t count = 1, padding = 0;
+    MemoryRegion region{0, kMemory, 0, 0};
+  } table;
+  Tell(backend, VhostRequest::kSetMemTable, table, UniqueFd(dup(memory.get())));
+  for (const uint32_t queue : {NetBackend::kRxQueue, NetBackend::kTxQueue}) {
+    const uint64_t base = queue * kPage;
+    Tell(backend, VhostRequest::kSetVringNum, VringState{queue, kQueueSize});
+    Tell(backend, VhostRequest::kSetVringAddr,
+         VringAddresses{queue, 0, base + kDescriptors, base + kUsed, base + kAvailable, 0});
+    Tell(backend, VhostRequest::kSetVringEnable, VringState{queue, 1});
+  }
+}
+
+struct Step {
+  uint16_t offset;
+  uint8_t length;   // of what is written
+  uint8_t offered;  // to the transmit queue; 255: the memory is cut
+};
+
+// So that an input need not hit upon the ring's index, without which nothing is read at all.
+void Offer(std::byte* memory, uint16_t count) {
+  auto* const index = reinterpret_cast<uint16_t*>(memory + kPage + kAvailable + 2);
+  *index = static_cast<uint16_t>(*index + count);
+}
+
+void WriteMemory(std::span<const std::byte> rest) {
+  NetBackend backend(wire::MacAddress{}, true);
+  const UniqueFd memory = MemoryOf({});
+  const SharedMapping guest(memory, kMemory);
+  SetUp(backend, memory);
+  Step step;
+  while (rest.size() >= sizeof step) {
+    std::memcpy(&step, rest.data(), sizeof step);
+    rest = rest.subspan(sizeof step);
+    const size_t offset = step.offset % (2 * kPage);
+    const size_t length = std::min(size_t{step.length}, rest.size());
+    std::memcpy(guest.start() + offset, rest.data(), length);
+    rest = rest.subspan(length);
+    if (step.offered == 255) (void)!ftruncate(memory.get(), kPage);
+    Offer(guest.start(), step.offered % 3);
+    Exercise(backend);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
   ParseTimeTravel(bytes.first(std::min(size, sizeof(TimeTravelMessage))));
+  if (size == 0) return 0;
   try {
-    Serve(bytes);
+    data[0] % 2 == 0 ? ServeStream(bytes.subspan(1)) : WriteMemory(bytes.subspan(1));
   } catch (const Error&) {
   }
   return 0;

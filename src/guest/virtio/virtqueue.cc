@@ -36,7 +36,7 @@ uint16_t LoadWord(std::span<const std::byte> ring, size_t offset, int order) {
 }  // namespace
 
 void Virtqueue::SetSize(uint32_t size) {
-  if (!std::has_single_bit(size) || size > 32768) {
+  if (!std::has_single_bit(size) || size > kMaxSize) {
     throw Error(fmt::format("a queue of {} descriptors", size));
   }
   size_ = size;
@@ -58,12 +58,15 @@ uint16_t Virtqueue::AvailableIndex() const { return LoadWord(available_, 2, __AT
 size_t Virtqueue::Available() const {
   if (!ready()) return 0;
   const auto count = static_cast<uint16_t>(AvailableIndex() - next_available_);
+  memory_->CheckThere();
   if (count > size_) throw Error(fmt::format("{} buffers in a queue of {}", count, size_));
   return count;
 }
 
 std::optional<uint16_t> Virtqueue::Take() {
   if (Available() == 0) return std::nullopt;
+  // Those that are not given back yet take memory here, and there is one of each descriptor.
+  if (Taken() >= size_) throw Error(fmt::format("offers more buffers than the {} it has", size_));
   const size_t slot = next_available_ % size_;
   const uint16_t head = LoadWord(available_, kRingHeader + 2 * slot, __ATOMIC_RELAXED);
   if (head >= size_) throw Error(fmt::format("descriptor {} of a queue of {}", head, size_));

@@ -15,9 +15,12 @@ namespace viaduct::guest {
 // `memory` must outlive the queue.
 class Virtqueue {
  public:
+  // virtio_uml has queues of 256; other drivers seldom more than this.
+  static constexpr uint32_t kMaxSize = 1024;
+
   explicit Virtqueue(const GuestMemory& memory) : memory_(&memory) {}
 
-  // `size` must be a power of two up to 32768; throws Error otherwise.
+  // `size` must be a power of two up to kMaxSize; throws Error otherwise.
   void SetSize(uint32_t size);
   // Sets the index at which the available ring continues.
   void SetBase(uint16_t index) { next_available_ = next_used_ = index; }
@@ -29,6 +32,7 @@ class Virtqueue {
   bool ready() const { return enabled_ && !used_.empty(); }
 
   // Takes the next chain of descriptors the driver has made available; nothing when there is none.
+  // Throws Error where the driver offers more than it has.
   std::optional<uint16_t> Take();
   // How many chains Take() would return.
   size_t Available() const;
@@ -39,6 +43,8 @@ class Virtqueue {
   // driver with Publish(), all at once.
   void Stage(uint16_t head, uint32_t written);
   void Publish();
+  // How many of the taken chains have not been returned.
+  uint16_t Taken() const { return static_cast<uint16_t>(next_available_ - next_used_); }
   // Undoes the last `count` calls of Take(); none of those chains may have been staged.
   void PutBack(uint16_t count) { next_available_ = static_cast<uint16_t>(next_available_ - count); }
   // Tells the driver that no notifications of new buffers are needed (VIRTQ_USED_F_NO_NOTIFY).
