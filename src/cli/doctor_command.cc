@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/listings.h"
 #include "cli/output.h"
+#include "guest/process/confinement.h"
 #include "result/table.h"
 #include "run/simulator_process.h"
 #include "sys/find_program.h"
@@ -52,10 +53,23 @@ Feature Simulator() {
   return feature;
 }
 
+Feature Confinement() {
+  const std::string trouble = guest::WhyNotConfined();
+  Feature feature = Examined(
+      "guests confined", "stack: kernel, with programs or kernels that nobody knows",
+      trouble.empty(),
+      "a kernel with Landlock (Linux 5.13, CONFIG_SECURITY_LANDLOCK, landlock in lsm=): until then "
+      "a program in a guest can write what you can write, through a hostfs mount");
+  feature.detail = trouble;
+  return feature;
+}
+
 std::vector<Feature> Examine() {
   std::vector<Feature> features = {
-      Simulator(), Examined("root", "every mode but simulate", geteuid() == 0,
-                            "run through sudo (viaduct does so itself if sudo needs no password)")};
+      Simulator(),
+      Examined("root", "every mode but simulate", geteuid() == 0,
+               "run through sudo (viaduct does so itself if sudo needs no password)"),
+      Confinement()};
   for (const Tool& tool : kTools) {
     features.push_back(Examined(tool.program, tool.purpose, !sys::FindProgram(tool.program).empty(),
                                 fmt::format("apt-get install {}", tool.package)));

@@ -20,22 +20,28 @@ namespace fs = std::filesystem;
 constexpr int kTries = 100;
 constexpr int kMillisecondsBetween = 10;
 
-[[noreturn]] void RefuseFolder(const std::string& folder, const std::string& reason) {
-  throw EnvironmentError(fmt::format(
-      "no folder for the sockets of kernel guests: {}: {}; set TMPDIR to another folder", folder,
-      reason));
+fs::path MakeFolderIn(const fs::path& parent, const char* purpose, const char* remedy) {
+  std::string pattern = (parent / "viaduct-kernel-XXXXXX").string();
+  if (mkdtemp(pattern.data()) != nullptr) return pattern;
+  throw EnvironmentError(fmt::format("no folder for the {} of kernel guests: {}: {}; {}", purpose,
+                                     parent.string(), strerror(errno), remedy));
 }
 
-fs::path MakeFolder() {
+fs::path TemporaryFolder() {
   std::error_code error;
-  const fs::path parent = fs::temp_directory_path(error);
-  if (error) {
-    const char* named = std::getenv("TMPDIR");
-    RefuseFolder(named != nullptr ? named : "/tmp", error.message());
+  const fs::path found = fs::temp_directory_path(error);
+  const char* named = std::getenv("TMPDIR");
+  // mkdtemp(3) tells what is wrong with it.
+  return error && named != nullptr ? named : found;
+}
+
+fs::path MakeMemoryFolder(const fs::path& made_before) {
+  try {
+    return MakeFolderIn(kMemoryFolder, "memory", "guests' memory needs a file system there");
+  } catch (const EnvironmentError&) {
+    fs::remove(made_before);
+    throw;
   }
-  std::string pattern = (parent / "viaduct-kernel-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) RefuseFolder(parent.string(), strerror(errno));
-  return pattern;
 }
 
 void Remove(const fs::path& folder) {
@@ -50,9 +56,12 @@ void Remove(const fs::path& folder) {
 }  // namespace
 
 BootFolder::BootFolder()
-    : path_(MakeFolder()), guardian_([this](int connection) {
+    : path_(MakeFolderIn(TemporaryFolder(), "sockets", "set TMPDIR to another folder")),
+      memory_(MakeMemoryFolder(path_)),
+      guardian_([this](int connection) {
         sys::AwaitEnd(connection);
         Remove(path_);
+        Remove(memory_);
       }) {}
 
 }  // namespace viaduct::guest

@@ -1,4 +1,5 @@
-// The folder in which guests find the sockets of their calendar and devices while they boot.
+// The folders in which guests find the sockets of their calendar and devices, and create their
+// memory, while they boot.
 #pragma once
 
 #include <filesystem>
@@ -7,20 +8,26 @@
 
 namespace viaduct::guest {
 
-// An empty folder in the folder for temporary files (TMPDIR), removed on destruction, and also when
-// this process is killed: a guardian outlives it for that.
+// Where files are that take memory.
+inline constexpr const char* kMemoryFolder = "/dev/shm";
+
+// An empty folder in the folder for temporary files (TMPDIR) and one in kMemoryFolder, removed on
+// destruction, and also when this process is killed: a guardian outlives it for that.
 class BootFolder {
  public:
-  // Throws EnvironmentError if it cannot be created.
+  // Throws EnvironmentError if one of them cannot be created.
   BootFolder();
   ~BootFolder() = default;
   BootFolder(const BootFolder&) = delete;
   BootFolder& operator=(const BootFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
+  // For the files of guests' memory, which have no names: it stays empty.
+  const std::filesystem::path& memory() const { return memory_; }
 
  private:
   std::filesystem::path path_;
+  std::filesystem::path memory_;
   sys::Guardian guardian_;
 };
 

@@ -34,12 +34,17 @@ class BootFolderTest : public testing::TestWithParam<int> {
 };
 
 TEST_F(BootFolderTest, IsRemovedWithAllThatIsInIt) {
+  fs::path memory;
   {
     const BootFolder folder;
     EXPECT_EQ(folder.path().parent_path(), place_);
     std::ofstream(folder.path() / "file") << "text";
+    memory = folder.memory();
+    EXPECT_TRUE(fs::is_empty(memory));
+    EXPECT_EQ(fs::status(memory).permissions(), fs::perms::owner_all);
   }
   EXPECT_TRUE(fs::is_empty(place_));
+  EXPECT_FALSE(fs::exists(memory));
 }
 
 TEST_F(BootFolderTest, NoPlaceForItIsOneLineThatSaysWhatToDo) {

@@ -8,12 +8,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <utility>
 
 #include "base/error.h"
+#include "guest/process/boot_folder.h"
+#include "guest/process/confinement.h"
 #include "sys/child.h"
 #include "sys/descriptors.h"
 #include "sys/launch.h"
@@ -22,13 +25,14 @@
 namespace viaduct::guest {
 namespace {
 
-constexpr const char* kMemoryFolder = "/dev/shm";
+// A link in the guest's folder, so that its environment is the same in every run.
+constexpr const char* kMemoryLink = "m";
 
 // The host's environment is not passed on, because the guest's behaviour must not depend on it.
 sys::Environment EnvironmentOf(const GuestOptions& options) {
   sys::Environment environment{"HOME=/", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"};
   // User Mode Linux creates the file of the guest's memory here.
-  environment.push_back(fmt::format("TMPDIR={}", kMemoryFolder));
+  environment.push_back(fmt::format("TMPDIR={}", kMemoryLink));
   if (!options.preload.empty()) {
     environment.push_back("LD_PRELOAD=" + options.preload.string());
     environment.push_back(fmt::format("UML_SEED={}", options.seed));
@@ -40,7 +44,7 @@ sys::Environment EnvironmentOf(const GuestOptions& options) {
 // allocated.
 void CheckMemory(uint32_t memory_mib) {
   struct statvfs file_system;
-  SystemCall("statvfs " + std::string(kMemoryFolder), statvfs(kMemoryFolder, &file_system));
+  SystemCall(std::string("statvfs ") + kMemoryFolder, statvfs(kMemoryFolder, &file_system));
   const uint64_t free_mib = (file_system.f_bavail * file_system.f_frsize) >> 20;
   if (memory_mib > free_mib) {
     throw EnvironmentError(fmt::format(
@@ -143,7 +147,14 @@ GuestProcess::GuestProcess(const GuestOptions& options, const GuestEndpoints& en
   launch.standard = {-1, output.write.get(), output.write.get()};
   launch.group = sys::LaunchOptions::Group::kOwn;
   launch.death_signal = SIGKILL;
-  launch.prepare = FixAddresses;
+  std::filesystem::create_symlink(endpoints.memory, endpoints.folder / kMemoryLink);
+  const std::array<std::filesystem::path, 3> writable{endpoints.folder, endpoints.memory,
+                                                      "/dev/null"};
+  const Confinement confinement(writable);
+  launch.prepare = [&confinement] {
+    FixAddresses();
+    confinement.Enter();
+  };
   try {
     process_ = sys::Child(sys::Launch(launch), true);
   } catch (const SystemError& error) {

@@ -26,7 +26,8 @@ struct GuestOptions {
 // How a guest finds the calendar: names of sockets in its working directory.
 struct GuestEndpoints {
   std::filesystem::path folder;
-  uint64_t id = 0;  // the id by which the guest identifies itself
+  std::filesystem::path memory;  // the folder in which it creates its memory
+  uint64_t id = 0;               // the id by which the guest identifies itself
   std::string calendar;
   std::vector<std::string> devices;  // in the order of its interfaces eth0, eth1...
 };

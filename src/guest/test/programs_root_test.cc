@@ -11,12 +11,14 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
 
 #include "base/error.h"
 #include "guest/agent/program_client.h"
+#include "guest/process/confinement.h"
 #include "guest/test/real_guest.h"
 #include "sys/find_program.h"
 
@@ -132,6 +134,30 @@ TEST_F(ProgramsTest, WhatIsWrittenStaysOnTheNode) {
   std::getline(std::ifstream(file), line);
   EXPECT_EQ(line, "host") << "nor does the host";
   std::filesystem::remove(file);
+}
+
+TEST_F(ProgramsTest, MountsOfItsOwnDoNotWriteToTheHostEither) {
+  if (const std::string why = WhyNotConfined(); !why.empty()) GTEST_SKIP() << why;
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / ("viaduct-host-" + std::to_string(getpid()));
+  fs::create_directory(folder);
+  std::ofstream(folder / "file") << "host\n";
+  fs::permissions(folder / "file", fs::perms::owner_read | fs::perms::owner_write);
+  const auto before = fs::last_write_time(folder / "file");
+  const Told told = Shell("mkdir /run/h; mount -t hostfs -o " + folder.string() +
+                          " none /run/h && cd /run/h && cat file && echo mounted; "
+                          "(echo node >file; echo node >new; touch -d 2001-01-01 file; "
+                          "truncate -s 0 file; chmod 777 file; mv file moved; ln file link; "
+                          "mkdir folder; rm -f file; mknod device c 1 3) >&2");
+  EXPECT_EQ(told.output, "host\nmounted\n") << told.errors;
+  std::string line;
+  std::getline(std::ifstream(folder / "file"), line);
+  EXPECT_EQ(line, "host") << told.errors;
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1) << told.errors;
+  EXPECT_EQ(fs::status(folder / "file").permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(fs::last_write_time(folder / "file"), before);
+  fs::remove_all(folder);
 }
 
 TEST_F(ProgramsTest, NodesHaveTheirNamesAndNetworks) {

@@ -170,7 +170,7 @@ void Calendar::Boot() {
   for (const auto& member : members_) {
     const auto folder = folder_->path() / std::to_string(member->guest.slot());
     std::filesystem::create_directory(folder);
-    Guarded(*member, [&] { member->guest.Launch(folder); });
+    Guarded(*member, [&] { member->guest.Launch(folder, folder_->memory()); });
   }
   for (const auto& member : members_) Guarded(*member, [&] { AwaitStart(*member); });
   for (const auto& member : members_) Guarded(*member, [&] { BootGuest(*member); });

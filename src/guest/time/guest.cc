@@ -45,8 +45,8 @@ Nic& Guest::AddNic(const wire::MacAddress& mac, bool carrier) {
   return *nics_.emplace_back(std::make_unique<Nic>(host_, nics_.size(), mac, carrier));
 }
 
-void Guest::Launch(const std::filesystem::path& folder) {
-  GuestEndpoints endpoints{folder, slot_, kCalendarSocket, {}};
+void Guest::Launch(const std::filesystem::path& folder, const std::filesystem::path& memory) {
+  GuestEndpoints endpoints{folder, memory, slot_, kCalendarSocket, {}};
   ListenForCalendar(folder, endpoints.calendar);
   for (const auto& nic : nics_) {
     endpoints.devices.push_back(nic->name());

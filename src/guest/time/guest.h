@@ -51,8 +51,8 @@ class Guest {
   int pid() const { return process_.pid(); }
 
   // --- Functions for the calendar.
-  // Creates the sockets in the folder and starts the guest.
-  void Launch(const std::filesystem::path& folder);
+  // Creates the sockets in the folder and starts the guest, whose memory is a file in the other.
+  void Launch(const std::filesystem::path& folder, const std::filesystem::path& memory);
   void Kill() { process_.Kill(); }
   // Waits for messages of the guest to the calendar, to its devices and for console output, and
   // handles them; false when `patience` (wall time) has passed without any.

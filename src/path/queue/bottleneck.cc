@@ -27,13 +27,11 @@ void Bottleneck::TellRate(Instant now) {
   queues_.back()->SetRate(rate);
 }
 
-void Bottleneck::Begin(Instant now) {
-  if (!begun_) link_->Begin(now);
-  begun_ = true;
-}
-
 void Bottleneck::Push(Packet packet, Instant now, DropSink& drops) {
-  Begin(now);
+  if (!begun_) {
+    link_->Begin(now);
+    begun_ = true;
+  }
   TellRate(now);
   queues_.back()->Enqueue(packet, now, drops);
   if (state_ != State::kIdle || !Waiting()) return;

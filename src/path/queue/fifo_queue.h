@@ -13,7 +13,8 @@ class FifoQueue : public QueueDiscipline {
  public:
   static constexpr QueueSize kDefaultLimit = QueuePackets(100);  // ns-3's DropTailQueue
 
-  explicit FifoQueue(const QueueSetup& setup) : fifo_(MakeFifo(setup.make_fifo)), limit_(setup) {}
+  explicit FifoQueue(const QueueSetup& setup)
+      : fifo_(MakeFifo(setup.make_fifo)), limit_(setup.limit) {}
   void Enqueue(Packet packet, Instant now, DropSink& drops) override {
     if (!Fits(packet)) return drops.Drop(packet, Fate::kQueueFull, now);
     Append(packet, now, drops);

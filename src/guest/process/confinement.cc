@@ -1,0 +1,186 @@
+#include "guest/process/confinement.h"
+
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/error.h"
+
+namespace viaduct::guest {
+namespace {
+
+// linux/landlock.h; the header of a distribution is older than the kernels that it runs on.
+constexpr long kCreateRuleset = 444, kAddRule = 445, kRestrictSelf = 446;
+constexpr uint32_t kVersionOnly = 1;  // LANDLOCK_CREATE_RULESET_VERSION
+constexpr int kPathBeneath = 1;       // LANDLOCK_RULE_PATH_BENEATH
+
+struct RulesetAttributes {
+  uint64_t files;
+  uint64_t network;
+  uint64_t scoped;
+};
+
+struct [[gnu::packed]] PathBeneath {
+  uint64_t allowed;
+  int32_t parent;
+};
+
+// LANDLOCK_ACCESS_FS_*, LANDLOCK_ACCESS_NET_*, LANDLOCK_SCOPE_*.
+constexpr uint64_t kWriteFile = 1 << 1;
+constexpr uint64_t kRemoveAndMake = 0x1ff << 4;  // of folders, files, devices, sockets, links
+constexpr uint64_t kRefer = 1 << 13;             // to rename or link into another folder
+constexpr uint64_t kTruncate = 1 << 14;
+constexpr uint64_t kTcp = 1 | 1 << 1;     // bind, connect
+constexpr uint64_t kScopes = 1 | 1 << 1;  // abstract sockets, signals
+
+// 0: this kernel has no Landlock.
+int LandlockVersion() {
+  const long version = syscall(kCreateRuleset, nullptr, 0, kVersionOnly);
+  return version < 0 ? 0 : static_cast<int>(version);
+}
+
+// A kernel refuses what is newer than itself.
+RulesetAttributes Handled(int version) {
+  return {
+      kWriteFile | kRemoveAndMake | (version >= 2 ? kRefer : 0) | (version >= 3 ? kTruncate : 0),
+      version >= 4 ? kTcp : 0, version >= 6 ? kScopes : 0};
+}
+
+void Allow(const UniqueFd& rules, const std::filesystem::path& path) {
+  const UniqueFd place(SystemCall("open " + path.string(), open(path.c_str(), O_PATH | O_CLOEXEC)));
+  // Nothing is ever shortened: the simulator has the guest's memory mapped.
+  const bool folder = std::filesystem::is_directory(path);
+  const PathBeneath rule{folder ? kWriteFile | kRemoveAndMake : kWriteFile, place.get()};
+  SystemCall("landlock_add_rule " + path.string(),
+             syscall(kAddRule, rules.get(), kPathBeneath, &rule, 0));
+}
+
+// Landlock leaves alone what is neither a file's content nor its name, and before Linux 6.2 a
+// file's length. Numbers of x86-64, for which alone there is User Mode Linux.
+enum SystemCallNumber : uint32_t {
+  kIoctl = 16,
+  kTruncateFile = 76,
+  kFtruncate = 77,
+  kChmod = 90,
+  kFchmod = 91,
+  kChown = 92,
+  kFchown = 93,
+  kLchown = 94,
+  kUtime = 132,
+  kSetxattr = 188,
+  kLsetxattr = 189,
+  kFsetxattr = 190,
+  kRemovexattr = 197,
+  kLremovexattr = 198,
+  kFremovexattr = 199,
+  kUtimes = 235,
+  kFchownat = 260,
+  kFutimesat = 261,
+  kFchmodat = 268,
+  kUtimensat = 280,
+  kIoUringSetup = 425,  // it makes some of the others' calls
+  kFchmodat2 = 452,
+  kSetxattrat = 463,
+  kRemovexattrat = 466,
+  kFileSetattr = 469,
+};
+constexpr uint32_t kRefused[] = {
+    kTruncateFile, kFtruncate,    kChmod,      kChown,         kFchown,      kLchown,
+    kUtime,        kSetxattr,     kLsetxattr,  kFsetxattr,     kRemovexattr, kUtimes,
+    kLremovexattr, kFremovexattr, kFchownat,   kFutimesat,     kFchmodat,    kUtimensat,
+    kIoUringSetup, kFchmodat2,    kSetxattrat, kRemovexattrat, kFileSetattr,
+};
+// Above these are the numbers of another convention (x32) for the same calls.
+constexpr uint32_t kFirstX32 = 0x40000000;
+// User Mode Linux gives the file of its memory this mode, and ends where that fails.
+constexpr uint32_t kMemoryMode = 0777;
+// FS_IOC_SETFLAGS and FS_IOC_FSSETXATTR need no file that is open to be written.
+constexpr uint32_t kSetFlags = 0x40086602, kSetAttributes = 0x401c5820;
+
+// The words of a call as linux/filter.h loads them.
+constexpr uint32_t kArchitecture = offsetof(seccomp_data, arch);
+constexpr uint32_t kNumber = offsetof(seccomp_data, nr);
+constexpr uint32_t kSecondArgument = offsetof(seccomp_data, args) + sizeof(uint64_t);
+
+sock_filter Load(uint32_t word) { return BPF_STMT(BPF_LD | BPF_W | BPF_ABS, word); }
+sock_filter Return(uint32_t action) { return BPF_STMT(BPF_RET | BPF_K, action); }
+// Skips so many instructions where the word is `value`, and so many where it is not.
+sock_filter Equal(uint32_t value, uint8_t skip, uint8_t skip_else) {
+  return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, skip, skip_else);
+}
+
+// Calls answer with the error without being made; 0: as if they were.
+constexpr uint32_t Answer(uint32_t error) { return SECCOMP_RET_ERRNO | error; }
+
+std::vector<sock_filter> FilterProgram() {
+  std::vector<sock_filter> program{
+      Load(kArchitecture),
+      Equal(AUDIT_ARCH_X86_64, 1, 0),
+      Return(Answer(ENOSYS)),
+      Load(kNumber),
+      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, kFirstX32, 0, 1),
+      Return(Answer(ENOSYS)),
+  };
+  for (const uint32_t number : kRefused) {
+    program.insert(program.end(), {Equal(number, 0, 1), Return(Answer(EPERM))});
+  }
+  program.insert(program.end(),
+                 {Equal(kFchmod, 0, 4), Load(kSecondArgument), Equal(kMemoryMode, 0, 1),
+                  Return(Answer(0)), Return(Answer(EPERM))});
+  program.insert(program.end(),
+                 {Equal(kIoctl, 0, 4), Load(kSecondArgument), Equal(kSetFlags, 1, 0),
+                  Equal(kSetAttributes, 0, 1), Return(Answer(EPERM)), Return(SECCOMP_RET_ALLOW)});
+  return program;
+}
+
+// Without the flag older kernels add a mitigation of speculative execution, which makes all that
+// the guest does slower.
+void InstallFilter() {
+  std::vector<sock_filter> instructions = FilterProgram();
+  const sock_fprog program{static_cast<unsigned short>(instructions.size()), instructions.data()};
+  SystemCall("seccomp", static_cast<int>(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                                                 SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program)));
+}
+
+// The kernel looks at the program's address only if it has filters.
+bool HasFilters() {
+  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, nullptr) != 0 && errno == EFAULT;
+}
+
+}  // namespace
+
+Confinement::Confinement(std::span<const std::filesystem::path> writable) {
+  const int version = LandlockVersion();
+  if (version == 0) return;
+  const RulesetAttributes handled = Handled(version);
+  rules_.reset(SystemCall("landlock_create_ruleset",
+                          static_cast<int>(syscall(kCreateRuleset, &handled, sizeof handled, 0))));
+  for (const auto& path : writable) Allow(rules_, path);
+}
+
+void Confinement::Enter() const {
+  SystemCall("prctl PR_SET_NO_NEW_PRIVS", prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+  if (rules_) {
+    SystemCall("landlock_restrict_self", static_cast<int>(syscall(kRestrictSelf, rules_.get(), 0)));
+  }
+  if (HasFilters()) InstallFilter();
+}
+
+std::string WhyNotConfined() {
+  const int version = LandlockVersion();
+  if (version == 0 && errno == EOPNOTSUPP) return "Landlock is not among this kernel's lsm=";
+  if (version == 0) return "this kernel has no Landlock, which Linux has since 5.13";
+  if (!HasFilters()) return "this kernel has no seccomp filters";
+  return "";
+}
+
+}  // namespace viaduct::guest
