@@ -184,6 +184,50 @@ def test_vlans_of_one_interface(wires: Wires, taps: tuple[Tap, Tap]) -> None:
     assert next(p for p in results["ports"] if p["name"] == "a")["unmatched"] == 1
 
 
+def set_mtu(wires: Wires, mtu: int) -> None:
+    """The largest payload of both cables, at both ends."""
+    for namespace, interface in (
+        (wires.left, "eth0"),
+        (wires.middle, "a"),
+        (wires.middle, "b"),
+        (wires.right, "eth0"),
+    ):
+        inside(namespace, "ip", "link", "set", "dev", interface, "mtu", str(mtu))
+
+
+def test_jumbo_frames(wires: Wires, taps: tuple[Tap, Tap]) -> None:
+    set_mtu(wires, 9000)
+    with wires.path(*BETWEEN, "--json", "-") as path:
+        taps[0].send(frame(1, size=9014))
+        assert taps[1].receive(marker=MARK) == frame(1, size=9014)
+        results = finish(path)
+    assert up_of(results)["fates"]["delivered"] == 1
+    assert {port["unmatched"] + port["too_long"] for port in results["ports"]} == {0}
+
+
+def test_two_tags_of_the_users_own(wires: Wires, taps: tuple[Tap, Tap]) -> None:
+    set_mtu(wires, 1504)  # as any bridge of 802.1ad needs it
+    twice = frame(1, size=1514, tag=Dot1Q(vlan=10) / Dot1Q(vlan=20))
+    assert len(twice) == 1522
+    with wires.path(*BETWEEN):
+        taps[0].send(twice)
+        assert taps[1].receive(marker=MARK) == twice
+
+
+def test_frames_that_are_too_long_are_counted_as_such(
+    wires: Wires, taps: tuple[Tap, Tap]
+) -> None:
+    with wires.path(*BETWEEN, "--json", "-") as path:
+        set_mtu(wires, 9000)  # larger than when the path was made
+        taps[0].send(frame(1, size=9014))
+        taps[0].send(frame(2))
+        assert taps[1].receive(marker=MARK) == frame(2)
+        results = finish(path)
+        assert "longer than the MTU" in path.text
+    port = next(port for port in results["ports"] if port["name"] == "a")
+    assert (port["too_long"], port["unmatched"]) == (1, 0)
+
+
 def test_labels(wires: Wires, taps: tuple[Tap, Tap]) -> None:
     def labelled(number: int, label: int, ttl: int) -> bytes:
         ether, packet = Ether(frame(number)), Ether(frame(number))[IP]

@@ -22,6 +22,8 @@ constexpr Unit kTimeUnits[] = {{"h", 3600000000000}, {"min", 60000000000}, {"s",
                                {"ms", 1000000},      {"us", 1000},         {"ns", 1}};
 constexpr Unit kRatePrefixes[] = {
     {"T", 1000000000000}, {"G", 1000000000}, {"M", 1000000}, {"k", 1000}, {"", 1}};
+// As tc(8) writes them: 10mbit.
+constexpr Unit kLowerRatePrefixes[] = {{"t", 1000000000000}, {"g", 1000000000}, {"m", 1000000}};
 constexpr Unit kByteUnits[] = {{"GiB", 1 << 30}, {"MiB", 1 << 20},   {"KiB", 1 << 10},
                                {"G", 1 << 30},   {"M", 1 << 20},     {"K", 1 << 10},
                                {"k", 1 << 10},   {"GB", 1000000000}, {"MB", 1000000},
@@ -43,7 +45,10 @@ Decimal SplitNumber(std::string_view text, std::string_view accepted) {
   size_t i = 0;
   while (i < text.size() && IsDigit(text[i])) ++i;
   Decimal decimal{text.substr(0, i), {}, {}};
-  if (decimal.whole.empty()) Fail(text, "does not start with a number", accepted);
+  const bool begins_with_point = text.size() > 1 && text[0] == '.' && IsDigit(text[1]);
+  if (decimal.whole.empty() && !begins_with_point) {
+    Fail(text, "does not start with a number", accepted);
+  }
   if (i < text.size() && text[i] == '.') {
     const size_t start = ++i;
     while (i < text.size() && IsDigit(text[i])) ++i;
@@ -154,7 +159,8 @@ int64_t ParseRate(std::string_view text) {
     break;
   }
   if (decimal.unit.empty()) Fail(text, "a rate needs its unit", kAccepted);
-  const auto factor = FindFactor(kRatePrefixes, prefix);
+  auto factor = FindFactor(kRatePrefixes, prefix);
+  if (!factor && decimal.unit.ends_with("bit")) factor = FindFactor(kLowerRatePrefixes, prefix);
   if (!known || !factor) Fail(text, fmt::format("unknown unit \"{}\"", decimal.unit), kAccepted);
   const int64_t rate = ScaleOrFail(text, decimal, *factor, "bits per second", kAccepted);
   if (rate == 0) Fail(text, "a rate must be greater than zero", kAccepted);
@@ -174,6 +180,8 @@ int64_t ParseBytes(std::string_view text) {
 double ParseProbability(std::string_view text) {
   constexpr std::string_view kAccepted = "a number from 0 to 1 or a percentage, as in \"1%\"";
   const Decimal decimal = SplitNumber(text, kAccepted);
+  // Who writes 1 may mean 1%, and tc(8) takes it for that.
+  if (text == "1") Fail(text, "is that 1% or 100%?", "its percent sign, or \"1.0\" for 100%");
   std::string_view rest = decimal.unit;
   int exponent = 0;
   if (rest.starts_with("e") || rest.starts_with("E")) {
@@ -191,7 +199,7 @@ double ParseProbability(std::string_view text) {
   if (!percent && !rest.empty()) Fail(text, fmt::format("unknown unit \"{}\"", rest), kAccepted);
   // The percent sign moves the exponent, so that "0.1%" is the double nearest to 0.001.
   const std::string number =
-      fmt::format("{}.{}e{}", decimal.whole, decimal.fraction.empty() ? "0" : decimal.fraction,
+      fmt::format("0{}.{}e{}", decimal.whole, decimal.fraction.empty() ? "0" : decimal.fraction,
                   exponent - (percent ? 2 : 0));
   double value = 0;
   const auto end = std::from_chars(number.data(), number.data() + number.size(), value);

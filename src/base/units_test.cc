@@ -61,6 +61,7 @@ TEST(UnitsTest, ParsesRates) {
   EXPECT_EQ(ParseRate("1.5Mbit"), 1500000);
   EXPECT_EQ(ParseRate("10Gbit"), 10000000000);
   EXPECT_EQ(ParseRate("10Mbps"), 10000000);
+  EXPECT_EQ(ParseRate("10mbit"), 10000000);
   EXPECT_EQ(ParseRate("10Mbit/s"), 10000000);
 }
 
@@ -96,7 +97,9 @@ TEST(UnitsTest, RefusesBytes) {
 
 TEST(UnitsTest, ParsesProbabilitiesToTheNearestDouble) {
   EXPECT_EQ(ParseProbability("0"), 0.0);
-  EXPECT_EQ(ParseProbability("1"), 1.0);
+  EXPECT_EQ(ParseProbability("1.0"), 1.0);
+  EXPECT_EQ(ParseProbability(".5%"), 0.005);
+  EXPECT_EQ(ParseProbability(".5"), 0.5);
   EXPECT_EQ(ParseProbability("100%"), 1.0);
   EXPECT_EQ(ParseProbability("1%"), 0.01);
   EXPECT_EQ(ParseProbability("0.1%"), 0.001);
@@ -109,6 +112,8 @@ TEST(UnitsTest, ParsesProbabilitiesToTheNearestDouble) {
 
 TEST(UnitsTest, RefusesProbabilities) {
   const auto error = [](std::string_view text) { return ErrorOf([&] { ParseProbability(text); }); };
+  EXPECT_THAT(error("1"), HasSubstr("is that 1% or 100%?"));
+  EXPECT_THAT(error("."), HasSubstr("does not start with a number"));
   EXPECT_THAT(error("1.1"), HasSubstr("greater than 1"));
   EXPECT_THAT(error("101%"), HasSubstr("greater than 1"));
   EXPECT_THAT(error("-0.1"), HasSubstr("does not start with a number"));

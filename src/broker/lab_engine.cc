@@ -56,12 +56,8 @@ Equipment Prepare(lab::Lab& lab, const sys::Identity& owner) {
   equipment.config.name = lab.name();
   equipment.config.seed = lab.topology().seed;
   equipment.directory = lab.topology().directory;
-  // The second is for a VLAN tag of the user's own.
-  constexpr int kHeaders = wire::EthernetHeader::kSize + wire::VlanTag::kSize;
   const sys::NamespaceScope scope(lab.HubFd());
   for (const lab::HubPair& pair : lab::HubPairs(lab.topology())) {
-    equipment.config.frame_bytes =
-        std::max(equipment.config.frame_bytes, static_cast<size_t>(pair.mtu + kHeaders));
     const size_t a = equipment.ports.size();
     equipment.config.pairs.push_back(
         {pair.name, {a, {}, {}}, {a + 1, {}, {}}, pair.up, pair.down, {}});

@@ -64,6 +64,7 @@ std::string PortRemarks(const std::vector<PortResult>& ports) {
     remark(frames.rx_dropped_truncated, "lost before the path: longer than the maximum frame");
     remark(frames.tx_dropped_error, "refused by the interface when sent");
     remark(port.unmatched, "dropped because they belong to no pair (another VLAN or label)");
+    remark(port.too_long, "dropped because they are longer than the MTU of every port");
   }
   return text;
 }
@@ -191,6 +192,8 @@ std::string PrometheusText(const EngineResult& statistics) {
   out.OfPorts("send_errors_total", "Frames the interface refused.", &F::tx_dropped_error);
   out.OfPorts("unmatched_frames_total", "Frames that belong to no pair.",
               [](const PortResult& port) { return port.unmatched; });
+  out.OfPorts("too_long_frames_total", "Frames longer than the MTU of every port.",
+              [](const PortResult& port) { return port.too_long; });
   out.OfPath("memory_bytes", "gauge", "Frame memory in use.", statistics.memory.used);
   out.OfPath("spilled_bytes", "gauge", "Frames on disk.", statistics.memory.spilled);
   AddLateness(out, statistics.timing);

@@ -48,9 +48,9 @@ struct Config {
   std::vector<Pair> pairs;
   uint64_t seed = 1;
   int64_t memory = int64_t{512} << 20;  // bytes for all frames that wait
-  // The longest frame (without its pair's tag): the ports' largest MTU, the Ethernet header and a
-  // VLAN tag of the user's own. Longer ones are dropped and counted as unmatched.
-  size_t frame_bytes = 1518;
+  // The longest frame, without its pair's tag. Longer ones are dropped and counted (`too_long`).
+  // Zero: what the port with the largest MTU carries, with two VLAN tags of the user's own.
+  size_t frame_bytes = 0;
   std::vector<std::string> spill;  // directories, used in turn; empty: no spilling
   Waiting waiting = Waiting::kHybrid;
   int threads = 1;                   // pairs are distributed over threads

@@ -13,6 +13,7 @@
 #include "engine/clock.h"
 #include "engine/loop.h"
 #include "engine/trace_file.h"
+#include "wire/ethernet.h"
 
 namespace viaduct::engine {
 namespace {
@@ -66,6 +67,16 @@ std::vector<size_t> Deal(const Config& config, const Sides& sides, size_t thread
   return thread_of;
 }
 
+// With what `config` leaves to the ports.
+Config Complete(Config config, const std::vector<std::unique_ptr<io::AnyPort>>& ports) {
+  if (config.frame_bytes != 0) return config;
+  constexpr size_t kHeaders = wire::EthernetHeader::kSize + 2 * wire::VlanTag::kSize;
+  for (const auto& port : ports) {
+    config.frame_bytes = std::max(config.frame_bytes, port->Mtu() + kHeaders);
+  }
+  return config;
+}
+
 void Check(const Config& config, size_t ports) {
   if (ports != config.ports.size()) {
     throw UsageError(fmt::format("{} ports named, {} given", config.ports.size(), ports));
@@ -80,7 +91,7 @@ void Check(const Config& config, size_t ports) {
 class Engine::Impl {
  public:
   Impl(Config config, std::vector<std::unique_ptr<io::AnyPort>> ports)
-      : config_(std::move(config)),
+      : config_(Complete(std::move(config), ports)),
         ports_(std::move(ports)),
         classifier_((Check(config_, ports_.size()), config_)),
         budget_(config_.memory) {
@@ -106,6 +117,8 @@ class Engine::Impl {
   ~Impl() { Stop(); }
 
   void Start() {
+    const Instant now = clock_.Now();
+    for (const auto& loop : loops_) loop->Begin(now);
     for (size_t i = 0; i < loops_.size(); ++i) {
       if (!loops_[i]->HasWork()) continue;
       const int cpu = config_.cpus.empty() ? -1 : config_.cpus[i % config_.cpus.size()];
@@ -140,7 +153,7 @@ class Engine::Impl {
 
   Statistics Read() {
     Statistics statistics;
-    for (const auto& port : config_.ports) statistics.ports.push_back({port, {}, 0, true});
+    for (const auto& port : config_.ports) statistics.ports.emplace_back().name = port;
     for (const auto& loop : loops_) loop->Do([&] { loop->AddTo(statistics); });
     if (trace_) statistics.trace_lost = trace_->lost();
     const MutexLock lock(ports_mutex_);

@@ -8,6 +8,7 @@
 #include "engine/spill_fifo.h"
 #include "sys/process.h"
 #include "sys/processor.h"
+#include "wire/ethernet.h"
 
 namespace viaduct::engine {
 namespace {
@@ -41,6 +42,12 @@ constexpr Duration kStampAhead = Duration::Microseconds(20);
 Duration LeastDelay(const path::Spec& spec) {
   if (!spec.delay.base || spec.reorder) return Duration();
   return *spec.delay.base - spec.delay.jitter.value_or(path::Jitter()).amount * 4;
+}
+
+// What the tag of a pair adds to each frame on the link.
+int64_t TagBytes(const Pair& pair) {
+  const auto tagged = [](const Attachment& end) { return end.vlan || end.mpls; };
+  return tagged(pair.a) || tagged(pair.b) ? static_cast<int64_t>(wire::LinkTag::kSize) : 0;
 }
 
 }  // namespace
@@ -104,6 +111,8 @@ void Loop::AddPipeline(size_t pair, size_t class_index, Direction direction, uin
   options.seed = config_.seed;
   options.name = PipelineName(entry.name, named == nullptr ? "" : named->name, direction);
   options.read_file = ReadNamedFile;
+  options.max_packet = senders_[lane.sender].to->Mtu() + wire::EthernetHeader::kSize;
+  options.tag_bytes = TagBytes(entry);
   if (disks_) {
     options.make_fifo = [this] {
       return std::make_unique<SpillFifo>(pool_, *disks_, config_.memory);
@@ -123,6 +132,10 @@ void Loop::AddPipeline(size_t pair, size_t class_index, Direction direction, uin
   lanes_.push_back(std::move(lane));
   events_.Resize(lanes_.size());
   UpdateInterval(receivers_[lanes_[id].receiver]);
+}
+
+void Loop::Begin(Instant now) {
+  for (Lane& lane : lanes_) lane.pipeline->Begin(now);
 }
 
 Loop::Lane* Loop::FindLane(size_t pair, size_t class_index, Direction direction) {
@@ -217,8 +230,12 @@ bool Loop::TakeBurst(Receiver& receiver, Instant& looked) {
 void Loop::TakeFrame(Receiver& receiver, const io::ReceivedFrame& received, Instant arrived) {
   const auto take = [&](wire::Bytes frame) {
     const auto match = classifier_.Classify(receiver.port, frame);
-    if (!match || frame.size() > pool_.frame_bytes()) {
+    if (!match) {
       ++receiver.unmatched;
+      return;
+    }
+    if (frame.size() > pool_.frame_bytes()) {
+      ++receiver.too_long;
       return;
     }
     Lane& lane = *FindLane(match->pair, match->class_index, match->direction);
@@ -234,7 +251,7 @@ void Loop::TakeFrame(Receiver& receiver, const io::ReceivedFrame& received, Inst
     lane.touched = true;
     touched_.push_back(static_cast<uint32_t>(&lane - lanes_.data()));
   };
-  if (!splitter_.Split(received, take)) ++receiver.unmatched;
+  if (!splitter_.Split(received, take)) ++receiver.too_long;
 }
 
 void Loop::UpdateTouched() {
@@ -486,6 +503,7 @@ void Loop::AddTo(Statistics& statistics) const {
   }
   for (const Receiver& receiver : receivers_) {
     statistics.ports[receiver.port].unmatched += receiver.unmatched;
+    statistics.ports[receiver.port].too_long += receiver.too_long;
   }
   statistics.lateness.Merge(lateness_);
   statistics.memory_used += pool_.UsedBytes();

@@ -51,6 +51,9 @@ class Loop {
   // pipeline's number in the trace, unique in the engine.
   void AddPipeline(size_t pair, size_t class_index, Direction direction, uint32_t index);
 
+  // The paths begin to exist. Before Run().
+  void Begin(Instant now);
+
   bool HasWork() const { return !lanes_.empty(); }
   // Forwards on the calling thread until Stop(). `cpu`: the processor to pin the thread to; -1:
   // none.
@@ -103,7 +106,7 @@ class Loop {
     Duration interval;   // between polls while frames arrive; zero: poll always
     uint64_t turn = 0;   // of the last poll
     bool listened = false;
-    uint64_t unmatched = 0;
+    uint64_t unmatched = 0, too_long = 0;
     std::vector<uint32_t> lanes;
   };
   struct Pending {

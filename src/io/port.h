@@ -61,6 +61,9 @@ class AnyPort {
   virtual int Fd() = 0;
   // Any thread (RingPort).
   virtual PortCounters Counters() = 0;
+  // The largest payload of a frame, without the Ethernet header and VLAN tags, in bytes: what it
+  // was when the port was opened.
+  virtual uint32_t Mtu() const { return 1500; }
   // Any thread; a few system calls. Whether frames can pass: the interface exists, is up, and has a
   // carrier. Ports that cannot tell return true.
   virtual bool Up() { return true; }

@@ -30,6 +30,7 @@ constexpr size_t kTxBurst = 64;
 constexpr size_t kLongFrames = 16;
 constexpr size_t kLongFrameBytes = 65536 + 256;
 constexpr size_t kPage = 4096;
+constexpr size_t kTags = 2 * wire::VlanTag::kSize;  // IEEE 802.1ad
 constexpr uint32_t kLooksAnError = 16;  // empty calls of Receive() per check for an error
 
 // struct virtio_net_hdr of linux/virtio_net.h, which is not valid C++ everywhere. With
@@ -79,10 +80,9 @@ class Mapping {
 };
 
 size_t SlotBytes(const RingOptions& options, int fd) {
-  const size_t frame = options.slot_bytes != 0
-                           ? options.slot_bytes
-                           : static_cast<size_t>(MtuOf(fd, options.ifindex)) +
-                                 wire::EthernetHeader::kSize + wire::LinkTag::kSize;
+  const size_t frame = options.slot_bytes != 0 ? options.slot_bytes
+                                               : static_cast<size_t>(MtuOf(fd, options.ifindex)) +
+                                                     wire::EthernetHeader::kSize + kTags;
   // What precedes a frame in its slot: af_packet.c, tpacket_rcv().
   const size_t header = TPACKET_ALIGN(TPACKET2_HDRLEN + 16) + sizeof(VnetHeader);
   return std::bit_ceil(header + frame);
@@ -113,6 +113,7 @@ class RingPort::Impl {
   Impl(UniqueFd socket, const RingOptions& options)
       : socket_(std::move(socket)),
         ifindex_(options.ifindex),
+        mtu_(static_cast<uint32_t>(MtuOf(socket_.get(), options.ifindex))),
         request_(SetUpRing(socket_.get(), options)),
         ring_(socket_.get(), size_t{request_.tp_block_size} * request_.tp_block_nr),
         long_frames_(std::make_unique_for_overwrite<LongFrame[]>(kLongFrames)) {
@@ -126,6 +127,7 @@ class RingPort::Impl {
   }
 
   int Fd() const { return socket_.get(); }
+  uint32_t Mtu() const { return mtu_; }
 
   size_t Receive(std::span<ReceivedFrame> frames) {
     ReturnLentSlots();
@@ -315,6 +317,7 @@ class RingPort::Impl {
 
   UniqueFd socket_;
   int ifindex_;
+  uint32_t mtu_;
   tpacket_req request_;
   Mapping ring_;
   std::unique_ptr<LongFrame[]> long_frames_;
@@ -345,5 +348,6 @@ size_t RingPort::Transmit(std::span<const FrameToSend> frames) { return impl_->T
 int RingPort::Fd() { return impl_->Fd(); }
 PortCounters RingPort::Counters() { return impl_->Counters(); }
 bool RingPort::Up() { return impl_->Up(); }
+uint32_t RingPort::Mtu() const { return impl_->Mtu(); }
 
 }  // namespace viaduct::io

@@ -47,6 +47,7 @@ class RingPort final : public AnyPort {
   int Fd() override;
   PortCounters Counters() override;  // any thread
   bool Up() override;
+  uint32_t Mtu() const override;
 
  private:
   class Impl;

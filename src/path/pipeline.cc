@@ -16,6 +16,10 @@ class Unlimited : public RateServer {
   int64_t RateAt(Instant) const override { return INT64_MAX; }
 };
 
+bool HasLimitInTime(const QueueSpec& queue) {
+  return queue.limit && queue.limit->unit == QueueSize::Unit::kTime;
+}
+
 std::string RefuseToRead(const std::string& path) {
   throw UsageError(fmt::format("SPEC: {}: files cannot be read here; give the values", path));
 }
@@ -39,11 +43,20 @@ Pipeline::Parts Pipeline::MakeParts(const Spec& spec) const {
   if (spec.loss && spec.loss != spec_.loss) parts.loss.emplace(*spec.loss, options_.read_file);
   if (spec.delay != spec_.delay) parts.delay.emplace(spec.delay, options_.read_file);
   if (!spec.link.HasRate()) return parts;
-  if (spec.link != spec_.link) parts.link = MakeRateServer(spec.link, options_.read_file);
-  if (spec.queue != spec_.queue || !spec_.link.HasRate()) {
-    parts.queue = MakeQueueDiscipline(spec.queue, store_, options_);
+  LinkSpec link = spec.link;
+  link.overhead = link.overhead.value_or(0) + options_.tag_bytes;
+  if (spec.link != spec_.link) parts.link = MakeRateServer(link, options_.read_file);
+  const bool same_limit = !HasLimitInTime(spec.queue) || spec.link.overhead == spec_.link.overhead;
+  if (spec.queue != spec_.queue || !spec_.link.HasRate() || !same_limit) {
+    parts.queue = MakeQueueDiscipline(spec.queue, store_, options_, *link.overhead);
   }
   return parts;
+}
+
+void Pipeline::Begin(Instant now) {
+  begun_ = true;
+  if (bottleneck_) bottleneck_->Begin(now);
+  delay_.Begin(now);
 }
 
 void Pipeline::Install(const Spec& spec, Parts parts, Instant now) {
@@ -57,7 +70,10 @@ void Pipeline::Install(const Spec& spec, Parts parts, Instant now) {
     if (spec.duplication) duplicate_.emplace(*spec.duplication);
   }
   InstallRate(spec, parts, now);
-  if (parts.delay) delay_.SetDelay(std::move(*parts.delay), spec.delay.order);
+  if (parts.delay) {
+    delay_.SetDelay(std::move(*parts.delay), spec.delay.order);
+    if (begun_) delay_.Begin(now);
+  }
   if (spec.reorder != spec_.reorder) delay_.SetReorder(spec.reorder);
   spec_ = spec;
 }
@@ -71,6 +87,7 @@ void Pipeline::InstallRate(const Spec& spec, Parts& parts, Instant now) {
   draining_ = false;
   if (!bottleneck_) {
     bottleneck_ = std::make_unique<Bottleneck>(std::move(parts.queue), std::move(parts.link));
+    if (begun_) bottleneck_->Begin(now);
     return;
   }
   if (parts.link) bottleneck_->ChangeLink(std::move(parts.link), now);

@@ -34,6 +34,9 @@ class Pipeline final : private DropSink {
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
+  // The path begins to exist, which is time 0 of its traces; without this call it does so with the
+  // first packet. What a later Change() brings begins with the change.
+  void Begin(Instant now);
   // Takes the frame at its arrival instant. `now` must not decrease between calls of Push, Pop and
   // Change; internal events before `now` happen first, at their own instants.
   void Push(FrameHandle frame, uint32_t bytes, Instant now);
@@ -91,6 +94,7 @@ class Pipeline final : private DropSink {
   std::optional<BitErrors> bit_errors_;
   std::optional<Chance> duplicate_;
   std::unique_ptr<Bottleneck> bottleneck_;
+  bool begun_ = false;
   bool draining_ = false;  // the bottleneck is no longer part of the path, but not yet empty
   DelayStage delay_;
   MemoryFifo settled_;  // delivered, not yet fetched by Pop()

@@ -178,6 +178,59 @@ TEST(PipelineTest, ALineWithoutRoomIsACauseOfLoss) {
   }
 }
 
+// 60 bytes and 24 of overhead at 8 Mbit/s: 84 us each; what waits is sent within 20 ms.
+TEST(PipelineTest, ALimitInTimeCountsTheOverhead) {
+  const Outcome outcome =
+      Bench("rate=8Mbit queue=20ms overhead=24B").Run(Steady(1000, Duration::Nanoseconds(1), 60));
+  ASSERT_EQ(outcome.departures.size(), 1U + 20000 / 84);
+  EXPECT_LE(outcome.departures.back().due, AtMs(20) + Duration::Microseconds(85));
+}
+
+TEST(PipelineTest, ATagCountsForTheRate) {
+  PipelineOptions options;
+  options.tag_bytes = 4;
+  const Outcome outcome =
+      Bench("rate=8Mbit overhead=2B", 1, options).Run(Steady(1, Duration(), 94));
+  ASSERT_EQ(outcome.departures.size(), 1U);
+  EXPECT_EQ(outcome.departures[0].due, At(100000));
+}
+
+TEST(PipelineTest, ALinkThatHasNotBegunToSendHasTheBufferOfItsFirstRate) {
+  PipelineOptions options;
+  options.read_file = [](const std::string&) { return "0 0\n1 8Mbit\n"; };
+  const Outcome outcome =
+      Bench("rate=trace:file queue=20ms", 1, options).Run(Steady(1000, Duration::Microseconds(1)));
+  EXPECT_EQ(outcome.departures.size(), 200U);  // 20 ms of 100 us each
+}
+
+TEST(PipelineTest, TracesBeginWithThePath) {
+  PipelineOptions options;
+  options.read_file = [](const std::string& file) {
+    return file == "rate" ? "0 8Mbit\n1 16Mbit\n" : "0 1ms\n1 2ms\n";
+  };
+  for (const bool begins : {false, true}) {
+    Bench bench("rate=trace:rate delay=trace:delay", 1, options);
+    if (begins) bench.pipeline().Begin(At(0));
+    bench.Push(1000, AtMs(1500));
+    bench.Pop(AtMs(3000));
+    const Outcome outcome = bench.Take();
+    ASSERT_EQ(outcome.departures.size(), 1U);
+    const Duration passed = outcome.departures[0].due - AtMs(1500);
+    EXPECT_EQ(passed, Duration::Microseconds(begins ? 500 + 2000 : 1000 + 1000));
+  }
+}
+
+// MAXPACKET is the link's: CoDel leaves a queue of one jumbo frame alone.
+TEST(PipelineTest, TheLongestPacketIsTheLinks) {
+  for (const uint32_t longest : {1514U, 9014U}) {
+    PipelineOptions options;
+    options.max_packet = longest;
+    const Outcome outcome =
+        Bench("rate=1Mbit aqm=codel", 1, options).Run(Steady(100, Duration::Milliseconds(9), 1500));
+    EXPECT_EQ(outcome.counters.of(Fate::kAqm) > 0, longest == 1514U);
+  }
+}
+
 TEST(PipelineTest, WaitsForALineOnDisk) {
   test::SlowFifo* line = nullptr;
   PipelineOptions options;

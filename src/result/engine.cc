@@ -50,6 +50,8 @@ KeysOf<PortResult> PortResult::Keys() {
       Among<&PortResult::frames>(),
       Always<&PortResult::unmatched>(
           "unmatched", "frames", "dropped because they belong to no pair (another VLAN or label)"),
+      Always<&PortResult::too_long>("too_long", "frames",
+                                    "dropped because they are longer than the MTU of every port"),
   };
   return kKeys;
 }

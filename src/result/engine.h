@@ -36,7 +36,7 @@ struct PortResult {
   std::string name;
   bool up = true;
   FrameCounters frames;
-  uint64_t unmatched = 0;
+  uint64_t unmatched = 0, too_long = 0;
 
   static KeysOf<PortResult> Keys();
 };

@@ -14,11 +14,12 @@ namespace viaduct::path {
 class DelayModel {
  public:
   // `read_file` reads the files that the spec names; throws UsageError if they are invalid. A trace
-  // over time starts with the first packet.
+  // over time starts with Begin(), or without it with the first packet.
   DelayModel(const DelaySpec& spec, const FileReader& read_file);
   // No delay.
   DelayModel() : DelayModel(DelaySpec(), {}) {}
 
+  void Begin(Instant now) { start_ = now; }
   // No deviation, no trace: Sample() is always Base().
   bool IsConstant() const { return constant_; }
   Duration Base() const { return base_; }

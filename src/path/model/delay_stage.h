@@ -21,6 +21,8 @@ class DelayStage {
 
   // Sets the delay of packets pushed from now on. Before the first call there is no delay.
   void SetDelay(DelayModel model, std::optional<Order> order);
+  // Time 0 of a trace; without this call it is the first packet's.
+  void Begin(Instant now) { model_.Begin(now); }
   void SetReorder(const std::optional<Reorder>& reorder);
 
   // Takes a packet that enters at `now` (which must not decrease), or hands it to `drops` if the

@@ -20,6 +20,10 @@ struct PipelineOptions {
   std::string name;      // with the seed, names this pipeline's random streams
   FifoMaker make_fifo;   // creates each Fifo the pipeline needs; in memory when absent
   FileReader read_file;  // when absent a SPEC that names a file is an error
+  // The longest frame of the link, its MTU with the Ethernet header: MAXPACKET of the disciplines.
+  uint32_t max_packet = 1514;
+  // Bytes of a tag that frames have on the link but not in the pipeline: they count for the rate.
+  int64_t tag_bytes = 0;
 
   // The random stream of one stage: "loss", "queue"...
   RandomStream Stream(const char* stage) const { return RandomStream(seed, name + " " + stage); }

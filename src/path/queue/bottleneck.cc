@@ -27,11 +27,13 @@ void Bottleneck::TellRate(Instant now) {
   queues_.back()->SetRate(rate);
 }
 
+void Bottleneck::Begin(Instant now) {
+  if (!begun_) link_->Begin(now);
+  begun_ = true;
+}
+
 void Bottleneck::Push(Packet packet, Instant now, DropSink& drops) {
-  if (!begun_) {
-    link_->Begin(now);
-    begun_ = true;
-  }
+  Begin(now);
   TellRate(now);
   queues_.back()->Enqueue(packet, now, drops);
   if (state_ != State::kIdle || !Waiting()) return;

@@ -17,6 +17,9 @@ class Bottleneck {
  public:
   Bottleneck(std::unique_ptr<QueueDiscipline> queue, std::unique_ptr<RateServer> link);
 
+  // The link begins to exist, which is time 0 of a trace; without this call it does so with the
+  // first packet.
+  void Begin(Instant now);
   // Takes a packet that arrives at `now` (or the queue drops it). Pop must have returned nothing
   // for `now` before: at the same instant departures make room for arrivals.
   void Push(Packet packet, Instant now, DropSink& drops);

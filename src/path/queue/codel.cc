@@ -17,7 +17,7 @@ void CodelParameters::Check() const {
 
 bool Codel::IsAboveForLong(Duration sojourn, uint64_t bytes, Instant now,
                            const CodelParameters& parameters) {
-  if (sojourn < parameters.target || bytes <= CodelParameters::kMaxPacket) {
+  if (sojourn < parameters.target || bytes <= max_packet_) {
     first_above_.reset();
     return false;
   }

@@ -16,9 +16,6 @@ struct CodelParameters {
   Duration target = Duration::Milliseconds(5);      // RFC 8289 section 4.4
   Duration interval = Duration::Milliseconds(100);  // RFC 8289 section 4.3
   bool ecn = false;
-  // A queue with no more than this many bytes never drops (MAXPACKET, RFC 8289 section 5.4): an
-  // Ethernet frame.
-  static constexpr uint64_t kMaxPacket = 1514;
 
   static std::span<const Parameter<CodelParameters>> Table();
   // Throws UsageError if the values contradict each other.
@@ -27,6 +24,9 @@ struct CodelParameters {
 
 class Codel {
  public:
+  // A queue with no more bytes than `max_packet` never drops (MAXPACKET, RFC 8289 section 5.4).
+  explicit Codel(uint32_t max_packet) : max_packet_(max_packet) {}
+
   // Returns the next packet to send, dropping and marking by the control law (`deque`, section
   // 5.5). `Queue` must have: std::optional<Packet> TakeFront(), uint64_t bytes() const (waiting),
   // bool Empty() const. A queue that returns no packet but is not Empty waits for its disk and is
@@ -57,6 +57,7 @@ class Codel {
                    static_cast<double>(interval.nanoseconds()) / std::sqrt(count)));
   }
 
+  uint32_t max_packet_;
   std::optional<Instant> first_above_;  // when the sojourn will have been above target for interval
   Instant drop_next_;
   uint32_t count_ = 0;       // drops since dropping began

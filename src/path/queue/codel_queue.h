@@ -13,7 +13,7 @@ class CodelQueue : public FifoQueue {
   using Parameters = CodelParameters;
 
   CodelQueue(const CodelParameters& parameters, const QueueSetup& setup)
-      : FifoQueue(setup), parameters_(parameters), store_(setup.store) {}
+      : FifoQueue(setup), parameters_(parameters), store_(setup.store), codel_(setup.max_packet) {}
   std::optional<Packet> Dequeue(Instant now, DropSink& drops) override {
     return codel_.Dequeue(*this, now, parameters_, store_, drops);
   }

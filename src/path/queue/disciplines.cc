@@ -45,9 +45,14 @@ Aqm ParseAqm(std::string_view value) {
 std::string FormatAqm(const Aqm& aqm) { return JoinHead(aqm.name, aqm.parameters); }
 
 std::unique_ptr<QueueDiscipline> MakeQueueDiscipline(const QueueSpec& spec, FrameStore& store,
-                                                     const PipelineOptions& options) {
-  QueueSetup setup{spec.limit.value_or(FifoQueue::kDefaultLimit), store, options.Stream("queue"),
-                   options.make_fifo};
+                                                     const PipelineOptions& options,
+                                                     int64_t overhead) {
+  QueueSetup setup{spec.limit.value_or(FifoQueue::kDefaultLimit),
+                   store,
+                   options.Stream("queue"),
+                   options.make_fifo,
+                   options.max_packet,
+                   overhead};
   if (spec.aqm) {
     const Discipline& discipline = FindDiscipline(spec.aqm->name);
     setup.limit = spec.limit.value_or(discipline.default_limit);

@@ -13,8 +13,7 @@ class FifoQueue : public QueueDiscipline {
  public:
   static constexpr QueueSize kDefaultLimit = QueuePackets(100);  // ns-3's DropTailQueue
 
-  explicit FifoQueue(const QueueSetup& setup)
-      : fifo_(MakeFifo(setup.make_fifo)), limit_(setup.limit) {}
+  explicit FifoQueue(const QueueSetup& setup) : fifo_(MakeFifo(setup.make_fifo)), limit_(setup) {}
   void Enqueue(Packet packet, Instant now, DropSink& drops) override {
     if (!Fits(packet)) return drops.Drop(packet, Fate::kQueueFull, now);
     Append(packet, now, drops);

@@ -35,11 +35,11 @@ std::span<const Parameter<FqCodelParameters>> FqCodelParameters::Table() {
 }
 
 FqCodelQueue::FqCodelQueue(const FqCodelParameters& parameters, const QueueSetup& setup)
-    : limit_(setup.limit),
+    : limit_(setup),
       parameters_(parameters),
       store_(setup.store),
       seed_(RandomStream(setup.random).Next()),
-      flows_(parameters.flows) {}
+      flows_(parameters.flows, Flow(setup.max_packet)) {}
 
 void FqCodelQueue::Append(Round& round, uint32_t flow) {
   flows_[flow].next = kNone;

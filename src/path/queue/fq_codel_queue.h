@@ -39,6 +39,7 @@ class FqCodelQueue : public QueueDiscipline {
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
   struct Flow {
+    explicit Flow(uint32_t max_packet) : codel(max_packet) {}
     PacketLists::List list;
     Codel codel;
     int64_t credits = 0;  // bytes

@@ -6,8 +6,6 @@
 namespace viaduct::path {
 namespace {
 
-// RFC 8033 leaves MEAN_PKTSIZE to the implementation; a full Ethernet frame, as in the kernel.
-constexpr uint64_t kMeanPacket = 1514;
 constexpr double kMarkBelow =
     0.1;  // mark_ecnth, section 5.1: above this, ECN-capable packets are dropped, too
 
@@ -66,7 +64,7 @@ void PieQueue::Enqueue(Packet packet, Instant now, DropSink& drops) {
 // Section 4.1 with 5.4: a drop neither too soon after another nor too late.
 bool PieQueue::DropEarly() {
   const bool calm = old_delay_ < parameters_.target / 2 && probability_ < 0.2;
-  if (calm || bytes() <= 2 * kMeanPacket) return false;
+  if (calm || bytes() <= 2 * mean_packet_) return false;
   if (probability_ == 0) accumulated_ = 0;
   accumulated_ += probability_;
   if (accumulated_ < 0.85) return false;

@@ -36,6 +36,7 @@ class PieQueue : public FifoQueue {
         parameters_(parameters),
         store_(setup.store),
         random_(setup.random),
+        mean_packet_(setup.max_packet),
         burst_allowance_(parameters.max_burst) {}
   void Enqueue(Packet packet, Instant now, DropSink& drops) override;
   std::optional<Packet> Dequeue(Instant now, DropSink& drops) override;
@@ -55,6 +56,8 @@ class PieQueue : public FifoQueue {
   PieParameters parameters_;
   FrameStore& store_;
   RandomStream random_;
+  // RFC 8033 leaves MEAN_PKTSIZE to the implementation; the link's longest frame, as in the kernel.
+  uint64_t mean_packet_;
   double probability_ = 0;  // drop_prob_
   double accumulated_ = 0;  // accu_prob_
   Duration delay_;          // current_qdelay

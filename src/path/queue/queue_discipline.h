@@ -17,7 +17,9 @@ struct QueueSetup {
   QueueSize limit;
   FrameStore& store;  // must outlive the discipline
   RandomStream random;
-  FifoMaker make_fifo;  // in memory when absent
+  FifoMaker make_fifo;         // in memory when absent
+  uint32_t max_packet = 1514;  // PipelineOptions
+  int64_t overhead = 0;        // bytes that each packet needs on the link besides its own
 };
 
 class QueueDiscipline {

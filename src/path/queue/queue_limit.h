@@ -7,7 +7,7 @@ namespace viaduct::path {
 
 class QueueLimit {
  public:
-  explicit QueueLimit(QueueSize limit) : limit_(limit) {}
+  explicit QueueLimit(const QueueSetup& setup) : limit_(setup.limit), overhead_(setup.overhead) {}
 
   // `rate` is in bit/s. Until it is set, a limit in time does not apply.
   void SetRate(int64_t rate) {
@@ -21,15 +21,16 @@ class QueueLimit {
     if (packets == 0) return true;
     if (limit_.unit == QueueSize::Unit::kPackets)
       return packets < static_cast<uint64_t>(limit_.amount);
-    return bytes + packet.bytes <= MaxBytes();
+    if (limit_.unit == QueueSize::Unit::kTime) {
+      const auto overhead = static_cast<uint64_t>(overhead_) * (packets + 1);
+      return bytes + packet.bytes + overhead <= time_bytes_;
+    }
+    return bytes + packet.bytes <= static_cast<uint64_t>(limit_.amount);
   }
 
  private:
-  uint64_t MaxBytes() const {
-    return limit_.unit == QueueSize::Unit::kTime ? time_bytes_
-                                                 : static_cast<uint64_t>(limit_.amount);
-  }
   QueueSize limit_;
+  int64_t overhead_;  // of each packet, on the link
   uint64_t time_bytes_ = UINT64_MAX / 2;
 };
 

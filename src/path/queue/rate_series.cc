@@ -1,6 +1,7 @@
 #include "path/queue/rate_series.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/units.h"
 #include "path/trace/trace_lines.h"
@@ -78,7 +79,11 @@ int64_t RateSeries::RateAt(Instant now) const {
     const int64_t round = series_.round.nanoseconds();
     offset = Duration::Nanoseconds((offset.nanoseconds() % round + round) % round);
   }
-  return series_.segments[SegmentAt(offset)].rate;
+  const std::span later = std::span(series_.segments).subspan(SegmentAt(offset));
+  if (finish_ != Instant::Never()) return later.front().rate;
+  const auto first = std::find_if(later.begin(), later.end(),
+                                  [](const auto& segment) { return segment.rate > 0; });
+  return first != later.end() ? first->rate : 0;
 }
 
 Instant RateSeries::Send(Instant start, uint32_t bytes) {

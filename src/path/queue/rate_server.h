@@ -23,7 +23,8 @@ class RateServer {
   // Takes a packet (`start`: the last result of StartIdle or StartNext) and returns when its last
   // bit has left; never before `start`.
   virtual Instant Send(Instant start, uint32_t bytes) = 0;
-  // The rate at `now` in bit/s, for limits in time and for averages; of a trace, its mean.
+  // The rate at `now` in bit/s, for limits in time and for averages; of a packet-delivery trace its
+  // mean, of a link that has not sent yet the rate that it will begin with.
   virtual int64_t RateAt(Instant now) const = 0;
 };
 

@@ -5,7 +5,6 @@
 namespace viaduct::path {
 namespace {
 
-constexpr double kMaxPacket = 1514;  // MaximumPacketSize
 // "A typical transmission time for a small packet" (section 4, s): in the paper's simulations and
 // ns-2 a packet of 500 bytes.
 constexpr int64_t kSmallPacketBits = 500 * 8;
@@ -37,7 +36,11 @@ void RedParameters::Check() const {
 }
 
 RedQueue::RedQueue(const RedParameters& parameters, const QueueSetup& setup)
-    : FifoQueue(setup), parameters_(parameters), store_(setup.store), random_(setup.random) {
+    : FifoQueue(setup),
+      parameters_(parameters),
+      store_(setup.store),
+      random_(setup.random),
+      max_packet_(setup.max_packet) {
   const QueueSize given =
       parameters.min.value_or(parameters.max.value_or(QueuePackets(kDefaultMinimum)));
   byte_mode_ = given.unit == QueueSize::Unit::kBytes;
@@ -74,7 +77,7 @@ double RedQueue::Probability(uint32_t packet_bytes) const {
     probability =
         parameters_.max_probability + (1 - parameters_.max_probability) * (average_ - max_) / max_;
   }
-  return byte_mode_ ? probability * packet_bytes / kMaxPacket : probability;
+  return byte_mode_ ? probability * packet_bytes / max_packet_ : probability;
 }
 
 RedQueue::Verdict RedQueue::Judge(uint32_t packet_bytes) {

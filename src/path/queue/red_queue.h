@@ -50,6 +50,7 @@ class RedQueue : public FifoQueue {
   double min_, max_;
   FrameStore& store_;
   RandomStream random_;
+  double max_packet_;  // MaximumPacketSize
   double average_ = 0;
   int64_t count_ = -1;                 // packets since the last drop or mark
   std::optional<Instant> idle_since_;  // q_time

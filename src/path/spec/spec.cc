@@ -155,7 +155,7 @@ constexpr Key kKeys[] = {
     {{"delay", "a duration, or `trace:FILE`",
       R"(How long every frame is delayed after the queue. `trace:FILE`: a text file with one
       duration per line (`20ms`), one for each frame, starting again after its end; or `TIME DELAY`
-      in every line, times ascending from 0 (the first frame): the delay from then on; `TIME repeat`
+      in every line, times ascending from 0 (the start of the path): the delay from then on; `TIME repeat`
       at the end starts again.)",
       "20ms"},
      kDelay},
@@ -329,6 +329,21 @@ void CheckQueue(const Spec& spec) {
   }
 }
 
+// Takes away the key, and those that have a meaning only together with it.
+void Remove(Spec& spec, std::string_view name) {
+  FindKey(name).access.clear(spec);
+  struct Dependent {
+    std::string_view key, on;
+  };
+  constexpr Dependent kDependents[] = {
+      {"overhead", "rate"}, {"burst", "rate"},  {"queue", "rate"},
+      {"drop", "rate"},     {"aqm", "rate"},    {"reorder", "delay"},
+      {"jitter", "delay"},  {"dist", "jitter"}, {"order", "delay"}};
+  for (const Dependent& dependent : kDependents) {
+    if (dependent.on == name) Remove(spec, dependent.key);
+  }
+}
+
 }  // namespace
 
 void CheckSpec(const Spec& spec) {
@@ -351,8 +366,12 @@ Spec ParseSpec(std::string_view text) {
 Spec ChangeSpec(const Spec& base, std::string_view text) {
   Spec spec = base;
   ForEachWord(text, [&spec](const Key& key, std::string_view value) {
+    if (value == "none") Remove(spec, key.text.name);
+  });
+  ForEachWord(text, [&spec](const Key& key, std::string_view value) {
+    if (value == "none") return;
     key.access.clear(spec);
-    if (value != "none") ParseValue(spec, key, value);
+    ParseValue(spec, key, value);
   });
   CheckSpec(spec);
   return spec;

@@ -25,7 +25,8 @@ delay=20ms jitter=2ms dist=normal loss=1% dup=0.1% reorder=0.5% ber=1e-9 rate=10
 - Durations: `10ns`, `3.5us`, `20ms`, `1s`, at most `24h`. Rates: `64kbit`, `1.5Mbit`, `10Gbit`; decimal.
   Bytes: `1500B`, `64kB` (1000), `64KiB` (1024). P is a probability: `1%`, `0.01`, `1e-9`.
 - A value may have parameters after a colon: `loss=1%:corr=25%`, `aqm=codel:target=5ms,ecn`.
-- A live change or a line of a schedule names the keys it changes; `KEY=none` removes one. Packets in flight
+- A live change or a line of a schedule names the keys it changes; `KEY=none` removes one,
+  and with it those that depend on it (`rate=none` also removes `queue`, `aqm` and so on). Packets in flight
   keep their delivery instants, and waiting packets leave at the new rate, so no change loses a packet.
 - Impossible values (`loss=120%`, `rate=0bit`, `jitter` above `delay` without `order=free`, a trace
   that is not in order) are errors; a running path is then unchanged.
@@ -55,7 +56,7 @@ Text; `#` starts a comment. Errors name the file and the line.
 - `loss=trace:FILE`: `0` (passes) or `1` (is lost) for each frame; white space is ignored.
 - `delay=trace:FILE`: a duration per line, one for each frame; or `TIME DELAY` in each line.
 - `rate=trace:FILE`: `TIME RATE` in each line; the rate `0` stops the link.
-- `TIME` is in seconds (`2.5`) or has a unit (`2500ms`); times ascend from 0, the instant of the first frame.
+- `TIME` is in seconds (`2.5`) or has a unit (`2500ms`); times ascend from 0, the start of the path or of the change.
   `TIME repeat` as the last line starts again; without it the last value stays.
 - `rate=mahimahi:FILE`: in each line a time in milliseconds at which 1500 bytes may be sent, not decreasing.
   At the last one the trace starts again.

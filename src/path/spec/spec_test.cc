@@ -152,6 +152,17 @@ TEST(SpecTest, AChangeKeepsWhatItDoesNotName) {
   EXPECT_THROW(ChangeSpec(base, "delay=1ms"), UsageError);  // less than the jitter that stays
 }
 
+TEST(SpecTest, WhatIsTakenAwayTakesItsDependentsAlong) {
+  const Spec base = ParseSpec(
+      "delay=20ms jitter=2ms dist=normal reorder=1% rate=1Mbit queue=10p overhead=24B aqm=codel "
+      "loss=1%");
+  EXPECT_EQ(ChangeSpec(base, "delay=50ms rate=none"),
+            ParseSpec("delay=50ms jitter=2ms dist=normal reorder=1% loss=1%"));
+  EXPECT_EQ(ChangeSpec(base, "delay=none"),
+            ParseSpec("rate=1Mbit queue=10p overhead=24B aqm=codel loss=1%"));
+  EXPECT_THROW(ChangeSpec(base, "queue=5p rate=none"), UsageError);
+}
+
 TEST(SpecTest, TellsWhatIsBeyondTheBasics) {
   EXPECT_EQ(FirstBeyondBasics(ParseSpec("delay=1ms loss=gemodel:p=1%,r=2%")),
             "loss=gemodel:p=1%,r=2%,1-h=100%,1-k=0");
