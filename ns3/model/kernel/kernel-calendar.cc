@@ -6,6 +6,7 @@
 
 #include "kernel-guest.h"
 #include "ns3/ns3-access.h"
+#include "per-simulation.h"
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
@@ -39,16 +40,6 @@ constexpr rlim_t FILES_A_DEVICE = 4;
 
 const Time CARRIERS_OF_NODE = MilliSeconds(40); // four devices at 100 per second
 constexpr uint32_t NODES_A_GUEST = 512;         // for a guest with 2000 devices
-
-/** The simulation's calendar. */
-Ptr<KernelCalendar>&
-TheCalendar()
-{
-    // It is not destroyed at exit: in a program that ends without Simulator::Destroy(), the objects
-    // that the guests refer to are destroyed by then. The guests end with the process anyway.
-    static auto* calendar = new Ptr<KernelCalendar>;
-    return *calendar;
-}
 
 } // namespace
 
@@ -123,22 +114,9 @@ KernelCalendar::GetTypeId()
 Ptr<KernelCalendar>
 KernelCalendar::Get()
 {
-    Ptr<KernelCalendar>& calendar = TheCalendar();
-    if (!calendar)
-    {
-        NS_ABORT_MSG_IF(Time::GetResolution() != Time::NS,
-                        "kernel nodes need ns-3's time resolution of nanoseconds");
-        calendar = CreateObject<KernelCalendar>();
-        Simulator::ScheduleDestroy(&KernelCalendar::Destroy);
-    }
-    return calendar;
-}
-
-void
-KernelCalendar::Destroy()
-{
-    TheCalendar()->Dispose();
-    TheCalendar() = nullptr;
+    NS_ABORT_MSG_IF(Time::GetResolution() != Time::NS,
+                    "kernel nodes need ns-3's time resolution of nanoseconds");
+    return PerSimulation<KernelCalendar>::Get();
 }
 
 void

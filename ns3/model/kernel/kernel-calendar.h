@@ -90,7 +90,6 @@ class KernelCalendar : public Object
     void DoDispose() override;
 
   private:
-    static void Destroy();
     void AllowOpenFiles() const;
 
     KernelTimeline m_simulator;                           //!< the guests' timeline

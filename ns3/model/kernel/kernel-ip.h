@@ -5,18 +5,22 @@
 #ifndef VIADUCT_KERNEL_IP_H
 #define VIADUCT_KERNEL_IP_H
 
+#include "kernel-calendar.h"
+#include "kernel-node.h"
+#include "ns3/wire-conversion.h"
+
 #include "ns3/icmpv6-l4-protocol.h"
 #include "ns3/ipv4-interface-address.h"
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/ipv6-interface-address.h"
 #include "ns3/ipv6-l3-protocol.h"
 
+#include "base/error.h"
+
 #include <cstdint>
 
 namespace ns3
 {
-
-class KernelNode;
 
 /**
  * @ingroup viaduct
@@ -32,26 +36,75 @@ class KernelIpLayer : public Layer
 {
   public:
     // Inherited from Layer
-    uint32_t AddInterface(Ptr<NetDevice> device) override;
-    bool RemoveAddress(uint32_t interface, uint32_t addressIndex) override;
-    bool RemoveAddress(uint32_t interface, IpAddress address) override;
-    void SetUp(uint32_t interface) override;
-    void SetDown(uint32_t interface) override;
-    void SetForwarding(uint32_t interface, bool on) override;
+    uint32_t AddInterface(Ptr<NetDevice> device) override
+    {
+        // A kernel's devices must be known when it boots.
+        const auto kernel = this->template GetObject<KernelNode>();
+        if (kernel && KernelCalendar::Get()->HasBooted() && !kernel->GetBridge(device))
+        {
+            throw viaduct::UsageError("a device for kernel node " + kernel->GetName() +
+                                      " while the simulation runs: give it an address before");
+        }
+        return Layer::AddInterface(device);
+    }
+
+    bool RemoveAddress(uint32_t interface, uint32_t addressIndex) override
+    {
+        const auto prefix = wireconversion::ToWire(this->GetAddress(interface, addressIndex));
+        const bool removed = Layer::RemoveAddress(interface, addressIndex);
+        if (removed)
+        {
+            PassOn(interface, &KernelNode::AddressRemoved, prefix);
+        }
+        return removed;
+    }
+
+    bool RemoveAddress(uint32_t interface, IpAddress address) override
+    {
+        const auto wanted = wireconversion::ToWire(address);
+        for (uint32_t i = 0; i < this->GetNAddresses(interface); ++i)
+        {
+            if (wireconversion::ToWire(this->GetAddress(interface, i)).address == wanted)
+            {
+                return RemoveAddress(interface, i);
+            }
+        }
+        return false;
+    }
+
+    void SetUp(uint32_t interface) override
+    {
+        Layer::SetUp(interface);
+        PassOn(interface, &KernelNode::UpChanged);
+    }
+
+    void SetDown(uint32_t interface) override
+    {
+        Layer::SetDown(interface);
+        PassOn(interface, &KernelNode::UpChanged);
+    }
+
+    void SetForwarding(uint32_t interface, bool on) override
+    {
+        Layer::SetForwarding(interface, on);
+        PassOn(interface, &KernelNode::ForwardingChanged);
+    }
 
   protected:
     /**
-     * @param interface the interface with the new address
-     * @param address the new address
+     * @param interface the interface that was changed
+     * @param change the function of the node's KernelNode to call, if the node has one
+     * @param what its further arguments
      */
-    void PassOn(uint32_t interface, const InterfaceAddress& address);
-
-  private:
-    Ptr<KernelNode> GetKernel() const;
+    template <class Change, class... What>
+    void PassOn(uint32_t interface, Change change, const What&... what)
+    {
+        if (const auto kernel = this->template GetObject<KernelNode>())
+        {
+            (*kernel.*change)(this->GetNetDevice(interface), what...);
+        }
+    }
 };
-
-extern template class KernelIpLayer<Ipv4L3Protocol, Ipv4InterfaceAddress, Ipv4Address>;
-extern template class KernelIpLayer<Ipv6L3Protocol, Ipv6InterfaceAddress, Ipv6Address>;
 
 /** @ingroup viaduct @brief The IPv4 layer of a node whose stack is a kernel. */
 class KernelIpv4 : public KernelIpLayer<Ipv4L3Protocol, Ipv4InterfaceAddress, Ipv4Address>

@@ -8,6 +8,7 @@
 #include "kernel-guest.h"
 #include "kernel-node.h"
 #include "ns3/kernel-socket-stack.h"
+#include "per-simulation.h"
 
 #include "ns3/node-list.h"
 #include "ns3/node.h"
@@ -16,10 +17,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/timespec.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
 #include <iostream>
 #include <poll.h>
 #include <utility>
@@ -44,15 +45,6 @@ const Time LONGEST_STEP = MilliSeconds(5);
 // A simulation that is so far behind the wall clock does not catch up.
 constexpr Duration LONGEST_LAG = Duration::Milliseconds(100);
 
-/** The shell object of the simulation. */
-Ptr<KernelShell>&
-TheShell()
-{
-    // Not destroyed at exit, as the calendar is not.
-    static auto* shell = new Ptr<KernelShell>;
-    return *shell;
-}
-
 } // namespace
 
 TypeId
@@ -74,20 +66,7 @@ KernelShell::GetTypeId()
 Ptr<KernelShell>
 KernelShell::Get()
 {
-    Ptr<KernelShell>& shell = TheShell();
-    if (!shell)
-    {
-        shell = CreateObject<KernelShell>();
-        Simulator::ScheduleDestroy(&KernelShell::Destroy);
-    }
-    return shell;
-}
-
-void
-KernelShell::Destroy()
-{
-    TheShell()->Dispose();
-    TheShell() = nullptr;
+    return PerSimulation<KernelShell>::Get();
 }
 
 void
@@ -260,17 +239,12 @@ bool
 KernelShell::Wait(Instant deadline) const
 {
     pollfd entries[] = {{m_server->Fd(), POLLIN, 0}, {m_watched, POLLIN, 0}};
+    const bool limited = deadline != Instant::Never();
     for (;;)
     {
-        timespec left{};
-        if (deadline != Instant::Never())
-        {
-            const Duration rest = std::max(Duration(), deadline - MonotonicClock::Now());
-            left.tv_sec = rest.nanoseconds() / 1000000000;
-            left.tv_nsec = rest.nanoseconds() % 1000000000;
-        }
-        const int count =
-            ppoll(entries, 2, deadline == Instant::Never() ? nullptr : &left, nullptr);
+        const timespec left = viaduct::ToTimespec(
+            limited ? std::max(Duration(), deadline - MonotonicClock::Now()) : Duration());
+        const int count = ppoll(entries, 2, limited ? &left : nullptr, nullptr);
         if (count >= 0 || errno != EINTR)
         {
             return viaduct::SystemCall("poll", count) > 0;

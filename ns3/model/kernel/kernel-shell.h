@@ -82,7 +82,6 @@ class KernelShell : public Object
     void DoDispose() override;
 
   private:
-    static void Destroy();
     std::vector<viaduct::guest::ShellNode> Nodes();
     void Turn();
     bool Wait(viaduct::Instant deadline) const;

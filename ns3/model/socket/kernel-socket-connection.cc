@@ -85,10 +85,10 @@ KernelSocketCore::OnConnected(const Endpoint& local, const Endpoint& peer)
     m_state = CONNECTED;
     m_local = local;
     m_peer = peer;
-    m_user.ConnectionSucceeded();
-    if (m_state == CONNECTED && GetTxAvailable() > 0)
+    (m_socket.*&Inside::NotifyConnectionSucceeded)();
+    if (m_state == CONNECTED)
     {
-        m_user.SendSpace(GetTxAvailable());
+        NotifySpace();
     }
 }
 
@@ -96,18 +96,18 @@ void
 KernelSocketCore::OnAccepted(const agent::Accepted& accepted)
 {
     const Address from = kernelsocket::FromEndpoint(accepted.peer);
-    if (m_closing || !m_user.ConnectionRequest(from))
+    if (m_closing || !(m_socket.*&Inside::NotifyConnectionRequest)(from))
     {
         m_stack->GetAgent().Tell(Code::kClose, accepted.socket, {}, agent::kAbort);
         return;
     }
-    const auto [socket, core] = m_user.Fork();
+    const auto [socket, core] = m_fork();
     core->BecomeAccepted(*this, accepted);
     m_stack->Keep(accepted.socket, socket);
-    m_user.NewConnection(socket, from);
-    if (core->m_state == CONNECTED && core->GetTxAvailable() > 0)
+    (m_socket.*&Inside::NotifyNewConnectionCreated)(socket, from);
+    if (core->m_state == CONNECTED)
     {
-        core->m_user.SendSpace(core->GetTxAvailable());
+        core->NotifySpace();
     }
 }
 
@@ -190,7 +190,7 @@ KernelSocketCore::NotifyClosedOnce()
 {
     if (!std::exchange(m_closeNotified, true))
     {
-        m_user.NormalClose();
+        (m_socket.*&Inside::NotifyNormalClose)();
     }
 }
 
@@ -242,7 +242,7 @@ KernelSocketCore::OnBroken(int errorNumber)
     CloseInKernel(false);
     if (!std::exchange(m_closeNotified, true))
     {
-        m_user.ErrorClose();
+        (m_socket.*&Inside::NotifyErrorClose)();
     }
 }
 

@@ -35,8 +35,8 @@ NS_LOG_COMPONENT_DEFINE("KernelSocketCore");
 namespace agent = viaduct::guest::agent;
 using agent::BytesOf;
 
-KernelSocketCore::KernelSocketCore(KernelSocketUser& user, const Kind& kind)
-    : m_user(user), m_kind(kind)
+KernelSocketCore::KernelSocketCore(Socket& socket, const Kind& kind, Fork fork)
+    : m_socket(socket), m_kind(kind), m_fork(std::move(fork))
 {
 }
 
@@ -90,7 +90,7 @@ KernelSocketCore::Open(int family)
     m_family = family;
     m_state = OPEN;
     m_number = m_stack->GetAgent().NewSocket(this);
-    m_stack->Keep(m_number, m_user.AsSocket());
+    m_stack->Keep(m_number, &m_socket);
     const agent::OpenSocket request{m_stack->GetNumber(),
                                     static_cast<uint16_t>(family),
                                     static_cast<uint16_t>(m_kind.type),
@@ -293,7 +293,7 @@ KernelSocketCore::OnFailed(Code code, int errorNumber)
     if (code == Code::kConnect && m_state == CONNECTING)
     {
         m_state = OPEN;
-        m_user.ConnectionFailed();
+        (m_socket.*&Inside::NotifyConnectionFailed)();
     }
 }
 

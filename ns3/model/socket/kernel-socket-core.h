@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -26,37 +27,6 @@ namespace ns3
 
 class KernelSocketStack;
 class NetDevice;
-
-/**
- * @ingroup viaduct
- * @brief The ns-3 socket that uses a KernelSocketCore.
- */
-class KernelSocketUser
-{
-  public:
-    virtual ~KernelSocketUser() = default;
-    /** @return itself */
-    virtual Ptr<Socket> AsSocket() = 0;
-    /**
-     * @return a new socket of the same class and with the same callbacks, for an accepted
-     * connection
-     */
-    virtual std::pair<Ptr<Socket>, class KernelSocketCore*> Fork() = 0;
-    /** @name As the functions of Socket with the same names @{ */
-    virtual void ConnectionSucceeded() = 0;
-    virtual void ConnectionFailed() = 0;
-    virtual bool ConnectionRequest(const Address& from) = 0;
-    virtual void NewConnection(Ptr<Socket> socket, const Address& from) = 0;
-    virtual void NormalClose() = 0;
-    virtual void ErrorClose() = 0;
-    virtual void DataSent(uint32_t size) = 0;
-    virtual void SendSpace(uint32_t available) = 0;
-    virtual void DataReceived() = 0;
-    virtual bool HasManualTtl() const = 0;
-    virtual bool HasManualHopLimit() const = 0;
-    virtual bool HasManualTclass() const = 0;
-    /** @} */
-};
 
 /**
  * @ingroup viaduct
@@ -88,14 +58,24 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     // own sizes.
     static constexpr uint32_t DEFAULT_BUFFER = 131072;
 
+    /** Makes a socket of the same class and with the same callbacks; returns it and its core. */
+    using Fork = std::function<std::pair<Ptr<Socket>, KernelSocketCore*>()>;
+
     /**
-     * @param user the socket that uses this core; must outlive it
+     * @param socket the ns-3 socket that uses this core; must outlive it
      * @param kind what kind of socket
+     * @param fork makes the socket of an accepted connection
      */
-    KernelSocketCore(KernelSocketUser& user, const Kind& kind);
+    KernelSocketCore(Socket& socket, const Kind& kind, Fork fork);
     ~KernelSocketCore() override;
     KernelSocketCore(const KernelSocketCore&) = delete;
     KernelSocketCore& operator=(const KernelSocketCore&) = delete;
+
+    /** @return what kind of socket this is */
+    const Kind& GetKind() const
+    {
+        return m_kind;
+    }
 
     /** @param node the node; it must have a KernelSocketStack */
     void SetNode(Ptr<Node> node);
@@ -252,6 +232,24 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
         LateValue value; //!< returns its value
     };
 
+    /** The protected functions of Socket that a core calls. */
+    class Inside : public Socket
+    {
+      public:
+        using Socket::IsManualIpTtl;
+        using Socket::IsManualIpv6HopLimit;
+        using Socket::IsManualIpv6Tclass;
+        using Socket::NotifyConnectionFailed;
+        using Socket::NotifyConnectionRequest;
+        using Socket::NotifyConnectionSucceeded;
+        using Socket::NotifyDataRecv;
+        using Socket::NotifyDataSent;
+        using Socket::NotifyErrorClose;
+        using Socket::NotifyNewConnectionCreated;
+        using Socket::NotifyNormalClose;
+        using Socket::NotifySend;
+    };
+
     int Fail(Socket::SocketErrno error);
     int OpenFor(const Address& address);
     void Open(int family);
@@ -265,6 +263,7 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     int SendBytes(Ptr<const Packet> packet, const Endpoint* to);
     Ptr<Packet> TakeStream(uint32_t maxSize);
     void Consumed(uint64_t bytes);
+    void NotifySpace();
     void NotifyClosedOnce();
     void ReadRoutes() const;
     [[noreturn]] void RefuseToOpen(int errorNumber) const;
@@ -274,8 +273,9 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
                   std::initializer_list<std::span<const std::byte>> parts = {},
                   uint16_t flags = 0);
 
-    KernelSocketUser& m_user;          //!< whose core this is
+    Socket& m_socket;                  //!< the socket that uses this core
     Kind m_kind;                       //!< what kind of socket
+    Fork m_fork;                       //!< makes another such socket
     Ptr<Node> m_node;                  //!< its node
     Ptr<KernelSocketStack> m_stack;    //!< of the node
     State m_state{UNOPENED};           //!< the state

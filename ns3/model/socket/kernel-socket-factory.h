@@ -5,21 +5,23 @@
 #ifndef VIADUCT_KERNEL_SOCKET_FACTORY_H
 #define VIADUCT_KERNEL_SOCKET_FACTORY_H
 
+#include "kernel-message-socket.h"
+#include "kernel-raw-socket.h"
+#include "kernel-tcp-socket.h"
+#include "kernel-udp-socket.h"
+
 #include "ns3/ipv4-raw-socket-factory.h"
 #include "ns3/ipv6-raw-socket-factory.h"
+#include "ns3/node.h"
 #include "ns3/socket-factory.h"
 #include "ns3/tcp-socket-factory.h"
 #include "ns3/udp-socket-factory.h"
 
+#include <string>
+#include <type_traits>
+
 namespace ns3
 {
-
-class KernelDccpSocket;
-class KernelMptcpSocket;
-class KernelRawSocket;
-class KernelSctpSocket;
-class KernelTcpSocket;
-class KernelUdpSocket;
 
 /**
  * @ingroup viaduct
@@ -35,8 +37,25 @@ class KernelSocketFactory : public Base
 {
   public:
     /** @return the object TypeId */
-    static TypeId GetTypeId();
-    Ptr<Socket> CreateSocket() override;
+    static TypeId GetTypeId()
+    {
+        // ns-3 has a factory of raw sockets for each family, the kernel's class serves both.
+        const std::string name = std::is_same_v<Base, Ipv6RawSocketFactory>
+                                     ? "ns3::KernelRaw6Socket"
+                                     : KernelSocket::GetTypeId().GetName();
+        static TypeId tid = TypeId(name + "Factory")
+                                .template SetParent<Base>()
+                                .SetGroupName("Viaduct")
+                                .template AddConstructor<KernelSocketFactory>();
+        return tid;
+    }
+
+    Ptr<Socket> CreateSocket() override
+    {
+        auto socket = CreateObject<KernelSocket>();
+        socket->SetNode(this->template GetObject<Node>());
+        return socket;
+    }
 };
 
 /** The factory of TCP sockets. */
@@ -55,14 +74,6 @@ using KernelDccpSocketFactory = KernelSocketFactory<SocketFactory, KernelDccpSoc
 using KernelSctpSocketFactory = KernelSocketFactory<SocketFactory, KernelSctpSocket>;
 /** The factory of Multipath TCP sockets. */
 using KernelMptcpSocketFactory = KernelSocketFactory<SocketFactory, KernelMptcpSocket>;
-
-extern template class KernelSocketFactory<TcpSocketFactory, KernelTcpSocket>;
-extern template class KernelSocketFactory<UdpSocketFactory, KernelUdpSocket>;
-extern template class KernelSocketFactory<Ipv4RawSocketFactory, KernelRawSocket>;
-extern template class KernelSocketFactory<Ipv6RawSocketFactory, KernelRawSocket>;
-extern template class KernelSocketFactory<SocketFactory, KernelDccpSocket>;
-extern template class KernelSocketFactory<SocketFactory, KernelSctpSocket>;
-extern template class KernelSocketFactory<SocketFactory, KernelMptcpSocket>;
 
 } // namespace ns3
 

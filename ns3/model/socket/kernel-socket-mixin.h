@@ -51,7 +51,7 @@ class KernelSocketOptions
  * @tparam Self the class that derives from this
  */
 template <class Base, class Self>
-class KernelSocketMixin : public Base, public KernelSocketOptions, private KernelSocketUser
+class KernelSocketMixin : public Base, public KernelSocketOptions
 {
   public:
     /** @param node the node */
@@ -67,7 +67,7 @@ class KernelSocketMixin : public Base, public KernelSocketOptions, private Kerne
 
     Socket::SocketType GetSocketType() const override
     {
-        return m_kind.socketType;
+        return m_core->GetKind().socketType;
     }
 
     bool SetAllowBroadcast(bool allow) override
@@ -192,8 +192,7 @@ class KernelSocketMixin : public Base, public KernelSocketOptions, private Kerne
 
   protected:
     /** @param kind what kind of socket */
-    explicit KernelSocketMixin(const KernelSocketCore::Kind& kind)
-        : m_core(new KernelSocketCore(*this, kind)), m_kind(kind)
+    explicit KernelSocketMixin(const KernelSocketCore::Kind& kind) : m_core(MakeCore(kind))
     {
     }
 
@@ -201,11 +200,7 @@ class KernelSocketMixin : public Base, public KernelSocketOptions, private Kerne
      * @param other the listening socket
      */
     KernelSocketMixin(const KernelSocketMixin& other)
-        : Base(other),
-          KernelSocketOptions(),
-          KernelSocketUser(),
-          m_core(new KernelSocketCore(*this, other.m_kind)),
-          m_kind(other.m_kind)
+        : Base(other), KernelSocketOptions(), m_core(MakeCore(other.m_core->GetKind()))
     {
     }
 
@@ -224,79 +219,15 @@ class KernelSocketMixin : public Base, public KernelSocketOptions, private Kerne
   private:
     static constexpr uint32_t BACKLOG = 4096; //!< the kernel's own limit (somaxconn) is the bound
 
-    Ptr<Socket> AsSocket() override
+    std::unique_ptr<KernelSocketCore> MakeCore(const KernelSocketCore::Kind& kind)
     {
-        return Ptr<Socket>(this);
-    }
-
-    std::pair<Ptr<Socket>, KernelSocketCore*> Fork() override
-    {
-        auto socket = CopyObject<Self>(Ptr<Self>(static_cast<Self*>(this)));
-        return {socket, socket->KernelSocketMixin::m_core.get()};
-    }
-
-    void ConnectionSucceeded() override
-    {
-        this->NotifyConnectionSucceeded();
-    }
-
-    void ConnectionFailed() override
-    {
-        this->NotifyConnectionFailed();
-    }
-
-    bool ConnectionRequest(const Address& from) override
-    {
-        return this->NotifyConnectionRequest(from);
-    }
-
-    void NewConnection(Ptr<Socket> socket, const Address& from) override
-    {
-        this->NotifyNewConnectionCreated(socket, from);
-    }
-
-    void NormalClose() override
-    {
-        this->NotifyNormalClose();
-    }
-
-    void ErrorClose() override
-    {
-        this->NotifyErrorClose();
-    }
-
-    void DataSent(uint32_t size) override
-    {
-        this->NotifyDataSent(size);
-    }
-
-    void SendSpace(uint32_t available) override
-    {
-        this->NotifySend(available);
-    }
-
-    void DataReceived() override
-    {
-        this->NotifyDataRecv();
-    }
-
-    bool HasManualTtl() const override
-    {
-        return this->IsManualIpTtl();
-    }
-
-    bool HasManualHopLimit() const override
-    {
-        return this->IsManualIpv6HopLimit();
-    }
-
-    bool HasManualTclass() const override
-    {
-        return this->IsManualIpv6Tclass();
+        return std::make_unique<KernelSocketCore>(*this, kind, [this] {
+            auto socket = CopyObject<Self>(Ptr<Self>(static_cast<Self*>(this)));
+            return std::pair(Ptr<Socket>(socket), socket->KernelSocketMixin::m_core.get());
+        });
     }
 
     std::unique_ptr<KernelSocketCore> m_core; //!< the implementation
-    KernelSocketCore::Kind m_kind;            //!< what kind of socket
 };
 
 } // namespace ns3

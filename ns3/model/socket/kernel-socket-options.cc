@@ -50,10 +50,9 @@ OrDefault(uint8_t hopLimit)
 void
 KernelSocketCore::SyncOptions(Ptr<const Packet> packet)
 {
-    const Ptr<Socket> socket = m_user.AsSocket();
     const bool ipv6 = IsIpv6();
     const int tagged = packet ? HopLimitOf(packet) : -1;
-    SyncOption(SOL_SOCKET, SO_PRIORITY, socket->GetPriority());
+    SyncOption(SOL_SOCKET, SO_PRIORITY, m_socket.GetPriority());
     if (!m_kind.connects)
     {
         // It is always set, because OLSR and others request it when the socket is bound already.
@@ -61,22 +60,25 @@ KernelSocketCore::SyncOptions(Ptr<const Packet> packet)
     }
     if (ipv6)
     {
-        SyncOption(
-            IPPROTO_IPV6, IPV6_TCLASS, m_user.HasManualTclass() ? socket->GetIpv6Tclass() : 0);
-        const int own = m_user.HasManualHopLimit() ? OrDefault(socket->GetIpv6HopLimit()) : -1;
+        SyncOption(IPPROTO_IPV6,
+                   IPV6_TCLASS,
+                   (m_socket.*&Inside::IsManualIpv6Tclass)() ? m_socket.GetIpv6Tclass() : 0);
+        const int own = (m_socket.*&Inside::IsManualIpv6HopLimit)()
+                            ? OrDefault(m_socket.GetIpv6HopLimit())
+                            : -1;
         SyncOption(IPPROTO_IPV6, IPV6_UNICAST_HOPS, tagged >= 0 ? tagged : own);
         SyncOption(IPPROTO_IPV6, IPV6_MULTICAST_HOPS, tagged);
-        SyncOption(IPPROTO_IPV6, IPV6_RECVTCLASS, socket->IsIpv6RecvTclass() || m_prepare ? 1 : 0);
+        SyncOption(IPPROTO_IPV6, IPV6_RECVTCLASS, m_socket.IsIpv6RecvTclass() || m_prepare ? 1 : 0);
         SyncOption(
-            IPPROTO_IPV6, IPV6_RECVHOPLIMIT, socket->IsIpv6RecvHopLimit() || m_prepare ? 1 : 0);
+            IPPROTO_IPV6, IPV6_RECVHOPLIMIT, m_socket.IsIpv6RecvHopLimit() || m_prepare ? 1 : 0);
     }
     else
     {
-        SyncOption(IPPROTO_IP, IP_TOS, socket->GetIpTos());
-        const int own = m_user.HasManualTtl() ? OrDefault(socket->GetIpTtl()) : -1;
+        SyncOption(IPPROTO_IP, IP_TOS, m_socket.GetIpTos());
+        const int own = (m_socket.*&Inside::IsManualIpTtl)() ? OrDefault(m_socket.GetIpTtl()) : -1;
         SyncOption(IPPROTO_IP, IP_TTL, tagged >= 0 ? tagged : own);
-        SyncOption(IPPROTO_IP, IP_RECVTOS, socket->IsIpRecvTos() ? 1 : 0);
-        SyncOption(IPPROTO_IP, IP_RECVTTL, socket->IsIpRecvTtl() ? 1 : 0);
+        SyncOption(IPPROTO_IP, IP_RECVTOS, m_socket.IsIpRecvTos() ? 1 : 0);
+        SyncOption(IPPROTO_IP, IP_RECVTTL, m_socket.IsIpRecvTtl() ? 1 : 0);
     }
 }
 

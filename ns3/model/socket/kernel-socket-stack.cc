@@ -18,6 +18,13 @@ namespace ns3
 {
 
 NS_OBJECT_ENSURE_REGISTERED(KernelSocketStack);
+NS_OBJECT_ENSURE_REGISTERED(KernelTcpSocketFactory);
+NS_OBJECT_ENSURE_REGISTERED(KernelUdpSocketFactory);
+NS_OBJECT_ENSURE_REGISTERED(KernelRawSocketFactory);
+NS_OBJECT_ENSURE_REGISTERED(KernelRaw6SocketFactory);
+NS_OBJECT_ENSURE_REGISTERED(KernelDccpSocketFactory);
+NS_OBJECT_ENSURE_REGISTERED(KernelSctpSocketFactory);
+NS_OBJECT_ENSURE_REGISTERED(KernelMptcpSocketFactory);
 
 TypeId
 KernelSocketStack::GetTypeId()

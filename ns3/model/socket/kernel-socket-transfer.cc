@@ -221,13 +221,12 @@ KernelSocketCore::AddTags(Ptr<Packet> packet, const Data& data) const
     {
         return;
     }
-    const Ptr<Socket> socket = m_user.AsSocket();
     const auto& info = *data.info;
     const Ptr<NetDevice> device = m_stack->GetDevice(info.ifindex);
     const uint32_t index = device ? device->GetIfIndex() : 0;
     if (IsIpv6())
     {
-        if (socket->IsRecvPktInfo())
+        if (m_socket.IsRecvPktInfo())
         {
             Ipv6PacketInfoTag tag;
             tag.SetAddress(Ipv6Address::Deserialize(info.destination.address));
@@ -236,13 +235,13 @@ KernelSocketCore::AddTags(Ptr<Packet> packet, const Data& data) const
             tag.SetRecvIf(index);
             packet->AddPacketTag(tag);
         }
-        if (socket->IsIpv6RecvTclass() && info.tos >= 0)
+        if (m_socket.IsIpv6RecvTclass() && info.tos >= 0)
         {
             SocketIpv6TclassTag tag;
             tag.SetTclass(info.tos);
             packet->AddPacketTag(tag);
         }
-        if (socket->IsIpv6RecvHopLimit() && info.ttl >= 0)
+        if (m_socket.IsIpv6RecvHopLimit() && info.ttl >= 0)
         {
             SocketIpv6HopLimitTag tag;
             tag.SetHopLimit(info.ttl);
@@ -250,7 +249,7 @@ KernelSocketCore::AddTags(Ptr<Packet> packet, const Data& data) const
         }
         return;
     }
-    if (socket->IsRecvPktInfo())
+    if (m_socket.IsRecvPktInfo())
     {
         Ipv4PacketInfoTag tag;
         tag.SetAddress(Ipv4Address::Deserialize(info.destination.address));
@@ -258,13 +257,13 @@ KernelSocketCore::AddTags(Ptr<Packet> packet, const Data& data) const
         tag.SetRecvIf(index);
         packet->AddPacketTag(tag);
     }
-    if (socket->IsIpRecvTos() && info.tos >= 0)
+    if (m_socket.IsIpRecvTos() && info.tos >= 0)
     {
         SocketIpTosTag tag;
         tag.SetTos(info.tos);
         packet->AddPacketTag(tag);
     }
-    if (socket->IsIpRecvTtl() && info.ttl >= 0)
+    if (m_socket.IsIpRecvTtl() && info.ttl >= 0)
     {
         SocketIpTtlTag tag;
         tag.SetTtl(info.ttl);
@@ -285,7 +284,7 @@ KernelSocketCore::OnData(const Data& data)
         return;
     }
     m_received.push_back({packet, data.from ? kernelsocket::FromEndpoint(*data.from) : Address()});
-    m_user.DataReceived();
+    (m_socket.*&Inside::NotifyDataRecv)();
 }
 
 void
@@ -296,10 +295,19 @@ KernelSocketCore::OnWritten(uint64_t bytes)
     {
         return;
     }
-    m_user.DataSent(static_cast<uint32_t>(bytes));
-    if (!m_shutdownSend && GetTxAvailable() > 0)
+    (m_socket.*&Inside::NotifyDataSent)(static_cast<uint32_t>(bytes));
+    if (!m_shutdownSend)
     {
-        m_user.SendSpace(GetTxAvailable());
+        NotifySpace();
+    }
+}
+
+void
+KernelSocketCore::NotifySpace()
+{
+    if (GetTxAvailable() > 0)
+    {
+        (m_socket.*&Inside::NotifySend)(GetTxAvailable());
     }
 }
 

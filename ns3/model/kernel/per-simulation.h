@@ -1,0 +1,43 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_PER_SIMULATION_H
+#define VIADUCT_PER_SIMULATION_H
+
+#include "ns3/object.h"
+#include "ns3/simulation-singleton.h"
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * @brief An object of which a simulation has one, until Simulator::Destroy(), which disposes of it.
+ *
+ * It is not destroyed at exit: in a program that ends without Simulator::Destroy(), the objects
+ * that the guests refer to are destroyed by then. The guests end with the process anyway.
+ * @tparam T its class
+ */
+template <class T>
+class PerSimulation
+{
+  public:
+    ~PerSimulation()
+    {
+        m_object->Dispose();
+    }
+
+    /** @return the simulation's; made if there is none */
+    static Ptr<T> Get()
+    {
+        return SimulationSingleton<PerSimulation>::Get()->m_object;
+    }
+
+  private:
+    Ptr<T> m_object{CreateObject<T>()}; //!< the simulation's
+};
+
+} // namespace ns3
+
+#endif // VIADUCT_PER_SIMULATION_H
