@@ -37,10 +37,7 @@ namespace ns3
 class FloodRouting : public Ipv4StaticRouting
 {
   public:
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId()
     {
         static TypeId tid =

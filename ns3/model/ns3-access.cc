@@ -10,6 +10,7 @@
 #include "ns3/ipv4-raw-socket-impl.h"
 #include "ns3/ipv4-static-routing.h"
 #include "ns3/ipv6-l3-protocol.h"
+#include "ns3/object-map.h"
 #include "ns3/olsr-routing-protocol.h"
 #include "ns3/scheduler.h"
 #include "ns3/simulator.h"
@@ -27,79 +28,59 @@ namespace ns3access
 namespace
 {
 
-/** Defines Get(Tag), which returns the pointer to member given in an explicit instantiation. */
-template <typename Tag, auto Member>
-struct Grant
-{
-    friend constexpr auto Get(Tag)
-    {
-        return Member;
-    }
-};
+using ReverseMap = std::map<Ptr<const NetDevice>, uint32_t>;
 
-struct Ipv4ReverseMap
-{
-    friend constexpr auto Get(Ipv4ReverseMap);
-};
+/** Names for members of ns-3's classes. */
+using Ipv4ReverseMap = std::integral_constant<int, 0>;
+using Ipv6ReverseMap = std::integral_constant<int, 1>;
+using Ipv4RawSockets = std::integral_constant<int, 2>;
+using Ipv6RawSockets = std::integral_constant<int, 3>;
+using OlsrHna = std::integral_constant<int, 4>;
+using SimulatorEvents = std::integral_constant<int, 5>;
 
-struct Ipv6ReverseMap
-{
-    friend constexpr auto Get(Ipv6ReverseMap);
-};
-
-struct Ipv4RawSockets
-{
-    friend constexpr auto Get(Ipv4RawSockets);
-};
-
-struct Ipv6RawSockets
-{
-    friend constexpr auto Get(Ipv6RawSockets);
-};
+/** The member of each name, of the type it is used as; NodeHandlers' type is checked below. */
+constexpr ReverseMap Ipv4L3Protocol::*Get(Ipv4ReverseMap);
+constexpr ReverseMap Ipv6L3Protocol::*Get(Ipv6ReverseMap);
+constexpr std::list<Ptr<Ipv4RawSocketImpl>> Ipv4L3Protocol::*Get(Ipv4RawSockets);
+constexpr std::list<Ptr<Ipv6RawSocketImpl>> Ipv6L3Protocol::*Get(Ipv6RawSockets);
+constexpr Ptr<Ipv4StaticRouting> olsr::RoutingProtocol::*Get(OlsrHna);
+constexpr Ptr<Scheduler> DefaultSimulatorImpl::*Get(SimulatorEvents);
 
 struct NodeHandlers
 {
     friend constexpr auto Get(NodeHandlers);
 };
 
-struct OlsrHna
+/**
+ * Defines Get(Name), which returns the pointer to member given in an explicit instantiation. Does
+ * not compile where the member's type is another than declared above: adapt ns3-access then.
+ */
+template <typename Name, auto Member>
+struct Grant
 {
-    friend constexpr auto Get(OlsrHna);
+    friend constexpr decltype(Member) Get(Name)
+    {
+        return Member;
+    }
 };
 
-struct SimulatorEvents
+/** The same for a member whose type has no name outside of its class. */
+template <auto Member>
+struct Grant<NodeHandlers, Member>
 {
-    friend constexpr auto Get(SimulatorEvents);
+    friend constexpr auto Get(NodeHandlers)
+    {
+        return Member;
+    }
 };
 
-template struct Grant<SimulatorEvents, &DefaultSimulatorImpl::m_events>;
 template struct Grant<Ipv4ReverseMap, &Ipv4L3Protocol::m_reverseInterfacesContainer>;
 template struct Grant<Ipv6ReverseMap, &Ipv6L3Protocol::m_reverseInterfacesContainer>;
 template struct Grant<Ipv4RawSockets, &Ipv4L3Protocol::m_sockets>;
 template struct Grant<Ipv6RawSockets, &Ipv6L3Protocol::m_sockets>;
 template struct Grant<NodeHandlers, &Node::m_handlers>;
 template struct Grant<OlsrHna, &olsr::RoutingProtocol::m_hnaRoutingTable>;
-
-using ReverseMap = std::map<Ptr<const NetDevice>, uint32_t>;
-
-static_assert(std::is_same_v<decltype(Get(Ipv4ReverseMap{})), ReverseMap Ipv4L3Protocol::*>,
-              "Ipv4L3Protocol::m_reverseInterfacesContainer changed: adapt ns3-access");
-static_assert(std::is_same_v<decltype(Get(Ipv6ReverseMap{})), ReverseMap Ipv6L3Protocol::*>,
-              "Ipv6L3Protocol::m_reverseInterfacesContainer changed: adapt ns3-access");
-static_assert(std::is_same_v<decltype(Get(Ipv4RawSockets{})),
-                             std::list<Ptr<Ipv4RawSocketImpl>> Ipv4L3Protocol::*>,
-              "Ipv4L3Protocol::m_sockets changed: adapt ns3-access");
-static_assert(std::is_same_v<decltype(Get(Ipv6RawSockets{})),
-                             std::list<Ptr<Ipv6RawSocketImpl>> Ipv6L3Protocol::*>,
-              "Ipv6L3Protocol::m_sockets changed: adapt ns3-access");
-
-static_assert(
-    std::is_same_v<decltype(Get(SimulatorEvents{})), Ptr<Scheduler> DefaultSimulatorImpl::*>,
-    "DefaultSimulatorImpl::m_events changed: adapt ns3-access");
-
-static_assert(
-    std::is_same_v<decltype(Get(OlsrHna{})), Ptr<Ipv4StaticRouting> olsr::RoutingProtocol::*>,
-    "olsr::RoutingProtocol::m_hnaRoutingTable changed: adapt ns3-access");
+template struct Grant<SimulatorEvents, &DefaultSimulatorImpl::m_events>;
 
 using HandlerEntry =
     std::remove_cvref_t<decltype((std::declval<const Node&>().*Get(NodeHandlers{})).front())>;
@@ -134,21 +115,45 @@ ReplaceInReverseMap(Ipv6L3Protocol& ipv6, Ptr<NetDevice> oldDevice, Ptr<NetDevic
 }
 
 std::vector<Ptr<Socket>>
-RawSockets(const Ipv4L3Protocol& ipv4)
+RawSockets(Ptr<Ipv4L3Protocol> ip)
 {
-    const auto& sockets = ipv4.*Get(Ipv4RawSockets{});
+    if (!ip)
+    {
+        return {};
+    }
+    const auto& sockets = PeekPointer(ip)->*Get(Ipv4RawSockets{});
     return {sockets.begin(), sockets.end()};
 }
 
 std::vector<Ptr<Socket>>
-RawSockets(const Ipv6L3Protocol& ipv6)
+RawSockets(Ptr<Ipv6L3Protocol> ip)
 {
+    if (!ip)
+    {
+        return {};
+    }
     std::vector<Ptr<Socket>> sockets;
-    for (const auto& socket : ipv6.*Get(Ipv6RawSockets{}))
+    for (const auto& socket : PeekPointer(ip)->*Get(Ipv6RawSockets{}))
     {
         // ipv6-raw-socket-impl.h is not a public header of ns-3. The class derives from Socket
         // alone (src/internet/model/ipv6-raw-socket-impl.h), so the base is at its very start.
         sockets.emplace_back(reinterpret_cast<Socket*>(PeekPointer(socket)));
+    }
+    return sockets;
+}
+
+std::vector<Ptr<Socket>>
+SocketsOf(Ptr<const Object> transport)
+{
+    std::vector<Ptr<Socket>> sockets;
+    if (transport)
+    {
+        ObjectMapValue list;
+        transport->GetAttribute("SocketList", list);
+        for (auto i = list.Begin(); i != list.End(); ++i)
+        {
+            sockets.push_back(DynamicCast<Socket>(i->second));
+        }
     }
     return sockets;
 }

@@ -58,15 +58,17 @@ void ReplaceInReverseMap(Ipv4L3Protocol& ipv4, Ptr<NetDevice> oldDevice, Ptr<Net
 void ReplaceInReverseMap(Ipv6L3Protocol& ipv6, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice);
 
 /**
- * @param ipv4 the IP layer
+ * @param ip the IP layer; null: none
  * @return its raw sockets
  */
-std::vector<Ptr<Socket>> RawSockets(const Ipv4L3Protocol& ipv4);
+std::vector<Ptr<Socket>> RawSockets(Ptr<Ipv4L3Protocol> ip);
+/** @copydoc RawSockets(Ptr<Ipv4L3Protocol>) */
+std::vector<Ptr<Socket>> RawSockets(Ptr<Ipv6L3Protocol> ip);
 /**
- * @param ipv6 the IP layer
- * @return its raw sockets
+ * @param transport UdpL4Protocol or TcpL4Protocol; null: none
+ * @return its sockets
  */
-std::vector<Ptr<Socket>> RawSockets(const Ipv6L3Protocol& ipv6);
+std::vector<Ptr<Socket>> SocketsOf(Ptr<const Object> transport);
 
 /**
  * @param node a node

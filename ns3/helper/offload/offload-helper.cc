@@ -190,7 +190,7 @@ OffloadHelper::MakeFilteredDevice(const Interface& interface,
     ring.slots = 256; // control packets are few
     ring.qdisc_bypass = false;
     device->SetPort(viaduct::io::Hold(RingPort(std::move(socket.fd), ring)));
-    control->AddHeldInterface(device, interface.name);
+    control->AddInterface(device, interface.name, nullptr);
     return device;
 }
 

@@ -14,9 +14,6 @@
 #include "ns3/ipv6-l3-protocol.h"
 #include "ns3/log.h"
 #include "ns3/ndisc-cache.h"
-#include "ns3/object-map.h"
-#include "ns3/object-vector.h"
-#include "ns3/tcp-l4-protocol.h"
 #include "ns3/traffic-control-layer.h"
 #include "ns3/udp-l4-protocol.h"
 
@@ -82,40 +79,15 @@ ReplaceInIpv6(Ptr<Node> node, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice
         MakeCallback(&Ipv6L3Protocol::Receive, ipv6), Ipv6L3Protocol::PROT_NUMBER, newDevice);
 }
 
+/** Those of sockets that protocols bound when their interface came up (DSDV, AODV). */
 void
-Rebind(Ptr<Socket> socket, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice)
+Rebind(const std::vector<Ptr<Socket>>& sockets, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice)
 {
-    if (socket && socket->GetBoundNetDevice() == oldDevice)
+    for (const auto& socket : sockets)
     {
-        socket->BindToNetDevice(newDevice);
-    }
-}
-
-/** Sockets that protocols bound when their interface came up (DSDV, AODV). */
-void
-RebindSockets(Ptr<Node> node, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice)
-{
-    if (Ptr<UdpL4Protocol> udp = node->GetObject<UdpL4Protocol>())
-    {
-        ObjectMapValue sockets;
-        udp->GetAttribute("SocketList", sockets);
-        for (auto i = sockets.Begin(); i != sockets.End(); ++i)
+        if (socket->GetBoundNetDevice() == oldDevice)
         {
-            Rebind(DynamicCast<Socket>(i->second), oldDevice, newDevice);
-        }
-    }
-    if (Ptr<Ipv4L3Protocol> ipv4 = node->GetObject<Ipv4L3Protocol>())
-    {
-        for (const auto& socket : ns3access::RawSockets(*ipv4))
-        {
-            Rebind(socket, oldDevice, newDevice);
-        }
-    }
-    if (Ptr<Ipv6L3Protocol> ipv6 = node->GetObject<Ipv6L3Protocol>())
-    {
-        for (const auto& socket : ns3access::RawSockets(*ipv6))
-        {
-            Rebind(socket, oldDevice, newDevice);
+            socket->BindToNetDevice(newDevice);
         }
     }
 }
@@ -134,7 +106,9 @@ ReplaceDevice(Ptr<Node> node, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice
     CopyHandlers(node, oldDevice, newDevice);
     ReplaceInIpv4(node, oldDevice, newDevice);
     ReplaceInIpv6(node, oldDevice, newDevice);
-    RebindSockets(node, oldDevice, newDevice);
+    Rebind(ns3access::SocketsOf(node->GetObject<UdpL4Protocol>()), oldDevice, newDevice);
+    Rebind(ns3access::RawSockets(node->GetObject<Ipv4L3Protocol>()), oldDevice, newDevice);
+    Rebind(ns3access::RawSockets(node->GetObject<Ipv6L3Protocol>()), oldDevice, newDevice);
 }
 
 } // namespace ns3

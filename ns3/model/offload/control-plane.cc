@@ -14,7 +14,6 @@
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/ipv6-l3-protocol.h"
 #include "ns3/log.h"
-#include "ns3/object-map.h"
 #include "ns3/simulator.h"
 #include "ns3/tcp-l4-protocol.h"
 #include "ns3/udp-l4-protocol.h"
@@ -22,7 +21,7 @@
 
 #include "base/error.h"
 
-#include <algorithm>
+#include <optional>
 
 namespace ns3
 {
@@ -56,22 +55,22 @@ IsLoopback(const Ipv6Address& address)
            (address.IsIpv4MappedAddress() && address.GetIpv4MappedAddress().IsLocalhost());
 }
 
-/** @return the claims of a bound socket; empty if it is unbound or on loopback */
-std::vector<ControlPlane::Claim>
-ClaimsOf(Ptr<Socket> socket)
+/** @return the claim of a bound socket; nothing if it is unbound or on loopback */
+std::optional<ControlPlane::Claim>
+ClaimOf(Ptr<Socket> socket)
 {
     using Claim = ControlPlane::Claim;
     Address address;
     if (socket->GetSockName(address) != 0)
     {
-        return {};
+        return std::nullopt;
     }
     if (InetSocketAddress::IsMatchingType(address))
     {
         const InetSocketAddress name = InetSocketAddress::ConvertFrom(address);
         if (name.GetPort() != 0 && !name.GetIpv4().IsLocalhost())
         {
-            return {{Claim::Kind::kUdp, Family::kIpv4, name.GetPort()}};
+            return Claim{Claim::Kind::kUdp, Family::kIpv4, name.GetPort()};
         }
     }
     else if (Inet6SocketAddress::IsMatchingType(address))
@@ -79,27 +78,10 @@ ClaimsOf(Ptr<Socket> socket)
         const Inet6SocketAddress name = Inet6SocketAddress::ConvertFrom(address);
         if (name.GetPort() != 0 && !IsLoopback(name.GetIpv6()))
         {
-            return {{Claim::Kind::kUdp, Family::kIpv6, name.GetPort()}};
+            return Claim{Claim::Kind::kUdp, Family::kIpv6, name.GetPort()};
         }
     }
-    return {};
-}
-
-template <class Protocol>
-std::vector<Ptr<Socket>>
-SocketsOf(Ptr<Node> node)
-{
-    std::vector<Ptr<Socket>> sockets;
-    if (Ptr<Protocol> protocol = node->GetObject<Protocol>())
-    {
-        ObjectMapValue list;
-        protocol->GetAttribute("SocketList", list);
-        for (auto i = list.Begin(); i != list.End(); ++i)
-        {
-            sockets.push_back(DynamicCast<Socket>(i->second));
-        }
-    }
-    return sockets;
+    return std::nullopt;
 }
 
 bool
@@ -175,12 +157,6 @@ ControlPlane::AddInterface(Ptr<NetDevice> device,
                            viaduct::io::ControlPort* port)
 {
     m_interfaces.emplace_back(Interface{device, name, port, {}, {}, {}});
-}
-
-void
-ControlPlane::AddHeldInterface(Ptr<NetDevice> device, const std::string& name)
-{
-    m_interfaces.emplace_back(Interface{device, name, nullptr, {}, {}, {}});
 }
 
 void
@@ -266,14 +242,11 @@ ControlPlane::FindClaims(Ptr<NetDevice> device) const
 void
 ControlPlane::FindUdp(Ptr<NetDevice> device, std::set<Claim>& claims) const
 {
-    for (const auto& socket : SocketsOf<UdpL4Protocol>(m_node))
+    for (const auto& socket : ns3access::SocketsOf(m_node->GetObject<UdpL4Protocol>()))
     {
-        if (Concerns(socket, device))
+        if (const auto claim = ClaimOf(socket); claim && Concerns(socket, device))
         {
-            for (const Claim& claim : ClaimsOf(socket))
-            {
-                claims.insert(claim);
-            }
+            claims.insert(*claim);
         }
     }
 }
@@ -292,14 +265,8 @@ ControlPlane::FindRaw(Ptr<NetDevice> device, std::set<Claim>& claims) const
             }
         }
     };
-    if (Ptr<Ipv4L3Protocol> ipv4 = m_node->GetObject<Ipv4L3Protocol>())
-    {
-        add(ns3access::RawSockets(*ipv4), Family::kIpv4);
-    }
-    if (Ptr<Ipv6L3Protocol> ipv6 = m_node->GetObject<Ipv6L3Protocol>())
-    {
-        add(ns3access::RawSockets(*ipv6), Family::kIpv6);
-    }
+    add(ns3access::RawSockets(m_node->GetObject<Ipv4L3Protocol>()), Family::kIpv4);
+    add(ns3access::RawSockets(m_node->GetObject<Ipv6L3Protocol>()), Family::kIpv6);
 }
 
 void
@@ -345,12 +312,12 @@ ControlPlane::GetUnsupported() const
         return lines;
     }
     const std::string whyNoTcp(m_plane->WhyNot(viaduct::fib::Feature::kSimulatedTcp));
-    for (const auto& socket : SocketsOf<TcpL4Protocol>(m_node))
+    for (const auto& socket : ns3access::SocketsOf(m_node->GetObject<TcpL4Protocol>()))
     {
-        const auto claims = ClaimsOf(socket);
-        if (!claims.empty() && !whyNoTcp.empty())
+        const auto claim = ClaimOf(socket);
+        if (claim && !whyNoTcp.empty())
         {
-            lines.push_back("TCP port " + std::to_string(claims[0].number) + ": " + whyNoTcp);
+            lines.push_back("TCP port " + std::to_string(claim->number) + ": " + whyNoTcp);
         }
     }
     for (const auto& handler : ns3access::ProtocolHandlers(*m_node))
@@ -362,17 +329,6 @@ ControlPlane::GetUnsupported() const
         }
     }
     return lines;
-}
-
-uint32_t
-ControlPlane::GetNSockets() const
-{
-    uint32_t n = 0;
-    for (const Interface& interface : m_interfaces)
-    {
-        n += interface.claims.size();
-    }
-    return n;
 }
 
 } // namespace ns3

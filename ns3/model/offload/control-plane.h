@@ -57,10 +57,7 @@ class ControlPlane : public Object
                                          const std::string& interface,
                                          const Claim& claim);
 
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
     ControlPlane();
     ~ControlPlane() override;
@@ -72,21 +69,16 @@ class ControlPlane : public Object
      */
     void SetNode(Ptr<Node> node, const viaduct::fib::DataPlane& plane, Open open);
     /**
-     * Adds an interface that is served by a control port.
-     * @param device the device on the port
+     * Adds an interface.
+     * @param device the device
      * @param name the kernel's name of the interface
-     * @param port the port; owned by the device
+     * @param port what serves it; owned by the device. Null: its control packets are read in
+     * another way (a filtered packet socket), and the kernel sockets are only held, so that the
+     * kernel does not answer with ICMP errors
      */
     void AddInterface(Ptr<NetDevice> device,
                       const std::string& name,
                       viaduct::io::ControlPort* port);
-    /**
-     * Adds an interface whose control packets are read in another way (a filtered packet socket):
-     * the kernel sockets are only held, so that the kernel does not answer with ICMP errors.
-     * @param device the device
-     * @param name the kernel's name of the interface
-     */
-    void AddHeldInterface(Ptr<NetDevice> device, const std::string& name);
     /** Scans now and then periodically. To be called when the node is initialized. */
     void Start();
     /** Scans once. */
@@ -99,8 +91,6 @@ class ControlPlane : public Object
     std::set<Claim> FindClaims(Ptr<NetDevice> device) const;
     /** @return the uses that no kernel socket can serve, one line each; empty if there are none */
     std::vector<std::string> GetUnsupported() const;
-    /** @return how many kernel sockets are open */
-    uint32_t GetNSockets() const;
 
   protected:
     void DoDispose() override;

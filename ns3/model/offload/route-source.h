@@ -63,10 +63,7 @@ class RouteSource : public Object
      */
     typedef void (*RefusedTracedCallback)(uint32_t node, const std::string& message);
 
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
+    /** @return the object TypeId */
     static TypeId GetTypeId();
     RouteSource();
     ~RouteSource() override;

@@ -358,7 +358,7 @@ class ClaimsTestCase : public TestCase
             return viaduct::UniqueFd();
         };
         control->SetNode(node, viaduct::fib::kKernelPlane, open);
-        control->AddHeldInterface(device, "eth0");
+        control->AddInterface(device, "eth0", nullptr);
         Simulator::Stop(Seconds(1));
         Simulator::Run(); // OLSR binds its sockets
         const std::set<Claim> expected = {
