@@ -26,6 +26,7 @@
 #include "ns3/wire-conversion.h"
 
 #include "base/error.h"
+#include "base/within.h"
 
 #include <algorithm>
 
@@ -76,6 +77,12 @@ DataRateValue
 RateOf(const LinkSettings& link)
 {
     return DataRateValue(DataRate(static_cast<uint64_t>(link.spec.link.rate.value())));
+}
+
+NetworkLink
+LinkOf(const LinkSettings& settings, const NetDeviceContainer& devices)
+{
+    return {&settings, devices.Get(0)->GetChannel(), {devices.Begin(), devices.End()}, {}};
 }
 
 bool
@@ -182,12 +189,9 @@ Network::MakeLinks()
 {
     for (const LinkSettings& settings : m_scenario.links)
     {
-        NetworkLink link = !m_simulate                        ? MakeSimple(settings)
-                           : !m_plain.contains(settings.name) ? MakePath(settings)
-                           : settings.kind == viaduct::lab::Link::Kind::kPair
-                               ? MakePointToPoint(settings)
-                               : MakeCsma(settings);
-        link.settings = &settings;
+        const NetworkLink link = m_simulate && !m_plain.contains(settings.name)
+                                     ? MakePath(settings)
+                                     : LinkOf(settings, MakePlain(settings));
         for (const auto& device : link.devices)
         {
             device->SetMtu(settings.mtu);
@@ -196,14 +200,8 @@ Network::MakeLinks()
     }
     for (const NodeSettings& node : m_scenario.nodes)
     {
-        MakePhysical(node);
+        CheckPhysical(node);
     }
-}
-
-NetworkLink
-Network::LinkOf(const LinkSettings& settings, const NetDeviceContainer& devices)
-{
-    return {&settings, devices.Get(0)->GetChannel(), {devices.Begin(), devices.End()}, {}};
 }
 
 NodeContainer
@@ -218,47 +216,37 @@ Network::NodesOf(const LinkSettings& settings) const
 }
 
 NetworkLink
-Network::MakePath(const LinkSettings& settings)
+Network::MakePath(const LinkSettings& settings) const
 {
     PathHelper helper;
     helper.SetChannelAttribute("Name", StringValue(settings.name));
     NetworkLink link = LinkOf(settings, helper.Install(NodesOf(settings)));
-    try
-    {
+    viaduct::Within("link " + settings.name, [&] {
         DynamicCast<PathChannel>(link.channel)->SetSpecs(SpecOf(settings, 0), SpecOf(settings, 1));
-    }
-    catch (const UsageError& error)
-    {
-        throw UsageError("link " + settings.name + ": " + error.what());
-    }
+    });
     return link;
 }
 
-NetworkLink
-Network::MakePointToPoint(const LinkSettings& settings)
+NetDeviceContainer
+Network::MakePlain(const LinkSettings& settings) const
 {
-    PointToPointHelper helper;
-    helper.SetDeviceAttribute("DataRate", RateOf(settings));
-    return LinkOf(settings, helper.Install(NodesOf(settings)));
-}
-
-NetworkLink
-Network::MakeCsma(const LinkSettings& settings)
-{
+    if (!m_simulate)
+    {
+        return SimpleNetDeviceHelper().Install(NodesOf(settings));
+    }
+    if (settings.kind == viaduct::lab::Link::Kind::kPair)
+    {
+        PointToPointHelper helper;
+        helper.SetDeviceAttribute("DataRate", RateOf(settings));
+        return helper.Install(NodesOf(settings));
+    }
     CsmaHelper helper;
     helper.SetChannelAttribute("DataRate", RateOf(settings));
-    return LinkOf(settings, helper.Install(NodesOf(settings)));
-}
-
-NetworkLink
-Network::MakeSimple(const LinkSettings& settings)
-{
-    SimpleNetDeviceHelper helper;
-    return LinkOf(settings, helper.Install(NodesOf(settings)));
+    return helper.Install(NodesOf(settings));
 }
 
 void
-Network::MakePhysical(const NodeSettings& settings)
+Network::CheckPhysical(const NodeSettings& settings) const
 {
     if (m_simulate && !settings.physical_interfaces.empty())
     {
@@ -270,9 +258,7 @@ Network::MakePhysical(const NodeSettings& settings)
 void
 Network::SetLinkUp(const std::string& name, bool up)
 {
-    NetworkLink& link = *std::find_if(m_links.begin(), m_links.end(), [&](const NetworkLink& l) {
-        return l.settings->name == name;
-    });
+    NetworkLink& link = m_links[&GetLink(name) - m_links.data()];
     if (auto path = DynamicCast<PathChannel>(link.channel))
     {
         path->SetLinkUp(up);

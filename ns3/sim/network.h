@@ -78,14 +78,10 @@ class Network
     void CheckAddresses() const;
     void MakeNodes();
     void MakeLinks();
-    static NetworkLink LinkOf(const viaduct::scenario::LinkSettings& settings,
-                              const NetDeviceContainer& devices);
     NodeContainer NodesOf(const viaduct::scenario::LinkSettings& settings) const;
-    NetworkLink MakePath(const viaduct::scenario::LinkSettings& settings);
-    NetworkLink MakePointToPoint(const viaduct::scenario::LinkSettings& settings);
-    NetworkLink MakeCsma(const viaduct::scenario::LinkSettings& settings);
-    NetworkLink MakeSimple(const viaduct::scenario::LinkSettings& settings);
-    void MakePhysical(const viaduct::scenario::NodeSettings& settings);
+    NetworkLink MakePath(const viaduct::scenario::LinkSettings& settings) const;
+    NetDeviceContainer MakePlain(const viaduct::scenario::LinkSettings& settings) const;
+    void CheckPhysical(const viaduct::scenario::NodeSettings& settings) const;
 
     const viaduct::scenario::Scenario& m_scenario; //!< the scenario
     const std::set<std::string>& m_plain;          //!< links that are ns-3's own channels

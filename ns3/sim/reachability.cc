@@ -4,16 +4,9 @@
 
 #include "reachability.h"
 
-#include "ns3/ipv4-route.h"
-#include "ns3/ipv4-routing-protocol.h"
-#include "ns3/ipv4.h"
-#include "ns3/ipv6-route.h"
-#include "ns3/ipv6-routing-protocol.h"
-#include "ns3/ipv6.h"
-#include "ns3/loopback-net-device.h"
+#include "ns3/ip-family.h"
 #include "ns3/packet.h"
 #include "ns3/simulator.h"
-#include "ns3/wire-conversion.h"
 
 #include "scenario/addresses.h"
 
@@ -24,8 +17,6 @@ namespace sim
 
 using viaduct::wire::Family;
 using viaduct::wire::IpAddress;
-using wireconversion::ToIpv4;
-using wireconversion::ToIpv6;
 using wireconversion::ToWire;
 
 Reachability::Reachability(const viaduct::scenario::Scenario& scenario, const Network& network)
@@ -52,18 +43,15 @@ Reachability::Reachability(const viaduct::scenario::Scenario& scenario, const Ne
             // Looked up now, because the devices may be replaced later, while the interfaces stay.
             const uint32_t node = numbers[names[i]];
             Ptr<Node> object = network.GetNodes().Get(node);
-            Ptr<Ipv4> ipv4 = object->GetObject<Ipv4>();
-            Ptr<Ipv6> ipv6 = object->GetObject<Ipv6>();
-            const int32_t index4 = ipv4->GetInterfaceForDevice(link.devices[i]);
-            const int32_t index6 = ipv6 ? ipv6->GetInterfaceForDevice(link.devices[i]) : -1;
-            if (index4 >= 0)
-            {
-                m_links4[node][index4] = l;
-            }
-            if (index6 >= 0)
-            {
-                m_links6[node][index6] = l;
-            }
+            const auto enter = [&](auto ip, auto& links) {
+                const int32_t index = ip ? ip->GetInterfaceForDevice(link.devices[i]) : -1;
+                if (index >= 0)
+                {
+                    links[node][index] = l;
+                }
+            };
+            enter(object->GetObject<Ipv4>(), m_links4);
+            enter(object->GetObject<Ipv6>(), m_links6);
         }
     }
 }
@@ -71,29 +59,14 @@ Reachability::Reachability(const viaduct::scenario::Scenario& scenario, const Ne
 namespace
 {
 
-/** A next hop; the device is null if there is no route. */
-struct Route
-{
-    Ptr<NetDevice> device; //!< leaves through it
-    IpAddress gateway;     //!< unspecified: on the link itself
-};
-
 /** Queries a route with a packet, which is never sent, because DSDV needs one. */
-template <class Ip, class Header, class To>
-Route
-RouteOf(Ptr<Ip> ip, const To& destination)
+template <class Family>
+ipfamily::NextHop
+HopOf(Ptr<Node> node, const IpAddress& destination)
 {
-    Header header;
-    header.SetDestination(destination);
-    Socket::SocketErrno error;
-    const auto route =
-        ip ? ip->GetRoutingProtocol()->RouteOutput(Create<Packet>(), header, nullptr, error)
-           : nullptr;
-    if (!route || DynamicCast<LoopbackNetDevice>(route->GetOutputDevice()))
-    {
-        return {};
-    }
-    return {route->GetOutputDevice(), ToWire(route->GetGateway())};
+    const auto ip = node->GetObject<typename Family::Layer>();
+    return ip ? ipfamily::Ask<Family>(ip, ip->GetRoutingProtocol(), destination, Create<Packet>())
+              : ipfamily::NextHop{};
 }
 
 } // namespace
@@ -103,21 +76,13 @@ Reachability::NextHop(uint32_t node, const IpAddress& destination) const
 {
     Ptr<Node> object = m_network.GetNodes().Get(node);
     const bool ipv4 = destination.family == Family::kIpv4;
-    const Route route =
-        ipv4 ? RouteOf<Ipv4, Ipv4Header>(object->GetObject<Ipv4>(), ToIpv4(destination))
-             : RouteOf<Ipv6, Ipv6Header>(object->GetObject<Ipv6>(), ToIpv6(destination));
-    if (!route.device)
-    {
-        return -1;
-    }
+    const ipfamily::NextHop hop =
+        ipv4 ? HopOf<ipfamily::V4>(object, destination) : HopOf<ipfamily::V6>(object, destination);
     const auto& links = ipv4 ? m_links4[node] : m_links6[node];
-    const int32_t interface = ipv4 ? object->GetObject<Ipv4>()->GetInterfaceForDevice(route.device)
-                                   : object->GetObject<Ipv6>()->GetInterfaceForDevice(route.device);
-    const auto link = interface < 0 ? links.end() : links.find(interface);
+    const auto link = hop.interface < 0 ? links.end() : links.find(hop.interface);
     return link == links.end()
                ? -1
-               : NeighbourOn(link->second,
-                             route.gateway.IsUnspecified() ? destination : route.gateway);
+               : NeighbourOn(link->second, hop.gateway.IsUnspecified() ? destination : hop.gateway);
 }
 
 int32_t

@@ -15,7 +15,9 @@
 
 #include <cstdlib>
 #include <dlfcn.h>
+#include <functional>
 #include <iostream>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -52,6 +54,21 @@ Options
 ParseOptions(int argc, char** argv)
 {
     Options options;
+    const std::map<std::string, std::function<void(const std::string&)>> setters{
+        {"--scenario", [&](const std::string& value) { options.scenario = value; }},
+        {"--control",
+         [&](const std::string& value) {
+             options.control = static_cast<int>(viaduct::ParseInteger(value, 0, 65535));
+         }},
+        {"--mode", [&](const std::string& value) { options.overrides.push_back("mode=" + value); }},
+        {"--duration",
+         [&](const std::string& value) { options.overrides.push_back("duration=" + value); }},
+        {"--captures", [&](const std::string& value) { options.captures = value; }},
+        {"--pause-at",
+         [&](const std::string& value) {
+             options.pauses.push_back(viaduct::ParseDuration(value));
+         }},
+        {"--set", [&](const std::string& value) { options.overrides.push_back(value); }}};
     for (int i = 1; i < argc; i++)
     {
         const std::string option = argv[i];
@@ -65,39 +82,12 @@ ParseOptions(int argc, char** argv)
             throw UsageError("viaduct-sim: " + option +
                              " needs a value, or is unknown; see --help");
         }
-        const std::string value = argv[++i];
-        if (option == "--scenario")
-        {
-            options.scenario = value;
-        }
-        else if (option == "--control" || option == "--control-fd")
-        {
-            options.control = static_cast<int>(viaduct::ParseInteger(value, 0, 65535));
-        }
-        else if (option == "--mode")
-        {
-            options.overrides.push_back("mode=" + value);
-        }
-        else if (option == "--duration")
-        {
-            options.overrides.push_back("duration=" + value);
-        }
-        else if (option == "--captures")
-        {
-            options.captures = value;
-        }
-        else if (option == "--pause-at")
-        {
-            options.pauses.push_back(viaduct::ParseDuration(value));
-        }
-        else if (option == "--set")
-        {
-            options.overrides.push_back(value);
-        }
-        else
+        const auto setter = setters.find(option);
+        if (setter == setters.end())
         {
             throw UsageError("viaduct-sim: unknown option " + option + "; see --help");
         }
+        setter->second(argv[++i]);
     }
     if (options.scenario.empty())
     {
