@@ -24,7 +24,7 @@ struct PacketSocketOptions {
   std::string node;
   std::string interface;
   uint16_t ether_type = 0x0003;  // ETH_P_ALL; host order
-  std::string filter;            // tcpdump syntax; empty passes everything
+  std::string filter = {};       // tcpdump syntax; empty passes everything
   bool promiscuous = true;
 };
 

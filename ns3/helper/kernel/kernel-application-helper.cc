@@ -11,13 +11,12 @@ namespace ns3
 {
 
 KernelApplicationHelper::KernelApplicationHelper(const std::vector<std::string>& words)
-    : m_words(words)
+    : ApplicationHelper(KernelApplication::GetTypeId()), m_words(words)
 {
-    m_factory.SetTypeId(KernelApplication::GetTypeId());
 }
 
-ApplicationContainer
-KernelApplicationHelper::Install(Ptr<Node> node) const
+Ptr<Application>
+KernelApplicationHelper::DoInstall(Ptr<Node> node)
 {
     const auto application = m_factory.Create<KernelApplication>();
     application->SetCommand(m_words);
@@ -32,18 +31,7 @@ KernelApplicationHelper::Install(Ptr<Node> node) const
                                   StringValue(m_outputPrefix + "-" + std::to_string(node->GetId()) +
                                               "-" + std::to_string(number)));
     }
-    return ApplicationContainer(application);
-}
-
-ApplicationContainer
-KernelApplicationHelper::Install(const NodeContainer& nodes) const
-{
-    ApplicationContainer applications;
-    for (auto node = nodes.Begin(); node != nodes.End(); ++node)
-    {
-        applications.Add(Install(*node));
-    }
-    return applications;
+    return application;
 }
 
 } // namespace ns3

@@ -5,10 +5,8 @@
 #ifndef VIADUCT_KERNEL_APPLICATION_HELPER_H
 #define VIADUCT_KERNEL_APPLICATION_HELPER_H
 
-#include "ns3/application-container.h"
+#include "ns3/application-helper.h"
 #include "ns3/kernel-application.h"
-#include "ns3/node-container.h"
-#include "ns3/object-factory.h"
 
 #include <map>
 #include <string>
@@ -26,7 +24,7 @@ namespace ns3
  *   server.Install(nodes.Get(1)).Start(Seconds(1));
  * @endcode
  */
-class KernelApplicationHelper
+class KernelApplicationHelper : public ApplicationHelper
 {
   public:
     /** @param words the program and its arguments */
@@ -39,15 +37,6 @@ class KernelApplicationHelper
     void SetCommand(const std::vector<std::string>& words)
     {
         m_words = words;
-    }
-
-    /**
-     * @param name an attribute of KernelApplication
-     * @param value its value
-     */
-    void SetAttribute(const std::string& name, const AttributeValue& value)
-    {
-        m_factory.Set(name, value);
     }
 
     /**
@@ -68,19 +57,12 @@ class KernelApplicationHelper
         m_outputPrefix = prefix;
     }
 
-    /**
-     * @param nodes the nodes
-     * @return one application per node
-     */
-    ApplicationContainer Install(const NodeContainer& nodes) const;
-    /** @copydoc Install(const NodeContainer&) const */
-    ApplicationContainer Install(Ptr<Node> node) const;
-
   private:
+    Ptr<Application> DoInstall(Ptr<Node> node) override;
+
     std::vector<std::string> m_words;                 //!< the program and its arguments
     std::map<std::string, std::string> m_environment; //!< in addition to the default
     std::string m_outputPrefix;                       //!< of files; empty: none
-    ObjectFactory m_factory;                          //!< makes applications
 };
 
 } // namespace ns3

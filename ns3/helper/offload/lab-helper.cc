@@ -17,16 +17,12 @@
 #include "base/error.h"
 #include "io/ring_port.h"
 #include "io/tun_port.h"
-#include "lab/impairment.h"
+#include "sys/network/packet_socket.h"
 
-#include <linux/if_ether.h>
-#include <linux/if_packet.h>
-
-#include <arpa/inet.h>
 #include <cstdlib>
 #include <fcntl.h>
 #include <iostream>
-#include <sys/socket.h>
+#include <linux/if_ether.h>
 
 namespace ns3
 {
@@ -282,7 +278,7 @@ LabHelper::Attach(const LabPlan& plan)
         }
         else
         {
-            AttachSimulatorNode(node, plan);
+            AttachSimulatorNode(node);
         }
     }
 }
@@ -329,7 +325,7 @@ LabHelper::AttachOffloadedNode(const viaduct::lab::Node& node, const LabPlan& pl
 }
 
 void
-LabHelper::AttachSimulatorNode(const viaduct::lab::Node& node, const LabPlan& plan)
+LabHelper::AttachSimulatorNode(const viaduct::lab::Node& node)
 {
     Ptr<Node> owner;
     for (Attachment& attachment : m_state->attachments)
@@ -338,11 +334,7 @@ LabHelper::AttachSimulatorNode(const viaduct::lab::Node& node, const LabPlan& pl
         {
             owner = attachment.node;
             attachment.device =
-                m_mode == TRADITIONAL
-                    ? MakeFdDevice(attachment)
-                    : MakeRingDevice(
-                          attachment,
-                          viaduct::lab::HasQdisc(plan.topology, {node.name, attachment.interface}));
+                m_mode == TRADITIONAL ? MakeFdDevice(attachment) : MakeRingDevice(attachment);
             ReplaceDevice(owner, attachment.original, attachment.device);
         }
     }
@@ -355,15 +347,13 @@ LabHelper::AttachSimulatorNode(const viaduct::lab::Node& node, const LabPlan& pl
 }
 
 Ptr<NetDevice>
-LabHelper::MakeRingDevice(const Attachment& attachment, bool hasQdisc)
+LabHelper::MakeRingDevice(const Attachment& attachment)
 {
-    viaduct::broker::PacketSocketOptions options;
-    options.node = attachment.nodeName;
-    options.interface = attachment.interface;
-    auto socket = m_state->broker->OpenPacketSocket(options);
+    auto socket = m_state->broker->OpenPacketSocket(
+        {.node = attachment.nodeName, .interface = attachment.interface});
     viaduct::io::RingOptions ring;
     ring.ifindex = socket.ifindex;
-    ring.qdisc_bypass = !hasQdisc;
+    ring.qdisc_bypass = !socket.has_qdisc;
     auto device = CreateObject<RingNetDevice>();
     device->SetAddress(attachment.original->GetAddress());
     device->SetMtu(attachment.original->GetMtu());
@@ -374,19 +364,12 @@ LabHelper::MakeRingDevice(const Attachment& attachment, bool hasQdisc)
 Ptr<NetDevice>
 LabHelper::MakeFdDevice(const Attachment& attachment)
 {
-    viaduct::broker::PacketSocketOptions options;
-    options.node = attachment.nodeName;
-    options.interface = attachment.interface;
-    auto socket = m_state->broker->OpenPacketSocket(options);
+    auto socket = m_state->broker->OpenPacketSocket(
+        {.node = attachment.nodeName, .interface = attachment.interface});
     // As in ns-3's EmuFdNetDeviceHelper: a blocking socket bound to all protocols.
-    sockaddr_ll address{};
-    address.sll_family = AF_PACKET;
-    address.sll_protocol = htons(ETH_P_ALL);
-    address.sll_ifindex = socket.ifindex;
     const int fd = socket.fd.get();
     viaduct::SystemCall("fcntl F_SETFL", fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK));
-    viaduct::SystemCall("bind packet socket",
-                        bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address));
+    viaduct::sys::BindPacketSocket(fd, socket.ifindex, ETH_P_ALL);
     auto device = CreateObject<FdNetDevice>();
     device->SetAddress(attachment.original->GetAddress());
     device->SetMtu(attachment.original->GetMtu());

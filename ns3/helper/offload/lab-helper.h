@@ -161,9 +161,9 @@ class LabHelper
 
     void CheckSimulator() const;
     void Attach(const LabPlan& plan);
-    void AttachSimulatorNode(const viaduct::lab::Node& node, const LabPlan& plan);
+    void AttachSimulatorNode(const viaduct::lab::Node& node);
     void AttachOffloadedNode(const viaduct::lab::Node& node, const LabPlan& plan);
-    Ptr<NetDevice> MakeRingDevice(const Attachment& attachment, bool hasQdisc);
+    Ptr<NetDevice> MakeRingDevice(const Attachment& attachment);
     Ptr<NetDevice> MakeFdDevice(const Attachment& attachment);
 
     Mode m_mode;                                       //!< where packets go

@@ -12,12 +12,7 @@
 #include "base/error.h"
 #include "io/control_port.h"
 #include "io/ring_port.h"
-
-#include <linux/if_ether.h>
-#include <linux/if_packet.h>
-
-#include <arpa/inet.h>
-#include <sys/socket.h>
+#include "sys/network/packet_socket.h"
 
 namespace ns3
 {
@@ -31,18 +26,6 @@ using viaduct::io::RingPort;
 namespace
 {
 
-void
-BindPacketSocket(const viaduct::broker::NodeSocket& socket, uint16_t etherType)
-{
-    sockaddr_ll address{};
-    address.sll_family = AF_PACKET;
-    address.sll_protocol = htons(etherType);
-    address.sll_ifindex = socket.ifindex;
-    viaduct::SystemCall(
-        "bind packet socket",
-        bind(socket.fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address));
-}
-
 /** Opens the socket of a claim on one interface of one node. */
 UniqueFd
 OpenSocket(Client& broker,
@@ -52,23 +35,18 @@ OpenSocket(Client& broker,
 {
     if (claim.kind == ControlClaim::Kind::kEtherType)
     {
-        viaduct::broker::PacketSocketOptions options;
-        options.node = node;
-        options.interface = interface;
-        options.ether_type = claim.number;
-        auto socket = broker.OpenPacketSocket(options);
-        BindPacketSocket(socket, claim.number);
+        auto socket = broker.OpenPacketSocket(
+            {.node = node, .interface = interface, .ether_type = claim.number});
+        viaduct::sys::BindPacketSocket(socket.fd.get(), socket.ifindex, claim.number);
         return std::move(socket.fd);
     }
-    viaduct::broker::ControlSocketOptions options;
-    options.node = node;
-    options.interface = interface;
-    options.family = claim.family;
-    options.kind = claim.kind == ControlClaim::Kind::kUdp
-                       ? viaduct::broker::ControlSocketOptions::Kind::kUdp
-                       : viaduct::broker::ControlSocketOptions::Kind::kRawIp;
-    options.number = claim.number;
-    return std::move(broker.OpenControlSocket(options).fd);
+    using Kind = viaduct::broker::ControlSocketOptions::Kind;
+    const bool udp = claim.kind == ControlClaim::Kind::kUdp;
+    return std::move(
+        broker
+            .OpenControlSocket(
+                {node, interface, claim.family, udp ? Kind::kUdp : Kind::kRawIp, claim.number})
+            .fd);
 }
 
 Ptr<RingNetDevice>
@@ -179,12 +157,11 @@ OffloadHelper::MakeFilteredDevice(const Interface& interface,
                                   Client& broker) const
 {
     auto device = MakeDevice(interface.device, true);
-    viaduct::broker::PacketSocketOptions options;
-    options.node = name;
-    options.interface = interface.name;
-    options.filter = "(" + filter + ") or arp or (icmp6 and ip6[40] >= 133 and ip6[40] <= 136)";
-    options.promiscuous = false;
-    auto socket = broker.OpenPacketSocket(options);
+    auto socket = broker.OpenPacketSocket(
+        {.node = name,
+         .interface = interface.name,
+         .filter = "(" + filter + ") or arp or (icmp6 and ip6[40] >= 133 and ip6[40] <= 136)",
+         .promiscuous = false});
     viaduct::io::RingOptions ring;
     ring.ifindex = socket.ifindex;
     ring.slots = 256; // control packets are few

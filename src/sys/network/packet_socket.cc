@@ -1,5 +1,6 @@
 #include "sys/network/packet_socket.h"
 
+#include <arpa/inet.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <sys/socket.h>
@@ -38,6 +39,15 @@ PacketSocket OpenPacketSocket(const std::string& interface, bool promiscuous) {
   SystemCall("promiscuous mode of " + interface,
              setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request));
   return result;
+}
+
+void BindPacketSocket(int fd, int ifindex, uint16_t ether_type) {
+  sockaddr_ll address{};
+  address.sll_family = AF_PACKET;
+  address.sll_protocol = htons(ether_type);
+  address.sll_ifindex = ifindex;
+  SystemCall("bind packet socket",
+             bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address));
 }
 
 }  // namespace viaduct::sys

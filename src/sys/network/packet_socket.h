@@ -1,6 +1,7 @@
 // Packet sockets (packet(7)), as io::RingPort wants them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/fd.h"
@@ -20,5 +21,9 @@ PacketSocket OpenPacketSocket(const std::string& interface, bool promiscuous);
 // Gives a socket room for a burst of a few thousand full frames, beyond the system's limit. Throws
 // SystemError.
 void EnlargeBuffers(int fd);
+
+// Binds a socket of OpenPacketSocket(): from now on it sees the frames of this type (host order;
+// ETH_P_ALL: all) on this interface. Throws SystemError.
+void BindPacketSocket(int fd, int ifindex, uint16_t ether_type);
 
 }  // namespace viaduct::sys
