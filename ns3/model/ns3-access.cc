@@ -21,9 +21,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace ns3
-{
-namespace ns3access
+namespace ns3::ns3access
 {
 namespace
 {
@@ -187,5 +185,4 @@ NextEventTime()
     return events->IsEmpty() ? std::numeric_limits<uint64_t>::max() : events->PeekNext().key.m_ts;
 }
 
-} // namespace ns3access
-} // namespace ns3
+} // namespace ns3::ns3access

@@ -17,9 +17,7 @@
 #include <set>
 #include <string>
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 using viaduct::scenario::NodeSettings;
@@ -203,5 +201,4 @@ RouteHosts(const Scenario& scenario, const Network& network)
     }
 }
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim

@@ -7,9 +7,7 @@
 
 #include "network.h"
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 /**
@@ -25,7 +23,6 @@ void AssignAddresses(const std::vector<NetworkLink>& links);
  */
 void RouteHosts(const viaduct::scenario::Scenario& scenario, const Network& network);
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim
 
 #endif // VIADUCT_SIM_ADDRESSING_H

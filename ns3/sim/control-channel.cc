@@ -9,11 +9,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <utility>
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 ControlChannel::ControlChannel(int fd) : m_fd(fd)
@@ -93,17 +90,4 @@ ControlChannel::StopRequested()
     return m_stop;
 }
 
-bool
-ControlChannel::TakeResume()
-{
-    return std::exchange(m_resume, false);
-}
-
-int
-ControlChannel::GetFd() const
-{
-    return m_fd;
-}
-
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim

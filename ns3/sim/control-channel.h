@@ -9,10 +9,9 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 /** The channel to the command that started the simulator: JSON objects, one per line, in both
@@ -39,9 +38,16 @@ class ControlChannel
      */
     bool StopRequested();
     /** @return whether a "resume" command was received since the last call, by StopRequested() */
-    bool TakeResume();
+    bool TakeResume()
+    {
+        return std::exchange(m_resume, false);
+    }
+
     /** @return the descriptor, readable when commands are pending; -1: there are none */
-    int GetFd() const;
+    int GetFd() const
+    {
+        return m_fd;
+    }
 
   private:
     int m_fd;               //!< the socket, or -1
@@ -50,7 +56,6 @@ class ControlChannel
     bool m_resume{false};   //!< "resume" was received
 };
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim
 
 #endif // VIADUCT_SIM_CONTROL_CHANNEL_H

@@ -27,9 +27,7 @@
 
 #include <algorithm>
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 using viaduct::UsageError;
@@ -295,5 +293,4 @@ SimulatedFlow::Result() const
     return result;
 }
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim

@@ -21,9 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 /** A flow of mode simulate: ns-3 applications that send the same traffic as real programs would,
@@ -84,7 +82,6 @@ class SimulatedFlow
     std::vector<std::pair<double, double>> m_rtts; //!< time, ms
 };
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim
 
 #endif // VIADUCT_SIM_FLOWS_H

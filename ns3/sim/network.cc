@@ -30,9 +30,7 @@
 
 #include <algorithm>
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 using viaduct::UsageError;
@@ -137,24 +135,6 @@ Network::CheckAddresses() const
             }
         }
     }
-}
-
-const NodeContainer&
-Network::GetNodes() const
-{
-    return m_nodes;
-}
-
-Ptr<Node>
-Network::GetNode(const std::string& name) const
-{
-    return m_byName.at(name);
-}
-
-const std::vector<NetworkLink>&
-Network::GetLinks() const
-{
-    return m_links;
 }
 
 const NetworkLink&
@@ -292,5 +272,4 @@ Network::SetLinkUp(const std::string& name, bool up)
     }
 }
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim

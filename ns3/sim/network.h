@@ -17,9 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 /** A scenario's link in ns-3. */
@@ -48,14 +46,26 @@ class Network
     Network(const viaduct::scenario::Scenario& scenario, const std::set<std::string>& plain);
 
     /** @return all nodes, in the scenario's order */
-    const NodeContainer& GetNodes() const;
+    const NodeContainer& GetNodes() const
+    {
+        return m_nodes;
+    }
+
     /**
      * @param name a node's name
      * @return the node
      */
-    Ptr<Node> GetNode(const std::string& name) const;
+    Ptr<Node> GetNode(const std::string& name) const
+    {
+        return m_byName.at(name);
+    }
+
     /** @return all links, in the scenario's order */
-    const std::vector<NetworkLink>& GetLinks() const;
+    const std::vector<NetworkLink>& GetLinks() const
+    {
+        return m_links;
+    }
+
     /**
      * @param name a link's name
      * @return the link
@@ -91,7 +101,6 @@ class Network
     std::vector<NetworkLink> m_links;              //!< all
 };
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim
 
 #endif // VIADUCT_SIM_NETWORK_H

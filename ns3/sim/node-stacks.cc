@@ -26,9 +26,7 @@
 #include <optional>
 #include <string>
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 using viaduct::scenario::NodeSettings;
@@ -212,5 +210,4 @@ InstallStacks(const Scenario& scenario, const NodeContainer& nodes)
     }
 }
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim

@@ -9,9 +9,7 @@
 
 #include "scenario/scenario.h"
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 /**
@@ -22,7 +20,6 @@ namespace sim
  */
 void InstallStacks(const viaduct::scenario::Scenario& scenario, const NodeContainer& nodes);
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim
 
 #endif // VIADUCT_SIM_NODE_STACKS_H

@@ -17,9 +17,7 @@
 #include <filesystem>
 #include <utility>
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 namespace
@@ -173,5 +171,4 @@ SimulatedProgram::Outcome() const
     return outcome;
 }
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim

@@ -15,9 +15,7 @@
 #include <functional>
 #include <string>
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 /**
@@ -69,7 +67,6 @@ class SimulatedProgram
     viaduct::result::ProgramEnd m_end;            //!< how it ended, as far as known
 };
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim
 
 #endif // VIADUCT_SIM_PROGRAMS_H

@@ -10,9 +10,7 @@
 
 #include "scenario/addresses.h"
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 using viaduct::wire::Family;
@@ -181,5 +179,4 @@ Reachability::Look() const
     return result;
 }
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim

@@ -15,9 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 /** Queries the nodes' routing protocols, hop by hop, whether every node can reach every other one.
@@ -51,7 +49,6 @@ class Reachability
     std::vector<std::map<uint32_t, uint32_t>> m_links6; //!< IPv6 interface to link
 };
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim
 
 #endif // VIADUCT_SIM_REACHABILITY_H

@@ -12,9 +12,7 @@
 
 #include <sys/resource.h>
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 namespace
@@ -110,5 +108,4 @@ MakeReport(const LabHelper* lab)
     return report;
 }
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim

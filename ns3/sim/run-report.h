@@ -9,9 +9,7 @@
 
 #include "result/run.h"
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 /** The simulator's own measurements: the lateness of its events and its use of time, if it follows
@@ -22,7 +20,6 @@ namespace sim
  */
 viaduct::result::SimulatorReport MakeReport(const LabHelper* lab);
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim
 
 #endif // VIADUCT_SIM_RUN_REPORT_H

@@ -22,9 +22,7 @@
 
 #include <algorithm>
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 using viaduct::scenario::Mode;
@@ -318,5 +316,4 @@ ScenarioRun::SendReport() const
                    {{"ns3", VIADUCT_NS3_VERSION}, {"build", BuildOfNs3()}, {"results", report}});
 }
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim

@@ -21,9 +21,7 @@
 #include <string>
 #include <vector>
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 /**
@@ -80,7 +78,6 @@ class ScenarioRun
     viaduct::Instant m_progress;                  //!< when it was last shown, wall clock
 };
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim
 
 #endif // VIADUCT_SIM_SCENARIO_RUN_H

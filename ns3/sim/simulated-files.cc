@@ -14,9 +14,7 @@
 
 #include <filesystem>
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 SimulatedFiles::SimulatedFiles(const viaduct::scenario::Scenario& scenario,
@@ -75,5 +73,4 @@ SimulatedFiles::Describe(viaduct::result::SimulatorReport& report) const
     }
 }
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim

@@ -13,9 +13,7 @@
 #include <map>
 #include <string>
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 /**
@@ -48,7 +46,6 @@ class SimulatedFiles
     std::map<std::string, uint64_t> m_frames;      //!< written, by link
 };
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim
 
 #endif // VIADUCT_SIM_SIMULATED_FILES_H

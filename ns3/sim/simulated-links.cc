@@ -6,9 +6,7 @@
 
 #include "base/units.h"
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 namespace
@@ -76,5 +74,4 @@ AssumeRates(viaduct::scenario::Scenario& scenario)
     return result;
 }
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim

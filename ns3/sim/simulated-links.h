@@ -11,9 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 /** How the links of a scenario are simulated in mode simulate. */
@@ -31,7 +29,6 @@ struct SimulatedLinks
  */
 SimulatedLinks AssumeRates(viaduct::scenario::Scenario& scenario);
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim
 
 #endif // VIADUCT_SIM_SIMULATED_LINKS_H

@@ -11,9 +11,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 namespace
@@ -136,5 +134,4 @@ SimulatedTraffic::StopIfProgramsEnded()
     }
 }
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim

@@ -17,9 +17,7 @@
 #include <memory>
 #include <vector>
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 /**
@@ -61,7 +59,6 @@ class SimulatedTraffic
     bool m_ending{false};                                      //!< programs were told to end
 };
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim
 
 #endif // VIADUCT_SIM_SIMULATED_TRAFFIC_H

@@ -9,9 +9,7 @@
 
 #include "base/time.h"
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 /**
@@ -24,7 +22,6 @@ ToTime(viaduct::Duration duration)
     return NanoSeconds(duration.nanoseconds());
 }
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim
 
 #endif /* VIADUCT_SIM_TIME_CONVERSION_H */

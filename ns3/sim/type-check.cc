@@ -18,9 +18,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 namespace
 {
@@ -167,5 +165,4 @@ CheckedFactory(const std::string& type,
     return factory;
 }
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim

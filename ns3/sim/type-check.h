@@ -12,9 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace ns3
-{
-namespace sim
+namespace ns3::sim
 {
 
 /** Creates a factory from names that a user wrote. ns-3 itself aborts with a core dump on a wrong
@@ -30,7 +28,6 @@ ObjectFactory CheckedFactory(const std::string& type,
                              const std::vector<TypeId>& parents,
                              const std::map<std::string, std::string>& attributes);
 
-} // namespace sim
-} // namespace ns3
+} // namespace ns3::sim
 
 #endif // VIADUCT_SIM_TYPE_CHECK_H

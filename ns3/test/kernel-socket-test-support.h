@@ -27,9 +27,7 @@
  * Helpers for tests of kernel sockets against the host's kernel.
  */
 
-namespace ns3
-{
-namespace viaducttest
+namespace ns3::viaducttest
 {
 
 /** A node whose sockets are the host kernel's, in a namespace that vanishes with the test. */
@@ -149,7 +147,6 @@ struct Diary
     }
 };
 
-} // namespace viaducttest
-} // namespace ns3
+} // namespace ns3::viaducttest
 
 #endif // VIADUCT_KERNEL_SOCKET_TEST_SUPPORT_H

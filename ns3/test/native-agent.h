@@ -29,9 +29,7 @@
  * A guest's agent without a guest, for tests of the layers above it.
  */
 
-namespace ns3
-{
-namespace viaducttest
+namespace ns3::viaducttest
 {
 
 /**
@@ -130,7 +128,6 @@ class NativeAgent : public viaduct::guest::AgentChannel
     std::function<void(std::span<const std::byte>)> m_receiver; //!< the client
 };
 
-} // namespace viaducttest
-} // namespace ns3
+} // namespace ns3::viaducttest
 
 #endif /* VIADUCT_NATIVE_AGENT_H */

@@ -34,9 +34,7 @@
  * Helpers shared by the tests of the viaduct module.
  */
 
-namespace ns3
-{
-namespace viaducttest
+namespace ns3::viaducttest
 {
 
 /** A clock that a test advances, and that a sleep of the reactor advances by its duration. A sleep
@@ -314,7 +312,6 @@ FromHex(const std::string& text)
     return frame;
 }
 
-} // namespace viaducttest
-} // namespace ns3
+} // namespace ns3::viaducttest
 
 #endif /* VIADUCT_TEST_SUPPORT_H */

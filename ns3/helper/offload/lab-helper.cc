@@ -94,12 +94,6 @@ LabHelper::LabHelper(const std::string& mode) : LabHelper(ParseMode(mode))
 }
 
 void
-LabHelper::SetLabName(const std::string& name)
-{
-    m_settings.name = name;
-}
-
-void
 LabHelper::SetDataPlane(Ptr<Node> node, const DataPlane& plane)
 {
     m_settings.planes[node] = &plane;
@@ -118,30 +112,6 @@ LabHelper::AddPhysicalInterface(Ptr<Node> node, const std::string& interface, Pt
 }
 
 void
-LabHelper::SetSpec(Ptr<NetDevice> device, const viaduct::path::Spec& spec)
-{
-    m_settings.specs[device] = spec;
-}
-
-void
-LabHelper::SetEmulator(viaduct::lab::Emulator emulator)
-{
-    m_settings.emulator = emulator;
-}
-
-void
-LabHelper::SetEmulator(Ptr<Channel> channel, viaduct::lab::Emulator emulator)
-{
-    m_settings.emulators[channel] = emulator;
-}
-
-void
-LabHelper::SetLinkName(Ptr<Channel> channel, const std::string& name)
-{
-    m_settings.linkNames[channel] = name;
-}
-
-void
 LabHelper::Ignore(const std::string& effect)
 {
     NS_ABORT_MSG_UNLESS(effect == "rate" || effect == "delay" || effect == "loss" ||
@@ -152,27 +122,9 @@ LabHelper::Ignore(const std::string& effect)
 }
 
 void
-LabHelper::SetSysctl(Ptr<Node> node, const std::string& name, const std::string& value)
-{
-    m_settings.sysctls[node][name] = value;
-}
-
-void
-LabHelper::SetPrograms(bool on)
-{
-    m_settings.programs = on;
-}
-
-void
 LabHelper::SetBroker(std::shared_ptr<Client> broker)
 {
     m_broker = std::move(broker);
-}
-
-OffloadHelper&
-LabHelper::Offload()
-{
-    return m_offload;
 }
 
 const std::vector<LabHelper::Attachment>&

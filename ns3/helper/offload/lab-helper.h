@@ -60,7 +60,11 @@ class LabHelper
     explicit LabHelper(Mode mode);
 
     /** @param name of the lab; namespaces are named NAME.NODE. Default "ns3". */
-    void SetLabName(const std::string& name);
+    void SetLabName(const std::string& name)
+    {
+        m_settings.name = name;
+    }
+
     /**
      * @param node a node
      * @param plane what forwards its packets, independently of the mode of the other nodes:
@@ -78,23 +82,39 @@ class LabHelper
      * @param device the sender
      * @param spec the SPEC
      */
-    void SetSpec(Ptr<NetDevice> device, const viaduct::path::Spec& spec);
+    void SetSpec(Ptr<NetDevice> device, const viaduct::path::Spec& spec)
+    {
+        m_settings.specs[device] = spec;
+    }
+
     /**
      * @param emulator what emulates the channels or SPECs: Viaduct's path engine (the default),
      *        or the kernel's own queueing disciplines where it has them
      */
-    void SetEmulator(viaduct::lab::Emulator emulator);
+    void SetEmulator(viaduct::lab::Emulator emulator)
+    {
+        m_settings.emulator = emulator;
+    }
+
     /**
      * @param channel a channel
      * @param emulator what emulates it
      */
-    void SetEmulator(Ptr<Channel> channel, viaduct::lab::Emulator emulator);
+    void SetEmulator(Ptr<Channel> channel, viaduct::lab::Emulator emulator)
+    {
+        m_settings.emulators[channel] = emulator;
+    }
+
     /**
      * @param channel a channel
      * @param name of its link in the lab; default a PathChannel's own, else "n0-n1" or "lan" and
      * the channel's number
      */
-    void SetLinkName(Ptr<Channel> channel, const std::string& name);
+    void SetLinkName(Ptr<Channel> channel, const std::string& name)
+    {
+        m_settings.linkNames[channel] = name;
+    }
+
     /** Leaves an effect of all channels out of the lab although the scenario has it. GetIgnored()
      * reports this deliberate deviation for the results.
      * @param effect "rate" (with its queue), "delay", "loss", "ber" or "aqm"
@@ -105,16 +125,27 @@ class LabHelper
      * @param name of a kernel setting, e.g. "net.ipv4.tcp_congestion_control"
      * @param value its value
      */
-    void SetSysctl(Ptr<Node> node, const std::string& name, const std::string& value);
+    void SetSysctl(Ptr<Node> node, const std::string& name, const std::string& value)
+    {
+        m_settings.sysctls[node][name] = value;
+    }
+
     /**
      * Whether programs can run on nodes whose data plane is the simulator (on a TUN device).
      * @param on default true
      */
-    void SetPrograms(bool on);
+    void SetPrograms(bool on)
+    {
+        m_settings.programs = on;
+    }
+
     /** @param broker the broker to use; default: broker::Client::ConnectOrSpawn() */
     void SetBroker(std::shared_ptr<viaduct::broker::Client> broker);
     /** @return settings of nodes whose data plane has left the simulator */
-    OffloadHelper& Offload();
+    OffloadHelper& Offload()
+    {
+        return m_offload;
+    }
 
     /** Describes the lab that Install() would build; needs no privilege.
      * @param nodes the scenario's nodes, with their devices and addresses

@@ -67,24 +67,6 @@ OffloadHelper::OffloadHelper()
     m_controlFactory.SetTypeId(ControlPlane::GetTypeId());
 }
 
-void
-OffloadHelper::SetRouteAttribute(const std::string& name, const AttributeValue& value)
-{
-    m_routeFactory.Set(name, value);
-}
-
-void
-OffloadHelper::SetControlAttribute(const std::string& name, const AttributeValue& value)
-{
-    m_controlFactory.Set(name, value);
-}
-
-void
-OffloadHelper::SetControlFilter(Ptr<Node> node, const std::string& filter)
-{
-    m_filters[node] = filter;
-}
-
 OffloadHelper::Offload
 OffloadHelper::Install(Ptr<Node> node,
                        const viaduct::lab::Node& place,

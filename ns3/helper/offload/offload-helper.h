@@ -52,19 +52,30 @@ class OffloadHelper
      * @param name an attribute of RouteSource
      * @param value its value
      */
-    void SetRouteAttribute(const std::string& name, const AttributeValue& value);
+    void SetRouteAttribute(const std::string& name, const AttributeValue& value)
+    {
+        m_routeFactory.Set(name, value);
+    }
+
     /**
      * @param name an attribute of ControlPlane
      * @param value its value
      */
-    void SetControlAttribute(const std::string& name, const AttributeValue& value);
+    void SetControlAttribute(const std::string& name, const AttributeValue& value)
+    {
+        m_controlFactory.Set(name, value);
+    }
+
     /** Reads a node's control packets through a filtered packet socket, instead of sockets derived
      * from those that its protocols have bound. This costs each forwarded packet about 0.1 us per
      * hop.
      * @param node the node
      * @param filter tcpdump syntax, e.g. "udp port 698"; ARP and IPv6 neighbour discovery are added
      */
-    void SetControlFilter(Ptr<Node> node, const std::string& filter);
+    void SetControlFilter(Ptr<Node> node, const std::string& filter)
+    {
+        m_filters[node] = filter;
+    }
 
     /** Replaces the node's devices and prepares the mirroring of routes, which begins with the
      * simulation.

@@ -18,18 +18,6 @@ PathHelper::PathHelper()
     m_channels.SetTypeId("ns3::PathChannel");
 }
 
-void
-PathHelper::SetDeviceAttribute(const std::string& name, const AttributeValue& value)
-{
-    m_devices.Set(name, value);
-}
-
-void
-PathHelper::SetChannelAttribute(const std::string& name, const AttributeValue& value)
-{
-    m_channels.Set(name, value);
-}
-
 NetDeviceContainer
 PathHelper::Install(const NodeContainer& nodes)
 {

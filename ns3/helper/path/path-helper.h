@@ -28,12 +28,19 @@ class PathHelper : public PcapHelperForDevice
      * @param name an attribute of PathNetDevice
      * @param value its value in the devices created from now on
      */
-    void SetDeviceAttribute(const std::string& name, const AttributeValue& value);
+    void SetDeviceAttribute(const std::string& name, const AttributeValue& value)
+    {
+        m_devices.Set(name, value);
+    }
+
     /**
      * @param name an attribute of PathChannel ("Up", "Down", "Spec", "Name")
      * @param value its value in the channels created from now on
      */
-    void SetChannelAttribute(const std::string& name, const AttributeValue& value);
+    void SetChannelAttribute(const std::string& name, const AttributeValue& value)
+    {
+        m_channels.Set(name, value);
+    }
 
     /**
      * Connect nodes by one channel: two by a point-to-point link, more by an Ethernet.

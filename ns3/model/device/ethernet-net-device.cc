@@ -150,136 +150,16 @@ EthernetNetDevice::PassUp(const Reception& reception)
 
 // ---------------------------------------------------------------- NetDevice
 
-void
-EthernetNetDevice::SetIfIndex(const uint32_t index)
-{
-    m_ifIndex = index;
-}
-
-uint32_t
-EthernetNetDevice::GetIfIndex() const
-{
-    return m_ifIndex;
-}
-
 Ptr<Channel>
 EthernetNetDevice::GetChannel() const
 {
     return nullptr;
 }
 
-void
-EthernetNetDevice::SetAddress(Address address)
-{
-    m_address = Mac48Address::ConvertFrom(address);
-}
-
-Address
-EthernetNetDevice::GetAddress() const
-{
-    return m_address;
-}
-
 bool
 EthernetNetDevice::SetMtu(const uint16_t mtu)
 {
     m_mtu = mtu;
-    return true;
-}
-
-uint16_t
-EthernetNetDevice::GetMtu() const
-{
-    return m_mtu;
-}
-
-void
-EthernetNetDevice::AddLinkChangeCallback(Callback<void> callback)
-{
-    m_linkChangeCallbacks.ConnectWithoutContext(callback);
-}
-
-bool
-EthernetNetDevice::IsBroadcast() const
-{
-    return true;
-}
-
-Address
-EthernetNetDevice::GetBroadcast() const
-{
-    return Mac48Address::GetBroadcast();
-}
-
-bool
-EthernetNetDevice::IsMulticast() const
-{
-    return true;
-}
-
-Address
-EthernetNetDevice::GetMulticast(Ipv4Address multicastGroup) const
-{
-    return Mac48Address::GetMulticast(multicastGroup);
-}
-
-Address
-EthernetNetDevice::GetMulticast(Ipv6Address addr) const
-{
-    return Mac48Address::GetMulticast(addr);
-}
-
-bool
-EthernetNetDevice::IsBridge() const
-{
-    return false;
-}
-
-bool
-EthernetNetDevice::IsPointToPoint() const
-{
-    return false;
-}
-
-bool
-EthernetNetDevice::Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber)
-{
-    return SendFrom(packet, m_address, dest, protocolNumber);
-}
-
-Ptr<Node>
-EthernetNetDevice::GetNode() const
-{
-    return m_node;
-}
-
-void
-EthernetNetDevice::SetNode(Ptr<Node> node)
-{
-    m_node = node;
-}
-
-bool
-EthernetNetDevice::NeedsArp() const
-{
-    return true;
-}
-
-void
-EthernetNetDevice::SetReceiveCallback(NetDevice::ReceiveCallback cb)
-{
-    m_rxCallback = cb;
-}
-
-void
-EthernetNetDevice::SetPromiscReceiveCallback(NetDevice::PromiscReceiveCallback cb)
-{
-    m_promiscRxCallback = cb;
-}
-
-bool
-EthernetNetDevice::SupportsSendFrom() const
-{
     return true;
 }
 

@@ -32,28 +32,107 @@ class EthernetNetDevice : public NetDevice
     static TypeId GetTypeId();
 
     // Inherited from NetDevice
-    void SetIfIndex(const uint32_t index) override;
-    uint32_t GetIfIndex() const override;
+    void SetIfIndex(const uint32_t index) override
+    {
+        m_ifIndex = index;
+    }
+
+    uint32_t GetIfIndex() const override
+    {
+        return m_ifIndex;
+    }
+
     Ptr<Channel> GetChannel() const override;
-    void SetAddress(Address address) override;
-    Address GetAddress() const override;
+    void SetAddress(Address address) override
+    {
+        m_address = Mac48Address::ConvertFrom(address);
+    }
+
+    Address GetAddress() const override
+    {
+        return m_address;
+    }
+
     bool SetMtu(const uint16_t mtu) override;
-    uint16_t GetMtu() const override;
-    void AddLinkChangeCallback(Callback<void> callback) override;
-    bool IsBroadcast() const override;
-    Address GetBroadcast() const override;
-    bool IsMulticast() const override;
-    Address GetMulticast(Ipv4Address multicastGroup) const override;
-    Address GetMulticast(Ipv6Address addr) const override;
-    bool IsBridge() const override;
-    bool IsPointToPoint() const override;
-    bool Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber) override;
-    Ptr<Node> GetNode() const override;
-    void SetNode(Ptr<Node> node) override;
-    bool NeedsArp() const override;
-    void SetReceiveCallback(NetDevice::ReceiveCallback cb) override;
-    void SetPromiscReceiveCallback(NetDevice::PromiscReceiveCallback cb) override;
-    bool SupportsSendFrom() const override;
+    uint16_t GetMtu() const override
+    {
+        return m_mtu;
+    }
+
+    void AddLinkChangeCallback(Callback<void> callback) override
+    {
+        m_linkChangeCallbacks.ConnectWithoutContext(callback);
+    }
+
+    bool IsBroadcast() const override
+    {
+        return true;
+    }
+
+    Address GetBroadcast() const override
+    {
+        return Mac48Address::GetBroadcast();
+    }
+
+    bool IsMulticast() const override
+    {
+        return true;
+    }
+
+    Address GetMulticast(Ipv4Address multicastGroup) const override
+    {
+        return Mac48Address::GetMulticast(multicastGroup);
+    }
+
+    Address GetMulticast(Ipv6Address addr) const override
+    {
+        return Mac48Address::GetMulticast(addr);
+    }
+
+    bool IsBridge() const override
+    {
+        return false;
+    }
+
+    bool IsPointToPoint() const override
+    {
+        return false;
+    }
+
+    bool Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber) override
+    {
+        return SendFrom(packet, m_address, dest, protocolNumber);
+    }
+
+    Ptr<Node> GetNode() const override
+    {
+        return m_node;
+    }
+
+    void SetNode(Ptr<Node> node) override
+    {
+        m_node = node;
+    }
+
+    bool NeedsArp() const override
+    {
+        return true;
+    }
+
+    void SetReceiveCallback(NetDevice::ReceiveCallback cb) override
+    {
+        m_rxCallback = cb;
+    }
+
+    void SetPromiscReceiveCallback(NetDevice::PromiscReceiveCallback cb) override
+    {
+        m_promiscRxCallback = cb;
+    }
+
+    bool SupportsSendFrom() const override
+    {
+        return true;
+    }
 
   protected:
     /**

@@ -114,12 +114,6 @@ ProgramPortL4::DoDispose()
     IpL4Protocol::DoDispose();
 }
 
-int
-ProgramPortL4::GetProtocolNumber() const
-{
-    return m_number;
-}
-
 IpL4Protocol::RxStatus
 ProgramPortL4::Receive(Ptr<Packet> p, const Ipv4Header& header, Ptr<Ipv4Interface> interface)
 {
@@ -211,30 +205,6 @@ ProgramPortL4::Holding(const Callback<void, Args...>& target)
         }
         target(args...);
     });
-}
-
-void
-ProgramPortL4::SetDownTarget(DownTargetCallback cb)
-{
-    m_down = cb;
-}
-
-void
-ProgramPortL4::SetDownTarget6(DownTargetCallback6 cb)
-{
-    m_down6 = cb;
-}
-
-IpL4Protocol::DownTargetCallback
-ProgramPortL4::GetDownTarget() const
-{
-    return m_down;
-}
-
-IpL4Protocol::DownTargetCallback6
-ProgramPortL4::GetDownTarget6() const
-{
-    return m_down6;
 }
 
 } // namespace ns3

@@ -41,17 +41,36 @@ class ProgramPortL4 : public IpL4Protocol
     ProgramPortL4(ProgramPort* port, Ptr<IpL4Protocol> inner, int number);
 
     // Inherited from IpL4Protocol
-    int GetProtocolNumber() const override;
+    int GetProtocolNumber() const override
+    {
+        return m_number;
+    }
+
     RxStatus Receive(Ptr<Packet> p,
                      const Ipv4Header& header,
                      Ptr<Ipv4Interface> incomingInterface) override;
     RxStatus Receive(Ptr<Packet> p,
                      const Ipv6Header& header,
                      Ptr<Ipv6Interface> incomingInterface) override;
-    void SetDownTarget(DownTargetCallback cb) override;
-    void SetDownTarget6(DownTargetCallback6 cb) override;
-    DownTargetCallback GetDownTarget() const override;
-    DownTargetCallback6 GetDownTarget6() const override;
+    void SetDownTarget(DownTargetCallback cb) override
+    {
+        m_down = cb;
+    }
+
+    void SetDownTarget6(DownTargetCallback6 cb) override
+    {
+        m_down6 = cb;
+    }
+
+    DownTargetCallback GetDownTarget() const override
+    {
+        return m_down;
+    }
+
+    DownTargetCallback6 GetDownTarget6() const override
+    {
+        return m_down6;
+    }
 
   protected:
     void DoDispose() override;

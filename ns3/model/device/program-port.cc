@@ -89,12 +89,6 @@ ProgramPort::Install(Ptr<Node> node, std::unique_ptr<viaduct::io::AnyPort> port)
     return programs;
 }
 
-viaduct::io::AnyPort*
-ProgramPort::GetPort() const
-{
-    return m_burst.GetPort();
-}
-
 void
 ProgramPort::DoInitialize()
 {

@@ -78,7 +78,10 @@ class ProgramPort : public Object, private BurstPortUser
     static Ptr<ProgramPort> Install(Ptr<Node> node, std::unique_ptr<viaduct::io::AnyPort> port);
 
     /** @return the port, owned by this object */
-    viaduct::io::AnyPort* GetPort() const;
+    viaduct::io::AnyPort* GetPort() const
+    {
+        return m_burst.GetPort();
+    }
 
     /**
      * @param reason a reason

@@ -217,12 +217,6 @@ RingNetDevice::SetPort(std::unique_ptr<viaduct::io::AnyPort> port)
     }
 }
 
-viaduct::io::AnyPort*
-RingNetDevice::GetPort() const
-{
-    return m_burst.GetPort();
-}
-
 void
 RingNetDevice::AllocateRing()
 {
@@ -428,12 +422,6 @@ RingNetDevice::SetMtu(const uint16_t mtu)
     return true;
 }
 
-bool
-RingNetDevice::IsLinkUp() const
-{
-    return m_linkUp;
-}
-
 void
 RingNetDevice::SetNode(Ptr<Node> node)
 {
@@ -448,12 +436,6 @@ RingNetDevice::SetNode(Ptr<Node> node)
         m_queueInterface = CreateObject<NetDeviceQueueInterface>();
         AggregateObject(m_queueInterface);
     }
-}
-
-bool
-RingNetDevice::NeedsArp() const
-{
-    return m_needsArp;
 }
 
 } // namespace ns3

@@ -76,7 +76,10 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     /**
      * @return the port, owned by the device; null if there is none
      */
-    viaduct::io::AnyPort* GetPort() const;
+    viaduct::io::AnyPort* GetPort() const
+    {
+        return m_burst.GetPort();
+    }
 
     /** Set the state of the device's link, e.g. from the kernel's carrier.
      * @param up true if frames can pass
@@ -100,13 +103,20 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
 
     // Inherited from NetDevice
     bool SetMtu(const uint16_t mtu) override;
-    bool IsLinkUp() const override;
+    bool IsLinkUp() const override
+    {
+        return m_linkUp;
+    }
+
     bool SendFrom(Ptr<Packet> packet,
                   const Address& source,
                   const Address& dest,
                   uint16_t protocolNumber) override;
     void SetNode(Ptr<Node> node) override;
-    bool NeedsArp() const override;
+    bool NeedsArp() const override
+    {
+        return m_needsArp;
+    }
 
   protected:
     void DoInitialize() override;

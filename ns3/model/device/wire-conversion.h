@@ -15,14 +15,11 @@
 
 #include <algorithm>
 
-namespace ns3
-{
-
 /**
  * @ingroup viaduct
  * Conversions between ns-3's addresses and the library's.
  */
-namespace wireconversion
+namespace ns3::wireconversion
 {
 
 /**
@@ -103,7 +100,6 @@ ToIpv6(const viaduct::wire::IpAddress& address)
     return Ipv6Address(bytes);
 }
 
-} // namespace wireconversion
-} // namespace ns3
+} // namespace ns3::wireconversion
 
 #endif // VIADUCT_WIRE_CONVERSION_H

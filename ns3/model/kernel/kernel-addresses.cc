@@ -16,9 +16,7 @@
 
 #include <set>
 
-namespace ns3
-{
-namespace kerneladdress
+namespace ns3::kerneladdress
 {
 
 using viaduct::wire::IpPrefix;
@@ -67,5 +65,4 @@ CheckAddressClash(Ptr<NetDevice> device)
     }
 }
 
-} // namespace kerneladdress
-} // namespace ns3
+} // namespace ns3::kerneladdress

@@ -14,9 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace ns3
-{
-namespace kerneladdress
+namespace ns3::kerneladdress
 {
 
 /**
@@ -46,7 +44,6 @@ std::vector<viaduct::wire::IpPrefix> AddressesOf(Ptr<NetDevice> device);
  */
 void CheckAddressClash(Ptr<NetDevice> device);
 
-} // namespace kerneladdress
-} // namespace ns3
+} // namespace ns3::kerneladdress
 
 #endif // VIADUCT_KERNEL_ADDRESSES_H

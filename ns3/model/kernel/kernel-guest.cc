@@ -82,9 +82,6 @@ KernelGuest::GetTypeId()
     return tid;
 }
 
-KernelGuest::KernelGuest() = default;
-KernelGuest::~KernelGuest() = default;
-
 void
 KernelGuest::DoDispose()
 {

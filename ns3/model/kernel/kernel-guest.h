@@ -32,8 +32,6 @@ class KernelGuest : public Object
   public:
     /** @return the object TypeId */
     static TypeId GetTypeId();
-    KernelGuest();
-    ~KernelGuest() override;
 
     /** Adds the guest to the calendar; call it once, after its attributes are set. */
     void Enter();

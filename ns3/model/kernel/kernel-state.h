@@ -17,26 +17,18 @@
 #include <string>
 #include <utility>
 
-/**
- * @file
- * @ingroup viaduct
- * ns3::KernelState, and the values of its trace sources.
- */
-
 struct tcp_info;
 
-namespace viaduct
-{
-namespace guest
+namespace viaduct::guest
 {
 class StateClient;
-namespace agent
+} // namespace viaduct::guest
+
+namespace viaduct::guest::agent
 {
 struct QdiscState;
 struct TcpState;
-} // namespace agent
-} // namespace guest
-} // namespace viaduct
+} // namespace viaduct::guest::agent
 
 namespace ns3
 {

@@ -130,9 +130,6 @@ ControlPlane::GetTypeId()
     return tid;
 }
 
-ControlPlane::ControlPlane() = default;
-ControlPlane::~ControlPlane() = default;
-
 void
 ControlPlane::DoDispose()
 {

@@ -59,8 +59,6 @@ class ControlPlane : public Object
 
     /** @return the object TypeId */
     static TypeId GetTypeId();
-    ControlPlane();
-    ~ControlPlane() override;
 
     /**
      * @param node the node whose sockets are scanned

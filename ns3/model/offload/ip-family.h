@@ -29,15 +29,12 @@
 #include <cstdint>
 #include <vector>
 
-namespace ns3
-{
-
 /**
  * @ingroup viaduct
  * The types and functions that have different names in ns-3's IPv4 and IPv6, and algorithms common
  * to both.
  */
-namespace ipfamily
+namespace ns3::ipfamily
 {
 
 /** The names of IPv4. */
@@ -187,7 +184,6 @@ Ask(Ptr<typename Family::Layer> ip,
             ip->GetInterfaceForDevice(route->GetOutputDevice())};
 }
 
-} // namespace ipfamily
-} // namespace ns3
+} // namespace ns3::ipfamily
 
 #endif // VIADUCT_IP_FAMILY_H

@@ -44,9 +44,6 @@ RouteSource::GetTypeId()
     return tid;
 }
 
-RouteSource::RouteSource() = default;
-RouteSource::~RouteSource() = default;
-
 void
 RouteSource::SetNode(Ptr<Node> node, const std::map<Ptr<NetDevice>, std::string>& names)
 {
@@ -60,12 +57,6 @@ RouteSource::SetSink(std::shared_ptr<viaduct::fib::RouteSink> sink)
     m_mirror = std::make_unique<viaduct::fib::RouteMirror>(std::move(sink));
 }
 
-void
-RouteSource::SetKnownAddresses(const std::vector<viaduct::wire::IpAddress>& addresses)
-{
-    m_known = addresses;
-}
-
 RouteSource::Counters
 RouteSource::GetCounters() const
 {
@@ -76,12 +67,6 @@ RouteSource::GetCounters() const
     }
     counters.unmapped = m_unmapped;
     return counters;
-}
-
-bool
-RouteSource::IsPolling() const
-{
-    return m_polling;
 }
 
 void

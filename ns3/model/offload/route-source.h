@@ -65,8 +65,6 @@ class RouteSource : public Object
 
     /** @return the object TypeId */
     static TypeId GetTypeId();
-    RouteSource();
-    ~RouteSource() override;
 
     /**
      * @param node the node whose routes are read
@@ -76,7 +74,10 @@ class RouteSource : public Object
     /** @param sink the node's data plane: where the differences go */
     void SetSink(std::shared_ptr<viaduct::fib::RouteSink> sink);
     /** @param addresses all addresses of the lab, for protocols that only answer RouteOutput() */
-    void SetKnownAddresses(const std::vector<viaduct::wire::IpAddress>& addresses);
+    void SetKnownAddresses(const std::vector<viaduct::wire::IpAddress>& addresses)
+    {
+        m_known = addresses;
+    }
 
     /** Connects to the protocols and begins: the first update happens at once. */
     void Start();
@@ -104,7 +105,10 @@ class RouteSource : public Object
     /** @return the statistics so far */
     Counters GetCounters() const;
     /** @return whether some protocol has to be polled */
-    bool IsPolling() const;
+    bool IsPolling() const
+    {
+        return m_polling;
+    }
 
   protected:
     void DoDispose() override;

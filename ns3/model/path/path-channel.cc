@@ -260,12 +260,6 @@ PathChannel::SetLinkUp(bool up)
     }
 }
 
-bool
-PathChannel::IsLinkUp() const
-{
-    return m_linkUp;
-}
-
 int64_t
 PathChannel::AssignStreams(int64_t stream)
 {
@@ -423,12 +417,6 @@ PathChannel::Deliver(std::size_t from, Ptr<Packet> frame, bool corrupted)
                                        frame->Copy(),
                                        corrupted);
     }
-}
-
-std::size_t
-PathChannel::GetNDevices() const
-{
-    return m_devices.size();
 }
 
 Ptr<NetDevice>

@@ -96,7 +96,10 @@ class PathChannel : public Channel
      */
     void SetLinkUp(bool up);
     /** @return whether frames pass */
-    bool IsLinkUp() const;
+    bool IsLinkUp() const
+    {
+        return m_linkUp;
+    }
 
     /** Use random streams with these numbers instead of those derived from the link's name. The
      * fates then differ from those of the same link in a lab.
@@ -113,7 +116,11 @@ class PathChannel : public Channel
     void Send(std::size_t device, Ptr<Packet> frame);
 
     // Inherited from Channel
-    std::size_t GetNDevices() const override;
+    std::size_t GetNDevices() const override
+    {
+        return m_devices.size();
+    }
+
     Ptr<NetDevice> GetDevice(std::size_t i) const override;
 
   protected:

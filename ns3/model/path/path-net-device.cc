@@ -59,12 +59,6 @@ PathNetDevice::LinkChanged()
     NotifyLinkChange();
 }
 
-std::size_t
-PathNetDevice::GetPlace() const
-{
-    return m_place;
-}
-
 uint64_t
 PathNetDevice::GetDrops(DropReason reason) const
 {

@@ -59,7 +59,10 @@ class PathNetDevice : public EthernetNetDevice
     void LinkChanged();
 
     /** @return the index of this device in the channel */
-    std::size_t GetPlace() const;
+    std::size_t GetPlace() const
+    {
+        return m_place;
+    }
 
     /**
      * A frame has arrived; for PathChannel.

@@ -41,12 +41,6 @@ BurstPort::SetPort(std::unique_ptr<viaduct::io::AnyPort> port)
     }
 }
 
-viaduct::io::AnyPort*
-BurstPort::GetPort() const
-{
-    return m_port.get();
-}
-
 uint32_t
 BurstPort::SetSizes(const Sizes& sizes)
 {
@@ -56,12 +50,6 @@ BurstPort::SetSizes(const Sizes& sizes)
     m_txFrames.assign(sizes.queue, {});
     m_txHead = m_txCount = 0;
     return lost;
-}
-
-uint32_t
-BurstPort::GetFrameSize() const
-{
-    return m_sizes.frame;
 }
 
 void

@@ -69,7 +69,10 @@ class BurstPort : private ReactorFlush
     void SetPort(std::unique_ptr<viaduct::io::AnyPort> port);
 
     /** @return the port, or null */
-    viaduct::io::AnyPort* GetPort() const;
+    viaduct::io::AnyPort* GetPort() const
+    {
+        return m_port.get();
+    }
 
     /**
      * Allocate rings; to be called once before anything else. Frames waiting to be sent are lost.
@@ -79,7 +82,10 @@ class BurstPort : private ReactorFlush
     uint32_t SetSizes(const Sizes& sizes);
 
     /** @return Sizes::frame */
-    uint32_t GetFrameSize() const;
+    uint32_t GetFrameSize() const
+    {
+        return m_sizes.frame;
+    }
 
     /**
      * Start reading.

@@ -62,12 +62,6 @@ ReactorPorts::Remove(uint32_t id)
 }
 
 bool
-ReactorPorts::IsEmpty() const
-{
-    return m_ports.empty();
-}
-
-bool
 ReactorPorts::AnyReady() const
 {
     return std::any_of(
@@ -110,18 +104,6 @@ ReactorPorts::Look(ReactorClock& clock, viaduct::Duration timeout)
     return found.size();
 }
 
-viaduct::Instant
-ReactorPorts::GetLastLook() const
-{
-    return m_lastLook;
-}
-
-viaduct::Instant
-ReactorPorts::GetUnmuteTime() const
-{
-    return m_unmuteAt;
-}
-
 void
 ReactorPorts::Unmute()
 {
@@ -133,12 +115,6 @@ ReactorPorts::Unmute()
         }
     }
     m_unmuteAt = viaduct::Instant::Never();
-}
-
-void
-ReactorPorts::Wake() const
-{
-    m_waiter.Wake();
 }
 
 void

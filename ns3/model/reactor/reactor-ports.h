@@ -49,7 +49,11 @@ class ReactorPorts
     void Remove(uint32_t id);
 
     /** @return whether there are none */
-    bool IsEmpty() const;
+    bool IsEmpty() const
+    {
+        return m_ports.empty();
+    }
+
     /**
      * @return whether a port had work when it was last served, or is ready according to the kernel
      */
@@ -89,15 +93,25 @@ class ReactorPorts
      */
     size_t Look(ReactorClock& clock, viaduct::Duration timeout);
     /** @return when the kernel was last asked */
-    viaduct::Instant GetLastLook() const;
+    viaduct::Instant GetLastLook() const
+    {
+        return m_lastLook;
+    }
 
     /** @return when Unmute() has something to do; Never if no port is muted */
-    viaduct::Instant GetUnmuteTime() const;
+    viaduct::Instant GetUnmuteTime() const
+    {
+        return m_unmuteAt;
+    }
+
     /** Wait for muted ports again. */
     void Unmute();
 
     /** End the current Look(), or the next; may be called from any thread or a signal handler. */
-    void Wake() const;
+    void Wake() const
+    {
+        m_waiter.Wake();
+    }
 
   private:
     /** Wait for a port's descriptor from now on. */

@@ -303,24 +303,6 @@ ReactorSimulatorImpl::GetMaximumSimulationTime() const
     return TimeStep(std::numeric_limits<int64_t>::max());
 }
 
-uint32_t
-ReactorSimulatorImpl::GetSystemId() const
-{
-    return 0;
-}
-
-uint32_t
-ReactorSimulatorImpl::GetContext() const
-{
-    return m_currentContext;
-}
-
-uint64_t
-ReactorSimulatorImpl::GetEventCount() const
-{
-    return m_eventCount;
-}
-
 bool
 ReactorSimulatorImpl::IsFinished() const
 {

@@ -92,9 +92,20 @@ class ReactorSimulatorImpl : public SimulatorImpl
     Time GetDelayLeft(const EventId& id) const override;
     Time GetMaximumSimulationTime() const override;
     void SetScheduler(ObjectFactory schedulerFactory) override;
-    uint32_t GetSystemId() const override;
-    uint32_t GetContext() const override;
-    uint64_t GetEventCount() const override;
+    uint32_t GetSystemId() const override
+    {
+        return 0;
+    }
+
+    uint32_t GetContext() const override
+    {
+        return m_currentContext;
+    }
+
+    uint64_t GetEventCount() const override
+    {
+        return m_eventCount;
+    }
 
     /**
      * TracedCallback signature for EventLate.

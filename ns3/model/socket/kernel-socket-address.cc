@@ -12,9 +12,7 @@
 #include <cerrno>
 #include <sys/socket.h>
 
-namespace ns3
-{
-namespace kernelsocket
+namespace ns3::kernelsocket
 {
 
 using viaduct::guest::agent::Endpoint;
@@ -109,5 +107,4 @@ ToSocketErrno(int errorNumber)
     }
 }
 
-} // namespace kernelsocket
-} // namespace ns3
+} // namespace ns3::kernelsocket

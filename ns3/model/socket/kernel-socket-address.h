@@ -18,9 +18,7 @@
  * Conversions between ns-3's and the kernel's socket addresses and errors.
  */
 
-namespace ns3
-{
-namespace kernelsocket
+namespace ns3::kernelsocket
 {
 
 /**
@@ -41,7 +39,6 @@ Address FromEndpoint(const viaduct::guest::agent::Endpoint& endpoint);
  */
 Socket::SocketErrno ToSocketErrno(int errorNumber);
 
-} // namespace kernelsocket
-} // namespace ns3
+} // namespace ns3::kernelsocket
 
 #endif /* VIADUCT_KERNEL_SOCKET_ADDRESS_H */
