@@ -8,7 +8,6 @@
 #include <iostream>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 namespace ns3::sim
 {

@@ -15,9 +15,7 @@
 #include "base/histogram.h"
 #include "result/flow.h"
 
-#include <deque>
 #include <map>
-#include <string>
 #include <utility>
 #include <vector>
 

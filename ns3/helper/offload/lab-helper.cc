@@ -5,7 +5,6 @@
 #include "lab-helper.h"
 
 #include "ns3/boolean.h"
-#include "ns3/channel.h"
 #include "ns3/device-replacement.h"
 #include "ns3/fd-net-device.h"
 #include "ns3/global-value.h"

@@ -12,7 +12,6 @@
 #include "ns3/net-device.h"
 #include "ns3/node-container.h"
 #include "ns3/program-port.h"
-#include "ns3/ring-net-device.h"
 
 #include "broker/client.h"
 #include "lab/topology.h"

@@ -6,7 +6,6 @@
 #define VIADUCT_OFFLOAD_HELPER_H
 
 #include "ns3/control-plane.h"
-#include "ns3/mac48-address.h"
 #include "ns3/net-device.h"
 #include "ns3/node.h"
 #include "ns3/object-factory.h"

@@ -5,10 +5,8 @@
 #include "channel-spec.h"
 
 #include "ns3/channel.h"
-#include "ns3/csma-channel.h"
 #include "ns3/csma-net-device.h"
 #include "ns3/data-rate.h"
-#include "ns3/double.h"
 #include "ns3/error-model.h"
 #include "ns3/node.h"
 #include "ns3/nstime.h"

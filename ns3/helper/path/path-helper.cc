@@ -4,7 +4,6 @@
 
 #include "path-helper.h"
 
-#include "ns3/abort.h"
 #include "ns3/mac48-address.h"
 #include "ns3/path-channel.h"
 #include "ns3/path-net-device.h"

@@ -6,9 +6,7 @@
 #define VIADUCT_PROGRAM_PORT_L4_H
 
 #include "ns3/ip-l4-protocol.h"
-#include "ns3/ipv4-address.h"
 #include "ns3/ipv4-route.h"
-#include "ns3/ipv6-address.h"
 #include "ns3/ipv6-route.h"
 
 #include <functional>

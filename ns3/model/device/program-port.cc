@@ -9,12 +9,10 @@
 
 #include "ns3/abort.h"
 #include "ns3/icmpv4.h"
-#include "ns3/icmpv6-l4-protocol.h"
 #include "ns3/ipv4-interface.h"
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/ipv4-route.h"
 #include "ns3/ipv4-routing-protocol.h"
-#include "ns3/ipv6-interface.h"
 #include "ns3/ipv6-l3-protocol.h"
 #include "ns3/ipv6-route.h"
 #include "ns3/ipv6-routing-protocol.h"

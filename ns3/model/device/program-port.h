@@ -7,7 +7,6 @@
 
 #include "ns3/burst-port.h"
 #include "ns3/drop-counter.h"
-#include "ns3/ipv4-address.h"
 #include "ns3/ipv4-header.h"
 #include "ns3/ipv6-header.h"
 #include "ns3/node.h"

@@ -12,7 +12,6 @@
 
 #include "wire/ethernet.h"
 
-#include <algorithm>
 #include <functional>
 #include <limits>
 #include <utility>

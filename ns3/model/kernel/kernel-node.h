@@ -5,8 +5,6 @@
 #ifndef VIADUCT_KERNEL_NODE_H
 #define VIADUCT_KERNEL_NODE_H
 
-#include "ns3/ipv4-interface-address.h"
-#include "ns3/ipv6-interface-address.h"
 #include "ns3/kernel-device-bridge.h"
 #include "ns3/kernel-guest.h"
 #include "ns3/kernel-socket-stack.h"

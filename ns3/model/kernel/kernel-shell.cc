@@ -4,8 +4,6 @@
 
 #include "kernel-shell.h"
 
-#include "kernel-calendar.h"
-#include "kernel-guest.h"
 #include "kernel-node.h"
 #include "ns3/kernel-socket-stack.h"
 #include "per-simulation.h"

@@ -7,7 +7,6 @@
 
 #include "ns3/kernel-state.h"
 
-#include <map>
 #include <string>
 
 namespace ns3

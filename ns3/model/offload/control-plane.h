@@ -20,7 +20,6 @@
 #include <functional>
 #include <list>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <vector>

@@ -46,18 +46,8 @@ struct V4
     using Entry = Ipv4RoutingTableEntry;
     using Header = Ipv4Header;
     static constexpr auto FAMILY = viaduct::wire::Family::kIpv4;
-
-    /** @copydoc ns3::wireconversion::ToIpv4 */
-    static Ipv4Address ToAddress(const viaduct::wire::IpAddress& address)
-    {
-        return wireconversion::ToIpv4(address);
-    }
-
-    /** @param entry a route. @return the length of its destination's prefix */
-    static int PrefixLength(const Entry& entry)
-    {
-        return entry.GetDestNetworkMask().GetPrefixLength();
-    }
+    static constexpr auto ToAddress = &wireconversion::ToIpv4;
+    static constexpr auto DestinationMask = &Entry::GetDestNetworkMask;
 };
 
 /** The names of IPv6. */
@@ -69,18 +59,8 @@ struct V6
     using Entry = Ipv6RoutingTableEntry;
     using Header = Ipv6Header;
     static constexpr auto FAMILY = viaduct::wire::Family::kIpv6;
-
-    /** @copydoc ns3::wireconversion::ToIpv6 */
-    static Ipv6Address ToAddress(const viaduct::wire::IpAddress& address)
-    {
-        return wireconversion::ToIpv6(address);
-    }
-
-    /** @copydoc V4::PrefixLength */
-    static int PrefixLength(const Entry& entry)
-    {
-        return entry.GetDestNetworkPrefix().GetPrefixLength();
-    }
+    static constexpr auto ToAddress = &wireconversion::ToIpv6;
+    static constexpr auto DestinationMask = &Entry::GetDestNetworkPrefix;
 };
 
 /**

@@ -32,7 +32,8 @@ template <class Family>
 RouteCandidate
 CandidateOf(const typename Family::Entry& route, uint32_t metric)
 {
-    const IpPrefix destination{ToWire(route.GetDest()), Family::PrefixLength(route)};
+    const IpPrefix destination{ToWire(route.GetDest()),
+                               (route.*Family::DestinationMask)().GetPrefixLength()};
     return {destination.Network(), ToWire(route.GetGateway()), route.GetInterface(), metric};
 }
 

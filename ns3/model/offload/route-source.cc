@@ -118,48 +118,6 @@ RouteSource::Connect()
 }
 
 void
-RouteSource::RouteAdded(const Ipv4RoutingTableEntry& route)
-{
-    m_direct4.Add(route);
-    ScheduleUpdate();
-}
-
-void
-RouteSource::RouteAdded(const Ipv6RoutingTableEntry& route)
-{
-    m_direct6.Add(route);
-    ScheduleUpdate();
-}
-
-void
-RouteSource::RouteRemoved(const Ipv4RoutingTableEntry& route)
-{
-    m_direct4.Remove(route);
-    ScheduleUpdate();
-}
-
-void
-RouteSource::RouteRemoved(const Ipv6RoutingTableEntry& route)
-{
-    m_direct6.Remove(route);
-    ScheduleUpdate();
-}
-
-void
-RouteSource::RoutingTableUpdated(const std::vector<Ipv4RoutingTableEntry>& routes)
-{
-    m_direct4.Update(routes);
-    ScheduleUpdate();
-}
-
-void
-RouteSource::RoutingTableUpdated(const std::vector<Ipv6RoutingTableEntry>& routes)
-{
-    m_direct6.Update(routes);
-    ScheduleUpdate();
-}
-
-void
 RouteSource::ScheduleUpdate()
 {
     // Protocols fire several times while they handle one message: one push for all of them.

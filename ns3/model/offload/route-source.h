@@ -19,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace ns3
@@ -88,18 +89,30 @@ class RouteSource : public Object
 
     /** @name Push interface, for programs that hold the RouteSource itself. */
     /**@{*/
-    /** @param route the new route */
-    void RouteAdded(const Ipv4RoutingTableEntry& route);
+    /** @param route the new route: an Ipv4RoutingTableEntry or an Ipv6RoutingTableEntry */
+    template <class Entry>
+    void RouteAdded(const Entry& route)
+    {
+        Direct<Entry>().Add(route);
+        ScheduleUpdate();
+    }
+
     /** @param route the removed route; identified by its destination */
-    void RouteRemoved(const Ipv4RoutingTableEntry& route);
+    template <class Entry>
+    void RouteRemoved(const Entry& route)
+    {
+        Direct<Entry>().Remove(route);
+        ScheduleUpdate();
+    }
+
     /** @param routes the whole table */
-    void RoutingTableUpdated(const std::vector<Ipv4RoutingTableEntry>& routes);
-    /** @copydoc RouteAdded(const Ipv4RoutingTableEntry&) */
-    void RouteAdded(const Ipv6RoutingTableEntry& route);
-    /** @copydoc RouteRemoved(const Ipv4RoutingTableEntry&) */
-    void RouteRemoved(const Ipv6RoutingTableEntry& route);
-    /** @copydoc RoutingTableUpdated(const std::vector<Ipv4RoutingTableEntry>&) */
-    void RoutingTableUpdated(const std::vector<Ipv6RoutingTableEntry>& routes);
+    template <class Entry>
+    void RoutingTableUpdated(const std::vector<Entry>& routes)
+    {
+        Direct<Entry>().Update(routes);
+        ScheduleUpdate();
+    }
+
     /**@}*/
 
     /** @return the statistics so far */
@@ -114,6 +127,19 @@ class RouteSource : public Object
     void DoDispose() override;
 
   private:
+    template <class Entry>
+    auto& Direct()
+    {
+        if constexpr (std::is_same_v<Entry, Ipv4RoutingTableEntry>)
+        {
+            return m_direct4;
+        }
+        else
+        {
+            return m_direct6;
+        }
+    }
+
     void ScheduleUpdate();
     void Poll();
     template <class Family>

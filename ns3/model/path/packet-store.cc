@@ -7,7 +7,6 @@
 #include "ns3/assert.h"
 #include "ns3/tag.h"
 
-#include <algorithm>
 #include <memory>
 
 namespace ns3

@@ -10,7 +10,6 @@
 
 #include "path/packet/packet.h"
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>

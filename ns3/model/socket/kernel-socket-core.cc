@@ -14,7 +14,6 @@
 #include "ns3/ipv6.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
-#include "ns3/simulator.h"
 
 #include "base/error.h"
 

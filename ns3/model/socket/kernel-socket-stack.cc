@@ -10,7 +10,6 @@
 #include "ns3/global-value.h"
 #include "ns3/net-device.h"
 #include "ns3/node.h"
-#include "ns3/socket.h"
 
 #include <utility>
 

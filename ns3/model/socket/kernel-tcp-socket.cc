@@ -9,7 +9,6 @@
 #include "ns3/kernel-state.h"
 
 #include "ns3/abort.h"
-#include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/string.h"
 #include "ns3/trace-source-accessor.h"

@@ -12,7 +12,6 @@
 #include "ns3/traced-callback.h"
 #include "ns3/uinteger.h"
 
-#include <map>
 #include <string>
 
 namespace ns3

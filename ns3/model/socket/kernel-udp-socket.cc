@@ -7,7 +7,6 @@
 #include "kernel-socket-address.h"
 #include "kernel-socket-stack.h"
 
-#include "ns3/inet-socket-address.h"
 #include "ns3/ipv4.h"
 #include "ns3/ipv6.h"
 #include "ns3/node.h"
