@@ -94,12 +94,6 @@ KernelStackHelper::Install(const NodeContainer& nodes)
 }
 
 void
-KernelStackHelper::Install(Ptr<Node> node)
-{
-    Install(NodeContainer(node));
-}
-
-void
 KernelStackHelper::InstallOn(Ptr<Node> node, Ptr<KernelGuest> guest) const
 {
     if (node->GetObject<Ipv4>() || node->GetObject<Ipv6>())

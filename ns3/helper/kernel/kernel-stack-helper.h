@@ -74,10 +74,6 @@ class KernelStackHelper
      * @param nodes the nodes
      */
     void Install(const NodeContainer& nodes);
-    /**
-     * @param node the node
-     */
-    void Install(Ptr<Node> node);
 
     /** Captures the Ethernet frames that the kernel sends and receives on every device of nodes.
      * Call it after Install() and before the start of the simulation.

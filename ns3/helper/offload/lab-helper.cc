@@ -9,7 +9,6 @@
 #include "ns3/fd-net-device.h"
 #include "ns3/global-value.h"
 #include "ns3/log.h"
-#include "ns3/path-seed.h"
 #include "ns3/simulator-impl.h"
 #include "ns3/simulator.h"
 
@@ -148,18 +147,6 @@ std::vector<std::string>
 LabHelper::GetIgnored() const
 {
     return m_state->ignored;
-}
-
-std::shared_ptr<Client>
-LabHelper::GetBroker() const
-{
-    return m_state->broker;
-}
-
-std::string
-LabHelper::NodeName(Ptr<Node> node)
-{
-    return LabNodeName(node);
 }
 
 Topology

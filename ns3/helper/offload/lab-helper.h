@@ -177,14 +177,6 @@ class LabHelper
     const std::map<std::string, Ptr<ProgramPort>>& GetProgramPorts() const;
     /** @return effects that the scenario has and Ignore() left out, e.g. "n0-n1: rate" */
     std::vector<std::string> GetIgnored() const;
-    /** @return the broker; null before Install() */
-    std::shared_ptr<viaduct::broker::Client> GetBroker() const;
-
-    /**
-     * @param node a node
-     * @return its name in the lab
-     */
-    static std::string NodeName(Ptr<Node> node);
 
   private:
     struct State;
