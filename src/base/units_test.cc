@@ -69,7 +69,7 @@ TEST(UnitsTest, RefusesRates) {
   const auto error = [](std::string_view text) { return ErrorOf([&] { ParseRate(text); }); };
   EXPECT_THAT(error("10"), HasSubstr("needs its unit"));
   EXPECT_THAT(error("10M"), HasSubstr("unknown unit \"M\""));
-  EXPECT_THAT(error("10mbit"), HasSubstr("unknown unit \"mbit\""));
+  EXPECT_THAT(error("10mbps"), HasSubstr("unknown unit \"mbps\""));
   EXPECT_THAT(error("10Kbit"), HasSubstr("unknown unit \"Kbit\""));
   EXPECT_THAT(error("0bit"), HasSubstr("greater than zero"));
   EXPECT_THAT(error("1.5bit"), HasSubstr("not a whole number of bits per second"));

@@ -84,8 +84,8 @@ std::string TableError(std::string_view text) {
 }
 
 TEST(DistributionTest, NamesWhatIsWrongWithATable) {
-  EXPECT_THAT(TableError(""), HasSubstr("t.dist: no numbers"));
-  EXPECT_THAT(TableError("# nothing\n"), HasSubstr("t.dist: no numbers"));
+  EXPECT_THAT(TableError(""), HasSubstr("t.dist: contains no numbers"));
+  EXPECT_THAT(TableError("# nothing\n"), HasSubstr("t.dist: contains no numbers"));
   EXPECT_THAT(TableError("1 2\n3 x"), HasSubstr("t.dist:2: \"x\""));
   EXPECT_THAT(TableError("1.5"), HasSubstr("t.dist:1: \"1.5\": give whole numbers"));
   EXPECT_THAT(TableError("32768"), HasSubstr("from -32768 to 32767"));
