@@ -20,11 +20,11 @@
 #include "broker/lab_operations.h"
 #include "broker/server.h"
 #include "broker/spawn.h"
-#include "lab/record.h"
 #include "sys/descriptors.h"
 #include "sys/invoking_user.h"
 #include "sys/process.h"
 #include "sys/signals.h"
+#include "sys/trusted_folder.h"
 #include "sys/unix_socket.h"
 
 namespace viaduct::broker {
@@ -143,7 +143,7 @@ void ReapBroker(int pid) {
 }
 
 std::string ControlSocketPath(const std::string& lab) {
-  return fmt::format("{}/{}/control", lab::kRecordRoot, lab);
+  return fmt::format("{}/{}/control", sys::kRunFolder, lab);
 }
 
 UniqueFd ConnectToSocket(const std::string& lab) {

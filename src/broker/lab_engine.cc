@@ -22,13 +22,13 @@
 #include "engine/engine.h"
 #include "io/ring_port.h"
 #include "lab/hub.h"
-#include "lab/record.h"
 #include "sys/child.h"
 #include "sys/descriptors.h"
 #include "sys/network/netns.h"
 #include "sys/network/packet_socket.h"
 #include "sys/process.h"
 #include "sys/signals.h"
+#include "sys/trusted_folder.h"
 #include "sys/unix_socket.h"
 #include "wire/ethernet.h"
 
@@ -165,7 +165,7 @@ void Forward(Equipment equipment, int ready) {
 }  // namespace
 
 std::string EngineSocketPath(const std::string& lab) {
-  return fmt::format("{}/{}/engine", lab::kRecordRoot, lab);
+  return fmt::format("{}/{}/engine", sys::kRunFolder, lab);
 }
 
 LabEngine::LabEngine(lab::Lab& lab, const sys::Identity& owner) {

@@ -48,7 +48,7 @@ void LabOperations::CreateLab(const lab::Topology& topology) {
         fmt::format("this broker already holds lab \"{}\"; a broker is for one lab", lab_->name()));
   }
   lab::LabOptions options;
-  options.owner_uid = static_cast<int>(owner_.uid);
+  options.owner_uid = owner_.uid;
   auto lab = std::make_unique<lab::Lab>(topology, options);
   std::map<std::string, NodeState> nodes;
   for (const lab::Node& node : lab->topology().nodes) {

@@ -35,7 +35,7 @@ void Down(const std::string& given) {
   const std::string lab = ChooseLab(given);
   UniqueFd broker;
   for (const lab::RunInfo& run : LabsThatAreUp()) {
-    if (run.lab == lab) broker = ProcessOf(run.broker_pid);
+    if (run.name == lab) broker = ProcessOf(run.pid);
   }
   {
     broker::Client client = broker::Client::ConnectToLab(lab);
@@ -47,28 +47,24 @@ void Down(const std::string& given) {
   }
 }
 
-bool HasDeadPaths() {
-  const auto paths = emulate::ListPaths();
-  return std::any_of(paths.begin(), paths.end(),
-                     [](const emulate::PathInfo& path) { return !path.alive; });
+template <class Entry>
+bool AnyDead(const std::vector<Entry>& entries) {
+  return std::any_of(entries.begin(), entries.end(), [](const Entry& each) { return !each.alive; });
 }
 
 void Clean(const Invocation& invocation, bool as_json) {
-  bool dead = false;
-  for (const lab::RunInfo& run : lab::ListRuns()) dead = dead || !run.alive;
   Cleaning cleaning;
-  if (dead) {
+  if (AnyDead(lab::ListRuns()) || AnyDead(emulate::ListPaths())) {
     NeedRoot(invocation);
-    for (const lab::RunInfo& run : lab::RemoveDeadRuns(lab::kRecordRoot, &cleaning.problems)) {
-      cleaning.removed.push_back(run.lab);
+    for (const auto& run : lab::RemoveDeadRuns(&cleaning.problems)) {
+      cleaning.removed.push_back(run.name);
+    }
+    for (const auto& path : emulate::RemoveDeadPaths(&cleaning.problems)) {
+      cleaning.removed.push_back(path.name);
     }
   }
-  if (HasDeadPaths()) {
-    NeedRoot(invocation);
-    for (const std::string& path : emulate::RemoveDeadPaths()) cleaning.removed.push_back(path);
-  }
-  for (const std::string& simulation : guest::RemoveDeadPaused()) {
-    cleaning.removed.push_back(simulation);
+  for (const auto& paused : guest::RemoveDeadPaused(&cleaning.problems)) {
+    cleaning.removed.push_back(paused.simulation);
   }
   if (as_json) {
     PrintJson(cleaning);

@@ -20,12 +20,12 @@ int OpenShell(const std::string& target, const std::vector<std::string>& words) 
     std::fprintf(stderr,
                  "%s: Linux %s at %.6f s of %s. Virtual time stands still at the prompt and passes "
                  "while a command runs.\n",
-                 name.node.c_str(), opened.release.c_str(), opened.time, paused.name.c_str());
+                 name.node.c_str(), opened.release.c_str(), opened.time, paused.simulation.c_str());
   }
   const int status = shell.Follow();
   if (shell.Interactive()) {
     std::fprintf(stderr, "%s is still paused: continue it with viaduct kernel resume\n",
-                 paused.name.c_str());
+                 paused.simulation.c_str());
   }
   return status;
 }

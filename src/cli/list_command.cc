@@ -19,11 +19,11 @@ void PrintLabs(bool as_json) {
   std::vector<ListedLab> list;
   std::vector<std::vector<std::string>> rows = {{"lab", "state", "broker pid", "user", "since"}};
   for (const lab::RunInfo& run : lab::ListRuns()) {
-    list.push_back({run.lab, StateOf(run), run.broker_pid, run.engine_pid, run.engine_alive,
-                    run.owner_uid, run.created});
+    list.push_back(
+        {run.name, StateOf(run), run.pid, run.engine_pid, run.engine_alive, run.uid, run.created});
     const bool died = run.alive && run.engine_pid != 0 && !run.engine_alive;
-    rows.push_back({run.lab, StateOf(run) + (died ? ", engine died" : ""),
-                    std::to_string(run.broker_pid), UserName(run.owner_uid), run.created});
+    rows.push_back({run.name, StateOf(run) + (died ? ", engine died" : ""), std::to_string(run.pid),
+                    UserName(run.uid), run.created});
   }
   PrintList(as_json, list, rows, "no labs; start one with viaduct up FILE.yaml");
 }

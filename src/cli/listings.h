@@ -1,6 +1,7 @@
 // What subcommands list and print with --json, as records (result/record.h).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ struct ListedLab {
   std::string lab, state;
   int broker_pid = 0, engine_pid = 0;
   bool engine_alive = false;
-  int uid = 0;
+  uint32_t uid = 0;
   std::string created;
 
   static result::KeysOf<ListedLab> Keys();

@@ -26,9 +26,9 @@ using nlohmann::json;
 
 // The control socket of the engine that emulates the links of a lab. Throws if it has none.
 std::string EngineSocket(const lab::RunInfo& run) {
-  if (run.engine_alive) return broker::EngineSocketPath(run.lab);
-  if (run.engine_pid != 0) throw Error("the path engine of lab " + run.lab + " died");
-  throw UsageError("lab " + run.lab + " has no link with a SPEC");
+  if (run.engine_alive) return broker::EngineSocketPath(run.name);
+  if (run.engine_pid != 0) throw Error("the path engine of lab " + run.name + " died");
+  throw UsageError("lab " + run.name + " has no link with a SPEC");
 }
 
 // How set and stats select a path.
@@ -46,7 +46,7 @@ struct Choice {
   }
   std::string Socket() const {
     for (const lab::RunInfo& run : lab::ListRuns()) {
-      if (!name.empty() && run.lab == name && run.alive) return EngineSocket(run);
+      if (!name.empty() && run.name == name && run.alive) return EngineSocket(run);
     }
     return emulate::FindPath(name, Pair()).control_socket();
   }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "emulate/path_record.h"
+#include "emulate/interface_lock.h"
 #include "io/port.h"
 #include "sys/network/link.h"
 

@@ -13,7 +13,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/utc_time.h"
 #include "base/within.h"
 #include "emulate/interfaces.h"
 #include "emulate/path_record.h"
@@ -51,10 +50,7 @@ void BecomeUserWithNetworkPrivileges() {
 
 PathInfo Introduce(const engine::Config& config) {
   PathInfo info;
-  info.pid = getpid();
-  info.start_time = sys::ProcessStartTime(info.pid);
   info.uid = sys::InvokingUser().uid;
-  info.created = UtcNow();
   info.namespace_inode = sys::NamespaceInode(sys::OpenCurrentNamespace().get());
   info.interfaces = config.ports;
   for (const engine::Pair& pair : config.pairs) info.pairs.push_back(pair.name);
@@ -66,7 +62,7 @@ PathInfo Introduce(const engine::Config& config) {
   const bool taken = std::any_of(paths.begin(), paths.end(), [&](const PathInfo& other) {
     return other.alive && other.name == info.name;
   });
-  if (taken) info.name += fmt::format("-{}", info.pid);
+  if (taken) info.name += fmt::format("-{}", getpid());
   return info;
 }
 
@@ -81,10 +77,10 @@ class PathEmulation {
     sys::EventLoop loop;  // from here on it receives the signals
     CheckSchedule();
     TakeInterfaces();
-    CreatePathRecord(info_);
+    RecordPath(&info_);
     const sys::Guardian guardian([this](int connection) {
       sys::AwaitEnd(connection);
-      RemovePathRecord(info_.name);
+      RemovePathRecord(info_);
       for (TakenInterface& interface : interfaces_) interface.GiveBack();
     });
     for (TakenInterface& interface : interfaces_) interface.LeaveToOthers();
@@ -107,7 +103,7 @@ class PathEmulation {
 
   void TakeInterfaces() {
     const engine::Classifier check(options_.config);  // before anything is touched
-    const std::string holder = fmt::format("path {}, process {}", info_.name, info_.pid);
+    const std::string holder = fmt::format("path {}, process {}", info_.name, getpid());
     for (const std::string& name : options_.config.ports) interfaces_.emplace_back(name, holder);
   }
 

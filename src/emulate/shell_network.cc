@@ -14,12 +14,12 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "lab/record.h"
 #include "sys/child.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/offload.h"
 #include "sys/network/sysctl.h"
+#include "sys/trusted_folder.h"
 
 namespace viaduct::emulate {
 namespace {
@@ -98,9 +98,7 @@ ShellNetwork::ShellNetwork()
       names_(FindNameService(ReadFileIfAny("/etc/resolv.conf"),
                              ReadFileIfAny("/run/systemd/resolve/resolv.conf"))) {
   // Two shells that choose addresses at the same time could choose the same ones.
-  fs::create_directories(lab::kRecordRoot);
-  const UniqueFd turn(SystemCall("open " + std::string(lab::kRecordRoot),
-                                 open(lab::kRecordRoot, O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  const UniqueFd turn = sys::MakeTrusted(sys::RunPlace());
   SystemCall("flock", flock(turn.get(), LOCK_EX));
   try {
     Build(FreeSubnet(AddressesHere()));
@@ -195,7 +193,7 @@ void ShellNetwork::OpenOutside() {
 void ShellNetwork::ForwardOn() {
   const UniqueFd here = sys::OpenCurrentNamespace();
   forwarding_file_ =
-      fmt::format("{}/.forwarding-{}", lab::kRecordRoot, sys::NamespaceInode(here.get()));
+      fmt::format("{}/.forwarding-{}", sys::kRunFolder, sys::NamespaceInode(here.get()));
   forwarding_lock_.reset(
       SystemCall("open " + forwarding_file_,
                  open(forwarding_file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)));
@@ -211,7 +209,7 @@ void ShellNetwork::ForwardOn() {
 
 void ShellNetwork::ForwardOff() {
   if (!forwarding_lock_) return;
-  const UniqueFd turn(open(lab::kRecordRoot, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const UniqueFd turn = sys::OpenTrusted(sys::RunPlace());
   flock(turn.get(), LOCK_EX);
   if (flock(forwarding_lock_.get(), LOCK_EX | LOCK_NB) == 0) {  // the last shell here
     const std::string before = ReadFileIfAny(forwarding_file_);

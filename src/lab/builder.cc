@@ -44,12 +44,10 @@ void CheckPrivilege(const std::string& lab) {
 // Says why a physical interface is missing: which lab has taken it, if one has.
 [[noreturn]] void ThrowPhysicalMissing(const std::string& root, const std::string& interface) {
   for (const RunInfo& run : ListRuns(root)) {
-    if (run.broker_pid == 0) continue;
-    const Record record = ReadRecord(run.directory);
-    for (const RecordedPhysical& physical : record.physicals) {
+    for (const RecordedPhysical& physical : run.physicals) {
       if (physical.host_name != interface) continue;
-      throw UsageError("physical interface " + interface + " is in use by lab " + run.lab +
-                       (run.alive ? " (process " + std::to_string(run.broker_pid) + ")"
+      throw UsageError("physical interface " + interface + " is in use by lab " + run.name +
+                       (run.alive ? " (process " + std::to_string(run.pid) + ")"
                                   : ", which ended without cleaning up; run `viaduct clean`"));
     }
   }
@@ -92,7 +90,7 @@ struct Lab::State {
         record_root(options.record_root),
         ipv6(UsesIpv6(the_topology)),
         impaired(HasKernelImpairments(the_topology)),
-        record(options.record_root, the_topology.name, options.owner_uid) {}
+        record(TakeLab(options.record_root, the_topology.name, options.owner_uid)) {}
 
   void Build() {
     MakeNamespaces();
@@ -137,7 +135,10 @@ struct Lab::State {
 
   std::vector<std::string> Remove() {
     spaces.clear();  // our own descriptors would keep the namespaces alive
-    return RemoveRun(ReadRecord(record.directory()));
+    for (const RunInfo& run : ListRuns(record_root)) {
+      if (run.name == topology.name && run.alive) return RemoveRun(run);
+    }
+    return {record.folder.string() + " has no readable record"};
   }
 
   void MakeNamespaces() {
@@ -370,7 +371,7 @@ struct Lab::State {
   const std::string record_root;
   const bool ipv6;
   const bool impaired;
-  RecordWriter record;
+  sys::OwnEntry record;
   std::map<std::string, Space> spaces;
   int next_ifindex = 10;  // unique in the whole lab, see sys::VethEnd::ifindex
   bool removed = false;
@@ -414,7 +415,6 @@ std::vector<std::string> Lab::Remove() {
   return problems;
 }
 
-const std::string& Lab::directory() const { return state_->record.directory(); }
 const Node& Lab::GetNode(const std::string& node) const { return state_->NodeOf(node); }
 const Interface& Lab::GetInterface(const Endpoint& endpoint) const {
   return state_->InterfaceOf(endpoint);

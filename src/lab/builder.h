@@ -12,8 +12,8 @@
 namespace viaduct::lab {
 
 struct LabOptions {
-  std::string record_root = kRecordRoot;
-  int owner_uid = 0;  // the invoking user, for the record
+  std::string record_root = sys::kRunFolder;
+  uint32_t owner_uid = 0;  // the invoking user, for the record
 };
 
 // The device that holds Node::program_addresses, in the node's namespace.
@@ -38,8 +38,6 @@ class Lab {
 
   const Topology& topology() const { return topology_; }
   const std::string& name() const { return topology_.name; }
-  // The folder ROOT/LAB, in which the broker may create its socket; removed with the lab.
-  const std::string& directory() const;
 
   // All throw UsageError if the lab has no such node or interface.
   const Node& GetNode(const std::string& node) const;

@@ -45,7 +45,7 @@ class LabRootTest : public ::testing::Test {
   }
   void TearDown() override {
     if (geteuid() != 0) return;
-    for (const RunInfo& run : ListRuns(root_)) RemoveRun(ReadRecord(run.directory));
+    for (const RunInfo& run : ListRuns(root_)) RemoveRun(run);
     std::filesystem::remove_all(root_);
     for (const auto& entry : std::filesystem::directory_iterator("/run/netns")) {
       EXPECT_NE(entry.path().filename().string().rfind(name_ + ".", 0), 0U) << entry.path();
@@ -146,7 +146,7 @@ TEST_F(LabRootTest, LeavesNothingBehind) {
     Lab lab(Line(2), Options());
     EXPECT_TRUE(sys::NamespaceExists(Namespace("n0")));
     EXPECT_EQ(ListRuns(root_).size(), 1U);
-    EXPECT_EQ(ListRuns(root_)[0].owner_uid, 1000);
+    EXPECT_EQ(ListRuns(root_)[0].uid, 1000U);
     EXPECT_TRUE(ListRuns(root_)[0].alive);
     EXPECT_THAT(lab.Remove(), IsEmpty());
     EXPECT_THAT(lab.Remove(), IsEmpty());
@@ -313,13 +313,13 @@ TEST_F(LabRootTest, CleansUpAfterAKilledRun) {
   char byte;
   ASSERT_EQ(read(ready[0], &byte, 1), 1);
   std::vector<std::string> problems;
-  EXPECT_THAT(RemoveDeadRuns(root_, &problems), IsEmpty());  // it lives
+  EXPECT_THAT(RemoveDeadRuns(&problems, root_), IsEmpty());  // it lives
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   EXPECT_THAT(ErrorOfBuilding<UsageError>(Line(2)), HasSubstr("run `viaduct clean`"));
   ASSERT_EQ(ListRuns(root_).size(), 1U);
   EXPECT_FALSE(ListRuns(root_)[0].alive);
-  EXPECT_EQ(RemoveDeadRuns(root_, &problems).size(), 1U);
+  EXPECT_EQ(RemoveDeadRuns(&problems, root_).size(), 1U);
   EXPECT_THAT(problems, IsEmpty());
   EXPECT_FALSE(sys::NamespaceExists(Namespace("n0")));
   EXPECT_THAT(ListRuns(root_), IsEmpty());
@@ -393,7 +393,7 @@ TEST_F(PhysicalRootTest, ComesBackAfterAKilledRun) {
   EXPECT_FALSE(host.FindLink("nic0"));
   EXPECT_THAT(ErrorOfBuilding<UsageError>(WithNic()), HasSubstr("run `viaduct clean`"));
   std::vector<std::string> problems;
-  EXPECT_EQ(RemoveDeadRuns(root_, &problems).size(), 1U);
+  EXPECT_EQ(RemoveDeadRuns(&problems, root_).size(), 1U);
   EXPECT_THAT(problems, IsEmpty());
   const std::optional<sys::LinkInfo> back = host.FindLink("nic0");
   ASSERT_TRUE(back);

@@ -1,8 +1,6 @@
 // The record of a run: what it created in the kernel, written before it was created, so that
-// another process can remove it when the run was killed.
-//
-// A run's directory is ROOT/LAB (ROOT: /run/viaduct). Its file `record.jsonl` holds one JSON object
-// per line; the first identifies its owner. Creating the directory reserves the lab's name.
+// another process can remove it when the run was killed. Runs are a registry (sys/registry.h),
+// whose entries have the labs' names.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,26 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "base/fd.h"
+#include "sys/registry.h"
 
 namespace viaduct::lab {
-
-inline constexpr char kRecordRoot[] = "/run/viaduct";
-
-// The run that a record belongs to.
-struct RunInfo {
-  std::string lab;
-  std::string directory;
-  int owner_uid = 0;
-  int broker_pid = 0;
-  uint64_t broker_start_time = 0;  // sys::ProcessStartTime
-  std::string created;             // UTC, ISO 8601
-  bool alive = false;              // whether the broker still runs
-  // The path engine of the lab's emulated links; 0: it has none.
-  int engine_pid = 0;
-  uint64_t engine_start_time = 0;
-  bool engine_alive = false;
-};
 
 // Objects that a run created, in the order of creation.
 struct RecordedNamespace {
@@ -44,43 +25,35 @@ struct RecordedPhysical {
   int mtu = 0;
   std::string mac;
 };
-struct Record {
-  RunInfo run;
+
+// A run as its record says; its maker is the broker, its name the lab's.
+struct RunInfo : sys::RegistryEntry {
+  // The path engine of the lab's emulated links; 0: it has none.
+  int engine_pid = 0;
+  uint64_t engine_start_time = 0;
+  bool engine_alive = false;
   std::vector<RecordedNamespace> namespaces;
   std::vector<RecordedPhysical> physicals;
+
+  void Read(const sys::RecordLines& lines);
 };
 
-// Parses a record's text; an unfinished last line (of a killed writer) is ignored. Throws
-// UsageError if anything else is malformed.
-Record ParseRecord(std::string_view text);
+sys::Registry Runs(const std::string& root = sys::kRunFolder);
+// All runs with a record, live, dead and damaged.
+std::vector<RunInfo> ListRuns(const std::string& root = sys::kRunFolder);
 
-// The writing side; every line is in the file before the call returns. Owned by the Lab.
-class RecordWriter {
- public:
-  // Reserves the lab's name by creating ROOT/LAB. Throws UsageError when it is taken, saying by
-  // whom and what to do.
-  RecordWriter(const std::string& root, const std::string& lab, int owner_uid);
-  void Write(const nlohmann::json& line);
-  const std::string& directory() const { return directory_; }
-  // Removes the directory: the lab's name is free again.
-  void Erase();
-
- private:
-  std::string directory_;
-  UniqueFd file_;
-};
-
-// All runs with a record, live and dead; damaged records are listed with broker_pid 0.
-std::vector<RunInfo> ListRuns(const std::string& root = kRecordRoot);
-Record ReadRecord(const std::string& directory);
+// Reserves the lab's name for this process. Throws UsageError when it is taken, saying by whom and
+// what to do.
+sys::OwnEntry TakeLab(const std::string& root, const std::string& lab, uint32_t owner_uid);
 
 // Removes what a record lists: processes in its namespaces, physical interfaces (back to this
 // namespace), namespaces; then the record. It is no error if something is gone already; what cannot
 // be removed is returned, one line each, and the record is then kept. Namespaces whose inode is not
 // the recorded one belong to another owner and are left alone.
-std::vector<std::string> RemoveRun(const Record& record);
+std::vector<std::string> RemoveRun(const RunInfo& run);
 
 // Removes every dead run and returns the removed ones. Problems are appended to `problems`.
-std::vector<RunInfo> RemoveDeadRuns(const std::string& root, std::vector<std::string>* problems);
+std::vector<RunInfo> RemoveDeadRuns(std::vector<std::string>* problems,
+                                    const std::string& root = sys::kRunFolder);
 
 }  // namespace viaduct::lab

@@ -14,7 +14,6 @@
 
 #include "base/error.h"
 #include "broker/client.h"
-#include "lab/record.h"
 #include "run/conversation.h"
 #include "run/progress.h"
 #include "run/simulator_process.h"
@@ -22,6 +21,7 @@
 #include "sys/descriptors.h"
 #include "sys/event_loop.h"
 #include "sys/process.h"
+#include "sys/trusted_folder.h"
 
 namespace viaduct::run {
 namespace {
@@ -30,7 +30,7 @@ using nlohmann::json;
 
 // A descriptor that becomes readable when the lab's record is removed, by whatever process.
 UniqueFd WatchRecord(const std::string& lab) {
-  const std::string directory = fmt::format("{}/{}", lab::kRecordRoot, lab);
+  const std::string directory = fmt::format("{}/{}", sys::kRunFolder, lab);
   UniqueFd watch(SystemCall("inotify_init", inotify_init1(IN_CLOEXEC | IN_NONBLOCK)));
   SystemCall("watch " + directory,
              inotify_add_watch(watch.get(), directory.c_str(), IN_DELETE_SELF | IN_ONLYDIR));

@@ -1,43 +1,39 @@
 // Finding paused simulations (viaduct kernel shell).
-//
-// A paused simulation listens on FOLDER/control, and FOLDER/record.json describes it. FOLDER is
-// ROOT/PID; ROOT is /run/viaduct/.paused for root, else viaduct/paused in XDG_RUNTIME_DIR, else
+// They are a registry (sys/registry.h), whose entries are named after the process and hold
+// record.json and `control`, the socket on which the simulation listens. The registry is
+// /run/viaduct/.paused for root, else viaduct/paused in XDG_RUNTIME_DIR, else
 // /tmp/viaduct-UID/paused.
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "base/fd.h"
+#include "sys/registry.h"
 
 namespace viaduct::guest {
 
-struct PausedSimulation {
-  std::string name;
-  int pid = 0;
-  uint64_t start_time = 0;  // sys::ProcessStartTime
-  std::vector<std::string> nodes;
-  bool alive = false;
-  std::filesystem::path folder;
+struct PausedSimulation : sys::RegistryEntry {
+  std::string simulation;  // its name, as people know it
 
-  std::filesystem::path socket() const { return folder / "control"; }
+  void Read(const sys::RecordLines& lines);
+  std::string label() const { return simulation + " (" + name + ")"; }
+  // To its socket (SOCK_SEQPACKET). Throws SystemError.
+  UniqueFd Connect() const;
 };
 
-// All simulations with a record that this user can read, sorted by name.
-std::vector<PausedSimulation> ListPaused();
 // The simulation with that name or pid; if `name` is empty, the only one. Throws UsageError that
 // lists those that exist.
 PausedSimulation FindPaused(const std::string& name);
-// Removes the records of simulations that have ended without doing so; returns their names.
-std::vector<std::string> RemoveDeadPaused();
+// Removes the records of simulations that have ended without doing so, and returns them. Problems
+// are appended to `problems`.
+std::vector<PausedSimulation> RemoveDeadPaused(std::vector<std::string>* problems);
 
 // The record of this process's paused simulation, and its listening socket (SOCK_SEQPACKET); both
 // are removed with the object.
 class PauseRecord {
  public:
-  // Throws SystemError.
+  // Throws SystemError; EnvironmentError where its place is somebody else's.
   PauseRecord(const std::string& name, const std::vector<std::string>& nodes);
   PauseRecord(const PauseRecord&) = delete;
   PauseRecord& operator=(const PauseRecord&) = delete;
@@ -46,7 +42,8 @@ class PauseRecord {
   UniqueFd TakeListener() { return std::move(listener_); }
 
  private:
-  std::filesystem::path folder_;
+  sys::Registry registry_;
+  sys::RegistryEntry entry_;
   UniqueFd listener_;
 };
 

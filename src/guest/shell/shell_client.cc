@@ -18,7 +18,6 @@
 #include "sys/child.h"
 #include "sys/event_loop.h"
 #include "sys/signals.h"
-#include "sys/unix_socket.h"
 
 namespace viaduct::guest {
 namespace {
@@ -29,12 +28,12 @@ constexpr int kForEver = -1;
 
 UniqueFd ConnectToPaused(const PausedSimulation& paused) {
   try {
-    return sys::ConnectAt(paused.socket(), SOCK_SEQPACKET);
+    return paused.Connect();
   } catch (const SystemError& error) {
     if (error.error_number() == EACCES) {
-      throw EnvironmentError(fmt::format("simulation {} belongs to another user", paused.name));
+      throw EnvironmentError(fmt::format("simulation {} belongs to another user", paused.simulation));
     }
-    throw UsageError(fmt::format("simulation {} is not paused any more", paused.name));
+    throw UsageError(fmt::format("simulation {} is not paused any more", paused.simulation));
   }
 }
 
@@ -76,7 +75,7 @@ json ShellEnvironment() {
 
 ShellClient::ShellClient(const PausedSimulation& paused, std::string node,
                          std::vector<std::string> words)
-    : name_(paused.name),
+    : name_(paused.simulation),
       node_(std::move(node)),
       words_(std::move(words)),
       terminal_(sys::OnTerminal()),
@@ -177,7 +176,7 @@ void Resume(const PausedSimulation& paused) {
   const std::string packet = ReceivePacket(connection.get());
   const auto message = ParseShell(packet);
   if (message && message->packet == ShellPacket::kError) ThrowShellError(message->payload);
-  if (!message) throw Error(fmt::format("simulation {} has ended", paused.name));
+  if (!message) throw Error(fmt::format("simulation {} has ended", paused.simulation));
 }
 
 }  // namespace viaduct::guest

@@ -1,0 +1,206 @@
+#include "sys/registry.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "base/file.h"
+#include "base/utc_time.h"
+#include "sys/process.h"
+
+namespace viaduct::sys {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kVersion = 2;
+constexpr mode_t kRecordMode = 0644;
+
+// Of an entry that has not got its name yet, or has it no more: its maker's or remover's.
+std::string UnbornName(const std::string& name) {
+  return fmt::format(".new-{}-{}-{}", getpid(), ProcessStartTime(getpid()), name);
+}
+
+bool IsAbandoned(const std::string& unborn) {
+  int pid = 0;
+  unsigned long long start_time = 0;
+  return sscanf(unborn.c_str(), ".new-%d-%llu-", &pid, &start_time) == 2 &&
+         !ProcessAlive(pid, start_time);
+}
+
+bool SameMaker(const RegistryEntry& a, const RegistryEntry& b) {
+  return a.pid == b.pid && a.start_time == b.start_time;
+}
+
+// An unfinished last line is left out: its writer was killed.
+RecordLines ReadLines(int folder, const std::string& name) {
+  constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  const UniqueFd file(SystemCall("open " + name, openat(folder, name.c_str(), kFlags)));
+  if (!IsTrusted(folder) || !IsTrusted(file.get())) throw Error("others may write to it");
+  const std::string text = ReadToEnd(file.get(), name);
+  RecordLines lines;
+  for (size_t start = 0, end; (end = text.find('\n', start)) != std::string::npos;
+       start = end + 1) {
+    lines.push_back(json::parse(text.begin() + static_cast<ptrdiff_t>(start),
+                                text.begin() + static_cast<ptrdiff_t>(end)));
+  }
+  return lines;
+}
+
+void ReadMaker(const RecordLines& lines, RegistryEntry* entry) {
+  const json& first = lines.empty() ? throw Error("the record is empty") : lines.front();
+  if (first.at("record") != kVersion) throw Error("a record of another version of Viaduct");
+  first.at("start_time").get_to(entry->start_time);
+  first.at("uid").get_to(entry->uid);
+  first.at("created").get_to(entry->created);
+  first.at("pid").get_to(entry->pid);  // last: a damaged record has none
+  entry->alive = ProcessAlive(entry->pid, entry->start_time);
+}
+
+}  // namespace
+
+void OwnEntry::Write(const json& line) {
+  const std::string what = "write the record of " + name, text = line.dump() + "\n";
+  const ssize_t written = SystemCall(what, write(record.get(), text.data(), text.size()));
+  if (static_cast<size_t>(written) != text.size()) throw SystemError(what, ENOSPC);
+}
+
+NameTaken::NameTaken(RegistryEntry entry)
+    : UsageError(entry.folder.string() + ": the name is taken"), holder(std::move(entry)) {}
+
+std::string FindWords::With(std::string words, const std::string& names) {
+  return words.replace(words.rfind("{}"), 2, names);
+}
+
+Registry::Registry(TrustedPlace place, std::vector<std::string> files)
+    : place_(std::move(place)), files_(std::move(files)) {}
+
+RegistryEntry Registry::Unknown(const std::string& name) const {
+  RegistryEntry entry;
+  entry.name = name;
+  entry.folder = place_.path() / name;
+  return entry;
+}
+
+std::optional<Registry::Found> Registry::Read(int root, const std::string& name) const {
+  Found found{Unknown(name), {}, OpenFolderAt(root, name)};
+  if (!found.folder || !IsOwn(found.folder.get())) return std::nullopt;
+  try {
+    found.lines = ReadLines(found.folder.get(), files_.front());
+    ReadMaker(found.lines, &found.entry);
+  } catch (const std::exception&) {  // it is damaged, unless it is just being removed
+    if (!IsStill(found.folder.get(), root, name)) return std::nullopt;
+  }
+  return found;
+}
+
+OwnEntry Registry::Fill(int folder, const NewEntry& wanted) const {
+  OwnEntry own;
+  static_cast<RegistryEntry&>(own) = {wanted.name, place_.path() / wanted.name,
+                                      getpid(),    ProcessStartTime(getpid()),
+                                      wanted.uid,  UtcNow(),
+                                      true};
+  const std::string& file = files_.front();
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
+  own.record.reset(SystemCall("create " + file, openat(folder, file.c_str(), kFlags, kRecordMode)));
+  SystemCall("chmod " + file, fchmod(own.record.get(), kRecordMode));  // whatever the umask is
+  json line = wanted.first_line;
+  line.update({{"record", kVersion},
+               {"name", own.name},
+               {"pid", own.pid},
+               {"start_time", own.start_time},
+               {"uid", own.uid},
+               {"created", own.created}});
+  own.Write(line);
+  wanted.complete(folder);
+  return own;
+}
+
+OwnEntry Registry::Take(const NewEntry& wanted) const {
+  const std::string unborn = UnbornName(wanted.name);
+  for (;;) {
+    const UniqueFd root = MakeTrusted(place_);
+    const UniqueFd folder = MakeFolderAt(root.get(), {unborn, place_.folders.back().mode});
+    if (!folder && errno == ENOENT) continue;  // the last entry's end took the root with it
+    SystemCall("make " + (place_.path() / unborn).string(), folder.get());
+    try {
+      OwnEntry own = Fill(folder.get(), wanted);
+      if (renameat(root.get(), unborn.c_str(), root.get(), wanted.name.c_str()) == 0) return own;
+      if (errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR) {
+        throw SystemError("make " + own.folder.string(), errno);
+      }
+      RemoveFolder(root.get(), unborn);
+      if (const auto found = Read(root.get(), wanted.name)) {
+        const RegistryEntry& holder = found->entry;
+        const bool dead = holder.pid != 0 && !holder.alive;
+        if (wanted.from_dead && dead && Remove(holder).empty()) continue;
+        throw NameTaken(holder);
+      }
+      if (faccessat(root.get(), wanted.name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+        throw NameTaken(Unknown(wanted.name));
+      }
+    } catch (...) {
+      RemoveFolder(root.get(), unborn);
+      throw;
+    }
+  }
+}
+
+UniqueFd Registry::Open(const RegistryEntry& entry) const {
+  const UniqueFd root = OpenTrusted(place_);
+  auto found = Read(root.get(), entry.name);
+  return found && SameMaker(found->entry, entry) ? std::move(found->folder) : UniqueFd();
+}
+
+// Only what an entry ever holds. Returns why it is still there, or 0: it is gone, or not ours.
+int Registry::RemoveFolder(int root, const std::string& name) const {
+  const UniqueFd folder = OpenFolderAt(root, name);
+  if (!folder || !IsOwn(folder.get())) return 0;
+  for (const std::string& file : files_) unlinkat(folder.get(), file.c_str(), 0);
+  return unlinkat(root, name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT ? 0 : errno;
+}
+
+void Registry::RemoveOrThrow(const RegistryEntry& entry) const {
+  const std::string unborn = UnbornName(entry.name), what = "remove " + entry.folder.string();
+  const UniqueFd root = OpenTrusted(place_);
+  if (!root) return;
+  // Without its name it is not listed as damaged while it is being removed.
+  if (renameat(root.get(), entry.name.c_str(), root.get(), unborn.c_str()) != 0) {
+    if (errno == ENOENT) return;
+    throw SystemError(what, errno);
+  }
+  const auto found = Read(root.get(), unborn);
+  if (!found || !SameMaker(found->entry, entry)) {  // removed meanwhile, and the name taken again
+    renameat2(root.get(), unborn.c_str(), root.get(), entry.name.c_str(), RENAME_NOREPLACE);
+    return;
+  }
+  const int error = RemoveFolder(root.get(), unborn);
+  if (error != 0) throw SystemError(what, error);
+  RemoveIfEmpty(place_);
+}
+
+std::vector<std::string> Registry::Remove(const RegistryEntry& entry) const {
+  try {
+    RemoveOrThrow(entry);
+    return {};
+  } catch (const Error& error) {
+    return {error.what()};
+  }
+}
+
+void Registry::RemoveUnborn(std::vector<std::string>* problems) const {
+  const UniqueFd root = OpenTrusted(place_);
+  for (const std::string& name : NamesIn(root.get())) {
+    const int error = IsAbandoned(name) ? RemoveFolder(root.get(), name) : 0;
+    if (error != 0) {
+      problems->push_back(SystemError("remove " + (place_.path() / name).string(), error).what());
+    }
+  }
+  RemoveIfEmpty(place_);
+}
+
+}  // namespace viaduct::sys

@@ -1,0 +1,128 @@
+// What other users put where a registry is, or should be. Needs root, to be other users.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "sys/child.h"
+#include "sys/process.h"
+#include "sys/registry.h"
+
+namespace viaduct::sys {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr uid_t kUs = 60001, kOther = 60002;
+
+struct Thing : RegistryEntry {
+  void Read(const RecordLines&) {}
+};
+
+// A folder like /tmp, in which this user's registry is to be.
+class RegistryRootTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "needs root to be other users";
+    std::string made = (fs::temp_directory_path() / "viaduct-registry-XXXXXX").string();
+    base_ = mkdtemp(made.data());
+    ASSERT_EQ(chmod(base_.c_str(), 01777), 0);
+  }
+  void TearDown() override { fs::remove_all(base_); }
+
+  Registry Things() const {
+    return {{base_, {{"viaduct", 0700, false}, {"things", 0700, false}}}, {"record"}};
+  }
+  fs::path Root() const { return base_ / "viaduct/things"; }
+
+  // Does this as that user; whether nothing was thrown and no expectation failed.
+  static bool As(uid_t user, const std::function<void()>& work) {
+    const pid_t child = fork();
+    if (child != 0) return AwaitChild(child) == 0;
+    int status = setresgid(user, user, user) != 0 || setresuid(user, user, user) != 0;
+    try {
+      work();
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << error.what();
+    }
+    ExitForked(status != 0 || HasFailure());
+  }
+  static void Own(const fs::path& path, uid_t user) {
+    ASSERT_EQ(lchown(path.c_str(), user, user), 0) << path;
+  }
+
+  fs::path base_;
+};
+
+TEST_F(RegistryRootTest, AFolderThatSomebodyElseMadeFirstIsNotUsed) {
+  ASSERT_TRUE(As(kOther, [&] { Things().Take({"planted"}); }));
+  EXPECT_TRUE(As(kUs, [&] {
+    EXPECT_THAT(Things().List<Thing>(), IsEmpty());  // it cannot be read
+    EXPECT_THROW(Things().Take({"one"}), EnvironmentError);
+  }));
+  fs::permissions(base_ / "viaduct", fs::perms(0755));
+  fs::permissions(Root(), fs::perms(0755));
+  EXPECT_TRUE(As(kUs, [&] {
+    EXPECT_THROW(Things().List<Thing>(), EnvironmentError);
+    EXPECT_THROW(Things().Take({"one"}), EnvironmentError);
+  }));
+}
+
+TEST_F(RegistryRootTest, ALinkThatSomebodyElseMadeFirstIsNotFollowed) {
+  const fs::path home = base_ / "home";
+  fs::create_directories(home / "things/one");
+  Own(home, kUs);
+  Own(home / "things", kUs);
+  Own(home / "things/one", kUs);
+  ASSERT_TRUE(As(kOther, [&] { fs::create_directory_symlink(home, base_ / "viaduct"); }));
+  EXPECT_TRUE(As(kUs, [&] {
+    std::vector<std::string> problems;
+    EXPECT_THROW(Things().RemoveDead<Thing>(&problems), EnvironmentError);
+  }));
+  EXPECT_TRUE(fs::exists(home / "things/one"));
+}
+
+TEST_F(RegistryRootTest, EntriesOfOthersAreNeitherListedNorRemoved) {
+  ASSERT_TRUE(As(kUs, [&] {
+    for (const char* name : {"ours", "roots", "others"}) Things().Take({name});
+  }));
+  Own(Root() / "roots", 0);
+  fs::permissions(Root() / "roots", fs::perms(0755));
+  Own(Root() / "others", kOther);
+  fs::rename(Root() / "others", Root() / "others.");
+  fs::create_directory(Root() / ".new-99999999-1-x");
+  Own(Root() / ".new-99999999-1-x", kOther);
+  EXPECT_TRUE(As(kUs, [&] {
+    std::vector<std::string> names, problems;
+    for (const Thing& thing : Things().List<Thing>()) names.push_back(thing.name);
+    EXPECT_THAT(names, ElementsAre("ours", "roots"));
+    names.clear();
+    for (const Thing& thing : Things().RemoveDead<Thing>(&problems)) names.push_back(thing.name);
+    EXPECT_THAT(names, ::testing::Contains("ours"));
+    EXPECT_THROW(Things().Take({"others."}), NameTaken);
+  }));
+  EXPECT_TRUE(fs::exists(Root() / "others./record"));
+  EXPECT_TRUE(fs::exists(Root() / ".new-99999999-1-x"));
+}
+
+TEST_F(RegistryRootTest, ARecordOfSomebodyElseIsNone) {
+  ASSERT_TRUE(As(kUs, [&] { Things().Take({"one"}); }));
+  Own(Root() / "one/record", kOther);
+  EXPECT_TRUE(As(kUs, [&] {
+    std::vector<std::string> problems;
+    EXPECT_THAT(Things().RemoveDead<Thing>(&problems), IsEmpty());
+    EXPECT_THAT(problems, ElementsAre(HasSubstr("has no readable record")));
+  }));
+  EXPECT_TRUE(fs::exists(Root() / "one/record"));
+}
+
+TEST_F(RegistryRootTest, RootDoesNotUseWhatAUserOwns) {
+  ASSERT_TRUE(As(kUs, [&] { Things().Take({"one"}); }));
+  EXPECT_THROW(Things().List<Thing>(), EnvironmentError);
+}
+
+}  // namespace
+}  // namespace viaduct::sys

@@ -1,0 +1,134 @@
+#include "sys/trusted_folder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/error.h"
+
+namespace viaduct::sys {
+namespace {
+
+struct stat StatusOf(int fd) {
+  struct stat status;
+  SystemCall("fstat", fstat(fd, &status));
+  return status;
+}
+
+// Why the folder that was opened, or was not, is none to be used; "" if it is.
+std::string Distrust(const UniqueFd& folder) {
+  if (!folder && errno == ENOTDIR) return "is not a folder";  // or a symbolic link
+  if (!folder || !IsOwn(folder.get())) return "belongs to another user";
+  return IsTrusted(folder.get()) ? "" : "others may write to it";
+}
+
+template <class Step>
+UniqueFd Walk(const TrustedPlace& place, const Step& step) {
+  std::filesystem::path path = place.base;
+  UniqueFd here(
+      SystemCall("open " + path.string(), open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  for (const TrustedPlace::Folder& folder : place.folders) {
+    path /= folder.name;
+    UniqueFd next = step(here.get(), folder);
+    if (!next && errno != ENOTDIR && errno != EACCES) {
+      throw SystemError("open " + path.string(), errno);
+    }
+    const std::string distrust = Distrust(next);
+    if (!distrust.empty()) {
+      throw EnvironmentError(fmt::format("{}: {}; {}", path.string(), distrust, place.remedy));
+    }
+    here = std::move(next);
+  }
+  return here;
+}
+
+}  // namespace
+
+std::filesystem::path TrustedPlace::path() const {
+  std::filesystem::path path = base;
+  for (const Folder& folder : folders) path /= folder.name;
+  return path;
+}
+
+TrustedPlace RunPlace() {
+  const std::filesystem::path folder = kRunFolder;
+  return {folder.parent_path(), {{folder.filename()}}};
+}
+
+TrustedPlace RunPlace(TrustedPlace::Folder folder) {
+  TrustedPlace place = RunPlace();
+  place.folders.push_back(std::move(folder));
+  return place;
+}
+
+UniqueFd OpenTrusted(const TrustedPlace& place) {
+  try {
+    return Walk(place, [](int parent, const TrustedPlace::Folder& folder) {
+      UniqueFd next = OpenFolderAt(parent, folder.name);
+      if (!next && errno == EACCES) throw SystemError("open " + folder.name, errno);
+      return next;
+    });
+  } catch (const SystemError& error) {
+    if (error.error_number() != ENOENT && error.error_number() != EACCES) throw;
+    return {};
+  }
+}
+
+UniqueFd MakeTrusted(const TrustedPlace& place) { return Walk(place, MakeFolderAt); }
+
+void RemoveIfEmpty(TrustedPlace place) {
+  while (!place.folders.empty() && !place.folders.back().stays) {
+    const std::string name = place.folders.back().name;
+    place.folders.pop_back();
+    if (unlinkat(OpenTrusted(place).get(), name.c_str(), AT_REMOVEDIR) != 0) return;
+  }
+}
+
+bool IsOwn(int fd) {
+  const uid_t owner = StatusOf(fd).st_uid;
+  return owner == 0 || owner == geteuid();
+}
+
+bool IsTrusted(int fd) { return IsOwn(fd) && (StatusOf(fd).st_mode & (S_IWGRP | S_IWOTH)) == 0; }
+
+UniqueFd OpenFolderAt(int parent, const std::string& name) {
+  return UniqueFd(openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+UniqueFd MakeFolderAt(int parent, const TrustedPlace::Folder& wanted) {
+  bool made = false;
+  for (;;) {
+    UniqueFd folder = OpenFolderAt(parent, wanted.name);
+    if (folder && made) SystemCall("chmod " + wanted.name, fchmod(folder.get(), wanted.mode));
+    if (folder || errno != ENOENT) return folder;
+    made = mkdirat(parent, wanted.name.c_str(), 0700) == 0;
+    if (!made && errno != EEXIST) return folder;
+  }
+}
+
+bool IsStill(int fd, int folder, const std::string& name) {
+  struct stat named;
+  if (fstatat(folder, name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0) return false;
+  const struct stat opened = StatusOf(fd);
+  return opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+}
+
+std::vector<std::string> NamesIn(int folder) {
+  std::vector<std::string> names;
+  std::error_code none;
+  for (const auto& file : std::filesystem::directory_iterator(PathIn(folder), none)) {
+    names.push_back(file.path().filename());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string PathIn(int folder, const std::string& name) {
+  return fmt::format("/proc/self/fd/{}/{}", folder, name);
+}
+
+}  // namespace viaduct::sys
