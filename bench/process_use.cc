@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "broker/descendants.h"
+#include "sys/process.h"
 
 namespace viaduct::bench {
 namespace {
@@ -40,7 +40,7 @@ double ReadPssMib(int pid) {
 }  // namespace
 
 ProcessUse MeasureFamily() {
-  std::vector<int> family = broker::Descendants();
+  std::vector<int> family = sys::Descendants();
   family.push_back(getpid());
   ProcessUse use;
   for (const int pid : family) {

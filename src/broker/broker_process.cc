@@ -19,13 +19,13 @@
 #include "base/units.h"
 #include "broker/lab_operations.h"
 #include "broker/server.h"
-#include "broker/spawn.h"
 #include "sys/descriptors.h"
 #include "sys/invoking_user.h"
 #include "sys/process.h"
 #include "sys/signals.h"
 #include "sys/trusted_folder.h"
 #include "sys/unix_socket.h"
+#include "sys/user_program.h"
 
 namespace viaduct::broker {
 namespace {
@@ -84,7 +84,7 @@ void RunBroker(UniqueFd connection, const sys::Identity& owner) {
   umask(022);
   SystemCall("chdir /", chdir("/"));
   KeepNeededCapabilities();
-  RaiseDescriptorLimit();
+  sys::RaiseDescriptorLimit();
   LabOperations operations(owner, std::move(signals));
   Server server(operations);
   server.AddConnection(std::move(connection));

@@ -17,6 +17,7 @@
 #include "base/fd.h"
 #include "fib/route_sink.h"
 #include "lab/topology.h"
+#include "sys/user_program.h"
 
 namespace viaduct::broker {
 
@@ -38,16 +39,8 @@ struct ControlSocketOptions {
   uint16_t number = 0;  // UDP port or IP protocol number
 };
 
-struct ProgramOptions {
+struct ProgramOptions : sys::ProgramOptions {
   std::string node;
-  std::vector<std::string> arguments;              // arguments[0] is looked up in PATH
-  std::map<std::string, std::string> environment;  // added to the invoking user's
-  std::string working_directory;                   // empty: the client's
-  // Standard input, output, error; -1 is /dev/null. The caller keeps owning the descriptors.
-  int standard_input = -1, standard_output = -1, standard_error = -1;
-  // Standard input is a terminal (the slave of a pty) that belongs to no session yet: it becomes
-  // the controlling terminal of the program's session.
-  bool terminal = false;
 };
 
 // A socket created inside a node's namespace, to which it stays bound: bind(2) and multicast joins

@@ -11,9 +11,7 @@
 
 #include "base/error.h"
 #include "broker/broker_process.h"
-#include "broker/descendants.h"
 #include "broker/sockets.h"
-#include "broker/spawn.h"
 #include "lab/hub.h"
 #include "sys/descriptors.h"
 #include "sys/network/tun.h"
@@ -111,7 +109,7 @@ Program LabOperations::Spawn(const ProgramOptions& options) {
   const int namespace_fd = TheLab().NamespaceFd(options.node);
   sys::Pipe status = sys::MakePipe();
   Program program;
-  program.pid = StartProgram(options, namespace_fd, owner_);
+  program.pid = sys::StartProgram(options, namespace_fd, "node " + options.node, owner_);
   // It is our child and was not waited for yet, so the pid is still valid.
   program.pid_fd = sys::OpenPidFd(program.pid);
   program.exit_status = std::move(status.read);
@@ -204,7 +202,7 @@ void LabOperations::EndPrograms() {
   // A process that forks while we look is found in the next round.
   for (int round = 0; round < 5; ++round) {
     CollectPrograms();
-    const auto pids = Descendants();
+    const auto pids = sys::Descendants();
     if (pids.empty()) return;
     sys::TerminateProcesses(pids, kPatience);
   }

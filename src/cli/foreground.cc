@@ -53,7 +53,7 @@ Foreground::Foreground() {
   signals_ = sys::CatchForegroundSignals();
 }
 
-void Foreground::Lend(broker::ProgramOptions* options) {
+void Foreground::Lend(sys::ProgramOptions* options) {
   options->standard_input = STDIN_FILENO;
   options->standard_output = STDOUT_FILENO;
   options->standard_error = STDERR_FILENO;

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "base/fd.h"
-#include "broker/client.h"
 #include "sys/terminal.h"
+#include "sys/user_program.h"
 
 namespace viaduct::cli {
 
@@ -18,7 +18,7 @@ class Foreground {
   Foreground();
 
   // Sets standard input, output, error and terminal. This object keeps the descriptors.
-  void Lend(broker::ProgramOptions* options);
+  void Lend(sys::ProgramOptions* options);
   // Call it after the program has started; returns when it ends. Its wait status (waitpid(2)) is
   // then read from `exit_status` as one int32_t; end of file there is an Error. `pass_on` sends a
   // signal to the program. Returns the status as a shell reports it. Throws sys::Interrupted if

@@ -48,7 +48,7 @@ int RunShell(const ShellOptions& options, const Invocation& invocation) {
   NeedRoot(invocation);
   Foreground foreground;  // first: a signal from here on cannot end the process half-way
   emulate::Shell shell(std::move(config));
-  broker::ProgramOptions program = shell.Program(options.words);
+  sys::ProgramOptions program = shell.Program(options.words);
   foreground.Lend(&program);
   if (options.verbose) {
     const emulate::ShellNetwork& network = shell.network();

@@ -11,8 +11,6 @@
 #include <csignal>
 
 #include "base/error.h"
-#include "broker/descendants.h"
-#include "broker/spawn.h"
 #include "io/ring_port.h"
 #include "sys/invoking_user.h"
 #include "sys/network/netns.h"
@@ -39,7 +37,7 @@ class ShellKeeper {
  public:
   ShellKeeper(int connection, ShellNetwork& network) : connection_(connection), network_(network) {}
 
-  void Work(const broker::ProgramOptions& options) {
+  void Work(const sys::ProgramOptions& options) {
     prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans of the program become our children
     const UniqueFd signals = sys::CatchSignals({SIGCHLD});
     if (Started(options)) {
@@ -54,11 +52,11 @@ class ShellKeeper {
 
  private:
   // Reports to the other end whether the program runs.
-  bool Started(const broker::ProgramOptions& options) {
+  bool Started(const sys::ProgramOptions& options) {
     StartReport report;
     try {
       network_.EnterNameService();
-      pid_ = broker::StartProgram(options, network_.inside(), sys::InvokingUser());
+      pid_ = sys::StartProgram(options, network_.inside(), "node shell", sys::InvokingUser());
       network_.CloseInside();
     } catch (const Error& error) {
       report.status = static_cast<int32_t>(error.status());
@@ -97,7 +95,7 @@ class ShellKeeper {
     for (int round = 0; round < 5; ++round) {
       while (waitpid(-1, nullptr, WNOHANG) > 0) {
       }
-      const auto pids = broker::Descendants();
+      const auto pids = sys::Descendants();
       if (pids.empty()) return;
       sys::TerminateProcesses(pids, kTerminationPatience);
     }
@@ -150,15 +148,14 @@ Shell::Shell(engine::Config config) : config_(std::move(config)), ports_(OpenPor
   network_.CloseMiddle();
 }
 
-broker::ProgramOptions Shell::Program(const std::vector<std::string>& words) const {
-  broker::ProgramOptions program;
-  program.node = "shell";
+sys::ProgramOptions Shell::Program(const std::vector<std::string>& words) const {
+  sys::ProgramOptions program;
   program.arguments = words.empty() ? LoginShell() : words;
   program.environment["VIADUCT_HOST"] = network_.host_address().ToString();
   return program;
 }
 
-void Shell::Start(const broker::ProgramOptions& program) {
+void Shell::Start(const sys::ProgramOptions& program) {
   guardian_.emplace([&](int connection) { ShellKeeper(connection, network_).Work(program); });
   network_.LeaveRemovalToOthers();
   network_.CloseInside();

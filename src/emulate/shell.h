@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "broker/client.h"
 #include "emulate/shell_network.h"
 #include "engine/engine.h"
 #include "io/port.h"
 #include "sys/guardian.h"
+#include "sys/user_program.h"
 
 namespace viaduct::emulate {
 
@@ -27,11 +27,11 @@ class Shell {
   explicit Shell(engine::Config config);
 
   // The options for Start() that run these words, or the login shell if there are none.
-  broker::ProgramOptions Program(const std::vector<std::string>& words) const;
+  sys::ProgramOptions Program(const std::vector<std::string>& words) const;
   const ShellNetwork& network() const { return network_; }
 
   // Throws Error if the program cannot be started.
-  void Start(const broker::ProgramOptions& program);
+  void Start(const sys::ProgramOptions& program);
   // A descriptor from which the program's wait status (waitpid(2)) can be read, as one int32_t,
   // when it ends.
   int exit_status() const { return guardian_->Connection(); }

@@ -10,6 +10,8 @@
 #include <array>
 #include <charconv>
 #include <csignal>
+#include <filesystem>
+#include <map>
 #include <string>
 
 #include "base/clock.h"
@@ -42,6 +44,30 @@ std::string_view StatField(std::string_view stat, int number) {
   }
 }
 
+// A field that is a number; 0 when malformed.
+template <class Integer>
+Integer StatNumber(std::string_view stat, int number) {
+  const std::string_view field = StatField(stat, number);
+  Integer value = 0;
+  const auto [end, error] = std::from_chars(field.begin(), field.end(), value);
+  return error == std::errc() && end == field.end() ? value : 0;
+}
+
+// Children by parent.
+std::multimap<int, int> ProcessTree() {
+  std::multimap<int, int> children;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", none)) {
+    const std::string name = entry.path().filename();
+    int pid = 0;
+    if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc()) continue;
+    if (const int parent = StatNumber<int>(ReadStat(pid), 4); parent > 0) {
+      children.emplace(parent, pid);
+    }
+  }
+  return children;
+}
+
 struct Victim {
   UniqueFd fd;
   bool gone = false;
@@ -68,12 +94,7 @@ bool AwaitEnd(std::vector<Victim>& victims, Duration patience) {
 
 }  // namespace
 
-uint64_t ParseStartTime(std::string_view stat) {
-  const std::string_view field = StatField(stat, 22);
-  uint64_t value = 0;
-  const auto result = std::from_chars(field.data(), field.data() + field.size(), value);
-  return result.ec == std::errc() && result.ptr == field.data() + field.size() ? value : 0;
-}
+uint64_t ParseStartTime(std::string_view stat) { return StatNumber<uint64_t>(stat, 22); }
 
 uint64_t ProcessStartTime(int pid) { return ParseStartTime(ReadStat(pid)); }
 
@@ -82,6 +103,17 @@ bool ProcessAlive(int pid, uint64_t start_time) {
   const std::string stat = ReadStat(pid);
   const std::string_view state = StatField(stat, 3);
   return ParseStartTime(stat) == start_time && state != "Z" && state != "X";
+}
+
+std::vector<int> Descendants() {
+  const auto children = ProcessTree();
+  std::vector<int> found{getpid()};
+  for (size_t i = 0; i < found.size(); ++i) {
+    const auto [first, last] = children.equal_range(found[i]);
+    for (auto it = first; it != last; ++it) found.push_back(it->second);
+  }
+  found.erase(found.begin());
+  return found;
 }
 
 void ExitForked(int status) {

@@ -54,6 +54,28 @@ TEST(Process, OnlyAnOwnSessionIsFavoured) {
   EXPECT_EQ(status, 0);
 }
 
+TEST(Process, DescendantsAreChildrenAndGrandchildren) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const int child = fork();
+  if (child == 0) {
+    close(ends[1]);
+    const int grandchild = fork();
+    char byte;
+    while (read(ends[0], &byte, 1) > 0) {
+    }
+    if (grandchild > 0) waitpid(grandchild, nullptr, 0);
+    _exit(0);
+  }
+  close(ends[0]);
+  std::vector<int> found;
+  while (found.size() < 2) found = Descendants();
+  EXPECT_EQ(found.size(), 2U);
+  EXPECT_EQ(found.front(), child);
+  close(ends[1]);
+  waitpid(child, nullptr, 0);
+}
+
 TEST(Process, MalformedStatHasNoStartTime) {
   EXPECT_EQ(ParseStartTime(""), 0U);
   EXPECT_EQ(ParseStartTime("42 (sh) S 1 1"), 0U);

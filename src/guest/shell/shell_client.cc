@@ -31,7 +31,8 @@ UniqueFd ConnectToPaused(const PausedSimulation& paused) {
     return paused.Connect();
   } catch (const SystemError& error) {
     if (error.error_number() == EACCES) {
-      throw EnvironmentError(fmt::format("simulation {} belongs to another user", paused.simulation));
+      throw EnvironmentError(
+          fmt::format("simulation {} belongs to another user", paused.simulation));
     }
     throw UsageError(fmt::format("simulation {} is not paused any more", paused.simulation));
   }

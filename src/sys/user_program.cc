@@ -1,4 +1,4 @@
-#include "broker/spawn.h"
+#include "sys/user_program.h"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -12,37 +12,36 @@
 #include "base/error.h"
 #include "sys/launch.h"
 
-namespace viaduct::broker {
+namespace viaduct::sys {
 namespace {
 
 std::optional<rlimit> former_descriptor_limit;
 
-sys::Environment EnvironmentOf(const ProgramOptions& options, const sys::Identity& owner) {
-  sys::Environment environment = sys::OwnEnvironment();
-  const auto user = owner.uid != getuid() ? sys::FindAccount(owner.uid) : std::nullopt;
+Environment EnvironmentOf(const ProgramOptions& options, const Identity& owner) {
+  Environment environment = OwnEnvironment();
+  const auto user = owner.uid != getuid() ? FindAccount(owner.uid) : std::nullopt;
   if (user) {  // under sudo these variables are root's
-    sys::SetVariable(environment, "HOME", user->home);
-    sys::SetVariable(environment, "USER", user->name);
-    sys::SetVariable(environment, "LOGNAME", user->name);
-    sys::SetVariable(environment, "SHELL", user->shell);
+    SetVariable(environment, "HOME", user->home);
+    SetVariable(environment, "USER", user->name);
+    SetVariable(environment, "LOGNAME", user->name);
+    SetVariable(environment, "SHELL", user->shell);
   }
-  sys::UnsetVariable(environment, "VIADUCT_BROKER_FD");
+  UnsetVariable(environment, "VIADUCT_BROKER_FD");
   for (const auto& [name, value] : options.environment) {
-    sys::SetVariable(environment, name, value);
+    SetVariable(environment, name, value);
   }
   return environment;
 }
 
 // In the program's process.
-void EnterNode(int namespace_fd, const sys::Identity& owner) {
+void EnterNode(int namespace_fd, const Identity& owner) {
   if (former_descriptor_limit) setrlimit(RLIMIT_NOFILE, &*former_descriptor_limit);
   SystemCall("enter the namespace", setns(namespace_fd, CLONE_NEWNET));
-  if (owner.uid != getuid()) sys::Become(owner);
+  if (owner.uid != getuid()) Become(owner);
 }
 
-[[noreturn]] void ThrowStartFailure(const ProgramOptions& options, const sys::LaunchError& error) {
-  using Step = sys::LaunchError::Step;
-  const std::string what = fmt::format("start {} on node {}: ", options.arguments[0], options.node);
+[[noreturn]] void ThrowStartFailure(const std::string& what, const LaunchError& error) {
+  using Step = LaunchError::Step;
   switch (error.step()) {
     case Step::kExecute:
       if (error.error_number() == ENOENT) {
@@ -67,21 +66,22 @@ void RaiseDescriptorLimit() {
   SystemCall("setrlimit", setrlimit(RLIMIT_NOFILE, &limit));
 }
 
-int StartProgram(const ProgramOptions& options, int namespace_fd, const sys::Identity& owner) {
-  sys::LaunchOptions launch;
+int StartProgram(const ProgramOptions& options, int namespace_fd, const std::string& where,
+                 const Identity& owner) {
+  LaunchOptions launch;
   launch.words = options.arguments;
   launch.environment = EnvironmentOf(options, owner);
   launch.folder = options.working_directory;
   launch.standard = {options.standard_input, options.standard_output, options.standard_error};
-  launch.group = sys::LaunchOptions::Group::kOwnSession;
+  launch.group = LaunchOptions::Group::kOwnSession;
   launch.terminal = options.terminal;
   launch.default_signals = true;
   launch.prepare = [&] { EnterNode(namespace_fd, owner); };
   try {
-    return sys::Launch(launch);
-  } catch (const sys::LaunchError& error) {
-    ThrowStartFailure(options, error);
+    return Launch(launch);
+  } catch (const LaunchError& error) {
+    ThrowStartFailure(fmt::format("start {} on {}: ", options.arguments[0], where), error);
   }
 }
 
-}  // namespace viaduct::broker
+}  // namespace viaduct::sys

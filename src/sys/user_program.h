@@ -1,0 +1,34 @@
+// Programs of the invoking user that root starts in a network namespace.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sys/invoking_user.h"
+
+namespace viaduct::sys {
+
+struct ProgramOptions {
+  std::vector<std::string> arguments;              // arguments[0] is looked up in PATH
+  std::map<std::string, std::string> environment;  // added to the invoking user's
+  std::string working_directory;                   // empty: the caller's
+  // Standard input, output, error; -1 is /dev/null. The caller keeps owning the descriptors.
+  int standard_input = -1, standard_output = -1, standard_error = -1;
+  // Standard input is a terminal (the slave of a pty) that belongs to no session yet: it becomes
+  // the controlling terminal of the program's session.
+  bool terminal = false;
+};
+
+// Forks and executes the program in the network namespace, as `owner`, in a session of its own, and
+// returns its pid (which is also its process group) once it runs. Only the three standard
+// descriptors are inherited. `where` names the namespace in messages. Throws EnvironmentError if
+// there is no such program, Error if it cannot be started.
+int StartProgram(const ProgramOptions& options, int namespace_fd, const std::string& where,
+                 const Identity& owner);
+
+// Raises the soft limit of open files to the hard limit, because a lab needs several descriptors
+// per node. Programs started later still get the former limit.
+void RaiseDescriptorLimit();
+
+}  // namespace viaduct::sys
