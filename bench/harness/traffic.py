@@ -112,7 +112,7 @@ def udp(
         offered_pps=sent["offered_pps"],
         # First to last packet; too few to span a time: over the time of sending.
         received_pps=received["pps"] or received["received"] / sent["seconds"],
-        loss=max(0.0, 1 - received["received"] / sent["sent"]) if sent["sent"] else 1.0,
+        loss=max(0.0, 1 - received["received"] / sent["offered"]) if sent["offered"] else 1.0,
         rtt_ms=rtt,
         cpu_percent=forwarder,
         machine_percent=machine,

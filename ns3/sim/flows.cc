@@ -16,7 +16,6 @@
 #include "ns3/onoff-application.h"
 #include "ns3/packet-sink.h"
 #include "ns3/ping.h"
-#include "ns3/seq-ts-size-header.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
@@ -26,6 +25,7 @@
 #include "scenario/addresses.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ns3::sim
 {
@@ -58,7 +58,8 @@ SimulatedFlow::SimulatedFlow(const viaduct::scenario::Scenario& scenario,
     : m_flow(scenario.flows.at(index)),
       m_to(viaduct::scenario::AddressOf(scenario, m_flow.to)),
       m_port(static_cast<uint16_t>(FIRST_PORT + index)),
-      m_begin(Simulator::Now() + ToTime(m_flow.start))
+      m_begin(Simulator::Now() + ToTime(m_flow.start)),
+      m_drain(viaduct::scenario::DrainOf(scenario, m_flow))
 {
     switch (m_flow.kind)
     {
@@ -111,7 +112,6 @@ SimulatedFlow::MakeSink(const char* protocol)
     auto sink = CreateObject<PacketSink>();
     sink->SetAttribute("Protocol", StringValue(protocol));
     sink->SetAttribute("Local", AddressValue(SocketAddress(m_to, m_port)));
-    sink->TraceConnectWithoutContext("Rx", MakeCallback(&SimulatedFlow::Received, this));
     return sink;
 }
 
@@ -136,21 +136,15 @@ SimulatedFlow::SendTo(Ptr<Application> source, const char* protocol)
 void
 SimulatedFlow::MakeUdp(const Network& network)
 {
-    constexpr const char* UDP = "ns3::UdpSocketFactory";
-    // The payload carries the time of sending, if it is large enough.
-    const BooleanValue stamped(m_flow.size >=
-                               static_cast<int>(SeqTsSizeHeader().GetSerializedSize()));
-    Ptr<Application> sink = MakeSink(UDP);
-    sink->SetAttribute("EnableSeqTsSizeHeader", stamped);
+    Ptr<Application> sink = MakeSink("ns3::UdpSocketFactory");
+    sink->SetAttribute("EnableSeqTsSizeHeader", BooleanValue(true));
     sink->TraceConnectWithoutContext("RxWithSeqTsSize",
-                                     MakeCallback(&SimulatedFlow::ReceivedStamped, this));
-    StartAndStop(sink, network.GetNode(m_flow.to), Seconds(1)); // for packets in flight
-    Ptr<Application> source =
-        MakeConstantRate(m_flow.rate ? *m_flow.rate : RateOfLink(network), m_flow.size);
-    SendTo(source, UDP);
-    source->SetAttribute("EnableSeqTsSizeHeader", stamped);
-    source->TraceConnectWithoutContext("Tx", MakeCallback(&SimulatedFlow::Sent, this));
-    StartAndStop(source, network.GetNode(m_flow.from), Time(0));
+                                     MakeCallback(&SimulatedFlow::ReceivedUdp, this));
+    StartAndStop(sink, network.GetNode(m_flow.to), ToTime(m_drain.limit));
+    m_udp = CreateObject<UdpSource>();
+    m_udp->Configure(
+        SocketAddress(m_to, m_port), m_flow.rate ? *m_flow.rate : RateOfLink(network), m_flow.size);
+    StartAndStop(m_udp, network.GetNode(m_flow.from), Time(0));
 }
 
 void
@@ -158,7 +152,9 @@ SimulatedFlow::MakeTcp(const Network& network)
 {
     constexpr const char* TCP = "ns3::TcpSocketFactory";
     constexpr int SEGMENT = 1448; // bytes
-    StartAndStop(MakeSink(TCP), network.GetNode(m_flow.to), Time(0));
+    Ptr<Application> sink = MakeSink(TCP);
+    sink->TraceConnectWithoutContext("Rx", MakeCallback(&SimulatedFlow::ReceivedTcp, this));
+    StartAndStop(sink, network.GetNode(m_flow.to), Time(0));
     Ptr<Application> source;
     if (m_flow.rate)
     {
@@ -194,7 +190,7 @@ SimulatedFlow::MakePing(const Network& network)
     m_pings = static_cast<uint64_t>(count);
     ping->TraceConnectWithoutContext("Tx", MakeCallback(&SimulatedFlow::PingSent, this));
     ping->TraceConnectWithoutContext("Rtt", MakeCallback(&SimulatedFlow::PingAnswered, this));
-    StartAndStop(ping, network.GetNode(m_flow.from), Seconds(1));
+    StartAndStop(ping, network.GetNode(m_flow.from), ToTime(m_drain.limit));
 }
 
 double
@@ -203,32 +199,89 @@ SimulatedFlow::Elapsed() const
     return (Simulator::Now() - m_begin).GetSeconds();
 }
 
-void
-SimulatedFlow::Sent(Ptr<const Packet>)
+bool
+SimulatedFlow::HasCome(std::vector<bool>& come, size_t number)
 {
-    m_sent++;
+    if (number >= come.size())
+    {
+        come.resize(2 * number + 1);
+    }
+    const bool before = come[number];
+    come[number] = true;
+    return before;
 }
 
 void
-SimulatedFlow::Received(Ptr<const Packet> packet, const Address&)
+SimulatedFlow::ReceivedTcp(Ptr<const Packet> packet, const Address&)
 {
+    CountBytes(packet->GetSize());
+}
+
+void
+SimulatedFlow::ReceivedUdp(Ptr<const Packet> packet,
+                           const Address&,
+                           const Address&,
+                           const SeqTsSizeHeader& header)
+{
+    if (HasCome(m_come, header.GetSeq()))
+    {
+        return; // a duplicate makes good for no loss
+    }
     m_received++;
-    m_bytes += packet->GetSize();
-    m_perSecond[static_cast<uint64_t>(std::max(0.0, Elapsed()))] += packet->GetSize();
-}
-
-void
-SimulatedFlow::ReceivedStamped(Ptr<const Packet>,
-                               const Address&,
-                               const Address&,
-                               const SeqTsSizeHeader& header)
-{
+    m_lastArrival = Simulator::Now();
+    CountBytes(packet->GetSize());
     m_delay.Record((Simulator::Now() - header.GetTs()).GetNanoSeconds());
 }
 
 void
-SimulatedFlow::PingSent(uint16_t, Ptr<Packet>)
+SimulatedFlow::CountBytes(uint32_t bytes)
 {
+    m_bytes += bytes;
+    m_perSecond[static_cast<uint64_t>(std::max(0.0, Elapsed()))] += bytes;
+}
+
+uint64_t
+SimulatedFlow::Offered() const
+{
+    return m_udp ? m_udp->GetOffered() : m_sent;
+}
+
+uint64_t
+SimulatedFlow::UnderWayOrLost() const
+{
+    const uint64_t refused = m_udp ? m_udp->GetRefused() : 0;
+    return Offered() - std::min(Offered(), refused + m_received);
+}
+
+Time
+SimulatedFlow::End() const
+{
+    return m_begin + ToTime(m_flow.duration);
+}
+
+bool
+SimulatedFlow::IsOver() const
+{
+    if (Simulator::Now() < End())
+    {
+        return false;
+    }
+    const Time quiet = Simulator::Now() - std::max(End(), m_lastArrival);
+    return m_flow.kind == Flow::Kind::kTcp || UnderWayOrLost() == 0 ||
+           quiet >= ToTime(m_drain.quiet) || Simulator::Now() >= End() + ToTime(m_drain.limit);
+}
+
+bool
+SimulatedFlow::IsCut() const
+{
+    const Time last = std::min(Simulator::Now(), End() + ToTime(m_drain.limit));
+    return UnderWayOrLost() > 0 && m_received > 0 && last - m_lastArrival < ToTime(m_drain.quiet);
+}
+
+void
+SimulatedFlow::PingSent(uint16_t sequence, Ptr<Packet>)
+{
+    m_requests[sequence] = {Simulator::Now(), false};
     m_sent++;
     if (m_sent == m_pings)
     {
@@ -239,13 +292,20 @@ SimulatedFlow::PingSent(uint16_t, Ptr<Packet>)
 }
 
 void
-SimulatedFlow::PingAnswered(uint16_t, Time rtt)
+SimulatedFlow::PingAnswered(uint16_t sequence, Time)
 {
-    m_rttMin = m_received == 0 ? rtt.GetNanoSeconds() : std::min(m_rttMin, rtt.GetNanoSeconds());
+    // Ping's own round-trip time is wrong once its 16 bits of sequence number have begun anew.
+    auto& [sent, answered] = m_requests[sequence];
+    if (std::exchange(answered, true))
+    {
+        return;
+    }
+    const int64_t rtt = (Simulator::Now() - sent).GetNanoSeconds();
+    m_rttMin = m_received == 0 ? rtt : std::min(m_rttMin, rtt);
     m_received++;
-    m_rtt.Record(rtt.GetNanoSeconds());
-    m_rttSum += rtt.GetNanoSeconds() / 1e6;
-    m_rtts.emplace_back(Elapsed(), rtt.GetNanoSeconds() / 1e6);
+    m_lastArrival = Simulator::Now();
+    m_rtt.Record(rtt);
+    m_rtts.Add((sent - m_begin).GetSeconds(), rtt / 1e6);
 }
 
 std::vector<std::pair<double, double>>
@@ -270,7 +330,15 @@ SimulatedFlow::Result() const
     result.to = m_flow.to;
     if (m_flow.kind != Flow::Kind::kTcp)
     {
-        result.Count(m_sent, m_received);
+        result.Count(Offered(), m_received);
+        if (IsCut())
+        {
+            result.cut = true;
+        }
+    }
+    if (m_udp)
+    {
+        result.Lose("refused", m_udp->GetRefused());
     }
     if (m_flow.kind == Flow::Kind::kPing)
     {
@@ -278,9 +346,8 @@ SimulatedFlow::Result() const
         {
             result.rtt = viaduct::result::Times::Of(m_rtt);
             result.rtt->min = m_rttMin / 1e6;
-            result.rtt->mean = m_rttSum / m_received;
         }
-        result.samples = m_rtts;
+        result.SetSamples(m_rtts);
         return result;
     }
     const double seconds = m_flow.duration.ToSeconds();

@@ -6,6 +6,7 @@
 #define VIADUCT_SIM_FLOWS_H
 
 #include "network.h"
+#include "udp-source.h"
 
 #include "ns3/application.h"
 #include "ns3/nstime.h"
@@ -14,6 +15,7 @@
 
 #include "base/histogram.h"
 #include "result/flow.h"
+#include "scenario/drain.h"
 
 #include <map>
 #include <utility>
@@ -40,7 +42,11 @@ class SimulatedFlow
     SimulatedFlow(const SimulatedFlow&) = delete;
     SimulatedFlow& operator=(const SimulatedFlow&) = delete;
 
-    /** @return the measurements so far */
+    /**
+     * @return whether the sender has ended, and all that it sent has come or nothing more will
+     */
+    bool IsOver() const;
+    /** @return what was measured so far */
     viaduct::result::FlowResult Result() const;
 
   private:
@@ -51,33 +57,48 @@ class SimulatedFlow
     static Ptr<Application> MakeConstantRate(int64_t rate, int size);
     void SendTo(Ptr<Application> source, const char* protocol);
     void StartAndStop(Ptr<Application> application, Ptr<Node> node, Time grace);
-    void Sent(Ptr<const Packet> packet);
-    void Received(Ptr<const Packet> packet, const Address& from);
-    void ReceivedStamped(Ptr<const Packet> packet,
-                         const Address& from,
-                         const Address& to,
-                         const SeqTsSizeHeader& header);
+    void ReceivedTcp(Ptr<const Packet> packet, const Address& from);
+    void ReceivedUdp(Ptr<const Packet> packet,
+                     const Address& from,
+                     const Address& to,
+                     const SeqTsSizeHeader& header);
+    void CountBytes(uint32_t bytes);
+    /** Notes that a packet has come. @return whether it had come before */
+    static bool HasCome(std::vector<bool>& come, size_t number);
+    /** @return packets, refused ones too */
+    uint64_t Offered() const;
+    /** @return packets that the network took and that have not come */
+    uint64_t UnderWayOrLost() const;
+    /** @return when the sender ends */
+    Time End() const;
+    /** @return whether packets were still arriving when the wait for them ended */
+    bool IsCut() const;
     void PingSent(uint16_t sequence, Ptr<Packet> packet);
     void PingAnswered(uint16_t sequence, Time rtt);
     int64_t RateOfLink(const Network& network) const;
     double Elapsed() const;
     std::vector<std::pair<double, double>> Throughput() const;
 
-    const viaduct::scenario::Flow& m_flow;         //!< its settings
-    viaduct::wire::IpAddress m_to;                 //!< the receiver's
-    uint16_t m_port;                               //!< the receiver's
-    Time m_begin;                                  //!< when it starts
-    Ptr<Application> m_ping;                       //!< the ns-3 application (ping)
-    uint64_t m_pings{0};                           //!< number to send
-    uint64_t m_sent{0};                            //!< packets
-    uint64_t m_received{0};                        //!< packets
-    uint64_t m_bytes{0};                           //!< payload received
-    viaduct::Histogram m_delay;                    //!< one-way delay, ns (UDP)
-    viaduct::Histogram m_rtt;                      //!< round trip, ns (ping)
-    int64_t m_rttMin{0};                           //!< ns
-    double m_rttSum{0};                            //!< ms
-    std::map<uint64_t, uint64_t> m_perSecond;      //!< bytes received in each second
-    std::vector<std::pair<double, double>> m_rtts; //!< time, ms
+    const viaduct::scenario::Flow& m_flow; //!< what was asked for
+    viaduct::wire::IpAddress m_to;         //!< the receiver's
+    uint16_t m_port;                       //!< the receiver's
+    Time m_begin;                          //!< when it starts
+    viaduct::scenario::Drain m_drain;      //!< how long to wait for what is under way
+    Ptr<UdpSource> m_udp;                  //!< the sender (UDP)
+    std::vector<bool> m_come;              //!< which packets have come (UDP)
+    Ptr<Application> m_ping;               //!< the ns-3 application (ping)
+    /** When a request was sent and whether it was answered, by its sequence number (ping). */
+    std::map<uint16_t, std::pair<Time, bool>> m_requests;
+    Time m_lastArrival;                       //!< of a packet that had not come before
+    uint64_t m_pings{0};                      //!< to send
+    uint64_t m_sent{0};                       //!< requests (ping)
+    uint64_t m_received{0};                   //!< packets
+    uint64_t m_bytes{0};                      //!< payload received
+    viaduct::Histogram m_delay;               //!< one-way delay, ns (UDP)
+    viaduct::Histogram m_rtt;                 //!< round trip, ns (ping)
+    int64_t m_rttMin{0};                      //!< ns
+    std::map<uint64_t, uint64_t> m_perSecond; //!< bytes received in each second
+    viaduct::result::Samples m_rtts;          //!< time, ms
 };
 
 } // namespace ns3::sim

@@ -17,8 +17,8 @@ namespace ns3::sim
 namespace
 {
 
-const Time FLOW_GRACE = Seconds(1);    // for a flow's packets in flight
-const Time STOP_PATIENCE = Seconds(2); // for programs to end after SIGTERM
+const Time FLOW_LOOK = MilliSeconds(10); // at flows whose packets may still be under way
+const Time STOP_PATIENCE = Seconds(2);   // for programs to end after SIGTERM
 
 } // namespace
 
@@ -31,8 +31,8 @@ SimulatedTraffic::SimulatedTraffic(const viaduct::scenario::Scenario& scenario,
     {
         const auto& flow = scenario.flows[i];
         m_flows.push_back(std::make_unique<SimulatedFlow>(scenario, i, network));
-        m_trafficEnd = std::max(m_trafficEnd,
-                                Simulator::Now() + ToTime(flow.start + flow.duration) + FLOW_GRACE);
+        m_trafficEnd =
+            std::max(m_trafficEnd, Simulator::Now() + ToTime(flow.start + flow.duration));
     }
     for (const auto& event : scenario.link_events)
     {
@@ -42,6 +42,7 @@ SimulatedTraffic::SimulatedTraffic(const viaduct::scenario::Scenario& scenario,
     }
     StartPrograms();
     Simulator::Schedule(ToTime(scenario.duration), &SimulatedTraffic::End, this);
+    Simulator::Schedule(m_trafficEnd - Simulator::Now(), &SimulatedTraffic::AwaitFlows, this);
 }
 
 bool
@@ -76,17 +77,30 @@ SimulatedTraffic::StartPrograms()
             },
             [this] { EndIfAllPassed(); }));
     }
-    if (!m_programs.empty())
+}
+
+bool
+SimulatedTraffic::FlowsOver() const
+{
+    return std::all_of(
+        m_flows.begin(), m_flows.end(), [](const auto& flow) { return flow->IsOver(); });
+}
+
+void
+SimulatedTraffic::AwaitFlows()
+{
+    if (!FlowsOver())
     {
-        Simulator::Schedule(
-            m_trafficEnd - Simulator::Now(), &SimulatedTraffic::EndIfAllPassed, this);
+        Simulator::Schedule(FLOW_LOOK, &SimulatedTraffic::AwaitFlows, this);
+        return;
     }
+    EndIfAllPassed();
 }
 
 bool
 SimulatedTraffic::AllPassed() const
 {
-    return Simulator::Now() >= m_trafficEnd &&
+    return !m_programs.empty() && Simulator::Now() >= m_trafficEnd && FlowsOver() &&
            std::all_of(m_programs.begin(), m_programs.end(), [](const auto& program) {
                return program->HasPassed();
            });
@@ -97,7 +111,7 @@ SimulatedTraffic::EndIfAllPassed()
 {
     if (m_ending)
     {
-        StopIfProgramsEnded();
+        StopIfAllEnded();
     }
     else if (AllPassed())
     {
@@ -116,19 +130,20 @@ SimulatedTraffic::End()
     {
         program->End();
     }
-    StopIfProgramsEnded();
-    if (!m_programs.empty())
-    {
-        Simulator::Stop(STOP_PATIENCE);
-    }
+    StopIfAllEnded();
+    Simulator::Schedule(STOP_PATIENCE, [this] {
+        m_patienceOver = true;
+        StopIfAllEnded();
+    });
 }
 
 void
-SimulatedTraffic::StopIfProgramsEnded()
+SimulatedTraffic::StopIfAllEnded()
 {
-    if (std::all_of(m_programs.begin(), m_programs.end(), [](const auto& program) {
-            return program->HasEnded();
-        }))
+    const bool programsEnded = std::all_of(m_programs.begin(),
+                                           m_programs.end(),
+                                           [](const auto& program) { return program->HasEnded(); });
+    if (FlowsOver() && (programsEnded || m_patienceOver))
     {
         Simulator::Stop();
     }

@@ -45,10 +45,14 @@ class SimulatedTraffic
 
   private:
     void StartPrograms();
+    /** @return whether nothing more of the flows' packets will come */
+    bool FlowsOver() const;
+    /** Ends the run, if nothing else keeps it, when FlowsOver(). */
+    void AwaitFlows();
     bool AllPassed() const;
     void EndIfAllPassed();
     void End();
-    void StopIfProgramsEnded();
+    void StopIfAllEnded();
 
     const viaduct::scenario::Scenario& m_scenario;             //!< the scenario
     Network& m_network;                                        //!< the nodes
@@ -57,6 +61,7 @@ class SimulatedTraffic
     std::vector<std::unique_ptr<SimulatedProgram>> m_programs; //!< all
     Time m_trafficEnd;                                         //!< of flows and link events
     bool m_ending{false};                                      //!< programs were told to end
+    bool m_patienceOver{false};                                //!< with those that did not
 };
 
 } // namespace ns3::sim

@@ -3,45 +3,48 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "load/options.h"
 #include "load/report.h"
 
 namespace {
 
-std::atomic<bool> stop = false;
+viaduct::load::ReceiveRequests requests;
 
 // No SA_RESTART: a blocked call must return.
-void StopOnSignals() {
+void HandleSignals() {
   struct sigaction action {};
-  action.sa_handler = [](int) { stop = true; };
+  action.sa_handler = [](int) { requests.stop = true; };
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  action.sa_handler = [](int) { requests.sender_ended = true; };
+  sigaction(SIGUSR1, &action, nullptr);
 }
 
 template <class Options, class Result>
 void Print(const Options& options, const Result& result, bool json) {
   const auto report = viaduct::load::Report(options, result);
   const std::string text =
-      json ? nlohmann::json(report).dump() + "\n" : viaduct::load::ToText(report);
+      json ? viaduct::JsonText(nlohmann::json(report)) + "\n" : viaduct::load::ToText(report);
   std::fputs(text.c_str(), stdout);
 }
 
 void Run(const viaduct::load::CommandLine& line) {
   if (line.send) {
-    Print(*line.send, viaduct::load::Send(*line.send, stop), line.json);
+    Print(*line.send, viaduct::load::Send(*line.send, requests.stop), line.json);
     return;
   }
   const auto listening = [&] {
     std::fprintf(stderr, "listening on UDP port %d\n", line.receive->socket.port);
   };
-  Print(*line.receive, viaduct::load::Receive(*line.receive, stop, listening), line.json);
+  Print(*line.receive, viaduct::load::Receive(*line.receive, requests, listening), line.json);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
-    StopOnSignals();
+    HandleSignals();
     Run(viaduct::load::ParseCommandLine(argc, argv));
     return 0;
   } catch (const viaduct::Error& error) {

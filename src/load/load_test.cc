@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <numeric>
 
 #include "base/error.h"
 #include "load/options.h"
+#include "load/pace.h"
 #include "load/pacer.h"
 #include "load/payload.h"
 #include "load/socket.h"
@@ -87,8 +89,48 @@ TEST(TimeSeriesTest, FillsIntervals) {
   series.Add(Duration::Milliseconds(99), 2);
   series.Add(Duration::Milliseconds(300), 4);
   EXPECT_THAT(series.counts(), testing::ElementsAre(3, 0, 0, 4));
-  series.Add(TimeSeries::kInterval * TimeSeries::kMaxIntervals, 1);
-  EXPECT_EQ(series.counts().size(), 4u);
+}
+
+TEST(TimeSeriesTest, ADayHasLongerIntervals) {
+  TimeSeries series;
+  for (int second = 0; second < 86400; ++second) series.Add(Duration::Seconds(second), 3);
+  EXPECT_EQ(series.interval(), TimeSeries::kInterval * 32);
+  ASSERT_EQ(series.counts().size(), 27000u);
+  EXPECT_EQ(std::accumulate(series.counts().begin(), series.counts().end(), uint64_t{0}),
+            uint64_t{3} * 86400);
+  EXPECT_EQ(series.counts()[5], 9u);  // the seconds 16, 17 and 18
+}
+
+TEST(PaceTest, ARefusedPacketWasOffered) {
+  PaceOptions options;
+  options.rate = 1e6;
+  options.duration = Duration::Seconds(10);
+  options.count = 100;
+  options.batch = 8;
+  const std::atomic<bool> stop = false;
+  std::vector<uint64_t> taken;
+  const Paced paced = Pace(options, stop, [&](uint64_t number, int packets, Instant) {
+    // The link is down for 40 of the 100.
+    int count = 0;
+    for (; count < packets && (number + count < 30 || number + count >= 70); ++count) {
+      taken.push_back(number + count);
+    }
+    return count;
+  });
+  EXPECT_EQ(paced.offered, 100u);
+  EXPECT_EQ(paced.sent, 60u);
+  EXPECT_EQ(taken.back(), 99u) << "no number is used again";
+}
+
+TEST(SenderTest, CountsWhatInterfacesDropped) {
+  EXPECT_EQ(
+      InterfaceDrops(R"(Inter-|   Receive                                                |  Transmit
+ face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
+    lo:     100       1    0    9    0     0          0         0      100       1    0    2    0     0       0          0
+  tun0:1 2 3 4 5 6 7 8 9 10 11 40 13 14 15 16
+)"),
+      42u);
+  EXPECT_EQ(InterfaceDrops(""), 0u);
 }
 
 TEST(PacerTest, SendsOnePacketAPeriod) {

@@ -24,8 +24,9 @@ Examples:
 
 The sender numbers and stamps its packets; the receiver reports what was lost, reordered and
 duplicated, the one-way delay (both ends on one machine), and the rate between the first and the last
-packet. The receiver ends after the sender's end marker, after --duration, or on SIGINT or
-SIGTERM, and always prints its result. It says "listening" on standard error when it is ready.
+packet. A packet that the kernel refuses (no route, link down) was offered and is lost. The receiver
+ends when nothing has come for --linger after the sender's end marker (or SIGUSR1, which stands for
+it), after --duration, or on SIGINT or SIGTERM, and always prints its result. It says "listening" on standard error when it is ready.
 
 In a network within one kernel the whole path runs inside the sender's own system call, so at
 "--rate max" the path slows the sender down instead of losing packets: compare offered_pps.
@@ -59,7 +60,7 @@ void AddReceive(CLI::App& app, ReceiveOptions& options, Texts& texts) {
   app.add_option("--bind", options.socket.bind, "address; default: all, IPv4 and IPv6");
   app.add_option("--duration", texts.receive_duration, "give up after this long");
   app.add_option("--linger", texts.linger,
-                 "time without packets after the end marker that ends the flow")
+                 "time without packets after the sender's end that ends the flow")
       ->capture_default_str();
   app.add_option("--sample", options.socket.sample,
                  "read only one packet in N (a power of two); the kernel counts the others, so "

@@ -24,6 +24,7 @@ class PacedLoop {
   Paced Run() {
     prctl(PR_SET_TIMERSLACK, 1);
     start_ = MonotonicClock::Now();
+    result_.started = start_;
     end_ = start_ + options_.duration;
     if (options_.rate) {
       KeepRate(*options_.rate);
@@ -36,34 +37,35 @@ class PacedLoop {
 
  private:
   uint64_t Remaining() const {
-    return options_.count ? *options_.count - std::min(*options_.count, result_.sent) : UINT64_MAX;
+    return options_.count ? *options_.count - std::min(*options_.count, result_.offered)
+                          : UINT64_MAX;
   }
   bool Finished(Instant now) const { return now >= end_ || Remaining() == 0 || stop_; }
   int Limit() const {
     return static_cast<int>(std::min(static_cast<uint64_t>(options_.batch), Remaining()));
   }
 
-  // Returns how many packets are finished: the accepted ones, or one that was refused.
-  int Send(int packets, Instant now) {
-    const int taken = send_(result_.sent, packets, now);
+  // Packets are over and done with when they were taken, or one was refused.
+  void Send(int packets, Instant now) {
+    const int taken = send_(result_.offered, packets, now);
     result_.sent += static_cast<uint64_t>(taken);
-    return std::max(taken, 1);
+    result_.offered += static_cast<uint64_t>(std::max(taken, 1));
   }
 
   void KeepRate(double rate) {
     Pacer pacer(rate, start_, kCatchUp);
-    uint64_t due_number = 0;  // packets whose time has come, refused ones too
     for (Instant now = start_; !Finished(now); now = MonotonicClock::Now()) {
-      const int due = pacer.DueNow(due_number, now, Limit());
+      const uint64_t number = result_.offered;
+      const int due = pacer.DueNow(number, now, Limit());
       if (due == 0) {
-        const Duration wait = std::min(pacer.Due(due_number), end_) - now;
+        const Duration wait = std::min(pacer.Due(number), end_) - now;
         if (wait > kSpin) SleepFor(std::min(wait - kSpin, Duration::Milliseconds(50)));
         continue;
       }
       for (int i = 0; i < due; ++i) {
-        result_.late.Record((now - pacer.Due(due_number + i)).nanoseconds());
+        result_.late.Record((now - pacer.Due(number + i)).nanoseconds());
       }
-      due_number += static_cast<uint64_t>(Send(due, now));
+      Send(due, now);
     }
     result_.slip = pacer.Slip();
   }

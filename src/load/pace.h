@@ -20,14 +20,17 @@ struct PaceOptions {
 };
 
 struct Paced {
-  uint64_t sent = 0;  // packets accepted
-  Duration elapsed;   // from the first packet's due time to the last call's return
-  Histogram late;     // paced: how long after its due time a packet was handed over, ns
-  Duration slip;      // paced: how far the schedule was given up (see Pacer)
+  uint64_t offered = 0;  // packets whose turn it was, accepted or refused
+  uint64_t sent = 0;     // of these, accepted
+  Instant started;       // CLOCK_MONOTONIC: the first packet's due time
+  Duration elapsed;      // from there to the last call's return
+  Histogram late;        // paced: how long after its due time a packet was handed over, ns
+  Duration slip;         // paced: how far the schedule was given up (see Pacer)
 };
 
-// Sends packets `number`, `number` + 1, ...; returns how many of them were accepted. The number of
-// a refused packet is used again, so that the receiver does not count it as lost in the network.
+// Sends packets `number`, `number` + 1, ...; returns how many of them were accepted, from the first
+// on. After 0 the first of them counts as refused: it was offered, and its number is not used
+// again, so the receiver sees it missing as any packet that did not come.
 using SendPackets = std::function<int(uint64_t number, int packets, Instant now)>;
 
 // Calls `send` until done or `stop`. Above about 5,000 packets per second it needs a core of its

@@ -13,7 +13,7 @@ namespace viaduct::load {
 
 enum class PacketType : uint8_t {
   kData = 1,
-  kEnd = 2,  // the sender is done; `sequence` is how many data packets it sent
+  kEnd = 2,  // the sender is done; `sequence` is how many data packets it offered
 };
 
 struct Header {

@@ -14,6 +14,8 @@ namespace viaduct::load {
 namespace {
 
 constexpr int kBatch = 64;
+// Silence after which a flow is over whose packets have all come: a duplicate may follow.
+constexpr Duration kLingerWhenComplete = Duration::Milliseconds(300);
 
 // Room for the headers of one recvmmsg call; payloads are cut to the header.
 class ReceiveBatch {
@@ -47,12 +49,13 @@ class ReceiveBatch {
 
 class Receiver {
  public:
-  Receiver(const ReceiveOptions& options, const std::atomic<bool>& stop)
-      : options_(options), stop_(stop), fd_(OpenReceiver(options.socket)) {}
+  Receiver(const ReceiveOptions& options, const ReceiveRequests& requests)
+      : options_(options), requests_(requests), fd_(OpenReceiver(options.socket)) {}
 
   ReceiveResult Run() {
     prctl(PR_SET_TIMERSLACK, 1);
     started_ = MonotonicClock::Now();
+    last_activity_ = started_;
     for (Instant now = started_; !Over(now);) {
       const int n = batch_.Receive(fd_.get());
       now = MonotonicClock::Now();
@@ -66,20 +69,23 @@ class Receiver {
 
  private:
   bool Over(Instant now) {
-    if (stop_) {
-      result_.end = ReceiveResult::End::kSignal;
+    const Duration quiet = now - last_activity_;
+    if (requests_.stop || (options_.duration && now - started_ >= *options_.duration)) {
+      result_.end = requests_.stop ? ReceiveResult::End::kSignal : ReceiveResult::End::kDuration;
+      result_.cut = Total() > 0 && !Complete() && quiet < options_.linger;
       return true;
     }
-    if (options_.duration && now - started_ >= *options_.duration) {
-      result_.end = ReceiveResult::End::kDuration;
-      return true;
+    if (requests_.sender_ended && !told_) {
+      told_ = true;
+      last_activity_ = now;  // what is under way may take as long from here as from a marker
+      return false;
     }
-    if (result_.sent && now - last_activity_ >= options_.linger) {
-      result_.end = ReceiveResult::End::kSender;
-      return true;
-    }
-    return false;
+    if (!result_.sent && !told_) return false;
+    result_.end = ReceiveResult::End::kSender;
+    return quiet >= (Complete() ? std::min(kLingerWhenComplete, options_.linger) : options_.linger);
   }
+
+  bool Complete() { return result_.sent && Received() >= *result_.sent; }
 
   void Take(int index, Instant now) {
     const auto header = batch_.HeaderOf(index);
@@ -93,6 +99,8 @@ class Receiver {
       result_.tally.Record(*header, size_, now);
     }
   }
+
+  uint64_t Received() { return options_.socket.sample > 1 ? Total() : result_.tally.received(); }
 
   // Packets so far: those we read, and with sampling those the filter counted.
   uint64_t Total() {
@@ -118,7 +126,7 @@ class Receiver {
   }
 
   void Finish() {
-    result_.received = options_.socket.sample > 1 ? Total() : result_.tally.received();
+    result_.received = Received();
     result_.dropped_here = options_.socket.sample > 1 ? 0 : SocketDrops(fd_.get());
     const Duration span = last_ - first_;
     if (span > Duration()) {
@@ -127,21 +135,22 @@ class Receiver {
   }
 
   const ReceiveOptions& options_;
-  const std::atomic<bool>& stop_;
+  const ReceiveRequests& requests_;
   UniqueFd fd_;
   ReceiveBatch batch_;
   ReceiveResult result_;
   std::optional<uint32_t> flow_;
   int size_ = 0;
+  bool told_ = false;  // that the sender has ended
   uint64_t counted_ = 0, first_count_ = 0, last_count_ = 0;
   Instant started_, last_activity_, first_, last_;
 };
 
 }  // namespace
 
-ReceiveResult Receive(const ReceiveOptions& options, const std::atomic<bool>& stop,
+ReceiveResult Receive(const ReceiveOptions& options, const ReceiveRequests& requests,
                       const std::function<void()>& listening) {
-  Receiver receiver(options, stop);
+  Receiver receiver(options, requests);
   listening();
   return receiver.Run();
 }

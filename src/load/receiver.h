@@ -15,9 +15,16 @@ namespace viaduct::load {
 struct ReceiveOptions {
   ReceiverSocketOptions socket;
   std::optional<Duration> duration;  // give up after this long
-  // The flow is over when this much time has passed without a packet after the sender's end marker.
-  // Packets may still be queued in the network.
+  // The flow is over when the sender has ended and this much time has passed without a packet:
+  // packets may still be queued in the network. Where all have come it is over a little sooner.
   Duration linger = Duration::Milliseconds(300);
+};
+
+// What a receiver is asked while it works, from a signal handler.
+struct ReceiveRequests {
+  std::atomic<bool> stop = false;  // end now
+  std::atomic<bool> sender_ended =
+      false;  // end as after the sender's end marker, which may be lost
 };
 
 struct ReceiveResult {
@@ -27,14 +34,15 @@ struct ReceiveResult {
   uint64_t received = 0;          // data packets, including those that were only counted
   uint64_t dropped_here = 0;      // arrived, but this program was too slow (receive buffer full)
   uint64_t foreign = 0;           // not viaduct-load's, or of another flow than the first one seen
-  std::optional<uint64_t> sent;   // from the sender's end marker
+  std::optional<uint64_t> sent;   // what was offered, from the sender's end marker
+  bool cut = false;               // packets were still arriving when it was made to end
   double packets_per_second = 0;  // between the first and the last packet
   TimeSeries series;
 };
 
-// Receives one flow (the first one seen) until its end marker, `stop`, or the duration.
+// Receives one flow (the first one seen) until its end, a request, or the duration.
 // `listening` is called once the socket is bound. Throws SystemError.
-ReceiveResult Receive(const ReceiveOptions& options, const std::atomic<bool>& stop,
+ReceiveResult Receive(const ReceiveOptions& options, const ReceiveRequests& requests,
                       const std::function<void()>& listening);
 
 }  // namespace viaduct::load

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace viaduct::load {
 namespace {
@@ -17,6 +18,12 @@ const char* NameOf(ReceiveResult::End end) {
       break;
   }
   return "signal";
+}
+
+// "ENETUNREACH".
+std::string ErrorName(int error) {
+  const char* name = strerrorname_np(error);
+  return name != nullptr ? name : std::to_string(error);
 }
 
 double Ratio(double part, uint64_t whole) {
@@ -35,11 +42,15 @@ result::LoadSent Report(const SendOptions& options, const SendResult& result) {
   result::LoadSent report;
   report.flow = result.flow;
   report.size = options.size;
+  report.started = result.started.nanoseconds() / 1e9;
+  report.offered = result.offered;
   report.sent = result.sent;
-  report.errors = result.errors;
+  report.errors = result.offered - result.sent;
+  for (const auto& [error, packets] : result.refused) report.refused[ErrorName(error)] = packets;
+  report.interface_drops = result.interface_drops;
   report.seconds = result.elapsed.ToSeconds();
   report.target_pps = options.rate;
-  report.offered_pps = report.seconds > 0 ? result.sent / report.seconds : 0;
+  report.offered_pps = report.seconds > 0 ? result.offered / report.seconds : 0;
   report.offered_rate = report.offered_pps * options.size * 8;
   report.late = result::LoadTimes::Of(result.late);
   report.slip_seconds = result.slip.ToSeconds();
@@ -52,6 +63,8 @@ result::LoadReceived Report(const ReceiveOptions& options, const ReceiveResult& 
   const uint64_t sent = result.sent.value_or(std::max(tally.sequences_seen(), result.received));
   result::LoadReceived report;
   report.ended_by = NameOf(result.end);
+  report.cut = result.cut;
+  if (tally.received() > 0) report.first = tally.first().nanoseconds() / 1e9;
   report.sent = result.sent;
   report.received = result.received;
   report.lost = sent - std::min(sent, result.received);
@@ -66,19 +79,24 @@ result::LoadReceived Report(const ReceiveOptions& options, const ReceiveResult& 
   report.rate = report.packet_rate * report.size * 8;
   report.delay = result::LoadTimes::Of(tally.delay());
   report.sample = options.socket.sample;
-  report.series = {TimeSeries::kInterval.ToSeconds(), result.series.counts()};
+  report.series = {result.series.interval().ToSeconds(), result.series.counts()};
   return report;
 }
 
 std::string ToText(const result::LoadSent& report) {
   std::string text = fmt::format(
-      "sent {} packets of {} bytes in {:.3f} s: {:.0f} packet/s, {:.3f} Mbit/s of payload\n",
-      report.sent, report.size, report.seconds, report.offered_pps, report.offered_rate / 1e6);
+      "offered {} packets of {} bytes in {:.3f} s: {:.0f} packet/s, {:.3f} Mbit/s of payload\n",
+      report.offered, report.size, report.seconds, report.offered_pps, report.offered_rate / 1e6);
   if (report.target_pps) {
     text += fmt::format("pacer late by: {}; schedule shifted: {:.3f} s\n", TimesText(report.late),
                         report.slip_seconds);
   }
-  if (report.errors > 0) text += fmt::format("refused by the kernel: {}\n", report.errors);
+  for (const auto& [error, packets] : report.refused) {
+    text += fmt::format("refused by the kernel ({}): {}\n", error, packets);
+  }
+  if (report.interface_drops > 0) {
+    text += fmt::format("dropped by this host's interfaces: {}\n", report.interface_drops);
+  }
   return text;
 }
 
@@ -93,6 +111,7 @@ std::string ToText(const result::LoadReceived& report) {
     text +=
         "no end marker arrived: the number of sent packets is estimated from the last sequence "
         "number\n";
+  if (report.cut) text += "packets were still arriving at the end; they count as lost\n";
   if (report.dropped_here > 0) {
     text += fmt::format("lost at this receiver, not in the network: {}\n", report.dropped_here);
   }

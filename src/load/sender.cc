@@ -3,18 +3,27 @@
 #include <algorithm>
 #include <cerrno>
 #include <random>
+#include <sstream>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "load/payload.h"
 
 namespace viaduct::load {
 namespace {
 
-constexpr uint64_t kHopeless = 100;
+constexpr uint64_t kHopeless = 100;  // packets refused, and none taken
 constexpr int kEndMarkers = 5;
 constexpr Duration kEndMarkerGap = Duration::Milliseconds(10);
+
+// Errors of the packets themselves, which no change of the network cures.
+bool IsCallersMistake(int error) {
+  return error == EMSGSIZE || error == EINVAL || error == EACCES || error == EPERM;
+}
+
+uint64_t OwnInterfaceDrops() { return InterfaceDrops(ReadFileIfAny("/proc/self/net/dev")); }
 
 // Payloads and message headers for one sendmmsg call, set up once.
 class SendBatch {
@@ -54,8 +63,10 @@ class Sender {
   }
 
   SendResult Run() {
+    const uint64_t dropped_before = OwnInterfaceDrops();
     static_cast<Paced&>(result_) =
         Pace(options_, stop_, [this](auto... what) { return SendPackets(what...); });
+    result_.interface_drops = OwnInterfaceDrops() - dropped_before;
     SendEndMarkers();
     return result_;
   }
@@ -68,15 +79,17 @@ class Sender {
                       .sequence = number + static_cast<uint64_t>(i),
                       .sent = now});
     }
-    const int taken = batch_.Send(fd_.get(), packets);
-    if (taken == 0) CountError(number);
+    int taken = batch_.Send(fd_.get(), packets);
+    // The socket first reports what became of an earlier packet (an ICMP error), in place of
+    // sending this one.
+    if (taken == 0) taken = batch_.Send(fd_.get(), packets);
+    if (taken == 0) CountRefusal(errno);
+    any_sent_ = any_sent_ || taken > 0;
     return taken;
   }
 
-  // If no packet was ever accepted, that is a mistake of the caller and not a result.
-  void CountError(uint64_t number) {
-    const int error = errno;
-    if (++result_.errors >= kHopeless && number == 0) {
+  void CountRefusal(int error) {
+    if (++result_.refused[error] >= kHopeless && !any_sent_ && IsCallersMistake(error)) {
       throw SystemError("send UDP: every packet was refused", error);
     }
   }
@@ -87,7 +100,7 @@ class Sender {
       if (i > 0) SleepFor(kEndMarkerGap);
       batch_.Fill(0, {.type = PacketType::kEnd,
                       .flow = result_.flow,
-                      .sequence = result_.sent,
+                      .sequence = result_.offered,
                       .sent = MonotonicClock::Now()});
       batch_.Send(fd_.get(), 1);
     }
@@ -97,10 +110,27 @@ class Sender {
   const std::atomic<bool>& stop_;
   UniqueFd fd_;
   SendBatch batch_;
+  bool any_sent_ = false;
   SendResult result_;
 };
 
 }  // namespace
+
+uint64_t InterfaceDrops(std::string_view proc_net_dev) {
+  constexpr int kDropped =
+      12;  // the number behind the name: 8 of reception, then the 4th of sending
+  std::istringstream lines{std::string(proc_net_dev)};
+  uint64_t drops = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    std::istringstream numbers(line.substr(colon + 1));
+    uint64_t number = 0;
+    for (int i = 0; i < kDropped; ++i) numbers >> number;
+    if (numbers) drops += number;
+  }
+  return drops;
+}
 
 SendResult Send(const SendOptions& options, const std::atomic<bool>& stop) {
   return Sender(options, stop).Run();

@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <string_view>
 
 #include "load/pace.h"
 #include "load/socket.h"
@@ -18,11 +20,19 @@ struct SendOptions : PaceOptions {
 
 struct SendResult : Paced {
   uint32_t flow = 0;
-  uint64_t errors = 0;  // the kernel refused (no buffers, unreachable, connection refused)
+  std::map<int, uint64_t> refused;  // packets that the kernel did not take, by errno
+  // What the interfaces of this network namespace dropped meanwhile on the way out, of whatever
+  // program: the kernel counts such packets as sent.
+  uint64_t interface_drops = 0;
 };
 
 // Sends until done or `stop`, then sends end markers. Above about 5,000 packets per second it needs
-// a core of its own. Throws SystemError if the socket cannot be created.
+// a core of its own. A packet that cannot be sent now (no route, link down, no buffers) is refused
+// and counted. Throws SystemError if the socket cannot be created, and if no packet can ever be
+// sent (too long, not permitted).
 SendResult Send(const SendOptions& options, const std::atomic<bool>& stop);
+
+// The packets dropped on their way out, of all interfaces in a text as /proc/net/dev has it.
+uint64_t InterfaceDrops(std::string_view proc_net_dev);
 
 }  // namespace viaduct::load

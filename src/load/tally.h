@@ -41,19 +41,23 @@ class Tally {
   Histogram delay_;
 };
 
-// The number of packets in each interval of time; at most kMaxIntervals intervals, later packets
-// are only in the totals.
+// The number of packets in each interval of time, in fixed memory: where there would be more than
+// kMaxIntervals of them, each two become one of twice the length.
 class TimeSeries {
  public:
-  static constexpr Duration kInterval = Duration::Milliseconds(100);
-  static constexpr size_t kMaxIntervals = 36000;  // an hour
+  static constexpr Duration kInterval = Duration::Milliseconds(100);  // at first
+  static constexpr size_t kMaxIntervals = 36000;                      // an hour of these
 
   TimeSeries() { counts_.reserve(kMaxIntervals); }
   // `since_first`: time since the flow's first packet.
   void Add(Duration since_first, uint64_t packets);
   const std::vector<uint64_t>& counts() const { return counts_; }
+  Duration interval() const { return interval_; }
 
  private:
+  void Coarsen();
+
+  Duration interval_ = kInterval;
   std::vector<uint64_t> counts_;
 };
 

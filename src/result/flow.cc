@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace viaduct::result {
 
@@ -35,11 +36,20 @@ KeysOf<FlowResult> FlowResult::Keys() {
       Always<&FlowResult::to>("to", "a node", "who receives"),
       WhenSet<&FlowResult::error>("error", "text",
                                   "why there is no result; nothing was measured then"),
-      WhenSet<&FlowResult::sent>("sent", "packets", "sent; not of TCP"),
+      WhenSet<&FlowResult::sent>("sent", "packets",
+                                 "offered, whether or not the kernel took them; not of TCP"),
       WhenSet<&FlowResult::received>("received", "packets",
                                      "received, answers of ping; not of TCP"),
       WhenSet<&FlowResult::loss>("loss", "0..1",
-                                 "the share of the sent packets that did not arrive"),
+                                 "the share of the offered packets that did not arrive"),
+      WhenSet<&FlowResult::lost_at>(
+          "lost_at", "packets, by place",
+          "outside the network, as far as it is known: `refused ERROR` (the sender's kernel took "
+          "it not), `sender's interfaces` (dropped on their way out, of all programs), "
+          "`receiver's buffer`; of UDP in the real modes"),
+      WhenSet<&FlowResult::cut>("cut", "true",
+                                "packets were still arriving when the wait for what was under way "
+                                "ended; those that came later count as lost"),
       WhenSet<&FlowResult::rate>("rate_bit_per_s", "bit/s", "of payload, as received; not of ping"),
       WhenSet<&FlowResult::packet_rate>("packets_per_s", "packets/s",
                                         "as received; of UDP in the real modes"),
@@ -53,6 +63,10 @@ KeysOf<FlowResult> FlowResult::Keys() {
           "samples", "pairs: s, and bit/s or ms",
           "over time, counted from the flow's start: the rate received in the interval that ends "
           "then, or the round-trip time of the request sent then"),
+      WhenSet<&FlowResult::samples_merged>(
+          "samples_merged", "measurements",
+          "so many neighbours are one sample, their mean, of a flow that has too many for each to "
+          "be one"),
   };
   return kKeys;
 }
@@ -62,6 +76,42 @@ void FlowResult::Count(uint64_t packets_sent, uint64_t packets_received) {
   received = packets_received;
   const auto arrived = static_cast<double>(std::min(packets_sent, packets_received));
   loss = packets_sent > 0 ? 1.0 - arrived / static_cast<double>(packets_sent) : 0.0;
+}
+
+void FlowResult::Lose(const std::string& place, uint64_t packets) {
+  if (packets > 0) lost_at[place] += packets;
+}
+
+void FlowResult::SetSamples(const Samples& measured) {
+  samples = measured.List();
+  if (measured.merged() > 1) samples_merged = measured.merged();
+}
+
+void Samples::Add(double seconds, double value) {
+  sum_.first += seconds;
+  sum_.second += value;
+  if (++pending_ < merged_) return;
+  const auto count = static_cast<double>(std::exchange(pending_, 0));
+  const auto [time, total] = std::exchange(sum_, {});
+  list_.emplace_back(time / count, total / count);
+  if (list_.size() == kMost) Coarsen();
+}
+
+void Samples::Coarsen() {
+  for (size_t i = 0; i < kMost / 2; ++i) {
+    const auto [first_time, first] = list_[2 * i];
+    const auto [second_time, second] = list_[2 * i + 1];
+    list_[i] = {(first_time + second_time) / 2, (first + second) / 2};
+  }
+  list_.resize(kMost / 2);
+  merged_ *= 2;
+}
+
+std::vector<std::pair<double, double>> Samples::List() const {
+  auto list = list_;
+  const auto count = static_cast<double>(pending_);
+  if (pending_ > 0) list.emplace_back(sum_.first / count, sum_.second / count);
+  return list;
 }
 
 std::string FailureOf(const FlowResult& flow) {

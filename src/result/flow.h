@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,23 +23,51 @@ struct Times {
   static KeysOf<Times> Keys();
 };
 
+// Measurements over time in bounded memory: where there would be more than kMost of them, so many
+// neighbours become one, their mean.
+class Samples {
+ public:
+  static constexpr size_t kMost = 36000;
+
+  void Add(double seconds, double value);
+  // How many measurements are one.
+  uint64_t merged() const { return merged_; }
+  // All of them; the last one may be of fewer measurements.
+  std::vector<std::pair<double, double>> List() const;
+
+ private:
+  void Coarsen();
+
+  std::vector<std::pair<double, double>> list_;
+  uint64_t merged_ = 1;
+  uint64_t pending_ = 0;  // measurements in `sum_`
+  std::pair<double, double> sum_;
+};
+
 // Optional members are absent if this kind of flow has no such value.
 struct FlowResult {
   std::string name, kind, from, to;
   std::string error;                       // why there is no result; the rest is then empty
-  std::optional<uint64_t> sent, received;  // packets
+  std::optional<uint64_t> sent, received;  // packets; sent: offered, also what a kernel refused
   std::optional<double> loss;              // 0..1
-  std::optional<double> rate;              // bit/s of payload, as received
-  std::optional<double> packet_rate;       // packets/s received, UDP
-  std::optional<Times> rtt;                // ping
-  std::optional<Times> delay;              // UDP, one way
-  std::optional<uint64_t> retransmits;     // TCP
+  // Packets lost outside the network, as far as it is known, by place.
+  std::map<std::string, uint64_t> lost_at;
+  std::optional<bool> cut;              // true: packets still arrived when the wait ended
+  std::optional<double> rate;           // bit/s of payload, as received
+  std::optional<double> packet_rate;    // packets/s received, UDP
+  std::optional<Times> rtt;             // ping
+  std::optional<Times> delay;           // UDP, one way
+  std::optional<uint64_t> retransmits;  // TCP
   // Over time: seconds since the flow started; bit/s in the interval that ends then (UDP, TCP), or
   // ms (ping).
   std::vector<std::pair<double, double>> samples;
+  std::optional<uint64_t> samples_merged;  // so many measurements are one sample, if more than one
 
   // Sets sent, received and loss; duplicates do not count as received packets.
   void Count(uint64_t packets_sent, uint64_t packets_received);
+  // Counts packets that were lost at a place; nothing, if there are none.
+  void Lose(const std::string& place, uint64_t packets);
+  void SetSamples(const Samples& measured);
 
   static KeysOf<FlowResult> Keys();
 };

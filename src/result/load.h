@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,7 +25,10 @@ struct LoadSent {
   std::string role = "send";
   uint32_t flow = 0;
   int size = 0;
-  uint64_t sent = 0, errors = 0;
+  double started = 0;                          // s, CLOCK_MONOTONIC
+  uint64_t offered = 0, sent = 0, errors = 0;  // packets: offered = sent + errors
+  std::map<std::string, uint64_t> refused;     // the errors by their name
+  uint64_t interface_drops = 0;
   double seconds = 0;
   std::optional<double> target_pps;
   double offered_pps = 0, offered_rate = 0;
@@ -43,6 +47,8 @@ struct LoadSeries {
 
 struct LoadReceived {
   std::string role = "receive", ended_by;
+  bool cut = false;
+  std::optional<double> first;  // s, CLOCK_MONOTONIC
   std::optional<uint64_t> sent;
   uint64_t received = 0, lost = 0;
   double loss = 0;

@@ -128,7 +128,8 @@ class Run {
     // Flows may take a moment longer than the run; they end by themselves.
     const Instant end = start + scenario_.duration;
     loop_->Run([&] { return traffic_->HasWork() && traffic_->Done(); }, end);
-    loop_->Run([&] { return traffic_->FlowsDone(); }, end + Duration::Seconds(10));
+    loop_->Run([&] { return traffic_->FlowsDone(); },
+               end + Duration::Seconds(10) + traffic_->LongestDrain());
     traffic_->Finish();
     results_.flows = traffic_->Flows();
     results_.events = traffic_->events();

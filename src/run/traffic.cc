@@ -3,18 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
-#include <set>
-#include <sstream>
 
 #include "base/error.h"
 #include "base/units.h"
 #include "result/load.h"
 #include "scenario/addresses.h"
+#include "scenario/drain.h"
 
 namespace viaduct::run {
 namespace {
@@ -29,10 +25,12 @@ constexpr int kFirstTcpPort = 5201;  // iperf3's own
 std::string Seconds(Duration duration) { return fmt::format("{:g}", duration.ToSeconds()); }
 
 FlowCommands UdpCommands(const Flow& flow, const std::string& address, int port,
-                         const std::string& load) {
+                         const std::string& load, const scenario::Drain& drain) {
   FlowCommands commands;
   const bool ipv6 = address.find(':') != std::string::npos;
-  commands.receiver = {load, "receive", "--port", std::to_string(port), "--json"};
+  commands.receiver = {
+      load,    "receive", "--port", std::to_string(port), "--linger", FormatDuration(drain.quiet),
+      "--json"};
   commands.sender = {
       load,         "send",
       "--to",       fmt::format(fmt::runtime(ipv6 ? "[{}]:{}" : "{}:{}"), address, port),
@@ -42,6 +40,13 @@ FlowCommands UdpCommands(const Flow& flow, const std::string& address, int port,
       "--json"};
   commands.ready = "listening";
   return commands;
+}
+
+// iperf3 keeps its intervals in memory and prints them at its end: of a long flow they are longer.
+// A minute is the longest it takes.
+double TcpInterval(const Flow& flow) {
+  constexpr double kMostIntervals = 5000;
+  return std::clamp(flow.duration.ToSeconds() / kMostIntervals, 0.2, 60.0);
 }
 
 FlowCommands TcpCommands(const Flow& flow, const std::string& address, int port) {
@@ -57,7 +62,7 @@ FlowCommands TcpCommands(const Flow& flow, const std::string& address, int port)
                      "--time",
                      Seconds(flow.duration),
                      "--interval",
-                     "0.2",
+                     fmt::format("{:g}", TcpInterval(flow)),
                      "--connect-timeout",
                      "5000"};
   if (flow.rate) {
@@ -68,15 +73,22 @@ FlowCommands TcpCommands(const Flow& flow, const std::string& address, int port)
   return commands;
 }
 
-FlowCommands PingCommands(const Flow& flow, const std::string& address) {
+FlowCommands PingCommands(const Flow& flow, const std::string& address,
+                          const scenario::Drain& drain) {
   const int64_t count = std::max<int64_t>(1, flow.duration / flow.interval);
   // Not -w: with it ping ends at the first ICMP error, as when a link goes down.
   FlowCommands commands;
-  commands.sender = {"ping", "-n",
-                     "-i",   Seconds(flow.interval),
-                     "-c",   std::to_string(count),
-                     "-s",   std::to_string(flow.size),
-                     "-W",   "1",
+  commands.sender = {"ping",
+                     "-n",
+                     "-D",
+                     "-i",
+                     Seconds(flow.interval),
+                     "-c",
+                     std::to_string(count),
+                     "-s",
+                     std::to_string(flow.size),
+                     "-W",
+                     Seconds(drain.quiet),
                      address};
   commands.needs = {{"ping", "iputils-ping"}};
   return commands;
@@ -87,46 +99,49 @@ std::string FirstLine(const std::string& text) {
   return line.empty() ? "it printed nothing" : line;
 }
 
-result::Times TimesOf(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const auto quantile = [&](double q) {
-    const auto rank = static_cast<size_t>(std::ceil(q * static_cast<double>(values.size())));
-    return values[std::clamp<size_t>(rank, 1, values.size()) - 1];
-  };
-  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
-  result::Times times;
-  times.min = values.front();
-  times.max = values.back();
-  times.mean = sum / static_cast<double>(values.size());
-  times.p50 = quantile(0.5);
-  times.p99 = quantile(0.99);
-  return times;
+// Counts every packet that the sender offered, and where those were lost of which that is known.
+void CountUdp(FlowResult& result, const result::LoadSent& sent,
+              const result::LoadReceived& received) {
+  result.Count(sent.offered, received.received);
+  for (const auto& [error, packets] : sent.refused) result.Lose("refused " + error, packets);
+  result.Lose("sender's interfaces", sent.interface_drops);
+  result.Lose("receiver's buffer", received.dropped_here);
+  if (received.cut) result.cut = true;
+}
+
+// What came in each interval since the flow's start, while the sender sent.
+void SampleUdp(FlowResult& result, const Flow& flow, double silence, double bytes,
+               const result::LoadSeries& series) {
+  const double interval = series.interval;
+  for (double end = interval; end <= silence; end += interval) result.samples.emplace_back(end, 0);
+  double end = silence;
+  for (const uint64_t packets : series.packets) {
+    end += interval;
+    result.samples.emplace_back(end, static_cast<double>(packets) * bytes * 8 / interval);
+  }
+  // The last interval after the sender's end is cut short by the receiver's.
+  if (!series.packets.empty() && end > flow.duration.ToSeconds() + interval / 2) {
+    result.samples.pop_back();
+  }
 }
 
 void ParseUdp(FlowResult& result, const Flow& flow, const std::string& receiver,
               const std::string& sender) {
   const json receiver_report = json::parse(receiver);
   const json sender_report = json::parse(sender);
-  receiver_report.at("received");  // a report without its figures must not be read as a loss
-  sender_report.at("sent");
+  // A report without its figures is none: it must not read as a loss.
+  receiver_report.at("received");
+  sender_report.at("offered");
   const auto received = receiver_report.get<result::LoadReceived>();
-  // The end marker may have been lost like other packets, so the sender's count is used.
-  result.Count(sender_report.get<result::LoadSent>().sent, received.received);
+  const auto sent = sender_report.get<result::LoadSent>();
+  CountUdp(result, sent, received);
   result.rate = received.rate;
   result.packet_rate = received.packet_rate;
   if (const auto& us = received.delay) {
     result.delay = {{}, us->mean / 1e3, us->max / 1e3, us->p50 / 1e3, us->p99 / 1e3};
   }
-  const auto& [interval, counts] = received.series;
-  for (const uint64_t packets : counts) {
-    result.samples.emplace_back(interval * static_cast<double>(result.samples.size() + 1),
-                                static_cast<double>(packets) * received.size * 8 / interval);
-  }
-  // The receiver's end truncates the last interval after the sender's end.
-  if (!result.samples.empty() &&
-      result.samples.back().first > flow.duration.ToSeconds() + interval / 2) {
-    result.samples.pop_back();
-  }
+  const double silence = std::max(received.first.value_or(sent.started) - sent.started, 0.0);
+  SampleUdp(result, flow, silence, received.size, received.series);
 }
 
 void ParseTcp(FlowResult& result, const std::string& sender) {
@@ -145,40 +160,6 @@ void ParseTcp(FlowResult& result, const std::string& sender) {
     result.samples.emplace_back(sum.at("end").get<double>(),
                                 sum.at("bits_per_second").get<double>());
   }
-}
-
-// iputils: "64 bytes from 10.0.0.2: icmp_seq=1 ttl=64 time=0.052 ms", and at the end
-// "3 packets transmitted, 3 received, 0% packet loss, time 2003ms" ("+1 duplicates," and the like
-// may stand between).
-void ParsePing(FlowResult& result, const Flow& flow, const std::string& output,
-               const std::string& error) {
-  std::istringstream lines(output);
-  std::set<int> seen;
-  std::vector<double> times;
-  for (std::string line; std::getline(lines, line);) {
-    const size_t sequence = line.find("icmp_seq="), time = line.find("time=");
-    int number = 0;
-    double milliseconds = 0;
-    if (sequence != std::string::npos && time != std::string::npos) {
-      if (std::sscanf(line.c_str() + sequence, "icmp_seq=%d", &number) == 1 &&
-          std::sscanf(line.c_str() + time, "time=%lf", &milliseconds) == 1 &&
-          seen.insert(number).second) {
-        times.push_back(milliseconds);
-        result.samples.emplace_back((number - 1) * flow.interval.ToSeconds(), milliseconds);
-      }
-      continue;
-    }
-    unsigned long transmitted = 0;
-    if (std::sscanf(line.c_str(), "%lu packets transmitted", &transmitted) == 1) {
-      result.sent = transmitted;
-    }
-  }
-  if (!result.sent) {
-    result.error = FirstLine(error);
-    return;
-  }
-  result.Count(*result.sent, times.size());
-  if (!times.empty()) result.rtt = TimesOf(times);
 }
 
 }  // namespace
@@ -200,16 +181,17 @@ FlowCommands CommandsFor(const scenario::Scenario& scenario, size_t index,
                          const std::string& load) {
   const Flow& flow = scenario.flows.at(index);
   const std::string address = scenario::AddressOf(scenario, flow.to).ToString();
+  const scenario::Drain drain = scenario::DrainOf(scenario, flow);
   const int offset = static_cast<int>(index);
   switch (flow.kind) {
     case Flow::Kind::kUdp:
-      return UdpCommands(flow, address, kFirstUdpPort + offset, load);
+      return UdpCommands(flow, address, kFirstUdpPort + offset, load, drain);
     case Flow::Kind::kTcp:
       return TcpCommands(flow, address, kFirstTcpPort + offset);
     case Flow::Kind::kPing:
       break;
   }
-  return PingCommands(flow, address);
+  return PingCommands(flow, address, drain);
 }
 
 FlowResult FailedFlow(const Flow& flow, const std::string& error) {
@@ -228,12 +210,17 @@ FlowResult ParseFlow(const Flow& flow, const std::string& receiver_output,
   try {
     if (flow.kind == Flow::Kind::kUdp) ParseUdp(result, flow, receiver_output, sender_output);
     if (flow.kind == Flow::Kind::kTcp) ParseTcp(result, sender_output);
-    if (flow.kind == Flow::Kind::kPing) ParsePing(result, flow, sender_output, sender_error);
   } catch (const json::exception&) {
     const std::string& said = sender_error.empty() ? sender_output : sender_error;
     return FailedFlow(flow, "its programs gave no result: " + FirstLine(said));
   }
   return result.error.empty() ? result : FailedFlow(flow, result.error);
+}
+
+FlowResult PingResult(const Flow& flow, const PingReader& output, const std::string& error) {
+  FlowResult result = FailedFlow(flow, "");
+  output.Finish(result, FirstLine(error));
+  return result;
 }
 
 }  // namespace viaduct::run

@@ -6,6 +6,8 @@
 #include <csignal>
 
 #include "base/clock.h"
+#include "base/timespec.h"
+#include "scenario/drain.h"
 #include "scenario/words.h"
 #include "sys/find_program.h"
 
@@ -16,14 +18,22 @@ namespace {
 constexpr Duration kFlowGrace = Duration::Seconds(5);
 constexpr Duration kStopPatience = Duration::Seconds(2);
 constexpr Duration kReceiverPatience = Duration::Seconds(5);
-// A UDP receiver ends by itself on the sender's end marker; if that was lost, it gets a signal.
-constexpr Duration kReceiverGrace = Duration::Milliseconds(800);
+// A receiver that has been told to end says what it has measured.
+constexpr Duration kReceiverPatienceAtEnd = Duration::Seconds(2);
+
+Instant Realtime() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return Instant() + FromTimespec(now);
+}
 
 }  // namespace
 
 struct TrafficRunner::FlowState {
   const scenario::Flow* flow = nullptr;
   FlowCommands commands;
+  scenario::Drain drain;
+  std::optional<PingReader> ping;
   std::unique_ptr<NodeProcess> receiver, sender;
   bool ready = false, running = false, done = false;
   result::FlowResult result;
@@ -64,6 +74,7 @@ TrafficRunner::TrafficRunner(const scenario::Scenario& scenario, sys::EventLoop&
     FlowState& state = flows_.emplace_back();
     state.flow = &scenario.flows[i];
     state.commands = CommandsFor(scenario, i, load);
+    state.drain = scenario::DrainOf(scenario, scenario.flows[i]);
     state.ready = state.commands.receiver.empty();
   }
   for (const scenario::Program& program : scenario.programs) {
@@ -81,6 +92,12 @@ bool TrafficRunner::HasWork() const {
 
 bool TrafficRunner::FlowsDone() const {
   return std::all_of(flows_.begin(), flows_.end(), [](const auto& flow) { return flow.done; });
+}
+
+Duration TrafficRunner::LongestDrain() const {
+  Duration longest;
+  for (const FlowState& flow : flows_) longest = std::max(longest, flow.drain.limit);
+  return longest + kReceiverPatienceAtEnd;
 }
 
 bool TrafficRunner::Done() const {
@@ -150,9 +167,14 @@ void TrafficRunner::StartSender(FlowState& flow) {
   options.environment = {{"LC_ALL", "C"}};
   NodeProcess::Callbacks callbacks;
   callbacks.ended = [this, &flow] { SenderEnded(flow); };
+  if (flow.flow->kind == scenario::Flow::Kind::kPing) {
+    flow.ping.emplace(Realtime());
+    callbacks.line = [&flow](const std::string& line) { flow.ping->Line(line); };
+  }
   flow.sender = std::make_unique<NodeProcess>(loop_, client_, options, callbacks);
   flow.running = true;
-  loop_.At(MonotonicClock::Now() + flow.flow->duration + kFlowGrace, [this, &flow] {
+  const Duration longest = flow.flow->duration + kFlowGrace + flow.drain.limit;
+  loop_.At(MonotonicClock::Now() + longest, [this, &flow] {
     if (!flow.done && !flow.sender->wait_status()) {
       FinishFlow(flow, "its sender does not end in time");
       flow.sender->Kill(SIGKILL);
@@ -164,8 +186,10 @@ void TrafficRunner::SenderEnded(FlowState& flow) {
   if (flow.done) return;
   const bool udp = flow.flow->kind == scenario::Flow::Kind::kUdp;
   if (udp && flow.sender->Succeeded() && !flow.receiver->wait_status()) {
-    // The receiver prints its result when it ends.
-    loop_.At(MonotonicClock::Now() + kReceiverGrace, [&flow] { flow.receiver->Kill(SIGTERM); });
+    // The receiver's result comes when it ends: when all has come, or nothing more comes. The
+    // sender's end markers may be lost, so it is told.
+    flow.receiver->Kill(SIGUSR1);
+    loop_.At(MonotonicClock::Now() + flow.drain.limit, [&flow] { flow.receiver->Kill(SIGTERM); });
     return;
   }
   const bool said_why = !udp && !flow.sender->standard_output().empty();
@@ -184,9 +208,11 @@ void TrafficRunner::FinishFlow(FlowState& flow, const std::string& trouble) {
   const auto output = [](const std::unique_ptr<NodeProcess>& process) -> const std::string& {
     return process ? process->standard_output() : nothing;
   };
-  flow.result = trouble.empty() ? ParseFlow(*flow.flow, output(flow.receiver), output(flow.sender),
-                                            flow.sender ? flow.sender->standard_error() : nothing)
-                                : FailedFlow(*flow.flow, trouble);
+  const std::string& errors = flow.sender ? flow.sender->standard_error() : nothing;
+  flow.result = !trouble.empty() ? FailedFlow(*flow.flow, trouble)
+                : flow.ping
+                    ? PingResult(*flow.flow, *flow.ping, errors)
+                    : ParseFlow(*flow.flow, output(flow.receiver), output(flow.sender), errors);
   Fail(result::FailureOf(flow.result));
 }
 

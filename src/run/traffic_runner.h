@@ -30,6 +30,8 @@ class TrafficRunner {
   // events have happened.
   bool Done() const;
   bool FlowsDone() const;
+  // How long after their senders' end flows may take.
+  Duration LongestDrain() const;
   // Whether there are flows or programs at all; a run without them lasts its whole duration.
   bool HasWork() const;
   // Describes the current activity, for the status line.

@@ -1,9 +1,13 @@
 #include "run/traffic.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "base/error.h"
+#include "path/spec/spec.h"
 
 namespace viaduct::run {
 namespace {
@@ -23,7 +27,8 @@ scenario::Scenario Line() {
 TEST(TrafficTest, CommandsSayWhatTheFlowSays) {
   const scenario::Scenario line = Line();
   const FlowCommands udp = CommandsFor(line, 0, "load");
-  EXPECT_THAT(udp.receiver, ElementsAre("load", "receive", "--port", "5001", "--json"));
+  EXPECT_THAT(udp.receiver,
+              ElementsAre("load", "receive", "--port", "5001", "--linger", "1s", "--json"));
   EXPECT_THAT(udp.sender, ElementsAre("load", "send", "--to", "10.0.0.6:5001", "--size", "160",
                                       "--rate", "1.5Mbit", "--duration", "4s", "--json"));
   const FlowCommands tcp = CommandsFor(line, 1, "load");
@@ -31,8 +36,23 @@ TEST(TrafficTest, CommandsSayWhatTheFlowSays) {
   EXPECT_THAT(tcp.needs, Contains(Pair("iperf3", "iperf3")));
   const FlowCommands ping = CommandsFor(line, 2, "load");
   EXPECT_TRUE(ping.receiver.empty());
-  EXPECT_THAT(ping.sender, ElementsAre("ping", "-n", "-i", "0.02", "-c", "50", "-s", "100", "-W",
-                                       "1", "10.0.0.1"));
+  EXPECT_THAT(ping.sender, ElementsAre("ping", "-n", "-D", "-i", "0.02", "-c", "50", "-s", "100",
+                                       "-W", "1", "10.0.0.1"));
+}
+
+TEST(TrafficTest, WaitsAsLongAsThePathCanHoldPackets) {
+  scenario::Scenario line = Line();
+  for (auto& link : line.links) link.spec = path::ParseSpec("delay=500ms rate=1Mbit queue=300p");
+  // Two links of half a second, and 301 packets of 12,144 bit.
+  EXPECT_THAT(CommandsFor(line, 0, "load").receiver, Contains("9311.344ms"));
+  EXPECT_THAT(CommandsFor(line, 2, "load").sender, Contains("17.6227"));
+}
+
+TEST(TrafficTest, TheIntervalsOfADayAreFew) {
+  scenario::Scenario line = Line();
+  EXPECT_THAT(CommandsFor(line, 1, "load").sender, Contains("0.2"));
+  line.flows[1].duration = Duration::Seconds(86400);
+  EXPECT_THAT(CommandsFor(line, 1, "load").sender, Contains("17.28"));
 }
 
 TEST(TrafficTest, Ipv6AddressesAreBracketed) {
@@ -52,16 +72,19 @@ TEST(TrafficTest, EndpointsCountANodesLinks) {
 
 TEST(TrafficTest, ParsesUdp) {
   const scenario::Flow flow = Line().flows[0];
-  const FlowResult result =
-      ParseFlow(flow,
-                R"({"received": 90, "size": 160.0, "bit_per_s": 28800.0, "pps": 22.5, "delay_us":
+  const FlowResult result = ParseFlow(
+      flow,
+      R"({"received": 90, "size": 160.0, "bit_per_s": 28800.0, "pps": 22.5, "delay_us":
           {"mean": 12, "p50": 10, "p99": 30, "max": 40},
           "series": {"interval_s": 0.5, "packets": [40, 50]}})",
-                R"({"sent": 100})", "");
+      R"({"offered": 100, "sent": 94, "refused": {"ENETUNREACH": 6}, "interface_drops": 3})", "");
   EXPECT_EQ(result.error, "");
   EXPECT_EQ(result.sent, 100u);
   EXPECT_EQ(result.received, 90u);
   EXPECT_DOUBLE_EQ(*result.loss, 0.1);
+  EXPECT_THAT(result.lost_at,
+              ElementsAre(Pair("refused ENETUNREACH", 6), Pair("sender's interfaces", 3)));
+  EXPECT_FALSE(result.cut);
   EXPECT_DOUBLE_EQ(*result.packet_rate, 22.5);
   EXPECT_DOUBLE_EQ(result.delay->p99, 0.03);
   EXPECT_THAT(result.samples, ElementsAre(Pair(0.5, 40 * 1280 / 0.5), Pair(1.0, 50 * 1280 / 0.5)));
@@ -74,8 +97,19 @@ TEST(TrafficTest, LeavesOutAnIntervalCutShort) {
       ParseFlow(flow,
                 R"({"received": 90, "size": 160, "bit_per_s": 1, "pps": 1, "delay_us": null,
           "series": {"interval_s": 0.5, "packets": [40, 49, 1]}})",
-                R"({"sent": 100})", "");
+                R"({"offered": 100})", "");
   EXPECT_EQ(result.samples.size(), 2u);
+}
+
+TEST(TrafficTest, SamplesCountFromTheFlowsStart) {
+  const FlowResult result = ParseFlow(Line().flows[0],
+                                      R"({"received": 90, "size": 160, "first_s": 11.2, "cut": true,
+          "series": {"interval_s": 0.5, "packets": [40, 50]}})",
+                                      R"({"offered": 100, "started_s": 10})", "");
+  EXPECT_THAT(result.samples,
+              ElementsAre(Pair(0.5, 0), Pair(1, 0), Pair(testing::DoubleNear(1.7, 1e-9), 102400),
+                          Pair(testing::DoubleNear(2.2, 1e-9), 128000)));
+  EXPECT_TRUE(result.cut);
 }
 
 TEST(TrafficTest, ParsesTcpAndItsErrors) {
@@ -94,27 +128,53 @@ TEST(TrafficTest, ParsesTcpAndItsErrors) {
 }
 
 constexpr const char* kPing = R"(PING 10.0.0.1 (10.0.0.1) 100(128) bytes of data.
-108 bytes from 10.0.0.1: icmp_seq=1 ttl=64 time=0.500 ms
-108 bytes from 10.0.0.1: icmp_seq=2 ttl=64 time=0.100 ms
-108 bytes from 10.0.0.1: icmp_seq=2 ttl=64 time=0.200 ms (DUP!)
-From 10.0.0.9 icmp_seq=3 Destination Net Unreachable
+[1000.250500] 108 bytes from 10.0.0.1: icmp_seq=1 ttl=64 time=0.500 ms
+[1000.270100] 108 bytes from 10.0.0.1: icmp_seq=2 ttl=64 time=0.100 ms
+[1000.270200] 108 bytes from 10.0.0.1: icmp_seq=2 ttl=64 time=0.200 ms (DUP!)
+[1000.290000] From 10.0.0.9 icmp_seq=3 Destination Net Unreachable
 
 --- 10.0.0.1 ping statistics ---
 4 packets transmitted, 2 received, +1 duplicates, +1 errors, 50% packet loss, time 2003ms
 rtt min/avg/max/mdev = 0.100/0.300/0.500/0.200 ms
 )";
 
+FlowResult ParsePing(const std::string& output, const std::string& error) {
+  PingReader reader(Instant() + Duration::Seconds(1000));
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) reader.Line(line);
+  return PingResult(Line().flows[2], reader, error);
+}
+
 TEST(TrafficTest, ParsesPing) {
-  const scenario::Flow flow = Line().flows[2];
-  const FlowResult result = ParseFlow(flow, "", kPing, "");
+  const FlowResult result = ParsePing(kPing, "");
   EXPECT_EQ(result.sent, 4u);
   EXPECT_EQ(result.received, 2u);
   EXPECT_DOUBLE_EQ(*result.loss, 0.5);
   EXPECT_DOUBLE_EQ(result.rtt->mean, 0.3);
   EXPECT_DOUBLE_EQ(*result.rtt->min, 0.1);
-  EXPECT_THAT(result.samples, ElementsAre(Pair(0.0, 0.5), Pair(0.02, 0.1)));
-  EXPECT_EQ(ParseFlow(flow, "", "", "ping: connect: Network is unreachable\n").error,
+  // When they were sent, not when they should have been.
+  EXPECT_THAT(result.samples, ElementsAre(Pair(testing::DoubleNear(0.25, 1e-6), 0.5),
+                                          Pair(testing::DoubleNear(0.27, 1e-6), 0.1)));
+  EXPECT_FALSE(result.samples_merged);
+  EXPECT_EQ(ParsePing("", "ping: connect: Network is unreachable\n").error,
             "ping: connect: Network is unreachable");
+}
+
+TEST(TrafficTest, APingOfADayIsWholeAndSmall) {
+  constexpr uint64_t kPings = 864000;  // ten a second; 16 bits of sequence number begin anew often
+  PingReader reader(Instant() + Duration::Seconds(1'700'000'000));
+  for (uint64_t i = 0; i < kPings; ++i) {
+    reader.Line(fmt::format("[{:.6f}] 64 bytes from 10.0.0.1: icmp_seq={} ttl=64 time=1.000 ms",
+                            1.7e9 + static_cast<double>(i) / 10 + 0.001, (i + 1) % 65536));
+  }
+  reader.Line(fmt::format("{0} packets transmitted, {0} received, 0% packet loss", kPings));
+  const FlowResult result = PingResult(Line().flows[2], reader, "");
+  EXPECT_EQ(result.received, kPings);
+  EXPECT_EQ(result.loss, 0.0);
+  EXPECT_LE(result.samples.size(), result::Samples::kMost);
+  EXPECT_EQ(result.samples_merged, 32u);
+  EXPECT_NEAR(result.samples.back().first, 86400, 4);
+  EXPECT_NEAR(result.samples.back().second, 1, 1e-9);
 }
 
 TEST(TrafficTest, FlowsWithoutAResultSayWhy) {
