@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/socket_option.h"
 #include "load/pace.h"
 #include "load/payload.h"
@@ -133,7 +134,7 @@ int Main(int argc, char** argv) {
                                  {"seconds", seconds},
                                  {"offered_pps", static_cast<double>(sent.sent) / seconds},
                                  {"slip_s", sent.slip.ToSeconds()}};
-  std::printf("%s\n", result.dump().c_str());
+  std::printf("%s\n", JsonText(result).c_str());
   return 0;
 }
 

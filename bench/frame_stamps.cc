@@ -31,6 +31,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/socket_option.h"
 #include "base/timespec.h"
 #include "load/payload.h"
@@ -200,7 +201,7 @@ int Main(int argc, char** argv) {
                            {"reordered", delays.reordered},
                            {"delay_ns", Summary(delays.nanoseconds)}};
   result.update(Throughput(to.frames()));
-  std::printf("%s\n", result.dump().c_str());
+  std::printf("%s\n", JsonText(result).c_str());
   if (csv.empty()) return 0;
   std::ofstream out(csv);
   for (const int64_t delay : delays.nanoseconds) out << delay << "\n";

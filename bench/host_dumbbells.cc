@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/json_text.h"
 #include "base/poller.h"
 #include "base/socket_option.h"
 #include "host_network.h"
@@ -231,7 +232,7 @@ void Run(const Options& options) {
   const nlohmann::json report = {{"goodput_bit_per_s", traffic.Goodputs()},
                                  {"worst_lateness_ms", traffic.worst_lateness().ToSeconds() * 1e3},
                                  {"retransmits", traffic.Retransmits()}};
-  std::cout << report.dump() << std::endl;
+  std::cout << viaduct::JsonText(report) << std::endl;
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/json_text.h"
 #include "dumbbell_network.h"
 #include "dumbbell_options.h"
 #include "ns3/bulk-send-helper.h"
@@ -238,7 +239,7 @@ int main(int argc, char** argv) {
   const Instant start = MonotonicClock::Now();
   try {
     const auto options = viaduct::bench::ParseDumbbellOptions(argc, argv);
-    std::cout << Run(options, start).dump() << "\n";
+    std::cout << viaduct::JsonText(Run(options, start)) << "\n";
     ns3::Simulator::Destroy();
     return 0;
   } catch (const viaduct::Error& error) {

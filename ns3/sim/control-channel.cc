@@ -4,6 +4,8 @@
 
 #include "control-channel.h"
 
+#include "base/json_text.h"
+
 #include <cerrno>
 #include <iostream>
 #include <poll.h>
@@ -20,8 +22,7 @@ void
 ControlChannel::Send(const std::string& event, nlohmann::json message)
 {
     message["event"] = event;
-    const std::string line =
-        message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    const std::string line = viaduct::JsonText(message) + "\n";
     if (m_fd < 0)
     {
         std::cout << line << std::flush;

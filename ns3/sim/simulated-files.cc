@@ -44,12 +44,30 @@ SimulatedFiles::Capture(const std::string& link, Ptr<NetDevice> device)
     const auto type =
         DynamicCast<PointToPointNetDevice>(device) ? PcapHelper::DLT_PPP : PcapHelper::DLT_EN10MB;
     Ptr<PcapFileWrapper> pcap = PcapHelper().CreateFile(CaptureFile(link), std::ios::out, type);
-    uint64_t& frames = m_frames[link];
-    auto write = [pcap, &frames](Ptr<const Packet> packet) {
-        pcap->Write(Simulator::Now(), packet);
-        frames++;
+    LinkCapture& capture = m_captures[link];
+    capture.result.link = link;
+    capture.result.file = CaptureFile(link);
+    capture.pcap = pcap;
+    auto write = [&capture](Ptr<const Packet> packet) {
+        // A full disk must not end the simulation, and PcapFile asserts that it can write.
+        if (capture.result.error.empty())
+        {
+            capture.pcap->Write(Simulator::Now(), packet);
+            capture.Check();
+        }
+        auto& [link, file, frames, dropped, error] = capture.result;
+        (error.empty() ? frames : dropped)++;
     };
     device->TraceConnectWithoutContext("PromiscSniffer", Callback<void, Ptr<const Packet>>(write));
+}
+
+void
+SimulatedFiles::LinkCapture::Check()
+{
+    if (pcap->Fail())
+    {
+        result.error = "cannot be written; is the disk full?";
+    }
 }
 
 std::string
@@ -59,11 +77,14 @@ SimulatedFiles::CaptureFile(const std::string& link) const
 }
 
 void
-SimulatedFiles::Describe(viaduct::result::SimulatorReport& report) const
+SimulatedFiles::Describe(viaduct::result::SimulatorReport& report)
 {
     for (const std::string& link : m_scenario.captures)
     {
-        report.captures.push_back({link, CaptureFile(link), m_frames.at(link), 0});
+        LinkCapture& capture = m_captures.at(link);
+        capture.pcap->Close();
+        capture.Check();
+        report.captures.push_back(capture.result);
     }
     auto& state = report.state.emplace();
     for (const std::string& node : m_scenario.state)

@@ -7,6 +7,8 @@
 
 #include "network.h"
 
+#include "ns3/pcap-file-wrapper.h"
+
 #include "result/run.h"
 #include "scenario/scenario.h"
 
@@ -34,16 +36,24 @@ class SimulatedFiles
     SimulatedFiles(const SimulatedFiles&) = delete;
     SimulatedFiles& operator=(const SimulatedFiles&) = delete;
 
-    /** @param report gets the files' names, and how many frames each capture has */
-    void Describe(viaduct::result::SimulatorReport& report) const;
+    /** Closes the captures. @param report gets the files' names, and how many frames each has */
+    void Describe(viaduct::result::SimulatorReport& report);
 
   private:
+    /** A capture, as it is reported, and its file. */
+    struct LinkCapture
+    {
+        viaduct::result::Capture result;
+        Ptr<PcapFileWrapper> pcap;
+        void Check();
+    };
+
     void Capture(const std::string& link, Ptr<NetDevice> device);
     std::string CaptureFile(const std::string& link) const;
 
     const viaduct::scenario::Scenario& m_scenario; //!< the scenario
     std::string m_folder;                          //!< where the files are
-    std::map<std::string, uint64_t> m_frames;      //!< written, by link
+    std::map<std::string, LinkCapture> m_captures; //!< by link
 };
 
 } // namespace ns3::sim

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/clock.h"
+#include "base/json_text.h"
 #include "broker/broker_process.h"
 #include "broker/connection.h"
 #include "sys/invoking_user.h"
@@ -30,7 +31,7 @@ struct Client::State {
 
   Message Call(MessageType type, std::string_view payload, const std::vector<int>& fds = {});
   json CallJson(MessageType type, const json& arguments) {
-    return DecodeJson(Call(type, arguments.dump()).payload);
+    return DecodeJson(Call(type, StrictJsonText(arguments)).payload);
   }
   NodeSocket OpenSocket(MessageType type, const json& arguments);
   UniqueFd OpenOne(MessageType type, const json& arguments);
@@ -85,7 +86,7 @@ Message Client::State::Call(MessageType type, std::string_view payload,
 }
 
 NodeSocket Client::State::OpenSocket(MessageType type, const json& arguments) {
-  Message answer = Call(type, arguments.dump());
+  Message answer = Call(type, StrictJsonText(arguments));
   const json value = DecodeJson(answer.payload);
   if (answer.descriptors.size() != 1) throw ProtocolError("broker protocol: no socket received");
   return {std::move(answer.descriptors[0]), Member<int>(value, "ifindex"),
@@ -93,7 +94,7 @@ NodeSocket Client::State::OpenSocket(MessageType type, const json& arguments) {
 }
 
 UniqueFd Client::State::OpenOne(MessageType type, const json& arguments) {
-  Message answer = Call(type, arguments.dump());
+  Message answer = Call(type, StrictJsonText(arguments));
   if (answer.descriptors.size() != 1)
     throw ProtocolError("broker protocol: no descriptor received");
   return std::move(answer.descriptors[0]);
@@ -159,7 +160,7 @@ Program Client::Spawn(const ProgramOptions& options) {
   if (options.working_directory.empty()) {
     request["working_directory"] = std::filesystem::current_path().string();
   }
-  Message answer = state_->Call(MessageType::kSpawn, request.dump(), descriptors);
+  Message answer = state_->Call(MessageType::kSpawn, StrictJsonText(request), descriptors);
   if (answer.descriptors.size() != 2) throw ProtocolError("broker protocol: no program received");
   return {Member<int>(DecodeJson(answer.payload), "pid"), std::move(answer.descriptors[0]),
           std::move(answer.descriptors[1])};

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/json_text.h"
+
 namespace viaduct::broker {
 namespace {
 
@@ -230,8 +232,8 @@ std::string EncodeError(const Error& error) {
       value["refused"].push_back(ToJson(each));
     }
   }
-  // Text of foreign origin (a file name) may not be valid UTF-8.
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+  // Text of foreign origin (a file name) may be no UTF-8.
+  return JsonText(value);
 }
 
 void ThrowDecodedError(std::string_view payload) {

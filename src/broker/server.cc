@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "base/json_text.h"
 #include "base/socket_option.h"
 #include "sys/descriptors.h"
 
@@ -97,7 +98,7 @@ Reply Perform(Operations& operations, const Message& request) {
 void SendReply(Connection& connection, uint32_t sequence, const Reply& reply) {
   std::vector<int> descriptors;
   for (const UniqueFd& descriptor : reply.descriptors) descriptors.push_back(descriptor.get());
-  const auto text = reply.value.dump(-1, ' ', false, json::error_handler_t::replace);
+  const auto text = JsonText(reply.value);
   connection.Send(MessageType::kReply, sequence, text, descriptors, MSG_DONTWAIT);
 }
 

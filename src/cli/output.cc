@@ -6,16 +6,24 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "result/table.h"
 
 namespace viaduct::cli {
 
-void PrintJson(const nlohmann::json& document) { std::printf("%s\n", document.dump(2).c_str()); }
+void PrintText(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    throw Error("standard output: cannot be written");
+  }
+}
+
+void PrintJson(const nlohmann::json& document) { PrintText(JsonText(document, 2) + "\n"); }
 
 void WriteJson(const std::string& file, const nlohmann::json& document) {
   if (file == "-") return PrintJson(document);
   std::ofstream stream(file);
-  stream << document.dump(2) << "\n";
+  stream << JsonText(document, 2) << "\n";
   if (!stream.flush()) throw Error(fmt::format("--json {}: cannot be written", file));
 }
 

@@ -8,6 +8,8 @@
 namespace viaduct::cli {
 
 // Prints the document to standard output, indented.
+// Prints to standard output. Throws Error if it cannot be written.
+void PrintText(const std::string& text);
 void PrintJson(const nlohmann::json& document);
 // Implements --json FILE; "-" is standard output. Throws Error if the file cannot be written.
 void WriteJson(const std::string& file, const nlohmann::json& document);

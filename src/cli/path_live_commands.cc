@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/units.h"
 #include "broker/lab_engine.h"
 #include "cli/arguments.h"
@@ -70,7 +71,7 @@ void PrintStatistics(const result::EngineResult& statistics, const Format& forma
     std::fputs(emulate::PrometheusText(statistics).c_str(), stdout);
   } else if (format.as_json) {
     // While watching, each object is on one line, so that a program can read them one by one.
-    std::printf("%s\n", json(statistics).dump(format.watch ? -1 : 2).c_str());
+    std::printf("%s\n", JsonText(json(statistics), format.watch ? -1 : 2).c_str());
   } else {
     if (format.watch && isatty(STDOUT_FILENO) == 1) std::fputs("\033[H\033[2J", stdout);
     std::printf("path %s, %.1f s\n", statistics.name.c_str(), statistics.seconds.value_or(0));

@@ -7,6 +7,7 @@
 #include <memory>
 #include <sstream>
 
+#include "base/attempts.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "base/within.h"
@@ -74,23 +75,33 @@ run::RunOptions OptionsOfRun(const RunCommandOptions& options, const Invocation&
   return run_options;
 }
 
-// `document`: the results for --json.
-void Report(const RunCommandOptions& options, const std::string& table, const json& document,
-            const std::vector<RunResult>& runs) {
-  if (options.json_file != "-") std::fputs(table.c_str(), stdout);
-  if (!options.json_file.empty()) WriteJson(options.json_file, document);
-  if (options.report.empty()) return;
-  run::WriteReport(options.report, runs);
-  std::fprintf(stderr, "report: %s/index.html\n", options.report.c_str());
+// The one place where results go: each way is tried, whatever became of the others. `document`:
+// what
+// --json gets of the runs.
+void Deliver(const RunCommandOptions& options, const std::string& table, const json& document,
+             const std::vector<RunResult>& runs) {
+  Attempts attempts;
+  if (options.json_file != "-") attempts.Try([&] { PrintText(table); });
+  if (!options.json_file.empty()) attempts.Try([&] { WriteJson(options.json_file, document); });
+  if (!options.report.empty()) {
+    attempts.Try([&] {
+      run::WriteReport(options.report, runs);
+      std::fprintf(stderr, "report: %s/index.html\n", options.report.c_str());
+    });
+  }
+  for (const RunResult& run : runs) {
+    for (const std::string& failure : run.failures) {
+      const std::string mode = runs.size() > 1 ? "mode " + run.scenario.mode + ": " : "";
+      std::fprintf(stderr, "viaduct: %s%s\n", mode.c_str(), failure.c_str());
+    }
+  }
+  attempts.Finish();
 }
 
 int RunOne(const RunCommandOptions& options, const Invocation& invocation,
            const Scenario& scenario) {
   const RunResult results = run::Execute(scenario, OptionsOfRun(options, invocation));
-  Report(options, run::ResultTable(results), results, {results});
-  for (const std::string& failure : results.failures) {
-    std::fprintf(stderr, "viaduct: %s\n", failure.c_str());
-  }
+  Deliver(options, run::ResultTable(results), results, {results});
   return results.status;
 }
 
@@ -105,10 +116,11 @@ int RunComparison(const RunCommandOptions& options, const Invocation& invocation
     if (!options.report.empty()) run_options.directory = options.report + "/" + mode;
     auto [results, status] = run::ExecuteSeparately(scenario, run_options);
     if (results) runs.push_back(std::move(*results));
-    if (status > 128) throw sys::Interrupted(status - 128);
     worst = std::max(worst, status);
+    if (status > 128) break;  // interrupted
   }
-  if (!runs.empty()) Report(options, run::ComparisonTable(runs), {{"runs", runs}}, runs);
+  if (!runs.empty()) Deliver(options, run::ComparisonTable(runs), {{"runs", runs}}, runs);
+  if (worst > 128) throw sys::Interrupted(worst - 128);
   return worst;
 }
 

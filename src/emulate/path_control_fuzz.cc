@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "emulate/schedule.h"
 #include "engine/control_protocol.h"
 
@@ -17,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       try {
         const auto request = engine::ParseRequest(*line);
         const auto encoded = engine::EncodeRequest(request);
-        if (engine::EncodeRequest(engine::ParseRequest(encoded.dump())) != encoded)
+        if (engine::EncodeRequest(engine::ParseRequest(JsonText(encoded))) != encoded)
           __builtin_trap();
       } catch (const UsageError&) {
       }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/socket_option.h"
 #include "sys/unix_socket.h"
 
@@ -79,7 +80,7 @@ bool ControlServer::Answer(Connection& connection, const std::string& line) {
   } catch (const Error& error) {
     answer = Refusal(error.what(), error.status());
   }
-  const std::string text = answer.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  const std::string text = JsonText(answer) + "\n";
   const ssize_t sent =
       send(connection.socket.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   return sent == static_cast<ssize_t>(text.size());
@@ -110,7 +111,7 @@ json Ask(const std::string& socket_path, const ControlRequest& request) {
   }
   const timeval patience{10, 0};
   setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  const std::string text = EncodeRequest(request).dump() + "\n";
+  const std::string text = JsonText(EncodeRequest(request)) + "\n";
   SystemCall("ask the path", send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL));
   LineBuffer lines(kMaxAnswerLine);
   std::array<char, 65536> buffer;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "lab/builder.h"
 
 namespace viaduct::lab {
@@ -189,7 +190,7 @@ class ObjectReader {
     try {
       return value.get<T>();
     } catch (const nlohmann::json::exception&) {
-      throw UsageError(Where(key) + ": a value of another type is needed, not " + value.dump());
+      throw UsageError(Where(key) + ": a value of another type is needed, not " + JsonText(value));
     }
   }
 
@@ -197,7 +198,7 @@ class ObjectReader {
     const nlohmann::json& value = At(key);
     if (!value.is_number_integer() || value < low || value > high) {
       throw UsageError(Where(key) + ": a whole number in " + std::to_string(low) + ".." +
-                       std::to_string(high) + " is needed, not " + value.dump());
+                       std::to_string(high) + " is needed, not " + JsonText(value));
     }
     return value.get<int>();
   }

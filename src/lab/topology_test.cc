@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
+#include "base/json_text.h"
 
 namespace viaduct::lab {
 namespace {
@@ -69,7 +70,7 @@ TEST(Topology, JsonKeepsEverything) {
   example.seed = 1ULL << 60;
   example.directory = "/tmp";
   const nlohmann::json json = example;
-  const auto read = nlohmann::json::parse(json.dump()).get<Topology>();
+  const auto read = nlohmann::json::parse(JsonText(json)).get<Topology>();
   EXPECT_EQ(nlohmann::json(read), json);
   ASSERT_EQ(read.nodes.size(), 3U);
   EXPECT_EQ(read.nodes[2].data_plane, &fib::kSimulatorPlane);

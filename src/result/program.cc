@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/units.h"
 #include "sys/child.h"
 
@@ -59,8 +61,10 @@ KeysOf<ProgramOutcome> ProgramOutcome::Keys() {
 
 void ProgramOutcome::SetText(std::string written) {
   text = std::move(written);
-  program.output =
-      text.size() <= kOutputInResults ? text : text.substr(text.size() - kOutputInResults);
+  size_t begin = text.size() - std::min(text.size(), kOutputInResults);
+  // Not in the middle of a character of UTF-8.
+  while (begin > 0 && begin < text.size() && (text[begin] & 0xC0) == 0x80) ++begin;
+  program.output = text.substr(begin);
 }
 
 void ProgramOutcome::Judge(const ProgramEnd& end) {

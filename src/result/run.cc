@@ -54,7 +54,9 @@ KeysOf<Capture> Capture::Keys() {
       Always<&Capture::file>("file", "text", "the pcap file"),
       Always<&Capture::frames>("frames", "frames", "written"),
       Always<&Capture::dropped>("dropped", "frames",
-                                "missing: they arrived faster than they could be written"),
+                                "missing: they arrived faster than they could be written, or "
+                                "the disk was full"),
+      WhenSet<&Capture::error>("error", "text", "why the file is incomplete"),
   };
   return kKeys;
 }

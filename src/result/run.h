@@ -55,6 +55,7 @@ struct LinkEvent {
 struct Capture {
   std::string link, file;
   uint64_t frames = 0, dropped = 0;
+  std::string error = {};  // why the file is not whole
 
   static KeysOf<Capture> Keys();
 };

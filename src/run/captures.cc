@@ -36,8 +36,18 @@ struct Captures::Link {
     return any;
   }
 
+  // Closes the file. A full disk costs the capture, not the run's results.
+  std::string Close() {
+    try {
+      writer->Flush();
+      return "";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  }
+
   uint64_t Dropped() {
-    uint64_t dropped = 0;
+    uint64_t dropped = writer->frames_lost();
     for (io::RingPort& port : ports) {
       const io::PortCounters counters = port.Counters();
       dropped += counters.rx_dropped_ring_full + counters.rx_dropped_truncated;
@@ -100,8 +110,9 @@ std::vector<result::Capture> Captures::Finish() {
   if (eventfd_write(wake_.get(), 1) < 0) return list;  // cannot fail: the counter is not full
   thread_.join();
   for (const auto& link : links_) {
-    link->writer->Flush();
-    list.push_back({link->name, link->file, link->writer->frames_written(), link->Dropped()});
+    std::string error = link->Close();
+    list.push_back({link->name, link->file, link->writer->frames_written(), link->Dropped(),
+                    std::move(error)});
   }
   links_.clear();
   return list;

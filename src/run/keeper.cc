@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "broker/client.h"
 #include "run/conversation.h"
 #include "run/progress.h"
@@ -70,7 +71,7 @@ struct Keeper {
 
 // Reports the result to the parent: "" is success.
 void Tell(int fd, const json& message) {
-  const std::string text = message.dump();
+  const std::string text = JsonText(message);
   if (write(fd, text.data(), text.size()) < 0) return;  // the parent was killed
 }
 

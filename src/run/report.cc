@@ -7,7 +7,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/attempts.h"
 #include "base/error.h"
+#include "base/file.h"
+#include "base/json_text.h"
 #include "result/table.h"
 #include "result/timing.h"
 #include "run/plot.h"
@@ -215,7 +218,7 @@ std::string Provenance(const std::vector<RunResult>& runs) {
   }
   const json environment = runs.front().environment;  // items() does not keep it
   for (const auto& [key, value] : environment.items()) {
-    rows.push_back({key, value.is_string() ? value.get<std::string>() : value.dump()});
+    rows.push_back({key, value.is_string() ? value.get<std::string>() : JsonText(value)});
   }
   return "<h2>Provenance</h2>\n" + Table(rows) +
          "<details><summary>effective scenario</summary><pre>" + EscapeHtml(scenario.effective) +
@@ -235,13 +238,6 @@ std::string CsvField(const std::string& text) {
 template <class T>
 std::string CsvNumber(const std::optional<T>& value) {
   return value ? fmt::format("{}", *value) : "";
-}
-
-void WriteFile(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream stream(path, std::ios::binary);
-  stream << text;
-  stream.close();
-  if (!stream) throw Error(fmt::format("{}: cannot be written", path.string()));
 }
 
 }  // namespace
@@ -323,12 +319,19 @@ std::string SamplesCsv(const std::vector<RunResult>& runs) {
 void WriteReport(const std::string& directory, const std::vector<RunResult>& runs) {
   MakeReportDirectory(directory);
   const std::filesystem::path folder = directory;
-  WriteFile(folder / "index.html", RenderHtml(runs));
-  const json document = runs.size() == 1 ? json(runs.front()) : json{{"runs", runs}};
-  WriteFile(folder / "results.json", document.dump(2) + "\n");
-  WriteFile(folder / "flows.csv", FlowsCsv(runs));
-  WriteFile(folder / "samples.csv", SamplesCsv(runs));
-  if (runs.size() > 1) WriteFile(folder / "result.svg", ResultPicture(runs));
+  Attempts attempts;
+  const auto write = [&](const char* file, auto text) {
+    attempts.Try([&] { WriteFile(folder / file, text()); });
+  };
+  // First what the others are made of, should the disk be full.
+  write("results.json", [&] {
+    return JsonText(runs.size() == 1 ? json(runs.front()) : json{{"runs", runs}}, 2) + "\n";
+  });
+  write("flows.csv", [&] { return FlowsCsv(runs); });
+  write("samples.csv", [&] { return SamplesCsv(runs); });
+  write("index.html", [&] { return RenderHtml(runs); });
+  if (runs.size() > 1) write("result.svg", [&] { return ResultPicture(runs); });
+  attempts.Finish();
 }
 
 }  // namespace viaduct::run

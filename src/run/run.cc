@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "broker/client.h"
 #include "run/captures.h"
 #include "run/conversation.h"
@@ -24,13 +24,6 @@ namespace {
 using scenario::Mode;
 using scenario::Scenario;
 
-std::string FileNameOf(std::string name) {
-  for (char& c : name) {
-    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '.') c = '_';
-  }
-  return name;
-}
-
 class Run {
  public:
   Run(const Scenario& scenario, const RunOptions& options)
@@ -45,15 +38,21 @@ class Run {
     if (real_) CheckFlowPrograms(scenario_);
     try {
       Work();
-    } catch (...) {
-      if (loop_) loop_->IgnoreSignals();
-      CleanUp();
+    } catch (const sys::Interrupted&) {
+      Abandon();
       throw;
+    } catch (const std::exception& error) {
+      if (!real_ && conversation_ && !measured_) TakeSimulatedTraffic();
+      Abandon();
+      // What has been measured is not lost with what failed after it.
+      if (!measured_) throw;
+      results_.failures.push_back(error.what());
     }
     loop_->IgnoreSignals();
     const Instant begin = MonotonicClock::Now();
     CleanUp();
     results_.teardown_seconds = (MonotonicClock::Now() - begin).ToSeconds();
+    NoteCaptures();
     results_.Judge(scenario_.lateness_limit);
     return std::move(results_);
   }
@@ -97,6 +96,7 @@ class Run {
 
   void TakeSimulatedTraffic() {
     results_.flows = conversation_->flows();
+    measured_ = !results_.flows.empty();
     TakePrograms(conversation_->programs());
     TakeFailures(conversation_->failures());
   }
@@ -133,6 +133,7 @@ class Run {
     traffic_->Finish();
     results_.flows = traffic_->Flows();
     results_.events = traffic_->events();
+    measured_ = true;
     TakePrograms(traffic_->Programs());
     TakeFailures(traffic_->failures());
   }
@@ -151,10 +152,15 @@ class Run {
     }
   }
 
-  void WriteText(const result::ProgramOutcome& outcome) const {
+  void WriteText(const result::ProgramOutcome& outcome) {
     const std::filesystem::path folder = std::filesystem::path(options_.directory) / "programs";
-    std::filesystem::create_directories(folder);
-    std::ofstream(folder / (FileNameOf(outcome.program.name) + ".txt")) << outcome.text;
+    try {
+      std::filesystem::create_directories(folder);
+      WriteFile(folder / scenario::OutputFileOf(outcome.program.name), outcome.text);
+    } catch (const std::exception& error) {
+      results_.failures.push_back(
+          fmt::format("output of program '{}': {}", outcome.program.name, error.what()));
+    }
   }
 
   void TakeReport(const nlohmann::json& message) {
@@ -163,7 +169,20 @@ class Run {
     results_.environment.ns3_build = message.value("build", "");
   }
 
-  // Removes everything that was created, in whatever state it is.
+  void Abandon() {
+    if (loop_) loop_->IgnoreSignals();
+    CleanUp();
+  }
+
+  void NoteCaptures() {
+    for (const result::Capture& capture : results_.simulator.captures) {
+      if (capture.error.empty()) continue;
+      results_.failures.push_back(
+          fmt::format("capture of link '{}': {}", capture.link, capture.error));
+    }
+  }
+
+  // Everything that was made goes, in whatever state it is. May be called again.
   void CleanUp() {
     if (captures_) results_.simulator.captures = captures_->Finish();
     captures_.reset();
@@ -189,6 +208,7 @@ class Run {
   const RunOptions& options_;
   const bool real_;
   const std::string program_;
+  bool measured_ = false;  // the flows have results, and the programs
   Progress progress_;
   result::RunResult results_;
   std::optional<broker::Client> client_;

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "sys/child.h"
 #include "sys/descriptors.h"
 #include "sys/event_loop.h"
@@ -39,7 +40,7 @@ int ExecuteInto(int results_fd, const Scenario& scenario, const RunOptions& opti
   };
   try {
     const result::RunResult results = Execute(scenario, options);
-    WriteAll(results_fd, json(results).dump(), "the results");
+    WriteAll(results_fd, JsonText(json(results)), "the results");
     return results.status;
   } catch (const sys::Interrupted& interrupted) {
     return 128 + interrupted.signal();

@@ -167,6 +167,9 @@ class Loader {
       const Value* name = item.Find("name");
       if (!name || !name->IsScalar()) continue;
       if (name->text.empty()) Fail(*name, fmt::format("{}: an empty name", what));
+      if (name->text.find_first_of("\n\r\t") != std::string::npos) {
+        Fail(*name, fmt::format("{}: a name with a line break or tab in it", what));
+      }
       if (!names.insert(name->text).second) {
         Fail(*name, fmt::format("{}: two are called '{}'", what, name->text));
       }
@@ -249,6 +252,19 @@ class Loader {
     file_.Each("programs", [&](const Section& program) {
       scenario_.programs.push_back(ReadProgram(program, names));
     });
+    CheckOutputFiles(*programs);
+  }
+
+  void CheckOutputFiles(const Value& programs) const {
+    std::map<std::string, std::string> files;
+    for (size_t i = 0; i < scenario_.programs.size(); ++i) {
+      const std::string& name = scenario_.programs[i].name;
+      const auto [other, added] = files.emplace(OutputFileOf(name), name);
+      if (added) continue;
+      Fail(programs.items[i], fmt::format("programs: the output of '{}' and of '{}' would go to "
+                                          "the same file, {}; give one another name",
+                                          other->second, name, other->first));
+    }
   }
 
   Program ReadProgram(const Section& section, std::set<std::string>& names) {
@@ -396,6 +412,13 @@ std::string NameFrom(const std::string& file) {
 }
 
 }  // namespace
+
+std::string OutputFileOf(std::string program) {
+  for (char& c : program) {
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '.') c = '_';
+  }
+  return program + ".txt";
+}
 
 const char* ModeName(Mode mode) {
   constexpr const char* kNames[] = {"simulate", "traditional", "emulate", "offload"};

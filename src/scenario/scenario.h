@@ -104,6 +104,9 @@ struct Scenario {
   std::optional<Duration> lateness_limit;  // p99 of event lateness; above it the run is VOID
 };
 
+// The name of the file, among those of a report, that holds what the program of that name has
+// written. No two programs of a scenario share one.
+std::string OutputFileOf(std::string program);
 // Returns "simulate", "traditional", "emulate" or "offload".
 const char* ModeName(Mode mode);
 // Returns "udp", "tcp" or "ping".

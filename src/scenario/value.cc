@@ -58,6 +58,19 @@ void CheckText(const std::string& text, const std::string& source) {
   }
 }
 
+// Escapes of YAML ("\e") may make what the file's own text may not hold. Only white space passes:
+// it is of use in a program's arguments.
+void CheckControlCharacters(const Value& at, const std::string& text) {
+  for (size_t i = 0; i < text.size();) {
+    const size_t length = SequenceLength(text, i);
+    if (length == 0) {
+      Fail(at, fmt::format("a text with the control character 0x{:02x}",
+                           static_cast<unsigned char>(text[i])));
+    }
+    i += length;
+  }
+}
+
 class Converter {
  public:
   explicit Converter(const std::string& source) : source_(source) {}
@@ -70,6 +83,7 @@ class Converter {
     if (node.IsScalar()) {
       value.kind = Value::Kind::kScalar;
       value.text = node.Scalar();
+      CheckControlCharacters(value, value.text);
     } else if (node.IsSequence()) {
       value.kind = Value::Kind::kList;
       for (const YAML::Node& item : node) value.items.push_back(Convert(item, depth + 1));
@@ -90,6 +104,7 @@ class Converter {
     Value at;
     at.where = Where(key);
     if (!key.IsScalar()) Fail(at, "a key must be a plain word");
+    CheckControlCharacters(at, key.Scalar());
     if (map.Find(key.Scalar())) Fail(at, fmt::format("key '{}' is given twice", key.Scalar()));
     map.members.push_back({key.Scalar(), Convert(node, depth + 1)});
     // An empty value has no position of its own.

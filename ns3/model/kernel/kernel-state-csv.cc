@@ -103,10 +103,24 @@ KernelStateCsv::File::File(const std::string& name, const std::string& header) :
 void
 KernelStateCsv::File::Add(const std::string& row)
 {
+    if (m_failed)
+    {
+        return;
+    }
     m_rows.append(row).push_back('\n');
-    if (m_rows.size() >= BLOCK)
+    if (m_rows.size() < BLOCK)
+    {
+        return;
+    }
+    try
     {
         Flush();
+    }
+    catch (const viaduct::Error& error)
+    {
+        // A full disk costs the rows, not the simulation.
+        m_failed = true;
+        std::cerr << "error: " << error.what() << "; rows are missing from here on" << std::endl;
     }
 }
 

@@ -54,8 +54,9 @@ class KernelStateCsv
         void Flush();
 
       private:
-        std::string m_name; //!< of the file
-        std::string m_rows; //!< that wait
+        std::string m_name;   //!< of the file
+        std::string m_rows;   //!< that wait
+        bool m_failed{false}; //!< a block of rows could not be written
     };
 
     void AddTcp(const KernelTcpInfo& info);

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "guest/image/build_inputs.h"
 #include "guest/image/config.h"
 #include "guest/image/source.h"
@@ -282,7 +283,7 @@ class Builder {
     Image image = Examine(folder / "linux");
     fs::rename(Tree() / ".config", folder / "config");
     WriteFile(folder / "recipe", recipe_);
-    WriteFile(folder / "image.json", nlohmann::json(image).dump(2) + "\n");
+    WriteFile(folder / "image.json", JsonText(nlohmann::json(image), 2) + "\n");
     const fs::path place = ImageStore() / fmt::format("{}-{}", image.release, key_);
     fs::rename(folder, place);
     image.file = place / "linux";

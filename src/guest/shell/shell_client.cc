@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "sys/child.h"
 #include "sys/event_loop.h"
 #include "sys/signals.h"
@@ -91,7 +92,7 @@ ShellClient::Opened ShellClient::Open() {
   request["terminal"] = terminal_;
   request["folder"] = std::filesystem::current_path();
   request["environment"] = ShellEnvironment();
-  Send(ShellPacket::kOpen, request.dump());
+  Send(ShellPacket::kOpen, StrictJsonText(request));
   const std::string packet = ReceivePacket(connection_.get());
   const auto message = ParseShell(packet);
   if (!message) ThrowEnd();
@@ -133,12 +134,12 @@ void ShellClient::TakeSignal() {
   const int signal = sys::TakeSignal(signals_.get());
   if (signal == 0) return;
   if (signal == SIGWINCH) {
-    if (terminal_) Send(ShellPacket::kSize, WindowSize().dump());
+    if (terminal_) Send(ShellPacket::kSize, JsonText(WindowSize()));
   } else if (signal == SIGTERM || signal == SIGHUP) {
     raw_.reset();
     throw sys::Interrupted(signal);  // closing the connection sends the program SIGHUP
   } else {
-    Send(ShellPacket::kSignal, json{{"signal", signal}}.dump());
+    Send(ShellPacket::kSignal, JsonText(json{{"signal", signal}}));
   }
 }
 

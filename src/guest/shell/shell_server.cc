@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/json_text.h"
 
 namespace viaduct::guest {
 namespace {
@@ -163,7 +164,7 @@ ProgramEvents ShellServer::EventsOf(uint32_t id) {
     const json opened = {{"node", session.node->name},
                          {"release", session.node->release},
                          {"time", static_cast<double>(now_().nanoseconds()) / 1e9}};
-    Send(session, ShellPacket::kOpened, opened.dump());
+    Send(session, ShellPacket::kOpened, JsonText(opened));
   };
   events.output = [this, id](int descriptor, std::span<const std::byte> bytes) {
     for (size_t at = 0; at < bytes.size(); at += kShellPiece) {
@@ -173,7 +174,7 @@ ProgramEvents ShellServer::EventsOf(uint32_t id) {
   };
   events.exited = [this, id](int status) {
     Session& session = sessions_.at(id);
-    Send(session, ShellPacket::kExited, json{{"status", status}}.dump());
+    Send(session, ShellPacket::kExited, JsonText(json{{"status", status}}));
     session.node->programs->Forget(session.program);
     Disconnect(session);
   };
@@ -198,7 +199,7 @@ void ShellServer::Send(Session& session, ShellPacket packet, std::string_view pa
 
 void ShellServer::SendError(Session& session, const std::string& message, int status) {
   const json error = {{"message", message}, {"status", status}};
-  Send(session, ShellPacket::kError, error.dump(-1, ' ', false, json::error_handler_t::replace));
+  Send(session, ShellPacket::kError, JsonText(error));
   if (session.node != nullptr) session.node->programs->Forget(session.program);
   Disconnect(session);
 }

@@ -1,0 +1,31 @@
+// Several things to be done, each whatever became of the others.
+#pragma once
+
+#include <exception>
+#include <string>
+
+#include "base/error.h"
+
+namespace viaduct {
+
+class Attempts {
+ public:
+  // Calls `what` and keeps the message of what it throws.
+  template <class F>
+  void Try(F what) {
+    try {
+      what();
+    } catch (const std::exception& error) {
+      troubles_ += (troubles_.empty() ? "" : "; ") + std::string(error.what());
+    }
+  }
+  // Throws Error with all the messages, if there are any.
+  void Finish() const {
+    if (!troubles_.empty()) throw Error(troubles_);
+  }
+
+ private:
+  std::string troubles_;
+};
+
+}  // namespace viaduct
