@@ -108,6 +108,12 @@ def _run(name: str, build: Path, plan: Plan, result: Result) -> bool:
         except OutOfTime:
             plan.shortened.append("the rest is missing: the time was over")
             return False
+        except BenchError as error:
+            # What has been measured is worth writing.
+            print(f"viaduct bench: {error}", file=sys.stderr)
+            plan.shortened.append(f"the rest is missing: {error}")
+            result.timing["failed"] = str(error)
+            return False
     return True
 
 
@@ -119,7 +125,7 @@ def _measure(arguments: argparse.Namespace, plan: Plan) -> Result:
     own = _NOTES_OF_THEIR_OWN.get(arguments.name)
     result.notes = _notes(result) if own is None else list(own)
     complete = _run(arguments.name, build, plan, result)
-    result.timing = {
+    result.timing |= {
         "complete": complete,
         "shortened": plan.shortened,
         "seconds": round(plan.elapsed(), 1),
@@ -130,7 +136,7 @@ def _measure(arguments: argparse.Namespace, plan: Plan) -> Result:
     return result
 
 
-def _print_ratios(result: Result) -> bool:
+def _print_ratios(result: Result, shortened: list[str]) -> bool:
     print(f"{'figure':34} {'median':>9} {'low':>9} {'high':>9} {'bar':>15}")
     for key, ratio in result.ratios.items():
         print(
@@ -138,7 +144,7 @@ def _print_ratios(result: Result) -> bool:
             f"{ratio.bar_text():>15}"
             f"  {'holds' if ratio.holds() else 'MISSED'}"
         )
-    for what in result.timing["shortened"]:
+    for what in shortened:
         print(f"shortened: {what}")
     holds = all(ratio.holds() for ratio in result.ratios.values())
     return holds and bool(result.timing["complete"])
@@ -163,7 +169,7 @@ def main() -> int:
     try:
         with stopping_on_signals():
             result = _measure(arguments, plan)
-        hold = _print_ratios(result)
+        hold = _print_ratios(result, plan.shortened)
         _write(arguments, result)
     except BenchError as error:
         print(f"viaduct bench: {error}", file=sys.stderr)
@@ -171,4 +177,5 @@ def main() -> int:
     except Interrupted:
         print("viaduct bench: interrupted; everything it made is removed", file=sys.stderr)
         return _INTERRUPTED
-    return _FAILURE if arguments.check and not hold else 0
+    failed = "failed" in result.timing or (arguments.check and not hold)
+    return _FAILURE if failed else 0

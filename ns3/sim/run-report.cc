@@ -81,6 +81,10 @@ AddTiming(const ReactorSimulatorImpl& reactor, viaduct::result::SimulatorReport&
     report.timing = viaduct::result::Summarize(reactor.GetLateness());
     report.timing->nice = getpriority(PRIO_PROCESS, 0);
     report.timing->over_limit = reactor.IsVoid();
+    if (reactor.GetPortLateness().Count() > 0)
+    {
+        report.port_timing = viaduct::result::Summarize(reactor.GetPortLateness());
+    }
     const auto breakdown = reactor.GetBreakdown();
     const char* const names[] = {"events", "reading", "writing", "sleeping", "spinning"};
     static_assert(std::size(names) == ReactorSimulatorImpl::N_PHASES);

@@ -56,7 +56,6 @@ UdpSource::StartApplication()
         m_socket->Bind();
     }
     m_socket->SetAllowBroadcast(true);
-    m_socket->ShutdownRecv();
     ScheduleNext();
 }
 

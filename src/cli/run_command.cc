@@ -75,9 +75,8 @@ run::RunOptions OptionsOfRun(const RunCommandOptions& options, const Invocation&
   return run_options;
 }
 
-// The one place where results go: each way is tried, whatever became of the others. `document`:
-// what
-// --json gets of the runs.
+// The one place where results are delivered: each way is tried, whatever became of the others.
+// `document`: the results for --json.
 void Deliver(const RunCommandOptions& options, const std::string& table, const json& document,
              const std::vector<RunResult>& runs) {
   Attempts attempts;

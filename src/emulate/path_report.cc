@@ -167,7 +167,7 @@ std::string StatisticsTable(const EngineResult& statistics) {
                         static_cast<double>(memory.spilled_peak) / 1e6);
   }
   if (!memory.spill_trouble.empty()) text += fmt::format("disk: {}\n", memory.spill_trouble);
-  return text + result::TimingLine(statistics.timing, statistics.verdict);
+  return text + result::TimingLine(statistics.timing);
 }
 
 std::string PrometheusText(const EngineResult& statistics) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "result/losses.h"
+
 namespace viaduct::engine {
 namespace {
 
@@ -64,6 +66,8 @@ result::EngineResult DescribeStatistics(const Statistics& statistics,
   described.memory = {statistics.memory_used, statistics.memory_peak, statistics.spilled_bytes,
                       statistics.spilled_peak, statistics.spill_trouble};
   described.timing = result::SummarizeFinely(statistics.lateness);
+  const uint64_t lost = result::OwnLosses(result::EngineLosses(described));
+  if (lost > 0) described.timing.lost = lost;
   described.verdict = result::Judge(described.timing, lateness_limit);
   return described;
 }

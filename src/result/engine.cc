@@ -80,7 +80,9 @@ KeysOf<EngineResult> EngineResult::Keys() {
       Always<&E::ports>("ports", "a list of maps", "one for each interface"),
       Always<&E::memory>("memory", "a map", "the memory of waiting frames"),
       Always<&E::timing>("timing", "a map", "from the instant a packet was due until it was sent"),
-      Always<&E::verdict>("verdict", "VALID or VOID", "VOID: `p99_ns` is above the limit"),
+      Always<&E::verdict>("verdict", "VALID, VOID or not judged",
+                          "VOID: `p99_ns` is above the limit, or more than one frame in 100 was "
+                          "lost before or behind the path; not judged: no limit, or no packet"),
       WhenSet<&E::environment>("environment", "a map",
                                "of `--json` of `viaduct path` and `viaduct shell`"),
   };

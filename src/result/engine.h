@@ -56,7 +56,7 @@ struct EngineResult {
   std::vector<PortResult> ports;
   MemoryResult memory;
   Timing timing;
-  Verdict verdict = Verdict::kValid;
+  Verdict verdict = Verdict::kNotJudged;
   std::optional<Environment> environment;
 
   static KeysOf<EngineResult> Keys();

@@ -75,7 +75,8 @@ void FlowResult::Count(uint64_t packets_sent, uint64_t packets_received) {
   sent = packets_sent;
   received = packets_received;
   const auto arrived = static_cast<double>(std::min(packets_sent, packets_received));
-  loss = packets_sent > 0 ? 1.0 - arrived / static_cast<double>(packets_sent) : 0.0;
+  // Of nothing there is no share.
+  if (packets_sent > 0) loss = 1.0 - arrived / static_cast<double>(packets_sent);
 }
 
 void FlowResult::Lose(const std::string& place, uint64_t packets) {

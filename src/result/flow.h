@@ -44,6 +44,9 @@ class Samples {
   std::pair<double, double> sum_;
 };
 
+// A key of FlowResult::lost_at.
+inline constexpr const char* kSendersInterfaces = "sender's interfaces";
+
 // Optional members are absent if this kind of flow has no such value.
 struct FlowResult {
   std::string name, kind, from, to;

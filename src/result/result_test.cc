@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/json_text.h"
 #include "result/document.h"
+#include "result/losses.h"
 #include "result/run.h"
 
 namespace viaduct::result {
@@ -112,22 +114,102 @@ TEST(ProgramTest, KeepsTheLastPartOfWhatItWrote) {
   EXPECT_TRUE(outcome.program.output.ends_with("aend"));
 }
 
+TEST(ProgramTest, ItsLastPartBeginsWithAWholeCharacter) {
+  std::string text;
+  for (int i = 0; i < 2000; ++i) text += "\u20ac";  // three bytes each
+  ProgramOutcome outcome;
+  outcome.SetText(text);
+  EXPECT_EQ(outcome.program.output.size(), 4095u);
+  EXPECT_EQ(outcome.program.output.substr(0, 3), "\u20ac");
+}
+
+TEST(JsonTextTest, WhatIsNotUtf8IsReplaced) {
+  ProgramOutcome outcome;
+  outcome.SetText("a\xff\xfe\x80z");
+  const std::string text = JsonText(json(outcome.program));
+  EXPECT_EQ(json::parse(text)["output"], "a\ufffd\ufffd\ufffdz");
+  EXPECT_THROW(StrictJsonText(json(outcome.program)), UsageError);
+}
+
 TEST(TimingTest, IsVoidAboveTheLimitOnly) {
   Histogram lateness;
   for (int i = 0; i < 100; ++i) lateness.Record(50);
   Timing timing = Summarize(lateness);
-  EXPECT_EQ(Judge(timing, std::nullopt), Verdict::kValid);
+  EXPECT_EQ(Judge(timing, std::nullopt), Verdict::kNotJudged);
   EXPECT_FALSE(json(timing).contains("limit_ns"));
   EXPECT_EQ(Judge(timing, Duration::Nanoseconds(50)), Verdict::kValid);
   EXPECT_EQ(Judge(timing, Duration::Nanoseconds(49)), Verdict::kVoid);
   EXPECT_EQ(json(timing)["limit_ns"], 49);
   EXPECT_EQ(json(Verdict::kVoid), "VOID");
+  EXPECT_EQ(json(Verdict::kNotJudged), "not judged");
+}
+
+TEST(TimingTest, WhatWasLostIsLaterThanAnyLimit) {
+  Timing timing;
+  EXPECT_EQ(Judge(timing, Duration::Seconds(1)), Verdict::kNotJudged) << "nothing was measured";
+  timing.events = 9900;
+  timing.lost = 100;
+  EXPECT_EQ(Judge(timing, Duration::Seconds(1)), Verdict::kValid);
+  timing.lost = 101;
+  EXPECT_EQ(Judge(timing, Duration::Seconds(1)), Verdict::kVoid);
+}
+
+TEST(RunTest, AVerdictNamesWhatItCovers) {
+  RunResult run;
+  run.scenario.mode = "emulate";
+  run.simulator.timing.emplace().events = 10;
+  run.Judge(std::nullopt);
+  EXPECT_EQ(run.verdict, Verdict::kNotJudged);
+  EXPECT_TRUE(run.judged.empty());
+  run.simulator.port_timing.emplace().events = 10;
+  run.simulator.port_timing->p99_ns = 29'000'000;
+  run.Judge(Duration::Milliseconds(5));
+  EXPECT_EQ(run.verdict, Verdict::kVoid) << "packets waited at the ports";
+  EXPECT_THAT(run.judged,
+              testing::ElementsAre("the simulator's events", "frames at the simulator's ports"));
+  run.simulator.port_timing->p99_ns = 10;
+  run.flows.emplace_back().Lose(kSendersInterfaces, 870);
+  run.Judge(Duration::Milliseconds(5));
+  EXPECT_EQ(run.verdict, Verdict::kVoid) << "packets were dropped before the simulator";
+  run.scenario.mode = "traditional";
+  run.simulator = {};
+  run.Judge(Duration::Milliseconds(5));
+  EXPECT_EQ(run.verdict, Verdict::kNotJudged);
+  EXPECT_THAT(run.not_judged, testing::ElementsAre("ns-3's own emulation"));
+}
+
+TEST(LossesTest, EveryLossHasAPlace) {
+  RunResult run;
+  run.simulator.counters["n0/eth0"].frames.rx_dropped_ring_full = 3;
+  run.simulator.counters["n0/eth0"].drops = {{"rx_not_for_me", 8}, {"tx_link_down", 2}};
+  run.simulator.counters["n0/programs"].drops = {{"to_program_queue_full", 4}};
+  run.engine.emplace().ports.emplace_back().name = "a";
+  run.engine->ports[0].frames.rx_dropped_ring_full = 153545;
+  run.engine->pipelines.emplace_back().fates = {{"delivered", 1}, {"no_memory", 5}, {"lost", 9}};
+  run.flows.emplace_back().Lose("refused ENETUNREACH", 7);
+  const auto losses = LossesOf(run);
+  uint64_t packets = 0;
+  for (const Loss& loss : losses) packets += loss.packets;
+  EXPECT_EQ(packets, 3u + 2 + 4 + 153545 + 5 + 7);
+  EXPECT_EQ(OwnLosses(losses), 3u + 4 + 153545 + 5);
+}
+
+TEST(SamplesTest, MergeNeighboursWhereThereAreTooMany) {
+  Samples samples;
+  for (size_t i = 0; i < Samples::kMost + 1; ++i) samples.Add(1.0 * i, i % 2 == 0 ? 0 : 4);
+  EXPECT_EQ(samples.merged(), 2u);
+  const auto list = samples.List();
+  ASSERT_EQ(list.size(), Samples::kMost / 2 + 1);
+  EXPECT_EQ(list[1], std::pair(2.5, 2.0));
+  EXPECT_EQ(list.back(), std::pair(1.0 * Samples::kMost, 0.0));
 }
 
 TEST(RunTest, LateLinksVoidTheRunAndFailuresFailIt) {
   RunResult run;
   run.simulator.timing.emplace().p99_ns = 10;
+  run.simulator.timing->events = 1;
   run.engine.emplace().timing.p99_ns = 2000;
+  run.engine->timing.events = 1;
   run.Judge(Duration::Nanoseconds(1000));
   EXPECT_EQ(run.engine->verdict, Verdict::kVoid);
   EXPECT_EQ(run.verdict, Verdict::kVoid);

@@ -1,5 +1,7 @@
 #include "result/run.h"
 
+#include "result/losses.h"
+
 namespace viaduct::result {
 
 KeysOf<LinkNodes> LinkNodes::Keys() {
@@ -95,6 +97,10 @@ KeysOf<SimulatorReport> SimulatorReport::Keys() {
   static constexpr Key<S> kKeys[] = {
       WhenSet<&S::timing>("timing", "a map",
                           "how late the simulator's events ran; modes emulate and offload"),
+      WhenSet<&S::port_timing>(
+          "port_timing", "a map",
+          "how long frames waited at the simulator's interfaces and programs' devices before they "
+          "were read or sent, at most; modes emulate and offload"),
       WhenSet<&S::loop>("loop", "s, by activity",
                         "how the simulator spent its time: `events`, `reading`, `writing`, "
                         "`sleeping`, `spinning`; modes emulate and offload"),
@@ -130,8 +136,12 @@ KeysOf<RunResult> RunResult::Keys() {
                           "what the path engine did to the packets of links with a SPEC; modes "
                           "with such links in real time"),
       Among<&R::simulator>(),
-      Always<&R::verdict>("verdict", "VALID or VOID",
-                          "VOID: the simulator or the path engine was later than the limit"),
+      Always<&R::verdict>("verdict", "VALID, VOID or not judged",
+                          "VOID: the simulator, its ports or the path engine were later than the "
+                          "limit or lost frames; not judged: no limit, or nothing was measured"),
+      WhenSet<&R::judged>("judged", "a list of text", "what the verdict covers"),
+      WhenSet<&R::not_judged>("not_judged", "a list of text",
+                              "what the run's packets passed that the verdict does not cover"),
       Always<&R::failures>("failures", "a list of text",
                            "deviations from what the scenario expects"),
       Always<&R::status>("status", "an exit status", "of the command: 0, 1 (failures) or 4 (VOID)"),
@@ -139,12 +149,39 @@ KeysOf<RunResult> RunResult::Keys() {
   return kKeys;
 }
 
-void RunResult::Judge(std::optional<Duration> lateness_limit) {
-  verdict = simulator.timing ? result::Judge(*simulator.timing, lateness_limit) : Verdict::kValid;
-  if (engine) {
-    engine->verdict = result::Judge(engine->timing, lateness_limit);
-    if (engine->verdict == Verdict::kVoid) verdict = Verdict::kVoid;
+namespace {
+
+// What of the run's packets a mode does not time.
+std::vector<std::string> NotJudged(const std::string& mode) {
+  if (mode == "offload") return {"the kernel's forwarding"};
+  if (mode == "traditional") return {"ns-3's own emulation"};
+  return {};
+}
+
+void JudgeTiming(RunResult& run, std::optional<Duration> limit) {
+  run.verdict = Verdict::kNotJudged;
+  run.judged.clear();
+  const auto cover = [&](const char* what, Timing& timing) {
+    const Verdict verdict = result::Judge(timing, limit);
+    if (verdict != Verdict::kNotJudged) run.judged.emplace_back(what);
+    run.verdict = Worse(run.verdict, verdict);
+    return verdict;
+  };
+  SimulatorReport& simulator = run.simulator;
+  if (const uint64_t lost = OwnLosses(SimulatorLosses(run)); lost > 0 && simulator.timing) {
+    if (!simulator.port_timing) simulator.port_timing.emplace();
+    simulator.port_timing->lost = lost;
   }
+  if (simulator.timing) cover("the simulator's events", *simulator.timing);
+  if (simulator.port_timing) cover("frames at the simulator's ports", *simulator.port_timing);
+  if (run.engine) run.engine->verdict = cover("packets of links with a SPEC", run.engine->timing);
+  run.not_judged = NotJudged(run.scenario.mode);
+}
+
+}  // namespace
+
+void RunResult::Judge(std::optional<Duration> lateness_limit) {
+  JudgeTiming(*this, lateness_limit);
   const ExitStatus exit_status = !failures.empty()           ? ExitStatus::kFailure
                                  : verdict == Verdict::kVoid ? ExitStatus::kVoid
                                                              : ExitStatus::kSuccess;

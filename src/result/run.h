@@ -86,7 +86,8 @@ struct RoutePushes {
 
 // What the simulator itself reports at the end of a run.
 struct SimulatorReport {
-  std::optional<Timing> timing;  // real time only
+  std::optional<Timing> timing;       // real time only
+  std::optional<Timing> port_timing;  // real time only, of frames at the simulator's ports
   std::map<std::string, double> loop;
   std::map<std::string, DeviceCounters> counters;
   std::map<std::string, uint64_t> routes;
@@ -110,7 +111,8 @@ struct RunResult {
   std::vector<LinkEvent> events;
   std::optional<EngineResult> engine;  // of the links, if any has a SPEC and the mode is real
   SimulatorReport simulator;
-  Verdict verdict = Verdict::kValid;
+  Verdict verdict = Verdict::kNotJudged;
+  std::vector<std::string> judged, not_judged;  // what the verdict covers, and what it does not
   std::vector<std::string> failures;
   int status = 0;  // ExitStatus
 

@@ -2,9 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace viaduct::result {
 
-const char* VerdictName(Verdict verdict) { return verdict == Verdict::kVoid ? "VOID" : "VALID"; }
+const char* VerdictName(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kValid:
+      return "VALID";
+    case Verdict::kVoid:
+      return "VOID";
+    case Verdict::kNotJudged:
+      break;
+  }
+  return "not judged";
+}
 
 KeysOf<Timing> Timing::Keys() {
   static constexpr Key<Timing> kKeys[] = {
@@ -16,6 +28,9 @@ KeysOf<Timing> Timing::Keys() {
       Always<&Timing::max_ns>("max_ns", "ns", "the latest of all"),
       WhenSet<&Timing::mean_ns>("mean_ns", "ns", "the mean; of links only"),
       WhenSet<&Timing::limit_ns>("limit_ns", "ns", "the run's limit of p99, if it has one"),
+      WhenSet<&Timing::lost>("lost", "frames",
+                             "lost by the product itself, and so later than any limit; of links "
+                             "and ports"),
       WhenSet<&Timing::nice>("nice", "-20..19", "the simulator's priority; of the simulator only"),
       WhenSet<&Timing::over_limit>("void", "true or false",
                                    "more than one event in 100 was above the limit; of the "
@@ -41,24 +56,35 @@ Timing SummarizeFinely(const Histogram& lateness) {
   return timing;
 }
 
-Verdict Judge(Timing& timing, std::optional<Duration> limit) {
-  if (!limit) return Verdict::kValid;
-  timing.limit_ns = limit->nanoseconds();
-  return timing.p99_ns > *timing.limit_ns ? Verdict::kVoid : Verdict::kValid;
+Verdict VerdictOf(const Timing& timing) {
+  const uint64_t lost = timing.lost.value_or(0);
+  const uint64_t all = timing.events + lost;
+  if (!timing.limit_ns || all == 0) return Verdict::kNotJudged;
+  return timing.p99_ns > *timing.limit_ns || lost * 100 > all ? Verdict::kVoid : Verdict::kValid;
 }
+
+Verdict Judge(Timing& timing, std::optional<Duration> limit) {
+  if (limit) timing.limit_ns = limit->nanoseconds();
+  return VerdictOf(timing);
+}
+
+Verdict Worse(Verdict a, Verdict b) { return std::max(a, b); }
 
 std::string Micros(int64_t nanoseconds) {
   return fmt::format("{:.1f}", static_cast<double>(nanoseconds) / 1e3);
 }
 
-std::string TimingLine(const Timing& timing, Verdict verdict, const std::string& whose) {
+std::string TimingLine(const Timing& timing, const std::string& whose) {
+  const Verdict verdict = VerdictOf(timing);
+  const uint64_t lost = timing.lost.value_or(0);
   const std::string limit = timing.limit_ns
                                 ? fmt::format("limit p99 {} us{}", Micros(*timing.limit_ns),
-                                              verdict == Verdict::kVoid ? " exceeded" : "")
+                                              timing.p99_ns > *timing.limit_ns ? " exceeded" : "")
                                 : "no limit set";
-  return fmt::format("timing: {}p50/p99/max lateness {}/{}/{} us over {} events: {} ({})\n", whose,
-                     Micros(timing.p50_ns), Micros(timing.p99_ns), Micros(timing.max_ns),
-                     timing.events, VerdictName(verdict), limit);
+  return fmt::format("timing: {}p50/p99/max lateness {}/{}/{} us over {} events{}: {} ({})\n",
+                     whose, Micros(timing.p50_ns), Micros(timing.p99_ns), Micros(timing.max_ns),
+                     timing.events, lost > 0 ? fmt::format(", {} frames lost", lost) : "",
+                     VerdictName(verdict), limit);
 }
 
 }  // namespace viaduct::result

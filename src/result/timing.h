@@ -11,10 +11,13 @@
 
 namespace viaduct::result {
 
-enum class Verdict { kValid, kVoid };
-// Returns "VALID" or "VOID".
+// kNotJudged: there was no limit, or nothing was measured.
+enum class Verdict { kNotJudged, kValid, kVoid };
+// Returns "not judged", "VALID" or "VOID".
 const char* VerdictName(Verdict verdict);
-NLOHMANN_JSON_SERIALIZE_ENUM(Verdict, {{Verdict::kValid, "VALID"}, {Verdict::kVoid, "VOID"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(Verdict, {{Verdict::kNotJudged, "not judged"},
+                                       {Verdict::kValid, "VALID"},
+                                       {Verdict::kVoid, "VOID"}})
 
 struct Timing {
   uint64_t events = 0;
@@ -22,8 +25,10 @@ struct Timing {
   std::optional<int64_t> p90_ns, p999_ns;  // path engine only
   std::optional<double> mean_ns;
   std::optional<int64_t> limit_ns;  // of p99
-  std::optional<int> nice;          // simulator only
-  std::optional<bool> over_limit;   // by the simulator's own count of events, not the histogram
+  // Frames that the product itself lost where this was measured; they are later than any limit.
+  std::optional<uint64_t> lost;
+  std::optional<int> nice;         // simulator only
+  std::optional<bool> over_limit;  // by the simulator's own count of events, not the histogram
 
   static KeysOf<Timing> Keys();
 };
@@ -32,12 +37,17 @@ struct Timing {
 Timing Summarize(const Histogram& lateness);
 // The same with the further statistics of the path engine: p90, p99.9 and the mean.
 Timing SummarizeFinely(const Histogram& lateness);
-// Sets the limit, if there is one, and returns the verdict: VOID if p99 is above the limit.
+// The verdict by the limit that is set: VOID if p99 is above it, or more than one in a hundred was
+// lost.
+Verdict VerdictOf(const Timing& timing);
+// Sets the limit, if there is one, and returns the verdict.
 Verdict Judge(Timing& timing, std::optional<Duration> limit);
+// Of several measurements: VOID if one is, not judged if none was judged.
+Verdict Worse(Verdict a, Verdict b);
 
 // "timing: p50/p99/max lateness 1.2/8.0/310 us over 12345 events: VALID (limit 1 ms)".
 // `whose` is printed before the numbers ("links ").
-std::string TimingLine(const Timing& timing, Verdict verdict, const std::string& whose = "");
+std::string TimingLine(const Timing& timing, const std::string& whose = "");
 
 // Formats a time in microseconds: "1.2".
 std::string Micros(int64_t nanoseconds);

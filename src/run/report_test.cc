@@ -75,13 +75,15 @@ TEST(TableTest, HumanUnits) {
 }
 
 TEST(TableTest, ShowsResultsAndVerdict) {
-  EXPECT_THAT(ResultTable(Results("offload")),
-              AllOf(HasSubstr("udp, fast"), HasSubstr("1.57 Gbit/s"), HasSubstr("10.0%"),
-                    HasSubstr("failed: no route"), HasSubstr("FAILED: ended with status 7"),
-                    HasSubstr("lateness 1.2/8.0/310.0 us over 42 events: VALID (no limit set)")));
+  EXPECT_THAT(
+      ResultTable(Results("offload")),
+      AllOf(HasSubstr("udp, fast"), HasSubstr("1.57 Gbit/s"), HasSubstr("10.0%"),
+            HasSubstr("failed: no route"), HasSubstr("FAILED: ended with status 7"),
+            HasSubstr("lateness 1.2/8.0/310.0 us over 42 events: not judged (no limit set)")));
   RunResult late = Results("emulate");
   late.Judge(Duration::Microseconds(5));
   EXPECT_THAT(ResultTable(late), HasSubstr("VOID (limit p99 5.0 us exceeded)"));
+  EXPECT_THAT(ResultTable(late), HasSubstr("verdict: VOID, of the simulator's events\n"));
   late.simulator.timing.reset();
   EXPECT_THAT(ResultTable(late), Not(HasSubstr("timing")));
 }

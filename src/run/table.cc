@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "result/losses.h"
 #include "result/table.h"
 #include "result/timing.h"
 
@@ -117,6 +118,37 @@ std::string LinksLine(const result::EngineResult& engine) {
   return text + "\n";
 }
 
+// Every loss has its place: what the network itself did to the packets of links stands above.
+std::string LossLines(const RunResult& run) {
+  std::string text;
+  for (const result::Loss& loss : result::LossesOf(run)) {
+    text += fmt::format("lost at {}: {} packets ({})\n", loss.place, loss.packets, loss.why);
+  }
+  for (const FlowResult& flow : run.flows) {
+    if (!flow.cut.value_or(false)) continue;
+    text += fmt::format(
+        "flow '{}': packets were still arriving when the wait for them ended; "
+        "they count as lost\n",
+        flow.name);
+  }
+  return text;
+}
+
+// Virtual time is never late.
+std::string VerdictLines(const RunResult& run) {
+  if (run.scenario.mode == "simulate") return "";
+  std::string text;
+  if (run.simulator.timing) text += result::TimingLine(*run.simulator.timing);
+  if (run.simulator.port_timing) {
+    text += result::TimingLine(*run.simulator.port_timing, "ports ");
+  }
+  if (run.engine) text += result::TimingLine(run.engine->timing, "links ");
+  text += fmt::format("verdict: {}", result::VerdictName(run.verdict));
+  if (!run.judged.empty()) text += fmt::format(", of {}", fmt::join(run.judged, ", "));
+  if (!run.not_judged.empty()) text += fmt::format("; not of {}", fmt::join(run.not_judged, ", "));
+  return text + "\n";
+}
+
 }  // namespace
 
 Scaled Scale(double value) {
@@ -149,9 +181,7 @@ std::string ResultTable(const RunResult& run) {
   std::string text = FlowTable(run) + ProgramTable(run) + FileLines(run.simulator);
   if (run.engine) text += LinksLine(*run.engine);
   text += CaveatLines(run);
-  if (run.simulator.timing) text += result::TimingLine(*run.simulator.timing, run.verdict);
-  if (run.engine) text += result::TimingLine(run.engine->timing, run.engine->verdict, "links ");
-  return text;
+  return text + LossLines(run) + VerdictLines(run);
 }
 
 std::string ComparisonTable(const std::vector<RunResult>& runs) {
@@ -186,9 +216,7 @@ std::string ComparisonTable(const std::vector<RunResult>& runs) {
     });
   }
   add("verdict", [](const RunResult& run) -> std::string {
-    if (run.simulator.timing) return result::VerdictName(run.verdict);
-    // Its RealtimeSimulatorImpl does not report the lateness of events.
-    return run.scenario.mode != "simulate" ? "not reported by ns-3" : "-";
+    return run.scenario.mode != "simulate" ? result::VerdictName(run.verdict) : "-";
   });
   std::string text = result::FormatTable(rows);
   for (const RunResult& run : runs)

@@ -104,7 +104,7 @@ void CountUdp(FlowResult& result, const result::LoadSent& sent,
               const result::LoadReceived& received) {
   result.Count(sent.offered, received.received);
   for (const auto& [error, packets] : sent.refused) result.Lose("refused " + error, packets);
-  result.Lose("sender's interfaces", sent.interface_drops);
+  result.Lose(result::kSendersInterfaces, sent.interface_drops);
   result.Lose("receiver's buffer", received.dropped_here);
   if (received.cut) result.cut = true;
 }

@@ -6,7 +6,7 @@
 #include <csignal>
 
 #include "base/clock.h"
-#include "base/timespec.h"
+#include "base/realtime.h"
 #include "scenario/drain.h"
 #include "scenario/words.h"
 #include "sys/find_program.h"
@@ -20,12 +20,6 @@ constexpr Duration kStopPatience = Duration::Seconds(2);
 constexpr Duration kReceiverPatience = Duration::Seconds(5);
 // A receiver that has been told to end says what it has measured.
 constexpr Duration kReceiverPatienceAtEnd = Duration::Seconds(2);
-
-Instant Realtime() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return Instant() + FromTimespec(now);
-}
 
 }  // namespace
 
@@ -168,7 +162,7 @@ void TrafficRunner::StartSender(FlowState& flow) {
   NodeProcess::Callbacks callbacks;
   callbacks.ended = [this, &flow] { SenderEnded(flow); };
   if (flow.flow->kind == scenario::Flow::Kind::kPing) {
-    flow.ping.emplace(Realtime());
+    flow.ping.emplace(RealtimeNow());
     callbacks.line = [&flow](const std::string& line) { flow.ping->Line(line); };
   }
   flow.sender = std::make_unique<NodeProcess>(loop_, client_, options, callbacks);

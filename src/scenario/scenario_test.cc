@@ -179,6 +179,14 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"nodes: 2\nlinks: [{line: all}]\nmode: fast\n",
                 "f.yaml:3: mode: 'fast' is not one of simulate, traditional, emulate, offload"},
         Mistake{"nodes: 2\nnodes: 3\n", "f.yaml:2: key 'nodes' is given twice"},
+        Mistake{"name: \"a\\e[31m\"\n", "f.yaml:1: a text with the control character 0x1b"},
+        Mistake{"nodes: 2\nlinks: [{line: all}]\nflows:\n  - {type: ping, from: n0, to: n1, name: "
+                "\"a\\nb\"}\n",
+                "f.yaml:4: flows: a name with a line break or tab in it"},
+        Mistake{"nodes: 2\nlinks: [{line: all}]\nprograms:\n"
+                "  - {node: n0, name: x y, command: ls}\n  - {node: n0, name: x_y, command: ls}\n",
+                "f.yaml:5: programs: the output of 'x y' and of 'x_y' would go to the same file, "
+                "x_y.txt; give one another name"},
         Mistake{"nodes: [a, a]\n", "f.yaml:1: nodes: 'a' is given twice"},
         Mistake{"nodes: [a, hub]\n", "f.yaml:1: nodes: 'hub' is reserved for the lab"},
         Mistake{"nodes: [a, b c]\n", "f.yaml:1: nodes: 'b c' is not a name"},

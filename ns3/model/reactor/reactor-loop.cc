@@ -52,6 +52,7 @@ ReactorSimulatorImpl::Run()
     while (!m_stop)
     {
         m_turns++;
+        m_turnStart = m_clock->Now();
         bool worked = DrainInbox();
         worked |= RunDueEvents();
         worked |= ServePorts(worked);
@@ -159,6 +160,7 @@ ReactorSimulatorImpl::ServePort(ReactorPorts::Port& port)
 {
     m_currentContext = Simulator::NO_CONTEXT;
     AdvanceToRealTime();
+    m_portEmptyAt = port.emptyAt;
     if (!m_ports.Ask(port, *m_clock))
     {
         return false;

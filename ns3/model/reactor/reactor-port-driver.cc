@@ -5,6 +5,9 @@
 #include "burst-port.h"
 #include "port-driver.h"
 
+#include "base/realtime.h"
+
+#include <algorithm>
 #include <vector>
 
 namespace ns3
@@ -25,7 +28,8 @@ class ReactorPortDriver : public PortDriver, public std::enable_shared_from_this
           m_client(client),
           m_pollable(reactor->AddPollable(client.port.Fd(),
                                           Callback<bool>([this] { return ReceiveBurst(); }))),
-          m_received(client.burst)
+          m_received(client.burst),
+          m_emptyAt(reactor->GetClockNow())
     {
     }
 
@@ -47,6 +51,8 @@ class ReactorPortDriver : public PortDriver, public std::enable_shared_from_this
         const auto phase = m_reactor->SetPhase(ReactorSimulatorImpl::WRITING);
         const size_t taken = m_client.port.Transmit(frames);
         m_reactor->SetPhase(phase);
+        // They were made in this turn, at its beginning at the earliest.
+        m_reactor->RecordPortLateness(m_reactor->GetClockNow() - m_reactor->GetTurnStart(), taken);
         return taken;
     }
 
@@ -63,8 +69,7 @@ class ReactorPortDriver : public PortDriver, public std::enable_shared_from_this
         if (m_next == m_burst.size())
         {
             const auto phase = m_reactor->SetPhase(ReactorSimulatorImpl::READING);
-            m_burst = std::span(m_received).first(m_client.port.Receive(m_received));
-            m_next = 0;
+            Receive();
             m_reactor->SetPhase(phase);
             if (m_burst.empty())
             {
@@ -75,11 +80,38 @@ class ReactorPortDriver : public PortDriver, public std::enable_shared_from_this
         return true;
     }
 
-    /** Pass on the frames of the current burst, until an event is due. */
+    /** Take the next burst, and note since when its frames may have waited. */
+    void Receive()
+    {
+        const viaduct::Instant before = m_reactor->GetClockNow();
+        m_burst = std::span(m_received).first(m_client.port.Receive(m_received));
+        m_next = 0;
+        m_waitedSince = std::max(m_emptyAt, m_reactor->GetPortEmptyAt());
+        m_stampOffset = viaduct::RealtimeNow() - before;
+        if (m_burst.size() < m_received.size())
+        {
+            m_emptyAt = before;
+        }
+    }
+
+    /** @return when a frame reached the port, or since when it may have been there */
+    viaduct::Instant ArrivalOf(const viaduct::io::ReceivedFrame& frame) const
+    {
+        return frame.received == viaduct::Instant() ? m_waitedSince
+                                                    : frame.received - m_stampOffset;
+    }
+
+    /** Hand over the burst at hand, until an event is due. */
     void DeliverBurst()
     {
+        viaduct::Instant now = m_reactor->GetClockNow();
         while (m_next < m_burst.size())
         {
+            if (m_next % YIELD_INTERVAL == 0)
+            {
+                now = m_reactor->GetClockNow();
+            }
+            m_reactor->RecordPortLateness(now - ArrivalOf(m_burst[m_next]));
             m_client.user.HandleFrame(m_burst[m_next++]);
             if (m_next % YIELD_INTERVAL == 0 && !m_reactor->AdvanceToRealTime())
             {
@@ -94,6 +126,9 @@ class ReactorPortDriver : public PortDriver, public std::enable_shared_from_this
     std::vector<viaduct::io::ReceivedFrame> m_received; //!< room for a burst
     std::span<viaduct::io::ReceivedFrame> m_burst;      //!< the burst at hand
     size_t m_next = 0;                                  //!< next frame of it to hand over
+    viaduct::Instant m_emptyAt;      //!< a burst left nothing behind, reactor's clock
+    viaduct::Instant m_waitedSince;  //!< the burst's frames are no older, reactor's clock
+    viaduct::Duration m_stampOffset; //!< from the reactor's clock to that of the kernel's stamps
 };
 
 } // namespace

@@ -24,6 +24,8 @@ namespace
 constexpr uint32_t MUTE_AFTER = 64;
 /// ...for this time. An AF_PACKET socket of a link that is down is such a descriptor.
 constexpr auto MUTE_TIME = viaduct::Duration::Milliseconds(10);
+/// What ends sooner than this had a ready descriptor to begin with.
+constexpr auto SHORTEST_SLEEP = viaduct::Duration::Microseconds(20);
 
 } // namespace
 
@@ -92,15 +94,26 @@ ReactorPorts::Ask(Port& port, ReactorClock& clock)
 size_t
 ReactorPorts::Look(ReactorClock& clock, viaduct::Duration timeout)
 {
+    const viaduct::Instant before = m_lastLook;
+    const viaduct::Instant begin = timeout > viaduct::Duration() ? clock.Now() : before;
     const auto found = clock.Sleep(m_waiter, timeout);
+    m_lastLook = clock.Now();
     for (const auto& event : found)
     {
-        if (event.data.u64 != viaduct::sys::HybridWaiter::kWoken)
+        if (event.data.u64 == viaduct::sys::HybridWaiter::kWoken)
         {
-            reinterpret_cast<Port*>(event.data.u64)->ready = true;
+            continue;
         }
+        auto& port = *reinterpret_cast<Port*>(event.data.u64);
+        if (!port.ready)
+        {
+            // A sleep ends as soon as there is something; a mere look may come long after, as may
+            // a sleep that ended at once.
+            const bool slept = timeout > viaduct::Duration() && m_lastLook - begin > SHORTEST_SLEEP;
+            port.emptyAt = slept ? m_lastLook : before;
+        }
+        port.ready = true;
     }
-    m_lastLook = clock.Now();
     return found.size();
 }
 

@@ -28,13 +28,14 @@ class ReactorPorts
     /** A registered port. */
     struct Port
     {
-        uint32_t id;             //!< its id
-        int fd;                  //!< the descriptor to wait for, or -1
-        Callback<bool> callback; //!< reads it
-        bool ready = true;       //!< served in the next turn
-        bool removed = false;    //!< to be erased when no loop iterates over the list
-        bool muted = false;      //!< temporarily removed from epoll
-        uint32_t idleWakes = 0;  //!< wake-ups in a row in which it had nothing to do
+        uint32_t id;              //!< its id
+        int fd;                   //!< the descriptor to wait for, or -1
+        Callback<bool> callback;  //!< reads it
+        bool ready = true;        //!< served in the next turn
+        bool removed = false;     //!< to be erased when no loop iterates over the list
+        bool muted = false;       //!< temporarily removed from epoll
+        viaduct::Instant emptyAt; //!< when it had nothing to read, as late as is known
+        uint32_t idleWakes = 0;   //!< wake-ups in a row in which it had nothing to do
     };
 
     /**

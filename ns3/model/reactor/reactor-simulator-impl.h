@@ -160,6 +160,35 @@ class ReactorSimulatorImpl : public SimulatorImpl
         m_currentContext = saved;
     }
 
+    /**
+     * For ports, while they are asked.
+     * @return an instant of the reactor's clock at which the port had nothing to read, as late as
+     * is known from looks at its descriptor
+     */
+    viaduct::Instant GetPortEmptyAt() const;
+
+    /**
+     * @return the reactor's clock
+     */
+    viaduct::Instant GetClockNow() const;
+
+    /**
+     * @return when this turn of the loop began, by the reactor's clock
+     */
+    viaduct::Instant GetTurnStart() const;
+
+    /**
+     * For ports: account for frames that waited for the reactor.
+     * @param lateness how long each of them waited, at most
+     * @param frames their number
+     */
+    void RecordPortLateness(viaduct::Duration lateness, size_t frames = 1);
+
+    /**
+     * @return how long frames waited at the ports before the reactor read or sent them, nanoseconds
+     */
+    const viaduct::Histogram& GetPortLateness() const;
+
     /** The activities on which the loop spends wall time. */
     enum Phase
     {
@@ -310,6 +339,9 @@ class ReactorSimulatorImpl : public SimulatorImpl
     uint64_t m_sleeps = 0;                                 //!< see Breakdown
     uint64_t m_measuredEvents = 0;                         //!< see Breakdown
     viaduct::Histogram m_lateness;                         //!< of every event
+    viaduct::Histogram m_portLateness;                     //!< of every frame
+    viaduct::Instant m_turnStart;                          //!< clock when this turn began
+    viaduct::Instant m_portEmptyAt;                        //!< of the port that is asked
     Time m_latenessLimit;                                  //!< attribute LatenessLimit
     double m_latenessQuantile;                             //!< attribute LatenessQuantile
     Time m_lateThreshold;                                  //!< attribute LateThreshold

@@ -36,6 +36,39 @@ ReactorSimulatorImpl::RecordLateness(viaduct::Duration lateness, uint32_t contex
     }
 }
 
+viaduct::Instant
+ReactorSimulatorImpl::GetPortEmptyAt() const
+{
+    return m_portEmptyAt;
+}
+
+viaduct::Instant
+ReactorSimulatorImpl::GetClockNow() const
+{
+    return m_clock->Now();
+}
+
+viaduct::Instant
+ReactorSimulatorImpl::GetTurnStart() const
+{
+    return m_turnStart;
+}
+
+void
+ReactorSimulatorImpl::RecordPortLateness(viaduct::Duration lateness, size_t frames)
+{
+    for (size_t i = 0; i < frames; ++i)
+    {
+        m_portLateness.Record(lateness.nanoseconds());
+    }
+}
+
+const viaduct::Histogram&
+ReactorSimulatorImpl::GetPortLateness() const
+{
+    return m_portLateness;
+}
+
 ReactorSimulatorImpl::Phase
 ReactorSimulatorImpl::SetPhase(Phase phase)
 {
@@ -91,6 +124,7 @@ ReactorSimulatorImpl::ResetStatistics()
     m_phaseTime.fill({});
     m_turns = m_bursts = m_sleeps = m_measuredEvents = 0;
     m_lateness.Reset();
+    m_portLateness.Reset();
     m_overLimit = 0;
     m_firstOverLimit = -1;
 }
@@ -120,7 +154,8 @@ ReactorSimulatorImpl::Print(std::ostream& os) const
     }
     else
     {
-        os << " VALID\n";
+        const bool judged = m_latenessLimit.IsStrictlyPositive() && m_lateness.Count() > 0;
+        os << (judged ? " VALID\n" : " not judged\n");
     }
 }
 

@@ -108,6 +108,37 @@ class KeepTestCase : public TestCase
     }
 };
 
+/** A frame that waits while the simulator does something else. */
+class WaitingFrameTestCase : public TestCase
+{
+  public:
+    WaitingFrameTestCase() : TestCase("a frame that waited at its port is late, though no event is")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        ReactorScope reactor;
+        CountingUser user;
+        BurstPort burst(user);
+        burst.SetSizes({});
+        burst.SetPort(user.MakePort());
+        burst.Start(0);
+        Simulator::Schedule(MilliSeconds(1), [&] {
+            user.in->emplace_back(60);
+            reactor.Clock().Advance(viaduct::Duration::Milliseconds(29));
+        });
+        Simulator::Stop(MilliSeconds(40));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(user.frames, 1, "received");
+        NS_TEST_EXPECT_MSG_EQ(reactor->GetPortLateness().Count(), 1, "frames measured");
+        NS_TEST_EXPECT_MSG_GT(reactor->GetPortLateness().Max(), 28'999'999, "how long it waited");
+        NS_TEST_EXPECT_MSG_LT(reactor->GetLateness().Max(), 1'000'000, "events are on time");
+        burst.Stop();
+    }
+};
+
 /** The tests of ns3::BurstPort. */
 class BurstPortTestSuite : public TestSuite
 {
@@ -116,6 +147,7 @@ class BurstPortTestSuite : public TestSuite
     {
         AddTestCase(new StopWithinBurstTestCase, TestCase::Duration::QUICK);
         AddTestCase(new KeepTestCase, TestCase::Duration::QUICK);
+        AddTestCase(new WaitingFrameTestCase, TestCase::Duration::QUICK);
     }
 };
 

@@ -1,0 +1,89 @@
+#include "result/losses.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace viaduct::result {
+namespace {
+
+// Drops inside the simulator (RingNetDevice, ProgramPort) that say that it was too slow.
+const std::set<std::string>& SlownessDrops() {
+  static const std::set<std::string> drops = {"rx_queue_full", "tx_queue_full",
+                                              "from_program_reader_full", "to_program_queue_full"};
+  return drops;
+}
+
+// A frame of another node on a shared link is no loss.
+bool IsLoss(const std::string& drop) { return drop != "rx_not_for_me"; }
+
+class List {
+ public:
+  void Add(const std::string& place, uint64_t packets, const std::string& why, bool own) {
+    if (packets > 0) losses_.push_back({place, packets, why, own});
+  }
+  void AddFrames(const std::string& place, const FrameCounters& frames) {
+    Add(place, frames.rx_dropped_ring_full, "arrived faster than they could be read", true);
+    Add(place, frames.rx_dropped_truncated, "longer than the maximum frame", true);
+    // A link that is down refuses them too.
+    Add(place, frames.tx_dropped_error, "refused by the interface", false);
+  }
+  std::vector<Loss> Take() { return std::move(losses_); }
+
+ private:
+  std::vector<Loss> losses_;
+};
+
+}  // namespace
+
+std::vector<Loss> SimulatorLosses(const RunResult& run) {
+  List list;
+  for (const auto& [device, counters] : run.simulator.counters) {
+    list.AddFrames(device, counters.frames);
+    for (const auto& [drop, packets] : counters.drops) {
+      if (IsLoss(drop)) list.Add(device, packets, drop, SlownessDrops().contains(drop));
+    }
+  }
+  for (const FlowResult& flow : run.flows) {
+    for (const auto& [place, packets] : flow.lost_at) {
+      // Where ns-3 forwards, a node's programs send through a device that the simulator reads.
+      const bool own = run.scenario.mode == "emulate" && place == kSendersInterfaces;
+      list.Add(fmt::format("flow '{}'", flow.name), packets, place, own);
+    }
+  }
+  return list.Take();
+}
+
+std::vector<Loss> EngineLosses(const EngineResult& engine) {
+  List list;
+  for (const PortResult& port : engine.ports) {
+    list.AddFrames("links, " + port.name, port.frames);
+    list.Add("links, " + port.name, port.unmatched, "of no pair (another VLAN or label)", false);
+  }
+  for (const PipelineResult& pipeline : engine.pipelines) {
+    for (const char* fate : {"no_memory", "disk_behind"}) {
+      const auto found = pipeline.fates.find(fate);
+      if (found == pipeline.fates.end()) continue;
+      list.Add(fmt::format("links, {} {}", pipeline.pair, pipeline.direction), found->second, fate,
+               true);
+    }
+  }
+  return list.Take();
+}
+
+std::vector<Loss> LossesOf(const RunResult& run) {
+  std::vector<Loss> losses = SimulatorLosses(run);
+  if (run.engine) {
+    const std::vector<Loss> links = EngineLosses(*run.engine);
+    losses.insert(losses.end(), links.begin(), links.end());
+  }
+  return losses;
+}
+
+uint64_t OwnLosses(const std::vector<Loss>& losses) {
+  uint64_t packets = 0;
+  for (const Loss& loss : losses) packets += loss.own ? loss.packets : 0;
+  return packets;
+}
+
+}  // namespace viaduct::result

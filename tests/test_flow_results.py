@@ -1,0 +1,163 @@
+"""What a flow's figures say: every offered packet counts, none that arrives is lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from labs import results, viaduct
+
+STATIC = "routing: {protocol: static}\n"
+MODES = ["simulate", "traditional", "emulate", "offload"]
+Write = Callable[[str], Path]
+
+
+def run(scenario: Path, folder: Path, *arguments: str) -> dict[str, Any]:
+    """The results of a run that succeeds."""
+    file = folder / "run.json"
+    viaduct("run", scenario, "--json", file, *arguments, timeout=90).expect()
+    return results(file)
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("mode", MODES)
+def test_an_outage_is_lost(mode: str, scenario: Write, tmp_path: Path) -> None:
+    """Whoever refuses the packets meanwhile: the sender's kernel, ns-3, or the link."""
+    file = scenario(
+        STATIC
+        + """
+nodes: 2
+duration: 5s
+links: [{line: all}]
+flows: [{type: udp, from: n0, to: n1, rate: 256kbit}]
+events:
+  - {at: 1s, link: n0-n1, state: down}
+  - {at: 3s, link: n0-n1, state: up}
+"""
+    )
+    flow = run(file, tmp_path, "--mode", mode)["flows"][0]
+    # 200 packets a second; a sender that is kept from sending has fewer, in or out of the outage.
+    assert 500 <= flow["sent"] <= 1001
+    assert 0.3 < flow["loss"] < 0.55, flow
+    refused = sum(count for place, count in flow.get("lost_at", {}).items() if "refused" in place)
+    assert refused <= flow["sent"] - flow["received"]
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("mode", MODES)
+def test_what_is_under_way_at_the_end_arrives(
+    mode: str, scenario: Write, tmp_path: Path
+) -> None:
+    """Seconds of delay, and a queue that takes seconds to empty."""
+    file = scenario(
+        STATIC
+        + """
+nodes: 2
+duration: 2s
+links: [{pair: [n0, n1], up: "delay=1500ms rate=1Mbit queue=300p", down: "delay=10ms"}]
+flows:
+  - {type: udp, from: n0, to: n1, size: 1000, rate: 1500kbit}
+  - {type: ping, from: n0, to: n1, interval: 100ms, duration: 1s}
+"""
+    )
+    udp, ping = run(file, tmp_path, "--mode", mode)["flows"]
+    assert udp["loss"] == 0, udp
+    assert "cut" not in udp
+    assert ping["loss"] == 0, ping
+
+
+def test_a_duplicate_hides_no_loss(tmp_path: Path) -> None:
+    file = tmp_path / "dup.yaml"
+    file.write_text(
+        "mode: simulate\nnodes: 2\nduration: 4s\n"
+        + STATIC
+        + 'links: [{line: all, spec: "rate=10Mbit loss=20% dup=50%"}]\n'
+        + "flows: [{type: udp, from: n0, to: n1, rate: 1Mbit}]\n"
+    )
+    flow = run(file, tmp_path)["flows"][0]
+    # A packet arrives unless it and its duplicate, if it has one, are lost.
+    assert 0.05 < flow["loss"] < 0.25, flow
+
+
+def test_more_pings_than_sequence_numbers(tmp_path: Path) -> None:
+    """Sixteen bits of them; two minutes and a half of virtual time."""
+    file = tmp_path / "pings.yaml"
+    file.write_text(
+        "mode: simulate\nnodes: 2\nduration: 150s\n"
+        + STATIC
+        + 'links: [{line: all, spec: "delay=1ms rate=10Mbit"}]\n'
+        + "flows: [{type: ping, from: n0, to: n1, interval: 2ms}]\n"
+    )
+    flow = run(file, tmp_path)["flows"][0]
+    assert flow["sent"] == flow["received"] == 75000
+    assert flow["rtt_ms"]["max"] < 5
+    assert len(flow["samples"]) <= 36000
+    assert flow["samples"][-1][0] == pytest.approx(150, abs=0.1)
+
+
+@pytest.mark.parametrize("mode", ["traditional", "emulate", "offload"])
+def test_no_verdict_without_a_limit(mode: str, scenario: Write, tmp_path: Path) -> None:
+    text = STATIC + "nodes: 2\nduration: 1s\nlinks: [{line: all}]\n"
+    text += "flows: [{type: ping, from: n0, to: n1}]\n"
+    file = tmp_path / "run.json"
+    done = viaduct("run", scenario(text), "--mode", mode, "--json", file).expect()
+    assert results(file)["verdict"] == "not judged"
+    assert "VALID" not in done.output
+    assert "verdict: not judged" in done.output
+
+
+def test_nothing_measured_is_not_valid(scenario: Write, tmp_path: Path) -> None:
+    text = STATIC + "nodes: 2\nduration: 1s\nlinks: [{line: all}]\n"
+    text += "timing: {lateness_limit: 1h}\nflows: [{type: ping, from: n0, to: n1}]\n"
+    assert run(scenario(text), tmp_path, "--mode", "traditional")["verdict"] == "not judged"
+    done = run(scenario(text), tmp_path, "--mode", "emulate")
+    assert done["verdict"] == "VALID"
+    assert "frames at the simulator's ports" in done["judged"]
+    assert done["port_timing"]["events"] > 0
+
+
+def test_frames_that_wait_at_a_port_are_late(scenario: Write, tmp_path: Path) -> None:
+    """The simulator's events may be on time while packets wait for it."""
+    text = STATIC + "nodes: 2\nduration: 1s\nlinks: [{line: all}]\n"
+    text += "timing: {lateness_limit: 1ns}\nflows: [{type: ping, from: n0, to: n1}]\n"
+    file = tmp_path / "run.json"
+    done = viaduct("run", scenario(text), "--mode", "emulate", "--json", file).expect(4)
+    assert results(file)["port_timing"]["p99_ns"] > 1
+    assert "timing: ports" in done.output
+
+
+def test_output_that_is_not_utf8_costs_nothing(scenario: Write, tmp_path: Path) -> None:
+    text = STATIC + "nodes: 2\nduration: 1s\nlinks: [{line: all}]\n"
+    text += "programs: [{node: n0, name: odd, command: \"printf 'a\\\\377\\\\200z'\"}]\n"
+    report = tmp_path / "report"
+    viaduct("run", scenario(text), "--compare", "emulate,offload", "--report", report).expect()
+    both = json.loads((report / "results.json").read_text())["runs"]
+    assert [one["programs"][0]["output"] for one in both] == ["a\ufffd\ufffdz"] * 2
+    assert (report / "offload" / "programs" / "odd.txt").read_bytes() == b"a\xff\x80z"
+
+
+def test_a_full_disk_costs_the_capture_only(scenario: Write, tmp_path: Path) -> None:
+    text = STATIC + "nodes: 2\nduration: 1s\nlinks: [{line: all}]\ncaptures: [n0-n1]\n"
+    text += "flows: [{type: ping, from: n0, to: n1}]\n"
+    for mode in ("offload", "simulate"):
+        report = tmp_path / mode
+        report.mkdir()
+        (report / "n0-n1.pcap").symlink_to("/dev/full")
+        done = viaduct("run", scenario(text), "--mode", mode, "--report", report)
+        assert "n0-n1" in done.error_line(1)
+        written = json.loads((report / "results.json").read_text())
+        assert written["flows"][0]["received"] > 0, mode
+        assert written["captures"][0]["error"], mode
+
+
+def test_results_that_cannot_be_written_in_one_place(scenario: Write, tmp_path: Path) -> None:
+    text = STATIC + "nodes: 2\nduration: 1s\nlinks: [{line: all}]\n"
+    text += "flows: [{type: ping, from: n0, to: n1}]\n"
+    report = tmp_path / "report"
+    words = ["--mode", "simulate", "--json", "/dev/full", "--report", str(report)]
+    done = viaduct("run", scenario(text), *words)
+    assert "/dev/full" in done.error_line(1)
+    assert json.loads((report / "results.json").read_text())["flows"][0]["received"] > 0
