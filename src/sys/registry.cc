@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/utc_time.h"
 #include "sys/process.h"
 
@@ -64,7 +65,7 @@ void ReadMaker(const RecordLines& lines, RegistryEntry* entry) {
 }  // namespace
 
 void OwnEntry::Write(const json& line) {
-  const std::string what = "write the record of " + name, text = line.dump() + "\n";
+  const std::string what = "write the record of " + name, text = JsonText(line) + "\n";
   const ssize_t written = SystemCall(what, write(record.get(), text.data(), text.size()));
   if (static_cast<size_t>(written) != text.size()) throw SystemError(what, ENOSPC);
 }
