@@ -25,6 +25,7 @@ MARK = f"VIADUCT_TEST_SESSION={os.getpid()}"  # in the environment of every proc
 # happens takes so long.
 PATIENCE = 60.0
 
+_SYSTEM_PLACES = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 _OF_A_TEST = re.compile(r"e\d+x\d+")  # how the fixture `lab` names things
 
 # Timers short enough that a line of five converges in about three seconds.
@@ -55,12 +56,13 @@ def settle() -> None:
     os.umask(0o022)
     for name in ("LANG", "LANGUAGE", "COLUMNS", "LINES", "NO_COLOR", "CLICOLOR_FORCE"):
         os.environ.pop(name, None)
-    user = pwd.getpwuid(os.getuid())
-    for name, value in {"HOME": user.pw_dir, "PATH": os.defpath}.items():
-        os.environ.setdefault(name, value)
+    os.environ.setdefault("HOME", pwd.getpwuid(os.getuid()).pw_dir)
+    places = os.environ.get("PATH", os.defpath).split(":")
+    places += [place for place in _SYSTEM_PLACES if place not in places]
     temporary = tempfile.gettempdir()
     shared = Path(temporary).stat().st_mode & 0o777 == 0o777
-    os.environ |= {"LC_ALL": "C", "TERM": "dumb", "TMPDIR": temporary if shared else "/tmp"}
+    os.environ |= {"LC_ALL": "C", "TERM": "dumb", "PATH": ":".join(places)}
+    os.environ["TMPDIR"] = temporary if shared else "/tmp"
     tempfile.tempdir = None
 
 

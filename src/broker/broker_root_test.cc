@@ -98,7 +98,7 @@ size_t OurRoutes(Client& client, const std::string& node) {
 }
 
 bool Eventually(const std::function<bool()>& condition) {
-  const Instant end = MonotonicClock::Now() + Duration::Seconds(10);
+  const Instant end = MonotonicClock::Now() + Duration::Seconds(60);
   while (MonotonicClock::Now() < end) {
     if (condition()) return true;
     usleep(10000);

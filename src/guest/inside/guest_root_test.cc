@@ -71,9 +71,9 @@ class Guest {
     }
     return nullptr;
   }
-  // Packets between namespaces take their time: up to 5 s.
+  // Packets between namespaces take their time: up to 60 s on a busy machine.
   bool Await(Code code, uint32_t subject) {
-    for (int i = 0; i < 250 && !Find(code, subject); ++i) Settle();
+    for (int i = 0; i < 3000 && !Find(code, subject); ++i) Settle();
     return Find(code, subject) != nullptr;
   }
   int ErrorOf(uint32_t subject) {
