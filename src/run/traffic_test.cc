@@ -43,9 +43,9 @@ TEST(TrafficTest, CommandsSayWhatTheFlowSays) {
 TEST(TrafficTest, WaitsAsLongAsThePathCanHoldPackets) {
   scenario::Scenario line = Line();
   for (auto& link : line.links) link.spec = path::ParseSpec("delay=500ms rate=1Mbit queue=300p");
-  // Two links of half a second, and 301 packets of 12,144 bit.
-  EXPECT_THAT(CommandsFor(line, 0, "load").receiver, Contains("9311.344ms"));
-  EXPECT_THAT(CommandsFor(line, 2, "load").sender, Contains("17.6227"));
+  // Two links of half a second, and 301 packets of 12,144 bit each.
+  EXPECT_THAT(CommandsFor(line, 0, "load").receiver, Contains("9.310688s"));
+  EXPECT_THAT(CommandsFor(line, 2, "load").sender, Contains("17.6214"));
 }
 
 TEST(TrafficTest, TheIntervalsOfADayAreFew) {
