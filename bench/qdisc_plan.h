@@ -8,11 +8,11 @@
 #pragma once
 
 #include <cstdint>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "wire/test/packet_builder.h"
 
 namespace viaduct::bench {
