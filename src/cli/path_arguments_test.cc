@@ -78,7 +78,7 @@ TEST(PathArgumentsTest, MistakesAreNamed) {
   EXPECT_THAT(Refusal({{"pair", "a:vxlan=3,b"}}), HasSubstr("not an end of a pair"));
   EXPECT_THAT(Refusal({{"pair", "a,averyverylongname"}}),
               HasSubstr("not the name of an interface"));
-  EXPECT_THAT(Refusal({{"class", "x=ip"}}), HasSubstr("of a pair"));
+  EXPECT_THAT(Refusal({{"class", "x=ip"}}), HasSubstr("belongs to a pair"));
   const std::pair<std::string, std::string> pair = {"pair", "a,b"};
   EXPECT_THAT(Refusal({pair, {"class", "x"}}), HasSubstr("NAME=FILTER"));
   EXPECT_THAT(Refusal({pair, {"up", "loss=120%"}}), HasSubstr("--up \"loss=120%\""));

@@ -86,7 +86,8 @@ class Parser {
     const Duration last = schedule_.changes.back().at;
     if (*schedule_.loop > Duration() && *schedule_.loop >= last) return;
     throw UsageError(
-        fmt::format("the loop must not end before the last change, {}", FormatDuration(last)));
+        fmt::format("the loop must have a duration and not end before the last change, {}",
+                    FormatDuration(last)));
   }
 
   Schedule schedule_;

@@ -106,7 +106,7 @@ TEST(ControlProtocolTest, RequestsMeanWhatTheySay) {
   EXPECT_THAT(refusal("[1]"), HasSubstr("JSON object"));
   EXPECT_THAT(refusal("{}"), HasSubstr("\"request\" is missing"));
   EXPECT_THAT(refusal(R"({"request": "stop"})"), HasSubstr("unknown request \"stop\""));
-  EXPECT_THAT(refusal(R"({"request": "stats", "up": "x"})"), HasSubstr("nothing else"));
+  EXPECT_THAT(refusal(R"({"request": "stats", "up": "x"})"), HasSubstr("no other members"));
   EXPECT_THAT(refusal(R"({"request": "set", "pair": "p"})"), HasSubstr("give \"up\""));
   EXPECT_THAT(refusal(R"({"request": "set", "up": 5})"), HasSubstr("\"up\" must be a string"));
   EXPECT_THAT(refusal(R"({"request": "set", "upp": "x"})"), HasSubstr("unknown member"));

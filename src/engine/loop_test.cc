@@ -24,6 +24,7 @@ constexpr Duration kMillisecond = Duration::Milliseconds(1);
 class Bench {
  public:
   explicit Bench(Config config, size_t capacity = 256) : config_(std::move(config)) {
+    config_.frame_bytes = 1518;
     for (size_t i = 0; i < config_.ports.size(); ++i) {
       auto [outside, inside] = io::MemoryPort::MakePair(capacity);
       outside_.push_back(std::move(outside));

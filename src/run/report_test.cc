@@ -133,7 +133,7 @@ TEST(ReportTest, PageIsSelfContained) {
                           Not(HasSubstr("<script src"))));
   EXPECT_THAT(page,
               AllOf(HasSubstr("Flows over time"), HasSubstr("polyline"), HasSubstr("SHA-256 abc"),
-                    HasSubstr("Linux 6"), HasSubstr("Where the simulator"),
+                    HasSubstr("Linux 6"), HasSubstr("How the simulator spent its time"),
                     HasSubstr("program &#39;curl&#39; ended with status 7")));
 }
 
