@@ -20,6 +20,7 @@ void Run(const std::filesystem::path& plan, const std::filesystem::path& folder)
   options.image = guest::FindImage("");
   options.memory_mib = 512;
   options.init = self.parent_path() / "qdisc-guest";
+  options.writable = {folder};
   options.preload = sys::FindCompanion("libviaduct-random.so");
   options.boot_parameters = {"QDISC_PLAN=" + plan.string(), "QDISC_RESULTS=" + folder.string()};
   guest::EventQueue queue;

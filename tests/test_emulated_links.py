@@ -56,7 +56,10 @@ def lost_numbers(ping: dict[str, Any], ns3: bool) -> set[int]:
     The first is an ARP request, then come the pings. ns-3 learns nothing from ARP requests, as
     kernels do: its other node asks back, and the answer goes up behind the first ping.
     """
-    answered = {int(when / 0.2 + 0.2) for when, _ in ping["samples"]}
+    answered, number, before = set(), 0, 0.0
+    for when, _ in ping["samples"]:  # as they were sent, each a little late
+        number += round((when - before) / 0.205)
+        answered, before = answered | {number}, when
     lost = set(range(ping["sent"])) - answered
     numbers = {k + 2 if k == 0 or not ns3 else k + 3 for k in lost}
     return {number for number in numbers if number <= 28}

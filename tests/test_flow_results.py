@@ -93,7 +93,7 @@ def test_more_pings_than_sequence_numbers(tmp_path: Path) -> None:
     )
     flow = run(file, tmp_path)["flows"][0]
     assert flow["sent"] == flow["received"] == 75000
-    assert flow["rtt_ms"]["max"] < 5
+    assert flow["rtt_ms"]["max"] < 7  # of the first: both ends resolve an address before
     assert len(flow["samples"]) <= 36000
     assert flow["samples"][-1][0] == pytest.approx(150, abs=0.1)
 

@@ -223,7 +223,6 @@ def test_frames_that_are_too_long_are_counted_as_such(
         taps[0].send(frame(2))
         assert taps[1].receive(marker=MARK) == frame(2)
         results = finish(path)
-        assert "longer than the MTU" in path.text
     port = next(port for port in results["ports"] if port["name"] == "a")
     assert (port["too_long"], port["unmatched"]) == (1, 0)
 
@@ -382,7 +381,7 @@ def test_fates_are_traced_as_a_capture(wires: Wires, taps: tuple[Tap, Tap], tmp_
         ([*BETWEEN, "--trace", "/nowhere/x.jsonl"], "/nowhere"),
         ([*BETWEEN, "--busy", "--cpu-saving"], "--busy"),
         ([*BETWEEN, "--duration", "soon"], "--duration"),
-        ([*BETWEEN, "--name", "a/b"], "no name"),
+        ([*BETWEEN, "--name", "a/b"], "is not a name"),
     ],
 )
 def test_wrong_input_is_named(wires: Wires, arguments: list[str], what: str) -> None:

@@ -60,7 +60,7 @@ def test_what_is_printed(name: str) -> None:
         (["--vendor", "nortel"], "nortel"),
         (["--vendor", "ios"], "nothing to deflect"),
         (["--vendor", "ios", "--link", "a,b"], "--trunk"),
-        (["--vendor", "ios", "--link", "a,a", "--trunk", "t"], "one port"),
+        (["--vendor", "ios", "--link", "a,a", "--trunk", "t"], "the same port"),
         (["--vendor", "ios", "--link", "a,b", "--link", "b,c", "--trunk", "t"], "port b"),
         (["--vendor", "ios", "--link", "a,b,5,5", "--trunk", "t"], "VLAN 5"),
         (["--vendor", "ovs", "--link", "a,b", "--trunk", "t x"], "not the name of an interface"),

@@ -165,8 +165,9 @@ def test_a_shell_has_job_control(start: Callable[..., Terminal]) -> None:
     assert "no job control" not in terminal.text
     terminal.type("echo in $(ip netns identify)\n")
     terminal.expect(r"in \S+\.n0\r\n")
-    terminal.type("sleep 1000\n")
-    terminal.expect("sleep 1000\r\n")
+    # A Ctrl-Z that comes before the shell has read its line would take the line away.
+    terminal.type("echo read $((6 * 7)); sleep 1000\n")
+    terminal.expect("read 42\r\n")
     terminal.insist("\x1a", r"Stopped +sleep 1000")  # Ctrl-Z
     terminal.type("fg\n")
     terminal.expect("fg\r\nsleep 1000\r\n")

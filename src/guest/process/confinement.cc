@@ -111,7 +111,7 @@ constexpr uint32_t kArchitecture = offsetof(seccomp_data, arch);
 constexpr uint32_t kNumber = offsetof(seccomp_data, nr);
 constexpr uint32_t kSecondArgument = offsetof(seccomp_data, args) + sizeof(uint64_t);
 
-sock_filter Load(uint32_t word) { return BPF_STMT(BPF_LD | BPF_W | BPF_ABS, word); }
+sock_filter LoadWord(uint32_t word) { return BPF_STMT(BPF_LD | BPF_W | BPF_ABS, word); }
 sock_filter Return(uint32_t action) { return BPF_STMT(BPF_RET | BPF_K, action); }
 // Skips so many instructions where the word is `value`, and so many where it is not.
 sock_filter Equal(uint32_t value, uint8_t skip, uint8_t skip_else) {
@@ -123,10 +123,10 @@ constexpr uint32_t Answer(uint32_t error) { return SECCOMP_RET_ERRNO | error; }
 
 std::vector<sock_filter> FilterProgram() {
   std::vector<sock_filter> program{
-      Load(kArchitecture),
+      LoadWord(kArchitecture),
       Equal(AUDIT_ARCH_X86_64, 1, 0),
       Return(Answer(ENOSYS)),
-      Load(kNumber),
+      LoadWord(kNumber),
       BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, kFirstX32, 0, 1),
       Return(Answer(ENOSYS)),
   };
@@ -134,10 +134,10 @@ std::vector<sock_filter> FilterProgram() {
     program.insert(program.end(), {Equal(number, 0, 1), Return(Answer(EPERM))});
   }
   program.insert(program.end(),
-                 {Equal(kFchmod, 0, 4), Load(kSecondArgument), Equal(kMemoryMode, 0, 1),
+                 {Equal(kFchmod, 0, 4), LoadWord(kSecondArgument), Equal(kMemoryMode, 0, 1),
                   Return(Answer(0)), Return(Answer(EPERM))});
   program.insert(program.end(),
-                 {Equal(kIoctl, 0, 4), Load(kSecondArgument), Equal(kSetFlags, 1, 0),
+                 {Equal(kIoctl, 0, 4), LoadWord(kSecondArgument), Equal(kSetFlags, 1, 0),
                   Equal(kSetAttributes, 0, 1), Return(Answer(EPERM)), Return(SECCOMP_RET_ALLOW)});
   return program;
 }

@@ -148,8 +148,8 @@ GuestProcess::GuestProcess(const GuestOptions& options, const GuestEndpoints& en
   launch.group = sys::LaunchOptions::Group::kOwn;
   launch.death_signal = SIGKILL;
   std::filesystem::create_symlink(endpoints.memory, endpoints.folder / kMemoryLink);
-  const std::array<std::filesystem::path, 3> writable{endpoints.folder, endpoints.memory,
-                                                      "/dev/null"};
+  std::vector<std::filesystem::path> writable = options.writable;
+  writable.insert(writable.end(), {endpoints.folder, endpoints.memory, "/dev/null"});
   const Confinement confinement(writable);
   launch.prepare = [&confinement] {
     FixAddresses();

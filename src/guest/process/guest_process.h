@@ -20,6 +20,7 @@ struct GuestOptions {
   std::vector<std::string> boot_parameters;  // for the kernel's command line
   // The seed of all the guest's randomness: two guests with the same seed draw the same numbers.
   uint64_t seed = 1;
+  std::vector<std::filesystem::path> writable;  // folders of the host in which it may write
   std::filesystem::path preload;  // the library that makes the guest deterministic; "": it is not
 };
 
