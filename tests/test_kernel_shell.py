@@ -158,8 +158,9 @@ def test_a_shell_has_its_terminal_and_the_nodes_network(paused: Simulation) -> N
     assert rtt == pytest.approx(20.2, abs=1)
     shell.expect("3 received")
     shell.expect(PROMPT)
-    shell.type("sleep 1000\r")
-    shell.expect("sleep 1000\r\n")
+    # A Ctrl-Z that comes before the shell has read its line would take the line away.
+    shell.type("echo read $((6 * 7)); sleep 1000\r")
+    shell.expect("read 42\r\n")
     shell.insist("\x1a", r"Stopped +sleep 1000")  # Ctrl-Z
     shell.expect(PROMPT)
     shell.type("fg\r")

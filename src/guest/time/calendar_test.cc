@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <memory>
 #include <string>
@@ -434,7 +435,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(HostileSchedule, MovesNothingInTheSimulator) {
   for (const FakeSchedule kind : {FakeSchedule::kSharedQueues, FakeSchedule::kDoorbells}) {
     EventQueue queue;
-    int runs = 0;
+    std::atomic<int> runs = 0;  // the guest is a thread
     FakeGuest fake(kind, [&](FakeGuest& g) {
       Ready(g);
       g.Word<uint16_t>(FakeGuest::kMaxClients) = 65535;
