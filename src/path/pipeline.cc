@@ -32,16 +32,19 @@ Pipeline::Pipeline(const Spec& spec, FrameStore& store, PipelineOptions options)
       options_(std::move(options)),
       loss_random_(options_.Stream("loss")),
       bits_random_(options_.Stream("ber")),
+      corruption_random_(options_.Stream("corrupt")),
       duplicate_random_(options_.Stream("dup")),
-      delay_(MakeFifo(options_.make_fifo), options_.Stream("delay"), options_.Stream("reorder")) {
+      delay_(MakeFifo(options_.make_fifo), options_.Stream("delay"), options_.Stream("reorder")),
+      slots_(options_.Stream("slot")) {
   if (!options_.read_file) options_.read_file = RefuseToRead;
   Change(spec, Instant());
 }
 
 Pipeline::Parts Pipeline::MakeParts(const Spec& spec) const {
   Parts parts;
-  if (spec.loss && spec.loss != spec_.loss) parts.loss.emplace(*spec.loss, options_.read_file);
+  if (spec.loss && spec.loss != spec_.loss) parts.loss.emplace(*spec.loss, options_);
   if (spec.delay != spec_.delay) parts.delay.emplace(spec.delay, options_.read_file);
+  if (spec.slot && spec.slot != spec_.slot) parts.slots.emplace(*spec.slot, options_.read_file);
   if (!spec.link.HasRate()) return parts;
   LinkSpec link = spec.link;
   link.overhead = link.overhead.value_or(0) + options_.tag_bytes;
@@ -65,6 +68,7 @@ void Pipeline::Install(const Spec& spec, Parts parts, Instant now) {
     bit_errors_.reset();
     if (spec.errors) bit_errors_.emplace(*spec.errors, bits_random_);
   }
+  if (spec.corruption != spec_.corruption) corruption_ = spec.corruption;
   if (spec.duplication != spec_.duplication) {
     duplicate_.reset();
     if (spec.duplication) duplicate_.emplace(*spec.duplication);
@@ -75,6 +79,7 @@ void Pipeline::Install(const Spec& spec, Parts parts, Instant now) {
     if (begun_) delay_.Begin(now);
   }
   if (spec.reorder != spec_.reorder) delay_.SetReorder(spec.reorder);
+  if (spec.slot != spec_.slot) slots_.Set(std::move(parts.slots));
   spec_ = spec;
 }
 
@@ -111,8 +116,8 @@ void Pipeline::Push(FrameHandle frame, uint32_t bytes, Instant now) {
   }
   Packet packet{
       .frame = frame, .bytes = bytes, .number = counters_.arrived, .arrived = now, .ready = now};
-  if (loss_ && loss_->Lose(packet.number, loss_random_)) return Drop(packet, Fate::kLost, now);
-  if (bit_errors_ && bit_errors_->Hit(bytes)) HitBits(packet);
+  if (loss_ && loss_->Lose(packet, loss_random_)) return Drop(packet, Fate::kLost, now);
+  HitBits(packet);
   if (duplicate_ && duplicate_->Take(duplicate_random_)) return Duplicate(packet, now);
   Enter(packet, now);
 }
@@ -130,8 +135,19 @@ void Pipeline::Refuse(uint32_t bytes, Fate cause, Instant now) {
 }
 
 void Pipeline::HitBits(Packet& packet) {
+  const bool errors = bit_errors_ && bit_errors_->Hit(packet.bytes);
+  const bool corruption = corruption_ && corruption_->chance.Take(corruption_random_);
+  if (errors || corruption) FlipBits(packet, errors, corruption);
+}
+
+void Pipeline::FlipBits(Packet& packet, bool errors, bool corruption) {
   store_.CompleteChecksum(packet.frame);
-  counters_.flipped_bits += bit_errors_->Flip(store_.Bytes(packet.frame), bits_random_);
+  const std::span<std::byte> frame = store_.Bytes(packet.frame);
+  uint64_t flipped = 0;
+  if (errors) flipped += bit_errors_->Flip(frame, bits_random_);
+  if (corruption) flipped += corruption_->Flip(frame, corruption_random_);
+  if (flipped == 0) return;
+  counters_.flipped_bits += flipped;
   ++counters_.corrupted;
   packet.corrupted = true;
 }
@@ -179,17 +195,32 @@ void Pipeline::Transmit(Instant now) {
   }
 }
 
+// Performs what happens at NextArrival(): the packet that has been delayed waits for its slot, or
+// arrives at the far end, and is returned if it is delivered.
+std::optional<Packet> Pipeline::Arrive() {
+  const bool from_slot = slots_.Next() <= delay_.Next();
+  const Packet packet = from_slot ? slots_.PopFirst() : delay_.PopFirst();
+  if (!from_slot && slots_.HasSlots()) {
+    slots_.Push(packet);
+    return std::nullopt;
+  }
+  if (packet.corrupted && spec_.frame_check == FrameCheck::kDrop) {
+    Drop(packet, Fate::kBadFcs, packet.ready);
+    return std::nullopt;
+  }
+  Meet(packet, Fate::kDelivered, packet.ready);
+  return packet;
+}
+
 // Processes all events until `now` in their order, because observers see that order.
 void Pipeline::Settle(Instant now) {
   while (true) {
     const Instant sent = bottleneck_ ? bottleneck_->NextEvent() : Instant::Never();
-    const Instant due = delay_.Next();
+    const Instant due = NextArrival();
     if (sent <= now && sent <= due) {
       TransmitOne(sent);
     } else if (due <= now) {
-      const Packet packet = delay_.PopFirst();
-      Meet(packet, Fate::kDelivered, packet.ready);
-      settled_.Push(packet);
+      if (const auto packet = Arrive()) settled_.Push(*packet);
     } else {
       break;
     }
@@ -209,10 +240,9 @@ size_t Pipeline::Pop(Instant now, std::span<Departure> out) {
     const Packet& packet = *settled_.Front();
     out[count++] = {packet.frame, packet.bytes, packet.number, packet.ready};
   }
-  while (count < out.size() && delay_.Next() <= now) {
-    const Packet packet = delay_.PopFirst();
-    Meet(packet, Fate::kDelivered, packet.ready);
-    out[count++] = {packet.frame, packet.bytes, packet.number, packet.ready};
+  while (count < out.size() && NextArrival() <= now) {
+    const auto packet = Arrive();
+    if (packet) out[count++] = {packet->frame, packet->bytes, packet->number, packet->ready};
   }
   return count;
 }
@@ -222,7 +252,7 @@ Instant Pipeline::NextEvent() const {
   const Instant sent = bottleneck_ ? bottleneck_->NextEvent() : Instant::Never();
   // A packet that leaves the link then cannot be due before the shortest delay has passed.
   const Instant due = sent == Instant::Never() ? sent : sent + delay_.Shortest();
-  return std::min(delay_.Next(), due);
+  return std::min(NextArrival(), due);
 }
 
 void Pipeline::Meet(const Packet& packet, Fate fate, Instant at) {
@@ -237,11 +267,11 @@ void Pipeline::Drop(const Packet& packet, Fate cause, Instant at) {
 }
 
 uint64_t Pipeline::waiting() const {
-  return delay_.packets() + (bottleneck_ ? bottleneck_->packets() : 0);
+  return delay_.packets() + slots_.packets() + (bottleneck_ ? bottleneck_->packets() : 0);
 }
 
 uint64_t Pipeline::waiting_bytes() const {
-  return delay_.bytes() + (bottleneck_ ? bottleneck_->bytes() : 0);
+  return delay_.bytes() + slots_.bytes() + (bottleneck_ ? bottleneck_->bytes() : 0);
 }
 
 }  // namespace viaduct::path

@@ -1,6 +1,6 @@
 // One direction of an emulated path: loss, bit errors, duplication, rate and queue, delay, reorder,
-// each optional, in this order. It does no I/O, reads no clock and is seeded: the same packets at
-// the same instants meet the same fates under the wall clock, ns-3's clock and a test's.
+// slots, each optional, in this order. It does no I/O, reads no clock and is seeded: the same
+// packets at the same instants meet the same fates under the wall clock, ns-3's clock and a test's.
 #pragma once
 
 #include <memory>
@@ -10,6 +10,7 @@
 #include "path/model/bit_errors.h"
 #include "path/model/delay_stage.h"
 #include "path/model/loss.h"
+#include "path/model/slots.h"
 #include "path/packet/fate.h"
 #include "path/packet/memory_fifo.h"
 #include "path/packet/packet.h"
@@ -69,6 +70,7 @@ class Pipeline final : private DropSink {
     std::optional<DelayModel> delay;
     std::unique_ptr<RateServer> link;
     std::unique_ptr<QueueDiscipline> queue;
+    std::optional<Slots> slots;
   };
   void Drop(const Packet& packet, Fate cause, Instant at) override;
   Parts MakeParts(const Spec& spec) const;
@@ -77,11 +79,14 @@ class Pipeline final : private DropSink {
 
   void Meet(const Packet& packet, Fate fate, Instant at);
   void HitBits(Packet& packet);
+  void FlipBits(Packet& packet, bool errors, bool corruption);
   void Duplicate(const Packet& packet, Instant now);
   void Enter(const Packet& packet, Instant now);
   void Delay(const Packet& packet, Instant now);
   void Transmit(Instant now);
   bool TransmitOne(Instant now);
+  Instant NextArrival() const { return std::min(delay_.Next(), slots_.Next()); }
+  std::optional<Packet> Arrive();
   void Settle(Instant now);
 
   Spec spec_;  // that the present stages were built from
@@ -89,14 +94,16 @@ class Pipeline final : private DropSink {
   PipelineOptions options_;
   Counters counters_;
   FateObserver* observer_ = nullptr;
-  RandomStream loss_random_, bits_random_, duplicate_random_;
+  RandomStream loss_random_, bits_random_, corruption_random_, duplicate_random_;
   std::optional<LossModel> loss_;
   std::optional<BitErrors> bit_errors_;
+  std::optional<Corruption> corruption_;
   std::optional<Chance> duplicate_;
   std::unique_ptr<Bottleneck> bottleneck_;
   bool begun_ = false;
   bool draining_ = false;  // the bottleneck is no longer part of the path, but not yet empty
   DelayStage delay_;
+  SlotStage slots_;
   MemoryFifo settled_;  // delivered, not yet fetched by Pop()
 };
 

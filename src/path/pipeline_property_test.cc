@@ -15,8 +15,12 @@ using test::Polling;
 const std::vector<std::vector<std::string>> kWords = {
     {"", "loss=20%", "loss=5%:corr=50%", "loss=gemodel:p=5%,r=30%,1-h=80%,1-k=1%",
      "loss=state:p13=5%,p31=50%,p32=30%,p23=30%,p14=2%", "loss=periodic:every=7,burst=2",
-     "loss=list:1,5-9,40", "loss=trace:losses"},
+     "loss=list:1,5-9,40", "loss=trace:losses", "loss=2%+gemodel:5%,30%+list:3+trace:losses"},
     {"", "ber=1e-4", "ber=1e-3:header"},
+    {"", "", "corrupt=20%", "corrupt=20%:corr=50%,header"},
+    {"", "fcs=drop"},
+    {"", "", "slot=1ms", "slot=500us:max=2ms,packets=4", "slot=0:max=1ms,bytes=3kB",
+     "slot=1ms:jitter=1ms,dist=normal,packets=9"},
     {"", "dup=20%", "dup=100%", "dup=10%:corr=50%"},
     {"", "", "rate=8Mbit", "rate=8Mbit queue=3p", "rate=20Mbit queue=2kB drop=head",
      "rate=8Mbit queue=1ms", "rate=8Mbit burst=3kB overhead=24B", "rate=8Mbit aqm=codel:target=1ms",

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "path/test_pipeline.h"
+#include "path/test_statistics.h"
 
 namespace viaduct::path {
 namespace {
@@ -117,6 +118,37 @@ TEST(PipelineTest, FramesThatAreNotHitAreNotTouched) {
     pipeline.Push(frames.Add(std::vector<std::byte>(30)), 30, At(i));
   }
   EXPECT_TRUE(frames.completed.empty());
+}
+
+TEST(PipelineTest, CorruptsAsManyFramesAsItShould) {
+  const int n = 20000;
+  const Outcome outcome = Bench("corrupt=10%").Run(Steady(n, Duration::Nanoseconds(10)));
+  EXPECT_NEAR(static_cast<double>(outcome.counters.corrupted), n * 0.1,
+              test::BinomialBound(n, 0.1));
+  EXPECT_EQ(outcome.counters.flipped_bits, outcome.counters.corrupted);
+  EXPECT_EQ(outcome.departures.size(), size_t{n});
+}
+
+// The frame uses the link and the delay; the receiver drops it, and its copy too.
+TEST(PipelineTest, TheFrameCheckDropsDamagedFramesAtTheFarEnd) {
+  Bench bench("corrupt=30% dup=50% rate=8Mbit delay=10ms fcs=drop");
+  bench.Observe();
+  const Outcome outcome = bench.Run(Steady(2000, Duration::Milliseconds(3), 1000));
+  EXPECT_GT(outcome.counters.corrupted, 400U);
+  EXPECT_GT(outcome.counters.of(Fate::kBadFcs), outcome.counters.corrupted);
+  for (const test::Met& met : outcome.fates) {
+    EXPECT_EQ(met.fate, met.corrupted ? Fate::kBadFcs : Fate::kDelivered);
+    EXPECT_EQ(met.at, Instant() + Duration::Milliseconds(3 * static_cast<int64_t>(met.number) + 11 +
+                                                         (met.duplicate ? 1 : 0)));
+  }
+}
+
+TEST(PipelineTest, SlotsComeAfterTheDelay) {
+  Bench bench("delay=10ms slot=5ms");
+  const Outcome outcome = bench.Run(Steady(4, Duration::Milliseconds(3)));
+  ASSERT_EQ(outcome.departures.size(), 4U);
+  const std::vector<int64_t> due = {18, 18, 24, 24};
+  for (size_t i = 0; i < due.size(); ++i) EXPECT_EQ(outcome.departures[i].due, AtMs(due[i]));
 }
 
 TEST(PipelineTest, ACopyFollowsItsOriginalWithTheSameBytes) {
@@ -366,8 +398,8 @@ TEST(FateTest, EachHasAName) {
   for (size_t i = 0; i < static_cast<size_t>(Fate::kCount); ++i) {
     names.push_back(FateName(static_cast<Fate>(i)));
   }
-  EXPECT_THAT(names, testing::ElementsAre("delivered", "lost", "queue-full", "aqm", "no-memory",
-                                          "disk-behind"));
+  EXPECT_THAT(names, testing::ElementsAre("delivered", "lost", "bad-fcs", "queue-full", "aqm",
+                                          "no-memory", "disk-behind"));
 }
 
 }  // namespace

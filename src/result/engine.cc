@@ -14,7 +14,7 @@ KeysOf<PipelineResult> PipelineResult::Keys() {
       Always<&P::arrived_bytes>("arrived_bytes", "bytes", "and their bytes"),
       Always<&P::delivered_bytes>("delivered_bytes", "bytes", "bytes of the packets that left"),
       Always<&P::fates>("fates", "packets, by fate",
-                        "their fates: `delivered`, `lost`, `queue_full`, `aqm`, "
+                        "their fates: `delivered`, `lost`, `bad_fcs`, `queue_full`, `aqm`, "
                         "`no_memory`, `disk_behind`"),
       Always<&P::duplicated>("duplicated", "packets", "created in addition; each has a fate, too"),
       Always<&P::corrupted>("corrupted", "packets", "with flipped bits"),

@@ -146,7 +146,7 @@ ErrorsOf(Ptr<NetDevice> receiver, const std::string& where)
     switch (rated->GetUnit())
     {
     case RateErrorModel::ERROR_UNIT_PACKET:
-        spec.loss = viaduct::path::Chance{rate};
+        spec.loss = viaduct::path::LossSpec{viaduct::path::Chance{rate}};
         break;
     case RateErrorModel::ERROR_UNIT_BIT:
         spec.errors = BitErrorSpec{rate};

@@ -77,6 +77,24 @@ size_t FindParameter(std::span<const Parameter<T>> table, std::string_view name)
       fmt::format("unknown parameter \"{}\"; known are {}", name, fmt::join(known, ", ")));
 }
 
+// "1%,10%,FLAG" with the names of the table's first rows added: "p=1%,r=10%,FLAG". Values come
+// before the parameters that have names.
+template <class T>
+std::string NameLeadingValues(std::string_view text, ParameterTable<T> table) {
+  std::vector<std::string> words;
+  bool leading = true;
+  for (const ParameterWord& word : SplitParameters(text)) {
+    const size_t row = words.size();
+    leading &= !word.value && row < table.size() &&
+               std::none_of(table.begin(), table.end(),
+                            [&](const auto& each) { return each.IsCalled(word.name); });
+    words.push_back(leading      ? fmt::format("{}={}", table[row].name, word.name)
+                    : word.value ? fmt::format("{}={}", word.name, *word.value)
+                                 : std::string(word.name));
+  }
+  return fmt::format("{}", fmt::join(words, ","));
+}
+
 template <class T>
 void ParseParameter(T& target, const ParameterWord& word, const Parameter<T>& parameter) {
   const bool needs_value = parameter.kind == Parameter<T>::Kind::kValue;
@@ -190,6 +208,13 @@ constexpr auto IntegerParameter(std::string_view name) {
   constexpr auto parse = [](std::string_view value) { return ParseInteger(value, low, high); };
   constexpr auto format = [](int64_t value) { return std::to_string(value); };
   return ValueParameter<parse, format, way...>(name);
+}
+template <auto... way>
+constexpr Parameter<decltype(StartOf<way...>())> FlagParameter(std::string_view name) {
+  using T = decltype(StartOf<way...>());
+  return {name, [](T& target, std::string_view) { Reach<way...>(target) = true; },
+          [](const T& target) { return std::string(Reach<way...>(target) ? "yes" : ""); },
+          Parameter<T>::Kind::kFlag};
 }
 template <auto... way>
 constexpr Parameter<decltype(StartOf<way...>())> SwitchParameter(std::string_view name) {

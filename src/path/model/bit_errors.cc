@@ -5,7 +5,6 @@
 namespace viaduct::path {
 namespace {
 
-constexpr uint32_t kSparedHeader = 14;        // bytes
 constexpr uint64_t kFar = uint64_t{1} << 62;  // bits: no link sends so many
 
 }  // namespace

@@ -11,6 +11,9 @@
 
 namespace viaduct::path {
 
+// Bytes of a frame that are only hit if the SPEC says `header`: its Ethernet header.
+inline constexpr uint32_t kSparedHeader = 14;
+
 // The bit errors of a SPEC.
 struct BitErrorSpec {
   double rate = 0;      // probability, 0..1

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/random.h"
+#include "path/packet/packet.h"
 
 namespace viaduct::path {
 
@@ -27,7 +28,7 @@ struct Chance {
     return last = random.Chance(probability);
   }
   // As a loss model (path/model/loss.h).
-  bool Lose(uint64_t, RandomStream& random) { return Take(random); }
+  bool Lose(const Packet&, RandomStream& random) { return Take(random); }
 };
 
 // "1%", "1%:corr=25%". Throws UsageError.

@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "path/grammar/parameters.h"
+#include "path/packet/packet.h"
 
 namespace viaduct::path {
 
@@ -32,7 +33,7 @@ struct FourStateMarkov {
   }
 
   // For each packet the state changes first; the packet is lost in states 3 and 4.
-  bool Lose(uint64_t, RandomStream& random) {
+  bool Lose(const Packet&, RandomStream& random) {
     state = Next(random.Uniform());
     return state >= 3;
   }

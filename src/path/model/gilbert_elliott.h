@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "path/grammar/parameters.h"
+#include "path/packet/packet.h"
 
 namespace viaduct::path {
 
@@ -29,7 +30,7 @@ struct GilbertElliott {
   void Check() const {}
 
   // Each packet is lost with the present state's probability, then the state may change.
-  bool Lose(uint64_t, RandomStream& random) {
+  bool Lose(const Packet&, RandomStream& random) {
     const bool lost = random.Chance(bad ? bad_loss : good_loss);
     if (random.Chance(bad ? r : p)) bad = !bad;
     return lost;

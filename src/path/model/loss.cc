@@ -12,7 +12,7 @@ Loss ParseModel(std::string_view parameters) {
   } else {
     Model model;
     const auto table = Model::Table();
-    const auto given = ParseParameters(model, parameters, table);
+    const auto given = ParseParameters(model, NameLeadingValues<Model>(parameters, table), table);
     if (!given[0]) {
       throw UsageError(fmt::format("{0}: needs {1}, as in {0}:{2}", Model::kName, table[0].name,
                                    Model::kExample));
@@ -43,9 +43,7 @@ struct LossRows<std::variant<Chance, Named...>> {
   static constexpr LossRow kAll[] = {{Named::kName, ParseModel<Named>}...};
 };
 
-}  // namespace
-
-Loss ParseLoss(std::string_view value) {
+Loss ParseOne(std::string_view value) {
   const auto [head, parameters] = SplitHead(value);
   std::vector<std::string_view> known;
   for (const LossRow& row : LossRows<Loss>::kAll) {
@@ -59,19 +57,54 @@ Loss ParseLoss(std::string_view value) {
   return ParseChance(value);
 }
 
-std::string FormatLoss(const Loss& loss) {
-  return std::visit([](const auto& model) { return FormatModel(model); }, loss);
+// Where the first model of a row ends: at a '+' that belongs neither to a number ("1e+0%") nor to
+// the name of a trace's file.
+size_t EndOfModel(std::string_view row) {
+  if (row.starts_with(LossTrace::kName)) return row.npos;
+  size_t plus = row.find('+');
+  while (plus != row.npos && plus > 0 && (row[plus - 1] == 'e' || row[plus - 1] == 'E')) {
+    plus = row.find('+', plus + 1);
+  }
+  return plus;
 }
 
-void CheckLoss(const Loss& loss) {
-  std::visit([](const auto& model) { model.Check(); }, loss);
+}  // namespace
+
+LossSpec ParseLoss(std::string_view value) {
+  LossSpec loss;
+  for (bool more = true; more;) {
+    const size_t end = EndOfModel(value);
+    loss.push_back(ParseOne(value.substr(0, end)));
+    more = end != value.npos;
+    if (more) value.remove_prefix(end + 1);
+  }
+  return loss;
 }
 
-LossModel::LossModel(const Loss& loss, const FileReader& read_file) : model_(loss) {
+std::string FormatLoss(const LossSpec& loss) {
+  std::vector<std::string> models;
+  for (const Loss& each : loss) {
+    models.push_back(std::visit([](const auto& model) { return FormatModel(model); }, each));
+  }
+  return fmt::format("{}", fmt::join(models, "+"));
+}
+
+void CheckLoss(const LossSpec& loss) {
+  if (loss.empty()) throw UsageError("no model; give one, or leave loss out");
+  for (const Loss& each : loss) {
+    std::visit([](const auto& model) { model.Check(); }, each);
+  }
+  const auto ends_early = [](const Loss& each) { return std::holds_alternative<LossTrace>(each); };
+  if (std::any_of(loss.begin(), loss.end() - 1, ends_early)) {
+    throw UsageError("trace: give it as the last model, because its file's name may contain \"+\"");
+  }
+}
+
+LossModel::LossModel(LossSpec loss, const PipelineOptions& options) : models_(std::move(loss)) {
   const auto open = [&](auto& model) {
-    if constexpr (requires { model.Open(read_file); }) model.Open(read_file);
+    if constexpr (requires { model.Open(options); }) model.Open(options);
   };
-  std::visit(open, model_);
+  for (Loss& each : models_) std::visit(open, each);
 }
 
 }  // namespace viaduct::path

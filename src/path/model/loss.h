@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "path/model/chance.h"
 #include "path/model/four_state_markov.h"
@@ -20,28 +21,35 @@ namespace viaduct::path {
 // - either Table(), whose first parameter is required as in kExample, and Complete(given), which
 //   sets the parameters whose default depends on others; or Parse(PARAMETERS) and Format();
 // - Check(), which throws UsageError if the numbers contradict each other;
-// - Lose(number, random), called once per packet, in order, with the caller's random stream;
-// - Open(read_file), if it needs a file for that.
+// - Lose(packet, random), called once per packet, in order, with the caller's random stream;
+// - Open(options), if it needs a file or the pipeline's name for that.
 using Loss =
     std::variant<Chance, GilbertElliott, FourStateMarkov, PeriodicLoss, LossList, LossTrace>;
 
-// A chance, or "NAME:PARAMETERS" of a model. Throws UsageError.
-Loss ParseLoss(std::string_view value);
-std::string FormatLoss(const Loss& loss);
-void CheckLoss(const Loss& loss);
+// The models of a SPEC, at least one. Each sees every packet; one that any of them loses is lost.
+using LossSpec = std::vector<Loss>;
+
+// "MODEL+MODEL...", each a chance, or "NAME:PARAMETERS" whose first parameters may be given without
+// their names. A trace can only be the last: its file's name may contain '+'. Throws UsageError.
+LossSpec ParseLoss(std::string_view value);
+std::string FormatLoss(const LossSpec& loss);
+void CheckLoss(const LossSpec& loss);
 
 // Decides which packets are lost.
 class LossModel {
  public:
-  // `read_file` reads a LossTrace's file; throws UsageError if that is invalid.
-  LossModel(const Loss& loss, const FileReader& read_file);
-  // Whether the packet of this number (1, 2, 3...) is lost.
-  bool Lose(uint64_t number, RandomStream& random) {
-    return std::visit([&](auto& model) { return model.Lose(number, random); }, model_);
+  // `options` name the pipeline and read a LossTrace's file; throws UsageError if that is invalid.
+  LossModel(LossSpec loss, const PipelineOptions& options);
+  bool Lose(const Packet& packet, RandomStream& random) {
+    bool lost = false;
+    for (Loss& each : models_) {
+      lost |= std::visit([&](auto& model) { return model.Lose(packet, random); }, each);
+    }
+    return lost;
   }
 
  private:
-  Loss model_;
+  LossSpec models_;
 };
 
 }  // namespace viaduct::path

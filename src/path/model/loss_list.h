@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "path/packet/packet.h"
 
 namespace viaduct::path {
 
@@ -24,9 +25,9 @@ struct LossList {
   std::string Format() const;
   void Check() const;
 
-  bool Lose(uint64_t number, RandomStream&) {
-    while (at < ranges.size() && ranges[at].last < number) ++at;
-    return at < ranges.size() && ranges[at].first <= number;
+  bool Lose(const Packet& packet, RandomStream&) {
+    while (at < ranges.size() && ranges[at].last < packet.number) ++at;
+    return at < ranges.size() && ranges[at].first <= packet.number;
   }
 };
 

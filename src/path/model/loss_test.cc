@@ -13,12 +13,20 @@ using test::CompareBins;
 using test::GeometricBins;
 using test::RunLengths;
 
+Packet Numbered(uint64_t number) {
+  Packet packet;
+  packet.number = number;
+  return packet;
+}
+
 // Which of `count` packets are lost.
 std::vector<bool> Losses(std::string_view value, size_t count, const char* trace = "") {
-  LossModel model(ParseLoss(value), [trace](const std::string&) { return trace; });
+  PipelineOptions options;
+  options.read_file = [trace](const std::string&) { return trace; };
+  LossModel model(ParseLoss(value), options);
   RandomStream random(11, "loss");
   std::vector<bool> lost(count);
-  for (size_t i = 0; i < count; ++i) lost[i] = model.Lose(i + 1, random);
+  for (size_t i = 0; i < count; ++i) lost[i] = model.Lose(Numbered(i + 1), random);
   return lost;
 }
 
@@ -152,12 +160,32 @@ TEST(LossModelTest, PeriodicListedAndTracedLossesAreExact) {
 }
 
 TEST(LossModelTest, AListIsRightFromAnyNumberOn) {
-  LossModel model(ParseLoss("list:2,5-6,9"), {});
+  LossModel model(ParseLoss("list:2,5-6,9"), PipelineOptions());
   RandomStream random(1, "");
-  EXPECT_TRUE(model.Lose(6, random));
-  EXPECT_FALSE(model.Lose(8, random));
-  EXPECT_TRUE(model.Lose(9, random));
-  EXPECT_FALSE(model.Lose(10, random));
+  EXPECT_TRUE(model.Lose(Numbered(6), random));
+  EXPECT_FALSE(model.Lose(Numbered(8), random));
+  EXPECT_TRUE(model.Lose(Numbered(9), random));
+  EXPECT_FALSE(model.Lose(Numbered(10), random));
+}
+
+// Each model sees every packet, also those that another one loses.
+TEST(LossModelTest, OfSeveralModelsEachSeesEveryPacket) {
+  EXPECT_EQ(Numbers(Losses("periodic:4+periodic:6+list:4,11", 12)),
+            (std::vector<size_t>{4, 6, 8, 11, 12}));
+  const double n = 1e6, p = 1 - 0.98 * 0.95;
+  const auto lost = Losses("2%+5%+periodic:1000000,1,5", static_cast<size_t>(n));
+  EXPECT_NEAR(Count(lost), n * p, BinomialBound(n, p) + 1);
+  EXPECT_TRUE(lost[4]);
+  // Losses in runs remain in runs if a model without memory is added: of the packets that follow a
+  // loss, as many are lost as the chain of both says.
+  const auto mixed = Losses("gemodel:2%,25%+3%", static_cast<size_t>(n));
+  const double bad = 0.02 / 0.27, q = 0.03;
+  EXPECT_NEAR(Count(mixed), n * (bad + (1 - bad) * q),
+              test::kSigmas * std::sqrt(n * bad * (1 - bad) * 1.73 / 0.27) + BinomialBound(n, q));
+  const auto [all, hit] = After(mixed, true);
+  const double both = bad * (0.75 + 0.25 * q) + (1 - bad) * q * (0.02 + 0.98 * q);
+  const double share = both / (bad + (1 - bad) * q);
+  EXPECT_NEAR(hit / all, share, 2 * BinomialBound(all, share) / all);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "path/packet/packet.h"
 #include "path/packet/pipeline_options.h"
 #include "path/trace/trace.h"
 
@@ -26,8 +27,10 @@ struct LossTrace {
   }
 
   // Throws UsageError if the file is invalid.
-  void Open(const FileReader& read_file) { lost = ParseLossTrace(read_file(file), file); }
-  bool Lose(uint64_t, RandomStream&) {
+  void Open(const PipelineOptions& options) {
+    lost = ParseLossTrace(options.read_file(file), file);
+  }
+  bool Lose(const Packet&, RandomStream&) {
     const bool now = lost[at];
     at = at + 1 == lost.size() ? 0 : at + 1;
     return now;

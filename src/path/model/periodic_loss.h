@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "path/grammar/parameters.h"
+#include "path/packet/packet.h"
 
 namespace viaduct::path {
 
@@ -27,8 +28,8 @@ struct PeriodicLoss {
                                  burst, every));
   }
 
-  bool Lose(uint64_t number, RandomStream&) const {
-    return number >= first && (number - first) % every < burst;
+  bool Lose(const Packet& packet, RandomStream&) const {
+    return packet.number >= first && (packet.number - first) % every < burst;
   }
 };
 

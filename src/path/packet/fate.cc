@@ -8,6 +8,8 @@ std::string_view FateName(Fate fate) {
       return "delivered";
     case Fate::kLost:
       return "lost";
+    case Fate::kBadFcs:
+      return "bad-fcs";
     case Fate::kQueueFull:
       return "queue-full";
     case Fate::kAqm:

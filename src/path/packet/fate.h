@@ -12,7 +12,8 @@ namespace viaduct::path {
 
 enum class Fate : uint8_t {
   kDelivered,
-  kLost,        // the loss model
+  kLost,        // the loss models
+  kBadFcs,      // flipped bits, with fcs=drop
   kQueueFull,   // tail or head drop at the queue's limit
   kAqm,         // CoDel, PIE, RED, FQ-CoDel
   kNoMemory,    // frame memory at its limit (--memory), with no disk to go to

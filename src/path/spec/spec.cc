@@ -88,10 +88,7 @@ std::string FormatJitter(const Jitter& jitter) {
   return JoinHead(FormatDuration(jitter.amount), FormatChanged(jitter, kJitter));
 }
 
-constexpr Parameter<BitErrorSpec> kErrors[] = {
-    {"header", [](BitErrorSpec& errors, std::string_view) { errors.header = true; },
-     [](const BitErrorSpec& errors) { return std::string(errors.header ? "yes" : ""); },
-     Parameter<BitErrorSpec>::Kind::kFlag}};
+constexpr Parameter<BitErrorSpec> kErrors[] = {FlagParameter<&BitErrorSpec::header>("header")};
 BitErrorSpec ParseErrors(std::string_view value) {
   return ParseWithHead<BitErrorSpec, &BitErrorSpec::rate, ParseProbability>(value, kErrors);
 }
@@ -131,11 +128,14 @@ struct Choice {
 };
 constexpr Choice<Order> kOrders = {"keep", "free"};
 constexpr Choice<DropAt> kEnds = {"tail", "head"};
+constexpr Choice<FrameCheck> kFrameChecks = {"ignore", "drop"};
 
 Order ParseOrder(std::string_view value) { return kOrders.Parse(value); }
 std::string_view FormatOrder(Order order) { return kOrders.Format(order); }
 DropAt ParseDrop(std::string_view value) { return kEnds.Parse(value); }
 std::string_view FormatDrop(DropAt drop) { return kEnds.Format(drop); }
+FrameCheck ParseFrameCheck(std::string_view value) { return kFrameChecks.Parse(value); }
+std::string_view FormatFrameCheck(FrameCheck check) { return kFrameChecks.Format(check); }
 
 template <int64_t low, int64_t high>
 int64_t ParseBytesBetween(std::string_view value) {
@@ -177,12 +177,14 @@ constexpr Key kKeys[] = {
       "keep"},
      Value<ParseOrder, FormatOrder, &Spec::delay, &DelaySpec::order>()},
     {{"loss", R"(P[`:corr=P`], `gemodel:p=P,r=P,1-h=P,1-k=P`, `state:p13=P,p31=P,p32=P,p23=P,p14=P`,
-      `periodic:every=N,burst=N,first=N`, `list:N,N-N,...`, `trace:FILE`)",
+      `periodic:every=N,burst=N,first=N`, `list:N,N-N,...`, `trace:FILE`; several joined by `+`)",
       R"(Loses frames: independently or with a correlation between neighbours; Gilbert-Elliott
       (default r=1-p, 1-h=100%, 1-k=0); the 4-state Markov model (default p31=1-p13, p32=0,
       p23=100%, p14=0); `burst` (1) in every N, the first time at frame `first` (N); frames with
       these numbers, counted from 1; a text file (0 passes, 1 is lost, starting again after its
-      end).)",
+      end). The names of the first parameters may be left out: `gemodel:1%,10%`. Of several models
+      each sees every frame, and a frame that any of them loses is lost: `1%+periodic:100`; a trace
+      can only be the last.)",
       "gemodel:p=1%,r=10%"},
      Value<ParseLoss, FormatLoss, &Spec::loss>()},
     {{"dup", "P[`:corr=P`]", "Sends a frame twice.", "0.1%"},
@@ -197,6 +199,23 @@ constexpr Key kKeys[] = {
       probability; with `header` also the bits of the header. Checksums are not corrected.)",
       "1e-9"},
      Value<ParseErrors, FormatErrors, &Spec::errors>()},
+    {{"corrupt", "P[`:corr=P,header`]",
+      R"(Flips one bit of a frame, after its Ethernet header, with this probability, whatever the
+      frame's length (as netem does); with `header` also a bit of the header.)",
+      "0.1%"},
+     Value<ParseCorruption, FormatCorruption, &Spec::corruption>()},
+    {{"fcs", "ignore or drop",
+      R"(Whether a frame with flipped bits is delivered (`ignore`, the default) or is dropped at the
+      far end (`drop`), as a receiver does that checks the FCS. It is counted as `bad-fcs`.)",
+      "drop"},
+     Value<ParseFrameCheck, FormatFrameCheck, &Spec::frame_check>()},
+    {{"slot", "a duration[`:max=T,jitter=T,dist=NAME,packets=N,bytes=N`]",
+      R"(Holds frames back and delivers what has accumulated at once, as links do that aggregate
+      frames (and netem's `slot`): a frame that finds no slot to come opens one after this time; with
+      `max` after a time between the two (uniform), with `jitter` after one of this mean that deviates
+      as `dist` says. A slot that has delivered `packets` frames or `bytes` bytes opens the next one.)",
+      "5ms:max=8ms,packets=16"},
+     Value<ParseSlot, FormatSlot, &Spec::slot>()},
     {{"rate", "a rate, `mahimahi:FILE` or `trace:FILE`",
       R"(Bits per second of the link. Files: Mahimahi's packet-delivery trace (each line is a
       millisecond in which 1500 bytes may pass), or `TIME RATE` in every line, times ascending from
@@ -352,7 +371,9 @@ void CheckSpec(const Spec& spec) {
   CheckRate(spec);
   CheckQueue(spec);
   if (spec.loss) Located("loss", [&] { CheckLoss(*spec.loss); });
+  if (spec.corruption) Located("corrupt", [&] { spec.corruption->chance.Check(); });
   if (spec.duplication) Located("dup", [&] { spec.duplication->Check(); });
+  if (spec.slot) Located("slot", [&] { spec.slot->Check(); });
 }
 
 Spec ParseSpec(std::string_view text) {
@@ -389,8 +410,8 @@ std::string FormatSpec(const Spec& spec) {
 
 std::string FirstBeyondBasics(const Spec& spec) {
   Spec basics;
-  const auto* chance = spec.loss ? std::get_if<Chance>(&*spec.loss) : nullptr;
-  if (chance) basics.loss = Chance{chance->probability};
+  const auto* chance = spec.loss ? std::get_if<Chance>(&spec.loss->front()) : nullptr;
+  if (chance) basics.loss = LossSpec{Chance{chance->probability}};
   if (spec.errors) basics.errors = BitErrorSpec{spec.errors->rate};
   if (spec.duplication) basics.duplication = Chance{spec.duplication->probability};
   basics.link.rate = spec.link.rate;

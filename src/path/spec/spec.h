@@ -13,23 +13,31 @@
 #include <vector>
 
 #include "path/model/bit_errors.h"
+#include "path/model/corruption.h"
 #include "path/model/delay_spec.h"
 #include "path/model/loss.h"
+#include "path/model/slot_spec.h"
 #include "path/queue/queue_spec.h"
 
 namespace viaduct::path {
+
+// What becomes of frames with flipped bits at the far end.
+enum class FrameCheck { kIgnore, kDrop };
 
 // What a link does to the frames of one direction: a part for each stage of a Pipeline, in their
 // order. A stage whose part is absent (or empty) does nothing. Parts are compared as a whole, so
 // that a live change rebuilds exactly the stages that it touches.
 struct Spec {
-  std::optional<Loss> loss;
+  std::optional<LossSpec> loss;
   std::optional<BitErrorSpec> errors;
+  std::optional<Corruption> corruption;
   std::optional<Chance> duplication;
   LinkSpec link;
   QueueSpec queue;  // before the link
   DelaySpec delay;
   std::optional<Reorder> reorder;
+  std::optional<SlotSpec> slot;
+  std::optional<FrameCheck> frame_check;
 
   bool IsPlainWire() const { return *this == Spec(); }
   friend bool operator==(const Spec&, const Spec&) = default;

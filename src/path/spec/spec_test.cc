@@ -32,7 +32,7 @@ TEST(SpecTest, ParsesEveryBasicKey) {
   EXPECT_EQ(spec.delay.base, Duration::Milliseconds(20));
   EXPECT_EQ(spec.delay.jitter, Jitter{Duration::Milliseconds(2)});
   EXPECT_EQ(spec.delay.distribution, "normal");
-  EXPECT_EQ(spec.loss, Loss(Chance{0.01}));
+  EXPECT_EQ(spec.loss, LossSpec{Chance{0.01}});
   EXPECT_EQ(spec.duplication, Chance{0.001});
   EXPECT_EQ(spec.reorder, Reorder{Chance{0.005}});
   EXPECT_EQ(spec.errors, BitErrorSpec{1e-9});
@@ -48,7 +48,7 @@ TEST(SpecTest, KeysInAnyOrderAndAnyWhiteSpace) {
 }
 
 TEST(SpecTest, AZeroValueIsNotAnAbsentOne) {
-  EXPECT_EQ(ParseSpec("loss=0").loss, Loss(Chance{0}));
+  EXPECT_EQ(ParseSpec("loss=0").loss, LossSpec{Chance{0}});
   EXPECT_EQ(ParseSpec("delay=0").delay.base, Duration());
   EXPECT_FALSE(ParseSpec("loss=0").IsPlainWire());
 }
@@ -64,7 +64,11 @@ TEST(SpecTest, QueueUnits) {
 }
 
 TEST(SpecTest, LossModels) {
-  const auto loss = [](const std::string& text) { return *ParseSpec("loss=" + text).loss; };
+  const auto loss = [](const std::string& text) {
+    const LossSpec models = *ParseSpec("loss=" + text).loss;
+    EXPECT_EQ(models.size(), 1u) << text;
+    return models.front();
+  };
   EXPECT_EQ(loss("1%:corr=25%"), Loss(Chance{0.01, 0.25}));
   EXPECT_EQ(loss("gemodel:p=1%"), Loss(GilbertElliott{0.01, 0.99, 1, 0}));
   EXPECT_EQ(loss("gemodel:p=1%,r=10%,1-h=70%,1-k=0.1%"),
@@ -76,6 +80,42 @@ TEST(SpecTest, LossModels) {
   EXPECT_EQ(loss("periodic:every=10,burst=3,first=1"), Loss(PeriodicLoss{10, 3, 1}));
   EXPECT_EQ(loss("list:5,7,10-12"), Loss(LossList{{{5, 5}, {7, 7}, {10, 12}}}));
   EXPECT_EQ(loss("trace:/tmp/a,b:c"), Loss(LossTrace{"/tmp/a,b:c"}));
+  EXPECT_EQ(loss("trace:a+b"), Loss(LossTrace{"a+b"}));
+  EXPECT_EQ(loss("1e+0%"), Loss(Chance{0.01}));
+}
+
+// As in `tc qdisc add ... netem loss gemodel 1% 10% 70% 0.1%`.
+TEST(SpecTest, TheNamesOfTheFirstParametersMayBeLeftOut) {
+  const auto same = [](const char* brief, const char* named) {
+    EXPECT_EQ(ParseSpec(brief), ParseSpec(named)) << brief;
+  };
+  same("loss=gemodel:1%", "loss=gemodel:p=1%");
+  same("loss=gemodel:1%,10%", "loss=gemodel:p=1%,r=10%");
+  same("loss=gemodel:1%,10%,70%,.1%", "loss=gemodel:p=1%,r=10%,1-h=70%,1-k=0.1%");
+  same("loss=gemodel:1%,r=10%", "loss=gemodel:p=1%,r=10%");
+  same("loss=state:1%,20%,30%", "loss=state:p13=1%,p31=20%,p32=30%");
+  same("loss=periodic:100,3", "loss=periodic:every=100,burst=3");
+}
+
+TEST(SpecTest, SeveralLossModels) {
+  EXPECT_EQ(ParseSpec("loss=1%+periodic:100+list:1,5-9").loss,
+            (LossSpec{Chance{0.01}, PeriodicLoss{100, 1, 100}, LossList{{{1, 1}, {5, 9}}}}));
+  EXPECT_EQ(ParseSpec("loss=1%+trace:a+1%").loss, (LossSpec{Chance{0.01}, LossTrace{"a+1%"}}));
+  Spec spec;
+  spec.loss = LossSpec{LossTrace{"a"}, Chance{0.5}};
+  EXPECT_THROW(CheckSpec(spec), UsageError);
+  spec.loss->clear();
+  EXPECT_THROW(CheckSpec(spec), UsageError);
+}
+
+TEST(SpecTest, CorruptionSlotsAndTheFrameCheck) {
+  const Spec spec = ParseSpec("corrupt=1%:corr=25%,header fcs=drop slot=5ms:max=8ms,packets=16");
+  EXPECT_EQ(spec.corruption, (Corruption{{0.01, 0.25}, true}));
+  EXPECT_EQ(spec.frame_check, FrameCheck::kDrop);
+  ASSERT_TRUE(spec.slot);
+  EXPECT_EQ(spec.slot->delay, Duration::Milliseconds(5));
+  EXPECT_EQ(spec.slot->max, Duration::Milliseconds(8));
+  EXPECT_EQ(spec.slot->packets, 16);
 }
 
 TEST(SpecTest, AqmParametersAreInTheirNormalForm) {
@@ -130,6 +170,9 @@ TEST(SpecTest, RoundTrips) {
         "loss=periodic:every=10,burst=3,first=1",
         "loss=list:5,7,10-12",
         "loss=trace:x/y",
+        "loss=1%:corr=25%+gemodel:p=1%,r=10%,1-h=100%,1-k=0+list:3,7-9+trace:x+y",
+        "corrupt=1%:corr=25%,header fcs=drop slot=5ms:max=8ms,packets=16,bytes=24kB",
+        "corrupt=0.1% fcs=ignore slot=1ms:jitter=100us,dist=normal",
         "delay=trace:d.txt jitter=2ms:corr=25% dist=a.dist order=free dup=1%:corr=10% "
         "reorder=25%:gap=5,corr=50% ber=0.001%:header rate=mahimahi:up overhead=24B queue=64kB "
         "drop=head",
@@ -228,6 +271,19 @@ TEST(SpecTest, NamesWhatIsWrongAndWhatIsAccepted) {
            {"loss=list:3-2", "a whole number from 3"},
            {"loss=list:0", "a whole number from 1"},
            {"loss=trace", "trace: needs a file"},
+           {"loss=1%+", "SPEC: loss: \"\": does not start with a number"},
+           {"loss=1%+x", "\"x\": unknown; give a probability"},
+           {"loss=gemodel:1%,2%,3%,4%,5%", "unknown parameter \"5%\""},
+           {"loss=gemodel:1%,p=1%", "p: given twice"},
+           {"loss=gemodel:r=1%,1%", "unknown parameter \"1%\""},
+           {"corrupt=2", "corrupt: \"2\": greater than 1"},
+           {"corrupt=1%:corr=100%", "SPEC: corrupt: corr: 100% would repeat"},
+           {"fcs=check", "fcs: \"check\": unknown; give one of ignore, drop"},
+           {"slot=0", "SPEC: slot: slots without time between them are none"},
+           {"slot=5ms:max=4ms", "max=4ms is less than the minimum 5ms"},
+           {"slot=5ms:max=6ms,jitter=1ms", "max and jitter contradict each other"},
+           {"slot=5ms:dist=normal", "dist sets the distribution of jitter"},
+           {"slot=5ms:packets=0", "packets: \"0\": not accepted here"},
            {"ber=", "SPEC: ber: \"\": does not start with a number"},
            {"ber=1%:header=1", "header: takes no value"},
            {"rate=0bit", "SPEC: rate: \"0bit\": a rate must be greater"},

@@ -23,9 +23,11 @@ void UseTable(std::string_view text) {
 }
 
 void UseLosses(std::string_view text) {
-  path::LossModel model(path::LossTrace{"f"}, Reader(text));
+  path::PipelineOptions options;
+  options.read_file = Reader(text);
+  path::LossModel model({path::LossTrace{"f"}}, options);
   viaduct::RandomStream random(1, "f");
-  for (uint64_t i = 1; i < 100; ++i) model.Lose(i, random);
+  for (path::Packet packet; packet.number < 100; ++packet.number) model.Lose(packet, random);
 }
 
 void UseDelays(std::string_view text) {

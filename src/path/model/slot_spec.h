@@ -1,0 +1,32 @@
+// The slots of a SPEC: instants at which a link delivers what has accumulated, as netem's `slot`
+// (net/sched/sch_netem.c, get_slot_next). Links that aggregate frames (Wi-Fi, DOCSIS, LTE) do that.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "path/model/delay_spec.h"
+
+namespace viaduct::path {
+
+struct SlotSpec {
+  Duration delay;                           // until the next slot: at least this, or its mean
+  std::optional<Duration> max;              // uniform from delay to max; absent: always delay
+  std::optional<Duration> jitter;           // instead of max: the unit of the distribution
+  std::optional<std::string> distribution;  // of the jitter, as in DelaySpec
+  std::optional<int64_t> packets, bytes;    // limits of one slot
+  friend bool operator==(const SlotSpec&, const SlotSpec&) = default;
+
+  // Throws UsageError if the values contradict each other.
+  void Check() const;
+  // The time until the next slot, as a delay.
+  DelaySpec Interval() const;
+};
+
+// "5ms", "5ms:max=8ms,packets=16,bytes=24kB", "5ms:jitter=1ms,dist=normal". Throws UsageError.
+SlotSpec ParseSlot(std::string_view value);
+std::string FormatSlot(const SlotSpec& slot);
+
+}  // namespace viaduct::path
