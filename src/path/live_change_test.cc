@@ -50,6 +50,7 @@ const std::vector<LiveChange> kChanges = {
     {"rate", "rate=8Mbit queue=1000p", "rate=4Mbit"},
     {"rate", "rate=8Mbit queue=1000p", "rate=trace:rates"},
     {"overhead", "rate=8Mbit queue=1000p", "overhead=1000B"},
+    {"overhead", "rate=8Mbit queue=1000p", "overhead=0:atm"},
     {"burst", "rate=8Mbit queue=1000p", "burst=64kB"},
     {"queue", "rate=1Mbit queue=100p", "queue=2p"},
     {"drop", "rate=1Mbit queue=10p", "drop=head"},

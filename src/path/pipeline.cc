@@ -47,7 +47,8 @@ Pipeline::Parts Pipeline::MakeParts(const Spec& spec) const {
   if (spec.slot && spec.slot != spec_.slot) parts.slots.emplace(*spec.slot, options_.read_file);
   if (!spec.link.HasRate()) return parts;
   LinkSpec link = spec.link;
-  link.overhead = link.overhead.value_or(0) + options_.tag_bytes;
+  if (!link.overhead) link.overhead.emplace();
+  link.overhead->bytes += options_.tag_bytes;
   if (spec.link != spec_.link) parts.link = MakeRateServer(link, options_.read_file);
   const bool same_limit = !HasLimitInTime(spec.queue) || spec.link.overhead == spec_.link.overhead;
   if (spec.queue != spec_.queue || !spec_.link.HasRate() || !same_limit) {

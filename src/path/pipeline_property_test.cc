@@ -24,6 +24,7 @@ const std::vector<std::vector<std::string>> kWords = {
     {"", "dup=20%", "dup=100%", "dup=10%:corr=50%"},
     {"", "", "rate=8Mbit", "rate=8Mbit queue=3p", "rate=20Mbit queue=2kB drop=head",
      "rate=8Mbit queue=1ms", "rate=8Mbit burst=3kB overhead=24B", "rate=8Mbit aqm=codel:target=1ms",
+     "rate=8Mbit overhead=pppoe-llcsnap queue=3ms drop=head", "rate=8Mbit overhead=-14B queue=1ms",
      "rate=8Mbit aqm=pie", "rate=8Mbit aqm=red", "rate=8Mbit aqm=fq_codel", "rate=trace:rates",
      "rate=mahimahi:chances"},
     {"", "delay=1ms", "delay=1ms order=keep", "delay=1ms reorder=20%",

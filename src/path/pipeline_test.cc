@@ -218,6 +218,14 @@ TEST(PipelineTest, ALimitInTimeCountsTheOverhead) {
   EXPECT_LE(outcome.departures.back().due, AtMs(20) + Duration::Microseconds(85));
 }
 
+// 60 bytes are two cells, 106 us at 8 Mbit/s.
+TEST(PipelineTest, ALimitInTimeCountsCells) {
+  const Outcome outcome = Bench("rate=8Mbit queue=10600us overhead=0:atm")
+                              .Run(Steady(1000, Duration::Nanoseconds(1), 60));
+  ASSERT_EQ(outcome.departures.size(), 101U);
+  EXPECT_EQ(outcome.departures.back().due, At(1) + Duration::Microseconds(106 * 101));
+}
+
 TEST(PipelineTest, ATagCountsForTheRate) {
   PipelineOptions options;
   options.tag_bytes = 4;

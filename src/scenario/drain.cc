@@ -39,7 +39,8 @@ Duration TimeOnLink(double bytes, int64_t rate) {
 Duration QueueingOf(const path::Spec& spec, int mtu) {
   if (spec.link.trace) return kUnknown;
   if (!spec.link.rate) return Duration();
-  const auto packet = static_cast<double>(mtu + kEthernetBytes + spec.link.overhead.value_or(0));
+  const auto overhead = spec.link.overhead.value_or(path::FrameOverhead());
+  const auto packet = static_cast<double>(overhead.Of(static_cast<uint32_t>(mtu + kEthernetBytes)));
   const path::QueueSize limit = LimitOf(spec.queue);
   const auto amount = static_cast<double>(limit.amount);
   const Duration own = TimeOnLink(packet, *spec.link.rate);

@@ -46,7 +46,7 @@ std::string FormatAqm(const Aqm& aqm) { return JoinHead(aqm.name, aqm.parameters
 
 std::unique_ptr<QueueDiscipline> MakeQueueDiscipline(const QueueSpec& spec, FrameStore& store,
                                                      const PipelineOptions& options,
-                                                     int64_t overhead) {
+                                                     const FrameOverhead& overhead) {
   QueueSetup setup{spec.limit.value_or(FifoQueue::kDefaultLimit),
                    store,
                    options.Stream("queue"),

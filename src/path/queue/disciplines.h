@@ -27,9 +27,9 @@ Aqm ParseAqm(std::string_view value);
 std::string FormatAqm(const Aqm& aqm);
 
 // `store` must outlive the discipline. Its random numbers are those of options.Stream("queue").
-// `overhead`: bytes that each packet needs on the link besides its own, for limits in time.
+// `overhead`: what each packet needs on the link besides its bytes, for limits in time.
 std::unique_ptr<QueueDiscipline> MakeQueueDiscipline(const QueueSpec& spec, FrameStore& store,
                                                      const PipelineOptions& options,
-                                                     int64_t overhead = 0);
+                                                     const FrameOverhead& overhead = {});
 
 }  // namespace viaduct::path

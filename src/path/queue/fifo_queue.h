@@ -27,12 +27,15 @@ class FifoQueue : public QueueDiscipline {
 
  protected:
   bool Fits(const Packet& packet) const {
-    return limit_.Fits(fifo_->packets(), fifo_->bytes(), packet);
+    return limit_.Fits(fifo_->packets(), fifo_->bytes(), packet, on_link_);
   }
   // Takes the packet, or drops it if the Fifo has no room.
   void Append(Packet packet, Instant now, DropSink& drops) {
     packet.ready = now;
-    if (fifo_->Push(packet)) return;
+    if (fifo_->Push(packet)) {
+      on_link_ += limit_.OnLink(packet);
+      return;
+    }
     drops.Drop(packet, fifo_->DiskBehind() ? Fate::kDiskBehind : Fate::kNoMemory, now);
   }
   // The oldest packet; nothing when there is none, or when it is still being read from disk.
@@ -41,12 +44,14 @@ class FifoQueue : public QueueDiscipline {
     if (front == nullptr) return std::nullopt;
     const Packet packet = *front;
     fifo_->PopFront();
+    on_link_ -= limit_.OnLink(packet);
     return packet;
   }
 
  private:
   std::unique_ptr<Fifo> fifo_;
   QueueLimit limit_;
+  uint64_t on_link_ = 0;  // bytes there of what waits
 };
 
 // Head drop: a full queue drops its oldest packets to make room for what arrives, so that what is

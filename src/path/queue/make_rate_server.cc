@@ -7,7 +7,7 @@
 namespace viaduct::path {
 
 std::unique_ptr<RateServer> MakeRateServer(const LinkSpec& spec, const FileReader& read_file) {
-  const FrameOverhead overhead{spec.overhead.value_or(0)};
+  const FrameOverhead overhead = spec.overhead.value_or(FrameOverhead());
   if (spec.trace) {
     const std::string& file = spec.trace->file;
     const std::string text = read_file(file);

@@ -8,6 +8,7 @@
 #include "path/packet/fate.h"
 #include "path/packet/packet.h"
 #include "path/packet/pipeline_options.h"
+#include "path/queue/frame_overhead.h"
 #include "path/queue/queue_size.h"
 
 namespace viaduct::path {
@@ -17,9 +18,9 @@ struct QueueSetup {
   QueueSize limit;
   FrameStore& store;  // must outlive the discipline
   RandomStream random;
-  FifoMaker make_fifo;         // in memory when absent
-  uint32_t max_packet = 1514;  // PipelineOptions
-  int64_t overhead = 0;        // bytes that each packet needs on the link besides its own
+  FifoMaker make_fifo;          // in memory when absent
+  uint32_t max_packet = 1514;   // PipelineOptions
+  FrameOverhead overhead = {};  // what each packet needs on the link besides its bytes
 };
 
 class QueueDiscipline {

@@ -15,22 +15,26 @@ class QueueLimit {
     const auto bits = static_cast<__int128>(limit_.amount) * rate / 1000000000;
     time_bytes_ = static_cast<uint64_t>(bits / 8);
   }
-  // Whether a packet may join a queue of this length. An empty queue takes any packet: otherwise a
-  // limit below a frame's length would let nothing through an idle link.
-  bool Fits(uint64_t packets, uint64_t bytes, const Packet& packet) const {
+  // What a packet takes on the link, of which limits in time are made.
+  uint64_t OnLink(const Packet& packet) const {
+    return static_cast<uint64_t>(overhead_.Of(packet.bytes));
+  }
+  // Whether a packet may join a queue of this length (`on_link`: the sum of OnLink; only for limits
+  // in time). An empty queue takes any packet: otherwise a limit below a frame's length would let
+  // nothing through an idle link.
+  bool Fits(uint64_t packets, uint64_t bytes, const Packet& packet, uint64_t on_link = 0) const {
     if (packets == 0) return true;
     if (limit_.unit == QueueSize::Unit::kPackets)
       return packets < static_cast<uint64_t>(limit_.amount);
     if (limit_.unit == QueueSize::Unit::kTime) {
-      const auto overhead = static_cast<uint64_t>(overhead_) * (packets + 1);
-      return bytes + packet.bytes + overhead <= time_bytes_;
+      return on_link + OnLink(packet) <= time_bytes_;
     }
     return bytes + packet.bytes <= static_cast<uint64_t>(limit_.amount);
   }
 
  private:
   QueueSize limit_;
-  int64_t overhead_;  // of each packet, on the link
+  FrameOverhead overhead_;
   uint64_t time_bytes_ = UINT64_MAX / 2;
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "path/queue/frame_overhead.h"
 #include "path/queue/queue_size.h"
 
 namespace viaduct::path {
@@ -37,10 +38,10 @@ struct RateTrace {
 };
 
 struct LinkSpec {
-  std::optional<int64_t> rate;      // bit/s
-  std::optional<RateTrace> trace;   // instead of rate
-  std::optional<int64_t> overhead;  // bytes added to each frame for its time on the link
-  std::optional<int64_t> burst;     // bytes: depth of the token bucket
+  std::optional<int64_t> rate;     // bit/s
+  std::optional<RateTrace> trace;  // instead of rate
+  std::optional<FrameOverhead> overhead;
+  std::optional<int64_t> burst;  // bytes: depth of the token bucket
   bool HasRate() const { return rate || trace; }
   friend bool operator==(const LinkSpec&, const LinkSpec&) = default;
 };

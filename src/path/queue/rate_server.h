@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/time.h"
+#include "path/queue/frame_overhead.h"
 
 namespace viaduct::path {
 
@@ -26,13 +27,6 @@ class RateServer {
   // The rate at `now` in bit/s, for limits in time and for averages; of a packet-delivery trace its
   // mean, of a link that has not sent yet the rate that it will begin with.
   virtual int64_t RateAt(Instant now) const = 0;
-};
-
-// A frame's bytes on the link, including what the link adds to each frame (preamble, inter-frame
-// gap, cell headers).
-struct FrameOverhead {
-  int64_t bytes = 0;
-  int64_t Of(uint32_t frame_bytes) const { return frame_bytes + bytes; }
 };
 
 // A constant rate. It is exact: the time of back-to-back packets is rounded down to a nanosecond

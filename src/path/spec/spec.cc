@@ -222,10 +222,15 @@ constexpr Key kKeys[] = {
       0; `TIME repeat` at the end starts again.)",
       "10Mbit"},
      kRate},
-    {{"overhead", "bytes",
-      R"(Bytes added to each frame for its transmission time: 24 for Ethernet's preamble, FCS and gap.)",
+    {{"overhead", "bytes[`:mpu=BYTES,atm,ptm`], or a keyword",
+      R"(Bytes added to each frame (with its Ethernet header) for its transmission time: 24 for
+      Ethernet's preamble, FCS and gap; -14 to count IP packets. `mpu`: the sum is at least this; `atm`:
+      it is sent in cells of 53 bytes that carry 48; `ptm`: 65 bytes for each 64. The keywords are those
+      of CAKE (tc-cake(8)), with its sizes: ethernet, docsis, pppoe-ptm, bridged-ptm, pppoa-vcmux,
+      pppoa-llc, pppoe-vcmux, pppoe-llcsnap, bridged-vcmux, bridged-llcsnap, ipoa-vcmux, ipoa-llcsnap,
+      conservative.)",
       "24B"},
-     Value<ParseBytesBetween<0, 65535>, FormatBytes, &Spec::link, &LinkSpec::overhead>()},
+     Value<ParseOverhead, FormatOverhead, &Spec::link, &LinkSpec::overhead>()},
     {{"burst", "bytes",
       R"(Depth of a token bucket: this much may pass at once after the link was idle. Default: none,
       so every frame takes its transmission time.)",

@@ -145,7 +145,7 @@ TEST(SpecTest, TheRest) {
   EXPECT_EQ(spec.errors, (BitErrorSpec{1e-5, true}));
   EXPECT_EQ(spec.duplication, (Chance{0.01, 0.1}));
   EXPECT_EQ(spec.link.trace, (RateTrace{RateTrace::Format::kMahimahi, "up.trace"}));
-  EXPECT_EQ(spec.link.overhead, 24);
+  EXPECT_EQ(spec.link.overhead, FrameOverhead{24});
   EXPECT_EQ(spec.queue.drop, DropAt::kHead);
   EXPECT_EQ(ParseSpec("rate=1Mbit burst=15kB").link.burst, 15000);
   EXPECT_EQ(ParseSpec("rate=trace:a").link.trace,
@@ -177,6 +177,7 @@ TEST(SpecTest, RoundTrips) {
         "reorder=25%:gap=5,corr=50% ber=0.001%:header rate=mahimahi:up overhead=24B queue=64kB "
         "drop=head",
         "delay=1ms order=keep rate=1Mbit overhead=0B burst=15kB drop=tail aqm=codel:target=4ms,ecn",
+        "rate=1Mbit overhead=-14B:mpu=64B,atm queue=10ms",
         "rate=trace:a aqm=pie:target=15ms,update=10ms,burst=100ms,alpha=0.125,beta=1.25,noecn",
         "rate=1Mbit aqm=red:min=5p,max=15p,prob=2%,weight=0.2%,nogentle,ecn",
         "rate=1Mbit aqm=fq_codel:target=5ms,interval=50ms,flows=7,quantum=300,noecn"}) {
@@ -289,7 +290,7 @@ TEST(SpecTest, NamesWhatIsWrongAndWhatIsAccepted) {
            {"rate=0bit", "SPEC: rate: \"0bit\": a rate must be greater"},
            {"rate=mahimahi:", "needs a file"},
            {"rate=1bit burst=1B", "give 64B to"},
-           {"rate=1bit overhead=1MB", "give 0B to 65535B"},
+           {"rate=1bit overhead=1MB", "overhead: \"1MB\": give -64B to 65535B"},
            {"rate=trace:x burst=1MB", "only together with a constant rate"},
            {"rate=1bit queue=100", "SPEC: queue: \"100\": a queue needs its unit"},
            {"rate=1bit queue=", "SPEC: queue: no value; give packets"},
