@@ -82,6 +82,10 @@ AddQueueManagement(Ptr<NetDevice> device, Spec& spec, const std::string& where)
     {
         spec.queue.aqm = Aqm("pie");
     }
+    else if (type == "ns3::FqPieQueueDisc")
+    {
+        spec.queue.aqm = Aqm("fq_pie");
+    }
     else if (type == "ns3::RedQueueDisc")
     {
         spec.queue.aqm = Aqm("red");
@@ -89,8 +93,9 @@ AddQueueManagement(Ptr<NetDevice> device, Spec& spec, const std::string& where)
     else if (type != "ns3::FqCoDelQueueDisc" && type != "ns3::PfifoFastQueueDisc" &&
              type != "ns3::FifoQueueDisc")
     {
-        throw UsageError(where + ": queue disc " + type +
-                         " has no counterpart in a SPEC; remove it, or use CoDel, PIE or RED");
+        throw UsageError(
+            where + ": queue disc " + type +
+            " has no counterpart in a SPEC; remove it, or use CoDel, PIE, FqPIE or RED");
     }
 }
 

@@ -1,5 +1,7 @@
 #include "path/grammar/parameters.h"
 
+#include <charconv>
+
 namespace viaduct::path {
 
 Duration ParseSpan(std::string_view text) {
@@ -15,6 +17,18 @@ Duration ParsePositiveSpan(std::string_view text) {
   if (span == Duration()) throw UsageError("must be greater than zero");
   return span;
 }
+
+double ParseGain(std::string_view text) {
+  double value = 0;
+  const auto end = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (end.ec != std::errc() || end.ptr != text.data() + text.size() || !(value >= 0) ||
+      value > 1000) {
+    throw UsageError(fmt::format("\"{}\": give a number from 0 to 1000, as in \"1.25\"", text));
+  }
+  return value;
+}
+
+std::string FormatGain(double gain) { return fmt::format("{}", gain); }
 
 std::pair<std::string_view, std::string_view> SplitHead(std::string_view value) {
   const size_t colon = value.find(':');

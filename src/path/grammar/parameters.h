@@ -27,6 +27,10 @@ Duration ParseSpan(std::string_view text);
 // The same, greater than zero.
 Duration ParsePositiveSpan(std::string_view text);
 
+// A gain of a controller: a number from 0 to 1000.
+double ParseGain(std::string_view text);
+std::string FormatGain(double gain);
+
 // Splits at the first ':'; the second part is empty when there is none.
 std::pair<std::string_view, std::string_view> SplitHead(std::string_view value);
 // The inverse.
@@ -202,6 +206,10 @@ constexpr auto ProbabilityParameter(std::string_view name) {
 template <auto... way>
 constexpr auto TimeParameter(std::string_view name) {
   return ValueParameter<ParsePositiveSpan, FormatDuration, way...>(name);
+}
+template <auto... way>
+constexpr auto GainParameter(std::string_view name) {
+  return ValueParameter<ParseGain, FormatGain, way...>(name);
 }
 template <int64_t low, int64_t high, auto... way>
 constexpr auto IntegerParameter(std::string_view name) {

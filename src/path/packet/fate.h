@@ -15,7 +15,7 @@ enum class Fate : uint8_t {
   kLost,        // the loss models
   kBadFcs,      // flipped bits, with fcs=drop
   kQueueFull,   // tail or head drop at the queue's limit
-  kAqm,         // CoDel, PIE, RED, FQ-CoDel
+  kAqm,         // active queue management
   kNoMemory,    // frame memory at its limit (--memory), with no disk to go to
   kDiskBehind,  // spill to disk could not keep up, or the disk is full
   kCount,

@@ -2,7 +2,9 @@
 
 #include "path/grammar/parameters.h"
 #include "path/queue/codel_queue.h"
+#include "path/queue/dualpi2_queue.h"
 #include "path/queue/fq_codel_queue.h"
+#include "path/queue/fq_pie_queue.h"
 #include "path/queue/pie_queue.h"
 #include "path/queue/red_queue.h"
 
@@ -21,8 +23,9 @@ constexpr Discipline RowOf(std::string_view name) {
       }};
 }
 
-constexpr Discipline kDisciplines[] = {RowOf<CodelQueue>("codel"), RowOf<PieQueue>("pie"),
-                                       RowOf<RedQueue>("red"), RowOf<FqCodelQueue>("fq_codel")};
+constexpr Discipline kDisciplines[] = {RowOf<CodelQueue>("codel"),  RowOf<PieQueue>("pie"),
+                                       RowOf<RedQueue>("red"),      RowOf<FqCodelQueue>("fq_codel"),
+                                       RowOf<FqPieQueue>("fq_pie"), RowOf<DualPi2Queue>("dualpi2")};
 
 const Discipline& FindDiscipline(std::string_view name) {
   std::vector<std::string_view> known;

@@ -32,18 +32,23 @@ PipelineOptions Options(uint64_t seed) {
 
 const char* const kRates[] = {"rate=10Mbit", "rate=10Mbit burst=20kB", "rate=10Mbit overhead=24B",
                               "rate=mahimahi:mahimahi", "rate=trace:series"};
-const char* const kQueues[] = {"",
-                               "queue=20p",
-                               "queue=20kB drop=head",
-                               "queue=10ms",
-                               "aqm=codel",
-                               "aqm=codel:ecn,target=1ms,interval=10ms queue=100p",
-                               "aqm=pie",
-                               "aqm=pie:ecn,burst=1ms queue=50p",
-                               "aqm=red",
-                               "aqm=red:min=3kB,max=9kB,gentle,ecn queue=20kB",
-                               "aqm=fq_codel",
-                               "aqm=fq_codel:flows=4,noecn,target=1ms,interval=10ms queue=60p"};
+const char* const kQueues[] = {
+    "",
+    "queue=20p",
+    "queue=20kB drop=head",
+    "queue=10ms",
+    "aqm=codel",
+    "aqm=codel:ecn,target=1ms,interval=10ms queue=100p",
+    "aqm=pie",
+    "aqm=pie:ecn,burst=1ms queue=50p",
+    "aqm=red",
+    "aqm=red:min=3kB,max=9kB,gentle,ecn queue=20kB",
+    "aqm=fq_codel",
+    "aqm=fq_codel:flows=4,noecn,target=1ms,interval=10ms queue=60p",
+    "aqm=fq_pie",
+    "aqm=fq_pie:flows=4,ecn,burst=1ms,target=1ms queue=60p",
+    "aqm=dualpi2",
+    "aqm=dualpi2:target=1ms,update=1ms,step=0,range=1ms,classic=50% queue=60p"};
 
 // A few flows, some of them ECN-capable, in bursts; a packet's number tells its flow.
 struct Traffic {

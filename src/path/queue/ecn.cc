@@ -34,6 +34,15 @@ bool MarkIpv6(wire::Bytes packet) {
 
 }  // namespace
 
+unsigned EcnOf(std::span<const std::byte> frame) {
+  const auto link = wire::FindLink(frame);
+  if (!link || frame.size() < link->size + 2) return 0;
+  const uint16_t word = wire::Load16(frame.data() + link->size);
+  if (link->ether_type == wire::ether_type::kIpv4 && word >> 12 == 4) return word & kMask;
+  if (link->ether_type == wire::ether_type::kIpv6 && word >> 12 == 6) return word >> 4 & kMask;
+  return 0;
+}
+
 bool MarkCongestionExperienced(std::span<std::byte> frame) {
   const auto link = wire::FindLink(frame);
   if (!link) return false;

@@ -5,6 +5,10 @@
 
 namespace viaduct::path {
 
+// The ECN field of the IPv4 or IPv6 packet of an Ethernet frame, behind any VLAN tags: 0 not ECT,
+// 1 ECT(1), 2 ECT(0), 3 CE (RFC 3168 section 5). 0 if it is not IP.
+unsigned EcnOf(std::span<const std::byte> frame);
+
 // Sets CE (Congestion Experienced) in the IPv4 or IPv6 packet of an Ethernet frame, behind any VLAN
 // tags; an IPv4 header's checksum is updated incrementally (RFC 1624), so an incorrect one stays
 // incorrect. Returns false and writes nothing when the packet is not ECN-capable (not ECT) or not

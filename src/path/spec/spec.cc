@@ -237,8 +237,8 @@ constexpr Key kKeys[] = {
       "15kB"},
      Value<ParseBytesBetween<64, int64_t{1} << 40>, FormatBytes, &Spec::link, &LinkSpec::burst>()},
     {{"queue", "packets (`100p`), bytes (`64kB`) or time (`20ms`)",
-      R"(How much may wait for the link. Default `100p`; with codel and pie `1000p`, with fq_codel
-      `10240p`.)",
+      R"(How much may wait for the link. Default `100p`; with codel and pie `1000p`, with fq_codel and
+      fq_pie `10240p`, with dualpi2 `10000p`.)",
       "100p"},
      Value<ParseQueueSize, FormatQueueSize, &Spec::queue, &QueueSpec::limit>()},
     {{"drop", "tail or head",
@@ -247,10 +247,14 @@ constexpr Key kKeys[] = {
     {{"aqm",
       R"(codel[`:target=T,interval=T,ecn`], pie[`:target=T,update=T,burst=T,alpha=X,beta=X,ecn`],
       red[`:min=Q,max=Q,prob=P,weight=P,gentle,ecn`],
-      fq_codel[`:flows=N,quantum=N,target=T,interval=T,noecn`])",
+      fq_codel[`:flows=N,quantum=N,target=T,interval=T,noecn`],
+      fq_pie[`:flows=N,quantum=N,target=T,update=T,burst=T,alpha=X,beta=X,ecn`],
+      dualpi2[`:target=T,update=T,alpha=X,beta=X,coupling=X,step=T,range=T,classic=P`])",
       R"(Active queue management: CoDel (RFC 8289), PIE (RFC 8033), RED (Floyd and Jacobson 1993),
-      FQ-CoDel (RFC 8290). The defaults are those of the RFCs. `ecn`: marks packets (ECN CE) instead
-      of dropping, if they allow it.)",
+      FQ-CoDel (RFC 8290), FQ-PIE, DualPI2 (RFC 9332). The defaults are those of the RFCs, of FQ-PIE and
+      DualPI2 those of Linux. `ecn`: marks packets (ECN CE) instead of dropping, if they allow it.
+      DualPI2's queue of L4S packets (ECT(1) or CE) marks from a delay of `step` on, with a probability
+      that grows to 1 within `range`; `classic` is the share of the others while both wait.)",
       "codel:target=5ms,ecn"},
      Value<ParseAqm, FormatAqm, &Spec::queue, &QueueSpec::aqm>()},
 };

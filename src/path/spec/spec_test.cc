@@ -180,7 +180,12 @@ TEST(SpecTest, RoundTrips) {
         "rate=1Mbit overhead=-14B:mpu=64B,atm queue=10ms",
         "rate=trace:a aqm=pie:target=15ms,update=10ms,burst=100ms,alpha=0.125,beta=1.25,noecn",
         "rate=1Mbit aqm=red:min=5p,max=15p,prob=2%,weight=0.2%,nogentle,ecn",
-        "rate=1Mbit aqm=fq_codel:target=5ms,interval=50ms,flows=7,quantum=300,noecn"}) {
+        "rate=1Mbit aqm=fq_codel:target=5ms,interval=50ms,flows=7,quantum=300,noecn",
+        "rate=1Mbit "
+        "aqm=fq_pie:target=10ms,update=5ms,burst=20ms,alpha=0.2,beta=2,flows=7,quantum=300,"
+        "ecn",
+        "rate=1Mbit aqm=dualpi2:target=10ms,update=5ms,alpha=0.2,beta=2,coupling=1.5,step=2ms,"
+        "range=400us,classic=20%"}) {
     const Spec spec = ParseSpec(text);
     EXPECT_EQ(FormatSpec(spec), text);
     EXPECT_EQ(ParseSpec(FormatSpec(spec)), spec) << text;
@@ -315,6 +320,8 @@ TEST(SpecTest, NamesWhatIsWrongAndWhatIsAccepted) {
            {"rate=1bit aqm=fifo", "SPEC: aqm: \"fifo\": unknown; give one of codel"},
            {"rate=1bit aqm=codel:target=200ms", "target: must be less than interval"},
            {"rate=1bit aqm=codel:ecn,noecn", "noecn: contradicts"},
+           {"rate=1bit aqm=dualpi2:classic=0", "classic: a share of 0 or 100% starves one queue"},
+           {"rate=1bit aqm=dualpi2:coupling=-1", "coupling: \"-1\": give a number from 0 to 1000"},
            {"rate=1bit aqm=codel:flows=3", "unknown parameter \"flows\""},
            {"rate=1bit aqm=pie:alpha=x", "alpha: \"x\": give a number from 0 to 1000"},
            {"rate=1bit aqm=pie:alpha=nan", "alpha: \"nan\": give a number"},

@@ -1,0 +1,71 @@
+// DualPI2 (RFC 9332, appendix A): L4S packets, which ECT(1) or CE identifies, have a queue of their
+// own with a shallow step (or ramp) of marks; a PI controller of the queueing delay drops or marks
+// the others with the square of its probability, and couples the marks of L4S packets to it.
+//
+// What the RFC leaves open is as in the kernel (net/sched/sch_dualpi2.c): the defaults, the
+// scheduler (weighted round robin by bytes), and that the controller follows the longer of the two
+// delays. Waiting packets are in memory, never on disk.
+#pragma once
+
+#include "path/grammar/parameters.h"
+#include "path/packet/memory_fifo.h"
+#include "path/queue/queue_limit.h"
+
+namespace viaduct::path {
+
+struct DualPi2Parameters {
+  Duration target = Duration::Milliseconds(15);
+  Duration update = Duration::Milliseconds(16);  // Tupdate
+  double alpha = 0.16;                           // 1/s
+  double beta = 3.2;                             // 1/s
+  double coupling = 2;                           // k
+  Duration step = Duration::Milliseconds(1);     // minTh: L4S packets are marked from this delay on
+  Duration range;                                // of the ramp to probability 1; zero: a step
+  double classic = 0.1;                          // share of the bytes, while L4S packets wait too
+
+  static std::span<const Parameter<DualPi2Parameters>> Table();
+  // Throws UsageError if the share is not between 0 and 1.
+  void Check() const;
+};
+
+class DualPi2Queue : public QueueDiscipline {
+ public:
+  static constexpr QueueSize kDefaultLimit = QueuePackets(10000);
+  using Parameters = DualPi2Parameters;
+
+  DualPi2Queue(const DualPi2Parameters& parameters, const QueueSetup& setup);
+  void Enqueue(Packet packet, Instant now, DropSink& drops) override;
+  std::optional<Packet> Dequeue(Instant now, DropSink& drops) override;
+  void SetRate(int64_t rate) override { limit_.SetRate(rate); }
+  bool Empty() const override { return l4s_.Empty() && classic_.Empty(); }
+  uint64_t packets() const override { return l4s_.packets() + classic_.packets(); }
+  uint64_t bytes() const override { return l4s_.bytes() + classic_.bytes(); }
+
+  // Runs all updates of the controller that are due at `now`; the first is due Tupdate after the
+  // first packet's arrival.
+  void UpdateUntil(Instant now);
+  double probability() const { return probability_; }  // p'
+
+ private:
+  Duration LongestDelay(Instant now);
+  void Update(Instant now);
+  bool L4sIsNext() const;
+  double L4sProbability(Duration delay) const;
+  bool PassesL4s(Packet& packet, Instant now);
+  bool PassesClassic(Packet& packet);
+
+  DualPi2Parameters parameters_;
+  FrameStore& store_;
+  QueueLimit limit_;
+  MemoryFifo l4s_, classic_;
+  double first_credit_, credit_;  // of classic packets, in bytes; below zero: L4S packets are next
+  double most_squared_;           // p_Cmax: from there on, ECN-capable packets are dropped, too
+  double probability_ = 0;        // p'
+  double coupled_ = 0;            // p_CL
+  double squared_ = 0;            // p_C
+  double l4s_count_ = 0, classic_count_ = 0;
+  Duration old_delay_;  // prevq
+  std::optional<Instant> next_update_;
+};
+
+}  // namespace viaduct::path

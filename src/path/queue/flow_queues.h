@@ -1,0 +1,79 @@
+// Queues by flow, served by deficit round robin, those of flows that build no queue first: the
+// scheduler of RFC 8290 (sections 4.1 and 4.2), which FQ-CoDel and FQ-PIE share.
+//
+// Waiting packets are in memory, never on disk, because a packet of any flow may be needed next.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/random.h"
+#include "path/packet/packet_lists.h"
+
+namespace viaduct::path {
+
+class FlowQueues {
+ public:
+  // `quantum`: the bytes that a flow may send in a round. `random` salts the assignment of flows to
+  // queues.
+  FlowQueues(uint32_t flows, int64_t quantum, RandomStream random)
+      : quantum_(quantum), seed_(random.Next()), flows_(flows) {}
+
+  // The queue of a frame's flow.
+  uint32_t FlowOf(std::span<const std::byte> frame) const;
+  // Appends the packet to a queue, which takes part in the rounds from now on.
+  void Append(uint32_t flow, const Packet& packet);
+  std::optional<Packet> TakeFront(uint32_t flow);
+
+  // The queue whose turn it is; nothing when none takes part. Sent() or NothingSent() must follow.
+  std::optional<uint32_t> Turn();
+  void Sent(uint32_t bytes) { flows_[round_->first].credits -= bytes; }
+  // The queue had nothing to send: its turn is over, and it takes part again with its next packet.
+  void NothingSent();
+
+  // The queue with the most bytes.
+  uint32_t Fattest() const;
+  uint64_t packets(uint32_t flow) const { return flows_[flow].list.packets; }
+  uint64_t bytes(uint32_t flow) const { return flows_[flow].list.bytes; }
+  uint64_t packets() const { return packets_; }
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  struct Flow {
+    PacketLists::List list;
+    int64_t credits = 0;  // bytes
+    bool scheduled = false;
+    uint32_t next = kNone;  // the next flow of its round
+  };
+  // One of the two lists of section 4.2: its flows in the order of service.
+  struct Round {
+    uint32_t first = kNone, last = kNone;
+  };
+
+  void Schedule(Round& round, uint32_t flow);
+  uint32_t RemoveFirst(Round& round);
+
+  int64_t quantum_;
+  uint64_t seed_;
+  PacketLists lists_;
+  std::vector<Flow> flows_;
+  Round new_, old_;
+  Round* round_ = &new_;  // of the flow whose turn it is
+  uint64_t packets_ = 0, bytes_ = 0;
+};
+
+// One of the queues, as Codel expects it (codel.h).
+class FlowQueue {
+ public:
+  FlowQueue(FlowQueues& all, uint32_t flow) : all_(all), flow_(flow) {}
+  std::optional<Packet> TakeFront() { return all_.TakeFront(flow_); }
+  uint64_t bytes() const { return all_.bytes(flow_); }
+  bool Empty() const { return all_.packets(flow_) == 0; }
+
+ private:
+  FlowQueues& all_;
+  uint32_t flow_;
+};
+
+}  // namespace viaduct::path

@@ -1,0 +1,74 @@
+// PIE's control law (RFC 8033) for queues: PieQueue has one queue, FqPieQueue one per flow.
+//
+// Of the RFC's options: auto-tuning (section 4.2), burst allowance (4.4), derandomization (5.4) and
+// the cap on adjustments (5.5) are on; the queueing delay is that of the packet sent last, by its
+// time stamp (section 4.3's rate estimation is not needed), and zero when the queue is empty.
+// Turning PIE off and on with the queue's length (5.3) is left out: PIE is always active.
+#pragma once
+
+#include <optional>
+
+#include "path/grammar/parameters.h"
+#include "path/queue/ecn.h"
+#include "path/queue/queue_discipline.h"
+
+namespace viaduct::path {
+
+struct PieParameters {
+  Duration target = Duration::Milliseconds(15);      // QDELAY_REF
+  Duration update = Duration::Milliseconds(15);      // T_UPDATE
+  Duration max_burst = Duration::Milliseconds(150);  // MAX_BURST
+  double alpha = 0.125;                              // 1/s
+  double beta = 1.25;                                // 1/s
+  bool ecn = false;
+
+  static std::span<const Parameter<PieParameters>> Table();
+  void Check() const {}
+};
+
+class PieControl {
+ public:
+  // Of one queue.
+  struct State {
+    double probability = 0;  // drop_prob_
+    double accumulated = 0;  // accu_prob_
+    Duration delay;          // current_qdelay
+    Duration old_delay;      // qdelay_old_
+    Duration burst_allowance;
+    std::optional<Instant> next_update;
+  };
+
+  PieControl(const PieParameters& parameters, const QueueSetup& setup)
+      : parameters_(parameters),
+        store_(setup.store),
+        random_(setup.random),
+        mean_packet_(setup.max_packet) {}
+
+  State Start() const {
+    State state;
+    state.burst_allowance = parameters_.max_burst;
+    return state;
+  }
+  // Runs all updates that are due at `now`; the first is due T_UPDATE after the first call.
+  void UpdateUntil(State& state, Instant now) const;
+  // Whether a packet that arrives while `bytes` wait is to be dropped; it may be marked instead.
+  bool Drops(State& state, Packet& packet, uint64_t bytes);
+  // A packet has been taken from the queue, which may be `empty` now.
+  static void Sent(State& state, const Packet& packet, bool empty, Instant now) {
+    state.delay = empty ? Duration() : now - packet.ready;
+  }
+
+ private:
+  bool DropEarly(State& state, uint64_t bytes);
+  bool MarkInstead(const State& state, Packet& packet);
+  void Update(State& state) const;
+  double Adjustment(const State& state) const;
+
+  PieParameters parameters_;
+  FrameStore& store_;
+  RandomStream random_;
+  // RFC 8033 leaves MEAN_PKTSIZE to the implementation; the link's longest frame, as in the kernel.
+  uint64_t mean_packet_;
+};
+
+}  // namespace viaduct::path
