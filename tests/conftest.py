@@ -14,6 +14,9 @@ import stalls
 from _pytest.runner import runtestprotocol
 
 labs.settle()
+# Under sudo the command would be the caller's in every test.
+for _name in ("SUDO_UID", "SUDO_GID", "SUDO_USER", "SUDO_COMMAND"):
+    os.environ.pop(_name, None)
 
 # Each test gets a new name that is unique on this machine.
 _PREFIX = f"e{os.getpid() % 100000}x"

@@ -49,7 +49,7 @@ def traces_of(namespace: str) -> list[str]:
     if inside(namespace, "sysctl", "-n", "net.ipv4.ip_forward").output.strip() != "0":
         found.append("forwarding is on")
     inode = Path(f"/run/netns/{namespace}").stat().st_ino
-    found += [str(path) for path in Path("/run/viaduct").glob(f".forwarding-{inode}")]
+    found += [str(path) for path in Path("/run/viaduct/.locks").glob(f"forwarding-{inode}")]
     return found
 
 

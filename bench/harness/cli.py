@@ -163,8 +163,15 @@ def main() -> int:
     """Run; returns the exit status."""
     arguments = _arguments()
     if os.geteuid() != 0:
-        print("viaduct bench: needs root, for network namespaces; use sudo", file=sys.stderr)
+        print(
+            "viaduct bench: needs root itself, for network namespaces; run "
+            f"sudo /usr/bin/python3 {Path(sys.argv[0]).resolve()} {arguments.name}",
+            file=sys.stderr,
+        )
         return _ENVIRONMENT
+    # Under sudo the command would be the user's, who may not write where the harness measures.
+    for variable in ("SUDO_UID", "SUDO_GID", "SUDO_USER"):
+        os.environ.pop(variable, None)
     plan = make_plan(arguments.name, arguments.quick, arguments.rounds)
     try:
         with stopping_on_signals():

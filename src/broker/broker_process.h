@@ -5,6 +5,8 @@
 #include <string>
 
 #include "base/fd.h"
+#include "privilege/halves.h"
+#include "sys/invoking_user.h"
 
 namespace viaduct::broker {
 
@@ -12,12 +14,12 @@ namespace viaduct::broker {
 // the variable names no socket.
 std::optional<UniqueFd> InheritedConnection();
 
-struct SpawnedBroker {
-  UniqueFd connection;
-  int pid = 0;
-};
-// Forks a broker from this process, which must be root: throws EnvironmentError otherwise.
-SpawnedBroker SpawnBroker();
+// What a broker does, in a process of root's half (privilege/steward.h) for this user.
+void RunBroker(UniqueFd connection, const sys::Identity& owner);
+
+// A broker from root's half of the command. A program that has none, a user's own scenario, must be
+// root: it forks the broker, and becomes the invoking user. Throws EnvironmentError otherwise.
+privilege::ServiceProcess SpawnBroker();
 // Waits for a broker that has ended or is about to end; does not wait for one that serves others.
 void ReapBroker(int pid);
 

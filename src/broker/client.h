@@ -17,6 +17,7 @@
 #include "base/fd.h"
 #include "fib/route_sink.h"
 #include "lab/topology.h"
+#include "privilege/halves.h"
 #include "sys/user_program.h"
 
 namespace viaduct::broker {
@@ -65,13 +66,13 @@ class Client {
  public:
   // Takes over a connection (SOCK_SEQPACKET) to a broker.
   explicit Client(UniqueFd connection);
+  explicit Client(privilege::ServiceProcess broker);
   Client(Client&&) noexcept;
   Client& operator=(Client&&) noexcept;
   ~Client();
 
-  // Uses the connection inherited in VIADUCT_BROKER_FD; else, as root, forks a broker (this process
-  // then changes to the identity of SUDO_UID/SUDO_GID if set). Throws EnvironmentError if neither
-  // is possible.
+  // The connection inherited in VIADUCT_BROKER_FD; else that to a broker of our own
+  // (SpawnBroker()). Throws EnvironmentError if neither is possible.
   static Client ConnectOrSpawn();
   // Connects to the broker of a lab that is up (`viaduct up`). Throws UsageError if there is none.
   static Client ConnectToLab(const std::string& lab);

@@ -22,6 +22,7 @@
 #include "engine/engine.h"
 #include "io/ring_port.h"
 #include "lab/hub.h"
+#include "privilege/capabilities.h"
 #include "sys/child.h"
 #include "sys/descriptors.h"
 #include "sys/network/netns.h"
@@ -77,7 +78,11 @@ void BecomeEngine(int hub_fd, const sys::Identity& owner, int broker_pid) {
   sys::AllowHighestPriority();
   setsid();
   sys::FavourOwnSession();
-  if (owner.uid != getuid()) sys::Become(owner);
+  if (owner.uid != getuid()) {
+    sys::Become(owner);
+    privilege::KeepCapabilities({});
+  }
+  privilege::ForbidNewPrivileges();
   sys::TakeHighestPriority();
   // Set after the change of identity, which clears it (prctl(2)).
   SystemCall("prctl PR_SET_PDEATHSIG", prctl(PR_SET_PDEATHSIG, SIGKILL));

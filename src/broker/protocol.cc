@@ -116,6 +116,33 @@ fib::RefusedRoute ToRefusedRoute(const json& value) {
           Member<std::string>(value, "reason")};
 }
 
+// Bytes as the first 256 characters of Unicode, in UTF-8, and back.
+std::string Widened(std::string_view bytes) {
+  std::string text;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x80) text += static_cast<char>(0xC0 | byte >> 6);
+    text += static_cast<char>(byte >= 0x80 ? 0x80 | (byte & 0x3F) : byte);
+  }
+  return text;
+}
+
+std::string Narrowed(std::string_view text) {
+  std::string bytes;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte < 0x80) {
+      bytes += text[i];
+    } else if ((byte == 0xC2 || byte == 0xC3) && i + 1 < text.size()) {
+      bytes += static_cast<char>(byte << 6 | (text[++i] & 0x3F));
+    } else {
+      throw UsageError("broker request: a program's words are bytes");
+    }
+    if (bytes.back() == '\0') throw UsageError("broker request: a program's words have no zeros");
+  }
+  return bytes;
+}
+
 }  // namespace
 
 std::vector<Packet> EncodeMessage(MessageType type, uint32_t sequence, std::string_view payload,
@@ -295,11 +322,14 @@ void from_json(const json& value, ControlSocketOptions& options) {
 }
 
 void to_json(json& value, const ProgramOptions& options) {
-  value = json{{"node", options.node},
-               {"arguments", options.arguments},
-               {"environment", options.environment},
-               {"working_directory", options.working_directory},
-               {"terminal", options.terminal}};
+  value = json{
+      {"node", options.node},          {"arguments", json::array()},
+      {"environment", json::object()}, {"working_directory", Widened(options.working_directory)},
+      {"terminal", options.terminal},  {"file_mask", options.file_mask}};
+  for (const std::string& word : options.arguments) value["arguments"].push_back(Widened(word));
+  for (const auto& [name, text] : options.environment) {
+    value["environment"][Widened(name)] = Widened(text);
+  }
   int place = 0;
   json places = json::array();
   for (const int fd : {options.standard_input, options.standard_output, options.standard_error}) {
@@ -310,10 +340,18 @@ void to_json(json& value, const ProgramOptions& options) {
 
 void from_json(const json& value, ProgramOptions& options) {
   options.node = Member<std::string>(value, "node");
-  options.arguments = Member<std::vector<std::string>>(value, "arguments");
-  options.environment = Member<std::map<std::string, std::string>>(value, "environment");
-  options.working_directory = Member<std::string>(value, "working_directory");
+  options.arguments.clear();
+  for (const auto& word : Member<std::vector<std::string>>(value, "arguments")) {
+    options.arguments.push_back(Narrowed(word));
+  }
+  options.environment.clear();
+  for (const auto& [name, text] :
+       Member<std::map<std::string, std::string>>(value, "environment")) {
+    options.environment[Narrowed(name)] = Narrowed(text);
+  }
+  options.working_directory = Narrowed(Member<std::string>(value, "working_directory"));
   options.terminal = Member<bool>(value, "terminal");
+  options.file_mask = value.contains("file_mask") ? Member<mode_t>(value, "file_mask") : 022;
   const auto places = Member<std::vector<int>>(value, "standard");
   if (options.arguments.empty() || places.size() != 3) {
     throw UsageError("broker request: a program needs arguments and three standard descriptors");
@@ -324,6 +362,18 @@ void from_json(const json& value, ProgramOptions& options) {
   options.standard_input = places[0];
   options.standard_output = places[1];
   options.standard_error = places[2];
+}
+
+ProgramOptions DecodeProgram(const Message& request) {
+  auto options = DecodeJson(request.payload).get<ProgramOptions>();
+  for (int* place : {&options.standard_input, &options.standard_output, &options.standard_error}) {
+    if (*place < 0) continue;
+    if (static_cast<size_t>(*place) >= request.descriptors.size()) {
+      throw UsageError("broker request: a standard descriptor was not passed");
+    }
+    *place = request.descriptors[*place].get();
+  }
+  return options;
 }
 
 }  // namespace viaduct::broker

@@ -49,8 +49,15 @@ enum class MessageType : uint16_t {
   kDetach,
   kNewConnection,  // reply: the connection
   kIfIndex,        // a node and interface; reply: ifindex
+  // Requests to other services of root's half (privilege/steward.h).
+  kExamine,          // reply: features
+  kClean,            // reply: removed, problems
+  kConfigureSwitch,  // the options of the command
+  kBuildShell,       // reply: host_address, limits, ports (indices); a packet socket each
+  kTakeInterfaces,   // interfaces, pairs, name; reply: name, created; the control socket
+  kOpenPort,         // port; reply: ifindex; the packet socket
 };
-inline constexpr MessageType kLastMessageType = MessageType::kIfIndex;
+inline constexpr MessageType kLastMessageType = MessageType::kOpenPort;
 
 struct PacketHeader {
   uint32_t magic;
@@ -154,5 +161,8 @@ void from_json(const nlohmann::json& json, ControlSocketOptions& options);
 // The standard descriptors are encoded as their index among the message's descriptors, or -1.
 void to_json(nlohmann::json& json, const ProgramOptions& options);
 void from_json(const nlohmann::json& json, ProgramOptions& options);
+// What kSpawn asks for, with the message's descriptors, which stay the message's. Throws UsageError
+// or ProtocolError.
+ProgramOptions DecodeProgram(const Message& request);
 
 }  // namespace viaduct::broker

@@ -1,28 +1,17 @@
 #include "broker/server.h"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 
 #include <cerrno>
 
-#include "base/json_text.h"
-#include "base/socket_option.h"
+#include "broker/call.h"
 #include "sys/descriptors.h"
 
 namespace viaduct::broker {
 namespace {
 
 using nlohmann::json;
-
-// A client that does not read its answer must not block the others: the socket buffer holds the
-// longest answer (the kernel counts twice the bytes), and sending never blocks.
-constexpr int kSendBuffer = 3 * kMaxMessagePayload;
-
-struct Reply {
-  json value = json::object();
-  std::vector<UniqueFd> descriptors;
-};
 
 Reply ReplyWith(NodeSocket socket) {
   Reply reply;
@@ -38,15 +27,7 @@ Reply ReplyWith(UniqueFd descriptor) {
 }
 
 Reply Spawn(Operations& operations, const Message& request) {
-  auto options = DecodeJson(request.payload).get<ProgramOptions>();
-  for (int* place : {&options.standard_input, &options.standard_output, &options.standard_error}) {
-    if (*place < 0) continue;
-    if (static_cast<size_t>(*place) >= request.descriptors.size()) {
-      throw UsageError("broker request: a standard descriptor was not passed");
-    }
-    *place = request.descriptors[*place].get();
-  }
-  Program program = operations.Spawn(options);
+  Program program = operations.Spawn(DecodeProgram(request));
   Reply reply;
   reply.value["pid"] = program.pid;
   reply.descriptors.push_back(std::move(program.pid_fd));
@@ -59,7 +40,7 @@ lab::Endpoint EndpointOf(const json& request) {
 }
 
 // The requests that concern the lab; the server answers those about itself.
-Reply Perform(Operations& operations, const Message& request) {
+Reply PerformOnLab(Operations& operations, const Message& request) {
   const auto arguments = [&] { return DecodeJson(request.payload); };
   switch (request.type) {
     case MessageType::kCreateLab:
@@ -95,17 +76,10 @@ Reply Perform(Operations& operations, const Message& request) {
   }
 }
 
-void SendReply(Connection& connection, uint32_t sequence, const Reply& reply) {
-  std::vector<int> descriptors;
-  for (const UniqueFd& descriptor : reply.descriptors) descriptors.push_back(descriptor.get());
-  const auto text = JsonText(reply.value);
-  connection.Send(MessageType::kReply, sequence, text, descriptors, MSG_DONTWAIT);
-}
-
 }  // namespace
 
 void Server::AddConnection(UniqueFd socket) {
-  SetSocketBuffer(socket.get(), SO_SNDBUFFORCE, SO_SNDBUF, kSendBuffer);
+  AllowLongAnswers(socket.get());
   connections_.emplace_back(std::move(socket));
 }
 
@@ -128,10 +102,11 @@ bool Server::ServeRound() {
     throw SystemError("poll", errno);
   }
   const int listener = listener_.get();
+  const auto perform = [this](Message& request) { return Perform(request); };
   for (size_t i = 0; i < waits.size(); ++i) {
     if (waits[i].revents == 0) continue;
     if (i < served.size()) {
-      if (Serve(*served[i])) continue;
+      if (AnswerNext(*served[i], perform)) continue;
       if (connections_.size() == 1 && !listener_) return false;
       connections_.erase(served[i]);
     } else if (waits[i].fd == listener) {
@@ -153,7 +128,7 @@ void Server::Accept() {
     AddConnection(std::move(socket));
     return;
   }
-  const EnvironmentError refusal("this lab belongs to another user; run with sudo");
+  const EnvironmentError refusal("this lab belongs to another user");
   try {
     Connection(std::move(socket))
         .Send(MessageType::kError, 0, EncodeError(refusal), {}, MSG_DONTWAIT);
@@ -161,63 +136,22 @@ void Server::Accept() {
   }
 }
 
-bool Server::Serve(Connection& connection) {
-  uint32_t sequence = 0;
-  try {
-    try {
-      Message request;
-      switch (connection.Receive(&request, MSG_DONTWAIT)) {
-        case Connection::Status::kEnd:
-          return false;
-        case Connection::Status::kIncomplete:
-          return true;
-        case Connection::Status::kMessage:
-          break;
-      }
-      sequence = request.sequence;
-      Answer(connection, request);
-      return true;
-    } catch (const ProtocolError& error) {
-      connection.Send(MessageType::kError, sequence, EncodeError(error), {}, MSG_DONTWAIT);
-      return false;
+Reply Server::Perform(Message& request) {
+  switch (request.type) {
+    case MessageType::kNewConnection: {
+      auto pair = sys::MakeSocketPair(SOCK_SEQPACKET);
+      AddConnection(std::move(pair.first));
+      return ReplyWith(std::move(pair.second));
     }
-  } catch (const SystemError&) {  // the connection failed: the client has closed it or hangs
-    return false;
-  }
-}
-
-void Server::Answer(Connection& connection, Message& request) {
-  Reply reply;
-  std::string failure;
-  try {
-    switch (request.type) {
-      case MessageType::kNewConnection: {
-        auto pair = sys::MakeSocketPair(SOCK_SEQPACKET);
-        AddConnection(std::move(pair.first));
-        reply = ReplyWith(std::move(pair.second));
-        break;
-      }
-      case MessageType::kDetach:
-        if (!listener_) listener_ = operations_.Detach();
-        break;
-      case MessageType::kDestroyLab:
-        operations_.DestroyLab();
-        listener_.reset();
-        break;
-      default:
-        reply = Perform(operations_, request);
-    }
-  } catch (const ProtocolError&) {
-    throw;
-  } catch (const Error& error) {
-    failure = EncodeError(error);
-  } catch (const std::exception& error) {
-    failure = EncodeError(Error(fmt::format("broker: {}", error.what())));
-  }
-  if (failure.empty()) {
-    SendReply(connection, request.sequence, reply);
-  } else {
-    connection.Send(MessageType::kError, request.sequence, failure, {}, MSG_DONTWAIT);
+    case MessageType::kDetach:
+      if (!listener_) listener_ = operations_.Detach();
+      return {};
+    case MessageType::kDestroyLab:
+      operations_.DestroyLab();
+      listener_.reset();
+      return {};
+    default:
+      return PerformOnLab(operations_, request);
   }
 }
 

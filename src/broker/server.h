@@ -4,7 +4,7 @@
 #include <list>
 
 #include "base/fd.h"
-#include "broker/connection.h"
+#include "broker/call.h"
 #include "broker/operations.h"
 
 namespace viaduct::broker {
@@ -22,9 +22,7 @@ class Server {
   void Run();
 
  private:
-  // Returns false when the connection has ended.
-  bool Serve(Connection& connection);
-  void Answer(Connection& connection, Message& request);
+  Reply Perform(Message& request);
   bool ServeRound();
   void Accept();
 

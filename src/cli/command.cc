@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "cli/privilege.h"
 #include "run/environment.h"
 #include "sys/event_loop.h"
 
@@ -68,9 +69,8 @@ std::vector<std::string> WithCommandSetApart(std::vector<std::string> words) {
   return words;
 }
 
-}  // namespace
-
-int Main(const std::vector<std::string>& words) {
+// What the command's process does, with the identity that it is to have.
+int Perform(const std::vector<std::string>& words) {
   Invocation invocation;
   invocation.words = words;
   CLI::App app("Runs ns-3 protocols on the real network.", "viaduct");
@@ -78,14 +78,21 @@ int Main(const std::vector<std::string>& words) {
   app.require_subcommand(1);
   app.set_version_flag("--version", "viaduct " + run::Version());
   for (AddSubcommand* const add : kSubcommands) add(app, invocation);
+  if (words.size() > 1 && words[1][0] != '-' &&
+      app.get_subcommands([&](const CLI::App* known) { return known->get_name() == words[1]; })
+          .empty()) {
+    throw UsageError(fmt::format("there is no subcommand '{}'; see viaduct --help", words[1]));
+  }
+  const int status = Parse(app, WithCommandSetApart({words.begin() + 1, words.end()}));
+  return status != 0 ? status : invocation.status;
+}
+
+}  // namespace
+
+int Main(const std::vector<std::string>& words) {
   try {
-    if (words.size() > 1 && words[1][0] != '-' &&
-        app.get_subcommands([&](const CLI::App* known) { return known->get_name() == words[1]; })
-            .empty()) {
-      throw UsageError(fmt::format("there is no subcommand '{}'; see viaduct --help", words[1]));
-    }
-    const int status = Parse(app, WithCommandSetApart({words.begin() + 1, words.end()}));
-    return status != 0 ? status : invocation.status;
+    privilege::SeparateHalves(words.size() > 1 ? words[1] : "", RootsOffers());
+    return Perform(words);
   } catch (const sys::Interrupted& interrupted) {
     PrintError(interrupted.what());
     return 128 + interrupted.signal();

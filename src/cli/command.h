@@ -28,8 +28,4 @@ AddSubcommand AddKernelShell, AddKernelResume;
 // status (base/error.h; 128 + signal when interrupted).
 int Main(const std::vector<std::string>& words);
 
-// Returns if this process is root or has a broker connection already. Else runs the same command
-// through sudo and does not return. Throws EnvironmentError if sudo asks for a password.
-void NeedRoot(const Invocation& invocation);
-
 }  // namespace viaduct::cli

@@ -4,17 +4,29 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "broker/call.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/listings.h"
 #include "cli/output.h"
+#include "cli/privilege.h"
 #include "guest/process/confinement.h"
 #include "result/table.h"
 #include "run/simulator_process.h"
 #include "sys/find_program.h"
 #include "sys/network/features.h"
+
+namespace viaduct::sys {
+
+NLOHMANN_JSON_SERIALIZE_ENUM(Feature::State, {{Feature::State::kUnknown, "unknown"},
+                                              {Feature::State::kPresent, "yes"},
+                                              {Feature::State::kAbsent, "no"}})
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Feature, name, state, purpose, remedy, detail)
+
+}  // namespace viaduct::sys
 
 namespace viaduct::cli {
 namespace {
@@ -64,17 +76,27 @@ Feature Confinement() {
   return feature;
 }
 
+// By root where it can be.
+std::vector<Feature> Probed() {
+  if (geteuid() == 0) NeedRoot();
+  if (!privilege::HasRootsHalf()) return sys::ProbeFeatures();
+  const nlohmann::json answer = broker::AskOnce(
+      privilege::Service::kExaminer, broker::MessageType::kExamine, nlohmann::json::object());
+  return answer.at("features").get<std::vector<Feature>>();
+}
+
 std::vector<Feature> Examine() {
+  const std::vector<Feature> probed = Probed();
   std::vector<Feature> features = {
       Simulator(),
-      Examined("root", "every mode but simulate", geteuid() == 0,
+      Examined("root", "every mode but simulate", privilege::HasRootsHalf(),
                "run through sudo (viaduct does so itself if sudo needs no password)"),
       Confinement()};
   for (const Tool& tool : kTools) {
     features.push_back(Examined(tool.program, tool.purpose, !sys::FindProgram(tool.program).empty(),
                                 fmt::format("apt-get install {}", tool.package)));
   }
-  for (Feature& feature : sys::ProbeFeatures()) features.push_back(std::move(feature));
+  features.insert(features.end(), probed.begin(), probed.end());
   return features;
 }
 
@@ -110,6 +132,13 @@ std::vector<Finding> Findings(const std::vector<Feature>& features) {
 }
 
 }  // namespace
+
+void ExamineAsRoot(UniqueFd connection, const sys::Identity&) {
+  broker::AnswerOnce(std::move(connection), broker::MessageType::kExamine,
+                     [](const nlohmann::json&) {
+                       return nlohmann::json{{"features", sys::ProbeFeatures()}};
+                     });
+}
 
 void AddDoctor(CLI::App& app, Invocation&) {
   CLI::App* command = app.add_subcommand(

@@ -7,12 +7,14 @@
 #include <memory>
 
 #include "base/error.h"
+#include "broker/call.h"
 #include "broker/client.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/labs.h"
 #include "cli/listings.h"
 #include "cli/output.h"
+#include "cli/privilege.h"
 #include "emulate/path_record.h"
 #include "guest/shell/paused.h"
 #include "sys/process.h"
@@ -47,21 +49,19 @@ void Down(const std::string& given) {
   }
 }
 
-template <class Entry>
-bool AnyDead(const std::vector<Entry>& entries) {
-  return std::any_of(entries.begin(), entries.end(), [](const Entry& each) { return !each.alive; });
+bool HasDead() {
+  const auto is_dead = [](const auto& record) { return !record.alive; };
+  return std::ranges::any_of(lab::ListRuns(), is_dead) ||
+         std::ranges::any_of(emulate::ListPaths(), is_dead);
 }
 
-void Clean(const Invocation& invocation, bool as_json) {
+void Clean(bool as_json) {
   Cleaning cleaning;
-  if (AnyDead(lab::ListRuns()) || AnyDead(emulate::ListPaths())) {
-    NeedRoot(invocation);
-    for (const auto& run : lab::RemoveDeadRuns(&cleaning.problems)) {
-      cleaning.removed.push_back(run.name);
-    }
-    for (const auto& path : emulate::RemoveDeadPaths(&cleaning.problems)) {
-      cleaning.removed.push_back(path.name);
-    }
+  if (HasDead()) {
+    NeedRoot();
+    cleaning = broker::AskOnce(privilege::Service::kCleaner, broker::MessageType::kClean,
+                               nlohmann::json::object())
+                   .get<Cleaning>();
   }
   for (const auto& paused : guest::RemoveDeadPaused(&cleaning.problems)) {
     cleaning.removed.push_back(paused.simulation);
@@ -79,6 +79,19 @@ void Clean(const Invocation& invocation, bool as_json) {
 
 }  // namespace
 
+void CleanAsRoot(UniqueFd connection, const sys::Identity&) {
+  broker::AnswerOnce(std::move(connection), broker::MessageType::kClean, [](const nlohmann::json&) {
+    Cleaning cleaning;
+    for (const auto& run : lab::RemoveDeadRuns(&cleaning.problems)) {
+      cleaning.removed.push_back(run.name);
+    }
+    for (const auto& path : emulate::RemoveDeadPaths(&cleaning.problems)) {
+      cleaning.removed.push_back(path.name);
+    }
+    return nlohmann::json(cleaning);
+  });
+}
+
 void AddDown(CLI::App& app, Invocation&) {
   auto lab = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("down", "end a lab that is up");
@@ -87,13 +100,13 @@ void AddDown(CLI::App& app, Invocation&) {
   command->callback([lab] { Down(*lab); });
 }
 
-void AddClean(CLI::App& app, Invocation& invocation) {
+void AddClean(CLI::App& app, Invocation&) {
   CLI::App* command = app.add_subcommand("clean", "remove what killed runs left behind");
   const auto as_json = AddJsonFlag(*command);
   command->footer(
       "Uses the records under /run/viaduct; live labs and everything else are left alone.\n"
       "Example:\n  viaduct clean");
-  command->callback([as_json, &invocation] { Clean(invocation, *as_json); });
+  command->callback([as_json] { Clean(*as_json); });
 }
 
 }  // namespace viaduct::cli

@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/path_arguments.h"
+#include "cli/privilege.h"
 #include "emulate/path_emulation.h"
 #include "emulate/path_report.h"
 #include "run/environment.h"
@@ -92,7 +93,7 @@ emulate::PathOptions Understand(const CLI::App& command, const PathCommandOption
 int RunCommand(const CLI::App& command, const PathCommandOptions& options,
                const Invocation& invocation) {
   emulate::PathOptions path = Understand(command, options);
-  NeedRoot(invocation);
+  NeedRoot();
   result::EngineResult result = emulate::RunPath(std::move(path));
   result.environment = run::DescribeEnvironment(invocation.words);
   if (options.json_file != "-") std::fputs(emulate::StatisticsTable(result).c_str(), stdout);

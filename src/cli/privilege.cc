@@ -1,41 +1,28 @@
-#include <unistd.h>
+#include "cli/privilege.h"
 
-#include <cerrno>
 #include <cstdlib>
 
-#include "base/error.h"
-#include "cli/command.h"
-#include "sys/child.h"
-#include "sys/find_program.h"
+#include "broker/broker_process.h"
+#include "emulate/path_keeper.h"
+#include "emulate/shell_keeper.h"
 
 namespace viaduct::cli {
 namespace {
 
-// Whether sudo works here without a password.
-bool SudoWorks() { return sys::RunProgram({"sudo", "-n", "true"}).status == 0; }
+using privilege::Service;
+
+constexpr privilege::Offer kOffers[] = {
+    {Service::kBroker, broker::RunBroker}, {Service::kPath, emulate::KeepPath},
+    {Service::kShell, emulate::KeepShell}, {Service::kCleaner, CleanAsRoot},
+    {Service::kExaminer, ExamineAsRoot},   {Service::kSwitch, ConfigureAsRoot},
+};
 
 }  // namespace
 
-void NeedRoot(const Invocation& invocation) {
-  if (geteuid() == 0 || std::getenv("VIADUCT_BROKER_FD")) return;
-  if (!SudoWorks()) {
-    throw EnvironmentError(
-        "this needs root for namespaces, links and routes, and sudo asks for a password: run sudo "
-        "viaduct ..., or use --mode simulate");
-  }
-  // A scenario may name programs that are only in the user's PATH; the other variables are
-  // Viaduct's own.
-  std::vector<std::string> words = {
-      "sudo", "-n",
-      "--preserve-env=PATH,VIADUCT_SIM,VIADUCT_NS3,VIADUCT_SIM_LIBRARIES,VIADUCT_LIBEXEC", "--",
-      sys::OwnProgram()};
-  words.insert(words.end(), invocation.words.begin() + 1, invocation.words.end());
-  std::vector<char*> arguments;
-  arguments.reserve(words.size() + 1);
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  execvp("sudo", arguments.data());
-  throw SystemError("execute sudo", errno);
+privilege::Offers RootsOffers() { return kOffers; }
+
+void NeedRoot() {
+  if (std::getenv("VIADUCT_BROKER_FD") == nullptr) privilege::NeedRootsHalf(kOffers);
 }
 
 }  // namespace viaduct::cli

@@ -14,6 +14,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/privilege.h"
 #include "run/report.h"
 #include "run/run.h"
 #include "run/separate_run.h"
@@ -151,7 +152,7 @@ int RunCommand(const RunCommandOptions& options, const Invocation& invocation) {
     return 0;
   }
   for (const Scenario& scenario : scenarios) {
-    if (scenario.mode != scenario::Mode::kSimulate) NeedRoot(invocation);
+    if (scenario.mode != scenario::Mode::kSimulate) NeedRoot();
   }
   CheckPauses(options, scenarios[0]);
   CheckWritable(options);

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/foreground.h"
 #include "cli/output.h"
+#include "cli/privilege.h"
 #include "emulate/path_report.h"
 #include "emulate/shell.h"
 #include "engine/describe.h"
@@ -45,16 +46,15 @@ int RunShell(const ShellOptions& options, const Invocation& invocation) {
       emulate::ShellPath(Parse("--up", options.up), Parse("--down", options.down));
   options.engine.Fill(&config);
   const uint64_t seed = config.seed;
-  NeedRoot(invocation);
+  NeedRoot();
   Foreground foreground;  // first: a signal from here on cannot end the process half-way
   emulate::Shell shell(std::move(config));
   sys::ProgramOptions program = shell.Program(options.words);
   foreground.Lend(&program);
   if (options.verbose) {
-    const emulate::ShellNetwork& network = shell.network();
     std::fprintf(stderr, "viaduct shell: the host is %s (seed %llu)%s%s\n",
-                 network.host_address().ToString().c_str(), static_cast<unsigned long long>(seed),
-                 network.limits().empty() ? "" : "; ", network.limits().c_str());
+                 shell.host_address().c_str(), static_cast<unsigned long long>(seed),
+                 shell.limits().empty() ? "" : "; ", shell.limits().c_str());
   }
   shell.Start(program);
   const int status =

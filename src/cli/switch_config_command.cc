@@ -4,8 +4,10 @@
 #include <memory>
 
 #include "base/error.h"
+#include "broker/call.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/privilege.h"
 #include "switches/apply.h"
 #include "switches/configuration.h"
 
@@ -34,6 +36,9 @@ struct SwitchConfigOptions {
   bool apply = false, undo = false;
 };
 
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SwitchConfigOptions, vendor, trunk, bridge, interface, links,
+                                   labels, redirect, first_vlan, apply, undo)
+
 Deflection Understand(const SwitchConfigOptions& options) {
   Deflection deflection;
   uint16_t next_vlan = options.first_vlan;
@@ -50,7 +55,27 @@ Deflection Understand(const SwitchConfigOptions& options) {
   return deflection;
 }
 
-void Run(const SwitchConfigOptions& options, const Invocation& invocation) {
+// Names become words of commands: none may be an option.
+void CheckNames(const SwitchConfigOptions& options, const Deflection& deflection) {
+  std::vector<std::string> names = options.redirect;
+  names.insert(names.end(), {options.trunk, options.bridge});
+  for (const auto& [port, vlan] : deflection.Ends()) names.push_back(port);
+  for (const std::string& name : names) {
+    if (name.starts_with('-')) throw UsageError(fmt::format("{} is no name of a port", name));
+  }
+}
+
+void Configure(const SwitchConfigOptions& options) {
+  const Vendor vendor = ParseVendor(options.vendor);
+  const Deflection deflection = Understand(options);
+  CheckDeflection(vendor, deflection);
+  CheckNames(options, deflection);
+  if (!IsHost(vendor))
+    throw UsageError("--apply is for linux and ovs; type the others in yourself");
+  options.undo ? Undo(vendor, deflection) : Apply(vendor, deflection);
+}
+
+void Run(const SwitchConfigOptions& options) {
   const Vendor vendor = ParseVendor(options.vendor);
   const Deflection deflection = Understand(options);
   CheckDeflection(vendor, deflection);
@@ -59,8 +84,8 @@ void Run(const SwitchConfigOptions& options, const Invocation& invocation) {
       throw UsageError(
           "--apply is for linux and ovs; enter the other configurations on the device");
     }
-    NeedRoot(invocation);
-    options.undo ? Undo(vendor, deflection) : Apply(vendor, deflection);
+    NeedRoot();
+    broker::AskOnce(privilege::Service::kSwitch, broker::MessageType::kConfigureSwitch, options);
     if (!options.undo) std::printf("%s\n", PathCommand(deflection).c_str());
     return;
   }
@@ -71,7 +96,15 @@ void Run(const SwitchConfigOptions& options, const Invocation& invocation) {
 
 }  // namespace
 
-void AddSwitchConfig(CLI::App& path, Invocation& invocation) {
+void ConfigureAsRoot(UniqueFd connection, const sys::Identity&) {
+  broker::AnswerOnce(std::move(connection), broker::MessageType::kConfigureSwitch,
+                     [](const nlohmann::json& request) {
+                       Configure(request.get<SwitchConfigOptions>());
+                       return nlohmann::json::object();
+                     });
+}
+
+void AddSwitchConfig(CLI::App& path, Invocation&) {
   auto options = std::make_shared<SwitchConfigOptions>();
   CLI::App* command = path.add_subcommand(
       "switch-config", "print the configuration that deflects links to the emulator");
@@ -95,7 +128,7 @@ void AddSwitchConfig(CLI::App& path, Invocation& invocation) {
   command->add_flag("--undo", options->undo,
                     "print, or with --apply execute, the commands that remove it");
   command->footer(kSwitchConfigFooter);
-  command->callback([options, &invocation] { Run(*options, invocation); });
+  command->callback([options] { Run(*options); });
 }
 
 }  // namespace viaduct::cli

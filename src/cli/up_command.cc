@@ -5,18 +5,19 @@
 #include "base/error.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/privilege.h"
 #include "run/keeper.h"
 #include "scenario/scenario.h"
 
 namespace viaduct::cli {
 namespace {
 
-void Up(const ScenarioOptions& options, bool quiet, const Invocation& invocation) {
+void Up(const ScenarioOptions& options, bool quiet) {
   const scenario::Scenario scenario = scenario::Load(options.file, options.Overrides());
   if (scenario.mode == scenario::Mode::kSimulate) {
     throw UsageError("mode simulate builds no lab; use emulate or offload");
   }
-  NeedRoot(invocation);
+  NeedRoot();
   run::BringUp(scenario, quiet);
   if (!quiet) {
     std::fprintf(stderr, "lab %s is up; viaduct exec %s -- CMD, viaduct down %s\n",
@@ -26,7 +27,7 @@ void Up(const ScenarioOptions& options, bool quiet, const Invocation& invocation
 
 }  // namespace
 
-void AddUp(CLI::App& app, Invocation& invocation) {
+void AddUp(CLI::App& app, Invocation&) {
   struct Options {
     ScenarioOptions scenario;
     bool quiet = false;
@@ -39,7 +40,7 @@ void AddUp(CLI::App& app, Invocation& invocation) {
       "The protocol keeps running in the background; the scenario's flows and programs do not "
       "run.\n"
       "Example:\n  viaduct up examples/olsr-line.yaml && viaduct exec n0 -- ping -c 3 10.0.0.14");
-  command->callback([options, &invocation] { Up(options->scenario, options->quiet, invocation); });
+  command->callback([options] { Up(options->scenario, options->quiet); });
 }
 
 }  // namespace viaduct::cli

@@ -3,32 +3,23 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <unistd.h>
 
-#include <cerrno>
-#include <filesystem>
 #include <fstream>
 
 #include "base/error.h"
+#include "emulate/lock_file.h"
 #include "sys/network/netns.h"
 #include "sys/trusted_folder.h"
 
 namespace viaduct::emulate {
-namespace {
-
-namespace fs = std::filesystem;
-
-std::string LocksRoot() { return std::string(sys::kRunFolder) + "/.interfaces"; }
-
-}  // namespace
 
 InterfaceLock::InterfaceLock(const std::string& interface, const std::string& holder) {
-  const std::string path = fmt::format(
-      "{}/{}-{}", LocksRoot(), sys::NamespaceInode(sys::OpenCurrentNamespace().get()), interface);
+  const std::string name = fmt::format(
+      "interface-{}-{}", sys::NamespaceInode(sys::OpenCurrentNamespace().get()), interface);
+  const std::string path = LockPath(name);
   for (;;) {
-    sys::MakeTrusted(sys::RunPlace({".interfaces"}));
-    file_.reset(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-    if (!file_ && errno == ENOENT) continue;  // the release of the last lock removed the folder
-    SystemCall("open " + path, file_.get());
+    file_ = OpenLock(name);
     if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
       std::string other;
       std::getline(std::ifstream(path), other);
@@ -48,9 +39,7 @@ InterfaceLock::~InterfaceLock() { Remove(); }
 
 void InterfaceLock::Remove() {
   if (!file_ || path_.empty()) return;
-  std::error_code error;
-  fs::remove(path_, error);
-  fs::remove(LocksRoot(), error);  // if it is empty
+  unlink(path_.c_str());
   path_.clear();
 }
 

@@ -9,16 +9,15 @@ namespace viaduct::emulate {
 
 // Ensures that an interface of this namespace has no other emulator: held as long as the descriptor
 // (or a copy of it in another process) is open. What is locked (flock(2)) is
-// /run/viaduct/.interfaces/NAMESPACE-INTERFACE.
+// /run/viaduct/.locks/interface-NAMESPACE-INTERFACE.
 class InterfaceLock {
  public:
   // Throws UsageError that names the emulator which has the lock. `holder`: the name of this one,
   // for that message.
   InterfaceLock(const std::string& interface, const std::string& holder);
   InterfaceLock(InterfaceLock&&) = default;
-  // Removes the lock's file, unless another process does.
+  // Removes the lock's file.
   ~InterfaceLock();
-  void LeaveRemovalToOthers() { path_.clear(); }
   void Remove();
 
  private:

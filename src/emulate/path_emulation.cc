@@ -1,90 +1,43 @@
 #include "emulate/path_emulation.h"
 
 #include <fmt/format.h>
-#include <linux/capability.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/within.h"
-#include "emulate/interfaces.h"
-#include "emulate/path_record.h"
+#include "emulate/path_keeper.h"
+#include "emulate/path_report.h"
 #include "engine/classifier.h"
 #include "engine/control.h"
 #include "engine/describe.h"
 #include "engine/engine.h"
 #include "engine/live_path.h"
 #include "sys/event_loop.h"
-#include "sys/guardian.h"
-#include "sys/invoking_user.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/process.h"
-#include "sys/unix_socket.h"
 
 namespace viaduct::emulate {
 namespace {
 
 using nlohmann::json;
 
-// Changes to the invoking user's identity, but keeps the capabilities that are needed to reopen an
-// interface.
-void BecomeUserWithNetworkPrivileges() {
-  sys::AllowHighestPriority();
-  sys::FavourOwnSession();
-  SystemCall("prctl PR_SET_KEEPCAPS", prctl(PR_SET_KEEPCAPS, 1));
-  sys::BecomeInvokingUser();
-  if (geteuid() == 0) return;
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct keep[2] = {};
-  keep[0].permitted = keep[0].effective = 1U << CAP_NET_ADMIN | 1U << CAP_NET_RAW;
-  SystemCall("capset", static_cast<int>(syscall(SYS_capset, &header, keep)));
-}
-
-PathInfo Introduce(const engine::Config& config) {
-  PathInfo info;
-  info.uid = sys::InvokingUser().uid;
-  info.namespace_inode = sys::NamespaceInode(sys::OpenCurrentNamespace().get());
-  info.interfaces = config.ports;
-  for (const engine::Pair& pair : config.pairs) info.pairs.push_back(pair.name);
-  info.name = config.name;
-  if (!info.name.empty()) return info;
-  info.name = config.pairs.front().name;
-  // A path in another network namespace may have interfaces with the same names.
-  const auto paths = ListPaths();
-  const bool taken = std::any_of(paths.begin(), paths.end(), [&](const PathInfo& other) {
-    return other.alive && other.name == info.name;
-  });
-  if (taken) info.name += fmt::format("-{}", getpid());
-  return info;
-}
-
 class PathEmulation {
  public:
   explicit PathEmulation(PathOptions options)
       : options_(std::move(options)),
-        info_(Introduce(options_.config)),
         live_(options_.config, [this](const engine::Change& change) { engine_->Apply(change); }) {}
 
   result::EngineResult Run() {
     sys::EventLoop loop;  // from here on it receives the signals
     CheckSchedule();
-    TakeInterfaces();
-    RecordPath(&info_);
-    const sys::Guardian guardian([this](int connection) {
-      sys::AwaitEnd(connection);
-      RemovePathRecord(info_);
-      for (TakenInterface& interface : interfaces_) interface.GiveBack();
-    });
-    for (TakenInterface& interface : interfaces_) interface.LeaveToOthers();
-    for (const TakenInterface& interface : interfaces_) interface.SwitchOffloadsOff();
+    const engine::Classifier check(options_.config);  // before anything is touched
+    kept_.emplace(options_.config);
     StartEngine();
     Forward(loop);
     engine_->Stop();
@@ -101,21 +54,15 @@ class PathEmulation {
     player_.emplace(*options_.schedule);
   }
 
-  void TakeInterfaces() {
-    const engine::Classifier check(options_.config);  // before anything is touched
-    const std::string holder = fmt::format("path {}, process {}", info_.name, getpid());
-    for (const std::string& name : options_.config.ports) interfaces_.emplace_back(name, holder);
-  }
-
   void StartEngine() {
     std::vector<std::unique_ptr<io::AnyPort>> ports;
-    for (TakenInterface& interface : interfaces_) ports.push_back(interface.OpenPort());
-    const sys::Identity user = sys::InvokingUser();
-    listener_ = sys::ListenAt(info_.control_socket(), user.uid, user.gid, SOCK_STREAM);
+    for (size_t port = 0; port < options_.config.ports.size(); ++port) {
+      ports.push_back(kept_->OpenPort(port));
+    }
     monitor_ = std::make_unique<sys::LinkMonitor>(sys::OpenCurrentNamespace().get());
-    BecomeUserWithNetworkPrivileges();
+    sys::FavourOwnSession();
     engine::Config config = options_.config;
-    config.name = info_.name;
+    config.name = kept_->name();
     engine_ = std::make_unique<engine::Engine>(std::move(config), std::move(ports));
     engine_->Start();
     started_ = MonotonicClock::Now();
@@ -123,13 +70,14 @@ class PathEmulation {
 
   void Forward(sys::EventLoop& loop) {
     engine::ControlServer server(
-        std::move(listener_),
+        kept_->TakeListener(),
         [this](const engine::ControlRequest& request) { return Serve(request); });
     loop.Watch(server.Fd(), [&server] { server.Serve(); });
     loop.Watch(monitor_->Fd(), [this] { LookAtLinks(); });
+    loop.Watch(kept_->Fd(), [] { throw Error("root's half of the path has died"); });
     PlanSchedule(loop);
     PlanStatus(loop);
-    options_.note(fmt::format("path {} is on (seed {}){}", info_.name, options_.config.seed,
+    options_.note(fmt::format("path {} is on (seed {}){}", kept_->name(), options_.config.seed,
                               options_.duration ? "" : "; end it with Ctrl-C"));
     try {
       loop.Run([] { return false; },
@@ -181,23 +129,22 @@ class PathEmulation {
 
   void LookAtLinks() {
     for (const sys::LinkEvent& event : monitor_->Read()) {
-      for (size_t port = 0; port < interfaces_.size(); ++port) {
-        if (interfaces_[port].name() == event.name) LookAtLink(port, event);
+      const std::vector<std::string>& names = options_.config.ports;
+      for (size_t port = 0; port < names.size(); ++port) {
+        if (names[port] == event.name) LookAtLink(port, event);
       }
     }
   }
 
   void LookAtLink(size_t port, const sys::LinkEvent& event) {
-    TakenInterface& interface = interfaces_[port];
     if (event.removed) {
-      if (event.ifindex != interface.ifindex()) return;
+      if (event.ifindex != kept_->ifindex(port)) return;
       options_.note(fmt::format("interface {} has gone; the path waits for it", event.name));
       return;
     }
-    if (event.ifindex == interface.ifindex()) return;
+    if (event.ifindex == kept_->ifindex(port)) return;
     try {
-      interface.SwitchOffloadsOff();
-      engine_->ReplacePort(port, interface.OpenPort());
+      engine_->ReplacePort(port, kept_->OpenPort(port));
       options_.note(fmt::format("interface {} is back", event.name));
     } catch (const Error& error) {
       options_.note(fmt::format("interface {} is back, but: {}", event.name, error.what()));
@@ -207,17 +154,15 @@ class PathEmulation {
   result::EngineResult Describe() {
     result::EngineResult done =
         engine::DescribeStatistics(engine_->Read(), options_.lateness_limit);
-    done.name = info_.name;
+    done.name = kept_->name();
     done.seed = options_.config.seed;
-    done.started = info_.created;
+    done.started = kept_->created();
     done.seconds = (MonotonicClock::Now() - started_).ToSeconds();
     return done;
   }
 
   PathOptions options_;
-  PathInfo info_;
-  std::vector<TakenInterface> interfaces_;
-  UniqueFd listener_;
+  std::optional<KeptPath> kept_;
   std::unique_ptr<sys::LinkMonitor> monitor_;
   std::unique_ptr<engine::Engine> engine_;
   engine::LivePath live_;

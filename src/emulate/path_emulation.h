@@ -24,9 +24,9 @@ struct PathOptions {
 };
 
 // Emulates until the duration is over, or until SIGINT, SIGTERM or SIGHUP (the only end of a path
-// without a duration). Returns the engine's results with name, seed, seconds and start. Needs root;
-// forwards with the invoking user's identity. The interfaces are restored on return, on an
-// exception, and when this process is killed.
+// without a duration). Returns the engine's results with name, seed, seconds and start. There must
+// be a steward (privilege/halves.h), whose keeper takes the interfaces (emulate/path_keeper.h);
+// they are restored on return, on an exception, and when this process is killed.
 result::EngineResult RunPath(PathOptions options);
 
 }  // namespace viaduct::emulate

@@ -1,137 +1,30 @@
 #include "emulate/shell.h"
 
-#include <poll.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <csignal>
+#include <filesystem>
+#include <vector>
 
 #include "base/error.h"
 #include "io/ring_port.h"
 #include "sys/invoking_user.h"
-#include "sys/network/netns.h"
-#include "sys/network/packet_socket.h"
-#include "sys/process.h"
-#include "sys/signals.h"
+#include "wire/address.h"
 
 namespace viaduct::emulate {
 namespace {
 
-constexpr Duration kTerminationPatience =
-    Duration::Milliseconds(500);  // between SIGTERM and SIGKILL
-
-// The guardian's first message: an ExitStatus and the text of an error, or no text if the program
-// runs.
-struct StartReport {
-  int32_t status = 0;
-  std::array<char, 4000> error{};
-};
-
-// The privileged process of a shell: starts the program, signals it, reports its end, and removes
-// everything when the connection is closed.
-class ShellKeeper {
- public:
-  ShellKeeper(int connection, ShellNetwork& network) : connection_(connection), network_(network) {}
-
-  void Work(const sys::ProgramOptions& options) {
-    prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans of the program become our children
-    const UniqueFd signals = sys::CatchSignals({SIGCHLD});
-    if (Started(options)) {
-      while (Serve(signals.get())) {
-      }
-      EndAll();
-    } else {
-      sys::AwaitEnd(connection_);
-    }
-    network_.Remove();
-  }
-
- private:
-  // Reports to the other end whether the program runs.
-  bool Started(const sys::ProgramOptions& options) {
-    StartReport report;
-    try {
-      network_.EnterNameService();
-      pid_ = sys::StartProgram(options, network_.inside(), "node shell", sys::InvokingUser());
-      network_.CloseInside();
-    } catch (const Error& error) {
-      report.status = static_cast<int32_t>(error.status());
-      std::string(error.what()).copy(report.error.data(), report.error.size() - 1);
-    }
-    send(connection_, &report, sizeof report, MSG_NOSIGNAL);
-    return pid_ > 0;
-  }
-
-  // Waits for one event. Returns false when the shell must end.
-  bool Serve(int signals) {
-    pollfd fds[] = {{connection_, POLLIN, 0}, {signals, POLLIN, 0}};
-    if (poll(fds, 2, -1) < 0) return errno == EINTR;
-    if (fds[1].revents) Collect(signals);
-    if (!fds[0].revents) return true;
-    int32_t number = 0;
-    const ssize_t got = recv(connection_, &number, sizeof number, 0);
-    if (got == 0) return false;
-    if (got == sizeof number && running_) kill(-pid_, number);
-    return true;
-  }
-
-  void Collect(int signals) {
-    while (sys::TakeSignal(signals) != 0) continue;
-    int status = 0;
-    for (int pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
-      if (pid != pid_) continue;
-      running_ = false;
-      const int32_t report = status;
-      send(connection_, &report, sizeof report, MSG_NOSIGNAL);
-    }
-  }
-
-  // Ends the program and its descendants; the next round finds those that were forked meanwhile.
-  static void EndAll() {
-    for (int round = 0; round < 5; ++round) {
-      while (waitpid(-1, nullptr, WNOHANG) > 0) {
-      }
-      const auto pids = sys::Descendants();
-      if (pids.empty()) return;
-      sys::TerminateProcesses(pids, kTerminationPatience);
-    }
-  }
-
-  int connection_;
-  ShellNetwork& network_;
-  int pid_ = 0;
-  bool running_ = true;
-};
+using broker::MessageType;
+using nlohmann::json;
 
 std::vector<std::string> LoginShell() {
-  const auto user = sys::FindAccount(sys::InvokingUser().uid);
+  const auto user = sys::FindAccount(getuid());
   return {user && !user->shell.empty() ? user->shell : "/bin/sh"};
 }
 
-std::vector<std::unique_ptr<io::AnyPort>> OpenPorts(const ShellNetwork& network) {
-  const sys::NamespaceScope scope(network.middle());
-  std::vector<std::unique_ptr<io::AnyPort>> ports;
-  for (const char* name : {ShellNetwork::kProgramPort, ShellNetwork::kHostPort}) {
-    sys::PacketSocket socket = sys::OpenPacketSocket(name, true);
-    io::RingOptions ring;
-    ring.ifindex = socket.ifindex;
-    ports.push_back(io::Hold(io::RingPort(std::move(socket.fd), ring)));
-  }
-  return ports;
-}
-
-void AwaitStart(int connection) {
-  StartReport report;
-  const ssize_t got = recv(connection, &report, sizeof report, 0);
-  if (got != sizeof report)
-    throw Error("the process that should have started the program has died");
-  if (report.error[0] != 0) {
-    throw Error(report.error.data(), static_cast<ExitStatus>(report.status));
-  }
+std::unique_ptr<io::AnyPort> PortOn(UniqueFd socket, int ifindex) {
+  io::RingOptions ring;
+  ring.ifindex = ifindex;
+  return io::Hold(io::RingPort(std::move(socket), ring));
 }
 
 }  // namespace
@@ -144,32 +37,37 @@ engine::Config ShellPath(const path::Spec& up, const path::Spec& down) {
   return config;
 }
 
-Shell::Shell(engine::Config config) : config_(std::move(config)), ports_(OpenPorts(network_)) {
-  network_.CloseMiddle();
+Shell::Shell(engine::Config config)
+    : root_(privilege::Ask(privilege::Service::kShell), "root's half of the shell has died") {
+  broker::Message answer = root_.Call(MessageType::kBuildShell, "{}");
+  const json built = broker::DecodeJson(answer.payload);
+  host_address_ = broker::Member<std::string>(built, "host_address");
+  limits_ = broker::Member<std::string>(built, "limits");
+  const auto indices = broker::Member<std::vector<int>>(built, "ports");
+  if (indices.size() != answer.descriptors.size()) throw Error("the shell has not all its ports");
+  std::vector<std::unique_ptr<io::AnyPort>> ports;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    ports.push_back(PortOn(std::move(answer.descriptors[i]), indices[i]));
+  }
+  engine_.emplace(std::move(config), std::move(ports));
 }
 
-sys::ProgramOptions Shell::Program(const std::vector<std::string>& words) const {
-  sys::ProgramOptions program;
+broker::ProgramOptions Shell::Program(const std::vector<std::string>& words) const {
+  broker::ProgramOptions program;
+  program.node = "shell";
   program.arguments = words.empty() ? LoginShell() : words;
-  program.environment["VIADUCT_HOST"] = network_.host_address().ToString();
+  program.environment["VIADUCT_HOST"] = host_address_;
   return program;
 }
 
-void Shell::Start(const sys::ProgramOptions& program) {
-  guardian_.emplace([&](int connection) { ShellKeeper(connection, network_).Work(program); });
-  network_.LeaveRemovalToOthers();
-  network_.CloseInside();
-  sys::AllowHighestPriority();
-  sys::BecomeInvokingUser();
-  engine_.emplace(std::move(config_), std::move(ports_));
+void Shell::Start(const broker::ProgramOptions& program) {
   engine_->Start();
-  AwaitStart(guardian_->Connection());
+  broker::Message answer = broker::CallSpawn(root_, program);
+  if (answer.descriptors.size() != 1) throw Error("the shell's program has no exit status");
+  exit_status_ = std::move(answer.descriptors[0]);
 }
 
-void Shell::Signal(int number) {
-  const int32_t message = number;
-  send(guardian_->Connection(), &message, sizeof message, MSG_NOSIGNAL);
-}
+void Shell::Signal(int number) { root_.CallJson(MessageType::kKill, {{"signal", number}}); }
 
 engine::Statistics Shell::Stop() {
   engine_->Stop();

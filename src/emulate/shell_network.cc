@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "emulate/lock_file.h"
 #include "sys/child.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
@@ -27,6 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kInside[] = "eth0";
+constexpr char kTurn[] = "shells";  // the lock of whoever makes or removes one
 constexpr char kForwarding[] = "net.ipv4.ip_forward";
 constexpr uint32_t kFirst = 0x64400000;  // 100.64.0.0
 constexpr uint32_t kLast = 0x647ffffc;   // the last /30 of 100.64.0.0/10
@@ -98,7 +100,7 @@ ShellNetwork::ShellNetwork()
       names_(FindNameService(ReadFileIfAny("/etc/resolv.conf"),
                              ReadFileIfAny("/run/systemd/resolve/resolv.conf"))) {
   // Two shells that choose addresses at the same time could choose the same ones.
-  const UniqueFd turn = sys::MakeTrusted(sys::RunPlace());
+  const UniqueFd turn = OpenLock(kTurn);
   SystemCall("flock", flock(turn.get(), LOCK_EX));
   try {
     Build(FreeSubnet(AddressesHere()));
@@ -110,9 +112,7 @@ ShellNetwork::ShellNetwork()
   }
 }
 
-ShellNetwork::~ShellNetwork() {
-  if (is_ours_) Remove();
-}
+ShellNetwork::~ShellNetwork() { Remove(); }
 
 void ShellNetwork::Build(const wire::IpPrefix& subnet) {
   subnet_ = subnet;
@@ -192,11 +192,9 @@ void ShellNetwork::OpenOutside() {
 
 void ShellNetwork::ForwardOn() {
   const UniqueFd here = sys::OpenCurrentNamespace();
-  forwarding_file_ =
-      fmt::format("{}/.forwarding-{}", sys::kRunFolder, sys::NamespaceInode(here.get()));
-  forwarding_lock_.reset(
-      SystemCall("open " + forwarding_file_,
-                 open(forwarding_file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)));
+  const std::string name = fmt::format("forwarding-{}", sys::NamespaceInode(here.get()));
+  forwarding_file_ = LockPath(name);
+  forwarding_lock_ = OpenLock(name);
   SystemCall("flock", flock(forwarding_lock_.get(), LOCK_SH));
   // A killed shell has left its file, which still has the original forwarding setting.
   if (ReadFileIfAny(forwarding_file_).empty()) {
@@ -209,7 +207,7 @@ void ShellNetwork::ForwardOn() {
 
 void ShellNetwork::ForwardOff() {
   if (!forwarding_lock_) return;
-  const UniqueFd turn = sys::OpenTrusted(sys::RunPlace());
+  const UniqueFd turn = OpenLock(kTurn);
   flock(turn.get(), LOCK_EX);
   if (flock(forwarding_lock_.get(), LOCK_EX | LOCK_NB) == 0) {  // the last shell here
     const std::string before = ReadFileIfAny(forwarding_file_);

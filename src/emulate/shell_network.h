@@ -59,11 +59,9 @@ class ShellNetwork {
   // Call the first when the ports are open, the second when the program has started.
   void CloseMiddle() { middle_.reset(); }
   void CloseInside() { inside_.reset(); }
-  // The destructor calls it too, unless another process is responsible for the removal.
-  void Remove();
-  void LeaveRemovalToOthers() { is_ours_ = false; }
 
  private:
+  void Remove();
   void Build(const wire::IpPrefix& subnet);
   void JoinNeighbours();
   void OpenOutside();
@@ -77,7 +75,7 @@ class ShellNetwork {
   wire::IpPrefix subnet_;
   NameService names_;
   std::string limits_;
-  bool has_rules_ = false, is_ours_ = true;
+  bool has_rules_ = false;
   // The shells of this namespace share the lock; the last to go restores forwarding.
   UniqueFd forwarding_lock_;
   std::string forwarding_file_;

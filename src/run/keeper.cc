@@ -80,6 +80,7 @@ void Tell(int fd, const json& message) {
   try {
     setsid();
     Keeper keeper(scenario, quiet);
+    privilege::LeaveRootsHalf();  // which the lab need not keep
     // Ctrl-C reaches only the parent; when the parent has ended, the lab is not wanted any more.
     keeper.loop.Watch(parent.get(), [] { throw sys::Interrupted(SIGINT); });
     keeper.conversation->WaitForLab();

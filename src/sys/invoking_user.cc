@@ -1,7 +1,10 @@
 #include "sys/invoking_user.h"
 
+#include <fmt/format.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <pwd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -13,18 +16,33 @@
 namespace viaduct::sys {
 namespace {
 
-uint32_t IdOf(const char* variable, uint32_t otherwise) {
+std::optional<uint32_t> IdOf(const char* variable) {
   const char* text = getenv(variable);
-  if (text == nullptr) return otherwise;
+  if (text == nullptr) return std::nullopt;
   return static_cast<uint32_t>(ParseInteger(text, 0, 0xFFFFFFFE));
+}
+
+gid_t PrimaryGroup(uid_t uid) {
+  if (const auto account = FindAccount(uid)) return account->group;
+  throw EnvironmentError(fmt::format(
+      "SUDO_UID is {}, which is no user of this machine, and SUDO_GID is not set", uid));
 }
 
 }  // namespace
 
 Identity InvokingUser() {
   if (geteuid() != 0) return {getuid(), getgid()};
-  const uid_t uid = IdOf("SUDO_UID", getuid());
-  return {uid, IdOf("SUDO_GID", getgid())};
+  const auto uid = IdOf("SUDO_UID");
+  if (!uid || *uid == 0) return {getuid(), getgid()};
+  const auto gid = IdOf("SUDO_GID");
+  return {*uid, gid ? *gid : PrimaryGroup(*uid)};
+}
+
+// The inheritable ones, too, which a change of identity leaves.
+static void DropCapabilities() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  const __user_cap_data_struct none[2] = {};
+  SystemCall("capset", static_cast<int>(syscall(SYS_capset, &header, none)));
 }
 
 void Become(const Identity& identity) {
@@ -35,17 +53,25 @@ void Become(const Identity& identity) {
   }
   SystemCall("setresgid", setresgid(identity.gid, identity.gid, identity.gid));
   SystemCall("setresuid", setresuid(identity.uid, identity.uid, identity.uid));
+  if (identity.uid != 0) DropCapabilities();
 }
 
 void BecomeInvokingUser() {
   const Identity user = InvokingUser();
-  if (user.uid != geteuid() || user.gid != getegid()) Become(user);
+  if (user.uid == geteuid() && user.gid == getegid()) return;
+  Become(user);
+  const auto account = FindAccount(user.uid);
+  if (!account) return;
+  setenv("HOME", account->home.c_str(), 1);
+  setenv("USER", account->name.c_str(), 1);
+  setenv("LOGNAME", account->name.c_str(), 1);
+  setenv("SHELL", account->shell.c_str(), 1);
 }
 
 std::optional<Account> FindAccount(uid_t uid) {
   const passwd* entry = getpwuid(uid);
   if (entry == nullptr) return std::nullopt;
-  return Account{entry->pw_name, entry->pw_dir, entry->pw_shell};
+  return Account{entry->pw_name, entry->pw_dir, entry->pw_shell, entry->pw_gid};
 }
 
 }  // namespace viaduct::sys

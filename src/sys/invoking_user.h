@@ -13,19 +13,22 @@ struct Identity {
   gid_t gid = 0;
 };
 
-// SUDO_UID and SUDO_GID if they are set and this process is root, else the user of this process.
-// Throws UsageError if they are not numbers.
+// SUDO_UID and SUDO_GID if this process is root and the former is set, else the user of this
+// process. Without SUDO_GID it is the user's group in passwd(5), and EnvironmentError where that
+// has no such user. Throws UsageError if they are not numbers.
 Identity InvokingUser();
 
 // Changes this process's identity permanently: user, group, and the supplementary groups of the
 // user. Throws SystemError.
 void Become(const Identity& identity);
-// The same for the invoking user; does nothing if this process runs as that user already.
+// The same for the invoking user, whose HOME, USER, LOGNAME and SHELL are then in the environment;
+// does nothing if this process runs as that user already.
 void BecomeInvokingUser();
 
 // A user's entry in passwd(5).
 struct Account {
   std::string name, home, shell;
+  gid_t group = 0;
 };
 std::optional<Account> FindAccount(uid_t uid);
 

@@ -138,10 +138,10 @@ void TerminateProcesses(const std::vector<int>& pids, Duration patience) {
   AwaitEnd(victims, Duration::Seconds(1));
 }
 
-void AllowHighestPriority() {
+void AllowHighestPriority(pid_t pid) {
   // The limit counts from 1 (nice 19) to 40 (nice -20): getrlimit(2).
   const rlimit limit{40, 40};
-  setrlimit(RLIMIT_NICE, &limit);
+  prlimit(pid, RLIMIT_NICE, &limit, nullptr);
 }
 
 int TakeHighestPriority() {

@@ -1,6 +1,8 @@
 // Processes by identity: a pid alone is reused, a pid with its start time is not.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -35,11 +37,11 @@ UniqueFd OpenPidFd(int pid);
 // SIGKILL.
 void TerminateProcesses(const std::vector<int>& pids, Duration patience);
 
-// The scheduling priority of a process that must run on time (nice -20). Call Allow... as root,
-// before dropping privileges: then this process and those it starts may call Take..., which returns
-// the nice value in effect. If the machine (a container) forbids both, that is no error: the
-// process only runs later.
-void AllowHighestPriority();
+// The scheduling priority of a process that must run on time (nice -20). What Allow... is called
+// for (0: this process), and the processes that it then starts, may call Take..., which returns the
+// nice value in effect. Allow... needs CAP_SYS_RESOURCE. If the machine (a container) forbids both,
+// that is no error: the process only runs later.
+void AllowHighestPriority(pid_t pid = 0);
 int TakeHighestPriority();
 
 // If the kernel distributes processor time by session (sched_autogroup_enabled, sched(7)), nice

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,16 +18,8 @@ namespace {
 
 std::optional<rlimit> former_descriptor_limit;
 
-Environment EnvironmentOf(const ProgramOptions& options, const Identity& owner) {
-  Environment environment = OwnEnvironment();
-  const auto user = owner.uid != getuid() ? FindAccount(owner.uid) : std::nullopt;
-  if (user) {  // under sudo these variables are root's
-    SetVariable(environment, "HOME", user->home);
-    SetVariable(environment, "USER", user->name);
-    SetVariable(environment, "LOGNAME", user->name);
-    SetVariable(environment, "SHELL", user->shell);
-  }
-  UnsetVariable(environment, "VIADUCT_BROKER_FD");
+Environment EnvironmentOf(const ProgramOptions& options) {
+  Environment environment;
   for (const auto& [name, value] : options.environment) {
     SetVariable(environment, name, value);
   }
@@ -34,7 +27,8 @@ Environment EnvironmentOf(const ProgramOptions& options, const Identity& owner) 
 }
 
 // In the program's process.
-void EnterNode(int namespace_fd, const Identity& owner) {
+void EnterNode(int namespace_fd, const Identity& owner, mode_t file_mask) {
+  umask(file_mask & 0777);
   if (former_descriptor_limit) setrlimit(RLIMIT_NOFILE, &*former_descriptor_limit);
   SystemCall("enter the namespace", setns(namespace_fd, CLONE_NEWNET));
   if (owner.uid != getuid()) Become(owner);
@@ -70,13 +64,13 @@ int StartProgram(const ProgramOptions& options, int namespace_fd, const std::str
                  const Identity& owner) {
   LaunchOptions launch;
   launch.words = options.arguments;
-  launch.environment = EnvironmentOf(options, owner);
+  launch.environment = EnvironmentOf(options);
   launch.folder = options.working_directory;
   launch.standard = {options.standard_input, options.standard_output, options.standard_error};
   launch.group = LaunchOptions::Group::kOwnSession;
   launch.terminal = options.terminal;
   launch.default_signals = true;
-  launch.prepare = [&] { EnterNode(namespace_fd, owner); };
+  launch.prepare = [&] { EnterNode(namespace_fd, owner, options.file_mask); };
   try {
     return Launch(launch);
   } catch (const LaunchError& error) {

@@ -1,6 +1,8 @@
 // Programs of the invoking user that root starts in a network namespace.
 #pragma once
 
+#include <sys/types.h>
+
 #include <map>
 #include <string>
 #include <vector>
@@ -11,13 +13,14 @@ namespace viaduct::sys {
 
 struct ProgramOptions {
   std::vector<std::string> arguments;              // arguments[0] is looked up in PATH
-  std::map<std::string, std::string> environment;  // added to the invoking user's
+  std::map<std::string, std::string> environment;  // all of it
   std::string working_directory;                   // empty: the caller's
   // Standard input, output, error; -1 is /dev/null. The caller keeps owning the descriptors.
   int standard_input = -1, standard_output = -1, standard_error = -1;
   // Standard input is a terminal (the slave of a pty) that belongs to no session yet: it becomes
   // the controlling terminal of the program's session.
   bool terminal = false;
+  mode_t file_mask = 022;  // umask(2)
 };
 
 // Forks and executes the program in the network namespace, as `owner`, in a session of its own, and

@@ -1,0 +1,157 @@
+#include "emulate/path_keeper.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+
+#include "base/error.h"
+#include "emulate/interfaces.h"
+#include "emulate/path_record.h"
+#include "io/ring_port.h"
+#include "sys/network/netns.h"
+#include "sys/unix_socket.h"
+
+namespace viaduct::emulate {
+namespace {
+
+using broker::Member;
+using broker::MessageType;
+using broker::Reply;
+using nlohmann::json;
+
+// A path has two ports a pair, and one process cannot forward for more.
+constexpr size_t kMostInterfaces = 1024, kMostPairs = 4096, kLongestPair = 256;
+
+void CheckInterfaceName(const std::string& interface) {
+  constexpr size_t kLongest = 15;  // IFNAMSIZ
+  const bool is_name = !interface.empty() && interface.size() <= kLongest && interface != "." &&
+                       interface != ".." && std::ranges::none_of(interface, [](unsigned char c) {
+                         return c <= ' ' || c == '/' || c == 0x7F;
+                       });
+  if (!is_name) throw UsageError(fmt::format("\"{}\" is no name of an interface", interface));
+}
+
+PathInfo Introduce(const json& request, const sys::Identity& user) {
+  PathInfo info;
+  info.uid = user.uid;
+  info.namespace_inode = sys::NamespaceInode(sys::OpenCurrentNamespace().get());
+  info.interfaces = Member<std::vector<std::string>>(request, "interfaces");
+  info.pairs = Member<std::vector<std::string>>(request, "pairs");
+  if (info.pairs.empty() || info.pairs.size() > kMostPairs ||
+      info.interfaces.size() > kMostInterfaces ||
+      std::ranges::any_of(info.pairs,
+                          [](const auto& pair) { return pair.size() > kLongestPair; })) {
+    throw UsageError("a path's pairs and interfaces are too many or too long");
+  }
+  std::ranges::for_each(info.interfaces, CheckInterfaceName);
+  info.name = Member<std::string>(request, "name");
+  if (!info.name.empty()) return info;
+  info.name = info.pairs.front();
+  // A path in another network namespace may be between interfaces of the same names.
+  const bool taken = std::ranges::any_of(
+      ListPaths(), [&](const PathInfo& other) { return other.alive && other.name == info.name; });
+  if (taken) info.name += fmt::format("-{}", getpid());
+  return info;
+}
+
+class PathKeeper {
+ public:
+  PathKeeper(UniqueFd connection, const sys::Identity& user)
+      : connection_(std::move(connection)), user_(user) {}
+
+  void Work() {
+    prctl(PR_SET_NAME, "viaduct-keeper");
+    for (const int number : {SIGINT, SIGTERM}) signal(number, SIG_IGN);
+    pollfd wait{connection_.Fd(), POLLIN, 0};
+    const auto perform = [this](broker::Message& request) { return Perform(request); };
+    while ((poll(&wait, 1, -1) > 0 || errno == EINTR) && broker::AnswerNext(connection_, perform)) {
+    }
+    GiveBack();
+  }
+
+ private:
+  Reply Perform(broker::Message& request) {
+    const json arguments = broker::DecodeJson(request.payload);
+    switch (request.type) {
+      case MessageType::kTakeInterfaces:
+        return Take(arguments);
+      case MessageType::kOpenPort:
+        return Open(Member<size_t>(arguments, "port"));
+      default:
+        throw broker::ProtocolError("broker protocol: not what a path's keeper does");
+    }
+  }
+
+  Reply Take(const json& request) {
+    if (info_) throw UsageError("this process has taken its interfaces already");
+    PathInfo info = Introduce(request, user_);
+    const std::string holder = fmt::format("path {}, process {}", info.name, getpid());
+    interfaces_.clear();  // of an attempt that failed
+    for (const std::string& name : info.interfaces) interfaces_.emplace_back(name, holder);
+    RecordPath(&info);
+    info_ = std::move(info);
+    for (const TakenInterface& interface : interfaces_) interface.SwitchOffloadsOff();
+    Reply reply;
+    reply.value = {{"name", info_->name}, {"created", info_->created}};
+    reply.descriptors.push_back(
+        sys::ListenAt(info_->control_socket(), user_.uid, user_.gid, SOCK_STREAM));
+    return reply;
+  }
+
+  Reply Open(size_t port) {
+    if (port >= interfaces_.size()) throw UsageError("a path has no such port");
+    interfaces_[port].SwitchOffloadsOff();
+    sys::PacketSocket socket = interfaces_[port].Open();
+    Reply reply;
+    reply.value["ifindex"] = socket.ifindex;
+    reply.descriptors.push_back(std::move(socket.fd));
+    return reply;
+  }
+
+  void GiveBack() {
+    if (info_) RemovePathRecord(*info_);
+    for (TakenInterface& interface : interfaces_) interface.GiveBack();
+  }
+
+  broker::Connection connection_;
+  const sys::Identity user_;
+  std::optional<PathInfo> info_;  // once it is recorded
+  std::vector<TakenInterface> interfaces_;
+};
+
+}  // namespace
+
+void KeepPath(UniqueFd connection, const sys::Identity& user) {
+  PathKeeper(std::move(connection), user).Work();
+}
+
+KeptPath::KeptPath(const engine::Config& config)
+    : root_(privilege::Ask(privilege::Service::kPath), "root's half of the path has died"),
+      ifindices_(config.ports.size()) {
+  json request = {{"name", config.name}, {"interfaces", config.ports}, {"pairs", json::array()}};
+  for (const engine::Pair& pair : config.pairs) request["pairs"].push_back(pair.name);
+  broker::Message answer = root_.Call(MessageType::kTakeInterfaces, request.dump());
+  const json taken = broker::DecodeJson(answer.payload);
+  name_ = Member<std::string>(taken, "name");
+  created_ = Member<std::string>(taken, "created");
+  if (answer.descriptors.size() != 1) throw Error("the path has no control socket");
+  listener_ = std::move(answer.descriptors[0]);
+}
+
+std::unique_ptr<io::AnyPort> KeptPath::OpenPort(size_t port) {
+  broker::Message answer = root_.Call(MessageType::kOpenPort, json{{"port", port}}.dump());
+  if (answer.descriptors.size() != 1) throw Error("the port has no socket");
+  io::RingOptions options;
+  options.ifindex = Member<int>(broker::DecodeJson(answer.payload), "ifindex");
+  ifindices_[port] = options.ifindex;
+  return io::Hold(io::RingPort(std::move(answer.descriptors[0]), options));
+}
+
+}  // namespace viaduct::emulate

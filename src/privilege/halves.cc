@@ -1,0 +1,134 @@
+#include "privilege/halves.h"
+
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+#include "privilege/capabilities.h"
+#include "sys/child.h"
+#include "sys/descriptor_passing.h"
+#include "sys/descriptors.h"
+#include "sys/find_program.h"
+#include "sys/launch.h"
+#include "sys/process.h"
+
+namespace viaduct::privilege {
+namespace {
+
+UniqueFd the_steward;  // of this process: the connection to it
+
+bool IsReady(int connection) {
+  uint32_t said = 0;
+  ssize_t got = 0;
+  do {
+    got = recv(connection, &said, sizeof said, 0);
+  } while (got < 0 && errno == EINTR);
+  return got == sizeof said && said == kReady;
+}
+
+void ForkSteward(const sys::Identity& user, Offers offers) {
+  auto [ours, theirs] = sys::MakeSocketPair(SOCK_SEQPACKET);
+  if (SystemCall("fork the steward", fork()) == 0) RunSteward(theirs.get(), user, offers);
+  theirs.reset();
+  // Until it has left this process's group, what kills the whole group kills it too.
+  if (!IsReady(ours.get())) throw Error("root's half of the command did not start");
+  the_steward = std::move(ours);
+}
+
+// Whose the other end of a connection is; nobody's (-1) where it is no connection.
+uid_t PeerOf(int connection) {
+  int type = 0;
+  socklen_t length = sizeof type;
+  ucred peer{};
+  if (getsockopt(connection, SOL_SOCKET, SO_TYPE, &type, &length) != 0) return -1;
+  length = sizeof peer;
+  if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return -1;
+  return type == SOCK_SEQPACKET ? peer.uid : -1;
+}
+
+// Started by sudo, which is not kept for as long as the steward is needed.
+[[noreturn]] void BeRootsHalf(const sys::Identity& user, Offers offers) {
+  if (geteuid() != 0 || PeerOf(STDIN_FILENO) != user.uid) {
+    throw UsageError(fmt::format("{} is for the command itself, through sudo", kRootsHalfWord));
+  }
+  sys::Pipe confined = sys::MakePipe();
+  if (SystemCall("fork the steward", fork()) == 0) RunSteward(STDIN_FILENO, user, offers);
+  confined.write.reset();
+  // The steward closes its end once it has left the session, on which sudo hangs up.
+  char byte;
+  (void)!read(confined.read.get(), &byte, sizeof byte);
+  _exit(0);
+}
+
+void BecomeUser() {
+  sys::BecomeInvokingUser();
+  KeepCapabilities({});
+  ForbidNewPrivileges();
+  // Nothing of root's was in its memory; else its files in /proc were root's.
+  SystemCall("prctl PR_SET_DUMPABLE", prctl(PR_SET_DUMPABLE, 1, 0, 0, 0));
+}
+
+// In the background, so that sudo neither reads from the terminal nor stays.
+void StartBySudo() {
+  auto [ours, theirs] = sys::MakeSocketPair(SOCK_SEQPACKET);
+  sys::LaunchOptions sudo;
+  sudo.words = {"sudo", "-n", "-b", "--", sys::OwnProgram(), kRootsHalfWord};
+  sudo.standard = {theirs.get(), -1, -1};
+  try {
+    sys::AwaitChild(sys::Launch(sudo));
+  } catch (const sys::LaunchError&) {
+    // There is none, which is as good as one that asks for a password.
+  }
+  theirs.reset();
+  if (!IsReady(ours.get())) {
+    throw EnvironmentError(
+        "this needs root for namespaces, links and routes, and sudo asks for a password: run sudo "
+        "viaduct ..., or use --mode simulate");
+  }
+  the_steward = std::move(ours);
+  ForbidNewPrivileges();
+}
+
+}  // namespace
+
+void SeparateHalves(const std::string& word, Offers offers) {
+  const bool is_roots_half = word == kRootsHalfWord;
+  if (geteuid() != 0 && !is_roots_half) return;
+  const sys::Identity user = sys::InvokingUser();
+  if (is_roots_half) BeRootsHalf(user, offers);
+  if (user.uid == 0) return;
+  ForkSteward(user, offers);
+  BecomeUser();
+}
+
+bool HasRootsHalf() { return static_cast<bool>(the_steward); }
+
+void NeedRootsHalf(Offers offers) {
+  if (the_steward) return;
+  if (geteuid() == 0) return ForkSteward(sys::InvokingUser(), offers);
+  StartBySudo();
+}
+
+ServiceProcess Ask(Service service) {
+  const auto wanted = static_cast<uint32_t>(service);
+  SystemCall("ask root's half", send(the_steward.get(), &wanted, sizeof wanted, MSG_NOSIGNAL));
+  Answer answer;
+  std::vector<UniqueFd> connection;
+  const auto received = sys::ReceiveWithDescriptors(
+      the_steward.get(), std::as_writable_bytes(std::span(&answer, 1)), connection);
+  if (received.length != sizeof answer) throw Error("root's half of the command has ended");
+  if (answer.error != 0) throw SystemError("ask root's half", answer.error);
+  if (connection.size() != 1) throw Error("root's half of the command gave no connection");
+  return {std::move(connection[0]), answer.pid};
+}
+
+void LeaveRootsHalf() { the_steward.reset(); }
+
+}  // namespace viaduct::privilege

@@ -1,0 +1,37 @@
+// The two halves of the command, seen from the user's (privilege/steward.h).
+#pragma once
+
+#include <string>
+
+#include "base/fd.h"
+#include "privilege/steward.h"
+
+namespace viaduct::privilege {
+
+// What the command is called with to be root's half, with its connection as standard input. A rule
+// for sudo need allow no more.
+inline constexpr char kRootsHalfWord[] = "privileged-half";
+
+// Before anything of the caller's is looked at. Where sudo started this process: forks the steward,
+// and becomes the user who called sudo, for good: identity, groups, no capabilities. Where `word`,
+// the first argument, is kRootsHalfWord: is the steward, and does not return. Throws UsageError or
+// EnvironmentError where it is not to be found out who called sudo.
+void SeparateHalves(const std::string& word, Offers offers);
+
+// Whether there is a steward.
+bool HasRootsHalf();
+// There is a steward when it returns: root forks it, anybody else starts it by sudo.
+// EnvironmentError where sudo asks for a password. For a process with a single thread.
+void NeedRootsHalf(Offers offers);
+
+// A process of root's.
+struct ServiceProcess {
+  UniqueFd connection;
+  int pid = 0;
+};
+// There must be a steward. Throws Error.
+ServiceProcess Ask(Service service);
+// For a forked process that needs no further service.
+void LeaveRootsHalf();
+
+}  // namespace viaduct::privilege

@@ -1,0 +1,353 @@
+"""What a rule in sudoers for the command gives: its labs, and nothing else of root's.
+
+With a user of its own, and the machine's sudo. docs/security.md names these tests.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import re
+import shutil
+import stat
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from labs import BUILD, VIADUCT, Done, descendants, execute, viaduct, wait_until
+
+SIMULATION = """
+mode: simulate
+duration: 2s
+nodes: 2
+links: [{line: all}]
+flows:
+  - {type: udp, from: n0, to: n1, rate: 100kbit, duration: 1s}
+"""
+LAB = "mode: offload\nrouting: {protocol: static}\nduration: 1h\nnodes: 2\nlinks: [{line: all}]\n"
+SECRET = "what only root may read"
+
+
+@dataclass
+class User:
+    """Somebody who is not root, but may run the command by sudo."""
+
+    name: str
+    uid: int
+    gid: int
+    home: Path
+
+    def run(self, *command: str | Path, umask: str = "022", timeout: float = 60) -> Done:
+        """Runs a program as the user logs in: with the home folder's bin in PATH."""
+        path = f"{self.home}/bin:/usr/local/bin:/usr/bin:/bin"
+        return execute([*self.words(path, umask), *map(str, command)], timeout, self.home)
+
+    def words(self, path: str, umask: str = "022") -> list[str]:
+        """What to put before a command."""
+        identity = ["setpriv", f"--reuid={self.uid}", f"--regid={self.gid}", "--init-groups"]
+        environment = ["env", "-i", f"HOME={self.home}", f"PATH={path}", "LC_ALL=C"]
+        return [*identity, *environment, "sh", "-c", f'umask {umask}; exec "$@"', "sh"]
+
+    def viaduct(self, *words: str | Path, **options: object) -> Done:
+        """Runs the command, which asks sudo itself."""
+        return self.run(VIADUCT, *words, **options)  # type: ignore[arg-type]
+
+    def sudo(self, *words: str | Path, **options: object) -> Done:
+        """Runs the command by sudo."""
+        return self.run("sudo", "-n", VIADUCT, *words, **options)  # type: ignore[arg-type]
+
+    def write(self, name: str, text: str) -> Path:
+        """A file of the user's."""
+        file = self.home / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+        for path in (file.parent, file):
+            os.chown(path, self.uid, self.gid)
+        return file
+
+
+def _kits() -> set[Path]:
+    """The folders of the libraries of ns-3, which may lie in root's home."""
+    found = re.findall(r"=> (\S*/libns3\S*)", execute(["ldd", str(BUILD / "viaduct-sim")]).output)
+    return {Path(file).parent for file in found}
+
+
+@pytest.fixture(scope="module")
+def user() -> Iterator[User]:
+    """Makes the user, and lets others to the build and the kit meanwhile."""
+    if os.getuid() != 0:
+        pytest.skip("needs root")
+    name = f"vt{os.getpid()}"
+    home = Path(f"/tmp/{name}")
+    execute(["useradd", "--create-home", "--home-dir", str(home), name]).expect()
+    rule = Path(f"/etc/sudoers.d/{name}")
+    rule.write_text(f"{name} ALL = (root) NOPASSWD: {VIADUCT}\n")
+    rule.chmod(0o440)
+    places = {BUILD, *_kits()}
+    folders = {folder for place in places for folder in (place, *place.parents)}
+    modes = {folder: stat.S_IMODE(folder.stat().st_mode) for folder in folders}
+    for folder, mode in modes.items():
+        folder.chmod(mode | 0o001)
+    entry = pwd.getpwnam(name)
+    home.chmod(0o755)
+    yield User(name, entry.pw_uid, entry.pw_gid, home)
+    for folder, mode in modes.items():
+        folder.chmod(mode)
+    rule.unlink()
+    execute(["userdel", name])
+    shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    """A file of root's that only root may read; anybody may look for it."""
+    folder = Path("/tmp") / f"viaduct-secret-{os.getpid()}"
+    folder.mkdir(mode=0o755, exist_ok=True)
+    file = folder / "secret"
+    file.write_text(SECRET + "\n")
+    file.chmod(0o600)
+    return file
+
+
+@pytest.fixture
+def simulation(user: User) -> Path:
+    """A scenario that needs no root."""
+    return user.write("sim.yaml", "name: vtsim\n" + SIMULATION)
+
+
+@pytest.fixture
+def up(user: User, lab: str) -> Iterator[str]:
+    """The name of the user's lab, which is up."""
+    user.viaduct("up", user.write(f"{lab}.yaml", f"name: {lab}\n" + LAB)).expect()
+    yield lab
+    user.viaduct("down", lab).expect()
+
+
+@pytest.mark.parametrize("mode", [["--mode", "simulate"], ["--compare", "simulate"]])
+def test_a_report_writes_through_no_link_of_roots(
+    mode: list[str], user: User, simulation: Path, secret: Path
+) -> None:
+    out = user.home / f"out{mode[0]}"
+    out.mkdir()
+    os.chown(out, user.uid, user.gid)
+    for name in ("index.html", "results.json", "flows.csv"):
+        (out / name).symlink_to(secret)
+    user.sudo("run", simulation, *mode, "--report", out)
+    assert secret.read_text() == SECRET + "\n"
+
+
+def test_json_is_written_as_the_user(user: User, simulation: Path, secret: Path) -> None:
+    place = secret.parent / "run.json"
+    done = user.sudo("run", simulation, "--json", place)
+    assert "cannot be written" in done.error_line(2)
+    assert not place.exists()
+    own = user.home / "run.json"
+    user.sudo("run", simulation, "--json", own).expect()
+    assert (own.stat().st_uid, own.stat().st_gid) == (user.uid, user.gid)
+    assert json.loads(own.read_text())["flows"][0]["sent"] > 0
+
+
+def test_a_scenario_is_read_as_the_user(user: User, secret: Path) -> None:
+    for command in (["run", secret], ["run", "--compare", "simulate", secret], ["up", secret]):
+        done = user.sudo(*command)
+        assert done.status != 0
+        assert "ermission denied" in done.errors
+        assert "only root" not in done.errors
+
+
+def test_the_simulator_is_the_users(user: User, lab: str) -> None:
+    text = f"name: {lab}\n" + SIMULATION.replace("2s", "100h").replace("1s", "100h")
+    file = user.write("long.yaml", text)
+    path = "/usr/bin:/bin"
+    command = [*user.words(path), "sudo", "-n", str(VIADUCT), "run", str(file)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            simulators = wait_until(
+                lambda: [
+                    pid for pid, name in descendants(process.pid).items() if name == "viaduct-sim"
+                ],
+                "the simulator starts",
+            )
+            status = Path(f"/proc/{simulators[0]}/status").read_text()
+            assert re.search(rf"^Uid:(\s+{user.uid}){{4}}$", status, re.MULTILINE), status
+            assert re.search(r"^CapPrm:\s+0+$", status, re.MULTILINE)
+            assert re.search(r"^NoNewPrivs:\s+1$", status, re.MULTILINE)
+        finally:
+            execute(["kill", "-KILL", *map(str, descendants(process.pid)), str(process.pid)])
+            process.wait(20)
+
+
+def test_bench_is_the_users(user: User) -> None:
+    line = user.sudo("bench", "olsr", "--quick").error_line(3)
+    assert "needs root itself" in line
+    assert "needs root itself" in user.viaduct("bench", "olsr", "--quick").error_line(3)
+
+
+def test_sudo_uid_alone_gives_the_users_group(user: User, simulation: Path) -> None:
+    own = user.home / "alone.json"
+    words = [str(VIADUCT), "run", str(simulation), "--json", str(own)]
+    execute(["env", f"SUDO_UID={user.uid}", *words]).expect()
+    assert (own.stat().st_uid, own.stat().st_gid) == (user.uid, user.gid)
+    line = execute(["env", "SUDO_UID=3999999999", *words]).error_line(3)
+    assert "no user of this machine" in line
+
+
+@pytest.mark.parametrize("umask", ["077", "000"])
+def test_the_callers_mask_is_not_roots(umask: str, user: User, lab: str) -> None:
+    file = user.write(f"{lab}.yaml", f"name: {lab}\n" + LAB)
+    user.sudo("up", file, umask=umask).expect()
+    try:
+        for folder in (Path("/run/viaduct"), Path(f"/run/viaduct/{lab}")):
+            assert stat.S_IMODE(folder.stat().st_mode) == 0o755, folder
+        assert lab in user.viaduct("ls").expect().output
+    finally:
+        user.viaduct("down", lab).expect()
+
+
+def test_a_program_on_a_node_is_the_users(user: User, up: str) -> None:
+    status = user.viaduct("exec", f"{up}:n0", "--", "cat", "/proc/self/status").expect().output
+    assert re.search(rf"^Uid:(\s+{user.uid}){{4}}$", status, re.MULTILINE), status
+    for kind in ("Inh", "Prm", "Eff", "Amb"):
+        assert re.search(rf"^Cap{kind}:\s+0+$", status, re.MULTILINE), status
+    assert re.search(r"^NoNewPrivs:\s+0$", status, re.MULTILINE), status
+    user.viaduct("exec", f"{up}:n0", "--", "sh", "-c", "test -w $HOME && test ! -r /etc/shadow").expect()
+
+
+def test_ping_and_sudo_work_on_a_node(user: User, up: str) -> None:
+    user.viaduct("exec", f"{up}:n0", "--", "ping", "-c", "1", "-W", "5", "10.0.0.2").expect()
+    inner = user.viaduct("exec", f"{up}:n0", "--", "sudo", "-n", str(VIADUCT), "version")
+    assert "viaduct" in inner.expect().output
+
+
+def test_a_program_has_the_callers_environment(user: User, up: str) -> None:
+    user.write("bin/greet", "#!/bin/sh\necho hello from $HOME\n").chmod(0o755)
+    done = user.viaduct("exec", f"{up}:n0", "--", "greet").expect()
+    assert done.output == f"hello from {user.home}\n"
+
+
+def test_roots_half_can_do_only_what_it_needs(user: User, up: str) -> None:
+    record = json.loads(Path(f"/run/viaduct/{up}/record.jsonl").read_text().splitlines()[0])
+    broker = Path(f"/proc/{record['broker_pid']}")
+    status = (broker / "status").read_text()
+    for kind in ("Bnd", "Prm"):
+        found = re.search(rf"^Cap{kind}:\s+(\w+)$", status, re.MULTILINE)
+        assert found
+        for barred in (16, 17, 18, 21 + 1, 25, 27):  # SYS_MODULE, RAWIO, CHROOT, BOOT, TIME, MKNOD
+            assert not int(found[1], 16) & 1 << barred, status
+    assert (broker / "cwd").resolve() == Path("/")
+    assert len(list((broker / "fd").iterdir())) < 20
+    stewards = [
+        line
+        for line in execute(["ps", "-eo", "stat=,comm="]).expect().output.splitlines()
+        if "viaduct-steward" in line and not line.startswith("Z")
+    ]
+    assert not stewards, "a steward ends with its command"
+
+
+@pytest.fixture
+def wire(lab: str) -> Iterator[tuple[str, str]]:
+    """Two interfaces that a path can be between."""
+    ends = (f"{lab}a", f"{lab}b")
+    execute(["ip", "link", "add", ends[0], "type", "veth", "peer", "name", ends[1]]).expect()
+    for end in ends:
+        execute(["ip", "link", "set", "dev", end, "up"]).expect()
+    yield ends
+    execute(["ip", "link", "delete", "dev", ends[0]])
+
+
+def test_a_schedule_is_read_as_the_user(
+    user: User, wire: tuple[str, str], secret: Path
+) -> None:
+    done = user.sudo("path", "--between", *wire, "--schedule", secret, "--duration", "1s")
+    assert done.status != 0
+    assert "ermission denied" in done.errors
+    assert "only root" not in done.errors
+
+
+@pytest.mark.parametrize("umask", ["077", "000"])
+def test_a_path_is_the_users(umask: str, user: User, wire: tuple[str, str]) -> None:
+    results = user.home / f"path{umask}.json"
+    path = ["path", "--between", *wire, "--duration", "3s", "--json", str(results)]
+    command = [*user.words("/usr/bin:/bin", umask), "sudo", "-n", str(VIADUCT), *path]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        wait_until(lambda: user.viaduct("path", "stats").status == 0, "its statistics")
+        record = next(Path("/run/viaduct/.paths").glob("*/record.json"))
+        assert stat.S_IMODE(record.stat().st_mode) == 0o644
+        assert stat.S_IMODE(record.parent.stat().st_mode) == 0o755
+        assert process.wait(20) == 0
+    assert results.stat().st_uid == user.uid
+    assert json.loads(results.read_text())["pipelines"]
+
+
+def test_a_path_needs_no_capability(user: User, wire: tuple[str, str]) -> None:
+    """Without sudo in front: the process that forwards has never been root."""
+    user.viaduct("path", "--between", *wire, "--duration", "1s").expect()
+    user.viaduct("path", "--between", *wire, "--duration", "1s", timeout=30).expect()
+
+
+def test_root_runs_no_program_of_the_users_path(user: User, lab: str) -> None:
+    proof = user.home / "proof"
+    for name in ("nft", "ip", "sysctl", "sudo-not"):
+        file = user.write(f"bin/{name}", f"#!/bin/sh\nid -u >>{proof}\n")
+        file.chmod(0o755)
+    user.viaduct("shell", "--", "true").expect()
+    assert not proof.exists(), proof.read_text()
+
+
+def test_a_shell_and_its_terminal_are_the_users(user: User, lab: str) -> None:
+    words = f"sudo -n {VIADUCT} shell -- stat -c %u:%a /proc/self/fd/0 -L"
+    done = user.run("script", "-qec", words, "/dev/null")
+    assert f"{user.uid}:" in done.output, done
+    status = user.sudo("shell", "--", "cat", "/proc/self/status").expect().output
+    assert re.search(rf"^Uid:(\s+{user.uid}){{4}}$", status, re.MULTILINE), status
+    for kind in ("Inh", "Prm", "Eff", "Amb"):
+        assert re.search(rf"^Cap{kind}:\s+0+$", status, re.MULTILINE), status
+    assert user.sudo("shell", "--", "sh", "-c", "umask", umask="077").output.strip() == "0077"
+
+
+def test_shells_are_nested(user: User, lab: str) -> None:
+    inner = f"{VIADUCT} shell -- ping -c 1 -W 5 $VIADUCT_HOST"
+    done = user.viaduct("shell", "--up", "delay=20ms", "--", "sh", "-c", f"ping -c 1 -W 5 $VIADUCT_HOST && {inner}")
+    assert done.expect().output.count(" 0% packet loss") == 2
+
+
+def test_nobody_holds_up_a_shell(user: User, lab: str) -> None:
+    """A user who locks all that there is to lock under /run/viaduct."""
+    user.sudo("shell", "--", "true").expect()
+    hold = (
+        "import fcntl, os, pathlib, sys, time\n"
+        "held = []\n"
+        "root = pathlib.Path('/run/viaduct')\n"
+        "for path in [root, *root.rglob('*')]:\n"
+        "    try:\n"
+        "        held.append(os.open(path, os.O_RDONLY | os.O_NONBLOCK))\n"
+        "        fcntl.flock(held[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)\n"
+        "    except OSError:\n"
+        "        pass\n"
+        "print(len(held), flush=True)\n"
+        "time.sleep(100)\n"
+    )
+    command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "python3", "-c", hold]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
+        try:
+            assert holder.stdout
+            assert int(holder.stdout.readline()) > 0
+            user.sudo("shell", "--", "true", timeout=20).expect()
+        finally:
+            holder.kill()
+
+
+def test_the_halves_are_not_for_others(user: User) -> None:
+    assert user.sudo("privileged-half").status == 2
+    assert user.viaduct("privileged-half").status == 2
+
+
+def test_real_root_stays_root(lab: str, scenario: Callable[[str], Path]) -> None:
+    viaduct("up", scenario(LAB)).expect()
+    try:
+        assert viaduct("exec", f"{lab}:n0", "--", "id", "-u").expect().output == "0\n"
+    finally:
+        viaduct("down", lab).expect()
