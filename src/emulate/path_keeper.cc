@@ -39,19 +39,9 @@ void CheckInterfaceName(const std::string& interface) {
 }
 
 PathInfo Introduce(const json& request, const sys::Identity& user) {
-  PathInfo info;
+  PathInfo info = DecodePath(request);
   info.uid = user.uid;
   info.namespace_inode = sys::NamespaceInode(sys::OpenCurrentNamespace().get());
-  info.interfaces = Member<std::vector<std::string>>(request, "interfaces");
-  info.pairs = Member<std::vector<std::string>>(request, "pairs");
-  if (info.pairs.empty() || info.pairs.size() > kMostPairs ||
-      info.interfaces.size() > kMostInterfaces ||
-      std::ranges::any_of(info.pairs,
-                          [](const auto& pair) { return pair.size() > kLongestPair; })) {
-    throw UsageError("a path's pairs and interfaces are too many or too long");
-  }
-  std::ranges::for_each(info.interfaces, CheckInterfaceName);
-  info.name = Member<std::string>(request, "name");
   if (!info.name.empty()) return info;
   info.name = info.pairs.front();
   // A path in another network namespace may be between interfaces of the same names.
@@ -127,6 +117,21 @@ class PathKeeper {
 };
 
 }  // namespace
+
+PathInfo DecodePath(const json& request) {
+  PathInfo info;
+  info.interfaces = Member<std::vector<std::string>>(request, "interfaces");
+  info.pairs = Member<std::vector<std::string>>(request, "pairs");
+  info.name = Member<std::string>(request, "name");
+  if (info.pairs.empty() || info.pairs.size() > kMostPairs ||
+      info.interfaces.size() > kMostInterfaces ||
+      std::ranges::any_of(info.pairs,
+                          [](const auto& pair) { return pair.size() > kLongestPair; })) {
+    throw UsageError("a path's pairs and interfaces are too many or too long");
+  }
+  std::ranges::for_each(info.interfaces, CheckInterfaceName);
+  return info;
+}
 
 void KeepPath(UniqueFd connection, const sys::Identity& user) {
   PathKeeper(std::move(connection), user).Work();

@@ -8,6 +8,7 @@
 
 #include "base/fd.h"
 #include "broker/call.h"
+#include "emulate/path_record.h"
 #include "engine/config.h"
 #include "io/port.h"
 #include "sys/invoking_user.h"
@@ -17,6 +18,10 @@ namespace viaduct::emulate {
 // A service (privilege/steward.h). It takes the interfaces of a path, records the path, opens
 // packet sockets on them, and gives everything back when the connection ends.
 void KeepPath(UniqueFd connection, const sys::Identity& user);
+
+// What a client asks a keeper to take: a path's interfaces, pairs and name. Throws UsageError where
+// it is malformed.
+PathInfo DecodePath(const nlohmann::json& request);
 
 // The interfaces of a path, as root's half keeps them for this process.
 class KeptPath {

@@ -73,7 +73,8 @@ Started Start(uint32_t wanted, int steward, const sys::Identity& user, Offers of
   return {{0, pid}, std::move(ours)};
 }
 
-// False: the user's half has ended, or does not keep to the protocol.
+}  // namespace
+
 bool AnswerNext(int connection, const sys::Identity& user, Offers offers) {
   uint32_t wanted = 0;
   std::vector<UniqueFd> unwanted;
@@ -85,8 +86,6 @@ bool AnswerNext(int connection, const sys::Identity& user, Offers offers) {
   return sys::SendWithDescriptors(connection, std::as_bytes(std::span(&started.answer, 1)),
                                   std::span(&passed, passed < 0 ? 0 : 1)) > 0;
 }
-
-}  // namespace
 
 UniqueFd Confine(int connection, const sys::Identity& user) {
   setsid();  // Ctrl-C in the caller's terminal is the caller's alone

@@ -37,6 +37,10 @@ using Offers = std::span<const Offer>;
 // capability that root's half does not need. Returns the connection. Throws SystemError.
 UniqueFd Confine(int connection, const sys::Identity& user);
 
+// Answers the next request on the connection. False: the user's half has ended, or does not keep to
+// the protocol.
+bool AnswerNext(int connection, const sys::Identity& user, Offers offers);
+
 // Serves in this process, which is root, until the connection ends.
 [[noreturn]] void RunSteward(int connection, const sys::Identity& user, Offers offers);
 

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/units.h"
+#include "privilege/capabilities.h"
 #include "sys/descriptors.h"
 #include "sys/find_program.h"
 #include "sys/launch.h"
@@ -79,6 +80,8 @@ SimulatorProcess::SimulatorProcess(const std::string& program, const scenario::S
   // Ctrl-C must only reach the command, which then stops the simulator in an orderly way.
   options.group = sys::LaunchOptions::Group::kOwn;
   options.death_signal = SIGKILL;
+  // It starts guests, whose programs nobody knows; sudo is not for them.
+  options.prepare = privilege::ForbidNewPrivileges;
   process_ = sys::Child(sys::Launch(options));
   control_ = std::move(control);
   output_ = std::move(output.read);
