@@ -49,7 +49,7 @@ int RunShell(const ShellOptions& options, const Invocation& invocation) {
   NeedRoot();
   Foreground foreground;  // first: a signal from here on cannot end the process half-way
   emulate::Shell shell(std::move(config));
-  sys::ProgramOptions program = shell.Program(options.words);
+  broker::ProgramOptions program = shell.Program(options.words);
   foreground.Lend(&program);
   if (options.verbose) {
     std::fprintf(stderr, "viaduct shell: the host is %s (seed %llu)%s%s\n",
