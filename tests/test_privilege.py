@@ -214,7 +214,9 @@ def test_a_program_on_a_node_is_the_users(user: User, up: str) -> None:
     for kind in ("Inh", "Prm", "Eff", "Amb"):
         assert re.search(rf"^Cap{kind}:\s+0+$", status, re.MULTILINE), status
     assert re.search(r"^NoNewPrivs:\s+0$", status, re.MULTILINE), status
-    user.viaduct("exec", f"{up}:n0", "--", "sh", "-c", "test -w $HOME && test ! -r /etc/shadow").expect()
+    user.viaduct(
+        "exec", f"{up}:n0", "--", "sh", "-c", "test -w $HOME && test ! -r /etc/shadow"
+    ).expect()
 
 
 def test_ping_and_sudo_work_on_a_node(user: User, up: str) -> None:
@@ -231,7 +233,7 @@ def test_a_program_has_the_callers_environment(user: User, up: str) -> None:
 
 def test_roots_half_can_do_only_what_it_needs(user: User, up: str) -> None:
     record = json.loads(Path(f"/run/viaduct/{up}/record.jsonl").read_text().splitlines()[0])
-    broker = Path(f"/proc/{record['broker_pid']}")
+    broker = Path(f"/proc/{record['pid']}")
     status = (broker / "status").read_text()
     for kind in ("Bnd", "Prm"):
         found = re.search(rf"^Cap{kind}:\s+(\w+)$", status, re.MULTILINE)
@@ -259,9 +261,7 @@ def wire(lab: str) -> Iterator[tuple[str, str]]:
     execute(["ip", "link", "delete", "dev", ends[0]])
 
 
-def test_a_schedule_is_read_as_the_user(
-    user: User, wire: tuple[str, str], secret: Path
-) -> None:
+def test_a_schedule_is_read_as_the_user(user: User, wire: tuple[str, str], secret: Path) -> None:
     done = user.sudo("path", "--between", *wire, "--schedule", secret, "--duration", "1s")
     assert done.status != 0
     assert "ermission denied" in done.errors
@@ -323,7 +323,9 @@ def test_a_shell_and_its_terminal_are_the_users(user: User, lab: str) -> None:
 
 def test_shells_are_nested(user: User, lab: str) -> None:
     inner = f"{VIADUCT} shell -- ping -c 1 -W 5 $VIADUCT_HOST"
-    done = user.viaduct("shell", "--up", "delay=20ms", "--", "sh", "-c", f"ping -c 1 -W 5 $VIADUCT_HOST && {inner}")
+    done = user.viaduct(
+        "shell", "--up", "delay=20ms", "--", "sh", "-c", f"ping -c 1 -W 5 $VIADUCT_HOST && {inner}"
+    )
     assert done.expect().output.count(" 0% packet loss") == 2
 
 
