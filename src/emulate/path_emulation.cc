@@ -64,6 +64,8 @@ class PathEmulation {
     engine::Config config = options_.config;
     config.name = kept_->name();
     engine_ = std::make_unique<engine::Engine>(std::move(config), std::move(ports));
+    // What is due at its start is due before the first frame.
+    while (player_ && player_->NextAt() == Duration()) PerformNext();
     engine_->Start();
     started_ = MonotonicClock::Now();
   }
@@ -98,15 +100,19 @@ class PathEmulation {
     const auto next = player_ ? player_->NextAt() : std::nullopt;
     if (!next) return;
     loop.At(started_ + *next, [this, &loop] {
-      const ScheduledChange& change = player_->Take();
-      try {
-        Perform(change, live_);
-      } catch (const Error& error) {  // a file it names cannot be read any more
-        options_.note(fmt::format("{}:{}: {}; the path is unchanged", options_.schedule_file,
-                                  change.line, error.what()));
-      }
+      PerformNext();
       PlanSchedule(loop);
     });
+  }
+
+  void PerformNext() {
+    const ScheduledChange& change = player_->Take();
+    try {
+      Perform(change, live_);
+    } catch (const Error& error) {  // a file it names cannot be read any more
+      options_.note(fmt::format("{}:{}: {}; the path is unchanged", options_.schedule_file,
+                                change.line, error.what()));
+    }
   }
 
   void PlanStatus(sys::EventLoop& loop) {
