@@ -37,6 +37,7 @@ const std::vector<LiveChange> kChanges = {
     {"reorder", "delay=5ms reorder=50%", "reorder=50%:corr=90%"},
     {"ber", "ber=1e-4", "ber=1e-2"},
     {"ber", "ber=1e-2", "ber=1e-2:header"},
+    {"loss", "loss=fading:90ms,20ms", "loss=fading:90ms,20ms,joint"},
     {"loss", "loss=10%", "loss=10%+periodic:3"},
     {"corrupt", "corrupt=10%", "corrupt=60%"},
     {"corrupt", "corrupt=50%", "corrupt=50%:corr=90%"},

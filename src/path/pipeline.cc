@@ -58,13 +58,15 @@ Pipeline::Parts Pipeline::MakeParts(const Spec& spec) const {
 }
 
 void Pipeline::Begin(Instant now) {
-  begun_ = true;
+  begun_ = now;
+  if (loss_) loss_->Begin(now);
   if (bottleneck_) bottleneck_->Begin(now);
   delay_.Begin(now);
 }
 
 void Pipeline::Install(const Spec& spec, Parts parts, Instant now) {
   if (!spec.loss || parts.loss) loss_ = std::move(parts.loss);
+  if (loss_ && spec.loss != spec_.loss && HasBegun()) loss_->Begin(begun_);
   if (spec.errors != spec_.errors) {
     bit_errors_.reset();
     if (spec.errors) bit_errors_.emplace(*spec.errors, bits_random_);
@@ -77,7 +79,7 @@ void Pipeline::Install(const Spec& spec, Parts parts, Instant now) {
   InstallRate(spec, parts, now);
   if (parts.delay) {
     delay_.SetDelay(std::move(*parts.delay), spec.delay.order);
-    if (begun_) delay_.Begin(now);
+    if (HasBegun()) delay_.Begin(now);
   }
   if (spec.reorder != spec_.reorder) delay_.SetReorder(spec.reorder);
   if (spec.slot != spec_.slot) slots_.Set(std::move(parts.slots));
@@ -93,7 +95,7 @@ void Pipeline::InstallRate(const Spec& spec, Parts& parts, Instant now) {
   draining_ = false;
   if (!bottleneck_) {
     bottleneck_ = std::make_unique<Bottleneck>(std::move(parts.queue), std::move(parts.link));
-    if (begun_) bottleneck_->Begin(now);
+    if (HasBegun()) bottleneck_->Begin(now);
     return;
   }
   if (parts.link) bottleneck_->ChangeLink(std::move(parts.link), now);

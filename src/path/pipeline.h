@@ -36,7 +36,8 @@ class Pipeline final : private DropSink {
   Pipeline& operator=(const Pipeline&) = delete;
 
   // The path begins to exist, which is time 0 of its traces; without this call it does so with the
-  // first packet. What a later Change() brings begins with the change.
+  // first packet. What a later Change() brings begins with the change, but losses over time (loss
+  // model fading) go on from the path's start, so that both directions have the same.
   void Begin(Instant now);
   // Takes the frame at its arrival instant. `now` must not decrease between calls of Push, Pop and
   // Change; internal events before `now` happen first, at their own instants.
@@ -77,6 +78,7 @@ class Pipeline final : private DropSink {
   void Install(const Spec& spec, Parts parts, Instant now);
   void InstallRate(const Spec& spec, Parts& parts, Instant now);
 
+  bool HasBegun() const { return begun_ != Instant::Never(); }
   void Meet(const Packet& packet, Fate fate, Instant at);
   void HitBits(Packet& packet);
   void FlipBits(Packet& packet, bool errors, bool corruption);
@@ -100,7 +102,7 @@ class Pipeline final : private DropSink {
   std::optional<Corruption> corruption_;
   std::optional<Chance> duplicate_;
   std::unique_ptr<Bottleneck> bottleneck_;
-  bool begun_ = false;
+  Instant begun_ = Instant::Never();
   bool draining_ = false;  // the bottleneck is no longer part of the path, but not yet empty
   DelayStage delay_;
   SlotStage slots_;

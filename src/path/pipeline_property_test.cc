@@ -15,7 +15,8 @@ using test::Polling;
 const std::vector<std::vector<std::string>> kWords = {
     {"", "loss=20%", "loss=5%:corr=50%", "loss=gemodel:p=5%,r=30%,1-h=80%,1-k=1%",
      "loss=state:p13=5%,p31=50%,p32=30%,p23=30%,p14=2%", "loss=periodic:every=7,burst=2",
-     "loss=list:1,5-9,40", "loss=trace:losses", "loss=2%+gemodel:5%,30%+list:3+trace:losses"},
+     "loss=list:1,5-9,40", "loss=trace:losses", "loss=fading:good=3ms,bad=500us",
+     "loss=2%+gemodel:5%,30%+list:3+trace:losses"},
     {"", "ber=1e-4", "ber=1e-3:header"},
     {"", "", "corrupt=20%", "corrupt=20%:corr=50%,header"},
     {"", "fcs=drop"},

@@ -77,6 +77,29 @@ TEST(PipelineTest, ListedPacketsAreLost) {
   EXPECT_EQ(outcome.counters.of(Fate::kDelivered), 3U);
 }
 
+// Also after a change of one direction: the states are those since the path's start.
+TEST(PipelineTest, JointFadingStaysTheSameAfterAChange) {
+  std::vector<std::vector<uint64_t>> lost(2);
+  for (size_t direction = 0; direction < 2; ++direction) {
+    PipelineOptions options;
+    options.name = direction == 0 ? "pair/up" : "pair/down";
+    options.pair = "pair";
+    const std::string spec = "loss=fading:good=40ms,bad=20ms,joint";
+    Bench bench(direction == 0 ? spec : "loss=1%", 1, options);
+    bench.Observe();
+    bench.pipeline().Begin(At(0));
+    for (int64_t ms = 1; ms <= 1000; ++ms) {
+      if (ms == 500) bench.pipeline().Change(ParseSpec(spec), AtMs(ms));
+      bench.Push(100, AtMs(ms));
+    }
+    for (const test::Met& met : bench.Finish(Polling::kExact).fates) {
+      if (met.fate == Fate::kLost && met.number >= 500) lost[direction].push_back(met.number);
+    }
+  }
+  EXPECT_GT(lost[0].size(), 50U);
+  EXPECT_EQ(lost[0], lost[1]);
+}
+
 TEST(PipelineTest, LosesWhatItShould) {
   const Outcome outcome = Bench("loss=10%").Run(Steady(10000, Duration::Nanoseconds(10)));
   EXPECT_NEAR(outcome.counters.of(Fate::kLost), 1000, 4 * 30);  // 4 sigma

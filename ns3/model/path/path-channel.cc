@@ -66,11 +66,12 @@ ParseOrAbort(const char* attribute, const std::string& text)
 
 /** @return what a pipeline for frames that @p device sends is constructed with */
 viaduct::path::PipelineOptions
-OptionsFor(const PathNetDevice& device, const std::string& stream)
+OptionsFor(const PathNetDevice& device, const std::string& stream, const std::string& pair)
 {
     viaduct::path::PipelineOptions options;
     options.seed = PathSeed();
     options.name = stream;
+    options.pair = pair;
     options.read_file = viaduct::ReadNamedFile;
     options.max_packet = device.GetMtu() + viaduct::wire::EthernetHeader::kSize;
     return options;
@@ -82,11 +83,18 @@ OptionsFor(const PathNetDevice& device, const std::string& stream)
 class PathChannel::Direction : private viaduct::path::FateObserver
 {
   public:
-    /** The direction of frames from @p device of @p channel; @p stream names the random streams. */
-    Direction(PathChannel& channel, std::size_t device, const Spec& spec, const std::string& stream)
+    /**
+     * The direction of frames from @p device of @p channel; @p stream names the random streams,
+     * @p pair what both directions share.
+     */
+    Direction(PathChannel& channel,
+              std::size_t device,
+              const Spec& spec,
+              const std::string& stream,
+              const std::string& pair)
         : m_channel(channel),
           m_device(device),
-          m_pipeline(spec, m_store, OptionsFor(*channel.m_devices[device], stream))
+          m_pipeline(spec, m_store, OptionsFor(*channel.m_devices[device], stream, pair))
     {
         m_pipeline.Begin(PathNow());
         m_pipeline.SetObserver(this);
@@ -309,9 +317,16 @@ PathChannel::StreamName(std::size_t device) const
     {
         return "stream/" + std::to_string(m_stream + static_cast<int64_t>(device));
     }
+    const bool down = m_devices.size() <= 2 && device == 1;
+    return PipelineName(PairName(device), "", down ? Direction::kDown : Direction::kUp);
+}
+
+std::string
+PathChannel::PairName(std::size_t device) const
+{
     if (m_devices.size() <= 2)
     {
-        return PipelineName(GetName(), "", device == 0 ? Direction::kUp : Direction::kDown);
+        return m_stream >= 0 ? "stream/" + std::to_string(m_stream) : GetName();
     }
     std::vector<std::string> before;
     for (std::size_t i = 0; i < device; i++)
@@ -320,7 +335,7 @@ PathChannel::StreamName(std::size_t device) const
     }
     const std::string node = LabNodeName(m_devices[device]->GetNode());
     const auto copies = std::count(before.begin(), before.end(), node);
-    return PipelineName(viaduct::path::SharedPairName(GetName(), node, copies), "", Direction::kUp);
+    return viaduct::path::SharedPairName(GetName(), node, copies);
 }
 
 PathChannel::Direction&
@@ -330,7 +345,8 @@ PathChannel::DirectionOf(std::size_t device)
     auto& direction = m_directions.at(device);
     if (!direction)
     {
-        direction = std::make_unique<Direction>(*this, device, GetSpec(device), StreamName(device));
+        direction = std::make_unique<Direction>(
+            *this, device, GetSpec(device), StreamName(device), PairName(device));
     }
     return *direction;
 }

@@ -143,6 +143,8 @@ class PathChannel : public Channel
     bool IsDown(std::size_t device) const;
     /** @return the name of the random streams for frames from @p device */
     std::string StreamName(std::size_t device) const;
+    /** @return the name of what frames from @p device share with those of the other direction */
+    std::string PairName(std::size_t device) const;
     /**
      * Handles events that are due in the direction of @p device (there may be none after a change).
      */

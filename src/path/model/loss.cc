@@ -107,4 +107,11 @@ LossModel::LossModel(LossSpec loss, const PipelineOptions& options) : models_(st
   for (Loss& each : models_) std::visit(open, each);
 }
 
+void LossModel::Begin(Instant now) {
+  const auto begin = [&](auto& model) {
+    if constexpr (requires { model.Begin(now); }) model.Begin(now);
+  };
+  for (Loss& each : models_) std::visit(begin, each);
+}
+
 }  // namespace viaduct::path

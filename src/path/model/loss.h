@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "path/model/chance.h"
+#include "path/model/fading_loss.h"
 #include "path/model/four_state_markov.h"
 #include "path/model/gilbert_elliott.h"
 #include "path/model/loss_list.h"
@@ -22,9 +23,10 @@ namespace viaduct::path {
 //   sets the parameters whose default depends on others; or Parse(PARAMETERS) and Format();
 // - Check(), which throws UsageError if the numbers contradict each other;
 // - Lose(packet, random), called once per packet, in order, with the caller's random stream;
-// - Open(options), if it needs a file or the pipeline's name for that.
-using Loss =
-    std::variant<Chance, GilbertElliott, FourStateMarkov, PeriodicLoss, LossList, LossTrace>;
+// - Open(options), if it needs a file or the pipeline's name for that;
+// - Begin(now), if it depends on time: called with the path's start, if that is known.
+using Loss = std::variant<Chance, GilbertElliott, FourStateMarkov, FadingLoss, PeriodicLoss,
+                          LossList, LossTrace>;
 
 // The models of a SPEC, at least one. Each sees every packet; one that any of them loses is lost.
 using LossSpec = std::vector<Loss>;
@@ -40,6 +42,7 @@ class LossModel {
  public:
   // `options` name the pipeline and read a LossTrace's file; throws UsageError if that is invalid.
   LossModel(LossSpec loss, const PipelineOptions& options);
+  void Begin(Instant now);
   bool Lose(const Packet& packet, RandomStream& random) {
     bool lost = false;
     for (Loss& each : models_) {

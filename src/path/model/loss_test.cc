@@ -168,6 +168,60 @@ TEST(LossModelTest, AListIsRightFromAnyNumberOn) {
   EXPECT_FALSE(model.Lose(Numbered(10), random));
 }
 
+// Which packets are lost of one that comes every millisecond, from `offset` on.
+std::vector<bool> LossesOverTime(std::string_view value, const char* name, size_t count,
+                                 Duration offset = Duration()) {
+  PipelineOptions options;
+  options.name = name;
+  options.pair = "pair";
+  LossModel model(ParseLoss(value), options);
+  model.Begin(Instant());
+  RandomStream random(1, name);
+  std::vector<bool> lost;
+  Packet packet;
+  packet.arrived = Instant() + offset;
+  for (; lost.size() < count; packet.arrived += Duration::Milliseconds(1)) {
+    lost.push_back(model.Lose(packet, random));
+  }
+  return lost;
+}
+
+// A process in continuous time that is looked at every millisecond is a chain: it is in its state
+// again with the probability of never having left, or of having come back.
+TEST(LossModelTest, FadingStatesLastForExponentialTimes) {
+  const double good = 300, bad = 20;  // ms
+  const auto lost = LossesOverTime("fading:good=300ms,bad=20ms", "up", 4000000);
+  const double memory = std::exp(-(1 / good + 1 / bad)), share = bad / (good + bad);
+  ExpectRuns(lost, true, GeometricBins(share + (1 - share) * memory, 60));
+  ExpectRuns(lost, false, GeometricBins((1 - share) + share * memory, 900));
+  EXPECT_NEAR(Count(lost) / 4e6, share,
+              test::kSigmas * std::sqrt(share * (1 - share) * 2 / (1 / good + 1 / bad) / 4e6));
+}
+
+double Agreement(const std::vector<bool>& a, const std::vector<bool>& b) {
+  double both = 0;
+  for (size_t i = 0; i < a.size(); ++i) both += a[i] && b[i] ? 1 : 0;
+  return both / static_cast<double>(a.size());
+}
+
+TEST(LossModelTest, JointFadingIsTheSameInBothDirections) {
+  const size_t n = 1000000;
+  const char* const joint = "fading:good=300ms,bad=100ms,joint";
+  EXPECT_EQ(LossesOverTime(joint, "up", n), LossesOverTime(joint, "down", n));
+  const char* const half = "fading:good=300ms,bad=100ms,1-h=50%,joint";
+  const auto up = LossesOverTime(half, "up", n), down = LossesOverTime(half, "down", n);
+  EXPECT_NE(up, down) << "what is lost in the bad state is each direction's own";
+  // Both lose with 1/2 x 1/2 in the bad state, which is a quarter of the time.
+  EXPECT_NEAR(Agreement(up, down), 0.25 * 0.25, 0.004);
+  // 50 ms apart, the state is often another one: its autocorrelation decays.
+  const auto later = LossesOverTime(half, "down", n, Duration::Milliseconds(50));
+  const double memory = std::exp(-50.0 * (1 / 300.0 + 1 / 100.0));
+  EXPECT_NEAR(Agreement(up, later), 0.25 * 0.25 * (0.25 + 0.75 * memory), 0.004);
+  const char* const apart = "fading:good=300ms,bad=100ms,1-h=50%";
+  EXPECT_NEAR(Agreement(LossesOverTime(apart, "up", n), LossesOverTime(apart, "down", n)),
+              0.125 * 0.125, 0.004);
+}
+
 // Each model sees every packet, also those that another one loses.
 TEST(LossModelTest, OfSeveralModelsEachSeesEveryPacket) {
   EXPECT_EQ(Numbers(Losses("periodic:4+periodic:6+list:4,11", 12)),

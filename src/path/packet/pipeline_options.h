@@ -18,6 +18,7 @@ using FileReader = std::function<std::string(const std::string& path)>;
 struct PipelineOptions {
   uint64_t seed = 1;
   std::string name;      // with the seed, names this pipeline's random streams
+  std::string pair;      // the same for what both directions share
   FifoMaker make_fifo;   // creates each Fifo the pipeline needs; in memory when absent
   FileReader read_file;  // when absent a SPEC that names a file is an error
   // The longest frame of the link, its MTU with the Ethernet header: MAXPACKET of the disciplines.

@@ -80,6 +80,8 @@ TEST(SpecTest, LossModels) {
   EXPECT_EQ(loss("periodic:every=10,burst=3,first=1"), Loss(PeriodicLoss{10, 3, 1}));
   EXPECT_EQ(loss("list:5,7,10-12"), Loss(LossList{{{5, 5}, {7, 7}, {10, 12}}}));
   EXPECT_EQ(loss("trace:/tmp/a,b:c"), Loss(LossTrace{"/tmp/a,b:c"}));
+  EXPECT_EQ(loss("fading:10s,200ms"),
+            Loss(FadingLoss{Duration::Seconds(10), Duration::Milliseconds(200)}));
   EXPECT_EQ(loss("trace:a+b"), Loss(LossTrace{"a+b"}));
   EXPECT_EQ(loss("1e+0%"), Loss(Chance{0.01}));
 }
@@ -169,6 +171,7 @@ TEST(SpecTest, RoundTrips) {
         "loss=state:p13=10%,p31=60%,p32=20%,p23=30%,p14=5%",
         "loss=periodic:every=10,burst=3,first=1",
         "loss=list:5,7,10-12",
+        "loss=fading:good=10s,bad=200ms,1-h=90%,1-k=1%,joint",
         "loss=trace:x/y",
         "loss=1%:corr=25%+gemodel:p=1%,r=10%,1-h=100%,1-k=0+list:3,7-9+trace:x+y",
         "corrupt=1%:corr=25%,header fcs=drop slot=5ms:max=8ms,packets=16,bytes=24kB",
@@ -277,6 +280,8 @@ TEST(SpecTest, NamesWhatIsWrongAndWhatIsAccepted) {
            {"loss=list:3-2", "a whole number from 3"},
            {"loss=list:0", "a whole number from 1"},
            {"loss=trace", "trace: needs a file"},
+           {"loss=fading:good=1s", "fading: needs good and bad"},
+           {"loss=fading:1s,0", "bad: must be greater than zero"},
            {"loss=1%+", "SPEC: loss: \"\": does not start with a number"},
            {"loss=1%+x", "\"x\": unknown; give a probability"},
            {"loss=gemodel:1%,2%,3%,4%,5%", "unknown parameter \"5%\""},
