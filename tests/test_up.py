@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from labs import descendants, namespaces, records, viaduct, wait_until
+from labs import VIADUCT, descendants, execute, namespaces, records, viaduct, wait_until
 
 STATIC = "routing: {protocol: static}\nduration: 1h\nnodes: 3\nlinks: [{line: all}]\n"
 
@@ -38,6 +38,17 @@ def test_exec_gives_the_programs_status(up: str) -> None:
 
 def test_exec_of_an_unknown_node(up: str) -> None:
     assert "n9" in viaduct("exec", f"{up}:n9", "--", "true").error_line(2)
+
+
+def test_it_keeps_no_descriptor_of_its_caller(
+    lab: str, scenario: Callable[[str], Path], tmp_path: Path
+) -> None:
+    lock = tmp_path / "lock"
+    try:
+        execute(["flock", str(lock), str(VIADUCT), "up", str(scenario(STATIC))]).expect()
+        execute(["flock", "--nonblock", str(lock), "true"]).expect()
+    finally:
+        viaduct("down", lab).expect()
 
 
 def test_ls_shows_it(up: str) -> None:

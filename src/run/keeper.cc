@@ -79,6 +79,7 @@ void Tell(int fd, const json& message) {
   int status = 0;
   try {
     setsid();
+    sys::CloseInherited();
     Keeper keeper(scenario, quiet);
     privilege::LeaveRootsHalf();  // which the lab need not keep
     // Ctrl-C reaches only the parent; when the parent has ended, the lab is not wanted any more.

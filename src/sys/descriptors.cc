@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <filesystem>
+#include <string>
 
 #include "base/error.h"
 
@@ -52,6 +55,18 @@ void CloseAllBut(std::vector<int> keep) {
     next = static_cast<unsigned>(fd) + 1;
   }
   CloseRange(next, ~0U);
+}
+
+void CloseInherited() {
+  std::vector<int> inherited;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const std::string name = entry.path().filename();
+    int fd = -1;
+    std::from_chars(name.data(), name.data() + name.size(), fd);
+    const int flags = fd > 2 ? fcntl(fd, F_GETFD) : -1;
+    if (flags >= 0 && (flags & FD_CLOEXEC) == 0) inherited.push_back(fd);
+  }
+  for (const int fd : inherited) close(fd);
 }
 
 }  // namespace viaduct::sys

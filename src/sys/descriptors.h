@@ -29,4 +29,9 @@ void DropStandardStreams();
 // so that peers of its parent see the parent's descriptors close. Throws SystemError.
 void CloseAllBut(std::vector<int> keep);
 
+// Closes all descriptors above 2 that this program was started with, which are those without
+// close-on-exec: for a process that outlives its caller, who may wait until a lock or a pipe of its
+// own is closed everywhere. Throws SystemError.
+void CloseInherited();
+
 }  // namespace viaduct::sys

@@ -56,6 +56,17 @@ TEST(DescriptorsTest, AllOthersAreClosed) {
   close(late);
 }
 
+TEST(DescriptorsTest, InheritedOnesAreClosed) {
+  const Pipe own = MakePipe();
+  const int inherited = fcntl(own.read.get(), F_DUPFD, 200);
+  EXPECT_EQ(StatusOf([&] {
+              CloseInherited();
+              return IsOpen(2) && IsOpen(own.read.get()) && !IsOpen(inherited) ? 0 : 1;
+            }),
+            0);
+  close(inherited);
+}
+
 TEST(DescriptorsTest, DroppedStreamsAreEmpty) {
   EXPECT_EQ(StatusOf([] {
               DropStandardStreams();
