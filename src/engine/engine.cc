@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <thread>
 
@@ -13,6 +14,7 @@
 #include "engine/clock.h"
 #include "engine/loop.h"
 #include "engine/trace_file.h"
+#include "path/queue/shared_link.h"
 #include "wire/ethernet.h"
 
 namespace viaduct::engine {
@@ -29,6 +31,7 @@ class Sides {
       Join(Receiving(pair.a.port), Sending(pair.b.port));
       Join(Receiving(pair.b.port), Sending(pair.a.port));
     }
+    JoinSharedLinks(config);
   }
   size_t Receiving(size_t port) const { return port; }
   size_t Sending(size_t port) const { return ports_ + port; }
@@ -39,6 +42,18 @@ class Sides {
   }
 
  private:
+  // Directions that share a link need one thread.
+  void JoinSharedLinks(const Config& config) {
+    std::map<std::string, size_t> first;
+    const auto join = [&](const path::Spec& spec, size_t side) {
+      if (spec.link.shared) Join(first.try_emplace(*spec.link.shared, side).first->second, side);
+    };
+    for (const Pair& pair : config.pairs) {
+      const size_t up = Receiving(pair.a.port), down = Receiving(pair.b.port);
+      join(pair.up, up), join(pair.down, down);
+      for (const Class& each : pair.classes) join(each.up, up), join(each.down, down);
+    }
+  }
   void Join(size_t a, size_t b) { parents_[Root(a)] = Root(b); }
 
   size_t ports_;
@@ -112,6 +127,7 @@ class Engine::Impl {
     ForEachPipeline([&](size_t pair, size_t class_index, Direction direction) {
       LoopOf(pair, direction).AddPipeline(pair, class_index, direction, index++);
     });
+    for (const auto& loop : loops_) loop->JoinReceivers();
   }
 
   ~Impl() { Stop(); }
@@ -211,7 +227,9 @@ class Engine::Impl {
     MemoryBudget budget(config_.memory);
     FramePool pool(budget, config_.memory, config_.frame_bytes);
     path::PipelineOptions options;
+    path::SharedLinks links;
     options.read_file = ReadNamedFile;
+    options.links = &links;
     const path::Pipeline pipeline(spec, pool, std::move(options));
   }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <future>
+#include <map>
 #include <span>
+#include <tuple>
 
 #include "base/file.h"
 #include "engine/spill_fifo.h"
@@ -119,6 +121,9 @@ void Loop::AddPipeline(size_t pair, size_t class_index, Direction direction, uin
       return std::make_unique<SpillFifo>(pool_, *disks_, config_.memory);
     };
   }
+  const auto id = static_cast<uint32_t>(lanes_.size());
+  options.links = &links_;
+  options.woken = [this, id] { Touch(id); };
   const std::string name = options.name;
   lane.pipeline = std::make_unique<path::Pipeline>(spec, pool_, std::move(options));
   if (trace_ != nullptr) {
@@ -127,12 +132,37 @@ void Loop::AddPipeline(size_t pair, size_t class_index, Direction direction, uin
         [file = trace_](std::string_view piece) { file->Write(piece); });
     lane.pipeline->SetObserver(lane.trace.get());
   }
-  const auto id = static_cast<uint32_t>(lanes_.size());
   if (class_index == 0) first_lane_[2 * pair + (up ? 0 : 1)] = id;
   receivers_[lane.receiver].lanes.push_back(id);
   lanes_.push_back(std::move(lane));
   events_.Resize(lanes_.size());
   UpdateInterval(receivers_[lanes_[id].receiver]);
+}
+
+// Makes the receivers of lanes that share a link one group, and so on for groups.
+void Loop::JoinReceivers() {
+  links_.Check();
+  std::map<std::string, uint32_t> first;
+  for (const Lane& lane : lanes_) {
+    const auto& link = lane.pipeline->spec().link.shared;
+    if (link) Join(first.try_emplace(*link, lane.receiver).first->second, lane.receiver);
+  }
+}
+
+void Loop::Join(uint32_t a, uint32_t b) {
+  for (const uint32_t each : {a, b}) {
+    if (receivers_[each].group != kNone) continue;
+    receivers_[each].group = static_cast<uint32_t>(groups_.size());
+    groups_.emplace_back().receivers.push_back(each);
+  }
+  Group& to = groups_[receivers_[a].group];
+  Group& from = groups_[receivers_[b].group];
+  if (&to == &from) return;
+  for (const uint32_t each : from.receivers) {
+    receivers_[each].group = receivers_[a].group;
+    to.receivers.push_back(each);
+  }
+  from.receivers.clear();
 }
 
 void Loop::Begin(Instant now) {
@@ -173,6 +203,7 @@ void Loop::Turn() {
     if (receivers_[lanes_[id].receiver].turn != turn_) Look(lanes_[id].receiver);
   }
   for (const uint32_t id : due_) Serve(lanes_[id]);
+  if (!touched_.empty()) UpdateTouched();
   sent_ = clock_.Now();
   const uint64_t count_before = lateness_.Count();
   for (Sender& sender : senders_) {
@@ -193,12 +224,66 @@ void Loop::LearnLead() {
 
 void Loop::Look(uint32_t index) {
   Receiver& receiver = receivers_[index];
-  receiver.turn = turn_;
-  bool emptied = false;
-  Instant looked = clock_.Now();
-  for (int i = 0; i < kBurstsPerLook && !emptied; ++i) emptied = TakeBurst(receiver, looked);
+  if (receiver.group != kNone) return LookAt(groups_[receiver.group]);
+  Read(receiver);
   UpdateTouched();
-  PlanNextLook(index, emptied);
+  PlanNextLook(index, receiver.emptied);
+}
+
+void Loop::Read(Receiver& receiver) {
+  receiver.turn = turn_;
+  receiver.emptied = false;
+  Instant looked = clock_.Now();
+  for (int i = 0; i < kBurstsPerLook && !receiver.emptied; ++i) {
+    receiver.emptied = TakeBurst(receiver, looked);
+  }
+}
+
+// A frame enters when all receivers have been read up to its instant.
+void Loop::LookAt(Group& group) {
+  for (const uint32_t each : group.receivers) Read(receivers_[each]);
+  const Instant searched = SearchedOf(receivers_[group.receivers.front()]);
+  std::sort(group.arrivals.begin(), group.arrivals.end(), [](const Arrival& a, const Arrival& b) {
+    return std::tie(a.at, a.turn) < std::tie(b.at, b.turn);
+  });
+  auto next = group.arrivals.begin();
+  for (; next != group.arrivals.end() && next->at <= searched; ++next) Enter(*next);
+  group.arrivals.erase(group.arrivals.begin(), next);
+  UpdateTouched();
+  for (const uint32_t each : group.receivers) PlanNextLook(each, receivers_[each].emptied);
+  if (!group.arrivals.empty()) looks_.Set(group.receivers.front(), now_);
+}
+
+// Up to when all frames have been read that may enter before those of this receiver.
+Instant Loop::SearchedOf(const Receiver& receiver) const {
+  if (receiver.group == kNone) return receiver.searched;
+  Instant searched = Instant::Never();
+  for (const uint32_t each : groups_[receiver.group].receivers) {
+    searched = std::min(searched, receivers_[each].searched);
+  }
+  return searched;
+}
+
+Instant& Loop::ReachedOf(Lane& lane) {
+  const uint32_t group = receivers_[lane.receiver].group;
+  return group == kNone ? lane.reached : groups_[group].reached;
+}
+
+void Loop::Enter(const Arrival& arrival) {
+  Lane& lane = lanes_[arrival.lane];
+  Instant& reached = ReachedOf(lane);
+  reached = std::max(arrival.at, reached);
+  if (arrival.frame == path::kNoFrame) {
+    return lane.pipeline->Refuse(arrival.bytes, path::Fate::kNoMemory, reached);
+  }
+  lane.pipeline->Push(arrival.frame, arrival.bytes, reached);
+  Touch(arrival.lane);
+}
+
+void Loop::Touch(uint32_t id) {
+  if (lanes_[id].touched) return;
+  lanes_[id].touched = true;
+  touched_.push_back(id);
 }
 
 // Returns whether the port was empty. It may return fewer frames than it has (long ones), but never
@@ -239,18 +324,12 @@ void Loop::TakeFrame(Receiver& receiver, const io::ReceivedFrame& received, Inst
       ++receiver.too_long;
       return;
     }
-    Lane& lane = *FindLane(match->pair, match->class_index, match->direction);
-    const auto handle = pool_.Add(frame, match->tag);
-    const Instant at = std::max(arrived, lane.reached);
-    lane.reached = at;
-    if (!handle) {
-      lane.pipeline->Refuse(static_cast<uint32_t>(frame.size()), path::Fate::kNoMemory, at);
-      return;
-    }
-    lane.pipeline->Push(*handle, static_cast<uint32_t>(frame.size()), at);
-    if (lane.touched) return;
-    lane.touched = true;
-    touched_.push_back(static_cast<uint32_t>(&lane - lanes_.data()));
+    const Lane& lane = *FindLane(match->pair, match->class_index, match->direction);
+    const Arrival arrival{arrived, ++arrivals_, static_cast<uint32_t>(&lane - lanes_.data()),
+                          pool_.Add(frame, match->tag).value_or(path::kNoFrame),
+                          static_cast<uint32_t>(frame.size())};
+    if (receiver.group == kNone) return Enter(arrival);
+    groups_[receiver.group].arrivals.push_back(arrival);
   };
   if (!splitter_.Split(received, take)) ++receiver.too_long;
 }
@@ -323,9 +402,10 @@ void Loop::Serve(Lane& lane) {
   // A departure that is due at most the lead after the searched instant is served now; a frame that
   // arrives in between is treated as arriving at that instant. If there is more to search, nothing
   // is served early.
-  const Instant searched = receivers_[lane.receiver].searched;
+  const Instant searched = SearchedOf(receivers_[lane.receiver]);
+  Instant& reached = ReachedOf(lane);
   const Instant next = searched < now_ ? searched : lane.pipeline->NextEvent();
-  const Instant until = std::max({searched, lane.reached, next <= now_ + lead_ ? next : Instant()});
+  const Instant until = std::max({searched, reached, next <= now_ + lead_ ? next : Instant()});
   std::array<path::Departure, kBurst> departures;
   bool more = !sender.blocked && sender.pending.size() < kMostPending;
   while (more) {
@@ -335,7 +415,7 @@ void Loop::Serve(Lane& lane) {
       sender.pending.push_back({departures[i].frame, departures[i].due});
     }
     more = count == departures.size() && sender.pending.size() < kMostPending;
-    lane.reached = until;
+    reached = until;
   }
   lane.due = false;
   PlanNextEvent(lane);
@@ -473,9 +553,10 @@ void Loop::Change(size_t pair, size_t class_index, Direction direction, const pa
   now_ = clock_.Now();
   ++turn_;
   Look(lane.receiver);  // the old path applies to frames that arrived before the change
-  const Instant at = std::max(receivers_[lane.receiver].searched, lane.reached);
+  Instant& reached = ReachedOf(lane);
+  const Instant at = std::max(SearchedOf(receivers_[lane.receiver]), reached);
   lane.pipeline->Change(spec, at);
-  lane.reached = at;
+  reached = at;
   PlanNextEvent(lane);
   UpdateInterval(receivers_[lane.receiver]);
   looks_.Set(lane.receiver, now_);

@@ -51,6 +51,9 @@ class Loop {
   // pipeline's number in the trace, unique in the engine.
   void AddPipeline(size_t pair, size_t class_index, Direction direction, uint32_t index);
 
+  // Must be called after the pipelines are added. Throws UsageError if a shared link has no rate.
+  void JoinReceivers();
+
   // The paths begin to exist. Before Run().
   void Begin(Instant now);
 
@@ -98,6 +101,21 @@ class Loop {
     bool due = false;      // in due_
     bool stalled = false;  // waits for a disk
   };
+  // A frame that has been read, and is to enter its pipeline.
+  struct Arrival {
+    Instant at;
+    uint64_t turn = 0;  // orders those of one instant
+    uint32_t lane = 0;
+    path::FrameHandle frame = path::kNoFrame;  // none: there was no memory
+    uint32_t bytes = 0;
+  };
+  // Receivers whose frames share a link: they are read together, and their frames enter in the
+  // order of time.
+  struct Group {
+    std::vector<uint32_t> receivers;
+    std::vector<Arrival> arrivals;
+    Instant reached;  // of all lanes
+  };
   struct Receiver {
     size_t port = 0;
     io::AnyPort* from = nullptr;
@@ -108,6 +126,8 @@ class Loop {
     bool listened = false;
     uint64_t unmatched = 0, too_long = 0;
     std::vector<uint32_t> lanes;
+    uint32_t group = kNone;
+    bool emptied = false;  // when it was read last
   };
   struct Pending {
     path::FrameHandle frame = 0;
@@ -124,6 +144,13 @@ class Loop {
   std::unique_ptr<SpillDisks> OpenDisks(MemoryBudget& budget);
   Lane* FindLane(size_t pair, size_t class_index, Direction direction);
   void Look(uint32_t receiver);
+  void LookAt(Group& group);
+  void Read(Receiver& receiver);
+  void Join(uint32_t a, uint32_t b);
+  Instant SearchedOf(const Receiver& receiver) const;
+  Instant& ReachedOf(Lane& lane);
+  void Enter(const Arrival& arrival);
+  void Touch(uint32_t lane);
   bool TakeBurst(Receiver& receiver, Instant& looked);
   void Listen(uint32_t receiver, bool on);
   void TakeFrame(Receiver& receiver, const io::ReceivedFrame& frame, Instant arrived);
@@ -151,7 +178,9 @@ class Loop {
   path::TraceFormat trace_format_ = path::TraceFormat::kJsonLines;
   std::vector<Receiver> receivers_;
   std::vector<Sender> senders_;
+  path::SharedLinks links_;
   std::vector<Lane> lanes_;
+  std::vector<Group> groups_;
   std::vector<uint32_t> first_lane_;  // index 2 * pair + direction: the lane of class 0, or kNone
   EventHeap events_, looks_;          // of lanes_; of receivers_
   std::vector<uint32_t> due_, touched_;
@@ -162,6 +191,7 @@ class Loop {
   // instant.
   Duration lead_, way_;
   uint64_t turn_ = 0;
+  uint64_t arrivals_ = 0;
   size_t listened_ = 0;  // receivers
   size_t stalled_ = 0;   // lanes
   int64_t memory_peak_ = 0;

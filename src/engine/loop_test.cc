@@ -43,6 +43,7 @@ class Bench {
         }
       }
     }
+    loop_->JoinReceivers();
     Settle();
   }
 
@@ -122,6 +123,59 @@ TEST(LoopTest, APlainWireForwardsBothWaysAtOnce) {
   bench.Settle();
   EXPECT_THAT(bench.Received(1), ElementsAre(Text(Numbered(1))));
   EXPECT_THAT(bench.Received(0), ElementsAre(Text(Numbered(2))));
+}
+
+Config TwoPairs(const std::string& first, const std::string& second) {
+  Config config;
+  config.ports = {"a", "b", "c", "d"};
+  config.pairs = {{"p", {0, {}, {}}, {1, {}, {}}, path::ParseSpec(first), {}, {}},
+                  {"q", {2, {}, {}}, {3, {}, {}}, path::ParseSpec(second), {}, {}}};
+  config.memory = 1 << 20;
+  return config;
+}
+
+// 43 bytes take 43 us at 8 Mbit/s. Frames of both ports enter by their time stamps, although one
+// port is read before the other.
+TEST(LoopTest, PairsThatShareALinkContendInTheOrderOfArrival) {
+  Bench bench(TwoPairs("rate=8Mbit link=air", "link=air delay=1ms"));
+  const Instant start = bench.clock_.Now();
+  for (int i = 1; i <= 4; ++i) {
+    bench.clock_.Advance(Duration::Microseconds(1));
+    bench.Send(i % 2 == 1 ? 2 : 0, Numbered(i));
+  }
+  const Duration each = Duration::Microseconds(43);
+  const auto after = [&](int64_t frames) {
+    return start + Duration::Microseconds(1) + each * frames;
+  };
+  bench.RunUntil(after(2) - Duration::Nanoseconds(1));
+  EXPECT_THAT(bench.Received(1), IsEmpty());
+  bench.RunUntil(after(2));
+  EXPECT_THAT(bench.Received(1), ElementsAre(Text(Numbered(2))));
+  bench.RunUntil(after(4));
+  EXPECT_THAT(bench.Received(1), ElementsAre(Text(Numbered(4))));
+  bench.RunUntil(after(1) + kMillisecond - Duration::Nanoseconds(1));
+  EXPECT_THAT(bench.Received(3), IsEmpty());
+  bench.RunUntil(after(1) + kMillisecond);
+  EXPECT_THAT(bench.Received(3), ElementsAre(Text(Numbered(1))));
+  bench.RunUntil(after(3) + kMillisecond);
+  EXPECT_THAT(bench.Received(3), ElementsAre(Text(Numbered(3))));
+  EXPECT_EQ(bench.Read().lateness.Max(), 0);
+}
+
+TEST(LoopTest, BothDirectionsOfAPairCanShareALink) {
+  Config config = OnePair("rate=8Mbit link=air", "link=air");
+  Bench bench(std::move(config));
+  const Instant start = bench.clock_.Now();
+  for (int i = 1; i <= 4; ++i) bench.Send(static_cast<size_t>(i % 2), Numbered(i));
+  bench.RunUntil(start + Duration::Microseconds(43 * 4) - Duration::Nanoseconds(1));
+  EXPECT_EQ(bench.Received(0).size() + bench.Received(1).size(), 3u);
+  bench.RunUntil(start + Duration::Microseconds(43 * 4));
+  EXPECT_EQ(bench.Received(0).size() + bench.Received(1).size(), 1u);
+}
+
+TEST(LoopTest, ASharedLinkWithoutARateIsAnError) {
+  EXPECT_THROW(Bench(TwoPairs("link=air", "link=air")), UsageError);
+  EXPECT_THROW(Bench(TwoPairs("rate=1Mbit link=air", "rate=2Mbit link=air")), UsageError);
 }
 
 TEST(LoopTest, TheDelayCountsFromTheKernelsStampAndNotFromTheLook) {

@@ -67,6 +67,9 @@ std::string ReadLiveFile(const std::string& name) {
 constexpr int kLivePackets = 400;
 constexpr auto kLiveGap = Duration::Microseconds(500);
 
+// A path is a link's user from its start or never (shared_link_test.cc).
+const char* const kFixed = "link";
+
 // ECN-capable packets, half a millisecond apart, with the change after half of them.
 Outcome RunChange(const std::string& base, const std::string& change) {
   PipelineOptions options;
@@ -101,6 +104,7 @@ bool Differ(const Outcome& a, const Outcome& b) {
 
 TEST(LiveChangeTest, EveryKeyOfTheTableTakesEffect) {
   for (const SpecKey& key : SpecKeys()) {
+    if (key.name == kFixed) continue;
     EXPECT_TRUE(std::any_of(kChanges.begin(), kChanges.end(),
                             [&](const LiveChange& change) { return change.key == key.name; }))
         << key.name << ": no change of it is tried here; add one to kChanges";

@@ -9,13 +9,6 @@
 namespace viaduct::path {
 namespace {
 
-// The link over which a queue drains when the SPEC no longer has a rate.
-class Unlimited : public RateServer {
- public:
-  Instant Send(Instant start, uint32_t) override { return start; }
-  int64_t RateAt(Instant) const override { return INT64_MAX; }
-};
-
 bool HasLimitInTime(const QueueSpec& queue) {
   return queue.limit && queue.limit->unit == QueueSize::Unit::kTime;
 }
@@ -40,6 +33,24 @@ Pipeline::Pipeline(const Spec& spec, FrameStore& store, PipelineOptions options)
   Change(spec, Instant());
 }
 
+// The first SPEC decides whether a link is shared.
+void Pipeline::JoinLink(const Spec& spec) {
+  if (joined_) {
+    if (spec.link.shared == spec_.link.shared) return;
+    throw UsageError("SPEC: link: cannot be changed while the path runs");
+  }
+  if (spec.link.shared) {
+    if (options_.links == nullptr) {
+      throw UsageError(
+          "SPEC: link: links are not shared here, only between the directions of a "
+          "`viaduct path` and of a lab's links");
+    }
+    shared_ = &options_.links->Of(*spec.link.shared);
+    user_ = shared_->Join(this);
+  }
+  joined_ = true;
+}
+
 Pipeline::Parts Pipeline::MakeParts(const Spec& spec) const {
   Parts parts;
   if (spec.loss && spec.loss != spec_.loss) parts.loss.emplace(*spec.loss, options_);
@@ -61,6 +72,7 @@ void Pipeline::Begin(Instant now) {
   begun_ = now;
   if (loss_) loss_->Begin(now);
   if (bottleneck_) bottleneck_->Begin(now);
+  if (shared_ != nullptr) shared_->Begin(now);
   delay_.Begin(now);
 }
 
@@ -76,7 +88,7 @@ void Pipeline::Install(const Spec& spec, Parts parts, Instant now) {
     duplicate_.reset();
     if (spec.duplication) duplicate_.emplace(*spec.duplication);
   }
-  InstallRate(spec, parts, now);
+  shared_ != nullptr ? InstallSharedRate(spec, parts, now) : InstallRate(spec, parts, now);
   if (parts.delay) {
     delay_.SetDelay(std::move(*parts.delay), spec.delay.order);
     if (HasBegun()) delay_.Begin(now);
@@ -88,7 +100,7 @@ void Pipeline::Install(const Spec& spec, Parts parts, Instant now) {
 
 void Pipeline::InstallRate(const Spec& spec, Parts& parts, Instant now) {
   if (!spec.link.HasRate()) {
-    if (bottleneck_ && !draining_) bottleneck_->ChangeLink(std::make_unique<Unlimited>(), now);
+    if (bottleneck_ && !draining_) bottleneck_->ChangeLink(std::make_unique<UnlimitedRate>(), now);
     draining_ = bottleneck_ != nullptr;
     return;
   }
@@ -102,8 +114,15 @@ void Pipeline::InstallRate(const Spec& spec, Parts& parts, Instant now) {
   if (parts.queue) bottleneck_->ChangeQueue(std::move(parts.queue), now);
 }
 
+void Pipeline::InstallSharedRate(const Spec& spec, Parts& parts, Instant now) {
+  if (!spec.link.HasRate()) return shared_->Undefine(user_, now);
+  shared_->Define(user_, spec.link, spec.queue, std::move(parts.link), std::move(parts.queue), now);
+}
+
 void Pipeline::Change(const Spec& spec, Instant now) {
   CheckSpec(spec);
+  JoinLink(spec);
+  if (shared_ != nullptr) shared_->Check(user_, spec.link, spec.queue);
   Parts parts = MakeParts(spec);
   Settle(now);
   Install(spec, std::move(parts), now);
@@ -114,7 +133,7 @@ void Pipeline::Push(FrameHandle frame, uint32_t bytes, Instant now) {
   counters_.arrived_bytes += bytes;
   if (observer_ != nullptr) {
     Settle(now);
-  } else if (bottleneck_) {
+  } else {
     Transmit(now);
   }
   Packet packet{
@@ -129,12 +148,9 @@ void Pipeline::Refuse(uint32_t bytes, Fate cause, Instant now) {
   Settle(now);
   ++counters_.arrived;
   counters_.arrived_bytes += bytes;
-  Meet({.frame = kNoFrame,
-        .bytes = bytes,
-        .number = counters_.arrived,
-        .arrived = now,
-        .ready = now},
-       cause, now);
+  const Packet packet{
+      .frame = kNoFrame, .bytes = bytes, .number = counters_.arrived, .arrived = now, .ready = now};
+  Meet(packet, cause, now);
 }
 
 void Pipeline::HitBits(Packet& packet) {
@@ -169,7 +185,11 @@ void Pipeline::Duplicate(const Packet& packet, Instant now) {
 }
 
 void Pipeline::Enter(const Packet& packet, Instant now) {
-  if (bottleneck_ && !draining_) {
+  if (shared_ != nullptr) {
+    ++shared_packets_;
+    shared_bytes_ += packet.bytes;
+    shared_->Push(user_, packet, now);
+  } else if (bottleneck_ && !draining_) {
     bottleneck_->Push(packet, now, *this);
   } else {
     Delay(packet, now);
@@ -189,7 +209,27 @@ bool Pipeline::TransmitOne(Instant now) {
   return true;
 }
 
+// The packets of this pipeline that leave a shared link, at whosever call. What was due at the far
+// end before is told before.
+void Pipeline::Left(const Packet& packet) {
+  --shared_packets_;
+  shared_bytes_ -= packet.bytes;
+  if (packet.marked) ++counters_.marked;
+  SettleArrivals(packet.ready);
+  Delay(packet, packet.ready);
+  if (options_.woken) options_.woken();
+}
+
+void Pipeline::Dropped(const Packet& packet, Fate cause, Instant at) {
+  --shared_packets_;
+  shared_bytes_ -= packet.bytes;
+  SettleArrivals(at);
+  Drop(packet, cause, at);
+}
+
 void Pipeline::Transmit(Instant now) {
+  if (shared_ != nullptr) return shared_->Advance(user_, now);
+  if (!bottleneck_) return;
   while (TransmitOne(now)) {
   }
   if (draining_ && bottleneck_->packets() == 0) {
@@ -215,27 +255,40 @@ std::optional<Packet> Pipeline::Arrive() {
   return packet;
 }
 
+Instant Pipeline::NextTransmission() const {
+  if (shared_ != nullptr) return shared_->NextEvent();
+  return bottleneck_ ? bottleneck_->NextEvent() : Instant::Never();
+}
+
+// Performs the arrivals before `at`, if an observer wants to see them in their order.
+void Pipeline::SettleArrivals(Instant at) {
+  if (observer_ == nullptr) return;
+  while (NextArrival() < at) {
+    if (const auto packet = Arrive()) settled_.Push(*packet);
+  }
+}
+
 // Processes all events until `now` in their order, because observers see that order.
 void Pipeline::Settle(Instant now) {
   while (true) {
-    const Instant sent = bottleneck_ ? bottleneck_->NextEvent() : Instant::Never();
+    const Instant sent = NextTransmission();
     const Instant due = NextArrival();
     if (sent <= now && sent <= due) {
-      TransmitOne(sent);
+      shared_ != nullptr ? shared_->Advance(user_, sent) : static_cast<void>(TransmitOne(sent));
     } else if (due <= now) {
       if (const auto packet = Arrive()) settled_.Push(*packet);
     } else {
       break;
     }
   }
-  if (bottleneck_) Transmit(now);
+  Transmit(now);
 }
 
 size_t Pipeline::Pop(Instant now, std::span<Departure> out) {
   if (delay_.Stalled()) delay_.LookAgain();
   if (observer_ != nullptr) {
     Settle(now);
-  } else if (bottleneck_) {
+  } else {
     Transmit(now);
   }
   size_t count = 0;
@@ -252,6 +305,8 @@ size_t Pipeline::Pop(Instant now, std::span<Departure> out) {
 
 Instant Pipeline::NextEvent() const {
   if (!settled_.Empty()) return Instant();  // at once
+  // Another pipeline's packet may be due sooner than one of this pipeline.
+  if (shared_ != nullptr) return std::min(NextArrival(), shared_->NextEventOf(user_));
   const Instant sent = bottleneck_ ? bottleneck_->NextEvent() : Instant::Never();
   // A packet that leaves the link then cannot be due before the shortest delay has passed.
   const Instant due = sent == Instant::Never() ? sent : sent + delay_.Shortest();
@@ -270,11 +325,12 @@ void Pipeline::Drop(const Packet& packet, Fate cause, Instant at) {
 }
 
 uint64_t Pipeline::waiting() const {
-  return delay_.packets() + slots_.packets() + (bottleneck_ ? bottleneck_->packets() : 0);
+  return shared_packets_ + delay_.packets() + slots_.packets() +
+         (bottleneck_ ? bottleneck_->packets() : 0);
 }
 
 uint64_t Pipeline::waiting_bytes() const {
-  return delay_.bytes() + slots_.bytes() + (bottleneck_ ? bottleneck_->bytes() : 0);
+  return shared_bytes_ + delay_.bytes() + slots_.bytes() + (bottleneck_ ? bottleneck_->bytes() : 0);
 }
 
 }  // namespace viaduct::path

@@ -16,6 +16,7 @@
 #include "path/packet/packet.h"
 #include "path/packet/pipeline_options.h"
 #include "path/queue/bottleneck.h"
+#include "path/queue/shared_link.h"
 #include "path/spec/spec.h"
 
 namespace viaduct::path {
@@ -28,7 +29,7 @@ struct Departure {
   Instant due;  // the exact instant by the model; the caller is late by now - due
 };
 
-class Pipeline final : private DropSink {
+class Pipeline final : private DropSink, private SharedLink::User {
  public:
   // The store must outlive the pipeline. Throws UsageError where the SPEC's files are wrong.
   Pipeline(const Spec& spec, FrameStore& store, PipelineOptions options);
@@ -50,7 +51,10 @@ class Pipeline final : private DropSink {
   // Moves what is due at `now` to `out`, earliest first; returns how many. Call again when full.
   size_t Pop(Instant now, std::span<Departure> out);
   // Whether the next packet waits for a Fifo's disk: call Pop again when the disk has answered.
-  bool Stalled() const { return delay_.Stalled() || (bottleneck_ && bottleneck_->Stalled()); }
+  bool Stalled() const {
+    return delay_.Stalled() || (bottleneck_ && bottleneck_->Stalled()) ||
+           (shared_ != nullptr && shared_->Stalled());
+  }
 
   // From `now` on the path has this SPEC. Packets in flight keep their delivery instants; packets
   // that wait in the queue leave at the new rate. Throws UsageError and changes nothing if the
@@ -74,9 +78,13 @@ class Pipeline final : private DropSink {
     std::optional<Slots> slots;
   };
   void Drop(const Packet& packet, Fate cause, Instant at) override;
+  void Left(const Packet& packet) override;
+  void Dropped(const Packet& packet, Fate cause, Instant at) override;
+  void JoinLink(const Spec& spec);
   Parts MakeParts(const Spec& spec) const;
   void Install(const Spec& spec, Parts parts, Instant now);
   void InstallRate(const Spec& spec, Parts& parts, Instant now);
+  void InstallSharedRate(const Spec& spec, Parts& parts, Instant now);
 
   bool HasBegun() const { return begun_ != Instant::Never(); }
   void Meet(const Packet& packet, Fate fate, Instant at);
@@ -87,8 +95,10 @@ class Pipeline final : private DropSink {
   void Delay(const Packet& packet, Instant now);
   void Transmit(Instant now);
   bool TransmitOne(Instant now);
+  Instant NextTransmission() const;
   Instant NextArrival() const { return std::min(delay_.Next(), slots_.Next()); }
   std::optional<Packet> Arrive();
+  void SettleArrivals(Instant at);
   void Settle(Instant now);
 
   Spec spec_;  // that the present stages were built from
@@ -102,6 +112,10 @@ class Pipeline final : private DropSink {
   std::optional<Corruption> corruption_;
   std::optional<Chance> duplicate_;
   std::unique_ptr<Bottleneck> bottleneck_;
+  SharedLink* shared_ = nullptr;                    // instead of bottleneck_
+  uint32_t user_ = 0;                               // this pipeline's number there
+  uint64_t shared_packets_ = 0, shared_bytes_ = 0;  // this pipeline's that are there
+  bool joined_ = false;                             // shared_ is final
   Instant begun_ = Instant::Never();
   bool draining_ = false;  // the bottleneck is no longer part of the path, but not yet empty
   DelayStage delay_;

@@ -37,7 +37,7 @@ Duration TimeOnLink(double bytes, int64_t rate) {
 }
 
 Duration QueueingOf(const path::Spec& spec, int mtu) {
-  if (spec.link.trace) return kUnknown;
+  if (spec.link.trace || spec.link.shared) return kUnknown;
   if (!spec.link.rate) return Duration();
   const auto overhead = spec.link.overhead.value_or(path::FrameOverhead());
   const auto packet = static_cast<double>(overhead.Of(static_cast<uint32_t>(mtu + kEthernetBytes)));

@@ -22,7 +22,9 @@ struct Packet {
   uint64_t number = 0;  // 1, 2, 3... in order of arrival; a duplicate has its original's
   Instant arrived;      // when it entered the pipeline
   Instant ready;        // when the last stage released it (queue: enqueued; delay: to be delivered)
-  uint32_t turn = 0;    // counts entries to the delay stage; orders those due at one instant
+  // Counts entries to the delay stage, which orders those due at one instant; before, in a shared
+  // link, the number of its user.
+  uint32_t turn = 0;
   bool duplicate = false;
   bool corrupted = false;  // bits were flipped
   bool marked = false;     // ECN CE was set here

@@ -11,6 +11,7 @@
 
 namespace viaduct::path {
 
+class SharedLinks;
 using FifoMaker = std::function<std::unique_ptr<Fifo>()>;
 // Reads a file that a SPEC names (trace, .dist) and returns its whole text; throws UsageError.
 using FileReader = std::function<std::string(const std::string& path)>;
@@ -25,6 +26,10 @@ struct PipelineOptions {
   uint32_t max_packet = 1514;
   // Bytes of a tag that frames have on the link but not in the pipeline: they count for the rate.
   int64_t tag_bytes = 0;
+  // The shared links of the pipeline's thread; when absent a SPEC that names one is an error.
+  SharedLinks* links = nullptr;
+  // Called when another pipeline's call has given this one a packet: NextEvent() may have changed.
+  std::function<void()> woken;
 
   // The random stream of one stage: "loss", "queue"...
   RandomStream Stream(const char* stage) const { return RandomStream(seed, name + " " + stage); }

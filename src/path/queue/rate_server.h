@@ -29,6 +29,13 @@ class RateServer {
   virtual int64_t RateAt(Instant now) const = 0;
 };
 
+// A link without a rate, over which a queue drains at once.
+class UnlimitedRate : public RateServer {
+ public:
+  Instant Send(Instant start, uint32_t) override { return start; }
+  int64_t RateAt(Instant) const override { return INT64_MAX; }
+};
+
 // A constant rate. It is exact: the time of back-to-back packets is rounded down to a nanosecond
 // once for all and not once each (the remainder is carried over), so the long-run rate has no
 // error.

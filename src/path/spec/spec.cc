@@ -115,6 +115,12 @@ std::string ParseDistribution(std::string_view value) {
 }
 std::string FormatDistribution(const std::string& distribution) { return distribution; }
 
+std::string ParseName(std::string_view value) {
+  if (value.empty()) throw UsageError("needs a name, as in link=air");
+  return std::string(value);
+}
+std::string FormatName(const std::string& name) { return name; }
+
 // One of two words.
 template <class T>
 struct Choice {
@@ -224,6 +230,13 @@ constexpr Key kKeys[] = {
       0; `TIME repeat` at the end starts again.)",
       "10Mbit"},
      kRate},
+    {{"link", "a name",
+      R"(The link is shared: the frames of all directions (of this pair, of other pairs, of classes) whose
+      SPECs name it wait in one queue and contend for one rate. One of these SPECs gives `rate`,
+      `queue` and so on, the others only `link` (or all the same); delays and losses are each direction's own. It cannot
+      be changed while the path runs, and is not simulated.)",
+      "air"},
+     Value<ParseName, FormatName, &Spec::link, &LinkSpec::shared>()},
     {{"overhead", "bytes[`:mpu=BYTES,atm,ptm`], or a keyword",
       R"(Bytes added to each frame (with its Ethernet header) for its transmission time: 24 for
       Ethernet's preamble, FCS and gap; -14 to count IP packets. `mpu`: the sum is at least this; `atm`:

@@ -180,6 +180,8 @@ TEST(SpecTest, RoundTrips) {
         "reorder=25%:gap=5,corr=50% ber=0.001%:header rate=mahimahi:up overhead=24B queue=64kB "
         "drop=head",
         "delay=1ms order=keep rate=1Mbit overhead=0B burst=15kB drop=tail aqm=codel:target=4ms,ecn",
+        "rate=1Mbit link=air queue=7p",
+        "link=air",
         "rate=1Mbit overhead=-14B:mpu=64B,atm queue=10ms",
         "rate=trace:a aqm=pie:target=15ms,update=10ms,burst=100ms,alpha=0.125,beta=1.25,noecn",
         "rate=1Mbit aqm=red:min=5p,max=15p,prob=2%,weight=0.2%,nogentle,ecn",
@@ -282,6 +284,7 @@ TEST(SpecTest, NamesWhatIsWrongAndWhatIsAccepted) {
            {"loss=trace", "trace: needs a file"},
            {"loss=fading:good=1s", "fading: needs good and bad"},
            {"loss=fading:1s,0", "bad: must be greater than zero"},
+           {"link=", "link: needs a name, as in link=air"},
            {"loss=1%+", "SPEC: loss: \"\": does not start with a number"},
            {"loss=1%+x", "\"x\": unknown; give a probability"},
            {"loss=gemodel:1%,2%,3%,4%,5%", "unknown parameter \"5%\""},
