@@ -214,9 +214,7 @@ def test_two_tags_of_the_users_own(wires: Wires, taps: tuple[Tap, Tap]) -> None:
         assert taps[1].receive(marker=MARK) == twice
 
 
-def test_frames_that_are_too_long_are_counted_as_such(
-    wires: Wires, taps: tuple[Tap, Tap]
-) -> None:
+def test_frames_that_are_too_long_are_counted_as_such(wires: Wires, taps: tuple[Tap, Tap]) -> None:
     with wires.path(*BETWEEN, "--json", "-") as path:
         set_mtu(wires, 9000)  # larger than when the path was made
         taps[0].send(frame(1, size=9014))
@@ -344,6 +342,40 @@ def test_fates_are_traced(wires: Wires, taps: tuple[Tap, Tap], tmp_path: Path) -
     assert "delivered" in text
 
 
+def test_a_log_and_its_graph(wires: Wires, taps: tuple[Tap, Tap], tmp_path: Path) -> None:
+    log, graph = tmp_path / "link.log", tmp_path / "link.svg"
+    options = ["--log", log, "--graph", graph, "--json", "-"]
+    with wires.path(*BETWEEN, "--up", "delay=5ms loss=list:2", *options) as path:
+        for number in range(3):
+            taps[0].send(frame(number, 400))
+        assert numbers(taps[1].receive_all(2, MARK)) == [0, 2]
+        finish(path)
+    lines = [line.split() for line in log.read_text().splitlines() if " 400 " in line]
+    events = [(line[1], line[-1]) for line in lines]
+    assert sorted(events) == sorted(
+        [("+", "a-b/up")] * 3 + [("-", "a-b/up")] * 2 + [("d", "a-b/up")]
+    )
+    assert [line[3] for line in lines if line[1] == "-"] == ["5.000000"] * 2
+    assert [line[4] for line in lines if line[1] == "d"] == ["lost"]
+    svg = graph.read_text()
+    assert svg.startswith("<svg xmlns=") and "a-b/up: throughput" in svg
+
+
+def test_directions_share_a_link(wires: Wires, taps: tuple[Tap, Tap]) -> None:
+    """Half duplex: frames of both directions wait for one link, 10 ms each."""
+    up, down = "rate=1Mbit queue=100p link=air", "link=air"
+    with wires.path(*BETWEEN, "--up", up, "--down", down):
+        start = time.time()
+        for number in range(20):
+            taps[number % 2].send(frame(number, 1250))
+        times = []
+        for tap in (taps[1], taps[0]):
+            for _ in range(10):
+                assert tap.receive(marker=MARK)
+                times.append(tap.stamp - start)
+    assert all(0.01 * (number + 1) <= when for number, when in enumerate(sorted(times))), times
+
+
 def test_fates_are_traced_as_a_capture(wires: Wires, taps: tuple[Tap, Tap], tmp_path: Path) -> None:
     trace = tmp_path / "fates.pcapng"
     with wires.path(*BETWEEN, "--up", "loss=100%", "--trace", trace, "--json", "-") as path:
@@ -379,6 +411,10 @@ def test_fates_are_traced_as_a_capture(wires: Wires, taps: tuple[Tap, Tap], tmp_
         ([*BETWEEN, "--spill", "/nowhere"], "/nowhere"),
         ([*BETWEEN, "--schedule", "/nowhere"], "/nowhere"),
         ([*BETWEEN, "--trace", "/nowhere/x.jsonl"], "/nowhere"),
+        ([*BETWEEN, "--log", "/nowhere/x.log"], "/nowhere"),
+        ([*BETWEEN, "--log", "/dev/null", "--graph", "/nowhere/x.svg"], "--graph /nowhere/x.svg"),
+        ([*BETWEEN, "--graph", "x.svg"], "--graph draws the log; give --log FILE, too"),
+        ([*BETWEEN, "--up", "link=air"], "link=air: it has no rate"),
         ([*BETWEEN, "--busy", "--cpu-saving"], "--busy"),
         ([*BETWEEN, "--duration", "soon"], "--duration"),
         ([*BETWEEN, "--name", "a/b"], "is not a name"),

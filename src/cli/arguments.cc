@@ -75,6 +75,9 @@ void EngineOptions::AddTo(CLI::App& command) {
   command.add_option("--cpus", cpus, "pin the threads to these: 2,3");
   command.add_option("--trace", trace, "write every packet's fate: FILE.jsonl or FILE.pcapng")
       ->type_name("FILE");
+  command
+      .add_option("--log", log, "write each packet's arrival, departure or drop, as mm-link does")
+      ->type_name("FILE");
 }
 
 void EngineOptions::Fill(engine::Config* config) const {
@@ -99,6 +102,7 @@ void EngineOptions::Fill(engine::Config* config) const {
   config->threads = threads;
   config->cpus = Within("--cpus", [&] { return ParseCpus(cpus); });
   if (!trace.empty()) config->trace = trace;
+  if (!log.empty()) config->log = log;
 }
 
 NodeName::NodeName(const std::string& text) : node(text) {

@@ -30,7 +30,7 @@ struct ScenarioOptions {
 
 // The options of the path engine.
 struct EngineOptions {
-  std::string seed, memory, trace, cpus;
+  std::string seed, memory, trace, log, cpus;
   std::vector<std::string> spill;
   int threads = 1;
   bool busy = false, cpu_saving = false;

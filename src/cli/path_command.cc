@@ -1,7 +1,11 @@
 // viaduct path: an emulated path between interfaces.
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <fstream>
 #include <map>
 #include <memory>
 
@@ -17,6 +21,7 @@
 #include "emulate/path_emulation.h"
 #include "emulate/path_report.h"
 #include "run/environment.h"
+#include "run/link_graph.h"
 #include "run/progress.h"
 
 namespace viaduct::cli {
@@ -39,7 +44,7 @@ The exit status is 0 also after Ctrl-C, which ends a path without --duration; it
 --lateness-limit.)";
 
 struct PathCommandOptions {
-  std::string name, schedule, duration, json_file, lateness_limit;
+  std::string name, schedule, duration, json_file, lateness_limit, graph;
   EngineOptions engine;
   bool quiet = false;
   // The options whose order on the command line matters, each with its values.
@@ -90,14 +95,34 @@ emulate::PathOptions Understand(const CLI::App& command, const PathCommandOption
   return path;
 }
 
+// The file of --graph, opened before the run, which may be long.
+std::ofstream OpenGraph(const PathCommandOptions& options) {
+  if (options.graph.empty()) return {};
+  if (options.engine.log.empty()) {
+    throw UsageError("--graph draws the log; give --log FILE, too");
+  }
+  std::ofstream graph(options.graph);
+  if (graph) return graph;
+  throw UsageError(
+      fmt::format("--graph {}: cannot be written: {}", options.graph, std::strerror(errno)));
+}
+
+void WriteGraph(std::ofstream& graph, const PathCommandOptions& options, const std::string& title) {
+  std::ifstream log(options.engine.log);
+  graph << run::LinkGraph(run::ReadLinkLog(log, options.engine.log), title) << std::flush;
+  if (!graph) throw Error(options.graph + ": cannot be written, or not as a whole");
+}
+
 int RunCommand(const CLI::App& command, const PathCommandOptions& options,
                const Invocation& invocation) {
+  std::ofstream graph = OpenGraph(options);
   emulate::PathOptions path = Understand(command, options);
   NeedRoot();
   result::EngineResult result = emulate::RunPath(std::move(path));
   result.environment = run::DescribeEnvironment(invocation.words);
   if (options.json_file != "-") std::fputs(emulate::StatisticsTable(result).c_str(), stdout);
   if (!options.json_file.empty()) WriteJson(options.json_file, result);
+  if (graph.is_open()) WriteGraph(graph, options, result.name);
   return result.verdict == result::Verdict::kVoid ? static_cast<int>(ExitStatus::kVoid) : 0;
 }
 
@@ -126,6 +151,10 @@ void AddOtherOptions(CLI::App& command, PathCommandOptions& options) {
   command
       .add_option("--json", options.json_file,
                   "write the results to this file; - is standard output")
+      ->type_name("FILE");
+  command
+      .add_option("--graph", options.graph,
+                  "draw throughput and delay over time from the log: FILE.svg")
       ->type_name("FILE");
   command.add_flag("--quiet", options.quiet, "no progress");
 }

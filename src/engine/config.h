@@ -56,6 +56,7 @@ struct Config {
   int threads = 1;                   // pairs are distributed over threads
   std::vector<int> cpus;             // pinned to these, in order; empty: not pinned
   std::optional<std::string> trace;  // file: every packet's fate, .jsonl or .pcapng
+  std::optional<std::string> log;    // file: path::TraceFormat::kLinkLog
 };
 
 }  // namespace viaduct::engine

@@ -122,7 +122,8 @@ class Engine::Impl {
       receivers_[i]->AddReceiver(i, ports_[i].get());
       senders_[i]->AddSender(i, ports_[i].get());
     }
-    if (config_.trace) OpenTrace(*config_.trace);
+    if (config_.trace) OpenTrace(*config_.trace, FormatOf(*config_.trace));
+    if (config_.log) OpenTrace(*config_.log, path::TraceFormat::kLinkLog);
     uint32_t index = 0;
     ForEachPipeline([&](size_t pair, size_t class_index, Direction direction) {
       LoopOf(pair, direction).AddPipeline(pair, class_index, direction, index++);
@@ -171,7 +172,7 @@ class Engine::Impl {
     Statistics statistics;
     for (const auto& port : config_.ports) statistics.ports.emplace_back().name = port;
     for (const auto& loop : loops_) loop->Do([&] { loop->AddTo(statistics); });
-    if (trace_) statistics.trace_lost = trace_->lost();
+    for (const auto& trace : traces_) statistics.trace_lost += trace->lost();
     const MutexLock lock(ports_mutex_);
     for (size_t i = 0; i < ports_.size(); ++i) {
       statistics.ports[i].counters = ports_[i]->Counters();
@@ -204,21 +205,22 @@ class Engine::Impl {
     }
   }
 
-  void OpenTrace(const std::string& file) {
-    const bool json = file.ends_with(".jsonl");
-    if (!json && !file.ends_with(".pcapng")) {
-      throw UsageError(fmt::format("trace {}: give a file that ends in .jsonl or .pcapng", file));
-    }
-    const auto format = json ? path::TraceFormat::kJsonLines : path::TraceFormat::kPcapng;
+  static path::TraceFormat FormatOf(const std::string& trace) {
+    if (trace.ends_with(".jsonl")) return path::TraceFormat::kJsonLines;
+    if (trace.ends_with(".pcapng")) return path::TraceFormat::kPcapng;
+    throw UsageError(fmt::format("trace {}: give a file that ends in .jsonl or .pcapng", trace));
+  }
+
+  void OpenTrace(const std::string& file, path::TraceFormat format) {
     std::vector<std::string> names;
     ForEachPipeline([&](size_t pair, size_t class_index, Direction direction) {
       const Pair& entry = config_.pairs[pair];
       names.push_back(PipelineName(
           entry.name, class_index == 0 ? "" : entry.classes[class_index - 1].name, direction));
     });
-    trace_ = std::make_unique<TraceFile>(file);
-    trace_->Write(path::TraceHeader(format, names));
-    for (const auto& loop : loops_) loop->SetTrace(trace_.get(), format);
+    traces_.push_back(std::make_unique<TraceFile>(file));
+    traces_.back()->Write(path::TraceHeader(format, names));
+    for (const auto& loop : loops_) loop->AddTrace(traces_.back().get(), format);
   }
 
   // Reports errors of a SPEC or its files on the caller's thread. The loop then finds the files in
@@ -240,7 +242,7 @@ class Engine::Impl {
   SystemClock clock_;
   MemoryBudget budget_;
   std::vector<size_t> thread_of_;  // by side
-  std::unique_ptr<TraceFile> trace_;
+  std::vector<std::unique_ptr<TraceFile>> traces_;
   std::vector<std::unique_ptr<Loop>> loops_;
   std::vector<Loop*> receivers_, senders_;  // by port
   std::vector<std::thread> threads_;

@@ -46,7 +46,8 @@ struct Statistics {
   int64_t spilled_bytes = 0, spilled_peak = 0;
   // The last error of a spill disk: "DIRECTORY: No space left on device".
   std::string spill_trouble;
-  uint64_t trace_lost = 0;  // fates that did not get into the trace file: disk too slow or full
+  uint64_t trace_lost =
+      0;  // fates that did not get into the trace or the log: disk too slow or full
 };
 
 class Engine {

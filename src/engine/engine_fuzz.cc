@@ -13,11 +13,13 @@ Config MakeConfig() {
   const path::Spec spec = path::ParseSpec(
       "delay=1ms jitter=100us loss=5% dup=5% reorder=5% ber=1e-3 rate=100Mbit queue=20p "
       "aqm=codel:ecn");
+  const path::Spec air =
+      path::ParseSpec("rate=1Mbit queue=5p link=air corrupt=5% fcs=drop slot=1ms");
   Config config;
   config.ports = {"a", "b"};
   config.memory = 64 << 10;
   config.pairs = {{"vlans", {0, 10, {}}, {1, 20, {}}, spec, spec, {{"ip", "ip", spec, spec}}},
-                  {"labels", {0, {}, 100}, {1, {}, 200}, spec, spec, {}},
+                  {"labels", {0, {}, 100}, {1, {}, 200}, air, air, {}},
                   {"mixed", {0, 30, {}}, {1, {}, 300}, spec, spec, {}},
                   {"rest", {0, {}, {}}, {1, {}, {}}, spec, spec, {}}};
   return config;
@@ -62,6 +64,7 @@ void Run(std::span<const uint8_t> input) {
       loop.AddPipeline(i, j, Direction::kDown, 0);
     }
   }
+  loop.JoinReceivers();
   std::array<io::ReceivedFrame, 64> out;
   // Captured by name: clang 14 refuses structured bindings (C++20, P1381).
   const auto turn = [&, &a = a, &b = b] {

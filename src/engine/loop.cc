@@ -126,12 +126,12 @@ void Loop::AddPipeline(size_t pair, size_t class_index, Direction direction, uin
   options.woken = [this, id] { Touch(id); };
   const std::string name = options.name;
   lane.pipeline = std::make_unique<path::Pipeline>(spec, pool_, std::move(options));
-  if (trace_ != nullptr) {
-    lane.trace = std::make_unique<path::FateTrace>(
-        trace_format_, name, index, pool_, clock_.Realtime() - clock_.Now(),
-        [file = trace_](std::string_view piece) { file->Write(piece); });
-    lane.pipeline->SetObserver(lane.trace.get());
+  lane.traces = std::make_unique<path::FateTraces>();
+  for (const Trace& trace : traces_) {
+    lane.traces->Add({trace.format, name, index, pool_, clock_.Realtime() - clock_.Now(),
+                      [file = trace.file](std::string_view piece) { file->Write(piece); }});
   }
+  if (!traces_.empty()) lane.pipeline->SetObserver(lane.traces.get());
   if (class_index == 0) first_lane_[2 * pair + (up ? 0 : 1)] = id;
   receivers_[lane.receiver].lanes.push_back(id);
   lanes_.push_back(std::move(lane));
@@ -166,7 +166,10 @@ void Loop::Join(uint32_t a, uint32_t b) {
 }
 
 void Loop::Begin(Instant now) {
-  for (Lane& lane : lanes_) lane.pipeline->Begin(now);
+  for (Lane& lane : lanes_) {
+    lane.traces->Begin(now);
+    lane.pipeline->Begin(now);
+  }
 }
 
 Loop::Lane* Loop::FindLane(size_t pair, size_t class_index, Direction direction) {

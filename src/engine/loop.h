@@ -40,12 +40,9 @@ class Loop {
   // The ports are not owned; a port's receiving and sending side may belong to different loops.
   void AddReceiver(size_t port, io::AnyPort* from);
   void AddSender(size_t port, io::AnyPort* to);
-  // Must be called before the pipelines are added: every packet's fate goes to `file`, which must
-  // outlive the loop.
-  void SetTrace(TraceFile* file, path::TraceFormat format) {
-    trace_ = file;
-    trace_format_ = format;
-  }
+  // Must be called before the pipelines are added: every packet's fate goes to `file`, too, which
+  // must outlive the loop.
+  void AddTrace(TraceFile* file, path::TraceFormat format) { traces_.push_back({file, format}); }
   // Must be called after the ports are added: adds one direction of a class of a pair (0: packets
   // that no class matches). Throws UsageError if the SPEC's files are invalid. `index`: the
   // pipeline's number in the trace, unique in the engine.
@@ -94,7 +91,7 @@ class Loop {
     size_t pair = 0, class_index = 0;
     Direction direction = Direction::kUp;
     uint32_t receiver = 0, sender = 0;  // indices in this loop
-    std::unique_ptr<path::FateTrace> trace;
+    std::unique_ptr<path::FateTraces> traces;
     std::unique_ptr<path::Pipeline> pipeline;
     Instant reached;       // the pipeline's own time
     bool touched = false;  // frames were pushed since NextEvent() was read
@@ -174,8 +171,11 @@ class Loop {
   StampMapper mapper_;
   io::SuperFrameSplitter splitter_;
 
-  TraceFile* trace_ = nullptr;
-  path::TraceFormat trace_format_ = path::TraceFormat::kJsonLines;
+  struct Trace {
+    TraceFile* file;
+    path::TraceFormat format;
+  };
+  std::vector<Trace> traces_;
   std::vector<Receiver> receivers_;
   std::vector<Sender> senders_;
   path::SharedLinks links_;

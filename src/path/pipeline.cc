@@ -138,6 +138,7 @@ void Pipeline::Push(FrameHandle frame, uint32_t bytes, Instant now) {
   }
   Packet packet{
       .frame = frame, .bytes = bytes, .number = counters_.arrived, .arrived = now, .ready = now};
+  if (observer_ != nullptr) observer_->OnArrival(packet);
   if (loss_ && loss_->Lose(packet, loss_random_)) return Drop(packet, Fate::kLost, now);
   HitBits(packet);
   if (duplicate_ && duplicate_->Take(duplicate_random_)) return Duplicate(packet, now);
@@ -150,6 +151,7 @@ void Pipeline::Refuse(uint32_t bytes, Fate cause, Instant now) {
   counters_.arrived_bytes += bytes;
   const Packet packet{
       .frame = kNoFrame, .bytes = bytes, .number = counters_.arrived, .arrived = now, .ready = now};
+  if (observer_ != nullptr) observer_->OnArrival(packet);
   Meet(packet, cause, now);
 }
 

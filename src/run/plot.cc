@@ -62,9 +62,10 @@ std::string TickText(double tick) {
 }
 
 struct Axes {
-  double x_top, y_bottom, y_top;
+  double x_top, y_bottom, y_top;  // y_bottom 0: a linear y axis, else a logarithmic one
   double X(double x) const { return kLeft + x / x_top * (kWidth - kLeft - kRight); }
   double Y(double y) const {
+    if (y_bottom == 0) return kHeight - kBottom - y / y_top * (kHeight - kTop - kBottom);
     const double share = std::log(std::max(y, y_bottom) / y_bottom) / std::log(y_top / y_bottom);
     return kHeight - kBottom - share * (kHeight - kTop - kBottom);
   }
@@ -103,6 +104,57 @@ std::string DrawLine(const Axes& axes, const Series& series, size_t index, LineS
     before = x;
   }
   return svg + "\"/>\n";
+}
+
+// The names of lines, each behind a sample, from the right end on.
+std::string DrawNames(const std::vector<Series>& series) {
+  constexpr double kSample = 30, kLetter = 7;
+  double right = kWidth - kRight;
+  std::string svg;
+  for (size_t i = series.size(); i-- > 0; right -= kSample + 24) {
+    right -= kLetter * static_cast<double>(series[i].name.size());
+    svg += Text(right, -4, "start", series[i].name);
+    svg += fmt::format(
+        "<polyline style=\"stroke:{};stroke-dasharray:{}\" points=\"{:.1f},-8 {:.1f},-8\"/>\n",
+        Color(i), Dashes(i), right - kSample - 6, right - 6);
+  }
+  return svg;
+}
+
+std::string DrawLinePanel(const LinePanel& panel, double top) {
+  double x_top = 0, y_top = 0;
+  for (const Series& series : panel.series) {
+    for (const auto& [x, y] : series.points) {
+      x_top = std::max(x_top, x);
+      y_top = std::max(y_top, y);
+    }
+  }
+  const std::vector<double> x_ticks = Ticks(x_top, 8), y_ticks = Ticks(y_top, 5);
+  const Axes axes{x_ticks.back(), 0, y_ticks.back()};
+  std::string svg = fmt::format("<g transform=\"translate(0 {:.0f})\">\n", top);
+  svg += fmt::format("<text class=\"title\" x=\"0\" y=\"-4\">{}</text>\n", EscapeHtml(panel.title));
+  svg += DrawNames(panel.series) + DrawAxes(axes, x_ticks, y_ticks, panel.x_name, panel.y_name);
+  for (size_t i = 0; i < panel.series.size(); ++i) {
+    svg += DrawLine(axes, panel.series[i], i, LineStyle::kSteps);
+  }
+  return svg + "</g>\n";
+}
+
+std::string DrawTitle(const std::string& title) {
+  if (title.empty()) return "";
+  return fmt::format("<text class=\"title\" x=\"0\" y=\"14\" style=\"font-size:15px\">{}</text>\n",
+                     EscapeHtml(title));
+}
+
+// A picture of this height as a file of its own.
+std::string Standalone(const std::string& body, double height) {
+  constexpr double kMargin = 16;
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"{0} {0} {1:.0f} {2:.0f}\" "
+      "width=\"{1:.0f}\" "
+      "height=\"{2:.0f}\" font-family=\"system-ui, sans-serif\">\n<style>{3}</style>\n"
+      "<rect x=\"{0}\" y=\"{0}\" width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n{4}</svg>\n",
+      -kMargin, kWidth + 2 * kMargin, height + 2 * kMargin, SvgStyle(), body);
 }
 
 constexpr double kBarLeft = 100, kBar = 20, kBarGap = 6, kBarRight = 130;
@@ -300,19 +352,19 @@ std::string BarPicture(const std::string& title, const std::vector<BarPanel>& pa
     body += DrawPanel(panel, y);
     y += PanelHeight(panel);
   }
-  if (!title.empty()) {
-    body +=
-        fmt::format("<text class=\"title\" x=\"0\" y=\"14\" style=\"font-size:15px\">{}</text>\n",
-                    EscapeHtml(title));
+  body += DrawTitle(title);
+  return standalone ? Standalone(body, y) : Open(kWidth, y) + body + "</svg>\n";
+}
+
+std::string LinePicture(const std::string& title, const std::vector<LinePanel>& panels) {
+  constexpr double kHead = 24;  // of a panel
+  double y = title.empty() ? 0 : 34;
+  std::string body = DrawTitle(title);
+  for (const LinePanel& panel : panels) {
+    body += DrawLinePanel(panel, y + kHead);
+    y += kHead + kHeight;
   }
-  if (!standalone) return Open(kWidth, y) + body + "</svg>\n";
-  constexpr double kMargin = 16;
-  return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"{0} {0} {1:.0f} {2:.0f}\" "
-      "width=\"{1:.0f}\" "
-      "height=\"{2:.0f}\" font-family=\"system-ui, sans-serif\">\n<style>{3}</style>\n"
-      "<rect x=\"{0}\" y=\"{0}\" width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n{4}</svg>\n",
-      -kMargin, kWidth + 2 * kMargin, y + 2 * kMargin, SvgStyle(), body);
+  return Standalone(body, y);
 }
 
 std::string StackedBars(const std::vector<StackedBar>& bars) {

@@ -25,6 +25,13 @@ enum class LineStyle {
 std::string LinePlot(const std::vector<Series>& series, const std::string& x_name,
                      const std::string& y_name, LineStyle style);
 
+// Lines in panels one below the other, each with a linear y axis from 0 on, as an SVG file.
+struct LinePanel {
+  std::string title, x_name, y_name;
+  std::vector<Series> series;  // in LineStyle::kSteps
+};
+std::string LinePicture(const std::string& title, const std::vector<LinePanel>& panels);
+
 // Bars in panels, one for each compared quantity, each with a logarithmic axis of its own.
 struct Bar {
   std::string name;

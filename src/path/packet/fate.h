@@ -36,12 +36,14 @@ struct Counters {
   uint64_t of(Fate fate) const { return fates[static_cast<size_t>(fate)]; }
 };
 
-// Is called with every packet's fate (for tracing), in the order of time. `at` is the model's
-// instant, not a clock's. The frame's bytes are still valid; a packet that was refused for lack of
-// memory has none (kNoFrame), and a duplicate that found no memory refers to its original's.
+// Is called with every packet's arrival and fate (for tracing), in the order of time. `at` is the
+// model's instant, not a clock's. The frame's bytes are still valid; a packet that was refused for
+// lack of memory has none (kNoFrame), and a duplicate that found no memory refers to its
+// original's.
 class FateObserver {
  public:
   virtual ~FateObserver() = default;
+  virtual void OnArrival(const Packet&) {}  // at packet.arrived; before loss and duplication
   virtual void OnFate(const Packet& packet, Fate fate, Instant at) = 0;
 };
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "path/pipeline.h"
+#include "path/queue/test_queues.h"
 #include "path/test_pipeline.h"
 #include "path/trace/pcapng.h"
 
@@ -120,6 +122,30 @@ TEST(FateTraceTest, HasEveryPacket) {
   const std::string lines = TraceOf(TraceFormat::kJsonLines, 1, test::Polling::kExact);
   EXPECT_GT(blocks.size(), 500U);
   EXPECT_EQ(static_cast<size_t>(std::count(lines.begin(), lines.end(), '\n')), blocks.size() - 2);
+}
+
+TEST(FateTraceTest, ALinksLogHasArrivalsDeparturesAndDrops) {
+  std::string log;
+  test::Frames frames;
+  Pipeline pipeline(ParseSpec("loss=list:2 delay=2500us"), frames, {});
+  FateTraces traces;
+  for (int i = 0; i < 2; ++i) {
+    traces.Add({TraceFormat::kLinkLog, "p/up", 0, frames, Duration(),
+                [&log, i](std::string_view line) { log += i == 0 ? line : ""; }});
+  }
+  traces.Begin(test::AtMs(1));
+  pipeline.SetObserver(&traces);
+  for (int i = 1; i <= 2; ++i) {
+    pipeline.Push(frames.Add(std::vector<std::byte>(100)), 100, test::AtMs(i));
+  }
+  Departure out[2];
+  pipeline.Pop(test::AtMs(10), out);
+  EXPECT_EQ(log,
+            "0.000000 + 100 p/up\n"
+            "1.000000 + 100 p/up\n"
+            "1.000000 d 1 100 lost p/up\n"
+            "2.500000 - 100 2.500000 p/up\n");
+  EXPECT_EQ(TraceHeader(TraceFormat::kLinkLog, {"p/up"})[0], '#');
 }
 
 }  // namespace
