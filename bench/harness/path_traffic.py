@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .forwarder import Middle
 from .process import BenchError, Child, run, wait_until
-from .session import SENDER_CPU, Session
+from .session import FORWARDER_CPU, SENDER_CPU, Session
 from .traffic import settle
 
 
@@ -38,6 +38,19 @@ class Delays:
     p99_ns: float
     span_s: float
     bytes: int
+
+
+def clock_reader(session: Session, duration: float) -> dict[str, float]:
+    """How late a loop that only reads the clock sees an instant.
+
+    It runs on the emulator's processor, while the emulator has nothing to do.
+    """
+    command = [session.program("clock-reader"), "--duration", f"{duration:.3f}"]
+    child = session.start(["taskset", "-c", str(FORWARDER_CPU), *command])
+    found = child.report(timeout=duration + 20)
+    return {
+        f"machine_{key}_us": round(found[f"{key}_ns"] / 1e3, 3) for key in ("p50", "p99", "max")
+    }
 
 
 def received_frames(system: Middle) -> int:

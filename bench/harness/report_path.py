@@ -129,6 +129,7 @@ def sections(result: Result) -> list[tuple[str, str]]:
             "Figures 8 and 9, tables 1 and 2: delay and loss at an offered rate",
             lambda rows: _precision(rows, result.published),
         ),
+        ("machine", "What the machine allows: a loop that only reads the clock", rows_table),
         ("rate", "Rate limits", rows_table),
     ]
     made = by_experiment(result.rows, makers)
