@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <future>
-#include <map>
 #include <span>
-#include <tuple>
 
 #include "base/file.h"
 #include "engine/spill_fifo.h"
@@ -139,32 +137,6 @@ void Loop::AddPipeline(size_t pair, size_t class_index, Direction direction, uin
   UpdateInterval(receivers_[lanes_[id].receiver]);
 }
 
-// Makes the receivers of lanes that share a link one group, and so on for groups.
-void Loop::JoinReceivers() {
-  links_.Check();
-  std::map<std::string, uint32_t> first;
-  for (const Lane& lane : lanes_) {
-    const auto& link = lane.pipeline->spec().link.shared;
-    if (link) Join(first.try_emplace(*link, lane.receiver).first->second, lane.receiver);
-  }
-}
-
-void Loop::Join(uint32_t a, uint32_t b) {
-  for (const uint32_t each : {a, b}) {
-    if (receivers_[each].group != kNone) continue;
-    receivers_[each].group = static_cast<uint32_t>(groups_.size());
-    groups_.emplace_back().receivers.push_back(each);
-  }
-  Group& to = groups_[receivers_[a].group];
-  Group& from = groups_[receivers_[b].group];
-  if (&to == &from) return;
-  for (const uint32_t each : from.receivers) {
-    receivers_[each].group = receivers_[a].group;
-    to.receivers.push_back(each);
-  }
-  from.receivers.clear();
-}
-
 void Loop::Begin(Instant now) {
   for (Lane& lane : lanes_) {
     lane.traces->Begin(now);
@@ -240,21 +212,6 @@ void Loop::Read(Receiver& receiver) {
   for (int i = 0; i < kBurstsPerLook && !receiver.emptied; ++i) {
     receiver.emptied = TakeBurst(receiver, looked);
   }
-}
-
-// A frame enters when all receivers have been read up to its instant.
-void Loop::LookAt(Group& group) {
-  for (const uint32_t each : group.receivers) Read(receivers_[each]);
-  const Instant searched = SearchedOf(receivers_[group.receivers.front()]);
-  std::sort(group.arrivals.begin(), group.arrivals.end(), [](const Arrival& a, const Arrival& b) {
-    return std::tie(a.at, a.turn) < std::tie(b.at, b.turn);
-  });
-  auto next = group.arrivals.begin();
-  for (; next != group.arrivals.end() && next->at <= searched; ++next) Enter(*next);
-  group.arrivals.erase(group.arrivals.begin(), next);
-  UpdateTouched();
-  for (const uint32_t each : group.receivers) PlanNextLook(each, receivers_[each].emptied);
-  if (!group.arrivals.empty()) looks_.Set(group.receivers.front(), now_);
 }
 
 // Up to when all frames have been read that may enter before those of this receiver.

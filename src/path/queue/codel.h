@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "path/grammar/parameters.h"
+#include "path/packet/ecn.h"
 #include "path/packet/fate.h"
 #include "path/packet/packet.h"
-#include "path/queue/ecn.h"
 
 namespace viaduct::path {
 

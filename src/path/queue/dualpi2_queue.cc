@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "path/queue/ecn.h"
+#include "path/packet/ecn.h"
 
 namespace viaduct::path {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "path/queue/flow_hash.h"
+#include "path/packet/flow_hash.h"
 
 namespace viaduct::path {
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/random.h"
-#include "path/queue/flow_hash.h"
+#include "path/packet/flow_hash.h"
 #include "path/queue/test_queues.h"
 #include "wire/test/packet_builder.h"
 

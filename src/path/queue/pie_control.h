@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "path/grammar/parameters.h"
-#include "path/queue/ecn.h"
+#include "path/packet/ecn.h"
 #include "path/queue/queue_discipline.h"
 
 namespace viaduct::path {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "path/grammar/parameters.h"
-#include "path/queue/ecn.h"
+#include "path/packet/ecn.h"
 #include "path/queue/fifo_queue.h"
 
 namespace viaduct::path {

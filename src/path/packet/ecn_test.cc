@@ -1,4 +1,4 @@
-#include "path/queue/ecn.h"
+#include "path/packet/ecn.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "path/queue/flow_hash.h"
+#include "path/packet/flow_hash.h"
 
 #include <gtest/gtest.h>
 
