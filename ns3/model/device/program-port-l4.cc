@@ -23,9 +23,8 @@ NS_OBJECT_ENSURE_REGISTERED(ProgramPortL4);
 namespace
 {
 
-constexpr int ICMP = 1;    //!< RFC 792
-constexpr int TCP = 6;     //!< RFC 9293
-constexpr int ICMPV6 = 58; //!< RFC 4443
+constexpr int ICMP = 1; //!< RFC 792
+constexpr int TCP = 6;  //!< RFC 9293
 
 /** Which side an ICMP message is for. */
 enum class IcmpSide
@@ -51,16 +50,6 @@ SideOfIcmp(uint8_t type)
     default:
         return IcmpSide::PROGRAMS;
     }
-}
-
-/** @return who gets an ICMPv6 message of this type */
-IcmpSide
-SideOfIcmpv6(uint8_t type)
-{
-    constexpr uint8_t LAST_ERROR = 127; // RFC 4443, section 2.1
-    constexpr uint8_t ECHO_REPLY = 129;
-    // The node's own stack handles neighbour discovery and echo requests.
-    return type <= LAST_ERROR || type == ECHO_REPLY ? IcmpSide::BOTH : IcmpSide::NS3;
 }
 
 /** @return whether @p destination is the broadcast address of one of the interface's networks */
@@ -151,11 +140,11 @@ ProgramPortL4::Offer(Ptr<Packet> p, const Header& header, Ptr<Interface> interfa
     {
         return {true, RX_OK};
     }
-    if (m_number == ICMP || m_number == ICMPV6)
+    if (m_number == ICMP)
     {
         uint8_t type = 0;
         p->CopyData(&type, sizeof(type));
-        const IcmpSide side = m_number == ICMP ? SideOfIcmp(type) : SideOfIcmpv6(type);
+        const IcmpSide side = SideOfIcmp(type);
         if (side != IcmpSide::PROGRAMS)
         {
             m_inner->Receive(p->Copy(), header, interface);

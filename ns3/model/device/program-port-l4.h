@@ -24,6 +24,9 @@ class ProgramPort;
  * Whether TCP has an end point for a segment is only known from its result: without one it returns
  * RX_ENDPOINT_CLOSED and sends a reset. So packets that TCP sends while it receives are held back
  * until it has returned, and the reset is discarded.
+ *
+ * ICMPv6 is not wrapped: Ipv6Interface casts what it finds under that number to Icmpv6L4Protocol
+ * (ipv6-interface.cc). ProgramPort reads its messages beside it.
  */
 class ProgramPortL4 : public IpL4Protocol
 {

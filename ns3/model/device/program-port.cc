@@ -9,6 +9,8 @@
 
 #include "ns3/abort.h"
 #include "ns3/icmpv4.h"
+#include "ns3/icmpv6-header.h"
+#include "ns3/icmpv6-l4-protocol.h"
 #include "ns3/ipv4-interface.h"
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/ipv4-route.h"
@@ -36,9 +38,27 @@ namespace ether_type = viaduct::wire::ether_type;
 constexpr uint8_t ICMP_TTL = 64;            //!< of errors to programs
 constexpr uint8_t NET_UNREACHABLE = 0;      //!< RFC 792
 constexpr uint8_t FRAGMENTATION_NEEDED = 4; //!< RFC 1191
-/// Transports a program may use: ICMP, IGMP, TCP, UDP, DCCP, GRE, ESP, ICMPv6, OSPF, SCTP,
-/// UDP-Lite. Protocols that ns-3 does not implement, such as IGMP, go to the programs only.
-constexpr std::array PROTOCOLS{1, 2, 6, 17, 33, 47, 50, 58, 89, 132, 136};
+constexpr uint8_t ICMPV6 = 58;              //!< RFC 4443
+/// Transports a program may use: ICMP, IGMP, TCP, UDP, DCCP, GRE, ESP, OSPF, SCTP, UDP-Lite.
+/// Protocols that ns-3 does not implement, such as IGMP, go to the programs only.
+constexpr std::array PROTOCOLS{1, 2, 6, 17, 33, 47, 50, 89, 132, 136};
+
+/** @return the type of an ICMPv6 message */
+uint8_t
+Icmpv6Type(Ptr<const Packet> message)
+{
+    uint8_t type = 0;
+    message->CopyData(&type, sizeof(type));
+    return type;
+}
+
+/** @return whether an ICMPv6 message of this type is an error (RFC 4443, section 2.1) */
+bool
+IsIcmpv6Error(uint8_t type)
+{
+    constexpr uint8_t LAST_ERROR = 127;
+    return type <= LAST_ERROR;
+}
 
 } // namespace
 
@@ -107,6 +127,11 @@ ProgramPort::DoDispose()
     NS_LOG_FUNCTION(this);
     m_burst.Stop();
     m_burst.SetPort(nullptr);
+    if (m_ipv6)
+    {
+        m_ipv6->TraceDisconnectWithoutContext("LocalDeliver",
+                                              MakeCallback(&ProgramPort::HandleIcmpv6, this));
+    }
     m_node = nullptr;
     m_ipv4 = nullptr;
     m_ipv6 = nullptr;
@@ -126,6 +151,11 @@ ProgramPort::Intercept()
         {
             InterceptProtocol(m_ipv6, number);
         }
+    }
+    if (m_ipv6)
+    {
+        m_ipv6->TraceConnectWithoutContext("LocalDeliver",
+                                           MakeCallback(&ProgramPort::HandleIcmpv6, this));
     }
 }
 
@@ -310,6 +340,7 @@ ProgramPort::FromProgram6(Ptr<Packet> packet)
     }
     if (!route)
     {
+        SendNoRoute(packet, header);
         packet->AddHeader(header);
         return Drop(packet, FROM_PROGRAM_NO_ROUTE);
     }
@@ -322,7 +353,39 @@ ProgramPort::FromProgram6(Ptr<Packet> packet)
     m_ipv6->Send(packet, source, destination, header.GetNextHeader(), route);
 }
 
+void
+ProgramPort::SendNoRoute(Ptr<const Packet> packet, const Ipv6Header& header)
+{
+    const bool aboutError = header.GetNextHeader() == ICMPV6 && IsIcmpv6Error(Icmpv6Type(packet));
+    if (aboutError || header.GetDestination().IsMulticast() ||
+        m_ipv6->GetInterfaceForAddress(header.GetSource()) < 0)
+    {
+        return; // RFC 4443, section 2.4 (e)
+    }
+    Ptr<Packet> quoted = packet->Copy();
+    quoted->AddHeader(header);
+    // To an address of the node: the error comes back as a delivered packet (HandleIcmpv6()).
+    m_ipv6->GetIcmpv6()->SendErrorDestinationUnreachable(
+        quoted, header.GetSource(), Icmpv6Header::ICMPV6_NO_ROUTE);
+}
+
 // ---------------------------------------------------------------- to programs
+
+void
+ProgramPort::HandleIcmpv6(const Ipv6Header& header, Ptr<const Packet> payload, uint32_t)
+{
+    if (header.GetNextHeader() != ICMPV6)
+    {
+        return;
+    }
+    constexpr uint8_t ECHO_REPLY = 129;
+    // The node's own stack handles neighbour discovery and echo requests.
+    const uint8_t type = Icmpv6Type(payload);
+    if (IsIcmpv6Error(type) || type == ECHO_REPLY)
+    {
+        ToPrograms(payload, header);
+    }
+}
 
 void
 ProgramPort::ToPrograms(Ptr<const Packet> payload, const Ipv4Header& header)

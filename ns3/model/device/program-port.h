@@ -112,11 +112,14 @@ class ProgramPort : public Object, private BurstPortUser
     void HandleFrame(const viaduct::io::ReceivedFrame& frame) override;
     void HandleRoom() override;
 
-    /** Put a ProgramPortL4 before every transport protocol of the node. */
+    /** Put a ProgramPortL4 before every transport protocol of the node, and listen to ICMPv6. */
     void Intercept();
     /** Put one before the protocol of this number, on every interface of an IP stack. */
     template <typename Stack>
     void InterceptProtocol(Ptr<Stack> stack, int number);
+
+    /** Give the programs those ICMPv6 messages that are for them; ns-3 gets all of them. */
+    void HandleIcmpv6(const Ipv6Header& header, Ptr<const Packet> payload, uint32_t interface);
 
     // In the following functions, a packet that comes with a header begins after that header.
 
@@ -135,6 +138,8 @@ class ProgramPort : public Object, private BurstPortUser
                          const Ipv4Header& header,
                          uint8_t code,
                          uint16_t mtu);
+    /** Send a program the ICMPv6 error that there is no route for its packet. */
+    void SendNoRoute(Ptr<const Packet> packet, const Ipv6Header& header);
     /** Queue a packet, with its IP header, for the port. */
     void Write(Ptr<const Packet> packet);
     /** Count a packet as dropped. */

@@ -39,9 +39,10 @@ struct ProgramNode
     std::shared_ptr<Wire> toPrograms = std::make_shared<Wire>(); //!< what they receive
     Ptr<ProgramPort> port;                                       //!< the port
 
-    ProgramNode()
+    /** @param resolves whether its neighbours' addresses must be resolved */
+    explicit ProgramNode(bool resolves = false)
     {
-        device.device->SetAttribute("NeedsArp", BooleanValue(false));
+        device.device->SetAttribute("NeedsArp", BooleanValue(resolves));
         InternetStackHelper().Install(node);
         Ipv4AddressHelper("10.1.1.0", "255.255.255.0").Assign(NetDeviceContainer(device.device));
         Ipv6AddressHelper addresses(Ipv6Address("2001:db8::"), Ipv6Prefix(64));
@@ -362,9 +363,14 @@ class Ipv6TestCase : public TestCase
             packet::Build(packet::Ipv6{.source = own, .destination = "2001:db8:1::9"} /
                           packet::Udp{} / packet::Payload{"x"});
         n.Run({in}, {out, nowhere});
-        NS_TEST_ASSERT_MSG_EQ(n.toPrograms->size(), 1, n.Received());
-        NS_TEST_EXPECT_MSG_EQ(
-            (n.toPrograms->front() == Frame(in.begin() + 14, in.end())), true, n.Received());
+        NS_TEST_ASSERT_MSG_EQ(n.toPrograms->size(), 2, n.Received());
+        const bool first = n.toPrograms->front() == Frame(in.begin() + 14, in.end());
+        const Frame& given = first ? n.toPrograms->front() : n.toPrograms->back();
+        const Frame& error = first ? n.toPrograms->back() : n.toPrograms->front();
+        NS_TEST_EXPECT_MSG_EQ((given == Frame(in.begin() + 14, in.end())), true, n.Received());
+        NS_TEST_EXPECT_MSG_NE(packet::DescribePacket(error).find("icmpv6 1/0"),
+                              std::string::npos,
+                              "no route: " << n.Received());
         NS_TEST_ASSERT_MSG_EQ(n.device.out->size(), 1, n.Sent());
         const Frame& frame = n.device.out->front();
         // ns-3 writes a flow label of its own, which Describe() leaves out.
@@ -372,6 +378,61 @@ class Ipv6TestCase : public TestCase
                               packet::DescribePacket(out),
                               "header and payload as they were");
         NS_TEST_EXPECT_MSG_EQ(n.port->GetDrops(ProgramPort::FROM_PROGRAM_NO_ROUTE), 1, "no route");
+    }
+};
+
+/** ICMPv6: requests are answered once, replies and errors reach programs. */
+class Icmpv6TestCase : public TestCase
+{
+  public:
+    Icmpv6TestCase()
+        : TestCase("IPv6: requests are answered once; replies and errors go to programs")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        ReactorScope reactor;
+        ProgramNode n;
+        const packet::Ipv6 header{.source = "2001:db8::9", .destination = "2001:db8::ff:fe00:1"};
+        const auto request = packet::Build(
+            TO_NODE / header / packet::Icmpv6{.type = 128, .rest = 0x10001} / packet::Counting(56));
+        const auto reply = packet::Build(
+            TO_NODE / header / packet::Icmpv6{.type = 129, .rest = 0x20001} / packet::Counting(56));
+        const auto tooBig = packet::Build(
+            TO_NODE / header / packet::Icmpv6{.type = 2, .rest = 1280} / packet::Counting(56));
+        n.Run({request, reply, tooBig}, {});
+        NS_TEST_ASSERT_MSG_EQ(n.device.out->size(), 1, n.Sent());
+        NS_TEST_EXPECT_MSG_EQ(
+            std::to_integer<int>(n.device.out->front().at(54)), 129, "echo reply");
+        NS_TEST_ASSERT_MSG_EQ(n.toPrograms->size(), 2, n.Received());
+        NS_TEST_EXPECT_MSG_EQ(
+            (n.toPrograms->front() == Frame(reply.begin() + 14, reply.end())), true, n.Received());
+        NS_TEST_EXPECT_MSG_EQ(
+            (n.toPrograms->back() == Frame(tooBig.begin() + 14, tooBig.end())), true, n.Received());
+    }
+};
+
+/** ns-3's neighbour discovery still works behind a program port. */
+class NeighbourDiscoveryTestCase : public TestCase
+{
+  public:
+    NeighbourDiscoveryTestCase() : TestCase("IPv6 neighbours of programs are resolved by ns-3")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        ReactorScope reactor;
+        ProgramNode n(true);
+        const auto out = packet::Build(
+            packet::Ipv6{.source = "2001:db8::ff:fe00:1", .destination = "2001:db8::9"} /
+            packet::Udp{.source = 5353, .destination = 9} / packet::Payload{"123"});
+        n.Run({}, {out});
+        NS_TEST_ASSERT_MSG_EQ(n.device.out->size(), 1, n.Sent());
+        NS_TEST_EXPECT_MSG_NE(n.Sent().find("icmpv6 135/0"), std::string::npos, n.Sent());
     }
 };
 
@@ -388,6 +449,8 @@ class ProgramPortTestSuite : public TestSuite
         AddTestCase(new IcmpTestCase, TestCase::Duration::QUICK);
         AddTestCase(new ReassemblyTestCase, TestCase::Duration::QUICK);
         AddTestCase(new Ipv6TestCase, TestCase::Duration::QUICK);
+        AddTestCase(new Icmpv6TestCase, TestCase::Duration::QUICK);
+        AddTestCase(new NeighbourDiscoveryTestCase, TestCase::Duration::QUICK);
     }
 };
 
