@@ -13,6 +13,8 @@
 #include "ns3/ripng.h"
 #include "ns3/wire-conversion.h"
 
+#include "scenario/static_routes.h"
+
 #include <algorithm>
 #include <set>
 #include <string>
@@ -40,6 +42,12 @@ InterfaceOf(Ptr<Ip> ip, Ptr<NetDevice> device)
     return known >= 0 ? static_cast<uint32_t>(known) : ip->AddInterface(device);
 }
 
+Ipv4Mask
+MaskOf(int length)
+{
+    return Ipv4Mask(length == 0 ? 0 : ~0U << (32 - length));
+}
+
 void
 AddAddress(Ptr<NetDevice> device, const IpPrefix& prefix)
 {
@@ -48,8 +56,7 @@ AddAddress(Ptr<NetDevice> device, const IpPrefix& prefix)
     {
         Ptr<Ipv4> ip = node->GetObject<Ipv4>();
         const uint32_t index = InterfaceOf(ip, device);
-        const Ipv4Mask mask(prefix.length == 0 ? 0 : ~0U << (32 - prefix.length));
-        ip->AddAddress(index, Ipv4InterfaceAddress(ToIpv4(prefix.address), mask));
+        ip->AddAddress(index, Ipv4InterfaceAddress(ToIpv4(prefix.address), MaskOf(prefix.length)));
         ip->SetUp(index);
         return;
     }
@@ -59,20 +66,27 @@ AddAddress(Ptr<NetDevice> device, const IpPrefix& prefix)
     ip->AddAddress(index, Ipv6InterfaceAddress(ToIpv6(prefix.address), Ipv6Prefix(prefix.length)));
 }
 
+/** Adds a route through a device to the static routes of its node. */
 void
-SetDefaultRoute(Ptr<NetDevice> device, const IpAddress& gateway)
+AddRoute(Ptr<NetDevice> device, const IpPrefix& network, const IpAddress& nextHop)
 {
     Ptr<Node> node = device->GetNode();
-    if (gateway.family == Family::kIpv4)
+    if (nextHop.family == Family::kIpv4)
     {
         Ptr<Ipv4> ip = node->GetObject<Ipv4>();
-        Ipv4StaticRoutingHelper().GetStaticRouting(ip)->SetDefaultRoute(
-            ToIpv4(gateway), ip->GetInterfaceForDevice(device));
+        Ipv4StaticRoutingHelper().GetStaticRouting(ip)->AddNetworkRouteTo(
+            ToIpv4(network.address),
+            MaskOf(network.length),
+            ToIpv4(nextHop),
+            ip->GetInterfaceForDevice(device));
         return;
     }
     Ptr<Ipv6> ip = node->GetObject<Ipv6>();
-    Ipv6StaticRoutingHelper().GetStaticRouting(ip)->SetDefaultRoute(
-        ToIpv6(gateway), ip->GetInterfaceForDevice(device));
+    Ipv6StaticRoutingHelper().GetStaticRouting(ip)->AddNetworkRouteTo(
+        ToIpv6(network.address),
+        Ipv6Prefix(network.length),
+        ToIpv6(nextHop),
+        ip->GetInterfaceForDevice(device));
 }
 
 /** Adds a host's default route to its gateway, through the first link that both are on. */
@@ -91,7 +105,8 @@ AddDefaultRoute(const NodeSettings& host, const std::vector<NetworkLink>& links)
         }
         for (size_t i = gateway - nodes.begin(); i < addresses.size(); i += nodes.size())
         {
-            SetDefaultRoute(link.devices[own - nodes.begin()], addresses[i].address);
+            const IpAddress& address = addresses[i].address;
+            AddRoute(link.devices[own - nodes.begin()], {{address.family, {}}, 0}, address);
         }
         return;
     }
@@ -198,6 +213,18 @@ RouteHosts(const Scenario& scenario, const Network& network)
             AnnounceHosts(network.GetNode(node.name),
                           StubDevices(scenario, network.GetLinks(), node.name));
         }
+    }
+}
+
+void
+AddStaticRoutes(const Scenario& scenario, const Network& network)
+{
+    for (const auto& route : viaduct::scenario::StaticRoutes(scenario))
+    {
+        const NetworkLink& link = network.GetLinks()[route.link];
+        const auto& nodes = link.settings->nodes;
+        const auto own = std::find(nodes.begin(), nodes.end(), scenario.nodes[route.node].name);
+        AddRoute(link.devices[own - nodes.begin()], route.network, route.next_hop);
     }
 }
 

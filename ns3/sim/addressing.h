@@ -23,6 +23,13 @@ void AssignAddresses(const std::vector<NetworkLink>& links);
  */
 void RouteHosts(const viaduct::scenario::Scenario& scenario, const Network& network);
 
+/**
+ * Gives routers the shortest routes to all links, instead of a protocol's.
+ * @param scenario the nodes and links
+ * @param network the same, with addresses
+ */
+void AddStaticRoutes(const viaduct::scenario::Scenario& scenario, const Network& network);
+
 } // namespace ns3::sim
 
 #endif // VIADUCT_SIM_ADDRESSING_H

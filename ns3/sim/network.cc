@@ -13,7 +13,6 @@
 #include "ns3/data-rate.h"
 #include "ns3/error-model.h"
 #include "ns3/global-value.h"
-#include "ns3/ipv4-global-routing-helper.h"
 #include "ns3/names.h"
 #include "ns3/path-channel.h"
 #include "ns3/path-helper.h"
@@ -96,10 +95,7 @@ HasBitErrors(const viaduct::scenario::Scenario& scenario)
 Network::Network(const viaduct::scenario::Scenario& scenario, const std::set<std::string>& plain)
     : m_scenario(scenario), m_plain(plain), m_simulate(scenario.mode == Mode::kSimulate)
 {
-    if (m_simulate)
-    {
-        ResolveAddressesAsKernelsDo();
-    }
+    ResolveAddressesAsKernelsDo();
     if (HasBitErrors(scenario))
     {
         // A corrupted packet must not be accepted.
@@ -113,7 +109,7 @@ Network::Network(const viaduct::scenario::Scenario& scenario, const std::set<std
     RouteHosts(m_scenario, *this);
     if (scenario.routing.protocol == "static")
     {
-        Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+        AddStaticRoutes(m_scenario, *this);
     }
 }
 

@@ -4,12 +4,11 @@
 
 #include "node-stacks.h"
 
+#include "dont-fragment-routing.h"
 #include "type-check.h"
 
 #include "ns3/boolean.h"
 #include "ns3/internet-stack-helper.h"
-#include "ns3/ipv4-global-routing-helper.h"
-#include "ns3/ipv4-list-routing.h"
 #include "ns3/ipv4-routing-helper.h"
 #include "ns3/ipv4-static-routing.h"
 #include "ns3/ipv6-l3-protocol.h"
@@ -57,7 +56,7 @@ IsStatic(const viaduct::scenario::Routing& routing)
     return routing.protocol == "static";
 }
 
-/** The factory of the routers' protocol; not used if routes are static. */
+/** The factory of the routers' protocol; without a type if routes are static. */
 ObjectFactory
 ProtocolFactory(const viaduct::scenario::Routing& routing)
 {
@@ -137,15 +136,11 @@ InstallNs3(const StackGroup& group, bool ipv6)
 void
 AddNode(StackGroup& group, Ptr<Node> node, bool host, const ObjectFactory& protocols)
 {
-    auto list4 = CreateObject<Ipv4ListRouting>();
+    auto list4 = CreateObject<DontFragmentRouting>();
     auto list6 = CreateObject<Ipv6ListRouting>();
     list4->AddRoutingProtocol(CreateObject<Ipv4StaticRouting>(), 0);
     list6->AddRoutingProtocol(CreateObject<Ipv6StaticRouting>(), 0);
-    if (!host && !protocols.IsTypeIdSet())
-    {
-        list4->AddRoutingProtocol(Ipv4GlobalRoutingHelper().Create(node), -10);
-    }
-    else if (!host)
+    if (!host && protocols.IsTypeIdSet())
     {
         Ptr<Object> protocol = protocols.Create<Object>();
         // OLSR, RIP, DSDV and AODV look for their node among the objects they are aggregated to.

@@ -138,12 +138,12 @@ std::vector<int32_t>
 Reachability::NextHops(uint32_t to) const
 {
     const auto n = static_cast<uint32_t>(m_names.size());
-    const bool ipv6 = m_destinations[to].family == Family::kIpv6;
     std::vector<int32_t> next(n);
     for (uint32_t node = 0; node < n; node++)
     {
-        // An address under duplicate address detection does not answer.
-        const bool asleep = ipv6 && (IsTentative(node) || IsTentative(to));
+        // An address under duplicate address detection does not answer. Programs may use IPv6
+        // addresses where flows go to IPv4 ones.
+        const bool asleep = IsTentative(node) || IsTentative(to);
         next[node] = node == to ? static_cast<int32_t>(to)
                      : asleep   ? -1
                                 : NextHop(node, m_destinations[to]);

@@ -53,7 +53,7 @@ struct LinkSettings {
 };
 
 struct Routing {
-  std::string protocol = "ns3::olsr::RoutingProtocol";  // ns-3 TypeId; "static" for global routes
+  std::string protocol = "ns3::olsr::RoutingProtocol";  // ns-3 TypeId; "static": StaticRoutes()
   std::map<std::string, std::string> attributes;
 };
 
