@@ -8,11 +8,16 @@
 #include "ns3/poll-phase.h"
 
 #include "ns3/arp-l3-protocol.h"
+#include "ns3/boolean.h"
+#include "ns3/icmpv4-l4-protocol.h"
+#include "ns3/icmpv6-l4-protocol.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
 #include "ns3/ip-l4-protocol.h"
 #include "ns3/ipv4-l3-protocol.h"
+#include "ns3/ipv4-route.h"
 #include "ns3/ipv6-l3-protocol.h"
+#include "ns3/ipv6-route.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/tcp-l4-protocol.h"
@@ -84,6 +89,15 @@ ClaimOf(Ptr<Socket> socket)
     return std::nullopt;
 }
 
+/** @return a down target of a transport protocol that discards packets */
+template <class Address, class Route>
+auto
+Nowhere()
+{
+    return Callback<void, Ptr<Packet>, Address, Address, uint8_t, Ptr<Route>>(
+        [](Ptr<Packet>, Address, Address, uint8_t, Ptr<Route>) {});
+}
+
 bool
 Concerns(Ptr<Socket> socket, Ptr<NetDevice> device)
 {
@@ -146,6 +160,20 @@ ControlPlane::SetNode(Ptr<Node> node, const viaduct::fib::DataPlane& plane, Open
     m_node = node;
     m_plane = &plane;
     m_open = std::move(open);
+}
+
+void
+ControlPlane::LeaveIcmpToKernel(Ptr<Node> node)
+{
+    if (Ptr<IpL4Protocol> icmp = node->GetObject<Icmpv4L4Protocol>())
+    {
+        icmp->SetDownTarget(Nowhere<Ipv4Address, Ipv4Route>());
+    }
+    if (Ptr<IpL4Protocol> icmp = node->GetObject<Icmpv6L4Protocol>())
+    {
+        icmp->SetAttribute("DAD", BooleanValue(false)); // it does not use the down target
+        icmp->SetDownTarget6(Nowhere<Ipv6Address, Ipv6Route>());
+    }
 }
 
 void

@@ -66,6 +66,13 @@ class ControlPlane : public Object
      */
     void SetNode(Ptr<Node> node, const viaduct::fib::DataPlane& plane, Open open);
     /**
+     * Leaves ICMP to the kernel: ns-3's own ICMP and ICMPv6 send nothing any more. Otherwise a
+     * packet of theirs, or a raw socket for ICMP, would let ns-3 see echo requests too, and each
+     * would be answered twice. Raw sockets still send and receive ICMP.
+     * @param node a node whose kernel has its addresses and resolves its next hops
+     */
+    static void LeaveIcmpToKernel(Ptr<Node> node);
+    /**
      * Adds an interface.
      * @param device the device
      * @param name the kernel's name of the interface
