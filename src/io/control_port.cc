@@ -35,7 +35,10 @@ std::optional<Demand> DemandOf(FrameToSend frame) {
     return Demand{{ControlClaim::Kind::kEtherType, wire::Family::kIpv4, ethernet->type}, {}};
   }
   const auto layers = wire::FindIpLayers(frame);
-  if (!layers || layers->fragment || layers->extension_headers) return std::nullopt;
+  if (!layers) return std::nullopt;
+  if (layers->fragment || layers->extension_headers) {
+    return Demand{{ControlClaim::Kind::kRawIp, layers->family, kWholePackets}, *layers};
+  }
   if (layers->protocol != wire::ip_protocol::kUdp) {
     return Demand{{ControlClaim::Kind::kRawIp, layers->family, layers->protocol}, *layers};
   }

@@ -49,9 +49,10 @@ struct ControlOptions {
 // of IPv6 packets are not kept; datagrams the network fragmented arrive whole.
 //
 // Sent frames: the MAC addresses of IP packets are ignored; the kernel resolves the next hop, so
-// the protocol's device needs no ARP. Fragments and IPv6 packets with extension headers cannot be
-// expressed (tx_dropped_unclaimed). The first packet to a multicast group joins that group on the
-// socket's interface, so that symmetric protocols (RIP, 224.0.0.9) also receive.
+// the protocol's device needs no ARP. Fragments and IPv6 packets with extension headers leave as
+// they are, through a raw socket that only sends (number 255). The first packet to a multicast
+// group joins that group on the socket's interface, so that symmetric protocols (RIP, 224.0.0.9)
+// also receive.
 // Own broadcasts and multicasts are not received.
 class ControlPort final : public AnyPort {
  public:

@@ -236,6 +236,65 @@ TEST_F(ControlPortRootTest, AsksForTheSocketAFrameNeedsAndLosesNoFrame) {
   EXPECT_EQ(a.Counters().tx_frames, 2u);
 }
 
+// A datagram as ns-3 sends it over an interface whose MTU is 1500.
+std::vector<std::vector<std::byte>> FragmentsOf(const std::vector<std::byte>& packet,
+                                                const std::string& destination) {
+  constexpr size_t kHeader = 20, kPart = 1480;
+  std::vector<std::vector<std::byte>> fragments;
+  for (size_t at = kHeader; at < packet.size(); at += kPart) {
+    const size_t size = std::min(kPart, packet.size() - at);
+    fragments.push_back(
+        Build(FromProtocol() /
+              Ipv4{.source = "10.77.0.1",
+                   .destination = destination,
+                   .more_fragments = at + size < packet.size(),
+                   .fragment_offset = static_cast<uint16_t>((at - kHeader) / 8),
+                   .protocol = 17} /
+              Payload{std::string(reinterpret_cast<const char*>(packet.data()) + at, size)}));
+  }
+  return fragments;
+}
+
+TEST_F(ControlPortRootTest, FragmentsLeaveAndTheirDatagramArrivesWhole) {
+  ControlPort a =
+      PortA([&](const ControlClaim& claim) { return Open(network_->a, network_->a_index, claim); });
+  ControlPort b = PortB();
+  AddB(b, kOlsr);
+  for (const char* destination : {"10.77.0.2", "10.77.0.255"}) {
+    const auto datagram = Build(Ipv4{.source = "10.77.0.1", .destination = destination} /
+                                Udp{698, 698} / Counting(4000));
+    for (const auto& fragment : FragmentsOf(datagram, destination)) SendFrame(a, fragment);
+    EXPECT_THAT(ReceiveDescribed(b, 1),
+                ElementsAre(HasSubstr("udp 698 > 698 checksum good / 4000 bytes")));
+  }
+  EXPECT_EQ(a.Counters().tx_frames, 6u);
+  EXPECT_EQ(a.Counters().tx_dropped_unclaimed + a.Counters().tx_dropped_error, 0u);
+}
+
+TEST_F(ControlPortRootTest, Ipv6PacketsWithExtensionHeadersLeaveAsTheyAre) {
+  ControlPort a =
+      PortA([&](const ControlClaim& claim) { return Open(network_->a, network_->a_index, claim); });
+  ControlPort b = PortB();
+  AddB(b, kRipng);
+  auto udp = Build(Ipv6{.source = "fd00:77::1", .destination = "fd00:77::2"} / Udp{521, 521} /
+                   Counting(2000));
+  const std::string segment(reinterpret_cast<const char*>(udp.data()) + 40, udp.size() - 40);
+  constexpr size_t kFirst = 1400;  // of the segment; a multiple of 8
+  for (const bool last : {false, true}) {
+    // RFC 8200, section 4.5: next header, reserved, offset and more, identification.
+    const auto offset = static_cast<uint16_t>(last ? kFirst : 1);
+    std::string header{17, 0, static_cast<char>(offset >> 8), static_cast<char>(offset), 0, 0,
+                       0,  9};
+    SendFrame(a,
+              Build(FromProtocol() /
+                    Ipv6{.source = "fd00:77::1", .destination = "fd00:77::2", .next_header = 44} /
+                    Payload{header + (last ? segment.substr(kFirst) : segment.substr(0, kFirst))}));
+  }
+  EXPECT_THAT(ReceiveDescribed(b, 1),
+              ElementsAre(HasSubstr("udp 521 > 521 checksum good / 2000 bytes")));
+  EXPECT_EQ(a.Counters().tx_frames, 2u);
+}
+
 TEST_F(ControlPortRootTest, CountsWhatItCannotExpressOrTheKernelRefuses) {
   ControlPort a = PortA();
   AddA(a, kOlsr);

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <linux/if_packet.h>
+#include <netinet/icmp6.h>
 #include <netinet/in.h>
 
 #include <algorithm>
@@ -10,12 +11,15 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "wire/bytes.h"
 #include "wire/ethernet.h"
 #include "wire/ip.h"
 #include "wire/transport.h"
 
 namespace viaduct::io {
 namespace {
+
+constexpr size_t kIpv4Id = 4;  // of the identification in an IPv4 header (RFC 791)
 
 template <class T>
 void Set(int fd, int level, int option, const T& value, std::string_view name) {
@@ -137,6 +141,13 @@ void ControlSocket::PrepareIpv6() {
   Set(fd(), IPPROTO_IPV6, IPV6_RECVTCLASS, 1, "IPV6_RECVTCLASS");
   Set(fd(), IPPROTO_IPV6, IPV6_MULTICAST_LOOP, 0, "IPV6_MULTICAST_LOOP");
   Set(fd(), IPPROTO_IPV6, IPV6_MULTICAST_IF, options_.ifindex, "IPV6_MULTICAST_IF");
+  if (claim_.kind == ControlClaim::Kind::kRawIp && claim_.number == IPPROTO_ICMPV6) {
+    icmp6_filter filter;
+    ICMP6_FILTER_SETPASSALL(&filter);
+    // The kernel answers solicitations; a second answer would come from the protocol's device.
+    ICMP6_FILTER_SETBLOCK(ND_NEIGHBOR_SOLICIT, &filter);
+    Set(fd(), IPPROTO_ICMPV6, ICMP6_FILTER, filter, "ICMP6_FILTER");
+  }
 }
 
 int ControlSocket::Join(const wire::IpAddress& group) {
@@ -241,14 +252,25 @@ int ControlSocket::SendUdp(FrameToSend frame, const wire::IpLayers& layers) {
 }
 
 int ControlSocket::SendRaw(FrameToSend frame, const wire::IpLayers& layers) {
-  if (layers.family == wire::Family::kIpv6) {
+  if (layers.family == wire::Family::kIpv6 && claim_.number != kWholePackets) {
     return SendWithInfo(frame.subspan(layers.transport, layers.end - layers.transport), frame,
                         layers, 0);
   }
   // The whole packet with its own header (IP_HDRINCL): options such as Router Alert are kept.
   const wire::ConstBytes packet = frame.subspan(layers.network, layers.end - layers.network);
+  if (layers.family == wire::Family::kIpv6 || !layers.fragment ||
+      wire::Load16(packet.data() + kIpv4Id) != 0) {
+    return SendPacket(packet, layers.Destination(frame));
+  }
+  // The kernel would replace an identification of 0, by another one in each fragment.
+  std::vector<std::byte> identified(packet.begin(), packet.end());
+  wire::Store16(identified.data() + kIpv4Id, 0xffff);
+  return SendPacket(identified, layers.Destination(frame));
+}
+
+int ControlSocket::SendPacket(wire::ConstBytes packet, const wire::IpAddress& destination) {
   socklen_t size = 0;
-  const SocketAddress to = ToSocketAddress(layers.Destination(frame), 0, options_.ifindex, size);
+  const SocketAddress to = ToSocketAddress(destination, 0, options_.ifindex, size);
   const ssize_t sent =
       sendto(fd(), packet.data(), packet.size(), MSG_DONTWAIT | MSG_NOSIGNAL, &to.any, size);
   return sent < 0 ? errno : 0;

@@ -2,6 +2,7 @@
 // frames.
 #pragma once
 
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <cstdint>
@@ -13,6 +14,11 @@
 #include "wire/layers.h"
 
 namespace viaduct::io {
+
+// The number of a kRawIp claim for packets that no other socket can express: fragments, and IPv6
+// packets with extension headers. Such a socket sends whole packets with the headers they have, and
+// receives none (raw(7): IPPROTO_RAW).
+inline constexpr uint16_t kWholePackets = IPPROTO_RAW;
 
 class ControlSocket {
  public:
@@ -44,6 +50,7 @@ class ControlSocket {
   Metadata ReadMetadata(const msghdr& message) const;
   int SendUdp(FrameToSend frame, const wire::IpLayers& layers);
   int SendRaw(FrameToSend frame, const wire::IpLayers& layers);
+  int SendPacket(wire::ConstBytes packet, const wire::IpAddress& destination);
   int SendLink(FrameToSend frame);
   int SendWithInfo(wire::ConstBytes payload, FrameToSend frame, const wire::IpLayers& layers,
                    uint16_t port);

@@ -118,6 +118,7 @@ class RingPort::Impl {
         ring_(socket_.get(), size_t{request_.tp_block_size} * request_.tp_block_nr),
         long_frames_(std::make_unique_for_overwrite<LongFrame[]>(kLongFrames)) {
     PrepareTransmit();
+    SetSocketOption(socket_.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, "PACKET_IGNORE_OUTGOING");
     sockaddr_ll address{};
     address.sll_family = AF_PACKET;
     address.sll_protocol = htons(options.ether_type);

@@ -31,7 +31,7 @@ struct RingOptions {
 // - VLAN tags that the kernel removed from a frame are inserted again.
 // - Frames are as in the kernel: `checksum` and `gso_size` say what remains to be done
 //   (io/super_frame.h does it).
-// - Our own transmissions are not received (PACKET_IGNORE_OUTGOING).
+// - Frames that this machine sends are not received, whoever sends them (PACKET_IGNORE_OUTGOING).
 class RingPort final : public AnyPort {
  public:
   // `socket`: AF_PACKET, SOCK_RAW, protocol 0, not bound; with filter, promiscuous mode and buffer

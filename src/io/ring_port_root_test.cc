@@ -97,6 +97,22 @@ TEST_F(RingPortRootTest, CarriesFramesAndNotOurOwn) {
   EXPECT_EQ(b.Counters().rx_bytes, first.size() + second.size());
 }
 
+TEST_F(RingPortRootTest, DoesNotReceiveWhatOtherSocketsOfItsMachineSend) {
+  RingPort a = PortA();
+  RingPort b = PortB();
+  const UniqueFd sender = Connected(SOCK_DGRAM);
+  ASSERT_EQ(send(sender.get(), "x", 1, 0), 1);
+  ASSERT_TRUE(IsReadable(b.Fd()));
+  std::vector<ReceivedFrame> received(1);
+  EXPECT_EQ(b.Receive(received), 1u);
+  EXPECT_EQ(a.Counters().rx_frames, 0u);
+  // Only the answer, "port unreachable", comes in.
+  ASSERT_TRUE(IsReadable(a.Fd()));
+  EXPECT_EQ(a.Receive(received), 1u);
+  EXPECT_THAT(Describe(received[0].bytes), HasSubstr("icmp 3/3"));
+  EXPECT_EQ(a.Receive(received), 0u);
+}
+
 TEST_F(RingPortRootTest, WrapsAroundInBurstsAndLendsFramesUntilTheNextReceive) {
   RingPort a = PortA();
   RingPort b = PortB({.slots = 32});

@@ -49,13 +49,15 @@ OpenSocket(Client& broker,
             .fd);
 }
 
+/** A device in the place of another; @p control: on a control port, not on a packet socket. */
 Ptr<RingNetDevice>
-MakeDevice(Ptr<NetDevice> old, bool needsArp)
+MakeDevice(Ptr<NetDevice> old, bool control)
 {
     auto device = CreateObject<RingNetDevice>();
     device->SetAddress(old->GetAddress());
     device->SetMtu(old->GetMtu());
-    device->SetAttribute("NeedsArp", BooleanValue(needsArp));
+    device->SetAttribute("NeedsArp", BooleanValue(!control));
+    device->SetAttribute("Reassembled", BooleanValue(control));
     return device;
 }
 
@@ -84,6 +86,10 @@ OffloadHelper::Install(Ptr<Node> node,
         });
     std::map<Ptr<NetDevice>, std::string> names;
     const auto filter = m_filters.find(node);
+    if (filter == m_filters.end())
+    {
+        ControlPlane::LeaveIcmpToKernel(node);
+    }
     for (const Interface& interface : interfaces)
     {
         Ptr<RingNetDevice> device =
@@ -110,7 +116,7 @@ OffloadHelper::MakeControlDevice(const Interface& interface,
                                  Ptr<ControlPlane> control,
                                  std::shared_ptr<Client> broker) const
 {
-    auto device = MakeDevice(interface.device, false);
+    auto device = MakeDevice(interface.device, true);
     viaduct::io::ControlOptions options;
     options.ifindex = broker->IfIndex({name, interface.name});
     options.mac = wireconversion::ToWire(Mac48Address::ConvertFrom(device->GetAddress()));
@@ -138,7 +144,7 @@ OffloadHelper::MakeFilteredDevice(const Interface& interface,
                                   Ptr<ControlPlane> control,
                                   Client& broker) const
 {
-    auto device = MakeDevice(interface.device, true);
+    auto device = MakeDevice(interface.device, false);
     auto socket = broker.OpenPacketSocket(
         {.node = name,
          .interface = interface.name,

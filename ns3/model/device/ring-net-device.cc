@@ -101,6 +101,12 @@ RingNetDevice::GetTypeId()
                           BooleanValue(true),
                           MakeBooleanAccessor(&RingNetDevice::m_needsArp),
                           MakeBooleanChecker())
+            .AddAttribute("Reassembled",
+                          "Whether received packets may be longer than the MTU; true on control "
+                          "ports, where the kernel has put fragments together.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&RingNetDevice::m_reassembled),
+                          MakeBooleanChecker())
             .AddAttribute("FlowControl",
                           "Aggregate a NetDeviceQueueInterface, so that queue discs can be "
                           "installed. Costs time for every frame.",
@@ -253,7 +259,8 @@ RingNetDevice::Receive(std::span<const std::byte> frame)
         return DropReceived(frame, RX_RUNT);
     }
     LlcPayload payload{header->type, frame.subspan(wire::EthernetHeader::kSize)};
-    if (payload.rest.size() > LongestPayload(EthernetNetDevice::GetMtu(), header->type))
+    if (payload.rest.size() > LongestPayload(EthernetNetDevice::GetMtu(), header->type) &&
+        !m_reassembled)
     {
         return DropReceived(frame, RX_TOO_LONG);
     }

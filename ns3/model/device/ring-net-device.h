@@ -156,6 +156,7 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     uint32_t m_burstSize;    //!< attribute BurstSize
     uint32_t m_txQueueSize;  //!< attribute TxQueueSize
     bool m_needsArp;         //!< attribute NeedsArp
+    bool m_reassembled;      //!< attribute Reassembled
     bool m_flowControl;      //!< attribute FlowControl
     std::string m_interface; //!< attribute Interface
     std::string m_namespace; //!< attribute Namespace

@@ -36,6 +36,7 @@
 
 #include "base/error.h"
 #include "io/test/memory_port.h"
+#include "wire/test/packet_builder.h"
 
 /**
  * @file
@@ -48,6 +49,7 @@ using namespace ns3::viaducttest;
 using viaduct::lab::Link;
 using viaduct::lab::Topology;
 using viaduct::wire::Family;
+namespace packet = viaduct::wire::packet;
 
 namespace
 {
@@ -383,6 +385,49 @@ class ClaimsTestCase : public TestCase
     }
 };
 
+/** ICMP of a node whose kernel answers. */
+class IcmpOwnerTestCase : public TestCase
+{
+  public:
+    IcmpOwnerTestCase() : TestCase("ns-3 answers no echo request once ICMP is the kernel's")
+    {
+    }
+
+  private:
+    /** @return how many frames a node sends from its start on, of which two echo requests come */
+    static size_t FramesSent(bool kernel)
+    {
+        ReactorScope reactor;
+        Ptr<Node> node = CreateObject<Node>();
+        TestDevice device(node, "02:00:00:00:00:01");
+        device.device->SetAttribute("NeedsArp", BooleanValue(false));
+        InternetStackHelper().Install(node);
+        Ipv4AddressHelper("10.1.1.0", "255.255.255.0").Assign(NetDeviceContainer(device.device));
+        Ipv6AddressHelper("fd00::", Ipv6Prefix(64)).Assign(NetDeviceContainer(device.device));
+        if (kernel)
+        {
+            ControlPlane::LeaveIcmpToKernel(node);
+        }
+        const packet::Ethernet ethernet{.source = "02:00:00:00:00:02",
+                                        .destination = "02:00:00:00:00:01"};
+        Simulator::Schedule(Seconds(5), [&] {
+            device.in->push_back(
+                packet::Build(ethernet / packet::Ipv4{"10.1.1.2", "10.1.1.1"} / packet::Icmp{}));
+            device.in->push_back(packet::Build(
+                ethernet / packet::Ipv6{"fd00::2", "fd00::ff:fe00:1"} / packet::Icmpv6{}));
+        });
+        Simulator::Stop(Seconds(6));
+        Simulator::Run();
+        return device.out->size();
+    }
+
+    void DoRun() override
+    {
+        NS_TEST_EXPECT_MSG_GT(FramesSent(false), 2, "both replies, and the start of IPv6");
+        NS_TEST_EXPECT_MSG_EQ(FramesSent(true), 0, "nothing at all");
+    }
+};
+
 /** The tests of labs. */
 class LabHelperTestSuite : public TestSuite
 {
@@ -403,6 +448,7 @@ class OffloadTestSuite : public TestSuite
     {
         AddTestCase(new OlsrOverMemoryTestCase, TestCase::Duration::QUICK);
         AddTestCase(new ClaimsTestCase, TestCase::Duration::QUICK);
+        AddTestCase(new IcmpOwnerTestCase, TestCase::Duration::QUICK);
     }
 };
 

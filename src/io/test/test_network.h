@@ -54,12 +54,8 @@ class TestNamespace {
   UniqueFd Socket(int family, int type, int protocol) const {
     return In([&] { return UniqueFd(SystemCall("socket", socket(family, type, protocol))); });
   }
-  // As the broker makes it.
   UniqueFd PacketSocket() const {
     UniqueFd fd = Socket(AF_PACKET, SOCK_RAW, 0);
-    const int on = 1;
-    SystemCall("PACKET_IGNORE_OUTGOING",
-               setsockopt(fd.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof(on)));
     const int size = 16 << 20;
     setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
     return fd;
