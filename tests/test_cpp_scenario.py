@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import os
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
 
-from labs import BUILD, PATIENCE, environment, inside, namespaces, own_routes, wait_until
+from labs import (
+    BUILD,
+    PATIENCE,
+    environment,
+    inside,
+    namespaces,
+    own_routes,
+    viaduct,
+    wait_until,
+)
 
 PROGRAM = BUILD / "examples" / "viaduct-control-filter"
 
@@ -18,6 +30,7 @@ def scenario(lab: str, filter_: str) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
         [str(PROGRAM), f"--lab={lab}", f"--filter={filter_}", "--duration=300s"],
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
         env={**environment(), "SUDO_UID": "65534", "SUDO_GID": "65534"},
     )
@@ -57,6 +70,20 @@ def test_filtered_control_traffic_and_no_privileges(lab: str) -> None:
         wait_until(lambda: len(own_routes(f"{lab}.n0")) >= 1, "routes by OLSR")
         wait_until(lambda: inside(f"{lab}.n0", "ping", "-c1", "10.0.1.2").status == 0, "n2")
         assert [errors_sent(f"{lab}.n{i}") for i in range(3)] == [0, 0, 0]
+
+
+def test_the_end_of_the_broker_is_one_line(lab: str) -> None:
+    with scenario(lab, "udp port 698") as process:
+        wait_until(lambda: len(own_routes(f"{lab}.n0")) >= 1, "routes by OLSR")
+        labs = json.loads(viaduct("ls", "--json").expect().output)
+        broker = next(found["broker_pid"] for found in labs if found["name"] == lab)
+        os.kill(broker, signal.SIGKILL)
+        inside(f"{lab}.n1", "ip", "link", "set", "eth1", "down").expect()  # so that routes change
+        _, errors = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 1
+        assert errors.count("\n") == 1, errors
+        assert "the broker has ended" in errors
+        viaduct("clean").expect()
 
 
 def test_wrong_filter_is_named(lab: str) -> None:

@@ -52,6 +52,13 @@ AddDevices(const LabHelper& lab, viaduct::result::SimulatorReport& report)
     {
         report.counters[name + "/programs"] = CountersOf(*program);
     }
+    for (const auto& [name, guard] : lab.GetUdpGuards())
+    {
+        if (guard->GetDrops() > 0)
+        {
+            report.counters[name + "/protocols"].drops["malformed_datagrams"] = guard->GetDrops();
+        }
+    }
 }
 
 void

@@ -9,6 +9,7 @@
 #include "ns3/fd-net-device.h"
 #include "ns3/global-value.h"
 #include "ns3/log.h"
+#include "ns3/path-seed.h"
 #include "ns3/simulator-impl.h"
 #include "ns3/simulator.h"
 
@@ -18,6 +19,7 @@
 #include "sys/network/packet_socket.h"
 
 #include <cstdlib>
+#include <exception>
 #include <fcntl.h>
 #include <iostream>
 #include <linux/if_ether.h>
@@ -51,6 +53,7 @@ struct LabHelper::State
     std::map<std::string, OffloadHelper::Offload>
         offloads; //!< nodes whose data plane left the simulator
     std::map<std::string, Ptr<ProgramPort>> programPorts; //!< nodes with simulator data plane
+    std::map<std::string, Ptr<UdpGuard>> guards;          //!< of all nodes with UDP
     std::vector<std::string> ignored;                     //!< effects left out
 };
 
@@ -63,6 +66,46 @@ Quit(const viaduct::Error& error)
     std::cerr << error.what() << std::endl;
     std::exit(static_cast<int>(error.status()));
 }
+
+/** What std::terminate() called before. */
+std::terminate_handler g_terminate = nullptr;
+
+/** Prints an error that nobody caught, which an event of the simulator threw, as Quit() does. */
+[[noreturn]] void
+QuitOnUncaught()
+{
+    try
+    {
+        if (const std::exception_ptr error = std::current_exception())
+        {
+            std::rethrow_exception(error);
+        }
+    }
+    catch (const viaduct::Error& error)
+    {
+        std::cout.flush();
+        std::cerr << error.what() << std::endl;
+        std::_Exit(static_cast<int>(error.status())); // other threads may still run
+    }
+    catch (...)
+    {
+    }
+    g_terminate();
+    std::abort();
+}
+
+/**
+ * ns-3's FdNetDevice says that it cannot multicast, and the IP layers end the program if they have
+ * a multicast packet for such a device: RIP's, or IPv6's neighbour discovery.
+ */
+class MulticastFdNetDevice : public FdNetDevice
+{
+  public:
+    bool IsMulticast() const override
+    {
+        return true;
+    }
+};
 
 LabHelper::Mode
 ParseMode(const std::string& text)
@@ -143,6 +186,12 @@ LabHelper::GetProgramPorts() const
     return m_state->programPorts;
 }
 
+const std::map<std::string, Ptr<UdpGuard>>&
+LabHelper::GetUdpGuards() const
+{
+    return m_state->guards;
+}
+
 std::vector<std::string>
 LabHelper::GetIgnored() const
 {
@@ -180,6 +229,10 @@ LabHelper::Install(const NodeContainer& nodes)
     {
         Quit(error);
     }
+    if (const auto before = std::set_terminate(QuitOnUncaught); before != QuitOnUncaught)
+    {
+        g_terminate = before;
+    }
 }
 
 void
@@ -195,6 +248,7 @@ LabHelper::InstallOrThrow(const NodeContainer& nodes)
     m_state->ignored = plan.ignored;
     m_state->attachments = plan.attachments;
     Attach(plan);
+    GuardUdp(nodes);
     // Runs after the nodes' own destruction, which was scheduled when the first node was created.
     Simulator::ScheduleDestroy([state = m_state]() {
         auto broker = std::move(state->broker);
@@ -203,6 +257,18 @@ LabHelper::InstallOrThrow(const NodeContainer& nodes)
             broker->DestroyLab();
         }
     });
+}
+
+void
+LabHelper::GuardUdp(const NodeContainer& nodes)
+{
+    for (auto i = nodes.Begin(); i != nodes.End(); ++i)
+    {
+        if (Ptr<UdpGuard> guard = UdpGuard::Install(*i))
+        {
+            m_state->guards[LabNodeName(*i)] = guard;
+        }
+    }
 }
 
 void
@@ -308,7 +374,7 @@ LabHelper::MakeFdDevice(const Attachment& attachment)
     const int fd = socket.fd.get();
     viaduct::SystemCall("fcntl F_SETFL", fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK));
     viaduct::sys::BindPacketSocket(fd, socket.ifindex, ETH_P_ALL);
-    auto device = CreateObject<FdNetDevice>();
+    auto device = CreateObject<MulticastFdNetDevice>();
     device->SetAddress(attachment.original->GetAddress());
     device->SetMtu(attachment.original->GetMtu());
     device->SetFileDescriptor(socket.fd.release()); // the device closes it

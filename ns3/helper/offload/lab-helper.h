@@ -12,6 +12,7 @@
 #include "ns3/net-device.h"
 #include "ns3/node-container.h"
 #include "ns3/program-port.h"
+#include "ns3/udp-guard.h"
 
 #include "broker/client.h"
 #include "lab/topology.h"
@@ -155,7 +156,7 @@ class LabHelper
 
     /**
      * Builds the lab and replaces the devices. An error ends the program with one line and the
-     * product's exit status.
+     * product's exit status, and so does one during the run that nobody catches (the lab has gone).
      * @param nodes the scenario's nodes, with their Internet stacks, devices and addresses
      */
     void Install(const NodeContainer& nodes);
@@ -175,6 +176,8 @@ class LabHelper
     const std::map<std::string, OffloadHelper::Offload>& GetOffloads() const;
     /** @return the program ports, by node name; empty before Install() */
     const std::map<std::string, Ptr<ProgramPort>>& GetProgramPorts() const;
+    /** @return what protects each node's UDP, by node name; empty before Install() */
+    const std::map<std::string, Ptr<UdpGuard>>& GetUdpGuards() const;
     /** @return effects that the scenario has and Ignore() left out, e.g. "n0-n1: rate" */
     std::vector<std::string> GetIgnored() const;
 
@@ -182,6 +185,7 @@ class LabHelper
     struct State;
 
     void CheckSimulator() const;
+    void GuardUdp(const NodeContainer& nodes);
     void Attach(const LabPlan& plan);
     void AttachSimulatorNode(const viaduct::lab::Node& node);
     void AttachOffloadedNode(const viaduct::lab::Node& node, const LabPlan& plan);
