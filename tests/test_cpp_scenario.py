@@ -74,6 +74,8 @@ def test_filtered_control_traffic_and_no_privileges(lab: str) -> None:
 
 def test_the_end_of_the_broker_is_one_line(lab: str) -> None:
     with scenario(lab, "udp port 698") as process:
+        assert process.stdout
+        process.stdout.readline()
         wait_until(lambda: len(own_routes(f"{lab}.n0")) >= 1, "routes by OLSR")
         labs = json.loads(viaduct("ls", "--json").expect().output)
         broker = next(found["broker_pid"] for found in labs if found["name"] == lab)

@@ -164,7 +164,11 @@ ConfigureStack(Ptr<Node> node, const NodeSettings& settings, bool ipv6)
 {
     if (ipv6)
     {
-        node->GetObject<Ipv6L3Protocol>()->SetAttribute("IpForward", BooleanValue(!settings.host));
+        Ptr<Ipv6L3Protocol> ip = node->GetObject<Ipv6L3Protocol>();
+        ip->SetAttribute("IpForward", BooleanValue(!settings.host));
+        // A node answers for its addresses on all links, as kernels and ns-3's IPv4 do (the weak
+        // model of RFC 1122): there is one route to a network, whichever of its nodes is meant.
+        ip->SetAttribute("StrongEndSystemModel", BooleanValue(false));
     }
     if (const auto kernel = node->GetObject<KernelNode>())
     {

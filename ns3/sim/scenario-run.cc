@@ -208,6 +208,14 @@ ScenarioRun::LookAtRoutes()
 void
 ScenarioRun::Converged(const viaduct::result::Convergence& convergence)
 {
+    if (m_lab)
+    {
+        // Tables that are polled have reached ns-3's nodes, but perhaps not yet their data planes.
+        for (const auto& [name, offload] : m_lab->GetOffloads())
+        {
+            offload.routes->Update();
+        }
+    }
     m_control.Send("converged", convergence);
     if (Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get())
     {
