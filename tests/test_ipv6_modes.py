@@ -56,9 +56,7 @@ flows:
 
 
 @pytest.mark.parametrize("mode", REAL_MODES)
-def test_grid_of_static_routes(
-    mode: str, scenario: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_grid_of_static_routes(mode: str, scenario: Callable[[str], Path], tmp_path: Path) -> None:
     """Both versions of IP, over a grid, a chord and parallel links."""
     file = scenario(
         STATIC

@@ -1,4 +1,4 @@
-"""What protocols and programs send over real interfaces: long, first, multicast, malformed packets."""
+"""What protocols and programs send: long, first, multicast, malformed packets."""
 
 from __future__ import annotations
 

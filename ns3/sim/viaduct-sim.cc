@@ -9,6 +9,7 @@
 #include "scenario-run.h"
 
 #include "base/error.h"
+#include "base/terminal_text.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "scenario/scenario.h"
@@ -136,7 +137,7 @@ main(int argc, char** argv)
         {
             control->SendError(error);
         }
-        std::cerr << error.what() << std::endl;
+        std::cerr << viaduct::TerminalText(error.what()) << std::endl;
         return static_cast<int>(error.status());
     };
     try

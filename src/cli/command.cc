@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "base/terminal_text.h"
 #include "cli/privilege.h"
 #include "run/environment.h"
 #include "sys/event_loop.h"
@@ -30,7 +31,7 @@ constexpr AddSubcommand* kSubcommands[] = {AddRun,    AddPath,    AddShell, AddU
 
 void PrintError(const std::string& message) {
   std::fflush(stdout);
-  std::fprintf(stderr, "viaduct: %s\n", message.c_str());
+  std::fprintf(stderr, "viaduct: %s\n", TerminalText(message).c_str());
 }
 
 std::string OneLine(std::string text) {

@@ -9,6 +9,7 @@
 
 #include "base/attempts.h"
 #include "base/error.h"
+#include "base/terminal_text.h"
 #include "base/units.h"
 #include "base/within.h"
 #include "cli/arguments.h"
@@ -92,7 +93,7 @@ void Deliver(const RunCommandOptions& options, const std::string& table, const j
   for (const RunResult& run : runs) {
     for (const std::string& failure : run.failures) {
       const std::string mode = runs.size() > 1 ? "mode " + run.scenario.mode + ": " : "";
-      std::fprintf(stderr, "viaduct: %s%s\n", mode.c_str(), failure.c_str());
+      std::fprintf(stderr, "viaduct: %s%s\n", mode.c_str(), TerminalText(failure).c_str());
     }
   }
   attempts.Finish();

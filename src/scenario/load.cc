@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <optional>
 #include <set>
+#include <string_view>
 
 #include "base/file.h"
 #include "base/units.h"
@@ -22,6 +24,15 @@ std::vector<std::string> NamesOf(const std::vector<Settings>& all) {
   return names;
 }
 
+// The version of IP that one of ns-3's routing protocols routes; nothing for others and "static".
+std::optional<wire::Family> FamilyOf(std::string_view protocol) {
+  constexpr std::string_view kIpv4[] = {"ns3::olsr::RoutingProtocol", "ns3::Rip",
+                                        "ns3::aodv::RoutingProtocol", "ns3::dsdv::RoutingProtocol"};
+  if (std::ranges::count(kIpv4, protocol) > 0) return wire::Family::kIpv4;
+  if (protocol == "ns3::RipNg") return wire::Family::kIpv6;
+  return std::nullopt;
+}
+
 class Loader {
  public:
   Loader(const Value& root, Scenario& scenario)
@@ -34,6 +45,7 @@ class Loader {
     scenario_.links = ReadLinks(file_, scenario_.nodes);
     links_ = NameTable("link", NamesOf(scenario_.links));
     CheckNodes();
+    CheckRouters();
     ReadFlows();
     ReadPrograms();
     ReadEvents();
@@ -85,6 +97,31 @@ class Loader {
         }
       }
       if (node.host) CheckGateway(node, neighbours[node.name]);
+    }
+  }
+
+  // ns-3 ends the simulation if a router has no address of its protocol's version of IP.
+  void CheckRouters() const {
+    const std::string& protocol = scenario_.routing.protocol;
+    const std::optional<wire::Family> family = FamilyOf(protocol);
+    if (!family) return;
+    std::set<std::string> routed;
+    for (const LinkSettings& link : scenario_.links) {
+      const auto is_routed = [&](const wire::IpPrefix& one) {
+        return one.address.family == family;
+      };
+      if (std::ranges::any_of(link.addresses, is_routed)) {
+        routed.insert(link.nodes.begin(), link.nodes.end());
+      }
+    }
+    const bool ipv4 = family == wire::Family::kIpv4;
+    for (const NodeSettings& node : scenario_.nodes) {
+      if (node.host || routed.contains(node.name)) continue;
+      file_.Inner("routing").Fail(
+          "protocol", fmt::format("{} routes {}, of which '{}' has no address; give it one "
+                                  "(addressing.{}), or use {} or static",
+                                  protocol, ipv4 ? "IPv4" : "IPv6", node.name,
+                                  ipv4 ? "ipv4" : "ipv6", ipv4 ? "ns3::RipNg" : "ns3::Rip"));
     }
   }
 

@@ -179,6 +179,18 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"nodes: 2\nlinks: [{line: all}]\nmode: fast\n",
                 "f.yaml:3: mode: 'fast' is not one of simulate, traditional, emulate, offload"},
         Mistake{"nodes: 2\nnodes: 3\n", "f.yaml:2: key 'nodes' is given twice"},
+        Mistake{"routing: {protocol: ns3::olsr::RoutingProtocol}\n"
+                "addressing: {ipv4: none, ipv6: fd00::/48}\nnodes: 2\nlinks: [{line: all}]\n",
+                "f.yaml:1: routing.protocol: ns3::olsr::RoutingProtocol routes IPv4, of which 'n0' "
+                "has no address"},
+        Mistake{"addressing: {ipv4: none, ipv6: fd00::/48}\nnodes: 2\nlinks: [{line: all}]\n",
+                "routing.protocol: ns3::olsr::RoutingProtocol routes IPv4"},
+        Mistake{"nodes: 3\nlinks:\n  - {pair: [n0, n1]}\n"
+                "  - {pair: [n1, n2], addresses: [fd00::1/64, fd00::2/64]}\n"
+                "routing: {protocol: ns3::Rip}\n",
+                "f.yaml:5: routing.protocol: ns3::Rip routes IPv4, of which 'n2' has no address"},
+        Mistake{"nodes: 2\nlinks: [{line: all}]\nrouting: {protocol: ns3::RipNg}\n",
+                "f.yaml:3: routing.protocol: ns3::RipNg routes IPv6, of which 'n0' has no address"},
         Mistake{"name: \"a\\e[31m\"\n", "f.yaml:1: a text with the control character 0x1b"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nflows:\n  - {type: ping, from: n0, to: n1, name: "
                 "\"a\\nb\"}\n",

@@ -14,6 +14,7 @@
 #include "ns3/simulator.h"
 
 #include "base/error.h"
+#include "base/terminal_text.h"
 #include "io/ring_port.h"
 #include "io/tun_port.h"
 #include "sys/network/packet_socket.h"
@@ -63,7 +64,7 @@ namespace
 [[noreturn]] void
 Quit(const viaduct::Error& error)
 {
-    std::cerr << error.what() << std::endl;
+    std::cerr << viaduct::TerminalText(error.what()) << std::endl;
     std::exit(static_cast<int>(error.status()));
 }
 
@@ -84,7 +85,7 @@ QuitOnUncaught()
     catch (const viaduct::Error& error)
     {
         std::cout.flush();
-        std::cerr << error.what() << std::endl;
+        std::cerr << viaduct::TerminalText(error.what()) << std::endl;
         std::_Exit(static_cast<int>(error.status())); // other threads may still run
     }
     catch (...)
