@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "broker/client.h"
+#include "fib/test_route.h"
 #include "lab/builder.h"
 #include "sys/network/netns.h"
 
@@ -55,12 +56,8 @@ lab::Topology Line() {
 }
 
 fib::RouteChanges Added(const std::string& destination, const std::string& gateway) {
-  fib::Route route;
-  route.destination = wire::IpPrefix::Parse(destination);
-  route.gateway = wire::IpAddress::Parse(gateway);
-  route.interface = "eth0";
   fib::RouteChanges changes;
-  changes.added.push_back(route);
+  changes.added.push_back(fib::test::MakeRoute(destination, gateway));
   return changes;
 }
 

@@ -50,24 +50,24 @@ PacketHeader CheckedHeader(std::span<const std::byte> packet, size_t descriptors
   return header;
 }
 
-RouteRecord RecordOf(RouteChange change, const fib::Route& route) {
+RouteRecord RecordOf(RouteChange change, const fib::Route& route, const fib::NextHop& hop) {
   RouteRecord record{};
-  if (route.interface.size() >= sizeof record.interface) {
-    throw UsageError("interface name longer than 15 characters: " + route.interface);
+  if (hop.interface.size() >= sizeof record.interface) {
+    throw UsageError("interface name longer than 15 characters: " + hop.interface);
   }
   record.metric = route.metric;
   record.change = static_cast<uint8_t>(change);
   record.family = static_cast<uint8_t>(route.destination.address.family);
   record.prefix_length = static_cast<uint8_t>(route.destination.length);
   std::ranges::copy(route.destination.address.bytes, record.destination);
-  if (!route.gateway.IsUnspecified()) {
-    if (route.gateway.family != route.destination.address.family) {
+  if (!hop.gateway.IsUnspecified()) {
+    if (hop.gateway.family != route.destination.address.family) {
       throw UsageError("gateway and destination of different address families: " +
                        fib::ToString(route));
     }
-    std::ranges::copy(route.gateway.bytes, record.gateway);
+    std::ranges::copy(hop.gateway.bytes, record.gateway);
   }
-  std::ranges::copy(route.interface, record.interface);
+  std::ranges::copy(hop.interface, record.interface);
   return record;
 }
 
@@ -77,23 +77,39 @@ fib::Route RouteOf(const RouteRecord& record) {
     throw ProtocolError("broker protocol: route of an unknown address family");
   }
   fib::Route route;
+  fib::NextHop hop;
   route.metric = record.metric;
-  route.destination.address.family = route.gateway.family = family;
+  route.destination.address.family = hop.gateway.family = family;
   route.destination.length = record.prefix_length;
   std::ranges::copy(record.destination, route.destination.address.bytes.begin());
-  std::ranges::copy(record.gateway, route.gateway.bytes.begin());
+  std::ranges::copy(record.gateway, hop.gateway.bytes.begin());
   const auto end = std::ranges::find(record.interface, '\0');
   if (route.destination.length > 8 * route.destination.address.Length() ||
       end == std::end(record.interface)) {
     throw ProtocolError("broker protocol: malformed route");
   }
-  route.interface.assign(record.interface, end);
+  hop.interface.assign(record.interface, end);
   const auto extra = static_cast<size_t>(route.destination.address.Length());
   for (size_t i = extra; i < 16; ++i) {  // the tail of an IPv4 address is zero
-    route.destination.address.bytes[i] = route.gateway.bytes[i] = 0;
+    route.destination.address.bytes[i] = hop.gateway.bytes[i] = 0;
   }
   route.destination = route.destination.Network();
+  route.next_hops.push_back(std::move(hop));
   return route;
+}
+
+// The route of one record, or one more next hop of the last route.
+void TakeRecord(const RouteRecord& record, std::vector<fib::Route>& routes) {
+  fib::Route route = RouteOf(record);
+  if (record.is_further_hop == 0) {
+    routes.push_back(std::move(route));
+    return;
+  }
+  if (record.is_further_hop > 1 || routes.empty() ||
+      fib::KeyOf(routes.back()) != fib::KeyOf(route)) {
+    throw ProtocolError("broker protocol: a next hop without its route");
+  }
+  routes.back().next_hops.push_back(std::move(route.next_hops.front()));
 }
 
 // More would not fit in a message. The client then treats the state of all routes as unknown and
@@ -101,19 +117,26 @@ fib::Route RouteOf(const RouteRecord& record) {
 constexpr size_t kMostRefused = 1 << 15;
 
 json ToJson(const fib::RefusedRoute& refused) {
-  const fib::Route& route = refused.route;
-  return {{"destination", route.destination.ToString()},
-          {"gateway", route.gateway.ToString()},
-          {"interface", route.interface},
-          {"metric", route.metric},
+  json hops = json::array();
+  for (const fib::NextHop& hop : refused.route.next_hops) {
+    hops.push_back({{"gateway", hop.gateway.ToString()}, {"interface", hop.interface}});
+  }
+  return {{"destination", refused.route.destination.ToString()},
+          {"next_hops", hops},
+          {"metric", refused.route.metric},
           {"reason", refused.reason}};
 }
 
 fib::RefusedRoute ToRefusedRoute(const json& value) {
-  return {{wire::IpPrefix::Parse(Member<std::string>(value, "destination")),
-           wire::IpAddress::Parse(Member<std::string>(value, "gateway")),
-           Member<std::string>(value, "interface"), Member<uint32_t>(value, "metric")},
-          Member<std::string>(value, "reason")};
+  fib::RefusedRoute refused{{wire::IpPrefix::Parse(Member<std::string>(value, "destination")),
+                             {},
+                             Member<uint32_t>(value, "metric")},
+                            Member<std::string>(value, "reason")};
+  for (const json& hop : Member<json::array_t>(value, "next_hops")) {
+    refused.route.next_hops.push_back({wire::IpAddress::Parse(Member<std::string>(hop, "gateway")),
+                                       Member<std::string>(hop, "interface")});
+  }
+  return refused;
 }
 
 // Bytes as the first 256 characters of Unicode, in UTF-8, and back.
@@ -195,21 +218,25 @@ std::optional<Message> MessageAssembler::Add(std::span<const std::byte> packet,
 }
 
 std::string EncodeRoutes(const std::string& node, const fib::RouteChanges& changes) {
-  const RoutesHeader header{static_cast<uint32_t>(node.size()),
-                            static_cast<uint32_t>(changes.size())};
+  RoutesHeader header{static_cast<uint32_t>(node.size()), 0};
   std::string payload;
   payload.reserve(sizeof header + node.size() + changes.size() * sizeof(RouteRecord));
-  payload.append(reinterpret_cast<const char*>(&header), sizeof header);
+  payload.resize(sizeof header);
   payload.append(node);
   const auto append = [&](RouteChange change, const std::vector<fib::Route>& routes) {
     for (const fib::Route& route : routes) {
-      const RouteRecord record = RecordOf(change, route);
-      payload.append(reinterpret_cast<const char*>(&record), sizeof record);
+      for (const fib::NextHop& hop : route.next_hops) {
+        RouteRecord record = RecordOf(change, route, hop);
+        record.is_further_hop = &hop == &route.next_hops.front() ? 0 : 1;
+        payload.append(reinterpret_cast<const char*>(&record), sizeof record);
+        ++header.records;
+      }
     }
   };
   append(RouteChange::kReplaced, changes.replaced);
   append(RouteChange::kAdded, changes.added);
   append(RouteChange::kRemoved, changes.removed);
+  std::memcpy(payload.data(), &header, sizeof header);
   return payload;
 }
 
@@ -230,13 +257,13 @@ RoutesRequest DecodeRoutes(std::string_view payload) {
     std::memcpy(&record, payload.data(), sizeof record);
     switch (static_cast<RouteChange>(record.change)) {
       case RouteChange::kReplaced:
-        request.changes.replaced.push_back(RouteOf(record));
+        TakeRecord(record, request.changes.replaced);
         break;
       case RouteChange::kAdded:
-        request.changes.added.push_back(RouteOf(record));
+        TakeRecord(record, request.changes.added);
         break;
       case RouteChange::kRemoved:
-        request.changes.removed.push_back(RouteOf(record));
+        TakeRecord(record, request.changes.removed);
         break;
       default:
         throw ProtocolError("broker protocol: unknown kind of route change");

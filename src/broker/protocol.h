@@ -25,7 +25,7 @@
 namespace viaduct::broker {
 
 inline constexpr uint32_t kMagic = 0x42445656;  // "VVDB" in memory on little-endian machines
-inline constexpr uint16_t kProtocolVersion = 1;
+inline constexpr uint16_t kProtocolVersion = 2;
 inline constexpr size_t kMaxPacketPayload = 64 * 1024;
 // 10,000 routes are 560 kB, the topology of 1,000 nodes about 1 MB.
 inline constexpr size_t kMaxMessagePayload = 16 * 1024 * 1024;
@@ -75,7 +75,7 @@ inline constexpr uint16_t kMore = 1;  // PacketHeader::flags: the message contin
 
 struct RoutesHeader {
   uint32_t node_length;  // bytes of the name that follow
-  uint32_t records;      // RouteRecords that follow the name
+  uint32_t records;      // RouteRecords that follow the name, one for each next hop
 };
 static_assert(sizeof(RoutesHeader) == 8);
 
@@ -86,7 +86,7 @@ struct RouteRecord {
   uint8_t change;  // RouteChange
   uint8_t family;  // wire::Family
   uint8_t prefix_length;
-  uint8_t reserved;  // zero
+  uint8_t is_further_hop;  // 1: one more next hop of the route of the record before; else 0
   uint8_t destination[16];
   uint8_t gateway[16];  // zero: on link
   char interface[16];   // zero-terminated (IFNAMSIZ)

@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "fib/test_route.h"
+
 namespace viaduct::broker {
 namespace {
 
@@ -41,13 +43,7 @@ std::string RefusalOf(const Packet& packet) {
 }
 
 fib::Route MakeRoute(const std::string& destination, const std::string& gateway) {
-  fib::Route route;
-  route.destination = wire::IpPrefix::Parse(destination);
-  route.gateway.family = route.destination.address.family;
-  if (!gateway.empty()) route.gateway = wire::IpAddress::Parse(gateway);
-  route.interface = "eth0";
-  route.metric = 3;
-  return route;
+  return fib::test::MakeRoute(destination, gateway, 3);
 }
 
 TEST(Messages, ShortOneIsOnePacket) {
@@ -131,7 +127,8 @@ TEST(Routes, SurviveTheJourney) {
   fib::RouteChanges changes;
   changes.replaced = {MakeRoute("10.0.0.0/24", "10.1.0.1")};
   changes.added = {MakeRoute("0.0.0.0/0", "10.1.0.2"), MakeRoute("2001:db8::/32", "fe80::1"),
-                   MakeRoute("10.7.0.1/32", "")};
+                   MakeRoute("10.7.0.1/32", ""), MakeRoute("10.8.0.0/16", "10.1.0.1")};
+  changes.added.back().next_hops.push_back({wire::IpAddress::Parse("10.2.0.1"), "eth1"});
   changes.removed = {MakeRoute("::/0", "fe80::2")};
   const RoutesRequest request = DecodeRoutes(EncodeRoutes("router7", changes));
   EXPECT_EQ(request.node, "router7");
@@ -168,6 +165,7 @@ TEST(Routes, MalformedOnesAreRefused) {
   refused(record + offsetof(RouteRecord, family), 5);
   refused(record + offsetof(RouteRecord, prefix_length), 33);
   refused(record + offsetof(RouteRecord, change), 3);
+  refused(record + offsetof(RouteRecord, is_further_hop), 1);
   std::string unterminated = good;
   unterminated.replace(record + offsetof(RouteRecord, interface), 16, 16, 'e');
   EXPECT_THROW(DecodeRoutes(unterminated), ProtocolError);
@@ -179,7 +177,7 @@ TEST(Routes, MalformedOnesAreRefused) {
 TEST(Routes, LongInterfaceNamesAreNotCut) {
   fib::RouteChanges changes;
   changes.added = {MakeRoute("10.0.0.0/24", "10.1.0.1")};
-  changes.added[0].interface = "sixteen-letters-";
+  changes.added[0].next_hops[0].interface = "sixteen-letters-";
   EXPECT_THROW(EncodeRoutes("a", changes), UsageError);
 }
 

@@ -12,6 +12,7 @@
 
 #include "broker/client.h"
 #include "fib/route_mirror.h"
+#include "fib/test_route.h"
 #include "sys/descriptors.h"
 
 namespace viaduct::broker {
@@ -94,10 +95,8 @@ TEST_F(ServerTest, PassesRequestsAndDescriptors) {
 TEST_F(ServerTest, PassesTenThousandRoutes) {
   fib::RouteChanges changes;
   for (uint32_t i = 0; i < 10000; ++i) {
-    fib::Route route;
-    route.destination = {wire::IpAddress::FromIpv4(0x0A000000 + i), 32};
-    route.interface = "eth0";
-    changes.added.push_back(route);
+    changes.added.push_back(fib::test::MakeRoute("10.0.0.0/32", ""));
+    changes.added.back().destination.address = wire::IpAddress::FromIpv4(0x0A000000 + i);
   }
   EXPECT_CALL(operations_, ApplyRoutes("a", _))
       .WillOnce([&](const std::string&, const fib::RouteChanges& received) {
@@ -109,11 +108,8 @@ TEST_F(ServerTest, PassesTenThousandRoutes) {
 
 TEST_F(ServerTest, TellsWhichRoutesWereRefused) {
   fib::RouteChanges changes;
-  changes.added.resize(2);
-  changes.added[0].destination = wire::IpPrefix::Parse("10.1.0.0/16");
-  changes.added[1].destination = wire::IpPrefix::Parse("2001:db8::/32");
-  changes.added[1].gateway = wire::IpAddress::Parse("fe80::1");
-  changes.added[1].metric = 7;
+  changes.added = {fib::test::MakeRoute("10.1.0.0/16", ""),
+                   fib::test::MakeRoute("2001:db8::/32", "fe80::1", 7)};
   const std::vector<fib::RefusedRoute> refused{{changes.added[1], "it is full"}};
   EXPECT_CALL(operations_, ApplyRoutes("a", _)).WillOnce(Throw(fib::RouteError(refused, 2)));
   fib::RouteMirror mirror(

@@ -15,7 +15,6 @@
 #include <set>
 
 #include "base/socket_option.h"
-#include "sys/network/route_request.h"
 
 namespace viaduct::fib {
 namespace {
@@ -25,13 +24,15 @@ namespace {
 constexpr size_t kBatch = 128;
 constexpr int kReceiveBuffer = 1 << 20;
 
-sys::RouteEntry EntryOf(const Route& route, int ifindex) {
-  sys::RouteEntry entry{.destination = route.destination,
-                        .ifindex = ifindex,
-                        .metric = route.metric,
-                        .protocol = kRouteProtocol};
-  if (!route.gateway.IsUnspecified()) entry.gateway = route.gateway;
-  return entry;
+bool IsOnLink(const Route& route) {
+  return std::ranges::all_of(route.next_hops,
+                             [](const NextHop& hop) { return hop.gateway.IsUnspecified(); });
+}
+
+bool MixesFamilies(const Route& route) {
+  return std::ranges::any_of(route.next_hops, [&](const NextHop& hop) {
+    return !hop.gateway.IsUnspecified() && hop.gateway.family != route.destination.address.family;
+  });
 }
 
 }  // namespace
@@ -39,7 +40,13 @@ sys::RouteEntry EntryOf(const Route& route, int ifindex) {
 struct KernelRoutes::Request {
   sys::RouteAction action;
   const Route* route;
-  int ifindex;
+  std::vector<sys::RouteHop> hops;
+  sys::RouteEntry Entry() const {
+    return {.destination = route->destination,
+            .hops = hops,
+            .metric = route->metric,
+            .protocol = kRouteProtocol};
+  }
 };
 
 struct KernelRoutes::Outcome {
@@ -57,11 +64,26 @@ KernelRoutes::KernelRoutes(int namespace_fd) : session_(namespace_fd), requests_
                   "SO_RCVBUFFORCE");
 }
 
-int KernelRoutes::IfIndex(const std::string& interface) {
-  const auto found = ifindexes_.find(interface);
-  if (found != ifindexes_.end()) return found->second;
+const KernelRoutes::Interface& KernelRoutes::Find(const std::string& interface) {
+  const auto found = interfaces_.find(interface);
+  if (found != interfaces_.end()) return found->second;
   const auto link = session_.FindLink(interface);
-  return ifindexes_[interface] = link ? link->ifindex : 0;
+  return interfaces_[interface] = link ? Interface{link->ifindex, link->up} : Interface{};
+}
+
+std::vector<sys::RouteHop> KernelRoutes::HopsOf(const Route& route) {
+  const bool is_any_up = std::ranges::any_of(
+      route.next_hops, [&](const NextHop& hop) { return Find(hop.interface).is_up; });
+  std::vector<sys::RouteHop> hops;
+  for (const NextHop& hop : route.next_hops) {
+    const Interface& interface = Find(hop.interface);
+    if (interface.ifindex == 0) return {};
+    // The kernel refuses a whole route (ENETDOWN) for one interface that is down.
+    if (is_any_up && !interface.is_up) continue;
+    hops.push_back({.ifindex = interface.ifindex});
+    if (!hop.gateway.IsUnspecified()) hops.back().gateway = hop.gateway;
+  }
+  return hops;
 }
 
 std::vector<KernelRoutes::Outcome> KernelRoutes::Exchange(const std::vector<Request>& requests) {
@@ -79,7 +101,7 @@ void KernelRoutes::SendBatch(const Request* requests, size_t count, Outcome* out
   const uint32_t first = sequence_ + 1;
   for (size_t i = 0; i < count; ++i) {
     const Request& request = requests[i];
-    auto message = sys::RouteRequest(request.action, EntryOf(*request.route, request.ifindex));
+    auto message = sys::RouteRequest(request.action, request.Entry());
     nlmsghdr* header = nlmsg_hdr(message.get());
     header->nlmsg_seq = ++sequence_;
     header->nlmsg_pid = 0;
@@ -116,7 +138,7 @@ void KernelRoutes::ReceiveAnswers(uint32_t first, size_t count, Outcome* outcome
 }
 
 void KernelRoutes::DoApply(const RouteChanges& changes) {
-  ifindexes_.clear();
+  interfaces_.clear();
   Refused refused;
   SetRoutes(changes.replaced, &refused);
   SetRoutes(changes.added, &refused);
@@ -129,16 +151,15 @@ std::vector<KernelRoutes::Request> KernelRoutes::RequestsToSet(const std::vector
   std::vector<Request> requests;
   requests.reserve(routes.size());
   for (const Route& route : routes) {
-    const int ifindex = IfIndex(route.interface);
-    if (ifindex == 0) {
+    std::vector<sys::RouteHop> hops = HopsOf(route);
+    if (hops.empty()) {
       refused->push_back({route, "no such interface"});
-    } else if (!route.gateway.IsUnspecified() &&
-               route.gateway.family != route.destination.address.family) {
+    } else if (MixesFamilies(route)) {
       refused->push_back({route, "gateway and destination are of different address families"});
     } else {
       const bool is_known = desired_.contains(KeyOf(route));
-      requests.push_back(
-          {is_known ? sys::RouteAction::kReplace : sys::RouteAction::kCreate, &route, ifindex});
+      requests.push_back({is_known ? sys::RouteAction::kReplace : sys::RouteAction::kCreate, &route,
+                          std::move(hops)});
     }
   }
   return requests;
@@ -158,7 +179,7 @@ void KernelRoutes::SetRoutes(const std::vector<Route>& routes, Refused* refused)
     }
     if (error == 0 || error == ENETDOWN) {
       desired_[KeyOf(route)] = route;
-    } else if (error != EEXIST || !route.gateway.IsUnspecified()) {
+    } else if (error != EEXIST || !IsOnLink(route)) {
       refused->push_back({route, outcomes[i].Reason()});
     }
   }
@@ -187,8 +208,11 @@ void KernelRoutes::RemoveRoutes(const RouteChanges& changes, Refused* refused) {
 KernelRoutes::Refused KernelRoutes::DeleteAll(const std::vector<Route>& routes) {
   std::vector<Request> requests;
   for (const Route& route : routes) {
-    const int ifindex = IfIndex(route.interface);
-    if (ifindex != 0) requests.push_back({sys::RouteAction::kDelete, &route, ifindex});
+    std::vector<sys::RouteHop> hops = HopsOf(route);
+    if (hops.empty()) continue;
+    // Which of several are installed depends on which interfaces were up then.
+    if (route.next_hops.size() > 1) hops.clear();
+    requests.push_back({sys::RouteAction::kDelete, &route, std::move(hops)});
   }
   const std::vector<Outcome> outcomes = Exchange(requests);
   Refused refused;
@@ -202,11 +226,15 @@ KernelRoutes::Refused KernelRoutes::DeleteAll(const std::vector<Route>& routes) 
 }
 
 size_t KernelRoutes::Reinstall() {
-  ifindexes_.clear();
+  interfaces_.clear();
   std::vector<Request> requests;
   for (const auto& [key, route] : desired_) {
-    const int ifindex = IfIndex(route.interface);
-    if (ifindex != 0) requests.push_back({sys::RouteAction::kCreate, &route, ifindex});
+    std::vector<sys::RouteHop> hops = HopsOf(route);
+    if (hops.empty()) continue;
+    // Of a multipath route some next hops may be there already.
+    const auto action =
+        route.next_hops.size() > 1 ? sys::RouteAction::kReplace : sys::RouteAction::kCreate;
+    requests.push_back({action, &route, std::move(hops)});
   }
   const std::vector<Outcome> outcomes = Exchange(requests);
   const auto present = std::ranges::count_if(outcomes, [](const Outcome& outcome) {

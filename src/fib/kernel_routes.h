@@ -8,6 +8,7 @@
 
 #include "fib/route_sink.h"
 #include "sys/network/link.h"
+#include "sys/network/route_request.h"
 
 namespace viaduct::fib {
 
@@ -19,11 +20,12 @@ inline constexpr uint8_t kRouteProtocol = 155;
 // Keeps the desired table and makes the kernel's equal to it. Only routes of kRouteProtocol are
 // ever replaced or removed. Each sendmsg(2) carries 128 requests, with one acknowledgement for all.
 //
-// A route through an interface that is down is kept and installed when Reinstall() finds it up. A
-// destination that already has an on-link route of another originator (a connected network) counts
-// as installed. Gateways are assumed to be on-link: the simulator's protocols reach a neighbour by
-// its address on the interface, whether or not a prefix of that interface covers it, and a host
-// route to the neighbour itself must not hide it.
+// A route through an interface that is down is kept and installed when Reinstall() finds it up. Of
+// several next hops, those whose interfaces are up are installed. A destination that already has an
+// on-link route of another originator (a connected network) counts as installed. Gateways are
+// assumed to be on-link: the simulator's protocols reach a neighbour by its address on the
+// interface, whether or not a prefix of that interface covers it, and a host route to the neighbour
+// itself must not hide it.
 class KernelRoutes final : public RouteSink {
  public:
   explicit KernelRoutes(int namespace_fd);
@@ -33,13 +35,20 @@ class KernelRoutes final : public RouteSink {
   size_t Size() const override { return desired_.size(); }
 
  private:
+  // ifindex 0: there is none of this name.
+  struct Interface {
+    int ifindex = 0;
+    bool is_up = false;
+  };
   struct Request;
   struct Outcome;
   using Refused = std::vector<RefusedRoute>;
 
   void DoApply(const RouteChanges& changes) override;
-  // 0 if there is no such interface. Looked up once per call of a public function.
-  int IfIndex(const std::string& interface);
+  // Looked up once per call of a public function.
+  const Interface& Find(const std::string& interface);
+  // The next hops to be installed; none if an interface does not exist.
+  std::vector<sys::RouteHop> HopsOf(const Route& route);
   std::vector<Outcome> Exchange(const std::vector<Request>& requests);
   void SendBatch(const Request* requests, size_t count, Outcome* outcomes);
   void ReceiveAnswers(uint32_t first, size_t count, Outcome* outcomes);
@@ -50,7 +59,7 @@ class KernelRoutes final : public RouteSink {
 
   sys::Netlink session_;         // looks interfaces up
   sys::NetlinkSocket requests_;  // carries route requests
-  std::map<std::string, int> ifindexes_;
+  std::map<std::string, Interface> interfaces_;
   RouteTable desired_;
   uint32_t sequence_ = 0;
 };

@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "fib/kernel_routes.h"
+#include "fib/test_route.h"
 #include "sys/network/netns.h"
 
 namespace viaduct::fib {
@@ -17,12 +18,14 @@ using testing::HasSubstr;
 
 Route MakeRoute(const std::string& destination, const std::string& gateway,
                 const std::string& interface = "eth0", uint32_t metric = 0) {
-  Route route;
-  route.destination = wire::IpPrefix::Parse(destination);
-  route.gateway.family = route.destination.address.family;
-  if (!gateway.empty()) route.gateway = wire::IpAddress::Parse(gateway);
-  route.interface = interface;
-  route.metric = metric;
+  return test::MakeRoute(destination, gateway, metric, interface);
+}
+
+// Through eth0 and eth1.
+Route MakeMultipath(const std::string& destination, const std::string& gateway0,
+                    const std::string& gateway1) {
+  Route route = MakeRoute(destination, gateway0);
+  route.next_hops.push_back(MakeRoute(destination, gateway1, "eth1").next_hops.front());
   return route;
 }
 
@@ -113,7 +116,7 @@ TEST_F(KernelRoutesTest, TenThousandComeAndGoAtOnce) {
     RouteChanges other;
     for (const Route& route : changes.added) {
       other.replaced.push_back(route);
-      other.replaced.back().gateway = wire::IpAddress::Parse("10.0.0.3");
+      other.replaced.back().next_hops[0].gateway = wire::IpAddress::Parse("10.0.0.3");
     }
     place.routes.Apply(other);
     EXPECT_EQ(place.Ours(), 10000u);
@@ -191,6 +194,72 @@ TEST_F(KernelRoutesTest, OthersRoutesAreNotTouched) {
     place.routes.Apply(changes);
     EXPECT_EQ(CountRoutes(place.netlink, RTPROT_STATIC), theirs);
     EXPECT_EQ(CountRoutes(place.netlink, RTPROT_KERNEL, AF_INET), kernels);
+  });
+}
+
+// How many next hops the kernel's routes of ours have together that are not dead.
+size_t CountHops(sys::Netlink& netlink) {
+  sys::NetlinkMessage query(RTM_GETROUTE, NLM_F_REQUEST | NLM_F_DUMP);
+  query.AppendHeader(rtmsg{});
+  size_t count = 0;
+  netlink.socket().Query(query, "list routes", [&](const nlmsghdr* message) {
+    auto* header = const_cast<nlmsghdr*>(message);
+    const auto* route = static_cast<const rtmsg*>(NLMSG_DATA(message));
+    if (message->nlmsg_type != RTM_NEWROUTE || route->rtm_protocol != kRouteProtocol) return;
+    nlattr* multipath = nlmsg_find_attr(header, sizeof(rtmsg), RTA_MULTIPATH);
+    if (multipath == nullptr) {
+      ++count;
+      return;
+    }
+    auto* hop = static_cast<rtnexthop*>(nla_data(multipath));
+    for (int left = nla_len(multipath); RTNH_OK(hop, left);
+         left -= RTNH_ALIGN(hop->rtnh_len), hop = RTNH_NEXT(hop)) {
+      if ((hop->rtnh_flags & RTNH_F_DEAD) == 0) ++count;
+    }
+  });
+  return count;
+}
+
+TEST_F(KernelRoutesTest, SeveralNextHopsComeAndGoOneByOne) {
+  Run([](Place& place) {
+    place.netlink.AddAddress(place.eth1, wire::IpPrefix::Parse("fd01::1/64"));
+    const std::vector<Route> both{MakeMultipath("10.9.0.0/16", "10.0.0.2", "10.0.1.2"),
+                                  MakeMultipath("fd00:9::/32", "fd00::2", "fd01::2")};
+    const std::vector<Route> first{MakeRoute("10.9.0.0/16", "10.0.0.2"),
+                                   MakeRoute("fd00:9::/32", "fd00::2")};
+    RouteChanges changes;
+    changes.added = both;
+    place.routes.Apply(changes);
+    EXPECT_EQ(CountHops(place.netlink), 4u);
+    changes = {};
+    changes.replaced = first;
+    place.routes.Apply(changes);
+    EXPECT_EQ(CountHops(place.netlink), 2u);
+    changes.replaced = both;
+    place.routes.Apply(changes);
+    EXPECT_EQ(CountHops(place.netlink), 4u);
+    changes = {};
+    changes.removed = both;
+    place.routes.Apply(changes);
+    EXPECT_EQ(CountHops(place.netlink), 0u);
+  });
+}
+
+TEST_F(KernelRoutesTest, OfSeveralNextHopsThoseAreInstalledWhoseLinkIsUp) {
+  Run([](Place& place) {
+    place.netlink.SetUp(place.eth1, false);
+    RouteChanges changes;
+    changes.added = {MakeMultipath("10.9.0.0/16", "10.0.0.2", "10.0.1.2")};
+    place.routes.Apply(changes);
+    EXPECT_EQ(CountHops(place.netlink), 1u);
+    place.netlink.SetUp(place.eth1, true);
+    EXPECT_EQ(place.routes.Reinstall(), 0u);
+    EXPECT_EQ(CountHops(place.netlink), 2u);
+    place.netlink.SetUp(place.eth0, false);
+    EXPECT_EQ(CountHops(place.netlink), 1u);
+    std::swap(changes.added, changes.removed);
+    place.routes.Apply(changes);
+    EXPECT_EQ(CountHops(place.netlink), 0u);
   });
 }
 

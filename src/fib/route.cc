@@ -24,8 +24,11 @@ RouteChanges Difference(const RouteTable& from, const RouteTable& to) {
 
 std::string ToString(const Route& route) {
   std::string text = route.destination.ToString();
-  if (!route.gateway.IsUnspecified()) text += " via " + route.gateway.ToString();
-  text += " dev " + route.interface;
+  for (const NextHop& hop : route.next_hops) {
+    if (route.next_hops.size() > 1) text += " nexthop";
+    if (!hop.gateway.IsUnspecified()) text += " via " + hop.gateway.ToString();
+    text += " dev " + hop.interface;
+  }
   if (route.metric != 0) text += fmt::format(" metric {}", route.metric);
   return text;
 }

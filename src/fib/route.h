@@ -11,11 +11,18 @@
 
 namespace viaduct::fib {
 
+struct NextHop {
+  wire::IpAddress gateway;  // unspecified: on link
+  std::string interface;    // outgoing, by its name in the node's namespace
+  friend auto operator<=>(const NextHop&, const NextHop&) = default;
+};
+
 // A unicast route. Identity is (destination, metric), as in the kernel's FIB for one table.
 struct Route {
   wire::IpPrefix destination;  // network; host bits zero
-  wire::IpAddress gateway;     // unspecified: on link
-  std::string interface;       // outgoing, by its name in the node's namespace
+  // At least one. Several (in ascending order, all different): flows are spread over them
+  // (equal-cost multipath, RFC 2992).
+  std::vector<NextHop> next_hops;
   uint32_t metric = 0;
   friend auto operator<=>(const Route&, const Route&) = default;
 };
@@ -40,7 +47,8 @@ struct RouteChanges {
   size_t size() const { return replaced.size() + added.size() + removed.size(); }
 };
 
-// As `ip route` writes it: "10.0.0.0/24 via 10.1.0.2 dev eth0 metric 20".
+// As `ip route` writes it: "10.0.0.0/24 via 10.1.0.2 dev eth0 metric 20"; of several next hops,
+// "10.0.0.0/24 nexthop via 10.1.0.2 dev eth0 nexthop via 10.2.0.2 dev eth1".
 std::string ToString(const Route& route);
 
 RouteChanges Difference(const RouteTable& from, const RouteTable& to);

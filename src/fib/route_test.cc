@@ -56,10 +56,22 @@ TEST(Difference, KeepsTheFamiliesApart) {
   EXPECT_THAT(changes.removed, IsEmpty());
 }
 
+TEST(Difference, OneNextHopLessIsAReplacement) {
+  const Route one = MakeRoute("10.0.3.0/24", "10.1.0.1");
+  Route two = one;
+  two.next_hops.push_back({wire::IpAddress::Parse("10.2.0.1"), "eth1"});
+  EXPECT_THAT(Difference(Table({two}), Table({one})).replaced, ElementsAre(one));
+  EXPECT_THAT(Difference(Table({one}), Table({two})).replaced, ElementsAre(two));
+}
+
 TEST(RouteText, ReadsAsIpRouteWritesIt) {
   EXPECT_EQ(ToString(MakeRoute("10.0.1.0/24", "10.1.0.1", 7)),
             "10.0.1.0/24 via 10.1.0.1 dev eth0 metric 7");
   EXPECT_EQ(ToString(MakeRoute("10.0.1.0/24", "")), "10.0.1.0/24 dev eth0");
+  Route two = MakeRoute("10.0.1.0/24", "10.1.0.1");
+  two.next_hops.push_back({wire::IpAddress::Parse("10.2.0.1"), "eth1"});
+  EXPECT_EQ(ToString(two),
+            "10.0.1.0/24 nexthop via 10.1.0.1 dev eth0 nexthop via 10.2.0.1 dev eth1");
 }
 
 }  // namespace

@@ -7,14 +7,13 @@
 
 namespace viaduct::fib::test {
 
-// A route through eth0; "" for `gateway` means none.
+// "" for `gateway` means none, of the destination's family.
 inline Route MakeRoute(const std::string& destination, const std::string& gateway,
-                       uint32_t metric = 0) {
-  Route route;
-  route.destination = wire::IpPrefix::Parse(destination);
-  if (!gateway.empty()) route.gateway = wire::IpAddress::Parse(gateway);
-  route.interface = "eth0";
-  route.metric = metric;
+                       uint32_t metric = 0, const std::string& interface = "eth0") {
+  Route route{wire::IpPrefix::Parse(destination), {}, metric};
+  NextHop hop{{route.destination.address.family, {}}, interface};
+  if (!gateway.empty()) hop.gateway = wire::IpAddress::Parse(gateway);
+  route.next_hops.push_back(hop);
   return route;
 }
 

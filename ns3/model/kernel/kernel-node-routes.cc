@@ -38,11 +38,15 @@ KernelNodeRoutes::DoApply(const viaduct::fib::RouteChanges& changes)
 viaduct::guest::KernelRoute
 KernelNodeRoutes::ToKernel(const Route& route) const
 {
-    viaduct::guest::KernelRoute result{
-        route.destination, std::nullopt, m_ifindexes.at(route.interface), route.metric};
-    if (!route.gateway.IsUnspecified())
+    viaduct::guest::KernelRoute result{route.destination, {}, route.metric};
+    for (const auto& hop : route.next_hops)
     {
-        result.gateway = route.gateway;
+        auto& entry = result.hops.emplace_back();
+        entry.ifindex = m_ifindexes.at(hop.interface);
+        if (!hop.gateway.IsUnspecified())
+        {
+            entry.gateway = hop.gateway;
+        }
     }
     return result;
 }

@@ -170,12 +170,12 @@ KernelNode::AddSourceRoutes(const Port& port, const std::optional<IpAddress>& ga
     const uint32_t table = SourceTable(port);
     for (const IpPrefix& address : AddressesOf(port.device))
     {
-        Agent().AddRoute(m_number, {address.Network(), std::nullopt, port.ifindex, 0, table});
+        Agent().AddRoute(m_number, {address.Network(), {{std::nullopt, port.ifindex}}, 0, table});
     }
     if (gateway)
     {
         const IpPrefix everything{{gateway->family, {}}, 0};
-        Agent().AddRoute(m_number, {everything, gateway, port.ifindex, 0, table});
+        Agent().AddRoute(m_number, {everything, {{gateway, port.ifindex}}, 0, table});
     }
 }
 

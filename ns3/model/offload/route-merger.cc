@@ -7,7 +7,6 @@
 #include "wire/address_scope.h"
 
 #include <algorithm>
-#include <set>
 
 namespace ns3
 {
@@ -24,12 +23,6 @@ IsHost(const IpPrefix& prefix)
     return prefix.length == prefix.address.Length() * 8;
 }
 
-bool
-Covers(const IpPrefix& wide, const IpPrefix& narrow)
-{
-    return wide.length <= narrow.length && wide.Contains(narrow.address);
-}
-
 /** @return whether a host route goes to this address of an interface, or to all on its network */
 bool
 GoesToInterface(const IpAddress& destination, const IpPrefix& own)
@@ -39,33 +32,18 @@ GoesToInterface(const IpAddress& destination, const IpPrefix& own)
            (hasBroadcast && destination == viaduct::wire::BroadcastOf(own));
 }
 
-/** The routes with the best metric, and the destinations that have several of these. */
-struct BestRoutes
+/** The best metric of each destination. */
+std::map<IpPrefix, uint32_t>
+BestMetrics(const std::vector<RouteCandidate>& routes)
 {
-    explicit BestRoutes(const std::vector<RouteCandidate>& routes)
+    std::map<IpPrefix, uint32_t> best;
+    for (const RouteCandidate& route : routes)
     {
-        for (const RouteCandidate& route : routes)
-        {
-            auto [found, inserted] = best.emplace(route.destination, route);
-            if (inserted || route.metric > found->second.metric)
-            {
-                continue;
-            }
-            if (route.metric < found->second.metric)
-            {
-                found->second = route;
-                tied.erase(route.destination);
-            }
-            else
-            {
-                tied.insert(route.destination);
-            }
-        }
+        uint32_t& metric = best.emplace(route.destination, route.metric).first->second;
+        metric = std::min(metric, route.metric);
     }
-
-    std::map<IpPrefix, RouteCandidate> best; //!< by destination
-    std::set<IpPrefix> tied;                 //!< destinations with several
-};
+    return best;
+}
 
 } // namespace
 
@@ -74,6 +52,13 @@ RouteMerger<Family>::RouteMerger(Ptr<typename Family::Layer> ip,
                                  const std::map<Ptr<NetDevice>, std::string>& names)
     : m_ip(std::move(ip)), m_names(names)
 {
+    for (uint32_t i = 0; i < m_ip->GetNInterfaces(); i++)
+    {
+        for (const IpPrefix& own : ipfamily::AddressesOf(m_ip, i))
+        {
+            m_own.emplace_back(i, own);
+        }
+    }
 }
 
 template <class Family>
@@ -87,87 +72,82 @@ RouteMerger<Family>::IsKernelsOwn(const RouteCandidate& route) const
     {
         return true;
     }
-    for (uint32_t i = 0; i < m_ip->GetNInterfaces(); i++)
-    {
-        for (const IpPrefix& own : ipfamily::AddressesOf(m_ip, i))
-        {
-            const bool isConnected = i == route.interface && route.gateway.IsUnspecified() &&
-                                     own.Network() == destination;
-            if (isConnected || (IsHost(destination) && GoesToInterface(network, own)))
-            {
-                return true;
-            }
-        }
-    }
-    return false;
+    return std::any_of(m_own.begin(), m_own.end(), [&](const auto& entry) {
+        const auto& [interface, own] = entry;
+        const bool isConnected = interface == route.interface && route.gateway.IsUnspecified() &&
+                                 own.Network() == destination;
+        return isConnected || (IsHost(destination) && GoesToInterface(network, own));
+    });
 }
 
 template <class Family>
 bool
 RouteMerger<Family>::IsWanted(const RouteCandidate& route) const
 {
-    const bool isHidden = std::any_of(m_above.begin(), m_above.end(), [&](const IpPrefix& wide) {
-        return Covers(wide, route.destination);
+    const IpPrefix& destination = route.destination;
+    const bool isHidden = std::any_of(m_lengths.begin(), m_lengths.end(), [&](int length) {
+        return length <= destination.length &&
+               m_above.contains(IpPrefix{destination.address, length}.Network());
     });
-    return !isHidden && route.interface < m_ip->GetNInterfaces() && m_ip->IsUp(route.interface) &&
-           !IsKernelsOwn(route);
+    return !isHidden && route.interface < m_ip->GetNInterfaces() && m_ip->IsUp(route.interface);
+}
+
+template <class Family>
+void
+RouteMerger<Family>::AddHop(const RouteCandidate& route, viaduct::fib::RouteTable& table)
+{
+    const auto name = m_names.find(m_ip->GetNetDevice(route.interface));
+    if (name == m_names.end())
+    {
+        m_unmapped++;
+        return;
+    }
+    const IpPrefix& destination = route.destination;
+    viaduct::fib::NextHop hop{route.gateway, name->second};
+    if (route.gateway == destination.address && IsHost(destination))
+    {
+        hop.gateway = IpAddress{destination.address.family, {}}; // a neighbour: on link
+    }
+    viaduct::fib::Route& entry = table[{destination, 0}];
+    entry.destination = destination;
+    const auto place = std::lower_bound(entry.next_hops.begin(), entry.next_hops.end(), hop);
+    if (place == entry.next_hops.end() || *place != hop)
+    {
+        entry.next_hops.insert(place, hop);
+    }
 }
 
 template <class Family>
 void
 RouteMerger<Family>::Add(const std::vector<RouteCandidate>& routes)
 {
-    std::vector<IpPrefix> here;
+    const std::map<IpPrefix, uint32_t> best = BestMetrics(routes);
+    viaduct::fib::RouteTable here;
+    std::set<IpPrefix> kernels;
     for (const RouteCandidate& route : routes)
     {
-        if (!IsWanted(route))
+        if (route.metric != best.at(route.destination))
         {
             continue;
         }
-        const auto name = m_names.find(m_ip->GetNetDevice(route.interface));
-        if (name == m_names.end())
+        if (IsKernelsOwn(route))
         {
-            m_unmapped++;
-            continue;
+            kernels.insert(route.destination);
         }
-        const IpPrefix& destination = route.destination;
-        viaduct::fib::Route entry{destination, route.gateway, name->second, 0};
-        if (route.gateway == destination.address && IsHost(destination))
+        else if (IsWanted(route))
         {
-            entry.gateway = IpAddress{destination.address.family, {}}; // a neighbour: on link
+            AddHop(route, here);
         }
-        m_table[viaduct::fib::KeyOf(entry)] = entry;
-        here.push_back(destination);
     }
-    m_above.insert(m_above.end(), here.begin(), here.end());
-}
-
-template <class Family>
-void
-RouteMerger<Family>::AddBest(const std::vector<RouteCandidate>& routes,
-                             Ptr<typename Family::Protocol> protocol)
-{
-    BestRoutes found(routes);
-    // Protocols differ in which of two equal routes they use, so the protocol is queried.
-    for (const IpPrefix& destination : found.tied)
+    for (const auto& [key, route] : here)
     {
-        const auto hop = ipfamily::Ask<Family>(m_ip, protocol, destination.address);
-        for (const RouteCandidate& route : routes)
+        if (!kernels.contains(key.destination))
         {
-            if (route.destination == destination && route.gateway == hop.gateway &&
-                route.metric == found.best[destination].metric &&
-                static_cast<int32_t>(route.interface) == hop.interface)
-            {
-                found.best[destination] = route;
-            }
+            m_table.insert_or_assign(key, route);
+            m_above.insert(key.destination);
+            m_lengths.insert(key.destination.length);
         }
     }
-    std::vector<RouteCandidate> best;
-    for (const auto& [destination, route] : found.best)
-    {
-        best.push_back(route);
-    }
-    Add(best);
 }
 
 template class RouteMerger<ipfamily::V4>;

@@ -14,7 +14,9 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -40,17 +42,11 @@ class RouteMerger
     RouteMerger(Ptr<typename Family::Layer> ip, const std::map<Ptr<NetDevice>, std::string>& names);
 
     /**
-     * Takes the routes of one protocol; highest priority first.
-     * @param routes at most one for a destination
+     * Takes the routes of one protocol; highest priority first. Of several for a destination, those
+     * with the best metric; if several have it, they become one multipath route.
+     * @param routes of a protocol
      */
     void Add(const std::vector<RouteCandidate>& routes);
-    /** The same with several routes for a destination: takes the one with the best metric; among
-     * equals, the one that the protocol itself uses.
-     * @param routes of a protocol
-     * @param protocol the protocol
-     */
-    void AddBest(const std::vector<RouteCandidate>& routes,
-                 Ptr<typename Family::Protocol> protocol);
 
     /** @return the kernel's table */
     const viaduct::fib::RouteTable& GetTable() const
@@ -65,15 +61,18 @@ class RouteMerger
     }
 
   private:
+    void AddHop(const RouteCandidate& route, viaduct::fib::RouteTable& table);
     bool IsWanted(const RouteCandidate& route) const;
     bool IsKernelsOwn(const RouteCandidate& route) const;
 
     Ptr<typename Family::Layer> m_ip;                     //!< has the interfaces
     const std::map<Ptr<NetDevice>, std::string>& m_names; //!< in the kernel
-    std::vector<viaduct::wire::IpPrefix>
-        m_above;                      //!< destinations that protocols of higher priority cover
-    viaduct::fib::RouteTable m_table; //!< so far
-    uint64_t m_unmapped{0};           //!< left out
+    std::vector<std::pair<uint32_t, viaduct::wire::IpPrefix>>
+        m_own;                                 //!< the node's addresses and their interfaces
+    std::set<viaduct::wire::IpPrefix> m_above; //!< covered by protocols of higher priority
+    std::set<int> m_lengths;                   //!< of these prefixes
+    viaduct::fib::RouteTable m_table;          //!< so far
+    uint64_t m_unmapped{0};                    //!< left out
 };
 
 } // namespace ns3

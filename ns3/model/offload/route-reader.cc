@@ -183,7 +183,7 @@ void
 PushedRoutes<Family>::Add(const Entry& route)
 {
     const RouteCandidate candidate = CandidateOf<Family>(route, 0);
-    m_table[candidate.destination] = candidate;
+    m_table[candidate.destination] = {candidate};
 }
 
 template <class Family>
@@ -200,7 +200,8 @@ PushedRoutes<Family>::Update(const std::vector<Entry>& table)
     m_table.clear();
     for (const Entry& route : table)
     {
-        Add(route);
+        const RouteCandidate candidate = CandidateOf<Family>(route, 0);
+        m_table[candidate.destination].push_back(candidate);
     }
 }
 
@@ -209,9 +210,9 @@ std::vector<RouteCandidate>
 PushedRoutes<Family>::Read() const
 {
     std::vector<RouteCandidate> routes;
-    for (const auto& [destination, route] : m_table)
+    for (const auto& [destination, equals] : m_table)
     {
-        routes.push_back(route);
+        routes.insert(routes.end(), equals.begin(), equals.end());
     }
     return routes;
 }

@@ -64,16 +64,17 @@ class PushedRoutes : public RouteReader, public std::enable_shared_from_this<Pus
     /** @param protocol the protocol that pushes; null: the owner */
     explicit PushedRoutes(Ptr<Object> protocol = nullptr);
 
-    void Add(const Entry& route);                 //!< @param route a new route
-    void Remove(const Entry& route);              //!< @param route identified by its destination
-    void Update(const std::vector<Entry>& table); //!< @param table the whole table
+    void Add(const Entry& route);    //!< @param route replaces those to its destination
+    void Remove(const Entry& route); //!< @param route identified by its destination
+    /** @param table the whole table; several to one destination are of equal cost */
+    void Update(const std::vector<Entry>& table);
 
     std::vector<RouteCandidate> Read() const override;
     bool Watch(std::function<void()> changed) override;
 
   private:
-    Ptr<Object> m_protocol;                                    //!< the protocol that pushes
-    std::map<viaduct::wire::IpPrefix, RouteCandidate> m_table; //!< the pushed routes
+    Ptr<Object> m_protocol; //!< the protocol that pushes
+    std::map<viaduct::wire::IpPrefix, std::vector<RouteCandidate>> m_table; //!< as pushed
 };
 
 /**

@@ -148,10 +148,9 @@ RouteSource::Collect(const RouteReader& direct, RouteTable& table)
     for (const auto& protocol : ipfamily::ProtocolsOf<Family>(ip))
     {
         const auto reader = m_readers.find(protocol);
-        merger.AddBest(reader != m_readers.end()
-                           ? reader->second->Read()
-                           : MakeRouteReader<Family>(ip, protocol, m_known)->Read(),
-                       protocol);
+        merger.Add(reader != m_readers.end()
+                       ? reader->second->Read()
+                       : MakeRouteReader<Family>(ip, protocol, m_known)->Read());
     }
     table.insert(merger.GetTable().begin(), merger.GetTable().end());
     m_unmapped += merger.GetUnmapped();

@@ -26,6 +26,7 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/route-source.h"
 #include "ns3/simple-net-device-helper.h"
+#include "ns3/simple-net-device.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
 #include "ns3/wire-conversion.h"
@@ -155,7 +156,7 @@ class Line
         return source;
     }
 
-    /** @return "gateway interface" of the kernel route that a packet would take, or "" */
+    /** @return "gateway interface" of every next hop that a packet could take, or "" */
     std::string Route(const std::string& address) const
     {
         const IpAddress destination = IpAddress::Parse(address);
@@ -169,7 +170,13 @@ class Line
                 best = &route;
             }
         }
-        return best ? best->gateway.ToString() + " " + best->interface : "";
+        std::string text;
+        for (size_t i = 0; best && i < best->next_hops.size(); i++)
+        {
+            const auto& hop = best->next_hops[i];
+            text += (i > 0 ? ", " : "") + hop.gateway.ToString() + " " + hop.interface;
+        }
+        return text;
     }
 
     NodeContainer nodes;                   //!< the line
@@ -371,6 +378,77 @@ class StaticTestCase : public TestCase
     }
 };
 
+/** Routes of equal cost in ns-3's tables are one multipath route; what is left of it stays. */
+class EqualCostTestCase : public TestCase
+{
+  public:
+    EqualCostTestCase()
+        : TestCase("equal cost: static of IPv4 and IPv6, global on a ring, withdrawal")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Static();
+        Ring();
+    }
+
+    void Static()
+    {
+        InternetStackHelper stack;
+        Line line(3, stack);
+        line.AssignIpv4();
+        line.AssignIpv6();
+        auto ipv4 =
+            Ipv4StaticRoutingHelper().GetStaticRouting(line.nodes.Get(1)->GetObject<Ipv4>());
+        auto ipv6 =
+            Ipv6StaticRoutingHelper().GetStaticRouting(line.nodes.Get(1)->GetObject<Ipv6>());
+        for (int i = 0; i < 2; i++) // the same next hop twice is one
+        {
+            ipv4->AddNetworkRouteTo("172.16.0.0", "255.255.0.0", "10.0.1.2", 2, 4);
+        }
+        ipv4->AddNetworkRouteTo("172.16.0.0", "255.255.0.0", "10.0.0.1", 1, 4);
+        ipv4->AddNetworkRouteTo("172.16.0.0", "255.255.0.0", "10.0.0.9", 1, 5);
+        ipv6->AddNetworkRouteTo("2001:9::", Ipv6Prefix(32), "fe80::1", 1);
+        ipv6->AddNetworkRouteTo("2001:9::", Ipv6Prefix(32), "fe80::2", 2);
+        line.Source(1);
+        Simulator::Stop(Seconds(5)); // after duplicate address detection
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(line.Route("172.16.0.1"), "10.0.0.1 eth0, 10.0.1.2 eth1", "IPv4");
+        NS_TEST_EXPECT_MSG_EQ(line.Route("2001:9::1"), "fe80::1 eth0, fe80::2 eth1", "IPv6");
+        line.nodes.Get(1)->GetObject<Ipv4>()->SetDown(1);
+        line.nodes.Get(1)->GetObject<Ipv6>()->SetDown(2);
+        Simulator::Stop(Seconds(1));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(line.Route("172.16.0.1"), "10.0.1.2 eth1", "the other one stays");
+        NS_TEST_EXPECT_MSG_EQ(line.Route("2001:9::1"), "fe80::1 eth0", "and of IPv6");
+    }
+
+    void Ring()
+    {
+        InternetStackHelper stack;
+        stack.SetIpv6StackInstall(false);
+        stack.SetRoutingHelper(Ipv4GlobalRoutingHelper());
+        Line line(4, stack);
+        line.devices.Add(
+            SimpleNetDeviceHelper().Install(NodeContainer(line.nodes.Get(3), line.nodes.Get(0))));
+        for (uint32_t i = 0; i < line.devices.GetN(); i++)
+        {
+            // Global routing takes broadcast links as transit networks.
+            DynamicCast<SimpleNetDevice>(line.devices.Get(i))
+                ->SetAttribute("PointToPointMode", BooleanValue(true));
+        }
+        line.AssignIpv4();
+        Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+        line.Source(0);
+        Simulator::Stop(Seconds(1));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(line.Route("10.0.1.2"), "10.0.0.2 eth0, 10.0.3.1 eth1", "both ways");
+        NS_TEST_EXPECT_MSG_EQ(line.Route("10.0.1.1"), "10.0.0.2 eth0", "the shorter way");
+    }
+};
+
 /** A protocol that pushes through the thesis's three callbacks. */
 class PushingProtocol : public Ipv4StaticRouting
 {
@@ -564,6 +642,7 @@ class RouteSourceTestSuite : public TestSuite
         AddTestCase(new OlsrTestCase, TestCase::Duration::QUICK);
         AddTestCase(new RipNgTestCase, TestCase::Duration::QUICK);
         AddTestCase(new StaticTestCase, TestCase::Duration::QUICK);
+        AddTestCase(new EqualCostTestCase, TestCase::Duration::QUICK);
         AddTestCase(new PushTestCase, TestCase::Duration::QUICK);
         AddTestCase(new QueryTestCase, TestCase::Duration::QUICK);
     }

@@ -20,12 +20,16 @@ agent::InterfaceAddress ToRequest(int ifindex, const wire::IpPrefix& address) {
 }
 
 agent::Route ToRequest(const KernelRoute& route) {
-  return {route.ifindex,
-          static_cast<uint32_t>(route.destination.length),
-          route.metric,
-          route.table,
-          agent::ToEndpoint(route.destination.address),
-          route.gateway ? agent::ToEndpoint(*route.gateway) : Endpoint{}};
+  return {static_cast<uint32_t>(route.destination.length), route.metric, route.table,
+          static_cast<uint32_t>(route.hops.size()), agent::ToEndpoint(route.destination.address)};
+}
+
+std::vector<agent::RouteHop> HopsOf(const KernelRoute& route) {
+  std::vector<agent::RouteHop> hops;
+  for (const KernelRoute::Hop& hop : route.hops) {
+    hops.push_back({hop.ifindex, 0, hop.gateway ? agent::ToEndpoint(*hop.gateway) : Endpoint{}});
+  }
+  return hops;
 }
 
 bool IsSocketRequest(Code code) {
@@ -318,12 +322,18 @@ void AgentClient::RemoveAddress(uint32_t node, int ifindex, const wire::IpPrefix
   AskNode(Code::kRemoveAddress, node, ToRequest(ifindex, address));
 }
 
+void AgentClient::AskRoute(Code code, uint32_t node, const KernelRoute& route, OnAnswer on_answer) {
+  const std::vector<agent::RouteHop> hops = HopsOf(route);
+  Ask(code, node, {BytesOf(ToRequest(route)), std::as_bytes(std::span(hops))},
+      std::move(on_answer));
+}
+
 void AgentClient::AddRoute(uint32_t node, const KernelRoute& route) {
-  AskNode(Code::kAddRoute, node, ToRequest(route));
+  AskRoute(Code::kAddRoute, node, route, {});
 }
 
 void AgentClient::RemoveRoute(uint32_t node, const KernelRoute& route, OnAnswer on_answer) {
-  AskNode(Code::kRemoveRoute, node, ToRequest(route), std::move(on_answer));
+  AskRoute(Code::kRemoveRoute, node, route, std::move(on_answer));
 }
 
 void AgentClient::AddNeighbour(uint32_t node, int ifindex, const wire::IpAddress& address,

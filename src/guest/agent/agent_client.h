@@ -47,9 +47,12 @@ class SocketEvents {
 
 // A route of a node's kernel.
 struct KernelRoute {
+  struct Hop {
+    std::optional<wire::IpAddress> gateway;  // none: the destination is on the link
+    int ifindex = 0;
+  };
   wire::IpPrefix destination;
-  std::optional<wire::IpAddress> gateway;  // none: the destination is on the link
-  int ifindex = 0;
+  std::vector<Hop> hops;  // several: a multipath route
   uint32_t metric = 0;
   uint32_t table = 0;  // 0: main
 };
@@ -96,6 +99,7 @@ class AgentClient {
   void RemoveAddress(uint32_t node, int ifindex, const wire::IpPrefix& address);
   // Replaces a route of the same destination and metric.
   void AddRoute(uint32_t node, const KernelRoute& route);
+  // Of several next hops all are removed, whatever they are.
   void RemoveRoute(uint32_t node, const KernelRoute& route, OnAnswer on_answer = {});
   void AddNeighbour(uint32_t node, int ifindex, const wire::IpAddress& address,
                     const wire::MacAddress& mac);
@@ -153,6 +157,7 @@ class AgentClient {
   template <class Request>
   void AskNode(agent::Code code, uint32_t node, const Request& request, OnAnswer on_answer = {});
   void Receive(std::span<const std::byte> message);
+  void AskRoute(agent::Code code, uint32_t node, const KernelRoute& route, OnAnswer on_answer);
   void ScheduleOnce(bool* scheduled, void (AgentClient::*work)());
   void Flush();
   void DeliverAll();

@@ -26,7 +26,7 @@
 namespace viaduct::guest::agent {
 
 inline constexpr uint32_t kMagic = 0x47415656;  // "VVAG" in memory on little-endian machines
-inline constexpr uint16_t kVersion = 1;
+inline constexpr uint16_t kVersion = 2;
 inline constexpr size_t kAlignment = 8;
 // Enough for the largest datagram with its addresses, and for the operations of a busy instant.
 inline constexpr size_t kMaxMessage = 128 * 1024;
@@ -39,8 +39,8 @@ enum class Code : uint16_t {
   kSetLink,           // SetLink
   kAddAddress,        // InterfaceAddress
   kRemoveAddress,     // InterfaceAddress
-  kAddRoute,          // Route: replaces one of the same destination and metric
-  kRemoveRoute,       // Route
+  kAddRoute,          // Route, RouteHops: replaces one of the same destination and metric
+  kRemoveRoute,       // Route, RouteHops; of several hops all are removed, whatever they are
   kAddNeighbour,      // Neighbour: a permanent entry
   kWriteSysctl,       // text: name, a zero byte, value
   kAddRule,           // Rule: packets from a source use a table
@@ -145,14 +145,20 @@ struct InterfaceAddress {
 static_assert(sizeof(InterfaceAddress) == 32);
 
 struct Route {
-  int32_t ifindex;  // 0: the kernel finds it by the gateway
   uint32_t prefix_length;
   uint32_t metric;
   uint32_t table;  // 0: main
+  uint32_t hops;   // RouteHops that follow
   Endpoint destination;
+};
+static_assert(sizeof(Route) == 40);
+
+struct RouteHop {
+  int32_t ifindex;  // 0: the kernel finds it by the gateway
+  uint32_t reserved;
   Endpoint gateway;  // AF_UNSPEC: on link
 };
-static_assert(sizeof(Route) == 64);
+static_assert(sizeof(RouteHop) == 32);
 
 struct Neighbour {
   int32_t ifindex;

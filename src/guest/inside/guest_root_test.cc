@@ -6,10 +6,12 @@
 #include <linux/rtnetlink.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <netlink/msg.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <thread>
 
@@ -44,6 +46,18 @@ struct Event {
 
 Endpoint At(const char* address, uint16_t port) {
   return agent::ToEndpoint(wire::IpAddress::Parse(address), port);
+}
+
+// Routes of a node with several next hops.
+int CountMultipathRoutes(sys::Netlink& netlink) {
+  sys::NetlinkMessage query(RTM_GETROUTE, NLM_F_REQUEST | NLM_F_DUMP);
+  query.AppendHeader(rtmsg{});
+  int count = 0;
+  netlink.socket().Query(query, "list routes", [&](const nlmsghdr* message) {
+    auto* header = const_cast<nlmsghdr*>(message);
+    if (nlmsg_find_attr(header, sizeof(rtmsg), RTA_MULTIPATH) != nullptr) ++count;
+  });
+  return count;
 }
 
 // The simulator's side of a guest that runs in this thread, one round at a time.
@@ -355,12 +369,16 @@ TEST_F(GuestTest, NodesAreApartAndCarryWhatTheyAreGiven) {
       guest.Ask(Code::kAddAddress, number,
                 {BytesOf(agent::InterfaceAddress{ifindex, 64, At(v6.c_str(), 0)})});
       for (int i = 0; i < 2; ++i) {  // the second time it takes the first one's place
+        const std::array hops{agent::RouteHop{ifindex, 0, At("10.0.0.77", 0)},
+                              agent::RouteHop{ifindex, 0, At("10.0.0.78", 0)}};
         guest.Ask(Code::kAddRoute, number,
-                  {BytesOf(agent::Route{ifindex, 16, 0, 0, At("10.7.0.0", 0),
-                                        At(number == 1 ? "10.0.0.2" : "10.0.0.1", 0)})});
+                  {BytesOf(agent::Route{16, 0, 0, 1, At("10.7.0.0", 0)}), BytesOf(hops[0])});
+        guest.Ask(Code::kAddRoute, number,
+                  {BytesOf(agent::Route{16, 0, 0, 2, At("10.8.0.0", 0)}), BytesOf(hops)});
       }
       guest.Ask(Code::kRemoveRoute, number,
-                {BytesOf(agent::Route{ifindex, 16, 0, 0, At("10.7.0.0", 0), Endpoint{}})});
+                {BytesOf(agent::Route{16, 0, 0, 1, At("10.7.0.0", 0)}),
+                 BytesOf(agent::RouteHop{ifindex, 0, Endpoint{}})});
       guest.Ask(Code::kWriteSysctl, number,
                 {BytesOf(std::string_view("net.ipv4.ip_default_ttl\00033", 26))});
     }
@@ -376,8 +394,10 @@ TEST_F(GuestTest, NodesAreApartAndCarryWhatTheyAreGiven) {
     EXPECT_TRUE(guest.Await(Code::kConnected, 11));
     EXPECT_TRUE(guest.Await(Code::kFailed, 12));
     EXPECT_EQ(guest.ErrorOf(12), ECONNREFUSED);  // it was reached
-    const auto link = guest.nodes().Get(1).netlink.GetLink("sim0");
+    sys::Netlink& netlink = guest.nodes().Get(1).netlink;
+    const auto link = netlink.GetLink("sim0");
     EXPECT_EQ(link.mtu, 1400);
+    EXPECT_EQ(CountMultipathRoutes(netlink), 1);
     guest.Ask(Code::kRemoveAddress, 1,
               {BytesOf(agent::InterfaceAddress{link.ifindex, 24, At("10.0.0.1", 0)})});
     guest.Settle();

@@ -46,12 +46,19 @@ sys::NetlinkMessage RemoveAddressRequest(int ifindex, const wire::IpPrefix& pref
   return message;
 }
 
-sys::RouteEntry EntryOf(const agent::Route& route) {
+sys::RouteEntry EntryOf(const Operation& operation) {
+  const auto route = operation.As<agent::Route>();
   sys::RouteEntry entry{.destination = PrefixOf(route.destination, route.prefix_length).Network(),
-                        .ifindex = route.ifindex,
+                        .hops = {},
                         .metric = route.metric,
                         .table = route.table};
-  if (route.gateway.family != AF_UNSPEC) entry.gateway = agent::FromEndpoint(route.gateway);
+  for (uint32_t i = 0; i < route.hops; ++i) {
+    const auto hop = operation.As<agent::RouteHop>(sizeof route + i * sizeof(agent::RouteHop));
+    entry.hops.push_back({.ifindex = hop.ifindex});
+    if (hop.gateway.family != AF_UNSPEC) {
+      entry.hops.back().gateway = agent::FromEndpoint(hop.gateway);
+    }
+  }
   return entry;
 }
 
@@ -160,13 +167,14 @@ void Nodes::ChangeAddress(const Operation& operation, bool add) {
 }
 
 void Nodes::ChangeRoute(const Operation& operation, bool add) {
-  const auto request = operation.As<agent::Route>();
+  sys::RouteEntry entry = EntryOf(operation);
   Node& node = Get(operation.subject);
-  auto message = sys::RouteRequest(add ? sys::RouteAction::kReplace : sys::RouteAction::kDelete,
-                                   EntryOf(request));
+  // The kernel may have dropped one of several with its interface.
+  if (!add && entry.hops.size() > 1) entry.hops.clear();
+  auto message =
+      sys::RouteRequest(add ? sys::RouteAction::kReplace : sys::RouteAction::kDelete, entry);
   node.netlink.socket().Request(
-      message, node.name + (add ? ": add" : ": remove") + " route " +
-                   PrefixOf(request.destination, request.prefix_length).ToString());
+      message, node.name + (add ? ": add" : ": remove") + " route " + entry.destination.ToString());
   agent_.Done(operation);
 }
 

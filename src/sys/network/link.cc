@@ -269,8 +269,7 @@ void Netlink::AddRoute(const wire::IpPrefix& destination,
                        uint32_t metric) {
   const wire::IpPrefix network = destination.Network();
   auto message = RouteRequest(RouteAction::kCreate, {.destination = network,
-                                                     .gateway = gateway,
-                                                     .ifindex = ifindex,
+                                                     .hops = {{gateway, ifindex}},
                                                      .metric = metric,
                                                      .is_on_link = false});
   socket_.Request(message, "add route " + network.ToString() +

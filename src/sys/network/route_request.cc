@@ -1,5 +1,7 @@
 #include "sys/network/route_request.h"
 
+#include <algorithm>
+
 namespace viaduct::sys {
 namespace {
 
@@ -17,6 +19,10 @@ int FlagsOf(RouteAction action) {
   return 0;
 }
 
+bool IsOnLink(const RouteEntry& route, const RouteHop& hop) {
+  return hop.gateway && hop.ifindex != 0 && route.is_on_link;
+}
+
 rtmsg HeaderOf(bool is_delete, const RouteEntry& route) {
   const bool is_short = route.table != 0 && route.table <= kLargestShortTable;
   rtmsg header{};
@@ -29,9 +35,43 @@ rtmsg HeaderOf(bool is_delete, const RouteEntry& route) {
     header.rtm_scope = RT_SCOPE_NOWHERE;  // any scope
     return header;
   }
-  header.rtm_scope = route.gateway ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK;
-  if (route.gateway && route.is_on_link && route.ifindex != 0) header.rtm_flags = RTNH_F_ONLINK;
+  const bool has_gateway =
+      std::ranges::any_of(route.hops, [](const RouteHop& hop) { return hop.gateway.has_value(); });
+  header.rtm_scope = has_gateway ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK;
+  if (route.hops.size() == 1 && IsOnLink(route, route.hops.front())) {
+    header.rtm_flags = RTNH_F_ONLINK;
+  }
   return header;
+}
+
+// The rtnexthop of a hop and its attribute, as in RTA_MULTIPATH.
+void AppendHop(std::vector<char>& bytes, const RouteEntry& route, const RouteHop& hop) {
+  const size_t length = hop.gateway ? static_cast<size_t>(hop.gateway->Length()) : 0;
+  rtnexthop header{};
+  header.rtnh_len = static_cast<uint16_t>(RTNH_LENGTH(hop.gateway ? RTA_SPACE(length) : 0));
+  header.rtnh_flags = IsOnLink(route, hop) ? RTNH_F_ONLINK : 0;
+  header.rtnh_ifindex = hop.ifindex;
+  const auto append = [&](const void* data, size_t size) {
+    const auto* start = static_cast<const char*>(data);
+    bytes.insert(bytes.end(), start, start + size);
+  };
+  append(&header, sizeof header);
+  if (!hop.gateway) return;
+  const rtattr attribute{static_cast<uint16_t>(RTA_LENGTH(length)), RTA_GATEWAY};
+  append(&attribute, sizeof attribute);
+  append(hop.gateway->bytes.data(), length);
+}
+
+void PutHops(NetlinkMessage& message, const RouteEntry& route) {
+  if (route.hops.size() == 1) {
+    const RouteHop& hop = route.hops.front();
+    if (hop.gateway) message.Put(RTA_GATEWAY, *hop.gateway);
+    if (hop.ifindex != 0) message.PutU32(RTA_OIF, static_cast<uint32_t>(hop.ifindex));
+  } else if (!route.hops.empty()) {
+    std::vector<char> bytes;
+    for (const RouteHop& hop : route.hops) AppendHop(bytes, route, hop);
+    message.Put(RTA_MULTIPATH, bytes.data(), bytes.size());
+  }
 }
 
 }  // namespace
@@ -41,8 +81,7 @@ NetlinkMessage RouteRequest(RouteAction action, const RouteEntry& route) {
   NetlinkMessage message(is_delete ? RTM_DELROUTE : RTM_NEWROUTE, NLM_F_REQUEST | FlagsOf(action));
   message.AppendHeader(HeaderOf(is_delete, route));
   if (route.destination.length > 0) message.Put(RTA_DST, route.destination.address);
-  if (route.gateway) message.Put(RTA_GATEWAY, *route.gateway);
-  if (route.ifindex != 0) message.PutU32(RTA_OIF, static_cast<uint32_t>(route.ifindex));
+  PutHops(message, route);
   if (route.metric != 0) message.PutU32(RTA_PRIORITY, route.metric);
   if (route.table > kLargestShortTable) message.PutU32(RTA_TABLE, route.table);
   return message;

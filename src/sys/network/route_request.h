@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "sys/network/netlink.h"
 #include "wire/address.h"
@@ -17,17 +18,23 @@ enum class RouteAction {
   kDelete,   // only a route of the same protocol
 };
 
+// Where a route's packets go.
+struct RouteHop {
+  std::optional<wire::IpAddress> gateway = std::nullopt;  // none: the destination is on the link
+  int ifindex = 0;  // 0: the kernel finds it by the gateway (only if it is the route's one hop)
+};
+
 // A unicast route of one namespace.
 struct RouteEntry {
   wire::IpPrefix destination;  // host bits zero
-  // None: the destination is on the link.
-  std::optional<wire::IpAddress> gateway = std::nullopt;
-  int ifindex = 0;  // 0: the kernel finds it by the gateway
+  // Several: a multipath route, over which the kernel spreads flows in equal parts
+  // (RTA_MULTIPATH). None, for a removal: whatever they are.
+  std::vector<RouteHop> hops;
   uint32_t metric = 0;
   uint32_t table = 0;  // 0: main
   uint8_t protocol = RTPROT_STATIC;
-  // The gateway is taken as a neighbour on the interface, whether or not a prefix of that interface
-  // covers it (RTNH_F_ONLINK). Only with an interface.
+  // Gateways are taken as neighbours on their interfaces, whether or not a prefix of these covers
+  // them (RTNH_F_ONLINK). Only with an interface.
   bool is_on_link = true;
 };
 

@@ -3,15 +3,25 @@
 #include <gtest/gtest.h>
 #include <netlink/msg.h>
 
+#include <cstring>
+#include <string>
+#include <vector>
+
 namespace viaduct::sys {
 namespace {
 
-// By interface 5; "" for `gateway` means none.
+// "" for `gateway` means none.
+RouteHop MakeHop(const std::string& gateway, int ifindex) {
+  RouteHop hop{.ifindex = ifindex};
+  if (!gateway.empty()) hop.gateway = wire::IpAddress::Parse(gateway);
+  return hop;
+}
+
+// By interface 5.
 RouteEntry MakeEntry(const char* destination, const std::string& gateway) {
-  RouteEntry entry{
-      .destination = wire::IpPrefix::Parse(destination), .ifindex = 5, .protocol = 155};
-  if (!gateway.empty()) entry.gateway = wire::IpAddress::Parse(gateway);
-  return entry;
+  return {.destination = wire::IpPrefix::Parse(destination),
+          .hops = {MakeHop(gateway, 5)},
+          .protocol = 155};
 }
 
 const rtmsg& HeaderOf(const NetlinkMessage& message) {
@@ -76,8 +86,60 @@ TEST(RouteRequest, AGatewayIsOnLinkOnlyOfAnInterfaceAndWhereAsked) {
   entry.is_on_link = false;
   EXPECT_EQ(HeaderOf(RouteRequest(RouteAction::kCreate, entry)).rtm_flags, 0u);
   entry.is_on_link = true;
-  entry.ifindex = 0;
+  entry.hops[0].ifindex = 0;
   EXPECT_EQ(HeaderOf(RouteRequest(RouteAction::kCreate, entry)).rtm_flags, 0u);
+}
+
+// "GATEWAY/IFINDEX/FLAGS" of every next hop in RTA_MULTIPATH, as the kernel reads it.
+std::vector<std::string> HopsOf(const NetlinkMessage& message, wire::Family family) {
+  std::vector<std::string> hops;
+  nlattr* multipath = Find(message, RTA_MULTIPATH);
+  if (multipath == nullptr) return hops;
+  auto* hop = static_cast<rtnexthop*>(nla_data(multipath));
+  for (int left = nla_len(multipath); RTNH_OK(hop, left);
+       left -= RTNH_ALIGN(hop->rtnh_len), hop = RTNH_NEXT(hop)) {
+    std::string text = "link";
+    if (hop->rtnh_len > sizeof *hop) {
+      auto* attribute = RTNH_DATA(hop);
+      wire::IpAddress address{family, {}};
+      EXPECT_EQ(attribute->rta_type, RTA_GATEWAY);
+      EXPECT_EQ(RTA_PAYLOAD(attribute), static_cast<size_t>(address.Length()));
+      std::memcpy(address.bytes.data(), RTA_DATA(attribute), RTA_PAYLOAD(attribute));
+      text = address.ToString();
+    }
+    hops.push_back(text + "/" + std::to_string(hop->rtnh_ifindex) + "/" +
+                   std::to_string(hop->rtnh_flags & RTNH_F_ONLINK));
+  }
+  return hops;
+}
+
+TEST(RouteRequest, SeveralHopsAreAMultipathRoute) {
+  RouteEntry entry = MakeEntry("10.2.0.0/16", "10.1.0.1");
+  entry.hops.push_back(MakeHop("10.1.1.1", 6));
+  entry.hops.push_back(MakeHop("", 7));
+  const auto message = RouteRequest(RouteAction::kReplace, entry);
+  EXPECT_EQ(HopsOf(message, wire::Family::kIpv4),
+            (std::vector<std::string>{"10.1.0.1/5/4", "10.1.1.1/6/4", "link/7/0"}));
+  EXPECT_EQ(Find(message, RTA_GATEWAY), nullptr);
+  EXPECT_EQ(Find(message, RTA_OIF), nullptr);
+  EXPECT_EQ(HeaderOf(message).rtm_scope, RT_SCOPE_UNIVERSE);
+  EXPECT_EQ(HeaderOf(message).rtm_flags, 0u);
+}
+
+TEST(RouteRequest, SeveralHopsOfIpv6AreAMultipathRoute) {
+  RouteEntry entry = MakeEntry("fd00:2::/32", "fe80::1");
+  entry.hops.push_back(MakeHop("fe80::2", 6));
+  EXPECT_EQ(HopsOf(RouteRequest(RouteAction::kCreate, entry), wire::Family::kIpv6),
+            (std::vector<std::string>{"fe80::1/5/4", "fe80::2/6/4"}));
+}
+
+TEST(RouteRequest, RemovalWithoutHopsIsOfAll) {
+  RouteEntry entry = MakeEntry("10.2.0.0/16", "");
+  entry.hops.clear();
+  const auto message = RouteRequest(RouteAction::kDelete, entry);
+  for (const int attribute : {RTA_MULTIPATH, RTA_GATEWAY, RTA_OIF}) {
+    EXPECT_EQ(Find(message, attribute), nullptr);
+  }
 }
 
 }  // namespace
