@@ -73,6 +73,11 @@ AddRoutes(const LabHelper& lab, viaduct::result::SimulatorReport& report)
         report.routes[name] = counters.added + counters.replaced + counters.removed;
         pushes.batches += counters.batches;
         pushes.refused += counters.refused;
+        pushes.missing += counters.missing;
+        if (const std::string& refusal = offload.routes->GetRefusal(); !refusal.empty())
+        {
+            report.refused_routes.push_back(name + ": " + refusal);
+        }
         nanoseconds += counters.nanoseconds;
         for (const std::string& line : offload.control->GetUnsupported())
         {

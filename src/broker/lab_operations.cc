@@ -93,11 +93,7 @@ UniqueFd LabOperations::OpenTun(const std::string& node) {
 }
 
 void LabOperations::ApplyRoutes(const std::string& node, const fib::RouteChanges& changes) {
-  try {
-    StateOf(node).routes->Apply(changes);
-  } catch (const fib::RouteError& error) {
-    throw fib::RouteError(fmt::format("node {}: {}", node, error.what()), error.refused());
-  }
+  StateOf(node).routes->Apply(changes);
 }
 
 void LabOperations::SetLinkUp(const lab::Endpoint& endpoint, bool up) {

@@ -13,10 +13,12 @@ namespace viaduct::fib {
 struct RouteUpdate {
   RouteChanges changes;  // handed to the sink
   std::string refusal;   // which of them were refused, and why; empty: none
+  size_t refused = 0;    // how many
 };
 
 // Remembers the routes that the sink has accepted. Refused ones are not among them, so every update
-// tries them again.
+// tries them again; so it does with all routes of a call that failed as a whole, of which nobody
+// knows how much was done.
 class RouteMirror {
  public:
   explicit RouteMirror(std::shared_ptr<RouteSink> sink) : sink_(std::move(sink)) {}
@@ -29,8 +31,11 @@ class RouteMirror {
   const RouteSink& sink() const { return *sink_; }
 
  private:
+  RouteChanges ChangesTo(const RouteTable& wanted) const;
+
   std::shared_ptr<RouteSink> sink_;
   RouteTable installed_;
+  RouteTable uncertain_;  // of calls that failed as a whole
 };
 
 }  // namespace viaduct::fib

@@ -59,6 +59,7 @@ TEST_F(RouteMirrorTest, ARefusedRouteIsNotInstalledAndTriedAgain) {
   const RouteTable wanted = TableOf({good_, bad_});
   const RouteUpdate first = mirror_.Update(wanted);
   EXPECT_EQ(first.refusal, "1 of 2 routes refused: 10.2.0.0/16 via 10.0.0.1 dev eth0: no");
+  EXPECT_EQ(first.refused, 1u);
   EXPECT_EQ(mirror_.installed(), TableOf({good_}));
   EXPECT_EQ(sink_->counters().added, 1u);
   EXPECT_EQ(sink_->counters().refused, 1u);
@@ -89,6 +90,17 @@ TEST_F(RouteMirrorTest, ASinkThatFailsHasTakenNothing) {
   EXPECT_TRUE(mirror_.installed().empty());
   sink_->is_gone = false;
   EXPECT_EQ(mirror_.Update(TableOf({good_})).changes.added.size(), 1u);
+}
+
+TEST_F(RouteMirrorTest, WhatAFailedCallMayHaveDoneIsUndoneOrRepeated) {
+  mirror_.Update(TableOf({good_}));
+  sink_->is_gone = true;
+  mirror_.Update(TableOf({bad_}));  // perhaps it was added, and the good one removed
+  sink_->is_gone = false;
+  const RouteChanges changes = mirror_.Update(TableOf({good_})).changes;
+  EXPECT_EQ(changes.replaced, std::vector{good_});
+  EXPECT_EQ(changes.removed, std::vector{bad_});
+  EXPECT_TRUE(mirror_.Update(TableOf({good_})).changes.empty());
 }
 
 TEST(RouteError, NamesTheFirstRoutesAndCountsTheRest) {

@@ -86,7 +86,9 @@ KeysOf<RoutePushes> RoutePushes::Keys() {
   static constexpr Key<RoutePushes> kKeys[] = {
       Always<&RoutePushes::batches>("batches", "batches", "of changes sent to kernels"),
       Always<&RoutePushes::refused>("refused", "batches",
-                                    "of which a kernel did not accept every route"),
+                                    "of which a kernel did not accept every route; what it refused "
+                                    "was tried again with the next change, or after a second"),
+      Always<&RoutePushes::missing>("missing", "changes", "that kernels still refused at the end"),
       Always<&RoutePushes::seconds>("seconds", "s", "spent on it"),
   };
   return kKeys;
@@ -110,6 +112,9 @@ KeysOf<SimulatorReport> SimulatorReport::Keys() {
       Always<&S::routes>("routes", "changes, by node",
                          "made in the kernels' route tables; mode offload"),
       WhenSet<&S::route_pushes>("route_pushes", "a map", "the cost of these changes; real modes"),
+      WhenSet<&S::refused_routes>("refused_routes", "a list of text",
+                                  "routes of the protocol that kernels still refused at the end, "
+                                  "by node, with the reason; real modes"),
       WhenSet<&S::unsupported>("unsupported", "a list of text",
                                "traffic of the protocol that no socket could carry; real modes"),
       WhenSet<&S::assumptions>(

@@ -78,7 +78,7 @@ struct DeviceCounters {
 };
 
 struct RoutePushes {
-  uint64_t batches = 0, refused = 0;
+  uint64_t batches = 0, refused = 0, missing = 0;
   double seconds = 0;
 
   static KeysOf<RoutePushes> Keys();
@@ -92,6 +92,7 @@ struct SimulatorReport {
   std::map<std::string, DeviceCounters> counters;
   std::map<std::string, uint64_t> routes;
   std::optional<RoutePushes> route_pushes;              // real modes only
+  std::vector<std::string> refused_routes;              // a line for each node that has some
   std::optional<std::vector<std::string>> unsupported;  // real modes only
   std::optional<std::vector<std::string>> assumptions;  // mode simulate only
   std::optional<std::vector<StateFiles>> state;         // mode simulate only

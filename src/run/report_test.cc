@@ -88,10 +88,13 @@ TEST(TableTest, ShowsResultsAndVerdict) {
   EXPECT_THAT(ResultTable(late), Not(HasSubstr("timing")));
 }
 
-TEST(TableTest, SaysWhatNoSocketCouldCarry) {
+TEST(TableTest, SaysWhatNoSocketCouldCarryAndWhatKernelsRefused) {
   RunResult results = Results("offload");
   results.simulator.unsupported = {"n1 eth0: IP protocol 2: refused"};
-  EXPECT_THAT(ResultTable(results), HasSubstr("not carried: n1 eth0: IP protocol 2: refused\n"));
+  results.simulator.refused_routes = {"n2: 1 of 3 routes refused: 10.9.0.0/16 dev eth0: no"};
+  EXPECT_THAT(ResultTable(results),
+              AllOf(HasSubstr("not carried: n1 eth0: IP protocol 2: refused\n"),
+                    HasSubstr("refused: n2: 1 of 3 routes refused: 10.9.0.0/16 dev eth0: no\n")));
 }
 
 TEST(TableTest, ComparesModes) {

@@ -65,10 +65,11 @@ std::string Lines(const std::string& head,
   return text;
 }
 
-// The values that the simulator assumed, and the traffic of the protocol that no kernel socket
-// could carry.
+// The values that the simulator assumed, the traffic of the protocol that no kernel socket could
+// carry, and its routes that a kernel refused.
 std::string CaveatLines(const RunResult& run, const std::string& head = "assumed") {
-  return Lines(head, run.simulator.assumptions) + Lines("not carried", run.simulator.unsupported);
+  return Lines(head, run.simulator.assumptions) + Lines("not carried", run.simulator.unsupported) +
+         Lines("refused", run.simulator.refused_routes);
 }
 
 std::string FileLines(const result::SimulatorReport& report) {

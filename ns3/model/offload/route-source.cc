@@ -33,6 +33,12 @@ RouteSource::GetTypeId()
                           TimeValue(MilliSeconds(100)),
                           MakeTimeAccessor(&RouteSource::m_pollInterval),
                           MakeTimeChecker(MicroSeconds(1)))
+            .AddAttribute("RetryInterval",
+                          "When routes that the data plane refused are tried again, unless "
+                          "routes change before.",
+                          TimeValue(Seconds(1)),
+                          MakeTimeAccessor(&RouteSource::m_retryInterval),
+                          MakeTimeChecker(MicroSeconds(1)))
             .AddTraceSource("Pushed",
                             "Changes were passed to the data plane.",
                             MakeTraceSourceAccessor(&RouteSource::m_pushedTrace),
@@ -66,6 +72,7 @@ RouteSource::GetCounters() const
         static_cast<viaduct::fib::RouteCounters&>(counters) = m_mirror->sink().counters();
     }
     counters.unmapped = m_unmapped;
+    counters.missing = m_missing;
     return counters;
 }
 
@@ -74,6 +81,7 @@ RouteSource::DoDispose()
 {
     m_update.Cancel();
     m_poll.Cancel();
+    m_retry.Cancel();
     m_node = nullptr;
     m_names.clear();
     m_readers.clear();
@@ -177,26 +185,37 @@ RouteSource::Update()
         return counters.added + counters.replaced + counters.removed;
     };
     const uint64_t before = taken();
-    const auto [changes, refusal] = m_mirror->Update(Collect());
-    if (changes.empty())
+    Report(m_mirror->Update(Collect()));
+    // Routes that are refused again at every update are not reported again.
+    if (const uint64_t pushed = taken() - before; pushed > 0)
     {
-        m_refusal.clear();
-        return;
+        m_pushedTrace(m_node->GetId(), static_cast<uint32_t>(pushed));
     }
-    NS_LOG_INFO("node " << m_node->GetId() << ": " << changes.added.size() << " routes added, "
-                        << changes.replaced.size() << " replaced, " << changes.removed.size()
-                        << " removed");
+}
+
+void
+RouteSource::Report(const viaduct::fib::RouteUpdate& update)
+{
+    const auto& [changes, refusal, refused] = update;
+    if (!changes.empty())
+    {
+        NS_LOG_INFO("node " << m_node->GetId() << ": " << changes.added.size() << " routes added, "
+                            << changes.replaced.size() << " replaced, " << changes.removed.size()
+                            << " removed");
+    }
+    m_retry.Cancel();
+    if (!refusal.empty())
+    {
+        // Nothing else would cause another try if the protocol reports its changes.
+        m_retry = Simulator::Schedule(m_retryInterval, &RouteSource::Update, this);
+    }
     if (!refusal.empty() && refusal != m_refusal)
     {
         NS_LOG_WARN("node " << m_node->GetId() << ": " << refusal);
         m_refusedTrace(m_node->GetId(), refusal);
     }
     m_refusal = refusal;
-    // Routes that are refused again at every update are not reported again.
-    if (const uint64_t pushed = taken() - before; pushed > 0)
-    {
-        m_pushedTrace(m_node->GetId(), static_cast<uint32_t>(pushed));
-    }
+    m_missing = refused;
 }
 
 } // namespace ns3

@@ -40,7 +40,8 @@ namespace ns3
  *  - any other: the table it prints, parsed again every PollInterval.
  *  - one whose output cannot be parsed: RouteOutput() for every address of the lab.
  *
- * RouteMerger merges them. A route that the data plane refuses is tried again with every update.
+ * RouteMerger merges them. A route that the data plane refuses is tried again with every update,
+ * and every RetryInterval.
  */
 class RouteSource : public Object
 {
@@ -49,6 +50,7 @@ class RouteSource : public Object
     struct Counters : viaduct::fib::RouteCounters
     {
         uint64_t unmapped{0}; //!< routes left out: their interface is not in the lab
+        uint64_t missing{0};  //!< changes that the data plane refused at the last update
     };
 
     /** TracedCallback signature for changes passed on.
@@ -117,6 +119,12 @@ class RouteSource : public Object
 
     /** @return the statistics so far */
     Counters GetCounters() const;
+    /** @return which routes the data plane refused at the last update, and why; empty: none */
+    const std::string& GetRefusal() const
+    {
+        return m_refusal;
+    }
+
     /** @return whether some protocol has to be polled */
     bool IsPolling() const
     {
@@ -141,6 +149,7 @@ class RouteSource : public Object
     }
 
     void ScheduleUpdate();
+    void Report(const viaduct::fib::RouteUpdate& update);
     void Poll();
     template <class Family>
     void Connect();
@@ -151,15 +160,18 @@ class RouteSource : public Object
     std::map<Ptr<NetDevice>, std::string> m_names; //!< kernel names of devices
     std::vector<viaduct::wire::IpAddress> m_known; //!< addresses of the lab
     Time m_pollInterval;                           //!< for protocols without traces
+    Time m_retryInterval;                          //!< for refused routes
     bool m_polling{false};                         //!< some protocol is polled
     PushedRoutes<ipfamily::V4> m_direct4;          //!< routes that a program has pushed
     PushedRoutes<ipfamily::V6> m_direct6;          //!< the same of IPv6
     std::map<Ptr<Object>, std::shared_ptr<RouteReader>> m_readers; //!< by protocol
     std::unique_ptr<viaduct::fib::RouteMirror> m_mirror;           //!< the routes of the data plane
-    std::string m_refusal;                                         //!< the last one
+    std::string m_refusal;                                         //!< of the last update
+    uint64_t m_missing{0};                                         //!< changes it was about
     uint64_t m_unmapped{0};                                        //!< routes left out
     EventId m_update;                                              //!< the coalesced update
     EventId m_poll;                                                //!< the next poll
+    EventId m_retry;                                               //!< of refused routes
     TracedCallback<uint32_t, uint32_t> m_pushedTrace;              //!< changes passed on
     TracedCallback<uint32_t, const std::string&> m_refusedTrace;   //!< refusals
 };

@@ -547,6 +547,49 @@ class PushTestCase : public TestCase
     }
 };
 
+/** What a data plane refused is tried again although the protocol reports no change. */
+class RetryTestCase : public TestCase
+{
+  public:
+    RetryTestCase() : TestCase("refused routes of a protocol that is not polled are tried again")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        InternetStackHelper stack;
+        stack.SetIpv6StackInstall(false);
+        stack.SetRoutingHelper(PushingHelper());
+        Line line(2, stack);
+        line.AssignIpv4();
+        auto source = line.Source(0);
+        int calls = 0;
+        source->SetSink(std::make_shared<FunctionSink>([&](const auto& changes) {
+            calls++;
+            if (calls == 1)
+            {
+                throw viaduct::fib::RouteError({{changes.added[0], "no"}}, 1);
+            }
+            if (calls == 2)
+            {
+                throw viaduct::Error("the broker is busy");
+            }
+        }));
+        source->RouteAdded(Ipv4RoutingTableEntry::CreateHostRouteTo("172.17.0.1", "10.0.0.2", 1));
+        Simulator::Stop(Seconds(1.5));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(calls, 2, "once more after a second");
+        NS_TEST_EXPECT_MSG_EQ(source->GetCounters().missing, 1, "known to be missing");
+        NS_TEST_EXPECT_MSG_EQ(source->GetRefusal(), "the broker is busy", "with the reason");
+        Simulator::Stop(Seconds(5));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(calls, 3, "until it is taken, and then no more");
+        NS_TEST_EXPECT_MSG_EQ(source->GetCounters().missing, 0, "nothing is missing");
+        NS_TEST_EXPECT_MSG_EQ(source->GetRefusal(), "", "and nothing refused");
+    }
+};
+
 /** A protocol whose output cannot be parsed. */
 class SilentProtocol : public Ipv4StaticRouting
 {
@@ -644,6 +687,7 @@ class RouteSourceTestSuite : public TestSuite
         AddTestCase(new StaticTestCase, TestCase::Duration::QUICK);
         AddTestCase(new EqualCostTestCase, TestCase::Duration::QUICK);
         AddTestCase(new PushTestCase, TestCase::Duration::QUICK);
+        AddTestCase(new RetryTestCase, TestCase::Duration::QUICK);
         AddTestCase(new QueryTestCase, TestCase::Duration::QUICK);
     }
 };
