@@ -86,6 +86,36 @@ def test_the_end_of_the_broker_is_one_line(lab: str) -> None:
         viaduct("clean").expect()
 
 
+def test_interfaces_follow_ns3_and_devices_follow_links(lab: str) -> None:
+    process = subprocess.Popen(
+        [str(BUILD / "examples" / "viaduct-interface-changes"), f"--lab={lab}"],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    )
+    try:
+        assert process.stdout
+        assert sorted(process.stdout.readline() for _ in range(2)) == ["n0 up\n", "n1 up\n"]
+        # ns-3 takes n0's interface down, and the kernel takes the carrier from n1's.
+        assert sorted(process.stdout.readline() for _ in range(2)) == ["n0 down\n", "n1 down\n"]
+        assert sorted(process.stdout.readline() for _ in range(2)) == ["n0 up\n", "n1 up\n"]
+
+        def addresses() -> str:
+            return inside(f"{lab}.n0", "ip", "-o", "addr", "show", "dev", "eth0").expect().output
+
+        wait_until(lambda: "10.0.0.77/24" in addresses(), "the new address")
+        wait_until(lambda: "fd00:1::77/64" in addresses(), "the new address of IPv6")
+        assert "10.0.0.1/24" not in addresses()
+        # Somebody else takes it down: ns-3's device sees it.
+        inside(f"{lab}.n0", "ip", "link", "set", "eth0", "down").expect()
+        assert sorted(process.stdout.readline() for _ in range(2)) == ["n0 down\n", "n1 down\n"]
+        assert "10.0.0.77/24" in addresses()
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
+        wait_until(lambda: not [n for n in namespaces() if n.startswith(f"{lab}.")], "clean-up")
+
+
 def test_wrong_filter_is_named(lab: str) -> None:
     filter_ = "udp port 698 and and"
     process = subprocess.run(

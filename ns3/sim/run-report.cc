@@ -76,12 +76,16 @@ AddRoutes(const LabHelper& lab, viaduct::result::SimulatorReport& report)
         pushes.missing += counters.missing;
         if (const std::string& refusal = offload.routes->GetRefusal(); !refusal.empty())
         {
-            report.refused_routes.push_back(name + ": " + refusal);
+            report.refused.push_back(name + ": " + refusal);
         }
         nanoseconds += counters.nanoseconds;
         for (const std::string& line : offload.control->GetUnsupported())
         {
             unsupported.push_back(name + " " + line);
+        }
+        for (const std::string& line : offload.interfaces->GetRefused())
+        {
+            report.refused.push_back(name + " " + line);
         }
     }
     pushes.seconds = nanoseconds / 1e9;

@@ -175,6 +175,42 @@ TEST_F(BrokerTest, RoutesSurviveALinkThatGoesDownAndUp) {
   EXPECT_TRUE(Eventually([&] { return OurRoutes(client, "a") == 1; }));
 }
 
+TEST_F(BrokerTest, AddressesAreMadeThoseThatAreGiven) {
+  Client client = Client::ConnectOrSpawn();
+  client.CreateLab(Line());
+  const auto set = [&](const std::vector<std::string>& texts) {
+    std::vector<wire::IpPrefix> addresses;
+    for (const std::string& text : texts) addresses.push_back(wire::IpPrefix::Parse(text));
+    client.SetAddresses({"b", "eth0"}, addresses);
+    return OutputOf(client, "b", {"ip", "-o", "addr", "show", "dev", "eth0"});
+  };
+  EXPECT_THAT(set({"10.9.0.1/24", "10.9.0.2/24", "10.8.0.1/24"}),
+              AllOf(HasSubstr("10.9.0.1/24"), HasSubstr("10.9.0.2/24"), HasSubstr("10.8.0.1/24"),
+                    Not(HasSubstr("10.0.0.2/24"))));
+  EXPECT_THAT(set({"10.9.0.2/24"}), AllOf(HasSubstr("10.9.0.2/24"), Not(HasSubstr("10.9.0.1/24"))));
+  EXPECT_THAT(set({}), Not(HasSubstr("10.")));
+  EXPECT_THROW(client.SetAddresses({"b", "lo"}, {}), UsageError);
+}
+
+TEST_F(BrokerTest, AMonitorTellsTheStateOfLinksAndChangesNothing) {
+  Client client = Client::ConnectOrSpawn();
+  client.CreateLab(Line());
+  sys::LinkMonitor monitor(client.OpenLinkMonitor("a"));
+  std::optional<bool> is_running;
+  const auto read = [&] {
+    for (const sys::LinkEvent& event : monitor.Read()) {
+      if (event.name == "eth0") is_running = event.running;
+    }
+    return is_running;
+  };
+  monitor.RequestAll();
+  EXPECT_TRUE(Eventually([&] { return read() == true; }));
+  client.SetLinkUp({"b", "eth0"}, false);  // the other end: the carrier is lost
+  EXPECT_TRUE(Eventually([&] { return read() == false; }));
+  client.SetLinkUp({"b", "eth0"}, true);
+  EXPECT_TRUE(Eventually([&] { return read() == true; }));
+}
+
 TEST_F(BrokerTest, TenThousandRoutes) {
   Client client = Client::ConnectOrSpawn();
   client.CreateLab(Line());

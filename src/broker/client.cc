@@ -122,6 +122,19 @@ void Client::SetLinkUp(const lab::Endpoint& endpoint, bool up) {
                           {{"node", endpoint.node}, {"interface", endpoint.interface}, {"up", up}});
 }
 
+void Client::SetAddresses(const lab::Endpoint& endpoint,
+                          const std::vector<wire::IpPrefix>& addresses) {
+  json texts = json::array();
+  for (const wire::IpPrefix& address : addresses) texts.push_back(address.ToString());
+  state_->caller.CallJson(
+      MessageType::kSetAddresses,
+      {{"node", endpoint.node}, {"interface", endpoint.interface}, {"addresses", texts}});
+}
+
+UniqueFd Client::OpenLinkMonitor(const std::string& node) {
+  return state_->OpenOne(MessageType::kOpenLinkMonitor, {{"node", node}});
+}
+
 Program Client::Spawn(const ProgramOptions& options) {
   Message answer = CallSpawn(state_->caller, options);
   if (answer.descriptors.size() != 2) throw ProtocolError("broker protocol: no program received");

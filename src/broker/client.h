@@ -103,6 +103,12 @@ class Client {
   // Sets a link of the lab up or down at one endpoint.
   void SetLinkUp(const lab::Endpoint& endpoint, bool up);
 
+  // Makes these the interface's addresses; link-local ones of IPv6 are the kernel's own.
+  void SetAddresses(const lab::Endpoint& endpoint, const std::vector<wire::IpPrefix>& addresses);
+  // A netlink socket on which the states of the node's links arrive (sys::LinkMonitor). Nothing can
+  // be changed through it: the kernel checks the privileges of who writes to it, too.
+  UniqueFd OpenLinkMonitor(const std::string& node);
+
   // Starts a program in the node's namespace as the invoking user.
   Program Spawn(const ProgramOptions& options);
   void Kill(int pid, int signal);

@@ -18,6 +18,7 @@
 #include "sys/process.h"
 #include "sys/signals.h"
 #include "sys/unix_socket.h"
+#include "wire/address_scope.h"
 
 namespace viaduct::broker {
 namespace {
@@ -99,6 +100,31 @@ void LabOperations::ApplyRoutes(const std::string& node, const fib::RouteChanges
 void LabOperations::SetLinkUp(const lab::Endpoint& endpoint, bool up) {
   TheLab().SetLinkUp(endpoint, up);
   if (up) StateOf(endpoint.node).routes->Reinstall();
+}
+
+void LabOperations::SetAddresses(const lab::Endpoint& endpoint,
+                                 const std::vector<wire::IpPrefix>& addresses) {
+  const int ifindex = TheLab().IfIndex(endpoint);
+  sys::Netlink& netlink = lab_->NetlinkOf(endpoint.node);
+  const auto is_in = [](const std::vector<wire::IpPrefix>& list, const wire::IpPrefix& address) {
+    return std::ranges::find(list, address) != list.end();
+  };
+  for (const wire::IpPrefix& address : netlink.Addresses(ifindex)) {
+    // The kernel makes the link-local ones itself.
+    if (!wire::IsLinkLocal(address.address) && !is_in(addresses, address)) {
+      netlink.RemoveAddress(ifindex, address);
+    }
+  }
+  // Asked for again: with the first address of a network the kernel removes the others of it.
+  const std::vector<wire::IpPrefix> present = netlink.Addresses(ifindex);
+  for (const wire::IpPrefix& address : addresses) {
+    if (!is_in(present, address)) netlink.AddAddress(ifindex, address);
+  }
+  StateOf(endpoint.node).routes->Reinstall();  // those to or through what an address made reachable
+}
+
+UniqueFd LabOperations::OpenLinkMonitor(const std::string& node) {
+  return sys::LinkMonitor(TheLab().NamespaceFd(node)).Release();
 }
 
 Program LabOperations::Spawn(const ProgramOptions& options) {

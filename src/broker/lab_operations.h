@@ -30,6 +30,9 @@ class LabOperations final : public Operations {
   void ApplyRoutes(const std::string& node, const fib::RouteChanges& changes) override;
   int IfIndex(const lab::Endpoint& endpoint) override { return TheLab().IfIndex(endpoint); }
   void SetLinkUp(const lab::Endpoint& endpoint, bool up) override;
+  void SetAddresses(const lab::Endpoint& endpoint,
+                    const std::vector<wire::IpPrefix>& addresses) override;
+  UniqueFd OpenLinkMonitor(const std::string& node) override;
   Program Spawn(const ProgramOptions& options) override;
   void Kill(int pid, int signal) override;
   nlohmann::json Describe() override;

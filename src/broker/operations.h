@@ -26,6 +26,9 @@ class Operations {
   virtual void ApplyRoutes(const std::string& node, const fib::RouteChanges& changes) = 0;
   virtual int IfIndex(const lab::Endpoint& endpoint) = 0;
   virtual void SetLinkUp(const lab::Endpoint& endpoint, bool up) = 0;
+  virtual void SetAddresses(const lab::Endpoint& endpoint,
+                            const std::vector<wire::IpPrefix>& addresses) = 0;
+  virtual UniqueFd OpenLinkMonitor(const std::string& node) = 0;
   virtual Program Spawn(const ProgramOptions& options) = 0;
   virtual void Kill(int pid, int signal) = 0;
   virtual nlohmann::json Describe() = 0;

@@ -47,8 +47,10 @@ enum class MessageType : uint16_t {
   kKill,
   kDescribe,  // reply: the description
   kDetach,
-  kNewConnection,  // reply: the connection
-  kIfIndex,        // a node and interface; reply: ifindex
+  kNewConnection,    // reply: the connection
+  kIfIndex,          // a node and interface; reply: ifindex
+  kSetAddresses,     // a node, interface and its addresses
+  kOpenLinkMonitor,  // a node; reply: the descriptor
   // Requests to other services of root's half (privilege/steward.h).
   kExamine,          // reply: features
   kClean,            // reply: removed, problems

@@ -39,6 +39,14 @@ lab::Endpoint EndpointOf(const json& request) {
   return {Member<std::string>(request, "node"), Member<std::string>(request, "interface")};
 }
 
+void SetAddresses(Operations& operations, const json& request) {
+  std::vector<wire::IpPrefix> addresses;
+  for (const auto& text : Member<std::vector<std::string>>(request, "addresses")) {
+    addresses.push_back(wire::IpPrefix::Parse(text));
+  }
+  operations.SetAddresses(EndpointOf(request), addresses);
+}
+
 // The requests that concern the lab; the server answers those about itself.
 Reply PerformOnLab(Operations& operations, const Message& request) {
   const auto arguments = [&] { return DecodeJson(request.payload); };
@@ -64,6 +72,11 @@ Reply PerformOnLab(Operations& operations, const Message& request) {
       operations.SetLinkUp(EndpointOf(request), Member<bool>(request, "up"));
       return {};
     }
+    case MessageType::kSetAddresses:
+      SetAddresses(operations, arguments());
+      return {};
+    case MessageType::kOpenLinkMonitor:
+      return ReplyWith(operations.OpenLinkMonitor(Member<std::string>(arguments(), "node")));
     case MessageType::kSpawn:
       return Spawn(operations, request);
     case MessageType::kKill:

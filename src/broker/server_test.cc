@@ -34,6 +34,9 @@ class MockOperations : public Operations {
   MOCK_METHOD(void, ApplyRoutes, (const std::string&, const fib::RouteChanges&), (override));
   MOCK_METHOD(int, IfIndex, (const lab::Endpoint&), (override));
   MOCK_METHOD(void, SetLinkUp, (const lab::Endpoint&, bool), (override));
+  MOCK_METHOD(void, SetAddresses, (const lab::Endpoint&, const std::vector<wire::IpPrefix>&),
+              (override));
+  MOCK_METHOD(UniqueFd, OpenLinkMonitor, (const std::string&), (override));
   MOCK_METHOD(Program, Spawn, (const ProgramOptions&), (override));
   MOCK_METHOD(void, Kill, (int, int), (override));
   MOCK_METHOD(nlohmann::json, Describe, (), (override));
@@ -119,6 +122,16 @@ TEST_F(ServerTest, TellsWhichRoutesWereRefused) {
   EXPECT_EQ(mirror.Update(wanted).refusal, fib::RouteError(refused, 2).what());
   EXPECT_EQ(mirror.installed().size(), 1u);
   EXPECT_TRUE(mirror.installed().contains(fib::KeyOf(changes.added[0])));
+}
+
+TEST_F(ServerTest, PassesAddresses) {
+  const std::vector<wire::IpPrefix> addresses{wire::IpPrefix::Parse("10.0.0.1/24"),
+                                              wire::IpPrefix::Parse("fd00::1/64")};
+  EXPECT_CALL(operations_, SetAddresses(_, addresses));
+  EXPECT_CALL(operations_, SetAddresses(_, std::vector<wire::IpPrefix>()));
+  Client client(Start());
+  client.SetAddresses({"a", "eth0"}, addresses);
+  client.SetAddresses({"a", "eth0"}, {});
 }
 
 TEST_F(ServerTest, PassesIndices) {

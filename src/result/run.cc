@@ -112,9 +112,9 @@ KeysOf<SimulatorReport> SimulatorReport::Keys() {
       Always<&S::routes>("routes", "changes, by node",
                          "made in the kernels' route tables; mode offload"),
       WhenSet<&S::route_pushes>("route_pushes", "a map", "the cost of these changes; real modes"),
-      WhenSet<&S::refused_routes>("refused_routes", "a list of text",
-                                  "routes of the protocol that kernels still refused at the end, "
-                                  "by node, with the reason; real modes"),
+      WhenSet<&S::refused>("refused", "a list of text",
+                           "routes that a node's kernel still refused at the end, and changes of "
+                           "its interfaces that it refused, with the reason; mode offload"),
       WhenSet<&S::unsupported>("unsupported", "a list of text",
                                "traffic of the protocol that no socket could carry; real modes"),
       WhenSet<&S::assumptions>(

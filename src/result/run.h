@@ -92,7 +92,7 @@ struct SimulatorReport {
   std::map<std::string, DeviceCounters> counters;
   std::map<std::string, uint64_t> routes;
   std::optional<RoutePushes> route_pushes;              // real modes only
-  std::vector<std::string> refused_routes;              // a line for each node that has some
+  std::vector<std::string> refused;                     // a line for each
   std::optional<std::vector<std::string>> unsupported;  // real modes only
   std::optional<std::vector<std::string>> assumptions;  // mode simulate only
   std::optional<std::vector<StateFiles>> state;         // mode simulate only

@@ -91,7 +91,7 @@ TEST(TableTest, ShowsResultsAndVerdict) {
 TEST(TableTest, SaysWhatNoSocketCouldCarryAndWhatKernelsRefused) {
   RunResult results = Results("offload");
   results.simulator.unsupported = {"n1 eth0: IP protocol 2: refused"};
-  results.simulator.refused_routes = {"n2: 1 of 3 routes refused: 10.9.0.0/16 dev eth0: no"};
+  results.simulator.refused = {"n2: 1 of 3 routes refused: 10.9.0.0/16 dev eth0: no"};
   EXPECT_THAT(ResultTable(results),
               AllOf(HasSubstr("not carried: n1 eth0: IP protocol 2: refused\n"),
                     HasSubstr("refused: n2: 1 of 3 routes refused: 10.9.0.0/16 dev eth0: no\n")));

@@ -69,7 +69,7 @@ std::string Lines(const std::string& head,
 // carry, and its routes that a kernel refused.
 std::string CaveatLines(const RunResult& run, const std::string& head = "assumed") {
   return Lines(head, run.simulator.assumptions) + Lines("not carried", run.simulator.unsupported) +
-         Lines("refused", run.simulator.refused_routes);
+         Lines("refused", run.simulator.refused);
 }
 
 std::string FileLines(const result::SimulatorReport& report) {

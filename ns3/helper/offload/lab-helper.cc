@@ -8,6 +8,7 @@
 #include "ns3/device-replacement.h"
 #include "ns3/fd-net-device.h"
 #include "ns3/global-value.h"
+#include "ns3/link-watch.h"
 #include "ns3/log.h"
 #include "ns3/path-seed.h"
 #include "ns3/simulator-impl.h"
@@ -24,6 +25,7 @@
 #include <fcntl.h>
 #include <iostream>
 #include <linux/if_ether.h>
+#include <list>
 
 namespace ns3
 {
@@ -46,6 +48,7 @@ struct LabHelper::State
         {
             offload.routes->Dispose();
             offload.control->Dispose();
+            offload.interfaces->Dispose();
         }
     }
 
@@ -55,6 +58,7 @@ struct LabHelper::State
         offloads; //!< nodes whose data plane left the simulator
     std::map<std::string, Ptr<ProgramPort>> programPorts; //!< nodes with simulator data plane
     std::map<std::string, Ptr<UdpGuard>> guards;          //!< of all nodes with UDP
+    std::list<LinkWatch> links;                           //!< a node each
     std::vector<std::string> ignored;                     //!< effects left out
 };
 
@@ -285,6 +289,25 @@ LabHelper::Attach(const LabPlan& plan)
         {
             AttachSimulatorNode(node);
         }
+        WatchLinks(node.name);
+    }
+}
+
+void
+LabHelper::WatchLinks(const std::string& node)
+{
+    std::map<std::string, Ptr<RingNetDevice>> devices;
+    for (const Attachment& attachment : m_state->attachments)
+    {
+        auto ring = DynamicCast<RingNetDevice>(attachment.device);
+        if (ring && attachment.nodeName == node)
+        {
+            devices[attachment.interface] = ring;
+        }
+    }
+    if (!devices.empty())
+    {
+        m_state->links.emplace_back(m_state->broker->OpenLinkMonitor(node), std::move(devices));
     }
 }
 

@@ -187,6 +187,7 @@ class LabHelper
     void CheckSimulator() const;
     void GuardUdp(const NodeContainer& nodes);
     void Attach(const LabPlan& plan);
+    void WatchLinks(const std::string& node);
     void AttachSimulatorNode(const viaduct::lab::Node& node);
     void AttachOffloadedNode(const viaduct::lab::Node& node, const LabPlan& plan);
     Ptr<NetDevice> MakeRingDevice(const Attachment& attachment);

@@ -61,12 +61,38 @@ MakeDevice(Ptr<NetDevice> old, bool control)
     return device;
 }
 
+/** The interfaces of a node of the lab. */
+class LabInterfaces : public InterfaceMirror::Sink
+{
+  public:
+    LabInterfaces(std::shared_ptr<Client> broker, std::string node)
+        : m_broker(std::move(broker)), m_node(std::move(node))
+    {
+    }
+
+    void SetUp(const std::string& interface, bool up) override
+    {
+        m_broker->SetLinkUp({m_node, interface}, up);
+    }
+
+    void SetAddresses(const std::string& interface,
+                      const std::vector<viaduct::wire::IpPrefix>& addresses) override
+    {
+        m_broker->SetAddresses({m_node, interface}, addresses);
+    }
+
+  private:
+    std::shared_ptr<Client> m_broker; //!< of the lab
+    std::string m_node;               //!< its name
+};
+
 } // namespace
 
 OffloadHelper::OffloadHelper()
 {
     m_routeFactory.SetTypeId(RouteSource::GetTypeId());
     m_controlFactory.SetTypeId(ControlPlane::GetTypeId());
+    m_interfaceFactory.SetTypeId(InterfaceMirror::GetTypeId());
 }
 
 OffloadHelper::Offload
@@ -84,6 +110,8 @@ OffloadHelper::Install(Ptr<Node> node,
         node, *place.data_plane, [broker, name](const std::string& interface, const auto& claim) {
             return OpenSocket(*broker, name, interface, claim);
         });
+    offload.interfaces = m_interfaceFactory.Create<InterfaceMirror>();
+    offload.interfaces->SetNode(node, std::make_unique<LabInterfaces>(broker, name));
     std::map<Ptr<NetDevice>, std::string> names;
     const auto filter = m_filters.find(node);
     if (filter == m_filters.end())
@@ -98,6 +126,7 @@ OffloadHelper::Install(Ptr<Node> node,
                 : MakeFilteredDevice(interface, name, filter->second, offload.control, *broker);
         ReplaceDevice(node, interface.device, device);
         names[device] = interface.name;
+        offload.interfaces->AddInterface(device, interface.name);
         replacements.push_back(device);
     }
     offload.routes = m_routeFactory.Create<RouteSource>();
@@ -107,6 +136,8 @@ OffloadHelper::Install(Ptr<Node> node,
     // Runs after the node's own initialization, which was scheduled when the node was created.
     Simulator::ScheduleWithContext(node->GetId(), Time(0), &ControlPlane::Start, offload.control);
     Simulator::ScheduleWithContext(node->GetId(), Time(0), &RouteSource::Start, offload.routes);
+    Simulator::ScheduleWithContext(
+        node->GetId(), Time(0), &InterfaceMirror::Start, offload.interfaces);
     return offload;
 }
 

@@ -6,6 +6,7 @@
 #define VIADUCT_OFFLOAD_HELPER_H
 
 #include "ns3/control-plane.h"
+#include "ns3/interface-mirror.h"
 #include "ns3/net-device.h"
 #include "ns3/node.h"
 #include "ns3/object-factory.h"
@@ -34,8 +35,9 @@ class OffloadHelper
     /** What was installed on a node. */
     struct Offload
     {
-        Ptr<RouteSource> routes;   //!< mirrors the routes
-        Ptr<ControlPlane> control; //!< opens the control sockets
+        Ptr<RouteSource> routes;         //!< mirrors the routes
+        Ptr<ControlPlane> control;       //!< opens the control sockets
+        Ptr<InterfaceMirror> interfaces; //!< mirrors the states and addresses of interfaces
     };
 
     /** An interface of a node in a lab. */
@@ -63,6 +65,15 @@ class OffloadHelper
     void SetControlAttribute(const std::string& name, const AttributeValue& value)
     {
         m_controlFactory.Set(name, value);
+    }
+
+    /**
+     * @param name an attribute of InterfaceMirror
+     * @param value its value
+     */
+    void SetInterfaceAttribute(const std::string& name, const AttributeValue& value)
+    {
+        m_interfaceFactory.Set(name, value);
     }
 
     /** Reads a node's control packets through a filtered packet socket, instead of sockets derived
@@ -106,6 +117,7 @@ class OffloadHelper
 
     ObjectFactory m_routeFactory;               //!< makes RouteSource
     ObjectFactory m_controlFactory;             //!< makes ControlPlane
+    ObjectFactory m_interfaceFactory;           //!< makes InterfaceMirror
     std::map<Ptr<Node>, std::string> m_filters; //!< users' own filters
 };
 

@@ -34,18 +34,6 @@ wire::MacAddress MacOf(const uint8_t (&bytes)[6]) {
   return mac;
 }
 
-sys::NetlinkMessage RemoveAddressRequest(int ifindex, const wire::IpPrefix& prefix) {
-  ifaddrmsg header{};
-  header.ifa_family = sys::FamilyOf(prefix.address);
-  header.ifa_prefixlen = static_cast<uint8_t>(prefix.length);
-  header.ifa_index = static_cast<uint32_t>(ifindex);
-  sys::NetlinkMessage message(RTM_DELADDR, 0);
-  message.AppendHeader(header);
-  message.Put(IFA_LOCAL, prefix.address);
-  message.Put(IFA_ADDRESS, prefix.address);
-  return message;
-}
-
 sys::RouteEntry EntryOf(const Operation& operation) {
   const auto route = operation.As<agent::Route>();
   sys::RouteEntry entry{.destination = PrefixOf(route.destination, route.prefix_length).Network(),
@@ -160,8 +148,7 @@ void Nodes::ChangeAddress(const Operation& operation, bool add) {
   if (add) {
     node.netlink.AddAddress(request.ifindex, prefix);
   } else {
-    auto message = RemoveAddressRequest(request.ifindex, prefix);
-    node.netlink.socket().Request(message, node.name + ": remove address " + prefix.ToString());
+    node.netlink.RemoveAddress(request.ifindex, prefix);
   }
   agent_.Done(operation);
 }

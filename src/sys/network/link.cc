@@ -98,6 +98,20 @@ LinkInfo ParseLink(const nlmsghdr* message) {
   return link;
 }
 
+// IPv6 addresses are not checked for duplicates.
+NetlinkMessage AddressRequest(int type, int flags, int ifindex, const wire::IpPrefix& address) {
+  ifaddrmsg header{};
+  header.ifa_family = FamilyOf(address.address);
+  header.ifa_prefixlen = static_cast<uint8_t>(address.length);
+  header.ifa_flags = address.address.family == wire::Family::kIpv4 ? 0 : IFA_F_NODAD;
+  header.ifa_index = static_cast<uint32_t>(ifindex);
+  NetlinkMessage message(type, flags);
+  message.AppendHeader(header);
+  message.Put(IFA_LOCAL, address.address);
+  message.Put(IFA_ADDRESS, address.address);
+  return message;
+}
+
 }  // namespace
 
 void Netlink::CreateVethPair(const VethEnd& a, const VethEnd& b) {
@@ -227,17 +241,14 @@ void Netlink::MoveLink(int ifindex, int namespace_fd, const std::string& new_nam
 
 void Netlink::AddAddress(int ifindex, const wire::IpPrefix& address) {
   const bool ipv4 = address.address.family == wire::Family::kIpv4;
-  ifaddrmsg header{};
-  header.ifa_family = FamilyOf(address.address);
-  header.ifa_prefixlen = static_cast<uint8_t>(address.length);
-  header.ifa_flags = ipv4 ? 0 : IFA_F_NODAD;
-  header.ifa_index = static_cast<uint32_t>(ifindex);
-  NetlinkMessage message(RTM_NEWADDR, kCreate);
-  message.AppendHeader(header);
-  message.Put(IFA_LOCAL, address.address);
-  message.Put(IFA_ADDRESS, address.address);
+  auto message = AddressRequest(RTM_NEWADDR, kCreate, ifindex, address);
   if (ipv4 && address.length < 31) message.Put(IFA_BROADCAST, wire::BroadcastOf(address));
   socket_.Request(message, "add address " + address.ToString() + " to " + Describe(ifindex));
+}
+
+void Netlink::RemoveAddress(int ifindex, const wire::IpPrefix& address) {
+  auto message = AddressRequest(RTM_DELADDR, 0, ifindex, address);
+  socket_.Request(message, "remove address " + address.ToString() + " from " + Describe(ifindex));
 }
 
 std::vector<wire::IpPrefix> Netlink::Addresses(int ifindex) {
@@ -300,6 +311,14 @@ LinkMonitor::LinkMonitor(int namespace_fd) {
   address.nl_groups = RTMGRP_LINK;
   SystemCall("subscribe to link events",
              bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address));
+}
+
+void LinkMonitor::RequestAll() {
+  NetlinkMessage message(RTM_GETLINK, NLM_F_REQUEST | NLM_F_DUMP);
+  message.AppendHeader(ifinfomsg{});
+  nlmsghdr* header = nlmsg_hdr(message.get());
+  header->nlmsg_pid = 0;
+  SystemCall("ask for the state of all links", send(socket_.get(), header, header->nlmsg_len, 0));
 }
 
 std::vector<LinkEvent> LinkMonitor::Read(bool* lost) {

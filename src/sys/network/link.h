@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/fd.h"
@@ -71,6 +72,7 @@ class Netlink {
   // IPv6 addresses are added without duplicate address detection. An address that is already there
   // is an error (EEXIST).
   void AddAddress(int ifindex, const wire::IpPrefix& address);
+  void RemoveAddress(int ifindex, const wire::IpPrefix& address);
   std::vector<wire::IpPrefix> Addresses(int ifindex);
 
   // A route of the lab's own making (protocol static). No gateway: on link.
@@ -99,6 +101,11 @@ struct LinkEvent {
 class LinkMonitor {
  public:
   explicit LinkMonitor(int namespace_fd);
+  // Another process's monitor, which was passed to this one. Needs no privilege.
+  explicit LinkMonitor(UniqueFd socket) : socket_(std::move(socket)) {}
+  UniqueFd Release() { return std::move(socket_); }
+  // Makes the present state of every link arrive like an event.
+  void RequestAll();
   // Readable when Read() has something.
   int Fd() const { return socket_.get(); }
   // Everything that has happened so far; does not block. `lost` becomes true when the kernel had to

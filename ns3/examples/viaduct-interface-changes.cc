@@ -1,0 +1,66 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+/**
+ * @file
+ * A router whose interface ns-3 takes down, gives another address and brings up again, with the
+ * kernel as its data plane; and what the other router's device sees of it. Run it as root or with
+ * sudo.
+ */
+
+#include "ns3/core-module.h"
+#include "ns3/internet-module.h"
+#include "ns3/network-module.h"
+#include "ns3/viaduct-module.h"
+
+#include <iostream>
+
+using namespace ns3;
+
+int
+main(int argc, char* argv[])
+{
+    GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::ReactorSimulatorImpl"));
+    std::string name = "interface-changes";
+    Time step = Seconds(2);
+    CommandLine cmd(__FILE__);
+    cmd.AddValue("lab", "name of the lab", name);
+    cmd.AddValue("step", "time between two changes", step);
+    cmd.Parse(argc, argv);
+
+    NodeContainer nodes(2);
+    InternetStackHelper().Install(nodes);
+    auto devices = SimpleNetDeviceHelper().Install(nodes);
+    Ipv4AddressHelper("10.0.0.0", "255.255.255.0").Assign(devices);
+    Ipv6AddressHelper("fd00:1::", Ipv6Prefix(64)).Assign(devices);
+
+    LabHelper lab("offload");
+    lab.SetLabName(name);
+    lab.Install(nodes);
+    // The lab's devices stand in the place of those that were installed.
+    Ptr<Ipv4> ipv4 = nodes.Get(0)->GetObject<Ipv4>();
+    Ptr<Ipv6> ipv6 = nodes.Get(0)->GetObject<Ipv6>();
+    for (const auto& attachment : lab.GetAttachments())
+    {
+        auto device = attachment.device;
+        device->AddLinkChangeCallback(Callback<void>([device, where = attachment.nodeName] {
+            std::cout << where << (device->IsLinkUp() ? " up" : " down") << std::endl;
+        }));
+    }
+    Simulator::Schedule(step, [&] {
+        ipv4->SetDown(1);
+        ipv6->SetDown(1);
+    });
+    Simulator::Schedule(2 * step, [&] {
+        ipv4->RemoveAddress(1, 0);
+        ipv4->AddAddress(1, {"10.0.0.77", "255.255.255.0"});
+        ipv4->SetUp(1);
+        ipv6->SetUp(1);
+        ipv6->AddAddress(1, {"fd00:1::77", Ipv6Prefix(64)});
+    });
+    Simulator::Stop(100 * step);
+    Simulator::Run();
+    Simulator::Destroy();
+    return 0;
+}

@@ -1,0 +1,47 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_LINK_WATCH_H
+#define VIADUCT_LINK_WATCH_H
+
+#include "ring-net-device.h"
+
+#include "base/fd.h"
+#include "sys/network/link.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * Sets the link state of devices to that of their interfaces in the kernel: administratively up,
+ * with a carrier. Does nothing unless the simulator is ReactorSimulatorImpl.
+ */
+class LinkWatch
+{
+  public:
+    /**
+     * @param monitor a socket on which the states of links arrive (sys::LinkMonitor)
+     * @param devices by the names of their interfaces
+     */
+    LinkWatch(viaduct::UniqueFd monitor, std::map<std::string, Ptr<RingNetDevice>> devices);
+    ~LinkWatch();
+    LinkWatch(const LinkWatch&) = delete;
+    LinkWatch& operator=(const LinkWatch&) = delete;
+
+  private:
+    bool Read();
+
+    viaduct::sys::LinkMonitor m_monitor;                 //!< of the devices' namespace
+    std::map<std::string, Ptr<RingNetDevice>> m_devices; //!< by interface
+    uint32_t m_pollable{0};                              //!< in the reactor
+};
+
+} // namespace ns3
+
+#endif // VIADUCT_LINK_WATCH_H
