@@ -2,36 +2,19 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "ns3/boolean.h"
-#include "ns3/internet-stack-helper.h"
-#include "ns3/ipv4-address-helper.h"
-#include "ns3/ipv4-global-routing-helper.h"
+#include "route-test-support.h"
+
 #include "ns3/ipv4-list-routing-helper.h"
 #include "ns3/ipv4-list-routing.h"
 #include "ns3/ipv4-route.h"
-#include "ns3/ipv4-routing-helper.h"
-#include "ns3/ipv4-static-routing-helper.h"
-#include "ns3/ipv4-static-routing.h"
-#include "ns3/ipv6-address-helper.h"
 #include "ns3/ipv6-route.h"
-#include "ns3/ipv6-static-routing-helper.h"
-#include "ns3/names.h"
-#include "ns3/node-container.h"
-#include "ns3/nstime.h"
-#include "ns3/object-factory.h"
 #include "ns3/olsr-helper.h"
 #include "ns3/olsr-routing-protocol.h"
 #include "ns3/rip-helper.h"
 #include "ns3/ripng-helper.h"
-#include "ns3/rng-seed-manager.h"
-#include "ns3/route-source.h"
-#include "ns3/simple-net-device-helper.h"
-#include "ns3/simple-net-device.h"
-#include "ns3/simulator.h"
 #include "ns3/test.h"
 #include "ns3/wire-conversion.h"
 
-#include <functional>
 #include <memory>
 
 /**
@@ -41,150 +24,13 @@
  */
 
 using namespace ns3;
+using namespace ns3::viaducttest;
 using viaduct::fib::RouteKey;
-using viaduct::fib::RouteTable;
 using viaduct::wire::IpAddress;
 using viaduct::wire::IpPrefix;
 
 namespace
 {
-
-/** Passes the changes to a function. */
-class FunctionSink : public viaduct::fib::RouteSink
-{
-  public:
-    using Function = std::function<void(const viaduct::fib::RouteChanges&)>; //!< takes changes
-
-    /** @param function takes the changes */
-    explicit FunctionSink(Function function) : m_function(std::move(function))
-    {
-    }
-
-  private:
-    void DoApply(const viaduct::fib::RouteChanges& changes) override
-    {
-        m_function(changes);
-    }
-
-    Function m_function; //!< takes the changes
-};
-
-/** A line of nodes on SimpleNetDevices, and what a RouteSource finds in one of them. */
-class Line
-{
-  public:
-    /**
-     * @param n nodes
-     * @param stack with its routing helper set
-     */
-    Line(uint32_t n, InternetStackHelper& stack)
-    {
-        Simulator::Destroy();
-        RngSeedManager::SetSeed(1);
-        nodes.Create(n);
-        stack.Install(nodes);
-        SimpleNetDeviceHelper helper;
-        for (uint32_t i = 0; i + 1 < n; i++)
-        {
-            devices.Add(helper.Install(NodeContainer(nodes.Get(i), nodes.Get(i + 1))));
-        }
-    }
-
-    ~Line()
-    {
-        for (auto& source : sources)
-        {
-            source->Dispose();
-        }
-        Simulator::Destroy();
-    }
-
-    /** Gives every link 10.0.LINK.0/24. */
-    void AssignIpv4()
-    {
-        Ipv4AddressHelper helper("10.0.0.0", "255.255.255.0");
-        for (uint32_t i = 0; i < devices.GetN(); i += 2)
-        {
-            helper.Assign(NetDeviceContainer(devices.Get(i), devices.Get(i + 1)));
-            helper.NewNetwork();
-        }
-    }
-
-    /** Gives every link 2001:LINK::/64. */
-    void AssignIpv6()
-    {
-        Ipv6AddressHelper helper("2001:1::", Ipv6Prefix(64));
-        for (uint32_t i = 0; i < devices.GetN(); i += 2)
-        {
-            auto interfaces = helper.Assign(NetDeviceContainer(devices.Get(i), devices.Get(i + 1)));
-            interfaces.SetForwarding(0, true);
-            interfaces.SetForwarding(1, true);
-            helper.NewNetwork();
-        }
-    }
-
-    /** @param node whose routes. @return a source that keeps `table` up to date */
-    Ptr<RouteSource> Source(uint32_t node)
-    {
-        std::map<Ptr<NetDevice>, std::string> names;
-        for (uint32_t i = 0; i < devices.GetN(); i++)
-        {
-            if (devices.Get(i)->GetNode() == nodes.Get(node))
-            {
-                names[devices.Get(i)] = "eth" + std::to_string(names.size());
-            }
-        }
-        auto source = CreateObject<RouteSource>();
-        source->SetNode(nodes.Get(node), names);
-        source->SetSink(std::make_shared<FunctionSink>([this](const auto& changes) {
-            pushes++;
-            for (const auto* list : {&changes.replaced, &changes.added})
-            {
-                for (const auto& route : *list)
-                {
-                    table[{route.destination, route.metric}] = route;
-                }
-            }
-            for (const auto& route : changes.removed)
-            {
-                table.erase({route.destination, route.metric});
-            }
-        }));
-        Simulator::ScheduleWithContext(
-            nodes.Get(node)->GetId(), Time(0), &RouteSource::Start, source);
-        sources.push_back(source);
-        return source;
-    }
-
-    /** @return "gateway interface" of every next hop that a packet could take, or "" */
-    std::string Route(const std::string& address) const
-    {
-        const IpAddress destination = IpAddress::Parse(address);
-        const viaduct::fib::Route* best = nullptr;
-        for (const auto& [key, route] : table)
-        {
-            if (route.destination.address.family == destination.family &&
-                route.destination.Contains(destination) &&
-                (!best || route.destination.length > best->destination.length))
-            {
-                best = &route;
-            }
-        }
-        std::string text;
-        for (size_t i = 0; best && i < best->next_hops.size(); i++)
-        {
-            const auto& hop = best->next_hops[i];
-            text += (i > 0 ? ", " : "") + hop.gateway.ToString() + " " + hop.interface;
-        }
-        return text;
-    }
-
-    NodeContainer nodes;                   //!< the line
-    NetDeviceContainer devices;            //!< two a link
-    std::vector<Ptr<RouteSource>> sources; //!< to be disposed of
-    RouteTable table;                      //!< what was applied
-    int pushes{0};                         //!< calls of the apply function
-};
 
 /** The protocol's own answer by RouteOutput, in the format of Line::Route(). */
 std::string
@@ -378,128 +224,6 @@ class StaticTestCase : public TestCase
     }
 };
 
-/** Routes of equal cost in ns-3's tables are one multipath route; what is left of it stays. */
-class EqualCostTestCase : public TestCase
-{
-  public:
-    EqualCostTestCase()
-        : TestCase("equal cost: static of IPv4 and IPv6, global on a ring, withdrawal")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        Static();
-        Ring();
-    }
-
-    void Static()
-    {
-        InternetStackHelper stack;
-        Line line(3, stack);
-        line.AssignIpv4();
-        line.AssignIpv6();
-        auto ipv4 =
-            Ipv4StaticRoutingHelper().GetStaticRouting(line.nodes.Get(1)->GetObject<Ipv4>());
-        auto ipv6 =
-            Ipv6StaticRoutingHelper().GetStaticRouting(line.nodes.Get(1)->GetObject<Ipv6>());
-        for (int i = 0; i < 2; i++) // the same next hop twice is one
-        {
-            ipv4->AddNetworkRouteTo("172.16.0.0", "255.255.0.0", "10.0.1.2", 2, 4);
-        }
-        ipv4->AddNetworkRouteTo("172.16.0.0", "255.255.0.0", "10.0.0.1", 1, 4);
-        ipv4->AddNetworkRouteTo("172.16.0.0", "255.255.0.0", "10.0.0.9", 1, 5);
-        ipv6->AddNetworkRouteTo("2001:9::", Ipv6Prefix(32), "fe80::1", 1);
-        ipv6->AddNetworkRouteTo("2001:9::", Ipv6Prefix(32), "fe80::2", 2);
-        line.Source(1);
-        Simulator::Stop(Seconds(5)); // after duplicate address detection
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(line.Route("172.16.0.1"), "10.0.0.1 eth0, 10.0.1.2 eth1", "IPv4");
-        NS_TEST_EXPECT_MSG_EQ(line.Route("2001:9::1"), "fe80::1 eth0, fe80::2 eth1", "IPv6");
-        line.nodes.Get(1)->GetObject<Ipv4>()->SetDown(1);
-        line.nodes.Get(1)->GetObject<Ipv6>()->SetDown(2);
-        Simulator::Stop(Seconds(1));
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(line.Route("172.16.0.1"), "10.0.1.2 eth1", "the other one stays");
-        NS_TEST_EXPECT_MSG_EQ(line.Route("2001:9::1"), "fe80::1 eth0", "and of IPv6");
-    }
-
-    void Ring()
-    {
-        InternetStackHelper stack;
-        stack.SetIpv6StackInstall(false);
-        stack.SetRoutingHelper(Ipv4GlobalRoutingHelper());
-        Line line(4, stack);
-        line.devices.Add(
-            SimpleNetDeviceHelper().Install(NodeContainer(line.nodes.Get(3), line.nodes.Get(0))));
-        for (uint32_t i = 0; i < line.devices.GetN(); i++)
-        {
-            // Global routing takes broadcast links as transit networks.
-            DynamicCast<SimpleNetDevice>(line.devices.Get(i))
-                ->SetAttribute("PointToPointMode", BooleanValue(true));
-        }
-        line.AssignIpv4();
-        Ipv4GlobalRoutingHelper::PopulateRoutingTables();
-        line.Source(0);
-        Simulator::Stop(Seconds(1));
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(line.Route("10.0.1.2"), "10.0.0.2 eth0, 10.0.3.1 eth1", "both ways");
-        NS_TEST_EXPECT_MSG_EQ(line.Route("10.0.1.1"), "10.0.0.2 eth0", "the shorter way");
-    }
-};
-
-/** A protocol that pushes through the thesis's three callbacks. */
-class PushingProtocol : public Ipv4StaticRouting
-{
-  public:
-    /**
-     * @brief Get the type ID.
-     * @return the object TypeId
-     */
-    static TypeId GetTypeId()
-    {
-        static TypeId tid =
-            TypeId("ns3::viaducttest::PushingProtocol")
-                .SetParent<Ipv4StaticRouting>()
-                .AddConstructor<PushingProtocol>()
-                .AddTraceSource("RouteAdded",
-                                "A route is new.",
-                                MakeTraceSourceAccessor(&PushingProtocol::m_added),
-                                "ns3::TracedCallback")
-                .AddTraceSource("RouteRemoved",
-                                "A route is no more.",
-                                MakeTraceSourceAccessor(&PushingProtocol::m_removed),
-                                "ns3::TracedCallback")
-                .AddTraceSource("RoutingTableUpdated",
-                                "The table is another one.",
-                                MakeTraceSourceAccessor(&PushingProtocol::m_updated),
-                                "ns3::TracedCallback");
-        return tid;
-    }
-
-    TracedCallback<const Ipv4RoutingTableEntry&> m_added;                //!< new routes
-    TracedCallback<const Ipv4RoutingTableEntry&> m_removed;              //!< old routes
-    TracedCallback<const std::vector<Ipv4RoutingTableEntry>&> m_updated; //!< whole tables
-};
-
-/** Makes PushingProtocol. */
-class PushingHelper : public Ipv4RoutingHelper
-{
-  public:
-    PushingHelper* Copy() const override
-    {
-        return new PushingHelper(*this);
-    }
-
-    Ptr<Ipv4RoutingProtocol> Create(Ptr<Node>) const override
-    {
-        ObjectFactory factory;
-        factory.SetTypeId(PushingProtocol::GetTypeId());
-        return factory.Create<Ipv4RoutingProtocol>();
-    }
-};
-
 /** The push interface: by the protocol, and by a program. */
 class PushTestCase : public TestCase
 {
@@ -544,49 +268,6 @@ class PushTestCase : public TestCase
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(line.Route("172.17.0.1"), "10.0.0.2 eth0", "by direct call");
         NS_TEST_EXPECT_MSG_EQ(source->IsPolling(), false, "nothing is polled");
-    }
-};
-
-/** What a data plane refused is tried again although the protocol reports no change. */
-class RetryTestCase : public TestCase
-{
-  public:
-    RetryTestCase() : TestCase("refused routes of a protocol that is not polled are tried again")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        InternetStackHelper stack;
-        stack.SetIpv6StackInstall(false);
-        stack.SetRoutingHelper(PushingHelper());
-        Line line(2, stack);
-        line.AssignIpv4();
-        auto source = line.Source(0);
-        int calls = 0;
-        source->SetSink(std::make_shared<FunctionSink>([&](const auto& changes) {
-            calls++;
-            if (calls == 1)
-            {
-                throw viaduct::fib::RouteError({{changes.added[0], "no"}}, 1);
-            }
-            if (calls == 2)
-            {
-                throw viaduct::Error("the broker is busy");
-            }
-        }));
-        source->RouteAdded(Ipv4RoutingTableEntry::CreateHostRouteTo("172.17.0.1", "10.0.0.2", 1));
-        Simulator::Stop(Seconds(1.5));
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(calls, 2, "once more after a second");
-        NS_TEST_EXPECT_MSG_EQ(source->GetCounters().missing, 1, "known to be missing");
-        NS_TEST_EXPECT_MSG_EQ(source->GetRefusal(), "the broker is busy", "with the reason");
-        Simulator::Stop(Seconds(5));
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(calls, 3, "until it is taken, and then no more");
-        NS_TEST_EXPECT_MSG_EQ(source->GetCounters().missing, 0, "nothing is missing");
-        NS_TEST_EXPECT_MSG_EQ(source->GetRefusal(), "", "and nothing refused");
     }
 };
 
@@ -685,9 +366,7 @@ class RouteSourceTestSuite : public TestSuite
         AddTestCase(new OlsrTestCase, TestCase::Duration::QUICK);
         AddTestCase(new RipNgTestCase, TestCase::Duration::QUICK);
         AddTestCase(new StaticTestCase, TestCase::Duration::QUICK);
-        AddTestCase(new EqualCostTestCase, TestCase::Duration::QUICK);
         AddTestCase(new PushTestCase, TestCase::Duration::QUICK);
-        AddTestCase(new RetryTestCase, TestCase::Duration::QUICK);
         AddTestCase(new QueryTestCase, TestCase::Duration::QUICK);
     }
 };
