@@ -234,8 +234,19 @@ def test_counters(home: str, tmp_path: Path) -> None:
 
 def test_wrong_input_is_named(home: str) -> None:
     assert "loss" in shell(home, "--up", "loss=200%", "--", "true").error_line(2)
-    assert "no-such-program" in shell(home, "--", "no-such-program").error_line(3)
+    assert "no-such-program" in shell(home, "--", "no-such-program").error_line(127)
     assert "--memory" in shell(home, "--memory", "x", "--", "true").error_line(2)
+
+
+def test_what_cannot_be_executed(home: str, tmp_path: Path) -> None:
+    """The exit statuses of a shell."""
+    text = tmp_path / "text"
+    text.write_text("no program\n")
+    for program in (text, tmp_path):
+        assert str(program) in shell(home, "--", program).error_line(126)
+    text.chmod(0o755)
+    assert "format" in shell(home, "--", text).error_line(126)
+    assert "no such" in shell(home, "--", tmp_path / "none").error_line(127)
 
 
 def test_without_privilege() -> None:

@@ -229,5 +229,5 @@ def test_a_closed_window_ends_the_program(up: str, start: Callable[..., Terminal
 def test_an_unknown_program(start: Callable[..., Terminal]) -> None:
     terminal = start("no-such-program")
     terminal.expect("no-such-program")
-    assert terminal.wait() == 3
+    assert terminal.wait() == 127
     assert termios.tcgetattr(terminal.fd) == terminal.before

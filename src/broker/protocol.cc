@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/json_text.h"
+#include "sys/user_program.h"
 
 namespace viaduct::broker {
 namespace {
@@ -286,6 +287,9 @@ std::string EncodeError(const Error& error) {
       value["refused"].push_back(ToJson(each));
     }
   }
+  if (const auto* execute = dynamic_cast<const sys::ExecuteError*>(&error)) {
+    value["execute"] = execute->error_number();
+  }
   // Text of foreign origin (a file name) may be no UTF-8.
   return JsonText(value);
 }
@@ -299,6 +303,9 @@ void ThrowDecodedError(std::string_view payload) {
       refused.push_back(ToRefusedRoute(each));
     }
     throw fib::RouteError(message, std::move(refused));
+  }
+  if (value.contains("execute")) {
+    throw sys::ExecuteError(message, Member<int>(value, "execute"));
   }
   switch (static_cast<ExitStatus>(Member<int>(value, "status"))) {
     case ExitStatus::kUsage:

@@ -151,8 +151,8 @@ T Member(const nlohmann::json& object, const char* name) {
   }
 }
 
-// The payload of kError. Decoding throws the subclass of Error that the status stands for, or
-// RouteError.
+// The payload of kError. Decoding throws the subclass of Error that the status stands for,
+// RouteError, or sys::ExecuteError.
 std::string EncodeError(const Error& error);
 [[noreturn]] void ThrowDecodedError(std::string_view payload);
 

@@ -243,6 +243,20 @@ TEST(Errors, ThatNameTooManyRoutesStillFitAMessage) {
   EXPECT_THROW(ThrowDecodedError(payload), Error);
 }
 
+TEST(Errors, SayWhyAProgramCannotBeExecuted) {
+  for (const auto& [reason, status] : {std::pair(ENOENT, 127), std::pair(EACCES, 126),
+                                       std::pair(ENOEXEC, 126), std::pair(EISDIR, 126)}) {
+    try {
+      ThrowDecodedError(EncodeError(sys::ExecuteError("start x: it cannot be", reason)));
+      FAIL() << "nothing was thrown";
+    } catch (const sys::ExecuteError& error) {
+      EXPECT_EQ(error.error_number(), reason);
+      EXPECT_EQ(error.shell_status(), status);
+      EXPECT_EQ(error.status(), ExitStatus::kEnvironment);
+    }
+  }
+}
+
 TEST(Errors, KeepTheirClassAndMessage) {
   EXPECT_THROW(ThrowDecodedError(EncodeError(UsageError("u"))), UsageError);
   EXPECT_THROW(ThrowDecodedError(EncodeError(EnvironmentError("e"))), EnvironmentError);

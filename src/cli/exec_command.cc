@@ -19,7 +19,7 @@ int Exec(const std::string& target, const std::vector<std::string>& words) {
   options.arguments = words;
   Foreground foreground;
   foreground.Lend(&options);
-  const broker::Program program = client.Spawn(options);
+  const broker::Program program = StartAsShell([&] { return client.Spawn(options); });
   return foreground.Follow(program.exit_status.get(), [&](int signal) {
     try {
       client.Kill(program.pid, signal);
@@ -42,7 +42,9 @@ void AddExec(CLI::App& app, Invocation& invocation) {
       ->required();
   command->add_option("COMMAND", options->words, "the program and its arguments")->required();
   command->footer(
-      "Standard input and output are the program's; its exit status is this command's. On a\n"
+      "Standard input and output are the program's; its exit status is this command's (127 if "
+      "there\n"
+      "is no such program, 126 if it cannot be executed). On a\n"
       "terminal the program gets a pseudoterminal: shells and full-screen programs work.\n"
       "Examples:\n"
       "  viaduct exec n0 -- ping -c 3 10.0.0.14\n"

@@ -1,23 +1,17 @@
 #include "cli/foreground.h"
 
+#include <fcntl.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <span>
 
-#include "base/error.h"
 #include "sys/child.h"
-#include "sys/event_loop.h"
-#include "sys/signals.h"
 
 namespace viaduct::cli {
 namespace {
-
-void PassOn(int signal, const std::function<void(int)>& pass_on) {
-  if (signal != 0 && signal != SIGWINCH) pass_on(signal);
-}
 
 // The status of a program whose exit_status is readable; nothing if there is none yet.
 std::optional<int> TakeStatus(int exit_status) {
@@ -28,30 +22,24 @@ std::optional<int> TakeStatus(int exit_status) {
   throw Error("the lab was taken down, and the program with it");
 }
 
-void Poll(std::span<pollfd> fds, int milliseconds = -1) {
-  if (poll(fds.data(), fds.size(), milliseconds) >= 0) return;
-  if (errno != EINTR) throw SystemError("poll", errno);
-  for (pollfd& entry : fds) entry.revents = 0;
-}
-
 // Relays the output that an ended program has left in the pty. It does not wait for the end of the
 // pty, which a child of the program may keep open.
 void Drain(sys::Relay& output) {
   while (!output.Over()) {
     pollfd entry{output.Fd(), output.Events(), 0};
     const bool reading = output.Events() == POLLIN;
-    Poll({&entry, 1}, reading ? 0 : -1);
-    if (reading && !entry.revents) return;
-    output.Step();
+    const int ready = poll(&entry, 1, reading ? 0 : -1);
+    if (ready < 0 && errno != EINTR) throw SystemError("poll", errno);
+    if (ready == 0) return;
+    if (ready > 0) output.Step();
   }
 }
 
 }  // namespace
 
-Foreground::Foreground() {
-  if (sys::OnTerminal()) pty_.emplace(STDIN_FILENO);
-  signals_ = sys::CatchForegroundSignals();
-}
+Foreground::Foreground()
+    : pty_(sys::OnTerminal() ? std::make_unique<sys::Pty>(STDIN_FILENO) : nullptr),
+      loop_(sys::CatchForegroundSignals(), [this](int signal) { Handle(signal); }) {}
 
 void Foreground::Lend(sys::ProgramOptions* options) {
   options->standard_input = STDIN_FILENO;
@@ -67,52 +55,60 @@ void Foreground::Lend(sys::ProgramOptions* options) {
   }
 }
 
-int Foreground::Follow(int exit_status, const std::function<void(int)>& pass_on) {
+int Foreground::Follow(int exit_status, std::function<void(int)> pass_on) {
+  std::optional<int> status;
+  const auto has_ended = [&] { return status.has_value(); };
+  pass_on_ = std::move(pass_on);
+  loop_.Watch(exit_status, [&] { status = TakeStatus(exit_status); });
   if (pty_) {
     pty_->slave.reset();
-    if (const auto status = Connect(exit_status, pass_on)) return *status;
+    Connect(has_ended);
     // A program that has closed its terminal can still be interrupted.
   }
-  return Wait(exit_status, pass_on);
+  loop_.Run(has_ended);
+  loop_.Forget(exit_status);
+  pass_on_ = nullptr;
+  return *status;
 }
 
-int Foreground::Wait(int exit_status, const std::function<void(int)>& pass_on) {
-  for (;;) {
-    pollfd fds[] = {{signals_.get(), POLLIN, 0}, {exit_status, POLLIN, 0}};
-    Poll(fds);
-    if (fds[0].revents) PassOn(sys::TakeSignal(signals_.get()), pass_on);
-    if (!fds[1].revents) continue;
-    if (const auto status = TakeStatus(exit_status)) return *status;
+void Foreground::Handle(int signal) {
+  if (signal == SIGWINCH) {
+    if (is_connected_) pty_->Resize();
+    return;
   }
+  // When this process ends, the kernel closes the pty and sends SIGHUP to the processes on it.
+  const bool ends_us = is_connected_ && (signal == SIGTERM || signal == SIGHUP);
+  if (ends_us || !pass_on_) throw sys::Interrupted(signal);
+  pass_on_(signal);
 }
 
-// Relays until the program ends or no process has its terminal open any more. Returns the status if
-// it has ended.
-std::optional<int> Foreground::Connect(int exit_status, const std::function<void(int)>& pass_on) {
+// Relays until the program ends or no process has its terminal open any more.
+void Foreground::Connect(const std::function<bool()>& has_ended) {
   const sys::RawMode raw(STDIN_FILENO);
-  sys::Relay input(STDIN_FILENO, pty_->Master()), output(pty_->Master(), STDOUT_FILENO);
-  while (!output.Over()) {
-    pollfd fds[] = {{signals_.get(), POLLIN, 0},
-                    {exit_status, POLLIN, 0},
-                    {input.Fd(), input.Events(), 0},
-                    {output.Fd(), output.Events(), 0}};
-    Poll(fds);
-    if (fds[0].revents) {
-      const int signal = sys::TakeSignal(signals_.get());
-      if (signal == SIGWINCH) pty_->Resize();
-      // When this process ends, the kernel closes the pty and sends SIGHUP to the processes on it.
-      if (signal == SIGTERM || signal == SIGHUP) throw sys::Interrupted(signal);
-      PassOn(signal, pass_on);
-    }
-    if (fds[2].revents) input.Step();
-    if (fds[3].revents) output.Step();
-    if (!fds[1].revents) continue;
-    if (const auto status = TakeStatus(exit_status)) {
-      Drain(output);
-      return status;
-    }
+  // A descriptor of its own, because a loop watches each for one thing only.
+  const UniqueFd keyboard(
+      SystemCall("fcntl F_DUPFD_CLOEXEC", fcntl(pty_->Master(), F_DUPFD_CLOEXEC, 0)));
+  sys::Relay input(STDIN_FILENO, keyboard.get()), output(pty_->Master(), STDOUT_FILENO);
+  is_connected_ = true;
+  Relay(input);
+  Relay(output);
+  loop_.Run([&] { return output.Over() || has_ended(); });
+  is_connected_ = false;
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, keyboard.get(), pty_->Master()}) {
+    loop_.Forget(fd);
   }
-  return std::nullopt;
+  Drain(output);
+}
+
+void Foreground::Relay(sys::Relay& relay) {
+  if (relay.Over()) return;
+  const int fd = relay.Fd();
+  const auto step = [this, &relay, fd] {
+    loop_.Forget(fd);
+    relay.Step();
+    Relay(relay);
+  };
+  loop_.Watch(fd, step, relay.Events());
 }
 
 }  // namespace viaduct::cli

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <functional>
-#include <optional>
+#include <memory>
 
+#include "base/error.h"
 #include "base/fd.h"
+#include "sys/event_loop.h"
 #include "sys/terminal.h"
 #include "sys/user_program.h"
 
@@ -14,8 +16,10 @@ namespace viaduct::cli {
 
 class Foreground {
  public:
-  // From here on signals are blocked until Follow() handles them.
+  // From here on signals are blocked until the loop runs.
   Foreground();
+  Foreground(const Foreground&) = delete;
+  Foreground& operator=(const Foreground&) = delete;
 
   // Sets standard input, output, error and terminal. This object keeps the descriptors.
   void Lend(sys::ProgramOptions* options);
@@ -23,14 +27,31 @@ class Foreground {
   // then read from `exit_status` as one int32_t; end of file there is an Error. `pass_on` sends a
   // signal to the program. Returns the status as a shell reports it. Throws sys::Interrupted if
   // this process must end before the program (the terminal has hung up).
-  int Follow(int exit_status, const std::function<void(int signal)>& pass_on);
+  int Follow(int exit_status, std::function<void(int signal)> pass_on);
+  // Follow() runs it, so that other things can be served meanwhile. Run before or after that it
+  // throws sys::Interrupted for a signal.
+  sys::EventLoop& loop() { return loop_; }
 
  private:
-  std::optional<int> Connect(int exit_status, const std::function<void(int)>& pass_on);
-  int Wait(int exit_status, const std::function<void(int)>& pass_on);
+  void Handle(int signal);
+  void Connect(const std::function<bool()>& has_ended);
+  void Relay(sys::Relay& relay);  // as often as it can
 
-  UniqueFd signals_;
-  std::optional<sys::Pty> pty_;
+  std::unique_ptr<sys::Pty> pty_;  // none: there is no terminal
+  std::function<void(int)> pass_on_;
+  bool is_connected_ = false;  // the user's terminal with the pty
+  sys::EventLoop loop_;
 };
+
+// Calls `start`, which has the foreground's program started. Where that cannot be executed, the
+// error gives the command the exit status of a shell: 127 if there is no such program, else 126.
+template <class Start>
+auto StartAsShell(const Start& start) {
+  try {
+    return start();
+  } catch (const sys::ExecuteError& error) {
+    throw Error(error.what(), static_cast<ExitStatus>(error.shell_status()));
+  }
+}
 
 }  // namespace viaduct::cli

@@ -56,7 +56,7 @@ int RunShell(const ShellOptions& options, const Invocation& invocation) {
                  shell.host_address().c_str(), static_cast<unsigned long long>(seed),
                  shell.limits().empty() ? "" : "; ", shell.limits().c_str());
   }
-  shell.Start(program);
+  StartAsShell([&] { shell.Start(program); });
   const int status =
       foreground.Follow(shell.exit_status(), [&](int number) { shell.Signal(number); });
   Report(options, invocation, shell.Stop(), seed);

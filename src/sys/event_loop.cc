@@ -1,7 +1,6 @@
 #include "sys/event_loop.h"
 
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <algorithm>
 #include <csignal>
@@ -24,11 +23,18 @@ Interrupted::Interrupted(int signal)
     : Error(fmt::format("{}; everything was cleaned up", DescribeInterruption(signal))),
       signal_(signal) {}
 
-EventLoop::EventLoop() { signals_ = CatchSignals({SIGINT, SIGTERM, SIGHUP}); }
+EventLoop::EventLoop()
+    : EventLoop(CatchSignals({SIGINT, SIGTERM, SIGHUP}),
+                [](int signal) { throw Interrupted(signal); }) {}
+
+EventLoop::EventLoop(UniqueFd signals, std::function<void(int)> handle)
+    : signals_(std::move(signals)), handle_(std::move(handle)) {}
 
 EventLoop::~EventLoop() = default;
 
-void EventLoop::Watch(int fd, std::function<void()> ready) { watchers_[fd] = std::move(ready); }
+void EventLoop::Watch(int fd, std::function<void()> ready, short events) {
+  watchers_[fd] = {std::move(ready), events};
+}
 
 void EventLoop::Forget(int fd) { watchers_.erase(fd); }
 
@@ -55,7 +61,7 @@ void EventLoop::RunDueActions() {
 
 void EventLoop::Wait(Instant until) {
   std::vector<pollfd> fds = {{signals_.get(), POLLIN, 0}};
-  for (const auto& [fd, ready] : watchers_) fds.push_back({fd, POLLIN, 0});
+  for (const auto& [fd, watcher] : watchers_) fds.push_back({fd, watcher.events, 0});
   timespec timeout{3600, 0};
   if (until != Instant::Never()) {
     const int64_t left = std::max<int64_t>(0, (until - MonotonicClock::Now()).nanoseconds());
@@ -68,15 +74,13 @@ void EventLoop::Wait(Instant until) {
     // A callback may have removed this watcher, or its own.
     const auto watcher = watchers_.find(fds[i].fd);
     if (watcher == watchers_.end()) continue;
-    const std::function<void()> ready = watcher->second;
+    const std::function<void()> ready = watcher->second.ready;
     ready();
   }
 }
 
 void EventLoop::ReadSignal() {
-  while (const int signal = TakeSignal(signals_.get())) {
-    if (!ignore_signals_) throw Interrupted(signal);
-  }
+  while (const int signal = TakeSignal(signals_.get())) handle_(signal);
 }
 
 }  // namespace viaduct::sys

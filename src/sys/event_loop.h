@@ -1,6 +1,8 @@
 // A single-threaded event loop for descriptors, timers and termination signals.
 #pragma once
 
+#include <poll.h>
+
 #include <functional>
 #include <map>
 
@@ -24,13 +26,16 @@ class EventLoop {
  public:
   // Blocks SIGINT, SIGTERM and SIGHUP for this process: only Run() sees them from now on.
   EventLoop();
+  // Has the signals of this descriptor (sys/signals.h) handled instead; what `handle` throws, Run()
+  // throws.
+  EventLoop(UniqueFd signals, std::function<void(int signal)> handle);
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
-  // Calls `ready` while `fd` is readable or its other end is closed. A descriptor has one watcher
-  // at most.
-  void Watch(int fd, std::function<void()> ready);
+  // Calls `ready` while `fd` is readable (or what else poll(2) shall look for) or its other end is
+  // closed. A descriptor has one watcher at most.
+  void Watch(int fd, std::function<void()> ready, short events = POLLIN);
   void Forget(int fd);
   // Calls `action` at `time` of the monotonic clock; actions of the same time run in the order they
   // were added.
@@ -39,16 +44,23 @@ class EventLoop {
   // whatever a callback throws.
   bool Run(const std::function<bool()>& done, Instant deadline = Instant::Never());
   // From now on signals are discarded, so that they cannot interrupt the clean-up.
-  void IgnoreSignals() { ignore_signals_ = true; }
+  void IgnoreSignals() {
+    handle_ = [](int) {};
+  }
 
  private:
   void RunDueActions();
   void Wait(Instant until);
   void ReadSignal();
 
+  struct Watcher {
+    std::function<void()> ready;
+    short events;
+  };
+
   UniqueFd signals_;
-  bool ignore_signals_ = false;
-  std::map<int, std::function<void()>> watchers_;
+  std::function<void(int)> handle_;
+  std::map<int, Watcher> watchers_;
   std::multimap<Instant, std::function<void()>> actions_;
 };
 

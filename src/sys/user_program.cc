@@ -38,10 +38,10 @@ void EnterNode(int namespace_fd, const Identity& owner, mode_t file_mask) {
   using Step = LaunchError::Step;
   switch (error.step()) {
     case Step::kExecute:
-      if (error.error_number() == ENOENT) {
-        throw EnvironmentError(what + "no such program in PATH; install it or give its full path");
-      }
-      throw EnvironmentError(what + std::strerror(error.error_number()));
+      throw ExecuteError(what + (error.error_number() == ENOENT
+                                     ? "no such program in PATH; install it or give its full path"
+                                     : std::strerror(error.error_number())),
+                         error.error_number());
     case Step::kFolder:
     case Step::kTerminal:
       throw UsageError(what + error.what());
@@ -51,6 +51,11 @@ void EnterNode(int namespace_fd, const Identity& owner, mode_t file_mask) {
 }
 
 }  // namespace
+
+int ExecuteError::shell_status() const {
+  constexpr int kNotExecutable = 126, kNotFound = 127;
+  return error_number_ == ENOENT ? kNotFound : kNotExecutable;
+}
 
 void RaiseDescriptorLimit() {
   rlimit limit;

@@ -7,9 +7,23 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "sys/invoking_user.h"
 
 namespace viaduct::sys {
+
+// A program that cannot be executed: there is none, or this user may not, or it is no executable.
+class ExecuteError : public EnvironmentError {
+ public:
+  ExecuteError(const std::string& message, int error_number)
+      : EnvironmentError(message), error_number_(error_number) {}
+  int error_number() const { return error_number_; }  // of execve(2)
+  // The exit status of a shell that was to run it (POSIX.1-2017, XCU 2.8.2).
+  int shell_status() const;
+
+ private:
+  int error_number_;
+};
 
 struct ProgramOptions {
   std::vector<std::string> arguments;              // arguments[0] is looked up in PATH
@@ -25,8 +39,8 @@ struct ProgramOptions {
 
 // Forks and executes the program in the network namespace, as `owner`, in a session of its own, and
 // returns its pid (which is also its process group) once it runs. Only the three standard
-// descriptors are inherited. `where` names the namespace in messages. Throws EnvironmentError if
-// there is no such program, Error if it cannot be started.
+// descriptors are inherited. `where` names the namespace in messages. Throws ExecuteError, or Error
+// if it cannot be started for another reason.
 int StartProgram(const ProgramOptions& options, int namespace_fd, const std::string& where,
                  const Identity& owner);
 
