@@ -31,6 +31,9 @@ size_t PortOf(const std::string& interface, std::vector<std::string>* ports) {
 // Collects the pairs from the arguments in their order.
 class Collector {
  public:
+  explicit Collector(engine::Config config)
+      : config_(std::move(config)), given_(config_.pairs.size()) {}
+
   void Take(const std::string& key, const std::string& value) {
     if (half_ && key != "between") throw UsageError("--between needs two interfaces");
     if (key == "between") {
@@ -162,8 +165,8 @@ engine::Attachment ParseAttachment(const std::string& text, std::vector<std::str
   return attachment;
 }
 
-engine::Config PairsFromArguments(const OrderedArguments& arguments) {
-  Collector collector;
+engine::Config PairsFromArguments(const OrderedArguments& arguments, engine::Config config) {
+  Collector collector(std::move(config));
   for (const auto& [key, value] : arguments) collector.Take(key, value);
   return collector.Finish();
 }

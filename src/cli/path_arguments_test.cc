@@ -30,6 +30,20 @@ TEST(PathArgumentsTest, TwoInterfaces) {
   EXPECT_EQ(config.pairs[0].down, path::ParseSpec("loss=1%"));
 }
 
+TEST(PathArgumentsTest, APairThatIsThereAlreadyComesFirst) {
+  engine::Config config;
+  config.ports = {"a", "b"};
+  config.pairs = {{"own", {0, {}, {}}, {1, {}, {}}, {}, {}, {}}};
+  config = PairsFromArguments(
+      {{"up", "delay=1ms"}, {"down", "delay=2ms"}, {"class", "dns=udp port 53"}, {"up", "loss=5%"}},
+      config);
+  ASSERT_EQ(config.pairs.size(), 1u);
+  EXPECT_EQ(config.pairs[0].up, path::ParseSpec("delay=1ms"));
+  EXPECT_EQ(config.pairs[0].down, path::ParseSpec("delay=2ms"));
+  ASSERT_EQ(config.pairs[0].classes.size(), 1u);
+  EXPECT_EQ(config.pairs[0].classes[0].up, path::ParseSpec("loss=5%"));
+}
+
 TEST(PathArgumentsTest, SpecsBelongToThePairBeforeThem) {
   const auto config = PairsFromArguments({{"up", "delay=1ms"},
                                           {"pair", "a:vlan=10,a:vlan=20"},

@@ -1,14 +1,21 @@
-// Running a path emulation from start to end: `viaduct path`.
+// Running a path emulation from start to end: `viaduct path`, and the path of `viaduct shell`.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "base/time.h"
+#include "emulate/path_ports.h"
 #include "emulate/schedule.h"
 #include "engine/config.h"
+#include "engine/control.h"
+#include "engine/engine.h"
+#include "engine/live_path.h"
 #include "result/engine.h"
+#include "sys/event_loop.h"
+#include "sys/network/link.h"
 
 namespace viaduct::emulate {
 
@@ -23,10 +30,50 @@ struct PathOptions {
   std::function<void(const std::string&)> note = [](const std::string&) {};
 };
 
+// One path: its engine, control socket, schedule and interfaces. All but the engine is served by a
+// loop of the owner's, which must outlive it.
+class PathEmulation {
+ public:
+  // Throws UsageError where the options contradict each other; touches nothing.
+  explicit PathEmulation(PathOptions options);
+  PathEmulation(const PathEmulation&) = delete;
+  PathEmulation& operator=(const PathEmulation&) = delete;
+
+  // What is due at the start has been done before the first frame. Throws Error.
+  void Start(std::unique_ptr<PathPorts> ports, sys::EventLoop& loop);
+  // The duration's end; Never() without one.
+  Instant EndsAt() const;
+  engine::Statistics Read() const { return engine_->Read(); }
+  void Stop() { engine_->Stop(); }
+  // The engine's results with name, seed, seconds and start.
+  result::EngineResult Describe() const;
+
+  const PathOptions& options() const { return options_; }
+
+ private:
+  void CheckSchedule();
+  void StartEngine();
+  nlohmann::json Serve(const engine::ControlRequest& request);
+  void PlanSchedule(sys::EventLoop& loop);
+  void PerformNext();
+  void PlanStatus(sys::EventLoop& loop);
+  void LookAtLinks();
+  void LookAtLink(size_t port, const sys::LinkEvent& event);
+
+  PathOptions options_;
+  std::unique_ptr<PathPorts> ports_;
+  std::unique_ptr<sys::LinkMonitor> monitor_;
+  std::unique_ptr<engine::Engine> engine_;
+  engine::LivePath live_;
+  std::unique_ptr<engine::ControlServer> server_;
+  std::optional<SchedulePlayer> player_;
+  Instant started_;
+};
+
 // Emulates until the duration is over, or until SIGINT, SIGTERM or SIGHUP (the only end of a path
-// without a duration). Returns the engine's results with name, seed, seconds and start. There must
-// be a steward (privilege/halves.h), whose keeper takes the interfaces (emulate/path_keeper.h);
-// they are restored on return, on an exception, and when this process is killed.
+// without a duration). Returns the results. There must be a steward (privilege/halves.h), whose
+// keeper takes the interfaces (emulate/path_keeper.h); they are restored on return, on an
+// exception, and when this process is killed.
 result::EngineResult RunPath(PathOptions options);
 
 }  // namespace viaduct::emulate

@@ -8,9 +8,9 @@
 
 #include "base/fd.h"
 #include "broker/call.h"
+#include "emulate/path_ports.h"
 #include "emulate/path_record.h"
 #include "engine/config.h"
-#include "io/port.h"
 #include "sys/invoking_user.h"
 
 namespace viaduct::emulate {
@@ -24,21 +24,21 @@ void KeepPath(UniqueFd connection, const sys::Identity& user);
 PathInfo DecodePath(const nlohmann::json& request);
 
 // The interfaces of a path, as root's half keeps them for this process.
-class KeptPath {
+class KeptPath final : public PathPorts {
  public:
   // Takes the interfaces of config.ports, with their offloads off, and the path's name. There must
   // be a steward (privilege/halves.h). Throws UsageError or EnvironmentError; then nothing is
   // taken.
   explicit KeptPath(const engine::Config& config);
 
-  const std::string& name() const { return name_; }
-  const std::string& created() const { return created_; }   // UTC, ISO 8601
-  UniqueFd TakeListener() { return std::move(listener_); }  // of the control socket
-  // Opens a ring port in promiscuous mode on one of config.ports, also on an interface of that name
-  // that has appeared since. Throws Error.
-  std::unique_ptr<io::AnyPort> OpenPort(size_t port);
-  int ifindex(size_t port) const { return ifindices_[port]; }  // of the port opened last
-  int Fd() const { return root_.Fd(); }                        // readable when root's half has died
+  const std::string& name() const override { return name_; }
+  const std::string& created() const override { return created_; }
+  UniqueFd TakeListener() override { return std::move(listener_); }
+  // A ring port in promiscuous mode, also on an interface of that name that has appeared since.
+  std::unique_ptr<io::AnyPort> OpenPort(size_t port) override;
+  bool CanComeBack() const override { return true; }
+  int ifindex(size_t port) const override { return ifindices_[port]; }
+  int Fd() const override { return root_.Fd(); }
 
  private:
   broker::Caller root_;

@@ -1,0 +1,75 @@
+#include "cli/path_options.h"
+
+#include <map>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/units.h"
+#include "base/within.h"
+
+namespace viaduct::cli {
+
+void PairOptions::AddPairs(CLI::App& command) {
+  command.add_option("--between", between, "a path between two interfaces")
+      ->type_name("A B")
+      ->expected(2, CLI::detail::expected_max_vector_size)
+      ->type_size(1);
+  AddRepeated(command, "--pair", pair, "[NAME=]END,END",
+              "a path between two ends: IF, IF:vlan=ID or IF:mpls=LABEL; may be repeated");
+}
+
+void PairOptions::AddSpecs(CLI::App& command, const std::string& up_help,
+                           const std::string& down_help) {
+  AddRepeated(command, "--up", up, "SPEC", up_help);
+  AddRepeated(command, "--down", down, "SPEC", down_help);
+  AddRepeated(command, "--class", classes, "NAME=FILTER", "a class of packets with its own SPECs");
+}
+
+OrderedArguments PairOptions::InOrder(const CLI::App& command) const {
+  const std::map<std::string, const std::vector<std::string>*> values = {
+      {"between", &between}, {"pair", &pair}, {"class", &classes}, {"up", &up}, {"down", &down}};
+  std::map<std::string, size_t> used;
+  OrderedArguments ordered;
+  for (const CLI::Option* option : command.parse_order()) {
+    const std::string key = option->get_single_name();
+    const auto found = values.find(key);
+    if (found == values.end()) continue;
+    const size_t index = used[key]++;
+    if (index < found->second->size()) ordered.emplace_back(key, found->second->at(index));
+  }
+  return ordered;
+}
+
+void EmulationOptions::AddTo(CLI::App& command, const std::string& duration_help,
+                             const std::string& json_help) {
+  engine.AddTo(command);
+  command.add_option("--schedule", schedule, "a schedule of changes (docs/path.md)")
+      ->type_name("FILE");
+  command.add_option("--duration", duration, duration_help);
+  command.add_option("--lateness-limit", lateness_limit,
+                     "the run is VOID (exit status 4) if p99 of the lateness exceeds it: 100us");
+  command.add_option("--json", json_file, json_help)->type_name("FILE");
+}
+
+emulate::PathOptions EmulationOptions::Understand(engine::Config config) const {
+  emulate::PathOptions path;
+  path.config = std::move(config);
+  engine.Fill(&path.config);
+  if (!schedule.empty()) {
+    path.schedule = emulate::ParseSchedule(ReadNamedFile(schedule), schedule);
+    path.schedule_file = schedule;
+  }
+  if (!duration.empty()) {
+    path.duration = Within("--duration", [&] { return ParseDuration(duration); });
+  }
+  if (!lateness_limit.empty()) {
+    path.lateness_limit = Within("--lateness-limit", [&] { return ParseDuration(lateness_limit); });
+  }
+  return path;
+}
+
+int StatusOf(const result::EngineResult& result, int otherwise) {
+  return result.verdict == result::Verdict::kVoid ? static_cast<int>(ExitStatus::kVoid) : otherwise;
+}
+
+}  // namespace viaduct::cli
