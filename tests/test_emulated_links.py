@@ -103,6 +103,30 @@ flows:
             assert 10.0 <= ping["rtt_ms"]["min"] < (11.5 if mode == "simulate" else 20), mode
 
 
+SHARED_MEDIUM = (
+    STATIC
+    + """
+nodes: 3
+duration: 3s
+links: [{shared: [n0, n1, n2], spec: "rate=2Mbit queue=20p link=air"}]
+flows:
+  - {type: udp, from: n0, to: n1, rate: 2Mbit}
+  - {type: udp, from: n2, to: n1, rate: 2Mbit}
+"""
+)
+
+
+def test_senders_contend_for_a_link_that_they_share(scenario: Write, tmp_path: Path) -> None:
+    flows = run(scenario(SHARED_MEDIUM), tmp_path, "--mode", "offload")["flows"]
+    share = sum(flow["received"] for flow in flows) / sum(flow["sent"] for flow in flows)
+    assert 0.4 < share < 0.6, "half of what both send fits into the link, and what the queue held"
+
+
+def test_a_simulation_refuses_to_share_a_link(scenario: Write) -> None:
+    error = viaduct("run", scenario(SHARED_MEDIUM), "--mode", "simulate").error_line(2)
+    assert "link: links are not shared here" in error
+
+
 BOTTLENECK = (
     STATIC
     + """

@@ -17,6 +17,7 @@ SMALL = 70  # bytes of a frame: the smallest that carries the numbers; NetPath's
 LARGE = 1514
 _CONFIGURED_NS = 10e6
 _SEARCH_LIMIT = 2_000_000.0
+_P99_BAR_US = 10
 
 NOTES = [
     "Source, emulator and sink are namespaces of one machine; the source is pinned to CPU 0, the "
@@ -108,8 +109,14 @@ def _precision(session: Session, plan: Plan, result: Result, ours: Middle, limit
         )
     for row in machine:
         result.add("machine", ours, system="clock", label="a loop that reads the clock", **row)
+    allowed = statistics.median(row["machine_p99_us"] for row in machine)
+    if allowed > _P99_BAR_US:
+        result.notes.append(
+            f"machine_p99_us is {allowed:.1f} here: no program can keep p99 of the delay error "
+            f"below that, so its bar of {_P99_BAR_US} us says nothing about the emulator."
+        )
     result.ratios["delay_error_p50_us"] = Ratio.of(p50, 1, "at most")
-    result.ratios["delay_error_p99_us"] = Ratio.of(p99, 10, "at most")
+    result.ratios["delay_error_p99_us"] = Ratio.of(p99, _P99_BAR_US, "at most")
     result.ratios["mean_delay_error_percent"] = Ratio.of(means, 0.3, "at most")
 
 
