@@ -25,10 +25,10 @@ PROGRAM = BUILD / "examples" / "viaduct-control-filter"
 
 
 @contextlib.contextmanager
-def scenario(lab: str, filter_: str, duration: str = "300s") -> Iterator[subprocess.Popen[str]]:
+def scenario(lab: str, filter_: str) -> Iterator[subprocess.Popen[str]]:
     """Starts the program as sudo would for the user nobody."""
     process = subprocess.Popen(
-        [str(PROGRAM), f"--lab={lab}", f"--filter={filter_}", f"--duration={duration}"],
+        [str(PROGRAM), f"--lab={lab}", f"--filter={filter_}", "--duration=300s"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -73,7 +73,7 @@ def test_filtered_control_traffic_and_no_privileges(lab: str) -> None:
 
 
 def test_the_end_of_the_broker_is_one_line(lab: str) -> None:
-    with scenario(lab, "udp port 698", "3s") as process:
+    with scenario(lab, "udp port 698") as process:
         assert process.stdout
         process.stdout.readline()
         labs = json.loads(viaduct("ls", "--json").expect().output)

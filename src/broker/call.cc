@@ -105,6 +105,11 @@ json Caller::CallJson(MessageType type, const json& arguments) {
   return DecodeJson(Call(type, arguments.dump()).payload);
 }
 
+void Caller::CheckAlive() const {
+  pollfd other{connection_.Fd(), 0, 0};
+  if (poll(&other, 1, 0) > 0 && (other.revents & POLLHUP) != 0) throw Error(ended_);
+}
+
 bool AnswerNext(Connection& connection, const std::function<Reply(Message&)>& perform) {
   uint32_t sequence = 0;
   try {

@@ -29,6 +29,8 @@ class Caller {
   Message Call(MessageType type, std::string_view payload,
                const std::vector<int>& descriptors = {});
   nlohmann::json CallJson(MessageType type, const nlohmann::json& arguments);
+  // Throws Error if the other end has closed.
+  void CheckAlive() const;
 
  private:
   void AwaitEnd();

@@ -106,6 +106,8 @@ UniqueFd Client::OpenTun(const std::string& node) {
   return state_->OpenOne(MessageType::kOpenTun, {{"node", node}});
 }
 
+void Client::CheckAlive() const { state_->caller.CheckAlive(); }
+
 void Client::ApplyRoutes(const std::string& node, const fib::RouteChanges& changes) {
   if (changes.empty()) return;
   state_->caller.Call(MessageType::kApplyRoutes, EncodeRoutes(node, changes));

@@ -113,6 +113,9 @@ class Client {
   Program Spawn(const ProgramOptions& options);
   void Kill(int pid, int signal);
 
+  // Throws Error if the broker has ended, and with it its labs. Sends nothing.
+  void CheckAlive() const;
+
   // The lab as built: topology plus run facts (namespace paths, broker pid), for `ls --json`.
   nlohmann::json Describe();
   // After this the lab outlives the connection, until DestroyLab() (`viaduct up`).

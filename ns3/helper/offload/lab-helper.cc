@@ -72,6 +72,18 @@ Quit(const viaduct::Error& error)
     std::exit(static_cast<int>(error.status()));
 }
 
+/** Ends the run soon after the broker: nobody changes the lab's routes any more. */
+void
+WatchBroker(std::weak_ptr<Client> watched)
+{
+    const Time interval = Seconds(1);
+    if (const auto broker = watched.lock())
+    {
+        broker->CheckAlive();
+        Simulator::Schedule(interval, &WatchBroker, watched);
+    }
+}
+
 /** What std::terminate() called before. */
 std::terminate_handler g_terminate = nullptr;
 
@@ -254,6 +266,7 @@ LabHelper::InstallOrThrow(const NodeContainer& nodes)
     m_state->attachments = plan.attachments;
     Attach(plan);
     GuardUdp(nodes);
+    Simulator::ScheduleNow(&WatchBroker, std::weak_ptr<Client>(m_state->broker));
     // Runs after the nodes' own destruction, which was scheduled when the first node was created.
     Simulator::ScheduleDestroy([state = m_state]() {
         auto broker = std::move(state->broker);
