@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -142,6 +144,39 @@ def test_command_and_broker_are_killed(lab: str, scenario: Callable[[str], Path]
 
     wait_until(cleaned, "the lab is removed")
     assert not [name for name in namespaces() if name.startswith(lab)]
+
+
+@pytest.mark.alone
+def test_clean_says_what_it_cannot_reach(lab: str, scenario: Callable[[str], Path]) -> None:
+    """A killed lab whose namespaces have their names in a mount namespace of its own."""
+    apart = [
+        "unshare",
+        "--mount",
+        "--propagation",
+        "private",
+        "sh",
+        "-c",
+        'echo $$; "$@"; read x',
+        "sh",
+    ]
+    command = [*apart, str(VIADUCT), "up", "--quiet", str(scenario(LINE))]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        try:
+            record = Path(f"/run/viaduct/{lab}/record.jsonl")
+            wait_until(
+                lambda: execute([str(VIADUCT), "exec", f"{lab}:n0", "--", "true"]).status == 0,
+                "it is up",
+            )
+            broker = json.loads(record.read_text().splitlines()[0])["pid"]
+            os.kill(broker, signal.SIGKILL)
+            there = ["nsenter", "--mount", "--target", str(process.pid)]
+            wait_until(lambda: "n0" in viaduct("clean").errors, "it says which are elsewhere")
+            assert "nsenter" in viaduct("clean").error_line(1)
+            assert record.exists()
+            execute([*there, str(VIADUCT), "clean"]).expect()
+            assert not record.exists()
+        finally:
+            process.communicate(b"\n")
 
 
 def test_void_run(scenario: Callable[[str], Path]) -> None:

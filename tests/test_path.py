@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import signal
 import socket
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from labs import PATIENCE, VIADUCT, execute, inside, measured, wait_until
+from labs import PATIENCE, VIADUCT, execute, inside, measured, viaduct, wait_until
 from scapy.contrib.mpls import MPLS
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Dot1Q, Ether
@@ -482,7 +483,7 @@ def traces_of(wires: Wires) -> list[str]:
     """What there is under /run/viaduct of paths in the emulator's namespace."""
     inode = str(Path(f"/run/netns/{wires.middle}").stat().st_ino)
     root = Path("/run/viaduct")
-    found = [p.name for p in root.glob(f".locks/interface-{inode}-*")]
+    found = []
     for record in root.glob(".paths/*/record.json"):
         with contextlib.suppress(FileNotFoundError):
             if inode in record.read_text():
@@ -500,6 +501,23 @@ def promiscuity(wires: Wires) -> int:
     """How many sockets have the interfaces in promiscuous mode."""
     links = execute(["ip", "-n", wires.middle, "-d", "-j", "link"]).expect().output
     return sum(link.get("promiscuity", 0) for link in json.loads(links))
+
+
+def test_clean_gives_back_what_killed_paths_had(wires: Wires) -> None:
+    before = features(wires)
+    for _ in range(2):  # the second one finds what the first one left
+        with wires.path(*BETWEEN, "--up", "delay=10s") as path:
+            assert features(wires) != before
+            record = Path(f"/run/viaduct/.paths/{traces_of(wires)[0]}/record.json")
+            keeper = json.loads(record.read_text().splitlines()[0])["pid"]
+            for pid in (keeper, path.pid):
+                os.kill(pid, signal.SIGKILL)
+            path.wait()
+    name = traces_of(wires)[0]
+    assert features(wires) != before, "there is something to restore"
+    assert name in viaduct("clean").expect().output
+    assert features(wires) == before
+    assert not traces_of(wires)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
@@ -532,6 +550,8 @@ def test_the_control_socket_survives_nonsense(wires: Wires, taps: tuple[Tap, Tap
                     return client.recv(1 << 20)
             return b""
 
+        folder = wires.viaduct("path", "set", "--up", "delay=trace:/tmp")
+        assert "/tmp" in folder.error_line(2)
         assert json.loads(ask(b"nonsense\n"))["status"] == 2
         assert not json.loads(ask(b'{"request": "set", "up": 5}\n'))["ok"]
         assert ask(b"x" * 200_000) == b"", "a line without an end is no request"

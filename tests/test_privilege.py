@@ -30,6 +30,9 @@ flows:
 LAB = "mode: offload\nrouting: {protocol: static}\nduration: 1h\nnodes: 2\nlinks: [{line: all}]\n"
 SECRET = "what only root may read"
 
+# They share a user, and the machine's own network namespace.
+pytestmark = pytest.mark.xdist_group("privilege")
+
 
 @dataclass
 class User:

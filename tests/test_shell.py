@@ -24,6 +24,7 @@ from labs import (
     inside,
     marked_processes,
     measured,
+    viaduct,
     wait_until,
 )
 from wires import entered
@@ -46,10 +47,10 @@ def traces_of(namespace: str) -> list[str]:
     links = execute(["ip", "-n", namespace, "-o", "link"]).output.splitlines()
     found = [line for line in links if "vsh" in line]
     found += inside(namespace, "nft", "list", "tables").output.splitlines()
-    if inside(namespace, "sysctl", "-n", "net.ipv4.ip_forward").output.strip() != "0":
-        found.append("forwarding is on")
     inode = Path(f"/run/netns/{namespace}").stat().st_ino
-    found += [str(path) for path in Path("/run/viaduct/.locks").glob(f"forwarding-{inode}")]
+    for record in Path("/run/viaduct").glob(".shells/*/record.json"):
+        with contextlib.suppress(FileNotFoundError):
+            found += [str(record)] if str(inode) in record.read_text() else []
     return found
 
 
@@ -138,21 +139,109 @@ def test_shells_in_shells_add_paths(home: str) -> None:
     measured(lambda: best(1), 40, 55)
 
 
-def test_nat_to_the_outside(home: str) -> None:
-    outside = home + "o"
+@contextlib.contextmanager
+def neighbour(home: str, number: int) -> Iterator[str]:
+    """Another machine, at the home's interface up`number`: 192.0.`number`.2."""
+    outside = f"{home}o{number}"
     execute(["ip", "netns", "add", outside]).expect()
     try:
         peer = ["peer", "name", "eth0", "netns", outside]
-        execute(["ip", "-n", home, "link", "add", "up0", "type", "veth", *peer]).expect()
-        for namespace, name, address in ((home, "up0", "1"), (outside, "eth0", "2")):
+        execute(["ip", "-n", home, "link", "add", f"up{number}", "type", "veth", *peer]).expect()
+        for namespace, name, host in ((home, f"up{number}", "1"), (outside, "eth0", "2")):
             here = ["ip", "-n", namespace]
-            execute([*here, "address", "add", f"192.0.2.{address}/24", "dev", name]).expect()
+            address = f"192.0.{number}.{host}/24"
+            execute([*here, "address", "add", address, "dev", name]).expect()
             execute([*here, "link", "set", "dev", name, "up"]).expect()
+        yield outside
+    finally:
+        execute(["ip", "netns", "delete", outside])
+
+
+def interface_settings(namespace: str) -> dict[str, str]:
+    """The IPv4 settings of all interfaces, and of the machine."""
+    with entered(namespace):
+        conf = Path("/proc/sys/net/ipv4/conf")
+        files = [Path("/proc/sys/net/ipv4/ip_forward"), *conf.rglob("*")]
+        return {
+            str(path): path.read_text().strip()
+            for path in files
+            if path.is_file() and "vsh" not in str(path)
+        }
+
+
+def forwards(namespace: str, interface: str) -> bool:
+    """Whether what arrives at the interface is forwarded."""
+    name = f"/proc/sys/net/ipv4/conf/{interface}/forwarding"
+    return interface_settings(namespace)[name] == "1"
+
+
+def test_nat_to_the_outside(home: str) -> None:
+    with neighbour(home, 2):
         # It has no route back to the shell: only NAT can bring the answer.
         done = shell(home, "--", "ping", "-n", "-c", "2", "-i", "0.1", "192.0.2.2").expect()
         assert " 0% packet loss" in done.output
-    finally:
-        execute(["ip", "netns", "delete", outside])
+
+
+def test_an_administrators_settings_stay(home: str) -> None:
+    with neighbour(home, 2), neighbour(home, 3):
+        inside(home, "sysctl", "-w", "net.ipv4.conf.up2.forwarding=1").expect()
+        inside(home, "sysctl", "-w", "net.ipv4.conf.all.accept_redirects=0").expect()
+        before = interface_settings(home)
+        with running_shell(home, "--", "sh", "-c", "echo ready; sleep 60") as command:
+            command.wait_for("ready")
+            assert forwards(home, "up3"), "there is something to restore"
+            command.process.send_signal(signal.SIGINT)
+            command.wait()
+        assert interface_settings(home) == before
+        shell(home, "--", "true").expect()
+        assert interface_settings(home) == before
+
+
+def test_only_a_shells_packets_are_forwarded(home: str) -> None:
+    pings = ["ping", "-n", "-c", "2", "-i", "0.1", "-W", "1", "192.0.3.2"]
+    with neighbour(home, 2) as one, neighbour(home, 3) as other:
+        for namespace, number in ((one, 2), (other, 3)):
+            route = ["route", "add", "default", "via", f"192.0.{number}.1"]
+            execute(["ip", "-n", namespace, *route]).expect()
+        program = f"{' '.join(pings)} && echo ready; sleep 60"
+        with running_shell(home, "--", "sh", "-c", program) as command:
+            command.wait_for("ready")
+            assert forwards(home, "up2")
+            assert " 100% packet loss" in inside(one, *pings).output
+            command.process.send_signal(signal.SIGINT)
+            command.wait()
+
+
+def test_settings_that_cannot_be_written_are_an_error(home: str) -> None:
+    """It ends, and leaves nothing: what it undoes needs the turn that it has."""
+    with neighbour(home, 2):
+        sealed = "mount --bind /proc/sys /proc/sys && mount -o remount,ro,bind /proc/sys && "
+        words = ["unshare", "-m", "sh", "-c", f"{sealed} exec {VIADUCT} shell -- true"]
+        line = inside(home, *words, timeout=PATIENCE).error_line(1)
+        assert "Read-only" in line
+
+
+def test_clean_removes_what_killed_shells_left(home: str) -> None:
+    with neighbour(home, 2):
+        before = interface_settings(home)
+        with running_shell(
+            home, "--", "sh", "-c", "setsid sleep 79 & echo ready; sleep 79"
+        ) as shell:
+            shell.wait_for("ready")
+            for pid in (keeper_of(home), shell.pid):
+                os.kill(pid, signal.SIGKILL)
+            shell.wait()
+        assert traces_of(home), "there is something to remove"
+        assert "vsh" in viaduct("clean").expect().output
+        assert not traces_of(home)
+        assert not sleeping("79")
+        assert interface_settings(home) == before
+
+
+def keeper_of(namespace: str) -> int:
+    """The pid of root's half of the only shell."""
+    record = next(path for path in traces_of(namespace) if path.startswith("/run"))
+    return int(json.loads(Path(record).read_text().splitlines()[0])["pid"])
 
 
 def test_names_are_found_at_a_server_on_loopback(home: str, tmp_path: Path) -> None:
@@ -212,12 +301,11 @@ def test_what_the_program_leaves_behind_is_ended(home: str) -> None:
 
 
 def test_two_shells_beside_each_other(home: str) -> None:
-    with running_shell(home, "--", "sh", "-c", "echo ready; sleep 60") as first:
+    with neighbour(home, 2), running_shell(home, "--", "sh", "-c", "echo ready; sleep 60") as first:
         first.wait_for("ready")
         done = shell(home, "--", "sh", "-c", "ip -4 -br address show eth0").expect()
         assert "100.64.0.6/30" in done.output
-        forwarding = inside(home, "sysctl", "-n", "net.ipv4.ip_forward").output
-        assert forwarding.strip() == "1", "the first still needs it"
+        assert forwards(home, "up2"), "the first still needs it"
         first.process.send_signal(signal.SIGINT)
         assert first.wait() == 128 + signal.SIGINT
 

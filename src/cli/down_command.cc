@@ -16,6 +16,8 @@
 #include "cli/output.h"
 #include "cli/privilege.h"
 #include "emulate/path_record.h"
+#include "emulate/shell_record.h"
+#include "guest/process/boot_folder.h"
 #include "guest/shell/paused.h"
 #include "sys/process.h"
 
@@ -49,15 +51,22 @@ void Down(const std::string& given) {
   }
 }
 
-bool HasDead() {
-  const auto is_dead = [](const auto& record) { return !record.alive; };
-  return std::ranges::any_of(lab::ListRuns(), is_dead) ||
-         std::ranges::any_of(emulate::ListPaths(), is_dead);
+template <class Entry>
+void AddNames(const std::vector<Entry>& removed, Cleaning* cleaning) {
+  for (const Entry& entry : removed) cleaning->removed.push_back(entry.name);
+}
+
+Cleaning CleanOnce() {
+  Cleaning done;
+  AddNames(emulate::RemoveDeadShells(&done.problems), &done);
+  AddNames(emulate::RemoveDeadPaths(&done.problems), &done);
+  AddNames(lab::RemoveDeadRuns(&done.problems), &done);
+  return done;
 }
 
 void Clean(bool as_json) {
   Cleaning cleaning;
-  if (HasDead()) {
+  if (lab::Runs().HasDead() || emulate::Paths().HasDead() || emulate::Shells().HasDead()) {
     NeedRoot();
     cleaning = broker::AskOnce(privilege::Service::kCleaner, broker::MessageType::kClean,
                                nlohmann::json::object())
@@ -66,6 +75,7 @@ void Clean(bool as_json) {
   for (const auto& paused : guest::RemoveDeadPaused(&cleaning.problems)) {
     cleaning.removed.push_back(paused.simulation);
   }
+  AddNames(guest::RemoveDeadBootFolders(&cleaning.problems), &cleaning);
   if (as_json) {
     PrintJson(cleaning);
   } else {
@@ -81,14 +91,14 @@ void Clean(bool as_json) {
 
 void CleanAsRoot(UniqueFd connection, const sys::Identity&) {
   broker::AnswerOnce(std::move(connection), broker::MessageType::kClean, [](const nlohmann::json&) {
-    Cleaning cleaning;
-    for (const auto& run : lab::RemoveDeadRuns(&cleaning.problems)) {
-      cleaning.removed.push_back(run.name);
+    Cleaning all;
+    // What ran within something else is dead once that has been removed.
+    for (;;) {
+      Cleaning round = CleanOnce();
+      all.removed.insert(all.removed.end(), round.removed.begin(), round.removed.end());
+      all.problems = std::move(round.problems);
+      if (round.removed.empty()) return nlohmann::json(all);
     }
-    for (const auto& path : emulate::RemoveDeadPaths(&cleaning.problems)) {
-      cleaning.removed.push_back(path.name);
-    }
-    return nlohmann::json(cleaning);
   });
 }
 

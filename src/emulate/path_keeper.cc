@@ -16,6 +16,7 @@
 #include "emulate/path_record.h"
 #include "io/ring_port.h"
 #include "sys/network/netns.h"
+#include "sys/network/packet_socket.h"
 #include "sys/unix_socket.h"
 
 namespace viaduct::emulate {
@@ -41,7 +42,7 @@ void CheckInterfaceName(const std::string& interface) {
 PathInfo Introduce(const json& request, const sys::Identity& user) {
   PathInfo info = DecodePath(request);
   info.uid = user.uid;
-  info.namespace_inode = sys::NamespaceInode(sys::OpenCurrentNamespace().get());
+  info.network = sys::IdentifyNamespace(sys::OpenCurrentNamespace().get());
   if (!info.name.empty()) return info;
   info.name = info.pairs.front();
   // A path in another network namespace may be between interfaces of the same names.
@@ -63,7 +64,7 @@ class PathKeeper {
     const auto perform = [this](broker::Message& request) { return Perform(request); };
     while ((poll(&wait, 1, -1) > 0 || errno == EINTR) && broker::AnswerNext(connection_, perform)) {
     }
-    GiveBack();
+    GiveBack(Turn());
   }
 
  private:
@@ -81,39 +82,46 @@ class PathKeeper {
 
   Reply Take(const json& request) {
     if (info_) throw UsageError("this process has taken its interfaces already");
+    const Turn turn;
     PathInfo info = Introduce(request, user_);
-    const std::string holder = fmt::format("path {}, process {}", info.name, getpid());
-    interfaces_.clear();  // of an attempt that failed
-    for (const std::string& name : info.interfaces) interfaces_.emplace_back(name, holder);
-    RecordPath(&info);
+    record_ = RecordPath(&info, turn);
     info_ = std::move(info);
-    for (const TakenInterface& interface : interfaces_) interface.SwitchOffloadsOff();
-    Reply reply;
-    reply.value = {{"name", info_->name}, {"created", info_->created}};
-    reply.descriptors.push_back(
-        sys::ListenAt(info_->control_socket(), user_.uid, user_.gid, SOCK_STREAM));
-    return reply;
+    try {
+      for (const std::string& name : info_->interfaces) {
+        TakeInterface(name, &*info_, &record_, turn);
+      }
+      Reply reply;
+      reply.value = {{"name", info_->name}, {"created", info_->created}};
+      reply.descriptors.push_back(
+          sys::ListenAt(info_->control_socket(), user_.uid, user_.gid, SOCK_STREAM));
+      return reply;
+    } catch (...) {
+      GiveBack(turn);
+      throw;
+    }
   }
 
+  // The interface of that name may be another one by now.
   Reply Open(size_t port) {
-    if (port >= interfaces_.size()) throw UsageError("a path has no such port");
-    interfaces_[port].SwitchOffloadsOff();
-    sys::PacketSocket socket = interfaces_[port].Open();
+    if (!info_ || port >= info_->interfaces.size()) throw UsageError("a path has no such port");
+    const std::string& name = info_->interfaces[port];
+    TakeInterface(name, &*info_, &record_, Turn());
+    sys::PacketSocket socket = sys::OpenPacketSocket(name, true);
     Reply reply;
     reply.value["ifindex"] = socket.ifindex;
     reply.descriptors.push_back(std::move(socket.fd));
     return reply;
   }
 
-  void GiveBack() {
-    if (info_) RemovePathRecord(*info_);
-    for (TakenInterface& interface : interfaces_) interface.GiveBack();
+  void GiveBack(const Turn& turn) {
+    if (info_) RemovePath(*info_, turn);  // what remains has its record, for `viaduct clean`
+    info_.reset();
   }
 
   broker::Connection connection_;
   const sys::Identity user_;
   std::optional<PathInfo> info_;  // once it is recorded
-  std::vector<TakenInterface> interfaces_;
+  sys::OwnEntry record_;
 };
 
 }  // namespace

@@ -5,15 +5,12 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "sys/network/link.h"
 #include "sys/network/netns.h"
+#include "sys/network/offload.h"
 
 namespace viaduct::emulate {
 namespace {
-
-// No lab's name begins with a dot (lab/record.h).
-sys::Registry Paths() {
-  return {sys::RunPlace({".paths", 0755, false}), {"record.json", "control"}};
-}
 
 // A UNIX socket's address holds 107 bytes.
 constexpr size_t kMaxName = 72;
@@ -29,13 +26,34 @@ void CheckName(const std::string& name) {
       "\"{}\" is not a name for a path: 1 to {} letters, digits and -_.:=,@", name, kMaxName));
 }
 
+void GiveBack(int network, const TakenInterface& taken) {
+  const auto link = sys::Netlink(network).FindLink(taken.interface);
+  if (link && link->ifindex == taken.ifindex) {
+    sys::EnableOffloads(network, taken.interface, taken.offloads);
+  }
+}
+
+void RemoveDeadPath(const std::string& name, const Turn& turn) {
+  for (const PathInfo& path : ListPaths()) {
+    if (path.name != name || path.alive) continue;
+    const auto problems = RemovePath(path, turn);
+    if (!problems.empty()) throw Error(problems.front());
+  }
+}
+
 }  // namespace
 
 void PathInfo::Read(const sys::RecordLines& lines) {
   const nlohmann::json& first = lines.front();
-  first.at("namespace").get_to(namespace_inode);
+  first.at("network").get_to(network);
   first.at("interfaces").get_to(interfaces);
   first.at("pairs").get_to(pairs);
+  for (size_t i = 1; i < lines.size(); ++i) taken.push_back(lines[i].get<TakenInterface>());
+}
+
+// No lab's name begins with a dot (lab/record.h).
+sys::Registry Paths() {
+  return {sys::RunPlace({".paths", 0755, false}), {"record.json", "control"}};
 }
 
 std::vector<PathInfo> ListPaths() { return Paths().List<PathInfo>(); }
@@ -46,7 +64,7 @@ PathInfo FindPath(const std::string& name, const std::string& pair) {
     if (!name.empty()) return path.name == name;
     const bool has_pair =
         pair.empty() || std::find(path.pairs.begin(), path.pairs.end(), pair) != path.pairs.end();
-    return path.namespace_inode == here && has_pair;
+    return path.network.inode == here && has_pair;
   };
   return sys::FindLive<PathInfo>(
       ListPaths(), is_wanted,
@@ -57,26 +75,58 @@ PathInfo FindPath(const std::string& name, const std::string& pair) {
        "several paths are running ({}); name one"});
 }
 
-void RecordPath(PathInfo* path) {
+sys::OwnEntry RecordPath(PathInfo* path, const Turn& turn) {
   CheckName(path->name);
-  try {
-    static_cast<sys::RegistryEntry&>(*path) = Paths().Take({path->name,
-                                                            path->uid,
-                                                            true,
-                                                            {{"namespace", path->namespace_inode},
-                                                             {"interfaces", path->interfaces},
-                                                             {"pairs", path->pairs}}});
-  } catch (const sys::NameTaken& taken) {
-    if (taken.holder.pid == 0) throw;
-    throw UsageError(fmt::format("the name {} is taken by a running path (process {}); give --name",
-                                 path->name, taken.holder.pid));
+  const sys::NewEntry entry{
+      path->name,
+      path->uid,
+      false,
+      {{"network", path->network}, {"interfaces", path->interfaces}, {"pairs", path->pairs}}};
+  for (;;) {
+    try {
+      sys::OwnEntry own = Paths().Take(entry);
+      static_cast<sys::RegistryEntry&>(*path) = own;
+      return own;
+    } catch (const sys::NameTaken& taken) {
+      if (taken.holder.pid == 0) throw;
+      if (taken.holder.alive) {
+        throw UsageError(
+            fmt::format("the name {} is taken by a running path (process {}); give --name",
+                        path->name, taken.holder.pid));
+      }
+      RemoveDeadPath(path->name, turn);
+    }
   }
 }
 
-void RemovePathRecord(const PathInfo& path) { Paths().Remove(path); }
+std::vector<PathInfo> OtherTakers(const PathInfo& path, int ifindex) {
+  std::vector<PathInfo> others = ListPaths();
+  std::erase_if(others, [&](const PathInfo& other) {
+    return other.name == path.name || other.network != path.network ||
+           std::ranges::find(other.taken, ifindex, &TakenInterface::ifindex) == other.taken.end();
+  });
+  return others;
+}
+
+std::vector<std::string> RemovePath(const PathInfo& path, const Turn&) {
+  try {
+    const UniqueFd network = sys::FindNamespace(path.network);
+    for (const TakenInterface& taken : path.taken) {
+      const auto others = OtherTakers(path, taken.ifindex);
+      if (network && std::ranges::none_of(others, &PathInfo::alive)) {
+        GiveBack(network.get(), taken);
+      }
+    }
+  } catch (const Error& error) {
+    return {fmt::format("path {}: {}", path.name, error.what())};
+  }
+  return Paths().Remove(path);
+}
 
 std::vector<PathInfo> RemoveDeadPaths(std::vector<std::string>* problems) {
-  return Paths().RemoveDead<PathInfo>(problems);
+  const Turn turn;
+  return Paths().RemoveDead<PathInfo>(problems,
+                                      [&](const PathInfo& path) { return RemovePath(path, turn); });
 }
 
 }  // namespace viaduct::emulate

@@ -1,35 +1,54 @@
 // The records of running paths: a registry (sys/registry.h), /run/viaduct/.paths, whose entries
-// hold record.json and the path's control socket.
+// hold record.json and the path's control socket. The maker is the path's keeper, which writes
+// there what it changes before it does.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "emulate/turn.h"
+#include "sys/namespace_id.h"
 #include "sys/registry.h"
 
 namespace viaduct::emulate {
 
+// An interface that a path has taken; one that has come back is taken again, as another.
+struct TakenInterface {
+  std::string interface;
+  int ifindex = 0;
+  std::vector<std::string> offloads;  // those that were on, and that the path switches off
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TakenInterface, interface, ifindex, offloads)
+
 struct PathInfo : sys::RegistryEntry {
-  uint64_t namespace_inode = 0;
+  sys::NamespaceId network;
   std::vector<std::string> interfaces;
   std::vector<std::string> pairs;
+  std::vector<TakenInterface> taken;
 
   void Read(const sys::RecordLines& lines);
   std::string control_socket() const { return folder / "control"; }
 };
 
+sys::Registry Paths();
 // All paths that have a record, sorted by name.
 std::vector<PathInfo> ListPaths();
 // The path of that name or, if it is empty, the only one in this network namespace that has this
 // pair (empty: any pair). Throws UsageError that lists the existing paths.
 PathInfo FindPath(const std::string& name, const std::string& pair);
 
-// Records the path as this process's, and sets what the record says of its maker. The name of a
-// dead path is reused. Throws UsageError if a live path has the name, or it is not a valid name.
-void RecordPath(PathInfo* path);
-void RemovePathRecord(const PathInfo& path);
-// Removes the records of paths whose process has ended, and returns them. Problems are appended to
+// Records the path as this process's, and sets what the record says of its maker. A dead path of
+// that name is removed first. Throws UsageError if a live path has the name, or it is not a valid
+// name.
+sys::OwnEntry RecordPath(PathInfo* path, const Turn& turn);
+
+// The other paths, live and dead, that have taken this interface of the same namespace.
+std::vector<PathInfo> OtherTakers(const PathInfo& path, int ifindex);
+
+// Restores what the record says was changed, unless a live path has it by now, and removes the
+// record then. Returns what could not be done, one line each.
+std::vector<std::string> RemovePath(const PathInfo& path, const Turn& turn);
+// The same for all paths whose keeper has ended; returns those removed. Problems are appended to
 // `problems`.
 std::vector<PathInfo> RemoveDeadPaths(std::vector<std::string>* problems);
 

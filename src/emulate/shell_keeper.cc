@@ -50,7 +50,7 @@ class ShellKeeper {
   bool Serve(int signals) {
     std::array<pollfd, 2> waits{{{connection_.Fd(), POLLIN, 0}, {signals, POLLIN, 0}}};
     if (poll(waits.data(), waits.size(), -1) < 0) return errno == EINTR;
-    if (waits[1].revents != 0) Collect(signals);
+    if (waits[1].revents != 0 && !Collect(signals)) return false;
     return waits[0].revents == 0 ||
            broker::AnswerNext(connection_,
                               [this](broker::Message& request) { return Perform(request); });
@@ -73,7 +73,7 @@ class ShellKeeper {
 
   Reply Build() {
     if (network_) throw UsageError("this process has made its shell already");
-    network_.emplace();
+    network_.emplace(user_.uid);
     Reply reply;
     reply.value = {{"host_address", network_->host_address().ToString()},
                    {"limits", network_->limits()},
@@ -102,8 +102,10 @@ class ShellKeeper {
     return reply;
   }
 
-  void Collect(int signals) {
-    while (sys::TakeSignal(signals) != 0) continue;
+  // Returns false if the shell should end: its network is being removed.
+  bool Collect(int signals) {
+    bool goes_on = true;
+    while (const int signal = sys::TakeSignal(signals)) goes_on = goes_on && signal == SIGCHLD;
     int status = 0;
     for (int pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
       if (pid != pid_) continue;
@@ -111,6 +113,7 @@ class ShellKeeper {
       const int32_t report = status;
       (void)!write(status_.get(), &report, sizeof report);  // a reader that has gone is no matter
     }
+    return goes_on;
   }
 
   // Ends the program and its descendants; the next round finds those forked meanwhile.

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "emulate/shell_record.h"
+#include "emulate/turn.h"
 #include "wire/address.h"
 
 namespace viaduct::emulate {
@@ -34,12 +36,13 @@ struct NameService {
 NameService FindNameService(const std::string& etc_resolv_conf,
                             const std::string& systemd_resolv_conf);
 
-// Created in the current namespace by a single-threaded process as root. Remove() removes what is
-// outside the two namespaces; these disappear with the last descriptor and process in them.
+// Created in the current namespace by a single-threaded process as root, and recorded before.
 class ShellNetwork {
  public:
-  // Throws EnvironmentError or SystemError, and then leaves nothing behind.
-  ShellNetwork();
+  // For this user. Throws EnvironmentError or SystemError, and then leaves nothing behind.
+  explicit ShellNetwork(uint32_t uid);
+  // Ends the processes in the program's namespace and removes everything; what it cannot remove
+  // keeps its record.
   ~ShellNetwork();
   ShellNetwork(const ShellNetwork&) = delete;
   ShellNetwork& operator=(const ShellNetwork&) = delete;
@@ -61,24 +64,16 @@ class ShellNetwork {
   void CloseInside() { inside_.reset(); }
 
  private:
-  void Remove();
   void Build(const wire::IpPrefix& subnet);
   void JoinNeighbours();
-  void OpenOutside();
-  void ForwardOn();
-  void ForwardOff();
-  std::string Rules() const;
 
-  std::string name_;  // of the interface here, and of the rules
+  ShellInfo info_;  // its name: of the interface here, and of the rules
+  sys::OwnEntry record_;
   UniqueFd inside_, middle_;
   wire::IpAddress host_address_, program_address_;
   wire::IpPrefix subnet_;
   NameService names_;
   std::string limits_;
-  bool has_rules_ = false;
-  // The shells of this namespace share the lock; the last to go restores forwarding.
-  UniqueFd forwarding_lock_;
-  std::string forwarding_file_;
 };
 
 }  // namespace viaduct::emulate

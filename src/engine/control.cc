@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <exception>
 #include <vector>
 
 #include "base/error.h"
@@ -79,6 +80,8 @@ bool ControlServer::Answer(Connection& connection, const std::string& line) {
     answer["ok"] = true;
   } catch (const Error& error) {
     answer = Refusal(error.what(), error.status());
+  } catch (const std::exception& error) {  // whatever it is, the path goes on
+    answer = Refusal(error.what(), ExitStatus::kFailure);
   }
   const std::string text = JsonText(answer) + "\n";
   const ssize_t sent =

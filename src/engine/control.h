@@ -19,7 +19,8 @@ namespace viaduct::engine {
 // its connection; nothing else is affected. For use by one thread.
 class ControlServer {
  public:
-  // Returns the members to add to the answer {"ok": true}; an exception becomes the error answer.
+  // Returns the members to add to the answer {"ok": true}; an exception, whatever it is, becomes
+  // the error answer.
   using Handler = std::function<nlohmann::json(const ControlRequest&)>;
 
   // Takes over a listening stream socket. Throws SystemError.

@@ -73,7 +73,7 @@ void LivePath::Become(States wanted) {
       apply_({pair, class_name, direction, after});
       undo.push_back({pair, class_name, direction, before});
     }
-  } catch (const Error&) {
+  } catch (...) {
     for (const Change& change : undo) apply_(change);
     throw;
   }

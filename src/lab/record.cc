@@ -1,11 +1,15 @@
 #include "lab/record.h"
 
+#include <linux/magic.h>
+#include <sys/vfs.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <set>
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "sys/namespace_id.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/process.h"
@@ -70,6 +74,12 @@ UniqueFd OpenRecorded(const RecordedNamespace& entry) {
   return {};
 }
 
+// The file of a name whose mount has ended with its mount namespace.
+bool IsMereFile(const std::string& name) {
+  struct statfs status;
+  return statfs(sys::NamespacePath(name).c_str(), &status) == 0 && status.f_type != NSFS_MAGIC;
+}
+
 void EndProcesses(const RunInfo& run) {
   std::set<uint64_t> inodes;
   std::vector<UniqueFd> keep;  // so that no inode number is reused meanwhile
@@ -81,11 +91,19 @@ void EndProcesses(const RunInfo& run) {
     inodes.insert(*entry.inode);
     keep.push_back(std::move(fd));
   }
-  // Processes may fork while they are being ended: look again.
-  for (int round = 0; round < 3 && !inodes.empty(); ++round) {
-    const std::vector<int> pids = sys::ProcessesInNamespaces(inodes);
-    if (pids.empty()) return;
-    sys::TerminateProcesses(pids, Duration::Milliseconds(round == 0 ? 500 : 0));
+  sys::EndProcessesIn(inodes, Duration::Milliseconds(500));
+}
+
+// A namespace that has no name in this mount namespace may have it in another one.
+void CheckGone(const RunInfo& run) {
+  for (const RecordedNamespace& entry : run.namespaces) {
+    if (!entry.inode || OpenRecorded(entry)) continue;
+    for (const auto& [pid, path] : sys::MountsOfNamespace(*entry.inode)) {
+      if (path != sys::NamespacePath(entry.name)) continue;
+      throw Error("namespace " + entry.name + " is in the mount namespace of process " +
+                  std::to_string(pid) + ": run `nsenter --mount --target " + std::to_string(pid) +
+                  " viaduct clean`");
+    }
   }
 }
 
@@ -145,6 +163,7 @@ std::vector<std::string> RemoveRun(const RunInfo& run) {
       problems.push_back("lab " + run.name + ": " + error.what());
     }
   };
+  attempt([&] { CheckGone(run); });
   attempt([&] { EndProcesses(run); });
   for (auto it = run.physicals.rbegin(); it != run.physicals.rend(); ++it) {
     attempt([&] { ReturnPhysical(run, *it); });
@@ -154,7 +173,7 @@ std::vector<std::string> RemoveRun(const RunInfo& run) {
   if (!problems.empty()) return problems;
   for (auto it = run.namespaces.rbegin(); it != run.namespaces.rend(); ++it) {
     attempt([&] {
-      if (OpenRecorded(*it)) sys::DeleteNamespace(it->name);
+      if (OpenRecorded(*it) || IsMereFile(it->name)) sys::DeleteNamespace(it->name);
     });
   }
   return problems.empty() ? Runs(run.folder.parent_path()).Remove(run) : problems;

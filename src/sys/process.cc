@@ -56,11 +56,7 @@ Integer StatNumber(std::string_view stat, int number) {
 // Children by parent.
 std::multimap<int, int> ProcessTree() {
   std::multimap<int, int> children;
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", none)) {
-    const std::string name = entry.path().filename();
-    int pid = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc()) continue;
+  for (const int pid : AllProcesses()) {
     if (const int parent = StatNumber<int>(ReadStat(pid), 4); parent > 0) {
       children.emplace(parent, pid);
     }
@@ -103,6 +99,19 @@ bool ProcessAlive(int pid, uint64_t start_time) {
   const std::string stat = ReadStat(pid);
   const std::string_view state = StatField(stat, 3);
   return ParseStartTime(stat) == start_time && state != "Z" && state != "X";
+}
+
+std::vector<int> AllProcesses() {
+  std::vector<int> pids;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", none)) {
+    const std::string name = entry.path().filename();
+    int pid = 0;
+    if (std::from_chars(name.data(), name.data() + name.size(), pid).ec == std::errc()) {
+      pids.push_back(pid);
+    }
+  }
+  return pids;
 }
 
 std::vector<int> Descendants() {

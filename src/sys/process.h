@@ -21,6 +21,9 @@ uint64_t ParseStartTime(std::string_view stat);
 // Whether the process that had this pid and start time still runs (a zombie does not).
 bool ProcessAlive(int pid, uint64_t start_time);
 
+// All processes that /proc shows.
+std::vector<int> AllProcesses();
+
 // All processes that came from this one, from /proc. Complete if this process is a child subreaper
 // (PR_SET_CHILD_SUBREAPER): then an orphan becomes its child.
 std::vector<int> Descendants();

@@ -99,6 +99,18 @@ std::optional<Registry::Found> Registry::Read(int root, const std::string& name)
   return found;
 }
 
+bool Registry::HasDead() const {
+  const UniqueFd root = OpenTrusted(place_);
+  const std::vector<std::string> names = NamesIn(root.get());
+  // A maker killed before it made its entry leaves the folder.
+  if (root && names.empty()) return !place_.folders.back().stays;
+  return std::ranges::any_of(names, [&](const std::string& name) {
+    if (name.starts_with('.')) return IsAbandoned(name);
+    const auto found = Read(root.get(), name);
+    return found && !found->entry.alive;
+  });
+}
+
 OwnEntry Registry::Fill(int folder, const NewEntry& wanted) const {
   OwnEntry own;
   static_cast<RegistryEntry&>(own) = {wanted.name, place_.path() / wanted.name,
@@ -127,8 +139,9 @@ OwnEntry Registry::Take(const NewEntry& wanted) const {
     const UniqueFd root = MakeTrusted(place_);
     const UniqueFd folder = MakeFolderAt(root.get(), {unborn, place_.folders.back().mode});
     if (!folder && errno == ENOENT) continue;  // the last entry's end took the root with it
-    SystemCall("make " + (place_.path() / unborn).string(), folder.get());
+    const int error = errno;
     try {
+      if (!folder) throw SystemError("make " + (place_.path() / unborn).string(), error);
       OwnEntry own = Fill(folder.get(), wanted);
       if (renameat(root.get(), unborn.c_str(), root.get(), wanted.name.c_str()) == 0) return own;
       if (errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR) {
@@ -146,6 +159,7 @@ OwnEntry Registry::Take(const NewEntry& wanted) const {
       }
     } catch (...) {
       RemoveFolder(root.get(), unborn);
+      RemoveIfEmpty(place_);
       throw;
     }
   }

@@ -71,6 +71,9 @@ class Registry {
   template <class Entry>
   std::vector<Entry> List() const;
 
+  // Whether RemoveDead() has anything to do.
+  bool HasDead() const;
+
   // Throws NameTaken, EnvironmentError, SystemError.
   OwnEntry Take(const NewEntry& wanted) const;
 

@@ -146,9 +146,11 @@ TEST_F(RegistryTest, OneOfSeveralMakersWins) {
 }
 
 TEST_F(RegistryTest, TheDeadAreToldFromTheLiving) {
+  EXPECT_FALSE(Things().HasDead());
   TakeAndDie("one");
   ASSERT_THAT(List(), SizeIs(1));
   EXPECT_FALSE(List()[0].alive);
+  EXPECT_TRUE(Things().HasDead());
   try {
     Things().Take(Named("one"));
     FAIL() << "a dead one has the name";
@@ -182,8 +184,10 @@ TEST_F(RegistryTest, AMakerKilledBeforeNamingLeavesNothingForLong) {
   Killed([&] { Things().Take(half); });
   EXPECT_THAT(List(), IsEmpty());
   EXPECT_THAT(NamesIn(OpenTrusted({Root(), {}}).get()), SizeIs(1));
+  EXPECT_TRUE(Things().HasDead());
   const OwnEntry own = Things().Take(Named("one"));  // the name is free
   EXPECT_THAT(RemoveDead(), IsEmpty());
+  EXPECT_FALSE(Things().HasDead());
   EXPECT_THAT(NamesIn(OpenTrusted({Root(), {}}).get()), ElementsAre("one"));
 }
 
@@ -204,7 +208,14 @@ TEST_F(RegistryTest, WhatCannotBeCompletedLeavesNothing) {
   NewEntry wanted = Named("one");
   wanted.complete = [](int) { throw Error("no"); };
   EXPECT_THROW(Things().Take(wanted), Error);
-  EXPECT_THAT(NamesIn(OpenTrusted({Root(), {}}).get()), IsEmpty());
+  EXPECT_FALSE(fs::exists(Root()));
+}
+
+TEST_F(RegistryTest, AFolderThatAMakerLeftEmptyIsRemoved) {
+  MakeTrusted({base_, {{"viaduct"}, {"things", 0755, false}}});
+  EXPECT_TRUE(Things().HasDead());
+  EXPECT_THAT(RemoveDead(), IsEmpty());
+  EXPECT_FALSE(fs::exists(Root()));
 }
 
 TEST_F(RegistryTest, DamagedEntriesAreReportedAndKept) {

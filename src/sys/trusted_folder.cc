@@ -7,11 +7,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 
 #include "base/error.h"
 
 namespace viaduct::sys {
 namespace {
+
+constexpr mode_t kPrivate = 0700;
 
 struct stat StatusOf(int fd) {
   struct stat status;
@@ -63,6 +66,20 @@ TrustedPlace RunPlace(TrustedPlace::Folder folder) {
   TrustedPlace place = RunPlace();
   place.folders.push_back(std::move(folder));
   return place;
+}
+
+TrustedPlace RootsPlace(const std::string& folder) {
+  return RunPlace({"." + folder, kPrivate, false});
+}
+
+TrustedPlace UserPlace(const std::string& folder) {
+  if (geteuid() == 0) return RootsPlace(folder);
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  const bool has_runtime = runtime != nullptr && access(runtime, W_OK) == 0;
+  const std::string own = has_runtime ? "viaduct" : fmt::format("viaduct-{}", geteuid());
+  return {has_runtime ? runtime : "/tmp",
+          {{own, kPrivate, false}, {folder, kPrivate, false}},
+          "remove it, or set XDG_RUNTIME_DIR"};
 }
 
 UniqueFd OpenTrusted(const TrustedPlace& place) {

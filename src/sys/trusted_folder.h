@@ -33,6 +33,12 @@ inline constexpr char kRunFolder[] = "/run/viaduct";
 TrustedPlace RunPlace();
 TrustedPlace RunPlace(TrustedPlace::Folder folder);
 
+// A folder where processes of this user keep what ends with them: for root that is in RunPlace(), a
+// dot before its name; else it is in viaduct in XDG_RUNTIME_DIR, or in /tmp/viaduct-UID.
+TrustedPlace UserPlace(const std::string& folder);
+// Root's, which others may see.
+TrustedPlace RootsPlace(const std::string& folder);
+
 // Opens the last of the folders; none where it is not there, or this user may not read it. Throws
 // EnvironmentError where one of them is somebody else's, may be written to by others, or is no
 // folder.

@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 #include <poll.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -20,48 +23,88 @@ namespace fs = std::filesystem;
 constexpr int kTries = 100;
 constexpr int kMillisecondsBetween = 10;
 
-fs::path MakeFolderIn(const fs::path& parent, const char* purpose, const char* remedy) {
-  std::string pattern = (parent / "viaduct-kernel-XXXXXX").string();
-  if (mkdtemp(pattern.data()) != nullptr) return pattern;
-  throw EnvironmentError(fmt::format("no folder for the {} of kernel guests: {}: {}; {}", purpose,
-                                     parent.string(), strerror(errno), remedy));
+sys::Registry Booting() { return {sys::UserPlace("booting"), {"record.json"}}; }
+
+// Not to be foreseen by others, who could make a folder of that name.
+std::string DrawName() {
+  uint64_t number = 0;
+  SystemCall("getrandom", static_cast<int>(getrandom(&number, sizeof number, 0)));
+  return fmt::format("viaduct-kernel-{:016x}", number);
 }
 
 fs::path TemporaryFolder() {
   std::error_code error;
   const fs::path found = fs::temp_directory_path(error);
   const char* named = std::getenv("TMPDIR");
-  // mkdtemp(3) tells what is wrong with it.
+  // Making the folder tells what is wrong with it.
   return error && named != nullptr ? named : found;
 }
 
-fs::path MakeMemoryFolder(const fs::path& made_before) {
-  try {
-    return MakeFolderIn(kMemoryFolder, "memory", "guests' memory needs a file system there");
-  } catch (const EnvironmentError&) {
-    fs::remove(made_before);
-    throw;
-  }
+void MakeFolder(const fs::path& folder, const char* purpose, const char* remedy) {
+  if (mkdir(folder.c_str(), 0700) == 0) return;
+  throw EnvironmentError(fmt::format("no folder for the {} of kernel guests: {}: {}; {}", purpose,
+                                     folder.parent_path().string(), strerror(errno), remedy));
 }
 
-void Remove(const fs::path& folder) {
-  for (int i = 0; i < kTries; ++i) {
-    std::error_code error;
+// Another user's folder, or a link, is none of ours.
+bool IsOwnFolder(const fs::path& folder) {
+  struct stat status;
+  return lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+         status.st_uid == geteuid();
+}
+
+// Returns why it is still there.
+std::string RemoveFolder(const fs::path& folder) {
+  std::error_code error;
+  for (int i = 0; i < kTries && IsOwnFolder(folder); ++i) {
     fs::remove_all(folder, error);
-    if (!error) return;
+    if (!error) return "";
     poll(nullptr, 0, kMillisecondsBetween);
   }
+  return IsOwnFolder(folder) ? folder.string() + " is not removed: " + error.message() : "";
+}
+
+std::vector<std::string> Remove(const BootFolders& folders) {
+  std::vector<std::string> problems;
+  for (const fs::path& folder : {folders.path, folders.memory}) {
+    if (const std::string problem = RemoveFolder(folder); !problem.empty()) {
+      problems.push_back(problem);
+    }
+  }
+  return problems.empty() ? Booting().Remove(folders) : problems;
+}
+
+BootFolders Record() {
+  BootFolders folders;
+  const std::string name = DrawName();
+  folders.path = TemporaryFolder() / name;
+  folders.memory = fs::path(kMemoryFolder) / name;
+  static_cast<sys::RegistryEntry&>(folders) =
+      Booting().Take({name,
+                      geteuid(),
+                      false,
+                      {{"path", folders.path.string()}, {"memory", folders.memory.string()}}});
+  return folders;
 }
 
 }  // namespace
 
+void BootFolders::Read(const sys::RecordLines& lines) {
+  path = lines.front().at("path").get<std::string>();
+  memory = lines.front().at("memory").get<std::string>();
+}
+
 BootFolder::BootFolder()
-    : path_(MakeFolderIn(TemporaryFolder(), "sockets", "set TMPDIR to another folder")),
-      memory_(MakeMemoryFolder(path_)),
-      guardian_([this](int connection) {
+    : folders_(Record()), guardian_([this](int connection) {
         sys::AwaitEnd(connection);
-        Remove(path_);
-        Remove(memory_);
-      }) {}
+        Remove(folders_);
+      }) {
+  MakeFolder(folders_.path, "sockets", "set TMPDIR to another folder");
+  MakeFolder(folders_.memory, "memory", "guests' memory needs a file system there");
+}
+
+std::vector<BootFolders> RemoveDeadBootFolders(std::vector<std::string>* problems) {
+  return Booting().RemoveDead<BootFolders>(problems, Remove);
+}
 
 }  // namespace viaduct::guest

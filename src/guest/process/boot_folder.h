@@ -3,16 +3,27 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "sys/guardian.h"
+#include "sys/registry.h"
 
 namespace viaduct::guest {
 
 // Where files are that take memory.
 inline constexpr const char* kMemoryFolder = "/dev/shm";
 
-// An empty folder in the folder for temporary files (TMPDIR) and one in kMemoryFolder, removed on
-// destruction, and also when this process is killed: a guardian outlives it for that.
+// What a simulation has for guests that boot, as a registry (sys/registry.h) of this user's says.
+struct BootFolders : sys::RegistryEntry {
+  std::filesystem::path path, memory;
+
+  void Read(const sys::RecordLines& lines);
+};
+
+// An empty folder in the folder for temporary files (TMPDIR) and one in kMemoryFolder, recorded
+// before they are made and removed on destruction, and also when this process is killed: a guardian
+// outlives it for that.
 class BootFolder {
  public:
   // Throws EnvironmentError if one of them cannot be created.
@@ -21,14 +32,17 @@ class BootFolder {
   BootFolder(const BootFolder&) = delete;
   BootFolder& operator=(const BootFolder&) = delete;
 
-  const std::filesystem::path& path() const { return path_; }
+  const std::filesystem::path& path() const { return folders_.path; }
   // For the files of guests' memory, which have no names: it stays empty.
-  const std::filesystem::path& memory() const { return memory_; }
+  const std::filesystem::path& memory() const { return folders_.memory; }
 
  private:
-  std::filesystem::path path_;
-  std::filesystem::path memory_;
+  BootFolders folders_;
   sys::Guardian guardian_;
 };
+
+// Removes what this user's simulations have left whose guardian was killed, too, and returns it.
+// Problems are appended to `problems`.
+std::vector<BootFolders> RemoveDeadBootFolders(std::vector<std::string>* problems);
 
 }  // namespace viaduct::guest

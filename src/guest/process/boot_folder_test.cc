@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "sys/process.h"
 
 namespace viaduct::guest {
 namespace {
@@ -85,6 +86,31 @@ TEST_P(BootFolderTest, IsRemovedWhenItsProcessIsKilled) {
   // The guardian holds the other end too.
   EXPECT_EQ(read(reader.get(), &byte, 1), 0);
   EXPECT_TRUE(fs::is_empty(place_));
+}
+
+// kill -9 of its guardian, too: what is left is recorded.
+TEST_F(BootFolderTest, WhatIsLeftIsRemovedLater) {
+  int ends[2];
+  SystemCall("pipe", pipe(ends));
+  UniqueFd reader(ends[0]), writer(ends[1]);
+  const int child = SystemCall("fork", fork());
+  if (child == 0) {
+    const BootFolder folder;
+    std::ofstream(folder.path() / "file") << "text";
+    for (const int guardian : sys::Descendants()) kill(guardian, SIGKILL);
+    kill(getpid(), SIGKILL);
+  }
+  writer.reset();
+  waitpid(child, nullptr, 0);
+  char byte;
+  EXPECT_EQ(read(reader.get(), &byte, 1), 0);  // the guardian has ended, too
+  EXPECT_FALSE(fs::is_empty(place_));
+  std::vector<std::string> problems;
+  const auto removed = RemoveDeadBootFolders(&problems);
+  EXPECT_TRUE(problems.empty()) << problems.front();
+  ASSERT_FALSE(removed.empty());
+  EXPECT_TRUE(fs::is_empty(place_));
+  EXPECT_FALSE(fs::exists(removed.front().memory));
 }
 
 INSTANTIATE_TEST_SUITE_P(Signals, BootFolderTest, testing::Values(SIGKILL, SIGINT, SIGTERM));

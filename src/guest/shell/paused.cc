@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <tuple>
 
 #include "base/error.h"
@@ -15,21 +14,8 @@
 namespace viaduct::guest {
 namespace {
 
-constexpr mode_t kPrivate = 0700;
+constexpr char kFolder[] = "paused";
 constexpr char kSocket[] = "control";
-
-sys::TrustedPlace SystemPlace() { return sys::RunPlace({".paused", kPrivate, false}); }
-
-// The folder of this user's paused simulations.
-sys::TrustedPlace OwnPlace() {
-  if (geteuid() == 0) return SystemPlace();
-  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  const bool has_runtime = runtime != nullptr && access(runtime, W_OK) == 0;
-  const std::string folder = has_runtime ? "viaduct" : fmt::format("viaduct-{}", geteuid());
-  return {has_runtime ? runtime : "/tmp",
-          {{folder, kPrivate, false}, {"paused", kPrivate, false}},
-          "remove it, or set XDG_RUNTIME_DIR"};
-}
 
 sys::Registry RegistryAt(sys::TrustedPlace place) {
   return {std::move(place), {"record.json", kSocket}};
@@ -37,8 +23,8 @@ sys::Registry RegistryAt(sys::TrustedPlace place) {
 
 // Those that this user can read.
 std::vector<sys::Registry> Registries() {
-  std::vector<sys::Registry> all{RegistryAt(OwnPlace())};
-  if (geteuid() != 0) all.push_back(RegistryAt(SystemPlace()));
+  std::vector<sys::Registry> all{RegistryAt(sys::UserPlace(kFolder))};
+  if (geteuid() != 0) all.push_back(RegistryAt(sys::RootsPlace(kFolder)));
   return all;
 }
 
@@ -87,7 +73,7 @@ std::vector<PausedSimulation> RemoveDeadPaused(std::vector<std::string>* problem
 }
 
 PauseRecord::PauseRecord(const std::string& name, const std::vector<std::string>& nodes)
-    : registry_(RegistryAt(OwnPlace())) {
+    : registry_(RegistryAt(sys::UserPlace(kFolder))) {
   const auto listen = [this](int folder) {
     constexpr int kType = SOCK_SEQPACKET | SOCK_NONBLOCK;
     listener_ = sys::ListenAt(sys::PathIn(folder, kSocket), geteuid(), getegid(), kType);

@@ -102,6 +102,8 @@ bool ShellServer::Read(uint32_t id, Session& session) {
     SendError(session, fmt::format("malformed request: {}", error.what()), 2);
   } catch (const Error& error) {
     SendError(session, error.what(), static_cast<int>(error.status()));
+  } catch (const std::exception& error) {  // whatever it is, the simulation goes on
+    SendError(session, error.what(), static_cast<int>(ExitStatus::kFailure));
   }
   return true;
 }

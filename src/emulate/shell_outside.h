@@ -1,0 +1,37 @@
+// What a shell changes in the network that it was started in, so that its program reaches the
+// outside. All functions work in the calling thread's namespace.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "emulate/shell_record.h"
+#include "emulate/turn.h"
+#include "wire/address.h"
+
+namespace viaduct::emulate {
+
+struct ShellSubnet {
+  wire::IpPrefix prefix;
+  wire::IpAddress host;
+  std::optional<std::string> name_server;  // on this machine's loopback
+};
+
+// Adds the rules for NAT, and lets interfaces forward: those that are there and do not forward yet,
+// or do so for another shell. They forward what comes from a shell and the answers to that; the
+// rules drop all else which they would forward. Everything is recorded before it is done. Returns
+// why the program reaches nothing outside; empty where it does.
+std::string OpenOutside(const ShellSubnet& subnet, ShellInfo* shell, sys::OwnEntry* record,
+                        const Turn& turn);
+
+// Throws Error. It is none where they are not there.
+void RemoveRules(const std::string& shell);
+// Stops the forwarding that this shell has switched on, except where a live one needs it.
+void StopForwarding(const ShellInfo& shell);
+
+// The rules of a shell for nft(8).
+std::string ShellRules(const std::string& shell, const ShellSubnet& subnet,
+                       const std::vector<ForwardingInterface>& forwarding);
+
+}  // namespace viaduct::emulate

@@ -1,0 +1,55 @@
+// The records of running shells: a registry (sys/registry.h), /run/viaduct/.shells, whose entries
+// hold record.json, and the resolv.conf of a program whose name server is on this machine's
+// loopback. The maker is the shell's keeper, which writes there what it changes before it does.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "emulate/turn.h"
+#include "sys/namespace_id.h"
+#include "sys/registry.h"
+
+namespace viaduct::emulate {
+
+// An interface that forwards for the shell and did not before.
+struct ForwardingInterface {
+  std::string interface;
+  int ifindex = 0;
+
+  bool operator==(const ForwardingInterface&) const = default;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ForwardingInterface, interface, ifindex)
+
+// Its name is also that of its interface, and of its nft table.
+struct ShellInfo : sys::RegistryEntry {
+  sys::NamespaceId network;                // that it was started in
+  std::optional<sys::NamespaceId> inside;  // where the program is
+  bool has_rules = false;
+  std::vector<ForwardingInterface> forwarding;
+
+  void Read(const sys::RecordLines& lines);
+  std::string resolv_conf() const { return folder / "resolv.conf"; }
+};
+
+sys::Registry Shells();
+std::vector<ShellInfo> ListShells();
+
+// Records a shell as this process's.
+sys::OwnEntry RecordShell(ShellInfo* shell, const Turn& turn);
+// What is done next, in the record and in `shell`.
+void RecordInside(const sys::NamespaceId& inside, ShellInfo* shell, sys::OwnEntry* record);
+void RecordRules(ShellInfo* shell, sys::OwnEntry* record);
+void RecordForwarding(const ForwardingInterface& interface, ShellInfo* shell,
+                      sys::OwnEntry* record);
+
+// Ends the processes in the program's namespace, undoes what the record says, but what a live shell
+// needs too, and removes the record then. Returns what could not be done, one line each.
+std::vector<std::string> RemoveShell(const ShellInfo& shell, const Turn& turn);
+// The same for all shells whose keeper has ended; returns those removed. Problems are appended to
+// `problems`.
+std::vector<ShellInfo> RemoveDeadShells(std::vector<std::string>* problems);
+
+}  // namespace viaduct::emulate

@@ -1,0 +1,346 @@
+#!/usr/bin/python3
+"""Kills the command at random instants, cleans up, and prints what is left.
+
+    sudo tests/kill9.py [--seed N] [--count N] [--kinds lab,run,shell,path,kernel] [--first N]
+
+Each trial starts the command in a network namespace that plays the machine, kills one of its
+processes or all of them with SIGKILL at a random instant, waits until the others have ended, runs
+`viaduct clean`, and compares the machine with what it was before: namespaces, interfaces and their
+offloads, nftables, sysctls, processes, /run/viaduct and temporary folders. In some trials something
+is scarce: room in /run, on the disk, descriptors, memory. A trial depends on its seed and number,
+so `--seed N --first NUMBER --count 1` repeats it, but for the machine's speed. Exit status 1:
+something was left, or did not end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import ctypes
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from labs import MARK, VIADUCT, environment, execute, settle
+
+RUN = Path("/run/viaduct")
+NAMES = Path("/run/netns")
+MEMORY = Path("/dev/shm")
+NEW_MOUNTS, NEW_NETWORK = 0x20000, 0x40000000  # CLONE_NEWNS, CLONE_NEWNET of sched.h
+PRIVATE = 1 << 18 | 1 << 14  # MS_PRIVATE, MS_REC of sys/mount.h
+
+LAB = """
+name: NAME
+mode: offload
+duration: 1h
+nodes: 3
+links: [{pair: [n0, n1], spec: "delay=1ms"}, {pair: [n1, n2]}]
+routing: {protocol: static}
+"""
+FLOWS = "flows: [{type: ping, from: n0, to: n2}]\nprograms: [{node: n1, command: sleep 1000}]\n"
+KERNEL = """
+name: NAME
+mode: simulate
+stack: kernel
+duration: 100s
+nodes: 2
+links: [{line: all}]
+routing: {protocol: static}
+flows: [{type: ping, from: n0, to: n1}]
+"""
+PROGRAM = ["sh", "-c", "setsid sleep 1000 & sleep 1000"]
+
+# Names of processes (/proc/PID/comm) for each point at which a trial interrupts.
+POINTS = {
+    "guardian": ("viaduct-steward", "viaduct-guard", "viaduct-keeper", "viaduct-shell"),
+    "broker": ("viaduct-broker",),
+}
+
+
+@dataclass
+class Kind:
+    """What is started, how long it may run, in seconds, before it is interrupted."""
+
+    words: Callable[[str, Path], list[str]]
+    longest: float
+
+
+def _scenario(text: str, *words: str) -> Callable[[str, Path], list[str]]:
+    def write(name: str, folder: Path) -> list[str]:
+        file = folder / "scenario.yaml"
+        file.write_text(text.replace("NAME", name))
+        return [words[0], str(file), *words[1:]]
+
+    return write
+
+
+KINDS = {
+    "lab": Kind(_scenario(LAB, "up"), 4),
+    "run": Kind(_scenario(LAB + FLOWS, "run"), 5),
+    "shell": Kind(lambda *_: ["shell", "--up", "delay=5ms", "--", *PROGRAM], 0.8),
+    "path": Kind(lambda *_: ["path", "--between", "a1", "b0", "--up", "delay=5ms"], 0.8),
+    "kernel": Kind(_scenario(KERNEL, "run"), 5),
+}
+SCARCE = ["run", "disk", "descriptors", "memory"]
+OF_ANOTHER_USER = {"shell", "path"}  # these execute nothing else of the build, which may be root's
+
+
+def _ip(*words: str) -> str:
+    return execute(["ip", *words]).expect().output
+
+
+def enter_machine() -> None:
+    """A network of this process's, with what an administrator may have set up, and its own /run."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(NEW_MOUNTS | NEW_NETWORK) != 0 or libc.mount(
+        b"none", b"/", None, PRIVATE, None
+    ):
+        raise OSError(ctypes.get_errno(), "unshare")
+    for place in (RUN, NAMES, MEMORY):  # what others do is not seen in these
+        place.mkdir(exist_ok=True)
+        execute(["mount", "-t", "tmpfs", "-o", "mode=755", "none", str(place)]).expect()
+    MEMORY.chmod(0o1777)
+    _ip("link", "set", "dev", "lo", "up")
+    for one, other in (("a0", "a1"), ("b0", "b1"), ("c0", "c1")):
+        _ip("link", "add", one, "type", "veth", "peer", "name", other)
+        for name in (one, other):
+            _ip("link", "set", "dev", name, "up")
+    _ip("address", "add", "192.0.2.1/24", "dev", "c0")
+    Path("/proc/sys/net/ipv4/conf/c0/forwarding").write_text("1")
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""
+
+
+def processes() -> dict[int, str]:
+    """Those that descend from this one, pid to name: they have its namespaces, or its mark."""
+    own = {kind: Path(f"/proc/self/ns/{kind}").readlink() for kind in ("mnt", "net")}
+    found = {}
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit() or int(folder.name) == os.getpid():
+            continue
+        with contextlib.suppress(OSError):
+            shared = any((folder / "ns" / kind).readlink() == own[kind] for kind in own)
+            if shared or MARK.encode() in (folder / "environ").read_bytes().split(b"\0"):
+                found[int(folder.name)] = _read(folder / "comm")
+    return found
+
+
+def _files(folder: Path) -> Iterator[str]:
+    """Of /run/viaduct; its own folders that stay are nothing."""
+    for path in folder.rglob("*"):
+        if path != RUN / ".turn" and path.name != "filler":
+            yield str(path)
+
+
+def footprint(temporary: Path) -> dict[str, object]:
+    """All that a trial may not change."""
+    links = _ip("-o", "-d", "link")  # promiscuity is among the details
+    names = sorted(line.split(": ")[1].split("@")[0] for line in links.splitlines())
+    values = Path("/proc/sys/net/ipv4/conf").rglob("*")
+    sysctls = {str(path): _read(path) for path in values if path.is_file()}
+    sysctls["ip_forward"] = _read(Path("/proc/sys/net/ipv4/ip_forward"))
+    here = [path for path in temporary.iterdir() if path.name != "filler"]
+    folders = [*Path("/tmp").glob("viaduct-[rk]*"), *MEMORY.iterdir(), *here]
+    return {
+        "namespaces": sorted(_ip("netns", "list").split("\n")),
+        "links": sorted(links.splitlines()),
+        "offloads": {name: execute(["ethtool", "-k", name]).output for name in names},
+        "nft": execute(["nft", "list", "ruleset"]).output,
+        "sysctls": sysctls,
+        "records": sorted(_files(RUN)),
+        "temporary": sorted(map(str, folders)),
+        "processes": sorted(f"{pid} {name}" for pid, name in processes().items()),
+    }
+
+
+def difference(before: object, after: object) -> str:
+    """What is in one and not in the other."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        keys = before.keys() | after.keys()
+        parts = {key: difference(before.get(key, ""), after.get(key, "")) for key in keys}
+        return "; ".join(f"{key}: {text}" for key, text in sorted(parts.items()) if text)
+    if isinstance(before, list) and isinstance(after, list):
+        gone = [f"-{item}" for item in before if item not in after]
+        return " ".join(gone + [f"+{item}" for item in after if item not in before])
+    return "" if before == after else difference(str(before).split("\n"), str(after).split("\n"))
+
+
+class Trial:
+    """One interruption."""
+
+    def __init__(self, seed: int, number: int, kinds: list[str], temporary: Path) -> None:
+        draw = random.Random(f"{seed}/{number}")
+        self.name = f"k{os.getpid() % 10000}x{number}"
+        self.kind = draw.choice(kinds)
+        self.point = draw.choice(["main", "guardian", "broker", "all", "one"])
+        self.scarce = draw.choice([*SCARCE, *[""] * len(SCARCE)])
+        # Much happens at the start of the short ones.
+        self.after = draw.random() ** 2 * KINDS[self.kind].longest
+        self.user = draw.choice([0, 65534]) if self.kind in OF_ANOTHER_USER else 0
+        self.room = draw.randrange(0, 5)
+        self.pick = draw.random()
+        self.temporary = temporary
+        self.known = set(processes())
+
+    def __str__(self) -> str:
+        """For people."""
+        scarce = f", little {self.scarce} ({self.room})" if self.scarce else ""
+        return f"{self.kind} of {self.user}, {self.point} killed after {self.after:.3f} s{scarce}"
+
+    def own(self) -> dict[int, str]:
+        """Its processes."""
+        return {pid: name for pid, name in processes().items() if pid not in self.known}
+
+    def _limit(self) -> None:
+        if self.scarce == "descriptors":
+            resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+        if self.scarce == "memory":
+            size = (64 << self.room) << 20
+            resource.setrlimit(resource.RLIMIT_AS, (size, size))
+
+    @contextlib.contextmanager
+    def _scarcity(self) -> Iterator[None]:
+        """A file system with room for little more than nothing."""
+        place = {"run": RUN, "disk": self.temporary}.get(self.scarce)
+        if not place:
+            yield
+            return
+        place.mkdir(exist_ok=True)
+        options = "size=64k,nr_inodes=64,mode=" + ("755" if place == RUN else "1777")
+        execute(["mount", "-t", "tmpfs", "-o", options, "none", str(place)]).expect()
+        (place / "filler").write_bytes(bytes((16 - self.room) * 4096))
+        try:
+            yield
+        finally:
+            execute(["umount", "--lazy", str(place)]).expect()
+
+    def _victims(self, main: int) -> list[int]:
+        own = self.own()
+        if self.point == "all":
+            return list(own)
+        if self.point == "main" and main in own:
+            return [main]
+        names = POINTS.get(self.point, ())
+        fitting = [pid for pid, name in own.items() if name in names]
+        candidates = fitting or sorted(own)
+        return candidates[int(self.pick * len(candidates)) :][:1]
+
+    def _interrupt(self, words: list[str], out: int) -> int:
+        variables = environment() | {"TMPDIR": str(self.temporary)}
+        if self.user:
+            variables |= {"SUDO_UID": str(self.user), "SUDO_GID": str(self.user)}
+        with subprocess.Popen(
+            [str(VIADUCT), *words],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+            env=variables,
+            preexec_fn=self._limit,
+            start_new_session=True,
+        ) as process:
+            time.sleep(self.after)
+            for pid in self._victims(process.pid):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return process.wait(2)
+            process.send_signal(signal.SIGTERM)  # what was killed is not what it needs
+            try:
+                return process.wait(60)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise AssertionError("it does not end") from None
+
+    def _settle(self) -> None:
+        """Waits for those that end by themselves. A lab that is up need not."""
+        if self.kind == "lab":
+            execute([str(VIADUCT), "down", self.name])
+        end = time.monotonic() + 5
+        while self.own() and time.monotonic() < end:
+            time.sleep(0.05)
+
+    def run(self) -> str:
+        """Returns what is wrong afterwards."""
+        with self._scarcity(), tempfile.TemporaryFile() as out:
+            before = footprint(self.temporary)
+            words = KINDS[self.kind].words(self.name, self.temporary.parent)
+            self._interrupt(words, out.fileno())
+            self._settle()
+            cleaned = execute([str(VIADUCT), "clean"])
+            text = "" if cleaned.status == 0 else f"clean failed: {cleaned.errors}"
+            with contextlib.suppress(AssertionError):  # the kernel removes in the background
+                self._wait_for(before)
+            left = difference(before, footprint(self.temporary))
+            if left:
+                out.seek(0)
+                text += f"left: {left}\n  it said: {out.read().decode(errors='replace')[-500:]}"
+            return text
+
+    def _wait_for(self, before: dict[str, object]) -> None:
+        end = time.monotonic() + 5
+        while footprint(self.temporary) != before and time.monotonic() < end:
+            time.sleep(0.1)
+
+    def clear(self) -> None:
+        """So that the next trial does not find it."""
+        for pid in self.own():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        execute([str(VIADUCT), "clean"])
+
+
+def available_kinds() -> list[str]:
+    """Without a kernel for guests there is no kind `kernel`."""
+    has_kernel = "release" in execute([str(VIADUCT), "kernel", "list"]).output
+    return [kind for kind in KINDS if kind != "kernel" or has_kernel]
+
+
+def main() -> int:
+    """Run; returns the exit status."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
+    parser.add_argument("--count", type=int, default=40)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--kinds", default=",".join(available_kinds()))
+    options = parser.parse_args()
+    if os.geteuid() != 0:
+        sys.exit("kill9: needs root, for network namespaces")
+    settle()
+    enter_machine()
+    print(f"seed {options.seed}", flush=True)
+    folder = Path(tempfile.mkdtemp(prefix="kill9-"))
+    temporary = folder / "tmp"
+    temporary.mkdir(mode=0o1777)
+    folder.chmod(0o755)
+    failed = 0
+    for number in range(options.first, options.first + options.count):
+        trial = Trial(options.seed, number, options.kinds.split(","), temporary)
+        try:
+            wrong = trial.run()
+        except AssertionError as error:
+            wrong = str(error)
+        if wrong:
+            failed += 1
+            print(f"{number}: {trial}\n  {wrong}", flush=True)
+            trial.clear()
+    shutil.rmtree(folder, ignore_errors=True)
+    print(f"{options.count} trials, {failed} with something left")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
