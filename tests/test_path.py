@@ -600,3 +600,9 @@ def test_help_has_examples() -> None:
     for words in (["path"], ["path", "set"], ["path", "stats"], ["path", "ls"]):
         done = execute([str(VIADUCT), *words, "--help"]).expect()
         assert "Example" in done.output
+
+
+@pytest.mark.parametrize("command", [["path", "--between", "a", "b"], ["shell"]])
+def test_results_that_cannot_be_written_are_refused_before(command: list[str]) -> None:
+    done = execute([str(VIADUCT), *command, "--json", "/nonexistent/x.json"])
+    assert done.error_line(2) == "viaduct: --json /nonexistent/x.json: cannot be written"

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 #include "base/error.h"
 #include "base/json_text.h"
@@ -25,6 +27,16 @@ void WriteJson(const std::string& file, const nlohmann::json& document) {
   std::ofstream stream(file);
   stream << JsonText(document, 2) << "\n";
   if (!stream.flush()) throw Error(fmt::format("--json {}: cannot be written", file));
+}
+
+void CheckJsonFile(const std::string& file) {
+  if (file.empty() || file == "-") return;
+  std::error_code error;
+  const auto before = std::filesystem::symlink_status(file, error);
+  if (!std::ofstream(file, std::ios::app)) {
+    throw UsageError(fmt::format("--json {}: cannot be written", file));
+  }
+  if (!std::filesystem::exists(before)) std::filesystem::remove(file, error);
 }
 
 void PrintList(bool as_json, const nlohmann::json& list,

@@ -7,12 +7,16 @@
 
 namespace viaduct::cli {
 
-// Prints the document to standard output, indented.
 // Prints to standard output. Throws Error if it cannot be written.
 void PrintText(const std::string& text);
+// Prints the document to standard output, indented.
 void PrintJson(const nlohmann::json& document);
 // Implements --json FILE; "-" is standard output. Throws Error if the file cannot be written.
 void WriteJson(const std::string& file, const nlohmann::json& document);
+
+// Work may take long: throws UsageError before it if WriteJson() could not write `file` (which may
+// be empty: none). Leaves no file that was not there, because without results it looked like some.
+void CheckJsonFile(const std::string& file);
 
 // Prints a list as JSON, or as a table whose first row holds the column heads. If the table has no
 // other row, prints `none` on standard error instead.

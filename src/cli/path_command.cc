@@ -78,6 +78,7 @@ void WriteGraph(std::ofstream& graph, const PathCommandOptions& options, const s
 
 int RunCommand(const CLI::App& command, const PathCommandOptions& options,
                const Invocation& invocation) {
+  CheckJsonFile(options.emulation.json_file);
   std::ofstream graph = OpenGraph(options);
   emulate::PathOptions path = Understand(command, options);
   NeedRoot();

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <sstream>
 
@@ -62,10 +61,7 @@ std::vector<std::string> SplitModes(const std::string& text) {
 // A run may take minutes, so files that cannot be written are detected before it.
 void CheckWritable(const RunCommandOptions& options) {
   if (!options.report.empty()) run::MakeReportDirectory(options.report);
-  if (options.json_file.empty() || options.json_file == "-") return;
-  if (!std::ofstream(options.json_file, std::ios::app)) {
-    throw UsageError(fmt::format("--json {}: cannot be written", options.json_file));
-  }
+  CheckJsonFile(options.json_file);
 }
 
 run::RunOptions OptionsOfRun(const RunCommandOptions& options, const Invocation& invocation) {

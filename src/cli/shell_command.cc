@@ -42,6 +42,7 @@ void Report(const ShellOptions& options, const Invocation& invocation,
 }
 
 int RunShell(const ShellOptions& options, const Invocation& invocation) {
+  CheckJsonFile(options.json_file);
   engine::Config config =
       emulate::ShellPath(Parse("--up", options.up), Parse("--down", options.down));
   options.engine.Fill(&config);
