@@ -49,9 +49,7 @@ events:
 
 @pytest.mark.alone
 @pytest.mark.parametrize("mode", MODES)
-def test_what_is_under_way_at_the_end_arrives(
-    mode: str, scenario: Write, tmp_path: Path
-) -> None:
+def test_what_is_under_way_at_the_end_arrives(mode: str, scenario: Write, tmp_path: Path) -> None:
     """Seconds of delay, and a queue that takes seconds to empty.
 
     The ping comes first: while addresses are resolved, a few packets wait and the others are lost.
@@ -84,6 +82,82 @@ def test_a_duplicate_hides_no_loss(tmp_path: Path) -> None:
     flow = run(file, tmp_path)["flows"][0]
     # A packet arrives unless it and its duplicate, if it has one, are lost.
     assert 0.05 < flow["loss"] < 0.25, flow
+
+
+def test_a_simulated_rate_is_of_the_whole_payload(tmp_path: Path) -> None:
+    """Of small packets too, whose first bytes are a header of the simulator's own."""
+    file = tmp_path / "rate.yaml"
+    file.write_text(
+        "mode: simulate\nnodes: 2\nduration: 4s\n"
+        + STATIC
+        + 'links: [{line: all, spec: "delay=1ms rate=10Mbit"}]\n'
+        + "flows:\n  - {type: udp, from: n0, to: n1, size: 28, rate: 100kbit}\n"
+        + "  - {type: udp, from: n1, to: n0, size: 1000, rate: 1Mbit, duration: 1s}\n"
+        + "  - {type: udp, from: n1, to: n0, size: 1000, rate: 1Mbit, duration: 1ms}\n"
+    )
+    small, large, one = run(file, tmp_path)["flows"]
+    assert small["rate_bit_per_s"] == pytest.approx(100e3, rel=0.01)
+    assert large["rate_bit_per_s"] == pytest.approx(1e6, rel=0.01)
+    assert large["sent"] == 125  # the first at once
+    assert one["received"] == 1
+    assert "rate_bit_per_s" not in one
+
+
+@pytest.mark.parametrize("queue", ["100p", "10000p"])
+def test_a_simulated_rate_is_not_above_the_links(queue: str, tmp_path: Path) -> None:
+    """What the link still carries after a sender's end takes its time too."""
+    file = tmp_path / "queue.yaml"
+    file.write_text(
+        "mode: simulate\nnodes: 3\nduration: 3s\n"
+        + STATIC
+        + f'links: [{{line: all, spec: "delay=20ms rate=1Mbit queue={queue}"}}]\n'
+        + "flows:\n  - {type: udp, from: n0, to: n1, size: 1000, rate: 5Mbit, duration: 1s}\n"
+        + "  - {type: tcp, from: n1, to: n2, start: 1s, duration: 1s}\n"
+    )
+    udp, tcp = run(file, tmp_path)["flows"]
+    assert 0.9e6 < udp["rate_bit_per_s"] < 1e6
+    assert tcp["rate_bit_per_s"] < 1e6
+    assert sum(rate for _, rate in udp["samples"]) == udp["received"] * 8000
+
+
+def test_a_duplicate_raises_no_rate(scenario: Write, tmp_path: Path) -> None:
+    text = STATIC + 'nodes: 2\nduration: 2s\nlinks: [{line: all, spec: "dup=50%"}]\n'
+    text += "flows: [{type: udp, from: n0, to: n1, rate: 1Mbit}]\n"
+    flow = run(scenario(text), tmp_path, "--mode", "offload")["flows"][0]
+    # A sender that is kept from its rate catches up two milliseconds of it.
+    assert flow["rate_bit_per_s"] < 1.05e6
+
+
+def test_a_slow_sender_is_told(scenario: Write, tmp_path: Path) -> None:
+    text = STATIC + "nodes: 2\nduration: 1s\nlinks: [{line: all}]\n"
+    text += "flows: [{type: udp, from: n0, to: n1, rate: 900Gbit}]\n"
+    file = tmp_path / "run.json"
+    done = viaduct("run", scenario(text), "--mode", "offload", "--json", file).expect()
+    flow = results(file)["flows"][0]
+    assert flow["sent"] + flow["not_offered"] == pytest.approx(900e9 / 8 / 160, rel=0.05)
+    assert f"{flow['not_offered']} packets less than its rate" in done.output
+
+
+def test_a_killed_receiver_is_named(scenario: Write, tmp_path: Path) -> None:
+    text = STATIC + "nodes: 2\nduration: 2s\nlinks: [{line: all}]\n"
+    text += "flows: [{type: udp, from: n0, to: n1, rate: 100kbit}]\n"
+    find = "ss -Hlunp | grep -o 'pid=[0-9]*' | cut -d= -f2"
+    text += f'programs: [{{node: n1, command: [sh, -c, "kill -9 $({find})"], start: 500ms}}]\n'
+    file = tmp_path / "run.json"
+    viaduct("run", scenario(text), "--mode", "offload", "--json", file).expect(1)
+    assert results(file)["flows"][0]["error"].startswith("its receiver was killed")
+
+
+def test_a_run_without_results_leaves_no_file(tmp_path: Path) -> None:
+    file = tmp_path / "far.yaml"
+    file.write_text(
+        "mode: simulate\nnodes: 4\nduration: 1s\nconvergence: {timeout: 1s}\n"
+        + STATIC
+        + "links: [{pair: [n0, n1]}, {pair: [n2, n3]}]\n"
+    )
+    written = tmp_path / "run.json"
+    viaduct("run", file, "--json", written).expect(1)
+    assert not written.exists()
 
 
 def test_more_pings_than_sequence_numbers(tmp_path: Path) -> None:

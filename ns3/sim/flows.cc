@@ -228,14 +228,20 @@ SimulatedFlow::ReceivedUdp(Ptr<const Packet> packet,
         return; // a duplicate makes good for no loss
     }
     m_received++;
-    m_lastArrival = Simulator::Now();
-    CountBytes(packet->GetSize());
+    // The header is of the payload, but the sink has taken it off the packet.
+    CountBytes(packet->GetSize() + header.GetSerializedSize());
     m_delay.Record((Simulator::Now() - header.GetTs()).GetNanoSeconds());
 }
 
 void
 SimulatedFlow::CountBytes(uint32_t bytes)
 {
+    if (m_bytes == 0)
+    {
+        m_firstArrival = Simulator::Now();
+        m_firstBytes = bytes;
+    }
+    m_lastArrival = Simulator::Now();
     m_bytes += bytes;
     m_perSecond[static_cast<uint64_t>(std::max(0.0, Elapsed()))] += bytes;
 }
@@ -312,12 +318,28 @@ std::vector<std::pair<double, double>>
 SimulatedFlow::Throughput() const
 {
     std::vector<std::pair<double, double>> samples;
-    for (uint64_t second = 0; second < m_flow.duration.ToSeconds(); second++)
+    const uint64_t last = m_perSecond.empty() ? 0 : m_perSecond.rbegin()->first;
+    for (uint64_t second = 0; second <= last || second < m_flow.duration.ToSeconds(); second++)
     {
         const auto found = m_perSecond.find(second);
         samples.emplace_back(second + 1, found == m_perSecond.end() ? 0.0 : found->second * 8.0);
     }
     return samples;
+}
+
+std::optional<double>
+SimulatedFlow::Rate() const
+{
+    if (m_bytes == 0)
+    {
+        return 0.0;
+    }
+    // What came after the sender's end took its time too. One packet has no rate.
+    const bool udp = m_flow.kind == Flow::Kind::kUdp;
+    const Time span =
+        udp ? m_lastArrival - m_firstArrival : std::max(End(), m_lastArrival) - m_begin;
+    const uint64_t bytes = m_bytes - (udp ? m_firstBytes : 0);
+    return span > Time(0) ? std::optional(bytes * 8.0 / span.GetSeconds()) : std::nullopt;
 }
 
 viaduct::result::FlowResult
@@ -350,8 +372,7 @@ SimulatedFlow::Result() const
         result.SetSamples(m_rtts);
         return result;
     }
-    const double seconds = m_flow.duration.ToSeconds();
-    result.rate = seconds > 0 ? m_bytes * 8.0 / seconds : 0.0;
+    result.rate = Rate();
     if (m_delay.Count() > 0)
     {
         result.delay = viaduct::result::Times::Of(m_delay);

@@ -18,6 +18,7 @@
 #include "scenario/drain.h"
 
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -77,6 +78,10 @@ class SimulatedFlow
     void PingAnswered(uint16_t sequence, Time rtt);
     int64_t RateOfLink(const Network& network) const;
     double Elapsed() const;
+    /** @return payload received, bit/s, over the time that the real modes' programs take: UDP from
+     * the first packet to the last, TCP from the start to the last byte, or the sender's end
+     */
+    std::optional<double> Rate() const;
     std::vector<std::pair<double, double>> Throughput() const;
 
     const viaduct::scenario::Flow& m_flow; //!< what was asked for
@@ -89,11 +94,13 @@ class SimulatedFlow
     Ptr<Application> m_ping;               //!< the ns-3 application (ping)
     /** When a request was sent and whether it was answered, by its sequence number (ping). */
     std::map<uint16_t, std::pair<Time, bool>> m_requests;
+    Time m_firstArrival;                      //!< of a packet (UDP, TCP)
     Time m_lastArrival;                       //!< of a packet that had not come before
     uint64_t m_pings{0};                      //!< to send
     uint64_t m_sent{0};                       //!< requests (ping)
     uint64_t m_received{0};                   //!< packets
     uint64_t m_bytes{0};                      //!< payload received
+    uint64_t m_firstBytes{0};                 //!< of these, in the first packet
     viaduct::Histogram m_delay;               //!< one-way delay, ns (UDP)
     viaduct::Histogram m_rtt;                 //!< round trip, ns (ping)
     int64_t m_rttMin{0};                      //!< ns

@@ -56,7 +56,7 @@ UdpSource::StartApplication()
         m_socket->Bind();
     }
     m_socket->SetAllowBroadcast(true);
-    ScheduleNext();
+    Offer();
 }
 
 void
@@ -71,12 +71,6 @@ UdpSource::StopApplication()
 }
 
 void
-UdpSource::ScheduleNext()
-{
-    m_next = Simulator::Schedule(m_interval, &UdpSource::Offer, this);
-}
-
-void
 UdpSource::Offer()
 {
     SeqTsSizeHeader header; // stamps itself with the time
@@ -88,7 +82,7 @@ UdpSource::Offer()
     {
         m_refused++;
     }
-    ScheduleNext();
+    m_next = Simulator::Schedule(m_interval, &UdpSource::Offer, this);
 }
 
 } // namespace sim

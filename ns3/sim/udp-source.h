@@ -19,7 +19,7 @@ namespace sim
 {
 
 /**
- * Offers UDP packets at a constant rate, the first one interval after its start. Each has a
+ * Offers UDP packets at a constant rate, the first one at its start. Each has a
  * SeqTsSizeHeader. Other than ns3::OnOffApplication it does not keep a packet that the socket
  * refuses for later: that packet was offered, is lost, and is counted.
  */
@@ -44,7 +44,6 @@ class UdpSource : public Application
   private:
     void StartApplication() override;
     void StopApplication() override;
-    void ScheduleNext();
     void Offer();
 
     Address m_remote;      //!< where to send

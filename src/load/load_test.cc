@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <array>
 #include <numeric>
@@ -9,6 +11,7 @@
 #include "load/pace.h"
 #include "load/pacer.h"
 #include "load/payload.h"
+#include "load/receiver.h"
 #include "load/socket.h"
 #include "load/tally.h"
 
@@ -120,6 +123,34 @@ TEST(PaceTest, ARefusedPacketWasOffered) {
   EXPECT_EQ(paced.offered, 100u);
   EXPECT_EQ(paced.sent, 60u);
   EXPECT_EQ(taken.back(), 99u) << "no number is used again";
+}
+
+uint16_t FreePort() {
+  const UniqueFd socket = OpenReceiver({.bind = "127.0.0.1"});
+  sockaddr_in address{};
+  socklen_t length = sizeof address;
+  getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &length);
+  return ntohs(address.sin_port);
+}
+
+TEST(ReceiverTest, DuplicatesCountForNoRate) {
+  ReceiveOptions options;
+  options.socket = {.port = FreePort(), .bind = "127.0.0.1"};
+  const ReceiveResult result = Receive(options, {}, [&] {
+    const UniqueFd sender = OpenSender(MakeEndpoint("127.0.0.1", options.socket.port), "");
+    std::array<std::byte, kHeaderBytes> payload;
+    const auto send_packet = [&](const Header& header) {
+      WriteHeader(header, payload);
+      EXPECT_EQ(send(sender.get(), payload.data(), payload.size(), 0), ssize_t{kHeaderBytes});
+    };
+    for (const uint64_t sequence : {0, 0, 1, 1, 1, 2})
+      send_packet({.sequence = sequence, .sent = At(0)});
+    send_packet({.type = PacketType::kEnd, .sequence = 3, .sent = At(0)});
+  });
+  EXPECT_EQ(result.received, 3u);
+  EXPECT_EQ(result.tally.duplicates(), 3u);
+  const auto& counts = result.series.counts();
+  EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), uint64_t{0}), 3u);
 }
 
 TEST(SenderTest, CountsWhatInterfacesDropped) {

@@ -108,9 +108,9 @@ class Receiver {
     return options_.socket.sample > 1 ? read + SocketDrops(fd_.get()) : read;
   }
 
-  // Keeps the series and the last moment at which a count is known.
+  // Keeps the series and the last moment at which a count is known. Duplicates carry nothing.
   void CountUpTo(Instant now, bool arrived) {
-    const uint64_t total = Total();
+    const uint64_t total = Received();
     if (total == counted_) return;
     if (counted_ == 0) {
       first_ = now;

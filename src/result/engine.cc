@@ -81,8 +81,9 @@ KeysOf<EngineResult> EngineResult::Keys() {
       Always<&E::memory>("memory", "a map", "the memory of waiting frames"),
       Always<&E::timing>("timing", "a map", "from the instant a packet was due until it was sent"),
       Always<&E::verdict>("verdict", "VALID, VOID or not judged",
-                          "VOID: `p99_ns` is above the limit, or more than one frame in 100 was "
-                          "lost before or behind the path; not judged: no limit, or no packet"),
+                          "VOID: `p99_ns` is above the limit, or of 100 frames more than one was "
+                          "lost because it came faster than it could be read or found no room; "
+                          "not judged: no limit, or no packet"),
       WhenSet<&E::environment>("environment", "a map",
                                "of `--json` of `viaduct path` and `viaduct shell`"),
   };

@@ -42,6 +42,10 @@ KeysOf<FlowResult> FlowResult::Keys() {
                                      "received, answers of ping; not of TCP"),
       WhenSet<&FlowResult::loss>("loss", "0..1",
                                  "the share of the offered packets that did not arrive"),
+      WhenSet<&FlowResult::not_offered>(
+          "not_offered", "packets",
+          "that the flow's rate asked for beyond `sent`: its sender was too slow for it; of UDP in "
+          "the real modes"),
       WhenSet<&FlowResult::lost_at>(
           "lost_at", "packets, by place",
           "outside the network, as far as it is known: `refused ERROR` (the sender's kernel took "
@@ -50,13 +54,18 @@ KeysOf<FlowResult> FlowResult::Keys() {
       WhenSet<&FlowResult::cut>("cut", "true",
                                 "packets were still arriving when the wait for what was under way "
                                 "ended; those that came later count as lost"),
-      WhenSet<&FlowResult::rate>("rate_bit_per_s", "bit/s", "of payload, as received; not of ping"),
+      WhenSet<&FlowResult::rate>(
+          "rate_bit_per_s", "bit/s",
+          "of payload, as received, duplicates once: UDP from its first packet to its last (of one "
+          "packet there is none), TCP from its start to its last byte; not of ping"),
       WhenSet<&FlowResult::packet_rate>("packets_per_s", "packets/s",
-                                        "as received; of UDP in the real modes"),
+                                        "the same of packets; of UDP in the real modes"),
       WhenSet<&FlowResult::retransmits>("retransmits", "segments",
                                         "retransmitted; of TCP in the real modes"),
       WhenSet<&FlowResult::rtt>("rtt_ms", "a map",
-                                "round-trip times; of ping, if any answer arrived"),
+                                "round-trip times; of ping, if any answer arrived; in the real "
+                                "modes `min`, `avg` and `max` are those that ping prints, `p50` "
+                                "and `p99` of its lines, which have three digits"),
       WhenSet<&FlowResult::delay>("delay_ms", "a map",
                                   "one-way delays; of UDP, if any packet arrived"),
       Always<&FlowResult::samples>(

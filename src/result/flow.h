@@ -53,6 +53,7 @@ struct FlowResult {
   std::string error;                       // why there is no result; the rest is then empty
   std::optional<uint64_t> sent, received;  // packets; sent: offered, also what a kernel refused
   std::optional<double> loss;              // 0..1
+  std::optional<uint64_t> not_offered;     // packets that the rate asked for beyond `sent`; not 0
   // Packets lost outside the network, as far as it is known, by place.
   std::map<std::string, uint64_t> lost_at;
   std::optional<bool> cut;              // true: packets still arrived when the wait ended

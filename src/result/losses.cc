@@ -59,6 +59,7 @@ std::vector<Loss> EngineLosses(const EngineResult& engine) {
   for (const PortResult& port : engine.ports) {
     list.AddFrames("links, " + port.name, port.frames);
     list.Add("links, " + port.name, port.unmatched, "of no pair (another VLAN or label)", false);
+    list.Add("links, " + port.name, port.too_long, "longer than the MTU of every port", false);
   }
   for (const PipelineResult& pipeline : engine.pipelines) {
     for (const char* fate : {"no_memory", "disk_behind"}) {

@@ -185,12 +185,13 @@ TEST(LossesTest, EveryLossHasAPlace) {
   run.simulator.counters["n0/programs"].drops = {{"to_program_queue_full", 4}};
   run.engine.emplace().ports.emplace_back().name = "a";
   run.engine->ports[0].frames.rx_dropped_ring_full = 153545;
+  run.engine->ports[0].too_long = 6;
   run.engine->pipelines.emplace_back().fates = {{"delivered", 1}, {"no_memory", 5}, {"lost", 9}};
   run.flows.emplace_back().Lose("refused ENETUNREACH", 7);
   const auto losses = LossesOf(run);
   uint64_t packets = 0;
   for (const Loss& loss : losses) packets += loss.packets;
-  EXPECT_EQ(packets, 3u + 2 + 4 + 153545 + 5 + 7);
+  EXPECT_EQ(packets, 3u + 2 + 4 + 153545 + 6 + 5 + 7);
   EXPECT_EQ(OwnLosses(losses), 3u + 4 + 153545 + 5);
 }
 

@@ -14,6 +14,12 @@ void PingReader::Line(const std::string& line) {
     if (line.find("(DUP!)") == std::string::npos) Answer(stamp, milliseconds);
     return;
   }
+  Summary summary;
+  if (std::sscanf(line.c_str(), "rtt min/avg/max/mdev = %lf/%lf/%lf", &summary.min, &summary.mean,
+                  &summary.max) == 3) {
+    summary_ = summary;
+    return;
+  }
   unsigned long transmitted = 0;
   if (std::sscanf(line.c_str(), "%lu packets transmitted", &transmitted) == 1) {
     transmitted_ = transmitted;
@@ -38,6 +44,15 @@ void PingReader::Finish(result::FlowResult& result, const std::string& why) cons
   if (answers_ > 0) {
     result.rtt = result::Times::Of(round_trips_);
     result.rtt->min = least_ms_;
+    if (summary_) {
+      result.rtt->min = summary_->min;
+      result.rtt->mean = summary_->mean;
+      result.rtt->max = summary_->max;
+      // The lines' rounding takes no quantile out of the range that ping states.
+      for (double* quantile : {&result.rtt->p50, &result.rtt->p99}) {
+        *quantile = std::clamp(*quantile, summary_->min, summary_->max);
+      }
+    }
   }
   result.SetSamples(samples_);
 }

@@ -101,12 +101,13 @@ std::string PacketRateCell(const FlowResult& flow) {
 
 // What the path engine did to the packets of all links together.
 std::string LinksLine(const result::EngineResult& engine) {
-  uint64_t arrived = 0, corrupted = 0, marked = 0;
+  uint64_t arrived = 0, corrupted = 0, marked = 0, waiting = 0;
   std::map<std::string, uint64_t> fates;
   for (const result::PipelineResult& pipeline : engine.pipelines) {
     arrived += pipeline.arrived;
     corrupted += pipeline.corrupted;
     marked += pipeline.marked;
+    waiting += pipeline.waiting;
     for (const auto& [fate, count] : pipeline.fates) fates[fate] += count;
   }
   if (arrived == 0) return "";
@@ -114,6 +115,7 @@ std::string LinksLine(const result::EngineResult& engine) {
   for (const auto& [fate, count] : fates) {
     if (count > 0) text += fmt::format(", {} {}", count, fate);
   }
+  if (waiting > 0) text += fmt::format(", {} waiting", waiting);
   if (corrupted > 0) text += fmt::format(", {} of them corrupted", corrupted);
   if (marked > 0) text += fmt::format(", {} of them marked", marked);
   return text + "\n";
@@ -124,6 +126,12 @@ std::string LossLines(const RunResult& run) {
   std::string text;
   for (const result::Loss& loss : result::LossesOf(run)) {
     text += fmt::format("lost at {}: {} packets ({})\n", loss.place, loss.packets, loss.why);
+  }
+  for (const FlowResult& flow : run.flows) {
+    if (!flow.not_offered) continue;
+    text += fmt::format(
+        "flow '{}': {} packets less than its rate were offered; its sender was too slow\n",
+        flow.name, *flow.not_offered);
   }
   for (const FlowResult& flow : run.flows) {
     if (!flow.cut.value_or(false)) continue;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -49,6 +50,13 @@ double TcpInterval(const Flow& flow) {
   return std::clamp(flow.duration.ToSeconds() / kMostIntervals, 0.2, 60.0);
 }
 
+// iperf3 sends whole blocks: with its 128 KiB a flow of 100 kbit/s would carry ten seconds of its
+// rate at once. Blocks of 10 ms keep the rate; at high rates they are as long as iperf3's own.
+int64_t TcpBlock(int64_t rate) {
+  constexpr int64_t kBlocksPerSecond = 100, kIperf3s = 128 << 10;
+  return std::clamp<int64_t>(rate / 8 / kBlocksPerSecond, 1, kIperf3s);
+}
+
 FlowCommands TcpCommands(const Flow& flow, const std::string& address, int port) {
   FlowCommands commands;
   commands.receiver = {"iperf3",       "--server", "--one-off",
@@ -66,7 +74,9 @@ FlowCommands TcpCommands(const Flow& flow, const std::string& address, int port)
                      "--connect-timeout",
                      "5000"};
   if (flow.rate) {
-    commands.sender.insert(commands.sender.end(), {"--bitrate", std::to_string(*flow.rate)});
+    commands.sender.insert(commands.sender.end(),
+                           {"--bitrate", std::to_string(*flow.rate), "--length",
+                            std::to_string(TcpBlock(*flow.rate))});
   }
   commands.ready = "Server listening";
   commands.needs = {{"iperf3", "iperf3"}};
@@ -99,10 +109,19 @@ std::string FirstLine(const std::string& text) {
   return line.empty() ? "it printed nothing" : line;
 }
 
+// What the rate asked for and the sender did not offer, because it was too slow: loss is a share of
+// what was offered, so a slow sender would flatter it unseen.
+std::optional<uint64_t> NotOffered(const result::LoadSent& sent) {
+  const double packets = sent.slip_seconds * sent.target_pps.value_or(0);
+  if (packets < 1) return std::nullopt;
+  return static_cast<uint64_t>(std::llround(packets));
+}
+
 // Counts every packet that the sender offered, and where those were lost of which that is known.
 void CountUdp(FlowResult& result, const result::LoadSent& sent,
               const result::LoadReceived& received) {
   result.Count(sent.offered, received.received);
+  result.not_offered = NotOffered(sent);
   for (const auto& [error, packets] : sent.refused) result.Lose("refused " + error, packets);
   result.Lose(result::kSendersInterfaces, sent.interface_drops);
   result.Lose("receiver's buffer", received.dropped_here);
@@ -135,8 +154,10 @@ void ParseUdp(FlowResult& result, const Flow& flow, const std::string& receiver,
   const auto received = receiver_report.get<result::LoadReceived>();
   const auto sent = sender_report.get<result::LoadSent>();
   CountUdp(result, sent, received);
-  result.rate = received.rate;
-  result.packet_rate = received.packet_rate;
+  if (received.received != 1) {  // of which there is no time from the first to the last
+    result.rate = received.rate;
+    result.packet_rate = received.packet_rate;
+  }
   if (const auto& us = received.delay) {
     result.delay = {{}, us->mean / 1e3, us->max / 1e3, us->p50 / 1e3, us->p99 / 1e3};
   }

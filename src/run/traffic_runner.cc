@@ -143,7 +143,9 @@ void TrafficRunner::StartReceiver(FlowState& flow) {
     if (line.find(flow.commands.ready) != std::string::npos) flow.ready = true;
   };
   callbacks.ended = [this, &flow] {
-    if (flow.running && flow.sender && flow.sender->wait_status()) FinishFlow(flow, "");
+    if (flow.running && flow.sender && flow.sender->wait_status()) {
+      FinishFlow(flow, ReceiverTrouble(flow));
+    }
     if (!flow.ready) FinishFlow(flow, "its receiver " + flow.receiver->DescribeEnd());
   };
   flow.receiver = std::make_unique<NodeProcess>(loop_, client_, options, callbacks);
@@ -176,6 +178,13 @@ void TrafficRunner::StartSender(FlowState& flow) {
   });
 }
 
+// A UDP receiver that was killed has measured nothing, whatever its sender says.
+std::string TrafficRunner::ReceiverTrouble(const FlowState& flow) {
+  const bool failed = flow.flow->kind == scenario::Flow::Kind::kUdp && flow.receiver &&
+                      flow.receiver->wait_status() && !flow.receiver->Succeeded();
+  return failed ? "its receiver " + flow.receiver->DescribeEnd() : "";
+}
+
 void TrafficRunner::SenderEnded(FlowState& flow) {
   if (flow.done) return;
   const bool udp = flow.flow->kind == scenario::Flow::Kind::kUdp;
@@ -186,6 +195,8 @@ void TrafficRunner::SenderEnded(FlowState& flow) {
     loop_.At(MonotonicClock::Now() + flow.drain.limit, [&flow] { flow.receiver->Kill(SIGTERM); });
     return;
   }
+  const std::string trouble = ReceiverTrouble(flow);
+  if (flow.sender->Succeeded() && !trouble.empty()) return FinishFlow(flow, trouble);
   const bool said_why = !udp && !flow.sender->standard_output().empty();
   FinishFlow(flow, flow.sender->Succeeded() || said_why
                        ? ""

@@ -48,6 +48,18 @@ TEST(TrafficTest, WaitsAsLongAsThePathCanHoldPackets) {
   EXPECT_THAT(CommandsFor(line, 2, "load").sender, Contains("17.6214"));
 }
 
+TEST(TrafficTest, TcpBlocksKeepALowRate) {
+  scenario::Scenario line = Line();
+  const auto block = [&](int64_t rate) {
+    line.flows[1].rate = rate;
+    const std::vector<std::string> words = CommandsFor(line, 1, "load").sender;
+    return *(std::find(words.begin(), words.end(), "--length") + 1);
+  };
+  EXPECT_EQ(block(100'000), "125");
+  EXPECT_EQ(block(1), "1");
+  EXPECT_EQ(block(10'000'000'000), "131072");
+}
+
 TEST(TrafficTest, TheIntervalsOfADayAreFew) {
   scenario::Scenario line = Line();
   EXPECT_THAT(CommandsFor(line, 1, "load").sender, Contains("0.2"));
@@ -88,6 +100,26 @@ TEST(TrafficTest, ParsesUdp) {
   EXPECT_DOUBLE_EQ(*result.packet_rate, 22.5);
   EXPECT_DOUBLE_EQ(result.delay->p99, 0.03);
   EXPECT_THAT(result.samples, ElementsAre(Pair(0.5, 40 * 1280 / 0.5), Pair(1.0, 50 * 1280 / 0.5)));
+}
+
+TEST(TrafficTest, SaysWhatASlowSenderDidNotOffer) {
+  const auto parse = [](const std::string& received, const std::string& sent) {
+    return ParseFlow(Line().flows[0], received, sent, "");
+  };
+  const std::string received = R"({"received": 80, "size": 160, "bit_per_s": 1, "pps": 1,
+          "series": {"interval_s": 0.5, "packets": []}})";
+  EXPECT_EQ(parse(received, R"({"offered": 80, "target_pps": 100, "slip_s": 0.2})").not_offered,
+            20u);
+  EXPECT_FALSE(parse(received, R"({"offered": 80, "target_pps": 100})").not_offered);
+  EXPECT_FALSE(parse(received, R"({"offered": 80, "target_pps": null})").not_offered);
+}
+
+TEST(TrafficTest, OnePacketHasNoRate) {
+  const auto rate = [](const std::string& received) {
+    return ParseFlow(Line().flows[0], received, R"({"offered": 1})", "").rate;
+  };
+  EXPECT_FALSE(rate(R"({"received": 1, "series": {"interval_s": 0.5, "packets": [1]}})"));
+  EXPECT_EQ(rate(R"({"received": 0, "series": {"interval_s": 0.5, "packets": []}})"), 0);
 }
 
 TEST(TrafficTest, LeavesOutAnIntervalCutShort) {
@@ -158,6 +190,21 @@ TEST(TrafficTest, ParsesPing) {
   EXPECT_FALSE(result.samples_merged);
   EXPECT_EQ(ParsePing("", "ping: connect: Network is unreachable\n").error,
             "ping: connect: Network is unreachable");
+}
+
+TEST(TrafficTest, TakesPingsOwnSummary) {
+  // The lines of answers have three digits.
+  const FlowResult result = ParsePing(
+      "[1000.240431] 64 bytes from 10.0.0.1: icmp_seq=1 ttl=64 time=40.4 ms\n"
+      "[1000.340475] 64 bytes from 10.0.0.1: icmp_seq=2 ttl=64 time=40.5 ms\n"
+      "2 packets transmitted, 2 received, 0% packet loss, time 101ms\n"
+      "rtt min/avg/max/mdev = 40.431/40.453/40.475/0.022 ms, pipe 2\n",
+      "");
+  EXPECT_DOUBLE_EQ(*result.rtt->min, 40.431);
+  EXPECT_DOUBLE_EQ(result.rtt->mean, 40.453);
+  EXPECT_DOUBLE_EQ(result.rtt->max, 40.475);
+  EXPECT_LE(result.rtt->p99, 40.475);
+  EXPECT_GE(result.rtt->p50, 40.431);
 }
 
 TEST(TrafficTest, APingOfADayIsWholeAndSmall) {
