@@ -132,7 +132,9 @@ void CountUdp(FlowResult& result, const result::LoadSent& sent,
 void SampleUdp(FlowResult& result, const Flow& flow, double silence, double bytes,
                const result::LoadSeries& series) {
   const double interval = series.interval;
-  for (double end = interval; end <= silence; end += interval) result.samples.emplace_back(end, 0);
+  if (interval <= 0) return;  // a report without a series
+  const auto silent = static_cast<int>(silence / interval + 1e-6);
+  for (int i = 1; i <= silent; ++i) result.samples.emplace_back(i * interval, 0);
   double end = silence;
   for (const uint64_t packets : series.packets) {
     end += interval;

@@ -129,8 +129,8 @@ std::vector<bool> ParseParameters(T& target, std::string_view text, ParameterTab
     ParseParameter(target, word, table[row]);
     given[row] = word.name;
   }
-  std::vector<bool> rows;
-  for (const std::string_view name : given) rows.push_back(!name.empty());
+  std::vector<bool> rows(given.size());
+  for (size_t row = 0; row < rows.size(); ++row) rows[row] = !given[row].empty();
   return rows;
 }
 
