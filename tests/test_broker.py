@@ -13,7 +13,7 @@ import pytest
 from labs import PATIENCE, as_nobody, execute, ip, own_routes, records, viaduct
 
 MAGIC = 0x42445656
-VERSION = 1
+VERSION = 2
 REPLY, ERROR = 1, 2
 CREATE_LAB, DESTROY_LAB, OPEN_PACKET_SOCKET = 3, 4, 5
 APPLY_ROUTES, SET_LINK_UP, SPAWN, KILL, DESCRIBE = 8, 9, 10, 11, 12
