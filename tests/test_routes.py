@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -101,23 +100,6 @@ def test_ripng(lab: str, scenario: Callable[[str], Path]) -> None:
         target = viaduct("exec", f"{lab}:n2", "--", "ip", "-6", "-br", "addr", "show", "eth0")
         address = next(w for w in target.expect().output.split() if w.startswith("fd00:"))
         assert inside(f"{lab}.n0", "ping", "-c1", "-W2", address.split("/")[0]).status == 0
-    finally:
-        viaduct("down", lab).expect()
-
-
-def test_equal_costs_are_a_multipath_route(lab: str, scenario: Callable[[str], Path]) -> None:
-    """The link opposite to a node of a ring of five is as near on both ways."""
-    file = scenario(PROTOCOLS["static"] + "duration: 1h\nnodes: 5\nlinks: [{ring: all}]\n")
-    viaduct("up", file).expect()
-    try:
-        listing = inside(f"{lab}.n0", "ip", "-j", "route", "show", "proto", "155").expect().output
-        several = [route for route in json.loads(listing) if "nexthops" in route]
-        assert several
-        for route in several:
-            assert {hop["dev"] for hop in route["nexthops"]} == {"eth0", "eth1"}
-        for index in range(1, 5):
-            target = next(iter(addresses(f"{lab}.n{index}").values()))
-            assert inside(f"{lab}.n0", "ping", "-c1", "-W2", target).status == 0
     finally:
         viaduct("down", lab).expect()
 

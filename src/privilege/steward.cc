@@ -96,9 +96,12 @@ UniqueFd Confine(int connection, const sys::Identity& user) {
   UniqueFd kept = KeepOnly(connection);
   umask(022);
   SystemCall("chdir /", chdir("/"));
-  ForgetEnvironment();
-  // Programs of a run that root itself started are root's programs, with all that root may.
-  if (user.uid != 0) BoundCapabilities();
+  // Programs of a run that root itself started are root's programs, with all that root may, and
+  // with root's own variables (OVS_RUNDIR).
+  if (user.uid != 0) {
+    ForgetEnvironment();
+    BoundCapabilities();
+  }
   KeepCapabilities(OfRootsHalf());
   return kept;
 }
