@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <utility>
 
 #include "base/error.h"
 #include "privilege/capabilities.h"
@@ -62,15 +63,16 @@ struct Started {
 Started Start(uint32_t wanted, int steward, const sys::Identity& user, Offers offers) {
   const auto offer = std::ranges::find(offers, static_cast<Service>(wanted), &Offer::service);
   if (offer == offers.end()) return {{EINVAL, 0}, UniqueFd()};
-  auto [ours, theirs] = sys::MakeSocketPair(SOCK_SEQPACKET);
+  std::pair<UniqueFd, UniqueFd> sockets = sys::MakeSocketPair(SOCK_SEQPACKET);
   const pid_t pid = fork();
   if (pid == 0) {
-    ours.reset();
+    sockets.first.reset();
     close(steward);
-    Serve(*offer, std::move(theirs), user);
+    Serve(*offer, std::move(sockets.second), user);
   }
   if (pid < 0) return {{errno, 0}, UniqueFd()};
-  return {{0, pid}, std::move(ours)};
+  sockets.second.reset();
+  return {{0, pid}, std::move(sockets.first)};
 }
 
 }  // namespace
