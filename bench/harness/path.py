@@ -10,6 +10,7 @@ from .forwarder import Middle
 from .path_systems import ALL_STAGES, DELAY, Missing, bare, kernel_qdisc, ns3_link, product
 from .path_traffic import clock_reader, delays, trial
 from .plan import Plan
+from .process import BenchError
 from .results import Result, measured, read_csv
 from .session import Session
 
@@ -39,9 +40,15 @@ NOTES = [
 
 
 def _loss_free(session: Session, plan: Plan, system: Middle, start: float, size: int) -> float:
+    offered = 0.0
+
     def loss_at(pps: float, duration: float) -> float:
+        nonlocal offered
         seen = trial(session, system, size, pps, duration)
-        return seen.loss if seen.offered_pps > 0.95 * pps else 1.0
+        if seen.offered_pps <= 0.95 * pps:
+            return 1.0
+        offered = max(offered, pps)
+        return seen.loss
 
     found = find_loss_free(
         lambda pps: loss_at(pps, plan.choose(2.0, 0.5)),
@@ -51,6 +58,11 @@ def _loss_free(session: Session, plan: Plan, system: Middle, start: float, size:
         max_trials=plan.choose(20, 10),
         growth=plan.choose(2.0, 1.3),
     )
+    if offered == 0:
+        raise BenchError(
+            f"{system.label}: the source could not offer 95% of any rate that was tried: the "
+            "machine is busy; measure again when it is idle"
+        )
     rate = confirm_loss_free(lambda pps: loss_at(pps, plan.choose(10.0, 2.0)), found.rate)
     plan.say(f"{system.label}: {rate:,.0f} packet/s of {size} bytes without loss")
     return rate
