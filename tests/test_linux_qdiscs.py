@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bisect
 import collections
+import itertools
 import json
 import math
 import subprocess
@@ -63,6 +64,19 @@ CASES = [
         "rate=10Mbit queue=100000p",
         f"{NETEM} rate 10mbit",
         f"packets=1000 batch=50 interval=45000000 {MIXED}",
+    ),
+    ("slot", "slot=5ms", f"{NETEM} slot 5ms", "packets=1000 interval=700000"),
+    (
+        "slot-limited",
+        "slot=5ms:packets=3",
+        f"{NETEM} slot 5ms packets 3",
+        "packets=120 interval=700000",
+    ),
+    (
+        "slot-uniform",
+        "slot=2ms:max=8ms",
+        f"{NETEM} slot 2ms 8ms",
+        "packets=20000 interval=700000",
     ),
     (
         "tbf",
@@ -280,6 +294,33 @@ def test_reordering_is_alike(outcomes: dict[str, tuple[Outcome, Outcome]]) -> No
         assert abs(len(early) - outcome.packets / 4) < 5 * math.sqrt(outcome.packets * 3 / 16)
         undelayed.append(runs(set(range(outcome.packets)) - early, outcome.packets))
     assert_same_distribution(*undelayed)
+
+
+@pytest.mark.parametrize("name", ["slot", "slot-limited"])
+def test_slots_deliver_the_same_packets_together(
+    name: str, outcomes: dict[str, tuple[Outcome, Outcome]]
+) -> None:
+    """Each packet leaves in the same slot. The guest takes some clock reads a packet, and begins a
+    slot that follows a full one by its own clock."""
+    ours, theirs = outcomes[name]
+    assert len(ours.arrivals) == len(theirs.arrivals) == ours.packets
+    differences = [b - a for a, b in zip(ours.delays(), theirs.delays(), strict=True)]
+    assert min(differences) >= -100
+    assert max(differences) < 100_000
+
+
+def test_slots_are_spaced_alike(outcomes: dict[str, tuple[Outcome, Outcome]]) -> None:
+    """Uniform intervals: as many packets a slot, waiting as long."""
+    gaps = []
+    for outcome in outcomes["slot-uniform"]:
+        assert len(outcome.arrivals) == outcome.packets
+        instants = sorted(at for _, at, _ in outcome.arrivals)
+        # The packets of one slot leave within microseconds, the next one's come 2 ms later.
+        gaps.append([b - a for a, b in itertools.pairwise(instants) if b - a > 1_000_000])
+    assert len(gaps[0]) > 2000
+    assert_same_distribution(*([gap // 20_000 for gap in each] for each in gaps))
+    ours, theirs = (sorted(outcome.delays()) for outcome in outcomes["slot-uniform"])
+    assert_same_distribution([d // 20_000 for d in ours[::7]], [d // 20_000 for d in theirs[::7]])
 
 
 @pytest.mark.parametrize("name", ["codel", "fq_codel"])

@@ -17,6 +17,8 @@ namespace {
 constexpr int kBurstsPerLook = 4;
 // A sleep may end this much late: closer to a deadline the loop spins instead.
 constexpr Duration kSpin = Duration::Microseconds(50);
+// The most that this becomes on a processor of its own where sleeps are seen to end later.
+constexpr Duration kMostSpin = Duration::Milliseconds(2);
 // Closer to a deadline than this, spinning does not poll descriptors, which costs 0.3 us.
 constexpr Duration kNoLook = Duration::Microseconds(5);
 // The longest time between two polls of a port, so that its ring does not fill up meanwhile.
@@ -44,6 +46,11 @@ Duration LeastDelay(const path::Spec& spec) {
   return *spec.delay.base - spec.delay.jitter.value_or(path::Jitter()).amount * 4;
 }
 
+SpinWindow WindowOf(Waiting waiting, bool own_processor) {
+  if (waiting == Waiting::kCpuSaving) return {Duration(), Duration()};
+  return {kSpin, own_processor ? kMostSpin : kSpin};
+}
+
 // What the tag of a pair adds to each frame on the link.
 int64_t TagBytes(const Pair& pair) {
   const auto tagged = [](const Attachment& end) { return end.vlan || end.mpls; };
@@ -59,7 +66,8 @@ Loop::Loop(const Config& config, const Classifier& classifier, MemoryBudget& bud
       pool_(budget, config.memory, config.frame_bytes),
       disks_(OpenDisks(budget)),
       mapper_(clock),
-      first_lane_(2 * config.pairs.size(), kNone) {
+      first_lane_(2 * config.pairs.size(), kNone),
+      window_(WindowOf(config.waiting, !config.cpus.empty())) {
   if (disks_) waiter_.Listen(disks_->Fd(), kDisks);
 }
 
@@ -435,17 +443,18 @@ void Loop::Sleep(Duration duration) {
 
 void Loop::Rest() {
   if (config_.waiting == Waiting::kBusy) return;
-  const Duration spin = config_.waiting == Waiting::kHybrid ? kSpin : Duration();
   while (!called_.load(std::memory_order_relaxed)) {
     const Instant next = NextTurn();
     const Instant now = clock_.Now();
     if (next <= now) return;
+    window_.Forget(now);
     const Instant sharp = std::min(events_.NextInstant() - lead_, retry_);
     const Instant until = events_.NextInstant() == Instant::Never() && retry_ == Instant::Never()
                               ? looks_.NextInstant()
-                              : std::min(sharp - spin, looks_.NextInstant());
+                              : std::min(sharp - window_.length(), looks_.NextInstant());
     if (until > now) {
       Sleep(until == Instant::Never() ? Duration::Max() : until - now);
+      window_.Learn(until, clock_.Now());
     } else if (listened_ > 0 && next - now > kNoLook) {
       Sleep(Duration());
     } else {

@@ -22,6 +22,7 @@
 #include "engine/event_heap.h"
 #include "engine/frame_pool.h"
 #include "engine/spill_disks.h"
+#include "engine/spin_window.h"
 #include "engine/trace_file.h"
 #include "io/port.h"
 #include "io/super_frame.h"
@@ -196,6 +197,7 @@ class Loop {
   size_t stalled_ = 0;   // lanes
   int64_t memory_peak_ = 0;
   Histogram lateness_;
+  SpinWindow window_;
   std::array<io::ReceivedFrame, kBurst> received_;
 
   sys::HybridWaiter waiter_;
