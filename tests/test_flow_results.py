@@ -135,7 +135,7 @@ def test_a_slow_sender_is_told(scenario: Write, tmp_path: Path) -> None:
     done = viaduct("run", scenario(text), "--mode", "offload", "--json", file).expect()
     flow = results(file)["flows"][0]
     assert flow["sent"] + flow["not_offered"] == pytest.approx(900e9 / 8 / 160, rel=0.05)
-    assert f"{flow['not_offered']} packets less than its rate" in done.output
+    assert f"{flow['not_offered']} packets less than it asks for" in done.output
 
 
 def test_a_killed_receiver_is_named(scenario: Write, tmp_path: Path) -> None:
