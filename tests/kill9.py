@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Kills the command at random instants, cleans up, and prints what is left.
 
-    sudo tests/kill9.py [--seed N] [--count N] [--kinds lab,run,shell,path,kernel] [--first N]
+    sudo tests/kill9.py [--seed N] [--count N] [--kinds lab,run,shell,...] [--first N]
 
 Each trial starts the command in a network namespace that plays the machine, kills one of its
 processes or all of them with SIGKILL at a random instant, waits until the others have ended, runs
@@ -20,6 +20,7 @@ import ctypes
 import os
 import random
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -72,6 +73,8 @@ class Kind:
 
     words: Callable[[str, Path], list[str]]
     longest: float
+    # What another terminal tries meanwhile, again and again.
+    beside: Callable[[str], list[str]] | None = None
 
 
 def _scenario(text: str, *words: str) -> Callable[[str, Path], list[str]]:
@@ -89,6 +92,11 @@ KINDS = {
     "shell": Kind(lambda *_: ["shell", "--up", "delay=5ms", "--", *PROGRAM], 0.8),
     "path": Kind(lambda *_: ["path", "--between", "a1", "b0", "--up", "delay=5ms"], 0.8),
     "kernel": Kind(_scenario(KERNEL, "run"), 5),
+    "kernelshell": Kind(
+        _scenario(KERNEL, "run", "--pause-at", "1s"),
+        8,
+        lambda name: ["kernel", "shell", f"{name}:n0", "--", *PROGRAM],
+    ),
 }
 SCARCE = ["run", "disk", "descriptors", "memory"]
 OF_ANOTHER_USER = {"shell", "path"}  # these execute nothing else of the build, which may be root's
@@ -239,31 +247,56 @@ class Trial:
         candidates = fitting or sorted(own)
         return candidates[int(self.pick * len(candidates)) :][:1]
 
+    @contextlib.contextmanager
+    def _beside(self, variables: dict[str, str], main: int, out: int) -> Iterator[None]:
+        """The other terminal, as long as the command lives."""
+        beside = KINDS[self.kind].beside
+        if not beside:
+            yield
+            return
+        command = shlex.join([str(VIADUCT), *beside(self.name)])
+        loop = f"while kill -0 {main}; do {command}; sleep 0.1; done 2>/dev/null"
+        words = ["sh", "-c", loop]
+        with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, env=variables) as other:
+            yield
+            try:
+                other.wait(60)
+            except subprocess.TimeoutExpired:
+                other.kill()
+                raise AssertionError("what was tried beside it does not end") from None
+
     def _interrupt(self, words: list[str], out: int) -> int:
         variables = environment() | {"TMPDIR": str(self.temporary)}
         if self.user:
             variables |= {"SUDO_UID": str(self.user), "SUDO_GID": str(self.user)}
-        with subprocess.Popen(
-            [str(VIADUCT), *words],
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=out,
-            env=variables,
-            preexec_fn=self._limit,
-            start_new_session=True,
-        ) as process:
+        with (
+            subprocess.Popen(
+                [str(VIADUCT), *words],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                env=variables,
+                preexec_fn=self._limit,
+                start_new_session=True,
+            ) as process,
+            self._beside(variables, process.pid, out),
+        ):
             time.sleep(self.after)
             for pid in self._victims(process.pid):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                return process.wait(2)
-            process.send_signal(signal.SIGTERM)  # what was killed is not what it needs
-            try:
-                return process.wait(60)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                raise AssertionError("it does not end") from None
+            return self._end_of(process)
+
+    @staticmethod
+    def _end_of(process: subprocess.Popen[bytes]) -> int:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(2)
+        process.send_signal(signal.SIGTERM)  # what was killed is not what it needs
+        try:
+            return process.wait(60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise AssertionError("it does not end") from None
 
     def _settle(self) -> None:
         """Waits for those that end by themselves. A lab that is up need not."""
@@ -306,7 +339,7 @@ class Trial:
 def available_kinds() -> list[str]:
     """Without a kernel for guests there is no kind `kernel`."""
     has_kernel = "release" in execute([str(VIADUCT), "kernel", "list"]).output
-    return [kind for kind in KINDS if kind != "kernel" or has_kernel]
+    return [kind for kind in KINDS if not kind.startswith("kernel") or has_kernel]
 
 
 def main() -> int:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from labs import results, viaduct
+from labs import VIADUCT, execute, results, viaduct
 
 STATIC = "routing: {protocol: static}\n"
 MODES = ["simulate", "traditional", "emulate", "offload"]
@@ -135,7 +136,7 @@ def test_a_slow_sender_is_told(scenario: Write, tmp_path: Path) -> None:
     done = viaduct("run", scenario(text), "--mode", "offload", "--json", file).expect()
     flow = results(file)["flows"][0]
     assert flow["sent"] + flow["not_offered"] == pytest.approx(900e9 / 8 / 160, rel=0.05)
-    assert f"{flow['not_offered']} packets less than its rate" in done.output
+    assert f"{flow['not_offered']} packets less than it asks for" in done.output
 
 
 def test_a_killed_receiver_is_named(scenario: Write, tmp_path: Path) -> None:
@@ -174,6 +175,50 @@ def test_more_pings_than_sequence_numbers(tmp_path: Path) -> None:
     assert flow["rtt_ms"]["max"] < 7  # of the first: both ends resolve an address before
     assert len(flow["samples"]) <= 36000
     assert flow["samples"][-1][0] == pytest.approx(150, abs=0.1)
+
+
+def test_a_ping_that_is_too_slow_is_no_loss(scenario: Write, tmp_path: Path) -> None:
+    """It stands still from its first moments until its time is over, and is made to end then."""
+    find = "pgrep --ns $$ --nslist net -x ping"
+    hold = f"until kill -STOP $({find}); do sleep 0.1; done; sleep 7; kill -CONT $({find})"
+    text = STATIC + "nodes: 2\nduration: 2s\nlinks: [{line: all}]\n"
+    text += "flows: [{type: ping, from: n0, to: n1, interval: 10ms}]\n"
+    text += f'programs: [{{node: n0, background: true, command: [sh, -c, "{hold}"]}}]\n'
+    file = tmp_path / "run.json"
+    done = viaduct("run", scenario(text), "--mode", "offload", "--json", file).expect()
+    flow = results(file)["flows"][0]
+    assert flow["sent"] + flow["not_offered"] == 200
+    assert 0 < flow["received"] == flow["sent"] < 200
+    assert "less than it asks for" in done.output
+
+
+def test_many_flows_with_few_descriptors(scenario: Write, tmp_path: Path) -> None:
+    """Each needs some in every process; the usual limit is a soft one."""
+    text = STATIC + "nodes: 2\nduration: 1s\nlinks: [{line: all}]\nflows:\n"
+    text += "  - {type: ping, from: n0, to: n1, duration: 200ms}\n" * 60
+    file = tmp_path / "run.json"
+    words = [VIADUCT, "run", scenario(text), "--mode", "offload", "--json", file]
+    command = f"ulimit -Sn 128; exec {shlex.join(map(str, words))}"
+    execute(["sh", "-c", command]).expect()
+    flows = results(file)["flows"]
+    assert len(flows) == 60
+    assert all(flow["received"] > 0 for flow in flows)
+
+
+def test_much_output_keeps_its_beginning_and_its_end(scenario: Write, tmp_path: Path) -> None:
+    """Thirty MiB, and the memory and the files stay bounded."""
+    text = STATIC + "nodes: 2\nduration: 1s\nlinks: [{line: all}]\n"
+    write = "echo first; yes 0123456789012345678901234567890 | head -c 30M; echo last"
+    text += f'programs: [{{node: n0, name: much, command: [sh, -c, "{write}"]}}]\n'
+    viaduct("run", scenario(text), "--mode", "offload", "--report", tmp_path, "--quiet").expect()
+    written = (tmp_path / "programs" / "much.txt").read_bytes()
+    assert written.startswith(b"first\n")
+    assert written.endswith(b"\nlast\n")
+    assert b"bytes left out here" in written
+    assert len(written) < 17 << 20
+    output = json.loads((tmp_path / "results.json").read_text())["programs"][0]["output"]
+    assert output.endswith("\nlast\n")
+    assert len(output) == 4096
 
 
 @pytest.mark.parametrize("mode", ["traditional", "emulate", "offload"])

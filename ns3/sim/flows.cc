@@ -176,39 +176,17 @@ SimulatedFlow::MakePing(const Network& network)
     const Address destination = m_to.family == Family::kIpv4
                                     ? Address(wireconversion::ToIpv4(m_to))
                                     : Address(wireconversion::ToIpv6(m_to));
-    const auto count =
-        std::max<int64_t>(1,
-                          (m_flow.duration.nanoseconds() + m_flow.interval.nanoseconds() - 1) /
-                              std::max<int64_t>(1, m_flow.interval.nanoseconds()));
+    m_pings = viaduct::scenario::PingsOf(m_flow);
     auto ping = CreateObject<Ping>();
     ping->SetAttribute("Destination", AddressValue(destination));
     ping->SetAttribute("VerboseMode", EnumValue(Ping::VerboseMode::SILENT));
     ping->SetAttribute("Interval", TimeValue(ToTime(m_flow.interval)));
     ping->SetAttribute("Size", UintegerValue(std::max(16, m_flow.size)));
-    ping->SetAttribute("Count", UintegerValue(static_cast<uint32_t>(count + 1)));
+    ping->SetAttribute("Count", UintegerValue(static_cast<uint32_t>(m_pings + 1)));
     m_ping = ping;
-    m_pings = static_cast<uint64_t>(count);
     ping->TraceConnectWithoutContext("Tx", MakeCallback(&SimulatedFlow::PingSent, this));
     ping->TraceConnectWithoutContext("Rtt", MakeCallback(&SimulatedFlow::PingAnswered, this));
     StartAndStop(ping, network.GetNode(m_flow.from), ToTime(m_drain.limit));
-}
-
-double
-SimulatedFlow::Elapsed() const
-{
-    return (Simulator::Now() - m_begin).GetSeconds();
-}
-
-bool
-SimulatedFlow::HasCome(std::vector<bool>& come, size_t number)
-{
-    if (number >= come.size())
-    {
-        come.resize(2 * number + 1);
-    }
-    const bool before = come[number];
-    come[number] = true;
-    return before;
 }
 
 void
@@ -223,7 +201,8 @@ SimulatedFlow::ReceivedUdp(Ptr<const Packet> packet,
                            const Address&,
                            const SeqTsSizeHeader& header)
 {
-    if (HasCome(m_come, header.GetSeq()))
+    const uint64_t number = viaduct::NearestTo(m_come.next(), header.GetSeq());
+    if (m_come.Take(number) == viaduct::SequenceWindow::Arrival::kDuplicate)
     {
         return; // a duplicate makes good for no loss
     }
@@ -243,7 +222,8 @@ SimulatedFlow::CountBytes(uint32_t bytes)
     }
     m_lastArrival = Simulator::Now();
     m_bytes += bytes;
-    m_perSecond[static_cast<uint64_t>(std::max(0.0, Elapsed()))] += bytes;
+    m_series.Add(viaduct::Duration::Nanoseconds((Simulator::Now() - m_begin).GetNanoSeconds()),
+                 bytes);
 }
 
 uint64_t
@@ -318,11 +298,13 @@ std::vector<std::pair<double, double>>
 SimulatedFlow::Throughput() const
 {
     std::vector<std::pair<double, double>> samples;
-    const uint64_t last = m_perSecond.empty() ? 0 : m_perSecond.rbegin()->first;
-    for (uint64_t second = 0; second <= last || second < m_flow.duration.ToSeconds(); second++)
+    viaduct::TimeSeries series = m_series;
+    // So that it lasts as long as the flow.
+    series.Add(m_flow.duration - viaduct::Duration::Nanoseconds(1), 0);
+    const double interval = series.interval().ToSeconds();
+    for (const uint64_t bytes : series.counts())
     {
-        const auto found = m_perSecond.find(second);
-        samples.emplace_back(second + 1, found == m_perSecond.end() ? 0.0 : found->second * 8.0);
+        samples.emplace_back((samples.size() + 1) * interval, bytes * 8.0 / interval);
     }
     return samples;
 }

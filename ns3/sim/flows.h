@@ -14,6 +14,8 @@
 #include "ns3/seq-ts-size-header.h"
 
 #include "base/histogram.h"
+#include "base/sequence_window.h"
+#include "base/time_series.h"
 #include "result/flow.h"
 #include "scenario/drain.h"
 
@@ -64,8 +66,6 @@ class SimulatedFlow
                      const Address& to,
                      const SeqTsSizeHeader& header);
     void CountBytes(uint32_t bytes);
-    /** Notes that a packet has come. @return whether it had come before */
-    static bool HasCome(std::vector<bool>& come, size_t number);
     /** @return packets, refused ones too */
     uint64_t Offered() const;
     /** @return packets that the network took and that have not come */
@@ -77,7 +77,6 @@ class SimulatedFlow
     void PingSent(uint16_t sequence, Ptr<Packet> packet);
     void PingAnswered(uint16_t sequence, Time rtt);
     int64_t RateOfLink(const Network& network) const;
-    double Elapsed() const;
     /** @return payload received, bit/s, over the time that the real modes' programs take: UDP from
      * the first packet to the last, TCP from the start to the last byte, or the sender's end
      */
@@ -90,7 +89,7 @@ class SimulatedFlow
     Time m_begin;                          //!< when it starts
     viaduct::scenario::Drain m_drain;      //!< how long to wait for what is under way
     Ptr<UdpSource> m_udp;                  //!< the sender (UDP)
-    std::vector<bool> m_come;              //!< which packets have come (UDP)
+    viaduct::SequenceWindow m_come;        //!< which packets have come (UDP)
     Ptr<Application> m_ping;               //!< the ns-3 application (ping)
     /** When a request was sent and whether it was answered, by its sequence number (ping). */
     std::map<uint16_t, std::pair<Time, bool>> m_requests;
@@ -104,7 +103,8 @@ class SimulatedFlow
     viaduct::Histogram m_delay;               //!< one-way delay, ns (UDP)
     viaduct::Histogram m_rtt;                 //!< round trip, ns (ping)
     int64_t m_rttMin{0};                      //!< ns
-    std::map<uint64_t, uint64_t> m_perSecond; //!< bytes received in each second
+    /** Bytes received. */
+    viaduct::TimeSeries m_series{viaduct::Duration::Seconds(1)};
     viaduct::result::Samples m_rtts;          //!< time, ms
 };
 

@@ -23,7 +23,6 @@ namespace ns3::sim
 namespace
 {
 
-constexpr size_t KEPT = 8 << 20;      // bytes kept of a program's output
 constexpr size_t LONGEST_LINE = 4096; // longer lines are split
 
 } // namespace
@@ -100,6 +99,7 @@ SimulatedProgram::StartFailed(const std::string& reason)
 void
 SimulatedProgram::Output(int descriptor, const std::string& text)
 {
+    m_texts[descriptor == 1 ? 0 : 1].Append(text);
     std::string& line = m_lines[descriptor == 1 ? 0 : 1];
     for (const char c : text)
     {
@@ -163,9 +163,7 @@ SimulatedProgram::Outcome() const
     }
     if (end.started)
     {
-        const std::string& errors = m_application->GetErrors();
-        std::string text = m_application->GetOutput().substr(0, KEPT);
-        outcome.SetText(text + errors.substr(0, KEPT - text.size()));
+        outcome.SetText(m_texts[0].Text() + m_texts[1].Text());
     }
     outcome.Judge(end);
     return outcome;

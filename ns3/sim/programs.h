@@ -9,6 +9,7 @@
 #include "ns3/node.h"
 #include "ns3/nstime.h"
 
+#include "base/kept_text.h"
 #include "result/program.h"
 #include "scenario/scenario.h"
 
@@ -51,6 +52,8 @@ class SimulatedProgram
     viaduct::result::ProgramOutcome Outcome() const;
 
   private:
+    static constexpr size_t KEPT = 4 << 20; //!< bytes of each stream that are reported
+
     bool HasStarted() const;
     void StartFailed(const std::string& reason);
     void Output(int descriptor, const std::string& text);
@@ -63,6 +66,8 @@ class SimulatedProgram
     std::function<void()> m_passed;               //!< called after changes
     Time m_start;                                 //!< when it starts
     Time m_exitTime;                              //!< when it ended
+    /// Standard output and standard error, as much as is reported.
+    viaduct::KeptText m_texts[2] = {viaduct::KeptText(KEPT), viaduct::KeptText(KEPT)};
     std::string m_lines[2];                       //!< incomplete, of each descriptor
     viaduct::result::ProgramEnd m_end;            //!< how it ended, as far as known
 };

@@ -27,7 +27,7 @@ void
 UdpSource::Configure(const Address& remote, int64_t rate, uint32_t size)
 {
     m_remote = remote;
-    m_interval = Seconds(size * 8 / static_cast<double>(rate));
+    m_period = size * 8 / static_cast<double>(rate);
     m_size = size;
 }
 
@@ -56,6 +56,7 @@ UdpSource::StartApplication()
         m_socket->Bind();
     }
     m_socket->SetAllowBroadcast(true);
+    m_start = Simulator::Now();
     Offer();
 }
 
@@ -82,7 +83,9 @@ UdpSource::Offer()
     {
         m_refused++;
     }
-    m_next = Simulator::Schedule(m_interval, &UdpSource::Offer, this);
+    // From the packet's number: no rounding adds up, and no period is too short to be expressed.
+    const Time due = m_start + Seconds(static_cast<double>(m_offered) * m_period);
+    m_next = Simulator::Schedule(due - Simulator::Now(), &UdpSource::Offer, this);
 }
 
 } // namespace sim

@@ -47,7 +47,8 @@ class UdpSource : public Application
     void Offer();
 
     Address m_remote;      //!< where to send
-    Time m_interval;       //!< between two packets
+    double m_period{0};    //!< between two packets, s
+    Time m_start;          //!< the first packet's
     uint32_t m_size{0};    //!< payload of a packet, bytes
     Ptr<Socket> m_socket;  //!< while it runs
     EventId m_next;        //!< the next packet

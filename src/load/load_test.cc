@@ -69,7 +69,7 @@ TEST(TallyTest, TellsReorderedFromDuplicate) {
 
 TEST(TallyTest, AGapForgetsWhatItCovers) {
   Tally tally;
-  const uint64_t far = Tally::kWindow;
+  const uint64_t far = SequenceWindow::kNumbers;
   Record(tally, {0, 1, far + 1, far});  // far and 0 share a slot, far + 1 and 1 too
   EXPECT_EQ(tally.received(), 4u);
   EXPECT_EQ(tally.duplicates(), 0u);
@@ -78,30 +78,12 @@ TEST(TallyTest, AGapForgetsWhatItCovers) {
 
 TEST(TallyTest, OlderThanTheWindowIsReorderedAndMarksNothing) {
   Tally tally;
-  const uint64_t far = 3 * Tally::kWindow;
-  Record(tally, {far, 0, 2 * Tally::kWindow});
+  const uint64_t far = 3 * SequenceWindow::kNumbers;
+  Record(tally, {far, 0, 2 * SequenceWindow::kNumbers});
   EXPECT_EQ(tally.reordered(), 2u);
   EXPECT_EQ(tally.duplicates(), 0u);
-  Record(tally, {far - Tally::kWindow + 1});
+  Record(tally, {far - SequenceWindow::kNumbers + 1});
   EXPECT_EQ(tally.duplicates(), 0u);
-}
-
-TEST(TimeSeriesTest, FillsIntervals) {
-  TimeSeries series;
-  series.Add(Duration(), 1);
-  series.Add(Duration::Milliseconds(99), 2);
-  series.Add(Duration::Milliseconds(300), 4);
-  EXPECT_THAT(series.counts(), testing::ElementsAre(3, 0, 0, 4));
-}
-
-TEST(TimeSeriesTest, ADayHasLongerIntervals) {
-  TimeSeries series;
-  for (int second = 0; second < 86400; ++second) series.Add(Duration::Seconds(second), 3);
-  EXPECT_EQ(series.interval(), TimeSeries::kInterval * 32);
-  ASSERT_EQ(series.counts().size(), 27000u);
-  EXPECT_EQ(std::accumulate(series.counts().begin(), series.counts().end(), uint64_t{0}),
-            uint64_t{3} * 86400);
-  EXPECT_EQ(series.counts()[5], 12u);  // the seconds 16 to 19
 }
 
 TEST(PaceTest, ARefusedPacketWasOffered) {

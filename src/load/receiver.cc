@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/sequence_window.h"
 #include "load/payload.h"
 
 namespace viaduct::load {
@@ -105,8 +106,11 @@ class Receiver {
   // Packets so far: those we read, and with sampling those the filter counted.
   uint64_t Total() {
     const uint64_t read = result_.tally.received() + result_.tally.duplicates();
-    return options_.socket.sample > 1 ? read + SocketDrops(fd_.get()) : read;
+    return options_.socket.sample > 1 ? read + Drops() : read;
   }
+
+  // The kernel counts them in 32 bits, which a fast flow fills within the hour.
+  uint64_t Drops() { return drops_ = GrownFrom(drops_, SocketDrops(fd_.get())); }
 
   // Keeps the series and the last moment at which a count is known. Duplicates carry nothing.
   void CountUpTo(Instant now, bool arrived) {
@@ -127,7 +131,7 @@ class Receiver {
 
   void Finish() {
     result_.received = Received();
-    result_.dropped_here = options_.socket.sample > 1 ? 0 : SocketDrops(fd_.get());
+    result_.dropped_here = options_.socket.sample > 1 ? 0 : Drops();
     const Duration span = last_ - first_;
     if (span > Duration()) {
       result_.packets_per_second = (last_count_ - first_count_) / span.ToSeconds();
@@ -142,6 +146,7 @@ class Receiver {
   std::optional<uint32_t> flow_;
   int size_ = 0;
   bool told_ = false;  // that the sender has ended
+  uint64_t drops_ = 0;
   uint64_t counted_ = 0, first_count_ = 0, last_count_ = 0;
   Instant started_, last_activity_, first_, last_;
 };

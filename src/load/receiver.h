@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/time.h"
+#include "base/time_series.h"
 #include "load/socket.h"
 #include "load/tally.h"
 

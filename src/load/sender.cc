@@ -66,7 +66,9 @@ class Sender {
     const uint64_t dropped_before = OwnInterfaceDrops();
     static_cast<Paced&>(result_) =
         Pace(options_, stop_, [this](auto... what) { return SendPackets(what...); });
-    result_.interface_drops = OwnInterfaceDrops() - dropped_before;
+    // An interface that has gone meanwhile took its count with it.
+    const uint64_t dropped = OwnInterfaceDrops();
+    result_.interface_drops = dropped - std::min(dropped, dropped_before);
     SendEndMarkers();
     return result_;
   }

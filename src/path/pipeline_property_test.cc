@@ -132,7 +132,12 @@ bool Same(const Outcome& a, const Outcome& b) {
          a.frames == b.frames && Same(a.counters, b.counters) && a.fates == b.fates;
 }
 
+// AddressSanitizer makes each case about five times as long.
+#ifdef __SANITIZE_ADDRESS__
+constexpr uint64_t kSeeds = 80;
+#else
 constexpr uint64_t kSeeds = 400;
+#endif
 
 class PipelineProperty : public testing::TestWithParam<bool> {};  // changing
 

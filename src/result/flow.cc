@@ -42,10 +42,10 @@ KeysOf<FlowResult> FlowResult::Keys() {
                                      "received, answers of ping; not of TCP"),
       WhenSet<&FlowResult::loss>("loss", "0..1",
                                  "the share of the offered packets that did not arrive"),
-      WhenSet<&FlowResult::not_offered>(
-          "not_offered", "packets",
-          "that the flow's rate asked for beyond `sent`: its sender was too slow for it; of UDP in "
-          "the real modes"),
+      WhenSet<&FlowResult::not_offered>("not_offered", "packets",
+                                        "that the flow's rate or interval asked for beyond `sent`: "
+                                        "its sender was too slow for it, "
+                                        "or ended early; of UDP and ping in the real modes"),
       WhenSet<&FlowResult::lost_at>(
           "lost_at", "packets, by place",
           "outside the network, as far as it is known: `refused ERROR` (the sender's kernel took "

@@ -31,7 +31,7 @@ struct ProgramEnd {
   std::optional<Duration> timeout = {};
 };
 
-// A program's result, all its output, and how it failed the expectations of the scenario ("" if it
+// A program's result, its output (of very much, the beginning and the end), and how it failed the expectations of the scenario ("" if it
 // did not).
 struct ProgramOutcome {
   ProgramResult program;

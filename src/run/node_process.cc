@@ -1,6 +1,5 @@
 #include "run/node_process.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 
@@ -62,7 +61,7 @@ void NodeProcess::Read(Output& output) {
 }
 
 void NodeProcess::Emit(Output& output, std::string_view text) {
-  output.text.append(text.substr(0, kKept - std::min(kKept, output.text.size())));
+  output.text.Append(text);
   if (!callbacks_.line) return;
   for (const char c : text) {
     // A program that never ends its line must not fill our memory.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/kept_text.h"
 #include "broker/client.h"
 #include "sys/event_loop.h"
 
@@ -34,8 +35,9 @@ class NodeProcess {
   bool Succeeded(int expected = 0) const;
   // "ended with status 2", "was killed by signal 9 (Killed)".
   std::string DescribeEnd() const;
-  const std::string& standard_output() const { return outputs_[0].text; }
-  const std::string& standard_error() const { return outputs_[1].text; }
+  // Of more than kKept bytes, the beginning and the end.
+  std::string standard_output() const { return outputs_[0].text.Text(); }
+  std::string standard_error() const { return outputs_[1].text.Text(); }
   void Kill(int signal);
 
  private:
@@ -43,7 +45,8 @@ class NodeProcess {
   static constexpr size_t kKept = 16 << 20;
   struct Output {
     UniqueFd pipe;
-    std::string text, line;
+    KeptText text{kKept};
+    std::string line;
   };
   void Read(Output& output);
   void Emit(Output& output, std::string_view text);

@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 namespace viaduct::run {
 
 void PingReader::Line(const std::string& line) {
-  const size_t time = line.find(" time=");
-  double stamp = 0, milliseconds = 0;
-  if (time != std::string::npos && std::sscanf(line.c_str(), "[%lf]", &stamp) == 1 &&
-      std::sscanf(line.c_str() + time, " time=%lf", &milliseconds) == 1) {
-    if (line.find("(DUP!)") == std::string::npos) Answer(stamp, milliseconds);
+  const size_t time = line.find(" time="), sequence = line.find(" icmp_seq=");
+  Reply reply;
+  if (time != std::string::npos && sequence != std::string::npos &&
+      std::sscanf(line.c_str(), "[%lf]", &reply.stamp) == 1 &&
+      std::sscanf(line.c_str() + sequence, " icmp_seq=%hu", &reply.sequence) == 1 &&
+      std::sscanf(line.c_str() + time, " time=%lf", &reply.milliseconds) == 1) {
+    if (line.find("(DUP!)") == std::string::npos) Take(reply);
     return;
   }
   Summary summary;
@@ -20,19 +23,40 @@ void PingReader::Line(const std::string& line) {
     summary_ = summary;
     return;
   }
-  unsigned long transmitted = 0;
-  if (std::sscanf(line.c_str(), "%lu packets transmitted", &transmitted) == 1) {
+  unsigned long received = 0, transmitted = 0;
+  int end = 0;  // where the whole text has been read
+  if (std::sscanf(line.c_str(), "%lu packets transmitted%n", &transmitted, &end) == 1 && end > 0) {
     transmitted_ = transmitted;
+    if (closing_ && !closed_) CloseAt(transmitted);  // made to end before it could say it
+  } else if (std::sscanf(line.c_str(), " %lu/%lu packets,%n", &received, &transmitted, &end) == 2 &&
+             end > 0 && closing_ && !closed_) {
+    CloseAt(transmitted);
   }
 }
 
-void PingReader::Answer(double stamp, double milliseconds) {
-  least_ms_ = answers_ == 0 ? milliseconds : std::min(least_ms_, milliseconds);
+void PingReader::Take(const Reply& reply) {
+  if (closing_ && !closed_) {
+    held_.push_back(reply);
+    return;
+  }
+  // Of the sequence number's 16 bits: whether it is at most that of the last request that counts.
+  const auto beyond =
+      static_cast<int16_t>(reply.sequence - static_cast<uint16_t>(closed_.value_or(0)));
+  if (!closed_ || beyond <= 0) Count(reply);
+}
+
+void PingReader::CloseAt(uint64_t transmitted) {
+  closed_ = transmitted;
+  for (const Reply& reply : std::exchange(held_, {})) Take(reply);
+}
+
+void PingReader::Count(const Reply& reply) {
+  least_ms_ = answers_ == 0 ? reply.milliseconds : std::min(least_ms_, reply.milliseconds);
   ++answers_;
-  round_trips_.Record(std::llround(milliseconds * 1e6));
+  round_trips_.Record(std::llround(reply.milliseconds * 1e6));
   // The stamp is the answer's; what counts is when the request was sent.
   const double start = static_cast<double>((start_ - Instant()).nanoseconds()) / 1e9;
-  samples_.Add(std::max(stamp - milliseconds / 1e3 - start, 0.0), milliseconds);
+  samples_.Add(std::max(reply.stamp - reply.milliseconds / 1e3 - start, 0.0), reply.milliseconds);
 }
 
 void PingReader::Finish(result::FlowResult& result, const std::string& why) const {
@@ -40,21 +64,24 @@ void PingReader::Finish(result::FlowResult& result, const std::string& why) cons
     result.error = why;
     return;
   }
-  result.Count(*transmitted_, answers_);
-  if (answers_ > 0) {
-    result.rtt = result::Times::Of(round_trips_);
-    result.rtt->min = least_ms_;
-    if (summary_) {
-      result.rtt->min = summary_->min;
-      result.rtt->mean = summary_->mean;
-      result.rtt->max = summary_->max;
-      // The lines' rounding takes no quantile out of the range that ping states.
-      for (double* quantile : {&result.rtt->p50, &result.rtt->p99}) {
-        *quantile = std::clamp(*quantile, summary_->min, summary_->max);
-      }
-    }
-  }
+  const uint64_t sent = std::min(closed_.value_or(*transmitted_), *transmitted_);
+  result.Count(sent, answers_);
+  if (sent < asked_) result.not_offered = asked_ - sent;
+  if (answers_ > 0) SetTimes(result, sent == *transmitted_);
   result.SetSamples(samples_);
+}
+
+void PingReader::SetTimes(result::FlowResult& result, bool all_count) const {
+  result.rtt = result::Times::Of(round_trips_);
+  result.rtt->min = least_ms_;
+  if (!summary_ || !all_count) return;
+  result.rtt->min = summary_->min;
+  result.rtt->mean = summary_->mean;
+  result.rtt->max = summary_->max;
+  // The lines' rounding takes no quantile out of the range that ping states.
+  for (double* quantile : {&result.rtt->p50, &result.rtt->p99}) {
+    *quantile = std::clamp(*quantile, summary_->min, summary_->max);
+  }
 }
 
 }  // namespace viaduct::run

@@ -103,6 +103,30 @@ TEST(TableTest, ComparesModes) {
                            HasSubstr("(10.0% lost)"), HasSubstr("failed")));
 }
 
+TEST(TableTest, ExplainsTheLossOfEachMode) {
+  RunResult emulate = Results("emulate"), offload = Results("offload"), none = Results("simulate");
+  emulate.simulator.counters["n0/eth0"].drops["rx_queue_full"] = 7;
+  emulate.flows[0].cut = true;
+  offload.flows[0].Lose("refused ENETUNREACH", 4);
+  offload.flows[0].not_offered = 3;
+  offload.engine.emplace();
+  offload.engine->pipelines.resize(2);
+  for (auto& pipeline : offload.engine->pipelines) {
+    pipeline.arrived = 5;
+    pipeline.fates = {{"delivered", 4}, {"lost", 1}};
+  }
+  none.flows[0].loss = 0;
+  const std::string table = ComparisonTable({none, emulate, offload});
+  EXPECT_THAT(
+      table,
+      AllOf(HasSubstr("\nemulate: lost at n0/eth0: 7 packets (rx_queue_full)\n"),
+            HasSubstr("\nemulate: flow 'udp, fast': packets were still arriving"),
+            HasSubstr("\noffload: lost at flow 'udp, fast': 4 packets (refused ENETUNREACH)"),
+            HasSubstr("\noffload: flow 'udp, fast': 3 packets less than it asks for"),
+            HasSubstr("\noffload: links: 10 packets arrived, 8 delivered, 2 lost\n")));
+  EXPECT_THAT(table, Not(HasSubstr("simulate: ")));
+}
+
 TEST(TableTest, SaysWhatAModeDoesNotReport) {
   RunResult traditional = Results("traditional");
   traditional.simulator.timing.reset();

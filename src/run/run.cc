@@ -17,6 +17,7 @@
 #include "run/simulator_process.h"
 #include "run/traffic_runner.h"
 #include "sys/event_loop.h"
+#include "sys/user_program.h"
 
 namespace viaduct::run {
 namespace {
@@ -122,6 +123,7 @@ class Run {
 
   void RealTraffic() {
     traffic_ = std::make_unique<TrafficRunner>(scenario_, *loop_, *client_, progress_);
+    sys::RaiseDescriptorLimit();  // each program of a flow needs three
     traffic_->Start();
     const Instant start = MonotonicClock::Now();
     ShowTraffic();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <sstream>
 
 #include "result/losses.h"
 #include "result/table.h"
@@ -67,9 +68,9 @@ std::string Lines(const std::string& head,
 
 // The values that the simulator assumed, the traffic of the protocol that no kernel socket could
 // carry, and its routes that a kernel refused.
-std::string CaveatLines(const RunResult& run, const std::string& head = "assumed") {
-  return Lines(head, run.simulator.assumptions) + Lines("not carried", run.simulator.unsupported) +
-         Lines("refused", run.simulator.refused);
+std::string CaveatLines(const RunResult& run) {
+  return Lines("assumed", run.simulator.assumptions) +
+         Lines("not carried", run.simulator.unsupported) + Lines("refused", run.simulator.refused);
 }
 
 std::string FileLines(const result::SimulatorReport& report) {
@@ -130,7 +131,9 @@ std::string LossLines(const RunResult& run) {
   for (const FlowResult& flow : run.flows) {
     if (!flow.not_offered) continue;
     text += fmt::format(
-        "flow '{}': {} packets less than its rate were offered; its sender was too slow\n",
+        "flow '{}': {} packets less than it asks for were offered; its sender was too slow or "
+        "ended "
+        "early\n",
         flow.name, *flow.not_offered);
   }
   for (const FlowResult& flow : run.flows) {
@@ -141,6 +144,19 @@ std::string LossLines(const RunResult& run) {
         flow.name);
   }
   return text;
+}
+
+// What the figures do not say by themselves: the links' packets, what was assumed, and every loss.
+std::string RemarkLines(const RunResult& run) {
+  return (run.engine ? LinksLine(*run.engine) : "") + CaveatLines(run) + LossLines(run);
+}
+
+// Each line of a text, after a head.
+std::string Headed(const std::string& head, const std::string& text) {
+  std::istringstream lines(text);
+  std::string headed;
+  for (std::string line; std::getline(lines, line);) headed += fmt::format("{}: {}\n", head, line);
+  return headed;
 }
 
 // Virtual time is never late.
@@ -187,10 +203,8 @@ std::string HumanPercent(double fraction) {
 }
 
 std::string ResultTable(const RunResult& run) {
-  std::string text = FlowTable(run) + ProgramTable(run) + FileLines(run.simulator);
-  if (run.engine) text += LinksLine(*run.engine);
-  text += CaveatLines(run);
-  return text + LossLines(run) + VerdictLines(run);
+  return FlowTable(run) + ProgramTable(run) + FileLines(run.simulator) + RemarkLines(run) +
+         VerdictLines(run);
 }
 
 std::string ComparisonTable(const std::vector<RunResult>& runs) {
@@ -228,8 +242,7 @@ std::string ComparisonTable(const std::vector<RunResult>& runs) {
     return run.scenario.mode != "simulate" ? result::VerdictName(run.verdict) : "-";
   });
   std::string text = result::FormatTable(rows);
-  for (const RunResult& run : runs)
-    text += CaveatLines(run, "assumed in mode " + run.scenario.mode);
+  for (const RunResult& run : runs) text += Headed(run.scenario.mode, RemarkLines(run));
   return text;
 }
 

@@ -10,7 +10,8 @@ namespace viaduct::run {
 
 // The table of one run's results (Execute()).
 std::string ResultTable(const result::RunResult& run);
-// One table for several runs of one scenario, with a column group for each mode.
+// One table for several runs of one scenario, with a column for each mode; below it, headed by the
+// mode, what became of the links' packets and where each mode lost packets.
 std::string ComparisonTable(const std::vector<result::RunResult>& runs);
 // A number below 1000 and its SI prefix ("k", "M", "G", "T").
 struct Scaled {

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/error.h"
 #include "base/units.h"
@@ -23,7 +25,13 @@ using scenario::Flow;
 constexpr int kFirstUdpPort = 5001;
 constexpr int kFirstTcpPort = 5201;  // iperf3's own
 
-std::string Seconds(Duration duration) { return fmt::format("{:g}", duration.ToSeconds()); }
+// As programs read it: without an exponent, however long it is. Ping makes whole milliseconds of it
+// by cutting off, where 1.001 s would be 1000.99...; so there is a little on top.
+std::string Seconds(Duration duration) {
+  const int64_t milliseconds = duration / Duration::Milliseconds(1);
+  if (milliseconds % 1000 == 0) return std::to_string(milliseconds / 1000);
+  return fmt::format("{}.{:03}0001", milliseconds / 1000, milliseconds % 1000);
+}
 
 FlowCommands UdpCommands(const Flow& flow, const std::string& address, int port,
                          const std::string& load, const scenario::Drain& drain) {
@@ -43,8 +51,8 @@ FlowCommands UdpCommands(const Flow& flow, const std::string& address, int port,
   return commands;
 }
 
-// iperf3 keeps its intervals in memory and prints them at its end: of a long flow they are longer.
-// A minute is the longest it takes.
+// iperf3's server keeps the text of its intervals in memory until its end: of a long flow they are
+// longer. A minute is the longest it takes.
 double TcpInterval(const Flow& flow) {
   constexpr double kMostIntervals = 5000;
   return std::clamp(flow.duration.ToSeconds() / kMostIntervals, 0.2, 60.0);
@@ -59,8 +67,12 @@ int64_t TcpBlock(int64_t rate) {
 
 FlowCommands TcpCommands(const Flow& flow, const std::string& address, int port) {
   FlowCommands commands;
-  commands.receiver = {"iperf3",       "--server", "--one-off",
-                       "--forceflush", "--port",   std::to_string(port)};
+  const std::string interval = fmt::format("{:g}", TcpInterval(flow));
+  commands.receiver = {"iperf3",     "--server",
+                       "--one-off",  "--forceflush",
+                       "--port",     std::to_string(port),
+                       "--interval", interval,
+                       "--format",   "k"};
   commands.sender = {"iperf3",
                      "--client",
                      address,
@@ -70,7 +82,8 @@ FlowCommands TcpCommands(const Flow& flow, const std::string& address, int port)
                      "--time",
                      Seconds(flow.duration),
                      "--interval",
-                     fmt::format("{:g}", TcpInterval(flow)),
+                     "0",
+                     "--get-server-output",
                      "--connect-timeout",
                      "5000"};
   if (flow.rate) {
@@ -85,7 +98,6 @@ FlowCommands TcpCommands(const Flow& flow, const std::string& address, int port)
 
 FlowCommands PingCommands(const Flow& flow, const std::string& address,
                           const scenario::Drain& drain) {
-  const int64_t count = std::max<int64_t>(1, flow.duration / flow.interval);
   // Not -w: with it ping ends at the first ICMP error, as when a link goes down.
   FlowCommands commands;
   commands.sender = {"ping",
@@ -94,7 +106,7 @@ FlowCommands PingCommands(const Flow& flow, const std::string& address,
                      "-i",
                      Seconds(flow.interval),
                      "-c",
-                     std::to_string(count),
+                     std::to_string(scenario::PingsOf(flow)),
                      "-s",
                      std::to_string(flow.size),
                      "-W",
@@ -109,41 +121,58 @@ std::string FirstLine(const std::string& text) {
   return line.empty() ? "it printed nothing" : line;
 }
 
-// What the rate asked for and the sender did not offer, because it was too slow: loss is a share of
-// what was offered, so a slow sender would flatter it unseen.
-std::optional<uint64_t> NotOffered(const result::LoadSent& sent) {
-  const double packets = sent.slip_seconds * sent.target_pps.value_or(0);
-  if (packets < 1) return std::nullopt;
-  return static_cast<uint64_t>(std::llround(packets));
+// What the rate asked for and the sender did not offer, because it was too slow or ended early:
+// loss is a share of what was offered, so such a sender would flatter it unseen. A sender may be a
+// few milliseconds behind its schedule at any time (load/pacer.h), at its end too.
+std::optional<uint64_t> NotOffered(const Flow& flow, const result::LoadSent& sent) {
+  constexpr double kBehind = 0.005;  // s
+  const double rate = sent.target_pps.value_or(0);
+  const double missing = rate * flow.duration.ToSeconds() - static_cast<double>(sent.offered);
+  if (missing < 1 + rate * kBehind) return std::nullopt;
+  return static_cast<uint64_t>(std::llround(missing));
 }
 
 // Counts every packet that the sender offered, and where those were lost of which that is known.
-void CountUdp(FlowResult& result, const result::LoadSent& sent,
+void CountUdp(FlowResult& result, const Flow& flow, const result::LoadSent& sent,
               const result::LoadReceived& received) {
   result.Count(sent.offered, received.received);
-  result.not_offered = NotOffered(sent);
+  result.not_offered = NotOffered(flow, sent);
   for (const auto& [error, packets] : sent.refused) result.Lose("refused " + error, packets);
   result.Lose(result::kSendersInterfaces, sent.interface_drops);
   result.Lose("receiver's buffer", received.dropped_here);
   if (received.cut) result.cut = true;
 }
 
-// What came in each interval since the flow's start, while the sender sent.
+// The packets of intervals that are as long as they must be for few of them to cover the flow.
+result::LoadSeries Coarsened(result::LoadSeries series, Duration flow) {
+  while (flow.ToSeconds() > series.interval * result::Samples::kMost) {
+    const size_t before = series.packets.size();
+    for (size_t i = 0; i < before; i += 2) {
+      series.packets[i / 2] = series.packets[i] + (i + 1 < before ? series.packets[i + 1] : 0);
+    }
+    series.packets.resize((before + 1) / 2);
+    series.interval *= 2;
+  }
+  return series;
+}
+
+// What came in each interval since the flow's start; nothing did in the `silence` before its first
+// packet, and after its last one.
 void SampleUdp(FlowResult& result, const Flow& flow, double silence, double bytes,
-               const result::LoadSeries& series) {
-  const double interval = series.interval;
-  if (interval <= 0) return;  // a report without a series
+               const result::LoadSeries& measured) {
+  if (measured.interval <= 0) return;  // a report without a series
+  const auto [interval, packets] = Coarsened(measured, flow.duration);
+  const double whole = flow.duration.ToSeconds() + 1e-6;
   const auto silent = static_cast<int>(silence / interval + 1e-6);
   for (int i = 1; i <= silent; ++i) result.samples.emplace_back(i * interval, 0);
   double end = silence;
-  for (const uint64_t packets : series.packets) {
+  for (const uint64_t count : packets) {
     end += interval;
-    result.samples.emplace_back(end, static_cast<double>(packets) * bytes * 8 / interval);
+    result.samples.emplace_back(end, static_cast<double>(count) * bytes * 8 / interval);
   }
   // The last interval after the sender's end is cut short by the receiver's.
-  if (!series.packets.empty() && end > flow.duration.ToSeconds() + interval / 2) {
-    result.samples.pop_back();
-  }
+  if (!packets.empty() && end > whole + interval / 2) result.samples.pop_back();
+  while ((end += interval) <= whole) result.samples.emplace_back(end, 0);
 }
 
 void ParseUdp(FlowResult& result, const Flow& flow, const std::string& receiver,
@@ -155,7 +184,7 @@ void ParseUdp(FlowResult& result, const Flow& flow, const std::string& receiver,
   sender_report.at("offered");
   const auto received = receiver_report.get<result::LoadReceived>();
   const auto sent = sender_report.get<result::LoadSent>();
-  CountUdp(result, sent, received);
+  CountUdp(result, flow, sent, received);
   if (received.received != 1) {  // of which there is no time from the first to the last
     result.rate = received.rate;
     result.packet_rate = received.packet_rate;
@@ -163,11 +192,29 @@ void ParseUdp(FlowResult& result, const Flow& flow, const std::string& receiver,
   if (const auto& us = received.delay) {
     result.delay = {{}, us->mean / 1e3, us->max / 1e3, us->p50 / 1e3, us->p99 / 1e3};
   }
-  const double silence = std::max(received.first.value_or(sent.started) - sent.started, 0.0);
+  const double silence = received.received > 0
+                             ? std::max(received.first.value_or(sent.started) - sent.started, 0.0)
+                             : flow.duration.ToSeconds();
   SampleUdp(result, flow, silence, received.size, received.series);
 }
 
-void ParseTcp(FlowResult& result, const std::string& sender) {
+// What the receiver got in each interval: the sender's own intervals are of what its kernel took.
+// "[  5]   0.00-0.20   sec  2.51 MBytes  105262 Kbits/sec"; the last line is of the whole time, and
+// the last interval may be cut short.
+void SampleTcp(FlowResult& result, const Flow& flow, const std::string& server) {
+  std::istringstream lines(server);
+  for (std::string line; std::getline(lines, line);) {
+    double begin = 0, end = 0, kilobits = 0;
+    if (line.find("receiver") == std::string::npos &&
+        std::sscanf(line.c_str(), "[%*d] %lf-%lf sec %*f %*s %lf Kbits/sec", &begin, &end,
+                    &kilobits) == 3 &&
+        end - begin > TcpInterval(flow) / 2) {
+      result.samples.emplace_back(end, kilobits * 1e3);
+    }
+  }
+}
+
+void ParseTcp(FlowResult& result, const Flow& flow, const std::string& sender) {
   const json report = json::parse(sender);
   if (report.contains("error")) {
     result.error = "iperf3: " + report["error"].get<std::string>();
@@ -178,11 +225,7 @@ void ParseTcp(FlowResult& result, const std::string& sender) {
   if (sum_sent.contains("retransmits")) {
     result.retransmits = sum_sent["retransmits"].get<uint64_t>();
   }
-  for (const json& interval : report.at("intervals")) {
-    const json& sum = interval.at("sum");
-    result.samples.emplace_back(sum.at("end").get<double>(),
-                                sum.at("bits_per_second").get<double>());
-  }
+  SampleTcp(result, flow, report.value("server_output_text", ""));
 }
 
 }  // namespace
@@ -232,7 +275,7 @@ FlowResult ParseFlow(const Flow& flow, const std::string& receiver_output,
   FlowResult result = FailedFlow(flow, "");
   try {
     if (flow.kind == Flow::Kind::kUdp) ParseUdp(result, flow, receiver_output, sender_output);
-    if (flow.kind == Flow::Kind::kTcp) ParseTcp(result, sender_output);
+    if (flow.kind == Flow::Kind::kTcp) ParseTcp(result, flow, sender_output);
   } catch (const json::exception&) {
     const std::string& said = sender_error.empty() ? sender_output : sender_error;
     return FailedFlow(flow, "its programs gave no result: " + FirstLine(said));

@@ -164,18 +164,32 @@ void TrafficRunner::StartSender(FlowState& flow) {
   NodeProcess::Callbacks callbacks;
   callbacks.ended = [this, &flow] { SenderEnded(flow); };
   if (flow.flow->kind == scenario::Flow::Kind::kPing) {
-    flow.ping.emplace(RealtimeNow());
+    flow.ping.emplace(RealtimeNow(), scenario::PingsOf(*flow.flow));
     callbacks.line = [&flow](const std::string& line) { flow.ping->Line(line); };
+    EndPingLater(flow);
   }
   flow.sender = std::make_unique<NodeProcess>(loop_, client_, options, callbacks);
   flow.running = true;
-  const Duration longest = flow.flow->duration + kFlowGrace + flow.drain.limit;
+  const Duration longest = flow.flow->duration + kFlowGrace * 2 + flow.drain.limit;
   loop_.At(MonotonicClock::Now() + longest, [this, &flow] {
     if (!flow.done && !flow.sender->wait_status()) {
       FinishFlow(flow, "its sender does not end in time");
       flow.sender->Kill(SIGKILL);
     }
   });
+}
+
+// Of a ping that is too slow for its requests, those count that it has sent when its time is over.
+void TrafficRunner::EndPingLater(FlowState& flow) {
+  const Instant over = MonotonicClock::Now() + flow.flow->duration + kFlowGrace;
+  const auto kill = [&flow](int signal) {
+    if (!flow.done && flow.sender) flow.sender->Kill(signal);
+  };
+  loop_.At(over, [&flow, kill] {
+    flow.ping->Close();
+    kill(SIGQUIT);
+  });
+  loop_.At(over + flow.drain.quiet, [kill] { kill(SIGINT); });
 }
 
 // A UDP receiver that was killed has measured nothing, whatever its sender says.
@@ -198,22 +212,21 @@ void TrafficRunner::SenderEnded(FlowState& flow) {
   const std::string trouble = ReceiverTrouble(flow);
   if (flow.sender->Succeeded() && !trouble.empty()) return FinishFlow(flow, trouble);
   const bool said_why = !udp && !flow.sender->standard_output().empty();
+  const std::string errors = flow.sender->standard_error();
   FinishFlow(flow, flow.sender->Succeeded() || said_why
                        ? ""
                        : fmt::format("its sender {}: {}", flow.sender->DescribeEnd(),
-                                     flow.sender->standard_error().substr(
-                                         0, flow.sender->standard_error().find('\n'))));
+                                     errors.substr(0, errors.find('\n'))));
 }
 
 void TrafficRunner::FinishFlow(FlowState& flow, const std::string& trouble) {
   if (flow.done) return;
   flow.done = true;
   flow.running = false;
-  static const std::string nothing;
-  const auto output = [](const std::unique_ptr<NodeProcess>& process) -> const std::string& {
-    return process ? process->standard_output() : nothing;
+  const auto output = [](const std::unique_ptr<NodeProcess>& process) {
+    return process ? process->standard_output() : std::string();
   };
-  const std::string& errors = flow.sender ? flow.sender->standard_error() : nothing;
+  const std::string errors = flow.sender ? flow.sender->standard_error() : "";
   flow.result = !trouble.empty() ? FailedFlow(*flow.flow, trouble)
                 : flow.ping
                     ? PingResult(*flow.flow, *flow.ping, errors)

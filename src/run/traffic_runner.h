@@ -51,6 +51,7 @@ class TrafficRunner {
 
   void StartReceiver(FlowState& flow);
   void StartSender(FlowState& flow);
+  void EndPingLater(FlowState& flow);
   static std::string ReceiverTrouble(const FlowState& flow);
   void SenderEnded(FlowState& flow);
   void FinishFlow(FlowState& flow, const std::string& trouble);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <sstream>
 
 #include "base/error.h"
@@ -36,8 +37,8 @@ TEST(TrafficTest, CommandsSayWhatTheFlowSays) {
   EXPECT_THAT(tcp.needs, Contains(Pair("iperf3", "iperf3")));
   const FlowCommands ping = CommandsFor(line, 2, "load");
   EXPECT_TRUE(ping.receiver.empty());
-  EXPECT_THAT(ping.sender, ElementsAre("ping", "-n", "-D", "-i", "0.02", "-c", "50", "-s", "100",
-                                       "-W", "1", "10.0.0.1"));
+  EXPECT_THAT(ping.sender, ElementsAre("ping", "-n", "-D", "-i", "0.0200001", "-c", "50", "-s",
+                                       "100", "-W", "1", "10.0.0.1"));
 }
 
 TEST(TrafficTest, WaitsAsLongAsThePathCanHoldPackets) {
@@ -45,7 +46,7 @@ TEST(TrafficTest, WaitsAsLongAsThePathCanHoldPackets) {
   for (auto& link : line.links) link.spec = path::ParseSpec("delay=500ms rate=1Mbit queue=300p");
   // Two links of half a second, and 301 packets of 12,144 bit each.
   EXPECT_THAT(CommandsFor(line, 0, "load").receiver, Contains("9.310688s"));
-  EXPECT_THAT(CommandsFor(line, 2, "load").sender, Contains("17.6214"));
+  EXPECT_THAT(CommandsFor(line, 2, "load").sender, Contains("17.6210001"));
 }
 
 TEST(TrafficTest, TcpBlocksKeepALowRate) {
@@ -60,11 +61,30 @@ TEST(TrafficTest, TcpBlocksKeepALowRate) {
   EXPECT_EQ(block(10'000'000'000), "131072");
 }
 
+// What ping and iperf3 make of the words of a command: cut to whole milliseconds, whole seconds.
+TEST(TrafficTest, ProgramsReadTheTimesThatAreMeant) {
+  scenario::Scenario line = Line();
+  const auto word = [&](size_t flow, const std::string& option) {
+    const std::vector<std::string> words = CommandsFor(line, flow, "load").sender;
+    return *(std::find(words.begin(), words.end(), option) + 1);
+  };
+  for (int milliseconds = 2; milliseconds < 3000; ++milliseconds) {
+    line.flows[2].interval = Duration::Milliseconds(milliseconds);
+    ASSERT_EQ(static_cast<int>(std::stod(word(2, "-i")) * 1000), milliseconds);
+  }
+  line.flows[2].interval = Duration::Milliseconds(100);
+  for (const int seconds : {1, 86400, 1'000'000, 31'536'000}) {
+    line.flows[1].duration = line.flows[2].duration = Duration::Seconds(seconds);
+    EXPECT_EQ(word(1, "--time"), std::to_string(seconds));
+    EXPECT_EQ(word(2, "-c"), std::to_string(10 * seconds));
+  }
+}
+
 TEST(TrafficTest, TheIntervalsOfADayAreFew) {
   scenario::Scenario line = Line();
-  EXPECT_THAT(CommandsFor(line, 1, "load").sender, Contains("0.2"));
+  EXPECT_THAT(CommandsFor(line, 1, "load").receiver, Contains("0.2"));
   line.flows[1].duration = Duration::Seconds(86400);
-  EXPECT_THAT(CommandsFor(line, 1, "load").sender, Contains("17.28"));
+  EXPECT_THAT(CommandsFor(line, 1, "load").receiver, Contains("17.28"));
 }
 
 TEST(TrafficTest, Ipv6AddressesAreBracketed) {
@@ -82,8 +102,15 @@ TEST(TrafficTest, EndpointsCountANodesLinks) {
   EXPECT_THROW(EndpointsOf(Line(), "n0-n2"), UsageError);
 }
 
+// The UDP flow, of that many seconds.
+scenario::Flow Udp(double seconds) {
+  scenario::Flow flow = Line().flows[0];
+  flow.duration = Duration::Nanoseconds(std::llround(seconds * 1e9));
+  return flow;
+}
+
 TEST(TrafficTest, ParsesUdp) {
-  const scenario::Flow flow = Line().flows[0];
+  const scenario::Flow flow = Udp(1);
   const FlowResult result = ParseFlow(
       flow,
       R"({"received": 90, "size": 160.0, "bit_per_s": 28800.0, "pps": 22.5, "delay_us":
@@ -103,15 +130,16 @@ TEST(TrafficTest, ParsesUdp) {
 }
 
 TEST(TrafficTest, SaysWhatASlowSenderDidNotOffer) {
-  const auto parse = [](const std::string& received, const std::string& sent) {
-    return ParseFlow(Line().flows[0], received, sent, "");
+  const auto not_offered = [](const std::string& sent) {
+    return ParseFlow(Udp(2), R"({"received": 80, "size": 160, "bit_per_s": 1, "pps": 1,
+          "series": {"interval_s": 0.5, "packets": []}})",
+                     sent, "")
+        .not_offered;
   };
-  const std::string received = R"({"received": 80, "size": 160, "bit_per_s": 1, "pps": 1,
-          "series": {"interval_s": 0.5, "packets": []}})";
-  EXPECT_EQ(parse(received, R"({"offered": 80, "target_pps": 100, "slip_s": 0.2})").not_offered,
-            20u);
-  EXPECT_FALSE(parse(received, R"({"offered": 80, "target_pps": 100})").not_offered);
-  EXPECT_FALSE(parse(received, R"({"offered": 80, "target_pps": null})").not_offered);
+  EXPECT_EQ(not_offered(R"({"offered": 180, "target_pps": 100, "slip_s": 0.2})"), 20u);
+  EXPECT_EQ(not_offered(R"({"offered": 80, "target_pps": 100})"), 120u) << "it ended early";
+  EXPECT_FALSE(not_offered(R"({"offered": 199, "target_pps": 100})"));
+  EXPECT_FALSE(not_offered(R"({"offered": 80, "target_pps": null})"));
 }
 
 TEST(TrafficTest, OnePacketHasNoRate) {
@@ -123,10 +151,8 @@ TEST(TrafficTest, OnePacketHasNoRate) {
 }
 
 TEST(TrafficTest, LeavesOutAnIntervalCutShort) {
-  scenario::Flow flow = Line().flows[0];
-  flow.duration = Duration::Seconds(1);
   const FlowResult result =
-      ParseFlow(flow,
+      ParseFlow(Udp(1),
                 R"({"received": 90, "size": 160, "bit_per_s": 1, "pps": 1, "delay_us": null,
           "series": {"interval_s": 0.5, "packets": [40, 49, 1]}})",
                 R"({"offered": 100})", "");
@@ -134,7 +160,7 @@ TEST(TrafficTest, LeavesOutAnIntervalCutShort) {
 }
 
 TEST(TrafficTest, SamplesCountFromTheFlowsStart) {
-  const FlowResult result = ParseFlow(Line().flows[0],
+  const FlowResult result = ParseFlow(Udp(2.2),
                                       R"({"received": 90, "size": 160, "first_s": 11.2, "cut": true,
           "series": {"interval_s": 0.5, "packets": [40, 50]}})",
                                       R"({"offered": 100, "started_s": 10})", "");
@@ -144,16 +170,52 @@ TEST(TrafficTest, SamplesCountFromTheFlowsStart) {
   EXPECT_TRUE(result.cut);
 }
 
+TEST(TrafficTest, NothingThatCameIsShownAsNothing) {
+  const auto rates = [](const std::string& received) {
+    std::vector<double> rates;
+    for (const auto& [end, rate] :
+         ParseFlow(Udp(2), received, R"({"offered": 100, "started_s": 10})", "").samples) {
+      EXPECT_NEAR(end, 0.5 * static_cast<double>(rates.size() + 1), 1e-6);
+      rates.push_back(rate);
+    }
+    return rates;
+  };
+  // None at all; and none any more.
+  EXPECT_THAT(rates(R"({"received": 0, "series": {"interval_s": 0.5, "packets": []}})"),
+              ElementsAre(0, 0, 0, 0));
+  EXPECT_THAT(rates(R"({"received": 5, "size": 100, "first_s": 10,
+                        "series": {"interval_s": 0.5, "packets": [5]}})"),
+              ElementsAre(8000, 0, 0, 0));
+}
+
+// A flow of a day of which little arrived has the short intervals of a short one.
+TEST(TrafficTest, TheSilenceOfADayIsFewSamples) {
+  const FlowResult result = ParseFlow(Udp(86400), R"({"received": 6, "size": 100,
+      "first_s": 80000, "series": {"interval_s": 0.1, "packets": [1, 2, 3]}})",
+                                      R"({"offered": 10000000000, "started_s": 0})", "");
+  EXPECT_LE(result.samples.size(), result::Samples::kMost);
+  EXPECT_NEAR(result.samples.back().first, 86400, 3.2);
+  EXPECT_EQ(result.sent, 10'000'000'000u);
+  double bits = 0;
+  for (const auto& [end, rate] : result.samples) bits += rate * 3.2;
+  EXPECT_NEAR(bits, 6 * 100 * 8, 1e-6);
+}
+
 TEST(TrafficTest, ParsesTcpAndItsErrors) {
   const scenario::Flow flow = Line().flows[1];
-  const FlowResult result =
-      ParseFlow(flow, "",
-                R"({"intervals": [{"sum": {"end": 1.0, "bits_per_second": 7e6}}],
+  const FlowResult result = ParseFlow(
+      flow, "",
+      R"({"server_output_text": "Accepted\n)"
+      R"([  5]   0.00-0.20   sec  1.10 GBytes  7000 Kbits/sec   \n)"
+      R"([  5]   0.20-0.21   sec  0.00 Bytes  0.00 Kbits/sec   \n)"
+      R"([  5]   0.00-0.21   sec  1.10 GBytes  6900 Kbits/sec                  receiver\n",
+          "intervals": [{"sum": {"end": 0.2, "bits_per_second": 9e9}}],
           "end": {"sum_sent": {"retransmits": 3}, "sum_received": {"bits_per_second": 6e6}}})",
-                "");
+      "");
   EXPECT_DOUBLE_EQ(*result.rate, 6e6);
   EXPECT_EQ(result.retransmits, 3u);
-  EXPECT_THAT(result.samples, ElementsAre(Pair(1.0, 7e6)));
+  // Of the receiver: the sender's intervals are of what its kernel took.
+  EXPECT_THAT(result.samples, ElementsAre(Pair(0.2, 7e6)));
   EXPECT_EQ(ParseFlow(flow, "", R"({"error": "unable to connect"})", "").error,
             "iperf3: unable to connect");
   EXPECT_THAT(ParseFlow(flow, "", "", "killed").error, HasSubstr("killed"));
@@ -170,8 +232,8 @@ constexpr const char* kPing = R"(PING 10.0.0.1 (10.0.0.1) 100(128) bytes of data
 rtt min/avg/max/mdev = 0.100/0.300/0.500/0.200 ms
 )";
 
-FlowResult ParsePing(const std::string& output, const std::string& error) {
-  PingReader reader(Instant() + Duration::Seconds(1000));
+FlowResult ParsePing(const std::string& output, const std::string& error, uint64_t asked = 0) {
+  PingReader reader(Instant() + Duration::Seconds(1000), asked);
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) reader.Line(line);
   return PingResult(Line().flows[2], reader, error);
@@ -209,7 +271,7 @@ TEST(TrafficTest, TakesPingsOwnSummary) {
 
 TEST(TrafficTest, APingOfADayIsWholeAndSmall) {
   constexpr uint64_t kPings = 864000;  // ten a second; 16 bits of sequence number begin anew often
-  PingReader reader(Instant() + Duration::Seconds(1'700'000'000));
+  PingReader reader(Instant() + Duration::Seconds(1'700'000'000), kPings);
   for (uint64_t i = 0; i < kPings; ++i) {
     reader.Line(fmt::format("[{:.6f}] 64 bytes from 10.0.0.1: icmp_seq={} ttl=64 time=1.000 ms",
                             1.7e9 + static_cast<double>(i) / 10 + 0.001, (i + 1) % 65536));
@@ -222,6 +284,52 @@ TEST(TrafficTest, APingOfADayIsWholeAndSmall) {
   EXPECT_EQ(result.samples_merged, 32u);
   EXPECT_NEAR(result.samples.back().first, 86400, 4);
   EXPECT_NEAR(result.samples.back().second, 1, 1e-9);
+}
+
+std::string Answer(int number, const std::string& more = "") {
+  return fmt::format("[{:.6f}] 64 bytes from 10.0.0.1: icmp_seq={} ttl=64 time=2.000 ms{}",
+                     1000 + number * 0.1, number % 65536, more);
+}
+
+// It was asked for more than it could send, and has sent 65,546 when its time is over.
+TEST(TrafficTest, APingThatIsTooSlowIsClosed) {
+  constexpr int kSent = 65546;
+  PingReader reader(Instant() + Duration::Seconds(1000), 70000);
+  for (int i = 1; i < kSent - 2; ++i) reader.Line(Answer(i));
+  reader.Line("5/9 packets, 8% loss");  // of no request of ours
+  reader.Close();
+  // The answers come by another pipe than what it says: in any order with it.
+  reader.Line(Answer(kSent - 2));
+  reader.Line(Answer(kSent + 1));
+  reader.Line(
+      fmt::format("\r{}/{} packets, 0% loss, min/avg/ewma/max = 1/2/2/9 ms", kSent - 3, kSent));
+  reader.Line(Answer(kSent));  // was under way
+  reader.Line(Answer(kSent, " (DUP!)"));
+  reader.Line(Answer(kSent + 2));
+  reader.Line(fmt::format("{} packets transmitted, {} received", kSent + 2, kSent + 1));
+  reader.Line("rtt min/avg/max/mdev = 1.000/2.000/9.000/0.022 ms");
+  const FlowResult result = PingResult(Line().flows[2], reader, "");
+  EXPECT_EQ(result.sent, uint64_t{kSent});
+  EXPECT_EQ(result.received, uint64_t{kSent - 1});
+  EXPECT_EQ(result.not_offered, uint64_t{70000 - kSent});
+  EXPECT_DOUBLE_EQ(result.rtt->max, 2) << "of those that count";
+}
+
+TEST(TrafficTest, APingThatIsClosedAtItsEndIsWhole) {
+  PingReader reader(Instant() + Duration::Seconds(1000), 3);
+  reader.Line(Answer(1));
+  reader.Close();
+  reader.Line(Answer(2));
+  reader.Line("3 packets transmitted, 2 received");
+  const FlowResult result = PingResult(Line().flows[2], reader, "");
+  EXPECT_EQ(result.sent, 3u);
+  EXPECT_EQ(result.received, 2u);
+  EXPECT_FALSE(result.not_offered);
+}
+
+TEST(TrafficTest, APingThatEndedEarlyOfferedLess) {
+  EXPECT_EQ(ParsePing(kPing, "", 10).not_offered, 6u);
+  EXPECT_FALSE(ParsePing(kPing, "", 4).not_offered);
 }
 
 TEST(TrafficTest, FlowsWithoutAResultSayWhy) {

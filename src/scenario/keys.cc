@@ -173,10 +173,10 @@ constexpr Key kKeys[] = {
      the sender's link).)",
      "2Mbit"},
     {"flows[].interval", Type::kDuration, PlainMember<&Flow::interval, IsPing>(),
-     "Time between two pings.", "10ms"},
+     "Time between two pings, in whole milliseconds.", "10ms"},
     {"flows[].start", Type::kDuration, Member<&Flow::start>(), "When, after convergence.", "2s"},
     {"flows[].duration", Type::kDuration, Printed<&Flow::duration>(),
-     "How long (TCP: whole seconds); default: until the end of the run.", "5s"},
+     "How long (TCP: whole seconds, a day at most); default: until the end of the run.", "5s"},
     {"traffic", Type::kAlias, Elsewhere(), "Another name of `flows`.", ""},
 
     {"programs", Type::kSections, Each<&Scenario::programs>(),

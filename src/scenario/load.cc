@@ -242,7 +242,7 @@ class Loader {
     if (section.Has("size") && flow.kind == Flow::Kind::kTcp) {
       section.Fail("size", "TCP is a stream; its segments follow the MTU");
     }
-    if (flow.interval < Duration::Milliseconds(2)) section.Fail("interval", "2ms is the shortest");
+    CheckInterval(section, flow.interval);
     flow.start = Moment(section, "start");
     flow.duration = section.Has("duration") ? Span(section, "duration", flow.start)
                                             : scenario_.duration - flow.start;
@@ -254,8 +254,16 @@ class Loader {
     return flow;
   }
 
-  // iperf3 counts in whole seconds: a given duration must be whole; the rest of the run is rounded
-  // down.
+  static void CheckInterval(const Section& section, Duration interval) {
+    const Duration millisecond = Duration::Milliseconds(1);
+    if (interval < millisecond * 2) section.Fail("interval", "2ms is the shortest");
+    if (millisecond * (interval / millisecond) != interval) {
+      section.Fail("interval", "ping counts in whole milliseconds");
+    }
+  }
+
+  // iperf3 counts in whole seconds, up to a day: a given duration must be whole; the rest of the
+  // run is rounded down.
   static void WholeSeconds(const Section& section, Duration& duration) {
     const Duration whole = Duration::Seconds(duration / Duration::Seconds(1));
     const bool exact = section.Has("duration") && !section.Text("duration").ends_with('%');
@@ -264,6 +272,9 @@ class Loader {
     }
     if (whole == Duration()) {
       section.Fail("type", "a TCP flow needs a whole second, but less is left of the run");
+    }
+    if (whole > Duration::Seconds(86400)) {
+      section.Fail(section.Has("duration") ? "duration" : "type", "a TCP flow lasts a day at most");
     }
     duration = whole;
   }
@@ -465,6 +476,11 @@ const char* ModeName(Mode mode) {
 const char* KindName(Flow::Kind kind) {
   constexpr const char* kNames[] = {"udp", "tcp", "ping"};
   return kNames[static_cast<size_t>(kind)];
+}
+
+uint64_t PingsOf(const Flow& flow) {
+  const int64_t whole = flow.duration / flow.interval;
+  return static_cast<uint64_t>(whole + (flow.interval * whole < flow.duration ? 1 : 0));
 }
 
 Scenario Parse(const std::string& text, const std::string& file,

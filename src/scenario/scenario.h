@@ -111,6 +111,8 @@ std::string OutputFileOf(std::string program);
 const char* ModeName(Mode mode);
 // Returns "udp", "tcp" or "ping".
 const char* KindName(Flow::Kind kind);
+// How many requests a ping sends: one at its start and after each interval until its end.
+uint64_t PingsOf(const Flow& flow);
 
 // Reads and checks a file; `overrides` are "dotted.key=value" from the command line. Throws
 // UsageError: "FILE:LINE: what is wrong; what is accepted".

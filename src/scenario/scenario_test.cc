@@ -141,6 +141,23 @@ TEST(ScenarioTest, TimesMayBePartsOfTheRun) {
   EXPECT_THAT(ErrorOf(text, {"flows.0.start=2.5%"}), HasSubstr("flows[0].start: "));
 }
 
+TEST(ScenarioTest, FlowsAskForWhatTheirProgramsCanDo) {
+  const std::string text = std::string(kLine) +
+                           "duration: 30h\nflows:\n  - {type: ping, from: n0, to: n4}\n"
+                           "  - {type: tcp, from: n0, to: n4, duration: 24h}\n";
+  const Scenario s = Parse(text, "f.yaml");
+  EXPECT_EQ(PingsOf(s.flows[0]), 30u * 3600 * 10);
+  EXPECT_EQ(s.flows[1].duration, Duration::Seconds(86400));
+  EXPECT_THAT(ErrorOf(text, {"flows.1.duration=86401s"}), HasSubstr("a day at most"));
+  EXPECT_THAT(ErrorOf(text, {"flows.0.interval=2500us"}), HasSubstr("whole milliseconds"));
+  Flow flow;
+  for (const auto& [interval, pings] : {std::pair(300, 4u), {500, 2u}, {1000, 1u}, {2000, 1u}}) {
+    flow.duration = Duration::Seconds(1);
+    flow.interval = Duration::Milliseconds(interval);
+    EXPECT_EQ(PingsOf(flow), pings) << interval;
+  }
+}
+
 TEST(ScenarioTest, OverridesValues) {
   const std::string text = std::string(kLine) + "flows: [{from: n0, to: n4}]\n";
   const Scenario s = Parse(
