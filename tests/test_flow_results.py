@@ -207,7 +207,7 @@ def test_many_flows_with_few_descriptors(scenario: Write, tmp_path: Path) -> Non
 
 def test_much_output_keeps_its_beginning_and_its_end(scenario: Write, tmp_path: Path) -> None:
     """Thirty MiB, and the memory and the files stay bounded."""
-    text = STATIC + "nodes: 2\nduration: 1s\nlinks: [{line: all}]\n"
+    text = STATIC + "nodes: 2\nduration: 60s\nlinks: [{line: all}]\n"
     write = "echo first; yes 0123456789012345678901234567890 | head -c 30M; echo last"
     text += f'programs: [{{node: n0, name: much, command: [sh, -c, "{write}"]}}]\n'
     viaduct("run", scenario(text), "--mode", "offload", "--report", tmp_path, "--quiet").expect()
