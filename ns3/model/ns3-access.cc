@@ -10,15 +10,24 @@
 #include "ns3/ipv4-raw-socket-impl.h"
 #include "ns3/ipv4-static-routing.h"
 #include "ns3/ipv6-l3-protocol.h"
+#include "ns3/ipv6-static-routing.h"
 #include "ns3/object-map.h"
 #include "ns3/olsr-routing-protocol.h"
+#include "ns3/rip.h"
+#include "ns3/ripng.h"
 #include "ns3/scheduler.h"
 #include "ns3/simulator.h"
+#if __has_include("ns3/global-routing.h")
+#include "ns3/global-routing.h" // 3.45 and later
+#else
+#include "ns3/ipv4-global-routing.h"
+#endif
 
 #include <limits>
 #include <list>
 #include <map>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 
 namespace ns3::ns3access
@@ -35,6 +44,16 @@ using Ipv4RawSockets = std::integral_constant<int, 2>;
 using Ipv6RawSockets = std::integral_constant<int, 3>;
 using OlsrHna = std::integral_constant<int, 4>;
 using SimulatorEvents = std::integral_constant<int, 5>;
+using Ipv4StaticTable = std::integral_constant<int, 6>;
+using Ipv6StaticTable = std::integral_constant<int, 7>;
+using GlobalHosts = std::integral_constant<int, 8>;
+using GlobalNetworks = std::integral_constant<int, 9>;
+using GlobalExternals = std::integral_constant<int, 10>;
+using RipTable = std::integral_constant<int, 11>;
+using RipNgTable = std::integral_constant<int, 12>;
+
+template <class Entry, class Info>
+using EntriesWith = std::list<std::pair<Entry*, Info>>;
 
 /** The member of each name, of the type it is used as; NodeHandlers' type is checked below. */
 constexpr ReverseMap Ipv4L3Protocol::*Get(Ipv4ReverseMap);
@@ -43,6 +62,13 @@ constexpr std::list<Ptr<Ipv4RawSocketImpl>> Ipv4L3Protocol::*Get(Ipv4RawSockets)
 constexpr std::list<Ptr<Ipv6RawSocketImpl>> Ipv6L3Protocol::*Get(Ipv6RawSockets);
 constexpr Ptr<Ipv4StaticRouting> olsr::RoutingProtocol::*Get(OlsrHna);
 constexpr Ptr<Scheduler> DefaultSimulatorImpl::*Get(SimulatorEvents);
+constexpr EntriesWith<Ipv4RoutingTableEntry, uint32_t> Ipv4StaticRouting::*Get(Ipv4StaticTable);
+constexpr EntriesWith<Ipv6RoutingTableEntry, uint32_t> Ipv6StaticRouting::*Get(Ipv6StaticTable);
+constexpr std::list<Ipv4RoutingTableEntry*> Ipv4GlobalRouting::*Get(GlobalHosts);
+constexpr std::list<Ipv4RoutingTableEntry*> Ipv4GlobalRouting::*Get(GlobalNetworks);
+constexpr std::list<Ipv4RoutingTableEntry*> Ipv4GlobalRouting::*Get(GlobalExternals);
+constexpr EntriesWith<RipRoutingTableEntry, EventId> Rip::*Get(RipTable);
+constexpr EntriesWith<RipNgRoutingTableEntry, EventId> RipNg::*Get(RipNgTable);
 
 struct NodeHandlers
 {
@@ -79,6 +105,13 @@ template struct Grant<Ipv6RawSockets, &Ipv6L3Protocol::m_sockets>;
 template struct Grant<NodeHandlers, &Node::m_handlers>;
 template struct Grant<OlsrHna, &olsr::RoutingProtocol::m_hnaRoutingTable>;
 template struct Grant<SimulatorEvents, &DefaultSimulatorImpl::m_events>;
+template struct Grant<Ipv4StaticTable, &Ipv4StaticRouting::m_networkRoutes>;
+template struct Grant<Ipv6StaticTable, &Ipv6StaticRouting::m_networkRoutes>;
+template struct Grant<GlobalHosts, &Ipv4GlobalRouting::m_hostRoutes>;
+template struct Grant<GlobalNetworks, &Ipv4GlobalRouting::m_networkRoutes>;
+template struct Grant<GlobalExternals, &Ipv4GlobalRouting::m_ASexternalRoutes>;
+template struct Grant<RipTable, &Rip::m_routes>;
+template struct Grant<RipNgTable, &RipNg::m_routes>;
 
 using HandlerEntry =
     std::remove_cvref_t<decltype((std::declval<const Node&>().*Get(NodeHandlers{})).front())>;
@@ -96,6 +129,67 @@ Replace(ReverseMap& map, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice)
     const uint32_t interface = found->second;
     map.erase(found);
     map[newDevice] = interface;
+}
+
+/** @return the protocol if it is of this class itself, else null */
+template <class Class, class Protocol>
+const Class*
+Exactly(const Protocol& protocol)
+{
+    return typeid(protocol) == typeid(Class) ? static_cast<const Class*>(&protocol) : nullptr;
+}
+
+template <class Static, class Name, class Protocol, class Visit>
+bool
+VisitStatic(const Protocol& protocol, Name name, const Visit& visit)
+{
+    const auto* routing = Exactly<Static>(protocol);
+    if (routing)
+    {
+        for (const auto& [route, metric] : routing->*Get(name))
+        {
+            visit(*route, metric);
+        }
+    }
+    return routing != nullptr;
+}
+
+/** Only valid routes are used; those that RIP still announces as unreachable are not. */
+template <class Routing, class Name, class Protocol, class Visit, class Status>
+bool
+VisitRip(const Protocol& protocol, Name name, Status valid, const Visit& visit)
+{
+    const auto* routing = Exactly<Routing>(protocol);
+    if (routing)
+    {
+        for (const auto& [route, timeout] : routing->*Get(name))
+        {
+            if (route->GetRouteStatus() == valid)
+            {
+                visit(*route, route->GetRouteMetric());
+            }
+        }
+    }
+    return routing != nullptr;
+}
+
+bool
+VisitGlobal(const Ipv4RoutingProtocol& protocol, const RouteVisitor<Ipv4RoutingTableEntry>& visit)
+{
+    const auto* routing = Exactly<Ipv4GlobalRouting>(protocol);
+    if (routing)
+    {
+        for (const auto* table : {&(routing->*Get(GlobalHosts{})),
+                                  &(routing->*Get(GlobalNetworks{})),
+                                  &(routing->*Get(GlobalExternals{}))})
+        {
+            for (const Ipv4RoutingTableEntry* route : *table)
+            {
+                visit(*route, 0);
+            }
+        }
+    }
+    return routing != nullptr;
 }
 
 } // namespace
@@ -171,6 +265,21 @@ Ptr<const Ipv4StaticRouting>
 OlsrHnaTable(const olsr::RoutingProtocol& protocol)
 {
     return protocol.*Get(OlsrHna{});
+}
+
+bool
+VisitRoutes(const Ipv4RoutingProtocol& protocol, const RouteVisitor<Ipv4RoutingTableEntry>& visit)
+{
+    return VisitStatic<Ipv4StaticRouting>(protocol, Ipv4StaticTable{}, visit) ||
+           VisitGlobal(protocol, visit) ||
+           VisitRip<Rip>(protocol, RipTable{}, RipRoutingTableEntry::RIP_VALID, visit);
+}
+
+bool
+VisitRoutes(const Ipv6RoutingProtocol& protocol, const RouteVisitor<Ipv6RoutingTableEntry>& visit)
+{
+    return VisitStatic<Ipv6StaticRouting>(protocol, Ipv6StaticTable{}, visit) ||
+           VisitRip<RipNg>(protocol, RipNgTable{}, RipNgRoutingTableEntry::RIPNG_VALID, visit);
 }
 
 std::optional<uint64_t>

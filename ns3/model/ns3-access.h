@@ -11,6 +11,7 @@
 #include "ns3/socket.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -18,8 +19,12 @@ namespace ns3
 {
 
 class Ipv4L3Protocol;
+class Ipv4RoutingProtocol;
+class Ipv4RoutingTableEntry;
 class Ipv4StaticRouting;
 class Ipv6L3Protocol;
+class Ipv6RoutingProtocol;
+class Ipv6RoutingTableEntry;
 
 namespace olsr
 {
@@ -82,6 +87,23 @@ std::vector<ProtocolHandler> ProtocolHandlers(const Node& node);
  *         it announces, not the one it learns.)
  */
 Ptr<const Ipv4StaticRouting> OlsrHnaTable(const olsr::RoutingProtocol& protocol);
+
+/** Takes a route of a protocol's table, and its metric (lower is better; 0 without metrics). */
+template <class Entry>
+using RouteVisitor = std::function<void(const Entry& route, uint32_t metric)>;
+
+/**
+ * Visits the unicast routes in use of static, global and RIP routing, in no more time than that
+ * takes: the public calls of ns-3 search the list from its start for each route.
+ * @param protocol a protocol
+ * @param visit called for each route
+ * @return whether it is one of these classes itself; a derived one may have a table of its own
+ */
+bool VisitRoutes(const Ipv4RoutingProtocol& protocol,
+                 const RouteVisitor<Ipv4RoutingTableEntry>& visit);
+/** @copydoc VisitRoutes(const Ipv4RoutingProtocol&,const RouteVisitor<Ipv4RoutingTableEntry>&) */
+bool VisitRoutes(const Ipv6RoutingProtocol& protocol,
+                 const RouteVisitor<Ipv6RoutingTableEntry>& visit);
 
 /**
  * @return when the next event of the simulation is due, in steps of the time resolution (the

@@ -10,6 +10,7 @@
 
 #include "engine/describe.h"
 
+#include <algorithm>
 #include <sys/resource.h>
 
 namespace ns3::sim
@@ -62,6 +63,19 @@ AddDevices(const LabHelper& lab, viaduct::result::SimulatorReport& report)
 }
 
 void
+AddPolls(const RouteSource::Counters& counters, viaduct::result::SimulatorReport& report)
+{
+    if (counters.polls == 0)
+    {
+        return;
+    }
+    auto& polls = report.route_polls ? *report.route_polls : report.route_polls.emplace();
+    polls.polls += counters.polls;
+    polls.seconds += counters.pollCost.nanoseconds() / 1e9;
+    polls.interval = std::max(polls.interval, counters.pollIntervals.GetSeconds() / counters.polls);
+}
+
+void
 AddRoutes(const LabHelper& lab, viaduct::result::SimulatorReport& report)
 {
     auto& pushes = report.route_pushes.emplace();
@@ -70,6 +84,7 @@ AddRoutes(const LabHelper& lab, viaduct::result::SimulatorReport& report)
     for (const auto& [name, offload] : lab.GetOffloads())
     {
         const auto& counters = offload.routes->GetCounters();
+        AddPolls(counters, report);
         report.routes[name] = counters.added + counters.replaced + counters.removed;
         pushes.batches += counters.batches;
         pushes.refused += counters.refused;

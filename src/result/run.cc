@@ -94,6 +94,19 @@ KeysOf<RoutePushes> RoutePushes::Keys() {
   return kKeys;
 }
 
+KeysOf<RoutePolls> RoutePolls::Keys() {
+  static constexpr Key<RoutePolls> kKeys[] = {
+      Always<&RoutePolls::polls>("polls", "reads", "of a node's routes"),
+      Always<&RoutePolls::seconds>("seconds", "s", "that they took"),
+      Always<&RoutePolls::interval>(
+          "interval", "s",
+          "between two reads, on the average of the node with the longest: "
+          "0.1 s (`PollInterval`), or as much as is needed for all of them "
+          "to take 5% of the time; VOID above 1 s"),
+  };
+  return kKeys;
+}
+
 KeysOf<SimulatorReport> SimulatorReport::Keys() {
   using S = SimulatorReport;
   static constexpr Key<S> kKeys[] = {
@@ -112,6 +125,9 @@ KeysOf<SimulatorReport> SimulatorReport::Keys() {
       Always<&S::routes>("routes", "changes, by node",
                          "made in the kernels' route tables; mode offload"),
       WhenSet<&S::route_pushes>("route_pushes", "a map", "the cost of these changes; real modes"),
+      WhenSet<&S::route_polls>("route_polls", "a map",
+                               "the reading of routes from protocols that do not report changes; "
+                               "mode offload"),
       WhenSet<&S::refused>("refused", "a list of text",
                            "routes that a node's kernel still refused at the end, and changes of "
                            "its interfaces that it refused, with the reason; mode offload"),
@@ -180,6 +196,10 @@ void JudgeTiming(RunResult& run, std::optional<Duration> limit) {
   if (simulator.timing) cover("the simulator's events", *simulator.timing);
   if (simulator.port_timing) cover("frames at the simulator's ports", *simulator.port_timing);
   if (run.engine) run.engine->verdict = cover("packets of links with a SPEC", run.engine->timing);
+  if (simulator.route_polls && simulator.route_polls->IsVoid()) {
+    run.verdict = Verdict::kVoid;
+    run.judged.emplace_back("the reading of routes");
+  }
   run.not_judged = NotJudged(run.scenario.mode);
 }
 

@@ -84,6 +84,21 @@ struct RoutePushes {
   static KeysOf<RoutePushes> Keys();
 };
 
+// The reading of routes from protocols that do not report changes.
+struct RoutePolls {
+  uint64_t polls = 0;
+  double seconds = 0;
+  double interval = 0;  // s
+
+  // Above the usual 0.1 s, because it took too much time.
+  bool IsStretched() const { return interval > 0.15; }
+  // The kernels follow a route's change later than most protocols' neighbours notice one.
+  bool IsVoid() const { return interval > kLongestInterval; }
+
+  static constexpr double kLongestInterval = 1;  // s
+  static KeysOf<RoutePolls> Keys();
+};
+
 // What the simulator itself reports at the end of a run.
 struct SimulatorReport {
   std::optional<Timing> timing;       // real time only
@@ -92,6 +107,7 @@ struct SimulatorReport {
   std::map<std::string, DeviceCounters> counters;
   std::map<std::string, uint64_t> routes;
   std::optional<RoutePushes> route_pushes;              // real modes only
+  std::optional<RoutePolls> route_polls;                // real modes, if there are some
   std::vector<std::string> refused;                     // a line for each
   std::optional<std::vector<std::string>> unsupported;  // real modes only
   std::optional<std::vector<std::string>> assumptions;  // mode simulate only

@@ -88,6 +88,18 @@ TEST(TableTest, ShowsResultsAndVerdict) {
   EXPECT_THAT(ResultTable(late), Not(HasSubstr("timing")));
 }
 
+TEST(TableTest, ShowsTheReadingOfRoutesIfItTakesMuchTime) {
+  RunResult run = Results("offload");
+  run.simulator.route_polls = {.polls = 100, .seconds = 0.2, .interval = 0.1};
+  EXPECT_THAT(ResultTable(run), Not(HasSubstr("routes read")));
+  run.simulator.route_polls = {.polls = 50, .seconds = 2, .interval = 0.8};
+  EXPECT_THAT(ResultTable(run), HasSubstr("routes read 50 times, 40.000 ms each, every 0.80 s\n"));
+  run.simulator.route_polls->interval = 2;
+  run.Judge(std::nullopt);
+  EXPECT_THAT(ResultTable(run), AllOf(HasSubstr("every 2.00 s: VOID (limit 1 s exceeded)"),
+                                      HasSubstr("verdict: VOID, of the reading of routes")));
+}
+
 TEST(TableTest, SaysWhatNoSocketCouldCarryAndWhatKernelsRefused) {
   RunResult results = Results("offload");
   results.simulator.unsupported = {"n1 eth0: IP protocol 2: refused"};

@@ -159,6 +159,15 @@ std::string Headed(const std::string& head, const std::string& text) {
   return headed;
 }
 
+std::string PollLine(const result::RoutePolls& polls) {
+  const double each = polls.polls > 0 ? polls.seconds / static_cast<double>(polls.polls) : 0;
+  return fmt::format("timing: routes read {} times, {:.3f} ms each, every {:.2f} s{}\n",
+                     polls.polls, 1e3 * each, polls.interval,
+                     polls.IsVoid() ? fmt::format(": VOID (limit {} s exceeded)",
+                                                  result::RoutePolls::kLongestInterval)
+                                    : "");
+}
+
 // Virtual time is never late.
 std::string VerdictLines(const RunResult& run) {
   if (run.scenario.mode == "simulate") return "";
@@ -168,6 +177,8 @@ std::string VerdictLines(const RunResult& run) {
     text += result::TimingLine(*run.simulator.port_timing, "ports ");
   }
   if (run.engine) text += result::TimingLine(run.engine->timing, "links ");
+  const auto& polls = run.simulator.route_polls;
+  if (polls && polls->IsStretched()) text += PollLine(*polls);
   text += fmt::format("verdict: {}", result::VerdictName(run.verdict));
   if (!run.judged.empty()) text += fmt::format(", of {}", fmt::join(run.judged, ", "));
   if (!run.not_judged.empty()) text += fmt::format("; not of {}", fmt::join(run.not_judged, ", "));

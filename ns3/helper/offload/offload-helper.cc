@@ -88,7 +88,7 @@ class LabInterfaces : public InterfaceMirror::Sink
 
 } // namespace
 
-OffloadHelper::OffloadHelper()
+OffloadHelper::OffloadHelper() : m_budget(std::make_shared<PollBudget>())
 {
     m_routeFactory.SetTypeId(RouteSource::GetTypeId());
     m_controlFactory.SetTypeId(ControlPlane::GetTypeId());
@@ -132,6 +132,7 @@ OffloadHelper::Install(Ptr<Node> node,
     offload.routes = m_routeFactory.Create<RouteSource>();
     offload.routes->SetNode(node, names);
     offload.routes->SetKnownAddresses(known);
+    offload.routes->SetPollBudget(m_budget);
     offload.routes->SetSink(std::make_shared<viaduct::broker::NodeRoutes>(broker, name));
     // Runs after the node's own initialization, which was scheduled when the node was created.
     Simulator::ScheduleWithContext(node->GetId(), Time(0), &ControlPlane::Start, offload.control);

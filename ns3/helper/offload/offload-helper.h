@@ -118,6 +118,7 @@ class OffloadHelper
     ObjectFactory m_routeFactory;               //!< makes RouteSource
     ObjectFactory m_controlFactory;             //!< makes ControlPlane
     ObjectFactory m_interfaceFactory;           //!< makes InterfaceMirror
+    std::shared_ptr<PollBudget> m_budget;       //!< of all nodes
     std::map<Ptr<Node>, std::string> m_filters; //!< users' own filters
 };
 

@@ -103,6 +103,28 @@ AddressesOf(Ptr<Node> node, Ptr<NetDevice> device)
 }
 
 /**
+ * @param top a routing protocol
+ * @param [out] protocols it, or those inside of it if it is list routing, highest priority first
+ */
+template <class Family>
+void
+AppendProtocols(Ptr<typename Family::Protocol> top,
+                std::vector<Ptr<typename Family::Protocol>>& protocols)
+{
+    const auto list = DynamicCast<typename Family::ListProtocol>(top);
+    if (!list)
+    {
+        protocols.push_back(top);
+        return;
+    }
+    for (uint32_t i = 0; i < list->GetNRoutingProtocols(); i++)
+    {
+        int16_t priority;
+        AppendProtocols<Family>(list->GetRoutingProtocol(i, priority), protocols);
+    }
+}
+
+/**
  * @param ip an IP layer, or null
  * @return its routing protocols, also those inside list routing, highest priority first
  */
@@ -110,21 +132,10 @@ template <class Family>
 std::vector<Ptr<typename Family::Protocol>>
 ProtocolsOf(Ptr<typename Family::Layer> ip)
 {
-    const auto top = ip ? ip->GetRoutingProtocol() : nullptr;
-    if (!top)
-    {
-        return {};
-    }
-    const auto list = DynamicCast<typename Family::ListProtocol>(top);
-    if (!list)
-    {
-        return {top};
-    }
     std::vector<Ptr<typename Family::Protocol>> protocols;
-    for (uint32_t i = 0; i < list->GetNRoutingProtocols(); i++)
+    if (const auto top = ip ? ip->GetRoutingProtocol() : nullptr)
     {
-        int16_t priority;
-        protocols.push_back(list->GetRoutingProtocol(i, priority));
+        AppendProtocols<Family>(top, protocols);
     }
     return protocols;
 }

@@ -68,7 +68,7 @@ RouteMerger<Family>::IsKernelsOwn(const RouteCandidate& route) const
     const IpPrefix& destination = route.destination;
     const IpAddress& network = destination.address;
     if (network.IsMulticast() || viaduct::wire::IsLinkLocal(network) ||
-        viaduct::wire::IsLoopback(network))
+        viaduct::wire::IsLoopback(network) || network == IpAddress::FromIpv4(0xffffffff))
     {
         return true;
     }

@@ -74,6 +74,33 @@ class OlsrRoutes : public RouteReader
     Ptr<olsr::RoutingProtocol> m_protocol; //!< whose
 };
 
+/** The table of a protocol of ns-3's own, without printing it. */
+template <class Family>
+class TypedRoutes : public RouteReader
+{
+  public:
+    explicit TypedRoutes(Ptr<typename Family::Protocol> protocol) : m_protocol(std::move(protocol))
+    {
+    }
+
+    std::vector<RouteCandidate> Read() const override
+    {
+        std::vector<RouteCandidate> routes;
+        ns3access::VisitRoutes(*m_protocol, [&](const auto& route, uint32_t metric) {
+            routes.push_back(CandidateOf<Family>(route, metric));
+        });
+        return routes;
+    }
+
+    bool Watch(std::function<void()>) override
+    {
+        return false;
+    }
+
+  private:
+    Ptr<typename Family::Protocol> m_protocol; //!< whose
+};
+
 /** The answers of a protocol's RouteOutput() for every address of the lab. */
 template <class Family>
 class AskedRoutes : public RouteReader
@@ -249,6 +276,10 @@ MakeRouteReader(Ptr<typename Family::Layer> ip,
     if (auto olsr = DynamicCast<olsr::RoutingProtocol>(Ptr<Object>(protocol)))
     {
         return std::make_shared<OlsrRoutes>(olsr);
+    }
+    if (ns3access::VisitRoutes(*protocol, [](const auto&, uint32_t) {}))
+    {
+        return std::make_shared<TypedRoutes<Family>>(protocol);
     }
     return std::make_shared<PrintedRoutes<Family>>(ip, protocol, known);
 }

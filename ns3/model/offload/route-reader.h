@@ -31,6 +31,7 @@ struct RouteCandidate
     viaduct::wire::IpAddress gateway;    //!< unspecified: on link
     uint32_t interface;                  //!< of the IP layer
     uint32_t metric;                     //!< lower is better
+    bool operator==(const RouteCandidate&) const = default;
 };
 
 /**
@@ -84,8 +85,8 @@ class PushedRoutes : public RouteReader, public std::enable_shared_from_this<Pus
  * @param known all addresses of the lab, for a protocol that only answers RouteOutput(); must
  * outlive the reader
  * @return a reader for a protocol that does not push its routes: of OLSR's table, whose changes a
- * trace source reports; else of the printed table; if that cannot be parsed, of the answers of
- * RouteOutput()
+ * trace source reports; of the tables of ns-3's static, global, RIP and RIPng routing; of any other
+ * protocol's printed table; if that cannot be parsed, of the answers of RouteOutput()
  */
 template <class Family>
 std::shared_ptr<RouteReader> MakeRouteReader(Ptr<typename Family::Layer> ip,

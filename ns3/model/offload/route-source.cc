@@ -11,14 +11,14 @@
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 
+#include <algorithm>
+
 namespace ns3
 {
 
 NS_LOG_COMPONENT_DEFINE("RouteSource");
 
 NS_OBJECT_ENSURE_REGISTERED(RouteSource);
-
-using viaduct::fib::RouteTable;
 
 TypeId
 RouteSource::GetTypeId()
@@ -66,13 +66,11 @@ RouteSource::SetSink(std::shared_ptr<viaduct::fib::RouteSink> sink)
 RouteSource::Counters
 RouteSource::GetCounters() const
 {
-    Counters counters;
+    Counters counters = m_counters;
     if (m_mirror)
     {
         static_cast<viaduct::fib::RouteCounters&>(counters) = m_mirror->sink().counters();
     }
-    counters.unmapped = m_unmapped;
-    counters.missing = m_missing;
     return counters;
 }
 
@@ -97,6 +95,10 @@ RouteSource::Start()
     ScheduleUpdate();
     if (m_polling)
     {
+        if (m_budget)
+        {
+            m_budget->Join();
+        }
         m_poll =
             Simulator::Schedule(PollPhase(m_node, m_pollInterval, 1), &RouteSource::Poll, this);
     }
@@ -138,39 +140,88 @@ RouteSource::ScheduleUpdate()
 void
 RouteSource::Poll()
 {
-    Update();
-    m_poll = Simulator::Schedule(m_pollInterval, &RouteSource::Poll, this);
+    if (!m_mirror)
+    {
+        return;
+    }
+    Time interval = m_pollInterval;
+    const auto now = [this] { return m_budget ? m_budget->Now() : viaduct::Instant(); };
+    const viaduct::Instant start = now();
+    const bool isChanged = Refresh();
+    if (m_budget)
+    {
+        const viaduct::Duration cost = now() - start;
+        m_counters.pollCost += cost;
+        interval = std::max(interval, m_budget->ShortestInterval(cost));
+    }
+    m_counters.polls++;
+    m_counters.pollIntervals += interval;
+    if (isChanged || !m_refusal.empty())
+    {
+        Apply();
+    }
+    m_poll = Simulator::Schedule(interval, &RouteSource::Poll, this);
+}
+
+template <class Family>
+RouteSource::Input
+RouteSource::Read(const RouteReader& direct)
+{
+    Input input;
+    const auto ip = m_node->GetObject<typename Family::Layer>();
+    if (!ip)
+    {
+        return input;
+    }
+    for (uint32_t i = 0; i < ip->GetNInterfaces(); i++)
+    {
+        input.interfaces.emplace_back(ip->IsUp(i), ipfamily::AddressesOf(ip, i));
+    }
+    input.routes.push_back(direct.Read());
+    for (const auto& protocol : ipfamily::ProtocolsOf<Family>(ip))
+    {
+        const auto reader = m_readers.find(protocol);
+        input.routes.push_back(reader != m_readers.end()
+                                   ? reader->second->Read()
+                                   : MakeRouteReader<Family>(ip, protocol, m_known)->Read());
+    }
+    return input;
 }
 
 template <class Family>
 void
-RouteSource::Collect(const RouteReader& direct, RouteTable& table)
+RouteSource::Merge(const Input& input)
 {
-    const auto ip = m_node->GetObject<typename Family::Layer>();
-    if (!ip)
+    if (input.routes.empty())
     {
         return;
     }
-    RouteMerger<Family> merger(ip, m_names);
-    merger.Add(direct.Read());
-    for (const auto& protocol : ipfamily::ProtocolsOf<Family>(ip))
+    RouteMerger<Family> merger(m_node->GetObject<typename Family::Layer>(), m_names);
+    for (const auto& routes : input.routes)
     {
-        const auto reader = m_readers.find(protocol);
-        merger.Add(reader != m_readers.end()
-                       ? reader->second->Read()
-                       : MakeRouteReader<Family>(ip, protocol, m_known)->Read());
+        merger.Add(routes);
     }
-    table.insert(merger.GetTable().begin(), merger.GetTable().end());
-    m_unmapped += merger.GetUnmapped();
+    m_wanted.insert(merger.GetTable().begin(), merger.GetTable().end());
+    m_counters.unmapped += merger.GetUnmapped();
 }
 
-RouteTable
-RouteSource::Collect()
+bool
+RouteSource::Refresh()
 {
-    RouteTable table;
-    Collect<ipfamily::V4>(m_direct4, table);
-    Collect<ipfamily::V6>(m_direct6, table);
-    return table;
+    Input input4 = Read<ipfamily::V4>(m_direct4);
+    Input input6 = Read<ipfamily::V6>(m_direct6);
+    m_counters.reads++;
+    if (m_counters.merges > 0 && input4 == m_input4 && input6 == m_input6)
+    {
+        return false;
+    }
+    m_counters.merges++;
+    m_input4 = std::move(input4);
+    m_input6 = std::move(input6);
+    m_wanted.clear();
+    Merge<ipfamily::V4>(m_input4);
+    Merge<ipfamily::V6>(m_input6);
+    return true;
 }
 
 void
@@ -180,12 +231,19 @@ RouteSource::Update()
     {
         return;
     }
+    Refresh();
+    Apply();
+}
+
+void
+RouteSource::Apply()
+{
     const auto taken = [this] {
         const viaduct::fib::RouteCounters& counters = m_mirror->sink().counters();
         return counters.added + counters.replaced + counters.removed;
     };
     const uint64_t before = taken();
-    Report(m_mirror->Update(Collect()));
+    Report(m_mirror->Update(m_wanted));
     // Routes that are refused again at every update are not reported again.
     if (const uint64_t pushed = taken() - before; pushed > 0)
     {
@@ -215,7 +273,7 @@ RouteSource::Report(const viaduct::fib::RouteUpdate& update)
         m_refusedTrace(m_node->GetId(), refusal);
     }
     m_refusal = refusal;
-    m_missing = refused;
+    m_counters.missing = refused;
 }
 
 } // namespace ns3

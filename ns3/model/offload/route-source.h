@@ -5,6 +5,7 @@
 #ifndef VIADUCT_ROUTE_SOURCE_H
 #define VIADUCT_ROUTE_SOURCE_H
 
+#include "poll-budget.h"
 #include "route-reader.h"
 
 #include "ns3/event-id.h"
@@ -20,6 +21,7 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -37,6 +39,7 @@ namespace ns3
  *    (`const std::vector<Ipv4RoutingTableEntry>&`, or Ipv6): the routes it pushes. This is the
  *    interface
  *    of R. Cardoso's thesis (2015, section 5.2.1).
+ *  - ns-3's static, global, RIP and RIPng routing: their tables, read every PollInterval.
  *  - any other: the table it prints, parsed again every PollInterval.
  *  - one whose output cannot be parsed: RouteOutput() for every address of the lab.
  *
@@ -49,8 +52,13 @@ class RouteSource : public Object
     /** Statistics so far. */
     struct Counters : viaduct::fib::RouteCounters
     {
-        uint64_t unmapped{0}; //!< routes left out: their interface is not in the lab
-        uint64_t missing{0};  //!< changes that the data plane refused at the last update
+        uint64_t unmapped{0};       //!< routes left out: their interface is not in the lab
+        uint64_t missing{0};        //!< changes that the data plane refused at the last update
+        uint64_t reads{0};          //!< of all tables
+        uint64_t merges{0};         //!< of the tables that were read: those with a change
+        uint64_t polls{0};          //!< reads because time had passed
+        viaduct::Duration pollCost; //!< wall-clock time of these reads and their merges
+        Time pollIntervals;         //!< sum of the intervals after them
     };
 
     /** TracedCallback signature for changes passed on.
@@ -76,6 +84,13 @@ class RouteSource : public Object
     void SetNode(Ptr<Node> node, const std::map<Ptr<NetDevice>, std::string>& names);
     /** @param sink the node's data plane: where the differences go */
     void SetSink(std::shared_ptr<viaduct::fib::RouteSink> sink);
+    /** @param budget stretches the poll interval so that polling costs no more than this; null: the
+     * interval stays as it is */
+    void SetPollBudget(std::shared_ptr<PollBudget> budget)
+    {
+        m_budget = std::move(budget);
+    }
+
     /** @param addresses all addresses of the lab, for protocols that only answer RouteOutput() */
     void SetKnownAddresses(const std::vector<viaduct::wire::IpAddress>& addresses)
     {
@@ -86,8 +101,6 @@ class RouteSource : public Object
     void Start();
     /** Reads all tables and applies the difference now. */
     void Update();
-    /** @return the routes as the data plane should have them */
-    viaduct::fib::RouteTable Collect();
 
     /** @name Push interface, for programs that hold the RouteSource itself. */
     /**@{*/
@@ -148,13 +161,26 @@ class RouteSource : public Object
         }
     }
 
+    /** What the routes are computed from. */
+    struct Input
+    {
+        std::vector<std::pair<bool, std::vector<viaduct::wire::IpPrefix>>>
+            interfaces;                                  //!< up; addresses
+        std::vector<std::vector<RouteCandidate>> routes; //!< of each protocol
+        bool operator==(const Input&) const = default;
+    };
+
     void ScheduleUpdate();
+    bool Refresh();
+    void Apply();
     void Report(const viaduct::fib::RouteUpdate& update);
     void Poll();
     template <class Family>
     void Connect();
     template <class Family>
-    void Collect(const RouteReader& direct, viaduct::fib::RouteTable& table);
+    Input Read(const RouteReader& direct);
+    template <class Family>
+    void Merge(const Input& input);
 
     Ptr<Node> m_node;                              //!< whose routes
     std::map<Ptr<NetDevice>, std::string> m_names; //!< kernel names of devices
@@ -167,8 +193,11 @@ class RouteSource : public Object
     std::map<Ptr<Object>, std::shared_ptr<RouteReader>> m_readers; //!< by protocol
     std::unique_ptr<viaduct::fib::RouteMirror> m_mirror;           //!< the routes of the data plane
     std::string m_refusal;                                         //!< of the last update
-    uint64_t m_missing{0};                                         //!< changes it was about
-    uint64_t m_unmapped{0};                                        //!< routes left out
+    Counters m_counters;                                           //!< except those of the sink
+    Input m_input4;                                                //!< of the last merge
+    Input m_input6;                                                //!< the same of IPv6
+    viaduct::fib::RouteTable m_wanted;                             //!< the result of that merge
+    std::shared_ptr<PollBudget> m_budget;                          //!< of the simulator
     EventId m_update;                                              //!< the coalesced update
     EventId m_poll;                                                //!< the next poll
     EventId m_retry;                                               //!< of refused routes

@@ -7,13 +7,18 @@
 #include "ns3/boolean.h"
 #include "ns3/simple-net-device.h"
 #include "ns3/test.h"
+#if __has_include("ns3/global-routing.h")
+#include "ns3/global-routing.h" // 3.45 and later
+#else
+#include "ns3/ipv4-global-routing.h"
+#endif
 
 #include <memory>
 
 /**
  * @file
  * @ingroup viaduct
- * Tests of ns3::RouteSource: several next hops, and what is refused.
+ * Tests of ns3::RouteSource: several next hops, the cost of polling, and what is refused.
  */
 
 using namespace ns3;
@@ -93,6 +98,57 @@ class EqualCostTestCase : public TestCase
     }
 };
 
+/** The cost of reading 10,000 routes, in steps of work and by a clock that the test moves. */
+class ManyRoutesTestCase : public TestCase
+{
+  public:
+    ManyRoutesTestCase()
+        : TestCase("10,000 polled routes: merged when changed, read within a share")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        InternetStackHelper stack;
+        stack.SetIpv6StackInstall(false);
+        stack.SetRoutingHelper(Ipv4GlobalRoutingHelper());
+        Line line(2, stack);
+        line.AssignIpv4();
+        auto routing = DynamicCast<Ipv4GlobalRouting>(
+            line.nodes.Get(0)->GetObject<Ipv4>()->GetRoutingProtocol());
+        for (uint32_t i = 0; i < 10000; i++)
+        {
+            routing->AddHostRouteTo(Ipv4Address(0x14000000 + i), "10.0.0.2", 1);
+        }
+        viaduct::ManualClock clock;
+        auto budget = std::make_shared<PollBudget>(0.05, [&clock] {
+            clock.Advance(viaduct::Duration::Milliseconds(5)); // a read takes 5 ms
+            return clock.Now();
+        });
+        budget->Join(); // another node
+        auto source = line.Source(0);
+        source->SetPollBudget(budget);
+        Simulator::Stop(Seconds(10.1));
+        Simulator::Run();
+        const auto before = source->GetCounters();
+        NS_TEST_EXPECT_MSG_EQ(line.table.size(), 10000, "all are mirrored");
+        NS_TEST_EXPECT_MSG_EQ(before.merges, 1, "merged once, as nothing changes");
+        // 5 ms of every 100 ms, for two nodes: every 200 ms.
+        NS_TEST_EXPECT_MSG_EQ_TOL(before.polls, 51, 1, "the interval fits the cost");
+        NS_TEST_EXPECT_MSG_EQ(before.reads, before.polls + 1, "and each poll reads once");
+        NS_TEST_EXPECT_MSG_EQ(before.pollIntervals, MilliSeconds(200) * before.polls, "as told");
+        NS_TEST_EXPECT_MSG_EQ(before.pollCost.nanoseconds(), 5'000'000 * before.polls, "and why");
+
+        routing->RemoveRoute(0);
+        Simulator::Stop(Seconds(1));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(source->GetCounters().merges, 2, "a change is merged");
+        NS_TEST_EXPECT_MSG_EQ(line.table.size(), 9999, "and mirrored");
+        NS_TEST_EXPECT_MSG_EQ(line.pushes, 2, "as one change");
+    }
+};
+
 /** What a data plane refused is tried again although the protocol reports no change. */
 class RetryTestCase : public TestCase
 {
@@ -136,13 +192,14 @@ class RetryTestCase : public TestCase
     }
 };
 
-/** The tests of routes of equal cost, and refused ones. */
+/** The tests of routes of equal cost, many routes, and refused ones. */
 class RouteUpkeepTestSuite : public TestSuite
 {
   public:
     RouteUpkeepTestSuite() : TestSuite("viaduct-route-upkeep", Type::UNIT)
     {
         AddTestCase(new EqualCostTestCase, TestCase::Duration::QUICK);
+        AddTestCase(new ManyRoutesTestCase, TestCase::Duration::QUICK);
         AddTestCase(new RetryTestCase, TestCase::Duration::QUICK);
     }
 };
