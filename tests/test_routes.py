@@ -7,7 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from labs import FAST_OLSR, addresses, inside, own_routes, results, viaduct, wait_until
+from labs import (
+    BUILD,
+    FAST_OLSR,
+    addresses,
+    execute,
+    inside,
+    own_routes,
+    results,
+    viaduct,
+    wait_until,
+)
 
 NODES = 4
 
@@ -102,6 +112,18 @@ def test_ripng(lab: str, scenario: Callable[[str], Path]) -> None:
         assert inside(f"{lab}.n0", "ping", "-c1", "-W2", address.split("/")[0]).status == 0
     finally:
         viaduct("down", lab).expect()
+
+
+def test_a_lab_needs_no_ulimit(scenario: Callable[[str], Path], tmp_path: Path) -> None:
+    file = scenario(
+        PROTOCOLS["static"]
+        + "duration: 200ms\nnodes: 30\nlinks: [{line: all}]\n"
+        + "flows: [{type: ping, from: n0, to: n1}]\n"
+    )
+    report = tmp_path / "report.json"
+    run = ["run", str(file), "--mode", "offload", "--json", str(report)]
+    execute(["prlimit", "--nofile=128:128", str(BUILD / "viaduct"), *run]).expect()
+    assert results(report)["flows"][0]["received"] > 0
 
 
 def test_only_own_routes_are_removed(lab: str, scenario: Callable[[str], Path]) -> None:

@@ -135,6 +135,7 @@ MakeReport(const LabHelper* lab)
     {
         AddDevices(*lab, report);
         AddRoutes(*lab, report);
+        report.exceeded = lab->GetExceededLimits();
     }
     if (Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get())
     {

@@ -17,13 +17,13 @@
 #include "broker/lab_operations.h"
 #include "broker/server.h"
 #include "privilege/steward.h"
+#include "sys/descriptor_limit.h"
 #include "sys/descriptors.h"
 #include "sys/invoking_user.h"
 #include "sys/process.h"
 #include "sys/signals.h"
 #include "sys/trusted_folder.h"
 #include "sys/unix_socket.h"
-#include "sys/user_program.h"
 
 namespace viaduct::broker {
 namespace {

@@ -13,6 +13,7 @@
 #include "broker/broker_process.h"
 #include "broker/sockets.h"
 #include "lab/hub.h"
+#include "sys/descriptor_limit.h"
 #include "sys/descriptors.h"
 #include "sys/network/tun.h"
 #include "sys/process.h"
@@ -25,6 +26,15 @@ namespace {
 
 // Between SIGTERM and SIGKILL. A run's tear-down must end within two seconds.
 constexpr Duration kPatience = Duration::Milliseconds(500);
+
+// For each node its namespace, a session in it, its routes and a link monitor; for each emulated
+// link the engine's two ports; and what programs and clients need.
+void RequireDescriptorsFor(const lab::Topology& topology) {
+  constexpr size_t kPerNode = 4, kPerLink = 2, kBeside = 64;
+  const size_t nodes = topology.nodes.size();
+  sys::RequireDescriptors(kBeside + kPerNode * nodes + kPerLink * lab::HubPairs(topology).size(),
+                          fmt::format("lab {} of {} nodes needs", topology.name, nodes));
+}
 
 }  // namespace
 
@@ -46,6 +56,7 @@ void LabOperations::CreateLab(const lab::Topology& topology) {
     throw UsageError(
         fmt::format("this broker already holds lab \"{}\"; a broker is for one lab", lab_->name()));
   }
+  RequireDescriptorsFor(topology);
   lab::LabOptions options;
   options.owner_uid = owner_.uid;
   auto lab = std::make_unique<lab::Lab>(topology, options);

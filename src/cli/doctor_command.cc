@@ -14,6 +14,7 @@
 #include "cli/output.h"
 #include "cli/privilege.h"
 #include "guest/process/confinement.h"
+#include "lab/host_limits.h"
 #include "result/table.h"
 #include "run/simulator_process.h"
 #include "sys/find_program.h"
@@ -83,6 +84,20 @@ std::vector<Feature> Probed() {
   const nlohmann::json answer = broker::AskOnce(
       privilege::Service::kExaminer, broker::MessageType::kExamine, nlohmann::json::object());
   return answer.at("features").get<std::vector<Feature>>();
+}
+
+// The default of 1,024 entries is enough for 32 nodes that all talk to each other.
+Feature NeighbourTable() {
+  constexpr uint64_t kEnough = 16384;
+  constexpr char kParameter[] = "net.ipv4.neigh.default.gc_thresh3";
+  const auto limit = lab::ReadHostLimit(kParameter);
+  Feature feature = Examined(
+      "neighbour table", "shared links of up to 128 nodes in which all talk to all",
+      limit.value_or(0) >= kEnough,
+      fmt::format("sysctl -w {}={} (and of ipv6); it holds the entries of all namespaces together",
+                  kParameter, kEnough));
+  if (!limit) feature.state = Feature::State::kUnknown;
+  return feature;
 }
 
 std::vector<Feature> Examine() {

@@ -59,9 +59,9 @@ struct KernelRoutes::Outcome {
   }
 };
 
-KernelRoutes::KernelRoutes(int namespace_fd) : session_(namespace_fd), requests_(namespace_fd) {
-  SetSocketOption(nl_socket_get_fd(requests_.get()), SOL_SOCKET, SO_RCVBUFFORCE, kReceiveBuffer,
-                  "SO_RCVBUFFORCE");
+KernelRoutes::KernelRoutes(int namespace_fd) : session_(namespace_fd) {
+  SetSocketOption(nl_socket_get_fd(session_.socket().get()), SOL_SOCKET, SO_RCVBUFFORCE,
+                  kReceiveBuffer, "SO_RCVBUFFORCE");
 }
 
 const KernelRoutes::Interface& KernelRoutes::Find(const std::string& interface) {
@@ -112,13 +112,13 @@ void KernelRoutes::SendBatch(const Request* requests, size_t count, Outcome* out
     buffer.insert(buffer.end(), bytes, bytes + header->nlmsg_len);
     buffer.resize(NLMSG_ALIGN(buffer.size()));
   }
-  const int fd = nl_socket_get_fd(requests_.get());
+  const int fd = nl_socket_get_fd(session_.socket().get());
   SystemCall("send routes to the kernel", send(fd, buffer.data(), buffer.size(), 0));
   ReceiveAnswers(first, count, outcomes);
 }
 
 void KernelRoutes::ReceiveAnswers(uint32_t first, size_t count, Outcome* outcomes) {
-  const int fd = nl_socket_get_fd(requests_.get());
+  const int fd = nl_socket_get_fd(session_.socket().get());
   alignas(nlmsghdr) std::array<char, 16384> buffer;
   while (true) {
     const ssize_t received = recv(fd, buffer.data(), buffer.size(), 0);

@@ -57,8 +57,7 @@ class KernelRoutes final : public RouteSink {
   void RemoveRoutes(const RouteChanges& changes, Refused* refused);
   Refused DeleteAll(const std::vector<Route>& routes);
 
-  sys::Netlink session_;         // looks interfaces up
-  sys::NetlinkSocket requests_;  // carries route requests
+  sys::Netlink session_;
   std::map<std::string, Interface> interfaces_;
   RouteTable desired_;
   uint32_t sequence_ = 0;

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "privilege/capabilities.h"
 #include "sys/child.h"
+#include "sys/descriptor_limit.h"
 #include "sys/descriptor_passing.h"
 #include "sys/descriptors.h"
 #include "sys/find_program.h"
@@ -34,6 +35,7 @@ bool IsReady(int connection) {
 }
 
 void ForkSteward(const sys::Identity& user, Offers offers) {
+  sys::AllowMoreDescriptors();
   auto [ours, theirs] = sys::MakeSocketPair(SOCK_SEQPACKET);
   if (SystemCall("fork the steward", fork()) == 0) RunSteward(theirs.get(), user, offers);
   theirs.reset();
@@ -58,6 +60,7 @@ uid_t PeerOf(int connection) {
   if (geteuid() != 0 || PeerOf(STDIN_FILENO) != user.uid) {
     throw UsageError(fmt::format("{} is for the command itself, through sudo", kRootsHalfWord));
   }
+  sys::AllowMoreDescriptors();
   sys::Pipe confined = sys::MakePipe();
   if (SystemCall("fork the steward", fork()) == 0) RunSteward(STDIN_FILENO, user, offers);
   confined.write.reset();

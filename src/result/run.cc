@@ -131,6 +131,10 @@ KeysOf<SimulatorReport> SimulatorReport::Keys() {
       WhenSet<&S::refused>("refused", "a list of text",
                            "routes that a node's kernel still refused at the end, and changes of "
                            "its interfaces that it refused, with the reason; mode offload"),
+      WhenSet<&S::exceeded>(
+          "exceeded", "a list of text",
+          "what the lab may need beyond limits that all namespaces of the machine "
+          "share; packets beyond them are lost; real modes"),
       WhenSet<&S::unsupported>("unsupported", "a list of text",
                                "traffic of the protocol that no socket could carry; real modes"),
       WhenSet<&S::assumptions>(

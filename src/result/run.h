@@ -109,6 +109,7 @@ struct SimulatorReport {
   std::optional<RoutePushes> route_pushes;              // real modes only
   std::optional<RoutePolls> route_polls;                // real modes, if there are some
   std::vector<std::string> refused;                     // a line for each
+  std::vector<std::string> exceeded;                    // a line for each limit
   std::optional<std::vector<std::string>> unsupported;  // real modes only
   std::optional<std::vector<std::string>> assumptions;  // mode simulate only
   std::optional<std::vector<StateFiles>> state;         // mode simulate only

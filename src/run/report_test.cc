@@ -103,9 +103,11 @@ TEST(TableTest, ShowsTheReadingOfRoutesIfItTakesMuchTime) {
 TEST(TableTest, SaysWhatNoSocketCouldCarryAndWhatKernelsRefused) {
   RunResult results = Results("offload");
   results.simulator.unsupported = {"n1 eth0: IP protocol 2: refused"};
+  results.simulator.exceeded = {"1560 neighbours"};
   results.simulator.refused = {"n2: 1 of 3 routes refused: 10.9.0.0/16 dev eth0: no"};
   EXPECT_THAT(ResultTable(results),
               AllOf(HasSubstr("not carried: n1 eth0: IP protocol 2: refused\n"),
+                    HasSubstr("limit: 1560 neighbours\n"),
                     HasSubstr("refused: n2: 1 of 3 routes refused: 10.9.0.0/16 dev eth0: no\n")));
 }
 

@@ -16,8 +16,8 @@
 #include "run/progress.h"
 #include "run/simulator_process.h"
 #include "run/traffic_runner.h"
+#include "sys/descriptor_limit.h"
 #include "sys/event_loop.h"
-#include "sys/user_program.h"
 
 namespace viaduct::run {
 namespace {

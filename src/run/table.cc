@@ -67,10 +67,11 @@ std::string Lines(const std::string& head,
 }
 
 // The values that the simulator assumed, the traffic of the protocol that no kernel socket could
-// carry, and its routes that a kernel refused.
+// carry, its routes that a kernel refused, and limits of the machine.
 std::string CaveatLines(const RunResult& run) {
   return Lines("assumed", run.simulator.assumptions) +
-         Lines("not carried", run.simulator.unsupported) + Lines("refused", run.simulator.refused);
+         Lines("not carried", run.simulator.unsupported) +
+         Lines("refused", run.simulator.refused) + Lines("limit", run.simulator.exceeded);
 }
 
 std::string FileLines(const result::SimulatorReport& report) {

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "sys/descriptor_limit.h"
 #include "sys/descriptors.h"
 #include "sys/process.h"
 #include "sys/signals.h"
@@ -74,6 +75,8 @@ void Become(const LaunchOptions& options, pid_t parent, Step& step) {
   if (!folder.empty()) SystemCall("working directory " + folder, chdir(folder.c_str()));
   step = Step::kDescriptors;
   TakeDescriptors(options);
+  // Not before: those of the parent are still open, so that no number below the limit is free.
+  if (options.former_descriptor_limit) RestoreDescriptorLimit();
   step = Step::kTerminal;
   // As the user, and without taking it from another session (tty_ioctl(4)).
   if (options.terminal) SystemCall("take the terminal", ioctl(STDIN_FILENO, TIOCSCTTY, 0));

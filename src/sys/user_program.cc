@@ -2,21 +2,17 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <optional>
 
 #include "base/error.h"
 #include "sys/launch.h"
 
 namespace viaduct::sys {
 namespace {
-
-std::optional<rlimit> former_descriptor_limit;
 
 Environment EnvironmentOf(const ProgramOptions& options) {
   Environment environment;
@@ -29,7 +25,6 @@ Environment EnvironmentOf(const ProgramOptions& options) {
 // In the program's process.
 void EnterNode(int namespace_fd, const Identity& owner, mode_t file_mask) {
   umask(file_mask & 0777);
-  if (former_descriptor_limit) setrlimit(RLIMIT_NOFILE, &*former_descriptor_limit);
   SystemCall("enter the namespace", setns(namespace_fd, CLONE_NEWNET));
   if (owner.uid != getuid()) Become(owner);
 }
@@ -57,14 +52,6 @@ int ExecuteError::shell_status() const {
   return error_number_ == ENOENT ? kNotFound : kNotExecutable;
 }
 
-void RaiseDescriptorLimit() {
-  rlimit limit;
-  SystemCall("getrlimit", getrlimit(RLIMIT_NOFILE, &limit));
-  former_descriptor_limit = limit;
-  limit.rlim_cur = limit.rlim_max;
-  SystemCall("setrlimit", setrlimit(RLIMIT_NOFILE, &limit));
-}
-
 int StartProgram(const ProgramOptions& options, int namespace_fd, const std::string& where,
                  const Identity& owner) {
   LaunchOptions launch;
@@ -75,6 +62,7 @@ int StartProgram(const ProgramOptions& options, int namespace_fd, const std::str
   launch.group = LaunchOptions::Group::kOwnSession;
   launch.terminal = options.terminal;
   launch.default_signals = true;
+  launch.former_descriptor_limit = true;
   launch.prepare = [&] { EnterNode(namespace_fd, owner, options.file_mask); };
   try {
     return Launch(launch);

@@ -44,8 +44,4 @@ struct ProgramOptions {
 int StartProgram(const ProgramOptions& options, int namespace_fd, const std::string& where,
                  const Identity& owner);
 
-// Raises the soft limit of open files to the hard limit, because a lab needs several descriptors
-// per node. Programs started later still get the former limit.
-void RaiseDescriptorLimit();
-
 }  // namespace viaduct::sys

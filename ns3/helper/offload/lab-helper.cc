@@ -18,6 +18,8 @@
 #include "base/terminal_text.h"
 #include "io/ring_port.h"
 #include "io/tun_port.h"
+#include "lab/host_limits.h"
+#include "sys/descriptor_limit.h"
 #include "sys/network/packet_socket.h"
 
 #include <cstdlib>
@@ -60,6 +62,7 @@ struct LabHelper::State
     std::map<std::string, Ptr<UdpGuard>> guards;          //!< of all nodes with UDP
     std::list<LinkWatch> links;                           //!< a node each
     std::vector<std::string> ignored;                     //!< effects left out
+    std::vector<std::string> exceeded;                    //!< limits of the machine
 };
 
 namespace
@@ -123,6 +126,20 @@ class MulticastFdNetDevice : public FdNetDevice
         return true;
     }
 };
+
+/** For each interface its port, and sockets of the protocols on it; for each node the link monitor
+ * and a program device. */
+void
+RequireDescriptors(const LabPlan& plan)
+{
+    constexpr size_t PER_INTERFACE = 4;
+    constexpr size_t PER_NODE = 2;
+    constexpr size_t BESIDE = 64;
+    const size_t nodes = plan.topology.nodes.size();
+    viaduct::sys::RequireDescriptors(BESIDE + PER_INTERFACE * plan.attachments.size() +
+                                         PER_NODE * nodes,
+                                     "the simulator of " + std::to_string(nodes) + " nodes needs");
+}
 
 LabHelper::Mode
 ParseMode(const std::string& text)
@@ -210,6 +227,12 @@ LabHelper::GetUdpGuards() const
 }
 
 std::vector<std::string>
+LabHelper::GetExceededLimits() const
+{
+    return m_state->exceeded;
+}
+
+std::vector<std::string>
 LabHelper::GetIgnored() const
 {
     return m_state->ignored;
@@ -261,8 +284,10 @@ LabHelper::InstallOrThrow(const NodeContainer& nodes)
     // Packets go to real programs, which verify checksums.
     GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
     m_state->broker = m_broker ? m_broker : std::make_shared<Client>(Client::ConnectOrSpawn());
+    RequireDescriptors(plan);
     m_state->broker->CreateLab(plan.topology);
     m_state->ignored = plan.ignored;
+    m_state->exceeded = viaduct::lab::ExceededLimits(plan.topology, viaduct::lab::ReadHostLimit);
     m_state->attachments = plan.attachments;
     Attach(plan);
     GuardUdp(nodes);

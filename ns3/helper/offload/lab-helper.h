@@ -178,6 +178,9 @@ class LabHelper
     const std::map<std::string, Ptr<ProgramPort>>& GetProgramPorts() const;
     /** @return what protects each node's UDP, by node name; empty before Install() */
     const std::map<std::string, Ptr<UdpGuard>>& GetUdpGuards() const;
+    /** @return what the lab may need beyond limits that all namespaces of the machine share, one
+     * line each */
+    std::vector<std::string> GetExceededLimits() const;
     /** @return effects that the scenario has and Ignore() left out, e.g. "n0-n1: rate" */
     std::vector<std::string> GetIgnored() const;
 

@@ -13,11 +13,11 @@
 #include "ns3/simulator.h"
 
 #include "base/error.h"
+#include "sys/descriptor_limit.h"
 
 #include <algorithm>
 #include <limits>
 #include <string>
-#include <sys/resource.h>
 #include <utility>
 
 namespace ns3
@@ -34,9 +34,9 @@ namespace
 // Numbers of open files: of the simulator itself, of each guest (sockets, output), and of each
 // device (the listening socket, the connection, the channel of interrupts; a guest itself needs no
 // more).
-constexpr rlim_t FILES_BESIDE = 512;
-constexpr rlim_t FILES_A_GUEST = 16;
-constexpr rlim_t FILES_A_DEVICE = 4;
+constexpr size_t FILES_BESIDE = 512;
+constexpr size_t FILES_A_GUEST = 16;
+constexpr size_t FILES_A_DEVICE = 4;
 
 const Time CARRIERS_OF_NODE = MilliSeconds(40); // four devices at 100 per second
 constexpr uint32_t NODES_A_GUEST = 512;         // for a guest with 2000 devices
@@ -164,26 +164,12 @@ KernelCalendar::ExpectNodes(uint32_t nodes)
 void
 KernelCalendar::AllowOpenFiles() const
 {
-    rlim_t needed = FILES_BESIDE;
+    size_t needed = FILES_BESIDE;
     for (const auto& guest : m_guests)
     {
         needed += FILES_A_GUEST + FILES_A_DEVICE * guest->GetNDevices();
     }
-    rlimit limit{};
-    getrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_cur >= needed)
-    {
-        return;
-    }
-    if (limit.rlim_max < needed)
-    {
-        throw viaduct::EnvironmentError("the devices of kernel nodes need " +
-                                        std::to_string(needed) + " open files, the limit is " +
-                                        std::to_string(limit.rlim_max) +
-                                        ": raise it (ulimit -n), or simulate fewer devices");
-    }
-    limit.rlim_cur = needed;
-    setrlimit(RLIMIT_NOFILE, &limit);
+    viaduct::sys::RequireDescriptors(needed, "the devices of kernel nodes need");
 }
 
 void
