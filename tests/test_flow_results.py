@@ -284,3 +284,26 @@ def test_results_that_cannot_be_written_in_one_place(scenario: Write, tmp_path: 
     done = viaduct("run", scenario(text), *words)
     assert "/dev/full" in done.error_line(1)
     assert json.loads((report / "results.json").read_text())["flows"][0]["received"] > 0
+
+
+@pytest.mark.parametrize("mode", ["simulate", "offload"])
+def test_a_flow_goes_to_the_chosen_address(mode: str, scenario: Write, tmp_path: Path) -> None:
+    """Only the receiver's second link has IPv6."""
+    file = scenario(
+        STATIC
+        + """
+nodes: 2
+duration: 3s
+links:
+  - {pair: [n0, n1]}
+  - pair: [n0, n1]
+    name: second
+    addresses: [10.9.0.1/24, 10.9.0.2/24, "fd00::1/64", "fd00::2/64"]
+flows:
+  - {type: ping, name: six, from: n0, to: n1, address: ipv6}
+  - {type: ping, name: link, from: n0, to: n1, address: second}
+  - {type: udp, name: both, from: n0, to: n1, address: second/ipv6, rate: 64kbit}
+"""
+    )
+    flows = run(file, tmp_path, "--mode", mode)["flows"]
+    assert [flow["received"] > 0 for flow in flows] == [True] * 3

@@ -56,7 +56,7 @@ SimulatedFlow::SimulatedFlow(const viaduct::scenario::Scenario& scenario,
                              size_t index,
                              const Network& network)
     : m_flow(scenario.flows.at(index)),
-      m_to(viaduct::scenario::AddressOf(scenario, m_flow.to)),
+      m_to(viaduct::scenario::AddressOf(scenario, m_flow)),
       m_port(static_cast<uint16_t>(FIRST_PORT + index)),
       m_begin(Simulator::Now() + ToTime(m_flow.start)),
       m_drain(viaduct::scenario::DrainOf(scenario, m_flow))

@@ -246,7 +246,7 @@ std::vector<lab::Endpoint> EndpointsOf(const scenario::Scenario& scenario,
 FlowCommands CommandsFor(const scenario::Scenario& scenario, size_t index,
                          const std::string& load) {
   const Flow& flow = scenario.flows.at(index);
-  const std::string address = scenario::AddressOf(scenario, flow.to).ToString();
+  const std::string address = scenario::AddressOf(scenario, flow).ToString();
   const scenario::Drain drain = scenario::DrainOf(scenario, flow);
   const int offset = static_cast<int>(index);
   switch (flow.kind) {

@@ -1,21 +1,71 @@
 #include "scenario/addresses.h"
 
+#include <optional>
+
 #include "base/error.h"
 
 namespace viaduct::scenario {
+namespace {
 
-wire::IpAddress AddressOf(const Scenario& scenario, const std::string& node) {
-  const wire::IpAddress* ipv6 = nullptr;
+using wire::Family, wire::IpAddress;
+
+// Which addresses of a node are meant.
+struct Wanted {
+  std::string link;              // on this link; empty: any
+  std::optional<Family> family;  // none: IPv4 before IPv6
+  std::optional<IpAddress> address;
+
+  bool Admits(const LinkSettings& candidate, const IpAddress& one) const {
+    return (link.empty() || candidate.name == link) && (!family || one.family == *family) &&
+           (!address || one == *address);
+  }
+};
+
+std::optional<Family> FamilyNamed(const std::string& word) {
+  if (word == "ipv4") return Family::kIpv4;
+  if (word == "ipv6") return Family::kIpv6;
+  return std::nullopt;
+}
+
+// "ipv6", "LINK", "LINK/ipv6" or an address, which alone has a dot or a colon.
+Wanted ParseWanted(const std::string& text) {
+  if (text.find_first_of(".:") != std::string::npos) return {"", {}, IpAddress::Parse(text)};
+  if (const auto family = FamilyNamed(text)) return {"", family, {}};
+  const size_t slash = text.find('/');
+  if (slash == std::string::npos) return {text, {}, {}};
+  const auto family = FamilyNamed(text.substr(slash + 1));
+  if (!family) throw UsageError("'" + text + "': give ipv4 or ipv6 after the slash");
+  return {text.substr(0, slash), family, {}};
+}
+
+std::optional<IpAddress> Find(const Scenario& scenario, const std::string& node,
+                              const Wanted& wanted) {
+  std::optional<IpAddress> ipv6;
   for (const LinkSettings& link : scenario.links) {
     for (size_t i = 0; i < link.addresses.size(); ++i) {
-      if (link.nodes[i % link.nodes.size()] != node) continue;
-      const wire::IpAddress& address = link.addresses[i].address;
-      if (address.family == wire::Family::kIpv4) return address;
-      if (!ipv6) ipv6 = &address;
+      const IpAddress& address = link.addresses[i].address;
+      if (link.nodes[i % link.nodes.size()] != node || !wanted.Admits(link, address)) continue;
+      if (address.family == Family::kIpv4) return address;
+      if (!ipv6) ipv6 = address;
     }
   }
-  if (!ipv6) throw UsageError("node '" + node + "' has no address; connect it by a link");
-  return *ipv6;
+  return ipv6;
+}
+
+}  // namespace
+
+wire::IpAddress AddressOf(const Scenario& scenario, const std::string& node) {
+  const auto found = Find(scenario, node, {});
+  if (!found) throw UsageError("node '" + node + "' has no address; connect it by a link");
+  return *found;
+}
+
+wire::IpAddress AddressOf(const Scenario& scenario, const Flow& flow) {
+  if (flow.address.empty()) return AddressOf(scenario, flow.to);
+  const auto found = Find(scenario, flow.to, ParseWanted(flow.address));
+  if (!found)
+    throw UsageError("'" + flow.address + "': node '" + flow.to + "' has no such address");
+  return *found;
 }
 
 }  // namespace viaduct::scenario

@@ -11,5 +11,7 @@ namespace viaduct::scenario {
 // The address of `node` that traffic for it goes to: its first, IPv4 before IPv6. Throws
 // UsageError if it has none.
 wire::IpAddress AddressOf(const Scenario& scenario, const std::string& node);
+// The address of its receiver that a flow goes to. Throws UsageError if the receiver has none such.
+wire::IpAddress AddressOf(const Scenario& scenario, const Flow& flow);
 
 }  // namespace viaduct::scenario

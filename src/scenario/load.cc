@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/units.h"
+#include "scenario/addresses.h"
 #include "scenario/binding.h"
 #include "scenario/links.h"
 #include "scenario/nodes.h"
@@ -231,6 +232,9 @@ class Loader {
     flow.from = Node(section, "from");
     flow.to = Node(section, "to");
     if (flow.from == flow.to) section.Fail("to", "is also the sender");
+    if (section.Has("address")) {
+      section.Located("address", [&] { return AddressOf(scenario_, flow); });
+    }
     // A UDP packet carries 28 bytes of sequence number and time (load/payload.h), a ping 16 bytes
     // of time; 65507 is IPv4's limit.
     flow.size =

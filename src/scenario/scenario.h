@@ -62,6 +62,7 @@ struct Flow {
   Kind kind = Kind::kUdp;
   std::string name;  // default "udp n0->n4"
   std::string from, to;
+  std::string address;          // which of the receiver's, as given; empty: its first
   int size = 160;               // UDP and ping payload, bytes
   std::optional<int64_t> rate;  // bit/s of payload; UDP: absent means as fast as it can
   Duration interval = Duration::Milliseconds(100);  // ping

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "scenario/addresses.h"
 #include "scenario/keys.h"
 
 namespace viaduct::scenario {
@@ -68,6 +69,24 @@ TEST(ScenarioTest, ReadsNodesInEveryForm) {
   EXPECT_EQ(map.nodes[2].gateway, "n0");
   EXPECT_EQ(map.nodes[3].gateway, "n1");
   EXPECT_THAT(LinkNames(map), ElementsAre("n0-n1", "pc-n0", "lan0"));
+}
+
+TEST(ScenarioTest, AFlowGoesToTheAddressThatIsChosen) {
+  const auto address = [](const std::string& chosen) {
+    const Scenario scenario = Parse(
+        "nodes: 3\nlinks: [{line: all}]\naddressing: {ipv6: fd00::/48}\n"
+        "flows: [{from: n0, to: n1" +
+            (chosen.empty() ? "" : ", address: " + chosen) + "}]",
+        "f.yaml");
+    return AddressOf(scenario, scenario.flows[0]).ToString();
+  };
+  EXPECT_EQ(address(""), "10.0.0.2");
+  EXPECT_EQ(address("ipv4"), "10.0.0.2");
+  EXPECT_EQ(address("ipv6"), "fd00::2");
+  EXPECT_EQ(address("n1-n2"), "10.0.0.5");
+  EXPECT_EQ(address("n1-n2/ipv6"), "fd00:0:0:1::1");
+  EXPECT_EQ(address("10.0.0.5"), "10.0.0.5");
+  EXPECT_EQ(address("'fd00:0:0:1::1'"), "fd00:0:0:1::1");
 }
 
 TEST(ScenarioTest, BuildsEveryShape) {
@@ -255,6 +274,14 @@ INSTANTIATE_TEST_SUITE_P(
                 "f.yaml:3: nodes.h.gateway: missing, and the host has 2 neighbours"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nflows:\n  - {from: n0, to: n0}\n",
                 "f.yaml:4: flows[0].to: is also the sender"},
+        Mistake{"nodes: 2\nlinks: [{line: all}]\nflows:\n  - {from: n0, to: n1, address: ipv6}\n",
+                "f.yaml:4: flows[0].address: 'ipv6': node 'n1' has no such address"},
+        Mistake{
+            "nodes: 2\nlinks: [{line: all}]\nflows:\n  - {from: n0, to: n1, address: n0-n1/v6}\n",
+            "give ipv4 or ipv6 after the slash"},
+        Mistake{
+            "nodes: 2\nlinks: [{line: all}]\nflows:\n  - {from: n0, to: n1, address: 10.0.0.1}\n",
+            "node 'n1' has no such address"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nflows:\n  - {from: n0}\n", "flows[0] needs to"},
         Mistake{"nodes: 2\nlinks: [{line: all}]\nflows:\n  - {from: n0, to: n1, duration: 11s}\n",
                 "f.yaml:4: flows[0].duration: ends after the run"},
@@ -424,6 +451,7 @@ const std::vector<KeyChange> kKeyChanges = {
     {"flows[].name", "", "flows.0.name=video"},
     {"flows[].from", "", "flows.0.from=h"},
     {"flows[].to", "", "flows.0.to=h"},
+    {"flows[].address", "", "flows.0.address=ipv4"},
     {"flows[].size", "", "flows.0.size=1000"},
     {"flows[].rate", "", "flows.0.rate=1Mbit"},
     {"flows[].interval", "", "flows.1.interval=10ms"},
