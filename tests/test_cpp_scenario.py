@@ -5,15 +5,19 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
+import pytest
 from labs import (
     BUILD,
     PATIENCE,
     environment,
+    execute,
     inside,
     namespaces,
     own_routes,
@@ -114,6 +118,56 @@ def test_interfaces_follow_ns3_and_devices_follow_links(lab: str) -> None:
         process.terminate()
         process.wait(PATIENCE)
         wait_until(lambda: not [n for n in namespaces() if n.startswith(f"{lab}.")], "clean-up")
+
+
+BIRD = """
+protocol device {}
+protocol static { ipv4; route 10.88.0.0/24 blackhole; }
+protocol static { ipv6; route fd00:88::/64 blackhole; }
+protocol rip { ipv4 { import all; export all; }; interface "v1" { update time 2; }; }
+protocol rip ng { ipv6 { import all; export all; }; interface "v1" { update time 2; }; }
+"""
+
+
+def test_rip_and_ripng_with_bird_on_an_interface(lab: str, tmp_path: Path) -> None:
+    """ns-3's protocols in a plain namespace, without a lab, learn routes and teach them."""
+    if shutil.which("bird", path="/usr/sbin:/usr/bin") is None:
+        pytest.skip("no bird: setup/packages test")
+    peer = f"{lab}-bird"
+    configuration, control = tmp_path / "bird.conf", tmp_path / "bird.ctl"
+    configuration.write_text(BIRD)
+    node = [str(BUILD / "examples" / "viaduct-interface"), "--interface=v0", "--rip=1"]
+    within = ["ip", "netns", "exec", peer]
+    with contextlib.ExitStack() as stack:
+        execute(["ip", "netns", "add", peer]).expect()
+        stack.callback(execute, ["ip", "netns", "del", peer])
+        for words in (
+            "link add v0 type veth peer name v1",
+            "address add 10.1.1.1/24 dev v1",
+            "link set v0 up",
+            "link set v1 up",
+        ):
+            inside(peer, "ip", *words.split()).expect()
+        daemon = subprocess.Popen(
+            [*within, "bird", "-f", "-c", str(configuration), "-s", str(control)]
+        )
+        stack.callback(daemon.wait, PATIENCE)
+        stack.callback(daemon.terminate)
+        with (tmp_path / "node.txt").open("w") as output:
+            simulator = subprocess.Popen([*within, *node, "--duration=10min"], stdout=output)
+        stack.callback(simulator.wait, PATIENCE)
+        stack.callback(simulator.terminate)
+
+        def taught() -> bool:
+            routes = inside(peer, "birdc", "-s", str(control), "show", "route").output
+            return "10.77.0.0/24" in routes and "fd00:77::/64" in routes
+
+        def learned() -> bool:
+            tables = (tmp_path / "node.txt").read_text()
+            return "10.88.0.0" in tables and "fd00:88::/64" in tables
+
+        wait_until(taught, "the routes of ns-3's protocols in BIRD")
+        wait_until(learned, "the routes of BIRD in ns-3's protocols")
 
 
 def test_wrong_filter_is_named(lab: str) -> None:

@@ -14,7 +14,9 @@
 /**
  * @file
  * @ingroup viaduct
- * An ns-3 node on a real interface: it answers pings until the time has passed. Needs root.
+ * An ns-3 node on a real interface: it answers pings until the time has passed. With --rip it also
+ * exchanges routes by RIP and RIPng with what is on the link (BIRD, FRR), offers them the network
+ * 10.77.0.0/24 and fd00:77::/64, and prints what it has learned. Needs root.
  *
  * @code
  * ip netns add probe
@@ -32,6 +34,15 @@ using namespace ns3;
 namespace
 {
 
+/** @param node gets a further interface, with nobody on its link */
+void
+OfferNetworks(Ptr<Node> node)
+{
+    auto stub = SimpleNetDeviceHelper().Install(node);
+    Ipv4AddressHelper("10.77.0.0", "255.255.255.0").Assign(stub);
+    Ipv6AddressHelper("fd00:77::", Ipv6Prefix(64)).Assign(stub).SetForwarding(0, true);
+}
+
 /**
  * @param argc number of arguments
  * @param argv arguments
@@ -44,6 +55,7 @@ Main(int argc, char* argv[])
     std::string networkNamespace;
     std::string filter;
     std::string simulator = "ns3::ReactorSimulatorImpl";
+    bool rip = false;
     Ipv4Address address("10.1.1.2");
     Time duration = Seconds(10);
     CommandLine cmd(__FILE__);
@@ -51,6 +63,7 @@ Main(int argc, char* argv[])
     cmd.AddValue("namespace", "its network namespace", networkNamespace);
     cmd.AddValue("filter", "filter of received frames, in tcpdump's syntax", filter);
     cmd.AddValue("address", "the node's IPv4 address, in a /24", address);
+    cmd.AddValue("rip", "whether it speaks RIP and RIPng", rip);
     cmd.AddValue("duration", "how long to run", duration);
     cmd.AddValue("simulator", "TypeId of the simulator", simulator);
     cmd.Parse(argc, argv);
@@ -65,10 +78,24 @@ Main(int argc, char* argv[])
                                                             "Filter",
                                                             StringValue(filter));
     node->AddDevice(device);
-    InternetStackHelper().Install(node);
+    InternetStackHelper stack;
+    if (rip)
+    {
+        stack.SetRoutingHelper(RipHelper());
+        stack.SetRoutingHelper(RipNgHelper());
+    }
+    stack.Install(node);
     Ipv4AddressHelper(
         address.CombineMask("255.255.255.0"), "255.255.255.0", Ipv4Address(address.Get() & 0xff))
         .Assign(NetDeviceContainer(device));
+    if (rip)
+    {
+        Ipv6AddressHelper().AssignWithoutAddress(NetDeviceContainer(device));
+        OfferNetworks(node);
+        auto stream = Create<OutputStreamWrapper>(&std::cout);
+        Ipv4RoutingHelper::PrintRoutingTableEvery(Seconds(1), node, stream);
+        Ipv6RoutingHelper::PrintRoutingTableEvery(Seconds(1), node, stream);
+    }
 
     Simulator::Stop(duration);
     Simulator::Run();
