@@ -106,7 +106,7 @@ std::vector<Feature> Examine() {
       Simulator(),
       Examined("root", "every mode but simulate", privilege::HasRootsHalf(),
                "run through sudo (viaduct does so itself if sudo needs no password)"),
-      Confinement()};
+      Confinement(), NeighbourTable()};
   for (const Tool& tool : kTools) {
     features.push_back(Examined(tool.program, tool.purpose, !sys::FindProgram(tool.program).empty(),
                                 fmt::format("apt-get install {}", tool.package)));
