@@ -122,7 +122,7 @@ def test_a_lab_needs_no_ulimit(scenario: Callable[[str], Path], tmp_path: Path) 
     )
     report = tmp_path / "report.json"
     run = ["run", str(file), "--mode", "offload", "--json", str(report)]
-    execute(["prlimit", "--nofile=128:128", str(BUILD / "viaduct"), *run]).expect()
+    execute(["prlimit", "--nofile=128:4096", str(BUILD / "viaduct"), *run]).expect()
     assert results(report)["flows"][0]["received"] > 0
 
 
