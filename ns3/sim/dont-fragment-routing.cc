@@ -20,42 +20,43 @@ DontFragmentRouting::RouteInput(Ptr<const Packet> p,
                                 const LocalDeliverCallback& lcb,
                                 const ErrorCallback& ecb)
 {
-    const uint32_t size = p->GetSize() + header.GetSerializedSize();
-    if (!header.IsDontFragment() || !IsTooLongSomewhere(size))
+    if (!header.IsDontFragment())
     {
         return Ipv4ListRouting::RouteInput(p, header, idev, ucb, mcb, lcb, ecb);
     }
-    const auto forward = [ip = m_ip, ucb, size](Ptr<Ipv4Route> route,
-                                                Ptr<const Packet> packet,
-                                                const Ipv4Header& sent) {
-        const uint16_t mtu = route->GetOutputDevice()->GetMtu();
-        if (size <= mtu || sent.GetTtl() <= 1) // ns-3 drops what has expired
-        {
-            return ucb(route, packet, sent);
-        }
-        ip->GetObject<Icmpv4L4Protocol>()->SendDestUnreachFragNeeded(sent, packet, mtu);
-    };
-    return Ipv4ListRouting::RouteInput(
-        p, header, idev, UnicastForwardCallback(forward), mcb, lcb, ecb);
+    m_ucb = ucb;
+    return Ipv4ListRouting::RouteInput(p, header, idev, m_forward, mcb, lcb, ecb);
 }
 
-bool
-DontFragmentRouting::IsTooLongSomewhere(uint32_t size) const
+void
+DontFragmentRouting::Forward(Ptr<Ipv4Route> route,
+                             Ptr<const Packet> packet,
+                             const Ipv4Header& header)
 {
-    for (uint32_t i = 0; i < m_ip->GetNInterfaces(); i++)
+    const uint32_t size = packet->GetSize() + header.GetSerializedSize();
+    const uint16_t mtu = route->GetOutputDevice()->GetMtu();
+    if (size <= mtu || header.GetTtl() <= 1) // ns-3 drops what has expired
     {
-        if (m_ip->GetMtu(i) < size)
-        {
-            return true;
-        }
+        return m_ucb(route, packet, header);
     }
-    return false;
+    m_ip->GetObject<Icmpv4L4Protocol>()->SendDestUnreachFragNeeded(header, packet, mtu);
+    if (!m_dropped.IsNull())
+    {
+        m_dropped(packet, header);
+    }
+}
+
+void
+DontFragmentRouting::SetDropCallback(DropCallback dropped)
+{
+    m_dropped = dropped;
 }
 
 void
 DontFragmentRouting::SetIpv4(Ptr<Ipv4> ipv4)
 {
     m_ip = ipv4;
+    m_forward = UnicastForwardCallback(MakeCallback(&DontFragmentRouting::Forward, this));
     Ipv4ListRouting::SetIpv4(ipv4);
 }
 
@@ -63,6 +64,7 @@ void
 DontFragmentRouting::DoDispose()
 {
     m_ip = nullptr;
+    m_dropped.Nullify();
     Ipv4ListRouting::DoDispose();
 }
 

@@ -5,9 +5,8 @@
 #ifndef VIADUCT_SIM_DONT_FRAGMENT_ROUTING_H
 #define VIADUCT_SIM_DONT_FRAGMENT_ROUTING_H
 
+#include "ns3/callback.h"
 #include "ns3/ipv4-list-routing.h"
-
-#include <cstdint>
 
 namespace ns3::sim
 {
@@ -20,6 +19,12 @@ namespace ns3::sim
 class DontFragmentRouting : public Ipv4ListRouting
 {
   public:
+    /** Called with a packet that was dropped for its length, and its IP header. */
+    using DropCallback = Callback<void, Ptr<const Packet>, const Ipv4Header&>;
+
+    /** @param dropped what is called for each packet that is too long for its next link */
+    void SetDropCallback(DropCallback dropped);
+
     bool RouteInput(Ptr<const Packet> p,
                     const Ipv4Header& header,
                     Ptr<const NetDevice> idev,
@@ -33,10 +38,12 @@ class DontFragmentRouting : public Ipv4ListRouting
     void DoDispose() override;
 
   private:
-    /** @return whether some interface's MTU is less than this */
-    bool IsTooLongSomewhere(uint32_t size) const;
+    void Forward(Ptr<Ipv4Route> route, Ptr<const Packet> packet, const Ipv4Header& header);
 
-    Ptr<Ipv4> m_ip; //!< the node's IP layer
+    Ptr<Ipv4> m_ip;                   //!< the node's IP layer
+    UnicastForwardCallback m_forward; //!< Forward(), made once
+    UnicastForwardCallback m_ucb;     //!< the IP layer's; the same in each call
+    DropCallback m_dropped;           //!< who counts
 };
 
 } // namespace ns3::sim
