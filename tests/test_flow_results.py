@@ -307,3 +307,27 @@ flows:
     )
     flows = run(file, tmp_path, "--mode", mode)["flows"]
     assert [flow["received"] > 0 for flow in flows] == [True] * 3
+
+
+@pytest.mark.parametrize("mode", ["simulate", "offload"])
+def test_a_flow_without_a_route_fails(mode: str, scenario: Write, tmp_path: Path) -> None:
+    file = scenario(
+        STATIC
+        + """
+nodes: 4
+duration: 1s
+convergence: {required: false, timeout: 200ms}
+links: [{pair: [n0, n1]}, {pair: [n2, n3]}]
+flows:
+  - {type: tcp, from: n0, to: n3}
+  - {type: ping, from: n0, to: n3}
+  - {type: ping, from: n0, to: n1}
+"""
+    )
+    report = tmp_path / "run.json"
+    assert viaduct("run", file, "--mode", mode, "--json", report).status == 1
+    done = results(report)
+    assert [bool(flow.get("error")) for flow in done["flows"]] == [True, True, False]
+    assert len(done["failures"]) == 2
+    if mode == "simulate":
+        assert "n0 has no route to n3 (10.0.0.6)" in done["flows"][0]["error"]

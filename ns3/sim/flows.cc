@@ -13,6 +13,7 @@
 #include "ns3/enum.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
+#include "ns3/ip-family.h"
 #include "ns3/onoff-application.h"
 #include "ns3/packet-sink.h"
 #include "ns3/ping.h"
@@ -23,6 +24,7 @@
 
 #include "base/error.h"
 #include "scenario/addresses.h"
+#include "scenario/ports.h"
 
 #include <algorithm>
 #include <utility>
@@ -38,8 +40,6 @@ using viaduct::wire::IpAddress;
 namespace
 {
 
-constexpr uint16_t FIRST_PORT = 5201; // iperf3's
-
 Address
 SocketAddress(const IpAddress& address, uint16_t port)
 {
@@ -50,6 +50,20 @@ SocketAddress(const IpAddress& address, uint16_t port)
     return Inet6SocketAddress(wireconversion::ToIpv6(address), port);
 }
 
+/** @return whether the node would send it, perhaps after a search for the route */
+template <class Ip>
+bool
+HasRoute(Ptr<Node> node, const IpAddress& destination)
+{
+    typename Ip::Header header;
+    header.SetDestination(Ip::ToAddress(destination));
+    Socket::SocketErrno error;
+    const auto ip = node->GetObject<typename Ip::Layer>();
+    const auto routing = ip ? ip->GetRoutingProtocol() : nullptr;
+    // Some protocols need a packet to answer; this one is never sent.
+    return routing && routing->RouteOutput(Create<Packet>(), header, nullptr, error);
+}
+
 } // namespace
 
 SimulatedFlow::SimulatedFlow(const viaduct::scenario::Scenario& scenario,
@@ -57,10 +71,12 @@ SimulatedFlow::SimulatedFlow(const viaduct::scenario::Scenario& scenario,
                              const Network& network)
     : m_flow(scenario.flows.at(index)),
       m_to(viaduct::scenario::AddressOf(scenario, m_flow)),
-      m_port(static_cast<uint16_t>(FIRST_PORT + index)),
+      m_port(viaduct::scenario::PortOf(m_flow, index)),
       m_begin(Simulator::Now() + ToTime(m_flow.start)),
       m_drain(viaduct::scenario::DrainOf(scenario, m_flow))
 {
+    Simulator::Schedule(
+        ToTime(m_flow.start), &SimulatedFlow::LookForRoute, this, network.GetNode(m_flow.from));
     switch (m_flow.kind)
     {
     case Flow::Kind::kUdp:
@@ -190,6 +206,13 @@ SimulatedFlow::MakePing(const Network& network)
 }
 
 void
+SimulatedFlow::LookForRoute(Ptr<Node> sender)
+{
+    m_hasRoute = m_to.family == Family::kIpv4 ? HasRoute<ipfamily::V4>(sender, m_to)
+                                              : HasRoute<ipfamily::V6>(sender, m_to);
+}
+
+void
 SimulatedFlow::ReceivedTcp(Ptr<const Packet> packet, const Address&)
 {
     CountBytes(packet->GetSize());
@@ -229,14 +252,30 @@ SimulatedFlow::CountBytes(uint32_t bytes)
 uint64_t
 SimulatedFlow::Offered() const
 {
-    return m_udp ? m_udp->GetOffered() : m_sent;
+    if (m_udp)
+    {
+        return m_udp->GetOffered();
+    }
+    if (!m_ping || Simulator::Now() < m_begin)
+    {
+        return 0;
+    }
+    // Ping does not tell which requests its socket refused.
+    const Time interval = ToTime(m_flow.interval);
+    const int64_t due = 1 + (Simulator::Now() - m_begin).GetTimeStep() / interval.GetTimeStep();
+    return std::max(m_sent, std::min(m_pings, static_cast<uint64_t>(due)));
+}
+
+uint64_t
+SimulatedFlow::Refused() const
+{
+    return m_udp ? m_udp->GetRefused() : Offered() - m_sent;
 }
 
 uint64_t
 SimulatedFlow::UnderWayOrLost() const
 {
-    const uint64_t refused = m_udp ? m_udp->GetRefused() : 0;
-    return Offered() - std::min(Offered(), refused + m_received);
+    return Offered() - std::min(Offered(), Refused() + m_received);
 }
 
 Time
@@ -324,6 +363,20 @@ SimulatedFlow::Rate() const
     return span > Time(0) ? std::optional(bytes * 8.0 / span.GetSeconds()) : std::nullopt;
 }
 
+std::string
+SimulatedFlow::Trouble() const
+{
+    const bool tcp = m_flow.kind == Flow::Kind::kTcp;
+    const bool none = tcp ? m_bytes == 0 : m_ping && m_sent == 0;
+    if (!none)
+    {
+        return "";
+    }
+    const std::string to = m_flow.to + " (" + m_to.ToString() + ")";
+    return m_hasRoute ? "nothing reached " + to
+                      : m_flow.from + " has no route to " + to + "; see routing";
+}
+
 viaduct::result::FlowResult
 SimulatedFlow::Result() const
 {
@@ -332,6 +385,11 @@ SimulatedFlow::Result() const
     result.kind = viaduct::scenario::KindName(m_flow.kind);
     result.from = m_flow.from;
     result.to = m_flow.to;
+    result.error = Trouble();
+    if (!result.error.empty())
+    {
+        return result;
+    }
     if (m_flow.kind != Flow::Kind::kTcp)
     {
         result.Count(Offered(), m_received);
@@ -340,10 +398,7 @@ SimulatedFlow::Result() const
             result.cut = true;
         }
     }
-    if (m_udp)
-    {
-        result.Lose("refused", m_udp->GetRefused());
-    }
+    result.Lose("refused", Refused());
     if (m_flow.kind == Flow::Kind::kPing)
     {
         if (m_received > 0)

@@ -68,6 +68,8 @@ class SimulatedFlow
     void CountBytes(uint32_t bytes);
     /** @return packets, refused ones too */
     uint64_t Offered() const;
+    /** @return of these, packets that the sender's socket refused */
+    uint64_t Refused() const;
     /** @return packets that the network took and that have not come */
     uint64_t UnderWayOrLost() const;
     /** @return when the sender ends */
@@ -76,6 +78,9 @@ class SimulatedFlow
     bool IsCut() const;
     void PingSent(uint16_t sequence, Ptr<Packet> packet);
     void PingAnswered(uint16_t sequence, Time rtt);
+    void LookForRoute(Ptr<Node> sender);
+    /** @return why there is nothing to tell, as a real program would say; empty if there is */
+    std::string Trouble() const;
     int64_t RateOfLink(const Network& network) const;
     /** @return payload received, bit/s, over the time that the real modes' programs take: UDP from
      * the first packet to the last, TCP from the start to the last byte, or the sender's end
@@ -93,6 +98,7 @@ class SimulatedFlow
     Ptr<Application> m_ping;               //!< the ns-3 application (ping)
     /** When a request was sent and whether it was answered, by its sequence number (ping). */
     std::map<uint16_t, std::pair<Time, bool>> m_requests;
+    bool m_hasRoute{true};                    //!< the sender, when it begins
     Time m_firstArrival;                      //!< of a packet (UDP, TCP)
     Time m_lastArrival;                       //!< of a packet that had not come before
     uint64_t m_pings{0};                      //!< to send

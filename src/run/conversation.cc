@@ -72,6 +72,7 @@ void Conversation::Handle(const json& message) {
     convergence_ = message.get<result::Convergence>();
   } else if (event == "flow") {
     flows_.push_back(message.get<result::FlowResult>());
+    Fail(result::FailureOf(flows_.back()));
   } else if (event == "output") {
     progress_.Line(fmt::format("{}: {}", message.value("program", ""), message.value("line", "")));
   } else if (event == "paused") {
@@ -90,7 +91,10 @@ void Conversation::Handle(const json& message) {
 
 void Conversation::HandleProgram(const json& message) {
   programs_.push_back(message.get<result::ProgramOutcome>());
-  const std::string& failure = programs_.back().failure;
+  Fail(programs_.back().failure);
+}
+
+void Conversation::Fail(const std::string& failure) {
   if (failure.empty()) return;
   failures_.push_back(failure);
   progress_.Line(failure);

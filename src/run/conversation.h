@@ -45,6 +45,7 @@ class Conversation {
   void Read();
   void Handle(const nlohmann::json& message);
   void HandleProgram(const nlohmann::json& message);
+  void Fail(const std::string& failure);  // "": none
   void Paused(const nlohmann::json& message);
 
   const scenario::Scenario& scenario_;

@@ -14,6 +14,7 @@
 #include "result/load.h"
 #include "scenario/addresses.h"
 #include "scenario/drain.h"
+#include "scenario/ports.h"
 
 namespace viaduct::run {
 namespace {
@@ -21,9 +22,6 @@ namespace {
 using nlohmann::json;
 using result::FlowResult;
 using scenario::Flow;
-
-constexpr int kFirstUdpPort = 5001;
-constexpr int kFirstTcpPort = 5201;  // iperf3's own
 
 // As programs read it: without an exponent, however long it is. Ping makes whole milliseconds of it
 // by cutting off, where 1.001 s would be 1000.99...; so there is a little on top.
@@ -248,12 +246,12 @@ FlowCommands CommandsFor(const scenario::Scenario& scenario, size_t index,
   const Flow& flow = scenario.flows.at(index);
   const std::string address = scenario::AddressOf(scenario, flow).ToString();
   const scenario::Drain drain = scenario::DrainOf(scenario, flow);
-  const int offset = static_cast<int>(index);
+  const int port = scenario::PortOf(flow, index);
   switch (flow.kind) {
     case Flow::Kind::kUdp:
-      return UdpCommands(flow, address, kFirstUdpPort + offset, load, drain);
+      return UdpCommands(flow, address, port, load, drain);
     case Flow::Kind::kTcp:
-      return TcpCommands(flow, address, kFirstTcpPort + offset);
+      return TcpCommands(flow, address, port);
     case Flow::Kind::kPing:
       break;
   }
