@@ -66,10 +66,15 @@ def lost_numbers(ping: dict[str, Any], ns3: bool) -> set[int]:
 
 
 def test_one_seed_loses_the_same_packets_in_every_mode(scenario: Write, tmp_path: Path) -> None:
+    """By the number of the frame: a kernel must not resolve the address once more meanwhile.
+
+    After 5 s n1's would ask n0, whose answer goes up and takes the next frame's draw.
+    """
+    never = "{sysctls: {net.ipv4.neigh.eth0.delay_first_probe_time: 600}}"
     file = scenario(
         STATIC
+        + f"nodes: {{count: 2, n0: {never}, n1: {never}}}"
         + """
-nodes: 2
 duration: 6s
 seed: 2
 links: [{pair: [n0, n1], up: "loss=30% delay=1ms"}]
