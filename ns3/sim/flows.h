@@ -98,20 +98,20 @@ class SimulatedFlow
     Ptr<Application> m_ping;               //!< the ns-3 application (ping)
     /** When a request was sent and whether it was answered, by its sequence number (ping). */
     std::map<uint16_t, std::pair<Time, bool>> m_requests;
-    bool m_hasRoute{true};                    //!< the sender, when it begins
-    Time m_firstArrival;                      //!< of a packet (UDP, TCP)
-    Time m_lastArrival;                       //!< of a packet that had not come before
-    uint64_t m_pings{0};                      //!< to send
-    uint64_t m_sent{0};                       //!< requests (ping)
-    uint64_t m_received{0};                   //!< packets
-    uint64_t m_bytes{0};                      //!< payload received
-    uint64_t m_firstBytes{0};                 //!< of these, in the first packet
-    viaduct::Histogram m_delay;               //!< one-way delay, ns (UDP)
-    viaduct::Histogram m_rtt;                 //!< round trip, ns (ping)
-    int64_t m_rttMin{0};                      //!< ns
+    bool m_hasRoute{true};      //!< the sender, when it begins
+    Time m_firstArrival;        //!< of a packet (UDP, TCP)
+    Time m_lastArrival;         //!< of a packet that had not come before
+    uint64_t m_pings{0};        //!< to send
+    uint64_t m_sent{0};         //!< requests (ping)
+    uint64_t m_received{0};     //!< packets
+    uint64_t m_bytes{0};        //!< payload received
+    uint64_t m_firstBytes{0};   //!< of these, in the first packet
+    viaduct::Histogram m_delay; //!< one-way delay, ns (UDP)
+    viaduct::Histogram m_rtt;   //!< round trip, ns (ping)
+    int64_t m_rttMin{0};        //!< ns
     /** Bytes received. */
     viaduct::TimeSeries m_series{viaduct::Duration::Seconds(1)};
-    viaduct::result::Samples m_rtts;          //!< time, ms
+    viaduct::result::Samples m_rtts; //!< time, ms
 };
 
 } // namespace ns3::sim

@@ -4,6 +4,7 @@
 
 #include "run-report.h"
 
+#include "ns3/path-channel.h"
 #include "ns3/program-port.h"
 #include "ns3/reactor-simulator-impl.h"
 #include "ns3/ring-net-device.h"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <sys/resource.h>
+#include <tuple>
 
 namespace ns3::sim
 {
@@ -125,6 +127,19 @@ AddTiming(const ReactorSimulatorImpl& reactor, viaduct::result::SimulatorReport&
     }
 }
 
+viaduct::engine::PipelineStatistics
+StatisticsOf(const PathChannel& channel, std::size_t device)
+{
+    using viaduct::engine::Direction;
+    viaduct::engine::PipelineStatistics statistics;
+    statistics.pair = channel.GetPairName(device);
+    statistics.direction = channel.IsDown(device) ? Direction::kDown : Direction::kUp;
+    statistics.spec = channel.GetSpec(device);
+    statistics.counters = channel.GetCounters(device);
+    std::tie(statistics.waiting, statistics.waiting_bytes) = channel.GetWaiting(device);
+    return statistics;
+}
+
 } // namespace
 
 viaduct::result::SimulatorReport
@@ -142,6 +157,23 @@ MakeReport(const LabHelper* lab)
         AddTiming(*reactor, report);
     }
     return report;
+}
+
+std::optional<viaduct::result::EngineResult>
+MakeLinkReport(const Network& network)
+{
+    viaduct::engine::Statistics statistics;
+    for (const NetworkLink& link : network.GetLinks())
+    {
+        const auto channel = DynamicCast<PathChannel>(link.channel);
+        for (std::size_t device = 0; channel && device < channel->GetNDevices(); device++)
+        {
+            statistics.pipelines.push_back(StatisticsOf(*channel, device));
+        }
+    }
+    return statistics.pipelines.empty()
+               ? std::nullopt
+               : std::optional(viaduct::engine::DescribeStatistics(statistics, std::nullopt));
 }
 
 } // namespace ns3::sim

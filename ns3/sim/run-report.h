@@ -5,9 +5,13 @@
 #ifndef VIADUCT_SIM_RUN_REPORT_H
 #define VIADUCT_SIM_RUN_REPORT_H
 
+#include "network.h"
+
 #include "ns3/lab-helper.h"
 
 #include "result/run.h"
+
+#include <optional>
 
 namespace ns3::sim
 {
@@ -19,6 +23,13 @@ namespace ns3::sim
  * @return the report, without the members that only mode simulate has
  */
 viaduct::result::SimulatorReport MakeReport(const LabHelper* lab);
+
+/**
+ * @param network the nodes
+ * @return what the links of mode simulate that have a SPEC did to packets; nothing if there are
+ * none
+ */
+std::optional<viaduct::result::EngineResult> MakeLinkReport(const Network& network);
 
 } // namespace ns3::sim
 

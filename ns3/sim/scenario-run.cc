@@ -109,6 +109,10 @@ ScenarioRun::Run()
         BuildLab();
         m_control.Send("lab", {{"name", m_scenario.name}});
     }
+    if (m_scenario.mode != Mode::kOffload)
+    {
+        m_drops = std::make_unique<StackDrops>(m_scenario, *m_network);
+    }
     Simulator::Schedule(COMMAND_INTERVAL, &ScenarioRun::WatchCommands, this);
     Simulator::Schedule(LOOK_INTERVAL, &ScenarioRun::LookAtRoutes, this);
     Simulator::Run();
@@ -320,8 +324,21 @@ ScenarioRun::SendReport() const
         m_files->Describe(report);
         report.assumptions = m_simulated.assumptions;
     }
-    m_control.Send("report",
-                   {{"ns3", VIADUCT_NS3_VERSION}, {"build", BuildOfNs3()}, {"results", report}});
+    if (m_drops)
+    {
+        m_drops->Describe(report);
+    }
+    nlohmann::json message = {
+        {"ns3", VIADUCT_NS3_VERSION}, {"build", BuildOfNs3()}, {"results", report}};
+    if (const auto links = MakeLinkReport(*m_network))
+    {
+        message["links"] = *links;
+    }
+    if (m_drops)
+    {
+        message["lost_at"] = m_drops->GetOfFlows();
+    }
+    m_control.Send("report", message);
 }
 
 } // namespace ns3::sim

@@ -11,6 +11,7 @@
 #include "simulated-files.h"
 #include "simulated-links.h"
 #include "simulated-traffic.h"
+#include "stack-drops.h"
 
 #include "ns3/lab-helper.h"
 
@@ -74,6 +75,7 @@ class ScenarioRun
     std::unique_ptr<Reachability> m_reachability; //!< which nodes reach which
     std::unique_ptr<SimulatedFiles> m_files;      //!< mode simulate
     std::unique_ptr<SimulatedTraffic> m_traffic;  //!< mode simulate, after convergence
+    std::unique_ptr<StackDrops> m_drops;          //!< where ns-3 forwards
     std::vector<viaduct::Duration> m_pauses;      //!< since convergence
     viaduct::Instant m_progress;                  //!< when it was last shown, wall clock
 };

@@ -48,9 +48,11 @@ KeysOf<FlowResult> FlowResult::Keys() {
                                         "or ended early; of UDP and ping in the real modes"),
       WhenSet<&FlowResult::lost_at>(
           "lost_at", "packets, by place",
-          "outside the network, as far as it is known: `refused ERROR` (the sender's kernel took "
+          "outside the links, as far as it is known: `refused ERROR` (the sender's kernel took "
           "it not), `sender's interfaces` (dropped on their way out, of all programs), "
-          "`receiver's buffer`; of UDP in the real modes"),
+          "`receiver's buffer`, each of UDP in the real modes; `NODE: REASON` (ns-3's IP layer, "
+          "address resolution and queues there, or a link that was down; not of fragments) where "
+          "ns-3 forwards; `refused` in mode simulate"),
       WhenSet<&FlowResult::cut>("cut", "true",
                                 "packets were still arriving when the wait for what was under way "
                                 "ended; those that came later count as lost"),

@@ -54,7 +54,7 @@ struct FlowResult {
   std::optional<uint64_t> sent, received;  // packets; sent: offered, also what a kernel refused
   std::optional<double> loss;              // 0..1
   std::optional<uint64_t> not_offered;     // packets that the rate asked for beyond `sent`; not 0
-  // Packets lost outside the network, as far as it is known, by place.
+  // Packets lost outside the links, as far as it is known, by place.
   std::map<std::string, uint64_t> lost_at;
   std::optional<bool> cut;              // true: packets still arrived when the wait ended
   std::optional<double> rate;           // bit/s of payload, as received

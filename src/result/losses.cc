@@ -51,6 +51,8 @@ std::vector<Loss> SimulatorLosses(const RunResult& run) {
       list.Add(fmt::format("flow '{}'", flow.name), packets, place, own);
     }
   }
+  list.Add("kernels' neighbour tables", run.neighbour_discards.value_or(0),
+           "too many waited for a neighbour's address; of the whole machine", false);
   return list.Take();
 }
 

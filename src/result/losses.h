@@ -16,7 +16,8 @@ struct Loss {
   bool own = false;  // this product lost them: it was too slow, or had no room
 };
 
-// Those at the simulator's interfaces and programs' devices, and at the flows' own ends.
+// Those at the simulator's interfaces and programs' devices, in the nodes' stacks and kernels, and
+// at the flows' own ends.
 std::vector<Loss> SimulatorLosses(const RunResult& run);
 // Those of the path engine.
 std::vector<Loss> EngineLosses(const EngineResult& engine);

@@ -121,7 +121,8 @@ KeysOf<SimulatorReport> SimulatorReport::Keys() {
                         "`sleeping`, `spinning`; modes emulate and offload"),
       Always<&S::counters>(
           "counters", "a map",
-          "the counters of devices that the simulator serves: NODE/INTERFACE, NODE/programs"),
+          "of devices that the simulator serves: NODE/INTERFACE, NODE/programs; drops also of "
+          "NODE/protocols (what they could not read) and NODE/stack (ns-3's, packets of no flow)"),
       Always<&S::routes>("routes", "changes, by node",
                          "made in the kernels' route tables; mode offload"),
       WhenSet<&S::route_pushes>("route_pushes", "a map", "the cost of these changes; real modes"),
@@ -158,8 +159,13 @@ KeysOf<RunResult> RunResult::Keys() {
       Always<&R::programs>("programs", "a list of maps", "in the scenario's order"),
       Always<&R::events>("events", "a list of maps", "changes of links; real modes"),
       WhenSet<&R::engine>("engine", "a map",
-                          "what the path engine did to the packets of links with a SPEC; modes "
-                          "with such links in real time"),
+                          "what was done to the packets of links with a SPEC, by the path "
+                          "engine in the real modes"),
+      WhenSet<&R::neighbour_discards>(
+          "neighbour_discards", "packets",
+          "discarded because too many waited for the address of a neighbour to "
+          "be resolved, while the traffic ran; the kernel counts them of the "
+          "whole machine; real modes, if run in the initial network namespace"),
       Among<&R::simulator>(),
       Always<&R::verdict>("verdict", "VALID, VOID or not judged",
                           "VOID: the simulator, its ports or the path engine were later than the "

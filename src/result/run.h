@@ -127,7 +127,8 @@ struct RunResult {
   std::vector<FlowResult> flows;
   std::vector<ProgramResult> programs;
   std::vector<LinkEvent> events;
-  std::optional<EngineResult> engine;  // of the links, if any has a SPEC and the mode is real
+  std::optional<EngineResult> engine;          // of the links, if any has a SPEC
+  std::optional<uint64_t> neighbour_discards;  // packets; real modes, if the kernel tells
   SimulatorReport simulator;
   Verdict verdict = Verdict::kNotJudged;
   std::vector<std::string> judged, not_judged;  // what the verdict covers, and what it does not

@@ -100,6 +100,17 @@ TEST(TableTest, ShowsTheReadingOfRoutesIfItTakesMuchTime) {
                                       HasSubstr("verdict: VOID, of the reading of routes")));
 }
 
+TEST(TableTest, LossesOfTheStacksHavePlaces) {
+  RunResult run = Results("emulate");
+  run.neighbour_discards = 12;
+  run.simulator.counters["n1/stack"].drops["no_route"] = 3;
+  run.flows[0].Lose("n1: ttl_expired", 2);
+  EXPECT_THAT(ResultTable(run),
+              AllOf(HasSubstr("lost at kernels' neighbour tables: 12 packets (too many waited"),
+                    HasSubstr("lost at n1/stack: 3 packets (no_route)\n"),
+                    HasSubstr(": 2 packets (n1: ttl_expired)\n")));
+}
+
 TEST(TableTest, SaysWhatNoSocketCouldCarryAndWhatKernelsRefused) {
   RunResult results = Results("offload");
   results.simulator.unsupported = {"n1 eth0: IP protocol 2: refused"};

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -18,6 +20,7 @@
 #include "run/traffic_runner.h"
 #include "sys/descriptor_limit.h"
 #include "sys/event_loop.h"
+#include "sys/network/neighbour_statistics.h"
 
 namespace viaduct::run {
 namespace {
@@ -91,8 +94,10 @@ class Run {
     if (real_) RealTraffic();
     if (engine_) results_.engine = engine_->Read();
     engine_.reset();  // the simulator takes the lab down, and the engine with it
-    TakeReport(conversation_->WaitForReport(real_));
+    const nlohmann::json report = conversation_->WaitForReport(real_);
+    TakeReport(report);
     if (!real_) TakeSimulatedTraffic();
+    TakeLosses(report);
   }
 
   void TakeSimulatedTraffic() {
@@ -122,6 +127,7 @@ class Run {
   }
 
   void RealTraffic() {
+    const std::optional<uint64_t> discards_before = sys::UnresolvedDiscards();
     traffic_ = std::make_unique<TrafficRunner>(scenario_, *loop_, *client_, progress_);
     sys::RaiseDescriptorLimit();  // each program of a flow needs three
     traffic_->Start();
@@ -133,6 +139,8 @@ class Run {
     loop_->Run([&] { return traffic_->FlowsDone(); },
                end + Duration::Seconds(10) + traffic_->LongestDrain());
     traffic_->Finish();
+    const std::optional<uint64_t> discards = sys::UnresolvedDiscards();
+    if (discards && discards_before) results_.neighbour_discards = *discards - *discards_before;
     results_.flows = traffic_->Flows();
     results_.events = traffic_->events();
     measured_ = true;
@@ -169,6 +177,18 @@ class Run {
     results_.simulator = message.at("results").get<result::SimulatorReport>();
     results_.environment.ns3 = message.value("ns3", "");
     results_.environment.ns3_build = message.value("build", "");
+    if (message.contains("links")) results_.engine = message["links"].get<result::EngineResult>();
+  }
+
+  // What the simulator's nodes lost of the flows.
+  void TakeLosses(const nlohmann::json& message) {
+    using Places = std::map<std::string, uint64_t>;
+    const auto losses = message.value("lost_at", std::vector<Places>());
+    for (size_t i = 0; i < std::min(losses.size(), results_.flows.size()); ++i) {
+      result::FlowResult& flow = results_.flows[i];
+      if (!flow.error.empty()) continue;
+      for (const auto& [place, packets] : losses[i]) flow.Lose(place, packets);
+    }
   }
 
   void Abandon() {

@@ -70,8 +70,8 @@ std::string Lines(const std::string& head,
 // carry, its routes that a kernel refused, and limits of the machine.
 std::string CaveatLines(const RunResult& run) {
   return Lines("assumed", run.simulator.assumptions) +
-         Lines("not carried", run.simulator.unsupported) +
-         Lines("refused", run.simulator.refused) + Lines("limit", run.simulator.exceeded);
+         Lines("not carried", run.simulator.unsupported) + Lines("refused", run.simulator.refused) +
+         Lines("limit", run.simulator.exceeded);
 }
 
 std::string FileLines(const result::SimulatorReport& report) {

@@ -68,4 +68,8 @@ wire::IpAddress AddressOf(const Scenario& scenario, const Flow& flow) {
   return *found;
 }
 
+bool HasAddress(const Scenario& scenario, const std::string& node, const wire::IpAddress& address) {
+  return Find(scenario, node, {.link = "", .family = {}, .address = address}).has_value();
+}
+
 }  // namespace viaduct::scenario

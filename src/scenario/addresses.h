@@ -13,5 +13,7 @@ namespace viaduct::scenario {
 wire::IpAddress AddressOf(const Scenario& scenario, const std::string& node);
 // The address of its receiver that a flow goes to. Throws UsageError if the receiver has none such.
 wire::IpAddress AddressOf(const Scenario& scenario, const Flow& flow);
+// Whether a node has an address on some link.
+bool HasAddress(const Scenario& scenario, const std::string& node, const wire::IpAddress& address);
 
 }  // namespace viaduct::scenario

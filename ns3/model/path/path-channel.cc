@@ -248,6 +248,17 @@ PathChannel::GetCounters(std::size_t device) const
     return known ? m_directions[device]->GetPipeline().counters() : viaduct::path::Counters{};
 }
 
+std::pair<uint64_t, uint64_t>
+PathChannel::GetWaiting(std::size_t device) const
+{
+    if (device >= m_directions.size() || !m_directions[device])
+    {
+        return {};
+    }
+    const Pipeline& pipeline = m_directions[device]->GetPipeline();
+    return {pipeline.waiting(), pipeline.waiting_bytes()};
+}
+
 std::string
 PathChannel::GetName() const
 {
@@ -317,16 +328,23 @@ PathChannel::StreamName(std::size_t device) const
     {
         return "stream/" + std::to_string(m_stream + static_cast<int64_t>(device));
     }
-    const bool down = m_devices.size() <= 2 && device == 1;
-    return PipelineName(PairName(device), "", down ? Direction::kDown : Direction::kUp);
+    return PipelineName(
+        GetPairName(device), "", IsDown(device) ? Direction::kDown : Direction::kUp);
 }
 
 std::string
-PathChannel::PairName(std::size_t device) const
+PathChannel::SharedStreamName(std::size_t device) const
+{
+    const bool assigned = m_stream >= 0 && m_devices.size() <= 2;
+    return assigned ? "stream/" + std::to_string(m_stream) : GetPairName(device);
+}
+
+std::string
+PathChannel::GetPairName(std::size_t device) const
 {
     if (m_devices.size() <= 2)
     {
-        return m_stream >= 0 ? "stream/" + std::to_string(m_stream) : GetName();
+        return GetName();
     }
     std::vector<std::string> before;
     for (std::size_t i = 0; i < device; i++)
@@ -346,7 +364,7 @@ PathChannel::DirectionOf(std::size_t device)
     if (!direction)
     {
         direction = std::make_unique<Direction>(
-            *this, device, GetSpec(device), StreamName(device), PairName(device));
+            *this, device, GetSpec(device), StreamName(device), SharedStreamName(device));
     }
     return *direction;
 }
@@ -413,7 +431,7 @@ PathChannel::Deliver(std::size_t from, Ptr<Packet> frame, bool corrupted)
 {
     if (!m_linkUp)
     {
-        return;
+        return m_devices[from]->LostUnplugged(frame);
     }
     for (std::size_t i = 0; i < m_devices.size(); i++)
     {

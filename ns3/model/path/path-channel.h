@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -88,6 +89,24 @@ class PathChannel : public Channel
      */
     viaduct::path::Counters GetCounters(std::size_t device) const;
 
+    /**
+     * @param device which device of the channel
+     * @return how many of its packets are inside, and their bytes
+     */
+    std::pair<uint64_t, uint64_t> GetWaiting(std::size_t device) const;
+
+    /**
+     * @param device which device of the channel
+     * @return the name that a lab gives to the pair of interfaces whose frames it sends
+     */
+    std::string GetPairName(std::size_t device) const;
+
+    /**
+     * @param device which device of the channel
+     * @return whether its frames go down, from the second end of the pair to the first
+     */
+    bool IsDown(std::size_t device) const;
+
     /** @return the link's name: attribute Name, or "path" and the channel's id */
     std::string GetName() const;
 
@@ -139,12 +158,10 @@ class PathChannel : public Channel
 
     /** @return the direction of frames from @p device, created if there is none yet */
     Direction& DirectionOf(std::size_t device);
-    /** @return whether the SPEC of @p device is Down */
-    bool IsDown(std::size_t device) const;
     /** @return the name of the random streams for frames from @p device */
     std::string StreamName(std::size_t device) const;
     /** @return the name of what frames from @p device share with those of the other direction */
-    std::string PairName(std::size_t device) const;
+    std::string SharedStreamName(std::size_t device) const;
     /**
      * Handles events that are due in the direction of @p device (there may be none after a change).
      */

@@ -59,6 +59,15 @@ PathNetDevice::LinkChanged()
     NotifyLinkChange();
 }
 
+void
+PathNetDevice::LostUnplugged(Ptr<const Packet> frame)
+{
+    Ptr<Packet> packet = frame->Copy();
+    EthernetHeader header(false);
+    packet->RemoveHeader(header);
+    m_txDrops.Drop(packet, TX_LINK_DOWN);
+}
+
 uint64_t
 PathNetDevice::GetDrops(DropReason reason) const
 {

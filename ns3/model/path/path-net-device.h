@@ -31,7 +31,7 @@ class PathNetDevice : public EthernetNetDevice
     /** Why a frame did not get through. */
     enum DropReason
     {
-        TX_LINK_DOWN, //!< to be sent: there is no channel, or it is unplugged
+        TX_LINK_DOWN, //!< to be sent or under way: there is no channel, or it is unplugged
         TX_TOO_LONG,  //!< to be sent: longer than the MTU
         RX_CORRUPTED, //!< received: bit errors, and ChecksumEnabled is false
         RX_MALFORMED, //!< received: bit errors in a length of its headers
@@ -57,6 +57,12 @@ class PathNetDevice : public EthernetNetDevice
 
     /** The channel was unplugged or plugged in; for PathChannel. */
     void LinkChanged();
+
+    /**
+     * A frame of this device was under way when the channel was unplugged; for PathChannel.
+     * @param frame from the destination address on
+     */
+    void LostUnplugged(Ptr<const Packet> frame);
 
     /** @return the index of this device in the channel */
     std::size_t GetPlace() const

@@ -495,7 +495,7 @@ class ChangeTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(link.arrivals[1][0].at, MilliSeconds(10), "the old delay");
         NS_TEST_EXPECT_MSG_EQ(link.arrivals[1].back().at, MilliSeconds(40), "the new one");
         auto device = DynamicCast<PathNetDevice>(link.devices.Get(0));
-        NS_TEST_EXPECT_MSG_EQ(device->GetDrops(PathNetDevice::TX_LINK_DOWN), 5, "counted");
+        NS_TEST_EXPECT_MSG_EQ(device->GetDrops(PathNetDevice::TX_LINK_DOWN), 6, "counted");
         NS_TEST_EXPECT_MSG_EQ(
             (link.path->GetSpec(0) == ParseSpec("delay=1ms order=free")), true, "what is in force");
         Simulator::Destroy();

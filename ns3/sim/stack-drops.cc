@@ -1,0 +1,333 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "stack-drops.h"
+
+#include "dont-fragment-routing.h"
+
+#include "ns3/arp-cache.h"
+#include "ns3/arp-l3-protocol.h"
+#include "ns3/csma-net-device.h"
+#include "ns3/ipv4-interface.h"
+#include "ns3/ipv4-l3-protocol.h"
+#include "ns3/ipv6-l3-protocol.h"
+#include "ns3/path-net-device.h"
+#include "ns3/point-to-point-net-device.h"
+#include "ns3/traffic-control-layer.h"
+
+#include "scenario/addresses.h"
+#include "scenario/ports.h"
+#include "wire/ethernet.h"
+#include "wire/ip.h"
+#include "wire/layers.h"
+#include "wire/transport.h"
+
+namespace ns3::sim
+{
+
+using viaduct::scenario::Flow;
+using viaduct::wire::ConstBytes;
+using viaduct::wire::IpAddress;
+using viaduct::wire::IpLayers;
+
+namespace
+{
+
+const char*
+NameOf(Ipv4L3Protocol::DropReason reason)
+{
+    switch (reason)
+    {
+    case Ipv4L3Protocol::DROP_TTL_EXPIRED:
+        return "ttl_expired";
+    case Ipv4L3Protocol::DROP_NO_ROUTE:
+        return "no_route";
+    case Ipv4L3Protocol::DROP_BAD_CHECKSUM:
+        return "bad_checksum";
+    case Ipv4L3Protocol::DROP_INTERFACE_DOWN:
+        return "interface_down";
+    case Ipv4L3Protocol::DROP_ROUTE_ERROR:
+        return "no_route";
+    case Ipv4L3Protocol::DROP_FRAGMENT_TIMEOUT:
+        return "fragment_timeout";
+    case Ipv4L3Protocol::DROP_DUPLICATE:
+        return "duplicate";
+    }
+    return "other";
+}
+
+const char*
+NameOf(Ipv6L3Protocol::DropReason reason)
+{
+    switch (reason)
+    {
+    case Ipv6L3Protocol::DROP_TTL_EXPIRED:
+        return "ttl_expired";
+    case Ipv6L3Protocol::DROP_NO_ROUTE:
+        return "no_route";
+    case Ipv6L3Protocol::DROP_INTERFACE_DOWN:
+        return "interface_down";
+    case Ipv6L3Protocol::DROP_ROUTE_ERROR:
+        return "no_route";
+    case Ipv6L3Protocol::DROP_UNKNOWN_PROTOCOL:
+        return "unknown_protocol";
+    case Ipv6L3Protocol::DROP_UNKNOWN_OPTION:
+        return "unknown_option";
+    case Ipv6L3Protocol::DROP_MALFORMED_HEADER:
+        return "malformed_header";
+    case Ipv6L3Protocol::DROP_FRAGMENT_TIMEOUT:
+        return "fragment_timeout";
+    }
+    return "other";
+}
+
+const char*
+NameOf(PathNetDevice::DropReason reason)
+{
+    switch (reason)
+    {
+    case PathNetDevice::TX_LINK_DOWN:
+        return "link_down";
+    case PathNetDevice::TX_TOO_LONG:
+        return "too_long";
+    case PathNetDevice::RX_CORRUPTED:
+    case PathNetDevice::RX_MALFORMED:
+    case PathNetDevice::N_DROP_REASONS:
+        break;
+    }
+    return "corrupted";
+}
+
+/** @return a copy of the packet with its header */
+Ptr<const Packet>
+WithHeader(Ptr<const Packet> packet, const Header& header)
+{
+    Ptr<Packet> whole = packet->Copy();
+    whole->AddHeader(header);
+    return whole;
+}
+
+Ptr<const Packet>
+Without(Ptr<const Packet> frame, uint32_t bytes)
+{
+    return frame->CreateFragment(std::min(bytes, frame->GetSize()),
+                                 frame->GetSize() - std::min(bytes, frame->GetSize()));
+}
+
+bool
+IsForMany(const IpAddress& address)
+{
+    return address.IsMulticast() || address == IpAddress::FromIpv4(0xffffffff);
+}
+
+/** @return the source of an echo request, which is also the destination of its answer */
+std::optional<IpAddress>
+SourceOfPing(const IpLayers& layers, ConstBytes packet, const IpAddress& receiver)
+{
+    namespace ip_protocol = viaduct::wire::ip_protocol;
+    constexpr uint8_t REQUEST4 = 8;
+    constexpr uint8_t REPLY4 = 0;
+    constexpr uint8_t REQUEST6 = 128;
+    constexpr uint8_t REPLY6 = 129;
+    const auto icmp = viaduct::wire::IcmpHeader::Parse(packet.subspan(layers.transport));
+    const bool ipv4 = layers.protocol == ip_protocol::kIcmp;
+    if (!icmp || !(ipv4 || layers.protocol == ip_protocol::kIcmpv6))
+    {
+        return std::nullopt;
+    }
+    const IpAddress source = layers.Source(packet);
+    const IpAddress destination = layers.Destination(packet);
+    if (icmp->type == (ipv4 ? REQUEST4 : REQUEST6) && destination == receiver)
+    {
+        return source;
+    }
+    const bool answer = icmp->type == (ipv4 ? REPLY4 : REPLY6) && source == receiver;
+    return answer ? std::optional(destination) : std::nullopt;
+}
+
+} // namespace
+
+StackDrops::StackDrops(const viaduct::scenario::Scenario& scenario, const Network& network)
+    : m_scenario(scenario), m_ofFlows(scenario.flows.size())
+{
+    for (const Flow& flow : scenario.flows)
+    {
+        m_receivers.push_back(viaduct::scenario::AddressOf(scenario, flow));
+    }
+    for (const auto& node : scenario.nodes)
+    {
+        Watch(network.GetNode(node.name), node.name);
+    }
+    for (const NetworkLink& link : network.GetLinks())
+    {
+        for (size_t i = 0; i < link.devices.size(); i++)
+        {
+            WatchDevice(link.devices[i], link.settings->nodes[i]);
+        }
+    }
+}
+
+void
+StackDrops::Watch(Ptr<Node> node, const std::string& name)
+{
+    WatchIp<Ipv4L3Protocol, Ipv4, Ipv4Header>(node, name);
+    WatchIp<Ipv6L3Protocol, Ipv6, Ipv6Header>(node, name);
+    WatchResolution(node, name);
+    // Without a queue disc it drops what does not fit into the device's queue.
+    WatchPackets(node->GetObject<TrafficControlLayer>(), "TcDrop", name, "queue_full");
+}
+
+template <class Layer, class Base, class Header>
+void
+StackDrops::WatchIp(Ptr<Node> node, const std::string& name)
+{
+    using Reason = typename Layer::DropReason;
+    using Trace = Callback<void, const Header&, Ptr<const Packet>, Reason, Ptr<Base>, uint32_t>;
+    if (const auto ip = node->GetObject<Layer>())
+    {
+        ip->TraceConnectWithoutContext("Drop",
+                                       Trace([this, name](const Header& header,
+                                                          Ptr<const Packet> packet,
+                                                          Reason reason,
+                                                          Ptr<Base>,
+                                                          uint32_t) {
+                                           Count(name, NameOf(reason), WithHeader(packet, header));
+                                       }));
+    }
+}
+
+void
+StackDrops::WatchResolution(Ptr<Node> node, const std::string& name)
+{
+    const auto ip = node->GetObject<Ipv4L3Protocol>();
+    if (!ip)
+    {
+        return;
+    }
+    WatchPackets(node->GetObject<ArpL3Protocol>(), "Drop", name, "address_unresolved");
+    for (uint32_t i = 0; i < ip->GetNInterfaces(); i++)
+    {
+        if (Ptr<ArpCache> cache = ip->GetInterface(i)->GetArpCache())
+        {
+            WatchPackets(cache, "Drop", name, "address_unresolved");
+        }
+    }
+    if (auto routing = DynamicCast<DontFragmentRouting>(ip->GetRoutingProtocol()))
+    {
+        routing->SetDropCallback(DontFragmentRouting::DropCallback(
+            [this, name](Ptr<const Packet> packet, const Ipv4Header& header) {
+                Count(name, "fragmentation_needed", WithHeader(packet, header));
+            }));
+    }
+}
+
+void
+StackDrops::WatchDevice(Ptr<NetDevice> device, const std::string& name)
+{
+    using viaduct::wire::EthernetHeader;
+    if (DynamicCast<PathNetDevice>(device))
+    {
+        using Trace = Callback<void, Ptr<const Packet>, PathNetDevice::DropReason>;
+        for (const auto& [trace, link] :
+             {std::pair("MacTxDrop", size_t{0}), std::pair("MacRxDrop", EthernetHeader::kSize)})
+        {
+            const uint32_t bytes = link;
+            device->TraceConnectWithoutContext(
+                trace,
+                Trace(
+                    [this, name, bytes](Ptr<const Packet> frame, PathNetDevice::DropReason reason) {
+                        Count(name, NameOf(reason), Without(frame, bytes));
+                    }));
+        }
+    }
+    constexpr uint32_t PPP = 2; // bytes of ns3::PppHeader
+    const bool pointToPoint = DynamicCast<PointToPointNetDevice>(device) != nullptr;
+    if (pointToPoint || DynamicCast<CsmaNetDevice>(device))
+    {
+        const uint32_t link = pointToPoint ? PPP : EthernetHeader::kSize;
+        WatchPackets(device, "PhyRxDrop", name, "link_down", link);
+    }
+}
+
+void
+StackDrops::WatchPackets(Ptr<Object> source,
+                         const std::string& trace,
+                         const std::string& name,
+                         const char* reason,
+                         uint32_t link)
+{
+    source->TraceConnectWithoutContext(
+        trace,
+        Callback<void, Ptr<const Packet>>([this, name, reason, link](Ptr<const Packet> packet) {
+            Count(name, reason, Without(packet, link));
+        }));
+}
+
+void
+StackDrops::Count(const std::string& node, const char* reason, Ptr<const Packet> packet)
+{
+    std::vector<std::byte> bytes(packet->GetSize());
+    packet->CopyData(reinterpret_cast<uint8_t*>(bytes.data()), bytes.size());
+    const auto layers = viaduct::wire::FindIpLayersInPacket(bytes);
+    if (!layers || IsForMany(layers->Destination(bytes)))
+    {
+        return;
+    }
+    if (const auto flow = FlowOf(*layers, bytes))
+    {
+        m_ofFlows[*flow][node + ": " + reason]++;
+        return;
+    }
+    m_ofNodes[node][reason]++;
+}
+
+std::optional<size_t>
+StackDrops::FlowOf(const IpLayers& layers, ConstBytes packet) const
+{
+    std::optional<size_t> found;
+    for (size_t flow = 0; flow < m_receivers.size(); flow++)
+    {
+        if (!IsOf(flow, layers, packet))
+        {
+            continue;
+        }
+        if (found)
+        {
+            return std::nullopt; // pings between the same nodes
+        }
+        found = flow;
+    }
+    return found;
+}
+
+bool
+StackDrops::IsOf(size_t index, const IpLayers& layers, ConstBytes packet) const
+{
+    const Flow& flow = m_scenario.flows[index];
+    if (layers.fragment)
+    {
+        return false; // of a packet that has lost other fragments elsewhere
+    }
+    if (flow.kind == Flow::Kind::kPing)
+    {
+        const auto source = SourceOfPing(layers, packet, m_receivers[index]);
+        return source && viaduct::scenario::HasAddress(m_scenario, flow.from, *source);
+    }
+    const auto udp = viaduct::wire::UdpHeader::Parse(packet.subspan(layers.transport));
+    return flow.kind == Flow::Kind::kUdp && udp &&
+           layers.protocol == viaduct::wire::ip_protocol::kUdp &&
+           layers.Destination(packet) == m_receivers[index] &&
+           udp->destination_port == viaduct::scenario::PortOf(flow, index);
+}
+
+void
+StackDrops::Describe(viaduct::result::SimulatorReport& report) const
+{
+    for (const auto& [node, drops] : m_ofNodes)
+    {
+        report.counters[node + "/stack"].drops = drops;
+    }
+}
+
+} // namespace ns3::sim
