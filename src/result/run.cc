@@ -97,7 +97,7 @@ KeysOf<RoutePushes> RoutePushes::Keys() {
 KeysOf<RoutePolls> RoutePolls::Keys() {
   static constexpr Key<RoutePolls> kKeys[] = {
       Always<&RoutePolls::polls>("polls", "reads", "of a node's routes"),
-      Always<&RoutePolls::seconds>("seconds", "s", "that they took"),
+      Always<&RoutePolls::seconds>("seconds", "s", "of processor time that they took"),
       Always<&RoutePolls::interval>(
           "interval", "s",
           "between two reads, on the average of the node with the longest: "

@@ -7,10 +7,12 @@
 
 #include "ns3/nstime.h"
 
-#include "base/clock.h"
+#include "base/time.h"
 
 #include <cstdint>
+#include <ctime>
 #include <functional>
+#include <utility>
 
 namespace ns3
 {
@@ -24,15 +26,23 @@ namespace ns3
 class PollBudget
 {
   public:
-    using Clock = std::function<viaduct::Instant()>; //!< the wall clock, or a test's
+    using Clock = std::function<viaduct::Instant()>; //!< ThreadTime(), or a test's
 
     /**
      * @param share of the time, above 0
      * @param clock by which costs are measured
      */
-    explicit PollBudget(double share = 0.05, Clock clock = viaduct::MonotonicClock::Now)
+    explicit PollBudget(double share = 0.05, Clock clock = ThreadTime)
         : m_share(share), m_clock(std::move(clock))
     {
+    }
+
+    /** @return the processor time of this thread: that it had to wait is no cost of reading */
+    static viaduct::Instant ThreadTime()
+    {
+        timespec time;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+        return viaduct::Instant::FromNanoseconds(time.tv_sec * 1'000'000'000LL + time.tv_nsec);
     }
 
     /** One more node is polled. */
@@ -41,7 +51,7 @@ class PollBudget
         m_nodes++;
     }
 
-    /** @return the time by the wall clock */
+    /** @return the time by the clock */
     viaduct::Instant Now() const
     {
         return m_clock();

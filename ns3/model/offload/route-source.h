@@ -57,7 +57,7 @@ class RouteSource : public Object
         uint64_t reads{0};          //!< of all tables
         uint64_t merges{0};         //!< of the tables that were read: those with a change
         uint64_t polls{0};          //!< reads because time had passed
-        viaduct::Duration pollCost; //!< wall-clock time of these reads and their merges
+        viaduct::Duration pollCost; //!< processor time of these reads and merges
         Time pollIntervals;         //!< sum of the intervals after them
     };
 

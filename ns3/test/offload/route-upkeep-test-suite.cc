@@ -13,6 +13,8 @@
 #include "ns3/ipv4-global-routing.h"
 #endif
 
+#include "base/clock.h"
+
 #include <memory>
 
 /**
