@@ -6,8 +6,8 @@
 
 #include "ns3/boolean.h"
 #include "ns3/device-replacement.h"
-#include "ns3/fd-net-device.h"
 #include "ns3/global-value.h"
+#include "ns3/lab-fd-net-device.h"
 #include "ns3/link-watch.h"
 #include "ns3/log.h"
 #include "ns3/path-seed.h"
@@ -113,19 +113,6 @@ QuitOnUncaught()
     g_terminate();
     std::abort();
 }
-
-/**
- * ns-3's FdNetDevice says that it cannot multicast, and the IP layers end the program if they have
- * a multicast packet for such a device: RIP's, or IPv6's neighbour discovery.
- */
-class MulticastFdNetDevice : public FdNetDevice
-{
-  public:
-    bool IsMulticast() const override
-    {
-        return true;
-    }
-};
 
 /** For each interface its port, and sockets of the protocols on it; for each node the link monitor
  * and a program device. */
@@ -436,7 +423,7 @@ LabHelper::MakeFdDevice(const Attachment& attachment)
     const int fd = socket.fd.get();
     viaduct::SystemCall("fcntl F_SETFL", fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK));
     viaduct::sys::BindPacketSocket(fd, socket.ifindex, ETH_P_ALL);
-    auto device = CreateObject<MulticastFdNetDevice>();
+    auto device = CreateObject<LabFdNetDevice>();
     device->SetAddress(attachment.original->GetAddress());
     device->SetMtu(attachment.original->GetMtu());
     device->SetFileDescriptor(socket.fd.release()); // the device closes it
