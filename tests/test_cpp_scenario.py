@@ -19,6 +19,7 @@ from labs import (
     environment,
     execute,
     inside,
+    ip,
     namespaces,
     own_routes,
     viaduct,
@@ -168,6 +169,55 @@ def test_rip_and_ripng_with_bird_on_an_interface(lab: str, tmp_path: Path) -> No
 
         wait_until(taught, "the routes of ns-3's protocols in BIRD")
         wait_until(learned, "the routes of BIRD in ns-3's protocols")
+
+
+def send_and_count(lab: str, address: str) -> int:
+    """How many of the first 20 datagrams from n0 to n1 arrive, all sent at once."""
+    socket = f"import socket; s = socket.socket({'10' if ':' in address else '2'}, 2); "
+    receive = f"s.settimeout({PATIENCE}); s.bind(('{address}', 9)); print('bound', flush=True); "
+    receive += "print(sum(len(s.recv(9)) for _ in range(20)))"
+    send = f"[s.sendto(b'1', ('{address}', 9)) for _ in range(20)]"
+    receiver = subprocess.Popen(
+        ["ip", "netns", "exec", f"{lab}.n1", "python3", "-c", socket + receive],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    )
+    assert receiver.stdout
+    assert receiver.stdout.readline() == "bound\n"
+    inside(f"{lab}.n0", "python3", "-c", socket + send).expect()
+    output, _ = receiver.communicate(timeout=2 * PATIENCE)
+    return int(output or 0)
+
+
+def test_first_datagrams_wait_for_the_address(lab: str) -> None:
+    """In mode emulate ns-3 resolves addresses; as in a kernel, more than three packets wait."""
+    process = subprocess.Popen(
+        [
+            str(BUILD / "examples" / "viaduct-interface-changes"),
+            f"--lab={lab}",
+            "--mode=emulate",
+            "--step=1h",
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    )
+    try:
+        assert process.stdout
+        assert sorted(process.stdout.readline() for _ in range(2)) == ["n0 up\n", "n1 up\n"]
+        found = [
+            info["local"]
+            for link in ip(f"{lab}.n1", "address", "show", "dev", "tun0")
+            for info in link["addr_info"]
+            if info["scope"] == "global"
+        ]
+        assert len(found) == 2, found  # IPv4 and IPv6
+        assert [send_and_count(lab, address) for address in found] == [20, 20]
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
+        wait_until(lambda: not [n for n in namespaces() if n.startswith(f"{lab}.")], "clean-up")
 
 
 def test_wrong_filter_is_named(lab: str) -> None:

@@ -5,8 +5,8 @@
 /**
  * @file
  * A router whose interface ns-3 takes down, gives another address and brings up again, with the
- * kernel as its data plane; and what the other router's device sees of it. Run it as root or with
- * sudo.
+ * kernel as its data plane (or ns-3: --mode=emulate); and what the other router's device sees of
+ * it. Run it as root or with sudo.
  */
 
 #include "ns3/core-module.h"
@@ -23,9 +23,11 @@ main(int argc, char* argv[])
 {
     GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::ReactorSimulatorImpl"));
     std::string name = "interface-changes";
+    std::string mode = "offload";
     Time step = Seconds(2);
     CommandLine cmd(__FILE__);
     cmd.AddValue("lab", "name of the lab", name);
+    cmd.AddValue("mode", "of the lab", mode);
     cmd.AddValue("step", "time between two changes", step);
     cmd.Parse(argc, argv);
 
@@ -35,7 +37,7 @@ main(int argc, char* argv[])
     Ipv4AddressHelper("10.0.0.0", "255.255.255.0").Assign(devices);
     Ipv6AddressHelper("fd00:1::", Ipv6Prefix(64)).Assign(devices);
 
-    LabHelper lab("offload");
+    LabHelper lab(mode);
     lab.SetLabName(name);
     lab.Install(nodes);
     // The lab's devices stand in the place of those that were installed.

@@ -7,8 +7,8 @@
 #include "addressing.h"
 #include "node-stacks.h"
 
+#include "ns3/address-resolution.h"
 #include "ns3/boolean.h"
-#include "ns3/config.h"
 #include "ns3/csma-helper.h"
 #include "ns3/data-rate.h"
 #include "ns3/error-model.h"
@@ -21,7 +21,6 @@
 #include "ns3/simple-net-device-helper.h"
 #include "ns3/simple-net-device.h"
 #include "ns3/string.h"
-#include "ns3/uinteger.h"
 #include "ns3/wire-conversion.h"
 
 #include "base/error.h"
@@ -43,23 +42,6 @@ using wireconversion::ToIpv6;
 
 namespace
 {
-
-/**
- * Address resolution as a kernel does it (net.ipv4.neigh.default: unres_qlen_bytes is worth about
- * 101 full packets, the first request is sent at once): ns-3's own waits up to 10 ms before its
- * request and keeps only three packets, so that packets would be lost at the start of each flow on
- * Ethernet links.
- */
-void
-ResolveAddressesAsKernelsDo()
-{
-    const UintegerValue packets(101);
-    const StringValue atOnce("ns3::ConstantRandomVariable[Constant=0]");
-    Config::SetDefault("ns3::ArpCache::PendingQueueSize", packets);
-    Config::SetDefault("ns3::ArpL3Protocol::RequestJitter", atOnce);
-    Config::SetDefault("ns3::NdiscCache::UnresolvedQueueSize", packets);
-    Config::SetDefault("ns3::Icmpv6L4Protocol::SolicitationJitter", atOnce);
-}
 
 Ptr<RateErrorModel>
 LossOf(double probability)
@@ -95,7 +77,6 @@ HasBitErrors(const viaduct::scenario::Scenario& scenario)
 Network::Network(const viaduct::scenario::Scenario& scenario, const std::set<std::string>& plain)
     : m_scenario(scenario), m_plain(plain), m_simulate(scenario.mode == Mode::kSimulate)
 {
-    ResolveAddressesAsKernelsDo();
     if (HasBitErrors(scenario))
     {
         // A corrupted packet must not be accepted.
@@ -106,6 +87,10 @@ Network::Network(const viaduct::scenario::Scenario& scenario, const std::set<std
     MakeLinks();
     InstallStacks(m_scenario, m_nodes);
     AssignAddresses(m_links);
+    for (const auto& [name, node] : m_byName)
+    {
+        ResolveAddressesAsKernelsDo(node);
+    }
     RouteHosts(m_scenario, *this);
     if (scenario.routing.protocol == "static")
     {

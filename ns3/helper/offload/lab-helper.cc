@@ -4,6 +4,7 @@
 
 #include "lab-helper.h"
 
+#include "ns3/address-resolution.h"
 #include "ns3/boolean.h"
 #include "ns3/device-replacement.h"
 #include "ns3/global-value.h"
@@ -22,6 +23,7 @@
 #include "sys/descriptor_limit.h"
 #include "sys/network/packet_socket.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <fcntl.h>
@@ -277,6 +279,7 @@ LabHelper::InstallOrThrow(const NodeContainer& nodes)
     m_state->exceeded = viaduct::lab::ExceededLimits(plan.topology, viaduct::lab::ReadHostLimit);
     m_state->attachments = plan.attachments;
     Attach(plan);
+    std::for_each(nodes.Begin(), nodes.End(), ResolveAddressesAsKernelsDo);
     GuardUdp(nodes);
     Simulator::ScheduleNow(&WatchBroker, std::weak_ptr<Client>(m_state->broker));
     // Runs after the nodes' own destruction, which was scheduled when the first node was created.

@@ -1,0 +1,31 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_ADDRESS_RESOLUTION_H
+#define VIADUCT_ADDRESS_RESOLUTION_H
+
+#include "ns3/node.h"
+#include "ns3/ptr.h"
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * Makes a node resolve addresses as a kernel does (net.ipv4.neigh.default: unres_qlen_bytes is
+ * worth about 101 full packets, the first request is sent at once): ns-3's own waits up to 10 ms
+ * before its request and keeps only three packets, so that packets would be lost at the start of
+ * each flow.
+ *
+ * What Config::SetDefault() was called for stays as the user wants it: ns3::ArpCache's
+ * PendingQueueSize, ns3::ArpL3Protocol's RequestJitter, ns3::NdiscCache's UnresolvedQueueSize,
+ * ns3::Icmpv6L4Protocol's SolicitationJitter.
+ *
+ * @param node with its interfaces and their devices; those that come later have ns-3's defaults
+ */
+void ResolveAddressesAsKernelsDo(Ptr<Node> node);
+
+} // namespace ns3
+
+#endif // VIADUCT_ADDRESS_RESOLUTION_H

@@ -1,0 +1,114 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "../viaduct-test-support.h"
+
+#include "ns3/address-resolution.h"
+#include "ns3/config.h"
+#include "ns3/inet-socket-address.h"
+#include "ns3/inet6-socket-address.h"
+#include "ns3/internet-stack-helper.h"
+#include "ns3/ipv4-address-helper.h"
+#include "ns3/ipv6-address-helper.h"
+#include "ns3/node-container.h"
+#include "ns3/simple-net-device-helper.h"
+#include "ns3/socket.h"
+#include "ns3/test.h"
+#include "ns3/udp-socket-factory.h"
+#include "ns3/uinteger.h"
+
+/**
+ * @file
+ * @ingroup viaduct
+ * Tests of ns3::ResolveAddressesAsKernelsDo().
+ */
+
+using namespace ns3;
+
+namespace
+{
+
+/** Datagrams of one instant to a neighbour whose address is not known yet. */
+class FirstDatagramsTestCase : public TestCase
+{
+  public:
+    /**
+     * @param waiting how many the user lets wait; 0: the user says nothing
+     * @param expected how many arrive of 20
+     */
+    FirstDatagramsTestCase(uint32_t waiting, int expected)
+        : TestCase("first datagrams, the user's limit being " + std::to_string(waiting)),
+          m_waiting(waiting),
+          m_expected(expected)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Simulator::Destroy();
+        if (m_waiting > 0)
+        {
+            Config::SetDefault("ns3::ArpCache::PendingQueueSize", UintegerValue(m_waiting));
+            Config::SetDefault("ns3::NdiscCache::UnresolvedQueueSize", UintegerValue(m_waiting));
+        }
+        NodeContainer nodes(2);
+        InternetStackHelper().Install(nodes);
+        const auto devices = SimpleNetDeviceHelper().Install(nodes);
+        const auto ipv4 = Ipv4AddressHelper("10.1.1.0", "255.255.255.0").Assign(devices);
+        const auto ipv6 = Ipv6AddressHelper("fd00::", Ipv6Prefix(64)).Assign(devices);
+        std::for_each(nodes.Begin(), nodes.End(), ResolveAddressesAsKernelsDo);
+        const Address any4 = InetSocketAddress(Ipv4Address::GetAny(), 9);
+        const Address any6 = Inet6SocketAddress(Ipv6Address::GetAny(), 9);
+        Exchange(nodes, any4, InetSocketAddress(ipv4.GetAddress(1), 9), "IPv4");
+        Exchange(nodes, any6, Inet6SocketAddress(ipv6.GetAddress(1, 1), 9), "IPv6");
+        Simulator::Destroy();
+        Config::Reset();
+    }
+
+    void Exchange(const NodeContainer& nodes,
+                  const Address& any,
+                  const Address& to,
+                  const std::string& family)
+    {
+        int received = 0;
+        auto server = Socket::CreateSocket(nodes.Get(1), UdpSocketFactory::GetTypeId());
+        server->Bind(any);
+        server->SetRecvCallback(Callback<void, Ptr<Socket>>([&](Ptr<Socket> socket) {
+            while (socket->Recv())
+            {
+                received++;
+            }
+        }));
+        auto client = Socket::CreateSocket(nodes.Get(0), UdpSocketFactory::GetTypeId());
+        // Later than duplicate address detection.
+        Simulator::Schedule(Seconds(3), [&] {
+            for (int i = 0; i < 20; i++)
+            {
+                client->SendTo(Create<Packet>(160), 0, to);
+            }
+        });
+        Simulator::Stop(Seconds(6));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(received, m_expected, family);
+    }
+
+    uint32_t m_waiting; //!< how many the user lets wait
+    int m_expected;     //!< how many arrive
+};
+
+/** The tests of ns3::ResolveAddressesAsKernelsDo(). */
+class AddressResolutionTestSuite : public TestSuite
+{
+  public:
+    AddressResolutionTestSuite() : TestSuite("viaduct-address-resolution", Type::UNIT)
+    {
+        AddTestCase(new FirstDatagramsTestCase(0, 20), TestCase::Duration::QUICK);
+        AddTestCase(new FirstDatagramsTestCase(5, 5), TestCase::Duration::QUICK);
+    }
+};
+
+AddressResolutionTestSuite g_addressResolutionTestSuite; //!< registers the suite
+
+} // namespace
