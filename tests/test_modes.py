@@ -149,7 +149,7 @@ flows: [{type: ping, from: n0, to: n1, interval: 50ms, duration: 15s}]
     viaduct("run", file, "--json", report).expect()
     run = results(report)
     ping = run["flows"][0]
-    assert [event["state"] for event in run["events"]] == ["down", "up"]
+    assert [event["change"] for event in run["events"]] == ["down", "up"]
     assert ping["loss"] > 0, "the link was really down"
     around = [value for when, value in ping["samples"] if 1.1 < when < 9]
     assert around, "routes followed"

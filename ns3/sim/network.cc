@@ -64,12 +64,20 @@ LinkOf(const LinkSettings& settings, const NetDeviceContainer& devices)
     return {&settings, devices.Get(0)->GetChannel(), {devices.Begin(), devices.End()}, {}};
 }
 
+/** @return whether some link has bit errors, from the start or after an event */
 bool
 HasBitErrors(const viaduct::scenario::Scenario& scenario)
 {
-    return std::any_of(scenario.links.begin(), scenario.links.end(), [](const LinkSettings& link) {
-        return Network::SpecOf(link, 0).errors || Network::SpecOf(link, 1).errors;
-    });
+    return std::any_of(scenario.links.begin(),
+                       scenario.links.end(),
+                       [](const LinkSettings& link) {
+                           return Network::SpecOf(link, 0).errors ||
+                                  Network::SpecOf(link, 1).errors;
+                       }) ||
+           std::any_of(
+               scenario.link_events.begin(), scenario.link_events.end(), [](const auto& event) {
+                   return event.up_spec.errors || event.down_spec.errors;
+               });
 }
 
 } // namespace
@@ -251,6 +259,12 @@ Network::SetLinkUp(const std::string& name, bool up)
     {
         link.errorModels.clear();
     }
+}
+
+void
+Network::SetSpecs(const std::string& name, const Spec& up, const Spec& down) const
+{
+    DynamicCast<PathChannel>(GetLink(name).channel)->SetSpecs(up, down);
 }
 
 } // namespace ns3::sim

@@ -83,6 +83,14 @@ class Network
      * @param up false: all frames are lost
      */
     void SetLinkUp(const std::string& name, bool up);
+    /** Mode simulate: changes the SPECs of a link, which is not one of ns3's own channels.
+     * @param name the link's name
+     * @param up of the first node's transmissions; of a shared link: of all
+     * @param down of the second node's
+     */
+    void SetSpecs(const std::string& name,
+                  const viaduct::path::Spec& up,
+                  const viaduct::path::Spec& down) const;
 
   private:
     void CheckAddresses() const;

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/units.h"
+#include "scenario/events.h"
 #include "sys/process.h"
 
 #include <algorithm>
@@ -160,6 +161,10 @@ ScenarioRun::BuildLab()
     {
         m_lab->SetLinkName(link.channel, link.settings->name);
         m_lab->SetEmulator(link.channel, link.settings->emulator);
+        if (viaduct::scenario::ChangesSpec(m_scenario, link.settings->name))
+        {
+            m_lab->SetLive(link.channel);
+        }
         for (size_t i = 0; i < link.devices.size(); i++)
         {
             m_lab->SetSpec(link.devices[i], Network::SpecOf(*link.settings, i));
@@ -235,7 +240,7 @@ ScenarioRun::Converged(const viaduct::result::Convergence& convergence)
         return;
     }
     m_progress = viaduct::MonotonicClock::Now();
-    m_traffic = std::make_unique<SimulatedTraffic>(m_scenario, *m_network, m_control);
+    m_traffic = std::make_unique<SimulatedTraffic>(m_scenario, *m_network, *m_files, m_control);
     SchedulePauses();
 }
 

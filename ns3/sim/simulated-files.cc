@@ -12,6 +12,8 @@
 #include "ns3/simulator.h"
 #include "ns3/trace-helper.h"
 
+#include "scenario/events.h"
+
 #include <filesystem>
 
 namespace ns3::sim
@@ -22,14 +24,19 @@ SimulatedFiles::SimulatedFiles(const viaduct::scenario::Scenario& scenario,
                                const std::string& folder)
     : m_scenario(scenario), m_folder(folder)
 {
-    if (!scenario.captures.empty() || !scenario.state.empty())
+    const auto captured = viaduct::scenario::CapturedLinks(scenario);
+    if (!captured.empty() || !scenario.state.empty())
     {
         std::filesystem::create_directories(folder);
     }
-    for (const std::string& link : scenario.captures)
+    for (const std::string& link : captured)
     {
         // Captured at the link's first node, as in the real modes.
         Capture(link, network.GetLink(link).devices.at(0));
+    }
+    for (const std::string& link : scenario.captures)
+    {
+        SetCapturing(link, true);
     }
     for (const std::string& node : scenario.state)
     {
@@ -48,17 +55,30 @@ SimulatedFiles::Capture(const std::string& link, Ptr<NetDevice> device)
     capture.result.link = link;
     capture.result.file = CaptureFile(link);
     capture.pcap = pcap;
-    auto write = [&capture](Ptr<const Packet> packet) {
-        // A full disk must not end the simulation, and PcapFile asserts that it can write.
-        if (capture.result.error.empty())
-        {
-            capture.pcap->Write(Simulator::Now(), packet);
-            capture.Check();
-        }
-        auto& [link, file, frames, dropped, error] = capture.result;
-        (error.empty() ? frames : dropped)++;
-    };
+    auto write = [&capture](Ptr<const Packet> packet) { capture.Write(packet); };
     device->TraceConnectWithoutContext("PromiscSniffer", Callback<void, Ptr<const Packet>>(write));
+}
+
+void
+SimulatedFiles::SetCapturing(const std::string& link, bool on)
+{
+    m_captures.at(link).on = on;
+}
+
+void
+SimulatedFiles::LinkCapture::Write(Ptr<const Packet> packet)
+{
+    if (!on)
+    {
+        return;
+    }
+    // A full disk must not end the simulation, and PcapFile asserts that it can write.
+    if (result.error.empty())
+    {
+        pcap->Write(Simulator::Now(), packet);
+        Check();
+    }
+    (result.error.empty() ? result.frames : result.dropped)++;
 }
 
 void
@@ -79,7 +99,7 @@ SimulatedFiles::CaptureFile(const std::string& link) const
 void
 SimulatedFiles::Describe(viaduct::result::SimulatorReport& report)
 {
-    for (const std::string& link : m_scenario.captures)
+    for (const std::string& link : viaduct::scenario::CapturedLinks(m_scenario))
     {
         LinkCapture& capture = m_captures.at(link);
         capture.pcap->Close();

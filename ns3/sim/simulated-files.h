@@ -36,6 +36,11 @@ class SimulatedFiles
     SimulatedFiles(const SimulatedFiles&) = delete;
     SimulatedFiles& operator=(const SimulatedFiles&) = delete;
 
+    /** Starts or stops the capture of a link, which some event of the scenario starts or stops.
+     * @param link its name
+     * @param on whether its frames are captured from now on
+     */
+    void SetCapturing(const std::string& link, bool on);
     /** Closes the captures. @param report gets the files' names, and how many frames each has */
     void Describe(viaduct::result::SimulatorReport& report);
 
@@ -45,7 +50,9 @@ class SimulatedFiles
     {
         viaduct::result::Capture result;
         Ptr<PcapFileWrapper> pcap;
+        bool on = false;
         void Check();
+        void Write(Ptr<const Packet> packet);
     };
 
     void Capture(const std::string& link, Ptr<NetDevice> device);

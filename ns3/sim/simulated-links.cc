@@ -5,6 +5,7 @@
 #include "simulated-links.h"
 
 #include "base/units.h"
+#include "scenario/events.h"
 
 namespace ns3::sim
 {
@@ -52,7 +53,7 @@ AssumeRates(viaduct::scenario::Scenario& scenario)
     size_t changed = 0;
     for (auto& link : scenario.links)
     {
-        if (IsPlainWire(link))
+        if (IsPlainWire(link) && !viaduct::scenario::ChangesSpec(scenario, link.name))
         {
             result.plain.insert(link.name);
         }
@@ -61,6 +62,11 @@ AssumeRates(viaduct::scenario::Scenario& scenario)
         without |= link.up && AssumeRate(*link.up);
         without |= link.down && AssumeRate(*link.down);
         changed += without ? 1 : 0;
+    }
+    for (auto& event : scenario.link_events)
+    {
+        AssumeRate(event.up_spec);
+        AssumeRate(event.down_spec);
     }
     if (changed > 0)
     {

@@ -8,11 +8,16 @@
 
 #include "ns3/simulator.h"
 
+#include "result/run.h"
+#include "scenario/events.h"
+
 #include <algorithm>
 #include <utility>
 
 namespace ns3::sim
 {
+
+using viaduct::scenario::LinkEvent;
 
 namespace
 {
@@ -24,8 +29,14 @@ const Time STOP_PATIENCE = Seconds(2);   // for programs to end after SIGTERM
 
 SimulatedTraffic::SimulatedTraffic(const viaduct::scenario::Scenario& scenario,
                                    Network& network,
+                                   SimulatedFiles& files,
                                    ControlChannel& control)
-    : m_scenario(scenario), m_network(network), m_control(control), m_trafficEnd(Simulator::Now())
+    : m_scenario(scenario),
+      m_network(network),
+      m_files(files),
+      m_start(Simulator::Now()),
+      m_control(control),
+      m_trafficEnd(Simulator::Now())
 {
     for (size_t i = 0; i < scenario.flows.size(); i++)
     {
@@ -36,13 +47,33 @@ SimulatedTraffic::SimulatedTraffic(const viaduct::scenario::Scenario& scenario,
     }
     for (const auto& event : scenario.link_events)
     {
-        Simulator::Schedule(ToTime(event.at),
-                            [this, &event] { m_network.SetLinkUp(event.link, event.up); });
+        Simulator::Schedule(ToTime(event.at), &SimulatedTraffic::Apply, this, event);
         m_trafficEnd = std::max(m_trafficEnd, Simulator::Now() + ToTime(event.at));
     }
     StartPrograms();
     Simulator::Schedule(ToTime(scenario.duration), &SimulatedTraffic::End, this);
     Simulator::Schedule(m_trafficEnd - Simulator::Now(), &SimulatedTraffic::AwaitFlows, this);
+}
+
+void
+SimulatedTraffic::Apply(const LinkEvent& event)
+{
+    switch (event.kind)
+    {
+    case LinkEvent::Kind::kState:
+        m_network.SetLinkUp(event.link, event.on);
+        break;
+    case LinkEvent::Kind::kSpec:
+        m_network.SetSpecs(event.link, event.up_spec, event.down_spec);
+        break;
+    case LinkEvent::Kind::kCapture:
+        m_files.SetCapturing(event.link, event.on);
+        break;
+    }
+    const viaduct::result::LinkEvent happened{event.link,
+                                              viaduct::scenario::DescribeEvent(event),
+                                              (Simulator::Now() - m_start).GetSeconds()};
+    m_control.Send("link", happened);
 }
 
 bool

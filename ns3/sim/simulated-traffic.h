@@ -9,6 +9,7 @@
 #include "flows.h"
 #include "network.h"
 #include "programs.h"
+#include "simulated-files.h"
 
 #include "ns3/nstime.h"
 
@@ -30,10 +31,12 @@ class SimulatedTraffic
     /** Schedules everything; times count from now.
      * @param scenario the scenario; must outlive this object
      * @param network the nodes; must outlive this
+     * @param files with the captures; must outlive this
      * @param control receives the programs' output; must outlive this object
      */
     SimulatedTraffic(const viaduct::scenario::Scenario& scenario,
                      Network& network,
+                     SimulatedFiles& files,
                      ControlChannel& control);
     SimulatedTraffic(const SimulatedTraffic&) = delete;
     SimulatedTraffic& operator=(const SimulatedTraffic&) = delete;
@@ -44,6 +47,7 @@ class SimulatedTraffic
     void SendResults() const;
 
   private:
+    void Apply(const viaduct::scenario::LinkEvent& event);
     void StartPrograms();
     /** @return whether nothing more of the flows' packets will come */
     bool FlowsOver() const;
@@ -56,6 +60,8 @@ class SimulatedTraffic
 
     const viaduct::scenario::Scenario& m_scenario;             //!< the scenario
     Network& m_network;                                        //!< the nodes
+    SimulatedFiles& m_files;                                   //!< with the captures
+    const Time m_start;                                        //!< when times begin to count
     ControlChannel& m_control;                                 //!< takes lines and results
     std::vector<std::unique_ptr<SimulatedFlow>> m_flows;       //!< all
     std::vector<std::unique_ptr<SimulatedProgram>> m_programs; //!< all

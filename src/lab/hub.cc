@@ -43,6 +43,7 @@ std::string HubBridgePort(size_t link, size_t endpoint) { return Numbered('b', l
 
 bool IsEmulated(const Link& link, size_t endpoint) {
   if (link.emulator != Emulator::kEngine || link.specs.empty()) return false;
+  if (link.live) return true;
   return link.kind == Link::Kind::kPair ? !link.IsPlainWire() : !link.specs[endpoint].IsPlainWire();
 }
 

@@ -27,6 +27,15 @@ Topology With(Link link) {
   return topology;
 }
 
+TEST(Hub, AWireWhoseSpecMayChangeIsTheEngines) {
+  Link wire = Pair({path::Spec(), path::Spec()});
+  EXPECT_THAT(HubPairs(With(wire)), IsEmpty());
+  wire.live = true;
+  EXPECT_EQ(HubPairs(With(wire)).size(), 1U);
+  wire.kind = Link::Kind::kBridge;
+  EXPECT_EQ(HubPairs(With(wire)).size(), 2U);
+}
+
 TEST(Hub, APairWithASpecIsOneEnginePair) {
   const Topology topology = With(Pair({kDelay, path::Spec()}));
   const auto pairs = HubPairs(topology);

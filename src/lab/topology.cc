@@ -146,6 +146,9 @@ void CheckLinkShape(const Link& link) {
     throw UsageError("link " + link.name + ": " + std::to_string(link.specs.size()) +
                      " SPECs for " + std::to_string(link.endpoints.size()) + " endpoints");
   }
+  if (link.live && (link.specs.empty() || link.emulator == Emulator::kKernel)) {
+    throw UsageError("link " + link.name + ": only SPECs that the engine emulates can change");
+  }
 }
 
 void CheckLink(const Link& link, Directory* directory) {
@@ -268,7 +271,8 @@ Node ReadNode(const nlohmann::json& json, const std::string& where) {
 }
 
 Link ReadLink(const nlohmann::json& json, const std::string& where) {
-  const ObjectReader reader(json, where, {"name", "kind", "endpoints", "specs", "emulator"});
+  const ObjectReader reader(json, where,
+                            {"name", "kind", "endpoints", "specs", "emulator", "live"});
   Link link;
   link.name = reader.Get<std::string>("name");
   const auto kind = reader.Get<std::string>("kind");
@@ -286,6 +290,7 @@ Link ReadLink(const nlohmann::json& json, const std::string& where) {
     link.specs.push_back(path::ParseSpec(element.get<std::string>()));
   });
   if (reader.Has("emulator")) link.emulator = ParseEmulator(reader.Get<std::string>("emulator"));
+  if (reader.Has("live")) link.live = reader.Get<bool>("live");
   return link;
 }
 
@@ -325,7 +330,8 @@ nlohmann::json ToJson(const Link& link) {
           {"kind", link.kind == Link::Kind::kPair ? "pair" : "bridge"},
           {"endpoints", endpoints},
           {"specs", specs},
-          {"emulator", EmulatorName(link.emulator)}};
+          {"emulator", EmulatorName(link.emulator)},
+          {"live", link.live}};
 }
 
 }  // namespace

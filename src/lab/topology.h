@@ -58,6 +58,8 @@ struct Link {
   // What each endpoint's transmissions undergo; same order as endpoints, or empty (plain wire).
   std::vector<path::Spec> specs;
   Emulator emulator = Emulator::kEngine;
+  // The SPECs may change during the run: the engine (only) emulates them even if they do nothing.
+  bool live = false;
 
   bool IsPlainWire() const;
 };

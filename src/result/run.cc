@@ -44,7 +44,9 @@ KeysOf<Convergence> Convergence::Keys() {
 KeysOf<LinkEvent> LinkEvent::Keys() {
   static constexpr Key<LinkEvent> kKeys[] = {
       Always<&LinkEvent::link>("link", "text", "which link"),
-      Always<&LinkEvent::state>("state", "up or down", "its new state"),
+      Always<&LinkEvent::change>(
+          "change", "text",
+          "up or down; the keys of its SPEC that changed; capture start or capture stop"),
       Always<&LinkEvent::at>("at", "s", "when it changed, since convergence"),
   };
   return kKeys;

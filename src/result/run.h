@@ -46,7 +46,7 @@ struct Convergence {
 };
 
 struct LinkEvent {
-  std::string link, state;
+  std::string link, change;
   double at = 0;  // s, since convergence
 
   static KeysOf<LinkEvent> Keys();

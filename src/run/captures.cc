@@ -1,9 +1,9 @@
 #include "run/captures.h"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/eventfd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 
@@ -11,19 +11,33 @@
 #include "io/pcap_writer.h"
 #include "io/ring_port.h"
 #include "run/traffic.h"
+#include "scenario/events.h"
 
 namespace viaduct::run {
 namespace {
 
 // Super-frames of TCP offload are this long at most.
 constexpr uint32_t kLongestFrame = 262144;
+// Reads of what has arrived when a capture ends, a limit in case its link is still busy.
+constexpr int kLastReads = 1000;
+
+io::RingPort OpenPort(broker::Client& client, const lab::Endpoint& endpoint) {
+  broker::PacketSocketOptions options;
+  options.node = endpoint.node;
+  options.interface = endpoint.interface;
+  broker::NodeSocket socket = client.OpenPacketSocket(options);
+  io::RingOptions ring;
+  ring.ifindex = socket.ifindex;
+  return io::RingPort(std::move(socket.fd), ring);
+}
 
 }  // namespace
 
 struct Captures::Link {
   std::string name, file;
-  std::vector<io::RingPort> ports;
+  std::vector<io::RingPort> ports;  // while it is captured
   std::unique_ptr<io::PcapWriter> writer;
+  uint64_t dropped = 0;  // at ports that were closed
 
   bool Drain() {
     std::array<io::ReceivedFrame, 64> burst;
@@ -36,8 +50,19 @@ struct Captures::Link {
     return any;
   }
 
+  void ClosePorts() {
+    for (int i = 0; i < kLastReads && Drain(); ++i) {
+    }
+    for (io::RingPort& port : ports) {
+      const io::PortCounters counters = port.Counters();
+      dropped += counters.rx_dropped_ring_full + counters.rx_dropped_truncated;
+    }
+    ports.clear();
+  }
+
   // Closes the file. A full disk costs the capture, not the run's results.
   std::string Close() {
+    ClosePorts();
     try {
       writer->Flush();
       return "";
@@ -45,61 +70,75 @@ struct Captures::Link {
       return error.what();
     }
   }
-
-  uint64_t Dropped() {
-    uint64_t dropped = writer->frames_lost();
-    for (io::RingPort& port : ports) {
-      const io::PortCounters counters = port.Counters();
-      dropped += counters.rx_dropped_ring_full + counters.rx_dropped_truncated;
-    }
-    return dropped;
-  }
 };
 
 Captures::Captures(const scenario::Scenario& scenario, broker::Client& client,
-                   const std::string& directory) {
+                   const std::string& directory)
+    : scenario_(scenario),
+      client_(client),
+      wake_(SystemCall("eventfd", eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) throw Error(fmt::format("{}: cannot be created: {}", directory, error.message()));
-  for (const std::string& name : scenario.captures) {
+  for (const std::string& name : scenario::CapturedLinks(scenario)) {
     auto link = std::make_unique<Link>();
     link->name = name;
     link->file = (std::filesystem::path(directory) / (name + ".pcap")).string();
-    for (const lab::Endpoint& endpoint : EndpointsOf(scenario, name)) {
-      broker::PacketSocketOptions options;
-      options.node = endpoint.node;
-      options.interface = endpoint.interface;
-      broker::NodeSocket socket = client.OpenPacketSocket(options);
-      io::RingOptions ring;
-      ring.ifindex = socket.ifindex;
-      link->ports.emplace_back(std::move(socket.fd), ring);
-    }
     link->writer = std::make_unique<io::PcapWriter>(link->file, io::PcapWriter::LinkType::kEthernet,
                                                     kLongestFrame);
     links_.push_back(std::move(link));
   }
-  wake_.reset(SystemCall("eventfd", eventfd(0, EFD_CLOEXEC)));
+  for (const std::string& name : scenario.captures) Start(name);
   thread_ = std::thread([this] { Work(); });
 }
 
 Captures::~Captures() { Finish(); }
 
-bool Captures::Drain() {
+Captures::Link& Captures::Find(const std::string& name) {
+  return **std::ranges::find(links_, name, [](const auto& link) { return link->name; });
+}
+
+void Captures::Start(const std::string& link) {
+  std::vector<io::RingPort> ports;
+  for (const lab::Endpoint& endpoint : EndpointsOf(scenario_, link)) {
+    ports.push_back(OpenPort(client_, endpoint));
+  }
+  {
+    const MutexLock lock(mutex_);
+    Find(link).ports = std::move(ports);
+  }
+  Wake();
+}
+
+void Captures::Stop(const std::string& link) {
+  {
+    const MutexLock lock(mutex_);
+    Find(link).ClosePorts();
+  }
+  Wake();
+}
+
+void Captures::Wake() { SystemCall("eventfd_write", eventfd_write(wake_.get(), 1)); }
+
+bool Captures::DrainOrList(std::vector<pollfd>& waits) {
+  const MutexLock lock(mutex_);
   bool any = false;
   for (const auto& link : links_) any = link->Drain() || any;
-  return any;
+  if (any) return true;
+  waits.assign(1, {wake_.get(), POLLIN, 0});
+  for (const auto& link : links_) {
+    for (io::RingPort& port : link->ports) waits.push_back({port.Fd(), POLLIN, 0});
+  }
+  return false;
 }
 
 void Captures::Work() {
-  std::vector<pollfd> fds = {{wake_.get(), POLLIN, 0}};
-  for (const auto& link : links_) {
-    for (io::RingPort& port : link->ports) fds.push_back({port.Fd(), POLLIN, 0});
-  }
+  std::vector<pollfd> waits;
   while (!stop_) {
-    if (!Drain()) poll(fds.data(), fds.size(), -1);
-  }
-  // Reads the frames that had arrived by then, with a limit in case a link is still busy.
-  for (int i = 0; i < 1000 && Drain(); ++i) {
+    if (DrainOrList(waits)) continue;
+    poll(waits.data(), waits.size(), -1);
+    eventfd_t count = 0;
+    if (eventfd_read(wake_.get(), &count) < 0) continue;  // a frame came
   }
 }
 
@@ -107,12 +146,13 @@ std::vector<result::Capture> Captures::Finish() {
   std::vector<result::Capture> list;
   if (!thread_.joinable()) return list;
   stop_ = true;
-  if (eventfd_write(wake_.get(), 1) < 0) return list;  // cannot fail: the counter is not full
+  Wake();
   thread_.join();
+  const MutexLock lock(mutex_);
   for (const auto& link : links_) {
     std::string error = link->Close();
-    list.push_back({link->name, link->file, link->writer->frames_written(), link->Dropped(),
-                    std::move(error)});
+    list.push_back({link->name, link->file, link->writer->frames_written(),
+                    link->dropped + link->writer->frames_lost(), std::move(error)});
   }
   links_.clear();
   return list;

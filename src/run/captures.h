@@ -1,12 +1,15 @@
 // Captures the packets of links in pcap files during a run.
 #pragma once
 
+#include <poll.h>
+
 #include <atomic>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "broker/client.h"
 #include "result/run.h"
 #include "scenario/scenario.h"
@@ -19,7 +22,8 @@ namespace viaduct::run {
 // incomplete.
 class Captures {
  public:
-  // Opens everything, then captures in a thread of its own until Finish() or destruction. Throws
+  // Creates the files, then captures in a thread of its own until Finish() or destruction: the
+  // scenario's `captures` from now on, the links of its events from Start() to Stop(). Throws
   // Error.
   Captures(const scenario::Scenario& scenario, broker::Client& client,
            const std::string& directory);
@@ -27,17 +31,28 @@ class Captures {
   Captures(const Captures&) = delete;
   Captures& operator=(const Captures&) = delete;
 
+  // Captures the link's frames from now on, at the end of its file. Throws Error.
+  void Start(const std::string& link);
+  // Writes the frames that have arrived; no more are captured.
+  void Stop(const std::string& link);
+
   // Writes the remaining frames and closes the files.
   std::vector<result::Capture> Finish();
 
  private:
   struct Link;
+  Link& Find(const std::string& name) VIADUCT_THREAD_SAFETY(requires_capability(mutex_));
+  void Wake();
   void Work();
-  bool Drain();
+  // Writes the frames that have arrived; if there were none, lists what to wait for.
+  bool DrainOrList(std::vector<pollfd>& waits);
 
-  std::vector<std::unique_ptr<Link>> links_;
+  const scenario::Scenario& scenario_;
+  broker::Client& client_;
+  Mutex mutex_;
+  std::vector<std::unique_ptr<Link>> links_ VIADUCT_GUARDED_BY(mutex_);
   std::atomic<bool> stop_ = false;
-  UniqueFd wake_;
+  UniqueFd wake_;  // the thread looks again
   std::thread thread_;
 };
 

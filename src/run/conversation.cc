@@ -73,6 +73,10 @@ void Conversation::Handle(const json& message) {
   } else if (event == "flow") {
     flows_.push_back(message.get<result::FlowResult>());
     Fail(result::FailureOf(flows_.back()));
+  } else if (event == "link") {
+    events_.push_back(message.get<result::LinkEvent>());
+    const auto& [link, change, at] = events_.back();
+    progress_.Line(fmt::format("{:.1f} s: link {} {}", at, link, change));
   } else if (event == "output") {
     progress_.Line(fmt::format("{}: {}", message.value("program", ""), message.value("line", "")));
   } else if (event == "paused") {

@@ -37,6 +37,8 @@ class Conversation {
   // Results of flows that the simulator carried itself, and of programs that it ran.
   const std::vector<result::FlowResult>& flows() const { return flows_; }
   const std::vector<result::ProgramOutcome>& programs() const { return programs_; }
+  // Those that the simulator applied itself.
+  const std::vector<result::LinkEvent>& events() const { return events_; }
   // Which of these failed the expectations of the scenario.
   const std::vector<std::string>& failures() const { return failures_; }
   bool lab_built() const { return lab_built_; }
@@ -58,6 +60,7 @@ class Conversation {
   nlohmann::json report_;  // null until it arrives
   std::vector<result::FlowResult> flows_;
   std::vector<result::ProgramOutcome> programs_;
+  std::vector<result::LinkEvent> events_;
   std::vector<std::string> failures_;
   bool watching_keys_ = false;
 };

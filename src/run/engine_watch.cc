@@ -23,4 +23,14 @@ result::EngineResult EngineWatch::Read() const {
   return engine::Ask(socket_path_, {}).at("stats").get<result::EngineResult>();
 }
 
+void EngineWatch::Set(const std::string& pair, const std::string& up,
+                      const std::string& down) const {
+  engine::ControlRequest request;
+  request.kind = engine::ControlRequest::Kind::kSet;
+  request.pair = pair;
+  if (!up.empty()) request.up = up;
+  if (!down.empty()) request.down = down;
+  engine::Ask(socket_path_, request);
+}
+
 }  // namespace viaduct::run

@@ -20,6 +20,9 @@ class EngineWatch {
 
   // Reads the engine's statistics so far.
   result::EngineResult Read() const;
+  // Changes the SPEC of a pair, as `viaduct path set` does; empty: not of this direction. Throws
+  // UsageError if the engine refuses.
+  void Set(const std::string& pair, const std::string& up, const std::string& down) const;
 
  private:
   std::string socket_path_;

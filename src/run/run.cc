@@ -15,9 +15,11 @@
 #include "run/conversation.h"
 #include "run/engine_watch.h"
 #include "run/environment.h"
+#include "run/link_events.h"
 #include "run/progress.h"
 #include "run/simulator_process.h"
 #include "run/traffic_runner.h"
+#include "scenario/events.h"
 #include "sys/descriptor_limit.h"
 #include "sys/event_loop.h"
 #include "sys/network/neighbour_statistics.h"
@@ -40,6 +42,7 @@ class Run {
   result::RunResult Execute() {
     Describe();
     if (real_) CheckFlowPrograms(scenario_);
+    scenario::CheckEventFiles(scenario_);
     try {
       Work();
     } catch (const sys::Interrupted&) {
@@ -102,6 +105,7 @@ class Run {
 
   void TakeSimulatedTraffic() {
     results_.flows = conversation_->flows();
+    results_.events = conversation_->events();
     measured_ = !results_.flows.empty();
     TakePrograms(conversation_->programs());
     TakeFailures(conversation_->failures());
@@ -118,7 +122,7 @@ class Run {
   }
 
   void StartCaptures() {
-    if (scenario_.captures.empty()) return;
+    if (scenario::CapturedLinks(scenario_).empty()) return;
     captures_ = std::make_unique<Captures>(scenario_, *client_, CaptureDirectory());
   }
 
@@ -128,7 +132,9 @@ class Run {
 
   void RealTraffic() {
     const std::optional<uint64_t> discards_before = sys::UnresolvedDiscards();
-    traffic_ = std::make_unique<TrafficRunner>(scenario_, *loop_, *client_, progress_);
+    traffic_ = std::make_unique<TrafficRunner>(
+        scenario_, *loop_, *client_,
+        LinkEvents(scenario_, *client_, engine_.get(), captures_.get()), progress_);
     sys::RaiseDescriptorLimit();  // each program of a flow needs three
     traffic_->Start();
     const Instant start = MonotonicClock::Now();
@@ -206,9 +212,9 @@ class Run {
 
   // Everything that was made goes, in whatever state it is. May be called again.
   void CleanUp() {
+    traffic_.reset();
     if (captures_) results_.simulator.captures = captures_->Finish();
     captures_.reset();
-    traffic_.reset();
     engine_.reset();
     const bool lab_built = conversation_ && conversation_->lab_built();
     conversation_.reset();

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/realtime.h"
 #include "scenario/drain.h"
+#include "scenario/events.h"
 #include "scenario/words.h"
 #include "sys/find_program.h"
 
@@ -54,10 +55,11 @@ void CheckFlowPrograms(const scenario::Scenario& scenario) {
 }
 
 TrafficRunner::TrafficRunner(const scenario::Scenario& scenario, sys::EventLoop& loop,
-                             broker::Client& client, Progress& progress)
+                             broker::Client& client, LinkEvents links, Progress& progress)
     : scenario_(scenario),
       loop_(loop),
       client_(client),
+      links_(links),
       progress_(progress),
       events_left_(scenario.link_events.size()) {
   const bool udp = std::any_of(scenario.flows.begin(), scenario.flows.end(), [](const auto& flow) {
@@ -271,13 +273,11 @@ void TrafficRunner::ProgramEnded(ProgramState& state) {
 
 void TrafficRunner::ApplyEvent(const scenario::LinkEvent& event) {
   if (finished_) return;
-  for (const lab::Endpoint& endpoint : EndpointsOf(scenario_, event.link)) {
-    client_.SetLinkUp(endpoint, event.up);
-  }
+  links_.Apply(event);
   --events_left_;
-  const char* state = event.up ? "up" : "down";
-  events_.push_back({event.link, state, SinceStart()});
-  progress_.Line(fmt::format("{:.1f} s: link {} {}", SinceStart(), event.link, state));
+  events_.push_back({event.link, scenario::DescribeEvent(event), SinceStart()});
+  progress_.Line(
+      fmt::format("{:.1f} s: link {} {}", SinceStart(), event.link, events_.back().change));
 }
 
 void TrafficRunner::Finish() {

@@ -7,6 +7,7 @@
 
 #include "broker/client.h"
 #include "result/run.h"
+#include "run/link_events.h"
 #include "run/node_process.h"
 #include "run/progress.h"
 #include "run/traffic.h"
@@ -20,8 +21,9 @@ void CheckFlowPrograms(const scenario::Scenario& scenario);
 
 class TrafficRunner {
  public:
+  // All must outlive this object.
   TrafficRunner(const scenario::Scenario& scenario, sys::EventLoop& loop, broker::Client& client,
-                Progress& progress);
+                LinkEvents links, Progress& progress);
   ~TrafficRunner();
 
   // Starts the receivers, and schedules everything else on the loop's clock; times count from now.
@@ -66,6 +68,7 @@ class TrafficRunner {
   const scenario::Scenario& scenario_;
   sys::EventLoop& loop_;
   broker::Client& client_;
+  LinkEvents links_;
   Progress& progress_;
   Instant start_;
   std::list<FlowState> flows_;

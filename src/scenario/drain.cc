@@ -65,10 +65,15 @@ Duration HoldOf(const path::Spec& spec, int mtu) {
   return std::min(DelayOf(spec.delay) + QueueingOf(spec, mtu), kMost);
 }
 
-// In whichever direction it holds more.
-Duration HoldOf(const LinkSettings& link) {
-  return std::max(HoldOf(link.up.value_or(link.spec), link.mtu),
-                  HoldOf(link.down.value_or(link.spec), link.mtu));
+// In whichever direction, and by whichever of its SPECs, it holds more.
+Duration HoldOf(const Scenario& scenario, const LinkSettings& link) {
+  Duration most = std::max(HoldOf(link.up.value_or(link.spec), link.mtu),
+                           HoldOf(link.down.value_or(link.spec), link.mtu));
+  for (const LinkEvent& event : scenario.link_events) {
+    if (event.kind != LinkEvent::Kind::kSpec || event.link != link.name) continue;
+    most = std::max({most, HoldOf(event.up_spec, link.mtu), HoldOf(event.down_spec, link.mtu)});
+  }
+  return most;
 }
 
 // What the links of a path of the fewest links hold; kMost where there is no path.
@@ -80,7 +85,7 @@ Duration HoldOfShortest(const Scenario& scenario, const Flow& flow) {
     next.pop_front();
     for (const LinkSettings& link : scenario.links) {
       if (std::find(link.nodes.begin(), link.nodes.end(), node) == link.nodes.end()) continue;
-      const Duration hold = std::min(reached[node] + HoldOf(link), kMost);
+      const Duration hold = std::min(reached[node] + HoldOf(scenario, link), kMost);
       for (const std::string& other : link.nodes) {
         if (reached.emplace(other, hold).second) next.push_back(other);
       }
@@ -93,7 +98,7 @@ Duration HoldOfShortest(const Scenario& scenario, const Flow& flow) {
 // What a path can hold at most that passes no node twice.
 Duration HoldOfLongest(const Scenario& scenario) {
   std::vector<Duration> holds;
-  for (const LinkSettings& link : scenario.links) holds.push_back(HoldOf(link));
+  for (const LinkSettings& link : scenario.links) holds.push_back(HoldOf(scenario, link));
   std::sort(holds.begin(), holds.end(), std::greater<>());
   holds.resize(std::min(holds.size(), scenario.nodes.size() - 1));
   Duration sum;

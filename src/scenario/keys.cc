@@ -35,7 +35,11 @@ void PrintStack(YAML::Emitter& out, const Key& key, const NodeSettings& node) {
 }
 
 void PrintState(YAML::Emitter& out, const Key& key, const LinkEvent& event) {
-  PrintPair(out, key, event.up ? "up" : "down");
+  if (event.kind == LinkEvent::Kind::kState) PrintPair(out, key, event.on ? "up" : "down");
+}
+
+void PrintCapture(YAML::Emitter& out, const Key& key, const LinkEvent& event) {
+  if (event.kind == LinkEvent::Kind::kCapture) PrintPair(out, key, event.on ? "start" : "stop");
 }
 
 constexpr Key kKeys[] = {
@@ -204,14 +208,28 @@ constexpr Key kKeys[] = {
     {"programs[].environment", Type::kTable, PlainPrinted<&Program::environment>(),
      "Variables added to the environment.", "{LANG: C}"},
 
-    {"events", Type::kSections, Each<&Scenario::link_events>(), "Changes during the run.",
+    {"events", Type::kSections, Each<&Scenario::link_events>(),
+     R"(Changes during the run. Each has exactly one of `state`, `set` (or `up`, `down`),
+     `capture`.)",
      "[{at: 3s, link: n1-n2, state: down}]"},
     {"events[].at", Type::kDuration, Printed<&LinkEvent::at>(), "When, after convergence.", "3s"},
     {"events[].link", Type::kLink, Printed<&LinkEvent::link>(), "The link.", "n1-n2"},
     {"events[].state", Type::kChoice, Custom<LinkEvent, PrintState>(), "Its new state.", "down",
      "up down"},
+    {"events[].set", Type::kText, PlainPrinted<&LinkEvent::set>(),
+     R"(The keys of its SPEC that change, in every direction, as in `viaduct path set`: the others
+     stay, `KEY=none` removes one. Not with `emulator: kernel`.)",
+     "delay=50ms loss=1%"},
+    {"events[].up", Type::kText, PlainPrinted<&LinkEvent::up>(),
+     "Instead of `set`, from the first node to the second (`pair`).", "rate=none"},
+    {"events[].down", Type::kText, PlainPrinted<&LinkEvent::down>(),
+     "Instead of `set`, from the second node to the first.", "loss=5%"},
+    {"events[].capture", Type::kChoice, Custom<LinkEvent, PrintCapture>(),
+     "Starts or stops the capture of its packets.", "start", "start stop"},
     {"captures", Type::kLinks, Printed<&Scenario::captures>(),
-     "Links whose packets are captured, each in a pcap file of its own.", "[n0-n1]"},
+     R"(Links whose packets are captured from the start, each in a pcap file of its own; `events` may
+     start and stop captures.)",
+     "[n0-n1]"},
     {"state", Type::kSection, Group<Scenario, HasState>(),
      R"(Writes the state of nodes whose `stack` is a kernel to CSV files beside the captures:
      `NODE-tcp.csv` (TCP_INFO of each socket), `NODE-qdisc.csv`, `NODE-nstat.csv` (counters that

@@ -11,7 +11,9 @@
 #include "base/units.h"
 #include "scenario/addresses.h"
 #include "scenario/binding.h"
+#include "scenario/events.h"
 #include "scenario/links.h"
+#include "scenario/moments.h"
 #include "scenario/nodes.h"
 #include "scenario/scenario.h"
 
@@ -49,8 +51,8 @@ class Loader {
     CheckRouters();
     ReadFlows();
     ReadPrograms();
-    ReadEvents();
     ReadCaptures();
+    scenario_.link_events = ReadEvents(file_, links_, scenario_);
     CheckMode();
     ReadState();
   }
@@ -161,36 +163,6 @@ class Loader {
     return section.Located(key, [&] { return nodes_.Check(section.Text(key)); });
   }
 
-  // "40%" is that share of the run, so that a run can be shortened or extended as a whole.
-  Duration TimeOrPart(const Section& section, const char* key) const {
-    const std::string text = section.Text(key);
-    if (text.empty() || text.back() != '%') return section.Duration(key);
-    const int64_t percent =
-        section.Located(key, [&] { return ParseInteger(text.substr(0, text.size() - 1), 0, 100); });
-    return scenario_.duration / 100 * percent;
-  }
-
-  // A moment of the run; it must lie before the end.
-  Duration Moment(const Section& section, const char* key) const {
-    const Duration at = TimeOrPart(section, key);
-    if (at >= scenario_.duration) {
-      section.Fail(key, fmt::format("{} is not before the run's end (duration: {})",
-                                    FormatDuration(at), FormatDuration(scenario_.duration)));
-    }
-    return at;
-  }
-
-  // A span from `start` on; it must end with the run at the latest.
-  Duration Span(const Section& section, const char* key, Duration start) const {
-    const Duration span = TimeOrPart(section, key);
-    if (span <= Duration()) section.Fail(key, "must be greater than 0");
-    if (span > scenario_.duration - start) {
-      section.Fail(key, fmt::format("ends after the run (duration: {})",
-                                    FormatDuration(scenario_.duration)));
-    }
-    return span;
-  }
-
   // `name` with " #2", " #3"... when it is taken.
   static std::string Unique(const std::string& name, std::set<std::string>& taken) {
     std::string unique = name;
@@ -247,9 +219,10 @@ class Loader {
       section.Fail("size", "TCP is a stream; its segments follow the MTU");
     }
     CheckInterval(section, flow.interval);
-    flow.start = Moment(section, "start");
-    flow.duration = section.Has("duration") ? Span(section, "duration", flow.start)
-                                            : scenario_.duration - flow.start;
+    flow.start = ReadMoment(section, "start", scenario_.duration);
+    flow.duration = section.Has("duration")
+                        ? ReadSpan(section, "duration", flow.start, scenario_.duration)
+                        : scenario_.duration - flow.start;
     if (flow.kind == Flow::Kind::kTcp) WholeSeconds(section, flow.duration);
     flow.name =
         section.Has("name")
@@ -329,8 +302,10 @@ class Loader {
     if (program.command.empty() || program.command[0].empty()) {
       section.Fail("command", "missing; for example: command: ping -c 3 {n1}");
     }
-    program.start = Moment(section, "start");
-    if (section.Has("timeout")) program.timeout = Span(section, "timeout", program.start);
+    program.start = ReadMoment(section, "start", scenario_.duration);
+    if (section.Has("timeout")) {
+      program.timeout = ReadSpan(section, "timeout", program.start, scenario_.duration);
+    }
     if (program.background && section.Has("expect")) {
       section.Fail("expect", "the status of a background program does not count");
     }
@@ -343,19 +318,6 @@ class Loader {
     program.name = section.Has("name") ? section.Text("name")
                                        : Unique(fmt::format("{} {}", program.node, file), names);
     return program;
-  }
-
-  void ReadEvents() {
-    file_.Each("events", [&](const Section& section) {
-      section.Need({"at", "link", "state"});
-      LinkEvent event;
-      event.at = Moment(section, "at");
-      event.link = section.Located("link", [&] { return links_.Check(section.Text("link")); });
-      event.up = section.Text("state") == "up";
-      scenario_.link_events.push_back(event);
-    });
-    std::stable_sort(scenario_.link_events.begin(), scenario_.link_events.end(),
-                     [](const LinkEvent& a, const LinkEvent& b) { return a.at < b.at; });
   }
 
   void ReadCaptures() {

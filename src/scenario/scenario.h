@@ -79,10 +79,16 @@ struct Program {
   int expect = 0;                   // exit status
 };
 
-// An administrative change of a link during the run ("link n1-n2 down at 5s").
+// A change of a link during the run ("link n1-n2 down at 5s").
 struct LinkEvent {
+  enum class Kind { kState, kSpec, kCapture };
+  Kind kind = Kind::kState;
   std::string link;
-  bool up = true;
+  bool on = true;  // kState: it is up; kCapture: it is captured
+  // kSpec: the keys that change (path::ChangeSpec()), of every direction (`set`) or of one of a
+  // pair's, and the SPECs that they have then (shared links: both are the link's).
+  std::string set, up, down;
+  path::Spec up_spec, down_spec;
   Duration at;  // since routes converged
 };
 
@@ -97,7 +103,7 @@ struct Scenario {
   std::vector<Flow> flows;
   std::vector<Program> programs;
   std::vector<LinkEvent> link_events;
-  std::vector<std::string> captures;  // link names
+  std::vector<std::string> captures;  // names of links that are captured from the start
   std::vector<std::string> state;     // names of nodes whose kernel's state is written
   Duration state_interval = Duration::Milliseconds(10);
   Duration convergence_timeout = Duration::Seconds(60);

@@ -142,7 +142,7 @@ TEST(ScenarioTest, ReadsTrafficAndPrograms) {
   EXPECT_EQ(s.flows[1].duration, Duration::Seconds(10));
   EXPECT_EQ(s.flows[3].name, "tcp n0->n4 #2");
   EXPECT_THAT(s.programs[0].command, ElementsAre("curl", "-H", "A: b c", "http://10.0.0.14/"));
-  EXPECT_FALSE(s.link_events[0].up) << "sorted by time";
+  EXPECT_FALSE(s.link_events[0].on) << "sorted by time";
   EXPECT_EQ(s.captures.size(), 4u);
 }
 
@@ -471,6 +471,11 @@ const std::vector<KeyChange> kKeyChanges = {
     {"events[].at", "", "events.0.at=2s"},
     {"events[].link", "", "events.0.link=h-n1"},
     {"events[].state", "", "events.0.state=up"},
+    {"events[].set", "events=[{at: 1s, link: n0-n1, set: delay=1ms}]", "events.0.set=delay=2ms"},
+    {"events[].up", "events=[{at: 1s, link: n0-n1, up: delay=1ms}]", "events.0.up=delay=2ms"},
+    {"events[].down", "events=[{at: 1s, link: n0-n1, down: delay=1ms}]", "events.0.down=loss=2%"},
+    {"events[].capture", "events=[{at: 1s, link: n0-n1, capture: stop}]",
+     "events=[{at: 1s, link: h-n1, capture: start}]"},
     {"captures", "", "captures=all"},
     {"state", "", "state={interval: 1ms}"},
     {"state.nodes", "state={nodes: all}", "state.nodes=[n0]"},

@@ -105,6 +105,15 @@ class LabHelper
         m_settings.emulators[channel] = emulator;
     }
 
+    /** Lets the SPECs of a channel change during the run (`viaduct path set LAB`): the path engine
+     * emulates it, also if it does nothing to packets yet.
+     * @param channel a channel
+     */
+    void SetLive(Ptr<Channel> channel)
+    {
+        m_settings.live.insert(channel);
+    }
+
     /**
      * @param channel a channel
      * @param name of its link in the lab; default a PathChannel's own, else "n0-n1" or "lan" and

@@ -212,7 +212,8 @@ LabPlanner::PlanLink(const Wire& wire)
         link.endpoints.push_back({end.nodeName, end.interface});
         link.specs.push_back(SpecFor(end, ends, link.name));
     }
-    if (link.IsPlainWire())
+    link.live = m_settings.live.contains(channel);
+    if (link.IsPlainWire() && !link.live)
     {
         link.specs.clear();
     }

@@ -37,6 +37,7 @@ struct LabSettings
     std::map<Ptr<Channel>, std::string> linkNames;            //!< users' own
     viaduct::lab::Emulator emulator{viaduct::lab::Emulator::kEngine}; //!< of all links but
     std::map<Ptr<Channel>, viaduct::lab::Emulator> emulators;         //!< these
+    std::set<Ptr<Channel>> live;                                      //!< whose SPECs may change
     std::map<Ptr<Node>, std::map<std::string, std::string>> sysctls;  //!< users' own
     std::set<std::string> ignore;                                     //!< effects left out
     bool programs{true};                                              //!< TUN devices

@@ -1,0 +1,35 @@
+#include "run/link_events.h"
+
+#include <algorithm>
+
+#include "path/packet/pipeline_name.h"
+#include "run/traffic.h"
+
+namespace viaduct::run {
+
+void LinkEvents::Apply(const scenario::LinkEvent& event) {
+  switch (event.kind) {
+    case scenario::LinkEvent::Kind::kState:
+      for (const lab::Endpoint& endpoint : EndpointsOf(scenario_, event.link)) {
+        client_.SetLinkUp(endpoint, event.on);
+      }
+      return;
+    case scenario::LinkEvent::Kind::kSpec:
+      return SetSpec(event);
+    case scenario::LinkEvent::Kind::kCapture:
+      return event.on ? captures_->Start(event.link) : captures_->Stop(event.link);
+  }
+}
+
+void LinkEvents::SetSpec(const scenario::LinkEvent& event) {
+  const auto link = std::ranges::find(scenario_.links, event.link, &scenario::LinkSettings::name);
+  if (link->kind == lab::Link::Kind::kPair) {
+    return engine_->Set(link->name, event.set + event.up, event.set + event.down);
+  }
+  // The engine is between each node and the bridge: what the node sends goes up.
+  for (const std::string& node : link->nodes) {
+    engine_->Set(path::SharedPairName(link->name, node, 0), event.set, "");
+  }
+}
+
+}  // namespace viaduct::run

@@ -1,0 +1,30 @@
+// Applies the events of a scenario to the links of a lab.
+#pragma once
+
+#include "broker/client.h"
+#include "run/captures.h"
+#include "run/engine_watch.h"
+#include "scenario/scenario.h"
+
+namespace viaduct::run {
+
+class LinkEvents {
+ public:
+  // All must outlive this object. `engine` and `captures` may be null if no event needs them.
+  LinkEvents(const scenario::Scenario& scenario, broker::Client& client, EngineWatch* engine,
+             Captures* captures)
+      : scenario_(scenario), client_(client), engine_(engine), captures_(captures) {}
+
+  // Throws Error.
+  void Apply(const scenario::LinkEvent& event);
+
+ private:
+  void SetSpec(const scenario::LinkEvent& event);
+
+  const scenario::Scenario& scenario_;
+  broker::Client& client_;
+  EngineWatch* engine_;
+  Captures* captures_;
+};
+
+}  // namespace viaduct::run

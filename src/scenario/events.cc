@@ -1,0 +1,178 @@
+#include "scenario/events.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/file.h"
+#include "base/within.h"
+#include "path/pipeline.h"
+#include "path/queue/shared_link.h"
+#include "scenario/binding.h"
+#include "scenario/moments.h"
+
+namespace viaduct::scenario {
+namespace {
+
+// What is true of a link at the time of an event.
+struct LinkState {
+  path::Spec up, down;
+  bool captured = false;
+};
+
+class EventReader {
+ public:
+  EventReader(const NameTable& links, const Scenario& scenario)
+      : links_(links), scenario_(scenario) {
+    for (const LinkSettings& link : scenario.links) {
+      settings_[link.name] = &link;
+      states_[link.name] = {link.up.value_or(link.spec), link.down.value_or(link.spec),
+                            std::ranges::count(scenario.captures, link.name) > 0};
+    }
+  }
+
+  LinkEvent Read(const Section& section) const {
+    section.Need({"at", "link"});
+    LinkEvent event;
+    ReadMembers(section, event);
+    event.at = ReadMoment(section, "at", scenario_.duration);
+    event.link = section.Located("link", [&] { return links_.Check(section.Text("link")); });
+    const bool has_spec = section.Has("set") || section.Has("up") || section.Has("down");
+    if (section.Has("state") + has_spec + section.Has("capture") != 1) {
+      section.Fail("link", "give one of state, set (or up, down), capture");
+    }
+    event.kind = has_spec                 ? LinkEvent::Kind::kSpec
+                 : section.Has("capture") ? LinkEvent::Kind::kCapture
+                                          : LinkEvent::Kind::kState;
+    event.on =
+        section.Has("capture") ? section.Text("capture") == "start" : section.Text("state") == "up";
+    if (has_spec) CheckDirections(section, *settings_.at(event.link));
+    return event;
+  }
+
+  // In the order of time: gives the event the SPECs that it leads to.
+  void Happen(const Section& section, LinkEvent& event) {
+    LinkState& state = states_.at(event.link);
+    if (event.kind == LinkEvent::Kind::kSpec) {
+      Change(section, state.up, event.set.empty() ? "up" : "set", event);
+      Change(section, state.down, event.set.empty() ? "down" : "set", event);
+      event.up_spec = state.up;
+      event.down_spec = state.down;
+    } else if (event.kind == LinkEvent::Kind::kCapture) {
+      if (state.captured == event.on) {
+        section.Fail("capture", fmt::format("the link '{}' is {} captured then", event.link,
+                                            event.on ? "already" : "not"));
+      }
+      state.captured = event.on;
+    }
+  }
+
+ private:
+  void CheckDirections(const Section& section, const LinkSettings& link) const {
+    for (const char* direction : {"up", "down"}) {
+      if (!section.Has(direction)) continue;
+      if (section.Has("set")) section.Fail(direction, "set is given, which is for both directions");
+      if (link.kind != lab::Link::Kind::kPair) {
+        section.Fail(direction, "only a link of two nodes has directions; use set");
+      }
+    }
+    if (link.emulator == lab::Emulator::kKernel && scenario_.mode != Mode::kSimulate) {
+      section.Fail(
+          "link", fmt::format("the SPEC of '{}' is emulated by the kernel and cannot change during "
+                              "a run; use emulator: engine",
+                              link.name));
+    }
+  }
+
+  static void Change(const Section& section, path::Spec& spec, const char* key,
+                     const LinkEvent& event) {
+    const std::string& text = *key == 's' ? event.set : *key == 'u' ? event.up : event.down;
+    section.Located(key, [&] { spec = path::ChangeSpec(spec, text); });
+  }
+
+  const NameTable& links_;
+  const Scenario& scenario_;
+  std::map<std::string, const LinkSettings*> settings_;
+  std::map<std::string, LinkState> states_;
+};
+
+// Holds no frames.
+class NoFrames final : public path::FrameStore {
+ public:
+  std::span<std::byte> Bytes(path::FrameHandle) override { return {}; }
+  std::optional<path::FrameHandle> Clone(path::FrameHandle) override { return std::nullopt; }
+  void CompleteChecksum(path::FrameHandle) override {}
+  void Free(path::FrameHandle) override {}
+};
+
+void TryPipeline(const path::Spec& spec, Mode mode) {
+  NoFrames frames;
+  path::SharedLinks links;  // which simulations have none of
+  path::PipelineOptions options;
+  options.read_file = ReadNamedFile;
+  if (mode != Mode::kSimulate) options.links = &links;
+  path::Pipeline(spec, frames, options);
+}
+
+}  // namespace
+
+std::vector<LinkEvent> ReadEvents(const Section& file, const NameTable& links,
+                                  const Scenario& scenario) {
+  EventReader reader(links, scenario);
+  std::vector<std::pair<Section, LinkEvent>> events;
+  file.Each("events",
+            [&](const Section& section) { events.emplace_back(section, reader.Read(section)); });
+  std::vector<size_t> order(events.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::stable_sort(order, {}, [&](size_t i) { return events[i].second.at; });
+  std::vector<LinkEvent> sorted;
+  for (const size_t i : order) {
+    auto& [section, event] = events[i];
+    reader.Happen(section, event);
+    sorted.push_back(event);
+  }
+  return sorted;
+}
+
+bool ChangesSpec(const Scenario& scenario, const std::string& link) {
+  return std::ranges::any_of(scenario.link_events, [&](const LinkEvent& event) {
+    return event.kind == LinkEvent::Kind::kSpec && event.link == link;
+  });
+}
+
+std::string DescribeEvent(const LinkEvent& event) {
+  switch (event.kind) {
+    case LinkEvent::Kind::kState:
+      return event.on ? "up" : "down";
+    case LinkEvent::Kind::kCapture:
+      return event.on ? "capture start" : "capture stop";
+    case LinkEvent::Kind::kSpec:
+      break;
+  }
+  if (!event.set.empty()) return event.set;
+  const std::string up = event.up.empty() ? "" : "up " + event.up;
+  const std::string down = event.down.empty() ? "" : "down " + event.down;
+  return up.empty() || down.empty() ? up + down : up + " " + down;
+}
+
+std::vector<std::string> CapturedLinks(const Scenario& scenario) {
+  std::vector<std::string> links = scenario.captures;
+  for (const LinkEvent& event : scenario.link_events) {
+    const bool is_new = std::ranges::count(links, event.link) == 0;
+    if (event.kind == LinkEvent::Kind::kCapture && is_new) links.push_back(event.link);
+  }
+  return links;
+}
+
+void CheckEventFiles(const Scenario& scenario) {
+  for (const LinkEvent& event : scenario.link_events) {
+    if (event.kind != LinkEvent::Kind::kSpec) continue;
+    Within("event of link " + event.link, [&] {
+      TryPipeline(event.up_spec, scenario.mode);
+      TryPipeline(event.down_spec, scenario.mode);
+    });
+  }
+}
+
+}  // namespace viaduct::scenario

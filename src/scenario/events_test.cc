@@ -1,0 +1,91 @@
+#include "scenario/events.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace viaduct::scenario {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Scenario WithEvents(const std::string& events, const std::string& more = "",
+                    const std::string& link = "{line: all, spec: delay=1ms}") {
+  return Parse(
+      "nodes: 3\nduration: 10s\nlinks: [" + link + "]\n" + more + "\nevents: [" + events + "]\n",
+      "f.yaml");
+}
+
+std::string EventErrorOf(const std::string& events, const std::string& more = "",
+                         const std::string& link = "{line: all, spec: delay=1ms}") {
+  try {
+    CheckEventFiles(WithEvents(events, more, link));
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(EventsTest, ChangesOfASpecAddUpInTheOrderOfTime) {
+  const Scenario s = WithEvents(
+      "{at: 80%, link: n0-n1, up: delay=none}, {at: 1s, link: n0-n1, set: rate=1Mbit loss=1%}, "
+      "{at: 2s, link: n0-n1, down: rate=none, up: loss=2%}, {at: 3s, link: n1-n2, state: down}");
+  std::vector<std::string> up, down, told;
+  for (const LinkEvent& event : s.link_events) {
+    up.push_back(path::FormatSpec(event.up_spec));
+    down.push_back(path::FormatSpec(event.down_spec));
+    told.push_back(DescribeEvent(event));
+  }
+  EXPECT_THAT(up, ElementsAre("delay=1ms loss=1% rate=1Mbit", "delay=1ms loss=2% rate=1Mbit", "",
+                              "loss=2% rate=1Mbit"));
+  EXPECT_THAT(down, ElementsAre("delay=1ms loss=1% rate=1Mbit", "delay=1ms loss=1%", "",
+                                "delay=1ms loss=1%"));
+  EXPECT_THAT(told, ElementsAre("rate=1Mbit loss=1%", "up loss=2% down rate=none", "down",
+                                "up delay=none"));
+  EXPECT_TRUE(ChangesSpec(s, "n0-n1"));
+  EXPECT_FALSE(ChangesSpec(s, "n1-n2"));
+}
+
+TEST(EventsTest, CapturesMayBeStartedAndStoppedAnyNumberOfTimes) {
+  const Scenario s = WithEvents(
+      "{at: 1s, link: n0-n1, capture: stop}, {at: 2s, link: n0-n1, capture: start}, "
+      "{at: 1s, link: n1-n2, capture: start}, {at: 1s, link: n1-n2, capture: stop}",
+      "captures: [n0-n1]");
+  EXPECT_THAT(CapturedLinks(s), ElementsAre("n0-n1", "n1-n2"));
+  EXPECT_THAT(CapturedLinks(WithEvents("")), IsEmpty());
+}
+
+TEST(EventsTest, MistakesAreNamedBeforeAnythingStarts) {
+  EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1}"),
+              HasSubstr("give one of state, set (or up, down)"));
+  EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, state: up, capture: start}"),
+              HasSubstr("give one"));
+  EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, set: dely=1ms}"),
+              HasSubstr("f.yaml:5: events[0].set: "));
+  EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, set: jitter=1ms dist=normal}, "
+                           "{at: 2s, link: n0-n1, down: jitter=none dist=normal}"),
+              HasSubstr("events[1].down: "))
+      << "valid by itself, but not for the SPEC of that time";
+  EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, set: loss=1%, up: loss=2%}"),
+              HasSubstr("set is"));
+  EXPECT_THAT(EventErrorOf("{at: 1s, link: lan0, up: loss=1%}", "", "{shared: all}"),
+              HasSubstr("only a link of two nodes has directions"));
+  EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, capture: stop}"),
+              HasSubstr("is not captured then"));
+  EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, capture: start}", "captures: all"),
+              HasSubstr("is already captured then"));
+  EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, set: delay=trace:/nowhere/trace}"),
+              HasSubstr("/nowhere/trace"));
+}
+
+TEST(EventsTest, TheKernelsEmulatorIsRefusedWhereItWouldEmulate) {
+  const std::string event = "{at: 1s, link: n0-n1, set: loss=1%}";
+  EXPECT_THAT(EventErrorOf(event, "emulator: kernel"), HasSubstr("use emulator: engine"));
+  EXPECT_EQ(EventErrorOf(event, "emulator: kernel\nmode: simulate"), "");
+}
+
+}  // namespace
+}  // namespace viaduct::scenario

@@ -1,0 +1,163 @@
+"""Events of a scenario in every mode: links down and up, changes of a SPEC, captures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from labs import execute, results, viaduct
+
+STATIC = "routing: {protocol: static}\n"
+IPV4 = ""
+IPV6 = "addressing: {ipv4: none, ipv6: fd00::/48}\n"
+MODES = ["simulate", "traditional", "emulate", "offload"]
+REAL_MODES = MODES[1:]
+Write = Callable[[str], Path]
+
+
+def run(scenario: Path, folder: Path, mode: str) -> dict[str, Any]:
+    """The results of a run that succeeds."""
+    file = folder / "run.json"
+    viaduct("run", scenario, "--mode", mode, "--json", file, cwd=folder).expect()
+    return results(file)
+
+
+def answered(flow: dict[str, Any], since: float, until: float = 1e9) -> list[float]:
+    """The round trip times of pings that were sent in this part of the run."""
+    return [value for when, value in flow["samples"] if since < when < until]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("addressing", [IPV4, IPV6], ids=["ipv4", "ipv6"])
+def test_traffic_flows_again_after_an_outage(
+    mode: str, addressing: str, scenario: Write, tmp_path: Path
+) -> None:
+    """Twice, and in the middle of the path: a socket may survive its first error only."""
+    file = scenario(
+        STATIC
+        + addressing
+        + """
+nodes: 3
+duration: 14s
+links: [{line: all}]
+flows:
+  - {type: ping, from: n0, to: n2, interval: 50ms}
+  - {type: ping, from: n1, to: n2, interval: 50ms}
+events:
+  - {at: 1s, link: n1-n2, state: down}
+  - {at: 2s, link: n1-n2, state: up}
+  - {at: 7s, link: n1-n2, state: down}
+  - {at: 8s, link: n1-n2, state: up}
+"""
+    )
+    done = run(file, tmp_path, mode)
+    assert [event["change"] for event in done["events"]] == ["down", "up"] * 2
+    for flow in done["flows"]:
+        assert flow["loss"] > 0, "the link was really down"
+        assert answered(flow, 2, 7), "after the first outage"
+        assert answered(flow, 8), "after the second"
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "link", ["{pair: [n0, n1], name: x}", "{shared: [n0, n1, n2], name: x}"], ids=["pair", "shared"]
+)
+def test_a_plain_link_gets_a_spec_and_loses_it(
+    mode: str, link: str, scenario: Write, tmp_path: Path
+) -> None:
+    file = scenario(
+        STATIC
+        + f"""
+nodes: 3
+duration: 9s
+links: [{link}, {{pair: [n1, n2]}}]
+flows: [{{type: ping, from: n0, to: n1, interval: 50ms}}]
+events:
+  - {{at: 6s, link: x, set: delay=none rate=none}}
+  - {{at: 3s, link: x, set: delay=400ms}}
+"""
+    )
+    done = run(file, tmp_path, mode)
+    assert [event["change"] for event in done["events"]] == ["delay=400ms", "delay=none rate=none"]
+    flow = done["flows"][0]
+    assert min(answered(flow, 0, 2)) < 400
+    late = answered(flow, 3.5, 5)
+    assert late, flow
+    assert min(late) >= 800, "both directions"
+    assert min(answered(flow, 6.5)) < 400
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_one_direction_changes_alone(mode: str, scenario: Write, tmp_path: Path) -> None:
+    file = scenario(
+        STATIC
+        + """
+nodes: 2
+duration: 5s
+links: [{pair: [n0, n1], spec: delay=100ms}]
+flows:
+  - {type: udp, from: n0, to: n1, rate: 200kbit}
+  - {type: udp, from: n1, to: n0, rate: 200kbit}
+events: [{at: 2s, link: n0-n1, up: loss=100%}]
+"""
+    )
+    up, down = run(file, tmp_path, mode)["flows"]
+    assert up["received"] > 0
+    assert up["loss"] > 0.5, "3 of 5 s"
+    assert down["loss"] < 0.5
+
+
+def lengths(file: Path) -> set[int]:
+    """Of the echo requests in a capture, without IP's and ICMP's headers."""
+    command = ["tshark", "-r", str(file), "-Y", "icmp.type == 8", "-T", "fields", "-e", "ip.len"]
+    return {int(line) - 28 for line in execute(command).expect().output.split()}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_captures_start_and_stop(mode: str, scenario: Write, tmp_path: Path) -> None:
+    """Two captures of one link are in one file; a link that is not captured has none."""
+    file = scenario(
+        STATIC
+        + """
+nodes: 3
+duration: 6s
+links: [{line: all, spec: delay=1ms}]
+flows:
+  - {type: ping, from: n0, to: n2, size: 100, interval: 100ms, duration: 1s}
+  - {type: ping, from: n0, to: n2, size: 200, interval: 100ms, start: 2500ms, duration: 1s}
+  - {type: ping, from: n0, to: n2, size: 300, interval: 100ms, start: 5s}
+captures: [n0-n1]
+events:
+  - {at: 2s, link: n0-n1, capture: stop}
+  - {at: 4500ms, link: n0-n1, capture: start}
+  - {at: 4500ms, link: n1-n2, capture: start}
+"""
+    )
+    done = run(file, tmp_path, mode)
+    first, second = done["captures"]
+    assert [first["link"], second["link"]] == ["n0-n1", "n1-n2"]
+    assert lengths(tmp_path / first["file"]) == {100, 300}
+    assert lengths(tmp_path / second["file"]) == {300}
+
+
+@pytest.mark.parametrize("mode", REAL_MODES)
+def test_what_the_kernel_emulates_cannot_change(mode: str, scenario: Write) -> None:
+    file = scenario(
+        STATIC
+        + "nodes: 2\nlinks: [{line: all, emulator: kernel, spec: delay=1ms}]\n"
+        + "events: [{at: 1s, link: n0-n1, set: delay=2ms}]\n"
+    )
+    line = viaduct("run", file, "--mode", mode).error_line(2)
+    assert "events[0].link" in line
+    assert "emulator: engine" in line
+
+
+def test_a_missing_file_is_named_before_anything_starts(scenario: Write, tmp_path: Path) -> None:
+    file = scenario(
+        STATIC
+        + "nodes: 2\nlinks: [{line: all}]\nduration: 1h\n"
+        + f"events: [{{at: 50min, link: n0-n1, set: 'rate=trace:{tmp_path}/none.trace'}}]\n"
+    )
+    assert "none.trace" in viaduct("run", file).error_line(2)
