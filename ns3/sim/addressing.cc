@@ -128,7 +128,9 @@ StubDevices(const Scenario& scenario,
     {
         const auto& nodes = link.settings->nodes;
         const auto own = std::find(nodes.begin(), nodes.end(), router);
-        if (own != nodes.end() && std::all_of(nodes.begin(), nodes.end(), [&](const auto& other) {
+        // Other routers may be behind an interface of the machine.
+        if (link.settings->interface.empty() && own != nodes.end() &&
+            std::all_of(nodes.begin(), nodes.end(), [&](const auto& other) {
                 return other == router || isHost(other);
             }))
         {

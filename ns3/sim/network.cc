@@ -25,6 +25,7 @@
 
 #include "base/error.h"
 #include "base/within.h"
+#include "sys/network/link.h"
 
 #include <algorithm>
 
@@ -62,6 +63,18 @@ NetworkLink
 LinkOf(const LinkSettings& settings, const NetDeviceContainer& devices)
 {
     return {&settings, devices.Get(0)->GetChannel(), {devices.Begin(), devices.End()}, {}};
+}
+
+/** Gives a device the MAC address of the machine's interface whose place it takes. One that is
+ * missing is refused when the lab is built.
+ */
+void
+KeepAddress(const std::string& interface, Ptr<NetDevice> device)
+{
+    if (const auto link = viaduct::sys::Netlink().FindLink(interface))
+    {
+        device->SetAddress(wireconversion::ToMac48(link->mac));
+    }
 }
 
 /** @return whether some link has bit errors, from the start or after an event */
@@ -201,7 +214,12 @@ Network::MakePlain(const LinkSettings& settings) const
 {
     if (!m_simulate)
     {
-        return SimpleNetDeviceHelper().Install(NodesOf(settings));
+        const NetDeviceContainer devices = SimpleNetDeviceHelper().Install(NodesOf(settings));
+        if (!settings.interface.empty())
+        {
+            KeepAddress(settings.interface, devices.Get(0));
+        }
+        return devices;
     }
     if (settings.kind == viaduct::lab::Link::Kind::kPair)
     {

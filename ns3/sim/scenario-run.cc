@@ -159,6 +159,12 @@ ScenarioRun::BuildLab()
     }
     for (const NetworkLink& link : m_network->GetLinks())
     {
+        if (!link.settings->interface.empty())
+        {
+            Ptr<NetDevice> device = link.devices.front();
+            m_lab->AddPhysicalInterface(device->GetNode(), link.settings->interface, device);
+            continue;
+        }
         m_lab->SetLinkName(link.channel, link.settings->name);
         m_lab->SetEmulator(link.channel, link.settings->emulator);
         if (viaduct::scenario::ChangesSpec(m_scenario, link.settings->name))

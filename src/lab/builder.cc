@@ -294,7 +294,9 @@ struct Lab::State {
                   {"name", interface.name},
                   {"was_up", link.up},
                   {"mtu", link.mtu},
-                  {"mac", link.mac.ToString()}});
+                  {"mac", link.mac.ToString()},
+                  {"offloads", sys::ActiveOffloads(sys::OpenCurrentNamespace().get(), link.name,
+                                                   sys::Offloads::kAll)}});
     host.SetUp(link.ifindex, false);
     host.MoveLink(link.ifindex, space.fd.get(), interface.name);
     const int ifindex = IfIndexOf({node.name, interface.name});

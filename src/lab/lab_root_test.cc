@@ -376,6 +376,21 @@ TEST_F(PhysicalRootTest, GoesInAndComesBackAsItWas) {
   EXPECT_TRUE(after.up);
 }
 
+TEST_F(PhysicalRootTest, HasItsOffloadsAgain) {
+  const auto active = [] {
+    return sys::ActiveOffloads(sys::OpenCurrentNamespace().get(), "nic0", sys::Offloads::kAll);
+  };
+  const std::vector<std::string> before = active();
+  ASSERT_THAT(before, ::testing::Not(IsEmpty()));
+  {
+    Topology topology = WithNic();
+    topology.nodes[0].data_plane = &fib::kSimulatorPlane;
+    Lab lab(topology, Options());
+    EXPECT_THAT(sys::ActiveOffloads(lab.NamespaceFd("n0"), "wan", sys::Offloads::kAll), IsEmpty());
+  }
+  EXPECT_EQ(active(), before);
+}
+
 TEST_F(PhysicalRootTest, ComesBackAfterAKilledRun) {
   int ready[2];
   ASSERT_EQ(pipe(ready), 0);

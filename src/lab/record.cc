@@ -12,6 +12,7 @@
 #include "sys/namespace_id.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
+#include "sys/network/offload.h"
 #include "sys/process.h"
 
 namespace viaduct::lab {
@@ -36,7 +37,8 @@ void ReadObject(const json& line, RunInfo* run) {
     run->physicals.push_back({line.at("host_name").get<std::string>(),
                               line.at("namespace").get<std::string>(),
                               line.at("name").get<std::string>(), line.at("was_up").get<bool>(),
-                              line.at("mtu").get<int>(), line.at("mac").get<std::string>()});
+                              line.at("mtu").get<int>(), line.at("mac").get<std::string>(),
+                              line.at("offloads").get<std::vector<std::string>>()});
   }
   if (kind == "engine") {
     run->engine_pid = line.at("pid").get<int>();
@@ -129,6 +131,7 @@ void ReturnPhysical(const RunInfo& run, const RecordedPhysical& physical) {
   session.SetMtu(link->ifindex, physical.mtu);
   const auto mac = wire::MacAddress::Parse(physical.mac);
   if (link->mac != mac) session.SetMac(link->ifindex, mac);
+  sys::EnableOffloads(inside.get(), link->name, physical.offloads);
   session.MoveLink(link->ifindex, sys::OpenCurrentNamespace().get(), physical.host_name);
   if (physical.was_up) host.SetUp(host.IfIndex(physical.host_name), true);
 }

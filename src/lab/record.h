@@ -24,6 +24,7 @@ struct RecordedPhysical {
   bool was_up = false;
   int mtu = 0;
   std::string mac;
+  std::vector<std::string> offloads;  // that were switched off (sys::ActiveOffloads())
 };
 
 // A run as its record says; its maker is the broker, its name the lab's.

@@ -29,7 +29,8 @@ TEST(Record, ReadsWhatARunCreated) {
                 {"name", "eth1"},
                 {"was_up", true},
                 {"mtu", 9000},
-                {"mac", "02:00:00:00:00:01"}}});
+                {"mac", "02:00:00:00:00:01"},
+                {"offloads", {"tx-checksum-ip-generic"}}}});
   ASSERT_EQ(run.namespaces.size(), 1U);
   EXPECT_EQ(run.namespaces[0].inode, 4026532001U);
   ASSERT_EQ(run.physicals.size(), 1U);
@@ -37,6 +38,7 @@ TEST(Record, ReadsWhatARunCreated) {
   EXPECT_EQ(run.physicals[0].namespace_name, "l.n0");
   EXPECT_TRUE(run.physicals[0].was_up);
   EXPECT_EQ(run.physicals[0].mtu, 9000);
+  EXPECT_EQ(run.physicals[0].offloads, std::vector<std::string>{"tx-checksum-ip-generic"});
 }
 
 TEST(Record, NamespaceThatWasOnlyAnnouncedHasNoInode) {

@@ -234,7 +234,8 @@ std::vector<lab::Endpoint> EndpointsOf(const scenario::Scenario& scenario,
   for (const scenario::LinkSettings& candidate : scenario.links) {
     std::vector<lab::Endpoint> endpoints;
     for (const std::string& node : candidate.nodes) {
-      endpoints.push_back({node, fmt::format("eth{}", interfaces[node]++)});
+      const std::string name = fmt::format("eth{}", interfaces[node]++);
+      endpoints.push_back({node, candidate.interface.empty() ? name : candidate.interface});
     }
     if (candidate.name == link) return endpoints;
   }

@@ -21,7 +21,7 @@ struct FlowCommands {
 };
 
 // The interfaces of a link, in the order of its nodes: interfaces are eth0, eth1, ... in the order
-// of the scenario's links.
+// of the scenario's links; those of the machine keep their names.
 std::vector<lab::Endpoint> EndpointsOf(const scenario::Scenario& scenario, const std::string& link);
 
 // `index`: that of the flow, which determines the port; `load`: the path of viaduct-load.

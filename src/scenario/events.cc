@@ -77,6 +77,9 @@ class EventReader {
         section.Fail(direction, "only a link of two nodes has directions; use set");
       }
     }
+    if (!link.interface.empty()) {
+      section.Fail("link", fmt::format("'{}' is an interface, which has no SPEC", link.name));
+    }
     if (link.emulator == lab::Emulator::kKernel && scenario_.mode != Mode::kSimulate) {
       section.Fail(
           "link", fmt::format("the SPEC of '{}' is emulated by the kernel and cannot change during "

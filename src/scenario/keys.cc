@@ -14,7 +14,10 @@ std::string All() { return "all"; }
 bool HasTiming(const Scenario& scenario) { return scenario.lateness_limit.has_value(); }
 bool HasState(const Scenario& scenario) { return !scenario.state.empty(); }
 bool IsPair(const LinkSettings& link) { return link.kind == lab::Link::Kind::kPair; }
-bool IsShared(const LinkSettings& link) { return link.kind == lab::Link::Kind::kBridge; }
+bool IsShared(const LinkSettings& link) {
+  return link.kind == lab::Link::Kind::kBridge && link.interface.empty();
+}
+bool ConnectsNodes(const LinkSettings& link) { return link.interface.empty(); }
 bool HasPackets(const Flow& flow) { return flow.kind != Flow::Kind::kTcp; }
 bool IsPing(const Flow& flow) { return flow.kind == Flow::Kind::kPing; }
 bool IsAwaited(const Program& program) { return !program.background; }
@@ -27,6 +30,10 @@ void PrintNodes(YAML::Emitter& out, const Key&, const Scenario& scenario) {
     out << YAML::EndMap;
   }
   out << YAML::EndMap;
+}
+
+void PrintNode(YAML::Emitter& out, const Key& key, const LinkSettings& link) {
+  if (!link.interface.empty()) PrintPair(out, key, link.nodes.front());
 }
 
 void PrintStack(YAML::Emitter& out, const Key& key, const NodeSettings& node) {
@@ -102,11 +109,13 @@ constexpr Key kKeys[] = {
      "Kernel settings of the node's namespace, set last.",
      "{net.ipv4.tcp_congestion_control: reno}"},
     {"nodes.NAME.interfaces", Type::kTexts, PlainPrinted<&NodeSettings::physical_interfaces>(),
-     "Interfaces of this machine that are moved into the node during the run.", "[enp3s0]"},
+     R"(Interfaces of this machine that are moved into the node during the run, for its kernel and
+     programs alone; with `links[].interface` the routing protocol speaks over them too.)",
+     "[enp3s0]"},
 
     {"links", Type::kSections, Each<&Scenario::links>(),
      R"(What connects the nodes. Each entry has exactly one of `pair`, `line`, `ring`, `grid`, `star`,
-     `shared`.)",
+     `shared`, `interface`.)",
      "[{line: all}]"},
     {"links[].pair", Type::kNodes, Printed<&LinkSettings::nodes, IsPair>(),
      "A point-to-point link between two nodes.", "[n0, n1]"},
@@ -127,8 +136,16 @@ constexpr Key kKeys[] = {
      "The other nodes. `all`: every other node, including hosts.", "[n1, n2]"},
     {"links[].shared", Type::kNodes, Printed<&LinkSettings::nodes, IsShared>(),
      "One Ethernet (a bridge) that connects all these nodes.", "[n0, n1, n2]"},
+    {"links[].interface", Type::kText, Printed<&LinkSettings::interface>(),
+     R"(An interface of this machine that is moved into `node` during the run (not in mode
+     `simulate`): the node's routing protocol speaks over it with what is on its network.)",
+     "enp3s0"},
+    {"links[].node", Type::kNode, Custom<LinkSettings, PrintNode>(),
+     "With `interface`: whose it is.", "n0"},
     {"links[].name", Type::kName, Printed<&LinkSettings::name>(),
-     "Name of the link (`pair` and `shared`); default `A-B`, or `lan0`, `lan1`, ...", "backbone"},
+     R"(Name of the link (`pair`, `shared`, `interface`); default `A-B`, or `lan0`, `lan1`, ..., or
+     that of the interface.)",
+     "backbone"},
     {"links[].spec", Type::kSpec, PlainPrinted<&LinkSettings::spec>(),
      R"(What the link does to frames in each direction: delay, jitter, dist, loss, dup, reorder, ber,
      rate, queue, aqm. Empty: a plain wire (mode `simulate`: 100 Mbit/s).)",
@@ -137,15 +154,16 @@ constexpr Key kKeys[] = {
      "Instead of `spec`, from the first node to the second.", "rate=1Mbit"},
     {"links[].down", Type::kSpec, PlainPrinted<&LinkSettings::down>(),
      "Instead of `spec`, from the second node to the first.", "rate=16Mbit"},
-    {"links[].emulator", Type::kChoice, Printed<&LinkSettings::emulator>(),
+    {"links[].emulator", Type::kChoice, Printed<&LinkSettings::emulator, ConnectsNodes>(),
      "What implements the SPEC in the real modes; default: `emulator` of the file.", "kernel",
      "engine kernel"},
     // 68: RFC 791; 65521 is the largest a veth device takes (ETH_MAX_MTU less the headers).
     {"links[].mtu", Type::kInteger, PlainMember<&LinkSettings::mtu>().From(68, 65521),
      "Largest IP packet, bytes.", "9000"},
     {"links[].addresses", Type::kTexts, Printed<&LinkSettings::addresses>(),
-     R"(Addresses (`pair` and `shared`), one per node in their order; then optionally one IPv6
-     address per node. Default: subnets from `addressing`, in the order of the links.)",
+     R"(Addresses (`pair`, `shared`, `interface`), one per node in their order; then optionally one
+     IPv6 address per node. Default: subnets from `addressing`, in the order of the links; those of
+     an `interface` must be given.)",
      "[10.1.0.1/24, 10.1.0.2/24]"},
 
     {"emulator", Type::kChoice, Elsewhere(DefaultOf<&LinkSettings::emulator>),

@@ -12,7 +12,7 @@
 namespace viaduct::scenario {
 namespace {
 
-constexpr const char* kShapes[] = {"pair", "line", "ring", "grid", "star", "shared"};
+constexpr const char* kShapes[] = {"pair", "line", "ring", "grid", "star", "shared", "interface"};
 
 class LinkReader {
  public:
@@ -22,7 +22,7 @@ class LinkReader {
   void Read(const Section& entry) {
     const std::string shape = ShapeOf(entry);
     const size_t first = links_.size();
-    if (shape == "pair" || shape == "shared") {
+    if (IsOne(shape)) {
       ReadOne(entry, shape);
     } else if (shape == "grid") {
       ReadGrid(entry.Inner("grid"));
@@ -67,12 +67,20 @@ class LinkReader {
       Fail(entry.value(), fmt::format("{} needs one of {}", entry.shown(),
                                       fmt::join(std::begin(kShapes), std::end(kShapes), ", ")));
     }
-    if (found != "pair" && found != "shared") {
-      for (const char* key : {"name", "addresses"}) {
-        if (entry.Has(key)) entry.Fail(key, fmt::format("only for pair and shared, not {}", found));
+    for (const char* key : {"name", "addresses"}) {
+      if (!IsOne(found) && entry.Has(key)) {
+        entry.Fail(key, fmt::format("only for pair, shared and interface, not {}", found));
       }
     }
+    if (found != "interface" && entry.Has("node")) {
+      entry.Fail("node", fmt::format("only for interface, not {}", found));
+    }
     return found;
+  }
+
+  // Whether an entry of this shape is one link.
+  static bool IsOne(const std::string& shape) {
+    return shape == "pair" || shape == "shared" || shape == "interface";
   }
 
   // `hosts`: whether `all` includes them.
@@ -101,8 +109,22 @@ class LinkReader {
     links_.push_back(std::move(link));
   }
 
+  // The node of an interface. Nothing that is between nodes is possible on its link.
+  std::vector<std::string> NodeOfInterface(const Section& entry) const {
+    entry.Need({"node", "addresses"});
+    for (const char* key : {"spec", "up", "down", "emulator"}) {
+      if (entry.Has(key)) entry.Fail(key, "not for an interface, whose link is outside");
+    }
+    const std::string name = entry.Text("interface");
+    if (name.size() > 15 || name.find_first_of("/ ") != std::string::npos) {
+      entry.Fail("interface", fmt::format("'{}' is not the name of an interface", name));
+    }
+    return {entry.Located("node", [&] { return nodes_.Check(entry.Text("node")); })};
+  }
+
   void ReadOne(const Section& entry, const std::string& shape) {
-    std::vector<std::string> nodes = Nodes(entry, shape.c_str(), true);
+    std::vector<std::string> nodes =
+        shape == "interface" ? NodeOfInterface(entry) : Nodes(entry, shape.c_str(), true);
     if (shape == "pair" && nodes.size() != 2) {
       entry.Fail("pair", fmt::format("{} nodes; a pair has two", nodes.size()));
     }
@@ -111,6 +133,7 @@ class LinkReader {
       entry.Fail(entry.Has("up") ? "up" : "down", "a shared link has no direction; use spec");
     }
     Add(std::move(nodes), shape == "pair" ? lab::Link::Kind::kPair : lab::Link::Kind::kBridge);
+    if (shape == "interface") links_.back().interface = entry.Text("interface");
     if (entry.Has("name")) {
       links_.back().name = entry.Text("name");
       if (!names_.insert(links_.back().name).second) {
@@ -205,14 +228,24 @@ class LinkReader {
     int segment = 0;
     for (LinkSettings& link : links_) {
       if (!link.name.empty()) continue;
-      const bool pair = link.kind == lab::Link::Kind::kPair;
-      const std::string base = pair ? link.nodes[0] + "-" + link.nodes[1] : "lan";
-      std::string name = pair ? base : base + std::to_string(segment++);
+      const bool shared = link.kind == lab::Link::Kind::kBridge && link.interface.empty();
+      const std::string base = BaseName(link);
+      std::string name = shared ? base + std::to_string(segment++) : base;
       for (int i = 2; !names_.insert(name).second; ++i) {
-        name = pair ? fmt::format("{}-{}", base, i) : base + std::to_string(segment++);
+        name = shared ? base + std::to_string(segment++) : fmt::format("{}-{}", base, i);
       }
       link.name = name;
     }
+  }
+
+  static std::string BaseName(const LinkSettings& link) {
+    if (link.kind == lab::Link::Kind::kPair) return link.nodes[0] + "-" + link.nodes[1];
+    if (link.interface.empty()) return "lan";
+    std::string name = link.interface;
+    for (char& c : name) {
+      if (!IsName(std::string_view(&c, 1), 1) && c != '-' && c != '_') c = '-';
+    }
+    return IsName(name, 32) ? name : "if" + name;
   }
 
   void AssignAddresses(const Section& file) {

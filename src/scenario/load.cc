@@ -81,14 +81,15 @@ class Loader {
     std::map<std::string, std::set<std::string>> neighbours;
     for (const LinkSettings& link : scenario_.links) {
       for (const std::string& a : link.nodes) {
+        neighbours[a];
         for (const std::string& b : link.nodes) {
           if (a != b) neighbours[a].insert(b);
         }
       }
     }
-    std::set<std::string> interfaces;
+    std::set<std::string> interfaces = LinkedInterfaces();
     for (NodeSettings& node : scenario_.nodes) {
-      if (neighbours[node.name].empty() && node.physical_interfaces.empty()) {
+      if (!neighbours.contains(node.name) && node.physical_interfaces.empty()) {
         Fail(NodePlace(node.name), fmt::format("nodes: '{}' is on no link", node.name));
       }
       for (const std::string& interface : node.physical_interfaces) {
@@ -101,6 +102,15 @@ class Loader {
       }
       if (node.host) CheckGateway(node, neighbours[node.name]);
     }
+  }
+
+  std::set<std::string> LinkedInterfaces() const {
+    std::set<std::string> interfaces;
+    for (const LinkSettings& link : scenario_.links) {
+      if (link.interface.empty() || interfaces.insert(link.interface).second) continue;
+      file_.Fail("links", fmt::format("interface '{}' is given twice", link.interface));
+    }
+    return interfaces;
   }
 
   // ns-3 ends the simulation if a router has no address of its protocol's version of IP.
@@ -368,6 +378,11 @@ class Loader {
       return;
     }
     CheckSimulatedPrograms();
+    for (const LinkSettings& link : scenario_.links) {
+      if (!link.interface.empty()) {
+        file_.Fail("links", fmt::format("interface {}: not in mode simulate", link.interface));
+      }
+    }
     for (const NodeSettings& node : scenario_.nodes) {
       if (!node.physical_interfaces.empty()) {
         Fail(NodePlace(node.name), "interfaces: not in mode simulate");

@@ -40,7 +40,10 @@ struct NodeSettings {
 };
 
 struct LinkSettings {
-  std::string name;  // default "A-B", "lan0"
+  std::string name;  // default "A-B", "lan0", the interface
+  // An interface of the machine ("eth1") that is moved into the only one of `nodes` during the run;
+  // empty: the link connects nodes.
+  std::string interface;
   lab::Link::Kind kind = lab::Link::Kind::kPair;
   std::vector<std::string> nodes;
   path::Spec spec;                     // every direction, unless:
