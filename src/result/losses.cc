@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace viaduct::result {
@@ -12,6 +14,23 @@ const std::set<std::string>& SlownessDrops() {
   static const std::set<std::string> drops = {"rx_queue_full", "tx_queue_full",
                                               "from_program_reader_full", "to_program_queue_full"};
   return drops;
+}
+
+// Fates in a pipeline for which the product is to blame.
+constexpr const char* kOwnFates[] = {"no_memory", "disk_behind"};
+
+// What the links did to packets because they were asked to; whoever gets a corrupted one drops it.
+uint64_t LostByLinks(const EngineResult& engine) {
+  uint64_t packets = 0;
+  for (const PipelineResult& pipeline : engine.pipelines) {
+    packets += pipeline.corrupted + pipeline.waiting;
+    for (const auto& [fate, count] : pipeline.fates) {
+      const bool own =
+          std::find(std::begin(kOwnFates), std::end(kOwnFates), fate) != std::end(kOwnFates);
+      if (fate != "delivered" && !own) packets += count;
+    }
+  }
+  return packets;
 }
 
 // A frame of another node on a shared link is no loss.
@@ -64,7 +83,7 @@ std::vector<Loss> EngineLosses(const EngineResult& engine) {
     list.Add("links, " + port.name, port.too_long, "longer than the MTU of every port", false);
   }
   for (const PipelineResult& pipeline : engine.pipelines) {
-    for (const char* fate : {"no_memory", "disk_behind"}) {
+    for (const char* fate : kOwnFates) {
       const auto found = pipeline.fates.find(fate);
       if (found == pipeline.fates.end()) continue;
       list.Add(fmt::format("links, {} {}", pipeline.pair, pipeline.direction), found->second, fate,
@@ -81,6 +100,17 @@ std::vector<Loss> LossesOf(const RunResult& run) {
     losses.insert(losses.end(), links.begin(), links.end());
   }
   return losses;
+}
+
+uint64_t LostElsewhere(const RunResult& run) {
+  uint64_t lost = 0;
+  for (const FlowResult& flow : run.flows) {
+    const uint64_t sent = flow.sent.value_or(0);
+    lost += sent - std::min(sent, flow.received.value_or(0));
+  }
+  uint64_t placed = run.engine ? LostByLinks(*run.engine) : 0;
+  for (const Loss& loss : LossesOf(run)) placed += loss.packets;
+  return lost - std::min(lost, placed);
 }
 
 uint64_t OwnLosses(const std::vector<Loss>& losses) {

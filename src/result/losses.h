@@ -24,6 +24,10 @@ std::vector<Loss> EngineLosses(const EngineResult& engine);
 // All of a run.
 std::vector<Loss> LossesOf(const RunResult& run);
 
+// How many packets of the flows, at least, were lost at none of these places nor in the links of
+// the path engine: kernels that forward do not say what they drop. Places count other packets, too.
+uint64_t LostElsewhere(const RunResult& run);
+
 // The packets of those that the product itself lost.
 uint64_t OwnLosses(const std::vector<Loss>& losses);
 

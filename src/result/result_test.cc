@@ -231,5 +231,22 @@ TEST(DocumentTest, NamesKeysByWhereTheyAre) {
   EXPECT_THAT(text, Not(HasSubstr("``")));
 }
 
+TEST(LossesTest, SayHowManyHaveNoPlace) {
+  RunResult run;
+  run.flows.resize(2);
+  run.flows[0].Count(100, 40);
+  run.flows[1].Count(10, 12);
+  EXPECT_EQ(LostElsewhere(run), 60u);
+  run.flows[0].Lose("refused ENETUNREACH", 5);
+  run.simulator.counters["n1/eth0"].drops["tx_link_down"] = 4;
+  run.engine.emplace();
+  run.engine->pipelines.resize(1);
+  run.engine->pipelines[0].fates = {{"delivered", 50}, {"lost", 20}, {"no_memory", 1}};
+  run.engine->pipelines[0].corrupted = 3;
+  EXPECT_EQ(LostElsewhere(run), 60u - 5 - 4 - 20 - 1 - 3);
+  run.engine->pipelines[0].fates["queue_full"] = 1000;  // of other packets too
+  EXPECT_EQ(LostElsewhere(run), 0u);
+}
+
 }  // namespace
 }  // namespace viaduct::result

@@ -140,7 +140,7 @@ TEST(TableTest, ExplainsTheLossOfEachMode) {
     pipeline.arrived = 5;
     pipeline.fates = {{"delivered", 4}, {"lost", 1}};
   }
-  none.flows[0].loss = 0;
+  none.flows[0].Count(10, 10);
   const std::string table = ComparisonTable({none, emulate, offload});
   EXPECT_THAT(
       table,
@@ -150,6 +150,9 @@ TEST(TableTest, ExplainsTheLossOfEachMode) {
             HasSubstr("\noffload: flow 'udp, fast': 3 packets less than it asks for"),
             HasSubstr("\noffload: links: 10 packets arrived, 8 delivered, 2 lost\n")));
   EXPECT_THAT(table, Not(HasSubstr("simulate: ")));
+  offload.flows[0].Count(100, 50);
+  EXPECT_THAT(ComparisonTable({none, offload}),
+              HasSubstr("\noffload: lost elsewhere: 44 packets of flows or more, at no place"));
 }
 
 TEST(TableTest, SaysWhatAModeDoesNotReport) {

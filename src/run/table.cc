@@ -129,6 +129,12 @@ std::string LossLines(const RunResult& run) {
   for (const result::Loss& loss : result::LossesOf(run)) {
     text += fmt::format("lost at {}: {} packets ({})\n", loss.place, loss.packets, loss.why);
   }
+  if (const uint64_t packets = result::LostElsewhere(run); packets > 0) {
+    text += fmt::format(
+        "lost elsewhere: {} packets of flows or more, at no place that is counted, as in kernels "
+        "that have no route\n",
+        packets);
+  }
   for (const FlowResult& flow : run.flows) {
     if (!flow.not_offered) continue;
     text += fmt::format(
