@@ -18,9 +18,7 @@ namespace {
 // How long a flow's programs may take beyond the flow, and any program to end after SIGTERM.
 constexpr Duration kFlowGrace = Duration::Seconds(5);
 constexpr Duration kStopPatience = Duration::Seconds(2);
-constexpr Duration kReceiverPatience = Duration::Seconds(5);
-// A receiver that has been told to end says what it has measured.
-constexpr Duration kReceiverPatienceAtEnd = Duration::Seconds(2);
+constexpr Duration kReceiverPatience = Duration::Seconds(60);
 
 }  // namespace
 
@@ -88,12 +86,6 @@ bool TrafficRunner::HasWork() const {
 
 bool TrafficRunner::FlowsDone() const {
   return std::all_of(flows_.begin(), flows_.end(), [](const auto& flow) { return flow.done; });
-}
-
-Duration TrafficRunner::LongestDrain() const {
-  Duration longest;
-  for (const FlowState& flow : flows_) longest = std::max(longest, flow.drain.limit);
-  return longest + kReceiverPatienceAtEnd;
 }
 
 bool TrafficRunner::Done() const {
@@ -174,10 +166,10 @@ void TrafficRunner::StartSender(FlowState& flow) {
   flow.running = true;
   const Duration longest = flow.flow->duration + kFlowGrace * 2 + flow.drain.limit;
   loop_.At(MonotonicClock::Now() + longest, [this, &flow] {
-    if (!flow.done && !flow.sender->wait_status()) {
-      FinishFlow(flow, "its sender does not end in time");
-      flow.sender->Kill(SIGKILL);
-    }
+    if (flow.done) return;
+    const bool sender = !flow.sender->wait_status();
+    FinishFlow(flow, fmt::format("its {} does not end in time", sender ? "sender" : "receiver"));
+    (sender ? flow.sender : flow.receiver)->Kill(SIGKILL);
   });
 }
 

@@ -31,9 +31,8 @@ class TrafficRunner {
   // Whether all flows have results, all programs except those in the background have ended, and all
   // events have happened.
   bool Done() const;
+  // All flows are done some time: the programs of each are given up in the end.
   bool FlowsDone() const;
-  // How long after their senders' end flows may take.
-  Duration LongestDrain() const;
   // Whether there are flows or programs at all; a run without them lasts its whole duration.
   bool HasWork() const;
   // Describes the current activity, for the status line.

@@ -56,6 +56,8 @@ void EventLoop::RunDueActions() {
     const std::function<void()> action = std::move(actions_.begin()->second);
     actions_.erase(actions_.begin());
     action();
+    // Many may be due at once, and long: what happens meanwhile is not seen only after all of them.
+    if (!actions_.empty() && actions_.begin()->first <= MonotonicClock::Now()) Wait(Instant());
   }
 }
 
