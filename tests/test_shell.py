@@ -12,6 +12,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from labs import (
@@ -20,6 +21,7 @@ from labs import (
     Done,
     Running,
     as_nobody,
+    descendants,
     execute,
     inside,
     marked_processes,
@@ -269,6 +271,97 @@ def test_names_are_found_at_a_server_on_loopback(home: str, tmp_path: Path) -> N
     assert "203.0.113.9" in done.expect().output
 
 
+@contextlib.contextmanager
+def listener(namespace: str) -> Iterator[socket.socket]:
+    """A TCP server with a backlog, and no hurry."""
+    with entered(namespace):
+        server = socket.create_server(("0.0.0.0", 0))
+    server.settimeout(PATIENCE)
+    with server:
+        yield server
+
+
+SEND = "import os, socket; socket.create_connection((os.environ['VIADUCT_HOST'], {}))"
+
+
+def drained(file: Path) -> dict[str, Any]:
+    """What the shell's results say of its end."""
+    return dict(json.loads(file.read_text())["drain"])
+
+
+def test_what_is_under_way_arrives(home: str, tmp_path: Path) -> None:
+    """The program ends at once: its data are in its kernel and in the path then."""
+    file = tmp_path / "counters.json"
+    path = ["--up", "delay=200ms rate=8Mbit", "--down", "delay=200ms"]
+    program = SEND + ".send(b'x' * 100_000)"
+    with listener(home) as server:
+        python = ["python3", "-c", program.format(server.getsockname()[1])]
+        shell(home, *path, "--drain", "1min", "--json", file, "--", *python).expect()
+        connection, _ = server.accept()
+        with connection:
+            connection.settimeout(PATIENCE)
+            received = 0
+            while chunk := connection.recv(65536):
+                received += len(chunk)
+    assert received == 100_000
+    assert (drained(file)["packets"], drained(file)["connections"]) == (0, 0)
+
+
+def test_datagrams_under_way_arrive(home: str) -> None:
+    with entered(home):
+        server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with server:
+        server.bind(("0.0.0.0", 0))
+        server.settimeout(PATIENCE)
+        send = "import os, socket; s = socket.socket(type=socket.SOCK_DGRAM); "
+        send += f"s.sendto(b'late', (os.environ['VIADUCT_HOST'], {server.getsockname()[1]}))"
+        shell(home, "--up", "delay=300ms", "--", "python3", "-c", send).expect()
+        assert server.recv(100) == b"late"
+
+
+def test_the_drain_is_bounded(home: str, tmp_path: Path) -> None:
+    """A connection whose data nobody acknowledges: nothing passes after the handshake."""
+    file = tmp_path / "counters.json"
+    with listener(home) as server:
+        connect = SEND.format(server.getsockname()[1]).replace("; ", "; s = ")
+        cut = (
+            f"import subprocess; subprocess.run(['{VIADUCT}', 'path', 'set', '--up', 'loss=100%'])"
+        )
+        program = f"{connect}; {cut}; s.send(b'x')"
+        words = ["--verbose", "--drain", "200ms", "--json", file, "--", "python3", "-c", program]
+        done = shell(home, *words).expect()
+    assert drained(file)["connections"] == 1
+    assert "0 packets and 1 connections were cut off" in done.errors
+
+
+def test_no_drain(home: str, tmp_path: Path) -> None:
+    file = tmp_path / "counters.json"
+    ping = ["ping", "-n", "-c", "1", "-W", "1", "100.64.0.1"]
+    path = ["--up", "delay=1h", "--drain", "0", "--json", file]
+    shell(home, *path, "--", *ping).expect(1)
+    assert drained(file)["packets"] == 1
+    assert "--drain" in shell(home, "--drain", "x", "--", "true").error_line(2)
+
+
+def test_the_drain_can_be_interrupted(home: str, tmp_path: Path) -> None:
+    file = tmp_path / "counters.json"
+    program = "ping -n -c 1 -W 1 100.64.0.1; exit 3"
+    path = ["--up", "delay=1h", "--drain", "1h", "--json", str(file)]
+    with running_shell(home, *path, "--", "sh", "-c", program) as command:
+        command.wait_for("1 packets transmitted")
+        # Before the program's end it would get the signal instead.
+        keeper = keeper_of(home)
+        wait_until(lambda: not descendants(keeper), "the program has ended")
+
+        def has_ended() -> bool:
+            command.process.send_signal(signal.SIGINT)
+            return command.process.poll() is not None
+
+        wait_until(has_ended, "the drain has ended")
+        assert command.wait() == 3
+    assert drained(file)["packets"] == 1
+
+
 def test_status_and_standard_input(home: str) -> None:
     assert shell(home, "--", "sh", "-c", "exit 42").status == 42
     assert shell(home, "--", "sh", "-c", "kill -TERM $$").status == 128 + signal.SIGTERM
@@ -320,7 +413,95 @@ def test_counters(home: str, tmp_path: Path) -> None:
     assert (up["arrived"], up["fates"]["lost"]) == (3, 3)
 
 
+def shell_in(namespace: str) -> dict[str, Any]:
+    """The only shell there, as `viaduct path ls` has it."""
+    paths = json.loads(viaduct("path", "ls", "--json").expect().output)
+    traces = " ".join(traces_of(namespace))
+    return next(path for path in paths if f"/{path['name']}/" in traces)
+
+
+def spec_of(statistics: str, direction: str, group: str = "") -> str:
+    """What the pipeline does to packets."""
+    pipelines = json.loads(statistics)["pipelines"]
+    return next(
+        str(p["spec"]) for p in pipelines if (p["direction"], p["class"]) == (direction, group)
+    )
+
+
+def test_its_path_is_changed_by_its_name(home: str) -> None:
+    with running_shell(
+        home, "--up", "delay=1ms", "--", "sh", "-c", "echo ready; sleep 60"
+    ) as command:
+        command.wait_for("ready")
+        listed = shell_in(home)
+        assert (listed["state"], listed["pairs"]) == ("running", ["shell"])
+        name = listed["name"]
+        viaduct("path", "set", name, "--up", "loss=1%").expect()
+        statistics = viaduct("path", "stats", name, "--json").expect().output
+        assert json.loads(statistics)["name"] == name
+        assert spec_of(statistics, "up") == "delay=1ms loss=1%"
+        assert "no pair" in viaduct("path", "set", name, "--pair", "x", "--up", "loss=1%").errors
+        command.process.send_signal(signal.SIGTERM)
+        assert command.wait() == 128 + signal.SIGTERM
+    assert name in viaduct("path", "stats", name).error_line(2)
+
+
+def test_its_path_is_the_default_within_it(home: str) -> None:
+    script = f"""
+        {VIADUCT} path set --down "delay=3ms" && {VIADUCT} path stats --json
+    """
+    inner = [str(VIADUCT), SHELL, "--down", "delay=1ms", "--", "sh", "-c", script]
+    for words in (["sh", "-c", script], inner):
+        done = shell(home, "--down", "delay=2ms", "--", *words).expect()
+        assert spec_of(done.output, "down") == "delay=3ms"
+
+
+def test_classes(home: str, tmp_path: Path) -> None:
+    file = tmp_path / "counters.json"
+    specs = ["--up", "delay=1ms", "--class", "echo=icmp", "--up", "loss=100%"]
+    ping = ["ping", "-n", "-c", "3", "-i", "0.05", "-W", "1", "100.64.0.1"]
+    shell(home, *specs, "--json", file, "--", *ping).expect(1)
+    lost = {
+        (p["class"], p["direction"]): p["fates"].get("lost", 0)
+        for p in json.loads(file.read_text())["pipelines"]
+    }
+    assert lost == {("", "up"): 0, ("", "down"): 0, ("echo", "up"): 3, ("echo", "down"): 0}
+
+
+def test_schedule(home: str, tmp_path: Path) -> None:
+    schedule = tmp_path / "schedule"
+    schedule.write_text("0s shell both delay=2ms\n500ms shell up loss=1%\n")
+    wait = f"until {VIADUCT} path stats --json | grep -q loss=1%; do sleep 0.1; done"
+    report = f"{wait}; {VIADUCT} path stats --json"
+    done = shell(home, "--schedule", schedule, "--", "sh", "-c", report).expect()
+    assert spec_of(done.output, "up") == "delay=2ms loss=1%"
+    assert spec_of(done.output, "down") == "delay=2ms"
+    schedule.write_text("0s other both delay=2ms\n")
+    assert "no pair other" in shell(home, "--schedule", schedule, "--", "true").error_line(2)
+
+
+def test_its_duration_ends_the_program(home: str) -> None:
+    done = shell(home, "--duration", "300ms", "--", "sleep", "1000")
+    assert done.status == 128 + signal.SIGTERM
+    deaf = "trap '' TERM; while :; do sleep 0.1; done"
+    done = shell(home, "--duration", "300ms", "--", "sh", "-c", deaf)
+    assert done.status == 128 + signal.SIGKILL
+
+
+def test_late_is_void(home: str, tmp_path: Path) -> None:
+    file = tmp_path / "counters.json"
+    ping = ["ping", "-n", "-c", "3", "-i", "0.05", "$VIADUCT_HOST"]
+    words = ["--up", "delay=1ms", "--json", file, "--", "sh", "-c", " ".join(ping)]
+    shell(home, "--lateness-limit", "1ns", *words).expect(4)
+    assert json.loads(file.read_text())["verdict"] == "VOID"
+    shell(home, "--lateness-limit", "1h", *words).expect()
+    assert json.loads(file.read_text())["verdict"] == "VALID"
+
+
 def test_wrong_input_is_named(home: str) -> None:
+    assert "--class" in shell(home, "--class", "x", "--", "true").error_line(2)
+    assert "--duration" in shell(home, "--duration", "x", "--", "true").error_line(2)
+    assert "twice" in shell(home, "--up", "loss=1%", "--up", "loss=2%", "--", "true").error_line(2)
     assert "loss" in shell(home, "--up", "loss=200%", "--", "true").error_line(2)
     assert "no-such-program" in shell(home, "--", "no-such-program").error_line(127)
     assert "--memory" in shell(home, "--memory", "x", "--", "true").error_line(2)

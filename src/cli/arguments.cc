@@ -31,6 +31,7 @@ void AddRepeated(CLI::App& command, const std::string& name, std::vector<std::st
   command.add_option(name, values, help)
       ->type_name(type)
       ->expected(1)
+      ->allow_extra_args(false)  // else it takes the "--" before a program, too
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 

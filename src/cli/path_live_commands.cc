@@ -38,8 +38,9 @@ struct Choice {
   std::vector<std::string> between;
 
   void AddTo(CLI::App& command) {
-    command.add_option("NAME", name,
-                       "the path, or the lab; may be omitted when only one path runs here");
+    command.add_option(
+        "NAME", name,
+        "the path, shell or lab; may be omitted within a shell, and when only one path runs here");
     command.add_option("--between", between, "the path between these interfaces")->expected(2);
   }
   std::string Pair() const {
@@ -105,7 +106,7 @@ void Stats(const Choice& choice, const Format& format) {
 void PrintPaths(bool as_json) {
   std::vector<ListedPath> list;
   std::vector<std::vector<std::string>> rows = {{"path", "state", "pid", "pairs", "since"}};
-  for (const emulate::PathInfo& info : emulate::ListPaths()) {
+  for (const emulate::PathInfo& info : emulate::ListPathsAndShells()) {
     const std::string state = info.alive ? "running" : "dead";
     list.push_back({info.name, state, info.pid, info.uid, info.interfaces, info.pairs,
                     info.control_socket(), info.created});

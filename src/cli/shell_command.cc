@@ -1,67 +1,92 @@
 // viaduct shell: a program behind an emulated path.
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "base/units.h"
 #include "base/within.h"
-#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/foreground.h"
 #include "cli/output.h"
+#include "cli/path_options.h"
 #include "cli/privilege.h"
+#include "emulate/path_emulation.h"
 #include "emulate/path_report.h"
 #include "emulate/shell.h"
-#include "engine/describe.h"
-#include "path/spec/spec.h"
+#include "emulate/shell_drain.h"
 #include "run/environment.h"
 
 namespace viaduct::cli {
 namespace {
 
+// Between SIGTERM, when the duration is over, and SIGKILL.
+constexpr Duration kTerminationPatience = Duration::Seconds(2);
+
 struct ShellOptions {
-  std::string up, down, json_file;
-  EngineOptions engine;
+  PairOptions pairs;
+  EmulationOptions emulation;
+  std::string drain = "5s";
   bool verbose = false;
   std::vector<std::string> words;
 };
 
-path::Spec Parse(const char* option, const std::string& text) {
-  return Within(fmt::format("{} \"{}\"", option, text), [&] { return path::ParseSpec(text); });
+void Note(const std::string& text) { std::fprintf(stderr, "viaduct shell: %s\n", text.c_str()); }
+
+void Introduce(const emulate::Shell& shell, uint64_t seed) {
+  Note(fmt::format("{}, the host is {} (seed {}){}{}", shell.name(), shell.host_address(), seed,
+                   shell.limits().empty() ? "" : "; ", shell.limits()));
+}
+
+void ReportDrain(const result::DrainResult& drain) {
+  Note(fmt::format(
+      "the path stopped {:.1f} s after the program, {} packets and {} connections were cut off",
+      drain.seconds, drain.packets, drain.connections));
 }
 
 void Report(const ShellOptions& options, const Invocation& invocation,
-            const engine::Statistics& statistics, uint64_t seed) {
-  result::EngineResult result = engine::DescribeStatistics(statistics, std::nullopt);
-  result.seed = seed;
-  if (options.verbose) std::fputs(emulate::StatisticsTable(result).c_str(), stderr);
-  if (options.json_file.empty()) return;
+            result::EngineResult result) {
+  if (options.verbose) {
+    ReportDrain(*result.drain);
+    std::fputs(emulate::StatisticsTable(result).c_str(), stderr);
+  }
+  if (options.emulation.json_file.empty()) return;
   result.environment = run::DescribeEnvironment(invocation.words);
-  WriteJson(options.json_file, result);
+  WriteJson(options.emulation.json_file, result);
 }
 
-int RunShell(const ShellOptions& options, const Invocation& invocation) {
-  CheckJsonFile(options.json_file);
-  engine::Config config =
-      emulate::ShellPath(Parse("--up", options.up), Parse("--down", options.down));
-  options.engine.Fill(&config);
-  const uint64_t seed = config.seed;
+void EndAt(Instant end, emulate::Shell& shell, sys::EventLoop& loop) {
+  if (end == Instant::Never()) return;
+  loop.At(end, [&shell] { shell.Signal(SIGTERM); });
+  loop.At(end + kTerminationPatience, [&shell] { shell.Signal(SIGKILL); });
+}
+
+int RunShell(const CLI::App& command, const ShellOptions& options, const Invocation& invocation) {
+  CheckJsonFile(options.emulation.json_file);
+  emulate::PathOptions given = options.emulation.Understand(
+      PairsFromArguments(options.pairs.InOrder(command), emulate::ShellPath()));
+  given.note = Note;
+  const Duration drain = Within("--drain", [&] { return ParseDuration(options.drain); });
   NeedRoot();
   Foreground foreground;  // first: a signal from here on cannot end the process half-way
-  emulate::Shell shell(std::move(config));
+  emulate::PathEmulation path(std::move(given));
+  auto ports = std::make_unique<emulate::Shell>();
+  emulate::Shell& shell = *ports;
   broker::ProgramOptions program = shell.Program(options.words);
   foreground.Lend(&program);
-  if (options.verbose) {
-    std::fprintf(stderr, "viaduct shell: the host is %s (seed %llu)%s%s\n",
-                 shell.host_address().c_str(), static_cast<unsigned long long>(seed),
-                 shell.limits().empty() ? "" : "; ", shell.limits().c_str());
-  }
-  StartAsShell([&] { shell.Start(program); });
+  if (options.verbose) Introduce(shell, path.options().config.seed);
+  path.Start(std::move(ports), foreground.loop());
+  const UniqueFd exit_status = StartAsShell([&] { return shell.StartProgram(program); });
+  EndAt(path.EndsAt(), shell, foreground.loop());
   const int status =
-      foreground.Follow(shell.exit_status(), [&](int number) { shell.Signal(number); });
-  Report(options, invocation, shell.Stop(), seed);
-  return status;
+      foreground.Follow(exit_status.get(), [&](int number) { shell.Signal(number); });
+  const result::DrainResult rest = emulate::Drain(path, shell, foreground.loop(), drain);
+  path.Stop();
+  result::EngineResult result = path.Describe();
+  result.drain = rest;
+  Report(options, invocation, result);
+  return StatusOf(result, status);
 }
 
 }  // namespace
@@ -69,12 +94,14 @@ int RunShell(const ShellOptions& options, const Invocation& invocation) {
 void AddShell(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ShellOptions>();
   CLI::App* command = app.add_subcommand("shell", "run a program behind an emulated path");
-  command->add_option("--up", options->up, "from the program to the outside")->type_name("SPEC");
-  command->add_option("--down", options->down, "from the outside to the program")
-      ->type_name("SPEC");
-  options->engine.AddTo(*command);
-  command->add_option("--json", options->json_file, "write the counters to this file")
-      ->type_name("FILE");
+  options->pairs.AddSpecs(*command, "from the program to the outside",
+                          "from the outside to the program");
+  options->emulation.AddTo(*command, "SIGTERM for the program after this: 10s; default: never",
+                           "write the results to this file");
+  command
+      ->add_option("--drain", options->drain,
+                   "how long what is under way may still arrive when the program has ended")
+      ->capture_default_str();
   command->add_flag("--verbose", options->verbose,
                     "print what the program can reach, and the counters at the end");
   command->add_option("COMMAND", options->words,
@@ -83,12 +110,18 @@ void AddShell(CLI::App& app, Invocation& invocation) {
       "The program runs as you in a network namespace of its own, with NAT to where you are; this\n"
       "machine is $VIADUCT_HOST. Shells may be nested: their paths add up. SPEC: "
       "docs/path-spec.md.\n"
-      "The exit status is the program's.\n"
+      "--up and --down that follow a --class are for its packets. Within the shell viaduct path "
+      "set\n"
+      "and stats reach its path, elsewhere by the name that viaduct path ls prints; its pair is\n"
+      "\"shell\". The exit status is the program's; 127: there is no such program, 126: it cannot\n"
+      "be executed, 4: p99 exceeds --lateness-limit.\n"
       "Examples:\n"
       "  viaduct shell --down \"rate=10Mbit delay=40ms queue=100p\" -- curl -sO "
       "https://debian.org\n"
       "  viaduct shell --up loss=1% --down loss=1% -- bash");
-  command->callback([options, &invocation] { invocation.status = RunShell(*options, invocation); });
+  command->callback([command, options, &invocation] {
+    invocation.status = RunShell(*command, *options, invocation);
+  });
 }
 
 }  // namespace viaduct::cli

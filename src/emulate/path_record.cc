@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/error.h"
+#include "emulate/shell_record.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/offload.h"
@@ -33,6 +35,15 @@ void GiveBack(int network, const TakenInterface& taken) {
   }
 }
 
+PathInfo PathOf(const ShellInfo& shell) {
+  PathInfo path;
+  static_cast<sys::RegistryEntry&>(path) = shell;
+  path.network = shell.network;
+  path.interfaces = {kShellPorts.begin(), kShellPorts.end()};
+  path.pairs = {kShellPair};
+  return path;
+}
+
 void RemoveDeadPath(const std::string& name, const Turn& turn) {
   for (const PathInfo& path : ListPaths()) {
     if (path.name != name || path.alive) continue;
@@ -58,7 +69,15 @@ sys::Registry Paths() {
 
 std::vector<PathInfo> ListPaths() { return Paths().List<PathInfo>(); }
 
-PathInfo FindPath(const std::string& name, const std::string& pair) {
+std::vector<PathInfo> ListPathsAndShells() {
+  std::vector<PathInfo> all = ListPaths();
+  for (const ShellInfo& shell : ListShells()) all.push_back(PathOf(shell));
+  return all;
+}
+
+PathInfo FindPath(const std::string& given, const std::string& pair) {
+  const char* own = given.empty() && pair.empty() ? std::getenv(kPathVariable) : nullptr;
+  const std::string name = own != nullptr ? own : given;
   const uint64_t here = sys::NamespaceInode(sys::OpenCurrentNamespace().get());
   const auto is_wanted = [&](const PathInfo& path) {
     if (!name.empty()) return path.name == name;
@@ -67,7 +86,7 @@ PathInfo FindPath(const std::string& name, const std::string& pair) {
     return path.network.inode == here && has_pair;
   };
   return sys::FindLive<PathInfo>(
-      ListPaths(), is_wanted,
+      ListPathsAndShells(), is_wanted,
       {"no path is running; start one with viaduct path --between A B",
        name.empty() ? fmt::format("no path {}is running in this network namespace; there are {{}}",
                                   pair.empty() ? "" : "between these ")

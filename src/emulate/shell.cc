@@ -2,17 +2,16 @@
 
 #include <unistd.h>
 
-#include <filesystem>
-#include <vector>
-
 #include "base/error.h"
+#include "emulate/path_record.h"
+#include "emulate/shell_record.h"
 #include "io/ring_port.h"
 #include "sys/invoking_user.h"
-#include "wire/address.h"
 
 namespace viaduct::emulate {
 namespace {
 
+using broker::Member;
 using broker::MessageType;
 using nlohmann::json;
 
@@ -21,35 +20,37 @@ std::vector<std::string> LoginShell() {
   return {user && !user->shell.empty() ? user->shell : "/bin/sh"};
 }
 
-std::unique_ptr<io::AnyPort> PortOn(UniqueFd socket, int ifindex) {
-  io::RingOptions ring;
-  ring.ifindex = ifindex;
-  return io::Hold(io::RingPort(std::move(socket), ring));
-}
-
 }  // namespace
 
-engine::Config ShellPath(const path::Spec& up, const path::Spec& down) {
+engine::Config ShellPath() {
   engine::Config config;
-  config.name = "shell";
-  config.ports = {ShellNetwork::kProgramPort, ShellNetwork::kHostPort};
-  config.pairs = {{"shell", {0, {}, {}}, {1, {}, {}}, up, down, {}}};
+  config.ports = {kShellPorts.begin(), kShellPorts.end()};
+  config.pairs = {{kShellPair, {0, {}, {}}, {1, {}, {}}, {}, {}, {}}};
   return config;
 }
 
-Shell::Shell(engine::Config config)
+Shell::Shell()
     : root_(privilege::Ask(privilege::Service::kShell), "root's half of the shell has died") {
   broker::Message answer = root_.Call(MessageType::kBuildShell, "{}");
   const json built = broker::DecodeJson(answer.payload);
-  host_address_ = broker::Member<std::string>(built, "host_address");
-  limits_ = broker::Member<std::string>(built, "limits");
-  const auto indices = broker::Member<std::vector<int>>(built, "ports");
-  if (indices.size() != answer.descriptors.size()) throw Error("the shell has not all its ports");
-  std::vector<std::unique_ptr<io::AnyPort>> ports;
-  for (size_t i = 0; i < indices.size(); ++i) {
-    ports.push_back(PortOn(std::move(answer.descriptors[i]), indices[i]));
+  name_ = Member<std::string>(built, "name");
+  created_ = Member<std::string>(built, "created");
+  host_address_ = Member<std::string>(built, "host_address");
+  limits_ = Member<std::string>(built, "limits");
+  const auto indices = Member<std::vector<int>>(built, "ports");
+  if (indices.size() != ports_.size() || answer.descriptors.size() != ports_.size() + 1) {
+    throw Error("the shell has not all its ports");
   }
-  engine_.emplace(std::move(config), std::move(ports));
+  for (size_t i = 0; i < ports_.size(); ++i) {
+    ports_[i] = {std::move(answer.descriptors[i]), indices[i]};
+  }
+  listener_ = std::move(answer.descriptors.back());
+}
+
+std::unique_ptr<io::AnyPort> Shell::OpenPort(size_t port) {
+  io::RingOptions options;
+  options.ifindex = ifindex(port);
+  return io::Hold(io::RingPort(std::move(ports_.at(port).socket), options));
 }
 
 broker::ProgramOptions Shell::Program(const std::vector<std::string>& words) const {
@@ -57,21 +58,22 @@ broker::ProgramOptions Shell::Program(const std::vector<std::string>& words) con
   program.node = "shell";
   program.arguments = words.empty() ? LoginShell() : words;
   program.environment["VIADUCT_HOST"] = host_address_;
+  program.environment[kPathVariable] = name_;
   return program;
 }
 
-void Shell::Start(const broker::ProgramOptions& program) {
-  engine_->Start();
+UniqueFd Shell::StartProgram(const broker::ProgramOptions& program) {
   broker::Message answer = broker::CallSpawn(root_, program);
   if (answer.descriptors.size() != 1) throw Error("the shell's program has no exit status");
-  exit_status_ = std::move(answer.descriptors[0]);
+  return std::move(answer.descriptors[0]);
 }
 
 void Shell::Signal(int number) { root_.CallJson(MessageType::kKill, {{"signal", number}}); }
 
-engine::Statistics Shell::Stop() {
-  engine_->Stop();
-  return engine_->Read();
+void Shell::EndProgram() { root_.CallJson(MessageType::kEndProgram, json::object()); }
+
+uint64_t Shell::CountUnsent() {
+  return Member<uint64_t>(root_.CallJson(MessageType::kCountUnsent, json::object()), "connections");
 }
 
 }  // namespace viaduct::emulate

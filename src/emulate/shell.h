@@ -1,52 +1,67 @@
 // A program behind an emulated path: `viaduct shell`.
 #pragma once
 
-#include <optional>
+#include <array>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/fd.h"
 #include "broker/call.h"
 #include "broker/client.h"
-#include "emulate/shell_network.h"
-#include "engine/engine.h"
-#include "io/port.h"
+#include "emulate/path_ports.h"
+#include "engine/config.h"
 
 namespace viaduct::emulate {
 
-// The ports and the pair of a shell's path; the caller completes the config. Up is from the program
-// to the outside.
-engine::Config ShellPath(const path::Spec& up, const path::Spec& down);
+// The ports and the pair of a shell's path, which its user's arguments complete. Up is from the
+// program to the outside.
+engine::Config ShellPath();
 
-// One program in a network of its own, whose only way out is the path. Root's half
-// (emulate/shell_keeper.h) creates it and starts the program; it removes all of that, with the
-// processes that the program leaves behind, however this process ends. There must be a steward
-// (privilege/halves.h).
-class Shell {
+// One program in a network of its own, whose only way out is the path between these two ports.
+// Root's half (emulate/shell_keeper.h) creates it and starts the program; it removes all of that,
+// with the processes that the program leaves behind, however this process ends. There must be a
+// steward (privilege/halves.h).
+class Shell final : public PathPorts {
  public:
   // Creates the network. Throws EnvironmentError or SystemError, and then leaves nothing behind.
-  explicit Shell(engine::Config config);
+  Shell();
 
-  // The options for Start() that run these words, or the login shell if there are none.
+  const std::string& name() const override { return name_; }
+  const std::string& created() const override { return created_; }
+  UniqueFd TakeListener() override { return std::move(listener_); }
+  std::unique_ptr<io::AnyPort> OpenPort(size_t port) override;  // each once
+  bool CanComeBack() const override { return false; }
+  int ifindex(size_t port) const override { return ports_.at(port).ifindex; }
+  int Fd() const override { return root_.Fd(); }
+
+  // The options for StartProgram() that run these words, or the login shell if there are none.
   broker::ProgramOptions Program(const std::vector<std::string>& words) const;
   const std::string& host_address() const { return host_address_; }
   // Why the program can reach nothing beyond this namespace; empty if it can.
   const std::string& limits() const { return limits_; }
 
-  // Throws Error if the program cannot be started.
-  void Start(const broker::ProgramOptions& program);
-  // A descriptor from which the program's wait status (waitpid(2)) can be read, as one int32_t,
-  // when it ends.
-  int exit_status() const { return exit_status_.get(); }
+  // Returns a descriptor from which the program's wait status (waitpid(2)) can be read, as one
+  // int32_t, when it ends. Throws sys::ExecuteError, or Error if it cannot be started.
+  UniqueFd StartProgram(const broker::ProgramOptions& program);
   void Signal(int number);  // to the program's process group
-  // Stops the path and returns its statistics.
-  engine::Statistics Stop();
+  // Ends what the program has left behind, too; its network stays.
+  void EndProgram();
+  // How many TCP connections in the program's network have still to send
+  // (sys/network/tcp_table.h).
+  uint64_t CountUnsent();
 
  private:
+  struct Port {
+    UniqueFd socket;
+    int ifindex = 0;
+  };
+
   broker::Caller root_;
-  std::string host_address_, limits_;
-  std::optional<engine::Engine> engine_;
-  UniqueFd exit_status_;
+  std::string name_, created_, host_address_, limits_;
+  UniqueFd listener_;
+  std::array<Port, 2> ports_;
 };
 
 }  // namespace viaduct::emulate

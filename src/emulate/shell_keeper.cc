@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,8 +17,10 @@
 #include "sys/descriptors.h"
 #include "sys/network/netns.h"
 #include "sys/network/packet_socket.h"
+#include "sys/network/tcp_table.h"
 #include "sys/process.h"
 #include "sys/signals.h"
+#include "sys/unix_socket.h"
 #include "sys/user_program.h"
 
 namespace viaduct::emulate {
@@ -66,6 +69,11 @@ class ShellKeeper {
         if (is_running_)
           kill(-pid_, broker::Member<int>(broker::DecodeJson(request.payload), "signal"));
         return {};
+      case MessageType::kEndProgram:
+        EndAll();
+        return {};
+      case MessageType::kCountUnsent:
+        return CountUnsent();
       default:
         throw broker::ProtocolError("broker protocol: not what a shell's keeper does");
     }
@@ -75,15 +83,20 @@ class ShellKeeper {
     if (network_) throw UsageError("this process has made its shell already");
     network_.emplace(user_.uid);
     Reply reply;
-    reply.value = {{"host_address", network_->host_address().ToString()},
+    const ShellInfo& info = network_->info();
+    reply.value = {{"name", info.name},
+                   {"created", info.created},
+                   {"host_address", network_->host_address().ToString()},
                    {"limits", network_->limits()},
                    {"ports", nlohmann::json::array()}};
+    UniqueFd listener = sys::ListenAt(info.control_socket(), user_.uid, user_.gid, SOCK_STREAM);
     const sys::NamespaceScope scope(network_->middle());
-    for (const char* name : {ShellNetwork::kProgramPort, ShellNetwork::kHostPort}) {
+    for (const char* name : kShellPorts) {
       sys::PacketSocket socket = sys::OpenPacketSocket(name, true);
       reply.value["ports"].push_back(socket.ifindex);
       reply.descriptors.push_back(std::move(socket.fd));
     }
+    reply.descriptors.push_back(std::move(listener));
     network_->CloseMiddle();
     return reply;
   }
@@ -95,11 +108,16 @@ class ShellKeeper {
     sys::Pipe status = sys::MakePipe();
     pid_ = sys::StartProgram(options, network_->inside(), "node shell", user_);
     is_running_ = true;
-    network_->CloseInside();
     status_ = std::move(status.write);
     Reply reply;
     reply.descriptors.push_back(std::move(status.read));
     return reply;
+  }
+
+  Reply CountUnsent() const {
+    if (!network_) throw UsageError("this process has made no shell yet");
+    const sys::NamespaceScope scope(network_->inside());
+    return {{{"connections", sys::CountUnsentTcp()}}, {}};
   }
 
   // Returns false if the shell should end: its network is being removed.

@@ -21,6 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kProgramPort = kShellPorts[0];
+constexpr const char* kHostPort = kShellPorts[1];
 constexpr char kInside[] = "eth0";
 constexpr uint32_t kFirst = 0x64400000;  // 100.64.0.0
 constexpr uint32_t kLast = 0x647ffffc;   // the last /30 of 100.64.0.0/10

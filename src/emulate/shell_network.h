@@ -47,11 +47,9 @@ class ShellNetwork {
   ShellNetwork(const ShellNetwork&) = delete;
   ShellNetwork& operator=(const ShellNetwork&) = delete;
 
+  const ShellInfo& info() const { return info_; }
   int inside() const { return inside_.get(); }
   int middle() const { return middle_.get(); }
-  // The interfaces in the middle namespace: the program's side and the host's side.
-  static constexpr const char* kProgramPort = "program";
-  static constexpr const char* kHostPort = "host";
   const wire::IpAddress& host_address() const { return host_address_; }
   // Why the program can reach nothing beyond this namespace; empty if it can.
   const std::string& limits() const { return limits_; }
@@ -59,9 +57,8 @@ class ShellNetwork {
   // Call it in the process that will start the program: it mounts the right resolv.conf in a mount
   // namespace of its own, if necessary.
   void EnterNameService() const;
-  // Call the first when the ports are open, the second when the program has started.
+  // Call it when the ports are open.
   void CloseMiddle() { middle_.reset(); }
-  void CloseInside() { inside_.reset(); }
 
  private:
   void Build(const wire::IpPrefix& subnet);

@@ -49,7 +49,7 @@ void ShellInfo::Read(const sys::RecordLines& lines) {
 
 // No lab's name begins with a dot (lab/record.h).
 sys::Registry Shells() {
-  return {sys::RunPlace({".shells", 0755, false}), {"record.json", "resolv.conf"}};
+  return {sys::RunPlace({".shells", 0755, false}), {"record.json", "control", "resolv.conf"}};
 }
 
 std::vector<ShellInfo> ListShells() { return Shells().List<ShellInfo>(); }

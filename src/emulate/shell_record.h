@@ -1,8 +1,10 @@
 // The records of running shells: a registry (sys/registry.h), /run/viaduct/.shells, whose entries
-// hold record.json, and the resolv.conf of a program whose name server is on this machine's
-// loopback. The maker is the shell's keeper, which writes there what it changes before it does.
+// hold record.json, the control socket of the shell's path, and the resolv.conf of a program whose
+// name server is on this machine's loopback. The maker is the shell's keeper, which writes there
+// what it changes before it does.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,6 +15,11 @@
 #include "sys/registry.h"
 
 namespace viaduct::emulate {
+
+// The name of a shell's pair.
+inline constexpr char kShellPair[] = "shell";
+// Its ports: interfaces of a namespace between the program's and the one outside.
+inline constexpr std::array kShellPorts{"program", "host"};
 
 // An interface that forwards for the shell and did not before.
 struct ForwardingInterface {
@@ -31,6 +38,7 @@ struct ShellInfo : sys::RegistryEntry {
   std::vector<ForwardingInterface> forwarding;
 
   void Read(const sys::RecordLines& lines);
+  std::string control_socket() const { return folder / "control"; }
   std::string resolv_conf() const { return folder / "resolv.conf"; }
 };
 

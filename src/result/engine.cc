@@ -68,13 +68,24 @@ KeysOf<MemoryResult> MemoryResult::Keys() {
   return kKeys;
 }
 
+KeysOf<DrainResult> DrainResult::Keys() {
+  using D = DrainResult;
+  static constexpr Key<D> kKeys[] = {
+      Always<&D::seconds>("seconds", "s", "how long the path went on after the program's end"),
+      Always<&D::packets>("packets", "packets", "in the path when it was stopped"),
+      Always<&D::connections>("connections", "connections",
+                              "TCP connections of the program that had still to send then"),
+  };
+  return kKeys;
+}
+
 KeysOf<EngineResult> EngineResult::Keys() {
   using E = EngineResult;
   static constexpr Key<E> kKeys[] = {
-      WhenSet<&E::name>("name", "text", "the path's or the lab's; not of a shell"),
+      WhenSet<&E::name>("name", "text", "the path's, the shell's or the lab's"),
       WhenSet<&E::started>("started", "UTC, ISO 8601", "when a path began"),
       WhenSet<&E::seed>("seed", "a whole number", "of the random streams"),
-      WhenSet<&E::seconds>("seconds", "s", "how long it has run; not of a shell"),
+      WhenSet<&E::seconds>("seconds", "s", "how long it has run"),
       Always<&E::pipelines>("pipelines", "a list of maps",
                             "one for each pair, class and direction"),
       Always<&E::ports>("ports", "a list of maps", "one for each interface"),
@@ -84,6 +95,7 @@ KeysOf<EngineResult> EngineResult::Keys() {
                           "VOID: `p99_ns` is above the limit, or of 100 frames more than one was "
                           "lost because it came faster than it could be read or found no room; "
                           "not judged: no limit, or no packet"),
+      WhenSet<&E::drain>("drain", "a map", "of `viaduct shell`: what was cut off at its end"),
       WhenSet<&E::environment>("environment", "a map",
                                "of `--json` of `viaduct path` and `viaduct shell`"),
   };

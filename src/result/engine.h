@@ -48,6 +48,14 @@ struct MemoryResult {
   static KeysOf<MemoryResult> Keys();
 };
 
+// How a shell's path came to its end after the program's.
+struct DrainResult {
+  double seconds = 0;
+  uint64_t packets = 0, connections = 0;
+
+  static KeysOf<DrainResult> Keys();
+};
+
 struct EngineResult {
   std::string name, started;
   std::optional<uint64_t> seed;
@@ -57,6 +65,7 @@ struct EngineResult {
   MemoryResult memory;
   Timing timing;
   Verdict verdict = Verdict::kNotJudged;
+  std::optional<DrainResult> drain;
   std::optional<Environment> environment;
 
   static KeysOf<EngineResult> Keys();

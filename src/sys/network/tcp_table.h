@@ -1,0 +1,15 @@
+// The kernel's tables of TCP connections.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace viaduct::sys {
+
+// How many connections of a table (the text of /proc/net/tcp or tcp6, proc_net_tcp.txt in Linux'
+// documentation) have still to send: data, or their end, that was not sent or not acknowledged.
+size_t CountUnsentTcp(std::string_view table);
+// The same of both tables of the calling thread's network namespace.
+size_t CountUnsentTcp();
+
+}  // namespace viaduct::sys
