@@ -7,6 +7,7 @@ import http.server
 import json
 import os
 import re
+import shlex
 import signal
 import socket
 import threading
@@ -139,6 +140,35 @@ def test_shells_in_shells_add_paths(home: str) -> None:
 
     measured(lambda: best(0), 20, 30)
     measured(lambda: best(1), 40, 55)
+
+
+def nested(levels: int, command: str) -> list[str]:
+    """A command at each level of shells within shells."""
+    inner = [str(VIADUCT), SHELL, "--", *nested(levels - 1, command)] if levels > 1 else []
+    return ["sh", "-c", f"{command}; {shlex.join(inner)}"]
+
+
+def test_every_level_has_a_subnet_of_its_own(home: str) -> None:
+    own = "ip -4 -br address show eth0; echo host $VIADUCT_HOST"
+    lines = shell(home, "--", *nested(4, own)).expect().output.splitlines()
+    assert [line.split()[2] for line in lines[::2]] == [
+        f"100.64.0.{number}/30" for number in (2, 6, 10, 14)
+    ]
+    assert lines[1::2] == ["host 100.64.0.1"] * 4
+
+
+def test_the_machine_is_reached_from_every_level(home: str) -> None:
+    with web_server(home) as port:
+        fetch = f"curl -s -o /dev/null -w '%{{size_download}}\\n' $VIADUCT_HOST:{port}"
+        done = shell(home, "--", *nested(3, fetch)).expect()
+    assert done.output.split() == ["250000"] * 3
+
+
+def test_subnets_that_are_routed_elsewhere_are_not_used(home: str) -> None:
+    inside(home, "ip", "route", "add", "100.64.0.0/29", "dev", "lo").expect()
+    inside(home, "ip", "route", "add", "100.64.0.0/10", "dev", "lo").expect()
+    done = shell(home, "--", "ip", "-4", "-br", "address", "show", "eth0").expect()
+    assert "100.64.0.10/30" in done.output
 
 
 @contextlib.contextmanager

@@ -86,7 +86,7 @@ class ShellKeeper {
     const ShellInfo& info = network_->info();
     reply.value = {{"name", info.name},
                    {"created", info.created},
-                   {"host_address", network_->host_address().ToString()},
+                   {"host_address", network_->machine_address().ToString()},
                    {"limits", network_->limits()},
                    {"ports", nlohmann::json::array()}};
     UniqueFd listener = sys::ListenAt(info.control_socket(), user_.uid, user_.gid, SOCK_STREAM);

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "emulate/shell_addresses.h"
 #include "emulate/shell_outside.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
@@ -24,24 +25,16 @@ namespace fs = std::filesystem;
 constexpr const char* kProgramPort = kShellPorts[0];
 constexpr const char* kHostPort = kShellPorts[1];
 constexpr char kInside[] = "eth0";
-constexpr uint32_t kFirst = 0x64400000;  // 100.64.0.0
-constexpr uint32_t kLast = 0x647ffffc;   // the last /30 of 100.64.0.0/10
 constexpr Duration kInterfacePatience = Duration::Seconds(5);
 
 bool IsLoopback(const std::string& server) { return server.starts_with("127."); }
 
-// Whether two prefixes have an address in common.
-bool Overlap(const wire::IpPrefix& a, const wire::IpPrefix& b) {
-  return a.address.family == b.address.family && (a.Contains(b.address) || b.Contains(a.address));
-}
-
-std::vector<wire::IpPrefix> AddressesHere() {
-  sys::Netlink session;
-  std::vector<wire::IpPrefix> all;
-  for (const sys::LinkInfo& link : session.Links()) {
-    for (const wire::IpPrefix& address : session.Addresses(link.ifindex)) all.push_back(address);
+// The machine's address within the shell whose program this process belongs to.
+std::optional<wire::IpAddress> MachineOfOuterShell(const sys::NamespaceId& here) {
+  for (const ShellInfo& shell : ListShells()) {
+    if (shell.alive && shell.inside == here) return wire::IpAddress::Parse(shell.machine);
   }
-  return all;
+  return std::nullopt;
 }
 
 void Raise(sys::Netlink& session, const std::string& name) {
@@ -61,17 +54,6 @@ std::vector<std::string> NameServers(const std::string& resolv_conf) {
     if (words >> key >> server && key == "nameserver") servers.push_back(server);
   }
   return servers;
-}
-
-wire::IpPrefix FreeSubnet(const std::vector<wire::IpPrefix>& taken) {
-  for (uint32_t base = kFirst; base <= kLast; base += 4) {
-    const wire::IpPrefix subnet{wire::IpAddress::FromIpv4(base), 30};
-    const bool is_free = std::none_of(taken.begin(), taken.end(), [&](const wire::IpPrefix& other) {
-      return Overlap(subnet, other);
-    });
-    if (is_free) return subnet;
-  }
-  throw Error("all of 100.64.0.0/10 is in use here; no addresses are left for a shell");
 }
 
 NameService FindNameService(const std::string& etc_resolv_conf,
@@ -99,7 +81,7 @@ ShellNetwork::ShellNetwork(uint32_t uid)
   info_.network = sys::IdentifyNamespace(sys::OpenCurrentNamespace().get());
   record_ = RecordShell(&info_, turn);
   try {
-    Build(FreeSubnet(AddressesHere()));
+    Build(PrefixesInUse());
     JoinNeighbours();
     limits_ = OpenOutside({subnet_, host_address_, names_.forward_to}, &info_, &record_, turn);
   } catch (...) {
@@ -116,7 +98,7 @@ ShellNetwork::~ShellNetwork() {
   }
 }
 
-void ShellNetwork::Build(const wire::IpPrefix& subnet) {
+void ShellNetwork::Choose(const wire::IpPrefix& subnet) {
   subnet_ = subnet;
   const auto address = [&](uint32_t number) {
     wire::IpAddress result = subnet.address;
@@ -125,15 +107,21 @@ void ShellNetwork::Build(const wire::IpPrefix& subnet) {
   };
   host_address_ = address(1);
   program_address_ = address(2);
+  machine_address_ = MachineOfOuterShell(info_.network).value_or(host_address_);
+}
+
+void ShellNetwork::Build(const std::vector<wire::IpPrefix>& taken) {
+  Choose(FreeSubnet(taken));
   inside_ = sys::CreateNamelessNamespace();
-  RecordInside(sys::IdentifyNamespace(inside_.get()), &info_, &record_);
+  RecordInside(sys::IdentifyNamespace(inside_.get()), machine_address_.ToString(), &info_,
+               &record_);
   middle_ = sys::CreateNamelessNamespace();
   sys::Netlink here, inside(inside_.get()), middle(middle_.get());
   inside.CreateVethPair({-1, kInside, std::nullopt}, {middle_.get(), kProgramPort, std::nullopt});
   here.CreateVethPair({-1, info_.name, std::nullopt}, {middle_.get(), kHostPort, std::nullopt});
   inside.SetUp(inside.IfIndex("lo"), true);
-  inside.AddAddress(inside.IfIndex(kInside), {program_address_, subnet.length});
-  here.AddAddress(here.IfIndex(info_.name), {host_address_, subnet.length});
+  inside.AddAddress(inside.IfIndex(kInside), {program_address_, subnet_.length});
+  here.AddAddress(here.IfIndex(info_.name), {host_address_, subnet_.length});
   sys::DisableOffloads(inside_.get(), kInside, sys::Offloads::kSegmentation);
   sys::DisableOffloads(sys::OpenCurrentNamespace().get(), info_.name, sys::Offloads::kSegmentation);
   Raise(inside, kInside);
@@ -145,7 +133,16 @@ void ShellNetwork::Build(const wire::IpPrefix& subnet) {
       throw Error("the shell's interfaces do not come up");
     }
   }
-  inside.AddRoute(wire::IpPrefix::Parse("0.0.0.0/0"), host_address_, inside.IfIndex(kInside));
+  AddRoutes(SubnetsOfShells(taken));
+}
+
+// Those to the outer shells lead where the default route does: they tell the shells within which
+// subnets are taken.
+void ShellNetwork::AddRoutes(const std::vector<wire::IpPrefix>& outer) {
+  sys::Netlink inside(inside_.get());
+  const int ifindex = inside.IfIndex(kInside);
+  inside.AddRoute(wire::IpPrefix::Parse("0.0.0.0/0"), host_address_, ifindex);
+  for (const wire::IpPrefix& subnet : outer) inside.AddRoute(subnet, host_address_, ifindex);
 }
 
 // Static neighbours, because the path would delay or lose address resolution too.

@@ -19,10 +19,6 @@ namespace viaduct::emulate {
 // The IPv4 name servers of a resolv.conf(5).
 std::vector<std::string> NameServers(const std::string& resolv_conf);
 
-// The first /30 of 100.64.0.0/10 (RFC 6598: reserved for carrier-grade NAT, so not used by ordinary
-// networks) that overlaps none of these. Throws Error when there is none.
-wire::IpPrefix FreeSubnet(const std::vector<wire::IpPrefix>& taken);
-
 // What a program inside needs for name resolution; empty if it can use the machine's own
 // resolv.conf.
 struct NameService {
@@ -50,7 +46,9 @@ class ShellNetwork {
   const ShellInfo& info() const { return info_; }
   int inside() const { return inside_.get(); }
   int middle() const { return middle_.get(); }
-  const wire::IpAddress& host_address() const { return host_address_; }
+  // This machine's address for the program: where shells are nested, that of the outermost one's
+  // gateway.
+  const wire::IpAddress& machine_address() const { return machine_address_; }
   // Why the program can reach nothing beyond this namespace; empty if it can.
   const std::string& limits() const { return limits_; }
 
@@ -61,13 +59,15 @@ class ShellNetwork {
   void CloseMiddle() { middle_.reset(); }
 
  private:
-  void Build(const wire::IpPrefix& subnet);
+  void Build(const std::vector<wire::IpPrefix>& taken);
+  void Choose(const wire::IpPrefix& subnet);
+  void AddRoutes(const std::vector<wire::IpPrefix>& outer);
   void JoinNeighbours();
 
   ShellInfo info_;  // its name: of the interface here, and of the rules
   sys::OwnEntry record_;
   UniqueFd inside_, middle_;
-  wire::IpAddress host_address_, program_address_;
+  wire::IpAddress host_address_, program_address_, machine_address_;
   wire::IpPrefix subnet_;
   NameService names_;
   std::string limits_;

@@ -41,7 +41,10 @@ void RemoveDeadShell(const std::string& name, const Turn& turn) {
 void ShellInfo::Read(const sys::RecordLines& lines) {
   lines.front().at("network").get_to(network);
   for (const json& line : lines) {
-    if (line.contains("inside")) inside = line["inside"].get<sys::NamespaceId>();
+    if (line.contains("inside")) {
+      inside = line["inside"].get<sys::NamespaceId>();
+      line.at("machine").get_to(machine);
+    }
     if (line.contains("rules")) has_rules = true;
     if (line.contains("interface")) forwarding.push_back(line.get<ForwardingInterface>());
   }
@@ -62,9 +65,11 @@ sys::OwnEntry RecordShell(ShellInfo* shell, const Turn& turn) {
   return own;
 }
 
-void RecordInside(const sys::NamespaceId& inside, ShellInfo* shell, sys::OwnEntry* record) {
-  record->Write({{"inside", inside}});
+void RecordInside(const sys::NamespaceId& inside, const std::string& machine, ShellInfo* shell,
+                  sys::OwnEntry* record) {
+  record->Write({{"inside", inside}, {"machine", machine}});
   shell->inside = inside;
+  shell->machine = machine;
 }
 
 void RecordRules(ShellInfo* shell, sys::OwnEntry* record) {

@@ -34,6 +34,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ForwardingInterface, interface, ifindex)
 struct ShellInfo : sys::RegistryEntry {
   sys::NamespaceId network;                // that it was started in
   std::optional<sys::NamespaceId> inside;  // where the program is
+  std::string machine;                     // this machine's address there
   bool has_rules = false;
   std::vector<ForwardingInterface> forwarding;
 
@@ -48,7 +49,8 @@ std::vector<ShellInfo> ListShells();
 // Records a shell as this process's.
 sys::OwnEntry RecordShell(ShellInfo* shell, const Turn& turn);
 // What is done next, in the record and in `shell`.
-void RecordInside(const sys::NamespaceId& inside, ShellInfo* shell, sys::OwnEntry* record);
+void RecordInside(const sys::NamespaceId& inside, const std::string& machine, ShellInfo* shell,
+                  sys::OwnEntry* record);
 void RecordRules(ShellInfo* shell, sys::OwnEntry* record);
 void RecordForwarding(const ForwardingInterface& interface, ShellInfo* shell,
                       sys::OwnEntry* record);

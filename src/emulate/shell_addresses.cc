@@ -1,0 +1,61 @@
+#include "emulate/shell_addresses.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "sys/network/link.h"
+#include "sys/network/route_table.h"
+
+namespace viaduct::emulate {
+namespace {
+
+constexpr uint32_t kFirst = 0x64400000;  // 100.64.0.0
+constexpr uint32_t kLast = 0x647ffffc;   // the last /30 of 100.64.0.0/10
+constexpr int kSpaceLength = 10;
+constexpr int kSubnetLength = 30;
+
+bool IsWithinSpace(const wire::IpPrefix& prefix) {
+  const wire::IpPrefix space{wire::IpAddress::FromIpv4(kFirst), kSpaceLength};
+  return prefix.length > kSpaceLength && space.Contains(prefix.address);
+}
+
+// Whether two prefixes have an address in common.
+bool Overlap(const wire::IpPrefix& a, const wire::IpPrefix& b) {
+  return a.address.family == b.address.family && (a.Contains(b.address) || b.Contains(a.address));
+}
+
+}  // namespace
+
+std::vector<wire::IpPrefix> PrefixesInUse() {
+  sys::Netlink session;
+  std::vector<wire::IpPrefix> all;
+  for (const sys::LinkInfo& link : session.Links()) {
+    for (const wire::IpPrefix& address : session.Addresses(link.ifindex)) all.push_back(address);
+  }
+  for (const wire::IpPrefix& route : sys::RouteDestinations(session, wire::Family::kIpv4)) {
+    if (IsWithinSpace(route)) all.push_back(route);
+  }
+  return all;
+}
+
+wire::IpPrefix FreeSubnet(const std::vector<wire::IpPrefix>& taken) {
+  for (uint32_t base = kFirst; base <= kLast; base += 4) {
+    const wire::IpPrefix subnet{wire::IpAddress::FromIpv4(base), kSubnetLength};
+    const bool is_free = std::none_of(taken.begin(), taken.end(), [&](const wire::IpPrefix& other) {
+      return Overlap(subnet, other);
+    });
+    if (is_free) return subnet;
+  }
+  throw Error("all of 100.64.0.0/10 is in use here; no addresses are left for a shell");
+}
+
+std::vector<wire::IpPrefix> SubnetsOfShells(const std::vector<wire::IpPrefix>& taken) {
+  std::set<wire::IpPrefix> subnets;
+  for (const wire::IpPrefix& prefix : taken) {
+    if (IsWithinSpace(prefix) && prefix.length == kSubnetLength) subnets.insert(prefix.Network());
+  }
+  return {subnets.begin(), subnets.end()};
+}
+
+}  // namespace viaduct::emulate

@@ -1,0 +1,15 @@
+// What the kernel's tables of routes say.
+#pragma once
+
+#include <vector>
+
+#include "sys/network/link.h"
+#include "wire/address.h"
+
+namespace viaduct::sys {
+
+// The destinations of the unicast routes of all tables, in no order; a default route's has length
+// 0. Throws SystemError.
+std::vector<wire::IpPrefix> RouteDestinations(Netlink& session, wire::Family family);
+
+}  // namespace viaduct::sys
