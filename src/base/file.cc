@@ -6,21 +6,38 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 
 #include "base/error.h"
 
 namespace viaduct {
 
-std::string ReadToEnd(int fd, std::string_view what) {
+namespace {
+
+constexpr size_t kLongestNamedFile = 256 << 20;
+
+UniqueFd OpenToRead(const std::string& path) {
+  return UniqueFd(SystemCall("open " + path, open(path.c_str(), O_RDONLY | O_CLOEXEC)));
+}
+
+// Stops once there is more than `longest`.
+std::string ReadUpTo(size_t longest, int fd, std::string_view what) {
   std::string text;
   std::array<char, 65536> buffer;
-  for (;;) {
+  while (text.size() <= longest) {
     const ssize_t got = read(fd, buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw SystemError("read " + std::string(what), errno);
-    if (got == 0) return text;
+    if (got == 0) break;
     text.append(buffer.data(), static_cast<size_t>(got));
   }
+  return text;
+}
+
+}  // namespace
+
+std::string ReadToEnd(int fd, std::string_view what) {
+  return ReadUpTo(std::numeric_limits<size_t>::max() - 1, fd, what);
 }
 
 void WriteAll(int fd, std::string_view text, std::string_view what) {
@@ -32,10 +49,7 @@ void WriteAll(int fd, std::string_view text, std::string_view what) {
   }
 }
 
-std::string ReadFile(const std::string& path) {
-  const UniqueFd file(SystemCall("open " + path, open(path.c_str(), O_RDONLY | O_CLOEXEC)));
-  return ReadToEnd(file.get(), path);
-}
+std::string ReadFile(const std::string& path) { return ReadToEnd(OpenToRead(path).get(), path); }
 
 std::string ReadFileIfAny(const std::string& path) {
   try {
@@ -47,7 +61,9 @@ std::string ReadFileIfAny(const std::string& path) {
 
 std::string ReadNamedFile(const std::string& path) {
   try {
-    return ReadFile(path);
+    std::string text = ReadUpTo(kLongestNamedFile, OpenToRead(path).get(), path);
+    if (text.size() <= kLongestNamedFile) return text;
+    throw UsageError(path + ": is longer than 256 MiB; is it the right file?");
   } catch (const SystemError& error) {
     throw UsageError(path + ": cannot be read: " + std::strerror(error.error_number()));
   }

@@ -18,8 +18,8 @@ std::string ReadFile(const std::string& path);
 // The same for a file that may be absent, or may vanish while it is read (as in /proc): then
 // returns "".
 std::string ReadFileIfAny(const std::string& path);
-// The same for a file that the user named: throws UsageError "PATH: cannot be read: No such
-// file...".
+// The same for a file that the user named, at most 256 MiB: it may be a device without an end.
+// Throws UsageError "PATH: cannot be read: No such file...".
 std::string ReadNamedFile(const std::string& path);
 
 // Creates or replaces a file (mode 0666 less the umask). Throws SystemError naming it.

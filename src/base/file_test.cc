@@ -48,6 +48,13 @@ TEST(FileTest, AFileOfTheUsersIsTheUsersError) {
             "/tmp: cannot be read: Is a directory");
 }
 
+TEST(FileTest, AFileWithoutAnEndIsNotReadForever) {
+  for (const char* path : {"/dev/zero", "/dev/urandom"}) {
+    EXPECT_EQ(MessageOf<UsageError>([&] { ReadNamedFile(path); }),
+              std::string(path) + ": is longer than 256 MiB; is it the right file?");
+  }
+}
+
 TEST(FileTest, AFileThatMayBeAbsentIsEmptyThen) {
   EXPECT_EQ(ReadFileIfAny("/no/such"), "");
   EXPECT_THAT(ReadFileIfAny("/proc/self/stat"), HasSubstr(" (base_test) "));

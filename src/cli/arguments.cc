@@ -15,16 +15,36 @@
 namespace viaduct::cli {
 namespace {
 
-std::vector<int> ParseCpus(const std::string& text) {
+std::vector<int> ParseCpus(const std::string& option, const std::string& text) {
   std::vector<int> cpus;
-  std::istringstream words(text);
-  for (std::string word; std::getline(words, word, ',');) {
-    cpus.push_back(static_cast<int>(ParseInteger(word, 0, CPU_SETSIZE - 1)));
+  for (const std::string& word : SplitList(option, text)) {
+    cpus.push_back(
+        static_cast<int>(Within(option, [&] { return ParseInteger(word, 0, CPU_SETSIZE - 1); })));
   }
   return cpus;
 }
 
 }  // namespace
+
+std::vector<std::string> SplitList(const std::string& option, const std::string& text) {
+  std::vector<std::string> items;
+  std::istringstream stream(text + ",");  // without which an empty last item would not be seen
+  for (std::string item; std::getline(stream, item, ',');) {
+    if (item.empty()) {
+      throw UsageError(fmt::format("{} \"{}\": a value between commas is missing", option, text));
+    }
+    items.push_back(item);
+  }
+  return items;
+}
+
+Duration PositiveDuration(const std::string& option, const std::string& text) {
+  return Within(option, [&] {
+    const Duration duration = ParseDuration(text);
+    if (duration > Duration()) return duration;
+    throw UsageError(fmt::format("\"{}\" must be greater than 0", text));
+  });
+}
 
 void AddRepeated(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                  const std::string& type, const std::string& help) {
@@ -101,7 +121,7 @@ void EngineOptions::Fill(engine::Config* config) const {
   if (busy) config->waiting = engine::Waiting::kBusy;
   if (cpu_saving) config->waiting = engine::Waiting::kCpuSaving;
   config->threads = threads;
-  config->cpus = Within("--cpus", [&] { return ParseCpus(cpus); });
+  if (!cpus.empty()) config->cpus = ParseCpus("--cpus", cpus);
   if (!trace.empty()) config->trace = trace;
   if (!log.empty()) config->log = log;
 }

@@ -6,9 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "engine/config.h"
 
 namespace viaduct::cli {
+
+// The items of an option's value that commas separate. Throws UsageError where one is empty.
+std::vector<std::string> SplitList(const std::string& option, const std::string& text);
+// An option's value that is a time, and above zero. Throws UsageError naming the option.
+Duration PositiveDuration(const std::string& option, const std::string& text);
 
 // An option that may be repeated, with one value each time. `values` must outlive the command line.
 void AddRepeated(CLI::App& command, const std::string& name, std::vector<std::string>& values,

@@ -42,6 +42,23 @@ std::string OneLine(std::string text) {
   return text;
 }
 
+// What an unset variable of a script leaves would be as if the option were not there.
+void RefuseEmptyValues(CLI::App& app) {
+  const CLI::Validator given(
+      [](std::string& value) {
+        return std::string(value.empty() ? "the value is empty; give one, or omit the option" : "");
+      },
+      "");
+  for (CLI::Option* const option : app.get_options()) {
+    const std::string name = option->get_single_name();
+    const bool may_be_empty = name == "up" || name == "down";  // the SPEC of a plain wire
+    if (option->nonpositional() && !may_be_empty) option->check(given);
+  }
+  for (CLI::App* const each : app.get_subcommands([](const CLI::App*) { return true; })) {
+    RefuseEmptyValues(*each);
+  }
+}
+
 int Parse(CLI::App& app, std::vector<std::string> arguments) {
   std::reverse(arguments.begin(), arguments.end());  // CLI11 expects this order
   try {
@@ -79,6 +96,7 @@ int Perform(const std::vector<std::string>& words) {
   app.require_subcommand(1);
   app.set_version_flag("--version", "viaduct " + run::Version());
   for (AddSubcommand* const add : kSubcommands) add(app, invocation);
+  RefuseEmptyValues(app);
   if (words.size() > 1 && words[1][0] != '-' &&
       app.get_subcommands([&](const CLI::App* known) { return known->get_name() == words[1]; })
           .empty()) {

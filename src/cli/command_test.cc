@@ -49,6 +49,59 @@ TEST(CommandTest, UsageErrorsAreOneLineAndStatusTwo) {
   }
 }
 
+TEST(CommandTest, AnEmptyValueIsNotAnOptionLeftOut) {
+  const std::string file = ScenarioFile();
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"run", file, "--compare", ""},
+        {"run", file, "--mode", ""},
+        {"run", file, "--report", ""},
+        {"path", "--between", "a", "b", "--schedule", ""},
+        {"path", "stats", "--interval", ""},
+        {"shell", "--duration", "", "--", "true"}}) {
+    const Outcome outcome = Call(words);
+    EXPECT_EQ(outcome.status, 2) << words.back();
+    EXPECT_THAT(outcome.errors, HasSubstr("the value is empty"));
+    EXPECT_EQ(std::count(outcome.errors.begin(), outcome.errors.end(), '\n'), 1);
+  }
+  std::remove(file.c_str());
+}
+
+TEST(CommandTest, ListsHaveNoEmptyItems) {
+  const std::string file = ScenarioFile();
+  for (const char* modes : {"emulate,", ",emulate", "emulate,,offload", ","}) {
+    const Outcome outcome = Call({"run", file, "--compare", modes});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.errors, HasSubstr("--compare"));
+  }
+  EXPECT_THAT(Call({"path", "--between", "a", "b", "--cpus", "0,"}).errors, HasSubstr("--cpus"));
+  EXPECT_THAT(SplitList("--compare", "simulate,emulate"), ElementsAre("simulate", "emulate"));
+  std::remove(file.c_str());
+}
+
+TEST(CommandTest, ADurationOfNothingIsRefused) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"path", "--between", "a", "b", "--duration", "0s"},
+        {"shell", "--duration", "0", "--", "true"},
+        {"path", "stats", "--watch", "--interval", "0s"}}) {
+    const Outcome outcome = Call(words);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.errors, HasSubstr("must be greater than 0"));
+  }
+}
+
+TEST(CommandTest, AScheduleWithoutAnEndIsRefused) {
+  const Outcome outcome = Call({"path", "--between", "a", "b", "--schedule", "/dev/urandom"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.errors, HasSubstr("/dev/urandom: is longer than 256 MiB"));
+}
+
+TEST(CommandTest, AGraphNeedsALogThatCanBeReadAgain) {
+  const Outcome outcome =
+      Call({"path", "--between", "a", "b", "--log", "/dev/null", "--graph", "/dev/null"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.errors, HasSubstr("--log /dev/null: --graph reads it"));
+}
+
 TEST(CommandTest, MistakesAreNamed) {
   EXPECT_THAT(Call({"frob"}).errors, HasSubstr("'frob'"));
   EXPECT_THAT(Call({"run", ScenarioFile(), "--mode", "fly"}).errors, HasSubstr("--mode fly"));

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 
@@ -63,6 +64,12 @@ std::ofstream OpenGraph(const PathCommandOptions& options) {
   if (options.graph.empty()) return {};
   if (options.emulation.engine.log.empty()) {
     throw UsageError("--graph draws the log; give --log FILE, too");
+  }
+  const std::filesystem::path log = options.emulation.engine.log;
+  std::error_code none;
+  if (std::filesystem::exists(log, none) && !std::filesystem::is_regular_file(log, none)) {
+    throw UsageError(
+        fmt::format("--log {}: --graph reads it at the end; give a file", log.string()));
   }
   std::ofstream graph(options.graph);
   if (graph) return graph;

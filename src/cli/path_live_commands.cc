@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json_text.h"
-#include "base/units.h"
 #include "broker/lab_engine.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
@@ -83,7 +82,7 @@ void PrintStatistics(const result::EngineResult& statistics, const Format& forma
 
 void Stats(const Choice& choice, const Format& format) {
   if (format.as_json && format.as_prometheus) throw UsageError("give --json or --prometheus");
-  const Duration interval = ParseDuration(format.interval);
+  const Duration interval = PositiveDuration("--interval", format.interval);
   const std::string socket = choice.Socket();
   const auto print = [&] {
     PrintStatistics(engine::Ask(socket, {}).at("stats").get<result::EngineResult>(), format);

@@ -60,7 +60,7 @@ emulate::PathOptions EmulationOptions::Understand(engine::Config config) const {
     path.schedule_file = schedule;
   }
   if (!duration.empty()) {
-    path.duration = Within("--duration", [&] { return ParseDuration(duration); });
+    path.duration = PositiveDuration("--duration", duration);
   }
   if (!lateness_limit.empty()) {
     path.lateness_limit = Within("--lateness-limit", [&] { return ParseDuration(lateness_limit); });

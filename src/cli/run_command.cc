@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <sstream>
 
 #include "base/attempts.h"
 #include "base/error.h"
@@ -48,14 +47,6 @@ std::vector<Duration> PausesOf(const RunCommandOptions& options) {
     pauses.push_back(Within("--pause-at", [&] { return ParseDuration(text); }));
   }
   return pauses;
-}
-
-std::vector<std::string> SplitModes(const std::string& text) {
-  std::vector<std::string> modes;
-  std::istringstream stream(text);
-  for (std::string mode; std::getline(stream, mode, ',');) modes.push_back(mode);
-  if (modes.empty()) throw UsageError("--compare: give modes, such as traditional,emulate,offload");
-  return modes;
 }
 
 // A run may take minutes, so files that cannot be written are detected before it.
@@ -136,7 +127,7 @@ int RunCommand(const RunCommandOptions& options, const Invocation& invocation) {
     scenarios.push_back(scenario::Load(options.scenario.file, options.scenario.Overrides()));
   } else {
     if (!options.scenario.mode.empty()) throw UsageError("--mode and --compare exclude each other");
-    for (const std::string& mode : SplitModes(options.compare)) {
+    for (const std::string& mode : SplitList("--compare", options.compare)) {
       ScenarioOptions scenario = options.scenario;
       scenario.mode = mode;
       scenarios.push_back(scenario::Load(scenario.file, scenario.Overrides()));

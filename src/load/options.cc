@@ -69,15 +69,21 @@ void AddReceive(CLI::App& app, ReceiveOptions& options, Texts& texts) {
       ->check(CLI::Range(1, 1 << 20));
 }
 
+Duration PositiveDuration(const std::string& text) {
+  const Duration duration = ParseDuration(text);
+  if (duration > Duration()) return duration;
+  throw UsageError(fmt::format("--duration {}: must be greater than 0", text));
+}
+
 void FinishSend(SendOptions& options, const Texts& texts) {
   options.to = ParseEndpoint(texts.to);
   options.rate = ParsePacketRate(texts.rate, options.size);
-  options.duration = ParseDuration(texts.send_duration);
+  options.duration = PositiveDuration(texts.send_duration);
   if (texts.count > 0) options.count = texts.count;
 }
 
 void FinishReceive(ReceiveOptions& options, const Texts& texts) {
-  if (!texts.receive_duration.empty()) options.duration = ParseDuration(texts.receive_duration);
+  if (!texts.receive_duration.empty()) options.duration = PositiveDuration(texts.receive_duration);
   options.linger = ParseDuration(texts.linger);
   if (!std::has_single_bit(options.socket.sample)) {
     throw UsageError(fmt::format("--sample {}: must be a power of two", options.socket.sample));
