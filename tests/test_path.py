@@ -413,7 +413,7 @@ def test_fates_are_traced_as_a_capture(wires: Wires, taps: tuple[Tap, Tap], tmp_
         ([*BETWEEN, "--schedule", "/nowhere"], "/nowhere"),
         ([*BETWEEN, "--trace", "/nowhere/x.jsonl"], "/nowhere"),
         ([*BETWEEN, "--log", "/nowhere/x.log"], "/nowhere"),
-        ([*BETWEEN, "--log", "/dev/null", "--graph", "/nowhere/x.svg"], "--graph /nowhere/x.svg"),
+        ([*BETWEEN, "--log", "x.log", "--graph", "/nowhere/x.svg"], "--graph /nowhere/x.svg"),
         ([*BETWEEN, "--graph", "x.svg"], "--graph draws the log; give --log FILE, too"),
         ([*BETWEEN, "--up", "link=air"], "link=air: it has no rate"),
         ([*BETWEEN, "--busy", "--cpu-saving"], "--busy"),
@@ -477,6 +477,48 @@ def test_an_interface_vanishes_under_load(
 
         wait_until(passes, "frames pass again")
         tap.close()
+
+
+@pytest.mark.parametrize("end", ["middle", "right"])
+def test_what_an_interface_refuses_is_not_delivered(
+    wires: Wires, taps: tuple[Tap, Tap], end: str
+) -> None:
+    """It is down itself, or has no carrier (at the start, too), while the path runs."""
+    far = (wires.middle, "b") if end == "middle" else (wires.right, "eth0")
+
+    def switch(state: str) -> None:
+        execute(["ip", "-n", far[0], "link", "set", "dev", far[1], state]).expect()
+
+    def refused() -> int:
+        return sum(entry["fates"]["refused"] for entry in wires.pipelines())
+
+    def send_until(count: int) -> None:
+        def enough() -> bool:
+            taps[0].send(frame(1))
+            return refused() >= count
+
+        wait_until(enough, f"{count} frames are refused")
+
+    if end == "right":  # an interface that is down itself is an error then
+        switch("down")
+    limit = ["--lateness-limit", "1h", "--json", "-"]
+    with wires.path(*BETWEEN, "--up", "delay=1ms", *limit) as path:
+        switch("down")
+        send_until(5)
+        up = next(entry for entry in wires.pipelines() if entry["direction"] == "up")
+        assert (up["fates"]["delivered"], up["delivered_bytes"]) == (0, 0)
+        switch("up")
+
+        def passes() -> bool:
+            taps[0].send(frame(2))
+            return any(entry["fates"]["delivered"] > 0 for entry in wires.pipelines())
+
+        wait_until(passes, "frames pass")
+        switch("down")
+        send_until(refused() + 5)
+        results = finish(path)
+    port = next(port for port in results["ports"] if port["name"] == "b")
+    assert up_of(results)["fates"]["refused"] == port["tx_dropped_error"] >= 10
 
 
 def traces_of(wires: Wires) -> list[str]:

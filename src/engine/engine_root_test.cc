@@ -137,6 +137,11 @@ TEST_F(EngineRootTest, AnInterfaceThatVanishesUnderLoadStopsNoOther) {
   EXPECT_FALSE(statistics.ports[1].up);
   EXPECT_TRUE(statistics.ports[3].up);
   EXPECT_GE(statistics.ports[1].counters.tx_dropped_error, 100u);
+  uint64_t refused = 0;
+  for (const PipelineStatistics& each : statistics.pipelines) {
+    refused += each.counters.of(path::Fate::kRefused);
+  }
+  EXPECT_EQ(refused, statistics.ports[1].counters.tx_dropped_error);
 
   AddLink(1);
   engine->ReplacePort(1, Near(1));

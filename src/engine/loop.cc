@@ -367,6 +367,7 @@ void Loop::Listen(uint32_t index, bool on) {
 
 void Loop::Serve(Lane& lane) {
   Sender& sender = senders_[lane.sender];
+  const auto id = static_cast<uint32_t>(&lane - lanes_.data());
   // A departure that is due at most the lead after the searched instant is served now; a frame that
   // arrives in between is treated as arriving at that instant. If there is more to search, nothing
   // is served early.
@@ -380,14 +381,13 @@ void Loop::Serve(Lane& lane) {
     const size_t count = lane.pipeline->Pop(until, departures);
     for (size_t i = 0; i < count; ++i) {
       __builtin_prefetch(pool_.Bytes(departures[i].frame).data());
-      sender.pending.push_back({departures[i].frame, departures[i].due});
+      sender.pending.push_back({departures[i].frame, id, departures[i].due});
     }
     more = count == departures.size() && sender.pending.size() < kMostPending;
     reached = until;
   }
   lane.due = false;
   PlanNextEvent(lane);
-  const auto id = static_cast<uint32_t>(&lane - lanes_.data());
   if (sender.blocked) events_.Set(id, std::max(events_.At(id), now_ + kRetry));
 }
 
@@ -416,8 +416,15 @@ size_t Loop::FlushBurst(Sender& sender) {
   sender.blocked = taken < burst.size();
   // The frames of a burst leave one after the other, not all when it begins.
   const Duration each = taken == 0 ? Duration() : (sent_ - before) / static_cast<int64_t>(taken);
+  std::span<const uint32_t> refused = sender.to->Refused();
   for (size_t i = 0; i < taken; ++i) {
-    lateness_.Record((before + each * static_cast<int64_t>(i) - burst[i].due).nanoseconds());
+    if (!refused.empty() && refused.front() == i) {
+      ++lanes_[burst[i].lane].refused;
+      lanes_[burst[i].lane].refused_bytes += pool_.Bytes(burst[i].frame).size();
+      refused = refused.subspan(1);
+    } else {
+      lateness_.Record((before + each * static_cast<int64_t>(i) - burst[i].due).nanoseconds());
+    }
     pool_.Free(burst[i].frame);
   }
   return taken;
@@ -547,10 +554,11 @@ void Loop::AddTo(Statistics& statistics) const {
   for (const Lane& lane : lanes_) {
     const Pair& pair = config_.pairs[lane.pair];
     const path::Pipeline& pipeline = *lane.pipeline;
+    path::Counters counters = pipeline.counters();
+    counters.Refuse(lane.refused, lane.refused_bytes);
     statistics.pipelines.push_back(
         {pair.name, lane.class_index == 0 ? "" : pair.classes[lane.class_index - 1].name,
-         lane.direction, pipeline.spec(), pipeline.counters(), pipeline.waiting(),
-         pipeline.waiting_bytes()});
+         lane.direction, pipeline.spec(), counters, pipeline.waiting(), pipeline.waiting_bytes()});
   }
   for (const Receiver& receiver : receivers_) {
     statistics.ports[receiver.port].unmatched += receiver.unmatched;

@@ -94,10 +94,11 @@ class Loop {
     uint32_t receiver = 0, sender = 0;  // indices in this loop
     std::unique_ptr<path::FateTraces> traces;
     std::unique_ptr<path::Pipeline> pipeline;
-    Instant reached;       // the pipeline's own time
-    bool touched = false;  // frames were pushed since NextEvent() was read
-    bool due = false;      // in due_
-    bool stalled = false;  // waits for a disk
+    Instant reached;                          // the pipeline's own time
+    bool touched = false;                     // frames were pushed since NextEvent() was read
+    bool due = false;                         // in due_
+    bool stalled = false;                     // waits for a disk
+    uint64_t refused = 0, refused_bytes = 0;  // left the pipeline, but the sender refused them
   };
   // A frame that has been read, and is to enter its pipeline.
   struct Arrival {
@@ -129,6 +130,7 @@ class Loop {
   };
   struct Pending {
     path::FrameHandle frame = 0;
+    uint32_t lane = 0;
     Instant due;
   };
   struct Sender {

@@ -23,10 +23,11 @@ constexpr Duration kMillisecond = Duration::Milliseconds(1);
 // A loop between ports in memory that the test drives by hand.
 class Bench {
  public:
-  explicit Bench(Config config, size_t capacity = 256) : config_(std::move(config)) {
+  explicit Bench(Config config, size_t capacity = 256, size_t max_frame = 2048)
+      : config_(std::move(config)) {
     config_.frame_bytes = 1518;
     for (size_t i = 0; i < config_.ports.size(); ++i) {
-      auto [outside, inside] = io::MemoryPort::MakePair(capacity);
+      auto [outside, inside] = io::MemoryPort::MakePair(capacity, max_frame);
       outside_.push_back(std::move(outside));
       inside_.push_back(io::Hold(std::move(inside)));
     }
@@ -311,6 +312,25 @@ TEST(LoopTest, APartialChecksumIsCompleteBeforeAnythingElse) {
   bench.SendBytes(0, bytes, metadata);
   bench.Settle();
   EXPECT_THAT(bench.Received(1), ElementsAre(Text(packet)));
+}
+
+TEST(LoopTest, WhatTheFarInterfaceRefusesIsNotDelivered) {
+  Config config = OnePair("delay=1ms");
+  config.pairs[0].b.vlan = 7;  // its tag makes the longest frame too long for the port
+  Bench bench(config, 256, 100);
+  for (const size_t payload : {58U, 10U, 58U, 58U}) {
+    bench.Send(0, Ethernet{} / Ipv4{} / Udp{1024, 53} / Counting(payload));
+  }
+  bench.RunUntil(bench.clock_.Now() + kMillisecond * 2);
+  EXPECT_EQ(bench.Received(1).size(), 1u);
+  const Statistics statistics = bench.Read();
+  const path::Counters& counters = statistics.pipelines[0].counters;
+  EXPECT_EQ(counters.arrived, 4u);
+  EXPECT_EQ(counters.of(path::Fate::kRefused), 3u);
+  EXPECT_EQ(counters.of(path::Fate::kDelivered), 1u);
+  EXPECT_EQ(counters.delivered_bytes, 52u);
+  EXPECT_EQ(statistics.lateness.Count(), 1u) << "they did not leave, late or not";
+  EXPECT_EQ(statistics.memory_used, 0);
 }
 
 TEST(LoopTest, AFullPortHoldsFramesBackAndLosesNone) {

@@ -56,6 +56,10 @@ class AnyPort {
   // dropped-and-counted). Fewer than all means that the kernel is out of buffers: the caller may
   // offer the rest later.
   virtual size_t Transmit(std::span<const FrameToSend> frames) = 0;
+  // Those of the last Transmit(), by index and in their order, that were taken but not sent,
+  // because the interface refused them (it is down, gone, or its MTU is smaller). Ports that cannot
+  // tell return none.
+  virtual std::span<const uint32_t> Refused() const { return {}; }
   // A descriptor that is readable (poll) when Receive() would return something; -1 when there is
   // nothing to wait for.
   virtual int Fd() = 0;

@@ -15,6 +15,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <vector>
 
 #include "base/error.h"
 #include "base/socket_option.h"
@@ -117,6 +118,7 @@ class RingPort::Impl {
         request_(SetUpRing(socket_.get(), options)),
         ring_(socket_.get(), size_t{request_.tp_block_size} * request_.tp_block_nr),
         long_frames_(std::make_unique_for_overwrite<LongFrame[]>(kLongFrames)) {
+    refused_.reserve(kTxBurst);
     PrepareTransmit();
     SetSocketOption(socket_.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, "PACKET_IGNORE_OUTGOING");
     sockaddr_ll address{};
@@ -164,6 +166,7 @@ class RingPort::Impl {
 
   size_t Transmit(std::span<const FrameToSend> frames) {
     size_t taken = 0;
+    refused_.clear();
     while (taken < frames.size()) {
       const size_t burst = std::min(frames.size() - taken, kTxBurst);
       for (size_t i = 0; i < burst; ++i) {
@@ -184,10 +187,13 @@ class RingPort::Impl {
       if (errno == EINTR) continue;
       if (IsBackpressure(errno)) break;
       Count(tx_.dropped_error, 1);
+      refused_.push_back(static_cast<uint32_t>(taken));
       ++taken;
     }
     return taken;
   }
+
+  std::span<const uint32_t> Refused() const { return refused_; }
 
   PortCounters Counters() {
     // The kernel resets its counters when they are read.
@@ -336,6 +342,7 @@ class RingPort::Impl {
   VnetHeader no_offload_{};
   std::array<iovec, 2 * kTxBurst> iovecs_{};
   std::array<mmsghdr, kTxBurst> messages_{};
+  std::vector<uint32_t> refused_;
 };
 
 RingPort::RingPort(UniqueFd socket, const RingOptions& options)
@@ -346,6 +353,7 @@ RingPort::~RingPort() = default;
 
 size_t RingPort::Receive(std::span<ReceivedFrame> frames) { return impl_->Receive(frames); }
 size_t RingPort::Transmit(std::span<const FrameToSend> frames) { return impl_->Transmit(frames); }
+std::span<const uint32_t> RingPort::Refused() const { return impl_->Refused(); }
 int RingPort::Fd() { return impl_->Fd(); }
 PortCounters RingPort::Counters() { return impl_->Counters(); }
 bool RingPort::Up() { return impl_->Up(); }

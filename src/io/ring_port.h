@@ -44,6 +44,7 @@ class RingPort final : public AnyPort {
 
   size_t Receive(std::span<ReceivedFrame> frames) override;
   size_t Transmit(std::span<const FrameToSend> frames) override;
+  std::span<const uint32_t> Refused() const override;
   int Fd() override;
   PortCounters Counters() override;  // any thread
   bool Up() override;

@@ -150,9 +150,12 @@ TEST_F(RingPortRootTest, GoesOnAfterAFrameTheKernelRefuses) {
   const auto good = Frame("good");
   const FrameToSend frames[] = {good, too_long, good};
   EXPECT_EQ(a.Transmit(frames), 3u);
+  EXPECT_THAT(std::vector(a.Refused().begin(), a.Refused().end()), testing::ElementsAre(1u));
   EXPECT_EQ(a.Counters().tx_dropped_error, 1u);
   EXPECT_EQ(a.Counters().tx_frames, 2u);
   EXPECT_EQ(ReceiveDescribed(b, 2).size(), 2u);
+  EXPECT_EQ(SendFrame(a, good), 1u);
+  EXPECT_TRUE(a.Refused().empty());
 }
 
 TEST_F(RingPortRootTest, SurvivesALinkThatGoesDownAndUp) {

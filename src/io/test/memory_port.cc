@@ -45,9 +45,11 @@ size_t MemoryPort::Receive(std::span<ReceivedFrame> frames) {
 size_t MemoryPort::Transmit(std::span<const FrameToSend> frames) {
   Queue& queue = *out_;
   size_t taken = 0;
+  refused_.clear();
   for (const FrameToSend frame : frames) {
     if (frame.size() > queue.max_frame) {
       ++counters_.tx_dropped_error;
+      refused_.push_back(static_cast<uint32_t>(taken));
       ++taken;
       continue;
     }

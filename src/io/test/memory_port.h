@@ -22,6 +22,7 @@ class MemoryPort final : public AnyPort {
 
   size_t Receive(std::span<ReceivedFrame> frames) override;
   size_t Transmit(std::span<const FrameToSend> frames) override;
+  std::span<const uint32_t> Refused() const override { return refused_; }
   int Fd() override { return in_->readable.get(); }
   PortCounters Counters() override { return counters_; }
 
@@ -50,6 +51,7 @@ class MemoryPort final : public AnyPort {
   std::shared_ptr<Queue> in_, out_;
   ReceivedFrame next_;
   PortCounters counters_;
+  std::vector<uint32_t> refused_;
 };
 
 }  // namespace viaduct::io

@@ -18,6 +18,7 @@ enum class Fate : uint8_t {
   kAqm,         // active queue management
   kNoMemory,    // frame memory at its limit (--memory), with no disk to go to
   kDiskBehind,  // spill to disk could not keep up, or the disk is full
+  kRefused,     // after the path: the far interface is down or gone, or its MTU is smaller
   kCount,
 };
 std::string_view FateName(Fate fate);
@@ -34,6 +35,12 @@ struct Counters {
   uint64_t marked = 0;     // ECN CE set
   uint64_t reordered = 0;  // not delayed by the reorder stage
   uint64_t of(Fate fate) const { return fates[static_cast<size_t>(fate)]; }
+  // So many were delivered, but then refused.
+  void Refuse(uint64_t packets, uint64_t bytes) {
+    fates[static_cast<size_t>(Fate::kDelivered)] -= packets;
+    fates[static_cast<size_t>(Fate::kRefused)] += packets;
+    delivered_bytes -= bytes;
+  }
 };
 
 // Is called with every packet's arrival and fate (for tracing), in the order of time. `at` is the
