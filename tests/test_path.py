@@ -521,6 +521,47 @@ def test_what_an_interface_refuses_is_not_delivered(
     assert up_of(results)["fates"]["refused"] == port["tx_dropped_error"] >= 10
 
 
+def test_clean_in_another_pid_namespace_leaves_a_live_path(wires: Wires) -> None:
+    """Whose maker it cannot see."""
+    elsewhere = ["unshare", "--pid", "--fork", "--mount-proc", str(VIADUCT), "clean"]
+    with wires.path(*BETWEEN, "--up", "delay=10s") as path:
+        name = traces_of(wires)[0]
+        done = execute(elsewhere).expect()
+        assert name not in done.output
+        assert f"left {name}" in done.errors
+        assert name in json.dumps(
+            json.loads(execute([*elsewhere, "--json"]).expect().output)["left"]
+        )
+        assert promiscuity(wires) == 2
+        assert name not in viaduct("clean").expect().output
+        path.process.send_signal(signal.SIGINT)
+        assert path.wait() == 0
+
+
+@pytest.mark.skipif(
+    Path("/proc/self/ns/pid").stat().st_ino != 0xEFFFFFFC, reason="sees not all processes"
+)
+def test_clean_judges_a_path_of_a_pid_namespace_within(wires: Wires) -> None:
+    with entered(wires.middle):
+        within = subprocess.Popen(
+            ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+            + [str(VIADUCT), "path", *BETWEEN, "--quiet"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    try:
+        wait_until(lambda: promiscuity(wires) == 2, "it runs")
+        name = traces_of(wires)[0]
+        assert name not in viaduct("clean").expect().output
+        assert promiscuity(wires) == 2
+    finally:
+        within.kill()  # and with the first process all of its namespace
+        within.wait()
+    wait_until(lambda: promiscuity(wires) == 0, "they have ended")
+    assert name in viaduct("clean").expect().output
+    assert not traces_of(wires)
+
+
 def traces_of(wires: Wires) -> list[str]:
     """What there is under /run/viaduct of paths in the emulator's namespace."""
     inode = str(Path(f"/run/netns/{wires.middle}").stat().st_ino)

@@ -1,5 +1,6 @@
 // viaduct down: ends a lab that is up. viaduct clean: removes what killed runs left.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 
 #include <algorithm>
@@ -56,11 +57,22 @@ void AddNames(const std::vector<Entry>& removed, Cleaning* cleaning) {
   for (const Entry& entry : removed) cleaning->removed.push_back(entry.name);
 }
 
+// Those of whom nobody here can say whether they are alive.
+template <class Entry>
+void AddUnknown(const std::vector<Entry>& all, Cleaning* cleaning) {
+  for (const Entry& entry : all) {
+    if (entry.unknown) cleaning->left.push_back(entry.name);
+  }
+}
+
 Cleaning CleanOnce() {
   Cleaning done;
   AddNames(emulate::RemoveDeadShells(&done.problems), &done);
   AddNames(emulate::RemoveDeadPaths(&done.problems), &done);
   AddNames(lab::RemoveDeadRuns(&done.problems), &done);
+  AddUnknown(emulate::ListShells(), &done);
+  AddUnknown(emulate::ListPaths(), &done);
+  AddUnknown(lab::ListRuns(), &done);
   return done;
 }
 
@@ -76,6 +88,12 @@ void Clean(bool as_json) {
     cleaning.removed.push_back(paused.simulation);
   }
   AddNames(guest::RemoveDeadBootFolders(&cleaning.problems), &cleaning);
+  if (!cleaning.left.empty()) {
+    std::fprintf(stderr,
+                 "viaduct clean: left %s: made in another pid namespace, perhaps alive; run it "
+                 "there, or on the machine itself\n",
+                 fmt::format("{}", fmt::join(cleaning.left, ", ")).c_str());
+  }
   if (as_json) {
     PrintJson(cleaning);
   } else {
@@ -97,6 +115,7 @@ void CleanAsRoot(UniqueFd connection, const sys::Identity&) {
       Cleaning round = CleanOnce();
       all.removed.insert(all.removed.end(), round.removed.begin(), round.removed.end());
       all.problems = std::move(round.problems);
+      all.left = std::move(round.left);
       if (round.removed.empty()) return nlohmann::json(all);
     }
   });

@@ -43,6 +43,8 @@ KeysOf<ListedPath> ListedPath::Keys() {
 KeysOf<Cleaning> Cleaning::Keys() {
   static constexpr Key<Cleaning> kKeys[] = {
       Always<&Cleaning::removed>("removed", "a list of text", "labs, paths and paused simulations"),
+      Always<&Cleaning::left>("left", "a list of text",
+                              "perhaps alive: their makers are in other pid namespaces"),
       Always<&Cleaning::problems>("problems", "a list of text", "what could not be removed"),
   };
   return kKeys;

@@ -34,7 +34,7 @@ struct ListedPath {
 
 // What `viaduct clean` did.
 struct Cleaning {
-  std::vector<std::string> removed, problems;
+  std::vector<std::string> removed, left, problems;
 
   static result::KeysOf<Cleaning> Keys();
 };

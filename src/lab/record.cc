@@ -13,7 +13,6 @@
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/offload.h"
-#include "sys/process.h"
 
 namespace viaduct::lab {
 namespace {
@@ -43,7 +42,8 @@ void ReadObject(const json& line, RunInfo* run) {
   if (kind == "engine") {
     run->engine_pid = line.at("pid").get<int>();
     run->engine_start_time = line.at("start_time").get<uint64_t>();
-    run->engine_alive = sys::ProcessAlive(run->engine_pid, run->engine_start_time);
+    run->engine_alive = sys::LifeOf({run->engine_pid, run->engine_start_time,
+                                     run->pid_namespace}) != sys::Life::kDead;
   }
   // The lab's own links and devices are in its namespaces and disappear with them.
 }

@@ -11,7 +11,6 @@
 #include "base/file.h"
 #include "base/json_text.h"
 #include "base/utc_time.h"
-#include "sys/process.h"
 
 namespace viaduct::sys {
 namespace {
@@ -23,19 +22,18 @@ constexpr mode_t kRecordMode = 0644;
 
 // Of an entry that has not got its name yet, or has it no more: its maker's or remover's.
 std::string UnbornName(const std::string& name) {
-  return fmt::format(".new-{}-{}-{}", getpid(), ProcessStartTime(getpid()), name);
+  const ProcessIdentity own = OwnIdentity();
+  return fmt::format(".new-{}-{}-{}-{}", own.pid, own.start_time, own.pid_namespace, name);
 }
 
 bool IsAbandoned(const std::string& unborn) {
   int pid = 0;
-  unsigned long long start_time = 0;
-  return sscanf(unborn.c_str(), ".new-%d-%llu-", &pid, &start_time) == 2 &&
-         !ProcessAlive(pid, start_time);
+  unsigned long long start_time = 0, pid_namespace = 0;
+  return sscanf(unborn.c_str(), ".new-%d-%llu-%llu-", &pid, &start_time, &pid_namespace) == 3 &&
+         LifeOf({pid, start_time, pid_namespace}) == Life::kDead;
 }
 
-bool SameMaker(const RegistryEntry& a, const RegistryEntry& b) {
-  return a.pid == b.pid && a.start_time == b.start_time;
-}
+bool SameMaker(const RegistryEntry& a, const RegistryEntry& b) { return a.maker() == b.maker(); }
 
 // An unfinished last line is left out: its writer was killed.
 RecordLines ReadLines(int folder, const std::string& name) {
@@ -56,10 +54,14 @@ void ReadMaker(const RecordLines& lines, RegistryEntry* entry) {
   const json& first = lines.empty() ? throw Error("the record is empty") : lines.front();
   if (first.at("record") != kVersion) throw Error("a record of another version of Viaduct");
   first.at("start_time").get_to(entry->start_time);
+  // Those of before said nothing: they were judged where they were made.
+  entry->pid_namespace = first.value("pid_namespace", OwnIdentity().pid_namespace);
   first.at("uid").get_to(entry->uid);
   first.at("created").get_to(entry->created);
   first.at("pid").get_to(entry->pid);  // last: a damaged record has none
-  entry->alive = ProcessAlive(entry->pid, entry->start_time);
+  const Life life = LifeOf(entry->maker());
+  entry->alive = life != Life::kDead;
+  entry->unknown = life == Life::kUnknown;
 }
 
 }  // namespace
@@ -107,15 +109,20 @@ bool Registry::HasDead() const {
   return std::ranges::any_of(names, [&](const std::string& name) {
     if (name.starts_with('.')) return IsAbandoned(name);
     const auto found = Read(root.get(), name);
-    return found && !found->entry.alive;
+    return found && (!found->entry.alive || found->entry.unknown);
   });
 }
 
 OwnEntry Registry::Fill(int folder, const NewEntry& wanted) const {
   OwnEntry own;
-  static_cast<RegistryEntry&>(own) = {wanted.name, place_.path() / wanted.name,
-                                      getpid(),    ProcessStartTime(getpid()),
-                                      wanted.uid,  UtcNow(),
+  const ProcessIdentity maker = OwnIdentity();
+  static_cast<RegistryEntry&>(own) = {wanted.name,
+                                      place_.path() / wanted.name,
+                                      maker.pid,
+                                      maker.start_time,
+                                      maker.pid_namespace,
+                                      wanted.uid,
+                                      UtcNow(),
                                       true};
   const std::string& file = files_.front();
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
@@ -126,6 +133,7 @@ OwnEntry Registry::Fill(int folder, const NewEntry& wanted) const {
                {"name", own.name},
                {"pid", own.pid},
                {"start_time", own.start_time},
+               {"pid_namespace", own.pid_namespace},
                {"uid", own.uid},
                {"created", own.created}});
   own.Write(line);

@@ -3,7 +3,7 @@
 // A registry is a folder that only root or this user may write to. An entry is a folder in it that
 // has the entry's name; its record is a file of JSON lines, the first of which says who made it. An
 // entry is complete before it has its name: of several makers of one name one wins, and nobody sees
-// an entry without its maker, who is known by pid and start time. What belongs to anybody but root
+// an entry without its maker (sys/process_identity.h). What belongs to anybody but root
 // and this user is no entry: it is neither listed nor removed.
 #pragma once
 
@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "sys/process_identity.h"
 #include "sys/trusted_folder.h"
 
 namespace viaduct::sys {
@@ -29,13 +30,16 @@ using RecordLines = std::vector<nlohmann::json>;
 struct RegistryEntry {
   std::string name;
   std::filesystem::path folder;  // for people: it may be another's by the time it is opened
-  int pid = 0;                   // the maker; 0: the record is damaged
-  uint64_t start_time = 0;       // sys::ProcessStartTime
-  uint32_t uid = 0;              // on whose behalf it was made
-  std::string created;           // UTC, ISO 8601
-  bool alive = false;            // the maker still runs
+  int pid = 0;                   // the maker's; 0: the record is damaged
+  uint64_t start_time = 0;       // the maker's, as the next: sys::ProcessIdentity
+  uint64_t pid_namespace = 0;
+  uint32_t uid = 0;      // on whose behalf it was made
+  std::string created;   // UTC, ISO 8601
+  bool alive = false;    // the maker still runs, or...
+  bool unknown = false;  // ...that cannot be seen from this process's pid namespace
 
   std::string label() const { return name; }  // what users are told
+  ProcessIdentity maker() const { return {pid, start_time, pid_namespace}; }
 };
 
 struct NewEntry {
@@ -71,7 +75,7 @@ class Registry {
   template <class Entry>
   std::vector<Entry> List() const;
 
-  // Whether RemoveDead() has anything to do.
+  // Whether RemoveDead() may have anything to do: more may be known to root.
   bool HasDead() const;
 
   // Throws NameTaken, EnvironmentError, SystemError.

@@ -1,10 +1,14 @@
 // What other users put where a registry is, or should be. Needs root, to be other users.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "sys/child.h"
+#include "sys/descriptors.h"
 #include "sys/process.h"
 #include "sys/registry.h"
 
@@ -50,6 +54,18 @@ class RegistryRootTest : public ::testing::Test {
     }
     ExitForked(status != 0 || HasFailure());
   }
+  // Starts this in a pid namespace with a /proc of its own; returns the process to wait for.
+  static pid_t StartElsewhere(const std::function<void()>& work) {
+    const pid_t child = fork();
+    if (child != 0) return child;
+    int status = unshare(CLONE_NEWPID | CLONE_NEWNS);
+    const pid_t inner = fork();
+    if (inner != 0) ExitForked(status != 0 || AwaitChild(inner) != 0);
+    status = mount("none", "/", nullptr, MS_PRIVATE | MS_REC, nullptr) != 0 ||
+             mount("proc", "/proc", "proc", 0, nullptr) != 0;
+    work();
+    ExitForked(status != 0 || HasFailure());
+  }
   static void Own(const fs::path& path, uid_t user) {
     ASSERT_EQ(lchown(path.c_str(), user, user), 0) << path;
   }
@@ -93,8 +109,9 @@ TEST_F(RegistryRootTest, EntriesOfOthersAreNeitherListedNorRemoved) {
   fs::permissions(Root() / "roots", fs::perms(0755));
   Own(Root() / "others", kOther);
   fs::rename(Root() / "others", Root() / "others.");
-  fs::create_directory(Root() / ".new-99999999-1-x");
-  Own(Root() / ".new-99999999-1-x", kOther);
+  const std::string unborn = fmt::format(".new-99999999-1-{}-x", OwnIdentity().pid_namespace);
+  fs::create_directory(Root() / unborn);
+  Own(Root() / unborn, kOther);
   EXPECT_TRUE(As(kUs, [&] {
     std::vector<std::string> names, problems;
     for (const Thing& thing : Things().List<Thing>()) names.push_back(thing.name);
@@ -105,7 +122,7 @@ TEST_F(RegistryRootTest, EntriesOfOthersAreNeitherListedNorRemoved) {
     EXPECT_THROW(Things().Take({"others."}), NameTaken);
   }));
   EXPECT_TRUE(fs::exists(Root() / "others./record"));
-  EXPECT_TRUE(fs::exists(Root() / ".new-99999999-1-x"));
+  EXPECT_TRUE(fs::exists(Root() / unborn));
 }
 
 TEST_F(RegistryRootTest, ARecordOfSomebodyElseIsNone) {
@@ -117,6 +134,41 @@ TEST_F(RegistryRootTest, ARecordOfSomebodyElseIsNone) {
     EXPECT_THAT(problems, ElementsAre(HasSubstr("has no readable record")));
   }));
   EXPECT_TRUE(fs::exists(Root() / "one/record"));
+}
+
+TEST_F(RegistryRootTest, WhoIsInAnotherPidNamespaceIsNotTakenForDead) {
+  const OwnEntry own = Things().Take({"ours"});
+  const pid_t reader = StartElsewhere([&] {
+    EXPECT_TRUE(Things().HasDead()) << "perhaps";
+    std::vector<std::string> problems;
+    EXPECT_THAT(Things().RemoveDead<Thing>(&problems), IsEmpty());
+    EXPECT_THAT(problems, IsEmpty());
+    const std::vector<Thing> things = Things().List<Thing>();
+    ASSERT_EQ(things.size(), 1U);
+    EXPECT_TRUE(things[0].alive && things[0].unknown);
+  });
+  EXPECT_EQ(AwaitChild(reader), 0);
+  EXPECT_TRUE(fs::exists(Root() / "ours/record"));
+}
+
+TEST_F(RegistryRootTest, WhoIsInAPidNamespaceWithinIsJudged) {
+  if (OwnIdentity().pid_namespace != 0xEFFFFFFC) GTEST_SKIP() << "sees not all processes";
+  Pipe ready = MakePipe(), end = MakePipe();
+  const pid_t maker = StartElsewhere([&] {
+    Things().Take({"theirs"});
+    char byte = 'x';
+    EXPECT_EQ(write(ready.write.get(), &byte, 1), 1);
+    EXPECT_EQ(read(end.read.get(), &byte, 1), 1);
+  });
+  char byte;
+  ASSERT_EQ(read(ready.read.get(), &byte, 1), 1);
+  std::vector<std::string> problems;
+  EXPECT_THAT(Things().RemoveDead<Thing>(&problems), IsEmpty());
+  EXPECT_TRUE(Things().List<Thing>().at(0).alive);
+  EXPECT_FALSE(Things().List<Thing>().at(0).unknown);
+  EXPECT_EQ(write(end.write.get(), &byte, 1), 1);
+  EXPECT_EQ(AwaitChild(maker), 0);
+  EXPECT_EQ(Things().RemoveDead<Thing>(&problems).size(), 1U);
 }
 
 TEST_F(RegistryRootTest, RootDoesNotUseWhatAUserOwns) {

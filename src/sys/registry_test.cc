@@ -1,5 +1,6 @@
 #include "sys/registry.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -90,9 +91,10 @@ TEST_F(RegistryTest, ListsWhatWasTaken) {
   EXPECT_EQ(entry.name, "one");
   EXPECT_EQ(entry.folder, Root() / "one");
   EXPECT_EQ(entry.pid, getpid());
-  EXPECT_EQ(entry.start_time, ProcessStartTime(getpid()));
+  EXPECT_EQ(entry.maker(), OwnIdentity());
   EXPECT_EQ(entry.uid, 7U);
   EXPECT_TRUE(entry.alive);
+  EXPECT_FALSE(entry.unknown);
   EXPECT_EQ(entry.colour, "red");
   EXPECT_EQ(entry.lines, 2U);
   EXPECT_THAT(RemoveDead(), IsEmpty());  // it lives
@@ -273,7 +275,8 @@ TEST_F(RegistryTest, SymbolicLinksAreNotFollowed) {
   EXPECT_THAT(List(), SizeIs(1));
   EXPECT_THROW(Things().Take(Named("two")), NameTaken);
   // As an entry that has no name yet.
-  fs::create_directory_symlink(home, Root() / ".new-99999999-1-x");
+  fs::create_directory_symlink(
+      home, Root() / fmt::format(".new-99999999-1-{}-x", OwnIdentity().pid_namespace));
   // As a record.
   fs::create_directory(Root() / "three");
   fs::create_symlink(Root() / "one/record", Root() / "three/record");
