@@ -12,6 +12,7 @@ import labs
 import pytest
 import stalls
 from _pytest.runner import runtestprotocol
+from wires import Tap, Wires
 
 labs.settle()
 # Under sudo the command would be the caller's in every test.
@@ -97,3 +98,20 @@ def leaves_nothing(request: pytest.FixtureRequest) -> Iterator[None]:
     if left:
         labs.remove(left)
         pytest.fail("left behind: " + "; ".join(left))
+
+
+@pytest.fixture
+def wires(lab: str) -> Iterator[Wires]:
+    """Two hosts and an emulator."""
+    made = Wires.make(lab)
+    yield made
+    made.remove()
+
+
+@pytest.fixture
+def taps(wires: Wires) -> Iterator[tuple[Tap, Tap]]:
+    """The hosts' ends of the cables."""
+    pair = Tap(wires.left, "eth0"), Tap(wires.right, "eth0")
+    yield pair
+    for tap in pair:
+        tap.close()

@@ -158,7 +158,9 @@ def footprint(temporary: Path) -> dict[str, object]:
     """All that a trial may not change."""
     links = _ip("-o", "-d", "link")  # promiscuity is among the details
     names = sorted(line.split(": ")[1].split("@")[0] for line in links.splitlines())
-    values = Path("/proc/sys/net/ipv4/conf").rglob("*")
+    values = [
+        path for version in (4, 6) for path in Path(f"/proc/sys/net/ipv{version}/conf").rglob("*")
+    ]
     sysctls = {str(path): _read(path) for path in values if path.is_file()}
     sysctls["ip_forward"] = _read(Path("/proc/sys/net/ipv4/ip_forward"))
     here = [path for path in temporary.iterdir() if path.name != "filler"]

@@ -11,7 +11,6 @@ import socket
 import struct
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,23 +24,6 @@ from wires import LEFT, RIGHT, Tap, Wires, entered
 
 MARK = b"viaduct-test"
 BETWEEN = ("--between", "a", "b")
-
-
-@pytest.fixture
-def wires(lab: str) -> Iterator[Wires]:
-    """Two hosts and an emulator."""
-    made = Wires.make(lab)
-    yield made
-    made.remove()
-
-
-@pytest.fixture
-def taps(wires: Wires) -> Iterator[tuple[Tap, Tap]]:
-    """The hosts' ends of the cables."""
-    pair = Tap(wires.left, "eth0"), Tap(wires.right, "eth0")
-    yield pair
-    for tap in pair:
-        tap.close()
 
 
 def frame(number: int = 0, size: int = 100, tag: Packet | None = None, port: int = 7) -> bytes:
@@ -477,89 +459,6 @@ def test_an_interface_vanishes_under_load(
 
         wait_until(passes, "frames pass again")
         tap.close()
-
-
-@pytest.mark.parametrize("end", ["middle", "right"])
-def test_what_an_interface_refuses_is_not_delivered(
-    wires: Wires, taps: tuple[Tap, Tap], end: str
-) -> None:
-    """It is down itself, or has no carrier (at the start, too), while the path runs."""
-    far = (wires.middle, "b") if end == "middle" else (wires.right, "eth0")
-
-    def switch(state: str) -> None:
-        execute(["ip", "-n", far[0], "link", "set", "dev", far[1], state]).expect()
-
-    def refused() -> int:
-        return sum(entry["fates"]["refused"] for entry in wires.pipelines())
-
-    def send_until(count: int) -> None:
-        def enough() -> bool:
-            taps[0].send(frame(1))
-            return refused() >= count
-
-        wait_until(enough, f"{count} frames are refused")
-
-    if end == "right":  # an interface that is down itself is an error then
-        switch("down")
-    limit = ["--lateness-limit", "1h", "--json", "-"]
-    with wires.path(*BETWEEN, "--up", "delay=1ms", *limit) as path:
-        switch("down")
-        send_until(5)
-        up = next(entry for entry in wires.pipelines() if entry["direction"] == "up")
-        assert (up["fates"]["delivered"], up["delivered_bytes"]) == (0, 0)
-        switch("up")
-
-        def passes() -> bool:
-            taps[0].send(frame(2))
-            return any(entry["fates"]["delivered"] > 0 for entry in wires.pipelines())
-
-        wait_until(passes, "frames pass")
-        switch("down")
-        send_until(refused() + 5)
-        results = finish(path)
-    port = next(port for port in results["ports"] if port["name"] == "b")
-    assert up_of(results)["fates"]["refused"] == port["tx_dropped_error"] >= 10
-
-
-def test_clean_in_another_pid_namespace_leaves_a_live_path(wires: Wires) -> None:
-    """Whose maker it cannot see."""
-    elsewhere = ["unshare", "--pid", "--fork", "--mount-proc", str(VIADUCT), "clean"]
-    with wires.path(*BETWEEN, "--up", "delay=10s") as path:
-        name = traces_of(wires)[0]
-        done = execute(elsewhere).expect()
-        assert name not in done.output
-        assert f"left {name}" in done.errors
-        assert name in json.dumps(
-            json.loads(execute([*elsewhere, "--json"]).expect().output)["left"]
-        )
-        assert promiscuity(wires) == 2
-        assert name not in viaduct("clean").expect().output
-        path.process.send_signal(signal.SIGINT)
-        assert path.wait() == 0
-
-
-@pytest.mark.skipif(
-    Path("/proc/self/ns/pid").stat().st_ino != 0xEFFFFFFC, reason="sees not all processes"
-)
-def test_clean_judges_a_path_of_a_pid_namespace_within(wires: Wires) -> None:
-    with entered(wires.middle):
-        within = subprocess.Popen(
-            ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
-            + [str(VIADUCT), "path", *BETWEEN, "--quiet"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-    try:
-        wait_until(lambda: promiscuity(wires) == 2, "it runs")
-        name = traces_of(wires)[0]
-        assert name not in viaduct("clean").expect().output
-        assert promiscuity(wires) == 2
-    finally:
-        within.kill()  # and with the first process all of its namespace
-        within.wait()
-    wait_until(lambda: promiscuity(wires) == 0, "they have ended")
-    assert name in viaduct("clean").expect().output
-    assert not traces_of(wires)
 
 
 def traces_of(wires: Wires) -> list[str]:

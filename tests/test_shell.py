@@ -173,7 +173,7 @@ def test_subnets_that_are_routed_elsewhere_are_not_used(home: str) -> None:
 
 @contextlib.contextmanager
 def neighbour(home: str, number: int) -> Iterator[str]:
-    """Another machine, at the home's interface up`number`: 192.0.`number`.2."""
+    """Another machine, at the home's interface up`number`: 192.0.`number`.2 and 2001:db8:...::2."""
     outside = f"{home}o{number}"
     execute(["ip", "netns", "add", outside]).expect()
     try:
@@ -181,30 +181,36 @@ def neighbour(home: str, number: int) -> Iterator[str]:
         execute(["ip", "-n", home, "link", "add", f"up{number}", "type", "veth", *peer]).expect()
         for namespace, name, host in ((home, f"up{number}", "1"), (outside, "eth0", "2")):
             here = ["ip", "-n", namespace]
-            address = f"192.0.{number}.{host}/24"
-            execute([*here, "address", "add", address, "dev", name]).expect()
             execute([*here, "link", "set", "dev", name, "up"]).expect()
+            for address in (f"192.0.{number}.{host}/24", f"2001:db8:{number}::{host}/64"):
+                nodad = ["nodad"] if ":" in address else []
+                execute([*here, "address", "add", address, "dev", name, *nodad]).expect()
         yield outside
     finally:
         execute(["ip", "netns", "delete", outside])
 
 
 def interface_settings(namespace: str) -> dict[str, str]:
-    """The IPv4 settings of all interfaces, and of the machine."""
+    """The settings of all interfaces, and of the machine."""
     with entered(namespace):
-        conf = Path("/proc/sys/net/ipv4/conf")
-        files = [Path("/proc/sys/net/ipv4/ip_forward"), *conf.rglob("*")]
+        conf4, conf6 = (Path(f"/proc/sys/net/ipv{version}/conf") for version in (4, 6))
+        files = [Path("/proc/sys/net/ipv4/ip_forward"), *conf4.rglob("*"), *conf6.rglob("*")]
         return {
             str(path): path.read_text().strip()
             for path in files
-            if path.is_file() and "vsh" not in str(path)
+            if path.is_file() and "vsh" not in str(path) and path.name != "stable_secret"
         }
 
 
-def forwards(namespace: str, interface: str) -> bool:
+def forwards(namespace: str, interface: str, parameter: str = "4/conf/{}/forwarding") -> bool:
     """Whether what arrives at the interface is forwarded."""
-    name = f"/proc/sys/net/ipv4/conf/{interface}/forwarding"
+    name = f"/proc/sys/net/ipv{parameter}".format(interface)
     return interface_settings(namespace)[name] == "1"
+
+
+FORWARDS6 = "6/conf/{}/force_forwarding"
+HAS_IPV6 = Path("/proc/sys/net/ipv6/conf/all/force_forwarding").exists()
+needs_ipv6 = pytest.mark.skipif(not HAS_IPV6, reason="single interfaces cannot forward IPv6")
 
 
 def test_nat_to_the_outside(home: str) -> None:
@@ -212,6 +218,93 @@ def test_nat_to_the_outside(home: str) -> None:
         # It has no route back to the shell: only NAT can bring the answer.
         done = shell(home, "--", "ping", "-n", "-c", "2", "-i", "0.1", "192.0.2.2").expect()
         assert " 0% packet loss" in done.output
+
+
+@needs_ipv6
+def test_ipv6_at_every_level(home: str) -> None:
+    """The machine, and beyond it one that has no route back; the shells' own link addresses."""
+    pings = "ping -n -c 1 -W 5 $VIADUCT_HOST6 && ping -n -c 1 -W 5 2001:db8:2::2 && "
+    own = pings + "ip -6 -br address show eth0 && echo host $VIADUCT_HOST6"
+    with neighbour(home, 2):
+        before = interface_settings(home)
+        lines = shell(home, "--", *nested(3, own)).expect().output.splitlines()
+        assert interface_settings(home) == before
+    assert sum(" 0% packet loss" in line for line in lines) == 6
+    assert [line.split()[2:] for line in lines if line.startswith("eth0")] == [
+        [f"fd76:6961:6475::6440:{number}/126"] for number in ("2", "6", "a")
+    ]
+    assert lines.count("host fd76:6961:6475::6440:1") == 3
+
+
+@needs_ipv6
+def test_the_ipv6_path_carries_the_programs_packets_only(home: str, tmp_path: Path) -> None:
+    file = tmp_path / "counters.json"
+    ping = "ping -n -c 3 -i 0.05 -W 5 $VIADUCT_HOST6"
+    words = ["--up", "delay=10ms", "--down", "delay=20ms", "--json", file, "--", "sh", "-c", ping]
+    assert best_rtt(shell(home, *words).expect().output)[0] >= 30
+    pipelines = json.loads(file.read_text())["pipelines"]
+    assert {p["direction"]: p["arrived"] for p in pipelines} == {"up": 3, "down": 3}
+
+
+@needs_ipv6
+def test_only_a_shells_ipv6_is_forwarded(home: str) -> None:
+    """The machine stays a host: it heeds router advertisements, and forwards for nobody else."""
+    with neighbour(home, 2) as one, neighbour(home, 3) as other:
+        for namespace, number in ((one, 2), (other, 3)):
+            route = ["route", "add", "default", "via", f"2001:db8:{number}::1"]
+            execute(["ip", "-n", namespace, "-6", *route]).expect()
+        ping = "ping -n -c 2 -i 0.1 -W 1 2001:db8:3::2"
+        with running_shell(home, "--", "sh", "-c", f"{ping} && echo ready; sleep 60") as command:
+            command.wait_for("ready")
+            assert forwards(home, "up2", FORWARDS6)
+            assert not forwards(home, "all", "6/conf/{}/forwarding")
+            assert " 100% packet loss" in inside(one, *ping.split()).output
+            command.process.send_signal(signal.SIGINT)
+            command.wait()
+        assert not forwards(home, "up2", FORWARDS6)
+
+
+def test_where_single_interfaces_cannot_forward_ipv6_a_shell_says_so(home: str) -> None:
+    """As on kernels before 6.17. The machine is not made a router instead."""
+    conf = "/proc/sys/net/ipv6/conf"
+    older = f"mount -t tmpfs none {conf} && mkdir {conf}/all {conf}/default && "
+    older += f"echo 0 >{conf}/all/forwarding && echo 0 >{conf}/default/disable_ipv6"
+    program = "ip -6 address show scope global; echo host6=$VIADUCT_HOST6."
+    words = ["unshare", "-m", "sh", "-c", f'{older}; exec {VIADUCT} shell -- sh -c "$0"', program]
+    done = inside(home, *words, timeout=PATIENCE).expect()
+    assert done.output == "host6=.\n"
+    assert done.errors.count("\n") == 1
+    assert "IPv4 only: this kernel cannot forward IPv6 on single interfaces" in done.errors
+
+
+def test_a_machine_without_ipv6_has_shells_without_it(home: str) -> None:
+    inside(home, "sysctl", "-w", "net.ipv6.conf.all.disable_ipv6=1").expect()
+    own = "ip -6 -br address show eth0; echo host6=$VIADUCT_HOST6."
+    done = shell(home, "--", *nested(2, own)).expect()
+    assert (done.output, done.errors) == ("host6=.\n" * 2, "")
+
+
+def test_an_interface_that_comes_later_leads_outside(home: str) -> None:
+    """A VPN, for example."""
+    targets = ["192.0.2.2", *(["2001:db8:2::2"] if HAS_IPV6 else [])]
+    pings = " && ".join(f"until ping -n -c 1 -W 1 {each}; do sleep 0.1; done" for each in targets)
+    before = interface_settings(home)
+    with running_shell(
+        home, "--", "sh", "-c", f"echo ready; {pings}; echo reached; sleep 60"
+    ) as command:
+        command.wait_for("ready")
+        with neighbour(home, 2) as outside, neighbour(home, 3) as other:
+            command.wait_for("reached")
+            route = ["route", "add", "default", "via", "192.0.2.1"]
+            execute(["ip", "-n", outside, *route]).expect()
+            route = ["route", "add", "default", "via", "192.0.3.1"]
+            execute(["ip", "-n", other, *route]).expect()
+            ping = ["ping", "-n", "-c", "1", "-W", "1", "192.0.3.2"]
+            assert " 100% packet loss" in inside(outside, *ping).output, "only for the shell"
+            command.process.send_signal(signal.SIGINT)
+            command.wait()
+            assert not forwards(home, "up2")
+    wait_until(lambda: interface_settings(home) == before, "all is as before")
 
 
 def test_an_administrators_settings_stay(home: str) -> None:
@@ -323,7 +416,7 @@ def test_what_is_under_way_arrives(home: str, tmp_path: Path) -> None:
     """The program ends at once: its data are in its kernel and in the path then."""
     file = tmp_path / "counters.json"
     path = ["--up", "delay=200ms rate=8Mbit", "--down", "delay=200ms"]
-    program = SEND + ".send(b'x' * 100_000)"
+    program = SEND + ".send(b'x' * 50_000)"  # a receiver's kernel takes it all
     with listener(home) as server:
         python = ["python3", "-c", program.format(server.getsockname()[1])]
         shell(home, *path, "--drain", "1min", "--json", file, "--", *python).expect()
@@ -333,7 +426,7 @@ def test_what_is_under_way_arrives(home: str, tmp_path: Path) -> None:
             received = 0
             while chunk := connection.recv(65536):
                 received += len(chunk)
-    assert received == 100_000
+    assert received == 50_000
     assert (drained(file)["packets"], drained(file)["connections"]) == (0, 0)
 
 
@@ -473,7 +566,7 @@ def test_its_path_is_changed_by_its_name(home: str) -> None:
         assert "no pair" in viaduct("path", "set", name, "--pair", "x", "--up", "loss=1%").errors
         command.process.send_signal(signal.SIGTERM)
         assert command.wait() == 128 + signal.SIGTERM
-    assert name in viaduct("path", "stats", name).error_line(2)
+    assert "no path" in viaduct("path", "stats", name).error_line(2)
 
 
 def test_its_path_is_the_default_within_it(home: str) -> None:

@@ -55,12 +55,12 @@ enum class MessageType : uint16_t {
   kExamine,          // reply: features
   kClean,            // reply: removed, problems
   kConfigureSwitch,  // the options of the command
-  kBuildShell,       // reply: name, created, host_address, limits, ports (indices); a packet socket
-                     // each, the control socket
-  kEndProgram,       // of a shell, with its descendants
-  kCountUnsent,      // reply: connections of the shell's program that have still to send
-  kTakeInterfaces,   // interfaces, pairs, name; reply: name, created; the control socket
-  kOpenPort,         // port; reply: ifindex; the packet socket
+  kBuildShell,  // reply: name, created, host, limits, ipv6_limits, ports (indices); a packet socket
+                // each, the control socket
+  kEndProgram,  // of a shell, with its descendants
+  kCountUnsent,     // reply: connections of the shell's program that have still to send
+  kTakeInterfaces,  // interfaces, pairs, name; reply: name, created; the control socket
+  kOpenPort,        // port; reply: ifindex; the packet socket
 };
 inline constexpr MessageType kLastMessageType = MessageType::kOpenPort;
 

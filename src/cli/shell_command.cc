@@ -35,7 +35,9 @@ struct ShellOptions {
 void Note(const std::string& text) { std::fprintf(stderr, "viaduct shell: %s\n", text.c_str()); }
 
 void Introduce(const emulate::Shell& shell, uint64_t seed) {
-  Note(fmt::format("{}, the host is {} (seed {}){}{}", shell.name(), shell.host_address(), seed,
+  const emulate::ShellInside& host = shell.host();
+  Note(fmt::format("{}, the host is {}{}{} (seed {}){}{}", shell.name(), host.machine,
+                   host.machine6.empty() ? "" : " and ", host.machine6, seed,
                    shell.limits().empty() ? "" : "; ", shell.limits()));
 }
 
@@ -76,6 +78,7 @@ int RunShell(const CLI::App& command, const ShellOptions& options, const Invocat
   broker::ProgramOptions program = shell.Program(options.words);
   foreground.Lend(&program);
   if (options.verbose) Introduce(shell, path.options().config.seed);
+  if (!shell.ipv6_limits().empty()) Note("IPv4 only: " + shell.ipv6_limits());
   path.Start(std::move(ports), foreground.loop());
   const UniqueFd exit_status = StartAsShell([&] { return shell.StartProgram(program); });
   EndAt(path.EndsAt(), shell, foreground.loop());
@@ -108,7 +111,8 @@ void AddShell(CLI::App& app, Invocation& invocation) {
                       "the program and its arguments, after --; default: your login shell");
   command->footer(
       "The program runs as you in a network namespace of its own, with NAT to where you are; this\n"
-      "machine is $VIADUCT_HOST. Shells may be nested: their paths add up. SPEC: "
+      "machine is $VIADUCT_HOST, and $VIADUCT_HOST6. Shells may be nested: their paths add up. "
+      "SPEC: "
       "docs/path-spec.md.\n"
       "--up and --down that follow a --class are for its packets. Within the shell viaduct path "
       "set\n"

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "emulate/path_record.h"
-#include "emulate/shell_record.h"
 #include "io/ring_port.h"
 #include "sys/invoking_user.h"
 
@@ -35,8 +34,9 @@ Shell::Shell()
   const json built = broker::DecodeJson(answer.payload);
   name_ = Member<std::string>(built, "name");
   created_ = Member<std::string>(built, "created");
-  host_address_ = Member<std::string>(built, "host_address");
+  host_ = Member<ShellInside>(built, "host");
   limits_ = Member<std::string>(built, "limits");
+  ipv6_limits_ = Member<std::string>(built, "ipv6_limits");
   const auto indices = Member<std::vector<int>>(built, "ports");
   if (indices.size() != ports_.size() || answer.descriptors.size() != ports_.size() + 1) {
     throw Error("the shell has not all its ports");
@@ -57,7 +57,8 @@ broker::ProgramOptions Shell::Program(const std::vector<std::string>& words) con
   broker::ProgramOptions program;
   program.node = "shell";
   program.arguments = words.empty() ? LoginShell() : words;
-  program.environment["VIADUCT_HOST"] = host_address_;
+  program.environment["VIADUCT_HOST"] = host_.machine;
+  program.environment["VIADUCT_HOST6"] = host_.machine6;  // empty where an outer shell had one
   program.environment[kPathVariable] = name_;
   return program;
 }

@@ -11,6 +11,7 @@
 #include "broker/call.h"
 #include "broker/client.h"
 #include "emulate/path_ports.h"
+#include "emulate/shell_record.h"
 #include "engine/config.h"
 
 namespace viaduct::emulate {
@@ -38,9 +39,11 @@ class Shell final : public PathPorts {
 
   // The options for StartProgram() that run these words, or the login shell if there are none.
   broker::ProgramOptions Program(const std::vector<std::string>& words) const;
-  const std::string& host_address() const { return host_address_; }
+  const ShellInside& host() const { return host_; }
   // Why the program can reach nothing beyond this namespace; empty if it can.
   const std::string& limits() const { return limits_; }
+  // Why the program has less of IPv6 than of IPv4; empty if it has not, or if here is none.
+  const std::string& ipv6_limits() const { return ipv6_limits_; }
 
   // Returns a descriptor from which the program's wait status (waitpid(2)) can be read, as one
   // int32_t, when it ends. Throws sys::ExecuteError, or Error if it cannot be started.
@@ -59,7 +62,8 @@ class Shell final : public PathPorts {
   };
 
   broker::Caller root_;
-  std::string name_, created_, host_address_, limits_;
+  std::string name_, created_, limits_, ipv6_limits_;
+  ShellInside host_;
   UniqueFd listener_;
   std::array<Port, 2> ports_;
 };

@@ -14,6 +14,8 @@ constexpr uint32_t kFirst = 0x64400000;  // 100.64.0.0
 constexpr uint32_t kLast = 0x647ffffc;   // the last /30 of 100.64.0.0/10
 constexpr int kSpaceLength = 10;
 constexpr int kSubnetLength = 30;
+constexpr char kSpace6[] = "fd76:6961:6475::";
+constexpr int kSpace6Length = 96;
 
 bool IsWithinSpace(const wire::IpPrefix& prefix) {
   const wire::IpPrefix space{wire::IpAddress::FromIpv4(kFirst), kSpaceLength};
@@ -56,6 +58,16 @@ std::vector<wire::IpPrefix> SubnetsOfShells(const std::vector<wire::IpPrefix>& t
     if (IsWithinSpace(prefix) && prefix.length == kSubnetLength) subnets.insert(prefix.Network());
   }
   return {subnets.begin(), subnets.end()};
+}
+
+wire::IpAddress Ipv6Of(const wire::IpAddress& ipv4) {
+  wire::IpAddress ipv6 = wire::IpAddress::Parse(kSpace6);
+  std::copy_n(ipv4.bytes.begin(), 4, ipv6.bytes.begin() + kSpace6Length / 8);
+  return ipv6;
+}
+
+wire::IpPrefix Ipv6Of(const wire::IpPrefix& ipv4) {
+  return {Ipv6Of(ipv4.address), kSpace6Length + ipv4.length};
 }
 
 }  // namespace viaduct::emulate

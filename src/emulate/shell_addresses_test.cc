@@ -32,6 +32,13 @@ TEST(ShellAddressesTest, TheFirstSubnetThatIsFreeIsTaken) {
   EXPECT_THROW(Free({"100.64.0.1/10"}), Error);
 }
 
+TEST(ShellAddressesTest, Ipv6HasACounterpartOfEachAddress) {
+  EXPECT_EQ(Ipv6Of(wire::IpPrefix::Parse("100.64.0.4/30")).ToString(),
+            "fd76:6961:6475::6440:4/126");
+  EXPECT_EQ(Ipv6Of(wire::IpAddress::Parse("100.127.255.254")).ToString(),
+            "fd76:6961:6475::647f:fffe");
+}
+
 TEST(ShellAddressesTest, SubnetsOfShellsAreToldFromOthers) {
   EXPECT_THAT(SubnetsOfShells(Parsed({"192.0.2.1/30", "100.64.0.0/10", "100.64.1.0/24"})),
               IsEmpty());

@@ -51,9 +51,13 @@ class ShellKeeper {
  private:
   // Waits for one event. Returns false if the shell should end.
   bool Serve(int signals) {
-    std::array<pollfd, 2> waits{{{connection_.Fd(), POLLIN, 0}, {signals, POLLIN, 0}}};
+    // poll() takes no notice of the last one while there is no network.
+    std::array<pollfd, 3> waits{{{connection_.Fd(), POLLIN, 0},
+                                 {signals, POLLIN, 0},
+                                 {network_ ? network_->monitor() : -1, POLLIN, 0}}};
     if (poll(waits.data(), waits.size(), -1) < 0) return errno == EINTR;
     if (waits[1].revents != 0 && !Collect(signals)) return false;
+    if (waits[2].revents != 0) network_->FollowInterfaces();
     return waits[0].revents == 0 ||
            broker::AnswerNext(connection_,
                               [this](broker::Message& request) { return Perform(request); });
@@ -86,8 +90,9 @@ class ShellKeeper {
     const ShellInfo& info = network_->info();
     reply.value = {{"name", info.name},
                    {"created", info.created},
-                   {"host_address", network_->machine_address().ToString()},
+                   {"host", *info.inside},
                    {"limits", network_->limits()},
+                   {"ipv6_limits", network_->ipv6_limits()},
                    {"ports", nlohmann::json::array()}};
     UniqueFd listener = sys::ListenAt(info.control_socket(), user_.uid, user_.gid, SOCK_STREAM);
     const sys::NamespaceScope scope(network_->middle());

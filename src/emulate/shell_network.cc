@@ -16,6 +16,7 @@
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/offload.h"
+#include "sys/network/sysctl.h"
 
 namespace viaduct::emulate {
 namespace {
@@ -27,16 +28,25 @@ constexpr const char* kHostPort = kShellPorts[1];
 constexpr char kInside[] = "eth0";
 constexpr Duration kInterfacePatience = Duration::Seconds(5);
 
-bool IsLoopback(const std::string& server) { return server.starts_with("127."); }
+bool IsIpv4Loopback(const std::string& server) { return server.starts_with("127."); }
+bool IsLoopback(const std::string& server) { return IsIpv4Loopback(server) || server == "::1"; }
 
-// The machine's address within the shell whose program this process belongs to.
-std::optional<wire::IpAddress> MachineOfOuterShell(const sys::NamespaceId& here) {
+// The shell whose program this process belongs to.
+std::optional<ShellInside> OuterShell(const sys::NamespaceId& here) {
   for (const ShellInfo& shell : ListShells()) {
-    if (shell.alive && shell.inside == here) return wire::IpAddress::Parse(shell.machine);
+    if (shell.alive && shell.inside && shell.inside->network == here) return shell.inside;
   }
   return std::nullopt;
 }
 
+// Whether an interface of this namespace (or by default all) can have IPv6.
+bool HasIpv6(const std::string& interface) {
+  const std::string parameter = fmt::format("net/ipv6/conf/{}/disable_ipv6", interface);
+  return access(sys::SysctlPath(parameter).c_str(), F_OK) == 0 &&
+         sys::ReadSysctl(sys::OpenCurrentNamespace().get(), parameter) == "0";
+}
+
+// Without a link-local address, and so without what the kernel sends from it.
 void Raise(sys::Netlink& session, const std::string& name) {
   const int ifindex = session.IfIndex(name);
   session.SetIpv6LinkLocal(ifindex, false);
@@ -66,14 +76,16 @@ NameService FindNameService(const std::string& etc_resolv_conf,
   if (std::any_of(others.begin(), others.end(), is_outside)) {
     names.file = "/run/systemd/resolve/resolv.conf";
   } else {
-    names.forward_to = servers.front();
+    const auto server = std::find_if(servers.begin(), servers.end(), IsIpv4Loopback);
+    if (server != servers.end()) names.forward_to = *server;
   }
   return names;
 }
 
 ShellNetwork::ShellNetwork(uint32_t uid)
     : names_(FindNameService(ReadFileIfAny("/etc/resolv.conf"),
-                             ReadFileIfAny("/run/systemd/resolve/resolv.conf"))) {
+                             ReadFileIfAny("/run/systemd/resolve/resolv.conf"))),
+      monitor_(sys::OpenCurrentNamespace().get()) {
   // Two shells that choose addresses at the same time could choose the same ones.
   const Turn turn;
   info_.name = fmt::format("vsh{}", getpid());
@@ -83,7 +95,7 @@ ShellNetwork::ShellNetwork(uint32_t uid)
   try {
     Build(PrefixesInUse());
     JoinNeighbours();
-    limits_ = OpenOutside({subnet_, host_address_, names_.forward_to}, &info_, &record_, turn);
+    OpenOutside(turn);
   } catch (...) {
     RemoveShell(info_, turn);
     throw;
@@ -99,31 +111,64 @@ ShellNetwork::~ShellNetwork() {
 }
 
 void ShellNetwork::Choose(const wire::IpPrefix& subnet) {
-  subnet_ = subnet;
   const auto address = [&](uint32_t number) {
     wire::IpAddress result = subnet.address;
     result.bytes[3] = static_cast<uint8_t>(result.bytes[3] + number);
     return result;
   };
-  host_address_ = address(1);
-  program_address_ = address(2);
-  machine_address_ = MachineOfOuterShell(info_.network).value_or(host_address_);
+  subnets_ = {{subnet, address(1), address(2), names_.forward_to}};
 }
 
 void ShellNetwork::Build(const std::vector<wire::IpPrefix>& taken) {
   Choose(FreeSubnet(taken));
   inside_ = sys::CreateNamelessNamespace();
-  RecordInside(sys::IdentifyNamespace(inside_.get()), machine_address_.ToString(), &info_,
-               &record_);
   middle_ = sys::CreateNamelessNamespace();
-  sys::Netlink here, inside(inside_.get()), middle(middle_.get());
+  CreateLinks();
+  const auto outer = OuterShell(info_.network);
+  ipv6_limits_ = HasIpv6("default") ? WhyNoIpv6() : "";
+  if (HasIpv6(info_.name) && ipv6_limits_.empty() && (!outer || !outer->machine6.empty())) {
+    const ShellSubnet& ipv4 = subnets_.front();
+    subnets_.push_back({Ipv6Of(ipv4.prefix), Ipv6Of(ipv4.host), Ipv6Of(ipv4.program)});
+  }
+  DescribeInside(outer);
+  AddAddresses();
+  RaiseLinks();
+  AddRoutes(SubnetsOfShells(taken));
+}
+
+void ShellNetwork::CreateLinks() {
+  sys::Netlink here, inside(inside_.get());
   inside.CreateVethPair({-1, kInside, std::nullopt}, {middle_.get(), kProgramPort, std::nullopt});
   here.CreateVethPair({-1, info_.name, std::nullopt}, {middle_.get(), kHostPort, std::nullopt});
-  inside.SetUp(inside.IfIndex("lo"), true);
-  inside.AddAddress(inside.IfIndex(kInside), {program_address_, subnet_.length});
-  here.AddAddress(here.IfIndex(info_.name), {host_address_, subnet_.length});
   sys::DisableOffloads(inside_.get(), kInside, sys::Offloads::kSegmentation);
   sys::DisableOffloads(sys::OpenCurrentNamespace().get(), info_.name, sys::Offloads::kSegmentation);
+}
+
+// This machine is the outermost shell's gateway.
+void ShellNetwork::DescribeInside(const std::optional<ShellInside>& outer) {
+  ShellInside inside{sys::IdentifyNamespace(inside_.get()), subnets_.front().host.ToString(), ""};
+  if (subnets_.size() > 1) inside.machine6 = subnets_.back().host.ToString();
+  if (outer) inside.machine = outer->machine;
+  if (outer) inside.machine6 = outer->machine6;
+  RecordInside(inside, &info_, &record_);
+}
+
+void ShellNetwork::AddAddresses() {
+  sys::Netlink here, inside(inside_.get());
+  const int host = here.IfIndex(info_.name), program = inside.IfIndex(kInside);
+  // Neither asks for neighbours nor reports multicast groups, so that the path carries the
+  // program's packets only.
+  here.SetArp(host, false);
+  inside.SetArp(program, false);
+  for (const ShellSubnet& subnet : subnets_) {
+    here.AddAddress(host, {subnet.host, subnet.prefix.length});
+    inside.AddAddress(program, {subnet.program, subnet.prefix.length});
+  }
+}
+
+void ShellNetwork::RaiseLinks() {
+  sys::Netlink here, inside(inside_.get()), middle(middle_.get());
+  inside.SetUp(inside.IfIndex("lo"), true);
   Raise(inside, kInside);
   Raise(middle, kProgramPort);
   Raise(middle, kHostPort);
@@ -133,7 +178,6 @@ void ShellNetwork::Build(const std::vector<wire::IpPrefix>& taken) {
       throw Error("the shell's interfaces do not come up");
     }
   }
-  AddRoutes(SubnetsOfShells(taken));
 }
 
 // Those to the outer shells lead where the default route does: they tell the shells within which
@@ -141,16 +185,41 @@ void ShellNetwork::Build(const std::vector<wire::IpPrefix>& taken) {
 void ShellNetwork::AddRoutes(const std::vector<wire::IpPrefix>& outer) {
   sys::Netlink inside(inside_.get());
   const int ifindex = inside.IfIndex(kInside);
-  inside.AddRoute(wire::IpPrefix::Parse("0.0.0.0/0"), host_address_, ifindex);
-  for (const wire::IpPrefix& subnet : outer) inside.AddRoute(subnet, host_address_, ifindex);
+  for (const ShellSubnet& subnet : subnets_) {
+    wire::IpPrefix everything;
+    everything.address.family = subnet.host.family;
+    inside.AddRoute(everything, subnet.host, ifindex);
+  }
+  for (const wire::IpPrefix& subnet : outer) {
+    inside.AddRoute(subnet, subnets_.front().host, ifindex);
+  }
 }
 
 // Static neighbours, because the path would delay or lose address resolution too.
 void ShellNetwork::JoinNeighbours() {
   sys::Netlink here, inside(inside_.get());
   const sys::LinkInfo host = here.GetLink(info_.name), program = inside.GetLink(kInside);
-  here.AddPermanentNeighbour(host.ifindex, program_address_, program.mac);
-  inside.AddPermanentNeighbour(program.ifindex, host_address_, host.mac);
+  for (const ShellSubnet& subnet : subnets_) {
+    here.AddPermanentNeighbour(host.ifindex, subnet.program, program.mac);
+    inside.AddPermanentNeighbour(program.ifindex, subnet.host, host.mac);
+  }
+}
+
+void ShellNetwork::OpenOutside(const Turn& turn) {
+  limits_ = emulate::OpenOutside(subnets_.front(), &info_, &record_, turn);
+  if (!limits_.empty() || subnets_.size() == 1) return;
+  ipv6_limits_ = emulate::OpenOutside(subnets_.back(), &info_, &record_, turn);
+}
+
+void ShellNetwork::FollowInterfaces() {
+  bool lost = false;
+  const bool has_changed = !monitor_.Read(&lost).empty() || lost;
+  if (!has_changed || !limits_.empty()) return;
+  try {
+    emulate::FollowInterfaces(&info_, &record_, Turn());
+  } catch (const Error&) {
+    // The new interface leads nowhere for the program, as before it came.
+  }
 }
 
 void ShellNetwork::EnterNameService() const {
@@ -158,7 +227,7 @@ void ShellNetwork::EnterNameService() const {
   SystemCall("unshare the mount namespace", unshare(CLONE_NEWNS));
   SystemCall("mount --make-rslave /", mount("", "/", "none", MS_SLAVE | MS_REC, nullptr));
   const std::string file = names_.file.value_or(info_.resolv_conf());
-  if (names_.forward_to) WriteFile(file, "nameserver " + host_address_.ToString() + "\n");
+  if (names_.forward_to) WriteFile(file, "nameserver " + subnets_.front().host.ToString() + "\n");
   // The target is mounted over, because the file may be a symbolic link.
   const std::string target = fs::canonical("/etc/resolv.conf");
   SystemCall("mount over " + target, mount(file.c_str(), target.c_str(), "none", MS_BIND, nullptr));

@@ -16,21 +16,32 @@ namespace {
 
 constexpr int kNoSuchProgram = 127;
 
-std::string OfInterface(const std::string& interface, const char* parameter) {
-  return fmt::format("net/ipv4/conf/{}/{}", interface, parameter);
+constexpr char kForwardingOfAll6[] = "net/ipv6/conf/all/forwarding";
+
+const char* NftFamily(wire::Family family) { return family == wire::Family::kIpv4 ? "ip" : "ip6"; }
+
+// The parameter that makes what arrives at one interface be forwarded.
+std::string ForwardingOf(const std::string& interface, wire::Family family) {
+  return family == wire::Family::kIpv4
+             ? fmt::format("net/ipv4/conf/{}/forwarding", interface)
+             : fmt::format("net/ipv6/conf/{}/force_forwarding", interface);
 }
 
-bool CanForward(const std::string& interface) {  // one with a tiny MTU has no IPv4
-  return access(sys::SysctlPath(OfInterface(interface, "forwarding")).c_str(), F_OK) == 0;
+bool Has(const std::string& parameter) {
+  return access(sys::SysctlPath(parameter).c_str(), F_OK) == 0;
 }
 
-bool Forwards(const std::string& interface) {
-  const std::string parameter = OfInterface(interface, "forwarding");
+bool IsOn(const std::string& parameter) {
   return sys::ReadSysctl(sys::OpenCurrentNamespace().get(), parameter) != "0";
 }
 
-void SetForwarding(const std::string& interface, bool on) {
-  sys::WriteSysctl(sys::OpenCurrentNamespace().get(), OfInterface(interface, "forwarding"),
+bool Forwards(const std::string& interface, wire::Family family) {
+  return (family == wire::Family::kIpv6 && IsOn(kForwardingOfAll6)) ||
+         IsOn(ForwardingOf(interface, family));
+}
+
+void SetForwarding(const std::string& interface, wire::Family family, bool on) {
+  sys::WriteSysctl(sys::OpenCurrentNamespace().get(), ForwardingOf(interface, family),
                    on ? "1" : "0");
 }
 
@@ -48,15 +59,16 @@ std::vector<ShellInfo> Others(const ShellInfo& shell) {
 }
 
 // Those that must be made to forward, or forward only for other shells.
-std::vector<ForwardingInterface> NotForwarding(const ShellInfo& shell) {
+std::vector<ForwardingInterface> NotForwarding(const ShellInfo& shell, wire::Family family) {
   const std::vector<ShellInfo> others = Others(shell);
   std::vector<ForwardingInterface> found;
   for (const sys::LinkInfo& link : sys::Netlink().Links()) {
-    const ForwardingInterface interface { link.name, link.ifindex };
+    const ForwardingInterface interface { link.name, link.ifindex, family };
     const bool for_others =
         std::ranges::any_of(others, [&](const ShellInfo& other) { return Has(other, interface); });
-    if (link.name.starts_with("vsh") || link.name == "lo" || !CanForward(link.name)) continue;
-    if (for_others || !Forwards(link.name)) found.push_back(interface);
+    if (link.name.starts_with("vsh") || link.name == "lo") continue;
+    if (!Has(ForwardingOf(link.name, family))) continue;  // its MTU is too small for the family
+    if (for_others || !Forwards(link.name, family)) found.push_back(interface);
   }
   return found;
 }
@@ -69,17 +81,61 @@ std::string WhyNot(const sys::ProgramResult& nft) {
   return nft.status == kNoSuchProgram ? "nft is missing (apt-get install nftables)" : nft.output;
 }
 
+// The names of interfaces, quoted, for a set.
+std::string Elements(const std::vector<ForwardingInterface>& interfaces) {
+  std::string names;
+  for (const ForwardingInterface& each : interfaces) {
+    names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", each.interface);
+  }
+  return names;
+}
+
+void Forward(const std::vector<ForwardingInterface>& interfaces, ShellInfo* shell,
+             sys::OwnEntry* record) {
+  for (const ForwardingInterface& each : interfaces) {
+    RecordForwarding(each, shell, record);
+    SetForwarding(each.interface, each.family, true);
+  }
+}
+
+// What has come, is not forwarding, and is not yet the shell's.
+void ForwardFromNew(wire::Family family, ShellInfo* shell, sys::OwnEntry* record) {
+  std::vector<ForwardingInterface> interfaces = NotForwarding(*shell, family);
+  std::erase_if(interfaces, [&](const ForwardingInterface& each) { return Has(*shell, each); });
+  if (interfaces.empty()) return;
+  const sys::ProgramResult nft = RunNft(fmt::format(
+      "add element {} {} closed {{ {} }}\n", NftFamily(family), shell->name, Elements(interfaces)));
+  if (nft.status != 0) throw Error(WhyNot(nft));
+  Forward(interfaces, shell, record);
+}
+
 }  // namespace
+
+std::string WhyNoIpv6() {
+  if (Has(ForwardingOf("all", wire::Family::kIpv6)) || IsOn(kForwardingOfAll6)) return "";
+  return "this kernel cannot forward IPv6 on single interfaces (force_forwarding, Linux 6.17)";
+}
 
 std::string ShellRules(const std::string& shell, const ShellSubnet& subnet,
                        const std::vector<ForwardingInterface>& forwarding) {
+  const std::string closed = Elements(forwarding);
   std::string rules = fmt::format(
-      "table ip {0} {{\n"
+      "table {2} {0} {{\n"
+      "  set closed {{\n"
+      "    type ifname\n"
+      "{3}"
+      "  }}\n"
       "  chain postrouting {{\n"
       "    type nat hook postrouting priority 100;\n"
-      "    ip saddr {1} oifname != \"{0}\" masquerade\n"
+      "    {2} saddr {1} oifname != \"{0}\" masquerade\n"
+      "  }}\n"
+      "  chain forward {{\n"
+      "    type filter hook forward priority 0;\n"
+      "    oifname \"vsh*\" ct state established,related accept\n"
+      "    iifname @closed drop\n"
       "  }}\n",
-      shell, subnet.prefix.ToString());
+      shell, subnet.prefix.ToString(), NftFamily(subnet.prefix.address.family),
+      closed.empty() ? "" : fmt::format("    elements = {{ {} }}\n", closed));
   if (subnet.name_server) {
     rules += fmt::format(
         "  chain prerouting {{\n"
@@ -89,40 +145,33 @@ std::string ShellRules(const std::string& shell, const ShellSubnet& subnet,
         "  }}\n",
         shell, subnet.host.ToString(), *subnet.name_server);
   }
-  if (!forwarding.empty()) {
-    rules +=
-        "  chain forward {\n"
-        "    type filter hook forward priority 0;\n"
-        "    oifname \"vsh*\" ct state established,related accept\n";
-    for (const ForwardingInterface& each : forwarding) {
-      rules += fmt::format("    iifname \"{}\" drop\n", each.interface);
-    }
-    rules += "  }\n";
-  }
   return rules + "}\n";
 }
 
 std::string OpenOutside(const ShellSubnet& subnet, ShellInfo* shell, sys::OwnEntry* record,
                         const Turn&) {
-  const UniqueFd here = sys::OpenCurrentNamespace();
+  const wire::Family family = subnet.prefix.address.family;
   if (subnet.name_server) {
-    sys::WriteSysctl(here.get(), OfInterface(shell->name, "route_localnet"), "1");
+    sys::WriteSysctl(sys::OpenCurrentNamespace().get(),
+                     fmt::format("net/ipv4/conf/{}/route_localnet", shell->name), "1");
   }
-  const auto forwarding = NotForwarding(*shell);
-  RecordRules(shell, record);
+  const auto forwarding = NotForwarding(*shell, family);
+  RecordRules(family, shell, record);
   const sys::ProgramResult result = RunNft(ShellRules(shell->name, subnet, forwarding));
   if (result.status != 0) return "no NAT to the outside: " + WhyNot(result);
-  for (const ForwardingInterface& each : forwarding) {
-    RecordForwarding(each, shell, record);
-    SetForwarding(each.interface, true);
-  }
-  SetForwarding(shell->name, true);
+  Forward(forwarding, shell, record);
+  if (!Forwards(shell->name, family)) SetForwarding(shell->name, family, true);
   return "";
 }
 
-void RemoveRules(const std::string& shell) {
+void FollowInterfaces(ShellInfo* shell, sys::OwnEntry* record, const Turn&) {
+  for (const wire::Family family : shell->rules) ForwardFromNew(family, shell, record);
+}
+
+void RemoveRules(const std::string& shell, wire::Family family) {
   // Deleting a table that is not there would be an error.
-  const auto result = RunNft(fmt::format("table ip {0}\ndelete table ip {0}\n", shell));
+  const auto result =
+      RunNft(fmt::format("table {1} {0}\ndelete table {1} {0}\n", shell, NftFamily(family)));
   if (result.status == 0 || result.status == kNoSuchProgram) return;  // none were added without it
   throw Error("its NAT rules are not removed: " + WhyNot(result));
 }
@@ -135,7 +184,9 @@ void StopForwarding(const ShellInfo& shell) {
         others, [&](const ShellInfo& other) { return other.alive && Has(other, each); });
     const auto link = here.FindLink(each.interface);
     const bool is_there = link && link->ifindex == each.ifindex;
-    if (is_there && !needed && Forwards(each.interface)) SetForwarding(each.interface, false);
+    if (is_there && !needed && IsOn(ForwardingOf(each.interface, each.family))) {
+      SetForwarding(each.interface, each.family, false);
+    }
   }
 }
 

@@ -9,22 +9,32 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 const ShellSubnet kSubnet{wire::IpPrefix::Parse("100.64.0.0/30"),
-                          wire::IpAddress::Parse("100.64.0.1"), std::nullopt};
+                          wire::IpAddress::Parse("100.64.0.1"),
+                          wire::IpAddress::Parse("100.64.0.2")};
 
 TEST(ShellRulesTest, WhereEverythingForwardsTheyTranslateAddressesOnly) {
   const std::string rules = ShellRules("vsh7", kSubnet, {});
   EXPECT_THAT(rules, HasSubstr("table ip vsh7 {"));
   EXPECT_THAT(rules, HasSubstr("ip saddr 100.64.0.0/30 oifname != \"vsh7\" masquerade"));
-  EXPECT_THAT(rules, Not(HasSubstr("drop")));
+  EXPECT_THAT(rules, Not(HasSubstr("elements")));
   EXPECT_THAT(rules, Not(HasSubstr("dnat")));
+}
+
+TEST(ShellRulesTest, Ipv6HasATableOfItsOwn) {
+  const ShellSubnet subnet{wire::IpPrefix::Parse("fd00::/126"), wire::IpAddress::Parse("fd00::1"),
+                           wire::IpAddress::Parse("fd00::2")};
+  const std::string rules = ShellRules("vsh7", subnet, {{"eth0", 2, wire::Family::kIpv6}});
+  EXPECT_THAT(rules, HasSubstr("table ip6 vsh7 {"));
+  EXPECT_THAT(rules, HasSubstr("ip6 saddr fd00::/126 oifname != \"vsh7\" masquerade"));
+  EXPECT_THAT(rules, HasSubstr("elements = { \"eth0\" }"));
 }
 
 TEST(ShellRulesTest, AnswersPassBeforeAllElseIsDropped) {
   const std::string rules = ShellRules("vsh7", kSubnet, {{"eth0", 2}, {"eth1", 3}});
+  EXPECT_THAT(rules, HasSubstr("elements = { \"eth0\", \"eth1\" }"));
   const size_t answers = rules.find("oifname \"vsh*\" ct state established,related accept");
   ASSERT_NE(answers, std::string::npos);
-  EXPECT_GT(rules.find("iifname \"eth0\" drop"), answers);
-  EXPECT_GT(rules.find("iifname \"eth1\" drop"), answers);
+  EXPECT_GT(rules.find("iifname @closed drop"), answers);
 }
 
 TEST(ShellRulesTest, AskTheNameServerOfThisMachine) {

@@ -19,8 +19,8 @@ constexpr Duration kInsidePatience = Duration::Milliseconds(500);
 
 void EndProcesses(const ShellInfo& shell) {
   if (!shell.inside) return;
-  const UniqueFd inside = sys::FindNamespace(*shell.inside);
-  if (inside) sys::EndProcessesIn({shell.inside->inode}, kInsidePatience);
+  const UniqueFd inside = sys::FindNamespace(shell.inside->network);
+  if (inside) sys::EndProcessesIn({shell.inside->network.inode}, kInsidePatience);
 }
 
 void RemoveLink(const std::string& name) {
@@ -41,11 +41,8 @@ void RemoveDeadShell(const std::string& name, const Turn& turn) {
 void ShellInfo::Read(const sys::RecordLines& lines) {
   lines.front().at("network").get_to(network);
   for (const json& line : lines) {
-    if (line.contains("inside")) {
-      inside = line["inside"].get<sys::NamespaceId>();
-      line.at("machine").get_to(machine);
-    }
-    if (line.contains("rules")) has_rules = true;
+    if (line.contains("inside")) inside = line["inside"].get<ShellInside>();
+    if (line.contains("rules")) rules.push_back(line["rules"].get<wire::Family>());
     if (line.contains("interface")) forwarding.push_back(line.get<ForwardingInterface>());
   }
 }
@@ -65,16 +62,14 @@ sys::OwnEntry RecordShell(ShellInfo* shell, const Turn& turn) {
   return own;
 }
 
-void RecordInside(const sys::NamespaceId& inside, const std::string& machine, ShellInfo* shell,
-                  sys::OwnEntry* record) {
-  record->Write({{"inside", inside}, {"machine", machine}});
+void RecordInside(const ShellInside& inside, ShellInfo* shell, sys::OwnEntry* record) {
+  record->Write({{"inside", inside}});
   shell->inside = inside;
-  shell->machine = machine;
 }
 
-void RecordRules(ShellInfo* shell, sys::OwnEntry* record) {
-  record->Write({{"rules", shell->name}});
-  shell->has_rules = true;
+void RecordRules(wire::Family family, ShellInfo* shell, sys::OwnEntry* record) {
+  record->Write({{"rules", family}});
+  shell->rules.push_back(family);
 }
 
 void RecordForwarding(const ForwardingInterface& interface, ShellInfo* shell,
@@ -98,7 +93,9 @@ std::vector<std::string> RemoveShell(const ShellInfo& shell, const Turn&) {
     if (!network) return;  // and all that was in it
     const sys::NamespaceScope scope(network.get());
     attempt([&] { StopForwarding(shell); });
-    if (shell.has_rules) attempt([&] { RemoveRules(shell.name); });
+    for (const wire::Family family : shell.rules) {
+      attempt([&] { RemoveRules(shell.name, family); });
+    }
     attempt([&] { RemoveLink(shell.name); });
   });
   return problems.empty() ? Shells().Remove(shell) : problems;

@@ -13,6 +13,7 @@
 #include "emulate/turn.h"
 #include "sys/namespace_id.h"
 #include "sys/registry.h"
+#include "wire/address.h"
 
 namespace viaduct::emulate {
 
@@ -25,17 +26,25 @@ inline constexpr std::array kShellPorts{"program", "host"};
 struct ForwardingInterface {
   std::string interface;
   int ifindex = 0;
+  wire::Family family = wire::Family::kIpv4;
 
   bool operator==(const ForwardingInterface&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ForwardingInterface, interface, ifindex)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ForwardingInterface, interface, ifindex, family)
 
-// Its name is also that of its interface, and of its nft table.
+// A shell's namespace, and this machine's addresses there (texts).
+struct ShellInside {
+  sys::NamespaceId network;
+  std::string machine;
+  std::string machine6;  // empty: the shell has no IPv6
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ShellInside, network, machine, machine6)
+
+// Its name is also that of its interface, and of its nft tables.
 struct ShellInfo : sys::RegistryEntry {
-  sys::NamespaceId network;                // that it was started in
-  std::optional<sys::NamespaceId> inside;  // where the program is
-  std::string machine;                     // this machine's address there
-  bool has_rules = false;
+  sys::NamespaceId network;           // that it was started in
+  std::optional<ShellInside> inside;  // where the program is
+  std::vector<wire::Family> rules;    // the families of its nft tables
   std::vector<ForwardingInterface> forwarding;
 
   void Read(const sys::RecordLines& lines);
@@ -49,9 +58,8 @@ std::vector<ShellInfo> ListShells();
 // Records a shell as this process's.
 sys::OwnEntry RecordShell(ShellInfo* shell, const Turn& turn);
 // What is done next, in the record and in `shell`.
-void RecordInside(const sys::NamespaceId& inside, const std::string& machine, ShellInfo* shell,
-                  sys::OwnEntry* record);
-void RecordRules(ShellInfo* shell, sys::OwnEntry* record);
+void RecordInside(const ShellInside& inside, ShellInfo* shell, sys::OwnEntry* record);
+void RecordRules(wire::Family family, ShellInfo* shell, sys::OwnEntry* record);
 void RecordForwarding(const ForwardingInterface& interface, ShellInfo* shell,
                       sys::OwnEntry* record);
 
