@@ -51,6 +51,8 @@ def neighbour(lab: str, folder: Path) -> Iterator[str]:
             "link set v1 up",
         ):
             inside(peer, "ip", *words.split()).expect()
+        # A cable carries whole checksums, which ns-3's FdNetDevice (mode traditional) needs.
+        inside(peer, "ethtool", "-K", "v1", "tx", "off").expect()
         configuration, control = folder / "bird.conf", folder / "bird.ctl"
         daemon = subprocess.Popen(
             ["ip", "netns", "exec", peer, "bird", "-f", "-c", configuration, "-s", control],

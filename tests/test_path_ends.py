@@ -92,5 +92,5 @@ def test_clean_judges_a_path_of_a_pid_namespace_within(wires: Wires) -> None:
         within.kill()  # and with the first process all of its namespace
         within.wait()
     wait_until(lambda: promiscuity(wires) == 0, "they have ended")
-    assert name in viaduct("clean").expect().output
+    viaduct("clean").expect()  # the keeper may have been faster than its namespace's end
     assert not traces_of(wires)

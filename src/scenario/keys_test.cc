@@ -1,0 +1,164 @@
+#include "scenario/keys.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/units.h"
+#include "scenario/scenario.h"
+
+namespace viaduct::scenario {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(KeysTest, DocumentationListsEveryKey) {
+  const std::string text = DocumentKeys();
+  for (const Key& key : Keys()) EXPECT_THAT(text, HasSubstr(std::string("| `") + key.path + "` |"));
+}
+
+// A key, the rest of the scenario, and a change of the key.
+struct KeyChange {
+  const char *key, *with, *change;
+};
+
+const std::vector<KeyChange> kKeyChanges = {
+    {"name", "", "name=other"},
+    {"seed", "", "seed=5"},
+    {"duration", "", "duration=20s"},
+    {"mode", "", "mode=offload"},
+    {"stack", "", "stack=kernel:6.12"},
+    {"routing", "", "routing={protocol: static}"},
+    {"routing.protocol", "", "routing.protocol=ns3::Rip"},
+    {"routing.attributes", "", "routing.attributes={HelloInterval: 1s}"},
+    {"convergence", "", "convergence={timeout: 1s}"},
+    {"convergence.timeout", "", "convergence.timeout=1s"},
+    {"convergence.required", "", "convergence.required=false"},
+    {"timing", "", "timing={lateness_limit: 1ms}"},
+    {"timing.lateness_limit", "", "timing.lateness_limit=1ms"},
+    {"nodes", "nodes=[n0, n1, h]", "nodes=[n0, n1, n2, h]"},
+    {"nodes.count", "", "nodes.count=4"},
+    {"nodes.NAME", "", "nodes.n1={stack: ns3}"},
+    {"nodes.NAME.host", "", "nodes.h={host: false}"},
+    {"nodes.NAME.gateway", "nodes.h={host: true, gateway: n0}", "nodes.h.gateway=n1"},
+    {"nodes.NAME.data_plane", "", "nodes.n1.data_plane=kernel"},
+    {"nodes.NAME.stack", "", "nodes.n1.stack=kernel:6.1"},
+    {"nodes.NAME.sysctls", "", "nodes.n1.sysctls={a: b}"},
+    {"nodes.NAME.interfaces", "mode=offload", "nodes.n1.interfaces=[eno1]"},
+    {"links", "", "links=[{line: all}, {pair: [h, n1]}]"},
+    {"links[].pair", "", "links.2.pair=[h, n2]"},
+    {"links[].line", "links.2={line: all}", "links.2.line=[n1, n0]"},
+    {"links[].ring", "links.2={ring: [n0, n1, h]}", "links.2.ring=[n1, n0, h]"},
+    {"links[].grid", "links.2={grid: {columns: 2, rows: 1, nodes: [n0, n1]}}",
+     "links.2.grid={columns: 1, rows: 2, nodes: [n1, n0]}"},
+    {"links[].grid.columns", "links.2={grid: {columns: 4, rows: 1, nodes: [n0, n1, h, n2]}}",
+     "links.2.grid={columns: 2, rows: 2, nodes: [n0, n1, h, n2]}"},
+    {"links[].grid.rows", "links.2={grid: {columns: 4, rows: 1, nodes: [n0, n1, h, n2]}}",
+     "links.2.grid={columns: 2, rows: 2, nodes: [n0, n1, h, n2]}"},
+    {"links[].grid.nodes", "links.2={grid: {columns: 2, rows: 1, nodes: [n0, n1]}}",
+     "links.2.grid.nodes=[n1, n0]"},
+    {"links[].star", "", "links.0={star: {center: n0}}"},
+    {"links[].star.center", "links.2={star: {center: n0}}", "links.2.star.center=n1"},
+    {"links[].star.leaves", "links.2={star: {center: n0}}", "links.2.star.leaves=[n1]"},
+    {"links[].shared", "links.2={shared: all}", "links.2.shared=[n0, n1]"},
+    {"links[].name", "", "links.1.name=uplink"},
+    {"links[].spec", "", "links.0.spec=delay=1ms"},
+    {"links[].up", "", "links.0.up=delay=1ms"},
+    {"links[].down", "", "links.0.down=delay=1ms"},
+    {"links[].emulator", "", "links.0.emulator=kernel"},
+    {"links[].mtu", "", "links.0.mtu=9000"},
+    {"links[].interface", "mode=offload",
+     "links.2={interface: eno1, node: h, addresses: [10.9.1.1/24]}"},
+    {"links[].node", "mode=offload",
+     "links.2={interface: eno1, node: n2, addresses: [10.9.1.1/24]}"},
+    {"links[].addresses", "", "links.1.addresses=[10.9.0.1/24, 10.9.0.2/24]"},
+    {"emulator", "", "emulator=kernel"},
+    {"addressing", "", "addressing={ipv4: 172.16.0.0/12}"},
+    {"addressing.ipv4", "", "addressing.ipv4=172.16.0.0/12"},
+    {"addressing.ipv6", "", "addressing.ipv6=fd00::/48"},
+    {"flows", "", "flows=[]"},
+    {"flows[].type", "", "flows.0.type=tcp"},
+    {"flows[].name", "", "flows.0.name=video"},
+    {"flows[].from", "", "flows.0.from=h"},
+    {"flows[].to", "", "flows.0.to=h"},
+    {"flows[].address", "", "flows.0.address=ipv4"},
+    {"flows[].size", "", "flows.0.size=1000"},
+    {"flows[].rate", "", "flows.0.rate=1Mbit"},
+    {"flows[].interval", "", "flows.1.interval=10ms"},
+    {"flows[].start", "", "flows.0.start=1s"},
+    {"flows[].duration", "", "flows.0.duration=1s"},
+    {"traffic", "flows=", "traffic=[{from: n0, to: h}]"},
+    {"programs", "", "programs=[]"},
+    {"programs[].name", "", "programs.0.name=list"},
+    {"programs[].node", "", "programs.0.node=n1"},
+    {"programs[].command", "", "programs.0.command=ls -l"},
+    {"programs[].start", "", "programs.0.start=1s"},
+    {"programs[].timeout", "", "programs.0.timeout=1s"},
+    {"programs[].background", "", "programs.0.background=true"},
+    {"programs[].expect", "", "programs.0.expect=1"},
+    {"programs[].environment", "", "programs.0.environment={A: b}"},
+    {"events", "", "events=[]"},
+    {"events[].at", "", "events.0.at=2s"},
+    {"events[].link", "", "events.0.link=h-n1"},
+    {"events[].state", "", "events.0.state=up"},
+    {"events[].set", "events=[{at: 1s, link: n0-n1, set: delay=1ms}]", "events.0.set=delay=2ms"},
+    {"events[].up", "events=[{at: 1s, link: n0-n1, up: delay=1ms}]", "events.0.up=delay=2ms"},
+    {"events[].down", "events=[{at: 1s, link: n0-n1, down: delay=1ms}]", "events.0.down=loss=2%"},
+    {"events[].capture", "events=[{at: 1s, link: n0-n1, capture: stop}]",
+     "events=[{at: 1s, link: h-n1, capture: start}]"},
+    {"captures", "", "captures=all"},
+    {"state", "", "state={interval: 1ms}"},
+    {"state.nodes", "state={nodes: all}", "state.nodes=[n0]"},
+    {"state.interval", "state={nodes: all}", "state.interval=1ms"}};
+
+// This ensures that no key is lost on the way to the simulator, which gets the printed scenario.
+TEST(KeysTest, EveryKeyChangesWhatIsPrinted) {
+  const std::string base =
+      "mode: simulate\nstack: kernel\nnodes: {count: 3, n1: {}, h: {host: true, gateway: n1}}\n"
+      "links: [{line: all}, {pair: [h, n1]}, {pair: [h, n0]}]\n"
+      "flows: [{from: n0, to: n1}, {type: ping, from: n0, to: n1}]\n"
+      "programs: [{node: n0, command: ls}]\nevents: [{at: 1s, link: n0-n1, state: down}]\n"
+      "captures: [n0-n1]\n";
+  for (const Key& key : Keys()) {
+    const auto found =
+        std::find_if(kKeyChanges.begin(), kKeyChanges.end(),
+                     [&](const KeyChange& each) { return key.path == std::string(each.key); });
+    ASSERT_NE(found, kKeyChanges.end()) << key.path << ": add a change of it to kKeyChanges";
+    SCOPED_TRACE(std::string(found->with) + ", then " + found->change);
+    std::vector<std::string> overrides;
+    if (*found->with != 0) overrides.emplace_back(found->with);
+    const Scenario before = Parse(base, "f.yaml", overrides);
+    overrides.emplace_back(found->change);
+    const Scenario after = Parse(base, "f.yaml", overrides);
+    EXPECT_NE(before.hash, after.hash);
+    EXPECT_EQ(Parse(Print(after), "f.yaml").hash, after.hash) << "reads back unchanged";
+  }
+}
+
+TEST(KeysTest, EveryDefaultAndExampleIsWhatItsTypeSays) {
+  for (const Key& key : Keys()) {
+    for (const std::string& text : {key.Default(), std::string(key.example)}) {
+      if (text.empty()) continue;
+      SCOPED_TRACE(key.path);
+      if (key.type == Type::kDuration) {
+        EXPECT_NO_THROW(ParseDuration(text));
+      }
+      if (key.type == Type::kRate) {
+        EXPECT_NO_THROW(ParseRate(text));
+      }
+      if (key.type == Type::kInteger) {
+        EXPECT_NO_THROW(ParseInteger(text, 0, 1 << 30));
+      }
+      if (key.type == Type::kSpec) {
+        EXPECT_NO_THROW(path::ParseSpec(text));
+      }
+      if (key.type == Type::kBoolean) {
+        EXPECT_TRUE(text == "true" || text == "false");
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace viaduct::scenario
