@@ -1,5 +1,6 @@
 #include "cli/path_options.h"
 
+#include <cstdio>
 #include <map>
 
 #include "base/error.h"
@@ -68,8 +69,13 @@ emulate::PathOptions EmulationOptions::Understand(engine::Config config) const {
   return path;
 }
 
-int StatusOf(const result::EngineResult& result, int otherwise) {
-  return result.verdict == result::Verdict::kVoid ? static_cast<int>(ExitStatus::kVoid) : otherwise;
+int Conclude(const result::EngineResult& result, int otherwise) {
+  for (const std::string& failure : result.failures) {
+    std::fprintf(stderr, "viaduct: %s\n", failure.c_str());
+  }
+  if (result.verdict == result::Verdict::kVoid) return static_cast<int>(ExitStatus::kVoid);
+  const bool failed = otherwise == 0 && !result.failures.empty();
+  return failed ? static_cast<int>(ExitStatus::kFailure) : otherwise;
 }
 
 }  // namespace viaduct::cli

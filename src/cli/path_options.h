@@ -30,7 +30,8 @@ struct EmulationOptions {
   emulate::PathOptions Understand(engine::Config config) const;
 };
 
-// The command's exit status where its work has not failed.
-int StatusOf(const result::EngineResult& result, int otherwise);
+// Tells what was not done as asked, and returns the command's exit status where its work has not
+// failed.
+int Conclude(const result::EngineResult& result, int otherwise);
 
 }  // namespace viaduct::cli

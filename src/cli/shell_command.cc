@@ -89,7 +89,7 @@ int RunShell(const CLI::App& command, const ShellOptions& options, const Invocat
   result::EngineResult result = path.Describe();
   result.drain = rest;
   Report(options, invocation, result);
-  return StatusOf(result, status);
+  return Conclude(result, status);
 }
 
 }  // namespace

@@ -43,9 +43,15 @@ Instant PathEmulation::EndsAt() const {
 
 void PathEmulation::CheckSchedule() {
   if (!options_.schedule) return;
-  for (const ScheduledChange& change : options_.schedule->changes) {
-    Within(fmt::format("{}:{}", options_.schedule_file, change.line),
-           [&] { live_.Check(change.target); });
+  engine::LivePath trial(options_.config, [this](const engine::Change& change) {
+    engine::CheckChange(options_.config, change);
+  });
+  // A second round begins with what the first one left.
+  for (int round = 0; round < (options_.schedule->loop ? 2 : 1); ++round) {
+    for (const ScheduledChange& change : options_.schedule->changes) {
+      Within(fmt::format("{}:{}", options_.schedule_file, change.line),
+             [&] { Perform(change, trial); });
+    }
   }
   player_.emplace(*options_.schedule);
 }
@@ -88,8 +94,9 @@ void PathEmulation::PerformNext() {
   try {
     Perform(change, live_);
   } catch (const std::exception& error) {  // a file it names cannot be read any more
-    options_.note(fmt::format("{}:{}: {}; the path is unchanged", options_.schedule_file,
-                              change.line, error.what()));
+    failures_.push_back(fmt::format("{}:{}: {}; the path is unchanged", options_.schedule_file,
+                                    change.line, error.what()));
+    options_.note(failures_.back());
   }
 }
 
@@ -137,6 +144,7 @@ void PathEmulation::LookAtLink(size_t port, const sys::LinkEvent& event) {
 
 result::EngineResult PathEmulation::Describe() const {
   result::EngineResult done = engine::DescribeStatistics(engine_->Read(), options_.lateness_limit);
+  done.failures.insert(done.failures.end(), failures_.begin(), failures_.end());
   done.name = ports_->name();
   done.seed = options_.config.seed;
   done.started = ports_->created();

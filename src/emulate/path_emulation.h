@@ -67,6 +67,7 @@ class PathEmulation {
   engine::LivePath live_;
   std::unique_ptr<engine::ControlServer> server_;
   std::optional<SchedulePlayer> player_;
+  std::vector<std::string> failures_;  // of the schedule
   Instant started_;
 };
 

@@ -34,8 +34,8 @@ struct Schedule {
   std::optional<Duration> loop;          // at least the last change's time, above zero
 };
 
-// Throws UsageError naming `file` and the line that is malformed, out of order, or has an invalid
-// SPEC.
+// Throws UsageError naming `file` and the line that is malformed or out of order. Whether
+// the SPECs can be applied depends on those before: PathEmulation tries them.
 Schedule ParseSchedule(std::string_view text, const std::string& file);
 
 // Steps through a schedule without a clock. Changes of the same instant come one by one, in the

@@ -49,7 +49,6 @@ TEST(ScheduleTest, MistakesAreNamedWithTheirLine) {
   EXPECT_THAT(refusal("1 p up delay=1ms"), HasSubstr("file:1: "));
   EXPECT_THAT(refusal("1s p sideways delay=1ms"), HasSubstr("up, down or both"));
   EXPECT_THAT(refusal("1s p up"), HasSubstr("a line is"));
-  EXPECT_THAT(refusal("1s p up loss=120%"), HasSubstr("loss"));
   EXPECT_THAT(refusal("loop 1s"), HasSubstr("nothing to loop over"));
   EXPECT_THAT(refusal("1s p up down\nloop 500ms"), HasSubstr("not end before the last change"));
   EXPECT_THAT(refusal("0s p up down\nloop 0s"), HasSubstr("not end before the last change"));

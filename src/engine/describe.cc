@@ -65,6 +65,7 @@ result::EngineResult DescribeStatistics(const Statistics& statistics,
   }
   described.memory = {statistics.memory_used, statistics.memory_peak, statistics.spilled_bytes,
                       statistics.spilled_peak, statistics.spill_trouble};
+  described.failures = statistics.trace_troubles;
   described.timing = result::SummarizeFinely(statistics.lateness);
   const uint64_t lost = result::OwnLosses(result::EngineLosses(described));
   if (lost > 0) described.timing.lost = lost;

@@ -101,7 +101,45 @@ void Check(const Config& config, size_t ports) {
   }
 }
 
+// The pair's index and the class's (0: no class) of a change.
+std::pair<size_t, size_t> Find(const Config& config, const Change& change) {
+  const auto pair = std::find_if(config.pairs.begin(), config.pairs.end(),
+                                 [&](const Pair& each) { return each.name == change.pair; });
+  if (pair == config.pairs.end()) {
+    throw UsageError(fmt::format("there is no pair {}", change.pair));
+  }
+  const auto index = static_cast<size_t>(pair - config.pairs.begin());
+  if (change.class_name.empty()) return {index, 0};
+  for (size_t i = 0; i < pair->classes.size(); ++i) {
+    if (pair->classes[i].name == change.class_name) return {index, i + 1};
+  }
+  throw UsageError(fmt::format("pair {} has no class {}", change.pair, change.class_name));
+}
+
+// Reports errors of a SPEC or its files on the caller's thread, and of a change from another SPEC.
+// The loop then finds the files in the page cache.
+void Try(const Config& config, const path::Spec& spec,
+         const std::optional<path::Spec>& before = std::nullopt) {
+  MemoryBudget budget(config.memory);
+  FramePool pool(budget, config.memory, config.frame_bytes);
+  path::PipelineOptions options;
+  path::SharedLinks links;
+  options.read_file = ReadNamedFile;
+  options.links = &links;
+  path::Pipeline pipeline(before.value_or(spec), pool, std::move(options));
+  if (before) pipeline.Change(spec, Instant());
+}
+
 }  // namespace
+
+void CheckChange(const Config& config, const Change& change) {
+  const auto [index, class_index] = Find(config, change);
+  const Pair& pair = config.pairs[index];
+  const bool up = change.direction == Direction::kUp;
+  if (class_index == 0) return Try(config, change.spec, up ? pair.up : pair.down);
+  const Class& entry = pair.classes[class_index - 1];
+  Try(config, change.spec, up ? entry.up : entry.down);
+}
 
 class Engine::Impl {
  public:
@@ -147,32 +185,25 @@ class Engine::Impl {
     for (const auto& loop : loops_) loop->Stop();
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
+    for (const auto& trace : traces_) trace->Finish();
   }
 
   void Apply(const engine::Change& change) {
-    const auto pair = std::find_if(config_.pairs.begin(), config_.pairs.end(),
-                                   [&](const Pair& each) { return each.name == change.pair; });
-    if (pair == config_.pairs.end()) {
-      throw UsageError(fmt::format("there is no pair {}", change.pair));
-    }
-    size_t class_index = 0;
-    while (!change.class_name.empty()) {
-      if (class_index == pair->classes.size()) {
-        throw UsageError(fmt::format("pair {} has no class {}", change.pair, change.class_name));
-      }
-      if (pair->classes[class_index++].name == change.class_name) break;
-    }
-    Try(change.spec);
-    const auto index = static_cast<size_t>(pair - config_.pairs.begin());
+    const auto [index, class_index] = Find(config_, change);
+    Try(config_, change.spec);
     Loop& loop = LoopOf(index, change.direction);
-    loop.Do([&] { loop.Change(index, class_index, change.direction, change.spec); });
+    loop.Do([&, pair = index, place = class_index] {
+      loop.Change(pair, place, change.direction, change.spec);
+    });
   }
 
   Statistics Read() {
     Statistics statistics;
     for (const auto& port : config_.ports) statistics.ports.emplace_back().name = port;
     for (const auto& loop : loops_) loop->Do([&] { loop->AddTo(statistics); });
-    for (const auto& trace : traces_) statistics.trace_lost += trace->lost();
+    for (const auto& trace : traces_) {
+      if (const auto trouble = trace->Trouble()) statistics.trace_troubles.push_back(*trouble);
+    }
     const MutexLock lock(ports_mutex_);
     for (size_t i = 0; i < ports_.size(); ++i) {
       statistics.ports[i].counters = ports_[i]->Counters();
@@ -221,18 +252,6 @@ class Engine::Impl {
     traces_.push_back(std::make_unique<TraceFile>(file));
     traces_.back()->Write(path::TraceHeader(format, names));
     for (const auto& loop : loops_) loop->AddTrace(traces_.back().get(), format);
-  }
-
-  // Reports errors of a SPEC or its files on the caller's thread. The loop then finds the files in
-  // the page cache.
-  void Try(const path::Spec& spec) {
-    MemoryBudget budget(config_.memory);
-    FramePool pool(budget, config_.memory, config_.frame_bytes);
-    path::PipelineOptions options;
-    path::SharedLinks links;
-    options.read_file = ReadNamedFile;
-    options.links = &links;
-    const path::Pipeline pipeline(spec, pool, std::move(options));
   }
 
   const Config config_;

@@ -46,9 +46,13 @@ struct Statistics {
   int64_t spilled_bytes = 0, spilled_peak = 0;
   // The last error of a spill disk: "DIRECTORY: No space left on device".
   std::string spill_trouble;
-  uint64_t trace_lost =
-      0;  // fates that did not get into the trace or the log: disk too slow or full
+  // What the trace and the log lack: TraceFile::Trouble().
+  std::vector<std::string> trace_troubles;
 };
+
+// Throws UsageError if an engine of this configuration could not make the change: its pair, SPEC or
+// files are wrong, or it changes what cannot be changed while a path runs.
+void CheckChange(const Config& config, const Change& change);
 
 class Engine {
  public:
@@ -57,7 +61,8 @@ class Engine {
   ~Engine();
   // Starts the threads; they forward until Stop() or destruction.
   void Start();
-  // Stops forwarding; packets that still wait are counted as waiting in the statistics.
+  // Stops forwarding and ends the trace and the log; packets that still wait are counted as waiting
+  // in the statistics.
   void Stop();
   // May be called by any thread. Throws UsageError for an unknown pair or an invalid SPEC, and then
   // changes nothing.

@@ -23,8 +23,6 @@ void LivePath::Add(const Pair& pair, const std::string& class_name, const path::
   states_[{pair.name, class_name, Direction::kDown}] = {down, false};
 }
 
-void LivePath::Check(const Target& target) const { KeysOf(target); }
-
 std::vector<LivePath::Key> LivePath::KeysOf(const Target& target) const {
   std::vector<Key> keys;
   std::set<std::string> pairs;

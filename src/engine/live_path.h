@@ -37,9 +37,6 @@ class LivePath {
   // A link that is down loses every packet that arrives; packets in flight are still delivered.
   void SetLink(const Target& target, bool up);
 
-  // Throws UsageError if there is no such pair or class.
-  void Check(const Target& target) const;
-
  private:
   using Key = std::tuple<std::string, std::string, Direction>;
   struct State {

@@ -1,6 +1,8 @@
 #include "engine/trace_file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
 
 #include <cerrno>
 #include <chrono>
@@ -15,29 +17,25 @@ namespace {
 constexpr size_t kMostWaiting = 64 << 20;
 constexpr size_t kEnoughToWrite = 256 << 10;
 constexpr std::chrono::milliseconds kLongestWait(200);  // until a reader of the file sees a packet
+constexpr int kPatience = 2000;  // ms, with a reader of a FIFO that does not read
 
-bool WriteAll(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    text.remove_prefix(static_cast<size_t>(written));
-  }
-  return true;
-}
-
+// Does not wait for the other end of a FIFO: signals may be blocked.
 UniqueFd OpenTrace(const std::string& path) {
-  UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0644));
+  if (!file && errno == ENXIO) throw UsageError(path + ": cannot be written: nobody reads it");
   if (!file) throw UsageError(path + ": cannot be written: " + std::strerror(errno));
   return file;
 }
 
 }  // namespace
 
-TraceFile::TraceFile(const std::string& path)
-    : file_(OpenTrace(path)), writer_([this] { Run(); }) {}
+TraceFile::TraceFile(std::string path)
+    : path_(std::move(path)), file_(OpenTrace(path_)), writer_([this] { Run(); }) {}
 
-TraceFile::~TraceFile() {
+TraceFile::~TraceFile() { Finish(); }
+
+void TraceFile::Finish() {
+  if (!writer_.joinable()) return;
   {
     const MutexLock lock(mutex_);
     end_ = true;
@@ -50,7 +48,8 @@ void TraceFile::Write(std::string_view piece) {
   bool enough = false;
   {
     const MutexLock lock(mutex_);
-    if (buffer_.size() + piece.size() > kMostWaiting) {
+    if (buffer_.size() + piece.size() > kMostWaiting) why_ = "the disk is too slow";
+    if (!why_.empty() || end_) {
       ++lost_;
       return;
     }
@@ -61,18 +60,37 @@ void TraceFile::Write(std::string_view piece) {
   if (enough) filled_.notify_one();
 }
 
-uint64_t TraceFile::lost() const {
+std::optional<std::string> TraceFile::Trouble() const {
   const MutexLock lock(mutex_);
-  return lost_;
+  if (lost_ == 0) return std::nullopt;
+  return fmt::format("{}: up to {} records are missing at its end: {}", path_, lost_, why_);
 }
 
 void TraceFile::Run() {
   std::string text;
   while (const auto pieces = Take(text)) {
-    if (WriteAll(file_.get(), text)) continue;
+    const std::string why = WriteAll(text);
+    if (why.empty()) continue;
     const MutexLock lock(mutex_);
-    lost_ += *pieces;
+    why_ = why;
+    lost_ += *pieces + std::exchange(pieces_, 0);
+    buffer_.clear();
   }
+}
+
+std::string TraceFile::WriteAll(std::string_view text) const {
+  while (!text.empty()) {
+    const ssize_t written = write(file_.get(), text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<size_t>(written));
+    } else if (errno == EAGAIN) {
+      pollfd room{file_.get(), POLLOUT, 0};
+      if (poll(&room, 1, kPatience) == 0) return "its reader does not read";
+    } else if (errno != EINTR) {
+      return std::strerror(errno);
+    }
+  }
+  return "";
 }
 
 std::optional<uint64_t> TraceFile::Take(std::string& text) {

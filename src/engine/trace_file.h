@@ -17,17 +17,19 @@ namespace viaduct::engine {
 // the disk is too slow, pieces are lost and counted; the threads that call Write() never wait.
 class TraceFile {
  public:
-  // Creates or truncates the file. Throws UsageError.
-  explicit TraceFile(const std::string& path);
-  // Writes the remaining text.
+  // Creates or truncates the file; of a FIFO, somebody must read it already. Throws UsageError.
+  explicit TraceFile(std::string path);
   ~TraceFile();
   TraceFile(const TraceFile&) = delete;
   TraceFile& operator=(const TraceFile&) = delete;
 
   void Write(std::string_view piece);
-  // The number of pieces that are not in the file, because it could not be written fast enough, or
-  // at all.
-  uint64_t lost() const;
+  // Writes the remaining text; what comes later is lost.
+  void Finish();
+  // "FILE: up to 7 records are missing at its end: WHY" if pieces are not in the file, because it
+  // could not be written fast enough, or at all. After one that was not, none is: the file has no
+  // gap.
+  std::optional<std::string> Trouble() const;
 
  private:
   void Run();
@@ -35,12 +37,17 @@ class TraceFile {
   // end.
   std::optional<uint64_t> Take(std::string& text);
 
+  // Writes until the file takes no more; returns why, or nothing.
+  std::string WriteAll(std::string_view text) const;
+
+  const std::string path_;
   UniqueFd file_;
   mutable Mutex mutex_;
   std::condition_variable_any filled_;
   std::string buffer_ VIADUCT_GUARDED_BY(mutex_);
   uint64_t pieces_ VIADUCT_GUARDED_BY(mutex_) = 0;  // in buffer_
   uint64_t lost_ VIADUCT_GUARDED_BY(mutex_) = 0;
+  std::string why_ VIADUCT_GUARDED_BY(mutex_);  // not empty: nothing is taken any more
   bool end_ VIADUCT_GUARDED_BY(mutex_) = false;
   std::thread writer_;
 };

@@ -1,6 +1,7 @@
 #include "engine/trace_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <sstream>
@@ -31,7 +32,8 @@ TEST(TraceFileTest, HoldsEveryPieceWholeWhoeverWrites) {
       });
     }
     for (std::thread& thread : threads) thread.join();
-    EXPECT_EQ(file.lost(), 0u);
+    file.Finish();
+    EXPECT_EQ(file.Trouble(), std::nullopt);
   }
   std::istringstream text(Contents(path));
   int left = 0, right = 0;
@@ -48,8 +50,17 @@ TEST(TraceFileTest, CountsWhatAFullDiskLost) {
   TraceFile file("/dev/full");
   file.Write("one");
   file.Write("two");
-  while (file.lost() < 2) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_EQ(file.lost(), 2u);
+  file.Finish();
+  file.Write("three");
+  EXPECT_EQ(file.Trouble(),
+            "/dev/full: up to 3 records are missing at its end: No space left on device");
+}
+
+TEST(TraceFileTest, AFifoThatNobodyReadsIsRefused) {
+  const std::string path = testing::TempDir() + "trace_file_test_fifo";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_THROW(TraceFile file(path), UsageError);
+  std::remove(path.c_str());
 }
 
 TEST(TraceFileTest, ADirectoryIsNoFile) { EXPECT_THROW(TraceFile(testing::TempDir()), UsageError); }

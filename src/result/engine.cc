@@ -97,6 +97,9 @@ KeysOf<EngineResult> EngineResult::Keys() {
                           "lost because it came faster than it could be read or found no room; "
                           "not judged: no limit, or no packet"),
       WhenSet<&E::drain>("drain", "a map", "of `viaduct shell`: what was cut off at its end"),
+      WhenSet<&E::failures>("failures", "a list of text",
+                            "what was not done as asked: records that the trace or the log lack, "
+                            "changes of the schedule that could not be made"),
       WhenSet<&E::environment>("environment", "a map",
                                "of `--json` of `viaduct path` and `viaduct shell`"),
   };

@@ -66,6 +66,7 @@ struct EngineResult {
   Timing timing;
   Verdict verdict = Verdict::kNotJudged;
   std::optional<DrainResult> drain;
+  std::vector<std::string> failures;
   std::optional<Environment> environment;
 
   static KeysOf<EngineResult> Keys();

@@ -101,6 +101,7 @@ std::map<std::string, LinkHistory> ReadLinkLog(std::istream& log, const std::str
   for (std::string line; std::getline(log, line);) {
     ++number;
     if (line.empty() || line[0] == '#' || ReadLine(line, links)) continue;
+    if (log.eof()) break;  // no line end: a full disk has cut it
     throw UsageError(
         fmt::format("{}:{}: not a line of a link's log; give a file that "
                     "`viaduct path --log` wrote",

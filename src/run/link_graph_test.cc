@@ -17,6 +17,11 @@ std::map<std::string, LinkHistory> Read(const std::string& text) {
   return ReadLinkLog(log, "link.log");
 }
 
+TEST(LinkGraphTest, ALastLineThatAFullDiskHasCutIsLeftOut) {
+  EXPECT_EQ(Read("0.000000 + 1000 p/up\n0.1").at("p/up").intervals.at(0).arrived, 1000);
+  EXPECT_THROW(Read("0.1\n0.000000 + 1000 p/up\n"), UsageError);
+}
+
 TEST(LinkGraphTest, ReadsWhatArrivedLeftAndWasDropped) {
   const auto links = Read(
       "# a comment\n"

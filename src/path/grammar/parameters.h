@@ -142,6 +142,7 @@ std::string FormatParameters(const T& target, ParameterTable<T> table, Wanted wa
     if (!wanted(row)) continue;
     const Parameter<T>& parameter = table[row];
     const std::string value = parameter.format(target);
+    if (parameter.kind == Parameter<T>::Kind::kFlag && value.empty()) continue;
     if (parameter.kind == Parameter<T>::Kind::kValue) {
       words.push_back(fmt::format("{}={}", parameter.name, value));
     } else {

@@ -50,7 +50,10 @@ Loss ParseOne(std::string_view value) {
     if (row.name == head) return row.parse(parameters);
     known.push_back(row.name);
   }
-  if (!head.empty() && (head[0] < '0' || head[0] > '9')) {
+  if (head.empty()) {
+    throw UsageError("a model is missing; give one on each side of a \"+\"");
+  }
+  if (head[0] != '.' && (head[0] < '0' || head[0] > '9')) {
     throw UsageError(fmt::format("\"{}\": unknown; give a probability as in \"1%\", or one of {}",
                                  head, fmt::join(known, ", ")));
   }

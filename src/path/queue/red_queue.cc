@@ -1,5 +1,6 @@
 #include "path/queue/red_queue.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace viaduct::path {
@@ -55,7 +56,8 @@ void RedQueue::SetRate(int64_t rate) {
 }
 
 // Section 4, Figure 2. While the queue is empty, the average decreases as if small packets had
-// passed.
+// passed, and by one sample at least with each packet that finds it empty: otherwise packets that
+// come faster than small ones are sent would all be dropped, for ever.
 void RedQueue::UpdateAverage(Instant now) {
   if (!Empty()) {
     const auto queue = static_cast<double>(byte_mode_ ? bytes() : packets());
@@ -63,9 +65,10 @@ void RedQueue::UpdateAverage(Instant now) {
     return;
   }
   if (!idle_since_) return;
-  const double small_packets = packet_time_ > Duration()
-                                   ? static_cast<double>((now - *idle_since_) / packet_time_)
-                                   : HUGE_VAL;
+  const double small_packets =
+      packet_time_ > Duration()
+          ? static_cast<double>(std::max<int64_t>(1, (now - *idle_since_) / packet_time_))
+          : HUGE_VAL;
   average_ *= std::pow(1 - parameters_.weight, small_packets);
 }
 

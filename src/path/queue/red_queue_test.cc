@@ -75,6 +75,21 @@ TEST(Red, TheAverageFallsWhileIdle) {
   EXPECT_DOUBLE_EQ(red.queue.average(), before * std::pow(0.5, 3));
 }
 
+// Packets twice as fast as small ones are sent, over an average that is too high: each finds the
+// queue empty and is a sample of it, so that they are let through again.
+TEST(Red, PacketsThatFindTheQueueEmptyLowerTheAverage) {
+  RedParameters parameters = Direct(5, 15, 0.1);
+  parameters.weight = 0.01;
+  Red red(parameters);
+  red.queue.SetRate(1000000);
+  while (red.queue.average() < 16) red.Put(At(0));
+  while (red.queue.Dequeue(AtMs(100), red.drops)) {
+  }
+  int dropped = 0;
+  while (!red.Put(AtMs(102 + 2 * dropped))) ASSERT_LT(++dropped, 10);
+  EXPECT_GE(dropped, 6);  // log(15 / 16) / log(0.99)
+}
+
 TEST(Red, BelowMinimumAndAboveMaximum) {
   Red red(Direct(5, 15, 0.1));
   red.Fill(5);

@@ -179,7 +179,8 @@ constexpr Key kKeys[] = {
      Value<ParseDistribution, FormatDistribution, &Spec::delay, &DelaySpec::distribution>()},
     {{"order", "keep or free",
       R"(Whether a frame with a shorter delay may overtake (`free`, the default) or is delivered
-      together with the one before it (`keep`).)",
+      together with the one before it (`keep`). A jitter that may exceed the delay demands that
+      `order=free` is written.)",
       "keep"},
      Value<ParseOrder, FormatOrder, &Spec::delay, &DelaySpec::order>()},
     {{"loss", R"(P[`:corr=P`], `gemodel:p=P,r=P,1-h=P,1-k=P`, `state:p13=P,p31=P,p32=P,p23=P,p14=P`,
@@ -187,8 +188,8 @@ constexpr Key kKeys[] = {
       R"(Loses frames: independently or with a correlation between neighbours; Gilbert-Elliott
       (default r=1-p, 1-h=100%, 1-k=0); the 4-state Markov model (default p31=1-p13, p32=0,
       p23=100%, p14=0); two states over time, whose durations are exponential with these means (default
-      1-h=100%, 1-k=0; `joint`: the other direction has the same states at the same time if its SPEC gives
-      the same times); `burst` (1) in every N, the first time at frame `first` (N); frames with
+      1-h=100%, 1-k=0; `joint`: in the same states at the same time as every other direction and class of
+      the pair whose SPEC says `joint` with the same times); `burst` (1) in every N, the first time at frame `first` (N); frames with
       these numbers, counted from 1; a text file (0 passes, 1 is lost, starting again after its
       end). The names of the first parameters may be left out: `gemodel:1%,10%`. Of several models
       each sees every frame, and a frame that any of them loses is lost: `1%+periodic:100`; a trace
