@@ -29,6 +29,7 @@ flows:
 """
 LAB = "mode: offload\nrouting: {protocol: static}\nduration: 1h\nnodes: 2\nlinks: [{line: all}]\n"
 SECRET = "what only root may read"
+NO_NEW_PRIVILEGES = re.compile(r"^NoNewPrivs:\s+1$", re.MULTILINE)
 
 # They share a user, and the machine's own network namespace.
 pytestmark = pytest.mark.xdist_group("privilege")
@@ -178,7 +179,8 @@ def test_the_simulator_is_the_users(sudo: list[str], user: User, lab: str) -> No
             status = Path(f"/proc/{simulators[0]}/status").read_text()
             assert re.search(rf"^Uid:(\s+{user.uid}){{4}}$", status, re.MULTILINE), status
             assert re.search(r"^CapPrm:\s+0+$", status, re.MULTILINE)
-            assert re.search(r"^NoNewPrivs:\s+1$", status, re.MULTILINE)
+            for pid in [simulators[0], *([] if sudo else [process.pid])]:
+                assert NO_NEW_PRIVILEGES.search(Path(f"/proc/{pid}/status").read_text()), pid
         finally:
             execute(["kill", "-KILL", *map(str, descendants(process.pid)), str(process.pid)])
             process.wait(20)
@@ -220,6 +222,50 @@ def test_a_program_on_a_node_is_the_users(user: User, up: str) -> None:
     user.viaduct(
         "exec", f"{up}:n0", "--", "sh", "-c", "test -w $HOME && test ! -r /etc/shadow"
     ).expect()
+
+
+def test_exec_itself_gains_no_privilege(user: User, up: str) -> None:
+    words = [*user.words("/usr/bin:/bin"), str(VIADUCT), "exec", f"{up}:n0", "--", "sleep", "1000"]
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL) as process:
+        status = Path(f"/proc/{process.pid}/status")
+        try:
+            wait_until(lambda: NO_NEW_PRIVILEGES.search(status.read_text()), "it gives them up")
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def test_why_sudo_does_not_help(user: User, up: str) -> None:
+    file = user.write(f"{up}.yaml", f"name: {up}\n" + LAB)
+    no_sudo = user.run("env", "PATH=/nowhere", VIADUCT, "up", file)
+    assert "sudo does not start (No such file" in no_sudo.error_line(3)
+    flag = user.run("setpriv", "--no-new-privs", VIADUCT, "up", file)
+    assert "no new privileges" in flag.error_line(3)
+    few = user.run("prlimit", "--nofile=8", VIADUCT, "up", file)
+    assert few.status != 0
+    assert "password" not in few.errors
+
+
+def test_a_name_that_another_user_has_taken(user: User, up: str) -> None:
+    words = ["up", user.write(f"{up}.yaml", f"name: {up}\n" + LAB)]
+    assert f"viaduct down {up}" in user.viaduct(*words).error_line(2)
+    rule = Path(f"/etc/sudoers.d/{user.name}-other")
+    rule.write_text(f"nobody ALL = (root) NOPASSWD: {VIADUCT}\n")
+    rule.chmod(0o440)
+    try:
+        line = as_nobody("/usr/bin/env", "PATH=/usr/bin:/bin", VIADUCT, *words).error_line(2)
+    finally:
+        rule.unlink()
+    assert "the name is taken" in line
+    assert "viaduct down" not in line
+
+
+def test_doctor_looks_where_roots_half_does(user: User) -> None:
+    assert Path("/usr/sbin/nft").exists()
+    line = next(
+        line for line in user.viaduct("doctor").output.splitlines() if line.startswith("nft ")
+    )
+    assert line.split()[1] == "yes"
 
 
 def test_ping_and_sudo_work_on_a_node(user: User, up: str) -> None:

@@ -16,6 +16,7 @@
 #include "base/units.h"
 #include "broker/lab_operations.h"
 #include "broker/server.h"
+#include "lab/topology.h"
 #include "privilege/steward.h"
 #include "sys/descriptor_limit.h"
 #include "sys/descriptors.h"
@@ -103,9 +104,7 @@ std::string ControlSocketPath(const std::string& lab) {
 }
 
 UniqueFd ConnectToSocket(const std::string& lab) {
-  if (lab.empty() || lab.find('/') != std::string::npos) {
-    throw UsageError("\"" + lab + "\" is not the name of a lab");
-  }
+  lab::CheckLabName(lab);
   try {
     return sys::ConnectAt(ControlSocketPath(lab), SOCK_SEQPACKET);
   } catch (const SystemError& error) {

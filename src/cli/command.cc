@@ -3,13 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
+#include <initializer_list>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/terminal_text.h"
+#include "cli/output.h"
 #include "cli/privilege.h"
 #include "run/environment.h"
 #include "sys/event_loop.h"
+#include "sys/signals.h"
 
 namespace viaduct::cli {
 namespace {
@@ -87,6 +92,23 @@ std::vector<std::string> WithCommandSetApart(std::vector<std::string> words) {
   return words;
 }
 
+// What the caller ignores or blocks must not upset this process: it waits for children. nohup(1)'s
+// SIGHUP stays.
+void ResetInherited() {
+  sys::UnblockSignals();
+  signal(SIGCHLD, SIG_DFL);
+  signal(SIGXFSZ, SIG_IGN);  // a limit of the caller's fails a write as a full disk does
+}
+
+// Whether the command may yet start sudo.
+bool MayNeedRoot(const std::vector<std::string>& words) {
+  const auto is_one_of = [&](size_t place, std::initializer_list<std::string_view> list) {
+    return words.size() > place && std::ranges::find(list, words[place]) != list.end();
+  };
+  if (is_one_of(1, {"path"})) return !is_one_of(2, {"set", "stats", "ls"});
+  return is_one_of(1, {"run", "up", "shell", "clean", "bench"});
+}
+
 // What the command's process does, with the identity that it is to have.
 int Perform(const std::vector<std::string>& words) {
   Invocation invocation;
@@ -109,9 +131,13 @@ int Perform(const std::vector<std::string>& words) {
 }  // namespace
 
 int Main(const std::vector<std::string>& words) {
+  ResetInherited();
   try {
     privilege::SeparateHalves(words.size() > 1 ? words[1] : "", RootsOffers());
-    return Perform(words);
+    if (!MayNeedRoot(words)) privilege::NeedNoRoot();
+    const int status = Perform(words);
+    FinishOutput();
+    return status;
   } catch (const sys::Interrupted& interrupted) {
     PrintError(interrupted.what());
     return 128 + interrupted.signal();

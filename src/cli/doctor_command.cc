@@ -38,12 +38,13 @@ struct Tool {
   const char* program;
   const char* package;
   const char* purpose;
+  bool is_roots_halfs = false;
 };
 
 constexpr Tool kTools[] = {
     {"ping", "iputils-ping", "flows of type ping"},
     {"iperf3", "iperf3", "flows of type tcp"},
-    {"nft", "nftables", "access beyond this machine in viaduct shell"},
+    {"nft", "nftables", "access beyond this machine in viaduct shell", true},
     {"python3", "python3", "viaduct bench"},
 };
 
@@ -51,6 +52,14 @@ Feature Examined(const std::string& name, const std::string& purpose, bool prese
                  const std::string& remedy) {
   return {name, present ? Feature::State::kPresent : Feature::State::kAbsent, purpose,
           present ? "" : remedy, ""};
+}
+
+// Where who executes it looks: root whom nobody called looks in its own PATH.
+bool IsHere(const Tool& tool) {
+  const bool is_elsewhere = tool.is_roots_halfs && geteuid() != 0;
+  return !(is_elsewhere ? sys::FindProgramIn(sys::kSystemFolders, tool.program)
+                        : sys::FindProgram(tool.program))
+              .empty();
 }
 
 Feature Simulator() {
@@ -108,7 +117,7 @@ std::vector<Feature> Examine() {
                "run through sudo (viaduct does so itself if sudo needs no password)"),
       Confinement(), NeighbourTable()};
   for (const Tool& tool : kTools) {
-    features.push_back(Examined(tool.program, tool.purpose, !sys::FindProgram(tool.program).empty(),
+    features.push_back(Examined(tool.program, tool.purpose, IsHere(tool),
                                 fmt::format("apt-get install {}", tool.package)));
   }
   features.insert(features.end(), probed.begin(), probed.end());

@@ -15,6 +15,10 @@ namespace viaduct::cli {
 
 void PrintText(const std::string& text) {
   std::fputs(text.c_str(), stdout);
+  FinishOutput();
+}
+
+void FinishOutput() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     throw Error("standard output: cannot be written");
   }

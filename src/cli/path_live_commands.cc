@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <memory>
 
 #include "base/clock.h"
@@ -68,16 +67,15 @@ struct Format {
 
 void PrintStatistics(const result::EngineResult& statistics, const Format& format) {
   if (format.as_prometheus) {
-    std::fputs(emulate::PrometheusText(statistics).c_str(), stdout);
+    PrintText(emulate::PrometheusText(statistics));
   } else if (format.as_json) {
     // While watching, each object is on one line, so that a program can read them one by one.
-    std::printf("%s\n", JsonText(json(statistics), format.watch ? -1 : 2).c_str());
+    PrintText(JsonText(json(statistics), format.watch ? -1 : 2) + "\n");
   } else {
-    if (format.watch && isatty(STDOUT_FILENO) == 1) std::fputs("\033[H\033[2J", stdout);
-    std::printf("path %s, %.1f s\n", statistics.name.c_str(), statistics.seconds.value_or(0));
-    std::fputs(emulate::StatisticsTable(statistics).c_str(), stdout);
+    const bool clears = format.watch && isatty(STDOUT_FILENO) == 1;
+    PrintText(fmt::format("{}path {}, {:.1f} s\n{}", clears ? "\033[H\033[2J" : "", statistics.name,
+                          statistics.seconds.value_or(0), emulate::StatisticsTable(statistics)));
   }
-  std::fflush(stdout);
 }
 
 void Stats(const Choice& choice, const Format& format) {

@@ -10,7 +10,7 @@ namespace viaduct::cli {
 privilege::Offers RootsOffers();
 
 // There is root's half, or a connection to a broker, when it returns. Throws EnvironmentError if
-// sudo asks for a password.
+// sudo refuses.
 void NeedRoot();
 
 // Services, each in the file of the subcommand that asks for it.

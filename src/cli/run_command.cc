@@ -142,6 +142,7 @@ int RunCommand(const RunCommandOptions& options, const Invocation& invocation) {
   for (const Scenario& scenario : scenarios) {
     if (scenario.mode != scenario::Mode::kSimulate) NeedRoot();
   }
+  privilege::NeedNoRoot();
   CheckPauses(options, scenarios[0]);
   CheckWritable(options);
   return options.compare.empty() ? RunOne(options, invocation, scenarios[0])

@@ -48,7 +48,7 @@ void ReadObject(const json& line, RunInfo* run) {
   // The lab's own links and devices are in its namespaces and disappear with them.
 }
 
-[[noreturn]] void ThrowTaken(const sys::RegistryEntry& holder) {
+[[noreturn]] void ThrowTaken(const sys::RegistryEntry& holder, uint32_t asker_uid) {
   const std::string lab = "lab " + holder.name + ": ";
   const std::string owner = "(process " + std::to_string(holder.pid) + " of user " +
                             std::to_string(holder.uid) + ", since " + holder.created + ")";
@@ -57,8 +57,10 @@ void ReadObject(const json& line, RunInfo* run) {
                      " exists but has no record; remove it or choose another name");
   }
   if (holder.alive) {
-    throw UsageError(lab + "the name is taken by a running lab " + owner +
-                     "; choose another name, or end it with `viaduct down " + holder.name + "`");
+    const bool may_end = asker_uid == 0 || asker_uid == holder.uid;
+    const std::string remedy = may_end ? ", or end it with `viaduct down " + holder.name + "`" : "";
+    throw UsageError(lab + "the name is taken by a running lab " + owner + "; choose another name" +
+                     remedy);
   }
   throw UsageError(lab + "a run that ended without cleaning up left it behind " + owner +
                    "; run `viaduct clean`");
@@ -153,7 +155,7 @@ sys::OwnEntry TakeLab(const std::string& root, const std::string& lab, uint32_t 
   try {
     return Runs(root).Take({lab, owner_uid});
   } catch (const sys::NameTaken& taken) {
-    ThrowTaken(taken.holder);
+    ThrowTaken(taken.holder, owner_uid);
   }
 }
 

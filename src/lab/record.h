@@ -44,7 +44,7 @@ sys::Registry Runs(const std::string& root = sys::kRunFolder);
 std::vector<RunInfo> ListRuns(const std::string& root = sys::kRunFolder);
 
 // Reserves the lab's name for this process. Throws UsageError when it is taken, saying by whom and
-// what to do.
+// what its owner can do.
 sys::OwnEntry TakeLab(const std::string& root, const std::string& lab, uint32_t owner_uid);
 
 // Removes what a record lists: processes in its namespaces, physical interfaces (back to this

@@ -14,20 +14,20 @@ namespace {
 
 constexpr size_t kInterfaceNameMax = 15;  // IFNAMSIZ - 1
 constexpr size_t kNameMax = 100;          // LAB.NODE is a file name: 255 at most
+constexpr size_t kLabNameMax = 32;        // part of the addresses of sockets: 107 at most
 
 bool IsNameCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
          c == '_';
 }
 
-void CheckName(const std::string& what, const std::string& name) {
-  if (!name.empty() && name.size() <= kNameMax && name[0] != '-' &&
+void CheckName(const std::string& what, const std::string& name, size_t longest = kNameMax) {
+  if (!name.empty() && name.size() <= longest && name[0] != '-' &&
       std::all_of(name.begin(), name.end(), IsNameCharacter)) {
     return;
   }
-  throw UsageError(what + " \"" + name +
-                   "\": a name is 1 to 100 letters, digits, \"-\" and \"_\", and does not begin " +
-                   "with \"-\"");
+  throw UsageError(what + " \"" + name + "\": a name is 1 to " + std::to_string(longest) +
+                   " letters, digits, \"-\" and \"_\", and does not begin with \"-\"");
 }
 
 void CheckInterfaceName(const std::string& where, const std::string& name) {
@@ -351,8 +351,10 @@ bool Link::IsPlainWire() const {
                      [](const path::Spec& spec) { return spec.IsPlainWire(); });
 }
 
+void CheckLabName(const std::string& name) { CheckName("lab", name, kLabNameMax); }
+
 void Validate(const Topology& topology) {
-  CheckName("lab", topology.name);
+  CheckLabName(topology.name);
   if (topology.nodes.empty()) throw UsageError("lab " + topology.name + ": it has no nodes");
   std::set<std::string> nodes, links, physicals;
   for (const Node& node : topology.nodes) {

@@ -65,12 +65,15 @@ struct Link {
 };
 
 struct Topology {
-  std::string name;   // of the lab: letters, digits, "-", "_"; namespaces are named NAME.NODE
-  uint64_t seed = 1;  // of the engine's random streams
+  std::string name;             // of the lab: CheckLabName(); namespaces are named NAME.NODE
+  uint64_t seed = 1;            // of the engine's random streams
   std::string directory = "/";  // the base of relative paths in SPECs
   std::vector<Node> nodes;
   std::vector<Link> links;
 };
+
+// Throws UsageError unless it can be a lab's.
+void CheckLabName(const std::string& name);
 
 // Throws UsageError for: names that are malformed or used twice, endpoints that do not exist,
 // interface used

@@ -46,7 +46,8 @@ int main(int argc, char** argv) {
   try {
     HandleSignals();
     Run(viaduct::load::ParseCommandLine(argc, argv));
-    return 0;
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return 0;
+    throw viaduct::Error("standard output: cannot be written");
   } catch (const viaduct::Error& error) {
     std::fprintf(stderr, "viaduct-load: %s\n", error.what());
     return static_cast<int>(error.status());

@@ -5,9 +5,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -25,13 +29,19 @@ namespace {
 
 UniqueFd the_steward;  // of this process: the connection to it
 
+// Whether the steward is ready; not: it has ended. Throws EnvironmentError with what it says
+// instead.
 bool IsReady(int connection) {
-  uint32_t said = 0;
+  std::array<char, 1024> said;
   ssize_t got = 0;
   do {
-    got = recv(connection, &said, sizeof said, 0);
+    got = recv(connection, said.data(), said.size(), 0);
   } while (got < 0 && errno == EINTR);
-  return got == sizeof said && said == kReady;
+  if (got <= 0) return false;
+  const std::string_view words(said.data(), static_cast<size_t>(got));
+  uint32_t word = 0;
+  if (words.size() == sizeof word) std::memcpy(&word, words.data(), sizeof word);
+  return word == kReady ? true : throw EnvironmentError(std::string(words));
 }
 
 void ForkSteward(const sys::Identity& user, Offers offers) {
@@ -78,23 +88,47 @@ void BecomeUser() {
   SystemCall("prctl PR_SET_DUMPABLE", prctl(PR_SET_DUMPABLE, 1, 0, 0, 0));
 }
 
+[[noreturn]] void ThrowNoRoot(const std::string& why) {
+  throw EnvironmentError(
+      fmt::format("this needs root for namespaces, links and routes, and {}: run sudo viaduct ..., "
+                  "or use --mode simulate",
+                  why));
+}
+
+// Of what has been written to the pipe.
+std::string FirstLine(int pipe) {
+  std::array<char, 512> text;
+  sys::SetNonBlocking(pipe);
+  const ssize_t got = read(pipe, text.data(), text.size());
+  const std::string_view all(text.data(), static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  return std::string(all.substr(0, all.find('\n')));
+}
+
+std::string WhyNot(const std::string& sudos_words) {
+  const bool asks = sudos_words.find("password is required") != std::string::npos;
+  return asks                  ? "sudo asks for a password"
+         : sudos_words.empty() ? "sudo does not start root's half of the command"
+                               : fmt::format("sudo refuses ({})", sudos_words);
+}
+
 // In the background, so that sudo neither reads from the terminal nor stays.
 void StartBySudo() {
   auto [ours, theirs] = sys::MakeSocketPair(SOCK_SEQPACKET);
+  sys::Pipe words = sys::MakePipe();
   sys::LaunchOptions sudo;
   sudo.words = {"sudo", "-n", "-b", "--", sys::OwnProgram(), kRootsHalfWord};
-  sudo.standard = {theirs.get(), -1, -1};
+  sudo.environment = sys::OwnEnvironment();
+  sys::SetVariable(*sudo.environment, "LC_ALL", "C");  // what it says is understood below
+  sudo.standard = {theirs.get(), -1, words.write.get()};
   try {
     sys::AwaitChild(sys::Launch(sudo));
-  } catch (const sys::LaunchError&) {
-    // There is none, which is as good as one that asks for a password.
+  } catch (const sys::LaunchError& error) {
+    if (error.step() != sys::LaunchError::Step::kExecute) throw;
+    ThrowNoRoot(fmt::format("sudo does not start ({})", std::strerror(error.error_number())));
   }
   theirs.reset();
-  if (!IsReady(ours.get())) {
-    throw EnvironmentError(
-        "this needs root for namespaces, links and routes, and sudo asks for a password: run sudo "
-        "viaduct ..., or use --mode simulate");
-  }
+  words.write.reset();
+  if (!IsReady(ours.get())) ThrowNoRoot(WhyNot(FirstLine(words.read.get())));
   the_steward = std::move(ours);
   ForbidNewPrivileges();
 }
@@ -133,5 +167,9 @@ ServiceProcess Ask(Service service) {
 }
 
 void LeaveRootsHalf() { the_steward.reset(); }
+
+void NeedNoRoot() {
+  if (geteuid() != 0) ForbidNewPrivileges();
+}
 
 }  // namespace viaduct::privilege

@@ -21,8 +21,12 @@ void SeparateHalves(const std::string& word, Offers offers);
 // Whether there is a steward.
 bool HasRootsHalf();
 // There is a steward when it returns: root forks it, anybody else starts it by sudo.
-// EnvironmentError where sudo asks for a password. For a process with a single thread.
+// EnvironmentError where sudo refuses. For a process with a single thread.
 void NeedRootsHalf(Offers offers);
+
+// This process will start no steward, and so no sudo: unless it is root, nothing that it executes
+// has more rights than it.
+void NeedNoRoot();
 
 // A process of root's.
 struct ServiceProcess {

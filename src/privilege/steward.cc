@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <utility>
 
@@ -17,7 +18,9 @@
 #include "privilege/capabilities.h"
 #include "sys/descriptor_passing.h"
 #include "sys/descriptors.h"
+#include "sys/find_program.h"
 #include "sys/process.h"
+#include "sys/resource_limits.h"
 #include "sys/signals.h"
 
 namespace viaduct::privilege {
@@ -33,7 +36,7 @@ UniqueFd KeepOnly(int connection) {
 
 void ForgetEnvironment() {
   clearenv();
-  setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
+  setenv("PATH", sys::kSystemFolders, 1);
 }
 
 // The process whose name the connection bears, the user's, may run on time.
@@ -90,10 +93,12 @@ bool AnswerNext(int connection, const sys::Identity& user, Offers offers) {
 }
 
 UniqueFd Confine(int connection, const sys::Identity& user) {
+  sys::TakeRootsLimits();
   setsid();  // Ctrl-C in the caller's terminal is the caller's alone
   sys::ResetSignals();
   sys::UnblockSignals();
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);  // write(2) says EFBIG instead
   signal(SIGHUP, SIG_IGN);
   UniqueFd kept = KeepOnly(connection);
   umask(022);
@@ -118,7 +123,8 @@ void RunSteward(int connection, const sys::Identity& user, Offers offers) {
     SystemCall("send", send(kept.get(), &kReady, sizeof kReady, MSG_NOSIGNAL));
     while (AnswerNext(kept.get(), user, offers)) {
     }
-  } catch (const std::exception&) {
+  } catch (const std::exception& error) {
+    (void)!send(connection, error.what(), std::strlen(error.what()), MSG_NOSIGNAL);
     status = 1;
   }
   sys::ExitForked(status);

@@ -33,8 +33,9 @@ struct Offer {
 using Offers = std::span<const Offer>;
 
 // For a process of root's half that has just been forked: leaves nothing of its caller's but the
-// connection (standard streams, descriptors, session, signals, mask, folder, environment), and no
-// capability that root's half does not need. Returns the connection. Throws SystemError.
+// connection (standard streams, descriptors, session, signals, mask, folder, environment, resource
+// limits), and no capability that root's half does not need. Returns the connection. Throws
+// SystemError, or EnvironmentError where the limits are too low and stay.
 UniqueFd Confine(int connection, const sys::Identity& user);
 
 // Answers the next request on the connection. False: the user's half has ended, or does not keep to
@@ -46,7 +47,8 @@ bool AnswerNext(int connection, const sys::Identity& user, Offers offers);
 
 // The steward's side of the protocol, and its client's. A request is a Service. The answer says
 // what went wrong, or comes with the connection to the service.
-inline constexpr uint32_t kReady = 0x56445354;  // what the steward says first
+// What the steward says first, unless it says why it cannot start.
+inline constexpr uint32_t kReady = 0x56445354;
 struct Answer {
   int32_t error = 0;  // errno
   int32_t pid = 0;    // of the service

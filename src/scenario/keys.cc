@@ -50,7 +50,7 @@ void PrintCapture(YAML::Emitter& out, const Key& key, const LinkEvent& event) {
 }
 
 constexpr Key kKeys[] = {
-    {"name", Type::kName, Printed<&Scenario::name>(),
+    {"name", Type::kName, Printed<&Scenario::name>().From(1, 32),
      "Name of the lab; default: the file's name without .yaml.", "mesh"},
     // The range of ns-3's generator (MRG32k3a, L'Ecuyer 1999).
     {"seed", Type::kInteger, PlainMember<&Scenario::seed>().From(1, 4294944442),
@@ -142,7 +142,7 @@ constexpr Key kKeys[] = {
      "enp3s0"},
     {"links[].node", Type::kNode, Custom<LinkSettings, PrintNode>(),
      "With `interface`: whose it is.", "n0"},
-    {"links[].name", Type::kName, Printed<&LinkSettings::name>(),
+    {"links[].name", Type::kName, Printed<&LinkSettings::name>().From(1, 80),
      R"(Name of the link (`pair`, `shared`, `interface`); default `A-B`, or `lan0`, `lan1`, ..., or
      that of the interface.)",
      "backbone"},

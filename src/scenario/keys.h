@@ -54,7 +54,7 @@ struct Access {
   // Sets the member of `object` to the value in the section, or to the default. Null: the value
   // depends on other keys; the reader of the section reads it.
   void (*read)(const Section& section, const Key& key, void* object) = nullptr;
-  // The bounds of a whole number.
+  // The bounds of a whole number, or of a name's length.
   int64_t low = INT64_MIN, high = INT64_MAX;
 
   constexpr Access From(int64_t least, int64_t most) const {

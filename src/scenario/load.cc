@@ -60,7 +60,6 @@ class Loader {
  private:
   void ReadTop(const std::string& default_name) {
     scenario_.name = file_.Has("name") ? file_.Text("name") : default_name;
-    if (scenario_.name.size() > 32) file_.Fail("name", "longer than 32 characters");
     ReadMembers(file_, scenario_);
     if (scenario_.duration <= Duration()) file_.Fail("duration", "must be greater than 0");
     const Section routing = file_.Inner("routing");

@@ -235,6 +235,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "  - {node: n0, name: x y, command: ls}\n  - {node: n0, name: x_y, command: ls}\n",
                 "f.yaml:5: programs: the output of 'x y' and of 'x_y' would go to the same file, "
                 "x_y.txt; give one another name"},
+        Mistake{"name: a23456789a123456789b123456789c123\n", "- and _; at most 32)"},
+        Mistake{"name: a123456789b123456789c123456789d123456789e123456789f123456789g12345678\n",
+                "- and _; at most 32)"},
         Mistake{"nodes: [a, a]\n", "f.yaml:1: nodes: 'a' is given twice"},
         Mistake{"nodes: [a, hub]\n", "f.yaml:1: nodes: 'hub' is reserved for the lab"},
         Mistake{"nodes: [a, b c]\n", "f.yaml:1: nodes: 'b c' is not a name"},

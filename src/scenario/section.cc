@@ -143,8 +143,10 @@ std::string Section::Text(std::string_view key) const {
       Fail(key, fmt::format("'{}' is not {}", text, DescribeType(known)));
     }
   }
-  if (member && known.type == Type::kName && !IsName(text, 63)) {
-    Fail(key, fmt::format("'{}' is not a name (letters, digits, - and _; at most 63)", text));
+  const auto longest = static_cast<size_t>(known.access.high);
+  if (member && known.type == Type::kName && !IsName(text, longest)) {
+    Fail(key,
+         fmt::format("'{}' is not a name (letters, digits, - and _; at most {})", text, longest));
   }
   return text;
 }

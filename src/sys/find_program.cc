@@ -49,8 +49,12 @@ fs::path FindCompanion(const std::string& name) {
 std::string FindProgram(const std::string& name) {
   if (name.find('/') != std::string::npos) return IsProgram(name) ? name : "";
   const char* path = std::getenv("PATH");
-  std::istringstream folders(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
-  for (std::string folder; std::getline(folders, folder, ':');) {
+  return FindProgramIn(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin", name);
+}
+
+std::string FindProgramIn(std::string_view folders, const std::string& name) {
+  std::istringstream stream{std::string(folders)};
+  for (std::string folder; std::getline(stream, folder, ':');) {
     if (std::string candidate = folder + "/" + name; IsProgram(candidate)) return candidate;
   }
   return "";

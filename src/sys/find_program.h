@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace viaduct::sys {
 
@@ -17,5 +18,11 @@ std::filesystem::path FindCompanion(const std::string& name);
 // The path of the program `name`, looked up in PATH unless it contains a slash; "" if there is
 // none.
 std::string FindProgram(const std::string& name);
+// The same, looked up in folders that are separated by colons.
+std::string FindProgramIn(std::string_view folders, const std::string& name);
+
+// The folders of the machine's own programs. Those that root's half executes for a user are in one
+// of them, whatever the user's PATH is.
+inline constexpr char kSystemFolders[] = "/usr/sbin:/usr/bin:/sbin:/bin";
 
 }  // namespace viaduct::sys

@@ -14,6 +14,8 @@ TEST(FindProgramTest, LooksInPath) {
   EXPECT_EQ(FindProgram("viaduct-no-such-program"), "");
   EXPECT_EQ(FindProgram("/bin/sh"), "/bin/sh");
   EXPECT_EQ(FindProgram("/bin"), "");
+  EXPECT_EQ(FindProgramIn("/nonexistent:/bin", "sh"), "/bin/sh");
+  EXPECT_EQ(FindProgramIn("/nonexistent", "sh"), "");
 }
 
 TEST(FindProgramTest, CompanionsAreBesideThisProgramOrWhereTheVariableSays) {

@@ -14,6 +14,7 @@
 #include "sys/descriptor_limit.h"
 #include "sys/descriptors.h"
 #include "sys/process.h"
+#include "sys/resource_limits.h"
 #include "sys/signals.h"
 
 extern char** environ;
@@ -76,7 +77,10 @@ void Become(const LaunchOptions& options, pid_t parent, Step& step) {
   step = Step::kDescriptors;
   TakeDescriptors(options);
   // Not before: those of the parent are still open, so that no number below the limit is free.
-  if (options.former_descriptor_limit) RestoreDescriptorLimit();
+  if (options.former_descriptor_limit) {
+    RestoreDescriptorLimit();
+    RestoreCallersLimits();
+  }
   step = Step::kTerminal;
   // As the user, and without taking it from another session (tty_ioctl(4)).
   if (options.terminal) SystemCall("take the terminal", ioctl(STDIN_FILENO, TIOCSCTTY, 0));

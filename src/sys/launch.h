@@ -34,10 +34,11 @@ struct LaunchOptions {
   std::array<int, 3> standard{-1, -1, -1};  // input, output, error; -1: /dev/null
   std::vector<int> inherited;               // further descriptors, kept under the same numbers
   Group group = Group::kParents;
-  bool terminal = false;                 // new session; its input becomes the controlling terminal
-  bool default_signals = false;          // ResetSignals(); no signal is blocked in any case
-  bool former_descriptor_limit = false;  // RestoreDescriptorLimit()
-  int death_signal = 0;                  // sent to it when the calling thread, its parent, ends
+  bool terminal = false;         // new session; its input becomes the controlling terminal
+  bool default_signals = false;  // ResetSignals(); no signal is blocked in any case
+  // RestoreDescriptorLimit(), and in root's half RestoreCallersLimits().
+  bool former_descriptor_limit = false;
+  int death_signal = 0;  // sent to it when the calling thread, its parent, ends
   // Called in the new process after its process group is set and before its working directory and
   // descriptors are. Launch() throws what it throws.
   std::function<void()> prepare;

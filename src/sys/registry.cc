@@ -67,9 +67,7 @@ void ReadMaker(const RecordLines& lines, RegistryEntry* entry) {
 }  // namespace
 
 void OwnEntry::Write(const json& line) {
-  const std::string what = "write the record of " + name, text = JsonText(line) + "\n";
-  const ssize_t written = SystemCall(what, write(record.get(), text.data(), text.size()));
-  if (static_cast<size_t>(written) != text.size()) throw SystemError(what, ENOSPC);
+  WriteAll(record.get(), JsonText(line) + "\n", "the record of " + name);
 }
 
 NameTaken::NameTaken(RegistryEntry entry)

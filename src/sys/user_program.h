@@ -37,10 +37,10 @@ struct ProgramOptions {
   mode_t file_mask = 022;  // umask(2)
 };
 
-// Forks and executes the program in the network namespace, as `owner`, in a session of its own, and
-// returns its pid (which is also its process group) once it runs. Only the three standard
-// descriptors are inherited. `where` names the namespace in messages. Throws ExecuteError, or Error
-// if it cannot be started for another reason.
+// Forks and executes the program in the network namespace, as `owner`, in a session of its own,
+// with the caller's resource limits, and returns its pid (which is also its process group) once it
+// runs. Only the three standard descriptors are inherited. `where` names the namespace in messages.
+// Throws ExecuteError, or Error if it cannot be started for another reason.
 int StartProgram(const ProgramOptions& options, int namespace_fd, const std::string& where,
                  const Identity& owner);
 
