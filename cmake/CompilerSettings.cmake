@@ -32,6 +32,9 @@ if(VIADUCT_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
+# What __FILE__ gives is relative to the project, wherever it lies: no path of the machine that built is
+# in a program, and a second clone finds what the first one compiled in the cache.
+add_compile_options(-fmacro-prefix-map=${VIADUCT_ROOT}/=)
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
