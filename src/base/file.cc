@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/shortage.h"
 
 namespace viaduct {
 
@@ -54,7 +55,8 @@ std::string ReadFile(const std::string& path) { return ReadToEnd(OpenToRead(path
 std::string ReadFileIfAny(const std::string& path) {
   try {
     return ReadFile(path);
-  } catch (const SystemError&) {
+  } catch (const SystemError& error) {
+    if (IsShortage(error.error_number())) throw;
     return "";
   }
 }

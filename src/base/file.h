@@ -15,8 +15,8 @@ void WriteAll(int fd, std::string_view text, std::string_view what);
 
 // Returns the text of a file. Throws SystemError naming it.
 std::string ReadFile(const std::string& path);
-// The same for a file that may be absent, or may vanish while it is read (as in /proc): then
-// returns "".
+// The same for a file that may be absent, closed to this user, or vanish while it is read (as in
+// /proc): then returns "". Throws SystemError where descriptors or memory are short.
 std::string ReadFileIfAny(const std::string& path);
 // The same for a file that the user named, at most 256 MiB: it may be a device without an end.
 // Throws UsageError "PATH: cannot be read: No such file...".

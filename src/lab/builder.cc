@@ -135,10 +135,7 @@ struct Lab::State {
 
   std::vector<std::string> Remove() {
     spaces.clear();  // our own descriptors would keep the namespaces alive
-    for (const RunInfo& run : ListRuns(record_root)) {
-      if (run.name == topology.name && run.alive) return RemoveRun(run);
-    }
-    return {record.folder.string() + " has no readable record"};
+    return RemoveRun(record.Read<RunInfo>());
   }
 
   void MakeNamespaces() {

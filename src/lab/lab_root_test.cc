@@ -155,6 +155,13 @@ TEST_F(LabRootTest, LeavesNothingBehind) {
   EXPECT_THAT(ListRuns(root_), IsEmpty());
 }
 
+TEST_F(LabRootTest, IsRemovedThoughSomebodyRemovedItsRecord) {
+  Lab lab(Line(2), Options());
+  std::filesystem::remove_all(root_);
+  EXPECT_THAT(lab.Remove(), IsEmpty());
+  EXPECT_FALSE(sys::NamespaceExists(Namespace("n0")));
+}
+
 TEST_F(LabRootTest, SharedChannelIsABridge) {
   Topology topology;
   topology.name = name_;

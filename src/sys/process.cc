@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <filesystem>
@@ -16,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/shortage.h"
 
 namespace viaduct::sys {
 namespace {
@@ -23,6 +25,7 @@ namespace {
 std::string ReadStat(int pid) {
   const UniqueFd file(
       open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file && IsShortage(errno)) throw SystemError("open /proc/" + std::to_string(pid), errno);
   if (!file) return "";
   std::array<char, 4096> buffer;
   const ssize_t length = read(file.get(), buffer.data(), buffer.size());
@@ -103,8 +106,10 @@ bool ProcessAlive(int pid, uint64_t start_time) {
 
 std::vector<int> AllProcesses() {
   std::vector<int> pids;
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", none)) {
+  std::error_code error;
+  const std::filesystem::directory_iterator entries("/proc", error);
+  if (error && IsShortage(error.value())) throw SystemError("list /proc", error.value());
+  for (const auto& entry : entries) {
     const std::string name = entry.path().filename();
     int pid = 0;
     if (std::from_chars(name.data(), name.data() + name.size(), pid).ec == std::errc()) {

@@ -1,4 +1,5 @@
-// Processes by identity: a pid alone is reused, a pid with its start time is not.
+// Processes by identity: a pid alone is reused, a pid with its start time is not. What reads /proc
+// throws SystemError where descriptors or memory are short: none is taken for dead then.
 #pragma once
 
 #include <sys/types.h>

@@ -20,7 +20,7 @@ ProcessIdentity OwnIdentity();
 
 // kUnknown: it would be in a pid namespace whose processes this one cannot see, or may not look at.
 enum class Life { kDead, kAlive, kUnknown };
-// A zombie is dead.
+// A zombie is dead. Throws SystemError where descriptors or memory are short.
 Life LifeOf(const ProcessIdentity& process);
 
 }  // namespace viaduct::sys

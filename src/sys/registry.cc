@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/json_text.h"
+#include "base/shortage.h"
 #include "base/utc_time.h"
 
 namespace viaduct::sys {
@@ -36,11 +37,7 @@ bool IsAbandoned(const std::string& unborn) {
 bool SameMaker(const RegistryEntry& a, const RegistryEntry& b) { return a.maker() == b.maker(); }
 
 // An unfinished last line is left out: its writer was killed.
-RecordLines ReadLines(int folder, const std::string& name) {
-  constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-  const UniqueFd file(SystemCall("open " + name, openat(folder, name.c_str(), kFlags)));
-  if (!IsTrusted(folder) || !IsTrusted(file.get())) throw Error("others may write to it");
-  const std::string text = ReadToEnd(file.get(), name);
+RecordLines ParseLines(const std::string& text) {
   RecordLines lines;
   for (size_t start = 0, end; (end = text.find('\n', start)) != std::string::npos;
        start = end + 1) {
@@ -48,6 +45,13 @@ RecordLines ReadLines(int folder, const std::string& name) {
                                 text.begin() + static_cast<ptrdiff_t>(end)));
   }
   return lines;
+}
+
+RecordLines ReadLines(int folder, const std::string& name) {
+  constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  const UniqueFd file(SystemCall("open " + name, openat(folder, name.c_str(), kFlags)));
+  if (!IsTrusted(folder) || !IsTrusted(file.get())) throw Error("others may write to it");
+  return ParseLines(ReadToEnd(file.get(), name));
 }
 
 void ReadMaker(const RecordLines& lines, RegistryEntry* entry) {
@@ -64,10 +68,29 @@ void ReadMaker(const RecordLines& lines, RegistryEntry* entry) {
   entry->unknown = life == Life::kUnknown;
 }
 
+// A shortage says nothing about the entry.
+void ThrowIfShortage(const std::exception& error) {
+  const auto* call = dynamic_cast<const SystemError*>(&error);
+  if (call != nullptr && IsShortage(call->error_number())) throw;
+}
+
 }  // namespace
 
 void OwnEntry::Write(const json& line) {
-  WriteAll(record.get(), JsonText(line) + "\n", "the record of " + name);
+  const off_t end = SystemCall("seek in the record of " + name, lseek(record.get(), 0, SEEK_END));
+  try {
+    WriteAll(record.get(), JsonText(line) + "\n", "the record of " + name);
+  } catch (const SystemError&) {
+    // On a full disk a part may be there, which would spoil the line that is written next.
+    (void)!ftruncate(record.get(), end);
+    throw;
+  }
+}
+
+RecordLines OwnEntry::Lines() const {
+  const std::string what = "the record of " + name;
+  SystemCall("seek in " + what, lseek(record.get(), 0, SEEK_SET));
+  return ParseLines(ReadToEnd(record.get(), what));
 }
 
 NameTaken::NameTaken(RegistryEntry entry)
@@ -89,12 +112,18 @@ RegistryEntry Registry::Unknown(const std::string& name) const {
 
 std::optional<Registry::Found> Registry::Read(int root, const std::string& name) const {
   Found found{Unknown(name), {}, OpenFolderAt(root, name)};
+  if (!found.folder && IsShortage(errno)) {
+    throw SystemError("open " + found.entry.folder.string(), errno);
+  }
   if (!found.folder || !IsOwn(found.folder.get())) return std::nullopt;
   try {
     found.lines = ReadLines(found.folder.get(), files_.front());
     ReadMaker(found.lines, &found.entry);
-  } catch (const std::exception&) {  // it is damaged, unless it is just being removed
+  } catch (const std::exception& error) {
+    ThrowIfShortage(error);
+    // It is damaged, unless it is just being removed.
     if (!IsStill(found.folder.get(), root, name)) return std::nullopt;
+    found.entry.damage = error.what();
   }
   return found;
 }
@@ -121,9 +150,11 @@ OwnEntry Registry::Fill(int folder, const NewEntry& wanted) const {
                                       maker.pid_namespace,
                                       wanted.uid,
                                       UtcNow(),
-                                      true};
+                                      true,
+                                      false,
+                                      {}};
   const std::string& file = files_.front();
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
+  constexpr int kFlags = O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
   own.record.reset(SystemCall("create " + file, openat(folder, file.c_str(), kFlags, kRecordMode)));
   SystemCall("chmod " + file, fchmod(own.record.get(), kRecordMode));  // whatever the umask is
   json line = wanted.first_line;
@@ -180,6 +211,7 @@ UniqueFd Registry::Open(const RegistryEntry& entry) const {
 // Only what an entry ever holds. Returns why it is still there, or 0: it is gone, or not ours.
 int Registry::RemoveFolder(int root, const std::string& name) const {
   const UniqueFd folder = OpenFolderAt(root, name);
+  if (!folder && IsShortage(errno)) return errno;
   if (!folder || !IsOwn(folder.get())) return 0;
   for (const std::string& file : files_) unlinkat(folder.get(), file.c_str(), 0);
   return unlinkat(root, name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT ? 0 : errno;
@@ -189,13 +221,14 @@ void Registry::RemoveOrThrow(const RegistryEntry& entry) const {
   const std::string unborn = UnbornName(entry.name), what = "remove " + entry.folder.string();
   const UniqueFd root = OpenTrusted(place_);
   if (!root) return;
+  const auto found = Read(root.get(), entry.name);
+  if (!found || !SameMaker(found->entry, entry)) return;  // removed meanwhile, and perhaps taken
   // Without its name it is not listed as damaged while it is being removed.
   if (renameat(root.get(), entry.name.c_str(), root.get(), unborn.c_str()) != 0) {
     if (errno == ENOENT) return;
     throw SystemError(what, errno);
   }
-  const auto found = Read(root.get(), unborn);
-  if (!found || !SameMaker(found->entry, entry)) {  // removed meanwhile, and the name taken again
+  if (!IsStill(found->folder.get(), root.get(), unborn)) {  // removed and taken just now
     renameat2(root.get(), unborn.c_str(), root.get(), entry.name.c_str(), RENAME_NOREPLACE);
     return;
   }

@@ -37,6 +37,7 @@ struct RegistryEntry {
   std::string created;   // UTC, ISO 8601
   bool alive = false;    // the maker still runs, or...
   bool unknown = false;  // ...that cannot be seen from this process's pid namespace
+  std::string damage;    // why the record cannot be read; "": it can be
 
   std::string label() const { return name; }  // what users are told
   ProcessIdentity maker() const { return {pid, start_time, pid_namespace}; }
@@ -56,8 +57,15 @@ struct NewEntry {
 struct OwnEntry : RegistryEntry {
   UniqueFd record;
 
-  // Appends a line, which is in the file on return. Throws SystemError.
+  // Appends a line, which is in the file on return. Throws SystemError: then nothing of it is.
   void Write(const nlohmann::json& line);
+  // The entry as its record says, which is read where it is open: whatever has become of the
+  // folder. Throws SystemError; Error if somebody has damaged it.
+  template <class Entry>
+  Entry Read() const;
+
+ private:
+  RecordLines Lines() const;
 };
 
 // The name is another's, who is dead, alive, or unknown because the record is damaged.
@@ -71,7 +79,8 @@ class Registry {
   // `files`: all that an entry's folder ever holds, the record first.
   Registry(TrustedPlace place, std::vector<std::string> files);
 
-  // By name. Throws EnvironmentError where the registry's folder is not to be trusted.
+  // By name. Throws EnvironmentError where the registry's folder is not to be trusted, SystemError
+  // where descriptors or memory are short: no entry is missing or damaged because of that.
   template <class Entry>
   std::vector<Entry> List() const;
 
@@ -144,16 +153,29 @@ Entry FindLive(std::vector<Entry> all, const std::function<bool(const Entry&)>& 
 }
 
 template <class Entry>
+Entry OwnEntry::Read() const {
+  Entry full;
+  static_cast<RegistryEntry&>(full) = *this;
+  try {
+    full.Read(Lines());
+    return full;
+  } catch (const nlohmann::json::exception& error) {
+    throw Error("the record of " + name + " is damaged: " + error.what());
+  }
+}
+
+template <class Entry>
 Entry Registry::Found::As() const {
   Entry full;
   static_cast<RegistryEntry&>(full) = entry;
   try {
     if (entry.pid != 0) full.Read(lines);
     return full;
-  } catch (const nlohmann::json::exception&) {
+  } catch (const nlohmann::json::exception& error) {
     Entry damaged;
     damaged.name = entry.name;
     damaged.folder = entry.folder;
+    damaged.damage = error.what();
     return damaged;
   }
 }
@@ -178,8 +200,8 @@ std::vector<Entry> Registry::RemoveDead(
     if (entry.alive) continue;
     const auto failures = entry.pid != 0
                               ? remove(entry)
-                              : std::vector{entry.folder.string() +
-                                            " has no readable record; inspect it and remove it"};
+                              : std::vector{entry.folder.string() + " has no readable record (" +
+                                            entry.damage + "); inspect it and remove it"};
     problems->insert(problems->end(), failures.begin(), failures.end());
     if (failures.empty()) removed.push_back(std::move(entry));
   }

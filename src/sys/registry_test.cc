@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <sys/inotify.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <fstream>
@@ -75,6 +78,31 @@ class RegistryTest : public ::testing::Test {
 
   fs::path base_;
   std::vector<std::string> problems_;
+};
+
+// Lowers a limit of this process while it exists.
+class Limited {
+ public:
+  Limited(int resource, rlim_t limit) : resource_(resource) {
+    EXPECT_EQ(Get(resource_, &before_), 0);
+    rlimit low = before_;
+    low.rlim_cur = limit;
+    EXPECT_EQ(Set(resource_, &low), 0);
+  }
+  ~Limited() { Set(resource_, &before_); }
+  Limited(const Limited&) = delete;
+  Limited& operator=(const Limited&) = delete;
+
+ private:
+  static int Get(int resource, rlimit* limit) {
+    return prlimit(0, static_cast<__rlimit_resource>(resource), nullptr, limit);
+  }
+  static int Set(int resource, const rlimit* limit) {
+    return prlimit(0, static_cast<__rlimit_resource>(resource), limit, nullptr);
+  }
+
+  int resource_;
+  rlimit before_{};
 };
 
 mode_t ModeOf(const fs::path& path) {
@@ -245,6 +273,61 @@ TEST_F(RegistryTest, TheLineAWriterWasKilledInIsLeftOut) {
   TakeAndDie("one");
   std::ofstream(Root() / "one/record", std::ios::app) << "{\"whole\":1}\n{\"half\":";
   EXPECT_EQ(List()[0].lines, 2U);
+}
+
+TEST_F(RegistryTest, AShortageOfDescriptorsIsTakenForNoDamage) {
+  const OwnEntry own = Things().Take(Named("one"));
+  const int lowest = UniqueFd(dup(own.record.get())).get();
+  int listed = 0;
+  for (int free = 0; free < 16; ++free) {
+    std::vector<Coloured> all;
+    try {
+      const Limited few(RLIMIT_NOFILE, static_cast<rlim_t>(lowest + free));
+      all = List();
+    } catch (const SystemError& error) {
+      EXPECT_EQ(error.error_number(), EMFILE) << error.what();
+      continue;
+    }
+    ++listed;
+    ASSERT_THAT(all, SizeIs(1)) << free;
+    EXPECT_TRUE(all[0].alive) << free << ": " << all[0].damage;
+  }
+  EXPECT_GT(listed, 0);
+}
+
+TEST_F(RegistryTest, ALineThatFailsIsNotThere) {
+  OwnEntry own = Things().Take(Named("one"));
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  {
+    const Limited full(RLIMIT_FSIZE, fs::file_size(own.folder / "record") + 10);
+    EXPECT_THROW(own.Write({{"further", std::string(100, 'x')}}), SystemError);
+  }
+  std::signal(SIGXFSZ, before);
+  own.Write({{"next", 1}});
+  EXPECT_EQ(List()[0].lines, 2U) << List()[0].damage;
+}
+
+TEST_F(RegistryTest, AnOwnRecordIsReadWhateverHasBecomeOfItsFolder) {
+  OwnEntry own = Things().Take(Named("one"));
+  own.Write({{"further", 1}});
+  fs::remove_all(Root());
+  EXPECT_EQ(own.Read<Coloured>().lines, 2U);
+  own.Write({{"further", 2}});  // at the end, wherever it was read
+  EXPECT_EQ(own.Read<Coloured>().lines, 3U);
+  EXPECT_EQ(own.Read<Coloured>().maker(), OwnIdentity());
+}
+
+TEST_F(RegistryTest, ALivingEntryKeepsItsNameWhileADeadOneOfThatNameIsRemoved) {
+  TakeAndDie("one");
+  const Coloured dead = List()[0];
+  EXPECT_THAT(RemoveDead(), ElementsAre("one"));
+  const OwnEntry own = Things().Take(Named("one"));
+  const UniqueFd watch(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  ASSERT_GE(inotify_add_watch(watch.get(), Root().c_str(), IN_MOVED_FROM), 0);
+  EXPECT_THAT(Things().Remove(dead), IsEmpty());
+  std::array<char, 4096> events;
+  EXPECT_EQ(read(watch.get(), events.data(), events.size()), -1) << "it had no name for a while";
+  EXPECT_TRUE(List().at(0).alive);
 }
 
 TEST_F(RegistryTest, ModesAreWhatTheyAreWhateverTheUmask) {

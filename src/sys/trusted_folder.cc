@@ -136,8 +136,11 @@ bool IsStill(int fd, int folder, const std::string& name) {
 
 std::vector<std::string> NamesIn(int folder) {
   std::vector<std::string> names;
-  std::error_code none;
-  for (const auto& file : std::filesystem::directory_iterator(PathIn(folder), none)) {
+  if (folder < 0) return names;
+  std::error_code error;
+  const std::filesystem::directory_iterator files(PathIn(folder), error);
+  if (error) throw SystemError("list a folder", error.value());
+  for (const auto& file : files) {
     names.push_back(file.path().filename());
   }
   std::sort(names.begin(), names.end());

@@ -59,7 +59,8 @@ UniqueFd OpenFolderAt(int parent, const std::string& name);
 UniqueFd MakeFolderAt(int parent, const TrustedPlace::Folder& folder);
 // Whether the open file is still the one of that name in the folder.
 bool IsStill(int fd, int folder, const std::string& name);
-// The names of what is in an open folder, in their order; none where it is not open.
+// The names of what is in an open folder, in their order; none where it is not open (below 0).
+// Throws SystemError.
 std::vector<std::string> NamesIn(int folder);
 // What an open folder, or a file in it, is called by calls that take no descriptor.
 std::string PathIn(int folder, const std::string& name = "");
