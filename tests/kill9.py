@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from labs import MARK, VIADUCT, environment, execute, settle
+from labs import MARK, VIADUCT, environment, execute, interface_parameters, settle
 
 RUN = Path("/run/viaduct")
 NAMES = Path("/run/netns")
@@ -158,11 +158,7 @@ def footprint(temporary: Path) -> dict[str, object]:
     """All that a trial may not change."""
     links = _ip("-o", "-d", "link")  # promiscuity is among the details
     names = sorted(line.split(": ")[1].split("@")[0] for line in links.splitlines())
-    values = [
-        path for version in (4, 6) for path in Path(f"/proc/sys/net/ipv{version}/conf").rglob("*")
-    ]
-    sysctls = {str(path): _read(path) for path in values if path.is_file()}
-    sysctls["ip_forward"] = _read(Path("/proc/sys/net/ipv4/ip_forward"))
+    sysctls = {str(path): _read(path) for path in interface_parameters() if path.is_file()}
     here = [path for path in temporary.iterdir() if path.name != "filler"]
     folders = [*Path("/tmp").glob("viaduct-[rk]*"), *MEMORY.iterdir(), *here]
     return {

@@ -208,6 +208,13 @@ def running(*arguments: str | Path, cwd: Path | None = None) -> Iterator[Running
         command.stop()
 
 
+def interface_parameters() -> list[Path]:
+    """The sysctls of all interfaces of this namespace. Interfaces may go while they are listed."""
+    walks = (os.walk(f"/proc/sys/net/ipv{version}/conf") for version in (4, 6))
+    found = [Path(folder) / name for walk in walks for folder, _, names in walk for name in names]
+    return [Path("/proc/sys/net/ipv4/ip_forward"), *found]
+
+
 def wait_until(condition: Callable[[], Any], what: str) -> Any:
     """Polls until the condition holds and returns its value."""
     end = time.monotonic() + PATIENCE

@@ -25,6 +25,7 @@ from labs import (
     descendants,
     execute,
     inside,
+    interface_parameters,
     marked_processes,
     measured,
     viaduct,
@@ -192,14 +193,13 @@ def neighbour(home: str, number: int) -> Iterator[str]:
 
 def interface_settings(namespace: str) -> dict[str, str]:
     """The settings of all interfaces, and of the machine."""
+    found = {}
     with entered(namespace):
-        conf4, conf6 = (Path(f"/proc/sys/net/ipv{version}/conf") for version in (4, 6))
-        files = [Path("/proc/sys/net/ipv4/ip_forward"), *conf4.rglob("*"), *conf6.rglob("*")]
-        return {
-            str(path): path.read_text().strip()
-            for path in files
-            if path.is_file() and "vsh" not in str(path) and path.name != "stable_secret"
-        }
+        for path in interface_parameters():
+            if "vsh" not in str(path) and path.name != "stable_secret":
+                with contextlib.suppress(FileNotFoundError):  # the interface has gone
+                    found[str(path)] = path.read_text().strip()
+    return found
 
 
 def forwards(namespace: str, interface: str, parameter: str = "4/conf/{}/forwarding") -> bool:
