@@ -50,10 +50,7 @@ Loss ParseOne(std::string_view value) {
     if (row.name == head) return row.parse(parameters);
     known.push_back(row.name);
   }
-  if (head.empty()) {
-    throw UsageError("a model is missing; give one on each side of a \"+\"");
-  }
-  if (head[0] != '.' && (head[0] < '0' || head[0] > '9')) {
+  if (!head.empty() && head[0] != '.' && (head[0] < '0' || head[0] > '9')) {
     throw UsageError(fmt::format("\"{}\": unknown; give a probability as in \"1%\", or one of {}",
                                  head, fmt::join(known, ", ")));
   }
@@ -77,8 +74,12 @@ LossSpec ParseLoss(std::string_view value) {
   LossSpec loss;
   for (bool more = true; more;) {
     const size_t end = EndOfModel(value);
-    loss.push_back(ParseOne(value.substr(0, end)));
+    const std::string_view model = value.substr(0, end);
     more = end != value.npos;
+    if (model.empty() && (more || !loss.empty())) {
+      throw UsageError("a model is missing; give one on each side of a \"+\"");
+    }
+    loss.push_back(ParseOne(model));
     if (more) value.remove_prefix(end + 1);
   }
   return loss;
