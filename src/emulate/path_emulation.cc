@@ -43,14 +43,14 @@ Instant PathEmulation::EndsAt() const {
 
 void PathEmulation::CheckSchedule() {
   if (!options_.schedule) return;
-  engine::LivePath trial(options_.config, [this](const engine::Change& change) {
-    engine::CheckChange(options_.config, change);
-  });
+  engine::ChangeTrial trial(options_.config);
+  engine::LivePath tried(options_.config,
+                         [&](const engine::Change& change) { trial.Apply(change); });
   // A second round begins with what the first one left.
   for (int round = 0; round < (options_.schedule->loop ? 2 : 1); ++round) {
     for (const ScheduledChange& change : options_.schedule->changes) {
       Within(fmt::format("{}:{}", options_.schedule_file, change.line),
-             [&] { Perform(change, trial); });
+             [&] { Perform(change, tried); });
     }
   }
   player_.emplace(*options_.schedule);

@@ -116,29 +116,38 @@ std::pair<size_t, size_t> Find(const Config& config, const Change& change) {
   throw UsageError(fmt::format("pair {} has no class {}", change.pair, change.class_name));
 }
 
-// Reports errors of a SPEC or its files on the caller's thread, and of a change from another SPEC.
-// The loop then finds the files in the page cache.
-void Try(const Config& config, const path::Spec& spec,
-         const std::optional<path::Spec>& before = std::nullopt) {
+// Reports errors of a SPEC or its files on the caller's thread. The loop then finds the files in
+// the page cache.
+void Try(const Config& config, const path::Spec& spec) {
   MemoryBudget budget(config.memory);
   FramePool pool(budget, config.memory, config.frame_bytes);
   path::PipelineOptions options;
   path::SharedLinks links;
   options.read_file = ReadNamedFile;
   options.links = &links;
-  path::Pipeline pipeline(before.value_or(spec), pool, std::move(options));
-  if (before) pipeline.Change(spec, Instant());
+  const path::Pipeline pipeline(spec, pool, std::move(options));
 }
 
 }  // namespace
 
-void CheckChange(const Config& config, const Change& change) {
-  const auto [index, class_index] = Find(config, change);
-  const Pair& pair = config.pairs[index];
-  const bool up = change.direction == Direction::kUp;
-  if (class_index == 0) return Try(config, change.spec, up ? pair.up : pair.down);
-  const Class& entry = pair.classes[class_index - 1];
-  Try(config, change.spec, up ? entry.up : entry.down);
+ChangeTrial::ChangeTrial(const Config& config) : config_(config), trial_(ReadNamedFile) {
+  for (size_t pair = 0; pair < config.pairs.size(); ++pair) {
+    const auto add = [&](size_t class_index, const path::Spec& up, const path::Spec& down) {
+      pipelines_[{pair, Direction::kUp, class_index}] = trial_.Add(up);
+      pipelines_[{pair, Direction::kDown, class_index}] = trial_.Add(down);
+    };
+    const Pair& entry = config.pairs[pair];
+    add(0, entry.up, entry.down);
+    for (size_t i = 0; i < entry.classes.size(); ++i) {
+      add(i + 1, entry.classes[i].up, entry.classes[i].down);
+    }
+  }
+  trial_.CheckLinks();
+}
+
+void ChangeTrial::Apply(const Change& change) {
+  const auto [pair, class_index] = Find(config_, change);
+  trial_.Change(pipelines_.at({pair, change.direction, class_index}), change.spec);
 }
 
 class Engine::Impl {

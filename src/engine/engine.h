@@ -1,9 +1,11 @@
 // The poll loop that joins ports, pipelines and the wall clock.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/histogram.h"
@@ -11,6 +13,7 @@
 #include "io/port.h"
 #include "path/packet/fate.h"
 #include "path/packet/pipeline_name.h"
+#include "path/trial.h"
 
 namespace viaduct::engine {
 
@@ -50,9 +53,23 @@ struct Statistics {
   std::vector<std::string> trace_troubles;
 };
 
-// Throws UsageError if an engine of this configuration could not make the change: its pair, SPEC or
-// files are wrong, or it changes what cannot be changed while a path runs.
-void CheckChange(const Config& config, const Change& change);
+// Tries changes before an engine runs.
+class ChangeTrial {
+ public:
+  // `config` must outlive this object. Throws UsageError if an engine could not begin with its
+  // SPECs.
+  explicit ChangeTrial(const Config& config);
+  // Throws UsageError, and changes nothing, where an engine that had made the changes so far could
+  // not make this one: its pair, SPEC or files are wrong, it changes what cannot be changed while a
+  // path runs, or it conflicts with what others say of a link that they share.
+  void Apply(const Change& change);
+
+ private:
+  const Config& config_;
+  path::Trial trial_;
+  // The pipelines' numbers, by pair, direction, and class (0: none).
+  std::map<std::tuple<size_t, Direction, size_t>, size_t> pipelines_;
+};
 
 class Engine {
  public:

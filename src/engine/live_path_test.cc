@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "engine/control_protocol.h"
+#include "engine/engine.h"
 #include "path/spec/spec.h"
 
 namespace viaduct::engine {
@@ -121,6 +122,30 @@ TEST(ControlProtocolTest, LinesAreCutAndNeverTooLong) {
   EXPECT_FALSE(lines.Next());
   EXPECT_TRUE(lines.Add("fgh"));
   EXPECT_FALSE(lines.Add("i\n")) << "six bytes";
+}
+
+TEST(ChangeTrialTest, RefusesWhatAnEngineWouldRefuseAfterTheChangesSoFar) {
+  Config config;
+  config.ports = {"a", "b"};
+  Pair pair{"p", {0, {}, {}}, {1, {}, {}}, path::ParseSpec("rate=2Mbit link=air"), {}, {}};
+  pair.down = path::ParseSpec("link=air");
+  pair.classes.push_back({"dns", "udp port 53", path::ParseSpec("link=air"), {}});
+  config.pairs = {pair};
+  ChangeTrial trial(config);
+  const auto refusal = [&](const std::string& class_name, Direction direction, const char* spec) {
+    return Refusal([&] { trial.Apply({"p", class_name, direction, path::ParseSpec(spec)}); });
+  };
+  EXPECT_THAT(refusal("dns", Direction::kUp, "rate=1Mbit link=air"), HasSubstr("another SPEC"));
+  EXPECT_THAT(refusal("dns", Direction::kDown, "link=air"), HasSubstr("link: cannot be changed"));
+  EXPECT_THAT(refusal("web", Direction::kUp, ""), HasSubstr("no class web"));
+  EXPECT_THAT(refusal("", Direction::kDown, "delay=trace:/nowhere link=air"),
+              HasSubstr("/nowhere"));
+  EXPECT_EQ(refusal("", Direction::kUp, "rate=1Mbit link=air"), "accepted");
+  EXPECT_EQ(refusal("", Direction::kUp, "link=air"), "accepted");
+  EXPECT_EQ(refusal("dns", Direction::kUp, "rate=1Mbit link=air"), "accepted")
+      << "the only one now";
+  config.pairs[0].up = path::ParseSpec("link=air");
+  EXPECT_THAT(Refusal([&] { ChangeTrial none(config); }), HasSubstr("it has no rate"));
 }
 
 }  // namespace

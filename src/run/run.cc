@@ -42,7 +42,7 @@ class Run {
   result::RunResult Execute() {
     Describe();
     if (real_) CheckFlowPrograms(scenario_);
-    scenario::CheckEventFiles(scenario_);
+    scenario::TryEvents(scenario_);
     try {
       Work();
     } catch (const sys::Interrupted&) {

@@ -7,8 +7,7 @@
 
 #include "base/file.h"
 #include "base/within.h"
-#include "path/pipeline.h"
-#include "path/queue/shared_link.h"
+#include "path/trial.h"
 #include "scenario/binding.h"
 #include "scenario/moments.h"
 
@@ -35,6 +34,7 @@ class EventReader {
   LinkEvent Read(const Section& section) const {
     section.Need({"at", "link"});
     LinkEvent event;
+    event.where = fmt::format("{}: {}", section.value().where, section.shown());
     ReadMembers(section, event);
     event.at = ReadMoment(section, "at", scenario_.duration);
     event.link = section.Located("link", [&] { return links_.Check(section.Text("link")); });
@@ -100,23 +100,52 @@ class EventReader {
   std::map<std::string, LinkState> states_;
 };
 
-// Holds no frames.
-class NoFrames final : public path::FrameStore {
+// The links whose SPECs change, and those that share a rate with others.
+class LinkTrial {
  public:
-  std::span<std::byte> Bytes(path::FrameHandle) override { return {}; }
-  std::optional<path::FrameHandle> Clone(path::FrameHandle) override { return std::nullopt; }
-  void CompleteChecksum(path::FrameHandle) override {}
-  void Free(path::FrameHandle) override {}
-};
+  explicit LinkTrial(const Scenario& scenario)
+      : simulated_(scenario.mode == Mode::kSimulate), trial_(ReadNamedFile) {
+    for (const LinkSettings& link : scenario.links) {
+      const bool by_kernel = link.emulator == lab::Emulator::kKernel && !simulated_;
+      const bool is_shared = link.spec.link.shared || (link.up && link.up->link.shared) ||
+                             (link.down && link.down->link.shared);
+      if (by_kernel || !(is_shared || ChangesSpec(scenario, link.name))) continue;
+      Within("link " + link.name, [&] { Add(link); });
+    }
+    trial_.CheckLinks();
+  }
 
-void TryPipeline(const path::Spec& spec, Mode mode) {
-  NoFrames frames;
-  path::SharedLinks links;  // which simulations have none of
-  path::PipelineOptions options;
-  options.read_file = ReadNamedFile;
-  if (mode != Mode::kSimulate) options.links = &links;
-  path::Pipeline(spec, frames, options);
-}
+  void Happen(const LinkEvent& event) {
+    for (const auto& [pipeline, is_down] : pipelines_.at(event.link)) {
+      const char* key = !event.set.empty() ? "set" : is_down ? "down" : "up";
+      const path::Spec& spec = is_down ? event.down_spec : event.up_spec;
+      Within(fmt::format("{}.{}", event.where, key), [&, number = pipeline] {
+        trial_.Change(number, spec);
+        // Without a rate a sender that uses all there is would stop the simulation's time.
+        if (simulated_) trial_.CheckLinks();
+      });
+    }
+  }
+
+ private:
+  struct Tried {
+    size_t pipeline;
+    bool is_down;  // the second direction of a pair
+  };
+
+  void Add(const LinkSettings& link) {
+    const bool is_pair = link.kind == lab::Link::Kind::kPair;
+    for (size_t i = 0; i < link.nodes.size(); ++i) {
+      const bool is_down = is_pair && i == 1;
+      const std::optional<path::Spec>& own = is_down ? link.down : link.up;
+      pipelines_[link.name].push_back({trial_.Add(own.value_or(link.spec)), is_down});
+    }
+  }
+
+  bool simulated_;
+  path::Trial trial_;
+  std::map<std::string, std::vector<Tried>> pipelines_;  // by link
+};
 
 }  // namespace
 
@@ -168,13 +197,10 @@ std::vector<std::string> CapturedLinks(const Scenario& scenario) {
   return links;
 }
 
-void CheckEventFiles(const Scenario& scenario) {
+void TryEvents(const Scenario& scenario) {
+  LinkTrial trial(scenario);
   for (const LinkEvent& event : scenario.link_events) {
-    if (event.kind != LinkEvent::Kind::kSpec) continue;
-    Within("event of link " + event.link, [&] {
-      TryPipeline(event.up_spec, scenario.mode);
-      TryPipeline(event.down_spec, scenario.mode);
-    });
+    if (event.kind == LinkEvent::Kind::kSpec) trial.Happen(event);
   }
 }
 

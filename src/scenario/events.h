@@ -23,8 +23,9 @@ std::string DescribeEvent(const LinkEvent& event);
 // The links that are captured at some time, in the order of `captures`, then of the events.
 std::vector<std::string> CapturedLinks(const Scenario& scenario);
 
-// Reads the files that the changes of SPECs name, as each direction will. Throws UsageError naming
-// the event's link.
-void CheckEventFiles(const Scenario& scenario);
+// Makes the changes of SPECs with pipelines that carry nothing, as the links will with theirs, and
+// reads the files that they name. Throws UsageError naming the link, or the event's place in the
+// file.
+void TryEvents(const Scenario& scenario);
 
 }  // namespace viaduct::scenario

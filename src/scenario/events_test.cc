@@ -22,7 +22,7 @@ Scenario WithEvents(const std::string& events, const std::string& more = "",
 std::string EventErrorOf(const std::string& events, const std::string& more = "",
                          const std::string& link = "{line: all, spec: delay=1ms}") {
   try {
-    CheckEventFiles(WithEvents(events, more, link));
+    TryEvents(WithEvents(events, more, link));
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -79,6 +79,39 @@ TEST(EventsTest, MistakesAreNamedBeforeAnythingStarts) {
               HasSubstr("is already captured then"));
   EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, set: delay=trace:/nowhere/trace}"),
               HasSubstr("/nowhere/trace"));
+}
+
+TEST(EventsTest, WhatCannotBeAppliedAtItsTimeIsRefusedBeforeAnythingStarts) {
+  EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, set: link=air rate=1Mbit}"),
+              HasSubstr("f.yaml:5: events[0].set: SPEC: link: cannot be changed"));
+  EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, down: delay=trace:/nowhere/trace}"),
+              HasSubstr("f.yaml:5: events[0].down: /nowhere/trace: cannot be read"));
+  for (const char* mode : {"mode: offload", "mode: simulate"}) {
+    const auto error_of = [&](const std::string& events) {
+      return EventErrorOf(events, mode, "{line: all, up: rate=2Mbit link=air, down: link=air}");
+    };
+    EXPECT_THAT(error_of("{at: 1s, link: n1-n2, up: rate=1Mbit}"),
+                HasSubstr("events[0].up: SPEC: link=air: another SPEC gives its rate"))
+        << mode << ": n0-n1 gives it, too";
+    EXPECT_EQ(error_of("{at: 1s, link: n1-n2, set: delay=1ms}"), "") << mode;
+  }
+  const std::string one =
+      "{pair: [n0, n1], up: rate=2Mbit link=air, down: link=air}, {pair: [n1, "
+      "n2], spec: link=air}";
+  const std::string none = "{at: 1s, link: n0-n1, up: rate=none}";
+  EXPECT_EQ(EventErrorOf("{at: 1s, link: n0-n1, up: rate=1Mbit}", "", one), "");
+  EXPECT_EQ(EventErrorOf(none, "", one), "");
+  EXPECT_THAT(EventErrorOf(none, "mode: simulate", one),
+              HasSubstr("events[0].up: SPEC: link=air: it has no rate"));
+}
+
+TEST(EventsTest, ALinkThatIsSharedNeedsARate) {
+  EXPECT_THAT(EventErrorOf("", "", "{line: all, spec: link=air}"),
+              HasSubstr("SPEC: link=air: it has no rate"));
+  EXPECT_THAT(EventErrorOf("", "mode: simulate",
+                           "{pair: [n0, n1], up: rate=1Mbit link=a, down: rate=2Mbit link=a}, "
+                           "{pair: [n1, n2]}"),
+              HasSubstr("link n0-n1: SPEC: link=a: another SPEC gives its rate"));
 }
 
 TEST(EventsTest, TheKernelsEmulatorIsRefusedWhereItWouldEmulate) {

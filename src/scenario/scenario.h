@@ -92,7 +92,8 @@ struct LinkEvent {
   // pair's, and the SPECs that they have then (shared links: both are the link's).
   std::string set, up, down;
   path::Spec up_spec, down_spec;
-  Duration at;  // since routes converged
+  Duration at;        // since routes converged
+  std::string where;  // in the file, for messages: "FILE:LINE: events[0]"
 };
 
 struct Scenario {

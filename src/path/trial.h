@@ -1,0 +1,34 @@
+// Tries SPECs and changes of them before anything runs.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "path/pipeline.h"
+
+namespace viaduct::path {
+
+// Pipelines that carry no packets. Together they refuse what those of an engine, or of a
+// simulation, would.
+class Trial {
+ public:
+  explicit Trial(FileReader read_file);
+  ~Trial();
+  // Adds a pipeline with this SPEC and returns its number: 0, 1, 2... Throws UsageError.
+  size_t Add(const Spec& spec);
+  // Throws UsageError if a link that pipelines share has no rate.
+  void CheckLinks() const { links_.Check(); }
+  // Throws UsageError, and changes nothing, where the pipeline cannot be given this SPEC now.
+  void Change(size_t pipeline, const Spec& spec);
+
+ private:
+  class NoFrames;
+
+  FileReader read_file_;
+  std::unique_ptr<NoFrames> frames_;
+  SharedLinks links_;
+  std::vector<std::unique_ptr<Pipeline>> pipelines_;
+};
+
+}  // namespace viaduct::path
