@@ -131,9 +131,9 @@ std::string LossLines(const RunResult& run) {
   }
   if (const uint64_t packets = result::LostElsewhere(run); packets > 0) {
     text += fmt::format(
-        "lost elsewhere: {} packets of flows or more, at no place that is counted, as in kernels "
-        "that have no route\n",
-        packets);
+        "lost elsewhere: {} packets of flows or more, at no place that {}\n", packets,
+        run.scenario.mode == "simulate" ? "the simulator counts"
+                                        : "is counted, as in kernels that have no route");
   }
   for (const FlowResult& flow : run.flows) {
     if (!flow.not_offered) continue;
