@@ -91,6 +91,13 @@ bool AwaitEnd(std::vector<Victim>& victims, Duration patience) {
   return std::all_of(victims.begin(), victims.end(), [](const Victim& v) { return v.gone; });
 }
 
+void Terminate(std::vector<Victim>& victims, Duration patience) {
+  SignalAll(victims, SIGTERM);
+  if (AwaitEnd(victims, patience)) return;
+  SignalAll(victims, SIGKILL);
+  AwaitEnd(victims, Duration::Seconds(1));
+}
+
 }  // namespace
 
 uint64_t ParseStartTime(std::string_view stat) { return StatNumber<uint64_t>(stat, 22); }
@@ -140,16 +147,18 @@ UniqueFd OpenPidFd(int pid) {
 }
 
 void TerminateProcesses(const std::vector<int>& pids, Duration patience) {
-  std::vector<Victim> victims;
-  for (const int pid : pids) {
-    const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-    if (fd >= 0) victims.push_back({UniqueFd(fd), false});
+  // As many at once as there are descriptors.
+  for (auto next = pids.begin(); next != pids.end();) {
+    std::vector<Victim> victims;
+    for (; next != pids.end(); ++next) {
+      const int fd = static_cast<int>(syscall(SYS_pidfd_open, *next, 0));
+      if (fd >= 0) victims.push_back({UniqueFd(fd), false});
+      if (fd >= 0 || !IsShortage(errno)) continue;
+      if (victims.empty()) throw SystemError("open process " + std::to_string(*next), errno);
+      break;
+    }
+    Terminate(victims, patience);
   }
-  if (victims.empty()) return;
-  SignalAll(victims, SIGTERM);
-  if (AwaitEnd(victims, patience)) return;
-  SignalAll(victims, SIGKILL);
-  AwaitEnd(victims, Duration::Seconds(1));
 }
 
 void AllowHighestPriority(pid_t pid) {

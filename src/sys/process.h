@@ -38,7 +38,7 @@ UniqueFd OpenPidFd(int pid);
 
 // Sends SIGTERM to all, then SIGKILL to those that remain after `patience`. Returns when all have
 // ended (for processes that are not our children, according to /proc), at the latest a second after
-// SIGKILL.
+// SIGKILL; where descriptors are short it does so with some after the others.
 void TerminateProcesses(const std::vector<int>& pids, Duration patience);
 
 // The scheduling priority of a process that must run on time (nice -20). What Allow... is called

@@ -10,6 +10,9 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <vector>
+
+#include "base/error.h"
 
 namespace viaduct::sys {
 namespace {
@@ -126,6 +129,34 @@ TEST(Process, EndsOneThatIgnoresTerm) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(WTERMSIG(status), SIGKILL);
+}
+
+TEST(Process, MoreAreTerminatedThanThereAreDescriptors) {
+  std::vector<pid_t> children;
+  for (int i = 0; i < 7; ++i) {
+    children.push_back(fork());
+    if (children.back() == 0) {
+      while (true) pause();
+    }
+  }
+  const int lowest = dup(STDIN_FILENO);
+  close(lowest);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit few = before;
+  few.rlim_cur = static_cast<rlim_t>(lowest) + 2;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  TerminateProcesses(children, Duration::Seconds(60));
+  few.rlim_cur = static_cast<rlim_t>(lowest);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  EXPECT_THROW(TerminateProcesses({getpid()}, Duration()), SystemError);
+  EXPECT_THROW(ProcessStartTime(getpid()), SystemError) << "it is not dead";
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  for (const pid_t child : children) {
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(WTERMSIG(status), SIGTERM);
+  }
 }
 
 }  // namespace
