@@ -121,15 +121,36 @@ flows:
 )
 
 
-def test_senders_contend_for_a_link_that_they_share(scenario: Write, tmp_path: Path) -> None:
-    flows = run(scenario(SHARED_MEDIUM), tmp_path, "--mode", "offload")["flows"]
+SHARED_BY_PAIRS = (
+    STATIC
+    + """
+nodes: 4
+duration: 3s
+links:
+  - {pair: [n0, n1], up: "rate=10Mbit queue=20p link=air"}
+  - {pair: [n2, n3], up: "link=air"}
+flows:
+  - {type: udp, from: n0, to: n1, rate: 10Mbit, size: 1000}
+  - {type: udp, from: n2, to: n3, rate: 10Mbit, size: 1000}
+"""
+)
+
+
+@pytest.mark.parametrize("mode", ["simulate", "offload"])
+@pytest.mark.parametrize("text", [SHARED_MEDIUM, SHARED_BY_PAIRS], ids=["medium", "pairs"])
+def test_senders_contend_for_a_link_that_they_share(
+    mode: str, text: str, scenario: Write, tmp_path: Path
+) -> None:
+    flows = run(scenario(text), tmp_path, "--mode", mode)["flows"]
     share = sum(flow["received"] for flow in flows) / sum(flow["sent"] for flow in flows)
     assert 0.4 < share < 0.6, "half of what both send fits into the link, and what the queue held"
 
 
-def test_a_simulation_refuses_to_share_a_link(scenario: Write) -> None:
-    error = viaduct("run", scenario(SHARED_MEDIUM), "--mode", "simulate").error_line(2)
-    assert "link: links are not shared here" in error
+@pytest.mark.parametrize("mode", ["simulate", "offload"])
+def test_a_link_that_has_no_rate_is_refused(mode: str, scenario: Write) -> None:
+    text = SHARED_MEDIUM.replace("rate=2Mbit queue=20p ", "")
+    error = viaduct("run", scenario(text), "--mode", mode).error_line(2)
+    assert "link=air: it has no rate" in error
 
 
 BOTTLENECK = (

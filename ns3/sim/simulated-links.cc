@@ -16,13 +16,13 @@ namespace
 constexpr int64_t ASSUMED_RATE = 100'000'000; // bit/s, what ns-3's CSMA examples use
 
 /**
- * @param spec a SPEC that gets a rate if it has none
+ * @param spec a SPEC that gets a rate if it has none, nor shares one with others
  * @return whether it had none
  */
 bool
 AssumeRate(viaduct::path::Spec& spec)
 {
-    const bool without = !spec.link.HasRate();
+    const bool without = !spec.link.HasRate() && !spec.link.shared;
     if (without)
     {
         spec.link.rate = ASSUMED_RATE;

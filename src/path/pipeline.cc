@@ -41,9 +41,7 @@ void Pipeline::JoinLink(const Spec& spec) {
   }
   if (spec.link.shared) {
     if (options_.links == nullptr) {
-      throw UsageError(
-          "SPEC: link: links are not shared here, only between the directions of a "
-          "`viaduct path` and of a lab's links");
+      throw UsageError("SPEC: link: links are not shared here; leave it out");
     }
     shared_ = &options_.links->Of(*spec.link.shared);
     user_ = shared_->Join(this);

@@ -11,6 +11,7 @@
 #include "ns3/abort.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
+#include "ns3/simulation-singleton.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 
@@ -18,10 +19,12 @@
 #include "base/file.h"
 #include "path/packet/pipeline_name.h"
 #include "path/pipeline.h"
+#include "path/queue/shared_link.h"
 #include "wire/ethernet.h"
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -64,9 +67,29 @@ ParseOrAbort(const char* attribute, const std::string& text)
     }
 }
 
+/** The links that channels of this simulation share, by their names in SPECs (link=NAME). */
+using SharedLinks = SimulationSingleton<viaduct::path::SharedLinks>;
+
+/** Ends the program if a link that is shared has no rate, which is an error of the user. */
+void
+CheckSharedLinks()
+{
+    try
+    {
+        SharedLinks::Get()->Check();
+    }
+    catch (const viaduct::UsageError& error)
+    {
+        NS_ABORT_MSG("PathChannel: " << error.what());
+    }
+}
+
 /** @return what a pipeline for frames that @p device sends is constructed with */
 viaduct::path::PipelineOptions
-OptionsFor(const PathNetDevice& device, const std::string& stream, const std::string& pair)
+OptionsFor(const PathNetDevice& device,
+           const std::string& stream,
+           const std::string& pair,
+           std::function<void()> woken)
 {
     viaduct::path::PipelineOptions options;
     options.seed = PathSeed();
@@ -74,6 +97,8 @@ OptionsFor(const PathNetDevice& device, const std::string& stream, const std::st
     options.pair = pair;
     options.read_file = viaduct::ReadNamedFile;
     options.max_packet = device.GetMtu() + viaduct::wire::EthernetHeader::kSize;
+    options.links = SharedLinks::Get();
+    options.woken = std::move(woken);
     return options;
 }
 
@@ -94,7 +119,11 @@ class PathChannel::Direction : private viaduct::path::FateObserver
               const std::string& pair)
         : m_channel(channel),
           m_device(device),
-          m_pipeline(spec, m_store, OptionsFor(*channel.m_devices[device], stream, pair))
+          m_pipeline(spec,
+                     m_store,
+                     OptionsFor(*channel.m_devices[device], stream, pair, [&channel, device] {
+                         channel.Arm(device);
+                     }))
     {
         m_pipeline.Begin(PathNow());
         m_pipeline.SetObserver(this);
@@ -111,6 +140,7 @@ class PathChannel::Direction : private viaduct::path::FateObserver
     }
 
     Instant armed = Instant::Never(); //!< of the earliest event that waits
+    bool isServed = false;            //!< Wake() takes its packets, and then looks what is next
 
     /** @return whether the bits of a frame that the pipeline has delivered were flipped */
     bool TakeCorrupted(viaduct::path::FrameHandle frame)
@@ -193,6 +223,10 @@ PathChannel::DoInitialize()
     {
         DirectionOf(device); // a SPEC's files are read now
     }
+    if (m_up.link.shared || m_down.link.shared)
+    {
+        Simulator::ScheduleNow(&CheckSharedLinks); // when the others are initialized, too
+    }
     Channel::DoInitialize();
 }
 
@@ -217,16 +251,35 @@ PathChannel::Add(Ptr<PathNetDevice> device)
 void
 PathChannel::SetSpecs(const Spec& up, const Spec& down)
 {
-    for (std::size_t device = 0; device < m_directions.size(); device++)
+    std::size_t changed = 0;
+    try
     {
-        if (m_directions[device])
+        for (; changed < m_directions.size(); changed++)
         {
-            m_directions[device]->GetPipeline().Change(IsDown(device) ? down : up, PathNow());
-            Arm(device);
+            Change(changed, IsDown(changed) ? down : up);
         }
+    }
+    catch (const viaduct::UsageError&)
+    {
+        while (changed > 0)
+        {
+            changed--;
+            Change(changed, GetSpec(changed));
+        }
+        throw;
     }
     m_up = up;
     m_down = down;
+}
+
+void
+PathChannel::Change(std::size_t device, const Spec& spec)
+{
+    if (m_directions[device])
+    {
+        m_directions[device]->GetPipeline().Change(spec, PathNow());
+        Arm(device);
+    }
 }
 
 bool
@@ -384,7 +437,7 @@ PathChannel::Arm(std::size_t device)
 {
     Direction& direction = DirectionOf(device);
     const Instant next = direction.GetPipeline().NextEvent();
-    if (next >= direction.armed)
+    if (direction.isServed || next >= direction.armed)
     {
         return;
     }
@@ -412,6 +465,7 @@ PathChannel::Wake(std::size_t device)
     {
         direction.armed = Instant::Never();
     }
+    direction.isServed = true;
     std::array<Departure, 64> departures;
     std::size_t n = departures.size();
     while (n == departures.size())
@@ -423,6 +477,7 @@ PathChannel::Wake(std::size_t device)
             Deliver(device, direction.GetStore().Take(departures[i].frame), corrupted);
         }
     }
+    direction.isServed = false;
     Arm(device);
 }
 

@@ -47,6 +47,9 @@ struct PathFate
  * Two devices form a point-to-point link: the SPEC Up applies to frames of the first device, the
  * SPEC Down to those of the second. More devices form an Ethernet: the SPEC Up applies to the
  * frames of each device separately, which then reach all others.
+ *
+ * SPECs that name the same link (link=NAME), of this channel or of several, share its rate and
+ * queue.
  */
 class PathChannel : public Channel
 {
@@ -156,6 +159,8 @@ class PathChannel : public Channel
     std::string GetDown() const;
     void SetSpec(std::string text);
 
+    /** Changes the SPEC of frames from @p device, if any were sent already. */
+    void Change(std::size_t device, const viaduct::path::Spec& spec);
     /** @return the direction of frames from @p device, created if there is none yet */
     Direction& DirectionOf(std::size_t device);
     /** @return the name of the random streams for frames from @p device */

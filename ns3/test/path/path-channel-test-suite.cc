@@ -23,6 +23,8 @@
 #include "ns3/test.h"
 #include "ns3/udp-socket-factory.h"
 
+#include "path-test-link.h"
+
 #include "path/pipeline.h"
 
 #include <array>
@@ -39,65 +41,11 @@
 using namespace ns3;
 using viaduct::path::Fate;
 using viaduct::path::ParseSpec;
+using viaducttest::PROTOCOL;
+using viaducttest::TestLink;
 
 namespace
 {
-
-constexpr uint16_t PROTOCOL = 0x88b5; //!< EtherType for local experiments (IEEE 802)
-
-/** Nodes on a channel, and what they received. */
-struct TestLink
-{
-    /** A frame that arrived. */
-    struct Arrival
-    {
-        Time at;            //!< when
-        Ptr<Packet> packet; //!< without Ethernet header
-    };
-
-    /**
-     * @param up the channel's SPEC
-     * @param down the other direction's
-     * @param n how many nodes
-     */
-    TestLink(const std::string& up, const std::string& down, uint32_t n = 2) : nodes(n)
-    {
-        PathHelper helper;
-        helper.SetChannelAttribute("Name", StringValue("wire"));
-        helper.SetChannelAttribute("Up", StringValue(up));
-        helper.SetChannelAttribute("Down", StringValue(down));
-        devices = helper.Install(nodes);
-        path = DynamicCast<PathChannel>(devices.Get(0)->GetChannel());
-        arrivals.resize(n);
-        for (uint32_t i = 0; i < n; i++)
-        {
-            auto receive = [this,
-                            i](Ptr<NetDevice>, Ptr<const Packet> packet, uint16_t, const Address&) {
-                arrivals[i].push_back({Simulator::Now(), packet->Copy()});
-                return true;
-            };
-            devices.Get(i)->SetReceiveCallback(NetDevice::ReceiveCallback(receive));
-        }
-    }
-
-    /**
-     * @param from which node sends
-     * @param at when
-     * @param packet what, to everybody
-     */
-    void SendAt(uint32_t from, Time at, Ptr<Packet> packet)
-    {
-        auto send = [this, from, packet]() {
-            devices.Get(from)->Send(packet, Mac48Address::GetBroadcast(), PROTOCOL);
-        };
-        Simulator::ScheduleWithContext(nodes.Get(from)->GetId(), at, send);
-    }
-
-    NodeContainer nodes;                        //!< all
-    NetDeviceContainer devices;                 //!< one a node
-    Ptr<PathChannel> path;                      //!< between them
-    std::vector<std::vector<Arrival>> arrivals; //!< by node
-};
 
 /** @return the length of a frame with this payload, bytes */
 constexpr uint32_t

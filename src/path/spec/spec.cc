@@ -235,7 +235,7 @@ constexpr Key kKeys[] = {
       R"(The link is shared: the frames of all directions (of this pair, of other pairs, of classes) whose
       SPECs name it wait in one queue and contend for one rate. One of these SPECs gives `rate`,
       `queue` and so on, the others only `link` (or all the same); delays and losses are each direction's own. It cannot
-      be changed while the path runs, and is not simulated.)",
+      be changed while the path runs.)",
       "air"},
      Value<ParseName, FormatName, &Spec::link, &LinkSpec::shared>()},
     {{"overhead", "bytes[`:mpu=BYTES,atm,ptm`], or a keyword",

@@ -1,0 +1,87 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_PATH_TEST_LINK_H
+#define VIADUCT_PATH_TEST_LINK_H
+
+#include "ns3/mac48-address.h"
+#include "ns3/net-device-container.h"
+#include "ns3/node-container.h"
+#include "ns3/packet.h"
+#include "ns3/path-channel.h"
+#include "ns3/path-helper.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+
+#include <string>
+#include <vector>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * Two or more nodes on a PathChannel, for its tests.
+ */
+
+namespace ns3::viaducttest
+{
+
+constexpr uint16_t PROTOCOL = 0x88b5; //!< EtherType for local experiments (IEEE 802)
+
+/** Nodes on a channel, and what they received. */
+struct TestLink
+{
+    /** A frame that arrived. */
+    struct Arrival
+    {
+        Time at;            //!< when
+        Ptr<Packet> packet; //!< without Ethernet header
+    };
+
+    /**
+     * @param up the channel's SPEC
+     * @param down the other direction's
+     * @param n how many nodes
+     */
+    TestLink(const std::string& up, const std::string& down, uint32_t n = 2) : nodes(n)
+    {
+        PathHelper helper;
+        helper.SetChannelAttribute("Name", StringValue("wire"));
+        helper.SetChannelAttribute("Up", StringValue(up));
+        helper.SetChannelAttribute("Down", StringValue(down));
+        devices = helper.Install(nodes);
+        path = DynamicCast<PathChannel>(devices.Get(0)->GetChannel());
+        arrivals.resize(n);
+        for (uint32_t i = 0; i < n; i++)
+        {
+            auto receive = [this,
+                            i](Ptr<NetDevice>, Ptr<const Packet> packet, uint16_t, const Address&) {
+                arrivals[i].push_back({Simulator::Now(), packet->Copy()});
+                return true;
+            };
+            devices.Get(i)->SetReceiveCallback(NetDevice::ReceiveCallback(receive));
+        }
+    }
+
+    /**
+     * @param from which node sends
+     * @param at when
+     * @param packet what, to everybody
+     */
+    void SendAt(uint32_t from, Time at, Ptr<Packet> packet)
+    {
+        auto send = [this, from, packet]() {
+            devices.Get(from)->Send(packet, Mac48Address::GetBroadcast(), PROTOCOL);
+        };
+        Simulator::ScheduleWithContext(nodes.Get(from)->GetId(), at, send);
+    }
+
+    NodeContainer nodes;                        //!< all
+    NetDeviceContainer devices;                 //!< one a node
+    Ptr<PathChannel> path;                      //!< between them
+    std::vector<std::vector<Arrival>> arrivals; //!< by node
+};
+
+} // namespace ns3::viaducttest
+
+#endif // VIADUCT_PATH_TEST_LINK_H
