@@ -158,7 +158,7 @@ def test_more_devices_than_open_files_are_named(scenario: Path) -> None:
     few = (256, 256)
     limit = functools.partial(resource.setrlimit, resource.RLIMIT_NOFILE, few)
     line = one_error(run_with(limit, VIADUCT, "run", scenario), 3)
-    assert "536 open files, the limit is 256" in line and "ulimit -n" in line
+    assert "536 open files, the limit is 256" in line and "ulimit -Hn 536" in line
 
 
 def test_program_that_is_not_there_is_named(scenario: Path) -> None:

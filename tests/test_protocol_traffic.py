@@ -45,12 +45,13 @@ def test_rip_multicasts(mode: str, scenario: Callable[[str], Path], tmp_path: Pa
 
 # Random datagrams, half of which begin as OLSR packets do: with their length, and a message's type.
 HOSTILE = """
-import random, socket, sys
+import random, socket, sys, time
 for port in (0, 698):
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     s.bind(('', port))
     for i in range(500):
+        time.sleep(0.002)  # no queue on the way holds them all
         data = random.randbytes(random.randrange(200))
         if i % 2 and len(data) > 4:
             data = len(data).to_bytes(2, 'big') + data[2:4] + bytes([1 + i % 4]) + data[5:]
@@ -70,8 +71,8 @@ duration: 20s
 nodes: 3
 links: [{{line: all}}]
 programs:
-  - {{node: n0, command: "python3 {tmp_path}/hostile.py {{n2}}"}}
-  - {{node: n0, command: "python3 {tmp_path}/hostile.py {{n1}}"}}
+  - {{node: n0, command: "sh -c 'ping -c 1 {{n2}} && python3 {tmp_path}/hostile.py {{n2}}'"}}
+  - {{node: n0, command: "sh -c 'ping -c 1 {{n1}} && python3 {tmp_path}/hostile.py {{n1}}'"}}
 """
     )
     done = run(file, mode, tmp_path)
