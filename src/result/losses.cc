@@ -19,15 +19,35 @@ const std::set<std::string>& SlownessDrops() {
 // Fates in a pipeline for which the product is to blame.
 constexpr const char* kOwnFates[] = {"no_memory", "disk_behind"};
 
-// What the links did to packets because they were asked to; whoever gets a corrupted one drops it.
+// Fates that are among the losses already: the product's own, and what the far interface refused,
+// which that interface counts.
+constexpr const char* kCountedElsewhere[] = {"no_memory", "disk_behind", "refused"};
+
+uint64_t Of(const PipelineResult& pipeline, const std::string& fate) {
+  const auto found = pipeline.fates.find(fate);
+  return found == pipeline.fates.end() ? 0 : found->second;
+}
+
+// Whoever gets a corrupted packet drops it. Others with flipped bits have met another fate.
+uint64_t DeliveredCorrupted(const PipelineResult& pipeline) {
+  const uint64_t dropped = std::min(pipeline.corrupted, Of(pipeline, "bad_fcs"));
+  return std::min(pipeline.corrupted - dropped, Of(pipeline, "delivered"));
+}
+
+// Where nodes dropped what DeliveredCorrupted() has counted.
+bool IsOfFlippedBits(const Loss& loss) {
+  return loss.why.ends_with(": corrupted") || loss.why.ends_with(": bad_checksum");
+}
+
+// What the links did to packets because they were asked to.
 uint64_t LostByLinks(const EngineResult& engine) {
   uint64_t packets = 0;
   for (const PipelineResult& pipeline : engine.pipelines) {
-    packets += pipeline.corrupted + pipeline.waiting;
+    packets += DeliveredCorrupted(pipeline) + pipeline.waiting;
     for (const auto& [fate, count] : pipeline.fates) {
-      const bool own =
-          std::find(std::begin(kOwnFates), std::end(kOwnFates), fate) != std::end(kOwnFates);
-      if (fate != "delivered" && !own) packets += count;
+      const bool counted =
+          std::ranges::find(kCountedElsewhere, fate) != std::end(kCountedElsewhere);
+      if (fate != "delivered" && !counted) packets += count;
     }
   }
   return packets;
@@ -84,10 +104,8 @@ std::vector<Loss> EngineLosses(const EngineResult& engine) {
   }
   for (const PipelineResult& pipeline : engine.pipelines) {
     for (const char* fate : kOwnFates) {
-      const auto found = pipeline.fates.find(fate);
-      if (found == pipeline.fates.end()) continue;
-      list.Add(fmt::format("links, {} {}", pipeline.pair, pipeline.direction), found->second, fate,
-               true);
+      list.Add(fmt::format("links, {} {}", pipeline.pair, pipeline.direction), Of(pipeline, fate),
+               fate, true);
     }
   }
   return list.Take();
@@ -109,7 +127,9 @@ uint64_t LostElsewhere(const RunResult& run) {
     lost += sent - std::min(sent, flow.received.value_or(0));
   }
   uint64_t placed = run.engine ? LostByLinks(*run.engine) : 0;
-  for (const Loss& loss : LossesOf(run)) placed += loss.packets;
+  for (const Loss& loss : LossesOf(run)) {
+    if (!run.engine || !IsOfFlippedBits(loss)) placed += loss.packets;
+  }
   return lost - std::min(lost, placed);
 }
 

@@ -248,5 +248,22 @@ TEST(LossesTest, SayHowManyHaveNoPlace) {
   EXPECT_EQ(LostElsewhere(run), 0u);
 }
 
+TEST(LossesTest, CountAPacketAtOnePlace) {
+  RunResult run;
+  run.flows.resize(1);
+  run.flows[0].Count(193, 0);
+  run.engine.emplace();
+  run.engine->pipelines.resize(1);
+  run.engine->pipelines[0].fates = {{"refused", 104}, {"bad_fcs", 7}};
+  run.engine->pipelines[0].corrupted = 7;
+  run.engine->ports.resize(1);
+  run.engine->ports[0].frames.tx_dropped_error = 104;
+  EXPECT_EQ(LostElsewhere(run), 193u - 104 - 7);
+  run.engine->pipelines[0].fates["delivered"] = 20;
+  run.engine->pipelines[0].corrupted += 3;
+  run.flows[0].Lose("n1: corrupted", 3);
+  EXPECT_EQ(LostElsewhere(run), 193u - 104 - 7 - 3);
+}
+
 }  // namespace
 }  // namespace viaduct::result
