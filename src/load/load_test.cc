@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <cerrno>
 #include <numeric>
 
 #include "base/error.h"
@@ -12,6 +13,7 @@
 #include "load/pacer.h"
 #include "load/payload.h"
 #include "load/receiver.h"
+#include "load/sender.h"
 #include "load/socket.h"
 #include "load/tally.h"
 
@@ -119,7 +121,9 @@ TEST(ReceiverTest, DuplicatesCountForNoRate) {
   ReceiveOptions options;
   options.socket = {.port = FreePort(), .bind = "127.0.0.1"};
   const ReceiveResult result = Receive(options, {}, [&] {
-    const UniqueFd sender = OpenSender(MakeEndpoint("127.0.0.1", options.socket.port), "");
+    const Endpoint to = MakeEndpoint("127.0.0.1", options.socket.port);
+    const UniqueFd sender = OpenSender(to, "");
+    ASSERT_EQ(TryConnect(sender.get(), to), 0);
     std::array<std::byte, kHeaderBytes> payload;
     const auto send_packet = [&](const Header& header) {
       WriteHeader(header, payload);
@@ -133,6 +137,21 @@ TEST(ReceiverTest, DuplicatesCountForNoRate) {
   EXPECT_EQ(result.tally.duplicates(), 3u);
   const auto& counts = result.series.counts();
   EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), uint64_t{0}), 3u);
+}
+
+// There is no way through an interface that does not exist.
+TEST(SenderTest, RefusesWhatItHasNoWayForAndGoesOn) {
+  SendOptions options;
+  options.to = MakeEndpoint("fe80::1", 9);
+  reinterpret_cast<sockaddr_in6&>(options.to.address).sin6_scope_id = INT32_MAX;
+  options.rate = 1e4;
+  options.count = 200;
+  options.duration = Duration::Seconds(10);
+  const std::atomic<bool> stop = false;
+  const SendResult result = Send(options, stop);
+  EXPECT_EQ(result.offered, 200u);
+  EXPECT_EQ(result.sent, 0u);
+  EXPECT_EQ(result.refused, (std::map<int, uint64_t>{{ENETUNREACH, 200}}));
 }
 
 TEST(SenderTest, CountsWhatInterfacesDropped) {

@@ -81,6 +81,10 @@ class Sender {
                       .sequence = number + static_cast<uint64_t>(i),
                       .sent = now});
     }
+    if (!Connected()) {
+      CountRefusal(errno);
+      return 0;
+    }
     int taken = batch_.Send(fd_.get(), packets);
     // The socket first reports what became of an earlier packet (an ICMP error), in place of
     // sending this one.
@@ -88,6 +92,14 @@ class Sender {
     if (taken == 0) CountRefusal(errno);
     any_sent_ = any_sent_ || taken > 0;
     return taken;
+  }
+
+  // A link that is down when the flow starts may come up. Sets errno if there is no way yet.
+  bool Connected() {
+    if (connected_) return true;
+    errno = TryConnect(fd_.get(), options_.to);
+    connected_ = errno == 0;
+    return connected_;
   }
 
   void CountRefusal(int error) {
@@ -98,7 +110,7 @@ class Sender {
 
   // Several are sent, because the first may find full queues.
   void SendEndMarkers() {
-    for (int i = 0; i < kEndMarkers && !(stop_ && i > 0); ++i) {
+    for (int i = 0; i < kEndMarkers && !(stop_ && i > 0) && Connected(); ++i) {
       if (i > 0) SleepFor(kEndMarkerGap);
       batch_.Fill(0, {.type = PacketType::kEnd,
                       .flow = result_.flow,
@@ -112,7 +124,7 @@ class Sender {
   const std::atomic<bool>& stop_;
   UniqueFd fd_;
   SendBatch batch_;
-  bool any_sent_ = false;
+  bool connected_ = false, any_sent_ = false;
   SendResult result_;
 };
 

@@ -28,8 +28,8 @@ struct SendResult : Paced {
 
 // Sends until done or `stop`, then sends end markers. Above about 5,000 packets per second it needs
 // a core of its own. A packet that cannot be sent now (no route, link down, no buffers) is refused
-// and counted. Throws SystemError if the socket cannot be created, and if no packet can ever be
-// sent (too long, not permitted).
+// and counted, from the first one on. Throws SystemError if the socket cannot be created, and if no
+// packet can ever be sent (too long, not permitted).
 SendResult Send(const SendOptions& options, const std::atomic<bool>& stop);
 
 // The packets dropped on their way out, of all interfaces in a text as /proc/net/dev has it.

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 
 #include "base/error.h"
 #include "base/socket_option.h"
@@ -90,9 +91,15 @@ UniqueFd OpenSender(const Endpoint& to, const std::string& bind_address) {
   UniqueFd fd = OpenUdp(to.family());
   SetSocketBuffer(fd.get(), SO_SNDBUFFORCE, SO_SNDBUF, kSendBuffer);
   if (!bind_address.empty()) Bind(fd.get(), MakeEndpoint(bind_address, 0), bind_address);
-  SystemCall("connect",
-             connect(fd.get(), reinterpret_cast<const sockaddr*>(&to.address), to.length));
   return fd;
+}
+
+int TryConnect(int fd, const Endpoint& to) {
+  if (connect(fd, reinterpret_cast<const sockaddr*>(&to.address), to.length) == 0) return 0;
+  // EADDRNOTAVAIL: IPv6 has no address to send from yet.
+  constexpr int kNoWay[] = {ENETUNREACH, EHOSTUNREACH, ENETDOWN, EADDRNOTAVAIL};
+  if (std::ranges::find(kNoWay, errno) == std::end(kNoWay)) throw SystemError("connect", errno);
+  return errno;
 }
 
 UniqueFd OpenReceiver(const ReceiverSocketOptions& options) {

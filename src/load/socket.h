@@ -23,8 +23,12 @@ Endpoint ParseEndpoint(std::string_view text);
 // A numeric address and a port. Throws UsageError.
 Endpoint MakeEndpoint(const std::string& address, uint16_t port);
 
-// A UDP socket connected to `to`; bound to the address `bind` first unless that is empty.
+// A UDP socket for packets to `to`, not yet connected; bound to the address `bind` unless that is
+// empty.
 UniqueFd OpenSender(const Endpoint& to, const std::string& bind);
+// Connects it. Returns 0, or the error if there is no way to `to` now (no route, link down), as
+// there may be later. Throws SystemError for any other error.
+int TryConnect(int fd, const Endpoint& to);
 
 struct ReceiverSocketOptions {
   uint16_t port = 0;
