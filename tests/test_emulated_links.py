@@ -15,6 +15,7 @@ import pytest
 from labs import descendants, inside, measured, namespaces, results, running, viaduct, wait_until
 
 STATIC = "routing: {protocol: static}\n"
+IPV6 = "addressing: {ipv4: none, ipv6: fd00::/48}\n"
 Write = Callable[[str], Path]
 
 
@@ -108,47 +109,42 @@ flows:
             assert 10.0 <= ping["rtt_ms"]["min"] < (11.5 if mode == "simulate" else 20), mode
 
 
-SHARED_MEDIUM = (
-    STATIC
-    + """
-nodes: 3
-duration: 3s
-links: [{shared: [n0, n1, n2], spec: "rate=2Mbit queue=20p link=air"}]
-flows:
-  - {type: udp, from: n0, to: n1, rate: 2Mbit}
-  - {type: udp, from: n2, to: n1, rate: 2Mbit}
-"""
-)
-
-
-SHARED_BY_PAIRS = (
+# Of different rates: simulated senders of one rate stay in phase, and one finds the queue full.
+CONTENTION = (
     STATIC
     + """
 nodes: 4
 duration: 3s
-links:
-  - {pair: [n0, n1], up: "rate=10Mbit queue=20p link=air"}
-  - {pair: [n2, n3], up: "link=air"}
+links: [LINKS]
 flows:
   - {type: udp, from: n0, to: n1, rate: 10Mbit, size: 1000}
-  - {type: udp, from: n2, to: n3, rate: 10Mbit, size: 1000}
+  - {type: udp, from: n2, to: n3, rate: 9.9Mbit, size: 1000}
 """
+)
+SHARED_MEDIUM = CONTENTION.replace(
+    "LINKS", '{shared: [n0, n1, n2, n3], spec: "rate=10Mbit queue=20p link=air"}'
+)
+SHARED_BY_PAIRS = CONTENTION.replace(
+    "LINKS",
+    '{pair: [n0, n1], up: "rate=10Mbit queue=20p link=air"}, {pair: [n1, n2]}, '
+    '{pair: [n2, n3], up: "link=air"}',
 )
 
 
 @pytest.mark.parametrize("mode", ["simulate", "offload"])
 @pytest.mark.parametrize("text", [SHARED_MEDIUM, SHARED_BY_PAIRS], ids=["medium", "pairs"])
+@pytest.mark.parametrize("addressing", ["", IPV6], ids=["ipv4", "ipv6"])
 def test_senders_contend_for_a_link_that_they_share(
-    mode: str, text: str, scenario: Write, tmp_path: Path
+    addressing: str, text: str, mode: str, scenario: Write, tmp_path: Path
 ) -> None:
-    flows = run(scenario(text), tmp_path, "--mode", mode)["flows"]
-    share = sum(flow["received"] for flow in flows) / sum(flow["sent"] for flow in flows)
-    assert 0.4 < share < 0.6, "half of what both send fits into the link, and what the queue held"
+    for flow in run(scenario(addressing + text), tmp_path, "--mode", mode)["flows"]:
+        share = flow["received"] / flow["sent"]
+        assert 0.4 < share < 0.6, "half of what both send fits into the link"
 
 
 @pytest.mark.parametrize("mode", ["simulate", "offload"])
 def test_a_link_that_has_no_rate_is_refused(mode: str, scenario: Write) -> None:
-    text = SHARED_MEDIUM.replace("rate=2Mbit queue=20p ", "")
+    text = SHARED_MEDIUM.replace("rate=10Mbit queue=20p ", "")
     error = viaduct("run", scenario(text), "--mode", mode).error_line(2)
     assert "link=air: it has no rate" in error
 
