@@ -61,6 +61,58 @@ events:
 
 
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("addressing", [IPV4, IPV6], ids=["ipv4", "ipv6"])
+def test_a_flow_may_begin_while_its_link_is_down(
+    mode: str, addressing: str, scenario: Write, tmp_path: Path
+) -> None:
+    """It has offered its packets from the start, has lost no more than those, and goes on."""
+    file = scenario(
+        STATIC
+        + addressing
+        + """
+nodes: 2
+duration: 10s
+links: [{pair: [n0, n1], spec: delay=1ms}]
+flows: [{type: udp, from: n0, to: n1, size: 100, rate: 8kbit, start: 2s, duration: 7s}]
+events:
+  - {at: 500ms, link: n0-n1, state: down}
+  - {at: 4s, link: n0-n1, state: up}
+"""
+    )
+    flow = run(file, tmp_path, mode)["flows"][0]
+    assert 0 < flow["received"] < flow["sent"] <= 71
+    at_nodes = [count for place, count in flow.get("lost_at", {}).items() if place.startswith("n")]
+    assert sum(at_nodes) <= flow["sent"] - flow["received"], "the end markers are none of it"
+
+
+@pytest.mark.parametrize("family", [IPV4, IPV6], ids=["ipv4", "ipv6"])
+@pytest.mark.parametrize("link", ["pair: [n0, n1]", "shared: [n0, n1, n2]"], ids=["pair", "shared"])
+def test_what_is_in_flight_when_a_link_goes_down_is_refused_at_the_far_end(
+    link: str, family: str, scenario: Write, tmp_path: Path
+) -> None:
+    file = scenario(
+        STATIC
+        + family
+        + f"""
+nodes: 3
+duration: 6s
+links: [{{{link}, name: x, spec: delay=500ms}}, {{pair: [n1, n2]}}]
+flows:
+  - {{type: ping, from: n0, to: n1, duration: 1s}}
+  - {{type: udp, from: n0, to: n1, size: 100, rate: 320kbit, start: 4s, duration: 250ms}}
+events: [{{at: 4400ms, link: x, state: down}}]
+"""
+    )
+    done = run(file, tmp_path, "simulate")
+    flow = done["flows"][1]
+    assert flow["sent"] > 90
+    assert flow["received"] == 0
+    assert flow["lost_at"] == {"n1: link_down": flow["sent"]}
+    refused = sum(each["fates"]["refused"] for each in done["engine"]["pipelines"])
+    assert refused >= flow["sent"]
+
+
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     "link", ["{pair: [n0, n1], name: x}", "{shared: [n0, n1, n2], name: x}"], ids=["pair", "shared"]
 )

@@ -16,6 +16,7 @@
 #include "ns3/point-to-point-net-device.h"
 #include "ns3/traffic-control-layer.h"
 
+#include "load/payload.h"
 #include "scenario/addresses.h"
 #include "scenario/ports.h"
 #include "wire/ethernet.h"
@@ -88,6 +89,7 @@ NameOf(PathNetDevice::DropReason reason)
     switch (reason)
     {
     case PathNetDevice::TX_LINK_DOWN:
+    case PathNetDevice::RX_LINK_DOWN:
         return "link_down";
     case PathNetDevice::TX_TOO_LONG:
         return "too_long";
@@ -119,6 +121,16 @@ bool
 IsForMany(const IpAddress& address)
 {
     return address.IsMulticast() || address == IpAddress::FromIpv4(0xffffffff);
+}
+
+/** @return whether a datagram tells the receiver that its flow has ended, and is none of its
+ * packets */
+bool
+IsEndMarker(ConstBytes udp)
+{
+    const auto payload = udp.subspan(std::min(viaduct::wire::UdpHeader::kSize, udp.size()));
+    const auto header = viaduct::load::ReadHeader(payload);
+    return header && header->type == viaduct::load::PacketType::kEnd;
 }
 
 /** @return the source of an echo request, which is also the destination of its answer */
@@ -314,8 +326,9 @@ StackDrops::IsOf(size_t index, const IpLayers& layers, ConstBytes packet) const
         const auto source = SourceOfPing(layers, packet, m_receivers[index]);
         return source && viaduct::scenario::HasAddress(m_scenario, flow.from, *source);
     }
-    const auto udp = viaduct::wire::UdpHeader::Parse(packet.subspan(layers.transport));
-    return flow.kind == Flow::Kind::kUdp && udp &&
+    const ConstBytes datagram = packet.subspan(layers.transport);
+    const auto udp = viaduct::wire::UdpHeader::Parse(datagram);
+    return flow.kind == Flow::Kind::kUdp && udp && !IsEndMarker(datagram) &&
            layers.protocol == viaduct::wire::ip_protocol::kUdp &&
            layers.Destination(packet) == m_receivers[index] &&
            udp->destination_port == viaduct::scenario::PortOf(flow, index);

@@ -139,6 +139,20 @@ class PathChannel::Direction : private viaduct::path::FateObserver
         return m_pipeline;
     }
 
+    /** The far end has refused a frame of this size that the pipeline delivered. */
+    void Refuse(uint64_t bytes)
+    {
+        m_refused++;
+        m_refusedBytes += bytes;
+    }
+
+    viaduct::path::Counters GetCounters() const
+    {
+        viaduct::path::Counters counters = m_pipeline.counters();
+        counters.Refuse(m_refused, m_refusedBytes);
+        return counters;
+    }
+
     Instant armed = Instant::Never(); //!< of the earliest event that waits
     bool isServed = false;            //!< Wake() takes its packets, and then looks what is next
 
@@ -169,6 +183,8 @@ class PathChannel::Direction : private viaduct::path::FateObserver
     std::size_t m_device;                             //!< which device sends
     PacketStore m_store;                              //!< the frames in the pipeline
     Pipeline m_pipeline;                              //!< what happens to them
+    uint64_t m_refused{0};                            //!< delivered frames that the far end refused
+    uint64_t m_refusedBytes{0};                       //!< their bytes
     std::set<viaduct::path::FrameHandle> m_corrupted; //!< delivered frames not yet taken
 };
 
@@ -298,7 +314,7 @@ viaduct::path::Counters
 PathChannel::GetCounters(std::size_t device) const
 {
     const bool known = device < m_directions.size() && m_directions[device];
-    return known ? m_directions[device]->GetPipeline().counters() : viaduct::path::Counters{};
+    return known ? m_directions[device]->GetCounters() : viaduct::path::Counters{};
 }
 
 std::pair<uint64_t, uint64_t>
@@ -486,7 +502,7 @@ PathChannel::Deliver(std::size_t from, Ptr<Packet> frame, bool corrupted)
 {
     if (!m_linkUp)
     {
-        return m_devices[from]->LostUnplugged(frame);
+        m_directions[from]->Refuse(frame->GetSize());
     }
     for (std::size_t i = 0; i < m_devices.size(); i++)
     {

@@ -59,15 +59,6 @@ PathNetDevice::LinkChanged()
     NotifyLinkChange();
 }
 
-void
-PathNetDevice::LostUnplugged(Ptr<const Packet> frame)
-{
-    Ptr<Packet> packet = frame->Copy();
-    EthernetHeader header(false);
-    packet->RemoveHeader(header);
-    m_txDrops.Drop(packet, TX_LINK_DOWN);
-}
-
 uint64_t
 PathNetDevice::GetDrops(DropReason reason) const
 {
@@ -112,6 +103,14 @@ PathNetDevice::Receive(Ptr<Packet> frame, bool corrupted)
     Ptr<Packet> packet = frame->Copy();
     EthernetHeader header(false);
     packet->RemoveHeader(header);
+    if (!IsLinkUp())
+    {
+        if (header.GetDestination() == GetAddress() || header.GetDestination().IsGroup())
+        {
+            m_rxDrops.Drop(frame, RX_LINK_DOWN); // at one of the devices of a shared channel
+        }
+        return;
+    }
     const uint16_t protocol = header.GetLengthType();
     TraceReceived(frame);
     const DropReason reason = corrupted ? CheckCorrupted(protocol, packet) : N_DROP_REASONS;

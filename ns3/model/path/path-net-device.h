@@ -31,10 +31,11 @@ class PathNetDevice : public EthernetNetDevice
     /** Why a frame did not get through. */
     enum DropReason
     {
-        TX_LINK_DOWN, //!< to be sent or under way: there is no channel, or it is unplugged
+        TX_LINK_DOWN, //!< to be sent: there is no channel, or it is unplugged
         TX_TOO_LONG,  //!< to be sent: longer than the MTU
         RX_CORRUPTED, //!< received: bit errors, and ChecksumEnabled is false
         RX_MALFORMED, //!< received: bit errors in a length of its headers
+        RX_LINK_DOWN, //!< would be received, but the channel was unplugged meanwhile
         N_DROP_REASONS
     };
 
@@ -58,12 +59,6 @@ class PathNetDevice : public EthernetNetDevice
     /** The channel was unplugged or plugged in; for PathChannel. */
     void LinkChanged();
 
-    /**
-     * A frame of this device was under way when the channel was unplugged; for PathChannel.
-     * @param frame from the destination address on
-     */
-    void LostUnplugged(Ptr<const Packet> frame);
-
     /** @return the index of this device in the channel */
     std::size_t GetPlace() const
     {
@@ -71,7 +66,7 @@ class PathNetDevice : public EthernetNetDevice
     }
 
     /**
-     * A frame has arrived; for PathChannel.
+     * A frame has arrived, perhaps at a channel that is unplugged; for PathChannel.
      * @param frame from the destination address on
      * @param corrupted whether bits were flipped
      */

@@ -442,8 +442,14 @@ class ChangeTestCase : public TestCase
         NS_TEST_ASSERT_MSG_EQ(link.arrivals[1].size(), 34, "all others");
         NS_TEST_EXPECT_MSG_EQ(link.arrivals[1][0].at, MilliSeconds(10), "the old delay");
         NS_TEST_EXPECT_MSG_EQ(link.arrivals[1].back().at, MilliSeconds(40), "the new one");
-        auto device = DynamicCast<PathNetDevice>(link.devices.Get(0));
-        NS_TEST_EXPECT_MSG_EQ(device->GetDrops(PathNetDevice::TX_LINK_DOWN), 6, "counted");
+        const auto drops = [&](uint32_t device, PathNetDevice::DropReason reason) {
+            return DynamicCast<PathNetDevice>(link.devices.Get(device))->GetDrops(reason);
+        };
+        NS_TEST_EXPECT_MSG_EQ(drops(0, PathNetDevice::TX_LINK_DOWN), 5, "not sent");
+        NS_TEST_EXPECT_MSG_EQ(drops(1, PathNetDevice::RX_LINK_DOWN), 1, "lost at the far end");
+        const auto counters = link.path->GetCounters(0);
+        NS_TEST_EXPECT_MSG_EQ(counters.of(viaduct::path::Fate::kRefused), 1, "as by an interface");
+        NS_TEST_EXPECT_MSG_EQ(counters.of(viaduct::path::Fate::kDelivered), 34, "all others");
         NS_TEST_EXPECT_MSG_EQ(
             (link.path->GetSpec(0) == ParseSpec("delay=1ms order=free")), true, "what is in force");
         Simulator::Destroy();
