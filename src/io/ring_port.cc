@@ -120,7 +120,8 @@ class RingPort::Impl {
         long_frames_(std::make_unique_for_overwrite<LongFrame[]>(kLongFrames)) {
     refused_.reserve(kTxBurst);
     PrepareTransmit();
-    SetSocketOption(socket_.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, "PACKET_IGNORE_OUTGOING");
+    SetSocketOption(socket_.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, options.outgoing ? 0 : 1,
+                    "PACKET_IGNORE_OUTGOING");
     sockaddr_ll address{};
     address.sll_family = AF_PACKET;
     address.sll_protocol = htons(options.ether_type);

@@ -25,13 +25,17 @@ struct RingOptions {
   // Bypass the queueing discipline when sending (PACKET_QDISC_BYPASS): faster; off if the interface
   // has a qdisc that must shape what we send.
   bool qdisc_bypass = true;
+  // Receive also what this machine sends on the interface, but not what bypasses the qdisc: the
+  // kernel shows it to nobody.
+  bool outgoing = false;
 };
 
 // - Frames shorter than the minimum for the medium are not padded; there is no FCS.
 // - VLAN tags that the kernel removed from a frame are inserted again.
 // - Frames are as in the kernel: `checksum` and `gso_size` say what remains to be done
 //   (io/super_frame.h does it).
-// - Frames that this machine sends are not received, whoever sends them (PACKET_IGNORE_OUTGOING).
+// - Frames that this machine sends are not received, whoever sends them (PACKET_IGNORE_OUTGOING),
+//   unless RingOptions::outgoing.
 class RingPort final : public AnyPort {
  public:
   // `socket`: AF_PACKET, SOCK_RAW, protocol 0, not bound; with filter, promiscuous mode and buffer

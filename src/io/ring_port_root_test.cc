@@ -97,6 +97,22 @@ TEST_F(RingPortRootTest, CarriesFramesAndNotOurOwn) {
   EXPECT_EQ(b.Counters().rx_bytes, first.size() + second.size());
 }
 
+TEST_F(RingPortRootTest, ReceivesWhatItsMachineSendsIfAsked) {
+  RingPort sender = PortA({.qdisc_bypass = false});
+  RingPort capture = PortA({.outgoing = true});
+  RingPort peer = PortB();
+  const auto out = Frame("out");
+  const auto in = Frame("in");
+  const FrameToSend outgoing[] = {out}, incoming[] = {in};
+  ASSERT_EQ(sender.Transmit(outgoing), 1u);
+  ASSERT_EQ(peer.Transmit(incoming), 1u);
+  std::vector<ReceivedFrame> received(8);
+  ASSERT_TRUE(IsReadable(capture.Fd()));
+  ASSERT_EQ(capture.Receive(received), 2u);
+  EXPECT_TRUE(std::ranges::equal(received[0].bytes, out));
+  EXPECT_TRUE(std::ranges::equal(received[1].bytes, in));
+}
+
 TEST_F(RingPortRootTest, DoesNotReceiveWhatOtherSocketsOfItsMachineSend) {
   RingPort a = PortA();
   RingPort b = PortB();

@@ -53,7 +53,8 @@ class Lab {
   int IfIndex(const Endpoint& endpoint);  // in the node's namespace
   void SetLinkUp(const Endpoint& endpoint, bool up);
   // Whether this endpoint's transmissions pass a queueing discipline (a SPEC emulated by the
-  // kernel): a packet socket that sends on it must not bypass it (PACKET_QDISC_BYPASS).
+  // kernel, a physical interface): a packet socket that sends on it must not bypass it
+  // (PACKET_QDISC_BYPASS).
   bool HasQdisc(const Endpoint& endpoint) const;
 
   // Ends the processes in the namespaces (SIGTERM, then SIGKILL) and removes everything, newest

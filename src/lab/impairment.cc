@@ -162,6 +162,14 @@ bool HasKernelImpairments(const Topology& topology) {
 }
 
 bool HasQdisc(const Topology& topology, const Endpoint& endpoint) {
+  for (const Node& node : topology.nodes) {
+    for (const Interface& interface : node.interfaces) {
+      if (node.name == endpoint.node && interface.name == endpoint.interface &&
+          interface.physical) {
+        return true;
+      }
+    }
+  }
   for (const Link& link : topology.links) {
     if (link.emulator != Emulator::kKernel) continue;
     for (size_t i = 0; i < link.specs.size(); ++i) {

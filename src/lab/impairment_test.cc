@@ -67,5 +67,16 @@ TEST(Impairment, RefusesWhatNoQdiscDoes) {
   EXPECT_THAT(ErrorOf<EnvironmentError>("rate=1Mbit aqm=codel:ecn"), HasSubstr("aqm=codel:ecn"));
 }
 
+TEST(Impairment, PhysicalInterfacesHaveAQdisc) {
+  Topology topology;
+  topology.nodes.resize(1);
+  topology.nodes[0].name = "n0";
+  topology.nodes[0].interfaces.resize(2);
+  topology.nodes[0].interfaces[0].name = "eth0";
+  topology.nodes[0].interfaces[1].name = topology.nodes[0].interfaces[1].physical.emplace("enp1s0");
+  EXPECT_FALSE(HasQdisc(topology, {"n0", "eth0"}));
+  EXPECT_TRUE(HasQdisc(topology, {"n0", "enp1s0"}));
+}
+
 }  // namespace
 }  // namespace viaduct::lab

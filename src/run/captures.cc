@@ -21,13 +21,15 @@ constexpr uint32_t kLongestFrame = 262144;
 // Reads of what has arrived when a capture ends, a limit in case its link is still busy.
 constexpr int kLastReads = 1000;
 
-io::RingPort OpenPort(broker::Client& client, const lab::Endpoint& endpoint) {
+// `alone`: nobody at the far end captures what this end sends.
+io::RingPort OpenPort(broker::Client& client, const lab::Endpoint& endpoint, bool alone) {
   broker::PacketSocketOptions options;
   options.node = endpoint.node;
   options.interface = endpoint.interface;
   broker::NodeSocket socket = client.OpenPacketSocket(options);
   io::RingOptions ring;
   ring.ifindex = socket.ifindex;
+  ring.outgoing = alone;
   return io::RingPort(std::move(socket.fd), ring);
 }
 
@@ -100,8 +102,9 @@ Captures::Link& Captures::Find(const std::string& name) {
 
 void Captures::Start(const std::string& link) {
   std::vector<io::RingPort> ports;
-  for (const lab::Endpoint& endpoint : EndpointsOf(scenario_, link)) {
-    ports.push_back(OpenPort(client_, endpoint));
+  const std::vector<lab::Endpoint> endpoints = EndpointsOf(scenario_, link);
+  for (const lab::Endpoint& endpoint : endpoints) {
+    ports.push_back(OpenPort(client_, endpoint, endpoints.size() == 1));
   }
   {
     const MutexLock lock(mutex_);
