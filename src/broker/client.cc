@@ -137,6 +137,21 @@ UniqueFd Client::OpenLinkMonitor(const std::string& node) {
   return state_->OpenOne(MessageType::kOpenLinkMonitor, {{"node", node}});
 }
 
+UniqueFd Client::OpenUpcalls(const std::string& node) {
+  return state_->OpenOne(MessageType::kOpenUpcalls, {{"node", node}});
+}
+
+void Client::SetNeighbours(const std::string& node, const std::vector<lab::Neighbour>& neighbours,
+                           bool held) {
+  json list = json::array();
+  for (const auto& [interface, address, mac] : neighbours) {
+    list.push_back(
+        {{"interface", interface}, {"address", address.ToString()}, {"mac", mac.ToString()}});
+  }
+  state_->caller.CallJson(MessageType::kSetNeighbours,
+                          {{"node", node}, {"held", held}, {"neighbours", list}});
+}
+
 Program Client::Spawn(const ProgramOptions& options) {
   Message answer = CallSpawn(state_->caller, options);
   if (answer.descriptors.size() != 2) throw ProtocolError("broker protocol: no program received");

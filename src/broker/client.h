@@ -17,6 +17,7 @@
 #include "base/fd.h"
 #include "fib/route_sink.h"
 #include "lab/topology.h"
+#include "lab/upcalls.h"
 #include "privilege/halves.h"
 #include "sys/user_program.h"
 
@@ -108,6 +109,12 @@ class Client {
   // A netlink socket on which the states of the node's links arrive (sys::LinkMonitor). Nothing can
   // be changed through it: the kernel checks the privileges of who writes to it, too.
   UniqueFd OpenLinkMonitor(const std::string& node);
+
+  // For a node whose data plane is the kernel: see lab::OpenUpcalls(). Returns the device's end.
+  UniqueFd OpenUpcalls(const std::string& node);
+  // Holds packets to these neighbours, or releases them (lab::HoldNeighbours()).
+  void SetNeighbours(const std::string& node, const std::vector<lab::Neighbour>& neighbours,
+                     bool held);
 
   // Starts a program in the node's namespace as the invoking user.
   Program Spawn(const ProgramOptions& options);

@@ -126,12 +126,29 @@ void LabOperations::SetAddresses(const lab::Endpoint& endpoint,
       netlink.RemoveAddress(ifindex, address);
     }
   }
+  const bool is_connected = !StateOf(endpoint.node).has_upcalls;
   // Asked for again: with the first address of a network the kernel removes the others of it.
   const std::vector<wire::IpPrefix> present = netlink.Addresses(ifindex);
   for (const wire::IpPrefix& address : addresses) {
-    if (!is_in(present, address)) netlink.AddAddress(ifindex, address);
+    if (!is_in(present, address)) netlink.AddAddress(ifindex, address, is_connected);
   }
   StateOf(endpoint.node).routes->Reinstall();  // those to or through what an address made reachable
+}
+
+UniqueFd LabOperations::OpenUpcalls(const std::string& node) {
+  NodeState& state = StateOf(node);
+  if (!lab_->GetNode(node).data_plane->layout.kernel_forwards || state.has_upcalls) {
+    throw UsageError("node " + node +
+                     " passes no packets up: its data plane is the simulator, or "
+                     "another program gets them");
+  }
+  state.has_upcalls = true;
+  return lab::OpenUpcalls(*lab_, node);
+}
+
+void LabOperations::SetNeighbours(const std::string& node,
+                                  const std::vector<lab::Neighbour>& neighbours, bool held) {
+  (held ? lab::HoldNeighbours : lab::ReleaseNeighbours)(TheLab(), node, neighbours);
 }
 
 UniqueFd LabOperations::OpenLinkMonitor(const std::string& node) {

@@ -33,6 +33,9 @@ class LabOperations final : public Operations {
   void SetAddresses(const lab::Endpoint& endpoint,
                     const std::vector<wire::IpPrefix>& addresses) override;
   UniqueFd OpenLinkMonitor(const std::string& node) override;
+  UniqueFd OpenUpcalls(const std::string& node) override;
+  void SetNeighbours(const std::string& node, const std::vector<lab::Neighbour>& neighbours,
+                     bool held) override;
   Program Spawn(const ProgramOptions& options) override;
   void Kill(int pid, int signal) override;
   nlohmann::json Describe() override;
@@ -51,6 +54,7 @@ class LabOperations final : public Operations {
         : routes(data_plane.make_sink(namespace_fd)), monitor(namespace_fd) {}
     std::unique_ptr<fib::RouteSink> routes;
     sys::LinkMonitor monitor;
+    bool has_upcalls = false;
   };
 
   lab::Lab& TheLab();

@@ -61,8 +61,11 @@ enum class MessageType : uint16_t {
   kCountUnsent,     // reply: connections of the shell's program that have still to send
   kTakeInterfaces,  // interfaces, pairs, name; reply: name, created; the control socket
   kOpenPort,        // port; reply: ifindex; the packet socket
+  // Further requests to the broker.
+  kOpenUpcalls,    // a node; reply: the descriptor
+  kSetNeighbours,  // a node, neighbours (interface, address, mac), held; reply: nothing
 };
-inline constexpr MessageType kLastMessageType = MessageType::kOpenPort;
+inline constexpr MessageType kLastMessageType = MessageType::kSetNeighbours;
 
 struct PacketHeader {
   uint32_t magic;

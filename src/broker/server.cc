@@ -47,6 +47,17 @@ void SetAddresses(Operations& operations, const json& request) {
   operations.SetAddresses(EndpointOf(request), addresses);
 }
 
+void SetNeighbours(Operations& operations, const json& request) {
+  std::vector<lab::Neighbour> neighbours;
+  for (const json& one : Member<json>(request, "neighbours")) {
+    neighbours.push_back({Member<std::string>(one, "interface"),
+                          wire::IpAddress::Parse(Member<std::string>(one, "address")),
+                          wire::MacAddress::Parse(Member<std::string>(one, "mac"))});
+  }
+  operations.SetNeighbours(Member<std::string>(request, "node"), neighbours,
+                           Member<bool>(request, "held"));
+}
+
 // The requests that concern the lab; the server answers those about itself.
 Reply PerformOnLab(Operations& operations, const Message& request) {
   const auto arguments = [&] { return DecodeJson(request.payload); };
@@ -77,6 +88,11 @@ Reply PerformOnLab(Operations& operations, const Message& request) {
       return {};
     case MessageType::kOpenLinkMonitor:
       return ReplyWith(operations.OpenLinkMonitor(Member<std::string>(arguments(), "node")));
+    case MessageType::kOpenUpcalls:
+      return ReplyWith(operations.OpenUpcalls(Member<std::string>(arguments(), "node")));
+    case MessageType::kSetNeighbours:
+      SetNeighbours(operations, arguments());
+      return {};
     case MessageType::kSpawn:
       return Spawn(operations, request);
     case MessageType::kKill:

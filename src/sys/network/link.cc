@@ -239,9 +239,10 @@ void Netlink::MoveLink(int ifindex, int namespace_fd, const std::string& new_nam
   socket_.Request(message, "move " + Describe(ifindex) + " to another namespace as " + new_name);
 }
 
-void Netlink::AddAddress(int ifindex, const wire::IpPrefix& address) {
+void Netlink::AddAddress(int ifindex, const wire::IpPrefix& address, bool is_connected) {
   const bool ipv4 = address.address.family == wire::Family::kIpv4;
   auto message = AddressRequest(RTM_NEWADDR, kCreate, ifindex, address);
+  if (!is_connected) message.PutU32(IFA_FLAGS, (ipv4 ? 0 : IFA_F_NODAD) | IFA_F_NOPREFIXROUTE);
   if (ipv4 && address.length < 31) message.Put(IFA_BROADCAST, wire::BroadcastOf(address));
   socket_.Request(message, "add address " + address.ToString() + " to " + Describe(ifindex));
 }
@@ -290,15 +291,31 @@ void Netlink::AddRoute(const wire::IpPrefix& destination,
 
 void Netlink::AddPermanentNeighbour(int ifindex, const wire::IpAddress& address,
                                     const wire::MacAddress& mac) {
+  SetNeighbour(ifindex, address, NUD_PERMANENT, &mac);
+}
+
+// An entry that is made incomplete from outside has no timer: the kernel neither asks for the
+// address nor gives up (__neigh_update() and __neigh_event_send() of net/core/neighbour.c).
+void Netlink::HoldNeighbour(int ifindex, const wire::IpAddress& address) {
+  SetNeighbour(ifindex, address, NUD_INCOMPLETE, nullptr);
+}
+
+void Netlink::ReleaseNeighbour(int ifindex, const wire::IpAddress& address,
+                               const wire::MacAddress& mac) {
+  SetNeighbour(ifindex, address, NUD_REACHABLE, &mac);
+}
+
+void Netlink::SetNeighbour(int ifindex, const wire::IpAddress& address, uint16_t state,
+                           const wire::MacAddress* mac) {
   ndmsg header{};
   header.ndm_family = FamilyOf(address);
   header.ndm_ifindex = ifindex;
-  header.ndm_state = NUD_PERMANENT;
+  header.ndm_state = state;
   NetlinkMessage message(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE);
   message.AppendHeader(header);
   message.Put(NDA_DST, address);
-  message.Put(NDA_LLADDR, mac.bytes.data(), mac.bytes.size());
-  socket_.Request(message, "add neighbour " + address.ToString() + " on " + Describe(ifindex));
+  if (mac != nullptr) message.Put(NDA_LLADDR, mac->bytes.data(), mac->bytes.size());
+  socket_.Request(message, "set neighbour " + address.ToString() + " on " + Describe(ifindex));
 }
 
 LinkMonitor::LinkMonitor(int namespace_fd) {

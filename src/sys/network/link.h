@@ -70,8 +70,9 @@ class Netlink {
   void MoveLink(int ifindex, int namespace_fd, const std::string& new_name);
 
   // IPv6 addresses are added without duplicate address detection. An address that is already there
-  // is an error (EEXIST).
-  void AddAddress(int ifindex, const wire::IpPrefix& address);
+  // is an error (EEXIST). Without `is_connected` the kernel gets no route to the address's network
+  // (IFA_F_NOPREFIXROUTE).
+  void AddAddress(int ifindex, const wire::IpPrefix& address, bool is_connected = true);
   void RemoveAddress(int ifindex, const wire::IpPrefix& address);
   std::vector<wire::IpPrefix> Addresses(int ifindex);
 
@@ -80,10 +81,17 @@ class Netlink {
                 int ifindex, uint32_t metric = 0);
   void AddPermanentNeighbour(int ifindex, const wire::IpAddress& address,
                              const wire::MacAddress& mac);
+  // Packets to this neighbour wait in its queue (unres_qlen_bytes), as if its MAC address were
+  // being resolved, until ReleaseNeighbour(), which lets them go in their order.
+  void HoldNeighbour(int ifindex, const wire::IpAddress& address);
+  void ReleaseNeighbour(int ifindex, const wire::IpAddress& address, const wire::MacAddress& mac);
 
   NetlinkSocket& socket() { return socket_; }
 
  private:
+  void SetNeighbour(int ifindex, const wire::IpAddress& address, uint16_t state,
+                    const wire::MacAddress* mac);
+
   NetlinkSocket socket_;
 };
 

@@ -50,4 +50,8 @@ void BindPacketSocket(int fd, int ifindex, uint16_t ether_type) {
              bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address));
 }
 
+void BypassQdisc(int fd) {
+  SetSocketOption(fd, SOL_PACKET, PACKET_QDISC_BYPASS, 1, "PACKET_QDISC_BYPASS");
+}
+
 }  // namespace viaduct::sys

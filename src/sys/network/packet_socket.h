@@ -26,4 +26,8 @@ void EnlargeBuffers(int fd);
 // ETH_P_ALL: all) on this interface. Throws SystemError.
 void BindPacketSocket(int fd, int ifindex, uint16_t ether_type);
 
+// Sends past the interface's queueing discipline and its classifiers (PACKET_QDISC_BYPASS). Throws
+// SystemError.
+void BypassQdisc(int fd);
+
 }  // namespace viaduct::sys

@@ -1,0 +1,35 @@
+// What makes a node's kernel pass packets up to a simulator whose protocol finds routes on demand.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "lab/builder.h"
+#include "wire/address.h"
+
+namespace viaduct::lab {
+
+// The TUN device in such a node's namespace.
+inline constexpr char kUpcallDevice[] = "upcall0";
+
+// A next hop, as the simulator knows it.
+struct Neighbour {
+  std::string interface;  // of the node
+  wire::IpAddress address;
+  wire::MacAddress mac;
+};
+
+// Gives the node a default route, of the last resort, to a new TUN device, and returns the device's
+// other end (IFF_NO_PI, non-blocking), with which it vanishes. Packets carry their origin
+// (sys/network/upcall.h); of the flows that have a route, copies go up. The connected networks'
+// routes go, because the protocol finds its neighbours itself and may reach one by a detour. IPv4
+// only. To be called once per node. Throws EnvironmentError if the kernel cannot do it.
+UniqueFd OpenUpcalls(Lab& lab, const std::string& node);
+
+// Packets to these neighbours wait in the kernel until they are released, and then go in their
+// order. So the simulator can send what it has kept before the first packet takes a new route.
+void HoldNeighbours(Lab& lab, const std::string& node, const std::vector<Neighbour>& neighbours);
+void ReleaseNeighbours(Lab& lab, const std::string& node, const std::vector<Neighbour>& neighbours);
+
+}  // namespace viaduct::lab
