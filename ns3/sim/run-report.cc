@@ -55,6 +55,17 @@ AddDevices(const LabHelper& lab, viaduct::result::SimulatorReport& report)
     {
         report.counters[name + "/programs"] = CountersOf(*program);
     }
+    for (const auto& [name, offload] : lab.GetOffloads())
+    {
+        if (offload.upcalls->IsOpen())
+        {
+            const UpcallPort::Counters& upcalls = offload.upcalls->GetCounters();
+            auto& missed = report.counters[name + "/upcalls"] = CountersOf(*offload.upcalls);
+            missed.frames.rx_frames = upcalls.missed;
+            missed.frames.tx_frames = upcalls.sent;
+            report.counters[name + "/copies"].frames.rx_frames = upcalls.copies;
+        }
+    }
     for (const auto& [name, guard] : lab.GetUdpGuards())
     {
         if (guard->GetDrops() > 0)

@@ -10,6 +10,7 @@
 #include "ns3/config.h"
 #include "ns3/global-value.h"
 #include "ns3/kernel-shell.h"
+#include "ns3/on-demand.h"
 #include "ns3/path-seed.h"
 #include "ns3/reactor-simulator-impl.h"
 #include "ns3/simulator.h"
@@ -208,6 +209,14 @@ ScenarioRun::ShowProgress()
 void
 ScenarioRun::LookAtRoutes()
 {
+    const NodeContainer& nodes = m_network->GetNodes();
+    if (std::any_of(nodes.Begin(), nodes.End(), [](Ptr<Node> node) {
+            return FindsRoutesOnDemand<ipfamily::V4>(node) ||
+                   FindsRoutesOnDemand<ipfamily::V6>(node);
+        }))
+    {
+        return Converged({.seconds = Simulator::Now().GetSeconds(), .on_demand = true});
+    }
     const viaduct::result::Convergence now = m_reachability->Look();
     const bool late = Simulator::Now() >= ToTime(m_scenario.convergence_timeout);
     if (now.reachable == now.pairs || late)

@@ -15,6 +15,7 @@ namespace {
 // that a route that is used does not expire.
 constexpr Duration kCopyInterval = Duration::Milliseconds(250);
 constexpr uint32_t kLastResort = std::numeric_limits<uint32_t>::max();  // the route's metric
+constexpr uint32_t kUpcallQueue = 10000;  // packets; the simulator may be busy
 // What may wait for a held neighbour: a millisecond and more at the speed of veth pairs.
 constexpr const char* kHeldBytes = "16777216";
 
@@ -44,6 +45,7 @@ UniqueFd OpenUpcalls(Lab& lab, const std::string& node) {
   }
   sys::WriteSysctls(space, sysctls, true);
   netlink.SetMtu(tun, mtu);
+  netlink.SetQueueLength(tun, kUpcallQueue);
   netlink.SetUp(tun, true);
   netlink.AwaitRunning(name, Duration::Seconds(2));
   sys::MarkUpcalls(space, tun);

@@ -37,6 +37,9 @@ KeysOf<Convergence> Convergence::Keys() {
       Always<&Convergence::pairs>("pairs", "ordered pairs of nodes", "that there are"),
       Always<&Convergence::unreachable>("unreachable", "a list of pairs: from, to",
                                         "that did not reach each other in time"),
+      WhenSet<&Convergence::on_demand>("on_demand", "true",
+                                       "the protocol looks for a route when a packet needs it, so "
+                                       "there was none to wait for"),
   };
   return kKeys;
 }

@@ -40,7 +40,9 @@ struct ScenarioSummary {
 struct Convergence {
   double seconds = 0;
   uint32_t reachable = 0, pairs = 0;
-  std::vector<std::pair<std::string, std::string>> unreachable;  // from, to
+  std::vector<std::pair<std::string, std::string>> unreachable = {};  // from, to
+  // The protocol looks for a route when a packet needs it, so nothing was waited for or counted.
+  std::optional<bool> on_demand = std::nullopt;
 
   static KeysOf<Convergence> Keys();
 };

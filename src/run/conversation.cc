@@ -145,7 +145,11 @@ result::Convergence Conversation::WaitForConvergence() {
   if (!loop_.Run([&] { return convergence_.has_value(); }, deadline)) {
     throw Error("the simulator hangs: it reports nothing about convergence");
   }
-  const auto& [seconds, reachable, pairs, unreachable] = *convergence_;
+  const auto& [seconds, reachable, pairs, unreachable, on_demand] = *convergence_;
+  if (on_demand.value_or(false)) {
+    progress_.Line("routes on demand: the protocol looks for them when packets need them");
+    return *convergence_;
+  }
   const std::string reach = fmt::format("{} of {} pairs reach", reachable, pairs);
   if (unreachable.empty()) {
     progress_.Line(fmt::format("converged in {:.1f} s; {}", seconds, reach));

@@ -181,6 +181,10 @@ std::string Convergence(const std::vector<RunResult>& runs) {
   Rows rows = {{"mode", "time", "pairs that reach", "pairs that do not"}};
   for (const RunResult& run : runs) {
     const result::Convergence& convergence = run.convergence;
+    if (convergence.on_demand.value_or(false)) {
+      rows.push_back({run.scenario.mode, "-", "on demand", "-"});
+      continue;
+    }
     rows.push_back({run.scenario.mode, fmt::format("{:.2f} s", convergence.seconds),
                     fmt::format("{} of {}", convergence.reachable, convergence.pairs),
                     FormatPairs(convergence.unreachable)});

@@ -240,8 +240,10 @@ std::string ComparisonTable(const std::vector<RunResult>& runs) {
   add("set-up", [](const RunResult& run) {
     return run.setup_seconds ? fmt::format("{:.2f} s", *run.setup_seconds) : "-";
   });
-  add("converged in",
-      [](const RunResult& run) { return fmt::format("{:.1f} s", run.convergence.seconds); });
+  add("converged in", [](const RunResult& run) {
+    if (run.convergence.on_demand.value_or(false)) return std::string("-");
+    return fmt::format("{:.1f} s", run.convergence.seconds);
+  });
   for (size_t f = 0; f < runs[0].flows.size(); ++f) {
     add(runs[0].flows[f].name, [&](const RunResult& run) {
       return f < run.flows.size() ? ComparisonCell(run.flows[f]) : "-";

@@ -72,14 +72,17 @@ constexpr Key kKeys[] = {
     {"routing", Type::kSection, Inner<&Scenario::routing>(),
      "The routing protocol of every node that is not a host.", "{protocol: ns3::Rip}"},
     {"routing.protocol", Type::kText, PlainMember<&Routing::protocol>(),
-     R"(ns-3 TypeId of an Ipv4RoutingProtocol or Ipv6RoutingProtocol, or `static`: shortest paths,
-     computed once.)",
-     "ns3::Rip"},
+     R"(`OLSR`, `RIP`, `RIPng`, `DSDV` or `AODV` (in any letter case); the ns-3 TypeId of an
+     Ipv4RoutingProtocol or Ipv6RoutingProtocol; or `static`: shortest paths, computed once. One
+     that finds routes on demand (AODV) is not waited for: its first packets are.)",
+     "AODV"},
     {"routing.attributes", Type::kTable, PlainPrinted<&Routing::attributes>(),
      "Attributes of that TypeId.", "{HelloInterval: 1s}"},
     {"convergence", Type::kSection, Group<Scenario>(), "Waiting for routes.", "{timeout: 30s}"},
     {"convergence.timeout", Type::kDuration, PlainMember<&Scenario::convergence_timeout>(),
-     "How long to wait until all pairs of nodes can reach each other.", "2min"},
+     R"(How long to wait until all pairs of nodes can reach each other; not if the protocol finds
+     routes on demand.)",
+     "2min"},
     {"convergence.required", Type::kBoolean, PlainMember<&Scenario::convergence_required>(),
      "Whether the run fails if some pair cannot by then.", "false"},
     {"timing", Type::kSection, Group<Scenario, HasTiming>(),

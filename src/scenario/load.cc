@@ -15,6 +15,7 @@
 #include "scenario/links.h"
 #include "scenario/moments.h"
 #include "scenario/nodes.h"
+#include "scenario/protocols.h"
 #include "scenario/scenario.h"
 
 namespace viaduct::scenario {
@@ -25,15 +26,6 @@ std::vector<std::string> NamesOf(const std::vector<Settings>& all) {
   std::vector<std::string> names;
   for (const Settings& one : all) names.push_back(one.name);
   return names;
-}
-
-// The version of IP that one of ns-3's routing protocols routes; nothing for others and "static".
-std::optional<wire::Family> FamilyOf(std::string_view protocol) {
-  constexpr std::string_view kIpv4[] = {"ns3::olsr::RoutingProtocol", "ns3::Rip",
-                                        "ns3::aodv::RoutingProtocol", "ns3::dsdv::RoutingProtocol"};
-  if (std::ranges::count(kIpv4, protocol) > 0) return wire::Family::kIpv4;
-  if (protocol == "ns3::RipNg") return wire::Family::kIpv6;
-  return std::nullopt;
 }
 
 class Loader {
@@ -63,8 +55,10 @@ class Loader {
     ReadMembers(file_, scenario_);
     if (scenario_.duration <= Duration()) file_.Fail("duration", "must be greater than 0");
     const Section routing = file_.Inner("routing");
-    if (scenario_.routing.protocol.empty()) routing.Fail("protocol", "is empty");
-    if (scenario_.routing.protocol == "static" && routing.Has("attributes")) {
+    std::string& protocol = scenario_.routing.protocol;
+    if (protocol.empty()) routing.Fail("protocol", "is empty");
+    if (const RoutingProtocol* known = FindRoutingProtocol(protocol)) protocol = known->type;
+    if (protocol == "static" && routing.Has("attributes")) {
       routing.Fail("attributes", "'static' has none");
     }
   }
@@ -114,27 +108,35 @@ class Loader {
 
   // ns-3 ends the simulation if a router has no address of its protocol's version of IP.
   void CheckRouters() const {
-    const std::string& protocol = scenario_.routing.protocol;
-    const std::optional<wire::Family> family = FamilyOf(protocol);
-    if (!family) return;
+    const RoutingProtocol* protocol = FindRoutingProtocol(scenario_.routing.protocol);
+    if (!protocol) return;
     std::set<std::string> routed;
     for (const LinkSettings& link : scenario_.links) {
       const auto is_routed = [&](const wire::IpPrefix& one) {
-        return one.address.family == family;
+        return one.address.family == protocol->family;
       };
       if (std::ranges::any_of(link.addresses, is_routed)) {
         routed.insert(link.nodes.begin(), link.nodes.end());
       }
     }
-    const bool ipv4 = family == wire::Family::kIpv4;
+    const bool ipv4 = protocol->family == wire::Family::kIpv4;
     for (const NodeSettings& node : scenario_.nodes) {
+      if (node.host) CheckHost(node, *protocol);
       if (node.host || routed.contains(node.name)) continue;
       file_.Inner("routing").Fail(
           "protocol", fmt::format("{} routes {}, of which '{}' has no address; give it one "
                                   "(addressing.{}), or use {} or static",
-                                  protocol, ipv4 ? "IPv4" : "IPv6", node.name,
+                                  protocol->type, ipv4 ? "IPv4" : "IPv6", node.name,
                                   ipv4 ? "ipv4" : "ipv6", ipv4 ? "ns3::RipNg" : "ns3::Rip"));
     }
+  }
+
+  void CheckHost(const NodeSettings& node, const RoutingProtocol& protocol) const {
+    if (protocol.announces_networks) return;
+    Fail(NodePlace(node.name),
+         fmt::format("nodes.{}.host: {} announces nodes, not networks, so no other router would "
+                     "reach the host; leave out host: true, or use another routing.protocol",
+                     node.name, protocol.name));
   }
 
   void CheckGateway(NodeSettings& node, const std::set<std::string>& neighbours) {
@@ -377,6 +379,7 @@ class Loader {
       return;
     }
     CheckSimulatedPrograms();
+    CheckSimulatedStacks();
     for (const LinkSettings& link : scenario_.links) {
       if (!link.interface.empty()) {
         file_.Fail("links", fmt::format("interface {}: not in mode simulate", link.interface));
@@ -400,6 +403,19 @@ class Loader {
            fmt::format("programs[{}].node: {} has ns-3's own stack, which runs no programs in mode "
                        "simulate; give it stack: kernel, or use emulate or offload",
                        i, name));
+    }
+  }
+
+  // A kernel in virtual time looks its packets' routes up itself: the protocol would get none.
+  void CheckSimulatedStacks() const {
+    const RoutingProtocol* protocol = FindRoutingProtocol(scenario_.routing.protocol);
+    if (!protocol || !protocol->reactive) return;
+    for (const NodeSettings& node : scenario_.nodes) {
+      if (!node.kernel) continue;
+      Fail(file_.Has("stack") ? file_.At("stack") : NodePlace(node.name),
+           fmt::format("stack: {} must be given the packets that need a route, which the kernel of "
+                       "node {} keeps; leave stack out, or use mode offload",
+                       protocol->name, node.name));
     }
   }
 

@@ -383,6 +383,36 @@ TEST(ScenarioTest, ProgramsOnKernelNodesAreForSimulateAndOffload) {
   }
 }
 
+TEST(ScenarioTest, ProtocolsHaveShortNamesInAnyLetterCase) {
+  const std::string text = "nodes: 2\nlinks: [{line: all}]\nrouting: {protocol: ";
+  const auto protocol = [&](const std::string& name) {
+    return Parse(text + name + "}\n", "f.yaml").routing.protocol;
+  };
+  for (const char* name : {"AODV", "aodv", "Aodv", "\"ns3::aodv::RoutingProtocol\""}) {
+    EXPECT_EQ(protocol(name), "ns3::aodv::RoutingProtocol") << name;
+  }
+  EXPECT_EQ(protocol("olsr"), "ns3::olsr::RoutingProtocol");
+  EXPECT_EQ(protocol("rip"), "ns3::Rip");
+  EXPECT_EQ(protocol("\"own::Protocol\""), "own::Protocol");
+  EXPECT_EQ(Parse(text + "olsr}\n", "f.yaml").hash,
+            Parse(text + "\"ns3::olsr::RoutingProtocol\"}\n", "f.yaml").hash);
+}
+
+TEST(ScenarioTest, HostsNeedAProtocolThatAnnouncesNetworks) {
+  const std::string text = "nodes: {r: , h: {host: true}}\nlinks: [{pair: [r, h]}]\n";
+  EXPECT_THAT(ErrorOf(text + "routing: {protocol: AODV}\n"),
+              HasSubstr("f.yaml:1: nodes.h.host: AODV announces nodes, not networks"));
+  EXPECT_THAT(ErrorOf(text + "routing: {protocol: dsdv}\n"), HasSubstr("nodes.h.host: DSDV"));
+  EXPECT_TRUE(Parse(text + "routing: {protocol: RIP}\n", "f.yaml").nodes[1].host);
+}
+
+TEST(ScenarioTest, KernelsInVirtualTimeKeepWhatAReactiveProtocolNeeds) {
+  const std::string text =
+      "nodes: 2\nlinks: [{line: all}]\nrouting: {protocol: AODV}\nstack: kernel\n";
+  EXPECT_THAT(ErrorOf(text, {"mode=simulate"}), HasSubstr("f.yaml:4: stack: AODV must be given"));
+  EXPECT_EQ(Parse(text, "f.yaml", {"mode=offload"}).nodes.size(), 2U);
+}
+
 TEST(ScenarioTest, HashFollowsTheEffectiveScenarioOnly) {
   const std::string hash = Parse(kLine, "f.yaml").hash;
   EXPECT_EQ(hash.size(), 64u);

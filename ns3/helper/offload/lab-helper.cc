@@ -53,6 +53,7 @@ struct LabHelper::State
             offload.routes->Dispose();
             offload.control->Dispose();
             offload.interfaces->Dispose();
+            offload.upcalls->Dispose();
         }
     }
 
@@ -342,14 +343,14 @@ LabHelper::WatchLinks(const std::string& node)
 void
 LabHelper::AttachOffloadedNode(const viaduct::lab::Node& node, const LabPlan& plan)
 {
-    std::vector<IpAddress> known;
+    OffloadHelper::Addresses known;
     for (const auto& other : plan.topology.nodes)
     {
         for (const auto& interface : other.interfaces)
         {
             for (const IpPrefix& address : interface.addresses)
             {
-                known.push_back(address.address);
+                known.emplace(address.address, interface.mac);
             }
         }
     }

@@ -6,13 +6,17 @@
 
 #include "ns3/boolean.h"
 #include "ns3/device-replacement.h"
+#include "ns3/handover-routes.h"
 #include "ns3/simulator.h"
 #include "ns3/wire-conversion.h"
 
 #include "base/error.h"
 #include "io/control_port.h"
 #include "io/ring_port.h"
+#include "io/tun_port.h"
 #include "sys/network/packet_socket.h"
+
+#include <sys/socket.h>
 
 namespace ns3
 {
@@ -86,6 +90,94 @@ class LabInterfaces : public InterfaceMirror::Sink
     std::string m_node;               //!< its name
 };
 
+/** The kernel of a node of the lab, for its packets without a route. */
+class LabKernel : public UpcallPort::Kernel
+{
+  public:
+    LabKernel(std::shared_ptr<Client> broker,
+              std::string node,
+              OffloadHelper::Addresses known,
+              const std::vector<std::string>& interfaces)
+        : m_broker(std::move(broker)), m_node(std::move(node)), m_known(std::move(known))
+    {
+        for (const std::string& interface : interfaces)
+        {
+            m_sockets[interface];
+        }
+    }
+
+    std::unique_ptr<viaduct::io::AnyPort> Open() override
+    {
+        for (auto& [interface, socket] : m_sockets)
+        {
+            auto opened = m_broker->OpenPacketSocket(
+                {.node = m_node, .interface = interface, .promiscuous = false});
+            if (!opened.has_qdisc)
+            {
+                viaduct::sys::BypassQdisc(opened.fd.get());
+            }
+            constexpr int NOTHING = 0; // to be received
+            viaduct::sys::BindPacketSocket(opened.fd.get(), opened.ifindex, NOTHING);
+            socket = std::move(opened.fd);
+        }
+        return viaduct::io::Hold(viaduct::io::TunPort(m_broker->OpenUpcalls(m_node)));
+    }
+
+    bool Send(const std::string& interface, viaduct::io::FrameToSend frame) override
+    {
+        const ssize_t sent =
+            send(m_sockets.at(interface).get(), frame.data(), frame.size(), MSG_DONTWAIT);
+        return sent == static_cast<ssize_t>(frame.size());
+    }
+
+    std::optional<viaduct::wire::MacAddress> MacOf(
+        const viaduct::wire::IpAddress& address) const override
+    {
+        const auto found = m_known.find(address);
+        return found == m_known.end() ? std::nullopt : std::optional(found->second);
+    }
+
+    void Hold(const std::vector<UpcallPort::Neighbour>& neighbours, bool held) override
+    {
+        m_broker->SetNeighbours(m_node, neighbours, held);
+    }
+
+  private:
+    std::shared_ptr<Client> m_broker;          //!< of the lab
+    std::string m_node;                        //!< its name
+    OffloadHelper::Addresses m_known;          //!< of the lab
+    std::map<std::string, UniqueFd> m_sockets; //!< by interface
+};
+
+Ptr<UpcallPort>
+MakeUpcalls(Ptr<Node> node,
+            const std::string& name,
+            const OffloadHelper::Addresses& known,
+            const std::map<Ptr<NetDevice>, std::string>& names,
+            std::shared_ptr<Client> broker)
+{
+    auto upcalls = CreateObject<UpcallPort>();
+    std::vector<std::string> interfaces;
+    for (const auto& [device, interface] : names)
+    {
+        interfaces.push_back(interface);
+        upcalls->AddInterface(device, interface, broker->IfIndex({name, interface}));
+    }
+    upcalls->SetNode(node, std::make_unique<LabKernel>(broker, name, known, interfaces));
+    return upcalls;
+}
+
+std::vector<viaduct::wire::IpAddress>
+KeysOf(const OffloadHelper::Addresses& known)
+{
+    std::vector<viaduct::wire::IpAddress> keys;
+    for (const auto& [address, mac] : known)
+    {
+        keys.push_back(address);
+    }
+    return keys;
+}
+
 } // namespace
 
 OffloadHelper::OffloadHelper() : m_budget(std::make_shared<PollBudget>())
@@ -99,7 +191,7 @@ OffloadHelper::Offload
 OffloadHelper::Install(Ptr<Node> node,
                        const viaduct::lab::Node& place,
                        const std::vector<Interface>& interfaces,
-                       const std::vector<viaduct::wire::IpAddress>& known,
+                       const Addresses& known,
                        std::shared_ptr<Client> broker,
                        std::vector<Ptr<RingNetDevice>>& replacements) const
 {
@@ -131,11 +223,15 @@ OffloadHelper::Install(Ptr<Node> node,
     }
     offload.routes = m_routeFactory.Create<RouteSource>();
     offload.routes->SetNode(node, names);
-    offload.routes->SetKnownAddresses(known);
+    offload.routes->SetKnownAddresses(KeysOf(known));
     offload.routes->SetPollBudget(m_budget);
-    offload.routes->SetSink(std::make_shared<viaduct::broker::NodeRoutes>(broker, name));
+    offload.upcalls = MakeUpcalls(node, name, known, names, broker);
+    offload.upcalls->SetRouted([routes = offload.routes] { routes->RequestUpdate(); });
+    offload.routes->SetSink(std::make_shared<HandoverRoutes>(
+        std::make_shared<viaduct::broker::NodeRoutes>(broker, name), offload.upcalls));
     // Runs after the node's own initialization, which was scheduled when the node was created.
     Simulator::ScheduleWithContext(node->GetId(), Time(0), &ControlPlane::Start, offload.control);
+    Simulator::ScheduleWithContext(node->GetId(), Time(0), &UpcallPort::Start, offload.upcalls);
     Simulator::ScheduleWithContext(node->GetId(), Time(0), &RouteSource::Start, offload.routes);
     Simulator::ScheduleWithContext(
         node->GetId(), Time(0), &InterfaceMirror::Start, offload.interfaces);

@@ -12,6 +12,7 @@
 #include "ns3/object-factory.h"
 #include "ns3/ring-net-device.h"
 #include "ns3/route-source.h"
+#include "ns3/upcall-port.h"
 
 #include "broker/client.h"
 
@@ -38,6 +39,7 @@ class OffloadHelper
         Ptr<RouteSource> routes;         //!< mirrors the routes
         Ptr<ControlPlane> control;       //!< opens the control sockets
         Ptr<InterfaceMirror> interfaces; //!< mirrors the states and addresses of interfaces
+        Ptr<UpcallPort> upcalls;         //!< gives the protocols packets without a route
     };
 
     /** An interface of a node in a lab. */
@@ -46,6 +48,9 @@ class OffloadHelper
         Ptr<NetDevice> device; //!< the ns-3 device to replace
         std::string name;      //!< the kernel's name
     };
+
+    /** The addresses of a lab and the MAC addresses of their interfaces. */
+    using Addresses = std::map<viaduct::wire::IpAddress, viaduct::wire::MacAddress>;
 
     OffloadHelper();
 
@@ -100,7 +105,7 @@ class OffloadHelper
     Offload Install(Ptr<Node> node,
                     const viaduct::lab::Node& place,
                     const std::vector<Interface>& interfaces,
-                    const std::vector<viaduct::wire::IpAddress>& known,
+                    const Addresses& known,
                     std::shared_ptr<viaduct::broker::Client> broker,
                     std::vector<Ptr<RingNetDevice>>& replacements) const;
 

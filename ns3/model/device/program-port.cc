@@ -19,6 +19,8 @@
 #include "ns3/ipv6-route.h"
 #include "ns3/ipv6-routing-protocol.h"
 #include "ns3/log.h"
+#include "ns3/loopback-net-device.h"
+#include "ns3/on-demand.h"
 #include "ns3/socket.h"
 
 #include <utility>
@@ -233,6 +235,10 @@ ProgramPort::FromProgram4(Ptr<Packet> packet)
         packet->AddHeader(header);
         return Drop(packet, FROM_PROGRAM_NO_ROUTE);
     }
+    if (DynamicCast<LoopbackNetDevice>(route->GetOutputDevice()))
+    {
+        return SendWhenRouted(packet, header, route->GetOutputDevice());
+    }
     const uint16_t mtu = route->GetOutputDevice()->GetMtu();
     if (header.IsDontFragment() && packet->GetSize() + header.GetSerializedSize() > mtu)
     {
@@ -241,6 +247,28 @@ ProgramPort::FromProgram4(Ptr<Packet> packet)
         return Drop(packet, FROM_PROGRAM_TOO_LONG);
     }
     m_ipv4->SendWithHeader(packet, header, route);
+}
+
+void
+ProgramPort::SendWhenRouted(Ptr<Packet> packet, const Ipv4Header& header, Ptr<NetDevice> loopback)
+{
+    const Ptr<ProgramPort> self(this);
+    const bool isTaken = InputToProtocol(
+        m_ipv4,
+        packet,
+        header,
+        loopback,
+        [self](Ptr<Ipv4Route> route, Ptr<const Packet> kept, const Ipv4Header& its) {
+            if (self->m_ipv4)
+            {
+                self->m_ipv4->SendWithHeader(kept->Copy(), its, route);
+            }
+        },
+        [self](Ptr<const Packet> kept) { self->Drop(kept, FROM_PROGRAM_NO_ROUTE); });
+    if (!isTaken)
+    {
+        Drop(packet, FROM_PROGRAM_NO_ROUTE);
+    }
 }
 
 void

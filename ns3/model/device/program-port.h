@@ -127,6 +127,8 @@ class ProgramPort : public Object, private BurstPortUser
     void FromProgram4(Ptr<Packet> packet);
     /** Route an IPv6 packet from a program. */
     void FromProgram6(Ptr<Packet> packet);
+    /** Give a packet to a protocol that finds routes on demand: it comes back when it has one. */
+    void SendWhenRouted(Ptr<Packet> packet, const Ipv4Header& header, Ptr<NetDevice> loopback);
     /**
      * Send to a multicast or broadcast address through the interfaces that have the source address.
      */

@@ -138,6 +138,17 @@ RouteSource::ScheduleUpdate()
 }
 
 void
+RouteSource::RequestUpdate()
+{
+    const Time due = m_updated + MilliSeconds(1);
+    if (m_node && !m_update.IsPending())
+    {
+        m_update = Simulator::Schedule(
+            std::max(due - Simulator::Now(), Time(0)), &RouteSource::Update, this);
+    }
+}
+
+void
 RouteSource::Poll()
 {
     if (!m_mirror)
@@ -231,6 +242,7 @@ RouteSource::Update()
     {
         return;
     }
+    m_updated = Simulator::Now();
     Refresh();
     Apply();
 }

@@ -101,6 +101,8 @@ class RouteSource : public Object
     void Start();
     /** Reads all tables and applies the difference now. */
     void Update();
+    /** Does so soon, but not more often than once per millisecond, however often it is called. */
+    void RequestUpdate();
 
     /** @name Push interface, for programs that hold the RouteSource itself. */
     /**@{*/
@@ -199,6 +201,7 @@ class RouteSource : public Object
     viaduct::fib::RouteTable m_wanted;                             //!< the result of that merge
     std::shared_ptr<PollBudget> m_budget;                          //!< of the simulator
     EventId m_update;                                              //!< the coalesced update
+    Time m_updated;                                                //!< when it was the last time
     EventId m_poll;                                                //!< the next poll
     EventId m_retry;                                               //!< of refused routes
     TracedCallback<uint32_t, uint32_t> m_pushedTrace;              //!< changes passed on

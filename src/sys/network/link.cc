@@ -209,6 +209,12 @@ void Netlink::SetMtu(int ifindex, int mtu) {
   socket_.Request(message, "set MTU " + std::to_string(mtu) + " of " + Describe(ifindex));
 }
 
+void Netlink::SetQueueLength(int ifindex, uint32_t packets) {
+  NetlinkMessage message = ChangeLink(ifindex);
+  message.PutU32(IFLA_TXQLEN, packets);
+  socket_.Request(message, "set the queue length of " + Describe(ifindex));
+}
+
 void Netlink::SetMac(int ifindex, const wire::MacAddress& mac) {
   NetlinkMessage message = ChangeLink(ifindex);
   message.Put(IFLA_ADDRESS, mac.bytes.data(), mac.bytes.size());

@@ -59,6 +59,7 @@ class Netlink {
   // the background, and drops what is sent before. False when there is no carrier for so long.
   bool AwaitRunning(const std::string& name, Duration patience);
   void SetMtu(int ifindex, int mtu);
+  void SetQueueLength(int ifindex, uint32_t packets);  // of a TUN device: what waits to be read
   void SetMac(int ifindex, const wire::MacAddress& mac);
   void SetMaster(int ifindex, int master_ifindex);  // 0 takes it out
   void SetArp(int ifindex, bool on);                // off: IFF_NOARP

@@ -1,0 +1,58 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_ON_DEMAND_H
+#define VIADUCT_ON_DEMAND_H
+
+#include "ip-family.h"
+
+#include "ns3/ipv4-route.h"
+#include "ns3/node.h"
+#include "ns3/ptr.h"
+
+#include <functional>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * Whether one of a node's routing protocols looks for a route only when a packet needs one. Such a
+ * protocol of ns-3 answers a query for a destination without a route by a route through the
+ * loopback device: the packet comes back to its RouteInput(), which keeps it until the route is
+ * found. To be called when the node's addresses are set.
+ * @param node the node
+ * @return whether one does so for packets of this version of IP. False for DSDV, which also keeps
+ * packets, but waits for its neighbours' next announcement.
+ */
+template <class Family>
+bool FindsRoutesOnDemand(Ptr<Node> node);
+
+/** Takes a packet that a protocol forwards, now or when it has found the route. */
+using ForwardedCallback =
+    std::function<void(Ptr<Ipv4Route> route, Ptr<const Packet> packet, const Ipv4Header& header)>;
+
+/**
+ * Gives a packet to the node's routing protocol, as its IP layer would. What is for the node itself
+ * or for a group is discarded.
+ * @param ip the IP layer
+ * @param packet what follows the header
+ * @param header the packet's, as it came in
+ * @param from the device that it came in by; the loopback device if RouteOutput() said so
+ * @param forwarded gets the packet with one hop counted (TTL) and the source address that it came
+ * with: a protocol that kept a packet of the node gives it the address of the interface that it
+ * leaves through, but the checksum of a program's packet covers its own
+ * @param dropped called if the protocol gives it up
+ * @return whether the protocol has taken it
+ */
+bool InputToProtocol(Ptr<Ipv4> ip,
+                     Ptr<Packet> packet,
+                     const Ipv4Header& header,
+                     Ptr<NetDevice> from,
+                     const ForwardedCallback& forwarded,
+                     const std::function<void(Ptr<const Packet> packet)>& dropped);
+
+} // namespace ns3
+
+#endif // VIADUCT_ON_DEMAND_H

@@ -1,0 +1,198 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_UPCALL_PORT_H
+#define VIADUCT_UPCALL_PORT_H
+
+#include "ns3/drop-counter.h"
+#include "ns3/ipv4-header.h"
+#include "ns3/ipv4-l3-protocol.h"
+#include "ns3/ipv4-routing-protocol.h"
+#include "ns3/net-device.h"
+#include "ns3/node.h"
+#include "ns3/object.h"
+
+#include "io/port.h"
+#include "lab/upcalls.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * Gives the packets for which a node's kernel has no route to the node's routing protocol, as the
+ * node's own IP layer would: those that came in to RouteInput(), those that programs sent to
+ * RouteOutput(). So an unmodified protocol that finds routes on demand keeps them, looks for the
+ * route, and forwards them. What it forwards leaves through the interface that it chose.
+ *
+ * Packets that the kernel forwards by itself are seen as copies, one per flow and interval: the
+ * protocol learns that its route is in use, and what it does with the copy is discarded.
+ *
+ * Exists on every offloaded node, but only opens where a protocol finds routes on demand.
+ */
+class UpcallPort : public Object
+{
+  public:
+    using Neighbour = viaduct::lab::Neighbour; //!< a next hop
+
+    /** The node's kernel, as far as it is needed here. All but MacOf() may throw viaduct::Error. */
+    class Kernel
+    {
+      public:
+        virtual ~Kernel() = default;
+        /** @return what carries the packets up; called once */
+        virtual std::unique_ptr<viaduct::io::AnyPort> Open() = 0;
+        /**
+         * @param interface the kernel's name
+         * @param frame is sent at once
+         * @return whether the interface accepted it
+         */
+        virtual bool Send(const std::string& interface, viaduct::io::FrameToSend frame) = 0;
+        /**
+         * @param address of a node of the lab
+         * @return the MAC address of its interface
+         */
+        virtual std::optional<viaduct::wire::MacAddress> MacOf(
+            const viaduct::wire::IpAddress& address) const = 0;
+        /**
+         * @param neighbours to whom the kernel's own packets wait, or wait no longer
+         * @param held whether they wait
+         */
+        virtual void Hold(const std::vector<Neighbour>& neighbours, bool held) = 0;
+    };
+
+    /** Why a packet that went up ended here. */
+    enum DropReason
+    {
+        MALFORMED,         //!< not an IPv4 packet that ns-3 can read
+        NOT_UNICAST,       //!< to a group or broadcast address
+        NO_ROUTE,          //!< the protocol found none, or too late for the TTL
+        UNKNOWN_NEIGHBOUR, //!< the next hop is not in the lab
+        NOT_SENT,          //!< the interface refused it
+        N_DROP_REASONS
+    };
+
+    /** Packets so far. */
+    struct Counters
+    {
+        uint64_t missed{0}; //!< the kernel had no route
+        uint64_t copies{0}; //!< seen as copies
+        uint64_t sent{0};   //!< of those missed, left the node
+    };
+
+    /** @return the object TypeId */
+    static TypeId GetTypeId();
+
+    /**
+     * @param node whose packets they are
+     * @param kernel its kernel
+     */
+    void SetNode(Ptr<Node> node, std::unique_ptr<Kernel> kernel);
+
+    /** @param routed called when the protocol's routes may have changed */
+    void SetRouted(std::function<void()> routed)
+    {
+        m_routed = std::move(routed);
+    }
+
+    /**
+     * @param device a device of the node
+     * @param name the kernel's name
+     * @param ifindex the kernel's number
+     */
+    void AddInterface(Ptr<NetDevice> device, const std::string& name, int ifindex);
+    /**
+     * Opens if one of the node's protocols finds IPv4 routes on demand.
+     * @throw viaduct::UsageError if one finds IPv6 routes on demand
+     */
+    void Start();
+
+    /** @return whether the kernel passes packets up */
+    bool IsOpen() const
+    {
+        return m_port != nullptr;
+    }
+
+    /** Handles all packets that have come up until now. */
+    void Drain();
+
+    /**
+     * @param gateway a next hop
+     * @param interface the kernel's name
+     * @return it as a neighbour, if it is in the lab
+     */
+    std::optional<Neighbour> FindNeighbour(const viaduct::wire::IpAddress& gateway,
+                                           const std::string& interface) const;
+
+    /** @return what carries the packets up; null if it is not open */
+    viaduct::io::AnyPort* GetPort() const
+    {
+        return m_port.get();
+    }
+
+    /** @return the node's kernel */
+    Kernel& GetKernel()
+    {
+        return *m_kernel;
+    }
+
+    /** @return the packets so far */
+    const Counters& GetCounters() const
+    {
+        return m_counters;
+    }
+
+    /**
+     * @param reason a reason
+     * @return how many packets were dropped for it
+     */
+    uint64_t GetDrops(DropReason reason) const
+    {
+        return m_drops.Get(reason);
+    }
+
+    /**
+     * @param reason a reason
+     * @return its name, as in "no_route"
+     */
+    static const char* GetDropReasonName(DropReason reason);
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    bool Receive();
+    void HandlePacket(std::span<std::byte> bytes);
+    void HandleMissed(Ptr<Packet> packet, Ipv4Header header, Ptr<NetDevice> from);
+    void HandleCopy(Ptr<Packet> packet, const Ipv4Header& header, Ptr<NetDevice> from);
+    void InputMissed(Ptr<Packet> packet, const Ipv4Header& header, Ptr<NetDevice> from);
+    void Send(Ptr<Ipv4Route> route, Ptr<const Packet> packet, const Ipv4Header& header);
+    Ptr<NetDevice> DeviceOf(int ifindex) const;
+    void Drop(Ptr<const Packet> packet, DropReason reason);
+
+    Ptr<Node> m_node;                                    //!< whose packets they are
+    Ptr<Ipv4L3Protocol> m_ipv4;                          //!< its IP layer
+    std::unique_ptr<Kernel> m_kernel;                    //!< its kernel
+    std::function<void()> m_routed;                      //!< routes are used
+    std::map<Ptr<const NetDevice>, std::string> m_names; //!< the kernel's
+    std::map<int, Ptr<NetDevice>> m_devices;             //!< by the kernel's number
+    std::unique_ptr<viaduct::io::AnyPort> m_port;        //!< carries the packets up
+    std::vector<viaduct::io::ReceivedFrame> m_burst;     //!< room for a burst
+    uint32_t m_pollable{0};                              //!< in the reactor
+    std::vector<std::byte> m_frame;                      //!< the one being sent
+    Counters m_counters;                                 //!< so far
+    DropCounter<DropReason, N_DROP_REASONS> m_drops;     //!< likewise
+};
+
+} // namespace ns3
+
+#endif // VIADUCT_UPCALL_PORT_H

@@ -1,0 +1,53 @@
+#include "scenario/protocols.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace viaduct::scenario {
+namespace {
+
+constexpr std::array kProtocols = {
+    RoutingProtocol{.name = "OLSR",
+                    .type = "ns3::olsr::RoutingProtocol",
+                    .family = wire::Family::kIpv4,
+                    .reactive = false,
+                    .announces_networks = true},
+    RoutingProtocol{.name = "RIP",
+                    .type = "ns3::Rip",
+                    .family = wire::Family::kIpv4,
+                    .reactive = false,
+                    .announces_networks = true},
+    RoutingProtocol{.name = "RIPng",
+                    .type = "ns3::RipNg",
+                    .family = wire::Family::kIpv6,
+                    .reactive = false,
+                    .announces_networks = true},
+    RoutingProtocol{.name = "DSDV",
+                    .type = "ns3::dsdv::RoutingProtocol",
+                    .family = wire::Family::kIpv4,
+                    .reactive = false,
+                    .announces_networks = false},
+    RoutingProtocol{.name = "AODV",
+                    .type = "ns3::aodv::RoutingProtocol",
+                    .family = wire::Family::kIpv4,
+                    .reactive = true,
+                    .announces_networks = false},
+};
+
+bool IsSameWord(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, [](unsigned char one, unsigned char other) {
+    return std::tolower(one) == std::tolower(other);
+  });
+}
+
+}  // namespace
+
+const RoutingProtocol* FindRoutingProtocol(std::string_view text) {
+  const auto found = std::ranges::find_if(kProtocols, [&](const RoutingProtocol& protocol) {
+    return protocol.type == text || IsSameWord(protocol.name, text);
+  });
+  return found == kProtocols.end() ? nullptr : &*found;
+}
+
+}  // namespace viaduct::scenario

@@ -1,0 +1,23 @@
+// ns-3's routing protocols, as far as a scenario must know them.
+#pragma once
+
+#include <string_view>
+
+#include "wire/address.h"
+
+namespace viaduct::scenario {
+
+struct RoutingProtocol {
+  std::string_view name;  // as in scenario files, in any letter case
+  std::string_view type;  // ns-3's TypeId
+  wire::Family family;
+  // Finds a route when a packet needs one, and must therefore be given that packet.
+  bool reactive;
+  // Announces the networks of its routers, and so reaches the hosts behind these; else only nodes.
+  bool announces_networks;
+};
+
+// By its name in any letter case or by its type. Null: a type of the user's own, or "static".
+const RoutingProtocol* FindRoutingProtocol(std::string_view text);
+
+}  // namespace viaduct::scenario
