@@ -69,6 +69,22 @@ def test_results_describe_themselves(tmp_path: Path) -> None:
         assert environment[key], key
 
 
+def test_a_run_that_fails_leaves_no_results_of_an_earlier_one(tmp_path: Path) -> None:
+    scenario = tmp_path / "apart.yaml"
+    scenario.write_text(
+        "nodes: 4\nlinks: [{pair: [n0, n1]}, {pair: [n2, n3]}]\nrouting: {protocol: static}\n"
+        "mode: simulate\nduration: 1s\nconvergence: {timeout: 1s}\n"
+    )
+    earlier = tmp_path / "run.json"
+    earlier.write_text("{}")
+    report = tmp_path / "report"
+    report.mkdir()
+    (report / "results.json").write_text("{}")
+    assert viaduct("run", scenario, "--json", earlier, "--report", report).status == 1
+    assert earlier.read_text() == ""
+    assert not (report / "results.json").exists()
+
+
 def test_needs_no_privilege(tmp_path: Path) -> None:
     scenario = tmp_path / "simline.yaml"
     scenario.write_text(LINE)

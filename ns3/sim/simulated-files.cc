@@ -31,7 +31,7 @@ SimulatedFiles::SimulatedFiles(const viaduct::scenario::Scenario& scenario,
     }
     for (const std::string& link : captured)
     {
-        // Captured at the link's first node, as in the real modes.
+        // Captured at the link's first node, both what it sends and what it gets.
         Capture(link, network.GetLink(link).devices.at(0));
     }
     for (const std::string& link : scenario.captures)

@@ -40,7 +40,11 @@ void CheckJsonFile(const std::string& file) {
   if (!std::ofstream(file, std::ios::app)) {
     throw UsageError(fmt::format("--json {}: cannot be written", file));
   }
-  if (!std::filesystem::exists(before)) std::filesystem::remove(file, error);
+  if (!std::filesystem::exists(before)) {
+    std::filesystem::remove(file, error);
+  } else if (std::filesystem::is_regular_file(file, error)) {
+    std::filesystem::resize_file(file, 0, error);
+  }
 }
 
 void PrintList(bool as_json, const nlohmann::json& list,

@@ -17,7 +17,8 @@ void PrintJson(const nlohmann::json& document);
 void WriteJson(const std::string& file, const nlohmann::json& document);
 
 // Work may take long: throws UsageError before it if WriteJson() could not write `file` (which may
-// be empty: none). Leaves no file that was not there, because without results it looked like some.
+// be empty: none). Leaves no file that was not there, and empties one that was: should the work
+// fail, neither it nor the results of earlier work look like this work's.
 void CheckJsonFile(const std::string& file);
 
 // Prints a list as JSON, or as a table whose first row holds the column heads. If the table has no

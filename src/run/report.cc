@@ -244,11 +244,18 @@ std::string CsvNumber(const std::optional<T>& value) {
   return value ? fmt::format("{}", *value) : "";
 }
 
+constexpr const char *kResults = "results.json", *kFlows = "flows.csv", *kSamples = "samples.csv",
+                     *kIndex = "index.html", *kPicture = "result.svg";
+
 }  // namespace
 
 void MakeReportDirectory(const std::string& directory) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
+  for (const char* file : {kResults, kFlows, kSamples, kIndex, kPicture}) {
+    std::error_code absent;
+    std::filesystem::remove(std::filesystem::path(directory) / file, absent);
+  }
   if (error || access(directory.c_str(), W_OK) != 0) {
     throw UsageError(fmt::format("--report {}: {}", directory,
                                  error ? error.message() : std::string("cannot be written")));
@@ -328,13 +335,13 @@ void WriteReport(const std::string& directory, const std::vector<RunResult>& run
     attempts.Try([&] { WriteFile(folder / file, text()); });
   };
   // First what the others are made of, should the disk be full.
-  write("results.json", [&] {
+  write(kResults, [&] {
     return JsonText(runs.size() == 1 ? json(runs.front()) : json{{"runs", runs}}, 2) + "\n";
   });
-  write("flows.csv", [&] { return FlowsCsv(runs); });
-  write("samples.csv", [&] { return SamplesCsv(runs); });
-  write("index.html", [&] { return RenderHtml(runs); });
-  if (runs.size() > 1) write("result.svg", [&] { return ResultPicture(runs); });
+  write(kFlows, [&] { return FlowsCsv(runs); });
+  write(kSamples, [&] { return SamplesCsv(runs); });
+  write(kIndex, [&] { return RenderHtml(runs); });
+  if (runs.size() > 1) write(kPicture, [&] { return ResultPicture(runs); });
   attempts.Finish();
 }
 

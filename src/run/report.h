@@ -8,7 +8,8 @@
 
 namespace viaduct::run {
 
-// Creates the directory and its parents if necessary. Throws UsageError if it cannot be written.
+// Creates the directory and its parents if necessary, and removes the report that it has: a run
+// that fails must not seem to have made it. Throws UsageError if it cannot be written.
 void MakeReportDirectory(const std::string& directory);
 
 // Writes index.html, results.json, flows.csv and samples.csv; for several runs also result.svg.
