@@ -137,6 +137,34 @@ def test_signals_of_the_caller(
 @pytest.mark.parametrize(
     "words",
     [
+        ["shell", "--", "sh", "-c", "echo ready; sleep 0.5; exit 7"],
+        "path --between left right --duration 500ms".split(),
+    ],
+)
+def test_a_hang_up_that_the_caller_ignores(
+    words: list[str], home: list[str], tmp_path: Path
+) -> None:
+    """As under nohup(1). A path that is hung up succeeds, but before its time."""
+    file = tmp_path / "results.json"
+    command = [*home, "env", "--ignore-signal=HUP", str(VIADUCT), words[0], "--json", str(file)]
+    with subprocess.Popen(
+        [*command, *words[1:]],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment(),
+    ) as process:
+        assert process.stdout
+        first = process.stdout.readline()
+        assert "ready" in first or " is on " in first, first
+        process.send_signal(signal.SIGHUP)
+        assert process.wait(60) == (7 if words[0] == "shell" else 0)
+    assert json.loads(file.read_text())["seconds"] >= 0.5
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
         "version",
         "doctor",
         "docs results",

@@ -13,6 +13,7 @@
 #include "sys/descriptors.h"
 #include "sys/event_loop.h"
 #include "sys/process.h"
+#include "sys/signals.h"
 
 namespace viaduct::run {
 namespace {
@@ -29,7 +30,9 @@ void PassOn(int signal) {
 void SetSignalHandlers(void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    if (signal != SIGHUP || !sys::IgnoresHangUp()) sigaction(signal, &action, nullptr);
+  }
 }
 
 // The exit status.

@@ -42,8 +42,16 @@ sigset_t SignalSet(std::initializer_list<int> signals) {
   return set;
 }
 
+bool IgnoresHangUp() {
+  struct sigaction action {};
+  return sigaction(SIGHUP, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 UniqueFd CatchSignals(std::initializer_list<int> signals) {
-  const sigset_t set = SignalSet(signals);
+  sigset_t set = SignalSet(signals);
+  // A blocked signal arrives at the descriptor even if it is ignored (kernel/signal.c,
+  // sig_ignored()).
+  if (IgnoresHangUp()) sigdelset(&set, SIGHUP);
   UniqueFd fd(SystemCall("signalfd", signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)));
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   return fd;

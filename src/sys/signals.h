@@ -10,8 +10,11 @@ namespace viaduct::sys {
 
 sigset_t SignalSet(std::initializer_list<int> signals);
 
+// Whether this process was started to outlive its terminal, as by nohup(1): it ignores SIGHUP.
+bool IgnoresHangUp();
+
 // Blocks the signals in this thread and in threads it starts from now on. They are read from the
-// descriptor (signalfd(2), non-blocking). Throws SystemError.
+// descriptor (signalfd(2), non-blocking). SIGHUP stays ignored where it is. Throws SystemError.
 UniqueFd CatchSignals(std::initializer_list<int> signals);
 // The next pending signal of the descriptor; 0 if there is none.
 int TakeSignal(int fd);
