@@ -614,10 +614,12 @@ def test_its_duration_ends_the_program(home: str) -> None:
 def test_late_is_void(home: str, tmp_path: Path) -> None:
     file = tmp_path / "counters.json"
     ping = ["ping", "-n", "-c", "3", "-i", "0.05", "$VIADUCT_HOST"]
-    words = ["--up", "delay=1ms", "--json", file, "--", "sh", "-c", " ".join(ping)]
-    shell(home, "--lateness-limit", "1ns", *words).expect(4)
+    words = ["--up", "delay=1ms", "--json", file, "--", "sh", "-c", f"{' '.join(ping)}; exit 7"]
+    line = shell(home, "--lateness-limit", "1ns", *words).error_line(4)
+    assert "VOID: p99 of the lateness is " in line
+    assert "and --lateness-limit 1ns; the program's own status was 7" in line
     assert json.loads(file.read_text())["verdict"] == "VOID"
-    shell(home, "--lateness-limit", "1h", *words).expect()
+    shell(home, "--lateness-limit", "1h", *words).expect(7)
     assert json.loads(file.read_text())["verdict"] == "VALID"
 
 

@@ -95,7 +95,7 @@ int RunCommand(const CLI::App& command, const PathCommandOptions& options,
   if (json_file != "-") std::fputs(emulate::StatisticsTable(result).c_str(), stdout);
   if (!json_file.empty()) WriteJson(json_file, result);
   if (graph.is_open()) WriteGraph(graph, options, result.name);
-  return Conclude(result, 0);
+  return Conclude(result, std::nullopt);
 }
 
 void AddOptions(CLI::App& command, PathCommandOptions& options) {

@@ -1,5 +1,7 @@
 #include "cli/path_options.h"
 
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <map>
 
@@ -9,6 +11,21 @@
 #include "base/within.h"
 
 namespace viaduct::cli {
+namespace {
+
+// Why the timing of a VOID run is.
+std::string WhyVoid(const result::Timing& timing) {
+  const auto time = [](int64_t ns) { return FormatDuration(Duration::Nanoseconds(ns)); };
+  const int64_t limit = timing.limit_ns.value_or(0);
+  if (timing.p99_ns > limit) {
+    return fmt::format("p99 of the lateness is {}, and --lateness-limit {}", time(timing.p99_ns),
+                       time(limit));
+  }
+  return fmt::format("viaduct itself lost {} frames, more than one in 100",
+                     timing.lost.value_or(0));
+}
+
+}  // namespace
 
 void PairOptions::AddPairs(CLI::App& command) {
   command.add_option("--between", between, "a path between two interfaces")
@@ -69,13 +86,18 @@ emulate::PathOptions EmulationOptions::Understand(engine::Config config) const {
   return path;
 }
 
-int Conclude(const result::EngineResult& result, int otherwise) {
+int Conclude(const result::EngineResult& result, std::optional<int> program) {
   for (const std::string& failure : result.failures) {
     std::fprintf(stderr, "viaduct: %s\n", failure.c_str());
   }
-  if (result.verdict == result::Verdict::kVoid) return static_cast<int>(ExitStatus::kVoid);
-  const bool failed = otherwise == 0 && !result.failures.empty();
-  return failed ? static_cast<int>(ExitStatus::kFailure) : otherwise;
+  const int status = program.value_or(0);
+  if (result.verdict == result::Verdict::kVoid) {
+    std::fprintf(stderr, "viaduct: the run is VOID: %s%s\n", WhyVoid(result.timing).c_str(),
+                 program ? fmt::format("; the program's own status was {}", status).c_str() : "");
+    return static_cast<int>(ExitStatus::kVoid);
+  }
+  const bool failed = status == 0 && !result.failures.empty();
+  return failed ? static_cast<int>(ExitStatus::kFailure) : status;
 }
 
 }  // namespace viaduct::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,8 @@ struct EmulationOptions {
   emulate::PathOptions Understand(engine::Config config) const;
 };
 
-// Tells what was not done as asked, and returns the command's exit status where its work has not
-// failed.
-int Conclude(const result::EngineResult& result, int otherwise);
+// Tells what was not done as asked and whether the run is VOID, and returns the command's exit
+// status: unless one of these determines it, that of the program, if there was one.
+int Conclude(const result::EngineResult& result, std::optional<int> program);
 
 }  // namespace viaduct::cli
