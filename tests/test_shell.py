@@ -579,6 +579,16 @@ def test_its_path_is_the_default_within_it(home: str) -> None:
         assert spec_of(done.output, "down") == "delay=3ms"
 
 
+def test_its_pair_is_found_without_its_name(home: str) -> None:
+    script = f"""
+        {VIADUCT} path set --pair shell --down "delay=3ms" && {VIADUCT} path stats --json &&
+        ! {VIADUCT} path set --pair other --down "delay=3ms"
+    """
+    done = shell(home, "--", "sh", "-c", script).expect()
+    assert spec_of(done.output, "down") == "delay=3ms"
+    assert "no path of pair other" in done.errors
+
+
 def test_classes(home: str, tmp_path: Path) -> None:
     file = tmp_path / "counters.json"
     specs = ["--up", "delay=1ms", "--class", "echo=icmp", "--up", "loss=100%"]

@@ -44,6 +44,12 @@ PathInfo PathOf(const ShellInfo& shell) {
   return path;
 }
 
+// The name of the shell that this process is in, if its path can have this pair; else empty.
+std::string OwnShell(const std::string& pair) {
+  const char* own = std::getenv(kPathVariable);
+  return own != nullptr && (pair.empty() || pair == kShellPair) ? own : "";
+}
+
 void RemoveDeadPath(const std::string& name, const Turn& turn) {
   for (const PathInfo& path : ListPaths()) {
     if (path.name != name || path.alive) continue;
@@ -76,8 +82,7 @@ std::vector<PathInfo> ListPathsAndShells() {
 }
 
 PathInfo FindPath(const std::string& given, const std::string& pair) {
-  const char* own = given.empty() && pair.empty() ? std::getenv(kPathVariable) : nullptr;
-  const std::string name = own != nullptr ? own : given;
+  const std::string name = given.empty() ? OwnShell(pair) : given;
   const uint64_t here = sys::NamespaceInode(sys::OpenCurrentNamespace().get());
   const auto is_wanted = [&](const PathInfo& path) {
     if (!name.empty()) return path.name == name;
@@ -89,7 +94,7 @@ PathInfo FindPath(const std::string& given, const std::string& pair) {
       ListPathsAndShells(), is_wanted,
       {"no path is running; start one with viaduct path --between A B",
        name.empty() ? fmt::format("no path {}is running in this network namespace; there are {{}}",
-                                  pair.empty() ? "" : "between these ")
+                                  pair.empty() ? "" : "of pair " + pair + " ")
                     : fmt::format("no path {} is running; there are {{}}", name),
        "several paths are running ({}); name one"});
 }

@@ -39,9 +39,10 @@ std::vector<PathInfo> ListPathsAndShells();
 // The variable that names its path to the program of a shell.
 inline constexpr char kPathVariable[] = "VIADUCT_PATH";
 
-// The path, also of a shell, that has this name. If it is empty: the only one in this network
-// namespace that has this pair or, if that is empty too, that of the shell that this process is in
-// (kPathVariable), or the only one here. Throws UsageError that lists the existing paths.
+// The path, also of a shell, that has this name. If it is empty: that of the shell that
+// this process is in (kPathVariable), if it has this pair or that is empty too; else the only one
+// in this network namespace that has this pair, or the only one here. Throws UsageError that lists
+// the existing paths.
 PathInfo FindPath(const std::string& name, const std::string& pair);
 
 // Records the path as this process's, and sets what the record says of its maker. A dead path of
