@@ -611,6 +611,13 @@ def test_schedule(home: str, tmp_path: Path) -> None:
     assert spec_of(done.output, "down") == "delay=2ms"
     schedule.write_text("0s other both delay=2ms\n")
     assert "no pair other" in shell(home, "--schedule", schedule, "--", "true").error_line(2)
+    schedule.write_text("0s * both loss=none\nloop 1us\n")
+    line = shell(home, "--schedule", schedule, "--", "true").error_line(2)
+    assert f"{schedule}:2: a loop of 1us is too short" in line
+    # However late its changes are, the program's end is seen.
+    changes = "".join(f"0s shell up loss={number % 9}%\n" for number in range(3000))
+    schedule.write_text(changes + "loop 1ms\n")
+    shell(home, "--schedule", schedule, "--", "sh", "-c", "exit 7").expect(7)
 
 
 def test_its_duration_ends_the_program(home: str) -> None:

@@ -5,7 +5,7 @@
 //   5s      a-b      both       down                      (loses every packet)
 //   5.5s    a-b      both       up                        (as it was)
 //   8s      a-b/dns  up         loss=5%                   (a class; * is every pair)
-//   loop 10s                                              (start again, every 10 s)
+//   loop 10s                                              (start again, every 10 s; 1 ms or more)
 //
 // Times count from the start of the path and must not decrease; # begins a comment.
 #pragma once
@@ -31,7 +31,7 @@ struct ScheduledChange {
 
 struct Schedule {
   std::vector<ScheduledChange> changes;  // in the order of time
-  std::optional<Duration> loop;          // at least the last change's time, above zero
+  std::optional<Duration> loop;          // at least the last change's time, and 1 ms
 };
 
 // Throws UsageError naming `file` and the line that is malformed or out of order. Whether

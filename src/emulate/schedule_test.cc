@@ -50,8 +50,12 @@ TEST(ScheduleTest, MistakesAreNamedWithTheirLine) {
   EXPECT_THAT(refusal("1s p sideways delay=1ms"), HasSubstr("up, down or both"));
   EXPECT_THAT(refusal("1s p up"), HasSubstr("a line is"));
   EXPECT_THAT(refusal("loop 1s"), HasSubstr("nothing to loop over"));
-  EXPECT_THAT(refusal("1s p up down\nloop 500ms"), HasSubstr("not end before the last change"));
-  EXPECT_THAT(refusal("0s p up down\nloop 0s"), HasSubstr("not end before the last change"));
+  EXPECT_THAT(refusal("1s p up down\nloop 500ms"), HasSubstr("no end before the last change, 1s"));
+  for (const char* period : {"0s", "1ns", "1us", "999us"}) {
+    EXPECT_THAT(refusal((std::string("0s p up down\nloop ") + period).c_str()),
+                HasSubstr(std::string("file:2: a loop of ") + period + " is too short: give 1ms"));
+  }
+  EXPECT_EQ(refusal("0s p up down\nloop 1ms"), "accepted");
   EXPECT_THAT(refusal("1s p up down\nloop 2s\n3s p up up"), HasSubstr("no line may follow"));
 }
 

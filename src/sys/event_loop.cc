@@ -44,21 +44,23 @@ void EventLoop::At(Instant time, std::function<void()> action) {
 
 bool EventLoop::Run(const std::function<bool()>& done, Instant deadline) {
   for (;;) {
-    RunDueActions();
+    RunDueAction();
     if (done()) return true;
-    if (MonotonicClock::Now() >= deadline) return false;
+    // Also after the deadline, because a caller that is late for every one would never be
+    // signalled.
+    const bool is_over = MonotonicClock::Now() >= deadline;
     Wait(actions_.empty() ? deadline : std::min(deadline, actions_.begin()->first));
+    if (is_over) return done();
   }
 }
 
-void EventLoop::RunDueActions() {
-  while (!actions_.empty() && actions_.begin()->first <= MonotonicClock::Now()) {
-    const std::function<void()> action = std::move(actions_.begin()->second);
-    actions_.erase(actions_.begin());
-    action();
-    // Many may be due at once, and long: what happens meanwhile is not seen only after all of them.
-    if (!actions_.empty() && actions_.begin()->first <= MonotonicClock::Now()) Wait(Instant());
-  }
+// One at most: many may be due at once, and long, and each may add one that is due already. What
+// happens meanwhile is not seen only after all of them.
+void EventLoop::RunDueAction() {
+  if (actions_.empty() || actions_.begin()->first > MonotonicClock::Now()) return;
+  const std::function<void()> action = std::move(actions_.begin()->second);
+  actions_.erase(actions_.begin());
+  action();
 }
 
 void EventLoop::Wait(Instant until) {

@@ -40,8 +40,9 @@ class EventLoop {
   // Calls `action` at `time` of the monotonic clock; actions of the same time run in the order they
   // were added.
   void At(Instant time, std::function<void()> action);
-  // Runs until `done()` is true or `deadline` has passed; returns done(). Throws Interrupted, and
-  // whatever a callback throws.
+  // Runs until `done()` is true or `deadline` has passed; returns done(). Between two actions, and
+  // at least once, it looks at the signals and descriptors. Throws Interrupted, and whatever a
+  // callback throws.
   bool Run(const std::function<bool()>& done, Instant deadline = Instant::Never());
   // From now on signals are discarded, so that they cannot interrupt the clean-up.
   void IgnoreSignals() {
@@ -49,7 +50,7 @@ class EventLoop {
   }
 
  private:
-  void RunDueActions();
+  void RunDueAction();
   void Wait(Instant until);
   void ReadSignal();
 

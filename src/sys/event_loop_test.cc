@@ -31,5 +31,29 @@ TEST(EventLoopTest, ManyDueActionsKeepNobodyWaiting) {
   EXPECT_THAT(happened, testing::ElementsAre("first", "ready", "second"));
 }
 
+// As of a schedule that repeats itself faster than its changes can be made.
+TEST(EventLoopTest, ActionsThatAreNeverAllDoneDoNotKeepItRunning) {
+  Pipe signals = MakePipe();
+  EventLoop loop(std::move(signals.read), [](int) {});
+  int count = 0;
+  const std::function<void()> again = [&] {
+    ++count;
+    loop.At(Instant(), again);
+  };
+  loop.At(Instant(), again);
+  EXPECT_TRUE(loop.Run([&] { return count == 3; }));
+  EXPECT_FALSE(loop.Run([] { return false; }, MonotonicClock::Now()));
+}
+
+TEST(EventLoopTest, SignalsAreSeenAfterTheDeadlineToo) {
+  Pipe signals = MakePipe();
+  EventLoop loop(std::move(signals.read), [](int) {});
+  Pipe pipe = MakePipe();
+  bool seen = false;
+  loop.Watch(pipe.read.get(), [&] { seen = true; });
+  EXPECT_EQ(write(pipe.write.get(), "x", 1), 1);
+  EXPECT_TRUE(loop.Run([&] { return seen; }, Instant()));
+}
+
 }  // namespace
 }  // namespace viaduct::sys
