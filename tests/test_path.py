@@ -457,6 +457,20 @@ def test_clean_gives_back_what_killed_paths_had(wires: Wires) -> None:
     assert not traces_of(wires)
 
 
+def test_a_renamed_interface_is_given_back(wires: Wires) -> None:
+    before = features(wires)
+    with wires.path(*BETWEEN) as path:
+        assert features(wires) != before, "there is something to restore"
+        here = ["ip", "-n", wires.middle, "link", "set", "dev"]
+        for change in (["a", "down"], ["a", "name", "renamed"]):
+            execute([*here, *change]).expect()
+        path.process.send_signal(signal.SIGINT)
+        assert path.wait() == 0
+    wait_until(lambda: not traces_of(wires), "no record is left")
+    execute([*here, "renamed", "name", "a"]).expect()
+    assert features(wires) == before
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_interfaces_are_given_back(wires: Wires, number: signal.Signals) -> None:
     before = features(wires)

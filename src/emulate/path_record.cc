@@ -29,10 +29,9 @@ void CheckName(const std::string& name) {
 }
 
 void GiveBack(int network, const TakenInterface& taken) {
-  const auto link = sys::Netlink(network).FindLink(taken.interface);
-  if (link && link->ifindex == taken.ifindex) {
-    sys::EnableOffloads(network, taken.interface, taken.offloads);
-  }
+  // It may have been renamed since.
+  const auto link = sys::Netlink(network).FindLink(taken.ifindex);
+  if (link) sys::EnableOffloads(network, link->name, taken.offloads);
 }
 
 PathInfo PathOf(const ShellInfo& shell) {

@@ -1,12 +1,14 @@
 #include "emulate/shell_outside.h"
 
 #include <fmt/format.h>
+#include <net/if.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "base/error.h"
 #include "sys/child.h"
+#include "sys/network/interface_setting.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/sysctl.h"
@@ -16,33 +18,22 @@ namespace {
 
 constexpr int kNoSuchProgram = 127;
 
-constexpr char kForwardingOfAll6[] = "net/ipv6/conf/all/forwarding";
-
 const char* NftFamily(wire::Family family) { return family == wire::Family::kIpv4 ? "ip" : "ip6"; }
 
-// The parameter that makes what arrives at one interface be forwarded.
-std::string ForwardingOf(const std::string& interface, wire::Family family) {
-  return family == wire::Family::kIpv4
-             ? fmt::format("net/ipv4/conf/{}/forwarding", interface)
-             : fmt::format("net/ipv6/conf/{}/force_forwarding", interface);
+// What makes what arrives at one interface be forwarded.
+sys::InterfaceSetting ForwardingOf(const ForwardingInterface& interface) {
+  return {interface.ifindex, interface.family == wire::Family::kIpv4
+                                 ? "net/ipv4/conf/{}/forwarding"
+                                 : "net/ipv6/conf/{}/force_forwarding"};
 }
 
-bool Has(const std::string& parameter) {
-  return access(sys::SysctlPath(parameter).c_str(), F_OK) == 0;
+bool IsMachineRouter6() {
+  return sys::ReadSysctl(sys::OpenCurrentNamespace().get(), "net/ipv6/conf/all/forwarding") != "0";
 }
 
-bool IsOn(const std::string& parameter) {
-  return sys::ReadSysctl(sys::OpenCurrentNamespace().get(), parameter) != "0";
-}
-
-bool Forwards(const std::string& interface, wire::Family family) {
-  return (family == wire::Family::kIpv6 && IsOn(kForwardingOfAll6)) ||
-         IsOn(ForwardingOf(interface, family));
-}
-
-void SetForwarding(const std::string& interface, wire::Family family, bool on) {
-  sys::WriteSysctl(sys::OpenCurrentNamespace().get(), ForwardingOf(interface, family),
-                   on ? "1" : "0");
+bool Forwards(const ForwardingInterface& interface) {
+  return (interface.family == wire::Family::kIpv6 && IsMachineRouter6()) ||
+         ForwardingOf(interface).IsOn();
 }
 
 bool Has(const ShellInfo& shell, const ForwardingInterface& interface) {
@@ -63,12 +54,12 @@ std::vector<ForwardingInterface> NotForwarding(const ShellInfo& shell, wire::Fam
   const std::vector<ShellInfo> others = Others(shell);
   std::vector<ForwardingInterface> found;
   for (const sys::LinkInfo& link : sys::Netlink().Links()) {
-    const ForwardingInterface interface { link.name, link.ifindex, family };
+    const ForwardingInterface interface { link.ifindex, family };
     const bool for_others =
         std::ranges::any_of(others, [&](const ShellInfo& other) { return Has(other, interface); });
     if (link.name.starts_with("vsh") || link.name == "lo") continue;
-    if (!Has(ForwardingOf(link.name, family))) continue;  // its MTU is too small for the family
-    if (for_others || !Forwards(link.name, family)) found.push_back(interface);
+    if (!ForwardingOf(interface).IsThere()) continue;  // its MTU is too small for the family
+    if (for_others || !Forwards(interface)) found.push_back(interface);
   }
   return found;
 }
@@ -81,20 +72,21 @@ std::string WhyNot(const sys::ProgramResult& nft) {
   return nft.status == kNoSuchProgram ? "nft is missing (apt-get install nftables)" : nft.output;
 }
 
-// The names of interfaces, quoted, for a set.
+// The indices of interfaces for a set. nft would take a number for the name of an interface if one
+// had it; no name has so many digits.
 std::string Elements(const std::vector<ForwardingInterface>& interfaces) {
-  std::string names;
+  std::string indices;
   for (const ForwardingInterface& each : interfaces) {
-    names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", each.interface);
+    indices += fmt::format("{}\"{:0{}}\"", indices.empty() ? "" : ", ", each.ifindex, IFNAMSIZ);
   }
-  return names;
+  return indices;
 }
 
 void Forward(const std::vector<ForwardingInterface>& interfaces, ShellInfo* shell,
              sys::OwnEntry* record) {
   for (const ForwardingInterface& each : interfaces) {
     RecordForwarding(each, shell, record);
-    SetForwarding(each.interface, each.family, true);
+    ForwardingOf(each).Set(true);
   }
 }
 
@@ -112,7 +104,8 @@ void ForwardFromNew(wire::Family family, ShellInfo* shell, sys::OwnEntry* record
 }  // namespace
 
 std::string WhyNoIpv6() {
-  if (Has(ForwardingOf("all", wire::Family::kIpv6)) || IsOn(kForwardingOfAll6)) return "";
+  const std::string single = sys::SysctlPath("net/ipv6/conf/all/force_forwarding");
+  if (access(single.c_str(), F_OK) == 0 || IsMachineRouter6()) return "";
   return "this kernel cannot forward IPv6 on single interfaces (force_forwarding, Linux 6.17)";
 }
 
@@ -122,7 +115,7 @@ std::string ShellRules(const std::string& shell, const ShellSubnet& subnet,
   std::string rules = fmt::format(
       "table {2} {0} {{\n"
       "  set closed {{\n"
-      "    type ifname\n"
+      "    type iface_index\n"
       "{3}"
       "  }}\n"
       "  chain postrouting {{\n"
@@ -132,7 +125,7 @@ std::string ShellRules(const std::string& shell, const ShellSubnet& subnet,
       "  chain forward {{\n"
       "    type filter hook forward priority 0;\n"
       "    oifname \"vsh*\" ct state established,related accept\n"
-      "    iifname @closed drop\n"
+      "    iif @closed drop\n"
       "  }}\n",
       shell, subnet.prefix.ToString(), NftFamily(subnet.prefix.address.family),
       closed.empty() ? "" : fmt::format("    elements = {{ {} }}\n", closed));
@@ -160,7 +153,8 @@ std::string OpenOutside(const ShellSubnet& subnet, ShellInfo* shell, sys::OwnEnt
   const sys::ProgramResult result = RunNft(ShellRules(shell->name, subnet, forwarding));
   if (result.status != 0) return "no NAT to the outside: " + WhyNot(result);
   Forward(forwarding, shell, record);
-  if (!Forwards(shell->name, family)) SetForwarding(shell->name, family, true);
+  const ForwardingInterface own{sys::Netlink().IfIndex(shell->name), family};
+  if (!Forwards(own)) ForwardingOf(own).Set(true);
   return "";
 }
 
@@ -178,15 +172,10 @@ void RemoveRules(const std::string& shell, wire::Family family) {
 
 void StopForwarding(const ShellInfo& shell) {
   const std::vector<ShellInfo> others = Others(shell);
-  sys::Netlink here;
   for (const ForwardingInterface& each : shell.forwarding) {
     const bool needed = std::ranges::any_of(
         others, [&](const ShellInfo& other) { return other.alive && Has(other, each); });
-    const auto link = here.FindLink(each.interface);
-    const bool is_there = link && link->ifindex == each.ifindex;
-    if (is_there && !needed && IsOn(ForwardingOf(each.interface, each.family))) {
-      SetForwarding(each.interface, each.family, false);
-    }
+    if (!needed && ForwardingOf(each).IsOn()) ForwardingOf(each).Set(false);
   }
 }
 

@@ -23,18 +23,18 @@ TEST(ShellRulesTest, WhereEverythingForwardsTheyTranslateAddressesOnly) {
 TEST(ShellRulesTest, Ipv6HasATableOfItsOwn) {
   const ShellSubnet subnet{wire::IpPrefix::Parse("fd00::/126"), wire::IpAddress::Parse("fd00::1"),
                            wire::IpAddress::Parse("fd00::2")};
-  const std::string rules = ShellRules("vsh7", subnet, {{"eth0", 2, wire::Family::kIpv6}});
+  const std::string rules = ShellRules("vsh7", subnet, {{2, wire::Family::kIpv6}});
   EXPECT_THAT(rules, HasSubstr("table ip6 vsh7 {"));
   EXPECT_THAT(rules, HasSubstr("ip6 saddr fd00::/126 oifname != \"vsh7\" masquerade"));
-  EXPECT_THAT(rules, HasSubstr("elements = { \"eth0\" }"));
+  EXPECT_THAT(rules, HasSubstr("elements = { \"0000000000000002\" }"));
 }
 
 TEST(ShellRulesTest, AnswersPassBeforeAllElseIsDropped) {
-  const std::string rules = ShellRules("vsh7", kSubnet, {{"eth0", 2}, {"eth1", 3}});
-  EXPECT_THAT(rules, HasSubstr("elements = { \"eth0\", \"eth1\" }"));
+  const std::string rules = ShellRules("vsh7", kSubnet, {{2}, {30}});
+  EXPECT_THAT(rules, HasSubstr("elements = { \"0000000000000002\", \"0000000000000030\" }"));
   const size_t answers = rules.find("oifname \"vsh*\" ct state established,related accept");
   ASSERT_NE(answers, std::string::npos);
-  EXPECT_GT(rules.find("iifname @closed drop"), answers);
+  EXPECT_GT(rules.find("iif @closed drop"), answers);
 }
 
 TEST(ShellRulesTest, AskTheNameServerOfThisMachine) {

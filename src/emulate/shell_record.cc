@@ -43,7 +43,7 @@ void ShellInfo::Read(const sys::RecordLines& lines) {
   for (const json& line : lines) {
     if (line.contains("inside")) inside = line["inside"].get<ShellInside>();
     if (line.contains("rules")) rules.push_back(line["rules"].get<wire::Family>());
-    if (line.contains("interface")) forwarding.push_back(line.get<ForwardingInterface>());
+    if (line.contains("ifindex")) forwarding.push_back(line.get<ForwardingInterface>());
   }
 }
 

@@ -22,15 +22,14 @@ inline constexpr char kShellPair[] = "shell";
 // Its ports: interfaces of a namespace between the program's and the one outside.
 inline constexpr std::array kShellPorts{"program", "host"};
 
-// An interface that forwards for the shell and did not before.
+// An interface that forwards for the shell and did not before. Its name may change.
 struct ForwardingInterface {
-  std::string interface;
   int ifindex = 0;
   wire::Family family = wire::Family::kIpv4;
 
   bool operator==(const ForwardingInterface&) const = default;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ForwardingInterface, interface, ifindex, family)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ForwardingInterface, ifindex, family)
 
 // A shell's namespace, and this machine's addresses there (texts).
 struct ShellInside {

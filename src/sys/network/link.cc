@@ -98,6 +98,18 @@ LinkInfo ParseLink(const nlmsghdr* message) {
   return link;
 }
 
+std::optional<LinkInfo> QueryLink(NetlinkSocket& socket, NetlinkMessage& message,
+                                  const std::string& what) {
+  std::optional<LinkInfo> link;
+  try {
+    socket.Query(message, "look up " + what,
+                 [&](const nlmsghdr* answer) { link = ParseLink(answer); });
+  } catch (const SystemError& error) {
+    if (error.error_number() != ENODEV) throw;
+  }
+  return link;
+}
+
 // IPv6 addresses are not checked for duplicates.
 NetlinkMessage AddressRequest(int type, int flags, int ifindex, const wire::IpPrefix& address) {
   ifaddrmsg header{};
@@ -157,14 +169,13 @@ std::optional<LinkInfo> Netlink::FindLink(const std::string& name) {
   NetlinkMessage message(RTM_GETLINK, 0);
   message.AppendHeader(LinkHeader(0));
   message.Put(IFLA_IFNAME, name);
-  std::optional<LinkInfo> link;
-  try {
-    socket_.Query(message, "look up interface " + name,
-                  [&](const nlmsghdr* answer) { link = ParseLink(answer); });
-  } catch (const SystemError& error) {
-    if (error.error_number() != ENODEV) throw;
-  }
-  return link;
+  return QueryLink(socket_, message, "interface " + name);
+}
+
+std::optional<LinkInfo> Netlink::FindLink(int ifindex) {
+  NetlinkMessage message(RTM_GETLINK, 0);
+  message.AppendHeader(LinkHeader(ifindex));
+  return QueryLink(socket_, message, Describe(ifindex));
 }
 
 LinkInfo Netlink::GetLink(const std::string& name) {

@@ -50,6 +50,7 @@ class Netlink {
 
   // nullopt when there is no such interface.
   std::optional<LinkInfo> FindLink(const std::string& name);
+  std::optional<LinkInfo> FindLink(int ifindex);
   LinkInfo GetLink(const std::string& name);  // throws where FindLink says nullopt
   int IfIndex(const std::string& name) { return GetLink(name).ifindex; }
   std::vector<LinkInfo> Links();

@@ -1,0 +1,67 @@
+#include "sys/network/interface_setting.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/error.h"
+#include "sys/network/link.h"
+#include "sys/network/sysctl.h"
+
+namespace viaduct::sys {
+namespace {
+
+std::string NameOf(int ifindex) {
+  const auto link = Netlink().FindLink(ifindex);
+  return link ? link->name : "";
+}
+
+}  // namespace
+
+InterfaceSetting::InterfaceSetting(int ifindex, std::string pattern)
+    : ifindex_(ifindex), pattern_(std::move(pattern)) {}
+
+// The file is the interface's if that has the same name after the opening. Each look-up waits for
+// a renaming that is under way (both have the kernel's RTNL lock), so that its files are there.
+UniqueFd InterfaceSetting::Open(int mode) const {
+  for (std::string name = NameOf(ifindex_); !name.empty();) {
+    const std::string parameter = fmt::format(fmt::runtime(pattern_), name);
+    UniqueFd file(open(SysctlPath(parameter).c_str(), mode | O_CLOEXEC));
+    const int error = errno;
+    std::string after = NameOf(ifindex_);
+    if (after == name) {
+      if (!file && error != ENOENT) throw SystemError("open sysctl " + parameter, error);
+      return file;
+    }
+    name = std::move(after);
+  }
+  return {};
+}
+
+// `work` returns what its system call did; ENOENT: the interface has been renamed since.
+template <class Work>
+bool InterfaceSetting::Do(int mode, const Work& work) const {
+  while (const UniqueFd file = Open(mode)) {
+    if (work(file.get()) >= 0) return true;
+    if (errno != ENOENT) {
+      throw SystemError(fmt::format("sysctl {} of interface {}", pattern_, ifindex_), errno);
+    }
+  }
+  return false;
+}
+
+bool InterfaceSetting::IsThere() const { return static_cast<bool>(Open(O_RDONLY)); }
+
+bool InterfaceSetting::IsOn() const {
+  char value = '0';
+  Do(O_RDONLY, [&](int file) { return read(file, &value, sizeof value); });
+  return value != '0';
+}
+
+bool InterfaceSetting::Set(bool on) const {
+  return Do(O_WRONLY, [&](int file) { return write(file, on ? "1" : "0", 1); });
+}
+
+}  // namespace viaduct::sys
