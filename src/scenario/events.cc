@@ -69,7 +69,16 @@ class EventReader {
   }
 
  private:
+  static void CheckGiven(const Section& section) {
+    for (const char* key : {"set", "up", "down"}) {
+      if (!section.Has(key)) continue;
+      if (section.Text(key).find_first_not_of(" \t\n") != std::string::npos) continue;
+      section.Fail(key, "is empty; give the keys that change (delay=50ms), or leave it out");
+    }
+  }
+
   void CheckDirections(const Section& section, const LinkSettings& link) const {
+    CheckGiven(section);
     for (const char* direction : {"up", "down"}) {
       if (!section.Has(direction)) continue;
       if (section.Has("set")) section.Fail(direction, "set is given, which is for both directions");

@@ -71,6 +71,12 @@ TEST(EventsTest, MistakesAreNamedBeforeAnythingStarts) {
       << "valid by itself, but not for the SPEC of that time";
   EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, set: loss=1%, up: loss=2%}"),
               HasSubstr("set is"));
+  for (const char* empty : {"set: ''", "set: '  '", "up: '', down: loss=1%", "down: ''"}) {
+    EXPECT_THAT(EventErrorOf(std::string("{at: 1s, link: n0-n1, ") + empty + "}"),
+                HasSubstr("is empty; give the keys that change"))
+        << empty;
+  }
+  EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, set: ''}"), HasSubstr("f.yaml:5: events[0].set"));
   EXPECT_THAT(EventErrorOf("{at: 1s, link: lan0, up: loss=1%}", "", "{shared: all}"),
               HasSubstr("only a link of two nodes has directions"));
   EXPECT_THAT(EventErrorOf("{at: 1s, link: n0-n1, capture: stop}"),

@@ -249,7 +249,9 @@ constexpr Key kKeys[] = {
      "Starts or stops the capture of its packets.", "start", "start stop"},
     {"captures", Type::kLinks, Printed<&Scenario::captures>(),
      R"(Links whose packets are captured from the start, each in a pcap file of its own; `events` may
-     start and stop captures.)",
+     start and stop captures. In the real modes each end's arrivals are captured, after the SPEC
+     has lost and delayed packets; in mode `simulate` what the first node sends (before it) and
+     gets (after it). Of an interface of the machine both directions are captured.)",
      "[n0-n1]"},
     {"state", Type::kSection, Group<Scenario, HasState>(),
      R"(Writes the state of nodes whose `stack` is a kernel to CSV files beside the captures:
