@@ -13,6 +13,7 @@
 #include "broker/broker_process.h"
 #include "broker/sockets.h"
 #include "lab/hub.h"
+#include "lab/node_place.h"
 #include "sys/descriptor_limit.h"
 #include "sys/descriptors.h"
 #include "sys/network/tun.h"
@@ -27,13 +28,21 @@ namespace {
 // Between SIGTERM and SIGKILL. A run's tear-down must end within two seconds.
 constexpr Duration kPatience = Duration::Milliseconds(500);
 
+bool MayUseEbpf(const fib::DataPlane& plane) {
+  return &plane == &fib::kEbpfPlane || &plane == &fib::kAutoPlane;
+}
+
 // For each node its namespace, a session in it, its routes and a link monitor; for each emulated
-// link the engine's two ports; and what programs and clients need.
+// link the engine's two ports; for each eBPF program its tables and a link for each interface; and
+// what programs and clients need.
 void RequireDescriptorsFor(const lab::Topology& topology) {
-  constexpr size_t kPerNode = 4, kPerLink = 2, kBeside = 64;
+  constexpr size_t kPerNode = 4, kPerProgram = 6, kPerLink = 2, kBeside = 64;
   const size_t nodes = topology.nodes.size();
-  sys::RequireDescriptors(kBeside + kPerNode * nodes + kPerLink * lab::HubPairs(topology).size(),
-                          fmt::format("lab {} of {} nodes needs", topology.name, nodes));
+  size_t needed = kBeside + kPerNode * nodes + kPerLink * lab::HubPairs(topology).size();
+  for (const lab::Node& node : topology.nodes) {
+    if (MayUseEbpf(*node.data_plane)) needed += kPerProgram + node.interfaces.size();
+  }
+  sys::RequireDescriptors(needed, fmt::format("lab {} of {} nodes needs", topology.name, nodes));
 }
 
 }  // namespace
@@ -62,7 +71,8 @@ void LabOperations::CreateLab(const lab::Topology& topology) {
   auto lab = std::make_unique<lab::Lab>(topology, options);
   std::map<std::string, NodeState> nodes;
   for (const lab::Node& node : lab->topology().nodes) {
-    nodes.try_emplace(node.name, *node.data_plane, lab->NamespaceFd(node.name));
+    nodes.try_emplace(node.name, *node.data_plane,
+                      lab::PlaceOf(lab->topology(), node, lab->NamespaceFd(node.name)));
   }
   if (!lab::HubPairs(topology).empty()) engine_.emplace(*lab, owner_);
   lab_ = std::move(lab);
@@ -135,6 +145,21 @@ void LabOperations::SetAddresses(const lab::Endpoint& endpoint,
   StateOf(endpoint.node).routes->Reinstall();  // those to or through what an address made reachable
 }
 
+// Upcalls copy packets where the kernel's own forwarding gets them, behind the eBPF program, which
+// would pass them by.
+void LabOperations::LeaveToKernel(const std::string& node, NodeState& state) {
+  if (state.choice.plane != &fib::kEbpfPlane) return;
+  const lab::Node& asked = lab_->GetNode(node);
+  if (asked.data_plane != &fib::kAutoPlane) {
+    throw UsageError("node " + node +
+                     ": its protocol finds routes on demand, which needs data_plane: kernel or "
+                     "auto, not ebpf");
+  }
+  state.choice = {&fib::kKernelPlane, "its protocol finds routes on demand"};
+  state.routes =
+      fib::kKernelPlane.make_sink(lab::PlaceOf(lab_->topology(), asked, lab_->NamespaceFd(node)));
+}
+
 UniqueFd LabOperations::OpenUpcalls(const std::string& node) {
   NodeState& state = StateOf(node);
   if (!lab_->GetNode(node).data_plane->layout.kernel_forwards || state.has_upcalls) {
@@ -142,6 +167,7 @@ UniqueFd LabOperations::OpenUpcalls(const std::string& node) {
                      " passes no packets up: its data plane is the simulator, or "
                      "another program gets them");
   }
+  LeaveToKernel(node, state);
   state.has_upcalls = true;
   return lab::OpenUpcalls(*lab_, node);
 }
@@ -186,7 +212,11 @@ nlohmann::json LabOperations::Describe() {
   for (const auto& [pid, status] : programs_) description["programs"].push_back(pid);
   for (const auto& [node, state] : nodes_) {
     description["namespaces"][node] = lab_->NamespacePath(node);
+    description["data_planes"][node] = {{"name", state.choice.plane->name},
+                                        {"reason", state.choice.reason}};
     description["routes"][node] = state.routes->Size();
+    const auto packets = state.routes->PacketCounters();
+    if (!packets.empty()) description["packets"][node] = packets;
   }
   if (engine_) {
     description["engine"] = {{"pid", engine_->pid()},

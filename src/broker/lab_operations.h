@@ -50,8 +50,11 @@ class LabOperations final : public Operations {
 
  private:
   struct NodeState {
-    NodeState(const fib::DataPlane& data_plane, int namespace_fd)
-        : routes(data_plane.make_sink(namespace_fd)), monitor(namespace_fd) {}
+    NodeState(const fib::DataPlane& data_plane, const fib::NodePlace& place)
+        : choice(fib::ChoosePlane(data_plane, place)),
+          routes(choice.plane->make_sink(place)),
+          monitor(place.namespace_fd) {}
+    fib::Choice choice;
     std::unique_ptr<fib::RouteSink> routes;
     sys::LinkMonitor monitor;
     bool has_upcalls = false;
@@ -59,6 +62,7 @@ class LabOperations final : public Operations {
 
   lab::Lab& TheLab();
   NodeState& StateOf(const std::string& node);
+  void LeaveToKernel(const std::string& node, NodeState& state);
   bool ReadSignals();
   void CollectPrograms();
   void EndPrograms();

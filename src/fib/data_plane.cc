@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "bpf/forwarder.h"
+#include "fib/ebpf_routes.h"
 #include "fib/kernel_routes.h"
 
 namespace viaduct::fib {
@@ -15,12 +17,19 @@ class NoRoutes final : public RouteSink {
   void DoApply(const RouteChanges&) override {}
 };
 
-template <class Sink>
-std::unique_ptr<RouteSink> MakeSink(int namespace_fd) {
-  return std::make_unique<Sink>(namespace_fd);
+std::unique_ptr<RouteSink> MakeKernelRoutes(const NodePlace& place) {
+  return std::make_unique<KernelRoutes>(place.namespace_fd);
 }
 
-std::unique_ptr<RouteSink> MakeNone(int) { return std::make_unique<NoRoutes>(); }
+std::unique_ptr<RouteSink> MakeEbpfRoutes(const NodePlace& place) {
+  return std::make_unique<EbpfRoutes>(place);
+}
+
+std::unique_ptr<RouteSink> MakeChosen(const NodePlace& place) {
+  return ChoosePlane(kAutoPlane, place).plane->make_sink(place);
+}
+
+std::unique_ptr<RouteSink> MakeNone(const NodePlace&) { return std::make_unique<NoRoutes>(); }
 
 constexpr std::array kRefusedByKernel = {
     Refusal{Feature::kProgramDevice,
@@ -39,7 +48,22 @@ constinit const DataPlane kKernelPlane{
     "kernel",
     {.addresses_on_interfaces = true, .kernel_forwards = true, .keeps_offloads = true},
     PortFrames::kControl,
-    MakeSink<KernelRoutes>,
+    MakeKernelRoutes,
+    kRefusedByKernel};
+
+// The kernel's stack is complete behind the program, so it needs what the kernel needs.
+constinit const DataPlane kEbpfPlane{
+    "ebpf",
+    {.addresses_on_interfaces = true, .kernel_forwards = true, .keeps_offloads = true},
+    PortFrames::kControl,
+    MakeEbpfRoutes,
+    kRefusedByKernel};
+
+constinit const DataPlane kAutoPlane{
+    "auto",
+    {.addresses_on_interfaces = true, .kernel_forwards = true, .keeps_offloads = true},
+    PortFrames::kControl,
+    MakeChosen,
     kRefusedByKernel};
 
 constinit const DataPlane kSimulatorPlane{
@@ -50,12 +74,22 @@ constinit const DataPlane kSimulatorPlane{
     kRefusedBySimulator};
 
 namespace {
-constexpr std::array kDataPlanes = {&kKernelPlane, &kSimulatorPlane};
+constexpr std::array kDataPlanes = {&kKernelPlane, &kEbpfPlane, &kAutoPlane, &kSimulatorPlane};
 }  // namespace
 
 std::string_view DataPlane::WhyNot(Feature feature) const {
   const auto found = std::ranges::find(refusals, feature, &Refusal::feature);
   return found == refusals.end() ? "" : found->reason;
+}
+
+Choice ChoosePlane(const DataPlane& asked, const NodePlace& place) {
+  if (&asked != &kAutoPlane) return {&asked, "the scenario asks for it"};
+  if (place.interfaces.size() < 2 || place.wires.empty()) {
+    return {&kKernelPlane, "no two interfaces between which eBPF would pass packets on"};
+  }
+  static const std::string why_not = bpf::WhyNot();
+  if (!why_not.empty()) return {&kKernelPlane, why_not};
+  return {&kEbpfPlane, "the fastest on this machine"};
 }
 
 const DataPlane* FindDataPlane(std::string_view name) {
@@ -66,7 +100,8 @@ const DataPlane* FindDataPlane(std::string_view name) {
 std::string DataPlaneNames() {
   std::string names;
   for (const DataPlane* plane : kDataPlanes) {
-    names += fmt::format("{}{}", names.empty() ? "" : " or ", plane->name);
+    const bool is_last = plane == kDataPlanes.back();
+    names += fmt::format("{}{}", names.empty() ? "" : is_last ? " or " : ", ", plane->name);
   }
   return names;
 }

@@ -5,11 +5,9 @@
 //  - a userspace forwarder, which reads all frames of the node's interfaces (PortFrames::kAll for
 //    it, kControl for the simulator's devices), so offloads are off and the kernel neither answers
 //    nor forwards;
-//  - eBPF, which redirects the packets that its maps know from interface to interface and leaves
-//    the rest to the kernel, so it uses the kernel's layout and its sink fills both the kernel's
-//    table and the maps;
-//  - the joined path, which performs all hops of a path in one step at the first. It uses the same
-//    layout, and its sink refuses (RouteError, with the reason) the routes of paths with a hop that
+//  - the joined path, which performs all hops of a path in one step at the first. It uses the
+//  layout of
+//    `ebpf`, and its sink refuses (RouteError, with the reason) the routes of paths with a hop that
 //    must be emulated packet by packet, or whose TTL, counters or loss it cannot reproduce: every
 //    data plane must give the same results.
 // Reinstall() restores what a restart of the node's interfaces, of the forwarder or of its programs
@@ -21,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fib/route_sink.h"
 
@@ -57,12 +56,22 @@ struct Refusal {
   std::string_view reason;
 };
 
+// A node, for the sink of its routes.
+struct NodePlace {
+  int namespace_fd = -1;  // must outlive the sink
+  // Those of its interfaces that are veths of the lab; a physical one is not among them.
+  std::vector<std::string> interfaces;
+  // Those of them whose other end is another node's interface, in whose way nothing stands (no
+  // queueing discipline, no bridge, no path engine), and which keep their offloads at both ends.
+  std::vector<std::string> wires;
+};
+
 struct DataPlane {
   std::string_view name;  // as in scenario files
   NodeLayout layout;
   PortFrames port_frames;
-  // Creates the sink for the routes of the node with this namespace.
-  std::unique_ptr<RouteSink> (*make_sink)(int namespace_fd);
+  // Creates the sink for the routes of a node, whose interfaces have their addresses already.
+  std::unique_ptr<RouteSink> (*make_sink)(const NodePlace& place);
   std::span<const Refusal> refusals;
 
   // Why it does not support this feature; empty: it does.
@@ -70,12 +79,22 @@ struct DataPlane {
 };
 
 extern const DataPlane
-    kKernelPlane;  // the kernel, by the routes that the simulator's protocols find
+    kKernelPlane;                   // the kernel, by the routes that the simulator's protocols find
+extern const DataPlane kEbpfPlane;  // the same routes, by an eBPF program before the kernel
+extern const DataPlane kAutoPlane;  // one of these two: ChoosePlane()
 extern const DataPlane kSimulatorPlane;  // the simulator itself, frame by frame
+
+struct Choice {
+  const DataPlane* plane;  // never kAutoPlane
+  std::string reason;      // "the scenario asks for it"
+};
+// The plane that a node gets, and why. For kAutoPlane the fastest that this machine has and that
+// does something for this node; tries whether there is eBPF, so it needs root.
+Choice ChoosePlane(const DataPlane& asked, const NodePlace& place);
 
 // Null if there is none of this name.
 const DataPlane* FindDataPlane(std::string_view name);
-// All names for a message: "kernel or simulator".
+// All names for a message: "kernel, ebpf, auto or simulator".
 std::string DataPlaneNames();
 
 }  // namespace viaduct::fib

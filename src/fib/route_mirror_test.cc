@@ -117,9 +117,10 @@ TEST(RouteError, NamesTheFirstRoutesAndCountsTheRest) {
 
 TEST(DataPlane, IsFoundByTheUsersWord) {
   EXPECT_EQ(FindDataPlane("kernel"), &kKernelPlane);
+  EXPECT_EQ(FindDataPlane("ebpf"), &kEbpfPlane);
   EXPECT_EQ(FindDataPlane("simulator"), &kSimulatorPlane);
   EXPECT_EQ(FindDataPlane("magic"), nullptr);
-  EXPECT_EQ(DataPlaneNames(), "kernel or simulator");
+  EXPECT_EQ(DataPlaneNames(), "kernel, ebpf, auto or simulator");
 }
 
 TEST(DataPlane, SaysWhatItCannotHonour) {
@@ -129,7 +130,7 @@ TEST(DataPlane, SaysWhatItCannotHonour) {
 }
 
 TEST(DataPlane, TheSimulatorTakesAllRoutes) {
-  RouteMirror mirror(kSimulatorPlane.make_sink(-1));
+  RouteMirror mirror(kSimulatorPlane.make_sink({}));
   EXPECT_EQ(mirror.Update(TableOf({MakeRoute("10.1.0.0/16", "10.0.0.1")})).refusal, "");
   EXPECT_EQ(mirror.sink().counters().added, 1u);
 }

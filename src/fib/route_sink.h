@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,6 +58,12 @@ class RouteSink {
   virtual size_t Reinstall() { return 0; }
   // How many routes are kept for Reinstall().
   virtual size_t Size() const { return 0; }
+
+  // What its forwarder did with packets so far, by interface and by name, where it counts them
+  // ("eth0", "forwarded").
+  virtual std::map<std::string, std::map<std::string, uint64_t>> PacketCounters() const {
+    return {};
+  }
 
   const RouteCounters& counters() const { return counters_; }
 

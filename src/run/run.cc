@@ -90,7 +90,7 @@ class Run {
     conversation_ = std::make_unique<Conversation>(scenario_, *simulator_, *loop_, progress_);
     if (real_) {
       results_.setup_seconds = conversation_->WaitForLab();
-      WatchEngine();
+      LookAtLab();
       StartCaptures();
     }
     results_.convergence = conversation_->WaitForConvergence();
@@ -115,10 +115,25 @@ class Run {
     results_.failures.insert(results_.failures.end(), failures.begin(), failures.end());
   }
 
-  void WatchEngine() {
+  void LookAtLab() {
     const nlohmann::json lab = client_->Describe();
+    SayDataPlanes(lab);
     if (!lab.contains("engine")) return;
     engine_ = std::make_unique<EngineWatch>(lab["engine"]["socket"].get<std::string>(), *loop_);
+  }
+
+  // Which ones were chosen where the scenario leaves it open.
+  void SayDataPlanes(const nlohmann::json& lab) {
+    std::map<std::string, int> nodes;
+    for (const scenario::NodeSettings& node : scenario_.nodes) {
+      if (node.data_plane != &fib::kAutoPlane) continue;
+      const nlohmann::json& choice = lab["data_planes"][node.name];
+      ++nodes[fmt::format("{} ({})", choice["name"].get<std::string>(),
+                          choice["reason"].get<std::string>())];
+    }
+    for (const auto& [choice, count] : nodes) {
+      progress_.Line(fmt::format("data plane of {} nodes: {}", count, choice));
+    }
   }
 
   void StartCaptures() {

@@ -64,6 +64,13 @@ constexpr Key kKeys[] = {
      real packets, data plane in the simulator. `offload`: real packets, data plane in the kernel,
      the protocol in the simulator.)",
      "emulate", "simulate traditional emulate offload"},
+    {"data_plane", Type::kChoice, Elsewhere(),
+     R"(Where nodes' packets are forwarded in the real modes: `kernel`, the kernel's own forwarding;
+     `ebpf`, the same routes by an eBPF program that passes packets from node to node without their
+     stacks, where plain wires connect them, and leaves all others to the kernel; `auto`, `ebpf` where
+     this machine has it and it does something, else `kernel`; `simulator`. The default depends on
+     `mode`.)",
+     "ebpf", "kernel ebpf auto simulator"},
     {"stack", Type::kText, Elsewhere([] { return std::string("ns3"); }),
      R"(The nodes' network stack in mode `simulate`: `ns3`, or a real Linux kernel in virtual time,
      `kernel` (the newest that `viaduct kernel list` shows) or `kernel:VERSION` (or the path of an
@@ -104,8 +111,8 @@ constexpr Key kKeys[] = {
     {"nodes.NAME.gateway", Type::kNode, PlainPrinted<&NodeSettings::gateway>(),
      "The neighbour to which a host sends. May be omitted if the host has only one.", "n0"},
     {"nodes.NAME.data_plane", Type::kChoice, Printed<&NodeSettings::data_plane>(),
-     "Where this node's packets are forwarded; the default depends on `mode`.", "kernel",
-     "kernel simulator"},
+     "Where this node's packets are forwarded; default: `data_plane`.", "kernel",
+     "kernel ebpf auto simulator"},
     {"nodes.NAME.stack", Type::kText, Custom<NodeSettings, PrintStack>(),
      "This node's network stack; default: `stack`.", "kernel"},
     {"nodes.NAME.sysctls", Type::kTable, PlainPrinted<&NodeSettings::sysctls>(),

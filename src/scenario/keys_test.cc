@@ -28,6 +28,7 @@ const std::vector<KeyChange> kKeyChanges = {
     {"seed", "", "seed=5"},
     {"duration", "", "duration=20s"},
     {"mode", "", "mode=offload"},
+    {"data_plane", "", "data_plane=ebpf"},
     {"stack", "", "stack=kernel:6.12"},
     {"routing", "", "routing={protocol: static}"},
     {"routing.protocol", "", "routing.protocol=ns3::Rip"},

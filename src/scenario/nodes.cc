@@ -47,6 +47,7 @@ class NodeReader {
       ReadMap(*value);
     }
     if (nodes_.empty()) Fail(*value, "nodes: there are none");
+    if (file_.Has("data_plane")) SetPlanes(*fib::FindDataPlane(file_.Text("data_plane")));
     return std::move(nodes_);
   }
 
@@ -85,6 +86,14 @@ class NodeReader {
                        [&name = name](const NodeSettings& node) { return node.name == name; });
       NodeSettings& node = known != nodes_.end() ? *known : Add(name, value);
       ReadSettings(Section(value, "nodes.NAME", "nodes." + name), node);
+    }
+  }
+
+  // Of the nodes that have none of their own. A host's packets are the kernel's in any case.
+  void SetPlanes(const fib::DataPlane& plane) {
+    for (NodeSettings& node : nodes_) {
+      const bool is_possible = !node.host || plane.WhyNot(fib::Feature::kKernelStack).empty();
+      if (node.data_plane == nullptr && is_possible) node.data_plane = &plane;
     }
   }
 

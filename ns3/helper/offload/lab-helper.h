@@ -68,7 +68,7 @@ class LabHelper
     /**
      * @param node a node
      * @param plane what forwards its packets, independently of the mode of the other nodes:
-     *        viaduct::fib::kKernelPlane or kSimulatorPlane
+     *        viaduct::fib::kKernelPlane, kEbpfPlane, kAutoPlane or kSimulatorPlane
      */
     void SetDataPlane(Ptr<Node> node, const viaduct::fib::DataPlane& plane);
     /** Moves an interface of the machine into a node's namespace during the run.

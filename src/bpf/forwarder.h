@@ -1,0 +1,68 @@
+// The eBPF program that forwards a node's packets at the ingress of its interfaces
+// (forward.bpf.c), loaded once for each node.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "bpf/port.h"
+#include "wire/address.h"
+#include "wire/bytes.h"
+
+namespace viaduct::bpf {
+
+struct Port {
+  int ifindex = 0;
+  // Frames may go from here straight to the other end: a veth pair whose other end is in another
+  // namespace, with no queueing discipline and all offloads on at both ends. Those that would leave
+  // through another interface are left to the kernel.
+  bool is_wire = false;
+};
+
+// What a node's program did with one frame, in a test of it.
+struct Verdict {
+  enum class Action { kToKernel, kRedirected, kOther };
+  Action action = Action::kOther;
+  std::vector<std::byte> frame;  // afterwards
+};
+
+// Why this build or machine cannot forward by eBPF; empty: it can. Tries it: needs root.
+std::string WhyNot();
+
+// A node's program, at work from construction to destruction or to the end of this process. Nothing
+// is pinned: the program and its tables vanish with the descriptors of this object or, on kernels
+// before 6.6 (clsact instead of tcx), with the interfaces. Either way the kernel's own forwarding
+// carries on. For use by one thread.
+class Forwarder {
+ public:
+  // The ports are in this namespace. Throws EnvironmentError if the build or the kernel cannot do
+  // it.
+  Forwarder(int namespace_fd, const std::vector<Port>& ports);
+  ~Forwarder();
+  Forwarder(const Forwarder&) = delete;
+  Forwarder& operator=(const Forwarder&) = delete;
+
+  // Replaces the node's own addresses, whose packets the kernel does not forward. (IPv6: ignored;
+  // the kernel forwards them.)
+  void SetOwnAddresses(const std::vector<wire::IpAddress>& addresses);
+
+  // What came in on a port so far. Throws SystemError.
+  viaduct_port CountersOf(int ifindex) const;
+
+  // What the program does with a frame that comes in on an interface of the calling thread's
+  // namespace, without sending it (BPF_PROG_TEST_RUN). For tests.
+  Verdict Try(int ifindex, wire::ConstBytes frame) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// How each outcome is called in descriptions: "forwarded", "ttl-expires"...
+const char* OutcomeName(viaduct_outcome outcome);
+
+}  // namespace viaduct::bpf

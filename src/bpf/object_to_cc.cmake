@@ -1,0 +1,13 @@
+# cmake -DOBJECT=FILE -DOUTPUT=FILE.cc -P: the object file as the array of bpf/program.h.
+file(READ ${OBJECT} bytes HEX)
+string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+string(REGEX REPLACE "(................................................................................)"
+       "\\1\n" bytes "${bytes}")
+file(WRITE ${OUTPUT} "#include \"bpf/program.h\"
+
+namespace viaduct::bpf {
+alignas(8) const unsigned char kForwardProgram[] = {
+${bytes}};
+const size_t kForwardProgramSize = sizeof kForwardProgram;
+}  // namespace viaduct::bpf
+")

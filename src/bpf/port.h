@@ -1,0 +1,32 @@
+/* What the forwarding program and its user share: C, because both languages include it.
+ *
+ * The program stands at the ingress of a node's interfaces ("ports"). A packet that it cannot
+ * forward exactly as the kernel would goes on to the kernel's own stack, which is complete behind
+ * it, and is counted by the cause.
+ */
+#pragma once
+
+#include <linux/types.h>
+
+enum viaduct_outcome {
+  VIADUCT_FORWARDED,    /* redirected to the other end of a wire */
+  VIADUCT_NOT_IP,       /* ARP, VLAN tags, other protocols */
+  VIADUCT_NOT_UNICAST,  /* broadcast, multicast, or another node's frame */
+  VIADUCT_UNUSUAL,      /* options, malformed headers, addresses that are not forwarded */
+  VIADUCT_OWN_SOURCE,   /* it claims to come from this node: a loop or a forgery */
+  VIADUCT_TTL_EXPIRES,  /* the kernel answers with an ICMP error */
+  VIADUCT_TOO_LONG,     /* for the outgoing interface: fragmented, or answered */
+  VIADUCT_NOT_ROUTED,   /* for this node itself, or without a route that forwards */
+  VIADUCT_NO_NEIGHBOUR, /* whose address the kernel still has to resolve */
+  VIADUCT_SAME_PORT,    /* leaves where it came in: the kernel redirects its sender */
+  VIADUCT_NOT_A_WIRE,   /* leaves through a queue, a bridge, the path engine or a device */
+  VIADUCT_OUTCOMES
+};
+
+/* Of one interface, by its ifindex. */
+struct viaduct_port {
+  __u32 is_wire; /* frames may go straight to its other end */
+  __u32 reserved;
+  __u64 packets[VIADUCT_OUTCOMES]; /* that came in */
+  __u64 bytes;                     /* of those forwarded, with their Ethernet headers */
+};

@@ -1,0 +1,40 @@
+#include "lab/node_place.h"
+
+#include <algorithm>
+
+#include "lab/hub.h"
+
+namespace viaduct::lab {
+namespace {
+
+const Node& NodeNamed(const Topology& topology, const std::string& name) {
+  return *std::ranges::find(topology.nodes, name, &Node::name);
+}
+
+// Whether frames go from one end to the other as they are, with nothing in their way.
+bool IsWire(const Topology& topology, const Link& link) {
+  if (link.kind != Link::Kind::kPair || IsEmulated(link, 0) || !link.IsPlainWire()) return false;
+  // The kernel redirects between namespaces only.
+  if (link.endpoints[0].node == link.endpoints[1].node) return false;
+  return std::ranges::all_of(link.endpoints, [&](const Endpoint& end) {
+    return NodeNamed(topology, end.node).data_plane->layout.keeps_offloads;
+  });
+}
+
+}  // namespace
+
+fib::NodePlace PlaceOf(const Topology& topology, const Node& node, int namespace_fd) {
+  fib::NodePlace place{namespace_fd, {}, {}};
+  for (const Interface& interface : node.interfaces) {
+    if (!interface.physical) place.interfaces.push_back(interface.name);
+  }
+  for (const Link& link : topology.links) {
+    if (!IsWire(topology, link)) continue;
+    for (const Endpoint& end : link.endpoints) {
+      if (end.node == node.name) place.wires.push_back(end.interface);
+    }
+  }
+  return place;
+}
+
+}  // namespace viaduct::lab

@@ -1,0 +1,15 @@
+// Where a node's data plane is to forward (fib::NodePlace), from the topology.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fib/data_plane.h"
+#include "lab/topology.h"
+
+namespace viaduct::lab {
+
+// `node` is one of the topology's.
+fib::NodePlace PlaceOf(const Topology& topology, const Node& node, int namespace_fd);
+
+}  // namespace viaduct::lab

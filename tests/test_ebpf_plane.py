@@ -1,0 +1,178 @@
+"""Labs whose data plane is an eBPF program (`data_plane: ebpf`)."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from labs import FAST_OLSR, VIADUCT, addresses, execute, inside, results, viaduct, wait_until
+from scapy.layers.inet import ICMP
+from scapy.utils import rdpcap
+
+Write = Callable[[str], Path]
+STATIC = "routing: {protocol: static}\n"
+EBPF = "data_plane: ebpf\n"
+# of bpf(2), linux/bpf.h
+SYSCALL = {"x86_64": 321, "aarch64": 280}.get(os.uname().machine, 321)
+NEXT_ID, FD_BY_ID, INFO_BY_FD = 11, 13, 15
+NAME_OFFSET = 64  # of struct bpf_prog_info
+
+
+def bpf(command: int, *words: int) -> tuple[int, list[int]]:
+    """The system call with these 32-bit words; its result and the words afterwards."""
+    attributes = (ctypes.c_uint32 * 32)(*words)
+    result = ctypes.CDLL(None, use_errno=True).syscall(SYSCALL, command, attributes, 128)
+    return result, list(attributes)
+
+
+def name_of(number: int) -> str:
+    """A program's."""
+    fd, _ = bpf(FD_BY_ID, number)
+    if fd < 0:
+        return ""
+    info = ctypes.create_string_buffer(256)
+    address = ctypes.addressof(info)
+    bpf(INFO_BY_FD, fd, len(info), address & 0xFFFFFFFF, address >> 32)
+    os.close(fd)
+    return info.raw[NAME_OFFSET : NAME_OFFSET + 16].split(b"\0")[0].decode()
+
+
+def programs() -> set[int]:
+    """The product's eBPF programs in this machine's kernel."""
+    found, number = set(), 0
+    while True:
+        result, words = bpf(NEXT_ID, number)
+        if result != 0:
+            return found
+        number = words[1]
+        if name_of(number) == "viaduct_forward":
+            found.add(number)
+
+
+@pytest.fixture(autouse=True)
+def has_ebpf() -> None:
+    """Nothing to test in a build without."""
+    if b"viaduct_forward" not in VIADUCT.read_bytes():
+        pytest.skip("this build has no eBPF")
+
+
+def listed(lab: str) -> dict[str, Any]:
+    """What `ls --json` says about the lab."""
+    found = json.loads(viaduct("ls", "--json").expect().output)
+    labs = found if isinstance(found, list) else found["labs"]
+    return next(each for each in labs if each["lab"] == lab)
+
+
+def forwarded_by_kernel(namespace: str) -> int:
+    """IPv4 packets (ipForwDatagrams)."""
+    lines = inside(namespace, "cat", "/proc/net/snmp").expect().output.splitlines()
+    names, values = (line.split() for line in lines[:2])
+    return int(values[names.index("ForwDatagrams")])
+
+
+def test_a_line_of_olsr_routers(lab: str, scenario: Write) -> None:
+    """Every hop counts, and the kernels between do not forward."""
+    before = programs()
+    file = scenario(FAST_OLSR + EBPF + "duration: 1h\nnodes: 5\nlinks: [{line: all}]\n")
+    viaduct("up", file).expect()
+    try:
+        assert len(programs() - before) >= 3  # the routers'
+        last = addresses(f"{lab}.n4")["eth0"]
+        assert inside(f"{lab}.n0", "ping", "-c1", "-W5", last).status == 0
+        kernels = [forwarded_by_kernel(f"{lab}.n{i}") for i in (1, 2, 3)]
+        done = inside(f"{lab}.n0", "ping", "-c50", "-i0.01", "-W5", last).expect()
+        assert done.output.count("ttl=61") == 50, done
+        assert kernels == [forwarded_by_kernel(f"{lab}.n{i}") for i in (1, 2, 3)]
+        # What expires is answered by the kernel of the hop.
+        expired = inside(f"{lab}.n0", "ping", "-c1", "-W5", "-t2", last).output
+        assert f"From {addresses(f'{lab}.n2')['eth0']}" in expired
+    finally:
+        viaduct("down", lab).expect()
+    assert not programs() - before
+
+
+def test_a_ring_that_is_cut(lab: str, scenario: Write) -> None:
+    """OLSR finds the other way around, and the program follows."""
+    file = scenario(FAST_OLSR + EBPF + "duration: 1h\nnodes: 5\nlinks: [{ring: all}]\n")
+    viaduct("up", file).expect()
+    try:
+        target = addresses(f"{lab}.n2")["eth0"]
+
+        def ttl() -> str:
+            output = inside(f"{lab}.n0", "ping", "-c1", "-W1", target).output
+            return output.partition("ttl=")[2].split(" ")[0]
+
+        wait_until(lambda: ttl() == "63", "the short way")
+        execute(["ip", "-n", f"{lab}.n1", "link", "set", "eth1", "down"]).expect()
+        # n2's address on the cut link is still its own: by way of n4 and n3
+        wait_until(lambda: ttl() == "62", "the long way")
+        execute(["ip", "-n", f"{lab}.n1", "link", "set", "eth1", "up"]).expect()
+        wait_until(lambda: ttl() == "63", "the short way again")
+    finally:
+        viaduct("down", lab).expect()
+
+
+@pytest.mark.parametrize("family", ["ipv4", "ipv6"])
+def test_flows_and_captures_are_complete(
+    family: str, lab: str, scenario: Write, tmp_path: Path
+) -> None:
+    """Of a run, in both families, next to links that are left to the kernel; TCP too."""
+    addressing = "addressing: {ipv4: none, ipv6: fd00::/48}\n" if family == "ipv6" else ""
+    file = scenario(
+        STATIC
+        + EBPF
+        + addressing
+        + """
+nodes: 5
+duration: 3s
+links:
+  - {line: [n0, n1, n2]}
+  - {pair: [n2, n3], spec: delay=1ms}
+  - {shared: [n3, n4]}
+flows:
+  - {type: ping, from: n0, to: n4, interval: 50ms, duration: 2s}
+  - {type: udp, from: n0, to: n2, rate: 1Mbit, duration: 2s}
+  - {type: tcp, from: n4, to: n0, duration: 2s}
+captures: [n0-n1, n1-n2]
+"""
+    )
+    viaduct("run", file, "--json", tmp_path / "run.json", cwd=tmp_path).expect()
+    done = results(tmp_path / "run.json")
+    ping, udp, tcp = done["flows"]
+    assert ping["loss"] == udp["loss"] == 0
+    assert tcp["rate_bit_per_s"] > 1e6, tcp
+    if family == "ipv4":
+        for link in ("n0-n1", "n1-n2"):
+            frames = rdpcap(str(tmp_path / f"{lab}-captures" / f"{link}.pcap"))
+            echoes = [frame[ICMP].type for frame in frames if ICMP in frame]
+            assert echoes.count(8) == echoes.count(0) == ping["sent"], link
+
+
+@pytest.mark.alone
+def test_nothing_is_left_of_what_is_killed(lab: str, scenario: Write) -> None:
+    """The program goes with the broker; the namespaces with `clean`."""
+    before = programs()
+    file = scenario(STATIC + EBPF + "duration: 1h\nnodes: 3\nlinks: [{ring: all}]\n")
+    viaduct("up", file).expect()
+    assert programs() - before
+    os.kill(listed(lab)["broker_pid"], signal.SIGKILL)
+    wait_until(lambda: listed(lab)["state"] == "dead", "the broker is dead")
+    viaduct("clean").expect()
+    wait_until(lambda: not programs() - before, "no program is left")
+
+
+def test_auto_says_what_it_chose(scenario: Write, tmp_path: Path) -> None:
+    """Routers get eBPF, a node at the end of the line the kernel."""
+    file = scenario(
+        STATIC + "data_plane: auto\nnodes: 3\nduration: 1s\nlinks: [{line: all}]\n"
+        "flows: [{type: ping, from: n0, to: n2, duration: 500ms}]\n"
+    )
+    done = viaduct("run", file, cwd=tmp_path).expect()
+    assert "data plane of 1 nodes: ebpf (the fastest on this machine)" in done.errors
+    assert "data plane of 2 nodes: kernel (no two interfaces" in done.errors
