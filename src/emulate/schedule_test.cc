@@ -51,7 +51,7 @@ TEST(ScheduleTest, MistakesAreNamedWithTheirLine) {
   EXPECT_THAT(refusal("1s p up"), HasSubstr("a line is"));
   EXPECT_THAT(refusal("loop 1s"), HasSubstr("nothing to loop over"));
   EXPECT_THAT(refusal("1s p up down\nloop 500ms"), HasSubstr("no end before the last change, 1s"));
-  for (const char* period : {"0s", "1ns", "1us", "999us"}) {
+  for (const char* period : {"0ns", "1ns", "1us", "999us"}) {
     EXPECT_THAT(refusal((std::string("0s p up down\nloop ") + period).c_str()),
                 HasSubstr(std::string("file:2: a loop of ") + period + " is too short: give 1ms"));
   }
