@@ -68,8 +68,8 @@ class SimulatedProgram
     Time m_exitTime;                              //!< when it ended
     /// Standard output and standard error, as much as is reported.
     viaduct::KeptText m_texts[2] = {viaduct::KeptText(KEPT), viaduct::KeptText(KEPT)};
-    std::string m_lines[2];                       //!< incomplete, of each descriptor
-    viaduct::result::ProgramEnd m_end;            //!< how it ended, as far as known
+    std::string m_lines[2];            //!< incomplete, of each descriptor
+    viaduct::result::ProgramEnd m_end; //!< how it ended, as far as known
 };
 
 } // namespace ns3::sim

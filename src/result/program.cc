@@ -52,7 +52,8 @@ KeysOf<ProgramResult> ProgramResult::Keys() {
 KeysOf<ProgramOutcome> ProgramOutcome::Keys() {
   static constexpr Key<ProgramOutcome> kKeys[] = {
       Always<&ProgramOutcome::program>("program", "a map", "its result"),
-      Always<&ProgramOutcome::text>("text", "text", "what it has written; of very much, the beginning and the end"),
+      Always<&ProgramOutcome::text>("text", "text",
+                                    "what it has written; of very much, the beginning and the end"),
       Always<&ProgramOutcome::failure>("failure", "text", "what went wrong"),
       Always<&ProgramOutcome::started>("started", "true or false", "whether it could be started"),
   };

@@ -31,8 +31,8 @@ struct ProgramEnd {
   std::optional<Duration> timeout = {};
 };
 
-// A program's result, its output (of very much, the beginning and the end), and how it failed the expectations of the scenario ("" if it
-// did not).
+// A program's result, its output (of very much, the beginning and the end), and how it failed the
+// expectations of the scenario ("" if it did not).
 struct ProgramOutcome {
   ProgramResult program;
   std::string text, failure;
