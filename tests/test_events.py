@@ -80,7 +80,9 @@ events:
 """
     )
     flow = run(file, tmp_path, mode)["flows"][0]
-    assert 0 < flow["received"] < flow["sent"] <= 71
+    assert 60 <= flow["sent"] <= 71
+    # ns-3 may keep what waits for address resolution until the link is up; a kernel refuses it.
+    assert 0 < flow["received"] <= flow["sent"] - (mode == "offload")
     at_nodes = [count for place, count in flow.get("lost_at", {}).items() if place.startswith("n")]
     assert sum(at_nodes) <= flow["sent"] - flow["received"], "the end markers are none of it"
 
