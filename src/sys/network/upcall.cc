@@ -42,6 +42,7 @@ constexpr bpf_insn Copy(int target, int source) {
   return Instruction(BPF_ALU64 | BPF_MOV | BPF_X, target, source);
 }
 constexpr bpf_insn Add(int target, int32_t value) {
+  // NOLINTNEXTLINE(misc-redundant-expression): two of these flags are 0
   return Instruction(BPF_ALU64 | BPF_ADD | BPF_K, target, 0, 0, value);
 }
 constexpr bpf_insn Load(int size, int target, int base, int offset) {
@@ -101,6 +102,7 @@ Code MarkingCode() {
 
 // r1 = the map.
 void AppendMap(Code& code, int map) {
+  // NOLINTNEXTLINE(misc-redundant-expression): two of these flags are 0
   Append(code, {Instruction(BPF_LD | BPF_DW | BPF_IMM, BPF_REG_1, BPF_PSEUDO_MAP_FD, 0, map),
                 Instruction(0, 0)});
 }
