@@ -1,4 +1,4 @@
-"""The command line: bridge|olsr|multinode|path|kernelstack [--quick] [--json FILE] [--report DIR].
+"""The command line: NAME [--quick] [--json FILE] [--report DIR].
 
 `viaduct bench` passes its arguments here, and its own path in the environment's VIADUCT. Needs
 root: it makes network namespaces.
@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import bridge, kernelstack, multinode, olsr, path
+from . import aodv, bridge, kernelstack, multinode, olsr, path
 from .environment import REPOSITORY, describe
 from .plan import Plan, make_plan
 from .process import BenchError, Interrupted, OutOfTime, at_most, stopping_on_signals
@@ -25,10 +25,15 @@ _BENCHMARKS = {
     "bridge": bridge.measure,
     "olsr": olsr.measure,
     "multinode": multinode.measure,
+    "aodv": aodv.measure,
     "path": path.measure,
     "kernelstack": kernelstack.measure,
 }
-_NOTES_OF_THEIR_OWN = {"path": path.NOTES, "kernelstack": kernelstack.NOTES}
+_NOTES_OF_THEIR_OWN = {
+    "aodv": aodv.NOTES,
+    "path": path.NOTES,
+    "kernelstack": kernelstack.NOTES,
+}
 _FAILURE, _USAGE, _ENVIRONMENT, _INTERRUPTED = 1, 2, 3, 130
 
 

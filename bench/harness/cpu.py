@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 import time
 from collections.abc import Sequence
@@ -19,6 +21,23 @@ def process_seconds(pid: int) -> float:
         return 0.0
     fields = text[text.rindex(")") + 2 :].split()
     return (int(fields[11]) + int(fields[12])) * _TICK
+
+
+@functools.cache
+def _softirq_thread(cpu: int) -> Path | None:
+    for entry in Path("/proc").glob("[0-9]*/comm"):
+        with contextlib.suppress(OSError):
+            if entry.read_text() == f"ksoftirqd/{cpu}\n":
+                return entry.parent
+    return None
+
+
+def softirq_seconds(cpu: int) -> float:
+    """CPU time of the thread that goes on with what a system call's softirqs left undone."""
+    thread = _softirq_thread(cpu)
+    if thread is None:
+        return 0.0
+    return int((thread / "schedstat").read_text().split()[0]) / 1e9
 
 
 def machine_seconds() -> float:

@@ -137,7 +137,12 @@ def limits(
 
 
 def paired_saturation(
-    session: Session, plan: Plan, ours: Forwarder, limit: Forwarder, bar: float
+    session: Session,
+    plan: Plan,
+    ours: Forwarder,
+    limit: Forwarder,
+    bar: float,
+    figure: Callable[[UdpTrial], float] = lambda trial: trial.received_pps,
 ) -> Ratio:
     """Two kernel data planes, saturated in turns (ours, limit, limit, ours) in each round.
 
@@ -148,7 +153,7 @@ def paired_saturation(
         turn: dict[str, list[float]] = {ours.name: [], limit.name: []}
         for system in (ours, limit, limit, ours):
             trial = traffic.udp(session, system, SMALL, None, plan.search_trial)
-            turn[system.name].append(trial.received_pps)
+            turn[system.name].append(figure(trial))
         for name, values in turn.items():
             rates[name].append(statistics.mean(values))
     plan.say(
@@ -156,3 +161,15 @@ def paired_saturation(
         f"{limit.label} {statistics.median(rates[limit.name]):,.0f} packet/s"
     )
     return ratio_of_rounds(rates[ours.name], rates[limit.name], bar)
+
+
+def paired_cost(
+    session: Session, plan: Plan, ours: Forwarder, limit: Forwarder, bar: float
+) -> Ratio:
+    """As paired_saturation(), of packets for the sender's CPU time.
+
+    The CPU time is the same whether or not others take the processor away meanwhile.
+    """
+    return paired_saturation(
+        session, plan, ours, limit, bar, lambda trial: trial.received_per_cpu_second
+    )

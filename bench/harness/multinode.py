@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from . import systems, traffic
+from . import product, systems, traffic
 from .analysis import ratio_of_rounds
 from .cpu import CpuMeter
 from .forwarder import Forwarder
@@ -101,7 +101,7 @@ def _idle_load(plan: Plan, offload: Forwarder) -> float:
 def _line(session: Session, plan: Plan, result: Result, nodes: int) -> None:
     kernel = systems.kernel_line(session, nodes)
     traditional = systems.traditional_line(session, nodes)
-    offload = systems.product_line(session, "offload", nodes)
+    offload = product.line(session, product.KERNEL_ROUTES, nodes)
     everything = [kernel, traditional, offload]
     if nodes > 1:  # alone, a router has no channel to a neighbour
         everything.append(systems.traditional_line(session, nodes, "p2p"))
@@ -124,7 +124,7 @@ def _line(session: Session, plan: Plan, result: Result, nodes: int) -> None:
         result.ratios["multinode32_vs_kernel_line"] = paired_saturation(
             session, plan, offload, kernel, 0.95
         )
-        seconds = systems.teardown_seconds(session, offload)
+        seconds = product.teardown_seconds(session, offload)
         result.rows.append(_context("tear-down of the lab", seconds, "s", TEARDOWN_TARGET))
 
 
@@ -132,7 +132,7 @@ def measure(session: Session, plan: Plan, result: Result) -> None:
     """Fill in the result."""
     for table, (name, kind) in (_TABLES | _TCP_TABLES).items():
         result.published += read_published(table, system=name, traffic=kind)
-    setup = systems.setup_seconds(session, LINE)
+    setup = product.setup_seconds(session, LINE)
     result.rows.append(_context("set-up of the lab", setup, "s", SETUP_TARGET))
     plan.say(f"{LINE} routers: set-up {setup:.2f} s")
     for nodes in plan.choose([1, 2, 4, 8, 16, 24, LINE], [1, 8, LINE]):

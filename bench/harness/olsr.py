@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import lines, systems
+from . import lines, product, systems
 from .analysis import ratio_of_rounds
 from .forwarder import Forwarder
 from .measure import SMALL, limits, paired_saturation, saturate, sweep
@@ -49,8 +49,8 @@ def measure(session: Session, plan: Plan, result: Result) -> None:
 
     kernel = systems.kernel_line(session, 1)
     traditional = systems.traditional_line(session, 1)
-    ours = systems.product_line(session, "emulate", 1)
-    offload = systems.product_line(session, "offload", 1)
+    ours = product.line(session, product.IN_SIMULATOR, 1)
+    offload = product.line(session, product.KERNEL_ROUTES, 1)
     everything = [kernel, traditional, ours, offload]
     for system in everything:
         systems.await_path(system)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas
 
-from . import report_kernelstack, report_path, report_thesis
+from . import report_kernelstack, report_path, report_planes, report_thesis
 from .analysis import Ratio
 from .page import number_text
 from .results import Result
@@ -30,7 +30,11 @@ small, .note { color: #666; }
 
 _SIGNS = {"at least": "≥", "at most": "≤", "exactly": "="}
 # The others are the thesis's.
-_SECTIONS = {"path": report_path.sections, "kernelstack": report_kernelstack.sections}
+_SECTIONS = {
+    "aodv": report_planes.sections,
+    "path": report_path.sections,
+    "kernelstack": report_kernelstack.sections,
+}
 _SOURCES = {
     "path": "by S. Agarwal, J. Sommers and P. Barford (NetPath, MASCOTS 2005)",
     "kernelstack": "by H. Tazaki, F. Urbani and T. Turletti (DCE Cradle, WNS3 2013)",
@@ -42,6 +46,17 @@ def _bar(ratio: Ratio) -> str:
     if ratio.kind == "within":
         return f"{number_text(ratio.bar)} … {number_text(ratio.bar_high)}"
     return f"{_SIGNS[ratio.kind]} {number_text(ratio.bar)}"
+
+
+def _introduction(result: Result) -> str:
+    here = "measured here, in network namespaces of one machine"
+    if not result.published:
+        return f"All figures are {here}."
+    source = _SOURCES.get(result.name, _THESIS)
+    return (
+        f"Solid lines and black figures are {here}; dashed lines and grey figures are printed "
+        f"{source}, measured on other hardware: compare the shapes and the ratios."
+    )
 
 
 def _ratio_table(result: Result) -> str:
@@ -68,10 +83,7 @@ def to_html(result: Result) -> str:
         "<!doctype html><html lang=en><meta charset=utf-8>"
         f"<title>Viaduct benchmark: {result.name}</title><style>{_STYLE}</style>"
         f"<h1>Benchmark {result.name}</h1>"
-        "<p class=note>Solid lines and black figures are measured here, in network namespaces of "
-        "one machine; dashed lines and grey figures are printed "
-        f"{_SOURCES.get(result.name, _THESIS)}, measured on other hardware: compare the shapes "
-        "and the ratios.</p>"
+        f"<p class=note>{_introduction(result)}</p>"
         f"<h2>Ratios</h2>{_ratio_table(result)}{sections}"
         f"<h2>How it was measured</h2><ul>{notes}</ul><table>{environment}</table>"
     )

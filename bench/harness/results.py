@@ -63,6 +63,7 @@ _COLUMNS = {
     "rtt_ms": 3,
     "cpu_percent": 1,
     "machine_percent": 1,
+    "sender_ns": 0,
 }
 
 

@@ -38,9 +38,9 @@ class Namespace:
             pin += ["nice", "-n", "-20"]
         return ["nsenter", f"--net=/run/netns/{self.name}", *pin, *command]
 
-    def run(self, command: Sequence[str]) -> str:
+    def run(self, command: Sequence[str], cpu: int | None = None) -> str:
         """Run a command here to its end."""
-        return run(self.command(command))
+        return run(self.command(command, cpu))
 
     def ip(self, lines: Sequence[str]) -> None:
         """Several `ip` commands in one process."""

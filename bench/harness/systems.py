@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-import time
-from pathlib import Path
-
 from .forwarder import Forwarder, Middle, between
-from .process import BenchError, run
-from .session import FORWARDER_CPU, Namespace, Session, frames_only, join
+from .session import Session, frames_only, join
 from .traffic import reaches
 
-_CONVERGENCE_TIMEOUT = 90.0
+CONVERGENCE_TIMEOUT = 90.0  # seconds
 
 
 def await_path(system: Forwarder) -> None:
     """Wait until packets reach the sink."""
-    system.await_path(lambda: reaches(system), _CONVERGENCE_TIMEOUT)
+    system.await_path(lambda: reaches(system), CONVERGENCE_TIMEOUT)
 
 
 def _bridged_hosts(session: Session, place: str, name: str, label: str) -> Middle:
@@ -104,81 +98,3 @@ def kernel_line(session: Session, nodes: int) -> Forwarder:
         if routes:
             router.ip(routes)
     return Forwarder("kernel", "kernel, static routes", line[0], line[-1], f"10.4.{last}.2")
-
-
-_PRODUCT_LABELS = {
-    "emulate": ("insim", "ns-3 with Viaduct"),
-    "offload": ("offload", "Viaduct, data plane in the kernel"),
-}
-
-
-def _scenario(session: Session, name: str, mode: str, nodes: int) -> tuple[str, Path]:
-    """A lab of OLSR routers in a line between two hosts, and the file that describes it."""
-    lab = session.lab_name(name)
-    routers = [f"r{i}" for i in range(1, nodes + 1)]
-    lines = [f"name: {lab}", f"mode: {mode}", "nodes:"]
-    for host, gateway in (("s", routers[0]), ("d", routers[-1])):
-        lines.append(f"  {host}: {{host: true, gateway: {gateway}}}")
-    lines += [f"  {router}: {{}}" for router in routers]
-    lines += ["links:", f"  - line: [s, {', '.join(routers)}, d]"]
-    file = session.directory / f"{lab}.yaml"
-    file.write_text("\n".join(lines) + "\n")
-    return lab, file
-
-
-def setup_seconds(session: Session, nodes: int) -> float:
-    """Seconds until a lab is built, as `viaduct run` reports them."""
-    lab, scenario = _scenario(session, f"setup{nodes}", "offload", nodes)
-    report = session.directory / f"{lab}.json"
-    settings = ("duration=1s", "convergence.timeout=1s", "convergence.required=false")
-    command = [str(session.viaduct), "run", str(scenario), "--json", str(report)]
-    run(command + [word for setting in settings for word in ("--set", setting)], timeout=120)
-    return json.loads(report.read_text())["setup_seconds"]
-
-
-def teardown_seconds(session: Session, system: Forwarder) -> float:
-    """Seconds until `viaduct down` has ended; none of the lab's namespaces may have a name then."""
-    started = time.monotonic()
-    run([str(session.viaduct), "down", system.lab])
-    seconds = time.monotonic() - started
-    left = sorted(file.name for file in Path("/run/netns").glob(f"{system.lab}.*"))
-    if left:
-        raise BenchError(f"viaduct down left namespaces behind: {', '.join(left)}")
-    return seconds
-
-
-def _processes_of(program: Path) -> set[int]:
-    """Processes that execute a program."""
-    found = set()
-    for entry in Path("/proc").iterdir():
-        with contextlib.suppress(OSError):
-            if entry.name.isdigit() and (entry / "exe").readlink() == program.resolve():
-                found.add(int(entry.name))
-    return found
-
-
-def _broker_of(session: Session, lab: str) -> int:
-    listed = json.loads(run([str(session.viaduct), "ls", "--json"]))
-    return next(entry["broker_pid"] for entry in listed if entry["lab"] == lab)
-
-
-def product_line(session: Session, mode: str, nodes: int) -> Forwarder:
-    """The product, as a user runs it: `viaduct up` of OLSR routers in a line between two hosts."""
-    name, label = _PRODUCT_LABELS[mode]
-    lab, scenario = _scenario(session, f"{name}{nodes}", mode, nodes)
-    simulator = session.build / "viaduct-sim"
-    others = _processes_of(simulator)
-    run([str(session.viaduct), "up", "--quiet", str(scenario)], timeout=_CONVERGENCE_TIMEOUT + 30)
-    mine = sorted(_processes_of(simulator) - others)
-    for pid in mine:
-        run(["taskset", "-a", "-p", "-c", str(FORWARDER_CPU), str(pid)])
-    sink = Namespace(f"{lab}.d")
-    return Forwarder(
-        name,
-        label,
-        Namespace(f"{lab}.s"),
-        sink,
-        sink.addresses()[0],
-        processes=[*mine, _broker_of(session, lab)],
-        lab=lab,
-    )

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import itertools
 import re
+import resource
 import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .cpu import CpuMeter
+from .cpu import CpuMeter, softirq_seconds
 from .forwarder import Forwarder
 from .process import BenchError, Child, wait_until
 from .session import FORWARDER_CPU, SENDER_CPU, Session
@@ -32,7 +33,16 @@ class UdpTrial:
     cpu_percent: float | None  # of the forwarder
     machine_percent: float
     size: int
+    # CPU time a packet of a sender that does not pace itself: a kernel data plane forwards in its
+    # system calls.
+    sender_ns: float | None
     traffic = "udp"
+
+    @property
+    def received_per_cpu_second(self) -> float:
+        """Packets that arrive for a second of the sender's CPU time."""
+        assert self.sender_ns, "only of a trial that saturates"
+        return (1 - self.loss) * 1e9 / self.sender_ns
 
     @property
     def offered_mbit(self) -> float:
@@ -61,9 +71,11 @@ class TcpTrial:
     traffic = "tcp"
 
 
-def _start_receiver(session: Session, system: Forwarder, port: int, duration: float) -> Child:
+def _start_receiver(
+    session: Session, system: Forwarder, port: int, duration: float, sample: int = _SAMPLE
+) -> Child:
     command = [session.program("viaduct-load"), "receive", "--port", str(port), "--json"]
-    command += ["--sample", str(_SAMPLE), "--duration", f"{duration + 30:.3f}s"]
+    command += ["--sample", str(sample), "--duration", f"{duration + 30:.3f}s"]
     receiver = session.start(system.sink.command(command, SENDER_CPU))
     receiver.expect("listening")
     return receiver
@@ -87,6 +99,21 @@ def _collect(receiver: Child) -> dict[str, Any]:
     return receiver.report(timeout=5)
 
 
+def _start_sender(
+    session: Session, system: Forwarder, size: int, pps: float | None, duration: float, port: int
+) -> Child:
+    rate = "max" if pps is None else f"{pps:.3f}pps"
+    command = [session.program("viaduct-load"), "send", "--to", f"{system.sink_address}:{port}"]
+    command += ["--size", str(size), "--rate", rate, "--duration", f"{duration:.3f}s", "--json"]
+    return session.start(system.source.command(command, SENDER_CPU))
+
+
+def _sending_seconds() -> float:
+    """CPU time of ended children, and of the sender's processor where it forwards for them."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return ended.ru_utime + ended.ru_stime + softirq_seconds(SENDER_CPU)
+
+
 def udp(
     session: Session,
     system: Forwarder,
@@ -99,12 +126,10 @@ def udp(
     port = next(_ports)
     receiver = _start_receiver(session, system, port, duration)
     pinger = _start_ping(session, system) if ping else None
-    rate = "max" if pps is None else f"{pps:.3f}pps"
-    command = [session.program("viaduct-load"), "send", "--to", f"{system.sink_address}:{port}"]
-    command += ["--size", str(size), "--rate", rate, "--duration", f"{duration:.3f}s", "--json"]
     meter = CpuMeter(system.pids())
-    sender = session.start(system.source.command(command, SENDER_CPU))
-    sent = sender.report(timeout=duration + 20)
+    before = _sending_seconds()
+    sent = _start_sender(session, system, size, pps, duration, port).report(timeout=duration + 20)
+    sending = _sending_seconds() - before
     forwarder, machine = meter.forwarder_percent(), meter.machine_percent()
     rtt = _end_ping(pinger) if pinger else None
     received = _collect(receiver)
@@ -117,7 +142,30 @@ def udp(
         cpu_percent=forwarder,
         machine_percent=machine,
         size=size,
+        sender_ns=1e9 * sending / max(sent["offered"], 1) if pps is None else None,
     )
+
+
+@dataclass(frozen=True)
+class Order:
+    """What became of every packet of a flow."""
+
+    sent: int
+    lost: int
+    duplicates: int
+    reordered: int
+
+
+def every_packet(session: Session, system: Forwarder, pps: float, duration: float) -> Order:
+    """Send UDP at a rate that the receiver can read whole."""
+    port = next(_ports)
+    receiver = _start_receiver(session, system, port, duration, sample=1)
+    sender = _start_sender(session, system, 160, pps, duration, port)
+    offered = sender.report(timeout=duration + 20)["offered"]
+    seen = _collect(receiver)
+    # What the receiver was too slow to read has arrived.
+    lost = offered - seen["received"] - seen["dropped_here"]
+    return Order(offered, lost, seen["duplicates"], seen["reordered"])
 
 
 def _listens(pid: int, port: int) -> bool:

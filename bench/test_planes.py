@@ -1,0 +1,45 @@
+"""The benchmarks of data planes: their analysis, and their page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from harness import aodv, report
+from harness.analysis import Ratio
+from harness.product import IN_SIMULATOR, KERNEL_ROUTES, on_plane
+from harness.results import Result
+from harness.traffic import UdpTrial
+
+
+def test_the_middle_mean_has_no_outliers() -> None:
+    assert aodv.middle_mean([1.0, 2.0, 3.0, 1000.0]) == 2.5
+    assert aodv.middle_mean([7.0]) == 7.0
+
+
+def test_every_pair_of_leaves_is_new_and_no_source_asks_too_often() -> None:
+    pairs = aodv._pairs()
+    assert len({frozenset(pair) for pair in pairs}) == len(pairs) == 17 * 16 / 2
+    assert max(Counter(source for source, _ in pairs).values()) < 10  # RREQ_RATELIMIT
+
+
+def test_planes_are_called_as_before_where_they_were_known() -> None:
+    assert on_plane("kernel") is KERNEL_ROUTES
+    assert on_plane("simulator") is IN_SIMULATOR
+    assert on_plane("new").lines() == ["mode: offload", "data_plane: new"]
+
+
+def test_packets_for_cpu_time_do_not_count_what_was_lost() -> None:
+    trial = UdpTrial(1000, 500, 0.5, None, None, 100, 160, sender_ns=2000)
+    assert trial.received_per_cpu_second == pytest.approx(250_000)
+
+
+def test_a_page_without_published_figures_says_so(tmp_path: Path) -> None:
+    result = Result("aodv", {})
+    result.add("hand-over", KERNEL_ROUTES, handovers=3, lost=0)
+    result.ratios["losses_at_handover"] = Ratio.of([0.0], 0, "exactly")
+    page = report.write(result, tmp_path).read_text()
+    assert "All figures are measured here" in page
+    assert "thesis" not in page
+    assert "<h2>Hand-over of a route</h2>" in page
