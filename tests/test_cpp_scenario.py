@@ -91,13 +91,18 @@ def test_the_end_of_the_broker_is_one_line(lab: str) -> None:
         viaduct("clean").expect()
 
 
-def test_interfaces_follow_ns3_and_devices_follow_links(lab: str) -> None:
-    process = subprocess.Popen(
-        [str(BUILD / "examples" / "viaduct-interface-changes"), f"--lab={lab}"],
+def start_interface_changes(lab: str, *options: str) -> subprocess.Popen[str]:
+    """Two nodes; it prints what becomes of their devices."""
+    return subprocess.Popen(
+        [str(BUILD / "examples" / "viaduct-interface-changes"), f"--lab={lab}", *options],
         stdout=subprocess.PIPE,
         text=True,
         env=environment(),
     )
+
+
+def test_interfaces_follow_ns3_and_devices_follow_links(lab: str) -> None:
+    process = start_interface_changes(lab)
     try:
         assert process.stdout
         assert sorted(process.stdout.readline() for _ in range(2)) == ["n0 up\n", "n1 up\n"]
@@ -192,17 +197,7 @@ def send_and_count(lab: str, address: str) -> int:
 
 def test_first_datagrams_wait_for_the_address(lab: str) -> None:
     """In mode emulate ns-3 resolves addresses; as in a kernel, more than three packets wait."""
-    process = subprocess.Popen(
-        [
-            str(BUILD / "examples" / "viaduct-interface-changes"),
-            f"--lab={lab}",
-            "--mode=emulate",
-            "--step=1h",
-        ],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment(),
-    )
+    process = start_interface_changes(lab, "--mode=emulate", "--step=1h")
     try:
         assert process.stdout
         assert sorted(process.stdout.readline() for _ in range(2)) == ["n0 up\n", "n1 up\n"]

@@ -12,14 +12,18 @@ from test_path import BETWEEN, MARK, finish, frame, numbers, traces_of, up_of
 from wires import Tap, Wires
 
 
-def test_fates_are_traced(wires: Wires, taps: tuple[Tap, Tap], tmp_path: Path) -> None:
-    trace = tmp_path / "fates.jsonl"
+def trace_a_loss_and_a_delivery(wires: Wires, taps: tuple[Tap, Tap], trace: Path) -> None:
     with wires.path(*BETWEEN, "--up", "loss=100%", "--trace", trace, "--json", "-") as path:
         taps[0].send(frame(1))
         taps[1].send(frame(2))
         assert taps[0].receive(marker=MARK)
         wires.arrived(1)
         finish(path)
+
+
+def test_fates_are_traced(wires: Wires, taps: tuple[Tap, Tap], tmp_path: Path) -> None:
+    trace = tmp_path / "fates.jsonl"
+    trace_a_loss_and_a_delivery(wires, taps, trace)
     lines = [json.loads(line) for line in trace.read_text().splitlines()]
     text = json.dumps(lines)
     assert "lost" in text
@@ -71,12 +75,7 @@ def test_a_log_that_nobody_reads_is_refused(wires: Wires, tmp_path: Path) -> Non
 
 def test_fates_are_traced_as_a_capture(wires: Wires, taps: tuple[Tap, Tap], tmp_path: Path) -> None:
     trace = tmp_path / "fates.pcapng"
-    with wires.path(*BETWEEN, "--up", "loss=100%", "--trace", trace, "--json", "-") as path:
-        taps[0].send(frame(1))
-        taps[1].send(frame(2))
-        assert taps[0].receive(marker=MARK)
-        wires.arrived(1)
-        finish(path)
+    trace_a_loss_and_a_delivery(wires, taps, trace)
     fields = ["-T", "fields", "-e", "frame.comment"]
     shown = subprocess.run(
         ["tshark", "-n", "-r", str(trace), *fields], capture_output=True, text=True, check=True

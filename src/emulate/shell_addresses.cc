@@ -32,9 +32,7 @@ bool Overlap(const wire::IpPrefix& a, const wire::IpPrefix& b) {
 std::vector<wire::IpPrefix> PrefixesInUse() {
   sys::Netlink session;
   std::vector<wire::IpPrefix> all;
-  for (const sys::LinkInfo& link : session.Links()) {
-    for (const wire::IpPrefix& address : session.Addresses(link.ifindex)) all.push_back(address);
-  }
+  for (const sys::InterfaceAddress& of : session.Addresses()) all.push_back(of.address);
   for (const wire::IpPrefix& route : sys::RouteDestinations(session, wire::Family::kIpv4)) {
     if (IsWithinSpace(route)) all.push_back(route);
   }

@@ -6,10 +6,9 @@
 //    it, kControl for the simulator's devices), so offloads are off and the kernel neither answers
 //    nor forwards;
 //  - the joined path, which performs all hops of a path in one step at the first. It uses the
-//  layout of
-//    `ebpf`, and its sink refuses (RouteError, with the reason) the routes of paths with a hop that
-//    must be emulated packet by packet, or whose TTL, counters or loss it cannot reproduce: every
-//    data plane must give the same results.
+//    layout of `ebpf`, and its sink refuses (RouteError, with the reason) the routes of paths with
+//    a hop that must be emulated packet by packet, or whose TTL, counters or loss it cannot
+//    reproduce: every data plane must give the same results.
 // Reinstall() restores what a restart of the node's interfaces, of the forwarder or of its programs
 // lost. The row describes the layout of the lab that the data plane needs and the features it does
 // not support.

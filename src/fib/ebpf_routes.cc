@@ -1,12 +1,6 @@
 #include "fib/ebpf_routes.h"
 
-#include <linux/rtnetlink.h>
-#include <netlink/attr.h>
-#include <netlink/msg.h>
-#include <sys/socket.h>
-
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 
 namespace viaduct::fib {
@@ -30,23 +24,6 @@ std::vector<bpf::Port> PortsOf(const std::map<std::string, int>& ifindexes,
   return ports;
 }
 
-// Of all interfaces, in one request: a node may have hundreds.
-std::vector<wire::IpAddress> Ipv4Addresses(sys::Netlink& session) {
-  sys::NetlinkMessage query(RTM_GETADDR, NLM_F_DUMP);
-  ifaddrmsg header{};
-  header.ifa_family = AF_INET;
-  query.AppendHeader(header);
-  std::vector<wire::IpAddress> addresses;
-  session.socket().Query(query, "list addresses", [&](const nlmsghdr* answer) {
-    const nlattr* local =
-        nlmsg_find_attr(const_cast<nlmsghdr*>(answer), sizeof(ifaddrmsg), IFA_LOCAL);
-    if (local == nullptr || nla_len(local) != 4) return;
-    addresses.emplace_back();
-    std::memcpy(addresses.back().bytes.data(), nla_data(local), 4);
-  });
-  return addresses;
-}
-
 }  // namespace
 
 EbpfRoutes::EbpfRoutes(const NodePlace& place)
@@ -60,7 +37,9 @@ EbpfRoutes::EbpfRoutes(const NodePlace& place)
 
 void EbpfRoutes::TellAddresses() {
   if (!forwarder_) return;
-  forwarder_->SetOwnAddresses(Ipv4Addresses(session_));
+  std::vector<wire::IpAddress> own;
+  for (const sys::InterfaceAddress& of : session_.Addresses()) own.push_back(of.address.address);
+  forwarder_->SetOwnAddresses(own);
 }
 
 size_t EbpfRoutes::Reinstall() {

@@ -131,6 +131,23 @@ RequireDescriptors(const LabPlan& plan)
                                      "the simulator of " + std::to_string(nodes) + " nodes needs");
 }
 
+LabAddresses
+AddressesOf(const Topology& topology)
+{
+    auto addresses = std::make_shared<LabAddressMap>();
+    for (const auto& node : topology.nodes)
+    {
+        for (const auto& interface : node.interfaces)
+        {
+            for (const IpPrefix& address : interface.addresses)
+            {
+                addresses->emplace(address.address, interface.mac);
+            }
+        }
+    }
+    return addresses;
+}
+
 LabHelper::Mode
 ParseMode(const std::string& text)
 {
@@ -308,11 +325,12 @@ LabHelper::GuardUdp(const NodeContainer& nodes)
 void
 LabHelper::Attach(const LabPlan& plan)
 {
+    const LabAddresses known = AddressesOf(plan.topology);
     for (const auto& node : plan.topology.nodes)
     {
         if (node.data_plane->port_frames == viaduct::fib::PortFrames::kControl)
         {
-            AttachOffloadedNode(node, plan);
+            AttachOffloadedNode(node, known);
         }
         else
         {
@@ -341,19 +359,8 @@ LabHelper::WatchLinks(const std::string& node)
 }
 
 void
-LabHelper::AttachOffloadedNode(const viaduct::lab::Node& node, const LabPlan& plan)
+LabHelper::AttachOffloadedNode(const viaduct::lab::Node& node, const LabAddresses& known)
 {
-    OffloadHelper::Addresses known;
-    for (const auto& other : plan.topology.nodes)
-    {
-        for (const auto& interface : other.interfaces)
-        {
-            for (const IpPrefix& address : interface.addresses)
-            {
-                known.emplace(address.address, interface.mac);
-            }
-        }
-    }
     Ptr<Node> owner;
     std::vector<OffloadHelper::Interface> interfaces;
     for (const Attachment& attachment : m_state->attachments)

@@ -201,7 +201,7 @@ class LabHelper
     void Attach(const LabPlan& plan);
     void WatchLinks(const std::string& node);
     void AttachSimulatorNode(const viaduct::lab::Node& node);
-    void AttachOffloadedNode(const viaduct::lab::Node& node, const LabPlan& plan);
+    void AttachOffloadedNode(const viaduct::lab::Node& node, const LabAddresses& known);
     Ptr<NetDevice> MakeRingDevice(const Attachment& attachment);
     Ptr<NetDevice> MakeFdDevice(const Attachment& attachment);
 

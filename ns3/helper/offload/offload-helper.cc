@@ -96,7 +96,7 @@ class LabKernel : public UpcallPort::Kernel
   public:
     LabKernel(std::shared_ptr<Client> broker,
               std::string node,
-              OffloadHelper::Addresses known,
+              LabAddresses known,
               const std::vector<std::string>& interfaces)
         : m_broker(std::move(broker)), m_node(std::move(node)), m_known(std::move(known))
     {
@@ -110,31 +110,35 @@ class LabKernel : public UpcallPort::Kernel
     {
         for (auto& [interface, socket] : m_sockets)
         {
-            auto opened = m_broker->OpenPacketSocket(
+            socket = m_broker->OpenPacketSocket(
                 {.node = m_node, .interface = interface, .promiscuous = false});
-            if (!opened.has_qdisc)
+            if (!socket.has_qdisc)
             {
-                viaduct::sys::BypassQdisc(opened.fd.get());
+                viaduct::sys::BypassQdisc(socket.fd.get());
             }
             constexpr int NOTHING = 0; // to be received
-            viaduct::sys::BindPacketSocket(opened.fd.get(), opened.ifindex, NOTHING);
-            socket = std::move(opened.fd);
+            viaduct::sys::BindPacketSocket(socket.fd.get(), socket.ifindex, NOTHING);
         }
         return viaduct::io::Hold(viaduct::io::TunPort(m_broker->OpenUpcalls(m_node)));
+    }
+
+    int IfIndexOf(const std::string& interface) const override
+    {
+        return m_sockets.at(interface).ifindex;
     }
 
     bool Send(const std::string& interface, viaduct::io::FrameToSend frame) override
     {
         const ssize_t sent =
-            send(m_sockets.at(interface).get(), frame.data(), frame.size(), MSG_DONTWAIT);
+            send(m_sockets.at(interface).fd.get(), frame.data(), frame.size(), MSG_DONTWAIT);
         return sent == static_cast<ssize_t>(frame.size());
     }
 
     std::optional<viaduct::wire::MacAddress> MacOf(
         const viaduct::wire::IpAddress& address) const override
     {
-        const auto found = m_known.find(address);
-        return found == m_known.end() ? std::nullopt : std::optional(found->second);
+        const auto found = m_known->find(address);
+        return found == m_known->end() ? std::nullopt : std::optional(found->second);
     }
 
     void Hold(const std::vector<UpcallPort::Neighbour>& neighbours, bool held) override
@@ -143,16 +147,16 @@ class LabKernel : public UpcallPort::Kernel
     }
 
   private:
-    std::shared_ptr<Client> m_broker;          //!< of the lab
-    std::string m_node;                        //!< its name
-    OffloadHelper::Addresses m_known;          //!< of the lab
-    std::map<std::string, UniqueFd> m_sockets; //!< by interface
+    std::shared_ptr<Client> m_broker;                             //!< of the lab
+    std::string m_node;                                           //!< its name
+    LabAddresses m_known;                                         //!< of the lab
+    std::map<std::string, viaduct::broker::NodeSocket> m_sockets; //!< by interface
 };
 
 Ptr<UpcallPort>
 MakeUpcalls(Ptr<Node> node,
             const std::string& name,
-            const OffloadHelper::Addresses& known,
+            const LabAddresses& known,
             const std::map<Ptr<NetDevice>, std::string>& names,
             std::shared_ptr<Client> broker)
 {
@@ -161,21 +165,10 @@ MakeUpcalls(Ptr<Node> node,
     for (const auto& [device, interface] : names)
     {
         interfaces.push_back(interface);
-        upcalls->AddInterface(device, interface, broker->IfIndex({name, interface}));
+        upcalls->AddInterface(device, interface);
     }
     upcalls->SetNode(node, std::make_unique<LabKernel>(broker, name, known, interfaces));
     return upcalls;
-}
-
-std::vector<viaduct::wire::IpAddress>
-KeysOf(const OffloadHelper::Addresses& known)
-{
-    std::vector<viaduct::wire::IpAddress> keys;
-    for (const auto& [address, mac] : known)
-    {
-        keys.push_back(address);
-    }
-    return keys;
 }
 
 } // namespace
@@ -191,7 +184,7 @@ OffloadHelper::Offload
 OffloadHelper::Install(Ptr<Node> node,
                        const viaduct::lab::Node& place,
                        const std::vector<Interface>& interfaces,
-                       const Addresses& known,
+                       const LabAddresses& known,
                        std::shared_ptr<Client> broker,
                        std::vector<Ptr<RingNetDevice>>& replacements) const
 {
@@ -223,7 +216,7 @@ OffloadHelper::Install(Ptr<Node> node,
     }
     offload.routes = m_routeFactory.Create<RouteSource>();
     offload.routes->SetNode(node, names);
-    offload.routes->SetKnownAddresses(KeysOf(known));
+    offload.routes->SetKnownAddresses(known);
     offload.routes->SetPollBudget(m_budget);
     offload.upcalls = MakeUpcalls(node, name, known, names, broker);
     offload.upcalls->SetRouted([routes = offload.routes] { routes->RequestUpdate(); });

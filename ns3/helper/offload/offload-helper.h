@@ -7,6 +7,7 @@
 
 #include "ns3/control-plane.h"
 #include "ns3/interface-mirror.h"
+#include "ns3/lab-addresses.h"
 #include "ns3/net-device.h"
 #include "ns3/node.h"
 #include "ns3/object-factory.h"
@@ -48,9 +49,6 @@ class OffloadHelper
         Ptr<NetDevice> device; //!< the ns-3 device to replace
         std::string name;      //!< the kernel's name
     };
-
-    /** The addresses of a lab and the MAC addresses of their interfaces. */
-    using Addresses = std::map<viaduct::wire::IpAddress, viaduct::wire::MacAddress>;
 
     OffloadHelper();
 
@@ -105,7 +103,7 @@ class OffloadHelper
     Offload Install(Ptr<Node> node,
                     const viaduct::lab::Node& place,
                     const std::vector<Interface>& interfaces,
-                    const Addresses& known,
+                    const LabAddresses& known,
                     std::shared_ptr<viaduct::broker::Client> broker,
                     std::vector<Ptr<RingNetDevice>>& replacements) const;
 

@@ -108,15 +108,19 @@ class AskedRoutes : public RouteReader
   public:
     AskedRoutes(Ptr<typename Family::Layer> ip,
                 Ptr<typename Family::Protocol> protocol,
-                const std::vector<IpAddress>& known)
-        : m_ip(std::move(ip)), m_protocol(std::move(protocol)), m_known(known)
+                LabAddresses known)
+        : m_ip(std::move(ip)), m_protocol(std::move(protocol)), m_known(std::move(known))
     {
     }
 
     std::vector<RouteCandidate> Read() const override
     {
         std::vector<RouteCandidate> routes;
-        for (const IpAddress& address : m_known)
+        if (!m_known)
+        {
+            return routes;
+        }
+        for (const auto& [address, mac] : *m_known)
         {
             if (address.family != Family::FAMILY)
             {
@@ -142,7 +146,7 @@ class AskedRoutes : public RouteReader
   protected:
     Ptr<typename Family::Layer> m_ip;          //!< asks
     Ptr<typename Family::Protocol> m_protocol; //!< answers
-    const std::vector<IpAddress>& m_known;     //!< the addresses
+    LabAddresses m_known;                      //!< the addresses
 };
 
 /** The table that a protocol prints; if that cannot be parsed, the answers of RouteOutput(). */
@@ -271,7 +275,7 @@ template <class Family>
 std::shared_ptr<RouteReader>
 MakeRouteReader(Ptr<typename Family::Layer> ip,
                 Ptr<typename Family::Protocol> protocol,
-                const std::vector<IpAddress>& known)
+                const LabAddresses& known)
 {
     if (auto olsr = DynamicCast<olsr::RoutingProtocol>(Ptr<Object>(protocol)))
     {
@@ -288,9 +292,9 @@ template class PushedRoutes<ipfamily::V4>;
 template class PushedRoutes<ipfamily::V6>;
 template std::shared_ptr<RouteReader> MakeRouteReader<ipfamily::V4>(Ptr<Ipv4>,
                                                                     Ptr<Ipv4RoutingProtocol>,
-                                                                    const std::vector<IpAddress>&);
+                                                                    const LabAddresses&);
 template std::shared_ptr<RouteReader> MakeRouteReader<ipfamily::V6>(Ptr<Ipv6>,
                                                                     Ptr<Ipv6RoutingProtocol>,
-                                                                    const std::vector<IpAddress>&);
+                                                                    const LabAddresses&);
 
 } // namespace ns3

@@ -6,6 +6,7 @@
 #define VIADUCT_ROUTE_READER_H
 
 #include "ip-family.h"
+#include "lab-addresses.h"
 
 #include "ns3/object.h"
 #include "ns3/ptr.h"
@@ -82,8 +83,8 @@ class PushedRoutes : public RouteReader, public std::enable_shared_from_this<Pus
  * @ingroup viaduct
  * @param ip an IP layer
  * @param protocol one of its protocols
- * @param known all addresses of the lab, for a protocol that only answers RouteOutput(); must
- * outlive the reader
+ * @param known all addresses of the lab, for a protocol that only answers RouteOutput(); may be
+ * null
  * @return a reader for a protocol that does not push its routes: of OLSR's table, whose changes a
  * trace source reports; of the tables of ns-3's static, global, RIP and RIPng routing; of any other
  * protocol's printed table; if that cannot be parsed, of the answers of RouteOutput()
@@ -91,7 +92,7 @@ class PushedRoutes : public RouteReader, public std::enable_shared_from_this<Pus
 template <class Family>
 std::shared_ptr<RouteReader> MakeRouteReader(Ptr<typename Family::Layer> ip,
                                              Ptr<typename Family::Protocol> protocol,
-                                             const std::vector<viaduct::wire::IpAddress>& known);
+                                             const LabAddresses& known);
 
 } // namespace ns3
 

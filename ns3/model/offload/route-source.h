@@ -5,6 +5,7 @@
 #ifndef VIADUCT_ROUTE_SOURCE_H
 #define VIADUCT_ROUTE_SOURCE_H
 
+#include "lab-addresses.h"
 #include "poll-budget.h"
 #include "route-reader.h"
 
@@ -92,9 +93,9 @@ class RouteSource : public Object
     }
 
     /** @param addresses all addresses of the lab, for protocols that only answer RouteOutput() */
-    void SetKnownAddresses(const std::vector<viaduct::wire::IpAddress>& addresses)
+    void SetKnownAddresses(LabAddresses addresses)
     {
-        m_known = addresses;
+        m_known = std::move(addresses);
     }
 
     /** Connects to the protocols and begins: the first update happens at once. */
@@ -186,7 +187,7 @@ class RouteSource : public Object
 
     Ptr<Node> m_node;                              //!< whose routes
     std::map<Ptr<NetDevice>, std::string> m_names; //!< kernel names of devices
-    std::vector<viaduct::wire::IpAddress> m_known; //!< addresses of the lab
+    LabAddresses m_known;                          //!< addresses of the lab
     Time m_pollInterval;                           //!< for protocols without traces
     Time m_retryInterval;                          //!< for refused routes
     bool m_polling{false};                         //!< some protocol is polled

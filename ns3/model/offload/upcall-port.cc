@@ -61,10 +61,9 @@ UpcallPort::SetNode(Ptr<Node> node, std::unique_ptr<Kernel> kernel)
 }
 
 void
-UpcallPort::AddInterface(Ptr<NetDevice> device, const std::string& name, int ifindex)
+UpcallPort::AddInterface(Ptr<NetDevice> device, const std::string& name)
 {
     m_names[device] = name;
-    m_devices[ifindex] = device;
 }
 
 void
@@ -86,6 +85,10 @@ UpcallPort::Start()
                                   "ns3::ReactorSimulatorImpl when the kernel forwards");
     }
     m_port = m_kernel->Open();
+    for (const auto& [device, name] : m_names)
+    {
+        m_devices[m_kernel->IfIndexOf(name)] = device;
+    }
     m_burst.resize(BURST);
     m_pollable =
         reactor->AddPollable(m_port->Fd(), Callback<bool>([this, reactor] {

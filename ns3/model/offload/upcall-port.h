@@ -53,6 +53,11 @@ class UpcallPort : public Object
         virtual std::unique_ptr<viaduct::io::AnyPort> Open() = 0;
         /**
          * @param interface the kernel's name
+         * @return its number; known after Open()
+         */
+        virtual int IfIndexOf(const std::string& interface) const = 0;
+        /**
+         * @param interface the kernel's name
          * @param frame is sent at once
          * @return whether the interface accepted it
          */
@@ -107,9 +112,8 @@ class UpcallPort : public Object
     /**
      * @param device a device of the node
      * @param name the kernel's name
-     * @param ifindex the kernel's number
      */
-    void AddInterface(Ptr<NetDevice> device, const std::string& name, int ifindex);
+    void AddInterface(Ptr<NetDevice> device, const std::string& name);
     /**
      * Opens if one of the node's protocols finds IPv4 routes on demand.
      * @throw viaduct::UsageError if one finds IPv6 routes on demand
@@ -179,18 +183,18 @@ class UpcallPort : public Object
     Ptr<NetDevice> DeviceOf(int ifindex) const;
     void Drop(Ptr<const Packet> packet, DropReason reason);
 
-    Ptr<Node> m_node;                                    //!< whose packets they are
-    Ptr<Ipv4L3Protocol> m_ipv4;                          //!< its IP layer
-    std::unique_ptr<Kernel> m_kernel;                    //!< its kernel
-    std::function<void()> m_routed;                      //!< routes are used
-    std::map<Ptr<const NetDevice>, std::string> m_names; //!< the kernel's
-    std::map<int, Ptr<NetDevice>> m_devices;             //!< by the kernel's number
-    std::unique_ptr<viaduct::io::AnyPort> m_port;        //!< carries the packets up
-    std::vector<viaduct::io::ReceivedFrame> m_burst;     //!< room for a burst
-    uint32_t m_pollable{0};                              //!< in the reactor
-    std::vector<std::byte> m_frame;                      //!< the one being sent
-    Counters m_counters;                                 //!< so far
-    DropCounter<DropReason, N_DROP_REASONS> m_drops;     //!< likewise
+    Ptr<Node> m_node;                                //!< whose packets they are
+    Ptr<Ipv4L3Protocol> m_ipv4;                      //!< its IP layer
+    std::unique_ptr<Kernel> m_kernel;                //!< its kernel
+    std::function<void()> m_routed;                  //!< routes are used
+    std::map<Ptr<NetDevice>, std::string> m_names;   //!< the kernel's
+    std::map<int, Ptr<NetDevice>> m_devices;         //!< by the kernel's number
+    std::unique_ptr<viaduct::io::AnyPort> m_port;    //!< carries the packets up
+    std::vector<viaduct::io::ReceivedFrame> m_burst; //!< room for a burst
+    uint32_t m_pollable{0};                          //!< in the reactor
+    std::vector<std::byte> m_frame;                  //!< the one being sent
+    Counters m_counters;                             //!< so far
+    DropCounter<DropReason, N_DROP_REASONS> m_drops; //!< likewise
 };
 
 } // namespace ns3

@@ -329,7 +329,9 @@ class QueryTestCase : public TestCase
             line.nodes.Get(0)->GetObject<Ipv4>()->GetRoutingProtocol());
         protocol->AddNetworkRouteTo("10.0.1.0", "255.255.255.0", "10.0.0.2", 1);
         auto source = line.Source(0);
-        source->SetKnownAddresses({IpAddress::Parse("10.0.1.1"), IpAddress::Parse("10.0.1.2")});
+        const LabAddressMap known{{IpAddress::Parse("10.0.1.1"), {}},
+                                  {IpAddress::Parse("10.0.1.2"), {}}};
+        source->SetKnownAddresses(std::make_shared<LabAddressMap>(known));
         std::vector<size_t> added;
         source->SetSink(std::make_shared<FunctionSink>([&](const auto& changes) {
             added.push_back(changes.added.size());

@@ -152,6 +152,11 @@ class RecordingKernel : public UpcallPort::Kernel
         return std::make_unique<QueuePort>(m_events->up, std::make_shared<Wire>());
     }
 
+    int IfIndexOf(const std::string&) const override
+    {
+        return 7;
+    }
+
     bool Send(const std::string& interface, viaduct::io::FrameToSend frame) override
     {
         m_events->log.push_back(interface + " " +
@@ -214,7 +219,7 @@ struct UpcallNode
         node->GetObject<Ipv4>()->SetRoutingProtocol(protocol);
         upcalls->SetNode(node, std::make_unique<RecordingKernel>(events));
         upcalls->SetRouted([this] { routed++; });
-        upcalls->AddInterface(device.device, "eth0", 7);
+        upcalls->AddInterface(device.device, "eth0");
         Simulator::ScheduleNow(&UpcallPort::Start, upcalls);
     }
 

@@ -269,13 +269,12 @@ void Netlink::RemoveAddress(int ifindex, const wire::IpPrefix& address) {
   socket_.Request(message, "remove address " + address.ToString() + " from " + Describe(ifindex));
 }
 
-std::vector<wire::IpPrefix> Netlink::Addresses(int ifindex) {
+std::vector<InterfaceAddress> Netlink::Addresses() {
   NetlinkMessage message(RTM_GETADDR, NLM_F_DUMP);
   message.AppendHeader(ifaddrmsg{});
-  std::vector<wire::IpPrefix> addresses;
+  std::vector<InterfaceAddress> addresses;
   socket_.Query(message, "list addresses", [&](const nlmsghdr* answer) {
     const auto* header = static_cast<const ifaddrmsg*>(nlmsg_data(answer));
-    if (static_cast<int>(header->ifa_index) != ifindex) return;
     if (header->ifa_family != AF_INET && header->ifa_family != AF_INET6) return;
     std::array<nlattr*, IFA_MAX + 1> attributes{};
     nlmsg_parse(const_cast<nlmsghdr*>(answer), sizeof *header, attributes.data(), IFA_MAX, nullptr);
@@ -288,8 +287,16 @@ std::vector<wire::IpPrefix> Netlink::Addresses(int ifindex) {
     prefix.length = header->ifa_prefixlen;
     const auto length = std::min(nla_len(value), prefix.address.Length());
     std::memcpy(prefix.address.bytes.data(), nla_data(value), static_cast<size_t>(length));
-    addresses.push_back(prefix);
+    addresses.push_back({static_cast<int>(header->ifa_index), prefix});
   });
+  return addresses;
+}
+
+std::vector<wire::IpPrefix> Netlink::Addresses(int ifindex) {
+  std::vector<wire::IpPrefix> addresses;
+  for (const InterfaceAddress& of : Addresses()) {
+    if (of.ifindex == ifindex) addresses.push_back(of.address);
+  }
   return addresses;
 }
 

@@ -25,6 +25,11 @@ struct LinkInfo {
   std::string kind;      // "veth", "bridge", "tun"...; empty for a physical interface
 };
 
+struct InterfaceAddress {
+  int ifindex = 0;
+  wire::IpPrefix address;
+};
+
 struct VethEnd {
   int namespace_fd = -1;  // where it is to live; -1: the session's own namespace
   std::string name;
@@ -77,6 +82,8 @@ class Netlink {
   void AddAddress(int ifindex, const wire::IpPrefix& address, bool is_connected = true);
   void RemoveAddress(int ifindex, const wire::IpPrefix& address);
   std::vector<wire::IpPrefix> Addresses(int ifindex);
+  // Of all interfaces, in one request: there may be hundreds.
+  std::vector<InterfaceAddress> Addresses();
 
   // A route of the lab's own making (protocol static). No gateway: on link.
   void AddRoute(const wire::IpPrefix& destination, const std::optional<wire::IpAddress>& gateway,
