@@ -169,6 +169,7 @@ def test_a_shell_has_job_control(start: Callable[..., Terminal]) -> None:
     terminal.type("echo read $((6 * 7)); sleep 1000\n")
     terminal.expect("read 42\r\n")
     terminal.insist("\x1a", r"Stopped +sleep 1000")  # Ctrl-Z
+    terminal.expect(r"\$ $")
     terminal.type("fg\n")
     terminal.expect("fg\r\nsleep 1000\r\n")
     terminal.insist("\x03", r"\$ $")  # Ctrl-C reaches sleep, not the shell
