@@ -1,0 +1,152 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "rbridge-flooding.h"
+
+#include "rbridge-time.h"
+
+#include "ns3/simulator.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+using viaduct::rbridge::Database;
+using viaduct::rbridge::Lsp;
+using viaduct::rbridge::LspId;
+using viaduct::rbridge::SequenceNumbers;
+using viaduct::rbridge::SystemId;
+
+namespace
+{
+
+/** Until LSPs are sent: several RBridges that could answer a request rarely do so at once, and the
+ * first answer makes the others superfluous.
+ */
+const Time FLOOD_DELAY = MilliSeconds(5);
+
+} // namespace
+
+RBridgeFlooding::RBridgeFlooding(const SystemId& system,
+                                 Database& database,
+                                 Ptr<UniformRandomVariable> jitter)
+    : m_system(system), m_database(database), m_jitter(jitter)
+{
+}
+
+RBridgeFlooding::~RBridgeFlooding()
+{
+    for (auto& [port, queue] : m_queues)
+    {
+        queue.flush.Cancel();
+    }
+}
+
+void
+RBridgeFlooding::AddPort(RBridgePort& port)
+{
+    m_queues[&port];
+}
+
+void
+RBridgeFlooding::Flood(const std::vector<LspId>& ids)
+{
+    for (auto& [port, queue] : m_queues)
+    {
+        queue.lsps.insert(ids.begin(), ids.end());
+        Arm(*port);
+    }
+}
+
+bool
+RBridgeFlooding::Receive(RBridgePort& port, const Lsp& lsp)
+{
+    const auto verdict = m_database.Receive(lsp, InstantNow());
+    Queue& here = m_queues.at(&port);
+    here.requests.erase(lsp.id);
+    switch (verdict)
+    {
+    case Database::Verdict::kNewer:
+        Flood({lsp.id});
+        here.lsps.erase(lsp.id);
+        return true;
+    case Database::Verdict::kOwn:
+        Flood({lsp.id});
+        return true;
+    case Database::Verdict::kOlder:
+        here.lsps.insert(lsp.id);
+        Arm(port);
+        return false;
+    case Database::Verdict::kSame:
+        here.lsps.erase(lsp.id);
+        return false;
+    }
+    return false;
+}
+
+void
+RBridgeFlooding::Receive(RBridgePort& port, const SequenceNumbers& numbers)
+{
+    const auto difference = m_database.CompareAll(numbers, InstantNow());
+    Queue& queue = m_queues.at(&port);
+    queue.lsps.insert(difference.to_send.begin(), difference.to_send.end());
+    queue.requests.insert(difference.to_request.begin(), difference.to_request.end());
+    Arm(port);
+}
+
+void
+RBridgeFlooding::SendSummary(const RBridgePort& port) const
+{
+    for (const SequenceNumbers& numbers : m_database.Summary(InstantNow()))
+    {
+        port.Send(numbers.Write());
+    }
+}
+
+void
+RBridgeFlooding::Arm(RBridgePort& port)
+{
+    Queue& queue = m_queues.at(&port);
+    if (queue.flush.IsPending() || (queue.lsps.empty() && queue.requests.empty()))
+    {
+        return;
+    }
+    const Time delay = FLOOD_DELAY * m_jitter->GetValue(0.2, 1);
+    queue.flush = Simulator::Schedule(delay, &RBridgeFlooding::Flush, this, &port);
+}
+
+void
+RBridgeFlooding::Flush(RBridgePort* port)
+{
+    Queue queue = std::exchange(m_queues.at(port), {});
+    if (!port->HasAdjacencies())
+    {
+        return; // a neighbour that comes up asks for what it lacks
+    }
+    for (const LspId& id : queue.lsps)
+    {
+        if (m_database.Knows(id))
+        {
+            port->Send(m_database.Get(id, InstantNow()).Write());
+        }
+    }
+    SequenceNumbers numbers{
+        .complete = false, .source = m_system, .first = {}, .last = {}, .entries = {}};
+    for (const LspId& id : queue.requests)
+    {
+        if (numbers.entries.size() == SequenceNumbers::kMostEntries)
+        {
+            port->Send(numbers.Write());
+            numbers.entries.clear();
+        }
+        numbers.entries.push_back(m_database.EntryFor(id, InstantNow()));
+    }
+    if (!numbers.entries.empty())
+    {
+        port->Send(numbers.Write());
+    }
+}
+
+} // namespace ns3

@@ -1,0 +1,115 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "rbridge-frame.h"
+
+#include "ns3/header.h"
+#include "ns3/wire-conversion.h"
+
+#include "wire/ethernet.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace ns3
+{
+
+using viaduct::wire::ConstBytes;
+using viaduct::wire::EthernetHeader;
+using wireconversion::ToMac48;
+using wireconversion::ToWire;
+
+namespace
+{
+
+/** Bytes before a packet: only a header can be added in front without losing the packet's tags. */
+class BytesHeader : public Header
+{
+  public:
+    /** @return the object TypeId */
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::RBridgeBytesHeader")
+                                .SetParent<Header>()
+                                .SetGroupName("Viaduct")
+                                .AddConstructor<BytesHeader>();
+        return tid;
+    }
+
+    BytesHeader() = default;
+
+    /** @param bytes the header; must outlive this object */
+    explicit BytesHeader(ConstBytes bytes) : m_bytes(bytes)
+    {
+    }
+
+    TypeId GetInstanceTypeId() const override
+    {
+        return GetTypeId();
+    }
+
+    uint32_t GetSerializedSize() const override
+    {
+        return m_bytes.size();
+    }
+
+    void Serialize(Buffer::Iterator start) const override
+    {
+        start.Write(reinterpret_cast<const uint8_t*>(m_bytes.data()), m_bytes.size());
+    }
+
+    uint32_t Deserialize(Buffer::Iterator) override
+    {
+        return 0;
+    }
+
+    void Print(std::ostream& os) const override
+    {
+        os << m_bytes.size() << " bytes";
+    }
+
+  private:
+    ConstBytes m_bytes; //!< the header
+};
+
+NS_OBJECT_ENSURE_REGISTERED(BytesHeader);
+
+} // namespace
+
+RBridgeFrame::RBridgeFrame(Ptr<const Packet> payload,
+                           uint16_t protocol,
+                           const Mac48Address& source,
+                           const Mac48Address& destination)
+    : m_payload(payload)
+{
+    const EthernetHeader header{ToWire(destination), ToWire(source), protocol};
+    const size_t ethernet = header.Write(m_bytes);
+    const size_t copied = std::min<size_t>(payload->GetSize(), m_bytes.size() - ethernet);
+    payload->CopyData(reinterpret_cast<uint8_t*>(m_bytes.data() + ethernet), copied);
+    m_size = ethernet + copied;
+}
+
+bool
+RBridgeFrame::Send(const viaduct::rbridge::Output& output, Ptr<NetDevice> device) const
+{
+    // The new front, until it has an Ethernet header and the rest is the payload's.
+    std::vector<std::byte> front(output.head().begin(), output.head().end());
+    size_t from = output.strip;
+    while (from < m_size && (from < EthernetHeader::kSize || front.size() < EthernetHeader::kSize))
+    {
+        front.push_back(m_bytes[from++]);
+    }
+    const auto ethernet = EthernetHeader::Parse(front);
+    if (!ethernet)
+    {
+        return false; // a frame that ends behind its addresses
+    }
+    Ptr<Packet> packet = m_payload->Copy();
+    packet->RemoveAtStart(from - EthernetHeader::kSize);
+    packet->AddHeader(BytesHeader(ConstBytes(front).subspan(EthernetHeader::kSize)));
+    return device->SendFrom(
+        packet, ToMac48(ethernet->source), ToMac48(ethernet->destination), ethernet->type);
+}
+
+} // namespace ns3

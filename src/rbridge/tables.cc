@@ -1,0 +1,90 @@
+#include "rbridge/tables.h"
+
+#include <algorithm>
+
+namespace viaduct::rbridge {
+
+TerminalKey MakeKey(const wire::MacAddress& mac, uint16_t vlan) {
+  TerminalKey key = 0;
+  for (const uint8_t byte : mac.bytes) key = key << 8 | byte;
+  return key << 16 | vlan;
+}
+
+wire::MacAddress MacOf(TerminalKey key) {
+  wire::MacAddress mac;
+  for (size_t i = 0; i < 6; ++i) mac.bytes[i] = static_cast<uint8_t>(key >> (56 - 8 * i));
+  return mac;
+}
+
+size_t TerminalTable::Home(TerminalKey key) {
+  // Fibonacci hashing: addresses that differ in their last bytes only are spread.
+  return (key * 0x9e3779b97f4a7c15u) >> 40 & (kTerminalSlots - 1);
+}
+
+// The entry's slot, or the empty one where it would be.
+size_t TerminalTable::SlotOf(TerminalKey key) const {
+  size_t slot = Home(key);
+  // Bounded, because the table may be in memory that others have written.
+  for (size_t i = 0; i < kTerminalSlots && slots_[slot].key != 0 && slots_[slot].key != key; ++i) {
+    slot = (slot + 1) & (kTerminalSlots - 1);
+  }
+  return slot;
+}
+
+const TerminalTable::Entry* TerminalTable::Find(TerminalKey key) const {
+  const Entry& entry = slots_[SlotOf(key)];
+  return entry.key == key ? &entry : nullptr;
+}
+
+bool TerminalTable::Set(TerminalKey key, const Location& location, uint32_t epoch) {
+  Entry& entry = slots_[SlotOf(key)];
+  if (entry.key != key) {
+    if (size_ >= kMostTerminals) return false;
+    ++size_;
+  }
+  entry = {key, location, epoch};
+  return true;
+}
+
+bool TerminalTable::Erase(TerminalKey key) {
+  size_t hole = SlotOf(key);
+  if (slots_[hole].key != key) return false;
+  // Later entries move into the hole unless their home is behind it.
+  for (size_t at = hole;;) {
+    at = (at + 1) & (kTerminalSlots - 1);
+    if (slots_[at].key == 0) break;
+    const size_t from_home = (at - Home(slots_[at].key)) & (kTerminalSlots - 1);
+    const size_t from_hole = (at - hole) & (kTerminalSlots - 1);
+    if (from_home < from_hole) continue;
+    slots_[hole] = slots_[at];
+    hole = at;
+  }
+  slots_[hole] = {};
+  --size_;
+  return true;
+}
+
+void Tables::Clear() {
+  *this = {};
+  for (Adjacency& adjacency : adjacencies) adjacency.port = kNone;
+  hop_count = TrillHeader::kMostHops;
+  ClearRoutes();
+}
+
+void Tables::ClearRoutes() {
+  own_tree = kMostTrees;
+  trees = {};
+  by_nickname.fill(kNone);
+  RBridgeEntry nobody{.nickname = kNoNickname, .next_hop = kNone, .tree_neighbour = {}};
+  nobody.tree_neighbour.fill(kNone);
+  rbridges.fill(nobody);
+}
+
+AdjacencyIndex Tables::FindAdjacency(PortIndex port, const wire::MacAddress& mac) const {
+  const auto found = std::ranges::find_if(
+      adjacencies, [&](const Adjacency& one) { return one.port == port && one.mac == mac; });
+  return found == adjacencies.end() ? kNone
+                                    : static_cast<AdjacencyIndex>(found - adjacencies.begin());
+}
+
+}  // namespace viaduct::rbridge
