@@ -21,18 +21,21 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "guest/inside/agent.h"
 #include "guest/inside/nodes.h"
 #include "guest/inside/programs.h"
-#include "guest/inside/sockets.h"
 #include "guest/inside/state.h"
 #include "guest/inside/transport.h"
+#include "guest/service/agent.h"
+#include "guest/service/sockets.h"
 #include "sys/network/link.h"
 
 namespace {
 
 using namespace viaduct;
 using namespace viaduct::guest::inside;
+using viaduct::guest::service::Agent;
+using viaduct::guest::service::Sockets;
+using viaduct::guest::service::Transport;
 
 void Mount(const char* type, const char* where) {
   // EBUSY: the kernel has mounted it itself (CONFIG_DEVTMPFS_MOUNT).
@@ -98,7 +101,7 @@ void Work(std::unique_ptr<Transport> transport) {
   Agent agent(std::move(transport));
   sys::Netlink().SetUp(1, true);  // lo
   Nodes nodes(agent);
-  Sockets sockets(agent, nodes);
+  Sockets sockets(agent, [&nodes](const auto& request) { return nodes.OpenSocket(request); });
   Programs programs(agent, nodes);
   State state(agent, nodes);
   agent.Run();

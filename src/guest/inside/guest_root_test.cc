@@ -16,10 +16,11 @@
 #include <thread>
 
 #include "base/error.h"
-#include "guest/inside/agent.h"
 #include "guest/inside/nodes.h"
-#include "guest/inside/sockets.h"
 #include "guest/inside/state.h"
+#include "guest/inside/transport.h"
+#include "guest/service/agent.h"
+#include "guest/service/sockets.h"
 #include "sys/network/link.h"
 
 namespace viaduct::guest::inside {
@@ -28,6 +29,8 @@ namespace {
 using agent::BytesOf;
 using agent::Code;
 using agent::Endpoint;
+using service::Agent;
+using service::Sockets;
 using Bytes = std::vector<std::byte>;
 
 struct Event {
@@ -66,7 +69,8 @@ class Guest {
   Guest() : sockets_(MakePair()) {
     agent_ = std::make_unique<Agent>(std::make_unique<SocketTransport>(std::move(sockets_.second)));
     nodes_ = std::make_unique<Nodes>(*agent_);
-    sockets_of_agent_ = std::make_unique<Sockets>(*agent_, *nodes_);
+    sockets_of_agent_ = std::make_unique<Sockets>(
+        *agent_, [this](const auto& request) { return nodes_->OpenSocket(request); });
     state_ = std::make_unique<State>(*agent_, *nodes_);
   }
 

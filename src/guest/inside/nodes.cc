@@ -66,7 +66,7 @@ sys::NetlinkMessage RuleRequest(const agent::Rule& rule) {
 
 }  // namespace
 
-Nodes::Nodes(Agent& agent)
+Nodes::Nodes(service::Agent& agent)
     : agent_(agent), root_(sys::OpenCurrentNamespace()), current_(root_.get()) {
   const auto handle = [&](Code code, auto method, auto... arguments) {
     agent_.Handle(code, [this, method, arguments...](const Operation& operation) {
@@ -97,6 +97,14 @@ void Nodes::Enter(const Node& node) {
   if (current_ == node.fd.get()) return;
   SystemCall("enter " + node.name, setns(node.fd.get(), CLONE_NEWNET));
   current_ = node.fd.get();
+}
+
+UniqueFd Nodes::OpenSocket(const agent::OpenSocket& request) {
+  const Node& node = Get(request.node);
+  Enter(node);
+  return UniqueFd(SystemCall(node.name + ": open a socket",
+                             socket(request.family, request.type | SOCK_NONBLOCK | SOCK_CLOEXEC,
+                                    static_cast<int>(request.protocol))));
 }
 
 void Nodes::Create(const Operation& operation) {

@@ -9,7 +9,7 @@
 
 #include "base/fd.h"
 #include "guest/agent/agent_protocol.h"
-#include "guest/inside/agent.h"
+#include "guest/service/agent.h"
 #include "sys/network/link.h"
 
 namespace viaduct::guest::inside {
@@ -26,7 +26,7 @@ class Nodes {
  public:
   // Registers the requests about nodes. Must be created and used in the namespace that has the
   // guest's devices. The agent must outlive it.
-  explicit Nodes(Agent& agent);
+  explicit Nodes(service::Agent& agent);
 
   // Sets a handler that is called with each new node and its number, before any other operation on
   // the node.
@@ -36,6 +36,8 @@ class Nodes {
 
   // Throws Error if there is none.
   Node& Get(uint32_t number);
+  // Opens a socket on its node, which moves the calling thread there.
+  UniqueFd OpenSocket(const agent::OpenSocket& request);
   // Moves the calling thread to a node's namespace, unless it is there already.
   void Enter(const Node& node);
 
@@ -52,7 +54,7 @@ class Nodes {
   void SetMptcpLimits(const agent::Operation& operation);
   int FindDevice(const wire::MacAddress& mac);
 
-  Agent& agent_;
+  service::Agent& agent_;
   UniqueFd root_;
   int current_;  // the namespace that the thread is in
   sys::Netlink root_netlink_;

@@ -100,7 +100,8 @@ int Start(const sys::LaunchOptions& options) {
 
 }  // namespace
 
-Programs::Programs(Agent& agent, Nodes& nodes) : agent_(agent), nodes_(nodes), buffer_(kPiece) {
+Programs::Programs(service::Agent& agent, Nodes& nodes)
+    : agent_(agent), nodes_(nodes), buffer_(service::kPiece) {
   // The first process shares its root with the kernel's threads and could not enter another mount
   // namespace otherwise.
   SystemCall("unshare", unshare(CLONE_FS));
@@ -216,7 +217,7 @@ void Programs::Input(const Operation& operation) {
   // If a program leaves 64 KiB of input unread, the rest is lost, so that the agent does not block.
   int waiting = 0;
   ioctl(found->second.input.get(), FIONREAD, &waiting);
-  if (waiting + operation.payload.size() > kPiece) return;
+  if (waiting + operation.payload.size() > service::kPiece) return;
   const ssize_t written =
       write(found->second.input.get(), operation.payload.data(), operation.payload.size());
   if (written < 0) found->second.input.reset();

@@ -8,9 +8,9 @@
 #include "base/fd.h"
 #include "guest/agent/agent_protocol.h"
 #include "guest/agent/program_protocol.h"
-#include "guest/inside/agent.h"
 #include "guest/inside/filesystem.h"
 #include "guest/inside/nodes.h"
+#include "guest/service/agent.h"
 
 namespace viaduct::guest::inside {
 
@@ -18,7 +18,7 @@ class Programs {
  public:
   // Registers the requests about programs. Agent and nodes must outlive it. From then on it reaps
   // every child of the process.
-  Programs(Agent& agent, Nodes& nodes);
+  Programs(service::Agent& agent, Nodes& nodes);
   ~Programs();
 
  private:
@@ -50,7 +50,7 @@ class Programs {
   void Reap();
   void OnExit(uint32_t number, Program& program, int status);
 
-  Agent& agent_;
+  service::Agent& agent_;
   Nodes& nodes_;
   UniqueFd child_ended_;
   std::map<uint32_t, NodeFilesystem> filesystems_;  // by node

@@ -118,7 +118,7 @@ State::Probe::Probe(int namespace_fd) : sockets(namespace_fd, NETLINK_SOCK_DIAG)
   }
 }
 
-State::State(Agent& agent, Nodes& nodes) : agent_(agent), nodes_(nodes), buffer_(kBuffer) {
+State::State(service::Agent& agent, Nodes& nodes) : agent_(agent), nodes_(nodes), buffer_(kBuffer) {
   nodes_.OnCreate([this](uint32_t number, Node& node) { probes_.emplace(number, node.fd.get()); });
   agent_.Handle(agent::kSampleState, [this](const Operation& operation) { Sample(operation); });
 }

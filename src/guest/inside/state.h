@@ -9,15 +9,15 @@
 
 #include "base/fd.h"
 #include "guest/agent/state_protocol.h"
-#include "guest/inside/agent.h"
 #include "guest/inside/nodes.h"
+#include "guest/service/agent.h"
 
 namespace viaduct::guest::inside {
 
 class State {
  public:
   // Registers the requests about state. Agent and nodes must outlive it.
-  State(Agent& agent, Nodes& nodes);
+  State(service::Agent& agent, Nodes& nodes);
 
  private:
   // The descriptors that stay open to sample a node. They are opened with the node, whether it is
@@ -36,7 +36,7 @@ class State {
   void SampleCounters(const agent::Operation& operation, Probe& probe);
   const std::string& NameOf(int ifindex, Node& node, Probe& probe);
 
-  Agent& agent_;
+  service::Agent& agent_;
   Nodes& nodes_;
   std::map<uint32_t, Probe> probes_;
   std::vector<std::byte> buffer_;

@@ -1,10 +1,10 @@
-#include "guest/inside/socket_address.h"
+#include "guest/service/socket_address.h"
 
 #include <arpa/inet.h>
 
 #include <cstring>
 
-namespace viaduct::guest::inside {
+namespace viaduct::guest::service {
 namespace {
 
 template <class T>
@@ -55,4 +55,4 @@ agent::Endpoint FromSocketAddress(const SocketAddress& address) {
   return endpoint;
 }
 
-}  // namespace viaduct::guest::inside
+}  // namespace viaduct::guest::service

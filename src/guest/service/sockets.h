@@ -1,11 +1,12 @@
-// The sockets that the simulator's applications have on the nodes of a guest.
+// The sockets that the simulator's applications have on the nodes of a guest or of a lab.
 //
-// A socket stays in the namespace it was created in. Data that an application sends and the kernel
+// Data that an application sends and the kernel
 // does not accept at once is queued here; arriving data is read while the application has credit,
 // so that a slow reader closes TCP's window as it would on a real host.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,16 +14,19 @@
 
 #include "base/fd.h"
 #include "guest/agent/agent_protocol.h"
-#include "guest/inside/agent.h"
-#include "guest/inside/nodes.h"
-#include "guest/inside/socket_address.h"
+#include "guest/service/agent.h"
+#include "guest/service/socket_address.h"
 
-namespace viaduct::guest::inside {
+namespace viaduct::guest::service {
 
 class Sockets {
  public:
-  // Registers the requests about sockets. Agent and nodes must outlive it.
-  Sockets(Agent& agent, Nodes& nodes);
+  // Opens the socket of a request on its node, non-blocking; throws Error. It stays in the
+  // namespace that it is opened in.
+  using Opener = std::function<UniqueFd(const agent::OpenSocket&)>;
+
+  // Registers the requests about sockets. The agent must outlive it.
+  Sockets(Agent& agent, Opener open);
   ~Sockets();
 
   size_t size() const { return sockets_.size(); }
@@ -70,11 +74,11 @@ class Sockets {
   void Erase(Socket& socket);
 
   Agent& agent_;
-  Nodes& nodes_;
+  Opener open_;
   std::map<uint32_t, std::unique_ptr<Socket>> sockets_;
   std::vector<uint32_t> written_;  // sockets whose kWritten is due
   uint32_t next_accepted_ = agent::kAccepted;
   std::vector<std::byte> buffer_;
 };
 
-}  // namespace viaduct::guest::inside
+}  // namespace viaduct::guest::service

@@ -1,4 +1,5 @@
-// The agent: receives requests from its transport, dispatches them to the registered handlers,
+// The agent, in a guest or, for the host's own sockets, in the simulator's process: receives
+// requests from its transport, dispatches them to the registered handlers,
 // watches descriptors, and combines the answers and events of an instant into one message.
 //
 // In virtual time a system call costs nothing, unless it fails (1 us) or reads a clock (256 ns). So
@@ -17,9 +18,9 @@
 
 #include "base/poller.h"
 #include "guest/agent/agent_protocol.h"
-#include "guest/inside/transport.h"
+#include "guest/service/transport.h"
 
-namespace viaduct::guest::inside {
+namespace viaduct::guest::service {
 
 // The maximum number of bytes read at once from a stream or a program's output, or sent at once as
 // zeros.
@@ -57,6 +58,11 @@ class Agent {
   // Runs one round: waits for events, at most `patience`, and handles them. Returns false if
   // nothing has happened.
   bool RunOnce(Duration patience);
+  // Handles the requests that the transport has, and sends the answers: for a transport without a
+  // descriptor.
+  void Serve();
+  // Readable when RunOnce() has something to do.
+  int fd() const { return poller_.fd(); }
   bool ended() const { return ended_; }  // whether the transport has ended
   void Hello();
 
@@ -66,6 +72,7 @@ class Agent {
     std::shared_ptr<Watcher> watcher;
   };
 
+  void TakeRequests();
   void Dispatch(const agent::Operation& operation);
   void Deliver(uint64_t key, uint32_t events);
   uint64_t Key(int fd) const;
@@ -81,4 +88,4 @@ class Agent {
   bool ended_ = false;
 };
 
-}  // namespace viaduct::guest::inside
+}  // namespace viaduct::guest::service

@@ -5,7 +5,7 @@
 
 #include "guest/agent/agent_protocol.h"
 
-namespace viaduct::guest::inside {
+namespace viaduct::guest::service {
 
 struct SocketAddress {
   sockaddr_storage storage{};
@@ -18,4 +18,4 @@ SocketAddress ToSocketAddress(const agent::Endpoint& endpoint);
 // AF_UNSPEC if the kernel returned no IP address.
 agent::Endpoint FromSocketAddress(const SocketAddress& address);
 
-}  // namespace viaduct::guest::inside
+}  // namespace viaduct::guest::service

@@ -6,9 +6,9 @@
 #include <span>
 
 #include "guest/agent/agent_protocol.h"
-#include "guest/inside/agent.h"
+#include "guest/service/agent.h"
 
-namespace viaduct::guest::inside {
+namespace viaduct::guest::service {
 
 // The control messages of a received datagram (IP_PKTINFO, IP_RECVTTL, IP_RECVTOS and their IPv6
 // counterparts); false if there are none.
@@ -19,4 +19,4 @@ bool ReadPacketInfo(const msghdr& header, agent::PacketInfo* info);
 void PostData(Agent& agent, uint32_t socket, const agent::Endpoint& sender, const msghdr& header,
               std::span<const std::byte> bytes, bool zeros);
 
-}  // namespace viaduct::guest::inside
+}  // namespace viaduct::guest::service

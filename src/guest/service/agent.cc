@@ -1,4 +1,4 @@
-#include "guest/inside/agent.h"
+#include "guest/service/agent.h"
 
 #include <sys/utsname.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-namespace viaduct::guest::inside {
+namespace viaduct::guest::service {
 
 using agent::BytesOf;
 using agent::Code;
@@ -17,11 +17,18 @@ Agent::Agent(std::unique_ptr<Transport> transport)
     : transport_(std::move(transport)),
       writer_(agent::kMaxMessage,
               [this](std::span<const std::byte> message) { transport_->Send(message); }) {
-  Watch(transport_->Fd(), EPOLLIN, [this](uint32_t) {
-    ended_ = !transport_->Receive([this](std::span<const std::byte> message) {
-      reader_.Read(message, [this](const Operation& operation) { Dispatch(operation); });
-    });
+  if (transport_->Fd() >= 0) Watch(transport_->Fd(), EPOLLIN, [this](uint32_t) { TakeRequests(); });
+}
+
+void Agent::TakeRequests() {
+  ended_ = !transport_->Receive([this](std::span<const std::byte> message) {
+    reader_.Read(message, [this](const Operation& operation) { Dispatch(operation); });
   });
+}
+
+void Agent::Serve() {
+  TakeRequests();
+  Flush();
 }
 
 void Agent::Handle(Code code, Handler handler) {
@@ -117,4 +124,4 @@ void Agent::Run() {
   while (!ended_) RunOnce(Duration::Max());
 }
 
-}  // namespace viaduct::guest::inside
+}  // namespace viaduct::guest::service

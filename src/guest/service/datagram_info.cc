@@ -1,10 +1,10 @@
-#include "guest/inside/datagram_info.h"
+#include "guest/service/datagram_info.h"
 
 #include <netinet/in.h>
 
 #include <cstring>
 
-namespace viaduct::guest::inside {
+namespace viaduct::guest::service {
 
 using agent::BytesOf;
 
@@ -87,4 +87,4 @@ void PostData(Agent& agent, uint32_t socket, const agent::Endpoint& sender, cons
              flags);
 }
 
-}  // namespace viaduct::guest::inside
+}  // namespace viaduct::guest::service

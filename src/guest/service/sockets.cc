@@ -1,4 +1,4 @@
-#include "guest/inside/sockets.h"
+#include "guest/service/sockets.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -15,9 +15,9 @@
 #include <utility>
 
 #include "base/error.h"
-#include "guest/inside/datagram_info.h"
+#include "guest/service/datagram_info.h"
 
-namespace viaduct::guest::inside {
+namespace viaduct::guest::service {
 
 using agent::BytesOf;
 using agent::Code;
@@ -74,7 +74,8 @@ struct Sockets::Socket {
   std::vector<std::byte> begun;  // the parts of a message that has not ended
 };
 
-Sockets::Sockets(Agent& agent, Nodes& nodes) : agent_(agent), nodes_(nodes), buffer_(kPiece) {
+Sockets::Sockets(Agent& agent, Opener open)
+    : agent_(agent), open_(std::move(open)), buffer_(kPiece) {
   const auto handle = [&](Code code, auto method) {
     agent_.Handle(code, [this, method](const Operation& operation) { (this->*method)(operation); });
   };
@@ -147,11 +148,7 @@ void Sockets::WatchRoom(Socket& socket) {
 
 void Sockets::Open(const Operation& operation) {
   const auto request = operation.As<agent::OpenSocket>();
-  const Node& node = nodes_.Get(request.node);
-  nodes_.Enter(node);
-  UniqueFd fd(SystemCall(node.name + ": open a socket",
-                         socket(request.family, request.type | SOCK_NONBLOCK | SOCK_CLOEXEC,
-                                static_cast<int>(request.protocol))));
+  UniqueFd fd = open_(request);
   if (request.family == AF_INET6 && request.type != SOCK_RAW) {
     const int on = 1;  // as in ns-3, where the two families never share a socket
     setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
@@ -226,7 +223,13 @@ void Sockets::Accept(Socket& listener) {
   SocketAddress peer;
   const int accepted =
       accept4(listener.fd.get(), peer.get(), &peer.length, SOCK_NONBLOCK | SOCK_CLOEXEC);
-  if (accepted < 0) return;  // the peer has given the connection up meanwhile
+  if (accepted < 0) {
+    // Not waiting for descriptors or memory, since the connection would stay ready forever.
+    if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+      throw SystemError("accept a connection", errno);
+    }
+    return;  // the peer has given the connection up meanwhile
+  }
   const uint32_t number = next_accepted_++;
   if (next_accepted_ == 0) next_accepted_ = agent::kAccepted;
   Socket& socket = Adopt(number, UniqueFd(accepted), listener.stream);
@@ -470,4 +473,4 @@ void Sockets::PostWritten() {
   written_.clear();
 }
 
-}  // namespace viaduct::guest::inside
+}  // namespace viaduct::guest::service

@@ -1,0 +1,39 @@
+#include "guest/service/host_agent.h"
+
+#include <utility>
+
+namespace viaduct::guest::service {
+
+// The two ends of the channel are in one process: a message is passed by a call.
+class HostAgent::Link : public Transport {
+ public:
+  int Fd() const override { return -1; }
+  void Send(std::span<const std::byte> message) override {
+    if (receiver) receiver(message);
+  }
+  bool Receive(const Receiver& each) override {
+    each(request);
+    return true;
+  }
+
+  std::span<const std::byte> request;
+  Receiver receiver;
+};
+
+HostAgent::HostAgent(Sockets::Opener open)
+    : link_(new Link),
+      agent_(std::unique_ptr<Transport>(link_)),
+      sockets_(agent_, std::move(open)) {}
+
+HostAgent::~HostAgent() = default;
+
+void HostAgent::Send(std::span<const std::byte> message) {
+  link_->request = message;
+  agent_.Serve();
+}
+
+void HostAgent::SetReceiver(std::function<void(std::span<const std::byte>)> receiver) {
+  link_->receiver = std::move(receiver);
+}
+
+}  // namespace viaduct::guest::service

@@ -1,0 +1,40 @@
+// An agent in the simulator's own process, whose sockets are the host's: the applications of a
+// simulation have them in namespaces of this machine.
+#pragma once
+
+#include <memory>
+
+#include "guest/agent/agent_channel.h"
+#include "guest/service/agent.h"
+#include "guest/service/sockets.h"
+
+namespace viaduct::guest::service {
+
+// Requests are carried out while they are sent. What happens to the sockets later is reported by
+// Work().
+class HostAgent final : public AgentChannel {
+ public:
+  explicit HostAgent(Sockets::Opener open);
+  ~HostAgent() override;
+
+  // Readable when Work() has something to do.
+  int fd() const { return agent_.fd(); }
+  // Handles the sockets that are ready, without waiting, and passes what has happened to the
+  // receiver. Returns false if there were none. Throws Error when descriptors or memory are used
+  // up.
+  bool Work() { return agent_.RunOnce(Duration()); }
+
+  size_t MaxMessage() const override { return agent::kMaxMessage; }
+  void Send(std::span<const std::byte> message) override;
+  void SetReceiver(std::function<void(std::span<const std::byte>)> receiver) override;
+  bool Settle() override { return true; }
+
+ private:
+  class Link;
+
+  Link* link_;  // of agent_
+  Agent agent_;
+  Sockets sockets_;
+};
+
+}  // namespace viaduct::guest::service

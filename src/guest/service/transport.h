@@ -1,0 +1,23 @@
+// How the agent gets requests and sends answers.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+
+namespace viaduct::guest::service {
+
+class Transport {
+ public:
+  using Receiver = std::function<void(std::span<const std::byte>)>;
+  virtual ~Transport() = default;
+  // A descriptor that is readable when Receive() has something; -1 if whoever passes messages to it
+  // calls Agent::Serve().
+  virtual int Fd() const = 0;
+  virtual void Send(std::span<const std::byte> message) = 0;
+  // Calls `each` for the messages that have arrived, which are valid during the call. Returns false
+  // when there will be no more.
+  virtual bool Receive(const Receiver& each) = 0;
+};
+
+}  // namespace viaduct::guest::service
