@@ -25,6 +25,9 @@ void DecodeRequest(const Message& message) {
     case MessageType::kOpenControlSocket:
       (void)DecodeJson(message.payload).get<ControlSocketOptions>();
       break;
+    case MessageType::kOpenTransportSocket:
+      (void)DecodeJson(message.payload).get<TransportSocketOptions>();
+      break;
     case MessageType::kSpawn:
       (void)DecodeJson(message.payload).get<ProgramOptions>();
       break;

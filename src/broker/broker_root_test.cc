@@ -305,6 +305,24 @@ TEST_F(BrokerTest, SocketsAreReadyForTheirPorts) {
   EXPECT_GT(client.OpenControlSocket(control).ifindex, 0);
 }
 
+TEST_F(BrokerTest, TransportSocketsBelongToTheirNode) {
+  Client client = Client::ConnectOrSpawn();
+  client.CreateLab(Line());
+  for (const auto kind : {TransportSocketOptions::Kind::kTcp, TransportSocketOptions::Kind::kUdp}) {
+    const UniqueFd inside = client.OpenTransportSocket({"a", wire::Family::kIpv4, kind});
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(0x0A000001);  // 10.0.0.1, which only the node has
+    EXPECT_EQ(bind(inside.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    EXPECT_NE(fcntl(inside.get(), F_GETFL) & O_NONBLOCK, 0);
+  }
+  const UniqueFd ipv6 = client.OpenTransportSocket({"a", wire::Family::kIpv6});
+  sockaddr_in6 any{};
+  any.sin6_family = AF_INET6;
+  EXPECT_EQ(bind(ipv6.get(), reinterpret_cast<sockaddr*>(&any), sizeof any), 0);
+  EXPECT_THROW(client.OpenTransportSocket({"nobody"}), UsageError);
+}
+
 TEST_F(BrokerTest, KilledClientLeavesNothing) {
   const std::string lab = LabName();
   int ends[2];

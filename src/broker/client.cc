@@ -102,6 +102,10 @@ NodeSocket Client::OpenControlSocket(const ControlSocketOptions& options) {
   return state_->OpenSocket(MessageType::kOpenControlSocket, options);
 }
 
+UniqueFd Client::OpenTransportSocket(const TransportSocketOptions& options) {
+  return state_->OpenOne(MessageType::kOpenTransportSocket, options);
+}
+
 UniqueFd Client::OpenTun(const std::string& node) {
   return state_->OpenOne(MessageType::kOpenTun, {{"node", node}});
 }

@@ -41,6 +41,14 @@ struct ControlSocketOptions {
   uint16_t number = 0;  // UDP port or IP protocol number
 };
 
+// A socket of a node for the simulator's applications, as a program of the node opens it.
+struct TransportSocketOptions {
+  enum class Kind { kTcp, kUdp };
+  std::string node;
+  wire::Family family = wire::Family::kIpv4;
+  Kind kind = Kind::kUdp;
+};
+
 struct ProgramOptions : sys::ProgramOptions {
   std::string node;
 };
@@ -90,6 +98,8 @@ class Client {
   // kUdp: SO_BINDTODEVICE, SO_REUSEADDR, SO_BROADCAST, bound to (any, number). kRawIp: SOCK_RAW of
   // that protocol, SO_BINDTODEVICE. IPv6 sockets are IPV6_V6ONLY.
   NodeSocket OpenControlSocket(const ControlSocketOptions& options);
+  // Neither bound nor connected, non-blocking.
+  UniqueFd OpenTransportSocket(const TransportSocketOptions& options);
   // Opens the simulator's end of the node's TUN device (lab::Node::program_addresses), IFF_NO_PI,
   // non-blocking. The device (lab::kProgramDevice) is up and has the namespace's default route.
   UniqueFd OpenTun(const std::string& node);

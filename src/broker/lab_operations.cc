@@ -107,6 +107,10 @@ NodeSocket LabOperations::OpenControlSocket(const ControlSocketOptions& options)
   return MakeControlSocket(TheLab(), options);
 }
 
+UniqueFd LabOperations::OpenTransportSocket(const TransportSocketOptions& options) {
+  return MakeTransportSocket(TheLab(), options);
+}
+
 UniqueFd LabOperations::OpenTun(const std::string& node) {
   if (TheLab().GetNode(node).program_addresses.empty()) {
     throw UsageError("node " + node + " has no addresses for programs, so it has no TUN device");

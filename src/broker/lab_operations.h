@@ -26,6 +26,7 @@ class LabOperations final : public Operations {
   void DestroyLab() override;
   NodeSocket OpenPacketSocket(const PacketSocketOptions& options) override;
   NodeSocket OpenControlSocket(const ControlSocketOptions& options) override;
+  UniqueFd OpenTransportSocket(const TransportSocketOptions& options) override;
   UniqueFd OpenTun(const std::string& node) override;
   void ApplyRoutes(const std::string& node, const fib::RouteChanges& changes) override;
   int IfIndex(const lab::Endpoint& endpoint) override { return TheLab().IfIndex(endpoint); }

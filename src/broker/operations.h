@@ -22,6 +22,7 @@ class Operations {
   virtual void DestroyLab() = 0;
   virtual NodeSocket OpenPacketSocket(const PacketSocketOptions& options) = 0;
   virtual NodeSocket OpenControlSocket(const ControlSocketOptions& options) = 0;
+  virtual UniqueFd OpenTransportSocket(const TransportSocketOptions& options) = 0;
   virtual UniqueFd OpenTun(const std::string& node) = 0;
   virtual void ApplyRoutes(const std::string& node, const fib::RouteChanges& changes) = 0;
   virtual int IfIndex(const lab::Endpoint& endpoint) = 0;

@@ -167,6 +167,23 @@ std::string Narrowed(std::string_view text) {
   return bytes;
 }
 
+wire::Family SocketFamily(const json& value) {
+  const int family = Member<int>(value, "family");
+  if (family != 4 && family != 6) {
+    throw UsageError("broker request: a socket of IPv" + std::to_string(family));
+  }
+  return static_cast<wire::Family>(family);
+}
+
+// Whether the socket is of this kind; otherwise it is UDP's.
+bool IsKind(const json& value, const std::string& other) {
+  const auto kind = Member<std::string>(value, "kind");
+  if (kind != other && kind != "udp") {
+    throw UsageError("broker request: unknown kind of socket: " + kind);
+  }
+  return kind == other;
+}
+
 }  // namespace
 
 std::vector<Packet> EncodeMessage(MessageType type, uint32_t sequence, std::string_view payload,
@@ -344,15 +361,23 @@ void to_json(json& value, const ControlSocketOptions& options) {
 void from_json(const json& value, ControlSocketOptions& options) {
   options.node = Member<std::string>(value, "node");
   options.interface = Member<std::string>(value, "interface");
-  const int family = Member<int>(value, "family");
-  const auto kind = Member<std::string>(value, "kind");
-  if ((family != 4 && family != 6) || (kind != "udp" && kind != "raw")) {
-    throw UsageError("broker request: unknown kind of control socket");
-  }
-  options.family = static_cast<wire::Family>(family);
+  options.family = SocketFamily(value);
   options.kind =
-      kind == "udp" ? ControlSocketOptions::Kind::kUdp : ControlSocketOptions::Kind::kRawIp;
+      IsKind(value, "raw") ? ControlSocketOptions::Kind::kRawIp : ControlSocketOptions::Kind::kUdp;
   options.number = Member<uint16_t>(value, "number");
+}
+
+void to_json(json& value, const TransportSocketOptions& options) {
+  value = json{{"node", options.node},
+               {"family", static_cast<int>(options.family)},
+               {"kind", options.kind == TransportSocketOptions::Kind::kUdp ? "udp" : "tcp"}};
+}
+
+void from_json(const json& value, TransportSocketOptions& options) {
+  options.node = Member<std::string>(value, "node");
+  options.family = SocketFamily(value);
+  options.kind = IsKind(value, "tcp") ? TransportSocketOptions::Kind::kTcp
+                                      : TransportSocketOptions::Kind::kUdp;
 }
 
 void to_json(json& value, const ProgramOptions& options) {

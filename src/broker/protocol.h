@@ -25,7 +25,7 @@
 namespace viaduct::broker {
 
 inline constexpr uint32_t kMagic = 0x42445656;  // "VVDB" in memory on little-endian machines
-inline constexpr uint16_t kProtocolVersion = 2;
+inline constexpr uint16_t kProtocolVersion = 3;
 inline constexpr size_t kMaxPacketPayload = 64 * 1024;
 // 10,000 routes are 560 kB, the topology of 1,000 nodes about 1 MB.
 inline constexpr size_t kMaxMessagePayload = 16 * 1024 * 1024;
@@ -47,10 +47,11 @@ enum class MessageType : uint16_t {
   kKill,
   kDescribe,  // reply: the description
   kDetach,
-  kNewConnection,    // reply: the connection
-  kIfIndex,          // a node and interface; reply: ifindex
-  kSetAddresses,     // a node, interface and its addresses
-  kOpenLinkMonitor,  // a node; reply: the descriptor
+  kNewConnection,        // reply: the connection
+  kIfIndex,              // a node and interface; reply: ifindex
+  kSetAddresses,         // a node, interface and its addresses
+  kOpenLinkMonitor,      // a node; reply: the descriptor
+  kOpenTransportSocket,  // reply: the socket
   // Requests to other services of root's half (privilege/steward.h).
   kExamine,          // reply: features
   kClean,            // reply: removed, problems
@@ -166,6 +167,8 @@ void to_json(nlohmann::json& json, const PacketSocketOptions& options);
 void from_json(const nlohmann::json& json, PacketSocketOptions& options);
 void to_json(nlohmann::json& json, const ControlSocketOptions& options);
 void from_json(const nlohmann::json& json, ControlSocketOptions& options);
+void to_json(nlohmann::json& json, const TransportSocketOptions& options);
+void from_json(const nlohmann::json& json, TransportSocketOptions& options);
 // The standard descriptors are encoded as their index among the message's descriptors, or -1.
 void to_json(nlohmann::json& json, const ProgramOptions& options);
 void from_json(const nlohmann::json& json, ProgramOptions& options);

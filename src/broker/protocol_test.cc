@@ -221,6 +221,18 @@ TEST(Json, OptionsSurviveTheJourney) {
   EXPECT_EQ(socket.family, control.family);
   EXPECT_EQ(socket.kind, control.kind);
   EXPECT_EQ(socket.number, 89);
+
+  TransportSocketOptions transport{"b", wire::Family::kIpv6, TransportSocketOptions::Kind::kTcp};
+  nlohmann::json request = transport;
+  transport = request.get<TransportSocketOptions>();
+  EXPECT_EQ(transport.node, "b");
+  EXPECT_EQ(transport.family, wire::Family::kIpv6);
+  EXPECT_EQ(transport.kind, TransportSocketOptions::Kind::kTcp);
+  request["kind"] = "raw";
+  EXPECT_THROW(request.get<TransportSocketOptions>(), UsageError);
+  request["kind"] = "udp";
+  request["family"] = 17;
+  EXPECT_THROW(request.get<TransportSocketOptions>(), UsageError);
 }
 
 TEST(Errors, NameTheRefusedRoutes) {

@@ -69,6 +69,8 @@ Reply PerformOnLab(Operations& operations, const Message& request) {
       return ReplyWith(operations.OpenPacketSocket(arguments().get<PacketSocketOptions>()));
     case MessageType::kOpenControlSocket:
       return ReplyWith(operations.OpenControlSocket(arguments().get<ControlSocketOptions>()));
+    case MessageType::kOpenTransportSocket:
+      return ReplyWith(operations.OpenTransportSocket(arguments().get<TransportSocketOptions>()));
     case MessageType::kOpenTun:
       return ReplyWith(operations.OpenTun(Member<std::string>(arguments(), "node")));
     case MessageType::kApplyRoutes: {

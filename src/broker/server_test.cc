@@ -30,6 +30,7 @@ class MockOperations : public Operations {
   MOCK_METHOD(void, DestroyLab, (), (override));
   MOCK_METHOD(NodeSocket, OpenPacketSocket, (const PacketSocketOptions&), (override));
   MOCK_METHOD(NodeSocket, OpenControlSocket, (const ControlSocketOptions&), (override));
+  MOCK_METHOD(UniqueFd, OpenTransportSocket, (const TransportSocketOptions&), (override));
   MOCK_METHOD(UniqueFd, OpenTun, (const std::string&), (override));
   MOCK_METHOD(void, ApplyRoutes, (const std::string&, const fib::RouteChanges&), (override));
   MOCK_METHOD(int, IfIndex, (const lab::Endpoint&), (override));

@@ -15,12 +15,12 @@
 namespace viaduct::broker {
 namespace {
 
-UniqueFd SocketIn(lab::Lab& lab, const std::string& node, int family, int type, int protocol) {
-  sys::NamespaceScope scope(lab.NamespaceFd(node));
-  UniqueFd fd(SystemCall("socket in node " + node,
-                         socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol)));
-  sys::EnlargeBuffers(fd.get());
-  return fd;
+UniqueFd SocketIn(lab::Lab& lab, const std::string& node, wire::Family family, int type,
+                  int protocol) {
+  const sys::NamespaceScope scope(lab.NamespaceFd(node));
+  return UniqueFd(SystemCall("socket in node " + node,
+                             socket(family == wire::Family::kIpv4 ? AF_INET : AF_INET6,
+                                    type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol)));
 }
 
 void BindToPort(int fd, const ControlSocketOptions& options) {
@@ -62,12 +62,12 @@ NodeSocket MakePacketSocket(lab::Lab& lab, const PacketSocketOptions& options) {
 
 NodeSocket MakeControlSocket(lab::Lab& lab, const ControlSocketOptions& options) {
   const bool is_udp = options.kind == ControlSocketOptions::Kind::kUdp;
-  const int family = options.family == wire::Family::kIpv4 ? AF_INET : AF_INET6;
   NodeSocket result;
   result.ifindex = lab.IfIndex({options.node, options.interface});
-  result.fd = SocketIn(lab, options.node, family, is_udp ? SOCK_DGRAM : SOCK_RAW,
+  result.fd = SocketIn(lab, options.node, options.family, is_udp ? SOCK_DGRAM : SOCK_RAW,
                        is_udp ? int{IPPROTO_UDP} : int{options.number});
   const int fd = result.fd.get();
+  sys::EnlargeBuffers(fd);
   SystemCall("setsockopt SO_BINDTODEVICE " + options.interface,
              setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, options.interface.c_str(),
                         static_cast<socklen_t>(options.interface.size())));
@@ -77,6 +77,13 @@ NodeSocket MakeControlSocket(lab::Lab& lab, const ControlSocketOptions& options)
     BindToPort(fd, options);
   }
   return result;
+}
+
+// The buffers stay as they are: the kernel sizes those of TCP, unless a program has done so.
+UniqueFd MakeTransportSocket(lab::Lab& lab, const TransportSocketOptions& options) {
+  const bool is_udp = options.kind == TransportSocketOptions::Kind::kUdp;
+  return SocketIn(lab, options.node, options.family, is_udp ? SOCK_DGRAM : SOCK_STREAM,
+                  is_udp ? IPPROTO_UDP : IPPROTO_TCP);
 }
 
 }  // namespace viaduct::broker
