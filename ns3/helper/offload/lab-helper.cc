@@ -209,6 +209,12 @@ LabHelper::SetBroker(std::shared_ptr<Client> broker)
     m_broker = std::move(broker);
 }
 
+std::shared_ptr<Client>
+LabHelper::GetBroker() const
+{
+    return m_state->broker;
+}
+
 const std::vector<LabHelper::Attachment>&
 LabHelper::GetAttachments() const
 {

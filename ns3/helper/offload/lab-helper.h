@@ -150,6 +150,8 @@ class LabHelper
 
     /** @param broker the broker to use; default: broker::Client::ConnectOrSpawn() */
     void SetBroker(std::shared_ptr<viaduct::broker::Client> broker);
+    /** @return the broker; null before Install() */
+    std::shared_ptr<viaduct::broker::Client> GetBroker() const;
     /** @return settings of nodes whose data plane has left the simulator */
     OffloadHelper& Offload()
     {

@@ -80,6 +80,7 @@ KernelNode::Install(Ptr<Node> node, Ptr<KernelGuest> guest)
     m_name = LabNodeName(node);
     m_number = guest->AddNode(this, m_name);
     m_sockets = KernelSocketStack::Install(node, guest->GetAgent(), m_number);
+    m_sockets->SetRouteUpdate([this] { RoutesMayHaveChanged(); });
     auto state = CreateObject<KernelState>();
     state->Install(m_sockets);
     node->AggregateObject(state);

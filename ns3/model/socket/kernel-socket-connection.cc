@@ -5,7 +5,6 @@
 #include "kernel-socket-address.h"
 #include "kernel-socket-core.h"
 #include "kernel-socket-stack.h"
-#include "ns3/kernel-node.h"
 
 #include "ns3/log.h"
 #include "ns3/simulator.h"
@@ -34,22 +33,11 @@ KernelSocketCore::Connect(const Address& address)
         return -1;
     }
     SyncOptions();
-    ReadRoutes();
+    m_stack->UpdateRoutes();
     m_peer = kernelsocket::ToEndpoint(address);
     m_state = CONNECTING;
     Tell(Code::kConnect, {BytesOf(*m_peer)});
     return 0;
-}
-
-// ns-3's routing protocols do not report routes that are set by hand, so they are read before a
-// socket needs them.
-void
-KernelSocketCore::ReadRoutes() const
-{
-    if (const auto kernel = m_node->GetObject<KernelNode>())
-    {
-        kernel->RoutesMayHaveChanged();
-    }
 }
 
 int

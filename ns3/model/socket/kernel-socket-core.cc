@@ -4,9 +4,10 @@
 
 #include "kernel-socket-core.h"
 
+#include "host-socket.h"
 #include "kernel-socket-address.h"
 #include "kernel-socket-stack.h"
-#include "ns3/kernel-node.h"
+#include "ns3/path-seed.h"
 
 #include "ns3/abort.h"
 #include "ns3/inet-socket-address.h"
@@ -55,9 +56,10 @@ KernelSocketCore::SetNode(Ptr<Node> node)
     m_node = node;
     m_stack = node->GetObject<KernelSocketStack>();
     NS_ABORT_MSG_UNLESS(m_stack,
-                        "a kernel socket on node " << node->GetId()
-                                                   << ", which has no kernel: install "
-                                                      "KernelStackHelper on it");
+                        "a kernel socket on node "
+                            << node->GetId()
+                            << ", which has no kernel: install KernelStackHelper on it, or "
+                               "HostSocketHelper for the host's sockets");
 }
 
 bool
@@ -263,14 +265,16 @@ KernelSocketCore::OnBound(const Endpoint& local)
 void
 KernelSocketCore::RefuseToOpen(int errorNumber) const
 {
-    const auto kernel = m_node->GetObject<KernelNode>();
-    std::string words = "kernel node ";
-    words += kernel ? kernel->GetName() : "n" + std::to_string(m_node->GetId());
+    const bool guest = m_node->GetObject<HostTcpSocketFactory>() == nullptr;
+    std::string words = guest ? "kernel node " : "node ";
+    words += LabNodeName(m_node);
     words += ": open a socket of protocol " + std::to_string(m_kind.protocol) + ": ";
     words += std::strerror(errorNumber);
     if (errorNumber == EMFILE || errorNumber == ENFILE)
     {
-        words += ": close sockets, or spread the nodes over more guests (SetGuests())";
+        words += ": close sockets, or ";
+        words += guest ? "spread the nodes over more guests (SetGuests())"
+                       : "allow more open files (ulimit -Hn)";
     }
     else if (errorNumber == EPROTONOSUPPORT || errorNumber == ESOCKTNOSUPPORT)
     {

@@ -29,8 +29,8 @@ class NetDevice;
 
 /**
  * @ingroup viaduct
- * @brief The socket of a kernel node: implements the interface of ns-3's Socket by a socket of the
- * kernel.
+ * @brief The socket of a kernel node, or of a node with HostSockets: implements the interface of
+ * ns-3's Socket by a socket of the kernel.
  *
  * The kernel's socket is opened when its address family is known (Bind, Connect, SendTo). Data that
  * the application sends is passed to the agent at the end of the instant, at most "send buffer"
@@ -264,7 +264,6 @@ class KernelSocketCore : public viaduct::guest::SocketEvents
     void Consumed(uint64_t bytes);
     void NotifySpace();
     void NotifyClosedOnce();
-    void ReadRoutes() const;
     [[noreturn]] void RefuseToOpen(int errorNumber) const;
     void CloseInKernel(bool abort);
     void AddTags(Ptr<Packet> packet, const Data& data) const;

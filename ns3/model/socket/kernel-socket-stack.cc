@@ -34,6 +34,18 @@ KernelSocketStack::GetTypeId()
 }
 
 Ptr<KernelSocketStack>
+KernelSocketStack::Create(Ptr<Node> node,
+                          std::shared_ptr<viaduct::guest::AgentClient> agent,
+                          uint32_t number)
+{
+    auto stack = CreateObject<KernelSocketStack>();
+    stack->m_agent = std::move(agent);
+    stack->m_number = number;
+    node->AggregateObject(stack);
+    return stack;
+}
+
+Ptr<KernelSocketStack>
 KernelSocketStack::Install(Ptr<Node> node,
                            std::shared_ptr<viaduct::guest::AgentClient> agent,
                            uint32_t number)
@@ -41,10 +53,7 @@ KernelSocketStack::Install(Ptr<Node> node,
     // Kernels verify the checksums of packets, including those of raw sockets and of nodes with
     // ns-3's own stack.
     GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
-    auto stack = CreateObject<KernelSocketStack>();
-    stack->m_agent = std::move(agent);
-    stack->m_number = number;
-    node->AggregateObject(stack);
+    const auto stack = Create(node, std::move(agent), number);
     node->AggregateObject(CreateObject<KernelTcpSocketFactory>());
     node->AggregateObject(CreateObject<KernelUdpSocketFactory>());
     node->AggregateObject(CreateObject<KernelRawSocketFactory>());
@@ -64,6 +73,8 @@ KernelSocketStack::DoDispose()
     m_open.clear();
     m_names.clear();
     m_devices.clear();
+    m_byIndex.clear();
+    m_updateRoutes = {};
     m_agent.reset();
     Object::DoDispose();
 }
@@ -85,14 +96,8 @@ KernelSocketStack::GetInterfaceIndex(Ptr<NetDevice> device) const
 Ptr<NetDevice>
 KernelSocketStack::GetDevice(int ifindex) const
 {
-    for (const auto& [device, interface] : m_devices)
-    {
-        if (interface.ifindex == ifindex)
-        {
-            return device;
-        }
-    }
-    return nullptr;
+    const auto found = m_byIndex.find(ifindex);
+    return found == m_byIndex.end() ? nullptr : found->second;
 }
 
 viaduct::guest::AgentClient&

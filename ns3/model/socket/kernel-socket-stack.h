@@ -12,10 +12,12 @@
 #include "guest/agent/agent_client.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -29,8 +31,9 @@ class Node;
  * node's number there, and the mapping of ns-3 devices to interfaces of the kernel.
  *
  * Install() aggregates it to a node, with every kernel socket factory; @c KernelStackHelper does
- * so. It keeps open sockets alive, as ns-3's transport protocols do: an application may release one
- * that still has data to deliver.
+ * so. On a node with HostSockets the agent is in the simulator's process. The stack keeps open
+ * sockets alive, as ns-3's transport protocols do: an application may release one that still has
+ * data to deliver.
  */
 class KernelSocketStack : public Object
 {
@@ -38,6 +41,15 @@ class KernelSocketStack : public Object
     /** @return the object TypeId */
     static TypeId GetTypeId();
 
+    /** Creates one and aggregates it to a node.
+     * @param node the node
+     * @param agent the agent that has its sockets
+     * @param number the node's number there
+     * @return the stack
+     */
+    static Ptr<KernelSocketStack> Create(Ptr<Node> node,
+                                         std::shared_ptr<viaduct::guest::AgentClient> agent,
+                                         uint32_t number);
     /** Creates one and aggregates it and the socket factories to a node without transport
      * protocols.
      * @param node the node
@@ -49,7 +61,8 @@ class KernelSocketStack : public Object
                                           std::shared_ptr<viaduct::guest::AgentClient> agent,
                                           uint32_t number);
 
-    /** Sets the kernel's interface of a device.
+    /** Sets the kernel's interface of a device. Of several devices of one interface, packets arrive
+     * on the last.
      * @param device the ns-3 device
      * @param ifindex its interface's index on the node
      * @param name its interface's name on the node
@@ -57,6 +70,7 @@ class KernelSocketStack : public Object
     void SetDevice(Ptr<NetDevice> device, int ifindex, const std::string& name)
     {
         m_devices[device] = {ifindex, name};
+        m_byIndex[ifindex] = device;
     }
 
     /**
@@ -108,6 +122,24 @@ class KernelSocketStack : public Object
         return client;
     }
 
+    /** Sets what brings the routes of the node's kernel up to date before a socket needs them:
+     * ns-3's routing protocols do not report routes that are set by hand.
+     * @param update called before each Connect() and before a socket's first datagram
+     */
+    void SetRouteUpdate(std::function<void()> update)
+    {
+        m_updateRoutes = std::move(update);
+    }
+
+    /** Calls the function of SetRouteUpdate(). */
+    void UpdateRoutes() const
+    {
+        if (m_updateRoutes)
+        {
+            m_updateRoutes();
+        }
+    }
+
     /** The name of a datagram socket, which must be unique: port, address and family, device. */
     using Name = std::tuple<uint16_t, std::vector<uint8_t>, Ptr<NetDevice>>;
     /** Reserves a name for a socket until it is released.
@@ -150,8 +182,10 @@ class KernelSocketStack : public Object
     std::shared_ptr<viaduct::guest::AgentClient> m_agent; //!< of the node's guest
     uint32_t m_number{0};                                 //!< of the node there
     std::map<Ptr<NetDevice>, Interface> m_devices;        //!< the node's devices
+    std::map<int, Ptr<NetDevice>> m_byIndex;              //!< where packets arrive
     std::map<uint32_t, Ptr<Socket>> m_open;               //!< open sockets
     std::map<Name, uint32_t> m_names;                     //!< of datagram sockets
+    std::function<void()> m_updateRoutes;                 //!< SetRouteUpdate()
 };
 
 } // namespace ns3

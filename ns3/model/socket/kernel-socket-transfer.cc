@@ -70,7 +70,7 @@ KernelSocketCore::SendTo(Ptr<const Packet> packet, const Address& to)
     }
     if (!std::exchange(m_sent, true))
     {
-        ReadRoutes();
+        m_stack->UpdateRoutes();
     }
     const auto endpoint = kernelsocket::ToEndpoint(to);
     return SendBytes(packet, &*endpoint);

@@ -1,0 +1,85 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_HOST_SOCKET_HELPER_H
+#define VIADUCT_HOST_SOCKET_HELPER_H
+
+#include "ns3/lab-helper.h"
+#include "ns3/net-device.h"
+#include "ns3/node-container.h"
+#include "ns3/node.h"
+
+#include <string>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * Gives nodes sockets of this machine's kernel in a network namespace, so that ns-3's applications,
+ * unmodified, send real traffic: through the data plane of a lab's node, or from any namespace.
+ *
+ * @code
+ *   BulkSendHelper source("ns3::HostTcpSocketFactory", InetSocketAddress("10.0.1.2", 5201));
+ *   ...
+ *   LabHelper lab("offload");
+ *   lab.Install(nodes);
+ *   HostSocketHelper().Install(nodes, lab);
+ * @endcode
+ *
+ * The simulator must be ReactorSimulatorImpl. Errors are thrown as viaduct::Error; those that
+ * nobody catches end a program with a LabHelper with one line.
+ */
+class HostSocketHelper
+{
+  public:
+    /** Whether applications that cannot be told a factory (UdpEcho, UdpClient, ThreeGppHttp...)
+     * get the host's sockets, too. A routing protocol would get them as well: only nodes with
+     * static, global or no routes can have it.
+     * @param on default false
+     */
+    void SetDefault(bool on)
+    {
+        m_default = on;
+    }
+
+    /** Gives nodes of a lab the sockets of their namespaces. Sockets bound to a device, and groups
+     * joined on one, need a node whose data plane has left the simulator: on others programs have
+     * no access to the interfaces.
+     * @param nodes the nodes
+     * @param lab the lab, after its Install()
+     * @throw viaduct::UsageError for a simulator or a node that cannot have them
+     */
+    void Install(const NodeContainer& nodes, const LabHelper& lab) const;
+
+    /** Gives a node the sockets of a namespace.
+     * @param node the node
+     * @param networkNamespace its name (`ip netns`), which takes CAP_SYS_ADMIN; empty: this
+     * process's own
+     * @throw viaduct::UsageError for a simulator or a node that cannot have them
+     * @throw viaduct::SystemError if there is no such namespace
+     */
+    void Install(Ptr<Node> node, const std::string& networkNamespace = "") const;
+
+    /** After Install(node, networkNamespace): names the interface of a device of the node, for
+     * sockets that are bound to it, and for groups.
+     * @param device the device
+     * @param networkNamespace as in Install()
+     * @param interface the interface's name there
+     * @throw viaduct::SystemError if there is no such interface
+     */
+    static void SetInterface(Ptr<NetDevice> device,
+                             const std::string& networkNamespace,
+                             const std::string& interface);
+
+  private:
+    void Check(Ptr<Node> node) const;
+    void Finish(Ptr<Node> node) const;
+
+    bool m_default{false}; //!< SetDefault()
+};
+
+} // namespace ns3
+
+#endif /* VIADUCT_HOST_SOCKET_HELPER_H */

@@ -1,0 +1,101 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "host-sockets.h"
+
+#include "host-socket.h"
+
+#include "ns3/simulator.h"
+
+#include "base/error.h"
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace ns3
+{
+
+namespace
+{
+
+Ptr<ReactorSimulatorImpl>
+RequireReactor()
+{
+    const auto reactor = ReactorSimulatorImpl::Get();
+    if (!reactor)
+    {
+        throw viaduct::UsageError(
+            "the host's sockets: the simulator is " +
+            Simulator::GetImplementation()->GetInstanceTypeId().GetName() +
+            ", which does not wait for them; call at the beginning of main(): GlobalValue::Bind("
+            "\"SimulatorImplementationType\", StringValue(\"ns3::ReactorSimulatorImpl\"));");
+    }
+    return reactor;
+}
+
+/**
+ * Aggregates a factory and makes it the one that is found as ns-3's. Of two objects of the same
+ * type, the one that was requested more often is found (Object::UpdateSortedArray()).
+ * @tparam Base ns-3's factory
+ * @tparam Factory the factory
+ */
+template <class Base, class Factory>
+void
+Prefer(Ptr<Node> node)
+{
+    const auto factory = CreateObject<Factory>();
+    node->AggregateObject(factory);
+    for (int requests = 1; node->GetObject<Base>() != factory; requests *= 2)
+    {
+        for (int i = 0; i < requests; ++i)
+        {
+            node->GetObject<Factory>();
+        }
+    }
+}
+
+} // namespace
+
+HostSockets::HostSockets(uint32_t nodeId, Opener open)
+    : m_reactor(RequireReactor()),
+      m_agent(std::move(open)),
+      m_client(m_agent,
+               [nodeId](std::function<void()> work) {
+                   Simulator::ScheduleWithContext(
+                       nodeId, Time(), [work = std::move(work)] { work(); });
+               }),
+      m_port(m_reactor->AddPollable(m_agent.fd(), MakeCallback(&HostSockets::Work, this)))
+{
+}
+
+HostSockets::~HostSockets()
+{
+    m_reactor->RemovePollable(m_port);
+}
+
+bool
+HostSockets::Work()
+{
+    return m_agent.Work();
+}
+
+Ptr<KernelSocketStack>
+HostSockets::Install(Ptr<Node> node, Opener open)
+{
+    const auto sockets = std::make_shared<HostSockets>(node->GetId(), std::move(open));
+    const auto stack = KernelSocketStack::Create(node, {sockets, &sockets->m_client}, 0);
+    node->AggregateObject(CreateObject<HostTcpSocketFactory>());
+    node->AggregateObject(CreateObject<HostUdpSocketFactory>());
+    return stack;
+}
+
+void
+HostSockets::MakeDefault(Ptr<Node> node)
+{
+    Prefer<TcpSocketFactory, HostTcpDefaultSocketFactory>(node);
+    Prefer<UdpSocketFactory, HostUdpDefaultSocketFactory>(node);
+}
+
+} // namespace ns3
