@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/fd.h"
+#include "bpf/object.h"
 #include "bpf/port.h"
 #include "wire/address.h"
 #include "wire/bytes.h"
@@ -21,13 +21,6 @@ struct Port {
   // namespace, with no queueing discipline and all offloads on at both ends. Those that would leave
   // through another interface are left to the kernel.
   bool is_wire = false;
-};
-
-// What a node's program did with one frame, in a test of it.
-struct Verdict {
-  enum class Action { kToKernel, kRedirected, kOther };
-  Action action = Action::kOther;
-  std::vector<std::byte> frame;  // afterwards
 };
 
 // Why this build or machine cannot forward by eBPF; empty: it can. Tries it: needs root.

@@ -6,8 +6,8 @@ string(REGEX REPLACE "(.........................................................
 file(WRITE ${OUTPUT} "#include \"bpf/program.h\"
 
 namespace viaduct::bpf {
-alignas(8) const unsigned char kForwardProgram[] = {
+alignas(8) const unsigned char k${NAME}Program[] = {
 ${bytes}};
-const size_t kForwardProgramSize = sizeof kForwardProgram;
+const size_t k${NAME}ProgramSize = sizeof k${NAME}Program;
 }  // namespace viaduct::bpf
 ")

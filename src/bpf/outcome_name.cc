@@ -1,6 +1,7 @@
 #include <array>
 
 #include "bpf/forwarder.h"
+#include "bpf/joiner.h"
 
 namespace viaduct::bpf {
 
@@ -9,6 +10,13 @@ const char* OutcomeName(viaduct_outcome outcome) {
       "forwarded",    "not-ip",         "not-unicast", "unusual-header",
       "own-source",   "ttl-expires",    "exceeds-mtu", "local-or-no-route",
       "no-neighbour", "same-interface", "not-a-wire"};
+  return kNames.at(outcome);
+}
+
+const char* OutcomeName(viaduct_join_outcome outcome) {
+  static constexpr std::array<const char*, VIADUCT_JOIN_OUTCOMES> kNames = {
+      "joined", "not-ip",      "other-mac",   "unusual-header", "not-looked-for",
+      "by-hop", "ttl-expires", "exceeds-mtu", "own-source"};
   return kNames.at(outcome);
 }
 

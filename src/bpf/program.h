@@ -1,4 +1,4 @@
-// The object file of forward.bpf.c, which the build compiles and embeds (embed.cmake).
+// The object files of the room's programs, which the build compiles and embeds (embed.cmake).
 #pragma once
 
 #include <cstddef>
@@ -7,5 +7,7 @@ namespace viaduct::bpf {
 
 extern const unsigned char kForwardProgram[];
 extern const size_t kForwardProgramSize;
+extern const unsigned char kJoinProgram[];
+extern const size_t kJoinProgramSize;
 
 }  // namespace viaduct::bpf

@@ -1,6 +1,7 @@
 #include "broker/lab_operations.h"
 
 #include <fmt/format.h>
+#include <linux/if_ether.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -32,6 +33,11 @@ bool MayUseEbpf(const fib::DataPlane& plane) {
   return &plane == &fib::kEbpfPlane || &plane == &fib::kAutoPlane;
 }
 
+bool JoinsPaths(const lab::Topology& topology) {
+  return std::ranges::any_of(topology.links,
+                             [&](const lab::Link& link) { return lab::IsJoined(topology, link); });
+}
+
 // For each node its namespace, a session in it, its routes and a link monitor; for each emulated
 // link the engine's two ports; for each eBPF program its tables and a link for each interface; and
 // what programs and clients need.
@@ -39,8 +45,10 @@ void RequireDescriptorsFor(const lab::Topology& topology) {
   constexpr size_t kPerNode = 4, kPerProgram = 6, kPerLink = 2, kBeside = 64;
   const size_t nodes = topology.nodes.size();
   size_t needed = kBeside + kPerNode * nodes + kPerLink * lab::HubPairs(topology).size();
+  const bool joins = JoinsPaths(topology);
   for (const lab::Node& node : topology.nodes) {
     if (MayUseEbpf(*node.data_plane)) needed += kPerProgram + node.interfaces.size();
+    if (joins) needed += 1 + 2 * node.interfaces.size();
   }
   sys::RequireDescriptors(needed, fmt::format("lab {} of {} nodes needs", topology.name, nodes));
 }
@@ -74,13 +82,17 @@ void LabOperations::CreateLab(const lab::Topology& topology) {
     nodes.try_emplace(node.name, *node.data_plane,
                       lab::PlaceOf(lab->topology(), node, lab->NamespaceFd(node.name)));
   }
+  std::unique_ptr<lab::JoinedPaths> joined;
+  if (JoinsPaths(lab->topology())) joined = std::make_unique<lab::JoinedPaths>(*lab);
   if (!lab::HubPairs(topology).empty()) engine_.emplace(*lab, owner_);
   lab_ = std::move(lab);
   nodes_ = std::move(nodes);
+  joined_ = std::move(joined);
 }
 
 std::vector<std::string> LabOperations::Shutdown() {
   EndPrograms();
+  joined_.reset();
   nodes_.clear();  // their sockets would keep the namespaces alive
   std::vector<std::string> problems;
   if (lab_) problems = lab_->Remove();
@@ -100,6 +112,7 @@ void LabOperations::DestroyLab() {
 }
 
 NodeSocket LabOperations::OpenPacketSocket(const PacketSocketOptions& options) {
+  if (joined_ && options.ether_type == ETH_P_ALL) joined_->LeaveToKernel(options.node);
   return MakePacketSocket(TheLab(), options);
 }
 
@@ -120,6 +133,7 @@ UniqueFd LabOperations::OpenTun(const std::string& node) {
 
 void LabOperations::ApplyRoutes(const std::string& node, const fib::RouteChanges& changes) {
   StateOf(node).routes->Apply(changes);
+  if (joined_) joined_->OnChanged(node);
 }
 
 void LabOperations::SetLinkUp(const lab::Endpoint& endpoint, bool up) {
@@ -172,6 +186,7 @@ UniqueFd LabOperations::OpenUpcalls(const std::string& node) {
                      "another program gets them");
   }
   LeaveToKernel(node, state);
+  if (joined_) joined_->LeaveToKernel(node);
   state.has_upcalls = true;
   return lab::OpenUpcalls(*lab_, node);
 }
@@ -219,7 +234,8 @@ nlohmann::json LabOperations::Describe() {
     description["data_planes"][node] = {{"name", state.choice.plane->name},
                                         {"reason", state.choice.reason}};
     description["routes"][node] = state.routes->Size();
-    const auto packets = state.routes->PacketCounters();
+    auto packets = state.routes->PacketCounters();
+    if (state.choice.plane->layout.joins_paths && joined_) packets = joined_->PacketCounters(node);
     if (!packets.empty()) description["packets"][node] = packets;
   }
   if (engine_) {
@@ -237,11 +253,15 @@ UniqueFd LabOperations::Detach() {
 std::vector<int> LabOperations::Descriptors() const {
   std::vector<int> descriptors{signals_.get()};
   for (const auto& [node, state] : nodes_) descriptors.push_back(state.monitor.Fd());
+  if (joined_) {
+    for (const int descriptor : joined_->Descriptors()) descriptors.push_back(descriptor);
+  }
   return descriptors;
 }
 
 bool LabOperations::OnReadable(int descriptor) {
   if (descriptor == signals_.get()) return ReadSignals();
+  if (joined_ && joined_->OnReadable(descriptor)) return true;
   const auto found = std::ranges::find_if(
       nodes_, [&](const auto& entry) { return entry.second.monitor.Fd() == descriptor; });
   if (found == nodes_.end()) return true;  // the lab was removed in the same round
@@ -250,6 +270,9 @@ bool LabOperations::OnReadable(int descriptor) {
   const bool has_risen =
       std::ranges::any_of(events, [](const sys::LinkEvent& event) { return event.up; });
   if (is_lost || has_risen) found->second.routes->Reinstall();
+  if (joined_) {
+    for (const sys::LinkEvent& event : events) joined_->OnLink(found->first, event);
+  }
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include "broker/operations.h"
 #include "fib/data_plane.h"
 #include "lab/builder.h"
+#include "lab/joined_paths.h"
 #include "sys/invoking_user.h"
 #include "sys/network/link.h"
 
@@ -71,7 +72,8 @@ class LabOperations final : public Operations {
   sys::Identity owner_;
   UniqueFd signals_;
   std::unique_ptr<lab::Lab> lab_;
-  std::optional<LabEngine> engine_;  // if the lab has emulated links
+  std::optional<LabEngine> engine_;           // if the lab has emulated links
+  std::unique_ptr<lab::JoinedPaths> joined_;  // if it has wires over which paths are joined
   std::map<std::string, NodeState> nodes_;
   std::map<int, UniqueFd> programs_;  // by pid: the writing end of the pipe for the wait status
   std::set<int> ended_;

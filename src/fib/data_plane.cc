@@ -59,6 +59,16 @@ constinit const DataPlane kEbpfPlane{
     MakeEbpfRoutes,
     kRefusedByKernel};
 
+// The kernel does what cannot be joined.
+constinit const DataPlane kJoinedPlane{"joined",
+                                       {.addresses_on_interfaces = true,
+                                        .kernel_forwards = true,
+                                        .keeps_offloads = true,
+                                        .joins_paths = true},
+                                       PortFrames::kControl,
+                                       MakeKernelRoutes,
+                                       kRefusedByKernel};
+
 constinit const DataPlane kAutoPlane{
     "auto",
     {.addresses_on_interfaces = true, .kernel_forwards = true, .keeps_offloads = true},
@@ -74,7 +84,8 @@ constinit const DataPlane kSimulatorPlane{
     kRefusedBySimulator};
 
 namespace {
-constexpr std::array kDataPlanes = {&kKernelPlane, &kEbpfPlane, &kAutoPlane, &kSimulatorPlane};
+constexpr std::array kDataPlanes = {&kKernelPlane, &kEbpfPlane, &kJoinedPlane, &kAutoPlane,
+                                    &kSimulatorPlane};
 }  // namespace
 
 std::string_view DataPlane::WhyNot(Feature feature) const {

@@ -1,14 +1,10 @@
 // The data planes, which forward a node's packets: a table with one row each.
 //
 // A further data plane is a class and a row. The class is a RouteSink that passes the changes of
-// the node's routes to the forwarder. Planned ones are:
+// the node's routes to the forwarder. A planned one is
 //  - a userspace forwarder, which reads all frames of the node's interfaces (PortFrames::kAll for
 //    it, kControl for the simulator's devices), so offloads are off and the kernel neither answers
 //    nor forwards;
-//  - the joined path, which performs all hops of a path in one step at the first. It uses the
-//    layout of `ebpf`, and its sink refuses (RouteError, with the reason) the routes of paths with
-//    a hop that must be emulated packet by packet, or whose TTL, counters or loss it cannot
-//    reproduce: every data plane must give the same results.
 // Reinstall() restores what a restart of the node's interfaces, of the forwarder or of its programs
 // lost. The row describes the layout of the lab that the data plane needs and the features it does
 // not support.
@@ -35,6 +31,8 @@ struct NodeLayout {
   // Segmentation, checksum and similar offloads stay on, which makes TCP five times as fast. Must
   // be off if frames are read that must look as on a wire.
   bool keeps_offloads;
+  // Its plain wires lead through the hub, where the hops of a path are joined (lab/joined_paths.h).
+  bool joins_paths = false;
 };
 
 // The frames that the simulator's device on an interface must receive.
@@ -80,7 +78,8 @@ struct DataPlane {
 extern const DataPlane
     kKernelPlane;                   // the kernel, by the routes that the simulator's protocols find
 extern const DataPlane kEbpfPlane;  // the same routes, by an eBPF program before the kernel
-extern const DataPlane kAutoPlane;  // one of these two: ChoosePlane()
+extern const DataPlane kJoinedPlane;     // the same routes; all hops of a path in one step
+extern const DataPlane kAutoPlane;       // one of these two: ChoosePlane()
 extern const DataPlane kSimulatorPlane;  // the simulator itself, frame by frame
 
 struct Choice {
@@ -93,7 +92,7 @@ Choice ChoosePlane(const DataPlane& asked, const NodePlace& place);
 
 // Null if there is none of this name.
 const DataPlane* FindDataPlane(std::string_view name);
-// All names for a message: "kernel, ebpf, auto or simulator".
+// All names for a message: "kernel, ebpf, joined, auto or simulator".
 std::string DataPlaneNames();
 
 }  // namespace viaduct::fib

@@ -120,7 +120,7 @@ struct Lab::State {
     for (size_t i = 0; i < link.endpoints.size(); ++i) {
       const Endpoint& end = link.endpoints[i];
       AwaitCarrier(link, SpaceOf(end.node), end.interface);
-      if (link.kind == Link::Kind::kBridge || IsEmulated(link, i)) {
+      if (link.kind == Link::Kind::kBridge || IsEmulated(link, i) || IsJoined(topology, link)) {
         AwaitCarrier(link, SpaceOf(kHubNode), HubPort(number, i));
       }
     }
@@ -214,7 +214,7 @@ struct Lab::State {
 
   void MakePair(const Link& link, size_t number) {
     record.Write({{"object", "link"}, {"name", link.name}});
-    if (IsEmulated(link, 0)) {
+    if (IsEmulated(link, 0) || IsJoined(topology, link)) {
       MakeHubPort(link, number, 0);
       MakeHubPort(link, number, 1);
       return;

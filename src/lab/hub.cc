@@ -62,9 +62,22 @@ std::vector<HubPair> HubPairs(const Topology& topology) {
   return pairs;
 }
 
+bool IsJoined(const Topology& topology, const Link& link) {
+  if (link.kind != Link::Kind::kPair || IsEmulated(link, 0) || !link.IsPlainWire()) return false;
+  // The kernel redirects between namespaces only.
+  if (link.endpoints[0].node == link.endpoints[1].node) return false;
+  bool any = false;
+  for (const Endpoint& end : link.endpoints) {
+    const auto node = std::ranges::find(topology.nodes, end.node, &Node::name);
+    if (!node->data_plane->layout.keeps_offloads) return false;
+    any = any || node->data_plane->layout.joins_paths;
+  }
+  return any;
+}
+
 bool NeedsHub(const Topology& topology) {
-  return std::any_of(topology.links.begin(), topology.links.end(), [](const Link& link) {
-    return link.kind == Link::Kind::kBridge || IsEmulated(link, 0);
+  return std::ranges::any_of(topology.links, [&](const Link& link) {
+    return link.kind == Link::Kind::kBridge || IsEmulated(link, 0) || IsJoined(topology, link);
   });
 }
 

@@ -1,5 +1,5 @@
-// The hub namespace "LAB.hub": the bridges of shared links, and the host ends of the links that the
-// path engine emulates.
+// The hub namespace "LAB.hub": the bridges of shared links, the host ends of the links that the
+// path engine emulates, and those of the wires over which paths are joined (lab/joined_paths.h).
 #pragma once
 
 #include <string>
@@ -27,6 +27,9 @@ std::string HubBridgePort(size_t link, size_t endpoint);
 
 // Whether the engine stands between this endpoint and the rest of the link.
 bool IsEmulated(const Link& link, size_t endpoint);
+
+// Whether a wire's two ends are in the hub, so that paths over it can be joined.
+bool IsJoined(const Topology& topology, const Link& link);
 
 // The pairs in the order of links and endpoints. A pair link with a SPEC yields one; a shared link
 // yields one for each endpoint that has a SPEC, between the endpoint (a) and the bridge (b).

@@ -14,6 +14,7 @@ const Node& NodeNamed(const Topology& topology, const std::string& name) {
 // Whether frames go from one end to the other as they are, with nothing in their way.
 bool IsWire(const Topology& topology, const Link& link) {
   if (link.kind != Link::Kind::kPair || IsEmulated(link, 0) || !link.IsPlainWire()) return false;
+  if (IsJoined(topology, link)) return false;
   // The kernel redirects between namespaces only.
   if (link.endpoints[0].node == link.endpoints[1].node) return false;
   return std::ranges::all_of(link.endpoints, [&](const Endpoint& end) {

@@ -1,0 +1,143 @@
+// Passes frames from each wire's end in the hub to the other end; where the routers on a packet's
+// way do nothing but forward it, to the end of the last wire in one step. Whose path is which is
+// found in user space, when a first packet asks for it, and forgotten when anything changes on the
+// way.
+#include "join.h"
+
+#include "packet.bpf.h"
+
+#define SMALLEST 1                // the loader sets the numbers
+#define LOOK_AGAIN 1000000000ull  // ns
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, SMALLEST);
+  __type(key, __u32);
+  __type(value, struct viaduct_join_port);
+} join_ports SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, SMALLEST);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __type(key, struct viaduct_join_key);
+  __type(value, struct viaduct_joined_path);
+} joined_paths SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, SMALLEST);
+  __type(key, __u32);
+  __type(value, struct viaduct_joined_traffic);
+} joined_traffic SEC(".maps");
+
+// Of an IPv4 address of a router its bit in viaduct_joined_path.routers.
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, SMALLEST);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __type(key, __be32);
+  __type(value, __u32);
+} router_addresses SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_RINGBUF);
+  __uint(max_entries, 256 * 1024);
+} join_events SEC(".maps");
+
+static __always_inline int is_same_mac(const __u8 *a, const __u8 *b) {
+  int differ = 0;
+  for (int i = 0; i < ETH_ALEN; ++i) differ |= a[i] ^ b[i];
+  return differ == 0;
+}
+
+static __always_inline void ask(const struct viaduct_join_key *key, __u32 again) {
+  struct viaduct_join_event *event = bpf_ringbuf_reserve(&join_events, sizeof *event, 0);
+  if (!event) return;  // many ask: the next packet does again
+  event->key = *key;
+  event->again = again;
+  bpf_ringbuf_submit(event, 0);
+}
+
+static __always_inline int claims_to_be_router(const struct viaduct_joined_path *path,
+                                               const struct bpf_fib_lookup *packet) {
+  if (packet->family != AF_INET) return 0;  // the kernel forwards these
+  const __u32 *bit = bpf_map_lookup_elem(&router_addresses, &packet->ipv4_src);
+  if (!bit) return 0;
+  const __u32 number = *bit % VIADUCT_ROUTER_BITS;
+  return path->routers[number / 64] >> number % 64 & 1;
+}
+
+static __always_inline void make_key(struct viaduct_join_key *key, __u32 port,
+                                     const struct bpf_fib_lookup *packet) {
+  key->port = port;
+  if (packet->family == AF_INET) {
+    __builtin_memset(key->destination, 0, 10);
+    key->destination[10] = key->destination[11] = 0xff;
+    __builtin_memcpy(key->destination + 12, &packet->ipv4_dst, 4);
+  } else {
+    __builtin_memcpy(key->destination, packet->ipv6_dst, 16);
+  }
+}
+
+// VIADUCT_JOINED: by `path`.
+static __always_inline enum viaduct_join_outcome decide(const struct __sk_buff *skb,
+                                                        const struct viaduct_join_port *port,
+                                                        struct viaduct_joined_path **path) {
+  struct bpf_fib_lookup packet = {};
+  __u8 ttl = 0;
+  const struct ethhdr *frame = (void *)(long)skb->data;
+  if ((void *)(frame + 1) > (void *)(long)skb->data_end) return VIADUCT_JOIN_NOT_IP;
+  if (!is_same_mac(frame->h_dest, port->far_mac)) return VIADUCT_JOIN_OTHER;
+  const enum viaduct_outcome read = read_packet(skb, &packet, &ttl);
+  if (read == VIADUCT_NOT_IP) return VIADUCT_JOIN_NOT_IP;
+  if (read == VIADUCT_TTL_EXPIRES) return VIADUCT_JOIN_EXPIRES;
+  if (read != VIADUCT_FORWARDED) return VIADUCT_JOIN_UNUSUAL;
+  struct viaduct_join_key key;
+  make_key(&key, skb->ifindex, &packet);
+  *path = bpf_map_lookup_elem(&joined_paths, &key);
+  if (!*path) {
+    ask(&key, 0);
+    return VIADUCT_JOIN_UNKNOWN;
+  }
+  const __u64 now = bpf_ktime_get_coarse_ns();
+  if (now - (*path)->looked > LOOK_AGAIN) {
+    (*path)->looked = now;
+    ask(&key, 1);
+  }
+  if ((*path)->hops == 0) return VIADUCT_JOIN_BY_HOP;
+  if (!is_same_mac(frame->h_dest, (*path)->enters)) return VIADUCT_JOIN_OTHER;
+  if (ttl <= (*path)->hops) return VIADUCT_JOIN_EXPIRES;
+  if (packet.tot_len > (*path)->mtu) return VIADUCT_JOIN_TOO_LONG;
+  return claims_to_be_router(*path, &packet) ? VIADUCT_JOIN_OWN_SOURCE : VIADUCT_JOINED;
+}
+
+// bpf_redirect_peer() calls every frame the receiver's own; the other way looks at its address.
+static __always_inline int pass_on(const struct __sk_buff *skb,
+                                   const struct viaduct_join_port *port) {
+  const struct ethhdr *frame = (void *)(long)skb->data;
+  const int is_theirs = (void *)(frame + 1) <= (void *)(long)skb->data_end &&
+                        is_same_mac(frame->h_dest, port->far_mac);
+  return is_theirs ? bpf_redirect_peer(port->other, 0) : bpf_redirect(port->other, 0);
+}
+
+SEC("tc")
+int viaduct_join(struct __sk_buff *skb) {
+  const __u32 arrives = skb->ifindex;
+  struct viaduct_join_port *port = bpf_map_lookup_elem(&join_ports, &arrives);
+  if (!port) return TC_ACT_UNSPEC;
+  struct viaduct_joined_path *path = 0;
+  const enum viaduct_join_outcome outcome = decide(skb, port, &path);
+  if (outcome < VIADUCT_JOIN_OUTCOMES) __sync_fetch_and_add(&port->packets[outcome], 1);
+  if (outcome != VIADUCT_JOINED || !path) return pass_on(skb, port);
+  const __u32 counter = path->counter;
+  struct viaduct_joined_traffic *traffic = bpf_map_lookup_elem(&joined_traffic, &counter);
+  if (traffic) {  // of this processor only
+    traffic->packets += 1;
+    traffic->bytes += skb->len;
+  }
+  rewrite(skb, path->destination, path->source, path->hops);
+  return bpf_redirect_peer(path->exit, 0);
+}
+
+char viaduct_license[] SEC("license") = "GPL";

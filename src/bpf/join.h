@@ -1,0 +1,62 @@
+/* What the program of joined paths and its user share: C, because both languages include it.
+ *
+ * The program stands at the ingress of the hub's ends of wires ("ports"), which lead to the nodes.
+ * A frame goes from there to the wire's other end, unless all the hops that it has before it are
+ * known and add nothing to it: then it goes to the end of the last one, as they would have left it.
+ */
+#pragma once
+
+#include <linux/types.h>
+
+#define VIADUCT_MOST_HOPS 64
+/* Of the bits by which a path tells its routers; another router with the same bit costs speed. */
+#define VIADUCT_ROUTER_BITS 512
+
+enum viaduct_join_outcome {
+  VIADUCT_JOINED,          /* all hops in one step */
+  VIADUCT_JOIN_NOT_IP,     /* to the wire's other end: ARP, VLAN tags, other protocols */
+  VIADUCT_JOIN_OTHER,      /* likewise: broadcast, multicast, or to another interface */
+  VIADUCT_JOIN_UNUSUAL,    /* likewise: options, malformed headers, addresses not forwarded */
+  VIADUCT_JOIN_UNKNOWN,    /* likewise: nobody has looked for the path yet */
+  VIADUCT_JOIN_BY_HOP,     /* likewise: it has no hop that could be joined, or one that must not */
+  VIADUCT_JOIN_EXPIRES,    /* likewise: the TTL ends on the way; that router answers */
+  VIADUCT_JOIN_TOO_LONG,   /* likewise: for an interface on the way; that router cuts or answers */
+  VIADUCT_JOIN_OWN_SOURCE, /* likewise: from an address of a router on the way, which discards it */
+  VIADUCT_JOIN_OUTCOMES
+};
+
+/* An end of a wire in the hub, by its ifindex. */
+struct viaduct_join_port {
+  __u32 other;     /* the ifindex of the wire's other end in the hub */
+  __u8 far_mac[6]; /* of the interface behind the other end */
+  __u8 reserved[6];
+  __u64 packets[VIADUCT_JOIN_OUTCOMES]; /* that came in */
+};
+
+struct viaduct_join_key {
+  __u32 port;           /* where it comes in */
+  __u8 destination[16]; /* an IPv4 address as ::ffff:A.B.C.D */
+};
+
+struct viaduct_joined_path {
+  __u32 hops;     /* routers that it passes in one step; 0: none, it goes by hop */
+  __u32 mtu;      /* the smallest of the interfaces that these send on */
+  __u32 exit;     /* the hub's end of the last wire, beyond which is the interface that gets it */
+  __u32 counter;  /* the index of its viaduct_joined_traffic */
+  __u64 looked;   /* when somebody was last asked to look again, in ns of CLOCK_MONOTONIC_COARSE */
+  __u8 enters[6]; /* the interface that the first router gets it on */
+  __u8 destination[6], source[6]; /* of the last wire */
+  __u8 reserved[6];
+  __u64 routers[VIADUCT_ROUTER_BITS / 64];
+};
+
+struct viaduct_joined_traffic {
+  __u64 packets;
+  __u64 bytes; /* with Ethernet headers */
+};
+
+/* Look for this path; or, if `again`, whether it still is what it was. */
+struct viaduct_join_event {
+  struct viaduct_join_key key;
+  __u32 again;
+};

@@ -1,0 +1,93 @@
+// The eBPF program that joins the hops of paths (join.bpf.c), for all wires of a lab.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "bpf/join.h"
+#include "bpf/object.h"
+#include "wire/address.h"
+
+namespace viaduct::bpf {
+
+// A wire of which both ends are in the hub.
+struct JoinWire {
+  struct End {
+    int ifindex = 0;       // in the hub
+    wire::MacAddress mac;  // of the node's interface behind it
+  };
+  End a, b;
+};
+
+// The packets that come in on a port, for one destination.
+struct PathKey {
+  int port = 0;  // ifindex in the hub
+  wire::IpAddress destination;
+  friend auto operator<=>(const PathKey&, const PathKey&) = default;
+};
+
+// How such packets go.
+struct JoinedPath {
+  uint32_t hops = 0;              // routers on the way; 0: by hop
+  uint32_t mtu = 0;               // the smallest on the way, bytes
+  int exit = 0;                   // the hub's end of the last wire, on the far side
+  wire::MacAddress enters;        // of the first router's interface
+  wire::MacAddress source;        // of the last wire
+  wire::MacAddress destination;   // of the interface that gets them
+  std::vector<uint32_t> routers;  // their numbers
+  uint32_t counter = 0;           // below kMostPaths
+};
+
+struct PathRequest {
+  PathKey key;
+  bool again = false;  // it is known; whether it still is as it was
+};
+
+// The program, at work from construction to destruction or to the end of this process: no frame
+// passes the wires without it. For use by one thread.
+class Joiner {
+ public:
+  static constexpr size_t kMostPaths = 65536;
+
+  // Throws EnvironmentError if the build or the kernel cannot do it.
+  Joiner(int hub_fd, const std::vector<JoinWire>& wires);
+  ~Joiner();
+  Joiner(const Joiner&) = delete;
+  Joiner& operator=(const Joiner&) = delete;
+
+  // Readable when packets ask for their path.
+  int Fd() const;
+  // At most a thousand; each once.
+  std::vector<PathRequest> TakeRequests();
+
+  // Packets that come in from now on go this way, all of their hops or none. False: there are
+  // kMostPaths others.
+  bool Set(const PathKey& key, const JoinedPath& path);
+  // They ask again.
+  void Remove(const PathKey& key);
+
+  // Which router has an IPv4 address. Replaces all.
+  void SetAddresses(const std::map<wire::IpAddress, uint32_t>& routers);
+
+  // What has gone by the paths with this counter since it was last cleared.
+  viaduct_joined_traffic TrafficOf(uint32_t counter) const;
+  void ClearTraffic(uint32_t counter);
+  // What came in on a port so far.
+  viaduct_join_port CountersOf(int port) const;
+
+  // See Object::Try().
+  Verdict Try(int port, wire::ConstBytes frame) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// How each outcome is called in descriptions: "joined", "by-hop"...
+const char* OutcomeName(viaduct_join_outcome outcome);
+
+}  // namespace viaduct::bpf

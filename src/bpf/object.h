@@ -1,0 +1,53 @@
+// An eBPF object file that the build embeds, loaded into the kernel.
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <memory>
+#include <vector>
+
+#include "base/fd.h"
+#include "wire/bytes.h"
+
+struct bpf_object;
+
+namespace viaduct::bpf {
+
+// What a program did with one frame, in a test of it.
+struct Verdict {
+  enum class Action { kToKernel, kRedirected, kOther };
+  Action action = Action::kOther;
+  std::vector<std::byte> frame;  // afterwards
+};
+
+struct MapSize {
+  const char* map;
+  size_t entries;
+};
+
+// One program, its tables and where it is attached; all end with this object or this process.
+// Nothing is pinned. For use by one thread.
+class Object {
+ public:
+  // Throws EnvironmentError, with the kernel's reason, if it cannot be loaded.
+  Object(const unsigned char* bytes, size_t size, const char* program,
+         std::initializer_list<MapSize> sizes);
+
+  // The descriptor of a table, which the object owns.
+  int Map(const char* name) const;
+  // At the ingress of an interface of the calling thread's namespace. Before Linux 6.6 the program
+  // stays there as long as the interface. Throws EnvironmentError.
+  void Attach(int ifindex);
+  // What the program does with a frame that comes in on an interface of the calling thread's
+  // namespace, without sending it (BPF_PROG_TEST_RUN). For tests.
+  Verdict Try(int ifindex, wire::ConstBytes frame) const;
+
+ private:
+  void AttachToClsact(int ifindex) const;
+
+  std::unique_ptr<bpf_object, void (*)(bpf_object*)> object_;
+  int program_ = -1;  // the object's
+  std::vector<UniqueFd> links_;
+};
+
+}  // namespace viaduct::bpf

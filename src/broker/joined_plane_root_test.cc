@@ -1,0 +1,388 @@
+// The data plane `joined`: paths are joined when they can be, and stop being so at once when they
+// cannot. Needs root.
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <linux/if_packet.h>
+#include <net/ethernet.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "base/clock.h"
+#include "bpf/forwarder.h"
+#include "broker/client.h"
+#include "sys/network/netns.h"
+#include "wire/test/packet_builder.h"
+
+namespace viaduct::broker {
+namespace {
+
+using namespace wire::packet;  // NOLINT(google-build-using-namespace): packets read like packets
+using Frame = std::vector<std::byte>;
+
+std::string MacOnLine(int link, int side) {
+  return fmt::format("02:00:00:01:{:02x}:{:02x}", link, side);
+}
+
+// n0 -0- n1 -1- n2 ... with the addresses 10.1.LINK.SIDE and 2001:db8:LINK::SIDE.
+class JoinedLine {
+ public:
+  explicit JoinedLine(int routers, const fib::DataPlane& plane = fib::kJoinedPlane)
+      : last_(routers + 1), client_(Client::ConnectOrSpawn()) {
+    lab::Topology topology;
+    topology.name = fmt::format("joi{}", getpid());
+    for (int i = 0; i <= last_; ++i) topology.nodes.push_back(MakeNode(i, plane));
+    for (int i = 0; i < last_; ++i) {
+      topology.links.push_back({fmt::format("l{}", i),
+                                lab::Link::Kind::kPair,
+                                {{Name(i), i == 0 ? "eth0" : "eth1"}, {Name(i + 1), "eth0"}},
+                                {}});
+    }
+    client_.CreateLab(topology);
+    for (int i = 0; i <= last_; ++i) Configure(i);
+  }
+
+  static std::string Name(int node) { return fmt::format("n{}", node); }
+
+  void Run(int node, const std::string& command) {
+    ProgramOptions options;
+    options.node = Name(node);
+    options.arguments = {"sh", "-c", command};
+    const Program program = client_.Spawn(options);
+    int32_t status = -1;
+    ASSERT_EQ(read(program.exit_status.get(), &status, sizeof status), ssize_t{sizeof status});
+    ASSERT_EQ(status, 0) << command;
+  }
+
+  uint64_t Count(int node, const std::string& what, const char* interface = "eth0") {
+    return client_.Describe()["packets"][Name(node)][interface][what].get<uint64_t>();
+  }
+
+  Client& client() { return client_; }
+  int last() const { return last_; }
+
+  // From n0 to the last node.
+  Frame Packet(int number, uint8_t ttl = 64) const {
+    return Build(
+        Ethernet{.source = MacOnLine(0, 1), .destination = MacOnLine(0, 2)} /
+        Ipv4{.source = "10.1.0.1", .destination = fmt::format("10.1.{}.2", last_ - 1), .ttl = ttl} /
+        Udp{.source = 1000, .destination = static_cast<uint16_t>(2000 + number)});
+  }
+  Frame Packet6(int number, uint8_t hop_limit = 64) const {
+    return Build(Ethernet{.source = MacOnLine(0, 1), .destination = MacOnLine(0, 2)} /
+                 Ipv6{.source = "2001:db8:0::1",
+                      .destination = fmt::format("2001:db8:{}::2", last_ - 1),
+                      .hop_limit = hop_limit} /
+                 Udp{.source = 1000, .destination = static_cast<uint16_t>(2000 + number)});
+  }
+
+ private:
+  lab::Node MakeNode(int i, const fib::DataPlane& plane) const {
+    lab::Node node{Name(i), &plane, {}, {}, {}};
+    if (i > 0) node.interfaces.push_back(MakeInterface("eth0", i - 1, 2));
+    if (i < last_) node.interfaces.push_back(MakeInterface(i == 0 ? "eth0" : "eth1", i, 1));
+    node.sysctls = {{"net.ipv4.icmp_ratemask", "0"}, {"net.ipv6.icmp.ratemask", "255"}};
+    return node;
+  }
+
+  static lab::Interface MakeInterface(const char* name, int link, int side) {
+    lab::Interface interface;
+    interface.name = name;
+    interface.mac = wire::MacAddress::Parse(MacOnLine(link, side));
+    interface.addresses = {wire::IpPrefix::Parse(fmt::format("10.1.{}.{}/24", link, side)),
+                           wire::IpPrefix::Parse(fmt::format("2001:db8:{}::{}/64", link, side))};
+    return interface;
+  }
+
+  void Configure(int i) {
+    std::string commands = "true";
+    if (i > 0) {
+      commands += fmt::format(
+          " && ip neigh replace 10.1.{0}.1 lladdr {1} dev eth0 nud permanent && ip neigh replace "
+          "2001:db8:{0}::1 lladdr {1} dev eth0 nud permanent && ip route add 10.1.0.0/24 via "
+          "10.1.{0}.1 metric 9 && ip route add 2001:db8:0::/64 via 2001:db8:{0}::1 metric 9999",
+          i - 1, MacOnLine(i - 1, 1));
+    }
+    if (i < last_) {
+      commands += fmt::format(
+          " && ip neigh replace 10.1.{0}.2 lladdr {1} dev {2} nud permanent && ip neigh replace "
+          "2001:db8:{0}::2 lladdr {1} dev {2} nud permanent && ip route add 10.1.{3}.0/24 via "
+          "10.1.{0}.2 metric 9 && ip route add 2001:db8:{3}::/64 via 2001:db8:{0}::2 metric 9999",
+          i, MacOnLine(i, 2), i == 0 ? "eth0" : "eth1", last_ - 1);
+    }
+    Run(i, commands);
+  }
+
+  int last_;
+  Client client_;
+};
+
+class EndTap {
+ public:
+  EndTap(Client& client, const std::string& node)
+      : socket_(client.OpenPacketSocket({.node = node, .interface = "eth0"})) {
+    sockaddr_ll address{};
+    address.sll_family = AF_PACKET;
+    address.sll_protocol = htons(ETH_P_ALL);
+    address.sll_ifindex = socket_.ifindex;
+    SystemCall("bind",
+               bind(socket_.fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address));
+  }
+
+  void Send(const Frame& frame) const {
+    SystemCall("send a frame", send(socket_.fd.get(), frame.data(), frame.size(), 0));
+  }
+
+  // What has come since, of UDP and ICMP errors.
+  std::vector<std::string> Take() {
+    std::vector<std::string> frames;
+    std::array<std::byte, 4096> buffer;
+    for (ssize_t size; (size = recv(socket_.fd.get(), buffer.data(), buffer.size(), 0)) > 0;) {
+      std::string text = Describe(std::span(buffer).first(static_cast<size_t>(size)));
+      if (text.find("udp") != std::string::npos || text.find(" / icmp") != std::string::npos)
+        frames.push_back(std::move(text));
+    }
+    return frames;
+  }
+
+ private:
+  NodeSocket socket_;
+};
+
+void AwaitJoined(const std::function<bool()>& condition, const char* what) {
+  const Instant end = MonotonicClock::Now() + Duration::Seconds(30);
+  while (!condition()) {
+    ASSERT_LT(MonotonicClock::Now(), end) << what;
+    usleep(1000);
+  }
+}
+
+class JoinedPlaneTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
+    if (const std::string why = bpf::WhyNot(); !why.empty()) GTEST_SKIP() << why;
+  }
+
+  // Sends until packets are joined through n1.
+  static void Join(JoinedLine& line, const EndTap& from) {
+    const uint64_t before = line.Count(1, "joined");
+    AwaitJoined(
+        [&] {
+          from.Send(line.Packet(0));
+          from.Send(line.Packet6(0));
+          return line.Count(1, "joined") > before + 1;
+        },
+        "paths are joined");
+  }
+};
+
+TEST_F(JoinedPlaneTest, AllHopsInOneStep) {
+  JoinedLine line(4);
+  EndTap from(line.client(), "n0"), to(line.client(), "n5");
+  Join(line, from);
+  to.Take();
+  const uint64_t before = line.Count(2, "joined"), by_wire = line.Count(2, "by-hop");
+  for (int i = 0; i < 10; ++i) {
+    from.Send(line.Packet(i));
+    from.Send(line.Packet6(i));
+  }
+  const auto frames = to.Take();
+  ASSERT_EQ(frames.size(), 20U);
+  EXPECT_THAT(frames[0], testing::HasSubstr("ttl 60"));
+  EXPECT_THAT(frames[0], testing::HasSubstr(MacOnLine(4, 2)));
+  EXPECT_EQ(line.Count(2, "joined"), before + 20);
+  EXPECT_EQ(line.Count(4, "joined"), line.Count(1, "joined"));
+  EXPECT_EQ(line.Count(2, "by-hop"), by_wire);
+}
+
+TEST_F(JoinedPlaneTest, OneRouter) {
+  JoinedLine line(1);
+  EndTap from(line.client(), "n0"), to(line.client(), "n2");
+  Join(line, from);
+  to.Take();
+  from.Send(line.Packet(1));
+  EXPECT_THAT(to.Take(), testing::ElementsAre(testing::HasSubstr("ttl 63")));
+}
+
+// The router where it ends answers, not the first.
+TEST_F(JoinedPlaneTest, ATimeToLiveThatEndsOnTheWay) {
+  JoinedLine line(4);
+  EndTap from(line.client(), "n0"), to(line.client(), "n5");
+  Join(line, from);
+  to.Take();
+  from.Take();
+  const uint64_t before = line.Count(1, "joined");
+  for (const uint8_t ttl : {1, 2, 3, 4, 5}) {
+    from.Send(line.Packet(ttl, ttl));
+    from.Send(line.Packet6(ttl, ttl));
+  }
+  EXPECT_EQ(to.Take().size(), 2U);
+  std::string answers;
+  for (const std::string& frame : from.Take()) answers += frame + "\n";
+  for (int link = 0; link < 4; ++link) {
+    EXPECT_THAT(answers, testing::HasSubstr(fmt::format("10.1.{}.2 > 10.1.0.1", link)));
+    EXPECT_THAT(answers,
+                testing::HasSubstr(fmt::format(
+                    "2001:db8{}::2 > ", link == 0 ? std::string() : fmt::format(":{}", link))));
+  }
+  EXPECT_EQ(line.Count(1, "joined"), before + 2);  // those of TTL 5
+}
+
+TEST_F(JoinedPlaneTest, TheSmallestMtuOfTheWay) {
+  JoinedLine line(3);
+  line.Run(2, "ip link set eth1 mtu 1300");
+  EndTap from(line.client(), "n0"), to(line.client(), "n4");
+  Join(line, from);
+  to.Take();
+  from.Take();
+  const auto send = [&](size_t payload) {
+    from.Send(Build(Ethernet{.source = MacOnLine(0, 1), .destination = MacOnLine(0, 2)} /
+                    Ipv4{.source = "10.1.0.1", .destination = "10.1.3.2", .dont_fragment = true} /
+                    Udp{.source = 1, .destination = 2} / Counting(payload)));
+  };
+  const uint64_t before = line.Count(1, "joined");
+  send(1300 - 28);
+  EXPECT_EQ(to.Take().size(), 1U);
+  EXPECT_EQ(line.Count(1, "joined"), before + 1);
+  send(1300 - 27);
+  EXPECT_EQ(to.Take().size(), 0U);
+  EXPECT_THAT(from.Take(), testing::Contains(testing::HasSubstr("10.1.1.2 > 10.1.0.1")));
+  EXPECT_EQ(line.Count(1, "exceeds-mtu"), 1U);
+}
+
+// From a router's own address: its kernel discards it; the others do not.
+TEST_F(JoinedPlaneTest, AForgedSource) {
+  JoinedLine line(3);
+  EndTap from(line.client(), "n0"), to(line.client(), "n4");
+  Join(line, from);
+  to.Take();
+  const auto send = [&](const char* source) {
+    from.Send(Build(Ethernet{.source = MacOnLine(0, 1), .destination = MacOnLine(0, 2)} /
+                    Ipv4{.source = source, .destination = "10.1.3.2"} /
+                    Udp{.source = 1, .destination = 2}));
+  };
+  send("10.1.2.1");  // of n2
+  EXPECT_EQ(to.Take().size(), 0U);
+  send("10.1.3.2");  // of n4, which is no router of the path and discards it as well
+  send("10.9.9.9");
+  EXPECT_THAT(to.Take(), testing::Contains(testing::HasSubstr("10.9.9.9")));
+  EXPECT_EQ(line.Count(1, "own-source"), 1U);
+}
+
+// What makes a router do something else to packets is seen before the command returns, or soon.
+struct Change {
+  const char* name;
+  int node;
+  const char* command;
+  size_t arrive;  // of two packets, one of each family
+};
+
+class JoinedPlaneChangeTest : public JoinedPlaneTest, public testing::WithParamInterface<Change> {};
+
+TEST_P(JoinedPlaneChangeTest, PathsAreForgotten) {
+  const Change& change = GetParam();
+  JoinedLine line(3);
+  EndTap from(line.client(), "n0"), to(line.client(), "n4");
+  Join(line, from);
+  line.Run(change.node, change.command);
+  // A path that ends before the node may be joined again.
+  AwaitJoined(
+      [&] {
+        const uint64_t before = line.Count(2, "joined");
+        to.Take();
+        from.Send(line.Packet(1));
+        from.Send(line.Packet6(1));
+        usleep(20000);
+        const size_t came = to.Take().size();
+        const uint64_t joined = line.Count(2, "joined") - before;
+        return came == change.arrive && joined < 2;
+      },
+      change.name);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, JoinedPlaneChangeTest,
+    testing::Values(
+        Change{"route_removed", 2, "ip route del 10.1.3.0/24", 1},
+        Change{"route_removed_v6", 2, "ip route del 2001:db8:3::/64", 1},
+        Change{"blackhole", 2, "ip route add blackhole 10.1.3.2/32", 1},
+        Change{"rule", 2, "ip rule add prio 100 from 10.1.0.1 blackhole", 1},
+        Change{"forwarding_off", 2, "echo 0 > /proc/sys/net/ipv4/ip_forward", 1},
+        Change{"filter", 2, "echo 1 > /proc/sys/net/ipv4/conf/eth0/rp_filter", 2},
+        Change{"neighbour", 2, "ip neigh replace 10.1.2.2 lladdr 02:00:00:00:00:99 dev eth1", 1},
+        Change{"link_down", 2, "ip link set eth1 down", 0},
+        Change{"far_link_down", 3, "ip link set eth0 down", 0},
+        Change{"address", 2, "ip addr add 10.1.3.2/32 dev lo", 1},
+        Change{"metrics", 2, "ip route replace 10.1.3.0/24 via 10.1.2.2 metric 9 mtu 1000", 2}),
+    [](const auto& each) { return std::string(each.param.name); });
+
+// Within a second; and when nobody reads any more, paths are joined again.
+TEST_F(JoinedPlaneTest, WhoReadsARoutersPacketsGetsThem) {
+  JoinedLine line(3);
+  EndTap from(line.client(), "n0");
+  Join(line, from);
+  ProgramOptions reader;
+  reader.node = "n2";
+  reader.arguments = {"python3", "-c",
+                      "import socket\n"
+                      "s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))\n"
+                      "while b'\\x07\\xd5' not in s.recv(9000): pass\n"};
+  const Program program = line.client().Spawn(reader);
+  AwaitJoined(
+      [&] {
+        from.Send(line.Packet(5));  // to port 2005
+        int32_t status = -1;
+        pollfd wait{program.exit_status.get(), POLLIN, 0};
+        return poll(&wait, 1, 20) == 1 &&
+               read(program.exit_status.get(), &status, sizeof status) == sizeof status &&
+               status == 0;
+      },
+      "the reader gets a packet");
+  Join(line, from);
+}
+
+size_t Datagrams(const std::vector<std::string>& frames) {
+  return static_cast<size_t>(std::ranges::count_if(
+      frames, [](const std::string& text) { return text.find("/ udp") != std::string::npos; }));
+}
+
+TEST_F(JoinedPlaneTest, ManyDestinations) {
+  JoinedLine line(2);
+  for (const int node : {0, 1}) line.Run(node, "ip route add 10.200.0.0/16 via 10.1.0.2 || true");
+  line.Run(1, "ip route replace 10.200.0.0/16 via 10.1.1.2");
+  line.Run(2, "ip route add 10.200.0.0/16 via 10.1.2.2");
+  EndTap from(line.client(), "n0"), to(line.client(), "n3");
+  constexpr int kDestinations = 2000;
+  const auto send_all = [&] {
+    size_t came = 0;
+    for (int i = 0; i < kDestinations; ++i) {
+      from.Send(Build(
+          Ethernet{.source = MacOnLine(0, 1), .destination = MacOnLine(0, 2)} /
+          Ipv4{.source = "10.1.0.1", .destination = fmt::format("10.200.{}.{}", i / 250, i % 250)} /
+          Udp{.source = 1, .destination = 2}));
+      came += Datagrams(to.Take());
+    }
+    usleep(10000);
+    return came + Datagrams(to.Take());
+  };
+  Join(line, from);
+  usleep(10000);
+  to.Take();
+  AwaitJoined(
+      [&] {
+        const uint64_t before = line.Count(2, "joined");
+        EXPECT_EQ(send_all(), size_t{kDestinations});
+        return line.Count(2, "joined") >= before + kDestinations;
+      },
+      "all are joined");
+}
+
+}  // namespace
+}  // namespace viaduct::broker

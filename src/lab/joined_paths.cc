@@ -1,0 +1,341 @@
+#include "lab/joined_paths.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "lab/hub.h"
+#include "sys/network/change_monitor.h"
+#include "sys/network/packet_taps.h"
+#include "sys/network/route_lookup.h"
+#include "sys/network/sysctl.h"
+
+namespace viaduct::lab {
+namespace {
+
+// A path's counter is used again when no packet can still be counted by it.
+constexpr Duration kCoolDown = Duration::Seconds(2);
+// How long it takes at most until a tap gets the packets of the paths through its node.
+constexpr Duration kTapsInterval = Duration::Milliseconds(500);
+
+struct Traffic {
+  uint64_t packets = 0;
+  uint64_t bytes = 0;
+};
+
+// What a node is like, until its configuration changes.
+struct Facts {
+  std::map<int, Routers::Interface> up;  // by ifindex
+  std::map<wire::Family, std::set<int>> forwards;
+};
+
+uint64_t SysctlOf(int space, const std::string& name) {
+  try {
+    return std::stoull(sys::ReadSysctl(space, name));
+  } catch (const Error&) {
+    return 0;  // of an interface that is gone, or IPv6 without IPv6
+  }
+}
+
+// Strict reverse paths and the like depend on the source.
+bool ForwardsIpv4(int space, const std::string& interface) {
+  const std::string conf = "net/ipv4/conf/";
+  return SysctlOf(space, conf + interface + "/forwarding") == 1 &&
+         SysctlOf(space, conf + interface + "/rp_filter") == 0 &&
+         SysctlOf(space, conf + "all/rp_filter") == 0;
+}
+
+bool ForwardsIpv6(int space, const std::string& interface) {
+  const std::string conf = "net/ipv6/conf/" + interface;
+  return SysctlOf(space, conf + "/forwarding") == 1 && SysctlOf(space, conf + "/disable_ipv6") == 0;
+}
+
+Facts FactsOf(sys::Netlink& session, int space) {
+  Facts facts;
+  const bool rules4 = sys::HasDefaultRules(session, wire::Family::kIpv4);
+  const bool rules6 = sys::HasDefaultRules(session, wire::Family::kIpv6);
+  for (const sys::LinkInfo& link : session.Links()) {
+    if (!link.up || !link.running) continue;
+    facts.up[link.ifindex] = {static_cast<uint32_t>(link.mtu), link.mac};
+    if (rules4 && ForwardsIpv4(space, link.name)) {
+      facts.forwards[wire::Family::kIpv4].insert(link.ifindex);
+    }
+    if (rules6 && ForwardsIpv6(space, link.name)) {
+      facts.forwards[wire::Family::kIpv6].insert(link.ifindex);
+    }
+  }
+  return facts;
+}
+
+}  // namespace
+
+struct JoinedPaths::State final : Routers {
+  struct NodeState {
+    NodeState(Lab& lab, const Node& the_node)
+        : name(the_node.name),
+          space(lab.NamespaceFd(the_node.name)),
+          session(lab.NetlinkOf(the_node.name)),
+          monitor(space),
+          joins(the_node.data_plane->layout.joins_paths) {}
+
+    std::string name;
+    int space;
+    sys::Netlink& session;
+    sys::ChangeMonitor monitor;
+    bool joins;
+    std::optional<Facts> facts;
+    bool has_tap = false;
+    Instant taps_until;  // has_tap holds until then
+    std::set<bpf::PathKey> paths;
+  };
+  struct Path {
+    std::vector<Hop> hops;
+    std::vector<size_t> nodes;
+    uint32_t counter = 0;
+  };
+  struct Cooling {
+    Instant until;
+    std::vector<Hop> hops;
+    uint32_t counter;
+  };
+
+  explicit State(Lab& the_lab)
+      : lab(the_lab), wires(FindWires()), map(wires), joiner(lab.HubFd(), JoinWires()) {
+    for (const Node& node : lab.topology().nodes) {
+      numbers[node.name] = nodes.size();
+      nodes.push_back(std::make_unique<NodeState>(lab, node));
+    }
+    for (uint32_t i = bpf::Joiner::kMostPaths; i > 0; --i) free_counters.push_back(i - 1);
+    TellAddresses();
+  }
+
+  WireEnd EndOf(size_t link, size_t endpoint) {
+    const Endpoint& end = lab.topology().links[link].endpoints[endpoint];
+    const auto& all = lab.topology().nodes;
+    const auto node = std::ranges::find(all, end.node, &Node::name);
+    const int ifindex = lab.IfIndex(end);
+    const auto info = lab.NetlinkOf(end.node).FindLink(ifindex);
+    if (!info) throw Error("interface " + end.interface + " of node " + end.node + " has gone");
+    return {static_cast<size_t>(node - all.begin()), ifindex, info->mac,
+            lab.HubNetlink().IfIndex(HubPort(link, endpoint))};
+  }
+
+  std::vector<Wire> FindWires() {
+    std::vector<Wire> found;
+    const Topology& topology = lab.topology();
+    for (size_t i = 0; i < topology.links.size(); ++i) {
+      if (IsJoined(topology, topology.links[i])) found.push_back({EndOf(i, 0), EndOf(i, 1)});
+    }
+    return found;
+  }
+
+  std::vector<bpf::JoinWire> JoinWires() const {
+    std::vector<bpf::JoinWire> list;
+    for (const Wire& wire : wires) {
+      list.push_back({{wire.a.hub_ifindex, wire.a.mac}, {wire.b.hub_ifindex, wire.b.mac}});
+    }
+    return list;
+  }
+
+  // The kernel of a router discards what claims to come from itself.
+  void TellAddresses() {
+    std::map<wire::IpAddress, uint32_t> addresses;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      if (!nodes[i]->joins) continue;
+      for (const sys::InterfaceAddress& of : nodes[i]->session.Addresses()) {
+        addresses[of.address.address] = static_cast<uint32_t>(i);
+      }
+    }
+    joiner.SetAddresses(addresses);
+  }
+
+  const Facts& FactsOfNode(NodeState& node) {
+    if (!node.facts) node.facts = FactsOf(node.session, node.space);
+    return *node.facts;
+  }
+
+  bool HasTap(NodeState& node) {
+    const Instant now = MonotonicClock::Now();
+    if (now >= node.taps_until) {
+      node.has_tap = sys::HasPacketTap(node.space);
+      node.taps_until = now + kTapsInterval;
+    }
+    return node.has_tap;
+  }
+
+  std::optional<Interface> FindInterface(size_t node, int ifindex) override {
+    const auto& up = FactsOfNode(*nodes[node]).up;
+    const auto found = up.find(ifindex);
+    return found == up.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  bool OnlyForwards(size_t number, int ifindex, wire::Family family) override {
+    NodeState& node = *nodes[number];
+    if (!node.joins || HasTap(node)) return false;
+    const auto& forwards = FactsOfNode(node).forwards;
+    const auto found = forwards.find(family);
+    return found != forwards.end() && found->second.contains(ifindex);
+  }
+
+  std::optional<NextHop> FindNextHop(size_t node, const wire::IpAddress& destination) override {
+    sys::Netlink& session = nodes[node]->session;
+    const auto route = sys::FindSimpleRoute(session, destination);
+    if (!route) return std::nullopt;
+    const auto mac = sys::FindNeighbour(session, route->ifindex, route->next_hop);
+    return mac ? std::optional(NextHop{route->ifindex, *mac}) : std::nullopt;
+  }
+
+  void Serve(const bpf::PathRequest& request) {
+    const auto known = paths.find(request.key);
+    if (known != paths.end() && !IsTapped(known->second)) return;  // also of a packet that was late
+    if (known != paths.end()) Forget(request.key);
+    const Walk walk = WalkPath(map, *this, request.key);
+    if (free_counters.empty()) ForgetAll();
+    if (!free_counters.empty()) Learn(request.key, walk);
+  }
+
+  // A path by hop may have become one that can be joined: a tap was closed.
+  bool IsTapped(const Path& path) {
+    return path.hops.empty() ||
+           std::ranges::any_of(path.hops, [&](const Hop& hop) { return HasTap(*nodes[hop.node]); });
+  }
+
+  void Learn(const bpf::PathKey& key, const Walk& walk) {
+    bpf::JoinedPath path = walk.path;
+    path.counter = free_counters.back();
+    joiner.ClearTraffic(path.counter);
+    if (!joiner.Set(key, path)) return;
+    free_counters.pop_back();
+    for (const size_t node : walk.nodes) nodes[node]->paths.insert(key);
+    paths[key] = {walk.hops, walk.nodes, path.counter};
+  }
+
+  void Forget(const bpf::PathKey& key) {
+    const auto found = paths.find(key);
+    if (found == paths.end()) return;
+    joiner.Remove(key);
+    for (const size_t node : found->second.nodes) nodes[node]->paths.erase(key);
+    cooling.push_back(
+        {MonotonicClock::Now() + kCoolDown, found->second.hops, found->second.counter});
+    paths.erase(found);
+  }
+
+  void ForgetThrough(NodeState& node) {
+    const auto keys = node.paths;  // Forget() changes it
+    for (const bpf::PathKey& key : keys) Forget(key);
+  }
+
+  void ForgetAll() {
+    while (!paths.empty()) Forget(paths.begin()->first);
+  }
+
+  void CoolDown() {
+    const Instant now = MonotonicClock::Now();
+    std::erase_if(cooling, [&](const Cooling& old) {
+      if (old.until > now) return false;
+      AddTraffic(old.hops, old.counter, &totals);
+      free_counters.push_back(old.counter);
+      return true;
+    });
+  }
+
+  using Totals = std::map<std::pair<size_t, int>, Traffic>;  // by node and ifindex
+
+  void AddTraffic(const std::vector<Hop>& hops, uint32_t counter, Totals* to) const {
+    if (hops.empty()) return;
+    const viaduct_joined_traffic traffic = joiner.TrafficOf(counter);
+    for (const Hop& hop : hops) {
+      Traffic& total = (*to)[{hop.node, hop.enters}];
+      total.packets += traffic.packets;
+      total.bytes += traffic.bytes;
+    }
+  }
+
+  Totals AllTraffic() const {
+    Totals all = totals;
+    for (const auto& [key, path] : paths) AddTraffic(path.hops, path.counter, &all);
+    for (const Cooling& old : cooling) AddTraffic(old.hops, old.counter, &all);
+    return all;
+  }
+
+  void OnChanges(NodeState& node) {
+    const sys::NetworkChanges changes = node.monitor.Read();
+    if (changes.configuration) node.facts.reset();
+    if (changes.any()) ForgetThrough(node);
+    if (changes.configuration) TellAddresses();
+  }
+
+  Lab& lab;
+  const std::vector<Wire> wires;
+  const WireMap map;
+  bpf::Joiner joiner;
+  std::vector<std::unique_ptr<NodeState>> nodes;  // in the topology's order
+  std::map<std::string, size_t> numbers;
+  std::map<bpf::PathKey, Path> paths;
+  std::vector<uint32_t> free_counters;
+  std::vector<Cooling> cooling;
+  Totals totals;  // of paths that are gone
+};
+
+JoinedPaths::JoinedPaths(Lab& lab) : state_(std::make_unique<State>(lab)) {}
+JoinedPaths::~JoinedPaths() = default;
+
+std::vector<int> JoinedPaths::Descriptors() const {
+  std::vector<int> list{state_->joiner.Fd()};
+  for (const auto& node : state_->nodes) list.push_back(node->monitor.Fd());
+  return list;
+}
+
+bool JoinedPaths::OnReadable(int descriptor) {
+  if (descriptor == state_->joiner.Fd()) {
+    state_->CoolDown();
+    for (const bpf::PathRequest& request : state_->joiner.TakeRequests()) state_->Serve(request);
+    return true;
+  }
+  for (const auto& node : state_->nodes) {
+    if (node->monitor.Fd() != descriptor) continue;
+    state_->OnChanges(*node);
+    return true;
+  }
+  return false;
+}
+
+void JoinedPaths::OnChanged(const std::string& node) {
+  state_->OnChanges(*state_->nodes[state_->numbers.at(node)]);
+}
+
+void JoinedPaths::OnLink(const std::string& node, const sys::LinkEvent& event) {
+  const auto [here, there] = state_->map.Find(state_->numbers.at(node), event.ifindex);
+  if (here == nullptr) return;
+  state_->lab.HubNetlink().SetUp(there->hub_ifindex, event.up && !event.removed);
+}
+
+void JoinedPaths::LeaveToKernel(const std::string& node) {
+  State::NodeState& state = *state_->nodes[state_->numbers.at(node)];
+  state.joins = false;
+  state_->ForgetThrough(state);
+}
+
+std::map<std::string, std::map<std::string, uint64_t>> JoinedPaths::PacketCounters(
+    const std::string& node) const {
+  std::map<std::string, std::map<std::string, uint64_t>> counters;
+  const size_t number = state_->numbers.at(node);
+  const State::Totals traffic = state_->AllTraffic();
+  for (const sys::LinkInfo& link : state_->nodes[number]->session.Links()) {
+    const auto [here, there] = state_->map.Find(number, link.ifindex);
+    if (here == nullptr) continue;
+    auto& of = counters[link.name];
+    const viaduct_join_port port = state_->joiner.CountersOf(there->hub_ifindex);
+    for (int i = VIADUCT_JOINED + 1; i < VIADUCT_JOIN_OUTCOMES; ++i) {
+      of[bpf::OutcomeName(static_cast<viaduct_join_outcome>(i))] = port.packets[i];
+    }
+    const auto joined = traffic.find({number, link.ifindex});
+    const Traffic sum = joined == traffic.end() ? Traffic() : joined->second;
+    of["joined"] = sum.packets;
+    of["joined-bytes"] = sum.bytes;
+  }
+  return counters;
+}
+
+}  // namespace viaduct::lab

@@ -1,0 +1,47 @@
+// The joined paths of a lab: found when packets ask for them, forgotten when anything changes on
+// their way (bpf/join.bpf.c, docs/decisions/joined-paths.md).
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "bpf/joiner.h"
+#include "lab/builder.h"
+#include "lab/path_walk.h"
+
+namespace viaduct::lab {
+
+// At work from construction to destruction. For use by one thread.
+class JoinedPaths {
+ public:
+  // `lab` must outlive it. Throws EnvironmentError if the build or the kernel cannot do it.
+  explicit JoinedPaths(Lab& lab);
+  ~JoinedPaths();
+  JoinedPaths(const JoinedPaths&) = delete;
+  JoinedPaths& operator=(const JoinedPaths&) = delete;
+
+  // To wait for; and what to do when one is readable. False: it is none of these.
+  std::vector<int> Descriptors() const;
+  bool OnReadable(int descriptor);
+
+  // After a change of a node's tables that must have its effect at once.
+  void OnChanged(const std::string& node);
+  // An interface of a node went up or down: the other end of its wire loses its carrier.
+  void OnLink(const std::string& node, const sys::LinkEvent& event);
+  // The node does more to packets than to forward them, or somebody reads them there.
+  void LeaveToKernel(const std::string& node);
+
+  // What came in on each interface of a node: how much of it by joined paths, and of what came by
+  // wire why it did.
+  std::map<std::string, std::map<std::string, uint64_t>> PacketCounters(
+      const std::string& node) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace viaduct::lab
