@@ -147,7 +147,11 @@ def test_flows_are_complete(
     tcp_flow = "  - {type: tcp, from: n4, to: n0, duration: 2s}\n"
     file = scenario(STATIC + plane + addressing + FLOWS + tcp_flow)
     viaduct("run", file, "--json", tmp_path / "run.json", cwd=tmp_path).expect()
-    ping, udp, tcp = results(tmp_path / "run.json")["flows"]
+    done = results(tmp_path / "run.json")
+    ping, udp, tcp = done["flows"]
+    name, passed = ("ebpf", "forwarded") if "ebpf" in plane else ("joined", "joined")
+    assert {each["name"] for each in done["data_planes"].values()} == {name}
+    assert done["data_planes"]["n1"]["packets"]["eth0"][passed] > 0
     assert ping["loss"] == udp["loss"] == 0
     assert tcp["rate_bit_per_s"] > 1e6, tcp
 

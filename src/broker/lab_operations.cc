@@ -234,9 +234,13 @@ nlohmann::json LabOperations::Describe() {
     description["data_planes"][node] = {{"name", state.choice.plane->name},
                                         {"reason", state.choice.reason}};
     description["routes"][node] = state.routes->Size();
-    auto packets = state.routes->PacketCounters();
-    if (state.choice.plane->layout.joins_paths && joined_) packets = joined_->PacketCounters(node);
+    const auto packets = state.routes->PacketCounters();
     if (!packets.empty()) description["packets"][node] = packets;
+  }
+  if (joined_) {
+    for (const auto& [node, packets] : joined_->PacketCounters()) {
+      if (StateOf(node).choice.plane->layout.joins_paths) description["packets"][node] = packets;
+    }
   }
   if (engine_) {
     description["engine"] = {{"pid", engine_->pid()},

@@ -259,6 +259,15 @@ struct JoinedPaths::State final : Routers {
     return all;
   }
 
+  std::map<std::string, uint64_t> ByWire(int port) const {
+    std::map<std::string, uint64_t> packets;
+    const viaduct_join_port counters = joiner.CountersOf(port);
+    for (int i = VIADUCT_JOINED + 1; i < VIADUCT_JOIN_OUTCOMES; ++i) {
+      packets[bpf::OutcomeName(static_cast<viaduct_join_outcome>(i))] = counters.packets[i];
+    }
+    return packets;
+  }
+
   void OnChanges(NodeState& node) {
     const sys::NetworkChanges changes = node.monitor.Read();
     if (changes.configuration) node.facts.reset();
@@ -317,25 +326,22 @@ void JoinedPaths::LeaveToKernel(const std::string& node) {
   state_->ForgetThrough(state);
 }
 
-std::map<std::string, std::map<std::string, uint64_t>> JoinedPaths::PacketCounters(
-    const std::string& node) const {
-  std::map<std::string, std::map<std::string, uint64_t>> counters;
-  const size_t number = state_->numbers.at(node);
+std::map<std::string, JoinedPaths::NodeCounters> JoinedPaths::PacketCounters() const {
+  std::map<std::string, NodeCounters> all;
   const State::Totals traffic = state_->AllTraffic();
-  for (const sys::LinkInfo& link : state_->nodes[number]->session.Links()) {
-    const auto [here, there] = state_->map.Find(number, link.ifindex);
-    if (here == nullptr) continue;
-    auto& of = counters[link.name];
-    const viaduct_join_port port = state_->joiner.CountersOf(there->hub_ifindex);
-    for (int i = VIADUCT_JOINED + 1; i < VIADUCT_JOIN_OUTCOMES; ++i) {
-      of[bpf::OutcomeName(static_cast<viaduct_join_outcome>(i))] = port.packets[i];
+  for (size_t number = 0; number < state_->nodes.size(); ++number) {
+    for (const sys::LinkInfo& link : state_->nodes[number]->session.Links()) {
+      const auto [here, there] = state_->map.Find(number, link.ifindex);
+      if (here == nullptr) continue;
+      auto& of = all[state_->nodes[number]->name][link.name];
+      of = state_->ByWire(there->hub_ifindex);
+      const auto joined = traffic.find({number, link.ifindex});
+      const Traffic sum = joined == traffic.end() ? Traffic() : joined->second;
+      of["joined"] = sum.packets;
+      of["joined-bytes"] = sum.bytes;
     }
-    const auto joined = traffic.find({number, link.ifindex});
-    const Traffic sum = joined == traffic.end() ? Traffic() : joined->second;
-    of["joined"] = sum.packets;
-    of["joined-bytes"] = sum.bytes;
   }
-  return counters;
+  return all;
 }
 
 }  // namespace viaduct::lab

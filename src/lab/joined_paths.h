@@ -34,10 +34,11 @@ class JoinedPaths {
   // The node does more to packets than to forward them, or somebody reads them there.
   void LeaveToKernel(const std::string& node);
 
-  // What came in on each interface of a node: how much of it by joined paths, and of what came by
+  // What came in, by interface and by name: how much of it by joined paths, and of what came by
   // wire why it did.
-  std::map<std::string, std::map<std::string, uint64_t>> PacketCounters(
-      const std::string& node) const;
+  using NodeCounters = std::map<std::string, std::map<std::string, uint64_t>>;
+  // By node.
+  std::map<std::string, NodeCounters> PacketCounters() const;
 
  private:
   struct State;

@@ -152,6 +152,18 @@ KeysOf<SimulatorReport> SimulatorReport::Keys() {
   return kKeys;
 }
 
+KeysOf<NodePlane> NodePlane::Keys() {
+  using P = NodePlane;
+  static constexpr Key<P> kKeys[] = {
+      Always<&P::name>("name", "text", "as in scenario files"),
+      Always<&P::reason>("reason", "text", "why it is this one"),
+      WhenSet<&P::packets>("packets", "a map",
+                           "that came in, by interface and by what became of them, where the data "
+                           "plane counts (docs/limitations.md)"),
+  };
+  return kKeys;
+}
+
 KeysOf<RunResult> RunResult::Keys() {
   using R = RunResult;
   static constexpr Key<R> kKeys[] = {
@@ -171,6 +183,8 @@ KeysOf<RunResult> RunResult::Keys() {
           "discarded because too many waited for the address of a neighbour to "
           "be resolved, while the traffic ran; the kernel counts them of the "
           "whole machine; real modes, if run in the initial network namespace"),
+      WhenSet<&R::data_planes>("data_planes", "a map",
+                               "where each node's packets were forwarded; real modes"),
       Among<&R::simulator>(),
       Always<&R::verdict>("verdict", "VALID, VOID or not judged",
                           "VOID: the simulator, its ports or the path engine were later than the "

@@ -120,6 +120,14 @@ struct SimulatorReport {
   static KeysOf<SimulatorReport> Keys();
 };
 
+// Where a node's packets were forwarded (fib/data_plane.h).
+struct NodePlane {
+  std::string name, reason;
+  // What came in, by interface and by what became of it, where the data plane counts.
+  std::map<std::string, std::map<std::string, uint64_t>> packets;
+  static KeysOf<NodePlane> Keys();
+};
+
 struct RunResult {
   ScenarioSummary scenario;
   Environment environment;
@@ -129,8 +137,9 @@ struct RunResult {
   std::vector<FlowResult> flows;
   std::vector<ProgramResult> programs;
   std::vector<LinkEvent> events;
-  std::optional<EngineResult> engine;          // of the links, if any has a SPEC
-  std::optional<uint64_t> neighbour_discards;  // packets; real modes, if the kernel tells
+  std::optional<EngineResult> engine;            // of the links, if any has a SPEC
+  std::optional<uint64_t> neighbour_discards;    // packets; real modes, if the kernel tells
+  std::map<std::string, NodePlane> data_planes;  // by node; real modes
   SimulatorReport simulator;
   Verdict verdict = Verdict::kNotJudged;
   std::vector<std::string> judged, not_judged;  // what the verdict covers, and what it does not

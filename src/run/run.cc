@@ -160,11 +160,24 @@ class Run {
     traffic_->Finish();
     const std::optional<uint64_t> discards = sys::UnresolvedDiscards();
     if (discards && discards_before) results_.neighbour_discards = *discards - *discards_before;
+    TakeDataPlanes();
     results_.flows = traffic_->Flows();
     results_.events = traffic_->events();
     measured_ = true;
     TakePrograms(traffic_->Programs());
     TakeFailures(traffic_->failures());
+  }
+
+  void TakeDataPlanes() {
+    const nlohmann::json lab = client_->Describe();
+    for (const auto& [node, plane] : lab["data_planes"].items()) {
+      result::NodePlane& taken = results_.data_planes[node];
+      plane["name"].get_to(taken.name);
+      plane["reason"].get_to(taken.reason);
+      if (const auto packets = lab.find("packets"); packets != lab.end()) {
+        taken.packets = packets->value(node, decltype(taken.packets)());
+      }
+    }
   }
 
   void ShowTraffic() {
