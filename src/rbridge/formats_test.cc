@@ -138,6 +138,12 @@ TEST(LspTest, BitErrorsAreFound) {
   EXPECT_EQ(Lsp::Parse(older)->lifetime, 5) << "the lifetime may change";
 }
 
+TEST(LspTest, FlagsArePassedOn) {
+  Lsp lsp{.lifetime = 9, .id = {kSecond, 0, 0}, .sequence = 1, .flags = 0x7d, .tlvs = {}};
+  lsp.Seal();
+  EXPECT_EQ(Lsp::Parse(lsp.Write()), lsp) << "or its checksum would be wrong";
+}
+
 TEST(LspTest, AWithdrawnOneHasNoContent) {
   const Lsp lsp{
       .lifetime = 0, .id = {kSecond, 0, 0}, .sequence = 4, .checksum = 0x1234, .tlvs = {}};

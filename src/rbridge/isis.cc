@@ -186,7 +186,7 @@ std::optional<Lsp> Lsp::Parse(ConstBytes pdu) {
   lsp.id = in->GetLspId();
   lsp.sequence = in->Number(4);
   lsp.checksum = in->Number16();
-  in->Take(1);  // overload and level
+  lsp.flags = in->Number8();
   const ConstBytes tlvs = in->Take(in->size());
   if (lsp.sequence == 0) return std::nullopt;
   // One that is withdrawn is a header with the old checksum.
@@ -199,7 +199,7 @@ std::optional<Lsp> Lsp::Parse(ConstBytes pdu) {
 Octets Lsp::Write() const {
   Writer out = CommonHeader(PduType::kLsp);
   out.Number(HeaderOf(PduType::kLsp) + tlvs.size(), 2).Number(lifetime, 2).PutLspId(id);
-  out.Number(sequence, 4).Number(checksum, 2).Number(kLevel1, 1).Append(tlvs);
+  out.Number(sequence, 4).Number(checksum, 2).Number(flags, 1).Append(tlvs);
   return out.Release();
 }
 

@@ -70,6 +70,8 @@ struct Lsp {
   LspId id;
   uint32_t sequence = 0;
   uint16_t checksum = 0;  // set by Seal(), checked by Parse() (unless it is withdrawn)
+  // Partition repair, attached, overload, level (ISO 10589 section 9.8): they are passed on only.
+  uint8_t flags = 1;
   Octets tlvs;
 
   // Computes the checksum (ISO 8473: from the identifier on, so that the lifetime may change).
