@@ -51,6 +51,10 @@ MaskOf(int length)
 void
 AddAddress(Ptr<NetDevice> device, const IpPrefix& prefix)
 {
+    if (prefix == viaduct::scenario::kNoAddress)
+    {
+        return;
+    }
     Ptr<Node> node = device->GetNode();
     if (prefix.address.family == Family::kIpv4)
     {

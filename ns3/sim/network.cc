@@ -6,6 +6,7 @@
 
 #include "addressing.h"
 #include "node-stacks.h"
+#include "rbridges.h"
 
 #include "ns3/address-resolution.h"
 #include "ns3/boolean.h"
@@ -107,6 +108,10 @@ Network::Network(const viaduct::scenario::Scenario& scenario, const std::set<std
     MakeNodes();
     MakeLinks();
     InstallStacks(m_scenario, m_nodes);
+    if (HasRBridges(m_scenario))
+    {
+        InstallRBridges(m_scenario, *this);
+    }
     AssignAddresses(m_links);
     for (const auto& [name, node] : m_byName)
     {
@@ -171,12 +176,17 @@ Network::MakeLinks()
 {
     for (const LinkSettings& settings : m_scenario.links)
     {
-        const NetworkLink link = m_simulate && !m_plain.contains(settings.name)
-                                     ? MakePath(settings)
-                                     : LinkOf(settings, MakePlain(settings));
+        // ns-3's point-to-point devices do not carry Ethernet frames.
+        const bool path = !m_plain.contains(settings.name) || HasRBridges(m_scenario);
+        const NetworkLink link =
+            m_simulate && path ? MakePath(settings) : LinkOf(settings, MakePlain(settings));
         for (const auto& device : link.devices)
         {
             device->SetMtu(settings.mtu);
+        }
+        if (HasRBridges(m_scenario))
+        {
+            SetMtus(m_scenario, link);
         }
         m_links.push_back(link);
     }

@@ -20,6 +20,7 @@
 #include "ns3/string.h"
 
 #include "base/error.h"
+#include "scenario/protocols.h"
 
 #include <map>
 #include <optional>
@@ -56,10 +57,14 @@ IsStatic(const viaduct::scenario::Routing& routing)
     return routing.protocol == "static";
 }
 
-/** The factory of the routers' protocol; without a type if routes are static. */
+/** The factory of the routers' protocol; without a type if there is none on IP's layer. */
 ObjectFactory
 ProtocolFactory(const viaduct::scenario::Routing& routing)
 {
+    if (viaduct::scenario::Bridges(routing.protocol))
+    {
+        return {}; // below IP
+    }
     if (!IsStatic(routing))
     {
         return CheckedFactory(routing.protocol,

@@ -101,7 +101,14 @@ ScenarioRun::Run()
     ChooseSimulator();
     SetSeedAndRun(m_scenario.seed);
     m_network = std::make_unique<Network>(m_scenario, m_simulated.plain);
-    m_reachability = std::make_unique<Reachability>(m_scenario, *m_network);
+    if (HasRBridges(m_scenario))
+    {
+        m_bridged = std::make_unique<RBridgeReachability>(m_scenario, *m_network);
+    }
+    else
+    {
+        m_reachability = std::make_unique<Reachability>(m_scenario, *m_network);
+    }
     if (IsSimulate())
     {
         m_files = std::make_unique<SimulatedFiles>(m_scenario, *m_network, m_captures);
@@ -217,7 +224,7 @@ ScenarioRun::LookAtRoutes()
     {
         return Converged({.seconds = Simulator::Now().GetSeconds(), .on_demand = true});
     }
-    const viaduct::result::Convergence now = m_reachability->Look();
+    const viaduct::result::Convergence now = m_bridged ? m_bridged->Look() : m_reachability->Look();
     const bool late = Simulator::Now() >= ToTime(m_scenario.convergence_timeout);
     if (now.reachable == now.pairs || late)
     {
@@ -348,6 +355,7 @@ ScenarioRun::SendReport() const
     {
         m_drops->Describe(report);
     }
+    DescribeRBridges(*m_network, report);
     nlohmann::json message = {
         {"ns3", VIADUCT_NS3_VERSION}, {"build", BuildOfNs3()}, {"results", report}};
     if (const auto links = MakeLinkReport(*m_network))

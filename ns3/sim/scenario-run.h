@@ -7,6 +7,7 @@
 
 #include "control-channel.h"
 #include "network.h"
+#include "rbridges.h"
 #include "reachability.h"
 #include "simulated-files.h"
 #include "simulated-links.h"
@@ -66,18 +67,19 @@ class ScenarioRun
     void ServePaused();
     void SendReport() const;
 
-    viaduct::scenario::Scenario m_scenario;       //!< what to run
-    SimulatedLinks m_simulated;                   //!< mode simulate: how links are simulated
-    ControlChannel& m_control;                    //!< events and commands
-    std::string m_captures;                       //!< directory
-    std::unique_ptr<Network> m_network;           //!< the nodes
-    std::unique_ptr<LabHelper> m_lab;             //!< real modes
-    std::unique_ptr<Reachability> m_reachability; //!< which nodes reach which
-    std::unique_ptr<SimulatedFiles> m_files;      //!< mode simulate
-    std::unique_ptr<SimulatedTraffic> m_traffic;  //!< mode simulate, after convergence
-    std::unique_ptr<StackDrops> m_drops;          //!< where ns-3 forwards
-    std::vector<viaduct::Duration> m_pauses;      //!< since convergence
-    viaduct::Instant m_progress;                  //!< when it was last shown, wall clock
+    viaduct::scenario::Scenario m_scenario;         //!< what to run
+    SimulatedLinks m_simulated;                     //!< mode simulate: how links are simulated
+    ControlChannel& m_control;                      //!< events and commands
+    std::string m_captures;                         //!< directory
+    std::unique_ptr<Network> m_network;             //!< the nodes
+    std::unique_ptr<LabHelper> m_lab;               //!< real modes
+    std::unique_ptr<Reachability> m_reachability;   //!< which nodes reach which, by IP
+    std::unique_ptr<RBridgeReachability> m_bridged; //!< the same, if nodes are RBridges
+    std::unique_ptr<SimulatedFiles> m_files;        //!< mode simulate
+    std::unique_ptr<SimulatedTraffic> m_traffic;    //!< mode simulate, after convergence
+    std::unique_ptr<StackDrops> m_drops;            //!< where ns-3 forwards
+    std::vector<viaduct::Duration> m_pauses;        //!< since convergence
+    viaduct::Instant m_progress;                    //!< when it was last shown, wall clock
 };
 
 } // namespace ns3::sim

@@ -54,8 +54,9 @@ Nearest(const std::string& wanted, std::vector<std::string> names)
 bool
 IsA(TypeId type, const std::vector<TypeId>& parents)
 {
-    return std::any_of(
-        parents.begin(), parents.end(), [&](TypeId parent) { return type.IsChildOf(parent); });
+    return std::any_of(parents.begin(), parents.end(), [&](TypeId parent) {
+        return type == parent || type.IsChildOf(parent);
+    });
 }
 
 std::vector<std::string>

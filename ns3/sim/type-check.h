@@ -19,7 +19,7 @@ namespace ns3::sim
  * name; here each is looked up first.
  *
  * @param type a TypeId's name
- * @param parents types it may derive from; any of them is sufficient
+ * @param parents types that it may be or derive from; any of them is sufficient
  * @param attributes names and values
  * @return the factory
  * @throw viaduct::UsageError naming what is wrong and the most similar valid names

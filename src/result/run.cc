@@ -127,7 +127,8 @@ KeysOf<SimulatorReport> SimulatorReport::Keys() {
       Always<&S::counters>(
           "counters", "a map",
           "of devices that the simulator serves: NODE/INTERFACE, NODE/programs; drops also of "
-          "NODE/protocols (what they could not read) and NODE/stack (ns-3's, packets of no flow)"),
+          "NODE/protocols (what they could not read), NODE/stack (ns-3's, packets of no flow) and "
+          "NODE/rbridge (WMRP's)"),
       Always<&S::routes>("routes", "changes, by node",
                          "made in the kernels' route tables; mode offload"),
       WhenSet<&S::route_pushes>("route_pushes", "a map", "the cost of these changes; real modes"),

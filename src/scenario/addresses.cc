@@ -44,6 +44,7 @@ std::optional<IpAddress> Find(const Scenario& scenario, const std::string& node,
   for (const LinkSettings& link : scenario.links) {
     for (size_t i = 0; i < link.addresses.size(); ++i) {
       const IpAddress& address = link.addresses[i].address;
+      if (link.addresses[i] == kNoAddress) continue;
       if (link.nodes[i % link.nodes.size()] != node || !wanted.Admits(link, address)) continue;
       if (address.family == Family::kIpv4) return address;
       if (!ipv6) ipv6 = address;

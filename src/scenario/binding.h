@@ -56,7 +56,9 @@ inline uint64_t Written(uint64_t value) { return value; }
 inline std::string Written(Duration duration) { return FormatDuration(duration); }
 inline std::string Written(int64_t rate) { return FormatRate(rate); }
 inline std::string Written(const path::Spec& spec) { return path::FormatSpec(spec); }
-inline std::string Written(const wire::IpPrefix& prefix) { return prefix.ToString(); }
+inline std::string Written(const wire::IpPrefix& prefix) {
+  return prefix == kNoAddress ? "none" : prefix.ToString();
+}
 inline std::string Written(Mode mode) { return ModeName(mode); }
 inline std::string Written(Flow::Kind kind) { return KindName(kind); }
 inline std::string Written(lab::Emulator emulator) { return lab::EmulatorName(emulator); }

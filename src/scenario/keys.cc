@@ -82,7 +82,9 @@ constexpr Key kKeys[] = {
     {"routing.protocol", Type::kText, PlainMember<&Routing::protocol>(),
      R"(`OLSR`, `RIP`, `RIPng`, `DSDV` or `AODV` (in any letter case); the ns-3 TypeId of an
      Ipv4RoutingProtocol or Ipv6RoutingProtocol; or `static`: shortest paths, computed once. One
-     that finds routes on demand (AODV) is not waited for: its first packets are.)",
+     that finds routes on demand (AODV) is not waited for: its first packets are. Or `WMRP`: the
+     nodes that are not hosts are RBridges, which carry the hosts' Ethernet frames
+     ([WMRP](wmrp.md)).)",
      "AODV"},
     {"routing.attributes", Type::kTable, PlainPrinted<&Routing::attributes>(),
      "Attributes of that TypeId.", "{HelloInterval: 1s}"},
@@ -108,7 +110,9 @@ constexpr Key kKeys[] = {
     {"nodes.NAME", Type::kSection, Elsewhere(), "Settings of one node; may be empty.",
      "{host: true}"},
     {"nodes.NAME.host", Type::kBoolean, PlainMember<&NodeSettings::host>(),
-     "A host runs no routing protocol; it has a default route to `gateway`.", "true"},
+     R"(A host runs no routing protocol; it has a default route to `gateway`. With `WMRP`: hosts
+     are on one network, and have no gateway.)",
+     "true"},
     {"nodes.NAME.gateway", Type::kNode, PlainPrinted<&NodeSettings::gateway>(),
      "The neighbour to which a host sends. May be omitted if the host has only one.", "n0"},
     {"nodes.NAME.data_plane", Type::kChoice, Printed<&NodeSettings::data_plane>(),
@@ -174,7 +178,8 @@ constexpr Key kKeys[] = {
     {"links[].addresses", Type::kTexts, Printed<&LinkSettings::addresses>(),
      R"(Addresses (`pair`, `shared`, `interface`), one per node in their order; then optionally one
      IPv6 address per node. Default: subnets from `addressing`, in the order of the links; those of
-     an `interface` must be given.)",
+     an `interface` must be given. With `WMRP`: `none` for RBridges, and by default one subnet for
+     all hosts.)",
      "[10.1.0.1/24, 10.1.0.2/24]"},
 
     {"emulator", Type::kChoice, Elsewhere(DefaultOf<&LinkSettings::emulator>),

@@ -16,8 +16,8 @@ constexpr const char* kShapes[] = {"pair", "line", "ring", "grid", "star", "shar
 
 class LinkReader {
  public:
-  LinkReader(const std::vector<NodeSettings>& nodes, lab::Emulator emulator)
-      : settings_(nodes), nodes_("node", Names(nodes)), emulator_(emulator) {}
+  LinkReader(const std::vector<NodeSettings>& nodes, lab::Emulator emulator, bool bridged)
+      : settings_(nodes), nodes_("node", Names(nodes)), emulator_(emulator), bridged_(bridged) {}
 
   void Read(const Section& entry) {
     const std::string shape = ShapeOf(entry);
@@ -201,6 +201,10 @@ class LinkReader {
     }
     for (size_t i = 0; i < count; ++i) {
       const wire::IpPrefix &address = link.addresses[i], &first = link.addresses[i / nodes * nodes];
+      if (bridged_) {
+        CheckBridged(entry, link.nodes[i % nodes], address);
+        continue;
+      }
       if (address.Network() != first.Network()) {
         entry.Fail("addresses", fmt::format("{} and {} are in different subnets", first.ToString(),
                                             address.ToString()));
@@ -213,7 +217,30 @@ class LinkReader {
     }
   }
 
-  static void CheckAddress(const std::string& text, LinkSettings& link) {
+  bool IsHost(const std::string& name) const {
+    return std::ranges::find(settings_, name, &NodeSettings::name)->host;
+  }
+
+  // Hosts have addresses, and the nodes that carry their frames have none.
+  void CheckBridged(const Section& entry, const std::string& node, const wire::IpPrefix& address) {
+    const bool has = address != kNoAddress;
+    if (has != IsHost(node)) {
+      entry.Fail("addresses", has ? fmt::format("'{}' is an RBridge, which has none; write none "
+                                                "in its place",
+                                                node)
+                                  : fmt::format("the host '{}' needs one", node));
+    }
+    if (has && std::ranges::find(given_, address) != given_.end()) {
+      entry.Fail("addresses", fmt::format("{} is given twice", address.ToString()));
+    }
+    if (has) given_.push_back(address);
+  }
+
+  void CheckAddress(const std::string& text, LinkSettings& link) const {
+    if (bridged_ && text == "none") {
+      link.addresses.push_back(kNoAddress);
+      return;
+    }
     if (text.find('/') == std::string::npos) {
       throw UsageError(fmt::format("'{}' needs a prefix length, as in 10.1.0.1/24", text));
     }
@@ -250,7 +277,7 @@ class LinkReader {
 
   void AssignAddresses(const Section& file) {
     const Section addressing = file.Inner("addressing");
-    CheckOverlaps();
+    if (!bridged_) CheckOverlaps();
     std::vector<bool> automatic;
     for (const LinkSettings& link : links_) automatic.push_back(link.addresses.empty());
     for (const char* family : {"ipv4", "ipv6"}) {
@@ -259,7 +286,11 @@ class LinkReader {
       const wire::IpPrefix prefix =
           addressing.Located(family, [&] { return PoolPrefix(family, text); });
       SubnetPool pool(prefix);
-      for (const wire::IpPrefix& subnet : given_) pool.Reserve(subnet);
+      for (const wire::IpPrefix& subnet : given_) pool.Reserve(subnet.Network());
+      if (bridged_) {
+        addressing.Located(family, [&] { AssignToHosts(pool, prefix.address.family, automatic); });
+        continue;
+      }
       for (size_t i = 0; i < links_.size(); ++i) {
         if (!automatic[i]) continue;
         addressing.Located(family, [&] { Assign(pool, prefix.address.family, links_[i]); });
@@ -271,6 +302,30 @@ class LinkReader {
              fmt::format("link '{}' has no addresses and addressing assigns none", links_[i].name));
       }
     }
+  }
+
+  // All hosts are on one network, in the order of the links.
+  void AssignToHosts(SubnetPool& pool, wire::Family family, const std::vector<bool>& automatic) {
+    uint32_t hosts = 0;
+    for (size_t i = 0; i < links_.size(); ++i) {
+      if (automatic[i])
+        hosts += static_cast<uint32_t>(
+            std::ranges::count_if(links_[i].nodes, [&](const auto& node) { return IsHost(node); }));
+    }
+    const wire::IpPrefix subnet = pool.Take(LengthFor(family, hosts, 24));
+    uint32_t number = 0;
+    for (size_t i = 0; i < links_.size(); ++i) {
+      if (!automatic[i]) continue;
+      for (const std::string& node : links_[i].nodes) {
+        links_[i].addresses.push_back(IsHost(node) ? HostAddress(subnet, ++number) : kNoAddress);
+      }
+    }
+  }
+
+  // Of a subnet for so many nodes. IPv4's network and broadcast addresses are no node's (RFC 919).
+  static int LengthFor(wire::Family family, uint32_t nodes, int usual) {
+    if (family == wire::Family::kIpv6) return 64;
+    return std::min(usual, 32 - static_cast<int>(std::bit_width(nodes + 1)));
   }
 
   static wire::IpPrefix PoolPrefix(const std::string& family, const std::string& text) {
@@ -286,14 +341,9 @@ class LinkReader {
   }
 
   static void Assign(SubnetPool& pool, wire::Family family, LinkSettings& link) {
-    int length = 64;
-    if (family == wire::Family::kIpv4) {
-      // The network and broadcast addresses cannot be assigned to hosts (RFC 919).
-      const auto needed = static_cast<uint32_t>(link.nodes.size() + 2);
-      const int smallest = 32 - std::bit_width(needed - 1);
-      length = link.kind == lab::Link::Kind::kPair ? 30 : std::min(24, smallest);
-    }
-    const wire::IpPrefix subnet = pool.Take(length);
+    const auto nodes = static_cast<uint32_t>(link.nodes.size());
+    const int usual = link.kind == lab::Link::Kind::kPair ? 30 : 24;
+    const wire::IpPrefix subnet = pool.Take(LengthFor(family, nodes, usual));
     for (size_t i = 0; i < link.nodes.size(); ++i) {
       link.addresses.push_back(HostAddress(subnet, static_cast<uint32_t>(i + 1)));
     }
@@ -318,6 +368,7 @@ class LinkReader {
   const std::vector<NodeSettings>& settings_;
   NameTable nodes_;
   lab::Emulator emulator_;  // the default of links
+  bool bridged_;
   std::vector<LinkSettings> links_;
   std::vector<const Value*> places_;
   std::set<std::string> names_;
@@ -334,8 +385,9 @@ const std::string& NameTable::Check(const std::string& name) const {
                                nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
 }
 
-std::vector<LinkSettings> ReadLinks(const Section& file, const std::vector<NodeSettings>& nodes) {
-  LinkReader reader(nodes, file.Choice<lab::Emulator>("emulator"));
+std::vector<LinkSettings> ReadLinks(const Section& file, const std::vector<NodeSettings>& nodes,
+                                    bool bridged) {
+  LinkReader reader(nodes, file.Choice<lab::Emulator>("emulator"), bridged);
   file.Each("links", [&](const Section& entry) { reader.Read(entry); });
   return reader.Finish(file);
 }

@@ -26,7 +26,9 @@ class NameTable {
 };
 
 // Reads `links` of the file. Addresses are those of the file, else assigned from `addressing`.
+// `bridged`: by a protocol that bridges, so only hosts have addresses, all in one subnet.
 // Throws UsageError.
-std::vector<LinkSettings> ReadLinks(const Section& file, const std::vector<NodeSettings>& nodes);
+std::vector<LinkSettings> ReadLinks(const Section& file, const std::vector<NodeSettings>& nodes,
+                                    bool bridged);
 
 }  // namespace viaduct::scenario

@@ -65,5 +65,75 @@ TEST(LinksTest, WhatAnInterfaceCannotHaveIsNamed) {
               HasSubstr("'a/b' is not the name of an interface"));
 }
 
+constexpr const char* kBridged =
+    "nodes: {a: {host: true}, b: {host: true}, count: 2}\nrouting: {protocol: wmrp}\n"
+    "mode: simulate\n";
+
+std::vector<std::string> AddressTexts(const LinkSettings& link) {
+  std::vector<std::string> texts;
+  for (const wire::IpPrefix& address : link.addresses) {
+    texts.push_back(address == kNoAddress ? "none" : address.ToString());
+  }
+  return texts;
+}
+
+TEST(LinksTest, HostsOfRBridgesAreOnOneNetwork) {
+  const Scenario s = Parse(kBridged + std::string("links: [{line: all}, {pair: [a, n0]}, "
+                                                  "{shared: [n1, b]}]\n"
+                                                  "addressing: {ipv6: fd00::/48}\n"),
+                           "f.yaml");
+  EXPECT_EQ(s.routing.protocol, "ns3::RBridge");
+  EXPECT_THAT(AddressTexts(s.links[0]), ElementsAre("none", "none", "none", "none"));
+  EXPECT_THAT(AddressTexts(s.links[1]), ElementsAre("10.0.0.1/24", "none", "fd00::1/64", "none"));
+  EXPECT_THAT(AddressTexts(s.links[2]), ElementsAre("none", "10.0.0.2/24", "none", "fd00::2/64"));
+  EXPECT_EQ(Parse(Print(s), "f.yaml").hash, s.hash);
+}
+
+TEST(LinksTest, AddressesOfHostsOfRBridgesMayBeGiven) {
+  const auto parse = [](const std::string& links) {
+    return Parse(kBridged + ("links: [{line: all}, " + links + "]"), "f.yaml");
+  };
+  const Scenario s = parse("{pair: [a, n0], addresses: [192.0.2.1/24, none]}, {pair: [n1, b]}");
+  EXPECT_THAT(AddressTexts(s.links[1]), ElementsAre("192.0.2.1/24", "none"));
+  EXPECT_THAT(AddressTexts(s.links[2]), ElementsAre("none", "10.0.0.1/24"));
+  const auto error = [&](const std::string& links) -> std::string {
+    try {
+      parse(links);
+    } catch (const UsageError& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(error("{pair: [a, n0], addresses: [192.0.2.1/24, 192.0.2.2/24]}, {pair: [n1, b]}"),
+              HasSubstr("'n0' is an RBridge, which has none; write none"));
+  EXPECT_THAT(error("{pair: [a, n0], addresses: [none, none]}, {pair: [n1, b]}"),
+              HasSubstr("the host 'a' needs one"));
+  EXPECT_THAT(error("{pair: [a, n0], addresses: [192.0.2.1/24, none]}, "
+                    "{pair: [n1, b], addresses: [none, 192.0.2.1/24]}"),
+              HasSubstr("192.0.2.1/24 is given twice"));
+}
+
+TEST(LinksTest, WhatRBridgesCannotHaveIsNamed) {
+  const auto error = [](const std::string& rest,
+                        const std::vector<std::string>& overrides = {}) -> std::string {
+    try {
+      Parse(kBridged + ("links: [{line: all}, {pair: [a, n0]}, {pair: [b, n1]}]\n" + rest),
+            "f.yaml", overrides);
+    } catch (const UsageError& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error("flows: [{type: ping, from: a, to: b}]\n"), "");
+  EXPECT_THAT(error("flows: [{type: ping, from: a, to: n1}]\n"),
+              HasSubstr("flows[0].to: 'n1' is an RBridge"));
+  EXPECT_THAT(error("flows: [{type: ping, from: n0, to: a}]\n"),
+              HasSubstr("flows[0].from: 'n0' is an RBridge"));
+  EXPECT_THAT(error("", {"mode=offload"}), HasSubstr("forwards WMRP's frames; give mode: emulate"));
+  EXPECT_THAT(error("", {"nodes.a.gateway=n0"}), HasSubstr("one network; leave it out"));
+  EXPECT_THAT(error("data_plane: kernel\n", {"mode=emulate"}),
+              HasSubstr("n0 is an RBridge, which forwards frames"));
+}
+
 }  // namespace
 }  // namespace viaduct::scenario

@@ -37,7 +37,8 @@ class Loader {
     ReadTop(default_name);
     scenario_.nodes = ReadNodes(file_);
     nodes_ = NameTable("node", NamesOf(scenario_.nodes));
-    scenario_.links = ReadLinks(file_, scenario_.nodes);
+    bridged_ = Bridges(scenario_.routing.protocol);
+    scenario_.links = ReadLinks(file_, scenario_.nodes, bridged_);
     links_ = NameTable("link", NamesOf(scenario_.links));
     CheckNodes();
     CheckRouters();
@@ -93,7 +94,11 @@ class Loader {
                    node.name, interface));
         }
       }
-      if (node.host) CheckGateway(node, neighbours[node.name]);
+      if (bridged_) {
+        CheckBridged(node);
+      } else if (node.host) {
+        CheckGateway(node, neighbours[node.name]);
+      }
     }
   }
 
@@ -109,7 +114,7 @@ class Loader {
   // ns-3 ends the simulation if a router has no address of its protocol's version of IP.
   void CheckRouters() const {
     const RoutingProtocol* protocol = FindRoutingProtocol(scenario_.routing.protocol);
-    if (!protocol) return;
+    if (!protocol || protocol->bridges) return;
     std::set<std::string> routed;
     for (const LinkSettings& link : scenario_.links) {
       const auto is_routed = [&](const wire::IpPrefix& one) {
@@ -137,6 +142,22 @@ class Loader {
          fmt::format("nodes.{}.host: {} announces nodes, not networks, so no other router would "
                      "reach the host; leave out host: true, or use another routing.protocol",
                      node.name, protocol.name));
+  }
+
+  // Hosts are on one network, without gateways; the other nodes are RBridges, which have no stack.
+  void CheckBridged(NodeSettings& node) const {
+    const Value& at = NodePlace(node.name);
+    if (!node.gateway.empty()) {
+      Fail(at,
+           fmt::format("nodes.{}.gateway: all hosts are on one network; leave it out", node.name));
+    }
+    if (node.host) return;
+    if (node.data_plane && node.data_plane != &fib::kSimulatorPlane) {
+      Fail(at, fmt::format("data_plane: {} forwards packets, and {} is an RBridge, which forwards "
+                           "frames; leave it out",
+                           node.data_plane->name, node.name));
+    }
+    node.kernel.reset();
   }
 
   void CheckGateway(NodeSettings& node, const std::set<std::string>& neighbours) {
@@ -215,6 +236,7 @@ class Loader {
     flow.from = Node(section, "from");
     flow.to = Node(section, "to");
     if (flow.from == flow.to) section.Fail("to", "is also the sender");
+    if (bridged_) CheckHosts(section, flow);
     if (section.Has("address")) {
       section.Located("address", [&] { return AddressOf(scenario_, flow); });
     }
@@ -240,6 +262,15 @@ class Loader {
             ? section.Text("name")
             : Unique(fmt::format("{} {}->{}", KindName(flow.kind), flow.from, flow.to), names);
     return flow;
+  }
+
+  void CheckHosts(const Section& section, const Flow& flow) const {
+    for (const NodeSettings& node : scenario_.nodes) {
+      const bool from = node.name == flow.from;
+      if (node.host || (!from && node.name != flow.to)) continue;
+      section.Fail(from ? "from" : "to",
+                   fmt::format("'{}' is an RBridge, which has no address; give a host", node.name));
+    }
   }
 
   static void CheckInterval(const Section& section, Duration interval) {
@@ -271,6 +302,7 @@ class Loader {
   std::string WithAddresses(std::string text) const {
     for (const LinkSettings& link : scenario_.links) {
       for (size_t i = 0; i < link.nodes.size(); ++i) {
+        if (link.addresses[i] == kNoAddress) continue;
         const std::string mark = "{" + link.nodes[i] + "}";
         const std::string address = link.addresses[i].address.ToString();
         for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += address.size()) {
@@ -369,6 +401,11 @@ class Loader {
   }
 
   void CheckMode() const {
+    if (bridged_ && scenario_.mode == Mode::kOffload) {
+      file_.Fail("mode",
+                 "no data plane of mode offload forwards WMRP's frames; give mode: emulate (real "
+                 "frames, forwarded in the simulator) or simulate");
+    }
     if (scenario_.mode != Mode::kSimulate) {
       CheckStacks();
       if (!scenario_.state.empty()) {
@@ -443,6 +480,7 @@ class Loader {
   const Section file_;
   Scenario& scenario_;
   NameTable nodes_, links_;
+  bool bridged_ = false;  // the protocol is one that bridges
 };
 
 // The file's base name as a lab's name.

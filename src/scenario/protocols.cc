@@ -33,6 +33,12 @@ constexpr std::array kProtocols = {
                     .family = wire::Family::kIpv4,
                     .reactive = true,
                     .announces_networks = false},
+    RoutingProtocol{.name = "WMRP",
+                    .type = "ns3::RBridge",
+                    .family = wire::Family::kIpv4,
+                    .reactive = false,
+                    .announces_networks = false,
+                    .bridges = true},
 };
 
 bool IsSameWord(std::string_view a, std::string_view b) {
@@ -48,6 +54,11 @@ const RoutingProtocol* FindRoutingProtocol(std::string_view text) {
     return protocol.type == text || IsSameWord(protocol.name, text);
   });
   return found == kProtocols.end() ? nullptr : &*found;
+}
+
+bool Bridges(std::string_view protocol) {
+  const RoutingProtocol* known = FindRoutingProtocol(protocol);
+  return known && known->bridges;
 }
 
 }  // namespace viaduct::scenario

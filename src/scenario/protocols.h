@@ -15,9 +15,14 @@ struct RoutingProtocol {
   bool reactive;
   // Announces the networks of its routers, and so reaches the hosts behind these; else only nodes.
   bool announces_networks;
+  // Carries the hosts' Ethernet frames, below IP: all hosts are on one network, and its own nodes
+  // have no addresses. `family` says nothing then.
+  bool bridges = false;
 };
 
 // By its name in any letter case or by its type. Null: a type of the user's own, or "static".
 const RoutingProtocol* FindRoutingProtocol(std::string_view text);
+// Whether it is a known protocol that `bridges`.
+bool Bridges(std::string_view protocol);
 
 }  // namespace viaduct::scenario

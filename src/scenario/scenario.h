@@ -39,6 +39,9 @@ struct NodeSettings {
   std::vector<std::string> physical_interfaces;
 };
 
+// In the place of the address that a node does not have.
+inline constexpr wire::IpPrefix kNoAddress{};
+
 struct LinkSettings {
   std::string name;  // default "A-B", "lan0", the interface
   // An interface of the machine ("eth1") that is moved into the only one of `nodes` during the run;
@@ -51,7 +54,7 @@ struct LinkSettings {
   int mtu = 1500;
   lab::Emulator emulator = lab::Emulator::kEngine;  // real modes: what implements the SPEC
   // After automatic assignment: one per node, in their order; if both IPv4 and IPv6 are used,
-  // followed by one IPv6 address per node.
+  // followed by one IPv6 address per node. Nodes of a protocol that bridges have kNoAddress.
   std::vector<wire::IpPrefix> addresses;
 };
 

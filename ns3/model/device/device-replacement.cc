@@ -5,6 +5,7 @@
 #include "device-replacement.h"
 
 #include "ns3/ns3-access.h"
+#include "ns3/rbridge.h"
 
 #include "ns3/arp-l3-protocol.h"
 #include "ns3/icmpv6-l4-protocol.h"
@@ -104,6 +105,10 @@ ReplaceDevice(Ptr<Node> node, Ptr<NetDevice> oldDevice, Ptr<NetDevice> newDevice
         node->AddDevice(newDevice);
     }
     CopyHandlers(node, oldDevice, newDevice);
+    if (auto rbridge = node->GetObject<RBridge>())
+    {
+        rbridge->ReplaceDevice(oldDevice, newDevice);
+    }
     ReplaceInIpv4(node, oldDevice, newDevice);
     ReplaceInIpv6(node, oldDevice, newDevice);
     Rebind(ns3access::SocketsOf(node->GetObject<UdpL4Protocol>()), oldDevice, newDevice);

@@ -107,6 +107,12 @@ RingNetDevice::GetTypeId()
                           BooleanValue(false),
                           MakeBooleanAccessor(&RingNetDevice::m_reassembled),
                           MakeBooleanChecker())
+            .AddAttribute("CheckPackets",
+                          "Whether received packets are dropped that ns-3's IP layer cannot read; "
+                          "false on ports of an RBridge, which passes on what it does not read.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&RingNetDevice::m_checkPackets),
+                          MakeBooleanChecker())
             .AddAttribute("FlowControl",
                           "Aggregate a NetDeviceQueueInterface, so that queue discs can be "
                           "installed. Costs time for every frame.",
@@ -272,7 +278,8 @@ RingNetDevice::Receive(std::span<const std::byte> frame)
         }
         payload = ReadLlc(header->type, payload.rest);
     }
-    const DropReason reason = WhyRefused(payload.protocol, payload.rest);
+    const DropReason reason =
+        m_checkPackets ? WhyRefused(payload.protocol, payload.rest) : N_DROP_REASONS;
     if (reason != N_DROP_REASONS)
     {
         return DropReceived(frame, reason);

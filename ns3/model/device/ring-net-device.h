@@ -157,6 +157,7 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     uint32_t m_txQueueSize;  //!< attribute TxQueueSize
     bool m_needsArp;         //!< attribute NeedsArp
     bool m_reassembled;      //!< attribute Reassembled
+    bool m_checkPackets;     //!< attribute CheckPackets
     bool m_flowControl;      //!< attribute FlowControl
     std::string m_interface; //!< attribute Interface
     std::string m_namespace; //!< attribute Namespace

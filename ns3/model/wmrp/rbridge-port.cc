@@ -4,6 +4,7 @@
 
 #include "rbridge-port.h"
 
+#include "ns3/boolean.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/wire-conversion.h"
@@ -57,6 +58,7 @@ void
 RBridgePort::SetDevice(Ptr<NetDevice> device)
 {
     m_device = device;
+    device->SetAttributeFailSafe("CheckPackets", BooleanValue(false)); // of a RingNetDevice
     m_tables.ports[m_index] = {.mac = GetMac(), .exists = true, .serves_terminals = false};
     UpdateService();
 }

@@ -1,0 +1,148 @@
+"""WMRP: nodes that carry the Ethernet frames of hosts which know nothing of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from labs import Done, execute, results, viaduct, wait_until
+
+# Two hosts, three RBridges in a line. Given addresses, so that tests can name them.
+LINE = """
+routing: {protocol: WMRP}
+nodes: {a: {host: true}, b: {host: true}, count: 3}
+links:
+  - line: all
+  - {pair: [a, n0], addresses: [10.0.0.1/24, none, fd00::1/64, none]}
+  - {pair: [n2, b], addresses: [none, 10.0.0.2/24, none, fd00::2/64]}
+"""
+FLOWS = """
+duration: 5s
+flows:
+  - {type: ping, from: a, to: b, interval: 100ms, duration: 3s}
+  - {type: ping, from: b, to: a, address: ipv6, interval: 100ms, duration: 3s}
+  - {type: udp, from: a, to: b, size: 1400, rate: 500kbit, duration: 4s}
+  - {type: tcp, from: b, to: a, start: 1s, duration: 2s}
+"""
+
+
+@pytest.mark.parametrize("mode", ["simulate", "emulate", "traditional"])
+def test_flows_on_a_line(mode: str, scenario: Callable[[str], Path], tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+    viaduct("run", scenario(LINE + FLOWS), "--mode", mode, "--json", file).expect()
+    run = results(file)
+    assert run["convergence"]["reachable"] == run["convergence"]["pairs"] == 20
+    for flow in run["flows"]:
+        assert not flow.get("error"), flow
+    ping, ping6, udp, tcp = run["flows"]
+    assert ping["received"] > 0.8 * ping["sent"]
+    assert ping6["received"] > 0.8 * ping6["sent"]
+    assert udp["received"] > 0.8 * udp["sent"]
+    assert tcp["rate_bit_per_s"] > 1e5
+
+
+def test_offload_is_refused(scenario: Callable[[str], Path]) -> None:
+    message = viaduct("run", scenario(LINE), "--mode", "offload").error_line(2)
+    assert "no data plane of mode offload forwards WMRP's frames" in message
+
+
+def test_attributes(scenario: Callable[[str], Path]) -> None:
+    text = LINE.replace("WMRP", "wmrp, attributes: {HelloIntervall: 1s}")
+    message = viaduct("run", scenario(text), "--mode", "simulate").error_line(2)
+    assert "HelloInterval" in message
+
+
+def test_tshark_reads_the_frames(scenario: Callable[[str], Path], tmp_path: Path) -> None:
+    report = tmp_path / "run.json"
+    text = LINE + FLOWS + "captures: [n0-n1]\n"
+    viaduct("run", scenario(text), "--mode", "simulate", "--json", report, cwd=tmp_path).expect()
+    capture = str(tmp_path / results(report)["captures"][0]["file"])
+
+    def seen(display_filter: str) -> int:
+        command = ["tshark", "-n", "-r", capture, "-Y", display_filter]
+        return len(execute(command).expect().output.splitlines())
+
+    assert seen("isis.hello") > 0
+    assert seen("isis.lsp") > 0
+    assert seen("isis.csnp") > 0
+    assert seen("trill && icmp") > 0
+    assert seen("trill && icmpv6") > 0
+    assert seen("trill && arp") > 0
+    assert seen("trill && tcp") > 0
+    assert seen("_ws.malformed") == 0
+    assert seen("isis.lsp.checksum.status == 1") == seen("isis.lsp"), "all are good"
+    assert seen("!trill && ip") == 0, "between RBridges all frames are encapsulated"
+
+
+def test_a_cut_ring(scenario: Callable[[str], Path], tmp_path: Path) -> None:
+    """Frames take the other way, once the RBridges have noticed."""
+    text = """
+        routing: {protocol: WMRP}
+        nodes: {a: {host: true}, b: {host: true}, count: 4}
+        links: [{ring: all}, {pair: [a, n0]}, {pair: [b, n1]}]
+        duration: 20s
+        events: [{at: 2s, link: n0-n1, state: down}, {at: 12s, link: n0-n1, state: up}]
+        flows: [{type: ping, from: a, to: b, interval: 50ms, duration: 20s}]
+    """
+    for mode in ("simulate", "emulate"):
+        file = tmp_path / f"{mode}.json"
+        viaduct("run", scenario(text), "--mode", mode, "--json", file).expect()
+        ping = results(file)["flows"][0]
+        assert ping["received"] > 0.7 * ping["sent"], mode
+
+
+@pytest.fixture
+def up(lab: str, scenario: Callable[[str], Path]) -> Iterator[str]:
+    """The line with a third host, which has links to n0 and n2; the lab's name."""
+    # Both of its interfaces are on the one network: only the one with the address answers for it.
+    settings = "{host: true, sysctls: {net.ipv4.conf.all.arp_ignore: 1}}"
+    third = (
+        LINE.replace("count: 3", f"count: 3, c: {settings}")
+        + """
+  - {pair: [c, n0], addresses: [10.0.0.3/24, none]}
+  - {pair: [c, n2], addresses: [10.0.1.3/24, none]}
+"""
+    )
+    viaduct("up", scenario(third), "--mode", "emulate").expect()
+    yield lab
+    viaduct("down", lab).expect()
+
+
+def inside(lab: str, node: str, *command: str) -> Done:
+    """Runs a program in a node."""
+    return viaduct("exec", f"{lab}:{node}", "--", *command)
+
+
+def test_unmodified_hosts(up: str) -> None:
+    """Address resolution, the longest packets, IPv6 with its own neighbour discovery, broadcast."""
+    inside(up, "a", "ping", "-c3", "-i0.2", "-W5", "10.0.0.2").expect()
+    neighbours = inside(up, "a", "ip", "neigh", "show", "10.0.0.2").expect().output
+    mac = inside(up, "b", "ip", "-br", "link", "show", "eth0").expect().output.split()[2]
+    assert mac in neighbours, "the other host's own address: one Ethernet"
+    inside(up, "a", "ping", "-c2", "-i0.2", "-W5", "-M", "do", "-s", "1472", "10.0.0.2").expect()
+    inside(up, "b", "ping", "-6", "-c3", "-i0.2", "-W5", "fd00::1").expect()
+    link_local = inside(up, "b", "ip", "-6", "-br", "addr", "show", "eth0").expect().output
+    found = re.search(r"fe80::[0-9a-f:]+", link_local)
+    assert found, link_local
+    inside(up, "a", "ping", "-6", "-c2", "-i0.2", "-W5", f"{found[0]}%eth0").expect()
+    inside(up, "b", "sysctl", "-qw", "net.ipv4.icmp_echo_ignore_broadcasts=0").expect()
+    inside(up, "a", "ping", "-b", "-c2", "-i0.2", "-W5", "10.0.0.255").expect()
+
+
+def test_a_moving_host(up: str) -> None:
+    """It leaves n0's link for n2's with its addresses, and is found with its first frame."""
+    inside(up, "b", "ping", "-c1", "-W5", "10.0.0.3").expect()
+    move = """
+        mac=$(ip -br link show eth0 | awk '{print $3}')
+        ip link set eth0 down
+        ip addr flush dev eth0
+        ip addr flush dev eth1
+        ip link set eth1 address $mac
+        ip addr add 10.0.0.3/24 dev eth1
+        ping -c1 -W5 10.0.0.1
+    """
+    wait_until(lambda: inside(up, "c", "sh", "-c", move).status == 0, "it reaches another host")
+    inside(up, "b", "ping", "-c2", "-i0.2", "-W5", "10.0.0.3").expect()
+    inside(up, "a", "ping", "-c2", "-i0.2", "-W5", "10.0.0.3").expect()
