@@ -27,6 +27,7 @@ std::vector<PathRequest> Joiner::TakeRequests() { return {}; }
 bool Joiner::Set(const PathKey&, const JoinedPath&) { return false; }
 void Joiner::Remove(const PathKey&) {}
 void Joiner::SetAddresses(const std::map<wire::IpAddress, uint32_t>&) {}
+void Joiner::SetFarMac(int, const wire::MacAddress&) {}
 viaduct_joined_traffic Joiner::TrafficOf(uint32_t) const { return {}; }
 void Joiner::ClearTraffic(uint32_t) {}
 viaduct_join_port Joiner::CountersOf(int) const { return {}; }

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <set>
 
 #include "base/error.h"
 #include "bpf/program.h"
@@ -18,7 +17,7 @@ namespace viaduct::bpf {
 namespace {
 
 constexpr size_t kMostAddresses = 65536;
-constexpr size_t kMostRequests = 1000;
+constexpr size_t kMostRequests = 64;  // whoever serves them has other work as well
 constexpr size_t kMappedPrefix = 12;  // of an IPv4 address as an IPv6 address (RFC 4291, 2.5.5.2)
 
 void Copy(const wire::MacAddress& mac, uint8_t* to) {
@@ -93,8 +92,8 @@ struct Joiner::State {
   int ports, paths, traffic, addresses;  // descriptors of the object
   std::unique_ptr<ring_buffer, void (*)(ring_buffer*)> events;
   size_t processors;
-  std::map<PathKey, bool> requests;  // whether again
-  std::set<uint32_t> known;          // addresses, in network byte order
+  std::map<PathKey, bool> requests;    // whether again
+  std::map<uint32_t, uint32_t> known;  // routers by address, in network byte order
 };
 
 Joiner::Joiner(int hub_fd, const std::vector<JoinWire>& wires)
@@ -148,19 +147,30 @@ void Joiner::Remove(const PathKey& key) {
 }
 
 void Joiner::SetAddresses(const std::map<wire::IpAddress, uint32_t>& routers) {
-  std::set<uint32_t> wanted;
+  std::map<uint32_t, uint32_t> wanted;
   for (const auto& [address, router] : routers) {
     uint32_t key = 0;
     if (address.family != wire::Family::kIpv4) continue;
     std::memcpy(&key, address.bytes.data(), sizeof key);
+    wanted[key] = router;
+  }
+  for (const auto& [key, router] : wanted) {
+    const auto known = state_->known.find(key);
+    if (known != state_->known.end() && known->second == router) continue;
     SystemCall("store a router's address",
                bpf_map_update_elem(state_->addresses, &key, &router, BPF_ANY));
-    wanted.insert(key);
   }
-  for (const uint32_t key : state_->known) {
+  for (const auto& [key, router] : state_->known) {
     if (!wanted.contains(key)) bpf_map_delete_elem(state_->addresses, &key);
   }
   state_->known = std::move(wanted);
+}
+
+void Joiner::SetFarMac(int port, const wire::MacAddress& mac) {
+  viaduct_join_port value = CountersOf(port);
+  Copy(mac, value.far_mac);
+  SystemCall("change a wire of joined paths",
+             bpf_map_update_elem(state_->ports, &port, &value, BPF_EXIST));
 }
 
 viaduct_joined_traffic Joiner::TrafficOf(uint32_t counter) const {

@@ -61,7 +61,7 @@ class Joiner {
 
   // Readable when packets ask for their path.
   int Fd() const;
-  // At most a thousand; each once.
+  // Some of them, each once.
   std::vector<PathRequest> TakeRequests();
 
   // Packets that come in from now on go this way, all of their hops or none. False: there are
@@ -72,6 +72,10 @@ class Joiner {
 
   // Which router has an IPv4 address. Replaces all.
   void SetAddresses(const std::map<wire::IpAddress, uint32_t>& routers);
+
+  // The address of the interface beyond a port has changed. What comes in meanwhile may not be
+  // counted.
+  void SetFarMac(int port, const wire::MacAddress& mac);
 
   // What has gone by the paths with this counter since it was last cleared.
   viaduct_joined_traffic TrafficOf(uint32_t counter) const;

@@ -142,7 +142,7 @@ class EndTap {
   // What has come since, of UDP and ICMP errors.
   std::vector<std::string> Take() {
     std::vector<std::string> frames;
-    std::array<std::byte, 4096> buffer;
+    std::array<std::byte, 9500> buffer;
     for (ssize_t size; (size = recv(socket_.fd.get(), buffer.data(), buffer.size(), 0)) > 0;) {
       std::string text = Describe(std::span(buffer).first(static_cast<size_t>(size)));
       if (text.find("udp") != std::string::npos || text.find(" / icmp") != std::string::npos)
@@ -161,6 +161,11 @@ void AwaitJoined(const std::function<bool()>& condition, const char* what) {
     ASSERT_LT(MonotonicClock::Now(), end) << what;
     usleep(1000);
   }
+}
+
+size_t Datagrams(const std::vector<std::string>& frames) {
+  return static_cast<size_t>(std::ranges::count_if(
+      frames, [](const std::string& text) { return text.find("/ udp") != std::string::npos; }));
 }
 
 class JoinedPlaneTest : public testing::Test {
@@ -257,6 +262,39 @@ TEST_F(JoinedPlaneTest, TheSmallestMtuOfTheWay) {
   EXPECT_EQ(line.Count(1, "exceeds-mtu"), 1U);
 }
 
+// As with the wire alone: what is longer than the receiving interface takes is lost.
+TEST_F(JoinedPlaneTest, MtusThatChange) {
+  JoinedLine line(1);
+  for (const char* node_interface : {"0 eth0", "1 eth0", "1 eth1", "2 eth0"}) {
+    line.Run(node_interface[0] - '0',
+             fmt::format("ip link set {} mtu 9000", std::string(node_interface).substr(2)));
+  }
+  EndTap from(line.client(), "n0"), to(line.client(), "n2");
+  Join(line, from);
+  to.Take();
+  const auto send = [&](size_t payload) {
+    from.Send(Build(Ethernet{.source = MacOnLine(0, 1), .destination = MacOnLine(0, 2)} /
+                    Ipv4{.source = "10.1.0.1", .destination = "10.1.1.2"} /
+                    Udp{.source = 1, .destination = 2} / Counting(payload)));
+  };
+  AwaitJoined(
+      [&] {
+        send(4000 - 28);
+        return Datagrams(to.Take()) == 1;
+      },
+      "long frames arrive");
+  line.Run(2, "ip link set eth0 mtu 1500");
+  AwaitJoined(
+      [&] {
+        to.Take();
+        send(4000 - 28);
+        send(100);
+        usleep(10000);
+        return Datagrams(to.Take()) == 1;
+      },
+      "long frames are lost");
+}
+
 // From a router's own address: its kernel discards it; the others do not.
 TEST_F(JoinedPlaneTest, AForgedSource) {
   JoinedLine line(3);
@@ -346,11 +384,6 @@ TEST_F(JoinedPlaneTest, WhoReadsARoutersPacketsGetsThem) {
       },
       "the reader gets a packet");
   Join(line, from);
-}
-
-size_t Datagrams(const std::vector<std::string>& frames) {
-  return static_cast<size_t>(std::ranges::count_if(
-      frames, [](const std::string& text) { return text.find("/ udp") != std::string::npos; }));
 }
 
 TEST_F(JoinedPlaneTest, ManyDestinations) {

@@ -112,7 +112,9 @@ void LabOperations::DestroyLab() {
 }
 
 NodeSocket LabOperations::OpenPacketSocket(const PacketSocketOptions& options) {
-  if (joined_ && options.ether_type == ETH_P_ALL) joined_->LeaveToKernel(options.node);
+  if (joined_ && options.ether_type == ETH_P_ALL) {
+    LeaveByHop(options.node, "its packets are read there");
+  }
   return MakePacketSocket(TheLab(), options);
 }
 
@@ -178,6 +180,12 @@ void LabOperations::LeaveToKernel(const std::string& node, NodeState& state) {
       fib::kKernelPlane.make_sink(lab::PlaceOf(lab_->topology(), asked, lab_->NamespaceFd(node)));
 }
 
+void LabOperations::LeaveByHop(const std::string& node, const char* reason) {
+  joined_->LeaveToKernel(node);
+  fib::Choice& choice = StateOf(node).choice;
+  if (choice.plane->layout.joins_paths) choice.reason = fmt::format("by hop: {}", reason);
+}
+
 UniqueFd LabOperations::OpenUpcalls(const std::string& node) {
   NodeState& state = StateOf(node);
   if (!lab_->GetNode(node).data_plane->layout.kernel_forwards || state.has_upcalls) {
@@ -186,7 +194,7 @@ UniqueFd LabOperations::OpenUpcalls(const std::string& node) {
                      "another program gets them");
   }
   LeaveToKernel(node, state);
-  if (joined_) joined_->LeaveToKernel(node);
+  if (joined_) LeaveByHop(node, "its protocol finds routes on demand");
   state.has_upcalls = true;
   return lab::OpenUpcalls(*lab_, node);
 }

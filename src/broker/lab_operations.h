@@ -65,6 +65,7 @@ class LabOperations final : public Operations {
   lab::Lab& TheLab();
   NodeState& StateOf(const std::string& node);
   void LeaveToKernel(const std::string& node, NodeState& state);
+  void LeaveByHop(const std::string& node, const char* reason);
   bool ReadSignals();
   void CollectPrograms();
   void EndPrograms();

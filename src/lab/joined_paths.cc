@@ -85,6 +85,7 @@ struct JoinedPaths::State final : Routers {
     sys::ChangeMonitor monitor;
     bool joins;
     std::optional<Facts> facts;
+    std::vector<wire::IpAddress> addresses;
     bool has_tap = false;
     Instant taps_until;  // has_tap holds until then
     std::set<bpf::PathKey> paths;
@@ -107,7 +108,7 @@ struct JoinedPaths::State final : Routers {
       nodes.push_back(std::make_unique<NodeState>(lab, node));
     }
     for (uint32_t i = bpf::Joiner::kMostPaths; i > 0; --i) free_counters.push_back(i - 1);
-    TellAddresses();
+    for (size_t i = 0; i < nodes.size(); ++i) OnConfiguration(i);
   }
 
   WireEnd EndOf(size_t link, size_t endpoint) {
@@ -142,12 +143,33 @@ struct JoinedPaths::State final : Routers {
   void TellAddresses() {
     std::map<wire::IpAddress, uint32_t> addresses;
     for (size_t i = 0; i < nodes.size(); ++i) {
-      if (!nodes[i]->joins) continue;
-      for (const sys::InterfaceAddress& of : nodes[i]->session.Addresses()) {
-        addresses[of.address.address] = static_cast<uint32_t>(i);
+      for (const wire::IpAddress& address : nodes[i]->addresses) {
+        addresses[address] = static_cast<uint32_t>(i);
       }
     }
     joiner.SetAddresses(addresses);
+  }
+
+  // An end in the hub stands for the interface beyond the other end: what that would discard when
+  // it arrives is discarded here.
+  void OnConfiguration(size_t number) {
+    NodeState& node = *nodes[number];
+    node.facts.reset();
+    node.addresses.clear();
+    for (const sys::InterfaceAddress& of : node.session.Addresses()) {
+      node.addresses.push_back(of.address.address);
+    }
+    TellAddresses();
+    for (const sys::LinkInfo& link : node.session.Links()) {
+      const auto [here, there] = map.Find(number, link.ifindex);
+      if (here == nullptr) continue;
+      const auto known = beyond.try_emplace(there->hub_ifindex).first;
+      if (known->second.mtu != static_cast<uint32_t>(link.mtu)) {
+        lab.HubNetlink().SetMtu(there->hub_ifindex, link.mtu);
+      }
+      if (known->second.mac != link.mac) joiner.SetFarMac(there->hub_ifindex, link.mac);
+      known->second = {static_cast<uint32_t>(link.mtu), link.mac};
+    }
   }
 
   const Facts& FactsOfNode(NodeState& node) {
@@ -190,9 +212,8 @@ struct JoinedPaths::State final : Routers {
     const auto known = paths.find(request.key);
     if (known != paths.end() && !IsTapped(known->second)) return;  // also of a packet that was late
     if (known != paths.end()) Forget(request.key);
-    const Walk walk = WalkPath(map, *this, request.key);
-    if (free_counters.empty()) ForgetAll();
-    if (!free_counters.empty()) Learn(request.key, walk);
+    if (free_counters.empty()) return ForgetAll();
+    Learn(request.key, WalkPath(map, *this, request.key));
   }
 
   // A path by hop may have become one that can be joined: a tap was closed.
@@ -268,11 +289,11 @@ struct JoinedPaths::State final : Routers {
     return packets;
   }
 
-  void OnChanges(NodeState& node) {
+  void OnChanges(size_t number) {
+    NodeState& node = *nodes[number];
     const sys::NetworkChanges changes = node.monitor.Read();
-    if (changes.configuration) node.facts.reset();
     if (changes.any()) ForgetThrough(node);
-    if (changes.configuration) TellAddresses();
+    if (changes.configuration) OnConfiguration(number);
   }
 
   Lab& lab;
@@ -282,6 +303,7 @@ struct JoinedPaths::State final : Routers {
   std::vector<std::unique_ptr<NodeState>> nodes;  // in the topology's order
   std::map<std::string, size_t> numbers;
   std::map<bpf::PathKey, Path> paths;
+  std::map<int, Interface> beyond;  // by the hub's end that stands for it
   std::vector<uint32_t> free_counters;
   std::vector<Cooling> cooling;
   Totals totals;  // of paths that are gone
@@ -302,16 +324,16 @@ bool JoinedPaths::OnReadable(int descriptor) {
     for (const bpf::PathRequest& request : state_->joiner.TakeRequests()) state_->Serve(request);
     return true;
   }
-  for (const auto& node : state_->nodes) {
-    if (node->monitor.Fd() != descriptor) continue;
-    state_->OnChanges(*node);
+  for (size_t i = 0; i < state_->nodes.size(); ++i) {
+    if (state_->nodes[i]->monitor.Fd() != descriptor) continue;
+    state_->OnChanges(i);
     return true;
   }
   return false;
 }
 
 void JoinedPaths::OnChanged(const std::string& node) {
-  state_->OnChanges(*state_->nodes[state_->numbers.at(node)]);
+  state_->OnChanges(state_->numbers.at(node));
 }
 
 void JoinedPaths::OnLink(const std::string& node, const sys::LinkEvent& event) {

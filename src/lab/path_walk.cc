@@ -49,7 +49,8 @@ const WireEnd* Step(const WireMap& wires, Routers& routers, const WireEnd& here,
   if (!beyond || beyond->mac != arrives->mac) return nullptr;
   walk->hops.push_back({here.node, here.ifindex, next->ifindex});
   bpf::JoinedPath& path = walk->path;
-  path.mtu = path.hops == 0 ? exit->mtu : std::min(path.mtu, exit->mtu);
+  const uint32_t mtu = std::min(exit->mtu, beyond->mtu);  // longer frames are discarded on arrival
+  path.mtu = path.hops == 0 ? mtu : std::min(path.mtu, mtu);
   path.hops += 1;
   path.exit = arrives->hub_ifindex;
   path.source = exit->mac;
