@@ -146,3 +146,51 @@ def test_a_moving_host(up: str) -> None:
     wait_until(lambda: inside(up, "c", "sh", "-c", move).status == 0, "it reaches another host")
     inside(up, "b", "ping", "-c2", "-i0.2", "-W5", "10.0.0.3").expect()
     inside(up, "a", "ping", "-c2", "-i0.2", "-W5", "10.0.0.3").expect()
+
+
+# RFC 2131: a client without an address asks everybody, and is answered by broadcast.
+DHCP = """
+import socket, struct, sys
+def message(kind, address):
+    head = struct.pack("!4BIHH", 1 if kind == 1 else 2, 1, 6, 0, 0x1234, 0, 0x8000)
+    fixed = head + bytes(4) + socket.inet_aton(address) + bytes(8) + bytes(16 + 64 + 128)
+    return fixed + bytes([99, 130, 83, 99, 53, 1, kind, 255])
+def opened(port):
+    made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"eth0")
+    made.bind(("", port))
+    return made
+if sys.argv[1] == "server":
+    server = opened(67)
+    while True:
+        assert server.recv(2000)[242] == 1, "DISCOVER"
+        server.sendto(message(2, "10.0.0.77"), ("255.255.255.255", 68))
+client = opened(68)
+client.settimeout(1)
+for attempt in range(60):
+    client.sendto(message(1, "0.0.0.0"), ("255.255.255.255", 67))
+    try:
+        print(socket.inet_ntoa(client.recv(2000)[16:20]))
+        break
+    except TimeoutError:
+        pass
+"""
+
+
+def test_dhcp(scenario: Callable[[str], Path], tmp_path: Path) -> None:
+    script = tmp_path / "dhcp.py"
+    script.write_text(DHCP)
+    programs = f"""
+programs:
+  - {{node: b, command: python3 {script} server, background: true}}
+  - {{node: a, command: sh -c 'ip -4 addr flush dev eth0; exec python3 {script} client'}}
+"""
+    report = tmp_path / "run.json"
+    text = LINE + "duration: 60s\n" + programs
+    folder = tmp_path / "report"
+    viaduct(
+        "run", scenario(text), "--mode", "emulate", "--json", report, "--report", folder
+    ).expect()
+    outputs = " ".join(file.read_text() for file in folder.rglob("*.txt"))
+    assert "10.0.0.77" in outputs, "offered by the server on the other side"
