@@ -52,6 +52,7 @@ class LinkReader {
  private:
   static std::vector<std::string> Names(const std::vector<NodeSettings>& nodes) {
     std::vector<std::string> names;
+    names.reserve(nodes.size());
     for (const NodeSettings& node : nodes) names.push_back(node.name);
     return names;
   }
