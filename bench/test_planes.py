@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from harness import aodv, report
 from harness.analysis import Ratio
+from harness.convergence import interruption
+from harness.process import BenchError
 from harness.product import IN_SIMULATOR, KERNEL_ROUTES, on_plane
 from harness.results import Result
 from harness.traffic import UdpTrial
@@ -43,3 +45,13 @@ def test_a_page_without_published_figures_says_so(tmp_path: Path) -> None:
     assert "All figures are measured here" in page
     assert "thesis" not in page
     assert "<h2>Hand-over of a route</h2>" in page
+
+
+def test_an_interruption_ends_after_the_longest_silence() -> None:
+    # The packet of 2.02 was under way when the link was cut.
+    assert interruption([1.98, 2.0, 2.02, 3.5, 3.52, 3.6], cut=2.0) == pytest.approx(1.5)
+    assert interruption([1.9, 2.3], cut=2.0) == pytest.approx(0.3)
+    with pytest.raises(BenchError, match="after the cut"):
+        interruption([1.0], cut=2.0)
+    with pytest.raises(BenchError, match="before the cut"):
+        interruption([3.0], cut=2.0)

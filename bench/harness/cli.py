@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import aodv, bridge, kernelstack, multinode, olsr, path
+from . import aodv, bridge, dataplane, kernelstack, multinode, olsr, path
 from .environment import REPOSITORY, describe
 from .plan import Plan, make_plan
 from .process import BenchError, Interrupted, OutOfTime, at_most, stopping_on_signals
@@ -26,11 +26,13 @@ _BENCHMARKS = {
     "olsr": olsr.measure,
     "multinode": multinode.measure,
     "aodv": aodv.measure,
+    "dataplane": dataplane.measure,
     "path": path.measure,
     "kernelstack": kernelstack.measure,
 }
 _NOTES_OF_THEIR_OWN = {
     "aodv": aodv.NOTES,
+    "dataplane": dataplane.NOTES,
     "path": path.NOTES,
     "kernelstack": kernelstack.NOTES,
 }

@@ -44,6 +44,13 @@ class Forwarder:
 
 
 @dataclass(kw_only=True)
+class Line(Forwarder):
+    """Plain namespaces that forward."""
+
+    routers: Sequence[Namespace]
+
+
+@dataclass(kw_only=True)
 class Middle(Forwarder):
     """One that joins the interfaces b0 and b1 of a namespace of its own."""
 

@@ -19,6 +19,7 @@ LARGE = 1470
 _SEARCH_LIMIT = 1_000_000.0  # packets a second; no generator here offers more
 # Where a search starts, packets a second: about what each has carried, so that it is short.
 _SEARCH_START = {"traditional": 15_000.0, "insim": 60_000.0}
+_SEARCH_START_OF_OTHERS = 200_000.0
 
 
 @dataclass
@@ -85,12 +86,17 @@ def _search(session: Session, plan: Plan, system: Forwarder) -> tuple[float, flo
 
     found = find_loss_free(
         loss_at,
-        _SEARCH_START[system.name],
+        _SEARCH_START.get(system.name, _SEARCH_START_OF_OTHERS),
         _SEARCH_LIMIT,
         precision=plan.choose(0.05, 0.1),
         max_trials=plan.choose(20, 12),
     )
     return confirm_loss_free(lambda pps: loss_at(pps, plan.confirm_trial), found.rate), best
+
+
+def loss_free(session: Session, plan: Plan, system: Forwarder) -> float:
+    """The highest rate at which nothing is lost, packets a second."""
+    return _search(session, plan, system)[0]
 
 
 def at_the_limit(session: Session, plan: Plan, system: Forwarder, seen: InSimulation) -> None:

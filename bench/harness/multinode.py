@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field
 
 from . import product, systems, traffic
-from .analysis import ratio_of_rounds
+from .analysis import Ratio, ratio_of_rounds
 from .cpu import CpuMeter
 from .forwarder import Forwarder
 from .measure import SMALL, paired_saturation
@@ -68,15 +68,18 @@ def _rows(system: Forwarder, trials: _Trials, nodes: int) -> list[Row]:
     ]
 
 
-def _ratios(ours: _Trials, theirs: _Trials) -> dict:
-    def rates(seen: _Trials) -> tuple[list[float], list[float]]:
-        return [x.received_pps for x in seen.saturated], [x.received_mbit for x in seen.tcp]
-
-    (udp, tcp), (their_udp, their_tcp) = rates(ours), rates(theirs)
-    return {
-        "multinode32_udp_vs_traditional": ratio_of_rounds(udp, their_udp, 18),
-        "multinode32_tcp_vs_traditional": ratio_of_rounds(tcp, their_tcp, 100),
+def _ratios(trials: dict[str, _Trials]) -> dict[str, Ratio]:
+    udp = {name: [x.received_pps for x in seen.saturated] for name, seen in trials.items()}
+    tcp = {name: [x.received_mbit for x in seen.tcp] for name, seen in trials.items()}
+    ratios = {
+        "multinode32_udp_vs_traditional": ratio_of_rounds(udp["offload"], udp["traditional"], 18),
+        "multinode32_tcp_vs_traditional": ratio_of_rounds(tcp["offload"], tcp["traditional"], 100),
     }
+    if "joined" in trials:
+        ratios["joined_line32_vs_traditional"] = ratio_of_rounds(
+            udp["joined"], udp["traditional"], 45
+        )
+    return ratios
 
 
 def _context(what: str, value: float, unit: str, target: float) -> Row:
@@ -103,6 +106,7 @@ def _line(session: Session, plan: Plan, result: Result, nodes: int) -> None:
     traditional = systems.traditional_line(session, nodes)
     offload = product.line(session, product.KERNEL_ROUTES, nodes)
     everything = [kernel, traditional, offload]
+    everything += [product.line(session, plane, nodes) for plane in product.faster_planes(session)]
     if nodes > 1:  # alone, a router has no channel to a neighbour
         everything.append(systems.traditional_line(session, nodes, "p2p"))
     for system in everything:
@@ -114,13 +118,13 @@ def _line(session: Session, plan: Plan, result: Result, nodes: int) -> None:
             _context("idle load of the converged lab", _idle_load(plan, offload), "%", IDLE_TARGET)
         )
     trials = {system.name: _Trials() for system in everything}
-    for number in range(plan.rounds if last else plan.row_rounds):
-        for system in everything[number % 2 :] + everything[: number % 2]:
+    for _, order in plan.turns(everything, plan.rounds if last else plan.row_rounds):
+        for system in order:
             _round(session, plan, system, trials[system.name])
     for system in everything:
         result.rows += _rows(system, trials[system.name], nodes)
     if last:
-        result.ratios |= _ratios(trials[offload.name], trials[traditional.name])
+        result.ratios |= _ratios(trials)
         result.ratios["multinode32_vs_kernel_line"] = paired_saturation(
             session, plan, offload, kernel, 0.95
         )
@@ -135,6 +139,8 @@ def measure(session: Session, plan: Plan, result: Result) -> None:
     setup = product.setup_seconds(session, LINE)
     result.rows.append(_context("set-up of the lab", setup, "s", SETUP_TARGET))
     plan.say(f"{LINE} routers: set-up {setup:.2f} s")
+    if "joined" not in product.plane_names(session):
+        plan.shortened.append("no joined_line32_vs_traditional: there is no data plane joined")
     for nodes in plan.choose([1, 2, 4, 8, 16, 24, LINE], [1, 8, LINE]):
         with session.scope():
             _line(session, plan, result, nodes)

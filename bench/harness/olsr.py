@@ -24,16 +24,17 @@ def _labels(system: Forwarder) -> Row:
     }
 
 
-def _offload_against_traditional(
-    session: Session, plan: Plan, result: Result, traditional: Forwarder, offload: Forwarder
+def _against_traditional(
+    session: Session, plan: Plan, result: Result, traditional: Forwarder, ours: list[Forwarder]
 ) -> None:
-    received: dict[str, list[float]] = {traditional.name: [], offload.name: []}
+    received: dict[str, list[float]] = {system.name: [] for system in (traditional, *ours)}
     for _ in range(plan.rounds):
-        for system in (traditional, offload):
+        for system in (traditional, *ours):
             received[system.name].append(saturate(session, plan, system))
-    result.ratios["offload_vs_traditional_overload"] = ratio_of_rounds(
-        received[offload.name], received[traditional.name], 20
-    )
+    for system in ours:
+        result.ratios[f"{system.name}_vs_traditional_overload"] = ratio_of_rounds(
+            received[system.name], received[traditional.name], 20
+        )
 
 
 def measure(session: Session, plan: Plan, result: Result) -> None:
@@ -51,12 +52,13 @@ def measure(session: Session, plan: Plan, result: Result) -> None:
     traditional = systems.traditional_line(session, 1)
     ours = product.line(session, product.IN_SIMULATOR, 1)
     offload = product.line(session, product.KERNEL_ROUTES, 1)
-    everything = [kernel, traditional, ours, offload]
+    planes = [product.line(session, plane, 1) for plane in product.faster_planes(session)]
+    everything = [kernel, traditional, ours, offload, *planes]
     for system in everything:
         systems.await_path(system)
-    plan.say("four routers are up")
+    plan.say(f"{len(everything)} routers are up")
     limits(session, plan, result, traditional, ours)
-    _offload_against_traditional(session, plan, result, traditional, offload)
+    _against_traditional(session, plan, result, traditional, [offload, *planes])
     result.ratios["offload_vs_kernel"] = paired_saturation(session, plan, offload, kernel, 0.95)
     rates = plan.choose(
         [1, 2, 4, 8, 16, 32, 64, 70.8, 128, 256, 512, None], [1, 8, 16, 70.8, 256, None]

@@ -52,6 +52,11 @@ def plane_names(session: Session) -> list[str]:
     return [name for name in found.group(1).split(", ") if name != "auto"]
 
 
+def faster_planes(session: Session) -> list[Setting]:
+    """Those of eBPF, as far as this build has them."""
+    return [on_plane(name) for name in plane_names(session) if name in ("ebpf", "joined")]
+
+
 def _write(session: Session, place: str, lines: Sequence[str]) -> tuple[str, Path]:
     """The name of a lab, and the file that describes it."""
     lab = session.lab_name(place)

@@ -32,6 +32,7 @@ _SIGNS = {"at least": "≥", "at most": "≤", "exactly": "="}
 # The others are the thesis's.
 _SECTIONS = {
     "aodv": report_planes.sections,
+    "dataplane": report_planes.sections,
     "path": report_path.sections,
     "kernelstack": report_kernelstack.sections,
 }

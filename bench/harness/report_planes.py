@@ -16,6 +16,12 @@ _TITLES = {
     "first packet": "First packet",
     "hand-over": "Hand-over of a route",
     "throughput": "Throughput",
+    "lines": "Routers in a line, saturated, 160 bytes",
+    "routes": "One router with many routes",
+    "loss-free": "Loss-free beside a loop without a table",
+    "changes of routes": "Changes of routes",
+    "differences": "Differences from the kernel's forwarding",
+    "convergence": "From a link's cut until traffic flows again",
 }
 
 

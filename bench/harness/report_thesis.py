@@ -18,6 +18,8 @@ _COLOURS = {
     "traditional_p2p": "#cc79a7",
     "insim": "#0072b2",
     "offload": "#009e73",
+    "ebpf": "#56b4e9",
+    "joined": "#000000",
     "olsrd": "#999999",
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .forwarder import Forwarder, Middle, between
+from .forwarder import Forwarder, Line, Middle, between
 from .session import Session, frames_only, join
 from .traffic import reaches
 
@@ -41,19 +41,21 @@ _BRIDGES = (
 )
 
 
+def userspace_bridge(session: Session, name: str, label: str, *command: str) -> Forwarder:
+    """A process that forwards frames."""
+    system = _bridged_hosts(session, name, name, label)
+    for host in (system.source, system.sink):
+        frames_only(host, "eth0")
+    for interface in ("b0", "b1"):
+        frames_only(system.middle, interface)
+    system.take_all_frames()
+    system.start(session, *command)
+    return system
+
+
 def userspace_bridges(session: Session) -> list[Forwarder]:
-    """Processes that forward frames."""
-    made = []
-    for name, label, *command in _BRIDGES:
-        system = _bridged_hosts(session, name, name, label)
-        for host in (system.source, system.sink):
-            frames_only(host, "eth0")
-        for interface in ("b0", "b1"):
-            frames_only(system.middle, interface)
-        system.take_all_frames()
-        system.start(session, *command)
-        made.append(system)
-    return made
+    """Those that the thesis and we have."""
+    return [userspace_bridge(session, *bridge) for bridge in _BRIDGES]
 
 
 _TRADITIONAL = {
@@ -76,7 +78,7 @@ def traditional_line(session: Session, nodes: int, channel: str = "csma") -> For
     return system
 
 
-def kernel_line(session: Session, nodes: int) -> Forwarder:
+def kernel_line(session: Session, nodes: int) -> Line:
     """Plain namespaces with static routes, laid out as the product lays its labs out."""
     roles = ["s", *(f"r{i}" for i in range(1, nodes + 1)), "d"]
     line = [session.namespace(f"k{nodes}-{role}") for role in roles]
@@ -97,4 +99,11 @@ def kernel_line(session: Session, nodes: int) -> Forwarder:
             routes.append(f"route add 10.4.{last}.0/30 via 10.4.{i + 1}.2")
         if routes:
             router.ip(routes)
-    return Forwarder("kernel", "kernel, static routes", line[0], line[-1], f"10.4.{last}.2")
+    return Line(
+        name="kernel",
+        label="kernel, static routes",
+        source=line[0],
+        sink=line[-1],
+        sink_address=f"10.4.{last}.2",
+        routers=line[1:-1],
+    )

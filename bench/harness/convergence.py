@@ -1,0 +1,64 @@
+"""How long traffic is interrupted when a link of a ring of OLSR routers is cut."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from .plan import Plan
+from .process import BenchError, run
+from .product import IN_SIMULATOR, Setting, on_plane
+from .results import Result, measured
+from .session import Session
+
+_SIMULATION = Setting("simulation", "simulation", "simulate")
+_CUT, _DURATION, _INTERVAL = 2.0, 9.0, 0.02  # seconds of the flow
+# From n4 to n1 by way of n0, then by way of n3 and n2.
+_SCENARIO = (
+    "routing: {protocol: OLSR, attributes: {HelloInterval: 500ms, TcInterval: 1s}}",
+    f"duration: {_DURATION + 1:g}s",
+    "nodes: 5",
+    "links: [{ring: all}]",
+    f"events: [{{at: {_CUT:g}s, link: n4-n0, state: down}}]",
+    f"flows: [{{type: ping, from: n4, to: n1, interval: {_INTERVAL * 1000:g}ms, "
+    f"duration: {_DURATION:g}s}}]",
+)
+
+
+def interruption(times: Sequence[float], cut: float) -> float:
+    """Seconds from the cut until packets pass again; `times` of those that were answered.
+
+    What was sent before the cut and a little after it may still be answered: the first packet after
+    the longest silence counts.
+    """
+    after = [time for time in times if time >= cut]
+    before = [time for time in times if time < cut]
+    if not before or not after:
+        raise BenchError("no packet passed " + ("after" if before else "before") + " the cut")
+    silences = [(b - a, b) for a, b in zip([before[-1], *after], after, strict=False)]
+    return max(silences)[1] - cut
+
+
+def _run(session: Session, setting: Setting, number: int) -> float:
+    with session.scope():
+        lab = session.lab_name(f"cut-{setting.name}{number}")
+        file, report = (session.directory / f"{lab}.{kind}" for kind in ("yaml", "json"))
+        lines = [f"name: {lab}", f"seed: {number}", *setting.lines(), *_SCENARIO]
+        file.write_text("\n".join(lines) + "\n")
+        run([str(session.viaduct), "run", str(file), "--json", str(report)], timeout=120)
+        flow = json.loads(report.read_text())["flows"][0]
+        return interruption([time for time, _ in flow["samples"]], _CUT)
+
+
+def measure(session: Session, plan: Plan, result: Result, planes: Sequence[str]) -> None:
+    """Add the rows `convergence`."""
+    settings = [_SIMULATION, IN_SIMULATOR, *(on_plane(plane) for plane in planes)]
+    seconds: dict[str, list[float]] = {setting.name: [] for setting in settings}
+    for number, order in plan.turns(settings, plan.row_rounds):
+        for setting in order:
+            seconds[setting.name].append(_run(session, setting, number))
+        cut = ", ".join(f"{name} {values[-1]:.2f} s" for name, values in seconds.items())
+        plan.say(f"traffic flows again after a link's cut: {cut}")
+    for setting in settings:
+        values = seconds[setting.name]
+        result.add("convergence", setting, rounds=len(values), **measured("seconds", values, 3))

@@ -1,0 +1,45 @@
+// What a data plane does with random packets on a random network, compared with another.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "fib/data_plane.h"
+
+namespace viaduct::broker::test {
+
+// Frames that arrived, each as one line with its headers and a hash of the rest; sorted.
+using Frames = std::vector<std::string>;
+
+struct Arrivals {
+  std::map<std::string, Frames> at;  // by "node/interface"
+  // IPv4 and IPv6 packets that each node passed on, whatever in it did so.
+  std::map<std::string, uint64_t> forwarded;
+  uint64_t by_plane = 0;  // of these, those that the data plane itself counted
+  uint64_t markers = 0;   // sent between the packets; the nodes forwarded them, too
+};
+
+// Where arrivals are noted. Who reads a router's packets may change the way they take through it.
+enum class Where { kHosts, kEverywhere };
+
+// Builds the network of this seed with routers of this plane, sends so many packets from its host
+// s, and removes it. Needs root, and that the calling thread stays on one processor: then what was
+// sent first arrives first. Throws Error if nothing passes.
+Arrivals SendThrough(const fib::DataPlane& plane, uint64_t seed, int packets,
+                     Where where = Where::kHosts);
+
+// The frames that arrived with one of two planes only, "+d0/eth0 eth ... / ipv4 ..." (of the first)
+// or "-...".
+std::vector<std::string> Differences(const Arrivals& plane, const Arrivals& reference);
+// Whether the nodes together forwarded another number of packets, by node; empty: they did not.
+std::string ForwardedOtherwise(const Arrivals& plane, const Arrivals& reference);
+
+// All planes of the table but the kernel's, which they are compared with, the simulator's, and
+// "auto", which is one of the others.
+std::vector<const fib::DataPlane*> ComparedPlanes();
+
+void PinToOneProcessor();
+
+}  // namespace viaduct::broker::test

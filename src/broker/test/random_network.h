@@ -1,0 +1,52 @@
+// Random networks, and random packets for them, to compare data planes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "lab/topology.h"
+
+namespace viaduct::broker::test {
+
+using Frame = std::vector<std::byte>;
+
+struct NodeRoute {
+  std::string node;
+  fib::Route route;
+};
+
+// Where random packets come from and go to, of one family; a text that stands there twice is drawn
+// twice as often.
+struct Endpoints {
+  std::vector<std::string> sources, destinations;
+};
+
+// Routers that are connected with each other, with some further links and MTUs, and hosts: s, which
+// sends, and d0 and d1.
+struct RandomNetwork {
+  lab::Topology topology;
+  std::vector<NodeRoute> routes;  // shortest paths, all of equal length
+  Endpoints ipv4, ipv6;
+};
+
+inline constexpr const char* kSource = "s";
+inline constexpr const char* kSink = "d0";
+
+// Routers forward by `plane`, hosts by the kernel. The same seed makes the same network.
+RandomNetwork MakeRandomNetwork(uint64_t seed, const fib::DataPlane& plane);
+
+// The addresses of nobody on this interface's link that packets come from or go to.
+std::vector<wire::IpAddress> StrangersOn(const lab::Interface& interface);
+
+// From the host s to its router. Some are broken, or not to be forwarded at all; `number` tells
+// them apart.
+Frame RandomFrame(RandomStream& random, const RandomNetwork& network, int number);
+// Passes every data plane from s to d0, where nobody answers it.
+Frame MarkerFrame(const RandomNetwork& network);
+// Of what wire::packet::Describe() says of a marker.
+bool IsMarker(const std::string& description);
+
+}  // namespace viaduct::broker::test
