@@ -4,6 +4,8 @@
 
 #include "ns3-access.h"
 
+#include "global-routing-class.h"
+
 #include "ns3/abort.h"
 #include "ns3/default-simulator-impl.h"
 #include "ns3/ipv4-l3-protocol.h"
@@ -17,11 +19,6 @@
 #include "ns3/ripng.h"
 #include "ns3/scheduler.h"
 #include "ns3/simulator.h"
-#if __has_include("ns3/global-routing.h")
-#include "ns3/global-routing.h" // 3.45 and later
-#else
-#include "ns3/ipv4-global-routing.h"
-#endif
 
 #include <limits>
 #include <list>

@@ -4,8 +4,8 @@
 
 #include "host-socket-helper.h"
 
+#include "ns3/global-routing-class.h"
 #include "ns3/host-sockets.h"
-#include "ns3/ipv4-global-routing.h"
 #include "ns3/ipv4-list-routing.h"
 #include "ns3/ipv4-static-routing.h"
 #include "ns3/ipv4.h"

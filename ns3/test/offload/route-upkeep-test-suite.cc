@@ -5,13 +5,9 @@
 #include "route-test-support.h"
 
 #include "ns3/boolean.h"
+#include "ns3/global-routing-class.h"
 #include "ns3/simple-net-device.h"
 #include "ns3/test.h"
-#if __has_include("ns3/global-routing.h")
-#include "ns3/global-routing.h" // 3.45 and later
-#else
-#include "ns3/ipv4-global-routing.h"
-#endif
 
 #include "base/clock.h"
 

@@ -1,0 +1,20 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_GLOBAL_ROUTING_CLASS_H
+#define VIADUCT_GLOBAL_ROUTING_CLASS_H
+
+/**
+ * @file
+ * @ingroup viaduct
+ * ns3::Ipv4GlobalRouting, whose header has another name since ns-3.45.
+ */
+
+#if __has_include("ns3/global-routing.h")
+#include "ns3/global-routing.h"
+#else
+#include "ns3/ipv4-global-routing.h"
+#endif
+
+#endif // VIADUCT_GLOBAL_ROUTING_CLASS_H
