@@ -61,7 +61,7 @@ RBridgeFlooding::Flood(const std::vector<LspId>& ids)
 }
 
 bool
-RBridgeFlooding::Receive(RBridgePort& port, const Lsp& lsp)
+RBridgeFlooding::Receive(RBridgePort& port, const viaduct::wire::MacAddress& from, const Lsp& lsp)
 {
     const auto verdict = m_database.Receive(lsp, InstantNow());
     Queue& here = m_queues.at(&port);
@@ -70,7 +70,10 @@ RBridgeFlooding::Receive(RBridgePort& port, const Lsp& lsp)
     {
     case Database::Verdict::kNewer:
         Flood({lsp.id});
-        here.lsps.erase(lsp.id);
+        if (port.IsHeardByAll(from))
+        {
+            here.lsps.erase(lsp.id);
+        }
         return true;
     case Database::Verdict::kOwn:
         Flood({lsp.id});
@@ -80,7 +83,10 @@ RBridgeFlooding::Receive(RBridgePort& port, const Lsp& lsp)
         Arm(port);
         return false;
     case Database::Verdict::kSame:
-        here.lsps.erase(lsp.id);
+        if (port.IsHeardByAll(from))
+        {
+            here.lsps.erase(lsp.id); // another has answered
+        }
         return false;
     }
     return false;

@@ -27,6 +27,7 @@ namespace ns3
  * An LSP is sent once to a link. What is lost is found by comparing complete sequence numbers,
  * which a link's designated RBridge sends now and then, and every RBridge when a neighbour comes
  * up.
+ * Where neighbours do not hear each other, the RBridge between them passes on to the same link.
  */
 class RBridgeFlooding
 {
@@ -49,10 +50,13 @@ class RBridgeFlooding
     void Flood(const std::vector<viaduct::rbridge::LspId>& ids);
     /**
      * @param port where it came from
+     * @param from the MAC address of its sender's port
      * @param lsp an LSP
      * @return whether it has changed the database
      */
-    bool Receive(RBridgePort& port, const viaduct::rbridge::Lsp& lsp);
+    bool Receive(RBridgePort& port,
+                 const viaduct::wire::MacAddress& from,
+                 const viaduct::rbridge::Lsp& lsp);
     /**
      * @param port where they came from
      * @param numbers sequence numbers, complete or partial

@@ -108,8 +108,12 @@ RBridgeFrame::Send(const viaduct::rbridge::Output& output, Ptr<NetDevice> device
     Ptr<Packet> packet = m_payload->Copy();
     packet->RemoveAtStart(from - EthernetHeader::kSize);
     packet->AddHeader(BytesHeader(ConstBytes(front).subspan(EthernetHeader::kSize)));
-    return device->SendFrom(
-        packet, ToMac48(ethernet->source), ToMac48(ethernet->destination), ethernet->type);
+    const Mac48Address source = ToMac48(ethernet->source);
+    const Mac48Address destination = ToMac48(ethernet->destination);
+    // Wi-Fi devices send with their own address only.
+    return source == device->GetAddress()
+               ? device->Send(packet, destination, ethernet->type)
+               : device->SendFrom(packet, source, destination, ethernet->type);
 }
 
 } // namespace ns3

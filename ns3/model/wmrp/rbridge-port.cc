@@ -174,6 +174,7 @@ RBridgePort::Receive(const Hello& hello, const MacAddress& from)
     Neighbour& neighbour = m_neighbours[from];
     neighbour.system = hello.source;
     neighbour.priority = hello.priority;
+    neighbour.heard = hello.heard;
     neighbour.expiry.Cancel();
     neighbour.expiry =
         Simulator::Schedule(Seconds(hello.holding_time), &RBridgePort::Expire, this, from);
@@ -239,12 +240,6 @@ RBridgePort::Designated() const
     return own ? m_neighbours.end() : best;
 }
 
-bool
-RBridgePort::IsDesignated() const
-{
-    return m_designated;
-}
-
 void
 RBridgePort::Elect()
 {
@@ -265,6 +260,24 @@ RBridgePort::UpdateService()
     {
         m_user.ServiceChanged(*this);
     }
+}
+
+bool
+RBridgePort::IsHeardByAll(const MacAddress& sender) const
+{
+    return std::ranges::all_of(m_neighbours, [&](const auto& one) {
+        const auto& [mac, neighbour] = one;
+        return mac == sender || neighbour.index == kNone ||
+               std::ranges::find(neighbour.heard, sender) != neighbour.heard.end();
+    });
+}
+
+bool
+RBridgePort::SendsSummaries() const
+{
+    const auto designated = Designated();
+    return HasAdjacencies() &&
+           (designated == m_neighbours.end() || !IsHeardByAll(designated->first));
 }
 
 bool

@@ -106,8 +106,16 @@ class RBridgePort
         return m_index;
     }
 
-    /** @return whether this RBridge is the link's designated one */
-    bool IsDesignated() const;
+    /** Whether nobody on the link needs this RBridge to hear another: true on an Ethernet; by radio
+     * there may be neighbours that do not hear each other.
+     * @param sender the MAC address of a port on the link
+     * @return whether all neighbours but itself hear it
+     */
+    bool IsHeardByAll(const viaduct::wire::MacAddress& sender) const;
+    /** @return whether this RBridge has to send complete sequence numbers: it is the designated
+     * one, or somebody does not hear that one
+     */
+    bool SendsSummaries() const;
     /** @return whether there is an adjacency on this port */
     bool HasAdjacencies() const;
     /** @return the adjacencies on this port */
@@ -119,6 +127,7 @@ class RBridgePort
     {
         viaduct::rbridge::SystemId system;                               //!< whose port
         uint8_t priority;                                                //!< to be designated
+        std::vector<viaduct::wire::MacAddress> heard;                    //!< whom it hears
         viaduct::rbridge::AdjacencyIndex index{viaduct::rbridge::kNone}; //!< if it hears this one
         EventId expiry;                                                  //!< holding time
     };

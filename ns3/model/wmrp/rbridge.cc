@@ -275,7 +275,7 @@ RBridge::ReceivePdu(RBridgePort& port, Ptr<const Packet> packet, const MacAddres
     if (type == PduType::kLsp)
     {
         const auto lsp = Lsp::Parse(bytes);
-        if (lsp && m_flooding->Receive(port, *lsp))
+        if (lsp && m_flooding->Receive(port, from, *lsp))
         {
             ComputeSoon();
         }
@@ -424,7 +424,7 @@ RBridge::SendSummaries()
     m_summaries = Simulator::Schedule(m_csnpInterval, &RBridge::SendSummaries, this);
     for (const auto& port : m_ports)
     {
-        if (port->IsDesignated() && port->HasAdjacencies())
+        if (port->SendsSummaries())
         {
             m_flooding->SendSummary(*port);
         }

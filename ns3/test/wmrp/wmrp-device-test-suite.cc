@@ -3,12 +3,17 @@
  */
 
 #include "../viaduct-test-support.h"
+#include "wmrp-test-network.h"
 
 #include "ns3/device-replacement.h"
 #include "ns3/rbridge.h"
 #include "ns3/simple-channel.h"
 #include "ns3/simple-net-device.h"
 #include "ns3/test.h"
+#ifdef VIADUCT_WITH_WIFI
+#include "ns3/mobility-helper.h"
+#include "ns3/yans-wifi-helper.h"
+#endif
 
 #include <algorithm>
 
@@ -76,6 +81,50 @@ class ReplacedPortsTestCase : public TestCase
     }
 };
 
+#ifdef VIADUCT_WITH_WIFI
+
+/** RBridges in a line that hear their neighbours by ad hoc Wi-Fi. */
+class WifiTestCase : public TestCase
+{
+  public:
+    WifiTestCase() : TestCase("ad hoc Wi-Fi connects RBridges")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        WmrpNetwork network(3);
+        Terminal& first = network.AddTerminal({0});
+        Terminal& last = network.AddTerminal({2});
+        const NodeContainer nodes = network.GetNodes();
+        YansWifiChannelHelper channel;
+        channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
+        channel.AddPropagationLoss("ns3::RangePropagationLossModel", "MaxRange", DoubleValue(120));
+        YansWifiPhyHelper phy;
+        phy.SetChannel(channel.Create());
+        WifiMacHelper mac;
+        mac.SetType("ns3::AdhocWifiMac");
+        WifiHelper().Install(phy, mac, nodes);
+        MobilityHelper mobility;
+        mobility.SetPositionAllocator("ns3::GridPositionAllocator", "DeltaX", DoubleValue(100));
+        mobility.Install(nodes);
+        network.Start();
+        NS_TEST_EXPECT_MSG_EQ(network.CountReachable(), 6, "converged");
+        NS_TEST_EXPECT_MSG_EQ(network.Get(0)->GetNextHop(network.Get(2)->GetNickname()),
+                              network.Get(0)->GetNextHop(network.Get(1)->GetNickname()),
+                              "by the one between, who alone is in range");
+        network.Send(first, last.Address(), 1500);
+        network.Run(0.5);
+        network.Send(last, first.Address(), 1500);
+        network.Run(0.5);
+        NS_TEST_EXPECT_MSG_EQ(last.arrivals.size(), 1, "flooded");
+        NS_TEST_EXPECT_MSG_EQ(first.arrivals.size(), 1, "to a known terminal");
+    }
+};
+
+#endif
+
 /** The tests. */
 class WmrpDeviceTestSuite : public TestSuite
 {
@@ -83,6 +132,9 @@ class WmrpDeviceTestSuite : public TestSuite
     WmrpDeviceTestSuite() : TestSuite("viaduct-wmrp-device", Type::UNIT)
     {
         AddTestCase(new ReplacedPortsTestCase, TestCase::Duration::QUICK);
+#ifdef VIADUCT_WITH_WIFI
+        AddTestCase(new WifiTestCase, TestCase::Duration::QUICK);
+#endif
     }
 };
 

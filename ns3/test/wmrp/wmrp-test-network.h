@@ -158,6 +158,12 @@ class WmrpNetwork
         helper.Install(m_nodes.Get(i))->AssignStreams(100 + i);
     }
 
+    /** @return the nodes that are RBridges, or will be */
+    const NodeContainer& GetNodes() const
+    {
+        return m_nodes;
+    }
+
     /** @return what makes RBridges */
     RBridgeHelper& Helper()
     {
