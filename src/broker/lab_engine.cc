@@ -2,32 +2,26 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <functional>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/file.h"
-#include "broker/protocol.h"
+#include "broker/lab_process.h"
 #include "engine/control.h"
 #include "engine/describe.h"
 #include "engine/engine.h"
 #include "io/ring_port.h"
 #include "lab/hub.h"
-#include "privilege/capabilities.h"
-#include "sys/child.h"
-#include "sys/descriptors.h"
 #include "sys/network/netns.h"
 #include "sys/network/packet_socket.h"
-#include "sys/process.h"
 #include "sys/signals.h"
 #include "sys/trusted_folder.h"
 #include "sys/unix_socket.h"
@@ -72,23 +66,6 @@ Equipment Prepare(lab::Lab& lab, const sys::Identity& owner) {
   return equipment;
 }
 
-void BecomeEngine(int hub_fd, const sys::Identity& owner, int broker_pid) {
-  prctl(PR_SET_NAME, "viaduct-engine");
-  SystemCall("enter the hub namespace", setns(hub_fd, CLONE_NEWNET));
-  sys::AllowHighestPriority();
-  setsid();
-  sys::FavourOwnSession();
-  if (owner.uid != getuid()) {
-    sys::Become(owner);
-    privilege::KeepCapabilities({});
-  }
-  privilege::ForbidNewPrivileges();
-  sys::TakeHighestPriority();
-  // Set after the change of identity, which clears it (prctl(2)).
-  SystemCall("prctl PR_SET_PDEATHSIG", prctl(PR_SET_PDEATHSIG, SIGKILL));
-  if (getppid() != broker_pid) throw Error("the broker has ended");
-}
-
 std::vector<std::unique_ptr<io::AnyPort>> OpenPorts(std::vector<HubPort> ports) {
   io::RingOptions options;
   options.slots =
@@ -100,13 +77,6 @@ std::vector<std::unique_ptr<io::AnyPort>> OpenPorts(std::vector<HubPort> ports) 
   }
   return opened;
 }
-
-// Tells the broker how the start went: "" is success.
-void Tell(int fd, const std::string& text) {
-  if (write(fd, text.data(), text.size()) < 0) return;  // the broker has ended
-}
-
-constexpr char kForwarding[] = "{}";
 
 // Serves the control socket until one of the signals arrives.
 void AnswerUntilSignal(Equipment& equipment, engine::Engine& engine, int signals) {
@@ -134,37 +104,16 @@ void AnswerUntilSignal(Equipment& equipment, engine::Engine& engine, int signals
 }
 
 // Forwards until SIGTERM or SIGINT.
-void Forward(Equipment equipment, int ready) {
+void Forward(Equipment equipment, const std::function<void()>& ready) {
+  // With the user's rights. If it fails, only SPECs with relative file names are affected, which
+  // then report an error.
+  if (chdir(equipment.directory.c_str()) != 0) errno = 0;
   const UniqueFd signals = sys::CatchSignals({SIGTERM, SIGINT});  // for the engine's threads, too
   engine::Engine engine(equipment.config, OpenPorts(std::move(equipment.ports)));
   engine.Start();
-  Tell(ready, kForwarding);
-  close(ready);
+  ready();
   AnswerUntilSignal(equipment, engine, signals.get());
   engine.Stop();
-}
-
-[[noreturn]] void EngineMain(Equipment equipment, int hub_fd, const sys::Identity& owner,
-                             int broker_pid, int ready) {
-  try {
-    std::vector<int> keep{ready, hub_fd, equipment.listener.get()};
-    for (const HubPort& port : equipment.ports) keep.push_back(port.socket.fd.get());
-    // Open copies would keep the broker's connections and the lab's namespaces alive. 0 to 2 are
-    // /dev/null.
-    sys::CloseAllBut(std::move(keep));
-    BecomeEngine(hub_fd, owner, broker_pid);
-    close(hub_fd);
-    // With the user's rights. If it fails, only SPECs with relative file names are affected, which
-    // then report an error.
-    if (chdir(equipment.directory.c_str()) != 0) errno = 0;
-    Forward(std::move(equipment), ready);
-    sys::ExitForked(0);
-  } catch (const Error& error) {
-    Tell(ready, EncodeError(error));
-  } catch (const std::exception& error) {
-    Tell(ready, EncodeError(Error(error.what())));
-  }
-  sys::ExitForked(1);
 }
 
 }  // namespace
@@ -175,19 +124,12 @@ std::string EngineSocketPath(const std::string& lab) {
 
 LabEngine::LabEngine(lab::Lab& lab, const sys::Identity& owner) {
   Equipment equipment = Prepare(lab, owner);
-  sys::Pipe pipe = sys::MakePipe();
-  const int broker_pid = getpid();
-  pid_ = SystemCall("fork the path engine", fork());
-  if (pid_ == 0) EngineMain(std::move(equipment), lab.HubFd(), owner, broker_pid, pipe.write.get());
-  pipe.write.reset();
-  const std::string answer = ReadToEnd(pipe.read.get(), "the path engine's answer");
-  if (answer == kForwarding) {
-    lab.RecordEngine(pid_);
-    return;
-  }
-  sys::AwaitChild(pid_);
-  if (answer.empty()) throw Error("the path engine died as it started");
-  ThrowDecodedError(answer);
+  LabProcess process{"viaduct-engine", "path engine", lab.HubFd(), {equipment.listener.get()}};
+  for (const HubPort& port : equipment.ports) process.keep.push_back(port.socket.fd.get());
+  pid_ = StartLabProcess(process, owner, [&](const std::function<void()>& ready) {
+    Forward(std::move(equipment), ready);
+  });
+  lab.RecordEngine(pid_);
 }
 
 }  // namespace viaduct::broker

@@ -39,16 +39,18 @@ bool JoinsPaths(const lab::Topology& topology) {
 }
 
 // For each node its namespace, a session in it, its routes and a link monitor; for each emulated
-// link the engine's two ports; for each eBPF program its tables and a link for each interface; and
-// what programs and clients need.
+// link the engine's two ports; for each eBPF program its tables and a link for each interface; for
+// each node of the forwarder its memory, and while that starts its sockets; and what programs and
+// clients need.
 void RequireDescriptorsFor(const lab::Topology& topology) {
-  constexpr size_t kPerNode = 4, kPerProgram = 6, kPerLink = 2, kBeside = 64;
+  constexpr size_t kPerNode = 4, kPerProgram = 6, kPerForwarder = 8, kPerLink = 2, kBeside = 64;
   const size_t nodes = topology.nodes.size();
   size_t needed = kBeside + kPerNode * nodes + kPerLink * lab::HubPairs(topology).size();
   const bool joins = JoinsPaths(topology);
   for (const lab::Node& node : topology.nodes) {
     if (MayUseEbpf(*node.data_plane)) needed += kPerProgram + node.interfaces.size();
     if (joins) needed += 1 + 2 * node.interfaces.size();
+    if (node.data_plane == &fib::kUserspacePlane) needed += kPerForwarder + node.interfaces.size();
   }
   sys::RequireDescriptors(needed, fmt::format("lab {} of {} nodes needs", topology.name, nodes));
 }
@@ -85,6 +87,11 @@ void LabOperations::CreateLab(const lab::Topology& topology) {
   std::unique_ptr<lab::JoinedPaths> joined;
   if (JoinsPaths(lab->topology())) joined = std::make_unique<lab::JoinedPaths>(*lab);
   if (!lab::HubPairs(topology).empty()) engine_.emplace(*lab, owner_);
+  LabForwarder::Nodes forwarded;
+  for (const auto& [name, state] : nodes) {
+    if (const auto shared = state.routes->Shared()) forwarded[name] = *shared;
+  }
+  if (!forwarded.empty()) forwarder_.emplace(*lab, owner_, std::move(forwarded));
   lab_ = std::move(lab);
   nodes_ = std::move(nodes);
   joined_ = std::move(joined);
@@ -93,6 +100,7 @@ void LabOperations::CreateLab(const lab::Topology& topology) {
 std::vector<std::string> LabOperations::Shutdown() {
   EndPrograms();
   joined_.reset();
+  forwarder_.reset();
   nodes_.clear();  // their sockets would keep the namespaces alive
   std::vector<std::string> problems;
   if (lab_) problems = lab_->Remove();
@@ -163,17 +171,19 @@ void LabOperations::SetAddresses(const lab::Endpoint& endpoint,
     if (!is_in(present, address)) netlink.AddAddress(ifindex, address, is_connected);
   }
   StateOf(endpoint.node).routes->Reinstall();  // those to or through what an address made reachable
+  if (forwarder_) forwarder_->Refilter(endpoint.node);
 }
 
 // Upcalls copy packets where the kernel's own forwarding gets them, behind the eBPF program, which
-// would pass them by.
+// would pass them by; with the forwarder in userspace the kernel does not forward.
 void LabOperations::LeaveToKernel(const std::string& node, NodeState& state) {
-  if (state.choice.plane != &fib::kEbpfPlane) return;
+  if (state.choice.plane != &fib::kEbpfPlane && state.choice.plane != &fib::kUserspacePlane) return;
   const lab::Node& asked = lab_->GetNode(node);
   if (asked.data_plane != &fib::kAutoPlane) {
-    throw UsageError("node " + node +
-                     ": its protocol finds routes on demand, which needs data_plane: kernel or "
-                     "auto, not ebpf");
+    throw UsageError(
+        fmt::format("node {}: its protocol finds routes on demand, which needs "
+                    "data_plane: kernel or auto, not {}",
+                    node, asked.data_plane->name));
   }
   state.choice = {&fib::kKernelPlane, "its protocol finds routes on demand"};
   state.routes =
@@ -188,7 +198,8 @@ void LabOperations::LeaveByHop(const std::string& node, const char* reason) {
 
 UniqueFd LabOperations::OpenUpcalls(const std::string& node) {
   NodeState& state = StateOf(node);
-  if (!lab_->GetNode(node).data_plane->layout.kernel_forwards || state.has_upcalls) {
+  const bool is_simulators = !lab_->GetNode(node).data_plane->layout.addresses_on_interfaces;
+  if (is_simulators || state.has_upcalls) {
     throw UsageError("node " + node +
                      " passes no packets up: its data plane is the simulator, or "
                      "another program gets them");
@@ -255,6 +266,11 @@ nlohmann::json LabOperations::Describe() {
                              {"socket", EngineSocketPath(lab_->name())},
                              {"running", !engine_->ended.has_value()}};
   }
+  if (forwarder_) {
+    description["forwarder"] = {{"pid", forwarder_->pid()},
+                                {"restarts", forwarder_->restarts()},
+                                {"running", !forwarder_->ended.has_value()}};
+  }
   return description;
 }
 
@@ -281,7 +297,10 @@ bool LabOperations::OnReadable(int descriptor) {
   const auto events = found->second.monitor.Read(&is_lost);
   const bool has_risen =
       std::ranges::any_of(events, [](const sys::LinkEvent& event) { return event.up; });
-  if (is_lost || has_risen) found->second.routes->Reinstall();
+  // A forwarder's table must also lose the routes through an interface that went down, as the
+  // kernel's does by itself.
+  const bool has_table = found->second.routes->Shared().has_value();
+  if (is_lost || has_risen || has_table) found->second.routes->Reinstall();
   if (joined_) {
     for (const sys::LinkEvent& event : events) joined_->OnLink(found->first, event);
   }
@@ -294,7 +313,17 @@ bool LabOperations::ReadSignals() {
     if (signal != SIGCHLD) goes_on = false;
   }
   CollectPrograms();
+  if (goes_on) KeepForwarding();
   return goes_on;
+}
+
+// A forwarder that has ended is replaced.
+void LabOperations::KeepForwarding() {
+  if (!forwarder_ || !forwarder_->ended) return;
+  try {
+    forwarder_->Restart();
+  } catch (const Error&) {  // it stays ended, as the description says
+  }
 }
 
 // Also waits for the programs' orphans, whose subreaper the broker is.
@@ -304,6 +333,7 @@ void LabOperations::CollectPrograms() {
     const int pid = waitpid(-1, &status, WNOHANG);
     if (pid <= 0) return;
     if (engine_ && pid == engine_->pid()) engine_->ended = status;
+    if (forwarder_ && pid == forwarder_->pid()) forwarder_->ended = status;
     const auto found = programs_.find(pid);
     if (found == programs_.end()) continue;
     const int32_t value = status;

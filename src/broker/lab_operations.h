@@ -8,6 +8,7 @@
 #include <string>
 
 #include "broker/lab_engine.h"
+#include "broker/lab_forwarder.h"
 #include "broker/operations.h"
 #include "fib/data_plane.h"
 #include "lab/builder.h"
@@ -68,6 +69,7 @@ class LabOperations final : public Operations {
   void LeaveByHop(const std::string& node, const char* reason);
   bool ReadSignals();
   void CollectPrograms();
+  void KeepForwarding();
   void EndPrograms();
 
   sys::Identity owner_;
@@ -75,6 +77,7 @@ class LabOperations final : public Operations {
   std::unique_ptr<lab::Lab> lab_;
   std::optional<LabEngine> engine_;           // if the lab has emulated links
   std::unique_ptr<lab::JoinedPaths> joined_;  // if it has wires over which paths are joined
+  std::optional<LabForwarder> forwarder_;     // if nodes need one
   std::map<std::string, NodeState> nodes_;
   std::map<int, UniqueFd> programs_;  // by pid: the writing end of the pipe for the wait status
   std::set<int> ended_;

@@ -8,6 +8,7 @@
 #include "bpf/forwarder.h"
 #include "fib/ebpf_routes.h"
 #include "fib/kernel_routes.h"
+#include "fib/userspace_routes.h"
 
 namespace viaduct::fib {
 namespace {
@@ -23,6 +24,10 @@ std::unique_ptr<RouteSink> MakeKernelRoutes(const NodePlace& place) {
 
 std::unique_ptr<RouteSink> MakeEbpfRoutes(const NodePlace& place) {
   return std::make_unique<EbpfRoutes>(place);
+}
+
+std::unique_ptr<RouteSink> MakeUserspaceRoutes(const NodePlace& place) {
+  return std::make_unique<UserspaceRoutes>(place);
 }
 
 std::unique_ptr<RouteSink> MakeChosen(const NodePlace& place) {
@@ -69,6 +74,15 @@ constinit const DataPlane kJoinedPlane{"joined",
                                        MakeKernelRoutes,
                                        kRefusedByKernel};
 
+// The kernel answers for the node and sends what it sends, but forwards nothing; the forwarder
+// reads frames as they would be on a wire.
+constinit const DataPlane kUserspacePlane{
+    "userspace",
+    {.addresses_on_interfaces = true, .kernel_forwards = false, .keeps_offloads = false},
+    PortFrames::kControl,
+    MakeUserspaceRoutes,
+    kRefusedByKernel};
+
 constinit const DataPlane kAutoPlane{
     "auto",
     {.addresses_on_interfaces = true, .kernel_forwards = true, .keeps_offloads = true},
@@ -84,8 +98,8 @@ constinit const DataPlane kSimulatorPlane{
     kRefusedBySimulator};
 
 namespace {
-constexpr std::array kDataPlanes = {&kKernelPlane, &kEbpfPlane, &kJoinedPlane, &kAutoPlane,
-                                    &kSimulatorPlane};
+constexpr std::array kDataPlanes = {&kKernelPlane,    &kEbpfPlane, &kJoinedPlane,
+                                    &kUserspacePlane, &kAutoPlane, &kSimulatorPlane};
 }  // namespace
 
 std::string_view DataPlane::WhyNot(Feature feature) const {

@@ -1,10 +1,7 @@
 // The data planes, which forward a node's packets: a table with one row each.
 //
 // A further data plane is a class and a row. The class is a RouteSink that passes the changes of
-// the node's routes to the forwarder. A planned one is
-//  - a userspace forwarder, which reads all frames of the node's interfaces (PortFrames::kAll for
-//    it, kControl for the simulator's devices), so offloads are off and the kernel neither answers
-//    nor forwards;
+// the node's routes to the forwarder.
 // Reinstall() restores what a restart of the node's interfaces, of the forwarder or of its programs
 // lost. The row describes the layout of the lab that the data plane needs and the features it does
 // not support.
@@ -55,7 +52,9 @@ struct Refusal {
 
 // A node, for the sink of its routes.
 struct NodePlace {
-  int namespace_fd = -1;  // must outlive the sink
+  int namespace_fd = -1;           // must outlive the sink
+  std::vector<std::string> ports;  // all its interfaces
+  bool forwards_ipv4 = true, forwards_ipv6 = true;
   // Those of its interfaces that are veths of the lab; a physical one is not among them.
   std::vector<std::string> interfaces;
   // Those of them whose other end is another node's interface, in whose way nothing stands (no
@@ -79,7 +78,8 @@ extern const DataPlane
     kKernelPlane;                   // the kernel, by the routes that the simulator's protocols find
 extern const DataPlane kEbpfPlane;  // the same routes, by an eBPF program before the kernel
 extern const DataPlane kJoinedPlane;     // the same routes; all hops of a path in one step
-extern const DataPlane kAutoPlane;       // one of these two: ChoosePlane()
+extern const DataPlane kUserspacePlane;  // the same routes, by a process without privileges
+extern const DataPlane kAutoPlane;       // kernel or ebpf: ChoosePlane()
 extern const DataPlane kSimulatorPlane;  // the simulator itself, frame by frame
 
 struct Choice {
@@ -92,7 +92,7 @@ Choice ChoosePlane(const DataPlane& asked, const NodePlace& place);
 
 // Null if there is none of this name.
 const DataPlane* FindDataPlane(std::string_view name);
-// All names for a message: "kernel, ebpf, joined, auto or simulator".
+// All names for a message: "kernel, ebpf, joined, userspace, auto or simulator".
 std::string DataPlaneNames();
 
 }  // namespace viaduct::fib

@@ -120,7 +120,7 @@ TEST(DataPlane, IsFoundByTheUsersWord) {
   EXPECT_EQ(FindDataPlane("ebpf"), &kEbpfPlane);
   EXPECT_EQ(FindDataPlane("simulator"), &kSimulatorPlane);
   EXPECT_EQ(FindDataPlane("magic"), nullptr);
-  EXPECT_EQ(DataPlaneNames(), "kernel, ebpf, joined, auto or simulator");
+  EXPECT_EQ(DataPlaneNames(), "kernel, ebpf, joined, userspace, auto or simulator");
 }
 
 TEST(DataPlane, SaysWhatItCannotHonour) {

@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "fib/route.h"
+#include "forward/equipment.h"
 
 namespace viaduct::fib {
 
@@ -64,6 +66,10 @@ class RouteSink {
   virtual std::map<std::string, std::map<std::string, uint64_t>> PacketCounters() const {
     return {};
   }
+
+  // What a forwarder in a process of its own needs of it; empty: the routes are no such
+  // forwarder's. Valid as long as this lives.
+  virtual std::optional<forward::SharedWith> Shared() const { return std::nullopt; }
 
   const RouteCounters& counters() const { return counters_; }
 

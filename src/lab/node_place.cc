@@ -25,8 +25,12 @@ bool IsWire(const Topology& topology, const Link& link) {
 }  // namespace
 
 fib::NodePlace PlaceOf(const Topology& topology, const Node& node, int namespace_fd) {
-  fib::NodePlace place{namespace_fd, {}, {}};
+  fib::NodePlace place;
+  place.namespace_fd = namespace_fd;
+  place.forwards_ipv4 = node.forwards_ipv4;
+  place.forwards_ipv6 = node.forwards_ipv6;
   for (const Interface& interface : node.interfaces) {
+    place.ports.push_back(interface.name);
     if (!interface.physical) place.interfaces.push_back(interface.name);
   }
   for (const Link& link : topology.links) {

@@ -70,6 +70,7 @@ Sysctls NodeSysctls(const fib::NodeLayout& layout, bool ipv6, bool router) {
     SetForwarding(&sysctls, ipv6, router);
   } else {
     sysctls["net.ipv4.ip_forward"] = "0";
+    if (layout.addresses_on_interfaces) SetAllAndDefault(&sysctls, "ipv4", "rp_filter", "0");
   }
   if (!layout.addresses_on_interfaces) SetSilent(&sysctls);
   return sysctls;

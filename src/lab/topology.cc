@@ -250,7 +250,8 @@ Interface ReadInterface(const nlohmann::json& json, const std::string& where) {
 
 Node ReadNode(const nlohmann::json& json, const std::string& where) {
   const ObjectReader reader(json, where,
-                            {"name", "data_plane", "interfaces", "program_addresses", "sysctls"});
+                            {"name", "data_plane", "interfaces", "program_addresses", "sysctls",
+                             "forwards_ipv4", "forwards_ipv6"});
   Node node;
   node.name = reader.Get<std::string>("name");
   if (reader.Has("data_plane")) {
@@ -267,6 +268,8 @@ Node ReadNode(const nlohmann::json& json, const std::string& where) {
   if (reader.Has("sysctls")) {
     node.sysctls = reader.Get<std::map<std::string, std::string>>("sysctls");
   }
+  if (reader.Has("forwards_ipv4")) node.forwards_ipv4 = reader.Get<bool>("forwards_ipv4");
+  if (reader.Has("forwards_ipv6")) node.forwards_ipv6 = reader.Get<bool>("forwards_ipv6");
   return node;
 }
 
@@ -316,7 +319,9 @@ nlohmann::json ToJson(const Node& node) {
           {"data_plane", node.data_plane->name},
           {"interfaces", interfaces},
           {"program_addresses", ToStrings(node.program_addresses)},
-          {"sysctls", node.sysctls}};
+          {"sysctls", node.sysctls},
+          {"forwards_ipv4", node.forwards_ipv4},
+          {"forwards_ipv6", node.forwards_ipv6}};
 }
 
 nlohmann::json ToJson(const Link& link) {

@@ -33,6 +33,8 @@ struct Node {
   // device.
   std::vector<wire::IpPrefix> program_addresses;
   std::map<std::string, std::string> sysctls;  // "net.ipv4.ip_forward": "1"; applied last
+  // Whether packets are forwarded where not the kernel does it (which has a sysctl for that).
+  bool forwards_ipv4 = true, forwards_ipv6 = true;
 };
 
 struct Endpoint {

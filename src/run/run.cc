@@ -166,6 +166,17 @@ class Run {
     measured_ = true;
     TakePrograms(traffic_->Programs());
     TakeFailures(traffic_->failures());
+    NoteForwarder(client_->Describe());
+  }
+
+  // What it lost when it died is in no counter.
+  void NoteForwarder(const nlohmann::json& lab) {
+    if (!lab.contains("forwarder") || lab["forwarder"]["restarts"] == 0) return;
+    results_.failures.push_back(
+        fmt::format("the forwarder of data plane userspace died {} times and was {}; packets were "
+                    "lost meanwhile",
+                    lab["forwarder"]["restarts"].get<int>(),
+                    lab["forwarder"]["running"].get<bool>() ? "replaced" : "not replaced at last"));
   }
 
   void TakeDataPlanes() {

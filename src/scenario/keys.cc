@@ -68,10 +68,10 @@ constexpr Key kKeys[] = {
      R"(Where nodes' packets are forwarded in the real modes: `kernel`, the kernel's own forwarding;
      `ebpf`, the same routes by an eBPF program that passes packets from node to node without their
      stacks, where plain wires connect them, and leaves all others to the kernel; `joined`, the same routes,
-     all hops over plain wires in one step; `auto`, `ebpf` where
-     this machine has it and it does something, else `kernel`; `simulator`. The default depends on
+     all hops over plain wires in one step; `userspace`, the same routes by a process without privileges; `auto`,
+     `ebpf` where this machine has it and it does something, else `kernel`; `simulator`. The default depends on
      `mode`.)",
-     "ebpf", "kernel ebpf joined auto simulator"},
+     "ebpf", "kernel ebpf joined userspace auto simulator"},
     {"stack", Type::kText, Elsewhere([] { return std::string("ns3"); }),
      R"(The nodes' network stack in mode `simulate`: `ns3`, or a real Linux kernel in virtual time,
      `kernel` (the newest that `viaduct kernel list` shows) or `kernel:VERSION` (or the path of an
@@ -117,7 +117,7 @@ constexpr Key kKeys[] = {
      "The neighbour to which a host sends. May be omitted if the host has only one.", "n0"},
     {"nodes.NAME.data_plane", Type::kChoice, Printed<&NodeSettings::data_plane>(),
      "Where this node's packets are forwarded; default: `data_plane`.", "kernel",
-     "kernel ebpf joined auto simulator"},
+     "kernel ebpf joined userspace auto simulator"},
     {"nodes.NAME.stack", Type::kText, Custom<NodeSettings, PrintStack>(),
      "This node's network stack; default: `stack`.", "kernel"},
     {"nodes.NAME.sysctls", Type::kTable, PlainPrinted<&NodeSettings::sysctls>(),

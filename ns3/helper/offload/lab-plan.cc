@@ -99,13 +99,14 @@ LabPlanner::PlanNode(Ptr<Node> node)
     viaduct::lab::Node planned;
     planned.name = LabNodeName(node);
     planned.data_plane = OwnOr(m_settings.planes, node, m_settings.plane);
+    planned.forwards_ipv4 = Forwards(node->GetObject<Ipv4>());
+    planned.forwards_ipv6 = Forwards(node->GetObject<Ipv6>());
     if (planned.data_plane->layout.kernel_forwards)
     {
-        planned.sysctls["net.ipv4.ip_forward"] = Forwards(node->GetObject<Ipv4>()) ? "1" : "0";
+        planned.sysctls["net.ipv4.ip_forward"] = planned.forwards_ipv4 ? "1" : "0";
         if (node->GetObject<Ipv6>())
         {
-            planned.sysctls["net.ipv6.conf.all.forwarding"] =
-                Forwards(node->GetObject<Ipv6>()) ? "1" : "0";
+            planned.sysctls["net.ipv6.conf.all.forwarding"] = planned.forwards_ipv6 ? "1" : "0";
         }
     }
     for (const auto& [name, value] : OwnOr(m_settings.sysctls, node, {}))

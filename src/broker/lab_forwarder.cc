@@ -1,0 +1,72 @@
+#include "broker/lab_forwarder.h"
+
+#include <fcntl.h>
+#include <signal.h>
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "broker/lab_process.h"
+#include "forward/forwarder.h"
+#include "sys/signals.h"
+
+namespace viaduct::broker {
+namespace {
+
+// Until SIGTERM or SIGINT.
+void Forward(std::vector<forward::Equipment> equipment, const std::function<void()>& ready) {
+  const UniqueFd signals = sys::CatchSignals({SIGTERM, SIGINT});
+  forward::Forwarder forwarder(std::move(equipment));
+  ready();
+  forwarder.Run(signals.get());
+}
+
+}  // namespace
+
+LabForwarder::LabForwarder(lab::Lab& lab, const sys::Identity& owner, Nodes nodes)
+    : lab_(lab), owner_(owner), nodes_(std::move(nodes)) {
+  Start();
+}
+
+void LabForwarder::Start() {
+  LabProcess process{"viaduct-forward", "forwarder", -1, {}};
+  std::vector<forward::Equipment> equipment;
+  ports_.clear();
+  for (const auto& [name, shared] : nodes_) {
+    process.namespace_fd = lab_.NamespaceFd(name);
+    equipment.push_back(forward::Equip(name, process.namespace_fd, shared));
+    Keep(equipment.back());
+    const std::vector<int> descriptors = equipment.back().Descriptors();
+    process.keep.insert(process.keep.end(), descriptors.begin(), descriptors.end());
+  }
+  pid_ = StartLabProcess(process, owner_, [&](const std::function<void()>& ready) {
+    Forward(std::move(equipment), ready);
+  });
+  ended.reset();
+}
+
+void LabForwarder::Keep(const forward::Equipment& equipment) {
+  for (size_t i = 0; i < equipment.ports.size(); ++i) {
+    const int copy = fcntl(equipment.sockets[i].fd.get(), F_DUPFD_CLOEXEC, 0);
+    ports_[equipment.name].push_back(
+        {equipment.ports[i].mac, UniqueFd(SystemCall("duplicate a packet socket", copy))});
+  }
+}
+
+void LabForwarder::Refilter(const std::string& node) {
+  const auto ports = ports_.find(node);
+  if (ports == ports_.end()) return;
+  const std::vector<sys::InterfaceAddress> own = lab_.NetlinkOf(node).Addresses();
+  for (const Port& port : ports->second) {
+    forward::SetFilter(*nodes_.at(node).program, port.mac, own, port.socket.get());
+  }
+}
+
+void LabForwarder::Restart() {
+  ++restarts_;
+  Start();
+}
+
+}  // namespace viaduct::broker

@@ -1,0 +1,55 @@
+// The forwarder of a lab: a process of its own that forwards for the nodes whose data plane is
+// `userspace`.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "forward/equipment.h"
+#include "lab/builder.h"
+#include "sys/invoking_user.h"
+
+namespace viaduct::broker {
+
+// Forked from the broker; it inherits packet sockets, raw sockets and tables, and no other
+// descriptors. It runs as the invoking user without capabilities and ends with the broker. When it
+// ends before that, Restart() starts another, which finds the tables as they were. For use by one
+// thread.
+class LabForwarder {
+ public:
+  using Nodes = std::map<std::string, forward::SharedWith>;
+
+  // Returns when the forwarder forwards. The lab must outlive this. Throws Error.
+  LabForwarder(lab::Lab& lab, const sys::Identity& owner, Nodes nodes);
+
+  int pid() const { return pid_; }
+  int restarts() const { return restarts_; }
+  // Throws Error; then there is none.
+  void Restart();
+  // The node's own addresses have changed: the forwarder shall not receive what is for them. Throws
+  // Error.
+  void Refilter(const std::string& node);
+
+  // Its wait status (waitpid(2)); empty while it runs.
+  std::optional<int> ended;
+
+ private:
+  // The broker's copy of a packet socket of the forwarder.
+  struct Port {
+    wire::MacAddress mac;
+    UniqueFd socket;
+  };
+  void Start();
+  void Keep(const forward::Equipment& equipment);
+
+  lab::Lab& lab_;
+  sys::Identity owner_;
+  Nodes nodes_;
+  std::map<std::string, std::vector<Port>> ports_;  // by node
+  int pid_ = 0;
+  int restarts_ = 0;
+};
+
+}  // namespace viaduct::broker

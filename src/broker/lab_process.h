@@ -1,0 +1,27 @@
+// Processes of a lab beside its programs: the path engine, the forwarder.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sys/invoking_user.h"
+
+namespace viaduct::broker {
+
+struct LabProcess {
+  const char* title = "";  // in lists of processes; at most 15 characters
+  std::string what;        // in messages: "path engine"
+  int namespace_fd = -1;   // where it runs, so that the clean-up of the lab finds it
+  std::vector<int> keep;   // the descriptors that it needs
+};
+
+// Forks the process from the broker. It has no other descriptors of the broker's, runs as the
+// owner without capabilities at the highest priority, and ends with the broker. There `work` runs,
+// which calls `ready` once it does what it is for and returns when the process shall end. Returns
+// the process's number after that call. Throws what `work` threw before it (an Error with the same
+// message).
+int StartLabProcess(const LabProcess& process, const sys::Identity& owner,
+                    const std::function<void(const std::function<void()>& ready)>& work);
+
+}  // namespace viaduct::broker

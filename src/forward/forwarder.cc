@@ -1,0 +1,173 @@
+#include "forward/forwarder.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <optional>
+
+#include "base/clock.h"
+#include "forward/kernel_sender.h"
+#include "forward/neighbour_monitor.h"
+#include "io/ring_port.h"
+#include "io/super_frame.h"
+
+namespace viaduct::forward {
+namespace {
+
+constexpr size_t kBurst = 64;
+constexpr auto kTick = Duration::Milliseconds(100);
+// The ring slots of all ports of a lab together, and the bounds for each.
+constexpr uint32_t kLabSlots = 65536, kMostSlots = 4096, kLeastSlots = 256;
+// Tags in the poller: node << 32 | port, or one of these.
+constexpr uint64_t kStopTag = UINT64_MAX;
+constexpr uint32_t kNeighboursTag = UINT32_MAX;
+
+}  // namespace
+
+// A node at work.
+class Forwarder::RunningNode final : public Carrier {
+ public:
+  RunningNode(Equipment equipment, uint32_t slots)
+      : table_memory_(equipment.table.get(), Mapping::Access::kRead),
+        counter_memory_(equipment.counters.get(), Mapping::Access::kWrite),
+        table_(table_memory_.words()),
+        counters_(counter_memory_.writable()),
+        monitor_(std::move(equipment.neighbours)),
+        kernel_(std::move(equipment.raw_ipv4), std::move(equipment.raw_ipv6),
+                std::move(equipment.icmpv6)),
+        node_{equipment.name, std::move(equipment.ports), &table_, &neighbours_},
+        outbox_(node_.ports.size(), *this),
+        program_(equipment.program->make(node_)) {
+    io::RingOptions options;
+    options.slots = slots;
+    for (sys::PacketSocket& socket : equipment.sockets) {
+      options.ifindex = socket.ifindex;
+      ports_.push_back(std::make_unique<io::RingPort>(std::move(socket.fd), options));
+    }
+    ring_full_.resize(ports_.size());
+  }
+
+  void Watch(Poller& poller, uint64_t index) {
+    for (size_t port = 0; port < ports_.size(); ++port) {
+      poller.Add(ports_[port]->Fd(), index << 32 | port);
+    }
+    poller.Add(monitor_.Fd(), index << 32 | kNeighboursTag);
+  }
+
+  void ReadNeighbours() { monitor_.Read(&neighbours_); }
+
+  void ServePort(size_t port) {
+    const size_t count = ports_[port]->Receive(received_);
+    const Instant now = MonotonicClock::Now();
+    frames_.clear();
+    for (const io::ReceivedFrame& frame : std::span(received_).first(count)) {
+      TakeFrame(port, frame, now);
+    }
+    program_->TakeBurst(frames_, outbox_, counters_);
+    outbox_.EndBurst();
+  }
+
+  void Tick(Instant now) {
+    program_->Tick(now, outbox_);
+    outbox_.EndBurst();
+    for (size_t port = 0; port < ports_.size(); ++port) {
+      const uint64_t dropped = ports_[port]->Counters().rx_dropped_ring_full;
+      counters_.AddFrames(port, Counters::kRingFull, dropped - ring_full_[port]);
+      ring_full_[port] = dropped;
+    }
+  }
+
+  void Transmit(size_t port, std::span<const wire::ConstBytes> frames) override {
+    const size_t taken = ports_[port]->Transmit(frames);
+    const size_t lost = frames.size() - taken + ports_[port]->Refused().size();
+    if (lost > 0) counters_.AddFrames(port, Counters::kNotSent, lost);
+  }
+
+  void SendAsOwn(wire::Family family, wire::ConstBytes packet, uint32_t ifindex) override {
+    if (family == wire::Family::kIpv4) {
+      kernel_.SendIpv4(packet, ifindex);
+    } else {
+      kernel_.SendIpv6(packet, ifindex);
+    }
+  }
+
+  void SendIcmpv6(const wire::IpAddress& destination, wire::ConstBytes message,
+                  uint32_t ifindex) override {
+    kernel_.SendIcmpv6(destination, message, ifindex);
+  }
+
+ private:
+  // Most frames are as on a wire. A neighbour that keeps its offloads on may send others.
+  void TakeFrame(size_t port, const io::ReceivedFrame& frame, Instant now) {
+    if (frame.checksum == io::Checksum::kInFrame && frame.gso_size == 0) {
+      frames_.push_back({port, frame.bytes, now});
+      return;
+    }
+    splitter_.Split(frame, [&](std::span<std::byte> cut) {
+      const wire::Bytes copy = outbox_.Make(cut.size());
+      std::ranges::copy(cut, copy.begin());
+      frames_.push_back({port, copy, now});
+    });
+  }
+
+  Mapping table_memory_, counter_memory_;
+  TableReader table_;
+  Counters counters_;
+  NeighbourMonitor monitor_;
+  NeighbourTable neighbours_;
+  KernelSender kernel_;
+  Node node_;
+  Outbox outbox_;
+  std::unique_ptr<AnyProgram> program_;
+  std::vector<std::unique_ptr<io::RingPort>> ports_;
+  std::vector<uint64_t> ring_full_;  // counted so far, by port
+  io::SuperFrameSplitter splitter_;
+  std::array<io::ReceivedFrame, kBurst> received_;
+  std::vector<Frame> frames_;
+};
+
+Forwarder::Forwarder(std::vector<Equipment> equipment) {
+  const size_t ports =
+      std::transform_reduce(equipment.begin(), equipment.end(), size_t{0}, std::plus<>(),
+                            [](const Equipment& each) { return each.ports.size(); });
+  const uint32_t slots = std::clamp(kLabSlots / static_cast<uint32_t>(std::max<size_t>(ports, 1)),
+                                    kLeastSlots, kMostSlots);
+  for (Equipment& each : equipment) {
+    nodes_.push_back(std::make_unique<RunningNode>(std::move(each), slots));
+    nodes_.back()->Watch(poller_, nodes_.size() - 1);
+  }
+}
+
+Forwarder::~Forwarder() = default;
+
+void Forwarder::Serve(const Poller::Ready& ready) {
+  for (const epoll_event& event : ready) {
+    if (event.data.u64 == kStopTag) {
+      is_stopped_ = true;
+      continue;
+    }
+    RunningNode& node = *nodes_[event.data.u64 >> 32];
+    const auto port = static_cast<uint32_t>(event.data.u64);
+    if (port == kNeighboursTag) {
+      node.ReadNeighbours();
+    } else {
+      node.ServePort(port);
+    }
+  }
+}
+
+void Forwarder::Run(int stop) {
+  poller_.Add(stop, kStopTag);
+  Instant next_tick = MonotonicClock::Now() + kTick;
+  while (!is_stopped_) {
+    const Duration patience = std::max(Duration(), next_tick - MonotonicClock::Now());
+    Serve(poller_.Wait(patience));
+    const Instant now = MonotonicClock::Now();
+    if (now < next_tick) continue;
+    next_tick = now + kTick;
+    for (const auto& node : nodes_) node->Tick(now);
+  }
+  poller_.Remove(stop);
+}
+
+}  // namespace viaduct::forward

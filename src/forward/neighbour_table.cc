@@ -1,0 +1,11 @@
+#include "forward/neighbour_table.h"
+
+#include "forward/hash.h"
+
+namespace viaduct::forward {
+
+size_t NeighbourTable::Hash::operator()(const Key& key) const {
+  return HashOf(key.address, key.ifindex);
+}
+
+}  // namespace viaduct::forward

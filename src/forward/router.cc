@@ -1,0 +1,226 @@
+#include "forward/router.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "forward/fragment.h"
+#include "forward/hash.h"
+#include "wire/address_scope.h"
+#include "wire/checksum.h"
+#include "wire/ethernet.h"
+
+namespace viaduct::forward {
+namespace {
+
+constexpr size_t kEthernet = wire::EthernetHeader::kSize;
+// How often the kernel gets a packet for a neighbour that it has not heard of for long.
+constexpr auto kConfirmInterval = Duration::Seconds(1);
+
+wire::MacAddress MacAt(const std::byte* at) {
+  wire::MacAddress mac;
+  std::memcpy(mac.bytes.data(), at, mac.bytes.size());
+  return mac;
+}
+
+bool IsThisNetwork(const wire::IpAddress& address) { return address.bytes[0] == 0; }  // 0.0.0.0/8
+
+bool IsLimitedBroadcast(const wire::IpAddress& address) {
+  return address == wire::IpAddress::FromIpv4(0xFFFFFFFF);
+}
+
+// The kernel's ip_route_input_slow() calls these martians.
+bool IsForwardableIpv4(const wire::Ipv4Header& header) {
+  return !header.source.IsMulticast() && !IsLimitedBroadcast(header.source) &&
+         !IsThisNetwork(header.source) && !IsThisNetwork(header.destination) &&
+         !wire::IsLoopback(header.source) && !wire::IsLoopback(header.destination);
+}
+
+bool HasSourceRoute(wire::ConstBytes options) {
+  constexpr uint8_t kEnd = 0, kNoOperation = 1, kLoose = 131, kStrict = 137;
+  for (size_t at = 0; at < options.size() && wire::Load8(&options[at]) != kEnd;) {
+    const uint8_t kind = wire::Load8(&options[at]);
+    if (kind == kLoose || kind == kStrict) return true;
+    if (kind == kNoOperation) {
+      ++at;
+      continue;
+    }
+    if (at + 1 == options.size()) return false;
+    at += std::max<size_t>(wire::Load8(&options[at + 1]), 1);
+  }
+  return false;
+}
+
+// The whole packet with its header, without padding; empty if it is malformed.
+wire::Bytes CheckedIpv4(const wire::Ipv4Header& header, wire::Bytes bytes) {
+  if (header.total_length < header.header_length || header.total_length > bytes.size()) return {};
+  if (wire::InternetChecksum(bytes.first(header.header_length)) != 0) return {};
+  return bytes.first(header.total_length);
+}
+
+// ipv6_rcv() and ip6_forward() of the kernel.
+bool IsForwardableIpv6(const wire::Ipv6Header& header) {
+  return !header.source.IsMulticast() && !header.source.IsUnspecified() &&
+         !wire::IsLoopback(header.source) && !wire::IsLoopback(header.destination) &&
+         !header.destination.IsUnspecified();
+}
+
+}  // namespace
+
+Router::Router(const Node& node)
+    : ports_(node.ports),
+      table_(*node.table),
+      neighbours_(*node.neighbours),
+      seed_(std::hash<std::string>()(node.name)) {
+  for (size_t port = 0; port < ports_.size(); ++port) port_of_[ports_[port].ifindex] = port;
+  errors_.SetLimits(table_.Limits());
+}
+
+size_t Router::Take(const Frame& frame, Outbox& outbox) {
+  if (frame.bytes.size() < kEthernet) return kMalformed;
+  if (MacAt(frame.bytes.data()) != ports_[frame.port].mac) return kNotUnicast;
+  switch (wire::Load16(&frame.bytes[12])) {
+    case wire::ether_type::kIpv4:
+      return TakeIpv4(frame, outbox);
+    case wire::ether_type::kIpv6:
+      return TakeIpv6(frame, outbox);
+    default:
+      return kForTheNode;
+  }
+}
+
+uint32_t Router::FlowHash(const wire::IpAddress& source, const wire::IpAddress& destination) const {
+  return static_cast<uint32_t>(HashOf(destination, HashOf(source, seed_)) >> 32);
+}
+
+Router::Way Router::WayOf(const Hop& hop, const wire::IpAddress& destination) const {
+  Way way{hop, hop.gateway.value_or(destination), SIZE_MAX, std::nullopt};
+  if (const auto port = port_of_.find(hop.ifindex); port != port_of_.end()) {
+    way.port = port->second;
+    way.mtu = ports_[port->second].mtu;
+  }
+  return way;
+}
+
+Router::Outcome Router::TakeIpv4(const Frame& frame, Outbox& outbox) {
+  const wire::Bytes bytes = frame.bytes.subspan(kEthernet);
+  const auto header = wire::Ipv4Header::Parse(bytes);
+  if (!header) return kMalformed;
+  const wire::Bytes packet = CheckedIpv4(*header, bytes);
+  if (packet.empty()) return kMalformed;
+  if (header->destination.IsMulticast()) return kNotUnicast;
+  if (IsLimitedBroadcast(header->destination)) return kForTheNode;
+  if (!IsForwardableIpv4(*header)) return kUnforwardable;
+  const uint32_t hash = FlowHash(header->source, header->destination);
+  const Found found = table_.Lookup(header->destination, hash);
+  if (found.kind == Kind::kLocal) return kForTheNode;
+  if (table_.Lookup(header->source).kind == Kind::kLocal) return kUnforwardable;
+  if (found.kind != Kind::kForward) return RefuseIpv4(frame, *header, packet, found.kind, outbox);
+  return ForwardIpv4(frame, *header, packet, WayOf(found.hop, header->destination), outbox);
+}
+
+Router::Outcome Router::RefuseIpv4(const Frame& frame, const wire::Ipv4Header& header,
+                                   wire::ConstBytes packet, Kind kind, Outbox& outbox) {
+  if (kind == Kind::kBlackhole) return kRefused;
+  const uint8_t code = kind == Kind::kUnreachable  ? icmp::kHost
+                       : kind == Kind::kProhibited ? icmp::kProhibited
+                                                   : icmp::kNetwork;
+  errors_.SendIpv4({icmp::kUnreachable, code, 0}, header, packet, frame.now, outbox);
+  return kind == Kind::kNone ? kNoRoute : kRefused;
+}
+
+Router::Outcome Router::ForwardIpv4(const Frame& frame, const wire::Ipv4Header& header,
+                                    wire::Bytes packet, const Way& way, Outbox& outbox) {
+  if (HasSourceRoute(packet.subspan(wire::Ipv4Header::kSize,
+                                    header.header_length - wire::Ipv4Header::kSize))) {
+    return kUnforwardable;
+  }
+  if (header.ttl <= 1) {
+    errors_.SendIpv4({icmp::kTimeExceeded, 0, 0}, header, packet, frame.now, outbox);
+    return kTtlExpired;
+  }
+  const bool is_too_long = packet.size() > way.mtu;
+  if (is_too_long && header.dont_fragment) {
+    errors_.SendIpv4({icmp::kUnreachable, icmp::kTooBig, static_cast<uint32_t>(way.mtu)}, header,
+                     packet, frame.now, outbox);
+    return kTooLong;
+  }
+  const uint16_t before = wire::Load16(&packet[8]);
+  wire::Store8(&packet[8], static_cast<uint8_t>(header.ttl - 1));
+  wire::Store16(&packet[10],
+                wire::UpdateChecksum(header.checksum, before, wire::Load16(&packet[8])));
+  if (!is_too_long) {
+    return Emit(frame.bytes.first(kEthernet + packet.size()), wire::Family::kIpv4, way, frame.now,
+                outbox);
+  }
+  Outcome outcome = kForwarded;
+  wire::Bytes made;
+  Fragment(
+      header, packet, way.mtu,
+      [&](size_t size) {
+        made = outbox.Make(kEthernet + size);
+        return made.subspan(kEthernet);
+      },
+      [&](wire::Bytes) { outcome = Emit(made, wire::Family::kIpv4, way, frame.now, outbox); });
+  return outcome;
+}
+
+Router::Outcome Router::TakeIpv6(const Frame& frame, Outbox& outbox) {
+  const wire::Bytes bytes = frame.bytes.subspan(kEthernet);
+  const auto header = wire::Ipv6Header::Parse(bytes);
+  if (!header) return kMalformed;
+  const size_t size = wire::Ipv6Header::kSize + header->payload_length;
+  if (size > bytes.size()) return kMalformed;
+  if (header->destination.IsMulticast()) return kNotUnicast;
+  if (wire::IsLinkLocal(header->destination)) return kForTheNode;
+  if (!IsForwardableIpv6(*header)) return kUnforwardable;
+  const uint32_t hash = FlowHash(header->source, header->destination);
+  const Found found = table_.Lookup(header->destination, hash);
+  if (found.kind == Kind::kLocal) return kForTheNode;
+  // The kernel answers these itself although it does not forward (ip6_pkt_drop()).
+  if (found.kind == Kind::kNone) return kNoRoute;
+  if (found.kind != Kind::kForward) return kRefused;
+  return ForwardIpv6(frame, *header, bytes.first(size), WayOf(found.hop, header->destination),
+                     outbox);
+}
+
+Router::Outcome Router::ForwardIpv6(const Frame& frame, const wire::Ipv6Header& header,
+                                    wire::Bytes packet, const Way& way, Outbox& outbox) {
+  const auto answer = [&](const IcmpError& error) {
+    errors_.SendIpv6(error, header, packet, ports_[frame.port].ifindex, frame.now, outbox);
+  };
+  if (header.hop_limit <= 1) {
+    answer({icmpv6::kTimeExceeded, 0, 0});
+    return kTtlExpired;
+  }
+  if (wire::IsLinkLocal(header.source)) {
+    answer({icmpv6::kUnreachable, icmpv6::kBeyondScope, 0});
+    return kUnforwardable;
+  }
+  if (packet.size() > way.mtu) {
+    answer({icmpv6::kPacketTooBig, 0, static_cast<uint32_t>(way.mtu)});
+    return kTooLong;
+  }
+  wire::Store8(&packet[7], static_cast<uint8_t>(header.hop_limit - 1));
+  return Emit(frame.bytes.first(kEthernet + packet.size()), wire::Family::kIpv6, way, frame.now,
+              outbox);
+}
+
+Router::Outcome Router::Emit(wire::Bytes frame, wire::Family family, const Way& way, Instant now,
+                             Outbox& outbox) {
+  Neighbour* const neighbour = neighbours_.Find(way.hop.ifindex, way.neighbour);
+  const bool is_due =
+      neighbour != nullptr && neighbour->is_stale && now - neighbour->asked >= kConfirmInterval;
+  if (neighbour == nullptr || !way.port || is_due) {
+    if (is_due) neighbour->asked = now;
+    outbox.SendAsOwn(family, frame.subspan(kEthernet), way.hop.ifindex);
+    return kResolving;
+  }
+  const bool is_ipv4 = family == wire::Family::kIpv4;
+  wire::EthernetHeader{neighbour->mac, ports_[*way.port].mac,
+                       is_ipv4 ? wire::ether_type::kIpv4 : wire::ether_type::kIpv6}
+      .Write(frame);
+  outbox.Send(*way.port, frame);
+  return kForwarded;
+}
+
+}  // namespace viaduct::forward

@@ -1,0 +1,246 @@
+// Packet in, packet out.
+#include "forward/router.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "forward/table_writer.h"
+#include "forward/test_carrier.h"
+#include "wire/checksum.h"
+#include "wire/test/packet_builder.h"
+
+namespace viaduct::forward {
+namespace {
+
+using namespace wire::packet;  // NOLINT(google-build-using-namespace): packets read like packets
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::string kPort0 = "02:00:00:00:00:10", kPort1 = "02:00:00:00:00:11",
+                  kNext = "02:00:00:00:00:99";
+
+// Port 0 (ifindex 10) is 10.0.0.1/24 and 2001:db8::1/64, port 1 (ifindex 11) 10.0.1.1/24 and
+// 2001:db8:1::1/64 with an MTU of 1400; 10.9.0.0/16 and 2001:db8:9::/48 are behind the neighbour
+// 10.0.1.2, 2001:db8:1::2 of port 1.
+class RouterTest : public testing::Test {
+ protected:
+  RouterTest() {
+    Write();
+    for (const char* neighbour : {"10.0.1.2", "2001:db8:1::2"}) {
+      neighbours_.Set(11, wire::IpAddress::Parse(neighbour), wire::MacAddress::Parse(kNext), false);
+    }
+  }
+
+  void Write() {
+    writer_.SetLimits({.ipv4_types = 0, .ipv6_types = 0});
+    writer_.Begin();
+    const auto set = [this](const char* prefix, const Entry& entry) {
+      writer_.Set(wire::IpPrefix::Parse(prefix), entry);
+    };
+    for (const char* own : {"10.0.0.1/32", "10.0.1.1/32", "2001:db8::1/128", "2001:db8:1::1/128"}) {
+      set(own, {Kind::kLocal, {}});
+    }
+    for (const char* network : {"10.0.0.0/24", "2001:db8::/64"}) {
+      set(network, {Kind::kForward, {{10, {}}}});
+    }
+    for (const char* network : {"10.0.1.0/24", "2001:db8:1::/64"}) {
+      set(network, {Kind::kForward, {{11, {}}}});
+    }
+    set("10.9.0.0/16", {Kind::kForward, {{11, wire::IpAddress::Parse("10.0.1.2")}}});
+    set("2001:db8:9::/48", {Kind::kForward, {{11, wire::IpAddress::Parse("2001:db8:1::2")}}});
+    set("10.66.0.0/16", {Kind::kUnreachable, {}});
+    set("10.67.0.0/16", {Kind::kBlackhole, {}});
+    writer_.Publish();
+  }
+
+  std::string_view Take(std::vector<std::byte> frame) {
+    kept_.push_back(std::move(frame));
+    Router router(node_);
+    const size_t outcome = router.Take({0, kept_.back(), now_}, outbox_);
+    outbox_.EndBurst();
+    return Router::kOutcomes[outcome];
+  }
+  static Ethernet ToRouter() { return {.source = "02:00:00:00:00:01", .destination = kPort0}; }
+  static Ipv4 Ipv4To(const std::string& destination, uint8_t ttl = 64) {
+    return {.source = "10.0.0.5", .destination = destination, .ttl = ttl, .id = 7};
+  }
+  static Ipv6 Ipv6To(const std::string& destination, uint8_t hop_limit = 64) {
+    return {.source = "2001:db8::5", .destination = destination, .hop_limit = hop_limit};
+  }
+
+  std::vector<Word> memory_ = std::vector<Word>(size_t{1} << 17);
+  TableWriter writer_{memory_};
+  TableReader reader_{memory_};
+  NeighbourTable neighbours_;
+  Node node_{"r",
+             {{"eth0", 10, wire::MacAddress::Parse(kPort0), 1500},
+              {"eth1", 11, wire::MacAddress::Parse(kPort1), 1400}},
+             &reader_,
+             &neighbours_};
+  FakeCarrier carrier_;
+  Outbox outbox_{2, carrier_};
+  Instant now_ = Instant::FromNanoseconds(1'000'000'000'000);
+  std::vector<std::vector<std::byte>> kept_;
+};
+
+TEST_F(RouterTest, ForwardsIpv4ToTheGateway) {
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv4To("10.9.1.1") / Udp{} / Payload{"hello"})), "forwarded");
+  EXPECT_THAT(carrier_.sent[1],
+              ElementsAre(Describe(Build(Ethernet{.source = kPort1, .destination = kNext} /
+                                         Ipv4To("10.9.1.1", 63) / Udp{} / Payload{"hello"}))));
+  EXPECT_THAT(carrier_.sent[0], IsEmpty());
+}
+
+TEST_F(RouterTest, ForwardsIpv6ToTheGateway) {
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv6To("2001:db8:9::1") / Udp{} / Payload{"hello"})),
+            "forwarded");
+  EXPECT_THAT(carrier_.sent[1],
+              ElementsAre(Describe(Build(Ethernet{.source = kPort1, .destination = kNext} /
+                                         Ipv6To("2001:db8:9::1", 63) / Udp{} / Payload{"hello"}))));
+}
+
+TEST_F(RouterTest, ForwardsToANeighbourOnTheLinkAndTrimsPadding) {
+  std::vector<std::byte> frame = Build(ToRouter() / Ipv4To("10.0.1.2") / Udp{});
+  frame.resize(60);
+  EXPECT_EQ(Take(std::move(frame)), "forwarded");
+  EXPECT_THAT(carrier_.sent[1],
+              ElementsAre(Describe(Build(Ethernet{.source = kPort1, .destination = kNext} /
+                                         Ipv4To("10.0.1.2", 63) / Udp{}))));
+}
+
+TEST_F(RouterTest, LeavesToTheKernelWhatIsForTheNode) {
+  for (const char* own : {"10.0.0.1", "10.0.1.1", "255.255.255.255"}) {
+    EXPECT_EQ(Take(Build(ToRouter() / Ipv4To(own) / Udp{})), "for-the-node") << own;
+  }
+  for (const char* own : {"2001:db8::1", "2001:db8:1::1", "fe80::1"}) {
+    EXPECT_EQ(Take(Build(ToRouter() / Ipv6To(own) / Udp{})), "for-the-node") << own;
+  }
+  EXPECT_EQ(Take(Build(ToRouter() / Arp{})), "for-the-node");
+  EXPECT_TRUE(carrier_.IsEmpty());
+}
+
+TEST_F(RouterTest, DropsWhatNoRouterForwards) {
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv4To("224.0.0.5") / Udp{})), "not-unicast");
+  EXPECT_EQ(Take(Build(Ethernet{.source = "02:00:00:00:00:01", .destination = "02:00:00:00:00:77"} /
+                       Ipv4To("10.9.1.1") / Udp{})),
+            "not-unicast");
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv4{.source = "10.0.1.1", .destination = "10.9.1.1"} / Udp{})),
+            "unforwardable");
+  EXPECT_EQ(
+      Take(Build(ToRouter() / Ipv4{.source = "127.0.0.1", .destination = "10.9.1.1"} / Udp{})),
+      "unforwardable");
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv4To("10.67.0.1") / Udp{})), "refused");
+  EXPECT_TRUE(carrier_.IsEmpty());
+}
+
+TEST_F(RouterTest, DropsWhatIsMalformed) {
+  std::vector<std::byte> frame = Build(ToRouter() / Ipv4To("10.9.1.1") / Udp{});
+  for (size_t length = 0; length < frame.size(); ++length) {
+    EXPECT_EQ(Take({frame.begin(), frame.begin() + static_cast<ptrdiff_t>(length)}), "malformed");
+  }
+  frame[24] ^= std::byte{1};  // the checksum
+  EXPECT_EQ(Take(frame), "malformed");
+  frame = Build(ToRouter() / Ipv6To("2001:db8:9::1") / Udp{});
+  frame.pop_back();
+  EXPECT_EQ(Take(frame), "malformed");
+  EXPECT_TRUE(carrier_.IsEmpty());
+}
+
+TEST_F(RouterTest, AnswersWhereTheTimeToLiveEnds) {
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv4To("10.9.1.1", 1) / Udp{})), "ttl-expired");
+  ASSERT_EQ(carrier_.own.size(), 1u);
+  EXPECT_THAT(carrier_.own[0], HasSubstr("0.0.0.0 > 10.0.0.5"));
+  EXPECT_THAT(carrier_.own[0], HasSubstr("icmp 11/0"));
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv6To("2001:db8:9::1", 1) / Udp{})), "ttl-expired");
+  ASSERT_EQ(carrier_.icmpv6.size(), 1u);
+  EXPECT_EQ(carrier_.icmpv6[0].destination, "2001:db8::5");
+  EXPECT_EQ(carrier_.icmpv6[0].type, 3);
+}
+
+TEST_F(RouterTest, AnswersWithoutARoute) {
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv4To("10.77.0.1") / Udp{})), "no-route");
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv4To("10.66.0.1") / Udp{})), "refused");
+  ASSERT_EQ(carrier_.own.size(), 2u);
+  EXPECT_THAT(carrier_.own[0], HasSubstr("icmp 3/0"));
+  EXPECT_THAT(carrier_.own[1], HasSubstr("icmp 3/1"));
+}
+
+TEST_F(RouterTest, LeavesAnswersWithoutAnIpv6RouteToTheKernel) {
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv6To("2001:db8:77::1") / Udp{})), "no-route");
+  EXPECT_TRUE(carrier_.IsEmpty());
+}
+
+TEST_F(RouterTest, AnswersWhatIsTooLongAndMayNotBeCut) {
+  Ipv4 header = Ipv4To("10.9.1.1");
+  header.dont_fragment = true;
+  EXPECT_EQ(Take(Build(ToRouter() / header / Udp{} / Counting(1400))), "too-long");
+  ASSERT_EQ(carrier_.own.size(), 1u);
+  EXPECT_THAT(carrier_.own[0], HasSubstr("icmp 3/4"));
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv6To("2001:db8:9::1") / Udp{} / Counting(1400))), "too-long");
+  ASSERT_EQ(carrier_.icmpv6.size(), 1u);
+  EXPECT_EQ(carrier_.icmpv6[0].type, 2);
+  EXPECT_EQ(carrier_.icmpv6[0].mtu, 1400u);
+}
+
+TEST_F(RouterTest, CutsWhatIsTooLong) {
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv4To("10.9.1.1") / Udp{} / Counting(1440))), "forwarded");
+  ASSERT_EQ(carrier_.frames[1].size(), 2u);
+  std::vector<std::byte> whole;
+  for (const auto& frame : carrier_.frames[1]) {
+    const auto header = wire::Ipv4Header::Parse(wire::ConstBytes(frame).subspan(14));
+    ASSERT_TRUE(header);
+    EXPECT_LE(header->total_length, 1400);
+    EXPECT_EQ(header->fragment_offset * 8u, whole.size());
+    EXPECT_EQ(header->more_fragments, whole.empty());
+    EXPECT_EQ(header->ttl, 63);
+    EXPECT_EQ(wire::InternetChecksum(wire::ConstBytes(frame).subspan(14, 20)), 0u);
+    whole.insert(whole.end(), frame.begin() + 34, frame.end());
+  }
+  EXPECT_EQ(whole.size(), 1448u);
+}
+
+TEST_F(RouterTest, ErrorsAreNotAnsweredNorAreLaterFragments) {
+  Ipv4 header = Ipv4To("10.9.1.1", 1);
+  EXPECT_EQ(Take(Build(ToRouter() / header / Icmp{.type = 11})), "ttl-expired");
+  header.fragment_offset = 8;
+  EXPECT_EQ(Take(Build(ToRouter() / header / Payload{"12345678"})), "ttl-expired");
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv6To("2001:db8:9::1", 1) / Icmpv6{.type = 1})),
+            "ttl-expired");
+  EXPECT_TRUE(carrier_.IsEmpty());
+}
+
+TEST_F(RouterTest, TheKernelSendsToNeighboursThatItHasNotResolved) {
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv4To("10.0.1.77") / Udp{})), "resolving");
+  ASSERT_EQ(carrier_.own.size(), 1u);
+  EXPECT_THAT(carrier_.own[0], HasSubstr("10.0.0.5 > 10.0.1.77 ttl 63"));
+  EXPECT_EQ(carrier_.own_ifindex, 11u);
+}
+
+TEST_F(RouterTest, TheKernelConfirmsStaleNeighboursNowAndThen) {
+  neighbours_.Set(11, wire::IpAddress::Parse("10.0.1.2"), wire::MacAddress::Parse(kNext), true);
+  const auto packet = Build(ToRouter() / Ipv4To("10.9.1.1") / Udp{});
+  EXPECT_EQ(Take(packet), "resolving");
+  EXPECT_EQ(Take(packet), "forwarded");
+  now_ += Duration::Seconds(2);
+  EXPECT_EQ(Take(packet), "resolving");
+}
+
+TEST_F(RouterTest, FlowsUseAllHopsOfARoute) {
+  writer_.Begin();
+  writer_.Set(wire::IpPrefix::Parse("10.9.0.0/16"), {Kind::kForward,
+                                                     {{10, wire::IpAddress::Parse("10.0.0.2")},
+                                                      {11, wire::IpAddress::Parse("10.0.1.2")}}});
+  writer_.Publish();
+  neighbours_.Set(10, wire::IpAddress::Parse("10.0.0.2"), wire::MacAddress::Parse(kNext), false);
+  for (int i = 1; i < 100; ++i) {
+    Take(Build(ToRouter() / Ipv4To("10.9.1." + std::to_string(i)) / Udp{}));
+  }
+  EXPECT_GT(carrier_.sent[0].size(), 20u);
+  EXPECT_GT(carrier_.sent[1].size(), 20u);
+}
+
+}  // namespace
+}  // namespace viaduct::forward

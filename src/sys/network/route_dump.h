@@ -1,0 +1,28 @@
+// Reading a namespace's routes (rtnetlink(7), RTM_GETROUTE).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sys/network/netlink.h"
+#include "sys/network/route_request.h"
+#include "wire/address.h"
+
+namespace viaduct::sys {
+
+struct DumpedRoute {
+  wire::IpPrefix destination;
+  uint8_t type = 0;  // RTN_UNICAST, RTN_LOCAL...
+  uint8_t protocol = 0;
+  uint32_t table = 0;  // RT_TABLE_MAIN, RT_TABLE_LOCAL...
+  uint32_t metric = 0;
+  // Those that the kernel uses: neither dead nor without a carrier where that counts. Empty for
+  // types that send nowhere.
+  std::vector<RouteHop> hops;
+};
+
+// All routes of both families, of all tables; without those that the kernel cached. Throws
+// SystemError.
+std::vector<DumpedRoute> DumpRoutes(NetlinkSocket& socket);
+
+}  // namespace viaduct::sys

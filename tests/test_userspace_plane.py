@@ -1,0 +1,169 @@
+"""Labs whose packets are forwarded by a process of their own (`data_plane: userspace`)."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from labs import (
+    FAST_OLSR,
+    addresses,
+    execute,
+    inside,
+    marked_processes,
+    results,
+    viaduct,
+    wait_until,
+)
+from scapy.layers.inet import ICMP
+from scapy.utils import rdpcap
+from test_bpf_planes import FLOWS, STATIC, listed
+
+Write = Callable[[str], Path]
+USERSPACE = "data_plane: userspace\n"
+IPV6 = "addressing: {ipv4: none, ipv6: fd00::/48}\n"
+
+
+def forwarders(namespace: str) -> set[int]:
+    """The processes of this name in the lab's namespaces."""
+    pids = execute(["ip", "netns", "pids", namespace]).expect().output.split()
+    return {
+        int(pid)
+        for pid in pids
+        if Path(f"/proc/{pid}/comm").read_text().strip() == "viaduct-forward"
+    }
+
+
+def forwarder(lab: str, nodes: int) -> int:
+    """The lab's one forwarder."""
+    found: set[int] = set()
+    for i in range(nodes):
+        found |= forwarders(f"{lab}.n{i}")
+    assert len(found) == 1, found
+    return found.pop()
+
+
+def is_alive(pid: int) -> bool:
+    """Whether the process exists and is no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def ping_ttl(namespace: str, target: str) -> str:
+    """The TTL of an answer; empty: there is none."""
+    output = inside(namespace, "ping", "-c1", "-W1", target).output
+    return output.partition("ttl=")[2].split(" ")[0]
+
+
+def test_a_line_of_olsr_routers(lab: str, scenario: Write) -> None:
+    """Every hop counts and answers, though no kernel forwards."""
+    file = scenario(FAST_OLSR + USERSPACE + "duration: 1h\nnodes: 5\nlinks: [{line: all}]\n")
+    viaduct("up", file).expect()
+    try:
+        last = addresses(f"{lab}.n4")["eth0"]
+        forwarding = inside(f"{lab}.n2", "sysctl", "-n", "net.ipv4.ip_forward").expect().output
+        assert forwarding.strip() == "0"
+        done = inside(f"{lab}.n0", "ping", "-c50", "-i0.01", "-W5", last).expect()
+        assert done.output.count("ttl=61") == 50, done
+        expired = inside(f"{lab}.n0", "ping", "-c1", "-W5", "-t2", last).output
+        assert f"From {addresses(f'{lab}.n2')['eth0']}" in expired
+        process = forwarder(lab, 5)
+        status = Path(f"/proc/{process}/status").read_text()
+        assert "NoNewPrivs:\t1" in status
+    finally:
+        viaduct("down", lab).expect()
+    assert not is_alive(process)
+
+
+def test_a_ring_that_is_cut(lab: str, scenario: Write) -> None:
+    """OLSR finds the other way around, and the forwarder follows."""
+    file = scenario(FAST_OLSR + USERSPACE + "duration: 1h\nnodes: 5\nlinks: [{ring: all}]\n")
+    viaduct("up", file).expect()
+    try:
+        target = addresses(f"{lab}.n2")["eth0"]
+        wait_until(lambda: ping_ttl(f"{lab}.n0", target) == "63", "the short way")
+        execute(["ip", "-n", f"{lab}.n1", "link", "set", "eth1", "down"]).expect()
+        # n2's address on the cut link is still its own: by way of n4 and n3
+        wait_until(lambda: ping_ttl(f"{lab}.n0", target) == "62", "the long way")
+        execute(["ip", "-n", f"{lab}.n1", "link", "set", "eth1", "up"]).expect()
+        wait_until(lambda: ping_ttl(f"{lab}.n0", target) == "63", "the short way again")
+    finally:
+        viaduct("down", lab).expect()
+
+
+@pytest.mark.parametrize("family", ["ipv4", "ipv6"])
+def test_flows_are_complete(family: str, scenario: Write, tmp_path: Path) -> None:
+    """Of a run, in both families, over all kinds of links; TCP too."""
+    addressing = IPV6 if family == "ipv6" else ""
+    tcp_flow = "  - {type: tcp, from: n4, to: n0, duration: 2s}\n"
+    file = scenario(STATIC + USERSPACE + addressing + FLOWS + tcp_flow)
+    viaduct("run", file, "--json", tmp_path / "run.json", cwd=tmp_path).expect()
+    ping, udp, tcp = results(tmp_path / "run.json")["flows"]
+    assert ping["loss"] == udp["loss"] == 0
+    assert tcp["rate_bit_per_s"] > 1e6, tcp
+
+
+def test_captures_are_complete(lab: str, scenario: Write, tmp_path: Path) -> None:
+    """Captures have what the forwarder sends."""
+    file = scenario(STATIC + USERSPACE + FLOWS + "captures: [n0-n1, n1-n2]\n")
+    viaduct("run", file, "--json", tmp_path / "run.json", cwd=tmp_path).expect()
+    done = results(tmp_path / "run.json")
+    for link in ("n0-n1", "n1-n2"):
+        packets = rdpcap(str(tmp_path / f"{lab}-captures" / f"{link}.pcap"))
+        kinds = [packet[ICMP].type for packet in packets if ICMP in packet]
+        assert kinds.count(0) == kinds.count(8) == done["flows"][0]["sent"], link
+
+
+def test_nodes_of_several_planes_and_none_that_forwards(scenario: Write, tmp_path: Path) -> None:
+    """Kernel, userspace and simulator in one line; a pair needs no forwarder."""
+    nodes = "nodes: {n0: {}, n1: {data_plane: kernel}, n2: {}, n3: {data_plane: simulator}, n4: {}}"
+    links = "links: [{line: [n0, n1, n2, n3, n4]}]"
+    flow = "flows: [{type: ping, from: n0, to: n4, duration: 1s}]"
+    file = scenario(f"{STATIC}{USERSPACE}{nodes}\n{links}\nduration: 2s\n{flow}\n")
+    viaduct("run", file, "--json", tmp_path / "run.json", cwd=tmp_path).expect()
+    assert results(tmp_path / "run.json")["flows"][0]["loss"] == 0
+    flow = "flows: [{type: ping, from: n0, to: n1, duration: 1s}]"
+    file = scenario(f"{STATIC}{USERSPACE}nodes: 2\nlinks: [{{line: all}}]\nduration: 2s\n{flow}\n")
+    viaduct("run", file, "--json", tmp_path / "run.json", cwd=tmp_path).expect()
+    assert results(tmp_path / "run.json")["flows"][0]["loss"] == 0
+
+
+@pytest.mark.alone
+def test_a_forwarder_that_is_killed_is_replaced(lab: str, scenario: Write) -> None:
+    """The next one finds the tables as they were; nothing writes them again."""
+    file = scenario(STATIC + USERSPACE + "duration: 1h\nnodes: 4\nlinks: [{line: all}]\n")
+    viaduct("up", file).expect()
+    try:
+        target = addresses(f"{lab}.n3")["eth0"]
+        for _ in range(3):
+            assert ping_ttl(f"{lab}.n0", target) == "62"
+            killed = forwarder(lab, 4)
+            os.kill(killed, signal.SIGKILL)
+            wait_until(lambda: ping_ttl(f"{lab}.n0", target) == "62", "it forwards again")
+            assert forwarder(lab, 4) != killed
+    finally:
+        viaduct("down", lab).expect()
+
+
+@pytest.mark.alone
+def test_it_outlives_the_simulator_but_not_the_broker(lab: str, scenario: Write) -> None:
+    """A lab goes on without its simulator and whoever watched that, but not without its broker."""
+    file = scenario(FAST_OLSR + USERSPACE + "duration: 1h\nnodes: 3\nlinks: [{line: all}]\n")
+    viaduct("up", file).expect()
+    target = addresses(f"{lab}.n2")["eth0"]
+    process = forwarder(lab, 3)
+    (simulator,) = (pid for pid, line in marked_processes().items() if "viaduct-sim" in line)
+    watcher = int(Path(f"/proc/{simulator}/stat").read_text().rpartition(")")[2].split()[1])
+    os.kill(watcher, signal.SIGKILL)
+    os.kill(simulator, signal.SIGKILL)
+    wait_until(lambda: not is_alive(simulator), "the simulator is dead")
+    assert ping_ttl(f"{lab}.n0", target) == "63"
+    os.kill(listed(lab)["broker_pid"], signal.SIGKILL)
+    wait_until(lambda: not is_alive(process), "the forwarder is dead")
+    viaduct("clean").expect()
+    assert not execute(["ip", "netns", "list"]).output.count(f"{lab}.")
