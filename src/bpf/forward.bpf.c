@@ -54,7 +54,9 @@ static __always_inline enum viaduct_outcome decide(struct __sk_buff *skb,
   const __u32 leaves = lookup->ifindex;
   if (leaves == skb->ifindex) return VIADUCT_SAME_PORT;
   const struct viaduct_port *port = bpf_map_lookup_elem(&ports, &leaves);
-  return port && port->is_wire ? VIADUCT_FORWARDED : VIADUCT_NOT_A_WIRE;
+  // bpf_redirect_peer() calls every frame the receiver's own.
+  return port && port->is_wire && is_same_mac(lookup->dmac, port->far_mac) ? VIADUCT_FORWARDED
+                                                                          : VIADUCT_NOT_A_WIRE;
 }
 
 // TC_ACT_UNSPEC: whatever else is at this interface, then the kernel's stack.

@@ -26,7 +26,7 @@ struct Forwarder::State {
 
 std::string WhyNot() {
   try {
-    sys::InScratchNamespace([] { Forwarder(sys::OpenCurrentNamespace().get(), {{1, false}}); });
+    sys::InScratchNamespace([] { Forwarder(sys::OpenCurrentNamespace().get(), {{1}}); });
     return "";
   } catch (const Error& error) {
     return error.what();
@@ -37,7 +37,11 @@ Forwarder::Forwarder(int namespace_fd, const std::vector<Port>& ports)
     : state_(std::make_unique<State>(ports.size())) {
   const sys::NamespaceScope scope(namespace_fd);  // ifindexes are a namespace's
   for (const Port& port : ports) {
-    const viaduct_port value{.is_wire = port.is_wire, .reserved = 0, .packets = {}, .bytes = 0};
+    viaduct_port value{};
+    value.is_wire = port.far_mac.has_value() ? 1 : 0;
+    if (port.far_mac) {
+      std::memcpy(value.far_mac, port.far_mac->bytes.data(), sizeof value.far_mac);
+    }
     SystemCall("set up a port of the eBPF data plane",
                bpf_map_update_elem(state_->ports, &port.ifindex, &value, BPF_ANY));
   }

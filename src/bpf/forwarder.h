@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,10 +18,10 @@ namespace viaduct::bpf {
 
 struct Port {
   int ifindex = 0;
-  // Frames may go from here straight to the other end: a veth pair whose other end is in another
-  // namespace, with no queueing discipline and all offloads on at both ends. Those that would leave
-  // through another interface are left to the kernel.
-  bool is_wire = false;
+  // The address of the interface at the other end, if frames may go from here straight to it: a
+  // veth pair whose other end is in another namespace, with no queueing discipline and all offloads
+  // on at both ends. Those that would leave through another interface are left to the kernel.
+  std::optional<wire::MacAddress> far_mac = std::nullopt;
 };
 
 // Why this build or machine cannot forward by eBPF; empty: it can. Tries it: needs root.

@@ -56,7 +56,7 @@ struct Router {
                                   neighbour);
     session.AddPermanentNeighbour(ifindex, wire::IpAddress::Parse("2001:db8:" + digit + "::2"),
                                   neighbour);
-    ports.push_back({ifindex, number != 2});
+    ports.push_back({ifindex, number == 2 ? std::nullopt : std::optional(neighbour)});
   }
 
   // "kernel" if it was left to the kernel, unchanged and counted as `outcome`; else the frame that

@@ -45,12 +45,6 @@ struct {
   __uint(max_entries, 256 * 1024);
 } join_events SEC(".maps");
 
-static __always_inline int is_same_mac(const __u8 *a, const __u8 *b) {
-  int differ = 0;
-  for (int i = 0; i < ETH_ALEN; ++i) differ |= a[i] ^ b[i];
-  return differ == 0;
-}
-
 static __always_inline void ask(const struct viaduct_join_key *key, __u32 again) {
   struct viaduct_join_event *event = bpf_ringbuf_reserve(&join_events, sizeof *event, 0);
   if (!event) return;  // many ask: the next packet does again

@@ -25,6 +25,12 @@
 #define IP_OFFSET_OR_MORE 0x3fff     // of iphdr.frag_off: the packet is a fragment
 #define FLOW_INFORMATION 0x0fffffff  // traffic class and flow label of the first word of an ipv6hdr
 
+static __always_inline int is_same_mac(const __u8* a, const __u8* b) {
+  int differ = 0;
+  for (int i = 0; i < ETH_ALEN; ++i) differ |= a[i] ^ b[i];
+  return differ == 0;
+}
+
 static __always_inline int is_forwardable_ipv4(__be32 address) {
   const __u32 host = bpf_ntohl(address);
   const __u32 first = host >> 24;
@@ -44,6 +50,17 @@ static __always_inline int has_right_checksum(const struct iphdr* ip) {
   sum = (sum & 0xffff) + (sum >> 16);
   sum = (sum & 0xffff) + (sum >> 16);
   return ((sum & 0xffff) + (sum >> 16)) == 0xffff;
+}
+
+// Of several equal ways the kernel chooses that of the packet which an error quotes
+// (ip_multipath_l3_keys()), bpf_fib_lookup() that of the error's own addresses.
+static __always_inline int is_icmp_error(const void* header, const void* end, __u8 protocol) {
+  const __u8* type = header;
+  if ((const void*)(type + 1) > end) return 0;
+  if (protocol == IPPROTO_ICMPV6) return *type < 128;
+  // Unreachable, source quench, redirect, time exceeded, parameter problem.
+  return protocol == IPPROTO_ICMP &&
+         (*type == 3 || *type == 4 || *type == 5 || *type == 11 || *type == 12);
 }
 
 // The ports are part of the flow where the kernel's multipath hash includes them. Returns the
@@ -94,6 +111,7 @@ static __always_inline enum viaduct_outcome prepare_ipv4(const struct __sk_buff*
   lookup->ipv4_src = ip->saddr;
   lookup->ipv4_dst = ip->daddr;
   const int is_fragment = ip->frag_off & bpf_htons(IP_OFFSET_OR_MORE);
+  if (!is_fragment && is_icmp_error(ip + 1, end, ip->protocol)) return VIADUCT_UNUSUAL;
   const __u32 transport = is_fragment ? 0 : read_transport(ip + 1, end, lookup);
   lookup->tot_len = limited_length(skb, length, sizeof *ip, transport);
   return lookup->tot_len == 0 ? VIADUCT_UNUSUAL : VIADUCT_FORWARDED;
@@ -118,6 +136,7 @@ static __always_inline enum viaduct_outcome prepare_ipv6(const struct __sk_buff*
   lookup->l4_protocol = ip->nexthdr;
   __builtin_memcpy(lookup->ipv6_src, &ip->saddr, sizeof ip->saddr);
   __builtin_memcpy(lookup->ipv6_dst, &ip->daddr, sizeof ip->daddr);
+  if (is_icmp_error(ip + 1, end, ip->nexthdr)) return VIADUCT_UNUSUAL;
   const __u32 transport = read_transport(ip + 1, end, lookup);
   lookup->tot_len = limited_length(skb, length, sizeof *ip, transport);
   return lookup->tot_len == 0 ? VIADUCT_UNUSUAL : VIADUCT_FORWARDED;

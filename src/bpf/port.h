@@ -19,14 +19,16 @@ enum viaduct_outcome {
   VIADUCT_NOT_ROUTED,   /* for this node itself, or without a route that forwards */
   VIADUCT_NO_NEIGHBOUR, /* whose address the kernel still has to resolve */
   VIADUCT_SAME_PORT,    /* leaves where it came in: the kernel redirects its sender */
-  VIADUCT_NOT_A_WIRE,   /* leaves through a queue, a bridge, the path engine or a device */
+  VIADUCT_NOT_A_WIRE,   /* leaves through a queue, a bridge, the path engine or a device, or not to
+                           the wire's other end */
   VIADUCT_OUTCOMES
 };
 
 /* Of one interface, by its ifindex. */
 struct viaduct_port {
-  __u32 is_wire; /* frames may go straight to its other end */
-  __u32 reserved;
+  __u8 is_wire;    /* frames may go straight to its other end */
+  __u8 far_mac[6]; /* the address of that */
+  __u8 reserved;
   __u64 packets[VIADUCT_OUTCOMES]; /* that came in */
   __u64 bytes;                     /* of those forwarded, with their Ethernet headers */
 };

@@ -7,6 +7,7 @@
 // not support.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -59,7 +60,8 @@ struct NodePlace {
   std::vector<std::string> interfaces;
   // Those of them whose other end is another node's interface, in whose way nothing stands (no
   // queueing discipline, no bridge, no path engine), and which keep their offloads at both ends.
-  std::vector<std::string> wires;
+  // With the address of that other end.
+  std::map<std::string, wire::MacAddress> wires;
 };
 
 struct DataPlane {

@@ -18,8 +18,9 @@ std::vector<bpf::Port> PortsOf(const std::map<std::string, int>& ifindexes,
                                const NodePlace& place) {
   std::vector<bpf::Port> ports;
   for (const auto& [name, ifindex] : ifindexes) {
-    const bool is_wire = std::ranges::find(place.wires, name) != place.wires.end();
-    ports.push_back({ifindex, is_wire});
+    const auto wire = place.wires.find(name);
+    ports.push_back(
+        {ifindex, wire == place.wires.end() ? std::nullopt : std::optional(wire->second)});
   }
   return ports;
 }

@@ -11,6 +11,12 @@ const Node& NodeNamed(const Topology& topology, const std::string& name) {
   return *std::ranges::find(topology.nodes, name, &Node::name);
 }
 
+wire::MacAddress MacOf(const Topology& topology, const Endpoint& end) {
+  const std::vector<Interface>& all = NodeNamed(topology, end.node).interfaces;
+  const auto found = std::ranges::find(all, end.interface, &Interface::name);
+  return found == all.end() ? wire::MacAddress() : found->mac;
+}
+
 // Whether frames go from one end to the other as they are, with nothing in their way.
 bool IsWire(const Topology& topology, const Link& link) {
   if (link.kind != Link::Kind::kPair || IsEmulated(link, 0) || !link.IsPlainWire()) return false;
@@ -35,8 +41,11 @@ fib::NodePlace PlaceOf(const Topology& topology, const Node& node, int namespace
   }
   for (const Link& link : topology.links) {
     if (!IsWire(topology, link)) continue;
-    for (const Endpoint& end : link.endpoints) {
-      if (end.node == node.name) place.wires.push_back(end.interface);
+    for (const size_t i : {0, 1}) {
+      const Endpoint& end = link.endpoints[i];
+      if (end.node == node.name) {
+        place.wires[end.interface] = MacOf(topology, link.endpoints[1 - i]);
+      }
     }
   }
   return place;

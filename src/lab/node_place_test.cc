@@ -7,6 +7,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Key;
 
 Node MakeNode(const std::string& name, size_t interfaces) {
   Node node;
@@ -36,7 +37,7 @@ TEST(NodePlaceTest, PlainPairsAreWires) {
   const fib::NodePlace place = PlaceOf(topology, topology.nodes[1], 7);
   EXPECT_EQ(place.namespace_fd, 7);
   EXPECT_THAT(place.interfaces, ElementsAre("eth0", "eth1"));
-  EXPECT_THAT(place.wires, ElementsAre("eth0", "eth1"));
+  EXPECT_THAT(place.wires, ElementsAre(Key("eth0"), Key("eth1")));
   EXPECT_THAT(PlaceOf(Parallel(0), Parallel(0).nodes[0], 7).wires, IsEmpty());
 }
 
@@ -50,7 +51,7 @@ TEST(NodePlaceTest, WhatStandsInTheWayMakesItNone) {
   topology.links[3].live = true;
   topology.links[4].endpoints[1] = {"a", "eth5"};  // within one namespace
   topology.links[5].endpoints[0] = {"a", "eth5"};
-  EXPECT_THAT(PlaceOf(topology, topology.nodes[0], -1).wires, ElementsAre("eth5"));
+  EXPECT_THAT(PlaceOf(topology, topology.nodes[0], -1).wires, ElementsAre(Key("eth5")));
 }
 
 TEST(NodePlaceTest, BothEndsMustKeepTheirOffloads) {
@@ -65,7 +66,7 @@ TEST(NodePlaceTest, PhysicalInterfacesAreNotTheLabs) {
   topology.links.erase(topology.links.begin());
   const fib::NodePlace place = PlaceOf(topology, topology.nodes[0], -1);
   EXPECT_THAT(place.interfaces, ElementsAre("eth1"));
-  EXPECT_THAT(place.wires, ElementsAre("eth1"));
+  EXPECT_THAT(place.wires, ElementsAre(Key("eth1")));
 }
 
 }  // namespace
