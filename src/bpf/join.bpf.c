@@ -65,6 +65,7 @@ static __always_inline int claims_to_be_router(const struct viaduct_joined_path 
 static __always_inline void make_key(struct viaduct_join_key *key, __u32 port,
                                      const struct bpf_fib_lookup *packet) {
   key->port = port;
+  key->tos = packet->family == AF_INET ? packet->tos & 0xfc : 0;
   if (packet->family == AF_INET) {
     __builtin_memset(key->destination, 0, 10);
     key->destination[10] = key->destination[11] = 0xff;

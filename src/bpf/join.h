@@ -35,6 +35,7 @@ struct viaduct_join_port {
 
 struct viaduct_join_key {
   __u32 port;           /* where it comes in */
+  __u32 tos;            /* of IPv4 the part that routes may ask for: all but the ECN bits */
   __u8 destination[16]; /* an IPv4 address as ::ffff:A.B.C.D */
 };
 

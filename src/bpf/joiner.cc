@@ -25,7 +25,7 @@ void Copy(const wire::MacAddress& mac, uint8_t* to) {
 }
 
 viaduct_join_key KeyOf(const PathKey& key) {
-  viaduct_join_key raw{.port = static_cast<uint32_t>(key.port), .destination = {}};
+  viaduct_join_key raw{.port = static_cast<uint32_t>(key.port), .tos = key.tos, .destination = {}};
   const uint8_t* bytes = key.destination.bytes.data();
   if (key.destination.family == wire::Family::kIpv4) {
     raw.destination[10] = raw.destination[11] = 0xff;
@@ -40,6 +40,7 @@ PathKey KeyOf(const viaduct_join_key& raw) {
   static constexpr uint8_t kMapped[kMappedPrefix] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
   PathKey key;
   key.port = static_cast<int>(raw.port);
+  key.tos = static_cast<uint8_t>(raw.tos);
   const bool is_ipv4 = std::memcmp(raw.destination, kMapped, sizeof kMapped) == 0;
   key.destination.family = is_ipv4 ? wire::Family::kIpv4 : wire::Family::kIpv6;
   const size_t skipped = is_ipv4 ? kMappedPrefix : 0;

@@ -27,6 +27,7 @@ struct JoinWire {
 struct PathKey {
   int port = 0;  // ifindex in the hub
   wire::IpAddress destination;
+  uint8_t tos = 0;  // IPv4: without the ECN bits
   friend auto operator<=>(const PathKey&, const PathKey&) = default;
 };
 

@@ -161,7 +161,7 @@ static __always_inline enum viaduct_outcome read_packet(const struct __sk_buff* 
  * computes that of one. */
 static __always_inline void decrement_ttl(struct iphdr* ip, __u32 hops) {
   const __u32 sum = (__u32)ip->check + bpf_htons(hops << 8);
-  ip->check = (__u16)(sum + (sum >> 16));
+  ip->check = (__u16)(sum + (sum >= 0xffff));
   ip->ttl -= hops;
 }
 

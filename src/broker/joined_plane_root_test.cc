@@ -355,6 +355,12 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"forwarding_off", 2, "echo 0 > /proc/sys/net/ipv4/ip_forward", 1},
         Change{"filter", 2, "echo 1 > /proc/sys/net/ipv4/conf/eth0/rp_filter", 2},
         Change{"neighbour", 2, "ip neigh replace 10.1.2.2 lladdr 02:00:00:00:00:99 dev eth1", 1},
+        Change{"type_of_service", 2, "ip route add unreachable 10.1.3.2/32 tos 0x10", 2},
+        Change{"nftables", 2,
+               "nft 'add table inet t; add chain inet t f { type filter hook forward priority 0; "
+               "policy drop; }'",
+               0},
+        Change{"ipsec", 2, "ip xfrm policy add src 10.1.0.1 dst 10.1.3.2 dir fwd action block", 1},
         Change{"link_down", 2, "ip link set eth1 down", 0},
         Change{"far_link_down", 3, "ip link set eth0 down", 0},
         Change{"address", 2, "ip addr add 10.1.3.2/32 dev lo", 1},
@@ -384,6 +390,23 @@ TEST_F(JoinedPlaneTest, WhoReadsARoutersPacketsGetsThem) {
       },
       "the reader gets a packet");
   Join(line, from);
+}
+
+TEST_F(JoinedPlaneTest, RoutesMayAskForATypeOfService) {
+  JoinedLine line(3);
+  line.Run(2, "ip route add unreachable 10.1.3.2/32 tos 0x10");
+  EndTap from(line.client(), "n0"), to(line.client(), "n4");
+  Join(line, from);
+  to.Take();
+  for (int i = 0; i < 20; ++i) {
+    for (const uint8_t tos : {0x10, 0x13, 0x00, 0x03}) {
+      from.Send(Build(Ethernet{.source = MacOnLine(0, 1), .destination = MacOnLine(0, 2)} /
+                      Ipv4{.source = "10.1.0.1", .destination = "10.1.3.2", .tos = tos} /
+                      Udp{.source = 1, .destination = 2}));
+    }
+    usleep(1000);
+  }
+  EXPECT_EQ(Datagrams(to.Take()), 40U);
 }
 
 TEST_F(JoinedPlaneTest, ManyDestinations) {

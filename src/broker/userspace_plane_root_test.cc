@@ -28,7 +28,7 @@ using namespace wire::packet;  // NOLINT(google-build-using-namespace): packets 
 using Frame = std::vector<std::byte>;
 using Frames = std::vector<std::string>;  // described, sorted
 
-constexpr int kPackets = 2000;
+constexpr int kFramesSent = 2000;
 constexpr uint16_t kMarkerPort = 7777;
 
 std::string MacOf(int link, int side) {
@@ -265,7 +265,7 @@ Arrivals SendThrough(const fib::DataPlane& plane, uint64_t seed) {
     return d.Take();
   };
   RandomStream random(seed, "packets");
-  for (int i = 0; i < kPackets; ++i) {
+  for (int i = 0; i < kFramesSent; ++i) {
     a.Send(RandomFrame(random, i));
     usleep(300);  // kernels send no more than 1,000 ICMP errors per second (icmp_msgs_per_sec)
     take();
@@ -327,7 +327,7 @@ TEST(UserspacePlaneTest, WhatArrivesWhereIsAsWithTheKernelsOwnForwarding) {
     EXPECT_FALSE(userspace.at_c_too.empty());
     EXPECT_FALSE(Errors(kernel.at_a).empty());
     ExpectSame(Errors(userspace.at_a), Errors(kernel.at_a));
-    EXPECT_GT(userspace.forwarded, size_t{kPackets / 20});
+    EXPECT_GT(userspace.forwarded, size_t{kFramesSent / 20});
   }
 }
 

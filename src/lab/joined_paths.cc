@@ -16,8 +16,9 @@ namespace {
 
 // A path's counter is used again when no packet can still be counted by it.
 constexpr Duration kCoolDown = Duration::Seconds(2);
-// How long it takes at most until a tap gets the packets of the paths through its node.
-constexpr Duration kTapsInterval = Duration::Milliseconds(500);
+// How long it takes at most until a tap gets the packets of the paths through its node, and packet
+// rules work on them.
+constexpr Duration kBusyInterval = Duration::Milliseconds(500);
 
 struct Traffic {
   uint64_t packets = 0;
@@ -86,8 +87,8 @@ struct JoinedPaths::State final : Routers {
     bool joins;
     std::optional<Facts> facts;
     std::vector<wire::IpAddress> addresses;
-    bool has_tap = false;
-    Instant taps_until;  // has_tap holds until then
+    bool is_busy = false;  // does more to packets than forward them, or somebody reads them
+    Instant busy_until;    // is_busy holds until then
     std::set<bpf::PathKey> paths;
   };
   struct Path {
@@ -177,13 +178,13 @@ struct JoinedPaths::State final : Routers {
     return *node.facts;
   }
 
-  bool HasTap(NodeState& node) {
+  bool IsBusy(NodeState& node) {
     const Instant now = MonotonicClock::Now();
-    if (now >= node.taps_until) {
-      node.has_tap = sys::HasPacketTap(node.space);
-      node.taps_until = now + kTapsInterval;
+    if (now >= node.busy_until) {
+      node.is_busy = sys::HasPacketTap(node.space) || sys::HasPacketRules(node.space);
+      node.busy_until = now + kBusyInterval;
     }
-    return node.has_tap;
+    return node.is_busy;
   }
 
   std::optional<Interface> FindInterface(size_t node, int ifindex) override {
@@ -194,15 +195,16 @@ struct JoinedPaths::State final : Routers {
 
   bool OnlyForwards(size_t number, int ifindex, wire::Family family) override {
     NodeState& node = *nodes[number];
-    if (!node.joins || HasTap(node)) return false;
+    if (!node.joins || IsBusy(node)) return false;
     const auto& forwards = FactsOfNode(node).forwards;
     const auto found = forwards.find(family);
     return found != forwards.end() && found->second.contains(ifindex);
   }
 
-  std::optional<NextHop> FindNextHop(size_t node, const wire::IpAddress& destination) override {
+  std::optional<NextHop> FindNextHop(size_t node, const wire::IpAddress& destination,
+                                     uint8_t tos) override {
     sys::Netlink& session = nodes[node]->session;
-    const auto route = sys::FindSimpleRoute(session, destination);
+    const auto route = sys::FindSimpleRoute(session, destination, tos);
     if (!route) return std::nullopt;
     const auto mac = sys::FindNeighbour(session, route->ifindex, route->next_hop);
     return mac ? std::optional(NextHop{route->ifindex, *mac}) : std::nullopt;
@@ -210,16 +212,16 @@ struct JoinedPaths::State final : Routers {
 
   void Serve(const bpf::PathRequest& request) {
     const auto known = paths.find(request.key);
-    if (known != paths.end() && !IsTapped(known->second)) return;  // also of a packet that was late
+    if (known != paths.end() && !IsStale(known->second)) return;  // also of a packet that was late
     if (known != paths.end()) Forget(request.key);
     if (free_counters.empty()) return ForgetAll();
     Learn(request.key, WalkPath(map, *this, request.key));
   }
 
   // A path by hop may have become one that can be joined: a tap was closed.
-  bool IsTapped(const Path& path) {
+  bool IsStale(const Path& path) {
     return path.hops.empty() ||
-           std::ranges::any_of(path.hops, [&](const Hop& hop) { return HasTap(*nodes[hop.node]); });
+           std::ranges::any_of(path.hops, [&](const Hop& hop) { return IsBusy(*nodes[hop.node]); });
   }
 
   void Learn(const bpf::PathKey& key, const Walk& walk) {

@@ -34,13 +34,13 @@ bool Has(const std::vector<size_t>& nodes, size_t node) {
 // One router's step: from the interface where the packet comes in to the next router's; null if the
 // packet must be left to this router.
 const WireEnd* Step(const WireMap& wires, Routers& routers, const WireEnd& here,
-                    const wire::IpAddress& destination, Walk* walk) {
+                    const bpf::PathKey& key, Walk* walk) {
   const auto entry = routers.FindInterface(here.node, here.ifindex);
   if (!entry || entry->mac != here.mac ||
-      !routers.OnlyForwards(here.node, here.ifindex, destination.family)) {
+      !routers.OnlyForwards(here.node, here.ifindex, key.destination.family)) {
     return nullptr;
   }
-  const auto next = routers.FindNextHop(here.node, destination);
+  const auto next = routers.FindNextHop(here.node, key.destination, key.tos);
   if (!next || next->ifindex == here.ifindex) return nullptr;
   const auto [leaves, arrives] = wires.Find(here.node, next->ifindex);
   const auto exit = routers.FindInterface(here.node, next->ifindex);
@@ -71,7 +71,7 @@ Walk WalkPath(const WireMap& wires, Routers& routers, const bpf::PathKey& key) {
       return {{}, walk.nodes, {}};
     }
     walk.nodes.push_back(here->node);
-    here = Step(wires, routers, *here, key.destination, &walk);
+    here = Step(wires, routers, *here, key, &walk);
   }
   // That of the interface which gets the packets may change as well.
   if (here != nullptr) walk.nodes.push_back(here->node);

@@ -43,8 +43,10 @@ class Routers {
     int ifindex = 0;
     wire::MacAddress mac;
   };
-  // Nothing if it has none, several, or the neighbour's address is unknown.
-  virtual std::optional<NextHop> FindNextHop(size_t node, const wire::IpAddress& destination) = 0;
+  // Of packets with this destination and TOS. Nothing if it has none, several, or the neighbour's
+  // address is unknown.
+  virtual std::optional<NextHop> FindNextHop(size_t node, const wire::IpAddress& destination,
+                                             uint8_t tos) = 0;
 };
 
 // The hop that a packet makes in a router.

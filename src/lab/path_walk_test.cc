@@ -39,7 +39,7 @@ class Ring final : public Routers {
   bool OnlyForwards(size_t node, int, wire::Family family) override {
     return !others.contains(node) && family == wire::Family::kIpv4;
   }
-  std::optional<NextHop> FindNextHop(size_t node, const wire::IpAddress&) override {
+  std::optional<NextHop> FindNextHop(size_t node, const wire::IpAddress&, uint8_t) override {
     const auto found = next_.find(node);
     return found == next_.end() ? std::nullopt : std::optional(found->second);
   }

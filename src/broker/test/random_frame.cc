@@ -71,11 +71,11 @@ Frame RandomFrame(RandomStream& random, const RandomNetwork& network, int number
   const auto rest = static_cast<uint32_t>(number);
   Frame frame;
   if (random.Chance(0.6)) {
-    const Packet packet = ethernet / RandomIpv4(random, network.ipv4, number);
+    const wire::packet::Packet packet = ethernet / RandomIpv4(random, network.ipv4, number);
     frame = is_echo ? Build(packet / Icmp{.rest = rest} / payload)
                     : Build(packet / RandomUdp(random, number) / payload);
   } else {
-    const Packet packet = ethernet / RandomIpv6(random, network.ipv6);
+    const wire::packet::Packet packet = ethernet / RandomIpv6(random, network.ipv6);
     frame = is_echo ? Build(packet / Icmpv6{.rest = rest} / payload)
                     : Build(packet / RandomUdp(random, number) / payload);
   }

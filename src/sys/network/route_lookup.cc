@@ -2,7 +2,10 @@
 
 #include <linux/fib_rules.h>
 #include <linux/neighbour.h>
+#include <linux/netfilter/nf_tables.h>
+#include <linux/netfilter/nfnetlink.h>
 #include <linux/rtnetlink.h>
+#include <linux/xfrm.h>
 #include <netlink/attr.h>
 #include <netlink/msg.h>
 
@@ -62,12 +65,14 @@ std::optional<Found> Ask(Netlink& session, NetlinkMessage& message, const char* 
 
 }  // namespace
 
-std::optional<SimpleRoute> FindSimpleRoute(Netlink& session, const wire::IpAddress& destination) {
+std::optional<SimpleRoute> FindSimpleRoute(Netlink& session, const wire::IpAddress& destination,
+                                           uint8_t tos) {
   NetlinkMessage message(RTM_GETROUTE, 0);
   rtmsg header{};
   header.rtm_family = FamilyOf(destination);
   header.rtm_dst_len = static_cast<uint8_t>(destination.Length() * 8);
   header.rtm_flags = RTM_F_FIB_MATCH;
+  header.rtm_tos = tos;
   message.AppendHeader(header);
   message.Put(RTA_DST, destination);
   return Ask<SimpleRoute>(session, message, "look up a route",
@@ -113,6 +118,31 @@ bool HasDefaultRules(Netlink& session, wire::Family family) {
     only_default = only_default && std::ranges::find(kDefault, priority) != kDefault.end();
   });
   return only_default;
+}
+
+namespace {
+
+// Whether a list of the kernel's has entries; not if the kernel lacks the subject.
+bool HasEntries(int namespace_fd, int netlink_family, NetlinkMessage& query) {
+  bool any = false;
+  try {
+    NetlinkSocket(namespace_fd, netlink_family)
+        .Query(query, "list packet rules", [&](const nlmsghdr*) { any = true; });
+  } catch (const SystemError&) {
+    return any;
+  }
+  return any;
+}
+
+}  // namespace
+
+bool HasPacketRules(int namespace_fd) {
+  NetlinkMessage tables((NFNL_SUBSYS_NFTABLES << 8) | NFT_MSG_GETTABLE, NLM_F_DUMP);
+  tables.AppendHeader(nfgenmsg{});
+  NetlinkMessage policies(XFRM_MSG_GETPOLICY, NLM_F_DUMP);
+  policies.AppendHeader(xfrm_userpolicy_id{});
+  return HasEntries(namespace_fd, NETLINK_NETFILTER, tables) ||
+         HasEntries(namespace_fd, NETLINK_XFRM, policies);
 }
 
 }  // namespace viaduct::sys

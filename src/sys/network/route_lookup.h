@@ -1,6 +1,7 @@
 // What the kernel of a namespace would do with packets for one destination.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "sys/network/link.h"
@@ -15,8 +16,10 @@ struct SimpleRoute {
   wire::IpAddress next_hop;  // the gateway, or the destination itself
 };
 
-// The route that the kernel finds (RTM_F_FIB_MATCH), if it is a simple one; not for what is local.
-std::optional<SimpleRoute> FindSimpleRoute(Netlink& session, const wire::IpAddress& destination);
+// The route that the kernel finds (RTM_F_FIB_MATCH) for packets with this TOS (IPv4, without the
+// ECN bits), if it is a simple one; not for what is local.
+std::optional<SimpleRoute> FindSimpleRoute(Netlink& session, const wire::IpAddress& destination,
+                                           uint8_t tos);
 
 // The address that frames for a neighbour get; nothing if the kernel does not know it (yet).
 std::optional<wire::MacAddress> FindNeighbour(Netlink& session, int ifindex,
@@ -24,5 +27,9 @@ std::optional<wire::MacAddress> FindNeighbour(Netlink& session, int ifindex,
 
 // Whether the destination alone decides on routes: there are no rules but those of a new namespace.
 bool HasDefaultRules(Netlink& session, wire::Family family);
+
+// Whether the namespace may do more to packets than its routes say: it has nftables, or IPsec
+// policies.
+bool HasPacketRules(int namespace_fd);
 
 }  // namespace viaduct::sys
