@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import struct
 from collections.abc import Callable, Iterator
@@ -10,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from labs import PATIENCE, as_nobody, execute, ip, own_routes, records, viaduct
+from labs import PATIENCE, REPOSITORY, as_nobody, execute, ip, own_routes, records, viaduct
 
 MAGIC = 0x42445656
-VERSION = 2
+PROTOCOL = (REPOSITORY / "src/broker/protocol.h").read_text()
+VERSION = int(re.findall(r"kProtocolVersion = (\d+)", PROTOCOL)[0])
 REPLY, ERROR = 1, 2
 CREATE_LAB, DESTROY_LAB, OPEN_PACKET_SOCKET = 3, 4, 5
 APPLY_ROUTES, SET_LINK_UP, SPAWN, KILL, DESCRIBE = 8, 9, 10, 11, 12

@@ -44,7 +44,7 @@ class RingPort final : public AnyPort {
   RingPort(UniqueFd socket, const RingOptions& options);
   RingPort(RingPort&&) noexcept;
   RingPort& operator=(RingPort&&) noexcept;
-  ~RingPort();
+  ~RingPort() override;
 
   size_t Receive(std::span<ReceivedFrame> frames) override;
   size_t Transmit(std::span<const FrameToSend> frames) override;
