@@ -31,10 +31,11 @@ inline constexpr uint16_t kDefaultVlan = 1;  // of untagged frames
 
 struct Port {
   wire::MacAddress mac;
-  bool exists;
+  // Neither is a bool, which may not be read from memory that somebody else writes.
+  uint8_t exists;
   // This RBridge takes terminals' frames from the link and gives them to it: it is the link's
   // appointed forwarder, uninhibited, and the port is not for RBridges only.
-  bool serves_terminals;
+  uint8_t serves_terminals;
 };
 
 // A neighbour on a port, with which there is an adjacency (RFC 7177).

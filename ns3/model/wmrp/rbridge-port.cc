@@ -144,7 +144,7 @@ RBridgePort::SendHello()
                                                                : designated->second.system,
                 .port = m_index,
                 .nickname = m_tables.nickname,
-                .forwards_natively = m_tables.ports[m_index].serves_terminals,
+                .forwards_natively = m_tables.ports[m_index].serves_terminals != 0,
                 .heard = {}};
     for (const auto& [mac, neighbour] : m_neighbours)
     {
