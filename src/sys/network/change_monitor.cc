@@ -2,6 +2,7 @@
 
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <netlink/msg.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -62,8 +63,8 @@ NetworkChanges ChangeMonitor::Read() {
       continue;
     }
     int left = static_cast<int>(SystemCall("read changes", received));
-    for (auto* message = reinterpret_cast<nlmsghdr*>(buffer.data()); NLMSG_OK(message, left);
-         message = NLMSG_NEXT(message, left)) {
+    for (auto* message = reinterpret_cast<nlmsghdr*>(buffer.data()); nlmsg_ok(message, left);
+         message = nlmsg_next(message, &left)) {
       (IsForwarding(message->nlmsg_type) ? changes.forwarding : changes.configuration) = true;
     }
   }
