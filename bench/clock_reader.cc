@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/error.h"
 #include "base/json_text.h"
+#include "program.h"
 #include "sys/process.h"
 
 namespace viaduct::bench {
@@ -101,10 +101,6 @@ int Main(int argc, char** argv) {
 }  // namespace viaduct::bench
 
 int main(int argc, char** argv) {
-  try {
-    return viaduct::bench::Main(argc, argv);
-  } catch (const viaduct::Error& error) {
-    std::fprintf(stderr, "clock-reader: %s\n", error.what());
-    return static_cast<int>(error.status());
-  }
+  return viaduct::bench::ExitStatusOf("clock-reader",
+                                      [&] { return viaduct::bench::Main(argc, argv); });
 }

@@ -16,12 +16,12 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "base/json_text.h"
 #include "base/socket_option.h"
 #include "load/pace.h"
 #include "load/payload.h"
 #include "packet_socket.h"
+#include "program.h"
 #include "wire/test/packet_builder.h"
 
 namespace viaduct::bench {
@@ -142,10 +142,6 @@ int Main(int argc, char** argv) {
 }  // namespace viaduct::bench
 
 int main(int argc, char** argv) {
-  try {
-    return viaduct::bench::Main(argc, argv);
-  } catch (const viaduct::Error& error) {
-    std::fprintf(stderr, "frame-source: %s\n", error.what());
-    return static_cast<int>(error.status());
-  }
+  return viaduct::bench::ExitStatusOf("frame-source",
+                                      [&] { return viaduct::bench::Main(argc, argv); });
 }

@@ -36,6 +36,7 @@
 #include "base/timespec.h"
 #include "load/payload.h"
 #include "packet_socket.h"
+#include "program.h"
 #include "sys/network/filter.h"
 #include "sys/network/netns.h"
 
@@ -215,10 +216,6 @@ int main(int argc, char** argv) {
   for (const int number : {SIGINT, SIGTERM}) {
     std::signal(number, [](int) { viaduct::bench::stop = true; });
   }
-  try {
-    return viaduct::bench::Main(argc, argv);
-  } catch (const viaduct::Error& error) {
-    std::fprintf(stderr, "frame-stamps: %s\n", error.what());
-    return static_cast<int>(error.status());
-  }
+  return viaduct::bench::ExitStatusOf("frame-stamps",
+                                      [&] { return viaduct::bench::Main(argc, argv); });
 }

@@ -27,6 +27,7 @@
 #include "base/poller.h"
 #include "base/socket_option.h"
 #include "host_network.h"
+#include "program.h"
 #include "sys/network/netns.h"
 #include "sys/process.h"
 
@@ -238,11 +239,8 @@ void Run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
+  return viaduct::bench::ExitStatusOf("host-dumbbells", [&] {
     Run(Parse(argc, argv));
     return 0;
-  } catch (const viaduct::Error& error) {
-    std::cerr << "host-dumbbells: " << error.what() << std::endl;
-    return static_cast<int>(error.status());
-  }
+  });
 }

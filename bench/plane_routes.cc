@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/error.h"
 #include "base/json_text.h"
 #include "broker/client.h"
 #include "fib/kernel_routes.h"
+#include "program.h"
 #include "sys/network/netns.h"
 
 namespace viaduct::bench {
@@ -130,10 +130,6 @@ int Main(int argc, char** argv) {
 }  // namespace viaduct::bench
 
 int main(int argc, char** argv) {
-  try {
-    return viaduct::bench::Main(argc, argv);
-  } catch (const viaduct::Error& error) {
-    std::fprintf(stderr, "plane-routes: %s\n", error.what());
-    return static_cast<int>(error.status());
-  }
+  return viaduct::bench::ExitStatusOf("plane-routes",
+                                      [&] { return viaduct::bench::Main(argc, argv); });
 }

@@ -6,10 +6,10 @@
 Each trial starts the command in a network namespace that plays the machine, kills one of its
 processes or all of them with SIGKILL at a random instant, waits until the others have ended, runs
 `viaduct clean`, and compares the machine with what it was before: namespaces, interfaces and their
-offloads, nftables, sysctls, processes, /run/viaduct and temporary folders. In some trials something
-is scarce: room in /run, on the disk, descriptors, memory. A trial depends on its seed and number,
-so `--seed N --first NUMBER --count 1` repeats it, but for the machine's speed. Exit status 1:
-something was left, or did not end.
+offloads, nftables, eBPF programs and maps, sysctls, processes, /run/viaduct and temporary folders.
+In some trials something is scarce: room in /run, on the disk, descriptors, memory. A trial depends
+on its seed and number, so `--seed N --first NUMBER --count 1` repeats it, but for the machine's
+speed. Exit status 1: something was left, or did not end.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import ebpf
 from labs import MARK, VIADUCT, environment, execute, interface_parameters, settle
 
 RUN = Path("/run/viaduct")
@@ -46,7 +47,9 @@ duration: 1h
 nodes: 3
 links: [{pair: [n0, n1], spec: "delay=1ms"}, {pair: [n1, n2]}]
 routing: {protocol: static}
+data_plane: PLANE
 """
+PLANES = ["kernel", "ebpf", "joined", "userspace"]
 FLOWS = "flows: [{type: ping, from: n0, to: n2}]\nprograms: [{node: n1, command: sleep 1000}]\n"
 KERNEL = """
 name: NAME
@@ -71,16 +74,16 @@ POINTS = {
 class Kind:
     """What is started, how long it may run, in seconds, before it is interrupted."""
 
-    words: Callable[[str, Path], list[str]]
+    words: Callable[[str, Path, str], list[str]]  # its name, a folder, a data plane
     longest: float
     # What another terminal tries meanwhile, again and again.
     beside: Callable[[str], list[str]] | None = None
 
 
-def _scenario(text: str, *words: str) -> Callable[[str, Path], list[str]]:
-    def write(name: str, folder: Path) -> list[str]:
+def _scenario(text: str, *words: str) -> Callable[[str, Path, str], list[str]]:
+    def write(name: str, folder: Path, plane: str) -> list[str]:
         file = folder / "scenario.yaml"
-        file.write_text(text.replace("NAME", name))
+        file.write_text(text.replace("NAME", name).replace("PLANE", plane))
         return [words[0], str(file), *words[1:]]
 
     return write
@@ -165,6 +168,7 @@ def footprint(temporary: Path) -> dict[str, object]:
         "namespaces": sorted(_ip("netns", "list").split("\n")),
         "links": sorted(links.splitlines()),
         "offloads": {name: execute(["ethtool", "-k", name]).output for name in names},
+        "ebpf": ebpf.everything(),
         "nft": execute(["nft", "list", "ruleset"]).output,
         "sysctls": sysctls,
         "records": sorted(_files(RUN)),
@@ -199,13 +203,15 @@ class Trial:
         self.user = draw.choice([0, 65534]) if self.kind in OF_ANOTHER_USER else 0
         self.room = draw.randrange(0, 5)
         self.pick = draw.random()
+        self.plane = draw.choice(PLANES)
         self.temporary = temporary
         self.known = set(processes())
 
     def __str__(self) -> str:
         """For people."""
         scarce = f", little {self.scarce} ({self.room})" if self.scarce else ""
-        return f"{self.kind} of {self.user}, {self.point} killed after {self.after:.3f} s{scarce}"
+        kind = f"{self.kind} ({self.plane})" if self.kind in ("lab", "run") else self.kind
+        return f"{kind} of {self.user}, {self.point} killed after {self.after:.3f} s{scarce}"
 
     def own(self) -> dict[int, str]:
         """Its processes."""
@@ -308,7 +314,7 @@ class Trial:
         """Returns what is wrong afterwards."""
         with self._scarcity(), tempfile.TemporaryFile() as out:
             before = footprint(self.temporary)
-            words = KINDS[self.kind].words(self.name, self.temporary.parent)
+            words = KINDS[self.kind].words(self.name, self.temporary.parent, self.plane)
             self._interrupt(words, out.fileno())
             self._settle()
             cleaned = execute([str(VIADUCT), "clean"])

@@ -285,6 +285,25 @@ def records() -> set[str]:
     return {path.name for path in folder.iterdir()} if folder.is_dir() else set()
 
 
+def forwarders(namespace: str) -> set[int]:
+    """The processes of this name in the lab's namespaces."""
+    pids = execute(["ip", "netns", "pids", namespace]).expect().output.split()
+    return {
+        int(pid)
+        for pid in pids
+        if Path(f"/proc/{pid}/comm").read_text().strip() == "viaduct-forward"
+    }
+
+
+def forwarder(lab: str, nodes: int) -> int:
+    """The lab's one forwarder."""
+    found: set[int] = set()
+    for i in range(nodes):
+        found |= forwarders(f"{lab}.n{i}")
+    assert len(found) == 1, found
+    return found.pop()
+
+
 def marked_processes() -> dict[int, str]:
     """The processes started in this session, but not this one and its own children."""
     found = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import signal
@@ -11,47 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ebpf import programs
 from labs import FAST_OLSR, VIADUCT, addresses, execute, inside, results, viaduct, wait_until
 from scapy.layers.inet import ICMP
 from scapy.utils import rdpcap
 
 Write = Callable[[str], Path]
 STATIC = "routing: {protocol: static}\n"
-# of bpf(2), linux/bpf.h
-SYSCALL = {"x86_64": 321, "aarch64": 280}.get(os.uname().machine, 321)
-NEXT_ID, FD_BY_ID, INFO_BY_FD = 11, 13, 15
-NAME_OFFSET = 64  # of struct bpf_prog_info
-
-
-def bpf(command: int, *words: int) -> tuple[int, list[int]]:
-    """The system call with these 32-bit words; its result and the words afterwards."""
-    attributes = (ctypes.c_uint32 * 32)(*words)
-    result = ctypes.CDLL(None, use_errno=True).syscall(SYSCALL, command, attributes, 128)
-    return result, list(attributes)
-
-
-def name_of(number: int) -> str:
-    """A program's."""
-    fd, _ = bpf(FD_BY_ID, number)
-    if fd < 0:
-        return ""
-    info = ctypes.create_string_buffer(256)
-    address = ctypes.addressof(info)
-    bpf(INFO_BY_FD, fd, len(info), address & 0xFFFFFFFF, address >> 32)
-    os.close(fd)
-    return info.raw[NAME_OFFSET : NAME_OFFSET + 16].split(b"\0")[0].decode()
-
-
-def programs() -> set[int]:
-    """The product's eBPF programs in this machine's kernel."""
-    found, number = set(), 0
-    while True:
-        result, words = bpf(NEXT_ID, number)
-        if result != 0:
-            return found
-        number = words[1]
-        if name_of(number) in ("viaduct_forward", "viaduct_join"):
-            found.add(number)
 
 
 @pytest.fixture(autouse=True)
@@ -181,12 +146,112 @@ def test_nothing_is_left_of_what_is_killed(plane: str, lab: str, scenario: Write
     wait_until(lambda: not programs() - before, "no program is left")
 
 
+def chosen(done: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    """The plane of each node, and why."""
+    return {node: (each["name"], each["reason"]) for node, each in done["data_planes"].items()}
+
+
+AUTO = STATIC + "data_plane: auto\nduration: 1s\n"
+PING = "flows: [{type: ping, from: n0, to: nLAST, interval: 50ms, duration: 500ms}]\n"
+
+
 def test_auto_says_what_it_chose(scenario: Write, tmp_path: Path) -> None:
-    """Routers get eBPF, a node at the end of the line the kernel."""
-    file = scenario(
-        STATIC + "data_plane: auto\nnodes: 3\nduration: 1s\nlinks: [{line: all}]\n"
-        "flows: [{type: ping, from: n0, to: n2, duration: 500ms}]\n"
-    )
+    """A router alone gets eBPF, a node at the end of the line the kernel."""
+    file = scenario(AUTO + "nodes: 3\nlinks: [{line: all}]\n" + PING.replace("LAST", "2"))
     done = viaduct("run", file, cwd=tmp_path).expect()
-    assert "data plane of 1 nodes: ebpf (the fastest on this machine)" in done.errors
+    why = "the fastest hop by hop: no other router beyond a plain wire"
+    assert f"data plane of 1 nodes: ebpf ({why})" in done.errors
     assert "data plane of 2 nodes: kernel (no two interfaces" in done.errors
+
+
+def test_auto_joins_several_hops(scenario: Write, tmp_path: Path) -> None:
+    """Where several routers are in a row; not where their packets must be seen."""
+    text = AUTO + "nodes: 5\nlinks: [{line: all}]\n" + PING.replace("LAST", "4")
+    viaduct("run", scenario(text), "--json", tmp_path / "run.json", cwd=tmp_path).expect()
+    done = results(tmp_path / "run.json")
+    why = "several hops over plain wires in one step"
+    assert [chosen(done)[f"n{i}"] for i in (1, 2, 3)] == [("joined", why)] * 3
+    assert done["data_planes"]["n2"]["packets"]["eth0"]["joined"] > 0
+    file = scenario(text + "captures: [n1-n2]\n")
+    viaduct("run", file, "--json", tmp_path / "run.json", cwd=tmp_path).expect()
+    done = results(tmp_path / "run.json")
+    assert chosen(done)["n1"] == ("ebpf", "the fastest hop by hop: link n1-n2 is captured")
+    assert chosen(done)["n3"][0] == "ebpf"
+    assert done["flows"][0]["loss"] == 0
+
+
+def test_auto_loses_at_random_without_the_engine(scenario: Write, tmp_path: Path) -> None:
+    """Where nothing changes the SPEC."""
+    text = (
+        STATIC
+        + "data_plane: auto\nduration: 3s\nnodes: 3\n"
+        + "links: [{line: [n0, n1], spec: loss=10%}, {line: [n1, n2]}]\n"
+        + "flows: [{type: ping, from: n0, to: n2, interval: 10ms, duration: 2s}]\n"
+    )
+    viaduct("run", scenario(text), "--json", tmp_path / "run.json", cwd=tmp_path).expect()
+    done = results(tmp_path / "run.json")
+    why = "random loss without the path engine"
+    assert chosen(done)["n0"] == chosen(done)["n1"] == ("joined", why)
+    assert chosen(done)["n2"][0] == "kernel"
+    assert done["engine"]["timing"]["events"] == 0
+    assert sum(each["fates"]["lost"] for each in done["engine"]["pipelines"]) > 0
+    file = scenario(text + "events: [{at: 100ms, link: n0-n1, up: delay=1ms}]\n")
+    viaduct("run", file, "--json", tmp_path / "run.json", cwd=tmp_path).expect()
+    done = results(tmp_path / "run.json")
+    assert chosen(done)["n1"][0] == "ebpf"
+    assert done["engine"]["timing"]["events"] > 0
+
+
+def test_specs_of_a_lab_that_stays_up_can_change(lab: str, scenario: Write) -> None:
+    """A link that only loses is the engine's then; in a run it is not, and says so."""
+    text = (
+        "data_plane: joined\nnodes: 2\nduration: 1h\nlinks: [{pair: [n0, n1], spec: loss=0.1%}]\n"
+    )
+    viaduct("up", scenario(STATIC + text)).expect()
+    try:
+        viaduct("path", "set", lab, "--up", "loss=100%").expect()
+        stats = json.loads(viaduct("path", "stats", lab, "--json").expect().output)
+        specs = {each["direction"]: each["spec"] for each in stats["pipelines"]}
+        assert specs == {"up": "loss=100%", "down": "loss=0.1%"}
+    finally:
+        viaduct("down", lab).expect()
+
+
+LACKS = "VIADUCT_EBPF_LACKS"  # in the environment: the kernel is treated as an older one
+
+
+def test_older_kernels_say_what_they_use_instead(
+    scenario: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a helper `auto` takes the next plane, and a plane that was asked for is refused."""
+    text = STATIC + "duration: 1s\nnodes: 4\nlinks: [{line: all}]\n" + PING.replace("LAST", "3")
+    cases = {
+        # Of joined paths only, and of both programs.
+        "bpf_ringbuf_output()": ("ebpf", "too old, without bpf_ringbuf_output()"),
+        "bpf_redirect_peer()": ("kernel", "too old, without bpf_redirect_peer()"),
+    }
+    for missing, (plane, why) in cases.items():
+        monkeypatch.setenv(LACKS, missing)
+        file = scenario("data_plane: auto\n" + text)
+        viaduct("run", file, "--json", tmp_path / "run.json", cwd=tmp_path).expect()
+        done = results(tmp_path / "run.json")
+        assert chosen(done)["n1"][0] == plane
+        assert why in chosen(done)["n1"][1]
+        file = scenario("data_plane: joined\n" + text)
+        refused = viaduct("run", file, cwd=tmp_path).expect(3)
+        assert why in refused.errors
+        assert "use another data_plane" in refused.errors
+
+
+def test_kernels_without_tcx_use_clsact(
+    plane: str, scenario: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before Linux 6.6: the packets go the same way."""
+    text = plane + "duration: 1s\nnodes: 4\nlinks: [{line: all}]\n" + PING.replace("LAST", "3")
+    monkeypatch.setenv(LACKS, "tcx")
+    file = scenario(STATIC + text)
+    viaduct("run", file, "--json", tmp_path / "run.json", cwd=tmp_path).expect()
+    done = results(tmp_path / "run.json")
+    passed = "forwarded" if "ebpf" in plane else "joined"
+    assert done["data_planes"]["n2"]["packets"]["eth0"][passed] > 0
+    assert done["flows"][0]["loss"] == 0

@@ -72,7 +72,7 @@ def test_one_seed_loses_the_same_packets_in_every_mode(scenario: Write, tmp_path
     After 5 s n1's would ask n0, whose answer goes up and takes the next frame's draw.
     """
     never = "{sysctls: {net.ipv4.neigh.eth0.delay_first_probe_time: 600}}"
-    file = scenario(
+    text = (
         STATIC
         + f"nodes: {{count: 2, n0: {never}, n1: {never}}}"
         + """
@@ -82,6 +82,7 @@ links: [{pair: [n0, n1], up: "loss=30% delay=1ms"}]
 flows: [{type: ping, from: n0, to: n1, interval: 200ms}]
 """
     )
+    file = scenario(text)
     lost = {}
     for mode in ("simulate", "emulate", "offload"):
         ping = run(file, tmp_path, "--mode", mode)["flows"][0]
@@ -89,6 +90,13 @@ flows: [{type: ping, from: n0, to: n1, interval: 200ms}]
     assert len(lost["simulate"]) >= 5
     assert lost["emulate"] == lost["simulate"]
     assert lost["offload"] == lost["simulate"]
+    # Without the delay the loss needs no engine.
+    done = run(scenario("data_plane: joined\n" + text.replace(" delay=1ms", "")), tmp_path)
+    assert lost_numbers(done["flows"][0], ns3=False) == lost["simulate"]
+    assert done["engine"]["timing"]["events"] == 0
+    sent = pipeline(done, "n0-n1", "up")
+    assert sent["fates"]["lost"] >= len(lost["simulate"])
+    assert sent["arrived"] == sent["fates"]["lost"] + sent["fates"]["delivered"]
 
 
 def test_shared_link_delays_every_sender(scenario: Write, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from labs import (
     FAST_OLSR,
     addresses,
     execute,
+    forwarder,
     inside,
     marked_processes,
     results,
@@ -25,25 +27,6 @@ from test_bpf_planes import FLOWS, STATIC, listed
 Write = Callable[[str], Path]
 USERSPACE = "data_plane: userspace\n"
 IPV6 = "addressing: {ipv4: none, ipv6: fd00::/48}\n"
-
-
-def forwarders(namespace: str) -> set[int]:
-    """The processes of this name in the lab's namespaces."""
-    pids = execute(["ip", "netns", "pids", namespace]).expect().output.split()
-    return {
-        int(pid)
-        for pid in pids
-        if Path(f"/proc/{pid}/comm").read_text().strip() == "viaduct-forward"
-    }
-
-
-def forwarder(lab: str, nodes: int) -> int:
-    """The lab's one forwarder."""
-    found: set[int] = set()
-    for i in range(nodes):
-        found |= forwarders(f"{lab}.n{i}")
-    assert len(found) == 1, found
-    return found.pop()
 
 
 def is_alive(pid: int) -> bool:
@@ -92,6 +75,39 @@ def test_a_ring_that_is_cut(lab: str, scenario: Write) -> None:
         wait_until(lambda: ping_ttl(f"{lab}.n0", target) == "62", "the long way")
         execute(["ip", "-n", f"{lab}.n1", "link", "set", "eth1", "up"]).expect()
         wait_until(lambda: ping_ttl(f"{lab}.n0", target) == "63", "the short way again")
+    finally:
+        viaduct("down", lab).expect()
+
+
+@pytest.mark.parametrize(("family", "far"), [("-4", "10.99.0.1/32"), ("-6", "fd99::1/128")])
+def test_routes_of_others(lab: str, family: str, far: str, scenario: Write) -> None:
+    """What `ip` changes on a node counts at once, as nothing else changes there."""
+    both = "addressing: {ipv4: 10.0.0.0/8, ipv6: fd00::/48}\n"
+    file = scenario(STATIC + USERSPACE + both + "duration: 1h\nnodes: 3\nlinks: [{line: all}]\n")
+    viaduct("up", file).expect()
+
+    def ip(node: str, *arguments: str) -> None:
+        execute(["ip", "-n", f"{lab}.{node}", family, *arguments]).expect()
+
+    def neighbour(node: str, interface: str) -> str:
+        namespace = ["ip", "-n", f"{lab}.{node}", family, "-j", "addr", "show", interface]
+        (link,) = json.loads(execute([*namespace, "scope", "global"]).expect().output)
+        return str(link["addr_info"][0]["local"])
+
+    try:
+        target = far.partition("/")[0]
+        ip("n2", "addr", "add", far, "dev", "lo")
+        ip("n0", "route", "add", far, "via", neighbour("n1", "eth0"))
+        assert not ping_ttl(f"{lab}.n0", target)
+        ip("n1", "route", "add", far, "via", neighbour("n2", "eth0"))
+        wait_until(lambda: ping_ttl(f"{lab}.n0", target) == "63", "the route is followed")
+        ip("n1", "route", "del", far)
+        wait_until(lambda: not ping_ttl(f"{lab}.n0", target), "its end, too")
+        ip("n1", "addr", "add", far, "dev", "lo")
+        wait_until(lambda: ping_ttl(f"{lab}.n0", target) == "64", "n1 has the address")
+        ip("n1", "addr", "del", far, "dev", "lo")
+        ip("n1", "route", "add", far, "via", neighbour("n2", "eth0"))
+        wait_until(lambda: ping_ttl(f"{lab}.n0", target) == "63", "n1 does not filter it any more")
     finally:
         viaduct("down", lab).expect()
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
-from labs import Done, execute, results, viaduct, wait_until
+from labs import Done, execute, forwarder, marked_processes, results, viaduct, wait_until
 
 # Two hosts, three RBridges in a line. Given addresses, so that tests can name them.
 LINE = """
@@ -28,10 +31,15 @@ flows:
 """
 
 
-@pytest.mark.parametrize("mode", ["simulate", "emulate", "traditional"])
-def test_flows_on_a_line(mode: str, scenario: Callable[[str], Path], tmp_path: Path) -> None:
+OFFLOADED = "data_plane: {}\nmode: offload\n"
+PLANES = ["userspace", "ebpf"]
+
+
+@pytest.mark.parametrize("how", ["simulate", "emulate", "traditional", *PLANES])
+def test_flows_on_a_line(how: str, scenario: Callable[[str], Path], tmp_path: Path) -> None:
     file = tmp_path / "run.json"
-    viaduct("run", scenario(LINE + FLOWS), "--mode", mode, "--json", file).expect()
+    settings = OFFLOADED.format(how) if how in PLANES else f"mode: {how}\n"
+    viaduct("run", scenario(LINE + FLOWS + settings), "--json", file).expect()
     run = results(file)
     assert run["convergence"]["reachable"] == run["convergence"]["pairs"] == 20
     for flow in run["flows"]:
@@ -43,9 +51,12 @@ def test_flows_on_a_line(mode: str, scenario: Callable[[str], Path], tmp_path: P
     assert tcp["rate_bit_per_s"] > 1e5
 
 
-def test_offload_is_refused(scenario: Callable[[str], Path]) -> None:
-    message = viaduct("run", scenario(LINE), "--mode", "offload").error_line(2)
-    assert "no data plane of mode offload forwards WMRP's frames" in message
+@pytest.mark.parametrize("plane", ["kernel", "joined", "auto"])
+def test_planes_that_forward_packets_are_refused(
+    plane: str, scenario: Callable[[str], Path]
+) -> None:
+    message = viaduct("run", scenario(LINE + OFFLOADED.format(plane))).error_line(2)
+    assert "is an RBridge, which forwards frames; give userspace or ebpf" in message
 
 
 def test_attributes(scenario: Callable[[str], Path]) -> None:
@@ -86,15 +97,15 @@ def test_a_cut_ring(scenario: Callable[[str], Path], tmp_path: Path) -> None:
         events: [{at: 2s, link: n0-n1, state: down}, {at: 12s, link: n0-n1, state: up}]
         flows: [{type: ping, from: a, to: b, interval: 50ms, duration: 20s}]
     """
-    for mode in ("simulate", "emulate"):
-        file = tmp_path / f"{mode}.json"
-        viaduct("run", scenario(text), "--mode", mode, "--json", file).expect()
+    for settings in ("mode: simulate\n", "mode: emulate\n", *map(OFFLOADED.format, PLANES)):
+        file = tmp_path / "run.json"
+        viaduct("run", scenario(dedent(text) + settings), "--json", file).expect()
         ping = results(file)["flows"][0]
-        assert ping["received"] > 0.7 * ping["sent"], mode
+        assert ping["received"] > 0.7 * ping["sent"], settings
 
 
-@pytest.fixture
-def up(lab: str, scenario: Callable[[str], Path]) -> Iterator[str]:
+@pytest.fixture(params=["emulate", *PLANES])
+def up(request: pytest.FixtureRequest, lab: str, scenario: Callable[[str], Path]) -> Iterator[str]:
     """The line with a third host, which has links to n0 and n2; the lab's name."""
     # Both of its interfaces are on the one network: only the one with the address answers for it.
     settings = "{host: true, sysctls: {net.ipv4.conf.all.arp_ignore: 1}}"
@@ -105,7 +116,9 @@ def up(lab: str, scenario: Callable[[str], Path]) -> Iterator[str]:
   - {pair: [c, n2], addresses: [10.0.1.3/24, none]}
 """
     )
-    viaduct("up", scenario(third), "--mode", "emulate").expect()
+    plane = request.param
+    settings = OFFLOADED.format(plane) if plane in PLANES else f"mode: {plane}\n"
+    viaduct("up", scenario(third + settings)).expect()
     yield lab
     viaduct("down", lab).expect()
 
@@ -178,7 +191,8 @@ for attempt in range(60):
 """
 
 
-def test_dhcp(scenario: Callable[[str], Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize("settings", ["mode: emulate\n", *map(OFFLOADED.format, PLANES)])
+def test_dhcp(settings: str, scenario: Callable[[str], Path], tmp_path: Path) -> None:
     script = tmp_path / "dhcp.py"
     script.write_text(DHCP)
     programs = f"""
@@ -187,10 +201,68 @@ programs:
   - {{node: a, command: sh -c 'ip -4 addr flush dev eth0; exec python3 {script} client'}}
 """
     report = tmp_path / "run.json"
-    text = LINE + "duration: 60s\n" + programs
+    text = LINE + "duration: 60s\n" + programs + settings
     folder = tmp_path / "report"
-    viaduct(
-        "run", scenario(text), "--mode", "emulate", "--json", report, "--report", folder
-    ).expect()
+    viaduct("run", scenario(text), "--json", report, "--report", folder).expect()
     outputs = " ".join(file.read_text() for file in folder.rglob("*.txt"))
     assert "10.0.0.77" in outputs, "offered by the server on the other side"
+
+
+@pytest.mark.alone
+def test_a_forwarder_that_is_killed_is_replaced(lab: str, scenario: Callable[[str], Path]) -> None:
+    """The next one finds the tables, and tells what it sees; it outlives the protocol."""
+    viaduct("up", scenario(LINE + OFFLOADED.format("userspace"))).expect()
+    try:
+        inside(lab, "a", "ping", "-c1", "-W5", "10.0.0.2").expect()
+        killed = forwarder(lab, 3)
+        os.kill(killed, signal.SIGKILL)
+        ping = ["ping", "-c1", "-W1", "10.0.0.2"]
+        wait_until(lambda: inside(lab, "a", *ping).status == 0, "it forwards again")
+        assert forwarder(lab, 3) != killed
+        inside(lab, "b", "ip", "link", "set", "eth0", "address", "02:00:00:00:99:99").expect()
+        inside(lab, "b", "ping", "-c3", "-i0.2", "-W5", "10.0.0.1").expect()
+        (simulator,) = (pid for pid, line in marked_processes().items() if "viaduct-sim" in line)
+        watcher = int(Path(f"/proc/{simulator}/stat").read_text().rpartition(")")[2].split()[1])
+        os.kill(watcher, signal.SIGKILL)
+        os.kill(simulator, signal.SIGKILL)
+        inside(lab, "a", "ping", "-c3", "-i0.2", "-W5", "10.0.0.2").expect()
+    finally:
+        viaduct("down", lab).expect()
+
+
+@pytest.mark.parametrize("plane", PLANES)
+def test_many_hosts_and_none(plane: str, scenario: Callable[[str], Path], tmp_path: Path) -> None:
+    """Twelve hosts of three RBridges in a ring, each to another; and a ring that serves nobody."""
+    hosts = [f"h{i}" for i in range(12)]
+    wires = ", ".join(f"{{pair: [{host}, n{i % 3}]}}" for i, host in enumerate(hosts))
+    flows = ", ".join(
+        f"{{type: ping, from: {host}, to: h{(i + 5) % 12}, interval: 100ms, duration: 2s}}"
+        for i, host in enumerate(hosts)
+    )
+    report = tmp_path / "run.json"
+    ring = f"routing: {{protocol: WMRP}}\nduration: 3s\n{OFFLOADED.format(plane)}"
+    many = f"nodes: {{{', '.join(f'{host}: {{host: true}}' for host in hosts)}, count: 3}}\n"
+    links = f"links: [{{ring: all}}, {wires}]\nflows: [{flows}]\n"
+    viaduct("run", scenario(ring + many + links), "--json", report).expect()
+    assert [flow["loss"] for flow in results(report)["flows"]] == [0] * 12
+    viaduct("run", scenario(ring + "nodes: 3\nlinks: [{ring: all}]\n"), "--json", report).expect()
+    assert results(report)["convergence"]["reachable"] == 6
+
+
+def test_planes_in_one_line(scenario: Callable[[str], Path], tmp_path: Path) -> None:
+    """Each RBridge may have another, and each names it with what it did."""
+    text = LINE.replace(
+        "count: 3",
+        "n0: {data_plane: userspace}, n1: {data_plane: ebpf}, n2: {data_plane: simulator}",
+    )
+    report = tmp_path / "run.json"
+    settings = "mode: offload\n"
+    viaduct("run", scenario(text + FLOWS + settings), "--json", report).expect()
+    run = results(report)
+    for flow in run["flows"]:
+        assert not flow.get("error"), flow
+    assert run["flows"][0]["loss"] == run["flows"][1]["loss"] == 0
+    planes = {node: plane["name"] for node, plane in run["data_planes"].items()}
+    assert planes["n0"] == "userspace-rbridge"
+    assert planes["n1"] == "ebpf-rbridge"
+    assert run["data_planes"]["n1"]["packets"]["eth0"]["forwarded"] > 60

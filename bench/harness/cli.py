@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import aodv, bridge, dataplane, kernelstack, multinode, olsr, path
+from . import aodv, bridge, dataplane, kernelstack, multinode, olsr, path, wmrp
 from .environment import REPOSITORY, describe
 from .plan import Plan, make_plan
 from .process import BenchError, Interrupted, OutOfTime, at_most, stopping_on_signals
@@ -25,6 +25,7 @@ _BENCHMARKS = {
     "bridge": bridge.measure,
     "olsr": olsr.measure,
     "multinode": multinode.measure,
+    "wmrp": wmrp.measure,
     "aodv": aodv.measure,
     "dataplane": dataplane.measure,
     "path": path.measure,
@@ -34,6 +35,7 @@ _NOTES_OF_THEIR_OWN = {
     "aodv": aodv.NOTES,
     "dataplane": dataplane.NOTES,
     "path": path.NOTES,
+    "wmrp": wmrp.NOTES,
     "kernelstack": kernelstack.NOTES,
 }
 _FAILURE, _USAGE, _ENVIRONMENT, _INTERRUPTED = 1, 2, 3, 130

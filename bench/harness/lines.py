@@ -103,6 +103,47 @@ def count(build: Path) -> tuple[Ratio, list[Row]]:
     return Ratio.of([percent], 0, "exactly"), rows
 
 
+# What an RBridge's data plane in userspace needed besides the protocol; the rest of WMRP's is the
+# protocol itself, and the one function that decides about a frame.
+_USERSPACE_PLANE = (
+    "src/forward/rbridge.*",
+    "src/forward/rbridge_tables.*",
+    "src/forward/event_ring.*",
+    "src/fib/userspace_rbridge.*",
+    "src/fib/rbridge_events.*",
+    "ns3/model/wmrp/rbridge-learning.cc",
+    "ns3/model/wmrp/rbridge-plane.h",
+    "ns3/model/wmrp/rbridge-shared-plane.*",
+)
+_WMRP = ("src/rbridge/*.cc", "src/rbridge/*.h", "ns3/model/wmrp/*.cc", "ns3/model/wmrp/*.h")
+USERSPACE_THESIS_PERCENT = 11  # thesis, 5.1.2 and figure 5.3
+
+
+def _files(patterns: tuple[str, ...]) -> set[Path]:
+    found = {file for pattern in patterns for file in REPOSITORY.glob(pattern)}
+    return {file for file in found if not re.search(r"_(test|fuzz)\.|/test_", str(file))}
+
+
+def count_wmrp() -> Row:
+    """The lines that the data plane of WMRP in userspace needed, of those of the protocol."""
+    plane = _files(_USERSPACE_PLANE)
+    protocol = _files(_WMRP) - plane
+    if not plane or not protocol:
+        raise BenchError(f"{REPOSITORY} has no sources of WMRP: the lines cannot be counted")
+    new, existing = (
+        sum(len(code_lines(file.read_text())) for file in files) for files in (plane, protocol)
+    )
+    return {
+        "experiment": "lines",
+        "what": "data plane of WMRP in userspace",
+        "changed_lines": new,
+        "of_lines": existing,
+        "percent": 100 * new / existing,
+        "thesis_percent": USERSPACE_THESIS_PERCENT,
+        "evidence": ", ".join(sorted(str(file.relative_to(REPOSITORY)) for file in plane)),
+    }
+
+
 def _include_of(library: Path) -> Path:
     """The folder with ns3/ headers that belongs to a library."""
     for folder in library.parents:

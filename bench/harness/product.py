@@ -15,7 +15,8 @@ from .process import BenchError, run
 from .session import FORWARDER_CPU, Namespace, Session
 from .systems import CONVERGENCE_TIMEOUT
 
-_PROGRAMS = ("viaduct-sim", "viaduct-forwarder")  # whose processes forward, where one does
+_SIMULATOR = "viaduct-sim"
+_FORWARDER = "viaduct-forward"  # what the lab's process for plane userspace calls itself
 
 
 @dataclass(frozen=True)
@@ -97,11 +98,15 @@ def teardown_seconds(session: Session, system: Forwarder) -> float:
 
 
 def _forwarding_processes(session: Session) -> set[int]:
-    programs = {(session.build / name).resolve() for name in _PROGRAMS}
+    """Processes that forward, where one does."""
+    simulator = (session.build / _SIMULATOR).resolve()
     found = set()
     for entry in Path("/proc").iterdir():
         with contextlib.suppress(OSError):
-            if entry.name.isdigit() and (entry / "exe").readlink() in programs:
+            if entry.name.isdigit() and (
+                (entry / "exe").readlink() == simulator
+                or (entry / "comm").read_text().strip() == _FORWARDER
+            ):
                 found.add(int(entry.name))
     return found
 

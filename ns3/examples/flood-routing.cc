@@ -13,9 +13,15 @@
  * Interval which networks it knows and their distances; a shorter route replaces a known one.
  * Networks that vanish are not removed. Each route is reported by the trace source RouteAdded, so
  * that it reaches the kernel at once.
+ *
+ * It also routes multicast, by reverse paths as DVMRP (RFC 1075) does: a node takes packets of a
+ * source only from the neighbour on its own way to the source, and passes them on to those
+ * neighbours that say that they depend on it for this source and want the group. Who is a member
+ * is the attribute Members; that is what a query to hosts would tell a router.
  */
 
 #include "ns3/inet-socket-address.h"
+#include "ns3/ipv4-route.h"
 #include "ns3/ipv4-routing-table-entry.h"
 #include "ns3/ipv4-static-routing.h"
 #include "ns3/ipv4.h"
@@ -23,17 +29,19 @@
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
 #include "ns3/socket.h"
+#include "ns3/string.h"
 #include "ns3/traced-callback.h"
 #include "ns3/udp-socket-factory.h"
 #include "ns3/udp-socket.h"
 
 #include <map>
+#include <set>
 #include <sstream>
 
 namespace ns3
 {
 
-/** Distance vector routing without loss of routes. */
+/** Distance vector routing without loss of routes, for links between two nodes. */
 class FloodRouting : public Ipv4StaticRouting
 {
   public:
@@ -49,6 +57,12 @@ class FloodRouting : public Ipv4StaticRouting
                               TimeValue(MilliSeconds(200)),
                               MakeTimeAccessor(&FloodRouting::m_interval),
                               MakeTimeChecker(MilliSeconds(1)))
+                .AddAttribute("Members",
+                              "Which nodes, by their numbers, are members of which groups: "
+                              "\"239.1.1.1 2 239.1.1.1 3\".",
+                              StringValue(""),
+                              MakeStringAccessor(&FloodRouting::m_members),
+                              MakeStringChecker())
                 .AddTraceSource("RouteAdded",
                                 "A route was added.",
                                 MakeTraceSourceAccessor(&FloodRouting::m_routeAdded),
@@ -66,6 +80,43 @@ class FloodRouting : public Ipv4StaticRouting
         Ipv4StaticRouting::SetIpv4(ipv4);
     }
 
+    bool RouteInput(Ptr<const Packet> packet,
+                    const Ipv4Header& header,
+                    Ptr<const NetDevice> from,
+                    const UnicastForwardCallback& unicast,
+                    const MulticastForwardCallback& multicast,
+                    const LocalDeliverCallback& deliver,
+                    const ErrorCallback& error) override
+    {
+        const Ipv4Address group = header.GetDestination();
+        if (!group.IsMulticast() || group.IsLocalMulticast())
+        {
+            return Ipv4StaticRouting::RouteInput(
+                packet, header, from, unicast, multicast, deliver, error);
+        }
+        const uint32_t arrived = m_ipv4->GetInterfaceForDevice(from);
+        const Network source = NetworkOf(header.GetSource());
+        const auto towards = m_interfaces.find(source);
+        if (towards == m_interfaces.end() || towards->second != arrived)
+        {
+            return false; // by a detour: whoever is on the way to the source sends it as well
+        }
+        auto route = Create<Ipv4MulticastRoute>();
+        route->SetOrigin(header.GetSource());
+        route->SetGroup(group);
+        route->SetParent(arrived);
+        for (const auto& [interface, neighbour] : m_neighbours)
+        {
+            if (interface != arrived && IsAlive(neighbour) && neighbour.sources.contains(source) &&
+                neighbour.groups.contains(group.Get()))
+            {
+                route->SetOutputTtl(interface, 1);
+            }
+        }
+        multicast(route, packet, header);
+        return true;
+    }
+
   protected:
     void DoInitialize() override
     {
@@ -73,6 +124,16 @@ class FloodRouting : public Ipv4StaticRouting
         m_socket->Bind(InetSocketAddress(Ipv4Address::GetAny(), PORT));
         m_socket->SetAllowBroadcast(true);
         m_socket->SetRecvCallback(MakeCallback(&FloodRouting::Receive, this));
+        std::istringstream members(m_members);
+        std::string group;
+        uint32_t node;
+        while (members >> group >> node)
+        {
+            if (node == m_ipv4->GetObject<Node>()->GetId())
+            {
+                m_groups.insert(Ipv4Address(group.c_str()).Get());
+            }
+        }
         Announce();
         Ipv4StaticRouting::DoInitialize();
     }
@@ -91,22 +152,82 @@ class FloodRouting : public Ipv4StaticRouting
     /** A network: address, mask. */
     using Network = std::pair<uint32_t, uint32_t>;
 
-    void Announce()
+    /** What the neighbours on an interface have announced last. */
+    struct Neighbour
+    {
+        Time heard;                //!< when
+        std::set<Network> sources; //!< whose packets they take from here
+        std::set<uint32_t> groups; //!< that they want
+    };
+
+    bool IsAlive(const Neighbour& neighbour) const
+    {
+        constexpr int LOST_ANNOUNCEMENTS = 3;
+        return Simulator::Now() - neighbour.heard <= LOST_ANNOUNCEMENTS * m_interval;
+    }
+
+    /** @return the smallest known network with this address; 0/0 if there is none */
+    Network NetworkOf(Ipv4Address address) const
+    {
+        Network best{0, 0};
+        for (const auto& [network, interface] : m_interfaces)
+        {
+            if ((address.Get() & network.second) == network.first && network.second > best.second)
+            {
+                best = network;
+            }
+        }
+        return best;
+    }
+
+    /** @return the groups that members here or behind other interfaces want */
+    std::set<uint32_t> WantedBut(uint32_t excluded) const
+    {
+        std::set<uint32_t> wanted = m_groups;
+        for (const auto& [interface, neighbour] : m_neighbours)
+        {
+            if (interface != excluded && IsAlive(neighbour))
+            {
+                wanted.insert(neighbour.groups.begin(), neighbour.groups.end());
+            }
+        }
+        return wanted;
+    }
+
+    std::string AnnouncementFor(uint32_t interface) const
     {
         std::ostringstream text;
+        for (const auto& [network, distance] : m_distances)
+        {
+            text << "network " << network.first << ' ' << network.second << ' ' << distance << '\n';
+        }
+        for (const auto& [network, towards] : m_interfaces)
+        {
+            if (towards == interface)
+            {
+                text << "source " << network.first << ' ' << network.second << " 0\n";
+            }
+        }
+        for (const uint32_t group : WantedBut(interface))
+        {
+            text << "group " << group << " 0 0\n";
+        }
+        return text.str();
+    }
+
+    void Announce()
+    {
         for (uint32_t i = 1; i < m_ipv4->GetNInterfaces(); i++)
         {
             const Ipv4InterfaceAddress address = m_ipv4->GetAddress(i, 0);
-            m_distances[{address.GetLocal().CombineMask(address.GetMask()).Get(),
-                         address.GetMask().Get()}] = 0;
+            const Network network{address.GetLocal().CombineMask(address.GetMask()).Get(),
+                                  address.GetMask().Get()};
+            m_distances[network] = 0;
+            m_interfaces[network] = i;
         }
-        for (const auto& [network, distance] : m_distances)
-        {
-            text << network.first << ' ' << network.second << ' ' << distance << '\n';
-        }
-        const std::string bytes = text.str();
         for (uint32_t i = 1; i < m_ipv4->GetNInterfaces(); i++)
         {
+            const std::string bytes = AnnouncementFor(i);
             auto packet = Create<Packet>(reinterpret_cast<const uint8_t*>(bytes.data()),
                                          static_cast<uint32_t>(bytes.size()));
             m_socket->SendTo(
@@ -115,46 +236,73 @@ class FloodRouting : public Ipv4StaticRouting
         m_timer = Simulator::Schedule(m_interval, &FloodRouting::Announce, this);
     }
 
+    /** @return the interface on whose network a neighbour is, and which is not itself; 0: none */
+    uint32_t InterfaceTo(Ipv4Address neighbour) const
+    {
+        for (uint32_t i = 1; i < m_ipv4->GetNInterfaces(); i++)
+        {
+            const Ipv4InterfaceAddress own = m_ipv4->GetAddress(i, 0);
+            if (own.GetLocal() == neighbour)
+            {
+                return 0;
+            }
+            if (own.GetLocal().CombineMask(own.GetMask()) == neighbour.CombineMask(own.GetMask()))
+            {
+                return i;
+            }
+        }
+        return 0;
+    }
+
     void Receive(Ptr<Socket> socket)
     {
         Address from;
         while (Ptr<Packet> packet = socket->RecvFrom(from))
         {
             const Ipv4Address sender = InetSocketAddress::ConvertFrom(from).GetIpv4();
+            const uint32_t interface = InterfaceTo(sender);
+            if (interface == 0)
+            {
+                continue;
+            }
             std::string bytes(packet->GetSize(), '\0');
             packet->CopyData(reinterpret_cast<uint8_t*>(bytes.data()), packet->GetSize());
             std::istringstream text(bytes);
+            Neighbour& neighbour = m_neighbours[interface] = Neighbour{Simulator::Now(), {}, {}};
+            std::string kind;
             Network network;
             uint32_t distance;
-            while (text >> network.first >> network.second >> distance)
+            while (text >> kind >> network.first >> network.second >> distance)
             {
-                Learn(network, distance + 1, sender);
+                if (kind == "network")
+                {
+                    Learn(network, distance + 1, sender, interface);
+                }
+                else if (kind == "source")
+                {
+                    neighbour.sources.insert(network);
+                }
+                else
+                {
+                    neighbour.groups.insert(network.first);
+                }
             }
         }
     }
 
-    void Learn(const Network& network, uint32_t distance, Ipv4Address sender)
+    void Learn(const Network& network, uint32_t distance, Ipv4Address sender, uint32_t interface)
     {
         auto known = m_distances.find(network);
         if (known != m_distances.end() && known->second <= distance)
         {
             return;
         }
-        for (uint32_t i = 1; i < m_ipv4->GetNInterfaces(); i++)
-        {
-            const Ipv4InterfaceAddress own = m_ipv4->GetAddress(i, 0);
-            if (own.GetLocal() == sender ||
-                own.GetLocal().CombineMask(own.GetMask()) != sender.CombineMask(own.GetMask()))
-            {
-                continue;
-            }
-            m_distances[network] = distance;
-            const Ipv4Address address(network.first);
-            const Ipv4Mask mask(network.second);
-            AddNetworkRouteTo(address, mask, sender, i, distance);
-            m_routeAdded(Ipv4RoutingTableEntry::CreateNetworkRouteTo(address, mask, sender, i));
-            return;
-        }
+        m_distances[network] = distance;
+        m_interfaces[network] = interface;
+        const Ipv4Address address(network.first);
+        const Ipv4Mask mask(network.second);
+        AddNetworkRouteTo(address, mask, sender, interface, distance);
+        m_routeAdded(Ipv4RoutingTableEntry::CreateNetworkRouteTo(address, mask, sender, interface));
     }
 
     Ptr<Ipv4> m_ipv4;                                            //!< of the node
@@ -162,6 +310,10 @@ class FloodRouting : public Ipv4StaticRouting
     EventId m_timer;                                             //!< the next announcement
     Time m_interval;                                             //!< between announcements
     std::map<Network, uint32_t> m_distances;                     //!< known networks
+    std::map<Network, uint32_t> m_interfaces;                    //!< on the way to them
+    std::map<uint32_t, Neighbour> m_neighbours;                  //!< by interface
+    std::string m_members;                                       //!< of all groups
+    std::set<uint32_t> m_groups;                                 //!< of which this is one
     TracedCallback<const Ipv4RoutingTableEntry&> m_routeAdded;   //!< "RouteAdded"
     TracedCallback<const Ipv4RoutingTableEntry&> m_routeRemoved; //!< "RouteRemoved"
 };

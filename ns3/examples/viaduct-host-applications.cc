@@ -215,6 +215,13 @@ Run(const Arguments& arguments)
     Simulator::Run();
     std::cout << "tcp: sent " << tcp.sent << ", received " << tcp.Received() << "\n"
               << "udp: sent " << udp.sent << ", received " << udp.Received() << std::endl;
+    if (arguments.sockets == "host")
+    {
+        const auto& lateness = ReactorSimulatorImpl::Get()->GetLateness();
+        std::cout << "events late: p50 " << lateness.Quantile(0.5) / 1000 << " us, p99 "
+                  << lateness.Quantile(0.99) / 1000 << " us, at most " << lateness.Max() / 1000
+                  << " us" << std::endl;
+    }
 }
 
 } // namespace

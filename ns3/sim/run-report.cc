@@ -65,6 +65,16 @@ AddDevices(const LabHelper& lab, viaduct::result::SimulatorReport& report)
             missed.frames.tx_frames = upcalls.sent;
             report.counters[name + "/copies"].frames.rx_frames = upcalls.copies;
         }
+        if (offload.multicast->IsOpen())
+        {
+            const MulticastMirror::Counters flows = offload.multicast->GetCounters();
+            auto& multicast = report.counters[name + "/multicast"];
+            multicast.frames.rx_frames = flows.asked;
+            if (flows.refused > 0)
+            {
+                multicast.drops["refused"] = flows.refused;
+            }
+        }
     }
     for (const auto& [name, guard] : lab.GetUdpGuards())
     {

@@ -134,6 +134,33 @@ ScenarioRun::Run()
     Simulator::Destroy();
 }
 
+namespace
+{
+
+/** Whether the path engine emulates the link if its SPEC may change, and as a whole. */
+bool
+IsEmulatedPair(const NetworkLink& link)
+{
+    const auto isPlain = [&](size_t end) {
+        return Network::SpecOf(*link.settings, end).IsPlainWire();
+    };
+    return link.devices.size() == 2 && link.settings->emulator == viaduct::lab::Emulator::kEngine &&
+           !(isPlain(0) && isPlain(1));
+}
+
+} // namespace
+
+const viaduct::fib::DataPlane*
+ScenarioRun::PlaneOf(const viaduct::scenario::NodeSettings& settings) const
+{
+    if (!settings.data_plane)
+    {
+        return &viaduct::fib::kKernelPlane; // a host's
+    }
+    return HasRBridges(m_scenario) && !settings.host ? viaduct::fib::OfRBridge(*settings.data_plane)
+                                                     : settings.data_plane;
+}
+
 void
 ScenarioRun::BuildLab()
 {
@@ -153,8 +180,7 @@ ScenarioRun::BuildLab()
         Ptr<Node> node = m_network->GetNode(settings.name);
         if (settings.data_plane || settings.host)
         {
-            m_lab->SetDataPlane(
-                node, settings.data_plane ? *settings.data_plane : viaduct::fib::kKernelPlane);
+            m_lab->SetDataPlane(node, *PlaneOf(settings));
         }
         for (const auto& [name, value] : settings.sysctls)
         {
@@ -165,8 +191,16 @@ ScenarioRun::BuildLab()
             m_lab->AddPhysicalInterface(node, interface, nullptr);
         }
     }
+    const auto captured = viaduct::scenario::CapturedLinks(m_scenario);
     for (const NetworkLink& link : m_network->GetLinks())
     {
+        if (std::find(captured.begin(), captured.end(), link.settings->name) != captured.end())
+        {
+            for (Ptr<NetDevice> device : link.devices)
+            {
+                m_lab->SetByHop(device->GetNode(), "link " + link.settings->name + " is captured");
+            }
+        }
         if (!link.settings->interface.empty())
         {
             Ptr<NetDevice> device = link.devices.front();
@@ -175,7 +209,8 @@ ScenarioRun::BuildLab()
         }
         m_lab->SetLinkName(link.channel, link.settings->name);
         m_lab->SetEmulator(link.channel, link.settings->emulator);
-        if (viaduct::scenario::ChangesSpec(m_scenario, link.settings->name))
+        if (viaduct::scenario::ChangesSpec(m_scenario, link.settings->name) ||
+            (m_live && IsEmulatedPair(link)))
         {
             m_lab->SetLive(link.channel);
         }

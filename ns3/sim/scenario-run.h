@@ -48,6 +48,12 @@ class ScenarioRun
      */
     void PauseAt(viaduct::Duration at);
 
+    /** Real modes: the SPECs of emulated links may change at any time. */
+    void KeepSpecsLive()
+    {
+        m_live = true;
+    }
+
     /**
      * Runs to the end and sends the report.
      * @throw viaduct::Error
@@ -58,6 +64,7 @@ class ScenarioRun
     bool IsSimulate() const;
     void ChooseSimulator() const;
     void BuildLab();
+    const viaduct::fib::DataPlane* PlaneOf(const viaduct::scenario::NodeSettings& settings) const;
     void WatchCommands();
     void ShowProgress();
     void LookAtRoutes();
@@ -71,6 +78,7 @@ class ScenarioRun
     SimulatedLinks m_simulated;                     //!< mode simulate: how links are simulated
     ControlChannel& m_control;                      //!< events and commands
     std::string m_captures;                         //!< directory
+    bool m_live{false};                             //!< SPECs may change at any time
     std::unique_ptr<Network> m_network;             //!< the nodes
     std::unique_ptr<LabHelper> m_lab;               //!< real modes
     std::unique_ptr<Reachability> m_reachability;   //!< which nodes reach which, by IP

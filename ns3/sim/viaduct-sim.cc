@@ -31,13 +31,14 @@ using viaduct::UsageError;
 
 constexpr char USAGE[] =
     "viaduct-sim --scenario FILE [--control FD] [--mode MODE] [--duration TIME] [--captures DIR]\n"
-    "            [--pause-at TIME]... [--set KEY=VALUE]...\n"
+    "            [--pause-at TIME]... [--specs live] [--set KEY=VALUE]...\n"
     "Runs the protocols of a scenario in ns-3 (`viaduct run` starts it). Without --control, "
     "events\n"
     "go to standard output, one JSON object per line.\n"
     "  MODE  simulate, traditional, emulate or offload\n"
     "  TIME  after convergence, where mode simulate pauses for viaduct kernel shell\n"
     "  DIR   where mode simulate writes link captures (default NAME-captures)\n"
+    "--specs live: those of emulated links may change (`viaduct path set`).\n"
     "VIADUCT_SIM_LIBRARIES=LIB[:LIB...] loads shared libraries with further ns-3 models.\n"
     "Example: viaduct-sim --scenario examples/olsr-line.yaml --mode simulate\n";
 
@@ -49,6 +50,7 @@ struct Options
     std::optional<std::string> captures;   //!< directory
     std::vector<std::string> overrides;    //!< of the scenario
     std::vector<viaduct::Duration> pauses; //!< since convergence
+    bool live{false};                      //!< SPECs may change
 };
 
 Options
@@ -69,6 +71,7 @@ ParseOptions(int argc, char** argv)
          [&](const std::string& value) {
              options.pauses.push_back(viaduct::ParseDuration(value));
          }},
+        {"--specs", [&](const std::string& value) { options.live = value == "live"; }},
         {"--set", [&](const std::string& value) { options.overrides.push_back(value); }}};
     for (int i = 1; i < argc; i++)
     {
@@ -119,6 +122,10 @@ RunScenario(const Options& options, ns3::sim::ControlChannel& control)
     const auto scenario = viaduct::scenario::Load(options.scenario, options.overrides);
     ns3::sim::ScenarioRun run(
         scenario, control, options.captures.value_or(scenario.name + "-captures"));
+    if (options.live)
+    {
+        run.KeepSpecsLive();
+    }
     for (const viaduct::Duration at : options.pauses)
     {
         run.PauseAt(at);

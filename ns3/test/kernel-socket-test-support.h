@@ -79,16 +79,18 @@ Pattern(uint32_t offset, uint32_t size)
     return Create<Packet>(bytes.data(), size);
 }
 
-/** Runs one test case's scenario on a fresh simulator. */
-class KernelSocketTestCase : public TestCase
+/** Runs one test case's scenario on a fresh simulator.
+ * @tparam Fixture what the scenario is given; made before it and gone after it
+ */
+template <class Fixture>
+class SocketTestCase : public TestCase
 {
   public:
     /**
      * @param name of the case
      * @param scenario what it does
      */
-    KernelSocketTestCase(const std::string& name,
-                         std::function<void(KernelSocketTestCase&, NativeNode&)> scenario)
+    SocketTestCase(const std::string& name, std::function<void(SocketTestCase&, Fixture&)> scenario)
         : TestCase(name), m_scenario(std::move(scenario))
     {
     }
@@ -108,15 +110,17 @@ class KernelSocketTestCase : public TestCase
     void DoRun() override
     {
         {
-            NativeNode node;
-            m_scenario(*this, node);
+            Fixture fixture;
+            m_scenario(*this, fixture);
             Simulator::Destroy();
         }
         Simulator::Destroy();
     }
 
-    std::function<void(KernelSocketTestCase&, NativeNode&)> m_scenario;
+    std::function<void(SocketTestCase&, Fixture&)> m_scenario;
 };
+
+using KernelSocketTestCase = SocketTestCase<NativeNode>;
 
 /** Records the events of a socket. */
 struct Diary

@@ -1,7 +1,9 @@
-// In place of forwarder.cc, joiner.cc and object.cc in a build without clang or libbpf.
+// In place of forwarder.cc, joiner.cc, object.cc and rbridge_program.cc in a build without clang or
+// libbpf.
 #include "base/error.h"
 #include "bpf/forwarder.h"
 #include "bpf/joiner.h"
+#include "bpf/rbridge_program.h"
 
 namespace viaduct::bpf {
 
@@ -15,22 +17,33 @@ std::string WhyNot() {
 Forwarder::Forwarder(int, const std::vector<Port>&) { throw EnvironmentError(WhyNot()); }
 Forwarder::~Forwarder() = default;
 void Forwarder::SetOwnAddresses(const std::vector<wire::IpAddress>&) {}
-viaduct_port Forwarder::CountersOf(int) const { return {}; }
+viaduct_port_counters Forwarder::CountersOf(int) const { return {}; }
 Verdict Forwarder::Try(int, wire::ConstBytes) const { return {}; }
 
 struct Joiner::State {};
 
+std::string WhyNotJoined() { return WhyNot(); }
+
 Joiner::Joiner(int, const std::vector<JoinWire>&) { throw EnvironmentError(WhyNot()); }
 Joiner::~Joiner() = default;
 int Joiner::Fd() const { return -1; }
-std::vector<PathRequest> Joiner::TakeRequests() { return {}; }
-bool Joiner::Set(const PathKey&, const JoinedPath&) { return false; }
+std::vector<PathKey> Joiner::TakeRequests() { return {}; }
+bool Joiner::Set(const PathKey&, const JoinedPath&, const PathCounters&) { return false; }
 void Joiner::Remove(const PathKey&) {}
 void Joiner::SetAddresses(const std::map<wire::IpAddress, uint32_t>&) {}
 void Joiner::SetFarMac(int, const wire::MacAddress&) {}
 viaduct_joined_traffic Joiner::TrafficOf(uint32_t) const { return {}; }
 void Joiner::ClearTraffic(uint32_t) {}
 viaduct_join_port Joiner::CountersOf(int) const { return {}; }
-Verdict Joiner::Try(int, wire::ConstBytes) const { return {}; }
+std::optional<viaduct_wire_loss> Joiner::LossOf(int) const { return {}; }
+
+struct RBridgeProgram::State {};
+
+RBridgeProgram::RBridgeProgram(int, const std::vector<int>&) { throw EnvironmentError(WhyNot()); }
+RBridgeProgram::~RBridgeProgram() = default;
+int RBridgeProgram::TablesFd() const { return -1; }
+int RBridgeProgram::EventsFd() const { return -1; }
+std::vector<viaduct_rbridge_event> RBridgeProgram::TakeEvents() { return {}; }
+viaduct_rbridge_interface RBridgeProgram::CountersOf(int) const { return {}; }
 
 }  // namespace viaduct::bpf

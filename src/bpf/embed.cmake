@@ -3,7 +3,8 @@
 # they are, not as bpftool's skeletons: bpftool comes with a kernel's tools, under a name of its own in
 # each distribution.
 set(folder ${CMAKE_CURRENT_LIST_DIR})
-set(loaders ${folder}/forwarder.cc ${folder}/joiner.cc ${folder}/object.cc)
+set(loaders ${folder}/forwarder.cc ${folder}/joiner.cc ${folder}/object.cc ${folder}/rbridge_program.cc
+            ${folder}/refusal.cc ${folder}/refusal_root_test.cc)
 if(NOT VIADUCT_BPF_CLANG OR NOT TARGET PkgConfig::BPF)
   message(STATUS "viaduct: no clang or no libbpf-dev: the data planes ebpf and joined are left out")
   set_source_files_properties(${loaders} PROPERTIES HEADER_FILE_ONLY ON)
@@ -28,4 +29,5 @@ function(viaduct_bpf_program file name)
   target_sources(viaduct_bpf PRIVATE ${embedded})
 endfunction()
 viaduct_bpf_program(forward Forward packet.bpf.h port.h)
-viaduct_bpf_program(join Join packet.bpf.h port.h join.h)
+viaduct_bpf_program(join Join packet.bpf.h random.bpf.h port.h join.h)
+viaduct_bpf_program(rbridge RBridge rbridge.h)

@@ -5,15 +5,24 @@
 // the packet is left to the kernel.
 #include "packet.bpf.h"
 
-#define SMALLEST_PORTS 1  // the loader sets the number of interfaces
+#define SMALLEST_PORTS 1  // the loader sets the number of places
 
-// By ifindex.
+// The places of ports, less one; the loader sets it.
+const volatile __u32 place_mask = 0;
+
 struct {
-  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(max_entries, SMALLEST_PORTS);
   __type(key, __u32);
   __type(value, struct viaduct_port);
 } ports SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, SMALLEST_PORTS);
+  __type(key, __u32);
+  __type(value, struct viaduct_port_counters);
+} port_counters SEC(".maps");
 
 // The node's own IPv4 addresses. The kernel discards what claims to come from one of them
 // (fib_validate_source()); bpf_fib_lookup() does not.
@@ -24,6 +33,27 @@ struct {
   __type(key, __be32);
   __type(value, __u8);
 } own_addresses SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct viaduct_own_filter);
+} own_filter SEC(".maps");
+
+static __always_inline const struct viaduct_port* find_port(__u32 ifindex) {
+  const __u32 place = ifindex & place_mask;
+  const struct viaduct_port* port = bpf_map_lookup_elem(&ports, &place);
+  return port && port->ifindex == ifindex ? port : 0;
+}
+
+static __always_inline int is_own(__be32 address) {
+  const __u32 only = 0;
+  const __u8 hash = viaduct_own_hash(address);
+  const struct viaduct_own_filter* filter = bpf_map_lookup_elem(&own_filter, &only);
+  if (!filter || !(filter->bits[hash / 64] >> hash % 64 & 1)) return 0;
+  return bpf_map_lookup_elem(&own_addresses, &address) != 0;
+}
 
 static __always_inline enum viaduct_outcome outcome_of(long result) {
   switch (result) {
@@ -39,37 +69,34 @@ static __always_inline enum viaduct_outcome outcome_of(long result) {
 }
 
 // Which interface the packet leaves through, or why it is left to the kernel; changes nothing.
-static __always_inline enum viaduct_outcome decide(struct __sk_buff *skb,
-                                                   struct bpf_fib_lookup *lookup) {
+static __always_inline enum viaduct_outcome decide(struct __sk_buff* skb,
+                                                   struct bpf_fib_lookup* lookup) {
   __u8 ttl = 0;
   if (skb->pkt_type != PACKET_HOST) return VIADUCT_NOT_UNICAST;
   enum viaduct_outcome outcome = read_packet(skb, lookup, &ttl);
   if (outcome != VIADUCT_FORWARDED) return outcome;
-  if (lookup->family == AF_INET && bpf_map_lookup_elem(&own_addresses, &lookup->ipv4_src)) {
-    return VIADUCT_OWN_SOURCE;
-  }
+  if (lookup->family == AF_INET && is_own(lookup->ipv4_src)) return VIADUCT_OWN_SOURCE;
   lookup->ifindex = skb->ifindex;
   outcome = outcome_of(bpf_fib_lookup(skb, lookup, sizeof *lookup, 0));
   if (outcome != VIADUCT_FORWARDED) return outcome;
-  const __u32 leaves = lookup->ifindex;
-  if (leaves == skb->ifindex) return VIADUCT_SAME_PORT;
-  const struct viaduct_port *port = bpf_map_lookup_elem(&ports, &leaves);
+  if (lookup->ifindex == skb->ifindex) return VIADUCT_SAME_PORT;
+  const struct viaduct_port* port = find_port(lookup->ifindex);
   // bpf_redirect_peer() calls every frame the receiver's own.
   return port && port->is_wire && is_same_mac(lookup->dmac, port->far_mac) ? VIADUCT_FORWARDED
-                                                                          : VIADUCT_NOT_A_WIRE;
+                                                                           : VIADUCT_NOT_A_WIRE;
 }
 
 // TC_ACT_UNSPEC: whatever else is at this interface, then the kernel's stack.
 SEC("tc")
-int viaduct_forward(struct __sk_buff *skb) {
-  const __u32 arrives = skb->ifindex;
-  struct viaduct_port *port = bpf_map_lookup_elem(&ports, &arrives);
-  if (!port) return TC_ACT_UNSPEC;
+int viaduct_forward(struct __sk_buff* skb) {
+  const __u32 place = skb->ifindex & place_mask;
+  struct viaduct_port_counters* counters = bpf_map_lookup_elem(&port_counters, &place);
+  if (!counters) return TC_ACT_UNSPEC;
   struct bpf_fib_lookup lookup = {};
   const enum viaduct_outcome outcome = decide(skb, &lookup);
-  if (outcome < VIADUCT_OUTCOMES) __sync_fetch_and_add(&port->packets[outcome], 1);
+  if (outcome < VIADUCT_OUTCOMES) counters->packets[outcome] += 1;  // of this processor only
   if (outcome != VIADUCT_FORWARDED) return TC_ACT_UNSPEC;
-  __sync_fetch_and_add(&port->bytes, skb->len);
+  counters->bytes += skb->len;
   rewrite(skb, lookup.dmac, lookup.smac, 1);
   return bpf_redirect_peer(lookup.ifindex, 0);
 }

@@ -1,10 +1,12 @@
 #include "bpf/forwarder.h"
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <fmt/format.h>
 
 #include <cstring>
 #include <set>
+#include <span>
 
 #include "base/error.h"
 #include "bpf/program.h"
@@ -12,16 +14,49 @@
 
 namespace viaduct::bpf {
 
-struct Forwarder::State {
-  explicit State(size_t port_count)
-      : object(kForwardProgram, kForwardProgramSize, "viaduct_forward", {{"ports", port_count}}),
-        ports(object.Map("ports")),
-        own_addresses(object.Map("own_addresses")) {}
+namespace {
 
+// Twice as many as there may be interfaces of a node whose ifindexes differ only beyond.
+constexpr uint32_t kMostPlaces = 65536;
+
+// The smallest power of two by which no two ifindexes have the same remainder.
+uint32_t PlacesFor(const std::vector<Port>& ports) {
+  for (uint32_t places = 1; places <= kMostPlaces; places *= 2) {
+    std::set<uint32_t> taken;
+    for (const Port& port : ports) taken.insert(static_cast<uint32_t>(port.ifindex) % places);
+    if (taken.size() == ports.size()) return places;
+  }
+  throw EnvironmentError("eBPF data plane: a node's interfaces have too different numbers");
+}
+
+}  // namespace
+
+struct Forwarder::State {
+  explicit State(uint32_t place_count)
+      : place_mask(place_count - 1),
+        object(kForwardProgram, kForwardProgramSize, "viaduct_forward",
+               {{"ports", place_count}, {"port_counters", place_count}},
+               std::as_bytes(std::span(&place_mask, 1))),
+        ports(object.Map("ports")),
+        counters(object.Map("port_counters")),
+        own_addresses(object.Map("own_addresses")),
+        own_filter(object.Map("own_filter")) {}
+
+  void FilterOwn() const {
+    viaduct_own_filter filter{};
+    for (const uint32_t address : own) {
+      const uint8_t hash = viaduct_own_hash(address);
+      filter.bits[hash / 64] |= uint64_t{1} << (hash % 64);
+    }
+    const uint32_t only = 0;
+    SystemCall("store which addresses the eBPF data plane may have",
+               bpf_map_update_elem(own_filter, &only, &filter, BPF_ANY));
+  }
+
+  uint32_t place_mask;  // the program's one constant
   Object object;
-  int ports;  // descriptors of the object
-  int own_addresses;
-  std::set<uint32_t> own;  // in network byte order, as in the map
+  int ports, counters, own_addresses, own_filter;  // descriptors of the object
+  std::set<uint32_t> own;                          // in network byte order, as in the map
 };
 
 std::string WhyNot() {
@@ -34,16 +69,18 @@ std::string WhyNot() {
 }
 
 Forwarder::Forwarder(int namespace_fd, const std::vector<Port>& ports)
-    : state_(std::make_unique<State>(ports.size())) {
+    : state_(std::make_unique<State>(PlacesFor(ports))) {
   const sys::NamespaceScope scope(namespace_fd);  // ifindexes are a namespace's
   for (const Port& port : ports) {
+    const uint32_t place = static_cast<uint32_t>(port.ifindex) & state_->place_mask;
     viaduct_port value{};
+    value.ifindex = static_cast<uint32_t>(port.ifindex);
     value.is_wire = port.far_mac.has_value() ? 1 : 0;
     if (port.far_mac) {
       std::memcpy(value.far_mac, port.far_mac->bytes.data(), sizeof value.far_mac);
     }
     SystemCall("set up a port of the eBPF data plane",
-               bpf_map_update_elem(state_->ports, &port.ifindex, &value, BPF_ANY));
+               bpf_map_update_elem(state_->ports, &place, &value, BPF_ANY));
   }
   for (const Port& port : ports) state_->object.Attach(port.ifindex);
 }
@@ -67,13 +104,20 @@ void Forwarder::SetOwnAddresses(const std::vector<wire::IpAddress>& addresses) {
     if (!wanted.contains(key)) bpf_map_delete_elem(state_->own_addresses, &key);
   }
   state_->own = std::move(wanted);
+  state_->FilterOwn();
 }
 
-viaduct_port Forwarder::CountersOf(int ifindex) const {
-  viaduct_port port{};
+viaduct_port_counters Forwarder::CountersOf(int ifindex) const {
+  const uint32_t place = static_cast<uint32_t>(ifindex) & state_->place_mask;
+  std::vector<viaduct_port_counters> each(static_cast<size_t>(libbpf_num_possible_cpus()));
   SystemCall(fmt::format("read the eBPF data plane's counters of interface {}", ifindex),
-             bpf_map_lookup_elem(state_->ports, &ifindex, &port));
-  return port;
+             bpf_map_lookup_elem(state_->counters, &place, each.data()));
+  viaduct_port_counters sum{};
+  for (const viaduct_port_counters& one : each) {
+    for (size_t i = 0; i < VIADUCT_OUTCOMES; ++i) sum.packets[i] += one.packets[i];
+    sum.bytes += one.bytes;
+  }
+  return sum;
 }
 
 Verdict Forwarder::Try(int ifindex, wire::ConstBytes frame) const {

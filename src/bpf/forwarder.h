@@ -45,7 +45,7 @@ class Forwarder {
   void SetOwnAddresses(const std::vector<wire::IpAddress>& addresses);
 
   // What came in on a port so far. Throws SystemError.
-  viaduct_port CountersOf(int ifindex) const;
+  viaduct_port_counters CountersOf(int ifindex) const;
 
   // What the program does with a frame that comes in on an interface of the calling thread's
   // namespace, without sending it (BPF_PROG_TEST_RUN). For tests.

@@ -62,9 +62,9 @@ struct Router {
   // "kernel" if it was left to the kernel, unchanged and counted as `outcome`; else the frame that
   // was redirected.
   std::string Try(const std::vector<std::byte>& frame) {
-    const viaduct_port before = forwarder->CountersOf(ports[0].ifindex);
+    const viaduct_port_counters before = forwarder->CountersOf(ports[0].ifindex);
     const Verdict verdict = forwarder->Try(ports[0].ifindex, frame);
-    const viaduct_port after = forwarder->CountersOf(ports[0].ifindex);
+    const viaduct_port_counters after = forwarder->CountersOf(ports[0].ifindex);
     std::string counted;
     for (int i = 0; i < VIADUCT_OUTCOMES; ++i) {
       if (after.packets[i] == before.packets[i] + 1) {

@@ -5,12 +5,14 @@
 #include "join.h"
 
 #include "packet.bpf.h"
+#include "random.bpf.h"
 
 #define SMALLEST 1                // the loader sets the numbers
 #define LOOK_AGAIN 1000000000ull  // ns
 
+// By ifindex: those of a lab are few and small.
 struct {
-  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(max_entries, SMALLEST);
   __type(key, __u32);
   __type(value, struct viaduct_join_port);
@@ -21,8 +23,22 @@ struct {
   __uint(max_entries, SMALLEST);
   __uint(map_flags, BPF_F_NO_PREALLOC);
   __type(key, struct viaduct_join_key);
+  __type(value, __u32);
+} path_numbers SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, SMALLEST);
+  __type(key, __u32);
   __type(value, struct viaduct_joined_path);
 } joined_paths SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, SMALLEST);
+  __type(key, __u32);
+  __type(value, struct viaduct_loss_on_way);
+} losses_on_way SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -30,6 +46,13 @@ struct {
   __type(key, __u32);
   __type(value, struct viaduct_joined_traffic);
 } joined_traffic SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, SMALLEST);
+  __type(key, __u32);
+  __type(value, struct viaduct_wire_loss);
+} wire_losses SEC(".maps");
 
 // Of an IPv4 address of a router its bit in viaduct_joined_path.routers.
 struct {
@@ -43,14 +66,12 @@ struct {
 struct {
   __uint(type, BPF_MAP_TYPE_RINGBUF);
   __uint(max_entries, 256 * 1024);
-} join_events SEC(".maps");
+} join_requests SEC(".maps");
 
-static __always_inline void ask(const struct viaduct_join_key *key, __u32 again) {
-  struct viaduct_join_event *event = bpf_ringbuf_reserve(&join_events, sizeof *event, 0);
-  if (!event) return;  // many ask: the next packet does again
-  event->key = *key;
-  event->again = again;
-  bpf_ringbuf_submit(event, 0);
+// To look for this path, or whether it still is what it was. Where many ask, the next packet does
+// again.
+static __always_inline void ask(const struct viaduct_join_key *key) {
+  bpf_ringbuf_output(&join_requests, (void *)key, sizeof *key, 0);
 }
 
 static __always_inline int claims_to_be_router(const struct viaduct_joined_path *path,
@@ -75,10 +96,65 @@ static __always_inline void make_key(struct viaduct_join_key *key, __u32 port,
   }
 }
 
+// Whether the wire loses this frame, of `bytes` with its Ethernet header.
+static __always_inline int is_lost(__u32 loss, __u32 bytes) {
+  struct viaduct_wire_loss *wire = bpf_map_lookup_elem(&wire_losses, &loss);
+  if (!wire) return 0;
+  bpf_spin_lock(&wire->lock);
+  const int lost = next_random(wire->random) >> 11 < wire->threshold;
+  wire->arrived += 1;
+  wire->arrived_bytes += bytes;
+  if (lost) {
+    wire->lost += 1;
+    wire->lost_bytes += bytes;
+  }
+  bpf_spin_unlock(&wire->lock);
+  return lost;
+}
+
+static __always_inline void count(__u32 counter, __u32 bytes) {
+  struct viaduct_joined_traffic *traffic = bpf_map_lookup_elem(&joined_traffic, &counter);
+  if (!traffic) return;
+  traffic->packets += 1;  // of this processor only
+  traffic->bytes += bytes;
+}
+
+static __always_inline int is_lost_on_way(const struct viaduct_joined_path *path, __u32 bytes) {
+  __u32 number = path->first_loss;
+  for (int i = 0; i < VIADUCT_MOST_HOPS && number != VIADUCT_NO_LOSS; ++i) {
+    const struct viaduct_loss_on_way *wire = bpf_map_lookup_elem(&losses_on_way, &number);
+    if (!wire) return 0;
+    if (is_lost(wire->loss, bytes)) {
+      count(number, bytes);
+      return 1;
+    }
+    number = wire->next;
+  }
+  return 0;
+}
+
+static __always_inline int is_same_key(const struct viaduct_join_key *a,
+                                       const struct viaduct_join_key *b) {
+  const __u64 *words = (const __u64 *)a, *others = (const __u64 *)b;
+  return words[0] == others[0] && words[1] == others[1] && words[2] == others[2];
+}
+
+// Null: nobody has looked for it yet. The place in the hash map may be another key's meanwhile, if
+// this processor was held up.
+static __always_inline struct viaduct_joined_path *find_path(const struct viaduct_join_key *key,
+                                                             __u32 *number) {
+  const __u32 *found = bpf_map_lookup_elem(&path_numbers, key);
+  if (!found) return 0;
+  *number = *found;
+  struct viaduct_joined_path *path = bpf_map_lookup_elem(&joined_paths, number);
+  return path && is_same_key(&path->key, key) ? path : 0;
+}
+
 // VIADUCT_JOINED: by `path`.
 static __always_inline enum viaduct_join_outcome decide(const struct __sk_buff *skb,
                                                         const struct viaduct_join_port *port,
-                                                        struct viaduct_joined_path **path) {
+                                                        struct viaduct_joined_path **path,
+                                                        __u32 *number) {
   struct bpf_fib_lookup packet = {};
   __u8 ttl = 0;
   const struct ethhdr *frame = (void *)(long)skb->data;
@@ -88,22 +164,23 @@ static __always_inline enum viaduct_join_outcome decide(const struct __sk_buff *
   if (read == VIADUCT_NOT_IP) return VIADUCT_JOIN_NOT_IP;
   if (read == VIADUCT_TTL_EXPIRES) return VIADUCT_JOIN_EXPIRES;
   if (read != VIADUCT_FORWARDED) return VIADUCT_JOIN_UNUSUAL;
-  struct viaduct_join_key key;
+  struct viaduct_join_key key __attribute__((aligned(8)));
   make_key(&key, skb->ifindex, &packet);
-  *path = bpf_map_lookup_elem(&joined_paths, &key);
+  *path = find_path(&key, number);
   if (!*path) {
-    ask(&key, 0);
+    ask(&key);
     return VIADUCT_JOIN_UNKNOWN;
   }
   const __u64 now = bpf_ktime_get_coarse_ns();
   if (now - (*path)->looked > LOOK_AGAIN) {
     (*path)->looked = now;
-    ask(&key, 1);
+    ask(&key);
   }
   if ((*path)->hops == 0) return VIADUCT_JOIN_BY_HOP;
   if (!is_same_mac(frame->h_dest, (*path)->enters)) return VIADUCT_JOIN_OTHER;
   if (ttl <= (*path)->hops) return VIADUCT_JOIN_EXPIRES;
   if (packet.tot_len > (*path)->mtu) return VIADUCT_JOIN_TOO_LONG;
+  if ((*path)->first_loss != VIADUCT_NO_LOSS && skb->gso_size) return VIADUCT_JOIN_SEGMENTS;
   return claims_to_be_router(*path, &packet) ? VIADUCT_JOIN_OWN_SOURCE : VIADUCT_JOINED;
 }
 
@@ -120,17 +197,15 @@ SEC("tc")
 int viaduct_join(struct __sk_buff *skb) {
   const __u32 arrives = skb->ifindex;
   struct viaduct_join_port *port = bpf_map_lookup_elem(&join_ports, &arrives);
-  if (!port) return TC_ACT_UNSPEC;
+  if (!port || !port->other) return TC_ACT_UNSPEC;
+  if (port->loss && is_lost(port->loss - 1, skb->len)) return TC_ACT_SHOT;
   struct viaduct_joined_path *path = 0;
-  const enum viaduct_join_outcome outcome = decide(skb, port, &path);
+  __u32 number = 0;
+  const enum viaduct_join_outcome outcome = decide(skb, port, &path, &number);
   if (outcome < VIADUCT_JOIN_OUTCOMES) __sync_fetch_and_add(&port->packets[outcome], 1);
   if (outcome != VIADUCT_JOINED || !path) return pass_on(skb, port);
-  const __u32 counter = path->counter;
-  struct viaduct_joined_traffic *traffic = bpf_map_lookup_elem(&joined_traffic, &counter);
-  if (traffic) {  // of this processor only
-    traffic->packets += 1;
-    traffic->bytes += skb->len;
-  }
+  if (is_lost_on_way(path, skb->len)) return TC_ACT_SHOT;
+  count(number, skb->len);
   rewrite(skb, path->destination, path->source, path->hops);
   return bpf_redirect_peer(path->exit, 0);
 }

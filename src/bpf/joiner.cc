@@ -2,12 +2,15 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <ctime>
+#include <set>
 
 #include "base/error.h"
 #include "bpf/program.h"
@@ -49,6 +52,28 @@ PathKey KeyOf(const viaduct_join_key& raw) {
   return key;
 }
 
+// RandomStream::Uniform() makes a number of the upper 53 bits.
+viaduct_wire_loss RawLoss(const RandomLoss& loss) {
+  viaduct_wire_loss raw{};
+  const auto state = std::bit_cast<std::array<uint64_t, 4>>(loss.random);
+  std::ranges::copy(state, raw.random);
+  raw.threshold = static_cast<uint64_t>(std::ceil(loss.probability * 0x1p53));
+  return raw;
+}
+
+size_t LossesOf(const std::vector<JoinWire>& wires) {
+  size_t count = 0;
+  for (const JoinWire& wire : wires) count += wire.a.loss.has_value() + wire.b.loss.has_value();
+  return count;
+}
+
+// Those of ports, by ifindex.
+size_t PlacesOf(const std::vector<JoinWire>& wires) {
+  int last = 0;
+  for (const JoinWire& wire : wires) last = std::max({last, wire.a.ifindex, wire.b.ifindex});
+  return static_cast<size_t>(last) + 1;
+}
+
 uint64_t CoarseNow() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
@@ -58,47 +83,83 @@ uint64_t CoarseNow() {
 }  // namespace
 
 struct Joiner::State {
-  explicit State(size_t wires)
+  explicit State(const std::vector<JoinWire>& wires)
       : object(kJoinProgram, kJoinProgramSize, "viaduct_join",
-               {{"join_ports", 2 * wires},
+               {{"join_ports", PlacesOf(wires)},
+                {"wire_losses", LossesOf(wires)},
+                {"path_numbers", kMostPaths},
                 {"joined_paths", kMostPaths},
+                {"losses_on_way", kMostPaths},
                 {"joined_traffic", kMostPaths},
                 {"router_addresses", kMostAddresses}}),
         ports(object.Map("join_ports")),
+        numbers(object.Map("path_numbers")),
         paths(object.Map("joined_paths")),
+        losses_on_way(object.Map("losses_on_way")),
         traffic(object.Map("joined_traffic")),
         addresses(object.Map("router_addresses")),
-        events(ring_buffer__new(object.Map("join_events"), &State::OnEvent, this, nullptr),
-               ring_buffer__free),
+        losses(object.Map("wire_losses")),
+        ring(ring_buffer__new(object.Map("join_requests"), &State::OnRequest, this, nullptr),
+             ring_buffer__free),
         processors(static_cast<size_t>(libbpf_num_possible_cpus())) {
-    if (!events) throw SystemError("map the requests of joined paths", errno);
+    if (!ring) throw SystemError("map the requests of joined paths", errno);
   }
 
-  static int OnEvent(void* state, void* data, size_t) {
+  static int OnRequest(void* state, void* data, size_t) {
     auto& requests = static_cast<State*>(state)->requests;
-    const auto* event = static_cast<const viaduct_join_event*>(data);
-    requests.emplace(KeyOf(event->key), event->again != 0);
+    requests.insert(KeyOf(*static_cast<const viaduct_join_key*>(data)));
     return requests.size() < kMostRequests ? 0 : -1;
   }
 
-  void SetPort(const JoinWire::End& end, const JoinWire::End& other) const {
+  void SetPort(const JoinWire::End& end, const JoinWire::End& other) {
     viaduct_join_port port{};
     port.other = static_cast<uint32_t>(other.ifindex);
     Copy(other.mac, port.far_mac);
+    if (end.loss) {
+      const auto number = static_cast<uint32_t>(loss_numbers.size());
+      const viaduct_wire_loss loss = RawLoss(*end.loss);
+      SystemCall("set up the losses of a wire",
+                 bpf_map_update_elem(losses, &number, &loss, BPF_ANY));
+      loss_numbers[end.ifindex] = number;
+      port.loss = number + 1;
+    }
     SystemCall("set up a wire of joined paths",
                bpf_map_update_elem(ports, &end.ifindex, &port, BPF_ANY));
   }
 
+  // Returns the first.
+  uint32_t SetLossesOnWay(const std::vector<int>& ends, const std::vector<uint32_t>& places) const {
+    uint32_t next = VIADUCT_NO_LOSS;
+    for (size_t i = ends.size(); i > 0; --i) {
+      const viaduct_loss_on_way wire{loss_numbers.at(ends[i - 1]), next};
+      next = places.at(i - 1);
+      SystemCall("store a wire that loses",
+                 bpf_map_update_elem(losses_on_way, &next, &wire, BPF_ANY));
+    }
+    return next;
+  }
+
   Object object;
-  int ports, paths, traffic, addresses;  // descriptors of the object
-  std::unique_ptr<ring_buffer, void (*)(ring_buffer*)> events;
+  int ports, numbers, paths, losses_on_way, traffic, addresses,
+      losses;  // descriptors of the object
+  std::unique_ptr<ring_buffer, void (*)(ring_buffer*)> ring;
   size_t processors;
-  std::map<PathKey, bool> requests;    // whether again
-  std::map<uint32_t, uint32_t> known;  // routers by address, in network byte order
+  std::set<PathKey> requests;
+  std::map<int, uint32_t> loss_numbers;  // by port
+  std::map<uint32_t, uint32_t> known;    // routers by address, in network byte order
 };
 
+std::string WhyNotJoined() {
+  try {
+    sys::InScratchNamespace([] { Joiner(sys::OpenCurrentNamespace().get(), {}); });
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 Joiner::Joiner(int hub_fd, const std::vector<JoinWire>& wires)
-    : state_(std::make_unique<State>(wires.size())) {
+    : state_(std::make_unique<State>(wires)) {
   const sys::NamespaceScope scope(hub_fd);  // ifindexes are a namespace's
   for (const JoinWire& wire : wires) {
     state_->SetPort(wire.a, wire.b);
@@ -112,22 +173,20 @@ Joiner::Joiner(int hub_fd, const std::vector<JoinWire>& wires)
 
 Joiner::~Joiner() = default;
 
-int Joiner::Fd() const { return ring_buffer__epoll_fd(state_->events.get()); }
+int Joiner::Fd() const { return ring_buffer__epoll_fd(state_->ring.get()); }
 
-std::vector<PathRequest> Joiner::TakeRequests() {
+std::vector<PathKey> Joiner::TakeRequests() {
   state_->requests.clear();
-  ring_buffer__consume(state_->events.get());
-  std::vector<PathRequest> requests;
-  for (const auto& [key, again] : state_->requests) requests.push_back({key, again});
-  return requests;
+  ring_buffer__consume(state_->ring.get());
+  return {state_->requests.begin(), state_->requests.end()};
 }
 
-bool Joiner::Set(const PathKey& key, const JoinedPath& path) {
+bool Joiner::Set(const PathKey& key, const JoinedPath& path, const PathCounters& counters) {
   viaduct_joined_path raw{};
+  raw.key = KeyOf(key);
   raw.hops = path.hops;
   raw.mtu = path.mtu;
   raw.exit = static_cast<uint32_t>(path.exit);
-  raw.counter = path.counter;
   raw.looked = CoarseNow();
   Copy(path.enters, raw.enters);
   Copy(path.destination, raw.destination);
@@ -136,15 +195,17 @@ bool Joiner::Set(const PathKey& key, const JoinedPath& path) {
     const uint32_t bit = router % VIADUCT_ROUTER_BITS;
     raw.routers[bit / 64] |= uint64_t{1} << (bit % 64);
   }
-  const viaduct_join_key raw_key = KeyOf(key);
-  if (bpf_map_update_elem(state_->paths, &raw_key, &raw, BPF_ANY) == 0) return true;
+  raw.first_loss = state_->SetLossesOnWay(path.lossy_ends, counters.lost);
+  SystemCall("store a joined path",
+             bpf_map_update_elem(state_->paths, &counters.passed, &raw, BPF_ANY));
+  if (bpf_map_update_elem(state_->numbers, &raw.key, &counters.passed, BPF_ANY) == 0) return true;
   if (errno == E2BIG) return false;
-  throw SystemError("store a joined path", errno);
+  throw SystemError("store the number of a joined path", errno);
 }
 
 void Joiner::Remove(const PathKey& key) {
   const viaduct_join_key raw = KeyOf(key);
-  bpf_map_delete_elem(state_->paths, &raw);
+  bpf_map_delete_elem(state_->numbers, &raw);
 }
 
 void Joiner::SetAddresses(const std::map<wire::IpAddress, uint32_t>& routers) {
@@ -198,8 +259,13 @@ viaduct_join_port Joiner::CountersOf(int port) const {
   return counters;
 }
 
-Verdict Joiner::Try(int port, wire::ConstBytes frame) const {
-  return state_->object.Try(port, frame);
+std::optional<viaduct_wire_loss> Joiner::LossOf(int port) const {
+  const auto number = state_->loss_numbers.find(port);
+  if (number == state_->loss_numbers.end()) return std::nullopt;
+  viaduct_wire_loss loss{};
+  SystemCall("read the losses of a wire",
+             bpf_map_lookup_elem_flags(state_->losses, &number->second, &loss, BPF_F_LOCK));
+  return loss;
 }
 
 }  // namespace viaduct::bpf

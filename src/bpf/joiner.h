@@ -6,19 +6,29 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "bpf/join.h"
 #include "bpf/object.h"
 #include "wire/address.h"
 
 namespace viaduct::bpf {
 
+// Frames are lost with this probability, each by itself, as RandomStream::Chance() says.
+struct RandomLoss {
+  double probability = 0;
+  RandomStream random;
+};
+
 // A wire of which both ends are in the hub.
 struct JoinWire {
   struct End {
-    int ifindex = 0;       // in the hub
-    wire::MacAddress mac;  // of the node's interface behind it
+    int ifindex = 0;                 // in the hub
+    wire::MacAddress mac;            // of the node's interface behind it
+    std::optional<RandomLoss> loss;  // of what comes in here
   };
   End a, b;
 };
@@ -40,12 +50,15 @@ struct JoinedPath {
   wire::MacAddress source;        // of the last wire
   wire::MacAddress destination;   // of the interface that gets them
   std::vector<uint32_t> routers;  // their numbers
-  uint32_t counter = 0;           // below kMostPaths
+  std::vector<int> lossy_ends;    // of the wires after the first, where frames come in that may
+                                  // be lost there
 };
 
-struct PathRequest {
-  PathKey key;
-  bool again = false;  // it is known; whether it still is as it was
+// The places of a path in the program's tables, which count its packets; each is below kMostPaths.
+// One that a path has left may still be read by a processor that was held up.
+struct PathCounters {
+  uint32_t passed = 0;         // all hops
+  std::vector<uint32_t> lost;  // on each of its lossy_ends
 };
 
 // The program, at work from construction to destruction or to the end of this process: no frame
@@ -60,14 +73,14 @@ class Joiner {
   Joiner(const Joiner&) = delete;
   Joiner& operator=(const Joiner&) = delete;
 
-  // Readable when packets ask for their path.
+  // Readable when packets ask for their path, or whether it still is what it was.
   int Fd() const;
   // Some of them, each once.
-  std::vector<PathRequest> TakeRequests();
+  std::vector<PathKey> TakeRequests();
 
   // Packets that come in from now on go this way, all of their hops or none. False: there are
   // kMostPaths others.
-  bool Set(const PathKey& key, const JoinedPath& path);
+  bool Set(const PathKey& key, const JoinedPath& path, const PathCounters& counters);
   // They ask again.
   void Remove(const PathKey& key);
 
@@ -83,14 +96,16 @@ class Joiner {
   void ClearTraffic(uint32_t counter);
   // What came in on a port so far.
   viaduct_join_port CountersOf(int port) const;
-
-  // See Object::Try().
-  Verdict Try(int port, wire::ConstBytes frame) const;
+  // What a wire did to the frames that came in on a port. Nothing if it loses none.
+  std::optional<viaduct_wire_loss> LossOf(int port) const;
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// Why this machine cannot join paths, in one line; empty if it can. Needs root.
+std::string WhyNotJoined();
 
 // How each outcome is called in descriptions: "joined", "by-hop"...
 const char* OutcomeName(viaduct_join_outcome outcome);

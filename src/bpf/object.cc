@@ -7,12 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdarg>
-#include <cstdio>
 #include <cstring>
 #include <string>
 
 #include "base/error.h"
+#include "bpf/refusal.h"
 
 namespace viaduct::bpf {
 namespace {
@@ -22,41 +21,43 @@ constexpr auto kTcxIngress = static_cast<bpf_attach_type>(46);
 constexpr size_t kLongestFrame = 65536 + 64;
 constexpr int kRedirect = 7;  // TC_ACT_REDIRECT
 
-// The last line that libbpf would have printed: the reason of a refusal.
-thread_local std::string last_message;
-
-int KeepMessage(libbpf_print_level level, const char* format, va_list arguments) {
-  if (level == LIBBPF_DEBUG) return 0;
-  char line[512];
-  vsnprintf(line, sizeof line, format, arguments);
-  last_message = line;
-  while (last_message.ends_with('\n')) last_message.pop_back();
-  return 0;
+[[noreturn]] void Refuse(const std::string& attempted, const std::string& reason) {
+  throw EnvironmentError(
+      fmt::format("eBPF data plane: {}: {}; use another data_plane", attempted, reason));
 }
 
-[[noreturn]] void Refuse(const std::string& attempted, int error_number) {
-  throw EnvironmentError(fmt::format("eBPF data plane: {}: {}{}; use data_plane: kernel", attempted,
-                                     std::strerror(error_number),
-                                     last_message.empty() ? "" : " (" + last_message + ")"));
+// A kernel that lacks a helper says so in words that only its developers understand.
+[[noreturn]] void RefuseProgram(const bpf_program* program, int error_number) {
+  const std::string attempted = "the kernel does not load the program";
+  const std::string messages = TakeMessages();
+  const std::string missing = MissingHelper(program);
+  if (!missing.empty()) Refuse(attempted, "it is too old, without " + missing);
+  const std::string log = WriteLog(messages);
+  Refuse(attempted,
+         fmt::format("{} ({}{})", std::strerror(error_number), LastWords(messages),
+                     log.empty() ? std::string() : "; the verifier's whole log is in " + log));
 }
 
 }  // namespace
 
 Object::Object(const unsigned char* bytes, size_t size, const char* program,
-               std::initializer_list<MapSize> sizes)
+               std::initializer_list<MapSize> sizes, std::span<const std::byte> constants)
     : object_(nullptr, bpf_object__close) {
-  libbpf_set_print(KeepMessage);
-  last_message.clear();
+  KeepMessages();
   object_.reset(bpf_object__open_mem(bytes, size, nullptr));
-  if (!object_) Refuse("the program cannot be read", errno);
+  if (!object_) Refuse("the program cannot be read", std::strerror(errno));
   for (const auto& [map, entries] : sizes) {
     bpf_map__set_max_entries(bpf_object__find_map_by_name(object_.get(), map),
                              static_cast<uint32_t>(std::max<size_t>(entries, 1)));
   }
-  if (const int error = bpf_object__load(object_.get()); error != 0) {
-    Refuse("the kernel does not load the program", -error);
+  if (!constants.empty()) {
+    bpf_map__set_initial_value(bpf_object__find_map_by_name(object_.get(), ".rodata"),
+                               constants.data(), constants.size());
   }
-  program_ = bpf_program__fd(bpf_object__find_program_by_name(object_.get(), program));
+  const bpf_program* loaded = bpf_object__find_program_by_name(object_.get(), program);
+  const int error = IsSaidToLackHelper(loaded) ? -EINVAL : bpf_object__load(object_.get());
+  if (error != 0) RefuseProgram(loaded, -error);
+  program_ = bpf_program__fd(loaded);
 }
 
 int Object::Map(const char* name) const {
@@ -64,13 +65,14 @@ int Object::Map(const char* name) const {
 }
 
 void Object::Attach(int ifindex) {
-  const int link = bpf_link_create(program_, ifindex, kTcxIngress, nullptr);
+  const bool is_old = IsSaidToLack("tcx");
+  const int link = is_old ? -1 : bpf_link_create(program_, ifindex, kTcxIngress, nullptr);
   if (link >= 0) {
     links_.emplace_back(link);
-  } else if (errno == EINVAL) {
+  } else if (is_old || errno == EINVAL) {
     AttachToClsact(ifindex);
   } else {
-    Refuse(fmt::format("interface {} takes no program", ifindex), errno);
+    Refuse(fmt::format("interface {} takes no program", ifindex), std::strerror(errno));
   }
 }
 
@@ -85,7 +87,9 @@ void Object::AttachToClsact(int ifindex) const {
   options.sz = sizeof options;
   options.prog_fd = program_;
   if (error == 0 || error == -EEXIST) error = bpf_tc_attach(&hook, &options);
-  if (error != 0) Refuse(fmt::format("interface {} takes no program", ifindex), -error);
+  if (error != 0) {
+    Refuse(fmt::format("interface {} takes no program", ifindex), std::strerror(-error));
+  }
 }
 
 Verdict Object::Try(int ifindex, wire::ConstBytes frame) const {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/fd.h"
@@ -29,9 +30,10 @@ struct MapSize {
 // Nothing is pinned. For use by one thread.
 class Object {
  public:
-  // Throws EnvironmentError, with the kernel's reason, if it cannot be loaded.
+  // `constants`: the values of the program's, in their order. Throws EnvironmentError, with the
+  // kernel's reason, if it cannot be loaded.
   Object(const unsigned char* bytes, size_t size, const char* program,
-         std::initializer_list<MapSize> sizes);
+         std::initializer_list<MapSize> sizes, std::span<const std::byte> constants = {});
 
   // The descriptor of a table, which the object owns.
   int Map(const char* name) const;

@@ -24,11 +24,23 @@ enum viaduct_outcome {
   VIADUCT_OUTCOMES
 };
 
-/* Of one interface, by its ifindex. */
+/* One interface. Its place in the tables is the lower bits of its ifindex, as many as tell a node's
+ * interfaces apart. */
 struct viaduct_port {
+  __u32 ifindex;
   __u8 is_wire;    /* frames may go straight to its other end */
   __u8 far_mac[6]; /* the address of that */
   __u8 reserved;
+};
+
+struct viaduct_port_counters {
   __u64 packets[VIADUCT_OUTCOMES]; /* that came in */
   __u64 bytes;                     /* of those forwarded, with their Ethernet headers */
 };
+
+/* Which values of viaduct_own_hash() are those of own addresses: most sources are ruled out. */
+struct viaduct_own_filter {
+  __u64 bits[4];
+};
+
+static inline __u8 viaduct_own_hash(__u32 address) { return address * 0x9e3779b1u >> 24; }

@@ -9,5 +9,7 @@ extern const unsigned char kForwardProgram[];
 extern const size_t kForwardProgramSize;
 extern const unsigned char kJoinProgram[];
 extern const size_t kJoinProgramSize;
+extern const unsigned char kRBridgeProgram[];
+extern const size_t kRBridgeProgramSize;
 
 }  // namespace viaduct::bpf

@@ -141,6 +141,14 @@ UniqueFd Client::OpenLinkMonitor(const std::string& node) {
   return state_->OpenOne(MessageType::kOpenLinkMonitor, {{"node", node}});
 }
 
+Tables Client::OpenTables(const std::string& node) {
+  Message answer = state_->caller.Call(MessageType::kOpenTables, StrictJsonText({{"node", node}}));
+  if (answer.descriptors.size() != 3) throw ProtocolError("broker protocol: no tables received");
+  return {std::move(answer.descriptors[0]),
+          Member<size_t>(DecodeJson(answer.payload), "table_words"),
+          std::move(answer.descriptors[1]), std::move(answer.descriptors[2])};
+}
+
 UniqueFd Client::OpenUpcalls(const std::string& node) {
   return state_->OpenOne(MessageType::kOpenUpcalls, {{"node", node}});
 }
@@ -154,6 +162,13 @@ void Client::SetNeighbours(const std::string& node, const std::vector<lab::Neigh
   }
   state_->caller.CallJson(MessageType::kSetNeighbours,
                           {{"node", node}, {"held", held}, {"neighbours", list}});
+}
+
+UniqueFd Client::OpenMulticast(const std::string& node, wire::Family family,
+                               const std::vector<std::string>& interfaces) {
+  return state_->OpenOne(
+      MessageType::kOpenMulticast,
+      {{"node", node}, {"family", static_cast<int>(family)}, {"interfaces", interfaces}});
 }
 
 Program Client::Spawn(const ProgramOptions& options) {

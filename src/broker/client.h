@@ -71,6 +71,13 @@ struct Program {
   UniqueFd exit_status;
 };
 
+// The memory by which a simulator controls a node's forwarding itself (forward::ControlMemory).
+struct Tables {
+  UniqueFd table;
+  size_t table_words = 0;
+  UniqueFd events, doorbell;
+};
+
 class Client {
  public:
   // Takes over a connection (SOCK_SEQPACKET) to a broker.
@@ -120,11 +127,19 @@ class Client {
   // be changed through it: the kernel checks the privileges of who writes to it, too.
   UniqueFd OpenLinkMonitor(const std::string& node);
 
+  // Of an RBridge whose data plane has left the simulator (fib::OfRBridge()). Throws UsageError for
+  // other nodes.
+  Tables OpenTables(const std::string& node);
+
   // For a node whose data plane is the kernel: see lab::OpenUpcalls(). Returns the device's end.
   UniqueFd OpenUpcalls(const std::string& node);
   // Holds packets to these neighbours, or releases them (lab::HoldNeighbours()).
   void SetNeighbours(const std::string& node, const std::vector<lab::Neighbour>& neighbours,
                      bool held);
+  // The node's table of multicast routes among these interfaces (sys::OpenMulticastRouting()), as
+  // long as the socket is open. One per node and family.
+  UniqueFd OpenMulticast(const std::string& node, wire::Family family,
+                         const std::vector<std::string>& interfaces);
 
   // Starts a program in the node's namespace as the invoking user.
   Program Spawn(const ProgramOptions& options);

@@ -1,159 +1,28 @@
 // The data plane `joined`: paths are joined when they can be, and stop being so at once when they
 // cannot. Needs root.
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <linux/if_packet.h>
-#include <net/ethernet.h>
 #include <poll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 
 #include "base/clock.h"
 #include "bpf/forwarder.h"
 #include "broker/client.h"
-#include "sys/network/netns.h"
+#include "broker/test/joined_line.h"
+#include "broker/test/plane_comparison.h"
 #include "wire/test/packet_builder.h"
 
 namespace viaduct::broker {
 namespace {
 
 using namespace wire::packet;  // NOLINT(google-build-using-namespace): packets read like packets
-using Frame = std::vector<std::byte>;
-
-std::string MacOnLine(int link, int side) {
-  return fmt::format("02:00:00:01:{:02x}:{:02x}", link, side);
-}
-
-// n0 -0- n1 -1- n2 ... with the addresses 10.1.LINK.SIDE and 2001:db8:LINK::SIDE.
-class JoinedLine {
- public:
-  explicit JoinedLine(int routers, const fib::DataPlane& plane = fib::kJoinedPlane)
-      : last_(routers + 1), client_(Client::ConnectOrSpawn()) {
-    lab::Topology topology;
-    topology.name = fmt::format("joi{}", getpid());
-    for (int i = 0; i <= last_; ++i) topology.nodes.push_back(MakeNode(i, plane));
-    for (int i = 0; i < last_; ++i) {
-      topology.links.push_back({fmt::format("l{}", i),
-                                lab::Link::Kind::kPair,
-                                {{Name(i), i == 0 ? "eth0" : "eth1"}, {Name(i + 1), "eth0"}},
-                                {}});
-    }
-    client_.CreateLab(topology);
-    for (int i = 0; i <= last_; ++i) Configure(i);
-  }
-
-  static std::string Name(int node) { return fmt::format("n{}", node); }
-
-  void Run(int node, const std::string& command) {
-    ProgramOptions options;
-    options.node = Name(node);
-    options.arguments = {"sh", "-c", command};
-    const Program program = client_.Spawn(options);
-    int32_t status = -1;
-    ASSERT_EQ(read(program.exit_status.get(), &status, sizeof status), ssize_t{sizeof status});
-    ASSERT_EQ(status, 0) << command;
-  }
-
-  uint64_t Count(int node, const std::string& what, const char* interface = "eth0") {
-    return client_.Describe()["packets"][Name(node)][interface][what].get<uint64_t>();
-  }
-
-  Client& client() { return client_; }
-  int last() const { return last_; }
-
-  // From n0 to the last node.
-  Frame Packet(int number, uint8_t ttl = 64) const {
-    return Build(
-        Ethernet{.source = MacOnLine(0, 1), .destination = MacOnLine(0, 2)} /
-        Ipv4{.source = "10.1.0.1", .destination = fmt::format("10.1.{}.2", last_ - 1), .ttl = ttl} /
-        Udp{.source = 1000, .destination = static_cast<uint16_t>(2000 + number)});
-  }
-  Frame Packet6(int number, uint8_t hop_limit = 64) const {
-    return Build(Ethernet{.source = MacOnLine(0, 1), .destination = MacOnLine(0, 2)} /
-                 Ipv6{.source = "2001:db8:0::1",
-                      .destination = fmt::format("2001:db8:{}::2", last_ - 1),
-                      .hop_limit = hop_limit} /
-                 Udp{.source = 1000, .destination = static_cast<uint16_t>(2000 + number)});
-  }
-
- private:
-  lab::Node MakeNode(int i, const fib::DataPlane& plane) const {
-    lab::Node node{Name(i), &plane, {}, {}, {}};
-    if (i > 0) node.interfaces.push_back(MakeInterface("eth0", i - 1, 2));
-    if (i < last_) node.interfaces.push_back(MakeInterface(i == 0 ? "eth0" : "eth1", i, 1));
-    node.sysctls = {{"net.ipv4.icmp_ratemask", "0"}, {"net.ipv6.icmp.ratemask", "255"}};
-    return node;
-  }
-
-  static lab::Interface MakeInterface(const char* name, int link, int side) {
-    lab::Interface interface;
-    interface.name = name;
-    interface.mac = wire::MacAddress::Parse(MacOnLine(link, side));
-    interface.addresses = {wire::IpPrefix::Parse(fmt::format("10.1.{}.{}/24", link, side)),
-                           wire::IpPrefix::Parse(fmt::format("2001:db8:{}::{}/64", link, side))};
-    return interface;
-  }
-
-  void Configure(int i) {
-    std::string commands = "true";
-    if (i > 0) {
-      commands += fmt::format(
-          " && ip neigh replace 10.1.{0}.1 lladdr {1} dev eth0 nud permanent && ip neigh replace "
-          "2001:db8:{0}::1 lladdr {1} dev eth0 nud permanent && ip route add 10.1.0.0/24 via "
-          "10.1.{0}.1 metric 9 && ip route add 2001:db8:0::/64 via 2001:db8:{0}::1 metric 9999",
-          i - 1, MacOnLine(i - 1, 1));
-    }
-    if (i < last_) {
-      commands += fmt::format(
-          " && ip neigh replace 10.1.{0}.2 lladdr {1} dev {2} nud permanent && ip neigh replace "
-          "2001:db8:{0}::2 lladdr {1} dev {2} nud permanent && ip route add 10.1.{3}.0/24 via "
-          "10.1.{0}.2 metric 9 && ip route add 2001:db8:{3}::/64 via 2001:db8:{0}::2 metric 9999",
-          i, MacOnLine(i, 2), i == 0 ? "eth0" : "eth1", last_ - 1);
-    }
-    Run(i, commands);
-  }
-
-  int last_;
-  Client client_;
-};
-
-class EndTap {
- public:
-  EndTap(Client& client, const std::string& node)
-      : socket_(client.OpenPacketSocket({.node = node, .interface = "eth0"})) {
-    sockaddr_ll address{};
-    address.sll_family = AF_PACKET;
-    address.sll_protocol = htons(ETH_P_ALL);
-    address.sll_ifindex = socket_.ifindex;
-    SystemCall("bind",
-               bind(socket_.fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address));
-  }
-
-  void Send(const Frame& frame) const {
-    SystemCall("send a frame", send(socket_.fd.get(), frame.data(), frame.size(), 0));
-  }
-
-  // What has come since, of UDP and ICMP errors.
-  std::vector<std::string> Take() {
-    std::vector<std::string> frames;
-    std::array<std::byte, 9500> buffer;
-    for (ssize_t size; (size = recv(socket_.fd.get(), buffer.data(), buffer.size(), 0)) > 0;) {
-      std::string text = Describe(std::span(buffer).first(static_cast<size_t>(size)));
-      if (text.find("udp") != std::string::npos || text.find(" / icmp") != std::string::npos)
-        frames.push_back(std::move(text));
-    }
-    return frames;
-  }
-
- private:
-  NodeSocket socket_;
-};
+using test::EndTap;
+using test::JoinedLine;
+using test::MacOnLine;
 
 void AwaitJoined(const std::function<bool()>& condition, const char* what) {
   const Instant end = MonotonicClock::Now() + Duration::Seconds(30);
@@ -173,6 +42,7 @@ class JoinedPlaneTest : public testing::Test {
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
     if (const std::string why = bpf::WhyNot(); !why.empty()) GTEST_SKIP() << why;
+    test::PinToOneProcessor();  // a frame has arrived when it has been sent
   }
 
   // Sends until packets are joined through n1.

@@ -1,6 +1,5 @@
 #include "broker/lab_forwarder.h"
 
-#include <fcntl.h>
 #include <signal.h>
 
 #include <functional>
@@ -10,6 +9,7 @@
 #include "base/error.h"
 #include "broker/lab_process.h"
 #include "forward/forwarder.h"
+#include "sys/descriptors.h"
 #include "sys/signals.h"
 
 namespace viaduct::broker {
@@ -33,7 +33,6 @@ LabForwarder::LabForwarder(lab::Lab& lab, const sys::Identity& owner, Nodes node
 void LabForwarder::Start() {
   LabProcess process{"viaduct-forward", "forwarder", -1, {}};
   std::vector<forward::Equipment> equipment;
-  ports_.clear();
   for (const auto& [name, shared] : nodes_) {
     process.namespace_fd = lab_.NamespaceFd(name);
     equipment.push_back(forward::Equip(name, process.namespace_fd, shared));
@@ -49,9 +48,8 @@ void LabForwarder::Start() {
 
 void LabForwarder::Keep(const forward::Equipment& equipment) {
   for (size_t i = 0; i < equipment.ports.size(); ++i) {
-    const int copy = fcntl(equipment.sockets[i].fd.get(), F_DUPFD_CLOEXEC, 0);
     ports_[equipment.name].push_back(
-        {equipment.ports[i].mac, UniqueFd(SystemCall("duplicate a packet socket", copy))});
+        {equipment.ports[i].mac, sys::Duplicate(equipment.sockets[i].fd.get())});
   }
 }
 
@@ -64,9 +62,13 @@ void LabForwarder::Refilter(const std::string& node) {
   }
 }
 
+// The kernel takes some 20 ms to close a packet socket (packet_release(), synchronize_net()), for
+// which neither the new forwarder waits nor the broker.
 void LabForwarder::Restart() {
   ++restarts_;
+  Ports old = std::exchange(ports_, {});
   Start();
+  closing_ = std::jthread([old = std::move(old)]() mutable { old.clear(); });
 }
 
 }  // namespace viaduct::broker

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "forward/equipment.h"
@@ -47,7 +48,9 @@ class LabForwarder {
   lab::Lab& lab_;
   sys::Identity owner_;
   Nodes nodes_;
-  std::map<std::string, std::vector<Port>> ports_;  // by node
+  using Ports = std::map<std::string, std::vector<Port>>;  // by node
+  Ports ports_;
+  std::jthread closing_;  // the ports of the one before
   int pid_ = 0;
   int restarts_ = 0;
 };

@@ -12,11 +12,15 @@
 
 #include "base/error.h"
 #include "broker/broker_process.h"
+#include "broker/lossy_wires.h"
 #include "broker/sockets.h"
 #include "lab/hub.h"
 #include "lab/node_place.h"
+#include "lab/plane_choice.h"
 #include "sys/descriptor_limit.h"
 #include "sys/descriptors.h"
+#include "sys/network/ip_statistics.h"
+#include "sys/network/multicast_table.h"
 #include "sys/network/tun.h"
 #include "sys/process.h"
 #include "sys/signals.h"
@@ -30,7 +34,26 @@ namespace {
 constexpr Duration kPatience = Duration::Milliseconds(500);
 
 bool MayUseEbpf(const fib::DataPlane& plane) {
-  return &plane == &fib::kEbpfPlane || &plane == &fib::kAutoPlane;
+  return &plane == &fib::kEbpfPlane || &plane == &fib::kAutoPlane || &plane == &fib::kEbpfRBridge;
+}
+
+bool MayForward(const fib::DataPlane& plane) {
+  return &plane == &fib::kUserspacePlane || &plane == &fib::kUserspaceRBridge;
+}
+
+// Settles the planes of nodes that the scenario leaves open where paths can be joined; the others
+// stay open until their interfaces are there. Returns why, or why not, by node.
+std::map<std::string, std::string> ChoosePlanes(lab::Topology* topology) {
+  const bool is_open = std::ranges::any_of(
+      topology->nodes, [](const lab::Node& node) { return node.data_plane == &fib::kAutoPlane; });
+  if (!is_open) return {};
+  static const std::string why_not = bpf::WhyNotJoined();
+  if (why_not.empty()) return lab::ChooseJoined(topology);
+  std::map<std::string, std::string> reasons;
+  for (const lab::Node& node : topology->nodes) {
+    if (node.data_plane == &fib::kAutoPlane) reasons[node.name] = why_not;
+  }
+  return reasons;
 }
 
 bool JoinsPaths(const lab::Topology& topology) {
@@ -43,19 +66,33 @@ bool JoinsPaths(const lab::Topology& topology) {
 // each node of the forwarder its memory, and while that starts its sockets; and what programs and
 // clients need.
 void RequireDescriptorsFor(const lab::Topology& topology) {
-  constexpr size_t kPerNode = 4, kPerProgram = 6, kPerForwarder = 8, kPerLink = 2, kBeside = 64;
+  constexpr size_t kPerNode = 4, kPerProgram = 12, kPerForwarder = 13, kPerLink = 2, kBeside = 64;
   const size_t nodes = topology.nodes.size();
   size_t needed = kBeside + kPerNode * nodes + kPerLink * lab::HubPairs(topology).size();
   const bool joins = JoinsPaths(topology);
   for (const lab::Node& node : topology.nodes) {
     if (MayUseEbpf(*node.data_plane)) needed += kPerProgram + node.interfaces.size();
     if (joins) needed += 1 + 2 * node.interfaces.size();
-    if (node.data_plane == &fib::kUserspacePlane) needed += kPerForwarder + node.interfaces.size();
+    if (MayForward(*node.data_plane)) needed += kPerForwarder + node.interfaces.size();
   }
   sys::RequireDescriptors(needed, fmt::format("lab {} of {} nodes needs", topology.name, nodes));
 }
 
 }  // namespace
+
+std::map<std::string, LabOperations::NodeState> LabOperations::MakeNodes(
+    const lab::Lab& lab, const std::map<std::string, std::string>& reasons) {
+  std::map<std::string, NodeState> nodes;
+  for (const lab::Node& node : lab.topology().nodes) {
+    const fib::NodePlace place = lab::PlaceOf(lab.topology(), node, lab.NamespaceFd(node.name));
+    const auto reason = reasons.find(node.name);
+    const std::string why = reason == reasons.end() ? "" : reason->second;
+    fib::Choice choice = fib::ChoosePlane(*node.data_plane, place, why);
+    if (!why.empty() && node.data_plane != &fib::kAutoPlane) choice.reason = why;
+    nodes.try_emplace(node.name, choice, place);
+  }
+  return nodes;
+}
 
 LabOperations::LabOperations(const sys::Identity& owner, UniqueFd signals)
     : owner_(owner), signals_(std::move(signals)) {}
@@ -75,18 +112,17 @@ void LabOperations::CreateLab(const lab::Topology& topology) {
     throw UsageError(
         fmt::format("this broker already holds lab \"{}\"; a broker is for one lab", lab_->name()));
   }
-  RequireDescriptorsFor(topology);
+  lab::Validate(topology);
+  lab::Topology chosen = topology;
+  const std::map<std::string, std::string> reasons = ChoosePlanes(&chosen);
+  RequireDescriptorsFor(chosen);
   lab::LabOptions options;
   options.owner_uid = owner_.uid;
-  auto lab = std::make_unique<lab::Lab>(topology, options);
-  std::map<std::string, NodeState> nodes;
-  for (const lab::Node& node : lab->topology().nodes) {
-    nodes.try_emplace(node.name, *node.data_plane,
-                      lab::PlaceOf(lab->topology(), node, lab->NamespaceFd(node.name)));
-  }
+  auto lab = std::make_unique<lab::Lab>(chosen, options);
+  std::map<std::string, NodeState> nodes = MakeNodes(*lab, reasons);
   std::unique_ptr<lab::JoinedPaths> joined;
   if (JoinsPaths(lab->topology())) joined = std::make_unique<lab::JoinedPaths>(*lab);
-  if (!lab::HubPairs(topology).empty()) engine_.emplace(*lab, owner_);
+  if (!lab::HubPairs(lab->topology()).empty()) engine_.emplace(*lab, owner_);
   LabForwarder::Nodes forwarded;
   for (const auto& [name, state] : nodes) {
     if (const auto shared = state.routes->Shared()) forwarded[name] = *shared;
@@ -196,6 +232,15 @@ void LabOperations::LeaveByHop(const std::string& node, const char* reason) {
   if (choice.plane->layout.joins_paths) choice.reason = fmt::format("by hop: {}", reason);
 }
 
+Tables LabOperations::OpenTables(const std::string& node) {
+  const auto control = StateOf(node).routes->Control();
+  if (!control) {
+    throw UsageError("node " + node + " is no RBridge whose data plane has left the simulator");
+  }
+  return {sys::Duplicate(control->table), control->table_words, sys::Duplicate(control->events),
+          sys::Duplicate(control->doorbell)};
+}
+
 UniqueFd LabOperations::OpenUpcalls(const std::string& node) {
   NodeState& state = StateOf(node);
   const bool is_simulators = !lab_->GetNode(node).data_plane->layout.addresses_on_interfaces;
@@ -213,6 +258,16 @@ UniqueFd LabOperations::OpenUpcalls(const std::string& node) {
 void LabOperations::SetNeighbours(const std::string& node,
                                   const std::vector<lab::Neighbour>& neighbours, bool held) {
   (held ? lab::HoldNeighbours : lab::ReleaseNeighbours)(TheLab(), node, neighbours);
+}
+
+UniqueFd LabOperations::OpenMulticast(const std::string& node, wire::Family family,
+                                      const std::vector<std::string>& interfaces) {
+  if (!TheLab().GetNode(node).data_plane->layout.addresses_on_interfaces) {
+    throw UsageError("node " + node + " routes no multicast: its data plane is the simulator");
+  }
+  std::vector<int> ifindexes;
+  for (const std::string& name : interfaces) ifindexes.push_back(lab_->IfIndex({node, name}));
+  return sys::OpenMulticastRouting(lab_->NamespaceFd(node), family, ifindexes);
 }
 
 UniqueFd LabOperations::OpenLinkMonitor(const std::string& node) {
@@ -255,11 +310,16 @@ nlohmann::json LabOperations::Describe() {
     description["routes"][node] = state.routes->Size();
     const auto packets = state.routes->PacketCounters();
     if (!packets.empty()) description["packets"][node] = packets;
+    const auto drops = state.choice.plane->layout.kernel_forwards
+                           ? sys::IpDrops(lab_->NamespaceFd(node))
+                           : state.routes->Drops();
+    if (!drops.empty()) description["drops"][node] = drops;
   }
   if (joined_) {
     for (const auto& [node, packets] : joined_->PacketCounters()) {
       if (StateOf(node).choice.plane->layout.joins_paths) description["packets"][node] = packets;
     }
+    description["lossy_wires"] = DescribeLossyWires(lab_->topology(), *joined_);
   }
   if (engine_) {
     description["engine"] = {{"pid", engine_->pid()},
@@ -280,7 +340,10 @@ UniqueFd LabOperations::Detach() {
 
 std::vector<int> LabOperations::Descriptors() const {
   std::vector<int> descriptors{signals_.get()};
-  for (const auto& [node, state] : nodes_) descriptors.push_back(state.monitor.Fd());
+  for (const auto& [node, state] : nodes_) {
+    descriptors.push_back(state.monitor.Fd());
+    if (state.routes->EventFd() >= 0) descriptors.push_back(state.routes->EventFd());
+  }
   if (joined_) {
     for (const int descriptor : joined_->Descriptors()) descriptors.push_back(descriptor);
   }
@@ -290,9 +353,15 @@ std::vector<int> LabOperations::Descriptors() const {
 bool LabOperations::OnReadable(int descriptor) {
   if (descriptor == signals_.get()) return ReadSignals();
   if (joined_ && joined_->OnReadable(descriptor)) return true;
-  const auto found = std::ranges::find_if(
-      nodes_, [&](const auto& entry) { return entry.second.monitor.Fd() == descriptor; });
+  const auto found = std::ranges::find_if(nodes_, [&](const auto& entry) {
+    return entry.second.monitor.Fd() == descriptor || entry.second.routes->EventFd() == descriptor;
+  });
   if (found == nodes_.end()) return true;  // the lab was removed in the same round
+  if (found->second.monitor.Fd() != descriptor) {
+    found->second.routes->TakeEvents();
+    if (forwarder_) forwarder_->Refilter(found->first);  // the node may have other addresses
+    return true;
+  }
   bool is_lost = false;
   const auto events = found->second.monitor.Read(&is_lost);
   const bool has_risen =

@@ -36,9 +36,12 @@ class LabOperations final : public Operations {
   void SetAddresses(const lab::Endpoint& endpoint,
                     const std::vector<wire::IpPrefix>& addresses) override;
   UniqueFd OpenLinkMonitor(const std::string& node) override;
+  Tables OpenTables(const std::string& node) override;
   UniqueFd OpenUpcalls(const std::string& node) override;
   void SetNeighbours(const std::string& node, const std::vector<lab::Neighbour>& neighbours,
                      bool held) override;
+  UniqueFd OpenMulticast(const std::string& node, wire::Family family,
+                         const std::vector<std::string>& interfaces) override;
   Program Spawn(const ProgramOptions& options) override;
   void Kill(int pid, int signal) override;
   nlohmann::json Describe() override;
@@ -53,10 +56,8 @@ class LabOperations final : public Operations {
 
  private:
   struct NodeState {
-    NodeState(const fib::DataPlane& data_plane, const fib::NodePlace& place)
-        : choice(fib::ChoosePlane(data_plane, place)),
-          routes(choice.plane->make_sink(place)),
-          monitor(place.namespace_fd) {}
+    NodeState(const fib::Choice& the_choice, const fib::NodePlace& place)
+        : choice(the_choice), routes(choice.plane->make_sink(place)), monitor(place.namespace_fd) {}
     fib::Choice choice;
     std::unique_ptr<fib::RouteSink> routes;
     sys::LinkMonitor monitor;
@@ -64,6 +65,9 @@ class LabOperations final : public Operations {
   };
 
   lab::Lab& TheLab();
+  // `reasons`: why these nodes have the plane that they have, or why paths are not joined there.
+  static std::map<std::string, NodeState> MakeNodes(
+      const lab::Lab& lab, const std::map<std::string, std::string>& reasons);
   NodeState& StateOf(const std::string& node);
   void LeaveToKernel(const std::string& node, NodeState& state);
   void LeaveByHop(const std::string& node, const char* reason);

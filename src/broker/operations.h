@@ -30,9 +30,12 @@ class Operations {
   virtual void SetAddresses(const lab::Endpoint& endpoint,
                             const std::vector<wire::IpPrefix>& addresses) = 0;
   virtual UniqueFd OpenLinkMonitor(const std::string& node) = 0;
+  virtual Tables OpenTables(const std::string& node) = 0;
   virtual UniqueFd OpenUpcalls(const std::string& node) = 0;
   virtual void SetNeighbours(const std::string& node, const std::vector<lab::Neighbour>& neighbours,
                              bool held) = 0;
+  virtual UniqueFd OpenMulticast(const std::string& node, wire::Family family,
+                                 const std::vector<std::string>& interfaces) = 0;
   virtual Program Spawn(const ProgramOptions& options) = 0;
   virtual void Kill(int pid, int signal) = 0;
   virtual nlohmann::json Describe() = 0;

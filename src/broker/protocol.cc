@@ -58,6 +58,7 @@ RouteRecord RecordOf(RouteChange change, const fib::Route& route, const fib::Nex
   }
   record.metric = route.metric;
   record.change = static_cast<uint8_t>(change);
+  if (route.table == fib::Table::kPreferred) record.flags = kPreferred;
   record.family = static_cast<uint8_t>(route.destination.address.family);
   record.prefix_length = static_cast<uint8_t>(route.destination.length);
   std::ranges::copy(route.destination.address.bytes, record.destination);
@@ -80,6 +81,7 @@ fib::Route RouteOf(const RouteRecord& record) {
   fib::Route route;
   fib::NextHop hop;
   route.metric = record.metric;
+  if ((record.flags & kPreferred) != 0) route.table = fib::Table::kPreferred;
   route.destination.address.family = hop.gateway.family = family;
   route.destination.length = record.prefix_length;
   std::ranges::copy(record.destination, route.destination.address.bytes.begin());
@@ -102,12 +104,14 @@ fib::Route RouteOf(const RouteRecord& record) {
 // The route of one record, or one more next hop of the last route.
 void TakeRecord(const RouteRecord& record, std::vector<fib::Route>& routes) {
   fib::Route route = RouteOf(record);
-  if (record.is_further_hop == 0) {
+  if ((record.flags & ~(kFurtherHop | kPreferred)) != 0) {
+    throw ProtocolError("broker protocol: unknown flag of a route");
+  }
+  if ((record.flags & kFurtherHop) == 0) {
     routes.push_back(std::move(route));
     return;
   }
-  if (record.is_further_hop > 1 || routes.empty() ||
-      fib::KeyOf(routes.back()) != fib::KeyOf(route)) {
+  if (routes.empty() || fib::KeyOf(routes.back()) != fib::KeyOf(route)) {
     throw ProtocolError("broker protocol: a next hop without its route");
   }
   routes.back().next_hops.push_back(std::move(route.next_hops.front()));
@@ -125,14 +129,17 @@ json ToJson(const fib::RefusedRoute& refused) {
   return {{"destination", refused.route.destination.ToString()},
           {"next_hops", hops},
           {"metric", refused.route.metric},
+          {"preferred", refused.route.table == fib::Table::kPreferred},
           {"reason", refused.reason}};
 }
 
 fib::RefusedRoute ToRefusedRoute(const json& value) {
-  fib::RefusedRoute refused{{wire::IpPrefix::Parse(Member<std::string>(value, "destination")),
-                             {},
-                             Member<uint32_t>(value, "metric")},
-                            Member<std::string>(value, "reason")};
+  fib::RefusedRoute refused{
+      {wire::IpPrefix::Parse(Member<std::string>(value, "destination")),
+       {},
+       Member<uint32_t>(value, "metric"),
+       Member<bool>(value, "preferred") ? fib::Table::kPreferred : fib::Table::kMain},
+      Member<std::string>(value, "reason")};
   for (const json& hop : Member<json::array_t>(value, "next_hops")) {
     refused.route.next_hops.push_back({wire::IpAddress::Parse(Member<std::string>(hop, "gateway")),
                                        Member<std::string>(hop, "interface")});
@@ -167,14 +174,6 @@ std::string Narrowed(std::string_view text) {
   return bytes;
 }
 
-wire::Family SocketFamily(const json& value) {
-  const int family = Member<int>(value, "family");
-  if (family != 4 && family != 6) {
-    throw UsageError("broker request: a socket of IPv" + std::to_string(family));
-  }
-  return static_cast<wire::Family>(family);
-}
-
 // Whether the socket is of this kind; otherwise it is UDP's.
 bool IsKind(const json& value, const std::string& other) {
   const auto kind = Member<std::string>(value, "kind");
@@ -185,6 +184,14 @@ bool IsKind(const json& value, const std::string& other) {
 }
 
 }  // namespace
+
+wire::Family DecodeFamily(const json& value) {
+  const int family = Member<int>(value, "family");
+  if (family != 4 && family != 6) {
+    throw UsageError("broker request: unknown address family " + std::to_string(family));
+  }
+  return static_cast<wire::Family>(family);
+}
 
 std::vector<Packet> EncodeMessage(MessageType type, uint32_t sequence, std::string_view payload,
                                   size_t descriptors) {
@@ -245,7 +252,7 @@ std::string EncodeRoutes(const std::string& node, const fib::RouteChanges& chang
     for (const fib::Route& route : routes) {
       for (const fib::NextHop& hop : route.next_hops) {
         RouteRecord record = RecordOf(change, route, hop);
-        record.is_further_hop = &hop == &route.next_hops.front() ? 0 : 1;
+        if (&hop != &route.next_hops.front()) record.flags |= kFurtherHop;
         payload.append(reinterpret_cast<const char*>(&record), sizeof record);
         ++header.records;
       }
@@ -361,7 +368,7 @@ void to_json(json& value, const ControlSocketOptions& options) {
 void from_json(const json& value, ControlSocketOptions& options) {
   options.node = Member<std::string>(value, "node");
   options.interface = Member<std::string>(value, "interface");
-  options.family = SocketFamily(value);
+  options.family = DecodeFamily(value);
   options.kind =
       IsKind(value, "raw") ? ControlSocketOptions::Kind::kRawIp : ControlSocketOptions::Kind::kUdp;
   options.number = Member<uint16_t>(value, "number");
@@ -375,7 +382,7 @@ void to_json(json& value, const TransportSocketOptions& options) {
 
 void from_json(const json& value, TransportSocketOptions& options) {
   options.node = Member<std::string>(value, "node");
-  options.family = SocketFamily(value);
+  options.family = DecodeFamily(value);
   options.kind = IsKind(value, "tcp") ? TransportSocketOptions::Kind::kTcp
                                       : TransportSocketOptions::Kind::kUdp;
 }

@@ -25,11 +25,12 @@
 namespace viaduct::broker {
 
 inline constexpr uint32_t kMagic = 0x42445656;  // "VVDB" in memory on little-endian machines
-inline constexpr uint16_t kProtocolVersion = 3;
+inline constexpr uint16_t kProtocolVersion = 4;
 inline constexpr size_t kMaxPacketPayload = 64 * 1024;
 // 10,000 routes are 560 kB, the topology of 1,000 nodes about 1 MB.
 inline constexpr size_t kMaxMessagePayload = 16 * 1024 * 1024;
-inline constexpr size_t kMaxDescriptors = 3;  // a program's standard input, output, error
+inline constexpr size_t kMaxDescriptors =
+    3;  // a program's standard input, output, error; OpenTables()
 
 enum class MessageType : uint16_t {
   kReply = 1,  // JSON; descriptors depend on the request
@@ -65,8 +66,10 @@ enum class MessageType : uint16_t {
   // Further requests to the broker.
   kOpenUpcalls,    // a node; reply: the descriptor
   kSetNeighbours,  // a node, neighbours (interface, address, mac), held; reply: nothing
+  kOpenTables,     // a node; reply: table_words; the tables, events, doorbell
+  kOpenMulticast,  // a node, family, interfaces; reply: the socket
 };
-inline constexpr MessageType kLastMessageType = MessageType::kSetNeighbours;
+inline constexpr MessageType kLastMessageType = MessageType::kOpenMulticast;
 
 struct PacketHeader {
   uint32_t magic;
@@ -90,12 +93,16 @@ static_assert(sizeof(RoutesHeader) == 8);
 
 enum class RouteChange : uint8_t { kReplaced = 0, kAdded = 1, kRemoved = 2 };
 
+// RouteRecord::flags.
+inline constexpr uint8_t kFurtherHop = 1;  // one more next hop of the route of the record before
+inline constexpr uint8_t kPreferred = 2;   // fib::Table::kPreferred
+
 struct RouteRecord {
   uint32_t metric;
   uint8_t change;  // RouteChange
   uint8_t family;  // wire::Family
   uint8_t prefix_length;
-  uint8_t is_further_hop;  // 1: one more next hop of the route of the record before; else 0
+  uint8_t flags;
   uint8_t destination[16];
   uint8_t gateway[16];  // zero: on link
   char interface[16];   // zero-terminated (IFNAMSIZ)
@@ -157,6 +164,9 @@ T Member(const nlohmann::json& object, const char* name) {
     throw UsageError(std::string("broker request: \"") + name + "\" is of the wrong type");
   }
 }
+
+// The member "family" of a request. Throws UsageError if it is missing or neither 4 nor 6.
+wire::Family DecodeFamily(const nlohmann::json& request);
 
 // The payload of kError. Decoding throws the subclass of Error that the status stands for,
 // RouteError, or sys::ExecuteError.

@@ -165,7 +165,8 @@ TEST(Routes, MalformedOnesAreRefused) {
   refused(record + offsetof(RouteRecord, family), 5);
   refused(record + offsetof(RouteRecord, prefix_length), 33);
   refused(record + offsetof(RouteRecord, change), 3);
-  refused(record + offsetof(RouteRecord, is_further_hop), 1);
+  refused(record + offsetof(RouteRecord, flags), kFurtherHop);
+  refused(record + offsetof(RouteRecord, flags), 4);
   std::string unterminated = good;
   unterminated.replace(record + offsetof(RouteRecord, interface), 16, 16, 'e');
   EXPECT_THROW(DecodeRoutes(unterminated), ProtocolError);

@@ -26,6 +26,15 @@ Reply ReplyWith(UniqueFd descriptor) {
   return reply;
 }
 
+Reply ReplyWith(Tables tables) {
+  Reply reply;
+  reply.value["table_words"] = tables.table_words;
+  reply.descriptors.push_back(std::move(tables.table));
+  reply.descriptors.push_back(std::move(tables.events));
+  reply.descriptors.push_back(std::move(tables.doorbell));
+  return reply;
+}
+
 Reply Spawn(Operations& operations, const Message& request) {
   Program program = operations.Spawn(DecodeProgram(request));
   Reply reply;
@@ -56,6 +65,12 @@ void SetNeighbours(Operations& operations, const json& request) {
   }
   operations.SetNeighbours(Member<std::string>(request, "node"), neighbours,
                            Member<bool>(request, "held"));
+}
+
+Reply OpenMulticast(Operations& operations, const json& request) {
+  return ReplyWith(
+      operations.OpenMulticast(Member<std::string>(request, "node"), DecodeFamily(request),
+                               Member<std::vector<std::string>>(request, "interfaces")));
 }
 
 // The requests that concern the lab; the server answers those about itself.
@@ -90,11 +105,15 @@ Reply PerformOnLab(Operations& operations, const Message& request) {
       return {};
     case MessageType::kOpenLinkMonitor:
       return ReplyWith(operations.OpenLinkMonitor(Member<std::string>(arguments(), "node")));
+    case MessageType::kOpenTables:
+      return ReplyWith(operations.OpenTables(Member<std::string>(arguments(), "node")));
     case MessageType::kOpenUpcalls:
       return ReplyWith(operations.OpenUpcalls(Member<std::string>(arguments(), "node")));
     case MessageType::kSetNeighbours:
       SetNeighbours(operations, arguments());
       return {};
+    case MessageType::kOpenMulticast:
+      return OpenMulticast(operations, arguments());
     case MessageType::kSpawn:
       return Spawn(operations, request);
     case MessageType::kKill:

@@ -38,9 +38,12 @@ class MockOperations : public Operations {
   MOCK_METHOD(void, SetAddresses, (const lab::Endpoint&, const std::vector<wire::IpPrefix>&),
               (override));
   MOCK_METHOD(UniqueFd, OpenLinkMonitor, (const std::string&), (override));
+  MOCK_METHOD(Tables, OpenTables, (const std::string&), (override));
   MOCK_METHOD(UniqueFd, OpenUpcalls, (const std::string&), (override));
   MOCK_METHOD(void, SetNeighbours, (const std::string&, const std::vector<lab::Neighbour>&, bool),
               (override));
+  MOCK_METHOD(UniqueFd, OpenMulticast,
+              (const std::string&, wire::Family, const std::vector<std::string>&), (override));
   MOCK_METHOD(Program, Spawn, (const ProgramOptions&), (override));
   MOCK_METHOD(void, Kill, (int, int), (override));
   MOCK_METHOD(nlohmann::json, Describe, (), (override));

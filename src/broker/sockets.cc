@@ -79,11 +79,14 @@ NodeSocket MakeControlSocket(lab::Lab& lab, const ControlSocketOptions& options)
   return result;
 }
 
-// The buffers stay as they are: the kernel sizes those of TCP, unless a program has done so.
+// The kernel sizes the buffers of TCP, unless a program has done so. Of UDP it would hold 90
+// datagrams, while the simulator sends hundreds before it reads again.
 UniqueFd MakeTransportSocket(lab::Lab& lab, const TransportSocketOptions& options) {
   const bool is_udp = options.kind == TransportSocketOptions::Kind::kUdp;
-  return SocketIn(lab, options.node, options.family, is_udp ? SOCK_DGRAM : SOCK_STREAM,
-                  is_udp ? IPPROTO_UDP : IPPROTO_TCP);
+  UniqueFd fd = SocketIn(lab, options.node, options.family, is_udp ? SOCK_DGRAM : SOCK_STREAM,
+                         is_udp ? IPPROTO_UDP : IPPROTO_TCP);
+  if (is_udp) sys::EnlargeBuffers(fd.get());
+  return fd;
 }
 
 }  // namespace viaduct::broker

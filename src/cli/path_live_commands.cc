@@ -27,7 +27,10 @@ using nlohmann::json;
 std::string EngineSocket(const lab::RunInfo& run) {
   if (run.engine_alive) return broker::EngineSocketPath(run.name);
   if (run.engine_pid != 0) throw Error("the path engine of lab " + run.name + " died");
-  throw UsageError("lab " + run.name + " has no link with a SPEC");
+  throw UsageError("lab " + run.name +
+                   " has no link that the path engine emulates: none has a SPEC, or their frames "
+                   "are lost by the program of data_plane: joined, whose SPECs can change in a lab "
+                   "of `viaduct up` only");
 }
 
 // How set and stats select a path.

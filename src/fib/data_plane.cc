@@ -6,8 +6,10 @@
 #include <array>
 
 #include "bpf/forwarder.h"
+#include "fib/ebpf_rbridge.h"
 #include "fib/ebpf_routes.h"
 #include "fib/kernel_routes.h"
+#include "fib/userspace_rbridge.h"
 #include "fib/userspace_routes.h"
 
 namespace viaduct::fib {
@@ -30,6 +32,14 @@ std::unique_ptr<RouteSink> MakeUserspaceRoutes(const NodePlace& place) {
   return std::make_unique<UserspaceRoutes>(place);
 }
 
+std::unique_ptr<RouteSink> MakeUserspaceRBridge(const NodePlace& place) {
+  return std::make_unique<UserspaceRBridge>(place);
+}
+
+std::unique_ptr<RouteSink> MakeEbpfRBridge(const NodePlace& place) {
+  return std::make_unique<EbpfRBridge>(place);
+}
+
 std::unique_ptr<RouteSink> MakeChosen(const NodePlace& place) {
   return ChoosePlane(kAutoPlane, place).plane->make_sink(place);
 }
@@ -43,6 +53,10 @@ constexpr std::array kRefusedByKernel = {
             "ns-3's TCP cannot reach the network when the kernel is the data plane; run a real "
             "program, or use the simulator as this node's data plane"},
 };
+constexpr std::array kRefusedByRBridge = {
+    Refusal{Feature::kKernelStack, "an RBridge has no stack"},
+    Refusal{Feature::kProgramDevice, "an RBridge has no addresses for programs"},
+};
 constexpr std::array kRefusedBySimulator = {
     Refusal{Feature::kKernelStack, "the kernel always forwards a host's packets"},
 };
@@ -55,6 +69,9 @@ constinit const DataPlane kKernelPlane{
     PortFrames::kControl,
     MakeKernelRoutes,
     kRefusedByKernel};
+
+constexpr NodeLayout kFramesOnly{
+    .addresses_on_interfaces = false, .kernel_forwards = false, .keeps_offloads = false};
 
 // The kernel's stack is complete behind the program, so it needs what the kernel needs.
 constinit const DataPlane kEbpfPlane{
@@ -90,34 +107,47 @@ constinit const DataPlane kAutoPlane{
     MakeChosen,
     kRefusedByKernel};
 
-constinit const DataPlane kSimulatorPlane{
-    "simulator",
-    {.addresses_on_interfaces = false, .kernel_forwards = false, .keeps_offloads = false},
-    PortFrames::kAll,
-    MakeNone,
-    kRefusedBySimulator};
+constinit const DataPlane kSimulatorPlane{"simulator", kFramesOnly, PortFrames::kAll, MakeNone,
+                                          kRefusedBySimulator};
+
+// The node's kernel is not involved: an RBridge has no addresses, and its frames are taken from the
+// interfaces as they would be on a wire.
+constinit const DataPlane kUserspaceRBridge{"userspace-rbridge", kFramesOnly, PortFrames::kPdus,
+                                            MakeUserspaceRBridge, kRefusedByRBridge};
+
+constinit const DataPlane kEbpfRBridge{"ebpf-rbridge", kFramesOnly, PortFrames::kPdus,
+                                       MakeEbpfRBridge, kRefusedByRBridge};
 
 namespace {
 constexpr std::array kDataPlanes = {&kKernelPlane,    &kEbpfPlane, &kJoinedPlane,
                                     &kUserspacePlane, &kAutoPlane, &kSimulatorPlane};
+constexpr std::array kRBridgePlanes = {&kUserspaceRBridge, &kEbpfRBridge};
 }  // namespace
+
+const DataPlane* OfRBridge(const DataPlane& asked) {
+  if (&asked == &kUserspacePlane) return &kUserspaceRBridge;
+  if (&asked == &kEbpfPlane) return &kEbpfRBridge;
+  return &asked == &kSimulatorPlane ? &kSimulatorPlane : nullptr;
+}
 
 std::string_view DataPlane::WhyNot(Feature feature) const {
   const auto found = std::ranges::find(refusals, feature, &Refusal::feature);
   return found == refusals.end() ? "" : found->reason;
 }
 
-Choice ChoosePlane(const DataPlane& asked, const NodePlace& place) {
+Choice ChoosePlane(const DataPlane& asked, const NodePlace& place, const std::string& by_hop) {
   if (&asked != &kAutoPlane) return {&asked, "the scenario asks for it"};
   if (place.interfaces.size() < 2 || place.wires.empty()) {
     return {&kKernelPlane, "no two interfaces between which eBPF would pass packets on"};
   }
   static const std::string why_not = bpf::WhyNot();
   if (!why_not.empty()) return {&kKernelPlane, why_not};
-  return {&kEbpfPlane, "the fastest on this machine"};
+  return {&kEbpfPlane, "the fastest hop by hop: " + by_hop};
 }
 
 const DataPlane* FindDataPlane(std::string_view name) {
+  const auto bridged = std::ranges::find(kRBridgePlanes, name, &DataPlane::name);
+  if (bridged != kRBridgePlanes.end()) return *bridged;
   const auto found = std::ranges::find(kDataPlanes, name, &DataPlane::name);
   return found == kDataPlanes.end() ? nullptr : *found;
 }

@@ -37,6 +37,7 @@ struct NodeLayout {
 enum class PortFrames {
   kAll,      // it forwards them itself
   kControl,  // only those of the simulator's protocols
+  kPdus,     // only the PDUs between RBridges
 };
 
 // What a scenario may require of a node that not every data plane supports.
@@ -81,18 +82,26 @@ extern const DataPlane
 extern const DataPlane kEbpfPlane;  // the same routes, by an eBPF program before the kernel
 extern const DataPlane kJoinedPlane;     // the same routes; all hops of a path in one step
 extern const DataPlane kUserspacePlane;  // the same routes, by a process without privileges
-extern const DataPlane kAutoPlane;       // kernel or ebpf: ChoosePlane()
+extern const DataPlane kAutoPlane;       // one of these: ChoosePlane()
 extern const DataPlane kSimulatorPlane;  // the simulator itself, frame by frame
+
+// The planes of an RBridge (WMRP), which forwards frames: no scenario names them (OfRBridge()).
+extern const DataPlane kUserspaceRBridge;  // a process without privileges
+extern const DataPlane kEbpfRBridge;       // an eBPF program
+
+// The plane of an RBridge where a scenario asks for this one; null: it cannot forward frames.
+const DataPlane* OfRBridge(const DataPlane& asked);
 
 struct Choice {
   const DataPlane* plane;  // never kAutoPlane
   std::string reason;      // "the scenario asks for it"
 };
-// The plane that a node gets, and why. For kAutoPlane the fastest that this machine has and that
-// does something for this node; tries whether there is eBPF, so it needs root.
-Choice ChoosePlane(const DataPlane& asked, const NodePlace& place);
+// The plane that a node gets, and why. For kAutoPlane the faster of `kernel` and `ebpf` that this
+// machine has and that does something for this node; tries whether there is eBPF, so it needs root.
+// `by_hop`: why the node's packets are not joined over several hops.
+Choice ChoosePlane(const DataPlane& asked, const NodePlace& place, const std::string& by_hop = "");
 
-// Null if there is none of this name.
+// Null if there is none of this name; those of RBridges have names too ("userspace-rbridge").
 const DataPlane* FindDataPlane(std::string_view name);
 // All names for a message: "kernel, ebpf, joined, userspace, auto or simulator".
 std::string DataPlaneNames();

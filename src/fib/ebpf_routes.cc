@@ -51,7 +51,7 @@ size_t EbpfRoutes::Reinstall() {
 std::map<std::string, std::map<std::string, uint64_t>> EbpfRoutes::PacketCounters() const {
   std::map<std::string, std::map<std::string, uint64_t>> counters;
   for (const auto& [name, ifindex] : ifindexes_) {
-    const viaduct_port port = forwarder_->CountersOf(ifindex);
+    const viaduct_port_counters port = forwarder_->CountersOf(ifindex);
     for (size_t i = 0; i < std::size(port.packets); ++i) {
       counters[name][bpf::OutcomeName(static_cast<viaduct_outcome>(i))] = port.packets[i];
     }

@@ -15,6 +15,7 @@
 #include <set>
 
 #include "base/socket_option.h"
+#include "sys/network/route_rule.h"
 
 namespace viaduct::fib {
 namespace {
@@ -37,6 +38,13 @@ bool MixesFamilies(const Route& route) {
 
 }  // namespace
 
+// Also said in requests: a removal without a metric is of any route to the destination.
+uint32_t KernelMetric(const wire::IpPrefix& destination, uint32_t metric) {
+  const bool is_ipv6 = destination.address.family == wire::Family::kIpv6;
+  constexpr uint32_t kDefaultIpv6Metric = 1024;  // IP6_RT_PRIO_USER of linux/ipv6_route.h
+  return metric == 0 && is_ipv6 ? kDefaultIpv6Metric : metric;
+}
+
 struct KernelRoutes::Request {
   sys::RouteAction action;
   const Route* route;
@@ -44,7 +52,8 @@ struct KernelRoutes::Request {
   sys::RouteEntry Entry() const {
     return {.destination = route->destination,
             .hops = hops,
-            .metric = route->metric,
+            .metric = KernelMetric(route->destination, route->metric),
+            .table = route->table == Table::kPreferred ? kPreferredTable : 0,
             .protocol = kRouteProtocol};
   }
 };
@@ -137,8 +146,28 @@ void KernelRoutes::ReceiveAnswers(uint32_t first, size_t count, Outcome* outcome
   }
 }
 
+void KernelRoutes::AddRules(const std::vector<Route>& routes) {
+  for (const Route& route : routes) {
+    const wire::Family family = route.destination.address.family;
+    if (route.table != Table::kPreferred || !with_rules_.insert(family).second) continue;
+    const wire::IpPrefix all{{family, {}}, 0};
+    std::vector<sys::RouteRule> rules{{all, all, kPreferredTable, kPreferredPriority}};
+    if (family == wire::Family::kIpv6) {
+      rules.push_back(
+          {all, wire::IpPrefix::Parse("fe80::/10"), RT_TABLE_MAIN, kPreferredPriority - 1});
+    }
+    for (const sys::RouteRule& rule : rules) {
+      sys::NetlinkMessage request = sys::RuleRequest(rule);
+      const int error = session_.socket().TryRequest(request);
+      if (error != 0 && error != EEXIST) throw SystemError("add a routing rule", error);
+    }
+  }
+}
+
 void KernelRoutes::DoApply(const RouteChanges& changes) {
   interfaces_.clear();
+  AddRules(changes.replaced);
+  AddRules(changes.added);
   Refused refused;
   SetRoutes(changes.replaced, &refused);
   SetRoutes(changes.added, &refused);

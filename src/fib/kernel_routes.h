@@ -1,8 +1,9 @@
-// The data plane that uses the kernel's own forwarding: the main routing table of one namespace.
+// The data plane that uses the kernel's own forwarding: the routing tables of one namespace.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,12 @@ namespace viaduct::fib {
 // linux/rtnetlink.h nor in iproute2's rt_protos, and above RTPROT_STATIC, so the kernel never sets
 // it.
 inline constexpr uint8_t kRouteProtocol = 155;
+// The kernel's number of Table::kPreferred, and the priority of the rule by which it is asked.
+inline constexpr uint32_t kPreferredTable = 155;
+inline constexpr uint32_t kPreferredPriority = 155;
+
+// What the kernel makes of a metric.
+uint32_t KernelMetric(const wire::IpPrefix& destination, uint32_t metric);
 
 // Keeps the desired table and makes the kernel's equal to it. Only routes of kRouteProtocol are
 // ever replaced or removed. Each sendmsg(2) carries 128 requests, with one acknowledgement for all.
@@ -45,6 +52,9 @@ class KernelRoutes final : public RouteSink {
   using Refused = std::vector<RefusedRoute>;
 
   void DoApply(const RouteChanges& changes) override;
+  // Adds the rules by which the preferred table is asked, once they are needed. Link-local IPv6
+  // addresses are never looked up there: a default route would draw them off their links.
+  void AddRules(const std::vector<Route>& routes);
   // Looked up once per call of a public function.
   const Interface& Find(const std::string& interface);
   // The next hops to be installed; none if an interface does not exist.
@@ -61,6 +71,7 @@ class KernelRoutes final : public RouteSink {
   std::map<std::string, Interface> interfaces_;
   RouteTable desired_;
   uint32_t sequence_ = 0;
+  std::set<wire::Family> with_rules_;
 };
 
 }  // namespace viaduct::fib

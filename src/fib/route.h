@@ -17,23 +17,32 @@ struct NextHop {
   friend auto operator<=>(const NextHop&, const NextHop&) = default;
 };
 
-// A unicast route. Identity is (destination, metric), as in the kernel's FIB for one table.
+// A node's routing tables, in the order in which they are asked (ip-rule(8)): the first that has a
+// route for a packet decides, even if the next has one to a smaller network.
+enum class Table : uint8_t {
+  kPreferred,  // before the connected networks
+  kMain,       // that of the connected networks: among all of these the longest prefix decides
+};
+
+// A unicast route. Identity is (destination, metric, table), as in the kernel's FIB.
 struct Route {
   wire::IpPrefix destination;  // network; host bits zero
   // At least one. Several (in ascending order, all different): flows are spread over them
   // (equal-cost multipath, RFC 2992).
   std::vector<NextHop> next_hops;
   uint32_t metric = 0;
+  Table table = Table::kMain;
   friend auto operator<=>(const Route&, const Route&) = default;
 };
 
 struct RouteKey {
   wire::IpPrefix destination;
   uint32_t metric = 0;
+  Table table = Table::kMain;
   friend auto operator<=>(const RouteKey&, const RouteKey&) = default;
 };
 
-inline RouteKey KeyOf(const Route& route) { return {route.destination, route.metric}; }
+inline RouteKey KeyOf(const Route& route) { return {route.destination, route.metric, route.table}; }
 
 using RouteTable = std::map<RouteKey, Route>;
 

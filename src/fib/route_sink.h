@@ -67,9 +67,22 @@ class RouteSink {
     return {};
   }
 
+  // The packets that its forwarder dropped so far, by cause, if it is another than the kernel,
+  // whose sys::IpDrops() counts its own.
+  virtual std::map<std::string, uint64_t> Drops() const { return {}; }
+
   // What a forwarder in a process of its own needs of it; empty: the routes are no such
   // forwarder's. Valid as long as this lives.
   virtual std::optional<forward::SharedWith> Shared() const { return std::nullopt; }
+
+  // The tables that the simulator keeps itself, and what its forwarder tells it; empty: it passes
+  // routes to Apply(). Valid as long as this lives.
+  virtual std::optional<forward::ControlMemory> Control() const { return std::nullopt; }
+
+  // A descriptor that is readable when TakeEvents() shall be called; -1: never. Valid as long as
+  // this lives.
+  virtual int EventFd() const { return -1; }
+  virtual void TakeEvents() {}
 
   const RouteCounters& counters() const { return counters_; }
 

@@ -3,37 +3,35 @@
 #include <linux/rtnetlink.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <limits>
 #include <set>
 
 #include "base/error.h"
 #include "base/units.h"
+#include "forward/counters.h"
+#include "forward/router.h"
 #include "sys/network/route_dump.h"
 #include "sys/network/sysctl.h"
+#include "wire/address_scope.h"
 
 namespace viaduct::fib {
 namespace {
 
-// Room for several hundred thousand routes. Only what is written takes memory.
-constexpr size_t kTableWords = (size_t{128} << 20) / sizeof(forward::Word);
-constexpr uint32_t kDefaultIpv6Metric = 1024;  // IP6_RT_PRIO_USER of linux/ipv6_route.h
-
-// What the kernel makes of the metric.
-int64_t MetricOf(const wire::IpPrefix& destination, uint32_t metric) {
-  const bool is_ipv6 = destination.address.family == wire::Family::kIpv6;
-  return metric == 0 && is_ipv6 ? kDefaultIpv6Metric : metric;
-}
-
+constexpr const char* kFull = "the forwarding table is full";
+constexpr int64_t kLocalMetric = -1;  // the kernel asks its table of local routes first
+constexpr int64_t kAnyMetric = std::numeric_limits<int64_t>::max();
 // Of an own route only its presence counts: the forwarder leaves its packets to the kernel.
 forward::Kind KindOf(uint8_t type) {
   switch (type) {
     case RTN_UNICAST:
       return forward::Kind::kForward;
     case RTN_LOCAL:
-    case RTN_BROADCAST:
     case RTN_ANYCAST:
       return forward::Kind::kLocal;
+    case RTN_BROADCAST:
+      return forward::Kind::kBroadcast;
     case RTN_UNREACHABLE:
       return forward::Kind::kUnreachable;
     case RTN_PROHIBIT:
@@ -60,6 +58,13 @@ bool IsForOthers(const sys::DumpedRoute& route) {
   return route.protocol != kRouteProtocol &&
          (route.table == RT_TABLE_MAIN || route.table == RT_TABLE_LOCAL) &&
          !route.destination.address.IsMulticast();
+}
+
+bool ConcernsPreferred(const RouteChanges& changes) {
+  return std::ranges::any_of(
+      std::array{&changes.replaced, &changes.added, &changes.removed}, [](const auto* routes) {
+        return std::ranges::find(*routes, Table::kPreferred, &Route::table) != routes->end();
+      });
 }
 
 // "0-1,3-127": the bits of those below 32 (a bitmap as proc_do_large_bitmap() prints it).
@@ -97,27 +102,28 @@ forward::IcmpLimits LimitsOf(int namespace_fd) {
 
 }  // namespace
 
-UserspaceRoutes::UserspaceRoutes(const NodePlace& place)
+UserspaceRoutes::UserspaceRoutes(const NodePlace& place, size_t table_words)
     : kernel_(place.namespace_fd),
       session_(place.namespace_fd),
+      others_(sys::ChangeMonitor::OfRoutesBut(kRouteProtocol, place.namespace_fd)),
       interfaces_(place.ports),
       forwards_ipv4_(place.forwards_ipv4),
       forwards_ipv6_(place.forwards_ipv6),
       table_memory_(
-          forward::MakeSharedMemory("viaduct-routes", kTableWords, forward::Writers::kCreator)),
-      counters_(forward::MakeSharedMemory(
-          "viaduct-counters", forward::Counters::WordsFor(std::max<size_t>(interfaces_.size(), 1)),
-          forward::Writers::kAll)),
+          forward::MakeSharedMemory("viaduct-routes", table_words, forward::Writers::kCreator)),
+      counters_(forward::Counters::Make(interfaces_.size())),
       table_(table_memory_.mapping.writable()) {
   table_.SetLimits(LimitsOf(place.namespace_fd));
-  ReadKernel();
-  WriteAll();
+  FollowKernel();
+  if (!left_out_.empty()) throw Error(kFull);
 }
 
 std::optional<forward::SharedWith> UserspaceRoutes::Shared() const {
   if (interfaces_.empty() || !(forwards_ipv4_ || forwards_ipv6_)) return std::nullopt;
-  return forward::SharedWith{forward::FindProgram("router"), interfaces_, table_memory_.fd.get(),
-                             counters_.fd.get()};
+  return forward::SharedWith{.program = forward::FindProgram("router"),
+                             .interfaces = interfaces_,
+                             .table = table_memory_.fd.get(),
+                             .counters = counters_.fd.get()};
 }
 
 UserspaceRoutes::Interface UserspaceRoutes::Find(const std::string& name) {
@@ -148,13 +154,49 @@ void UserspaceRoutes::ReadKernel() {
   known_.clear();
   for (const sys::DumpedRoute& route : sys::DumpRoutes(session_.socket())) {
     if (!IsForOthers(route)) continue;
-    // The kernel asks its table of local routes first.
-    const Candidate candidate{route.table == RT_TABLE_LOCAL ? -1 : int64_t{route.metric},
+    const Candidate candidate{route.table == RT_TABLE_LOCAL ? kLocalMetric : int64_t{route.metric},
                               EntryOfKernel(route)};
     if (candidate.entry.kind == forward::Kind::kNone) continue;
     const auto [found, is_new] = of_kernel_.try_emplace(route.destination, candidate);
     if (!is_new && candidate.metric < found->second.metric) found->second = candidate;
   }
+}
+
+void UserspaceRoutes::FindPreferred() {
+  preferred_.clear();
+  for (const auto& [key, route] : accepted_) {
+    if (key.table == Table::kPreferred) preferred_.insert(key.destination);
+  }
+}
+
+forward::Entry UserspaceRoutes::OwnOf(const wire::IpPrefix& destination, Table table,
+                                      int64_t below_metric) {
+  forward::Entry best;
+  for (auto own = accepted_.lower_bound({destination, 0, Table::kPreferred});
+       own != accepted_.end() && own->first.destination == destination; ++own) {
+    // Not in the order of the keys: the kernel's metric for 0 is not the least in IPv6.
+    const int64_t metric = KernelMetric(destination, own->first.metric);
+    if (own->first.table != table || metric >= below_metric) continue;
+    forward::Entry entry = EntryOf(own->second);
+    if (entry.kind == forward::Kind::kNone) continue;
+    best = std::move(entry);
+    below_metric = metric;
+  }
+  return best;
+}
+
+bool UserspaceRoutes::IsHidden(const wire::IpPrefix& destination) {
+  const wire::IpAddress& address = destination.address;
+  const bool is_ipv6 = address.family == wire::Family::kIpv6;
+  if (preferred_.empty() || (is_ipv6 && wire::IsLinkLocal(address))) return false;
+  for (int length = 0; length < destination.length; ++length) {
+    const wire::IpPrefix larger = wire::IpPrefix{address, length}.Network();
+    if (preferred_.contains(larger) &&
+        OwnOf(larger, Table::kPreferred, kAnyMetric).kind != forward::Kind::kNone) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // Of several routes to a destination the one of the lowest metric that leads somewhere. Packets of
@@ -163,31 +205,31 @@ forward::Entry UserspaceRoutes::BestOf(const wire::IpPrefix& destination) {
   if (!Forwards(destination.address.family)) {
     return destination.length == 0 ? forward::Entry{forward::Kind::kLocal, {}} : forward::Entry();
   }
-  const auto of_kernel = of_kernel_.find(destination);
-  for (auto own = accepted_.lower_bound({destination, 0});
-       own != accepted_.end() && own->first.destination == destination; ++own) {
-    if (of_kernel != of_kernel_.end() &&
-        of_kernel->second.metric <= MetricOf(destination, own->first.metric)) {
-      break;
-    }
-    forward::Entry entry = EntryOf(own->second);
-    if (entry.kind != forward::Kind::kNone) return entry;
-  }
-  return of_kernel == of_kernel_.end() ? forward::Entry() : of_kernel->second.entry;
+  const auto found = of_kernel_.find(destination);
+  const Candidate of_kernel = found == of_kernel_.end() ? Candidate{kAnyMetric, {}} : found->second;
+  if (of_kernel.metric == kLocalMetric) return of_kernel.entry;
+  forward::Entry entry = OwnOf(destination, Table::kPreferred, kAnyMetric);
+  if (entry.kind != forward::Kind::kNone || IsHidden(destination)) return entry;
+  entry = OwnOf(destination, Table::kMain, of_kernel.metric);
+  return entry.kind != forward::Kind::kNone ? entry : of_kernel.entry;
 }
 
 bool UserspaceRoutes::Write(const wire::IpPrefix& destination) {
   const forward::Entry entry = BestOf(destination);
   const auto written = written_.find(destination);
   if (entry.kind == forward::Kind::kNone) {
-    if (written == written_.end()) return true;
-    table_.Remove(destination);
-    written_.erase(written);
-    return true;
+    if (written != written_.end()) {
+      table_.Remove(destination);
+      written_.erase(written);
+    }
+  } else if (written == written_.end() || written->second != entry) {
+    if (!table_.Set(destination, entry)) {
+      left_out_.insert(destination);
+      return false;
+    }
+    written_[destination] = entry;
   }
-  if (written != written_.end() && written->second == entry) return true;
-  if (!table_.Set(destination, entry)) return false;
-  written_[destination] = entry;
+  left_out_.erase(destination);
   return true;
 }
 
@@ -197,60 +239,104 @@ void UserspaceRoutes::WriteAll() {
   for (const auto& [destination, entry] : written_) destinations.insert(destination);
   for (const auto& [destination, candidate] : of_kernel_) destinations.insert(destination);
   for (const auto& [key, route] : accepted_) destinations.insert(key.destination);
-  table_.Begin();
+  for (const wire::IpPrefix& destination : left_out_) destinations.insert(destination);
   for (const wire::IpPrefix& destination : destinations) Write(destination);
-  table_.Publish();
+}
+
+void UserspaceRoutes::Accept(const Route& route, RouteChanges* undo) {
+  const auto old = accepted_.find(KeyOf(route));
+  const std::optional<Route> before =
+      old == accepted_.end() ? std::nullopt : std::optional(old->second);
+  accepted_[KeyOf(route)] = route;
+  if (Write(route.destination)) return;
+  if (before) {
+    accepted_[KeyOf(route)] = *before;
+    undo->replaced.push_back(*before);
+  } else {
+    accepted_.erase(KeyOf(route));
+    undo->removed.push_back(route);
+  }
+  Write(route.destination);  // what was there before: it is no longer among those left out
 }
 
 void UserspaceRoutes::DoApply(const RouteChanges& changes) {
-  std::vector<RefusedRoute> refused;
-  try {
-    kernel_.Apply(changes);
-  } catch (const RouteError& error) {
-    refused = error.refused();
-  }
+  std::vector<RefusedRoute> refused = ApplyToKernel(changes);
   std::set<RouteKey> not_done;
   for (const RefusedRoute& each : refused) not_done.insert(KeyOf(each.route));
   known_.clear();
   table_.Begin();
-  for (const auto* routes : {&changes.replaced, &changes.added}) {
-    for (const Route& route : *routes) {
-      if (not_done.contains(KeyOf(route))) continue;
-      accepted_[KeyOf(route)] = route;
-      if (!Write(route.destination)) refused.push_back({route, "the forwarding table is full"});
-    }
-  }
   for (const Route& route : changes.removed) {
     if (not_done.contains(KeyOf(route)) || accepted_.erase(KeyOf(route)) == 0) continue;
     Write(route.destination);
   }
+  for (const wire::IpPrefix& destination : std::set(left_out_)) Write(destination);
+  RouteChanges undo;
+  for (const auto* routes : {&changes.replaced, &changes.added}) {
+    for (const Route& route : *routes) {
+      const size_t before = undo.size();
+      if (!not_done.contains(KeyOf(route))) Accept(route, &undo);
+      if (undo.size() > before) refused.push_back({route, kFull});
+    }
+  }
+  if (ConcernsPreferred(changes)) {
+    FindPreferred();
+    WriteAll();
+  }
   table_.Publish();
+  ApplyToKernel(undo);
+  for (const wire::IpPrefix& destination : left_out_) refused.push_back({{destination, {}}, kFull});
   if (!refused.empty()) throw RouteError(std::move(refused), changes.size());
+}
+
+std::vector<RefusedRoute> UserspaceRoutes::ApplyToKernel(const RouteChanges& changes) {
+  try {
+    if (!changes.empty()) kernel_.Apply(changes);
+  } catch (const RouteError& error) {
+    return error.refused();
+  }
+  return {};
+}
+
+void UserspaceRoutes::FollowKernel() {
+  ReadKernel();
+  table_.Begin();
+  WriteAll();
+  table_.Publish();
 }
 
 size_t UserspaceRoutes::Reinstall() {
   const size_t missing = kernel_.Reinstall();
-  ReadKernel();
-  WriteAll();
-  return missing;
+  FollowKernel();
+  return missing + left_out_.size();
+}
+
+// One reading answers a burst of changes.
+void UserspaceRoutes::TakeEvents() {
+  if (others_.Read().any()) FollowKernel();
 }
 
 std::map<std::string, std::map<std::string, uint64_t>> UserspaceRoutes::PacketCounters() const {
-  std::map<std::string, std::map<std::string, uint64_t>> all;
   const auto shared = Shared();
-  if (!shared) return all;
+  if (!shared) return {};
+  return forward::DescribeCounters(*shared, counters_.mapping.words());
+}
+
+std::map<std::string, uint64_t> UserspaceRoutes::Drops() const {
+  using forward::Counters, forward::Router;
+  static constexpr std::pair<size_t, const char*> kCauses[] = {
+      {Router::kMalformed, "malformed"},  {Router::kUnforwardable, "unforwardable"},
+      {Router::kTtlExpired, "ttl"},       {Router::kTooLong, "too_long"},
+      {Router::kNoRoute, "no_route"},     {Router::kRefused, "refused"},
+      {Counters::kRingFull, "ring_full"}, {Counters::kNotSent, "not_sent"},
+  };
+  std::map<std::string, uint64_t> drops;
   for (size_t port = 0; port < interfaces_.size(); ++port) {
-    const auto counters = forward::Counters::Read(counters_.mapping.words(), port);
-    auto& named = all[interfaces_[port]];
-    const auto outcomes = shared->program->outcomes;
-    for (size_t i = 0; i < outcomes.size(); ++i) {
-      named[std::string(outcomes[i])] = counters.frames[i];
+    const auto counters = Counters::Read(counters_.mapping.words(), port);
+    for (const auto& [outcome, cause] : kCauses) {
+      if (counters.frames[outcome] > 0) drops[cause] += counters.frames[outcome];
     }
-    named["ring-full"] = counters.frames[forward::Counters::kRingFull];
-    named["not-sent"] = counters.frames[forward::Counters::kNotSent];
-    named["forwarded-bytes"] = counters.bytes;
   }
-  return all;
+  return drops;
 }
 
 }  // namespace viaduct::fib

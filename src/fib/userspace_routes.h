@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "forward/equipment.h"
 #include "forward/shared_memory.h"
 #include "forward/table_writer.h"
+#include "sys/network/change_monitor.h"
 #include "sys/network/link.h"
 
 namespace viaduct::fib {
@@ -22,13 +24,21 @@ namespace viaduct::fib {
 // The one writer of a node's table.
 class UserspaceRoutes final : public RouteSink {
  public:
-  // Throws Error if there is no shared memory.
-  explicit UserspaceRoutes(const NodePlace& place);
+  // Room for several hundred thousand routes. Only what is written takes memory.
+  static constexpr size_t kTableWords = (size_t{128} << 20) / sizeof(forward::Word);
 
-  // Also reads anew what the kernel knows.
+  // `table_words`: the size of the table. Throws Error if there is no shared memory, or none of the
+  // node's own routes fits.
+  explicit UserspaceRoutes(const NodePlace& place, size_t table_words = kTableWords);
+
+  // Also reads anew what the kernel knows. What the table has no room for counts as missing.
   size_t Reinstall() override;
+  // Of what others change in the node's kernel.
+  int EventFd() const override { return others_.Fd(); }
+  void TakeEvents() override;
   size_t Size() const override { return kernel_.Size(); }
   std::map<std::string, std::map<std::string, uint64_t>> PacketCounters() const override;
+  std::map<std::string, uint64_t> Drops() const override;
   std::optional<forward::SharedWith> Shared() const override;
 
  private:
@@ -50,13 +60,26 @@ class UserspaceRoutes final : public RouteSink {
   bool Forwards(wire::Family family) const {
     return family == wire::Family::kIpv4 ? forwards_ipv4_ : forwards_ipv6_;
   }
+  // Whether a route of the preferred table decides for this destination, so that the main table's
+  // route, or a preferred one to a larger network, is left out.
+  bool IsHidden(const wire::IpPrefix& destination);
+  // The protocol's, if its metric is less than this.
+  forward::Entry OwnOf(const wire::IpPrefix& destination, Table table, int64_t below_metric);
+  void FindPreferred();
   forward::Entry BestOf(const wire::IpPrefix& destination);
-  // Returns false if the table is full.
+  // Returns false if the table is full: it has then what it had before, and the destination is
+  // among those left out.
   bool Write(const wire::IpPrefix& destination);
-  void WriteAll();
+  void WriteAll();  // within a version
+  void FollowKernel();
+  // Without room for the route, everything stays as it was, and `undo` gets what restores the
+  // kernel, so that both decide alike.
+  void Accept(const Route& route, RouteChanges* undo);
+  std::vector<RefusedRoute> ApplyToKernel(const RouteChanges& changes);
 
   KernelRoutes kernel_;
   sys::Netlink session_;
+  sys::ChangeMonitor others_;  // of what ReadKernel() reads
   std::vector<std::string> interfaces_;
   bool forwards_ipv4_, forwards_ipv6_;
   forward::SharedMemory table_memory_, counters_;
@@ -65,6 +88,8 @@ class UserspaceRoutes final : public RouteSink {
   std::map<wire::IpPrefix, Candidate> of_kernel_;
   std::map<std::string, Interface> known_;
   Entries written_;
+  std::set<wire::IpPrefix> preferred_;  // the destinations of Table::kPreferred
+  std::set<wire::IpPrefix> left_out_;   // tried again with every call
 };
 
 }  // namespace viaduct::fib

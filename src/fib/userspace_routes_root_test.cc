@@ -1,14 +1,20 @@
 // The table of the data plane in userspace, beside a real kernel's. Needs root.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <functional>
+#include <memory>
+#include <random>
 
+#include "fib/route_mirror.h"
 #include "fib/test_route.h"
 #include "fib/userspace_routes.h"
 #include "forward/table_reader.h"
 #include "sys/network/netns.h"
+#include "sys/network/route_lookup.h"
+#include "sys/network/route_request.h"
 
 namespace viaduct::fib {
 namespace {
@@ -44,8 +50,8 @@ struct RouterPlace {
 
 // The routes of a router, and what a forwarder reads of them.
 struct Both {
-  explicit Both(const NodePlace& place)
-      : routes(place),
+  explicit Both(const NodePlace& place, size_t table_words = UserspaceRoutes::kTableWords)
+      : routes(place, table_words),
         mapping(routes.Shared().value().table, forward::Mapping::Access::kRead),
         reader(mapping.words()) {}
   Found Lookup(const std::string& address) const {
@@ -74,9 +80,10 @@ class UserspaceRoutesTest : public testing::Test {
 TEST_F(UserspaceRoutesTest, HasWhatTheKernelKnows) {
   Run([](RouterPlace& router) {
     const Both both(router.place);
-    for (const char* own : {"10.0.0.1", "10.0.1.1", "10.0.0.255", "fd00::1"}) {
+    for (const char* own : {"10.0.0.1", "10.0.1.1", "fd00::1"}) {
       EXPECT_EQ(both.Lookup(own).kind, Kind::kLocal) << own;
     }
+    EXPECT_EQ(both.Lookup("10.0.0.255").kind, Kind::kBroadcast);
     const auto eth0 = static_cast<uint32_t>(router.netlink.IfIndex("eth0"));
     for (const char* connected : {"10.0.0.9", "fd00::9"}) {
       EXPECT_EQ(both.Lookup(connected), (Found{Kind::kForward, {eth0, std::nullopt}})) << connected;
@@ -134,6 +141,67 @@ TEST_F(UserspaceRoutesTest, FollowsInterfacesAndAddresses) {
   });
 }
 
+// As `ip route` would.
+void ChangeForeign(RouterPlace& router, sys::RouteAction action, const std::string& destination,
+                   const std::string& gateway) {
+  auto request = sys::RouteRequest(action, {.destination = wire::IpPrefix::Parse(destination),
+                                            .hops = {{wire::IpAddress::Parse(gateway)}},
+                                            .is_on_link = false});
+  router.netlink.socket().Request(request, "change a route");
+}
+
+// Whether the descriptor says that others have changed something.
+bool IsReadable(const UserspaceRoutes& routes) {
+  pollfd wait{routes.EventFd(), POLLIN, 0};
+  return poll(&wait, 1, 0) == 1;
+}
+
+TEST_F(UserspaceRoutesTest, FollowsTheRoutesOfOthers) {
+  Run([](RouterPlace& router) {
+    Both both(router.place);
+    const auto change = [&](sys::RouteAction action) {
+      ChangeForeign(router, action, "10.7.0.0/16", "10.0.1.2");
+      ChangeForeign(router, action, "fd00:7::/48", "fd00::2");
+    };
+    change(sys::RouteAction::kCreate);
+    ASSERT_TRUE(IsReadable(both.routes));
+    both.routes.TakeEvents();
+    EXPECT_FALSE(IsReadable(both.routes));
+    EXPECT_EQ(both.Lookup("10.7.0.1").hop.gateway, wire::IpAddress::Parse("10.0.1.2"));
+    EXPECT_EQ(both.Lookup("fd00:7::1").hop.gateway, wire::IpAddress::Parse("fd00::2"));
+    change(sys::RouteAction::kDelete);
+    router.Add("eth1", "10.0.2.1/24");
+    both.routes.TakeEvents();
+    EXPECT_EQ(both.Lookup("10.7.0.1").kind, Kind::kNone);
+    EXPECT_EQ(both.Lookup("fd00:7::1").kind, Kind::kNone);
+    EXPECT_EQ(both.Lookup("10.0.2.1").kind, Kind::kLocal);
+  });
+}
+
+TEST_F(UserspaceRoutesTest, ReadsOnceAfterMoreChangesThanCanBeTold) {
+  Run([](RouterPlace& router) {
+    Both both(router.place);
+    for (int i = 0; i < 5000; ++i) {
+      const std::string host = std::to_string(i / 256) + "." + std::to_string(i % 256);
+      ChangeForeign(router, sys::RouteAction::kCreate, "10.9." + host + "/32", "10.0.0.2");
+    }
+    both.routes.TakeEvents();
+    EXPECT_FALSE(IsReadable(both.routes));
+    EXPECT_EQ(both.Lookup("10.9.19.135").kind, Kind::kForward);
+  });
+}
+
+TEST_F(UserspaceRoutesTest, DoesNotHearOfTheRoutesItWrites) {
+  Run([](RouterPlace& router) {
+    Both both(router.place);
+    both.routes.TakeEvents();
+    const Route route = test::MakeRoute("10.9.0.0/16", "10.0.1.2", 0, "eth1");
+    both.Apply({route, test::MakeRoute("fd00:9::/48", "fd00::2")}, {});
+    both.Apply({}, {route});
+    EXPECT_FALSE(IsReadable(both.routes));
+  });
+}
+
 TEST_F(UserspaceRoutesTest, LeavesAFamilyThatIsNotForwardedToTheKernel) {
   Run([](RouterPlace& router) {
     router.place.forwards_ipv6 = false;
@@ -150,6 +218,149 @@ TEST_F(UserspaceRoutesTest, ANodeThatForwardsNothingNeedsNoForwarder) {
     const UserspaceRoutes routes(router.place);
     EXPECT_FALSE(routes.Shared());
     EXPECT_TRUE(routes.PacketCounters().empty());
+  });
+}
+
+Route Preferred(Route route) {
+  route.table = Table::kPreferred;
+  return route;
+}
+
+TEST_F(UserspaceRoutesTest, ThePreferredTableHidesConnectedNetworksWhileItsRoutesLead) {
+  Run([](RouterPlace& router) {
+    Both both(router.place);
+    const auto eth1 = static_cast<uint32_t>(router.netlink.IfIndex("eth1"));
+    both.Apply({Preferred(test::MakeRoute("0.0.0.0/0", "10.0.1.2", 0, "eth1")),
+                Preferred(test::MakeRoute("::/0", "fd00:5::2", 0, "eth1")),
+                test::MakeRoute("10.9.0.0/16", "10.0.0.2")});
+    for (const char* hidden : {"10.0.0.9", "10.9.0.1", "10.77.0.1", "fd00::9"}) {
+      EXPECT_EQ(both.Lookup(hidden).hop.ifindex, eth1) << hidden;
+    }
+    EXPECT_EQ(both.Lookup("10.0.0.1").kind, Kind::kLocal);
+    router.netlink.SetUp(static_cast<int>(eth1), false);
+    both.routes.Reinstall();
+    EXPECT_EQ(both.Lookup("10.9.0.1").hop.gateway, wire::IpAddress::Parse("10.0.0.2"));
+    router.netlink.SetUp(static_cast<int>(eth1), true);
+    both.routes.Reinstall();
+    EXPECT_EQ(both.Lookup("10.9.0.1").hop.ifindex, eth1);
+    both.Apply({}, {Preferred(test::MakeRoute("0.0.0.0/0", "10.0.1.2", 0, "eth1"))});
+    EXPECT_EQ(both.Lookup("10.9.0.1").hop.gateway, wire::IpAddress::Parse("10.0.0.2"));
+  });
+}
+
+// A random address of a small part of a family, and a random network.
+wire::IpAddress RandomAddress(wire::Family family, std::mt19937& random) {
+  wire::IpAddress address =
+      wire::IpAddress::Parse(family == wire::Family::kIpv4 ? "10.0.0.0" : "fd00::");
+  const size_t second = family == wire::Family::kIpv4 ? 1 : 3;
+  address.bytes[second] = static_cast<uint8_t>(random() % 4);
+  address.bytes[second + 1] = static_cast<uint8_t>(random() % 4);
+  address.bytes[static_cast<size_t>(address.Length()) - 1] = static_cast<uint8_t>(3 + random() % 9);
+  return address;
+}
+
+Route RandomRoute(wire::Family family, std::mt19937& random) {
+  const std::vector<int> lengths = family == wire::Family::kIpv4
+                                       ? std::vector<int>{0, 8, 16, 22, 24, 32}
+                                       : std::vector<int>{0, 16, 32, 38, 40, 64, 128};
+  const wire::IpPrefix network =
+      wire::IpPrefix{RandomAddress(family, random), lengths[random() % lengths.size()]}.Network();
+  const int side = static_cast<int>(random() % 2);
+  const std::string gateway = family == wire::Family::kIpv4
+                                  ? "10.0." + std::to_string(side) + ".2"
+                                  : "fd00:" + std::to_string(side) + "::2";
+  Route route = test::MakeRoute(network.ToString(), gateway, static_cast<uint32_t>(random() % 2),
+                                "eth" + std::to_string(side));
+  if (random() % 3 == 0) route.table = Table::kPreferred;
+  return route;
+}
+
+TEST_F(UserspaceRoutesTest, DecidesAsTheKernelDoesWithTablesAtRandom) {
+  Run([](RouterPlace& router) {
+    router.Add("eth1", "fd00:1::1/64");
+    std::mt19937 random(7);
+    Both both(router.place);
+    RouteMirror mirror(std::shared_ptr<RouteSink>(&both.routes, [](RouteSink*) {}));
+    for (int round = 0; round < 60; ++round) {
+      RouteTable table;
+      for (size_t i = random() % 12; i > 0; --i) {
+        for (const wire::Family family : {wire::Family::kIpv4, wire::Family::kIpv6}) {
+          const Route route = RandomRoute(family, random);
+          table[KeyOf(route)] = route;
+        }
+      }
+      // Of a connected network the kernel has one route of metric 0, which is not replaced.
+      mirror.Update(table);
+      for (int i = 0; i < 60; ++i) {
+        const auto family = i % 2 == 0 ? wire::Family::kIpv4 : wire::Family::kIpv6;
+        const wire::IpAddress to = RandomAddress(family, random);
+        const auto kernel = sys::FindSimpleRoute(router.netlink, to, 0);
+        const Found found = both.reader.Lookup(to);
+        ASSERT_EQ(found.kind == Kind::kForward, kernel.has_value()) << to.ToString();
+        if (!kernel) continue;
+        EXPECT_EQ(static_cast<int>(found.hop.ifindex), kernel->ifindex) << to.ToString();
+        EXPECT_EQ(found.hop.gateway.value_or(to), kernel->next_hop) << to.ToString();
+      }
+    }
+  });
+}
+
+// Host routes 10.100.0.0/32 and on, of which a small table takes some.
+std::vector<Route> ManyRoutes(size_t count) {
+  std::vector<Route> routes;
+  for (size_t i = 0; i < count; ++i) {
+    const auto address = wire::IpAddress::FromIpv4(0x0a640000 + static_cast<uint32_t>(i) * 1024);
+    routes.push_back(test::MakeRoute(address.ToString() + "/32", "10.0.1.2", 0, "eth1"));
+  }
+  return routes;
+}
+
+constexpr size_t kSmallTable = size_t{1} << 16;  // words
+
+// Those of these routes that a full table refuses.
+std::vector<Route> RefusedOf(Both& both, const std::vector<Route>& routes) {
+  std::vector<Route> refused;
+  try {
+    both.Apply(routes);
+  } catch (const RouteError& error) {
+    for (const RefusedRoute& each : error.refused()) {
+      EXPECT_EQ(each.reason, "the forwarding table is full");
+      refused.push_back(each.route);
+    }
+  }
+  return refused;
+}
+
+TEST_F(UserspaceRoutesTest, RefusesWhatHasNoRoomAndTakesItWhenThereIs) {
+  Run([](RouterPlace& router) {
+    Both both(router.place, kSmallTable);
+    const std::vector<Route> many = ManyRoutes(6000);
+    const std::vector<Route> refused = RefusedOf(both, many);
+    ASSERT_FALSE(refused.empty());
+    ASSERT_LT(refused.size(), many.size());
+    EXPECT_EQ(both.routes.Size(), many.size() - refused.size()) << "the kernel has the others only";
+    EXPECT_EQ(both.Lookup(refused.front().destination.address.ToString()).kind, Kind::kNone);
+    const auto accepted = static_cast<ptrdiff_t>(both.routes.Size());
+    both.Apply({}, {many.begin(), many.begin() + accepted * 9 / 10});
+    both.Apply({refused.front()});
+    EXPECT_EQ(both.Lookup(refused.front().destination.address.ToString()).kind, Kind::kForward);
+  });
+}
+
+TEST_F(UserspaceRoutesTest, ReportsWhatOfTheKernelHasNoRoomUntilItHas) {
+  Run([](RouterPlace& router) {
+    Both both(router.place, kSmallTable);
+    const std::vector<Route> many = ManyRoutes(6000);
+    ASSERT_FALSE(RefusedOf(both, many).empty());
+    router.Add("eth1", "10.55.1.1/24");
+    EXPECT_GT(both.routes.Reinstall(), 0u);
+    EXPECT_FALSE(RefusedOf(both, {test::MakeRoute("10.66.0.0/16", "10.0.1.2", 0, "eth1")}).empty());
+    try {
+      both.Apply({}, many);
+    } catch (const RouteError&) {  // those that were refused before
+    }
+    EXPECT_EQ(both.routes.Reinstall(), 0u);
+    EXPECT_EQ(both.Lookup("10.55.1.1").kind, Kind::kLocal);
   });
 }
 

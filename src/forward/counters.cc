@@ -1,5 +1,7 @@
 #include "forward/counters.h"
 
+#include <algorithm>
+
 namespace viaduct::forward {
 
 Counters::OfPort Counters::Read(std::span<const Word> words, size_t port) {
@@ -11,6 +13,10 @@ Counters::OfPort Counters::Read(std::span<const Word> words, size_t port) {
     counters.frames[i] = own[1 + i].load(std::memory_order_relaxed);
   }
   return counters;
+}
+
+SharedMemory Counters::Make(size_t ports) {
+  return MakeSharedMemory("viaduct-counters", WordsFor(std::max<size_t>(ports, 1)), Writers::kAll);
 }
 
 }  // namespace viaduct::forward

@@ -41,6 +41,8 @@ class Counters {
     uint64_t bytes = 0;  // of those with outcome 0: forwarded
   };
   static OfPort Read(std::span<const Word> words, size_t port);
+  // Memory for the counters of so many ports. Throws SystemError.
+  static SharedMemory Make(size_t ports);
 
  private:
   bool Has(size_t port) const { return port < words_.size() / kWordsPerPort; }

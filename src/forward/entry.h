@@ -21,6 +21,7 @@ enum class Kind : uint8_t {
   kNone,         // no entry
   kForward,      // to a neighbour
   kLocal,        // the node's own, which its kernel receives
+  kBroadcast,    // of a network of the node, whose kernel receives it
   kUnreachable,  // refused, with an ICMP error: host unreachable
   kProhibited,   // refused, with an ICMP error: administratively prohibited
   kBlackhole,    // dropped

@@ -1,16 +1,17 @@
 #include "forward/equipment.h"
 
-#include <fcntl.h>
 #include <linux/icmpv6.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "base/error.h"
 #include "base/socket_option.h"
 #include "forward/neighbour_monitor.h"
+#include "sys/descriptors.h"
 #include "sys/network/filter.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
@@ -18,14 +19,31 @@
 namespace viaduct::forward {
 namespace {
 
-UniqueFd Duplicate(int fd) {
-  return UniqueFd(SystemCall("duplicate a descriptor", fcntl(fd, F_DUPFD_CLOEXEC, 0)));
-}
-
 // Empty if the kernel has none of this family.
 UniqueFd RawSocket(int family, int protocol) {
   UniqueFd opened(socket(family, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
   if (!opened && errno != EAFNOSUPPORT) throw SystemError("open a raw socket", errno);
+  return opened;
+}
+
+// A socket that sends only. Packets of protocol 255 would be received by it instead of being
+// refused; bound to an address that no packet for the node has, it gets none. The kernel takes
+// broadcast and multicast addresses for no source (raw_bind(), rawv6_bind()).
+UniqueFd SendingSocket(const wire::IpAddress& bound_to) {
+  const bool is_ipv4 = bound_to.family == wire::Family::kIpv4;
+  UniqueFd opened = RawSocket(is_ipv4 ? AF_INET : AF_INET6, IPPROTO_RAW);
+  if (!opened) return opened;
+  // Errors go where the packet came from, and that may be a broadcast address.
+  SetSocketOption(opened.get(), SOL_SOCKET, SO_BROADCAST, 1, "SO_BROADCAST");
+  sockaddr_in ipv4{};
+  ipv4.sin_family = AF_INET;
+  std::memcpy(&ipv4.sin_addr, bound_to.bytes.data(), sizeof ipv4.sin_addr);
+  sockaddr_in6 ipv6{};
+  ipv6.sin6_family = AF_INET6;
+  std::memcpy(&ipv6.sin6_addr, bound_to.bytes.data(), sizeof ipv6.sin6_addr);
+  SystemCall("bind a raw socket",
+             is_ipv4 ? bind(opened.get(), reinterpret_cast<sockaddr*>(&ipv4), sizeof ipv4)
+                     : bind(opened.get(), reinterpret_cast<sockaddr*>(&ipv6), sizeof ipv6));
   return opened;
 }
 
@@ -56,9 +74,27 @@ std::string Replace(std::string text, std::string_view word, const std::string& 
 
 }  // namespace
 
+std::map<std::string, std::map<std::string, uint64_t>> DescribeCounters(
+    const SharedWith& shared, std::span<const Word> counters) {
+  std::map<std::string, std::map<std::string, uint64_t>> all;
+  for (size_t port = 0; port < shared.interfaces.size(); ++port) {
+    const Counters::OfPort of_port = Counters::Read(counters, port);
+    auto& named = all[shared.interfaces[port]];
+    const auto outcomes = shared.program->outcomes;
+    for (size_t i = 0; i < outcomes.size(); ++i) {
+      named[std::string(outcomes[i])] = of_port.frames[i];
+    }
+    named["ring-full"] = of_port.frames[Counters::kRingFull];
+    named["not-sent"] = of_port.frames[Counters::kNotSent];
+    named["forwarded-bytes"] = of_port.bytes;
+  }
+  return all;
+}
+
 std::vector<int> Equipment::Descriptors() const {
   std::vector<int> all;
-  for (const UniqueFd* each : {&table, &counters, &neighbours, &raw_ipv4, &raw_ipv6, &icmpv6}) {
+  for (const UniqueFd* each :
+       {&table, &counters, &events, &doorbell, &neighbours, &raw_ipv4, &raw_ipv6, &icmpv6}) {
     if (*each) all.push_back(each->get());
   }
   for (const sys::PacketSocket& socket : sockets) all.push_back(socket.fd.get());
@@ -75,21 +111,25 @@ Equipment Equip(const std::string& name, int namespace_fd, const SharedWith& sha
   Equipment equipment;
   equipment.name = name;
   equipment.program = shared.program;
-  equipment.table = Duplicate(shared.table);
-  equipment.counters = Duplicate(shared.counters);
+  equipment.table = sys::Duplicate(shared.table);
+  equipment.counters = sys::Duplicate(shared.counters);
+  if (shared.events >= 0) {
+    equipment.events = sys::Duplicate(shared.events);
+    equipment.doorbell = sys::Duplicate(shared.doorbell);
+  }
   const sys::NamespaceScope scope(namespace_fd);
   sys::Netlink netlink;
-  const std::vector<sys::InterfaceAddress> own = netlink.Addresses();
+  equipment.own = netlink.Addresses();
   for (const std::string& interface : shared.interfaces) {
     const sys::LinkInfo link = netlink.GetLink(interface);
     equipment.ports.push_back(
         {interface, static_cast<uint32_t>(link.ifindex), link.mac, static_cast<size_t>(link.mtu)});
     equipment.sockets.push_back(sys::OpenPacketSocket(interface, shared.program->is_promiscuous));
-    SetFilter(*shared.program, link.mac, own, equipment.sockets.back().fd.get());
+    SetFilter(*shared.program, link.mac, equipment.own, equipment.sockets.back().fd.get());
   }
   equipment.neighbours = NeighbourMonitor::Open();
-  equipment.raw_ipv4 = RawSocket(AF_INET, IPPROTO_RAW);
-  equipment.raw_ipv6 = RawSocket(AF_INET6, IPPROTO_RAW);
+  equipment.raw_ipv4 = SendingSocket(wire::IpAddress::FromIpv4(0xFFFFFFFF));
+  equipment.raw_ipv6 = SendingSocket(wire::IpAddress::Parse("ff0e::ffff"));
   equipment.icmpv6 = Icmpv6Socket();
   return equipment;
 }

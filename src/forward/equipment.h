@@ -1,6 +1,8 @@
 // What a forwarder needs for a node, opened by a privileged process and usable without privilege.
 #pragma once
 
+#include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,20 +13,36 @@
 
 namespace viaduct::forward {
 
+// What a control plane shares with the forwarder of a node, and may write itself: the tables, and
+// the events that come back. Not owned.
+struct ControlMemory {
+  int table = -1;          // a memfd, or an array map of eBPF that can be mapped
+  size_t table_words = 0;  // its size
+  int events = -1, doorbell = -1;
+};
+
 // The memory that a node's forwarder shares with the owner of its routes. Not owned.
 struct SharedWith {
   const ProgramKind* program = nullptr;
   std::vector<std::string> interfaces;  // the ports, in the order of the counters
-  int table = -1;                       // memfd: TableWriter
+  int table = -1;                       // memfd: in the program's format
   int counters = -1;                    // memfd: Counters
+  // EventWriter: memfd and an end of a socket pair; -1 if nobody wants to know.
+  int events = -1, doorbell = -1;
 };
+
+// What became of the frames of each port, by name ("eth0", "forwarded"), of counters that are
+// mapped. "ring-full" and "not-sent" are those of any program.
+std::map<std::string, std::map<std::string, uint64_t>> DescribeCounters(
+    const SharedWith& shared, std::span<const Word> counters);
 
 struct Equipment {
   std::string name;
   const ProgramKind* program = nullptr;
   std::vector<PortInfo> ports;
   std::vector<sys::PacketSocket> sockets;  // of the ports
-  UniqueFd table, counters;
+  std::vector<sys::InterfaceAddress> own;  // the node's addresses
+  UniqueFd table, counters, events, doorbell;
   UniqueFd neighbours;                  // NeighbourMonitor
   UniqueFd raw_ipv4, raw_ipv6, icmpv6;  // for packets that the node's kernel sends
 

@@ -1,12 +1,14 @@
 // A table in shared memory and frames from the network: no bytes may make the forwarder read or
-// write out of bounds, or hang.
+// write out of bounds, or hang; nor may the events of a forwarder do that to who reads them.
 #include <algorithm>
 #include <vector>
 
 #include "base/error.h"
 #include "forward/bridge.h"
+#include "forward/rbridge.h"
 #include "forward/router.h"
 #include "forward/table_writer.h"
+#include "rbridge/test_network.h"
 
 using namespace viaduct;
 using namespace viaduct::forward;
@@ -32,15 +34,39 @@ std::vector<Word> HostileTable(std::span<const uint8_t> input) {
   return words;
 }
 
+// Each word of the input overwrites one of an RBridge's tables.
+void RunRBridge(std::span<const Word> input, std::vector<std::byte> frame, Outbox& outbox) {
+  static std::vector<Word> words(rbridge_tables::kWords);
+  static std::vector<Word> ring(event_ring::kWords);
+  static const auto tables = rbridge::test::LineOfThree(2);
+  words[rbridge_tables::kCurrent] = 0;
+  RBridgeTablesWriter(words).Publish(*tables);
+  for (const Word& word : input) {
+    const size_t place = word % (rbridge_tables::kWords - rbridge_tables::kBegun);
+    words[rbridge_tables::kBegun + place] = word.load();
+  }
+  ring[event_ring::kRead] = input[0].load();
+  ring[event_ring::kWritten] = input[1].load();
+  EventWriter events(ring, -1);
+  EventReader reader(ring, -1);
+  RBridge rbridge({"n", {{"eth0", 1, {}, 1500}, {"eth1", 2, {}, 68}}, words, nullptr, &events});
+  if (rbridge.Take({frame.size() % 2, frame, {}}, outbox) >= RBridge::kOutcomes.size())
+    __builtin_trap();
+  outbox.EndBurst();
+  reader.Answer();
+  size_t read = 0;
+  while (reader.Read()) ++read;
+  if (read > event_ring::kEvents) __builtin_trap();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::span input(data, size);
   const size_t table_bytes = std::min(size, kTableWords * 8);
   const std::vector<Word> words = HostileTable(input.first(table_bytes));
-  const TableReader table(words);
   NeighbourTable neighbours;
-  const Node node{"n", {{"eth0", 1, {}, 1500}, {"eth1", 2, {}, 68}}, &table, &neighbours};
+  const Node node{"n", {{"eth0", 1, {}, 1500}, {"eth1", 2, {}, 68}}, words, &neighbours};
   neighbours.Set(2, {}, {}, false);
   Nowhere nowhere;
   Outbox outbox(node.ports.size(), nowhere);
@@ -57,5 +83,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (bridge.Take({0, frame, {}}, outbox) >= Bridge::kOutcomes.size()) __builtin_trap();
     outbox.EndBurst();
   }
+  RunRBridge(std::span(words).subspan(table::kHeaderWords), {rest.begin(), rest.end()}, outbox);
   return 0;
 }

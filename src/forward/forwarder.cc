@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <future>
 #include <numeric>
 #include <optional>
 
@@ -30,14 +31,19 @@ class Forwarder::RunningNode final : public Carrier {
   RunningNode(Equipment equipment, uint32_t slots)
       : table_memory_(equipment.table.get(), Mapping::Access::kRead),
         counter_memory_(equipment.counters.get(), Mapping::Access::kWrite),
-        table_(table_memory_.words()),
         counters_(counter_memory_.writable()),
+        doorbell_(std::move(equipment.doorbell)),
         monitor_(std::move(equipment.neighbours)),
         kernel_(std::move(equipment.raw_ipv4), std::move(equipment.raw_ipv6),
-                std::move(equipment.icmpv6)),
-        node_{equipment.name, std::move(equipment.ports), &table_, &neighbours_},
-        outbox_(node_.ports.size(), *this),
-        program_(equipment.program->make(node_)) {
+                std::move(equipment.icmpv6), std::move(equipment.own)),
+        node_{equipment.name, std::move(equipment.ports), table_memory_.words(), &neighbours_},
+        outbox_(node_.ports.size(), *this) {
+    if (equipment.events) {
+      event_memory_ = Mapping(equipment.events.get(), Mapping::Access::kWrite);
+      events_.emplace(event_memory_.writable(), doorbell_.get());
+      node_.events = &*events_;
+    }
+    program_ = equipment.program->make(node_);
     io::RingOptions options;
     options.slots = slots;
     for (sys::PacketSocket& socket : equipment.sockets) {
@@ -110,9 +116,10 @@ class Forwarder::RunningNode final : public Carrier {
     });
   }
 
-  Mapping table_memory_, counter_memory_;
-  TableReader table_;
+  Mapping table_memory_, counter_memory_, event_memory_;
   Counters counters_;
+  UniqueFd doorbell_;
+  std::optional<EventWriter> events_;
   NeighbourMonitor monitor_;
   NeighbourTable neighbours_;
   KernelSender kernel_;
@@ -132,8 +139,19 @@ Forwarder::Forwarder(std::vector<Equipment> equipment) {
                             [](const Equipment& each) { return each.ports.size(); });
   const uint32_t slots = std::clamp(kLabSlots / static_cast<uint32_t>(std::max<size_t>(ports, 1)),
                                     kLeastSlots, kMostSlots);
+  // Side by side: for each ring the kernel waits until no processor uses the socket any more
+  // (packet_set_ring(), synchronize_net()), some 10 ms whether for one or for all.
+  std::vector<std::future<std::unique_ptr<RunningNode>>> starting;
+  starting.reserve(equipment.size());
   for (Equipment& each : equipment) {
-    nodes_.push_back(std::make_unique<RunningNode>(std::move(each), slots));
+    starting.push_back(std::async(
+        [slots](Equipment of_node) {
+          return std::make_unique<RunningNode>(std::move(of_node), slots);
+        },
+        std::move(each)));
+  }
+  for (auto& node : starting) {
+    nodes_.push_back(node.get());
     nodes_.back()->Watch(poller_, nodes_.size() - 1);
   }
 }

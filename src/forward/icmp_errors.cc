@@ -28,10 +28,19 @@ bool MayAnswerIpv4(const wire::Ipv4Header& header, wire::ConstBytes packet) {
          !IsError(wire::Load8(packet.data() + header.header_length));
 }
 
+// `layers` of a fragment of IPv6: its fragment header is the last one.
+bool IsLaterFragment(wire::ConstBytes packet, const wire::IpLayers& layers) {
+  constexpr size_t kFromEnd = 6;
+  constexpr uint16_t kOffset = 0xFFF8;
+  return (wire::Load16(packet.data() + layers.transport - kFromEnd) & kOffset) != 0;
+}
+
 bool MayAnswerIpv6(const wire::Ipv6Header& header, wire::ConstBytes packet) {
   if (header.source.IsUnspecified() || header.source.IsMulticast()) return false;
   const auto layers = wire::FindIpLayersInPacket(packet);
   if (!layers || layers->protocol != wire::ip_protocol::kIcmpv6) return true;
+  // Only the first fragment says a type (is_ineligible() of net/ipv6/icmp.c).
+  if (layers->fragment && IsLaterFragment(packet, *layers)) return true;
   return layers->transport < packet.size() &&
          wire::Load8(packet.data() + layers->transport) >= kInformational;
 }

@@ -3,6 +3,8 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "wire/address_scope.h"
@@ -41,7 +43,36 @@ sockaddr_in6 Ipv6Address(const wire::IpAddress& address, uint32_t ifindex) {
   return result;
 }
 
+// How many of the first bits two addresses have in common.
+int CommonBits(const wire::IpAddress& one, const wire::IpAddress& other) {
+  for (size_t i = 0; i < one.bytes.size(); ++i) {
+    const auto differing = static_cast<uint8_t>(one.bytes[i] ^ other.bytes[i]);
+    if (differing != 0) return static_cast<int>(i) * 8 + std::countl_zero(differing);
+  }
+  return 128;
+}
+
 }  // namespace
+
+// The one with the longest common prefix (RFC 6724, rule 8).
+std::optional<wire::IpAddress> KernelSender::SourceFor(const wire::IpAddress& destination,
+                                                       uint32_t ifindex) const {
+  std::optional<wire::IpAddress> best;
+  int longest = -1;
+  if (wire::IsLinkLocal(destination)) return best;
+  for (const auto& [interface, prefix] : own_) {
+    if (interface != static_cast<int>(ifindex) || prefix.address.family != wire::Family::kIpv6 ||
+        wire::IsLinkLocal(prefix.address)) {
+      continue;
+    }
+    const int common = std::min<int>(CommonBits(prefix.address, destination), prefix.length);
+    if (common > longest) {
+      longest = common;
+      best = prefix.address;
+    }
+  }
+  return best;
+}
 
 bool KernelSender::SendIpv4(wire::ConstBytes packet, uint32_t ifindex) {
   if (!ipv4_ || packet.size() < wire::Ipv4Header::kSize) return false;
@@ -66,7 +97,15 @@ bool KernelSender::SendIcmpv6(const wire::IpAddress& destination, wire::ConstByt
                               uint32_t ifindex) {
   if (!icmpv6_) return false;
   sockaddr_in6 address = Ipv6Address(destination, ifindex);
-  return SendWith(icmpv6_.get(), address, 0, 0, in6_pktinfo{}, false, message);
+  in6_pktinfo info{};
+  if (const auto source = SourceFor(destination, ifindex)) {
+    std::memcpy(&info.ipi6_addr, source->bytes.data(), sizeof info.ipi6_addr);
+    // It may have been taken away.
+    if (SendWith(icmpv6_.get(), address, IPPROTO_IPV6, IPV6_PKTINFO, info, true, message)) {
+      return true;
+    }
+  }
+  return SendWith(icmpv6_.get(), address, 0, 0, info, false, message);
 }
 
 }  // namespace viaduct::forward

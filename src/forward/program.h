@@ -16,9 +16,9 @@
 #include "base/time.h"
 #include "forward/counters.h"
 #include "forward/entry.h"
+#include "forward/event_ring.h"
 #include "forward/neighbour_table.h"
 #include "forward/outbox.h"
-#include "forward/table_reader.h"
 #include "wire/address.h"
 #include "wire/bytes.h"
 
@@ -41,8 +41,9 @@ struct PortInfo {
 struct Node {
   std::string name;
   std::vector<PortInfo> ports;
-  const TableReader* table = nullptr;    // the node's routes
+  std::span<const Word> table;           // shared with the control plane, in the program's format
   NeighbourTable* neighbours = nullptr;  // as its kernel knows them
+  EventWriter* events = nullptr;         // to the control plane; null if it wants none
 };
 
 // P is constructed from a Node.

@@ -5,6 +5,7 @@
 #include "forward/bridge.h"
 #include "forward/hub.h"
 #include "forward/program.h"
+#include "forward/rbridge.h"
 #include "forward/router.h"
 
 namespace viaduct::forward {
@@ -14,6 +15,7 @@ constexpr std::array kPrograms = {
     KindOf<Router>("router"),
     KindOf<Bridge>("bridge"),
     KindOf<Hub>("hub"),
+    KindOf<RBridge>("rbridge"),
 };
 
 }  // namespace

@@ -5,9 +5,11 @@
 
 #include "forward/fragment.h"
 #include "forward/hash.h"
+#include "forward/options.h"
 #include "wire/address_scope.h"
 #include "wire/checksum.h"
 #include "wire/ethernet.h"
+#include "wire/link_tag.h"
 
 namespace viaduct::forward {
 namespace {
@@ -22,32 +24,19 @@ wire::MacAddress MacAt(const std::byte* at) {
   return mac;
 }
 
-bool IsThisNetwork(const wire::IpAddress& address) { return address.bytes[0] == 0; }  // 0.0.0.0/8
-
 bool IsLimitedBroadcast(const wire::IpAddress& address) {
   return address == wire::IpAddress::FromIpv4(0xFFFFFFFF);
+}
+
+bool IsForTheNode(const Found& found) {
+  return found.kind == Kind::kLocal || found.kind == Kind::kBroadcast;
 }
 
 // The kernel's ip_route_input_slow() calls these martians.
 bool IsForwardableIpv4(const wire::Ipv4Header& header) {
   return !header.source.IsMulticast() && !IsLimitedBroadcast(header.source) &&
-         !IsThisNetwork(header.source) && !IsThisNetwork(header.destination) &&
+         !header.source.IsUnspecified() && !header.destination.IsUnspecified() &&
          !wire::IsLoopback(header.source) && !wire::IsLoopback(header.destination);
-}
-
-bool HasSourceRoute(wire::ConstBytes options) {
-  constexpr uint8_t kEnd = 0, kNoOperation = 1, kLoose = 131, kStrict = 137;
-  for (size_t at = 0; at < options.size() && wire::Load8(&options[at]) != kEnd;) {
-    const uint8_t kind = wire::Load8(&options[at]);
-    if (kind == kLoose || kind == kStrict) return true;
-    if (kind == kNoOperation) {
-      ++at;
-      continue;
-    }
-    if (at + 1 == options.size()) return false;
-    at += std::max<size_t>(wire::Load8(&options[at + 1]), 1);
-  }
-  return false;
 }
 
 // The whole packet with its header, without padding; empty if it is malformed.
@@ -68,7 +57,7 @@ bool IsForwardableIpv6(const wire::Ipv6Header& header) {
 
 Router::Router(const Node& node)
     : ports_(node.ports),
-      table_(*node.table),
+      table_(node.table),
       neighbours_(*node.neighbours),
       seed_(std::hash<std::string>()(node.name)) {
   for (size_t port = 0; port < ports_.size(); ++port) port_of_[ports_[port].ifindex] = port;
@@ -84,8 +73,16 @@ size_t Router::Take(const Frame& frame, Outbox& outbox) {
     case wire::ether_type::kIpv6:
       return TakeIpv6(frame, outbox);
     default:
-      return kForTheNode;
+      return TakeTagged(frame, outbox);
   }
+}
+
+// A tag that says a priority and no VLAN makes no difference (vlan_do_receive() of the kernel).
+size_t Router::TakeTagged(const Frame& frame, Outbox& outbox) {
+  const wire::LinkTag tag = wire::OuterTag(frame.bytes);
+  if (tag.kind != wire::LinkTag::Kind::kVlan || tag.Id() != 0) return kForTheNode;
+  const auto bytes = wire::PopTag(frame.bytes);
+  return bytes ? Take({frame.port, *bytes, frame.now}, outbox) : size_t{kMalformed};
 }
 
 uint32_t Router::FlowHash(const wire::IpAddress& source, const wire::IpAddress& destination) const {
@@ -112,8 +109,11 @@ Router::Outcome Router::TakeIpv4(const Frame& frame, Outbox& outbox) {
   if (!IsForwardableIpv4(*header)) return kUnforwardable;
   const uint32_t hash = FlowHash(header->source, header->destination);
   const Found found = table_.Lookup(header->destination, hash);
-  if (found.kind == Kind::kLocal) return kForTheNode;
+  if (IsForTheNode(found)) return kForTheNode;
   if (table_.Lookup(header->source).kind == Kind::kLocal) return kUnforwardable;
+  if (!AcceptsIpv4Options(packet.first(header->header_length).subspan(wire::Ipv4Header::kSize))) {
+    return kUnforwardable;
+  }
   if (found.kind != Kind::kForward) return RefuseIpv4(frame, *header, packet, found.kind, outbox);
   return ForwardIpv4(frame, *header, packet, WayOf(found.hop, header->destination), outbox);
 }
@@ -130,10 +130,6 @@ Router::Outcome Router::RefuseIpv4(const Frame& frame, const wire::Ipv4Header& h
 
 Router::Outcome Router::ForwardIpv4(const Frame& frame, const wire::Ipv4Header& header,
                                     wire::Bytes packet, const Way& way, Outbox& outbox) {
-  if (HasSourceRoute(packet.subspan(wire::Ipv4Header::kSize,
-                                    header.header_length - wire::Ipv4Header::kSize))) {
-    return kUnforwardable;
-  }
   if (header.ttl <= 1) {
     errors_.SendIpv4({icmp::kTimeExceeded, 0, 0}, header, packet, frame.now, outbox);
     return kTtlExpired;
@@ -171,11 +167,19 @@ Router::Outcome Router::TakeIpv6(const Frame& frame, Outbox& outbox) {
   const size_t size = wire::Ipv6Header::kSize + header->payload_length;
   if (size > bytes.size()) return kMalformed;
   if (header->destination.IsMulticast()) return kNotUnicast;
-  if (wire::IsLinkLocal(header->destination)) return kForTheNode;
   if (!IsForwardableIpv6(*header)) return kUnforwardable;
+  if (header->next_header == wire::ip_protocol::kHopByHop &&
+      !AcceptsHopByHopOptions(bytes.first(size).subspan(wire::Ipv6Header::kSize))) {
+    return kUnforwardable;
+  }
   const uint32_t hash = FlowHash(header->source, header->destination);
   const Found found = table_.Lookup(header->destination, hash);
-  if (found.kind == Kind::kLocal) return kForTheNode;
+  if (IsForTheNode(found)) return kForTheNode;
+  if (wire::IsLinkLocal(header->destination)) {  // back to the link that it came from
+    return ForwardIpv6(frame, *header, bytes.first(size),
+                       WayOf({ports_[frame.port].ifindex, std::nullopt}, header->destination),
+                       outbox);
+  }
   // The kernel answers these itself although it does not forward (ip6_pkt_drop()).
   if (found.kind == Kind::kNone) return kNoRoute;
   if (found.kind != Kind::kForward) return kRefused;
@@ -192,7 +196,7 @@ Router::Outcome Router::ForwardIpv6(const Frame& frame, const wire::Ipv6Header& 
     answer({icmpv6::kTimeExceeded, 0, 0});
     return kTtlExpired;
   }
-  if (wire::IsLinkLocal(header.source)) {
+  if (wire::IsLinkLocal(header.source) && way.port != frame.port) {
     answer({icmpv6::kUnreachable, icmpv6::kBeyondScope, 0});
     return kUnforwardable;
   }

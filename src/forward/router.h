@@ -14,6 +14,7 @@
 
 #include "forward/icmp_errors.h"
 #include "forward/program.h"
+#include "forward/table_reader.h"
 #include "wire/ip.h"
 
 namespace viaduct::forward {
@@ -25,7 +26,7 @@ class Router {
     kForTheNode,     // its kernel receives it
     kNotUnicast,     // multicast, or another station's
     kMalformed,      // a header that is broken or contradicts the frame
-    kUnforwardable,  // addresses that no router forwards, source routes, this node's own source
+    kUnforwardable,  // addresses that no router forwards, this node's own source, options.h
     kTtlExpired,     // answered
     kTooLong,        // for the outgoing interface: answered
     kNoRoute,        // answered, for IPv6 by the kernel
@@ -38,6 +39,7 @@ class Router {
   static constexpr std::string_view kFilter = "ether dst {mac} and (ip or ip6) and not ({own})";
   static constexpr bool kPromiscuous = false;
 
+  // Throws UsageError if the node's table has another format.
   explicit Router(const Node& node);
 
   size_t Take(const Frame& frame, Outbox& outbox);
@@ -52,6 +54,7 @@ class Router {
     std::optional<size_t> port;  // none: through an interface that is no port
   };
 
+  size_t TakeTagged(const Frame& frame, Outbox& outbox);
   Outcome TakeIpv4(const Frame& frame, Outbox& outbox);
   Outcome TakeIpv6(const Frame& frame, Outbox& outbox);
   Outcome ForwardIpv4(const Frame& frame, const wire::Ipv4Header& header, wire::Bytes packet,
@@ -66,7 +69,7 @@ class Router {
   uint32_t FlowHash(const wire::IpAddress& source, const wire::IpAddress& destination) const;
 
   const std::vector<PortInfo>& ports_;
-  const TableReader& table_;
+  TableReader table_;
   NeighbourTable& neighbours_;
   uint64_t seed_;
   std::unordered_map<uint32_t, size_t> port_of_;  // by ifindex

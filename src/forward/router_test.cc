@@ -40,9 +40,11 @@ class RouterTest : public testing::Test {
     const auto set = [this](const char* prefix, const Entry& entry) {
       writer_.Set(wire::IpPrefix::Parse(prefix), entry);
     };
-    for (const char* own : {"10.0.0.1/32", "10.0.1.1/32", "2001:db8::1/128", "2001:db8:1::1/128"}) {
+    for (const char* own :
+         {"10.0.0.1/32", "10.0.1.1/32", "2001:db8::1/128", "2001:db8:1::1/128", "fe80::1/128"}) {
       set(own, {Kind::kLocal, {}});
     }
+    set("10.0.0.255/32", {Kind::kBroadcast, {}});
     for (const char* network : {"10.0.0.0/24", "2001:db8::/64"}) {
       set(network, {Kind::kForward, {{10, {}}}});
     }
@@ -56,6 +58,18 @@ class RouterTest : public testing::Test {
     writer_.Publish();
   }
 
+  static Payload PayloadFrom(const std::vector<std::byte>& bytes) {
+    return {std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())};
+  }
+  static std::vector<std::byte> WithIpv4Options(const Ipv4& header, std::string_view options) {
+    const std::vector<std::byte> inserted = FromHex(options);
+    std::vector<std::byte> frame = Build(ToRouter() / header / Udp{});
+    frame.insert(frame.begin() + 34, inserted.begin(), inserted.end());
+    frame[14] = static_cast<std::byte>(0x45 + inserted.size() / 4);
+    wire::Store16(&frame[16], static_cast<uint16_t>(frame.size() - 14));
+    wire::SetIpv4Checksum(wire::Bytes(frame).subspan(14));
+    return frame;
+  }
   std::string_view Take(std::vector<std::byte> frame) {
     kept_.push_back(std::move(frame));
     Router router(node_);
@@ -73,12 +87,11 @@ class RouterTest : public testing::Test {
 
   std::vector<Word> memory_ = std::vector<Word>(size_t{1} << 17);
   TableWriter writer_{memory_};
-  TableReader reader_{memory_};
   NeighbourTable neighbours_;
   Node node_{"r",
              {{"eth0", 10, wire::MacAddress::Parse(kPort0), 1500},
               {"eth1", 11, wire::MacAddress::Parse(kPort1), 1400}},
-             &reader_,
+             memory_,
              &neighbours_};
   FakeCarrier carrier_;
   Outbox outbox_{2, carrier_};
@@ -112,7 +125,7 @@ TEST_F(RouterTest, ForwardsToANeighbourOnTheLinkAndTrimsPadding) {
 }
 
 TEST_F(RouterTest, LeavesToTheKernelWhatIsForTheNode) {
-  for (const char* own : {"10.0.0.1", "10.0.1.1", "255.255.255.255"}) {
+  for (const char* own : {"10.0.0.1", "10.0.1.1", "10.0.0.255", "255.255.255.255"}) {
     EXPECT_EQ(Take(Build(ToRouter() / Ipv4To(own) / Udp{})), "for-the-node") << own;
   }
   for (const char* own : {"2001:db8::1", "2001:db8:1::1", "fe80::1"}) {
@@ -120,6 +133,17 @@ TEST_F(RouterTest, LeavesToTheKernelWhatIsForTheNode) {
   }
   EXPECT_EQ(Take(Build(ToRouter() / Arp{})), "for-the-node");
   EXPECT_TRUE(carrier_.IsEmpty());
+}
+
+TEST_F(RouterTest, LinkLocalAddressesStayOnTheirLink) {
+  neighbours_.Set(10, wire::IpAddress::Parse("fe80::9"), wire::MacAddress::Parse(kNext), false);
+  const Ipv6 beside{.source = "fe80::5", .destination = "fe80::9"};
+  EXPECT_EQ(Take(Build(ToRouter() / beside / Udp{})), "forwarded");
+  EXPECT_EQ(carrier_.sent[0].size(), 1U);
+  EXPECT_THAT(carrier_.sent[1], IsEmpty());
+  EXPECT_EQ(
+      Take(Build(ToRouter() / Ipv6{.source = "fe80::5", .destination = "2001:db8:9::1"} / Udp{})),
+      "unforwardable");
 }
 
 TEST_F(RouterTest, DropsWhatNoRouterForwards) {
@@ -133,6 +157,44 @@ TEST_F(RouterTest, DropsWhatNoRouterForwards) {
       Take(Build(ToRouter() / Ipv4{.source = "127.0.0.1", .destination = "10.9.1.1"} / Udp{})),
       "unforwardable");
   EXPECT_EQ(Take(Build(ToRouter() / Ipv4To("10.67.0.1") / Udp{})), "refused");
+  EXPECT_TRUE(carrier_.IsEmpty());
+}
+
+// As net/ipv4/route.c: only 0.0.0.0 is no address, and a broadcast address is none of the node's.
+TEST_F(RouterTest, ForwardsFromUnusualSources) {
+  for (const char* source : {"0.1.2.3", "10.0.0.255", "240.0.0.1"}) {
+    EXPECT_EQ(Take(Build(ToRouter() / Ipv4{.source = source, .destination = "10.9.1.1"} / Udp{})),
+              "forwarded")
+        << source;
+  }
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv4To("0.1.2.3") / Udp{})), "no-route");
+  EXPECT_EQ(Take(Build(ToRouter() / Ipv4{.source = "0.0.0.0", .destination = "10.9.1.1"} / Udp{})),
+            "unforwardable");
+}
+
+TEST_F(RouterTest, TakesPriorityTagsOff) {
+  const auto tagged = [](const Vlan& tag) {
+    return Build(ToRouter() / tag / Ipv4To("10.9.1.1") / Udp{});
+  };
+  EXPECT_EQ(Take(tagged({.id = 0, .priority = 5})), "forwarded");
+  EXPECT_EQ(Take(Build(ToRouter() / Vlan{} / Ipv6To("2001:db8:9::1") / Udp{})), "forwarded");
+  ASSERT_EQ(carrier_.sent[1].size(), 2u);
+  EXPECT_EQ(carrier_.sent[1][0], Describe(Build(Ethernet{.source = kPort1, .destination = kNext} /
+                                                Ipv4To("10.9.1.1", 63) / Udp{})));
+  EXPECT_EQ(Take(tagged({.id = 1})), "for-the-node");
+}
+
+// The node's kernel answers or drops its copy.
+TEST_F(RouterTest, DropsInSilenceWhatTheKernelRejectsForItsOptions) {
+  for (const uint8_t ttl : {64, 1}) {
+    for (const char* destination : {"10.9.1.1", "10.77.0.1"}) {
+      EXPECT_EQ(Take(WithIpv4Options(Ipv4To(destination, ttl), "07 20 04 00")), "unforwardable");
+    }
+    std::vector<std::byte> frame = Build(ToRouter() / Ipv6To("2001:db8:9::1", ttl) /
+                                         PayloadFrom(FromHex("3b 00 9e 04 00 00 00 00")));
+    frame[20] = std::byte{wire::ip_protocol::kHopByHop};
+    EXPECT_EQ(Take(frame), "unforwardable");
+  }
   EXPECT_TRUE(carrier_.IsEmpty());
 }
 
@@ -210,6 +272,19 @@ TEST_F(RouterTest, ErrorsAreNotAnsweredNorAreLaterFragments) {
   EXPECT_EQ(Take(Build(ToRouter() / Ipv6To("2001:db8:9::1", 1) / Icmpv6{.type = 1})),
             "ttl-expired");
   EXPECT_TRUE(carrier_.IsEmpty());
+}
+
+// What looks like a type there is data.
+TEST_F(RouterTest, LaterFragmentsOfIcmpv6AreAnswered) {
+  Ipv6 header = Ipv6To("2001:db8:9::1", 1);
+  header.next_header = wire::ip_protocol::kFragment;
+  const auto fragment = [&](const char* hex) {
+    return Build(ToRouter() / header / PayloadFrom(FromHex(hex)));
+  };
+  EXPECT_EQ(Take(fragment("3a 00 0008 00000001 01 00 0000 00000000")), "ttl-expired");
+  EXPECT_EQ(carrier_.icmpv6.size(), 1u);
+  EXPECT_EQ(Take(fragment("3a 00 0001 00000001 01 00 0000 00000000")), "ttl-expired");
+  EXPECT_EQ(carrier_.icmpv6.size(), 1u);
 }
 
 TEST_F(RouterTest, TheKernelSendsToNeighboursThatItHasNotResolved) {

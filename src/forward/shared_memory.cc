@@ -30,6 +30,13 @@ Mapping::Mapping(int fd, Access access) {
   words_ = {static_cast<Word*>(memory), bytes / sizeof(Word)};
 }
 
+Mapping::Mapping(int fd, size_t words) {
+  void* const memory =
+      mmap(nullptr, words * sizeof(Word), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (memory == MAP_FAILED) throw SystemError("map shared memory", errno);
+  words_ = {static_cast<Word*>(memory), words};
+}
+
 Mapping::Mapping(Mapping&& other) noexcept : words_(std::exchange(other.words_, {})) {}
 
 Mapping& Mapping::operator=(Mapping&& other) noexcept {

@@ -23,6 +23,9 @@ class Mapping {
   // All of a memfd that cannot shrink (F_SEAL_SHRINK); UsageError for any other descriptor. Throws
   // SystemError.
   Mapping(int fd, Access access);
+  // The first words of a descriptor that its owner, who is trusted, says to have them: an array map
+  // of eBPF. May be read and written. Throws SystemError.
+  Mapping(int fd, size_t words);
   Mapping(Mapping&& other) noexcept;
   Mapping& operator=(Mapping&& other) noexcept;
   ~Mapping();

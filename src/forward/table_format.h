@@ -31,7 +31,7 @@ enum HeaderWord : size_t {
   kHeaderWords
 };
 inline constexpr uint64_t kMagic = 0x5641444643544231;  // "VADFCTB1"
-inline constexpr uint64_t kFormat = 1;
+inline constexpr uint64_t kFormat = 2;
 
 inline constexpr int kStride = 6;
 inline constexpr size_t kSlots = 1 << kStride;

@@ -98,6 +98,18 @@ TEST(ForwardingTableTest, ABatchAppearsAtOnce) {
   EXPECT_EQ(table.reader.Lookup(A("10.0.0.1")).hop.ifindex, 1u);
 }
 
+TEST(TableMemoryTest, FreeHalvesAreJoined) {
+  TableMemory memory(table::kHeaderWords + 4 * TableMemory::kLargest);
+  std::vector<uint32_t> places;
+  for (size_t i = 0; i < 4 * TableMemory::kLargest / 2; ++i) places.push_back(memory.Take(2));
+  EXPECT_EQ(memory.LargestLeft(), 0u);
+  memory.StartVersion();  // now they may be known to readers
+  for (const uint32_t place : places) memory.Give(place, 2);
+  EXPECT_EQ(memory.LargestLeft(), 0u) << "readers may still look at them";
+  memory.StartVersion();
+  EXPECT_EQ(memory.LargestLeft(), 4u);
+}
+
 TEST(ForwardingTableTest, AFullTableRefusesAndStaysRight) {
   Table table(size_t{1} << 16);
   uint32_t count = 0;

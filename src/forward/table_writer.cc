@@ -1,5 +1,6 @@
 #include "forward/table_writer.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "base/error.h"
@@ -39,9 +40,7 @@ std::vector<uint64_t> WordsOf(const Entry& entry) {
 
 uint32_t TableMemory::TakeOf(size_t size_class) {
   if (!free_[size_class].empty()) {
-    const uint32_t place = free_[size_class].back();
-    free_[size_class].pop_back();
-    return place;
+    return free_[size_class].extract(free_[size_class].begin()).value();
   }
   if (size_class == kClasses - 1) {
     if (next_ + kLargest > words_) throw Error("a forwarding table has outgrown its memory");
@@ -49,8 +48,19 @@ uint32_t TableMemory::TakeOf(size_t size_class) {
     return static_cast<uint32_t>(next_ - kLargest);
   }
   const uint32_t both = TakeOf(size_class + 1);
-  free_[size_class].push_back(both + (uint32_t{1} << size_class));
+  free_[size_class].insert(both + (uint32_t{1} << size_class));
   return both;
+}
+
+void TableMemory::Free(uint32_t place, size_t size_class) {
+  for (; size_class < kClasses - 1; ++size_class) {
+    const uint32_t size = uint32_t{1} << size_class;
+    const auto offset = static_cast<uint32_t>(place - table::kHeaderWords);
+    const auto other = static_cast<uint32_t>((offset ^ size) + table::kHeaderWords);
+    if (free_[size_class].erase(other) == 0) break;
+    place = std::min(place, other);
+  }
+  free_[size_class].insert(place);
 }
 
 uint32_t TableMemory::Take(size_t words) {
@@ -60,13 +70,17 @@ uint32_t TableMemory::Take(size_t words) {
 }
 
 void TableMemory::Give(uint32_t place, size_t words) {
-  (new_.erase(place) != 0 ? free_ : given_)[ClassOf(words)].push_back(place);
+  if (new_.erase(place) != 0) {
+    Free(place, ClassOf(words));
+  } else {
+    given_[ClassOf(words)].push_back(place);
+  }
 }
 
 void TableMemory::StartVersion() {
   new_.clear();
   for (size_t i = 0; i < kClasses; ++i) {
-    free_[i].insert(free_[i].end(), given_[i].begin(), given_[i].end());
+    for (const uint32_t place : given_[i]) Free(place, i);
     given_[i].clear();
   }
 }

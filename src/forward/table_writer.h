@@ -16,7 +16,9 @@
 namespace viaduct::forward {
 
 // Blocks of words, of which those given back while one version is built are only used again for the
-// next but one. Sizes are rounded up to powers of two.
+// next but one. Sizes are rounded up to powers of two; free halves of a block are joined again (a
+// buddy system: Knowlton, "A fast storage allocator", CACM 8(10), 1965), so that a table that was
+// full and lost its entries has room for others.
 class TableMemory {
  public:
   static constexpr size_t kClasses = 9;  // 1, 2, 4... 256 words
@@ -35,12 +37,13 @@ class TableMemory {
   void StartVersion();
 
  private:
-  using Blocks = std::array<std::vector<uint32_t>, kClasses>;
   uint32_t TakeOf(size_t size_class);
+  void Free(uint32_t place, size_t size_class);
 
   size_t words_;
   size_t next_;  // nothing was taken from here on
-  Blocks free_, given_;
+  std::array<std::unordered_set<uint32_t>, kClasses> free_;
+  std::array<std::vector<uint32_t>, kClasses> given_;
   std::unordered_set<uint32_t> new_;
 };
 

@@ -120,7 +120,8 @@ struct Lab::State {
     for (size_t i = 0; i < link.endpoints.size(); ++i) {
       const Endpoint& end = link.endpoints[i];
       AwaitCarrier(link, SpaceOf(end.node), end.interface);
-      if (link.kind == Link::Kind::kBridge || IsEmulated(link, i) || IsJoined(topology, link)) {
+      if (link.kind == Link::Kind::kBridge || IsEmulated(topology, link, i) ||
+          IsJoined(topology, link)) {
         AwaitCarrier(link, SpaceOf(kHubNode), HubPort(number, i));
       }
     }
@@ -214,7 +215,7 @@ struct Lab::State {
 
   void MakePair(const Link& link, size_t number) {
     record.Write({{"object", "link"}, {"name", link.name}});
-    if (IsEmulated(link, 0) || IsJoined(topology, link)) {
+    if (IsEmulated(topology, link, 0) || IsJoined(topology, link)) {
       MakeHubPort(link, number, 0);
       MakeHubPort(link, number, 1);
       return;
@@ -237,8 +238,7 @@ struct Lab::State {
     const std::string port = HubPort(number, endpoint);
     const int ifindex = next_ifindex++;
     hub.netlink.CreateVethPair({-1, port, std::nullopt, InterfaceOf(end).mtu, ifindex}, EndOf(end));
-    // Frames that the engine or the simulator reads must be as they would be on a wire.
-    if (!KeepsOffloads(end) || IsEmulated(link, endpoint)) {
+    if (NeedsWireFrames(topology, link, endpoint)) {
       sys::DisableOffloads(hub.fd.get(), port, sys::Offloads::kAll);
       sys::DisableOffloads(SpaceOf(end.node).fd.get(), end.interface, sys::Offloads::kAll);
     }
@@ -256,7 +256,7 @@ struct Lab::State {
     const int master = hub.netlink.IfIndex(bridge);
     for (size_t i = 0; i < link.endpoints.size(); ++i) {
       const int port = MakeHubPort(link, number, i);
-      const bool emulated = IsEmulated(link, i);
+      const bool emulated = IsEmulated(topology, link, i);
       hub.netlink.SetMaster(emulated ? MakeBridgePort(link, number, i) : port, master);
     }
     hub.netlink.SetUp(master, true);

@@ -12,14 +12,14 @@ std::string Numbered(char kind, size_t link, size_t endpoint) {
   return "l" + std::to_string(link) + kind + std::to_string(endpoint);
 }
 
+const Node& NodeOf(const Topology& topology, const Endpoint& endpoint) {
+  return *std::ranges::find(topology.nodes, endpoint.node, &Node::name);
+}
+
 int MtuOf(const Topology& topology, const Endpoint& endpoint) {
-  for (const Node& node : topology.nodes) {
-    if (node.name != endpoint.node) continue;
-    for (const Interface& interface : node.interfaces) {
-      if (interface.name == endpoint.interface) return interface.mtu;
-    }
-  }
-  return Interface().mtu;
+  const std::vector<Interface>& all = NodeOf(topology, endpoint).interfaces;
+  const auto found = std::ranges::find(all, endpoint.interface, &Interface::name);
+  return found == all.end() ? Interface().mtu : found->mtu;
 }
 
 void AddShared(const Topology& topology, size_t number, std::vector<HubPair>* pairs) {
@@ -28,7 +28,7 @@ void AddShared(const Topology& topology, size_t number, std::vector<HubPair>* pa
   for (size_t i = 0; i < link.endpoints.size(); ++i) {
     const std::string& node = link.endpoints[i].node;
     const long copies = seen[node]++;
-    if (!IsEmulated(link, i)) continue;
+    if (!IsEmulated(topology, link, i)) continue;
     pairs->push_back({path::SharedPairName(link.name, node, copies), HubPort(number, i),
                       HubInnerPort(number, i), link.specs[i], path::Spec(),
                       MtuOf(topology, link.endpoints[i])});
@@ -41,10 +41,26 @@ std::string HubPort(size_t link, size_t endpoint) { return Numbered('p', link, e
 std::string HubInnerPort(size_t link, size_t endpoint) { return Numbered('q', link, endpoint); }
 std::string HubBridgePort(size_t link, size_t endpoint) { return Numbered('b', link, endpoint); }
 
-bool IsEmulated(const Link& link, size_t endpoint) {
+bool IsEmulated(const Topology& topology, const Link& link, size_t endpoint) {
   if (link.emulator != Emulator::kEngine || link.specs.empty()) return false;
   if (link.live) return true;
-  return link.kind == Link::Kind::kPair ? !link.IsPlainWire() : !link.specs[endpoint].IsPlainWire();
+  if (link.kind == Link::Kind::kBridge) return !link.specs[endpoint].IsPlainWire();
+  return !link.IsPlainWire() && !IsJoined(topology, link);
+}
+
+std::optional<double> LossOf(const path::Spec& spec) {
+  path::Spec rest = spec;
+  rest.loss.reset();
+  if (!rest.IsPlainWire()) return std::nullopt;
+  if (!spec.loss) return 0;
+  const auto* chance = std::get_if<path::Chance>(&spec.loss->front());
+  if (spec.loss->size() > 1 || chance == nullptr || chance->correlation > 0) return std::nullopt;
+  return chance->probability;
+}
+
+bool NeedsWireFrames(const Topology& topology, const Link& link, size_t endpoint) {
+  return !NodeOf(topology, link.endpoints[endpoint]).data_plane->layout.keeps_offloads ||
+         IsEmulated(topology, link, endpoint) || (IsJoined(topology, link) && !link.IsPlainWire());
 }
 
 std::vector<HubPair> HubPairs(const Topology& topology) {
@@ -53,7 +69,7 @@ std::vector<HubPair> HubPairs(const Topology& topology) {
     const Link& link = topology.links[i];
     if (link.kind == Link::Kind::kBridge) {
       AddShared(topology, i, &pairs);
-    } else if (IsEmulated(link, 0)) {
+    } else if (IsEmulated(topology, link, 0)) {
       pairs.push_back(
           {link.name, HubPort(i, 0), HubPort(i, 1), link.specs[0], link.specs[1],
            std::max(MtuOf(topology, link.endpoints[0]), MtuOf(topology, link.endpoints[1]))});
@@ -63,21 +79,24 @@ std::vector<HubPair> HubPairs(const Topology& topology) {
 }
 
 bool IsJoined(const Topology& topology, const Link& link) {
-  if (link.kind != Link::Kind::kPair || IsEmulated(link, 0) || !link.IsPlainWire()) return false;
+  const bool is_plain = link.IsPlainWire() || link.emulator == Emulator::kEngine;
+  if (link.kind != Link::Kind::kPair || link.live || !is_plain) return false;
+  if (std::ranges::any_of(link.specs, [](const auto& spec) { return !LossOf(spec); })) return false;
   // The kernel redirects between namespaces only.
   if (link.endpoints[0].node == link.endpoints[1].node) return false;
   bool any = false;
   for (const Endpoint& end : link.endpoints) {
-    const auto node = std::ranges::find(topology.nodes, end.node, &Node::name);
-    if (!node->data_plane->layout.keeps_offloads) return false;
-    any = any || node->data_plane->layout.joins_paths;
+    const fib::NodeLayout& layout = NodeOf(topology, end).data_plane->layout;
+    if (!layout.keeps_offloads) return false;
+    any = any || layout.joins_paths;
   }
   return any;
 }
 
 bool NeedsHub(const Topology& topology) {
   return std::ranges::any_of(topology.links, [&](const Link& link) {
-    return link.kind == Link::Kind::kBridge || IsEmulated(link, 0) || IsJoined(topology, link);
+    return link.kind == Link::Kind::kBridge || IsEmulated(topology, link, 0) ||
+           IsJoined(topology, link);
   });
 }
 

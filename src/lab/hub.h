@@ -2,6 +2,7 @@
 // path engine emulates, and those of the wires over which paths are joined (lab/joined_paths.h).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,10 +27,18 @@ std::string HubInnerPort(size_t link, size_t endpoint);
 std::string HubBridgePort(size_t link, size_t endpoint);
 
 // Whether the engine stands between this endpoint and the rest of the link.
-bool IsEmulated(const Link& link, size_t endpoint);
+bool IsEmulated(const Topology& topology, const Link& link, size_t endpoint);
 
-// Whether a wire's two ends are in the hub, so that paths over it can be joined.
+// Whether a wire's two ends are in the hub, so that paths over it can be joined. Its SPECs do
+// nothing, or lose frames at random (LossOf()).
 bool IsJoined(const Topology& topology, const Link& link);
+// The random loss, each frame by itself, that is all that a SPEC does: 0 of a plain wire. Nothing
+// if it does more.
+std::optional<double> LossOf(const path::Spec& spec);
+
+// Whether frames between this endpoint and the hub must be as they would be on a wire: no
+// super-frames.
+bool NeedsWireFrames(const Topology& topology, const Link& link, size_t endpoint);
 
 // The pairs in the order of links and endpoints. A pair link with a SPEC yields one; a shared link
 // yields one for each endpoint that has a SPEC, between the endpoint (a) and the bridge (b).

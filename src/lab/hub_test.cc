@@ -74,5 +74,47 @@ TEST(Hub, ASharedLinkIsAPairForEachEndpointWithASpec) {
   EXPECT_EQ(pairs[2].name, "lan.c");
 }
 
+Topology Joined(Link link) {
+  Topology topology = With(std::move(link));
+  for (Node& node : topology.nodes) node.data_plane = &fib::kJoinedPlane;
+  return topology;
+}
+
+// Whether the link leads through the hub without the engine.
+bool IsJoinedAlone(const Topology& topology) {
+  return IsJoined(topology, topology.links[0]) && HubPairs(topology).empty();
+}
+
+TEST(Hub, RandomLossAloneIsForJoinedPaths) {
+  const path::Spec loss = path::ParseSpec("loss=1%");
+  EXPECT_TRUE(IsJoinedAlone(Joined(Pair({loss, path::Spec()}))));
+  EXPECT_TRUE(IsJoinedAlone(Joined(Pair({}))));
+  EXPECT_FALSE(IsJoinedAlone(With(Pair({loss, loss}))));
+  EXPECT_FALSE(IsJoinedAlone(Joined(Pair({loss, kDelay}))));
+  EXPECT_FALSE(IsJoinedAlone(Joined(Pair({loss, loss}, Emulator::kKernel))));
+  Link live = Pair({loss, loss});
+  live.live = true;
+  EXPECT_FALSE(IsJoinedAlone(Joined(live)));
+  EXPECT_EQ(HubPairs(Joined(live)).size(), 1U);
+}
+
+TEST(Hub, WhichSpecsOnlyLoseFrames) {
+  EXPECT_EQ(LossOf(path::Spec()), 0);
+  EXPECT_EQ(LossOf(path::ParseSpec("loss=25%")), 0.25);
+  for (const char* more : {"loss=1% delay=1ms", "loss=1%:corr=5%", "loss=1%+2%", "rate=1Mbit",
+                           "loss=gemodel:p=1%,r=10%"}) {
+    EXPECT_EQ(LossOf(path::ParseSpec(more)), std::nullopt) << more;
+  }
+}
+
+// The model numbers frames as they are on a wire.
+TEST(Hub, FramesThatMayBeLostAreNoSuperFrames) {
+  const path::Spec loss = path::ParseSpec("loss=1%");
+  const Topology plain = Joined(Pair({})), lossy = Joined(Pair({loss, path::Spec()}));
+  EXPECT_FALSE(NeedsWireFrames(plain, plain.links[0], 0));
+  EXPECT_TRUE(NeedsWireFrames(lossy, lossy.links[0], 0));
+  EXPECT_TRUE(NeedsWireFrames(lossy, lossy.links[0], 1));
+}
+
 }  // namespace
 }  // namespace viaduct::lab

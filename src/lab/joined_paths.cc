@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "lab/hub.h"
+#include "path/packet/pipeline_name.h"
+#include "path/packet/pipeline_options.h"
 #include "sys/network/change_monitor.h"
 #include "sys/network/packet_taps.h"
 #include "sys/network/route_lookup.h"
@@ -94,12 +96,12 @@ struct JoinedPaths::State final : Routers {
   struct Path {
     std::vector<Hop> hops;
     std::vector<size_t> nodes;
-    uint32_t counter = 0;
+    bpf::PathCounters counters;
   };
   struct Cooling {
     Instant until;
     std::vector<Hop> hops;
-    uint32_t counter;
+    bpf::PathCounters counters;
   };
 
   explicit State(Lab& the_lab)
@@ -120,7 +122,18 @@ struct JoinedPaths::State final : Routers {
     const auto info = lab.NetlinkOf(end.node).FindLink(ifindex);
     if (!info) throw Error("interface " + end.interface + " of node " + end.node + " has gone");
     return {static_cast<size_t>(node - all.begin()), ifindex, info->mac,
-            lab.HubNetlink().IfIndex(HubPort(link, endpoint))};
+            lab.HubNetlink().IfIndex(HubPort(link, endpoint)), RandomLossOf(link, endpoint)};
+  }
+
+  // The stream is that of the path's model, so that the same frames are lost.
+  std::optional<bpf::RandomLoss> RandomLossOf(size_t number, size_t endpoint) const {
+    const Link& link = lab.topology().links[number];
+    if (link.IsPlainWire()) return std::nullopt;
+    path::PipelineOptions options;
+    options.seed = lab.topology().seed;
+    options.name = path::PipelineName(
+        link.name, "", endpoint == 0 ? path::Direction::kUp : path::Direction::kDown);
+    return bpf::RandomLoss{*LossOf(link.specs[endpoint]), options.Stream("loss")};
   }
 
   std::vector<Wire> FindWires() {
@@ -135,7 +148,8 @@ struct JoinedPaths::State final : Routers {
   std::vector<bpf::JoinWire> JoinWires() const {
     std::vector<bpf::JoinWire> list;
     for (const Wire& wire : wires) {
-      list.push_back({{wire.a.hub_ifindex, wire.a.mac}, {wire.b.hub_ifindex, wire.b.mac}});
+      list.push_back({{wire.a.hub_ifindex, wire.a.mac, wire.a.loss},
+                      {wire.b.hub_ifindex, wire.b.mac, wire.b.loss}});
     }
     return list;
   }
@@ -210,12 +224,11 @@ struct JoinedPaths::State final : Routers {
     return mac ? std::optional(NextHop{route->ifindex, *mac}) : std::nullopt;
   }
 
-  void Serve(const bpf::PathRequest& request) {
-    const auto known = paths.find(request.key);
+  void Serve(const bpf::PathKey& key) {
+    const auto known = paths.find(key);
     if (known != paths.end() && !IsStale(known->second)) return;  // also of a packet that was late
-    if (known != paths.end()) Forget(request.key);
-    if (free_counters.empty()) return ForgetAll();
-    Learn(request.key, WalkPath(map, *this, request.key));
+    if (known != paths.end()) Forget(key);
+    Learn(key, WalkPath(map, *this, key));
   }
 
   // A path by hop may have become one that can be joined: a tap was closed.
@@ -225,13 +238,25 @@ struct JoinedPaths::State final : Routers {
   }
 
   void Learn(const bpf::PathKey& key, const Walk& walk) {
-    bpf::JoinedPath path = walk.path;
-    path.counter = free_counters.back();
-    joiner.ClearTraffic(path.counter);
-    if (!joiner.Set(key, path)) return;
-    free_counters.pop_back();
+    const size_t lossy = walk.path.lossy_ends.size();
+    if (free_counters.size() < 1 + lossy) return ForgetAll();
+    bpf::PathCounters counters{TakeCounter(), {}};
+    for (size_t i = 0; i < lossy; ++i) counters.lost.push_back(TakeCounter());
+    if (!joiner.Set(key, walk.path, counters)) return GiveBack(counters);
     for (const size_t node : walk.nodes) nodes[node]->paths.insert(key);
-    paths[key] = {walk.hops, walk.nodes, path.counter};
+    paths[key] = {walk.hops, walk.nodes, counters};
+  }
+
+  uint32_t TakeCounter() {
+    const uint32_t counter = free_counters.back();
+    free_counters.pop_back();
+    joiner.ClearTraffic(counter);
+    return counter;
+  }
+
+  void GiveBack(const bpf::PathCounters& counters) {
+    free_counters.push_back(counters.passed);
+    free_counters.insert(free_counters.end(), counters.lost.begin(), counters.lost.end());
   }
 
   void Forget(const bpf::PathKey& key) {
@@ -240,7 +265,7 @@ struct JoinedPaths::State final : Routers {
     joiner.Remove(key);
     for (const size_t node : found->second.nodes) nodes[node]->paths.erase(key);
     cooling.push_back(
-        {MonotonicClock::Now() + kCoolDown, found->second.hops, found->second.counter});
+        {MonotonicClock::Now() + kCoolDown, found->second.hops, found->second.counters});
     paths.erase(found);
   }
 
@@ -257,19 +282,27 @@ struct JoinedPaths::State final : Routers {
     const Instant now = MonotonicClock::Now();
     std::erase_if(cooling, [&](const Cooling& old) {
       if (old.until > now) return false;
-      AddTraffic(old.hops, old.counter, &totals);
-      free_counters.push_back(old.counter);
+      AddTraffic(old.hops, old.counters, &totals);
+      GiveBack(old.counters);
       return true;
     });
   }
 
   using Totals = std::map<std::pair<size_t, int>, Traffic>;  // by node and ifindex
 
-  void AddTraffic(const std::vector<Hop>& hops, uint32_t counter, Totals* to) const {
+  // From the last hop to the first: what was lost on a wire has come to the hops before it.
+  void AddTraffic(const std::vector<Hop>& hops, const bpf::PathCounters& counters,
+                  Totals* to) const {
     if (hops.empty()) return;
-    const viaduct_joined_traffic traffic = joiner.TrafficOf(counter);
-    for (const Hop& hop : hops) {
-      Traffic& total = (*to)[{hop.node, hop.enters}];
+    viaduct_joined_traffic traffic = joiner.TrafficOf(counters.passed);
+    auto lost = counters.lost.rbegin();
+    for (auto hop = hops.rbegin(); hop != hops.rend(); ++hop) {
+      if (hop->may_lose) {
+        const viaduct_joined_traffic there = joiner.TrafficOf(*lost++);
+        traffic.packets += there.packets;
+        traffic.bytes += there.bytes;
+      }
+      Traffic& total = (*to)[{hop->node, hop->enters}];
       total.packets += traffic.packets;
       total.bytes += traffic.bytes;
     }
@@ -277,8 +310,8 @@ struct JoinedPaths::State final : Routers {
 
   Totals AllTraffic() const {
     Totals all = totals;
-    for (const auto& [key, path] : paths) AddTraffic(path.hops, path.counter, &all);
-    for (const Cooling& old : cooling) AddTraffic(old.hops, old.counter, &all);
+    for (const auto& [key, path] : paths) AddTraffic(path.hops, path.counters, &all);
+    for (const Cooling& old : cooling) AddTraffic(old.hops, old.counters, &all);
     return all;
   }
 
@@ -323,7 +356,7 @@ std::vector<int> JoinedPaths::Descriptors() const {
 bool JoinedPaths::OnReadable(int descriptor) {
   if (descriptor == state_->joiner.Fd()) {
     state_->CoolDown();
-    for (const bpf::PathRequest& request : state_->joiner.TakeRequests()) state_->Serve(request);
+    for (const bpf::PathKey& key : state_->joiner.TakeRequests()) state_->Serve(key);
     return true;
   }
   for (size_t i = 0; i < state_->nodes.size(); ++i) {
@@ -363,6 +396,20 @@ std::map<std::string, JoinedPaths::NodeCounters> JoinedPaths::PacketCounters() c
       const Traffic sum = joined == traffic.end() ? Traffic() : joined->second;
       of["joined"] = sum.packets;
       of["joined-bytes"] = sum.bytes;
+    }
+  }
+  return all;
+}
+
+std::vector<WireLoss> JoinedPaths::Losses() const {
+  std::vector<WireLoss> all;
+  const Topology& topology = state_->lab.topology();
+  for (size_t i = 0; i < topology.links.size(); ++i) {
+    if (!IsJoined(topology, topology.links[i])) continue;
+    for (const size_t endpoint : {0, 1}) {
+      const int port = state_->lab.HubNetlink().IfIndex(HubPort(i, endpoint));
+      const auto loss = state_->joiner.LossOf(port);
+      if (loss) all.push_back({i, endpoint, *loss});
     }
   }
   return all;

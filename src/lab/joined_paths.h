@@ -14,6 +14,12 @@
 
 namespace viaduct::lab {
 
+// What became of the frames from an endpoint of a link.
+struct WireLoss {
+  size_t link = 0, endpoint = 0;  // their numbers in the topology
+  viaduct_wire_loss counters;
+};
+
 // At work from construction to destruction. For use by one thread.
 class JoinedPaths {
  public:
@@ -39,6 +45,8 @@ class JoinedPaths {
   using NodeCounters = std::map<std::string, std::map<std::string, uint64_t>>;
   // By node.
   std::map<std::string, NodeCounters> PacketCounters() const;
+  // What the wires that lose frames did, in both directions of each.
+  std::vector<WireLoss> Losses() const;
 
  private:
   struct State;

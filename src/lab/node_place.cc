@@ -19,7 +19,7 @@ wire::MacAddress MacOf(const Topology& topology, const Endpoint& end) {
 
 // Whether frames go from one end to the other as they are, with nothing in their way.
 bool IsWire(const Topology& topology, const Link& link) {
-  if (link.kind != Link::Kind::kPair || IsEmulated(link, 0) || !link.IsPlainWire()) return false;
+  if (link.kind != Link::Kind::kPair || link.live || !link.IsPlainWire()) return false;
   if (IsJoined(topology, link)) return false;
   // The kernel redirects between namespaces only.
   if (link.endpoints[0].node == link.endpoints[1].node) return false;

@@ -47,7 +47,7 @@ const WireEnd* Step(const WireMap& wires, Routers& routers, const WireEnd& here,
   if (leaves == nullptr || !exit || next->mac != arrives->mac) return nullptr;
   const auto beyond = routers.FindInterface(arrives->node, arrives->ifindex);
   if (!beyond || beyond->mac != arrives->mac) return nullptr;
-  walk->hops.push_back({here.node, here.ifindex, next->ifindex});
+  walk->hops.push_back({here.node, here.ifindex, next->ifindex, leaves->loss.has_value()});
   bpf::JoinedPath& path = walk->path;
   const uint32_t mtu = std::min(exit->mtu, beyond->mtu);  // longer frames are discarded on arrival
   path.mtu = path.hops == 0 ? mtu : std::min(path.mtu, mtu);
@@ -56,6 +56,7 @@ const WireEnd* Step(const WireMap& wires, Routers& routers, const WireEnd& here,
   path.source = exit->mac;
   path.destination = arrives->mac;
   path.routers.push_back(static_cast<uint32_t>(here.node));
+  if (leaves->loss) path.lossy_ends.push_back(leaves->hub_ifindex);
   return arrives;
 }
 

@@ -19,6 +19,7 @@ struct WireEnd {
   int ifindex = 0;  // in the node
   wire::MacAddress mac;
   int hub_ifindex = 0;
+  std::optional<bpf::RandomLoss> loss = std::nullopt;  // of what it sends
 };
 
 struct Wire {
@@ -53,12 +54,13 @@ class Routers {
 struct Hop {
   size_t node = 0;
   int enters = 0, leaves = 0;  // ifindexes in the node
+  bool may_lose = false;       // the wire on which it leaves
 };
 
 struct Walk {
   std::vector<Hop> hops;      // those that can be joined; none: by hop
   std::vector<size_t> nodes;  // on which it depends: those of the hops and the next
-  bpf::JoinedPath path;       // for the program; its counter is not set
+  bpf::JoinedPath path;       // for the program
 };
 
 // The wires of a lab, for walks over them.

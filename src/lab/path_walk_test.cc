@@ -28,7 +28,9 @@ WireEnd End(size_t node, int ifindex) {
 // Nodes 0, 1, 2... in a ring of `count`: interface 1 leads to the node before, 2 to the one after.
 class Ring final : public Routers {
  public:
-  explicit Ring(size_t count) : map_(Wires(count)) {
+  // `lossy`: the nodes that send with losses.
+  explicit Ring(size_t count, std::set<size_t> lossy = {})
+      : lossy_(std::move(lossy)), map_(Wires(count)) {
     for (size_t i = 0; i < count; ++i) next_[i] = {2, MacOf((i + 1) % count, 1)};
   }
 
@@ -64,11 +66,13 @@ class Ring final : public Routers {
     std::vector<Wire> wires;
     for (size_t i = 0; i < count; ++i) {
       wires.push_back({End(i, 2), End((i + 1) % count, 1)});
+      if (lossy_.contains(i)) wires.back().a.loss = bpf::RandomLoss{0.1, RandomStream(1, "loss")};
       mtus[i] = 1500;
     }
     return wires;
   }
 
+  std::set<size_t> lossy_;
   WireMap map_;
   std::map<size_t, NextHop> next_;
 };
@@ -96,6 +100,17 @@ TEST(PathWalk, JoinsAllHopsUpToTheDestination) {
   EXPECT_EQ(walk.path.source, MacOf(2, 2));
   EXPECT_EQ(walk.path.destination, MacOf(3, 1));
   EXPECT_THAT(walk.path.routers, ElementsAre(1, 2));
+}
+
+// The first wire loses before the path is looked for.
+TEST(PathWalk, NamesTheWiresThatLoseFrames) {
+  Ring ring(6, {0, 2, 3, 4, 5});
+  ring.Ends(5);
+  const Walk walk = ring.FromNode0();
+  EXPECT_THAT(walk.path.lossy_ends, ElementsAre(HubOf(2, 2), HubOf(3, 2), HubOf(4, 2)));
+  std::vector<bool> may_lose;
+  for (const Hop& hop : walk.hops) may_lose.push_back(hop.may_lose);
+  EXPECT_THAT(may_lose, ElementsAre(false, true, true, true));
 }
 
 TEST(PathWalk, OneHop) {

@@ -251,7 +251,7 @@ Interface ReadInterface(const nlohmann::json& json, const std::string& where) {
 Node ReadNode(const nlohmann::json& json, const std::string& where) {
   const ObjectReader reader(json, where,
                             {"name", "data_plane", "interfaces", "program_addresses", "sysctls",
-                             "forwards_ipv4", "forwards_ipv6"});
+                             "forwards_ipv4", "forwards_ipv6", "by_hop"});
   Node node;
   node.name = reader.Get<std::string>("name");
   if (reader.Has("data_plane")) {
@@ -270,6 +270,7 @@ Node ReadNode(const nlohmann::json& json, const std::string& where) {
   }
   if (reader.Has("forwards_ipv4")) node.forwards_ipv4 = reader.Get<bool>("forwards_ipv4");
   if (reader.Has("forwards_ipv6")) node.forwards_ipv6 = reader.Get<bool>("forwards_ipv6");
+  if (reader.Has("by_hop")) node.by_hop = reader.Get<std::string>("by_hop");
   return node;
 }
 
@@ -321,7 +322,8 @@ nlohmann::json ToJson(const Node& node) {
           {"program_addresses", ToStrings(node.program_addresses)},
           {"sysctls", node.sysctls},
           {"forwards_ipv4", node.forwards_ipv4},
-          {"forwards_ipv6", node.forwards_ipv6}};
+          {"forwards_ipv6", node.forwards_ipv6},
+          {"by_hop", node.by_hop}};
 }
 
 nlohmann::json ToJson(const Link& link) {

@@ -296,10 +296,7 @@ class Forwarder {
 }  // namespace
 
 std::string_view OutcomeName(Outcome outcome) {
-  constexpr std::array<std::string_view, kOutcomes> kNames = {
-      "forwarded", "control",      "no_receiver", "not_for_us", "not_served", "link_local",
-      "malformed", "no_adjacency", "no_route",    "wrong_path", "hop_count",  "option"};
-  return kNames[static_cast<size_t>(outcome)];
+  return kOutcomeNames[static_cast<size_t>(outcome)];
 }
 
 void Forward(const Tables& tables, PortIndex port, ConstBytes frame, Decision& decision) {

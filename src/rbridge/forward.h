@@ -28,6 +28,9 @@ enum class Outcome : uint8_t {
   kOption,       // has a critical option, and no option is supported
 };
 inline constexpr size_t kOutcomes = 12;
+inline constexpr std::array<std::string_view, kOutcomes> kOutcomeNames = {
+    "forwarded", "control",      "no_receiver", "not_for_us", "not_served", "link_local",
+    "malformed", "no_adjacency", "no_route",    "wrong_path", "hop_count",  "option"};
 // As in "wrong_path".
 std::string_view OutcomeName(Outcome outcome);
 

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "rbridge/isis.h"
+#include "rbridge/test_network.h"
 #include "wire/ethernet.h"
 #include "wire/test/packet_builder.h"
 
@@ -17,38 +18,6 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using wire::MacAddress;
 using wire::packet::FromHex;
-
-// Three RBridges: A (nickname 1) port 1 -- port 0 B (2) port 1 -- port 0 C (3); port 2 of each has
-// terminals; A is the root of the tree. Ports have the addresses 02:00:00:00:NICKNAME:PORT.
-std::unique_ptr<Tables> TablesOf(Nickname self) {
-  auto tables = std::make_unique<Tables>();
-  tables->Clear();
-  tables->nickname = self;
-  tables->own_tree = 0;
-  tables->trees[0].root = 1;
-  const auto mac = [](Nickname nickname, PortIndex port) {
-    return MacAddress{{2, 0, 0, 0, static_cast<uint8_t>(nickname), static_cast<uint8_t>(port)}};
-  };
-  for (PortIndex port = 0; port < 3; ++port) {
-    tables->ports[port] = {.mac = mac(self, port), .exists = true, .serves_terminals = port == 2};
-  }
-  tables->by_nickname[self] = 0;
-  tables->rbridges[0].nickname = self;
-  RBridgeIndex next = 1;
-  for (Nickname other = 1; other <= 3; ++other) {
-    if (other == self) continue;
-    const PortIndex port = other < self ? 0 : 1;
-    const Nickname neighbour = other < self ? self - 1 : self + 1;
-    tables->adjacencies[port] = {.mac = mac(neighbour, port == 0 ? 1 : 0), .port = port};
-    tables->trees[0].neighbours.set(port);
-    tables->by_nickname[other] = next;
-    tables->rbridges[next].nickname = other;
-    tables->rbridges[next].next_hop = port;
-    tables->rbridges[next].tree_neighbour[0] = port;
-    ++next;
-  }
-  return tables;
-}
 
 struct Frame {
   PortIndex port;
@@ -71,7 +40,7 @@ class ForwardTest : public testing::Test {
   Outcome outcome() const { return decision_.outcome; }
 
   // What B, in the middle, makes of a frame.
-  std::unique_ptr<Tables> tables_ = TablesOf(2);
+  std::unique_ptr<Tables> tables_ = test::LineOfThree(2);
   Decision decision_;
 };
 
@@ -222,7 +191,7 @@ TEST_F(ForwardTest, Options) {
 
 // Tables that contradict each other send a frame to and fro: the hop count ends that.
 TEST_F(ForwardTest, ALoopEnds) {
-  const auto a = TablesOf(1), b = TablesOf(2);
+  const auto a = test::LineOfThree(1), b = test::LineOfThree(2);
   b->rbridges[b->by_nickname[3]].next_hop = 0;  // C is behind A, says B
   a->rbridges[a->by_nickname[3]].next_hop = 1;
   a->terminals.Set(MakeKey({{2, 0, 0, 0, 0xcc, 1}}, 1), {.rbridge = 2, .port = kNone}, 0);
@@ -261,6 +230,25 @@ TEST_F(ForwardTest, TheFirstBytesAreEnough) {
   const auto whole = Run(2, longest);
   Forward(*tables_, 2, wire::ConstBytes(longest).first(kMostHeaders), decision_);
   ASSERT_EQ(decision_.count, whole.size());
+}
+
+TEST(TablesTest, AdjacenciesAreFoundByPortAndAddress) {
+  auto tables = std::make_unique<Tables>();
+  tables->Clear();
+  const auto mac = [](size_t i) {
+    return MacAddress{{2, 0, 0, 0, static_cast<uint8_t>(i >> 8), static_cast<uint8_t>(i)}};
+  };
+  EXPECT_EQ(tables->FindAdjacency(0, mac(0)), kNone);
+  for (AdjacencyIndex i = 0; i < kMostAdjacencies; ++i) {
+    tables->SetAdjacency(i, {.mac = mac(i / 2), .port = static_cast<PortIndex>(i % 2)});
+  }
+  for (AdjacencyIndex i = 0; i < kMostAdjacencies; ++i) {
+    EXPECT_EQ(tables->FindAdjacency(i % 2, mac(i / 2)), i);
+  }
+  EXPECT_EQ(tables->FindAdjacency(2, mac(0)), kNone);
+  tables->SetAdjacency(4, {.mac = {}, .port = kNone});
+  EXPECT_EQ(tables->FindAdjacency(0, mac(2)), kNone);
+  EXPECT_EQ(tables->FindAdjacency(1, mac(2)), 5) << "others stay";
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ const Tables& SomeTables() {
       made->ports[i] = {.mac = {{2, 0, 0, 0, 0, static_cast<uint8_t>(i)}},
                         .exists = true,
                         .serves_terminals = true};
-      made->adjacencies[i] = {.mac = {{2, 0, 0, 0, 1, static_cast<uint8_t>(i)}}, .port = i};
+      made->SetAdjacency(i, {.mac = {{2, 0, 0, 0, 1, static_cast<uint8_t>(i)}}, .port = i});
       made->rbridges[i + 1].nickname = static_cast<Nickname>(i + 2);
       made->rbridges[i + 1].next_hop = i;
       made->rbridges[i + 1].tree_neighbour[0] = i;

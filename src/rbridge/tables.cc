@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace viaduct::rbridge {
+namespace {
+
+// Fibonacci hashing: addresses that differ in their last bytes only are spread.
+size_t HashOf(TerminalKey key) { return (key * 0x9e3779b97f4a7c15u) >> 40; }
+
+}  // namespace
 
 TerminalKey MakeKey(const wire::MacAddress& mac, uint16_t vlan) {
   TerminalKey key = 0;
@@ -16,10 +22,7 @@ wire::MacAddress MacOf(TerminalKey key) {
   return mac;
 }
 
-size_t TerminalTable::Home(TerminalKey key) {
-  // Fibonacci hashing: addresses that differ in their last bytes only are spread.
-  return (key * 0x9e3779b97f4a7c15u) >> 40 & (kTerminalSlots - 1);
-}
+size_t TerminalTable::Home(TerminalKey key) { return HashOf(key) & (kTerminalSlots - 1); }
 
 // The entry's slot, or the empty one where it would be.
 size_t TerminalTable::SlotOf(TerminalKey key) const {
@@ -64,9 +67,32 @@ bool TerminalTable::Erase(TerminalKey key) {
   return true;
 }
 
+void AdjacencySlots::Fill(std::span<const Adjacency, kMostAdjacencies> adjacencies) {
+  slots_.fill(kNone);
+  for (AdjacencyIndex i = 0; i < kMostAdjacencies; ++i) {
+    if (adjacencies[i].port == kNone) continue;
+    size_t slot = HashOf(MakeKey(adjacencies[i].mac, adjacencies[i].port)) % kAdjacencySlots;
+    while (slots_[slot] != kNone) slot = (slot + 1) % kAdjacencySlots;
+    slots_[slot] = i;
+  }
+}
+
+AdjacencyIndex AdjacencySlots::Find(std::span<const Adjacency, kMostAdjacencies> adjacencies,
+                                    PortIndex port, const wire::MacAddress& mac) const {
+  size_t slot = HashOf(MakeKey(mac, port)) % kAdjacencySlots;
+  // Bounded, because the table may be in memory that others have written.
+  for (size_t i = 0; i < kAdjacencySlots && slots_[slot] < kMostAdjacencies; ++i) {
+    const Adjacency& one = adjacencies[slots_[slot]];
+    if (one.port == port && one.mac == mac) return slots_[slot];
+    slot = (slot + 1) % kAdjacencySlots;
+  }
+  return kNone;
+}
+
 void Tables::Clear() {
   *this = {};
   for (Adjacency& adjacency : adjacencies) adjacency.port = kNone;
+  adjacency_slots.Fill(adjacencies);
   hop_count = TrillHeader::kMostHops;
   ClearRoutes();
 }
@@ -80,11 +106,13 @@ void Tables::ClearRoutes() {
   rbridges.fill(nobody);
 }
 
+void Tables::SetAdjacency(AdjacencyIndex index, const Adjacency& adjacency) {
+  adjacencies[index] = adjacency;
+  adjacency_slots.Fill(adjacencies);
+}
+
 AdjacencyIndex Tables::FindAdjacency(PortIndex port, const wire::MacAddress& mac) const {
-  const auto found = std::ranges::find_if(
-      adjacencies, [&](const Adjacency& one) { return one.port == port && one.mac == mac; });
-  return found == adjacencies.end() ? kNone
-                                    : static_cast<AdjacencyIndex>(found - adjacencies.begin());
+  return adjacency_slots.Find(adjacencies, port, mac);
 }
 
 }  // namespace viaduct::rbridge

@@ -6,6 +6,7 @@
 #include <bitset>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <type_traits>
 
 #include "rbridge/trill.h"
@@ -15,6 +16,7 @@ namespace viaduct::rbridge {
 
 inline constexpr size_t kMostPorts = 64;
 inline constexpr size_t kMostAdjacencies = 256;
+inline constexpr size_t kAdjacencySlots = 512;  // a power of two, twice as many as adjacencies
 inline constexpr size_t kMostRBridges = 1024;
 inline constexpr size_t kMostTrees = 4;
 inline constexpr size_t kTerminalSlots = 8192;  // a power of two
@@ -42,6 +44,18 @@ struct Port {
 struct Adjacency {
   wire::MacAddress mac;
   PortIndex port;  // kNone: there is none of this index
+};
+
+// The neighbours by port and address: a hash table with linear probing, computed anew with each
+// change.
+class AdjacencySlots {
+ public:
+  AdjacencyIndex Find(std::span<const Adjacency, kMostAdjacencies> adjacencies, PortIndex port,
+                      const wire::MacAddress& mac) const;
+  void Fill(std::span<const Adjacency, kMostAdjacencies> adjacencies);
+
+ private:
+  std::array<AdjacencyIndex, kAdjacencySlots> slots_;  // kNone: empty
 };
 
 struct RBridgeEntry {
@@ -105,7 +119,8 @@ struct Tables {
   // terminals that are silent can be forgotten.
   uint32_t epoch;
   std::array<Port, kMostPorts> ports;
-  std::array<Adjacency, kMostAdjacencies> adjacencies;
+  std::array<Adjacency, kMostAdjacencies> adjacencies;  // changed by SetAdjacency()
+  AdjacencySlots adjacency_slots;
   std::array<RBridgeEntry, kMostRBridges> rbridges;
   std::array<RBridgeIndex, 65536> by_nickname;  // kNone: unknown
   std::array<Tree, kMostTrees> trees;
@@ -114,6 +129,8 @@ struct Tables {
   void Clear();
   // The routing part only; ports, adjacencies and terminals stay.
   void ClearRoutes();
+  // With port kNone: removes it.
+  void SetAdjacency(AdjacencyIndex index, const Adjacency& adjacency);
   // The adjacency with the neighbour of this address on the port; kNone if there is none.
   AdjacencyIndex FindAdjacency(PortIndex port, const wire::MacAddress& mac) const;
 };

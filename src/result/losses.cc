@@ -90,6 +90,12 @@ std::vector<Loss> SimulatorLosses(const RunResult& run) {
       list.Add(fmt::format("flow '{}'", flow.name), packets, place, own);
     }
   }
+  for (const auto& [node, plane] : run.data_planes) {
+    for (const auto& [cause, packets] : plane.drops) {
+      list.Add(fmt::format("{}, data plane {}", node, plane.name), packets, cause,
+               cause == "ring_full");
+    }
+  }
   list.Add("kernels' neighbour tables", run.neighbour_discards.value_or(0),
            "too many waited for a neighbour's address; of the whole machine", false);
   return list.Take();

@@ -16,8 +16,8 @@ struct Loss {
   bool own = false;  // this product lost them: it was too slow, or had no room
 };
 
-// Those at the simulator's interfaces and programs' devices, in the nodes' stacks and kernels, and
-// at the flows' own ends.
+// Those at the simulator's interfaces and programs' devices, in the nodes' stacks and data planes,
+// and at the flows' own ends.
 std::vector<Loss> SimulatorLosses(const RunResult& run);
 // Those of the path engine.
 std::vector<Loss> EngineLosses(const EngineResult& engine);
@@ -25,7 +25,8 @@ std::vector<Loss> EngineLosses(const EngineResult& engine);
 std::vector<Loss> LossesOf(const RunResult& run);
 
 // How many packets of the flows, at least, were lost at none of these places nor in the links of
-// the path engine: kernels that forward do not say what they drop. Places count other packets, too.
+// the path engine: a kernel does not count those whose next hop does not answer. Places count other
+// packets, too.
 uint64_t LostElsewhere(const RunResult& run);
 
 // The packets of those that the product itself lost.

@@ -176,6 +176,27 @@ TEST(RunTest, AVerdictNamesWhatItCovers) {
   run.Judge(Duration::Milliseconds(5));
   EXPECT_EQ(run.verdict, Verdict::kNotJudged);
   EXPECT_THAT(run.not_judged, testing::ElementsAre("ns-3's own emulation"));
+  run.scenario.mode = "emulate";
+  run.data_planes["n0"].name = "simulator";
+  run.Judge(std::nullopt);
+  EXPECT_TRUE(run.not_judged.empty());
+  run.data_planes["n1"].name = "userspace";
+  run.data_planes["n2"].name = "ebpf";
+  run.Judge(std::nullopt);
+  EXPECT_THAT(run.not_judged, testing::ElementsAre("the kernel's forwarding",
+                                                   "how long packets took in the forwarder"));
+}
+
+TEST(RunTest, WhatADataPlaneIsTooSlowForVoidsTheRun) {
+  RunResult run;
+  run.scenario.mode = "offload";
+  run.simulator.timing.emplace().events = 100;
+  run.data_planes["n1"].drops = {{"ttl", 700}, {"no_route", 9}};
+  run.Judge(Duration::Milliseconds(5));
+  EXPECT_EQ(run.verdict, Verdict::kValid);
+  run.data_planes["n1"].drops["ring_full"] = 800;
+  run.Judge(Duration::Milliseconds(5));
+  EXPECT_EQ(run.verdict, Verdict::kVoid);
 }
 
 TEST(LossesTest, EveryLossHasAPlace) {

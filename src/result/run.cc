@@ -161,6 +161,12 @@ KeysOf<NodePlane> NodePlane::Keys() {
       WhenSet<&P::packets>("packets", "a map",
                            "that came in, by interface and by what became of them, where the data "
                            "plane counts (docs/limitations.md)"),
+      WhenSet<&P::drops>("drops", "packets, by cause",
+                         "that it dropped while the traffic ran: `ttl_or_header` (TTL or hop limit "
+                         "used up, as in a loop of routes, or a broken header), `no_route`, "
+                         "`bad_address`, `too_long`, `truncated`, `discarded`; of plane userspace "
+                         "`ttl`, `malformed`, `unforwardable`, `refused` (by a route), `ring_full` "
+                         "(too slow), `not_sent` (by the interface)"),
   };
   return kKeys;
 }
@@ -177,8 +183,9 @@ KeysOf<RunResult> RunResult::Keys() {
       Always<&R::programs>("programs", "a list of maps", "in the scenario's order"),
       Always<&R::events>("events", "a list of maps", "changes of links; real modes"),
       WhenSet<&R::engine>("engine", "a map",
-                          "what was done to the packets of links with a SPEC, by the path "
-                          "engine in the real modes"),
+                          "what was done to the packets of links with a SPEC, in the real modes by "
+                          "the path engine (random loss between nodes whose data plane is joined: "
+                          "by their program, which delays nothing)"),
       WhenSet<&R::neighbour_discards>(
           "neighbour_discards", "packets",
           "discarded because too many waited for the address of a neighbour to "
@@ -202,11 +209,19 @@ KeysOf<RunResult> RunResult::Keys() {
 
 namespace {
 
-// What of the run's packets a mode does not time.
-std::vector<std::string> NotJudged(const std::string& mode) {
-  if (mode == "offload") return {"the kernel's forwarding"};
-  if (mode == "traditional") return {"ns-3's own emulation"};
-  return {};
+// What of the run's packets nothing times.
+std::vector<std::string> NotJudged(const RunResult& run) {
+  if (run.scenario.mode == "traditional") return {"ns-3's own emulation"};
+  bool has_forwarder = false,
+       has_kernel = run.data_planes.empty() && run.scenario.mode == "offload";
+  for (const auto& [node, plane] : run.data_planes) {
+    has_forwarder |= plane.name == "userspace";
+    has_kernel |= plane.name != "userspace" && plane.name != "simulator";
+  }
+  std::vector<std::string> parts;
+  if (has_kernel) parts.emplace_back("the kernel's forwarding");
+  if (has_forwarder) parts.emplace_back("how long packets took in the forwarder");
+  return parts;
 }
 
 void JudgeTiming(RunResult& run, std::optional<Duration> limit) {
@@ -230,7 +245,7 @@ void JudgeTiming(RunResult& run, std::optional<Duration> limit) {
     run.verdict = Verdict::kVoid;
     run.judged.emplace_back("the reading of routes");
   }
-  run.not_judged = NotJudged(run.scenario.mode);
+  run.not_judged = NotJudged(run);
 }
 
 }  // namespace

@@ -125,6 +125,7 @@ struct NodePlane {
   std::string name, reason;
   // What came in, by interface and by what became of it, where the data plane counts.
   std::map<std::string, std::map<std::string, uint64_t>> packets;
+  std::map<std::string, uint64_t> drops;  // packets, by cause, while the traffic ran
   static KeysOf<NodePlane> Keys();
 };
 

@@ -48,8 +48,8 @@ struct Keeper {
   Keeper(const scenario::Scenario& scenario, bool quiet)
       : progress(stderr, quiet),
         client(broker::Client::ConnectOrSpawn()),
-        simulator(
-            std::make_unique<SimulatorProcess>(FindSimulator(), scenario, client.NewConnection())),
+        simulator(std::make_unique<SimulatorProcess>(
+            FindSimulator(), scenario, client.NewConnection(), "", std::vector<Duration>(), true)),
         conversation(std::make_unique<Conversation>(scenario, *simulator, loop, progress)) {}
   ~Keeper() {
     loop.IgnoreSignals();

@@ -154,7 +154,7 @@ TEST(TableTest, ExplainsTheLossOfEachMode) {
   none.flows[0].Count(10, 7);
   EXPECT_THAT(ComparisonTable({none, offload}),
               AllOf(HasSubstr("\noffload: lost elsewhere: 44 packets of flows or more, at no place "
-                              "that is counted, as in kernels that have no route\n"),
+                              "that is counted, as where a next hop does not answer\n"),
                     HasSubstr("\nsimulate: lost elsewhere: 3 packets of flows or more, at no place "
                               "that the simulator counts\n")));
 }

@@ -97,6 +97,7 @@ class Run {
     if (real_) RealTraffic();
     if (engine_) results_.engine = engine_->Read();
     engine_.reset();  // the simulator takes the lab down, and the engine with it
+    if (real_) TakeLossyWires(client_->Describe());
     const nlohmann::json report = conversation_->WaitForReport(real_);
     TakeReport(report);
     if (!real_) TakeSimulatedTraffic();
@@ -151,6 +152,7 @@ class Run {
         scenario_, *loop_, *client_,
         LinkEvents(scenario_, *client_, engine_.get(), captures_.get()), progress_);
     sys::RaiseDescriptorLimit();  // each program of a flow needs three
+    drops_before_ = Drops(client_->Describe());
     traffic_->Start();
     const Instant start = MonotonicClock::Now();
     ShowTraffic();
@@ -189,6 +191,30 @@ class Run {
         taken.packets = packets->value(node, decltype(taken.packets)());
       }
     }
+    for (const auto& [node, drops] : Drops(lab)) {
+      for (const auto& [cause, packets] : drops) {
+        const uint64_t since = packets - std::min(packets, drops_before_[node][cause]);
+        if (since > 0) results_.data_planes[node].drops[cause] = since;
+      }
+    }
+  }
+
+  // By node and cause, since the lab was built.
+  using NodeDrops = std::map<std::string, std::map<std::string, uint64_t>>;
+  static NodeDrops Drops(const nlohmann::json& lab) { return lab.value("drops", NodeDrops()); }
+
+  // Links whose SPEC needs no engine (lab/joined_paths.h).
+  void TakeLossyWires(const nlohmann::json& lab) {
+    const auto wires = lab.value("lossy_wires", std::vector<result::PipelineResult>());
+    if (wires.empty()) return;
+    if (!results_.engine) {
+      results_.engine.emplace();
+      results_.engine->name = scenario_.name;
+      results_.engine->seed = scenario_.seed;
+    }
+    std::vector<result::PipelineResult>& all = results_.engine->pipelines;
+    all.insert(all.end(), wires.begin(), wires.end());
+    std::ranges::stable_sort(all, {}, &result::PipelineResult::pair);
   }
 
   void ShowTraffic() {
@@ -280,6 +306,7 @@ class Run {
   std::unique_ptr<sys::EventLoop> loop_;
   std::unique_ptr<SimulatorProcess> simulator_;
   std::unique_ptr<Conversation> conversation_;
+  NodeDrops drops_before_;
   std::unique_ptr<TrafficRunner> traffic_;
   std::unique_ptr<Captures> captures_;
   std::unique_ptr<EngineWatch> engine_;

@@ -58,7 +58,7 @@ std::string FindSimulator() {
 
 SimulatorProcess::SimulatorProcess(const std::string& program, const scenario::Scenario& scenario,
                                    UniqueFd broker, const std::string& captures,
-                                   const std::vector<Duration>& pauses) {
+                                   const std::vector<Duration>& pauses, bool live) {
   auto [control, theirs] = sys::MakeSocketPair(SOCK_STREAM);
   sys::Pipe output = sys::MakePipe();
   const UniqueFd file = MemoryFile("scenario.yaml", scenario::Print(scenario));
@@ -73,6 +73,7 @@ SimulatorProcess::SimulatorProcess(const std::string& program, const scenario::S
   for (const Duration at : pauses) {
     options.words.insert(options.words.end(), {"--pause-at", FormatDuration(at)});
   }
+  if (live) options.words.insert(options.words.end(), {"--specs", "live"});
   options.environment = EnvironmentWith(broker.get());
   options.standard = {-1, output.write.get(), output.write.get()};
   options.inherited = {theirs.get(), file.get()};

@@ -55,9 +55,11 @@ std::string FindSimulator();
 class SimulatorProcess {
  public:
   // Starts the simulator and passes it `broker` (real modes; else empty). `captures`: the directory
-  // for mode simulate's captures. `pauses`: those of RunOptions.
+  // for mode simulate's captures. `pauses`: those of RunOptions. `live`: the lab stays up, and
+  // `viaduct path set` may change its SPECs.
   SimulatorProcess(const std::string& program, const scenario::Scenario& scenario, UniqueFd broker,
-                   const std::string& captures = "", const std::vector<Duration>& pauses = {});
+                   const std::string& captures = "", const std::vector<Duration>& pauses = {},
+                   bool live = false);
   SimulatorProcess(const SimulatorProcess&) = delete;
   SimulatorProcess& operator=(const SimulatorProcess&) = delete;
   ~SimulatorProcess();

@@ -133,7 +133,7 @@ std::string LossLines(const RunResult& run) {
     text += fmt::format(
         "lost elsewhere: {} packets of flows or more, at no place that {}\n", packets,
         run.scenario.mode == "simulate" ? "the simulator counts"
-                                        : "is counted, as in kernels that have no route");
+                                        : "is counted, as where a next hop does not answer");
   }
   for (const FlowResult& flow : run.flows) {
     if (!flow.not_offered) continue;

@@ -69,8 +69,9 @@ constexpr Key kKeys[] = {
      `ebpf`, the same routes by an eBPF program that passes packets from node to node without their
      stacks, where plain wires connect them, and leaves all others to the kernel; `joined`, the same routes,
      all hops over plain wires in one step; `userspace`, the same routes by a process without privileges; `auto`,
-     `ebpf` where this machine has it and it does something, else `kernel`; `simulator`. The default depends on
-     `mode`.)",
+     for each node the fastest of `joined`, `ebpf` and `kernel` that this machine has, that does something there and
+     that is right for the scenario, which the results and the command name with the reason; `simulator`. The
+     default depends on `mode`. With `WMRP`: `userspace` (the default in mode `offload`), `ebpf` or `simulator`.)",
      "ebpf", "kernel ebpf joined userspace auto simulator"},
     {"stack", Type::kText, Elsewhere([] { return std::string("ns3"); }),
      R"(The nodes' network stack in mode `simulate`: `ns3`, or a real Linux kernel in virtual time,

@@ -1,5 +1,6 @@
 #include "scenario/links.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -129,10 +130,13 @@ TEST(LinksTest, WhatRBridgesCannotHaveIsNamed) {
               HasSubstr("flows[0].to: 'n1' is an RBridge"));
   EXPECT_THAT(error("flows: [{type: ping, from: n0, to: a}]\n"),
               HasSubstr("flows[0].from: 'n0' is an RBridge"));
-  EXPECT_THAT(error("", {"mode=offload"}), HasSubstr("forwards WMRP's frames; give mode: emulate"));
+  EXPECT_EQ(error("", {"mode=offload"}), "");
+  EXPECT_EQ(error("data_plane: userspace\n", {"mode=offload"}), "");
   EXPECT_THAT(error("", {"nodes.a.gateway=n0"}), HasSubstr("one network; leave it out"));
-  EXPECT_THAT(error("data_plane: kernel\n", {"mode=emulate"}),
-              HasSubstr("n0 is an RBridge, which forwards frames"));
+  for (const char* plane : {"kernel", "joined", "auto"}) {
+    EXPECT_THAT(error(fmt::format("data_plane: {}\n", plane), {"mode=offload"}),
+                HasSubstr("n0 is an RBridge, which forwards frames; give userspace or ebpf"));
+  }
 }
 
 }  // namespace

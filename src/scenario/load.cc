@@ -58,6 +58,9 @@ class Loader {
     const Section routing = file_.Inner("routing");
     std::string& protocol = scenario_.routing.protocol;
     if (protocol.empty()) routing.Fail("protocol", "is empty");
+    if (const std::string_view why = WhyNoProtocol(protocol); !why.empty()) {
+      routing.Fail("protocol", std::string(why));
+    }
     if (const RoutingProtocol* known = FindRoutingProtocol(protocol)) protocol = known->type;
     if (protocol == "static" && routing.Has("attributes")) {
       routing.Fail("attributes", "'static' has none");
@@ -151,13 +154,19 @@ class Loader {
       Fail(at,
            fmt::format("nodes.{}.gateway: all hosts are on one network; leave it out", node.name));
     }
-    if (node.host) return;
-    if (node.data_plane && node.data_plane != &fib::kSimulatorPlane) {
-      Fail(at, fmt::format("data_plane: {} forwards packets, and {} is an RBridge, which forwards "
-                           "frames; leave it out",
-                           node.data_plane->name, node.name));
+    if (node.host) {
+      node.data_plane = nullptr;  // a host forwards nothing
+      return;
     }
     node.kernel.reset();
+    if (node.data_plane == nullptr && scenario_.mode == Mode::kOffload) {
+      node.data_plane = &fib::kUserspacePlane;
+    }
+    if (node.data_plane != nullptr && fib::OfRBridge(*node.data_plane) == nullptr) {
+      Fail(at, fmt::format("data_plane: {} forwards packets, and {} is an RBridge, which forwards "
+                           "frames; give userspace or ebpf, or leave it out",
+                           node.data_plane->name, node.name));
+    }
   }
 
   void CheckGateway(NodeSettings& node, const std::set<std::string>& neighbours) {
@@ -401,11 +410,6 @@ class Loader {
   }
 
   void CheckMode() const {
-    if (bridged_ && scenario_.mode == Mode::kOffload) {
-      file_.Fail("mode",
-                 "no data plane of mode offload forwards WMRP's frames; give mode: emulate (real "
-                 "frames, forwarded in the simulator) or simulate");
-    }
     if (scenario_.mode != Mode::kSimulate) {
       CheckStacks();
       if (!scenario_.state.empty()) {

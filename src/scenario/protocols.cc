@@ -56,6 +56,13 @@ const RoutingProtocol* FindRoutingProtocol(std::string_view text) {
   return found == kProtocols.end() ? nullptr : &*found;
 }
 
+std::string_view WhyNoProtocol(std::string_view text) {
+  if (!IsSameWord(text, "DSR") && text != "ns3::dsr::DsrRouting") return "";
+  return "ns-3's DSR is not a routing protocol of its IP layer, but puts a header of its own, "
+         "which "
+         "neither kernels nor programs read, into every data packet; use AODV";
+}
+
 bool Bridges(std::string_view protocol) {
   const RoutingProtocol* known = FindRoutingProtocol(protocol);
   return known && known->bridges;

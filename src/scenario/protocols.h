@@ -22,6 +22,8 @@ struct RoutingProtocol {
 
 // By its name in any letter case or by its type. Null: a type of the user's own, or "static".
 const RoutingProtocol* FindRoutingProtocol(std::string_view text);
+// Why a protocol of ns-3's cannot be one of a scenario; empty: nothing is known against it.
+std::string_view WhyNoProtocol(std::string_view text);
 // Whether it is a known protocol that `bridges`.
 bool Bridges(std::string_view protocol);
 

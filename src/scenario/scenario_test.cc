@@ -394,6 +394,9 @@ TEST(ScenarioTest, ProtocolsHaveShortNamesInAnyLetterCase) {
   EXPECT_EQ(protocol("olsr"), "ns3::olsr::RoutingProtocol");
   EXPECT_EQ(protocol("rip"), "ns3::Rip");
   EXPECT_EQ(protocol("\"own::Protocol\""), "own::Protocol");
+  for (const char* name : {"DSR", "dsr", "\"ns3::dsr::DsrRouting\""}) {
+    EXPECT_THROW(protocol(name), UsageError) << name;
+  }
   EXPECT_EQ(Parse(text + "olsr}\n", "f.yaml").hash,
             Parse(text + "\"ns3::olsr::RoutingProtocol\"}\n", "f.yaml").hash);
 }

@@ -29,6 +29,10 @@ Pipe MakePipe() {
   return {UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
+UniqueFd Duplicate(int fd) {
+  return UniqueFd(SystemCall("duplicate a descriptor", fcntl(fd, F_DUPFD_CLOEXEC, 0)));
+}
+
 std::pair<UniqueFd, UniqueFd> MakeSocketPair(int type) {
   std::array<int, 2> ends;
   SystemCall("socketpair", socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends.data()));

@@ -14,6 +14,9 @@ struct Pipe {
 };
 Pipe MakePipe();  // throws SystemError
 
+// A close-on-exec copy. Throws SystemError.
+UniqueFd Duplicate(int fd);
+
 // Creates two connected UNIX sockets of this type (SOCK_STREAM, SOCK_SEQPACKET). Throws
 // SystemError.
 std::pair<UniqueFd, UniqueFd> MakeSocketPair(int type);

@@ -107,8 +107,13 @@ uint64_t ProcessStartTime(int pid) { return ParseStartTime(ReadStat(pid)); }
 bool ProcessAlive(int pid, uint64_t start_time) {
   if (pid <= 0 || start_time == 0) return false;
   const std::string stat = ReadStat(pid);
+  return ParseStartTime(stat) == start_time && !HasEnded(stat);
+}
+
+bool HasEnded(std::string_view stat) {
+  constexpr uint64_t kExiting = 4;  // PF_EXITING of the kernel's include/linux/sched.h
   const std::string_view state = StatField(stat, 3);
-  return ParseStartTime(stat) == start_time && state != "Z" && state != "X";
+  return state == "Z" || state == "X" || (StatNumber<uint64_t>(stat, 9) & kExiting) != 0;
 }
 
 std::vector<int> AllProcesses() {

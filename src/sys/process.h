@@ -19,8 +19,11 @@ uint64_t ProcessStartTime(int pid);
 // The same, from the text of the file; 0 when malformed. (The program's name within the text may
 // contain any characters.)
 uint64_t ParseStartTime(std::string_view stat);
-// Whether the process that had this pid and start time still runs (a zombie does not).
+// Whether the process that had this pid and start time still runs.
 bool ProcessAlive(int pid, uint64_t start_time);
+// Whether the text of the file is of a process that does nothing any more: a zombie, or one that
+// the kernel is taking down, for which it may need a while (eBPF programs, memory, many sockets).
+bool HasEnded(std::string_view stat);
 
 // All processes that /proc shows.
 std::vector<int> AllProcesses();

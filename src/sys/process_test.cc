@@ -86,6 +86,12 @@ TEST(Process, MalformedStatHasNoStartTime) {
   EXPECT_EQ(ParseStartTime("1 (a) S 1 1 1 0 -1 4 1 2 3 4 5 6 7 8 20 0 1 0 -7 1"), 0U);
 }
 
+TEST(Process, HasEndedBeforeItIsGone) {
+  EXPECT_FALSE(HasEnded("7 (a Z) S 1 7 7 0 -1 4194560 1"));
+  EXPECT_TRUE(HasEnded("7 (a) Z 1 7 7 0 -1 4194560 1"));
+  EXPECT_TRUE(HasEnded("7 (a) R 1 7 7 0 -1 4194564 1"));  // exiting
+}
+
 TEST(Process, OursIsAlive) {
   const uint64_t start = ProcessStartTime(getpid());
   EXPECT_GT(start, 0U);

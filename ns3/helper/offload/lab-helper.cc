@@ -12,6 +12,7 @@
 #include "ns3/link-watch.h"
 #include "ns3/log.h"
 #include "ns3/path-seed.h"
+#include "ns3/rbridge-shared-plane.h"
 #include "ns3/simulator-impl.h"
 #include "ns3/simulator.h"
 
@@ -54,6 +55,7 @@ struct LabHelper::State
             offload.control->Dispose();
             offload.interfaces->Dispose();
             offload.upcalls->Dispose();
+            offload.multicast->Dispose();
         }
     }
 
@@ -334,13 +336,18 @@ LabHelper::Attach(const LabPlan& plan)
     const LabAddresses known = AddressesOf(plan.topology);
     for (const auto& node : plan.topology.nodes)
     {
-        if (node.data_plane->port_frames == viaduct::fib::PortFrames::kControl)
+        switch (node.data_plane->port_frames)
         {
+        case viaduct::fib::PortFrames::kControl:
             AttachOffloadedNode(node, known);
-        }
-        else
-        {
-            AttachSimulatorNode(node);
+            break;
+        case viaduct::fib::PortFrames::kPdus:
+            AttachSimulatorNode(node, viaduct::rbridge::kIsIsType);
+            AttachRBridge(node);
+            break;
+        case viaduct::fib::PortFrames::kAll:
+            AttachSimulatorNode(node, ETH_P_ALL);
+            break;
         }
         WatchLinks(node.name);
     }
@@ -395,7 +402,7 @@ LabHelper::AttachOffloadedNode(const viaduct::lab::Node& node, const LabAddresse
 }
 
 void
-LabHelper::AttachSimulatorNode(const viaduct::lab::Node& node)
+LabHelper::AttachSimulatorNode(const viaduct::lab::Node& node, uint16_t etherType)
 {
     Ptr<Node> owner;
     for (Attachment& attachment : m_state->attachments)
@@ -403,8 +410,8 @@ LabHelper::AttachSimulatorNode(const viaduct::lab::Node& node)
         if (attachment.nodeName == node.name)
         {
             owner = attachment.node;
-            attachment.device =
-                m_mode == TRADITIONAL ? MakeFdDevice(attachment) : MakeRingDevice(attachment);
+            attachment.device = m_mode == TRADITIONAL ? MakeFdDevice(attachment)
+                                                      : MakeRingDevice(attachment, etherType);
             ReplaceDevice(owner, attachment.original, attachment.device);
         }
     }
@@ -416,13 +423,42 @@ LabHelper::AttachSimulatorNode(const viaduct::lab::Node& node)
     }
 }
 
+void
+LabHelper::AttachRBridge(const viaduct::lab::Node& node)
+{
+    Ptr<RBridge> rbridge;
+    Ptr<Node> owner;
+    viaduct::rbridge::PortIndex next = 0;
+    for (const Attachment& attachment : m_state->attachments)
+    {
+        if (attachment.nodeName != node.name)
+        {
+            continue;
+        }
+        owner = attachment.node;
+        rbridge = owner->GetObject<RBridge>();
+        if (!rbridge || rbridge->GetPortIndex(attachment.device) != next++)
+        {
+            throw UsageError("node " + node.name +
+                             ": its data plane is for an RBridge whose ports "
+                             "are the node's devices, in their order");
+        }
+    }
+    if (owner)
+    {
+        rbridge->SetPlane(std::make_unique<RBridgeSharedPlane>(
+            *rbridge, owner, m_state->broker->OpenTables(node.name)));
+    }
+}
+
 Ptr<NetDevice>
-LabHelper::MakeRingDevice(const Attachment& attachment)
+LabHelper::MakeRingDevice(const Attachment& attachment, uint16_t etherType)
 {
     auto socket = m_state->broker->OpenPacketSocket(
-        {.node = attachment.nodeName, .interface = attachment.interface});
+        {.node = attachment.nodeName, .interface = attachment.interface, .ether_type = etherType});
     viaduct::io::RingOptions ring;
     ring.ifindex = socket.ifindex;
+    ring.ether_type = etherType;
     ring.qdisc_bypass = !socket.has_qdisc;
     auto device = CreateObject<RingNetDevice>();
     device->SetAddress(attachment.original->GetAddress());

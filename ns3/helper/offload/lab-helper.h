@@ -114,6 +114,15 @@ class LabHelper
         m_settings.live.insert(channel);
     }
 
+    /** Keeps the data plane kAutoPlane from passing a node's packets over several hops in one step.
+     * @param node the node
+     * @param reason why each must come in: "link a-b is captured"
+     */
+    void SetByHop(Ptr<Node> node, const std::string& reason)
+    {
+        m_settings.byHop[node] = reason;
+    }
+
     /**
      * @param channel a channel
      * @param name of its link in the lab; default a PathChannel's own, else "n0-n1" or "lan" and
@@ -202,9 +211,10 @@ class LabHelper
     void GuardUdp(const NodeContainer& nodes);
     void Attach(const LabPlan& plan);
     void WatchLinks(const std::string& node);
-    void AttachSimulatorNode(const viaduct::lab::Node& node);
+    void AttachSimulatorNode(const viaduct::lab::Node& node, uint16_t etherType);
+    void AttachRBridge(const viaduct::lab::Node& node);
     void AttachOffloadedNode(const viaduct::lab::Node& node, const LabAddresses& known);
-    Ptr<NetDevice> MakeRingDevice(const Attachment& attachment);
+    Ptr<NetDevice> MakeRingDevice(const Attachment& attachment, uint16_t etherType);
     Ptr<NetDevice> MakeFdDevice(const Attachment& attachment);
 
     Mode m_mode;                                       //!< where packets go

@@ -7,6 +7,7 @@
 #include "ns3/channel-spec.h"
 #include "ns3/ip-family.h"
 #include "ns3/loopback-net-device.h"
+#include "ns3/on-demand.h"
 #include "ns3/path-channel.h"
 #include "ns3/path-seed.h"
 
@@ -108,6 +109,11 @@ LabPlanner::PlanNode(Ptr<Node> node)
         {
             planned.sysctls["net.ipv6.conf.all.forwarding"] = planned.forwards_ipv6 ? "1" : "0";
         }
+    }
+    planned.by_hop = OwnOr(m_settings.byHop, node, {});
+    if (FindsRoutesOnDemand<ipfamily::V4>(node) || FindsRoutesOnDemand<ipfamily::V6>(node))
+    {
+        planned.by_hop = "its protocol finds routes on demand";
     }
     for (const auto& [name, value] : OwnOr(m_settings.sysctls, node, {}))
     {

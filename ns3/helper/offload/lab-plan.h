@@ -39,6 +39,7 @@ struct LabSettings
     std::map<Ptr<Channel>, viaduct::lab::Emulator> emulators;         //!< these
     std::set<Ptr<Channel>> live;                                      //!< whose SPECs may change
     std::map<Ptr<Node>, std::map<std::string, std::string>> sysctls;  //!< users' own
+    std::map<Ptr<Node>, std::string> byHop;                           //!< why not joined
     std::set<std::string> ignore;                                     //!< effects left out
     bool programs{true};                                              //!< TUN devices
 };

@@ -171,6 +171,23 @@ MakeUpcalls(Ptr<Node> node,
     return upcalls;
 }
 
+Ptr<MulticastMirror>
+MakeMulticast(Ptr<Node> node,
+              const std::string& name,
+              const std::map<Ptr<NetDevice>, std::string>& names,
+              std::shared_ptr<Client> broker)
+{
+    auto multicast = CreateObject<MulticastMirror>();
+    multicast->SetNode(node, [broker, name](auto family, const auto& interfaces) {
+        return broker->OpenMulticast(name, family, interfaces);
+    });
+    for (const auto& [device, interface] : names)
+    {
+        multicast->AddInterface(device, interface);
+    }
+    return multicast;
+}
+
 } // namespace
 
 OffloadHelper::OffloadHelper() : m_budget(std::make_shared<PollBudget>())
@@ -222,12 +239,15 @@ OffloadHelper::Install(Ptr<Node> node,
     offload.upcalls->SetRouted([routes = offload.routes] { routes->RequestUpdate(); });
     offload.routes->SetSink(std::make_shared<HandoverRoutes>(
         std::make_shared<viaduct::broker::NodeRoutes>(broker, name), offload.upcalls));
+    offload.multicast = MakeMulticast(node, name, names, broker);
     // Runs after the node's own initialization, which was scheduled when the node was created.
     Simulator::ScheduleWithContext(node->GetId(), Time(0), &ControlPlane::Start, offload.control);
     Simulator::ScheduleWithContext(node->GetId(), Time(0), &UpcallPort::Start, offload.upcalls);
     Simulator::ScheduleWithContext(node->GetId(), Time(0), &RouteSource::Start, offload.routes);
     Simulator::ScheduleWithContext(
         node->GetId(), Time(0), &InterfaceMirror::Start, offload.interfaces);
+    Simulator::ScheduleWithContext(
+        node->GetId(), Time(0), &MulticastMirror::Start, offload.multicast);
     return offload;
 }
 

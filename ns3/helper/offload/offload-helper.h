@@ -8,6 +8,7 @@
 #include "ns3/control-plane.h"
 #include "ns3/interface-mirror.h"
 #include "ns3/lab-addresses.h"
+#include "ns3/multicast-mirror.h"
 #include "ns3/net-device.h"
 #include "ns3/node.h"
 #include "ns3/object-factory.h"
@@ -41,6 +42,7 @@ class OffloadHelper
         Ptr<ControlPlane> control;       //!< opens the control sockets
         Ptr<InterfaceMirror> interfaces; //!< mirrors the states and addresses of interfaces
         Ptr<UpcallPort> upcalls;         //!< gives the protocols packets without a route
+        Ptr<MulticastMirror> multicast;  //!< mirrors the routes to groups
     };
 
     /** An interface of a node in a lab. */

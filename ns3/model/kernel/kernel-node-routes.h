@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 namespace ns3
@@ -34,11 +35,13 @@ class KernelNodeRoutes final : public viaduct::fib::RouteSink
 
   private:
     void DoApply(const viaduct::fib::RouteChanges& changes) override;
+    void AddRules(const viaduct::fib::Route& route);
     viaduct::guest::KernelRoute ToKernel(const viaduct::fib::Route& route) const;
 
-    viaduct::guest::AgentClient& m_agent;   //!< inside the guest
-    uint32_t m_node;                        //!< in the guest
-    std::map<std::string, int> m_ifindexes; //!< of its interfaces
+    viaduct::guest::AgentClient& m_agent;        //!< inside the guest
+    uint32_t m_node;                             //!< in the guest
+    std::map<std::string, int> m_ifindexes;      //!< of its interfaces
+    std::set<viaduct::wire::Family> m_withRules; //!< that ask the preferred table
 };
 
 } // namespace ns3

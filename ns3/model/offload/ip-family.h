@@ -12,12 +12,14 @@
 #include "ns3/ipv4-route.h"
 #include "ns3/ipv4-routing-protocol.h"
 #include "ns3/ipv4-routing-table-entry.h"
+#include "ns3/ipv4-static-routing.h"
 #include "ns3/ipv4.h"
 #include "ns3/ipv6-header.h"
 #include "ns3/ipv6-list-routing.h"
 #include "ns3/ipv6-route.h"
 #include "ns3/ipv6-routing-protocol.h"
 #include "ns3/ipv6-routing-table-entry.h"
+#include "ns3/ipv6-static-routing.h"
 #include "ns3/ipv6.h"
 #include "ns3/loopback-net-device.h"
 #include "ns3/net-device.h"
@@ -43,6 +45,7 @@ struct V4
     using Layer = Ipv4;
     using Protocol = Ipv4RoutingProtocol;
     using ListProtocol = Ipv4ListRouting;
+    using StaticProtocol = Ipv4StaticRouting;
     using Entry = Ipv4RoutingTableEntry;
     using Header = Ipv4Header;
     static constexpr auto FAMILY = viaduct::wire::Family::kIpv4;
@@ -56,6 +59,7 @@ struct V6
     using Layer = Ipv6;
     using Protocol = Ipv6RoutingProtocol;
     using ListProtocol = Ipv6ListRouting;
+    using StaticProtocol = Ipv6StaticRouting;
     using Entry = Ipv6RoutingTableEntry;
     using Header = Ipv6Header;
     static constexpr auto FAMILY = viaduct::wire::Family::kIpv6;

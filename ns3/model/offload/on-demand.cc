@@ -4,6 +4,8 @@
 
 #include "on-demand.h"
 
+#include "protocol-traits.h"
+
 #include <algorithm>
 
 namespace ns3
@@ -24,7 +26,7 @@ template <class Family>
 bool
 IsOnDemand(Ptr<typename Family::Protocol> protocol)
 {
-    if (protocol->GetInstanceTypeId().GetName() == "ns3::dsdv::RoutingProtocol")
+    if (!TraitsOf(protocol).mayFindRoutesOnDemand)
     {
         return false;
     }

@@ -63,21 +63,31 @@ RouteMerger<Family>::RouteMerger(Ptr<typename Family::Layer> ip,
 
 template <class Family>
 bool
-RouteMerger<Family>::IsKernelsOwn(const RouteCandidate& route) const
+RouteMerger<Family>::IsConnected(const RouteCandidate& route) const
 {
-    const IpPrefix& destination = route.destination;
+    return std::any_of(m_own.begin(), m_own.end(), [&](const auto& entry) {
+        const auto& [interface, own] = entry;
+        return interface == route.interface && route.gateway.IsUnspecified() &&
+               own.Network() == route.destination;
+    });
+}
+
+template <class Family>
+bool
+RouteMerger<Family>::IsKernelsOwn(const IpPrefix& destination) const
+{
     const IpAddress& network = destination.address;
-    if (network.IsMulticast() || viaduct::wire::IsLinkLocal(network) ||
+    // A route to several groups says where the node's own packets to them leave.
+    const bool isGroups = destination.address.family == viaduct::wire::Family::kIpv4 &&
+                          network.IsMulticast() && !IsHost(destination);
+    if ((network.IsMulticast() && !isGroups) || viaduct::wire::IsLinkLocal(network) ||
         viaduct::wire::IsLoopback(network) || network == IpAddress::FromIpv4(0xffffffff))
     {
         return true;
     }
-    return std::any_of(m_own.begin(), m_own.end(), [&](const auto& entry) {
-        const auto& [interface, own] = entry;
-        const bool isConnected = interface == route.interface && route.gateway.IsUnspecified() &&
-                                 own.Network() == destination;
-        return isConnected || (IsHost(destination) && GoesToInterface(network, own));
-    });
+    return IsHost(destination) && std::any_of(m_own.begin(), m_own.end(), [&](const auto& entry) {
+               return GoesToInterface(network, entry.second);
+           });
 }
 
 template <class Family>
@@ -119,35 +129,106 @@ RouteMerger<Family>::AddHop(const RouteCandidate& route, viaduct::fib::RouteTabl
 
 template <class Family>
 void
+RouteMerger<Family>::Cover(const viaduct::fib::RouteTable& routes)
+{
+    for (const auto& [key, route] : routes)
+    {
+        m_above.insert(key.destination);
+        m_lengths.insert(key.destination.length);
+    }
+}
+
+template <class Family>
+void
 RouteMerger<Family>::Add(const std::vector<RouteCandidate>& routes)
 {
     const std::map<IpPrefix, uint32_t> best = BestMetrics(routes);
-    viaduct::fib::RouteTable here;
-    std::set<IpPrefix> kernels;
+    Part part;
     for (const RouteCandidate& route : routes)
     {
-        if (route.metric != best.at(route.destination))
+        if (route.metric != best.at(route.destination) || IsKernelsOwn(route.destination) ||
+            !IsWanted(route))
         {
             continue;
         }
-        if (IsKernelsOwn(route))
-        {
-            kernels.insert(route.destination);
-        }
-        else if (IsWanted(route))
-        {
-            AddHop(route, here);
-        }
+        AddHop(route, IsConnected(route) ? part.connected : part.routes);
     }
-    for (const auto& [key, route] : here)
+    for (const auto& [key, route] : part.connected)
     {
-        if (!kernels.contains(key.destination))
+        part.routes.erase(key);
+    }
+    Cover(part.routes);
+    Cover(part.connected);
+    m_parts.push_back(std::move(part));
+}
+
+template <class Family>
+std::set<IpPrefix>
+RouteMerger<Family>::ConnectedNetworks() const
+{
+    std::set<IpPrefix> networks;
+    for (const auto& [interface, own] : m_own)
+    {
+        if (m_names.contains(m_ip->GetNetDevice(interface)) && m_ip->IsUp(interface) &&
+            !viaduct::wire::IsLinkLocal(own.address) && !IsHost(own))
         {
-            m_table.insert_or_assign(key, route);
-            m_above.insert(key.destination);
-            m_lengths.insert(key.destination.length);
+            networks.insert(own.Network());
         }
     }
+    return networks;
+}
+
+/** How many protocols, from the first on, the kernel must ask before the connected networks. */
+template <class Family>
+size_t
+RouteMerger<Family>::CountPreferred() const
+{
+    size_t count = 0;
+    for (const IpPrefix& network : ConnectedNetworks())
+    {
+        for (size_t i = 0; i < m_parts.size(); i++)
+        {
+            const auto& [routes, connected] = m_parts[i];
+            if (connected.contains({network, 0}))
+            {
+                break;
+            }
+            if (std::any_of(routes.begin(), routes.end(), [&](const auto& entry) {
+                    const IpPrefix& destination = entry.first.destination;
+                    return destination.length <= network.length &&
+                           destination.Contains(network.address);
+                }))
+            {
+                count = std::max(count, i + 1);
+            }
+        }
+    }
+    return count;
+}
+
+template <class Family>
+viaduct::fib::RouteTable
+RouteMerger<Family>::GetTable() const
+{
+    using viaduct::fib::Table;
+    viaduct::fib::RouteTable table;
+    const size_t preferred = CountPreferred();
+    for (size_t i = 0; i < m_parts.size(); i++)
+    {
+        const auto add = [&](const viaduct::fib::RouteTable& routes) {
+            for (auto [key, route] : routes)
+            {
+                route.table = i < preferred ? Table::kPreferred : Table::kMain;
+                table.emplace(viaduct::fib::KeyOf(route), route);
+            }
+        };
+        add(m_parts[i].routes);
+        if (i < preferred)
+        {
+            add(m_parts[i].connected);
+        }
+    }
+    return table;
 }
 
 template class RouteMerger<ipfamily::V4>;

@@ -24,12 +24,16 @@ namespace ns3
 
 /**
  * @ingroup viaduct
- * Merges the routes of a node's protocols into one table for the kernel.
+ * Merges the routes of a node's protocols into tables for the kernel.
  *
- * It omits routes that the kernel has by itself (connected networks, own addresses, link-local,
- * loopback), multicast, and routes through interfaces that are down. Routes of lower priority that
- * a protocol of higher priority covers are omitted, too, because ns-3's list routing asks the
- * protocols in that order, whereas the kernel chooses by longest prefix.
+ * ns-3's list routing asks the protocols by priority, and the first that has any route decides; the
+ * kernel chooses by longest prefix. So routes that a protocol of higher priority covers are
+ * omitted, and the protocols that are asked before the connected networks, and cover one, come into
+ * the preferred table (with those connected networks that they have themselves).
+ *
+ * It also omits routes that the kernel has by itself (connected networks, own addresses,
+ * link-local, loopback), routes to single multicast groups, and routes through interfaces that are
+ * down.
  */
 template <class Family>
 class RouteMerger
@@ -48,11 +52,8 @@ class RouteMerger
      */
     void Add(const std::vector<RouteCandidate>& routes);
 
-    /** @return the kernel's table */
-    const viaduct::fib::RouteTable& GetTable() const
-    {
-        return m_table;
-    }
+    /** @return the kernel's tables */
+    viaduct::fib::RouteTable GetTable() const;
 
     /** @return how many routes were left out because their interface is not in the lab */
     uint64_t GetUnmapped() const
@@ -61,9 +62,20 @@ class RouteMerger
     }
 
   private:
+    /** What one protocol adds to those before it. */
+    struct Part
+    {
+        viaduct::fib::RouteTable routes;    //!< that the kernel must get
+        viaduct::fib::RouteTable connected; //!< that it has
+    };
+
     void AddHop(const RouteCandidate& route, viaduct::fib::RouteTable& table);
     bool IsWanted(const RouteCandidate& route) const;
-    bool IsKernelsOwn(const RouteCandidate& route) const;
+    bool IsConnected(const RouteCandidate& route) const;
+    bool IsKernelsOwn(const viaduct::wire::IpPrefix& destination) const;
+    void Cover(const viaduct::fib::RouteTable& routes);
+    std::set<viaduct::wire::IpPrefix> ConnectedNetworks() const;
+    size_t CountPreferred() const;
 
     Ptr<typename Family::Layer> m_ip;                     //!< has the interfaces
     const std::map<Ptr<NetDevice>, std::string>& m_names; //!< in the kernel
@@ -71,7 +83,7 @@ class RouteMerger
         m_own;                                 //!< the node's addresses and their interfaces
     std::set<viaduct::wire::IpPrefix> m_above; //!< covered by protocols of higher priority
     std::set<int> m_lengths;                   //!< of these prefixes
-    viaduct::fib::RouteTable m_table;          //!< so far
+    std::vector<Part> m_parts;                 //!< of the protocols so far
     uint64_t m_unmapped{0};                    //!< left out
 };
 

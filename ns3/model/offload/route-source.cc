@@ -212,7 +212,7 @@ RouteSource::Merge(const Input& input)
     {
         merger.Add(routes);
     }
-    m_wanted.insert(merger.GetTable().begin(), merger.GetTable().end());
+    m_wanted.merge(merger.GetTable());
     m_counters.unmapped += merger.GetUnmapped();
 }
 

@@ -38,7 +38,7 @@ RBridgeFlooding::RBridgeFlooding(const SystemId& system,
 
 RBridgeFlooding::~RBridgeFlooding()
 {
-    for (auto& [port, queue] : m_queues)
+    for (auto& [index, queue] : m_queues)
     {
         queue.flush.Cancel();
     }
@@ -47,16 +47,16 @@ RBridgeFlooding::~RBridgeFlooding()
 void
 RBridgeFlooding::AddPort(RBridgePort& port)
 {
-    m_queues[&port];
+    m_queues[port.GetIndex()].port = &port;
 }
 
 void
 RBridgeFlooding::Flood(const std::vector<LspId>& ids)
 {
-    for (auto& [port, queue] : m_queues)
+    for (auto& [index, queue] : m_queues)
     {
         queue.lsps.insert(ids.begin(), ids.end());
-        Arm(*port);
+        Arm(queue);
     }
 }
 
@@ -64,7 +64,7 @@ bool
 RBridgeFlooding::Receive(RBridgePort& port, const viaduct::wire::MacAddress& from, const Lsp& lsp)
 {
     const auto verdict = m_database.Receive(lsp, InstantNow());
-    Queue& here = m_queues.at(&port);
+    Queue& here = QueueOf(port);
     here.requests.erase(lsp.id);
     switch (verdict)
     {
@@ -80,7 +80,7 @@ RBridgeFlooding::Receive(RBridgePort& port, const viaduct::wire::MacAddress& fro
         return true;
     case Database::Verdict::kOlder:
         here.lsps.insert(lsp.id);
-        Arm(port);
+        Arm(here);
         return false;
     case Database::Verdict::kSame:
         if (port.IsHeardByAll(from))
@@ -96,10 +96,10 @@ void
 RBridgeFlooding::Receive(RBridgePort& port, const SequenceNumbers& numbers)
 {
     const auto difference = m_database.CompareAll(numbers, InstantNow());
-    Queue& queue = m_queues.at(&port);
+    Queue& queue = QueueOf(port);
     queue.lsps.insert(difference.to_send.begin(), difference.to_send.end());
     queue.requests.insert(difference.to_request.begin(), difference.to_request.end());
-    Arm(port);
+    Arm(queue);
 }
 
 void
@@ -111,22 +111,29 @@ RBridgeFlooding::SendSummary(const RBridgePort& port) const
     }
 }
 
-void
-RBridgeFlooding::Arm(RBridgePort& port)
+RBridgeFlooding::Queue&
+RBridgeFlooding::QueueOf(const RBridgePort& port)
 {
-    Queue& queue = m_queues.at(&port);
+    return m_queues.at(port.GetIndex());
+}
+
+void
+RBridgeFlooding::Arm(Queue& queue)
+{
     if (queue.flush.IsPending() || (queue.lsps.empty() && queue.requests.empty()))
     {
         return;
     }
     const Time delay = FLOOD_DELAY * m_jitter->GetValue(0.2, 1);
-    queue.flush = Simulator::Schedule(delay, &RBridgeFlooding::Flush, this, &port);
+    queue.flush = Simulator::Schedule(delay, &RBridgeFlooding::Flush, this, queue.port->GetIndex());
 }
 
 void
-RBridgeFlooding::Flush(RBridgePort* port)
+RBridgeFlooding::Flush(viaduct::rbridge::PortIndex index)
 {
-    Queue queue = std::exchange(m_queues.at(port), {});
+    RBridgePort* port = m_queues.at(index).port;
+    const Queue queue =
+        std::exchange(m_queues.at(index), {.port = port, .lsps = {}, .requests = {}, .flush = {}});
     if (!port->HasAdjacencies())
     {
         return; // a neighbour that comes up asks for what it lacks

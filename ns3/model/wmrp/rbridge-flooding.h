@@ -71,18 +71,20 @@ class RBridgeFlooding
     /** What is to be sent to a link (ISO 10589: SRMflag and SSNflag). */
     struct Queue
     {
+        RBridgePort* port = nullptr;                //!< of the link
         std::set<viaduct::rbridge::LspId> lsps;     //!< to send
         std::set<viaduct::rbridge::LspId> requests; //!< to ask for
         EventId flush;                              //!< when
     };
 
-    void Arm(RBridgePort& port);
-    void Flush(RBridgePort* port);
+    Queue& QueueOf(const RBridgePort& port);
+    void Arm(Queue& queue);
+    void Flush(viaduct::rbridge::PortIndex index);
 
-    viaduct::rbridge::SystemId m_system;    //!< whose this is
-    viaduct::rbridge::Database& m_database; //!< what is flooded
-    Ptr<UniformRandomVariable> m_jitter;    //!< of when
-    std::map<RBridgePort*, Queue> m_queues; //!< by port
+    viaduct::rbridge::SystemId m_system;                   //!< whose this is
+    viaduct::rbridge::Database& m_database;                //!< what is flooded
+    Ptr<UniformRandomVariable> m_jitter;                   //!< of when
+    std::map<viaduct::rbridge::PortIndex, Queue> m_queues; //!< of the ports
 };
 
 } // namespace ns3

@@ -197,7 +197,7 @@ RBridgePort::SetTwoWay(const MacAddress& mac, Neighbour& neighbour, bool twoWay)
     }
     if (!twoWay)
     {
-        m_tables.adjacencies[neighbour.index].port = kNone;
+        m_tables.SetAdjacency(neighbour.index, {.mac = {}, .port = kNone});
         neighbour.index = kNone;
     }
     else
@@ -207,8 +207,8 @@ RBridgePort::SetTwoWay(const MacAddress& mac, Neighbour& neighbour, bool twoWay)
         {
             return; // more neighbours than the tables have room for
         }
-        *free = {.mac = mac, .port = m_index};
         neighbour.index = static_cast<AdjacencyIndex>(free - m_tables.adjacencies.begin());
+        m_tables.SetAdjacency(neighbour.index, {.mac = mac, .port = m_index});
         HelloSoon();
     }
     NS_LOG_LOGIC(neighbour.system.ToString() << (twoWay ? " up" : " down"));

@@ -192,6 +192,7 @@ RBridge::Stop()
     {
         port->SetDevice(port->GetDevice());
     }
+    Publish();
     m_nickname = 0;
 }
 
@@ -199,6 +200,8 @@ void
 RBridge::DoDispose()
 {
     Stop();
+    m_plane.reset();
+    m_publish.Cancel();
     m_byDevice.clear();
     m_ports.clear();
     m_node = nullptr;
@@ -231,6 +234,10 @@ RBridge::Receive(Ptr<NetDevice> device,
     const RBridgeFrame frame(packet, protocol, source, Mac48Address::ConvertFrom(to));
     viaduct::rbridge::Decision& decision = *m_decision;
     viaduct::rbridge::Forward(*m_tables, port->GetIndex(), frame.GetBytes(), decision);
+    if (m_plane && decision.outcome != Outcome::kControl)
+    {
+        return; // the data plane's
+    }
     m_outcomes[static_cast<size_t>(decision.outcome)]++;
     if (!m_frameTrace.IsEmpty())
     {
@@ -241,9 +248,9 @@ RBridge::Receive(Ptr<NetDevice> device,
         ReceivePdu(*port, packet, ToWire(source));
         return;
     }
-    if (decision.seen && m_terminals->Learn(*decision.seen))
+    if (decision.seen)
     {
-        OriginateSoon();
+        Learn(*decision.seen);
     }
     for (const auto& output : decision.sends())
     {
@@ -290,6 +297,7 @@ void
 RBridge::AdjacencyChanged(RBridgePort& port, bool up)
 {
     m_adjacencyTrace(port.GetDevice(), up);
+    PublishSoon();
     if (!m_database)
     {
         return;
@@ -306,6 +314,7 @@ void
 RBridge::ServiceChanged(RBridgePort& port)
 {
     const bool serves = m_tables->ports[port.GetIndex()].serves_terminals;
+    PublishSoon();
     if (!serves && m_terminals && m_terminals->ForgetPort(port.GetIndex()))
     {
         OriginateSoon();
@@ -384,6 +393,7 @@ RBridge::Compute()
     {
         OriginateSoon();
     }
+    PublishSoon();
     m_routesTrace(GetReachable().size());
 }
 
@@ -416,6 +426,7 @@ RBridge::ChooseNickname(const LinkStates& states)
     }
     m_nickname = nickname;
     m_tables->nickname = nickname;
+    PublishSoon();
 }
 
 void
@@ -448,6 +459,7 @@ RBridge::AgeTerminals()
 {
     m_ageTerminals =
         Simulator::Schedule(m_terminalAge / Terminals::kSilentEpochs, &RBridge::AgeTerminals, this);
+    PublishSoon();
     if (m_terminals->NextEpoch())
     {
         OriginateSoon();

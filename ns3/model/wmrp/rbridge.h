@@ -6,6 +6,7 @@
 #define VIADUCT_RBRIDGE_H
 
 #include "rbridge-flooding.h"
+#include "rbridge-plane.h"
 #include "rbridge-port.h"
 
 #include "ns3/mac48-address.h"
@@ -106,6 +107,27 @@ class RBridge : public Object, private RBridgePort::User
         return m_outcomes[static_cast<size_t>(outcome)];
     }
 
+    /** Lets another data plane forward in the simulator's place. From now on the RBridge only
+     * receives PDUs; what it knows goes to the plane, which tells it where terminals are (Learn()).
+     * @param plane the data plane
+     */
+    void SetPlane(std::unique_ptr<RBridgePlane> plane);
+
+    /** A terminal was seen by the data plane.
+     * @param terminal its address and VLAN
+     * @param nickname of the RBridge that its frame came from; 0: this one
+     * @param port in the tables, where it is if it is this RBridge's
+     */
+    void Learn(viaduct::rbridge::TerminalKey terminal,
+               uint16_t nickname,
+               viaduct::rbridge::PortIndex port);
+
+    /**
+     * @param device a device
+     * @return its place in the tables; viaduct::rbridge::kNone if it is no port
+     */
+    viaduct::rbridge::PortIndex GetPortIndex(Ptr<NetDevice> device) const;
+
     /** @return the tables by which it forwards */
     const viaduct::rbridge::Tables& GetTables() const
     {
@@ -172,6 +194,9 @@ class RBridge : public Object, private RBridgePort::User
     void SendSummaries();
     void AgeLinkStates();
     void AgeTerminals();
+    void Learn(const viaduct::rbridge::Seen& seen);
+    void PublishSoon();
+    void Publish();
 
     Time m_csnpInterval;          //!< attribute CsnpInterval
     Time m_lspInterval;           //!< attribute LspInterval
@@ -202,12 +227,15 @@ class RBridge : public Object, private RBridgePort::User
     std::array<uint64_t, viaduct::rbridge::kOutcomes> m_outcomes{}; //!< frames, by outcome
     std::unique_ptr<viaduct::rbridge::Decision> m_decision;         //!< about the present frame
 
+    std::unique_ptr<RBridgePlane> m_plane; //!< forwards in the simulator's place; null: none does
+
     Time m_originated;      //!< when own LSPs were last changed
     EventId m_originate;    //!< Originate()
     EventId m_compute;      //!< Compute()
     EventId m_summaries;    //!< SendSummaries()
     EventId m_age;          //!< AgeLinkStates()
     EventId m_ageTerminals; //!< AgeTerminals()
+    EventId m_publish;      //!< Publish()
 
     TracedValue<uint16_t> m_nickname{0};                                         //!< trace Nickname
     TracedCallback<Ptr<const Packet>, Ptr<NetDevice>, std::string> m_frameTrace; //!< trace Frame

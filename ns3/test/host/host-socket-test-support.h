@@ -49,6 +49,24 @@ MakeTestNamespace()
     return viaduct::sys::CreateNamelessNamespace();
 }
 
+/** While this exists, the simulator is a reactor on the real clock. */
+struct RealTimeReactor
+{
+    RealTimeReactor()
+    {
+        Simulator::Destroy();
+        GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::ReactorSimulatorImpl"));
+    }
+
+    ~RealTimeReactor()
+    {
+        GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::DefaultSimulatorImpl"));
+    }
+
+    RealTimeReactor(const RealTimeReactor&) = delete;
+    RealTimeReactor& operator=(const RealTimeReactor&) = delete;
+};
+
 /** Two nodes with sockets in a namespace each; a veth pair joins the namespaces. */
 struct HostPair
 {
@@ -132,51 +150,13 @@ struct HostPair
         return condition();
     }
 
+    RealTimeReactor reactor;
     std::array<viaduct::UniqueFd, 2> namespaces;
     std::vector<Ptr<Node>> nodes;
     EventId poll;
 };
 
-/** Runs one test case's scenario on a fresh reactor. */
-class HostSocketTestCase : public TestCase
-{
-  public:
-    /**
-     * @param name of the case
-     * @param scenario what it does
-     */
-    HostSocketTestCase(const std::string& name,
-                       std::function<void(HostSocketTestCase&, HostPair&)> scenario)
-        : TestCase(name), m_scenario(std::move(scenario))
-    {
-    }
-
-    /**
-     * @param actual the actual value
-     * @param expected the expected value
-     * @param what its description
-     */
-    template <class A, class B>
-    void Equal(const A& actual, const B& expected, const std::string& what)
-    {
-        NS_TEST_EXPECT_MSG_EQ(actual, expected, what);
-    }
-
-  private:
-    void DoRun() override
-    {
-        Simulator::Destroy();
-        GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::ReactorSimulatorImpl"));
-        {
-            HostPair pair;
-            m_scenario(*this, pair);
-            Simulator::Destroy();
-        }
-        GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::DefaultSimulatorImpl"));
-    }
-
-    std::function<void(HostSocketTestCase&, HostPair&)> m_scenario;
-};
+using HostSocketTestCase = SocketTestCase<HostPair>;
 
 /** Sends bytes that depend on their place, as fast as its socket takes them, then ends its sending.
  */

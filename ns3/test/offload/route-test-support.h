@@ -129,12 +129,12 @@ class Line
             {
                 for (const auto& route : *list)
                 {
-                    table[{route.destination, route.metric}] = route;
+                    table[KeyOf(route)] = route;
                 }
             }
             for (const auto& route : changes.removed)
             {
-                table.erase({route.destination, route.metric});
+                table.erase(KeyOf(route));
             }
         }));
         Simulator::ScheduleWithContext(

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "broker/test/random_network.h"
 #include "fib/data_plane.h"
 
 namespace viaduct::broker::test {
@@ -19,15 +20,21 @@ struct Arrivals {
   std::map<std::string, uint64_t> forwarded;
   uint64_t by_plane = 0;  // of these, those that the data plane itself counted
   uint64_t markers = 0;   // sent between the packets; the nodes forwarded them, too
+  // Whether the numbers of forwarded packets must agree. Not those of a plane that answers itself
+  // where there is no route: such answers are limited by the clock, and they are forwarded, too.
+  bool counts_compare = true;
 };
 
 // Where arrivals are noted. Who reads a router's packets may change the way they take through it.
 enum class Where { kHosts, kEverywhere };
 
+// What a plane must be compared on: `userspace` chooses among equal paths by a hash of its own.
+EqualPaths PathsFor(const fib::DataPlane& plane);
+
 // Builds the network of this seed with routers of this plane, sends so many packets from its host
 // s, and removes it. Needs root, and that the calling thread stays on one processor: then what was
 // sent first arrives first. Throws Error if nothing passes.
-Arrivals SendThrough(const fib::DataPlane& plane, uint64_t seed, int packets,
+Arrivals SendThrough(const fib::DataPlane& plane, uint64_t seed, int packets, EqualPaths paths,
                      Where where = Where::kHosts);
 
 // The frames that arrived with one of two planes only, "+d0/eth0 eth ... / ipv4 ..." (of the first)

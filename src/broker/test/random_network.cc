@@ -25,7 +25,8 @@ wire::IpPrefix AddressOn(wire::Family family, size_t link, int side) {
 
 class Builder {
  public:
-  Builder(uint64_t seed, const fib::DataPlane& plane) : random_(seed, "network"), plane_(plane) {
+  Builder(uint64_t seed, const fib::DataPlane& plane, EqualPaths paths)
+      : random_(seed, "network"), plane_(plane), paths_(paths) {
     network_.topology.name = fmt::format("planes{}", getpid());
     const size_t routers = 2 + random_.Below(4);
     for (size_t i = 0; i < routers; ++i) AddNode(fmt::format("r{}", i), plane_);
@@ -122,6 +123,7 @@ class Builder {
       }
     }
     std::ranges::sort(hops);
+    if (paths_ == EqualPaths::kFirst && hops.size() > 1) hops.resize(1);
     return hops;
   }
 
@@ -172,7 +174,7 @@ class Builder {
                              "10.0.0.1",  "127.0.0.1", "224.0.0.9", "192.0.2.1"};
     const std::string there = "10.0." + sink;
     network_.ipv4.destinations = {there + ".1", there + ".1",      there + ".1",   there + ".1",
-                                  "10.9.0.1",   "10.9.7.7",        there + ".255", "10.7.0.1",
+                                  "10.9.0.1",   "10.9.7.7",        there + ".255", kUnrouted,
                                   "224.0.0.5",  "255.255.255.255", "127.0.0.1",    "240.0.0.1"};
     const std::string here6 = v6 + source + "::";
     network_.ipv6.sources = {here6 + "1", here6 + "1", here6 + "77", v6 + "0::1", "fe80::9", "::1"};
@@ -195,6 +197,7 @@ class Builder {
 
   RandomStream random_;
   const fib::DataPlane& plane_;
+  EqualPaths paths_;
   RandomNetwork network_;
   std::vector<Ends> links_;
   std::vector<size_t> hosts_;  // the links of s, d0 and d1, whose first end they are
@@ -212,8 +215,8 @@ std::vector<wire::IpAddress> StrangersOn(const lab::Interface& interface) {
   return strangers;
 }
 
-RandomNetwork MakeRandomNetwork(uint64_t seed, const fib::DataPlane& plane) {
-  return Builder(seed, plane).Take();
+RandomNetwork MakeRandomNetwork(uint64_t seed, const fib::DataPlane& plane, EqualPaths paths) {
+  return Builder(seed, plane, paths).Take();
 }
 
 }  // namespace viaduct::broker::test

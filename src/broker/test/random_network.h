@@ -28,15 +28,20 @@ struct Endpoints {
 // sends, and d0 and d1.
 struct RandomNetwork {
   lab::Topology topology;
-  std::vector<NodeRoute> routes;  // shortest paths, all of equal length
+  std::vector<NodeRoute> routes;  // shortest paths
   Endpoints ipv4, ipv6;
 };
 
 inline constexpr const char* kSource = "s";
 inline constexpr const char* kSink = "d0";
+inline constexpr const char* kUnrouted = "10.7.0.1";
+
+// Of several paths of equal length: all, or the first.
+enum class EqualPaths { kAll, kFirst };
 
 // Routers forward by `plane`, hosts by the kernel. The same seed makes the same network.
-RandomNetwork MakeRandomNetwork(uint64_t seed, const fib::DataPlane& plane);
+RandomNetwork MakeRandomNetwork(uint64_t seed, const fib::DataPlane& plane,
+                                EqualPaths paths = EqualPaths::kAll);
 
 // The addresses of nobody on this interface's link that packets come from or go to.
 std::vector<wire::IpAddress> StrangersOn(const lab::Interface& interface);

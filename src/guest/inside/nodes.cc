@@ -1,7 +1,5 @@
 #include "guest/inside/nodes.h"
 
-#include <linux/fib_rules.h>
-#include <linux/rtnetlink.h>
 #include <sched.h>
 #include <sys/socket.h>
 
@@ -12,6 +10,7 @@
 #include "guest/inside/mptcp.h"
 #include "sys/network/netns.h"
 #include "sys/network/route_request.h"
+#include "sys/network/route_rule.h"
 #include "sys/network/sysctl.h"
 
 namespace viaduct::guest::inside {
@@ -50,18 +49,12 @@ sys::RouteEntry EntryOf(const Operation& operation) {
   return entry;
 }
 
-sys::NetlinkMessage RuleRequest(const agent::Rule& rule) {
+sys::RouteRule RuleOf(const agent::Rule& rule) {
   const wire::IpPrefix from = PrefixOf(rule.from, rule.prefix_length);
-  fib_rule_hdr header{};
-  header.family = sys::FamilyOf(from.address);
-  header.src_len = static_cast<uint8_t>(from.length);
-  header.action = FR_ACT_TO_TBL;
-  sys::NetlinkMessage message(RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL);
-  message.AppendHeader(header);
-  if (from.length > 0) message.Put(FRA_SRC, from.address);
-  message.PutU32(FRA_TABLE, rule.table);
-  if (rule.priority != 0) message.PutU32(FRA_PRIORITY, rule.priority);
-  return message;
+  return {.from = from,
+          .to = {{from.address.family, {}}, 0},
+          .table = rule.table,
+          .priority = rule.priority};
 }
 
 }  // namespace
@@ -193,7 +186,7 @@ void Nodes::WriteSysctl(const Operation& operation) {
 }
 
 void Nodes::AddRule(const Operation& operation) {
-  auto message = RuleRequest(operation.As<agent::Rule>());
+  auto message = sys::RuleRequest(RuleOf(operation.As<agent::Rule>()));
   Node& node = Get(operation.subject);
   node.netlink.socket().Request(message, node.name + ": add a routing rule");
   agent_.Done(operation);

@@ -27,6 +27,12 @@ HostAgent::HostAgent(Sockets::Opener open)
 
 HostAgent::~HostAgent() = default;
 
+bool HostAgent::Work() {
+  int rounds = 0;
+  while (rounds < kBurst && agent_.RunOnce(Duration())) ++rounds;
+  return rounds > 0;
+}
+
 void HostAgent::Send(std::span<const std::byte> message) {
   link_->request = message;
   agent_.Serve();

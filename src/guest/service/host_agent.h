@@ -20,9 +20,11 @@ class HostAgent final : public AgentChannel {
   // Readable when Work() has something to do.
   int fd() const { return agent_.fd(); }
   // Handles the sockets that are ready, without waiting, and passes what has happened to the
-  // receiver. Returns false if there were none. Throws Error when descriptors or memory are used
-  // up.
-  bool Work() { return agent_.RunOnce(Duration()); }
+  // receiver: up to kBurst messages of each, so that one loop that also sends does not send many
+  // for each one that it reads. Returns false if there were none. Throws Error when descriptors or
+  // memory are used up.
+  bool Work();
+  static constexpr int kBurst = 256;
 
   size_t MaxMessage() const override { return agent::kMaxMessage; }
   void Send(std::span<const std::byte> message) override;

@@ -1,5 +1,7 @@
 #include "sys/network/change_monitor.h"
 
+#include <arpa/inet.h>
+#include <linux/filter.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <netlink/msg.h>
@@ -7,18 +9,44 @@
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 
 #include "base/error.h"
+#include "base/socket_option.h"
 #include "sys/network/netns.h"
 
 namespace viaduct::sys {
 namespace {
 
-constexpr std::array kGroups = {
+constexpr std::array<int, 11> kAllGroups = {
     RTNLGRP_LINK,       RTNLGRP_NEIGH,     RTNLGRP_NEXTHOP,      RTNLGRP_IPV4_IFADDR,
     RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV4_RULE, RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_IFADDR,
     RTNLGRP_IPV6_ROUTE, RTNLGRP_IPV6_RULE, RTNLGRP_IPV6_NETCONF,
 };
+constexpr std::array<int, 6> kRouteGroups = {
+    RTNLGRP_LINK,        RTNLGRP_NEXTHOP,    RTNLGRP_IPV4_IFADDR,
+    RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,
+};
+
+// A filter reads numbers of two bytes in network order.
+uint32_t InNetworkOrder(uint16_t number) { return htons(number); }
+
+// The socket shall not receive what is said about routes of this protocol.
+void LeaveOutRoutes(uint8_t protocol, int fd) {
+  constexpr uint32_t kType = offsetof(nlmsghdr, nlmsg_type);
+  constexpr uint32_t kProtocol = NLMSG_HDRLEN + offsetof(rtmsg, rtm_protocol);
+  std::array<sock_filter, 7> code = {{
+      BPF_STMT(BPF_LD | BPF_H | BPF_ABS, kType),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, InNetworkOrder(RTM_NEWROUTE), 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, InNetworkOrder(RTM_DELROUTE), 0, 2),
+      BPF_STMT(BPF_LD | BPF_B | BPF_ABS, kProtocol),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, protocol, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+      BPF_STMT(BPF_RET | BPF_K, 0),
+  }};
+  const sock_fprog program{static_cast<uint16_t>(code.size()), code.data()};
+  SetSocketOption(fd, SOL_SOCKET, SO_ATTACH_FILTER, program, "SO_ATTACH_FILTER");
+}
 
 bool IsForwarding(uint16_t type) {
   switch (type) {
@@ -36,7 +64,15 @@ bool IsForwarding(uint16_t type) {
 
 }  // namespace
 
-ChangeMonitor::ChangeMonitor(int namespace_fd) {
+ChangeMonitor::ChangeMonitor(int namespace_fd) : ChangeMonitor(kAllGroups, namespace_fd) {}
+
+ChangeMonitor ChangeMonitor::OfRoutesBut(uint8_t protocol, int namespace_fd) {
+  ChangeMonitor monitor(kRouteGroups, namespace_fd);
+  LeaveOutRoutes(protocol, monitor.Fd());
+  return monitor;
+}
+
+ChangeMonitor::ChangeMonitor(std::span<const int> groups, int namespace_fd) {
   const NamespaceScope scope(namespace_fd);
   socket_ = UniqueFd(
       SystemCall("open a monitor of changes",
@@ -45,7 +81,7 @@ ChangeMonitor::ChangeMonitor(int namespace_fd) {
   address.nl_family = AF_NETLINK;
   SystemCall("bind a monitor of changes",
              bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address));
-  for (const int group : kGroups) {
+  for (const int group : groups) {
     SystemCall("subscribe to changes", setsockopt(socket_.get(), SOL_NETLINK,
                                                   NETLINK_ADD_MEMBERSHIP, &group, sizeof group));
   }

@@ -163,7 +163,9 @@ int NetlinkSocket::Exchange(NetlinkMessage& message, Answer* answer) {
   nl_cb_err(callbacks.get(), NL_CB_CUSTOM, Answer::OnError, answer);
   while (!answer->done) {
     const int result = nl_recvmsgs(socket_, callbacks.get());
-    if (result < 0 && !answer->done) {
+    // A list that changed while it was read has what was there all the time, and is read to its
+    // end: whoever follows changes is told of those, and asks again.
+    if (result < 0 && result != -NLE_DUMP_INTR && !answer->done) {
       throw Error(std::string("receive a netlink answer: ") + nl_geterror(result));
     }
   }

@@ -1,0 +1,66 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "rbridge-shared-plane.h"
+
+#include "ns3/reactor-simulator-impl.h"
+
+#include "base/error.h"
+#include "forward/rbridge.h"
+
+namespace ns3
+{
+
+using viaduct::forward::Mapping;
+using viaduct::forward::TerminalSeen;
+
+RBridgeSharedPlane::RBridgeSharedPlane(RBridge& rbridge,
+                                       Ptr<Node> node,
+                                       viaduct::broker::Tables tables)
+    : m_rbridge(rbridge),
+      m_node(node->GetId()),
+      m_doorbell(std::move(tables.doorbell)),
+      m_tables(tables.table.get(), tables.table_words),
+      m_events(tables.events.get(), Mapping::Access::kWrite),
+      m_writer(m_tables.writable()),
+      m_reader(m_events.writable(), m_doorbell.get())
+{
+    Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get();
+    if (!reactor)
+    {
+        throw viaduct::UsageError("an RBridge whose data plane has left the simulator needs "
+                                  "ns3::ReactorSimulatorImpl");
+    }
+    m_pollable =
+        reactor->AddPollable(m_doorbell.get(), Callback<bool>([this, reactor] {
+                                 reactor->AdvanceToRealTime();
+                                 bool any = false;
+                                 reactor->RunInContext(m_node, [&] { any = ReadEvents(); });
+                                 return any;
+                             }));
+}
+
+RBridgeSharedPlane::~RBridgeSharedPlane()
+{
+    if (Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get())
+    {
+        reactor->RemovePollable(m_pollable);
+    }
+}
+
+bool
+RBridgeSharedPlane::ReadEvents()
+{
+    m_reader.Answer();
+    bool any = false;
+    while (const auto event = m_reader.Read())
+    {
+        const TerminalSeen seen = TerminalSeen::FromEvent(*event);
+        m_rbridge.Learn(seen.key, seen.rbridge, seen.port);
+        any = true;
+    }
+    return any;
+}
+
+} // namespace ns3

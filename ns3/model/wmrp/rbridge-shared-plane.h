@@ -1,0 +1,57 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_RBRIDGE_SHARED_PLANE_H
+#define VIADUCT_RBRIDGE_SHARED_PLANE_H
+
+#include "rbridge-plane.h"
+#include "rbridge.h"
+
+#include "ns3/node.h"
+
+#include "broker/client.h"
+#include "forward/event_ring.h"
+#include "forward/rbridge_tables.h"
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * @brief A data plane that reads an RBridge's tables in shared memory and tells through a ring
+ * there where terminals are seen. Needs ReactorSimulatorImpl.
+ */
+class RBridgeSharedPlane : public RBridgePlane
+{
+  public:
+    /**
+     * @param rbridge which learns; owns this object
+     * @param node its node
+     * @param tables the memory
+     * @throws viaduct::UsageError under another simulator
+     */
+    RBridgeSharedPlane(RBridge& rbridge, Ptr<Node> node, viaduct::broker::Tables tables);
+    ~RBridgeSharedPlane() override;
+
+    void Publish(const viaduct::rbridge::Tables& tables) override
+    {
+        m_writer.Publish(tables);
+    }
+
+  private:
+    bool ReadEvents();
+
+    RBridge& m_rbridge;                             //!< learns
+    uint32_t m_node;                                //!< the context of its events
+    viaduct::UniqueFd m_doorbell;                   //!< rings when there are events
+    viaduct::forward::Mapping m_tables;             //!< memory
+    viaduct::forward::Mapping m_events;             //!< memory
+    viaduct::forward::RBridgeTablesWriter m_writer; //!< of m_tables
+    viaduct::forward::EventReader m_reader;         //!< of m_events
+    uint32_t m_pollable{0};                         //!< in the reactor
+};
+
+} // namespace ns3
+
+#endif // VIADUCT_RBRIDGE_SHARED_PLANE_H

@@ -1,0 +1,558 @@
+// The data plane of an RBridge (WMRP) at the ingress of its ports: what rbridge::Forward()
+// (rbridge/forward.cc) decides by the same tables, in the same order. PDUs of the control plane go
+// on to the simulator's socket; all other frames end here.
+//
+// What differs: frames with two VLAN tags, or a service tag, are refused as malformed, and a
+// terminal that is more than MOST_PROBES slots behind its home in the table is not found, so its
+// frames are flooded.
+// clang-format off
+#include <linux/bpf.h>
+#include <linux/if_ether.h>
+#include <linux/pkt_cls.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+// clang-format on
+
+#include "rbridge.h"
+
+#define TYPE_TRILL 0x22f3
+#define TYPE_ISIS 0x22f4
+#define ALL_RBRIDGES 0x0180c2000040ull
+#define ALL_ISIS_RBRIDGES 0x0180c2000041ull
+#define GROUP (1ull << 40)  // the lowest bit of an address's first byte
+#define DEFAULT_VLAN 1
+#define NO_VLAN 0xfff  // reserved
+#define TRILL_SIZE 6
+#define OUTER_SIZE (ETH_HLEN + TRILL_SIZE)
+#define ADDRESSES_SIZE (2 * ETH_ALEN)
+#define TAG_SIZE 4
+#define MOST_PROBES 256
+#define CHUNK 2048
+#define MOST_CHUNKS 33  // of 64 KiB and some headers
+#define NONE VIADUCT_RBRIDGE_NONE
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);
+  __uint(map_flags, BPF_F_MMAPABLE);
+  __type(key, __u32);
+  __type(value, struct viaduct_rbridge_shared);
+} rbridge_shared SEC(".maps");
+
+// By ifindex.
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, VIADUCT_RBRIDGE_PORTS);
+  __type(key, __u32);
+  __type(value, struct viaduct_rbridge_interface);
+} rbridge_interfaces SEC(".maps");
+
+// The ifindex by port; 0: none.
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, VIADUCT_RBRIDGE_PORTS);
+  __type(key, __u32);
+  __type(value, __u32);
+} rbridge_ifindexes SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_RINGBUF);
+  __uint(max_entries, 64 * 1024);
+} rbridge_events SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, VIADUCT_RBRIDGE_TOLD);
+  __type(key, __u32);
+  __type(value, struct viaduct_rbridge_told);
+} rbridge_told SEC(".maps");
+
+struct chunk {
+  __u8 bytes[CHUNK];
+};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct chunk);
+} rbridge_chunk SEC(".maps");
+
+struct outer {
+  __u8 destination[ETH_ALEN];
+  __u8 source[ETH_ALEN];
+  __be16 type;
+  __be16 first;  // version, reserved, multi-destination, length of options, hop count
+  __be16 egress;
+  __be16 ingress;
+} __attribute__((packed));
+
+struct inner {
+  __u8 destination[ETH_ALEN];
+  __u8 source[ETH_ALEN];
+  __be16 tag_type;
+  __be16 tci;
+} __attribute__((packed));
+
+// What to do with a frame.
+struct decision {
+  __u64 native;        // the ports that get the terminal's frame
+  __u64 encapsulated;  // the ports that get it in an encapsulated one
+  __u32 outcome;       // enum viaduct_rbridge_outcome
+  __u32 offset;        // of the terminal's frame in that which came in; 0: it is that
+  struct outer outer;  // of those encapsulated, but for the source
+  struct inner inner;  // the terminal's frame
+};
+
+typedef const struct viaduct_rbridge_tables tables_t;
+
+static __always_inline __u64 number_of(const __u8* mac) {
+  return (__u64)mac[0] << 40 | (__u64)mac[1] << 32 | (__u64)mac[2] << 24 | (__u64)mac[3] << 16 |
+         (__u64)mac[4] << 8 | mac[5];
+}
+
+static __always_inline int is_source(__u64 mac) { return mac != 0 && (mac & GROUP) == 0; }
+
+// IEEE 802.1Q's bridge group addresses, and TRILL's own.
+static __always_inline int is_link_local(__u64 mac) {
+  return mac >> 4 == 0x0180c200000 || mac >> 4 == 0x0180c200004;
+}
+
+static __always_inline int is_usable(__u16 nickname) { return nickname != 0 && nickname < 0xffc0; }
+
+static __always_inline __u32 hash_of(__u64 key) { return key * 0x9e3779b97f4a7c15ull >> 40; }
+
+static __always_inline __u16 vlan_of(const struct inner* inner) {
+  const __u16 id = bpf_ntohs(inner->tci) & 0xfff;
+  return id == 0 ? DEFAULT_VLAN : id;  // 0: a priority tag
+}
+
+static __noinline __u32 find_adjacency(tables_t* tables, __u32 port, __u64 mac) {
+  __u32 slot = hash_of(mac << 16 | port);
+  for (int i = 0; i < VIADUCT_RBRIDGE_ADJACENCY_SLOTS; ++i) {
+    slot &= VIADUCT_RBRIDGE_ADJACENCY_SLOTS - 1;
+    const __u32 index = tables->adjacency_slots[slot];
+    if (index >= VIADUCT_RBRIDGE_ADJACENCIES) return NONE;
+    const struct viaduct_rbridge_adjacency* one = &tables->adjacencies[index];
+    if (one->port == port && number_of(one->mac) == mac) return index;
+    ++slot;
+  }
+  return NONE;
+}
+
+static __noinline const struct viaduct_rbridge_terminal* find_terminal(tables_t* tables,
+                                                                       __u64 key) {
+  __u32 slot = hash_of(key);
+  for (int i = 0; i < MOST_PROBES; ++i) {
+    slot &= VIADUCT_RBRIDGE_TERMINAL_SLOTS - 1;
+    const struct viaduct_rbridge_terminal* entry = &tables->terminals[slot];
+    if (entry->key == key) return entry;
+    if (entry->key == 0) return 0;
+    ++slot;
+  }
+  return 0;
+}
+
+// Tells that a terminal was seen, unless that is known, or was told since the tables changed.
+static __noinline void see(tables_t* tables, __u64 version, __u64 key, __u32 rbridge, __u32 port) {
+  const struct viaduct_rbridge_terminal* known = find_terminal(tables, key);
+  if (known && known->rbridge == rbridge && known->port == port && known->epoch == tables->epoch) {
+    return;
+  }
+  if (rbridge >= VIADUCT_RBRIDGE_NODES) return;
+  const __u16 nickname = rbridge == 0 ? 0 : tables->rbridges[rbridge].nickname;
+  const struct viaduct_rbridge_event event = {key, (__u64)nickname << 16 | port};
+  const __u32 place = hash_of(key) & (VIADUCT_RBRIDGE_TOLD - 1);
+  struct viaduct_rbridge_told* told = bpf_map_lookup_elem(&rbridge_told, &place);
+  if (!told ||
+      (told->event.key == key && told->event.value == event.value && told->version == version)) {
+    return;
+  }
+  if (bpf_ringbuf_output(&rbridge_events, (void*)&event, sizeof event, 0) != 0) return;
+  told->event = event;
+  told->version = version;
+}
+
+static __always_inline const struct viaduct_rbridge_adjacency* adjacency_at(tables_t* tables,
+                                                                            __u32 index) {
+  if (index >= VIADUCT_RBRIDGE_ADJACENCIES) return 0;
+  const struct viaduct_rbridge_adjacency* adjacency = &tables->adjacencies[index];
+  return adjacency->port < VIADUCT_RBRIDGE_PORTS ? adjacency : 0;
+}
+
+static __always_inline void put_mac(__u8* to, __u64 mac) {
+  for (int i = 0; i < ETH_ALEN; ++i) to[i] = mac >> (40 - 8 * i);
+}
+
+// To the next RBridge on the way to this one. Returns 0 if there is none.
+static __always_inline int to_rbridge(tables_t* tables, __u32 index, struct decision* decision) {
+  if (index >= VIADUCT_RBRIDGE_NODES) return 0;
+  const struct viaduct_rbridge_adjacency* next =
+      adjacency_at(tables, tables->rbridges[index].next_hop);
+  if (!next) return 0;
+  __builtin_memcpy(decision->outer.destination, next->mac, ETH_ALEN);
+  decision->encapsulated = 1ull << (next->port & 63);
+  return 1;
+}
+
+// 1 if the value, below 1 << 63, is 0; else 0. Without a branch, whose both ways the verifier would
+// follow in each turn of a loop.
+static __always_inline __u64 is_zero(__u64 value) {
+  asm volatile("" : "+r"(value));
+  return (value - 1) >> 63;
+}
+
+// The ports of a tree's neighbours, but for one of these.
+static __noinline __u64 tree_ports(tables_t* tables, __u32 tree, __u32 but) {
+  __u64 ports = 0;
+  if (tree >= VIADUCT_RBRIDGE_TREES) return 0;
+  for (__u32 i = 0; i < VIADUCT_RBRIDGE_ADJACENCIES; ++i) {
+    const __u64 port = tables->adjacencies[i].port;
+    const __u64 is_in = tables->trees[tree].neighbours[i / 64] >> (i % 64) & 1;
+    const __u64 counts = is_in & is_zero(port / VIADUCT_RBRIDGE_PORTS) & (is_zero(i ^ but) ^ 1);
+    ports |= counts << (port & (VIADUCT_RBRIDGE_PORTS - 1));
+  }
+  return ports;
+}
+
+static __noinline __u64 terminal_ports(tables_t* tables) {
+  __u64 ports = 0;
+  for (__u32 i = 0; i < VIADUCT_RBRIDGE_PORTS; ++i) {
+    const struct viaduct_rbridge_port* port = &tables->ports[i];
+    ports |= (is_zero(port->exists) ^ 1) << i & (is_zero(port->serves_terminals) ^ 1) << i;
+  }
+  return ports;
+}
+
+static __always_inline enum viaduct_rbridge_outcome sent(const struct decision* decision) {
+  return decision->native || decision->encapsulated ? VIADUCT_RBRIDGE_FORWARDED
+                                                    : VIADUCT_RBRIDGE_NO_RECEIVER;
+}
+
+// ------------------------------------------------------------ terminals' frames coming in
+
+static __always_inline void encapsulate(tables_t* tables, __u64 destination, int to_all,
+                                        __u16 egress, struct decision* decision) {
+  if (to_all) put_mac(decision->outer.destination, destination);
+  decision->outer.first = bpf_htons((to_all ? 0x800 : 0) | (tables->hop_count & 0x3f));
+  decision->outer.egress = bpf_htons(egress);
+  decision->outer.ingress = bpf_htons(tables->nickname);
+}
+
+static __always_inline enum viaduct_rbridge_outcome flood(tables_t* tables, __u32 port,
+                                                          struct decision* decision) {
+  decision->native = terminal_ports(tables) & ~(1ull << (port & 63));
+  const __u32 tree = tables->own_tree;
+  if (tree < VIADUCT_RBRIDGE_TREES) {
+    decision->encapsulated = tree_ports(tables, tree, NONE);
+    encapsulate(tables, ALL_RBRIDGES, 1, tables->trees[tree].root, decision);
+  }
+  return sent(decision);
+}
+
+static __always_inline enum viaduct_rbridge_outcome to_local(tables_t* tables, __u32 from,
+                                                             __u32 port,
+                                                             struct decision* decision) {
+  if (port == from) return VIADUCT_RBRIDGE_NO_RECEIVER;
+  if (port >= VIADUCT_RBRIDGE_PORTS || !tables->ports[port].serves_terminals) {
+    return VIADUCT_RBRIDGE_NO_ROUTE;
+  }
+  decision->native = 1ull << port;
+  return VIADUCT_RBRIDGE_FORWARDED;
+}
+
+// The terminal's tag, wherever the kernel has it. Returns 0 if there is one that is refused.
+static __always_inline int read_tag(struct __sk_buff* skb, __be16 type, struct inner* inner) {
+  inner->tag_type = bpf_htons(ETH_P_8021Q);
+  if (skb->vlan_present) {
+    if (skb->vlan_proto != bpf_htons(ETH_P_8021Q) || type == bpf_htons(ETH_P_8021Q)) return 0;
+    inner->tci = bpf_htons(skb->vlan_tci);
+  } else if (type == bpf_htons(ETH_P_8021Q)) {
+    if (bpf_skb_load_bytes(skb, ETH_HLEN, &inner->tci, sizeof inner->tci) != 0) return 0;
+  } else {
+    inner->tci = 0;
+  }
+  const __u16 tci = bpf_ntohs(inner->tci);
+  if ((tci & NO_VLAN) == NO_VLAN) return 0;
+  if ((tci & NO_VLAN) == 0) inner->tci = bpf_htons(tci | DEFAULT_VLAN);
+  return 1;
+}
+
+static __always_inline enum viaduct_rbridge_outcome ingress(struct __sk_buff* skb, tables_t* tables,
+                                                            __u64 version, __u32 port,
+                                                            struct decision* decision) {
+  const __u64 to = number_of(decision->outer.destination);
+  if (is_link_local(to)) return VIADUCT_RBRIDGE_LINK_LOCAL;
+  if (port >= VIADUCT_RBRIDGE_PORTS || !tables->ports[port].serves_terminals) {
+    return VIADUCT_RBRIDGE_NOT_SERVED;
+  }
+  if (number_of(tables->ports[port].mac) == to) return VIADUCT_RBRIDGE_NOT_FOR_US;
+  __builtin_memcpy(&decision->inner, &decision->outer, ADDRESSES_SIZE);
+  if (!read_tag(skb, decision->outer.type, &decision->inner)) return VIADUCT_RBRIDGE_MALFORMED;
+  if (!is_usable(tables->nickname)) return VIADUCT_RBRIDGE_NO_ROUTE;
+  decision->outer.type = bpf_htons(TYPE_TRILL);
+  const __u16 vlan = vlan_of(&decision->inner);
+  see(tables, version, number_of(decision->inner.source) << 16 | vlan, 0, port);
+  const struct viaduct_rbridge_terminal* known =
+      to & GROUP ? 0 : find_terminal(tables, to << 16 | vlan);
+  if (!known) return flood(tables, port, decision);
+  const __u32 rbridge = known->rbridge;
+  if (rbridge == 0) return to_local(tables, port, known->port, decision);
+  if (!to_rbridge(tables, rbridge, decision)) return VIADUCT_RBRIDGE_NO_ROUTE;
+  encapsulate(tables, 0, 0, tables->rbridges[rbridge & (VIADUCT_RBRIDGE_NODES - 1)].nickname,
+              decision);
+  return VIADUCT_RBRIDGE_FORWARDED;
+}
+
+// ------------------------------------------------------------ encapsulated frames
+
+// The frame in an encapsulated one, which always has a tag. Returns 0 if it contradicts its format.
+static __always_inline int read_inner(struct __sk_buff* skb, struct decision* decision) {
+  struct inner* inner = &decision->inner;
+  // With the type behind the tag.
+  if (skb->len < decision->offset + sizeof *inner + sizeof inner->tag_type ||
+      bpf_skb_load_bytes(skb, decision->offset, inner, sizeof *inner) != 0) {
+    return 0;
+  }
+  const __u16 tci = bpf_ntohs(inner->tci);
+  return is_source(number_of(inner->source)) && inner->tag_type == bpf_htons(ETH_P_8021Q) &&
+         (tci & NO_VLAN) != NO_VLAN && !is_link_local(number_of(inner->destination));
+}
+
+static __always_inline void to_receivers(tables_t* tables, __u64 version, __u32 ingress,
+                                         struct decision* decision) {
+  const struct inner* inner = &decision->inner;
+  const __u16 vlan = vlan_of(inner);
+  const __u64 to = number_of(inner->destination);
+  see(tables, version, number_of(inner->source) << 16 | vlan, ingress, NONE);
+  const struct viaduct_rbridge_terminal* known =
+      to & GROUP ? 0 : find_terminal(tables, to << 16 | vlan);
+  if (known && known->rbridge == 0) {
+    const __u32 port = known->port;
+    if (port < VIADUCT_RBRIDGE_PORTS && tables->ports[port].serves_terminals) {
+      decision->native = 1ull << port;
+      return;
+    }
+  }
+  decision->native = terminal_ports(tables);
+}
+
+static __always_inline enum viaduct_rbridge_outcome from_tree(struct __sk_buff* skb,
+                                                              tables_t* tables, __u64 version,
+                                                              __u32 ingress, __u32 sender,
+                                                              __u8 options,
+                                                              struct decision* decision) {
+  const __u16 root = bpf_ntohs(decision->outer.egress);
+  __u32 tree = 0;
+  while (tree < VIADUCT_RBRIDGE_TREES && tables->trees[tree].root != root) ++tree;
+  if (tree >= VIADUCT_RBRIDGE_TREES || !is_usable(root)) return VIADUCT_RBRIDGE_NO_ROUTE;
+  if (tables->rbridges[ingress].tree_neighbour[tree] != sender) return VIADUCT_RBRIDGE_WRONG_PATH;
+  if (!read_inner(skb, decision)) return VIADUCT_RBRIDGE_MALFORMED;
+  decision->encapsulated = tree_ports(tables, tree, sender);
+  if ((options & 0xc0) == 0) to_receivers(tables, version, ingress, decision);
+  return sent(decision);
+}
+
+static __always_inline enum viaduct_rbridge_outcome unicast(struct __sk_buff* skb, tables_t* tables,
+                                                            __u64 version, __u32 ingress,
+                                                            __u8 options,
+                                                            struct decision* decision) {
+  const __u32 egress = tables->by_nickname[bpf_ntohs(decision->outer.egress)];
+  if (egress != 0) {
+    return to_rbridge(tables, egress, decision) ? VIADUCT_RBRIDGE_FORWARDED
+                                                : VIADUCT_RBRIDGE_NO_ROUTE;
+  }
+  if (options & 0xc0) return VIADUCT_RBRIDGE_OPTION;
+  if (!read_inner(skb, decision) || number_of(decision->inner.destination) & GROUP) {
+    return VIADUCT_RBRIDGE_MALFORMED;
+  }
+  to_receivers(tables, version, ingress, decision);
+  return sent(decision);
+}
+
+static __always_inline enum viaduct_rbridge_outcome transit(struct __sk_buff* skb, tables_t* tables,
+                                                            __u64 version, __u32 port,
+                                                            struct decision* decision) {
+  struct outer* outer = &decision->outer;
+  const __u64 to = number_of(outer->destination);
+  const int to_all = to == ALL_RBRIDGES;
+  if (port >= VIADUCT_RBRIDGE_PORTS) return VIADUCT_RBRIDGE_NOT_SERVED;
+  if (!to_all && to != number_of(tables->ports[port].mac)) return VIADUCT_RBRIDGE_NOT_FOR_US;
+  if (bpf_skb_load_bytes(skb, ETH_HLEN, &outer->first, TRILL_SIZE) != 0) {
+    return VIADUCT_RBRIDGE_MALFORMED;
+  }
+  const __u16 first = bpf_ntohs(outer->first);
+  if (first >> 14 != 0 || !!(first & 0x800) != to_all) return VIADUCT_RBRIDGE_MALFORMED;
+  const __u32 sender = find_adjacency(tables, port, number_of(outer->source));
+  if (sender == NONE) return VIADUCT_RBRIDGE_NO_ADJACENCY;
+  if ((first & 0x3f) == 0) return VIADUCT_RBRIDGE_HOP_COUNT;
+  const __u32 ingress = tables->by_nickname[bpf_ntohs(outer->ingress)];
+  if (ingress >= VIADUCT_RBRIDGE_NODES || ingress == 0) return VIADUCT_RBRIDGE_NO_ROUTE;
+  const __u32 words = first >> 6 & 0x1f;
+  decision->offset = OUTER_SIZE + 4 * words;
+  if (skb->len < decision->offset) return VIADUCT_RBRIDGE_MALFORMED;
+  __u8 options = 0;
+  if (words > 0) bpf_skb_load_bytes(skb, OUTER_SIZE, &options, sizeof options);
+  if (options & 0x80) return VIADUCT_RBRIDGE_OPTION;
+  // As rbridge::TrillHeader::Write(): reserved bits are sent as 0.
+  outer->first = bpf_htons((first & 0xfff) - 1);
+  return to_all ? from_tree(skb, tables, version, ingress, sender, options, decision)
+                : unicast(skb, tables, version, ingress, options, decision);
+}
+
+static __always_inline enum viaduct_rbridge_outcome decide(struct __sk_buff* skb, tables_t* tables,
+                                                           __u64 version, __u32 port,
+                                                           struct decision* decision) {
+  struct outer* outer = &decision->outer;
+  if (port >= VIADUCT_RBRIDGE_PORTS || !tables->ports[port].exists) {
+    return VIADUCT_RBRIDGE_NOT_SERVED;
+  }
+  if (bpf_skb_load_bytes(skb, 0, outer, ETH_HLEN) != 0 || !is_source(number_of(outer->source))) {
+    return VIADUCT_RBRIDGE_MALFORMED;
+  }
+  if (!skb->vlan_present) {
+    if (outer->type == bpf_htons(TYPE_ISIS) && number_of(outer->destination) == ALL_ISIS_RBRIDGES) {
+      return VIADUCT_RBRIDGE_CONTROL;
+    }
+    if (outer->type == bpf_htons(TYPE_TRILL)) return transit(skb, tables, version, port, decision);
+  }
+  return ingress(skb, tables, version, port, decision);
+}
+
+// ------------------------------------------------------------ sending
+
+// Sends copies to these ports; those that are encapsulated get the port's address as their source.
+static __noinline void send_to(struct __sk_buff* skb, tables_t* tables, __u64 ports,
+                               int encapsulated) {
+  for (__u32 i = 0; i < VIADUCT_RBRIDGE_PORTS; ++i) {
+    if ((ports >> i & 1) == 0) continue;
+    const __u32 port = i;
+    const __u32* ifindex = bpf_map_lookup_elem(&rbridge_ifindexes, &port);
+    if (!ifindex || *ifindex == 0) continue;
+    if (encapsulated) bpf_skb_store_bytes(skb, ETH_ALEN, tables->ports[i].mac, ETH_ALEN, 0);
+    bpf_clone_redirect(skb, *ifindex, 0);
+  }
+}
+
+static __always_inline __u32 only_port_of(__u64 ports) {
+  __u32 port = 0;
+  if (ports >> 32) port += 32, ports >>= 32;
+  if (ports >> 16) port += 16, ports >>= 16;
+  if (ports >> 8) port += 8, ports >>= 8;
+  if (ports >> 4) port += 4, ports >>= 4;
+  if (ports >> 2) port += 2, ports >>= 2;
+  return port + (ports >> 1);
+}
+
+// Sends to these ports. The last thing done with the frame if `is_last`: then one port needs no
+// copy.
+static __always_inline int send(struct __sk_buff* skb, tables_t* tables, __u64 ports,
+                                int encapsulated, int is_last) {
+  if (!is_last || (ports & (ports - 1)) != 0) {
+    send_to(skb, tables, ports, encapsulated);
+    return TC_ACT_SHOT;
+  }
+  const __u32 port = only_port_of(ports);
+  const __u32* ifindex = bpf_map_lookup_elem(&rbridge_ifindexes, &port);
+  if (!ifindex || *ifindex == 0 || port >= VIADUCT_RBRIDGE_PORTS) return TC_ACT_SHOT;
+  if (encapsulated) bpf_skb_store_bytes(skb, ETH_ALEN, tables->ports[port].mac, ETH_ALEN, 0);
+  return bpf_redirect(*ifindex, 0);
+}
+
+static __always_inline int is_tagged(const struct inner* inner) {
+  return vlan_of(inner) != DEFAULT_VLAN;
+}
+
+// As a terminal gets it: with a tag unless its VLAN is the default one. The frame has none.
+static __always_inline int send_native(struct __sk_buff* skb, tables_t* tables,
+                                       const struct decision* decision, int is_last) {
+  if (is_tagged(&decision->inner) &&
+      bpf_skb_vlan_push(skb, bpf_htons(ETH_P_8021Q), bpf_ntohs(decision->inner.tci)) != 0) {
+    return TC_ACT_SHOT;
+  }
+  return send(skb, tables, decision->native, 0, is_last);
+}
+
+// A terminal's frame, which grows if it is encapsulated.
+static __always_inline int send_terminals(struct __sk_buff* skb, tables_t* tables,
+                                          const struct decision* decision) {
+  struct {
+    struct outer outer;
+    struct inner inner;
+  } __attribute__((packed)) head = {decision->outer, decision->inner};
+  if (bpf_skb_vlan_pop(skb) != 0) return TC_ACT_SHOT;
+  if (decision->native) {
+    const int action = send_native(skb, tables, decision, decision->encapsulated == 0);
+    if (decision->encapsulated == 0) return action;
+    if (bpf_skb_vlan_pop(skb) != 0) return TC_ACT_SHOT;
+  }
+  if (bpf_skb_change_head(skb, sizeof head - ADDRESSES_SIZE, 0) != 0 ||
+      bpf_skb_store_bytes(skb, 0, &head, sizeof head, 0) != 0) {
+    return TC_ACT_SHOT;
+  }
+  return send(skb, tables, decision->encapsulated, 1, 1);
+}
+
+static __always_inline int move(struct __sk_buff* skb, __u32 from, __u32 to, __u32 size,
+                                struct chunk* chunk) {
+  return bpf_skb_load_bytes(skb, from, chunk->bytes, size) == 0 &&
+         bpf_skb_store_bytes(skb, to, chunk->bytes, size, 0) == 0;
+}
+
+// Moves what is behind the inner tag to behind the first addresses. Returns 0 on failure.
+static __noinline int strip(struct __sk_buff* skb, __u32 offset) {
+  const __u32 zero = 0;
+  struct chunk* chunk = bpf_map_lookup_elem(&rbridge_chunk, &zero);
+  if (!chunk) return 0;
+  const __u32 removed = offset + TAG_SIZE;
+  const __u32 length = skb->len;
+  __u32 to = ADDRESSES_SIZE;
+  for (int i = 0; i < MOST_CHUNKS && to + removed + CHUNK <= length; ++i) {
+    if (!move(skb, to + removed, to, CHUNK, chunk)) return 0;
+    to += CHUNK;
+  }
+  __u64 rest = (length - removed - to) & (CHUNK - 1);
+  asm volatile("" : "+r"(rest));  // the verifier shall see its bounds
+  if (rest > 0 && rest < CHUNK && !move(skb, to + removed, to, rest, chunk)) return 0;
+  return bpf_skb_change_tail(skb, length - removed, 0) == 0;
+}
+
+// An encapsulated frame: to other RBridges as it is, then what is in it to terminals.
+static __always_inline int send_encapsulated(struct __sk_buff* skb, tables_t* tables,
+                                             const struct decision* decision) {
+  if (decision->encapsulated) {
+    if (bpf_skb_store_bytes(skb, 0, &decision->outer, sizeof decision->outer, 0) != 0) {
+      return TC_ACT_SHOT;
+    }
+    const int action = send(skb, tables, decision->encapsulated, 1, decision->native == 0);
+    if (decision->native == 0) return action;
+  }
+  if (!strip(skb, decision->offset) ||
+      bpf_skb_store_bytes(skb, 0, &decision->inner, ADDRESSES_SIZE, 0) != 0) {
+    return TC_ACT_SHOT;
+  }
+  return send_native(skb, tables, decision, 1);
+}
+
+SEC("tc")
+int viaduct_rbridge(struct __sk_buff* skb) {
+  const __u32 zero = 0;
+  const __u32 arrives = skb->ifindex;
+  struct decision decision = {};
+  struct viaduct_rbridge_interface* interface = bpf_map_lookup_elem(&rbridge_interfaces, &arrives);
+  volatile struct viaduct_rbridge_shared* shared = bpf_map_lookup_elem(&rbridge_shared, &zero);
+  if (!interface || !shared) return TC_ACT_SHOT;
+  const __u64 version = shared->current;
+  tables_t* tables = (tables_t*)&shared->copies[version & 1];
+  __u32 outcome = decide(skb, tables, version, interface->port, &decision);
+  // Overwritten while it was read: the frame is lost.
+  if (shared->begun > version + 1) outcome = VIADUCT_RBRIDGE_NO_ROUTE;
+  if (outcome < VIADUCT_RBRIDGE_OUTCOMES) __sync_fetch_and_add(&interface->frames[outcome], 1);
+  if (outcome == VIADUCT_RBRIDGE_CONTROL) return TC_ACT_UNSPEC;
+  if (outcome != VIADUCT_RBRIDGE_FORWARDED) return TC_ACT_SHOT;
+  __sync_fetch_and_add(&interface->bytes, skb->len);
+  return decision.offset == 0 ? send_terminals(skb, tables, &decision)
+                              : send_encapsulated(skb, tables, &decision);
+}
+
+char viaduct_license[] SEC("license") = "GPL";

@@ -1,0 +1,77 @@
+#include "bpf/rbridge_program.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "bpf/object.h"
+#include "bpf/program.h"
+#include "sys/network/netns.h"
+
+namespace viaduct::bpf {
+namespace {
+
+constexpr size_t kMostEvents = 256;  // whoever takes them has other work as well
+
+}  // namespace
+
+struct RBridgeProgram::State {
+  State()
+      : object(kRBridgeProgram, kRBridgeProgramSize, "viaduct_rbridge", {}),
+        interfaces(object.Map("rbridge_interfaces")),
+        ifindexes(object.Map("rbridge_ifindexes")),
+        ring(ring_buffer__new(object.Map("rbridge_events"), &State::OnEvent, this, nullptr),
+             ring_buffer__free) {
+    if (!ring) throw SystemError("map the events of an RBridge's eBPF data plane", errno);
+  }
+
+  static int OnEvent(void* state, void* data, size_t) {
+    auto& events = static_cast<State*>(state)->events;
+    events.push_back(*static_cast<const viaduct_rbridge_event*>(data));
+    return events.size() < kMostEvents ? 0 : -1;
+  }
+
+  void AddPort(uint32_t port, int ifindex) {
+    const viaduct_rbridge_interface value{.port = port, .reserved = 0, .frames = {}, .bytes = 0};
+    SystemCall("set up a port of an RBridge's eBPF data plane",
+               bpf_map_update_elem(interfaces, &ifindex, &value, BPF_ANY));
+    SystemCall("set up a port of an RBridge's eBPF data plane",
+               bpf_map_update_elem(ifindexes, &port, &ifindex, BPF_ANY));
+  }
+
+  Object object;
+  int interfaces, ifindexes;  // descriptors of the object
+  std::unique_ptr<ring_buffer, void (*)(ring_buffer*)> ring;
+  std::vector<viaduct_rbridge_event> events;
+};
+
+RBridgeProgram::RBridgeProgram(int namespace_fd, const std::vector<int>& ifindexes)
+    : state_(std::make_unique<State>()) {
+  const sys::NamespaceScope scope(namespace_fd);  // ifindexes are a namespace's
+  for (size_t port = 0; port < ifindexes.size(); ++port) {
+    state_->AddPort(static_cast<uint32_t>(port), ifindexes[port]);
+  }
+  for (const int ifindex : ifindexes) state_->object.Attach(ifindex);
+}
+
+RBridgeProgram::~RBridgeProgram() = default;
+
+int RBridgeProgram::TablesFd() const { return state_->object.Map("rbridge_shared"); }
+
+int RBridgeProgram::EventsFd() const { return ring_buffer__epoll_fd(state_->ring.get()); }
+
+std::vector<viaduct_rbridge_event> RBridgeProgram::TakeEvents() {
+  state_->events.clear();
+  ring_buffer__consume(state_->ring.get());
+  return state_->events;
+}
+
+viaduct_rbridge_interface RBridgeProgram::CountersOf(int ifindex) const {
+  viaduct_rbridge_interface counters{};
+  SystemCall(fmt::format("read the eBPF data plane's counters of interface {}", ifindex),
+             bpf_map_lookup_elem(state_->interfaces, &ifindex, &counters));
+  return counters;
+}
+
+}  // namespace viaduct::bpf

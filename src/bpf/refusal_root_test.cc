@@ -1,0 +1,104 @@
+// What is said of programs that the kernel does not load, and what older kernels use instead. Needs
+// root.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <vector>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "bpf/forwarder.h"
+#include "bpf/program.h"
+#include "bpf/refusal.h"
+#include "sys/network/netns.h"
+
+namespace viaduct::bpf {
+namespace {
+
+TEST(Refusal, TheVerifiersLastWords) {
+  EXPECT_EQ(LastWords("libbpf: prog 'x': BPF program load failed: Permission denied\n"
+                      "libbpf: prog 'x': -- BEGIN PROG LOAD LOG --\n"
+                      "0: R1=ctx R10=fp0\n"
+                      "1: (71) r0 = *(u8 *)(r2 +0)\n"
+                      "R2 !read_ok\n"
+                      "processed 2 insns (limit 1000000)\n"
+                      "-- END PROG LOAD LOG --\n"
+                      "libbpf: failed to load program 'x'\n"),
+            "R2 !read_ok");
+}
+
+TEST(Refusal, WithoutAVerifier) {
+  EXPECT_EQ(
+      LastWords("libbpf: first\nlibbpf: map 'm': failed to create: Operation not permitted\n"),
+      "libbpf: map 'm': failed to create: Operation not permitted");
+  EXPECT_EQ(LastWords(""), "");
+  EXPECT_EQ(LastWords("\n\n"), "");
+}
+
+TEST(Refusal, WordsOfTheEnvironment) {
+  EXPECT_FALSE(IsSaidToLack("tcx"));
+  setenv("VIADUCT_EBPF_LACKS", "bpf_redirect_peer() tcx", 1);
+  EXPECT_TRUE(IsSaidToLack("tcx"));
+  EXPECT_TRUE(IsSaidToLack("bpf_redirect_peer()"));
+  EXPECT_FALSE(IsSaidToLack("bpf_redirect()"));
+  unsetenv("VIADUCT_EBPF_LACKS");
+}
+
+// Sets the environment while it exists.
+struct Lacking {
+  explicit Lacking(const char* what) { setenv("VIADUCT_EBPF_LACKS", what, 1); }
+  ~Lacking() { unsetenv("VIADUCT_EBPF_LACKS"); }
+};
+
+class RefusalRootTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "needs root (eBPF)";
+    if (const std::string why = WhyNot(); !why.empty()) GTEST_SKIP() << why;
+  }
+
+  static std::string MessageOf(const std::function<void()>& attempt) {
+    try {
+      attempt();
+      return "";
+    } catch (const EnvironmentError& error) {
+      return error.what();
+    }
+  }
+};
+
+// Under another license the kernel does not let a program look up routes.
+TEST_F(RefusalRootTest, AShortMessageAndTheWholeLogInAFile) {
+  std::vector<unsigned char> program(kForwardProgram, kForwardProgram + kForwardProgramSize);
+  const std::string_view gpl("GPL", 4), other("BSD", 4);
+  const auto found = std::search(program.begin(), program.end(), gpl.begin(), gpl.end());
+  ASSERT_NE(found, program.end());
+  std::ranges::copy(other, found);
+  const std::string message = MessageOf(
+      [&] { const Object object(program.data(), program.size(), "viaduct_forward", {}); });
+  EXPECT_THAT(message, testing::HasSubstr("cannot call GPL-restricted function"));
+  EXPECT_THAT(message,
+              testing::HasSubstr("log is in /run/viaduct/.ebpf-log); use another data_plane"));
+  EXPECT_LT(message.size(), 300U);
+  EXPECT_THAT(ReadFile("/run/viaduct/.ebpf-log"), testing::HasSubstr("BEGIN PROG LOAD LOG"));
+  unlink("/run/viaduct/.ebpf-log");
+}
+
+TEST_F(RefusalRootTest, AKernelWithoutAHelper) {
+  const Lacking lacking("bpf_redirect_peer()");
+  EXPECT_THAT(WhyNot(),
+              testing::HasSubstr("too old, without bpf_redirect_peer(); use another data_plane"));
+}
+
+// Before Linux 6.6.
+TEST_F(RefusalRootTest, AKernelWithoutTcx) {
+  const Lacking lacking("tcx");
+  EXPECT_EQ(WhyNot(), "");
+}
+
+}  // namespace
+}  // namespace viaduct::bpf

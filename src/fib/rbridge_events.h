@@ -1,0 +1,31 @@
+// What the data planes of an RBridge (WMRP) have in common. Its frames are forwarded by tables that
+// the simulator keeps itself, in memory which the sink makes; there are no routes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "fib/route_sink.h"
+#include "forward/shared_memory.h"
+
+namespace viaduct::fib {
+
+// The ring in which the simulator is told what its data plane saw.
+struct EventMemory {
+  // Throws Error if there is no shared memory.
+  EventMemory();
+
+  forward::SharedMemory ring;
+  UniqueFd doorbell, bell;  // EventWriter's, EventReader's
+};
+
+// Of the counters of such a node's frames (RouteSink::PacketCounters()) those of frames that were
+// lost, by cause; not those that were not for it.
+std::map<std::string, uint64_t> RBridgeDrops(
+    const std::map<std::string, std::map<std::string, uint64_t>>& counters);
+
+// The sink of such a node gets none. Throws UsageError if there are any.
+void RefuseRoutes(const RouteChanges& changes);
+
+}  // namespace viaduct::fib

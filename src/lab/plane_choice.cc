@@ -1,0 +1,79 @@
+#include "lab/plane_choice.h"
+
+#include <algorithm>
+#include <set>
+
+#include "lab/hub.h"
+
+namespace viaduct::lab {
+namespace {
+
+struct Reach {
+  std::set<std::string> neighbours;  // beyond wires that could be joined
+  size_t wires = 0;
+  bool loses = false;  // on one of them
+};
+
+// What each node would have if all that are open had the plane `joined`.
+std::map<std::string, Reach> ReachesOf(Topology topology) {
+  for (Node& node : topology.nodes) {
+    if (node.data_plane == &fib::kAutoPlane) node.data_plane = &fib::kJoinedPlane;
+  }
+  std::map<std::string, Reach> reaches;
+  for (const Link& link : topology.links) {
+    if (!IsJoined(topology, link)) continue;
+    for (const size_t i : {0, 1}) {
+      Reach& reach = reaches[link.endpoints[i].node];
+      reach.neighbours.insert(link.endpoints[1 - i].node);
+      ++reach.wires;
+      reach.loses = reach.loses || !link.IsPlainWire();
+    }
+  }
+  return reaches;
+}
+
+// The routers that may pass packets over several hops in one step.
+std::set<std::string> Joinable(const Topology& topology,
+                               const std::map<std::string, Reach>& reaches) {
+  std::set<std::string> nodes;
+  for (const Node& node : topology.nodes) {
+    const bool is_open =
+        node.data_plane == &fib::kAutoPlane || node.data_plane == &fib::kJoinedPlane;
+    const auto reach = reaches.find(node.name);
+    if (is_open && node.by_hop.empty() && reach != reaches.end() && reach->second.wires > 1) {
+      nodes.insert(node.name);
+    }
+  }
+  return nodes;
+}
+
+// Empty: nothing does.
+std::string WhyJoined(const Node& node, const Reach& reach, const std::set<std::string>& routers) {
+  const bool has_next = std::ranges::any_of(
+      reach.neighbours, [&](const auto& each) { return routers.contains(each); });
+  if (routers.contains(node.name) && has_next) return "several hops over plain wires in one step";
+  if (reach.loses) return "random loss without the path engine";
+  return "";
+}
+
+}  // namespace
+
+std::map<std::string, std::string> ChooseJoined(Topology* topology) {
+  const std::map<std::string, Reach> reaches = ReachesOf(*topology);
+  const std::set<std::string> routers = Joinable(*topology, reaches);
+  std::map<std::string, std::string> reasons;
+  for (Node& node : topology->nodes) {
+    if (node.data_plane != &fib::kAutoPlane) continue;
+    const auto reach = reaches.find(node.name);
+    std::string& reason = reasons[node.name];
+    if (reach != reaches.end()) reason = WhyJoined(node, reach->second, routers);
+    if (!reason.empty()) {
+      node.data_plane = &fib::kJoinedPlane;
+    } else {
+      reason = node.by_hop.empty() ? "no other router beyond a plain wire" : node.by_hop;
+    }
+  }
+  return reasons;
+}
+
+}  // namespace viaduct::lab

@@ -1,0 +1,33 @@
+// What a network namespace's IPv4 and IPv6 count.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace viaduct::sys {
+
+// By name: "Ip.InHdrErrors", "IpExt.InNoRoutes", "Ip6InHdrErrors".
+using IpCounters = std::map<std::string, uint64_t>;
+
+// Adds those of /proc/net/snmp or /proc/net/netstat: of each group a line of names and one of
+// numbers (net/ipv4/proc.c).
+void AddGroups(std::string_view text, IpCounters& counters);
+// Adds those of /proc/net/snmp6: a name and a number a line (net/ipv6/proc.c).
+void AddLines(std::string_view text, IpCounters& counters);
+
+// The packets that were dropped, by cause, only causes that occurred:
+//  - ttl_or_header: the TTL or hop limit was used up, or the header is broken
+//  - no_route: of those to be forwarded
+//  - bad_address: a source or destination that is not forwarded, or not by this node
+//  - too_long: for the next link, and not to be fragmented
+//  - truncated: shorter than their header says
+//  - discarded: for want of memory, or by a policy
+// A packet whose next hop does not answer, and one that a route refuses, is counted nowhere.
+IpCounters DropsAmong(const IpCounters& counters);
+
+// Those of a namespace since it was created. Throws SystemError.
+IpCounters IpDrops(int namespace_fd);
+
+}  // namespace viaduct::sys
