@@ -175,6 +175,10 @@ ScenarioRun::BuildLab()
     }
     m_lab = std::make_unique<LabHelper>(mode);
     m_lab->SetLabName(m_scenario.name);
+    if (m_adopts)
+    {
+        m_lab->Adopt();
+    }
     for (const auto& settings : m_scenario.nodes)
     {
         Ptr<Node> node = m_network->GetNode(settings.name);
@@ -276,6 +280,7 @@ ScenarioRun::Converged(const viaduct::result::Convergence& convergence)
 {
     if (m_lab)
     {
+        m_lab->Release();
         // Tables that are polled have reached ns-3's nodes, but perhaps not yet their data planes.
         for (const auto& [name, offload] : m_lab->GetOffloads())
         {

@@ -54,6 +54,12 @@ class ScenarioRun
         m_live = true;
     }
 
+    /** Real modes: takes over the lab of a simulator that has died. */
+    void AdoptLab()
+    {
+        m_adopts = true;
+    }
+
     /**
      * Runs to the end and sends the report.
      * @throw viaduct::Error
@@ -79,6 +85,7 @@ class ScenarioRun
     ControlChannel& m_control;                      //!< events and commands
     std::string m_captures;                         //!< directory
     bool m_live{false};                             //!< SPECs may change at any time
+    bool m_adopts{false};                           //!< the lab of another
     std::unique_ptr<Network> m_network;             //!< the nodes
     std::unique_ptr<LabHelper> m_lab;               //!< real modes
     std::unique_ptr<Reachability> m_reachability;   //!< which nodes reach which, by IP

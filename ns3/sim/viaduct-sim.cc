@@ -31,7 +31,8 @@ using viaduct::UsageError;
 
 constexpr char USAGE[] =
     "viaduct-sim --scenario FILE [--control FD] [--mode MODE] [--duration TIME] [--captures DIR]\n"
-    "            [--pause-at TIME]... [--specs live] [--set KEY=VALUE]...\n"
+    "            [--pause-at TIME]... [--specs live] [--lab adopt]\n"
+    "            [--set KEY=VALUE]...\n"
     "Runs the protocols of a scenario in ns-3 (`viaduct run` starts it). Without --control, "
     "events\n"
     "go to standard output, one JSON object per line.\n"
@@ -39,6 +40,7 @@ constexpr char USAGE[] =
     "  TIME  after convergence, where mode simulate pauses for viaduct kernel shell\n"
     "  DIR   where mode simulate writes link captures (default NAME-captures)\n"
     "--specs live: those of emulated links may change (`viaduct path set`).\n"
+    "--lab adopt: takes over the lab of a simulator that has died (VIADUCT_BROKER_FD).\n"
     "VIADUCT_SIM_LIBRARIES=LIB[:LIB...] loads shared libraries with further ns-3 models.\n"
     "Example: viaduct-sim --scenario examples/olsr-line.yaml --mode simulate\n";
 
@@ -51,6 +53,7 @@ struct Options
     std::vector<std::string> overrides;    //!< of the scenario
     std::vector<viaduct::Duration> pauses; //!< since convergence
     bool live{false};                      //!< SPECs may change
+    bool adopts{false};                    //!< a lab that is there
 };
 
 Options
@@ -72,6 +75,7 @@ ParseOptions(int argc, char** argv)
              options.pauses.push_back(viaduct::ParseDuration(value));
          }},
         {"--specs", [&](const std::string& value) { options.live = value == "live"; }},
+        {"--lab", [&](const std::string& value) { options.adopts = value == "adopt"; }},
         {"--set", [&](const std::string& value) { options.overrides.push_back(value); }}};
     for (int i = 1; i < argc; i++)
     {
@@ -125,6 +129,10 @@ RunScenario(const Options& options, ns3::sim::ControlChannel& control)
     if (options.live)
     {
         run.KeepSpecsLive();
+    }
+    if (options.adopts)
+    {
+        run.AdoptLab();
     }
     for (const viaduct::Duration at : options.pauses)
     {

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "base/file.h"
 #include "base/json_text.h"
 #include "broker/broker_process.h"
 #include "broker/call.h"
@@ -92,6 +93,10 @@ void Client::CreateLab(const lab::Topology& topology) {
   state_->caller.CallJson(MessageType::kCreateLab, topology);
 }
 
+void Client::AdoptLab(const lab::Topology& topology) {
+  state_->caller.CallJson(MessageType::kAdoptLab, topology);
+}
+
 void Client::DestroyLab() { state_->caller.CallJson(MessageType::kDestroyLab, json::object()); }
 
 NodeSocket Client::OpenPacketSocket(const PacketSocketOptions& options) {
@@ -115,6 +120,17 @@ void Client::CheckAlive() const { state_->caller.CheckAlive(); }
 void Client::ApplyRoutes(const std::string& node, const fib::RouteChanges& changes) {
   if (changes.empty()) return;
   state_->caller.Call(MessageType::kApplyRoutes, EncodeRoutes(node, changes));
+}
+
+fib::RouteTable Client::ReadRoutes(const std::string& node) {
+  const UniqueFd file = state_->OpenOne(MessageType::kReadRoutes, {{"node", node}});
+  fib::RouteTable table;
+  for (fib::Route& route :
+       DecodeRoutes(ReadToEnd(file.get(), "the routes of node " + node)).changes.added) {
+    fib::RouteKey key = fib::KeyOf(route);
+    table.emplace(key, std::move(route));
+  }
+  return table;
 }
 
 int Client::IfIndex(const lab::Endpoint& endpoint) {
@@ -180,6 +196,10 @@ Program Client::Spawn(const ProgramOptions& options) {
 
 void Client::Kill(int pid, int signal) {
   state_->caller.CallJson(MessageType::kKill, {{"pid", pid}, {"signal", signal}});
+}
+
+void Client::NoteSimulator(const lab::SimulatorHistory& history) {
+  state_->caller.CallJson(MessageType::kNoteSimulator, history);
 }
 
 json Client::Describe() { return state_->caller.CallJson(MessageType::kDescribe, json::object()); }

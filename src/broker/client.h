@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "fib/route_sink.h"
+#include "lab/record.h"
 #include "lab/topology.h"
 #include "lab/upcalls.h"
 #include "privilege/halves.h"
@@ -95,6 +96,10 @@ class Client {
 
   // Builds the lab. Everything is recorded under /run/viaduct/NAME before it is created.
   void CreateLab(const lab::Topology& topology);
+  // Takes over the lab that the broker has, and which a simulator that has died built from this
+  // same topology: its nodes forward by what that left until the new one changes it. Sockets and
+  // devices are opened anew. Throws UsageError if there is no lab, or another.
+  void AdoptLab(const lab::Topology& topology);
   void DestroyLab();
 
   // An AF_PACKET SOCK_RAW socket with filter, PACKET_IGNORE_OUTGOING, promiscuity and large buffers
@@ -116,6 +121,8 @@ class Client {
   // it refuses; all others are applied. The broker remembers the table and installs it again after
   // a link that went down is back.
   void ApplyRoutes(const std::string& node, const fib::RouteChanges& changes);
+  // The routes that were applied to the node and not removed, whoever applied them.
+  fib::RouteTable ReadRoutes(const std::string& node);
   // The index of an interface in its node's namespace.
   int IfIndex(const lab::Endpoint& endpoint);
   // Sets a link of the lab up or down at one endpoint.
@@ -148,6 +155,8 @@ class Client {
   // Throws Error if the broker has ended, and with it its labs. Sends nothing.
   void CheckAlive() const;
 
+  // Records what became of the lab's simulator, for `ls` and Describe().
+  void NoteSimulator(const lab::SimulatorHistory& history);
   // The lab as built: topology plus run facts (namespace paths, broker pid), for `ls --json`.
   nlohmann::json Describe();
   // After this the lab outlives the connection, until DestroyLab() (`viaduct up`).

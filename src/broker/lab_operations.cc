@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/error.h"
 #include "broker/broker_process.h"
@@ -129,8 +130,21 @@ void LabOperations::CreateLab(const lab::Topology& topology) {
   }
   if (!forwarded.empty()) forwarder_.emplace(*lab, owner_, std::move(forwarded));
   lab_ = std::move(lab);
+  asked_ = topology;
   nodes_ = std::move(nodes);
   joined_ = std::move(joined);
+}
+
+void LabOperations::AdoptLab(const lab::Topology& topology) {
+  TheLab();
+  if (nlohmann::json(topology) != asked_) {
+    throw UsageError(fmt::format("lab {} was built from another topology", lab_->name()));
+  }
+  for (auto& [name, state] : nodes_) {
+    state.has_upcalls = false;  // their device went with the simulator
+    state.is_adopted = true;
+    lab::ReleaseNeighbours(*lab_, name, std::exchange(state.held, {}));
+  }
 }
 
 std::vector<std::string> LabOperations::Shutdown() {
@@ -257,7 +271,9 @@ UniqueFd LabOperations::OpenUpcalls(const std::string& node) {
 
 void LabOperations::SetNeighbours(const std::string& node,
                                   const std::vector<lab::Neighbour>& neighbours, bool held) {
+  NodeState& state = StateOf(node);
   (held ? lab::HoldNeighbours : lab::ReleaseNeighbours)(TheLab(), node, neighbours);
+  state.held = held ? neighbours : std::vector<lab::Neighbour>();
 }
 
 UniqueFd LabOperations::OpenMulticast(const std::string& node, wire::Family family,
@@ -267,7 +283,12 @@ UniqueFd LabOperations::OpenMulticast(const std::string& node, wire::Family fami
   }
   std::vector<int> ifindexes;
   for (const std::string& name : interfaces) ifindexes.push_back(lab_->IfIndex({node, name}));
-  return sys::OpenMulticastRouting(lab_->NamespaceFd(node), family, ifindexes);
+  NodeState& state = StateOf(node);
+  UniqueFd& kept = state.multicast[family];
+  if (!kept || !state.is_adopted) {
+    kept = sys::OpenMulticastRouting(lab_->NamespaceFd(node), family, ifindexes);
+  }
+  return sys::Duplicate(kept.get());
 }
 
 UniqueFd LabOperations::OpenLinkMonitor(const std::string& node) {
@@ -297,6 +318,11 @@ void LabOperations::Kill(int pid, int signal) {
   }
 }
 
+void LabOperations::NoteSimulator(const lab::SimulatorHistory& history) {
+  TheLab().RecordSimulator(history);
+  simulator_ = history;
+}
+
 nlohmann::json LabOperations::Describe() {
   nlohmann::json description = TheLab().topology();
   description["broker_pid"] = getpid();
@@ -321,6 +347,7 @@ nlohmann::json LabOperations::Describe() {
     }
     description["lossy_wires"] = DescribeLossyWires(lab_->topology(), *joined_);
   }
+  description["simulator"] = simulator_;
   if (engine_) {
     description["engine"] = {{"pid", engine_->pid()},
                              {"socket", EngineSocketPath(lab_->name())},

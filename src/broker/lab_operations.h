@@ -25,12 +25,16 @@ class LabOperations final : public Operations {
   LabOperations(const sys::Identity& owner, UniqueFd signals);
 
   void CreateLab(const lab::Topology& topology) override;
+  void AdoptLab(const lab::Topology& topology) override;
   void DestroyLab() override;
   NodeSocket OpenPacketSocket(const PacketSocketOptions& options) override;
   NodeSocket OpenControlSocket(const ControlSocketOptions& options) override;
   UniqueFd OpenTransportSocket(const TransportSocketOptions& options) override;
   UniqueFd OpenTun(const std::string& node) override;
   void ApplyRoutes(const std::string& node, const fib::RouteChanges& changes) override;
+  const fib::RouteTable& Routes(const std::string& node) override {
+    return StateOf(node).routes->Routes();
+  }
   int IfIndex(const lab::Endpoint& endpoint) override { return TheLab().IfIndex(endpoint); }
   void SetLinkUp(const lab::Endpoint& endpoint, bool up) override;
   void SetAddresses(const lab::Endpoint& endpoint,
@@ -44,6 +48,7 @@ class LabOperations final : public Operations {
                          const std::vector<std::string>& interfaces) override;
   Program Spawn(const ProgramOptions& options) override;
   void Kill(int pid, int signal) override;
+  void NoteSimulator(const lab::SimulatorHistory& history) override;
   nlohmann::json Describe() override;
   UniqueFd Detach() override;
   bool MayConnect(uid_t uid) const override { return uid == 0 || uid == owner_.uid; }
@@ -62,6 +67,10 @@ class LabOperations final : public Operations {
     std::unique_ptr<fib::RouteSink> routes;
     sys::LinkMonitor monitor;
     bool has_upcalls = false;
+    std::vector<lab::Neighbour> held;  // HoldNeighbours()
+    // Tables of multicast routes, which stay when the simulator dies; its successor gets them.
+    std::map<wire::Family, UniqueFd> multicast;
+    bool is_adopted = false;
   };
 
   lab::Lab& TheLab();
@@ -79,6 +88,8 @@ class LabOperations final : public Operations {
   sys::Identity owner_;
   UniqueFd signals_;
   std::unique_ptr<lab::Lab> lab_;
+  nlohmann::json asked_;  // the topology that the lab was made of
+  lab::SimulatorHistory simulator_;
   std::optional<LabEngine> engine_;           // if the lab has emulated links
   std::unique_ptr<lab::JoinedPaths> joined_;  // if it has wires over which paths are joined
   std::optional<LabForwarder> forwarder_;     // if nodes need one

@@ -19,12 +19,15 @@ class Operations {
   virtual ~Operations() = default;
 
   virtual void CreateLab(const lab::Topology& topology) = 0;
+  virtual void AdoptLab(const lab::Topology& topology) = 0;
   virtual void DestroyLab() = 0;
   virtual NodeSocket OpenPacketSocket(const PacketSocketOptions& options) = 0;
   virtual NodeSocket OpenControlSocket(const ControlSocketOptions& options) = 0;
   virtual UniqueFd OpenTransportSocket(const TransportSocketOptions& options) = 0;
   virtual UniqueFd OpenTun(const std::string& node) = 0;
   virtual void ApplyRoutes(const std::string& node, const fib::RouteChanges& changes) = 0;
+  // Those that the node's data plane has.
+  virtual const fib::RouteTable& Routes(const std::string& node) = 0;
   virtual int IfIndex(const lab::Endpoint& endpoint) = 0;
   virtual void SetLinkUp(const lab::Endpoint& endpoint, bool up) = 0;
   virtual void SetAddresses(const lab::Endpoint& endpoint,
@@ -38,6 +41,7 @@ class Operations {
                                  const std::vector<std::string>& interfaces) = 0;
   virtual Program Spawn(const ProgramOptions& options) = 0;
   virtual void Kill(int pid, int signal) = 0;
+  virtual void NoteSimulator(const lab::SimulatorHistory& history) = 0;
   virtual nlohmann::json Describe() = 0;
   // Returns the listening socket on which clients reach the lab from now on.
   virtual UniqueFd Detach() = 0;

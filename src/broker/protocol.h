@@ -25,7 +25,7 @@
 namespace viaduct::broker {
 
 inline constexpr uint32_t kMagic = 0x42445656;  // "VVDB" in memory on little-endian machines
-inline constexpr uint16_t kProtocolVersion = 4;
+inline constexpr uint16_t kProtocolVersion = 5;
 inline constexpr size_t kMaxPacketPayload = 64 * 1024;
 // 10,000 routes are 560 kB, the topology of 1,000 nodes about 1 MB.
 inline constexpr size_t kMaxMessagePayload = 16 * 1024 * 1024;
@@ -68,8 +68,11 @@ enum class MessageType : uint16_t {
   kSetNeighbours,  // a node, neighbours (interface, address, mac), held; reply: nothing
   kOpenTables,     // a node; reply: table_words; the tables, events, doorbell
   kOpenMulticast,  // a node, family, interfaces; reply: the socket
+  kAdoptLab,       // a lab::Topology; reply: nothing
+  kReadRoutes,     // a node; reply: a file with the payload of kApplyRoutes, all kAdded
+  kNoteSimulator,  // a lab::SimulatorHistory; reply: nothing
 };
-inline constexpr MessageType kLastMessageType = MessageType::kOpenMulticast;
+inline constexpr MessageType kLastMessageType = MessageType::kNoteSimulator;
 
 struct PacketHeader {
   uint32_t magic;

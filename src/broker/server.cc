@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "base/file.h"
 #include "broker/call.h"
 #include "sys/descriptors.h"
 
@@ -73,12 +74,23 @@ Reply OpenMulticast(Operations& operations, const json& request) {
                                Member<std::vector<std::string>>(request, "interfaces")));
 }
 
+Reply ReadRoutes(Operations& operations, const std::string& node) {
+  fib::RouteChanges all;
+  const fib::RouteTable& table = operations.Routes(node);
+  all.added.reserve(table.size());
+  for (const auto& [key, route] : table) all.added.push_back(route);
+  return ReplyWith(MemoryFile("routes", EncodeRoutes(node, all)));
+}
+
 // The requests that concern the lab; the server answers those about itself.
 Reply PerformOnLab(Operations& operations, const Message& request) {
   const auto arguments = [&] { return DecodeJson(request.payload); };
   switch (request.type) {
     case MessageType::kCreateLab:
       operations.CreateLab(arguments().get<lab::Topology>());
+      return {};
+    case MessageType::kAdoptLab:
+      operations.AdoptLab(arguments().get<lab::Topology>());
       return {};
     case MessageType::kOpenPacketSocket:
       return ReplyWith(operations.OpenPacketSocket(arguments().get<PacketSocketOptions>()));
@@ -93,6 +105,8 @@ Reply PerformOnLab(Operations& operations, const Message& request) {
       operations.ApplyRoutes(routes.node, routes.changes);
       return {};
     }
+    case MessageType::kReadRoutes:
+      return ReadRoutes(operations, Member<std::string>(arguments(), "node"));
     case MessageType::kIfIndex:
       return {{{"ifindex", operations.IfIndex(EndpointOf(arguments()))}}, {}};
     case MessageType::kSetLinkUp: {
@@ -118,6 +132,9 @@ Reply PerformOnLab(Operations& operations, const Message& request) {
       return Spawn(operations, request);
     case MessageType::kKill:
       operations.Kill(Member<int>(arguments(), "pid"), Member<int>(arguments(), "signal"));
+      return {};
+    case MessageType::kNoteSimulator:
+      operations.NoteSimulator(arguments().get<lab::SimulatorHistory>());
       return {};
     case MessageType::kDescribe:
       return {operations.Describe(), {}};

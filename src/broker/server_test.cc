@@ -27,12 +27,14 @@ using testing::Throw;
 class MockOperations : public Operations {
  public:
   MOCK_METHOD(void, CreateLab, (const lab::Topology&), (override));
+  MOCK_METHOD(void, AdoptLab, (const lab::Topology&), (override));
   MOCK_METHOD(void, DestroyLab, (), (override));
   MOCK_METHOD(NodeSocket, OpenPacketSocket, (const PacketSocketOptions&), (override));
   MOCK_METHOD(NodeSocket, OpenControlSocket, (const ControlSocketOptions&), (override));
   MOCK_METHOD(UniqueFd, OpenTransportSocket, (const TransportSocketOptions&), (override));
   MOCK_METHOD(UniqueFd, OpenTun, (const std::string&), (override));
   MOCK_METHOD(void, ApplyRoutes, (const std::string&, const fib::RouteChanges&), (override));
+  MOCK_METHOD(const fib::RouteTable&, Routes, (const std::string&), (override));
   MOCK_METHOD(int, IfIndex, (const lab::Endpoint&), (override));
   MOCK_METHOD(void, SetLinkUp, (const lab::Endpoint&, bool), (override));
   MOCK_METHOD(void, SetAddresses, (const lab::Endpoint&, const std::vector<wire::IpPrefix>&),
@@ -46,6 +48,7 @@ class MockOperations : public Operations {
               (const std::string&, wire::Family, const std::vector<std::string>&), (override));
   MOCK_METHOD(Program, Spawn, (const ProgramOptions&), (override));
   MOCK_METHOD(void, Kill, (int, int), (override));
+  MOCK_METHOD(void, NoteSimulator, (const lab::SimulatorHistory&), (override));
   MOCK_METHOD(nlohmann::json, Describe, (), (override));
   MOCK_METHOD(UniqueFd, Detach, (), (override));
   MOCK_METHOD(bool, MayConnect, (uid_t), (const, override));
@@ -129,6 +132,28 @@ TEST_F(ServerTest, TellsWhichRoutesWereRefused) {
   EXPECT_EQ(mirror.Update(wanted).refusal, fib::RouteError(refused, 2).what());
   EXPECT_EQ(mirror.installed().size(), 1u);
   EXPECT_TRUE(mirror.installed().contains(fib::KeyOf(changes.added[0])));
+}
+
+TEST_F(ServerTest, ReadsRoutesThatFitNoMessage) {
+  fib::RouteTable table;
+  for (uint32_t i = 0; i < 300000; ++i) {  // of 56 bytes each
+    fib::Route route = fib::test::MakeRoute("10.0.0.0/32", "", 3);
+    route.destination.address = wire::IpAddress::FromIpv4(0x0A000000 + i);
+    table[fib::KeyOf(route)] = route;
+  }
+  fib::Route several = fib::test::MakeRoute("2001:db8::/32", "fe80::1", 7);
+  several.next_hops.push_back({wire::IpAddress::Parse("fe80::2"), "eth1"});
+  table[fib::KeyOf(several)] = several;
+  EXPECT_CALL(operations_, Routes("a")).WillOnce(testing::ReturnRef(table));
+  Client client(Start());
+  EXPECT_EQ(client.ReadRoutes("a"), table);
+}
+
+TEST_F(ServerTest, PassesWhatBecameOfTheSimulator) {
+  const lab::SimulatorHistory history{2, true, "2026-01-02T03:04:05Z", 1.5, "it was killed"};
+  EXPECT_CALL(operations_, NoteSimulator(history));
+  Client client(Start());
+  client.NoteSimulator(history);
 }
 
 TEST_F(ServerTest, PassesAddresses) {

@@ -1,5 +1,7 @@
 // viaduct ls: the labs of this machine.
 
+#include <fmt/format.h>
+
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/labs.h"
@@ -15,15 +17,23 @@ std::string UserName(uid_t uid) {
   return user ? user->name : std::to_string(uid);
 }
 
+// What happened to the simulator, for the column of the state.
+std::string Deaths(const lab::SimulatorHistory& history) {
+  if (history.given_up) return ", no simulator (given up): " + history.cause;
+  if (history.restarts == 0) return "";
+  return fmt::format(", simulator restarted {} times, last {} ({:.1f} s without)", history.restarts,
+                     history.last_death, history.without_seconds.value_or(0));
+}
+
 void PrintLabs(bool as_json) {
   std::vector<ListedLab> list;
   std::vector<std::vector<std::string>> rows = {{"lab", "state", "broker pid", "user", "since"}};
   for (const lab::RunInfo& run : lab::ListRuns()) {
-    list.push_back(
-        {run.name, StateOf(run), run.pid, run.engine_pid, run.engine_alive, run.uid, run.created});
+    list.push_back({run.name, StateOf(run), run.pid, run.engine_pid, run.engine_alive, run.uid,
+                    run.created, run.simulator});
     const bool died = run.alive && run.engine_pid != 0 && !run.engine_alive;
-    rows.push_back({run.name, StateOf(run) + (died ? ", engine died" : ""), std::to_string(run.pid),
-                    UserName(run.uid), run.created});
+    rows.push_back({run.name, StateOf(run) + (died ? ", engine died" : "") + Deaths(run.simulator),
+                    std::to_string(run.pid), UserName(run.uid), run.created});
   }
   PrintList(as_json, list, rows, "no labs; start one with viaduct up FILE.yaml");
 }

@@ -21,6 +21,7 @@ KeysOf<ListedLab> ListedLab::Keys() {
       Always<&L::engine_alive>("engine_alive", "true or false", "whether the path engine runs"),
       Always<&L::uid>("uid", "a user", "whose it is"),
       Always<&L::created>("created", "UTC, ISO 8601", "when it was made"),
+      Always<&L::simulator>("simulator", "a map", "the simulator of a lab that is up"),
   };
   return kKeys;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "guest/image/image.h"
+#include "lab/record.h"
 #include "result/record.h"
 
 namespace viaduct::cli {
@@ -17,6 +18,7 @@ struct ListedLab {
   bool engine_alive = false;
   uint32_t uid = 0;
   std::string created;
+  lab::SimulatorHistory simulator;
 
   static result::KeysOf<ListedLab> Keys();
 };

@@ -25,7 +25,7 @@ class EbpfRoutes final : public RouteSink {
 
   // Also tells the program the node's present addresses.
   size_t Reinstall() override;
-  size_t Size() const override { return kernel_.Size(); }
+  const RouteTable& Routes() const override { return kernel_.Routes(); }
   std::map<std::string, std::map<std::string, uint64_t>> PacketCounters() const override;
 
  private:

@@ -39,7 +39,7 @@ class KernelRoutes final : public RouteSink {
 
   // The kernel drops routes when an interface goes down.
   size_t Reinstall() override;
-  size_t Size() const override { return desired_.size(); }
+  const RouteTable& Routes() const override { return desired_; }
 
  private:
   // ifindex 0: there is none of this name.

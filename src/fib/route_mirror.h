@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "fib/route.h"
 #include "fib/route_sink.h"
@@ -26,6 +27,9 @@ class RouteMirror {
   // Applies the difference between the wanted table and the sink's routes; does nothing if there is
   // none.
   RouteUpdate Update(const RouteTable& wanted);
+
+  // The sink has these routes already, of a mirror that has ended.
+  void Adopt(RouteTable routes) { installed_ = std::move(routes); }
 
   const RouteTable& installed() const { return installed_; }
   const RouteSink& sink() const { return *sink_; }

@@ -23,6 +23,11 @@ std::string Summary(const std::vector<RefusedRoute>& refused, size_t total) {
 
 }  // namespace
 
+const RouteTable& RouteSink::Routes() const {
+  static const RouteTable kNone;
+  return kNone;
+}
+
 RouteError::RouteError(std::vector<RefusedRoute> refused, size_t total)
     : Error(Summary(refused, total)), refused_(std::move(refused)) {}
 

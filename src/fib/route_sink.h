@@ -58,8 +58,10 @@ class RouteSink {
   // Restores the routes that were applied and are no longer there, because the data plane or an
   // interface of the node was restarted. Returns how many are still missing.
   virtual size_t Reinstall() { return 0; }
-  // How many routes are kept for Reinstall().
-  virtual size_t Size() const { return 0; }
+  // The routes that are kept for Reinstall(): those that were accepted and not removed. Valid until
+  // the next call.
+  virtual const RouteTable& Routes() const;
+  size_t Size() const { return Routes().size(); }
 
   // What its forwarder did with packets so far, by interface and by name, where it counts them
   // ("eth0", "forwarded").

@@ -36,7 +36,7 @@ class UserspaceRoutes final : public RouteSink {
   // Of what others change in the node's kernel.
   int EventFd() const override { return others_.Fd(); }
   void TakeEvents() override;
-  size_t Size() const override { return kernel_.Size(); }
+  const RouteTable& Routes() const override { return kernel_.Routes(); }
   std::map<std::string, std::map<std::string, uint64_t>> PacketCounters() const override;
   std::map<std::string, uint64_t> Drops() const override;
   std::optional<forward::SharedWith> Shared() const override;

@@ -57,6 +57,15 @@ struct Both {
   Found Lookup(const std::string& address) const {
     return reader.Lookup(wire::IpAddress::Parse(address));
   }
+  // Follows the kernel until the address is found there. It makes the route of an own IPv6 address
+  // in a work queue, some time after the address was added.
+  bool AwaitLocal(const std::string& address) {
+    for (pollfd changed{routes.EventFd(), POLLIN, 0}; Lookup(address).kind != Kind::kLocal;) {
+      if (poll(&changed, 1, 10000) <= 0) return false;
+      routes.TakeEvents();
+    }
+    return true;
+  }
   void Apply(std::vector<Route> added, std::vector<Route> removed = {}) {
     routes.Apply({.replaced = {}, .added = std::move(added), .removed = std::move(removed)});
   }
@@ -79,9 +88,9 @@ class UserspaceRoutesTest : public testing::Test {
 
 TEST_F(UserspaceRoutesTest, HasWhatTheKernelKnows) {
   Run([](RouterPlace& router) {
-    const Both both(router.place);
+    Both both(router.place);
     for (const char* own : {"10.0.0.1", "10.0.1.1", "fd00::1"}) {
-      EXPECT_EQ(both.Lookup(own).kind, Kind::kLocal) << own;
+      EXPECT_TRUE(both.AwaitLocal(own)) << own;
     }
     EXPECT_EQ(both.Lookup("10.0.0.255").kind, Kind::kBroadcast);
     const auto eth0 = static_cast<uint32_t>(router.netlink.IfIndex("eth0"));

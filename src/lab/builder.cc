@@ -442,6 +442,12 @@ void Lab::RecordEngine(int pid) {
       {{"object", "engine"}, {"pid", pid}, {"start_time", sys::ProcessStartTime(pid)}});
 }
 
+void Lab::RecordSimulator(const SimulatorHistory& history) {
+  nlohmann::json line = history;
+  line["object"] = "simulator";
+  state_->record.Write(line);
+}
+
 int Lab::IfIndex(const Endpoint& endpoint) {
   state_->InterfaceOf(endpoint);
   return NetlinkOf(endpoint.node).IfIndex(endpoint.interface);  // it may have been created again

@@ -39,6 +39,7 @@ void ReadObject(const json& line, RunInfo* run) {
                               line.at("mtu").get<int>(), line.at("mac").get<std::string>(),
                               line.at("offloads").get<std::vector<std::string>>()});
   }
+  if (kind == "simulator") run->simulator = line.get<SimulatorHistory>();
   if (kind == "engine") {
     run->engine_pid = line.at("pid").get<int>();
     run->engine_start_time = line.at("start_time").get<uint64_t>();
@@ -47,6 +48,26 @@ void ReadObject(const json& line, RunInfo* run) {
   }
   // The lab's own links and devices are in its namespaces and disappear with them.
 }
+
+}  // namespace
+
+result::KeysOf<SimulatorHistory> SimulatorHistory::Keys() {
+  using H = SimulatorHistory;
+  using result::Always, result::WhenSet;
+  static constexpr result::Key<H> kKeys[] = {
+      Always<&H::restarts>("restarts", "a number", "how many have died and were replaced"),
+      Always<&H::given_up>("given_up", "true or false",
+                           "whether too many died in turn: nobody computes routes any more"),
+      WhenSet<&H::last_death>("last_death", "UTC, ISO 8601", "when the last of them died"),
+      WhenSet<&H::without_seconds>("without_seconds", "s",
+                                   "how long nobody computed routes then, until the new one had "
+                                   "converged; as long as there is none, until it was last tried"),
+      WhenSet<&H::cause>("cause", "text", "why it died"),
+  };
+  return kKeys;
+}
+
+namespace {
 
 [[noreturn]] void ThrowTaken(const sys::RegistryEntry& holder, uint32_t asker_uid) {
   const std::string lab = "lab " + holder.name + ": ";

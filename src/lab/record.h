@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "result/record.h"
 #include "sys/registry.h"
 
 namespace viaduct::lab {
@@ -27,12 +28,26 @@ struct RecordedPhysical {
   std::vector<std::string> offloads;  // that were switched off (sys::ActiveOffloads())
 };
 
+// What became of the simulator of a lab that stays up (`viaduct up`).
+struct SimulatorHistory {
+  int restarts = 0;       // how many have died and were replaced
+  bool given_up = false;  // nobody computes routes any more
+  // Of the last that died; empty: none did.
+  std::string last_death;  // UTC, ISO 8601
+  std::optional<double> without_seconds;
+  std::string cause;
+
+  static result::KeysOf<SimulatorHistory> Keys();
+  friend bool operator==(const SimulatorHistory&, const SimulatorHistory&) = default;
+};
+
 // A run as its record says; its maker is the broker, its name the lab's.
 struct RunInfo : sys::RegistryEntry {
   // The path engine of the lab's emulated links; 0: it has none.
   int engine_pid = 0;
   uint64_t engine_start_time = 0;
   bool engine_alive = false;
+  SimulatorHistory simulator;
   std::vector<RecordedNamespace> namespaces;
   std::vector<RecordedPhysical> physicals;
 

@@ -8,12 +8,15 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/json_text.h"
+#include "base/utc_time.h"
 #include "broker/client.h"
 #include "run/conversation.h"
 #include "run/progress.h"
@@ -43,30 +46,135 @@ void LeaveTerminal() {
   SystemCall("chdir /", chdir("/"));
 }
 
-// When the lab or its simulator has ended, the other is ended, too.
-struct Keeper {
+// How often in turn a simulator may die before it has lived for kHealthy; before the n-th restart
+// kFirstDelay * 2^(n - 2) pass, none before the first.
+constexpr int kMostDeaths = 5;
+constexpr Duration kFirstDelay = Duration::Seconds(1);
+constexpr Duration kHealthy = Duration::Seconds(60);
+
+// Keeps a simulator at work in a lab. When it dies, the lab forwards by the routes that it has, and
+// a new simulator takes it over. Ends the lab with itself, unless it has given up.
+class Keeper {
+ public:
   Keeper(const scenario::Scenario& scenario, bool quiet)
-      : progress(stderr, quiet),
-        client(broker::Client::ConnectOrSpawn()),
-        simulator(std::make_unique<SimulatorProcess>(
-            FindSimulator(), scenario, client.NewConnection(), "", std::vector<Duration>(), true)),
-        conversation(std::make_unique<Conversation>(scenario, *simulator, loop, progress)) {}
+      : scenario_(scenario),
+        folder_(std::filesystem::current_path()),
+        program_(FindSimulator()),
+        progress_(stderr, quiet),
+        client_(broker::Client::ConnectOrSpawn()) {
+    Start(LabUse::kStays);
+  }
   ~Keeper() {
-    loop.IgnoreSignals();
-    conversation.reset();
-    simulator.reset();
+    loop_.IgnoreSignals();
+    End();
     try {
-      client.DestroyLab();
+      if (!history_.given_up) client_.DestroyLab();
     } catch (const Error&) {
       // It was removed already, or was never built.
     }
   }
+  Keeper(const Keeper&) = delete;
+  Keeper& operator=(const Keeper&) = delete;
 
-  Progress progress;
-  broker::Client client;
-  sys::EventLoop loop;
-  std::unique_ptr<SimulatorProcess> simulator;
-  std::unique_ptr<Conversation> conversation;
+  sys::EventLoop& loop() { return loop_; }
+  // Until it is up for whoever asks; throws as Execute() does.
+  void BringUp() {
+    conversation_->WaitForLab();
+    gone_ = WatchRecord(scenario_.name);
+    conversation_->WaitForConvergence();
+    client_.Detach();
+  }
+  // Until the lab is gone, or the simulator has died too often.
+  void Supervise() {
+    loop_.Watch(gone_.get(), [this] { over_ = true; });
+    // Who has lost some nodes shall not lose the others' routes with them.
+    scenario_.convergence_required = false;
+    alive_since_ = MonotonicClock::Now();
+    while (!over_ && !history_.given_up) {
+      try {
+        loop_.Run([this] { return over_ || simulator_->Ended(); });
+        return;
+      } catch (const sys::Interrupted&) {
+        throw;
+      } catch (const Error& death) {
+        if (!IsGone()) Replace(death.what());
+      }
+    }
+  }
+
+ private:
+  void Start(LabUse use) {
+    simulator_ =
+        std::make_unique<SimulatorProcess>(program_, scenario_, client_.NewConnection(), "",
+                                           std::vector<Duration>(), use, folder_.string());
+    conversation_ = std::make_unique<Conversation>(scenario_, *simulator_, loop_, progress_);
+  }
+
+  void End() {
+    conversation_.reset();
+    simulator_.reset();
+  }
+
+  // A simulator whose lab was taken away dies of that.
+  bool IsGone() {
+    try {
+      client_.Describe();
+    } catch (const Error&) {
+      over_ = true;
+    }
+    return over_;
+  }
+
+  void Replace(std::string cause) {
+    const Instant died = MonotonicClock::Now();
+    if (died - alive_since_ > kHealthy) deaths_ = 0;
+    history_.last_death = UtcNow();
+    while (true) {
+      End();
+      history_.cause = cause;
+      history_.without_seconds = (MonotonicClock::Now() - died).ToSeconds();
+      history_.given_up = ++deaths_ > kMostDeaths;
+      client_.NoteSimulator(history_);
+      if (history_.given_up) return;
+      if (deaths_ > 1) {
+        const Instant next = MonotonicClock::Now() + kFirstDelay * (1 << (deaths_ - 2));
+        if (loop_.Run([this] { return over_; }, next)) return;
+      }
+      try {
+        TakeOver();
+        break;
+      } catch (const sys::Interrupted&) {
+        throw;
+      } catch (const Error& error) {
+        if (IsGone()) return;
+        cause = error.what();
+      }
+    }
+    alive_since_ = MonotonicClock::Now();
+    ++history_.restarts;
+    history_.without_seconds = (alive_since_ - died).ToSeconds();
+    client_.NoteSimulator(history_);
+  }
+
+  void TakeOver() {
+    Start(LabUse::kAdopt);
+    conversation_->WaitForLab();
+    conversation_->WaitForConvergence();
+  }
+
+  scenario::Scenario scenario_;
+  const std::filesystem::path folder_;  // paths in the scenario are relative to it
+  const std::string program_;
+  Progress progress_;
+  broker::Client client_;
+  sys::EventLoop loop_;
+  std::unique_ptr<SimulatorProcess> simulator_;
+  std::unique_ptr<Conversation> conversation_;
+  UniqueFd gone_;
+  bool over_ = false;
+  int deaths_ = 0;
+  Instant alive_since_;
+  lab::SimulatorHistory history_;
 };
 
 // Reports the result to the parent: "" is success.
@@ -83,18 +191,13 @@ void Tell(int fd, const json& message) {
     Keeper keeper(scenario, quiet);
     privilege::LeaveRootsHalf();  // which the lab need not keep
     // Ctrl-C reaches only the parent; when the parent has ended, the lab is not wanted any more.
-    keeper.loop.Watch(parent.get(), [] { throw sys::Interrupted(SIGINT); });
-    keeper.conversation->WaitForLab();
-    const UniqueFd gone = WatchRecord(scenario.name);
-    keeper.conversation->WaitForConvergence();
-    keeper.loop.Forget(parent.get());
-    keeper.client.Detach();
+    keeper.loop().Watch(parent.get(), [] { throw sys::Interrupted(SIGINT); });
+    keeper.BringUp();
+    keeper.loop().Forget(parent.get());
     Tell(parent.get(), json::object());
     parent.reset();
     LeaveTerminal();
-    bool over = false;
-    keeper.loop.Watch(gone.get(), [&] { over = true; });
-    keeper.loop.Run([&] { return over || keeper.simulator->Ended(); });
+    keeper.Supervise();
   } catch (const Error& error) {
     status = 1;
     if (parent) {

@@ -58,7 +58,8 @@ std::string FindSimulator() {
 
 SimulatorProcess::SimulatorProcess(const std::string& program, const scenario::Scenario& scenario,
                                    UniqueFd broker, const std::string& captures,
-                                   const std::vector<Duration>& pauses, bool live) {
+                                   const std::vector<Duration>& pauses, LabUse lab,
+                                   const std::string& folder) {
   auto [control, theirs] = sys::MakeSocketPair(SOCK_STREAM);
   sys::Pipe output = sys::MakePipe();
   const UniqueFd file = MemoryFile("scenario.yaml", scenario::Print(scenario));
@@ -73,7 +74,9 @@ SimulatorProcess::SimulatorProcess(const std::string& program, const scenario::S
   for (const Duration at : pauses) {
     options.words.insert(options.words.end(), {"--pause-at", FormatDuration(at)});
   }
-  if (live) options.words.insert(options.words.end(), {"--specs", "live"});
+  if (lab != LabUse::kOfRun) options.words.insert(options.words.end(), {"--specs", "live"});
+  if (lab == LabUse::kAdopt) options.words.insert(options.words.end(), {"--lab", "adopt"});
+  options.folder = folder;
   options.environment = EnvironmentWith(broker.get());
   options.standard = {-1, output.write.get(), output.write.get()};
   options.inherited = {theirs.get(), file.get()};

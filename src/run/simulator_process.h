@@ -1,10 +1,12 @@
 // The simulator process of a run, and the protocol between the command and the simulator.
 //
 //   viaduct-sim --scenario FILE --control FD --captures DIR [--pause-at TIME]...
+//               [--specs live] [--lab adopt]
 //
 // FILE is the effective scenario (scenario::Print), FD one end of a stream socket pair. In every
 // mode but `simulate`, VIADUCT_BROKER_FD names a broker connection of the simulator's own. Both
-// descriptors are inherited. The simulator builds the lab (LabHelper), runs the protocol, and ends
+// descriptors are inherited. The simulator builds the lab (LabHelper), or takes over the one that
+// the broker has (--lab adopt), runs the protocol, and ends
 // on {"command":"stop"} or at end of file on FD; in mode `simulate` also by itself, `duration`
 // after convergence in virtual time.
 //
@@ -51,15 +53,22 @@ namespace viaduct::run {
 // EnvironmentError saying how to build it.
 std::string FindSimulator();
 
+// What a simulator does with the lab of its real mode.
+enum class LabUse {
+  kOfRun,  // builds one for as long as it runs
+  kStays,  // builds one that stays up: `viaduct path set` may change its SPECs
+  kAdopt,  // takes over one that stays up
+};
+
 // A running viaduct-sim. The destructor ends it: end of file, then SIGTERM, then SIGKILL.
 class SimulatorProcess {
  public:
   // Starts the simulator and passes it `broker` (real modes; else empty). `captures`: the directory
-  // for mode simulate's captures. `pauses`: those of RunOptions. `live`: the lab stays up, and
-  // `viaduct path set` may change its SPECs.
+  // for mode simulate's captures. `pauses`: those of RunOptions. `folder`: its working
+  // directory; empty: this process's.
   SimulatorProcess(const std::string& program, const scenario::Scenario& scenario, UniqueFd broker,
                    const std::string& captures = "", const std::vector<Duration>& pauses = {},
-                   bool live = false);
+                   LabUse lab = LabUse::kOfRun, const std::string& folder = "");
   SimulatorProcess(const SimulatorProcess&) = delete;
   SimulatorProcess& operator=(const SimulatorProcess&) = delete;
   ~SimulatorProcess();

@@ -66,8 +66,10 @@ struct LabHelper::State
     std::map<std::string, Ptr<ProgramPort>> programPorts; //!< nodes with simulator data plane
     std::map<std::string, Ptr<UdpGuard>> guards;          //!< of all nodes with UDP
     std::list<LinkWatch> links;                           //!< a node each
-    std::vector<std::string> ignored;                     //!< effects left out
-    std::vector<std::string> exceeded;                    //!< limits of the machine
+    std::vector<std::pair<Ptr<RBridge>, RBridgeSharedPlane*>>
+        planes;                        //!< of RBridges whose data plane left the simulator; theirs
+    std::vector<std::string> ignored;  //!< effects left out
+    std::vector<std::string> exceeded; //!< limits of the machine
 };
 
 namespace
@@ -300,7 +302,7 @@ LabHelper::InstallOrThrow(const NodeContainer& nodes)
     GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
     m_state->broker = m_broker ? m_broker : std::make_shared<Client>(Client::ConnectOrSpawn());
     RequireDescriptors(plan);
-    m_state->broker->CreateLab(plan.topology);
+    m_adopts ? m_state->broker->AdoptLab(plan.topology) : m_state->broker->CreateLab(plan.topology);
     m_state->ignored = plan.ignored;
     m_state->exceeded = viaduct::lab::ExceededLimits(plan.topology, viaduct::lab::ReadHostLimit);
     m_state->attachments = plan.attachments;
@@ -316,6 +318,19 @@ LabHelper::InstallOrThrow(const NodeContainer& nodes)
             broker->DestroyLab();
         }
     });
+}
+
+void
+LabHelper::Release()
+{
+    for (const auto& [name, offload] : m_state->offloads)
+    {
+        offload.routes->Release();
+    }
+    for (const auto& [rbridge, plane] : std::exchange(m_state->planes, {}))
+    {
+        plane->Release();
+    }
 }
 
 void
@@ -391,6 +406,10 @@ LabHelper::AttachOffloadedNode(const viaduct::lab::Node& node, const LabAddresse
     std::vector<Ptr<RingNetDevice>> devices;
     m_state->offloads[node.name] =
         m_offload.Install(owner, node, interfaces, known, m_state->broker, devices);
+    if (m_adopts)
+    {
+        m_state->offloads[node.name].routes->Hold(m_state->broker->ReadRoutes(node.name));
+    }
     auto next = devices.begin();
     for (Attachment& attachment : m_state->attachments)
     {
@@ -446,8 +465,14 @@ LabHelper::AttachRBridge(const viaduct::lab::Node& node)
     }
     if (owner)
     {
-        rbridge->SetPlane(std::make_unique<RBridgeSharedPlane>(
-            *rbridge, owner, m_state->broker->OpenTables(node.name)));
+        auto plane = std::make_unique<RBridgeSharedPlane>(
+            *rbridge, owner, m_state->broker->OpenTables(node.name));
+        if (m_adopts)
+        {
+            plane->Hold();
+            m_state->planes.emplace_back(rbridge, plane.get());
+        }
+        rbridge->SetPlane(std::move(plane));
     }
 }
 

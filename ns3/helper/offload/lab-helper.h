@@ -167,6 +167,16 @@ class LabHelper
         return m_offload;
     }
 
+    /** Takes over a lab that a simulator of the same scenario has left when it died, instead of
+     * building one (broker::Client::AdoptLab()). Until Release() it forwards as before. */
+    void Adopt()
+    {
+        m_adopts = true;
+    }
+
+    /** The protocols have converged: an adopted lab forwards by what they say from now on. */
+    void Release();
+
     /** Describes the lab that Install() would build; needs no privilege.
      * @param nodes the scenario's nodes, with their devices and addresses
      * @return the lab
@@ -218,6 +228,7 @@ class LabHelper
     Ptr<NetDevice> MakeFdDevice(const Attachment& attachment);
 
     Mode m_mode;                                       //!< where packets go
+    bool m_adopts{false};                              //!< a lab that is there
     LabSettings m_settings;                            //!< of the user
     std::shared_ptr<viaduct::broker::Client> m_broker; //!< user's own
     OffloadHelper m_offload;                           //!< for offloaded nodes

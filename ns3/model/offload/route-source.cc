@@ -63,6 +63,23 @@ RouteSource::SetSink(std::shared_ptr<viaduct::fib::RouteSink> sink)
     m_mirror = std::make_unique<viaduct::fib::RouteMirror>(std::move(sink));
 }
 
+void
+RouteSource::Hold(viaduct::fib::RouteTable routes)
+{
+    m_mirror->Adopt(std::move(routes));
+    m_held = true;
+}
+
+void
+RouteSource::Release()
+{
+    if (m_held)
+    {
+        m_held = false;
+        Update();
+    }
+}
+
 RouteSource::Counters
 RouteSource::GetCounters() const
 {
@@ -250,6 +267,10 @@ RouteSource::Update()
 void
 RouteSource::Apply()
 {
+    if (m_held)
+    {
+        return;
+    }
     const auto taken = [this] {
         const viaduct::fib::RouteCounters& counters = m_mirror->sink().counters();
         return counters.added + counters.replaced + counters.removed;

@@ -98,6 +98,15 @@ class RouteSource : public Object
         m_known = std::move(addresses);
     }
 
+    /** Leaves the data plane as it is until Release(): the protocols start anew, and for a while
+     * know less than the instance before them whose routes these are (as in RFC 4724, section 4.1).
+     * @param routes those of the data plane; after SetSink(), before Start()
+     */
+    void Hold(viaduct::fib::RouteTable routes);
+    /** Makes the data plane's routes those of the protocols, by the difference. No effect unless
+     * they are held. */
+    void Release();
+
     /** Connects to the protocols and begins: the first update happens at once. */
     void Start();
     /** Reads all tables and applies the difference now. */
@@ -195,6 +204,7 @@ class RouteSource : public Object
     PushedRoutes<ipfamily::V6> m_direct6;          //!< the same of IPv6
     std::map<Ptr<Object>, std::shared_ptr<RouteReader>> m_readers; //!< by protocol
     std::unique_ptr<viaduct::fib::RouteMirror> m_mirror;           //!< the routes of the data plane
+    bool m_held{false};                                            //!< they stay as they are
     std::string m_refusal;                                         //!< of the last update
     Counters m_counters;                                           //!< except those of the sink
     Input m_input4;                                                //!< of the last merge

@@ -49,6 +49,34 @@ RBridgeSharedPlane::~RBridgeSharedPlane()
     }
 }
 
+void
+RBridgeSharedPlane::Publish(const viaduct::rbridge::Tables& tables)
+{
+    if (m_held)
+    {
+        *m_held = tables;
+    }
+    else
+    {
+        m_writer.Publish(tables);
+    }
+}
+
+void
+RBridgeSharedPlane::Hold()
+{
+    m_held = std::make_unique<viaduct::rbridge::Tables>();
+}
+
+void
+RBridgeSharedPlane::Release()
+{
+    if (const auto tables = std::move(m_held))
+    {
+        m_writer.Publish(*tables);
+    }
+}
+
 bool
 RBridgeSharedPlane::ReadEvents()
 {

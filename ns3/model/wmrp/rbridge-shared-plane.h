@@ -14,6 +14,8 @@
 #include "forward/event_ring.h"
 #include "forward/rbridge_tables.h"
 
+#include <memory>
+
 namespace ns3
 {
 
@@ -34,22 +36,26 @@ class RBridgeSharedPlane : public RBridgePlane
     RBridgeSharedPlane(RBridge& rbridge, Ptr<Node> node, viaduct::broker::Tables tables);
     ~RBridgeSharedPlane() override;
 
-    void Publish(const viaduct::rbridge::Tables& tables) override
-    {
-        m_writer.Publish(tables);
-    }
+    void Publish(const viaduct::rbridge::Tables& tables) override;
+
+    /** Leaves the tables in the memory, those of a simulator that has died, until Release(). To be
+     * called before the RBridge gets this plane. */
+    void Hold();
+    /** Publishes those that were to be published meanwhile. No effect unless they are held. */
+    void Release();
 
   private:
     bool ReadEvents();
 
-    RBridge& m_rbridge;                             //!< learns
-    uint32_t m_node;                                //!< the context of its events
-    viaduct::UniqueFd m_doorbell;                   //!< rings when there are events
-    viaduct::forward::Mapping m_tables;             //!< memory
-    viaduct::forward::Mapping m_events;             //!< memory
-    viaduct::forward::RBridgeTablesWriter m_writer; //!< of m_tables
-    viaduct::forward::EventReader m_reader;         //!< of m_events
-    uint32_t m_pollable{0};                         //!< in the reactor
+    RBridge& m_rbridge;                               //!< learns
+    uint32_t m_node;                                  //!< the context of its events
+    viaduct::UniqueFd m_doorbell;                     //!< rings when there are events
+    viaduct::forward::Mapping m_tables;               //!< memory
+    viaduct::forward::Mapping m_events;               //!< memory
+    viaduct::forward::RBridgeTablesWriter m_writer;   //!< of m_tables
+    viaduct::forward::EventReader m_reader;           //!< of m_events
+    uint32_t m_pollable{0};                           //!< in the reactor
+    std::unique_ptr<viaduct::rbridge::Tables> m_held; //!< to be published; null: nothing is held
 };
 
 } // namespace ns3

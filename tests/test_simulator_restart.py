@@ -1,0 +1,269 @@
+"""A simulator that dies while a lab is up: forwarding goes on, and another one takes over."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from labs import (
+    BUILD,
+    FAST_OLSR,
+    Done,
+    addresses,
+    environment,
+    execute,
+    inside,
+    marked_processes,
+    namespaces,
+    own_routes,
+    records,
+    viaduct,
+    wait_until,
+)
+
+Write = Callable[[str], Path]
+PLANES = ["kernel", "ebpf", "joined", "userspace"]
+RING = FAST_OLSR + "duration: 1h\nnodes: 5\nlinks: [{ring: all}]\n"
+FAST_RIPNG = """
+addressing: {ipv4: none, ipv6: fd00::/48}
+routing: {protocol: RIPng, attributes: {UnsolicitedRoutingUpdate: 1s, StartupDelay: 100ms}}
+"""
+WMRP = """
+routing: {protocol: WMRP}
+duration: 1h
+nodes: {a: {host: true}, b: {host: true}, count: 3}
+links:
+  - line: all
+  - {pair: [a, n0], addresses: [10.0.0.1/24, none]}
+  - {pair: [n2, b], addresses: [none, 10.0.0.2/24]}
+"""
+
+
+@contextmanager
+def up(file: Path, lab: str) -> Iterator[None]:
+    """The lab, as long as the block runs."""
+    viaduct("up", file).expect()
+    try:
+        yield
+    finally:
+        if lab in records():
+            viaduct("down", lab).expect()
+
+
+def simulators() -> list[int]:
+    """Those of this session."""
+    return [pid for pid, line in marked_processes().items() if "viaduct-sim" in line]
+
+
+def parent_of(pid: int) -> int:
+    """The process that started it."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def history(lab: str) -> dict[str, Any]:
+    """What is known of the lab's simulators."""
+    listed = json.loads(viaduct("ls", "--json").expect().output)
+    (found,) = (each["simulator"] for each in listed if each["lab"] == lab)
+    return dict(found)
+
+
+def kill_simulator() -> int:
+    """The pid that it had."""
+    (simulator,) = simulators()
+    os.kill(simulator, signal.SIGKILL)
+    return simulator
+
+
+def await_restart(lab: str, times: int = 1) -> None:
+    """Until the new one has converged."""
+    wait_until(lambda: history(lab)["restarts"] == times, "another simulator took over")
+
+
+class Pings:
+    """Echo requests that go on, 200 in a second."""
+
+    def __init__(self, namespace: str, target: str) -> None:
+        inside(namespace, "ping", "-c3", "-i0.1", "-W5", target).expect()
+        command = ["ip", "netns", "exec", namespace, "ping", "-i0.005", "-W5", target]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, env=environment()
+        )
+
+    def end(self) -> tuple[int, int, set[str]]:
+        """How many were sent, how many answered, and their TTLs."""
+        time.sleep(0.3)
+        self.process.send_signal(signal.SIGINT)
+        output, _ = self.process.communicate(timeout=30)
+        found = re.search(r"(\d+) packets transmitted, (\d+) received", output)
+        assert found, output
+        return int(found[1]), int(found[2]), set(re.findall(r"ttl=(\d+)", output))
+
+
+def check_unbroken(lab: str, namespace: str, target: str) -> None:
+    """Kills the simulator under a flow, which notices nothing."""
+    pings = Pings(namespace, target)
+    before = kill_simulator()
+    await_restart(lab)
+    time.sleep(1)
+    sent, received, ttls = pings.end()
+    assert sent > 200
+    assert received == sent
+    assert len(ttls) == 1, ttls
+    assert simulators() != [before]
+    told = history(lab)
+    assert "signal 9" in told["cause"] or "killed" in told["cause"].lower(), told
+    assert 0 < told["without_seconds"] < 30
+    assert not told["given_up"]
+    assert "simulator restarted 1 times" in viaduct("ls").expect().output
+
+
+@pytest.mark.parametrize("plane", PLANES)
+def test_a_flow_goes_on(plane: str, lab: str, scenario: Write) -> None:
+    with up(scenario(RING + f"data_plane: {plane}\n"), lab):
+        check_unbroken(lab, f"{lab}.n0", addresses(f"{lab}.n2")["eth0"])
+
+
+@pytest.mark.parametrize("plane", PLANES)
+def test_a_flow_of_ipv6_goes_on(plane: str, lab: str, scenario: Write) -> None:
+    text = FAST_RIPNG + f"data_plane: {plane}\nduration: 1h\nnodes: 4\nlinks: [{{line: all}}]\n"
+    with up(scenario(text), lab):
+        shown = inside(f"{lab}.n3", "ip", "-j", "-6", "addr", "show", "scope", "global").output
+        target = next(
+            info["local"] for link in json.loads(shown) for info in link.get("addr_info", [])
+        )
+        check_unbroken(lab, f"{lab}.n0", target)
+
+
+@pytest.mark.parametrize("plane", ["userspace", "ebpf"])
+def test_frames_of_wmrp_go_on(plane: str, lab: str, scenario: Write) -> None:
+    with up(scenario(WMRP + f"data_plane: {plane}\n"), lab):
+        check_unbroken(lab, f"{lab}.a", "10.0.0.2")
+
+
+@pytest.mark.parametrize("plane", PLANES)
+def test_what_changed_meanwhile_is_followed(plane: str, lab: str, scenario: Write) -> None:
+    """Routes that the new protocol does not compute any more go away, twice."""
+    with up(scenario(RING + f"data_plane: {plane}\n"), lab):
+        target = addresses(f"{lab}.n2")["eth0"]
+
+        def ttl() -> str:
+            output = inside(f"{lab}.n0", "ping", "-c1", "-W1", target).output
+            return output.partition("ttl=")[2].split(" ")[0]
+
+        wait_until(lambda: ttl() == "63", "the short way")
+        routes = own_routes(f"{lab}.n0")
+        kill_simulator()
+        execute(["ip", "-n", f"{lab}.n1", "link", "set", "eth1", "down"]).expect()
+        await_restart(lab)
+        wait_until(lambda: ttl() == "62", "the long way")
+        assert own_routes(f"{lab}.n0") != routes
+        kill_simulator()
+        execute(["ip", "-n", f"{lab}.n1", "link", "set", "eth1", "up"]).expect()
+        await_restart(lab, 2)
+        wait_until(lambda: own_routes(f"{lab}.n0") == routes, "the routes of before")
+        assert ttl() == "63"
+
+
+def test_routes_on_demand_are_found_again(lab: str, scenario: Write) -> None:
+    """AODV: the new simulator gets what has no route."""
+    text = "routing: {protocol: AODV}\nduration: 1h\nnodes: 3\nlinks: [{line: all}]\n"
+    with up(scenario(text), lab):
+        target = addresses(f"{lab}.n2")["eth0"]
+        inside(f"{lab}.n0", "ping", "-c3", "-i0.2", "-W5", target).expect()
+        kill_simulator()
+        await_restart(lab)
+        inside(f"{lab}.n0", "ping", "-c3", "-i0.2", "-W5", target).expect()
+
+
+def impostor(tmp_path: Path, later: str) -> Path:
+    """A simulator that is one for the first time only; afterwards it does something else."""
+    program = tmp_path / "viaduct-sim-twice"
+    program.write_text(
+        f"#!/bin/sh\nif [ -e {tmp_path}/been ]; then {later}; fi\n"
+        f'touch {tmp_path}/been\nexec {BUILD}/viaduct-sim "$@"\n'
+    )
+    program.chmod(0o755)
+    return program
+
+
+def test_it_gives_up_in_the_end(
+    lab: str, scenario: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lab stays as it is, and says what is wrong."""
+    monkeypatch.setenv("VIADUCT_SIM", str(impostor(tmp_path, "echo it is no more; exit 3")))
+    with up(scenario(RING), lab):
+        watcher = parent_of(simulators()[0])
+        target = addresses(f"{lab}.n2")["eth0"]
+        kill_simulator()
+        wait_until(lambda: history(lab)["given_up"], "it gives up")
+        told = history(lab)
+        assert told["restarts"] == 0
+        assert "it is no more" in told["cause"]
+        assert "no simulator (given up)" in viaduct("ls").expect().output
+        inside(f"{lab}.n0", "ping", "-c3", "-i0.2", "-W5", target).expect()
+        wait_until(lambda: not Path(f"/proc/{watcher}/exe").exists(), "nobody watches")
+
+
+def down(lab: str, watcher: int) -> Done:
+    """By the command."""
+    assert watcher
+    return viaduct("down", lab)
+
+
+def terminate(lab: str, watcher: int) -> Done:
+    """By a signal to who watches."""
+    os.kill(watcher, signal.SIGTERM)
+    wait_until(lambda: lab not in records(), "the lab has ended")
+    return Done(0, "", "")
+
+
+@pytest.mark.parametrize("end", [down, terminate])
+@pytest.mark.parametrize("later", ["exit 3", "exec sleep 1h"])
+def test_it_ends_while_no_simulator_runs(
+    end: Callable[[str, int], Done],
+    later: str,
+    lab: str,
+    scenario: Write,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("VIADUCT_SIM", str(impostor(tmp_path, later)))
+    with up(scenario(RING), lab):
+        watcher = parent_of(simulators()[0])
+        kill_simulator()
+        wait_until(lambda: "last_death" in history(lab), "its death is noticed")
+        time.sleep(1.5)  # while it waits before it tries again, or for the impostor
+        end(lab, watcher).expect()
+        assert not [name for name in namespaces() if name.startswith(lab + ".")]
+        wait_until(lambda: not Path(f"/proc/{watcher}/exe").exists(), "its watcher has ended")
+
+
+@pytest.mark.alone
+def test_nothing_is_left_when_all_are_killed(lab: str, scenario: Write) -> None:
+    """At any instant of a restart."""
+    for delay in (0.0, 0.2, 1.0, 3.0):
+        with up(scenario(RING), lab):
+            (broker,) = (
+                each["broker_pid"]
+                for each in json.loads(viaduct("ls", "--json").expect().output)
+                if each["lab"] == lab
+            )
+            watcher = parent_of(simulators()[0])
+            kill_simulator()
+            time.sleep(delay)
+            for pid in (watcher, broker):
+                os.kill(pid, signal.SIGKILL)
+            wait_until(lambda: not Path(f"/proc/{broker}/exe").exists(), "the broker is dead")  # noqa: B023
+            wait_until(lambda: not simulators(), "no simulator is left")
+            viaduct("clean").expect()
+            assert lab not in records()
+            assert not [name for name in namespaces() if name.startswith(lab + ".")]
