@@ -86,19 +86,17 @@ class Keeper {
   }
   // Until the lab is gone, or the simulator has died too often.
   void Supervise() {
-    loop_.Watch(gone_.get(), [this] { over_ = true; });
+    loop_.Watch(gone_.get(), [this] {
+      over_ = true;
+      throw Error("the lab was taken down");
+    });
     // Who has lost some nodes shall not lose the others' routes with them.
     scenario_.convergence_required = false;
     alive_since_ = MonotonicClock::Now();
-    while (!over_ && !history_.given_up) {
-      try {
-        loop_.Run([this] { return over_ || simulator_->Ended(); });
-        return;
-      } catch (const sys::Interrupted&) {
-        throw;
-      } catch (const Error& death) {
-        if (!IsGone()) Replace(death.what());
-      }
+    try {
+      while (!history_.given_up) Replace(WaitForDeath());
+    } catch (const Error&) {
+      if (!over_) throw;
     }
   }
 
@@ -115,14 +113,29 @@ class Keeper {
     simulator_.reset();
   }
 
-  // A simulator whose lab was taken away dies of that.
-  bool IsGone() {
+  // Does nothing if an error was the simulator's own; throws it, and notes that this is over, if
+  // the lab was taken from it.
+  void CheckIsThere() {
+    if (over_) throw;
     try {
       client_.Describe();
     } catch (const Error&) {
       over_ = true;
+      throw;
     }
-    return over_;
+  }
+
+  // Returns why it died.
+  std::string WaitForDeath() {
+    try {
+      loop_.Run([this] { return simulator_->Ended(); });
+    } catch (const sys::Interrupted&) {
+      throw;
+    } catch (const Error& death) {
+      CheckIsThere();
+      return death.what();
+    }
+    return "the simulator ended by itself";
   }
 
   void Replace(std::string cause) {
@@ -138,7 +151,7 @@ class Keeper {
       if (history_.given_up) return;
       if (deaths_ > 1) {
         const Instant next = MonotonicClock::Now() + kFirstDelay * (1 << (deaths_ - 2));
-        if (loop_.Run([this] { return over_; }, next)) return;
+        loop_.Run([] { return false; }, next);
       }
       try {
         TakeOver();
@@ -146,7 +159,7 @@ class Keeper {
       } catch (const sys::Interrupted&) {
         throw;
       } catch (const Error& error) {
-        if (IsGone()) return;
+        CheckIsThere();
         cause = error.what();
       }
     }
