@@ -1,4 +1,5 @@
-"""Multicast routes of protocols in the kernels' tables: a line n0 - n1, and n2 and n3 behind n1."""
+"""Multicast routes of protocols in the kernels' tables: a line n0 - n1, and n2 and n3 behind n1; and a
+ring n1, n2, n4, n3 between the source n0 and the member n5."""
 
 from __future__ import annotations
 
@@ -19,6 +20,15 @@ links: [{{pair: [n0, n1]}}, {{pair: [n1, n2]}}, {{pair: [n1, n3]}}]
 routing:
   protocol: "ns3::FloodRouting"
   attributes: {{Interval: 100ms, Members: "{GROUP} 2 {GROUP} 3"}}
+duration: 1h
+"""
+RING = f"""
+nodes: 6
+links: [{{pair: [n0, n1]}}, {{pair: [n1, n2]}}, {{pair: [n1, n3]}}, {{pair: [n2, n4]}},
+        {{pair: [n3, n4]}}, {{pair: [n4, n5]}}]
+routing:
+  protocol: "ns3::FloodRouting"
+  attributes: {{Interval: 100ms, Members: "{GROUP} 5"}}
 duration: 1h
 """
 # Prints what comes to the groups on any interface, a line each.
@@ -78,14 +88,23 @@ def receiver(namespace: str) -> Iterator[Callable[[], str]]:
         process.wait(PATIENCE)
 
 
-def entries(namespace: str) -> dict[str, list[str]]:
-    """Group to the interfaces that its packets leave by, of the kernel's table."""
+def resolved(namespace: str) -> list[dict[str, Any]]:
+    """The entries of the kernel's table."""
     found: list[dict[str, Any]] = ip(namespace, "mroute", "show", "table", "all")
-    routes = {}
-    for entry in found:
-        if "multipath" in entry or entry.get("iif", "unresolved") != "unresolved":
-            routes[entry["dst"]] = sorted(hop["oif"] for hop in entry.get("multipath", []))
-    return routes
+    return [each for each in found if each.get("iif", "unresolved") != "unresolved"]
+
+
+def entries(namespace: str) -> dict[str, list[str]]:
+    """Group to the interfaces that its packets leave by."""
+    return {
+        entry["dst"]: sorted(hop["oif"] for hop in entry.get("multipath", []))
+        for entry in resolved(namespace)
+    }
+
+
+def inputs(namespace: str) -> list[str]:
+    """The interfaces by which the group's packets are taken that leave again."""
+    return [each["iif"] for each in resolved(namespace) if each["dst"] == GROUP and "multipath" in each]
 
 
 @pytest.fixture(params=["kernel", "ebpf", "joined", "userspace"])
@@ -136,3 +155,27 @@ def test_entries_follow_the_protocol(tree: str) -> None:
         send(tree, GROUP, "two")
         assert next2() == "two"
         assert next3() == "two"
+
+
+def test_a_group_is_taken_from_where_its_packets_come_now(
+    lab: str, scenario: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VIADUCT_SIM_LIBRARIES", str(LIBRARY))
+    viaduct("up", scenario(f"data_plane: kernel\n{RING}")).expect()
+    try:
+
+        def taken_from() -> list[str]:
+            send(lab, GROUP, "early")
+            return inputs(f"{lab}.n4")
+
+        wait_until(lambda: len(taken_from()) == 1, "an entry for the member")
+        (before,) = taken_from()
+        (other,) = {"eth0", "eth1"} - {before}
+        execute(["ip", "-n", f"{lab}.n4", "link", "set", before, "down"]).expect()
+        wait_until(lambda: taken_from() == [other], "the other way round the ring")
+        with receiver(f"{lab}.n5") as next5:
+            words = [str(number) for number in range(50)]
+            send(lab, GROUP, *words)
+            assert [next5() for _ in words] == words
+    finally:
+        viaduct("down", lab).expect()

@@ -10,9 +10,10 @@
  *   VIADUCT_SIM_LIBRARIES=build/ns3/libflood-routing.so viaduct run FILE.yaml
  *
  * with `routing: {protocol: ns3::FloodRouting}`. Every node announces to its neighbours each
- * Interval which networks it knows and their distances; a shorter route replaces a known one.
- * Networks that vanish are not removed. Each route is reported by the trace source RouteAdded, so
- * that it reaches the kernel at once.
+ * Interval which networks it knows and their distances, but not those that it reaches through the
+ * neighbour (split horizon, RFC 2453, section 3.9); a shorter route replaces a known one, and one
+ * that is not announced three times is removed. Each change is reported by the trace sources
+ * RouteAdded and RouteRemoved, so that it reaches the kernel at once.
  *
  * It also routes multicast, by reverse paths as DVMRP (RFC 1075) does: a node takes packets of a
  * source only from the neighbour on its own way to the source, and passes them on to those
@@ -41,7 +42,7 @@
 namespace ns3
 {
 
-/** Distance vector routing without loss of routes, for links between two nodes. */
+/** Distance vector routing, for links between two nodes. */
 class FloodRouting : public Ipv4StaticRouting
 {
   public:
@@ -96,8 +97,8 @@ class FloodRouting : public Ipv4StaticRouting
         }
         const uint32_t arrived = m_ipv4->GetInterfaceForDevice(from);
         const Network source = NetworkOf(header.GetSource());
-        const auto towards = m_interfaces.find(source);
-        if (towards == m_interfaces.end() || towards->second != arrived)
+        const auto towards = m_routes.find(source);
+        if (towards == m_routes.end() || towards->second.interface != arrived)
         {
             return false; // by a detour: whoever is on the way to the source sends it as well
         }
@@ -160,17 +161,33 @@ class FloodRouting : public Ipv4StaticRouting
         std::set<uint32_t> groups; //!< that they want
     };
 
-    bool IsAlive(const Neighbour& neighbour) const
+    /** The way to a network. */
+    struct Route
+    {
+        uint32_t distance{0}; //!< in hops
+        uint32_t interface {
+            0
+        };                   //!< to the gateway, or to the network
+        Ipv4Address gateway; //!< any: the network is the node's own
+        Time heard;          //!< when the gateway announced it last
+    };
+
+    bool IsOld(Time heard) const
     {
         constexpr int LOST_ANNOUNCEMENTS = 3;
-        return Simulator::Now() - neighbour.heard <= LOST_ANNOUNCEMENTS * m_interval;
+        return Simulator::Now() - heard > LOST_ANNOUNCEMENTS * m_interval;
+    }
+
+    bool IsAlive(const Neighbour& neighbour) const
+    {
+        return !IsOld(neighbour.heard);
     }
 
     /** @return the smallest known network with this address; 0/0 if there is none */
     Network NetworkOf(Ipv4Address address) const
     {
         Network best{0, 0};
-        for (const auto& [network, interface] : m_interfaces)
+        for (const auto& [network, route] : m_routes)
         {
             if ((address.Get() & network.second) == network.first && network.second > best.second)
             {
@@ -197,16 +214,10 @@ class FloodRouting : public Ipv4StaticRouting
     std::string AnnouncementFor(uint32_t interface) const
     {
         std::ostringstream text;
-        for (const auto& [network, distance] : m_distances)
+        for (const auto& [network, route] : m_routes)
         {
-            text << "network " << network.first << ' ' << network.second << ' ' << distance << '\n';
-        }
-        for (const auto& [network, towards] : m_interfaces)
-        {
-            if (towards == interface)
-            {
-                text << "source " << network.first << ' ' << network.second << " 0\n";
-            }
+            text << (route.interface == interface ? "source " : "network ") << network.first << ' '
+                 << network.second << ' ' << route.distance << '\n';
         }
         for (const uint32_t group : WantedBut(interface))
         {
@@ -222,9 +233,9 @@ class FloodRouting : public Ipv4StaticRouting
             const Ipv4InterfaceAddress address = m_ipv4->GetAddress(i, 0);
             const Network network{address.GetLocal().CombineMask(address.GetMask()).Get(),
                                   address.GetMask().Get()};
-            m_distances[network] = 0;
-            m_interfaces[network] = i;
+            m_routes[network] = Route{0, i, Ipv4Address::GetAny(), Simulator::Now()};
         }
+        RemoveOldRoutes();
         for (uint32_t i = 1; i < m_ipv4->GetNInterfaces(); i++)
         {
             const std::string bytes = AnnouncementFor(i);
@@ -292,25 +303,77 @@ class FloodRouting : public Ipv4StaticRouting
 
     void Learn(const Network& network, uint32_t distance, Ipv4Address sender, uint32_t interface)
     {
-        auto known = m_distances.find(network);
-        if (known != m_distances.end() && known->second <= distance)
+        constexpr uint32_t INFINITY_METRIC = 16; // RFC 2453, section 3.2
+        const auto known = m_routes.find(network);
+        if (known != m_routes.end())
+        {
+            Route& route = known->second;
+            if (route.gateway == sender && route.distance == distance)
+            {
+                route.heard = Simulator::Now();
+                return;
+            }
+            if (route.gateway != sender && route.distance <= distance)
+            {
+                return;
+            }
+            Remove(network, route);
+            m_routes.erase(known);
+        }
+        if (distance >= INFINITY_METRIC)
         {
             return;
         }
-        m_distances[network] = distance;
-        m_interfaces[network] = interface;
-        const Ipv4Address address(network.first);
-        const Ipv4Mask mask(network.second);
-        AddNetworkRouteTo(address, mask, sender, interface, distance);
-        m_routeAdded(Ipv4RoutingTableEntry::CreateNetworkRouteTo(address, mask, sender, interface));
+        m_routes[network] = Route{distance, interface, sender, Simulator::Now()};
+        const Ipv4RoutingTableEntry entry = EntryOf(network, m_routes[network]);
+        AddNetworkRouteTo(entry.GetDest(), entry.GetDestNetworkMask(), sender, interface, distance);
+        m_routeAdded(entry);
+    }
+
+    static Ipv4RoutingTableEntry EntryOf(const Network& network, const Route& route)
+    {
+        return Ipv4RoutingTableEntry::CreateNetworkRouteTo(
+            Ipv4Address(network.first), Ipv4Mask(network.second), route.gateway, route.interface);
+    }
+
+    /** Removes what static routing knows of a route. */
+    void Remove(const Network& network, const Route& route)
+    {
+        const Ipv4RoutingTableEntry removed = EntryOf(network, route);
+        for (uint32_t i = 0; i < GetNRoutes(); i++)
+        {
+            const Ipv4RoutingTableEntry entry = GetRoute(i);
+            if (entry.GetDest() == removed.GetDest() && entry.IsGateway() &&
+                entry.GetDestNetworkMask() == removed.GetDestNetworkMask() &&
+                entry.GetGateway() == removed.GetGateway())
+            {
+                RemoveRoute(i);
+                break;
+            }
+        }
+        m_routeRemoved(removed);
+    }
+
+    void RemoveOldRoutes()
+    {
+        for (auto at = m_routes.begin(); at != m_routes.end();)
+        {
+            const bool isOwn = at->second.gateway == Ipv4Address::GetAny();
+            if (isOwn || !IsOld(at->second.heard))
+            {
+                ++at;
+                continue;
+            }
+            Remove(at->first, at->second);
+            at = m_routes.erase(at);
+        }
     }
 
     Ptr<Ipv4> m_ipv4;                                            //!< of the node
     Ptr<Socket> m_socket;                                        //!< for announcements
     EventId m_timer;                                             //!< the next announcement
     Time m_interval;                                             //!< between announcements
-    std::map<Network, uint32_t> m_distances;                     //!< known networks
-    std::map<Network, uint32_t> m_interfaces;                    //!< on the way to them
+    std::map<Network, Route> m_routes;                           //!< to all known networks
     std::map<uint32_t, Neighbour> m_neighbours;                  //!< by interface
     std::string m_members;                                       //!< of all groups
     std::set<uint32_t> m_groups;                                 //!< of which this is one

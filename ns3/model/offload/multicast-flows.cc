@@ -25,7 +25,7 @@ namespace
 
 constexpr uint8_t UDP = 17;
 
-/** The kernel forgets a flow without an entry after that time (net/ipv4/ipmr.c). */
+/** Of a flow without a route; the kernel forgets one without an entry after that time, too. */
 const Time UNROUTED_LIFETIME = Seconds(10);
 /** Of an entry without packets: that of RFC 3973, section 4.8 (SourceLifetime). */
 const Time IDLE_LIFETIME = Seconds(210);
@@ -161,21 +161,59 @@ MulticastFlows<Family>::Receive()
     {
         any = true;
         m_asked++;
-        // The kernel asks about the node's own packets, too; ns-3 sends them by one interface.
-        if (IsOwn(flow->source) || flow->input >= static_cast<int>(m_devices.size()))
-        {
-            continue;
-        }
-        const auto key = std::pair(flow->source, flow->group);
-        if (m_flows.size() >= MOST && !m_flows.contains(key))
-        {
-            m_refused++;
-            continue;
-        }
-        State& state = m_flows[key] = State{.flow = *flow, .outputs = {}, .seen = Simulator::Now()};
-        Apply(state);
+        Answer(*flow);
     }
     return any;
+}
+
+template <class Family>
+void
+MulticastFlows<Family>::Answer(const MulticastFlow& flow)
+{
+    // The kernel asks about the node's own packets, too; ns-3 sends them by one interface.
+    if (IsOwn(flow.source) || flow.input >= static_cast<int>(m_devices.size()))
+    {
+        return;
+    }
+    const auto key = std::pair(flow.source, flow.group);
+    const auto known = m_flows.find(key);
+    if (known != m_flows.end() && !HasMoved(known->second, flow))
+    {
+        return;
+    }
+    if (known == m_flows.end() && m_flows.size() >= MOST)
+    {
+        m_refused++;
+        return;
+    }
+    State& state = m_flows[key] = State();
+    state.flow = flow;
+    state.seen = Simulator::Now();
+    Apply(state);
+}
+
+template <class Family>
+bool
+MulticastFlows<Family>::HasMoved(State& state, const MulticastFlow& flow) const
+{
+    if (flow.input == state.flow.input)
+    {
+        return true; // the kernel has no entry, so it is made again
+    }
+    if (!AskProtocol(flow))
+    {
+        return false;
+    }
+    if (!AskProtocol(state.flow))
+    {
+        return true;
+    }
+    // The protocol takes the flow from both, of which the kernel knows one: the one that it comes
+    // by.
+    const uint64_t packets = m_table.Packets(state.flow);
+    const bool isSilent = state.elsewhere == packets;
+    state.elsewhere = packets;
+    return isSilent;
 }
 
 template <class Family>
@@ -205,21 +243,17 @@ void
 MulticastFlows<Family>::Apply(State& state)
 {
     const Outputs wanted = AskProtocol(state.flow);
-    if (wanted == state.outputs)
+    if (state.isInKernel && wanted == state.outputs)
     {
         return;
     }
     try
     {
-        if (wanted)
-        {
-            m_table.Set(state.flow, *wanted);
-        }
-        else
-        {
-            m_table.Remove(state.flow);
-        }
+        // Without a route there is an entry, too: without one the kernel would not tell that the
+        // flow comes by another interface.
+        m_table.Set(state.flow, wanted.value_or(std::set<int>()));
         state.outputs = wanted;
+        state.isInKernel = true;
     }
     catch (const viaduct::Error& error)
     {
@@ -233,7 +267,7 @@ template <class Family>
 bool
 MulticastFlows<Family>::HasEnded(State& state) const
 {
-    const uint64_t packets = state.outputs ? m_table.Packets(state.flow) : state.packets;
+    const uint64_t packets = m_table.Packets(state.flow);
     if (packets != state.packets)
     {
         state.packets = packets;
@@ -255,10 +289,7 @@ MulticastFlows<Family>::Refresh()
             ++at;
             continue;
         }
-        if (state.outputs)
-        {
-            m_table.Remove(state.flow);
-        }
+        m_table.Remove(state.flow);
         at = m_flows.erase(at);
     }
 }

@@ -73,12 +73,16 @@ class MulticastFlows
     /** What is known of a source and a group. */
     struct State
     {
-        viaduct::sys::MulticastFlow flow; //!< with its interface
-        Outputs outputs;                  //!< in the kernel's table
-        uint64_t packets{0};              //!< forwarded so far
-        Time seen;                        //!< when that was different, or the kernel asked
+        viaduct::sys::MulticastFlow flow;  //!< with its interface
+        Outputs outputs;                   //!< as the protocol said
+        bool isInKernel{false};            //!< the kernel's table has these outputs
+        uint64_t packets{0};               //!< came by that interface so far
+        Time seen;                         //!< when that was different, or the kernel asked
+        std::optional<uint64_t> elsewhere; //!< packets when one came by another interface
     };
 
+    void Answer(const viaduct::sys::MulticastFlow& flow);
+    bool HasMoved(State& state, const viaduct::sys::MulticastFlow& flow) const;
     Outputs AskProtocol(const viaduct::sys::MulticastFlow& flow) const;
     void Apply(State& state);
     bool HasEnded(State& state) const;

@@ -67,6 +67,18 @@ void AddInterface(int socket, wire::Family family, size_t place, int ifindex) {
   Ask(socket, family, MRT6_ADD_MIF, interface, "MRT6_ADD_MIF");
 }
 
+// Asks for reports of packets that come in elsewhere than their entry says. Without PIM in the
+// kernel (CONFIG_IP_PIMSM_V2) they come only for interfaces to which the entry sends.
+void ReportOtherInputs(int socket, wire::Family family) {
+  const bool is_ipv4 = family == wire::Family::kIpv4;
+  try {
+    Ask(socket, family, is_ipv4 ? MRT_PIM : MRT6_PIM, 1, "MRT_PIM");
+  } catch (const SystemError& error) {
+    if (error.error_number() != ENOPROTOOPT) throw;
+    Ask(socket, family, is_ipv4 ? MRT_ASSERT : MRT6_ASSERT, 1, "MRT_ASSERT");
+  }
+}
+
 UniqueFd OpenSocket(wire::Family family) {
   const bool is_ipv4 = family == wire::Family::kIpv4;
   UniqueFd fd(SystemCall(
@@ -103,7 +115,9 @@ std::optional<MulticastFlow> Ipv4Report(const char* bytes, size_t length) {
   igmpmsg report{};
   if (length < sizeof report) return std::nullopt;
   std::memcpy(&report, bytes, sizeof report);
-  if (report.im_mbz != 0 || report.im_msgtype != IGMPMSG_NOCACHE) return std::nullopt;
+  const bool is_question =
+      report.im_msgtype == IGMPMSG_NOCACHE || report.im_msgtype == IGMPMSG_WRONGVIF;
+  if (report.im_mbz != 0 || !is_question) return std::nullopt;
   return MulticastFlow{AddressOf(wire::Family::kIpv4, report.im_src),
                        AddressOf(wire::Family::kIpv4, report.im_dst), report.im_vif};
 }
@@ -113,7 +127,9 @@ std::optional<MulticastFlow> Ipv6Report(const char* bytes, size_t length) {
   mrt6msg report{};
   if (length < sizeof report) return std::nullopt;
   std::memcpy(&report, bytes, sizeof report);
-  if (report.im6_mbz != 0 || report.im6_msgtype != MRT6MSG_NOCACHE) return std::nullopt;
+  const bool is_question =
+      report.im6_msgtype == MRT6MSG_NOCACHE || report.im6_msgtype == MRT6MSG_WRONGMIF;
+  if (report.im6_mbz != 0 || !is_question) return std::nullopt;
   return MulticastFlow{AddressOf(wire::Family::kIpv6, report.im6_src),
                        AddressOf(wire::Family::kIpv6, report.im6_dst), report.im6_mif};
 }
@@ -136,6 +152,7 @@ UniqueFd OpenMulticastRouting(int namespace_fd, wire::Family family,
     throw EnvironmentError(fmt::format("this kernel cannot route multicast (CONFIG_{}_MROUTE)",
                                        is_ipv4 ? "IP" : "IPV6"));
   }
+  ReportOtherInputs(socket.get(), family);
   for (size_t i = 0; i < ifindexes.size(); ++i) {
     AddInterface(socket.get(), family, i, ifindexes[i]);
   }
@@ -174,16 +191,17 @@ void MulticastTable::Remove(const MulticastFlow& flow) {
 }
 
 uint64_t MulticastTable::Packets(const MulticastFlow& flow) const {
+  // The kernel's first number has all packets of the flow, wherever they came in.
   if (family_ == wire::Family::kIpv4) {
     sioc_sg_req count{};
     count.src = Ipv4Of(flow.source);
     count.grp = Ipv4Of(flow.group);
-    return ioctl(Fd(), SIOCGETSGCNT, &count) == 0 ? count.pktcnt : 0;
+    return ioctl(Fd(), SIOCGETSGCNT, &count) == 0 ? count.pktcnt - count.wrong_if : 0;
   }
   sioc_sg_req6 count{};
   count.src = Ipv6Of(flow.source);
   count.grp = Ipv6Of(flow.group);
-  return ioctl(Fd(), SIOCGETSGCNT_IN6, &count) == 0 ? count.pktcnt : 0;
+  return ioctl(Fd(), SIOCGETSGCNT_IN6, &count) == 0 ? count.pktcnt - count.wrong_if : 0;
 }
 
 }  // namespace viaduct::sys

@@ -41,14 +41,16 @@ class MulticastTable {
 
   // Readable when Read() has something.
   int Fd() const { return socket_.get(); }
-  // The next flow that has no entry, whose first packets the kernel keeps for 10 s. Does not block.
+  // The next flow that has no entry, whose first packets the kernel keeps for 10 s; or one that
+  // comes in by another interface than its entry says, which the kernel tells at once and then
+  // every 3 s (MFC_ASSERT_THRESH). Does not block.
   std::optional<MulticastFlow> Read();
   // The flow's packets, those that are kept too, are sent to these interfaces if their TTL is
   // greater than 1. Replaces the entry of the same source and group. Throws SystemError.
   void Set(const MulticastFlow& flow, const std::set<int>& outputs);
   // No error if there is none.
   void Remove(const MulticastFlow& flow);
-  // How many packets of the flow were forwarded since its entry was made.
+  // How many packets of the flow came in by its interface since its entry was made.
   uint64_t Packets(const MulticastFlow& flow) const;
 
  private:

@@ -64,6 +64,9 @@ class MulticastTableTest : public testing::TestWithParam<Words> {
       Netlink at_router(router_.get());
       at_router.AddAddress(21 + i, wire::IpPrefix::Parse(GetParam().prefix[i]));
       at_router.SetUp(21 + i, true);
+      // Until then the kernel discards what is sent.
+      ASSERT_TRUE(netlink.AwaitRunning("eth0", Duration::Seconds(10)));
+      ASSERT_TRUE(at_router.AwaitRunning(name, Duration::Seconds(10)));
       if (i > 0) receivers_.push_back(Receiver(nodes_[i].get()));
     }
     Netlink(nodes_[0].get()).AddAddress(11, wire::IpPrefix::Parse(GetParam().source));
@@ -179,17 +182,22 @@ TEST_P(MulticastTableTest, OnlyPacketsThatMayGoOnAreForwarded) {
   EXPECT_EQ(Next(1), 'b');
 }
 
-TEST_P(MulticastTableTest, PacketsFromAnotherInterfaceAreNotForwarded) {
+TEST_P(MulticastTableTest, PacketsFromAnotherInterfaceAreReportedAndNotForwarded) {
   MulticastTable table = Open();
-  table.Set({wire::IpPrefix::Parse(GetParam().source).address,
-             wire::IpAddress::Parse(GetParam().group), 2},
-            {1});
+  const MulticastFlow real{wire::IpPrefix::Parse(GetParam().source).address,
+                           wire::IpAddress::Parse(GetParam().group), 0};
+  MulticastFlow elsewhere = real;
+  elsewhere.input = 2;
+  table.Set(elsewhere, {1});
   Send('a');
-  table.Set({wire::IpPrefix::Parse(GetParam().source).address,
-             wire::IpAddress::Parse(GetParam().group), 0},
-            {1});
+  EXPECT_EQ(Asked(table), real);
+  EXPECT_EQ(table.Packets(elsewhere), 0u);
+  table.Set(elsewhere, {});  // nobody gets it: its interface is not one of the entry's
   Send('b');
-  EXPECT_EQ(Next(1), 'b');
+  EXPECT_EQ(table.Packets(elsewhere), 0u);
+  table.Set(real, {1});
+  Send('c');
+  EXPECT_EQ(Next(1), 'c');
 }
 
 TEST_P(MulticastTableTest, ThereIsOneTableWhichEndsWithItsSocket) {
