@@ -30,6 +30,7 @@ int Joiner::Fd() const { return -1; }
 std::vector<PathKey> Joiner::TakeRequests() { return {}; }
 bool Joiner::Set(const PathKey&, const JoinedPath&, const PathCounters&) { return false; }
 void Joiner::Remove(const PathKey&) {}
+uint64_t Joiner::TooBigs() const { return 0; }
 void Joiner::SetAddresses(const std::map<wire::IpAddress, uint32_t>&) {}
 void Joiner::SetFarMac(int, const wire::MacAddress&) {}
 viaduct_joined_traffic Joiner::TrafficOf(uint32_t) const { return {}; }

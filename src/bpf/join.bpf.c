@@ -63,6 +63,14 @@ struct {
   __type(value, __u32);
 } router_addresses SEC(".maps");
 
+/* ICMPv6 messages that came in here and may have told a router of a path MTU. */
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, __u64);
+} too_bigs SEC(".maps");
+
 struct {
   __uint(type, BPF_MAP_TYPE_RINGBUF);
   __uint(max_entries, 256 * 1024);
@@ -150,6 +158,30 @@ static __always_inline struct viaduct_joined_path *find_path(const struct viaduc
   return path && is_same_key(&path->key, key) ? path : 0;
 }
 
+// "Packet Too Big" (RFC 4443, 3.2), or what may be one behind extension headers.
+static __always_inline int may_be_too_big(const struct __sk_buff *skb) {
+  const struct ethhdr *frame = (void *)(long)skb->data;
+  const struct ipv6hdr *ip = (void *)(frame + 1);
+  const struct icmp6hdr *icmp = (void *)(ip + 1);
+  const void *end = (void *)(long)skb->data_end;
+  if ((void *)(icmp + 1) > end || frame->h_proto != bpf_htons(ETH_P_IPV6)) return 0;
+  return ip->nexthdr != IPPROTO_ICMPV6 || icmp->icmp6_type == ICMPV6_PKT_TOOBIG;
+}
+
+static __always_inline __u64 *too_big_counter(void) {
+  const __u32 first = 0;
+  return bpf_map_lookup_elem(&too_bigs, &first);
+}
+
+// A router that forwards IPv6 heeds path MTUs that it was told (net/ipv6/ip6_output.c,
+// ip6_forward()), none of which is less than the least MTU of a link.
+static __always_inline int may_be_long(const struct viaduct_joined_path *path,
+                                       const struct bpf_fib_lookup *packet) {
+  if (packet->family != AF_INET6 || packet->tot_len <= IPV6_MIN_MTU) return 0;
+  const __u64 *counter = too_big_counter();
+  return !counter || *counter != path->too_bigs;
+}
+
 // VIADUCT_JOINED: by `path`.
 static __always_inline enum viaduct_join_outcome decide(const struct __sk_buff *skb,
                                                         const struct viaduct_join_port *port,
@@ -161,6 +193,10 @@ static __always_inline enum viaduct_join_outcome decide(const struct __sk_buff *
   if ((void *)(frame + 1) > (void *)(long)skb->data_end) return VIADUCT_JOIN_NOT_IP;
   if (!is_same_mac(frame->h_dest, port->far_mac)) return VIADUCT_JOIN_OTHER;
   const enum viaduct_outcome read = read_packet(skb, &packet, &ttl);
+  if (read != VIADUCT_FORWARDED && may_be_too_big(skb)) {
+    __u64 *counter = too_big_counter();
+    if (counter) __sync_fetch_and_add(counter, 1);
+  }
   if (read == VIADUCT_NOT_IP) return VIADUCT_JOIN_NOT_IP;
   if (read == VIADUCT_TTL_EXPIRES) return VIADUCT_JOIN_EXPIRES;
   if (read != VIADUCT_FORWARDED) return VIADUCT_JOIN_UNUSUAL;
@@ -180,6 +216,10 @@ static __always_inline enum viaduct_join_outcome decide(const struct __sk_buff *
   if (!is_same_mac(frame->h_dest, (*path)->enters)) return VIADUCT_JOIN_OTHER;
   if (ttl <= (*path)->hops) return VIADUCT_JOIN_EXPIRES;
   if (packet.tot_len > (*path)->mtu) return VIADUCT_JOIN_TOO_LONG;
+  if (may_be_long(*path, &packet)) {
+    ask(&key);
+    return VIADUCT_JOIN_MAYBE_LONG;
+  }
   if ((*path)->first_loss != VIADUCT_NO_LOSS && skb->gso_size) return VIADUCT_JOIN_SEGMENTS;
   return claims_to_be_router(*path, &packet) ? VIADUCT_JOIN_OWN_SOURCE : VIADUCT_JOINED;
 }

@@ -22,6 +22,7 @@ enum viaduct_join_outcome {
   VIADUCT_JOIN_EXPIRES,    /* likewise: the TTL ends on the way; that router answers */
   VIADUCT_JOIN_TOO_LONG,   /* likewise: for an interface on the way; that router cuts or answers */
   VIADUCT_JOIN_SEGMENTS,   /* likewise: many in one (GSO), of which a wire may lose some */
+  VIADUCT_JOIN_MAYBE_LONG, /* likewise: for a path MTU that a router on the way may have heard of */
   VIADUCT_JOIN_OWN_SOURCE, /* likewise: from an address of a router on the way, which discards it */
   VIADUCT_JOIN_OUTCOMES
 };
@@ -72,6 +73,7 @@ struct viaduct_joined_path {
   __u8 destination[6], source[6]; /* of the last wire */
   __u8 reserved[2];
   __u32 first_loss; /* the index of a viaduct_loss_on_way, or VIADUCT_NO_LOSS */
+  __u64 too_bigs;   /* of the program's counter, before somebody looked for the path */
   __u64 routers[VIADUCT_ROUTER_BITS / 64];
 };
 

@@ -99,6 +99,7 @@ struct Joiner::State {
         traffic(object.Map("joined_traffic")),
         addresses(object.Map("router_addresses")),
         losses(object.Map("wire_losses")),
+        too_bigs(object.Map("too_bigs")),
         ring(ring_buffer__new(object.Map("join_requests"), &State::OnRequest, this, nullptr),
              ring_buffer__free),
         processors(static_cast<size_t>(libbpf_num_possible_cpus())) {
@@ -140,8 +141,8 @@ struct Joiner::State {
   }
 
   Object object;
-  int ports, numbers, paths, losses_on_way, traffic, addresses,
-      losses;  // descriptors of the object
+  int ports, numbers, paths, losses_on_way, traffic, addresses, losses,
+      too_bigs;  // descriptors of the object
   std::unique_ptr<ring_buffer, void (*)(ring_buffer*)> ring;
   size_t processors;
   std::set<PathKey> requests;
@@ -195,6 +196,7 @@ bool Joiner::Set(const PathKey& key, const JoinedPath& path, const PathCounters&
     const uint32_t bit = router % VIADUCT_ROUTER_BITS;
     raw.routers[bit / 64] |= uint64_t{1} << (bit % 64);
   }
+  raw.too_bigs = path.too_bigs;
   raw.first_loss = state_->SetLossesOnWay(path.lossy_ends, counters.lost);
   SystemCall("store a joined path",
              bpf_map_update_elem(state_->paths, &counters.passed, &raw, BPF_ANY));
@@ -206,6 +208,13 @@ bool Joiner::Set(const PathKey& key, const JoinedPath& path, const PathCounters&
 void Joiner::Remove(const PathKey& key) {
   const viaduct_join_key raw = KeyOf(key);
   bpf_map_delete_elem(state_->numbers, &raw);
+}
+
+uint64_t Joiner::TooBigs() const {
+  const uint32_t first = 0;
+  uint64_t count = 0;
+  SystemCall("count messages of path MTUs", bpf_map_lookup_elem(state_->too_bigs, &first, &count));
+  return count;
 }
 
 void Joiner::SetAddresses(const std::map<wire::IpAddress, uint32_t>& routers) {

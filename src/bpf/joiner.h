@@ -50,6 +50,7 @@ struct JoinedPath {
   wire::MacAddress source;        // of the last wire
   wire::MacAddress destination;   // of the interface that gets them
   std::vector<uint32_t> routers;  // their numbers
+  uint64_t too_bigs = 0;          // Joiner::TooBigs() before somebody looked
   std::vector<int> lossy_ends;    // of the wires after the first, where frames come in that may
                                   // be lost there
 };
@@ -83,6 +84,10 @@ class Joiner {
   bool Set(const PathKey& key, const JoinedPath& path, const PathCounters& counters);
   // They ask again.
   void Remove(const PathKey& key);
+
+  // How many frames have come in so far that may have told a router of an IPv6 path MTU: packets
+  // longer than 1280 bytes go by paths only that were set with this number.
+  uint64_t TooBigs() const;
 
   // Which router has an IPv4 address. Replaces all.
   void SetAddresses(const std::map<wire::IpAddress, uint32_t>& routers);

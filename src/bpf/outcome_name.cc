@@ -15,8 +15,8 @@ const char* OutcomeName(viaduct_outcome outcome) {
 
 const char* OutcomeName(viaduct_join_outcome outcome) {
   static constexpr std::array<const char*, VIADUCT_JOIN_OUTCOMES> kNames = {
-      "joined", "not-ip",      "other-mac",   "unusual-header", "not-looked-for",
-      "by-hop", "ttl-expires", "exceeds-mtu", "segments",       "own-source"};
+      "joined",      "not-ip",      "other-mac", "unusual-header",  "not-looked-for", "by-hop",
+      "ttl-expires", "exceeds-mtu", "segments",  "path-mtu-unsure", "own-source"};
   return kNames.at(outcome);
 }
 

@@ -7,6 +7,7 @@
 // clang-format off
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
+#include <linux/icmpv6.h>
 #include <linux/if_packet.h>
 #include <linux/in.h>
 #include <linux/ip.h>

@@ -165,6 +165,42 @@ TEST_F(JoinedPlaneTest, MtusThatChange) {
       "long frames are lost");
 }
 
+// A router that was told of a smaller one forwards IPv6 by it (net/ipv6/ip6_output.c,
+// ip6_forward()).
+TEST_F(JoinedPlaneTest, APathMtuThatARouterWasTold) {
+  JoinedLine line(3);
+  EndTap from(line.client(), "n0"), to(line.client(), "n4");
+  Join(line, from);
+  const auto send = [&](size_t payload) {
+    from.Send(Build(Ethernet{.source = MacOnLine(0, 1), .destination = MacOnLine(0, 2)} /
+                    Ipv6{.source = "2001:db8::1", .destination = "2001:db8:3::2"} /
+                    Udp{.source = 1, .destination = 2} / Counting(payload)));
+    from.Send(line.Packet6(0));
+  };
+  const auto tell = [&](uint32_t mtu) {  // n2, by its answer to an echo of its own
+    const auto packet =
+        Build(Ethernet{} / Ipv6{.source = "2001:db8:1::2", .destination = "2001:db8:3::2"} /
+              Icmpv6{.type = 128, .rest = 7} / Counting(64));
+    const std::string quoted(reinterpret_cast<const char*>(packet.data()) + 14, packet.size() - 14);
+    from.Send(Build(Ethernet{.source = MacOnLine(0, 1), .destination = MacOnLine(0, 2)} /
+                    Ipv6{.source = "2001:db8::1", .destination = "2001:db8:1::2"} /
+                    Icmpv6{.type = 2, .rest = mtu} / Payload{quoted}));
+  };
+  to.Take();
+  send(1400 - 48);
+  EXPECT_EQ(Datagrams(to.Take()), 2U);
+  from.Take();
+  const uint64_t joined = line.Count(2, "joined");
+  tell(1350);
+  send(1400 - 48);
+  EXPECT_EQ(Datagrams(to.Take()), 1U) << "the short one";
+  EXPECT_THAT(from.Take(), testing::Contains(testing::HasSubstr("icmpv6 2/0")));
+  send(1350 - 48);
+  EXPECT_EQ(Datagrams(to.Take()), 2U);
+  EXPECT_GT(line.Count(1, "path-mtu-unsure"), 0U);
+  EXPECT_GT(line.Count(2, "joined"), joined);
+}
+
 // From a router's own address: its kernel discards it; the others do not.
 TEST_F(JoinedPlaneTest, AForgedSource) {
   JoinedLine line(3);

@@ -45,6 +45,7 @@ uint64_t SysctlOf(int space, const std::string& name) {
 bool ForwardsIpv4(int space, const std::string& interface) {
   const std::string conf = "net/ipv4/conf/";
   return SysctlOf(space, conf + interface + "/forwarding") == 1 &&
+         SysctlOf(space, "net/ipv4/ip_forward_use_pmtu") == 0 &&
          SysctlOf(space, conf + interface + "/rp_filter") == 0 &&
          SysctlOf(space, conf + "all/rp_filter") == 0;
 }
@@ -89,14 +90,16 @@ struct JoinedPaths::State final : Routers {
     bool joins;
     std::optional<Facts> facts;
     std::vector<wire::IpAddress> addresses;
-    bool is_busy = false;  // does more to packets than forward them, or somebody reads them
-    Instant busy_until;    // is_busy holds until then
+    bool is_busy = false;     // does more to packets than forward them, or somebody reads them
+    uint64_t exceptions = 0;  // to its IPv6 routes
+    Instant busy_until;       // these hold until then
     std::set<bpf::PathKey> paths;
   };
   struct Path {
     std::vector<Hop> hops;
     std::vector<size_t> nodes;
     bpf::PathCounters counters;
+    uint64_t too_bigs = 0;  // when somebody looked
   };
   struct Cooling {
     Instant until;
@@ -196,6 +199,7 @@ struct JoinedPaths::State final : Routers {
     const Instant now = MonotonicClock::Now();
     if (now >= node.busy_until) {
       node.is_busy = sys::HasPacketTap(node.space) || sys::HasPacketRules(node.space);
+      node.exceptions = sys::CountExceptions(node.space);
       node.busy_until = now + kBusyInterval;
     }
     return node.is_busy;
@@ -220,21 +224,34 @@ struct JoinedPaths::State final : Routers {
     sys::Netlink& session = nodes[node]->session;
     const auto route = sys::FindSimpleRoute(session, destination, tos);
     if (!route) return std::nullopt;
+    // Where a router has been told of a path MTU it forwards IPv6 by that (ip6_forward()).
+    if (destination.family == wire::Family::kIpv6 && sys::HasException(session, destination)) {
+      return std::nullopt;
+    }
     const auto mac = sys::FindNeighbour(session, route->ifindex, route->next_hop);
     return mac ? std::optional(NextHop{route->ifindex, *mac}) : std::nullopt;
   }
 
   void Serve(const bpf::PathKey& key) {
     const auto known = paths.find(key);
-    if (known != paths.end() && !IsStale(known->second)) return;  // also of a packet that was late
+    const uint64_t too_bigs = joiner.TooBigs();
+    // Also of a packet that was late.
+    if (known != paths.end() && !IsStale(key, known->second, too_bigs)) return;
     if (known != paths.end()) Forget(key);
-    Learn(key, WalkPath(map, *this, key));
+    Walk walk = WalkPath(map, *this, key);
+    walk.path.too_bigs = too_bigs;
+    Learn(key, walk);
   }
 
   // A path by hop may have become one that can be joined: a tap was closed.
-  bool IsStale(const Path& path) {
-    return path.hops.empty() ||
-           std::ranges::any_of(path.hops, [&](const Hop& hop) { return IsBusy(*nodes[hop.node]); });
+  bool IsStale(const bpf::PathKey& key, const Path& path, uint64_t too_bigs) {
+    const bool is_ipv6 = key.destination.family == wire::Family::kIpv6;
+    return path.hops.empty() || (is_ipv6 && path.too_bigs != too_bigs) ||
+           std::ranges::any_of(path.hops, [&](const Hop& hop) {
+             NodeState& node = *nodes[hop.node];
+             return IsBusy(node) || (is_ipv6 && node.exceptions != 0 &&
+                                     sys::HasException(node.session, key.destination));
+           });
   }
 
   void Learn(const bpf::PathKey& key, const Walk& walk) {
@@ -244,7 +261,7 @@ struct JoinedPaths::State final : Routers {
     for (size_t i = 0; i < lossy; ++i) counters.lost.push_back(TakeCounter());
     if (!joiner.Set(key, walk.path, counters)) return GiveBack(counters);
     for (const size_t node : walk.nodes) nodes[node]->paths.insert(key);
-    paths[key] = {walk.hops, walk.nodes, counters};
+    paths[key] = {walk.hops, walk.nodes, counters, walk.path.too_bigs};
   }
 
   uint32_t TakeCounter() {

@@ -12,9 +12,12 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <sstream>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "sys/network/netlink.h"
+#include "sys/network/netns.h"
 
 namespace viaduct::sys {
 namespace {
@@ -77,6 +80,29 @@ std::optional<SimpleRoute> FindSimpleRoute(Netlink& session, const wire::IpAddre
   message.Put(RTA_DST, destination);
   return Ask<SimpleRoute>(session, message, "look up a route",
                           [&](const nlmsghdr* answer) { return ReadRoute(answer, destination); });
+}
+
+bool HasException(Netlink& session, const wire::IpAddress& destination) {
+  NetlinkMessage message(RTM_GETROUTE, 0);
+  rtmsg header{};
+  header.rtm_family = FamilyOf(destination);
+  header.rtm_dst_len = static_cast<uint8_t>(destination.Length() * 8);
+  message.AppendHeader(header);
+  message.Put(RTA_DST, destination);
+  return Ask<bool>(session, message, "look up a route's exceptions",
+                   [](const nlmsghdr* answer) -> std::optional<bool> {
+                     const auto* header = static_cast<const rtmsg*>(nlmsg_data(answer));
+                     return (header->rtm_flags & RTM_F_CLONED) != 0;
+                   })
+      .value_or(false);
+}
+
+uint64_t CountExceptions(int namespace_fd) {
+  const NamespaceScope scope(namespace_fd);
+  std::istringstream words(ReadFile("/proc/thread-self/net/rt6_stats"));
+  uint64_t count = 0;
+  for (int i = 0; i < 5; ++i) words >> std::hex >> count;
+  return count;
 }
 
 std::optional<wire::MacAddress> FindNeighbour(Netlink& session, int ifindex,

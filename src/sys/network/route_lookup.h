@@ -21,6 +21,13 @@ struct SimpleRoute {
 std::optional<SimpleRoute> FindSimpleRoute(Netlink& session, const wire::IpAddress& destination,
                                            uint8_t tos);
 
+// Whether an exception to its routes (a path MTU that it was told, a redirect) holds for packets
+// with this destination.
+bool HasException(Netlink& session, const wire::IpAddress& destination);
+
+// How many exceptions to IPv6 routes the namespace has (fib_rt_cache of /proc/net/rt6_stats).
+uint64_t CountExceptions(int namespace_fd);
+
 // The address that frames for a neighbour get; nothing if the kernel does not know it (yet).
 std::optional<wire::MacAddress> FindNeighbour(Netlink& session, int ifindex,
                                               const wire::IpAddress& address);
