@@ -3,8 +3,8 @@
 //
 //   plane-packets --packets=100000 --networks=20 --seed=1 [--plane=ebpf]...
 //
-// Prints JSON: for each plane the packets sent and those that arrived otherwise; the first of these
-// on standard error. The n-th network has the seed SEED + n. Needs root.
+// Prints JSON: for each plane the packets sent and those that arrived otherwise, with the first of
+// these. The n-th network has the seed SEED + n. Needs root.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -31,6 +31,7 @@ struct Options {
 
 struct Counts {
   uint64_t sent = 0, forwarded = 0, disagree = 0;
+  std::vector<std::string> first;  // that disagree
 };
 
 std::vector<const fib::DataPlane*> PlanesOf(const Options& options) {
@@ -46,11 +47,12 @@ std::vector<const fib::DataPlane*> PlanesOf(const Options& options) {
   return planes;
 }
 
-void Show(const fib::DataPlane& plane, uint64_t seed, const std::vector<std::string>& lines) {
-  for (size_t i = 0; i < std::min(lines.size(), kShown); ++i) {
-    fmt::print(stderr, "{} seed {}: {}\n", plane.name, seed, lines[i]);
+void Keep(uint64_t seed, const std::vector<std::string>& lines, Counts* counts) {
+  counts->disagree += lines.size();
+  for (const std::string& line : lines) {
+    if (counts->first.size() == kShown) return;
+    counts->first.push_back(fmt::format("seed {}: {}", seed, line));
   }
-  if (lines.size() > kShown) fmt::print(stderr, "and {} more\n", lines.size() - kShown);
 }
 
 nlohmann::json Compare(const Options& options) {
@@ -69,10 +71,9 @@ nlohmann::json Compare(const Options& options) {
       auto lines = broker::test::Differences(seen, kernel[paths]);
       const std::string otherwise = broker::test::ForwardedOtherwise(seen, kernel[paths]);
       if (!otherwise.empty()) lines.push_back(otherwise);
-      Show(*planes[j], seed, lines);
+      Keep(seed, lines, &counts[j]);
       counts[j].sent += static_cast<uint64_t>(packets);
       counts[j].forwarded += seen.by_plane;
-      counts[j].disagree += lines.size();
     }
   }
   nlohmann::json report = {{"seed", options.seed}, {"networks", options.networks}};
@@ -80,7 +81,8 @@ nlohmann::json Compare(const Options& options) {
     report["planes"].push_back({{"plane", planes[j]->name},
                                 {"sent", counts[j].sent},
                                 {"forwarded", counts[j].forwarded},
-                                {"disagree", counts[j].disagree}});
+                                {"disagree", counts[j].disagree},
+                                {"first", counts[j].first}});
   }
   return report;
 }

@@ -126,7 +126,7 @@ def _fill(session: Session, system: Forwarder, first: int, count: int) -> None:
 
 
 def _numbers_of_routes(session: Session, plan: Plan, result: Result, planes: Sequence[str]) -> None:
-    with session.scope(), plan.part("routes", 0.3):
+    with session.scope(), plan.part("routes", 0.9):
         lines = _lines(session, planes, 1)
         have = 1
         for count in plan.points(
@@ -186,7 +186,7 @@ def _differences(session: Session, plan: Plan, result: Result, planes: Sequence[
     totals = {plane: dict.fromkeys(("sent", "forwarded", "disagree"), 0) for plane in compared}
     words = [f"--packets={_PACKETS // _NETWORKS}", "--networks=1"]
     words += [f"--plane={plane}" for plane in compared]
-    with plan.part("differences", 0.6):
+    with plan.part("differences", 0.75):
         for seed in plan.points("networks", range(1, _NETWORKS + 1)):
             report = json.loads(
                 run([session.program("plane-packets"), *words, f"--seed={seed}"], timeout=300)
@@ -194,6 +194,7 @@ def _differences(session: Session, plan: Plan, result: Result, planes: Sequence[
             for one in report["planes"]:
                 for key in totals[one["plane"]]:
                     totals[one["plane"]][key] += one[key]
+                result.notes += [f"{one['plane']}, {text}" for text in one["first"]]
     disagreeing = [float(total["disagree"]) for total in totals.values()]
     result.ratios["planes_disagree"] = Ratio(
         sum(disagreeing), min(disagreeing), max(disagreeing), 0, "exactly", tuple(disagreeing)
@@ -209,8 +210,8 @@ def measure(session: Session, plan: Plan, result: Result) -> None:
     _routes_per_second(session, plan, result)
     _line_lengths(session, plan, result, planes)
     if "userspace" in planes:
-        with session.scope(), plan.part("userspace", 0.3):
+        with session.scope(), plan.part("userspace", 0.45):
             _userspace(session, plan, result)
-    _numbers_of_routes(session, plan, result, planes)
     _differences(session, plan, result, planes)
+    _numbers_of_routes(session, plan, result, planes)
     convergence.measure(session, plan, result, planes)
