@@ -40,7 +40,7 @@ std::optional<viaduct_wire_loss> Joiner::LossOf(int) const { return {}; }
 
 struct RBridgeProgram::State {};
 
-RBridgeProgram::RBridgeProgram(int, const std::vector<int>&) { throw EnvironmentError(WhyNot()); }
+RBridgeProgram::RBridgeProgram(int, const std::vector<Port>&) { throw EnvironmentError(WhyNot()); }
 RBridgeProgram::~RBridgeProgram() = default;
 int RBridgeProgram::TablesFd() const { return -1; }
 int RBridgeProgram::EventsFd() const { return -1; }

@@ -31,6 +31,14 @@ uint32_t PlacesFor(const std::vector<Port>& ports) {
 
 }  // namespace
 
+viaduct_port Port::ToValue() const {
+  viaduct_port value{};
+  value.ifindex = static_cast<uint32_t>(ifindex);
+  value.is_wire = far_mac.has_value() ? 1 : 0;
+  if (far_mac) std::memcpy(value.far_mac, far_mac->bytes.data(), sizeof value.far_mac);
+  return value;
+}
+
 struct Forwarder::State {
   explicit State(uint32_t place_count)
       : place_mask(place_count - 1),
@@ -73,12 +81,7 @@ Forwarder::Forwarder(int namespace_fd, const std::vector<Port>& ports)
   const sys::NamespaceScope scope(namespace_fd);  // ifindexes are a namespace's
   for (const Port& port : ports) {
     const uint32_t place = static_cast<uint32_t>(port.ifindex) & state_->place_mask;
-    viaduct_port value{};
-    value.ifindex = static_cast<uint32_t>(port.ifindex);
-    value.is_wire = port.far_mac.has_value() ? 1 : 0;
-    if (port.far_mac) {
-      std::memcpy(value.far_mac, port.far_mac->bytes.data(), sizeof value.far_mac);
-    }
+    const viaduct_port value = port.ToValue();
     SystemCall("set up a port of the eBPF data plane",
                bpf_map_update_elem(state_->ports, &place, &value, BPF_ANY));
   }

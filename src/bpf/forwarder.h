@@ -20,8 +20,10 @@ struct Port {
   int ifindex = 0;
   // The address of the interface at the other end, if frames may go from here straight to it: a
   // veth pair whose other end is in another namespace, with no queueing discipline and all offloads
-  // on at both ends. Those that would leave through another interface are left to the kernel.
+  // on at both ends (for frames that may rely on them).
   std::optional<wire::MacAddress> far_mac = std::nullopt;
+
+  viaduct_port ToValue() const;  // for a program's map
 };
 
 // Why this build or machine cannot forward by eBPF; empty: it can. Tries it: needs root.
@@ -33,8 +35,8 @@ std::string WhyNot();
 // carries on. For use by one thread.
 class Forwarder {
  public:
-  // The ports are in this namespace. Throws EnvironmentError if the build or the kernel cannot do
-  // it.
+  // The ports are in this namespace; what would leave through one that is no wire is left to the
+  // kernel. Throws EnvironmentError if the build or the kernel cannot do it.
   Forwarder(int namespace_fd, const std::vector<Port>& ports);
   ~Forwarder();
   Forwarder(const Forwarder&) = delete;

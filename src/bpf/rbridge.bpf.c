@@ -5,15 +5,9 @@
 // What differs: frames with two VLAN tags, or a service tag, are refused as malformed, and a
 // terminal that is more than MOST_PROBES slots behind its home in the table is not found, so its
 // frames are flooded.
-// clang-format off
-#include <linux/bpf.h>
-#include <linux/if_ether.h>
-#include <linux/pkt_cls.h>
-#include <bpf/bpf_endian.h>
-#include <bpf/bpf_helpers.h>
-// clang-format on
-
 #include "rbridge.h"
+
+#include "packet.bpf.h"
 
 #define TYPE_TRILL 0x22f3
 #define TYPE_ISIS 0x22f4
@@ -27,6 +21,8 @@
 #define ADDRESSES_SIZE (2 * ETH_ALEN)
 #define TAG_SIZE 4
 #define MOST_PROBES 256
+#define GROWTH ((int)(sizeof(struct head) - ADDRESSES_SIZE))  // of an encapsulated frame
+#define KEEP_CHECKSUM BPF_F_ADJ_ROOM_NO_CSUM_RESET            // what is known about it
 #define CHUNK 2048
 #define MOST_CHUNKS 33  // of 64 KiB and some headers
 #define NONE VIADUCT_RBRIDGE_NONE
@@ -47,13 +43,13 @@ struct {
   __type(value, struct viaduct_rbridge_interface);
 } rbridge_interfaces SEC(".maps");
 
-// The ifindex by port; 0: none.
+// By port; ifindex 0: none.
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(max_entries, VIADUCT_RBRIDGE_PORTS);
   __type(key, __u32);
-  __type(value, __u32);
-} rbridge_ifindexes SEC(".maps");
+  __type(value, struct viaduct_port);
+} rbridge_outputs SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -92,6 +88,12 @@ struct inner {
   __u8 source[ETH_ALEN];
   __be16 tag_type;
   __be16 tci;
+} __attribute__((packed));
+
+// What an encapsulated frame begins with, in place of the terminal's addresses.
+struct head {
+  struct outer outer;
+  struct inner inner;
 } __attribute__((packed));
 
 // What to do with a frame.
@@ -427,10 +429,10 @@ static __noinline void send_to(struct __sk_buff* skb, tables_t* tables, __u64 po
   for (__u32 i = 0; i < VIADUCT_RBRIDGE_PORTS; ++i) {
     if ((ports >> i & 1) == 0) continue;
     const __u32 port = i;
-    const __u32* ifindex = bpf_map_lookup_elem(&rbridge_ifindexes, &port);
-    if (!ifindex || *ifindex == 0) continue;
+    const struct viaduct_port* output = bpf_map_lookup_elem(&rbridge_outputs, &port);
+    if (!output || output->ifindex == 0) continue;
     if (encapsulated) bpf_skb_store_bytes(skb, ETH_ALEN, tables->ports[i].mac, ETH_ALEN, 0);
-    bpf_clone_redirect(skb, *ifindex, 0);
+    bpf_clone_redirect(skb, output->ifindex, 0);
   }
 }
 
@@ -445,18 +447,21 @@ static __always_inline __u32 only_port_of(__u64 ports) {
 }
 
 // Sends to these ports. The last thing done with the frame if `is_last`: then one port needs no
-// copy.
+// copy. `receiver`: the frame's destination, if the kernel's notes about the frame are right, so
+// that it may skip what the kernel does between a wire's ends (eth_type_trans()); else null.
 static __always_inline int send(struct __sk_buff* skb, tables_t* tables, __u64 ports,
-                                int encapsulated, int is_last) {
+                                int encapsulated, int is_last, const __u8* receiver) {
   if (!is_last || (ports & (ports - 1)) != 0) {
     send_to(skb, tables, ports, encapsulated);
     return TC_ACT_SHOT;
   }
   const __u32 port = only_port_of(ports);
-  const __u32* ifindex = bpf_map_lookup_elem(&rbridge_ifindexes, &port);
-  if (!ifindex || *ifindex == 0 || port >= VIADUCT_RBRIDGE_PORTS) return TC_ACT_SHOT;
+  const struct viaduct_port* output = bpf_map_lookup_elem(&rbridge_outputs, &port);
+  if (!output || output->ifindex == 0 || port >= VIADUCT_RBRIDGE_PORTS) return TC_ACT_SHOT;
   if (encapsulated) bpf_skb_store_bytes(skb, ETH_ALEN, tables->ports[port].mac, ETH_ALEN, 0);
-  return bpf_redirect(*ifindex, 0);
+  // bpf_redirect_peer() calls every frame the receiver's own.
+  const int is_theirs = output->is_wire && receiver && is_same_mac(receiver, output->far_mac);
+  return is_theirs ? bpf_redirect_peer(output->ifindex, 0) : bpf_redirect(output->ifindex, 0);
 }
 
 static __always_inline int is_tagged(const struct inner* inner) {
@@ -465,32 +470,41 @@ static __always_inline int is_tagged(const struct inner* inner) {
 
 // As a terminal gets it: with a tag unless its VLAN is the default one. The frame has none.
 static __always_inline int send_native(struct __sk_buff* skb, tables_t* tables,
-                                       const struct decision* decision, int is_last) {
-  if (is_tagged(&decision->inner) &&
-      bpf_skb_vlan_push(skb, bpf_htons(ETH_P_8021Q), bpf_ntohs(decision->inner.tci)) != 0) {
+                                       const struct decision* decision, int is_last, int is_known) {
+  if (!is_tagged(&decision->inner)) {
+    return send(skb, tables, decision->native, 0, is_last,
+                is_known ? decision->inner.destination : 0);
+  }
+  if (bpf_skb_vlan_push(skb, bpf_htons(ETH_P_8021Q), bpf_ntohs(decision->inner.tci)) != 0) {
     return TC_ACT_SHOT;
   }
-  return send(skb, tables, decision->native, 0, is_last);
+  return send(skb, tables, decision->native, 0, is_last, 0);
+}
+
+// Makes room for the head of an encapsulated frame. Returns 0 on failure. `is_known`: what send()
+// asks about its receiver; only the first helper, which is for IP, keeps the kernel's note of where
+// the header behind Ethernet's begins.
+static __always_inline int grow(struct __sk_buff* skb, int* is_known) {
+  *is_known = bpf_skb_adjust_room(skb, GROWTH, BPF_ADJ_ROOM_MAC, KEEP_CHECKSUM) == 0;
+  return *is_known || bpf_skb_change_head(skb, GROWTH, 0) == 0;
 }
 
 // A terminal's frame, which grows if it is encapsulated.
 static __always_inline int send_terminals(struct __sk_buff* skb, tables_t* tables,
                                           const struct decision* decision) {
-  struct {
-    struct outer outer;
-    struct inner inner;
-  } __attribute__((packed)) head = {decision->outer, decision->inner};
+  struct head head = {decision->outer, decision->inner};
+  int is_known = 0;
   if (bpf_skb_vlan_pop(skb) != 0) return TC_ACT_SHOT;
   if (decision->native) {
-    const int action = send_native(skb, tables, decision, decision->encapsulated == 0);
+    const int action = send_native(skb, tables, decision, decision->encapsulated == 0, 1);
     if (decision->encapsulated == 0) return action;
     if (bpf_skb_vlan_pop(skb) != 0) return TC_ACT_SHOT;
   }
-  if (bpf_skb_change_head(skb, sizeof head - ADDRESSES_SIZE, 0) != 0 ||
-      bpf_skb_store_bytes(skb, 0, &head, sizeof head, 0) != 0) {
+  if (!grow(skb, &is_known) || bpf_skb_store_bytes(skb, 0, &head, sizeof head, 0) != 0) {
     return TC_ACT_SHOT;
   }
-  return send(skb, tables, decision->encapsulated, 1, 1);
+  return send(skb, tables, decision->encapsulated, 1, 1,
+              is_known ? decision->outer.destination : 0);
 }
 
 static __always_inline int move(struct __sk_buff* skb, __u32 from, __u32 to, __u32 size,
@@ -517,6 +531,19 @@ static __noinline int strip(struct __sk_buff* skb, __u32 offset) {
   return bpf_skb_change_tail(skb, length - removed, 0) == 0;
 }
 
+// Removes what grow() made room for, as long as the kernel has noted the protocol of the terminal's
+// frame: it has not if the frame was received as one of TRILL. Returns 0 if it cannot be done so.
+static __always_inline int shrink(struct __sk_buff* skb, const struct decision* decision) {
+  struct ethhdr header;
+  __builtin_memcpy(&header, &decision->inner, ADDRESSES_SIZE);
+  const __u32 removed = decision->offset + TAG_SIZE;
+  return bpf_skb_load_bytes(skb, removed + ADDRESSES_SIZE, &header.h_proto,
+                            sizeof header.h_proto) == 0 &&
+         header.h_proto == (__be16)skb->protocol &&
+         bpf_skb_adjust_room(skb, -(int)removed, BPF_ADJ_ROOM_MAC, KEEP_CHECKSUM) == 0 &&
+         bpf_skb_store_bytes(skb, 0, &header, sizeof header, 0) == 0;
+}
+
 // An encapsulated frame: to other RBridges as it is, then what is in it to terminals.
 static __always_inline int send_encapsulated(struct __sk_buff* skb, tables_t* tables,
                                              const struct decision* decision) {
@@ -524,14 +551,16 @@ static __always_inline int send_encapsulated(struct __sk_buff* skb, tables_t* ta
     if (bpf_skb_store_bytes(skb, 0, &decision->outer, sizeof decision->outer, 0) != 0) {
       return TC_ACT_SHOT;
     }
-    const int action = send(skb, tables, decision->encapsulated, 1, decision->native == 0);
+    const int action = send(skb, tables, decision->encapsulated, 1, decision->native == 0,
+                            decision->outer.destination);
     if (decision->native == 0) return action;
   }
+  if (shrink(skb, decision)) return send_native(skb, tables, decision, 1, 1);
   if (!strip(skb, decision->offset) ||
       bpf_skb_store_bytes(skb, 0, &decision->inner, ADDRESSES_SIZE, 0) != 0) {
     return TC_ACT_SHOT;
   }
-  return send_native(skb, tables, decision, 1);
+  return send_native(skb, tables, decision, 1, 0);
 }
 
 SEC("tc")

@@ -20,7 +20,7 @@ struct RBridgeProgram::State {
   State()
       : object(kRBridgeProgram, kRBridgeProgramSize, "viaduct_rbridge", {}),
         interfaces(object.Map("rbridge_interfaces")),
-        ifindexes(object.Map("rbridge_ifindexes")),
+        outputs(object.Map("rbridge_outputs")),
         ring(ring_buffer__new(object.Map("rbridge_events"), &State::OnEvent, this, nullptr),
              ring_buffer__free) {
     if (!ring) throw SystemError("map the events of an RBridge's eBPF data plane", errno);
@@ -32,27 +32,28 @@ struct RBridgeProgram::State {
     return events.size() < kMostEvents ? 0 : -1;
   }
 
-  void AddPort(uint32_t port, int ifindex) {
-    const viaduct_rbridge_interface value{.port = port, .reserved = 0, .frames = {}, .bytes = 0};
+  void AddPort(uint32_t number, const Port& port) {
+    const viaduct_rbridge_interface value{.port = number, .reserved = 0, .frames = {}, .bytes = 0};
+    const viaduct_port output = port.ToValue();
     SystemCall("set up a port of an RBridge's eBPF data plane",
-               bpf_map_update_elem(interfaces, &ifindex, &value, BPF_ANY));
+               bpf_map_update_elem(interfaces, &port.ifindex, &value, BPF_ANY));
     SystemCall("set up a port of an RBridge's eBPF data plane",
-               bpf_map_update_elem(ifindexes, &port, &ifindex, BPF_ANY));
+               bpf_map_update_elem(outputs, &number, &output, BPF_ANY));
   }
 
   Object object;
-  int interfaces, ifindexes;  // descriptors of the object
+  int interfaces, outputs;  // descriptors of the object
   std::unique_ptr<ring_buffer, void (*)(ring_buffer*)> ring;
   std::vector<viaduct_rbridge_event> events;
 };
 
-RBridgeProgram::RBridgeProgram(int namespace_fd, const std::vector<int>& ifindexes)
+RBridgeProgram::RBridgeProgram(int namespace_fd, const std::vector<Port>& ports)
     : state_(std::make_unique<State>()) {
   const sys::NamespaceScope scope(namespace_fd);  // ifindexes are a namespace's
-  for (size_t port = 0; port < ifindexes.size(); ++port) {
-    state_->AddPort(static_cast<uint32_t>(port), ifindexes[port]);
+  for (size_t i = 0; i < ports.size(); ++i) {
+    state_->AddPort(static_cast<uint32_t>(i), ports[i]);
   }
-  for (const int ifindex : ifindexes) state_->object.Attach(ifindex);
+  for (const Port& port : ports) state_->object.Attach(port.ifindex);
 }
 
 RBridgeProgram::~RBridgeProgram() = default;

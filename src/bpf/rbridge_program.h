@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bpf/forwarder.h"
 #include "bpf/rbridge.h"
 
 namespace viaduct::bpf {
@@ -15,9 +16,9 @@ namespace viaduct::bpf {
 // use by one thread.
 class RBridgeProgram {
  public:
-  // The interfaces of this namespace that are the ports, in their order. Throws EnvironmentError if
-  // the build or the kernel cannot do it.
-  RBridgeProgram(int namespace_fd, const std::vector<int>& ifindexes);
+  // The ports in their order, which are in this namespace; their wires' offloads are off. Throws
+  // EnvironmentError if the build or the kernel cannot do it.
+  RBridgeProgram(int namespace_fd, const std::vector<Port>& ports);
   ~RBridgeProgram();
   RBridgeProgram(const RBridgeProgram&) = delete;
   RBridgeProgram& operator=(const RBridgeProgram&) = delete;

@@ -60,8 +60,8 @@ struct NodePlace {
   // Those of its interfaces that are veths of the lab; a physical one is not among them.
   std::vector<std::string> interfaces;
   // Those of them whose other end is another node's interface, in whose way nothing stands (no
-  // queueing discipline, no bridge, no path engine), and which keep their offloads at both ends.
-  // With the address of that other end.
+  // queueing discipline, no bridge, no path engine), and which keep their offloads at both ends, if
+  // this node's data plane keeps them at all. With the address of that other end.
   std::map<std::string, wire::MacAddress> wires;
 };
 

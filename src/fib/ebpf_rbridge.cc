@@ -43,19 +43,24 @@ static_assert(offsetof(viaduct_rbridge_shared, copies) / 8 ==
 static_assert(VIADUCT_RBRIDGE_OUTCOMES == rbridge::kOutcomes);
 static_assert(sizeof(viaduct_rbridge_event) == sizeof(forward::Event));
 
-std::vector<int> IfIndexesOf(int namespace_fd, const std::vector<std::string>& interfaces) {
-  sys::Netlink session(namespace_fd);
-  std::vector<int> ifindexes;
-  for (const std::string& name : interfaces) ifindexes.push_back(session.IfIndex(name));
-  return ifindexes;
+std::vector<bpf::Port> PortsOf(const NodePlace& place) {
+  sys::Netlink session(place.namespace_fd);
+  std::vector<bpf::Port> ports;
+  ports.reserve(place.ports.size());
+  for (const std::string& name : place.ports) {
+    const auto wire = place.wires.find(name);
+    ports.push_back({session.IfIndex(name),
+                     wire == place.wires.end() ? std::nullopt : std::optional(wire->second)});
+  }
+  return ports;
 }
 
 }  // namespace
 
 EbpfRBridge::EbpfRBridge(const NodePlace& place)
     : interfaces_(place.ports),
-      ifindexes_(IfIndexesOf(place.namespace_fd, interfaces_)),
-      program_(place.namespace_fd, ifindexes_),
+      ports_(PortsOf(place)),
+      program_(place.namespace_fd, ports_),
       writer_(events_.ring.mapping.writable(), events_.doorbell.get()) {}
 
 void EbpfRBridge::DoApply(const RouteChanges& changes) { RefuseRoutes(changes); }
@@ -77,7 +82,7 @@ void EbpfRBridge::TakeEvents() {
 std::map<std::string, std::map<std::string, uint64_t>> EbpfRBridge::PacketCounters() const {
   std::map<std::string, std::map<std::string, uint64_t>> all;
   for (size_t port = 0; port < interfaces_.size(); ++port) {
-    const viaduct_rbridge_interface counters = program_.CountersOf(ifindexes_[port]);
+    const viaduct_rbridge_interface counters = program_.CountersOf(ports_[port].ifindex);
     auto& named = all[interfaces_[port]];
     for (size_t i = 0; i < rbridge::kOutcomes; ++i) {
       named[std::string(rbridge::kOutcomeNames[i])] = counters.frames[i];

@@ -30,7 +30,7 @@ class EbpfRBridge final : public RouteSink {
   void DoApply(const RouteChanges& changes) override;
 
   std::vector<std::string> interfaces_;
-  std::vector<int> ifindexes_;  // of these
+  std::vector<bpf::Port> ports_;  // these
   bpf::RBridgeProgram program_;
   EventMemory events_;
   forward::EventWriter writer_;

@@ -17,15 +17,16 @@ wire::MacAddress MacOf(const Topology& topology, const Endpoint& end) {
   return found == all.end() ? wire::MacAddress() : found->mac;
 }
 
-// Whether frames go from one end to the other as they are, with nothing in their way.
-bool IsWire(const Topology& topology, const Link& link) {
-  if (link.kind != Link::Kind::kPair || link.live || !link.IsPlainWire()) return false;
+// Whether frames go from this end to the other as they are, with nothing in their way.
+bool IsWire(const Topology& topology, const Link& link, const Endpoint& from) {
+  if (link.live || !link.IsPlainWire()) return false;
   if (IsJoined(topology, link)) return false;
   // The kernel redirects between namespaces only.
   if (link.endpoints[0].node == link.endpoints[1].node) return false;
-  return std::ranges::all_of(link.endpoints, [&](const Endpoint& end) {
+  const auto keeps_offloads = [&](const Endpoint& end) {
     return NodeNamed(topology, end.node).data_plane->layout.keeps_offloads;
-  });
+  };
+  return !keeps_offloads(from) || std::ranges::all_of(link.endpoints, keeps_offloads);
 }
 
 }  // namespace
@@ -40,10 +41,10 @@ fib::NodePlace PlaceOf(const Topology& topology, const Node& node, int namespace
     if (!interface.physical) place.interfaces.push_back(interface.name);
   }
   for (const Link& link : topology.links) {
-    if (!IsWire(topology, link)) continue;
+    if (link.kind != Link::Kind::kPair) continue;
     for (const size_t i : {0, 1}) {
       const Endpoint& end = link.endpoints[i];
-      if (end.node == node.name) {
+      if (end.node == node.name && IsWire(topology, link, end)) {
         place.wires[end.interface] = MacOf(topology, link.endpoints[1 - i]);
       }
     }

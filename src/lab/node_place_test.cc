@@ -58,6 +58,8 @@ TEST(NodePlaceTest, BothEndsMustKeepTheirOffloads) {
   Topology topology = Parallel(1);
   topology.nodes[1].data_plane = &fib::kSimulatorPlane;
   EXPECT_THAT(PlaceOf(topology, topology.nodes[0], -1).wires, IsEmpty());
+  EXPECT_THAT(PlaceOf(topology, topology.nodes[1], -1).wires, ElementsAre(Key("eth0")))
+      << "whose frames never rely on them";
 }
 
 TEST(NodePlaceTest, PhysicalInterfacesAreNotTheLabs) {
