@@ -40,6 +40,8 @@ std::optional<viaduct_wire_loss> Joiner::LossOf(int) const { return {}; }
 
 struct RBridgeProgram::State {};
 
+std::string WhyNoRBridge() { return WhyNot(); }
+
 RBridgeProgram::RBridgeProgram(int, const std::vector<Port>&) { throw EnvironmentError(WhyNot()); }
 RBridgeProgram::~RBridgeProgram() = default;
 int RBridgeProgram::TablesFd() const { return -1; }

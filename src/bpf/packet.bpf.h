@@ -32,6 +32,16 @@ static __always_inline int is_same_mac(const __u8* a, const __u8* b) {
   return differ == 0;
 }
 
+// An address as a number, and back.
+static __always_inline __u64 number_of(const __u8* mac) {
+  return (__u64)mac[0] << 40 | (__u64)mac[1] << 32 | (__u64)mac[2] << 24 | (__u64)mac[3] << 16 |
+         (__u64)mac[4] << 8 | mac[5];
+}
+
+static __always_inline void put_mac(__u8* to, __u64 mac) {
+  for (int i = 0; i < ETH_ALEN; ++i) to[i] = mac >> (40 - 8 * i);
+}
+
 static __always_inline int is_forwardable_ipv4(__be32 address) {
   const __u32 host = bpf_ntohl(address);
   const __u32 first = host >> 24;

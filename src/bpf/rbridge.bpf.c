@@ -2,9 +2,9 @@
 // (rbridge/forward.cc) decides by the same tables, in the same order. PDUs of the control plane go
 // on to the simulator's socket; all other frames end here.
 //
-// What differs: frames with two VLAN tags, or a service tag, are refused as malformed, and a
-// terminal that is more than MOST_PROBES slots behind its home in the table is not found, so its
-// frames are flooded.
+// What differs: frames with two VLAN tags, or a service tag, are refused as malformed, those of
+// less than 24 bytes, which a real Ethernet pads, may be lost, and a terminal that is more than
+// MOST_PROBES slots behind its home in the table is not found, so its frames are flooded.
 #include "rbridge.h"
 
 #include "packet.bpf.h"
@@ -35,9 +35,9 @@ struct {
   __type(value, struct viaduct_rbridge_shared);
 } rbridge_shared SEC(".maps");
 
-// By ifindex.
+// By ifindex. Each processor counts for itself.
 struct {
-  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
   __uint(max_entries, VIADUCT_RBRIDGE_PORTS);
   __type(key, __u32);
   __type(value, struct viaduct_rbridge_interface);
@@ -108,9 +108,8 @@ struct decision {
 
 typedef const struct viaduct_rbridge_tables tables_t;
 
-static __always_inline __u64 number_of(const __u8* mac) {
-  return (__u64)mac[0] << 40 | (__u64)mac[1] << 32 | (__u64)mac[2] << 24 | (__u64)mac[3] << 16 |
-         (__u64)mac[4] << 8 | mac[5];
+static __always_inline int is_ip(__be16 type) {
+  return type == bpf_htons(ETH_P_IP) || type == bpf_htons(ETH_P_IPV6);
 }
 
 static __always_inline int is_source(__u64 mac) { return mac != 0 && (mac & GROUP) == 0; }
@@ -180,10 +179,6 @@ static __always_inline const struct viaduct_rbridge_adjacency* adjacency_at(tabl
   if (index >= VIADUCT_RBRIDGE_ADJACENCIES) return 0;
   const struct viaduct_rbridge_adjacency* adjacency = &tables->adjacencies[index];
   return adjacency->port < VIADUCT_RBRIDGE_PORTS ? adjacency : 0;
-}
-
-static __always_inline void put_mac(__u8* to, __u64 mac) {
-  for (int i = 0; i < ETH_ALEN; ++i) to[i] = mac >> (40 - 8 * i);
 }
 
 // To the next RBridge on the way to this one. Returns 0 if there is none.
@@ -485,8 +480,10 @@ static __always_inline int send_native(struct __sk_buff* skb, tables_t* tables,
 // asks about its receiver; only the first helper, which is for IP, keeps the kernel's note of where
 // the header behind Ethernet's begins.
 static __always_inline int grow(struct __sk_buff* skb, int* is_known) {
+  const __be16 type = skb->protocol;  // stays with the addresses
   *is_known = bpf_skb_adjust_room(skb, GROWTH, BPF_ADJ_ROOM_MAC, KEEP_CHECKSUM) == 0;
-  return *is_known || bpf_skb_change_head(skb, GROWTH, 0) == 0;
+  if (!*is_known) return bpf_skb_change_head(skb, GROWTH, 0) == 0;
+  return bpf_skb_store_bytes(skb, sizeof(struct head), &type, sizeof type, 0) == 0;
 }
 
 // A terminal's frame, which grows if it is encapsulated.
@@ -531,16 +528,28 @@ static __noinline int strip(struct __sk_buff* skb, __u32 offset) {
   return bpf_skb_change_tail(skb, length - removed, 0) == 0;
 }
 
-// Removes what grow() made room for, as long as the kernel has noted the protocol of the terminal's
-// frame: it has not if the frame was received as one of TRILL. Returns 0 if it cannot be done so.
+// Lets the kernel note that the frame is of this protocol, which it does where it takes out a tag
+// behind which there is another. Returns 0 on failure.
+static __always_inline int note_protocol(struct __sk_buff* skb, __be16 type) {
+  const __be16 tag = bpf_htons(ETH_P_8021Q);
+  return bpf_skb_vlan_push(skb, tag, DEFAULT_VLAN) == 0 &&
+         bpf_skb_vlan_push(skb, tag, DEFAULT_VLAN) == 0 &&
+         bpf_skb_store_bytes(skb, ADDRESSES_SIZE + TAG_SIZE, &type, sizeof type, 0) == 0 &&
+         bpf_skb_vlan_pop(skb) == 0 && bpf_skb_vlan_pop(skb) == 0;
+}
+
+// Removes what grow() made room for, with all that the kernel has noted about the terminal's
+// packet. Returns 0 if it cannot be done so, since it is none of IP, or too short for one.
 static __always_inline int shrink(struct __sk_buff* skb, const struct decision* decision) {
   struct ethhdr header;
   __builtin_memcpy(&header, &decision->inner, ADDRESSES_SIZE);
   const __u32 removed = decision->offset + TAG_SIZE;
-  return bpf_skb_load_bytes(skb, removed + ADDRESSES_SIZE, &header.h_proto,
-                            sizeof header.h_proto) == 0 &&
-         header.h_proto == (__be16)skb->protocol &&
-         bpf_skb_adjust_room(skb, -(int)removed, BPF_ADJ_ROOM_MAC, KEEP_CHECKSUM) == 0 &&
+  if (bpf_skb_load_bytes(skb, removed + ADDRESSES_SIZE, &header.h_proto, sizeof header.h_proto)) {
+    return 0;
+  }
+  if (!is_ip(header.h_proto)) return 0;
+  if ((__be16)skb->protocol != header.h_proto && !note_protocol(skb, header.h_proto)) return 0;
+  return bpf_skb_adjust_room(skb, -(int)removed, BPF_ADJ_ROOM_MAC, KEEP_CHECKSUM) == 0 &&
          bpf_skb_store_bytes(skb, 0, &header, sizeof header, 0) == 0;
 }
 
@@ -576,10 +585,10 @@ int viaduct_rbridge(struct __sk_buff* skb) {
   __u32 outcome = decide(skb, tables, version, interface->port, &decision);
   // Overwritten while it was read: the frame is lost.
   if (shared->begun > version + 1) outcome = VIADUCT_RBRIDGE_NO_ROUTE;
-  if (outcome < VIADUCT_RBRIDGE_OUTCOMES) __sync_fetch_and_add(&interface->frames[outcome], 1);
+  if (outcome < VIADUCT_RBRIDGE_OUTCOMES) interface->frames[outcome] += 1;
   if (outcome == VIADUCT_RBRIDGE_CONTROL) return TC_ACT_UNSPEC;
   if (outcome != VIADUCT_RBRIDGE_FORWARDED) return TC_ACT_SHOT;
-  __sync_fetch_and_add(&interface->bytes, skb->len);
+  interface->bytes += skb->len;
   return decision.offset == 0 ? send_terminals(skb, tables, &decision)
                               : send_encapsulated(skb, tables, &decision);
 }

@@ -33,10 +33,12 @@ struct RBridgeProgram::State {
   }
 
   void AddPort(uint32_t number, const Port& port) {
-    const viaduct_rbridge_interface value{.port = number, .reserved = 0, .frames = {}, .bytes = 0};
+    const std::vector<viaduct_rbridge_interface> values(
+        static_cast<size_t>(libbpf_num_possible_cpus()),
+        {.port = number, .reserved = 0, .frames = {}, .bytes = 0});
     const viaduct_port output = port.ToValue();
     SystemCall("set up a port of an RBridge's eBPF data plane",
-               bpf_map_update_elem(interfaces, &port.ifindex, &value, BPF_ANY));
+               bpf_map_update_elem(interfaces, &port.ifindex, values.data(), BPF_ANY));
     SystemCall("set up a port of an RBridge's eBPF data plane",
                bpf_map_update_elem(outputs, &number, &output, BPF_ANY));
   }
@@ -46,6 +48,15 @@ struct RBridgeProgram::State {
   std::unique_ptr<ring_buffer, void (*)(ring_buffer*)> ring;
   std::vector<viaduct_rbridge_event> events;
 };
+
+std::string WhyNoRBridge() {
+  try {
+    sys::InScratchNamespace([] { RBridgeProgram(sys::OpenCurrentNamespace().get(), {{1}}); });
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
 
 RBridgeProgram::RBridgeProgram(int namespace_fd, const std::vector<Port>& ports)
     : state_(std::make_unique<State>()) {
@@ -69,10 +80,16 @@ std::vector<viaduct_rbridge_event> RBridgeProgram::TakeEvents() {
 }
 
 viaduct_rbridge_interface RBridgeProgram::CountersOf(int ifindex) const {
-  viaduct_rbridge_interface counters{};
+  std::vector<viaduct_rbridge_interface> each(static_cast<size_t>(libbpf_num_possible_cpus()));
   SystemCall(fmt::format("read the eBPF data plane's counters of interface {}", ifindex),
-             bpf_map_lookup_elem(state_->interfaces, &ifindex, &counters));
-  return counters;
+             bpf_map_lookup_elem(state_->interfaces, &ifindex, each.data()));
+  viaduct_rbridge_interface sum{};
+  sum.port = each.front().port;
+  for (const viaduct_rbridge_interface& one : each) {
+    for (size_t i = 0; i < VIADUCT_RBRIDGE_OUTCOMES; ++i) sum.frames[i] += one.frames[i];
+    sum.bytes += one.bytes;
+  }
+  return sum;
 }
 
 }  // namespace viaduct::bpf

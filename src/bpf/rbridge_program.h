@@ -12,6 +12,10 @@
 
 namespace viaduct::bpf {
 
+// Why this build or machine cannot forward an RBridge's frames by eBPF; empty: it can. Tries it:
+// needs root.
+std::string WhyNoRBridge();
+
 // At work from construction to destruction or to the end of this process. Nothing is pinned. For
 // use by one thread.
 class RBridgeProgram {

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "fib/ebpf_rbridge.h"
+#include "fib/test_rbridge.h"
 #include "fib/userspace_rbridge.h"
 #include "forward/rbridge.h"
 #include "forward/rbridge_tables.h"
@@ -27,18 +28,6 @@
 namespace viaduct::fib {
 namespace {
 
-using rbridge::kNone;
-using rbridge::Nickname;
-using rbridge::PortIndex;
-using rbridge::RBridgeIndex;
-using rbridge::Tables;
-using Bytes = std::vector<std::byte>;
-using Sent = std::array<std::vector<Bytes>, 4>;  // by port
-
-constexpr size_t kPorts = 4;
-constexpr int kMtu = 3000;
-constexpr Nickname kMostNicknames = 8;
-
 // ------------------------------------------------------------ random tables and frames
 
 class Random {
@@ -51,13 +40,6 @@ class Random {
  private:
   std::mt19937 engine_;
 };
-
-wire::MacAddress Mac(uint8_t kind, uint32_t number) {
-  return {{2, 0, 0, 0, kind, static_cast<uint8_t>(number)}};
-}
-wire::MacAddress PortMac(uint32_t port) { return Mac(1, port); }
-wire::MacAddress NeighbourMac(uint32_t number) { return Mac(2, number); }
-wire::MacAddress TerminalMac(uint32_t number) { return Mac(3, number); }
 
 constexpr uint32_t kTerminals = 12, kNeighbours = 6;
 
@@ -106,14 +88,6 @@ void SetRandomTables(Random& random, Tables& tables) {
     for (uint16_t& neighbour : entry.tree_neighbour) neighbour = SomeAdjacency(random);
   }
   AddTerminals(random, tables);
-}
-
-void Append(Bytes& bytes, const wire::MacAddress& mac) {
-  for (const uint8_t byte : mac.bytes) bytes.push_back(std::byte{byte});
-}
-void Append16(Bytes& bytes, uint32_t number) {
-  bytes.push_back(static_cast<std::byte>(number >> 8));
-  bytes.push_back(static_cast<std::byte>(number));
 }
 
 wire::MacAddress SomeDestination(Random& random) {
@@ -183,35 +157,6 @@ Bytes SomeFrame(Random& random, uint32_t number) {
 }
 
 // ------------------------------------------------------------ the three
-
-class Reference {
- public:
-  rbridge::Outcome Take(const Tables& tables, PortIndex port, const Bytes& frame, Sent& sent) {
-    rbridge::Forward(tables, port, frame, decision_);
-    for (const rbridge::Output& output : decision_.sends()) {
-      Bytes bytes(output.head().begin(), output.head().end());
-      bytes.insert(bytes.end(), frame.begin() + output.strip, frame.end());
-      sent.at(output.port).push_back(std::move(bytes));
-    }
-    return decision_.outcome;
-  }
-
- private:
-  rbridge::Decision decision_;
-};
-
-// Writes the tables of a sink as the simulator does.
-class Control {
- public:
-  explicit Control(const RouteSink& sink)
-      : memory_(sink.Control()->table, sink.Control()->table_words), writer_(memory_.writable()) {}
-  void Publish(const Tables& tables) { writer_.Publish(tables); }
-  std::span<const forward::Word> words() const { return memory_.words(); }
-
- private:
-  forward::Mapping memory_;
-  forward::RBridgeTablesWriter writer_;
-};
 
 class Userspace {
  public:
@@ -325,12 +270,6 @@ class Ebpf {
   std::optional<Control> control_;
   uint64_t sent_ = 0;
 };
-
-std::string Hex(const Bytes& bytes) {
-  std::string text;
-  for (const std::byte byte : bytes) text += fmt::format("{:02x}", static_cast<int>(byte));
-  return text;
-}
 
 // The first that one has and the other has not.
 std::string FirstDifference(const Sent& expected, const Sent& received) {
