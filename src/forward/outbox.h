@@ -42,10 +42,21 @@ class Outbox {
       if (port != but) Send(port, bytes);
     }
   }
-  // Memory for a frame, until the end of the burst.
+  // Memory for a frame, until the end of the burst; it is used again for the next.
   wire::Bytes Make(size_t bytes) {
-    made_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
-    return {made_.back().get(), bytes};
+    if (bytes > kBlock) {
+      long_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
+      return {long_.back().get(), bytes};
+    }
+    if (bytes > left_.size()) {
+      if (used_ == blocks_.size()) {
+        blocks_.push_back(std::make_unique_for_overwrite<std::byte[]>(kBlock));
+      }
+      left_ = {blocks_[used_++].get(), kBlock};
+    }
+    const wire::Bytes made = left_.first(bytes);
+    left_ = left_.subspan(bytes);
+    return made;
   }
 
   // As Carrier says, after all that was sent before.
@@ -68,12 +79,17 @@ class Outbox {
   // After this, the frames of the burst and what Make() returned are no longer needed.
   void EndBurst() {
     Flush();
-    made_.clear();
+    long_.clear();
+    left_ = {};
+    used_ = 0;
   }
 
  private:
   std::vector<std::vector<wire::ConstBytes>> frames_;  // by port
-  std::vector<std::unique_ptr<std::byte[]>> made_;
+  static constexpr size_t kBlock = 16384;  // a few make a burst of frames as on a wire
+  std::vector<std::unique_ptr<std::byte[]>> blocks_, long_;
+  size_t used_ = 0;   // blocks
+  wire::Bytes left_;  // of the last of these
   Carrier& carrier_;
 };
 
