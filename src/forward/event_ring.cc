@@ -40,10 +40,10 @@ bool EventWriter::Write(const Event& event) {
 EventReader::EventReader(std::span<Word> words, int doorbell)
     : words_(Checked(words)), doorbell_(doorbell) {}
 
-void EventReader::Answer() {
+bool EventReader::Answer() {
   std::array<char, 4096> rings;  // more than a socket holds of single bytes
-  recv(doorbell_, rings.data(), rings.size(), MSG_DONTWAIT);
   left_ = event_ring::kEvents;
+  return recv(doorbell_, rings.data(), rings.size(), MSG_DONTWAIT) != 0;
 }
 
 std::optional<Event> EventReader::Read() {

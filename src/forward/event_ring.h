@@ -42,8 +42,9 @@ class EventReader {
  public:
   // As above, with the other end.
   EventReader(std::span<Word> words, int doorbell);
-  // Before events are read: the doorbell rings again for those that come later.
-  void Answer();
+  // Before events are read: the doorbell rings again for those that come later. False: the other
+  // side has shut it down, and it would ring for ever.
+  bool Answer();
   // Nothing if there is no event. Whatever the writer has done to the memory, no more than
   // event_ring::kEvents come between two calls of Answer().
   std::optional<Event> Read();

@@ -126,6 +126,23 @@ TEST_F(RBridgeProgramTest, WhatFindsNoRoomIsToldLater) {
   EXPECT_THAT(Seen(), ElementsAre(TerminalSeen{MakeKey(kFrom, 1), 0, 2}));
 }
 
+// A hostile forwarder may: its socket would then be readable for ever.
+TEST_F(RBridgeProgramTest, ADoorbellThatIsShutDownIsNoticed) {
+  EXPECT_TRUE(reader_.Answer()) << "nothing is there to be read";
+  EXPECT_TRUE(events_.Write({1, 2}));
+  ASSERT_EQ(shutdown(bell_.first.get(), SHUT_RDWR), 0);
+  EXPECT_TRUE(reader_.Answer()) << "what it had rung before";
+  EXPECT_TRUE(Rings());
+  EXPECT_FALSE(reader_.Answer());
+  EXPECT_EQ(reader_.Read(), (Event{1, 2}));
+}
+
+TEST_F(RBridgeProgramTest, AnyWordsInTheRingAreBounded) {
+  ring_[event_ring::kRead] = ~uint64_t{0} - 5;
+  ring_[event_ring::kWritten] = 12345;
+  EXPECT_EQ(Seen().size(), event_ring::kEvents);
+}
+
 TEST_F(RBridgeProgramTest, AnotherForwarderFindsTheTables) {
   program_ = std::make_unique<RBridge>(node_);
   EXPECT_EQ(Take(2, kUnicast), "forwarded");

@@ -23,6 +23,7 @@ using viaduct::rbridge::TerminalKey;
 namespace
 {
 
+constexpr uint16_t RESERVED_VLAN = 0xfff; //!< as are all that follow, which no tag can hold
 const Time PUBLISH_DELAY = MilliSeconds(1); //!< so that several changes need one copy
 
 } // namespace
@@ -45,8 +46,10 @@ void
 RBridge::Learn(TerminalKey terminal, uint16_t nickname, PortIndex port)
 {
     const auto mac = viaduct::rbridge::MacOf(terminal);
+    const uint16_t vlan = viaduct::rbridge::VlanOf(terminal);
     // What is told may be old, or wrong: it comes from another process.
-    if (!m_terminals || mac.IsMulticast() || mac == viaduct::wire::MacAddress{})
+    if (!m_terminals || mac.IsMulticast() || mac == viaduct::wire::MacAddress{} || vlan == 0 ||
+        vlan >= RESERVED_VLAN)
     {
         return;
     }

@@ -4,6 +4,7 @@
 
 #include "rbridge-shared-plane.h"
 
+#include "ns3/log.h"
 #include "ns3/reactor-simulator-impl.h"
 
 #include "base/error.h"
@@ -11,6 +12,8 @@
 
 namespace ns3
 {
+
+NS_LOG_COMPONENT_DEFINE("RBridgeSharedPlane");
 
 using viaduct::forward::Mapping;
 using viaduct::forward::TerminalSeen;
@@ -43,10 +46,18 @@ RBridgeSharedPlane::RBridgeSharedPlane(RBridge& rbridge,
 
 RBridgeSharedPlane::~RBridgeSharedPlane()
 {
-    if (Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get())
+    StopListening();
+}
+
+void
+RBridgeSharedPlane::StopListening()
+{
+    Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get();
+    if (m_pollable && reactor)
     {
-        reactor->RemovePollable(m_pollable);
+        reactor->RemovePollable(*m_pollable);
     }
+    m_pollable.reset();
 }
 
 void
@@ -80,7 +91,13 @@ RBridgeSharedPlane::Release()
 bool
 RBridgeSharedPlane::ReadEvents()
 {
-    m_reader.Answer();
+    if (!m_reader.Answer())
+    {
+        // Only a data plane that has been taken over does so. It forwards by the tables as before.
+        NS_LOG_WARN("the data plane of node " << m_node << " has cut itself off: it reports no "
+                                              << "terminals any more");
+        StopListening();
+    }
     bool any = false;
     while (const auto event = m_reader.Read())
     {

@@ -15,6 +15,7 @@
 #include "forward/rbridge_tables.h"
 
 #include <memory>
+#include <optional>
 
 namespace ns3
 {
@@ -46,6 +47,7 @@ class RBridgeSharedPlane : public RBridgePlane
 
   private:
     bool ReadEvents();
+    void StopListening();
 
     RBridge& m_rbridge;                               //!< learns
     uint32_t m_node;                                  //!< the context of its events
@@ -54,7 +56,7 @@ class RBridgeSharedPlane : public RBridgePlane
     viaduct::forward::Mapping m_events;               //!< memory
     viaduct::forward::RBridgeTablesWriter m_writer;   //!< of m_tables
     viaduct::forward::EventReader m_reader;           //!< of m_events
-    uint32_t m_pollable{0};                           //!< in the reactor
+    std::optional<uint32_t> m_pollable;               //!< in the reactor
     std::unique_ptr<viaduct::rbridge::Tables> m_held; //!< to be published; null: nothing is held
 };
 

@@ -50,6 +50,7 @@ class WmrpTestCase : public TestCase
     void Csma();
     void SilentTerminal();
     void LongestFrame();
+    void ToldByAPlane();
 
   private:
     void DoRun() override
@@ -411,6 +412,86 @@ WmrpTestCase::LongestFrame()
     NS_TEST_EXPECT_MSG_EQ(b.arrivals[0].size, 1500, "unchanged");
 }
 
+/** A data plane that only remembers the tables that it gets last. */
+class RememberingPlane : public RBridgePlane
+{
+  public:
+    /** @param tables where they are copied to */
+    explicit RememberingPlane(viaduct::rbridge::Tables& tables) : m_tables(tables)
+    {
+    }
+
+    void Publish(const viaduct::rbridge::Tables& tables) override
+    {
+        m_tables = tables;
+    }
+
+  private:
+    viaduct::rbridge::Tables& m_tables; //!< the last
+};
+
+void
+WmrpTestCase::ToldByAPlane()
+{
+    using viaduct::rbridge::MakeKey;
+    using viaduct::wire::MacAddress;
+    constexpr uint16_t LINK = 0;
+    constexpr uint16_t SERVING = 1; // the port of the terminal's link
+    WmrpNetwork network(2);
+    network.Line();
+    network.AddTerminal({0});
+    network.AddTerminal({1});
+    network.Start();
+    const auto tables = std::make_unique<viaduct::rbridge::Tables>();
+    const Ptr<RBridge> first = network.Get(0);
+    const uint16_t second = network.Get(1)->GetNickname();
+    first->SetPlane(std::make_unique<RememberingPlane>(*tables));
+    const MacAddress mac{{2, 0, 0, 0, 9, 1}};
+    const Mac48Address address("02:00:00:00:09:01");
+    const uint32_t known = tables->terminals.size();
+
+    // Nonsense that another process may write.
+    first->Learn(MakeKey(mac, 1), 0, LINK);
+    first->Learn(MakeKey(mac, 1), 0, 2);
+    first->Learn(MakeKey(mac, 1), 0, viaduct::rbridge::kNone);
+    first->Learn(MakeKey(mac, 1), second + 1, 0);
+    first->Learn(MakeKey(mac, 1), first->GetNickname(), SERVING);
+    first->Learn(MakeKey(MacAddress{}, 1), 0, SERVING);
+    first->Learn(MakeKey({{3, 0, 0, 0, 9, 1}}, 1), 0, SERVING);
+    for (const uint16_t vlan : {0, 0xfff, 0x1001, 0xffff})
+    {
+        first->Learn(MakeKey(mac, vlan), 0, SERVING);
+    }
+    network.Run(0.1);
+    NS_TEST_EXPECT_MSG_EQ(tables->terminals.size(), known, "none of it counts");
+    NS_TEST_EXPECT_MSG_EQ(network.Get(1)->FindTerminal(address), 0, "nor is it announced");
+
+    first->Learn(MakeKey(mac, 1), 0, SERVING);
+    NS_TEST_EXPECT_MSG_EQ(tables->terminals.size(), known, "not at once");
+    network.Run(0.002);
+    const auto* entry = tables->terminals.Find(MakeKey(mac, 1));
+    NS_TEST_ASSERT_MSG_NE(entry, nullptr, "the plane has it");
+    NS_TEST_EXPECT_MSG_EQ(entry->location.port, SERVING, "where it is");
+    network.Run(2);
+    NS_TEST_EXPECT_MSG_EQ(network.Get(1)->FindTerminal(address),
+                          first->GetNickname(),
+                          "and so has the other RBridge");
+
+    // It moves: the other one has seen it, which its frame tells before its link state does.
+    first->Learn(MakeKey(mac, 1), second, viaduct::rbridge::kNone);
+    network.Run(2);
+    NS_TEST_EXPECT_MSG_EQ(first->FindTerminal(address), second, "moved");
+    NS_TEST_EXPECT_MSG_EQ(tables->rbridges[tables->terminals.Find(MakeKey(mac, 1))->location.rbridge]
+                              .nickname,
+                          second,
+                          "the plane knows");
+
+    first->Stop();
+    first->Learn(MakeKey(mac, 1), 0, SERVING);
+    NS_TEST_EXPECT_MSG_EQ(tables->nickname, 0, "a stopped one forwards nothing");
+    NS_TEST_EXPECT_MSG_EQ(first->FindTerminal(address), 0, "and learns nothing");
+}
+
 void
 WmrpTestCase::Csma()
 {
@@ -457,6 +538,8 @@ class WmrpTestSuite : public TestSuite
         Add("one RBridge of a shared link serves its terminals", &WmrpTestCase::SharedLink);
         Add("several distribution trees", &WmrpTestCase::SeveralTrees);
         Add("two links between two RBridges", &WmrpTestCase::ParallelLinks);
+        Add("what a data plane tells is checked, published and announced",
+            &WmrpTestCase::ToldByAPlane);
         Add("the longest frames pass", &WmrpTestCase::LongestFrame);
         Add("CSMA devices", &WmrpTestCase::Csma);
     }
