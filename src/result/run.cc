@@ -128,7 +128,8 @@ KeysOf<SimulatorReport> SimulatorReport::Keys() {
           "counters", "a map",
           "of devices that the simulator serves: NODE/INTERFACE, NODE/programs; drops also of "
           "NODE/protocols (what they could not read), NODE/stack (ns-3's, packets of no flow) and "
-          "NODE/rbridge (WMRP's)"),
+          "NODE/rbridge (WMRP's; `too_long`: encapsulated, for its next link, where that is "
+          "simulated)"),
       Always<&S::routes>("routes", "changes, by node",
                          "made in the kernels' route tables; mode offload"),
       WhenSet<&S::route_pushes>("route_pushes", "a map", "the cost of these changes; real modes"),
