@@ -1,9 +1,10 @@
-"""How long traffic is interrupted when a link of a ring of OLSR routers is cut."""
+"""How long traffic is interrupted when a link of a ring is cut."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from .plan import Plan
 from .process import BenchError, run
@@ -12,16 +13,40 @@ from .results import Result, measured
 from .session import Session
 
 _SIMULATION = Setting("simulation", "simulation", "simulate")
-_CUT, _DURATION, _INTERVAL = 2.0, 9.0, 0.02  # seconds of the flow
+_CUT, _INTERVAL = 2.0, 0.02  # seconds of the flow
+
+
+@dataclass(frozen=True)
+class Ring:
+    """A scenario in which packets pass a link that is cut."""
+
+    nodes: tuple[str, ...]  # lines of its file: protocol, nodes, links
+    cut: str  # the link
+    ends: tuple[str, str]  # between which packets go
+    duration: float  # seconds of the flow
+
+    def lines(self) -> list[str]:
+        """Of the scenario file, without name and mode."""
+        source, sink = self.ends
+        return [
+            *self.nodes,
+            f"duration: {self.duration + 1:g}s",
+            f"events: [{{at: {_CUT:g}s, link: {self.cut}, state: down}}]",
+            f"flows: [{{type: ping, from: {source}, to: {sink}, "
+            f"interval: {_INTERVAL * 1000:g}ms, duration: {self.duration:g}s}}]",
+        ]
+
+
 # From n4 to n1 by way of n0, then by way of n3 and n2.
-_SCENARIO = (
-    "routing: {protocol: OLSR, attributes: {HelloInterval: 500ms, TcInterval: 1s}}",
-    f"duration: {_DURATION + 1:g}s",
-    "nodes: 5",
-    "links: [{ring: all}]",
-    f"events: [{{at: {_CUT:g}s, link: n4-n0, state: down}}]",
-    f"flows: [{{type: ping, from: n4, to: n1, interval: {_INTERVAL * 1000:g}ms, "
-    f"duration: {_DURATION:g}s}}]",
+_OLSR = Ring(
+    (
+        "routing: {protocol: OLSR, attributes: {HelloInterval: 500ms, TcInterval: 1s}}",
+        "nodes: 5",
+        "links: [{ring: all}]",
+    ),
+    cut="n4-n0",
+    ends=("n4", "n1"),
+    duration=9.0,
 )
 
 
@@ -39,26 +64,34 @@ def interruption(times: Sequence[float], cut: float) -> float:
     return max(silences)[1] - cut
 
 
-def _run(session: Session, setting: Setting, number: int) -> float:
+def _run(session: Session, setting: Setting, ring: Ring, number: int) -> float:
     with session.scope():
         lab = session.lab_name(f"cut-{setting.name}{number}")
         file, report = (session.directory / f"{lab}.{kind}" for kind in ("yaml", "json"))
-        lines = [f"name: {lab}", f"seed: {number}", *setting.lines(), *_SCENARIO]
+        lines = [f"name: {lab}", f"seed: {number}", *setting.lines(), *ring.lines()]
         file.write_text("\n".join(lines) + "\n")
         run([str(session.viaduct), "run", str(file), "--json", str(report)], timeout=120)
         flow = json.loads(report.read_text())["flows"][0]
         return interruption([time for time, _ in flow["samples"]], _CUT)
 
 
-def measure(session: Session, plan: Plan, result: Result, planes: Sequence[str]) -> None:
-    """Add the rows `convergence`."""
-    settings = [_SIMULATION, IN_SIMULATOR, *(on_plane(plane) for plane in planes)]
+def measure_ring(
+    session: Session, plan: Plan, result: Result, ring: Ring, settings: Sequence[Setting]
+) -> None:
+    """Add the rows `convergence` of a ring: of a simulation and of these settings."""
+    settings = [_SIMULATION, *settings]
     seconds: dict[str, list[float]] = {setting.name: [] for setting in settings}
     for number, order in plan.turns(settings, plan.row_rounds):
         for setting in order:
-            seconds[setting.name].append(_run(session, setting, number))
+            seconds[setting.name].append(_run(session, setting, ring, number))
         cut = ", ".join(f"{name} {values[-1]:.2f} s" for name, values in seconds.items())
         plan.say(f"traffic flows again after a link's cut: {cut}")
     for setting in settings:
         values = seconds[setting.name]
         result.add("convergence", setting, rounds=len(values), **measured("seconds", values, 3))
+
+
+def measure(session: Session, plan: Plan, result: Result, planes: Sequence[str]) -> None:
+    """Add the rows `convergence` of OLSR."""
+    settings = [IN_SIMULATOR, *(on_plane(plane) for plane in planes)]
+    measure_ring(session, plan, result, _OLSR, settings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import lines, product, systems
+from . import convergence, lines, product, systems
 from .analysis import ratio_of_rounds
 from .forwarder import Forwarder
 from .measure import SMALL, saturate, sweep
@@ -20,6 +20,17 @@ NOTES = [
 _TABLES = {"traditional": 7, "userspace": 8}
 _TRADITIONAL = Setting("traditional", "ns-3 emulation", "traditional")
 _BARS = {"userspace": 10, "ebpf": 20}
+# From a to b by way of n0 and n1, then the other way round.
+_RING = convergence.Ring(
+    (
+        "routing: {protocol: WMRP}",
+        "nodes: {a: {host: true}, b: {host: true}, count: 4}",
+        "links: [{ring: all}, {pair: [a, n0]}, {pair: [b, n1]}]",
+    ),
+    cut="n0-n1",
+    ends=("a", "b"),
+    duration=6.0,
+)
 
 
 def _labels(system: Forwarder) -> Row:
@@ -53,6 +64,9 @@ def measure(session: Session, plan: Plan, result: Result) -> None:
         f"protocol's (thesis: {counted['thesis_percent']}%)"
     )
     settings = [product.on_plane(name) for name in product.plane_names(session) if name in _BARS]
+    with plan.part("convergence", 0.4):
+        others = [_TRADITIONAL, product.IN_SIMULATOR, *settings]
+        convergence.measure_ring(session, plan, result, _RING, others)
     traditional = _two_rbridges(session, _TRADITIONAL)
     ours = [_two_rbridges(session, setting) for setting in settings]
     everything = [traditional, _two_rbridges(session, product.IN_SIMULATOR), *ours]
