@@ -51,13 +51,44 @@ def test_flows_on_a_line(how: str, scenario: Callable[[str], Path], tmp_path: Pa
     assert tcp["rate_bit_per_s"] > 1e5
 
 
-@pytest.mark.parametrize("plane", ["kernel", "joined", "auto"])
+@pytest.mark.parametrize("plane", ["kernel", "joined"])
 def test_planes_that_forward_packets_are_refused(
     plane: str, scenario: Callable[[str], Path]
 ) -> None:
     message = viaduct("run", scenario(LINE + OFFLOADED.format(plane))).error_line(2)
-    assert "is an RBridge, which forwards frames; give userspace or ebpf" in message
+    assert "is an RBridge, which forwards frames; give userspace, ebpf or auto" in message
 
+
+def test_auto_takes_ebpf_and_says_why(scenario: Callable[[str], Path], tmp_path: Path) -> None:
+    report = tmp_path / "run.json"
+    viaduct("run", scenario(LINE + FLOWS + OFFLOADED.format("auto")), "--json", report).expect()
+    run = results(report)
+    assert run["flows"][0]["loss"] == run["flows"][1]["loss"] == 0
+    planes = run["data_planes"]
+    assert {planes[node]["name"] for node in ("n0", "n1", "n2")} == {"ebpf-rbridge"}
+    assert planes["n1"]["reason"] == "the fastest for an RBridge"
+
+
+def test_auto_without_ebpf_forwards_in_userspace(
+    scenario: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VIADUCT_EBPF_LACKS", "bpf_redirect_peer()")
+    report = tmp_path / "run.json"
+    viaduct("run", scenario(LINE + FLOWS + OFFLOADED.format("auto")), "--json", report).expect()
+    run = results(report)
+    assert run["flows"][0]["loss"] == 0
+    assert run["data_planes"]["n0"]["name"] == "userspace-rbridge"
+    assert "bpf_redirect_peer()" in run["data_planes"]["n0"]["reason"]
+
+
+def test_hosts_without_an_rbridge_are_an_error_at_load(scenario: Callable[[str], Path]) -> None:
+    file = scenario(
+        "routing: {protocol: WMRP}\nnodes:\n  a: {host: true}\n  b: {host: true}\n"
+        "links: [{pair: [a, b]}]\n"
+    )
+    message = viaduct("run", file).error_line(2)
+    assert "nodes.a: this host shares no link with an RBridge" in message
+    assert re.search(r"\.yaml:\d+", message)
 
 def test_attributes(scenario: Callable[[str], Path]) -> None:
     text = LINE.replace("WMRP", "wmrp, attributes: {HelloIntervall: 1s}")
@@ -228,6 +259,59 @@ def test_a_forwarder_that_is_killed_is_replaced(lab: str, scenario: Callable[[st
         inside(lab, "a", "ping", "-c3", "-i0.2", "-W5", "10.0.0.2").expect()
     finally:
         viaduct("down", lab).expect()
+
+
+@pytest.mark.parametrize("plane", PLANES)
+def test_ten_rbridges_and_a_host_that_moves(
+    plane: str, lab: str, scenario: Callable[[str], Path]
+) -> None:
+    """IPv6 over ten RBridges; a host's address turns up elsewhere while nobody forwards."""
+    text = """
+        routing: {protocol: WMRP}
+        nodes: {a: {host: true}, b: {host: true}, c: {host: true}, count: 10}
+        links:
+          - line: all
+          - {pair: [a, n0], addresses: [10.0.0.1/24, none, fd00::1/64, none]}
+          - {pair: [n9, b], addresses: [none, 10.0.0.2/24, none, fd00::2/64]}
+          - {pair: [n4, c], addresses: [none, 10.0.0.3/24, none, fd00::3/64]}
+    """
+    viaduct("up", scenario(dedent(text) + OFFLOADED.format(plane))).expect()
+    try:
+        inside(lab, "a", "ping", "-6", "-c3", "-i0.2", "-W5", "fd00::2").expect()
+        # Packets shorter than their encapsulation is longer, and the longest.
+        for size in ("0", "4", "17", "1452"):
+            inside(lab, "b", "ping", "-6", "-c1", "-W5", "-s", size, "fd00::1").expect()
+            inside(lab, "b", "ping", "-c1", "-W5", "-s", size, "10.0.0.1").expect()
+        if plane == "userspace":
+            os.kill(forwarder(lab, 10), signal.SIGKILL)
+        mac = inside(lab, "b", "ip", "-br", "link", "show", "eth0").expect().output.split()[2]
+        inside(lab, "b", "ip", "link", "set", "eth0", "down").expect()
+        move = f"""
+            ip link set eth0 down
+            ip link set eth0 address {mac}
+            ip link set eth0 up
+            ip addr add fd00::2/64 dev eth0 nodad
+        """
+        inside(lab, "c", "sh", "-c", move).expect()
+        # The port has been down, so it waits for other RBridges before it serves again.
+        ping = ["ping", "-6", "-c1", "-W2", "-I", "fd00::2", "fd00::1"]
+        wait_until(lambda: inside(lab, "c", *ping).status == 0, "it is there")
+        inside(lab, "a", "ping", "-6", "-c3", "-i0.2", "-W5", "fd00::2").expect()
+    finally:
+        viaduct("down", lab).expect()
+
+
+def test_frames_too_long_for_a_link_have_a_place(
+    scenario: Callable[[str], Path], tmp_path: Path
+) -> None:
+    text = LINE.replace("- line: all", "- {line: all, mtu: 1000}")
+    report = tmp_path / "run.json"
+    flow = "duration: 3s\nflows: [{type: udp, from: a, to: b, size: 1400, rate: 100kbit}]\n"
+    viaduct("run", scenario(text + flow + "mode: simulate\n"), "--json", report).expect()
+    run = results(report)
+    assert run["flows"][0]["received"] == 0
+    lost = run["counters"]["n0/rbridge"]["drops"]["too_long"]
+    assert lost >= run["flows"][0]["sent"] - 1
 
 
 @pytest.mark.parametrize("plane", PLANES)

@@ -35,11 +35,13 @@ namespace {
 constexpr Duration kPatience = Duration::Milliseconds(500);
 
 bool MayUseEbpf(const fib::DataPlane& plane) {
-  return &plane == &fib::kEbpfPlane || &plane == &fib::kAutoPlane || &plane == &fib::kEbpfRBridge;
+  return &plane == &fib::kEbpfPlane || &plane == &fib::kAutoPlane || &plane == &fib::kEbpfRBridge ||
+         &plane == &fib::kAutoRBridge;
 }
 
 bool MayForward(const fib::DataPlane& plane) {
-  return &plane == &fib::kUserspacePlane || &plane == &fib::kUserspaceRBridge;
+  return &plane == &fib::kUserspacePlane || &plane == &fib::kUserspaceRBridge ||
+         &plane == &fib::kAutoRBridge;
 }
 
 // Settles the planes of nodes that the scenario leaves open where paths can be joined; the others

@@ -40,8 +40,9 @@ std::unique_ptr<RouteSink> MakeEbpfRBridge(const NodePlace& place) {
   return std::make_unique<EbpfRBridge>(place);
 }
 
+template <const DataPlane& kOpen>
 std::unique_ptr<RouteSink> MakeChosen(const NodePlace& place) {
-  return ChoosePlane(kAutoPlane, place).plane->make_sink(place);
+  return ChoosePlane(kOpen, place).plane->make_sink(place);
 }
 
 std::unique_ptr<RouteSink> MakeNone(const NodePlace&) { return std::make_unique<NoRoutes>(); }
@@ -104,7 +105,7 @@ constinit const DataPlane kAutoPlane{
     "auto",
     {.addresses_on_interfaces = true, .kernel_forwards = true, .keeps_offloads = true},
     PortFrames::kControl,
-    MakeChosen,
+    MakeChosen<kAutoPlane>,
     kRefusedByKernel};
 
 constinit const DataPlane kSimulatorPlane{"simulator", kFramesOnly, PortFrames::kAll, MakeNone,
@@ -118,15 +119,25 @@ constinit const DataPlane kUserspaceRBridge{"userspace-rbridge", kFramesOnly, Po
 constinit const DataPlane kEbpfRBridge{"ebpf-rbridge", kFramesOnly, PortFrames::kPdus,
                                        MakeEbpfRBridge, kRefusedByRBridge};
 
+constinit const DataPlane kAutoRBridge{"auto-rbridge", kFramesOnly, PortFrames::kPdus,
+                                       MakeChosen<kAutoRBridge>, kRefusedByRBridge};
+
 namespace {
 constexpr std::array kDataPlanes = {&kKernelPlane,    &kEbpfPlane, &kJoinedPlane,
                                     &kUserspacePlane, &kAutoPlane, &kSimulatorPlane};
-constexpr std::array kRBridgePlanes = {&kUserspaceRBridge, &kEbpfRBridge};
+constexpr std::array kRBridgePlanes = {&kUserspaceRBridge, &kEbpfRBridge, &kAutoRBridge};
+
+Choice ChooseRBridgePlane() {
+  static const std::string why_not = bpf::WhyNoRBridge();
+  if (!why_not.empty()) return {&kUserspaceRBridge, why_not};
+  return {&kEbpfRBridge, "the fastest for an RBridge"};
+}
 }  // namespace
 
 const DataPlane* OfRBridge(const DataPlane& asked) {
   if (&asked == &kUserspacePlane) return &kUserspaceRBridge;
   if (&asked == &kEbpfPlane) return &kEbpfRBridge;
+  if (&asked == &kAutoPlane) return &kAutoRBridge;
   return &asked == &kSimulatorPlane ? &kSimulatorPlane : nullptr;
 }
 
@@ -136,6 +147,7 @@ std::string_view DataPlane::WhyNot(Feature feature) const {
 }
 
 Choice ChoosePlane(const DataPlane& asked, const NodePlace& place, const std::string& by_hop) {
+  if (&asked == &kAutoRBridge) return ChooseRBridgePlane();
   if (&asked != &kAutoPlane) return {&asked, "the scenario asks for it"};
   if (place.interfaces.size() < 2 || place.wires.empty()) {
     return {&kKernelPlane, "no two interfaces between which eBPF would pass packets on"};

@@ -88,17 +88,19 @@ extern const DataPlane kSimulatorPlane;  // the simulator itself, frame by frame
 // The planes of an RBridge (WMRP), which forwards frames: no scenario names them (OfRBridge()).
 extern const DataPlane kUserspaceRBridge;  // a process without privileges
 extern const DataPlane kEbpfRBridge;       // an eBPF program
+extern const DataPlane kAutoRBridge;       // one of these: ChoosePlane()
 
 // The plane of an RBridge where a scenario asks for this one; null: it cannot forward frames.
 const DataPlane* OfRBridge(const DataPlane& asked);
 
 struct Choice {
-  const DataPlane* plane;  // never kAutoPlane
+  const DataPlane* plane;  // none that leaves the choice open
   std::string reason;      // "the scenario asks for it"
 };
-// The plane that a node gets, and why. For kAutoPlane the faster of `kernel` and `ebpf` that this
-// machine has and that does something for this node; tries whether there is eBPF, so it needs root.
-// `by_hop`: why the node's packets are not joined over several hops.
+// The plane that a node gets, and why. For kAutoRBridge eBPF if there is; for kAutoPlane the faster
+// of `kernel` and `ebpf` that this machine has and that does something for this node; tries whether
+// there is eBPF, so it needs root. `by_hop`: why the node's packets are not joined over several
+// hops.
 Choice ChoosePlane(const DataPlane& asked, const NodePlace& place, const std::string& by_hop = "");
 
 // Null if there is none of this name; those of RBridges have names too ("userspace-rbridge").

@@ -71,7 +71,8 @@ constexpr Key kKeys[] = {
      all hops over plain wires in one step; `userspace`, the same routes by a process without privileges; `auto`,
      for each node the fastest of `joined`, `ebpf` and `kernel` that this machine has, that does something there and
      that is right for the scenario, which the results and the command name with the reason; `simulator`. The
-     default depends on `mode`. With `WMRP`: `userspace` (the default in mode `offload`), `ebpf` or `simulator`.)",
+     default depends on `mode`. With `WMRP`: `userspace` (the default in mode `offload`), `ebpf`, `simulator`, or
+     `auto`, which is `ebpf` where this machine has it.)",
      "ebpf", "kernel ebpf joined userspace auto simulator"},
     {"stack", Type::kText, Elsewhere([] { return std::string("ns3"); }),
      R"(The nodes' network stack in mode `simulate`: `ns3`, or a real Linux kernel in virtual time,

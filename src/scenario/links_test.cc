@@ -132,11 +132,31 @@ TEST(LinksTest, WhatRBridgesCannotHaveIsNamed) {
               HasSubstr("flows[0].from: 'n0' is an RBridge"));
   EXPECT_EQ(error("", {"mode=offload"}), "");
   EXPECT_EQ(error("data_plane: userspace\n", {"mode=offload"}), "");
+  EXPECT_EQ(error("data_plane: auto\n", {"mode=offload"}), "");
   EXPECT_THAT(error("", {"nodes.a.gateway=n0"}), HasSubstr("one network; leave it out"));
-  for (const char* plane : {"kernel", "joined", "auto"}) {
+  for (const char* plane : {"kernel", "joined"}) {
     EXPECT_THAT(error(fmt::format("data_plane: {}\n", plane), {"mode=offload"}),
-                HasSubstr("n0 is an RBridge, which forwards frames; give userspace or ebpf"));
+                HasSubstr("n0 is an RBridge, which forwards frames; give userspace, ebpf or auto"));
   }
+}
+
+TEST(LinksTest, HostsThatNoRBridgeServesAreNamed) {
+  const auto error = [](const std::string& nodes, const std::string& links) -> std::string {
+    try {
+      Parse("routing: {protocol: WMRP}\n" + nodes + links, "f.yaml");
+    } catch (const UsageError& e) {
+      return e.what();
+    }
+    return "";
+  };
+  const std::string hosts = "nodes:\n  a: {host: true}\n  b: {host: true}\n";
+  EXPECT_THAT(error(hosts, "links: [{pair: [a, b]}]\n"),
+              HasSubstr("f.yaml:3: nodes.a: this host shares no link with an RBridge"));
+  EXPECT_THAT(error(hosts + "  c: {host: true}\n  n: {}\n",
+                    "links: [{pair: [a, b]}, {pair: [b, n]}, {pair: [c, n]}]\n"),
+              HasSubstr("f.yaml:3: nodes.a: this host shares no link with an RBridge"))
+      << "though there is one";
+  EXPECT_EQ(error(hosts + "  n: {}\n", "links: [{pair: [a, n]}, {pair: [b, n]}]\n"), "");
 }
 
 }  // namespace

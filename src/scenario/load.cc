@@ -98,7 +98,7 @@ class Loader {
         }
       }
       if (bridged_) {
-        CheckBridged(node);
+        CheckBridged(node, neighbours[node.name]);
       } else if (node.host) {
         CheckGateway(node, neighbours[node.name]);
       }
@@ -148,7 +148,7 @@ class Loader {
   }
 
   // Hosts are on one network, without gateways; the other nodes are RBridges, which have no stack.
-  void CheckBridged(NodeSettings& node) const {
+  void CheckBridged(NodeSettings& node, const std::set<std::string>& neighbours) const {
     const Value& at = NodePlace(node.name);
     if (!node.gateway.empty()) {
       Fail(at,
@@ -156,6 +156,7 @@ class Loader {
     }
     if (node.host) {
       node.data_plane = nullptr;  // a host forwards nothing
+      CheckServed(node, neighbours);
       return;
     }
     node.kernel.reset();
@@ -164,9 +165,24 @@ class Loader {
     }
     if (node.data_plane != nullptr && fib::OfRBridge(*node.data_plane) == nullptr) {
       Fail(at, fmt::format("data_plane: {} forwards packets, and {} is an RBridge, which forwards "
-                           "frames; give userspace or ebpf, or leave it out",
+                           "frames; give userspace, ebpf or auto, or leave it out",
                            node.data_plane->name, node.name));
     }
+  }
+
+  // An RBridge outside, beyond an interface of this machine, may serve a host too.
+  void CheckServed(const NodeSettings& host, const std::set<std::string>& neighbours) const {
+    const bool meets_rbridge = std::ranges::any_of(scenario_.nodes, [&](const NodeSettings& node) {
+      return !node.host && neighbours.contains(node.name);
+    });
+    const bool leads_outside = std::ranges::any_of(scenario_.links, [&](const LinkSettings& link) {
+      return !link.interface.empty() && std::ranges::count(link.nodes, host.name) > 0;
+    });
+    if (meets_rbridge || leads_outside) return;
+    Fail(NodePlace(host.name),
+         fmt::format("nodes.{}: this host shares no link with an RBridge, which would carry its "
+                     "frames; link it with a node that is no host",
+                     host.name));
   }
 
   void CheckGateway(NodeSettings& node, const std::set<std::string>& neighbours) {
