@@ -86,7 +86,7 @@ class Outbox {
 
  private:
   std::vector<std::vector<wire::ConstBytes>> frames_;  // by port
-  static constexpr size_t kBlock = 16384;  // a few make a burst of frames as on a wire
+  static constexpr size_t kBlock = 16384;              // a few make a burst of frames as on a wire
   std::vector<std::unique_ptr<std::byte[]>> blocks_, long_;
   size_t used_ = 0;   // blocks
   wire::Bytes left_;  // of the last of these

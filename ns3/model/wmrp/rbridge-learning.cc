@@ -23,7 +23,7 @@ using viaduct::rbridge::TerminalKey;
 namespace
 {
 
-constexpr uint16_t RESERVED_VLAN = 0xfff; //!< as are all that follow, which no tag can hold
+constexpr uint16_t RESERVED_VLAN = 0xfff;   //!< as are all that follow, which no tag can hold
 const Time PUBLISH_DELAY = MilliSeconds(1); //!< so that several changes need one copy
 
 } // namespace

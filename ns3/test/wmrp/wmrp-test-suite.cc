@@ -481,10 +481,10 @@ WmrpTestCase::ToldByAPlane()
     first->Learn(MakeKey(mac, 1), second, viaduct::rbridge::kNone);
     network.Run(2);
     NS_TEST_EXPECT_MSG_EQ(first->FindTerminal(address), second, "moved");
-    NS_TEST_EXPECT_MSG_EQ(tables->rbridges[tables->terminals.Find(MakeKey(mac, 1))->location.rbridge]
-                              .nickname,
-                          second,
-                          "the plane knows");
+    NS_TEST_EXPECT_MSG_EQ(
+        tables->rbridges[tables->terminals.Find(MakeKey(mac, 1))->location.rbridge].nickname,
+        second,
+        "the plane knows");
 
     first->Stop();
     first->Learn(MakeKey(mac, 1), 0, SERVING);
