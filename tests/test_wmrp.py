@@ -90,6 +90,7 @@ def test_hosts_without_an_rbridge_are_an_error_at_load(scenario: Callable[[str],
     assert "nodes.a: this host shares no link with an RBridge" in message
     assert re.search(r"\.yaml:\d+", message)
 
+
 def test_attributes(scenario: Callable[[str], Path]) -> None:
     text = LINE.replace("WMRP", "wmrp, attributes: {HelloIntervall: 1s}")
     message = viaduct("run", scenario(text), "--mode", "simulate").error_line(2)

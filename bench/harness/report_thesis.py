@@ -145,5 +145,8 @@ def sections(result: Result) -> list[tuple[str, str]]:
             rows = [row for row in measured if row["size"] == size]
             title = f"UDP, {size} bytes of payload"
             made.append((title, _comparison(result, rows, "offered_mbit")))
-    contexts = [(name.lower(), name, _table_of_first) for name in ("Limits", "Lines", "Convergence", "Context")]
+    contexts = [
+        (name.lower(), name, _table_of_first)
+        for name in ("Limits", "Lines", "Convergence", "Context")
+    ]
     return made + by_experiment(result.rows, contexts)

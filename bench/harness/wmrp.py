@@ -5,10 +5,10 @@ from __future__ import annotations
 from . import convergence, lines, product, systems
 from .analysis import ratio_of_rounds
 from .forwarder import Forwarder
-from .measure import SMALL, saturate, sweep
+from .measure import SMALL, loss_free, saturate, sweep
 from .plan import Plan
 from .product import Setting
-from .results import Result, Row, read_published
+from .results import Result, Row, measured, read_published
 from .session import Session
 
 NOTES = [
@@ -81,6 +81,21 @@ def measure(session: Session, plan: Plan, result: Result) -> None:
     for system in ours:
         result.ratios[f"wmrp_{system.name}_vs_traditional"] = ratio_of_rounds(
             received[system.name], received[traditional.name], _BARS[system.name]
+        )
+    found: dict[str, list[float]] = {system.name: [] for system in (traditional, *ours)}
+    with plan.part("loss-free rates", 0.5):
+        for _, order in plan.turns([traditional, *ours], plan.row_rounds):
+            for system in order:
+                found[system.name].append(loss_free(session, plan, system))
+                plan.say(f"{system.label}: {found[system.name][-1]:,.0f} packet/s without loss")
+    for system in (traditional, *ours):
+        result.add(
+            "limits",
+            system,
+            size=SMALL,
+            rounds=plan.rounds,
+            **measured("loss_free_pps", found[system.name]),
+            **measured("saturated_pps", received[system.name]),
         )
     rates = plan.choose([1, 2, 4, 8, 16, 32, 64, 70.8, 128, 256, None], [1, 8, 16, 70.8, 256, None])
     result.rows += sweep(session, plan, everything, rates, SMALL, _labels)
