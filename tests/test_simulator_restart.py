@@ -173,6 +173,47 @@ def test_what_changed_meanwhile_is_followed(plane: str, lab: str, scenario: Writ
         assert ttl() == "63"
 
 
+@pytest.mark.parametrize("plane", ["kernel", "joined"])
+@pytest.mark.parametrize("group", ["239.1.1.1", "ff15::1"])
+def test_multicast_goes_on(plane: str, group: str, lab: str, scenario: Write) -> None:
+    entry = f'{{node: n1, source: n0, group: "{group}", from: n0-n1, to: all}}'
+    text = f"""
+routing: {{protocol: static}}
+addressing: {{ipv6: fd00::/48}}
+data_plane: {plane}
+duration: 1h
+nodes: 3
+links: [{{line: all}}]
+multicast: [{entry}]
+"""
+    with up(scenario(text), lab):
+        receiver = subprocess.Popen(
+            ["ip", "netns", "exec", f"{lab}.n2", str(BUILD / "viaduct-load"), "receive"]
+            + ["--json", "--port", "5001", "--group", group],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(),
+        )
+        assert receiver.stderr
+        assert "listening" in receiver.stderr.readline()
+        to = f"[{group}]:5001" if ":" in group else f"{group}:5001"
+        sender = subprocess.Popen(
+            ["ip", "netns", "exec", f"{lab}.n0", str(BUILD / "viaduct-load"), "send", "--json"]
+            + ["--to", to, "--interface", "eth0", "--rate", "100pps", "--duration", "8s"],
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment(),
+        )
+        time.sleep(2)
+        kill_simulator()
+        await_restart(lab)
+        sent = json.loads(sender.communicate(timeout=60)[0])
+        received = json.loads(receiver.communicate(timeout=60)[0])
+        assert sent["offered"] == 800
+        assert received["received"] == 800
+
+
 def test_routes_on_demand_are_found_again(lab: str, scenario: Write) -> None:
     """AODV: the new simulator gets what has no route."""
     text = "routing: {protocol: AODV}\nduration: 1h\nnodes: 3\nlinks: [{line: all}]\n"

@@ -4,6 +4,7 @@
 
 #include "addressing.h"
 
+#include "ns3/ip-family.h"
 #include "ns3/ipv4-static-routing-helper.h"
 #include "ns3/ipv4.h"
 #include "ns3/ipv6-static-routing-helper.h"
@@ -13,6 +14,7 @@
 #include "ns3/ripng.h"
 #include "ns3/wire-conversion.h"
 
+#include "scenario/multicast.h"
 #include "scenario/static_routes.h"
 
 #include <algorithm>
@@ -231,6 +233,90 @@ AddStaticRoutes(const Scenario& scenario, const Network& network)
         const auto& nodes = link.settings->nodes;
         const auto own = std::find(nodes.begin(), nodes.end(), scenario.nodes[route.node].name);
         AddRoute(link.devices[own - nodes.begin()], route.network, route.next_hop);
+    }
+}
+
+namespace
+{
+
+/** @return the node's device on the link of that name */
+Ptr<NetDevice>
+DeviceOn(const Network& network, const std::string& link, const std::string& node)
+{
+    const NetworkLink& found = network.GetLink(link);
+    const auto& nodes = found.settings->nodes;
+    return found.devices[std::find(nodes.begin(), nodes.end(), node) - nodes.begin()];
+}
+
+/** @return the static routes of a node, and its IP layer */
+template <class Family>
+auto
+StaticRoutingOf(Ptr<Node> node)
+{
+    const auto ip = node->GetObject<typename Family::Layer>();
+    for (const auto& protocol : ipfamily::ProtocolsOf<Family>(ip))
+    {
+        if (auto routes = DynamicCast<typename Family::StaticProtocol>(protocol))
+        {
+            return std::pair(routes, ip);
+        }
+    }
+    NS_ABORT_MSG("a node without static routing");
+}
+
+template <class Family>
+void
+AddMulticastRoute(const viaduct::scenario::MulticastRoute& route, const Network& network)
+{
+    const auto [routes, ip] = StaticRoutingOf<Family>(network.GetNode(route.node));
+    const auto interfaceOn = [&, layer = ip](const std::string& link) {
+        return static_cast<uint32_t>(
+            layer->GetInterfaceForDevice(DeviceOn(network, link, route.node)));
+    };
+    std::vector<uint32_t> outputs;
+    for (const std::string& link : route.to)
+    {
+        outputs.push_back(interfaceOn(link));
+    }
+    routes->AddMulticastRoute(Family::ToAddress(IpAddress::Parse(route.source)),
+                              Family::ToAddress(IpAddress::Parse(route.group)),
+                              interfaceOn(route.from),
+                              outputs);
+}
+
+/** Adds the route by which a flow to a group leaves its sender. */
+void
+AddRouteToGroup(const viaduct::scenario::Flow& flow, const Network& network)
+{
+    const IpAddress group = IpAddress::Parse(flow.group);
+    const int length = group.family == Family::kIpv4 ? 32 : 128;
+    AddRoute(DeviceOn(network, flow.link, flow.from), {group, length}, {group.family, {}});
+}
+
+} // namespace
+
+void
+AddMulticastRoutes(const Scenario& scenario, const Network& network)
+{
+    for (const auto& route : scenario.multicast)
+    {
+        if (IpAddress::Parse(route.group).family == Family::kIpv4)
+        {
+            AddMulticastRoute<ipfamily::V4>(route, network);
+        }
+        else
+        {
+            AddMulticastRoute<ipfamily::V6>(route, network);
+        }
+    }
+    for (size_t i = 0; i < scenario.flows.size(); i++)
+    {
+        const auto& flow = scenario.flows[i];
+        if (scenario.mode == viaduct::scenario::Mode::kSimulate && !flow.group.empty() &&
+            viaduct::scenario::StreamOf(scenario, i) == i)
+        {
+            AddRouteToGroup(flow, network);
+        }
     }
 }
 

@@ -30,6 +30,15 @@ void RouteHosts(const viaduct::scenario::Scenario& scenario, const Network& netw
  */
 void AddStaticRoutes(const viaduct::scenario::Scenario& scenario, const Network& network);
 
+/**
+ * Adds the scenario's routes to multicast groups to the static routes of its nodes; in mode
+ * simulate also those by which flows to groups leave their senders. In the real modes their
+ * programs choose the interface.
+ * @param scenario the routes and flows
+ * @param network its nodes, with addresses
+ */
+void AddMulticastRoutes(const viaduct::scenario::Scenario& scenario, const Network& network);
+
 } // namespace ns3::sim
 
 #endif // VIADUCT_SIM_ADDRESSING_H

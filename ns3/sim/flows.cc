@@ -24,6 +24,7 @@
 
 #include "base/error.h"
 #include "scenario/addresses.h"
+#include "scenario/multicast.h"
 #include "scenario/ports.h"
 
 #include <algorithm>
@@ -68,10 +69,11 @@ HasRoute(Ptr<Node> node, const IpAddress& destination)
 
 SimulatedFlow::SimulatedFlow(const viaduct::scenario::Scenario& scenario,
                              size_t index,
-                             const Network& network)
+                             const Network& network,
+                             const SimulatedFlow* stream)
     : m_flow(scenario.flows.at(index)),
       m_to(viaduct::scenario::AddressOf(scenario, m_flow)),
-      m_port(viaduct::scenario::PortOf(m_flow, index)),
+      m_port(viaduct::scenario::PortOf(m_flow, viaduct::scenario::StreamOf(scenario, index))),
       m_begin(Simulator::Now() + ToTime(m_flow.start)),
       m_drain(viaduct::scenario::DrainOf(scenario, m_flow))
 {
@@ -80,7 +82,7 @@ SimulatedFlow::SimulatedFlow(const viaduct::scenario::Scenario& scenario,
     switch (m_flow.kind)
     {
     case Flow::Kind::kUdp:
-        MakeUdp(network);
+        MakeUdp(network, stream);
         break;
     case Flow::Kind::kTcp:
         MakeTcp(network);
@@ -150,13 +152,18 @@ SimulatedFlow::SendTo(Ptr<Application> source, const char* protocol)
 }
 
 void
-SimulatedFlow::MakeUdp(const Network& network)
+SimulatedFlow::MakeUdp(const Network& network, const SimulatedFlow* stream)
 {
     Ptr<Application> sink = MakeSink("ns3::UdpSocketFactory");
     sink->SetAttribute("EnableSeqTsSizeHeader", BooleanValue(true));
     sink->TraceConnectWithoutContext("RxWithSeqTsSize",
                                      MakeCallback(&SimulatedFlow::ReceivedUdp, this));
     StartAndStop(sink, network.GetNode(m_flow.to), ToTime(m_drain.limit));
+    if (stream)
+    {
+        m_udp = stream->m_udp;
+        return;
+    }
     m_udp = CreateObject<UdpSource>();
     m_udp->Configure(
         SocketAddress(m_to, m_port), m_flow.rate ? *m_flow.rate : RateOfLink(network), m_flow.size);

@@ -37,11 +37,13 @@ class SimulatedFlow
      * @param scenario the scenario; must outlive this object
      * @param index the flow's number
      * @param network the nodes
+     * @param stream the flow whose packets these are too (scenario::StreamOf()); null: none
      * @throw viaduct::UsageError if ns-3 cannot send it
      */
     SimulatedFlow(const viaduct::scenario::Scenario& scenario,
                   size_t index,
-                  const Network& network);
+                  const Network& network,
+                  const SimulatedFlow* stream);
     SimulatedFlow(const SimulatedFlow&) = delete;
     SimulatedFlow& operator=(const SimulatedFlow&) = delete;
 
@@ -53,7 +55,7 @@ class SimulatedFlow
     viaduct::result::FlowResult Result() const;
 
   private:
-    void MakeUdp(const Network& network);
+    void MakeUdp(const Network& network, const SimulatedFlow* stream);
     void MakeTcp(const Network& network);
     void MakePing(const Network& network);
     Ptr<Application> MakeSink(const char* protocol);

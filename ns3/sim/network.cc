@@ -122,6 +122,7 @@ Network::Network(const viaduct::scenario::Scenario& scenario, const std::set<std
     {
         AddStaticRoutes(m_scenario, *this);
     }
+    AddMulticastRoutes(m_scenario, *this);
 }
 
 void

@@ -10,6 +10,7 @@
 
 #include "result/run.h"
 #include "scenario/events.h"
+#include "scenario/multicast.h"
 
 #include <algorithm>
 #include <utility>
@@ -41,7 +42,9 @@ SimulatedTraffic::SimulatedTraffic(const viaduct::scenario::Scenario& scenario,
     for (size_t i = 0; i < scenario.flows.size(); i++)
     {
         const auto& flow = scenario.flows[i];
-        m_flows.push_back(std::make_unique<SimulatedFlow>(scenario, i, network));
+        const size_t stream = viaduct::scenario::StreamOf(scenario, i);
+        m_flows.push_back(std::make_unique<SimulatedFlow>(
+            scenario, i, network, stream < i ? m_flows[stream].get() : nullptr));
         m_trafficEnd =
             std::max(m_trafficEnd, Simulator::Now() + ToTime(flow.start + flow.duration));
     }

@@ -328,7 +328,8 @@ StackDrops::IsOf(size_t index, const IpLayers& layers, ConstBytes packet) const
     }
     const ConstBytes datagram = packet.subspan(layers.transport);
     const auto udp = viaduct::wire::UdpHeader::Parse(datagram);
-    return flow.kind == Flow::Kind::kUdp && udp && !IsEndMarker(datagram) &&
+    // Of a copy for a group nobody knows whose it was.
+    return flow.kind == Flow::Kind::kUdp && flow.group.empty() && udp && !IsEndMarker(datagram) &&
            layers.protocol == viaduct::wire::ip_protocol::kUdp &&
            layers.Destination(packet) == m_receivers[index] &&
            udp->destination_port == viaduct::scenario::PortOf(flow, index);

@@ -144,7 +144,8 @@ class Client {
   void SetNeighbours(const std::string& node, const std::vector<lab::Neighbour>& neighbours,
                      bool held);
   // The node's table of multicast routes among these interfaces (sys::OpenMulticastRouting()), as
-  // long as the socket is open. One per node and family.
+  // long as the lab is there. One per node and family, and another of the same table after
+  // AdoptLab().
   UniqueFd OpenMulticast(const std::string& node, wire::Family family,
                          const std::vector<std::string>& interfaces);
 

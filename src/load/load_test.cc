@@ -122,7 +122,7 @@ TEST(ReceiverTest, DuplicatesCountForNoRate) {
   options.socket = {.port = FreePort(), .bind = "127.0.0.1"};
   const ReceiveResult result = Receive(options, {}, [&] {
     const Endpoint to = MakeEndpoint("127.0.0.1", options.socket.port);
-    const UniqueFd sender = OpenSender(to, "");
+    const UniqueFd sender = OpenSender(to, "", "");
     ASSERT_EQ(TryConnect(sender.get(), to), 0);
     std::array<std::byte, kHeaderBytes> payload;
     const auto send_packet = [&](const Header& header) {

@@ -48,6 +48,7 @@ void AddSend(CLI::App& app, SendOptions& options, Texts& texts) {
   app.add_option("--count", texts.count, "stop after this many packets")
       ->check(CLI::Range(1, 1 << 30));
   app.add_option("--bind", options.bind, "source address");
+  app.add_option("--interface", options.interface, "by which packets to a multicast group leave");
   app.add_option("--batch", options.batch, "most packets per system call")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
@@ -58,6 +59,8 @@ void AddReceive(CLI::App& app, ReceiveOptions& options, Texts& texts) {
       ->required()
       ->check(CLI::Range(1, 65535));
   app.add_option("--bind", options.socket.bind, "address; default: all, IPv4 and IPv6");
+  app.add_option("--group", options.socket.group,
+                 "multicast group to join, on all interfaces, instead of --bind");
   app.add_option("--duration", texts.receive_duration, "give up after this long");
   app.add_option("--linger", texts.linger,
                  "time without packets after the sender's end that ends the flow")

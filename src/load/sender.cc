@@ -57,7 +57,7 @@ class Sender {
   Sender(const SendOptions& options, const std::atomic<bool>& stop)
       : options_(options),
         stop_(stop),
-        fd_(OpenSender(options.to, options.bind)),
+        fd_(OpenSender(options.to, options.bind, options.interface)),
         batch_(options.batch, options.size) {
     result_.flow = std::random_device{}();
   }

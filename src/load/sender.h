@@ -14,8 +14,9 @@ namespace viaduct::load {
 
 struct SendOptions : PaceOptions {
   Endpoint to;
-  std::string bind;  // source address; empty: chosen by the route
-  int size = 160;    // UDP payload, bytes
+  std::string bind;       // source address; empty: chosen by the route
+  std::string interface;  // to a multicast group: by this one; empty: chosen by the route
+  int size = 160;         // UDP payload, bytes
 };
 
 struct SendResult : Paced {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <linux/filter.h>
 #include <linux/sock_diag.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/time.h>
@@ -10,6 +11,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
+#include <memory>
 
 #include "base/error.h"
 #include "base/socket_option.h"
@@ -45,6 +48,45 @@ void AttachSampling(int fd, uint32_t sample) {
   }};
   const sock_fprog program = {.len = code.size(), .filter = code.data()};
   SetSocketOption(fd, SOL_SOCKET, SO_ATTACH_FILTER, program, "SO_ATTACH_FILTER");
+}
+
+bool IsGroup(const Endpoint& endpoint) {
+  if (endpoint.family() == AF_INET6) {
+    return IN6_IS_ADDR_MULTICAST(
+        &reinterpret_cast<const sockaddr_in6&>(endpoint.address).sin6_addr);
+  }
+  return IN_MULTICAST(
+      ntohl(reinterpret_cast<const sockaddr_in&>(endpoint.address).sin_addr.s_addr));
+}
+
+void SendToGroupBy(int fd, int family, const std::string& interface) {
+  constexpr int kTtl = 64;  // instead of 1
+  const bool ipv6 = family == AF_INET6;
+  SetSocketOption(fd, ipv6 ? IPPROTO_IPV6 : IPPROTO_IP,
+                  ipv6 ? IPV6_MULTICAST_HOPS : IP_MULTICAST_TTL, kTtl, "the multicast TTL");
+  if (interface.empty()) return;
+  const unsigned int index = if_nametoindex(interface.c_str());
+  if (index == 0) throw SystemError("interface " + interface, errno);
+  if (ipv6) return SetSocketOption(fd, IPPROTO_IPV6, IPV6_MULTICAST_IF, index, "IPV6_MULTICAST_IF");
+  ip_mreqn request{};
+  request.imr_ifindex = static_cast<int>(index);
+  SetSocketOption(fd, IPPROTO_IP, IP_MULTICAST_IF, request, "IP_MULTICAST_IF");
+}
+
+void JoinOnAllInterfaces(int fd, const Endpoint& group, const std::string& text) {
+  if (!IsGroup(group)) throw UsageError(fmt::format("--group {}: no multicast address", text));
+  int joined = 0;
+  const std::unique_ptr<struct if_nameindex, decltype(&if_freenameindex)> all(if_nameindex(),
+                                                                              if_freenameindex);
+  for (const auto* one = all.get(); one && one->if_index != 0; ++one) {
+    group_req request{};
+    request.gr_interface = one->if_index;
+    std::memcpy(&request.gr_group, &group.address, group.length);
+    const int level = group.family() == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IP;
+    // One that is down, or without multicast, receives nothing.
+    if (setsockopt(fd, level, MCAST_JOIN_GROUP, &request, sizeof request) == 0) ++joined;
+  }
+  if (joined == 0) throw SystemError(fmt::format("join group {}", text), errno);
 }
 
 }  // namespace
@@ -87,8 +129,10 @@ Endpoint ParseEndpoint(std::string_view text) {
   return MakeEndpoint(std::string(address), static_cast<uint16_t>(number));
 }
 
-UniqueFd OpenSender(const Endpoint& to, const std::string& bind_address) {
+UniqueFd OpenSender(const Endpoint& to, const std::string& bind_address,
+                    const std::string& interface) {
   UniqueFd fd = OpenUdp(to.family());
+  if (IsGroup(to)) SendToGroupBy(fd.get(), to.family(), interface);
   SetSocketBuffer(fd.get(), SO_SNDBUFFORCE, SO_SNDBUF, kSendBuffer);
   if (!bind_address.empty()) Bind(fd.get(), MakeEndpoint(bind_address, 0), bind_address);
   return fd;
@@ -103,24 +147,25 @@ int TryConnect(int fd, const Endpoint& to) {
 }
 
 UniqueFd OpenReceiver(const ReceiverSocketOptions& options) {
-  Endpoint endpoint = MakeEndpoint(options.bind.empty() ? "::" : options.bind, options.port);
+  const std::string& bind = options.group.empty() ? options.bind : options.group;
+  Endpoint endpoint = MakeEndpoint(bind.empty() ? "::" : bind, options.port);
   UniqueFd fd;
   try {
     fd = OpenUdp(endpoint.family());
   } catch (const SystemError&) {
-    if (!options.bind.empty()) throw;  // no IPv6 in this kernel: IPv4 alone
+    if (!bind.empty()) throw;  // no IPv6 in this kernel: IPv4 alone
     endpoint = MakeEndpoint("0.0.0.0", options.port);
     fd = OpenUdp(endpoint.family());
   }
-  if (endpoint.family() == AF_INET6 && options.bind.empty()) {
+  if (endpoint.family() == AF_INET6 && bind.empty()) {
     SetSocketOption(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0, "IPV6_V6ONLY");
   }
   SetSocketBuffer(fd.get(), SO_RCVBUFFORCE, SO_RCVBUF, kReceiveBuffer);
   SetSocketOption(fd.get(), SOL_SOCKET, SO_RCVTIMEO, kReceiveTimeout, "SO_RCVTIMEO");
+  if (!options.group.empty()) JoinOnAllInterfaces(fd.get(), endpoint, options.group);
   if (options.sample > 1) AttachSampling(fd.get(), options.sample);
-  Bind(
-      fd.get(), endpoint,
-      fmt::format("{} port {}", options.bind.empty() ? "any address" : options.bind, options.port));
+  Bind(fd.get(), endpoint,
+       fmt::format("{} port {}", bind.empty() ? "any address" : bind, options.port));
   return fd;
 }
 

@@ -24,15 +24,18 @@ Endpoint ParseEndpoint(std::string_view text);
 Endpoint MakeEndpoint(const std::string& address, uint16_t port);
 
 // A UDP socket for packets to `to`, not yet connected; bound to the address `bind` unless that is
-// empty.
-UniqueFd OpenSender(const Endpoint& to, const std::string& bind);
+// empty. Packets to a multicast group leave by `interface`, or if that is empty by that of a route,
+// with a TTL of 64. Throws SystemError, also if there is no such interface.
+UniqueFd OpenSender(const Endpoint& to, const std::string& bind, const std::string& interface);
 // Connects it. Returns 0, or the error if there is no way to `to` now (no route, link down), as
 // there may be later. Throws SystemError for any other error.
 int TryConnect(int fd, const Endpoint& to);
 
 struct ReceiverSocketOptions {
   uint16_t port = 0;
-  std::string bind;  // empty: every address, IPv4 and IPv6
+  std::string bind = {};  // empty: every address, IPv4 and IPv6
+  // A multicast group, which is joined on all interfaces and bound to; empty: none.
+  std::string group = {};
   // 1: every packet is delivered to the program. N (a power of two): one data packet in N is; the
   // others are counted in the kernel and dropped there, which costs no wake-up.
   uint32_t sample = 1;

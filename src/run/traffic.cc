@@ -14,6 +14,7 @@
 #include "result/load.h"
 #include "scenario/addresses.h"
 #include "scenario/drain.h"
+#include "scenario/multicast.h"
 #include "scenario/ports.h"
 
 namespace viaduct::run {
@@ -31,8 +32,10 @@ std::string Seconds(Duration duration) {
   return fmt::format("{}.{:03}0001", milliseconds / 1000, milliseconds % 1000);
 }
 
+// `interface`: by which packets to a group leave.
 FlowCommands UdpCommands(const Flow& flow, const std::string& address, int port,
-                         const std::string& load, const scenario::Drain& drain) {
+                         const std::string& load, const std::string& interface,
+                         const scenario::Drain& drain) {
   FlowCommands commands;
   const bool ipv6 = address.find(':') != std::string::npos;
   commands.receiver = {
@@ -45,6 +48,10 @@ FlowCommands UdpCommands(const Flow& flow, const std::string& address, int port,
       "--rate",     flow.rate ? FormatRate(*flow.rate) : "max",
       "--duration", FormatDuration(flow.duration),
       "--json"};
+  if (!flow.group.empty()) {
+    commands.receiver.insert(commands.receiver.end(), {"--group", flow.group});
+    commands.sender.insert(commands.sender.end(), {"--interface", interface});
+  }
   commands.ready = "listening";
   return commands;
 }
@@ -242,15 +249,26 @@ std::vector<lab::Endpoint> EndpointsOf(const scenario::Scenario& scenario,
   throw UsageError(fmt::format("there is no link '{}'", link));
 }
 
+namespace {
+
+// Of the sender, to a group; otherwise empty.
+std::string InterfaceOf(const scenario::Scenario& scenario, const Flow& flow) {
+  if (flow.group.empty()) return "";
+  const std::vector<lab::Endpoint> ends = EndpointsOf(scenario, flow.link);
+  return std::ranges::find(ends, flow.from, &lab::Endpoint::node)->interface;
+}
+
+}  // namespace
+
 FlowCommands CommandsFor(const scenario::Scenario& scenario, size_t index,
                          const std::string& load) {
   const Flow& flow = scenario.flows.at(index);
   const std::string address = scenario::AddressOf(scenario, flow).ToString();
   const scenario::Drain drain = scenario::DrainOf(scenario, flow);
-  const int port = scenario::PortOf(flow, index);
+  const int port = scenario::PortOf(flow, scenario::StreamOf(scenario, index));
   switch (flow.kind) {
     case Flow::Kind::kUdp:
-      return UdpCommands(flow, address, port, load, drain);
+      return UdpCommands(flow, address, port, load, InterfaceOf(scenario, flow), drain);
     case Flow::Kind::kTcp:
       return TcpCommands(flow, address, port);
     case Flow::Kind::kPing:

@@ -9,6 +9,7 @@
 #include "base/realtime.h"
 #include "scenario/drain.h"
 #include "scenario/events.h"
+#include "scenario/multicast.h"
 #include "scenario/words.h"
 #include "sys/find_program.h"
 
@@ -27,7 +28,9 @@ struct TrafficRunner::FlowState {
   FlowCommands commands;
   scenario::Drain drain;
   std::optional<PingReader> ping;
-  std::unique_ptr<NodeProcess> receiver, sender;
+  size_t stream = 0;  // the flow whose packets these are (scenario::StreamOf())
+  std::unique_ptr<NodeProcess> receiver;
+  std::shared_ptr<NodeProcess> sender;  // of all flows of a stream
   bool ready = false, running = false, done = false;
   result::FlowResult result;
 };
@@ -68,6 +71,7 @@ TrafficRunner::TrafficRunner(const scenario::Scenario& scenario, sys::EventLoop&
     FlowState& state = flows_.emplace_back();
     state.flow = &scenario.flows[i];
     state.commands = CommandsFor(scenario, i, load);
+    state.stream = scenario::StreamOf(scenario, i);
     state.drain = scenario::DrainOf(scenario, scenario.flows[i]);
     state.ready = state.commands.receiver.empty();
   }
@@ -156,21 +160,32 @@ void TrafficRunner::StartSender(FlowState& flow) {
   options.arguments = flow.commands.sender;
   options.environment = {{"LC_ALL", "C"}};
   NodeProcess::Callbacks callbacks;
-  callbacks.ended = [this, &flow] { SenderEnded(flow); };
+  callbacks.ended = [this, &flow] {
+    for (FlowState& other : flows_) {
+      if (other.sender == flow.sender) SenderEnded(other);
+    }
+  };
   if (flow.flow->kind == scenario::Flow::Kind::kPing) {
     flow.ping.emplace(RealtimeNow(), scenario::PingsOf(*flow.flow));
     callbacks.line = [&flow](const std::string& line) { flow.ping->Line(line); };
     EndPingLater(flow);
   }
-  flow.sender = std::make_unique<NodeProcess>(loop_, client_, options, callbacks);
+  const auto same = std::ranges::find_if(
+      flows_, [&](const FlowState& other) { return other.stream == flow.stream && other.sender; });
+  if (same != flows_.end()) {
+    flow.sender = same->sender;
+  } else {
+    flow.sender = std::make_shared<NodeProcess>(loop_, client_, options, callbacks);
+  }
   flow.running = true;
   const Duration longest = flow.flow->duration + kFlowGrace * 2 + flow.drain.limit;
   loop_.At(MonotonicClock::Now() + longest, [this, &flow] {
     if (flow.done) return;
     const bool sender = !flow.sender->wait_status();
     FinishFlow(flow, fmt::format("its {} does not end in time", sender ? "sender" : "receiver"));
-    (sender ? flow.sender : flow.receiver)->Kill(SIGKILL);
+    (sender ? flow.sender.get() : flow.receiver.get())->Kill(SIGKILL);
   });
+  if (flow.sender->wait_status()) SenderEnded(flow);  // of a stream that others have started
 }
 
 // Of a ping that is too slow for its requests, those count that it has sent when its time is over.
@@ -217,7 +232,7 @@ void TrafficRunner::FinishFlow(FlowState& flow, const std::string& trouble) {
   if (flow.done) return;
   flow.done = true;
   flow.running = false;
-  const auto output = [](const std::unique_ptr<NodeProcess>& process) {
+  const auto output = [](const auto& process) {
     return process ? process->standard_output() : std::string();
   };
   const std::string errors = flow.sender ? flow.sender->standard_error() : "";

@@ -62,6 +62,7 @@ wire::IpAddress AddressOf(const Scenario& scenario, const std::string& node) {
 }
 
 wire::IpAddress AddressOf(const Scenario& scenario, const Flow& flow) {
+  if (!flow.group.empty()) return IpAddress::Parse(flow.group);
   if (flow.address.empty()) return AddressOf(scenario, flow.to);
   const auto found = Find(scenario, flow.to, ParseWanted(flow.address));
   if (!found)

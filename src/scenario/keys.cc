@@ -198,6 +198,21 @@ constexpr Key kKeys[] = {
     {"addressing.ipv6", Type::kPrefix, Elsewhere([] { return std::string("none"); }),
      "IPv6: a /64 for each link; or `none`.", "fd00::/48"},
 
+    {"multicast", Type::kSections, Each<&Scenario::multicast>(),
+     R"(Static routes to multicast groups, of ns-3's static routing (modes `simulate` and `offload`,
+     there in the kernels' tables with every data plane).)",
+     "[{node: n1, source: n0, group: 239.1.1.1, from: n0-n1, to: [n1-n2]}]"},
+    {"multicast[].node", Type::kNode, PlainPrinted<&MulticastRoute::node>(), "Whose route it is.",
+     "n1"},
+    {"multicast[].source", Type::kText, PlainPrinted<&MulticastRoute::source>(),
+     "Whose packets: a node (its first address of the group's family) or an address.", "n0"},
+    {"multicast[].group", Type::kText, PlainPrinted<&MulticastRoute::group>(),
+     "The group, an IPv4 or IPv6 multicast address.", "239.1.1.1"},
+    {"multicast[].from", Type::kLink, PlainPrinted<&MulticastRoute::from>(),
+     "The link that they must come in by.", "n0-n1"},
+    {"multicast[].to", Type::kLinks, Printed<&MulticastRoute::to>(),
+     "The links that they leave by. `all`: the node's other links.", "[n1-n2, n1-n3]"},
+
     {"flows", Type::kSections, Each<&Scenario::flows>(), "Measured traffic.",
      "[{type: udp, from: n0, to: n4}]"},
     {"flows[].type", Type::kChoice, PlainMember<&Flow::kind>(), "The kind of traffic.", "tcp",
@@ -210,6 +225,15 @@ constexpr Key kKeys[] = {
      R"(Which of the receiver's addresses: `ipv4`, `ipv6`, the name of a link (the first one on it),
      both (`n3-n4/ipv6`), or the address itself; default: its first, IPv4 before IPv6.)",
      "ipv6"},
+    {"flows[].group", Type::kText, PlainPrinted<&Flow::group>(),
+     R"(UDP in modes `simulate` and `offload`: the multicast group that the packets go to and the
+     receiver joins (TTL 64). Flows of one sender to one group are the same packets, sent once, with
+     a result for each receiver; routes are the protocol's or those of `multicast`.)",
+     "239.1.1.1"},
+    {"flows[].link", Type::kLink, PlainPrinted<&Flow::link>(),
+     "With `group`: the sender's link that they are sent by; default: its first with an address of "
+     "the group's family.",
+     "n0-n1"},
     {"flows[].size", Type::kInteger, Member<&Flow::size, HasPackets>(),
      "Payload of a UDP or ping packet, bytes.", "1470"},
     {"flows[].rate", Type::kRate, PlainPrinted<&Flow::rate>(),

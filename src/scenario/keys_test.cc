@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "base/units.h"
 #include "scenario/scenario.h"
@@ -18,10 +19,14 @@ TEST(KeysTest, DocumentationListsEveryKey) {
   for (const Key& key : Keys()) EXPECT_THAT(text, HasSubstr(std::string("| `") + key.path + "` |"));
 }
 
-// A key, the rest of the scenario, and a change of the key.
+// A key, the rest of the scenario (a line for each override), and a change of the key.
 struct KeyChange {
   const char *key, *with, *change;
 };
+
+constexpr char kRouteToGroup[] =
+    "mode=offload\n"
+    "multicast=[{node: n0, source: n1, group: 239.1.1.1, from: n0-n1, to: [h-n0]}]";
 
 const std::vector<KeyChange> kKeyChanges = {
     {"name", "", "name=other"},
@@ -84,12 +89,25 @@ const std::vector<KeyChange> kKeyChanges = {
     {"flows[].from", "", "flows.0.from=h"},
     {"flows[].to", "", "flows.0.to=h"},
     {"flows[].address", "", "flows.0.address=ipv4"},
+    {"flows[].group", "mode=offload", "flows.0.group=239.1.1.1"},
+    {"flows[].link", "mode=offload\nflows=[{from: n0, to: n1, group: 239.1.1.1}]",
+     "flows.0.link=h-n0"},
     {"flows[].size", "", "flows.0.size=1000"},
     {"flows[].rate", "", "flows.0.rate=1Mbit"},
     {"flows[].interval", "", "flows.1.interval=10ms"},
     {"flows[].start", "", "flows.0.start=1s"},
     {"flows[].duration", "", "flows.0.duration=1s"},
     {"traffic", "flows=", "traffic=[{from: n0, to: h}]"},
+    {"multicast", kRouteToGroup, "multicast=[]"},
+    {"multicast[].node", kRouteToGroup,
+     "multicast=[{node: n1, source: n1, group: 239.1.1.1, from: n0-n1, to: [h-n1]}]"},
+    {"multicast[].source", kRouteToGroup, "multicast.0.source=10.9.9.9"},
+    {"multicast[].group", kRouteToGroup, "multicast.0.group=239.1.1.2"},
+    {"multicast[].from", kRouteToGroup,
+     "multicast.0={node: n1, source: n0, group: 239.1.1.1, from: "
+     "h-n1, to: [n0-n1]}"},
+    {"multicast[].to", kRouteToGroup,
+     "multicast=[{node: n1, source: n1, group: 239.1.1.1, from: n0-n1, to: all}]"},
     {"programs", "", "programs=[]"},
     {"programs[].name", "", "programs.0.name=list"},
     {"programs[].node", "", "programs.0.node=n1"},
@@ -128,7 +146,8 @@ TEST(KeysTest, EveryKeyChangesWhatIsPrinted) {
     ASSERT_NE(found, kKeyChanges.end()) << key.path << ": add a change of it to kKeyChanges";
     SCOPED_TRACE(std::string(found->with) + ", then " + found->change);
     std::vector<std::string> overrides;
-    if (*found->with != 0) overrides.emplace_back(found->with);
+    std::istringstream with(found->with);
+    for (std::string line; std::getline(with, line);) overrides.push_back(line);
     const Scenario before = Parse(base, "f.yaml", overrides);
     overrides.emplace_back(found->change);
     const Scenario after = Parse(base, "f.yaml", overrides);

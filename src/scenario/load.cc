@@ -14,6 +14,7 @@
 #include "scenario/events.h"
 #include "scenario/links.h"
 #include "scenario/moments.h"
+#include "scenario/multicast.h"
 #include "scenario/nodes.h"
 #include "scenario/protocols.h"
 #include "scenario/scenario.h"
@@ -42,6 +43,7 @@ class Loader {
     links_ = NameTable("link", NamesOf(scenario_.links));
     CheckNodes();
     CheckRouters();
+    scenario_.multicast = ReadMulticast(file_, nodes_, links_, scenario_);
     ReadFlows();
     ReadPrograms();
     ReadCaptures();
@@ -286,6 +288,7 @@ class Loader {
         section.Has("name")
             ? section.Text("name")
             : Unique(fmt::format("{} {}->{}", KindName(flow.kind), flow.from, flow.to), names);
+    ReadGroup(section, links_, scenario_, flow);
     return flow;
   }
 

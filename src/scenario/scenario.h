@@ -68,11 +68,22 @@ struct Flow {
   Kind kind = Kind::kUdp;
   std::string name;  // default "udp n0->n4"
   std::string from, to;
-  std::string address;          // which of the receiver's, as given; empty: its first
+  std::string address;  // which of the receiver's, as given; empty: its first
+  // UDP: the multicast address that it goes to instead, and the sender's link that it is sent by.
+  // Flows of one sender to one group are the same packets (StreamOf()).
+  std::string group, link;
   int size = 160;               // UDP and ping payload, bytes
   std::optional<int64_t> rate;  // bit/s of payload; UDP: absent means as fast as it can
   Duration interval = Duration::Milliseconds(100);  // ping
   Duration start, duration;                         // since routes converged
+};
+
+// A static route of a node to a multicast group: packets of this source that come by a link leave
+// by others.
+struct MulticastRoute {
+  std::string node, source, group;  // source and group: addresses
+  std::string from;                 // links
+  std::vector<std::string> to;
 };
 
 struct Program {
@@ -107,6 +118,7 @@ struct Scenario {
   std::vector<NodeSettings> nodes;
   std::vector<LinkSettings> links;
   Routing routing;
+  std::vector<MulticastRoute> multicast;
   std::vector<Flow> flows;
   std::vector<Program> programs;
   std::vector<LinkEvent> link_events;

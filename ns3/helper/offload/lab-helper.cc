@@ -326,6 +326,7 @@ LabHelper::Release()
     for (const auto& [name, offload] : m_state->offloads)
     {
         offload.routes->Release();
+        offload.multicast->Release();
     }
     for (const auto& [rbridge, plane] : std::exchange(m_state->planes, {}))
     {
@@ -408,7 +409,9 @@ LabHelper::AttachOffloadedNode(const viaduct::lab::Node& node, const LabAddresse
         m_offload.Install(owner, node, interfaces, known, m_state->broker, devices);
     if (m_adopts)
     {
-        m_state->offloads[node.name].routes->Hold(m_state->broker->ReadRoutes(node.name));
+        const OffloadHelper::Offload& offload = m_state->offloads[node.name];
+        offload.routes->Hold(m_state->broker->ReadRoutes(node.name));
+        offload.multicast->Hold();
     }
     auto next = devices.begin();
     for (Attachment& attachment : m_state->attachments)

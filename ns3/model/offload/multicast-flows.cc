@@ -278,6 +278,14 @@ MulticastFlows<Family>::HasEnded(State& state) const
 
 template <class Family>
 void
+MulticastFlows<Family>::Clear()
+{
+    m_flows.clear();
+    m_table.Clear();
+}
+
+template <class Family>
+void
 MulticastFlows<Family>::Refresh()
 {
     for (auto at = m_flows.begin(); at != m_flows.end();)

@@ -55,6 +55,10 @@ class MulticastFlows
     /** Asks the protocol again about all flows, and forgets those that have ended. */
     void Refresh();
 
+    /** Forgets all flows, also those of a simulator before this one, so that the kernel asks about
+     * them. It keeps the first four packets of each until it is answered. */
+    void Clear();
+
     /** @return how many of the kernel's questions came */
     uint64_t GetAsked() const
     {

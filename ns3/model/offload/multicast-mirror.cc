@@ -91,6 +91,23 @@ MulticastMirror::Start()
 }
 
 void
+MulticastMirror::Release()
+{
+    const auto clear = [](const auto& flows) {
+        if (flows)
+        {
+            flows->Clear();
+        }
+    };
+    if (m_held)
+    {
+        m_held = false;
+        clear(m_flows4);
+        clear(m_flows6);
+    }
+}
+
+void
 MulticastMirror::Poll()
 {
     PollFlows(m_flows4);

@@ -64,6 +64,15 @@ class MulticastMirror : public Object
      * @param name the kernel's name
      */
     void AddInterface(Ptr<NetDevice> device, const std::string& name);
+    /** The kernel's table has entries of a simulator that has died, which stay until Release(). To
+     * be called before Start(). */
+    void Hold()
+    {
+        m_held = true;
+    }
+
+    /** Asks the protocols about all flows anew. No effect unless entries were held. */
+    void Release();
     /** Begins. To be called when the node is initialized. */
     void Start();
 
@@ -97,6 +106,7 @@ class MulticastMirror : public Object
     Flows<ipfamily::V6> m_flows6;              //!< likewise
     std::vector<uint32_t> m_pollables;         //!< in the reactor
     std::set<viaduct::wire::Family> m_without; //!< without a table
+    bool m_held{false};                        //!< entries of another simulator
     Time m_pollInterval;                       //!< between questions
     EventId m_poll;                            //!< the next
 };

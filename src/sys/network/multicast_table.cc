@@ -190,6 +190,13 @@ void MulticastTable::Remove(const MulticastFlow& flow) {
   }
 }
 
+void MulticastTable::Clear() {
+  constexpr int kDynamic = MRT_FLUSH_MFC, kStatic = MRT_FLUSH_MFC_STATIC;
+  static_assert(kDynamic == MRT6_FLUSH_MFC && kStatic == MRT6_FLUSH_MFC_STATIC);
+  Ask(Fd(), family_, family_ == wire::Family::kIpv4 ? MRT_FLUSH : MRT6_FLUSH, kDynamic | kStatic,
+      "MRT_FLUSH");
+}
+
 uint64_t MulticastTable::Packets(const MulticastFlow& flow) const {
   // The kernel's first number has all packets of the flow, wherever they came in.
   if (family_ == wire::Family::kIpv4) {

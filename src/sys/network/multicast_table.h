@@ -50,6 +50,8 @@ class MulticastTable {
   void Set(const MulticastFlow& flow, const std::set<int>& outputs);
   // No error if there is none.
   void Remove(const MulticastFlow& flow);
+  // Removes all entries, whoever made them: the kernel asks again. Throws SystemError.
+  void Clear();
   // How many packets of the flow came in by its interface since its entry was made.
   uint64_t Packets(const MulticastFlow& flow) const;
 

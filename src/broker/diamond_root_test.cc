@@ -1,5 +1,6 @@
-// Routes of equal cost in every data plane: a flow stays on one way and in order, flows spread, and
-// those whose way stays keep it. Needs root.
+// Every data plane on a diamond. Routes of equal cost: a flow stays on one way and in order, flows
+// spread, and those whose way stays keep it. Routes in a loop, and such as change all the time.
+// Needs root.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -83,7 +84,7 @@ lab::Topology Diamond(const fib::DataPlane& plane) {
 // Where every flow went: the TTL of its packets.
 using Ways = std::map<int, int>;
 
-class MultipathTest : public testing::TestWithParam<std::tuple<const fib::DataPlane*, Family>> {
+class DiamondTest : public testing::TestWithParam<std::tuple<const fib::DataPlane*, Family>> {
  protected:
   struct Arrival {
     int flow, number, ttl;
@@ -223,7 +224,7 @@ class MultipathTest : public testing::TestWithParam<std::tuple<const fib::DataPl
   const Hops both_{{1, 2}, {2, 2}}, only_b_{{1, 2}}, only_c_{{2, 2}};
 };
 
-TEST_P(MultipathTest, FlowsStayTogetherAndSpread) {
+TEST_P(DiamondTest, FlowsStayTogetherAndSpread) {
   client_->ApplyRoutes("a", {.replaced = {}, .added = {RouteBy(both_)}, .removed = {}});
   Settle({kByB, kByC});
   const Ways ways = SendFlows();
@@ -232,7 +233,7 @@ TEST_P(MultipathTest, FlowsStayTogetherAndSpread) {
   EXPECT_EQ(SendFlows(), ways);
 }
 
-TEST_P(MultipathTest, AHopThatGoesMovesItsFlowsOnly) {
+TEST_P(DiamondTest, AHopThatGoesMovesItsFlowsOnly) {
   client_->ApplyRoutes("a", {.replaced = {}, .added = {RouteBy(both_)}, .removed = {}});
   Settle({kByB, kByC});
   const Ways before = SendFlows();
@@ -245,7 +246,7 @@ TEST_P(MultipathTest, AHopThatGoesMovesItsFlowsOnly) {
   EXPECT_EQ(SendFlows(), before);
 }
 
-TEST_P(MultipathTest, ALinkThatGoesDownMovesItsFlows) {
+TEST_P(DiamondTest, ALinkThatGoesDownMovesItsFlows) {
   client_->ApplyRoutes("a", {.replaced = {}, .added = {RouteBy(both_)}, .removed = {}});
   Settle({kByB, kByC});
   const Ways before = SendFlows();
@@ -257,7 +258,59 @@ TEST_P(MultipathTest, ALinkThatGoesDownMovesItsFlows) {
   EXPECT_EQ(SendFlows(), before);
 }
 
-INSTANTIATE_TEST_SUITE_P(Planes, MultipathTest,
+// Of all nodes' data planes, for which a hop count was used up.
+uint64_t ExpiredPackets(Client& client) {
+  uint64_t count = 0;
+  using Drops = std::map<std::string, std::map<std::string, uint64_t>>;
+  for (const auto& [node, drops] : client.Describe().value("drops", Drops())) {
+    for (const auto& [cause, packets] : drops) {
+      if (cause.starts_with("ttl")) count += packets;
+    }
+  }
+  return count;
+}
+
+TEST_P(DiamondTest, PacketsInALoopEndAndAreCounted) {
+  client_->ApplyRoutes("a", {.replaced = {}, .added = {RouteBy(only_b_)}, .removed = {}});
+  Settle({kByB});
+  client_->ApplyRoutes("b", {.replaced = {RouteBy({{1, 1}})}, .added = {}, .removed = {}});
+  const uint64_t before = ExpiredPackets(*client_);
+  for (int flow = 0; flow < kFlows; ++flow) Send(flow, 1);
+  const Instant end = MonotonicClock::Now() + Duration::Seconds(30);
+  while (ExpiredPackets(*client_) < before + kFlows && MonotonicClock::Now() < end) usleep(10000);
+  EXPECT_EQ(ExpiredPackets(*client_), before + kFlows);
+  EXPECT_FALSE(Receive(100)) << "of a loop";
+  client_->ApplyRoutes("b", {.replaced = {RouteBy({{4, 2}})}, .added = {}, .removed = {}});
+  Settle({kByB});
+  EXPECT_THAT(CountOf(SendFlows()), testing::ElementsAre(testing::Pair(kByB, kFlows)));
+}
+
+// A thousand in a second, as those of a protocol that cannot decide.
+TEST_P(DiamondTest, RoutesThatChangeAllTheTimeLoseNothing) {
+  constexpr int kChanges = 2000;
+  client_->ApplyRoutes("a", {.replaced = {}, .added = {RouteBy(both_)}, .removed = {}});
+  Settle({kByB, kByC});
+  const std::array<const Hops*, 3> turns{&only_b_, &only_c_, &both_};
+  const Instant begin = MonotonicClock::Now();
+  for (int i = 0; i < kChanges; ++i) {
+    Replace(*turns[i % turns.size()]);
+    Send(i % kFlows, i);
+    const Instant next = begin + Duration::Milliseconds(1) * (i + 1);
+    if (const Duration left = next - MonotonicClock::Now(); left > Duration()) {
+      usleep(static_cast<useconds_t>(left / Duration::Microseconds(1)));
+    }
+  }
+  const double seconds = (MonotonicClock::Now() - begin).ToSeconds();
+  RecordProperty("changes_per_second", std::to_string(kChanges / seconds));
+  std::set<int> arrived;
+  while (const auto arrival = Receive(300)) arrived.insert(arrival->number);
+  EXPECT_EQ(arrived.size(), size_t{kChanges});
+  EXPECT_LT(seconds, 20) << "for " << kChanges << " changes";
+  Replace(both_);
+  Settle({kByB, kByC});
+}
+
+INSTANTIATE_TEST_SUITE_P(Planes, DiamondTest,
                          testing::Combine(testing::Values(&fib::kKernelPlane, &fib::kEbpfPlane,
                                                           &fib::kJoinedPlane,
                                                           &fib::kUserspacePlane),

@@ -1,0 +1,243 @@
+#include "scenario/multicast.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+#include "base/error.h"
+#include "scenario/addresses.h"
+#include "scenario/binding.h"
+#include "scenario/protocols.h"
+
+namespace viaduct::scenario {
+namespace {
+
+using wire::Family, wire::IpAddress;
+
+const NodeSettings& NodeNamed(const Scenario& scenario, const std::string& name) {
+  return *std::ranges::find(scenario.nodes, name, &NodeSettings::name);
+}
+
+bool IsOn(const Scenario& scenario, const std::string& node, const std::string& link) {
+  const LinkSettings& settings = *std::ranges::find(scenario.links, link, &LinkSettings::name);
+  return std::ranges::count(settings.nodes, node) > 0;
+}
+
+// Groups that routers may forward to (RFC 5771, section 4; RFC 4291, section 2.7).
+void CheckGroup(const Section& section, const std::string& text) {
+  const IpAddress group = section.Located("group", [&] { return IpAddress::Parse(text); });
+  const bool is_ipv4 = group.family == Family::kIpv4;
+  if (!group.IsMulticast()) {
+    section.Fail("group", fmt::format("{} is no group; give one such as {}", text,
+                                      is_ipv4 ? "239.1.1.1" : "ff15::1"));
+  }
+  constexpr uint8_t kLinkLocal = 2;  // the least scope that leaves an interface
+  const bool stays = is_ipv4 ? group.bytes[0] == 224 && group.bytes[1] == 0 && group.bytes[2] == 0
+                             : (group.bytes[1] & 0xf) <= kLinkLocal;
+  if (stays) section.Fail("group", fmt::format("{} is of one link, and never forwarded", text));
+}
+
+// What would silently be another experiment.
+void CheckMulticastMode(const Section& section, const char* key, const Scenario& scenario) {
+  if (scenario.mode == Mode::kSimulate || scenario.mode == Mode::kOffload) return;
+  section.Fail(key, fmt::format("traffic to groups is for modes simulate and offload, not {}: "
+                                "programs' packets to groups do not get into ns-3's nodes",
+                                ModeName(scenario.mode)));
+}
+
+// A kernel in virtual time has routes to groups of its own only, and a program on a node whose
+// data plane is the simulator cannot join a group there.
+void CheckMulticastNode(const Section& section, const char* key, const Scenario& scenario,
+                        const std::string& name) {
+  const NodeSettings& node = NodeNamed(scenario, name);
+  if (scenario.mode == Mode::kSimulate && node.kernel) {
+    section.Fail(key, fmt::format("the stack of {} is a kernel, for which there is no traffic to "
+                                  "groups in mode simulate",
+                                  name));
+  }
+  if (scenario.mode == Mode::kOffload && node.data_plane == &fib::kSimulatorPlane) {
+    section.Fail(key, fmt::format("the data plane of {} is the simulator, for which there is no "
+                                  "traffic to groups",
+                                  name));
+  }
+}
+
+// Reads an entry of `multicast`.
+class RouteEntry {
+ public:
+  RouteEntry(const Section& section, const NameTable& nodes, const NameTable& links,
+             const Scenario& scenario)
+      : section_(section), nodes_(nodes), links_(links), scenario_(scenario) {}
+
+  MulticastRoute Read() {
+    section_.Need({"node", "source", "group", "from", "to"});
+    ReadMembers(section_, route_);
+    section_.Located("node", [&] { nodes_.Check(route_.node); });
+    CheckMulticastNode(section_, "node", scenario_, route_.node);
+    if (NodeNamed(scenario_, route_.node).host) {
+      section_.Fail("node", fmt::format("'{}' is a host, which forwards nothing", route_.node));
+    }
+    CheckGroup(section_, route_.group);
+    ReadSource();
+    CheckLink("from", route_.from);
+    ReadTo();
+    for (const MulticastRoute& other : scenario_.multicast) {
+      if (std::tie(other.node, other.source, other.group) ==
+          std::tie(route_.node, route_.source, route_.group)) {
+        section_.Fail("node", fmt::format("'{}' has a route from {} to {} already", route_.node,
+                                          route_.source, route_.group));
+      }
+    }
+    return route_;
+  }
+
+ private:
+  // An address, or of a node its first of the group's family.
+  void ReadSource() {
+    const Family family = IpAddress::Parse(route_.group).family;
+    const bool is_ipv4 = family == Family::kIpv4;
+    if (route_.source.find_first_of(".:") == std::string::npos) {
+      section_.Located("source", [&] {
+        nodes_.Check(route_.source);
+        Flow to;
+        to.to = route_.source;
+        to.address = is_ipv4 ? "ipv4" : "ipv6";
+        route_.source = AddressOf(scenario_, to).ToString();
+      });
+    }
+    const IpAddress source =
+        section_.Located("source", [&] { return IpAddress::Parse(route_.source); });
+    route_.source = source.ToString();
+    route_.group = IpAddress::Parse(route_.group).ToString();
+    if (source.IsMulticast()) {
+      section_.Fail("source", fmt::format("{} is a group itself", route_.source));
+    }
+    if (source.family != family) {
+      section_.Fail("source", fmt::format("{} is not of the group's family, {}", route_.source,
+                                          is_ipv4 ? "IPv4" : "IPv6"));
+    }
+  }
+
+  void CheckLink(const char* key, const std::string& link) const {
+    section_.Located(key, [&] { links_.Check(link); });
+    if (IsOn(scenario_, route_.node, link)) return;
+    section_.Fail(key, fmt::format("'{}' is not on link '{}'", route_.node, link));
+  }
+
+  void ReadTo() {
+    if (section_.At("to").IsScalar()) {  // all
+      for (const std::string& link : links_.names()) {
+        if (link != route_.from && IsOn(scenario_, route_.node, link)) route_.to.push_back(link);
+      }
+    } else {
+      route_.to = section_.Texts("to");
+    }
+    std::vector<std::string> seen{route_.from};
+    for (const std::string& link : route_.to) {
+      CheckLink("to", link);
+      if (std::ranges::count(seen, link) > 0) {
+        section_.Fail("to",
+                      fmt::format("link '{}' is given twice{}", link,
+                                  link == route_.from ? ": the packets come from there" : ""));
+      }
+      seen.push_back(link);
+    }
+    if (route_.to.empty()) section_.Fail("to", "names no link");
+  }
+
+  const Section& section_;
+  const NameTable& nodes_;
+  const NameTable& links_;
+  const Scenario& scenario_;
+  MulticastRoute route_;
+};
+
+bool IsOneStream(const Flow& one, const Flow& other) {
+  return !one.group.empty() && one.from == other.from && one.group == other.group;
+}
+
+bool HasFamilyOn(const LinkSettings& link, const std::string& node, Family family) {
+  for (size_t i = 0; i < link.addresses.size(); ++i) {
+    const wire::IpPrefix& one = link.addresses[i];
+    if (one != kNoAddress && link.nodes[i % link.nodes.size()] == node &&
+        one.address.family == family) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void ReadLinkOfGroup(const Section& section, const NameTable& links, const Scenario& scenario,
+                     Flow& flow) {
+  const Family family = IpAddress::Parse(flow.group).family;
+  if (section.Has("link")) {
+    section.Located("link", [&] { links.Check(flow.link); });
+    const auto link = std::ranges::find(scenario.links, flow.link, &LinkSettings::name);
+    if (HasFamilyOn(*link, flow.from, family)) return;
+    section.Fail("link", fmt::format("'{}' has no address of the group's family on link '{}'",
+                                     flow.from, flow.link));
+  }
+  for (const LinkSettings& link : scenario.links) {
+    if (!HasFamilyOn(link, flow.from, family)) continue;
+    flow.link = link.name;
+    return;
+  }
+  section.Fail("from", fmt::format("'{}' has no address of the group's family", flow.from));
+}
+
+}  // namespace
+
+std::vector<MulticastRoute> ReadMulticast(const Section& file, const NameTable& nodes,
+                                          const NameTable& links, const Scenario& scenario) {
+  if (!file.Has("multicast")) return {};
+  CheckMulticastMode(file, "multicast", scenario);
+  if (Bridges(scenario.routing.protocol)) {
+    file.Fail("multicast", "RBridges have no routes to groups: they flood such frames themselves");
+  }
+  Scenario so_far = scenario;
+  file.Each("multicast", [&](const Section& section) {
+    so_far.multicast.push_back(RouteEntry(section, nodes, links, so_far).Read());
+  });
+  return so_far.multicast;
+}
+
+void ReadGroup(const Section& section, const NameTable& links, const Scenario& scenario,
+               Flow& flow) {
+  if (flow.group.empty()) {
+    if (section.Has("link")) section.Fail("link", "only with a group; routes decide otherwise");
+    return;
+  }
+  if (flow.kind != Flow::Kind::kUdp) section.Fail("group", "only for type udp");
+  if (section.Has("address")) section.Fail("address", "a flow to a group has that address");
+  CheckMulticastMode(section, "group", scenario);
+  CheckMulticastNode(section, "from", scenario, flow.from);
+  CheckMulticastNode(section, "to", scenario, flow.to);
+  CheckGroup(section, flow.group);
+  flow.group = IpAddress::Parse(flow.group).ToString();
+  ReadLinkOfGroup(section, links, scenario, flow);
+  for (const Flow& other : scenario.flows) {
+    if (!IsOneStream(flow, other)) continue;
+    if (other.to == flow.to) {
+      section.Fail("to", fmt::format("'{}' receives '{}' already", flow.to, other.name));
+    }
+    if (std::tie(flow.link, flow.size, flow.rate, flow.start, flow.duration) !=
+        std::tie(other.link, other.size, other.rate, other.start, other.duration)) {
+      section.Fail("group",
+                   fmt::format("is that of '{}', whose packets are the same: give the same link, "
+                               "size, rate, start and duration, or another group",
+                               other.name));
+    }
+  }
+}
+
+size_t StreamOf(const Scenario& scenario, size_t index) {
+  const Flow& flow = scenario.flows.at(index);
+  for (size_t i = 0; i < index; ++i) {
+    if (IsOneStream(flow, scenario.flows[i])) return i;
+  }
+  return index;
+}
+
+}  // namespace viaduct::scenario
