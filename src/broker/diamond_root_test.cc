@@ -105,8 +105,8 @@ class DiamondTest : public testing::TestWithParam<std::tuple<const fib::DataPlan
                     is_ipv6 ? IPV6_RECVHOPLIMIT : IP_RECVTTL, 1, "the TTL");
     const auto [address, length] = SocketAddress(wire::IpAddress{family_, {}});
     ASSERT_EQ(bind(to_.get(), reinterpret_cast<const sockaddr*>(&address), length), 0);
-    for (const auto& [node, link, neighbour] :
-         {std::tuple("s", 0, 2), {"b", 4, 2}, {"c", 3, 2}, {"x", 5, 2}}) {
+    for (const auto& [node, link, neighbour] : {std::tuple("s", 0, 2), std::tuple("b", 4, 2),
+                                                std::tuple("c", 3, 2), std::tuple("x", 5, 2)}) {
       client_->ApplyRoutes(
           node, {.replaced = {}, .added = {RouteBy({{link, neighbour}})}, .removed = {}});
     }
