@@ -1,9 +1,10 @@
-// In place of forwarder.cc, joiner.cc, object.cc and rbridge_program.cc in a build without clang or
-// libbpf.
+// In place of forwarder.cc, joiner.cc, object.cc, rbridge_program.cc and upcall_program.cc in a build
+// without clang or libbpf.
 #include "base/error.h"
 #include "bpf/forwarder.h"
 #include "bpf/joiner.h"
 #include "bpf/rbridge_program.h"
+#include "bpf/upcall_program.h"
 
 namespace viaduct::bpf {
 
@@ -48,5 +49,12 @@ int RBridgeProgram::TablesFd() const { return -1; }
 int RBridgeProgram::EventsFd() const { return -1; }
 std::vector<viaduct_rbridge_event> RBridgeProgram::TakeEvents() { return {}; }
 viaduct_rbridge_interface RBridgeProgram::CountersOf(int) const { return {}; }
+
+void AttachUpcalls(int, const UpcallOptions&) {
+  throw EnvironmentError(
+      WhyNot() +
+      "; a protocol that finds routes on demand needs it in mode offload, or use "
+      "mode emulate");
+}
 
 }  // namespace viaduct::bpf

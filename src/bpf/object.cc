@@ -21,19 +21,41 @@ constexpr auto kTcxIngress = static_cast<bpf_attach_type>(46);
 constexpr size_t kLongestFrame = 65536 + 64;
 constexpr int kRedirect = 7;  // TC_ACT_REDIRECT
 
-[[noreturn]] void Refuse(const std::string& attempted, const std::string& reason) {
+[[noreturn]] void Refuse(const Object::Purpose& purpose, const std::string& attempted,
+                         const std::string& reason) {
   throw EnvironmentError(
-      fmt::format("eBPF data plane: {}: {}; use another data_plane", attempted, reason));
+      fmt::format("{}: {}: {}; {}", purpose.what, attempted, reason, purpose.instead));
+}
+
+[[noreturn]] void RefuseInterface(const Object::Purpose& purpose, int ifindex, int error_number) {
+  Refuse(purpose, fmt::format("interface {} takes no program", ifindex),
+         std::strerror(error_number));
+}
+
+std::vector<const bpf_program*> ProgramsOf(const bpf_object* object) {
+  std::vector<const bpf_program*> programs;
+  bpf_program* program = nullptr;
+  bpf_object__for_each_program(program, object) programs.push_back(program);
+  return programs;
+}
+
+std::string FirstMissingHelper(const bpf_object* object) {
+  for (const bpf_program* program : ProgramsOf(object)) {
+    const std::string missing = MissingHelper(program);
+    if (!missing.empty()) return missing;
+  }
+  return "";
 }
 
 // A kernel that lacks a helper says so in words that only its developers understand.
-[[noreturn]] void RefuseProgram(const bpf_program* program, int error_number) {
+[[noreturn]] void RefuseProgram(const Object::Purpose& purpose, const bpf_object* object,
+                                int error_number) {
   const std::string attempted = "the kernel does not load the program";
   const std::string messages = TakeMessages();
-  const std::string missing = MissingHelper(program);
-  if (!missing.empty()) Refuse(attempted, "it is too old, without " + missing);
+  const std::string missing = FirstMissingHelper(object);
+  if (!missing.empty()) Refuse(purpose, attempted, "it is too old, without " + missing);
   const std::string log = WriteLog(messages);
-  Refuse(attempted,
+  Refuse(purpose, attempted,
          fmt::format("{} ({}{})", std::strerror(error_number), LastWords(messages),
                      log.empty() ? std::string() : "; the verifier's whole log is in " + log));
 }
@@ -41,11 +63,12 @@ constexpr int kRedirect = 7;  // TC_ACT_REDIRECT
 }  // namespace
 
 Object::Object(const unsigned char* bytes, size_t size, const char* program,
-               std::initializer_list<MapSize> sizes, std::span<const std::byte> constants)
-    : object_(nullptr, bpf_object__close) {
+               std::initializer_list<MapSize> sizes, std::span<const std::byte> constants,
+               const Purpose& purpose)
+    : purpose_(purpose), object_(nullptr, bpf_object__close) {
   KeepMessages();
   object_.reset(bpf_object__open_mem(bytes, size, nullptr));
-  if (!object_) Refuse("the program cannot be read", std::strerror(errno));
+  if (!object_) Refuse(purpose_, "the program cannot be read", std::strerror(errno));
   for (const auto& [map, entries] : sizes) {
     bpf_map__set_max_entries(bpf_object__find_map_by_name(object_.get(), map),
                              static_cast<uint32_t>(std::max<size_t>(entries, 1)));
@@ -54,10 +77,10 @@ Object::Object(const unsigned char* bytes, size_t size, const char* program,
     bpf_map__set_initial_value(bpf_object__find_map_by_name(object_.get(), ".rodata"),
                                constants.data(), constants.size());
   }
-  const bpf_program* loaded = bpf_object__find_program_by_name(object_.get(), program);
-  const int error = IsSaidToLackHelper(loaded) ? -EINVAL : bpf_object__load(object_.get());
-  if (error != 0) RefuseProgram(loaded, -error);
-  program_ = bpf_program__fd(loaded);
+  const bool is_old = std::ranges::any_of(ProgramsOf(object_.get()), IsSaidToLackHelper);
+  const int error = is_old ? -EINVAL : bpf_object__load(object_.get());
+  if (error != 0) RefuseProgram(purpose_, object_.get(), -error);
+  program_ = bpf_program__fd(bpf_object__find_program_by_name(object_.get(), program));
 }
 
 int Object::Map(const char* name) const {
@@ -70,26 +93,28 @@ void Object::Attach(int ifindex) {
   if (link >= 0) {
     links_.emplace_back(link);
   } else if (is_old || errno == EINVAL) {
-    AttachToClsact(ifindex);
+    AttachToClsact(program_, ifindex, Side::kIngress);
   } else {
-    Refuse(fmt::format("interface {} takes no program", ifindex), std::strerror(errno));
+    RefuseInterface(purpose_, ifindex, errno);
   }
 }
 
-// Before 6.6. Removed with the interface.
-void Object::AttachToClsact(int ifindex) const {
+void Object::AttachToClsact(const char* program, int ifindex, Side side) const {
+  const bpf_program* found = bpf_object__find_program_by_name(object_.get(), program);
+  AttachToClsact(bpf_program__fd(found), ifindex, side);
+}
+
+void Object::AttachToClsact(int descriptor, int ifindex, Side side) const {
   bpf_tc_hook hook{};
   hook.sz = sizeof hook;
   hook.ifindex = ifindex;
-  hook.attach_point = BPF_TC_INGRESS;
+  hook.attach_point = side == Side::kIngress ? BPF_TC_INGRESS : BPF_TC_EGRESS;
   int error = bpf_tc_hook_create(&hook);
   bpf_tc_opts options{};
   options.sz = sizeof options;
-  options.prog_fd = program_;
+  options.prog_fd = descriptor;
   if (error == 0 || error == -EEXIST) error = bpf_tc_attach(&hook, &options);
-  if (error != 0) {
-    Refuse(fmt::format("interface {} takes no program", ifindex), std::strerror(-error));
-  }
+  if (error != 0) RefuseInterface(purpose_, ifindex, -error);
 }
 
 Verdict Object::Try(int ifindex, wire::ConstBytes frame) const {

@@ -26,27 +26,40 @@ struct MapSize {
   size_t entries;
 };
 
-// One program, its tables and where it is attached; all end with this object or this process.
-// Nothing is pinned. For use by one thread.
+// The programs of a file, their tables and where they are attached; all end with this object or
+// this process, unless said otherwise. Nothing is pinned. For use by one thread.
 class Object {
  public:
-  // `constants`: the values of the program's, in their order. Throws EnvironmentError, with the
-  // kernel's reason, if it cannot be loaded.
+  // What a program is for, and what to do without it: the begin and the end of errors.
+  struct Purpose {
+    const char* what;
+    const char* instead;
+  };
+  static constexpr Purpose kDataPlane{"eBPF data plane", "use another data_plane"};
+  enum class Side { kIngress, kEgress };
+
+  // `program`: the one that Attach() and Try() are about. `constants`: the values of the object's,
+  // in their order. Throws EnvironmentError, with the kernel's reason, if it cannot be loaded.
   Object(const unsigned char* bytes, size_t size, const char* program,
-         std::initializer_list<MapSize> sizes, std::span<const std::byte> constants = {});
+         std::initializer_list<MapSize> sizes, std::span<const std::byte> constants = {},
+         const Purpose& purpose = kDataPlane);
 
   // The descriptor of a table, which the object owns.
   int Map(const char* name) const;
   // At the ingress of an interface of the calling thread's namespace. Before Linux 6.6 the program
   // stays there as long as the interface. Throws EnvironmentError.
   void Attach(int ifindex);
+  // One of the object's programs, for as long as the interface exists, longer than this object.
+  // Throws EnvironmentError.
+  void AttachToClsact(const char* program, int ifindex, Side side) const;
   // What the program does with a frame that comes in on an interface of the calling thread's
   // namespace, without sending it (BPF_PROG_TEST_RUN). For tests.
   Verdict Try(int ifindex, wire::ConstBytes frame) const;
 
  private:
-  void AttachToClsact(int ifindex) const;
+  void AttachToClsact(int descriptor, int ifindex, Side side) const;
 
+  Purpose purpose_;
   std::unique_ptr<bpf_object, void (*)(bpf_object*)> object_;
   int program_ = -1;  // the object's
   std::vector<UniqueFd> links_;

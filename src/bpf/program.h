@@ -11,5 +11,7 @@ extern const unsigned char kJoinProgram[];
 extern const size_t kJoinProgramSize;
 extern const unsigned char kRBridgeProgram[];
 extern const size_t kRBridgeProgramSize;
+extern const unsigned char kUpcallProgram[];
+extern const size_t kUpcallProgramSize;
 
 }  // namespace viaduct::bpf

@@ -165,8 +165,10 @@ Tables Client::OpenTables(const std::string& node) {
           std::move(answer.descriptors[1]), std::move(answer.descriptors[2])};
 }
 
-UniqueFd Client::OpenUpcalls(const std::string& node) {
-  return state_->OpenOne(MessageType::kOpenUpcalls, {{"node", node}});
+UniqueFd Client::OpenUpcalls(const std::string& node, const std::set<wire::Family>& families) {
+  json numbers = json::array();
+  for (const wire::Family family : families) numbers.push_back(static_cast<int>(family));
+  return state_->OpenOne(MessageType::kOpenUpcalls, {{"node", node}, {"families", numbers}});
 }
 
 void Client::SetNeighbours(const std::string& node, const std::vector<lab::Neighbour>& neighbours,

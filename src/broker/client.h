@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -139,7 +140,7 @@ class Client {
   Tables OpenTables(const std::string& node);
 
   // For a node whose data plane is the kernel: see lab::OpenUpcalls(). Returns the device's end.
-  UniqueFd OpenUpcalls(const std::string& node);
+  UniqueFd OpenUpcalls(const std::string& node, const std::set<wire::Family>& families);
   // Holds packets to these neighbours, or releases them (lab::HoldNeighbours()).
   void SetNeighbours(const std::string& node, const std::vector<lab::Neighbour>& neighbours,
                      bool held);

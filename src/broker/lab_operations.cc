@@ -143,7 +143,7 @@ void LabOperations::AdoptLab(const lab::Topology& topology) {
     throw UsageError(fmt::format("lab {} was built from another topology", lab_->name()));
   }
   for (auto& [name, state] : nodes_) {
-    state.has_upcalls = false;  // their device went with the simulator
+    state.upcalls.clear();  // their device went with the simulator
     state.is_adopted = true;
     lab::ReleaseNeighbours(*lab_, name, std::exchange(state.held, {}));
   }
@@ -216,10 +216,11 @@ void LabOperations::SetAddresses(const lab::Endpoint& endpoint,
       netlink.RemoveAddress(ifindex, address);
     }
   }
-  const bool is_connected = !StateOf(endpoint.node).has_upcalls;
+  const std::set<wire::Family>& on_demand = StateOf(endpoint.node).upcalls;
   // Asked for again: with the first address of a network the kernel removes the others of it.
   const std::vector<wire::IpPrefix> present = netlink.Addresses(ifindex);
   for (const wire::IpPrefix& address : addresses) {
+    const bool is_connected = !on_demand.contains(address.address.family);
     if (!is_in(present, address)) netlink.AddAddress(ifindex, address, is_connected);
   }
   StateOf(endpoint.node).routes->Reinstall();  // those to or through what an address made reachable
@@ -257,18 +258,19 @@ Tables LabOperations::OpenTables(const std::string& node) {
           sys::Duplicate(control->doorbell)};
 }
 
-UniqueFd LabOperations::OpenUpcalls(const std::string& node) {
+UniqueFd LabOperations::OpenUpcalls(const std::string& node,
+                                    const std::set<wire::Family>& families) {
   NodeState& state = StateOf(node);
   const bool is_simulators = !lab_->GetNode(node).data_plane->layout.addresses_on_interfaces;
-  if (is_simulators || state.has_upcalls) {
+  if (is_simulators || !state.upcalls.empty()) {
     throw UsageError("node " + node +
                      " passes no packets up: its data plane is the simulator, or "
                      "another program gets them");
   }
   LeaveToKernel(node, state);
   if (joined_) LeaveByHop(node, "its protocol finds routes on demand");
-  state.has_upcalls = true;
-  return lab::OpenUpcalls(*lab_, node);
+  state.upcalls = families;
+  return lab::OpenUpcalls(*lab_, node, families);
 }
 
 void LabOperations::SetNeighbours(const std::string& node,

@@ -41,7 +41,7 @@ class LabOperations final : public Operations {
                     const std::vector<wire::IpPrefix>& addresses) override;
   UniqueFd OpenLinkMonitor(const std::string& node) override;
   Tables OpenTables(const std::string& node) override;
-  UniqueFd OpenUpcalls(const std::string& node) override;
+  UniqueFd OpenUpcalls(const std::string& node, const std::set<wire::Family>& families) override;
   void SetNeighbours(const std::string& node, const std::vector<lab::Neighbour>& neighbours,
                      bool held) override;
   UniqueFd OpenMulticast(const std::string& node, wire::Family family,
@@ -66,7 +66,7 @@ class LabOperations final : public Operations {
     fib::Choice choice;
     std::unique_ptr<fib::RouteSink> routes;
     sys::LinkMonitor monitor;
-    bool has_upcalls = false;
+    std::set<wire::Family> upcalls;    // whose packets without a route go up
     std::vector<lab::Neighbour> held;  // HoldNeighbours()
     // Tables of multicast routes, which stay when the simulator dies; its successor gets them.
     std::map<wire::Family, UniqueFd> multicast;

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,7 @@ class Operations {
                             const std::vector<wire::IpPrefix>& addresses) = 0;
   virtual UniqueFd OpenLinkMonitor(const std::string& node) = 0;
   virtual Tables OpenTables(const std::string& node) = 0;
-  virtual UniqueFd OpenUpcalls(const std::string& node) = 0;
+  virtual UniqueFd OpenUpcalls(const std::string& node, const std::set<wire::Family>& families) = 0;
   virtual void SetNeighbours(const std::string& node, const std::vector<lab::Neighbour>& neighbours,
                              bool held) = 0;
   virtual UniqueFd OpenMulticast(const std::string& node, wire::Family family,

@@ -57,7 +57,7 @@ TEST_F(PlanesTest, ProtocolsThatFindRoutesOnDemandNeedTheKernel) {
   for (const fib::DataPlane* plane : {&fib::kEbpfPlane, &fib::kUserspacePlane}) {
     Client client = Client::ConnectOrSpawn();
     client.CreateLab(test::MakeRandomNetwork(1, *plane).topology);
-    EXPECT_THROW(client.OpenUpcalls("r0"), UsageError);
+    EXPECT_THROW(client.OpenUpcalls("r0", {wire::Family::kIpv4}), UsageError);
   }
   lab::Topology on_demand = test::MakeRandomNetwork(1, fib::kAutoPlane).topology;
   for (lab::Node& node : on_demand.nodes) node.by_hop = "its protocol finds routes on demand";
@@ -65,7 +65,7 @@ TEST_F(PlanesTest, ProtocolsThatFindRoutesOnDemandNeedTheKernel) {
   client.CreateLab(on_demand);
   EXPECT_EQ(client.Describe()["data_planes"]["r0"]["name"], "ebpf");
   EXPECT_EQ(client.Describe()["data_planes"]["s"]["name"], "kernel");
-  const UniqueFd upcalls = client.OpenUpcalls("r0");
+  const UniqueFd upcalls = client.OpenUpcalls("r0", {wire::Family::kIpv4, wire::Family::kIpv6});
   EXPECT_EQ(client.Describe()["data_planes"]["r0"]["name"], "kernel");
 }
 

@@ -185,8 +185,9 @@ bool IsKind(const json& value, const std::string& other) {
 
 }  // namespace
 
-wire::Family DecodeFamily(const json& value) {
-  const int family = Member<int>(value, "family");
+wire::Family DecodeFamily(const json& value) { return FamilyOf(Member<int>(value, "family")); }
+
+wire::Family FamilyOf(int family) {
   if (family != 4 && family != 6) {
     throw UsageError("broker request: unknown address family " + std::to_string(family));
   }

@@ -64,7 +64,7 @@ enum class MessageType : uint16_t {
   kTakeInterfaces,  // interfaces, pairs, name; reply: name, created; the control socket
   kOpenPort,        // port; reply: ifindex; the packet socket
   // Further requests to the broker.
-  kOpenUpcalls,    // a node; reply: the descriptor
+  kOpenUpcalls,    // a node, families; reply: the descriptor
   kSetNeighbours,  // a node, neighbours (interface, address, mac), held; reply: nothing
   kOpenTables,     // a node; reply: table_words; the tables, events, doorbell
   kOpenMulticast,  // a node, family, interfaces; reply: the socket
@@ -170,6 +170,7 @@ T Member(const nlohmann::json& object, const char* name) {
 
 // The member "family" of a request. Throws UsageError if it is missing or neither 4 nor 6.
 wire::Family DecodeFamily(const nlohmann::json& request);
+wire::Family FamilyOf(int number);  // 4 or 6; throws UsageError
 
 // The payload of kError. Decoding throws the subclass of Error that the status stands for,
 // RouteError, or sys::ExecuteError.

@@ -68,6 +68,14 @@ void SetNeighbours(Operations& operations, const json& request) {
                            Member<bool>(request, "held"));
 }
 
+Reply OpenUpcalls(Operations& operations, const json& request) {
+  std::set<wire::Family> families;
+  for (const int number : Member<std::vector<int>>(request, "families")) {
+    families.insert(FamilyOf(number));
+  }
+  return ReplyWith(operations.OpenUpcalls(Member<std::string>(request, "node"), families));
+}
+
 Reply OpenMulticast(Operations& operations, const json& request) {
   return ReplyWith(
       operations.OpenMulticast(Member<std::string>(request, "node"), DecodeFamily(request),
@@ -122,7 +130,7 @@ Reply PerformOnLab(Operations& operations, const Message& request) {
     case MessageType::kOpenTables:
       return ReplyWith(operations.OpenTables(Member<std::string>(arguments(), "node")));
     case MessageType::kOpenUpcalls:
-      return ReplyWith(operations.OpenUpcalls(Member<std::string>(arguments(), "node")));
+      return OpenUpcalls(operations, arguments());
     case MessageType::kSetNeighbours:
       SetNeighbours(operations, arguments());
       return {};

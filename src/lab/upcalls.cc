@@ -1,12 +1,19 @@
 #include "lab/upcalls.h"
 
+#include <fmt/format.h>
+#include <linux/rtnetlink.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 
+#include "base/error.h"
+#include "bpf/upcall_program.h"
 #include "lab/node_settings.h"
+#include "sys/network/route_request.h"
 #include "sys/network/sysctl.h"
 #include "sys/network/tun.h"
-#include "sys/network/upcall.h"
+#include "wire/address_scope.h"
 
 namespace viaduct::lab {
 namespace {
@@ -19,39 +26,67 @@ constexpr uint32_t kUpcallQueue = 10000;  // packets; the simulator may be busy
 // What may wait for a held neighbour: a millisecond and more at the speed of veth pairs.
 constexpr const char* kHeldBytes = "16777216";
 
-void Disconnect(sys::Netlink& netlink, int ifindex) {
+void Disconnect(sys::Netlink& netlink, int ifindex, const std::set<wire::Family>& families) {
   for (const wire::IpPrefix& address : netlink.Addresses(ifindex)) {
-    if (address.address.family != wire::Family::kIpv4) continue;
+    const bool is_on_demand = families.contains(address.address.family);
+    if (!is_on_demand || wire::IsLinkLocal(address.address)) continue;
     netlink.RemoveAddress(ifindex, address);
     netlink.AddAddress(ifindex, address, false);
   }
 }
 
+// The device has no address, so that the kernel itself has nothing to send through it.
+void SetIpv6(Sysctls& sysctls, const std::string& device, bool is_on) {
+  const std::string prefix = "net.ipv6.conf." + device + ".";
+  sysctls[prefix + "disable_ipv6"] = is_on ? "0" : "1";
+  if (!is_on) return;
+  sysctls[prefix + "addr_gen_mode"] = "1";  // IN6_ADDR_GEN_MODE_NONE of linux/if_link.h
+  sysctls[prefix + "accept_ra"] = "0";
+  sysctls[prefix + "router_solicitations"] = "0";
+}
+
+// The kernel would take the device for a way to all groups.
+void LeaveGroups(sys::Netlink& netlink, int ifindex) {
+  auto message = sys::RouteRequest(sys::RouteAction::kDelete,
+                                   {.destination = wire::IpPrefix::Parse("ff00::/8"),
+                                    .hops = {{.ifindex = ifindex}},
+                                    .table = RT_TABLE_LOCAL,
+                                    .protocol = RTPROT_KERNEL});
+  const int error = netlink.socket().TryRequest(message);
+  if (error != 0 && error != ESRCH) throw SystemError("remove the route to IPv6 groups", error);
+}
+
 }  // namespace
 
-UniqueFd OpenUpcalls(Lab& lab, const std::string& node) {
+UniqueFd OpenUpcalls(Lab& lab, const std::string& node, const std::set<wire::Family>& families) {
   const int space = lab.NamespaceFd(node);
   sys::Netlink& netlink = lab.NetlinkOf(node);
   UniqueFd device = sys::OpenTun(space, kUpcallDevice);
   const std::string name = kUpcallDevice;
-  Sysctls sysctls{{"net.ipv6.conf." + name + ".disable_ipv6", "1"}};
+  const bool ipv6 = families.contains(wire::Family::kIpv6);
+  Sysctls sysctls;
+  SetIpv6(sysctls, name, ipv6);
   const int tun = netlink.IfIndex(name);
   int mtu = 65535;
   std::vector<int> ifindexes;
   for (const Interface& interface : lab.GetNode(node).interfaces) {
     mtu = std::min(mtu, interface.mtu);  // what goes up fits every interface
     ifindexes.push_back(lab.IfIndex({node, interface.name}));
-    sysctls["net.ipv4.neigh." + interface.name + ".unres_qlen_bytes"] = kHeldBytes;
+    for (const char* family : {"ipv4", "ipv6"}) {
+      sysctls[fmt::format("net.{}.neigh.{}.unres_qlen_bytes", family, interface.name)] = kHeldBytes;
+    }
   }
   sys::WriteSysctls(space, sysctls, true);
   netlink.SetMtu(tun, mtu);
   netlink.SetQueueLength(tun, kUpcallQueue);
   netlink.SetUp(tun, true);
   netlink.AwaitRunning(name, Duration::Seconds(2));
-  sys::MarkUpcalls(space, tun);
-  sys::CopyFlows(space, ifindexes, tun, kCopyInterval);
-  for (const int ifindex : ifindexes) Disconnect(netlink, ifindex);
-  netlink.AddRoute({}, std::nullopt, tun, kLastResort);
+  if (ipv6) LeaveGroups(netlink, tun);
+  bpf::AttachUpcalls(space, {tun, ifindexes, families, kCopyInterval});
+  for (const int ifindex : ifindexes) Disconnect(netlink, ifindex, families);
+  for (const wire::Family family : families) {
+    netlink.AddRoute({{family, {}}, 0}, std::nullopt, tun, kLastResort);
+  }
   return device;
 }
 

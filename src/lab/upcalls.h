@@ -1,6 +1,7 @@
 // What makes a node's kernel pass packets up to a simulator whose protocol finds routes on demand.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,12 +21,13 @@ struct Neighbour {
   wire::MacAddress mac;
 };
 
-// Gives the node a default route, of the last resort, to a new TUN device, and returns the device's
-// other end (IFF_NO_PI, non-blocking), with which it vanishes. Packets carry their origin
-// (sys/network/upcall.h); of the flows that have a route, copies go up. The connected networks'
-// routes go, because the protocol finds its neighbours itself and may reach one by a detour. IPv4
-// only. To be called once per node. Throws EnvironmentError if the kernel cannot do it.
-UniqueFd OpenUpcalls(Lab& lab, const std::string& node);
+// Gives the node default routes of these families, of the last resort, to a new TUN device, and
+// returns the device's other end (IFF_NO_PI, non-blocking), with which it vanishes. Packets come
+// after their origin (bpf/upcall_program.h); of the flows that have a route, copies go up. The
+// connected networks' routes go, because the protocol finds its neighbours itself and may reach one
+// by a detour; those to link-local addresses stay. To be called once per node. Throws
+// EnvironmentError if the kernel cannot do it.
+UniqueFd OpenUpcalls(Lab& lab, const std::string& node, const std::set<wire::Family>& families);
 
 // Packets to these neighbours wait in the kernel until they are released, and then go in their
 // order. So the simulator can send what it has kept before the first packet takes a new route.

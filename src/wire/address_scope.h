@@ -1,6 +1,8 @@
 // Link-local, loopback and broadcast addresses.
 #pragma once
 
+#include <optional>
+
 #include "wire/address.h"
 
 namespace viaduct::wire {
@@ -9,6 +11,16 @@ namespace viaduct::wire {
 inline bool IsLinkLocal(const IpAddress& address) {
   return address.family == Family::kIpv6 && address.bytes[0] == 0xFE &&
          (address.bytes[1] & 0xC0) == 0x80;
+}
+
+// The MAC address of which an IPv6 link-local address was made (modified EUI-64, RFC 4291 appendix
+// A). None: of another address.
+inline std::optional<MacAddress> MacOfLinkLocal(const IpAddress& address) {
+  const auto& bytes = address.bytes;
+  if (!IsLinkLocal(address) || bytes[11] != 0xFF || bytes[12] != 0xFE) return std::nullopt;
+  constexpr uint8_t kUniversal = 0x02;  // inverted
+  return MacAddress{{static_cast<uint8_t>(bytes[8] ^ kUniversal), bytes[9], bytes[10], bytes[13],
+                     bytes[14], bytes[15]}};
 }
 
 // 127.0.0.0/8, ::1.

@@ -15,6 +15,7 @@
 #include "io/ring_port.h"
 #include "io/tun_port.h"
 #include "sys/network/packet_socket.h"
+#include "wire/address_scope.h"
 
 #include <sys/socket.h>
 
@@ -106,7 +107,8 @@ class LabKernel : public UpcallPort::Kernel
         }
     }
 
-    std::unique_ptr<viaduct::io::AnyPort> Open() override
+    std::unique_ptr<viaduct::io::AnyPort> Open(
+        const std::set<viaduct::wire::Family>& families) override
     {
         for (auto& [interface, socket] : m_sockets)
         {
@@ -119,7 +121,7 @@ class LabKernel : public UpcallPort::Kernel
             constexpr int NOTHING = 0; // to be received
             viaduct::sys::BindPacketSocket(socket.fd.get(), socket.ifindex, NOTHING);
         }
-        return viaduct::io::Hold(viaduct::io::TunPort(m_broker->OpenUpcalls(m_node)));
+        return viaduct::io::Hold(viaduct::io::TunPort(m_broker->OpenUpcalls(m_node, families)));
     }
 
     int IfIndexOf(const std::string& interface) const override
@@ -138,7 +140,9 @@ class LabKernel : public UpcallPort::Kernel
         const viaduct::wire::IpAddress& address) const override
     {
         const auto found = m_known->find(address);
-        return found == m_known->end() ? std::nullopt : std::optional(found->second);
+        // The kernels make their link-local addresses themselves, of their MAC addresses.
+        return found == m_known->end() ? viaduct::wire::MacOfLinkLocal(address)
+                                       : std::optional(found->second);
     }
 
     void Hold(const std::vector<UpcallPort::Neighbour>& neighbours, bool held) override

@@ -48,9 +48,12 @@ struct V4
     using StaticProtocol = Ipv4StaticRouting;
     using Entry = Ipv4RoutingTableEntry;
     using Header = Ipv4Header;
+    using Route = Ipv4Route;
     static constexpr auto FAMILY = viaduct::wire::Family::kIpv4;
     static constexpr auto ToAddress = &wireconversion::ToIpv4;
     static constexpr auto DestinationMask = &Entry::GetDestNetworkMask;
+    static constexpr auto GetHops = &Header::GetTtl;
+    static constexpr auto SetHops = &Header::SetTtl;
 };
 
 /** The names of IPv6. */
@@ -62,9 +65,12 @@ struct V6
     using StaticProtocol = Ipv6StaticRouting;
     using Entry = Ipv6RoutingTableEntry;
     using Header = Ipv6Header;
+    using Route = Ipv6Route;
     static constexpr auto FAMILY = viaduct::wire::Family::kIpv6;
     static constexpr auto ToAddress = &wireconversion::ToIpv6;
     static constexpr auto DestinationMask = &Entry::GetDestNetworkPrefix;
+    static constexpr auto GetHops = &Header::GetHopLimit;
+    static constexpr auto SetHops = &Header::SetHopLimit;
 };
 
 /**

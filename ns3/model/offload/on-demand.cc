@@ -47,39 +47,72 @@ FindsRoutesOnDemand(Ptr<Node> node)
     return std::any_of(protocols.begin(), protocols.end(), IsOnDemand<Family>);
 }
 
+template <class Family>
 bool
-InputToProtocol(Ptr<Ipv4> ip,
+InputToProtocol(Ptr<typename Family::Layer> ip,
                 Ptr<Packet> packet,
-                const Ipv4Header& header,
+                const typename Family::Header& header,
                 Ptr<NetDevice> from,
-                const ForwardedCallback& forwarded,
+                const ForwardedCallback<Family>& forwarded,
                 const std::function<void(Ptr<const Packet> packet)>& dropped)
 {
-    using Protocol = Ipv4RoutingProtocol;
-    const Protocol::UnicastForwardCallback unicast(
+    using Protocol = typename Family::Protocol;
+    using Header = typename Family::Header;
+    const auto forward =
         [forwarded, dropped, source = header.GetSource()](
-            Ptr<Ipv4Route> route, Ptr<const Packet> packet, const Ipv4Header& header) {
-            if (header.GetTtl() <= 1)
+            Ptr<typename Family::Route> route, Ptr<const Packet> packet, const Header& header) {
+            const int hops = (header.*Family::GetHops)();
+            if (hops <= 1)
             {
                 return dropped(packet);
             }
-            Ipv4Header next = header;
-            next.SetTtl(header.GetTtl() - 1);
+            Header next = header;
+            (next.*Family::SetHops)(static_cast<uint8_t>(hops - 1));
             next.SetSource(source);
             forwarded(route, packet, next);
+        };
+    const typename Protocol::LocalDeliverCallback deliver(
+        [](Ptr<const Packet>, const Header&, uint32_t) {});
+    const typename Protocol::ErrorCallback error(
+        [dropped](Ptr<const Packet> packet, const Header&, Socket::SocketErrno) {
+            dropped(packet);
         });
-    const Protocol::MulticastForwardCallback multicast(
-        [](Ptr<Ipv4MulticastRoute>, Ptr<const Packet>, const Ipv4Header&) {});
-    const Protocol::LocalDeliverCallback deliver(
-        [](Ptr<const Packet>, const Ipv4Header&, uint32_t) {});
-    const Protocol::ErrorCallback error([dropped](Ptr<const Packet> packet,
-                                                  const Ipv4Header&,
-                                                  Socket::SocketErrno) { dropped(packet); });
-    return ip->GetRoutingProtocol()->RouteInput(
-        packet, header, from, unicast, multicast, deliver, error);
+    if constexpr (Family::FAMILY == viaduct::wire::Family::kIpv4)
+    {
+        const typename Protocol::UnicastForwardCallback unicast(forward);
+        const typename Protocol::MulticastForwardCallback multicast(
+            [](Ptr<Ipv4MulticastRoute>, Ptr<const Packet>, const Header&) {});
+        return ip->GetRoutingProtocol()->RouteInput(
+            packet, header, from, unicast, multicast, deliver, error);
+    }
+    else
+    {
+        // The first argument is the device that the packet came in by.
+        const typename Protocol::UnicastForwardCallback unicast(
+            [forward](Ptr<const NetDevice>,
+                      Ptr<Ipv6Route> route,
+                      Ptr<const Packet> packet,
+                      const Header& header) { forward(route, packet, header); });
+        const typename Protocol::MulticastForwardCallback multicast(
+            [](Ptr<const NetDevice>, Ptr<Ipv6MulticastRoute>, Ptr<const Packet>, const Header&) {});
+        return ip->GetRoutingProtocol()->RouteInput(
+            packet, header, from, unicast, multicast, deliver, error);
+    }
 }
 
 template bool FindsRoutesOnDemand<ipfamily::V4>(Ptr<Node>);
 template bool FindsRoutesOnDemand<ipfamily::V6>(Ptr<Node>);
+template bool InputToProtocol<ipfamily::V4>(Ptr<Ipv4>,
+                                            Ptr<Packet>,
+                                            const Ipv4Header&,
+                                            Ptr<NetDevice>,
+                                            const ForwardedCallback<ipfamily::V4>&,
+                                            const std::function<void(Ptr<const Packet>)>&);
+template bool InputToProtocol<ipfamily::V6>(Ptr<Ipv6>,
+                                            Ptr<Packet>,
+                                            const Ipv6Header&,
+                                            Ptr<NetDevice>,
+                                            const ForwardedCallback<ipfamily::V6>&,
+                                            const std::function<void(Ptr<const Packet>)>&);
 
 } // namespace ns3

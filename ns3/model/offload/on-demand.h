@@ -7,7 +7,6 @@
 
 #include "ip-family.h"
 
-#include "ns3/ipv4-route.h"
 #include "ns3/node.h"
 #include "ns3/ptr.h"
 
@@ -30,8 +29,10 @@ template <class Family>
 bool FindsRoutesOnDemand(Ptr<Node> node);
 
 /** Takes a packet that a protocol forwards, now or when it has found the route. */
-using ForwardedCallback =
-    std::function<void(Ptr<Ipv4Route> route, Ptr<const Packet> packet, const Ipv4Header& header)>;
+template <class Family>
+using ForwardedCallback = std::function<void(Ptr<typename Family::Route> route,
+                                             Ptr<const Packet> packet,
+                                             const typename Family::Header& header)>;
 
 /**
  * Gives a packet to the node's routing protocol, as its IP layer would. What is for the node itself
@@ -40,17 +41,18 @@ using ForwardedCallback =
  * @param packet what follows the header
  * @param header the packet's, as it came in
  * @param from the device that it came in by; the loopback device if RouteOutput() said so
- * @param forwarded gets the packet with one hop counted (TTL) and the source address that it came
- * with: a protocol that kept a packet of the node gives it the address of the interface that it
- * leaves through, but the checksum of a program's packet covers its own
+ * @param forwarded gets the packet with one hop counted (TTL, hop limit) and the source address
+ * that it came with: a protocol that kept a packet of the node gives it the address of the
+ * interface that it leaves through, but the checksum of a program's packet covers its own
  * @param dropped called if the protocol gives it up
  * @return whether the protocol has taken it
  */
-bool InputToProtocol(Ptr<Ipv4> ip,
+template <class Family>
+bool InputToProtocol(Ptr<typename Family::Layer> ip,
                      Ptr<Packet> packet,
-                     const Ipv4Header& header,
+                     const typename Family::Header& header,
                      Ptr<NetDevice> from,
-                     const ForwardedCallback& forwarded,
+                     const ForwardedCallback<Family>& forwarded,
                      const std::function<void(Ptr<const Packet> packet)>& dropped);
 
 } // namespace ns3

@@ -9,12 +9,11 @@
 #include "ns3/frame-check.h"
 #include "ns3/reactor-simulator-impl.h"
 
-#include "ns3/ipv4-route.h"
+#include "ns3/ipv4-l3-protocol.h"
 #include "ns3/log.h"
 #include "ns3/loopback-net-device.h"
 
 #include "base/error.h"
-#include "sys/network/upcall.h"
 #include "wire/ethernet.h"
 
 #include <array>
@@ -40,6 +39,56 @@ IsLoopback(Ptr<const NetDevice> device)
     return DynamicCast<const LoopbackNetDevice>(device) != nullptr;
 }
 
+template <class Family>
+constexpr uint16_t
+EtherTypeOf()
+{
+    return Family::FAMILY == wire::Family::kIpv4 ? wire::ether_type::kIpv4
+                                                 : wire::ether_type::kIpv6;
+}
+
+template <class Family>
+Ptr<typename Family::Route>
+AskProtocol(Ptr<Node> node, Ptr<Packet> packet, const typename Family::Header& header)
+{
+    Socket::SocketErrno error = Socket::ERROR_NOTERROR;
+    const auto protocol = node->GetObject<typename Family::Layer>()->GetRoutingProtocol();
+    return protocol->RouteOutput(packet, header, nullptr, error);
+}
+
+/** @return the packet without its header and what is behind it */
+template <class Family>
+Ptr<Packet>
+TakePacket(std::span<const std::byte> bytes, typename Family::Header& header)
+{
+    auto packet = Create<Packet>(reinterpret_cast<const uint8_t*>(bytes.data()),
+                                 static_cast<uint32_t>(bytes.size()));
+    packet->RemoveHeader(header);
+    if constexpr (Family::FAMILY == wire::Family::kIpv4)
+    {
+        packet->RemoveAtEnd(packet->GetSize() - header.GetPayloadSize());
+        header.EnableChecksum();
+    }
+    else
+    {
+        packet->RemoveAtEnd(packet->GetSize() - header.GetPayloadLength());
+    }
+    return packet;
+}
+
+/** @return whether a protocol may have a route to it */
+bool
+IsUnicast(Ptr<Node> node, const Ipv4Address& address)
+{
+    return node->GetObject<Ipv4L3Protocol>()->IsUnicast(address);
+}
+
+bool
+IsUnicast(Ptr<Node>, const Ipv6Address& address)
+{
+    return !address.IsMulticast() && !address.IsLinkLocal();
+}
+
 } // namespace
 
 TypeId
@@ -56,7 +105,6 @@ void
 UpcallPort::SetNode(Ptr<Node> node, std::unique_ptr<Kernel> kernel)
 {
     m_node = node;
-    m_ipv4 = node->GetObject<Ipv4L3Protocol>();
     m_kernel = std::move(kernel);
 }
 
@@ -69,12 +117,16 @@ UpcallPort::AddInterface(Ptr<NetDevice> device, const std::string& name)
 void
 UpcallPort::Start()
 {
+    std::set<wire::Family> families;
+    if (FindsRoutesOnDemand<ipfamily::V4>(m_node))
+    {
+        families.insert(wire::Family::kIpv4);
+    }
     if (FindsRoutesOnDemand<ipfamily::V6>(m_node))
     {
-        throw viaduct::UsageError("a routing protocol finds IPv6 routes on demand, which mode "
-                                  "offload does not support; use mode emulate");
+        families.insert(wire::Family::kIpv6);
     }
-    if (!FindsRoutesOnDemand<ipfamily::V4>(m_node))
+    if (families.empty())
     {
         return;
     }
@@ -84,7 +136,7 @@ UpcallPort::Start()
         throw viaduct::UsageError("a routing protocol that finds routes on demand needs "
                                   "ns3::ReactorSimulatorImpl when the kernel forwards");
     }
-    m_port = m_kernel->Open();
+    m_port = m_kernel->Open(families);
     for (const auto& [device, name] : m_names)
     {
         m_devices[m_kernel->IfIndexOf(name)] = device;
@@ -111,7 +163,6 @@ UpcallPort::DoDispose()
     m_routed = nullptr;
     m_names.clear();
     m_devices.clear();
-    m_ipv4 = nullptr;
     m_node = nullptr;
     Object::DoDispose();
 }
@@ -132,37 +183,49 @@ UpcallPort::Receive()
     const size_t count = m_port->Receive(m_burst);
     for (size_t i = 0; i < count; i++)
     {
-        HandlePacket(m_burst[i].bytes);
+        HandleFrame(m_burst[i].bytes);
     }
     return count > 0;
 }
 
 void
-UpcallPort::HandlePacket(std::span<std::byte> bytes)
+UpcallPort::HandleFrame(std::span<std::byte> frame)
 {
-    using wire::ether_type::kIpv4;
-    if (bytes.size() < Ipv4Header().GetSerializedSize() || !IsParsable(kIpv4, bytes) ||
-        HasIpv4Options(kIpv4, bytes))
+    const auto upcall = viaduct::bpf::ReadUpcall(frame);
+    if (!upcall || upcall->packet.empty())
     {
         return m_drops.Count(MALFORMED);
     }
-    const auto origin = viaduct::sys::TakeUpcallOrigin(bytes);
-    Ptr<Packet> packet =
-        Create<Packet>(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
-    Ipv4Header header;
-    packet->RemoveHeader(header);
-    packet->RemoveAtEnd(packet->GetSize() - header.GetPayloadSize());
-    header.EnableChecksum();
-    const Ptr<NetDevice> from = DeviceOf(origin.ifindex);
-    if (origin.is_copy)
+    constexpr int IPV6 = 6;
+    if (wire::Load8(upcall->packet.data()) >> 4 == IPV6)
+    {
+        return HandlePacket<ipfamily::V6>(*upcall);
+    }
+    HandlePacket<ipfamily::V4>(*upcall);
+}
+
+template <class Family>
+void
+UpcallPort::HandlePacket(const viaduct::bpf::Upcall& upcall)
+{
+    typename Family::Header header;
+    constexpr uint16_t TYPE = EtherTypeOf<Family>();
+    if (upcall.packet.size() < header.GetSerializedSize() || !IsParsable(TYPE, upcall.packet) ||
+        HasIpv4Options(TYPE, upcall.packet))
+    {
+        return m_drops.Count(MALFORMED);
+    }
+    const Ptr<Packet> packet = TakePacket<Family>(upcall.packet, header);
+    const Ptr<NetDevice> from = DeviceOf(upcall.ifindex);
+    if (upcall.is_copy)
     {
         m_counters.copies++;
-        HandleCopy(packet, header, from);
+        HandleCopy<Family>(packet, header, from);
     }
     else
     {
         m_counters.missed++;
-        HandleMissed(packet, header, from);
+        HandleMissed<Family>(packet, header, from);
     }
 }
 
@@ -173,43 +236,47 @@ UpcallPort::DeviceOf(int ifindex) const
     return device == m_devices.end() ? nullptr : device->second;
 }
 
+template <class Family>
 void
-UpcallPort::HandleMissed(Ptr<Packet> packet, Ipv4Header header, Ptr<NetDevice> from)
+UpcallPort::HandleMissed(Ptr<Packet> packet, typename Family::Header header, Ptr<NetDevice> from)
 {
-    if (!m_ipv4->IsUnicast(header.GetDestination()))
+    if (!IsUnicast(m_node, header.GetDestination()))
     {
         return Drop(packet, NOT_UNICAST);
     }
     if (from)
     {
-        header.SetTtl(header.GetTtl() + 1); // as it came in, before the kernel counted this hop
-        return InputMissed(packet, header, from);
+        // As it came in, before the kernel counted this hop.
+        (header.*Family::SetHops)(static_cast<uint8_t>((header.*Family::GetHops)() + 1));
+        return InputMissed<Family>(packet, header, from);
     }
-    Socket::SocketErrno error = Socket::ERROR_NOTERROR;
-    const auto route = m_ipv4->GetRoutingProtocol()->RouteOutput(packet, header, nullptr, error);
+    const auto route = AskProtocol<Family>(m_node, packet, header);
     if (!route)
     {
         return Drop(packet, NO_ROUTE);
     }
     if (IsLoopback(route->GetOutputDevice()))
     {
-        return InputMissed(packet, header, route->GetOutputDevice());
+        return InputMissed<Family>(packet, header, route->GetOutputDevice());
     }
-    Send(route, packet, header);
+    Send<Family>(route, packet, header);
 }
 
+template <class Family>
 void
-UpcallPort::InputMissed(Ptr<Packet> packet, const Ipv4Header& header, Ptr<NetDevice> from)
+UpcallPort::InputMissed(Ptr<Packet> packet,
+                        const typename Family::Header& header,
+                        Ptr<NetDevice> from)
 {
     const Ptr<UpcallPort> self(this); // the protocol may keep the packet
-    const bool isTaken = InputToProtocol(
-        m_ipv4,
+    const bool isTaken = InputToProtocol<Family>(
+        m_node->GetObject<typename Family::Layer>(),
         packet,
         header,
         from,
-        [self](Ptr<Ipv4Route> route, Ptr<const Packet> kept, const Ipv4Header& its) {
-            self->Send(route, kept, its);
-        },
+        [self](Ptr<typename Family::Route> route,
+               Ptr<const Packet> kept,
+               const typename Family::Header& its) { self->Send<Family>(route, kept, its); },
         [self](Ptr<const Packet> kept) { self->Drop(kept, NO_ROUTE); });
     if (!isTaken)
     {
@@ -217,29 +284,30 @@ UpcallPort::InputMissed(Ptr<Packet> packet, const Ipv4Header& header, Ptr<NetDev
     }
 }
 
+template <class Family>
 void
-UpcallPort::HandleCopy(Ptr<Packet> packet, const Ipv4Header& header, Ptr<NetDevice> from)
+UpcallPort::HandleCopy(Ptr<Packet> packet,
+                       const typename Family::Header& header,
+                       Ptr<NetDevice> from)
 {
-    if (!m_ipv4->IsUnicast(header.GetDestination()))
+    if (!IsUnicast(m_node, header.GetDestination()))
     {
         return;
     }
     bool isRouted = false;
     if (from)
     {
-        isRouted = InputToProtocol(
-            m_ipv4,
+        isRouted = InputToProtocol<Family>(
+            m_node->GetObject<typename Family::Layer>(),
             packet,
             header,
             from,
-            [](Ptr<Ipv4Route>, Ptr<const Packet>, const Ipv4Header&) {},
+            [](Ptr<typename Family::Route>, Ptr<const Packet>, const typename Family::Header&) {},
             [](Ptr<const Packet>) {});
     }
     else
     {
-        Socket::SocketErrno error = Socket::ERROR_NOTERROR;
-        const auto route =
-            m_ipv4->GetRoutingProtocol()->RouteOutput(packet, header, nullptr, error);
+        const auto route = AskProtocol<Family>(m_node, packet, header);
         isRouted = route && !IsLoopback(route->GetOutputDevice());
     }
     if (!isRouted)
@@ -255,16 +323,19 @@ UpcallPort::FindNeighbour(const wire::IpAddress& gateway, const std::string& int
     return mac ? std::optional(Neighbour{interface, gateway, *mac}) : std::nullopt;
 }
 
+template <class Family>
 void
-UpcallPort::Send(Ptr<Ipv4Route> route, Ptr<const Packet> packet, const Ipv4Header& header)
+UpcallPort::Send(Ptr<typename Family::Route> route,
+                 Ptr<const Packet> packet,
+                 const typename Family::Header& header)
 {
-    if (!m_ipv4)
+    if (!m_node)
     {
         return; // the simulation has ended
     }
     const Ptr<NetDevice> device = route->GetOutputDevice();
     const auto name = m_names.find(device);
-    const Ipv4Address gateway =
+    const auto gateway =
         route->GetGateway().IsAny() ? header.GetDestination() : route->GetGateway();
     const auto mac = m_kernel->MacOf(wireconversion::ToWire(gateway));
     if (name == m_names.end() || !mac)
@@ -276,7 +347,7 @@ UpcallPort::Send(Ptr<Ipv4Route> route, Ptr<const Packet> packet, const Ipv4Heade
     m_frame.resize(wire::EthernetHeader::kSize + whole->GetSize());
     wire::EthernetHeader{*mac,
                          wireconversion::ToWire(Mac48Address::ConvertFrom(device->GetAddress())),
-                         wire::ether_type::kIpv4}
+                         EtherTypeOf<Family>()}
         .Write(m_frame);
     whole->CopyData(reinterpret_cast<uint8_t*>(m_frame.data() + wire::EthernetHeader::kSize),
                     whole->GetSize());

@@ -6,13 +6,12 @@
 #define VIADUCT_UPCALL_PORT_H
 
 #include "ns3/drop-counter.h"
-#include "ns3/ipv4-header.h"
-#include "ns3/ipv4-l3-protocol.h"
-#include "ns3/ipv4-routing-protocol.h"
+#include "ns3/ip-family.h"
 #include "ns3/net-device.h"
 #include "ns3/node.h"
 #include "ns3/object.h"
 
+#include "bpf/upcall_program.h"
 #include "io/port.h"
 #include "lab/upcalls.h"
 
@@ -21,6 +20,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,8 +50,12 @@ class UpcallPort : public Object
     {
       public:
         virtual ~Kernel() = default;
-        /** @return what carries the packets up; called once */
-        virtual std::unique_ptr<viaduct::io::AnyPort> Open() = 0;
+        /**
+         * @param families of the packets that go up
+         * @return what carries them; called once
+         */
+        virtual std::unique_ptr<viaduct::io::AnyPort> Open(
+            const std::set<viaduct::wire::Family>& families) = 0;
         /**
          * @param interface the kernel's name
          * @return its number; known after Open()
@@ -78,7 +83,7 @@ class UpcallPort : public Object
     /** Why a packet that went up ended here. */
     enum DropReason
     {
-        MALFORMED,         //!< not an IPv4 packet that ns-3 can read
+        MALFORMED,         //!< not an IP packet that ns-3 can read
         NOT_UNICAST,       //!< to a group or broadcast address
         NO_ROUTE,          //!< the protocol found none, or too late for the TTL
         UNKNOWN_NEIGHBOUR, //!< the next hop is not in the lab
@@ -114,10 +119,7 @@ class UpcallPort : public Object
      * @param name the kernel's name
      */
     void AddInterface(Ptr<NetDevice> device, const std::string& name);
-    /**
-     * Opens if one of the node's protocols finds IPv4 routes on demand.
-     * @throw viaduct::UsageError if one finds IPv6 routes on demand
-     */
+    /** Opens if one of the node's protocols finds routes on demand. */
     void Start();
 
     /** @return whether the kernel passes packets up */
@@ -175,16 +177,25 @@ class UpcallPort : public Object
 
   private:
     bool Receive();
-    void HandlePacket(std::span<std::byte> bytes);
-    void HandleMissed(Ptr<Packet> packet, Ipv4Header header, Ptr<NetDevice> from);
-    void HandleCopy(Ptr<Packet> packet, const Ipv4Header& header, Ptr<NetDevice> from);
-    void InputMissed(Ptr<Packet> packet, const Ipv4Header& header, Ptr<NetDevice> from);
-    void Send(Ptr<Ipv4Route> route, Ptr<const Packet> packet, const Ipv4Header& header);
+    void HandleFrame(std::span<std::byte> frame);
+    template <class Family>
+    void HandlePacket(const viaduct::bpf::Upcall& upcall);
+    template <class Family>
+    void HandleMissed(Ptr<Packet> packet, typename Family::Header header, Ptr<NetDevice> from);
+    template <class Family>
+    void HandleCopy(Ptr<Packet> packet, const typename Family::Header& header, Ptr<NetDevice> from);
+    template <class Family>
+    void InputMissed(Ptr<Packet> packet,
+                     const typename Family::Header& header,
+                     Ptr<NetDevice> from);
+    template <class Family>
+    void Send(Ptr<typename Family::Route> route,
+              Ptr<const Packet> packet,
+              const typename Family::Header& header);
     Ptr<NetDevice> DeviceOf(int ifindex) const;
     void Drop(Ptr<const Packet> packet, DropReason reason);
 
     Ptr<Node> m_node;                                //!< whose packets they are
-    Ptr<Ipv4L3Protocol> m_ipv4;                      //!< its IP layer
     std::unique_ptr<Kernel> m_kernel;                //!< its kernel
     std::function<void()> m_routed;                  //!< routes are used
     std::map<Ptr<NetDevice>, std::string> m_names;   //!< the kernel's

@@ -1,0 +1,143 @@
+// Packets that go up through a TUN device: what is written before each, and the copies of some that
+// the kernel forwards by itself.
+//
+// The origin is a header of its own, because no field of both IP versions is free, and because it
+// must be in each segment of a super-frame (GSO). The kernel segments after this program and
+// repeats in each segment what is before the network header.
+// clang-format off
+#include <linux/bpf.h>
+#include <linux/icmpv6.h>
+#include <linux/if_ether.h>
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/pkt_cls.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+// clang-format on
+
+#include "upcall.h"
+
+#define SMALLEST_FLOWS 1         // the loader sets the numbers
+#define ROUTER_SOLICITATION 133  // of ICMPv6
+#define REDIRECT 137
+#define COPY_MARK 0x5664436f  // the mark of a packet while it is copied
+
+// The loader sets them.
+const volatile struct viaduct_upcall_settings settings = {};
+
+// A pair of addresses, and whether it comes in on an interface or leaves by it.
+struct flow4 {
+  __be32 source, destination;
+  __u32 where;
+};
+struct flow6 {
+  struct in6_addr source, destination;
+  __u32 where;
+};
+
+// When a packet of the flow was copied last, ns.
+struct {
+  __uint(type, BPF_MAP_TYPE_LRU_HASH);
+  __uint(max_entries, SMALLEST_FLOWS);
+  __type(key, struct flow4);
+  __type(value, __u64);
+} upcall_flows4 SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_LRU_HASH);
+  __uint(max_entries, SMALLEST_FLOWS);
+  __type(key, struct flow6);
+  __type(value, __u64);
+} upcall_flows6 SEC(".maps");
+
+static __always_inline int is_due(void* flows, const void* flow) {
+  const __u64 now = bpf_ktime_get_ns();
+  __u64* last = bpf_map_lookup_elem(flows, flow);
+  if (!last) {
+    bpf_map_update_elem(flows, flow, &now, BPF_ANY);
+    return 1;
+  }
+  if (now - *last < settings.interval) return 0;
+  *last = now;
+  return 1;
+}
+
+// Packets to groups and, in IPv6, on one link only have no route that a protocol looks for.
+static __always_inline int is_due_ipv4(struct __sk_buff* skb, __u32 where) {
+  struct flow4 flow = {.where = where};
+  const long error =
+      bpf_skb_load_bytes(skb, ETH_HLEN + __builtin_offsetof(struct iphdr, saddr), &flow, 8);
+  if (error != 0 || bpf_ntohl(flow.destination) >> 24 >= 224) return 0;
+  return is_due(&upcall_flows4, &flow);
+}
+
+// RFC 4861, section 4: what a kernel says to its neighbours by itself uses no route.
+static __always_inline int is_neighbour_discovery(struct __sk_buff* skb) {
+  struct {
+    struct ipv6hdr ip;
+    struct icmp6hdr icmp;
+  } packet;
+  return bpf_skb_load_bytes(skb, ETH_HLEN, &packet, sizeof packet) == 0 &&
+         packet.ip.nexthdr == IPPROTO_ICMPV6 && packet.ip.hop_limit == 255 &&
+         packet.icmp.icmp6_type >= ROUTER_SOLICITATION && packet.icmp.icmp6_type <= REDIRECT;
+}
+
+static __always_inline int is_due_ipv6(struct __sk_buff* skb, __u32 where) {
+  struct flow6 flow = {.where = where};
+  const long error =
+      bpf_skb_load_bytes(skb, ETH_HLEN + __builtin_offsetof(struct ipv6hdr, saddr), &flow, 32);
+  const __u32 first = bpf_ntohl(flow.destination.in6_u.u6_addr32[0]);
+  if (error != 0 || first >> 24 == 0xff || first >> 22 == 0xfe80 >> 6) return 0;
+  return !is_neighbour_discovery(skb) && is_due(&upcall_flows6, &flow);
+}
+
+// On an Ethernet interface.
+static __always_inline int copy(struct __sk_buff* skb, __u32 is_egress) {
+  const __u32 where = skb->ifindex << 1 | is_egress;
+  int due = 0;
+  if (skb->protocol == bpf_htons(ETH_P_IP) && settings.copies_ipv4) due = is_due_ipv4(skb, where);
+  if (skb->protocol == bpf_htons(ETH_P_IPV6) && settings.copies_ipv6) due = is_due_ipv6(skb, where);
+  if (due) {
+    const __u32 mark = skb->mark;
+    skb->mark = COPY_MARK;
+    bpf_clone_redirect(skb, settings.tun_ifindex, 0);
+    skb->mark = mark;
+  }
+  return TC_ACT_UNSPEC;
+}
+
+SEC("tc")
+int viaduct_upcall_in(struct __sk_buff* skb) { return copy(skb, 0); }
+
+// Only those that have not come in anywhere.
+SEC("tc")
+int viaduct_upcall_out(struct __sk_buff* skb) {
+  return skb->ingress_ifindex == 0 ? copy(skb, 1) : TC_ACT_UNSPEC;
+}
+
+// The kernel reports on every interface which groups it listens to (RFC 3810).
+static __always_inline int is_to_link_local_group(struct __sk_buff* skb) {
+  __be32 destination = 0;
+  return skb->protocol == bpf_htons(ETH_P_IPV6) &&
+         bpf_skb_load_bytes(skb, __builtin_offsetof(struct ipv6hdr, daddr), &destination,
+                            sizeof destination) == 0 &&
+         bpf_ntohl(destination) >> 16 == 0xff02;
+}
+
+// At the egress of the TUN device, whose packets begin with the IP header. A packet without an
+// origin would be taken for another, so it is dropped.
+SEC("tc")
+int viaduct_upcall_mark(struct __sk_buff* skb) {
+  const struct viaduct_upcall_header header = {.ifindex = skb->ingress_ifindex,
+                                               .is_copy = skb->mark == COPY_MARK};
+  if (is_to_link_local_group(skb)) return TC_ACT_SHOT;
+  if (bpf_skb_change_head(skb, sizeof header, 0) != 0 ||
+      bpf_skb_store_bytes(skb, 0, &header, sizeof header, 0) != 0) {
+    return TC_ACT_SHOT;
+  }
+  return TC_ACT_UNSPEC;
+}
+
+char viaduct_license[] SEC("license") = "GPL";

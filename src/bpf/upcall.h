@@ -1,0 +1,19 @@
+/* What the programs of upcalls and their user share: C, because both languages include it. */
+#pragma once
+
+#include <linux/types.h>
+
+/* Before each packet that goes up, in the byte order of the machine. */
+struct viaduct_upcall_header {
+  __u32 ifindex; /* it came in on this interface; 0: a program of the node sent it */
+  __u32 is_copy; /* the kernel has forwarded, delivered or sent it */
+};
+
+/* Constants of the programs. */
+struct viaduct_upcall_settings {
+  __u64 interval;    /* between two copies of a flow, ns */
+  __u32 tun_ifindex; /* where copies go */
+  __u8 copies_ipv4;
+  __u8 copies_ipv6;
+  __u8 reserved[2];
+};

@@ -1,0 +1,40 @@
+#include "bpf/upcall_program.h"
+
+#include "bpf/object.h"
+#include "bpf/program.h"
+#include "bpf/upcall.h"
+#include "sys/network/netns.h"
+
+namespace viaduct::bpf {
+namespace {
+
+constexpr size_t kMostFlows = 65536;
+constexpr Object::Purpose kPurpose{
+    "a protocol that finds routes on demand needs eBPF in mode offload", "use mode emulate"};
+
+viaduct_upcall_settings SettingsOf(const UpcallOptions& options) {
+  viaduct_upcall_settings settings{};
+  settings.interval = static_cast<uint64_t>(options.interval.nanoseconds());
+  settings.tun_ifindex = static_cast<uint32_t>(options.tun_ifindex);
+  settings.copies_ipv4 = options.families.contains(wire::Family::kIpv4) ? 1 : 0;
+  settings.copies_ipv6 = options.families.contains(wire::Family::kIpv6) ? 1 : 0;
+  return settings;
+}
+
+}  // namespace
+
+void AttachUpcalls(int namespace_fd, const UpcallOptions& options) {
+  const viaduct_upcall_settings settings = SettingsOf(options);
+  const Object object(kUpcallProgram, kUpcallProgramSize, "viaduct_upcall_mark",
+                      {{"upcall_flows4", settings.copies_ipv4 != 0 ? kMostFlows : 1},
+                       {"upcall_flows6", settings.copies_ipv6 != 0 ? kMostFlows : 1}},
+                      std::as_bytes(std::span(&settings, 1)), kPurpose);
+  const sys::NamespaceScope scope(namespace_fd);  // ifindexes are a namespace's
+  object.AttachToClsact("viaduct_upcall_mark", options.tun_ifindex, Object::Side::kEgress);
+  for (const int ifindex : options.ifindexes) {
+    object.AttachToClsact("viaduct_upcall_in", ifindex, Object::Side::kIngress);
+    object.AttachToClsact("viaduct_upcall_out", ifindex, Object::Side::kEgress);
+  }
+}
+
+}  // namespace viaduct::bpf

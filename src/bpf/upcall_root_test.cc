@@ -1,0 +1,357 @@
+// Packets that go up through a TUN device, and neighbours to whom packets wait.
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/socket_option.h"
+#include "bpf/forwarder.h"
+#include "bpf/upcall_program.h"
+#include "sys/network/link.h"
+#include "sys/network/netns.h"
+#include "sys/network/tun.h"
+#include "wire/ethernet.h"
+#include "wire/test/packet_builder.h"
+
+namespace viaduct::bpf {
+namespace {
+
+// The addresses of one version of IP.
+struct Addresses {
+  int family;
+  const char *left, *router_left, *router_right, *right;  // with the length of the prefix
+  const char *nowhere, *also_nowhere;
+  int header;       // bytes
+  int hop_limit;    // where it is in the header
+  int destination;  // likewise
+};
+constexpr Addresses kIpv4{.family = AF_INET,
+                          .left = "10.0.1.1/24",
+                          .router_left = "10.0.1.2/24",
+                          .router_right = "10.0.2.2/24",
+                          .right = "10.0.2.1/24",
+                          .nowhere = "10.9.9.9",
+                          .also_nowhere = "10.9.9.8",
+                          .header = 20,
+                          .hop_limit = 8,
+                          .destination = 16};
+constexpr Addresses kIpv6{.family = AF_INET6,
+                          .left = "2001:db8:1::1/64",
+                          .router_left = "2001:db8:1::2/64",
+                          .router_right = "2001:db8:2::2/64",
+                          .right = "2001:db8:2::1/64",
+                          .nowhere = "2001:db8:9::9",
+                          .also_nowhere = "2001:db8:9::8",
+                          .header = 40,
+                          .hop_limit = 7,
+                          .destination = 24};
+
+std::ostream& operator<<(std::ostream& out, const Addresses& addresses) {
+  return out << (addresses.family == AF_INET ? "IPv4" : "IPv6");
+}
+
+std::string WithoutLength(const char* prefix) {
+  return wire::IpPrefix::Parse(prefix).address.ToString();
+}
+
+struct GoneUp {
+  int ifindex;
+  bool is_copy;
+  std::string destination;
+  int hop_limit;
+  friend bool operator==(const GoneUp&, const GoneUp&) = default;
+};
+
+std::ostream& operator<<(std::ostream& out, const GoneUp& packet) {
+  return out << (packet.is_copy ? "copy from " : "missed from ") << packet.ifindex << " to "
+             << packet.destination << " hops " << packet.hop_limit;
+}
+
+// A namespace of a test.
+struct Space {
+  UniqueFd fd = sys::CreateNamelessNamespace();
+  sys::Netlink netlink{fd.get()};
+
+  void Run(const std::string& command) const {
+    const sys::NamespaceScope scope(fd.get());
+    if (std::system(command.c_str()) != 0) throw Error("command failed: " + command);
+  }
+  UniqueFd UdpSocket(int family) const {
+    const sys::NamespaceScope scope(fd.get());
+    return UniqueFd(SystemCall("socket", socket(family, SOCK_DGRAM | SOCK_NONBLOCK, 0)));
+  }
+  void SetUp(int ifindex, const char* address4, const char* address6) {
+    netlink.SetUp(ifindex, true);
+    netlink.AddAddress(ifindex, wire::IpPrefix::Parse(address4));
+    netlink.AddAddress(ifindex, wire::IpPrefix::Parse(address6));
+  }
+};
+
+struct SocketAddress {
+  SocketAddress(int family, const std::string& address) {
+    bytes.ss_family = static_cast<sa_family_t>(family);
+    if (family == AF_INET) {
+      auto& ipv4 = reinterpret_cast<sockaddr_in&>(bytes);
+      ipv4.sin_port = htons(9);
+      inet_pton(family, address.c_str(), &ipv4.sin_addr);
+    } else {
+      auto& ipv6 = reinterpret_cast<sockaddr_in6&>(bytes);
+      ipv6.sin6_port = htons(9);
+      inet_pton(family, address.c_str(), &ipv6.sin6_addr);
+    }
+  }
+  const sockaddr* Get() const { return reinterpret_cast<const sockaddr*>(&bytes); }
+  sockaddr_storage bytes{};
+};
+
+// Takes what is sent to the namespace, so that it answers nothing.
+UniqueFd Receiver(const Space& space, int family) {
+  UniqueFd receiver = space.UdpSocket(family);
+  if (family == AF_INET6) SetSocketOption(receiver.get(), IPPROTO_IPV6, IPV6_V6ONLY, 1, "v6 only");
+  const SocketAddress any(family, family == AF_INET ? "0.0.0.0" : "::");
+  SystemCall("bind", bind(receiver.get(), any.Get(), sizeof any.bytes));
+  return receiver;
+}
+
+void Send(const UniqueFd& socket, int family, const std::string& to, std::string_view bytes = "x") {
+  const SocketAddress address(family, to);
+  SystemCall("sendto", sendto(socket.get(), bytes.data(), bytes.size(), 0, address.Get(),
+                              sizeof address.bytes));
+}
+
+// A router with two interfaces, a host behind the first, and another behind the second.
+class UpcallTest : public testing::TestWithParam<Addresses> {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
+    if (const std::string why = WhyNot(); !why.empty()) GTEST_SKIP() << why;
+    for (const Space* space : {&left_, &router_, &right_}) {
+      space->Run("sysctl -qw net.ipv6.conf.all.accept_dad=0 net.ipv6.conf.default.accept_dad=0");
+    }
+    left_.netlink.CreateVethPair({left_.fd.get(), "eth0", {}, 1500, 11},
+                                 {router_.fd.get(), "eth0", {}, 1500, 21});
+    right_.netlink.CreateVethPair({right_.fd.get(), "eth0", {}, 1500, 12},
+                                  {router_.fd.get(), "eth1", {}, 1500, 22});
+    left_.SetUp(11, kIpv4.left, kIpv6.left);
+    right_.SetUp(12, kIpv4.right, kIpv6.right);
+    router_.SetUp(21, kIpv4.router_left, kIpv6.router_left);
+    router_.SetUp(22, kIpv4.router_right, kIpv6.router_right);
+    left_.netlink.AddRoute(Default(), wire::IpAddress::Parse(WithoutLength(At().router_left)), 11);
+    router_.Run("sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1");
+    tun_ = sys::OpenTun(router_.fd.get(), "upcall0");
+    tun_index_ = router_.netlink.IfIndex("upcall0");
+    router_.netlink.SetIpv6LinkLocal(tun_index_, false);
+    router_.netlink.SetUp(tun_index_, true);
+    router_.netlink.AwaitRunning("upcall0", Duration::Seconds(2));
+    router_.netlink.AddRoute(Default(), std::nullopt, tun_index_);
+  }
+
+  const Addresses& At() const { return GetParam(); }
+
+  wire::IpPrefix Default() const {
+    return {{At().family == AF_INET ? wire::Family::kIpv4 : wire::Family::kIpv6, {}}, 0};
+  }
+
+  void Attach(const std::vector<int>& ifindexes = {}, Duration interval = Duration::Seconds(2)) {
+    const wire::Family family = At().family == AF_INET ? wire::Family::kIpv4 : wire::Family::kIpv6;
+    AttachUpcalls(router_.fd.get(), {tun_index_, ifindexes, {family}, interval});
+  }
+
+  // What went up next, from the header on. Fails if nothing comes.
+  std::vector<std::byte> NextBytes() {
+    while (true) {
+      pollfd wait{tun_.get(), POLLIN, 0};
+      if (poll(&wait, 1, 10'000) != 1) throw Error("nothing has gone up");
+      std::vector<std::byte> bytes(65536);
+      const ssize_t length = read(tun_.get(), bytes.data(), bytes.size());
+      bytes.resize(length < 0 ? 0 : static_cast<size_t>(length));
+      const auto upcall = ReadUpcall(bytes);
+      if (!upcall || upcall->packet.size() < static_cast<size_t>(At().header)) continue;
+      const int version = static_cast<int>(upcall->packet[0]) >> 4;
+      if (version == (At().family == AF_INET ? 4 : 6)) return bytes;
+    }
+  }
+  GoneUp Next() {
+    std::vector<std::byte> bytes = NextBytes();
+    const Upcall upcall = *ReadUpcall(bytes);
+    char text[INET6_ADDRSTRLEN];
+    inet_ntop(At().family, &upcall.packet[static_cast<size_t>(At().destination)], text,
+              sizeof text);
+    const auto hop_limit = static_cast<int>(upcall.packet[static_cast<size_t>(At().hop_limit)]);
+    return {upcall.ifindex, upcall.is_copy, text, hop_limit};
+  }
+  // All segments of what came in by the first interface, with right checksums; how many.
+  int CountSegments(size_t payload) {
+    int count = 0;
+    for (size_t seen = 0; seen < payload; ++count) {
+      std::vector<std::byte> bytes = NextBytes();
+      const Upcall upcall = *ReadUpcall(bytes);
+      EXPECT_EQ(upcall.ifindex, 21);
+      EXPECT_FALSE(upcall.is_copy);
+      const std::string text = wire::packet::DescribePacket(upcall.packet);
+      EXPECT_EQ(text.find("bad"), std::string::npos) << text;
+      const auto frame = wire::packet::PayloadOf(AsFrame(upcall.packet));
+      seen += frame.size();
+      if (frame.empty()) return count;
+    }
+    return count;
+  }
+  std::vector<std::byte> AsFrame(std::span<const std::byte> packet) const {
+    std::vector<std::byte> frame(wire::EthernetHeader::kSize + packet.size());
+    const bool ipv4 = At().family == AF_INET;
+    wire::EthernetHeader{{}, {}, ipv4 ? wire::ether_type::kIpv4 : wire::ether_type::kIpv6}.Write(
+        frame);
+    std::ranges::copy(packet, frame.begin() + wire::EthernetHeader::kSize);
+    return frame;
+  }
+
+  Space left_, router_, right_;
+  UniqueFd tun_;
+  int tun_index_ = 0;
+};
+
+TEST_P(UpcallTest, MissesTellWhereTheyCameFrom) {
+  Attach();
+  Send(left_.UdpSocket(At().family), At().family, At().nowhere);
+  EXPECT_EQ(Next(), (GoneUp{21, false, At().nowhere, 63}));
+  Send(router_.UdpSocket(At().family), At().family, At().also_nowhere);
+  EXPECT_EQ(Next(), (GoneUp{0, false, At().also_nowhere, 64}));
+}
+
+// The kernel cuts it after the program has written the origin.
+TEST_P(UpcallTest, EachSegmentOfALargeDatagramTellsWhereItCameFrom) {
+  Attach();
+  constexpr int kSize = 1000, kCount = 20;
+  const UniqueFd socket = left_.UdpSocket(At().family);
+  SystemCall("UDP_SEGMENT", setsockopt(socket.get(), SOL_UDP, 103, &kSize, sizeof kSize));
+  Send(socket, At().family, At().nowhere, std::string(kSize * kCount, 'x'));
+  EXPECT_EQ(CountSegments(kSize * kCount), kCount);
+}
+
+TEST_P(UpcallTest, EachSegmentOfALargeTcpPacketTellsWhereItCameFrom) {
+  Attach();
+  const int family = At().family;
+  const std::string right = WithoutLength(At().right);
+  UniqueFd listener, sender;
+  const SocketAddress any(family, family == AF_INET ? "0.0.0.0" : "::"), to(family, right);
+  {
+    const sys::NamespaceScope scope(right_.fd.get());
+    listener = UniqueFd(SystemCall("socket", socket(family, SOCK_STREAM, 0)));
+    SystemCall("bind", bind(listener.get(), any.Get(), sizeof any.bytes));
+    SystemCall("listen", listen(listener.get(), 1));
+    right_.netlink.AddRoute(Default(), wire::IpAddress::Parse(WithoutLength(At().router_right)),
+                            12);
+  }
+  {
+    const sys::NamespaceScope scope(left_.fd.get());
+    sender = UniqueFd(SystemCall("socket", socket(family, SOCK_STREAM, 0)));
+    SystemCall("connect", connect(sender.get(), to.Get(), sizeof to.bytes));
+  }
+  router_.netlink.RemoveAddress(22, wire::IpPrefix::Parse(At().router_right));  // and its network
+  const std::string bytes(10 * 1400, 'x');                                      // a first window
+  SystemCall("send", send(sender.get(), bytes.data(), bytes.size(), 0));
+  EXPECT_GE(CountSegments(bytes.size()), 10);
+}
+
+TEST_P(UpcallTest, OneOfEachFlowAndIntervalIsCopied) {
+  const std::string right = WithoutLength(At().right), own = WithoutLength(At().router_left);
+  const UniqueFd at_right = Receiver(right_, At().family), at_own = Receiver(router_, At().family);
+  Attach({21, 22}, Duration::Seconds(1000));  // that is: not again in this test
+  const UniqueFd forwarded = left_.UdpSocket(At().family);
+  const UniqueFd local = router_.UdpSocket(At().family);
+  Send(forwarded, At().family, right);
+  Send(forwarded, At().family, right);
+  Send(local, At().family, right);
+  Send(local, At().family, right);
+  Send(forwarded, At().family, own);  // to the router itself
+  EXPECT_EQ(Next(), (GoneUp{21, true, right, 64}));
+  EXPECT_EQ(Next(), (GoneUp{0, true, right, 64}));
+  EXPECT_EQ(Next(), (GoneUp{21, true, own, 64}));
+}
+
+TEST_P(UpcallTest, CopiesComeAgainAfterTheInterval) {
+  const std::string right = WithoutLength(At().right);
+  const UniqueFd receiver = Receiver(right_, At().family), socket = left_.UdpSocket(At().family);
+  Attach({21, 22}, Duration::Milliseconds(1));
+  for (int i = 0; i < 3; ++i) {
+    Send(socket, At().family, right);
+    EXPECT_EQ(Next(), (GoneUp{21, true, right, 64}));
+    usleep(2000);  // more than the interval, however slow the machine
+  }
+}
+
+TEST_P(UpcallTest, OtherFamiliesAndGroupsAreNotCopied) {
+  const Addresses& other = At().family == AF_INET ? kIpv6 : kIpv4;
+  const UniqueFd at_right = Receiver(right_, At().family),
+                 at_other = Receiver(right_, other.family);
+  Attach({21, 22}, Duration::Seconds(1000));
+  router_.netlink.AddRoute(
+      {{other.family == AF_INET ? wire::Family::kIpv4 : wire::Family::kIpv6, {}}, 0}, std::nullopt,
+      tun_index_);
+  Send(router_.UdpSocket(other.family), other.family, WithoutLength(other.right));
+  router_.Run(At().family == AF_INET ? "ip route add 224.0.0.0/4 dev eth1;"
+                                       "ping -q -c 1 -W 1 -I eth1 224.0.0.1 >/dev/null || true"
+                                     : "ping -q -c 1 -W 1 -I eth1 ff02::1 >/dev/null || true");
+  Send(router_.UdpSocket(At().family), At().family, WithoutLength(At().right));
+  std::vector<std::byte> bytes(2048);
+  std::vector<std::string> packets;
+  for (pollfd wait{tun_.get(), POLLIN, 0}; poll(&wait, 1, 200) == 1;) {
+    bytes.resize(static_cast<size_t>(SystemCall("read", read(tun_.get(), bytes.data(), 2048))));
+    packets.push_back(wire::packet::DescribePacket(ReadUpcall(bytes)->packet));
+    bytes.resize(2048);
+  }
+  EXPECT_THAT(packets, testing::ElementsAre(testing::HasSubstr("> " + WithoutLength(At().right))));
+}
+
+TEST_P(UpcallTest, PacketsToAHeldNeighbourWaitAndKeepTheirOrder) {
+  const UniqueFd receiver = Receiver(right_, At().family);
+  const wire::IpAddress neighbour = wire::IpAddress::Parse(WithoutLength(At().right));
+  router_.netlink.HoldNeighbour(22, neighbour);
+  const UniqueFd sender = router_.UdpSocket(At().family);
+  for (char byte = 'a'; byte < 'a' + 20; ++byte) {
+    Send(sender, At().family, neighbour.ToString(), std::string(1, byte));
+  }
+  char received = 0;
+  EXPECT_LT(recv(receiver.get(), &received, 1, 0), 0) << "it has not waited";
+  router_.netlink.ReleaseNeighbour(22, neighbour, right_.netlink.GetLink("eth0").mac);
+  std::string order;
+  for (int i = 0; i < 20; ++i) {
+    pollfd wait{receiver.get(), POLLIN, 0};
+    ASSERT_EQ(poll(&wait, 1, 10'000), 1);
+    ASSERT_EQ(recv(receiver.get(), &received, 1, 0), 1);
+    order += received;
+  }
+  EXPECT_EQ(order, "abcdefghijklmnopqrst");
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, UpcallTest, testing::Values(kIpv4, kIpv6), [](const auto& info) {
+  return info.param.family == AF_INET ? "Ipv4" : "Ipv6";
+});
+
+TEST(Upcall, ReadsWhatIsWritten) {
+  std::array<std::byte, 3> packet{std::byte{1}, std::byte{2}, std::byte{3}};
+  std::vector<std::byte> bytes = WriteUpcall({.ifindex = 70000, .is_copy = true, .packet = packet});
+  const auto upcall = ReadUpcall(bytes);
+  ASSERT_TRUE(upcall);
+  EXPECT_EQ(upcall->ifindex, 70000);
+  EXPECT_TRUE(upcall->is_copy);
+  EXPECT_TRUE(std::ranges::equal(upcall->packet, packet));
+  EXPECT_FALSE(ReadUpcall(std::span(bytes).first(kUpcallHeader - 1)));
+}
+
+}  // namespace
+}  // namespace viaduct::bpf
