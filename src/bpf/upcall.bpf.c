@@ -52,6 +52,11 @@ struct {
   __type(value, __u64);
 } upcall_flows6 SEC(".maps");
 
+// Of the IP header on: what the node hears of its own packets to groups has no other.
+static __always_inline long load(struct __sk_buff* skb, __u32 offset, void* to, __u32 size) {
+  return bpf_skb_load_bytes_relative(skb, offset, to, size, BPF_HDR_START_NET);
+}
+
 static __always_inline int is_due(void* flows, const void* flow) {
   const __u64 now = bpf_ktime_get_ns();
   __u64* last = bpf_map_lookup_elem(flows, flow);
@@ -67,8 +72,7 @@ static __always_inline int is_due(void* flows, const void* flow) {
 // Packets to groups and, in IPv6, on one link only have no route that a protocol looks for.
 static __always_inline int is_due_ipv4(struct __sk_buff* skb, __u32 where) {
   struct flow4 flow = {.where = where};
-  const long error =
-      bpf_skb_load_bytes(skb, ETH_HLEN + __builtin_offsetof(struct iphdr, saddr), &flow, 8);
+  const long error = load(skb, __builtin_offsetof(struct iphdr, saddr), &flow, 8);
   if (error != 0 || bpf_ntohl(flow.destination) >> 24 >= 224) return 0;
   return is_due(&upcall_flows4, &flow);
 }
@@ -79,15 +83,14 @@ static __always_inline int is_neighbour_discovery(struct __sk_buff* skb) {
     struct ipv6hdr ip;
     struct icmp6hdr icmp;
   } packet;
-  return bpf_skb_load_bytes(skb, ETH_HLEN, &packet, sizeof packet) == 0 &&
-         packet.ip.nexthdr == IPPROTO_ICMPV6 && packet.ip.hop_limit == 255 &&
-         packet.icmp.icmp6_type >= ROUTER_SOLICITATION && packet.icmp.icmp6_type <= REDIRECT;
+  return load(skb, 0, &packet, sizeof packet) == 0 && packet.ip.nexthdr == IPPROTO_ICMPV6 &&
+         packet.ip.hop_limit == 255 && packet.icmp.icmp6_type >= ROUTER_SOLICITATION &&
+         packet.icmp.icmp6_type <= REDIRECT;
 }
 
 static __always_inline int is_due_ipv6(struct __sk_buff* skb, __u32 where) {
   struct flow6 flow = {.where = where};
-  const long error =
-      bpf_skb_load_bytes(skb, ETH_HLEN + __builtin_offsetof(struct ipv6hdr, saddr), &flow, 32);
+  const long error = load(skb, __builtin_offsetof(struct ipv6hdr, saddr), &flow, 32);
   const __u32 first = bpf_ntohl(flow.destination.in6_u.u6_addr32[0]);
   if (error != 0 || first >> 24 == 0xff || first >> 22 == 0xfe80 >> 6) return 0;
   return !is_neighbour_discovery(skb) && is_due(&upcall_flows6, &flow);
@@ -121,8 +124,8 @@ int viaduct_upcall_out(struct __sk_buff* skb) {
 static __always_inline int is_to_link_local_group(struct __sk_buff* skb) {
   __be32 destination = 0;
   return skb->protocol == bpf_htons(ETH_P_IPV6) &&
-         bpf_skb_load_bytes(skb, __builtin_offsetof(struct ipv6hdr, daddr), &destination,
-                            sizeof destination) == 0 &&
+         load(skb, __builtin_offsetof(struct ipv6hdr, daddr), &destination, sizeof destination) ==
+             0 &&
          bpf_ntohl(destination) >> 16 == 0xff02;
 }
 

@@ -311,7 +311,9 @@ TEST_P(UpcallTest, OtherFamiliesAndGroupsAreNotCopied) {
   std::vector<std::string> packets;
   for (pollfd wait{tun_.get(), POLLIN, 0}; poll(&wait, 1, 200) == 1;) {
     bytes.resize(static_cast<size_t>(SystemCall("read", read(tun_.get(), bytes.data(), 2048))));
-    packets.push_back(wire::packet::DescribePacket(ReadUpcall(bytes)->packet));
+    const Upcall upcall = *ReadUpcall(bytes);
+    packets.push_back((upcall.is_copy ? "copy " : "missed ") +
+                      wire::packet::DescribePacket(upcall.packet));
     bytes.resize(2048);
   }
   EXPECT_THAT(packets, testing::ElementsAre(testing::HasSubstr("> " + WithoutLength(At().right))));

@@ -253,7 +253,7 @@ void
 ProgramPort::SendWhenRouted(Ptr<Packet> packet, const Ipv4Header& header, Ptr<NetDevice> loopback)
 {
     const Ptr<ProgramPort> self(this);
-    const bool isTaken = InputToProtocol(
+    const bool isTaken = InputToProtocol<ipfamily::V4>(
         m_ipv4,
         packet,
         header,
