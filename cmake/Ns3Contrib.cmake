@@ -31,7 +31,7 @@ foreach(kind model helper test examples)
   file(GLOB ${kind}_sources CONFIGURE_DEPENDS RELATIVE ${VIADUCT_ROOT} ns3/${kind}/*.cc ns3/${kind}/*/*.cc)
   file(GLOB ${kind}_headers CONFIGURE_DEPENDS RELATIVE ${VIADUCT_ROOT} ns3/${kind}/*.h ns3/${kind}/*/*.h)
 endforeach()
-list(FILTER examples_sources EXCLUDE REGEX "flood-routing")  # a library, for viaduct-sim
+list(FILTER examples_sources EXCLUDE REGEX "(flood|request)-routing")  # libraries, for viaduct-sim
 list(FILTER test_sources EXCLUDE REGEX "main\\.cc$")  # ns-3's test-runner has the main()
 
 set(module_libraries "")
