@@ -6,6 +6,7 @@ import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -51,7 +52,7 @@ def test_flows_on_a_line(mode: str, scenario: Callable[[str], Path], tmp_path: P
           - {type: udp, from: n3, to: n1, size: 160, rate: 100kbit, start: 2s, duration: 3s}
           - {type: tcp, from: n1, to: n3, start: 3s, duration: 2s}
     """
-    done = run(scenario(ON_DEMAND + text), mode, tmp_path)
+    done = run(scenario(ON_DEMAND + dedent(text)), mode, tmp_path)
     assert done["convergence"]["on_demand"] is True
     for flow in done["flows"]:
         assert not flow.get("error"), flow
@@ -70,7 +71,7 @@ def test_a_flow_leaves_the_simulator(scenario: Callable[[str], Path], tmp_path: 
         flows:
           - {type: udp, from: n0, to: n3, size: 160, rate: 100kbit, start: 1s, duration: 7s}
     """
-    done = run(scenario(ON_DEMAND + text), "offload", tmp_path)
+    done = run(scenario(ON_DEMAND + dedent(text)), "offload", tmp_path)
     flow = done["flows"][0]
     assert flow["sent"] > 300
     assert flow["received"] == flow["sent"]
@@ -92,7 +93,7 @@ def test_a_cut_link_is_gone_round(
         events: [{at: 4s, link: n4-n0, state: down}]
         flows: [{type: ping, from: n4, to: n1, interval: 100ms, start: 1s, duration: 10s}]
     """
-    ping = run(scenario(ON_DEMAND + text), mode, tmp_path)["flows"][0]
+    ping = run(scenario(ON_DEMAND + dedent(text)), mode, tmp_path)["flows"][0]
     assert [when for when, _ in ping["samples"] if when < 4], "before the cut"
     assert [when for when, _ in ping["samples"] if when > 8], "after it"
 
@@ -105,7 +106,7 @@ def test_no_packet_is_lost_doubled_or_overtaken_when_its_route_is_found(
         nodes: 4
         links: [{line: all}]
     """
-    viaduct("up", scenario(ON_DEMAND + text)).expect()
+    viaduct("up", scenario(ON_DEMAND + dedent(text))).expect()
     try:
         load = BUILD / "viaduct-load"
         listening, result = tmp_path / "listening", tmp_path / "received.json"
@@ -129,7 +130,7 @@ def test_the_kernel_has_the_routes_that_are_used(lab: str, scenario: Callable[[s
         nodes: 3
         links: [{line: all}]
     """
-    viaduct("up", scenario(ON_DEMAND + text)).expect()
+    viaduct("up", scenario(ON_DEMAND + dedent(text))).expect()
     ping = ("ping", "-6", "-c", "3", "-i", "0.2", N2)
     try:
         assert own_routes(f"{lab}.n0", "-6") == {}

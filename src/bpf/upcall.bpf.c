@@ -135,7 +135,7 @@ SEC("tc")
 int viaduct_upcall_mark(struct __sk_buff* skb) {
   const struct viaduct_upcall_header header = {.ifindex = skb->ingress_ifindex,
                                                .is_copy = skb->mark == COPY_MARK};
-  if (is_to_link_local_group(skb)) return TC_ACT_SHOT;
+  if (is_to_link_local_group(skb)) return TC_ACT_STOLEN;  // not counted as lost
   if (bpf_skb_change_head(skb, sizeof header, 0) != 0 ||
       bpf_skb_store_bytes(skb, 0, &header, sizeof header, 0) != 0) {
     return TC_ACT_SHOT;

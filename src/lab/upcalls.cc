@@ -79,10 +79,10 @@ UniqueFd OpenUpcalls(Lab& lab, const std::string& node, const std::set<wire::Fam
   sys::WriteSysctls(space, sysctls, true);
   netlink.SetMtu(tun, mtu);
   netlink.SetQueueLength(tun, kUpcallQueue);
-  netlink.SetUp(tun, true);
+  bpf::AttachUpcalls(space, {tun, ifindexes, families, kCopyInterval});
+  netlink.SetUp(tun, true);  // no packet without an origin
   netlink.AwaitRunning(name, Duration::Seconds(2));
   if (ipv6) LeaveGroups(netlink, tun);
-  bpf::AttachUpcalls(space, {tun, ifindexes, families, kCopyInterval});
   for (const int ifindex : ifindexes) Disconnect(netlink, ifindex, families);
   for (const wire::Family family : families) {
     netlink.AddRoute({{family, {}}, 0}, std::nullopt, tun, kLastResort);

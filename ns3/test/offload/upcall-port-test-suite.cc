@@ -4,19 +4,28 @@
 
 #include "../viaduct-test-support.h"
 
+#include "ns3/control-plane.h"
 #include "ns3/handover-routes.h"
 #include "ns3/internet-stack-helper.h"
+#include "ns3/ip-family.h"
 #include "ns3/ipv4-address-helper.h"
+#include "ns3/ipv6-address-helper.h"
 #include "ns3/loopback-net-device.h"
 #include "ns3/net-device-container.h"
 #include "ns3/on-demand.h"
 #include "ns3/test.h"
 #include "ns3/upcall-port.h"
 
+#include "bpf/upcall_program.h"
 #include "fib/test_route.h"
 #include "wire/test/packet_builder.h"
 
-#include <cstring>
+#include <functional>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 /**
  * @file
@@ -33,46 +42,132 @@ using viaduct::wire::MacAddress;
 namespace
 {
 
-const char* const GATEWAY = "10.1.1.9";
 const char* const GATEWAY_MAC = "02:00:00:00:00:09";
 
-/** As AODV: keeps packets until it is told a route; changes the source address of its node's. */
-class KeepingProtocol : public Ipv4RoutingProtocol
+/** What the tests need to know of IPv4. */
+struct OnDemandV4 : ipfamily::V4
+{
+    using InterfaceAddress = Ipv4InterfaceAddress;           //!< ns-3's type
+    static constexpr const char* GATEWAY = "10.1.1.9";       //!< the next hop
+    static constexpr const char* SOURCE = "10.2.2.2";        //!< of packets
+    static constexpr const char* DESTINATION = "10.3.3.3";   //!< of packets
+    static constexpr const char* HOST_ROUTE = "10.3.3.3/32"; //!< to it
+    static constexpr const char* OTHER_SOURCE = "10.7.7.7";  //!< of the protocol's routes
+};
+
+/** What the tests need to know of IPv6. */
+struct OnDemandV6 : ipfamily::V6
+{
+    using InterfaceAddress = Ipv6InterfaceAddress;                 //!< ns-3's type
+    static constexpr const char* GATEWAY = "fe80::9";              //!< the next hop
+    static constexpr const char* SOURCE = "2001:db8:2::2";         //!< of packets
+    static constexpr const char* DESTINATION = "2001:db8:3::3";    //!< of packets
+    static constexpr const char* HOST_ROUTE = "2001:db8:3::3/128"; //!< to it
+    static constexpr const char* OTHER_SOURCE = "2001:db8:7::7";   //!< of the protocol's routes
+};
+
+/** What the two versions of IP ask of a protocol in different words. */
+template <class Family>
+class KeepingBase;
+
+/** IPv4's. */
+template <>
+class KeepingBase<OnDemandV4> : public Ipv4RoutingProtocol
 {
   public:
-    std::vector<std::string> seen; //!< "device ttl" of each packet of RouteInput()
+    void SetIpv4(Ptr<Ipv4> ip) override
+    {
+        m_ip = ip;
+    }
+
+  protected:
+    static void Forward(const UnicastForwardCallback& forward,
+                        Ptr<const NetDevice>,
+                        Ptr<Ipv4Route> route,
+                        Ptr<const Packet> packet,
+                        const Ipv4Header& header)
+    {
+        forward(route, packet, header);
+    }
+
+    Ptr<Ipv4> m_ip; //!< its node's
+};
+
+/** IPv6's. */
+template <>
+class KeepingBase<OnDemandV6> : public Ipv6RoutingProtocol
+{
+  public:
+    void SetIpv6(Ptr<Ipv6> ip) override
+    {
+        m_ip = ip;
+    }
+
+    void NotifyAddRoute(Ipv6Address, Ipv6Prefix, Ipv6Address, uint32_t, Ipv6Address) override
+    {
+    }
+
+    void NotifyRemoveRoute(Ipv6Address, Ipv6Prefix, Ipv6Address, uint32_t, Ipv6Address) override
+    {
+    }
+
+  protected:
+    static void Forward(const UnicastForwardCallback& forward,
+                        Ptr<const NetDevice> device,
+                        Ptr<Ipv6Route> route,
+                        Ptr<const Packet> packet,
+                        const Ipv6Header& header)
+    {
+        forward(device, route, packet, header);
+    }
+
+    Ptr<Ipv6> m_ip; //!< its node's
+};
+
+/** As AODV: keeps packets until it is told a route; changes the source address of its node's. */
+template <class Family>
+class KeepingProtocol : public KeepingBase<Family>
+{
+  public:
+    using typename KeepingBase<Family>::UnicastForwardCallback;
+    using typename KeepingBase<Family>::MulticastForwardCallback;
+    using typename KeepingBase<Family>::LocalDeliverCallback;
+    using typename KeepingBase<Family>::ErrorCallback;
+    using Header = typename Family::Header; //!< of packets
+    using Route = typename Family::Route;   //!< to them
+
+    std::vector<std::string> seen; //!< "device hops" of each packet of RouteInput()
 
     /** @param device where every destination is from now on, by GATEWAY */
     void Find(Ptr<NetDevice> device)
     {
-        m_route = Create<Ipv4Route>();
-        m_route->SetGateway(Ipv4Address(GATEWAY));
+        m_route = Create<Route>();
+        m_route->SetGateway(Family::ToAddress(IpAddress::Parse(Family::GATEWAY)));
         m_route->SetOutputDevice(device);
-        m_route->SetSource(Ipv4Address("10.7.7.7"));
+        m_route->SetSource(Family::ToAddress(IpAddress::Parse(Family::OTHER_SOURCE)));
         for (const auto& send : std::exchange(m_kept, {}))
         {
             send();
         }
     }
 
-    Ptr<Ipv4Route> RouteOutput(Ptr<Packet>,
-                               const Ipv4Header& header,
-                               Ptr<NetDevice>,
-                               Socket::SocketErrno&) override
+    Ptr<Route> RouteOutput(Ptr<Packet>,
+                           const Header& header,
+                           Ptr<NetDevice>,
+                           Socket::SocketErrno&) override
     {
         if (m_route)
         {
             return m_route;
         }
-        auto loopback = Create<Ipv4Route>();
+        auto loopback = Create<Route>();
         loopback->SetDestination(header.GetDestination());
-        loopback->SetGateway(Ipv4Address::GetLoopback());
-        loopback->SetOutputDevice(m_ip->GetNetDevice(0));
+        loopback->SetOutputDevice(this->m_ip->GetNetDevice(0));
         return loopback;
     }
 
     bool RouteInput(Ptr<const Packet> packet,
-                    const Ipv4Header& header,
+                    const Header& header,
                     Ptr<const NetDevice> device,
                     const UnicastForwardCallback& forward,
                     const MulticastForwardCallback&,
@@ -80,15 +175,16 @@ class KeepingProtocol : public Ipv4RoutingProtocol
                     const ErrorCallback&) override
     {
         const bool isOwn = DynamicCast<const LoopbackNetDevice>(device) != nullptr;
-        seen.push_back((isOwn ? "own " : "forwarded ") + std::to_string(header.GetTtl()));
-        const auto send = [this, packet, header, forward, isOwn] {
-            Ipv4Header changed = header;
+        const int hops = (header.*Family::GetHops)();
+        seen.push_back((isOwn ? "own " : "forwarded ") + std::to_string(hops));
+        const auto send = [=, this] {
+            Header changed = header;
             if (isOwn)
             {
                 changed.SetSource(m_route->GetSource());
-                changed.SetTtl(header.GetTtl() + 1);
+                (changed.*Family::SetHops)(static_cast<uint8_t>(hops + 1));
             }
-            forward(m_route, packet, changed);
+            this->Forward(forward, device, m_route, packet, changed);
         };
         if (m_route)
         {
@@ -109,17 +205,12 @@ class KeepingProtocol : public Ipv4RoutingProtocol
     {
     }
 
-    void NotifyAddAddress(uint32_t, Ipv4InterfaceAddress) override
+    void NotifyAddAddress(uint32_t, typename Family::InterfaceAddress) override
     {
     }
 
-    void NotifyRemoveAddress(uint32_t, Ipv4InterfaceAddress) override
+    void NotifyRemoveAddress(uint32_t, typename Family::InterfaceAddress) override
     {
-    }
-
-    void SetIpv4(Ptr<Ipv4> ip) override
-    {
-        m_ip = ip;
     }
 
     void PrintRoutingTable(Ptr<OutputStreamWrapper>, Time::Unit) const override
@@ -127,8 +218,7 @@ class KeepingProtocol : public Ipv4RoutingProtocol
     }
 
   private:
-    Ptr<Ipv4> m_ip;                            //!< its node's
-    Ptr<Ipv4Route> m_route;                    //!< of all packets; null: none yet
+    Ptr<Route> m_route;                        //!< of all packets; null: none yet
     std::vector<std::function<void()>> m_kept; //!< forward what was kept
 };
 
@@ -136,6 +226,7 @@ class KeepingProtocol : public Ipv4RoutingProtocol
 struct Events
 {
     std::vector<std::string> log;                        //!< so far
+    std::set<viaduct::wire::Family> families;            //!< of what goes up
     std::shared_ptr<Wire> up = std::make_shared<Wire>(); //!< what goes up
 };
 
@@ -147,8 +238,10 @@ class RecordingKernel : public UpcallPort::Kernel
     {
     }
 
-    std::unique_ptr<viaduct::io::AnyPort> Open() override
+    std::unique_ptr<viaduct::io::AnyPort> Open(
+        const std::set<viaduct::wire::Family>& families) override
     {
+        m_events->families = families;
         return std::make_unique<QueuePort>(m_events->up, std::make_shared<Wire>());
     }
 
@@ -166,8 +259,10 @@ class RecordingKernel : public UpcallPort::Kernel
 
     std::optional<MacAddress> MacOf(const IpAddress& address) const override
     {
-        return address.ToString() == GATEWAY ? std::optional(MacAddress::Parse(GATEWAY_MAC))
-                                             : std::nullopt;
+        return address.ToString() == OnDemandV4::GATEWAY ||
+                       address.ToString() == OnDemandV6::GATEWAY
+                   ? std::optional(MacAddress::Parse(GATEWAY_MAC))
+                   : std::nullopt;
     }
 
     void Hold(const std::vector<UpcallPort::Neighbour>& neighbours, bool held) override
@@ -181,6 +276,14 @@ class RecordingKernel : public UpcallPort::Kernel
   private:
     std::shared_ptr<Events> m_events; //!< where it writes
 };
+
+/** @return "IPv4: " or "IPv6: " */
+template <class Family>
+std::string
+NameOf()
+{
+    return std::is_same_v<Family, OnDemandV4> ? "IPv4: " : "IPv6: ";
+}
 
 /** A data plane in which one more packet goes up before the route is there. */
 class SlowRoutes : public viaduct::fib::RouteSink
@@ -202,21 +305,26 @@ class SlowRoutes : public viaduct::fib::RouteSink
     Frame m_late;                     //!< the packet
 };
 
-/** A node with one interface, 10.1.1.1/24, number 7 in its kernel. */
+/** A node with one interface, 10.1.1.1/24 and 2001:db8:1::1/64, number 7 in its kernel. */
+template <class Family>
 struct UpcallNode
 {
-    Ptr<Node> node = CreateObject<Node>();                           //!< the node
-    TestDevice device{node, "02:00:00:00:00:01"};                    //!< its interface
-    Ptr<KeepingProtocol> protocol = CreateObject<KeepingProtocol>(); //!< its protocol
-    Ptr<UpcallPort> upcalls = CreateObject<UpcallPort>();            //!< what is tested
-    std::shared_ptr<Events> events = std::make_shared<Events>();     //!< of its kernel
+    static constexpr bool IS_IPV4 = std::is_same_v<Family, OnDemandV4>; //!< else IPv6
+    Ptr<Node> node = CreateObject<Node>();                              //!< the node
+    TestDevice device{node, "02:00:00:00:00:01"};                       //!< its interface
+    Ptr<KeepingProtocol<Family>> protocol =
+        CreateObject<KeepingProtocol<Family>>();                 //!< its protocol
+    Ptr<UpcallPort> upcalls = CreateObject<UpcallPort>();        //!< what is tested
+    std::shared_ptr<Events> events = std::make_shared<Events>(); //!< of its kernel
     int routed = 0; //!< how often the routes were said to have changed
 
     UpcallNode()
     {
         InternetStackHelper().Install(node);
+        ControlPlane::LeaveIcmpToKernel(node);
         Ipv4AddressHelper("10.1.1.0", "255.255.255.0").Assign(NetDeviceContainer(device.device));
-        node->GetObject<Ipv4>()->SetRoutingProtocol(protocol);
+        Ipv6AddressHelper("2001:db8:1::", Ipv6Prefix(64)).Assign(NetDeviceContainer(device.device));
+        node->GetObject<typename Family::Layer>()->SetRoutingProtocol(protocol);
         upcalls->SetNode(node, std::make_unique<RecordingKernel>(events));
         upcalls->SetRouted([this] { routed++; });
         upcalls->AddInterface(device.device, "eth0");
@@ -230,18 +338,23 @@ struct UpcallNode
 
     /**
      * @param payload of the packet
-     * @param origin as the kernel writes it
-     * @param ttl as the kernel has left it
-     * @return a packet that goes up
+     * @param from the number of the interface it came in by; 0: none
+     * @param hops as the kernel has left them
+     * @param isCopy whether it is a copy
+     * @return what goes up
      */
-    static Frame Packet(const std::string& payload, uint16_t origin, int ttl)
+    static Frame Packet(const std::string& payload, int from, int hops, bool isCopy = false)
     {
-        auto bytes = packet::Build(
-            packet::Ipv4{
-                .source = "10.2.2.2", .destination = "10.3.3.3", .ttl = static_cast<uint8_t>(ttl)} /
-            packet::Udp{.source = 5, .destination = 6} / packet::Payload{payload});
-        std::memcpy(&bytes[10], &origin, sizeof(origin));
-        return bytes;
+        const auto limit = static_cast<uint8_t>(hops);
+        const packet::Udp udp{.source = 5, .destination = 6};
+        const packet::Ipv4 ipv4{
+            .source = OnDemandV4::SOURCE, .destination = OnDemandV4::DESTINATION, .ttl = limit};
+        const packet::Ipv6 ipv6{.source = OnDemandV6::SOURCE,
+                                .destination = OnDemandV6::DESTINATION,
+                                .hop_limit = limit};
+        auto bytes = packet::Build(IS_IPV4 ? ipv4 / udp / packet::Payload{payload}
+                                           : ipv6 / udp / packet::Payload{payload});
+        return viaduct::bpf::WriteUpcall({.ifindex = from, .is_copy = isCopy, .packet = bytes});
     }
 
     /** @param first called after 1 s @param second called a second later */
@@ -267,10 +380,12 @@ struct UpcallNode
 };
 
 /** Packets come out as they would of the node's own IP layer, in order. */
+template <class Family>
 class MissedPacketsTestCase : public TestCase
 {
   public:
-    MissedPacketsTestCase() : TestCase("the protocol keeps packets and forwards them in order")
+    MissedPacketsTestCase()
+        : TestCase(NameOf<Family>() + "the protocol keeps packets and forwards them in order")
     {
     }
 
@@ -278,33 +393,37 @@ class MissedPacketsTestCase : public TestCase
     void DoRun() override
     {
         ReactorScope reactor;
-        UpcallNode n;
+        UpcallNode<Family> n;
         n.Run(
             [&] {
-                n.events->up->push_back(UpcallNode::Packet("a", 7, 31));
-                n.events->up->push_back(UpcallNode::Packet("bb", 0, 64));
-                n.events->up->push_back(UpcallNode::Packet("ccc", 7, 31));
+                n.events->up->push_back(UpcallNode<Family>::Packet("a", 7, 31));
+                n.events->up->push_back(UpcallNode<Family>::Packet("bb", 0, 64));
+                n.events->up->push_back(UpcallNode<Family>::Packet("ccc", 7, 31));
             },
             [&] { n.protocol->Find(n.device.device); });
         const std::vector<std::string> seen{"forwarded 32", "own 64", "forwarded 32"};
         NS_TEST_EXPECT_MSG_EQ((n.protocol->seen == seen), true, "as they came in");
         NS_TEST_ASSERT_MSG_EQ(n.events->log.size(), 3, n.Log());
+        NS_TEST_EXPECT_MSG_EQ((n.events->families == std::set{Family::FAMILY}), true, "of one");
         NS_TEST_EXPECT_MSG_EQ(n.upcalls->GetCounters().missed, 3, "missed");
         NS_TEST_EXPECT_MSG_EQ(n.upcalls->GetCounters().sent, 3, "sent");
         NS_TEST_EXPECT_MSG_GT(n.routed, 0, "the routes are read again");
         for (const std::string& line : n.events->log)
         {
             NS_TEST_EXPECT_MSG_NE(line.find(GATEWAY_MAC), std::string::npos, n.Log());
-            NS_TEST_EXPECT_MSG_NE(line.find("10.2.2.2"), std::string::npos, "source: " + n.Log());
+            NS_TEST_EXPECT_MSG_NE(
+                line.find(Family::SOURCE), std::string::npos, "source: " + n.Log());
         }
     }
 };
 
 /** What the kernel has forwarded is shown to the protocol and not sent again. */
+template <class Family>
 class CopiesTestCase : public TestCase
 {
   public:
-    CopiesTestCase() : TestCase("copies show that a route is used, and are discarded")
+    CopiesTestCase()
+        : TestCase(NameOf<Family>() + "copies show that a route is used, and are discarded")
     {
     }
 
@@ -312,13 +431,12 @@ class CopiesTestCase : public TestCase
     void DoRun() override
     {
         ReactorScope reactor;
-        UpcallNode n;
-        constexpr uint16_t COPY = 0x8000;
-        n.Run([&] { n.events->up->push_back(UpcallNode::Packet("own", COPY, 64)); },
+        UpcallNode<Family> n;
+        n.Run([&] { n.events->up->push_back(UpcallNode<Family>::Packet("own", 0, 64, true)); },
               [&] {
                   NS_TEST_EXPECT_MSG_EQ(n.routed, 1, "its route has expired");
                   n.protocol->Find(n.device.device);
-                  n.events->up->push_back(UpcallNode::Packet("other", COPY | 7, 64));
+                  n.events->up->push_back(UpcallNode<Family>::Packet("other", 7, 64, true));
               });
         const std::vector<std::string> seen{"forwarded 64"};
         NS_TEST_EXPECT_MSG_EQ((n.protocol->seen == seen), true, "as it came in");
@@ -328,10 +446,12 @@ class CopiesTestCase : public TestCase
 };
 
 /** A route is installed between packets, not among them. */
+template <class Family>
 class HandoverTestCase : public TestCase
 {
   public:
-    HandoverTestCase() : TestCase("what went up is sent before what takes the new route")
+    HandoverTestCase()
+        : TestCase(NameOf<Family>() + "what went up is sent before what takes the new route")
     {
     }
 
@@ -339,28 +459,30 @@ class HandoverTestCase : public TestCase
     void DoRun() override
     {
         ReactorScope reactor;
-        UpcallNode n;
-        const auto route = viaduct::fib::test::MakeRoute("10.3.3.3/32", GATEWAY);
+        UpcallNode<Family> n;
+        const auto route = viaduct::fib::test::MakeRoute(Family::HOST_ROUTE, Family::GATEWAY);
         HandoverRoutes routes(
-            std::make_shared<SlowRoutes>(n.events, UpcallNode::Packet("late", 7, 31)), n.upcalls);
+            std::make_shared<SlowRoutes>(n.events, UpcallNode<Family>::Packet("late", 7, 31)),
+            n.upcalls);
         n.Run([&] {
             n.protocol->Find(n.device.device);
             routes.Apply({.replaced = {}, .added = {route}, .removed = {}});
         });
         const auto& log = n.events->log;
         NS_TEST_ASSERT_MSG_EQ(log.size(), 4, n.Log());
-        NS_TEST_EXPECT_MSG_EQ(log[0], std::string("hold ") + GATEWAY, n.Log());
+        NS_TEST_EXPECT_MSG_EQ(log[0], std::string("hold ") + Family::GATEWAY, n.Log());
         NS_TEST_EXPECT_MSG_EQ(log[1], "apply", n.Log());
         NS_TEST_EXPECT_MSG_EQ(log[2].substr(0, 5), "eth0 ", n.Log());
-        NS_TEST_EXPECT_MSG_EQ(log[3], std::string("release ") + GATEWAY, n.Log());
+        NS_TEST_EXPECT_MSG_EQ(log[3], std::string("release ") + Family::GATEWAY, n.Log());
     }
 };
 
 /** Unreadable packets, unknown next hops. */
+template <class Family>
 class DroppedTestCase : public TestCase
 {
   public:
-    DroppedTestCase() : TestCase("what cannot be sent is counted")
+    DroppedTestCase() : TestCase(NameOf<Family>() + "what cannot be sent is counted")
     {
     }
 
@@ -368,14 +490,18 @@ class DroppedTestCase : public TestCase
     void DoRun() override
     {
         ReactorScope reactor;
-        UpcallNode n;
+        UpcallNode<Family> n;
         auto other = CreateObject<LoopbackNetDevice>(); // a device that is not in the lab
         n.Run([&] {
             n.protocol->Find(other);
             n.events->up->push_back(Frame(3));
-            n.events->up->push_back(UpcallNode::Packet("x", 7, 31));
+            auto cut = UpcallNode<Family>::Packet("x", 7, 31);
+            cut.pop_back();
+            n.events->up->push_back(cut);
+            n.events->up->push_back(UpcallNode<Family>::Packet("x", 7, 31));
         });
-        NS_TEST_EXPECT_MSG_EQ(n.upcalls->GetDrops(UpcallPort::MALFORMED), 1, "three bytes");
+        NS_TEST_EXPECT_MSG_EQ(
+            n.upcalls->GetDrops(UpcallPort::MALFORMED), 2, "three bytes, and a cut packet");
         NS_TEST_EXPECT_MSG_EQ(n.upcalls->GetDrops(UpcallPort::UNKNOWN_NEIGHBOUR), 1, "no MAC");
         NS_TEST_EXPECT_MSG_EQ(n.Log(), "", "nothing is sent");
     }
@@ -386,10 +512,14 @@ class UpcallPortTestSuite : public TestSuite
   public:
     UpcallPortTestSuite() : TestSuite("viaduct-upcall-port", Type::UNIT)
     {
-        AddTestCase(new MissedPacketsTestCase, Duration::QUICK);
-        AddTestCase(new CopiesTestCase, Duration::QUICK);
-        AddTestCase(new HandoverTestCase, Duration::QUICK);
-        AddTestCase(new DroppedTestCase, Duration::QUICK);
+        AddTestCase(new MissedPacketsTestCase<OnDemandV4>, Duration::QUICK);
+        AddTestCase(new MissedPacketsTestCase<OnDemandV6>, Duration::QUICK);
+        AddTestCase(new CopiesTestCase<OnDemandV4>, Duration::QUICK);
+        AddTestCase(new CopiesTestCase<OnDemandV6>, Duration::QUICK);
+        AddTestCase(new HandoverTestCase<OnDemandV4>, Duration::QUICK);
+        AddTestCase(new HandoverTestCase<OnDemandV6>, Duration::QUICK);
+        AddTestCase(new DroppedTestCase<OnDemandV4>, Duration::QUICK);
+        AddTestCase(new DroppedTestCase<OnDemandV6>, Duration::QUICK);
     }
 };
 
