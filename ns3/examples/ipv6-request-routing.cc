@@ -120,7 +120,12 @@ class Ipv6RequestRouting : public Ipv6RoutingProtocol
         Waiting& waiting = m_waiting[target];
         waiting.packets.push_back(
             {[=](Ptr<Ipv6Route> route) { forward(device, route, packet, header); },
-             [=] { error(packet, header, Socket::ERROR_NOROUTETOHOST); }});
+             [=] {
+                 if (!error.IsNull()) // Ipv6ListRouting gives none
+                 {
+                     error(packet, header, Socket::ERROR_NOROUTETOHOST);
+                 }
+             }});
         if (!waiting.timer.IsPending())
         {
             Request(target);
@@ -209,7 +214,6 @@ class Ipv6RequestRouting : public Ipv6RoutingProtocol
     struct Route
     {
         Neighbour neighbour; //!< the next hop
-        uint32_t hops;       //!< to the node
         Time expires;        //!< unless it is used
     };
 
@@ -276,14 +280,10 @@ class Ipv6RequestRouting : public Ipv6RoutingProtocol
         }
     }
 
-    void Learn(Ipv6Address target, const Neighbour& neighbour, uint32_t hops)
+    void Learn(Ipv6Address target, const Neighbour& neighbour)
     {
-        const auto known = m_routes.find(target);
-        if (known == m_routes.end() || known->second.expires < Simulator::Now() ||
-            known->second.hops > hops || known->second.neighbour == neighbour)
-        {
-            m_routes[target] = {neighbour, hops, Simulator::Now() + m_lifetime};
-        }
+        // What was asked for last is right: a shorter way may be broken elsewhere.
+        m_routes[target] = {neighbour, Simulator::Now() + m_lifetime};
         const auto waiting = m_waiting.find(target);
         if (waiting == m_waiting.end())
         {
@@ -316,11 +316,10 @@ class Ipv6RequestRouting : public Ipv6RoutingProtocol
     static std::string Text(const std::string& kind,
                             uint32_t number,
                             Ipv6Address origin,
-                            Ipv6Address target,
-                            uint32_t hops)
+                            Ipv6Address target)
     {
         std::ostringstream text;
-        text << kind << ' ' << number << ' ' << origin << ' ' << target << ' ' << hops;
+        text << kind << ' ' << number << ' ' << origin << ' ' << target;
         return text.str();
     }
 
@@ -357,7 +356,7 @@ class Ipv6RequestRouting : public Ipv6RoutingProtocol
         waiting.requests++;
         waiting.timer =
             Simulator::Schedule(m_requestInterval, &Ipv6RequestRouting::Request, this, target);
-        SendToAll(Text("request", m_number++, OwnAddress(), target, 0));
+        SendToAll(Text("request", m_number++, OwnAddress(), target));
     }
 
     void Receive(uint32_t interface, Ptr<Socket> socket)
@@ -377,17 +376,13 @@ class Ipv6RequestRouting : public Ipv6RoutingProtocol
             std::string origin;
             std::string target;
             uint32_t number = 0;
-            uint32_t hops = 0;
             m_heard[sender] = Simulator::Now();
-            if (text >> kind >> number >> origin >> target >> hops)
+            if (text >> kind >> number >> origin >> target)
             {
                 const auto handle = kind == "request" ? &Ipv6RequestRouting::TakeRequest
                                                       : &Ipv6RequestRouting::TakeReply;
-                (this->*handle)(sender,
-                                number,
-                                Ipv6Address(origin.c_str()),
-                                Ipv6Address(target.c_str()),
-                                hops + 1);
+                (this->*handle)(
+                    sender, number, Ipv6Address(origin.c_str()), Ipv6Address(target.c_str()));
             }
         }
     }
@@ -395,35 +390,30 @@ class Ipv6RequestRouting : public Ipv6RoutingProtocol
     void TakeRequest(const Neighbour& sender,
                      uint32_t number,
                      Ipv6Address origin,
-                     Ipv6Address target,
-                     uint32_t hops)
+                     Ipv6Address target)
     {
         if (m_ipv6->GetInterfaceForAddress(origin) >= 0 || !m_seen.insert({origin, number}).second)
         {
             return;
         }
-        Learn(origin, sender, hops);
+        Learn(origin, sender);
         if (m_ipv6->GetInterfaceForAddress(target) >= 0)
         {
-            Send(sender.first, sender.second, Text("reply", number, origin, target, 0));
+            Send(sender.first, sender.second, Text("reply", number, origin, target));
             return;
         }
-        SendToAll(Text("request", number, origin, target, hops));
+        SendToAll(Text("request", number, origin, target));
     }
 
-    void TakeReply(const Neighbour& sender,
-                   uint32_t number,
-                   Ipv6Address origin,
-                   Ipv6Address target,
-                   uint32_t hops)
+    void TakeReply(const Neighbour& sender, uint32_t number, Ipv6Address origin, Ipv6Address target)
     {
         const auto back = m_routes.find(origin);
         if (m_ipv6->GetInterfaceForAddress(origin) < 0 && back != m_routes.end())
         {
             const auto& [interface, nextHop] = back->second.neighbour;
-            Send(interface, nextHop, Text("reply", number, origin, target, hops));
+            Send(interface, nextHop, Text("reply", number, origin, target));
         }
-        Learn(target, sender, hops);
+        Learn(target, sender);
     }
 
     Ptr<Ipv6> m_ipv6;                                  //!< of the node
