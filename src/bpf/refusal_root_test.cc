@@ -14,6 +14,7 @@
 #include "bpf/forwarder.h"
 #include "bpf/program.h"
 #include "bpf/refusal.h"
+#include "bpf/upcall_program.h"
 #include "sys/network/netns.h"
 
 namespace viaduct::bpf {
@@ -92,6 +93,15 @@ TEST_F(RefusalRootTest, AKernelWithoutAHelper) {
   const Lacking lacking("bpf_redirect_peer()");
   EXPECT_THAT(WhyNot(),
               testing::HasSubstr("too old, without bpf_redirect_peer(); use another data_plane"));
+}
+
+TEST_F(RefusalRootTest, AKernelWithoutAHelperOfOneOfSeveralPrograms) {
+  for (const char* helper : {"bpf_skb_change_head()", "bpf_clone_redirect()"}) {
+    const Lacking lacking(helper);
+    EXPECT_THAT(
+        MessageOf([] { AttachUpcalls(sys::OpenCurrentNamespace().get(), {}); }),
+        testing::HasSubstr(std::string("too old, without ") + helper + "; use mode emulate"));
+  }
 }
 
 // Before Linux 6.6.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "wire/address_scope.h"
 
 namespace viaduct::wire {
 namespace {
@@ -51,6 +52,14 @@ TEST(IpAddressTest, KnowsMulticastAndUnspecified) {
   EXPECT_TRUE(IpAddress::Parse("0.0.0.0").IsUnspecified());
   EXPECT_TRUE(IpAddress::Parse("::").IsUnspecified());
   EXPECT_FALSE(IpAddress::Parse("::1").IsUnspecified());
+}
+
+TEST(IpAddressTest, TellsTheMacOfALinkLocalAddress) {
+  const auto mac = [](const char* text) { return MacOfLinkLocal(IpAddress::Parse(text)); };
+  EXPECT_EQ(mac("fe80::ff:fe00:9"), MacAddress::Parse("02:00:00:00:00:09"));
+  EXPECT_EQ(mac("fe80::200:5eff:fe00:5301"), MacAddress::Parse("00:00:5e:00:53:01"));
+  EXPECT_EQ(mac("fe80::9"), std::nullopt);
+  EXPECT_EQ(mac("2001:db8::ff:fe00:9"), std::nullopt);
 }
 
 TEST(IpPrefixTest, KeepsHostBitsUntilAskedForTheNetwork) {
