@@ -1,5 +1,5 @@
-// In place of forwarder.cc, joiner.cc, object.cc, rbridge_program.cc and upcall_program.cc in a build
-// without clang or libbpf.
+// In place of forwarder.cc, joiner.cc, object.cc, rbridge_program.cc and upcall_program.cc in a
+// build without clang or libbpf.
 #include "base/error.h"
 #include "bpf/forwarder.h"
 #include "bpf/joiner.h"
