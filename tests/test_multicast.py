@@ -104,7 +104,9 @@ def entries(namespace: str) -> dict[str, list[str]]:
 
 def inputs(namespace: str) -> list[str]:
     """The interfaces by which the group's packets are taken that leave again."""
-    return [each["iif"] for each in resolved(namespace) if each["dst"] == GROUP and "multipath" in each]
+    return [
+        each["iif"] for each in resolved(namespace) if each["dst"] == GROUP and "multipath" in each
+    ]
 
 
 @pytest.fixture(params=["kernel", "ebpf", "joined", "userspace"])
