@@ -138,7 +138,8 @@ def test_the_kernel_has_the_routes_that_are_used(lab: str, scenario: Callable[[s
         wait_until(lambda: own_routes(f"{lab}.n0", "-6").get(N2, "").startswith("fe80"), "route")
         wait_until(lambda: own_routes(f"{lab}.n0", "-6") == {}, "its end: nobody uses it")
         assert "3 received" in viaduct("exec", f"{lab}:n0", "--", *ping).expect().output
-        missing = viaduct("exec", f"{lab}:n0", "--", "ping", "-6", "-c", "1", "-W", "4", "fd00:9::9")
+        words = ["ping", "-6", "-c", "1", "-W", "4", "fd00:9::9"]
+        missing = viaduct("exec", f"{lab}:n0", "--", *words)
         assert missing.status != 0
     finally:
         viaduct("down", lab).expect()
