@@ -1,5 +1,7 @@
-"""Multicast routes of protocols in the kernels' tables: a line n0 - n1, and n2 and n3 behind n1; and
-a ring n1, n2, n4, n3 between the source n0 and the member n5."""
+"""Multicast routes of protocols in the kernels' tables.
+
+A line n0 - n1, and n2 and n3 behind n1; and a ring n1, n2, n4, n3 between n0 and the member n5.
+"""
 
 from __future__ import annotations
 
