@@ -428,6 +428,14 @@ def traces_of(wires: Wires) -> list[str]:
     return found
 
 
+def has_ended(pid: int) -> bool:
+    """Whether a process is gone, or waits for somebody to ask how it ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
 def features(wires: Wires) -> str:
     """The offloads of the emulator's interfaces."""
     text = [inside(wires.middle, "ethtool", "-k", port).expect().output for port in "ab"]
@@ -451,6 +459,7 @@ def test_clean_gives_back_what_killed_paths_had(wires: Wires) -> None:
             with contextlib.suppress(ProcessLookupError):  # it ends with its keeper
                 os.kill(path.pid, signal.SIGKILL)
             path.wait()
+            wait_until(lambda pid=keeper: has_ended(pid), "the keeper is dead")
     name = traces_of(wires)[0]
     assert features(wires) != before, "there is something to restore"
     assert name in viaduct("clean").expect().output
