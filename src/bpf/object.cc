@@ -18,6 +18,8 @@ namespace {
 
 // BPF_TCX_INGRESS of linux/bpf.h since 6.6; older headers do not have it.
 constexpr auto kTcxIngress = static_cast<bpf_attach_type>(46);
+constexpr uint32_t kStayingFilter =
+    0x5664;  // handle and priority; what the kernel chooses is other
 constexpr size_t kLongestFrame = 65536 + 64;
 constexpr int kRedirect = 7;  // TC_ACT_REDIRECT
 
@@ -41,7 +43,7 @@ std::vector<const bpf_program*> ProgramsOf(const bpf_object* object) {
 
 std::string FirstMissingHelper(const bpf_object* object) {
   for (const bpf_program* program : ProgramsOf(object)) {
-    const std::string missing = MissingHelper(program);
+    std::string missing = MissingHelper(program);
     if (!missing.empty()) return missing;
   }
   return "";
@@ -93,7 +95,9 @@ void Object::Attach(int ifindex) {
   if (link >= 0) {
     links_.emplace_back(link);
   } else if (is_old || errno == EINVAL) {
-    AttachToClsact(program_, ifindex, Side::kIngress);
+    bpf_tc_opts options{};
+    options.prog_fd = program_;
+    AttachToClsact(&options, ifindex, Side::kIngress);
   } else {
     RefuseInterface(purpose_, ifindex, errno);
   }
@@ -101,19 +105,21 @@ void Object::Attach(int ifindex) {
 
 void Object::AttachToClsact(const char* program, int ifindex, Side side) const {
   const bpf_program* found = bpf_object__find_program_by_name(object_.get(), program);
-  AttachToClsact(bpf_program__fd(found), ifindex, side);
+  bpf_tc_opts options{};
+  options.prog_fd = bpf_program__fd(found);
+  options.flags = BPF_TC_F_REPLACE;
+  options.handle = options.priority = kStayingFilter;
+  AttachToClsact(&options, ifindex, side);
 }
 
-void Object::AttachToClsact(int descriptor, int ifindex, Side side) const {
+void Object::AttachToClsact(bpf_tc_opts* options, int ifindex, Side side) const {
   bpf_tc_hook hook{};
   hook.sz = sizeof hook;
   hook.ifindex = ifindex;
   hook.attach_point = side == Side::kIngress ? BPF_TC_INGRESS : BPF_TC_EGRESS;
   int error = bpf_tc_hook_create(&hook);
-  bpf_tc_opts options{};
-  options.sz = sizeof options;
-  options.prog_fd = descriptor;
-  if (error == 0 || error == -EEXIST) error = bpf_tc_attach(&hook, &options);
+  options->sz = sizeof *options;
+  if (error == 0 || error == -EEXIST) error = bpf_tc_attach(&hook, options);
   if (error != 0) RefuseInterface(purpose_, ifindex, -error);
 }
 

@@ -11,6 +11,7 @@
 #include "wire/bytes.h"
 
 struct bpf_object;
+struct bpf_tc_opts;
 
 namespace viaduct::bpf {
 
@@ -49,15 +50,15 @@ class Object {
   // At the ingress of an interface of the calling thread's namespace. Before Linux 6.6 the program
   // stays there as long as the interface. Throws EnvironmentError.
   void Attach(int ifindex);
-  // One of the object's programs, for as long as the interface exists, longer than this object.
-  // Throws EnvironmentError.
+  // One of the object's programs, for as long as the interface exists, longer than this object; in
+  // place of the one that was put there in this way before. Throws EnvironmentError.
   void AttachToClsact(const char* program, int ifindex, Side side) const;
   // What the program does with a frame that comes in on an interface of the calling thread's
   // namespace, without sending it (BPF_PROG_TEST_RUN). For tests.
   Verdict Try(int ifindex, wire::ConstBytes frame) const;
 
  private:
-  void AttachToClsact(int descriptor, int ifindex, Side side) const;
+  void AttachToClsact(bpf_tc_opts* options, int ifindex, Side side) const;
 
   Purpose purpose_;
   std::unique_ptr<bpf_object, void (*)(bpf_object*)> object_;
