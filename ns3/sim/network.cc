@@ -225,7 +225,7 @@ Network::MakePlain(const LinkSettings& settings) const
 {
     if (!m_simulate)
     {
-        const NetDeviceContainer devices = SimpleNetDeviceHelper().Install(NodesOf(settings));
+        NetDeviceContainer devices = SimpleNetDeviceHelper().Install(NodesOf(settings));
         if (!settings.interface.empty())
         {
             KeepAddress(settings.interface, devices.Get(0));

@@ -75,7 +75,7 @@ class RefusalRootTest : public testing::Test {
 // Under another license the kernel does not let a program look up routes.
 TEST_F(RefusalRootTest, AShortMessageAndTheWholeLogInAFile) {
   std::vector<unsigned char> program(kForwardProgram, kForwardProgram + kForwardProgramSize);
-  const std::string_view gpl("GPL", 4), other("BSD", 4);
+  const std::string_view gpl("GPL\0", 4), other("BSD\0", 4);
   const auto found = std::search(program.begin(), program.end(), gpl.begin(), gpl.end());
   ASSERT_NE(found, program.end());
   std::ranges::copy(other, found);

@@ -41,7 +41,6 @@ using viaduct::UsageError;
 using viaduct::broker::Client;
 using viaduct::fib::DataPlane;
 using viaduct::lab::Topology;
-using viaduct::wire::IpAddress;
 using viaduct::wire::IpPrefix;
 
 /** The lab and its objects; exists until the simulator is destroyed. */

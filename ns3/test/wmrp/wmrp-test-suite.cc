@@ -18,7 +18,6 @@
  */
 
 using namespace ns3;
-using viaduct::rbridge::Outcome;
 using viaducttest::Terminal;
 using viaducttest::WmrpNetwork;
 
