@@ -286,6 +286,7 @@ UniqueFd LabOperations::OpenMulticast(const std::string& node, wire::Family fami
     throw UsageError("node " + node + " routes no multicast: its data plane is the simulator");
   }
   std::vector<int> ifindexes;
+  ifindexes.reserve(interfaces.size());
   for (const std::string& name : interfaces) ifindexes.push_back(lab_->IfIndex({node, name}));
   NodeState& state = StateOf(node);
   UniqueFd& kept = state.multicast[family];

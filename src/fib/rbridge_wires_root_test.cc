@@ -19,6 +19,7 @@
 #include "sys/network/offload.h"
 #include "sys/network/packet_socket.h"
 #include "sys/network/sysctl.h"
+#include "wire/ethernet.h"
 
 namespace viaduct::fib {
 namespace {

@@ -17,7 +17,6 @@
 namespace viaduct::forward {
 namespace {
 
-using rbridge::Location;
 using rbridge::MakeKey;
 using rbridge::Tables;
 using testing::ElementsAre;

@@ -25,6 +25,7 @@ namespace {
 template <class Settings>
 std::vector<std::string> NamesOf(const std::vector<Settings>& all) {
   std::vector<std::string> names;
+  names.reserve(all.size());
   for (const Settings& one : all) names.push_back(one.name);
   return names;
 }

@@ -21,7 +21,15 @@
 namespace viaduct::sys {
 namespace {
 
-static_assert(kMaxMulticastInterfaces == MAXVIFS && kMaxMulticastInterfaces == MAXMIFS);
+static_assert(kMaxMulticastInterfaces == MAXVIFS);
+static_assert(kMaxMulticastInterfaces == MAXMIFS);
+// Options that have the same number in both families (linux/mroute.h, linux/mroute6.h).
+static_assert(MRT_INIT == MRT6_INIT);
+static_assert(MRT_PIM == MRT6_PIM);
+static_assert(MRT_ASSERT == MRT6_ASSERT);
+static_assert(MRT_FLUSH == MRT6_FLUSH);
+static_assert(MRT_FLUSH_MFC == MRT6_FLUSH_MFC);
+static_assert(MRT_FLUSH_MFC_STATIC == MRT6_FLUSH_MFC_STATIC);
 
 constexpr uint8_t kLeastTtl = 1;  // a packet is forwarded if its TTL is greater
 
@@ -70,12 +78,11 @@ void AddInterface(int socket, wire::Family family, size_t place, int ifindex) {
 // Asks for reports of packets that come in elsewhere than their entry says. Without PIM in the
 // kernel (CONFIG_IP_PIMSM_V2) they come only for interfaces to which the entry sends.
 void ReportOtherInputs(int socket, wire::Family family) {
-  const bool is_ipv4 = family == wire::Family::kIpv4;
   try {
-    Ask(socket, family, is_ipv4 ? MRT_PIM : MRT6_PIM, 1, "MRT_PIM");
+    Ask(socket, family, MRT_PIM, 1, "MRT_PIM");
   } catch (const SystemError& error) {
     if (error.error_number() != ENOPROTOOPT) throw;
-    Ask(socket, family, is_ipv4 ? MRT_ASSERT : MRT6_ASSERT, 1, "MRT_ASSERT");
+    Ask(socket, family, MRT_ASSERT, 1, "MRT_ASSERT");
   }
 }
 
@@ -146,7 +153,7 @@ UniqueFd OpenMulticastRouting(int namespace_fd, wire::Family family,
   UniqueFd socket = OpenSocket(family);
   const bool is_ipv4 = family == wire::Family::kIpv4;
   try {
-    Ask(socket.get(), family, is_ipv4 ? MRT_INIT : MRT6_INIT, 1, "MRT_INIT");
+    Ask(socket.get(), family, MRT_INIT, 1, "MRT_INIT");
   } catch (const SystemError& error) {
     if (error.error_number() != ENOPROTOOPT) throw;
     throw EnvironmentError(fmt::format("this kernel cannot route multicast (CONFIG_{}_MROUTE)",
@@ -192,9 +199,7 @@ void MulticastTable::Remove(const MulticastFlow& flow) {
 
 void MulticastTable::Clear() {
   constexpr int kDynamic = MRT_FLUSH_MFC, kStatic = MRT_FLUSH_MFC_STATIC;
-  static_assert(kDynamic == MRT6_FLUSH_MFC && kStatic == MRT6_FLUSH_MFC_STATIC);
-  Ask(Fd(), family_, family_ == wire::Family::kIpv4 ? MRT_FLUSH : MRT6_FLUSH, kDynamic | kStatic,
-      "MRT_FLUSH");
+  Ask(Fd(), family_, MRT_FLUSH, kDynamic | kStatic, "MRT_FLUSH");
 }
 
 uint64_t MulticastTable::Packets(const MulticastFlow& flow) const {
