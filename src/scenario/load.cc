@@ -24,9 +24,8 @@ namespace {
 
 template <class Settings>
 std::vector<std::string> NamesOf(const std::vector<Settings>& all) {
-  std::vector<std::string> names;
-  names.reserve(all.size());
-  for (const Settings& one : all) names.push_back(one.name);
+  std::vector<std::string> names(all.size());
+  std::ranges::transform(all, names.begin(), &Settings::name);
   return names;
 }
 

@@ -24,12 +24,10 @@ namespace {
 static_assert(kMaxMulticastInterfaces == MAXVIFS);
 static_assert(kMaxMulticastInterfaces == MAXMIFS);
 // Options that have the same number in both families (linux/mroute.h, linux/mroute6.h).
-static_assert(MRT_INIT == MRT6_INIT);
-static_assert(MRT_PIM == MRT6_PIM);
-static_assert(MRT_ASSERT == MRT6_ASSERT);
-static_assert(MRT_FLUSH == MRT6_FLUSH);
-static_assert(MRT_FLUSH_MFC == MRT6_FLUSH_MFC);
-static_assert(MRT_FLUSH_MFC_STATIC == MRT6_FLUSH_MFC_STATIC);
+static_assert(std::array{MRT_INIT, MRT_PIM, MRT_ASSERT, MRT_FLUSH, MRT_FLUSH_MFC,
+                         MRT_FLUSH_MFC_STATIC} == std::array{MRT6_INIT, MRT6_PIM, MRT6_ASSERT,
+                                                             MRT6_FLUSH, MRT6_FLUSH_MFC,
+                                                             MRT6_FLUSH_MFC_STATIC});
 
 constexpr uint8_t kLeastTtl = 1;  // a packet is forwarded if its TTL is greater
 
