@@ -68,6 +68,27 @@ def test_who_is_on_no_branch_gets_nothing(how: str, scenario: Write, tmp_path: P
     assert [each["sent"] - each["received"] for each in found] == [0, found[1]["sent"], 0]
 
 
+@pytest.mark.parametrize("family", list(GROUPS))
+@pytest.mark.parametrize("how", [HOWS[0], HOWS[1]])
+def test_a_loss_before_the_fork_has_one_place(
+    how: str, family: str, scenario: Write, tmp_path: Path
+) -> None:
+    """It is missing at three receivers, and was lost at no other place."""
+    group = GROUPS[family]
+    flows = "flows:\n" + "".join(flow(group, node) for node in ("n2", "n4", "n3"))
+    tree = TREE.replace("{pair: [n0, n1]}", "{pair: [n0, n1], spec: loss=20%}")
+    file = tmp_path / "run.json"
+    text = tree + ADDRESSING[family] + how + routes(group) + flows
+    done = viaduct("run", scenario(text), "--json", file).expect()
+    run = results(file)
+    assert len({each["received"] for each in run["flows"]}) == 1
+    assert {each["group"] for each in run["flows"]} == {group}
+    (up,) = (one for one in run["engine"]["pipelines"] if one["direction"] == "up")
+    lost = run["flows"][0]["sent"] - run["flows"][0]["received"]
+    assert 0 < lost <= up["fates"]["lost"] <= lost + 5, "the sender's last markers too"
+    assert "lost elsewhere" not in done.output, done
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

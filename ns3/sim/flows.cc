@@ -392,6 +392,7 @@ SimulatedFlow::Result() const
     result.kind = viaduct::scenario::KindName(m_flow.kind);
     result.from = m_flow.from;
     result.to = m_flow.to;
+    result.group = m_flow.group;
     result.error = Trouble();
     if (!result.error.empty())
     {

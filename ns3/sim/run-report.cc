@@ -42,6 +42,26 @@ CountersOf(const Device& device)
 }
 
 void
+AddUpcalls(const std::string& node,
+           const UpcallPort& port,
+           viaduct::result::SimulatorReport& report)
+{
+    const UpcallPort::Counters& upcalls = port.GetCounters();
+    auto& missed = report.counters[node + "/upcalls"] = CountersOf(port);
+    missed.frames.rx_frames = upcalls.missed.packets;
+    missed.frames.rx_bytes = upcalls.missed.bytes;
+    missed.frames.tx_frames = upcalls.sent.packets;
+    missed.frames.tx_bytes = upcalls.sent.bytes;
+    if (port.GetKept() > 0)
+    {
+        missed.drops["kept"] = port.GetKept();
+    }
+    auto& copies = report.counters[node + "/copies"];
+    copies.frames.rx_frames = upcalls.copies.packets;
+    copies.frames.rx_bytes = upcalls.copies.bytes;
+}
+
+void
 AddDevices(const LabHelper& lab, viaduct::result::SimulatorReport& report)
 {
     for (const auto& attachment : lab.GetAttachments())
@@ -59,11 +79,7 @@ AddDevices(const LabHelper& lab, viaduct::result::SimulatorReport& report)
     {
         if (offload.upcalls->IsOpen())
         {
-            const UpcallPort::Counters& upcalls = offload.upcalls->GetCounters();
-            auto& missed = report.counters[name + "/upcalls"] = CountersOf(*offload.upcalls);
-            missed.frames.rx_frames = upcalls.missed;
-            missed.frames.tx_frames = upcalls.sent;
-            report.counters[name + "/copies"].frames.rx_frames = upcalls.copies;
+            AddUpcalls(name, *offload.upcalls, report);
         }
         if (offload.multicast->IsOpen())
         {

@@ -18,6 +18,8 @@
 #include "lab/hub.h"
 #include "lab/node_place.h"
 #include "lab/plane_choice.h"
+#include "lab/upcalls.h"
+#include "result/run.h"
 #include "sys/descriptor_limit.h"
 #include "sys/descriptors.h"
 #include "sys/network/ip_statistics.h"
@@ -341,9 +343,12 @@ nlohmann::json LabOperations::Describe() {
     description["routes"][node] = state.routes->Size();
     const auto packets = state.routes->PacketCounters();
     if (!packets.empty()) description["packets"][node] = packets;
-    const auto drops = state.choice.plane->layout.kernel_forwards
-                           ? sys::IpDrops(lab_->NamespaceFd(node))
-                           : state.routes->Drops();
+    auto drops = state.choice.plane->layout.kernel_forwards ? sys::IpDrops(lab_->NamespaceFd(node))
+                                                            : state.routes->Drops();
+    if (!state.upcalls.empty()) {
+      const uint64_t full = sys::SendingDrops(lab_->NamespaceFd(node), lab::kUpcallDevice);
+      if (full > 0) drops[result::kUpcallQueueFull] = full;
+    }
     if (!drops.empty()) description["drops"][node] = drops;
   }
   if (joined_) {

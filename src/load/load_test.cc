@@ -154,17 +154,6 @@ TEST(SenderTest, RefusesWhatItHasNoWayForAndGoesOn) {
   EXPECT_EQ(result.refused, (std::map<int, uint64_t>{{ENETUNREACH, 200}}));
 }
 
-TEST(SenderTest, CountsWhatInterfacesDropped) {
-  EXPECT_EQ(
-      InterfaceDrops(R"(Inter-|   Receive                                                |  Transmit
- face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
-    lo:     100       1    0    9    0     0          0         0      100       1    0    2    0     0       0          0
-  tun0:1 2 3 4 5 6 7 8 9 10 11 40 13 14 15 16
-)"),
-      42u);
-  EXPECT_EQ(InterfaceDrops(""), 0u);
-}
-
 TEST(PacerTest, SendsOnePacketAPeriod) {
   Pacer pacer(1000, At(0), Duration::Milliseconds(2));
   EXPECT_EQ(pacer.DueNow(0, At(0), 32), 1);

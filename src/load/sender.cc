@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <random>
-#include <sstream>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "load/payload.h"
+#include "sys/network/ip_statistics.h"
 
 namespace viaduct::load {
 namespace {
@@ -23,7 +23,7 @@ bool IsCallersMistake(int error) {
   return error == EMSGSIZE || error == EINVAL || error == EACCES || error == EPERM;
 }
 
-uint64_t OwnInterfaceDrops() { return InterfaceDrops(ReadFileIfAny("/proc/self/net/dev")); }
+uint64_t OwnInterfaceDrops() { return sys::SendingDrops(ReadFileIfAny("/proc/self/net/dev")); }
 
 // Payloads and message headers for one sendmmsg call, set up once.
 class SendBatch {
@@ -129,22 +129,6 @@ class Sender {
 };
 
 }  // namespace
-
-uint64_t InterfaceDrops(std::string_view proc_net_dev) {
-  constexpr int kDropped =
-      12;  // the number behind the name: 8 of reception, then the 4th of sending
-  std::istringstream lines{std::string(proc_net_dev)};
-  uint64_t drops = 0;
-  for (std::string line; std::getline(lines, line);) {
-    const size_t colon = line.find(':');
-    if (colon == std::string::npos) continue;
-    std::istringstream numbers(line.substr(colon + 1));
-    uint64_t number = 0;
-    for (int i = 0; i < kDropped; ++i) numbers >> number;
-    if (numbers) drops += number;
-  }
-  return drops;
-}
 
 SendResult Send(const SendOptions& options, const std::atomic<bool>& stop) {
   return Sender(options, stop).Run();

@@ -33,7 +33,4 @@ struct SendResult : Paced {
 // packet can ever be sent (too long, not permitted).
 SendResult Send(const SendOptions& options, const std::atomic<bool>& stop);
 
-// The packets dropped on their way out, of all interfaces in a text as /proc/net/dev has it.
-uint64_t InterfaceDrops(std::string_view proc_net_dev);
-
 }  // namespace viaduct::load

@@ -34,6 +34,9 @@ KeysOf<FlowResult> FlowResult::Keys() {
       Always<&FlowResult::kind>("kind", "udp, tcp or ping", "what it is"),
       Always<&FlowResult::from>("from", "a node", "who sends"),
       Always<&FlowResult::to>("to", "a node", "who receives"),
+      WhenSet<&FlowResult::group>("group", "an address",
+                                  "that its packets go to; flows of one sender to one group are "
+                                  "the same packets"),
       WhenSet<&FlowResult::error>("error", "text",
                                   "why there is no result; nothing was measured then"),
       WhenSet<&FlowResult::sent>("sent", "packets",

@@ -50,6 +50,7 @@ inline constexpr const char* kSendersInterfaces = "sender's interfaces";
 // Optional members are absent if this kind of flow has no such value.
 struct FlowResult {
   std::string name, kind, from, to;
+  std::string group;                       // its packets go to; empty of others
   std::string error;                       // why there is no result; the rest is then empty
   std::optional<uint64_t> sent, received;  // packets; sent: offered, also what a kernel refused
   std::optional<double> loss;              // 0..1

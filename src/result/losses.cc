@@ -56,6 +56,54 @@ uint64_t LostByLinks(const EngineResult& engine) {
 // A frame of another node on a shared link is no loss.
 bool IsLoss(const std::string& drop) { return drop != "rx_not_for_me"; }
 
+// Causes of data planes that say that this product was too slow.
+bool IsSlowness(const std::string& cause) {
+  return cause == "ring_full" || cause == kUpcallQueueFull;
+}
+
+bool IsSameStream(const FlowResult& one, const FlowResult& other) {
+  return !one.group.empty() && one.from == other.from && one.group == other.group;
+}
+
+bool IsAtSender(const std::string& place) {
+  return place == kSendersInterfaces || place.starts_with("refused");
+}
+
+// Of a flow to a group the packets that never left the sender are those of the group's first flow.
+bool IsListed(const RunResult& run, const FlowResult& flow, const std::string& place) {
+  return IsAtSender(place) && std::ranges::any_of(run.flows, [&](const FlowResult& other) {
+           return &other < &flow && IsSameStream(other, flow);
+         });
+}
+
+// One of the sender's interfaces may be that by which packets go up, which the node lists.
+uint64_t WithoutUpcalls(const RunResult& run, const FlowResult& flow, uint64_t packets) {
+  const auto plane = run.data_planes.find(flow.from);
+  if (plane == run.data_planes.end()) return packets;
+  const auto full = plane->second.drops.find(kUpcallQueueFull);
+  return full == plane->second.drops.end() ? packets : packets - std::min(packets, full->second);
+}
+
+// A packet to a group that was lost once may be missing at all its receivers: so of them those
+// count that most are missing at.
+uint64_t LostOfFlows(const RunResult& run) {
+  const auto lost_of = [](const FlowResult& flow) {
+    const uint64_t sent = flow.sent.value_or(0);
+    return sent - std::min(sent, flow.received.value_or(0));
+  };
+  uint64_t lost = 0;
+  for (size_t i = 0; i < run.flows.size(); ++i) {
+    uint64_t before = 0;
+    const uint64_t most = lost_of(run.flows[i]);
+    for (size_t j = 0; j < i; ++j) {
+      if (IsSameStream(run.flows[j], run.flows[i]))
+        before = std::max(before, lost_of(run.flows[j]));
+    }
+    lost += most - std::min(most, before);
+  }
+  return lost;
+}
+
 class List {
  public:
   void Add(const std::string& place, uint64_t packets, const std::string& why, bool own) {
@@ -84,7 +132,9 @@ std::vector<Loss> SimulatorLosses(const RunResult& run) {
     }
   }
   for (const FlowResult& flow : run.flows) {
-    for (const auto& [place, packets] : flow.lost_at) {
+    for (const auto& [place, lost] : flow.lost_at) {
+      if (IsListed(run, flow, place)) continue;
+      const uint64_t packets = place == kSendersInterfaces ? WithoutUpcalls(run, flow, lost) : lost;
       // Where ns-3 forwards, a node's programs send through a device that the simulator reads.
       const bool own = run.scenario.mode == "emulate" && place == kSendersInterfaces;
       list.Add(fmt::format("flow '{}'", flow.name), packets, place, own);
@@ -93,7 +143,7 @@ std::vector<Loss> SimulatorLosses(const RunResult& run) {
   for (const auto& [node, plane] : run.data_planes) {
     for (const auto& [cause, packets] : plane.drops) {
       list.Add(fmt::format("{}, data plane {}", node, plane.name), packets, cause,
-               cause == "ring_full");
+               IsSlowness(cause));
     }
   }
   list.Add("kernels' neighbour tables", run.neighbour_discards.value_or(0),
@@ -127,11 +177,7 @@ std::vector<Loss> LossesOf(const RunResult& run) {
 }
 
 uint64_t LostElsewhere(const RunResult& run) {
-  uint64_t lost = 0;
-  for (const FlowResult& flow : run.flows) {
-    const uint64_t sent = flow.sent.value_or(0);
-    lost += sent - std::min(sent, flow.received.value_or(0));
-  }
+  const uint64_t lost = LostOfFlows(run);
   uint64_t placed = run.engine ? LostByLinks(*run.engine) : 0;
   for (const Loss& loss : LossesOf(run)) {
     if (!run.engine || !IsOfFlippedBits(loss)) placed += loss.packets;

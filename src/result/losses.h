@@ -21,7 +21,7 @@ struct Loss {
 std::vector<Loss> SimulatorLosses(const RunResult& run);
 // Those of the path engine.
 std::vector<Loss> EngineLosses(const EngineResult& engine);
-// All of a run.
+// All of a run. What several flows have in common (the sender of a group) is listed once.
 std::vector<Loss> LossesOf(const RunResult& run);
 
 // How many packets of the flows, at least, were lost at none of these places nor in the links of

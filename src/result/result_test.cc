@@ -216,6 +216,49 @@ TEST(LossesTest, EveryLossHasAPlace) {
   EXPECT_EQ(OwnLosses(losses), 3u + 4 + 153545 + 5);
 }
 
+TEST(LossesTest, WhatWasLostOnceOnTheWayToAGroupCountsOnce) {
+  RunResult run;
+  for (const char* to : {"n2", "n3", "n4"}) {
+    FlowResult& flow = run.flows.emplace_back();
+    flow.from = "n0";
+    flow.to = to;
+    flow.group = "239.1.1.1";
+    flow.Count(100, 90);
+    flow.Lose("refused ENOBUFS", 4);
+    flow.Lose("receiver's buffer", 1);
+  }
+  uint64_t packets = 0;
+  for (const Loss& loss : LossesOf(run)) packets += loss.packets;
+  EXPECT_EQ(packets, 4u + 3);
+  EXPECT_EQ(LostElsewhere(run), 3u);
+  run.flows[1].received = 80;
+  EXPECT_EQ(LostElsewhere(run), 13u);
+  run.flows[1].from = "n1";  // another stream
+  EXPECT_EQ(LostElsewhere(run), 30u - 4 - 4 - 3);
+  run.engine.emplace().pipelines.emplace_back().fates = {{"delivered", 81}, {"lost", 19}};
+  EXPECT_EQ(LostElsewhere(run), 0u);
+}
+
+TEST(LossesTest, WhatTheSimulatorWasTooSlowToTakeUpVoidsARun) {
+  RunResult run;
+  run.scenario.mode = "offload";
+  run.simulator.timing.emplace().events = 1000;
+  run.simulator.port_timing.emplace().events = 100;
+  FlowResult& flow = run.flows.emplace_back();
+  flow.from = "n0";
+  flow.Count(1000, 950);
+  flow.Lose(kSendersInterfaces, 50);
+  run.Judge(Duration::Seconds(1));
+  EXPECT_EQ(run.verdict, Verdict::kValid);
+  run.data_planes["n0"].drops[kUpcallQueueFull] = 50;
+  run.Judge(Duration::Seconds(1));
+  EXPECT_EQ(run.verdict, Verdict::kVoid);
+  const auto losses = LossesOf(run);
+  ASSERT_EQ(losses.size(), 1u) << "one place";
+  EXPECT_EQ(losses[0].packets, 50u);
+  EXPECT_EQ(LostElsewhere(run), 0u);
+}
+
 TEST(SamplesTest, MergeNeighboursWhereThereAreTooMany) {
   Samples samples;
   for (size_t i = 0; i < Samples::kMost + 1; ++i) samples.Add(1.0 * i, i % 2 == 0 ? 0 : 4);

@@ -126,7 +126,10 @@ KeysOf<SimulatorReport> SimulatorReport::Keys() {
                         "`sleeping`, `spinning`; modes emulate and offload"),
       Always<&S::counters>(
           "counters", "a map",
-          "of devices that the simulator serves: NODE/INTERFACE, NODE/programs; drops also of "
+          "of devices that the simulator serves: NODE/INTERFACE, NODE/programs, NODE/upcalls "
+          "(packets without a route that went up to a protocol that finds routes on demand, and of "
+          "these those that it sent; `kept`: it still had them at the end, or gave them up in "
+          "silence) and NODE/copies (of packets that the kernel forwards); drops also of "
           "NODE/protocols (what they could not read), NODE/stack (ns-3's, packets of no flow) and "
           "NODE/rbridge (WMRP's; `too_long`: encapsulated, for its next link, where that is "
           "simulated)"),
@@ -167,7 +170,9 @@ KeysOf<NodePlane> NodePlane::Keys() {
                          "used up, as in a loop of routes, or a broken header), `no_route`, "
                          "`bad_address`, `too_long`, `truncated`, `discarded`; of plane userspace "
                          "`ttl`, `malformed`, `unforwardable`, `refused` (by a route), `ring_full` "
-                         "(too slow), `not_sent` (by the interface)"),
+                         "(too slow), `not_sent` (by the interface); where routes are found on "
+                         "demand also `upcall_queue_full` (without a route, and the simulator was "
+                         "too slow to read them)"),
   };
   return kKeys;
 }

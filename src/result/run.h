@@ -121,6 +121,9 @@ struct SimulatorReport {
 };
 
 // Where a node's packets were forwarded (fib/data_plane.h).
+// A key of NodePlane::drops: packets without a route that came faster than the simulator read them.
+inline constexpr const char* kUpcallQueueFull = "upcall_queue_full";
+
 struct NodePlane {
   std::string name, reason;
   // What came in, by interface and by what became of it, where the data plane counts.

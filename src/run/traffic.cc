@@ -283,6 +283,7 @@ FlowResult FailedFlow(const Flow& flow, const std::string& error) {
   result.kind = scenario::KindName(flow.kind);
   result.from = flow.from;
   result.to = flow.to;
+  result.group = flow.group;
   result.error = error;
   return result;
 }

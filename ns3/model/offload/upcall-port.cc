@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "wire/ethernet.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -219,12 +220,12 @@ UpcallPort::HandlePacket(const viaduct::bpf::Upcall& upcall)
     const Ptr<NetDevice> from = DeviceOf(upcall.ifindex);
     if (upcall.is_copy)
     {
-        m_counters.copies++;
+        m_counters.copies.Add(upcall.packet.size());
         HandleCopy<Family>(packet, header, from);
     }
     else
     {
-        m_counters.missed++;
+        m_counters.missed.Add(upcall.packet.size());
         HandleMissed<Family>(packet, header, from);
     }
 }
@@ -355,7 +356,7 @@ UpcallPort::Send(Ptr<typename Family::Route> route,
     {
         return Drop(packet, NOT_SENT);
     }
-    m_counters.sent++;
+    m_counters.sent.Add(whole->GetSize());
     m_routed();
 }
 
@@ -364,6 +365,18 @@ UpcallPort::Drop(Ptr<const Packet> packet, DropReason reason)
 {
     NS_LOG_LOGIC("drop: " << GetDropReasonName(reason));
     m_drops.Drop(packet, reason);
+}
+
+uint64_t
+UpcallPort::GetKept() const
+{
+    uint64_t known = m_counters.sent.packets;
+    for (const DropReason reason : {NOT_UNICAST, NO_ROUTE, UNKNOWN_NEIGHBOUR, NOT_SENT})
+    {
+        known += GetDrops(reason);
+    }
+    // A protocol may send a packet more than once.
+    return m_counters.missed.packets - std::min(m_counters.missed.packets, known);
 }
 
 const char*

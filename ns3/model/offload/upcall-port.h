@@ -15,6 +15,7 @@
 #include "io/port.h"
 #include "lab/upcalls.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -91,12 +92,26 @@ class UpcallPort : public Object
         N_DROP_REASONS
     };
 
+    /** IP packets so far, and their bytes. */
+    struct Count
+    {
+        /** @param size of one more, bytes */
+        void Add(size_t size)
+        {
+            packets++;
+            bytes += size;
+        }
+
+        uint64_t packets{0}; //!< how many
+        uint64_t bytes{0};   //!< of all of them
+    };
+
     /** Packets so far. */
     struct Counters
     {
-        uint64_t missed{0}; //!< the kernel had no route
-        uint64_t copies{0}; //!< seen as copies
-        uint64_t sent{0};   //!< of those missed, left the node
+        Count missed; //!< the kernel had no route
+        Count copies; //!< seen as copies
+        Count sent;   //!< of those missed, left the node
     };
 
     /** @return the object TypeId */
@@ -156,6 +171,12 @@ class UpcallPort : public Object
     {
         return m_counters;
     }
+
+    /**
+     * @return how many of those missed were neither sent nor dropped until now: the protocol still
+     * has them, or has given them up in silence
+     */
+    uint64_t GetKept() const;
 
     /**
      * @param reason a reason

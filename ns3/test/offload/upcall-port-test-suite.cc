@@ -400,13 +400,21 @@ class MissedPacketsTestCase : public TestCase
                 n.events->up->push_back(UpcallNode<Family>::Packet("bb", 0, 64));
                 n.events->up->push_back(UpcallNode<Family>::Packet("ccc", 7, 31));
             },
-            [&] { n.protocol->Find(n.device.device); });
+            [&] {
+                NS_TEST_EXPECT_MSG_EQ(n.upcalls->GetKept(), 3, "kept");
+                n.protocol->Find(n.device.device);
+            });
         const std::vector<std::string> seen{"forwarded 32", "own 64", "forwarded 32"};
         NS_TEST_EXPECT_MSG_EQ((n.protocol->seen == seen), true, "as they came in");
         NS_TEST_ASSERT_MSG_EQ(n.events->log.size(), 3, n.Log());
         NS_TEST_EXPECT_MSG_EQ((n.events->families == std::set{Family::FAMILY}), true, "of one");
-        NS_TEST_EXPECT_MSG_EQ(n.upcalls->GetCounters().missed, 3, "missed");
-        NS_TEST_EXPECT_MSG_EQ(n.upcalls->GetCounters().sent, 3, "sent");
+        const uint64_t bytes = 3 * (UpcallNode<Family>::IS_IPV4 ? 28 : 48) + 1 + 2 + 3;
+        const UpcallPort::Counters& counted = n.upcalls->GetCounters();
+        NS_TEST_EXPECT_MSG_EQ(counted.missed.packets, 3, "missed");
+        NS_TEST_EXPECT_MSG_EQ(counted.missed.bytes, bytes, "missed, without what is before them");
+        NS_TEST_EXPECT_MSG_EQ(counted.sent.packets, 3, "sent");
+        NS_TEST_EXPECT_MSG_EQ(counted.sent.bytes, bytes, "sent");
+        NS_TEST_EXPECT_MSG_EQ(n.upcalls->GetKept(), 0, "none is kept any more");
         NS_TEST_EXPECT_MSG_GT(n.routed, 0, "the routes are read again");
         for (const std::string& line : n.events->log)
         {
@@ -440,7 +448,7 @@ class CopiesTestCase : public TestCase
               });
         const std::vector<std::string> seen{"forwarded 64"};
         NS_TEST_EXPECT_MSG_EQ((n.protocol->seen == seen), true, "as it came in");
-        NS_TEST_EXPECT_MSG_EQ(n.upcalls->GetCounters().copies, 2, "copies");
+        NS_TEST_EXPECT_MSG_EQ(n.upcalls->GetCounters().copies.packets, 2, "copies");
         NS_TEST_EXPECT_MSG_EQ(n.Log(), "", "nothing is sent");
     }
 };

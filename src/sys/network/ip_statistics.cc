@@ -73,4 +73,25 @@ IpCounters IpDrops(int namespace_fd) {
   return DropsAmong(counters);
 }
 
+uint64_t SendingDrops(std::string_view proc_net_dev, std::string_view interface) {
+  constexpr size_t kDropped =
+      11;  // behind the name: 8 numbers of reception, then the 4th of sending
+  std::istringstream lines{std::string(proc_net_dev)};
+  uint64_t drops = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const std::vector<std::string> name = WordsOf(line.substr(0, colon));
+    if (!interface.empty() && (name.empty() || name[0] != interface)) continue;
+    const std::vector<std::string> numbers = WordsOf(line.substr(colon + 1));
+    if (numbers.size() > kDropped) drops += std::stoull(numbers[kDropped]);
+  }
+  return drops;
+}
+
+uint64_t SendingDrops(int namespace_fd, std::string_view interface) {
+  const NamespaceScope scope(namespace_fd);
+  return SendingDrops(ReadFileIfAny("/proc/thread-self/net/dev"), interface);
+}
+
 }  // namespace viaduct::sys

@@ -1,4 +1,4 @@
-// What a network namespace's IPv4 and IPv6 count.
+// What a network namespace's IPv4 and IPv6, and its interfaces, count.
 #pragma once
 
 #include <cstdint>
@@ -29,5 +29,12 @@ IpCounters DropsAmong(const IpCounters& counters);
 
 // Those of a namespace since it was created. Throws SystemError.
 IpCounters IpDrops(int namespace_fd);
+
+// The packets dropped on their way out, in a text as /proc/net/dev has it: of this interface, or of
+// all if there is none.
+uint64_t SendingDrops(std::string_view proc_net_dev, std::string_view interface = {});
+// Those of an interface of a namespace since it was created; 0 if there is none. Throws
+// SystemError.
+uint64_t SendingDrops(int namespace_fd, std::string_view interface);
 
 }  // namespace viaduct::sys

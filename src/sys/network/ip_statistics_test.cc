@@ -33,5 +33,18 @@ TEST(IpStatistics, DropsOfBothFamiliesAreAddedUpByCause) {
             (IpCounters{{"ttl_or_header", 10}, {"no_route", 2}, {"too_long", 5}}));
 }
 
+TEST(IpStatistics, WhatInterfacesDroppedOnItsWayOut) {
+  constexpr const char* kText =
+      R"(Inter-|   Receive                                                |  Transmit
+ face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
+    lo:     100       1    0    9    0     0          0         0      100       1    0    2    0     0       0          0
+  tun0:1 2 3 4 5 6 7 8 9 10 11 40 13 14 15 16
+)";
+  EXPECT_EQ(SendingDrops(kText), 42U);
+  EXPECT_EQ(SendingDrops(kText, "tun0"), 40U);
+  EXPECT_EQ(SendingDrops(kText, "tun"), 0U);
+  EXPECT_EQ(SendingDrops(""), 0U);
+}
+
 }  // namespace
 }  // namespace viaduct::sys
