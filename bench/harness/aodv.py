@@ -44,7 +44,9 @@ _PATIENCE = 30.0  # for the end of a route
 def _line(session: Session, setting: Setting) -> Forwarder:
     lines = [*setting.lines(), *_LINE]
     ends = ("n0", f"n{_ROUTERS + 1}")
-    return product.bring_up(session, setting, f"aodv-{setting.name}", lines, ends)
+    system = product.bring_up(session, setting, f"aodv-{setting.name}", lines, ends)
+    system.frames = False  # the source looks for routes itself
+    return system
 
 
 def _star(session: Session, setting: Setting, number: int) -> list[Namespace]:
@@ -168,10 +170,10 @@ def measure(session: Session, plan: Plan, result: Result) -> None:
     offloaded = _line(session, KERNEL_ROUTES)
     with plan.part("hand-over", 0.5):
         _handovers(session, plan, result, offloaded)
-    lines = [systems.kernel_line(session, _ROUTERS), _line(session, IN_SIMULATOR), offloaded]
+    kernel = systems.kernel_line(session, _ROUTERS)
+    kernel.frames = False  # as the others
+    lines = [kernel, _line(session, IN_SIMULATOR), offloaded]
     for system in lines:
         systems.await_path(system)
-    result.ratios["aodv_offloaded_vs_kernel"] = paired_cost(
-        session, plan, offloaded, lines[0], 0.95
-    )
+    result.ratios["aodv_offloaded_vs_kernel"] = paired_cost(session, plan, offloaded, kernel, 0.95)
     _throughput(session, plan, result, lines)

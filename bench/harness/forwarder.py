@@ -21,6 +21,9 @@ class Forwarder:
     child: Child | None = None
     processes: Sequence[int] = ()  # where it is not one child
     lab: str = ""
+    # UDP is whole frames to the source's interface, as of a packet generator, past the source's IP
+    # stack, which costs more than many a system. Not where that stack has to look for the route.
+    frames: bool = True
 
     def pids(self) -> Sequence[int]:
         """Its processes; none if the kernel forwards."""

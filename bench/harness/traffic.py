@@ -105,6 +105,7 @@ def _start_sender(
     rate = "max" if pps is None else f"{pps:.3f}pps"
     command = [session.program("viaduct-load"), "send", "--to", f"{system.sink_address}:{port}"]
     command += ["--size", str(size), "--rate", rate, "--duration", f"{duration:.3f}s", "--json"]
+    command += ["--frames"] if system.frames else []
     return session.start(system.source.command(command, SENDER_CPU))
 
 

@@ -21,6 +21,7 @@ Examples:
   viaduct-load send --to 10.0.0.2:5001 --size 160 --rate 16Mbit --duration 10s --json
   viaduct-load send --to [2001:db8::2]:5001 --rate 20000pps --duration 2s
   viaduct-load send --to 10.0.0.2:5001 --rate max --duration 2s
+  viaduct-load send --to 10.0.0.2:5001 --rate max --duration 2s --frames
 
 The sender numbers and stamps its packets; the receiver reports what was lost, reordered and
 duplicated, the one-way delay (both ends on one machine), and the rate between the first and the last
@@ -49,6 +50,8 @@ void AddSend(CLI::App& app, SendOptions& options, Texts& texts) {
       ->check(CLI::Range(1, 1 << 30));
   app.add_option("--bind", options.bind, "source address");
   app.add_option("--interface", options.interface, "by which packets to a multicast group leave");
+  app.add_flag("--frames", options.frames,
+               "hand whole frames to the interface, past this end's IP stack (needs CAP_NET_RAW)");
   app.add_option("--batch", options.batch, "most packets per system call")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
@@ -83,6 +86,9 @@ void FinishSend(SendOptions& options, const Texts& texts) {
   options.rate = ParsePacketRate(texts.rate, options.size);
   options.duration = PositiveDuration(texts.send_duration);
   if (texts.count > 0) options.count = texts.count;
+  if (options.frames && IsGroup(options.to)) {
+    throw UsageError(fmt::format("--to {}: --frames sends to no multicast group", texts.to));
+  }
 }
 
 void FinishReceive(ReceiveOptions& options, const Texts& texts) {

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
 #include <random>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "load/frames.h"
 #include "load/payload.h"
 #include "sys/network/ip_statistics.h"
 
@@ -25,29 +27,40 @@ bool IsCallersMistake(int error) {
 
 uint64_t OwnInterfaceDrops() { return sys::SendingDrops(ReadFileIfAny("/proc/self/net/dev")); }
 
-// Payloads and message headers for one sendmmsg call, set up once.
+// What precedes payloads, and message headers, for one sendmmsg call, set up once.
 class SendBatch {
  public:
-  SendBatch(int packets, int size) : size_(size), payloads_(static_cast<size_t>(packets) * size) {
+  // `way`: of frames; null: a socket makes packets of the payloads.
+  SendBatch(int packets, int size, const FrameWay* way)
+      : way_(way),
+        head_(way == nullptr ? 0 : way->head().size()),
+        size_(head_ + static_cast<size_t>(size)),
+        packets_(static_cast<size_t>(packets) * size_) {
     vectors_.resize(packets);
     messages_.resize(packets);
     for (int i = 0; i < packets; ++i) {
-      vectors_[i] = {.iov_base = &payloads_[static_cast<size_t>(i) * size],
-                     .iov_len = static_cast<size_t>(size)};
+      const wire::Bytes packet = Packet(i);
+      if (way != nullptr) std::ranges::copy(way->head(), packet.begin());
+      vectors_[i] = {.iov_base = packet.data(), .iov_len = packet.size()};
       messages_[i].msg_hdr.msg_iov = &vectors_[i];
       messages_[i].msg_hdr.msg_iovlen = 1;
     }
   }
   void Fill(int index, const Header& header) {
-    WriteHeader(header,
-                {&payloads_[static_cast<size_t>(index) * size_], static_cast<size_t>(size_)});
+    WriteHeader(header, Packet(index).subspan(head_));
+    if (way_ != nullptr) way_->Complete(Packet(index), kHeaderBytes);
   }
   // Returns how many packets the kernel accepted; 0 if it refused the first.
   int Send(int fd, int packets) { return std::max(0, sendmmsg(fd, messages_.data(), packets, 0)); }
 
  private:
-  int size_;
-  std::vector<std::byte> payloads_;
+  wire::Bytes Packet(int index) {
+    return wire::Bytes(packets_).subspan(static_cast<size_t>(index) * size_, size_);
+  }
+
+  const FrameWay* way_;
+  size_t head_, size_;  // bytes
+  std::vector<std::byte> packets_;
   std::vector<iovec> vectors_;
   std::vector<mmsghdr> messages_;
 };
@@ -57,8 +70,10 @@ class Sender {
   Sender(const SendOptions& options, const std::atomic<bool>& stop)
       : options_(options),
         stop_(stop),
-        fd_(OpenSender(options.to, options.bind, options.interface)),
-        batch_(options.batch, options.size) {
+        way_(options.frames ? std::make_unique<FrameWay>(options.to, options.bind, options.size)
+                            : nullptr),
+        socket_(way_ ? UniqueFd() : OpenSender(options.to, options.bind, options.interface)),
+        batch_(options.batch, options.size, way_.get()) {
     result_.flow = std::random_device{}();
   }
 
@@ -85,19 +100,21 @@ class Sender {
       CountRefusal(errno);
       return 0;
     }
-    int taken = batch_.Send(fd_.get(), packets);
+    int taken = batch_.Send(Fd(), packets);
     // The socket first reports what became of an earlier packet (an ICMP error), in place of
     // sending this one.
-    if (taken == 0) taken = batch_.Send(fd_.get(), packets);
+    if (taken == 0) taken = batch_.Send(Fd(), packets);
     if (taken == 0) CountRefusal(errno);
     any_sent_ = any_sent_ || taken > 0;
     return taken;
   }
 
+  int Fd() const { return way_ ? way_->fd() : socket_.get(); }
+
   // A link that is down when the flow starts may come up. Sets errno if there is no way yet.
   bool Connected() {
-    if (connected_) return true;
-    errno = TryConnect(fd_.get(), options_.to);
+    if (connected_ || way_) return true;
+    errno = TryConnect(socket_.get(), options_.to);
     connected_ = errno == 0;
     return connected_;
   }
@@ -116,13 +133,14 @@ class Sender {
                       .flow = result_.flow,
                       .sequence = result_.offered,
                       .sent = MonotonicClock::Now()});
-      batch_.Send(fd_.get(), 1);
+      batch_.Send(Fd(), 1);
     }
   }
 
   const SendOptions& options_;
   const std::atomic<bool>& stop_;
-  UniqueFd fd_;
+  std::unique_ptr<FrameWay> way_;
+  UniqueFd socket_;  // if there is no way_
   SendBatch batch_;
   bool connected_ = false, any_sent_ = false;
   SendResult result_;

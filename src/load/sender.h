@@ -17,6 +17,7 @@ struct SendOptions : PaceOptions {
   std::string bind;       // source address; empty: chosen by the route
   std::string interface;  // to a multicast group: by this one; empty: chosen by the route
   int size = 160;         // UDP payload, bytes
+  bool frames = false;    // whole frames past the kernel's IP stack (FrameWay); to no group
 };
 
 struct SendResult : Paced {

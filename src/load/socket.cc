@@ -50,15 +50,6 @@ void AttachSampling(int fd, uint32_t sample) {
   SetSocketOption(fd, SOL_SOCKET, SO_ATTACH_FILTER, program, "SO_ATTACH_FILTER");
 }
 
-bool IsGroup(const Endpoint& endpoint) {
-  if (endpoint.family() == AF_INET6) {
-    return IN6_IS_ADDR_MULTICAST(
-        &reinterpret_cast<const sockaddr_in6&>(endpoint.address).sin6_addr);
-  }
-  return IN_MULTICAST(
-      ntohl(reinterpret_cast<const sockaddr_in&>(endpoint.address).sin_addr.s_addr));
-}
-
 void SendToGroupBy(int fd, int family, const std::string& interface) {
   constexpr int kTtl = 64;  // instead of 1
   const bool ipv6 = family == AF_INET6;
@@ -90,6 +81,15 @@ void JoinOnAllInterfaces(int fd, const Endpoint& group, const std::string& text)
 }
 
 }  // namespace
+
+bool IsGroup(const Endpoint& endpoint) {
+  if (endpoint.family() == AF_INET6) {
+    return IN6_IS_ADDR_MULTICAST(
+        &reinterpret_cast<const sockaddr_in6&>(endpoint.address).sin6_addr);
+  }
+  return IN_MULTICAST(
+      ntohl(reinterpret_cast<const sockaddr_in&>(endpoint.address).sin_addr.s_addr));
+}
 
 Endpoint MakeEndpoint(const std::string& address, uint16_t port) {
   addrinfo hints{};

@@ -23,6 +23,9 @@ Endpoint ParseEndpoint(std::string_view text);
 // A numeric address and a port. Throws UsageError.
 Endpoint MakeEndpoint(const std::string& address, uint16_t port);
 
+// Whether it is a multicast group's.
+bool IsGroup(const Endpoint& endpoint);
+
 // A UDP socket for packets to `to`, not yet connected; bound to the address `bind` unless that is
 // empty. Packets to a multicast group leave by `interface`, or if that is empty by that of a route,
 // with a TTL of 64. Throws SystemError, also if there is no such interface.
