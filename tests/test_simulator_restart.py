@@ -266,6 +266,20 @@ def test_it_gives_up_in_the_end(
         wait_until(lambda: not Path(f"/proc/{watcher}/exe").exists(), "nobody watches")
 
 
+@pytest.mark.parametrize("plane", ["kernel", "simulator"])
+def test_a_watcher_that_is_killed_is_missed(plane: str, lab: str, scenario: Write) -> None:
+    """Its simulator dies with it, and nobody computes routes any more."""
+    with up(scenario(RING + f"data_plane: {plane}\n"), lab):
+        (simulator,) = simulators()
+        os.kill(parent_of(simulator), signal.SIGKILL)
+        wait_until(lambda: history(lab)["given_up"], "it is noticed")
+        told = history(lab)
+        assert told["absent"]
+        assert "supervised" in told["cause"]
+        assert f"{lab}  up, no simulator (given up)" in viaduct("ls").expect().output
+        wait_until(lambda: not Path(f"/proc/{simulator}/exe").exists(), "it has died")
+
+
 def down(lab: str, watcher: int) -> Done:
     """By the command."""
     assert watcher
@@ -294,6 +308,8 @@ def test_it_ends_while_no_simulator_runs(
         watcher = parent_of(simulators()[0])
         kill_simulator()
         wait_until(lambda: "last_death" in history(lab), "its death is noticed")
+        assert history(lab)["absent"]
+        assert f"{lab}  up, no simulator since" in viaduct("ls").expect().output
         time.sleep(1.5)  # while it waits before it tries again, or for the impostor
         end(lab, watcher).expect()
         assert not [name for name in namespaces() if name.startswith(lab + ".")]

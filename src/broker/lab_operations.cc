@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/utc_time.h"
 #include "broker/broker_process.h"
 #include "broker/lossy_wires.h"
 #include "broker/sockets.h"
@@ -328,6 +329,16 @@ void LabOperations::Kill(int pid, int signal) {
 void LabOperations::NoteSimulator(const lab::SimulatorHistory& history) {
   TheLab().RecordSimulator(history);
   simulator_ = history;
+}
+
+void LabOperations::NoteKeepersEnd() {
+  if (simulator_.given_up) return;  // which is why it has ended
+  lab::SimulatorHistory history = simulator_;
+  history.last_death = UtcNow();
+  history.without_seconds = 0;
+  history.absent = history.given_up = true;
+  history.cause = "the process that supervised it died, and the simulator with it";
+  NoteSimulator(history);
 }
 
 nlohmann::json LabOperations::Describe() {

@@ -49,6 +49,7 @@ class LabOperations final : public Operations {
   Program Spawn(const ProgramOptions& options) override;
   void Kill(int pid, int signal) override;
   void NoteSimulator(const lab::SimulatorHistory& history) override;
+  void NoteKeepersEnd() override;
   nlohmann::json Describe() override;
   UniqueFd Detach() override;
   bool MayConnect(uid_t uid) const override { return uid == 0 || uid == owner_.uid; }

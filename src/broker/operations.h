@@ -43,6 +43,8 @@ class Operations {
   virtual Program Spawn(const ProgramOptions& options) = 0;
   virtual void Kill(int pid, int signal) = 0;
   virtual void NoteSimulator(const lab::SimulatorHistory& history) = 0;
+  // Who detached the lab has ended without destroying it.
+  virtual void NoteKeepersEnd() = 0;
   virtual nlohmann::json Describe() = 0;
   // Returns the listening socket on which clients reach the lab from now on.
   virtual UniqueFd Detach() = 0;

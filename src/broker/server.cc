@@ -177,11 +177,14 @@ bool Server::ServeRound() {
     throw SystemError("poll", errno);
   }
   const int listener = listener_.get();
-  const auto perform = [this](Message& request) { return Perform(request); };
   for (size_t i = 0; i < waits.size(); ++i) {
     if (waits[i].revents == 0) continue;
     if (i < served.size()) {
-      if (AnswerNext(*served[i], perform)) continue;
+      const Connection& asking = *served[i];
+      if (AnswerNext(*served[i], [&](Message& request) { return Perform(request, asking); })) {
+        continue;
+      }
+      NoteEnd(asking);
       if (connections_.size() == 1 && !listener_) return false;
       connections_.erase(served[i]);
     } else if (waits[i].fd == listener) {
@@ -191,6 +194,16 @@ bool Server::ServeRound() {
     }
   }
   return true;
+}
+
+void Server::NoteEnd(const Connection& connection) {
+  if (&connection != keeper_) return;
+  keeper_ = nullptr;
+  if (!listener_) return;  // the lab has gone before
+  try {
+    operations_.NoteKeepersEnd();
+  } catch (const Error&) {  // `viaduct ls` will not tell; the lab goes on
+  }
 }
 
 void Server::Accept() {
@@ -211,7 +224,7 @@ void Server::Accept() {
   }
 }
 
-Reply Server::Perform(Message& request) {
+Reply Server::Perform(Message& request, const Connection& from) {
   switch (request.type) {
     case MessageType::kNewConnection: {
       auto pair = sys::MakeSocketPair(SOCK_SEQPACKET);
@@ -219,7 +232,10 @@ Reply Server::Perform(Message& request) {
       return ReplyWith(std::move(pair.second));
     }
     case MessageType::kDetach:
-      if (!listener_) listener_ = operations_.Detach();
+      if (!listener_) {
+        listener_ = operations_.Detach();
+        keeper_ = &from;
+      }
       return {};
     case MessageType::kDestroyLab:
       operations_.DestroyLab();

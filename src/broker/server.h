@@ -22,13 +22,15 @@ class Server {
   void Run();
 
  private:
-  Reply Perform(Message& request);
+  Reply Perform(Message& request, const Connection& from);
+  void NoteEnd(const Connection& connection);
   bool ServeRound();
   void Accept();
 
   Operations& operations_;
   std::list<Connection> connections_;
-  UniqueFd listener_;  // while the lab is detached
+  UniqueFd listener_;                   // while the lab is detached
+  const Connection* keeper_ = nullptr;  // who detached it, until it ends
 };
 
 }  // namespace viaduct::broker

@@ -49,6 +49,7 @@ class MockOperations : public Operations {
               (const std::string&, wire::Family, const std::vector<std::string>&), (override));
   MOCK_METHOD(Program, Spawn, (const ProgramOptions&), (override));
   MOCK_METHOD(void, Kill, (int, int), (override));
+  MOCK_METHOD(void, NoteKeepersEnd, (), (override));
   MOCK_METHOD(void, NoteSimulator, (const lab::SimulatorHistory&), (override));
   MOCK_METHOD(nlohmann::json, Describe, (), (override));
   MOCK_METHOD(UniqueFd, Detach, (), (override));
@@ -151,7 +152,7 @@ TEST_F(ServerTest, ReadsRoutesThatFitNoMessage) {
 }
 
 TEST_F(ServerTest, PassesWhatBecameOfTheSimulator) {
-  const lab::SimulatorHistory history{2, true, "2026-01-02T03:04:05Z", 1.5, "it was killed"};
+  const lab::SimulatorHistory history{2, true, true, "2026-01-02T03:04:05Z", 1.5, "it was killed"};
   EXPECT_CALL(operations_, NoteSimulator(history));
   Client client(Start());
   client.NoteSimulator(history);
@@ -314,7 +315,8 @@ TEST_F(ServerTest, DetachedLabIsFoundByItsOwnerUntilDestroyed) {
     return listener;
   });
   EXPECT_CALL(operations_, MayConnect(geteuid())).WillOnce(Return(false)).WillOnce(Return(true));
-  EXPECT_CALL(operations_, DestroyLab());
+  testing::Expectation forgotten = EXPECT_CALL(operations_, NoteKeepersEnd());
+  EXPECT_CALL(operations_, DestroyLab()).After(forgotten);
   const auto connect_again = [&] {
     UniqueFd connection(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     EXPECT_EQ(connect(connection.get(), reinterpret_cast<sockaddr*>(&address), length), 0);

@@ -20,6 +20,9 @@ std::string UserName(uid_t uid) {
 // What happened to the simulator, for the column of the state.
 std::string Deaths(const lab::SimulatorHistory& history) {
   if (history.given_up) return ", no simulator (given up): " + history.cause;
+  if (history.absent) {
+    return fmt::format(", no simulator since {}: {}", history.last_death, history.cause);
+  }
   if (history.restarts == 0) return "";
   return fmt::format(", simulator restarted {} times, last {} ({:.1f} s without)", history.restarts,
                      history.last_death, history.without_seconds.value_or(0));

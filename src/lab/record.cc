@@ -56,6 +56,8 @@ result::KeysOf<SimulatorHistory> SimulatorHistory::Keys() {
   using result::Always, result::WhenSet;
   static constexpr result::Key<H> kKeys[] = {
       Always<&H::restarts>("restarts", "a number", "how many have died and were replaced"),
+      Always<&H::absent>("absent", "true or false",
+                         "whether there is none now: nobody computes routes"),
       Always<&H::given_up>("given_up", "true or false",
                            "whether too many died in turn: nobody computes routes any more"),
       WhenSet<&H::last_death>("last_death", "UTC, ISO 8601", "when the last of them died"),

@@ -31,7 +31,8 @@ struct RecordedPhysical {
 // What became of the simulator of a lab that stays up (`viaduct up`).
 struct SimulatorHistory {
   int restarts = 0;       // how many have died and were replaced
-  bool given_up = false;  // nobody computes routes any more
+  bool absent = false;    // nobody computes routes now
+  bool given_up = false;  // nor will anybody
   // Of the last that died; empty: none did.
   std::string last_death;  // UTC, ISO 8601
   std::optional<double> without_seconds;

@@ -146,6 +146,7 @@ class Keeper {
       End();
       history_.cause = cause;
       history_.without_seconds = (MonotonicClock::Now() - died).ToSeconds();
+      history_.absent = true;
       history_.given_up = ++deaths_ > kMostDeaths;
       client_.NoteSimulator(history_);
       if (history_.given_up) return;
@@ -165,6 +166,7 @@ class Keeper {
     }
     alive_since_ = MonotonicClock::Now();
     ++history_.restarts;
+    history_.absent = false;
     history_.without_seconds = (alive_since_ - died).ToSeconds();
     client_.NoteSimulator(history_);
   }
