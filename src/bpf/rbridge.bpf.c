@@ -2,9 +2,9 @@
 // (rbridge/forward.cc) decides by the same tables, in the same order. PDUs of the control plane go
 // on to the simulator's socket; all other frames end here.
 //
-// What differs: frames with two VLAN tags, or a service tag, are refused as malformed, those of
-// less than 24 bytes, which a real Ethernet pads, may be lost, and a terminal that is more than
-// MOST_PROBES slots behind its home in the table is not found, so its frames are flooded.
+// What differs: frames with two VLAN tags, or a service tag, are refused as malformed, short ones
+// that are not IP's are padded, and a terminal that is more than MOST_PROBES slots behind its home
+// in the table is not found, so its frames are flooded.
 #include "rbridge.h"
 
 #include "packet.bpf.h"
@@ -22,7 +22,10 @@
 #define TAG_SIZE 4
 #define MOST_PROBES 256
 #define GROWTH ((int)(sizeof(struct head) - ADDRESSES_SIZE))  // of an encapsulated frame
-#define KEEP_CHECKSUM BPF_F_ADJ_ROOM_NO_CSUM_RESET            // what is known about it
+// Of a terminal's frame, so that it can shrink to that again: bpf_skb_change_tail() cuts nothing
+// before where bpf_skb_change_head() left the kernel's note of a transport header.
+#define LEAST (ETH_HLEN + GROWTH)
+#define KEEP_CHECKSUM BPF_F_ADJ_ROOM_NO_CSUM_RESET  // what is known about it
 #define CHUNK 2048
 #define MOST_CHUNKS 33  // of 64 KiB and some headers
 #define NONE VIADUCT_RBRIDGE_NONE
@@ -418,6 +421,17 @@ static __always_inline enum viaduct_rbridge_outcome decide(struct __sk_buff* skb
 
 // ------------------------------------------------------------ sending
 
+// Whether the port's interface takes a frame of this length. bpf_redirect_peer() asks nobody.
+static __always_inline int fits(struct __sk_buff* skb, __u32 ifindex) {
+  __u32 mtu = 0;
+  return bpf_check_mtu(skb, ifindex, &mtu, 0, 0) == 0;
+}
+
+static __always_inline void count_not_sent(__u32 ifindex) {
+  struct viaduct_rbridge_interface* leaves = bpf_map_lookup_elem(&rbridge_interfaces, &ifindex);
+  if (leaves) leaves->not_sent += 1;
+}
+
 // Sends copies to these ports; those that are encapsulated get the port's address as their source.
 static __noinline void send_to(struct __sk_buff* skb, tables_t* tables, __u64 ports,
                                int encapsulated) {
@@ -427,7 +441,8 @@ static __noinline void send_to(struct __sk_buff* skb, tables_t* tables, __u64 po
     const struct viaduct_port* output = bpf_map_lookup_elem(&rbridge_outputs, &port);
     if (!output || output->ifindex == 0) continue;
     if (encapsulated) bpf_skb_store_bytes(skb, ETH_ALEN, tables->ports[i].mac, ETH_ALEN, 0);
-    bpf_clone_redirect(skb, output->ifindex, 0);
+    const __u32 leaves = output->ifindex;
+    if (!fits(skb, leaves) || bpf_clone_redirect(skb, leaves, 0) != 0) count_not_sent(leaves);
   }
 }
 
@@ -454,6 +469,10 @@ static __always_inline int send(struct __sk_buff* skb, tables_t* tables, __u64 p
   const struct viaduct_port* output = bpf_map_lookup_elem(&rbridge_outputs, &port);
   if (!output || output->ifindex == 0 || port >= VIADUCT_RBRIDGE_PORTS) return TC_ACT_SHOT;
   if (encapsulated) bpf_skb_store_bytes(skb, ETH_ALEN, tables->ports[port].mac, ETH_ALEN, 0);
+  if (!fits(skb, output->ifindex)) {
+    count_not_sent(output->ifindex);
+    return TC_ACT_SHOT;
+  }
   // bpf_redirect_peer() calls every frame the receiver's own.
   const int is_theirs = output->is_wire && receiver && is_same_mac(receiver, output->far_mac);
   return is_theirs ? bpf_redirect_peer(output->ifindex, 0) : bpf_redirect(output->ifindex, 0);
@@ -492,6 +511,9 @@ static __always_inline int send_terminals(struct __sk_buff* skb, tables_t* table
   struct head head = {decision->outer, decision->inner};
   int is_known = 0;
   if (bpf_skb_vlan_pop(skb) != 0) return TC_ACT_SHOT;
+  if (skb->len < LEAST && !is_ip(skb->protocol) && bpf_skb_change_tail(skb, LEAST, 0) != 0) {
+    return TC_ACT_SHOT;
+  }
   if (decision->native) {
     const int action = send_native(skb, tables, decision, decision->encapsulated == 0, 1);
     if (decision->encapsulated == 0) return action;

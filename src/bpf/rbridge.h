@@ -93,6 +93,7 @@ struct viaduct_rbridge_interface {
   __u32 reserved;
   __u64 frames[VIADUCT_RBRIDGE_OUTCOMES]; /* that came in */
   __u64 bytes;                            /* of those forwarded */
+  __u64 not_sent; /* that should have left here: too long for the interface, or refused by it */
 };
 
 /* forward::Event: a terminal that was seen. */

@@ -35,7 +35,7 @@ struct RBridgeProgram::State {
   void AddPort(uint32_t number, const Port& port) {
     const std::vector<viaduct_rbridge_interface> values(
         static_cast<size_t>(libbpf_num_possible_cpus()),
-        {.port = number, .reserved = 0, .frames = {}, .bytes = 0});
+        {.port = number, .reserved = 0, .frames = {}, .bytes = 0, .not_sent = 0});
     const viaduct_port output = port.ToValue();
     SystemCall("set up a port of an RBridge's eBPF data plane",
                bpf_map_update_elem(interfaces, &port.ifindex, values.data(), BPF_ANY));
@@ -88,6 +88,7 @@ viaduct_rbridge_interface RBridgeProgram::CountersOf(int ifindex) const {
   for (const viaduct_rbridge_interface& one : each) {
     for (size_t i = 0; i < VIADUCT_RBRIDGE_OUTCOMES; ++i) sum.frames[i] += one.frames[i];
     sum.bytes += one.bytes;
+    sum.not_sent += one.not_sent;
   }
   return sum;
 }

@@ -88,6 +88,7 @@ std::map<std::string, std::map<std::string, uint64_t>> EbpfRBridge::PacketCounte
       named[std::string(rbridge::kOutcomeNames[i])] = counters.frames[i];
     }
     named["forwarded-bytes"] = counters.bytes;
+    named["not-sent"] = counters.not_sent;
   }
   return all;
 }

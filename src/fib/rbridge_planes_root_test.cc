@@ -150,9 +150,11 @@ Bytes SomeFrame(Random& random, uint32_t number) {
   const bool encapsulated = random.OneIn(2);
   if (encapsulated) AppendOuter(random, bytes);
   AppendTerminalFrame(random, encapsulated ? !random.OneIn(20) : random.OneIn(3), number, bytes);
-  // Not so short that the kernel takes it for an empty one, or a tag for cut.
+  // Not so short that the kernel takes a tag for cut, or the eBPF program pads it.
+  const uint32_t least = encapsulated ? 20 : 42;
   const auto size = static_cast<uint32_t>(bytes.size());
-  if (size > 20 && random.OneIn(20)) bytes.resize(20 + random.Below(size - 20));
+  if (size < least) bytes.resize(least);
+  if (size > least && random.OneIn(20)) bytes.resize(least + random.Below(size - least));
   return bytes;
 }
 

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "base/clock.h"
 #include "fib/ebpf_rbridge.h"
@@ -23,6 +25,8 @@
 
 namespace viaduct::fib {
 namespace {
+
+using Drops = std::map<std::string, uint64_t>;  // by cause
 
 // Two RBridges, whose program passes frames straight to a wire's other end, between two terminals:
 //   "left" - [in, out] - [in, out] - "right"
@@ -66,6 +70,12 @@ class Chain {
     }
     return {one[0].bytes.begin(), one[0].bytes.end()};
   }
+  // Of the interface towards the other RBridge.
+  void SetMtuOfFirst(int mtu) {
+    sys::Netlink netlink(spaces_[0].get());
+    netlink.SetMtu(netlink.IfIndex("out"), mtu);
+  }
+  Drops DropsOfFirst() const { return sinks_[0]->Drops(); }
   io::RingPort& between() { return *between_; }
   io::RingPort& right() { return *right_; }
   int fd() const { return fd_.get(); }
@@ -181,6 +191,54 @@ TEST(RBridgeWiresTest, FramesOverWiresAreAsOnAWire) {
             ASSERT_EQ(Hex(Chain::Next(chain.right())), Hex(chain.Expected(1, encapsulated)));
           }
         }
+      }
+    }
+  });
+}
+
+// As a real Ethernet pads them, though only as far as the program must.
+TEST(RBridgeWiresTest, ShortFramesArePadded) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
+  sys::InScratchNamespace([&] {
+    constexpr size_t kLeast = 38, kTag = 4;
+    Chain chain;
+    for (const wire::MacAddress& to : {TerminalMac(1), TerminalMac(7), wire::kBroadcastMac}) {
+      for (const uint32_t vlan : {0, 5}) {
+        for (const size_t size : {0, 1, 9, 10, 13, 23, 24}) {
+          if (vlan != 0 && size < 2) continue;  // the kernel takes the tag for cut
+          SCOPED_TRACE(fmt::format("to {}, VLAN {}, {} bytes", to.ToString(), vlan, size));
+          const Bytes frame = TerminalFrameOf(to, vlan != 0, vlan, 0x88b5, size);
+          Bytes padded = frame;
+          padded.resize(vlan != 0 ? kLeast + kTag : kLeast);
+          chain.Send(frame);
+          const Bytes encapsulated = chain.Expected(0, padded);
+          ASSERT_EQ(Hex(Chain::Next(chain.between())), Hex(encapsulated));
+          ASSERT_EQ(Hex(Chain::Next(chain.right())), Hex(padded));
+        }
+      }
+    }
+  });
+}
+
+// A wire's other end takes whatever bpf_redirect_peer() passes; the interface before it would not.
+TEST(RBridgeWiresTest, AnMtuLimitsWhatLeaves) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root (network namespaces)";
+  sys::InScratchNamespace([&] {
+    constexpr int kLess = 1024;
+    constexpr size_t kFits = kLess - 24;  // what follows the terminal's Ethernet header
+    Chain chain;
+    chain.SetMtuOfFirst(kLess);
+    uint64_t too_long = 0;
+    for (const wire::MacAddress& to : {TerminalMac(1), TerminalMac(7), wire::kBroadcastMac}) {
+      for (const uint32_t type : {0x0800, 0x88b5}) {
+        SCOPED_TRACE(fmt::format("to {}, type {:x}", to.ToString(), type));
+        chain.Send(TerminalFrameOf(to, false, 0, type, kFits + 1));
+        ++too_long;
+        const Bytes fits = TerminalFrameOf(to, false, 0, type, kFits);
+        chain.Send(fits);
+        ASSERT_EQ(Hex(Chain::Next(chain.between())), Hex(chain.Expected(0, fits)));
+        ASSERT_EQ(Hex(Chain::Next(chain.right())), Hex(fits));
+        EXPECT_EQ(chain.DropsOfFirst(), (Drops{{"not_sent", too_long}}));
       }
     }
   });
