@@ -180,6 +180,9 @@ TEST(RunTest, AVerdictNamesWhatItCovers) {
   run.data_planes["n0"].name = "simulator";
   run.Judge(std::nullopt);
   EXPECT_TRUE(run.not_judged.empty());
+  run.data_planes["n1"].name = "userspace-rbridge";
+  run.Judge(std::nullopt);
+  EXPECT_THAT(run.not_judged, testing::ElementsAre("how long packets took in the forwarder"));
   run.data_planes["n1"].name = "userspace";
   run.data_planes["n2"].name = "ebpf";
   run.Judge(std::nullopt);

@@ -131,8 +131,7 @@ KeysOf<SimulatorReport> SimulatorReport::Keys() {
           "these those that it sent; `kept`: it still had them at the end, or gave them up in "
           "silence) and NODE/copies (of packets that the kernel forwards); drops also of "
           "NODE/protocols (what they could not read), NODE/stack (ns-3's, packets of no flow) and "
-          "NODE/rbridge (WMRP's; `too_long`: encapsulated, for its next link, where that is "
-          "simulated)"),
+          "NODE/rbridge (WMRP's; `too_long`: for its next link, where that is simulated)"),
       Always<&S::routes>("routes", "changes, by node",
                          "made in the kernels' route tables; mode offload"),
       WhenSet<&S::route_pushes>("route_pushes", "a map", "the cost of these changes; real modes"),
@@ -165,14 +164,17 @@ KeysOf<NodePlane> NodePlane::Keys() {
       WhenSet<&P::packets>("packets", "a map",
                            "that came in, by interface and by what became of them, where the data "
                            "plane counts (docs/limitations.md)"),
-      WhenSet<&P::drops>("drops", "packets, by cause",
-                         "that it dropped while the traffic ran: `ttl_or_header` (TTL or hop limit "
-                         "used up, as in a loop of routes, or a broken header), `no_route`, "
-                         "`bad_address`, `too_long`, `truncated`, `discarded`; of plane userspace "
-                         "`ttl`, `malformed`, `unforwardable`, `refused` (by a route), `ring_full` "
-                         "(too slow), `not_sent` (by the interface); where routes are found on "
-                         "demand also `upcall_queue_full` (without a route, and the simulator was "
-                         "too slow to read them)"),
+      WhenSet<&P::drops>(
+          "drops", "packets, by cause",
+          "that it dropped while the traffic ran: `ttl_or_header` (TTL or hop limit "
+          "used up, as in a loop of routes, or a broken header), `no_route`, "
+          "`bad_address`, `too_long`, `truncated`, `discarded`; of plane userspace "
+          "`ttl`, `malformed`, `unforwardable`, `refused` (by a route), `ring_full` "
+          "(too slow), `not_sent` (by the interface, for which it may be too long); of RBridges' "
+          "planes `malformed`, `no_adjacency`, `no_route`, `hop_count`, `option`, "
+          "`ring_full`, `not_sent`; where routes are found on "
+          "demand also `upcall_queue_full` (without a route, and the simulator was "
+          "too slow to read them)"),
   };
   return kKeys;
 }
@@ -221,8 +223,9 @@ std::vector<std::string> NotJudged(const RunResult& run) {
   bool has_forwarder = false,
        has_kernel = run.data_planes.empty() && run.scenario.mode == "offload";
   for (const auto& [node, plane] : run.data_planes) {
-    has_forwarder |= plane.name == "userspace";
-    has_kernel |= plane.name != "userspace" && plane.name != "simulator";
+    const bool in_forwarder = plane.name.starts_with("userspace");  // "userspace-rbridge", too
+    has_forwarder |= in_forwarder;
+    has_kernel |= !in_forwarder && plane.name != "simulator";
   }
   std::vector<std::string> parts;
   if (has_kernel) parts.emplace_back("the kernel's forwarding");
