@@ -4,6 +4,7 @@
 
 #include "run-report.h"
 
+#include "ns3/lab-fd-net-device.h"
 #include "ns3/path-channel.h"
 #include "ns3/program-port.h"
 #include "ns3/reactor-simulator-impl.h"
@@ -69,6 +70,16 @@ AddDevices(const LabHelper& lab, viaduct::result::SimulatorReport& report)
         if (auto ring = DynamicCast<RingNetDevice>(attachment.device))
         {
             report.counters[attachment.nodeName + "/" + attachment.interface] = CountersOf(*ring);
+        }
+        const auto fd = DynamicCast<LabFdNetDevice>(attachment.device);
+        if (fd && fd->GetTooLong() + fd->GetRefused() > 0)
+        {
+            auto& counters = report.counters[attachment.nodeName + "/" + attachment.interface];
+            counters.frames.tx_dropped_error = fd->GetRefused();
+            if (fd->GetTooLong() > 0)
+            {
+                counters.drops["tx_too_long"] = fd->GetTooLong();
+            }
         }
     }
     for (const auto& [name, program] : lab.GetProgramPorts())

@@ -14,6 +14,7 @@
 #include "ns3/ipv6-l3-protocol.h"
 #include "ns3/path-net-device.h"
 #include "ns3/point-to-point-net-device.h"
+#include "ns3/rbridge.h"
 #include "ns3/traffic-control-layer.h"
 
 #include "load/payload.h"
@@ -240,17 +241,20 @@ StackDrops::WatchDevice(Ptr<NetDevice> device, const std::string& name)
     using viaduct::wire::EthernetHeader;
     if (DynamicCast<PathNetDevice>(device))
     {
+        const bool bridged = device->GetNode()->GetObject<RBridge>() != nullptr;
         using Trace = Callback<void, Ptr<const Packet>, PathNetDevice::DropReason>;
         for (const auto& [trace, link] :
              {std::pair("MacTxDrop", size_t{0}), std::pair("MacRxDrop", EthernetHeader::kSize)})
         {
             const uint32_t bytes = link;
             device->TraceConnectWithoutContext(
-                trace,
-                Trace(
-                    [this, name, bytes](Ptr<const Packet> frame, PathNetDevice::DropReason reason) {
+                trace, Trace([=, this](Ptr<const Packet> frame, PathNetDevice::DropReason reason) {
+                    // DescribeRBridges() has these, whatever is in the frame.
+                    if (!bridged || reason != PathNetDevice::TX_TOO_LONG)
+                    {
                         Count(name, NameOf(reason), Without(frame, bytes));
-                    }));
+                    }
+                }));
         }
     }
     constexpr uint32_t PPP = 2; // bytes of ns3::PppHeader

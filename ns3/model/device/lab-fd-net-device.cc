@@ -52,6 +52,22 @@ LabFdNetDevice::GetTypeId()
     return tid;
 }
 
+bool
+LabFdNetDevice::SendFrom(Ptr<Packet> packet,
+                         const Address& source,
+                         const Address& destination,
+                         uint16_t protocol)
+{
+    if (packet->GetSize() > GetMtu())
+    {
+        m_tooLong++;
+        return false;
+    }
+    const bool sent = FdNetDevice::SendFrom(packet, source, destination, protocol);
+    m_refused += sent ? 0 : 1;
+    return sent;
+}
+
 Ptr<FdReader>
 LabFdNetDevice::DoCreateFdReader()
 {

@@ -32,8 +32,29 @@ class LabFdNetDevice : public FdNetDevice
         return true;
     }
 
+    /** Drops frames longer than the MTU, which would end a simulation built with assertions. */
+    bool SendFrom(Ptr<Packet> packet,
+                  const Address& source,
+                  const Address& destination,
+                  uint16_t protocol) override;
+
+    /** @return how many frames to be sent were longer than the MTU */
+    uint64_t GetTooLong() const
+    {
+        return m_tooLong;
+    }
+
+    /** @return how many frames the interface did not take, or came while it was down */
+    uint64_t GetRefused() const
+    {
+        return m_refused;
+    }
+
   private:
     Ptr<FdReader> DoCreateFdReader() override;
+
+    uint64_t m_tooLong{0}; //!< frames
+    uint64_t m_refused{0}; //!< frames
 };
 
 } // namespace ns3

@@ -99,6 +99,57 @@ class ReadsOnTestCase : public TestCase
     uint32_t m_received{0};      //!< bytes
 };
 
+/** Frames longer than the MTU are dropped and counted, and so are those that the socket refuses. */
+class TooLongTestCase : public TestCase
+{
+  public:
+    TooLongTestCase() : TestCase("Frames that cannot be sent are counted")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::RealtimeSimulatorImpl"));
+        int fds[2];
+        NS_TEST_ASSERT_MSG_EQ(socketpair(AF_UNIX, SOCK_DGRAM, 0, fds), 0, "sockets");
+        m_outside.reset(fds[1]);
+        Ptr<Node> node = CreateObject<Node>();
+        m_device = CreateObject<LabFdNetDevice>();
+        m_device->SetAddress(Mac48Address("02:00:00:00:00:01"));
+        m_device->SetMtu(100);
+        m_device->SetFileDescriptor(fds[0]);
+        node->AddDevice(m_device);
+        Simulator::Schedule(MilliSeconds(1), &TooLongTestCase::SendAll, this);
+        Simulator::Stop(MilliSeconds(2));
+        Simulator::Run();
+        Simulator::Destroy();
+        GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::DefaultSimulatorImpl"));
+    }
+
+    /** @param size bytes of the payload
+     * @return whether it was sent
+     */
+    bool Send(uint32_t size)
+    {
+        return m_device->Send(Create<Packet>(size), Mac48Address("02:00:00:00:00:02"), 0x88b5);
+    }
+
+    void SendAll()
+    {
+        NS_TEST_EXPECT_MSG_EQ(Send(100), true, "fits");
+        NS_TEST_EXPECT_MSG_EQ(Send(101), false, "too long");
+        NS_TEST_EXPECT_MSG_EQ(m_device->GetTooLong(), 1, "one of these");
+        m_outside.reset();
+        NS_TEST_EXPECT_MSG_EQ(Send(100), false, "nobody takes it");
+        NS_TEST_EXPECT_MSG_EQ(m_device->GetRefused(), 1, "one of these");
+        NS_TEST_EXPECT_MSG_EQ(m_device->GetTooLong(), 1, "as before");
+    }
+
+    viaduct::UniqueFd m_outside;  //!< the other end
+    Ptr<LabFdNetDevice> m_device; //!< under test
+};
+
 /** The tests of ns3::LabFdNetDevice. */
 class LabFdNetDeviceTestSuite : public TestSuite
 {
@@ -106,6 +157,7 @@ class LabFdNetDeviceTestSuite : public TestSuite
     LabFdNetDeviceTestSuite() : TestSuite("viaduct-lab-fd-net-device", Type::UNIT)
     {
         AddTestCase(new ReadsOnTestCase, TestCase::Duration::QUICK);
+        AddTestCase(new TooLongTestCase, TestCase::Duration::QUICK);
     }
 };
 
