@@ -302,17 +302,28 @@ def test_ten_rbridges_and_a_host_that_moves(
         viaduct("down", lab).expect()
 
 
+@pytest.mark.parametrize("how", ["simulate", "emulate", "traditional", *PLANES])
+@pytest.mark.parametrize(("between", "last", "place"), [(1300, 1500, "n0"), (1500, 1300, "n2")])
 def test_frames_too_long_for_a_link_have_a_place(
-    scenario: Callable[[str], Path], tmp_path: Path
+    how: str, between: int, last: int, place: str, scenario: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    text = LINE.replace("- line: all", "- {line: all, mtu: 1000}")
+    """None passes, and each is counted once, where it could not go on; the longest ones pass."""
+    text = LINE.replace("- line: all", f"- {{line: all, mtu: {between}}}")
+    text = text.replace("{pair: [n2, b],", f"{{pair: [n2, b], mtu: {last},")
+    text += "duration: 3s\nflows:\n"
+    for payload in (1273, 1272):  # with the headers of UDP and IPv4 1301 bytes, and 1300
+        text += f"  - {{type: udp, from: a, to: b, size: {payload}, rate: 100kbit, duration: 2s}}\n"
+    settings = OFFLOADED.format(how) if how in PLANES else f"mode: {how}\n"
     report = tmp_path / "run.json"
-    flow = "duration: 3s\nflows: [{type: udp, from: a, to: b, size: 1400, rate: 100kbit}]\n"
-    viaduct("run", scenario(text + flow + "mode: simulate\n"), "--json", report).expect()
-    run = results(report)
-    assert run["flows"][0]["received"] == 0
-    lost = run["counters"]["n0/rbridge"]["drops"]["too_long"]
-    assert lost >= run["flows"][0]["sent"] - 1
+    done = viaduct("run", scenario(text + settings), "--json", report).expect()
+    too_long, longest = results(report)["flows"]
+    assert too_long["received"] == 0
+    assert longest["loss"] == 0
+    lost = re.findall(r"lost at (.*): (\d+) packets", done.output)
+    assert all(re.match(rf"{place}\b", where) for where, _ in lost), done
+    marks = 6  # of the flow's end
+    packets = sum(int(count) for _, count in lost)
+    assert too_long["sent"] <= packets <= too_long["sent"] + marks, done
 
 
 @pytest.mark.parametrize("plane", PLANES)
