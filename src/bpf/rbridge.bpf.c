@@ -8,20 +8,9 @@
 #include "rbridge.h"
 
 #include "packet.bpf.h"
+#include "rbridge_frame.bpf.h"
 
-#define TYPE_TRILL 0x22f3
-#define TYPE_ISIS 0x22f4
-#define ALL_RBRIDGES 0x0180c2000040ull
-#define ALL_ISIS_RBRIDGES 0x0180c2000041ull
-#define GROUP (1ull << 40)  // the lowest bit of an address's first byte
-#define DEFAULT_VLAN 1
-#define NO_VLAN 0xfff  // reserved
-#define TRILL_SIZE 6
-#define OUTER_SIZE (ETH_HLEN + TRILL_SIZE)
-#define ADDRESSES_SIZE (2 * ETH_ALEN)
-#define TAG_SIZE 4
 #define MOST_PROBES 256
-#define GROWTH ((int)(sizeof(struct head) - ADDRESSES_SIZE))  // of an encapsulated frame
 // Of a terminal's frame, so that it can shrink to that again: bpf_skb_change_tail() cuts nothing
 // before where bpf_skb_change_head() left the kernel's note of a transport header.
 #define LEAST (ETH_HLEN + GROWTH)
@@ -77,28 +66,6 @@ struct {
   __type(value, struct chunk);
 } rbridge_chunk SEC(".maps");
 
-struct outer {
-  __u8 destination[ETH_ALEN];
-  __u8 source[ETH_ALEN];
-  __be16 type;
-  __be16 first;  // version, reserved, multi-destination, length of options, hop count
-  __be16 egress;
-  __be16 ingress;
-} __attribute__((packed));
-
-struct inner {
-  __u8 destination[ETH_ALEN];
-  __u8 source[ETH_ALEN];
-  __be16 tag_type;
-  __be16 tci;
-} __attribute__((packed));
-
-// What an encapsulated frame begins with, in place of the terminal's addresses.
-struct head {
-  struct outer outer;
-  struct inner inner;
-} __attribute__((packed));
-
 // What to do with a frame.
 struct decision {
   __u64 native;        // the ports that get the terminal's frame
@@ -111,25 +78,7 @@ struct decision {
 
 typedef const struct viaduct_rbridge_tables tables_t;
 
-static __always_inline int is_ip(__be16 type) {
-  return type == bpf_htons(ETH_P_IP) || type == bpf_htons(ETH_P_IPV6);
-}
-
-static __always_inline int is_source(__u64 mac) { return mac != 0 && (mac & GROUP) == 0; }
-
-// IEEE 802.1Q's bridge group addresses, and TRILL's own.
-static __always_inline int is_link_local(__u64 mac) {
-  return mac >> 4 == 0x0180c200000 || mac >> 4 == 0x0180c200004;
-}
-
-static __always_inline int is_usable(__u16 nickname) { return nickname != 0 && nickname < 0xffc0; }
-
 static __always_inline __u32 hash_of(__u64 key) { return key * 0x9e3779b97f4a7c15ull >> 40; }
-
-static __always_inline __u16 vlan_of(const struct inner* inner) {
-  const __u16 id = bpf_ntohs(inner->tci) & 0xfff;
-  return id == 0 ? DEFAULT_VLAN : id;  // 0: a priority tag
-}
 
 static __noinline __u32 find_adjacency(tables_t* tables, __u32 port, __u64 mac) {
   __u32 slot = hash_of(mac << 16 | port);

@@ -1,0 +1,58 @@
+/* The frames of RBridges (WMRP) and of terminals, as a program reads and writes them: those of
+ * TRILL (RFC 6325, section 3), with the inner VLAN tag. */
+#pragma once
+
+#include "packet.bpf.h"
+
+#define TYPE_TRILL 0x22f3
+#define TYPE_ISIS 0x22f4
+#define ALL_RBRIDGES 0x0180c2000040ull
+#define ALL_ISIS_RBRIDGES 0x0180c2000041ull
+#define GROUP (1ull << 40)  // the lowest bit of an address's first byte
+#define DEFAULT_VLAN 1
+#define NO_VLAN 0xfff  // reserved
+#define TRILL_SIZE 6
+#define OUTER_SIZE (ETH_HLEN + TRILL_SIZE)
+#define ADDRESSES_SIZE (2 * ETH_ALEN)
+#define TAG_SIZE 4
+#define GROWTH ((int)(sizeof(struct head) - ADDRESSES_SIZE))  // of an encapsulated frame
+
+struct outer {
+  __u8 destination[ETH_ALEN];
+  __u8 source[ETH_ALEN];
+  __be16 type;
+  __be16 first;  // version, reserved, multi-destination, length of options, hop count
+  __be16 egress;
+  __be16 ingress;
+} __attribute__((packed));
+
+struct inner {
+  __u8 destination[ETH_ALEN];
+  __u8 source[ETH_ALEN];
+  __be16 tag_type;
+  __be16 tci;
+} __attribute__((packed));
+
+// What an encapsulated frame begins with, in place of the terminal's addresses.
+struct head {
+  struct outer outer;
+  struct inner inner;
+} __attribute__((packed));
+
+static __always_inline int is_ip(__be16 type) {
+  return type == bpf_htons(ETH_P_IP) || type == bpf_htons(ETH_P_IPV6);
+}
+
+static __always_inline int is_source(__u64 mac) { return mac != 0 && (mac & GROUP) == 0; }
+
+// IEEE 802.1Q's bridge group addresses, and TRILL's own.
+static __always_inline int is_link_local(__u64 mac) {
+  return mac >> 4 == 0x0180c200000 || mac >> 4 == 0x0180c200004;
+}
+
+static __always_inline int is_usable(__u16 nickname) { return nickname != 0 && nickname < 0xffc0; }
+
+static __always_inline __u16 vlan_of(const struct inner* inner) {
+  const __u16 id = bpf_ntohs(inner->tci) & 0xfff;
+  return id == 0 ? DEFAULT_VLAN : id;  // 0: a priority tag
+}
