@@ -176,6 +176,9 @@ TEST(RunTest, AVerdictNamesWhatItCovers) {
   run.Judge(Duration::Milliseconds(5));
   EXPECT_EQ(run.verdict, Verdict::kNotJudged);
   EXPECT_THAT(run.not_judged, testing::ElementsAre("ns-3's own emulation"));
+  run.data_planes["n0"].name = "joined";
+  run.Judge(Duration::Milliseconds(5));
+  EXPECT_THAT(run.not_judged, testing::ElementsAre("the kernel's forwarding"));
   run.scenario.mode = "emulate";
   run.data_planes["n0"].name = "simulator";
   run.Judge(std::nullopt);

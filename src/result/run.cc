@@ -219,15 +219,18 @@ namespace {
 
 // What of the run's packets nothing times.
 std::vector<std::string> NotJudged(const RunResult& run) {
-  if (run.scenario.mode == "traditional") return {"ns-3's own emulation"};
-  bool has_forwarder = false,
+  const bool traditional = run.scenario.mode == "traditional";
+  bool has_simulator = run.data_planes.empty(), has_forwarder = false,
        has_kernel = run.data_planes.empty() && run.scenario.mode == "offload";
   for (const auto& [node, plane] : run.data_planes) {
     const bool in_forwarder = plane.name.starts_with("userspace");  // "userspace-rbridge", too
+    const bool in_simulator = plane.name == "simulator";
     has_forwarder |= in_forwarder;
-    has_kernel |= !in_forwarder && plane.name != "simulator";
+    has_simulator |= in_simulator;
+    has_kernel |= !in_forwarder && !in_simulator;
   }
   std::vector<std::string> parts;
+  if (traditional && has_simulator) parts.emplace_back("ns-3's own emulation");
   if (has_kernel) parts.emplace_back("the kernel's forwarding");
   if (has_forwarder) parts.emplace_back("how long packets took in the forwarder");
   return parts;
