@@ -174,8 +174,9 @@ constexpr Key kKeys[] = {
     {"links[].emulator", Type::kChoice, Printed<&LinkSettings::emulator, ConnectsNodes>(),
      "What implements the SPEC in the real modes; default: `emulator` of the file.", "kernel",
      "engine kernel"},
-    // 68: RFC 791; 65521 is the largest a veth device takes (ETH_MAX_MTU less the headers).
-    {"links[].mtu", Type::kInteger, PlainMember<&LinkSettings::mtu>().From(68, 65521),
+    // 68: RFC 791.
+    {"links[].mtu", Type::kInteger,
+     PlainMember<&LinkSettings::mtu>().From(68, LinkSettings::kMostMtu),
      "Largest IP packet, bytes.", "9000"},
     {"links[].addresses", Type::kTexts, Printed<&LinkSettings::addresses>(),
      R"(Addresses (`pair`, `shared`, `interface`), one per node in their order; then optionally one

@@ -6,6 +6,7 @@
 #include <bit>
 #include <set>
 
+#include "rbridge/trill.h"
 #include "scenario/binding.h"
 #include "scenario/subnets.h"
 
@@ -189,6 +190,12 @@ class LinkReader {
       entry.Fail("spec", "has no effect if both up and down are given");
     }
     link.emulator = entry.Has("emulator") ? entry.Choice<lab::Emulator>("emulator") : emulator_;
+    constexpr int kMost = LinkSettings::kMostMtu - rbridge::kOverhead;
+    if (bridged_ && link.mtu > kMost) {
+      entry.Fail("mtu",
+                 fmt::format("{} is more than {}: frames between RBridges are {} bytes longer",
+                             link.mtu, kMost, rbridge::kOverhead));
+    }
   }
 
   void ReadAddresses(const Section& entry, LinkSettings& link) {

@@ -138,6 +138,15 @@ TEST(LinksTest, WhatRBridgesCannotHaveIsNamed) {
     EXPECT_THAT(error(fmt::format("data_plane: {}\n", plane), {"mode=offload"}),
                 HasSubstr("n0 is an RBridge, which forwards frames; give userspace, ebpf or auto"));
   }
+  for (const char* plane : {"userspace", "ebpf", "auto"}) {
+    EXPECT_THAT(error(fmt::format("data_plane: {}\n", plane), {"mode=traditional"}),
+                HasSubstr("leave it out, or use mode emulate or offload"));
+    EXPECT_EQ(error(fmt::format("data_plane: {}\n", plane), {"mode=emulate"}), "");
+  }
+  EXPECT_EQ(error("data_plane: simulator\n", {"mode=traditional"}), "");
+  EXPECT_EQ(error("", {"links.0.mtu=65497"}), "") << "with what RBridges add the longest";
+  EXPECT_THAT(error("", {"links.0.mtu=65498"}),
+              HasSubstr("links[0].mtu: 65498 is more than 65497: frames between RBridges are 24"));
 }
 
 TEST(LinksTest, HostsThatNoRBridgeServesAreNamed) {

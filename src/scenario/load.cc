@@ -170,6 +170,12 @@ class Loader {
                            "frames; give userspace, ebpf or auto, or leave it out",
                            node.data_plane->name, node.name));
     }
+    if (scenario_.mode == Mode::kTraditional && node.data_plane != nullptr &&
+        node.data_plane != &fib::kSimulatorPlane) {
+      Fail(at, fmt::format("data_plane: {}: in mode traditional ns-3 forwards the frames of {}, an "
+                           "RBridge; leave it out, or use mode emulate or offload",
+                           node.data_plane->name, node.name));
+    }
   }
 
   // An RBridge outside, beyond an interface of this machine, may serve a host too.
