@@ -165,17 +165,8 @@ class Loader {
     if (node.data_plane == nullptr && scenario_.mode == Mode::kOffload) {
       node.data_plane = &fib::kUserspacePlane;
     }
-    if (node.data_plane != nullptr && fib::OfRBridge(*node.data_plane) == nullptr) {
-      Fail(at, fmt::format("data_plane: {} forwards packets, and {} is an RBridge, which forwards "
-                           "frames; give userspace, ebpf or auto, or leave it out",
-                           node.data_plane->name, node.name));
-    }
-    if (scenario_.mode == Mode::kTraditional && node.data_plane != nullptr &&
-        node.data_plane != &fib::kSimulatorPlane) {
-      Fail(at, fmt::format("data_plane: {}: in mode traditional ns-3 forwards the frames of {}, an "
-                           "RBridge; leave it out, or use mode emulate or offload",
-                           node.data_plane->name, node.name));
-    }
+    const std::string why_not = WhyNoRBridge(node, scenario_.mode);
+    if (!why_not.empty()) Fail(at, "data_plane: " + why_not);
   }
 
   // An RBridge outside, beyond an interface of this machine, may serve a host too.

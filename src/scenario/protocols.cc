@@ -1,5 +1,7 @@
 #include "scenario/protocols.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -66,6 +68,23 @@ std::string_view WhyNoProtocol(std::string_view text) {
 bool Bridges(std::string_view protocol) {
   const RoutingProtocol* known = FindRoutingProtocol(protocol);
   return known && known->bridges;
+}
+
+std::string WhyNoRBridge(const NodeSettings& node, Mode mode) {
+  if (node.data_plane == nullptr) return "";
+  if (fib::OfRBridge(*node.data_plane) == nullptr) {
+    return fmt::format(
+        "{} forwards packets, and {} is an RBridge, which forwards frames; give "
+        "userspace, ebpf or auto, or leave it out",
+        node.data_plane->name, node.name);
+  }
+  if (mode == Mode::kTraditional && node.data_plane != &fib::kSimulatorPlane) {
+    return fmt::format(
+        "{}: in mode traditional ns-3 forwards the frames of {}, an RBridge; leave "
+        "it out, or use mode emulate or offload",
+        node.data_plane->name, node.name);
+  }
+  return "";
 }
 
 }  // namespace viaduct::scenario

@@ -1,8 +1,10 @@
 // ns-3's routing protocols, as far as a scenario must know them.
 #pragma once
 
+#include <string>
 #include <string_view>
 
+#include "scenario/scenario.h"
 #include "wire/address.h"
 
 namespace viaduct::scenario {
@@ -26,5 +28,7 @@ const RoutingProtocol* FindRoutingProtocol(std::string_view text);
 std::string_view WhyNoProtocol(std::string_view text);
 // Whether it is a known protocol that `bridges`.
 bool Bridges(std::string_view protocol);
+// Why an RBridge cannot have the data plane that it shall have; empty: it can, or has none yet.
+std::string WhyNoRBridge(const NodeSettings& node, Mode mode);
 
 }  // namespace viaduct::scenario
