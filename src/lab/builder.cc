@@ -150,8 +150,8 @@ struct Lab::State {
     }
   }
 
-  // Where br_netfilter is loaded, as containers do, bridges drop what IP would, and count it nowhere
-  // that a run reads (net/bridge/br_netfilter_hooks.c, br_validate_ipv4()).
+  // Where br_netfilter is loaded, as containers do, bridges drop what IP would, and count it
+  // nowhere that a run reads (net/bridge/br_netfilter_hooks.c, br_validate_ipv4()).
   static void LeaveFramesAlone(int hub_fd) {
     for (const char* of : {"iptables", "ip6tables", "arptables"}) {
       try {

@@ -30,7 +30,8 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-Interface MakeInterface(const std::string& name, int a, int b, std::vector<std::string> addresses) {
+Interface MakeInterface(const std::string& name, int a, int b,
+                        const std::vector<std::string>& addresses) {
   Interface interface;
   interface.name = name;
   interface.mac.bytes = {2, 0, 0, 0, static_cast<uint8_t>(a), static_cast<uint8_t>(b)};
