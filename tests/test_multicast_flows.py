@@ -107,6 +107,7 @@ def test_a_loss_before_the_fork_has_one_place(
         (routes("239.1.1.1") + "data_plane: simulator\n", "data plane of n1 is the simulator"),
         ("flows: [{type: tcp, from: n0, to: n2, group: 239.1.1.1}]", "only for type udp"),
         ("flows: [{from: n0, to: n2, group: 10.0.0.1}]", "is no group"),
+        ('flows: [{from: n0, to: n2, group: ""}]', "flows[0].group"),
         ("flows: [{from: n0, to: n2, group: 239.1.1.1, link: n1-n2}]", "no address"),
         ("flows: [{from: n0, to: n2, link: n0-n1}]", "only with a group"),
         ("flows: [{from: n0, to: n2, group: 239.1.1.1, address: ipv4}]", "has that address"),

@@ -333,6 +333,7 @@ def test_nothing_is_left_when_all_are_killed(lab: str, scenario: Write) -> None:
                 os.kill(pid, signal.SIGKILL)
             wait_until(lambda: not Path(f"/proc/{broker}/exe").exists(), "the broker is dead")  # noqa: B023
             wait_until(lambda: not simulators(), "no simulator is left")
+            assert "viaduct clean" in viaduct("down", lab).error_line(2)
             viaduct("clean").expect()
             assert lab not in records()
             assert not [name for name in namespaces() if name.startswith(lab + ".")]

@@ -109,7 +109,12 @@ UniqueFd ConnectToSocket(const std::string& lab) {
     return sys::ConnectAt(ControlSocketPath(lab), SOCK_SEQPACKET);
   } catch (const SystemError& error) {
     const int cause = error.error_number();
-    if (cause == ENOENT || cause == ENOTDIR || cause == ECONNREFUSED) {
+    if (cause == ECONNREFUSED) {
+      throw UsageError(fmt::format(
+          "lab \"{}\" is up no more: its broker has ended; `viaduct clean` removes what it left",
+          lab));
+    }
+    if (cause == ENOENT || cause == ENOTDIR) {
       throw UsageError("no lab \"" + lab + "\" is up (see `viaduct ls`)");
     }
     throw;

@@ -205,7 +205,7 @@ std::vector<MulticastRoute> ReadMulticast(const Section& file, const NameTable& 
 
 void ReadGroup(const Section& section, const NameTable& links, const Scenario& scenario,
                Flow& flow) {
-  if (flow.group.empty()) {
+  if (!section.Has("group")) {
     if (section.Has("link")) section.Fail("link", "only with a group; routes decide otherwise");
     return;
   }
