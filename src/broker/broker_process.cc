@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <utility>
 
 #include "base/error.h"
 #include "base/units.h"
@@ -81,12 +82,12 @@ privilege::ServiceProcess SpawnBroker() {
         "simulate");
   }
   const sys::Identity owner = sys::InvokingUser();
-  auto [ours, theirs] = sys::MakeSocketPair(SOCK_SEQPACKET);
+  std::pair<UniqueFd, UniqueFd> ends = sys::MakeSocketPair(SOCK_SEQPACKET);
   const int pid = SystemCall("fork the broker", fork());
-  if (pid == 0) BrokerMain(theirs.get(), owner);
+  if (pid == 0) BrokerMain(ends.second.get(), owner);
   sys::AllowHighestPriority();  // after the fork: not for the lab's programs
   sys::BecomeInvokingUser();
-  return {std::move(ours), pid};
+  return {std::move(ends.first), pid};
 }
 
 void ReapBroker(int pid) {
