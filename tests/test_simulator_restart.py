@@ -203,7 +203,8 @@ multicast: [{entry}]
         to = f"[{group}]:5001" if ":" in group else f"{group}:5001"
         sender = subprocess.Popen(
             ["ip", "netns", "exec", f"{lab}.n0", str(BUILD / "viaduct-load"), "send", "--json"]
-            + ["--to", to, "--interface", "eth0", "--rate", "100pps", "--duration", "8s"],
+            # A kernel keeps four while a simulator is asked, which may take a while to answer.
+            + ["--to", to, "--interface", "eth0", "--rate", "10pps", "--duration", "8s"],
             stdout=subprocess.PIPE,
             text=True,
             env=environment(),
@@ -213,7 +214,7 @@ multicast: [{entry}]
         await_restart(lab)
         sent = json.loads(sender.communicate(timeout=60)[0])
         received = json.loads(receiver.communicate(timeout=60)[0])
-        assert sent["offered"] > 700
+        assert sent["offered"] > 70
         assert received["received"] == sent["offered"]
 
 
