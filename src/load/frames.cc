@@ -130,17 +130,13 @@ FrameWay::FrameWay(const Endpoint& to, const std::string& bind, int payload_byte
       .Write(ip.subspan(ip_bytes));
 }
 
-void FrameWay::Complete(wire::Bytes frame, size_t filled) const {
+void FrameWay::Complete(wire::Bytes frame) const {
   if (destination_.family == wire::Family::kIpv4) return;
-  const size_t start = head_.size() - wire::UdpHeader::kSize;
-  const wire::Bytes segment = frame.subspan(start);
-  wire::Store16(&segment[wire::UdpHeader::kChecksumOffset], 0);
-  const auto length = static_cast<uint32_t>(segment.size());
-  const uint32_t sum =
-      wire::PseudoHeaderSum(source_, destination_, wire::ip_protocol::kUdp, length);
-  const uint16_t checksum =
-      wire::FinishChecksum(wire::Sum(segment.first(wire::UdpHeader::kSize + filled), sum));
-  wire::Store16(&segment[wire::UdpHeader::kChecksumOffset], checksum == 0 ? 0xffff : checksum);
+  const wire::Bytes segment = frame.subspan(head_.size() - wire::UdpHeader::kSize);
+  std::byte* const checksum = &segment[wire::UdpHeader::kChecksumOffset];
+  wire::Store16(checksum, 0);
+  wire::Store16(checksum,
+                wire::TransportChecksum(source_, destination_, wire::ip_protocol::kUdp, segment));
 }
 
 }  // namespace viaduct::load

@@ -28,8 +28,8 @@ class FrameWay {
   const std::vector<std::byte>& head() const { return head_; }
 
   // Sets the UDP checksum of a frame that begins with head(): IPv6 demands one (RFC 8200, section
-  // 8.1), IPv4 goes without (RFC 768). What the payload has behind `filled` bytes is zeros.
-  void Complete(wire::Bytes frame, size_t filled) const;
+  // 8.1), IPv4 goes without (RFC 768).
+  void Complete(wire::Bytes frame) const;
 
  private:
   UniqueFd port_;  // keeps the source port

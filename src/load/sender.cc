@@ -48,7 +48,7 @@ class SendBatch {
   }
   void Fill(int index, const Header& header) {
     WriteHeader(header, Packet(index).subspan(head_));
-    if (way_ != nullptr) way_->Complete(Packet(index), kHeaderBytes);
+    if (way_ != nullptr) way_->Complete(Packet(index));
   }
   // Returns how many packets the kernel accepted; 0 if it refused the first.
   int Send(int fd, int packets) { return std::max(0, sendmmsg(fd, messages_.data(), packets, 0)); }

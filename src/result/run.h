@@ -120,10 +120,10 @@ struct SimulatorReport {
   static KeysOf<SimulatorReport> Keys();
 };
 
-// Where a node's packets were forwarded (fib/data_plane.h).
 // A key of NodePlane::drops: packets without a route that came faster than the simulator read them.
 inline constexpr const char* kUpcallQueueFull = "upcall_queue_full";
 
+// Where a node's packets were forwarded (fib/data_plane.h).
 struct NodePlane {
   std::string name, reason;
   // What came in, by interface and by what became of it, where the data plane counts.
