@@ -448,21 +448,24 @@ def promiscuity(wires: Wires) -> int:
     return sum(link.get("promiscuity", 0) for link in json.loads(links))
 
 
-def test_clean_gives_back_what_killed_paths_had(wires: Wires) -> None:
+@pytest.mark.parametrize("others", ["", "-other"])
+def test_clean_gives_back_what_killed_paths_had(wires: Wires, others: str) -> None:
     before = features(wires)
-    for _ in range(2):  # the second one finds what the first one left
-        with wires.path(*BETWEEN, "--up", "delay=10s") as path:
+    names = [wires.middle, wires.middle + others]
+    for name in names:  # the second one finds what the first one left
+        with wires.path(*BETWEEN, "--name", name, "--up", "delay=10s") as path:
             assert features(wires) != before
-            record = Path(f"/run/viaduct/.paths/{traces_of(wires)[0]}/record.json")
+            record = Path(f"/run/viaduct/.paths/{name}/record.json")
             keeper = json.loads(record.read_text().splitlines()[0])["pid"]
             os.kill(keeper, signal.SIGKILL)
             with contextlib.suppress(ProcessLookupError):  # it ends with its keeper
                 os.kill(path.pid, signal.SIGKILL)
             path.wait()
             wait_until(lambda pid=keeper: has_ended(pid), "the keeper is dead")
-    name = traces_of(wires)[0]
+    assert sorted(traces_of(wires)) == sorted(set(names))
     assert features(wires) != before, "there is something to restore"
-    assert name in viaduct("clean").expect().output
+    cleaned = viaduct("clean").expect().output
+    assert all(name in cleaned for name in names)
     assert features(wires) == before
     assert not traces_of(wires)
 
