@@ -15,6 +15,8 @@ from _pytest.runner import runtestprotocol
 from wires import Tap, Wires
 
 labs.settle()
+if os.getuid() == 0:
+    labs.enter_machine()
 # Under sudo the command would be the caller's in every test.
 for _name in ("SUDO_UID", "SUDO_GID", "SUDO_USER", "SUDO_COMMAND"):
     os.environ.pop(_name, None)
@@ -80,6 +82,15 @@ def scenario(lab: str, tmp_path: Path) -> Callable[[str], Path]:
         return file
 
     return write
+
+
+@pytest.fixture(scope="session", autouse=True)
+def leaves_nothing_at_last() -> Iterator[None]:
+    """Fails the last test if one that has no lab left a namespace or a record."""
+    yield
+    left = sorted(labs.namespaces() | labs.records()) if os.getuid() == 0 else []
+    if left:
+        pytest.fail("left behind: " + "; ".join(left))
 
 
 @pytest.fixture(autouse=True)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
+import re
 from dataclasses import dataclass
+from pathlib import Path
 
 SYSCALL = {"x86_64": 321, "aarch64": 280}.get(os.uname().machine, 321)
 INFO_BY_FD = 15  # of linux/bpf.h, as all here
@@ -65,3 +68,12 @@ def everything() -> list[str]:
 def programs() -> set[int]:
     """The product's programs."""
     return {number for number, name in objects(PROGRAM).items() if name.startswith("viaduct_")}
+
+
+def programs_of(pid: int) -> set[int]:
+    """Those that a process has open."""
+    found = set()
+    for file in Path(f"/proc/{pid}/fdinfo").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            found |= set(map(int, re.findall(r"^prog_id:\s+(\d+)$", file.read_text(), re.MULTILINE)))
+    return found

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import ctypes
 import os
 import random
 import resource
@@ -32,13 +31,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import ebpf
-from labs import MARK, VIADUCT, environment, execute, interface_parameters, settle
-
-RUN = Path("/run/viaduct")
-NAMES = Path("/run/netns")
-MEMORY = Path("/dev/shm")
-NEW_MOUNTS, NEW_NETWORK = 0x20000, 0x40000000  # CLONE_NEWNS, CLONE_NEWNET of sched.h
-PRIVATE = 1 << 18 | 1 << 14  # MS_PRIVATE, MS_REC of sys/mount.h
+from labs import (
+    MARK,
+    MEMORY,
+    NEW_NETWORK,
+    RUN,
+    VIADUCT,
+    enter_machine,
+    environment,
+    execute,
+    interface_parameters,
+    settle,
+)
 
 LAB = """
 name: NAME
@@ -109,17 +113,9 @@ def _ip(*words: str) -> str:
     return execute(["ip", *words]).expect().output
 
 
-def enter_machine() -> None:
-    """A network of this process's, with what an administrator may have set up, and its own /run."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.unshare(NEW_MOUNTS | NEW_NETWORK) != 0 or libc.mount(
-        b"none", b"/", None, PRIVATE, None
-    ):
-        raise OSError(ctypes.get_errno(), "unshare")
-    for place in (RUN, NAMES, MEMORY):  # what others do is not seen in these
-        place.mkdir(exist_ok=True)
-        execute(["mount", "-t", "tmpfs", "-o", "mode=755", "none", str(place)]).expect()
-    MEMORY.chmod(0o1777)
+def furnish_machine() -> None:
+    """A network of this process's, with what an administrator may have set up."""
+    enter_machine(NEW_NETWORK)
     _ip("link", "set", "dev", "lo", "up")
     for one, other in (("a0", "a1"), ("b0", "b1"), ("c0", "c1")):
         _ip("link", "add", one, "type", "veth", "peer", "name", other)
@@ -357,7 +353,7 @@ def main() -> int:
     if os.geteuid() != 0:
         sys.exit("kill9: needs root, for network namespaces")
     settle()
-    enter_machine()
+    furnish_machine()
     print(f"seed {options.seed}", flush=True)
     folder = Path(tempfile.mkdtemp(prefix="kill9-"))
     temporary = folder / "tmp"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import pwd
@@ -24,6 +25,11 @@ MARK = f"VIADUCT_TEST_SESSION={os.getpid()}"  # in the environment of every proc
 # Seconds. What a test waits for has happened long before, however slow the machine; only what never
 # happens takes so long.
 PATIENCE = 60.0
+
+RUN, NAMES = Path("/run/viaduct"), Path("/run/netns")
+MEMORY = Path("/dev/shm")  # of guest kernels
+NEW_MOUNTS, NEW_NETWORK = 0x20000, 0x40000000  # CLONE_NEWNS, CLONE_NEWNET of sched.h
+_FOLLOWING = 1 << 19 | 1 << 14  # MS_SLAVE, MS_REC of sys/mount.h
 
 _SYSTEM_PLACES = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 _OF_A_TEST = re.compile(r"e\d+x\d+")  # how the fixture `lab` names things
@@ -64,6 +70,21 @@ def settle() -> None:
     os.environ |= {"LC_ALL": "C", "TERM": "dumb", "PATH": ":".join(places)}
     os.environ["TMPDIR"] = temporary if shared else "/tmp"
     tempfile.tempdir = None
+
+
+def enter_machine(spaces: int = 0) -> None:
+    """Gives this thread and what it starts records, names of namespaces, and memory of their own.
+
+    `viaduct clean` and `viaduct ls` are for all of a machine: what the tests of another process
+    have up, or left dead on purpose, is none of theirs then. Nor is what the user has up.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(NEW_MOUNTS | spaces) or libc.mount(b"none", b"/", None, _FOLLOWING, None):
+        raise OSError(ctypes.get_errno(), "unshare")
+    for place in (RUN, NAMES, MEMORY):
+        place.mkdir(exist_ok=True)
+        mode = "1777" if place == MEMORY else "755"
+        execute(["mount", "-t", "tmpfs", "-o", f"mode={mode}", "none", str(place)]).expect()
 
 
 def environment() -> dict[str, str]:
@@ -280,9 +301,15 @@ def links() -> set[str]:
 
 
 def records() -> set[str]:
-    """The names under /run/viaduct."""
-    folder = Path("/run/viaduct")
-    return {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    """Of labs by their names; of other registries by their folder, too: ".paths/a-b"."""
+    found = set()
+    for folder, names, _ in os.walk(RUN):  # what goes meanwhile is skipped
+        place = Path(folder).relative_to(RUN)
+        if place == Path():
+            found |= {name for name in names if name[0] != "."}
+        elif place.parent == Path() and place.name[0] == ".":
+            found |= {str(place / name) for name in names}
+    return found
 
 
 def forwarders(namespace: str) -> set[int]:
@@ -320,6 +347,16 @@ def marked_processes() -> dict[int, str]:
     return found
 
 
+def processes_of_machine() -> dict[int, str]:
+    """The processes on this machine of ours, pid to command name: see enter_machine()."""
+    found, own = {}, Path("/proc/self/ns/mnt").readlink()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # those of zombies cannot be read
+            if (folder / "ns/mnt").readlink() == own:
+                found[int(folder.name)] = (folder / "comm").read_text().strip()
+    return found
+
+
 def descendants(pid: int) -> dict[int, str]:
     """The processes below this one, pid to command name."""
     found: dict[int, str] = {}
@@ -344,7 +381,7 @@ def simulator_of(pid: int) -> int:
 
 @dataclass
 class Footprint:
-    """The objects on the machine that are ours, or new."""
+    """The objects on the machine that are ours, or new: see enter_machine()."""
 
     namespaces: set[str]
     links: set[str]
@@ -353,11 +390,11 @@ class Footprint:
 
     @staticmethod
     def now(prefix: str) -> Footprint:
-        """Only what carries the prefix, or no such prefix: others may run on this machine."""
+        """Links only if they carry the prefix, or none: other tests use the same network."""
         return Footprint(
-            {name for name in namespaces() if name.startswith(prefix)},
+            namespaces(),
             {name for name in links() if name.startswith(prefix) or not _OF_A_TEST.match(name)},
-            {name for name in records() if name.startswith(prefix)},
+            records() | {path.name for path in MEMORY.glob("viaduct-*")},
             marked_processes(),
         )
 

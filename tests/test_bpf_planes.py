@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ebpf import programs
+from ebpf import programs, programs_of
 from labs import FAST_OLSR, VIADUCT, addresses, execute, inside, results, viaduct, wait_until
 from scapy.layers.inet import ICMP
 from scapy.utils import rdpcap
@@ -133,17 +133,16 @@ def test_captures_are_complete(plane: str, lab: str, scenario: Write, tmp_path: 
         assert echoes.count(8) == echoes.count(0) == done["flows"][0]["sent"], link
 
 
-@pytest.mark.alone
 def test_nothing_is_left_of_what_is_killed(plane: str, lab: str, scenario: Write) -> None:
     """The program goes with the broker; the namespaces with `clean`."""
-    before = programs()
     file = scenario(STATIC + plane + "duration: 1h\nnodes: 3\nlinks: [{ring: all}]\n")
     viaduct("up", file).expect()
-    assert programs() - before
-    os.kill(listed(lab)["broker_pid"], signal.SIGKILL)
+    broker = listed(lab)["broker_pid"]
+    assert (loaded := programs_of(broker) & programs())
+    os.kill(broker, signal.SIGKILL)
     wait_until(lambda: listed(lab)["state"] == "dead", "the broker is dead")
     viaduct("clean").expect()
-    wait_until(lambda: not programs() - before, "no program is left")
+    wait_until(lambda: not programs() & loaded, "no program is left")
 
 
 def chosen(done: dict[str, Any]) -> dict[str, tuple[str, str]]:

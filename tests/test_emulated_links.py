@@ -262,7 +262,6 @@ def test_an_engine_that_died_is_seen(up: str) -> None:
     viaduct("down", up).expect()
 
 
-@pytest.mark.alone
 def test_the_engine_dies_with_its_broker(up: str) -> None:
     engine = engine_of(up)
     entry = next(e for e in json.loads(viaduct("ls", "--json").output) if e["lab"] == up)

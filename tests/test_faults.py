@@ -120,7 +120,6 @@ def test_simulator_hangs(lab: str, scenario: Callable[[str], Path]) -> None:
     assert lab not in records()
 
 
-@pytest.mark.alone
 def test_command_is_killed(lab: str, scenario: Callable[[str], Path]) -> None:
     """The broker ends with its last client and removes everything."""
     with running("run", scenario(LINE + FLOW)) as run:
@@ -131,7 +130,6 @@ def test_command_is_killed(lab: str, scenario: Callable[[str], Path]) -> None:
     viaduct("clean").expect()
 
 
-@pytest.mark.alone
 def test_command_and_broker_are_killed(lab: str, scenario: Callable[[str], Path]) -> None:
     with running("run", scenario(LINE + FLOW)) as run:
         run.wait_for("converged")
@@ -146,7 +144,6 @@ def test_command_and_broker_are_killed(lab: str, scenario: Callable[[str], Path]
     assert not [name for name in namespaces() if name.startswith(lab)]
 
 
-@pytest.mark.alone
 def test_clean_says_what_it_cannot_reach(lab: str, scenario: Callable[[str], Path]) -> None:
     """A killed lab whose namespaces have their names in a mount namespace of its own."""
     apart = [

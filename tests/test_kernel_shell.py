@@ -213,7 +213,6 @@ def test_an_interrupted_run_leaves_nothing(paused: Simulation) -> None:
     assert not paused.records()
 
 
-@pytest.mark.alone
 def test_clean_removes_what_a_killed_run_left(paused: Simulation) -> None:
     (record,) = paused.records()
     pid = int(re.search(r'"pid":(\d+)', record.read_text())[1])  # type: ignore[index]

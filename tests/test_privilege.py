@@ -17,7 +17,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from labs import BUILD, VIADUCT, Done, as_nobody, descendants, execute, viaduct, wait_until
+from labs import (
+    BUILD,
+    VIADUCT,
+    Done,
+    as_nobody,
+    descendants,
+    execute,
+    processes_of_machine,
+    viaduct,
+    wait_until,
+)
 
 SIMULATION = """
 mode: simulate
@@ -280,7 +290,6 @@ def test_a_program_has_the_callers_environment(user: User, up: str) -> None:
     assert done.output == f"hello from {user.home}\n"
 
 
-@pytest.mark.alone  # other tests' commands have stewards, too
 def test_roots_half_can_do_only_what_it_needs(user: User, up: str) -> None:
     record = json.loads(Path(f"/run/viaduct/{up}/record.jsonl").read_text().splitlines()[0])
     broker = Path(f"/proc/{record['pid']}")
@@ -294,8 +303,7 @@ def test_roots_half_can_do_only_what_it_needs(user: User, up: str) -> None:
     assert len(list((broker / "fd").iterdir())) < 20
 
     def has_ended() -> bool:
-        lines = execute(["ps", "-eo", "stat=,comm="]).expect().output.splitlines()
-        return not any("viaduct-steward" in line and line[0] != "Z" for line in lines)
+        return "viaduct-steward" not in processes_of_machine().values()
 
     wait_until(has_ended, "a steward ends with its command")
 

@@ -317,7 +317,6 @@ def test_it_ends_while_no_simulator_runs(
         wait_until(lambda: not Path(f"/proc/{watcher}/exe").exists(), "its watcher has ended")
 
 
-@pytest.mark.alone
 def test_nothing_is_left_when_all_are_killed(lab: str, scenario: Write) -> None:
     """At any instant of a restart."""
     for delay in (0.0, 0.2, 1.0, 3.0):

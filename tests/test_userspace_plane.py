@@ -149,7 +149,6 @@ def test_nodes_of_several_planes_and_none_that_forwards(scenario: Write, tmp_pat
     assert results(tmp_path / "run.json")["flows"][0]["loss"] == 0
 
 
-@pytest.mark.alone
 def test_a_forwarder_that_is_killed_is_replaced(lab: str, scenario: Write) -> None:
     """The next one finds the tables as they were; nothing writes them again."""
     file = scenario(STATIC + USERSPACE + "duration: 1h\nnodes: 4\nlinks: [{line: all}]\n")
@@ -166,7 +165,6 @@ def test_a_forwarder_that_is_killed_is_replaced(lab: str, scenario: Write) -> No
         viaduct("down", lab).expect()
 
 
-@pytest.mark.alone
 def test_it_outlives_the_simulator_but_not_the_broker(lab: str, scenario: Write) -> None:
     """A lab goes on without its simulator and whoever watched that, but not without its broker."""
     file = scenario(FAST_OLSR + USERSPACE + "duration: 1h\nnodes: 3\nlinks: [{line: all}]\n")

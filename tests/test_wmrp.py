@@ -240,7 +240,6 @@ programs:
     assert "10.0.0.77" in outputs, "offered by the server on the other side"
 
 
-@pytest.mark.alone
 def test_a_forwarder_that_is_killed_is_replaced(lab: str, scenario: Callable[[str], Path]) -> None:
     """The next one finds the tables, and tells what it sees; it outlives the protocol."""
     viaduct("up", scenario(LINE + OFFLOADED.format("userspace"))).expect()
