@@ -75,5 +75,6 @@ def programs_of(pid: int) -> set[int]:
     found = set()
     for file in Path(f"/proc/{pid}/fdinfo").iterdir():
         with contextlib.suppress(FileNotFoundError):
-            found |= set(map(int, re.findall(r"^prog_id:\s+(\d+)$", file.read_text(), re.MULTILINE)))
+            numbers = re.findall(r"^prog_id:\s+(\d+)$", file.read_text(), re.MULTILINE)
+            found |= set(map(int, numbers))
     return found
