@@ -1,0 +1,212 @@
+#include "tunnel/hub.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include "base/error.h"
+#include "wire/test/packet_builder.h"
+
+namespace viaduct::tunnel {
+namespace {
+
+using wire::IpAddress;
+using wire::VxlanHeader;
+
+// What a kernel's VXLAN interface is to the hub: a UDP socket.
+class Outside {
+ public:
+  explicit Outside(const std::string& address, uint16_t port = 0)
+      : socket_({.address = address, .port = port, .max_datagram = 60000}) {}
+
+  uint16_t port() const { return socket_.port(); }
+  void SendBytes(const Hub& hub, const std::string& address, std::span<const std::byte> bytes) {
+    const Peer to(IpAddress::Parse(address), hub.underlay().port());
+    const auto room = socket_.Queue(to, bytes.size(), 0);
+    ASSERT_EQ(room.size(), bytes.size());
+    std::ranges::copy(bytes, room.begin());
+    socket_.Flush([](uint32_t, size_t) { ADD_FAILURE() << "not sent"; });
+  }
+  void Send(const Hub& hub, const std::string& address, uint32_t vni,
+            std::span<const std::byte> frame) {
+    std::vector<std::byte> bytes(VxlanHeader::kSize + frame.size());
+    VxlanHeader{vni}.Write(bytes);
+    std::ranges::copy(frame, bytes.begin() + VxlanHeader::kSize);
+    SendBytes(hub, address, bytes);
+  }
+  // All datagrams that have arrived; waits for `count`.
+  std::vector<std::vector<std::byte>> Receive(size_t count) {
+    std::vector<std::vector<std::byte>> all;
+    while (all.size() < count) {
+      pollfd wait{socket_.Fd(), POLLIN, 0};
+      if (poll(&wait, 1, 5000) != 1) break;
+      socket_.Receive([&](const Underlay::Message& message) {
+        for (size_t at = 0; at < message.bytes.size();) {
+          const size_t left = message.bytes.size() - at;
+          const auto one = message.bytes.subspan(
+              at, message.segment > 0 ? std::min(left, message.segment) : left);
+          all.emplace_back(one.begin(), one.end());
+          at += one.size();
+        }
+      });
+    }
+    return all;
+  }
+
+ private:
+  Underlay socket_;
+};
+
+std::vector<std::byte> FrameNo(int number, size_t length = 60) {
+  std::vector<std::byte> frame(length, std::byte(number));
+  return frame;
+}
+
+// Reads until `datagrams` have been read in all.
+void ReadAll(Hub& hub, uint64_t datagrams) {
+  while (hub.counters().datagrams < datagrams) {
+    pollfd wait{hub.Fd(), POLLIN, 0};
+    ASSERT_EQ(poll(&wait, 1, 5000), 1);
+    hub.Read();
+  }
+}
+
+Hub::Options On(const std::string& address) { return {.address = address, .port = 0}; }
+
+TEST(VxlanTest, IsWhatRfc7348Draws) {
+  std::vector<std::byte> bytes(8);
+  VxlanHeader{0x123456}.Write(bytes);
+  EXPECT_EQ(bytes, wire::packet::FromHex("0800000012345600"));
+  EXPECT_EQ(VxlanHeader::Parse(bytes), VxlanHeader{0x123456});
+  // Reserved bits are ignored on receipt.
+  EXPECT_EQ(VxlanHeader::Parse(wire::packet::FromHex("ffffffff123456ff")), VxlanHeader{0x123456});
+  EXPECT_FALSE(VxlanHeader::Parse(wire::packet::FromHex("f700000012345600")));
+  EXPECT_FALSE(VxlanHeader::Parse(wire::packet::FromHex("08000000123456")));
+}
+
+class HubTest : public testing::TestWithParam<const char*> {
+ protected:
+  std::string here() const { return GetParam(); }
+};
+
+TEST_P(HubTest, CarriesFramesBothWays) {
+  Outside client(here());
+  Hub hub({{.name = "a", .vni = 7}, {.name = "b", .vni = 0xffffff}}, On(here()));
+  hub.Claim(1, IpAddress::Parse(here()), client.port());
+  for (int i = 0; i < 100; ++i) client.Send(hub, here(), 0xffffff, FrameNo(i, 14 + i));
+  ReadAll(hub, 100);
+  for (int i = 0; i < 100; ++i) {
+    const auto arrival = hub.Take(Instant::FromNanoseconds(0));
+    ASSERT_TRUE(arrival);
+    EXPECT_EQ(arrival->node, 1u);
+    EXPECT_GT(arrival->received, Instant());
+    EXPECT_TRUE(std::ranges::equal(arrival->frame, FrameNo(i, 14 + i)));
+  }
+  EXPECT_FALSE(hub.Take({}));
+  EXPECT_EQ(hub.CountersOf(1).rx_frames, 100u);
+  EXPECT_EQ(hub.CountersOf(1).Lost(), 0u);
+
+  for (int i = 0; i < 200; ++i) hub.Send(1, FrameNo(i, i % 3 == 0 ? 1500 : 500));
+  hub.Flush();
+  const auto sent = client.Receive(200);
+  ASSERT_EQ(sent.size(), 200u);
+  for (int i = 0; i < 200; ++i) {
+    const std::span<const std::byte> bytes(sent[size_t(i)]);
+    EXPECT_EQ(VxlanHeader::Parse(bytes), VxlanHeader{0xffffff});
+    EXPECT_TRUE(std::ranges::equal(bytes.subspan(8), FrameNo(i, i % 3 == 0 ? 1500 : 500)));
+  }
+  EXPECT_EQ(hub.CountersOf(1).tx_frames, 200u);
+}
+
+TEST_P(HubTest, OneLongTrainOfEqualFrames) {
+  Outside client(here());
+  Hub hub({{.name = "a", .vni = 1}}, On(here()));
+  hub.Claim(0, IpAddress::Parse(here()), client.port());
+  for (int i = 0; i < 500; ++i) hub.Send(0, FrameNo(i, 1514));
+  hub.Flush();
+  const auto sent = client.Receive(500);
+  ASSERT_EQ(sent.size(), 500u);
+  for (int i = 0; i < 500; ++i) EXPECT_EQ(sent[size_t(i)][8], std::byte(i));
+  EXPECT_EQ(hub.CountersOf(0).tx_dropped_refused, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, HubTest, testing::Values("127.0.0.1", "::1"));
+
+TEST(HubTest, CountsWhatIsNobodys) {
+  Outside client("127.0.0.1");
+  Hub hub({{.name = "a", .vni = 5}}, On("127.0.0.1"));
+  const IpAddress home = IpAddress::Parse("127.0.0.1");
+  client.Send(hub, "127.0.0.1", 5, FrameNo(1));  // not claimed yet
+  ReadAll(hub, 1);
+  EXPECT_EQ(hub.CountersOf(0).rx_dropped_spoofed, 1u);
+  hub.Send(0, FrameNo(1));
+  EXPECT_EQ(hub.CountersOf(0).tx_dropped_unclaimed, 1u);
+
+  hub.Claim(0, home, client.port());
+  Outside other("127.0.0.2");
+  other.Send(hub, "127.0.0.1", 5, FrameNo(2));
+  client.Send(hub, "127.0.0.1", 4, FrameNo(3));
+  client.Send(hub, "127.0.0.1", 0xffffff, FrameNo(4));
+  client.Send(hub, "127.0.0.1", 0, FrameNo(4));
+  client.SendBytes(hub, "127.0.0.1", {});
+  client.SendBytes(hub, "127.0.0.1", FrameNo(0, 20));
+  client.Send(hub, "127.0.0.1", 5, FrameNo(5, 13));
+  client.Send(hub, "127.0.0.1", 5, FrameNo(6, 1519));
+  client.Send(hub, "127.0.0.1", 5, FrameNo(7, 1518));
+  ReadAll(hub, 10);
+  EXPECT_EQ(hub.CountersOf(0).rx_dropped_spoofed, 2u);
+  EXPECT_EQ(hub.CountersOf(0).rx_dropped_malformed, 1u);
+  EXPECT_EQ(hub.CountersOf(0).rx_dropped_too_long, 1u);
+  EXPECT_EQ(hub.counters().dropped_unknown_vni, 3u);
+  EXPECT_EQ(hub.counters().dropped_malformed, 2u);
+  const auto arrival = hub.Take({});
+  ASSERT_TRUE(arrival);
+  EXPECT_TRUE(std::ranges::equal(arrival->frame, FrameNo(7, 1518)));
+  EXPECT_FALSE(hub.Take({}));
+
+  hub.Send(0, FrameNo(0, 1519));
+  EXPECT_EQ(hub.CountersOf(0).tx_dropped_too_long, 1u);
+  hub.Release(0);
+  client.Send(hub, "127.0.0.1", 5, FrameNo(1));
+  ReadAll(hub, 11);
+  EXPECT_EQ(hub.CountersOf(0).rx_dropped_spoofed, 3u);
+}
+
+TEST(HubTest, TheFirstHostThatSpeaksIsTheClientWhereAnyoneMay) {
+  Outside first("127.0.0.3"), second("127.0.0.2");
+  Hub hub({{.name = "a", .vni = 5, .anyone = true}}, On("127.0.0.1"));
+  first.Send(hub, "127.0.0.1", 5, FrameNo(1));
+  ReadAll(hub, 1);
+  second.Send(hub, "127.0.0.1", 5, FrameNo(2));
+  ReadAll(hub, 2);
+  EXPECT_EQ(hub.ClientOf(0)->ToString(), "127.0.0.3");
+  EXPECT_EQ(hub.ClientOf(0)->port(), hub.underlay().port());
+  EXPECT_EQ(hub.CountersOf(0).rx_dropped_spoofed, 1u);
+  EXPECT_EQ(hub.Take({})->frame[0], std::byte(1));
+}
+
+TEST(HubTest, RefusesNumbersThatAreNone) {
+  EXPECT_THROW(Hub({{.name = "a", .vni = 0}}, On("127.0.0.1")), UsageError);
+  EXPECT_THROW(Hub({{.name = "a", .vni = 1 << 24}}, On("127.0.0.1")), UsageError);
+  EXPECT_THROW(Hub({{.name = "a", .vni = 1}, {.name = "b", .vni = 1}}, On("127.0.0.1")),
+               UsageError);
+  Hub hub({{.name = "a", .vni = 1}}, On("127.0.0.1"));
+  EXPECT_THROW(
+      Hub({{.name = "a", .vni = 1}}, {.address = "127.0.0.1", .port = hub.underlay().port()}),
+      UsageError);
+}
+
+TEST(HubTest, EveryAddressOfTheMachineByDefault) {
+  Outside four("127.0.0.1"), six("::1");
+  Hub hub({{.name = "a", .vni = 1, .address = IpAddress::Parse("127.0.0.1")},
+           {.name = "b", .vni = 2, .address = IpAddress::Parse("::1")}},
+          {.port = 0});
+  four.Send(hub, "127.0.0.1", 1, FrameNo(1));
+  six.Send(hub, "::1", 2, FrameNo(2));
+  ReadAll(hub, 2);
+  EXPECT_EQ(hub.Take({})->node, 0u);
+  EXPECT_EQ(hub.Take({})->node, 1u);
+}
+
+}  // namespace
+}  // namespace viaduct::tunnel

@@ -1,0 +1,268 @@
+#include "tunnel/underlay.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <linux/sock_diag.h>
+#include <netinet/udp.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/socket_option.h"
+#include "base/timespec.h"
+
+namespace viaduct::tunnel {
+namespace {
+
+constexpr size_t kMappedPrefix = 12;  // bytes before the IPv4 address of a mapped one
+
+socklen_t LengthOf(const sockaddr_storage& address) {
+  return address.ss_family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+}
+
+template <class T>
+T ContentOf(const cmsghdr* header) {
+  T content;
+  std::memcpy(&content, CMSG_DATA(header), sizeof content);
+  return content;
+}
+
+int BufferSize(int fd, int option) {
+  int bytes = 0;
+  socklen_t length = sizeof bytes;
+  SystemCall("getsockopt SO_RCVBUF or SO_SNDBUF",
+             getsockopt(fd, SOL_SOCKET, option, &bytes, &length));
+  return bytes;
+}
+
+}  // namespace
+
+Peer::Peer(const wire::IpAddress& address, uint16_t port) {
+  address_.sin6_family = AF_INET6;
+  address_.sin6_port = htons(port);
+  uint8_t* const to = address_.sin6_addr.s6_addr;
+  if (address.family == wire::Family::kIpv6) {
+    std::memcpy(to, address.bytes.data(), 16);
+    return;
+  }
+  to[10] = to[11] = 0xff;
+  std::memcpy(to + kMappedPrefix, address.bytes.data(), 4);
+}
+
+Peer::Peer(const sockaddr_storage& address) {
+  if (address.ss_family == AF_INET6) {
+    std::memcpy(&address_, &address, sizeof address_);
+    return;
+  }
+  sockaddr_in in{};
+  std::memcpy(&in, &address, sizeof in);
+  *this = Peer(wire::IpAddress::FromIpv4(ntohl(in.sin_addr.s_addr)), ntohs(in.sin_port));
+}
+
+wire::IpAddress Peer::address() const {
+  const uint8_t* const from = address_.sin6_addr.s6_addr;
+  wire::IpAddress address;
+  if (IN6_IS_ADDR_V4MAPPED(&address_.sin6_addr)) {
+    std::memcpy(address.bytes.data(), from + kMappedPrefix, 4);
+  } else {
+    address.family = wire::Family::kIpv6;
+    std::memcpy(address.bytes.data(), from, 16);
+  }
+  return address;
+}
+
+bool Peer::SameHost(const Peer& other) const {
+  return std::memcmp(&address_.sin6_addr, &other.address_.sin6_addr, sizeof(in6_addr)) == 0;
+}
+
+sockaddr_in Peer::as_in() const {
+  sockaddr_in in{};
+  in.sin_family = AF_INET;
+  in.sin_port = address_.sin6_port;
+  std::memcpy(&in.sin_addr, address_.sin6_addr.s6_addr + kMappedPrefix, 4);
+  return in;
+}
+
+std::string Peer::ToString() const {
+  const wire::IpAddress ip = address();
+  return ip.family == wire::Family::kIpv6 ? "[" + ip.ToString() + "]" : ip.ToString();
+}
+
+Underlay::Underlay(const Options& options)
+    : received_(std::make_unique_for_overwrite<std::byte[]>(kBurst * kLongest)),
+      max_datagram_(options.max_datagram),
+      sent_(std::make_unique_for_overwrite<std::byte[]>(kBurst * options.max_datagram)) {
+  queue_.reserve(kBurst);
+  refused_.reserve(kBurst);
+  Open(options);
+  for (size_t i = 0; i < kBurst; ++i) {
+    vectors_[i] = {received_.get() + i * kLongest, kLongest};
+    out_vectors_[i].iov_base = sent_.get() + i * max_datagram_;
+  }
+}
+
+void Underlay::Open(const Options& options) {
+  const wire::IpAddress address =
+      wire::IpAddress::Parse(options.address.empty() ? "::" : options.address);
+  ipv4_only_ = address.family == wire::Family::kIpv4;
+  sockaddr_storage bound{};
+  const auto open = [&] {
+    socket_.reset(
+        socket(ipv4_only_ ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (!socket_) return false;
+    if (ipv4_only_) {
+      const sockaddr_in in = options.address.empty()
+                                 ? sockaddr_in{AF_INET, htons(options.port), {INADDR_ANY}, {}}
+                                 : Peer(address, options.port).as_in();
+      std::memcpy(&bound, &in, sizeof in);
+    } else {
+      if (options.address.empty())
+        SetSocketOption(Fd(), IPPROTO_IPV6, IPV6_V6ONLY, 0, "IPV6_V6ONLY");
+      std::memcpy(&bound, &Peer(address, options.port).as_in6(), sizeof(sockaddr_in6));
+    }
+    return bind(Fd(), reinterpret_cast<const sockaddr*>(&bound), LengthOf(bound)) == 0;
+  };
+  bool is_open = open();
+  if (!is_open && !ipv4_only_ && options.address.empty() && errno == EAFNOSUPPORT) {
+    ipv4_only_ = true;
+    is_open = open();
+  }
+  if (!is_open) {
+    const int error = errno;
+    throw UsageError(
+        fmt::format("UDP port {}{}: {}{}", options.port,
+                    options.address.empty() ? "" : " of " + options.address, std::strerror(error),
+                    error == EADDRINUSE
+                        ? "; another hub, or a VXLAN interface of this network namespace, has it"
+                        : ""));
+  }
+  SetSocketOption(Fd(), SOL_SOCKET, SO_TIMESTAMPNS, 1, "SO_TIMESTAMPNS");
+  SetSocketOption(Fd(), SOL_UDP, UDP_GRO, 1, "UDP_GRO");
+  SetSocketBuffer(Fd(), SO_RCVBUFFORCE, SO_RCVBUF, options.buffer);
+  SetSocketBuffer(Fd(), SO_SNDBUFFORCE, SO_SNDBUF, options.buffer);
+  receive_buffer_ = BufferSize(Fd(), SO_RCVBUF);
+  send_buffer_ = BufferSize(Fd(), SO_SNDBUF);
+  socklen_t length = sizeof bound;
+  SystemCall("getsockname of a tunnel's socket",
+             getsockname(Fd(), reinterpret_cast<sockaddr*>(&bound), &length));
+  port_ = Peer(bound).port();
+}
+
+uint64_t Underlay::ReceiveDrops() const {
+  std::array<uint32_t, SK_MEMINFO_VARS> memory{};
+  socklen_t length = sizeof memory;
+  SystemCall("getsockopt SO_MEMINFO",
+             getsockopt(Fd(), SOL_SOCKET, SO_MEMINFO, memory.data(), &length));
+  return memory[SK_MEMINFO_DROPS];
+}
+
+size_t Underlay::ReadBurst() {
+  for (size_t i = 0; i < kBurst; ++i) {
+    msghdr& header = messages_[i].msg_hdr;
+    header = {};
+    header.msg_name = &names_[i];
+    header.msg_namelen = sizeof names_[i];
+    header.msg_iov = &vectors_[i];
+    header.msg_iovlen = 1;
+    header.msg_control = controls_[i].data();
+    header.msg_controllen = controls_[i].size();
+  }
+  const int count = recvmmsg(Fd(), messages_.data(), kBurst, MSG_DONTWAIT, nullptr);
+  // EAGAIN: there is none; anything else is the last send's (an ICMP error), and nobody's now.
+  return count < 0 ? 0 : static_cast<size_t>(count);
+}
+
+Underlay::Message Underlay::Examine(size_t i) {
+  msghdr& header = messages_[i].msg_hdr;
+  Message message;
+  message.bytes = {received_.get() + i * kLongest, messages_[i].msg_len};
+  for (cmsghdr* each = CMSG_FIRSTHDR(&header); each != nullptr; each = CMSG_NXTHDR(&header, each)) {
+    if (each->cmsg_level == SOL_UDP && each->cmsg_type == UDP_GRO) {
+      message.segment = static_cast<size_t>(std::max(0, ContentOf<int>(each)));
+    } else if (each->cmsg_level == SOL_SOCKET && each->cmsg_type == SCM_TIMESTAMPNS) {
+      const auto stamp = ContentOf<timespec>(each);
+      message.received = Instant() + FromTimespec(stamp);
+    }
+  }
+  message.source = Peer(names_[i]);
+  return message;
+}
+
+std::span<std::byte> Underlay::Queue(const Peer& peer, size_t length, uint32_t owner) {
+  if (length > max_datagram_) return {};
+  if (queue_.size() == kBurst) SendAll();
+  const size_t at = queue_.size();
+  queue_.push_back({peer, length, owner});
+  return {sent_.get() + at * max_datagram_, length};
+}
+
+size_t Underlay::PrepareMessage(size_t message, size_t first) {
+  const Queued& begin = queue_[first];
+  // Segments of a message have one length, but for the last one, which may be shorter.
+  size_t last = first;
+  size_t bytes = begin.length;
+  while (segments_ && last + 1 < queue_.size() && queue_[last].length == begin.length &&
+         queue_[last + 1].length <= begin.length && queue_[last + 1].peer.SameAs(begin.peer) &&
+         bytes + queue_[last + 1].length < 65000) {
+    bytes += queue_[++last].length;
+  }
+  msghdr& header = out_[message].msg_hdr;
+  header = {};
+  sockaddr_storage& name = out_names_[message];
+  if (ipv4_only_) {
+    const sockaddr_in in = begin.peer.as_in();
+    std::memcpy(&name, &in, sizeof in);
+  } else {
+    std::memcpy(&name, &begin.peer.as_in6(), sizeof(sockaddr_in6));
+  }
+  header.msg_name = &name;
+  header.msg_namelen = LengthOf(name);
+  for (size_t i = first; i <= last; ++i) out_vectors_[i].iov_len = queue_[i].length;
+  header.msg_iov = &out_vectors_[first];
+  header.msg_iovlen = last - first + 1;
+  if (last > first) {
+    header.msg_control = out_controls_[message].data();
+    header.msg_controllen = out_controls_[message].size();
+    cmsghdr* const control = CMSG_FIRSTHDR(&header);
+    control->cmsg_level = SOL_UDP;
+    control->cmsg_type = UDP_SEGMENT;
+    control->cmsg_len = CMSG_LEN(sizeof(uint16_t));
+    const auto segment = static_cast<uint16_t>(begin.length);
+    std::memcpy(CMSG_DATA(control), &segment, sizeof segment);
+  }
+  return last + 1;
+}
+
+void Underlay::SendAll() {
+  size_t sent = 0;  // of queue_
+  while (sent < queue_.size()) {
+    std::array<size_t, kBurst> ends;
+    size_t messages = 0;
+    for (size_t next = sent; next < queue_.size(); ++messages) {
+      next = PrepareMessage(messages, next);
+      ends[messages] = next;
+    }
+    const int count = sendmmsg(Fd(), out_.data(), static_cast<unsigned>(messages), MSG_DONTWAIT);
+    if (count > 0) {
+      sent = ends[static_cast<size_t>(count) - 1];
+      continue;
+    }
+    if (errno == EINTR) continue;
+    if (ends[0] > sent + 1 && errno != EAGAIN && errno != ENOBUFS) {
+      // Segments longer than the way's MTU (EINVAL), or a device without checksums (EIO): one by
+      // one.
+      segments_ = false;
+      continue;
+    }
+    // The first one is not to be sent: the socket's buffer is full, there is no route, or it is an
+    // ICMP error that concerns an earlier one, and that is gone with this call.
+    for (size_t i = sent; i < ends[0]; ++i) refused_.push_back(queue_[i]);
+    sent = ends[0];
+  }
+  queue_.clear();
+  segments_ = true;
+}
+
+}  // namespace viaduct::tunnel
