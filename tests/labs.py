@@ -81,10 +81,12 @@ def enter_machine(spaces: int = 0) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(NEW_MOUNTS | spaces) or libc.mount(b"none", b"/", None, _FOLLOWING, None):
         raise OSError(ctypes.get_errno(), "unshare")
-    for place in (RUN, NAMES, MEMORY):
+    memory = os.statvfs(MEMORY)
+    options = {RUN: "mode=755", NAMES: "mode=755"}
+    options[MEMORY] = f"mode=1777,size={memory.f_blocks * memory.f_frsize}"
+    for place, words in options.items():
         place.mkdir(exist_ok=True)
-        mode = "1777" if place == MEMORY else "755"
-        execute(["mount", "-t", "tmpfs", "-o", f"mode={mode}", "none", str(place)]).expect()
+        execute(["mount", "-t", "tmpfs", "-o", words, "none", str(place)]).expect()
 
 
 def environment() -> dict[str, str]:
