@@ -82,8 +82,13 @@ ControlChannel::StopRequested()
             m_received.erase(0, end + 1);
             if (command.is_object())
             {
-                m_stop = m_stop || command.value("command", "") == "stop";
-                m_resume = m_resume || command.value("command", "") == "resume";
+                const std::string name = command.value("command", "");
+                m_stop = m_stop || name == "stop";
+                m_resume = m_resume || name == "resume";
+                if (name != "stop" && name != "resume")
+                {
+                    m_commands.push_back(command);
+                }
             }
         }
     }

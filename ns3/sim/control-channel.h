@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace ns3::sim
 {
@@ -43,6 +44,14 @@ class ControlChannel
         return std::exchange(m_resume, false);
     }
 
+    /** @return the commands received since the last call, by StopRequested(), that are neither
+     * "stop" nor "resume"
+     */
+    std::vector<nlohmann::json> TakeCommands()
+    {
+        return std::exchange(m_commands, {});
+    }
+
     /** @return the descriptor, readable when commands are pending; -1: there are none */
     int GetFd() const
     {
@@ -50,10 +59,11 @@ class ControlChannel
     }
 
   private:
-    int m_fd;               //!< the socket, or -1
-    std::string m_received; //!< an incomplete line
-    bool m_stop{false};     //!< "stop" was received
-    bool m_resume{false};   //!< "resume" was received
+    int m_fd;                               //!< the socket, or -1
+    std::string m_received;                 //!< an incomplete line
+    bool m_stop{false};                     //!< "stop" was received
+    bool m_resume{false};                   //!< "resume" was received
+    std::vector<nlohmann::json> m_commands; //!< others
 };
 
 } // namespace ns3::sim

@@ -7,6 +7,7 @@
 #include "run-report.h"
 #include "time-conversion.h"
 
+#include "ns3/boolean.h"
 #include "ns3/config.h"
 #include "ns3/global-value.h"
 #include "ns3/kernel-shell.h"
@@ -35,6 +36,7 @@ namespace
 const Time LOOK_INTERVAL =
     MilliSeconds(200); // between reads of the routes, until they have converged
 const Time COMMAND_INTERVAL = MilliSeconds(50); // between reads of the control channel
+const Time HUB_INTERVAL = MilliSeconds(500);    // between two messages with a hub's statistics
 // Wall time between two progress messages of a simulation.
 constexpr viaduct::Duration PROGRESS_INTERVAL = viaduct::Duration::Seconds(2);
 
@@ -63,7 +65,6 @@ ScenarioRun::ScenarioRun(const viaduct::scenario::Scenario& scenario,
                          const std::string& captures)
     : m_scenario(scenario), m_control(control), m_captures(captures)
 {
-    m_simulated = AssumeRates(m_scenario);
 }
 
 bool
@@ -80,7 +81,7 @@ ScenarioRun::ChooseSimulator() const
     {
         type = "ns3::RealtimeSimulatorImpl";
     }
-    else if (!IsSimulate())
+    else if (!IsSimulate() || m_hubOptions)
     {
         type = "ns3::ReactorSimulatorImpl";
         // ns-3's own emulation keeps its priority: its two threads would starve the processes it
@@ -100,6 +101,11 @@ ScenarioRun::Run()
 {
     ChooseSimulator();
     SetSeedAndRun(m_scenario.seed);
+    if (m_hubOptions)
+    {
+        return RunHub();
+    }
+    m_simulated = AssumeRates(m_scenario);
     m_network = std::make_unique<Network>(m_scenario, m_simulated.plain);
     if (HasRBridges(m_scenario))
     {
@@ -132,6 +138,30 @@ ScenarioRun::Run()
     SendReport();
     m_traffic.reset();
     Simulator::Destroy();
+}
+
+void
+ScenarioRun::RunHub()
+{
+    GlobalValue::Bind("ChecksumEnabled", BooleanValue(true)); // clients' kernels check them
+    // Wires without a SPEC do nothing, as between a lab's nodes: its clients are in real time.
+    m_network = std::make_unique<Network>(m_scenario, m_simulated.plain);
+    m_hub = std::make_unique<HubService>(m_scenario, *m_network, *m_hubOptions);
+    Simulator::Schedule(COMMAND_INTERVAL, &ScenarioRun::WatchCommands, this);
+    Simulator::Schedule(Time(0), &ScenarioRun::ReportHub, this);
+    Simulator::Run();
+    m_control.Send(
+        "report",
+        {{"ns3", VIADUCT_NS3_VERSION}, {"build", BuildOfNs3()}, {"results", m_hub->Describe()}});
+    m_hub.reset();
+    Simulator::Destroy();
+}
+
+void
+ScenarioRun::ReportHub()
+{
+    m_control.Send("hub", m_hub->Describe());
+    Simulator::Schedule(HUB_INTERVAL, &ScenarioRun::ReportHub, this);
 }
 
 namespace
@@ -233,6 +263,13 @@ ScenarioRun::WatchCommands()
     {
         Simulator::Stop();
         return;
+    }
+    for (const nlohmann::json& command : m_control.TakeCommands())
+    {
+        if (m_hub)
+        {
+            m_hub->Obey(command);
+        }
     }
     if (m_traffic && m_traffic->IsBusy())
     {

@@ -6,6 +6,7 @@
 #define VIADUCT_SIM_SCENARIO_RUN_H
 
 #include "control-channel.h"
+#include "hub-service.h"
 #include "network.h"
 #include "rbridges.h"
 #include "reachability.h"
@@ -20,6 +21,7 @@
 #include "scenario/scenario.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,6 +62,15 @@ class ScenarioRun
         m_adopts = true;
     }
 
+    /** Mode simulate: runs in real time, and serves the clients of remote nodes until it is
+     * stopped.
+     * @param options where clients send to
+     */
+    void ServeHub(const HubOptions& options)
+    {
+        m_hubOptions = options;
+    }
+
     /**
      * Runs to the end and sends the report.
      * @throw viaduct::Error
@@ -79,6 +90,8 @@ class ScenarioRun
     void Paused();
     void ServePaused();
     void SendReport() const;
+    void RunHub();
+    void ReportHub();
 
     viaduct::scenario::Scenario m_scenario;         //!< what to run
     SimulatedLinks m_simulated;                     //!< mode simulate: how links are simulated
@@ -93,6 +106,8 @@ class ScenarioRun
     std::unique_ptr<SimulatedFiles> m_files;        //!< mode simulate
     std::unique_ptr<SimulatedTraffic> m_traffic;    //!< mode simulate, after convergence
     std::unique_ptr<StackDrops> m_drops;            //!< where ns-3 forwards
+    std::optional<HubOptions> m_hubOptions;         //!< `viaduct hub`
+    std::unique_ptr<HubService> m_hub;              //!< the same, while it runs
     std::vector<viaduct::Duration> m_pauses;        //!< since convergence
     viaduct::Instant m_progress;                    //!< when it was last shown, wall clock
 };

@@ -32,7 +32,7 @@ using viaduct::UsageError;
 constexpr char USAGE[] =
     "viaduct-sim --scenario FILE [--control FD] [--mode MODE] [--duration TIME] [--captures DIR]\n"
     "            [--pause-at TIME]... [--specs live] [--lab adopt]\n"
-    "            [--set KEY=VALUE]...\n"
+    "            [--hub [ADDRESS]:PORT] [--set KEY=VALUE]...\n"
     "Runs the protocols of a scenario in ns-3 (`viaduct run` starts it). Without --control, "
     "events\n"
     "go to standard output, one JSON object per line.\n"
@@ -41,19 +41,21 @@ constexpr char USAGE[] =
     "  DIR   where mode simulate writes link captures (default NAME-captures)\n"
     "--specs live: those of emulated links may change (`viaduct path set`).\n"
     "--lab adopt: takes over the lab of a simulator that has died (VIADUCT_BROKER_FD).\n"
+    "--hub: runs mode simulate in real time for clients of remote nodes (VXLAN on this UDP port).\n"
     "VIADUCT_SIM_LIBRARIES=LIB[:LIB...] loads shared libraries with further ns-3 models.\n"
     "Example: viaduct-sim --scenario examples/olsr-line.yaml --mode simulate\n";
 
 /** The command line. */
 struct Options
 {
-    std::string scenario;                  //!< file
-    int control{-1};                       //!< descriptor
-    std::optional<std::string> captures;   //!< directory
-    std::vector<std::string> overrides;    //!< of the scenario
-    std::vector<viaduct::Duration> pauses; //!< since convergence
-    bool live{false};                      //!< SPECs may change
-    bool adopts{false};                    //!< a lab that is there
+    std::string scenario;                    //!< file
+    int control{-1};                         //!< descriptor
+    std::optional<std::string> captures;     //!< directory
+    std::vector<std::string> overrides;      //!< of the scenario
+    std::vector<viaduct::Duration> pauses;   //!< since convergence
+    bool live{false};                        //!< SPECs may change
+    bool adopts{false};                      //!< a lab that is there
+    std::optional<ns3::sim::HubOptions> hub; //!< where clients send to
 };
 
 Options
@@ -76,6 +78,12 @@ ParseOptions(int argc, char** argv)
          }},
         {"--specs", [&](const std::string& value) { options.live = value == "live"; }},
         {"--lab", [&](const std::string& value) { options.adopts = value == "adopt"; }},
+        {"--hub",
+         [&](const std::string& value) {
+             const size_t colon = value.rfind(':');
+             const auto port = viaduct::ParseInteger(value.substr(colon + 1), 0, 65535);
+             options.hub = {value.substr(0, colon), static_cast<uint16_t>(port)};
+         }},
         {"--set", [&](const std::string& value) { options.overrides.push_back(value); }}};
     for (int i = 1; i < argc; i++)
     {
@@ -133,6 +141,10 @@ RunScenario(const Options& options, ns3::sim::ControlChannel& control)
     if (options.adopts)
     {
         run.AdoptLab();
+    }
+    if (options.hub)
+    {
+        run.ServeHub(*options.hub);
     }
     for (const viaduct::Duration at : options.pauses)
     {

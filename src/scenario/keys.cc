@@ -41,6 +41,14 @@ void PrintStack(YAML::Emitter& out, const Key& key, const NodeSettings& node) {
   PrintPair(out, key, "kernel" + (node.kernel->empty() ? "" : ":" + *node.kernel));
 }
 
+void PrintRemote(YAML::Emitter& out, const Key& key, const NodeSettings& node) {
+  if (node.remote) PrintPair(out, key, node.remote->ToString());
+}
+
+void PrintVni(YAML::Emitter& out, const Key& key, const NodeSettings& node) {
+  if (node.remote) PrintPair(out, key, node.remote->vni);
+}
+
 void PrintState(YAML::Emitter& out, const Key& key, const LinkEvent& event) {
   if (event.kind == LinkEvent::Kind::kState) PrintPair(out, key, event.on ? "up" : "down");
 }
@@ -129,6 +137,14 @@ constexpr Key kKeys[] = {
      R"(Interfaces of this machine that are moved into the node during the run, for its kernel and
      programs alone; with `links[].interface` the routing protocol speaks over them too.)",
      "[enp3s0]"},
+    {"nodes.NAME.remote", Type::kText, Custom<NodeSettings, PrintRemote>(),
+     R"(For `viaduct hub`: the node's programs are on another host, its client. `true`: the host that
+     claims the node with the hub's key (`viaduct join`); an address: the host that has it, by a VXLAN
+     interface of its kernel; `any`: the first one that sends. Such a node is a host, on one link. Other
+     commands take it for one of their own.)",
+     "192.0.2.7"},
+    {"nodes.NAME.vni", Type::kInteger, Custom<NodeSettings, PrintVni>().From(1, 0xffffff),
+     "With `remote`: its VXLAN network identifier; default: the lowest that is free.", "17"},
 
     {"links", Type::kSections, Each<&Scenario::links>(),
      R"(What connects the nodes. Each entry has exactly one of `pair`, `line`, `ring`, `grid`, `star`,

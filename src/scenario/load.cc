@@ -187,6 +187,16 @@ class Loader {
   void CheckGateway(NodeSettings& node, const std::set<std::string>& neighbours) {
     const Value& at = NodePlace(node.name);
     const std::string key = fmt::format("nodes.{}.gateway", node.name);
+    const auto is_host = [&](const std::string& name) {
+      return std::ranges::any_of(scenario_.nodes, [&](const NodeSettings& other) {
+        return other.name == name && other.host;
+      });
+    };
+    if (node.remote) {
+      CheckLinksOfRemote(node);
+      // Two clients, or more, on one link and nothing else.
+      if (node.gateway.empty() && std::ranges::all_of(neighbours, is_host)) return;
+    }
     if (node.gateway.empty()) {
       if (neighbours.size() != 1) {
         Fail(at,
@@ -198,11 +208,19 @@ class Loader {
     if (!neighbours.count(node.gateway)) {
       Fail(at, fmt::format("{}: '{}' shares no link with '{}'", key, node.gateway, node.name));
     }
-    for (const NodeSettings& other : scenario_.nodes) {
-      if (other.name == node.gateway && other.host) {
-        Fail(at, fmt::format("{}: '{}' is a host itself", key, node.gateway));
-      }
+    if (is_host(node.gateway)) {
+      Fail(at, fmt::format("{}: '{}' is a host itself", key, node.gateway));
     }
+  }
+
+  // A client has one wire.
+  void CheckLinksOfRemote(const NodeSettings& node) const {
+    const auto links = std::ranges::count_if(scenario_.links, [&](const LinkSettings& link) {
+      return std::ranges::count(link.nodes, node.name) > 0;
+    });
+    if (links == 1) return;
+    Fail(NodePlace(node.name),
+         fmt::format("nodes.{}.remote: a remote node is on one link, not on {}", node.name, links));
   }
 
   template <class F>

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <optional>
 
 #include "scenario/binding.h"
@@ -47,6 +48,7 @@ class NodeReader {
       ReadMap(*value);
     }
     if (nodes_.empty()) Fail(*value, "nodes: there are none");
+    NumberRemotes(*value);
     if (file_.Has("data_plane")) SetPlanes(*fib::FindDataPlane(file_.Text("data_plane")));
     return std::move(nodes_);
   }
@@ -97,15 +99,50 @@ class NodeReader {
     }
   }
 
+  static void ReadRemote(const Section& section, NodeSettings& node) {
+    if (!section.Has("remote")) {
+      if (section.Has("vni")) section.Fail("vni", "only a remote node has one; add remote: true");
+      return;
+    }
+    if (section.Has("host") && !node.host) section.Fail("host", "a remote node is a host");
+    const std::string text = section.Text("remote");
+    RemoteAccess& remote = node.remote.emplace();
+    remote.anyone = text == "any";
+    if (text != "true" && text != "any") {
+      remote.address = section.Located("remote", [&] { return wire::IpAddress::Parse(text); });
+    }
+    if (section.Has("vni")) remote.vni = section.Integer("vni", 1, 0xffffff);
+    node.host = true;
+    node.kernel.reset();
+  }
+
+  void NumberRemotes(const Value& at) {
+    std::map<int64_t, std::string> taken;
+    for (const NodeSettings& node : nodes_) {
+      if (!node.remote || node.remote->vni == 0) continue;
+      const auto [other, is_new] = taken.emplace(node.remote->vni, node.name);
+      if (is_new) continue;
+      Fail(at, fmt::format("nodes.{}.vni: {} is that of {}", node.name, node.remote->vni,
+                           other->second));
+    }
+    int64_t next = 1;
+    for (NodeSettings& node : nodes_) {
+      if (!node.remote || node.remote->vni != 0) continue;
+      while (!taken.emplace(next, node.name).second) ++next;
+      node.remote->vni = next;
+    }
+  }
+
   static void ReadSettings(const Section& section, NodeSettings& node) {
     ReadMembers(section, node);
+    if (section.Has("stack")) node.kernel = ReadStack(section);
+    ReadRemote(section, node);
     if (section.Has("gateway") && !node.host) section.Fail("gateway", "only a host has a gateway");
     if (section.Has("data_plane")) {
       node.data_plane = fib::FindDataPlane(section.Text("data_plane"));
       const std::string_view why_not = node.data_plane->WhyNot(fib::Feature::kKernelStack);
       if (node.host && !why_not.empty()) section.Fail("data_plane", std::string(why_not));
     }
-    if (section.Has("stack")) node.kernel = ReadStack(section);
   }
 
   const Section& file_;
@@ -114,6 +151,11 @@ class NodeReader {
 };
 
 }  // namespace
+
+std::string RemoteAccess::ToString() const {
+  if (address) return address->ToString();
+  return anyone ? "any" : "true";
+}
 
 std::vector<NodeSettings> ReadNodes(const Section& file) { return NodeReader(file).Read(); }
 

@@ -23,6 +23,16 @@ enum class Mode {
   kOffload,      // data plane in the kernel, control plane in ns-3
 };
 
+// Who may be the client of a node whose programs are on another host.
+struct RemoteAccess {
+  std::optional<wire::IpAddress> address;  // this host; absent: who has the key
+  bool anyone = false;                     // or the first host that sends
+  int64_t vni = 0;                         // VXLAN identifier; after reading never 0
+
+  // "true", "any", or the address.
+  std::string ToString() const;
+};
+
 struct NodeSettings {
   std::string name;
   // A host runs no routing protocol: it has a default route to `gateway` (a neighbour), and in
@@ -37,6 +47,8 @@ struct NodeSettings {
   std::optional<std::string> kernel;
   // Interfaces of the machine ("eth1") that are moved into the node during the run.
   std::vector<std::string> physical_interfaces;
+  // `viaduct hub`: its programs are on another host. Such a node is a host.
+  std::optional<RemoteAccess> remote;
 };
 
 // In the place of the address that a node does not have.

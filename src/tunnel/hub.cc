@@ -87,6 +87,9 @@ void Hub::AcceptFrame(size_t node, std::span<std::byte> frame, size_t segment, I
     ++counters.rx_dropped_malformed;
     return;
   }
+  if (segment == 0 && frame.size() > nodes_[node].max_frame) {
+    segment = SegmentOfTcp(frame, nodes_[node].max_frame - nodes_[node].tag_room);
+  }
   const auto push = [&](std::span<const std::byte> each) {
     if (each.size() > nodes_[node].max_frame) {
       ++counters.rx_dropped_too_long;
@@ -111,7 +114,7 @@ std::optional<Hub::Arrival> Hub::Take(Instant now) {
   return Arrival{frame->client, frame->bytes, frame->received};
 }
 
-std::span<std::byte> Hub::Room(size_t node, size_t length) {
+std::span<std::byte> Hub::Reserve(size_t node, size_t length) {
   Client& client = clients_[node];
   if (!client.peer) {
     ++client.counters.tx_dropped_unclaimed;
@@ -129,13 +132,9 @@ std::span<std::byte> Hub::Room(size_t node, size_t length) {
   return room.subspan(VxlanHeader::kSize);
 }
 
-void Hub::Send(size_t node, std::span<const std::byte> frame) { Send(node, frame, {}); }
-
-void Hub::Send(size_t node, std::span<const std::byte> header, std::span<const std::byte> payload) {
-  const std::span<std::byte> room = Room(node, header.size() + payload.size());
-  if (room.empty()) return;
-  std::memcpy(room.data(), header.data(), header.size());
-  if (!payload.empty()) std::memcpy(room.data() + header.size(), payload.data(), payload.size());
+void Hub::Send(size_t node, std::span<const std::byte> frame) {
+  const std::span<std::byte> room = Reserve(node, frame.size());
+  if (!room.empty()) std::memcpy(room.data(), frame.data(), frame.size());
 }
 
 void Hub::Flush() {

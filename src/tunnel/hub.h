@@ -22,6 +22,7 @@ struct RemoteNode {
   std::string name;
   uint32_t vni = 0;         // 1 to VxlanHeader::kMostVni; each once
   size_t max_frame = 1518;  // bytes, without FCS; longer ones are dropped in both directions
+  size_t tag_room = 0;      // how much of that is for VLAN tags, which most frames do not have
   // Its client's address. Empty: whoever Claim()s it.
   std::optional<wire::IpAddress> address = {};
   // Without `address`: the first host that sends a frame with its VNI is its client from then on.
@@ -76,6 +77,8 @@ class Hub {
 
   const std::vector<RemoteNode>& nodes() const { return nodes_; }
   const Underlay& underlay() const { return underlay_; }
+  // Datagrams that were read.
+  uint64_t datagrams() const { return counters_.datagrams; }
   // Readable when Read() would find something.
   int Fd() const { return underlay_.Fd(); }
 
@@ -86,8 +89,9 @@ class Hub {
   bool HasWaiting() const { return !queue_.empty(); }
   // To the node's client.
   void Send(size_t node, std::span<const std::byte> frame);
-  // The same for a frame in two parts.
-  void Send(size_t node, std::span<const std::byte> header, std::span<const std::byte> payload);
+  // The same for a frame that the caller writes into the memory returned, before the next call;
+  // empty if it is dropped, and counted.
+  std::span<std::byte> Reserve(size_t node, size_t length);
   void Flush();
 
   // From now on the node's frames come from and go to this host. A port of 0 is the hub's own.
@@ -106,8 +110,6 @@ class Hub {
     ClientCounters counters;
   };
 
-  // Room for a frame to the client; empty if it is dropped, and counted.
-  std::span<std::byte> Room(size_t node, size_t length);
   void Accept(const Underlay::Message& message);
   // Of a client's kernel: perhaps one that is to be completed.
   void AcceptFrame(size_t node, std::span<std::byte> frame, size_t segment, Instant received);

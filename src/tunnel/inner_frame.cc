@@ -58,4 +58,12 @@ bool IsSuperFrame(wire::ConstBytes frame, size_t segment) {
   return layers && layers->end + wire::VxlanHeader::kSize > segment;
 }
 
+size_t SegmentOfTcp(wire::ConstBytes frame, size_t max_frame) {
+  const auto layers = wire::FindIpLayers(frame);
+  if (!layers || layers->fragment || layers->protocol != IPPROTO_TCP) return 0;
+  const auto tcp = wire::TcpHeader::Parse(frame.subspan(layers->transport));
+  const size_t headers = layers->transport + (tcp ? tcp->header_length : 0);
+  return tcp && headers < max_frame ? max_frame - headers : 0;
+}
+
 }  // namespace viaduct::tunnel

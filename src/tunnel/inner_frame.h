@@ -21,4 +21,9 @@ io::ReceivedFrame DescribeInnerFrame(wire::Bytes frame, size_t segment, Instant 
 // message without its first VXLAN header.
 bool IsSuperFrame(wire::ConstBytes frame, size_t segment);
 
+// The payload of each segment that a TCP super-frame is to be cut into so that frames have at most
+// `max_frame` bytes: the kernel does not tell what its sender meant (it does for UDP), which is
+// less than this only on a path with a smaller MTU. 0 if it is no such frame.
+size_t SegmentOfTcp(wire::ConstBytes frame, size_t max_frame);
+
 }  // namespace viaduct::tunnel

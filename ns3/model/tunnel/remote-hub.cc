@@ -1,0 +1,263 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "remote-hub.h"
+
+#include "ns3/abort.h"
+#include "ns3/frame-check.h"
+#include "ns3/log.h"
+#include "ns3/mac48-address.h"
+#include "ns3/names.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+#include "ns3/wire-conversion.h"
+
+#include "base/realtime.h"
+#include "wire/ethernet.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("RemoteHub");
+
+NS_OBJECT_ENSURE_REGISTERED(RemoteHub);
+
+namespace
+{
+
+using viaduct::wire::EthernetHeader;
+
+/// Bursts of datagrams read in one turn: an overloaded hub must see what its clients send, but also
+/// serve it.
+constexpr int READS = 4;
+/// Frames that enter the simulation in one turn.
+constexpr int BURST = 64;
+/// Frames between two looks at the clock: a due event waits for at most this many.
+constexpr int YIELD = 4;
+
+/// A frame's VLAN tag belongs to its payload here.
+constexpr std::size_t VLAN_TAG = 4;
+
+} // namespace
+
+TypeId
+RemoteHub::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::RemoteHub")
+            .SetParent<Object>()
+            .SetGroupName("Viaduct")
+            .AddConstructor<RemoteHub>()
+            .AddAttribute("Address",
+                          "This machine's address for clients; empty: all that it has.",
+                          StringValue(""),
+                          MakeStringAccessor(&RemoteHub::m_address),
+                          MakeStringChecker())
+            .AddAttribute("Port",
+                          "The UDP port, here and at clients that do not say otherwise; 0: any.",
+                          UintegerValue(viaduct::wire::kVxlanPort),
+                          MakeUintegerAccessor(&RemoteHub::m_port),
+                          MakeUintegerChecker<uint16_t>())
+            .AddAttribute("QueueSize",
+                          "Frames from clients that may wait for the simulation, all clients'.",
+                          UintegerValue(4096),
+                          MakeUintegerAccessor(&RemoteHub::m_queueSize),
+                          MakeUintegerChecker<uint32_t>(viaduct::tunnel::FairQueue::kInOrder));
+    return tid;
+}
+
+RemoteHub::RemoteHub() = default;
+
+RemoteHub::~RemoteHub() = default;
+
+const char*
+RemoteHub::GetDropReasonName(DropReason reason)
+{
+    static constexpr std::array<const char*, N_DROP_REASONS> NAMES{
+        "malformed", "ip_options", "refused"};
+    return NAMES[reason];
+}
+
+std::size_t
+RemoteHub::Add(Ptr<NetDevice> device, uint32_t vni, const Access& access)
+{
+    NS_ABORT_MSG_IF(m_hub, "RemoteHub: nodes are added before Start()");
+    NS_ABORT_MSG_UNLESS(device->SupportsSendFrom(),
+                        "RemoteHub: " << device->GetInstanceTypeId().GetName()
+                                      << " cannot send another host's frames");
+    const std::size_t index = m_remotes.size();
+    if (vni == 0)
+    {
+        const auto isTaken = [this](uint32_t number) {
+            return std::any_of(m_nodes.begin(), m_nodes.end(), [number](const auto& node) {
+                return node.vni == number;
+            });
+        };
+        for (vni = 1; isTaken(vni); vni++)
+        {
+        }
+    }
+    viaduct::tunnel::RemoteNode node;
+    node.name = Names::FindName(device->GetNode());
+    node.vni = vni;
+    node.max_frame = EthernetHeader::kSize + VLAN_TAG + device->GetMtu();
+    node.tag_room = VLAN_TAG;
+    node.anyone = access.anyone;
+    if (!access.address.empty())
+    {
+        node.address = viaduct::wire::IpAddress::Parse(access.address);
+    }
+    m_nodes.push_back(std::move(node));
+    m_remotes.push_back({device, device->GetNode()->GetId()});
+    device->SetReceiveCallback(
+        [](Ptr<NetDevice>, Ptr<const Packet>, uint16_t, const Address&) { return true; });
+    device->SetPromiscReceiveCallback([this, index](Ptr<NetDevice>,
+                                                    Ptr<const Packet> packet,
+                                                    uint16_t protocol,
+                                                    const Address& source,
+                                                    const Address& destination,
+                                                    NetDevice::PacketType) {
+        Leave(index, packet, protocol, source, destination);
+        return true;
+    });
+    return index;
+}
+
+void
+RemoteHub::Start()
+{
+    m_reactor = ReactorSimulatorImpl::Get();
+    NS_ABORT_MSG_UNLESS(m_reactor,
+                        "RemoteHub: set the global value SimulatorImplementationType to "
+                        "ns3::ReactorSimulatorImpl");
+    m_hub = std::make_unique<viaduct::tunnel::Hub>(
+        std::move(m_nodes),
+        viaduct::tunnel::Hub::Options{
+            .address = m_address, .port = m_port, .waiting_frames = m_queueSize});
+    m_pollable = m_reactor->AddPollable(m_hub->Fd(), Callback<bool>([this] { return Serve(); }));
+}
+
+void
+RemoteHub::DoDispose()
+{
+    if (m_hub)
+    {
+        m_reactor->RemovePollable(m_pollable);
+        m_reactor->CancelFlush(this);
+        m_hub->Flush();
+    }
+    for (Remote& remote : m_remotes)
+    {
+        remote.device = nullptr;
+    }
+    m_reactor = nullptr;
+    Object::DoDispose();
+}
+
+bool
+RemoteHub::Read()
+{
+    const auto phase = m_reactor->SetPhase(ReactorSimulatorImpl::READING);
+    const uint64_t before = m_hub->datagrams();
+    for (int i = 0; i < READS && m_hub->Read(); i++)
+    {
+    }
+    m_reactor->SetPhase(phase);
+    return m_hub->datagrams() != before;
+}
+
+bool
+RemoteHub::Serve()
+{
+    bool worked = Read();
+    const viaduct::Duration offset = viaduct::RealtimeNow() - m_reactor->GetClockNow();
+    for (int i = 0; i < BURST; i++)
+    {
+        const viaduct::Instant now = m_reactor->GetClockNow() + offset;
+        const auto arrival = m_hub->Take(now);
+        if (!arrival)
+        {
+            return worked;
+        }
+        worked = true;
+        m_reactor->RecordPortLateness(std::max(viaduct::Duration(), now - arrival->received));
+        m_reactor->RunInContext(m_remotes[arrival->node].context,
+                                [&] { Enter(arrival->node, arrival->frame); });
+        if (i % YIELD == YIELD - 1 && !m_reactor->AdvanceToRealTime())
+        {
+            return true;
+        }
+    }
+    return true;
+}
+
+void
+RemoteHub::Enter(std::size_t index, std::span<const std::byte> frame)
+{
+    Remote& remote = m_remotes[index];
+    const EthernetHeader header = *EthernetHeader::Parse(frame);
+    const auto payload = frame.subspan(EthernetHeader::kSize);
+    if (!IsParsable(header.type, payload))
+    {
+        remote.drops[RX_MALFORMED]++;
+        return;
+    }
+    if (HasIpv4Options(header.type, payload))
+    {
+        remote.drops[RX_IP_OPTIONS]++;
+        return;
+    }
+    auto packet = Create<Packet>(reinterpret_cast<const uint8_t*>(payload.data()), payload.size());
+    if (!remote.device->SendFrom(packet,
+                                 wireconversion::ToMac48(header.source),
+                                 wireconversion::ToMac48(header.destination),
+                                 header.type))
+    {
+        remote.drops[RX_REFUSED]++;
+    }
+}
+
+void
+RemoteHub::Leave(std::size_t index,
+                 Ptr<const Packet> payload,
+                 uint16_t protocol,
+                 const Address& source,
+                 const Address& destination)
+{
+    if (!m_hub)
+    {
+        return;
+    }
+    const auto room = m_hub->Reserve(index, EthernetHeader::kSize + payload->GetSize());
+    if (room.empty())
+    {
+        return;
+    }
+    EthernetHeader header;
+    header.destination = wireconversion::ToWire(Mac48Address::ConvertFrom(destination));
+    header.source = wireconversion::ToWire(Mac48Address::ConvertFrom(source));
+    header.type = protocol;
+    header.Write(room);
+    payload->CopyData(reinterpret_cast<uint8_t*>(room.data()) + EthernetHeader::kSize,
+                      payload->GetSize());
+    if (!std::exchange(m_flushRequested, true))
+    {
+        m_reactor->RequestFlush(this);
+    }
+}
+
+bool
+RemoteHub::FlushTurn()
+{
+    const auto phase = m_reactor->SetPhase(ReactorSimulatorImpl::WRITING);
+    m_hub->Flush();
+    m_reactor->SetPhase(phase);
+    m_flushRequested = false;
+    return true;
+}
+
+} // namespace ns3

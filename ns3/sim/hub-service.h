@@ -1,0 +1,63 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_SIM_HUB_SERVICE_H
+#define VIADUCT_SIM_HUB_SERVICE_H
+
+#include "control-channel.h"
+#include "network.h"
+
+#include "ns3/remote-hub.h"
+
+#include "result/hub.h"
+#include "scenario/scenario.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ns3::sim
+{
+
+/** Where `viaduct hub` listens. */
+struct HubOptions
+{
+    std::string address; //!< this machine's; empty: all that it has
+    uint16_t port;       //!< UDP
+};
+
+/**
+ * `viaduct hub`: the remote nodes of a simulation in real time.
+ */
+class HubService
+{
+  public:
+    /**
+     * Attaches the remote nodes to their clients.
+     * @param scenario the scenario
+     * @param network its nodes
+     * @param options where clients send to
+     * @throw viaduct::UsageError if no node is remote, or the port cannot be had
+     */
+    HubService(const viaduct::scenario::Scenario& scenario,
+               const Network& network,
+               const HubOptions& options);
+
+    /** Obeys "claim" and "release" (src/run/simulator_process.h).
+     * @param command the command
+     */
+    void Obey(const nlohmann::json& command);
+
+    /** @return the present statistics */
+    viaduct::result::HubResult Describe() const;
+
+  private:
+    const viaduct::scenario::Scenario& m_scenario; //!< the scenario
+    Ptr<RemoteHub> m_hub;                          //!< the clients
+    std::map<std::string, std::size_t> m_byName;   //!< their indexes
+};
+
+} // namespace ns3::sim
+
+#endif // VIADUCT_SIM_HUB_SERVICE_H

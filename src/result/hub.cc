@@ -1,0 +1,65 @@
+#include "result/hub.h"
+
+namespace viaduct::result {
+
+KeysOf<ClientResult> ClientResult::Keys() {
+  using C = ClientResult;
+  static constexpr Key<C> kKeys[] = {
+      Always<&C::node>("node", "text", "the remote node"),
+      Always<&C::vni>("vni", "a whole number", "its VXLAN identifier"),
+      WhenSet<&C::client>("client", "an address", "its client; absent: it has none"),
+      Always<&C::rx_frames>("rx_frames", "frames", "from the client to the node"),
+      Always<&C::rx_bytes>("rx_bytes", "bytes", "and their bytes"),
+      Always<&C::tx_frames>("tx_frames", "frames", "from the node to the client"),
+      Always<&C::tx_bytes>("tx_bytes", "bytes", "and their bytes"),
+      Always<&C::drops>(
+          "drops", "frames, by cause",
+          "lost here. From the client: `overload` (more waited than its share), `spoofed` (from a "
+          "host that has not claimed the node), `malformed`, `ip_options` (which ns-3 would "
+          "corrupt), `too_long`, `refused` (the link is down). To the client: `unclaimed` (there "
+          "is none), `to_client_too_long`, `to_client_refused` (by the kernel: no route, no "
+          "buffer)"),
+      Always<&C::waiting>("waiting", "frames", "from the client that wait now"),
+      WhenSet<&C::wait_ms>("wait_ms", "ms",
+                           "how long its frames waited between the socket and the node, the mean"),
+      Always<&C::longest_wait_ms>("longest_wait_ms", "ms", "and the longest"),
+  };
+  return kKeys;
+}
+
+KeysOf<HubResult> HubResult::Keys() {
+  using H = HubResult;
+  static constexpr Key<H> kKeys[] = {
+      Always<&H::name>("name", "text", "the scenario's"),
+      Always<&H::seed>("seed", "a whole number", "of the random streams"),
+      Always<&H::seconds>("seconds", "s", "how long it has served"),
+      Always<&H::port>("port", "a UDP port", "where clients send to"),
+      Always<&H::receive_buffer>("receive_buffer", "bytes",
+                                 "of the socket, as the kernel accounts for it; without "
+                                 "privileges limited by net.core.rmem_max"),
+      Always<&H::send_buffer>("send_buffer", "bytes", "the same for sending"),
+      Always<&H::datagrams>("datagrams", "datagrams", "that were read"),
+      Always<&H::drops>("drops", "datagrams, by cause",
+                        "lost, and no client's: `socket_full` (they came faster than they were "
+                        "read), `malformed` (not VXLAN), `unknown_vni`"),
+      Always<&H::clients>("clients", "a list of maps", "each remote node"),
+      Always<&H::events>("events", "a map", "how late the simulator's events were"),
+      Always<&H::frames>("frames", "a map", "how long frames waited for the simulator"),
+      Always<&H::verdict>("verdict", "VALID, VOID, not judged",
+                          "whether both kept `timing.lateness_limit`; datagrams that found the "
+                          "socket full count as later than any limit"),
+      WhenSet<&H::environment>("environment", "a map", "the machine and the program"),
+  };
+  return kKeys;
+}
+
+uint64_t HubResult::Lost() const {
+  uint64_t lost = 0;
+  for (const auto& [cause, count] : drops) lost += count;
+  for (const ClientResult& client : clients) {
+    for (const auto& [cause, count] : client.drops) lost += count;
+  }
+  return lost;
+}
+
+}  // namespace viaduct::result

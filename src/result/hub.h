@@ -1,0 +1,49 @@
+// The statistics of a hub, whose nodes have their programs on other hosts.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "result/environment.h"
+#include "result/record.h"
+#include "result/timing.h"
+
+namespace viaduct::result {
+
+// A remote node and its client.
+struct ClientResult {
+  std::string node;
+  uint32_t vni = 0;
+  std::optional<std::string> client;  // its address
+  uint64_t rx_frames = 0, rx_bytes = 0, tx_frames = 0, tx_bytes = 0;
+  std::map<std::string, uint64_t> drops;  // frames, by cause
+  uint64_t waiting = 0;                   // frames
+  std::optional<double> wait_ms;
+  double longest_wait_ms = 0;
+
+  static KeysOf<ClientResult> Keys();
+};
+
+struct HubResult {
+  std::string name;
+  uint64_t seed = 0;
+  double seconds = 0;
+  uint16_t port = 0;
+  int receive_buffer = 0, send_buffer = 0;  // bytes
+  uint64_t datagrams = 0;
+  std::map<std::string, uint64_t> drops;  // datagrams, by cause
+  std::vector<ClientResult> clients;
+  Timing events, frames;
+  Verdict verdict = Verdict::kNotJudged;
+  std::optional<Environment> environment;
+
+  // Datagrams and frames that were lost for any cause but those of the sender's making.
+  uint64_t Lost() const;
+
+  static KeysOf<HubResult> Keys();
+};
+
+}  // namespace viaduct::result
