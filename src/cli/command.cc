@@ -30,9 +30,9 @@ constexpr const char* kFooter = R"(Examples:
 Exit status: 0 success, 1 failure, 2 usage error, 3 this machine cannot do it, 4 the run is VOID.)";
 
 // In the order of --help.
-constexpr AddSubcommand* kSubcommands[] = {AddRun,    AddPath,    AddShell, AddUp,     AddExec,
-                                           AddList,   AddDown,    AddClean, AddDoctor, AddBench,
-                                           AddKernel, AddVersion, AddDocs};
+constexpr AddSubcommand* kSubcommands[] = {AddRun,   AddPath,   AddShell,   AddUp,    AddHub,
+                                           AddExec,  AddList,   AddDown,    AddClean, AddDoctor,
+                                           AddBench, AddKernel, AddVersion, AddDocs};
 
 void PrintError(const std::string& message) {
   std::fflush(stdout);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "result/engine.h"
+#include "result/hub.h"
 #include "result/load.h"
 #include "result/run.h"
 
@@ -38,6 +39,7 @@ std::string DocumentResults() {
              "`{\"runs\": [...]}`, one of these for each mode.") +
          Chapter<EngineResult>("viaduct path --json, path stats --json, shell --json",
                                "Also the answer of a path's control socket to `stats`.") +
+         Chapter<HubResult>("viaduct hub --json", "The results of a hub.") +
          Chapter<Environment>("viaduct version --json", "Without the keys that only runs have.") +
          Chapter<LoadSent>("viaduct-load send --json", "The sending end of a UDP flow.") +
          Chapter<LoadReceived>("viaduct-load receive --json", "The receiving end.");

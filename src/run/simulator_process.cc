@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/units.h"
 #include "privilege/capabilities.h"
 #include "sys/descriptors.h"
@@ -59,7 +60,7 @@ std::string FindSimulator() {
 SimulatorProcess::SimulatorProcess(const std::string& program, const scenario::Scenario& scenario,
                                    UniqueFd broker, const std::string& captures,
                                    const std::vector<Duration>& pauses, LabUse lab,
-                                   const std::string& folder) {
+                                   const std::string& folder, const std::string& hub) {
   auto [control, theirs] = sys::MakeSocketPair(SOCK_STREAM);
   sys::Pipe output = sys::MakePipe();
   const UniqueFd file = MemoryFile("scenario.yaml", scenario::Print(scenario));
@@ -76,6 +77,7 @@ SimulatorProcess::SimulatorProcess(const std::string& program, const scenario::S
   }
   if (lab != LabUse::kOfRun) options.words.insert(options.words.end(), {"--specs", "live"});
   if (lab == LabUse::kAdopt) options.words.insert(options.words.end(), {"--lab", "adopt"});
+  if (!hub.empty()) options.words.insert(options.words.end(), {"--hub", hub});
   options.folder = folder;
   options.environment = EnvironmentWith(broker.get());
   options.standard = {-1, output.write.get(), output.write.get()};
@@ -110,6 +112,7 @@ void SimulatorProcess::Send(std::string_view line) {
   if (send(control_.get(), line.data(), line.size(), MSG_NOSIGNAL) < 0) return;
 }
 
+void SimulatorProcess::Tell(const nlohmann::json& command) { Send(JsonText(command) + "\n"); }
 void SimulatorProcess::Stop() { Send("{\"command\":\"stop\"}\n"); }
 void SimulatorProcess::Resume() { Send("{\"command\":\"resume\"}\n"); }
 

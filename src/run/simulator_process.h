@@ -28,9 +28,17 @@
 //       nodes that viaduct kernel shell opens a shell on
 //   {"event":"note", "message":TEXT}             why it does not go on
 //   {"event":"resumed", "time":T}
+// With --hub [ADDRESS]:PORT mode simulate runs in real time until it is stopped, and there are
+// only:
+//   {"event":"hub", KEYS of HubResult}           first when it serves clients, then twice a second
+//   {"event":"report", ..., "results":HubResult}
 // To the simulator:
 //   {"command":"stop"}
 //   {"command":"resume"}     mode simulate: goes on where it is paused
+//   {"command":"claim", "node":NAME, "address":A, "port":P}    --hub: A is the node's client; P:
+//   its
+//       UDP port if it is not the hub's
+//   {"command":"release", "node":NAME}                         --hub: the node has none
 #pragma once
 
 #include <deque>
@@ -65,10 +73,12 @@ class SimulatorProcess {
  public:
   // Starts the simulator and passes it `broker` (real modes; else empty). `captures`: the directory
   // for mode simulate's captures. `pauses`: those of RunOptions. `folder`: its working
-  // directory; empty: this process's.
+  // directory; empty: this process's. `hub`: "[ADDRESS]:PORT" where it serves the clients of remote
+  // nodes; empty: it does not.
   SimulatorProcess(const std::string& program, const scenario::Scenario& scenario, UniqueFd broker,
                    const std::string& captures = "", const std::vector<Duration>& pauses = {},
-                   LabUse lab = LabUse::kOfRun, const std::string& folder = "");
+                   LabUse lab = LabUse::kOfRun, const std::string& folder = "",
+                   const std::string& hub = "");
   SimulatorProcess(const SimulatorProcess&) = delete;
   SimulatorProcess& operator=(const SimulatorProcess&) = delete;
   ~SimulatorProcess();
@@ -87,6 +97,8 @@ class SimulatorProcess {
   // its last lines of output. At an orderly end returns nullopt, and Ended() is true.
   std::optional<nlohmann::json> Receive();
   bool Ended() const { return ended_; }
+  // Sends it a command.
+  void Tell(const nlohmann::json& command);
   // Asks the simulator to report and end.
   void Stop();
   // Asks the paused simulator to continue.

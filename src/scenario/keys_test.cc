@@ -24,6 +24,10 @@ struct KeyChange {
   const char *key, *with, *change;
 };
 
+constexpr char kOnOneLink[] =
+    "links=[{line: all}, {pair: [h, n1]}]\n"
+    "nodes.h={host: true, remote: true}";
+
 constexpr char kRouteToGroup[] =
     "mode=offload\n"
     "multicast=[{node: n0, source: n1, group: 239.1.1.1, from: n0-n1, to: [h-n0]}]";
@@ -52,6 +56,8 @@ const std::vector<KeyChange> kKeyChanges = {
     {"nodes.NAME.stack", "", "nodes.n1.stack=kernel:6.1"},
     {"nodes.NAME.sysctls", "", "nodes.n1.sysctls={a: b}"},
     {"nodes.NAME.interfaces", "mode=offload", "nodes.n1.interfaces=[eno1]"},
+    {"nodes.NAME.remote", kOnOneLink, "nodes.h.remote=any"},
+    {"nodes.NAME.vni", kOnOneLink, "nodes.h.vni=9"},
     {"links", "", "links=[{line: all}, {pair: [h, n1]}]"},
     {"links[].pair", "", "links.2.pair=[h, n2]"},
     {"links[].line", "links.2={line: all}", "links.2.line=[n1, n0]"},

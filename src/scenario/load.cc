@@ -12,6 +12,7 @@
 #include "scenario/addresses.h"
 #include "scenario/binding.h"
 #include "scenario/events.h"
+#include "scenario/hosts.h"
 #include "scenario/links.h"
 #include "scenario/moments.h"
 #include "scenario/multicast.h"
@@ -69,41 +70,22 @@ class Loader {
     }
   }
 
-  const Value& NodePlace(const std::string& name) const {
-    const Value& nodes = *file_.Find("nodes");
-    const Value* settings = nodes.IsMap() ? nodes.Find(name) : nullptr;
-    const Value* gateway = settings && settings->IsMap() ? settings->Find("gateway") : nullptr;
-    return gateway ? *gateway : settings ? *settings : nodes;
-  }
-
   void CheckNodes() {
-    std::map<std::string, std::set<std::string>> neighbours;
-    for (const LinkSettings& link : scenario_.links) {
-      for (const std::string& a : link.nodes) {
-        neighbours[a];
-        for (const std::string& b : link.nodes) {
-          if (a != b) neighbours[a].insert(b);
-        }
-      }
-    }
+    const HostChecks hosts(scenario_, file_, nodes_);
     std::set<std::string> interfaces = LinkedInterfaces();
     for (NodeSettings& node : scenario_.nodes) {
-      if (!neighbours.contains(node.name) && node.physical_interfaces.empty()) {
-        Fail(NodePlace(node.name), fmt::format("nodes: '{}' is on no link", node.name));
+      if (!hosts.IsLinked(node.name) && node.physical_interfaces.empty()) {
+        Fail(PlaceOfNode(file_, node.name), fmt::format("nodes: '{}' is on no link", node.name));
       }
       for (const std::string& interface : node.physical_interfaces) {
         if (interface.empty() || interface.size() > 15 || !interfaces.insert(interface).second) {
-          Fail(NodePlace(node.name),
+          Fail(PlaceOfNode(file_, node.name),
                fmt::format(
                    "nodes.{}.interfaces: '{}' is given twice or is not the name of an interface",
                    node.name, interface));
         }
       }
-      if (bridged_) {
-        CheckBridged(node, neighbours[node.name]);
-      } else if (node.host) {
-        CheckGateway(node, neighbours[node.name]);
-      }
+      hosts.Check(node);
     }
   }
 
@@ -143,93 +125,10 @@ class Loader {
 
   void CheckHost(const NodeSettings& node, const RoutingProtocol& protocol) const {
     if (protocol.announces_networks) return;
-    Fail(NodePlace(node.name),
+    Fail(PlaceOfNode(file_, node.name),
          fmt::format("nodes.{}.host: {} announces nodes, not networks, so no other router would "
                      "reach the host; leave out host: true, or use another routing.protocol",
                      node.name, protocol.name));
-  }
-
-  // Hosts are on one network, without gateways; the other nodes are RBridges, which have no stack.
-  void CheckBridged(NodeSettings& node, const std::set<std::string>& neighbours) const {
-    const Value& at = NodePlace(node.name);
-    if (!node.gateway.empty()) {
-      Fail(at,
-           fmt::format("nodes.{}.gateway: all hosts are on one network; leave it out", node.name));
-    }
-    if (node.host) {
-      node.data_plane = nullptr;  // a host forwards nothing
-      CheckServed(node, neighbours);
-      return;
-    }
-    node.kernel.reset();
-    if (node.data_plane == nullptr && scenario_.mode == Mode::kOffload) {
-      node.data_plane = &fib::kUserspacePlane;
-    }
-    const std::string why_not = WhyNoRBridge(node, scenario_.mode);
-    if (!why_not.empty()) Fail(at, "data_plane: " + why_not);
-  }
-
-  // An RBridge outside, beyond an interface of this machine, may serve a host too.
-  void CheckServed(const NodeSettings& host, const std::set<std::string>& neighbours) const {
-    const bool meets_rbridge = std::ranges::any_of(scenario_.nodes, [&](const NodeSettings& node) {
-      return !node.host && neighbours.contains(node.name);
-    });
-    const bool leads_outside = std::ranges::any_of(scenario_.links, [&](const LinkSettings& link) {
-      return !link.interface.empty() && std::ranges::count(link.nodes, host.name) > 0;
-    });
-    if (meets_rbridge || leads_outside) return;
-    Fail(NodePlace(host.name),
-         fmt::format("nodes.{}: this host shares no link with an RBridge, which would carry its "
-                     "frames; link it with a node that is no host",
-                     host.name));
-  }
-
-  void CheckGateway(NodeSettings& node, const std::set<std::string>& neighbours) {
-    const Value& at = NodePlace(node.name);
-    const std::string key = fmt::format("nodes.{}.gateway", node.name);
-    const auto is_host = [&](const std::string& name) {
-      return std::ranges::any_of(scenario_.nodes, [&](const NodeSettings& other) {
-        return other.name == name && other.host;
-      });
-    };
-    if (node.remote) {
-      CheckLinksOfRemote(node);
-      // Two clients, or more, on one link and nothing else.
-      if (node.gateway.empty() && std::ranges::all_of(neighbours, is_host)) return;
-    }
-    if (node.gateway.empty()) {
-      if (neighbours.size() != 1) {
-        Fail(at,
-             fmt::format("{}: missing, and the host has {} neighbours", key, neighbours.size()));
-      }
-      node.gateway = *neighbours.begin();
-    }
-    Locate(at, key, [&] { nodes_.Check(node.gateway); });
-    if (!neighbours.count(node.gateway)) {
-      Fail(at, fmt::format("{}: '{}' shares no link with '{}'", key, node.gateway, node.name));
-    }
-    if (is_host(node.gateway)) {
-      Fail(at, fmt::format("{}: '{}' is a host itself", key, node.gateway));
-    }
-  }
-
-  // A client has one wire.
-  void CheckLinksOfRemote(const NodeSettings& node) const {
-    const auto links = std::ranges::count_if(scenario_.links, [&](const LinkSettings& link) {
-      return std::ranges::count(link.nodes, node.name) > 0;
-    });
-    if (links == 1) return;
-    Fail(NodePlace(node.name),
-         fmt::format("nodes.{}.remote: a remote node is on one link, not on {}", node.name, links));
-  }
-
-  template <class F>
-  static void Locate(const Value& at, const std::string& key, F check) {
-    try {
-      check();
-    } catch (const UsageError& e) {
-      Fail(at, key + ": " + e.what());
-    }
   }
 
   std::string Node(const Section& section, const char* key) const {
@@ -462,7 +361,7 @@ class Loader {
     }
     for (const NodeSettings& node : scenario_.nodes) {
       if (!node.physical_interfaces.empty()) {
-        Fail(NodePlace(node.name), "interfaces: not in mode simulate");
+        Fail(PlaceOfNode(file_, node.name), "interfaces: not in mode simulate");
       }
     }
   }
@@ -487,7 +386,7 @@ class Loader {
     if (!protocol || !protocol->reactive) return;
     for (const NodeSettings& node : scenario_.nodes) {
       if (!node.kernel) continue;
-      Fail(file_.Has("stack") ? file_.At("stack") : NodePlace(node.name),
+      Fail(file_.Has("stack") ? file_.At("stack") : PlaceOfNode(file_, node.name),
            fmt::format("stack: {} must be given the packets that need a route, which the kernel of "
                        "node {} keeps; leave stack out, or use mode offload",
                        protocol->name, node.name));
@@ -510,7 +409,7 @@ class Loader {
                                         "stack: a kernel in virtual time is for mode simulate, not "
                                         "{}, where ns-3 forwards the packets of node {}",
                                         ModeName(scenario_.mode), node.name);
-      Fail(file_.Has("stack") ? file_.At("stack") : NodePlace(node.name), why);
+      Fail(file_.Has("stack") ? file_.At("stack") : PlaceOfNode(file_, node.name), why);
     }
   }
 

@@ -1,0 +1,119 @@
+// viaduct hub: a simulation in real time whose nodes remote hosts may claim.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/terminal_text.h"
+#include "base/units.h"
+#include "base/within.h"
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/privilege.h"
+#include "run/environment.h"
+#include "run/hub.h"
+#include "scenario/scenario.h"
+#include "sys/event_loop.h"
+#include "wire/vxlan.h"
+
+namespace viaduct::cli {
+namespace {
+
+constexpr int kVoid = 4;
+
+constexpr const char* kHubFooter =
+    R"(The simulation runs in real time until Ctrl-C. A client is a host with a VXLAN interface (RFC 7348)
+whose identifier is the node's: it is in the place of the node, with its addresses. Which host may be
+the client of a node: nodes.NAME.remote of the scenario (docs/scenario.md, docs/remote.md).
+Exit status: 4 if p99 of the lateness exceeds timing.lateness_limit.
+Example:
+  viaduct hub examples/remote.yaml)";
+
+struct HubCommandOptions {
+  std::string file, duration, address, json_file;
+  std::vector<std::string> set;
+  int port = wire::kVxlanPort;
+  bool quiet = false;
+};
+
+scenario::Scenario LoadForHub(const HubCommandOptions& options) {
+  std::vector<std::string> overrides = options.set;
+  overrides.emplace_back("mode=simulate");
+  scenario::Scenario scenario = scenario::Load(options.file, overrides);
+  if (std::ranges::any_of(scenario.nodes,
+                          [](const auto& node) { return node.remote.has_value(); })) {
+    return scenario;
+  }
+  throw UsageError(options.file + ": no node is remote; give one, such as nodes.n1.remote: true");
+}
+
+// Until a signal ends it, or the duration is over.
+void Serve(run::Hub& hub, sys::EventLoop& loop, Instant end) {
+  result::HubResult before = hub.latest();
+  hub.OnUpdate([&](const result::HubResult& now) {
+    hub.progress().Status(run::HubStatus(now, before));
+    before = now;
+  });
+  try {
+    loop.Run([] { return false; }, end);
+  } catch (const sys::Interrupted&) {
+    // How a hub ends.
+  }
+  loop.IgnoreSignals();
+}
+
+int RunHub(const HubCommandOptions& options, const Invocation& invocation) {
+  const scenario::Scenario scenario = LoadForHub(options);
+  CheckJsonFile(options.json_file);
+  const Instant end =
+      options.duration.empty()
+          ? Instant::Never()
+          : MonotonicClock::Now() + PositiveDuration("--duration", options.duration);
+  privilege::NeedNoRoot();
+  sys::EventLoop loop;
+  run::HubOptions settings;
+  settings.address = options.address;
+  settings.port = static_cast<uint16_t>(options.port);
+  settings.quiet = options.quiet;
+  run::Hub hub(scenario, settings, loop);
+  if (!options.quiet) {
+    std::fputs(TerminalText(run::HubIntroduction(scenario, hub.latest())).c_str(), stderr);
+  }
+  Serve(hub, loop, end);
+  result::HubResult result = hub.Finish();
+  result.environment = run::DescribeEnvironment(invocation.words);
+  if (options.json_file != "-") PrintText(run::HubTable(result));
+  if (!options.json_file.empty()) WriteJson(options.json_file, result);
+  return result.verdict == result::Verdict::kVoid ? kVoid : 0;
+}
+
+}  // namespace
+
+void AddHub(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<HubCommandOptions>();
+  CLI::App* command =
+      app.add_subcommand("hub", "simulate in real time, with nodes on remote hosts");
+  command->add_option("FILE", options->file, "the scenario")->required();
+  AddRepeated(*command, "--set", options->set, "KEY=VALUE", "override a key of the scenario");
+  command->add_option("--address", options->address, "this machine's, for clients; default: all")
+      ->type_name("ADDRESS");
+  command->add_option("--port", options->port, "UDP port, here and at clients; 0: any")
+      ->check(CLI::Range(0, 65535))
+      ->capture_default_str();
+  command->add_option("--duration", options->duration, "end after this; default: never")
+      ->type_name("TIME");
+  command
+      ->add_option("--json", options->json_file,
+                   "write the results to this file; - is standard "
+                   "output")
+      ->type_name("FILE");
+  command->add_flag("--quiet", options->quiet, "no progress");
+  command->footer(kHubFooter);
+  command->callback([options, &invocation] { invocation.status = RunHub(*options, invocation); });
+}
+
+}  // namespace viaduct::cli

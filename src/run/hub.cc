@@ -1,0 +1,164 @@
+#include "run/hub.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "result/table.h"
+#include "run/table.h"
+
+namespace viaduct::run {
+namespace {
+
+using nlohmann::json;
+using result::ClientResult;
+using result::HubResult;
+
+constexpr Duration kStartPatience = Duration::Seconds(120);
+constexpr Duration kEndPatience = Duration::Seconds(20);
+
+uint64_t Total(const HubResult& hub, uint64_t ClientResult::*member) {
+  uint64_t total = 0;
+  for (const ClientResult& client : hub.clients) total += client.*member;
+  return total;
+}
+
+std::string Causes(const std::map<std::string, uint64_t>& drops) {
+  std::string text;
+  for (const auto& [cause, count] : drops) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, cause);
+  }
+  return text.empty() ? "0" : text;
+}
+
+// A node's addresses on a link.
+std::string AddressesOn(const scenario::LinkSettings& link, const std::string& node) {
+  std::string text;
+  const auto own = std::ranges::find(link.nodes, node);
+  if (own == link.nodes.end()) return "-";
+  for (size_t i = static_cast<size_t>(own - link.nodes.begin()); i < link.addresses.size();
+       i += link.nodes.size()) {
+    if (link.addresses[i] == scenario::kNoAddress) continue;
+    text += (text.empty() ? "" : " ") + link.addresses[i].ToString();
+  }
+  return text.empty() ? "-" : text;
+}
+
+// The link of a node that has one.
+const scenario::LinkSettings& LinkOf(const scenario::Scenario& scenario, const std::string& node) {
+  return *std::ranges::find_if(scenario.links, [&](const scenario::LinkSettings& link) {
+    return std::ranges::count(link.nodes, node) > 0;
+  });
+}
+
+}  // namespace
+
+Hub::Hub(const scenario::Scenario& scenario, const HubOptions& options, sys::EventLoop& loop)
+    : loop_(loop), progress_(stderr, options.quiet) {
+  simulator_ = std::make_unique<SimulatorProcess>(
+      FindSimulator(), scenario, UniqueFd(), "", std::vector<Duration>(), LabUse::kOfRun, "",
+      fmt::format("{}:{}", options.address, options.port));
+  simulator_->OnOutput([this](const std::string& line) { progress_.Line(line); });
+  loop_.Watch(simulator_->Fd(), [this] { Read(); });
+  loop_.Watch(simulator_->OutputFd(), [this] {
+    if (!simulator_->ReadOutput()) loop_.Forget(simulator_->OutputFd());
+  });
+  if (!loop_.Run([this] { return serves_; }, MonotonicClock::Now() + kStartPatience)) {
+    throw Error("the simulator hangs: it does not serve the hub's clients");
+  }
+}
+
+Hub::~Hub() {
+  loop_.Forget(simulator_->Fd());
+  loop_.Forget(simulator_->OutputFd());
+}
+
+void Hub::Read() {
+  while (const auto message = simulator_->Receive()) {
+    const std::string event = message->value("event", "");
+    if (event == "hub") {
+      latest_ = message->get<HubResult>();
+      serves_ = true;
+    } else if (event == "report") {
+      latest_ = message->at("results").get<HubResult>();
+      reported_ = true;
+    }
+    if (use_ && (event == "hub" || event == "report")) use_(latest_);
+  }
+  if (simulator_->Ended()) loop_.Forget(simulator_->Fd());
+}
+
+void Hub::Claim(const std::string& node, const std::string& address) {
+  simulator_->Tell({{"command", "claim"}, {"node", node}, {"address", address}});
+}
+
+void Hub::Release(const std::string& node) {
+  simulator_->Tell({{"command", "release"}, {"node", node}});
+}
+
+HubResult Hub::Finish() {
+  use_ = {};
+  simulator_->Stop();
+  if (!loop_.Run([this] { return reported_; }, MonotonicClock::Now() + kEndPatience)) {
+    throw Error("the simulator hangs: it does not report");
+  }
+  return latest_;
+}
+
+std::string HubStatus(const HubResult& now, const HubResult& before) {
+  const double seconds = std::max(now.seconds - before.seconds, 1e-3);
+  const auto rate = [&](uint64_t ClientResult::*member) {
+    return HumanCount(static_cast<double>(Total(now, member) - Total(before, member)) / seconds);
+  };
+  const auto claimed = std::ranges::count_if(
+      now.clients, [](const ClientResult& client) { return client.client.has_value(); });
+  return fmt::format("{:.0f} s: {} of {} nodes have a client; {} frames/s in, {} out, {} lost",
+                     now.seconds, claimed, now.clients.size(), rate(&ClientResult::rx_frames),
+                     rate(&ClientResult::tx_frames), now.Lost());
+}
+
+std::string HubTable(const HubResult& hub) {
+  std::vector<std::vector<std::string>> rows = {
+      {"node", "vni", "client", "frames in", "frames out", "wait ms mean/max", "lost"}};
+  for (const ClientResult& client : hub.clients) {
+    rows.push_back(
+        {client.node, std::to_string(client.vni), client.client.value_or("-"),
+         std::to_string(client.rx_frames), std::to_string(client.tx_frames),
+         fmt::format("{:.3f}/{:.3f}", client.wait_ms.value_or(0), client.longest_wait_ms),
+         Causes(client.drops)});
+  }
+  std::string text = result::FormatTable(rows);
+  text += fmt::format(
+      "{} datagrams in {:.1f} s; lost before they were anyone's: {}\n"
+      "socket buffers: {} kB for receiving, {} kB for sending\n",
+      hub.datagrams, hub.seconds, Causes(hub.drops), hub.receive_buffer / 1024,
+      hub.send_buffer / 1024);
+  text += TimingLine(hub.events) + TimingLine(hub.frames, "frames ");
+  return text;
+}
+
+std::string HubIntroduction(const scenario::Scenario& scenario, const HubResult& hub) {
+  std::vector<std::vector<std::string>> rows = {
+      {"node", "vni", "addresses", "gateway", "mtu", "client"}};
+  for (const scenario::NodeSettings& node : scenario.nodes) {
+    if (!node.remote) continue;
+    const scenario::LinkSettings& link = LinkOf(scenario, node.name);
+    rows.push_back({node.name, std::to_string(node.remote->vni), AddressesOn(link, node.name),
+                    AddressesOn(link, node.gateway), std::to_string(link.mtu),
+                    node.remote->address  ? node.remote->address->ToString()
+                    : node.remote->anyone ? "the first that sends"
+                                          : "who has the key"});
+  }
+  return fmt::format("hub {}: UDP port {}; seed {}\n{}", hub.name, hub.port, hub.seed,
+                     result::FormatTable(rows)) +
+         fmt::format(
+             "a client without Viaduct: ip link add eth0 type vxlan id VNI remote THIS-HOST "
+             "dstport "
+             "{}; ip addr add ADDRESS dev eth0; ip link set eth0 mtu MTU up\n",
+             hub.port);
+}
+
+}  // namespace viaduct::run

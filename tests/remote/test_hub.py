@@ -1,0 +1,225 @@
+"""`viaduct hub`: nodes of a simulation in real time whose programs are on other hosts."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from labs import PATIENCE, Running, execute, inside, running, viaduct, wait_until
+from wires import entered
+
+NODES = """
+nodes:
+  r: {{}}
+  a: {{remote: {a}}}
+  b: {{remote: {b}}}
+links:
+  - {{pair: [a, r], spec: delay=10ms}}
+  - {{pair: [r, b]}}
+addressing: {{ipv6: "fd00::/48"}}
+routing: {{protocol: static}}
+"""
+
+
+@dataclass
+class Hosts:
+    """The hub's host and the clients' host, which one wire connects; and clients' namespaces."""
+
+    hub: str
+    clients: str
+    name: str
+
+    def client(
+        self, node: str, vni: int, addresses: list[str], gateways: list[str], **options: str
+    ) -> str:
+        """A client by a plain VXLAN interface; returns its namespace."""
+        namespace = f"{self.name}{node}"
+        execute(["ip", "netns", "add", namespace]).expect()
+        remote = options.get("remote", "192.0.2.254")
+        add = (
+            f"ip -n {self.clients} link add v{vni} type vxlan id {vni} remote {remote} dstport 4789"
+        )
+        execute(add.split()).expect()
+        execute(
+            f"ip -n {self.clients} link set v{vni} netns {namespace} name eth0".split()
+        ).expect()
+        self.run(namespace, "link set lo up", f"link set eth0 mtu {options.get('mtu', '1500')} up")
+        for address in addresses:
+            nodad = ["nodad"] if ":" in address else []
+            execute(["ip", "-n", namespace, "addr", "add", address, "dev", "eth0", *nodad]).expect()
+        for gateway in gateways:
+            family = "-6" if ":" in gateway else "-4"
+            execute(
+                ["ip", "-n", namespace, family, "route", "add", "default", "via", gateway]
+            ).expect()
+        return namespace
+
+    @staticmethod
+    def run(namespace: str, *commands: str) -> None:
+        for command in commands:
+            execute(["ip", "-n", namespace, *command.split()]).expect()
+
+
+@pytest.fixture
+def hosts(lab: str) -> Iterator[Hosts]:
+    made = Hosts(f"{lab}H", f"{lab}C", lab)
+    for namespace in (made.hub, made.clients):
+        execute(["ip", "netns", "add", namespace]).expect()
+    link = f"link add eth0 netns {made.hub} type veth peer name eth0 netns {made.clients}"
+    execute(["ip", *link.split()]).expect()
+    for namespace, number in ((made.hub, 254), (made.clients, 1)):
+        Hosts.run(
+            namespace,
+            f"addr add 192.0.2.{number}/24 dev eth0",
+            f"addr add 2001:db8::{number:x}/64 dev eth0 nodad",
+            "link set lo up",
+            "link set eth0 up",
+        )
+    Hosts.run(made.clients, "addr add 192.0.2.66/24 dev eth0")
+    try:
+        yield made
+    finally:
+        for line in execute(["ip", "netns", "list"]).output.splitlines():
+            if line.split()[0].startswith(lab):
+                execute(["ip", "netns", "del", line.split()[0]])
+
+
+@contextlib.contextmanager
+def hub(hosts: Hosts, file: Path, *options: str) -> Iterator[Running]:
+    """The hub, serving; ended by Ctrl-C if it still runs."""
+    with contextlib.ExitStack() as stack:
+        with entered(hosts.hub):
+            process = stack.enter_context(running("hub", file, *options))
+        process.wait_for("a client without Viaduct")
+        yield process
+
+
+def end(process: Running, status: int = 0) -> None:
+    process.process.send_signal(signal.SIGINT)
+    assert process.wait() == status, process.read()
+
+
+def client_of(results: dict, node: str) -> dict:
+    return next(each for each in results["clients"] if each["node"] == node)
+
+
+def transfer(sender: str, receiver: str, address: str) -> None:
+    """Three megabytes over TCP: they arrive, and are the same."""
+    data = random.Random(1).randbytes(3_000_000)
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with entered(receiver), socket.create_server((address, 7777), family=family) as server:
+        server.settimeout(PATIENCE)
+        with entered(sender), socket.socket(family) as out:
+            out.settimeout(PATIENCE)
+            out.connect((address, 7777))
+            into, _ = server.accept()
+            with into:
+                into.settimeout(PATIENCE)
+                thread = threading.Thread(target=lambda: (out.sendall(data), out.close()))
+                thread.start()
+                got = b""
+                while part := into.recv(1 << 20):
+                    got += part
+                thread.join()
+                assert got == data
+
+
+A = ["10.0.0.1/30", "fd00::1/64"], ["10.0.0.2", "fd00::2"]
+B = ["10.0.0.6/30", "fd00:0:0:1::2/64"], ["10.0.0.5", "fd00:0:0:1::1"]
+"""Addresses and gateways that the scenario gives to the remote nodes."""
+
+
+@pytest.mark.parametrize("underlay", ["192.0.2", "2001:db8:"])
+def test_two_plain_clients(
+    hosts: Hosts, scenario: Callable[[str], Path], tmp_path: Path, underlay: str
+) -> None:
+    there = "192.0.2.1" if underlay == "192.0.2" else "2001:db8::1"
+    remote = "192.0.2.254" if underlay == "192.0.2" else "2001:db8::fe"
+    file = scenario(NODES.format(a=f'"{there}"', b="any"))
+    a = hosts.client("a", 1, *A, remote=remote)
+    b = hosts.client("b", 2, *B, remote=remote)
+    written = tmp_path / "hub.json"
+    with hub(hosts, file, "--json", str(written)) as process:
+        # Anyone's node has its client when that has spoken.
+        wait_until(lambda: inside(b, "ping", "-c1", "-W1", "10.0.0.5").status == 0, "b answers")
+        for target, seconds in (("10.0.0.6", 0.020), ("fd00:0:0:1::2", 0.020)):
+            done = inside(a, "ping", "-c", "5", "-i", "0.2", "-W", "5", target).expect()
+            least = float(done.output.rsplit("= ", 1)[1].split("/")[0]) / 1e3
+            assert seconds <= least < 1, done
+        for target in ("10.0.0.6", "fd00:0:0:1::2"):
+            transfer(a, b, target)
+            transfer(b, a, "10.0.0.1" if "." in target else "fd00::1")
+        end(process)
+    results = json.loads(written.read_text())
+    for node in ("a", "b"):
+        client = client_of(results, node)
+        assert client["client"] == there
+        assert client["rx_frames"] > 0
+        assert set(client["drops"]) <= {"unclaimed"}, client
+    assert results["drops"] == {}
+
+
+def test_who_is_not_the_client_is_refused_and_counted(
+    hosts: Hosts, scenario: Callable[[str], Path], tmp_path: Path
+) -> None:
+    file = scenario(NODES.format(a="192.0.2.66", b="true"))
+    a = hosts.client("a", 1, *A)  # from 192.0.2.1
+    b = hosts.client("b", 2, *B)
+    other = hosts.client("x", 77, ["10.0.0.1/30"], [])
+    written = tmp_path / "hub.json"
+    with hub(hosts, file, "--json", str(written)) as process:
+        for namespace, target in ((a, "10.0.0.2"), (b, "10.0.0.5"), (other, "10.0.0.2")):
+            inside(namespace, "ping", "-c", "2", "-W", "1", target).expect(1)
+        junk = "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+        junk += "for i in range(50): s.sendto(bytes(range(i)), ('192.0.2.254', 4789))"
+        inside(hosts.clients, "python3", "-c", junk).expect()
+        end(process)
+    results = json.loads(written.read_text())
+    for node in ("a", "b"):
+        client = client_of(results, node)
+        assert client["rx_frames"] == 0
+        assert client["drops"]["spoofed"] >= 2
+    assert results["drops"]["malformed"] == 50
+    assert results["drops"]["unknown_vni"] >= 2
+
+
+def test_long_packets_and_path_mtus(hosts: Hosts, scenario: Callable[[str], Path]) -> None:
+    """Frames longer than the underlay carries in one datagram; a router's Fragmentation Needed."""
+    text = NODES.format(a="any", b="any").replace("[r, b]", "[r, b], mtu: 1400")
+    file = scenario(text)
+    a, b = hosts.client("a", 1, *A), hosts.client("b", 2, *B, mtu="1400")
+    with hub(hosts, file) as process:
+        inside(b, "ping", "-c2", "-W", "9", "10.0.0.5").expect()
+        inside(a, "ping", "-c2", "-W", "9", "-s", "1472", "-M", "do", "10.0.0.2").expect()
+        refused = inside(a, "ping", "-c3", "-W", "3", "-s", "1472", "-M", "do", "10.0.0.6").expect(
+            1
+        )
+        assert "mtu = 1400" in refused.output or "mtu=1400" in refused.output, refused
+        inside(a, "ping", "-c2", "-W", "9", "-s", "1372", "-M", "do", "10.0.0.6").expect()
+        end(process)
+
+
+def test_bad_input(scenario: Callable[[str], Path]) -> None:
+    plain = scenario("nodes: 2\nlinks: [{line: all}]\n")
+    assert "no node is remote" in viaduct("hub", plain).error_line(2)
+    for change, message in (
+        ("nodes.a.remote=nobody", "remote"),
+        ("nodes.a.vni=0", "vni"),
+        ("nodes.b.vni=16777216", "vni"),
+        ("nodes.a.host=false", "a remote node is a host"),
+    ):
+        file = scenario(NODES.format(a="any", b="any"))
+        assert message in viaduct("hub", file, "--set", change).error_line(2)
+    file = scenario(NODES.format(a="{}", b="any").replace("remote: {}", "vni: 3"))
+    assert "remote: true" in viaduct("hub", file).error_line(2)
+    file = scenario(NODES.format(a="any", b="any"))
+    error = viaduct("hub", file, "--set", "nodes.a.vni=5", "--set", "nodes.b.vni=5").error_line(2)
+    assert "5" in error
