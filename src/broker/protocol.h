@@ -71,8 +71,10 @@ enum class MessageType : uint16_t {
   kAdoptLab,       // a lab::Topology; reply: nothing
   kReadRoutes,     // a node; reply: a file with the payload of kApplyRoutes, all kAdded
   kNoteSimulator,  // a lab::SimulatorHistory; reply: nothing
+  // Another service of root's half.
+  kBuildJoin,  // an emulate::JoinRequest; reply: name, interface
 };
-inline constexpr MessageType kLastMessageType = MessageType::kNoteSimulator;
+inline constexpr MessageType kLastMessageType = MessageType::kBuildJoin;
 
 struct PacketHeader {
   uint32_t magic;

@@ -25,14 +25,15 @@ constexpr const char* kFooter = R"(Examples:
   viaduct up examples/olsr-line.yaml && viaduct exec n0 -- ping -c 3 10.0.0.14; viaduct down
   viaduct path --between eth1 eth2 --up delay=20ms an emulated path between two interfaces
   viaduct shell --down "rate=10Mbit" -- curl -O .. a program behind an emulated path
+  viaduct join HUB --node n17 -- iperf3 -s         a program of this machine as a node elsewhere
   viaduct doctor                                   what this machine can do
 
 Exit status: 0 success, 1 failure, 2 usage error, 3 this machine cannot do it, 4 the run is VOID.)";
 
 // In the order of --help.
-constexpr AddSubcommand* kSubcommands[] = {AddRun,   AddPath,   AddShell,   AddUp,    AddHub,
-                                           AddExec,  AddList,   AddDown,    AddClean, AddDoctor,
-                                           AddBench, AddKernel, AddVersion, AddDocs};
+constexpr AddSubcommand* kSubcommands[] = {AddRun,    AddPath,  AddShell,  AddUp,      AddHub,
+                                           AddJoin,   AddExec,  AddList,   AddDown,    AddClean,
+                                           AddDoctor, AddBench, AddKernel, AddVersion, AddDocs};
 
 void PrintError(const std::string& message) {
   std::fflush(stdout);
@@ -106,7 +107,7 @@ bool MayNeedRoot(const std::vector<std::string>& words) {
     return words.size() > place && std::ranges::find(list, words[place]) != list.end();
   };
   if (is_one_of(1, {"path"})) return !is_one_of(2, {"set", "stats", "ls"});
-  return is_one_of(1, {"run", "up", "shell", "clean", "bench"});
+  return is_one_of(1, {"run", "up", "shell", "join", "clean", "bench"});
 }
 
 // What the command's process does, with the identity that it is to have.

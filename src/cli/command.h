@@ -18,8 +18,8 @@ struct Invocation {
 // outlive the command line.
 using AddSubcommand = void(CLI::App& parent, Invocation& invocation);
 
-AddSubcommand AddRun, AddPath, AddShell, AddUp, AddHub, AddExec, AddList, AddDown, AddClean,
-    AddDoctor, AddBench, AddKernel, AddVersion, AddDocs;
+AddSubcommand AddRun, AddPath, AddShell, AddUp, AddHub, AddJoin, AddExec, AddList, AddDown,
+    AddClean, AddDoctor, AddBench, AddKernel, AddVersion, AddDocs;
 // The subcommands of `viaduct path` and `viaduct kernel` that are in files of their own.
 AddSubcommand AddPathSet, AddPathStats, AddPathList, AddSwitchConfig;
 AddSubcommand AddKernelShell, AddKernelResume;

@@ -124,7 +124,7 @@ TEST(CommandTest, VersionIsAnOptionToo) {
 
 TEST(CommandTest, EverySubcommandHasHelpWithAnExample) {
   for (const char* name :
-       {"run", "path", "shell", "up", "exec", "ls", "down", "clean", "doctor", "version"}) {
+       {"run", "path", "shell", "join", "up", "exec", "ls", "down", "clean", "doctor", "version"}) {
     const Outcome outcome = Call({name, "--help"});
     EXPECT_EQ(outcome.status, 0) << name;
     EXPECT_THAT(outcome.output, HasSubstr(std::string("viaduct ") + name)) << name;

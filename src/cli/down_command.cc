@@ -16,6 +16,7 @@
 #include "cli/listings.h"
 #include "cli/output.h"
 #include "cli/privilege.h"
+#include "emulate/join_record.h"
 #include "emulate/path_record.h"
 #include "emulate/shell_record.h"
 #include "guest/process/boot_folder.h"
@@ -67,9 +68,11 @@ void AddUnknown(const std::vector<Entry>& all, Cleaning* cleaning) {
 
 Cleaning CleanOnce() {
   Cleaning done;
+  AddNames(emulate::RemoveDeadJoins(&done.problems), &done);
   AddNames(emulate::RemoveDeadShells(&done.problems), &done);
   AddNames(emulate::RemoveDeadPaths(&done.problems), &done);
   AddNames(lab::RemoveDeadRuns(&done.problems), &done);
+  AddUnknown(emulate::ListJoins(), &done);
   AddUnknown(emulate::ListShells(), &done);
   AddUnknown(emulate::ListPaths(), &done);
   AddUnknown(lab::ListRuns(), &done);
@@ -78,7 +81,8 @@ Cleaning CleanOnce() {
 
 void Clean(bool as_json) {
   Cleaning cleaning;
-  if (lab::Runs().HasDead() || emulate::Paths().HasDead() || emulate::Shells().HasDead()) {
+  if (lab::Runs().HasDead() || emulate::Paths().HasDead() || emulate::Shells().HasDead() ||
+      emulate::Joins().HasDead()) {
     NeedRoot();
     cleaning = broker::AskOnce(privilege::Service::kCleaner, broker::MessageType::kClean,
                                nlohmann::json::object())

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "broker/call.h"
+#include "emulate/join_network.h"
 #include "emulate/path_keeper.h"
 #include "privilege/steward.h"
 #include "sys/descriptors.h"
@@ -35,6 +36,13 @@ void AskPathKeeper(std::string_view payload) {
   }
 }
 
+// Accepted nodes are joined to one hub, and into namespaces that have a name.
+void AskJoinKeeper(std::string_view payload) {
+  const emulate::JoinRequest request = emulate::DecodeJoin(broker::DecodeJson(payload));
+  if (request.hub.IsMulticast() || request.into.find('/') != std::string::npos) __builtin_trap();
+  if (emulate::DecodeJoin(emulate::EncodeJoin(request)).offer != request.offer) __builtin_trap();
+}
+
 // Accepted words reach the program as they were.
 void AskShellKeeper(std::string_view payload) {
   broker::Message request;
@@ -55,12 +63,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
   try {
-    switch (data[0] % 3) {
+    switch (data[0] % 4) {
       case 0:
         AskSteward(rest);
         break;
       case 1:
         AskPathKeeper(rest);
+        break;
+      case 2:
+        AskJoinKeeper(rest);
         break;
       default:
         AskShellKeeper(rest);

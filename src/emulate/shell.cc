@@ -1,11 +1,9 @@
 #include "emulate/shell.h"
 
-#include <unistd.h>
-
 #include "base/error.h"
 #include "emulate/path_record.h"
+#include "emulate/program_keeper.h"
 #include "io/ring_port.h"
-#include "sys/invoking_user.h"
 
 namespace viaduct::emulate {
 namespace {
@@ -13,11 +11,6 @@ namespace {
 using broker::Member;
 using broker::MessageType;
 using nlohmann::json;
-
-std::vector<std::string> LoginShell() {
-  const auto user = sys::FindAccount(getuid());
-  return {user && !user->shell.empty() ? user->shell : "/bin/sh"};
-}
 
 }  // namespace
 
@@ -64,14 +57,12 @@ broker::ProgramOptions Shell::Program(const std::vector<std::string>& words) con
 }
 
 UniqueFd Shell::StartProgram(const broker::ProgramOptions& program) {
-  broker::Message answer = broker::CallSpawn(root_, program);
-  if (answer.descriptors.size() != 1) throw Error("the shell's program has no exit status");
-  return std::move(answer.descriptors[0]);
+  return StartKeptProgram(root_, program);
 }
 
-void Shell::Signal(int number) { root_.CallJson(MessageType::kKill, {{"signal", number}}); }
+void Shell::Signal(int number) { SignalKeptProgram(root_, number); }
 
-void Shell::EndProgram() { root_.CallJson(MessageType::kEndProgram, json::object()); }
+void Shell::EndProgram() { EndKeptProgram(root_); }
 
 uint64_t Shell::CountUnsent() {
   return Member<uint64_t>(root_.CallJson(MessageType::kCountUnsent, json::object()), "connections");

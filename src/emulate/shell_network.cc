@@ -1,16 +1,14 @@
 #include "emulate/shell_network.h"
 
 #include <fmt/format.h>
-#include <sched.h>
-#include <sys/mount.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <sstream>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "emulate/own_mounts.h"
 #include "emulate/shell_addresses.h"
 #include "emulate/shell_outside.h"
 #include "sys/network/link.h"
@@ -20,8 +18,6 @@
 
 namespace viaduct::emulate {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char* kProgramPort = kShellPorts[0];
 constexpr const char* kHostPort = kShellPorts[1];
@@ -224,13 +220,10 @@ void ShellNetwork::FollowInterfaces() {
 
 void ShellNetwork::EnterNameService() const {
   if (!names_.file && !names_.forward_to) return;
-  SystemCall("unshare the mount namespace", unshare(CLONE_NEWNS));
-  SystemCall("mount --make-rslave /", mount("", "/", "none", MS_SLAVE | MS_REC, nullptr));
+  EnterOwnMounts();
   const std::string file = names_.file.value_or(info_.resolv_conf());
   if (names_.forward_to) WriteFile(file, "nameserver " + subnets_.front().host.ToString() + "\n");
-  // The target is mounted over, because the file may be a symbolic link.
-  const std::string target = fs::canonical("/etc/resolv.conf");
-  SystemCall("mount over " + target, mount(file.c_str(), target.c_str(), "none", MS_BIND, nullptr));
+  MountOver(file, "/etc/resolv.conf");
 }
 
 }  // namespace viaduct::emulate

@@ -22,6 +22,7 @@ enum class Service : uint32_t {
   kCleaner,   // what killed runs left
   kExaminer,  // what this machine can do
   kSwitch,    // configuration of a switch on this machine
+  kJoin,      // the network of a joined node (emulate/join_keeper.h)
 };
 
 // How a service is done: called in a process of its own, with its client's connection

@@ -1,0 +1,133 @@
+// viaduct join: a program of this machine, or a namespace, as a node of a hub.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "base/clock.h"
+#include "base/terminal_text.h"
+#include "base/units.h"
+#include "base/within.h"
+#include "claim/control_client.h"
+#include "cli/command.h"
+#include "cli/foreground.h"
+#include "cli/privilege.h"
+#include "emulate/join.h"
+
+namespace viaduct::cli {
+namespace {
+
+struct JoinOptions {
+  std::string hub, node, key, into;
+  std::string wait = "0s";
+  std::vector<std::string> words;
+};
+
+void NoteJoin(const std::string& text) {
+  std::fprintf(stderr, "viaduct join: %s\n", TerminalText(text).c_str());
+}
+
+// The node that the hub has given, for as long as this object lives, through losses of the
+// connection.
+class Membership {
+ public:
+  Membership(sys::EventLoop& loop, const JoinOptions& options, const claim::Key& key)
+      : hub_name_(claim::HubName::Parse(options.hub)),
+        first_until_(MonotonicClock::Now() +
+                     Within("--wait", [&] { return ParseDuration(options.wait); })) {
+    claim::ClientOptions client;
+    client.key = key;
+    client.hub = hub_name_;
+    if (!options.node.empty()) client.node = options.node;
+    client.claimed = [this](const claim::Offer& offer, const wire::IpAddress& hub) {
+      Take(offer, hub);
+    };
+    client.trouble = [this](const std::string& why, bool) { Bear(why); };
+    control_.emplace(loop, std::move(client));
+    loop.Run([this] { return offer_.has_value(); });
+  }
+
+  const claim::Offer& offer() const { return *offer_; }
+  const wire::IpAddress& hub() const { return hub_; }
+
+ private:
+  void Take(claim::Offer offer, const wire::IpAddress& hub) {
+    if (offer_) {
+      offer.session = offer_->session;
+      if (offer != *offer_ || hub != hub_) {
+        throw Error(
+            fmt::format("the hub has changed node {} while it was away; join again", offer_->node));
+      }
+      NoteJoin(fmt::format("node {} is back", offer.node));
+      trouble_.clear();
+      return;
+    }
+    hub_ = hub;
+    offer_ = std::move(offer);
+  }
+
+  // Each trouble is told once, not at each attempt.
+  void Bear(const std::string& why) {
+    const std::string text = fmt::format("hub {}: {}", hub_name_.ToString(), why);
+    if (!offer_ && MonotonicClock::Now() >= first_until_) throw Error(text);
+    if (text != trouble_) NoteJoin(text + "; trying again");
+    trouble_ = text;
+  }
+
+  const claim::HubName hub_name_;
+  const Instant first_until_;
+  std::optional<claim::Offer> offer_;
+  wire::IpAddress hub_;
+  std::string trouble_;
+  std::optional<claim::ControlClient> control_;
+};
+
+int RunJoin(const JoinOptions& options) {
+  const claim::Key key =
+      claim::ReadKey(options.key.empty() ? claim::DefaultKeyFile() : options.key);
+  NeedRoot();
+  Foreground foreground;  // before anything is made: a signal cannot end the process half-way
+  const Membership member(foreground.loop(), options, key);
+  emulate::Join join({member.offer(), member.hub(), options.into});
+  if (!options.into.empty() && options.words.empty()) {
+    NoteJoin(fmt::format("node {} is {} in {}, until this command ends", member.offer().node,
+                         join.interface(), options.into));
+    foreground.loop().Watch(join.Fd(), [] { throw Error("root's half of the node has died"); });
+    foreground.loop().Run([] { return false; });
+  }
+  broker::ProgramOptions program = join.Program(options.words);
+  foreground.Lend(&program);
+  const UniqueFd exit_status = StartAsShell([&] { return join.StartProgram(program); });
+  return foreground.Follow(exit_status.get(), [&](int number) { join.Signal(number); });
+}
+
+}  // namespace
+
+void AddJoin(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<JoinOptions>();
+  CLI::App* command = app.add_subcommand("join", "be a node of a hub on another machine");
+  command->add_option("HUB", options->hub, "its name or address, with :PORT or [ADDRESS]:PORT")
+      ->required();
+  command->add_option("--node", options->node, "the node; default: any that is free");
+  command->add_option("--key", options->key,
+                      "the file with the hub's key; default: ~/.config/viaduct/hub.key");
+  command->add_option("--into", options->into,
+                      "put the interface into this network namespace (a name of ip netns, or the "
+                      "pid of a process, such as a container's) instead of a new one");
+  command->add_option("--wait", options->wait, "how long to try until the hub gives the node")
+      ->capture_default_str();
+  command->add_option("COMMAND", options->words,
+                      "the program and its arguments, after --; default: your login shell");
+  command->footer(
+      "The program runs as you in a network namespace that has the node's addresses, routes, MTU\n"
+      "and names; $VIADUCT_NODE is the node. With --into, and without a program, the command\n"
+      "only keeps the interface there until it is interrupted. The exit status is the program's;\n"
+      "127: there is no such program, 126: it cannot be executed. See docs/remote.md.\n"
+      "Examples:\n"
+      "  viaduct join hub.example.org --node n17 -- ping -c 3 n0\n"
+      "  viaduct join 192.0.2.1:4790 --into $(podman inspect -f {{.State.Pid}} web)");
+  command->callback([options, &invocation] { invocation.status = RunJoin(*options); });
+}
+
+}  // namespace viaduct::cli

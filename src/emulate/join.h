@@ -1,0 +1,38 @@
+// A node of a hub on this machine: `viaduct join`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "broker/call.h"
+#include "broker/client.h"
+#include "emulate/join_network.h"
+
+namespace viaduct::emulate {
+
+// The network of a node that the hub has given. Root's half (emulate/join_keeper.h) creates it,
+// starts the program, and removes all of that, with the processes that the program leaves behind,
+// however this process ends. There must be a steward (privilege/halves.h).
+class Join {
+ public:
+  // Throws UsageError, EnvironmentError or SystemError, and then leaves nothing behind.
+  explicit Join(const JoinRequest& request);
+
+  const std::string& name() const { return name_; }  // of the record
+  int Fd() const { return root_.Fd(); }              // readable when root's half has ended
+  const std::string& interface() const { return interface_; }
+
+  // The options for StartProgram() that run these words, or the login shell if there are none.
+  broker::ProgramOptions Program(const std::vector<std::string>& words) const;
+  // As StartKeptProgram() (emulate/program_keeper.h).
+  UniqueFd StartProgram(const broker::ProgramOptions& program);
+  void Signal(int number);  // to the program's process group
+
+ private:
+  broker::Caller root_;
+  const std::string node_, hub_;
+  std::string name_, interface_;
+};
+
+}  // namespace viaduct::emulate

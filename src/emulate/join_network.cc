@@ -1,0 +1,235 @@
+#include "emulate/join_network.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/nsfs.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "broker/protocol.h"
+#include "emulate/own_mounts.h"
+#include "sys/network/link.h"
+#include "sys/network/netns.h"
+#include "sys/network/offload.h"
+#include "sys/network/vxlan.h"
+
+namespace viaduct::emulate {
+namespace {
+
+using nlohmann::json;
+
+bool IsNumber(const std::string& text) {
+  return !text.empty() && text.size() < 10 &&
+         std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Whose user namespace a network namespace belongs to.
+uid_t OwnerOf(int network) {
+  const UniqueFd users(SystemCall("find the owner of a namespace", ioctl(network, NS_GET_USERNS)));
+  uid_t owner = 0;
+  SystemCall("find the owner of a namespace", ioctl(users.get(), NS_GET_OWNER_UID, &owner));
+  return owner;
+}
+
+UniqueFd OpenNamed(const std::string& into) {
+  try {
+    return IsNumber(into) ? sys::OpenNamespaceOfProcess(std::stoi(into)) : sys::OpenNamespace(into);
+  } catch (const SystemError& error) {
+    throw UsageError(fmt::format("--into {}: {}", into, error.what()));
+  }
+}
+
+// Whoever may ask this process for something must not get at others' networks by that.
+UniqueFd OpenGiven(const std::string& into, const sys::Identity& user) {
+  UniqueFd network = OpenNamed(into);
+  if (ioctl(network.get(), NS_GET_NSTYPE) != CLONE_NEWNET) {
+    throw UsageError(fmt::format("--into {}: is no network namespace", into));
+  }
+  if (user.uid != 0 && OwnerOf(network.get()) != user.uid) {
+    throw EnvironmentError(
+        fmt::format("--into {}: this namespace is not yours; only root itself may (a root shell, "
+                    "not sudo)",
+                    into));
+  }
+  if (sys::NamespaceInode(network.get()) ==
+      sys::NamespaceInode(sys::OpenCurrentNamespace().get())) {
+    throw UsageError(fmt::format(
+        "--into {}: this is the namespace from which the hub is reached, and must stay so", into));
+  }
+  return network;
+}
+
+std::string FreeInterfaceName(int network) {
+  sys::Netlink session(network);
+  for (int number = 0;; ++number) {
+    std::string name = fmt::format("eth{}", number);
+    if (!session.FindLink(name)) return name;
+  }
+}
+
+bool HasIpv6LinkLocal(const claim::Offer& offer) {
+  return std::ranges::any_of(offer.addresses, [](const wire::IpPrefix& prefix) {
+    const auto& bytes = prefix.address.bytes;
+    return prefix.address.family == wire::Family::kIpv6 && bytes[0] == 0xFE &&
+           (bytes[1] & 0xC0) == 0x80;
+  });
+}
+
+bool HasIpv6(const claim::Offer& offer) {
+  return std::ranges::any_of(offer.addresses, [](const wire::IpPrefix& prefix) {
+    return prefix.address.family == wire::Family::kIpv6;
+  });
+}
+
+}  // namespace
+
+std::string HostsFile(const claim::Offer& offer) {
+  std::string text = "127.0.0.1 localhost\n::1 localhost\n";
+  for (const auto& [name, addresses] : offer.names) {
+    for (const wire::IpAddress& address : addresses) {
+      text += fmt::format("{} {}\n", address.ToString(), name);
+    }
+  }
+  return text;
+}
+
+json EncodeJoin(const JoinRequest& request) {
+  return {{"offer", claim::WriteOffer(request.offer)},
+          {"hub", request.hub.ToString()},
+          {"into", request.into}};
+}
+
+JoinRequest DecodeJoin(const json& json) {
+  constexpr uint16_t kFirstFreePort = 1024;
+  constexpr size_t kLongestName = 255;
+  JoinRequest request;
+  const auto offer = json.find("offer");
+  if (offer == json.end() || !offer->is_object()) throw UsageError("broker request: no offer");
+  try {
+    request.offer = claim::ReadOffer(*offer);
+  } catch (const claim::MessageError& error) {
+    throw UsageError(error.what());
+  }
+  if (request.offer.port < kFirstFreePort) {
+    throw UsageError(fmt::format("the hub's UDP port is {}, but those below {} are the system's",
+                                 request.offer.port, kFirstFreePort));
+  }
+  request.hub = wire::IpAddress::Parse(broker::Member<std::string>(json, "hub"));
+  if (request.hub.IsMulticast() || request.hub.IsUnspecified()) {
+    throw UsageError(request.hub.ToString() + ": is not the address of one hub");
+  }
+  request.into = broker::Member<std::string>(json, "into");
+  const bool is_path = request.into.find('/') != std::string::npos || request.into == "." ||
+                       request.into == ".." || request.into.find('\0') != std::string::npos;
+  if (is_path || request.into.size() > kLongestName) {
+    throw UsageError("--into: give the name of a network namespace (ip netns) or a pid");
+  }
+  return request;
+}
+
+JoinNetwork::JoinNetwork(const JoinRequest& request, const sys::Identity& user)
+    : request_(request) {
+  inside_ = request_.into.empty() ? sys::CreateNamelessNamespace() : OpenGiven(request_.into, user);
+  const Turn turn;
+  info_.name = fmt::format("vjn{}", getpid());
+  info_.uid = user.uid;
+  info_.node = request_.offer.node;
+  info_.hub = request_.hub.ToString();
+  record_ = RecordJoin(&info_, turn);
+  try {
+    Build();
+  } catch (...) {
+    RemoveJoin(info_, turn, inside_.get());
+    throw;
+  }
+}
+
+JoinNetwork::~JoinNetwork() {
+  try {
+    RemoveJoin(info_, Turn(), inside_.get());
+  } catch (const Error&) {
+    // Nobody to tell; `viaduct clean` finds the record.
+  }
+}
+
+void JoinNetwork::Build() {
+  const bool is_own = request_.into.empty();
+  RecordJoinInside({sys::IdentifyNamespace(inside_.get()), is_own, FreeInterfaceName(inside_.get()),
+                    request_.offer.mac.ToString()},
+                   &info_, &record_);
+  if (is_own) WriteFile(info_.hosts_file(), HostsFile(request_.offer));
+  CreateInterface();
+  const std::string& interface = info_.inside->interface;
+  // Within one machine nothing would divide a packet, or complete a checksum, before the hub sees
+  // the frame.
+  sys::DisableOffloads(inside_.get(), interface, sys::Offloads::kAll);
+  sys::Netlink inside(inside_.get());
+  if (is_own) inside.SetUp(inside.IfIndex("lo"), true);
+  const int ifindex = inside.IfIndex(interface);
+  // A node without IPv6 asks for no routers.
+  const bool makes_own = HasIpv6(request_.offer) && !HasIpv6LinkLocal(request_.offer);
+  if (!makes_own) inside.SetIpv6LinkLocal(ifindex, false);
+  for (const wire::IpPrefix& address : request_.offer.addresses) {
+    inside.AddAddress(ifindex, address);
+  }
+  try {
+    inside.SetUp(ifindex, true);
+  } catch (const SystemError& error) {
+    if (error.error_number() != EADDRINUSE) throw;
+    throw EnvironmentError(
+        fmt::format("UDP port {} is in use in this network namespace, by the hub itself or by "
+                    "another program; join from another host or network namespace",
+                    request_.offer.port));
+  }
+  AddRoutes(ifindex);
+}
+
+void JoinNetwork::CreateInterface() {
+  sys::VxlanLink link;
+  link.name = info_.inside->interface;
+  link.namespace_fd = inside_.get();
+  link.vni = request_.offer.vni;
+  link.remote = request_.hub;
+  link.port = request_.offer.port;
+  link.mac = request_.offer.mac;
+  link.mtu = request_.offer.mtu;
+  sys::Netlink here;
+  sys::CreateVxlan(here, link);
+}
+
+void JoinNetwork::AddRoutes(int ifindex) {
+  sys::Netlink inside(inside_.get());
+  for (const claim::Route& route : request_.offer.routes) {
+    inside.AddRoute(route.to, route.via, ifindex);
+  }
+  for (const wire::IpAddress& gateway : request_.offer.gateways) {
+    wire::IpPrefix everything;
+    everything.address.family = gateway.family;
+    try {
+      inside.AddRoute(everything, gateway, ifindex);
+    } catch (const SystemError& error) {
+      if (error.error_number() != EEXIST) throw;
+      throw UsageError(fmt::format(
+          "--into {}: has a default route already, and the node needs its own; remove that, or "
+          "start the container without a network",
+          request_.into));
+    }
+  }
+}
+
+void JoinNetwork::EnterNames() const {
+  if (!info_.inside->own) return;
+  EnterOwnMounts();
+  SystemCall("unshare the UTS namespace", unshare(CLONE_NEWUTS));
+  const std::string& node = request_.offer.node;
+  SystemCall("sethostname", sethostname(node.c_str(), std::min<size_t>(node.size(), 64)));
+  if (access("/etc/hosts", F_OK) == 0) MountOver(info_.hosts_file(), "/etc/hosts");
+}
+
+}  // namespace viaduct::emulate

@@ -1,0 +1,60 @@
+// What the keepers of a shell and of a joined node have in common: both start one program, and end
+// it with all that descends from it. And how the user's half asks them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "broker/call.h"
+#include "sys/invoking_user.h"
+
+namespace viaduct::emulate {
+
+class ProgramKeeper {
+ public:
+  ProgramKeeper(UniqueFd connection, const sys::Identity& user)
+      : connection_(std::move(connection)), user_(user) {}
+  virtual ~ProgramKeeper() = default;
+  ProgramKeeper(const ProgramKeeper&) = delete;
+  ProgramKeeper& operator=(const ProgramKeeper&) = delete;
+
+  // Serves until the connection ends or a signal comes; then the program has ended, with all that
+  // it left. `name` is the process's.
+  void Work(const char* name);
+
+ protected:
+  // A request that is not about the program.
+  virtual broker::Reply Perform(broker::Message& request) = 0;
+  // The network namespace in which the program is to be started. Called once, in this process.
+  virtual int EnterNetwork() = 0;
+  // A descriptor to be watched, or -1; and what is done when it is readable.
+  virtual int Watched() const { return -1; }
+  virtual void Follow() {}
+
+  const sys::Identity& user() const { return user_; }
+  bool HasProgram() const { return pid_ > 0; }
+
+ private:
+  bool Serve(int signals);
+  broker::Reply PerformAny(broker::Message& request);
+  broker::Reply Start(broker::Message& request);
+  bool Collect(int signals);
+
+  broker::Connection connection_;
+  const sys::Identity user_;
+  UniqueFd status_;  // where the program's wait status goes
+  int pid_ = 0;
+  bool is_running_ = false;
+};
+
+// The user's login shell, as the words of a command.
+std::vector<std::string> LoginShell();
+// Have the keeper start the program, signal its process group, and end it with what it left. The
+// first returns a descriptor from which the program's wait status (waitpid(2)) can be read, as one
+// int32_t, when it ends; throws sys::ExecuteError, or Error if it cannot be started.
+UniqueFd StartKeptProgram(broker::Caller& keeper, const broker::ProgramOptions& program);
+void SignalKeptProgram(broker::Caller& keeper, int number);
+void EndKeptProgram(broker::Caller& keeper);
+
+}  // namespace viaduct::emulate

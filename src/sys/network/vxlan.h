@@ -1,0 +1,28 @@
+// VXLAN interfaces (RFC 7348).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sys/network/link.h"
+#include "wire/address.h"
+
+namespace viaduct::sys {
+
+// A tunnel to one other end.
+struct VxlanLink {
+  std::string name;
+  int namespace_fd = -1;  // where the interface is to live; -1: the session's own namespace
+  uint32_t vni = 0;       // VXLAN network identifier
+  wire::IpAddress remote;
+  uint16_t port = 0;  // UDP, of both ends
+  wire::MacAddress mac;
+  int mtu = 1500;
+};
+
+// Creates the interface, down. Its UDP socket is in the session's namespace, from when the
+// interface is up: SetUp() throws EADDRINUSE where a program there has the port. It learns no
+// addresses, and its UDP packets have checksums. Throws SystemError.
+void CreateVxlan(Netlink& session, const VxlanLink& link);
+
+}  // namespace viaduct::sys
