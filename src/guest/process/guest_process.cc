@@ -137,9 +137,9 @@ void CheckTracing() {
 }
 
 GuestProcess::GuestProcess(const GuestOptions& options, const GuestEndpoints& endpoints) {
-  CheckMemory(options.memory_mib);
   sys::LaunchOptions launch;
-  launch.words = CommandLine(options, endpoints);
+  launch.words = CommandLine(options, endpoints);  // first what is wrong on every machine
+  CheckMemory(options.memory_mib);
   launch.words.insert(launch.words.begin(), options.image.file.string());
   launch.environment = EnvironmentOf(options);
   launch.folder = endpoints.folder.string();
