@@ -35,6 +35,7 @@ from labs import (
     MARK,
     MEMORY,
     NEW_NETWORK,
+    PATIENCE,
     RUN,
     VIADUCT,
     enter_machine,
@@ -105,6 +106,7 @@ KINDS = {
         lambda name: ["kernel", "shell", f"{name}:n0", "--", *PROGRAM],
     ),
 }
+SETTLING = 5  # seconds for those that end by themselves; others need `clean`
 SCARCE = ["run", "disk", "descriptors", "memory"]
 OF_ANOTHER_USER = {"shell", "path"}  # these execute nothing else of the build, which may be root's
 
@@ -159,16 +161,14 @@ def footprint(temporary: Path) -> dict[str, object]:
     names = sorted(line.split(": ")[1].split("@")[0] for line in links.splitlines())
     sysctls = {str(path): _read(path) for path in interface_parameters() if path.is_file()}
     here = [path for path in temporary.iterdir() if path.name != "filler"]
-    folders = [*Path("/tmp").glob("viaduct-[rk]*"), *MEMORY.iterdir(), *here]
     return {
         "namespaces": sorted(_ip("netns", "list").split("\n")),
         "links": sorted(links.splitlines()),
         "offloads": {name: execute(["ethtool", "-k", name]).output for name in names},
-        "ebpf": ebpf.everything(),
         "nft": execute(["nft", "list", "ruleset"]).output,
         "sysctls": sysctls,
         "records": sorted(_files(RUN)),
-        "temporary": sorted(map(str, folders)),
+        "temporary": sorted(map(str, [*MEMORY.iterdir(), *here])),
         "processes": sorted(f"{pid} {name}" for pid, name in processes().items()),
     }
 
@@ -302,7 +302,7 @@ class Trial:
         """Waits for those that end by themselves. A lab that is up need not."""
         if self.kind == "lab":
             execute([str(VIADUCT), "down", self.name])
-        end = time.monotonic() + 5
+        end = time.monotonic() + SETTLING
         while self.own() and time.monotonic() < end:
             time.sleep(0.05)
 
@@ -312,20 +312,31 @@ class Trial:
             before = footprint(self.temporary)
             words = KINDS[self.kind].words(self.name, self.temporary.parent, self.plane)
             self._interrupt(words, out.fileno())
-            self._settle()
-            cleaned = execute([str(VIADUCT), "clean"])
-            text = "" if cleaned.status == 0 else f"clean failed: {cleaned.errors}"
-            with contextlib.suppress(AssertionError):  # the kernel removes in the background
-                self._wait_for(before)
-            left = difference(before, footprint(self.temporary))
+            text, left = self._clean(before)
             if left:
                 out.seek(0)
                 text += f"left: {left}\n  it said: {out.read().decode(errors='replace')[-500:]}"
             return text
 
-    def _wait_for(self, before: dict[str, object]) -> None:
-        end = time.monotonic() + 5
-        while footprint(self.temporary) != before and time.monotonic() < end:
+    def _clean(self, before: dict[str, object]) -> tuple[str, str]:
+        """How it failed, and what is left; once more if something may have been dying meanwhile."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            self._settle()
+            dying = bool(self.own())
+            cleaned = execute([str(VIADUCT), "clean"])
+            text = "" if cleaned.status == 0 else f"clean failed: {cleaned.errors}"
+            left = self._left(before, SETTLING if dying else PATIENCE)
+            if not (text or left) or not dying or time.monotonic() > end:
+                return text, left
+
+    def _left(self, before: dict[str, object], patience: float) -> str:
+        """The kernel removes in the background."""
+        end = time.monotonic() + patience
+        while True:
+            left = difference(before, footprint(self.temporary))
+            if not left or time.monotonic() > end:
+                return left
             time.sleep(0.1)
 
     def clear(self) -> None:
@@ -334,6 +345,33 @@ class Trial:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         execute([str(VIADUCT), "clean"])
+
+
+class EbpfObjects:
+    """Those that have come during trials and stay.
+
+    Their numbers are the machine's: others' come, too, but do not outlive their labs.
+    """
+
+    def __init__(self) -> None:
+        self.known = set(ebpf.everything())
+        self.after: dict[str, Trial] = {}  # what was there first at the end of which trial
+
+    def look(self, trial: Trial) -> None:
+        """At the end of a trial."""
+        for name in ebpf.everything():
+            if name not in self.known:
+                self.after.setdefault(name, trial)
+
+    def left(self) -> dict[str, Trial]:
+        """What does not go."""
+        end = time.monotonic() + 2 * PATIENCE
+        while True:
+            now = set(ebpf.everything())
+            left = {name: trial for name, trial in self.after.items() if name in now}
+            if not left or time.monotonic() > end:
+                return left
+            time.sleep(0.1)
 
 
 def available_kinds() -> list[str]:
@@ -360,6 +398,7 @@ def main() -> int:
     temporary.mkdir(mode=0o1777)
     folder.chmod(0o755)
     failed = 0
+    objects = EbpfObjects()
     for number in range(options.first, options.first + options.count):
         trial = Trial(options.seed, number, options.kinds.split(","), temporary)
         try:
@@ -370,6 +409,10 @@ def main() -> int:
             failed += 1
             print(f"{number}: {trial}\n  {wrong}", flush=True)
             trial.clear()
+        objects.look(trial)
+    for name, trial in objects.left().items():
+        failed += 1
+        print(f"{trial}\n  left: {name}", flush=True)
     shutil.rmtree(folder, ignore_errors=True)
     print(f"{options.count} trials, {failed} with something left")
     return 1 if failed else 0

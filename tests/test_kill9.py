@@ -12,7 +12,6 @@ from labs import execute, viaduct
 TRIALS = 8  # of each kind
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("kind", ["lab", "run", "shell", "path", "kernel", "kernelshell"])
 def test_nothing_is_left_of_what_is_killed(kind: str, lab: str) -> None:
     if kind.startswith("kernel") and "release" not in viaduct("kernel", "list").output:
