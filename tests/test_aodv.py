@@ -105,17 +105,17 @@ def test_a_cut_link_is_gone_round(
 ) -> None:
     text = """
         routing: {protocol: AODV}
-        duration: 16s
+        duration: 12s
         nodes: 5
         links: [{ring: all}]
-        events: [{at: 4s, link: n4-n0, state: down}]
-        flows: [{type: ping, from: n4, to: n1, interval: 100ms, duration: 15s}]
+        events: [{at: 2s, link: n4-n0, state: down}]
+        flows: [{type: ping, from: n4, to: n1, interval: 100ms, duration: 11s}]
     """
     file = tmp_path / "run.json"
     viaduct("run", scenario(text), "--mode", mode, "--json", file).expect()
     ping = results(file)["flows"][0]
-    assert [when for when, _ in ping["samples"] if when < 4], "before the cut"
-    assert [when for when, _ in ping["samples"] if when > 9], "after it"
+    assert [when for when, _ in ping["samples"] if when < 2], "before the cut"
+    assert [when for when, _ in ping["samples"] if when > 7], "after it"
 
 
 def test_no_packet_is_lost_doubled_or_overtaken_when_its_route_is_found(

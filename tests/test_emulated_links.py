@@ -197,23 +197,25 @@ def test_corrupted_stream_arrives_whole(scenario: Write, tmp_path: Path) -> None
         STATIC
         + f"""
 nodes: 2
-duration: 20s
+duration: 60s
 links: [{{pair: [n0, n1], spec: "ber=2e-6 delay=1ms"}}]
 programs:
   - node: n1
     command: [python3, -m, http.server, "8080", --directory, {tmp_path}]
     background: true
-  - {{node: n0, name: curl, start: 500ms,
-     command: "curl -s --retry 5 --retry-connrefused -o {tmp_path}/copy http://{{n1}}:8080/data"}}
-  - {{node: n0, name: errors, start: 19s, command: "grep ^Tcp: /proc/net/snmp"}}
+  - {{node: n0, name: fetch, start: 500ms, command: "sh {tmp_path}/fetch {{n1}}"}}
 """
+    )
+    (tmp_path / "fetch").write_text(
+        f"curl -s --retry 5 --retry-connrefused -o {tmp_path}/copy http://$1:8080/data\n"
+        "grep ^Tcp: /proc/net/snmp\n"
     )
     done = run(file, tmp_path, "--mode", "offload")
     copy = (tmp_path / "copy").read_bytes()
     assert hashlib.sha256(copy).digest() == hashlib.sha256(data).digest()
     assert pipeline(done, "n0-n1", "down")["corrupted"] > 5
     assert pipeline(done, "n0-n1", "down")["flipped_bits"] > 5
-    output = next(p for p in done["programs"] if p["name"] == "errors")["output"]
+    output = next(p for p in done["programs"] if p["name"] == "fetch")["output"]
     names, values = (line.split() for line in output.strip().splitlines())
     found = int(dict(zip(names, values, strict=True))["InCsumErrors"])
     assert found > 0, "the receiver's kernel saw them"

@@ -40,7 +40,7 @@ def test_traffic_flows_again_after_an_outage(
         + addressing
         + """
 nodes: 3
-duration: 14s
+duration: 10s
 links: [{line: all}]
 flows:
   - {type: ping, from: n0, to: n2, interval: 50ms}
@@ -48,16 +48,16 @@ flows:
 events:
   - {at: 1s, link: n1-n2, state: down}
   - {at: 2s, link: n1-n2, state: up}
-  - {at: 7s, link: n1-n2, state: down}
-  - {at: 8s, link: n1-n2, state: up}
+  - {at: 5s, link: n1-n2, state: down}
+  - {at: 6s, link: n1-n2, state: up}
 """
     )
     done = run(file, tmp_path, mode)
     assert [event["change"] for event in done["events"]] == ["down", "up"] * 2
     for flow in done["flows"]:
         assert flow["loss"] > 0, "the link was really down"
-        assert answered(flow, 2, 7), "after the first outage"
-        assert answered(flow, 8), "after the second"
+        assert answered(flow, 2, 5), "after the first outage"
+        assert answered(flow, 6), "after the second"
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -80,7 +80,8 @@ events:
 """
     )
     flow = run(file, tmp_path, mode)["flows"][0]
-    assert 60 <= flow["sent"] <= 71
+    # It offers less if the machine keeps it from sending.
+    assert 60 <= flow["sent"] + flow.get("not_offered", 0) <= 71
     # ns-3 may keep what waits for address resolution until the link is up; a kernel refuses it.
     assert 0 < flow["received"] <= flow["sent"] - (mode == "offload")
     at_nodes = [count for place, count in flow.get("lost_at", {}).items() if place.startswith("n")]

@@ -23,7 +23,6 @@ def run(scenario: Path, folder: Path, *arguments: str) -> dict[str, Any]:
     return results(file)
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("mode", MODES)
 def test_an_outage_is_lost(mode: str, scenario: Write, tmp_path: Path) -> None:
     """Whoever refuses the packets meanwhile: the sender's kernel, ns-3, or the link."""
@@ -47,10 +46,9 @@ events:
     assert refused <= flow["sent"] - flow["received"]
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("mode", MODES)
 def test_what_is_under_way_at_the_end_arrives(mode: str, scenario: Write, tmp_path: Path) -> None:
-    """Seconds of delay, and a queue that takes seconds to empty.
+    """Seconds of delay, and a queue that takes seconds to empty, and has room for all.
 
     The ping comes first: while addresses are resolved, a few packets wait and the others are lost.
     """
@@ -59,7 +57,7 @@ def test_what_is_under_way_at_the_end_arrives(mode: str, scenario: Write, tmp_pa
         + """
 nodes: 2
 duration: 9s
-links: [{pair: [n0, n1], up: "delay=1500ms rate=1Mbit queue=300p", down: "delay=10ms"}]
+links: [{pair: [n0, n1], up: "delay=1500ms rate=1Mbit queue=400p", down: "delay=10ms"}]
 flows:
   - {type: udp, from: n0, to: n1, size: 1000, rate: 1500kbit, start: 7s, duration: 2s}
   - {type: ping, from: n0, to: n1, interval: 2s, duration: 2s}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -75,10 +76,10 @@ CHECKS = {
 }
 
 
-def frames(capture: Path, display_filter: str) -> list[str]:
+def frames(capture: Path, *words: str) -> list[str]:
     """The output of tshark, one line per frame, with every checksum verified."""
     options = [word for preference in CHECKS.values() for word in ("-o", preference)]
-    command = ["tshark", "-n", "-r", str(capture), *options, "-Y", display_filter]
+    command = ["tshark", "-n", "-r", str(capture), *options, *words]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return done.stdout.splitlines()
 
@@ -91,13 +92,22 @@ def test_captures_are_whole_and_their_checksums_right(tmp_path: Path) -> None:
     assert len(captures) == 2
     for capture in captures:
         bad = " || ".join(f"{protocol}.checksum.status == 0" for protocol in CHECKS)
-        assert frames(capture, f"_ws.malformed || icmpv6.checksum.status == 0 || {bad}") == []
-        for protocol in ("tcp", "udp", "dccp", "sctp"):
-            good = f"{protocol}.checksum.status == 1"
-            assert len(frames(capture, f"ip && {good}")) >= 100, protocol
-            assert len(frames(capture, f"ipv6 && {good}")) >= 100, protocol
+        bad = f"_ws.malformed || icmpv6.checksum.status == 0 || {bad}"
+        assert frames(capture, "-Y", bad) == []
+        transports = ["tcp", "udp", "dccp", "sctp"]
+        fields = ["ip.version", "ipv6.version", *(f"{each}.checksum.status" for each in transports)]
+        words = [word for name in fields for word in ("-e", name)]
+        good: Counter[tuple[str, str]] = Counter()
+        for line in frames(capture, "-T", "fields", *words):
+            ip, ipv6, *statuses = line.split("\t")
+            for transport, status in zip(transports, statuses, strict=True):
+                if "1" in status.split(","):
+                    good[transport, ip or ipv6] += 1
+        assert set(good) == {(each, version) for each in transports for version in "46"}
+        assert all(count >= 100 for count in good.values()), good
         # MPTCP is TCP with options: MP_CAPABLE in the handshakes of both families.
-        assert len(frames(capture, "tcp.options.mptcp.subtype == 0 && tcp.flags.syn == 1")) == 4
+        handshakes = "tcp.options.mptcp.subtype == 0 && tcp.flags.syn == 1"
+        assert len(frames(capture, "-Y", handshakes)) == 4
 
 
 def test_the_seed_decides_every_byte_of_a_capture(tmp_path: Path) -> None:

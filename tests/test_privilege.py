@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from labs import (
     BUILD,
+    PATIENCE,
     VIADUCT,
     Done,
     as_nobody,
@@ -193,7 +194,7 @@ def test_the_simulator_is_the_users(sudo: list[str], user: User, lab: str) -> No
                 assert NO_NEW_PRIVILEGES.search(Path(f"/proc/{pid}/status").read_text()), pid
         finally:
             execute(["kill", "-KILL", *map(str, descendants(process.pid)), str(process.pid)])
-            process.wait(20)
+            process.wait(PATIENCE)
 
 
 def test_bench_is_the_users(user: User) -> None:
@@ -242,7 +243,7 @@ def test_exec_itself_gains_no_privilege(user: User, up: str) -> None:
             wait_until(lambda: NO_NEW_PRIVILEGES.search(status.read_text()), "it gives them up")
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(PATIENCE)
 
 
 def test_why_sudo_does_not_help(user: User, up: str) -> None:
@@ -329,14 +330,15 @@ def test_a_schedule_is_read_as_the_user(user: User, wire: tuple[str, str], secre
 @pytest.mark.parametrize("umask", ["077", "000"])
 def test_a_path_is_the_users(umask: str, user: User, wire: tuple[str, str]) -> None:
     results = user.home / f"path{umask}.json"
-    path = ["path", "--between", *wire, "--duration", "3s", "--json", str(results)]
+    path = ["path", "--between", *wire, "--json", str(results)]
     command = [*user.words("/usr/bin:/bin", umask), "sudo", "-n", str(VIADUCT), *path]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         wait_until(lambda: user.viaduct("path", "stats").status == 0, "its statistics")
         record = next(Path("/run/viaduct/.paths").glob("*/record.json"))
         assert stat.S_IMODE(record.stat().st_mode) == 0o644
         assert stat.S_IMODE(record.parent.stat().st_mode) == 0o755
-        assert process.wait(20) == 0
+        process.terminate()
+        assert process.wait(PATIENCE) == 0
     assert results.stat().st_uid == user.uid
     assert json.loads(results.read_text())["pipelines"]
 
@@ -351,7 +353,7 @@ def test_a_path_obeys_its_user_alone(user: User, wire: tuple[str, str]) -> None:
             user.viaduct("path", "set", "--up", "delay=1ms").expect()
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(PATIENCE)
 
 
 def test_a_path_needs_no_capability(user: User, wire: tuple[str, str]) -> None:
@@ -408,7 +410,7 @@ def test_nobody_holds_up_a_shell(user: User, lab: str) -> None:
         try:
             assert holder.stdout
             assert int(holder.stdout.readline()) > 0
-            user.sudo("shell", "--", "true", timeout=20).expect()
+            user.sudo("shell", "--", "true", timeout=PATIENCE).expect()
         finally:
             holder.kill()
 

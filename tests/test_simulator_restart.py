@@ -17,6 +17,7 @@ import pytest
 from labs import (
     BUILD,
     FAST_OLSR,
+    PATIENCE,
     Done,
     addresses,
     environment,
@@ -32,11 +33,13 @@ from labs import (
 
 Write = Callable[[str], Path]
 PLANES = ["kernel", "ebpf", "joined", "userspace"]
-RING = FAST_OLSR + "duration: 1h\nnodes: 5\nlinks: [{ring: all}]\n"
-FAST_RIPNG = """
-addressing: {ipv4: none, ipv6: fd00::/48}
-routing: {protocol: RIPng, attributes: {UnsolicitedRoutingUpdate: 1s, StartupDelay: 100ms}}
+RING = "duration: 1h\nnodes: 5\nlinks: [{ring: all}]\n"
+OLSR_RING = FAST_OLSR + RING
+# Their routes last for 180 s: a machine that stands still makes a protocol lose none.
+FAST_RIP = """
+routing: {protocol: RIP, attributes: {UnsolicitedRoutingUpdate: 1s, StartupDelay: 100ms}}
 """
+FAST_RIPNG = "addressing: {ipv4: none, ipv6: fd00::/48}" + FAST_RIP.replace("RIP,", "RIPng,")
 WMRP = """
 routing: {protocol: WMRP}
 duration: 1h
@@ -91,71 +94,75 @@ def await_restart(lab: str, times: int = 1) -> None:
 class Pings:
     """Echo requests that go on, 200 in a second."""
 
-    def __init__(self, namespace: str, target: str) -> None:
+    def __init__(self, namespace: str, target: str, output: Path) -> None:
         inside(namespace, "ping", "-c3", "-i0.1", "-W5", target).expect()
         command = ["ip", "netns", "exec", namespace, "ping", "-i0.005", "-W5", target]
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, text=True, env=environment()
-        )
+        self.output = output
+        with output.open("w") as out:
+            self.process = subprocess.Popen(command, stdout=out, env=environment())
+        self.await_answers()
+
+    def answered(self) -> list[int]:
+        """The numbers of those whose answers have come."""
+        return [int(n) for n in re.findall(r"icmp_seq=(\d+) ttl=", self.output.read_text())]
+
+    def await_answers(self) -> None:
+        """A hundred more."""
+        wanted = len(self.answered()) + 100
+        wait_until(lambda: len(self.answered()) >= wanted, "answers go on")
 
     def end(self) -> tuple[list[int], set[str]]:
-        """Whose answers came, by number, and their TTLs; the last ones may be under way."""
-        time.sleep(0.3)
+        """Whose answers came, and their TTLs; the last ones may be under way."""
         self.process.send_signal(signal.SIGINT)
-        output, _ = self.process.communicate(timeout=30)
-        found = re.search(r"(\d+) packets transmitted", output)
-        assert found, output
-        answered = [int(number) for number in re.findall(r"icmp_seq=(\d+) ttl=", output)]
-        assert answered, output
-        assert answered[-1] > int(found[1]) - 40, "the last 0.2 s"
-        return answered, set(re.findall(r"ttl=(\d+)", output))
+        self.process.wait(PATIENCE)
+        return self.answered(), set(re.findall(r"ttl=(\d+)", self.output.read_text()))
 
 
-def check_unbroken(lab: str, namespace: str, target: str) -> None:
+def check_unbroken(lab: str, namespace: str, target: str, output: Path) -> None:
     """Kills the simulator under a flow, which notices nothing."""
-    pings = Pings(namespace, target)
+    pings = Pings(namespace, target, output)
     before = kill_simulator()
     await_restart(lab)
-    time.sleep(1)
+    pings.await_answers()
     answered, ttls = pings.end()
-    assert len(answered) > 200
     assert answered == list(range(1, len(answered) + 1))
     assert len(ttls) == 1, ttls
     assert simulators() != [before]
     told = history(lab)
     assert "signal 9" in told["cause"] or "killed" in told["cause"].lower(), told
-    assert 0 < told["without_seconds"] < 30
+    assert told["without_seconds"] > 0
     assert not told["given_up"]
     assert "simulator restarted 1 times" in viaduct("ls").expect().output
 
 
 @pytest.mark.parametrize("plane", PLANES)
-def test_a_flow_goes_on(plane: str, lab: str, scenario: Write) -> None:
-    with up(scenario(RING + f"data_plane: {plane}\n"), lab):
-        check_unbroken(lab, f"{lab}.n0", addresses(f"{lab}.n2")["eth0"])
+def test_a_flow_goes_on(plane: str, lab: str, scenario: Write, tmp_path: Path) -> None:
+    with up(scenario(FAST_RIP + RING + f"data_plane: {plane}\n"), lab):
+        target = addresses(f"{lab}.n2")["eth0"]
+        check_unbroken(lab, f"{lab}.n0", target, tmp_path / "pings")
 
 
 @pytest.mark.parametrize("plane", PLANES)
-def test_a_flow_of_ipv6_goes_on(plane: str, lab: str, scenario: Write) -> None:
+def test_a_flow_of_ipv6_goes_on(plane: str, lab: str, scenario: Write, tmp_path: Path) -> None:
     text = FAST_RIPNG + f"data_plane: {plane}\nduration: 1h\nnodes: 4\nlinks: [{{line: all}}]\n"
     with up(scenario(text), lab):
         shown = inside(f"{lab}.n3", "ip", "-j", "-6", "addr", "show", "scope", "global").output
         target = next(
             info["local"] for link in json.loads(shown) for info in link.get("addr_info", [])
         )
-        check_unbroken(lab, f"{lab}.n0", target)
+        check_unbroken(lab, f"{lab}.n0", target, tmp_path / "pings")
 
 
 @pytest.mark.parametrize("plane", ["userspace", "ebpf"])
-def test_frames_of_wmrp_go_on(plane: str, lab: str, scenario: Write) -> None:
+def test_frames_of_wmrp_go_on(plane: str, lab: str, scenario: Write, tmp_path: Path) -> None:
     with up(scenario(WMRP + f"data_plane: {plane}\n"), lab):
-        check_unbroken(lab, f"{lab}.a", "10.0.0.2")
+        check_unbroken(lab, f"{lab}.a", "10.0.0.2", tmp_path / "pings")
 
 
 @pytest.mark.parametrize("plane", PLANES)
 def test_what_changed_meanwhile_is_followed(plane: str, lab: str, scenario: Write) -> None:
     """Routes that the new protocol does not compute any more go away, twice."""
-    with up(scenario(RING + f"data_plane: {plane}\n"), lab):
+    with up(scenario(OLSR_RING + f"data_plane: {plane}\n"), lab):
         target = addresses(f"{lab}.n2")["eth0"]
 
         def ttl() -> str:
@@ -204,17 +211,19 @@ multicast: [{entry}]
         sender = subprocess.Popen(
             ["ip", "netns", "exec", f"{lab}.n0", str(BUILD / "viaduct-load"), "send", "--json"]
             # A kernel keeps four while a simulator is asked, which may take a while to answer.
-            + ["--to", to, "--interface", "eth0", "--rate", "10pps", "--duration", "8s"],
+            + ["--to", to, "--interface", "eth0", "--rate", "10pps", "--duration", "1h"],
             stdout=subprocess.PIPE,
             text=True,
             env=environment(),
         )
-        time.sleep(2)
+        time.sleep(1)
         kill_simulator()
         await_restart(lab)
-        sent = json.loads(sender.communicate(timeout=60)[0])
-        received = json.loads(receiver.communicate(timeout=60)[0])
-        assert sent["offered"] > 70
+        time.sleep(1)
+        sender.send_signal(signal.SIGINT)
+        sent = json.loads(sender.communicate(timeout=PATIENCE)[0])
+        received = json.loads(receiver.communicate(timeout=PATIENCE)[0])
+        assert sent["offered"] > 10
         assert received["received"] == sent["offered"]
 
 
@@ -254,7 +263,7 @@ def test_it_gives_up_in_the_end(
 ) -> None:
     """The lab stays as it is, and says what is wrong."""
     monkeypatch.setenv("VIADUCT_SIM", str(impostor(tmp_path, "echo it is no more; exit 3")))
-    with up(scenario(RING), lab):
+    with up(scenario(OLSR_RING), lab):
         watcher = parent_of(simulators()[0])
         target = addresses(f"{lab}.n2")["eth0"]
         kill_simulator()
@@ -270,7 +279,7 @@ def test_it_gives_up_in_the_end(
 @pytest.mark.parametrize("plane", ["kernel", "simulator"])
 def test_a_watcher_that_is_killed_is_missed(plane: str, lab: str, scenario: Write) -> None:
     """Its simulator dies with it, and nobody computes routes any more."""
-    with up(scenario(RING + f"data_plane: {plane}\n"), lab):
+    with up(scenario(OLSR_RING + f"data_plane: {plane}\n"), lab):
         (simulator,) = simulators()
         os.kill(parent_of(simulator), signal.SIGKILL)
         wait_until(lambda: history(lab)["given_up"], "it is noticed")
@@ -305,7 +314,7 @@ def test_it_ends_while_no_simulator_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("VIADUCT_SIM", str(impostor(tmp_path, later)))
-    with up(scenario(RING), lab):
+    with up(scenario(OLSR_RING), lab):
         watcher = parent_of(simulators()[0])
         kill_simulator()
         wait_until(lambda: "last_death" in history(lab), "its death is noticed")
@@ -317,23 +326,23 @@ def test_it_ends_while_no_simulator_runs(
         wait_until(lambda: not Path(f"/proc/{watcher}/exe").exists(), "its watcher has ended")
 
 
-def test_nothing_is_left_when_all_are_killed(lab: str, scenario: Write) -> None:
+@pytest.mark.parametrize("delay", [0.0, 0.2, 1.0, 3.0])
+def test_nothing_is_left_when_all_are_killed(delay: float, lab: str, scenario: Write) -> None:
     """At any instant of a restart."""
-    for delay in (0.0, 0.2, 1.0, 3.0):
-        with up(scenario(RING), lab):
-            (broker,) = (
-                each["broker_pid"]
-                for each in json.loads(viaduct("ls", "--json").expect().output)
-                if each["lab"] == lab
-            )
-            watcher = parent_of(simulators()[0])
-            kill_simulator()
-            time.sleep(delay)
-            for pid in (watcher, broker):
-                os.kill(pid, signal.SIGKILL)
-            wait_until(lambda: not Path(f"/proc/{broker}/exe").exists(), "the broker is dead")  # noqa: B023
-            wait_until(lambda: not simulators(), "no simulator is left")
-            assert "viaduct clean" in viaduct("down", lab).error_line(2)
-            viaduct("clean").expect()
-            assert lab not in records()
-            assert not [name for name in namespaces() if name.startswith(lab + ".")]
+    with up(scenario(OLSR_RING), lab):
+        (broker,) = (
+            each["broker_pid"]
+            for each in json.loads(viaduct("ls", "--json").expect().output)
+            if each["lab"] == lab
+        )
+        watcher = parent_of(simulators()[0])
+        kill_simulator()
+        time.sleep(delay)
+        for pid in (watcher, broker):
+            os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: not Path(f"/proc/{broker}/exe").exists(), "the broker is dead")
+        wait_until(lambda: not simulators(), "no simulator is left")
+        assert "viaduct clean" in viaduct("down", lab).error_line(2)
+        viaduct("clean").expect()
+        assert lab not in records()
+        assert not [name for name in namespaces() if name.startswith(lab + ".")]
