@@ -51,9 +51,12 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     for left in reversed(range(_ATTEMPTS)):
         with stalls.Watch() as watch:
             reports = runtestprotocol(item, log=False, nextitem=nextitem)
-        if left == 0 or not watch.stalled or not any(report.failed for report in reports):
+        failures = [report.longreprtext for report in reports if report.failed]
+        if left == 0 or not watch.stalled or not failures:
             break
-        item.user_properties.append(("re-run", str(watch)))
+        # pytest begins the lines of what went wrong with an E.
+        wrong = next((line[1:] for line in failures[0].splitlines() if line[:1] == "E"), "")
+        item.user_properties.append(("re-run", f"{watch}: {wrong.strip()}"))
         item._initrequest()  # type: ignore[attr-defined]
     for report in reports:
         item.ihook.pytest_runtest_logreport(report=report)

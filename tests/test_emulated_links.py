@@ -145,9 +145,11 @@ SHARED_BY_PAIRS = CONTENTION.replace(
 def test_senders_contend_for_a_link_that_they_share(
     addressing: str, text: str, mode: str, scenario: Write, tmp_path: Path
 ) -> None:
+    """Half of what both send fits into the link; of real senders one may have bad luck."""
+    low, high = (0.4, 0.6) if mode == "simulate" else (0.25, 0.75)
     for flow in run(scenario(addressing + text), tmp_path, "--mode", mode)["flows"]:
-        share = flow["received"] / flow["sent"]
-        assert 0.4 < share < 0.6, "half of what both send fits into the link"
+        assert low < flow["received"] / flow["sent"], flow
+        assert flow["received"] / (flow["sent"] + flow.get("not_offered", 0)) < high, flow
 
 
 @pytest.mark.parametrize("mode", ["simulate", "offload"])

@@ -56,6 +56,7 @@ def test_a_test_that_was_run_again_is_counted(tmp_path: Path) -> None:
     scratch.mkdir()
     tally = run.run_pytest_once(["-W", "ignore", str(tmp_path / "test_it.py")], scratch)
     assert tally.line() == "2 passed, 1 failed, 0 skipped, 2 re-run"
+    assert all(": assert" in why for _, why in tally.rerun), "what was wrong"
     assert [name.rsplit(".", 1)[1] for name, _ in tally.rerun] == [
         "test_once",
         "test_always",
