@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import signal
 import time
 from collections.abc import Callable
@@ -51,51 +52,59 @@ flows: [{type: ping, from: n0, to: n1, interval: 50ms}]
     assert 25.0 <= ping["rtt_ms"]["min"] < (26.5 if mode == "simulate" else 40)
 
 
-def lost_numbers(ping: dict[str, Any], ns3: bool) -> set[int]:
-    """Which of the packets that went up were lost, of the first 28.
+PINGS = 30
+
+
+def lost_frames(answered: set[int], ns3: bool) -> set[int]:
+    """Which of the first 28 frames that went up were lost; by the pings that were answered.
 
     The first is an ARP request, then come the pings. ns-3 learns nothing from ARP requests, as
     kernels do: its other node asks back, and the answer goes up behind the first ping.
     """
-    answered, number, before = set(), 0, 0.0
-    for when, _ in ping["samples"]:  # as they were sent, each a little late
-        number += round((when - before) / 0.205)
-        answered, before = answered | {number}, when
-    lost = set(range(ping["sent"])) - answered
+    lost = set(range(PINGS)) - answered
     numbers = {k + 2 if k == 0 or not ns3 else k + 3 for k in lost}
     return {number for number in numbers if number <= 28}
 
 
-def test_one_seed_loses_the_same_packets_in_every_mode(scenario: Write, tmp_path: Path) -> None:
-    """By the number of the frame: a kernel must not resolve the address once more meanwhile.
+def answered_program(done: dict[str, Any]) -> set[int]:
+    """By ping's own numbers: it sends whenever the machine lets it."""
+    (program,) = done["programs"]
+    return {int(number) - 1 for number in re.findall(r"icmp_seq=(\d+) ttl=", program["output"])}
 
-    After 5 s n1's would ask n0, whose answer goes up and takes the next frame's draw.
+
+def test_one_seed_loses_the_same_packets_in_every_mode(scenario: Write, tmp_path: Path) -> None:
+    """By the number of the frame: a kernel must not ask for an address once more meanwhile.
+
+    After 5 s n1's would, and n0's answer goes up and takes the next frame's draw; or n0's, if the
+    machine is slow.
     """
-    never = "{sysctls: {net.ipv4.neigh.eth0.delay_first_probe_time: 600}}"
+    settings = "delay_first_probe_time: 600", "retrans_time_ms: 60000"
+    never = ", ".join(f"net.ipv4.neigh.eth0.{setting}" for setting in settings)
+    node = f"{{sysctls: {{{never}}}}}"
     text = (
         STATIC
-        + f"nodes: {{count: 2, n0: {never}, n1: {never}}}"
+        + f"nodes: {{count: 2, n0: {node}, n1: {node}}}"
         + """
-duration: 6s
+duration: 60s
 seed: 2
 links: [{pair: [n0, n1], up: "loss=30% delay=1ms"}]
-flows: [{type: ping, from: n0, to: n1, interval: 200ms}]
 """
     )
-    file = scenario(text)
-    lost = {}
-    for mode in ("simulate", "emulate", "offload"):
-        ping = run(file, tmp_path, "--mode", mode)["flows"][0]
-        lost[mode] = lost_numbers(ping, ns3=mode != "offload")
-    assert len(lost["simulate"]) >= 5
-    assert lost["emulate"] == lost["simulate"]
-    assert lost["offload"] == lost["simulate"]
+    flow = f"flows: [{{type: ping, from: n0, to: n1, interval: 200ms, duration: {PINGS * 0.2}s}}]\n"
+    ping = run(scenario(text + flow), tmp_path, "--mode", "simulate")["flows"][0]
+    assert ping["sent"] == PINGS
+    expected = lost_frames({round(when / 0.2) for when, _ in ping["samples"]}, ns3=True)
+    assert len(expected) >= 5
+    text += f'programs: [{{node: n0, command: "ping -n -c {PINGS} -i 0.2 {{n1}}"}}]\n'
+    for mode in ("emulate", "offload"):
+        done = run(scenario(text), tmp_path, "--mode", mode)
+        assert lost_frames(answered_program(done), ns3=mode != "offload") == expected, mode
     # Without the delay the loss needs no engine.
     done = run(scenario("data_plane: joined\n" + text.replace(" delay=1ms", "")), tmp_path)
-    assert lost_numbers(done["flows"][0], ns3=False) == lost["simulate"]
+    assert lost_frames(answered_program(done), ns3=False) == expected
     assert done["engine"]["timing"]["events"] == 0
     sent = pipeline(done, "n0-n1", "up")
-    assert sent["fates"]["lost"] >= len(lost["simulate"])
+    assert sent["fates"]["lost"] >= len(expected)
     assert sent["arrived"] == sent["fates"]["lost"] + sent["fates"]["delivered"]
 
 

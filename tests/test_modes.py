@@ -136,13 +136,13 @@ def test_links_down_and_up(scenario: Callable[[str], Path], tmp_path: Path) -> N
     file = scenario(
         FAST_OLSR
         + """
-duration: 10s
+duration: 15s
 nodes: 4
 links: [{ring: all}]
 events:
   - {at: 1s, link: n0-n1, state: down}
-  - {at: 6s, link: n0-n1, state: up}
-flows: [{type: ping, from: n0, to: n1, interval: 50ms, duration: 10s}]
+  - {at: 9s, link: n0-n1, state: up}
+flows: [{type: ping, from: n0, to: n1, interval: 50ms, duration: 15s}]
 """
     )
     report = tmp_path / "run.json"
@@ -151,9 +151,9 @@ flows: [{type: ping, from: n0, to: n1, interval: 50ms, duration: 10s}]
     ping = run["flows"][0]
     assert [event["change"] for event in run["events"]] == ["down", "up"]
     assert ping["loss"] > 0, "the link was really down"
-    around = [value for when, value in ping["samples"] if 1.1 < when < 6]
+    around = [value for when, value in ping["samples"] if 1.1 < when < 9]
     assert around, "routes followed"
-    late = [value for when, value in ping["samples"] if when > 6]
+    late = [value for when, value in ping["samples"] if when > 9]
     assert late, "reached at the end"
 
 
