@@ -4,18 +4,21 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/terminal_text.h"
 #include "base/units.h"
 #include "base/within.h"
+#include "claim/key.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/privilege.h"
 #include "run/environment.h"
 #include "run/hub.h"
+#include "run/hub_claims.h"
 #include "scenario/scenario.h"
 #include "sys/event_loop.h"
 #include "wire/vxlan.h"
@@ -34,7 +37,7 @@ Example:
   viaduct hub examples/remote.yaml)";
 
 struct HubCommandOptions {
-  std::string file, duration, address, json_file;
+  std::string file, duration, address, json_file, key;
   std::vector<std::string> set;
   int port = wire::kVxlanPort;
   bool quiet = false;
@@ -49,6 +52,18 @@ scenario::Scenario LoadForHub(const HubCommandOptions& options) {
     return scenario;
   }
   throw UsageError(options.file + ": no node is remote; give one, such as nodes.n1.remote: true");
+}
+
+// Where there is a node for who has the key: the key's file, made where there is none.
+std::optional<claim::Key> KeyFor(const scenario::Scenario& scenario,
+                                 const HubCommandOptions& options) {
+  if (run::ClaimableNodes(scenario).empty()) return std::nullopt;
+  const std::string file = options.key.empty() ? claim::DefaultKeyFile() : options.key;
+  const claim::Key key = claim::ReadOrMakeKey(file);
+  if (!options.quiet) {
+    std::fprintf(stderr, "key of this hub, for its clients: %s\n", TerminalText(file).c_str());
+  }
+  return key;
 }
 
 // Until a signal ends it, or the duration is over.
@@ -74,17 +89,24 @@ int RunHub(const HubCommandOptions& options, const Invocation& invocation) {
           ? Instant::Never()
           : MonotonicClock::Now() + PositiveDuration("--duration", options.duration);
   privilege::NeedNoRoot();
+  const std::optional<claim::Key> key = KeyFor(scenario, options);
   sys::EventLoop loop;
   run::HubOptions settings;
   settings.address = options.address;
   settings.port = static_cast<uint16_t>(options.port);
   settings.quiet = options.quiet;
   run::Hub hub(scenario, settings, loop);
+  std::optional<run::HubClaims> claims;
+  if (key) claims.emplace(scenario, *key, options.address, hub, loop);
   if (!options.quiet) {
     std::fputs(TerminalText(run::HubIntroduction(scenario, hub.latest())).c_str(), stderr);
   }
   Serve(hub, loop, end);
+  std::optional<claim::ServerCounters> counters;
+  if (claims) counters = claims->counters();
+  claims.reset();  // what it would tell the hub of, nobody needs any more
   result::HubResult result = hub.Finish();
+  if (counters) run::ReportClaims(*counters, &result);
   result.environment = run::DescribeEnvironment(invocation.words);
   if (options.json_file != "-") PrintText(run::HubTable(result));
   if (!options.json_file.empty()) WriteJson(options.json_file, result);
@@ -101,9 +123,16 @@ void AddHub(CLI::App& app, Invocation& invocation) {
   AddRepeated(*command, "--set", options->set, "KEY=VALUE", "override a key of the scenario");
   command->add_option("--address", options->address, "this machine's, for clients; default: all")
       ->type_name("ADDRESS");
-  command->add_option("--port", options->port, "UDP port, here and at clients; 0: any")
+  command
+      ->add_option("--port", options->port,
+                   "UDP port, here and at clients, and TCP port for their claims; 0: any")
       ->check(CLI::Range(0, 65535))
       ->capture_default_str();
+  command
+      ->add_option("--key", options->key,
+                   "the file with the key for clients, made if it is not there; default: "
+                   "~/.config/viaduct/hub.key")
+      ->type_name("FILE");
   command->add_option("--duration", options->duration, "end after this; default: never")
       ->type_name("TIME");
   command

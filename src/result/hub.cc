@@ -43,6 +43,17 @@ KeysOf<HubResult> HubResult::Keys() {
                         "lost, and no client's: `socket_full` (they came faster than they were "
                         "read), `malformed` (not VXLAN), `unknown_vni`"),
       Always<&H::clients>("clients", "a list of maps", "each remote node"),
+      WhenSet<&H::claims>("claims", "a whole number",
+                          "nodes given to clients with the key; absent, as the next two: no node "
+                          "is for those"),
+      WhenSet<&H::returns>("returns", "a whole number",
+                           "of these: to a client that had the node before"),
+      WhenSet<&H::refused>(
+          "refused", "a whole number, by cause",
+          "connections and claims: `wrong_key`, `no_handshake` (not TLS 1.3 as it should be, also "
+          "what was replayed), `too_slow`, `too_many` (connections), `malformed` (messages), "
+          "`unknown_node`, `taken` (another's, or kept for a client that vanished), `none_free`, "
+          "`by_hub`"),
       Always<&H::events>("events", "a map", "how late the simulator's events were"),
       Always<&H::frames>("frames", "a map", "how long frames waited for the simulator"),
       Always<&H::verdict>("verdict", "VALID, VOID, not judged",

@@ -36,6 +36,8 @@ struct HubResult {
   uint64_t datagrams = 0;
   std::map<std::string, uint64_t> drops;  // datagrams, by cause
   std::vector<ClientResult> clients;
+  std::optional<uint64_t> claims, returns;                 // of nodes by clients with the key
+  std::optional<std::map<std::string, uint64_t>> refused;  // connections and claims, by cause
   Timing events, frames;
   Verdict verdict = Verdict::kNotJudged;
   std::optional<Environment> environment;

@@ -8,7 +8,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "result/table.h"
+#include "run/remote_node.h"
 #include "run/table.h"
+#include "wire/vxlan.h"
 
 namespace viaduct::run {
 namespace {
@@ -34,24 +36,12 @@ std::string Causes(const std::map<std::string, uint64_t>& drops) {
   return text.empty() ? "0" : text;
 }
 
-// A node's addresses on a link.
-std::string AddressesOn(const scenario::LinkSettings& link, const std::string& node) {
+std::string AddressTexts(const scenario::LinkSettings& link, const std::string& node) {
   std::string text;
-  const auto own = std::ranges::find(link.nodes, node);
-  if (own == link.nodes.end()) return "-";
-  for (size_t i = static_cast<size_t>(own - link.nodes.begin()); i < link.addresses.size();
-       i += link.nodes.size()) {
-    if (link.addresses[i] == scenario::kNoAddress) continue;
-    text += (text.empty() ? "" : " ") + link.addresses[i].ToString();
+  for (const wire::IpPrefix& address : AddressesOn(link, node)) {
+    text += (text.empty() ? "" : " ") + address.ToString();
   }
   return text.empty() ? "-" : text;
-}
-
-// The link of a node that has one.
-const scenario::LinkSettings& LinkOf(const scenario::Scenario& scenario, const std::string& node) {
-  return *std::ranges::find_if(scenario.links, [&](const scenario::LinkSettings& link) {
-    return std::ranges::count(link.nodes, node) > 0;
-  });
 }
 
 }  // namespace
@@ -136,6 +126,10 @@ std::string HubTable(const HubResult& hub) {
       "socket buffers: {} kB for receiving, {} kB for sending\n",
       hub.datagrams, hub.seconds, Causes(hub.drops), hub.receive_buffer / 1024,
       hub.send_buffer / 1024);
+  if (hub.refused) {
+    text += fmt::format("{} claims of nodes, {} of them by clients that returned; refused: {}\n",
+                        hub.claims.value_or(0), hub.returns.value_or(0), Causes(*hub.refused));
+  }
   text += TimingLine(hub.events) + TimingLine(hub.frames, "frames ");
   return text;
 }
@@ -143,11 +137,13 @@ std::string HubTable(const HubResult& hub) {
 std::string HubIntroduction(const scenario::Scenario& scenario, const HubResult& hub) {
   std::vector<std::vector<std::string>> rows = {
       {"node", "vni", "addresses", "gateway", "mtu", "client"}};
+  bool has_key = false;
   for (const scenario::NodeSettings& node : scenario.nodes) {
     if (!node.remote) continue;
+    has_key = has_key || (!node.remote->address && !node.remote->anyone);
     const scenario::LinkSettings& link = LinkOf(scenario, node.name);
-    rows.push_back({node.name, std::to_string(node.remote->vni), AddressesOn(link, node.name),
-                    AddressesOn(link, node.gateway), std::to_string(link.mtu),
+    rows.push_back({node.name, std::to_string(node.remote->vni), AddressTexts(link, node.name),
+                    AddressTexts(link, node.gateway), std::to_string(link.mtu),
                     node.remote->address  ? node.remote->address->ToString()
                     : node.remote->anyone ? "the first that sends"
                                           : "who has the key"});
@@ -158,7 +154,10 @@ std::string HubIntroduction(const scenario::Scenario& scenario, const HubResult&
              "a client without Viaduct: ip link add eth0 type vxlan id VNI remote THIS-HOST "
              "dstport "
              "{}; ip addr add ADDRESS dev eth0; ip link set eth0 mtu MTU up\n",
-             hub.port);
+             hub.port) +
+         (has_key ? fmt::format("with it: viaduct join THIS-HOST{} --node NODE -- PROGRAM\n",
+                                hub.port == wire::kVxlanPort ? "" : fmt::format(":{}", hub.port))
+                  : "");
 }
 
 }  // namespace viaduct::run

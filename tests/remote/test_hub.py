@@ -92,12 +92,17 @@ def hosts(lab: str) -> Iterator[Hosts]:
                 execute(["ip", "netns", "del", line.split()[0]])
 
 
+def key_of(file: Path) -> Path:
+    """Where a hub of this scenario has its key."""
+    return file.with_suffix(".key")
+
+
 @contextlib.contextmanager
 def hub(hosts: Hosts, file: Path, *options: str) -> Iterator[Running]:
     """The hub, serving; ended by Ctrl-C if it still runs."""
     with contextlib.ExitStack() as stack:
         with entered(hosts.hub):
-            process = stack.enter_context(running("hub", file, *options))
+            process = stack.enter_context(running("hub", file, "--key", key_of(file), *options))
         process.wait_for("a client without Viaduct")
         yield process
 

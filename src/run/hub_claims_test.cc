@@ -1,0 +1,56 @@
+#include "run/hub_claims.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "claim/message.h"
+
+namespace viaduct::run {
+namespace {
+
+using testing::ElementsAre, testing::UnorderedElementsAre;
+
+scenario::Scenario RemoteScenario() {
+  return scenario::Parse(
+      "mode: simulate\n"
+      "nodes: {r: {}, a: {remote: true}, b: {remote: any}, c: {remote: 192.0.2.1, gateway: r}, "
+      "d: {remote: true, gateway: r}}\n"
+      "links: [{pair: [a, r], mtu: 1400}, {pair: [r, b]}, {shared: [c, d, r]}]\n"
+      "addressing: {ipv6: \"fd00::/48\"}\n"
+      "routing: {protocol: static}\n",
+      "test");
+}
+
+wire::IpAddress Of(const char* text) { return wire::IpAddress::Parse(text); }
+
+TEST(HubClaimsTest, NodesForTheKeyAreThoseForNobodyElse) {
+  EXPECT_THAT(ClaimableNodes(RemoteScenario()), ElementsAre("a", "d"));
+}
+
+TEST(HubClaimsTest, AnOfferIsTheNodesPlace) {
+  const claim::Offer offer = OfferOf(RemoteScenario(), "a", 4790);
+  EXPECT_EQ(offer.node, "a");
+  EXPECT_EQ(offer.vni, 1u);
+  EXPECT_EQ(offer.port, 4790);
+  EXPECT_EQ(offer.mtu, 1400);
+  EXPECT_EQ(offer.mac.ToString(), "02:76:64:00:00:01");
+  EXPECT_THAT(offer.addresses, ElementsAre(wire::IpPrefix::Parse("10.0.0.1/30"),
+                                           wire::IpPrefix::Parse("fd00::1/64")));
+  EXPECT_THAT(offer.gateways, ElementsAre(Of("10.0.0.2"), Of("fd00::2")));
+  EXPECT_THAT(offer.names.at("a"), UnorderedElementsAre(Of("10.0.0.1"), Of("fd00::1")));
+  EXPECT_EQ(offer.names.at("r").size(), 6u) << "on three links";
+  EXPECT_EQ(offer.names.size(), 5u);
+}
+
+TEST(HubClaimsTest, EveryOfferCanBeRead) {
+  for (const std::string& node : ClaimableNodes(RemoteScenario())) {
+    claim::Offer offer = OfferOf(RemoteScenario(), node, 4789);
+    offer.session = "some";
+    EXPECT_EQ(claim::ReadOffer(claim::WriteOffer(offer)), offer) << node;
+  }
+  EXPECT_THROW(OfferOf(RemoteScenario(), "r", 4789), UsageError);
+}
+
+}  // namespace
+}  // namespace viaduct::run
