@@ -181,3 +181,78 @@ def test_it_outlives_the_simulator_but_not_the_broker(lab: str, scenario: Write)
     wait_until(lambda: not is_alive(process), "the forwarder is dead")
     viaduct("clean").expect()
     assert not execute(["ip", "netns", "list"]).output.count(f"{lab}.")
+
+
+def received(namespace: str) -> int:
+    """IP packets that the node's kernel has got, of both families."""
+    names = ["IpInReceives", "Ip6InReceives"]
+    text = inside(namespace, "nstat", "-asz", *names).expect().output
+    return sum(int(line.split()[1]) for line in text.splitlines() if line.split()[0] in names)
+
+
+def dropped(namespace: str) -> int:
+    """Packets that came in and that the interfaces count as dropped."""
+    links = json.loads(inside(namespace, "ip", "-j", "-s", "link").expect().output)
+    return sum(link["stats64"]["rx"]["dropped"] for link in links)
+
+
+@pytest.mark.parametrize("family", ["4", "6"])
+def test_kernels_get_no_copies(lab: str, family: str, scenario: Write) -> None:
+    """Of what the forwarder takes; it is no loss, and what is for the node arrives."""
+    both = "addressing: {ipv4: 10.0.0.0/8, ipv6: fd00::/48}\n"
+    file = scenario(STATIC + USERSPACE + both + "duration: 1h\nnodes: 4\nlinks: [{line: all}]\n")
+    viaduct("up", file).expect()
+
+    def address(node: str) -> str:
+        listed = execute(["ip", "-n", f"{lab}.{node}", f"-{family}", "-j", "addr", "show", "eth0"])
+        (link,) = json.loads(listed.expect().output)
+        return next(a["local"] for a in link["addr_info"] if a["scope"] == "global")
+
+    def ping(target: str) -> None:
+        command = ["ping", f"-{family}", "-c200", "-i0.002", "-W5", target]
+        done = inside(f"{lab}.n0", *command).expect()
+        assert "200 received" in done.output, done
+
+    try:
+        ping(address("n3"))
+        for node in ("n1", "n2"):
+            before, drops = received(f"{lab}.{node}"), dropped(f"{lab}.{node}")
+            ping(address("n3"))
+            assert received(f"{lab}.{node}") - before < 50
+            assert dropped(f"{lab}.{node}") == drops
+        before = received(f"{lab}.n1")
+        ping(address("n1"))
+        assert received(f"{lab}.n1") - before >= 200
+        inside(f"{lab}.n1", "nft", "add table inet mine").expect()
+        before = received(f"{lab}.n1")
+        wait_until(lambda: ping(address("n3")) or received(f"{lab}.n1") - before >= 400, "nft")
+    finally:
+        viaduct("down", lab).expect()
+
+
+@pytest.mark.parametrize(("family", "host"), [("-4", "10.77.0.{}"), ("-6", "fd77::{}")])
+def test_an_added_address_answers_at_once(
+    lab: str, family: str, host: str, scenario: Write
+) -> None:
+    """While packets to it come in already."""
+    both = "addressing: {ipv4: 10.0.0.0/8, ipv6: fd00::/48}\n"
+    file = scenario(STATIC + USERSPACE + both + "duration: 1h\nnodes: 3\nlinks: [{line: all}]\n")
+    viaduct("up", file).expect()
+    length = "32" if family == "-4" else "128"
+
+    def ip(node: str, *arguments: str) -> None:
+        execute(["ip", "-n", f"{lab}.{node}", family, *arguments]).expect()
+
+    try:
+        neighbour = json.loads(
+            execute(["ip", "-n", f"{lab}.n1", family, "-j", "addr", "show", "eth0"]).output
+        )[0]["addr_info"]
+        via = next(one["local"] for one in neighbour if one["scope"] == "global")
+        for number in range(1, 21):
+            added = host.format(number)
+            ip("n0", "route", "add", f"{added}/{length}", "via", via)
+            ip("n1", "addr", "add", f"{added}/{length}", "dev", "lo")
+            answered = inside(f"{lab}.n0", "ping", "-c5", "-i0.1", "-W1", added).output
+            assert " 0 received" not in answered, answered
+    finally:
+        viaduct("down", lab).expect()

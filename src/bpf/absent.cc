@@ -1,6 +1,7 @@
-// In place of forwarder.cc, joiner.cc, object.cc, rbridge_program.cc and upcall_program.cc in a
-// build without clang or libbpf.
+// In place of copy_filter.cc, forwarder.cc, joiner.cc, object.cc, rbridge_program.cc and
+// upcall_program.cc in a build without clang or libbpf.
 #include "base/error.h"
+#include "bpf/copy_filter.h"
 #include "bpf/forwarder.h"
 #include "bpf/joiner.h"
 #include "bpf/rbridge_program.h"
@@ -20,6 +21,18 @@ Forwarder::~Forwarder() = default;
 void Forwarder::SetOwnAddresses(const std::vector<wire::IpAddress>&) {}
 viaduct_port_counters Forwarder::CountersOf(int) const { return {}; }
 Verdict Forwarder::Try(int, wire::ConstBytes) const { return {}; }
+
+struct CopyFilter::State {};
+
+std::string WhyNoCopyFilter() { return WhyNot(); }
+
+CopyFilter::CopyFilter(size_t) { throw EnvironmentError(WhyNot()); }
+CopyFilter::~CopyFilter() = default;
+bool CopyFilter::Set(const wire::IpPrefix&, Taker) { return false; }
+void CopyFilter::Remove(const wire::IpPrefix&) {}
+void CopyFilter::Discard(const std::set<wire::Family>&) {}
+void CopyFilter::AttachTo(int, const std::set<int>&) {}
+Verdict CopyFilter::Try(int, wire::ConstBytes) const { return {}; }
 
 struct Joiner::State {};
 

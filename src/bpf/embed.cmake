@@ -3,7 +3,7 @@
 # they are, not as bpftool's skeletons: bpftool comes with a kernel's tools, under a name of its own in
 # each distribution.
 set(folder ${CMAKE_CURRENT_LIST_DIR})
-set(loaders ${folder}/forwarder.cc ${folder}/joiner.cc ${folder}/object.cc ${folder}/rbridge_program.cc
+set(loaders ${folder}/copy_filter.cc ${folder}/forwarder.cc ${folder}/joiner.cc ${folder}/object.cc ${folder}/rbridge_program.cc
             ${folder}/refusal.cc ${folder}/refusal_root_test.cc ${folder}/upcall_program.cc)
 if(NOT VIADUCT_BPF_CLANG OR NOT TARGET PkgConfig::BPF)
   message(STATUS "viaduct: no clang or no libbpf-dev: the data planes ebpf and joined are left out")
@@ -28,6 +28,7 @@ function(viaduct_bpf_program file name)
     VERBATIM)
   target_sources(viaduct_bpf PRIVATE ${embedded})
 endfunction()
+viaduct_bpf_program(copy Copy packet.bpf.h port.h copy.h)
 viaduct_bpf_program(forward Forward packet.bpf.h port.h)
 viaduct_bpf_program(join Join packet.bpf.h random.bpf.h port.h join.h)
 viaduct_bpf_program(rbridge RBridge packet.bpf.h port.h rbridge_frame.bpf.h rbridge.h)

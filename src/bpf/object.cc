@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "bpf/refusal.h"
@@ -89,17 +90,27 @@ int Object::Map(const char* name) const {
   return bpf_object__find_map_fd_by_name(object_.get(), name);
 }
 
+UniqueFd Object::AttachToTcx(int ifindex) const {
+  if (IsSaidToLack("tcx")) return {};
+  const int link = bpf_link_create(program_, ifindex, kTcxIngress, nullptr);
+  if (link < 0 && errno != EINVAL) RefuseInterface(purpose_, ifindex, errno);
+  return UniqueFd(link);
+}
+
+UniqueFd Object::AttachWhileOpen(int ifindex) const {
+  UniqueFd link = AttachToTcx(ifindex);
+  if (!link) Refuse(purpose_, "the kernel has no tcx", "it is older than 6.6");
+  return link;
+}
+
 void Object::Attach(int ifindex) {
-  const bool is_old = IsSaidToLack("tcx");
-  const int link = is_old ? -1 : bpf_link_create(program_, ifindex, kTcxIngress, nullptr);
-  if (link >= 0) {
-    links_.emplace_back(link);
-  } else if (is_old || errno == EINVAL) {
+  UniqueFd link = AttachToTcx(ifindex);
+  if (link) {
+    links_.push_back(std::move(link));
+  } else {
     bpf_tc_opts options{};
     options.prog_fd = program_;
     AttachToClsact(&options, ifindex, Side::kIngress);
-  } else {
-    RefuseInterface(purpose_, ifindex, errno);
   }
 }
 
@@ -140,6 +151,7 @@ Verdict Object::Try(int ifindex, wire::ConstBytes frame) const {
   verdict.frame.resize(options.data_size_out);
   const int action = static_cast<int>(options.retval);
   if (action == TC_ACT_UNSPEC) verdict.action = Verdict::Action::kToKernel;
+  if (action == TC_ACT_SHOT) verdict.action = Verdict::Action::kDropped;
   if (action == kRedirect) verdict.action = Verdict::Action::kRedirected;
   return verdict;
 }

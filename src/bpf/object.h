@@ -17,7 +17,7 @@ namespace viaduct::bpf {
 
 // What a program did with one frame, in a test of it.
 struct Verdict {
-  enum class Action { kToKernel, kRedirected, kOther };
+  enum class Action { kToKernel, kRedirected, kDropped, kOther };
   Action action = Action::kOther;
   std::vector<std::byte> frame;  // afterwards
 };
@@ -50,6 +50,9 @@ class Object {
   // At the ingress of an interface of the calling thread's namespace. Before Linux 6.6 the program
   // stays there as long as the interface. Throws EnvironmentError.
   void Attach(int ifindex);
+  // The same, for as long as the descriptor is open, at most as long as the interface exists.
+  // Throws EnvironmentError, before Linux 6.6 always.
+  [[nodiscard]] UniqueFd AttachWhileOpen(int ifindex) const;
   // One of the object's programs, for as long as the interface exists, longer than this object; in
   // place of the one that was put there in this way before. Throws EnvironmentError.
   void AttachToClsact(const char* program, int ifindex, Side side) const;
@@ -59,6 +62,8 @@ class Object {
 
  private:
   void AttachToClsact(bpf_tc_opts* options, int ifindex, Side side) const;
+  // Empty if the kernel has no tcx.
+  UniqueFd AttachToTcx(int ifindex) const;
 
   Purpose purpose_;
   std::unique_ptr<bpf_object, void (*)(bpf_object*)> object_;

@@ -5,6 +5,8 @@
 
 namespace viaduct::bpf {
 
+extern const unsigned char kCopyProgram[];
+extern const size_t kCopyProgramSize;
 extern const unsigned char kForwardProgram[];
 extern const size_t kForwardProgramSize;
 extern const unsigned char kJoinProgram[];

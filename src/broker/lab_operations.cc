@@ -38,7 +38,8 @@ namespace {
 constexpr Duration kPatience = Duration::Milliseconds(500);
 
 bool MayUseEbpf(const fib::DataPlane& plane) {
-  return &plane == &fib::kEbpfPlane || &plane == &fib::kAutoPlane || &plane == &fib::kEbpfRBridge ||
+  return &plane == &fib::kEbpfPlane || &plane == &fib::kAutoPlane ||
+         &plane == &fib::kUserspacePlane || &plane == &fib::kEbpfRBridge ||
          &plane == &fib::kAutoRBridge;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "bpf/copy_filter.h"
 #include "bpf/forwarder.h"
 #include "fib/ebpf_rbridge.h"
 #include "fib/ebpf_routes.h"
@@ -123,6 +124,7 @@ constinit const DataPlane kAutoRBridge{"auto-rbridge", kFramesOnly, PortFrames::
                                        MakeChosen<kAutoRBridge>, kRefusedByRBridge};
 
 namespace {
+constexpr const char* kAsked = "the scenario asks for it";
 constexpr std::array kDataPlanes = {&kKernelPlane,    &kEbpfPlane, &kJoinedPlane,
                                     &kUserspacePlane, &kAutoPlane, &kSimulatorPlane};
 constexpr std::array kRBridgePlanes = {&kUserspaceRBridge, &kEbpfRBridge, &kAutoRBridge};
@@ -131,6 +133,13 @@ Choice ChooseRBridgePlane() {
   static const std::string why_not = bpf::WhyNoRBridge();
   if (!why_not.empty()) return {&kUserspaceRBridge, why_not};
   return {&kEbpfRBridge, "the fastest for an RBridge"};
+}
+
+std::string ReasonForUserspace() {
+  static const std::string why_not = bpf::WhyNoCopyFilter();
+  if (why_not.empty()) return kAsked;
+  return fmt::format("{}; its kernel gets a copy of every packet, which makes it slower: {}",
+                     kAsked, why_not);
 }
 }  // namespace
 
@@ -148,7 +157,8 @@ std::string_view DataPlane::WhyNot(Feature feature) const {
 
 Choice ChoosePlane(const DataPlane& asked, const NodePlace& place, const std::string& by_hop) {
   if (&asked == &kAutoRBridge) return ChooseRBridgePlane();
-  if (&asked != &kAutoPlane) return {&asked, "the scenario asks for it"};
+  if (&asked == &kUserspacePlane) return {&asked, ReasonForUserspace()};
+  if (&asked != &kAutoPlane) return {&asked, kAsked};
   if (place.interfaces.size() < 2 || place.wires.empty()) {
     return {&kKernelPlane, "no two interfaces between which eBPF would pass packets on"};
   }

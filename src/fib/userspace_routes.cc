@@ -106,6 +106,7 @@ UserspaceRoutes::UserspaceRoutes(const NodePlace& place, size_t table_words)
     : kernel_(place.namespace_fd),
       session_(place.namespace_fd),
       others_(sys::ChangeMonitor::OfRoutesBut(kRouteProtocol, place.namespace_fd)),
+      copies_(place.namespace_fd),
       interfaces_(place.ports),
       forwards_ipv4_(place.forwards_ipv4),
       forwards_ipv6_(place.forwards_ipv6),
@@ -113,6 +114,9 @@ UserspaceRoutes::UserspaceRoutes(const NodePlace& place, size_t table_words)
           forward::MakeSharedMemory("viaduct-routes", table_words, forward::Writers::kCreator)),
       counters_(forward::Counters::Make(interfaces_.size())),
       table_(table_memory_.mapping.writable()) {
+  for (const int fd : {others_.Fd(), copies_.EventFd()}) {
+    if (fd >= 0) events_.Add(fd, 0);
+  }
   table_.SetLimits(LimitsOf(place.namespace_fd));
   FollowKernel();
   if (!left_out_.empty()) throw Error(kFull);
@@ -216,6 +220,7 @@ forward::Entry UserspaceRoutes::BestOf(const wire::IpPrefix& destination) {
 
 bool UserspaceRoutes::Write(const wire::IpPrefix& destination) {
   const forward::Entry entry = BestOf(destination);
+  copies_.Write(destination, entry.kind);
   const auto written = written_.find(destination);
   if (entry.kind == forward::Kind::kNone) {
     if (written != written_.end()) {
@@ -298,10 +303,25 @@ std::vector<RefusedRoute> UserspaceRoutes::ApplyToKernel(const RouteChanges& cha
 }
 
 void UserspaceRoutes::FollowKernel() {
+  copies_.Suspend();
   ReadKernel();
   table_.Begin();
   WriteAll();
   table_.Publish();
+  // Of what has changed meanwhile TakeEvents() is about to hear: it may be a new address.
+  if (!others_.HasNews()) ReleaseCopies();
+}
+
+void UserspaceRoutes::ReleaseCopies() {
+  std::set<int> ports;
+  if (Shared()) {
+    for (const std::string& name : interfaces_) {
+      if (const Interface port = Find(name); port.ifindex != 0) {
+        ports.insert(static_cast<int>(port.ifindex));
+      }
+    }
+  }
+  copies_.Resume(session_, ports);
 }
 
 size_t UserspaceRoutes::Reinstall() {
@@ -312,7 +332,8 @@ size_t UserspaceRoutes::Reinstall() {
 
 // One reading answers a burst of changes.
 void UserspaceRoutes::TakeEvents() {
-  if (others_.Read().any()) FollowKernel();
+  const bool may_other_programs_look = copies_.TakeEvents();
+  if (others_.Read().any() || may_other_programs_look) FollowKernel();
 }
 
 std::map<std::string, std::map<std::string, uint64_t>> UserspaceRoutes::PacketCounters() const {

@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "base/poller.h"
 #include "fib/data_plane.h"
+#include "fib/kernel_copies.h"
 #include "fib/kernel_routes.h"
 #include "forward/entry.h"
 #include "forward/equipment.h"
@@ -34,7 +36,7 @@ class UserspaceRoutes final : public RouteSink {
   // Also reads anew what the kernel knows. What the table has no room for counts as missing.
   size_t Reinstall() override;
   // Of what others change in the node's kernel.
-  int EventFd() const override { return others_.Fd(); }
+  int EventFd() const override { return events_.fd(); }
   void TakeEvents() override;
   const RouteTable& Routes() const override { return kernel_.Routes(); }
   std::map<std::string, std::map<std::string, uint64_t>> PacketCounters() const override;
@@ -72,6 +74,7 @@ class UserspaceRoutes final : public RouteSink {
   bool Write(const wire::IpPrefix& destination);
   void WriteAll();  // within a version
   void FollowKernel();
+  void ReleaseCopies();
   // Without room for the route, everything stays as it was, and `undo` gets what restores the
   // kernel, so that both decide alike.
   void Accept(const Route& route, RouteChanges* undo);
@@ -80,6 +83,8 @@ class UserspaceRoutes final : public RouteSink {
   KernelRoutes kernel_;
   sys::Netlink session_;
   sys::ChangeMonitor others_;  // of what ReadKernel() reads
+  KernelCopies copies_;
+  Poller events_;  // of both
   std::vector<std::string> interfaces_;
   bool forwards_ipv4_, forwards_ipv6_;
   forward::SharedMemory table_memory_, counters_;

@@ -2,9 +2,11 @@
 
 #include <arpa/inet.h>
 #include <linux/filter.h>
+#include <linux/netfilter/nfnetlink.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <netlink/msg.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -23,10 +25,12 @@ constexpr std::array<int, 11> kAllGroups = {
     RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV4_RULE, RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_IFADDR,
     RTNLGRP_IPV6_ROUTE, RTNLGRP_IPV6_RULE, RTNLGRP_IPV6_NETCONF,
 };
-constexpr std::array<int, 6> kRouteGroups = {
-    RTNLGRP_LINK,        RTNLGRP_NEXTHOP,    RTNLGRP_IPV4_IFADDR,
-    RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,
+constexpr std::array<int, 9> kRouteGroups = {
+    RTNLGRP_LINK,       RTNLGRP_NEXTHOP,   RTNLGRP_IPV4_IFADDR,
+    RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_IFADDR,
+    RTNLGRP_IPV6_ROUTE, RTNLGRP_IPV6_RULE, RTNLGRP_TC,
 };
+constexpr std::array<int, 1> kPacketRuleGroups = {NFNLGRP_NFTABLES};
 
 // A filter reads numbers of two bytes in network order.
 uint32_t InNetworkOrder(uint16_t number) { return htons(number); }
@@ -46,6 +50,14 @@ void LeaveOutRoutes(uint8_t protocol, int fd) {
   }};
   const sock_fprog program{static_cast<uint16_t>(code.size()), code.data()};
   SetSocketOption(fd, SOL_SOCKET, SO_ATTACH_FILTER, program, "SO_ATTACH_FILTER");
+}
+
+// Empty if the kernel has no such family.
+UniqueFd OpenSocket(int netlink_family, int namespace_fd) {
+  const NamespaceScope scope(namespace_fd);
+  UniqueFd opened(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, netlink_family));
+  if (!opened && errno != EPROTONOSUPPORT) throw SystemError("open a monitor of changes", errno);
+  return opened;
 }
 
 bool IsForwarding(uint16_t type) {
@@ -72,11 +84,19 @@ ChangeMonitor ChangeMonitor::OfRoutesBut(uint8_t protocol, int namespace_fd) {
   return monitor;
 }
 
-ChangeMonitor::ChangeMonitor(std::span<const int> groups, int namespace_fd) {
-  const NamespaceScope scope(namespace_fd);
-  socket_ = UniqueFd(
-      SystemCall("open a monitor of changes",
-                 socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE)));
+std::optional<ChangeMonitor> ChangeMonitor::OfPacketRules(int namespace_fd) {
+  ChangeMonitor monitor(OpenSocket(NETLINK_NETFILTER, namespace_fd));
+  if (!monitor.socket_) return std::nullopt;
+  monitor.Subscribe(kPacketRuleGroups);
+  return monitor;
+}
+
+ChangeMonitor::ChangeMonitor(std::span<const int> groups, int namespace_fd)
+    : socket_(OpenSocket(NETLINK_ROUTE, namespace_fd)) {
+  Subscribe(groups);
+}
+
+void ChangeMonitor::Subscribe(std::span<const int> groups) {
   sockaddr_nl address{};
   address.nl_family = AF_NETLINK;
   SystemCall("bind a monitor of changes",
@@ -85,6 +105,11 @@ ChangeMonitor::ChangeMonitor(std::span<const int> groups, int namespace_fd) {
     SystemCall("subscribe to changes", setsockopt(socket_.get(), SOL_NETLINK,
                                                   NETLINK_ADD_MEMBERSHIP, &group, sizeof group));
   }
+}
+
+bool ChangeMonitor::HasNews() const {
+  pollfd wait{socket_.get(), POLLIN, 0};
+  return poll(&wait, 1, 0) > 0;
 }
 
 NetworkChanges ChangeMonitor::Read() {

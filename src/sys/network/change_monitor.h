@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <utility>
 
 #include "base/fd.h"
 
@@ -17,17 +19,24 @@ struct NetworkChanges {
 class ChangeMonitor {
  public:
   explicit ChangeMonitor(int namespace_fd);
-  // Of links, addresses and routes only, without the routes of this protocol (RTPROT_*), which the
-  // kernel leaves out by itself: whoever writes many does not hear of them.
+  // Of links, addresses, routes, their rules and queueing disciplines only, without the routes of
+  // this protocol (RTPROT_*), which the kernel leaves out by itself: whoever writes many does not
+  // hear of them.
   static ChangeMonitor OfRoutesBut(uint8_t protocol, int namespace_fd);
+  // Of nftables only; nothing if the kernel has none.
+  static std::optional<ChangeMonitor> OfPacketRules(int namespace_fd);
 
   // Readable when Read() has something.
   int Fd() const { return socket_.get(); }
+  // Whether Read() has something.
+  bool HasNews() const;
   // What has changed since; does not block.
   NetworkChanges Read();
 
  private:
+  explicit ChangeMonitor(UniqueFd socket) : socket_(std::move(socket)) {}
   ChangeMonitor(std::span<const int> groups, int namespace_fd);
+  void Subscribe(std::span<const int> groups);
 
   UniqueFd socket_;
 };

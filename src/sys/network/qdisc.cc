@@ -132,18 +132,38 @@ void RemoveRootQdisc(Netlink& session, int ifindex) {
   }
 }
 
-std::string RootQdisc(Netlink& session, int ifindex) {
+namespace {
+
+// Calls `each` with every qdisc of the interface.
+void ForEachQdisc(Netlink& session, int ifindex,
+                  const std::function<void(const nlmsghdr*, const tcmsg&)>& each) {
   NetlinkMessage message(RTM_GETQDISC, NLM_F_DUMP);
   message.AppendHeader(TrafficHeader({ifindex, 0, 0}));
-  std::string kind;
   session.socket().Query(message, "list qdiscs", [&](const nlmsghdr* answer) {
     const auto* header = static_cast<const tcmsg*>(nlmsg_data(answer));
-    if (header->tcm_ifindex != ifindex || header->tcm_parent != TC_H_ROOT) return;
+    if (header->tcm_ifindex == ifindex) each(answer, *header);
+  });
+}
+
+}  // namespace
+
+std::string RootQdisc(Netlink& session, int ifindex) {
+  std::string kind;
+  ForEachQdisc(session, ifindex, [&](const nlmsghdr* answer, const tcmsg& header) {
+    if (header.tcm_parent != TC_H_ROOT) return;
     const nlattr* attribute =
-        nlmsg_find_attr(const_cast<nlmsghdr*>(answer), sizeof *header, TCA_KIND);
+        nlmsg_find_attr(const_cast<nlmsghdr*>(answer), sizeof header, TCA_KIND);
     if (attribute != nullptr) kind = nla_get_string(attribute);
   });
   return kind;
+}
+
+bool HasIngressQdisc(Netlink& session, int ifindex) {
+  bool found = false;
+  ForEachQdisc(session, ifindex, [&](const nlmsghdr*, const tcmsg& header) {
+    found = found || header.tcm_parent == TC_H_INGRESS;
+  });
+  return found;
 }
 
 int TryQdisc(const std::string& kind) {

@@ -51,6 +51,8 @@ void AddDefaultQdisc(Netlink& session, const QdiscPlace& place, const std::strin
 void RemoveRootQdisc(Netlink& session, int ifindex);
 // The kernel name of the root qdisc: "noqueue", "tbf"...
 std::string RootQdisc(Netlink& session, int ifindex);
+// Whether packets that come in meet classifiers: a qdisc "ingress" or "clsact".
+bool HasIngressQdisc(Netlink& session, int ifindex);
 
 // Whether the kernel has (or can load) the qdisc; found by trying on a scratch namespace's
 // loopback. Throws SystemError where that namespace cannot be made (no privilege).

@@ -1,0 +1,72 @@
+// Discards the copies that a node's kernel gets of frames which a forwarder in userspace takes from
+// the same interfaces. The forwarder's packet sockets stand before this program (taps of
+// __netif_receive_skb_core()); without it the kernel looks up a route for each copy and then drops
+// it in silence, because it does not forward.
+//
+// Discarded is only what the kernel would do nothing else with: unicast of IPv4 and IPv6 to its MAC
+// address, without options (which it checks, and answers, before it routes). Of IPv4, whatever is
+// not for the kernel; of IPv6, whatever a route forwards, because the kernel answers the rest.
+#include "packet.bpf.h"
+
+#include "copy.h"
+
+#define VERSION_AND_LENGTH 0x45  // of an IPv4 header without options
+#define FIRST_GROUP 224          // of the first byte: multicast, reserved, broadcast
+
+struct {
+  __uint(type, BPF_MAP_TYPE_LPM_TRIE);
+  __uint(max_entries, 1);  // the loader sets it
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __type(key, struct viaduct_copy_network4);
+  __type(value, __u8);
+} copy_networks4 SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_LPM_TRIE);
+  __uint(max_entries, 1);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __type(key, struct viaduct_copy_network6);
+  __type(value, __u8);
+} copy_networks6 SEC(".maps");
+
+// Bits VIADUCT_COPY_IPV4 and VIADUCT_COPY_IPV6; in the section .bss.
+volatile __u32 discarded_families = 0;
+
+static __always_inline int is_forwarders4(const void* header, const void* end) {
+  const struct iphdr* ip = header;
+  if ((const void*)(ip + 1) > end || *(const __u8*)header != VERSION_AND_LENGTH) return 0;
+  const __u8 first = *(const __u8*)&ip->daddr;
+  if (first == 0 || first >= FIRST_GROUP) return 0;
+  struct viaduct_copy_network4 key = {.length = 8 * sizeof ip->daddr};
+  __builtin_memcpy(key.address, &ip->daddr, sizeof ip->daddr);
+  const __u8* taker = bpf_map_lookup_elem(&copy_networks4, &key);
+  return !taker || *taker == VIADUCT_COPY_FORWARDER;
+}
+
+static __always_inline int is_forwarders6(const void* header, const void* end) {
+  const struct ipv6hdr* ip = header;
+  if ((const void*)(ip + 1) > end || ip->version != 6 || ip->nexthdr == IPPROTO_HOPOPTS) return 0;
+  if (!is_forwardable_ipv6(&ip->daddr)) return 0;
+  struct viaduct_copy_network6 key = {.length = 8 * sizeof ip->daddr};
+  __builtin_memcpy(key.address, &ip->daddr, sizeof ip->daddr);
+  const __u8* taker = bpf_map_lookup_elem(&copy_networks6, &key);
+  return taker && *taker == VIADUCT_COPY_FORWARDER;
+}
+
+// TC_ACT_UNSPEC: whatever else is at this interface, then the kernel's stack.
+SEC("tc")
+int viaduct_copy(struct __sk_buff* skb) {
+  const __u32 families = discarded_families;
+  const struct ethhdr* frame = (void*)(long)skb->data;
+  const void* end = (void*)(long)skb->data_end;
+  if (skb->pkt_type != PACKET_HOST || skb->vlan_present) return TC_ACT_UNSPEC;
+  if ((const void*)(frame + 1) > end) return TC_ACT_UNSPEC;
+  if (frame->h_proto == bpf_htons(ETH_P_IP)) {
+    if (families & VIADUCT_COPY_IPV4 && is_forwarders4(frame + 1, end)) return TC_ACT_SHOT;
+  } else if (frame->h_proto == bpf_htons(ETH_P_IPV6)) {
+    if (families & VIADUCT_COPY_IPV6 && is_forwarders6(frame + 1, end)) return TC_ACT_SHOT;
+  }
+  return TC_ACT_UNSPEC;
+}
+
+char viaduct_license[] SEC("license") = "GPL";

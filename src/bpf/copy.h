@@ -1,0 +1,25 @@
+/* What the program that discards the kernel's copies and its user share: C, because both languages
+ * include it. */
+#pragma once
+
+#include <linux/types.h>
+
+/* Whose the packets to a network are. */
+enum viaduct_copy_taker {
+  VIADUCT_COPY_KERNEL = 1, /* the kernel's: its copy passes */
+  VIADUCT_COPY_FORWARDER   /* the forwarder's: the kernel's copy is discarded */
+};
+
+/* Which families' copies are discarded. */
+#define VIADUCT_COPY_IPV4 1U
+#define VIADUCT_COPY_IPV6 2U
+
+/* Keys of the networks: the longest prefix counts. The address is in network byte order. */
+struct viaduct_copy_network4 {
+  __u32 length;
+  __u8 address[4];
+};
+struct viaduct_copy_network6 {
+  __u32 length;
+  __u8 address[16];
+};

@@ -1,0 +1,122 @@
+#include "bpf/copy_filter.h"
+
+#include <bpf/bpf.h>
+#include <net/if.h>
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "base/error.h"
+#include "bpf/copy.h"
+#include "bpf/program.h"
+#include "sys/network/netns.h"
+
+namespace viaduct::bpf {
+namespace {
+
+constexpr Object::Purpose kOfCopies{"eBPF beside the forwarder in userspace",
+                                    "the kernel drops its copies itself"};
+
+template <class Key>
+Key NetworkKey(const wire::IpPrefix& network) {
+  Key key{};
+  key.length = static_cast<uint32_t>(network.length);
+  std::memcpy(key.address, network.address.bytes.data(), sizeof key.address);
+  return key;
+}
+
+// Calls `use` with the address of the network's key.
+template <class Use>
+auto WithKey(const wire::IpPrefix& network, const Use& use) {
+  if (network.address.family == wire::Family::kIpv4) {
+    const auto key = NetworkKey<viaduct_copy_network4>(network);
+    return use(&key);
+  }
+  const auto key = NetworkKey<viaduct_copy_network6>(network);
+  return use(&key);
+}
+
+Object LoadCopyProgram(size_t most_networks) {
+  return {kCopyProgram,
+          kCopyProgramSize,
+          "viaduct_copy",
+          {{"copy_networks4", most_networks}, {"copy_networks6", most_networks}},
+          {},
+          kOfCopies};
+}
+
+}  // namespace
+
+struct CopyFilter::State {
+  explicit State(size_t most_networks)
+      : object(LoadCopyProgram(most_networks)),
+        networks4(object.Map("copy_networks4")),
+        networks6(object.Map("copy_networks6")),
+        variables(object.Map(".bss")) {}
+
+  int NetworksOf(wire::Family family) const {
+    return family == wire::Family::kIpv4 ? networks4 : networks6;
+  }
+
+  Object object;
+  int networks4, networks6, variables;  // descriptors of the object
+  std::map<int, UniqueFd> links;        // by ifindex
+};
+
+std::string WhyNoCopyFilter() {
+  try {
+    sys::InScratchNamespace([] {
+      constexpr int kLoopback = 1;
+      const UniqueFd link = LoadCopyProgram(1).AttachWhileOpen(kLoopback);
+    });
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+CopyFilter::CopyFilter(size_t most_networks) : state_(std::make_unique<State>(most_networks)) {}
+
+CopyFilter::~CopyFilter() = default;
+
+bool CopyFilter::Set(const wire::IpPrefix& network, Taker taker) {
+  const uint8_t value = taker == Taker::kKernel ? VIADUCT_COPY_KERNEL : VIADUCT_COPY_FORWARDER;
+  const int map = state_->NetworksOf(network.address.family);
+  const int error = WithKey(
+      network, [&](const void* key) { return bpf_map_update_elem(map, key, &value, BPF_ANY); });
+  return error == 0;
+}
+
+void CopyFilter::Remove(const wire::IpPrefix& network) {
+  const int map = state_->NetworksOf(network.address.family);
+  WithKey(network, [&](const void* key) { return bpf_map_delete_elem(map, key); });
+}
+
+void CopyFilter::Discard(const std::set<wire::Family>& families) {
+  const uint32_t only = 0;
+  const uint32_t value = (families.contains(wire::Family::kIpv4) ? VIADUCT_COPY_IPV4 : 0) |
+                         (families.contains(wire::Family::kIpv6) ? VIADUCT_COPY_IPV6 : 0);
+  SystemCall("tell which copies a kernel does not need",
+             bpf_map_update_elem(state_->variables, &only, &value, BPF_ANY));
+}
+
+void CopyFilter::AttachTo(int namespace_fd, const std::set<int>& ifindexes) {
+  std::erase_if(state_->links, [&](const auto& link) { return !ifindexes.contains(link.first); });
+  const sys::NamespaceScope scope(namespace_fd);
+  for (const int ifindex : ifindexes) {
+    if (state_->links.contains(ifindex)) continue;
+    try {
+      state_->links[ifindex] = state_->object.AttachWhileOpen(ifindex);
+    } catch (const EnvironmentError&) {
+      state_->links.erase(ifindex);
+    }
+  }
+}
+
+Verdict CopyFilter::Try(int ifindex, wire::ConstBytes frame) const {
+  return state_->object.Try(ifindex, frame);
+}
+
+}  // namespace viaduct::bpf
