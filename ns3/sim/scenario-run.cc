@@ -269,6 +269,10 @@ ScenarioRun::WatchCommands()
         if (m_hub)
         {
             m_hub->Obey(command);
+            if (command.value("command", "") == "claim")
+            {
+                m_control.Send("claimed", {{"node", command.value("node", "")}});
+            }
         }
     }
     if (m_traffic && m_traffic->IsBusy())

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 #include <variant>
 
 #include "base/clock.h"
@@ -76,6 +77,7 @@ struct ControlServer::Peer {
   const Instant since;
   Instant heard;
   Node* node = nullptr;     // that it has claimed
+  std::string offer;        // that has still to be confirmed
   bool is_refused = false;  // it goes when it has been told why
 };
 
@@ -267,13 +269,30 @@ bool ControlServer::Grant(Peer& peer, const Request& request) {
   counters_.returns += returns ? 1 : 0;
   const std::string line = Encode(offer);
   if (line.size() <= kMaxOffer) {
-    peer.channel.Send(line);
+    peer.offer = line;
+    if (!options_.confirms) SendOffer(peer);
     return true;
   }
   Release(*node, false);
   ++counters_.refused_by_hub;
   Refuse(peer, "the network has more names and routes than a client can be told");
   return false;
+}
+
+void ControlServer::SendOffer(Peer& peer) {
+  if (!peer.offer.empty()) peer.channel.Send(std::exchange(peer.offer, ""));
+}
+
+void ControlServer::Confirm(const std::string& node) {
+  const auto found = node_by_name_.find(node);
+  Peer* const peer = found == node_by_name_.end() ? nullptr : nodes_[found->second].peer;
+  if (peer == nullptr) return;
+  try {
+    SendOffer(*peer);
+    Watch(*peer);
+  } catch (const Error&) {
+    Drop(peer->channel.Fd(), true);
+  }
 }
 
 ControlServer::Node* ControlServer::Choose(const Request& request, std::string* refusal) {

@@ -33,6 +33,8 @@ struct ServerOptions {
   std::vector<std::string> nodes;  // that may be claimed; "any" takes the first that is free
   // What the client gets, but its session. Throws Error, whose text the client is told, to refuse.
   std::function<Offer(const Claim&)> claim;
+  // The client gets it not until Confirm(): where what `claim` does takes its time.
+  bool confirms = false;
   // The client has left, or is silent: what comes from its address is nobody's from now on.
   std::function<void(const std::string& node)> release = [](const std::string&) {};
 
@@ -72,6 +74,9 @@ class ControlServer {
   ControlServer(const ControlServer&) = delete;
   ControlServer& operator=(const ControlServer&) = delete;
 
+  // What `claim` did for this node is done. Nothing happens if no client waits for it.
+  void Confirm(const std::string& node);
+
   uint16_t port() const { return port_; }
   const ServerCounters& counters() const { return counters_; }
   // Node and address of each client.
@@ -89,6 +94,7 @@ class ControlServer {
   void Read(Peer& peer);
   bool Hear(Peer& peer, const std::string& line);
   bool Grant(Peer& peer, const Request& request);
+  void SendOffer(Peer& peer);
   Node* Choose(const Request& request, std::string* refusal);
   Node* ChooseNamed(const std::string& name, std::string* refusal);
   void Refuse(Peer& peer, const std::string& reason);

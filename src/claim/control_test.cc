@@ -179,6 +179,23 @@ TEST_F(ControlTest, TheHubMayRefuse) {
   EXPECT_TRUE(released_.empty());
 }
 
+TEST_F(ControlTest, AnOfferWaitsUntilItIsTrue) {
+  ServerOptions options = Defaults();
+  options.confirms = true;
+  Serve(options);
+  Client& client = Join("n1");
+  ASSERT_TRUE(Await([&] { return claims_.size() == 1; }));
+  server_->Confirm("n2");  // nobody waits for that
+  Pass(Duration::Milliseconds(100));
+  EXPECT_TRUE(client.offers.empty());
+  server_->Confirm("n1");
+  ASSERT_TRUE(Await([&] { return !client.offers.empty(); }));
+  server_->Confirm("n1");
+  Pass(Duration::Milliseconds(100));
+  EXPECT_EQ(client.offers.size(), 1u);
+  EXPECT_TRUE(client.troubles.empty());
+}
+
 // A client by hand, which says only what it is told to.
 class Puppet {
  public:

@@ -19,7 +19,7 @@ class ClaimKey : public testing::Test {
     char name[] = "/tmp/viaduct-key-XXXXXX";
     folder_ = mkdtemp(name);
   }
-  ~ClaimKey() override { std::filesystem::remove_all(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::string Refusal() const {
     try {

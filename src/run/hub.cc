@@ -75,6 +75,8 @@ void Hub::Read() {
     } else if (event == "report") {
       latest_ = message->at("results").get<HubResult>();
       reported_ = true;
+    } else if (event == "claimed" && claimed_) {
+      claimed_(message->value("node", ""));
     }
     if (use_ && (event == "hub" || event == "report")) use_(latest_);
   }

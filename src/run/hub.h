@@ -34,6 +34,8 @@ class Hub {
   // client is given in the scenario are not for this.
   void Claim(const std::string& node, const std::string& address);
   void Release(const std::string& node);
+  // Calls `use` with the node when the simulator has done what Claim() told it.
+  void OnClaimed(std::function<void(const std::string& node)> use) { claimed_ = std::move(use); }
   // The present statistics, at most half a second old.
   const result::HubResult& latest() const { return latest_; }
   // Calls `use` whenever they are new.
@@ -51,6 +53,7 @@ class Hub {
   result::HubResult latest_;
   bool serves_ = false, reported_ = false;
   std::function<void(const result::HubResult&)> use_;
+  std::function<void(const std::string&)> claimed_;
 };
 
 // What a hub does, for one line: "12 s: 2 of 3 clients, 1.20k frames/s in, ...". `before`: earlier

@@ -20,6 +20,8 @@ claim::ServerOptions OptionsOf(const scenario::Scenario& scenario, const claim::
     hub.Claim(claim.node, claim.client.ToString());
     return offer;
   };
+  // The client's first frames would be a stranger's if the simulator did not know of it yet.
+  options.confirms = true;
   options.release = [&hub](const std::string& node) { hub.Release(node); };
   return options;
 }
@@ -68,7 +70,9 @@ claim::Offer OfferOf(const scenario::Scenario& scenario, const std::string& node
 
 HubClaims::HubClaims(const scenario::Scenario& scenario, const claim::Key& key,
                      const std::string& address, Hub& hub, sys::EventLoop& loop)
-    : server_(loop, OptionsOf(scenario, key, address, hub)) {}
+    : hub_(hub), server_(loop, OptionsOf(scenario, key, address, hub)) {
+  hub_.OnClaimed([this](const std::string& node) { server_.Confirm(node); });
+}
 
 void ReportClaims(const claim::ServerCounters& counters, result::HubResult* result) {
   result->claims = counters.claims;

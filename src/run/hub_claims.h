@@ -28,10 +28,14 @@ class HubClaims {
   // must outlive this. Throws SystemError.
   HubClaims(const scenario::Scenario& scenario, const claim::Key& key, const std::string& address,
             Hub& hub, sys::EventLoop& loop);
+  ~HubClaims() { hub_.OnClaimed({}); }
+  HubClaims(const HubClaims&) = delete;
+  HubClaims& operator=(const HubClaims&) = delete;
 
   const claim::ServerCounters& counters() const { return server_.counters(); }
 
  private:
+  Hub& hub_;
   claim::ControlServer server_;
 };
 

@@ -31,6 +31,7 @@
 // With --hub [ADDRESS]:PORT mode simulate runs in real time until it is stopped, and there are
 // only:
 //   {"event":"hub", KEYS of HubResult}           first when it serves clients, then twice a second
+//   {"event":"claimed", "node":NAME}             "claim" of this node has been obeyed
 //   {"event":"report", ..., "results":HubResult}
 // To the simulator:
 //   {"command":"stop"}
