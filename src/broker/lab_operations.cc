@@ -80,7 +80,7 @@ void RequireDescriptorsFor(const lab::Topology& topology) {
   for (const lab::Node& node : topology.nodes) {
     if (MayUseEbpf(*node.data_plane)) needed += kPerProgram + node.interfaces.size();
     if (joins) needed += 1 + 2 * node.interfaces.size();
-    if (MayForward(*node.data_plane)) needed += kPerForwarder + node.interfaces.size();
+    if (MayForward(*node.data_plane)) needed += kPerForwarder + 2 * node.interfaces.size();
   }
   sys::RequireDescriptors(needed, fmt::format("lab {} of {} nodes needs", topology.name, nodes));
 }

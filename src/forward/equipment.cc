@@ -97,7 +97,9 @@ std::vector<int> Equipment::Descriptors() const {
        {&table, &counters, &events, &doorbell, &neighbours, &raw_ipv4, &raw_ipv6, &icmpv6}) {
     if (*each) all.push_back(each->get());
   }
-  for (const sys::PacketSocket& socket : sockets) all.push_back(socket.fd.get());
+  for (const auto* of_ports : {&sockets, &senders}) {
+    for (const sys::PacketSocket& socket : *of_ports) all.push_back(socket.fd.get());
+  }
   return all;
 }
 
@@ -125,6 +127,7 @@ Equipment Equip(const std::string& name, int namespace_fd, const SharedWith& sha
     equipment.ports.push_back(
         {interface, static_cast<uint32_t>(link.ifindex), link.mac, static_cast<size_t>(link.mtu)});
     equipment.sockets.push_back(sys::OpenPacketSocket(interface, shared.program->is_promiscuous));
+    equipment.senders.push_back(sys::OpenPacketSocket(interface, false));
     SetFilter(*shared.program, link.mac, equipment.own, equipment.sockets.back().fd.get());
   }
   equipment.neighbours = NeighbourMonitor::Open();

@@ -41,6 +41,7 @@ struct Equipment {
   const ProgramKind* program = nullptr;
   std::vector<PortInfo> ports;
   std::vector<sys::PacketSocket> sockets;  // of the ports
+  std::vector<sys::PacketSocket> senders;  // likewise: by which is sent (io::RingPort)
   std::vector<sys::InterfaceAddress> own;  // the node's addresses
   UniqueFd table, counters, events, doorbell;
   UniqueFd neighbours;                  // NeighbourMonitor

@@ -46,9 +46,10 @@ class Forwarder::RunningNode final : public Carrier {
     program_ = equipment.program->make(node_);
     io::RingOptions options;
     options.slots = slots;
-    for (sys::PacketSocket& socket : equipment.sockets) {
-      options.ifindex = socket.ifindex;
-      ports_.push_back(std::make_unique<io::RingPort>(std::move(socket.fd), options));
+    for (size_t port = 0; port < equipment.sockets.size(); ++port) {
+      options.ifindex = equipment.sockets[port].ifindex;
+      ports_.push_back(std::make_unique<io::RingPort>(
+          std::move(equipment.sockets[port].fd), options, std::move(equipment.senders[port].fd)));
     }
     ring_full_.resize(ports_.size());
   }

@@ -89,13 +89,27 @@ size_t SlotBytes(const RingOptions& options, int fd) {
   return std::bit_ceil(header + frame);
 }
 
+void SetUpSending(int fd, const RingOptions& options) {
+  SetSocketOption(fd, SOL_PACKET, PACKET_VNET_HDR, 1, "PACKET_VNET_HDR");
+  SetSocketOption(fd, SOL_PACKET, PACKET_QDISC_BYPASS, options.qdisc_bypass ? 1 : 0,
+                  "PACKET_QDISC_BYPASS");
+}
+
+// Receives the frames of this type of the interface, those of type 0 never, and sends there.
+void BindTo(int fd, int ifindex, uint16_t ether_type) {
+  sockaddr_ll address{};
+  address.sll_family = AF_PACKET;
+  address.sll_protocol = htons(ether_type);
+  address.sll_ifindex = ifindex;
+  SystemCall("bind of a packet socket",
+             bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)));
+}
+
 // Order of the calls: the kernel refuses PACKET_VNET_HDR once there is a ring.
 tpacket_req SetUpRing(int fd, const RingOptions& options) {
   SetSocketOption(fd, SOL_PACKET, PACKET_VERSION, int{TPACKET_V2}, "PACKET_VERSION");
-  SetSocketOption(fd, SOL_PACKET, PACKET_VNET_HDR, 1, "PACKET_VNET_HDR");
+  SetUpSending(fd, options);
   SetSocketOption(fd, SOL_PACKET, PACKET_COPY_THRESH, 1, "PACKET_COPY_THRESH");
-  SetSocketOption(fd, SOL_PACKET, PACKET_QDISC_BYPASS, options.qdisc_bypass ? 1 : 0,
-                  "PACKET_QDISC_BYPASS");
   tpacket_req request{};
   request.tp_frame_size = static_cast<uint32_t>(SlotBytes(options, fd));
   // Blocks of 64 KiB are easy for the kernel to allocate; slots do not straddle them.
@@ -111,8 +125,9 @@ tpacket_req SetUpRing(int fd, const RingOptions& options) {
 
 class RingPort::Impl {
  public:
-  Impl(UniqueFd socket, const RingOptions& options)
+  Impl(UniqueFd socket, const RingOptions& options, UniqueFd sender)
       : socket_(std::move(socket)),
+        sender_(std::move(sender)),
         ifindex_(options.ifindex),
         mtu_(static_cast<uint32_t>(MtuOf(socket_.get(), options.ifindex))),
         request_(SetUpRing(socket_.get(), options)),
@@ -122,12 +137,11 @@ class RingPort::Impl {
     PrepareTransmit();
     SetSocketOption(socket_.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, options.outgoing ? 0 : 1,
                     "PACKET_IGNORE_OUTGOING");
-    sockaddr_ll address{};
-    address.sll_family = AF_PACKET;
-    address.sll_protocol = htons(options.ether_type);
-    address.sll_ifindex = options.ifindex;
-    SystemCall("bind of a packet socket",
-               bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)));
+    BindTo(socket_.get(), options.ifindex, options.ether_type);
+    if (sender_) {
+      SetUpSending(sender_.get(), options);
+      BindTo(sender_.get(), options.ifindex, 0);
+    }
   }
 
   int Fd() const { return socket_.get(); }
@@ -174,8 +188,8 @@ class RingPort::Impl {
         iovecs_[2 * i + 1] = {const_cast<std::byte*>(frames[taken + i].data()),
                               frames[taken + i].size()};
       }
-      const int sent =
-          sendmmsg(socket_.get(), messages_.data(), static_cast<unsigned>(burst), MSG_DONTWAIT);
+      const int sent = sendmmsg(sender_ ? sender_.get() : socket_.get(), messages_.data(),
+                                static_cast<unsigned>(burst), MSG_DONTWAIT);
       if (sent > 0) {
         uint64_t bytes = 0;
         for (int i = 0; i < sent; ++i) bytes += frames[taken + i].size();
@@ -323,7 +337,7 @@ class RingPort::Impl {
     counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }
 
-  UniqueFd socket_;
+  UniqueFd socket_, sender_;
   int ifindex_;
   uint32_t mtu_;
   tpacket_req request_;
@@ -346,8 +360,8 @@ class RingPort::Impl {
   std::vector<uint32_t> refused_;
 };
 
-RingPort::RingPort(UniqueFd socket, const RingOptions& options)
-    : impl_(std::make_unique<Impl>(std::move(socket), options)) {}
+RingPort::RingPort(UniqueFd socket, const RingOptions& options, UniqueFd sender)
+    : impl_(std::make_unique<Impl>(std::move(socket), options, std::move(sender))) {}
 RingPort::RingPort(RingPort&&) noexcept = default;
 RingPort& RingPort::operator=(RingPort&&) noexcept = default;
 RingPort::~RingPort() = default;

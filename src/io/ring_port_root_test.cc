@@ -67,7 +67,17 @@ class RingPortRootTest : public testing::Test {
   std::optional<TestNetwork> network_;
 };
 
-TEST_F(RingPortRootTest, CarriesFramesAndNotOurOwn) {
+// With a socket of its own to send by, and without.
+class RingPortSenderRootTest : public RingPortRootTest, public testing::WithParamInterface<bool> {
+ protected:
+  RingPort PortA() {
+    return RingPort(network_->a.PacketSocket(), {.ifindex = network_->a_index},
+                    GetParam() ? network_->a.PacketSocket() : UniqueFd());
+  }
+};
+INSTANTIATE_TEST_SUITE_P(EitherSocket, RingPortSenderRootTest, testing::Bool());
+
+TEST_P(RingPortSenderRootTest, CarriesFramesAndNotOurOwn) {
   RingPort a = PortA();
   RingPort b = PortB();
   const auto first = Frame("one");
@@ -159,7 +169,7 @@ TEST_F(RingPortRootTest, CountsWhatDidNotFitIntoTheRing) {
   EXPECT_EQ(count + b.Counters().rx_dropped_ring_full, 1000u);  // reading does not forget
 }
 
-TEST_F(RingPortRootTest, GoesOnAfterAFrameTheKernelRefuses) {
+TEST_P(RingPortSenderRootTest, GoesOnAfterAFrameTheKernelRefuses) {
   RingPort a = PortA();
   RingPort b = PortB();
   const auto too_long = Frame(std::string(3000, 'x'));
@@ -174,7 +184,7 @@ TEST_F(RingPortRootTest, GoesOnAfterAFrameTheKernelRefuses) {
   EXPECT_TRUE(a.Refused().empty());
 }
 
-TEST_F(RingPortRootTest, SurvivesALinkThatGoesDownAndUp) {
+TEST_P(RingPortSenderRootTest, SurvivesALinkThatGoesDownAndUp) {
   RingPort a = PortA();
   RingPort b = PortB();
   EXPECT_TRUE(a.Up());
