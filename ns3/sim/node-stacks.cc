@@ -11,6 +11,7 @@
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-routing-helper.h"
 #include "ns3/ipv4-static-routing.h"
+#include "ns3/ipv4.h"
 #include "ns3/ipv6-l3-protocol.h"
 #include "ns3/ipv6-list-routing.h"
 #include "ns3/ipv6-routing-helper.h"
@@ -167,6 +168,10 @@ AddNode(StackGroup& group, Ptr<Node> node, bool host, const ObjectFactory& proto
 void
 ConfigureStack(Ptr<Node> node, const NodeSettings& settings, bool ipv6)
 {
+    if (const auto ip = node->GetObject<Ipv4>())
+    {
+        ip->SetAttribute("IpForward", BooleanValue(!settings.host));
+    }
     if (ipv6)
     {
         Ptr<Ipv6L3Protocol> ip = node->GetObject<Ipv6L3Protocol>();

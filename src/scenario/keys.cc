@@ -120,8 +120,8 @@ constexpr Key kKeys[] = {
     {"nodes.NAME", Type::kSection, Elsewhere(), "Settings of one node; may be empty.",
      "{host: true}"},
     {"nodes.NAME.host", Type::kBoolean, PlainMember<&NodeSettings::host>(),
-     R"(A host runs no routing protocol; it has a default route to `gateway`. With `WMRP`: hosts
-     are on one network, and have no gateway.)",
+     R"(A host runs no routing protocol and forwards nothing; it has a default route to `gateway`.
+     With `WMRP`: hosts are on one network, and have no gateway.)",
      "true"},
     {"nodes.NAME.gateway", Type::kNode, PlainPrinted<&NodeSettings::gateway>(),
      "The neighbour to which a host sends. May be omitted if the host has only one.", "n0"},

@@ -35,8 +35,8 @@ struct RemoteAccess {
 
 struct NodeSettings {
   std::string name;
-  // A host runs no routing protocol: it has a default route to `gateway` (a neighbour), and in
-  // every real mode the kernel handles its packets.
+  // A host runs no routing protocol and forwards nothing: it has a default route to `gateway` (a
+  // neighbour), and in every real mode the kernel handles its packets.
   bool host = false;
   std::string gateway;
   // Overrides the data plane that the mode would give this node; null: not overridden.
