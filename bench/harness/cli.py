@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import aodv, bridge, dataplane, kernelstack, multinode, olsr, path, wmrp
+from . import aodv, bridge, clients, dataplane, kernelstack, multinode, olsr, path, wmrp
 from .environment import REPOSITORY, describe
 from .plan import Plan, make_plan
 from .process import BenchError, Interrupted, OutOfTime, at_most, stopping_on_signals
@@ -28,12 +28,14 @@ _BENCHMARKS = {
     "wmrp": wmrp.measure,
     "aodv": aodv.measure,
     "dataplane": dataplane.measure,
+    "clients": clients.measure,
     "path": path.measure,
     "kernelstack": kernelstack.measure,
 }
 _NOTES_OF_THEIR_OWN = {
     "aodv": aodv.NOTES,
     "dataplane": dataplane.NOTES,
+    "clients": clients.NOTES,
     "path": path.NOTES,
     "wmrp": wmrp.NOTES,
     "kernelstack": kernelstack.NOTES,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas
 
-from . import report_kernelstack, report_path, report_planes, report_thesis
+from . import report_clients, report_kernelstack, report_path, report_planes, report_thesis
 from .analysis import Ratio
 from .page import number_text
 from .results import Result
@@ -33,10 +33,12 @@ _SIGNS = {"at least": "≥", "at most": "≤", "exactly": "="}
 _SECTIONS = {
     "aodv": report_planes.sections,
     "dataplane": report_planes.sections,
+    "clients": report_clients.sections,
     "path": report_path.sections,
     "kernelstack": report_kernelstack.sections,
 }
 _SOURCES = {
+    "clients": "by S. Kristiansen, T. Plagemann and V. Goebel (2009)",
     "path": "by S. Agarwal, J. Sommers and P. Barford (NetPath, MASCOTS 2005)",
     "kernelstack": "by H. Tazaki, F. Urbani and T. Turletti (DCE Cradle, WNS3 2013)",
 }

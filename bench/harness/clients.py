@@ -1,0 +1,297 @@
+"""Benchmark `clients`: many remote applications on a simulated network (2009 paper)."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .analysis import Ratio, ratio_of_rounds
+from .plan import Plan
+from .process import BenchError, Child
+from .results import Result, measured, read_csv
+from .session import FORWARDER_CPU, SENDER_CPU, Namespace, Session, join
+
+NOTES = [
+    "The source host, the emulation host and the destination host are namespaces of one machine. "
+    "The applications and both tunnellers are on CPU 0, the hub and its simulation on CPU 1; what "
+    "arrives at the destination host is taken from the network on CPU 0 (receive packet steering).",
+    "Each of N links of 10 ms (no rate, no loss) in the simulation connects two clients. "
+    "Applications send to all of them in turn, equal shares of the offered load.",
+    "vxlan: clients are VXLAN interfaces of the hosts' kernels. tapudp: TAP interfaces and a "
+    "process that polls one after the other, and the socket for one packet a round, as the ns-2 "
+    "Distributed Clients Extension has it; modified: one packet for each TAP polled. The hub and "
+    "the simulation are the same for all, so the ratio is that of the tunnels.",
+    "Throughput is what arrives at the destinations' interfaces in the last seconds of a trial; "
+    "added RTT: a probe's, less 20 ms.",
+]
+_HUBS = {"source": "198.51.100.254", "destination": "203.0.113.254"}
+_HOSTS = {"source": "198.51.100.1", "destination": "203.0.113.1"}
+_PORT = 4789
+_LINK = 0.020  # seconds, both ways
+_MANY, _FEW = 250, 10
+_PAPER_SIZE = 500  # bytes of UDP payload: the paper's experiment 2
+_SIZES = (58, 500, 1000, 1472)
+
+
+@dataclass(frozen=True)
+class Tunnel:
+    """How clients' frames get to the hub."""
+
+    name: str
+    label: str
+
+
+VXLAN = Tunnel("vxlan", "VXLAN interfaces of the kernel")
+TAPUDP = Tunnel("original", "tapudp: TAPs polled in turn")
+MODIFIED = Tunnel("modified", "tapudp, modified")
+
+
+@dataclass
+class Trial:
+    """What one trial showed."""
+
+    offered_pps: float
+    received: list[float]  # packets a second, by client
+    added_rtt_ms: list[float | None]  # the mean, by client
+    probes: int
+    probes_lost: int
+    hub: dict[str, object] = field(repr=False)
+
+    @property
+    def received_pps(self) -> float:
+        """All clients'."""
+        return sum(self.received)
+
+    @property
+    def jain(self) -> float:
+        """Jain's fairness index of what they received (Jain, Chiu, Hawe 1984)."""
+        squares = sum(rate * rate for rate in self.received)
+        return self.received_pps**2 / (len(self.received) * squares) if squares else 0.0
+
+    @property
+    def rtt_spread(self) -> float | None:
+        """The 99th percentile over clients of the added round trip / the median."""
+        known = sorted(rtt for rtt in self.added_rtt_ms if rtt is not None)
+        if len(known) < len(self.added_rtt_ms):
+            return None
+        return known[int(0.99 * (len(known) - 1))] / known[len(known) // 2]
+
+
+@dataclass
+class Hosts:
+    """The three hosts."""
+
+    source: Namespace
+    hub: Namespace
+    destination: Namespace
+
+
+def addresses(client: int) -> list[str]:
+    """Of the first client (number 0, 1, ...) and the second one on its link."""
+    place = 4 * client
+    return [f"10.0.{place // 256}.{place % 256 + end}" for end in (1, 2)]
+
+
+def scenario(name: str, clients: int) -> str:
+    """The hub's file; JSON is YAML."""
+    nodes = {f"a{i}": {"remote": _HOSTS["source"]} for i in range(clients)}
+    nodes |= {f"b{i}": {"remote": _HOSTS["destination"]} for i in range(clients)}
+    links = [{"pair": [f"a{i}", f"b{i}"], "spec": "delay=10ms"} for i in range(clients)]
+    routing = {"protocol": "static"}
+    return json.dumps({"name": name, "nodes": nodes, "links": links, "routing": routing})
+
+
+def _hosts(session: Session) -> Hosts:
+    made = Hosts(*(session.namespace(name) for name in ("source", "hub", "destination")))
+    for side, host in (("source", made.source), ("destination", made.destination)):
+        join(made.hub, side[:8], host, "eth0")
+        made.hub.ip([f"addr add {_HUBS[side]}/24 dev {side[:8]}", f"link set {side[:8]} mtu 1600"])
+        host.ip([f"addr add {_HOSTS[side]}/24 dev eth0", "link set eth0 mtu 1600"])
+    steer = f"echo {1 << SENDER_CPU} > /sys/class/net/eth0/queues/rx-0/rps_cpus"
+    made.destination.run(["ip", "netns", "exec", made.destination.name, "sh", "-c", steer])
+    return made
+
+
+def _attach(session: Session, hosts: Hosts, tunnel: Tunnel, clients: int) -> None:
+    """Every client's interface on the host of its side."""
+    sides = (("source", hosts.source, 0), ("destination", hosts.destination, 1))
+    for side, host, end in sides:
+        device = "tap{}"
+        lines = []
+        first = 1 + end * clients
+        if tunnel is VXLAN:
+            device = "v{}"
+            lines = [
+                f"link add v{i + 1} type vxlan id {first + i} remote {_HUBS[side]} dstport {_PORT}"
+                for i in range(clients)
+            ]
+        else:
+            program = [session.program("tapudp"), tunnel.name, _HUBS[side]]
+            command = host.command([*program, str(_PORT), str(clients), str(first)], SENDER_CPU)
+            session.start(command).expect("ready", "stdout")
+        for i in range(clients):
+            name = device.format(i + 1)
+            lines.append(f"addr add {addresses(i)[end]}/30 dev {name}")
+            lines.append(f"link set {name} mtu 1500 up")
+        host.ip(lines)
+
+
+def _count(sink: Child) -> tuple[float, list[int]]:
+    sink.say("count")
+    assert sink.process.stdout
+    seen = json.loads(sink.process.stdout.readline())
+    return seen["time"], seen["received"]
+
+
+def _trial(
+    session: Session, tunnel: Tunnel, clients: int, pps: float, size: int, seconds: float
+) -> Trial:
+    with session.scope():
+        hosts = _hosts(session)
+        file = session.directory / "clients.yaml"
+        file.write_text(scenario("clients", clients))
+        report = session.directory / "clients.json"
+        report.unlink(missing_ok=True)
+        command = [str(session.viaduct), "hub", str(file), "--json", str(report)]
+        hub = session.start(hosts.hub.command(command, FORWARDER_CPU))
+        hub.expect("hub clients")
+        _attach(session, hosts, tunnel, clients)
+        pairs = session.directory / "clients.pairs"
+        pairs.write_text("".join(" ".join(addresses(i)) + "\n" for i in range(clients)))
+        load = session.program("client-load")
+        sink = session.start(
+            hosts.destination.command([load, "sink", str(pairs)], SENDER_CPU), subprocess.PIPE
+        )
+        warm_up = 1.0
+        rest = [str(value) for value in (pps, size, warm_up + seconds, warm_up)]
+        source = session.start(
+            hosts.source.command([load, "source", str(pairs), *rest], SENDER_CPU)
+        )
+        source.expect("ready", "stdout")
+        time.sleep(warm_up)
+        begin, before = _count(sink)
+        time.sleep(0.9 * seconds)
+        end, after = _count(sink)
+        sent = source.report(timeout=seconds + 30)
+        hub.signal(signal.SIGINT)
+        hub.finish(timeout=30)
+        rates = [(b - a) / (end - begin) for a, b in zip(before, after, strict=True)]
+        added = [None if rtt is None else rtt / 1e3 - _LINK * 1e3 for rtt in sent["rtt_us"]]
+        told = json.loads(report.read_text())
+        probes = sum(sent["probes"]), sum(sent["lost"])
+        return Trial(sent["sent"] / sent["seconds"], rates, added, *probes, hub=told)
+
+
+def _row(
+    result: Result, experiment: str, tunnel: Tunnel, trials: Sequence[Trial], **more: object
+) -> None:
+    first = trials[0]
+    spreads = [trial.rtt_spread for trial in trials if trial.rtt_spread is not None]
+    result.add(
+        experiment,
+        tunnel,
+        clients=len(first.received),
+        **more,
+        rounds=len(trials),
+        **measured("offered_pps", [trial.offered_pps for trial in trials]),
+        **measured("received_pps", [trial.received_pps for trial in trials]),
+        **measured("jain", [trial.jain for trial in trials], 4),
+        **measured("rtt_spread", spreads or [None], 3),
+        **{f"added_rtt_ms_{name}": _rtt(first, place) for name, place in _places(first)},
+        probes_lost=sum(trial.probes_lost for trial in trials),
+        probes=sum(trial.probes for trial in trials),
+        shares=[round(rate, 1) for rate in first.received],
+    )
+
+
+def _places(trial: Trial) -> list[tuple[str, int]]:
+    last = len(trial.received) - 1
+    return [("first", 0), ("middle", last // 2), ("last", last)]
+
+
+def _rtt(trial: Trial, place: int) -> float | None:
+    value = trial.added_rtt_ms[place]
+    return None if value is None else round(value, 3)
+
+
+class Runner:
+    """Trials of one run, with their progress."""
+
+    def __init__(self, session: Session, plan: Plan) -> None:
+        self.session, self.plan = session, plan
+
+    def trial(self, tunnel: Tunnel, clients: int, pps: float, size: int = _PAPER_SIZE) -> Trial:
+        """One trial, said."""
+        trial = _trial(self.session, tunnel, clients, pps, size, self.plan.choose(10.0, 3.0))
+        self.plan.say(
+            f"{tunnel.label}, {clients} clients, {size} bytes: {trial.offered_pps:,.0f} offered, "
+            f"{trial.received_pps:,.0f} received, Jain {trial.jain:.4f}"
+        )
+        return trial
+
+    def saturation(self, tunnel: Tunnel, clients: int) -> float:
+        """What arrives when much more than that is offered."""
+        return self.trial(tunnel, clients, 400_000).received_pps
+
+
+def _many_against_few(runner: Runner, plan: Plan, result: Result) -> None:
+    """Throughput and fairness of 250 beside 10, and beside the baseline."""
+    saturated = runner.saturation(VXLAN, _FEW)
+    load = 2 * saturated
+    plan.say(f"saturation is {saturated:,.0f} packet/s: twice that is offered")
+    seen: dict[str, list[Trial]] = {}
+    for _, order in plan.turns(["many", "few", "tapudp", "modified"]):
+        for what in order:
+            tunnel = {"tapudp": TAPUDP, "modified": MODIFIED}.get(what, VXLAN)
+            clients = _FEW if what == "few" else _MANY
+            seen.setdefault(what, []).append(runner.trial(tunnel, clients, load))
+    received = {what: [trial.received_pps for trial in trials] for what, trials in seen.items()}
+    ratios = result.ratios
+    ratios["clients250_vs_10"] = ratio_of_rounds(received["many"], received["few"], 0.95)
+    ratios["fairness_jain_250"] = Ratio.of([trial.jain for trial in seen["many"]], 0.99)
+    ratios["vs_tapudp_250"] = ratio_of_rounds(received["many"], received["tapudp"], 5)
+    for what, trials in seen.items():
+        tunnel = {"tapudp": TAPUDP, "modified": MODIFIED}.get(what, VXLAN)
+        _row(result, "twice saturation", tunnel, trials, size=_PAPER_SIZE)
+
+
+def _delays(runner: Runner, plan: Plan, result: Result, half: float) -> None:
+    trials = [runner.trial(VXLAN, _MANY, half) for _ in range(plan.row_rounds)]
+    spreads = [trial.rtt_spread for trial in trials]
+    if any(spread is None for spread in spreads):
+        raise BenchError("clients: the probes of some client were all lost below saturation")
+    result.ratios["rtt_spread_250"] = Ratio.of(
+        [s for s in spreads if s is not None], 1.5, "at most"
+    )
+    _row(result, "below saturation", VXLAN, trials, size=_PAPER_SIZE)
+
+
+def _experiments(runner: Runner, plan: Plan, result: Result, saturated: float) -> None:
+    """The paper's experiments 1 and 2: rows."""
+    loads = [share * saturated for share in plan.choose([0.25, 0.5, 0.75, 1, 1.5], [0.5, 1.5])]
+    sizes = plan.choose(_SIZES, (58, 1472))
+    for size in plan.points("sizes", sizes):
+        for pps in loads:
+            _row(result, "experiment 1", VXLAN, [runner.trial(VXLAN, 1, pps, size)], size=size)
+    numbers = plan.choose([10, 50, 100, 150, 200, 250], [50, 100, 200])
+    for tunnel in (VXLAN, TAPUDP, MODIFIED):
+        for clients in plan.points(f"numbers of clients, {tunnel.label}", numbers):
+            for pps in plan.choose(loads, loads[-1:]):
+                trial = runner.trial(tunnel, clients, pps)
+                _row(result, "experiment 2", tunnel, [trial], size=_PAPER_SIZE)
+
+
+def measure(session: Session, plan: Plan, result: Result) -> None:
+    """Fill in the result."""
+    result.published += read_csv("kristiansen-statements.csv")
+    runner = Runner(session, plan)
+    with plan.part("250 clients beside 10 and the baseline", 0.6):
+        _many_against_few(runner, plan, result)
+    saturated = next(row["received_pps"] for row in result.rows if row["clients"] == _FEW)
+    with plan.part("delays", 0.3):
+        _delays(runner, plan, result, saturated / 2)
+    _experiments(runner, plan, result, saturated)

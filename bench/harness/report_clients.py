@@ -1,0 +1,66 @@
+"""Plots and tables of `clients`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+
+from .page import by_experiment, finish, rows_table, svg
+from .results import Result, Row
+
+
+def _table(rows: Sequence[Row]) -> str:
+    return rows_table(rows, hidden=("shares",))
+
+
+def _lines(axis: Axes, rows: Sequence[Row], x: str, y: str, group: str) -> None:
+    for name in dict.fromkeys(row[group] for row in rows):
+        points = [(row[x], row[y]) for row in rows if row[group] == name and row[y] is not None]
+        axis.plot(*zip(*sorted(points), strict=True), marker="o", markersize=3, label=str(name))
+
+
+def _one_client(rows: Sequence[Row]) -> str:
+    """The paper's figures 3 and 4."""
+
+    def draw(axes: Sequence[Axes]) -> None:
+        _lines(axes[0], rows, "offered_pps", "received_pps", "size")
+        finish(axes[0], "offered, packets/s", "received, packets/s")
+        _lines(axes[1], rows, "offered_pps", "added_rtt_ms_first", "size")
+        finish(axes[1], "offered, packets/s", "added round trip, ms", "y")
+
+    return svg(draw, 2) + _table(rows)
+
+
+def _shares(axis: Axes, rows: Sequence[Row]) -> None:
+    """Grey: the part of its load that each client received; black is all of it (figure 6)."""
+    for row in rows:
+        due = row["offered_pps"] / row["clients"]
+        for i, rate in enumerate(row["shares"]):
+            grey = 1 - min(1.0, rate / due)
+            axis.plot(row["clients"], i + 1, "s", color=str(grey), markersize=2)
+
+
+def _many_clients(rows: Sequence[Row]) -> str:
+    """The paper's figures 6, 7 and 9."""
+
+    def draw(axes: Sequence[Axes]) -> None:
+        _lines(axes[0], rows, "clients", "received_pps", "label")
+        finish(axes[0], "clients", "received, packets/s")
+        for axis, name in zip(axes[1:], dict.fromkeys(row["label"] for row in rows), strict=False):
+            _shares(axis, [row for row in rows if row["label"] == name])
+            finish(axis, f"clients ({name})", "client")
+
+    return svg(draw, 1 + len({row["label"] for row in rows})) + _table(rows)
+
+
+def sections(result: Result) -> list[tuple[str, str]]:
+    """Title and body of each part of the page."""
+    makers = [
+        ("twice saturation", "At twice saturation", _many_clients),
+        ("below saturation", "Below saturation", _table),
+        ("experiment 1", "Experiment 1: one client, several sizes", _one_client),
+        ("experiment 2", "Experiment 2: 10 to 250 clients", _many_clients),
+    ]
+    published = [("Published", rows_table(result.published, hidden=("title",)))]
+    return by_experiment(result.rows, makers) + published

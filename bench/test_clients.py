@@ -1,0 +1,48 @@
+"""The benchmark of remote clients: its figures, its scenario, and its page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from harness import clients, report
+from harness.results import Result
+
+
+def trial(received: list[float], added: list[float | None]) -> clients.Trial:
+    return clients.Trial(100.0, received, added, 10, 0, {})
+
+
+def test_jains_index() -> None:
+    assert trial([5.0] * 4, []).jain == pytest.approx(1)
+    assert trial([1.0, 0, 0, 0], []).jain == pytest.approx(0.25)
+    assert trial([0.0, 0], []).jain == 0
+
+
+def test_the_spread_is_that_of_clients_and_unknown_if_one_is_silent() -> None:
+    assert trial([], [1.0] * 99 + [3.0]).rtt_spread == pytest.approx(1)
+    assert trial([], [1.0] * 98 + [3.0] * 2).rtt_spread == pytest.approx(3)
+    assert trial([], [1.0, None]).rtt_spread is None
+
+
+def test_every_link_has_addresses_of_its_own() -> None:
+    every = [address for i in range(250) for address in clients.addresses(i)]
+    assert len(set(every)) == 500
+    assert clients.addresses(0) == ["10.0.0.1", "10.0.0.2"]
+    assert clients.addresses(249) == ["10.0.3.229", "10.0.3.230"]
+    described = json.loads(clients.scenario("x", 3))
+    assert len(described["nodes"]) == 6
+    assert described["links"][2]["pair"] == ["a2", "b2"]
+
+
+def test_the_page_shows_shares_and_statements(tmp_path: Path) -> None:
+    result = Result("clients", {})
+    for tunnel in (clients.VXLAN, clients.TAPUDP):
+        measured = trial([10.0, 20.0], [0.5, 1.0])
+        for experiment in ("twice saturation", "experiment 1", "experiment 2"):
+            clients._row(result, experiment, tunnel, [measured], size=500)
+    result.published += clients.read_csv("kristiansen-statements.csv")
+    page = report.write(result, tmp_path).read_text()
+    assert "Experiment 2: 10 to 250 clients" in page
+    assert "7700 pps" in page
