@@ -1,6 +1,6 @@
 // The applications of many clients in one process: the traffic of the benchmark `clients`.
 //
-//   client-load source FILE RATE SIZE SECONDS WARMUP
+//   client-load source FILE RATE SIZE SECONDS WARMUP [HUB]
 //   client-load sink FILE
 //
 // FILE has a line "SOURCE DESTINATION" (IPv4 addresses) for each client. `source` waits until each
@@ -9,6 +9,11 @@
 // second. It prints one JSON object: datagrams offered, sent and refused by the kernel; for each
 // client the mean round trip of the probes that were sent after WARMUP seconds, microseconds, how
 // many, and how many were not answered.
+//
+// With HUB, an address, the datagrams are sent to it as VXLAN frames that this process makes itself
+// (the n-th client's VNI is n, its destination has the MAC address 02:00:00:00:00:00 + n), as the
+// clients' own hosts would have sent them: their work would take the time of what is measured.
+// Probes go through the interfaces in any case.
 //
 // `sink` answers probes. For each line on standard input it prints the present time and how many
 // datagrams each client's destination has got. They are counted by a filter that refuses them all,
@@ -37,6 +42,8 @@
 #include "base/socket_option.h"
 #include "program.h"
 #include "sys/descriptor_limit.h"
+#include "wire/test/packet_builder.h"
+#include "wire/vxlan.h"
 
 namespace viaduct::bench {
 namespace {
@@ -49,6 +56,9 @@ constexpr Duration kLastAnswers = Duration::Seconds(1);
 
 struct Pair {
   sockaddr_in source{}, destination{};
+  sockaddr_in sent_to{};           // where its datagrams go: the destination, or the hub
+  std::vector<std::byte> headers;  // before the payload
+  std::array<iovec, 2> parts{};
 };
 
 sockaddr_in AddressOf(const std::string& text, uint16_t port) {
@@ -66,7 +76,9 @@ std::vector<Pair> ReadPairs(const std::string& file) {
   std::ifstream stream(file);
   std::string source, destination;
   while (stream >> source >> destination) {
-    pairs.push_back({AddressOf(source, 0), AddressOf(destination, kDataPort)});
+    Pair& pair = pairs.emplace_back();
+    pair.source = AddressOf(source, 0);
+    pair.destination = pair.sent_to = AddressOf(destination, kDataPort);
   }
   if (pairs.empty()) throw UsageError(file + ": has no pairs of addresses");
   return pairs;
@@ -98,7 +110,7 @@ struct Probe {
 
 class Source {
  public:
-  Source(std::vector<Pair> pairs, double rate, size_t size)
+  Source(std::vector<Pair> pairs, double rate, size_t size, const std::string& hub)
       : pairs_(std::move(pairs)),
         rate_(rate),
         data_(MakeSocket(AddressOf("0.0.0.0", 0))),
@@ -106,11 +118,10 @@ class Source {
         payload_(size),
         heard_(pairs_.size()) {
     SetSocketBuffer(probes_.get(), SO_RCVBUFFORCE, SO_RCVBUF, 8 << 20);
-    vector_ = {payload_.data(), payload_.size()};
-    for (mmsghdr& message : messages_) {
-      message.msg_hdr.msg_iov = &vector_;
-      message.msg_hdr.msg_iovlen = 1;
-      message.msg_hdr.msg_namelen = sizeof(sockaddr_in);
+    if (!hub.empty()) Encapsulate(AddressOf(hub, wire::kVxlanPort));
+    for (Pair& pair : pairs_) {
+      pair.parts[0] = {pair.headers.data(), pair.headers.size()};
+      pair.parts[1] = {payload_.data(), payload_.size()};
     }
   }
 
@@ -173,9 +184,43 @@ class Source {
     Duration total;
   };
 
+  void Encapsulate(const sockaddr_in& hub) {
+    for (size_t i = 0; i < pairs_.size(); ++i) {
+      Pair& pair = pairs_[i];
+      const auto number = static_cast<uint32_t>(i + 1);
+      pair.sent_to = hub;
+      pair.headers =
+          wire::packet::Build(wire::packet::Ethernet{.source = MacOf(0x02010000, number),
+                                                     .destination = MacOf(0x02000000, number)} /
+                              wire::packet::Ipv4{.source = TextOf(pair.source),
+                                                 .destination = TextOf(pair.destination)} /
+                              wire::packet::Udp{kDataPort, kDataPort} /
+                              wire::packet::Payload{std::string(payload_.size(), '\0')});
+      pair.headers.resize(pair.headers.size() - payload_.size());
+      std::vector<std::byte> outer(wire::VxlanHeader::kSize);
+      wire::VxlanHeader{number}.Write(outer);
+      pair.headers.insert(pair.headers.begin(), outer.begin(), outer.end());
+    }
+  }
+
+  static std::string MacOf(uint32_t high, uint32_t number) {
+    return fmt::format("{:02x}:{:02x}:{:02x}:{:02x}:{:02x}:{:02x}", high >> 24, high >> 16 & 255,
+                       high >> 8 & 255, high & 255, number >> 8, number & 255);
+  }
+
+  static std::string TextOf(const sockaddr_in& address) {
+    return wire::IpAddress::FromIpv4(ntohl(address.sin_addr.s_addr)).ToString();
+  }
+
   size_t SendBurst(size_t burst) {
     for (size_t i = 0; i < burst; ++i) {
-      messages_[i].msg_hdr.msg_name = &pairs_[turn_].destination;
+      Pair& pair = pairs_[turn_];
+      msghdr& header = messages_[i].msg_hdr;
+      header = {};
+      header.msg_name = &pair.sent_to;
+      header.msg_namelen = sizeof pair.sent_to;
+      header.msg_iov = pair.parts.data();
+      header.msg_iovlen = pair.parts.size();
       turn_ = (turn_ + 1) % pairs_.size();
     }
     size_t sent = 0;
@@ -223,7 +268,6 @@ class Source {
   const double rate_;
   UniqueFd data_, probes_;
   std::vector<char> payload_;
-  iovec vector_{};
   std::array<mmsghdr, kBurst> messages_{};
   std::vector<Heard> heard_;
   size_t turn_ = 0, answered_ = 0;
@@ -294,11 +338,12 @@ int Main(int argc, char** argv) {
     const std::string role = argc > 2 ? argv[1] : "";
     sys::RaiseDescriptorLimit();
     if (role == "sink" && argc == 3) return Sink(ReadPairs(argv[2])).Run();
-    if (role != "source" || argc != 7) {
+    if (role != "source" || argc < 7 || argc > 8) {
       throw UsageError(
-          "usage: client-load source FILE RATE SIZE SECONDS WARMUP | client-load sink FILE");
+          "usage: client-load source FILE RATE SIZE SECONDS WARMUP [HUB] | client-load sink FILE");
     }
-    Source source(ReadPairs(argv[2]), Number(argv[3]), static_cast<size_t>(Number(argv[4])));
+    Source source(ReadPairs(argv[2]), Number(argv[3]), static_cast<size_t>(Number(argv[4])),
+                  argc == 8 ? argv[7] : "");
     source.AwaitAll();
     std::printf("ready\n");
     std::fflush(stdout);

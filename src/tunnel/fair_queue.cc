@@ -6,8 +6,9 @@
 namespace viaduct::tunnel {
 namespace {
 
-// Bytes of a turn. Long frames wait for some turns, so that short ones do not leave in long trains.
-constexpr size_t kQuantum = 512;
+// Bytes of a turn: some frames, so that what belongs to a client is in the processor's cache for
+// all but the first of them.
+constexpr size_t kQuantum = 4096;
 
 }  // namespace
 
@@ -123,6 +124,9 @@ std::optional<FairQueue::Frame> FairQueue::Pop() {
     turns_.clear();
   }
   const Slot& slot = slots_[lent_];
+  // The frame after this one has left the cache while it waited.
+  const uint32_t next = slot.next != kNone ? slot.next : oldest_;
+  if (next != kNone) __builtin_prefetch(BytesOf(next));
   return Frame{slot.client, {BytesOf(lent_), slot.length}, slot.received};
 }
 
