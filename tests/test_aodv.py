@@ -30,7 +30,7 @@ links: [{line: all}]
 flows:
   - {type: ping, from: n0, to: n3, interval: 100ms, duration: 3s}
   - {type: udp, from: n3, to: n1, size: 160, rate: 100kbit, duration: 4s}
-  - {type: tcp, from: n1, to: n3, start: 1s, duration: 2s}
+  - {type: tcp, from: n1, to: n3, rate: 2Mbit, start: 1s, duration: 2s}
 """
 
 

@@ -50,7 +50,7 @@ def test_flows_on_a_line(mode: str, scenario: Callable[[str], Path], tmp_path: P
         flows:
           - {type: ping, from: n0, to: n3, interval: 100ms, start: 2s, duration: 3s}
           - {type: udp, from: n3, to: n1, size: 160, rate: 100kbit, start: 2s, duration: 3s}
-          - {type: tcp, from: n1, to: n3, start: 3s, duration: 2s}
+          - {type: tcp, from: n1, to: n3, rate: 2Mbit, start: 3s, duration: 2s}
     """
     done = run(scenario(ON_DEMAND + dedent(text)), mode, tmp_path)
     assert done["convergence"]["on_demand"] is True

@@ -27,7 +27,7 @@ flows:
   - {type: ping, from: a, to: b, interval: 100ms, duration: 3s}
   - {type: ping, from: b, to: a, address: ipv6, interval: 100ms, duration: 3s}
   - {type: udp, from: a, to: b, size: 1400, rate: 500kbit, duration: 4s}
-  - {type: tcp, from: b, to: a, start: 1s, duration: 2s}
+  - {type: tcp, from: b, to: a, rate: 2Mbit, start: 1s, duration: 2s}
 """
 
 
