@@ -222,11 +222,13 @@ def test_a_client_outlives_the_hub(hosts: Hosts, file: Path, key: Path) -> None:
     own = f"{hosts.name}own"
     execute(["ip", "netns", "add", own]).expect()
     options = ["--into", own]
-    with hub(hosts, file) as first:
-        with joined(hosts, key, *options, ready="node a is eth0") as client:
-            end(first)
-            client.wait_for("trying again")
-            assert client.process.poll() is None
-            with hub(hosts, file):
-                client.wait_for("node a is back")
-                wait_until(lambda: reaches(own, "10.0.0.2"), "it is the node again")
+    with (
+        hub(hosts, file) as first,
+        joined(hosts, key, *options, ready="node a is eth0") as client,
+    ):
+        end(first)
+        client.wait_for("trying again")
+        assert client.process.poll() is None
+        with hub(hosts, file):
+            client.wait_for("node a is back")
+            wait_until(lambda: reaches(own, "10.0.0.2"), "it is the node again")
