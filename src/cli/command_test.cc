@@ -29,7 +29,7 @@ Outcome Call(std::vector<std::string> words) {
 }
 
 std::string ScenarioFile() {
-  const std::string path = testing::TempDir() + "viaduct-cli-test-" + std::to_string(getpid());
+  std::string path = testing::TempDir() + "viaduct-cli-test-" + std::to_string(getpid());
   std::ofstream(path) << "nodes: 2\nlinks: [{line: all}]\nflows: [{from: n0, to: n1}]\n";
   return path;
 }
