@@ -33,11 +33,12 @@ void ReadAsHub(std::string_view line) {
 
 void Cut(std::string_view stream) {
   claim::LineBuffer lines(64);
+  const size_t all = stream.size();
   size_t seen = 0;
   for (; !stream.empty(); stream.remove_prefix(std::min<size_t>(7, stream.size()))) {
     for (const std::string& line : lines.Add(stream.substr(0, 7))) {
       seen += line.size() + 1;
-      if (line.size() > 64 || line.find('\n') != std::string::npos) __builtin_trap();
+      if (seen > all || line.size() > 64 || line.find('\n') != std::string::npos) __builtin_trap();
     }
   }
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "broker/call.h"
@@ -18,12 +19,13 @@ namespace {
 
 // A steward that offers nothing: a request is refused, anything else ends the connection.
 void AskSteward(std::string_view packet) {
-  const auto [ours, theirs] = sys::MakeSocketPair(SOCK_SEQPACKET);
-  if (send(ours.get(), packet.data(), packet.size(), MSG_DONTWAIT | MSG_NOSIGNAL) < 0) return;
+  const std::pair<UniqueFd, UniqueFd> ends = sys::MakeSocketPair(SOCK_SEQPACKET);
+  const int ours = ends.first.get();
+  if (send(ours, packet.data(), packet.size(), MSG_DONTWAIT | MSG_NOSIGNAL) < 0) return;
   const bool is_request = packet.size() == sizeof(privilege::Service);
-  if (privilege::AnswerNext(theirs.get(), {}, {}) != is_request) __builtin_trap();
+  if (privilege::AnswerNext(ends.second.get(), {}, {}) != is_request) __builtin_trap();
   privilege::Answer answer;
-  if (is_request && recv(ours.get(), &answer, sizeof answer, MSG_DONTWAIT) != sizeof answer) {
+  if (is_request && recv(ours, &answer, sizeof answer, MSG_DONTWAIT) != sizeof answer) {
     __builtin_trap();
   }
 }

@@ -337,6 +337,13 @@ class RingPort::Impl {
     counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }
 
+  // The counters of the receiving and the sending thread, on separate cache lines.
+  struct alignas(64) {
+    Counter frames = 0, bytes = 0, dropped_truncated = 0;
+  } rx_;
+  struct alignas(64) {
+    Counter frames = 0, bytes = 0, dropped_error = 0;
+  } tx_;
   UniqueFd socket_, sender_;
   int ifindex_;
   uint32_t mtu_;
@@ -346,13 +353,6 @@ class RingPort::Impl {
   uint32_t first_lent_ = 0;
   uint32_t lent_ = 0;
   uint32_t empty_looks_ = 0;
-  // The counters of the receiving and the sending thread, on separate cache lines.
-  struct alignas(64) {
-    Counter frames = 0, bytes = 0, dropped_truncated = 0;
-  } rx_;
-  struct alignas(64) {
-    Counter frames = 0, bytes = 0, dropped_error = 0;
-  } tx_;
   Counter ring_full_ = 0;
   VnetHeader no_offload_{};
   std::array<iovec, 2 * kTxBurst> iovecs_{};
