@@ -20,6 +20,7 @@ namespace ns3::sim
 {
 
 using viaduct::result::ClientResult;
+using viaduct::result::HubProgress;
 using viaduct::result::HubResult;
 using viaduct::tunnel::ClientCounters;
 
@@ -115,6 +116,28 @@ HubService::Obey(const nlohmann::json& command)
     }
 }
 
+HubProgress
+HubService::Summarize() const
+{
+    const viaduct::tunnel::Hub& hub = m_hub->GetHub();
+    const viaduct::tunnel::HubCounters all = hub.counters();
+    HubProgress progress;
+    progress.seconds = Simulator::Now().GetSeconds();
+    progress.port = hub.underlay().port();
+    progress.nodes = hub.nodes().size();
+    progress.lost = all.dropped_malformed + all.dropped_unknown_vni + all.dropped_socket_full;
+    for (std::size_t i = 0; i < hub.nodes().size(); i++)
+    {
+        const ClientCounters& counters = hub.CountersOf(i);
+        const uint64_t drops = m_hub->GetTotalDrops(i);
+        progress.claimed += hub.ClientOf(i) ? 1 : 0;
+        progress.rx_frames += counters.rx_frames - drops;
+        progress.tx_frames += counters.tx_frames;
+        progress.lost += counters.Lost() + drops;
+    }
+    return progress;
+}
+
 HubResult
 HubService::Describe() const
 {
@@ -131,9 +154,12 @@ HubService::Describe() const
     AddCause(result.drops, "malformed", all.dropped_malformed);
     AddCause(result.drops, "unknown_vni", all.dropped_unknown_vni);
     AddCause(result.drops, "socket_full", all.dropped_socket_full);
+    uint64_t lost =
+        all.dropped_socket_full; // by the hub's doing, not by a client's or the network's
     for (std::size_t i = 0; i < hub.nodes().size(); i++)
     {
         const ClientCounters& counters = hub.CountersOf(i);
+        lost += counters.rx_dropped_overload + counters.tx_dropped_refused;
         ClientResult& client = result.clients.emplace_back();
         client.node = hub.nodes()[i].name;
         client.vni = hub.nodes()[i].vni;
@@ -170,7 +196,7 @@ HubService::Describe() const
     const auto reactor = ReactorSimulatorImpl::Get();
     result.events = viaduct::result::Summarize(reactor->GetLateness());
     result.frames = viaduct::result::Summarize(reactor->GetPortLateness());
-    result.frames.lost = all.dropped_socket_full;
+    result.frames.lost = lost;
     result.verdict =
         viaduct::result::Worse(viaduct::result::Judge(result.events, m_scenario.lateness_limit),
                                viaduct::result::Judge(result.frames, m_scenario.lateness_limit));

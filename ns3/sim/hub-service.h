@@ -49,7 +49,9 @@ class HubService
      */
     void Obey(const nlohmann::json& command);
 
-    /** @return the present statistics */
+    /** @return the sums of the present statistics */
+    viaduct::result::HubProgress Summarize() const;
+    /** @return all statistics, which takes milliseconds for hundreds of clients */
     viaduct::result::HubResult Describe() const;
 
   private:

@@ -160,7 +160,7 @@ ScenarioRun::RunHub()
 void
 ScenarioRun::ReportHub()
 {
-    m_control.Send("hub", m_hub->Describe());
+    m_control.Send("hub", m_hub->Summarize());
     Simulator::Schedule(HUB_INTERVAL, &ScenarioRun::ReportHub, this);
 }
 

@@ -68,8 +68,8 @@ std::optional<claim::Key> KeyFor(const scenario::Scenario& scenario,
 
 // Until a signal ends it, or the duration is over.
 void Serve(run::Hub& hub, sys::EventLoop& loop, Instant end) {
-  result::HubResult before = hub.latest();
-  hub.OnUpdate([&](const result::HubResult& now) {
+  result::HubProgress before = hub.latest();
+  hub.OnUpdate([&](const result::HubProgress& now) {
     hub.progress().Status(run::HubStatus(now, before));
     before = now;
   });
@@ -99,7 +99,7 @@ int RunHub(const HubCommandOptions& options, const Invocation& invocation) {
   std::optional<run::HubClaims> claims;
   if (key) claims.emplace(scenario, *key, options.address, hub, loop);
   if (!options.quiet) {
-    std::fputs(TerminalText(run::HubIntroduction(scenario, hub.latest())).c_str(), stderr);
+    std::fputs(TerminalText(run::HubIntroduction(scenario, hub.latest().port)).c_str(), stderr);
   }
   Serve(hub, loop, end);
   std::optional<claim::ServerCounters> counters;

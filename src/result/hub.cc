@@ -58,19 +58,25 @@ KeysOf<HubResult> HubResult::Keys() {
       Always<&H::frames>("frames", "a map", "how long frames waited for the simulator"),
       Always<&H::verdict>("verdict", "VALID, VOID, not judged",
                           "whether both kept `timing.lateness_limit`; datagrams that found the "
-                          "socket full count as later than any limit"),
+                          "socket full, and frames that the hub lost to overload or could not "
+                          "send, count as later than any limit"),
       WhenSet<&H::environment>("environment", "a map", "the machine and the program"),
   };
   return kKeys;
 }
 
-uint64_t HubResult::Lost() const {
-  uint64_t lost = 0;
-  for (const auto& [cause, count] : drops) lost += count;
-  for (const ClientResult& client : clients) {
-    for (const auto& [cause, count] : client.drops) lost += count;
-  }
-  return lost;
+KeysOf<HubProgress> HubProgress::Keys() {
+  using P = HubProgress;
+  static constexpr Key<P> kKeys[] = {
+      Always<&P::seconds>("seconds", "s", "how long it has served"),
+      Always<&P::port>("port", "a UDP port", "where clients send to"),
+      Always<&P::nodes>("nodes", "nodes", "that are remote"),
+      Always<&P::claimed>("claimed", "nodes", "that have a client"),
+      Always<&P::rx_frames>("rx_frames", "frames", "from clients"),
+      Always<&P::tx_frames>("tx_frames", "frames", "to clients"),
+      Always<&P::lost>("lost", "frames and datagrams", "lost, for whatever cause"),
+  };
+  return kKeys;
 }
 
 }  // namespace viaduct::result

@@ -42,10 +42,19 @@ struct HubResult {
   Verdict verdict = Verdict::kNotJudged;
   std::optional<Environment> environment;
 
-  // Datagrams and frames that were lost for any cause but those of the sender's making.
-  uint64_t Lost() const;
-
   static KeysOf<HubResult> Keys();
+};
+
+// What a hub says of itself while it runs: it has hundreds of clients, and its events are not to
+// wait for a list of them.
+struct HubProgress {
+  double seconds = 0;
+  uint16_t port = 0;
+  uint64_t nodes = 0, claimed = 0;  // remote nodes, and those that have a client
+  uint64_t rx_frames = 0, tx_frames = 0;
+  uint64_t lost = 0;  // datagrams and frames, for whatever cause
+
+  static KeysOf<HubProgress> Keys();
 };
 
 }  // namespace viaduct::result

@@ -17,16 +17,11 @@ namespace {
 
 using nlohmann::json;
 using result::ClientResult;
+using result::HubProgress;
 using result::HubResult;
 
 constexpr Duration kStartPatience = Duration::Seconds(120);
 constexpr Duration kEndPatience = Duration::Seconds(20);
-
-uint64_t Total(const HubResult& hub, uint64_t ClientResult::*member) {
-  uint64_t total = 0;
-  for (const ClientResult& client : hub.clients) total += client.*member;
-  return total;
-}
 
 std::string Causes(const std::map<std::string, uint64_t>& drops) {
   std::string text;
@@ -70,15 +65,14 @@ void Hub::Read() {
   while (const auto message = simulator_->Receive()) {
     const std::string event = message->value("event", "");
     if (event == "hub") {
-      latest_ = message->get<HubResult>();
+      latest_ = message->get<HubProgress>();
       serves_ = true;
+      if (use_) use_(latest_);
     } else if (event == "report") {
-      latest_ = message->at("results").get<HubResult>();
-      reported_ = true;
+      report_ = message->at("results").get<HubResult>();
     } else if (event == "claimed" && claimed_) {
       claimed_(message->value("node", ""));
     }
-    if (use_ && (event == "hub" || event == "report")) use_(latest_);
   }
   if (simulator_->Ended()) loop_.Forget(simulator_->Fd());
 }
@@ -94,22 +88,20 @@ void Hub::Release(const std::string& node) {
 HubResult Hub::Finish() {
   use_ = {};
   simulator_->Stop();
-  if (!loop_.Run([this] { return reported_; }, MonotonicClock::Now() + kEndPatience)) {
+  if (!loop_.Run([this] { return report_.has_value(); }, MonotonicClock::Now() + kEndPatience)) {
     throw Error("the simulator hangs: it does not report");
   }
-  return latest_;
+  return *report_;
 }
 
-std::string HubStatus(const HubResult& now, const HubResult& before) {
+std::string HubStatus(const HubProgress& now, const HubProgress& before) {
   const double seconds = std::max(now.seconds - before.seconds, 1e-3);
-  const auto rate = [&](uint64_t ClientResult::*member) {
-    return HumanCount(static_cast<double>(Total(now, member) - Total(before, member)) / seconds);
+  const auto rate = [&](uint64_t HubProgress::*member) {
+    return HumanCount(static_cast<double>(now.*member - before.*member) / seconds);
   };
-  const auto claimed = std::ranges::count_if(
-      now.clients, [](const ClientResult& client) { return client.client.has_value(); });
   return fmt::format("{:.0f} s: {} of {} nodes have a client; {} frames/s in, {} out, {} lost",
-                     now.seconds, claimed, now.clients.size(), rate(&ClientResult::rx_frames),
-                     rate(&ClientResult::tx_frames), now.Lost());
+                     now.seconds, now.claimed, now.nodes, rate(&HubProgress::rx_frames),
+                     rate(&HubProgress::tx_frames), now.lost);
 }
 
 std::string HubTable(const HubResult& hub) {
@@ -136,7 +128,7 @@ std::string HubTable(const HubResult& hub) {
   return text;
 }
 
-std::string HubIntroduction(const scenario::Scenario& scenario, const HubResult& hub) {
+std::string HubIntroduction(const scenario::Scenario& scenario, uint16_t port) {
   std::vector<std::vector<std::string>> rows = {
       {"node", "vni", "addresses", "gateway", "mtu", "client"}};
   bool has_key = false;
@@ -150,15 +142,15 @@ std::string HubIntroduction(const scenario::Scenario& scenario, const HubResult&
                     : node.remote->anyone ? "the first that sends"
                                           : "who has the key"});
   }
-  return fmt::format("hub {}: UDP port {}; seed {}\n{}", hub.name, hub.port, hub.seed,
+  return fmt::format("hub {}: UDP port {}; seed {}\n{}", scenario.name, port, scenario.seed,
                      result::FormatTable(rows)) +
          fmt::format(
              "a client without Viaduct: ip link add eth0 type vxlan id VNI remote THIS-HOST "
              "dstport "
              "{}; ip addr add ADDRESS dev eth0; ip link set eth0 mtu MTU up\n",
-             hub.port) +
+             port) +
          (has_key ? fmt::format("with it: viaduct join THIS-HOST{} --node NODE -- PROGRAM\n",
-                                hub.port == wire::kVxlanPort ? "" : fmt::format(":{}", hub.port))
+                                port == wire::kVxlanPort ? "" : fmt::format(":{}", port))
                   : "");
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "result/hub.h"
@@ -37,9 +38,9 @@ class Hub {
   // Calls `use` with the node when the simulator has done what Claim() told it.
   void OnClaimed(std::function<void(const std::string& node)> use) { claimed_ = std::move(use); }
   // The present statistics, at most half a second old.
-  const result::HubResult& latest() const { return latest_; }
+  const result::HubProgress& latest() const { return latest_; }
   // Calls `use` whenever they are new.
-  void OnUpdate(std::function<void(const result::HubResult&)> use) { use_ = std::move(use); }
+  void OnUpdate(std::function<void(const result::HubProgress&)> use) { use_ = std::move(use); }
   Progress& progress() { return progress_; }
   // Ends the simulation; the final statistics.
   result::HubResult Finish();
@@ -50,18 +51,19 @@ class Hub {
   sys::EventLoop& loop_;
   Progress progress_;
   std::unique_ptr<SimulatorProcess> simulator_;
-  result::HubResult latest_;
-  bool serves_ = false, reported_ = false;
-  std::function<void(const result::HubResult&)> use_;
+  result::HubProgress latest_;
+  std::optional<result::HubResult> report_;
+  bool serves_ = false;
+  std::function<void(const result::HubProgress&)> use_;
   std::function<void(const std::string&)> claimed_;
 };
 
 // What a hub does, for one line: "12 s: 2 of 3 clients, 1.20k frames/s in, ...". `before`: earlier
 // statistics, from which the rates are.
-std::string HubStatus(const result::HubResult& now, const result::HubResult& before);
+std::string HubStatus(const result::HubProgress& now, const result::HubProgress& before);
 // The statistics as a table of clients, with what was lost and the verdict below it.
 std::string HubTable(const result::HubResult& result);
 // How a client gets to its node: for each remote node its VNI and addresses, and the commands.
-std::string HubIntroduction(const scenario::Scenario& scenario, const result::HubResult& hub);
+std::string HubIntroduction(const scenario::Scenario& scenario, uint16_t port);
 
 }  // namespace viaduct::run

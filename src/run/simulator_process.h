@@ -30,7 +30,7 @@
 //   {"event":"resumed", "time":T}
 // With --hub [ADDRESS]:PORT mode simulate runs in real time until it is stopped, and there are
 // only:
-//   {"event":"hub", KEYS of HubResult}           first when it serves clients, then twice a second
+//   {"event":"hub", KEYS of HubProgress}         first when it serves clients, then twice a second
 //   {"event":"claimed", "node":NAME}             "claim" of this node has been obeyed
 //   {"event":"report", ..., "results":HubResult}
 // To the simulator:

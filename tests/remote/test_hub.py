@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import random
 import signal
 import socket
@@ -13,7 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from labs import PATIENCE, Running, execute, inside, running, viaduct, wait_until
+from labs import (
+    PATIENCE,
+    Running,
+    execute,
+    inside,
+    running,
+    simulator_of,
+    viaduct,
+    wait_until,
+)
 from wires import entered
 
 NODES = """
@@ -194,6 +204,32 @@ def test_who_is_not_the_client_is_refused_and_counted(
         assert client["drops"]["spoofed"] >= 2
     assert results["drops"]["malformed"] == 50
     assert results["drops"]["unknown_vni"] >= 2
+
+
+def test_what_the_hub_itself_loses_voids_the_run(
+    hosts: Hosts, scenario: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """However late frames may be: those that were dropped never came."""
+    file = scenario(NODES.format(a="any", b="any") + "timing: {lateness_limit: 1h}\n")
+    a = hosts.client("a", 1, *A)
+    written = tmp_path / "hub.json"
+    with hub(hosts, file, "--json", str(written)) as process:
+        inside(a, "ping", "-c1", "-W", "9", "10.0.0.2").expect()
+        simulator = simulator_of(process.pid)
+        os.kill(simulator, signal.SIGSTOP)
+        with entered(a), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+            for _ in range(20_000):
+                out.sendto(b"", ("10.0.0.2", 9))
+        os.kill(simulator, signal.SIGCONT)
+        # What was sent before it has been read when it is answered.
+        wait_until(lambda: inside(a, "ping", "-c1", "-W9", "10.0.0.2").status == 0, "it answers")
+        end(process, status=4)
+    results = json.loads(written.read_text())
+    client = client_of(results, "a")
+    lost = client["drops"].get("overload", 0) + results["drops"].get("socket_full", 0)
+    assert lost > 1000, results
+    assert results["frames"]["lost"] == lost
+    assert results["verdict"] == "VOID"
 
 
 def test_long_packets_and_path_mtus(hosts: Hosts, scenario: Callable[[str], Path]) -> None:

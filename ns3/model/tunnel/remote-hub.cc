@@ -175,9 +175,13 @@ RemoteHub::Serve()
 {
     bool worked = Read();
     const viaduct::Duration offset = viaduct::RealtimeNow() - m_reactor->GetClockNow();
+    viaduct::Instant now;
     for (int i = 0; i < BURST; i++)
     {
-        const viaduct::Instant now = m_reactor->GetClockNow() + offset;
+        if (i % YIELD == 0)
+        {
+            now = m_reactor->GetClockNow() + offset;
+        }
         const auto arrival = m_hub->Take(now);
         if (!arrival)
         {

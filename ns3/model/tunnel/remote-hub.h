@@ -16,6 +16,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -93,6 +94,16 @@ class RemoteHub : public Object, private ReactorFlush
     uint64_t GetDrops(std::size_t index, DropReason reason) const
     {
         return m_remotes[index].drops[reason];
+    }
+
+    /**
+     * @param index what Add() returned
+     * @return how many of its client's frames did not enter the simulation
+     */
+    uint64_t GetTotalDrops(std::size_t index) const
+    {
+        const auto& drops = m_remotes[index].drops;
+        return std::accumulate(drops.begin(), drops.end(), uint64_t{0});
     }
 
     /**
