@@ -63,11 +63,7 @@ RBridgeSharedPlane::StopListening()
 void
 RBridgeSharedPlane::Publish(const viaduct::rbridge::Tables& tables)
 {
-    if (m_held)
-    {
-        *m_held = tables;
-    }
-    else
+    if (!m_held)
     {
         m_writer.Publish(tables);
     }
@@ -76,15 +72,18 @@ RBridgeSharedPlane::Publish(const viaduct::rbridge::Tables& tables)
 void
 RBridgeSharedPlane::Hold()
 {
-    m_held = std::make_unique<viaduct::rbridge::Tables>();
+    m_held = true;
 }
 
+// What the RBridge would publish soon is among them: a port that has just begun to serve terminals,
+// say, without which those of now would lose frames until then.
 void
 RBridgeSharedPlane::Release()
 {
-    if (const auto tables = std::move(m_held))
+    if (m_held)
     {
-        m_writer.Publish(*tables);
+        m_held = false;
+        m_writer.Publish(m_rbridge.GetTables());
     }
 }
 

@@ -14,7 +14,6 @@
 #include "forward/event_ring.h"
 #include "forward/rbridge_tables.h"
 
-#include <memory>
 #include <optional>
 
 namespace ns3
@@ -42,22 +41,22 @@ class RBridgeSharedPlane : public RBridgePlane
     /** Leaves the tables in the memory, those of a simulator that has died, until Release(). To be
      * called before the RBridge gets this plane. */
     void Hold();
-    /** Publishes those that were to be published meanwhile. No effect unless they are held. */
+    /** Publishes the RBridge's tables of now. No effect unless those in the memory are held. */
     void Release();
 
   private:
     bool ReadEvents();
     void StopListening();
 
-    RBridge& m_rbridge;                               //!< learns
-    uint32_t m_node;                                  //!< the context of its events
-    viaduct::UniqueFd m_doorbell;                     //!< rings when there are events
-    viaduct::forward::Mapping m_tables;               //!< memory
-    viaduct::forward::Mapping m_events;               //!< memory
-    viaduct::forward::RBridgeTablesWriter m_writer;   //!< of m_tables
-    viaduct::forward::EventReader m_reader;           //!< of m_events
-    std::optional<uint32_t> m_pollable;               //!< in the reactor
-    std::unique_ptr<viaduct::rbridge::Tables> m_held; //!< to be published; null: nothing is held
+    RBridge& m_rbridge;                             //!< learns
+    uint32_t m_node;                                //!< the context of its events
+    viaduct::UniqueFd m_doorbell;                   //!< rings when there are events
+    viaduct::forward::Mapping m_tables;             //!< memory
+    viaduct::forward::Mapping m_events;             //!< memory
+    viaduct::forward::RBridgeTablesWriter m_writer; //!< of m_tables
+    viaduct::forward::EventReader m_reader;         //!< of m_events
+    std::optional<uint32_t> m_pollable;             //!< in the reactor
+    bool m_held{false};                             //!< nothing is published
 };
 
 } // namespace ns3

@@ -6,6 +6,7 @@
 #include "wmrp-test-network.h"
 
 #include "ns3/device-replacement.h"
+#include "ns3/rbridge-shared-plane.h"
 #include "ns3/rbridge.h"
 #include "ns3/simple-channel.h"
 #include "ns3/simple-net-device.h"
@@ -15,7 +16,13 @@
 #include "ns3/yans-wifi-helper.h"
 #endif
 
+#include "fib/rbridge_events.h"
+#include "forward/rbridge_tables.h"
+
 #include <algorithm>
+#include <functional>
+#include <memory>
+#include <unistd.h>
 
 /**
  * @file
@@ -81,6 +88,75 @@ class ReplacedPortsTestCase : public TestCase
     }
 };
 
+/** A data plane that a simulator takes over from one that has died. */
+class HeldTablesTestCase : public TestCase
+{
+  public:
+    HeldTablesTestCase()
+        : TestCase("tables that are held stay, and are released as they are then, not as last told")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        ReactorScope reactor;
+        auto node = CreateObject<Node>();
+        auto rbridge = CreateObject<RBridge>();
+        rbridge->SetAttribute("Inhibition", TimeValue(MilliSeconds(5)));
+        node->AggregateObject(rbridge);
+        TestDevice port(node, "02:00:00:00:00:01");
+        rbridge->AddPort(port.device);
+        auto memory = viaduct::forward::MakeSharedMemory("test-rbridge",
+                                                         viaduct::forward::rbridge_tables::kWords,
+                                                         viaduct::forward::Writers::kAll);
+        viaduct::fib::EventMemory events;
+        // Those of the one that has died.
+        auto before = std::make_unique<viaduct::rbridge::Tables>();
+        before->Clear();
+        before->nickname = 4711;
+        viaduct::forward::RBridgeTablesWriter(memory.mapping.writable()).Publish(*before);
+        viaduct::forward::RBridgeTablesReader reader(memory.mapping.words());
+        auto plane = std::make_unique<RBridgeSharedPlane>(
+            *rbridge,
+            node,
+            viaduct::broker::Tables{.table = viaduct::UniqueFd(dup(memory.fd.get())),
+                                    .table_words = viaduct::forward::rbridge_tables::kWords,
+                                    .events = viaduct::UniqueFd(dup(events.ring.fd.get())),
+                                    .doorbell = viaduct::UniqueFd(dup(events.bell.get()))});
+        RBridgeSharedPlane& held = *plane;
+        held.Hold();
+        rbridge->SetPlane(std::move(plane));
+        const auto release = [&] {
+            NS_TEST_EXPECT_MSG_EQ(reader.Read().nickname, 4711, "held");
+            held.Release();
+            NS_TEST_EXPECT_MSG_EQ(reader.Read().nickname, rbridge->GetNickname(), "released");
+            NS_TEST_EXPECT_MSG_EQ(unsigned{reader.Read().ports[0].serves_terminals},
+                                  1,
+                                  "what has changed just now is among it");
+            m_released = true;
+            Simulator::Stop();
+        };
+        // In the very event that follows the change.
+        std::function<void()> watch = [&] {
+            if (rbridge->IsServing(port.device))
+            {
+                release();
+            }
+            else
+            {
+                Simulator::Schedule(MicroSeconds(50), watch);
+            }
+        };
+        Simulator::ScheduleNow(watch);
+        Simulator::Stop(Seconds(10));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(m_released, true, "the port serves terminals in the end");
+    }
+
+    bool m_released{false}; //!< it came to that
+};
+
 #ifdef VIADUCT_WITH_WIFI
 
 /** RBridges in a line that hear their neighbours by ad hoc Wi-Fi. */
@@ -132,6 +208,7 @@ class WmrpDeviceTestSuite : public TestSuite
     WmrpDeviceTestSuite() : TestSuite("viaduct-wmrp-device", Type::UNIT)
     {
         AddTestCase(new ReplacedPortsTestCase, TestCase::Duration::QUICK);
+        AddTestCase(new HeldTablesTestCase, TestCase::Duration::QUICK);
 #ifdef VIADUCT_WITH_WIFI
         AddTestCase(new WifiTestCase, TestCase::Duration::QUICK);
 #endif
