@@ -13,16 +13,15 @@
 #include "ns3/uinteger.h"
 
 #include "base/error.h"
+#include "tunnel/describe.h"
 
 #include <algorithm>
 
 namespace ns3::sim
 {
 
-using viaduct::result::ClientResult;
 using viaduct::result::HubProgress;
 using viaduct::result::HubResult;
-using viaduct::tunnel::ClientCounters;
 
 namespace
 {
@@ -50,15 +49,6 @@ Silence(Ptr<Node> node)
     if (auto icmp = node->GetObject<Icmpv6L4Protocol>())
     {
         icmp->SetAttribute("DAD", BooleanValue(false));
-    }
-}
-
-void
-AddCause(std::map<std::string, uint64_t>& drops, const char* cause, uint64_t count)
-{
-    if (count > 0)
-    {
-        drops[cause] += count;
     }
 }
 
@@ -120,20 +110,13 @@ HubProgress
 HubService::Summarize() const
 {
     const viaduct::tunnel::Hub& hub = m_hub->GetHub();
-    const viaduct::tunnel::HubCounters all = hub.counters();
-    HubProgress progress;
+    HubProgress progress = viaduct::tunnel::Summarize(hub);
     progress.seconds = Simulator::Now().GetSeconds();
-    progress.port = hub.underlay().port();
-    progress.nodes = hub.nodes().size();
-    progress.lost = all.dropped_malformed + all.dropped_unknown_vni + all.dropped_socket_full;
     for (std::size_t i = 0; i < hub.nodes().size(); i++)
     {
-        const ClientCounters& counters = hub.CountersOf(i);
         const uint64_t drops = m_hub->GetTotalDrops(i);
-        progress.claimed += hub.ClientOf(i) ? 1 : 0;
-        progress.rx_frames += counters.rx_frames - drops;
-        progress.tx_frames += counters.tx_frames;
-        progress.lost += counters.Lost() + drops;
+        progress.rx_frames -= drops;
+        progress.lost += drops;
     }
     return progress;
 }
@@ -141,62 +124,27 @@ HubService::Summarize() const
 HubResult
 HubService::Describe() const
 {
-    viaduct::tunnel::Hub& hub = m_hub->GetHub();
+    const viaduct::tunnel::Hub& hub = m_hub->GetHub();
     HubResult result;
     result.name = m_scenario.name;
     result.seed = m_scenario.seed;
     result.seconds = Simulator::Now().GetSeconds();
-    result.port = hub.underlay().port();
-    result.receive_buffer = hub.underlay().receive_buffer();
-    result.send_buffer = hub.underlay().send_buffer();
-    const viaduct::tunnel::HubCounters all = hub.counters();
-    result.datagrams = all.datagrams;
-    AddCause(result.drops, "malformed", all.dropped_malformed);
-    AddCause(result.drops, "unknown_vni", all.dropped_unknown_vni);
-    AddCause(result.drops, "socket_full", all.dropped_socket_full);
-    uint64_t lost =
-        all.dropped_socket_full; // by the hub's doing, not by a client's or the network's
-    for (std::size_t i = 0; i < hub.nodes().size(); i++)
+    viaduct::tunnel::Describe(hub, &result);
+    for (std::size_t i = 0; i < result.clients.size(); i++)
     {
-        const ClientCounters& counters = hub.CountersOf(i);
-        lost += counters.rx_dropped_overload + counters.tx_dropped_refused;
-        ClientResult& client = result.clients.emplace_back();
-        client.node = hub.nodes()[i].name;
-        client.vni = hub.nodes()[i].vni;
-        if (const auto peer = hub.ClientOf(i))
-        {
-            client.client = peer->address().ToString();
-        }
-        client.rx_frames = counters.rx_frames;
-        client.rx_bytes = counters.rx_bytes;
-        client.tx_frames = counters.tx_frames;
-        client.tx_bytes = counters.tx_bytes;
-        client.waiting = hub.WaitingOf(i);
-        AddCause(client.drops, "overload", counters.rx_dropped_overload);
-        AddCause(client.drops, "spoofed", counters.rx_dropped_spoofed);
-        AddCause(client.drops, "malformed", counters.rx_dropped_malformed);
-        AddCause(client.drops, "too_long", counters.rx_dropped_too_long);
-        AddCause(client.drops, "unclaimed", counters.tx_dropped_unclaimed);
-        AddCause(client.drops, "to_client_too_long", counters.tx_dropped_too_long);
-        AddCause(client.drops, "to_client_refused", counters.tx_dropped_refused);
         for (int each = 0; each < RemoteHub::N_DROP_REASONS; each++)
         {
             const auto reason = static_cast<RemoteHub::DropReason>(each);
             const uint64_t count = m_hub->GetDrops(i, reason);
-            AddCause(client.drops, RemoteHub::GetDropReasonName(reason), count);
-            client.rx_frames -= count;
+            viaduct::tunnel::AddCause(
+                result.clients[i].drops, RemoteHub::GetDropReasonName(reason), count);
+            result.clients[i].rx_frames -= count;
         }
-        if (counters.rx_frames > 0)
-        {
-            client.wait_ms =
-                counters.waited.ToSeconds() * 1e3 / static_cast<double>(counters.rx_frames);
-        }
-        client.longest_wait_ms = counters.longest_wait.ToSeconds() * 1e3;
     }
     const auto reactor = ReactorSimulatorImpl::Get();
     result.events = viaduct::result::Summarize(reactor->GetLateness());
     result.frames = viaduct::result::Summarize(reactor->GetPortLateness());
-    result.frames.lost = lost;
+    result.frames.lost = viaduct::tunnel::OwnLosses(hub);
     result.verdict =
         viaduct::result::Worse(viaduct::result::Judge(result.events, m_scenario.lateness_limit),
                                viaduct::result::Judge(result.frames, m_scenario.lateness_limit));

@@ -101,7 +101,7 @@ ScenarioRun::Run()
 {
     ChooseSimulator();
     SetSeedAndRun(m_scenario.seed);
-    if (m_hubOptions)
+    if (m_hubOptions && IsSimulate())
     {
         return RunHub();
     }
@@ -209,9 +209,22 @@ ScenarioRun::BuildLab()
     {
         m_lab->Adopt();
     }
+    if (m_hubOptions)
+    {
+        m_lab->SetHub({m_hubOptions->address, m_hubOptions->port});
+    }
     for (const auto& settings : m_scenario.nodes)
     {
         Ptr<Node> node = m_network->GetNode(settings.name);
+        if (m_hubOptions && settings.remote)
+        {
+            viaduct::lab::Remote remote;
+            remote.vni = static_cast<uint32_t>(settings.remote->vni);
+            remote.address = settings.remote->address;
+            remote.anyone = settings.remote->anyone;
+            m_lab->SetRemote(node, remote);
+            continue;
+        }
         if (settings.data_plane || settings.host)
         {
             m_lab->SetDataPlane(node, *PlaneOf(settings));

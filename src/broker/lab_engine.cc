@@ -9,11 +9,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "broker/lab_process.h"
 #include "engine/control.h"
 #include "engine/describe.h"
@@ -25,6 +28,8 @@
 #include "sys/signals.h"
 #include "sys/trusted_folder.h"
 #include "sys/unix_socket.h"
+#include "tunnel/describe.h"
+#include "tunnel/trunk_port.h"
 #include "wire/ethernet.h"
 
 namespace viaduct::broker {
@@ -43,39 +48,120 @@ struct Equipment {
   engine::Config config;
   std::string directory;
   std::vector<HubPort> ports;
+  std::shared_ptr<tunnel::SharedHub> hub;  // of the lab's remote nodes; its port is the last one
   UniqueFd listener;
 };
 
+// The broker must not give a user what the kernel would not.
+void CheckPort(const lab::HubAddress& hub, const sys::Identity& owner) {
+  const std::string first = ReadFile("/proc/sys/net/ipv4/ip_unprivileged_port_start");
+  if (hub.port == 0 || owner.uid == 0 || hub.port >= std::atoi(first.c_str())) return;
+  throw UsageError(fmt::format("UDP port {}: only root may use it", hub.port));
+}
+
+// In the calling thread's network namespace, where the clients are to be reached.
+std::shared_ptr<tunnel::SharedHub> OpenHub(const lab::Topology& topology,
+                                           const sys::Identity& owner) {
+  if (topology.remotes.empty()) return nullptr;
+  CheckPort(topology.hub, owner);
+  std::vector<tunnel::RemoteNode> nodes;
+  nodes.reserve(topology.remotes.size());
+  for (const lab::Remote& remote : topology.remotes) {
+    tunnel::RemoteNode& node = nodes.emplace_back();
+    node.name = remote.name;
+    node.vni = remote.vni;
+    node.max_frame = wire::EthernetHeader::kSize + wire::VlanTag::kSize +
+                     static_cast<size_t>(remote.interface.mtu);
+    node.tag_room = wire::VlanTag::kSize;
+    node.address = remote.address;
+    node.anyone = remote.anyone;
+  }
+  tunnel::Hub::Options options;
+  options.address = topology.hub.address;
+  options.port = topology.hub.port;
+  return std::make_shared<tunnel::SharedHub>(std::move(nodes), options);
+}
+
 Equipment Prepare(lab::Lab& lab, const sys::Identity& owner) {
   Equipment equipment;
-  equipment.config.name = lab.name();
-  equipment.config.seed = lab.topology().seed;
+  engine::Config& config = equipment.config;
+  config.name = lab.name();
+  config.seed = lab.topology().seed;
   equipment.directory = lab.topology().directory;
+  equipment.hub = OpenHub(lab.topology(), owner);
   const sys::NamespaceScope scope(lab.HubFd());
-  for (const lab::HubPair& pair : lab::HubPairs(lab.topology())) {
-    const size_t a = equipment.ports.size();
-    equipment.config.pairs.push_back(
-        {pair.name, {a, {}, {}}, {a + 1, {}, {}}, pair.up, pair.down, {}});
-    for (const std::string& name : {pair.a, pair.b}) {
-      equipment.ports.push_back({name, sys::OpenPacketSocket(name, true)});
-      equipment.config.ports.push_back(name);
-    }
+  const std::vector<lab::HubPair> pairs = lab::HubPairs(lab.topology());
+  size_t trunk = 0;  // the number of its port
+  for (const lab::HubPair& pair : pairs) {
+    trunk += (pair.a.remote ? 0 : 1) + (pair.b.remote ? 0 : 1);
   }
+  const auto attach = [&](const lab::HubEnd& end) {
+    engine::Attachment attachment;
+    attachment.port = end.remote ? trunk : equipment.ports.size();
+    if (end.remote) {
+      attachment.channel = tunnel::TrunkPort::ChannelOf(*end.remote);
+      return attachment;
+    }
+    equipment.ports.push_back({end.interface, sys::OpenPacketSocket(end.interface, true)});
+    config.ports.push_back(end.interface);
+    return attachment;
+  };
+  for (const lab::HubPair& pair : pairs) {
+    const engine::Attachment a = attach(pair.a);
+    const engine::Attachment b = attach(pair.b);
+    config.pairs.push_back({pair.name, a, b, pair.up, pair.down, {}});
+  }
+  if (equipment.hub) config.ports.emplace_back("tunnel");
   equipment.listener =
       sys::ListenAt(EngineSocketPath(lab.name()), owner.uid, owner.gid, SOCK_STREAM);
   return equipment;
 }
 
-std::vector<std::unique_ptr<io::AnyPort>> OpenPorts(std::vector<HubPort> ports) {
+std::vector<std::unique_ptr<io::AnyPort>> OpenPorts(std::vector<HubPort> ports,
+                                                    const std::shared_ptr<tunnel::SharedHub>& hub) {
   io::RingOptions options;
-  options.slots =
-      std::clamp(kLabSlots / static_cast<uint32_t>(ports.size()), kLeastSlots, kRingSlots);
+  options.slots = std::clamp(kLabSlots / std::max<uint32_t>(1, static_cast<uint32_t>(ports.size())),
+                             kLeastSlots, kRingSlots);
   std::vector<std::unique_ptr<io::AnyPort>> opened;
   for (HubPort& port : ports) {
     options.ifindex = port.socket.ifindex;
     opened.push_back(io::Hold(io::RingPort(std::move(port.socket.fd), options)));
   }
+  if (hub) opened.push_back(io::Hold(tunnel::TrunkPort(hub)));
   return opened;
+}
+
+size_t RemoteNamed(const tunnel::Hub& hub, const std::string& name) {
+  const auto found = std::ranges::find(hub.nodes(), name, &tunnel::RemoteNode::name);
+  if (found == hub.nodes().end()) throw UsageError(name + ": is no remote node of this lab");
+  return static_cast<size_t>(found - hub.nodes().begin());
+}
+
+// Answers what concerns the lab's remote nodes.
+nlohmann::json AnswerOfHub(tunnel::SharedHub* shared, const engine::ControlRequest& request,
+                           double seconds) {
+  using Kind = engine::ControlRequest::Kind;
+  if (shared == nullptr) throw UsageError("this lab has no remote nodes");
+  return shared->With([&](tunnel::Hub& hub) -> nlohmann::json {
+    if (request.kind == Kind::kHub) {
+      result::HubProgress progress = tunnel::Summarize(hub);
+      progress.seconds = seconds;
+      return {{"hub", progress}};
+    }
+    if (request.kind == Kind::kClients) {
+      result::HubResult result;
+      result.seconds = seconds;
+      tunnel::Describe(hub, &result);
+      return {{"clients", result}};
+    }
+    const size_t node = RemoteNamed(hub, *request.node);
+    if (request.kind == Kind::kClaim) {
+      hub.Claim(node, wire::IpAddress::Parse(*request.address));
+    } else {
+      hub.Release(node);
+    }
+    return nlohmann::json::object();
+  });
 }
 
 // Serves the control socket until one of the signals arrives.
@@ -88,10 +174,14 @@ void AnswerUntilSignal(Equipment& equipment, engine::Engine& engine, int signals
       engine::PerformSet(request, config, live);
       return nlohmann::json::object();
     }
+    const double seconds = (MonotonicClock::Now() - started).ToSeconds();
+    if (request.kind != engine::ControlRequest::Kind::kStats) {
+      return AnswerOfHub(equipment.hub.get(), request, seconds);
+    }
     result::EngineResult stats = engine::DescribeStatistics(engine.Read(), std::nullopt);
     stats.name = config.name;
     stats.seed = config.seed;
-    stats.seconds = (MonotonicClock::Now() - started).ToSeconds();
+    stats.seconds = seconds;
     return {{"stats", stats}};
   };
   engine::ControlServer server(std::move(equipment.listener), answer);
@@ -109,7 +199,7 @@ void Forward(Equipment equipment, const std::function<void()>& ready) {
   // then report an error.
   if (chdir(equipment.directory.c_str()) != 0) errno = 0;
   const UniqueFd signals = sys::CatchSignals({SIGTERM, SIGINT});  // for the engine's threads, too
-  engine::Engine engine(equipment.config, OpenPorts(std::move(equipment.ports)));
+  engine::Engine engine(equipment.config, OpenPorts(std::move(equipment.ports), equipment.hub));
   engine.Start();
   ready();
   AnswerUntilSignal(equipment, engine, signals.get());
@@ -126,6 +216,7 @@ LabEngine::LabEngine(lab::Lab& lab, const sys::Identity& owner) {
   Equipment equipment = Prepare(lab, owner);
   LabProcess process{"viaduct-engine", "path engine", lab.HubFd(), {equipment.listener.get()}};
   for (const HubPort& port : equipment.ports) process.keep.push_back(port.socket.fd.get());
+  if (equipment.hub) process.keep.push_back(equipment.hub->Fd());
   pid_ = StartLabProcess(process, owner, [&](const std::function<void()>& ready) {
     Forward(std::move(equipment), ready);
   });

@@ -1,4 +1,4 @@
-// viaduct hub: a simulation in real time whose nodes remote hosts may claim.
+// viaduct hub: a simulation in real time, or a lab, whose nodes remote hosts may claim.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "base/terminal_text.h"
 #include "base/units.h"
 #include "base/within.h"
+#include "broker/client.h"
 #include "claim/key.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
@@ -29,24 +30,34 @@ namespace {
 constexpr int kVoid = 4;
 
 constexpr const char* kHubFooter =
-    R"(The simulation runs in real time until Ctrl-C. A client is a host with a VXLAN interface (RFC 7348)
-whose identifier is the node's: it is in the place of the node, with its addresses. Which host may be
-the client of a node: nodes.NAME.remote of the scenario (docs/scenario.md, docs/remote.md).
+    R"(It runs in real time until Ctrl-C: in ns-3, or, with mode emulate or offload, as a lab. A client is
+a host with a VXLAN interface (RFC 7348) whose identifier is the node's: it is in the place of the
+node, with its addresses. Which host may be the client of a node: nodes.NAME.remote of the scenario
+(docs/scenario.md, docs/remote.md).
 Exit status: 4 if p99 of the lateness exceeds timing.lateness_limit.
 Example:
   viaduct hub examples/remote.yaml)";
 
 struct HubCommandOptions {
-  std::string file, duration, address, json_file, key;
+  std::string file, mode, duration, address, json_file, key;
   std::vector<std::string> set;
   int port = wire::kVxlanPort;
   bool quiet = false;
 };
 
+// A scenario that does not say its mode is simulated, which needs no root.
 scenario::Scenario LoadForHub(const HubCommandOptions& options) {
   std::vector<std::string> overrides = options.set;
-  overrides.emplace_back("mode=simulate");
+  if (!options.mode.empty()) overrides.push_back("mode=" + options.mode);
   scenario::Scenario scenario = scenario::Load(options.file, overrides);
+  if (!scenario.says_mode) {
+    overrides.emplace_back("mode=simulate");
+    scenario = scenario::Load(options.file, overrides);
+  }
+  if (scenario.mode == scenario::Mode::kTraditional) {
+    throw UsageError(options.file +
+                     ": mode traditional has no hub; use simulate, emulate or offload");
+  }
   if (std::ranges::any_of(scenario.nodes,
                           [](const auto& node) { return node.remote.has_value(); })) {
     return scenario;
@@ -88,24 +99,33 @@ int RunHub(const HubCommandOptions& options, const Invocation& invocation) {
       options.duration.empty()
           ? Instant::Never()
           : MonotonicClock::Now() + PositiveDuration("--duration", options.duration);
-  privilege::NeedNoRoot();
+  // The broker is started before the loop, whose blocked signals it would inherit.
+  std::optional<broker::Client> broker;
+  if (scenario.mode == scenario::Mode::kSimulate) {
+    privilege::NeedNoRoot();
+  } else {
+    NeedRoot();
+    broker.emplace(broker::Client::ConnectOrSpawn());
+  }
   const std::optional<claim::Key> key = KeyFor(scenario, options);
   sys::EventLoop loop;
   run::HubOptions settings;
   settings.address = options.address;
   settings.port = static_cast<uint16_t>(options.port);
   settings.quiet = options.quiet;
-  run::Hub hub(scenario, settings, loop);
+  const std::unique_ptr<run::Hub> hub =
+      broker ? run::StartLabHub(scenario, settings, std::move(*broker), loop)
+             : run::StartSimulatedHub(scenario, settings, loop);
   std::optional<run::HubClaims> claims;
-  if (key) claims.emplace(scenario, *key, options.address, hub, loop);
+  if (key) claims.emplace(scenario, *key, options.address, *hub, loop);
   if (!options.quiet) {
-    std::fputs(TerminalText(run::HubIntroduction(scenario, hub.latest().port)).c_str(), stderr);
+    std::fputs(TerminalText(run::HubIntroduction(scenario, hub->latest().port)).c_str(), stderr);
   }
-  Serve(hub, loop, end);
+  Serve(*hub, loop, end);
   std::optional<claim::ServerCounters> counters;
   if (claims) counters = claims->counters();
   claims.reset();  // what it would tell the hub of, nobody needs any more
-  result::HubResult result = hub.Finish();
+  result::HubResult result = hub->Finish();
   if (counters) run::ReportClaims(*counters, &result);
   result.environment = run::DescribeEnvironment(invocation.words);
   if (options.json_file != "-") PrintText(run::HubTable(result));
@@ -117,10 +137,14 @@ int RunHub(const HubCommandOptions& options, const Invocation& invocation) {
 
 void AddHub(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<HubCommandOptions>();
-  CLI::App* command =
-      app.add_subcommand("hub", "simulate in real time, with nodes on remote hosts");
+  CLI::App* command = app.add_subcommand("hub", "run a scenario with nodes on remote hosts");
   command->add_option("FILE", options->file, "the scenario")->required();
   AddRepeated(*command, "--set", options->set, "KEY=VALUE", "override a key of the scenario");
+  command
+      ->add_option("--mode", options->mode,
+                   "simulate, or build a lab: emulate, offload; default: the scenario's, else "
+                   "simulate")
+      ->check(CLI::IsMember({"simulate", "emulate", "offload"}));
   command->add_option("--address", options->address, "this machine's, for clients; default: all")
       ->type_name("ADDRESS");
   command

@@ -76,6 +76,9 @@ void PathEmulation::StartEngine() {
 
 nlohmann::json PathEmulation::Serve(const engine::ControlRequest& request) {
   if (request.kind == engine::ControlRequest::Kind::kStats) return {{"stats", Describe()}};
+  if (request.kind != engine::ControlRequest::Kind::kSet) {
+    throw UsageError("this path has no remote nodes");
+  }
   engine::PerformSet(request, options_.config, live_);
   return nlohmann::json::object();
 }

@@ -12,8 +12,13 @@ namespace {
 
 using wire::LinkTag;
 
+// The VLAN tag by which the port's frames are told apart.
+std::optional<uint16_t> VlanOf(const Attachment& attachment) {
+  return attachment.vlan ? attachment.vlan : attachment.channel;
+}
+
 LinkTag TagOf(const Attachment& attachment) {
-  if (attachment.vlan) return LinkTag::Vlan(*attachment.vlan);
+  if (const auto vlan = VlanOf(attachment)) return LinkTag::Vlan(*vlan);
   if (attachment.mpls) return LinkTag::Mpls(*attachment.mpls);
   return {};
 }
@@ -24,10 +29,12 @@ void Check(const Config& config, const std::string& pair, const Attachment& atta
   }
   const std::string where =
       fmt::format("pair {}, {}: ", pair, FormatAttachment(attachment, config.ports));
-  if (attachment.vlan && attachment.mpls) {
+  if (attachment.vlan.has_value() + attachment.mpls.has_value() + attachment.channel.has_value() >
+      1) {
     throw UsageError(where + "a VLAN or an MPLS label, not both");
   }
-  if (attachment.vlan && (*attachment.vlan < 1 || *attachment.vlan > 4094)) {
+  const auto vlan = VlanOf(attachment);
+  if (vlan && (*vlan < 1 || *vlan > 4094)) {
     throw UsageError(where + "a VLAN is 1 to 4094 (IEEE 802.1Q)");
   }
   if (attachment.mpls && (*attachment.mpls < 16 || *attachment.mpls > 0xfffff)) {
@@ -58,6 +65,7 @@ std::string FormatAttachment(const Attachment& attachment, const std::vector<std
   std::string text = ports.at(attachment.port);
   if (attachment.vlan) text += fmt::format(":vlan={}", *attachment.vlan);
   if (attachment.mpls) text += fmt::format(":mpls={}", *attachment.mpls);
+  if (attachment.channel) text += fmt::format(":channel={}", *attachment.channel);
   return text;
 }
 
@@ -83,7 +91,8 @@ void Classifier::AddEnd(const Config& config, uint32_t pair, Direction direction
   const Attachment& near = direction == Direction::kUp ? entry.a : entry.b;
   const Attachment& far = direction == Direction::kUp ? entry.b : entry.a;
   PortTable& table = ports_[near.port];
-  int32_t& place = near.vlan   ? table.by_vlan[*near.vlan]
+  const auto vlan = VlanOf(near);
+  int32_t& place = vlan        ? table.by_vlan[*vlan]
                    : near.mpls ? table.by_label.try_emplace(*near.mpls, kNone).first->second
                                : table.untagged;
   if (place != kNone) {

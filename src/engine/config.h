@@ -18,6 +18,9 @@ struct Attachment {
   size_t port = 0;               // index into the engine's ports
   std::optional<uint16_t> vlan;  // 1..4094 (IEEE 802.1Q)
   std::optional<uint32_t> mpls;  // 16..1048575 (RFC 3032)
+  // 1..4094. Of a port of many links, which tells them apart by VLAN tags that only it and the
+  // engine see: unlike `vlan` they are no part of what is on the link, and not counted.
+  std::optional<uint16_t> channel = {};
   friend bool operator==(const Attachment&, const Attachment&) = default;
 };
 

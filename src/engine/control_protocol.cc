@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 
@@ -18,25 +19,64 @@ std::string Text(const std::string& key, const json& value) {
   return value.get<std::string>();
 }
 
+using Member = std::optional<std::string> ControlRequest::*;
+
+// The members of a request besides its kind.
+constexpr std::pair<const char*, Member> kMembers[] = {
+    {"pair", &ControlRequest::pair}, {"class", &ControlRequest::class_name},
+    {"up", &ControlRequest::up},     {"down", &ControlRequest::down},
+    {"node", &ControlRequest::node}, {"address", &ControlRequest::address}};
+
+struct Shape {
+  const char* word;
+  ControlRequest::Kind kind;
+  std::vector<Member> may, must;
+};
+
+const std::vector<Shape>& Shapes() {
+  using Kind = ControlRequest::Kind;
+  static const std::vector<Shape> shapes = {
+      {"stats", Kind::kStats, {}, {}},
+      {"set",
+       Kind::kSet,
+       {&ControlRequest::pair, &ControlRequest::class_name, &ControlRequest::up,
+        &ControlRequest::down},
+       {}},
+      {"hub", Kind::kHub, {}, {}},
+      {"clients", Kind::kClients, {}, {}},
+      {"claim", Kind::kClaim, {}, {&ControlRequest::node, &ControlRequest::address}},
+      {"release", Kind::kRelease, {}, {&ControlRequest::node}}};
+  return shapes;
+}
+
+const Shape& ShapeOf(ControlRequest::Kind kind) {
+  return *std::ranges::find(Shapes(), kind, &Shape::kind);
+}
+
 ControlRequest::Kind ParseKind(const std::string& word) {
-  if (word == "stats") return ControlRequest::Kind::kStats;
-  if (word == "set") return ControlRequest::Kind::kSet;
+  const auto shape =
+      std::ranges::find_if(Shapes(), [&](const Shape& each) { return each.word == word; });
+  if (shape != Shapes().end()) return shape->kind;
   throw UsageError(fmt::format("unknown request \"{}\"; there are stats and set", word));
 }
 
-// The members of a request besides its kind.
-constexpr std::pair<const char*, std::optional<std::string> ControlRequest::*> kMembers[] = {
-    {"pair", &ControlRequest::pair},
-    {"class", &ControlRequest::class_name},
-    {"up", &ControlRequest::up},
-    {"down", &ControlRequest::down}};
-
 void Check(const ControlRequest& request) {
-  if (request.kind == ControlRequest::Kind::kSet) {
-    if (!request.up && !request.down) throw UsageError("set: give \"up\", \"down\" or both");
-  } else if (std::any_of(std::begin(kMembers), std::end(kMembers),
-                         [&](const auto& member) { return request.*member.second; })) {
-    throw UsageError("stats has no other members");
+  const Shape& shape = ShapeOf(request.kind);
+  const auto is_in = [](const std::vector<Member>& members, Member member) {
+    return std::ranges::find(members, member) != members.end();
+  };
+  for (const auto& [name, member] : kMembers) {
+    if (is_in(shape.must, member) && !(request.*member)) {
+      throw UsageError(fmt::format("{}: \"{}\" is missing", shape.word, name));
+    }
+    if (request.*member && !is_in(shape.must, member) && !is_in(shape.may, member)) {
+      throw UsageError(shape.may.empty() && shape.must.empty()
+                           ? fmt::format("{} has no other members", shape.word)
+                           : fmt::format("{} has no member \"{}\"", shape.word, name));
+    }
+  }
+  if (request.kind == ControlRequest::Kind::kSet && !request.up && !request.down) {
+    throw UsageError("set: give \"up\", \"down\" or both");
   }
 }
 
@@ -62,7 +102,7 @@ ControlRequest ParseRequest(std::string_view line) {
 }
 
 json EncodeRequest(const ControlRequest& request) {
-  json object = {{"request", request.kind == ControlRequest::Kind::kSet ? "set" : "stats"}};
+  json object = {{"request", ShapeOf(request.kind).word}};
   for (const auto& [name, member] : kMembers) {
     if (request.*member) object[name] = *(request.*member);
   }

@@ -3,6 +3,11 @@
 //
 //   {"request": "stats"}                                      -> {"ok": true, "stats": {...}}
 //   {"request": "set", "pair": "a-b", "class": "dns", "up": "loss=5%"}     -> {"ok": true}
+//   of a lab that is a hub also:
+//   {"request": "hub"}                                        -> {"ok": true, "hub": {...}}
+//   {"request": "clients"}                                    -> {"ok": true, "clients": {...}}
+//   {"request": "claim", "node": "n1", "address": "192.0.2.7"}             -> {"ok": true}
+//   {"request": "release", "node": "n1"}                      -> {"ok": true}
 //   anything wrong                   -> {"ok": false, "error": "what is wrong", "status": 2}
 #pragma once
 
@@ -18,11 +23,13 @@ inline constexpr size_t kMaxRequestLine = 64 << 10;  // bytes; a longer one clos
 inline constexpr size_t kMaxAnswerLine = 16 << 20;
 
 struct ControlRequest {
-  enum class Kind { kStats, kSet };
+  enum class Kind { kStats, kSet, kHub, kClients, kClaim, kRelease };
   Kind kind = Kind::kStats;
   // For kSet. Without a pair: the only one. Without a class: packets that no class matches. At
   // least one direction must be given.
   std::optional<std::string> pair, class_name, up, down;
+  // For kClaim and kRelease: the remote node; for kClaim, the address of its client.
+  std::optional<std::string> node, address;
 };
 
 // Throws UsageError if the line is not a JSON object, or has an unknown request or member, or a

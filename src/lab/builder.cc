@@ -119,6 +119,7 @@ struct Lab::State {
     const Link& link = topology.links[number];
     for (size_t i = 0; i < link.endpoints.size(); ++i) {
       const Endpoint& end = link.endpoints[i];
+      if (FindRemote(topology, end.node) != nullptr) continue;
       AwaitCarrier(link, SpaceOf(end.node), end.interface);
       if (link.kind == Link::Kind::kBridge || IsEmulated(topology, link, i) ||
           IsJoined(topology, link)) {
@@ -202,6 +203,7 @@ struct Lab::State {
   }
 
   const Interface& InterfaceOf(const Endpoint& endpoint) const {
+    if (const Remote* remote = FindRemote(topology, endpoint.node)) return remote->interface;
     for (const Interface& interface : NodeOf(endpoint.node).interfaces) {
       if (interface.name == endpoint.interface) return interface;
     }
@@ -230,8 +232,9 @@ struct Lab::State {
   void MakePair(const Link& link, size_t number) {
     record.Write({{"object", "link"}, {"name", link.name}});
     if (IsEmulated(topology, link, 0) || IsJoined(topology, link)) {
-      MakeHubPort(link, number, 0);
-      MakeHubPort(link, number, 1);
+      for (const size_t i : {0, 1}) {
+        if (FindRemote(topology, link.endpoints[i].node) == nullptr) MakeHubPort(link, number, i);
+      }
       return;
     }
     const Endpoint& a = link.endpoints[0];
@@ -269,7 +272,8 @@ struct Lab::State {
     hub.netlink.CreateBridge(bridge, mtu);
     const int master = hub.netlink.IfIndex(bridge);
     for (size_t i = 0; i < link.endpoints.size(); ++i) {
-      const int port = MakeHubPort(link, number, i);
+      const bool is_remote = FindRemote(topology, link.endpoints[i].node) != nullptr;
+      const int port = is_remote ? 0 : MakeHubPort(link, number, i);
       const bool emulated = IsEmulated(topology, link, i);
       hub.netlink.SetMaster(emulated ? MakeBridgePort(link, number, i) : port, master);
     }

@@ -16,7 +16,19 @@ const Node& NodeOf(const Topology& topology, const Endpoint& endpoint) {
   return *std::ranges::find(topology.nodes, endpoint.node, &Node::name);
 }
 
+HubEnd EndOf(const Topology& topology, const Endpoint& endpoint, const std::string& interface) {
+  const Remote* remote = FindRemote(topology, endpoint.node);
+  if (remote == nullptr) return {interface, std::nullopt};
+  return {"", static_cast<size_t>(remote - topology.remotes.data())};
+}
+
+path::Spec SpecOf(const Link& link, size_t endpoint) {
+  return link.specs.empty() ? path::Spec() : link.specs[endpoint];
+}
+
 int MtuOf(const Topology& topology, const Endpoint& endpoint) {
+  const Remote* remote = FindRemote(topology, endpoint.node);
+  if (remote != nullptr) return remote->interface.mtu;
   const std::vector<Interface>& all = NodeOf(topology, endpoint).interfaces;
   const auto found = std::ranges::find(all, endpoint.interface, &Interface::name);
   return found == all.end() ? Interface().mtu : found->mtu;
@@ -29,8 +41,11 @@ void AddShared(const Topology& topology, size_t number, std::vector<HubPair>* pa
     const std::string& node = link.endpoints[i].node;
     const long copies = seen[node]++;
     if (!IsEmulated(topology, link, i)) continue;
-    pairs->push_back({path::SharedPairName(link.name, node, copies), HubPort(number, i),
-                      HubInnerPort(number, i), link.specs[i], path::Spec(),
+    pairs->push_back({path::SharedPairName(link.name, node, copies),
+                      EndOf(topology, link.endpoints[i], HubPort(number, i)),
+                      {HubInnerPort(number, i), std::nullopt},
+                      SpecOf(link, i),
+                      path::Spec(),
                       MtuOf(topology, link.endpoints[i])});
   }
 }
@@ -42,6 +57,9 @@ std::string HubInnerPort(size_t link, size_t endpoint) { return Numbered('q', li
 std::string HubBridgePort(size_t link, size_t endpoint) { return Numbered('b', link, endpoint); }
 
 bool IsEmulated(const Topology& topology, const Link& link, size_t endpoint) {
+  // Frames of a tunnel go through the engine even if it does nothing to them.
+  if (link.kind == Link::Kind::kPair && HasRemote(topology, link)) return true;
+  if (FindRemote(topology, link.endpoints[endpoint].node) != nullptr) return true;
   if (link.emulator != Emulator::kEngine || link.specs.empty()) return false;
   if (link.live) return true;
   if (link.kind == Link::Kind::kBridge) return !link.specs[endpoint].IsPlainWire();
@@ -71,7 +89,8 @@ std::vector<HubPair> HubPairs(const Topology& topology) {
       AddShared(topology, i, &pairs);
     } else if (IsEmulated(topology, link, 0)) {
       pairs.push_back(
-          {link.name, HubPort(i, 0), HubPort(i, 1), link.specs[0], link.specs[1],
+          {link.name, EndOf(topology, link.endpoints[0], HubPort(i, 0)),
+           EndOf(topology, link.endpoints[1], HubPort(i, 1)), SpecOf(link, 0), SpecOf(link, 1),
            std::max(MtuOf(topology, link.endpoints[0]), MtuOf(topology, link.endpoints[1]))});
     }
   }
@@ -81,6 +100,7 @@ std::vector<HubPair> HubPairs(const Topology& topology) {
 bool IsJoined(const Topology& topology, const Link& link) {
   const bool is_plain = link.IsPlainWire() || link.emulator == Emulator::kEngine;
   if (link.kind != Link::Kind::kPair || link.live || !is_plain) return false;
+  if (HasRemote(topology, link)) return false;
   if (std::ranges::any_of(link.specs, [](const auto& spec) { return !LossOf(spec); })) return false;
   // The kernel redirects between namespaces only.
   if (link.endpoints[0].node == link.endpoints[1].node) return false;

@@ -11,11 +11,17 @@
 
 namespace viaduct::lab {
 
-// One pair of the engine: frames that enter the hub on `a` leave it on `b` and back. Both are
-// interfaces in the hub namespace.
+// One end of a pair of the engine: an interface in the hub namespace, or a remote node's tunnel.
+struct HubEnd {
+  std::string interface;         // empty: it is a tunnel
+  std::optional<size_t> remote;  // in Topology::remotes
+  friend bool operator==(const HubEnd&, const HubEnd&) = default;
+};
+
+// One pair of the engine: frames that enter the hub on `a` leave it on `b` and back.
 struct HubPair {
   std::string name;  // the link's; for a shared link path::SharedPairName()
-  std::string a, b;
+  HubEnd a, b;
   path::Spec up, down;  // a to b, b to a
   int mtu = 1500;
 };

@@ -41,8 +41,8 @@ TEST(Hub, APairWithASpecIsOneEnginePair) {
   const auto pairs = HubPairs(topology);
   ASSERT_EQ(pairs.size(), 1U);
   EXPECT_EQ(pairs[0].name, "a-b");
-  EXPECT_EQ(pairs[0].a, HubPort(0, 0));
-  EXPECT_EQ(pairs[0].b, HubPort(0, 1));
+  EXPECT_EQ(pairs[0].a.interface, HubPort(0, 0));
+  EXPECT_EQ(pairs[0].b.interface, HubPort(0, 1));
   EXPECT_EQ(pairs[0].up, kDelay);
   EXPECT_EQ(pairs[0].down, path::Spec());
   EXPECT_EQ(pairs[0].mtu, 9000);
@@ -68,8 +68,8 @@ TEST(Hub, ASharedLinkIsAPairForEachEndpointWithASpec) {
   EXPECT_EQ(pairs[0].name, "lan.a");
   EXPECT_EQ(pairs[0].up, kDelay);
   EXPECT_EQ(pairs[0].down, path::Spec()) << "what the others send was delayed by their own";
-  EXPECT_EQ(pairs[0].a, HubPort(0, 0));
-  EXPECT_EQ(pairs[0].b, HubInnerPort(0, 0));
+  EXPECT_EQ(pairs[0].a.interface, HubPort(0, 0));
+  EXPECT_EQ(pairs[0].b.interface, HubInnerPort(0, 0));
   EXPECT_EQ(pairs[1].name, "lan.b-2") << "the node's second endpoint";
   EXPECT_EQ(pairs[2].name, "lan.c");
 }

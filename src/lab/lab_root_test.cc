@@ -302,7 +302,8 @@ TEST_F(LabRootTest, EmulatedLinksEndInTheHub) {
   topology.links[0].specs = {path::ParseSpec("delay=10ms"), path::Spec()};
   Lab lab(topology, Options());
   ASSERT_EQ(HubPairs(topology).size(), 1U);
-  for (const std::string& port : {HubPairs(topology)[0].a, HubPairs(topology)[0].b}) {
+  for (const std::string& port :
+       {HubPairs(topology)[0].a.interface, HubPairs(topology)[0].b.interface}) {
     EXPECT_TRUE(lab.HubNetlink().GetLink(port).running);
     EXPECT_THAT(sys::ActiveOffloads(lab.HubFd(), port, sys::Offloads::kAll), IsEmpty());
   }

@@ -20,7 +20,7 @@ wire::MacAddress MacOf(const Topology& topology, const Endpoint& end) {
 // Whether frames go from this end to the other as they are, with nothing in their way.
 bool IsWire(const Topology& topology, const Link& link, const Endpoint& from) {
   if (link.live || !link.IsPlainWire()) return false;
-  if (IsJoined(topology, link)) return false;
+  if (IsJoined(topology, link) || HasRemote(topology, link)) return false;
   // The kernel redirects between namespaces only.
   if (link.endpoints[0].node == link.endpoints[1].node) return false;
   const auto keeps_offloads = [&](const Endpoint& end) {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/json_text.h"
 #include "lab/builder.h"
+#include "wire/vxlan.h"
 
 namespace viaduct::lab {
 namespace {
@@ -53,9 +54,9 @@ void CheckAddresses(const std::string& where, const Interface& interface) {
   }
 }
 
-void CheckInterface(const Node& node, const Interface& interface) {
-  const std::string where = "node " + node.name + ", interface " + interface.name;
-  CheckInterfaceName("node " + node.name, interface.name);
+void CheckInterface(const std::string& node, const Interface& interface) {
+  const std::string where = "node " + node + ", interface " + interface.name;
+  CheckInterfaceName("node " + node, interface.name);
   if (interface.name == "lo" || interface.name == kProgramDevice) {
     throw UsageError(where + ": this name is reserved for the lab; call it eth0");
   }
@@ -70,14 +71,25 @@ void CheckInterface(const Node& node, const Interface& interface) {
   CheckAddresses(where, interface);
 }
 
-void CheckNode(const Node& node, std::set<std::string>* physicals) {
-  CheckName("node", node.name);
-  if (node.name == kHubNode) {
-    throw UsageError("node \"hub\": this name is reserved for the lab; choose another");
+void CheckNodeName(const std::string& name) {
+  CheckName("node", name);
+  if (name != kHubNode) return;
+  throw UsageError("node \"hub\": this name is reserved for the lab; choose another");
+}
+
+void CheckRemote(const Remote& remote) {
+  CheckNodeName(remote.name);
+  CheckInterface(remote.name, remote.interface);
+  if (remote.interface.physical) {
+    throw UsageError("node " + remote.name + ": a remote node has no physical interface");
   }
+}
+
+void CheckNode(const Node& node, std::set<std::string>* physicals) {
+  CheckNodeName(node.name);
   std::set<std::string> names;
   for (const Interface& interface : node.interfaces) {
-    CheckInterface(node, interface);
+    CheckInterface(node.name, interface);
     if (!names.insert(interface.name).second) {
       throw UsageError("node " + node.name + ": two interfaces are called " + interface.name);
     }
@@ -99,6 +111,9 @@ class Directory {
       for (const Interface& interface : node.interfaces) {
         interfaces_[{node.name, interface.name}] = &interface;
       }
+    }
+    for (const Remote& remote : topology.remotes) {
+      interfaces_[{remote.name, remote.interface.name}] = &remote.interface;
     }
   }
 
@@ -274,6 +289,27 @@ Node ReadNode(const nlohmann::json& json, const std::string& where) {
   return node;
 }
 
+Remote ReadRemote(const nlohmann::json& json, const std::string& where) {
+  const ObjectReader reader(json, where, {"name", "interface", "vni", "address", "anyone"});
+  Remote remote;
+  remote.name = reader.Get<std::string>("name");
+  remote.interface = ReadInterface(reader.Get<nlohmann::json>("interface"), where + ".interface");
+  remote.vni = static_cast<uint32_t>(reader.GetInteger("vni", 1, wire::VxlanHeader::kMostVni));
+  if (reader.Has("address")) {
+    remote.address = wire::IpAddress::Parse(reader.Get<std::string>("address"));
+  }
+  if (reader.Has("anyone")) remote.anyone = reader.Get<bool>("anyone");
+  return remote;
+}
+
+HubAddress ReadHub(const nlohmann::json& json, const std::string& where) {
+  const ObjectReader reader(json, where, {"address", "port"});
+  HubAddress hub;
+  hub.address = reader.Get<std::string>("address");
+  hub.port = static_cast<uint16_t>(reader.GetInteger("port", 0, 65535));
+  return hub;
+}
+
 Link ReadLink(const nlohmann::json& json, const std::string& where) {
   const ObjectReader reader(json, where,
                             {"name", "kind", "endpoints", "specs", "emulator", "live"});
@@ -326,6 +362,15 @@ nlohmann::json ToJson(const Node& node) {
           {"by_hop", node.by_hop}};
 }
 
+nlohmann::json ToJson(const Remote& remote) {
+  nlohmann::json json = {{"name", remote.name},
+                         {"interface", ToJson(remote.interface)},
+                         {"vni", remote.vni},
+                         {"anyone", remote.anyone}};
+  if (remote.address) json["address"] = remote.address->ToString();
+  return json;
+}
+
 nlohmann::json ToJson(const Link& link) {
   nlohmann::json endpoints = nlohmann::json::array();
   for (const Endpoint& endpoint : link.endpoints) {
@@ -358,6 +403,17 @@ bool Link::IsPlainWire() const {
                      [](const path::Spec& spec) { return spec.IsPlainWire(); });
 }
 
+const Remote* FindRemote(const Topology& topology, const std::string& name) {
+  const auto found = std::ranges::find(topology.remotes, name, &Remote::name);
+  return found == topology.remotes.end() ? nullptr : &*found;
+}
+
+bool HasRemote(const Topology& topology, const Link& link) {
+  return std::ranges::any_of(link.endpoints, [&](const Endpoint& end) {
+    return FindRemote(topology, end.node) != nullptr;
+  });
+}
+
 void CheckLabName(const std::string& name) { CheckName("lab", name, kLabNameMax); }
 
 void Validate(const Topology& topology) {
@@ -368,9 +424,18 @@ void Validate(const Topology& topology) {
     CheckNode(node, &physicals);
     if (!nodes.insert(node.name).second) throw UsageError("two nodes are called " + node.name);
   }
+  for (const Remote& remote : topology.remotes) {
+    CheckRemote(remote);
+    if (!nodes.insert(remote.name).second) throw UsageError("two nodes are called " + remote.name);
+  }
   Directory directory(topology);
   for (const Link& link : topology.links) {
     CheckLink(link, &directory);
+    if (HasRemote(topology, link) && link.emulator == Emulator::kKernel && !link.IsPlainWire()) {
+      throw UsageError("link " + link.name +
+                       ": a remote node's end has no interface for the kernel's qdiscs; use "
+                       "emulator: engine");
+    }
     if (!links.insert(link.name).second) throw UsageError("two links are called " + link.name);
   }
   directory.CheckAllTaken();
@@ -386,10 +451,14 @@ void to_json(nlohmann::json& json, const Topology& topology) {
           {"directory", topology.directory},
           {"nodes", nodes},
           {"links", links}};
+  if (topology.remotes.empty()) return;
+  for (const Remote& remote : topology.remotes) json["remotes"].push_back(ToJson(remote));
+  json["hub"] = {{"address", topology.hub.address}, {"port", topology.hub.port}};
 }
 
 void from_json(const nlohmann::json& json, Topology& topology) {
-  const ObjectReader reader(json, "topology", {"name", "seed", "directory", "nodes", "links"});
+  const ObjectReader reader(json, "topology",
+                            {"name", "seed", "directory", "nodes", "links", "remotes", "hub"});
   Topology result;
   result.name = reader.Get<std::string>("name");
   if (reader.Has("seed")) result.seed = reader.Get<uint64_t>("seed");
@@ -400,6 +469,10 @@ void from_json(const nlohmann::json& json, Topology& topology) {
   reader.ForEach("links", [&](const nlohmann::json& element, const std::string& where) {
     result.links.push_back(ReadLink(element, where));
   });
+  reader.ForEach("remotes", [&](const nlohmann::json& element, const std::string& where) {
+    result.remotes.push_back(ReadRemote(element, where));
+  });
+  if (reader.Has("hub")) result.hub = ReadHub(json.at("hub"), "topology.hub");
   topology = std::move(result);
 }
 

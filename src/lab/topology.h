@@ -39,6 +39,22 @@ struct Node {
   std::string by_hop = {};
 };
 
+// A node whose programs are on another host, its client: it has no namespace. The far end of its
+// link is the client, behind the hub's tunnel (tunnel/hub.h).
+struct Remote {
+  std::string name;
+  Interface interface;
+  uint32_t vni = 0;                        // VXLAN identifier, each once
+  std::optional<wire::IpAddress> address;  // its client; absent: who claims it
+  bool anyone = false;                     // or the first host that sends
+};
+
+// Where the clients of remote nodes send to, in the broker's network namespace.
+struct HubAddress {
+  std::string address;  // empty: every address of the machine
+  uint16_t port = 0;    // UDP; 0: any
+};
+
 struct Endpoint {
   std::string node;
   std::string interface;
@@ -74,7 +90,14 @@ struct Topology {
   std::string directory = "/";  // the base of relative paths in SPECs
   std::vector<Node> nodes;
   std::vector<Link> links;
+  std::vector<Remote> remotes = {};  // ends of links, too
+  HubAddress hub = {};               // if there are any
 };
+
+// The remote node of this name; null: there is none.
+const Remote* FindRemote(const Topology& topology, const std::string& name);
+// Whether an end of the link is a remote node.
+bool HasRemote(const Topology& topology, const Link& link);
 
 // Throws UsageError unless it can be a lab's.
 void CheckLabName(const std::string& name);

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/error.h"
 #include "result/table.h"
 #include "run/remote_node.h"
 #include "run/table.h"
@@ -15,13 +13,9 @@
 namespace viaduct::run {
 namespace {
 
-using nlohmann::json;
 using result::ClientResult;
 using result::HubProgress;
 using result::HubResult;
-
-constexpr Duration kStartPatience = Duration::Seconds(120);
-constexpr Duration kEndPatience = Duration::Seconds(20);
 
 std::string Causes(const std::map<std::string, uint64_t>& drops) {
   std::string text;
@@ -40,59 +34,6 @@ std::string AddressTexts(const scenario::LinkSettings& link, const std::string& 
 }
 
 }  // namespace
-
-Hub::Hub(const scenario::Scenario& scenario, const HubOptions& options, sys::EventLoop& loop)
-    : loop_(loop), progress_(stderr, options.quiet) {
-  simulator_ = std::make_unique<SimulatorProcess>(
-      FindSimulator(), scenario, UniqueFd(), "", std::vector<Duration>(), LabUse::kOfRun, "",
-      fmt::format("{}:{}", options.address, options.port));
-  simulator_->OnOutput([this](const std::string& line) { progress_.Line(line); });
-  loop_.Watch(simulator_->Fd(), [this] { Read(); });
-  loop_.Watch(simulator_->OutputFd(), [this] {
-    if (!simulator_->ReadOutput()) loop_.Forget(simulator_->OutputFd());
-  });
-  if (!loop_.Run([this] { return serves_; }, MonotonicClock::Now() + kStartPatience)) {
-    throw Error("the simulator hangs: it does not serve the hub's clients");
-  }
-}
-
-Hub::~Hub() {
-  loop_.Forget(simulator_->Fd());
-  loop_.Forget(simulator_->OutputFd());
-}
-
-void Hub::Read() {
-  while (const auto message = simulator_->Receive()) {
-    const std::string event = message->value("event", "");
-    if (event == "hub") {
-      latest_ = message->get<HubProgress>();
-      serves_ = true;
-      if (use_) use_(latest_);
-    } else if (event == "report") {
-      report_ = message->at("results").get<HubResult>();
-    } else if (event == "claimed" && claimed_) {
-      claimed_(message->value("node", ""));
-    }
-  }
-  if (simulator_->Ended()) loop_.Forget(simulator_->Fd());
-}
-
-void Hub::Claim(const std::string& node, const std::string& address) {
-  simulator_->Tell({{"command", "claim"}, {"node", node}, {"address", address}});
-}
-
-void Hub::Release(const std::string& node) {
-  simulator_->Tell({{"command", "release"}, {"node", node}});
-}
-
-HubResult Hub::Finish() {
-  use_ = {};
-  simulator_->Stop();
-  if (!loop_.Run([this] { return report_.has_value(); }, MonotonicClock::Now() + kEndPatience)) {
-    throw Error("the simulator hangs: it does not report");
-  }
-  return *report_;
-}
 
 std::string HubStatus(const HubProgress& now, const HubProgress& before) {
   const double seconds = std::max(now.seconds - before.seconds, 1e-3);

@@ -1,15 +1,17 @@
-// `viaduct hub`: a simulation in real time whose remote nodes have their programs on other hosts.
+// `viaduct hub`: a simulation in real time, or a lab, whose remote nodes have their programs on
+// other hosts.
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
+#include <utility>
 
+#include "broker/client.h"
 #include "result/hub.h"
 #include "run/progress.h"
-#include "run/simulator_process.h"
 #include "scenario/scenario.h"
 #include "sys/event_loop.h"
 
@@ -21,42 +23,58 @@ struct HubOptions {
   bool quiet = false;
 };
 
-// Starts a simulator that serves the clients of the scenario's remote nodes. While the loop runs,
-// its messages are read; what ends the simulator is thrown by the loop's Run().
+// Serves the clients of a scenario's remote nodes while its loop runs: what ends it is thrown by
+// the loop's Run(). For use by one thread.
 class Hub {
  public:
-  // The scenario and the loop must outlive the hub. Returns when clients are served. Throws Error.
-  Hub(const scenario::Scenario& scenario, const HubOptions& options, sys::EventLoop& loop);
-  ~Hub();
+  virtual ~Hub() = default;
   Hub(const Hub&) = delete;
   Hub& operator=(const Hub&) = delete;
 
   // The node's frames come from and go to this address from now on; or to nobody. Nodes whose
   // client is given in the scenario are not for this.
-  void Claim(const std::string& node, const std::string& address);
-  void Release(const std::string& node);
-  // Calls `use` with the node when the simulator has done what Claim() told it.
+  virtual void Claim(const std::string& node, const std::string& address) = 0;
+  virtual void Release(const std::string& node) = 0;
+  // Whether Claim() has been obeyed when it returns. Else OnClaimed() tells.
+  virtual bool ClaimsAtOnce() const = 0;
+  // Ends it; the final statistics.
+  virtual result::HubResult Finish() = 0;
+
+  // Calls `use` with the node when what Claim() said holds.
   void OnClaimed(std::function<void(const std::string& node)> use) { claimed_ = std::move(use); }
   // The present statistics, at most half a second old.
   const result::HubProgress& latest() const { return latest_; }
   // Calls `use` whenever they are new.
   void OnUpdate(std::function<void(const result::HubProgress&)> use) { use_ = std::move(use); }
   Progress& progress() { return progress_; }
-  // Ends the simulation; the final statistics.
-  result::HubResult Finish();
+
+ protected:
+  explicit Hub(bool quiet) : progress_(stderr, quiet) {}
+
+  void Update(const result::HubProgress& now) {
+    latest_ = now;
+    if (use_) use_(latest_);
+  }
+  void TellClaimed(const std::string& node) const {
+    if (claimed_) claimed_(node);
+  }
 
  private:
-  void Read();
-
-  sys::EventLoop& loop_;
   Progress progress_;
-  std::unique_ptr<SimulatorProcess> simulator_;
   result::HubProgress latest_;
-  std::optional<result::HubResult> report_;
-  bool serves_ = false;
   std::function<void(const result::HubProgress&)> use_;
   std::function<void(const std::string&)> claimed_;
 };
+
+// Starts a simulation in real time (mode simulate). The scenario and the loop must outlive the hub.
+// Returns when clients are served. Throws Error.
+std::unique_ptr<Hub> StartSimulatedHub(const scenario::Scenario& scenario,
+                                       const HubOptions& options, sys::EventLoop& loop);
+// The same for a lab (mode emulate or offload), which `broker` builds: clients are at the far ends
+// of their nodes' links. Returns when its routes have converged, as a run's. The lab goes with the
+// hub.
+std::unique_ptr<Hub> StartLabHub(const scenario::Scenario& scenario, const HubOptions& options,
+                                 broker::Client broker, sys::EventLoop& loop);
 
 // What a hub does, for one line: "12 s: 2 of 3 clients, 1.20k frames/s in, ...". `before`: earlier
 // statistics, from which the rates are.

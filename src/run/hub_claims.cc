@@ -20,8 +20,8 @@ claim::ServerOptions OptionsOf(const scenario::Scenario& scenario, const claim::
     hub.Claim(claim.node, claim.client.ToString());
     return offer;
   };
-  // The client's first frames would be a stranger's if the simulator did not know of it yet.
-  options.confirms = true;
+  // The client's first frames would be a stranger's if the hub did not know of it yet.
+  options.confirms = !hub.ClaimsAtOnce();
   options.release = [&hub](const std::string& node) { hub.Release(node); };
   return options;
 }

@@ -57,6 +57,7 @@ class Loader {
   void ReadTop(const std::string& default_name) {
     scenario_.name = file_.Has("name") ? file_.Text("name") : default_name;
     ReadMembers(file_, scenario_);
+    scenario_.says_mode = file_.Has("mode");
     if (scenario_.duration <= Duration()) file_.Fail("duration", "must be greater than 0");
     const Section routing = file_.Inner("routing");
     std::string& protocol = scenario_.routing.protocol;

@@ -128,6 +128,7 @@ struct Scenario {
   uint64_t seed = 1;
   Duration duration = Duration::Seconds(10);
   Mode mode = Mode::kOffload;
+  bool says_mode = false;  // it is not the default
   std::vector<NodeSettings> nodes;
   std::vector<LinkSettings> links;
   Routing routing;

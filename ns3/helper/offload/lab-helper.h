@@ -149,6 +149,24 @@ class LabHelper
     }
 
     /**
+     * Leaves a node out of the lab: its programs are on another host, its client, which is at the
+     * end of the node's link by a VXLAN tunnel (tunnel/hub.h). The node must be on one link, and
+     * route nothing for others.
+     * @param node the node
+     * @param remote its VXLAN identifier and who may be its client; the rest is filled in
+     */
+    void SetRemote(Ptr<Node> node, const viaduct::lab::Remote& remote)
+    {
+        m_settings.remotes[node] = remote;
+    }
+
+    /** @param hub where clients of remote nodes send to */
+    void SetHub(const viaduct::lab::HubAddress& hub)
+    {
+        m_settings.hub = hub;
+    }
+
+    /**
      * Whether programs can run on nodes whose data plane is the simulator (on a TUN device).
      * @param on default true
      */

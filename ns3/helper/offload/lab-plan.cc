@@ -91,12 +91,44 @@ LabPlanner::MakePlan(const NodeContainer& nodes)
     {
         PlanLink(wire);
     }
+    std::erase_if(m_plan.attachments, [this](const LabAttachment& attachment) {
+        return m_settings.remotes.contains(attachment.node); // nothing here is attached
+    });
+    m_plan.topology.hub = m_settings.hub;
     return m_plan;
+}
+
+void
+LabPlanner::PlanRemote(Ptr<Node> node, viaduct::lab::Remote planned)
+{
+    planned.name = LabNodeName(node);
+    for (uint32_t i = 0; i < node->GetNDevices(); i++)
+    {
+        Ptr<NetDevice> device = node->GetDevice(i);
+        if (DynamicCast<LoopbackNetDevice>(device))
+        {
+            continue;
+        }
+        if (!planned.interface.name.empty() || m_settings.physical.contains(device) ||
+            !IsWired(device))
+        {
+            throw UsageError(Where(planned.name, device) +
+                             ": a remote node has one device, which is wired");
+        }
+        planned.interface = InterfaceOf(node, device);
+        planned.interface.name = "eth0";
+        m_plan.attachments.push_back({node, planned.name, "eth0", device, nullptr});
+    }
+    m_plan.topology.remotes.push_back(std::move(planned));
 }
 
 void
 LabPlanner::PlanNode(Ptr<Node> node)
 {
+    if (const auto remote = m_settings.remotes.find(node); remote != m_settings.remotes.end())
+    {
+        return PlanRemote(node, remote->second);
+    }
     viaduct::lab::Node planned;
     planned.name = LabNodeName(node);
     planned.data_plane = OwnOr(m_settings.planes, node, m_settings.plane);
@@ -137,6 +169,21 @@ LabPlanner::PlanNode(Ptr<Node> node)
     }
 }
 
+viaduct::lab::Interface
+LabPlanner::InterfaceOf(Ptr<Node> node, Ptr<NetDevice> device) const
+{
+    viaduct::lab::Interface interface;
+    interface.mac = ToWire(Mac48Address::ConvertFrom(device->GetAddress()));
+    if (interface.mac == viaduct::wire::MacAddress{})
+    {
+        throw UsageError(Where(LabNodeName(node), device) +
+                         ": has no MAC address; give it one (SetAddress)");
+    }
+    interface.mtu = device->GetMtu();
+    interface.addresses = AddressesOf(node, device);
+    return interface;
+}
+
 void
 LabPlanner::PlanDevice(Ptr<Node> node, Ptr<NetDevice> device)
 {
@@ -149,15 +196,8 @@ LabPlanner::PlanDevice(Ptr<Node> node, Ptr<NetDevice> device)
                                  "CsmaNetDevice or SimpleNetDevice, or put an interface of the "
                                  "machine in its place (AddPhysicalInterface)");
     }
-    viaduct::lab::Interface interface;
+    viaduct::lab::Interface interface = InterfaceOf(node, device);
     interface.name = "eth" + std::to_string(planned.interfaces.size());
-    interface.mac = ToWire(Mac48Address::ConvertFrom(device->GetAddress()));
-    if (interface.mac == viaduct::wire::MacAddress{})
-    {
-        throw UsageError(where + ": has no MAC address; give it one (SetAddress)");
-    }
-    interface.mtu = device->GetMtu();
-    interface.addresses = AddressesOf(node, device);
     if (physical != m_settings.physical.end())
     {
         interface.physical = physical->second;

@@ -42,6 +42,8 @@ struct LabSettings
     std::map<Ptr<Node>, std::string> byHop;                           //!< why not joined
     std::set<std::string> ignore;                                     //!< effects left out
     bool programs{true};                                              //!< TUN devices
+    std::map<Ptr<Node>, viaduct::lab::Remote> remotes; //!< without name and interface
+    viaduct::lab::HubAddress hub;                      //!< where their clients send to
 };
 
 /**
@@ -90,6 +92,8 @@ class LabPlanner
     using Wire = std::pair<Ptr<Channel>, std::vector<LabAttachment>>;
 
     void PlanNode(Ptr<Node> node);
+    void PlanRemote(Ptr<Node> node, viaduct::lab::Remote planned);
+    viaduct::lab::Interface InterfaceOf(Ptr<Node> node, Ptr<NetDevice> device) const;
     void PlanDevice(Ptr<Node> node, Ptr<NetDevice> device);
     std::vector<Wire> Wires() const;
     void PlanLink(const Wire& wire);

@@ -1,0 +1,135 @@
+// A lab as a hub: its path engine has the tunnel.
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "engine/control.h"
+#include "result/timing.h"
+#include "run/conversation.h"
+#include "run/engine_watch.h"
+#include "run/hub.h"
+#include "run/simulator_process.h"
+
+namespace viaduct::run {
+namespace {
+
+using engine::ControlRequest;
+
+constexpr Duration kUpdateInterval = Duration::Milliseconds(500);
+
+class LabHub final : public Hub {
+ public:
+  LabHub(const scenario::Scenario& scenario, const HubOptions& options, broker::Client broker,
+         sys::EventLoop& loop)
+      : Hub(options.quiet), scenario_(scenario), loop_(loop), client_(std::move(broker)) {
+    simulator_ = std::make_unique<SimulatorProcess>(
+        FindSimulator(), scenario, client_.NewConnection(), "", std::vector<Duration>(),
+        LabUse::kStays, "", fmt::format("{}:{}", options.address, options.port));
+    conversation_ = std::make_unique<Conversation>(scenario, *simulator_, loop_, progress());
+    try {
+      Serve();
+    } catch (...) {
+      CleanUp();
+      throw;
+    }
+  }
+
+  ~LabHub() override { CleanUp(); }
+
+  void Claim(const std::string& node, const std::string& address) override {
+    ControlRequest request = About(ControlRequest::Kind::kClaim, node);
+    request.address = address;
+    engine::Ask(socket_, request);
+  }
+
+  void Release(const std::string& node) override {
+    engine::Ask(socket_, About(ControlRequest::Kind::kRelease, node));
+  }
+
+  bool ClaimsAtOnce() const override { return true; }
+
+  result::HubResult Finish() override {
+    OnUpdate({});
+    ends_ = true;
+    auto result = Asked(ControlRequest::Kind::kClients).at("clients").get<result::HubResult>();
+    result.name = scenario_.name;
+    result.seed = scenario_.seed;
+    result.frames = engine_->Read().timing;
+    engine_.reset();  // the simulator takes the lab down, and the engine with it
+    const auto report =
+        conversation_->WaitForReport(true).at("results").get<result::SimulatorReport>();
+    if (report.timing) result.events = *report.timing;
+    uint64_t refused = 0;
+    for (const result::ClientResult& client : result.clients) {
+      const auto found = client.drops.find("to_client_refused");
+      if (found != client.drops.end()) refused += found->second;
+    }
+    result.frames.lost = result.frames.lost.value_or(0) + refused;
+    result.verdict = result::Worse(result::Judge(result.events, scenario_.lateness_limit),
+                                   result::Judge(result.frames, scenario_.lateness_limit));
+    return result;
+  }
+
+ private:
+  static ControlRequest About(ControlRequest::Kind kind, const std::string& node) {
+    ControlRequest request;
+    request.kind = kind;
+    request.node = node;
+    return request;
+  }
+
+  nlohmann::json Asked(ControlRequest::Kind kind) const {
+    ControlRequest request;
+    request.kind = kind;
+    return engine::Ask(socket_, request);
+  }
+
+  void Serve() {
+    conversation_->WaitForLab();
+    socket_ = client_.Describe().at("engine").at("socket").get<std::string>();
+    engine_ = std::make_unique<EngineWatch>(socket_, loop_);
+    conversation_->WaitForConvergence();
+    Look();
+  }
+
+  void Look() {
+    if (ends_) return;
+    Update(Asked(ControlRequest::Kind::kHub).at("hub").get<result::HubProgress>());
+    loop_.At(MonotonicClock::Now() + kUpdateInterval, [this] { Look(); });
+  }
+
+  // What it has made goes, in whatever state it is.
+  void CleanUp() {
+    ends_ = true;
+    engine_.reset();
+    conversation_.reset();
+    simulator_.reset();
+    try {
+      client_.DestroyLab();
+    } catch (const Error&) {
+      // The simulator has taken it down, or never built it; else its record is kept for
+      // `viaduct clean`.
+    }
+  }
+
+  const scenario::Scenario& scenario_;
+  sys::EventLoop& loop_;
+  broker::Client client_;
+  std::unique_ptr<SimulatorProcess> simulator_;
+  std::unique_ptr<Conversation> conversation_;
+  std::string socket_;  // of the lab's engine
+  std::unique_ptr<EngineWatch> engine_;
+  bool ends_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Hub> StartLabHub(const scenario::Scenario& scenario, const HubOptions& options,
+                                 broker::Client broker, sys::EventLoop& loop) {
+  return std::make_unique<LabHub>(scenario, options, std::move(broker), loop);
+}
+
+}  // namespace viaduct::run
