@@ -20,10 +20,10 @@ hosts = test_hub.hosts
 HUB = "192.0.2.254"
 
 
-@pytest.fixture
-def file(scenario: Callable[[str], Path]) -> Path:
-    """Two nodes, each for who has the key, 10 ms apart."""
-    return scenario(NODES.format(a="true", b="true"))
+@pytest.fixture(params=["simulate", "offload"])
+def file(scenario: Callable[[str], Path], request: pytest.FixtureRequest) -> Path:
+    """Two nodes, each for who has the key, 10 ms apart, of a simulation or a lab."""
+    return scenario(NODES.format(a="true", b="true") + f"mode: {request.param}\n")
 
 
 @pytest.fixture

@@ -306,6 +306,7 @@ LabHelper::InstallOrThrow(const NodeContainer& nodes)
     m_state->exceeded = viaduct::lab::ExceededLimits(plan.topology, viaduct::lab::ReadHostLimit);
     m_state->attachments = plan.attachments;
     Attach(plan);
+    SilenceOriginals();
     std::for_each(nodes.Begin(), nodes.End(), ResolveAddressesAsKernelsDo);
     GuardUdp(nodes);
     Simulator::ScheduleNow(&WatchBroker, std::weak_ptr<Client>(m_state->broker));
@@ -317,6 +318,20 @@ LabHelper::InstallOrThrow(const NodeContainer& nodes)
             broker->DestroyLab();
         }
     });
+}
+
+void
+LabHelper::SilenceOriginals() const
+{
+    if (m_settings.remotes.empty())
+    {
+        return;
+    }
+    for (const Attachment& attachment : m_state->attachments)
+    {
+        attachment.original->SetReceiveCallback(
+            [](Ptr<NetDevice>, Ptr<const Packet>, uint16_t, const Address&) { return true; });
+    }
 }
 
 void

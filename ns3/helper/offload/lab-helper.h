@@ -238,6 +238,9 @@ class LabHelper
     void CheckSimulator() const;
     void GuardUdp(const NodeContainer& nodes);
     void Attach(const LabPlan& plan);
+    /** ns-3's remote nodes still send (neighbour discovery), to devices that their neighbours no
+     * longer know. */
+    void SilenceOriginals() const;
     void WatchLinks(const std::string& node);
     void AttachSimulatorNode(const viaduct::lab::Node& node, uint16_t etherType);
     void AttachRBridge(const viaduct::lab::Node& node);
