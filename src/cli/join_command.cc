@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/foreground.h"
 #include "cli/privilege.h"
+#include "emulate/container.h"
 #include "emulate/join.h"
 
 namespace viaduct::cli {
@@ -86,10 +87,11 @@ class Membership {
 int RunJoin(const JoinOptions& options) {
   const claim::Key key =
       claim::ReadKey(options.key.empty() ? claim::DefaultKeyFile() : options.key);
+  const std::string into = emulate::ResolveInto(options.into);
   NeedRoot();
   Foreground foreground;  // before anything is made: a signal cannot end the process half-way
   const Membership member(foreground.loop(), options, key);
-  emulate::Join join({member.offer(), member.hub(), options.into});
+  emulate::Join join({member.offer(), member.hub(), into});
   if (!options.into.empty() && options.words.empty()) {
     NoteJoin(fmt::format("node {} is {} in {}, until this command ends", member.offer().node,
                          join.interface(), options.into));
@@ -113,8 +115,8 @@ void AddJoin(CLI::App& app, Invocation& invocation) {
   command->add_option("--key", options->key,
                       "the file with the hub's key; default: ~/.config/viaduct/hub.key");
   command->add_option("--into", options->into,
-                      "put the interface into this network namespace (a name of ip netns, or the "
-                      "pid of a process, such as a container's) instead of a new one");
+                      "put the interface into this network namespace instead of a new one: a name "
+                      "of ip netns, the name of a container of docker or podman, or a pid");
   command->add_option("--wait", options->wait, "how long to try until the hub gives the node")
       ->capture_default_str();
   command->add_option("COMMAND", options->words,
@@ -126,7 +128,7 @@ void AddJoin(CLI::App& app, Invocation& invocation) {
       "127: there is no such program, 126: it cannot be executed. See docs/remote.md.\n"
       "Examples:\n"
       "  viaduct join hub.example.org --node n17 -- ping -c 3 n0\n"
-      "  viaduct join 192.0.2.1:4790 --into $(podman inspect -f {{.State.Pid}} web)");
+      "  viaduct join 192.0.2.1:4790 --into web");
   command->callback([options, &invocation] { invocation.status = RunJoin(*options); });
 }
 

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -133,6 +134,53 @@ def test_a_namespace_is_a_node(hosts: Hosts, file: Path, key: Path) -> None:
         Hosts.run(own, "route add default via 203.0.113.2")
         assert "has a default route already" in join(hosts, key, "--into", own).error_line(2)
         assert "eth1" not in inside(own, "ip", "link").output, "nothing is left of it"
+
+
+DOCKER = """#!/bin/sh
+[ "$*" = "inspect --type container --format {{{{.State.Pid}}}} $6" ] || exit 64
+case "$6" in
+web) echo {pid};;
+stopped) echo 0;;
+*) echo "Error: No such container: $6" >&2; exit 1;;
+esac
+"""
+"""What docker prints, and podman."""
+
+
+@pytest.mark.parametrize("program", ["docker", "podman"])
+def test_a_container_is_a_node(
+    hosts: Hosts, file: Path, key: Path, tmp_path: Path, program: str
+) -> None:
+    own, programs = f"{hosts.name}own", tmp_path / "bin"
+    execute(["ip", "netns", "add", own]).expect()
+    programs.mkdir()
+    sleeper = subprocess.Popen(["ip", "netns", "exec", own, "sleep", "600"])
+    try:
+        (programs / program).write_text(DOCKER.format(pid=sleeper.pid))
+        (programs / program).chmod(0o755)
+        path = ["env", f"PATH={programs}:/usr/sbin:/usr/bin:/sbin:/bin"]
+        words = [*path, str(VIADUCT), "join", HUB, "--key", str(key), "--into"]
+
+        def fails(name: str) -> str:
+            return inside(hosts.clients, *words, name).error_line(2)
+
+        with hub(hosts, file):
+            assert "of docker is not running".replace("docker", program) in fails("stopped")
+            assert "No such container: db" in fails("db")
+            with entered(hosts.clients):
+                client = subprocess.Popen([*words, "web"])
+            try:
+                wait_until(lambda: "eth0" in inside(own, "ip", "link").output, "it has a link")
+                wait_until(lambda: reaches(own, "10.0.0.2"), "it is the node")
+            finally:
+                client.terminate()
+            assert client.wait() == 128 + signal.SIGTERM
+            assert "eth0" not in inside(own, "ip", "link").output
+            (programs / program).unlink()
+            assert "neither docker nor podman" in fails("web")
+    finally:
+        sleeper.kill()
+        sleeper.wait()
 
 
 def test_into_is_for_ones_own_namespaces(

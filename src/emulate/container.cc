@@ -1,0 +1,67 @@
+#include "emulate/container.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "base/error.h"
+#include "sys/child.h"
+#include "sys/find_program.h"
+#include "sys/network/netns.h"
+
+namespace viaduct::emulate {
+namespace {
+
+constexpr std::array kContainerPrograms{"docker", "podman"};
+
+bool IsPid(const std::string& text) {
+  return std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// The line that says most: the last one that is not empty.
+std::string LastLine(const std::string& output) {
+  const size_t end = output.find_last_not_of(" \n\r");
+  if (end == std::string::npos) return "no output";
+  const size_t before = output.find_last_of('\n', end);
+  return output.substr(before == std::string::npos ? 0 : before + 1,
+                       end - (before == std::string::npos ? 0 : before + 1) + 1);
+}
+
+}  // namespace
+
+std::optional<int> ParseInspectedPid(const std::string& output) {
+  const std::string line = LastLine(output);  // after warnings
+  int pid = 0;
+  const auto [rest, error] = std::from_chars(line.data(), line.data() + line.size(), pid);
+  if (error != std::errc() || rest != line.data() + line.size() || pid < 0) return std::nullopt;
+  return pid;
+}
+
+std::string ResolveInto(const std::string& into) {
+  if (into.empty() || IsPid(into)) return into;
+  const bool is_option = into.starts_with('-');
+  const bool may_be_name = into.find('/') == std::string::npos && !into.starts_with('.');
+  if (is_option || !may_be_name || sys::NamespaceExists(into)) return into;
+  std::string asked;
+  for (const char* const program : kContainerPrograms) {
+    if (sys::FindProgram(program).empty()) continue;
+    const sys::ProgramResult result = sys::RunProgram(
+        {program, "inspect", "--type", "container", "--format", "{{.State.Pid}}", into});
+    if (result.status == 0) {
+      const auto pid = ParseInspectedPid(result.output);
+      if (pid && *pid > 0) return std::to_string(*pid);
+      throw UsageError(
+          pid ? fmt::format("--into {}: the container of {} is not running", into, program)
+              : fmt::format("--into {}: {} does not say its pid: {}", into, program,
+                            LastLine(result.output)));
+    }
+    asked += fmt::format("; {}: {}", program, LastLine(result.output));
+  }
+  if (asked.empty()) asked = "; and neither docker nor podman is here to know a container";
+  throw UsageError(
+      fmt::format("--into {}: no network namespace (ip netns) has this name{}", into, asked));
+}
+
+}  // namespace viaduct::emulate
