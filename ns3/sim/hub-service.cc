@@ -122,23 +122,23 @@ HubService::Summarize() const
 }
 
 HubResult
-HubService::Describe() const
+HubService::Describe(std::size_t from, std::size_t count) const
 {
     const viaduct::tunnel::Hub& hub = m_hub->GetHub();
     HubResult result;
     result.name = m_scenario.name;
     result.seed = m_scenario.seed;
     result.seconds = Simulator::Now().GetSeconds();
-    viaduct::tunnel::Describe(hub, &result);
+    viaduct::tunnel::Describe(hub, &result, from, count);
     for (std::size_t i = 0; i < result.clients.size(); i++)
     {
         for (int each = 0; each < RemoteHub::N_DROP_REASONS; each++)
         {
             const auto reason = static_cast<RemoteHub::DropReason>(each);
-            const uint64_t count = m_hub->GetDrops(i, reason);
+            const uint64_t drops = m_hub->GetDrops(from + i, reason);
             viaduct::tunnel::AddCause(
-                result.clients[i].drops, RemoteHub::GetDropReasonName(reason), count);
-            result.clients[i].rx_frames -= count;
+                result.clients[i].drops, RemoteHub::GetDropReasonName(reason), drops);
+            result.clients[i].rx_frames -= drops;
         }
     }
     const auto reactor = ReactorSimulatorImpl::Get();

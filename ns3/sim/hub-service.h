@@ -13,6 +13,7 @@
 #include "result/hub.h"
 #include "scenario/scenario.h"
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -51,8 +52,18 @@ class HubService
 
     /** @return the sums of the present statistics */
     viaduct::result::HubProgress Summarize() const;
-    /** @return all statistics, which takes milliseconds for hundreds of clients */
-    viaduct::result::HubResult Describe() const;
+    /**
+     * All statistics, which takes milliseconds for hundreds of clients.
+     * @param from the first remote node to describe
+     * @param count of how many at most
+     * @return the statistics
+     */
+    viaduct::result::HubResult Describe(std::size_t from = 0, std::size_t count = SIZE_MAX) const;
+    /** @return the number of remote nodes */
+    std::size_t GetN() const
+    {
+        return m_byName.size();
+    }
 
   private:
     const viaduct::scenario::Scenario& m_scenario; //!< the scenario

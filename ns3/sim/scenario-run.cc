@@ -37,6 +37,9 @@ const Time LOOK_INTERVAL =
     MilliSeconds(200); // between reads of the routes, until they have converged
 const Time COMMAND_INTERVAL = MilliSeconds(50); // between reads of the control channel
 const Time HUB_INTERVAL = MilliSeconds(500);    // between two messages with a hub's statistics
+// The statistics of many clients are sent in pieces, so that no frame waits for all of them.
+constexpr std::size_t HUB_PIECE = 16;
+const Time HUB_PAUSE = MilliSeconds(1); // between two pieces
 // Wall time between two progress messages of a simulation.
 constexpr viaduct::Duration PROGRESS_INTERVAL = viaduct::Duration::Seconds(2);
 
@@ -164,6 +167,18 @@ ScenarioRun::ReportHub()
     Simulator::Schedule(HUB_INTERVAL, &ScenarioRun::ReportHub, this);
 }
 
+void
+ScenarioRun::SendStatistics(std::size_t from)
+{
+    m_control.Send("statistics",
+                   {{"results", m_hub->Describe(from, HUB_PIECE)},
+                    {"last", from + HUB_PIECE >= m_hub->GetN()}});
+    if (from + HUB_PIECE < m_hub->GetN())
+    {
+        Simulator::Schedule(HUB_PAUSE, &ScenarioRun::SendStatistics, this, from + HUB_PIECE);
+    }
+}
+
 namespace
 {
 
@@ -282,7 +297,11 @@ ScenarioRun::WatchCommands()
         if (m_hub)
         {
             m_hub->Obey(command);
-            if (command.value("command", "") == "claim")
+            if (command.value("command", "") == "statistics")
+            {
+                SendStatistics(0);
+            }
+            else if (command.value("command", "") == "claim")
             {
                 m_control.Send("claimed", {{"node", command.value("node", "")}});
             }

@@ -92,6 +92,7 @@ class ScenarioRun
     void SendReport() const;
     void RunHub();
     void ReportHub();
+    void SendStatistics(std::size_t from);
 
     viaduct::scenario::Scenario m_scenario;         //!< what to run
     SimulatedLinks m_simulated;                     //!< mode simulate: how links are simulated

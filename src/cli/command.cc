@@ -26,14 +26,15 @@ constexpr const char* kFooter = R"(Examples:
   viaduct path --between eth1 eth2 --up delay=20ms an emulated path between two interfaces
   viaduct shell --down "rate=10Mbit" -- curl -O .. a program behind an emulated path
   viaduct join HUB --node n17 -- iperf3 -s         a program of this machine as a node elsewhere
+  viaduct top                                      labs, paths, hubs and their clients, live
   viaduct doctor                                   what this machine can do
 
 Exit status: 0 success, 1 failure, 2 usage error, 3 this machine cannot do it, 4 the run is VOID.)";
 
 // In the order of --help.
-constexpr AddSubcommand* kSubcommands[] = {AddRun,    AddPath,  AddShell,  AddUp,      AddHub,
-                                           AddJoin,   AddExec,  AddList,   AddDown,    AddClean,
-                                           AddDoctor, AddBench, AddKernel, AddVersion, AddDocs};
+constexpr AddSubcommand* kSubcommands[] = {
+    AddRun, AddPath, AddShell, AddUp,     AddHub,   AddJoin,   AddExec,    AddList,
+    AddTop, AddDown, AddClean, AddDoctor, AddBench, AddKernel, AddVersion, AddDocs};
 
 void PrintError(const std::string& message) {
   std::fflush(stdout);

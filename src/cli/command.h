@@ -18,7 +18,7 @@ struct Invocation {
 // outlive the command line.
 using AddSubcommand = void(CLI::App& parent, Invocation& invocation);
 
-AddSubcommand AddRun, AddPath, AddShell, AddUp, AddHub, AddJoin, AddExec, AddList, AddDown,
+AddSubcommand AddRun, AddPath, AddShell, AddUp, AddHub, AddJoin, AddExec, AddList, AddTop, AddDown,
     AddClean, AddDoctor, AddBench, AddKernel, AddVersion, AddDocs;
 // The subcommands of `viaduct path` and `viaduct kernel` that are in files of their own.
 AddSubcommand AddPathSet, AddPathStats, AddPathList, AddSwitchConfig;

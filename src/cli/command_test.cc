@@ -123,8 +123,8 @@ TEST(CommandTest, VersionIsAnOptionToo) {
 }
 
 TEST(CommandTest, EverySubcommandHasHelpWithAnExample) {
-  for (const char* name :
-       {"run", "path", "shell", "join", "up", "exec", "ls", "down", "clean", "doctor", "version"}) {
+  for (const char* name : {"run", "path", "shell", "join", "up", "exec", "ls", "top", "down",
+                           "clean", "doctor", "version"}) {
     const Outcome outcome = Call({name, "--help"});
     EXPECT_EQ(outcome.status, 0) << name;
     EXPECT_THAT(outcome.output, HasSubstr(std::string("viaduct ") + name)) << name;

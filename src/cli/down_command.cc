@@ -21,6 +21,7 @@
 #include "emulate/shell_record.h"
 #include "guest/process/boot_folder.h"
 #include "guest/shell/paused.h"
+#include "run/hub_record.h"
 #include "sys/process.h"
 
 namespace viaduct::cli {
@@ -91,6 +92,7 @@ void Clean(bool as_json) {
   for (const auto& paused : guest::RemoveDeadPaused(&cleaning.problems)) {
     cleaning.removed.push_back(paused.simulation);
   }
+  AddNames(run::RemoveDeadHubs(&cleaning.problems), &cleaning);
   AddNames(guest::RemoveDeadBootFolders(&cleaning.problems), &cleaning);
   if (!cleaning.left.empty()) {
     std::fprintf(stderr,

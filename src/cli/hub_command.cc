@@ -20,6 +20,7 @@
 #include "run/environment.h"
 #include "run/hub.h"
 #include "run/hub_claims.h"
+#include "run/hub_record.h"
 #include "scenario/scenario.h"
 #include "sys/event_loop.h"
 #include "wire/vxlan.h"
@@ -118,10 +119,15 @@ int RunHub(const HubCommandOptions& options, const Invocation& invocation) {
              : run::StartSimulatedHub(scenario, settings, loop);
   std::optional<run::HubClaims> claims;
   if (key) claims.emplace(scenario, *key, options.address, *hub, loop);
+  std::optional<run::HubRecord> record;
+  record.emplace(scenario, *hub, loop, [&claims](result::HubResult* statistics) {
+    if (claims) run::ReportClaims(claims->counters(), statistics);
+  });
   if (!options.quiet) {
     std::fputs(TerminalText(run::HubIntroduction(scenario, hub->latest().port)).c_str(), stderr);
   }
   Serve(*hub, loop, end);
+  record.reset();
   std::optional<claim::ServerCounters> counters;
   if (claims) counters = claims->counters();
   claims.reset();  // what it would tell the hub of, nobody needs any more

@@ -1,16 +1,6 @@
 #include "cli/labs.h"
 
-#include <filesystem>
-
-#include "broker/broker_process.h"
-
 namespace viaduct::cli {
-
-std::string StateOf(const lab::RunInfo& run) {
-  std::error_code error;
-  if (!run.alive) return "dead";
-  return std::filesystem::exists(broker::ControlSocketPath(run.name), error) ? "up" : "running";
-}
 
 std::vector<lab::RunInfo> LabsThatAreUp() {
   std::vector<lab::RunInfo> labs;

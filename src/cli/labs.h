@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lab/record.h"
+#include "watch/snapshot.h"
 
 namespace viaduct::cli {
 
@@ -13,7 +14,6 @@ std::vector<lab::RunInfo> LabsThatAreUp();
 // `given`, or if it is empty the only lab that is up. Throws UsageError when there is none, or
 // several.
 std::string ChooseLab(const std::string& given);
-// "up", "running" or "dead".
-std::string StateOf(const lab::RunInfo& run);
+using watch::StateOf;
 
 }  // namespace viaduct::cli

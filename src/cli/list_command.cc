@@ -1,16 +1,23 @@
-// viaduct ls: the labs of this machine.
+// viaduct ls: the labs, hubs and joined nodes of this machine.
 
 #include <fmt/format.h>
+
+#include <cstdio>
 
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/labs.h"
 #include "cli/listings.h"
 #include "cli/output.h"
+#include "emulate/join_record.h"
+#include "result/table.h"
+#include "run/hub_record.h"
 #include "sys/invoking_user.h"
 
 namespace viaduct::cli {
 namespace {
+
+using nlohmann::json;
 
 std::string UserName(uid_t uid) {
   const auto user = sys::FindAccount(uid);
@@ -28,28 +35,71 @@ std::string Deaths(const lab::SimulatorHistory& history) {
                      history.last_death, history.without_seconds.value_or(0));
 }
 
-void PrintLabs(bool as_json) {
-  std::vector<ListedLab> list;
-  std::vector<std::vector<std::string>> rows = {{"lab", "state", "broker pid", "user", "since"}};
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string StateOfProcess(const sys::RegistryEntry& entry) {
+  return entry.alive ? "running" : "dead";
+}
+
+void ListLabs(json& list, Rows& rows) {
+  rows = {{"lab", "state", "broker pid", "user", "since"}};
   for (const lab::RunInfo& run : lab::ListRuns()) {
-    list.push_back({run.name, StateOf(run), run.pid, run.engine_pid, run.engine_alive, run.uid,
-                    run.created, run.simulator});
+    list.push_back(ListedLab{"lab", run.name, StateOf(run), run.pid, run.engine_pid,
+                             run.engine_alive, run.uid, run.created, run.simulator});
     const bool died = run.alive && run.engine_pid != 0 && !run.engine_alive;
     rows.push_back({run.name, StateOf(run) + (died ? ", engine died" : "") + Deaths(run.simulator),
                     std::to_string(run.pid), UserName(run.uid), run.created});
   }
-  PrintList(as_json, list, rows, "no labs; start one with viaduct up FILE.yaml");
+}
+
+void ListHubs(json& list, Rows& rows) {
+  rows = {{"hub", "state", "pid", "user", "since", "port", "remote nodes"}};
+  for (const run::HubInfo& hub : run::ListHubs()) {
+    list.push_back(ListedHub{"hub", "", hub.name, StateOfProcess(hub), hub.pid, hub.port, hub.nodes,
+                             hub.uid, hub.created});
+    rows.push_back({hub.name, StateOfProcess(hub), std::to_string(hub.pid), UserName(hub.uid),
+                    hub.created, std::to_string(hub.port), std::to_string(hub.nodes.size())});
+  }
+}
+
+void ListJoins(json& list, Rows& rows) {
+  rows = {{"joined node", "state", "pid", "user", "since", "hub", "interface"}};
+  for (const emulate::JoinInfo& join : emulate::ListJoins()) {
+    const std::string interface = join.inside ? join.inside->interface : "";
+    list.push_back(ListedJoin{"joined node", "", join.name, StateOfProcess(join), join.pid,
+                              join.hub, join.node, interface, join.uid, join.created});
+    rows.push_back({join.node, StateOfProcess(join), std::to_string(join.pid), UserName(join.uid),
+                    join.created, join.hub, interface});
+  }
+}
+
+void PrintAll(bool as_json) {
+  json list = json::array();
+  std::string text;
+  for (const auto& section : {ListLabs, ListHubs, ListJoins}) {
+    Rows rows;
+    section(list, rows);
+    if (rows.size() > 1) text += (text.empty() ? "" : "\n") + result::FormatTable(rows);
+  }
+  if (as_json) {
+    PrintJson(list);
+  } else if (text.empty()) {
+    std::fputs("no labs, hubs or joined nodes; start a lab with viaduct up FILE.yaml\n", stderr);
+  } else {
+    PrintText(text);
+  }
 }
 
 }  // namespace
 
 void AddList(CLI::App& app, Invocation&) {
-  CLI::App* command = app.add_subcommand("ls", "list the labs of this machine");
+  CLI::App* command =
+      app.add_subcommand("ls", "list the labs of this machine, and its hubs and joined nodes");
   const auto as_json = AddJsonFlag(*command);
   command->footer(
       "States: up (viaduct up), running (viaduct run), dead (killed; viaduct clean removes it).\n"
       "Example:\n  viaduct ls --json");
-  command->callback([as_json] { PrintLabs(*as_json); });
+  command->callback([as_json] { PrintAll(*as_json); });
 }
 
 }  // namespace viaduct::cli

@@ -1,6 +1,7 @@
 #include "cli/listings.h"
 
 #include "result/document.h"
+#include "watch/snapshot.h"
 
 namespace viaduct::cli {
 
@@ -12,6 +13,7 @@ using result::KeysOf;
 KeysOf<ListedLab> ListedLab::Keys() {
   using L = ListedLab;
   static constexpr Key<L> kKeys[] = {
+      Always<&L::kind>("kind", "lab", "what it is"),
       Always<&L::lab>("lab", "text", "its name"),
       Always<&L::state>("state", "up, running or dead",
                         "up: of `viaduct up`; running: of a run; dead: left by a killed run"),
@@ -22,6 +24,39 @@ KeysOf<ListedLab> ListedLab::Keys() {
       Always<&L::uid>("uid", "a user", "whose it is"),
       Always<&L::created>("created", "UTC, ISO 8601", "when it was made"),
       Always<&L::simulator>("simulator", "a map", "the simulator of a lab that is up"),
+  };
+  return kKeys;
+}
+
+KeysOf<ListedHub> ListedHub::Keys() {
+  using H = ListedHub;
+  static constexpr Key<H> kKeys[] = {
+      Always<&H::kind>("kind", "hub", "what it is"),
+      Always<&H::lab>("lab", "text", "empty"),
+      Always<&H::name>("name", "text", "the scenario's; with its pid where another hub has that"),
+      Always<&H::state>("state", "running or dead", "dead: left by a killed process"),
+      Always<&H::pid>("pid", "a process", "the command"),
+      Always<&H::port>("port", "a UDP port", "where clients send to"),
+      Always<&H::nodes>("nodes", "a list of text", "its remote nodes"),
+      Always<&H::uid>("uid", "a user", "whose it is"),
+      Always<&H::created>("created", "UTC, ISO 8601", "when it was started"),
+  };
+  return kKeys;
+}
+
+KeysOf<ListedJoin> ListedJoin::Keys() {
+  using J = ListedJoin;
+  static constexpr Key<J> kKeys[] = {
+      Always<&J::kind>("kind", "joined node", "what it is"),
+      Always<&J::lab>("lab", "text", "empty"),
+      Always<&J::name>("name", "text", "of its record"),
+      Always<&J::state>("state", "running or dead", "dead: left by a killed process"),
+      Always<&J::pid>("pid", "a process", "root's half of the command"),
+      Always<&J::hub>("hub", "an address", "its hub's"),
+      Always<&J::node>("node", "text", "the node"),
+      Always<&J::interface>("interface", "text", "its interface, in its namespace"),
+      Always<&J::uid>("uid", "a user", "whose it is"),
+      Always<&J::created>("created", "UTC, ISO 8601", "when it was joined"),
   };
   return kKeys;
 }
@@ -81,7 +116,12 @@ KeysOf<BuiltKernel> BuiltKernel::Keys() {
 
 std::string DocumentListings() {
   using result::Chapter;
-  return Chapter<ListedLab>("viaduct ls --json", "A list of one of these for each lab.") +
+  return Chapter<ListedLab>(
+             "viaduct ls --json",
+             "A list of one of these for each lab, then one of the next for each hub "
+             "of this user, then one of those after it for each joined node.") +
+         Chapter<ListedHub>("viaduct ls --json: hubs", "") +
+         Chapter<ListedJoin>("viaduct ls --json: joined nodes", "") + watch::DocumentSnapshot() +
          Chapter<ListedPath>("viaduct path ls --json", "A list of one of these for each path.") +
          Chapter<Cleaning>("viaduct clean --json", "What dead runs had left.") +
          Chapter<Finding>("viaduct doctor --json", "A list of one of these for each finding.") +

@@ -11,9 +11,32 @@
 
 namespace viaduct::cli {
 
+// A hub of `viaduct ls`.
+struct ListedHub {
+  std::string kind = "hub", lab, name, state;
+  int pid = 0;
+  uint16_t port = 0;
+  std::vector<std::string> nodes;
+  uint32_t uid = 0;
+  std::string created;
+
+  static result::KeysOf<ListedHub> Keys();
+};
+
+// A joined node of `viaduct ls`.
+struct ListedJoin {
+  std::string kind = "joined node", lab, name, state;
+  int pid = 0;
+  std::string hub, node, interface;
+  uint32_t uid = 0;
+  std::string created;
+
+  static result::KeysOf<ListedJoin> Keys();
+};
+
 // A lab of `viaduct ls`.
 struct ListedLab {
-  std::string lab, state;
+  std::string kind = "lab", lab, state;
   int broker_pid = 0, engine_pid = 0;
   bool engine_alive = false;
   uint32_t uid = 0;

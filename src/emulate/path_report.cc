@@ -69,92 +69,79 @@ std::string PortRemarks(const std::vector<PortResult>& ports) {
   return text;
 }
 
-std::string Escaped(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '\\' || c == '"') escaped += '\\';
-    if (c == '\n') {
-      escaped += "\\n";
-    } else {
-      escaped += c;
-    }
-  }
-  return escaped;
-}
-
-// Writes one metric family after another.
-class Exposition {
+// Metric families with samples of several engines, each of which has a label with its name.
+class Families {
  public:
-  explicit Exposition(const EngineResult& statistics)
-      : statistics_(statistics), path_(Escaped(statistics.name)) {}
+  Families(const std::vector<EngineResult>& all, std::string prefix, const char* label,
+           result::Exposition& out)
+      : all_(all), prefix_(std::move(prefix)), label_(label), out_(out) {}
 
-  void Family(const std::string& name, const char* type, const char* help) {
-    name_ = "viaduct_path_" + name;
-    text_ += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name_, help, name_, type);
+  void Begin(const std::string& name, const char* type, const char* help) {
+    out_.Family(prefix_ + name, type, help);
   }
+  // A family with one sample for each engine.
   template <class Value>
-  void Sample(const std::string& labels, const Value& value, const char* suffix = "") {
-    text_ += fmt::format("{}{}{{path=\"{}\"{}{}}} {}\n", name_, suffix, path_,
-                         labels.empty() ? "" : ",", labels, value);
-  }
-  // A family with one sample for the whole path.
-  template <class Value>
-  void OfPath(const char* name, const char* type, const char* help, const Value& value) {
-    Family(name, type, help);
-    Sample("", value);
+  void OfEngines(const char* name, const char* help, const Value& value) {
+    Begin(name, "gauge", help);
+    for (const EngineResult& each : all_) out_.Sample({Name(each)}, value(each));
   }
   // A family with one sample per pipeline.
   void OfPipelines(const char* name, const char* type, const char* help,
                    uint64_t PipelineResult::*value) {
-    Family(name, type, help);
-    for (const PipelineResult& pipeline : statistics_.pipelines) {
-      Sample(Labels(pipeline), pipeline.*value);
+    Begin(name, type, help);
+    for (const EngineResult& each : all_) {
+      for (const PipelineResult& pipeline : each.pipelines) {
+        out_.Sample(Labels(each, pipeline), pipeline.*value);
+      }
     }
   }
   // A family with one sample per interface.
   template <class Value>
   void OfPorts(const char* name, const char* help, const Value& value) {
-    Family(name, "counter", help);
-    for (const PortResult& port : statistics_.ports) {
-      Sample(fmt::format("interface=\"{}\"", Escaped(port.name)), value(port));
+    Begin(name, "counter", help);
+    for (const EngineResult& each : all_) {
+      for (const PortResult& port : each.ports) {
+        out_.Sample({Name(each), {"interface", port.name}}, value(port));
+      }
     }
   }
   void OfPorts(const char* name, const char* help, uint64_t FrameCounters::*value) {
     OfPorts(name, help, [&](const PortResult& port) { return port.frames.*value; });
   }
-  static std::string Labels(const PipelineResult& pipeline) {
-    return fmt::format("pair=\"{}\",class=\"{}\",direction=\"{}\"", Escaped(pipeline.pair),
-                       Escaped(pipeline.class_name), pipeline.direction);
-  }
-  std::string Text() { return std::move(text_); }
-
- private:
-  const EngineResult& statistics_;
-  std::string path_, name_, text_;
-};
-
-void AddFates(Exposition& out, const std::vector<PipelineResult>& pipelines) {
-  out.Family("packets_total", "counter", "Packets by their fate.");
-  for (const PipelineResult& pipeline : pipelines) {
-    for (const auto& [fate, count] : pipeline.fates) {
-      out.Sample(fmt::format("{},fate=\"{}\"", Exposition::Labels(pipeline), fate), count);
+  void Fates() {
+    Begin("packets_total", "counter", "Packets by their fate.");
+    for (const EngineResult& each : all_) {
+      for (const PipelineResult& pipeline : each.pipelines) {
+        for (const auto& [fate, count] : pipeline.fates) {
+          result::MetricLabels labels = Labels(each, pipeline);
+          labels.emplace_back("fate", fate);
+          out_.Sample(labels, count);
+        }
+      }
     }
   }
-}
-
-void AddLateness(Exposition& out, const result::Timing& timing) {
-  const auto seconds = [](auto nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; };
-  out.Family("lateness_seconds", "summary",
-             "Time from the instant a packet was due until it was sent.");
-  for (const auto& [quantile, value] :
-       {std::pair("0.5", timing.p50_ns), std::pair("0.9", timing.p90_ns.value_or(0)),
-        std::pair("0.99", timing.p99_ns), std::pair("0.999", timing.p999_ns.value_or(0)),
-        std::pair("1", timing.max_ns)}) {
-    out.Sample(fmt::format("quantile=\"{}\"", quantile), seconds(value));
+  void Lateness() {
+    Begin("lateness_seconds", "summary",
+          "Time from the instant a packet was due until it was sent.");
+    for (const EngineResult& each : all_) out_.Lateness({Name(each)}, each.timing);
   }
-  out.Sample("", seconds(timing.mean_ns.value_or(0)) * static_cast<double>(timing.events), "_sum");
-  out.Sample("", timing.events, "_count");
-}
+
+ private:
+  result::MetricLabels::value_type Name(const EngineResult& engine) const {
+    return {label_, engine.name};
+  }
+  result::MetricLabels Labels(const EngineResult& engine, const PipelineResult& pipeline) const {
+    return {Name(engine),
+            {"pair", pipeline.pair},
+            {"class", pipeline.class_name},
+            {"direction", pipeline.direction}};
+  }
+
+  const std::vector<EngineResult>& all_;
+  const std::string prefix_;
+  const char* const label_;
+  result::Exposition& out_;
+};
 
 }  // namespace
 
@@ -170,14 +157,15 @@ std::string StatisticsTable(const EngineResult& statistics) {
   return text + result::TimingLine(statistics.timing);
 }
 
-std::string PrometheusText(const EngineResult& statistics) {
+void ExposeEngines(const std::vector<EngineResult>& all, const std::string& prefix,
+                   const char* label, result::Exposition& exposition) {
   using P = PipelineResult;
   using F = FrameCounters;
-  Exposition out(statistics);
+  Families out(all, prefix, label, exposition);
   out.OfPipelines("arrived_packets_total", "counter", "Packets that entered.", &P::arrived);
   out.OfPipelines("arrived_bytes_total", "counter", "Bytes that entered.", &P::arrived_bytes);
   out.OfPipelines("delivered_bytes_total", "counter", "Bytes that left.", &P::delivered_bytes);
-  AddFates(out, statistics.pipelines);
+  out.Fates();
   out.OfPipelines("duplicated_packets_total", "counter", "Extra packets made.", &P::duplicated);
   out.OfPipelines("corrupted_packets_total", "counter", "Packets with flipped bits.",
                   &P::corrupted);
@@ -194,10 +182,17 @@ std::string PrometheusText(const EngineResult& statistics) {
               [](const PortResult& port) { return port.unmatched; });
   out.OfPorts("too_long_frames_total", "Frames longer than the MTU of every port.",
               [](const PortResult& port) { return port.too_long; });
-  out.OfPath("memory_bytes", "gauge", "Frame memory in use.", statistics.memory.used);
-  out.OfPath("spilled_bytes", "gauge", "Frames on disk.", statistics.memory.spilled);
-  AddLateness(out, statistics.timing);
-  return out.Text();
+  out.OfEngines("memory_bytes", "Frame memory in use.",
+                [](const EngineResult& each) { return each.memory.used; });
+  out.OfEngines("spilled_bytes", "Frames on disk.",
+                [](const EngineResult& each) { return each.memory.spilled; });
+  out.Lateness();
+}
+
+std::string PrometheusText(const EngineResult& statistics) {
+  result::Exposition out;
+  ExposeEngines({statistics}, "viaduct_path_", "path", out);
+  return out.text();
 }
 
 }  // namespace viaduct::emulate

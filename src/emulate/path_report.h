@@ -2,15 +2,21 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "result/engine.h"
+#include "result/exposition.h"
 
 namespace viaduct::emulate {
 
 // The table that `viaduct path` prints at the end; the last line is the timing.
 std::string StatisticsTable(const result::EngineResult& statistics);
 
-// Prometheus text exposition format 0.0.4. `statistics` must include the path's name.
+// For Prometheus (result/exposition.h). `statistics` must include the path's name.
 std::string PrometheusText(const result::EngineResult& statistics);
+// The same of several engines, whose names are different, as values of this label; `prefix` begins
+// the names of the metrics.
+void ExposeEngines(const std::vector<result::EngineResult>& all, const std::string& prefix,
+                   const char* label, result::Exposition& exposition);
 
 }  // namespace viaduct::emulate

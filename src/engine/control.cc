@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <exception>
+#include <iterator>
 #include <vector>
 
 #include "base/error.h"
@@ -77,16 +78,35 @@ bool ControlServer::Answer(Connection& connection, const std::string& line) {
   json answer;
   try {
     answer = handler_(ParseRequest(line));
+    if (answer.is_null()) {
+      ++connection.waiting;
+      return true;
+    }
     answer["ok"] = true;
   } catch (const Error& error) {
     answer = Refusal(error.what(), error.status());
   } catch (const std::exception& error) {  // whatever it is, the path goes on
     answer = Refusal(error.what(), ExitStatus::kFailure);
   }
+  return Send(connection, answer);
+}
+
+bool ControlServer::Send(Connection& connection, const json& answer) {
   const std::string text = JsonText(answer) + "\n";
   const ssize_t sent =
       send(connection.socket.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   return sent == static_cast<ssize_t>(text.size());
+}
+
+void ControlServer::AnswerWaiting(const json& members) {
+  json answer = members;
+  answer["ok"] = true;
+  for (auto it = connections_.begin(); it != connections_.end();) {
+    Connection& connection = it->second;
+    bool lives = true;
+    for (; lives && connection.waiting > 0; --connection.waiting) lives = Send(connection, answer);
+    it = lives ? std::next(it) : connections_.erase(it);
+  }
 }
 
 void PerformSet(const ControlRequest& request, const Config& config, LivePath& live) {
@@ -104,7 +124,7 @@ void PerformSet(const ControlRequest& request, const Config& config, LivePath& l
   live.Set(changes);
 }
 
-json Ask(const std::string& socket_path, const ControlRequest& request) {
+json Ask(const std::string& socket_path, const ControlRequest& request, Duration patience) {
   UniqueFd socket;
   try {
     socket = sys::ConnectAt(socket_path, SOCK_STREAM);
@@ -112,8 +132,9 @@ json Ask(const std::string& socket_path, const ControlRequest& request) {
     if (error.error_number() != ENOENT && error.error_number() != ECONNREFUSED) throw;
     throw UsageError("this path has just ended");
   }
-  const timeval patience{10, 0};
-  setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  const timeval timeout{patience.nanoseconds() / 1'000'000'000,
+                        patience.nanoseconds() % 1'000'000'000 / 1000};
+  setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
   const std::string text = JsonText(EncodeRequest(request)) + "\n";
   SystemCall("ask the path", send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL));
   LineBuffer lines(kMaxAnswerLine);

@@ -9,6 +9,7 @@
 
 #include "base/fd.h"
 #include "base/poller.h"
+#include "base/time.h"
 #include "engine/config.h"
 #include "engine/control_protocol.h"
 #include "engine/live_path.h"
@@ -19,8 +20,8 @@ namespace viaduct::engine {
 // its connection; nothing else is affected. For use by one thread.
 class ControlServer {
  public:
-  // Returns the members to add to the answer {"ok": true}; an exception, whatever it is, becomes
-  // the error answer.
+  // Returns the members to add to the answer {"ok": true}, or null: they are not known yet, and
+  // AnswerWaiting() gives them. An exception, whatever it is, becomes the error answer.
   using Handler = std::function<nlohmann::json(const ControlRequest&)>;
 
   // Takes over a listening stream socket. Throws SystemError.
@@ -30,10 +31,13 @@ class ControlServer {
   int Fd() const { return poller_.fd(); }
   // Handles pending connections and requests; never blocks.
   void Serve();
+  // The answer to every request that waits for one.
+  void AnswerWaiting(const nlohmann::json& members);
 
  private:
   struct Connection {
     UniqueFd socket;
+    int waiting = 0;  // requests
     LineBuffer lines{kMaxRequestLine};
   };
 
@@ -42,6 +46,7 @@ class ControlServer {
   void Serve(int fd);
   bool Read(Connection& connection);
   bool Answer(Connection& connection, const std::string& line);
+  static bool Send(Connection& connection, const nlohmann::json& answer);
 
   UniqueFd listener_;
   Handler handler_;
@@ -50,8 +55,10 @@ class ControlServer {
 };
 
 // Sends one request to the path that listens on this socket and returns its answer. An error answer
-// is thrown with its exit status; UsageError if no path listens there any more.
-nlohmann::json Ask(const std::string& socket_path, const ControlRequest& request);
+// is thrown with its exit status; UsageError if no path listens there any more; Error where it does
+// not answer within `patience`.
+nlohmann::json Ask(const std::string& socket_path, const ControlRequest& request,
+                   Duration patience = Duration::Seconds(10));
 
 // Performs a kSet request on the engine that `live` changes. Throws UsageError if there is no such
 // pair, if none is named although there are several, or if the engine refuses.

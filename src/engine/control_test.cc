@@ -52,6 +52,33 @@ TEST_F(ControlServerTest, AnswersWithWhatItsHandlerReturns) {
   EXPECT_EQ(answer.at("stats"), 3);
 }
 
+TEST_F(ControlServerTest, AnswersLaterWhatIsNotKnownYet) {
+  ControlServer server(sys::ListenAt(socket_, geteuid(), getegid(), SOCK_STREAM),
+                       [](const ControlRequest&) { return nlohmann::json(); });
+  const auto connect = [&] {
+    UniqueFd client = sys::ConnectAt(socket_, SOCK_STREAM);
+    const std::string request = "{\"request\": \"stats\"}\n";
+    EXPECT_EQ(send(client.get(), request.data(), request.size(), 0),
+              static_cast<ssize_t>(request.size()));
+    return client;
+  };
+  const UniqueFd patient = connect();
+  { const UniqueFd gone = connect(); }
+  for (int turn = 0; turn < 5; ++turn) server.Serve();
+  char answer[100];
+  EXPECT_LT(recv(patient.get(), answer, sizeof answer, MSG_DONTWAIT), 0);
+  server.AnswerWaiting({{"stats", 3}});
+  server.AnswerWaiting({{"stats", 4}});  // nobody waits any more
+  const ssize_t got = recv(patient.get(), answer, sizeof answer, MSG_DONTWAIT);
+  ASSERT_GT(got, 0);
+  EXPECT_EQ(std::string(answer, static_cast<size_t>(got)), "{\"ok\":true,\"stats\":3}\n");
+}
+
+TEST_F(ControlServerTest, AServerThatHangsIsAnError) {
+  const UniqueFd listener = sys::ListenAt(socket_, geteuid(), getegid(), SOCK_STREAM);
+  EXPECT_THROW(Ask(socket_, {}, Duration::Milliseconds(10)), Error);
+}
+
 TEST_F(ControlServerTest, OutlivesWhateverItsHandlerThrows) {
   const auto usage =
       Answer([](const ControlRequest&) -> nlohmann::json { throw UsageError("no such pair"); });

@@ -17,14 +17,6 @@ using result::ClientResult;
 using result::HubProgress;
 using result::HubResult;
 
-std::string Causes(const std::map<std::string, uint64_t>& drops) {
-  std::string text;
-  for (const auto& [cause, count] : drops) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, cause);
-  }
-  return text.empty() ? "0" : text;
-}
-
 std::string AddressTexts(const scenario::LinkSettings& link, const std::string& node) {
   std::string text;
   for (const wire::IpPrefix& address : AddressesOn(link, node)) {
@@ -53,17 +45,17 @@ std::string HubTable(const HubResult& hub) {
         {client.node, std::to_string(client.vni), client.client.value_or("-"),
          std::to_string(client.rx_frames), std::to_string(client.tx_frames),
          fmt::format("{:.3f}/{:.3f}", client.wait_ms.value_or(0), client.longest_wait_ms),
-         Causes(client.drops)});
+         CausesText(client.drops)});
   }
   std::string text = result::FormatTable(rows);
   text += fmt::format(
       "{} datagrams in {:.1f} s; lost before they were anyone's: {}\n"
       "socket buffers: {} kB for receiving, {} kB for sending\n",
-      hub.datagrams, hub.seconds, Causes(hub.drops), hub.receive_buffer / 1024,
+      hub.datagrams, hub.seconds, CausesText(hub.drops), hub.receive_buffer / 1024,
       hub.send_buffer / 1024);
   if (hub.refused) {
     text += fmt::format("{} claims of nodes, {} of them by clients that returned; refused: {}\n",
-                        hub.claims.value_or(0), hub.returns.value_or(0), Causes(*hub.refused));
+                        hub.claims.value_or(0), hub.returns.value_or(0), CausesText(*hub.refused));
   }
   text += TimingLine(hub.events) + TimingLine(hub.frames, "frames ");
   return text;

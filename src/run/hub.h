@@ -46,6 +46,12 @@ class Hub {
   const result::HubProgress& latest() const { return latest_; }
   // Calls `use` whenever they are new.
   void OnUpdate(std::function<void(const result::HubProgress&)> use) { use_ = std::move(use); }
+  // Finds out all statistics, with every client. OnStatistics() tells them, from the loop: also to
+  // who has asked meanwhile.
+  virtual void AskStatistics() = 0;
+  void OnStatistics(std::function<void(result::HubResult)> use) {
+    use_statistics_ = std::move(use);
+  }
   Progress& progress() { return progress_; }
 
  protected:
@@ -58,12 +64,16 @@ class Hub {
   void TellClaimed(const std::string& node) const {
     if (claimed_) claimed_(node);
   }
+  void TellStatistics(result::HubResult statistics) const {
+    if (use_statistics_) use_statistics_(std::move(statistics));
+  }
 
  private:
   Progress progress_;
   result::HubProgress latest_;
   std::function<void(const result::HubProgress&)> use_;
   std::function<void(const std::string&)> claimed_;
+  std::function<void(result::HubResult)> use_statistics_;
 };
 
 // Starts a simulation in real time (mode simulate). The scenario and the loop must outlive the hub.

@@ -51,23 +51,20 @@ class LabHub final : public Hub {
 
   bool ClaimsAtOnce() const override { return true; }
 
+  void AskStatistics() override {
+    loop_.At(MonotonicClock::Now(), [this] {
+      if (!ends_) TellStatistics(DescribeNow());
+    });
+  }
+
   result::HubResult Finish() override {
     OnUpdate({});
     ends_ = true;
-    auto result = Asked(ControlRequest::Kind::kClients).at("clients").get<result::HubResult>();
-    result.name = scenario_.name;
-    result.seed = scenario_.seed;
-    result.frames = engine_->Read().timing;
+    result::HubResult result = DescribeNow();
     engine_.reset();  // the simulator takes the lab down, and the engine with it
     const auto report =
         conversation_->WaitForReport(true).at("results").get<result::SimulatorReport>();
     if (report.timing) result.events = *report.timing;
-    uint64_t refused = 0;
-    for (const result::ClientResult& client : result.clients) {
-      const auto found = client.drops.find("to_client_refused");
-      if (found != client.drops.end()) refused += found->second;
-    }
-    result.frames.lost = result.frames.lost.value_or(0) + refused;
     result.verdict = result::Worse(result::Judge(result.events, scenario_.lateness_limit),
                                    result::Judge(result.frames, scenario_.lateness_limit));
     return result;
@@ -85,6 +82,21 @@ class LabHub final : public Hub {
     ControlRequest request;
     request.kind = kind;
     return engine::Ask(socket_, request);
+  }
+
+  // Without the lateness of the simulator's events, which it tells at its end.
+  result::HubResult DescribeNow() const {
+    auto result = Asked(ControlRequest::Kind::kClients).at("clients").get<result::HubResult>();
+    result.name = scenario_.name;
+    result.seed = scenario_.seed;
+    result.frames = engine_->Read().timing;
+    uint64_t refused = 0;
+    for (const result::ClientResult& client : result.clients) {
+      const auto found = client.drops.find("to_client_refused");
+      if (found != client.drops.end()) refused += found->second;
+    }
+    result.frames.lost = result.frames.lost.value_or(0) + refused;
+    return result;
   }
 
   void Serve() {

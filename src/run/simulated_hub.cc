@@ -1,7 +1,11 @@
 // A simulation in real time as a hub.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -46,6 +50,12 @@ class SimulatedHub final : public Hub {
 
   bool ClaimsAtOnce() const override { return false; }
 
+  void AskStatistics() override {
+    if (gathers_) return;
+    gathers_ = true;
+    simulator_->Tell({{"command", "statistics"}});
+  }
+
   result::HubResult Finish() override {
     OnUpdate({});
     simulator_->Stop();
@@ -65,6 +75,8 @@ class SimulatedHub final : public Hub {
         Update(message->get<result::HubProgress>());
       } else if (event == "report") {
         report_ = message->at("results").get<result::HubResult>();
+      } else if (event == "statistics") {
+        Gather(message->at("results").get<result::HubResult>(), message->value("last", true));
       } else if (event == "claimed") {
         TellClaimed(message->value("node", ""));
       }
@@ -72,10 +84,20 @@ class SimulatedHub final : public Hub {
     if (simulator_->Ended()) loop_.Forget(simulator_->Fd());
   }
 
+  void Gather(result::HubResult part, bool is_last) {
+    std::ranges::move(part.clients, std::back_inserter(gathered_));
+    if (!is_last) return;
+    part.clients = std::exchange(gathered_, {});
+    gathers_ = false;
+    TellStatistics(std::move(part));
+  }
+
   sys::EventLoop& loop_;
   std::unique_ptr<SimulatorProcess> simulator_;
   std::optional<result::HubResult> report_;
   bool serves_ = false;
+  bool gathers_ = false;
+  std::vector<result::ClientResult> gathered_;  // the clients of a part of the statistics
 };
 
 }  // namespace

@@ -32,6 +32,8 @@
 // only:
 //   {"event":"hub", KEYS of HubProgress}         first when it serves clients, then twice a second
 //   {"event":"claimed", "node":NAME}             "claim" of this node has been obeyed
+//   {"event":"statistics", "results":HubResult, "last":LAST}    what "statistics" asks for: with
+//       some of the clients each, the last of them with LAST true
 //   {"event":"report", ..., "results":HubResult}
 // To the simulator:
 //   {"command":"stop"}
@@ -40,6 +42,7 @@
 //   its
 //       UDP port if it is not the hub's
 //   {"command":"release", "node":NAME}                         --hub: the node has none
+//   {"command":"statistics"}                                   --hub: all, now
 #pragma once
 
 #include <deque>

@@ -266,4 +266,13 @@ std::string ComparisonTable(const std::vector<RunResult>& runs) {
   return text;
 }
 
+std::string CausesText(const std::map<std::string, uint64_t>& drops) {
+  std::string text;
+  for (const auto& [cause, count] : drops) {
+    if (count == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, cause);
+  }
+  return text.empty() ? "0" : text;
+}
+
 }  // namespace viaduct::run

@@ -1,6 +1,8 @@
 // Results as text, which `viaduct run` prints at the end.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,5 +27,8 @@ std::string HumanRate(double bits_per_second);
 std::string HumanCount(double count);
 // "0%", "0.012%", "12.3%".
 std::string HumanPercent(double fraction);
+
+// "12 overload, 3 spoofed"; "0" where nothing was lost.
+std::string CausesText(const std::map<std::string, uint64_t>& drops);
 
 }  // namespace viaduct::run

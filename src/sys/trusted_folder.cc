@@ -49,6 +49,15 @@ UniqueFd Walk(const TrustedPlace& place, const Step& step) {
   return here;
 }
 
+TrustedPlace PrivatePlace(std::filesystem::path base, const std::string& own,
+                          const std::string& folder) {
+  return {std::move(base),
+          {{own, kPrivate, false}, {folder, kPrivate, false}},
+          "remove it, or set XDG_RUNTIME_DIR"};
+}
+
+std::string NameInTmp() { return fmt::format("viaduct-{}", geteuid()); }
+
 }  // namespace
 
 std::filesystem::path TrustedPlace::path() const {
@@ -76,10 +85,25 @@ TrustedPlace UserPlace(const std::string& folder) {
   if (geteuid() == 0) return RootsPlace(folder);
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
   const bool has_runtime = runtime != nullptr && access(runtime, W_OK) == 0;
-  const std::string own = has_runtime ? "viaduct" : fmt::format("viaduct-{}", geteuid());
-  return {has_runtime ? runtime : "/tmp",
-          {{own, kPrivate, false}, {folder, kPrivate, false}},
-          "remove it, or set XDG_RUNTIME_DIR"};
+  return has_runtime ? PrivatePlace(runtime, "viaduct", folder)
+                     : PrivatePlace("/tmp", NameInTmp(), folder);
+}
+
+std::vector<TrustedPlace> UserPlaces(const std::string& folder) {
+  std::vector<TrustedPlace> places{UserPlace(folder)};
+  if (geteuid() == 0) return places;
+  std::vector<TrustedPlace> others{
+      PrivatePlace(fmt::format("/run/user/{}", geteuid()), "viaduct", folder),
+      PrivatePlace("/tmp", NameInTmp(), folder)};
+  for (TrustedPlace& other : others) {
+    // Where it is another's, that is no trouble of who does not need it.
+    struct stat status;
+    const bool is_own = lstat((other.base / other.folders.front().name).c_str(), &status) == 0 &&
+                        status.st_uid == geteuid();
+    if (is_own && other.path() != places.front().path()) places.push_back(std::move(other));
+  }
+  places.push_back(RootsPlace(folder));
+  return places;
 }
 
 UniqueFd OpenTrusted(const TrustedPlace& place) {

@@ -36,6 +36,9 @@ TrustedPlace RunPlace(TrustedPlace::Folder folder);
 // A folder where processes of this user keep what ends with them: for root that is in RunPlace(), a
 // dot before its name; else it is in viaduct in XDG_RUNTIME_DIR, or in /tmp/viaduct-UID.
 TrustedPlace UserPlace(const std::string& folder);
+// All such folders that this user's processes may have used, whatever their environment was (sudo
+// takes XDG_RUNTIME_DIR away), UserPlace() first; and root's, which opens for root alone.
+std::vector<TrustedPlace> UserPlaces(const std::string& folder);
 // Root's, which others may see.
 TrustedPlace RootsPlace(const std::string& folder);
 

@@ -1,5 +1,7 @@
 #include "tunnel/describe.h"
 
+#include <algorithm>
+
 namespace viaduct::tunnel {
 namespace {
 
@@ -50,7 +52,7 @@ result::HubProgress Summarize(const Hub& hub) {
   return progress;
 }
 
-void Describe(const Hub& hub, result::HubResult* result) {
+void Describe(const Hub& hub, result::HubResult* result, size_t first, size_t count) {
   const HubCounters all = hub.counters();
   result->port = hub.underlay().port();
   result->receive_buffer = hub.underlay().receive_buffer();
@@ -59,10 +61,10 @@ void Describe(const Hub& hub, result::HubResult* result) {
   AddCause(result->drops, "malformed", all.dropped_malformed);
   AddCause(result->drops, "unknown_vni", all.dropped_unknown_vni);
   AddCause(result->drops, "socket_full", all.dropped_socket_full);
-  result->clients.reserve(hub.nodes().size());
-  for (size_t i = 0; i < hub.nodes().size(); ++i) {
-    result->clients.push_back(DescribeClient(hub, i));
-  }
+  const size_t begin = std::min(first, hub.nodes().size());
+  const size_t end = begin + std::min(count, hub.nodes().size() - begin);
+  result->clients.reserve(end - begin);
+  for (size_t i = begin; i < end; ++i) result->clients.push_back(DescribeClient(hub, i));
 }
 
 uint64_t OwnLosses(const Hub& hub) {

@@ -23,8 +23,10 @@ sys::Registry RegistryAt(sys::TrustedPlace place) {
 
 // Those that this user can read.
 std::vector<sys::Registry> Registries() {
-  std::vector<sys::Registry> all{RegistryAt(sys::UserPlace(kFolder))};
-  if (geteuid() != 0) all.push_back(RegistryAt(sys::RootsPlace(kFolder)));
+  std::vector<sys::Registry> all;
+  for (sys::TrustedPlace& place : sys::UserPlaces(kFolder)) {
+    all.push_back(RegistryAt(std::move(place)));
+  }
   return all;
 }
 

@@ -1,0 +1,141 @@
+// viaduct top: what is alive on this machine, as a table that changes, as JSON, or for Prometheus.
+#include <unistd.h>
+
+#include <csignal>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/privilege.h"
+#include "sys/event_loop.h"
+#include "sys/signals.h"
+#include "sys/terminal.h"
+#include "watch/screen.h"
+#include "watch/snapshot.h"
+#include "watch/table.h"
+
+namespace viaduct::cli {
+namespace {
+
+// For the answer of one that is alive: the screen must not stand still for one that hangs.
+constexpr Duration kTopPatience = Duration::Seconds(2);
+
+struct TopOptions {
+  bool as_json = false, as_prometheus = false, once = false;
+  std::string interval = "1s";
+};
+
+// With the rates of the interval before it.
+watch::Snapshot LookTwice(Duration interval) {
+  sys::EventLoop loop;
+  const watch::Snapshot before = watch::Look(kTopPatience);
+  loop.Run([] { return false; }, MonotonicClock::Now() + interval);
+  watch::Snapshot now = watch::Look(kTopPatience);
+  watch::SetRates(before, &now);
+  return now;
+}
+
+// The table on the terminal, until a signal or q ends it.
+class LiveTable {
+ public:
+  explicit LiveTable(Duration interval)
+      : interval_(interval),
+        loop_(sys::CatchSignals({SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGWINCH, SIGTSTP, SIGCONT}),
+              [this](int signal) { Handle(signal); }) {}
+
+  void Run() {
+    if (sys::OnTerminal()) loop_.Watch(STDIN_FILENO, [this] { ReadKeys(); });
+    watch::Screen screen(STDOUT_FILENO);
+    screen_ = &screen;
+    Refresh();
+    loop_.Run([this] { return ends_; });
+  }
+
+ private:
+  void Refresh() {
+    const Instant next = MonotonicClock::Now() + interval_;
+    watch::Snapshot now = watch::Look(kTopPatience);
+    watch::SetRates(before_, &now);
+    text_ = watch::SnapshotText(now, true);
+    screen_->Show(text_);
+    before_ = std::move(now);
+    loop_.At(next, [this] { Refresh(); });
+  }
+
+  void ReadKeys() {
+    char keys[64];
+    const ssize_t got = read(STDIN_FILENO, keys, sizeof keys);
+    if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) loop_.Forget(STDIN_FILENO);
+    for (ssize_t i = 0; i < got; ++i) ends_ = ends_ || keys[i] == 'q' || keys[i] == 'Q';
+  }
+
+  void Handle(int signal) {
+    switch (signal) {
+      case SIGINT:
+        ends_ = true;  // how watching ends
+        return;
+      case SIGTSTP:
+        screen_->Leave();
+        raise(SIGSTOP);
+        [[fallthrough]];
+      case SIGCONT:
+        screen_->Enter();
+        [[fallthrough]];
+      case SIGWINCH:
+        screen_->Show(text_);
+        return;
+      default:
+        throw sys::Interrupted(signal);
+    }
+  }
+
+  const Duration interval_;
+  sys::EventLoop loop_;
+  watch::Screen* screen_ = nullptr;
+  watch::Snapshot before_;
+  std::string text_;
+  bool ends_ = false;
+};
+
+void Top(const TopOptions& options) {
+  if (options.as_json && options.as_prometheus) throw UsageError("give --json or --prometheus");
+  const Duration interval = PositiveDuration("--interval", options.interval);
+  privilege::NeedNoRoot();
+  if (options.as_prometheus) {
+    PrintText(watch::MetricsText(watch::Look(kTopPatience)));
+  } else if (options.as_json) {
+    PrintJson(LookTwice(interval));
+  } else if (options.once || isatty(STDOUT_FILENO) != 1) {
+    PrintText(watch::SnapshotText(LookTwice(interval), false));
+  } else {
+    LiveTable(interval).Run();
+  }
+}
+
+}  // namespace
+
+void AddTop(CLI::App& app, Invocation&) {
+  auto options = std::make_shared<TopOptions>();
+  CLI::App* command =
+      app.add_subcommand("top", "show what labs, paths, hubs and their clients are doing");
+  command->add_flag("--once", options->once,
+                    "print the table once; also where standard output is no terminal");
+  command->add_option("--interval", options->interval, "how often, and of what time rates are")
+      ->capture_default_str();
+  command->add_flag("--json", options->as_json, "for machines, once");
+  command->add_flag("--prometheus", options->as_prometheus,
+                    "in the Prometheus text format, once (as for node_exporter's textfiles)");
+  command->footer(
+      "In a terminal the table stays until q or Ctrl-C; the busiest clients and links come first.\n"
+      "Statistics are seen by the user whose it is, and root. See docs/top.md.\n"
+      "Examples:\n"
+      "  viaduct top\n"
+      "  viaduct top --prometheus > /var/lib/prometheus/node-exporter/viaduct.prom");
+  command->callback([options] { Top(*options); });
+}
+
+}  // namespace viaduct::cli
