@@ -435,6 +435,7 @@ Instant Loop::NextTurn() const {
 }
 
 void Loop::Sleep(Duration duration) {
+  waited_ = clock_.Now();
   for (const epoll_event& event : waiter_.Sleep(duration)) {
     if (event.data.u64 == sys::HybridWaiter::kWoken) continue;
     if (event.data.u64 == kDisks) {
@@ -453,7 +454,11 @@ void Loop::Rest() {
   while (!called_.load(std::memory_order_relaxed)) {
     const Instant next = NextTurn();
     const Instant now = clock_.Now();
-    if (next <= now) return;
+    if (next <= now) {
+      // Ports that are waited for are looked at, too, while there is always something else to do.
+      if (listened_ > 0 && now - waited_ >= kLongestInterval) Sleep(Duration());
+      return;
+    }
     window_.Forget(now);
     const Instant sharp = std::min(events_.NextInstant() - lead_, retry_);
     const Instant until = events_.NextInstant() == Instant::Never() && retry_ == Instant::Never()

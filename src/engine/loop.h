@@ -188,7 +188,8 @@ class Loop {
   EventHeap events_, looks_;          // of lanes_; of receivers_
   std::vector<uint32_t> due_, touched_;
   Instant now_;
-  Instant sent_;  // the clock after the last transmission
+  Instant sent_;    // the clock after the last transmission
+  Instant waited_;  // when the last wait for ports began
   Instant retry_ = Instant::Never();
   // How long before its due instant the sending of a frame begins, so that it leaves at that
   // instant.
