@@ -66,7 +66,23 @@ links: [{line: all}]
 routing: {protocol: static}
 flows: [{type: ping, from: n0, to: n1}]
 """
+HUB = """
+name: NAME
+mode: MODE
+data_plane: PLANE
+nodes:
+  r: {}
+  far: {}
+NODES
+links:
+  - {pair: [r, far]}
+LINKS
+routing: {protocol: static}
+"""
 PROGRAM = ["sh", "-c", "setsid sleep 1000 & sleep 1000"]
+
+# The host of the hub that clients join.
+AWAY, AWAY_ADDRESS = "away", "192.0.2.2"
 
 # Names of processes (/proc/PID/comm) for each point at which a trial interrupts.
 POINTS = {
@@ -94,11 +110,30 @@ def _scenario(text: str, *words: str) -> Callable[[str, Path, str], list[str]]:
     return write
 
 
+def _hub_of(clients: int, mode: str) -> str:
+    """A hub's scenario; its nodes are for those who have the key."""
+    names = range(clients)
+    text = HUB.replace("MODE", mode)
+    text = text.replace("NODES", "\n".join(f"  c{i}: {{remote: true}}" for i in names))
+    return text.replace("LINKS", "\n".join(f"  - {{pair: [c{i}, r]}}" for i in names))
+
+
+def _hub(name: str, folder: Path, plane: str) -> list[str]:
+    words = ["hub", "--key", str(folder / "hub.key"), "--duration", "1h"]
+    return _scenario(_hub_of(3, "offload"), *words)(name, folder, plane)
+
+
+def _join(_name: str, folder: Path, _plane: str) -> list[str]:
+    return ["join", AWAY_ADDRESS, "--key", str(folder / "away.key"), "--", *PROGRAM]
+
+
 KINDS = {
     "lab": Kind(_scenario(LAB, "up"), 4),
     "run": Kind(_scenario(LAB + FLOWS, "run"), 5),
     "shell": Kind(lambda *_: ["shell", "--up", "delay=5ms", "--", *PROGRAM], 0.8),
     "path": Kind(lambda *_: ["path", "--between", "a1", "b0", "--up", "delay=5ms"], 0.8),
+    "hub": Kind(_hub, 5),
+    "join": Kind(_join, 1),
     "kernel": Kind(_scenario(KERNEL, "run"), 5),
     "kernelshell": Kind(
         _scenario(KERNEL, "run", "--pause-at", "1s"),
@@ -106,6 +141,7 @@ KINDS = {
         lambda name: ["kernel", "shell", f"{name}:n0", "--", *PROGRAM],
     ),
 }
+WITH_PLANE = {"lab", "run", "hub"}
 SETTLING = 5  # seconds for those that end by themselves; others need `clean`
 SCARCE = ["run", "disk", "descriptors", "memory"]
 OF_ANOTHER_USER = {"shell", "path"}  # these execute nothing else of the build, which may be root's
@@ -125,6 +161,36 @@ def furnish_machine() -> None:
             _ip("link", "set", "dev", name, "up")
     _ip("address", "add", "192.0.2.1/24", "dev", "c0")
     Path("/proc/sys/net/ipv4/conf/c0/forwarding").write_text("1")
+
+
+@contextlib.contextmanager
+def hub_away(folder: Path) -> Iterator[None]:
+    """A hub on another host; who was killed keeps its node for a minute, so there are many."""
+    _ip("netns", "add", AWAY)
+    _ip("link", "set", "c1", "netns", AWAY)
+    _ip("-n", AWAY, "address", "add", f"{AWAY_ADDRESS}/24", "dev", "c1")
+    for name in ("lo", "c1"):
+        _ip("-n", AWAY, "link", "set", name, "up")
+    file = folder / "away.yaml"
+    text = _hub_of(200, "simulate").replace("data_plane: PLANE\n", "")
+    file.write_text(text.replace("NAME", "away"))
+    words = ["hub", str(file), "--key", str(folder / "away.key")]
+    command = ["ip", "netns", "exec", AWAY, str(VIADUCT), *words]
+    none = subprocess.DEVNULL
+    with subprocess.Popen(
+        command, stdin=none, stdout=none, stderr=subprocess.PIPE, env=environment()
+    ) as process:
+        assert process.stderr
+        try:
+            while b"a client without" not in (line := process.stderr.readline()):
+                assert line, "the hub on another host has ended"
+            drain = subprocess.Popen(["cat"], stdin=process.stderr, stdout=none)
+            yield
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(PATIENCE)
+        drain.wait(PATIENCE)
+    _ip("netns", "del", AWAY)
 
 
 def _read(path: Path) -> str:
@@ -206,7 +272,7 @@ class Trial:
     def __str__(self) -> str:
         """For people."""
         scarce = f", little {self.scarce} ({self.room})" if self.scarce else ""
-        kind = f"{self.kind} ({self.plane})" if self.kind in ("lab", "run") else self.kind
+        kind = f"{self.kind} ({self.plane})" if self.kind in WITH_PLANE else self.kind
         return f"{kind} of {self.user}, {self.point} killed after {self.after:.3f} s{scarce}"
 
     def own(self) -> dict[int, str]:
@@ -399,17 +465,19 @@ def main() -> int:
     folder.chmod(0o755)
     failed = 0
     objects = EbpfObjects()
-    for number in range(options.first, options.first + options.count):
-        trial = Trial(options.seed, number, options.kinds.split(","), temporary)
-        try:
-            wrong = trial.run()
-        except AssertionError as error:
-            wrong = str(error)
-        if wrong:
-            failed += 1
-            print(f"{number}: {trial}\n  {wrong}", flush=True)
-            trial.clear()
-        objects.look(trial)
+    away = hub_away(folder) if "join" in options.kinds.split(",") else contextlib.nullcontext()
+    with away:
+        for number in range(options.first, options.first + options.count):
+            trial = Trial(options.seed, number, options.kinds.split(","), temporary)
+            try:
+                wrong = trial.run()
+            except AssertionError as error:
+                wrong = str(error)
+            if wrong:
+                failed += 1
+                print(f"{number}: {trial}\n  {wrong}", flush=True)
+                trial.clear()
+            objects.look(trial)
     for name, trial in objects.left().items():
         failed += 1
         print(f"{trial}\n  left: {name}", flush=True)
