@@ -454,11 +454,8 @@ void Loop::Rest() {
   while (!called_.load(std::memory_order_relaxed)) {
     const Instant next = NextTurn();
     const Instant now = clock_.Now();
-    if (next <= now) {
-      // Ports that are waited for are looked at, too, while there is always something else to do.
-      if (listened_ > 0 && now - waited_ >= kLongestInterval) Sleep(Duration());
-      return;
-    }
+    // Ports that are waited for are looked at, too, while there is always something else to do.
+    if (next <= now && (listened_ == 0 || now - waited_ < kLongestInterval)) return;
     window_.Forget(now);
     const Instant sharp = std::min(events_.NextInstant() - lead_, retry_);
     const Instant until = events_.NextInstant() == Instant::Never() && retry_ == Instant::Never()
@@ -467,7 +464,7 @@ void Loop::Rest() {
     if (until > now) {
       Sleep(until == Instant::Never() ? Duration::Max() : until - now);
       window_.Learn(until, clock_.Now());
-    } else if (listened_ > 0 && next - now > kNoLook) {
+    } else if (listened_ > 0 && (next <= now || next - now > kNoLook)) {
       Sleep(Duration());
     } else {
       sys::HybridWaiter::Relax();
