@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/nsfs.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +20,8 @@
 #include "sys/network/netns.h"
 #include "sys/network/offload.h"
 #include "sys/network/vxlan.h"
+#include "tunnel/underlay.h"
+#include "wire/vxlan.h"
 
 namespace viaduct::emulate {
 namespace {
@@ -85,6 +89,27 @@ bool HasIpv6(const claim::Offer& offer) {
   return std::ranges::any_of(offer.addresses, [](const wire::IpPrefix& prefix) {
     return prefix.address.family == wire::Family::kIpv6;
   });
+}
+
+// The MTU of the node's interface. Over IPv6 the kernel's VXLAN divides no datagram
+// (drivers/net/vxlan, udp_tunnel6_xmit_skb()): it drops the first packet to each destination that
+// is too long, without an error, and tells the sender only of the next. So the interface must not
+// take what does not fit. Over IPv4 it divides.
+int MtuOver(const wire::IpAddress& hub, const claim::Offer& offer) {
+  constexpr int kIpv6Overhead = wire::kVxlanOverhead + 20, kLeast = 1280;
+  if (hub.family == wire::Family::kIpv4) return offer.mtu;
+  const UniqueFd probe(socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const tunnel::Peer peer(hub, offer.port);
+  int way = 0;
+  socklen_t length = sizeof way;
+  // Without a route nothing is known, and nothing is sent either.
+  if (!probe ||
+      connect(probe.get(), reinterpret_cast<const sockaddr*>(&peer.as_in6()),
+              sizeof peer.as_in6()) != 0 ||
+      getsockopt(probe.get(), IPPROTO_IPV6, IPV6_MTU, &way, &length) != 0) {
+    return offer.mtu;
+  }
+  return std::min(offer.mtu, std::max(way - kIpv6Overhead, kLeast));
 }
 
 }  // namespace
@@ -198,7 +223,7 @@ void JoinNetwork::CreateInterface() {
   link.remote = request_.hub;
   link.port = request_.offer.port;
   link.mac = request_.offer.mac;
-  link.mtu = request_.offer.mtu;
+  link.mtu = MtuOver(request_.hub, request_.offer);
   sys::Netlink here;
   sys::CreateVxlan(here, link);
 }
