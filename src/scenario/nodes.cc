@@ -12,7 +12,7 @@
 namespace viaduct::scenario {
 namespace {
 
-constexpr int64_t kMostNodes = 1000;
+constexpr int64_t kMostNodes = 2000;
 
 // "ns3" is nothing, "kernel" "", "kernel:6.12" "6.12".
 std::optional<std::string> ReadStack(const Section& section) {

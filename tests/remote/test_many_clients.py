@@ -1,0 +1,80 @@
+"""Hubs with as many clients as a scenario may have."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import test_hub
+from labs import PATIENCE
+from test_hub import Hosts, end, hub
+from wires import entered
+
+hosts = test_hub.hosts
+
+
+def _scenario(mode: str, clients: int) -> str:
+    names = range(1, clients + 1)
+    nodes = "".join(f"  c{i}: {{remote: any, vni: {i}}}\n" for i in names)
+    links = "".join(
+        f"  - {{pair: [c{i}, r{i % 4}], "
+        f"addresses: [10.{i >> 8}.{i & 255}.1/30, 10.{i >> 8}.{i & 255}.2/30]}}\n"
+        for i in names
+    )
+    between = "".join(f"  - {{pair: [r{i}, r{i + 1}]}}\n" for i in range(3))
+    routers = "".join(f"  r{i}: {{}}\n" for i in range(4))
+    return (
+        f"mode: {mode}\nnodes:\n{routers}{nodes}links:\n{between}{links}"
+        "routing: {protocol: static}\n"
+    )
+
+
+def _asks(number: int) -> bytes:
+    """A client's VXLAN datagram: who has the gateway's address?"""
+    mac = bytes([2, 0, 0, 0, number >> 8, number & 255])
+    own = bytes([10, number >> 8, number & 255, 1])
+    arp = struct.pack("!HHBBH", 1, 0x800, 6, 4, 1) + mac + own + bytes(6) + own[:3] + b"\2"
+    frame = (b"\xff" * 6 + mac + b"\x08\x06" + arp).ljust(60, b"\0")
+    return struct.pack("!II", 8 << 24, number << 8) + frame
+
+
+@pytest.mark.parametrize(("mode", "clients"), [("simulate", 1000), ("offload", 100)])
+def test_each_of_many_clients_is_answered(
+    hosts: Hosts, scenario: Callable[[str], Path], tmp_path: Path, mode: str, clients: int
+) -> None:
+    written = tmp_path / "hub.json"
+    with (
+        hub(hosts, scenario(_scenario(mode, clients)), "--json", str(written)) as process,
+        entered(hosts.clients),
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out,
+    ):
+        out.bind(("192.0.2.1", 4789))
+        out.settimeout(1)
+        missing = set(range(1, clients + 1))
+        limit = time.monotonic() + PATIENCE
+        while missing and time.monotonic() < limit:
+            for number in sorted(missing)[:50]:  # what a small socket buffer has room for
+                out.sendto(_asks(number), ("192.0.2.254", 4789))
+            for _ in range(min(50, len(missing))):
+                try:
+                    datagram = out.recv(2000)
+                except TimeoutError:
+                    break
+                number = int.from_bytes(datagram[4:7], "big")
+                arp = datagram[8 + 14 :]
+                if arp[6:8] == b"\0\2":
+                    assert arp[14:18] == bytes([10, number >> 8, number & 255, 2])
+                    missing.discard(number)
+        assert not missing
+        end(process)
+    results = json.loads(written.read_text())
+    assert len(results["clients"]) == clients
+    for client in results["clients"]:
+        assert client["client"] == "192.0.2.1"
+        assert client["rx_frames"] > 0
+        assert client["tx_frames"] > 0
