@@ -118,6 +118,26 @@ std::string Refusal(const Config& config) {
   return "accepted";
 }
 
+TEST(ClassifierTest, ChannelsArePartsOfAPort) {
+  const auto on_channel = [](uint16_t channel) {
+    return Attachment{0, std::nullopt, std::nullopt, channel};
+  };
+  const Config config = With({Between("p", on_channel(7), On(1))});
+  EXPECT_EQ(FormatAttachment(on_channel(7), config.ports), "east:channel=7");
+  const Classifier classifier(config);
+  const Outcome up = Classify(classifier, 0, Tagged(7));
+  ASSERT_TRUE(up.match);
+  EXPECT_EQ(up.match->tag, LinkTag());
+  EXPECT_EQ(up.untagged, Describe(Build(kPlain)));
+  EXPECT_FALSE(Classify(classifier, 0, Tagged(8)).match);
+  const Outcome down = Classify(classifier, 1, kPlain);
+  ASSERT_TRUE(down.match);
+  EXPECT_EQ(down.match->tag, LinkTag::Vlan(7));
+  const Attachment both{0, 7, std::nullopt, 7};
+  EXPECT_THROW(Classifier(With({Between("p", both, On(1))})), UsageError);
+  EXPECT_THROW(Classifier(With({Between("p", on_channel(0), On(1))})), UsageError);
+}
+
 TEST(ClassifierTest, WhatContradictsItselfIsRefused) {
   EXPECT_THAT(Refusal(With({})), HasSubstr("no pair"));
   EXPECT_THAT(Refusal(With({Between("p", On(0), On(2))})), HasSubstr("no port 2"));

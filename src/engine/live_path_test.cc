@@ -113,6 +113,24 @@ TEST(ControlProtocolTest, RequestsMeanWhatTheySay) {
   EXPECT_THAT(refusal(R"({"request": "set", "upp": "x"})"), HasSubstr("unknown member"));
 }
 
+TEST(ControlProtocolTest, RequestsOfHubs) {
+  using Kind = ControlRequest::Kind;
+  EXPECT_EQ(ParseRequest(R"({"request": "hub"})").kind, Kind::kHub);
+  EXPECT_EQ(ParseRequest(R"({"request": "clients"})").kind, Kind::kClients);
+  const ControlRequest claim =
+      ParseRequest(R"({"request": "claim", "node": "n", "address": "2001:db8::1"})");
+  EXPECT_EQ(claim.kind, Kind::kClaim);
+  EXPECT_EQ(claim.node, "n");
+  EXPECT_EQ(claim.address, "2001:db8::1");
+  EXPECT_EQ(ParseRequest(EncodeRequest(claim).dump()).address, claim.address);
+  EXPECT_EQ(ParseRequest(R"({"request": "release", "node": "n"})").kind, Kind::kRelease);
+  const auto refusal = [](const char* line) { return Refusal([&] { ParseRequest(line); }); };
+  EXPECT_THAT(refusal(R"({"request": "claim", "node": "n"})"), HasSubstr("\"address\" is missing"));
+  EXPECT_THAT(refusal(R"({"request": "release"})"), HasSubstr("\"node\" is missing"));
+  EXPECT_THAT(refusal(R"({"request": "set", "up": "", "node": "n"})"), HasSubstr("no member"));
+  EXPECT_THAT(refusal(R"({"request": "release", "node": "n", "up": ""})"), HasSubstr("no member"));
+}
+
 TEST(ControlProtocolTest, LinesAreCutAndNeverTooLong) {
   LineBuffer lines(5);
   EXPECT_TRUE(lines.Add("ab"));

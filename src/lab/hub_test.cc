@@ -57,6 +57,36 @@ TEST(Hub, PlainWiresAndQdiscsNeedNoEngine) {
   }
 }
 
+// The node b is remote.
+Topology Remotely(Link link) {
+  Topology topology = With(std::move(link));
+  Remote remote;
+  remote.name = "b";
+  remote.interface = topology.nodes[1].interfaces[0];
+  topology.nodes.erase(topology.nodes.begin() + 1);
+  topology.remotes = {remote};
+  return topology;
+}
+
+TEST(Hub, ALinkOfARemoteNodeIsTheEnginesWithOrWithoutASpec) {
+  for (const Link& link : {Pair({}), Pair({path::Spec(), kDelay})}) {
+    const auto pairs = HubPairs(Remotely(link));
+    ASSERT_EQ(pairs.size(), 1U);
+    EXPECT_EQ(pairs[0].a, (HubEnd{HubPort(0, 0), std::nullopt}));
+    EXPECT_EQ(pairs[0].b, (HubEnd{"", 0}));
+    EXPECT_EQ(pairs[0].down, link.specs.empty() ? path::Spec() : kDelay);
+    EXPECT_EQ(pairs[0].mtu, 9000);
+    EXPECT_FALSE(IsJoined(Remotely(link), link));
+    EXPECT_TRUE(NeedsHub(Remotely(link)));
+  }
+  Link lan = Pair({});
+  lan.kind = Link::Kind::kBridge;
+  const auto pairs = HubPairs(Remotely(lan));
+  ASSERT_EQ(pairs.size(), 1U) << "the other one is on the bridge itself";
+  EXPECT_EQ(pairs[0].a, (HubEnd{"", 0}));
+  EXPECT_EQ(pairs[0].b, (HubEnd{HubInnerPort(0, 1), std::nullopt}));
+}
+
 TEST(Hub, ASharedLinkIsAPairForEachEndpointWithASpec) {
   const Link lan{"lan",
                  Link::Kind::kBridge,

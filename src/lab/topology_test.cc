@@ -113,6 +113,52 @@ TEST(Topology, JsonRefusesWrongTypes) {
   EXPECT_EQ(ErrorOfJson(nlohmann::json::array()), "topology: an object is needed");
 }
 
+// n0 -- far, which is remote.
+Topology WithRemote() {
+  Topology topology = Example();
+  topology.nodes[0].interfaces.push_back(MakeInterface("eth1", 8, "10.0.9.1/30"));
+  Remote remote;
+  remote.name = "far";
+  remote.interface = MakeInterface("eth0", 9, "10.0.9.2/30");
+  remote.vni = 5;
+  remote.address = wire::IpAddress::Parse("2001:db8::7");
+  topology.remotes = {remote};
+  topology.hub = {"2001:db8::1", 4789};
+  topology.links.push_back({"n0-far", Link::Kind::kPair, {{"n0", "eth1"}, {"far", "eth0"}}, {}});
+  return topology;
+}
+
+TEST(Topology, RemoteNodesAreEndsOfLinks) {
+  const Topology topology = WithRemote();
+  EXPECT_EQ(ErrorOf(topology), "");
+  const nlohmann::json json = topology;
+  EXPECT_EQ(nlohmann::json(json.get<Topology>()), json);
+  ASSERT_NE(FindRemote(topology, "far"), nullptr);
+  EXPECT_EQ(FindRemote(topology, "far")->vni, 5U);
+  EXPECT_EQ(FindRemote(topology, "n0"), nullptr);
+  EXPECT_TRUE(HasRemote(topology, topology.links.back()));
+  EXPECT_FALSE(HasRemote(topology, topology.links.front()));
+  for (const int vni : {0, 1 << 24}) {
+    nlohmann::json wrong = json;
+    wrong["remotes"][0]["vni"] = vni;
+    EXPECT_THROW(wrong.get<Topology>(), UsageError);
+  }
+}
+
+TEST(Topology, RefusesWhatARemoteNodeCannotBe) {
+  Topology topology = WithRemote();
+  topology.remotes[0].name = topology.links.back().endpoints[1].node = "n1";
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("two nodes are called n1"));
+  topology = WithRemote();
+  topology.links.back().specs = {path::ParseSpec("delay=1ms"), path::Spec()};
+  EXPECT_EQ(ErrorOf(topology), "");
+  topology.links.back().emulator = Emulator::kKernel;
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("emulator: engine"));
+  topology = WithRemote();
+  topology.links.pop_back();
+  EXPECT_THAT(ErrorOf(topology), HasSubstr("is on no link"));
+}
+
 TEST(Topology, RefusesNamesTakenTwice) {
   Topology topology = Example();
   topology.nodes[1].name = "n0";
