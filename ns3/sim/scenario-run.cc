@@ -244,6 +244,10 @@ ScenarioRun::BuildLab()
         {
             m_lab->SetDataPlane(node, *PlaneOf(settings));
         }
+        if (!settings.container.empty())
+        {
+            m_lab->SetContainer(node, settings.container);
+        }
         for (const auto& [name, value] : settings.sysctls)
         {
             m_lab->SetSysctl(node, name, value);

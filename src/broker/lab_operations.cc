@@ -306,6 +306,11 @@ UniqueFd LabOperations::OpenLinkMonitor(const std::string& node) {
 
 Program LabOperations::Spawn(const ProgramOptions& options) {
   const int namespace_fd = TheLab().NamespaceFd(options.node);
+  if (!TheLab().GetNode(options.node).container.empty()) {
+    throw UsageError(fmt::format(
+        "node {} is a container, which runs its own programs (docker exec, podman exec, nsenter)",
+        options.node));
+  }
   sys::Pipe status = sys::MakePipe();
   Program program;
   program.pid = sys::StartProgram(options, namespace_fd, "node " + options.node, owner_);

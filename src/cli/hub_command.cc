@@ -59,6 +59,7 @@ scenario::Scenario LoadForHub(const HubCommandOptions& options) {
     throw UsageError(options.file +
                      ": mode traditional has no hub; use simulate, emulate or offload");
   }
+  scenario::ResolveContainers(&scenario);
   if (std::ranges::any_of(scenario.nodes,
                           [](const auto& node) { return node.remote.has_value(); })) {
     return scenario;

@@ -13,8 +13,8 @@
 #include "cli/command.h"
 #include "cli/foreground.h"
 #include "cli/privilege.h"
-#include "emulate/container.h"
 #include "emulate/join.h"
+#include "sys/container.h"
 
 namespace viaduct::cli {
 namespace {
@@ -87,7 +87,7 @@ class Membership {
 int RunJoin(const JoinOptions& options) {
   const claim::Key key =
       claim::ReadKey(options.key.empty() ? claim::DefaultKeyFile() : options.key);
-  const std::string into = emulate::ResolveInto(options.into);
+  const std::string into = sys::ResolveContainer(options.into, "--into");
   NeedRoot();
   Foreground foreground;  // before anything is made: a signal cannot end the process half-way
   const Membership member(foreground.loop(), options, key);

@@ -139,7 +139,8 @@ int RunCommand(const RunCommandOptions& options, const Invocation& invocation) {
     }
     return 0;
   }
-  for (const Scenario& scenario : scenarios) {
+  for (Scenario& scenario : scenarios) {
+    scenario::ResolveContainers(&scenario);
     if (scenario.mode != scenario::Mode::kSimulate) NeedRoot();
   }
   privilege::NeedNoRoot();

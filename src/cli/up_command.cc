@@ -13,10 +13,11 @@ namespace viaduct::cli {
 namespace {
 
 void Up(const ScenarioOptions& options, bool quiet) {
-  const scenario::Scenario scenario = scenario::Load(options.file, options.Overrides());
+  scenario::Scenario scenario = scenario::Load(options.file, options.Overrides());
   if (scenario.mode == scenario::Mode::kSimulate) {
     throw UsageError("mode simulate builds no lab; use emulate or offload");
   }
+  scenario::ResolveContainers(&scenario);
   NeedRoot();
   run::BringUp(scenario, quiet);
   if (!quiet) {

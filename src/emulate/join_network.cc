@@ -1,11 +1,8 @@
 #include "emulate/join_network.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/nsfs.h>
 #include <netinet/in.h>
 #include <sched.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -28,39 +25,8 @@ namespace {
 
 using nlohmann::json;
 
-bool IsNumber(const std::string& text) {
-  return !text.empty() && text.size() < 10 &&
-         std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-// Whose user namespace a network namespace belongs to.
-uid_t OwnerOf(int network) {
-  const UniqueFd users(SystemCall("find the owner of a namespace", ioctl(network, NS_GET_USERNS)));
-  uid_t owner = 0;
-  SystemCall("find the owner of a namespace", ioctl(users.get(), NS_GET_OWNER_UID, &owner));
-  return owner;
-}
-
-UniqueFd OpenNamed(const std::string& into) {
-  try {
-    return IsNumber(into) ? sys::OpenNamespaceOfProcess(std::stoi(into)) : sys::OpenNamespace(into);
-  } catch (const SystemError& error) {
-    throw UsageError(fmt::format("--into {}: {}", into, error.what()));
-  }
-}
-
-// Whoever may ask this process for something must not get at others' networks by that.
 UniqueFd OpenGiven(const std::string& into, const sys::Identity& user) {
-  UniqueFd network = OpenNamed(into);
-  if (ioctl(network.get(), NS_GET_NSTYPE) != CLONE_NEWNET) {
-    throw UsageError(fmt::format("--into {}: is no network namespace", into));
-  }
-  if (user.uid != 0 && OwnerOf(network.get()) != user.uid) {
-    throw EnvironmentError(
-        fmt::format("--into {}: this namespace is not yours; only root itself may (a root shell, "
-                    "not sudo)",
-                    into));
-  }
+  UniqueFd network = sys::OpenUsersNamespace(into, user.uid, "--into");
   if (sys::NamespaceInode(network.get()) ==
       sys::NamespaceInode(sys::OpenCurrentNamespace().get())) {
     throw UsageError(fmt::format(

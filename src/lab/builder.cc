@@ -1,5 +1,7 @@
 #include "lab/builder.h"
 
+#include <linux/rtnetlink.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <set>
@@ -11,6 +13,7 @@
 #include "lab/node_settings.h"
 #include "sys/network/netns.h"
 #include "sys/network/offload.h"
+#include "sys/network/route_dump.h"
 #include "sys/network/sysctl.h"
 #include "sys/network/tun.h"
 #include "sys/process.h"
@@ -88,6 +91,7 @@ struct Lab::State {
   State(const Topology& the_topology, const LabOptions& options)
       : topology(the_topology),
         record_root(options.record_root),
+        owner_uid(options.owner_uid),
         ipv6(UsesIpv6(the_topology)),
         impaired(HasKernelImpairments(the_topology)),
         record(TakeLab(options.record_root, the_topology.name, options.owner_uid)) {}
@@ -142,6 +146,10 @@ struct Lab::State {
 
   void MakeNamespaces() {
     for (const Node& node : topology.nodes) {
+      if (!node.container.empty()) {
+        EnterContainer(node);
+        continue;
+      }
       MakeNamespace(node.name,
                     NodeSysctls(node.data_plane->layout, ipv6, node.interfaces.size() > 1));
     }
@@ -162,12 +170,14 @@ struct Lab::State {
     }
   }
 
-  void MakeNamespace(const std::string& node, const Sysctls& sysctls) {
+  // `make` gives a namespace this name.
+  template <class Make>
+  Space& NameSpace(const std::string& node, bool foreign, const Make& make) {
     const std::string name = NamespaceName(topology.name, node);
     if (sys::NamespaceExists(name)) ThrowNamespaceTaken(name);
-    record.Write({{"object", "namespace"}, {"name", name}});
+    record.Write({{"object", "namespace"}, {"name", name}, {"foreign", foreign}});
     try {
-      sys::CreateNamespace(name);
+      make(name);
     } catch (const SystemError& error) {
       record.Write({{"object", "namespace_not_made"}, {"name", name}});
       if (error.error_number() == EEXIST) ThrowNamespaceTaken(name);
@@ -177,6 +187,47 @@ struct Lab::State {
     record.Write({{"object", "namespace_made"},
                   {"name", name},
                   {"inode", sys::NamespaceInode(space.fd.get())}});
+    return space;
+  }
+
+  // The namespace is another's: it gets interfaces, with their addresses and routes, which go when
+  // these do, and nothing else.
+  void EnterContainer(const Node& node) {
+    const std::string what = "node " + node.name + ": container";
+    const UniqueFd given = sys::OpenUsersNamespace(node.container, owner_uid, what);
+    if (sys::NamespaceInode(given.get()) ==
+        sys::NamespaceInode(sys::OpenCurrentNamespace().get())) {
+      throw UsageError(what + " " + node.container + ": is in this machine's own network");
+    }
+    Space& space = NameSpace(
+        node.name, true, [&](const std::string& name) { sys::NameNamespace(given.get(), name); });
+    for (const sys::LinkInfo& link : space.netlink.Links()) {
+      next_ifindex = std::max(next_ifindex, link.ifindex + 1);
+    }
+    for (const Interface& interface : node.interfaces) {
+      if (space.netlink.FindLink(interface.name)) {
+        throw UsageError(what + " " + node.container + ": has an interface " + interface.name +
+                         " already; start it without a network (--network none)");
+      }
+    }
+    for (const sys::DumpedRoute& route : sys::DumpRoutes(space.netlink.socket())) {
+      if (route.destination.length == 0 && route.type == RTN_UNICAST) {
+        throw UsageError(what + " " + node.container +
+                         ": has a default route already, and the node needs its own; remove that, "
+                         "or start it without a network (--network none)");
+      }
+    }
+    for (const Interface& interface : node.interfaces) {
+      record.Write({{"object", "guest"},
+                    {"namespace", space.name},
+                    {"name", interface.name},
+                    {"mac", interface.mac.ToString()}});
+    }
+  }
+
+  void MakeNamespace(const std::string& node, const Sysctls& sysctls) {
+    Space& space =
+        NameSpace(node, false, [](const std::string& name) { sys::CreateNamespace(name); });
     sys::WriteSysctls(space.fd.get(), sysctls, !ipv6);
     space.netlink.SetUp(space.netlink.IfIndex("lo"), true);
   }
@@ -337,6 +388,8 @@ struct Lab::State {
       if (impaired && node.data_plane->layout.keeps_offloads) {
         sys::DisableOffloads(space.fd.get(), interface.name, sys::Offloads::kSegmentation);
       }
+      // The other nodes' namespaces have no IPv6 then.
+      if (!ipv6 && !node.container.empty()) space.netlink.SetIpv6LinkLocal(ifindex, false);
       space.netlink.SetUp(ifindex, true);
     }
     if (!node.program_addresses.empty()) MakeProgramDevice(node, space);
@@ -386,6 +439,7 @@ struct Lab::State {
 
   const Topology& topology;
   const std::string record_root;
+  const uint32_t owner_uid;
   const bool ipv6;
   const bool impaired;
   sys::OwnEntry record;

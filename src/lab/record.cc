@@ -22,7 +22,8 @@ using nlohmann::json;
 void ReadObject(const json& line, RunInfo* run) {
   const auto kind = line.at("object").get<std::string>();
   if (kind == "namespace") {
-    run->namespaces.push_back({line.at("name").get<std::string>(), std::nullopt});
+    run->namespaces.push_back(
+        {line.at("name").get<std::string>(), std::nullopt, line.value("foreign", false)});
   } else if (kind == "namespace_made") {
     const auto name = line.at("name").get<std::string>();
     for (RecordedNamespace& entry : run->namespaces) {
@@ -32,6 +33,9 @@ void ReadObject(const json& line, RunInfo* run) {
     const auto name = line.at("name").get<std::string>();
     std::erase_if(run->namespaces,
                   [&](const RecordedNamespace& entry) { return entry.name == name; });
+  } else if (kind == "guest") {
+    run->guests.push_back({line.at("namespace").get<std::string>(),
+                           line.at("name").get<std::string>(), line.at("mac").get<std::string>()});
   } else if (kind == "physical") {
     run->physicals.push_back({line.at("host_name").get<std::string>(),
                               line.at("namespace").get<std::string>(),
@@ -114,7 +118,7 @@ void EndProcesses(const RunInfo& run) {
     UniqueFd fd = OpenRecorded(entry);
     // If the inode was not recorded, nothing was started in it yet, and the file may be a regular
     // one.
-    if (!fd || !entry.inode) continue;
+    if (!fd || !entry.inode || entry.foreign) continue;
     inodes.insert(*entry.inode);
     keep.push_back(std::move(fd));
   }
@@ -161,6 +165,20 @@ void ReturnPhysical(const RunInfo& run, const RecordedPhysical& physical) {
   if (physical.was_up) host.SetUp(host.IfIndex(physical.host_name), true);
 }
 
+// Takes the lab's interface out of a foreign namespace, unless another one has its name by now. Its
+// addresses and routes go with it.
+void RemoveGuest(const RunInfo& run, const RecordedGuest& guest) {
+  const auto entry =
+      std::ranges::find(run.namespaces, guest.namespace_name, &RecordedNamespace::name);
+  if (entry == run.namespaces.end()) return;
+  const UniqueFd inside = OpenRecorded(*entry);
+  if (!inside) return;
+  sys::Netlink session(inside.get());
+  const auto link = session.FindLink(guest.name);
+  const bool is_it = link && link->kind == "veth" && link->mac.ToString() == guest.mac;
+  if (is_it) session.DeleteLink(link->ifindex);
+}
+
 }  // namespace
 
 void RunInfo::Read(const sys::RecordLines& lines) {
@@ -196,6 +214,7 @@ std::vector<std::string> RemoveRun(const RunInfo& run) {
   for (auto it = run.physicals.rbegin(); it != run.physicals.rend(); ++it) {
     attempt([&] { ReturnPhysical(run, *it); });
   }
+  for (const RecordedGuest& guest : run.guests) attempt([&] { RemoveGuest(run, guest); });
   // Namespaces stay while a physical interface is stuck in one: the kernel would drop it into the
   // initial namespace under whatever name is free.
   if (!problems.empty()) return problems;

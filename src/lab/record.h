@@ -17,6 +17,11 @@ namespace viaduct::lab {
 struct RecordedNamespace {
   std::string name;
   std::optional<uint64_t> inode;  // absent: the run died between recording and creating it
+  bool foreign = false;           // a container's: only the name is the lab's
+};
+// An interface of the lab in a foreign namespace.
+struct RecordedGuest {
+  std::string namespace_name, name, mac;
 };
 struct RecordedPhysical {
   std::string host_name;       // its name on the host
@@ -51,6 +56,7 @@ struct RunInfo : sys::RegistryEntry {
   SimulatorHistory simulator;
   std::vector<RecordedNamespace> namespaces;
   std::vector<RecordedPhysical> physicals;
+  std::vector<RecordedGuest> guests;
 
   void Read(const sys::RecordLines& lines);
 };
@@ -63,7 +69,8 @@ std::vector<RunInfo> ListRuns(const std::string& root = sys::kRunFolder);
 // what its owner can do.
 sys::OwnEntry TakeLab(const std::string& root, const std::string& lab, uint32_t owner_uid);
 
-// Removes what a record lists: processes in its namespaces, physical interfaces (back to this
+// Removes what a record lists: processes in its own namespaces, its interfaces in foreign ones,
+// physical interfaces (back to this
 // namespace), namespaces; then the record. It is no error if something is gone already; what cannot
 // be removed is returned, one line each, and the record is then kept. Namespaces whose inode is not
 // the recorded one belong to another owner and are left alone.

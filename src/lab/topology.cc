@@ -85,6 +85,18 @@ void CheckRemote(const Remote& remote) {
   }
 }
 
+// What is there already stays as it is.
+void CheckContainer(const Node& node) {
+  const std::string what = "node " + node.name + ": a container ";
+  if (node.data_plane != &fib::kKernelPlane) {
+    throw UsageError(what + "has a kernel, and no other data plane");
+  }
+  if (!node.sysctls.empty()) throw UsageError(what + "keeps its kernel settings");
+  for (const Interface& interface : node.interfaces) {
+    if (interface.physical) throw UsageError(what + "takes no interfaces of the machine");
+  }
+}
+
 void CheckNode(const Node& node, std::set<std::string>* physicals) {
   CheckNodeName(node.name);
   std::set<std::string> names;
@@ -97,6 +109,7 @@ void CheckNode(const Node& node, std::set<std::string>* physicals) {
       throw UsageError("physical interface " + *interface.physical + " is used twice");
     }
   }
+  if (!node.container.empty()) CheckContainer(node);
   const std::string_view why_not = node.data_plane->WhyNot(fib::Feature::kProgramDevice);
   if (!node.program_addresses.empty() && !why_not.empty()) {
     throw UsageError("node " + node.name + ": " + std::string(why_not));
@@ -266,7 +279,7 @@ Interface ReadInterface(const nlohmann::json& json, const std::string& where) {
 Node ReadNode(const nlohmann::json& json, const std::string& where) {
   const ObjectReader reader(json, where,
                             {"name", "data_plane", "interfaces", "program_addresses", "sysctls",
-                             "forwards_ipv4", "forwards_ipv6", "by_hop"});
+                             "forwards_ipv4", "forwards_ipv6", "by_hop", "container"});
   Node node;
   node.name = reader.Get<std::string>("name");
   if (reader.Has("data_plane")) {
@@ -285,6 +298,7 @@ Node ReadNode(const nlohmann::json& json, const std::string& where) {
   }
   if (reader.Has("forwards_ipv4")) node.forwards_ipv4 = reader.Get<bool>("forwards_ipv4");
   if (reader.Has("forwards_ipv6")) node.forwards_ipv6 = reader.Get<bool>("forwards_ipv6");
+  if (reader.Has("container")) node.container = reader.Get<std::string>("container");
   if (reader.Has("by_hop")) node.by_hop = reader.Get<std::string>("by_hop");
   return node;
 }
@@ -359,7 +373,8 @@ nlohmann::json ToJson(const Node& node) {
           {"sysctls", node.sysctls},
           {"forwards_ipv4", node.forwards_ipv4},
           {"forwards_ipv6", node.forwards_ipv6},
-          {"by_hop", node.by_hop}};
+          {"by_hop", node.by_hop},
+          {"container", node.container}};
 }
 
 nlohmann::json ToJson(const Remote& remote) {

@@ -35,6 +35,9 @@ struct Node {
   std::map<std::string, std::string> sysctls;  // "net.ipv4.ip_forward": "1"; applied last
   // Whether packets are forwarded where not the kernel does it (which has a sysctl for that).
   bool forwards_ipv4 = true, forwards_ipv6 = true;
+  // Its namespace is that of this process, or has this name (ip netns), instead of a new one: a
+  // container's. Nothing of it is changed but that the interfaces are there.
+  std::string container = {};
   // Why packets must pass it hop by hop, whatever its data plane could do: "link a-b is captured".
   std::string by_hop = {};
 };

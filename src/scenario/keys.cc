@@ -137,6 +137,13 @@ constexpr Key kKeys[] = {
      R"(Interfaces of this machine that are moved into the node during the run, for its kernel and
      programs alone; with `links[].interface` the routing protocol speaks over them too.)",
      "[enp3s0]"},
+    {"nodes.NAME.container", Type::kText, PlainPrinted<&NodeSettings::container>(),
+     R"(The node is a container that runs already, of docker or podman, by its name; or a network
+     namespace by its name (`ip netns`) or a process's pid. It gets the node's interfaces, addresses
+     and routes as long as the lab lives, and is left as it was. It must have no `eth0` and no default
+     route (`--network none`), and belong to you, unless root itself runs the command. Such a node is a
+     host; it runs its own programs, no flows or programs of the scenario. Not in mode simulate.)",
+     "web"},
     {"nodes.NAME.remote", Type::kText, Custom<NodeSettings, PrintRemote>(),
      R"(For `viaduct hub`: the node's programs are on another host, its client. `true`: the host that
      claims the node with the hub's key (`viaduct join`); an address: the host that has it, by a VXLAN

@@ -56,6 +56,7 @@ const std::vector<KeyChange> kKeyChanges = {
     {"nodes.NAME.stack", "", "nodes.n1.stack=kernel:6.1"},
     {"nodes.NAME.sysctls", "", "nodes.n1.sysctls={a: b}"},
     {"nodes.NAME.interfaces", "mode=offload", "nodes.n1.interfaces=[eno1]"},
+    {"nodes.NAME.container", "mode=offload", "nodes.h.container=web"},
     {"nodes.NAME.remote", kOnOneLink, "nodes.h.remote=any"},
     {"nodes.NAME.vni", kOnOneLink, "nodes.h.vni=9"},
     {"links", "", "links=[{line: all}, {pair: [h, n1]}]"},

@@ -364,6 +364,9 @@ class Loader {
       if (!node.physical_interfaces.empty()) {
         Fail(PlaceOfNode(file_, node.name), "interfaces: not in mode simulate");
       }
+      if (!node.container.empty()) {
+        Fail(PlaceOfNode(file_, node.name), "container: not in mode simulate");
+      }
     }
   }
 

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "scenario/binding.h"
+#include "sys/container.h"
 
 namespace viaduct::scenario {
 namespace {
@@ -116,6 +117,29 @@ class NodeReader {
     node.kernel.reset();
   }
 
+  static void ReadContainer(const Section& section, NodeSettings& node) {
+    if (!section.Has("container")) return;
+    const std::string& name = node.container;
+    if (name.empty() || name.size() > 255 || name.starts_with('-') || name.starts_with('.') ||
+        name.find_first_of(std::string("/\0", 2)) != std::string::npos) {
+      section.Fail(
+          "container",
+          fmt::format("'{}' is not a container's name, a name of ip netns or a pid", name));
+    }
+    if (section.Has("host") && !node.host) section.Fail("host", "a container is a host");
+    if (node.remote) section.Fail("container", "the node is remote, and elsewhere");
+    if (!node.sysctls.empty()) section.Fail("sysctls", "a container keeps its kernel settings");
+    if (!node.physical_interfaces.empty()) {
+      section.Fail("interfaces", "a container takes none of this machine's");
+    }
+    if (node.data_plane != nullptr && node.data_plane != &fib::kKernelPlane) {
+      section.Fail("data_plane", "a container has a kernel, and no other data plane");
+    }
+    node.host = true;
+    node.data_plane = &fib::kKernelPlane;
+    node.kernel.reset();
+  }
+
   void NumberRemotes(const Value& at) {
     std::map<int64_t, std::string> taken;
     for (const NodeSettings& node : nodes_) {
@@ -143,6 +167,7 @@ class NodeReader {
       const std::string_view why_not = node.data_plane->WhyNot(fib::Feature::kKernelStack);
       if (node.host && !why_not.empty()) section.Fail("data_plane", std::string(why_not));
     }
+    ReadContainer(section, node);
   }
 
   const Section& file_;
@@ -155,6 +180,14 @@ class NodeReader {
 std::string RemoteAccess::ToString() const {
   if (address) return address->ToString();
   return anyone ? "any" : "true";
+}
+
+void ResolveContainers(Scenario* scenario) {
+  for (NodeSettings& node : scenario->nodes) {
+    if (node.container.empty()) continue;
+    node.container =
+        sys::ResolveContainer(node.container, fmt::format("nodes.{}.container:", node.name));
+  }
 }
 
 std::vector<NodeSettings> ReadNodes(const Section& file) { return NodeReader(file).Read(); }

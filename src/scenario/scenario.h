@@ -47,6 +47,9 @@ struct NodeSettings {
   std::optional<std::string> kernel;
   // Interfaces of the machine ("eth1") that are moved into the node during the run.
   std::vector<std::string> physical_interfaces;
+  // The container whose namespace the node has: its name, a name of ip netns, or a pid. Such a node
+  // is a host. Empty: none.
+  std::string container;
   // `viaduct hub`: its programs are on another host. Such a node is a host.
   std::optional<RemoteAccess> remote;
 };
@@ -160,6 +163,8 @@ Scenario Load(const std::string& file, const std::vector<std::string>& overrides
 // The same from text; `file` is its name in messages.
 Scenario Parse(const std::string& text, const std::string& file,
                const std::vector<std::string>& overrides = {});
+// Puts pids in the place of the names of containers (sys/container.h). Throws UsageError.
+void ResolveContainers(Scenario* scenario);
 // The effective scenario as YAML: every default filled in; Load() reads it back unchanged.
 std::string Print(const Scenario& scenario);
 // SHA-256 of Print(scenario), hex.

@@ -13,7 +13,17 @@ from pathlib import Path
 
 import pytest
 import test_hub
-from labs import VIADUCT, Done, Running, descendants, execute, inside, records, wait_until
+from labs import (
+    VIADUCT,
+    Done,
+    Running,
+    descendants,
+    execute,
+    inside,
+    records,
+    viaduct,
+    wait_until,
+)
 from test_hub import NODES, Hosts, end, hub
 from wires import entered
 
@@ -111,6 +121,13 @@ def test_a_node_has_one_client(hosts: Hosts, file: Path, key: Path) -> None:
     with hub(hosts, file), joined(hosts, key, "--node", "a", "--", *READY):
         error = join(hosts, key, "--node", "a", "--", "true").error_line(1)
         assert "node a is 192.0.2.1's" in error
+        seen = json.loads(viaduct("top", "--json", "--interval", "100ms").expect().output)
+        assert [(each["node"], each["interface"]) for each in seen["joined"]] == [("a", "eth0")]
+        clients = {each["node"]: each for each in seen["hubs"][0]["statistics"]["clients"]}
+        assert clients["a"]["client"] == "192.0.2.1"
+        assert "client" not in clients["b"]
+        listed = json.loads(viaduct("ls", "--json").expect().output)
+        assert [each["kind"] for each in listed] == ["hub", "joined node"]
         assert join(hosts, key, "--", "hostname").expect().output == "b\n", "any that is free"
         assert "no node r for clients" in join(hosts, key, "--node", "r").error_line(1)
         # It was left, not lost: another client may have it at once.

@@ -149,6 +149,18 @@ class LabHelper
     }
 
     /**
+     * Gives a node a namespace that is there already, a container's, instead of a new one. Nothing
+     * of it changes but that the node's interfaces are there, with their addresses and routes. The
+     * node must route nothing for others, and its data plane be the kernel.
+     * @param node the node
+     * @param container a pid, or a name of ip netns
+     */
+    void SetContainer(Ptr<Node> node, const std::string& container)
+    {
+        m_settings.containers[node] = container;
+    }
+
+    /**
      * Leaves a node out of the lab: its programs are on another host, its client, which is at the
      * end of the node's link by a VXLAN tunnel (tunnel/hub.h). The node must be on one link, and
      * route nothing for others.

@@ -151,6 +151,12 @@ LabPlanner::PlanNode(Ptr<Node> node)
     {
         planned.sysctls[name] = value;
     }
+    planned.container = OwnOr(m_settings.containers, node, {});
+    if (!planned.container.empty())
+    {
+        planned.sysctls = OwnOr(m_settings.sysctls, node, {}); // which is an error
+        planned.by_hop = "it is a container";
+    }
     m_plan.topology.nodes.push_back(planned);
     for (uint32_t i = 0; i < node->GetNDevices(); i++)
     {

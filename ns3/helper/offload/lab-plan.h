@@ -42,6 +42,7 @@ struct LabSettings
     std::map<Ptr<Node>, std::string> byHop;                           //!< why not joined
     std::set<std::string> ignore;                                     //!< effects left out
     bool programs{true};                                              //!< TUN devices
+    std::map<Ptr<Node>, std::string> containers;       //!< whose namespaces the nodes have
     std::map<Ptr<Node>, viaduct::lab::Remote> remotes; //!< without name and interface
     viaduct::lab::HubAddress hub;                      //!< where their clients send to
 };

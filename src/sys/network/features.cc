@@ -158,6 +158,10 @@ std::vector<Feature> ProbeFeatures() {
        [] { return TryLink("macvlan", true); }},
       {Kernel("vlan", "nodes on tagged physical links", "VLAN_8021Q"), TryVlan},
       {Kernel("vxlan", "links between hosts", "VXLAN"), TryVxlan},
+      {Kernel("wireguard",
+              "encryption below a hub and its clients, set up by hand (docs/remote.md)",
+              "WIREGUARD"),
+       [] { return TryLink("wireguard", false); }},
       {Kernel("mpls", "protocols that switch labels", "MPLS_ROUTING"),
        [] { return TryPath("/proc/sys/net/mpls"); }},
   };

@@ -2,11 +2,14 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/nsfs.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <exception>
@@ -62,22 +65,45 @@ bool NamespaceExists(const std::string& name) {
   return access(NamespacePath(name).c_str(), F_OK) == 0;
 }
 
-void CreateNamespace(const std::string& name) {
-  const std::string attempted = "create network namespace " + name;
+namespace {
+
+// `mount_it` mounts a namespace on the name's file, whose path it is given.
+void MakeName(const std::string& name, const std::string& attempted,
+              const std::function<void(const std::string& path)>& mount_it) {
   PrepareDirectory();
   const std::string path = NamespacePath(name);
   const UniqueFd file(
       SystemCall(attempted, open(path.c_str(), O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0)));
   try {
-    OnOwnThread([&] {
-      SystemCall(attempted + " (unshare)", unshare(CLONE_NEWNET));
-      SystemCall(attempted + " (bind mount)",
-                 mount(kThreadNamespace, path.c_str(), "none", MS_BIND, nullptr));
-    });
+    mount_it(path);
   } catch (...) {
     unlink(path.c_str());
     throw;
   }
+}
+
+void BindNamespace(const std::string& from, const std::string& path, const std::string& attempted) {
+  SystemCall(attempted + " (bind mount)",
+             mount(from.c_str(), path.c_str(), "none", MS_BIND, nullptr));
+}
+
+}  // namespace
+
+void CreateNamespace(const std::string& name) {
+  const std::string attempted = "create network namespace " + name;
+  MakeName(name, attempted, [&](const std::string& path) {
+    OnOwnThread([&] {
+      SystemCall(attempted + " (unshare)", unshare(CLONE_NEWNET));
+      BindNamespace(kThreadNamespace, path, attempted);
+    });
+  });
+}
+
+void NameNamespace(int namespace_fd, const std::string& name) {
+  const std::string attempted = "name network namespace " + name;
+  MakeName(name, attempted, [&](const std::string& path) {
+    BindNamespace("/proc/self/fd/" + std::to_string(namespace_fd), path, attempted);
+  });
 }
 
 UniqueFd CreateNamelessNamespace() {
@@ -109,6 +135,48 @@ UniqueFd OpenCurrentNamespace() {
 UniqueFd OpenNamespaceOfProcess(int pid) {
   return OpenPath("/proc/" + std::to_string(pid) + "/ns/net",
                   "open network namespace of process " + std::to_string(pid));
+}
+
+namespace {
+
+// Whose user namespace a network namespace belongs to.
+uid_t OwnerOf(int network) {
+  const UniqueFd users(SystemCall("find the owner of a namespace", ioctl(network, NS_GET_USERNS)));
+  uid_t owner = 0;
+  SystemCall("find the owner of a namespace", ioctl(users.get(), NS_GET_OWNER_UID, &owner));
+  return owner;
+}
+
+UniqueFd OpenNamed(const std::string& name, const std::string& what) {
+  constexpr size_t kLongestPid = 9;
+  try {
+    const bool is_pid = !name.empty() && name.size() <= kLongestPid &&
+                        std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+    return is_pid ? OpenNamespaceOfProcess(std::stoi(name)) : OpenNamespace(name);
+  } catch (const SystemError& error) {
+    throw UsageError(what + " " + name + ": " + error.what());
+  }
+}
+
+}  // namespace
+
+UniqueFd OpenUsersNamespace(const std::string& name, uid_t user, const std::string& what) {
+  constexpr size_t kLongestName = 255;
+  const bool is_path = name.find('/') != std::string::npos || name == "." || name == ".." ||
+                       name.find('\0') != std::string::npos;
+  if (name.empty() || is_path || name.size() > kLongestName) {
+    throw UsageError(what + ": give the name of a network namespace (ip netns) or a pid");
+  }
+  UniqueFd network = OpenNamed(name, what);
+  if (ioctl(network.get(), NS_GET_NSTYPE) != CLONE_NEWNET) {
+    throw UsageError(what + " " + name + ": is no network namespace");
+  }
+  if (user != 0 && OwnerOf(network.get()) != user) {
+    throw EnvironmentError(
+        what + " " + name +
+        ": this namespace is not yours; only root itself may (a root shell, not sudo)");
+  }
+  return network;
 }
 
 uint64_t NamespaceInode(int namespace_fd) {

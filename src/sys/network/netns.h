@@ -1,6 +1,8 @@
 // Network namespaces: named ones as `ip netns` knows them, and entering them.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <functional>
 #include <set>
@@ -26,6 +28,9 @@ void CreateNamespace(const std::string& name);
 // loopback is down.
 UniqueFd CreateNamelessNamespace();
 
+// Gives a namespace that is there already a name, and nothing else. Errors as above.
+void NameNamespace(int namespace_fd, const std::string& name);
+
 // Takes the name away; the kernel destroys the namespace, asynchronously, once no process, socket
 // or descriptor is left in it. A name that is already gone is no error.
 void DeleteNamespace(const std::string& name);
@@ -34,6 +39,11 @@ void DeleteNamespace(const std::string& name);
 UniqueFd OpenNamespace(const std::string& name);
 UniqueFd OpenCurrentNamespace();
 UniqueFd OpenNamespaceOfProcess(int pid);
+// Opens the network namespace of that name (ip netns) or pid, for this user, whose it has to be
+// (its user namespace's owner) unless that is root: whoever may ask a process of root's for
+// something must not get at others' networks by that. Throws UsageError, EnvironmentError,
+// SystemError.
+UniqueFd OpenUsersNamespace(const std::string& name, uid_t user, const std::string& what);
 
 // The number that identifies a namespace (`readlink /proc/PID/ns/net`).
 uint64_t NamespaceInode(int namespace_fd);

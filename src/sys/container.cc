@@ -1,4 +1,4 @@
-#include "emulate/container.h"
+#include "sys/container.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "sys/find_program.h"
 #include "sys/network/netns.h"
 
-namespace viaduct::emulate {
+namespace viaduct::sys {
 namespace {
 
 constexpr std::array kContainerPrograms{"docker", "podman"};
@@ -39,29 +39,29 @@ std::optional<int> ParseInspectedPid(const std::string& output) {
   return pid;
 }
 
-std::string ResolveInto(const std::string& into) {
-  if (into.empty() || IsPid(into)) return into;
+std::string ResolveContainer(const std::string& into, const std::string& what) {
+  if (IsPid(into)) return into;  // or nothing
   const bool is_option = into.starts_with('-');
   const bool may_be_name = into.find('/') == std::string::npos && !into.starts_with('.');
-  if (is_option || !may_be_name || sys::NamespaceExists(into)) return into;
+  if (is_option || !may_be_name || NamespaceExists(into)) return into;
   std::string asked;
   for (const char* const program : kContainerPrograms) {
-    if (sys::FindProgram(program).empty()) continue;
-    const sys::ProgramResult result = sys::RunProgram(
-        {program, "inspect", "--type", "container", "--format", "{{.State.Pid}}", into});
+    if (FindProgram(program).empty()) continue;
+    const ProgramResult result =
+        RunProgram({program, "inspect", "--type", "container", "--format", "{{.State.Pid}}", into});
     if (result.status == 0) {
       const auto pid = ParseInspectedPid(result.output);
       if (pid && *pid > 0) return std::to_string(*pid);
       throw UsageError(
-          pid ? fmt::format("--into {}: the container of {} is not running", into, program)
-              : fmt::format("--into {}: {} does not say its pid: {}", into, program,
+          pid ? fmt::format("{} {}: the container of {} is not running", what, into, program)
+              : fmt::format("{} {}: {} does not say its pid: {}", what, into, program,
                             LastLine(result.output)));
     }
     asked += fmt::format("; {}: {}", program, LastLine(result.output));
   }
   if (asked.empty()) asked = "; and neither docker nor podman is here to know a container";
   throw UsageError(
-      fmt::format("--into {}: no network namespace (ip netns) has this name{}", into, asked));
+      fmt::format("{} {}: no network namespace (ip netns) has this name{}", what, into, asked));
 }
 
-}  // namespace viaduct::emulate
+}  // namespace viaduct::sys

@@ -1,8 +1,8 @@
-#include "emulate/container.h"
+#include "sys/container.h"
 
 #include <gtest/gtest.h>
 
-namespace viaduct::emulate {
+namespace viaduct::sys {
 namespace {
 
 TEST(ContainerTest, WhatInspectPrintsIsAPidOrNothing) {
@@ -15,9 +15,9 @@ TEST(ContainerTest, WhatInspectPrintsIsAPidOrNothing) {
 }
 
 TEST(ContainerTest, PidsAndNothingStayAsTheyAre) {
-  EXPECT_EQ(ResolveInto(""), "");
-  EXPECT_EQ(ResolveInto("4711"), "4711");
+  EXPECT_EQ(ResolveContainer("", "--into"), "");
+  EXPECT_EQ(ResolveContainer("4711", "--into"), "4711");
 }
 
 }  // namespace
-}  // namespace viaduct::emulate
+}  // namespace viaduct::sys
