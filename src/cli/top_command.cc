@@ -2,11 +2,14 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <memory>
 #include <string>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/units.h"
+#include "base/within.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -14,6 +17,7 @@
 #include "sys/event_loop.h"
 #include "sys/signals.h"
 #include "sys/terminal.h"
+#include "watch/metrics_server.h"
 #include "watch/screen.h"
 #include "watch/snapshot.h"
 #include "watch/table.h"
@@ -26,7 +30,7 @@ constexpr Duration kTopPatience = Duration::Seconds(2);
 
 struct TopOptions {
   bool as_json = false, as_prometheus = false, once = false;
-  std::string interval = "1s";
+  std::string interval = "1s", listen;
 };
 
 // With the rates of the interval before it.
@@ -101,10 +105,36 @@ class LiveTable {
   bool ends_ = false;
 };
 
+// Until a signal ends it.
+void ServeMetrics(const std::string& where) {
+  // Without an address: this machine alone.
+  const size_t colon = where.rfind(':');
+  const std::string port = where.substr(colon == std::string::npos ? 0 : colon + 1);
+  std::string address = colon == std::string::npos ? "" : where.substr(0, colon);
+  if (address.starts_with('[') && address.ends_with(']')) {
+    address = address.substr(1, address.size() - 2);
+  }
+  const auto number = Within("--listen", [&] { return ParseInteger(port, 0, 65535); });
+  sys::EventLoop loop;
+  const watch::MetricsServer server(
+      loop,
+      Within("--listen",
+             [&] { return wire::IpAddress::Parse(address.empty() ? "127.0.0.1" : address); }),
+      static_cast<uint16_t>(number), [] { return watch::MetricsText(watch::Look(kTopPatience)); });
+  std::fprintf(stderr, "metrics: TCP port %d, /metrics\n", server.port());
+  try {
+    loop.Run([] { return false; });
+  } catch (const sys::Interrupted& interrupted) {
+    if (interrupted.signal() != SIGINT) throw;
+  }
+}
+
 void Top(const TopOptions& options) {
   if (options.as_json && options.as_prometheus) throw UsageError("give --json or --prometheus");
   const Duration interval = PositiveDuration("--interval", options.interval);
+  if (!options.listen.empty() && options.as_json) throw UsageError("--listen is for Prometheus");
   privilege::NeedNoRoot();
+  if (!options.listen.empty()) return ServeMetrics(options.listen);
   if (options.as_prometheus) {
     PrintText(watch::MetricsText(watch::Look(kTopPatience)));
   } else if (options.as_json) {
@@ -129,6 +159,11 @@ void AddTop(CLI::App& app, Invocation&) {
   command->add_flag("--json", options->as_json, "for machines, once");
   command->add_flag("--prometheus", options->as_prometheus,
                     "in the Prometheus text format, once (as for node_exporter's textfiles)");
+  command
+      ->add_option("--listen", options->listen,
+                   "serve this text over HTTP at /metrics, until Ctrl-C; without an address: to "
+                   "this machine alone")
+      ->type_name("[ADDRESS]:PORT");
   command->footer(
       "In a terminal the table stays until q or Ctrl-C; the busiest clients and links come first.\n"
       "Statistics are seen by the user whose it is, and root. See docs/top.md.\n"

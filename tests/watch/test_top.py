@@ -15,6 +15,7 @@ import subprocess
 import sys
 import termios
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -271,6 +272,20 @@ def test_a_table_that_is_stopped_and_goes_on() -> None:
         terminal.close()
 
 
+@pytest.mark.parametrize("address", ["127.0.0.1", "[::1]"])
+def test_metrics_over_http(scenario: Callable[[str], Path], lab: str, address: str) -> None:
+    with hub(hub_file(scenario)), running("top", "--listen", f"{address}:0") as server:
+        server.wait_for("metrics: TCP port")
+        port = server.text.split("TCP port ")[1].split(",")[0]
+        with urllib.request.urlopen(f"http://{address}:{port}/metrics", timeout=30) as answer:
+            assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+            assert f'viaduct_hub_nodes{{hub="{lab}"}} 2\n' in answer.read().decode()
+        server.process.send_signal(signal.SIGINT)
+        assert server.wait() == 0
+
+
 def test_bad_input() -> None:
+    for where in ("x", ":", "1.2.3:5", ":70000", "localhost:1"):
+        assert "--listen" in viaduct("top", "--listen", where).error_line(2)
     assert "--interval" in viaduct("top", "--interval", "0s").error_line(2)
     assert "--json or --prometheus" in viaduct("top", "--json", "--prometheus").error_line(2)

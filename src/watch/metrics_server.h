@@ -1,0 +1,56 @@
+// Serves a text to Prometheus: GET /metrics over HTTP/1.1 (RFC 9112), and nothing else.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/fd.h"
+#include "sys/event_loop.h"
+#include "wire/address.h"
+
+namespace viaduct::watch {
+
+// The answer to a request, whose head (request line and fields) ends with an empty line. `metrics`
+// is called for a GET of /metrics alone; what it throws is answered with status 500.
+std::string Respond(std::string_view head, const std::function<std::string()>& metrics);
+
+// Whoever can connect may read. Each connection has one request, at most 8 kB long and within 5 s;
+// there are at most 32.
+class MetricsServer {
+ public:
+  // Listens at once; a port of 0: the kernel chooses. The loop must outlive this. Throws
+  // SystemError.
+  MetricsServer(sys::EventLoop& loop, const wire::IpAddress& address, uint16_t port,
+                std::function<std::string()> metrics);
+  ~MetricsServer();
+  MetricsServer(const MetricsServer&) = delete;
+  MetricsServer& operator=(const MetricsServer&) = delete;
+
+  uint16_t port() const { return port_; }
+
+ private:
+  struct Connection {
+    UniqueFd socket;
+    uint64_t number = 0;
+    std::string request, answer;
+  };
+
+  void Accept();
+  void Read(int fd);
+  void Write(int fd);
+  void Drop(int fd);
+
+  sys::EventLoop& loop_;
+  const std::function<std::string()> metrics_;
+  UniqueFd listener_;
+  uint16_t port_ = 0;
+  std::map<int, Connection> connections_;  // by descriptor
+  uint64_t last_number_ = 0;
+  std::shared_ptr<bool> alive_;  // for actions of the loop, which cannot be taken back
+};
+
+}  // namespace viaduct::watch
