@@ -193,7 +193,7 @@ routing: {{protocol: static}}
 def test_a_virtual_machine_behind_a_tap(scenario: Callable[[str], Path], lab: str) -> None:
     """What QEMU does with its TAP while that is in a node: here a ping of the node before it."""
     tap = f"{lab}t"
-    with open("/dev/net/tun", "r+b", buffering=0) as machine:
+    with Path("/dev/net/tun").open("r+b", buffering=0) as machine:
         tap_without_header = 0x1002  # IFF_TAP | IFF_NO_PI
         fcntl.ioctl(machine, 0x400454CA, struct.pack("16sH22x", tap.encode(), tap_without_header))
         before = json.loads(execute(["ip", "-j", "link", "show", tap]).expect().output)[0]
