@@ -12,7 +12,9 @@ from labs import execute, viaduct
 TRIALS = 8  # of each kind
 
 
-@pytest.mark.parametrize("kind", ["lab", "run", "shell", "path", "hub", "join", "kernel", "kernelshell"])
+@pytest.mark.parametrize(
+    "kind", ["lab", "run", "shell", "path", "hub", "join", "kernel", "kernelshell"]
+)
 def test_nothing_is_left_of_what_is_killed(kind: str, lab: str) -> None:
     if kind.startswith("kernel") and "release" not in viaduct("kernel", "list").output:
         pytest.skip("no kernel for guests: viaduct kernel build")

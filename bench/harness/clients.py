@@ -13,7 +13,7 @@ from .analysis import Ratio, ratio_of_rounds
 from .plan import Plan
 from .process import BenchError, Child
 from .results import Result, measured, read_csv
-from .session import FORWARDER_CPU, SENDER_CPU, Namespace, Session, join
+from .session import FORWARDER_CPU, SENDER_CPU, Namespace, Session, frames_only, join
 
 NOTES = [
     "The source host, the emulation host and the destination host are namespaces of one machine. "
@@ -114,6 +114,9 @@ def _hosts(session: Session) -> Hosts:
         join(made.hub, side[:8], host, "eth0")
         made.hub.ip([f"addr add {_HUBS[side]}/24 dev {side[:8]}", f"link set {side[:8]} mtu 1600"])
         host.ip([f"addr add {_HOSTS[side]}/24 dev eth0", "link set eth0 mtu 1600"])
+    # The load hands over many datagrams at once, which leave one by one; its probes are pings.
+    frames_only(made.source, "eth0")
+    made.source.sysctl(["net.ipv4.ping_group_range=0 2147483647"])
     steer = f"echo {1 << SENDER_CPU} > /sys/class/net/eth0/queues/rx-0/rps_cpus"
     made.destination.run(["ip", "netns", "exec", made.destination.name, "sh", "-c", steer])
     return made

@@ -38,9 +38,7 @@ def _scenario(mode: str) -> str:
     links = "".join(
         f"  - {{pair: [c{i}, r], addresses: [10.1.{i}.1/30, 10.1.{i}.2/30]}}\n" for i in names
     )
-    return (
-        f"mode: {mode}\nnodes:\n  r: {{}}\n{nodes}links:\n{links}routing: {{protocol: static}}\n"
-    )
+    return f"mode: {mode}\nnodes:\n  r: {{}}\n{nodes}links:\n{links}routing: {{protocol: static}}\n"
 
 
 def _clients(hosts: Hosts) -> list[str]:

@@ -160,8 +160,9 @@ def test_what_cannot_be(scenario: Callable[[str], Path]) -> None:
     """One line each."""
     file = scenario(NODES.format(a="any", b="any"))
     assert "traditional" in viaduct("hub", file, "--set", "mode=traditional").error_line(2)
-    text = NODES.format(a="any", b="any").replace("spec: delay=10ms", "spec: delay=10ms, "
-                                                  "emulator: kernel")
+    text = NODES.format(a="any", b="any").replace(
+        "spec: delay=10ms", "spec: delay=10ms, " "emulator: kernel"
+    )
     error = viaduct("hub", scenario(text), "--mode", "offload", "--port", "0").error_line(2)
     assert "a-r" in error
     assert "emulator: engine" in error
