@@ -93,8 +93,8 @@ TEST_P(MetricsServerTest, ServesInPieces) {
 }
 
 TEST_P(MetricsServerTest, ACrowdAndWhoSaysTooMuchDoNoHarm) {
-  std::vector<UniqueFd> idle;
-  for (int i = 0; i < 40; ++i) idle.push_back(Connect());
+  std::vector<UniqueFd> idle(40);
+  for (UniqueFd& each : idle) each = Connect();
   loop_.Run([] { return false; }, MonotonicClock::Now() + Duration::Milliseconds(20));
   const UniqueFd last = Connect();
   Send(last, "GET /metrics HTTP/1.1\r\n\r\n");
