@@ -83,7 +83,7 @@ def test_a_loss_before_the_fork_has_one_place(
     text = tree + ADDRESSING[family] + how + routes(group) + flows
     done = viaduct("run", scenario(text), "--json", file).expect()
     run = results(file)
-    assert len({each["received"] for each in run["flows"]}) == 1
+    assert len({each["received"] for each in run["flows"]}) == 1, (run["flows"], done.output)
     assert {each["group"] for each in run["flows"]} == {group}
     (up,) = (one for one in run["engine"]["pipelines"] if one["direction"] == "up")
     lost = run["flows"][0]["sent"] - run["flows"][0]["received"]

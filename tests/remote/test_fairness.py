@@ -91,6 +91,8 @@ def _answers(clients: list[str]) -> list[int]:
     return answers
 
 
+# Alone: it takes all of the machine, and what is compared is what the machine then has for each.
+@pytest.mark.alone
 @pytest.mark.parametrize("mode", ["simulate", "offload"])
 def test_who_floods_takes_nothing_from_the_others(
     hosts: Hosts, scenario: Callable[[str], Path], tmp_path: Path, mode: str
@@ -112,6 +114,7 @@ def test_who_floods_takes_nothing_from_the_others(
     square = sum(each * each for each in answers)
     assert square > 0, "nobody else was served"
     assert sum(answers) ** 2 / (len(answers) * square) >= 0.99, answers
-    assert min(answers) >= 160, answers  # what the kernel dropped was nobody's
+    # What the kernel dropped before the hub saw it was nobody's; of the rest all was the flooder's.
+    assert min(answers) / 200 > flooder["rx_frames"] / offered, answers
     for i in range(1, OTHERS + 1):
         assert "overload" not in client_of(results, f"c{i}")["drops"]
