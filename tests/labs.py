@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -163,10 +163,13 @@ def as_nobody(*command: str | Path, timeout: float = 150, cwd: Path | None = Non
 class Running:
     """The command while it runs, its standard error followed line by line."""
 
-    def __init__(self, *arguments: str | Path, cwd: Path | None = None) -> None:
+    def __init__(
+        self, *arguments: str | Path, cwd: Path | None = None, before: Sequence[str] = ()
+    ) -> None:
+        """With `before`, what enters another place and runs the command there."""
         self.started = time.monotonic()
         self.process = subprocess.Popen(
-            [str(VIADUCT), *map(str, arguments)],
+            [*before, str(VIADUCT), *map(str, arguments)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -191,14 +191,18 @@ AnnounceHosts(Ptr<Node> router, const std::vector<Ptr<NetDevice>>& devices)
 } // namespace
 
 void
-AssignAddresses(const std::vector<NetworkLink>& links)
+AssignAddresses(const Network& network)
 {
-    for (const NetworkLink& link : links)
+    for (const NetworkLink& link : network.GetLinks())
     {
         const auto& addresses = link.settings->addresses;
         // Device by device, so that every IP interface has the index of its device.
         for (size_t end = 0; end < link.devices.size(); end++)
         {
+            if (!network.IsHere(link.settings->nodes[end]))
+            {
+                continue;
+            }
             for (size_t i = end; i < addresses.size(); i += link.devices.size())
             {
                 AddAddress(link.devices[end], addresses[i]);
@@ -212,6 +216,10 @@ RouteHosts(const Scenario& scenario, const Network& network)
 {
     for (const NodeSettings& node : scenario.nodes)
     {
+        if (!network.IsHere(node.name))
+        {
+            continue;
+        }
         if (node.host)
         {
             AddDefaultRoute(node, network.GetLinks());
@@ -229,6 +237,10 @@ AddStaticRoutes(const Scenario& scenario, const Network& network)
 {
     for (const auto& route : viaduct::scenario::StaticRoutes(scenario))
     {
+        if (!network.IsHere(scenario.nodes[route.node].name))
+        {
+            continue;
+        }
         const NetworkLink& link = network.GetLinks()[route.link];
         const auto& nodes = link.settings->nodes;
         const auto own = std::find(nodes.begin(), nodes.end(), scenario.nodes[route.node].name);
@@ -300,6 +312,10 @@ AddMulticastRoutes(const Scenario& scenario, const Network& network)
 {
     for (const auto& route : scenario.multicast)
     {
+        if (!network.IsHere(route.node))
+        {
+            continue;
+        }
         if (IpAddress::Parse(route.group).family == Family::kIpv4)
         {
             AddMulticastRoute<ipfamily::V4>(route, network);

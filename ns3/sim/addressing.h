@@ -11,10 +11,10 @@ namespace ns3::sim
 {
 
 /**
- * Gives devices their addresses.
- * @param links all links
+ * Gives the devices of nodes that are on this host their addresses.
+ * @param network all links
  */
-void AssignAddresses(const std::vector<NetworkLink>& links);
+void AssignAddresses(const Network& network);
 
 /**
  * Gives hosts their default routes, and tells routers' protocols which links have only hosts.

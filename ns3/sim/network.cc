@@ -26,6 +26,7 @@
 
 #include "base/error.h"
 #include "base/within.h"
+#include "scenario/lab_hosts.h"
 #include "sys/network/link.h"
 
 #include <algorithm>
@@ -96,8 +97,13 @@ HasBitErrors(const viaduct::scenario::Scenario& scenario)
 
 } // namespace
 
-Network::Network(const viaduct::scenario::Scenario& scenario, const std::set<std::string>& plain)
-    : m_scenario(scenario), m_plain(plain), m_simulate(scenario.mode == Mode::kSimulate)
+Network::Network(const viaduct::scenario::Scenario& scenario,
+                 const std::set<std::string>& plain,
+                 const std::string& host)
+    : m_scenario(scenario),
+      m_plain(plain),
+      m_simulate(scenario.mode == Mode::kSimulate),
+      m_host(host)
 {
     if (HasBitErrors(scenario))
     {
@@ -107,15 +113,18 @@ Network::Network(const viaduct::scenario::Scenario& scenario, const std::set<std
     CheckAddresses();
     MakeNodes();
     MakeLinks();
-    InstallStacks(m_scenario, m_nodes);
+    InstallStacks(m_scenario, *this);
     if (HasRBridges(m_scenario))
     {
         InstallRBridges(m_scenario, *this);
     }
-    AssignAddresses(m_links);
+    AssignAddresses(*this);
     for (const auto& [name, node] : m_byName)
     {
-        ResolveAddressesAsKernelsDo(node);
+        if (IsHere(name))
+        {
+            ResolveAddressesAsKernelsDo(node);
+        }
     }
     RouteHosts(m_scenario, *this);
     if (scenario.routing.protocol == "static")
@@ -143,6 +152,26 @@ Network::CheckAddresses() const
             }
         }
     }
+}
+
+bool
+Network::IsHere(const std::string& name) const
+{
+    return m_host.empty() || viaduct::scenario::LabHostOf(m_scenario, name) == m_host;
+}
+
+NodeContainer
+Network::GetNodesHere() const
+{
+    NodeContainer here;
+    for (const NodeSettings& node : m_scenario.nodes)
+    {
+        if (IsHere(node.name))
+        {
+            here.Add(GetNode(node.name));
+        }
+    }
+    return here;
 }
 
 const NetworkLink&

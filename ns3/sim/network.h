@@ -41,15 +41,28 @@ class Network
     /**
      * @param scenario must outlive this
      * @param plain mode simulate: the links that are ns-3's own channels; must outlive this
+     * @param host of a lab on several hosts: the one whose nodes are built; of the others there are
+     *        bare nodes and devices, so that all hosts have the same numbers and MAC addresses
      * @throw viaduct::UsageError naming what ns-3 cannot do
      */
-    Network(const viaduct::scenario::Scenario& scenario, const std::set<std::string>& plain);
+    Network(const viaduct::scenario::Scenario& scenario,
+            const std::set<std::string>& plain,
+            const std::string& host = "");
 
     /** @return all nodes, in the scenario's order */
     const NodeContainer& GetNodes() const
     {
         return m_nodes;
     }
+
+    /** @return those that are on this host */
+    NodeContainer GetNodesHere() const;
+
+    /**
+     * @param name a node's name
+     * @return whether it is on this host
+     */
+    bool IsHere(const std::string& name) const;
 
     /**
      * @param name a node's name
@@ -104,6 +117,7 @@ class Network
     const viaduct::scenario::Scenario& m_scenario; //!< the scenario
     const std::set<std::string>& m_plain;          //!< links that are ns-3's own channels
     bool m_simulate;                               //!< mode simulate
+    std::string m_host;                            //!< this host; empty: there are no others
     NodeContainer m_nodes;                         //!< all
     std::map<std::string, Ptr<Node>> m_byName;     //!< all
     std::vector<NetworkLink> m_links;              //!< all

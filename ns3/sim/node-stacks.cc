@@ -192,14 +192,19 @@ ConfigureStack(Ptr<Node> node, const NodeSettings& settings, bool ipv6)
 } // namespace
 
 void
-InstallStacks(const Scenario& scenario, const NodeContainer& nodes)
+InstallStacks(const Scenario& scenario, const Network& network)
 {
+    const NodeContainer& nodes = network.GetNodes();
     const ObjectFactory protocols = ProtocolFactory(scenario.routing);
     const bool ipv6 = HasIpv6(scenario);
     std::map<std::optional<std::string>, StackGroup> groups; // by the version of the kernel
     for (uint32_t i = 0; i < scenario.nodes.size(); i++)
     {
         const NodeSettings& settings = scenario.nodes[i];
+        if (!network.IsHere(settings.name))
+        {
+            continue;
+        }
         AddNode(groups[settings.kernel], nodes.Get(i), settings.host, protocols);
     }
     for (const auto& [version, group] : groups)
@@ -215,7 +220,10 @@ InstallStacks(const Scenario& scenario, const NodeContainer& nodes)
     }
     for (uint32_t i = 0; i < scenario.nodes.size(); i++)
     {
-        ConfigureStack(nodes.Get(i), scenario.nodes[i], ipv6);
+        if (network.IsHere(scenario.nodes[i].name))
+        {
+            ConfigureStack(nodes.Get(i), scenario.nodes[i], ipv6);
+        }
     }
 }
 

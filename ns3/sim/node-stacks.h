@@ -5,7 +5,7 @@
 #ifndef VIADUCT_SIM_NODE_STACKS_H
 #define VIADUCT_SIM_NODE_STACKS_H
 
-#include "ns3/node-container.h"
+#include "network.h"
 
 #include "scenario/scenario.h"
 
@@ -13,12 +13,12 @@ namespace ns3::sim
 {
 
 /**
- * Gives every node its IP stack, ns-3's or a real kernel's, and its routing protocols.
+ * Gives every node of this host its IP stack, ns-3's or a real kernel's, and its routing protocols.
  * @param scenario what was asked for
- * @param nodes in the scenario's order
+ * @param network whose nodes are here
  * @throw viaduct::UsageError naming the routing settings that ns-3 does not support
  */
-void InstallStacks(const viaduct::scenario::Scenario& scenario, const NodeContainer& nodes);
+void InstallStacks(const viaduct::scenario::Scenario& scenario, const Network& network);
 
 } // namespace ns3::sim
 

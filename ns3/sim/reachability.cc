@@ -10,6 +10,8 @@
 
 #include "scenario/addresses.h"
 
+#include <algorithm>
+
 namespace ns3::sim
 {
 
@@ -25,6 +27,7 @@ Reachability::Reachability(const viaduct::scenario::Scenario& scenario, const Ne
     {
         numbers[node.name] = static_cast<uint32_t>(m_names.size());
         m_names.push_back(node.name);
+        m_here.push_back(network.IsHere(node.name));
         m_destinations.push_back(viaduct::scenario::AddressOf(scenario, node.name));
     }
     for (uint32_t l = 0; l < network.GetLinks().size(); l++)
@@ -100,6 +103,17 @@ Reachability::NeighbourOn(uint32_t link, const IpAddress& hop) const
     }
     // For a link-local next hop (RIPng), the neighbour whose interface has it.
     const NetworkLink& object = m_network.GetLinks()[link];
+    for (size_t i = 0; hop.family == Family::kIpv6 && i < object.devices.size(); i++)
+    {
+        // A device of another host has no IP layer, but the address that follows from its MAC.
+        Ptr<NetDevice> device = object.devices[i];
+        const auto node = static_cast<int32_t>(device->GetNode()->GetId());
+        if (!m_here[node] &&
+            ToWire(Ipv6Address::MakeAutoconfiguredLinkLocalAddress(device->GetAddress())) == hop)
+        {
+            return node;
+        }
+    }
     for (uint32_t node = 0; hop.family == Family::kIpv6 && node < m_names.size(); node++)
     {
         for (const auto& [interface, on] : m_links6[node])
@@ -144,11 +158,23 @@ Reachability::NextHops(uint32_t to) const
         // An address under duplicate address detection does not answer. Programs may use IPv6
         // addresses where flows go to IPv4 ones.
         const bool asleep = IsTentative(node) || IsTentative(to);
-        next[node] = node == to ? static_cast<int32_t>(to)
-                     : asleep   ? -1
-                                : NextHop(node, m_destinations[to]);
+        next[node] = node == to || !m_here[node] ? static_cast<int32_t>(node)
+                     : asleep                    ? -1
+                                                 : NextHop(node, m_destinations[to]);
     }
     return next;
+}
+
+int32_t
+Reachability::Follow(const std::vector<int32_t>& next, int32_t from, int32_t to) const
+{
+    int32_t at = from;
+    for (size_t hops = 0; hops < next.size() && at >= 0 && at != to && m_here[at]; hops++)
+    {
+        at = next[at];
+    }
+    const bool arrived = at >= 0 && (at == to || !m_here[at]);
+    return arrived ? at : -1;
 }
 
 viaduct::result::Convergence
@@ -163,20 +189,46 @@ Reachability::Look() const
         const std::vector<int32_t> next = NextHops(to);
         for (int32_t from = 0; from < n; from++)
         {
-            int32_t at = from;
-            for (int32_t hops = 0; hops < n && at >= 0 && at != to; hops++)
-            {
-                at = next[at];
-            }
-            if (from != to && at != to)
+            if (m_here[from] && from != to && Follow(next, from, to) < 0)
             {
                 result.unreachable.emplace_back(m_names[from], m_names[to]);
             }
         }
     }
-    result.pairs = n * (n - 1);
+    result.pairs = std::count(m_here.begin(), m_here.end(), true) * (n - 1);
     result.reachable = result.pairs - result.unreachable.size();
     return result;
+}
+
+Reachability::Passages
+Reachability::LookAtPassages() const
+{
+    std::vector<bool> entries(m_names.size());
+    for (const NetworkLink& link : m_network.GetLinks())
+    {
+        const auto away = std::any_of(link.devices.begin(), link.devices.end(), [&](const auto& d) {
+            return !m_here[d->GetNode()->GetId()];
+        });
+        for (const Ptr<NetDevice>& device : link.devices)
+        {
+            const uint32_t node = device->GetNode()->GetId();
+            entries[node] = entries[node] || (away && m_here[node]);
+        }
+    }
+    Passages passages;
+    const auto n = static_cast<int32_t>(m_names.size());
+    for (int32_t to = 0; to < n; to++)
+    {
+        const std::vector<int32_t> next = NextHops(to);
+        for (int32_t entry = 0; entry < n; entry++)
+        {
+            if (entries[entry])
+            {
+                passages[m_names[entry]].push_back(Follow(next, entry, to));
+            }
+        }
+    }
+    return passages;
 }
 
 } // namespace ns3::sim

@@ -28,8 +28,18 @@ class Reachability
      * @param network the network built from it; must outlive this object
      */
     Reachability(const viaduct::scenario::Scenario& scenario, const Network& network);
-    /** @return the reachability by the protocols' present tables */
+    /**
+     * @return the reachability by the protocols' present tables; from this host's nodes, and as far
+     *         as to a node of another host
+     */
     viaduct::result::Convergence Look() const;
+
+    /** Where packets that come from other hosts go, by the present tables: for each node on a link
+     * between hosts, by the destination's number, the destination, or the node of another host that
+     * they are passed on to, or -1. */
+    using Passages = std::map<std::string, std::vector<int32_t>>;
+    /** @return the passages through this host's nodes */
+    Passages LookAtPassages() const;
 
   private:
     /** An interface of a node on a link. */
@@ -38,10 +48,12 @@ class Reachability
     int32_t NextHop(uint32_t node, const viaduct::wire::IpAddress& destination) const;
     std::vector<int32_t> NextHops(uint32_t to) const;
     bool IsTentative(uint32_t node) const;
+    int32_t Follow(const std::vector<int32_t>& next, int32_t from, int32_t to) const;
     int32_t NeighbourOn(uint32_t link, const viaduct::wire::IpAddress& hop) const;
 
     const Network& m_network;                             //!< the nodes
     std::vector<std::string> m_names;                     //!< nodes, by number
+    std::vector<bool> m_here;                             //!< whether they are on this host
     std::vector<viaduct::wire::IpAddress> m_destinations; //!< their main addresses
     std::map<viaduct::wire::IpAddress, std::vector<Place>>
         m_owners; //!< the nodes and links that have an address

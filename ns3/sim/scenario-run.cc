@@ -16,11 +16,13 @@
 #include "ns3/reactor-simulator-impl.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
+#include "ns3/wire-conversion.h"
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "scenario/events.h"
+#include "scenario/lab_hosts.h"
 #include "sys/process.h"
 
 #include <algorithm>
@@ -109,7 +111,7 @@ ScenarioRun::Run()
         return RunHub();
     }
     m_simulated = AssumeRates(m_scenario);
-    m_network = std::make_unique<Network>(m_scenario, m_simulated.plain);
+    m_network = std::make_unique<Network>(m_scenario, m_simulated.plain, m_host);
     if (HasRBridges(m_scenario))
     {
         m_bridged = std::make_unique<RBridgeReachability>(m_scenario, *m_network);
@@ -230,6 +232,10 @@ ScenarioRun::BuildLab()
     }
     for (const auto& settings : m_scenario.nodes)
     {
+        if (!m_network->IsHere(settings.name))
+        {
+            continue;
+        }
         Ptr<Node> node = m_network->GetNode(settings.name);
         if (m_hubOptions && settings.remote)
         {
@@ -258,8 +264,16 @@ ScenarioRun::BuildLab()
         }
     }
     const auto captured = viaduct::scenario::CapturedLinks(m_scenario);
-    for (const NetworkLink& link : m_network->GetLinks())
+    for (size_t number = 0; number < m_network->GetLinks().size(); number++)
     {
+        const NetworkLink& link = m_network->GetLinks()[number];
+        const auto& names = link.settings->nodes;
+        if (std::none_of(names.begin(), names.end(), [&](const auto& name) {
+                return m_network->IsHere(name);
+            }))
+        {
+            continue;
+        }
         if (std::find(captured.begin(), captured.end(), link.settings->name) != captured.end())
         {
             for (Ptr<NetDevice> device : link.devices)
@@ -271,6 +285,11 @@ ScenarioRun::BuildLab()
         {
             Ptr<NetDevice> device = link.devices.front();
             m_lab->AddPhysicalInterface(device->GetNode(), link.settings->interface, device);
+            continue;
+        }
+        if (!m_host.empty() && viaduct::scenario::IsBetweenHosts(m_scenario, *link.settings))
+        {
+            AddTunnel(number);
             continue;
         }
         m_lab->SetLinkName(link.channel, link.settings->name);
@@ -285,7 +304,40 @@ ScenarioRun::BuildLab()
             m_lab->SetSpec(link.devices[i], Network::SpecOf(*link.settings, i));
         }
     }
-    m_lab->InstallOrThrow(m_network->GetNodes());
+    m_lab->InstallOrThrow(m_network->GetNodesHere());
+}
+
+void
+ScenarioRun::AddTunnel(size_t link)
+{
+    const NetworkLink& found = m_network->GetLinks()[link];
+    const viaduct::lab::Tunnel tunnel = viaduct::scenario::TunnelOf(m_scenario, link, m_host);
+    LabTunnel settings;
+    settings.tunnel = tunnel;
+    settings.link = found.settings->name;
+    settings.spec = Network::SpecOf(*found.settings, tunnel.end);
+    // If the other direction has one, this end's frames must be as on a wire, too.
+    settings.live = viaduct::scenario::ChangesSpec(m_scenario, found.settings->name) ||
+                    (IsEmulatedPair(found) && settings.spec.IsPlainWire());
+    const size_t other = 1 - tunnel.end;
+    settings.neighbour =
+        wireconversion::ToWire(Mac48Address::ConvertFrom(found.devices[other]->GetAddress()));
+    const auto& addresses = found.settings->addresses;
+    for (size_t i = other; i < addresses.size(); i += found.devices.size())
+    {
+        settings.neighbours.push_back(addresses[i].address);
+    }
+    m_lab->SetTunnel(found.devices[tunnel.end], settings);
+}
+
+void
+ScenarioRun::ReportPassages()
+{
+    const viaduct::result::Convergence now = m_reachability->Look();
+    nlohmann::json message = now;
+    message["passages"] =
+        now.unreachable.empty() ? m_reachability->LookAtPassages() : Reachability::Passages();
+    m_control.Send("passages", message);
 }
 
 void
@@ -298,6 +350,10 @@ ScenarioRun::WatchCommands()
     }
     for (const nlohmann::json& command : m_control.TakeCommands())
     {
+        if (!m_host.empty() && command.value("command", "") == "go")
+        {
+            m_go = true;
+        }
         if (m_hub)
         {
             m_hub->Obey(command);
@@ -342,6 +398,12 @@ ScenarioRun::LookAtRoutes()
     }
     const viaduct::result::Convergence now = m_bridged ? m_bridged->Look() : m_reachability->Look();
     const bool late = Simulator::Now() >= ToTime(m_scenario.convergence_timeout);
+    if (!m_host.empty() && !m_go && !late)
+    {
+        ReportPassages();
+        Simulator::Schedule(LOOK_INTERVAL, &ScenarioRun::LookAtRoutes, this);
+        return;
+    }
     if (now.reachable == now.pairs || late)
     {
         Converged(now);

@@ -62,6 +62,15 @@ class ScenarioRun
         m_adopts = true;
     }
 
+    /** Real modes: builds the part of the lab that is on one of the scenario's hosts. The routes of
+     * all hosts have converged when the others say so ("go").
+     * @param host its name
+     */
+    void BuildPart(const std::string& host)
+    {
+        m_host = host;
+    }
+
     /** Mode simulate: runs in real time, and serves the clients of remote nodes until it is
      * stopped.
      * @param options where clients send to
@@ -81,6 +90,8 @@ class ScenarioRun
     bool IsSimulate() const;
     void ChooseSimulator() const;
     void BuildLab();
+    void AddTunnel(size_t link);
+    void ReportPassages();
     const viaduct::fib::DataPlane* PlaneOf(const viaduct::scenario::NodeSettings& settings) const;
     void WatchCommands();
     void ShowProgress();
@@ -100,6 +111,8 @@ class ScenarioRun
     std::string m_captures;                         //!< directory
     bool m_live{false};                             //!< SPECs may change at any time
     bool m_adopts{false};                           //!< the lab of another
+    bool m_go{false};                               //!< routes of all hosts have converged
+    std::string m_host;                             //!< whose part it is; empty: the whole lab
     std::unique_ptr<Network> m_network;             //!< the nodes
     std::unique_ptr<LabHelper> m_lab;               //!< real modes
     std::unique_ptr<Reachability> m_reachability;   //!< which nodes reach which, by IP

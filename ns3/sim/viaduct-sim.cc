@@ -31,7 +31,7 @@ using viaduct::UsageError;
 
 constexpr char USAGE[] =
     "viaduct-sim --scenario FILE [--control FD] [--mode MODE] [--duration TIME] [--captures DIR]\n"
-    "            [--pause-at TIME]... [--specs live] [--lab adopt]\n"
+    "            [--pause-at TIME]... [--specs live] [--lab adopt] [--host NAME]\n"
     "            [--hub [ADDRESS]:PORT] [--set KEY=VALUE]...\n"
     "Runs the protocols of a scenario in ns-3 (`viaduct run` starts it). Without --control, "
     "events\n"
@@ -41,6 +41,7 @@ constexpr char USAGE[] =
     "  DIR   where mode simulate writes link captures (default NAME-captures)\n"
     "--specs live: those of emulated links may change (`viaduct path set`).\n"
     "--lab adopt: takes over the lab of a simulator that has died (VIADUCT_BROKER_FD).\n"
+    "--host: builds the part of the lab that is on this one of the scenario's hosts.\n"
     "--hub: runs mode simulate in real time for clients of remote nodes (VXLAN on this UDP port).\n"
     "VIADUCT_SIM_LIBRARIES=LIB[:LIB...] loads shared libraries with further ns-3 models.\n"
     "Example: viaduct-sim --scenario examples/olsr-line.yaml --mode simulate\n";
@@ -55,6 +56,7 @@ struct Options
     std::vector<viaduct::Duration> pauses;   //!< since convergence
     bool live{false};                        //!< SPECs may change
     bool adopts{false};                      //!< a lab that is there
+    std::string host;                        //!< whose part of the lab
     std::optional<ns3::sim::HubOptions> hub; //!< where clients send to
 };
 
@@ -78,6 +80,7 @@ ParseOptions(int argc, char** argv)
          }},
         {"--specs", [&](const std::string& value) { options.live = value == "live"; }},
         {"--lab", [&](const std::string& value) { options.adopts = value == "adopt"; }},
+        {"--host", [&](const std::string& value) { options.host = value; }},
         {"--hub",
          [&](const std::string& value) {
              const size_t colon = value.rfind(':');
@@ -141,6 +144,10 @@ RunScenario(const Options& options, ns3::sim::ControlChannel& control)
     if (options.adopts)
     {
         run.AdoptLab();
+    }
+    if (!options.host.empty())
+    {
+        run.BuildPart(options.host);
     }
     if (options.hub)
     {

@@ -33,8 +33,8 @@ Exit status: 0 success, 1 failure, 2 usage error, 3 this machine cannot do it, 4
 
 // In the order of --help.
 constexpr AddSubcommand* kSubcommands[] = {
-    AddRun, AddPath, AddShell, AddUp,     AddHub,   AddJoin,   AddExec,    AddList,
-    AddTop, AddDown, AddClean, AddDoctor, AddBench, AddKernel, AddVersion, AddDocs};
+    AddRun,  AddPath,  AddShell,  AddUp,    AddHub,    AddJoin,    AddExec, AddList, AddTop,
+    AddDown, AddClean, AddDoctor, AddBench, AddKernel, AddVersion, AddDocs, AddRank};
 
 void PrintError(const std::string& message) {
   std::fflush(stdout);
@@ -108,7 +108,7 @@ bool MayNeedRoot(const std::vector<std::string>& words) {
     return words.size() > place && std::ranges::find(list, words[place]) != list.end();
   };
   if (is_one_of(1, {"path"})) return !is_one_of(2, {"set", "stats", "ls"});
-  return is_one_of(1, {"run", "up", "shell", "join", "clean", "bench"});
+  return is_one_of(1, {"run", "rank", "up", "shell", "join", "clean", "bench"});
 }
 
 // What the command's process does, with the identity that it is to have.

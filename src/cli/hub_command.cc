@@ -55,6 +55,9 @@ scenario::Scenario LoadForHub(const HubCommandOptions& options) {
     overrides.emplace_back("mode=simulate");
     scenario = scenario::Load(options.file, overrides);
   }
+  if (!scenario.hosts.empty()) {
+    throw UsageError(options.file + ": hosts: a lab on several hosts is for viaduct run");
+  }
   if (scenario.mode == scenario::Mode::kTraditional) {
     throw UsageError(options.file +
                      ": mode traditional has no hub; use simulate, emulate or offload");

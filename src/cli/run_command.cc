@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 #include "base/attempts.h"
@@ -14,6 +15,8 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/privilege.h"
+#include "hosts/launch.h"
+#include "hosts/placement.h"
 #include "run/report.h"
 #include "run/run.h"
 #include "run/separate_run.h"
@@ -93,6 +96,25 @@ int RunOne(const RunCommandOptions& options, const Invocation& invocation,
   return results.status;
 }
 
+// The lab is on several hosts. Whoever has access to them need not be root here.
+int RunLaunched(const RunCommandOptions& options, const Invocation& invocation,
+                const Scenario& scenario) {
+  hosts::LaunchRequest request;
+  request.quiet = options.quiet;
+  if (!options.report.empty()) request.directory = std::filesystem::absolute(options.report);
+  request.command_line = invocation.words;
+  const RunResult results = hosts::RunOnHosts(scenario, request);
+  Deliver(options, run::ResultTable(results), results, {results});
+  return results.status;
+}
+
+// Where a lab on several hosts has its nodes is part of the scenario.
+void Place(Scenario& scenario) {
+  if (scenario.hosts.empty()) return;
+  hosts::PlaceNodes(scenario);
+  scenario.hash = scenario::Hash(scenario);
+}
+
 int RunComparison(const RunCommandOptions& options, const Invocation& invocation,
                   const std::vector<Scenario>& scenarios) {
   std::vector<RunResult> runs;
@@ -133,19 +155,26 @@ int RunCommand(const RunCommandOptions& options, const Invocation& invocation) {
       scenarios.push_back(scenario::Load(scenario.file, scenario.Overrides()));
     }
   }
+  for (Scenario& scenario : scenarios) Place(scenario);
+  const bool on_hosts = !scenarios[0].hosts.empty();
   if (options.print) {
     for (const Scenario& scenario : scenarios) {
       std::fputs(scenario::Print(scenario).c_str(), stdout);
     }
     return 0;
   }
+  if (on_hosts && !options.compare.empty()) {
+    throw UsageError("--compare: not of a lab on several hosts; leave out hosts");
+  }
   for (Scenario& scenario : scenarios) {
+    if (on_hosts) continue;
     scenario::ResolveContainers(&scenario);
     if (scenario.mode != scenario::Mode::kSimulate) NeedRoot();
   }
   privilege::NeedNoRoot();
   CheckPauses(options, scenarios[0]);
   CheckWritable(options);
+  if (on_hosts) return RunLaunched(options, invocation, scenarios[0]);
   return options.compare.empty() ? RunOne(options, invocation, scenarios[0])
                                  : RunComparison(options, invocation, scenarios);
 }

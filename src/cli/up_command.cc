@@ -14,6 +14,9 @@ namespace {
 
 void Up(const ScenarioOptions& options, bool quiet) {
   scenario::Scenario scenario = scenario::Load(options.file, options.Overrides());
+  if (!scenario.hosts.empty()) {
+    throw UsageError(options.file + ": hosts: a lab on several hosts is for viaduct run");
+  }
   if (scenario.mode == scenario::Mode::kSimulate) {
     throw UsageError("mode simulate builds no lab; use emulate or offload");
   }

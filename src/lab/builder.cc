@@ -16,6 +16,7 @@
 #include "sys/network/route_dump.h"
 #include "sys/network/sysctl.h"
 #include "sys/network/tun.h"
+#include "sys/network/vxlan.h"
 #include "sys/process.h"
 #include "wire/address_scope.h"
 
@@ -99,10 +100,16 @@ struct Lab::State {
   void Build() {
     MakeNamespaces();
     for (size_t i = 0; i < topology.links.size(); ++i) {
-      if (topology.links[i].kind == Link::Kind::kPair) {
-        MakePair(topology.links[i], i);
-      } else {
-        MakeBridge(topology.links[i], i);
+      switch (topology.links[i].kind) {
+        case Link::Kind::kPair:
+          MakePair(topology.links[i], i);
+          break;
+        case Link::Kind::kBridge:
+          MakeBridge(topology.links[i], i);
+          break;
+        case Link::Kind::kTunnel:
+          MakeTunnel(topology.links[i], i);
+          break;
       }
     }
     for (const Node& node : topology.nodes) {
@@ -312,6 +319,55 @@ struct Lab::State {
     }
     hub.netlink.SetUp(ifindex, true);
     return ifindex;
+  }
+
+  // The tunnel is the node's interface itself, or stands where the engine's second port does.
+  void MakeTunnel(const Link& link, size_t number) {
+    record.Write({{"object", "link"}, {"name", link.name}});
+    const Endpoint& end = link.endpoints[0];
+    sys::VxlanLink vxlan;
+    vxlan.vni = link.tunnel->vni;
+    vxlan.port = link.tunnel->port;
+    vxlan.remote = link.tunnel->remote;
+    vxlan.mtu = InterfaceOf(end).mtu;
+    const bool emulated = IsEmulated(topology, link, 0);
+    if (emulated) {
+      MakeHubPort(link, number, 0);
+      vxlan.name = HubInnerPort(number, 0);
+      vxlan.ifindex = next_ifindex++;
+    } else {
+      const sys::VethEnd place = EndOf(end);
+      vxlan.name = place.name;
+      vxlan.mac = *place.mac;
+      vxlan.ifindex = place.ifindex;
+    }
+    Space& space = SpaceOf(emulated ? kHubNode : end.node);
+    vxlan.namespace_fd = space.fd.get();
+    sys::Netlink host;  // where the other hosts are
+    CreateTunnel(host, vxlan, link);
+    if (emulated || !KeepsOffloads(end)) {
+      sys::DisableOffloads(space.fd.get(), vxlan.name, sys::Offloads::kAll);
+    }
+    try {
+      space.netlink.SetUp(vxlan.ifindex, true);
+    } catch (const SystemError& error) {
+      if (error.error_number() != EADDRINUSE) throw;
+      throw EnvironmentError("link " + link.name + ": UDP port " + std::to_string(vxlan.port) +
+                             " of this host, which links between hosts need, is in use");
+    }
+  }
+
+  static void CreateTunnel(sys::Netlink& host, const sys::VxlanLink& vxlan, const Link& link) {
+    try {
+      sys::CreateVxlan(host, vxlan);
+    } catch (const SystemError& error) {
+      if (error.error_number() == EEXIST) {
+        throw UsageError("link " + link.name + ": another lab of this host has VXLAN identifier " +
+                         std::to_string(vxlan.vni) + "; give this lab another name");
+      }
+      if (error.error_number() != EOPNOTSUPP) throw;
+      throw EnvironmentError("link " + link.name + ": this host's kernel has no VXLAN");
+    }
   }
 
   void MakeBridge(const Link& link, size_t number) {

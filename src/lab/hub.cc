@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "path/packet/pipeline_name.h"
 
@@ -50,6 +51,23 @@ void AddShared(const Topology& topology, size_t number, std::vector<HubPair>* pa
   }
 }
 
+// Its directions are those of the whole link: the same random streams on every host, and nothing to
+// frames that come in, to which the sender's host has done it.
+void AddTunnel(const Topology& topology, size_t number, std::vector<HubPair>* pairs) {
+  const Link& link = topology.links[number];
+  HubPair pair;
+  pair.name = link.name;
+  pair.a.interface = HubPort(number, 0);
+  pair.b.interface = HubInnerPort(number, 0);
+  pair.up = SpecOf(link, 0);
+  pair.mtu = MtuOf(topology, link.endpoints[0]);
+  if (link.tunnel->end == 1) {
+    std::swap(pair.a, pair.b);
+    std::swap(pair.up, pair.down);
+  }
+  pairs->push_back(pair);
+}
+
 }  // namespace
 
 std::string HubPort(size_t link, size_t endpoint) { return Numbered('p', link, endpoint); }
@@ -87,6 +105,8 @@ std::vector<HubPair> HubPairs(const Topology& topology) {
     const Link& link = topology.links[i];
     if (link.kind == Link::Kind::kBridge) {
       AddShared(topology, i, &pairs);
+    } else if (link.kind == Link::Kind::kTunnel) {
+      if (IsEmulated(topology, link, 0)) AddTunnel(topology, i, &pairs);
     } else if (IsEmulated(topology, link, 0)) {
       pairs.push_back(
           {link.name, EndOf(topology, link.endpoints[0], HubPort(i, 0)),

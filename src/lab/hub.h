@@ -47,7 +47,9 @@ std::optional<double> LossOf(const path::Spec& spec);
 bool NeedsWireFrames(const Topology& topology, const Link& link, size_t endpoint);
 
 // The pairs in the order of links and endpoints. A pair link with a SPEC yields one; a shared link
-// yields one for each endpoint that has a SPEC, between the endpoint (a) and the bridge (b).
+// yields one for each endpoint that has a SPEC, between the endpoint (a) and the bridge (b). A link
+// to another host yields one between the endpoint and the tunnel (HubInnerPort()): a is at the
+// link's first end.
 std::vector<HubPair> HubPairs(const Topology& topology);
 
 // Whether the lab has a hub namespace at all.

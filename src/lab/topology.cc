@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <set>
 #include <string_view>
 
@@ -169,6 +170,11 @@ void CheckLinkShape(const Link& link) {
     throw UsageError("link " + link.name + ": a pair has two endpoints, not " +
                      std::to_string(link.endpoints.size()));
   }
+  const bool is_tunnel = link.kind == Link::Kind::kTunnel;
+  if (is_tunnel != link.tunnel.has_value() || (is_tunnel && link.endpoints.size() != 1)) {
+    throw UsageError("link " + link.name +
+                     ": a link to another host has a tunnel and one endpoint");
+  }
   if (link.endpoints.empty()) throw UsageError("link " + link.name + ": it has no endpoints");
   if (!link.specs.empty() && link.specs.size() != link.endpoints.size()) {
     throw UsageError("link " + link.name + ": " + std::to_string(link.specs.size()) +
@@ -233,6 +239,8 @@ class ObjectReader {
     }
     return value.get<int>();
   }
+
+  const nlohmann::json& Member(const char* key) const { return At(key); }
 
   // Calls each(element, where) for the elements of a list; an absent list is empty.
   template <class F>
@@ -324,16 +332,32 @@ HubAddress ReadHub(const nlohmann::json& json, const std::string& where) {
   return hub;
 }
 
+constexpr const char* kKinds[] = {"pair", "bridge", "tunnel"};  // in the order of Link::Kind
+
+Tunnel ReadTunnel(const nlohmann::json& json, const std::string& where) {
+  const ObjectReader reader(json, where, {"vni", "port", "remote", "end"});
+  Tunnel tunnel;
+  tunnel.vni = static_cast<uint32_t>(reader.GetInteger("vni", 1, 0xffffff));
+  tunnel.port = static_cast<uint16_t>(reader.GetInteger("port", 1024, 65535));
+  tunnel.remote = wire::IpAddress::Parse(reader.Get<std::string>("remote"));
+  if (tunnel.remote.IsUnspecified() || tunnel.remote.IsMulticast()) {
+    throw UsageError(where + ".remote: " + tunnel.remote.ToString() + " is not a host's address");
+  }
+  tunnel.end = reader.GetInteger("end", 0, 1);
+  return tunnel;
+}
+
 Link ReadLink(const nlohmann::json& json, const std::string& where) {
   const ObjectReader reader(json, where,
-                            {"name", "kind", "endpoints", "specs", "emulator", "live"});
+                            {"name", "kind", "endpoints", "specs", "emulator", "live", "tunnel"});
   Link link;
   link.name = reader.Get<std::string>("name");
   const auto kind = reader.Get<std::string>("kind");
-  if (kind != "pair" && kind != "bridge") {
-    throw UsageError(where + ".kind: pair or bridge, not " + kind);
+  const auto known = std::ranges::find(kKinds, kind);
+  if (known == std::end(kKinds)) {
+    throw UsageError(where + ".kind: pair, bridge or tunnel, not " + kind);
   }
-  link.kind = kind == "pair" ? Link::Kind::kPair : Link::Kind::kBridge;
+  link.kind = static_cast<Link::Kind>(known - std::begin(kKinds));
   reader.ForEach("endpoints", [&](const nlohmann::json& element, const std::string& place) {
     const ObjectReader endpoint(element, place, {"node", "interface"});
     link.endpoints.push_back(
@@ -345,6 +369,7 @@ Link ReadLink(const nlohmann::json& json, const std::string& where) {
   });
   if (reader.Has("emulator")) link.emulator = ParseEmulator(reader.Get<std::string>("emulator"));
   if (reader.Has("live")) link.live = reader.Get<bool>("live");
+  if (reader.Has("tunnel")) link.tunnel = ReadTunnel(reader.Member("tunnel"), where + ".tunnel");
   return link;
 }
 
@@ -393,12 +418,19 @@ nlohmann::json ToJson(const Link& link) {
   }
   nlohmann::json specs = nlohmann::json::array();
   for (const path::Spec& spec : link.specs) specs.push_back(path::FormatSpec(spec));
-  return {{"name", link.name},
-          {"kind", link.kind == Link::Kind::kPair ? "pair" : "bridge"},
-          {"endpoints", endpoints},
-          {"specs", specs},
-          {"emulator", EmulatorName(link.emulator)},
-          {"live", link.live}};
+  nlohmann::json json = {{"name", link.name},
+                         {"kind", kKinds[static_cast<size_t>(link.kind)]},
+                         {"endpoints", endpoints},
+                         {"specs", specs},
+                         {"emulator", EmulatorName(link.emulator)},
+                         {"live", link.live}};
+  if (link.tunnel) {
+    json["tunnel"] = {{"vni", link.tunnel->vni},
+                      {"port", link.tunnel->port},
+                      {"remote", link.tunnel->remote.ToString()},
+                      {"end", link.tunnel->end}};
+  }
+  return json;
 }
 
 }  // namespace

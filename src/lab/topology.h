@@ -73,16 +73,27 @@ const char* EmulatorName(Emulator emulator);
 // The inverse; throws UsageError.
 Emulator ParseEmulator(const std::string& text);
 
+// What leads from the end of a link that is here to the other one, on another host: VXLAN (RFC
+// 7348) between the hosts.
+struct Tunnel {
+  uint32_t vni = 0;   // VXLAN network identifier
+  uint16_t port = 0;  // UDP, of both hosts
+  wire::IpAddress remote;
+  int end = 0;  // which end of the link is here: 0, or 1
+};
+
 struct Link {
-  enum class Kind { kPair, kBridge };  // a veth pair, or a bridge with a veth pair per endpoint
+  // A veth pair; a bridge with a veth pair per endpoint; one end of a link between hosts.
+  enum class Kind { kPair, kBridge, kTunnel };
   std::string name;
   Kind kind = Kind::kPair;
-  std::vector<Endpoint> endpoints;  // two for kPair
+  std::vector<Endpoint> endpoints;  // two for kPair, one for kTunnel
   // What each endpoint's transmissions undergo; same order as endpoints, or empty (plain wire).
   std::vector<path::Spec> specs;
   Emulator emulator = Emulator::kEngine;
   // The SPECs may change during the run: the engine (only) emulates them even if they do nothing.
   bool live = false;
+  std::optional<Tunnel> tunnel = std::nullopt;  // of kTunnel
 
   bool IsPlainWire() const;
 };

@@ -109,7 +109,7 @@ TEST(Topology, JsonRefusesWrongTypes) {
   EXPECT_EQ(ErrorOfJson(json), "topology.nodes: a list is needed");
   json = Example();
   json["links"][0]["kind"] = "tube";
-  EXPECT_THAT(ErrorOfJson(json), HasSubstr("pair or bridge"));
+  EXPECT_THAT(ErrorOfJson(json), HasSubstr("pair, bridge or tunnel"));
   EXPECT_EQ(ErrorOfJson(nlohmann::json::array()), "topology: an object is needed");
 }
 

@@ -24,7 +24,7 @@ Examples:
   viaduct-load send --to 10.0.0.2:5001 --rate max --duration 2s --frames
 
 The sender numbers and stamps its packets; the receiver reports what was lost, reordered and
-duplicated, the one-way delay (both ends on one machine), and the rate between the first and the last
+duplicated, the one-way delay (both ends on one machine, or with --clock-ahead), and the rate between the first and the last
 packet. A packet that the kernel refuses (no route, link down) was offered and is lost. The receiver
 ends when nothing has come for --linger after the sender's end marker (or SIGUSR1, which stands for
 it), after --duration, or on SIGINT or SIGTERM, and always prints its result. It says "listening" on standard error when it is ready.
@@ -36,6 +36,7 @@ In a network within one kernel the whole path runs inside the sender's own syste
 struct Texts {
   std::string to, rate = "max", send_duration = "10s", receive_duration, linger = "300ms";
   uint64_t count = 0;
+  int64_t clock_ahead = 0;
 };
 
 void AddSend(CLI::App& app, SendOptions& options, Texts& texts) {
@@ -68,6 +69,8 @@ void AddReceive(CLI::App& app, ReceiveOptions& options, Texts& texts) {
   app.add_option("--linger", texts.linger,
                  "time without packets after the sender's end that ends the flow")
       ->capture_default_str();
+  app.add_option("--clock-ahead", texts.clock_ahead,
+                 "nanoseconds that this machine's monotonic clock is ahead of the sender's");
   app.add_option("--sample", options.socket.sample,
                  "read only one packet in N (a power of two); the kernel counts the others, so "
                  "that the receiver does not disturb the measurement")
@@ -94,6 +97,7 @@ void FinishSend(SendOptions& options, const Texts& texts) {
 void FinishReceive(ReceiveOptions& options, const Texts& texts) {
   if (!texts.receive_duration.empty()) options.duration = PositiveDuration(texts.receive_duration);
   options.linger = ParseDuration(texts.linger);
+  options.clock_ahead = Duration::Nanoseconds(texts.clock_ahead);
   if (!std::has_single_bit(options.socket.sample)) {
     throw UsageError(fmt::format("--sample {}: must be a power of two", options.socket.sample));
   }

@@ -97,7 +97,7 @@ class Receiver {
       result_.sent = header->sequence;
     } else {
       size_ = batch_.LengthOf(index);
-      result_.tally.Record(*header, size_, now);
+      result_.tally.Record(*header, size_, now - options_.clock_ahead);
     }
   }
 

@@ -19,6 +19,9 @@ struct ReceiveOptions {
   // The flow is over when the sender has ended and this much time has passed without a packet:
   // packets may still be queued in the network. Where all have come it is over a little sooner.
   Duration linger = Duration::Milliseconds(300);
+  // How much this machine's clock is ahead of the sender's, if that is another one. Delays are
+  // corrected by it, and the report's times are the sender's.
+  Duration clock_ahead;
 };
 
 // What a receiver is asked while it works, from a signal handler.

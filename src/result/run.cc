@@ -179,6 +179,24 @@ KeysOf<NodePlane> NodePlane::Keys() {
   return kKeys;
 }
 
+KeysOf<HostResult> HostResult::Keys() {
+  using H = HostResult;
+  static constexpr Key<H> kKeys[] = {
+      Always<&H::name>("name", "text", "in the scenario"),
+      Always<&H::address>("address", "an address", "to which other hosts send"),
+      Always<&H::nodes>("nodes", "a list of nodes", "that it has"),
+      Always<&H::kernel>("kernel", "text", "its kernel"),
+      Always<&H::cpu>("cpu", "text", "its processor"),
+      Always<&H::clock_ahead>("clock_ahead_ms", "ms",
+                              "its monotonic clock is ahead of the first rank's before the "
+                              "traffic; one-way delays between hosts are corrected by it"),
+      Always<&H::clock_error>("clock_error_ms", "ms",
+                              "by which that may be wrong: half of the shortest round trip, and "
+                              "how much the clocks have moved until after the traffic"),
+  };
+  return kKeys;
+}
+
 KeysOf<RunResult> RunResult::Keys() {
   using R = RunResult;
   static constexpr Key<R> kKeys[] = {
@@ -202,6 +220,9 @@ KeysOf<RunResult> RunResult::Keys() {
       WhenSet<&R::data_planes>("data_planes", "a map",
                                "where each node's packets were forwarded; real modes"),
       Among<&R::simulator>(),
+      WhenSet<&R::hosts>("hosts", "a list of maps",
+                         "the hosts of a lab on several; figures of time and loss above are the "
+                         "worst, or the sum, of all"),
       Always<&R::verdict>("verdict", "VALID, VOID or not judged",
                           "VOID: the simulator, its ports or the path engine were later than the "
                           "limit or lost frames; not judged: no limit, or nothing was measured"),

@@ -132,6 +132,16 @@ struct NodePlane {
   static KeysOf<NodePlane> Keys();
 };
 
+// A host of a lab that several have.
+struct HostResult {
+  std::string name, address;
+  std::vector<std::string> nodes;
+  std::string kernel, cpu;
+  double clock_ahead = 0, clock_error = 0;  // ms
+
+  static KeysOf<HostResult> Keys();
+};
+
 struct RunResult {
   ScenarioSummary scenario;
   Environment environment;
@@ -145,6 +155,7 @@ struct RunResult {
   std::optional<uint64_t> neighbour_discards;    // packets; real modes, if the kernel tells
   std::map<std::string, NodePlane> data_planes;  // by node; real modes
   SimulatorReport simulator;
+  std::vector<HostResult> hosts;  // of a lab on several
   Verdict verdict = Verdict::kNotJudged;
   std::vector<std::string> judged, not_judged;  // what the verdict covers, and what it does not
   std::vector<std::string> failures;

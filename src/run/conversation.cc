@@ -34,14 +34,16 @@ std::string ListPairs(const std::vector<std::pair<std::string, std::string>>& pa
 }  // namespace
 
 Conversation::Conversation(const scenario::Scenario& scenario, SimulatorProcess& simulator,
-                           sys::EventLoop& loop, Progress& progress)
+                           sys::EventLoop& loop, Progress& progress, Peers* peers)
     : scenario_(scenario),
       simulator_(simulator),
       loop_(loop),
       progress_(progress),
+      peers_(peers),
       begin_(MonotonicClock::Now()) {
   simulator_.OnOutput([this](const std::string& line) { progress_.Line(line); });
   loop_.Watch(simulator_.Fd(), [this] { Read(); });
+  if (peers_) peers_->OnConverged([this] { simulator_.Tell({{"command", "go"}}); });
   loop_.Watch(simulator_.OutputFd(), [this] {
     if (!simulator_.ReadOutput()) loop_.Forget(simulator_.OutputFd());
   });
@@ -49,6 +51,7 @@ Conversation::Conversation(const scenario::Scenario& scenario, SimulatorProcess&
 
 Conversation::~Conversation() {
   simulator_.OnOutput({});
+  if (peers_) peers_->OnConverged({});
   if (watching_keys_) loop_.Forget(STDIN_FILENO);
   loop_.Forget(simulator_.Fd());
   loop_.Forget(simulator_.OutputFd());
@@ -68,6 +71,8 @@ void Conversation::Handle(const json& message) {
   } else if (event == "progress") {
     progress_.Status(fmt::format("{:.1f} s: {} of {} pairs reach", message.value("time", 0.0),
                                  message.value("reachable", 0), message.value("pairs", 0)));
+  } else if (event == "passages" && peers_) {
+    peers_->ReportRoutes(message);
   } else if (event == "converged") {
     convergence_ = message.get<result::Convergence>();
   } else if (event == "flow") {

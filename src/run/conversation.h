@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "result/run.h"
+#include "run/peers.h"
 #include "run/progress.h"
 #include "run/simulator_process.h"
 #include "scenario/scenario.h"
@@ -20,7 +21,7 @@ class Conversation {
   // All arguments must outlive the conversation. Errors of the simulator are thrown by the loop's
   // Run().
   Conversation(const scenario::Scenario& scenario, SimulatorProcess& simulator,
-               sys::EventLoop& loop, Progress& progress);
+               sys::EventLoop& loop, Progress& progress, Peers* peers = nullptr);
   ~Conversation();
   Conversation(const Conversation&) = delete;
   Conversation& operator=(const Conversation&) = delete;
@@ -54,6 +55,7 @@ class Conversation {
   SimulatorProcess& simulator_;
   sys::EventLoop& loop_;
   Progress& progress_;
+  Peers* peers_;
   const Instant begin_;
   bool lab_built_ = false;
   std::optional<result::Convergence> convergence_;

@@ -11,7 +11,7 @@ void LinkEvents::Apply(const scenario::LinkEvent& event) {
   switch (event.kind) {
     case scenario::LinkEvent::Kind::kState:
       for (const lab::Endpoint& endpoint : EndpointsOf(scenario_, event.link)) {
-        client_.SetLinkUp(endpoint, event.on);
+        if (!peers_ || peers_->IsHere(endpoint.node)) client_.SetLinkUp(endpoint, event.on);
       }
       return;
     case scenario::LinkEvent::Kind::kSpec:
@@ -24,7 +24,10 @@ void LinkEvents::Apply(const scenario::LinkEvent& event) {
 void LinkEvents::SetSpec(const scenario::LinkEvent& event) {
   const auto link = std::ranges::find(scenario_.links, event.link, &scenario::LinkSettings::name);
   if (link->kind == lab::Link::Kind::kPair) {
-    return engine_->Set(link->name, event.set + event.up, event.set + event.down);
+    const auto of = [&](const std::string& sender, const std::string& own) {
+      return !peers_ || peers_->IsHere(sender) ? event.set + own : "";
+    };
+    return engine_->Set(link->name, of(link->nodes[0], event.up), of(link->nodes[1], event.down));
   }
   // The engine is between each node and the bridge: what the node sends goes up.
   for (const std::string& node : link->nodes) {

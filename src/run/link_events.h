@@ -4,16 +4,18 @@
 #include "broker/client.h"
 #include "run/captures.h"
 #include "run/engine_watch.h"
+#include "run/peers.h"
 #include "scenario/scenario.h"
 
 namespace viaduct::run {
 
 class LinkEvents {
  public:
-  // All must outlive this object. `engine` and `captures` may be null if no event needs them.
+  // All must outlive this object. Of links between hosts, each end is its own host's (`peers`).
+  // `engine` and `captures` may be null if no event needs them.
   LinkEvents(const scenario::Scenario& scenario, broker::Client& client, EngineWatch* engine,
-             Captures* captures)
-      : scenario_(scenario), client_(client), engine_(engine), captures_(captures) {}
+             Captures* captures, Peers* peers = nullptr)
+      : scenario_(scenario), client_(client), engine_(engine), captures_(captures), peers_(peers) {}
 
   // Throws Error.
   void Apply(const scenario::LinkEvent& event);
@@ -25,6 +27,7 @@ class LinkEvents {
   broker::Client& client_;
   EngineWatch* engine_;
   Captures* captures_;
+  Peers* peers_;
 };
 
 }  // namespace viaduct::run

@@ -87,11 +87,11 @@ void NodeProcess::End() {
   if (callbacks_.ended) callbacks_.ended();
 }
 
-bool NodeProcess::Succeeded(int expected) const {
+bool Process::Succeeded(int expected) const {
   return wait_status_ && sys::EndedWith(*wait_status_, expected);
 }
 
-std::string NodeProcess::DescribeEnd() const {
+std::string Process::DescribeEnd() const {
   return wait_status_ ? sys::DescribeEnding(*wait_status_) : "is still running";
 }
 

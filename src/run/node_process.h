@@ -12,7 +12,44 @@
 
 namespace viaduct::run {
 
-class NodeProcess {
+// A program of a flow, in a node of this host or of another.
+class Process {
+ public:
+  Process() = default;
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  virtual ~Process() = default;
+
+  // Its wait status (waitpid(2)), once it has ended.
+  const std::optional<int>& wait_status() const { return wait_status_; }
+  bool Succeeded(int expected = 0) const;
+  // "ended with status 2", "was killed by signal 9 (Killed)".
+  std::string DescribeEnd() const;
+  virtual std::string standard_output() const = 0;
+  virtual std::string standard_error() const = 0;
+  virtual void Kill(int signal) = 0;
+
+ protected:
+  std::optional<int> wait_status_;
+};
+
+// A program on another host, which says how it ended.
+class RemoteProcess : public Process {
+ public:
+  void End(int wait_status, std::string output, std::string error) {
+    wait_status_ = wait_status;
+    output_ = std::move(output);
+    error_ = std::move(error);
+  }
+  std::string standard_output() const override { return output_; }
+  std::string standard_error() const override { return error_; }
+  void Kill(int) override {}  // its host ends it
+
+ private:
+  std::string output_, error_;
+};
+
+class NodeProcess : public Process {
  public:
   struct Callbacks {
     // A line of standard output or error, without its newline. May be empty.
@@ -25,20 +62,13 @@ class NodeProcess {
   // Starts the program with /dev/null as standard input. Throws Error.
   NodeProcess(sys::EventLoop& loop, broker::Client& client, broker::ProgramOptions options,
               Callbacks callbacks);
-  NodeProcess(const NodeProcess&) = delete;
-  NodeProcess& operator=(const NodeProcess&) = delete;
   // Kills the program if it still runs.
-  ~NodeProcess();
+  ~NodeProcess() override;
 
-  // Its wait status (waitpid(2)), once it has ended.
-  const std::optional<int>& wait_status() const { return wait_status_; }
-  bool Succeeded(int expected = 0) const;
-  // "ended with status 2", "was killed by signal 9 (Killed)".
-  std::string DescribeEnd() const;
   // Of more than kKept bytes, the beginning and the end.
-  std::string standard_output() const { return outputs_[0].text.Text(); }
-  std::string standard_error() const { return outputs_[1].text.Text(); }
-  void Kill(int signal);
+  std::string standard_output() const override { return outputs_[0].text.Text(); }
+  std::string standard_error() const override { return outputs_[1].text.Text(); }
+  void Kill(int signal) override;
 
  private:
   // How many bytes of each output stream are kept.
@@ -57,7 +87,6 @@ class NodeProcess {
   Callbacks callbacks_;
   broker::Program program_;
   std::array<Output, 2> outputs_;
-  std::optional<int> wait_status_;
 };
 
 }  // namespace viaduct::run

@@ -16,6 +16,7 @@
 #include "run/engine_watch.h"
 #include "run/environment.h"
 #include "run/link_events.h"
+#include "run/peers.h"
 #include "run/progress.h"
 #include "run/simulator_process.h"
 #include "run/traffic_runner.h"
@@ -35,6 +36,7 @@ class Run {
   Run(const Scenario& scenario, const RunOptions& options)
       : scenario_(scenario),
         options_(options),
+        peers_(options.peers),
         real_(scenario.mode != Mode::kSimulate),
         program_(FindSimulator()),
         progress_(stderr, options.quiet) {}
@@ -84,16 +86,19 @@ class Run {
     // signals, but has its own handling.
     if (real_) client_.emplace(broker::Client::ConnectOrSpawn());
     loop_ = std::make_unique<sys::EventLoop>();
-    simulator_ = std::make_unique<SimulatorProcess>(program_, scenario_,
-                                                    real_ ? client_->NewConnection() : UniqueFd(),
-                                                    CaptureDirectory(), options_.pauses);
-    conversation_ = std::make_unique<Conversation>(scenario_, *simulator_, *loop_, progress_);
+    if (peers_) peers_->Join(*loop_);
+    simulator_ = std::make_unique<SimulatorProcess>(
+        program_, scenario_, real_ ? client_->NewConnection() : UniqueFd(), CaptureDirectory(),
+        options_.pauses, LabUse::kOfRun, "", "", peers_ ? peers_->host() : "");
+    conversation_ =
+        std::make_unique<Conversation>(scenario_, *simulator_, *loop_, progress_, peers_);
     if (real_) {
       results_.setup_seconds = conversation_->WaitForLab();
       LookAtLab();
       StartCaptures();
     }
     results_.convergence = conversation_->WaitForConvergence();
+    if (peers_) peers_->Meet("converged");
     if (real_) RealTraffic();
     if (engine_) results_.engine = engine_->Read();
     engine_.reset();  // the simulator takes the lab down, and the engine with it
@@ -128,6 +133,7 @@ class Run {
     std::map<std::string, int> nodes;
     for (const scenario::NodeSettings& node : scenario_.nodes) {
       if (node.data_plane != &fib::kAutoPlane) continue;
+      if (peers_ && !peers_->IsHere(node.name)) continue;
       const nlohmann::json& choice = lab["data_planes"][node.name];
       ++nodes[fmt::format("{} ({})", choice["name"].get<std::string>(),
                           choice["reason"].get<std::string>())];
@@ -150,7 +156,7 @@ class Run {
     const std::optional<uint64_t> discards_before = sys::UnresolvedDiscards();
     traffic_ = std::make_unique<TrafficRunner>(
         scenario_, *loop_, *client_,
-        LinkEvents(scenario_, *client_, engine_.get(), captures_.get()), progress_);
+        LinkEvents(scenario_, *client_, engine_.get(), captures_.get(), peers_), progress_, peers_);
     sys::RaiseDescriptorLimit();  // each program of a flow needs three
     drops_before_ = Drops(client_->Describe());
     traffic_->Start();
@@ -159,6 +165,7 @@ class Run {
     // Flows may take longer than the run, as they may have been started later; each has its limit.
     loop_->Run([&] { return traffic_->HasWork() && traffic_->Done(); }, start + scenario_.duration);
     loop_->Run([&] { return traffic_->FlowsDone(); }, Instant::Never());
+    if (peers_) peers_->Meet("traffic");  // what runs here may serve others until then
     traffic_->Finish();
     const std::optional<uint64_t> discards = sys::UnresolvedDiscards();
     if (discards && discards_before) results_.neighbour_discards = *discards - *discards_before;
@@ -276,6 +283,7 @@ class Run {
   // Everything that was made goes, in whatever state it is. May be called again.
   void CleanUp() {
     traffic_.reset();
+    if (peers_ && loop_) peers_->Leave();
     if (captures_) results_.simulator.captures = captures_->Finish();
     captures_.reset();
     engine_.reset();
@@ -297,6 +305,7 @@ class Run {
 
   const Scenario& scenario_;
   const RunOptions& options_;
+  Peers* const peers_;
   const bool real_;
   const std::string program_;
   bool measured_ = false;  // the flows have results, and the programs

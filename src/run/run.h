@@ -9,6 +9,8 @@
 
 namespace viaduct::run {
 
+class Peers;
+
 struct RunOptions {
   bool quiet = false;
   // The folder for captures and the programs' output; created when needed. Empty: "./NAME-captures"
@@ -17,6 +19,9 @@ struct RunOptions {
   std::vector<std::string> command_line;  // recorded in the results
   // Mode simulate: times since convergence at which the run is paused for shells on kernel nodes.
   std::vector<Duration> pauses = {};
+  // The other hosts, if the run is that of one host's part of a lab (scenario::PartOf()); must
+  // outlive the run. Results are then those of this part.
+  Peers* peers = nullptr;
 };
 
 // Runs the scenario and returns the results with their verdicts.

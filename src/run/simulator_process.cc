@@ -60,7 +60,8 @@ std::string FindSimulator() {
 SimulatorProcess::SimulatorProcess(const std::string& program, const scenario::Scenario& scenario,
                                    UniqueFd broker, const std::string& captures,
                                    const std::vector<Duration>& pauses, LabUse lab,
-                                   const std::string& folder, const std::string& hub) {
+                                   const std::string& folder, const std::string& hub,
+                                   const std::string& host) {
   auto [control, theirs] = sys::MakeSocketPair(SOCK_STREAM);
   sys::Pipe output = sys::MakePipe();
   const UniqueFd file = MemoryFile("scenario.yaml", scenario::Print(scenario));
@@ -78,6 +79,7 @@ SimulatorProcess::SimulatorProcess(const std::string& program, const scenario::S
   if (lab != LabUse::kOfRun) options.words.insert(options.words.end(), {"--specs", "live"});
   if (lab == LabUse::kAdopt) options.words.insert(options.words.end(), {"--lab", "adopt"});
   if (!hub.empty()) options.words.insert(options.words.end(), {"--hub", hub});
+  if (!host.empty()) options.words.insert(options.words.end(), {"--host", host});
   options.folder = folder;
   options.environment = EnvironmentWith(broker.get());
   options.standard = {-1, output.write.get(), output.write.get()};

@@ -1,7 +1,7 @@
 // The simulator process of a run, and the protocol between the command and the simulator.
 //
 //   viaduct-sim --scenario FILE --control FD --captures DIR [--pause-at TIME]...
-//               [--specs live] [--lab adopt]
+//               [--specs live] [--lab adopt] [--host NAME]
 //
 // FILE is the effective scenario (scenario::Print), FD one end of a stream socket pair. In every
 // mode but `simulate`, VIADUCT_BROKER_FD names a broker connection of the simulator's own. Both
@@ -14,6 +14,11 @@
 // their keys are those of src/result:
 //   {"event":"lab", "name":LAB}                  real modes: the lab is built, programs may start
 //   {"event":"progress", "time":T, "reachable":N, "pairs":M}    while routes converge
+//   {"event":"passages", KEYS of Convergence, "passages":{NODE:[N,...]}}    --host: instead of
+//   progress;
+//       if this host's nodes reach all others, or pass packets on to other hosts: for each node on
+//       a link between hosts, by the number of the destination, where packets leave this host's
+//       nodes: the number of the destination or of a node of another host, or -1
 //   {"event":"converged", KEYS of Convergence}   once: all pairs reach, or convergence.timeout has
 //       passed (then "unreachable" lists pairs)
 //   {"event":"report", "ns3":VERSION, "build":"asserts on", "results":SimulatorReport}    the last
@@ -37,6 +42,7 @@
 //   {"event":"report", ..., "results":HubResult}
 // To the simulator:
 //   {"command":"stop"}
+//   {"command":"go"}         --host: the routes of all hosts have converged
 //   {"command":"resume"}     mode simulate: goes on where it is paused
 //   {"command":"claim", "node":NAME, "address":A, "port":P}    --hub: A is the node's client; P:
 //   its
@@ -78,11 +84,11 @@ class SimulatorProcess {
   // Starts the simulator and passes it `broker` (real modes; else empty). `captures`: the directory
   // for mode simulate's captures. `pauses`: those of RunOptions. `folder`: its working
   // directory; empty: this process's. `hub`: "[ADDRESS]:PORT" where it serves the clients of remote
-  // nodes; empty: it does not.
+  // nodes; empty: it does not. `host`: whose part of the lab it builds; empty: all of it.
   SimulatorProcess(const std::string& program, const scenario::Scenario& scenario, UniqueFd broker,
                    const std::string& captures = "", const std::vector<Duration>& pauses = {},
                    LabUse lab = LabUse::kOfRun, const std::string& folder = "",
-                   const std::string& hub = "");
+                   const std::string& hub = "", const std::string& host = "");
   SimulatorProcess(const SimulatorProcess&) = delete;
   SimulatorProcess& operator=(const SimulatorProcess&) = delete;
   ~SimulatorProcess();

@@ -53,6 +53,7 @@ FlowCommands UdpCommands(const Flow& flow, const std::string& address, int port,
     commands.sender.insert(commands.sender.end(), {"--interface", interface});
   }
   commands.ready = "listening";
+  commands.clock = "--clock-ahead";
   return commands;
 }
 

@@ -16,6 +16,9 @@ struct FlowCommands {
   std::vector<std::string> receiver, sender;
   // What the receiver prints when it is ready.
   std::string ready;
+  // The receiver's option that says how many nanoseconds its clock is ahead of the sender's; empty:
+  // it has none.
+  std::string clock;
   // The required programs, with the Debian package of each.
   std::vector<std::pair<std::string, std::string>> needs;
 };

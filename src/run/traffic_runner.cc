@@ -30,7 +30,8 @@ struct TrafficRunner::FlowState {
   std::optional<PingReader> ping;
   size_t stream = 0;  // the flow whose packets these are (scenario::StreamOf())
   std::unique_ptr<NodeProcess> receiver;
-  std::shared_ptr<NodeProcess> sender;  // of all flows of a stream
+  std::shared_ptr<Process> sender;  // of all flows of a stream
+  bool sends_here = true, receives_here = true;
   bool ready = false, running = false, done = false;
   result::FlowResult result;
 };
@@ -56,12 +57,14 @@ void CheckFlowPrograms(const scenario::Scenario& scenario) {
 }
 
 TrafficRunner::TrafficRunner(const scenario::Scenario& scenario, sys::EventLoop& loop,
-                             broker::Client& client, LinkEvents links, Progress& progress)
+                             broker::Client& client, LinkEvents links, Progress& progress,
+                             Peers* peers)
     : scenario_(scenario),
       loop_(loop),
       client_(client),
       links_(links),
       progress_(progress),
+      peers_(peers),
       events_left_(scenario.link_events.size()) {
   const bool udp = std::any_of(scenario.flows.begin(), scenario.flows.end(), [](const auto& flow) {
     return flow.kind == scenario::Flow::Kind::kUdp;
@@ -73,14 +76,26 @@ TrafficRunner::TrafficRunner(const scenario::Scenario& scenario, sys::EventLoop&
     state.commands = CommandsFor(scenario, i, load);
     state.stream = scenario::StreamOf(scenario, i);
     state.drain = scenario::DrainOf(scenario, scenario.flows[i]);
-    state.ready = state.commands.receiver.empty();
+    state.sends_here = IsHere(state.flow->from);
+    state.receives_here = IsHere(state.flow->to);
+    state.ready = state.commands.receiver.empty() || !state.receives_here;
+    if (state.receives_here && !state.sends_here && !state.commands.clock.empty()) {
+      const Duration ahead = peers_->ClockAhead(state.flow->from);
+      state.commands.receiver.insert(state.commands.receiver.end(),
+                                     {state.commands.clock, std::to_string(ahead.nanoseconds())});
+    }
+  }
+  if (peers_) {
+    peers_->OnMessage([this](const nlohmann::json& message) { TakeRemoteEnd(message); });
   }
   for (const scenario::Program& program : scenario.programs) {
     programs_.emplace_back().program = &program;
   }
 }
 
-TrafficRunner::~TrafficRunner() = default;
+TrafficRunner::~TrafficRunner() {
+  if (peers_) peers_->OnMessage({});
+}
 
 double TrafficRunner::SinceStart() const { return (MonotonicClock::Now() - start_).ToSeconds(); }
 
@@ -113,15 +128,18 @@ std::string TrafficRunner::Describe() const {
 
 void TrafficRunner::Start() {
   for (FlowState& flow : flows_) {
-    if (!flow.commands.receiver.empty()) StartReceiver(flow);
+    if (!flow.commands.receiver.empty() && flow.receives_here) StartReceiver(flow);
   }
   const auto ready = [&] {
     return std::all_of(flows_.begin(), flows_.end(),
                        [](const auto& flow) { return flow.ready || flow.done; });
   };
   loop_.Run(ready, MonotonicClock::Now() + kReceiverPatience);
-  start_ = MonotonicClock::Now();
+  start_ = peers_ ? peers_->MeetToStart() : MonotonicClock::Now();
   for (FlowState& flow : flows_) {
+    // The sender's host has the result, but for UDP.
+    const bool udp = flow.flow->kind == scenario::Flow::Kind::kUdp;
+    if (!flow.sends_here && !(udp && flow.receives_here)) flow.done = true;
     loop_.At(start_ + flow.flow->start, [this, &flow] { StartSender(flow); });
   }
   for (ProgramState& program : programs_) {
@@ -155,6 +173,25 @@ void TrafficRunner::StartSender(FlowState& flow) {
     FinishFlow(flow, "its receiver does not become ready");
     return;
   }
+  if (flow.sends_here) {
+    LaunchSender(flow);
+  } else if (!flow.sender) {
+    flow.sender = std::make_shared<RemoteProcess>();
+  }
+  flow.running = true;
+  const Duration longest = flow.flow->duration + kFlowGrace * 2 + flow.drain.limit;
+  loop_.At(MonotonicClock::Now() + longest, [this, &flow] {
+    if (flow.done) return;
+    const bool sender = !flow.sender->wait_status();
+    if (flow.receives_here || flow.commands.receiver.empty()) {
+      FinishFlow(flow, fmt::format("its {} does not end in time", sender ? "sender" : "receiver"));
+    }
+    (sender ? flow.sender.get() : flow.receiver.get())->Kill(SIGKILL);
+  });
+  if (flow.sender->wait_status()) SenderEnded(flow);  // of a stream that others have started
+}
+
+void TrafficRunner::LaunchSender(FlowState& flow) {
   broker::ProgramOptions options;
   options.node = flow.flow->from;
   options.arguments = flow.commands.sender;
@@ -177,15 +214,25 @@ void TrafficRunner::StartSender(FlowState& flow) {
   } else {
     flow.sender = std::make_shared<NodeProcess>(loop_, client_, options, callbacks);
   }
-  flow.running = true;
-  const Duration longest = flow.flow->duration + kFlowGrace * 2 + flow.drain.limit;
-  loop_.At(MonotonicClock::Now() + longest, [this, &flow] {
-    if (flow.done) return;
-    const bool sender = !flow.sender->wait_status();
-    FinishFlow(flow, fmt::format("its {} does not end in time", sender ? "sender" : "receiver"));
-    (sender ? flow.sender.get() : flow.receiver.get())->Kill(SIGKILL);
-  });
-  if (flow.sender->wait_status()) SenderEnded(flow);  // of a stream that others have started
+}
+
+// The receiver's host has the result, for which it needs what the sender says.
+void TrafficRunner::PassOnEnd(FlowState& flow) {
+  flow.done = true;
+  flow.running = false;
+  peers_->Tell(flow.flow->to, {{"flow", flow.flow - scenario_.flows.data()},
+                               {"status", *flow.sender->wait_status()},
+                               {"output", flow.sender->standard_output()},
+                               {"error", flow.sender->standard_error()}});
+}
+
+void TrafficRunner::TakeRemoteEnd(const nlohmann::json& message) {
+  FlowState& flow = *std::next(flows_.begin(), message.at("flow").get<long>());
+  auto sender = std::make_shared<RemoteProcess>();
+  sender->End(message.at("status").get<int>(), message.at("output").get<std::string>(),
+              message.at("error").get<std::string>());
+  flow.sender = std::move(sender);
+  if (flow.running) SenderEnded(flow);
 }
 
 // Of a ping that is too slow for its requests, those count that it has sent when its time is over.
@@ -211,6 +258,7 @@ std::string TrafficRunner::ReceiverTrouble(const FlowState& flow) {
 void TrafficRunner::SenderEnded(FlowState& flow) {
   if (flow.done) return;
   const bool udp = flow.flow->kind == scenario::Flow::Kind::kUdp;
+  if (udp && !flow.receives_here) return PassOnEnd(flow);
   if (udp && flow.sender->Succeeded() && !flow.receiver->wait_status()) {
     // The receiver's result comes when it ends: when all has come, or nothing more comes. The
     // sender's end markers may be lost, so it is told.
@@ -289,11 +337,12 @@ void TrafficRunner::ApplyEvent(const scenario::LinkEvent& event) {
 
 void TrafficRunner::Finish() {
   finished_ = true;
-  std::vector<NodeProcess*> left;
+  std::vector<Process*> left;
   for (FlowState& flow : flows_) {
     if (!flow.done) FinishFlow(flow, "it had not ended at the end of the run");
-    for (NodeProcess* process : {flow.receiver.get(), flow.sender.get()}) {
-      if (process && !process->wait_status()) left.push_back(process);
+    if (flow.receiver && !flow.receiver->wait_status()) left.push_back(flow.receiver.get());
+    if (flow.sends_here && flow.sender && !flow.sender->wait_status()) {
+      left.push_back(flow.sender.get());
     }
   }
   for (ProgramState& program : programs_) {
@@ -301,12 +350,12 @@ void TrafficRunner::Finish() {
     program.end.stopped = true;
     left.push_back(program.process.get());
   }
-  for (NodeProcess* process : left) process->Kill(SIGTERM);
+  for (Process* process : left) process->Kill(SIGTERM);
   const auto gone = [&] {
-    return std::all_of(left.begin(), left.end(), [](NodeProcess* p) { return p->wait_status(); });
+    return std::all_of(left.begin(), left.end(), [](Process* p) { return p->wait_status(); });
   };
   if (loop_.Run(gone, MonotonicClock::Now() + kStopPatience)) return;
-  for (NodeProcess* process : left) process->Kill(SIGKILL);
+  for (Process* process : left) process->Kill(SIGKILL);
   loop_.Run(gone, MonotonicClock::Now() + kStopPatience);
 }
 

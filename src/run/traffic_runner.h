@@ -9,6 +9,7 @@
 #include "result/run.h"
 #include "run/link_events.h"
 #include "run/node_process.h"
+#include "run/peers.h"
 #include "run/progress.h"
 #include "run/traffic.h"
 #include "scenario/scenario.h"
@@ -21,9 +22,10 @@ void CheckFlowPrograms(const scenario::Scenario& scenario);
 
 class TrafficRunner {
  public:
-  // All must outlive this object.
+  // All must outlive this object. `peers`: the other hosts, if there are some; of flows from one to
+  // another each host has the end that is in its nodes.
   TrafficRunner(const scenario::Scenario& scenario, sys::EventLoop& loop, broker::Client& client,
-                LinkEvents links, Progress& progress);
+                LinkEvents links, Progress& progress, Peers* peers = nullptr);
   ~TrafficRunner();
 
   // Starts the receivers, and schedules everything else on the loop's clock; times count from now.
@@ -50,7 +52,11 @@ class TrafficRunner {
   struct FlowState;
   struct ProgramState;
 
+  bool IsHere(const std::string& node) const { return !peers_ || peers_->IsHere(node); }
   void StartReceiver(FlowState& flow);
+  void LaunchSender(FlowState& flow);
+  void PassOnEnd(FlowState& flow);
+  void TakeRemoteEnd(const nlohmann::json& message);
   void StartSender(FlowState& flow);
   void EndPingLater(FlowState& flow);
   static std::string ReceiverTrouble(const FlowState& flow);
@@ -69,6 +75,7 @@ class TrafficRunner {
   broker::Client& client_;
   LinkEvents links_;
   Progress& progress_;
+  Peers* peers_;
   Instant start_;
   std::list<FlowState> flows_;
   std::list<ProgramState> programs_;

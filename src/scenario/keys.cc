@@ -32,6 +32,21 @@ void PrintNodes(YAML::Emitter& out, const Key&, const Scenario& scenario) {
   out << YAML::EndMap;
 }
 
+void PrintHosts(YAML::Emitter& out, const Key&, const Scenario& scenario) {
+  if (scenario.hosts.empty()) return;
+  out << YAML::Key << "hosts" << YAML::Value << YAML::BeginMap;
+  for (const LabHost& host : scenario.hosts) {
+    out << YAML::Key << host.name << YAML::Value << YAML::BeginMap;
+    PrintMembers(out, "hosts.NAME", host);
+    out << YAML::EndMap;
+  }
+  out << YAML::EndMap;
+}
+
+void PrintAddress(YAML::Emitter& out, const Key& key, const LabHost& host) {
+  PrintPair(out, key, host.address.ToString());
+}
+
 void PrintNode(YAML::Emitter& out, const Key& key, const LinkSettings& link) {
   if (!link.interface.empty()) PrintPair(out, key, link.nodes.front());
 }
@@ -112,6 +127,17 @@ constexpr Key kKeys[] = {
      with a SPEC, were later than this.)",
      "1ms"},
 
+    {"hosts", Type::kNodeSet, Custom<Scenario, PrintHosts>(),
+     R"(Runs the lab on these machines together ([several hosts](hosts.md)), in the modes `emulate` and `offload`:
+     a map from names to settings.)",
+     "{h1: {address: 192.0.2.1}, h2: {address: 192.0.2.2}}"},
+    {"hosts.NAME", Type::kSection, Elsewhere(), "One host.", "{address: 192.0.2.3}"},
+    {"hosts.NAME.address", Type::kText, Custom<LabHost, PrintAddress>(),
+     "Its address, IPv4 or IPv6, to which the other hosts send the packets of links between hosts.",
+     "192.0.2.3"},
+    {"hosts.NAME.login", Type::kText, PlainPrinted<&LabHost::login>(),
+     "How `mpirun` reaches it by ssh; default: the address.", "user@h3.example"},
+
     {"nodes", Type::kNodeSet, Custom<Scenario, PrintNodes>(),
      R"(The nodes: a number (`5` makes n0 to n4), a list of names, or a map from names to settings,
      which may also hold `count`.)",
@@ -152,6 +178,11 @@ constexpr Key kKeys[] = {
      "192.0.2.7"},
     {"nodes.NAME.vni", Type::kInteger, Custom<NodeSettings, PrintVni>().From(1, 0xffffff),
      "With `remote`: its VXLAN network identifier; default: the lowest that is free.", "17"},
+
+    {"nodes.NAME.on_host", Type::kText, PlainPrinted<&NodeSettings::on_host>(),
+     R"(With `hosts`: the one that has this node. Nodes without it are placed so that the links between hosts carry as
+     little as possible.)",
+     "h1"},
 
     {"links", Type::kSections, Each<&Scenario::links>(),
      R"(What connects the nodes. Each entry has exactly one of `pair`, `line`, `ring`, `grid`, `star`,

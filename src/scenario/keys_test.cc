@@ -32,6 +32,9 @@ constexpr char kRouteToGroup[] =
     "mode=offload\n"
     "multicast=[{node: n0, source: n1, group: 239.1.1.1, from: n0-n1, to: [h-n0]}]";
 
+constexpr char kTwoHosts[] =
+    "mode=offload\nhosts={a: {address: 192.0.2.1}, b: {address: 192.0.2.2}}";
+
 const std::vector<KeyChange> kKeyChanges = {
     {"name", "", "name=other"},
     {"seed", "", "seed=5"},
@@ -59,6 +62,11 @@ const std::vector<KeyChange> kKeyChanges = {
     {"nodes.NAME.container", "mode=offload", "nodes.h.container=web"},
     {"nodes.NAME.remote", kOnOneLink, "nodes.h.remote=any"},
     {"nodes.NAME.vni", kOnOneLink, "nodes.h.vni=9"},
+    {"nodes.NAME.on_host", kTwoHosts, "nodes.h.on_host=b"},
+    {"hosts", kTwoHosts, "hosts={a: {address: 192.0.2.1}}"},
+    {"hosts.NAME", kTwoHosts, "hosts.a={address: 192.0.2.9}"},
+    {"hosts.NAME.address", kTwoHosts, "hosts.a.address=192.0.2.9"},
+    {"hosts.NAME.login", kTwoHosts, "hosts.a.login=me@a.example"},
     {"links", "", "links=[{line: all}, {pair: [h, n1]}]"},
     {"links[].pair", "", "links.2.pair=[h, n2]"},
     {"links[].line", "links.2={line: all}", "links.2.line=[n1, n0]"},

@@ -13,6 +13,7 @@
 #include "scenario/binding.h"
 #include "scenario/events.h"
 #include "scenario/hosts.h"
+#include "scenario/lab_hosts.h"
 #include "scenario/links.h"
 #include "scenario/moments.h"
 #include "scenario/multicast.h"
@@ -37,6 +38,7 @@ class Loader {
 
   void Load(const std::string& default_name) {
     ReadTop(default_name);
+    scenario_.hosts = ReadLabHosts(file_);
     scenario_.nodes = ReadNodes(file_);
     nodes_ = NameTable("node", NamesOf(scenario_.nodes));
     bridged_ = Bridges(scenario_.routing.protocol);
@@ -50,6 +52,7 @@ class Loader {
     ReadCaptures();
     scenario_.link_events = ReadEvents(file_, links_, scenario_);
     CheckMode();
+    CheckLabHosts(file_, scenario_);
     ReadState();
   }
 

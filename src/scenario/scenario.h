@@ -33,6 +33,13 @@ struct RemoteAccess {
   std::string ToString() const;
 };
 
+// A machine that runs a part of the lab.
+struct LabHost {
+  std::string name;
+  wire::IpAddress address;  // where the other hosts reach it, by VXLAN
+  std::string login;        // how mpirun's agent (ssh) reaches it; empty: by the address
+};
+
 struct NodeSettings {
   std::string name;
   // A host runs no routing protocol and forwards nothing: it has a default route to `gateway` (a
@@ -52,6 +59,8 @@ struct NodeSettings {
   std::string container;
   // `viaduct hub`: its programs are on another host. Such a node is a host.
   std::optional<RemoteAccess> remote;
+  // Of a lab on several hosts: the one that has this node; empty: whichever is best.
+  std::string on_host;
 };
 
 // In the place of the address that a node does not have.
@@ -144,6 +153,7 @@ struct Scenario {
   Duration state_interval = Duration::Milliseconds(10);
   Duration convergence_timeout = Duration::Seconds(60);
   bool convergence_required = true;
+  std::vector<LabHost> hosts;              // of a lab on several hosts; empty: this machine
   std::optional<Duration> lateness_limit;  // p99 of event lateness; above it the run is VOID
 };
 

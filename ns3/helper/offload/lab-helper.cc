@@ -135,7 +135,7 @@ RequireDescriptors(const LabPlan& plan)
 }
 
 LabAddresses
-AddressesOf(const Topology& topology)
+AddressesOf(const Topology& topology, const LabSettings& settings)
 {
     auto addresses = std::make_shared<LabAddressMap>();
     for (const auto& node : topology.nodes)
@@ -146,6 +146,13 @@ AddressesOf(const Topology& topology)
             {
                 addresses->emplace(address.address, interface.mac);
             }
+        }
+    }
+    for (const auto& [device, tunnel] : settings.tunnels)
+    {
+        for (const auto& address : tunnel.neighbours)
+        {
+            addresses->emplace(address, tunnel.neighbour);
         }
     }
     return addresses;
@@ -363,7 +370,7 @@ LabHelper::GuardUdp(const NodeContainer& nodes)
 void
 LabHelper::Attach(const LabPlan& plan)
 {
-    const LabAddresses known = AddressesOf(plan.topology);
+    const LabAddresses known = AddressesOf(plan.topology, m_settings);
     for (const auto& node : plan.topology.nodes)
     {
         switch (node.data_plane->port_frames)

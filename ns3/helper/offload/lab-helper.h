@@ -105,6 +105,15 @@ class LabHelper
         m_settings.emulators[channel] = emulator;
     }
 
+    /** The other end of a device's link is in a part of the lab that another host has.
+     * @param device the end that is here
+     * @param tunnel what leads to the other one
+     */
+    void SetTunnel(Ptr<NetDevice> device, const LabTunnel& tunnel)
+    {
+        m_settings.tunnels[device] = tunnel;
+    }
+
     /** Lets the SPECs of a channel change during the run (`viaduct path set LAB`): the path engine
      * emulates it, also if it does nothing to packets yet.
      * @param channel a channel

@@ -250,6 +250,11 @@ void
 LabPlanner::PlanLink(const Wire& wire)
 {
     const auto& [channel, ends] = wire;
+    if (const auto tunnel = m_settings.tunnels.find(ends.front().original);
+        tunnel != m_settings.tunnels.end())
+    {
+        return PlanTunnel(ends.front(), tunnel->second);
+    }
     if (channel->GetNDevices() != ends.size())
     {
         throw UsageError(Where(ends[0].nodeName, ends[0].original) +
@@ -269,6 +274,22 @@ LabPlanner::PlanLink(const Wire& wire)
     if (link.IsPlainWire() && !link.live)
     {
         link.specs.clear();
+    }
+    m_plan.topology.links.push_back(link);
+}
+
+void
+LabPlanner::PlanTunnel(const LabAttachment& end, const LabTunnel& settings)
+{
+    Link link;
+    link.kind = Link::Kind::kTunnel;
+    link.name = settings.link;
+    link.endpoints = {{end.nodeName, end.interface}};
+    link.tunnel = settings.tunnel;
+    link.live = settings.live;
+    if (link.live || !settings.spec.IsPlainWire())
+    {
+        link.specs = {settings.spec};
     }
     m_plan.topology.links.push_back(link);
 }

@@ -24,6 +24,20 @@ namespace ns3
 
 /**
  * @ingroup viaduct
+ * A link whose other end is in the part of the lab that another host has.
+ */
+struct LabTunnel
+{
+    viaduct::lab::Tunnel tunnel;                      //!< what leads there
+    std::string link;                                 //!< the link's name
+    viaduct::path::Spec spec;                         //!< of what this end sends
+    bool live{false};                                 //!< the path engine emulates it in any case
+    viaduct::wire::MacAddress neighbour;              //!< of the other end
+    std::vector<viaduct::wire::IpAddress> neighbours; //!< its IP addresses
+};
+
+/**
+ * @ingroup viaduct
  * The user's settings of a lab besides the scenario itself; LabHelper's functions explain each.
  */
 struct LabSettings
@@ -33,6 +47,7 @@ struct LabSettings
     std::map<Ptr<Node>, const viaduct::fib::DataPlane*> planes;        //!< these
     std::map<Ptr<NetDevice>, std::string> physical;                    //!< the machine's interfaces
     std::map<Ptr<Node>, std::vector<std::string>> kernelOnly; //!< the same, without a device
+    std::map<Ptr<NetDevice>, LabTunnel> tunnels;              //!< whose other ends are elsewhere
     std::map<Ptr<NetDevice>, viaduct::path::Spec> specs;      //!< instead of the channel's
     std::map<Ptr<Channel>, std::string> linkNames;            //!< users' own
     viaduct::lab::Emulator emulator{viaduct::lab::Emulator::kEngine}; //!< of all links but
@@ -98,6 +113,7 @@ class LabPlanner
     void PlanDevice(Ptr<Node> node, Ptr<NetDevice> device);
     std::vector<Wire> Wires() const;
     void PlanLink(const Wire& wire);
+    void PlanTunnel(const LabAttachment& end, const LabTunnel& settings);
     std::string LinkName(const Wire& wire) const;
     viaduct::path::Spec SpecFor(const LabAttachment& sender,
                                 const std::vector<LabAttachment>& all,

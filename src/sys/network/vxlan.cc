@@ -11,11 +11,14 @@ void CreateVxlan(Netlink& session, const VxlanLink& link) {
   const bool ipv4 = link.remote.family == wire::Family::kIpv4;
   ifinfomsg header{};
   header.ifi_family = AF_UNSPEC;
+  header.ifi_index = link.ifindex;
   NetlinkMessage message(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
   message.AppendHeader(header);
   message.Put(IFLA_IFNAME, link.name);
   message.PutU32(IFLA_MTU, static_cast<uint32_t>(link.mtu));
-  message.Put(IFLA_ADDRESS, link.mac.bytes.data(), link.mac.bytes.size());
+  if (link.mac != wire::MacAddress()) {
+    message.Put(IFLA_ADDRESS, link.mac.bytes.data(), link.mac.bytes.size());
+  }
   // The tunnel stays in the session's namespace, wherever the interface is (vxlan_newlink() of
   // drivers/net/vxlan/vxlan_core.c).
   if (link.namespace_fd >= 0) {

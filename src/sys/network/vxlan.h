@@ -15,9 +15,10 @@ struct VxlanLink {
   int namespace_fd = -1;  // where the interface is to live; -1: the session's own namespace
   uint32_t vni = 0;       // VXLAN network identifier
   wire::IpAddress remote;
-  uint16_t port = 0;  // UDP, of both ends
-  wire::MacAddress mac;
+  uint16_t port = 0;     // UDP, of both ends
+  wire::MacAddress mac;  // all zero: the kernel draws one
   int mtu = 1500;
+  int ifindex = 0;  // 0: the kernel chooses
 };
 
 // Creates the interface, down. Its UDP socket is in the session's namespace, from when the

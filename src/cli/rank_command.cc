@@ -1,0 +1,15 @@
+// viaduct rank: what mpirun starts on each host of a lab (hosts/launch.h). Not for people.
+#include "cli/command.h"
+#include "cli/privilege.h"
+#include "hosts/rank.h"
+
+namespace viaduct::cli {
+
+void AddRank(CLI::App& app, Invocation& invocation) {
+  CLI::App* command = app.add_subcommand("rank", "one host's part of a lab on several hosts");
+  command->group("");  // not in --help
+  command->footer("Example: viaduct run starts it, on each of a scenario's hosts.");
+  command->callback([&invocation] { invocation.status = hosts::RunRank(NeedRoot); });
+}
+
+}  // namespace viaduct::cli

@@ -1,0 +1,54 @@
+// The connection of a host's run to those of the other hosts, through viaduct-mpi (mpi_main.cc).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace viaduct::hosts {
+
+// By how many nanoseconds a rank's monotonic clock is ahead of rank 0's, and by how many that may
+// be wrong.
+struct ClockReading {
+  int64_t ahead = 0, error = 0;
+};
+
+class MpiLink {
+ public:
+  // Of this process's standard input. Throws UsageError if that is not viaduct-mpi's.
+  MpiLink();
+  MpiLink(const MpiLink&) = delete;
+  MpiLink& operator=(const MpiLink&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  // Readable when Receive() has something.
+  int Fd() const;
+
+  // Blocks while the message does not fit in the socket. Throws Error if viaduct-mpi has ended.
+  void Send(int to, const std::string& message);
+  // Rank 0: asks for the clocks, which come as a frame.
+  void MeasureClocks();
+
+  struct Frame {
+    int from = 0;
+    std::string message;               // empty: that rank's program has ended
+    std::vector<ClockReading> clocks;  // not empty: the answer to MeasureClocks()
+  };
+  // The next frame that has arrived; waits for it up to so many milliseconds. Throws Error if
+  // viaduct-mpi has ended.
+  std::optional<Frame> Receive(int wait_milliseconds = 0);
+
+ private:
+  struct Raw {
+    int from = 0;
+    std::string bytes;
+  };
+  std::optional<Raw> TakeFrame();
+
+  int rank_ = 0, size_ = 0;
+  std::string received_;
+};
+
+}  // namespace viaduct::hosts

@@ -1,0 +1,14 @@
+// The run of one host's part of a lab, started there by mpirun (`viaduct rank`).
+#pragma once
+
+#include <functional>
+
+namespace viaduct::hosts {
+
+// Runs the part of this host. Rank 0 reads from descriptor 3 what the launching command has written
+// (launch.h) and writes the results of all hosts to standard output, as one line of JSON. Others
+// write nothing, unless rank 0 is gone. `need_root`: is called before the lab is built. Returns the
+// exit status.
+int RunRank(const std::function<void()>& need_root);
+
+}  // namespace viaduct::hosts
