@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from labs import FAST_OLSR, results, viaduct
+from labs import FAST_OLSR, VIADUCT, results, viaduct, wait_until
 from machines import Machines, machines
 
 LINE = """
@@ -130,7 +130,7 @@ def kill_rank(hosts: Machines, number: int) -> None:
 
 
 @pytest.mark.usefixtures("lab")
-@pytest.mark.parametrize("number", [0])
+@pytest.mark.parametrize("number", [0, 1])
 def test_a_host_dies(scenario: Callable[[str], Path], tmp_path: Path, number: int) -> None:
     """The run ends as VOID and says so; the other host has nothing left."""
     long = LINE[: LINE.index("flows:")].replace("duration: 6s", "duration: 60s")
@@ -143,6 +143,10 @@ def test_a_host_dies(scenario: Callable[[str], Path], tmp_path: Path, number: in
         assert run.wait() == 4, run.text
         assert "VOID" in run.text.strip().splitlines()[-1]
         assert not (tmp_path / "out.json").exists()
+        # Where all of it was killed, the broker too, somebody must clean up.
+        dead = hosts.all[number]
+        wait_until(lambda: all(m == dead or not m.left() for m in hosts.all), "nothing left")
+        dead.run(VIADUCT, "clean")
         hosts.await_nothing_left()
 
 
