@@ -16,13 +16,11 @@
 #include "ns3/reactor-simulator-impl.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/wire-conversion.h"
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "scenario/events.h"
-#include "scenario/lab_hosts.h"
 #include "sys/process.h"
 
 #include <algorithm>
@@ -86,7 +84,7 @@ ScenarioRun::ChooseSimulator() const
     {
         type = "ns3::RealtimeSimulatorImpl";
     }
-    else if (!IsSimulate() || m_hubOptions)
+    else if (!IsSimulate() || m_part.hub)
     {
         type = "ns3::ReactorSimulatorImpl";
         // ns-3's own emulation keeps its priority: its two threads would starve the processes it
@@ -106,12 +104,12 @@ ScenarioRun::Run()
 {
     ChooseSimulator();
     SetSeedAndRun(m_scenario.seed);
-    if (m_hubOptions && IsSimulate())
+    if (m_part.hub && IsSimulate())
     {
         return RunHub();
     }
     m_simulated = AssumeRates(m_scenario);
-    m_network = std::make_unique<Network>(m_scenario, m_simulated.plain, m_host);
+    m_network = std::make_unique<Network>(m_scenario, m_simulated.plain, m_part.host);
     if (HasRBridges(m_scenario))
     {
         m_bridged = std::make_unique<RBridgeReachability>(m_scenario, *m_network);
@@ -126,7 +124,7 @@ ScenarioRun::Run()
     }
     else
     {
-        BuildLab();
+        m_lab = BuildLab(m_scenario, *m_network, m_part);
         m_control.Send("lab", {{"name", m_scenario.name}});
     }
     if (m_scenario.mode != Mode::kOffload)
@@ -151,7 +149,7 @@ ScenarioRun::RunHub()
     GlobalValue::Bind("ChecksumEnabled", BooleanValue(true)); // clients' kernels check them
     // Wires without a SPEC do nothing, as between a lab's nodes: its clients are in real time.
     m_network = std::make_unique<Network>(m_scenario, m_simulated.plain);
-    m_hub = std::make_unique<HubService>(m_scenario, *m_network, *m_hubOptions);
+    m_hub = std::make_unique<HubService>(m_scenario, *m_network, *m_part.hub);
     Simulator::Schedule(COMMAND_INTERVAL, &ScenarioRun::WatchCommands, this);
     Simulator::Schedule(Time(0), &ScenarioRun::ReportHub, this);
     Simulator::Run();
@@ -181,155 +179,6 @@ ScenarioRun::SendStatistics(std::size_t from)
     }
 }
 
-namespace
-{
-
-/** Whether the path engine emulates the link if its SPEC may change, and as a whole. */
-bool
-IsEmulatedPair(const NetworkLink& link)
-{
-    const auto isPlain = [&](size_t end) {
-        return Network::SpecOf(*link.settings, end).IsPlainWire();
-    };
-    return link.devices.size() == 2 && link.settings->emulator == viaduct::lab::Emulator::kEngine &&
-           !(isPlain(0) && isPlain(1));
-}
-
-} // namespace
-
-const viaduct::fib::DataPlane*
-ScenarioRun::PlaneOf(const viaduct::scenario::NodeSettings& settings) const
-{
-    if (!settings.data_plane)
-    {
-        return &viaduct::fib::kKernelPlane; // a host's
-    }
-    return HasRBridges(m_scenario) && !settings.host ? viaduct::fib::OfRBridge(*settings.data_plane)
-                                                     : settings.data_plane;
-}
-
-void
-ScenarioRun::BuildLab()
-{
-    LabHelper::Mode mode = LabHelper::OFFLOAD;
-    if (m_scenario.mode == Mode::kTraditional)
-    {
-        mode = LabHelper::TRADITIONAL;
-    }
-    else if (m_scenario.mode == Mode::kEmulate)
-    {
-        mode = LabHelper::EMULATE;
-    }
-    m_lab = std::make_unique<LabHelper>(mode);
-    m_lab->SetLabName(m_scenario.name);
-    if (m_adopts)
-    {
-        m_lab->Adopt();
-    }
-    if (m_hubOptions)
-    {
-        m_lab->SetHub({m_hubOptions->address, m_hubOptions->port});
-    }
-    for (const auto& settings : m_scenario.nodes)
-    {
-        if (!m_network->IsHere(settings.name))
-        {
-            continue;
-        }
-        Ptr<Node> node = m_network->GetNode(settings.name);
-        if (m_hubOptions && settings.remote)
-        {
-            viaduct::lab::Remote remote;
-            remote.vni = static_cast<uint32_t>(settings.remote->vni);
-            remote.address = settings.remote->address;
-            remote.anyone = settings.remote->anyone;
-            m_lab->SetRemote(node, remote);
-            continue;
-        }
-        if (settings.data_plane || settings.host)
-        {
-            m_lab->SetDataPlane(node, *PlaneOf(settings));
-        }
-        if (!settings.container.empty())
-        {
-            m_lab->SetContainer(node, settings.container);
-        }
-        for (const auto& [name, value] : settings.sysctls)
-        {
-            m_lab->SetSysctl(node, name, value);
-        }
-        for (const auto& interface : settings.physical_interfaces)
-        {
-            m_lab->AddPhysicalInterface(node, interface, nullptr);
-        }
-    }
-    const auto captured = viaduct::scenario::CapturedLinks(m_scenario);
-    for (size_t number = 0; number < m_network->GetLinks().size(); number++)
-    {
-        const NetworkLink& link = m_network->GetLinks()[number];
-        const auto& names = link.settings->nodes;
-        if (std::none_of(names.begin(), names.end(), [&](const auto& name) {
-                return m_network->IsHere(name);
-            }))
-        {
-            continue;
-        }
-        if (std::find(captured.begin(), captured.end(), link.settings->name) != captured.end())
-        {
-            for (Ptr<NetDevice> device : link.devices)
-            {
-                m_lab->SetByHop(device->GetNode(), "link " + link.settings->name + " is captured");
-            }
-        }
-        if (!link.settings->interface.empty())
-        {
-            Ptr<NetDevice> device = link.devices.front();
-            m_lab->AddPhysicalInterface(device->GetNode(), link.settings->interface, device);
-            continue;
-        }
-        if (!m_host.empty() && viaduct::scenario::IsBetweenHosts(m_scenario, *link.settings))
-        {
-            AddTunnel(number);
-            continue;
-        }
-        m_lab->SetLinkName(link.channel, link.settings->name);
-        m_lab->SetEmulator(link.channel, link.settings->emulator);
-        if (viaduct::scenario::ChangesSpec(m_scenario, link.settings->name) ||
-            (m_live && IsEmulatedPair(link)))
-        {
-            m_lab->SetLive(link.channel);
-        }
-        for (size_t i = 0; i < link.devices.size(); i++)
-        {
-            m_lab->SetSpec(link.devices[i], Network::SpecOf(*link.settings, i));
-        }
-    }
-    m_lab->InstallOrThrow(m_network->GetNodesHere());
-}
-
-void
-ScenarioRun::AddTunnel(size_t link)
-{
-    const NetworkLink& found = m_network->GetLinks()[link];
-    const viaduct::lab::Tunnel tunnel = viaduct::scenario::TunnelOf(m_scenario, link, m_host);
-    LabTunnel settings;
-    settings.tunnel = tunnel;
-    settings.link = found.settings->name;
-    settings.spec = Network::SpecOf(*found.settings, tunnel.end);
-    // If the other direction has one, this end's frames must be as on a wire, too.
-    settings.live = viaduct::scenario::ChangesSpec(m_scenario, found.settings->name) ||
-                    (IsEmulatedPair(found) && settings.spec.IsPlainWire());
-    const size_t other = 1 - tunnel.end;
-    settings.neighbour =
-        wireconversion::ToWire(Mac48Address::ConvertFrom(found.devices[other]->GetAddress()));
-    const auto& addresses = found.settings->addresses;
-    for (size_t i = other; i < addresses.size(); i += found.devices.size())
-    {
-        settings.neighbours.push_back(addresses[i].address);
-    }
-    m_lab->SetTunnel(found.devices[tunnel.end], settings);
-}
-
 void
 ScenarioRun::ReportPassages()
 {
@@ -350,7 +199,7 @@ ScenarioRun::WatchCommands()
     }
     for (const nlohmann::json& command : m_control.TakeCommands())
     {
-        if (!m_host.empty() && command.value("command", "") == "go")
+        if (!m_part.host.empty() && command.value("command", "") == "go")
         {
             m_go = true;
         }
@@ -398,7 +247,7 @@ ScenarioRun::LookAtRoutes()
     }
     const viaduct::result::Convergence now = m_bridged ? m_bridged->Look() : m_reachability->Look();
     const bool late = Simulator::Now() >= ToTime(m_scenario.convergence_timeout);
-    if (!m_host.empty() && !m_go && !late)
+    if (!m_part.host.empty() && !m_go && !late)
     {
         ReportPassages();
         Simulator::Schedule(LOOK_INTERVAL, &ScenarioRun::LookAtRoutes, this);

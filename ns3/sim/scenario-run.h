@@ -10,6 +10,7 @@
 #include "network.h"
 #include "rbridges.h"
 #include "reachability.h"
+#include "scenario-lab.h"
 #include "simulated-files.h"
 #include "simulated-links.h"
 #include "simulated-traffic.h"
@@ -53,13 +54,13 @@ class ScenarioRun
     /** Real modes: the SPECs of emulated links may change at any time. */
     void KeepSpecsLive()
     {
-        m_live = true;
+        m_part.live = true;
     }
 
     /** Real modes: takes over the lab of a simulator that has died. */
     void AdoptLab()
     {
-        m_adopts = true;
+        m_part.adopts = true;
     }
 
     /** Real modes: builds the part of the lab that is on one of the scenario's hosts. The routes of
@@ -68,7 +69,7 @@ class ScenarioRun
      */
     void BuildPart(const std::string& host)
     {
-        m_host = host;
+        m_part.host = host;
     }
 
     /** Mode simulate: runs in real time, and serves the clients of remote nodes until it is
@@ -77,7 +78,7 @@ class ScenarioRun
      */
     void ServeHub(const HubOptions& options)
     {
-        m_hubOptions = options;
+        m_part.hub = options;
     }
 
     /**
@@ -89,10 +90,7 @@ class ScenarioRun
   private:
     bool IsSimulate() const;
     void ChooseSimulator() const;
-    void BuildLab();
-    void AddTunnel(size_t link);
     void ReportPassages();
-    const viaduct::fib::DataPlane* PlaneOf(const viaduct::scenario::NodeSettings& settings) const;
     void WatchCommands();
     void ShowProgress();
     void LookAtRoutes();
@@ -109,10 +107,8 @@ class ScenarioRun
     SimulatedLinks m_simulated;                     //!< mode simulate: how links are simulated
     ControlChannel& m_control;                      //!< events and commands
     std::string m_captures;                         //!< directory
-    bool m_live{false};                             //!< SPECs may change at any time
-    bool m_adopts{false};                           //!< the lab of another
+    LabPart m_part;                                 //!< what is built of the lab; `viaduct hub`
     bool m_go{false};                               //!< routes of all hosts have converged
-    std::string m_host;                             //!< whose part it is; empty: the whole lab
     std::unique_ptr<Network> m_network;             //!< the nodes
     std::unique_ptr<LabHelper> m_lab;               //!< real modes
     std::unique_ptr<Reachability> m_reachability;   //!< which nodes reach which, by IP
@@ -120,8 +116,7 @@ class ScenarioRun
     std::unique_ptr<SimulatedFiles> m_files;        //!< mode simulate
     std::unique_ptr<SimulatedTraffic> m_traffic;    //!< mode simulate, after convergence
     std::unique_ptr<StackDrops> m_drops;            //!< where ns-3 forwards
-    std::optional<HubOptions> m_hubOptions;         //!< `viaduct hub`
-    std::unique_ptr<HubService> m_hub;              //!< the same, while it runs
+    std::unique_ptr<HubService> m_hub;              //!< `viaduct hub` of a simulation
     std::vector<viaduct::Duration> m_pauses;        //!< since convergence
     viaduct::Instant m_progress;                    //!< when it was last shown, wall clock
 };
