@@ -52,6 +52,12 @@ std::string HostList(const scenario::Scenario& scenario) {
 }
 
 std::vector<std::string> CommandFor(const scenario::Scenario& scenario) {
+#ifndef VIADUCT_HAS_MPI
+  throw EnvironmentError(
+      scenario.file +
+      ": hosts: this viaduct was built without Open MPI (libopenmpi-dev), which starts the hosts' "
+      "parts");
+#endif
   if (sys::FindProgram("mpirun").empty()) {
     throw EnvironmentError(
         "a lab on several hosts needs Open MPI's mpirun: apt-get install openmpi-bin, on all "

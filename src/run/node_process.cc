@@ -33,7 +33,7 @@ NodeProcess::~NodeProcess() {
   }
   if (wait_status_) return;
   loop_.Forget(program_.exit_status.get());
-  Kill(SIGKILL);
+  NodeProcess::Kill(SIGKILL);
 }
 
 void NodeProcess::Kill(int signal) {

@@ -152,7 +152,8 @@ def _machine(number: int, clock: int) -> Machine:
 
 
 def _plug(machine: Machine, bridge: str, number: int, mtu: int) -> None:
-    words = f"link add name p{number} mtu {mtu} type veth peer name uplink mtu {mtu} netns {machine.pid}"
+    peer = f"peer name uplink mtu {mtu} netns {machine.pid}"
+    words = f"link add name p{number} mtu {mtu} type veth {peer}"
     execute(["ip", "-n", bridge, *words.split()]).expect()
     for line in (f"link set dev p{number} master lan", f"link set dev p{number} up"):
         execute(["ip", "-n", bridge, *line.split()]).expect()
