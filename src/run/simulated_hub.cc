@@ -26,7 +26,7 @@ class SimulatedHub final : public Hub {
         FindSimulator(), scenario, UniqueFd(), "", std::vector<Duration>(), LabUse::kOfRun, "",
         fmt::format("{}:{}", options.address, options.port));
     simulator_->OnOutput([this](const std::string& line) { progress().Line(line); });
-    loop_.Watch(simulator_->Fd(), [this] { Read(); });
+    Watch();
     loop_.Watch(simulator_->OutputFd(), [this] {
       if (!simulator_->ReadOutput()) loop_.Forget(simulator_->OutputFd());
     });
@@ -41,24 +41,23 @@ class SimulatedHub final : public Hub {
   }
 
   void Claim(const std::string& node, const std::string& address) override {
-    simulator_->Tell({{"command", "claim"}, {"node", node}, {"address", address}});
+    Tell({{"command", "claim"}, {"node", node}, {"address", address}});
   }
 
-  void Release(const std::string& node) override {
-    simulator_->Tell({{"command", "release"}, {"node", node}});
-  }
+  void Release(const std::string& node) override { Tell({{"command", "release"}, {"node", node}}); }
 
   bool ClaimsAtOnce() const override { return false; }
 
   void AskStatistics() override {
     if (gathers_) return;
     gathers_ = true;
-    simulator_->Tell({{"command", "statistics"}});
+    Tell({{"command", "statistics"}});
   }
 
   result::HubResult Finish() override {
     OnUpdate({});
     simulator_->Stop();
+    Watch();
     if (!loop_.Run([this] { return report_.has_value(); },
                    MonotonicClock::Now() + kFinishPatience)) {
       throw Error("the simulator hangs: it does not report");
@@ -81,7 +80,22 @@ class SimulatedHub final : public Hub {
         TellClaimed(message->value("node", ""));
       }
     }
-    if (simulator_->Ended()) loop_.Forget(simulator_->Fd());
+    if (simulator_->Ended()) {
+      loop_.Forget(simulator_->Fd());
+    } else {
+      Watch();
+    }
+  }
+
+  void Watch() {
+    loop_.Watch(
+        simulator_->Fd(), [this] { Read(); }, simulator_->Events());
+  }
+
+  // A storm of claims is more than the simulator reads at once.
+  void Tell(const nlohmann::json& command) {
+    simulator_->Tell(command);
+    if (!simulator_->Ended()) Watch();
   }
 
   void Gather(result::HubResult part, bool is_last) {

@@ -109,9 +109,26 @@ SimulatorProcess::~SimulatorProcess() {
   }
 }
 
+short SimulatorProcess::Events() const {
+  return static_cast<short>(unsent_.empty() ? POLLIN : POLLIN | POLLOUT);
+}
+
 void SimulatorProcess::Send(std::string_view line) {
-  // The end of the simulator is detected when its messages are read.
-  if (send(control_.get(), line.data(), line.size(), MSG_NOSIGNAL) < 0) return;
+  unsent_ += line;
+  Flush();
+}
+
+void SimulatorProcess::Flush() {
+  size_t sent = 0;
+  while (sent < unsent_.size()) {
+    const ssize_t count =
+        send(control_.get(), unsent_.data() + sent, unsent_.size() - sent, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
+    // The end of the simulator is detected when its messages are read.
+    sent = count < 0 ? unsent_.size() : sent + static_cast<size_t>(count);
+  }
+  unsent_.erase(0, sent);
 }
 
 void SimulatorProcess::Tell(const nlohmann::json& command) { Send(JsonText(command) + "\n"); }
@@ -164,6 +181,7 @@ std::optional<nlohmann::json> SimulatorProcess::TakeLine() {
 
 std::optional<nlohmann::json> SimulatorProcess::Receive() {
   if (ended_) return std::nullopt;
+  Flush();
   std::array<char, 65536> buffer;
   while (!end_of_file_ && received_.size() < kLongestMessage) {
     const ssize_t got = read(control_.get(), buffer.data(), buffer.size());

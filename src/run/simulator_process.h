@@ -95,6 +95,8 @@ class SimulatorProcess {
 
   // A descriptor that is readable when Receive() has something, or the simulator has ended.
   int Fd() const { return control_.get(); }
+  // What to watch it for: POLLOUT, too, while commands wait for the simulator to read earlier ones.
+  short Events() const;
   // The output of the simulator (a protocol's own output, NS_LOG). Readable when ReadOutput() has
   // something; it must be read, or the simulator blocks when the pipe is full.
   int OutputFd() const { return output_.get(); }
@@ -118,11 +120,12 @@ class SimulatorProcess {
  private:
   [[noreturn]] void ThrowDeath();
   void Send(std::string_view line);
+  void Flush();
   std::optional<nlohmann::json> TakeLine();
 
   sys::Child process_;
   UniqueFd control_, output_;
-  std::string received_, line_;
+  std::string received_, unsent_, line_;
   std::deque<std::string> last_lines_;
   std::function<void(const std::string&)> print_;
   bool ended_ = false, reported_ = false, end_of_file_ = false;
