@@ -158,6 +158,7 @@ void ControlClient::Hear(const std::string& line) {
   session_ = offer->session;
   options_.node = offer->node;  // by name, from a hub that has been started again
   options_.claimed(*offer, PeerAddress(channel_->Fd()));
+  SayAlive();  // from then on the hub keeps the node for the session
 }
 
 // Other addresses of the hub are tried at once; it is trouble when none is left.

@@ -78,6 +78,7 @@ struct ControlServer::Peer {
   Instant heard;
   Node* node = nullptr;     // that it has claimed
   std::string offer;        // that has still to be confirmed
+  bool knows_node = false;  // it has spoken after it was sent the offer
   bool is_refused = false;  // it goes when it has been told why
 };
 
@@ -236,7 +237,10 @@ bool ControlServer::Hear(Peer& peer, const std::string& line) {
   const FromClient message = ParseFromClient(line);
   peer.heard = MonotonicClock::Now();
   if (const auto* request = std::get_if<Request>(&message)) return Grant(peer, *request);
-  if (std::holds_alternative<Alive>(message)) return true;
+  if (std::holds_alternative<Alive>(message)) {
+    peer.knows_node = peer.node != nullptr && peer.offer.empty();
+    return true;
+  }
   if (peer.node != nullptr) Release(*peer.node, false);
   peer.is_refused = true;
   return false;
@@ -341,10 +345,11 @@ void ControlServer::Refuse(Peer& peer, const std::string& reason) {
 }
 
 void ControlServer::Release(Node& node, bool may_return) {
+  const bool is_kept = may_return && node.peer->knows_node;
   node.peer->node = nullptr;
   node.peer = nullptr;
   if (!may_return) node.session.clear();
-  node.reserved_until = MonotonicClock::Now() + options_.reservation;
+  node.reserved_until = MonotonicClock::Now() + (is_kept ? options_.reservation : Duration());
   --counters_.clients;
   ++counters_.releases;
   options_.release(node.name);

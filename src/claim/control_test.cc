@@ -113,6 +113,22 @@ class ControlTest : public testing::Test {
   std::deque<Client> clients_;
 };
 
+// It gave up before it was told: it cannot return, and tries again as anybody.
+TEST_F(ControlTest, ANodeIsNotKeptForAClientThatDoesNotKnowOfIt) {
+  ServerOptions options = Defaults();
+  options.confirms = true;
+  Serve(options);
+  Client& first = Join("n1");
+  ASSERT_TRUE(Await([&] { return claims_.size() == 1; }));
+  first.control.reset();
+  ASSERT_TRUE(Await([&] { return released_.size() == 1; }));
+  Client& second = Join("n1");
+  ASSERT_TRUE(Await([&] { return claims_.size() == 2; }));
+  server_->Confirm("n1");
+  ASSERT_TRUE(Await([&] { return !second.offers.empty(); }));
+  EXPECT_TRUE(second.troubles.empty());
+}
+
 TEST_F(ControlTest, AClientGetsItsNode) {
   for (const char* host : {"127.0.0.1", "::1"}) {
     Client& client = Join("n2", host);
@@ -229,6 +245,7 @@ class VanishingTest : public ControlTest {
     puppet_->Say(Encode(Request{"n1", ""}));
     std::optional<std::string> answer;
     EXPECT_TRUE(Await([&] { return (answer = puppet_->Listen()).has_value(); }));
+    puppet_->Say(Encode(Alive{}));
     return std::get<Offer>(ParseFromHub(answer.value_or("{}"))).session;
   }
 
