@@ -15,8 +15,9 @@ claim::ServerOptions OptionsOf(const scenario::Scenario& scenario, const claim::
   options.port = hub.latest().port;
   if (!address.empty()) options.addresses = {wire::IpAddress::Parse(address)};
   options.nodes = ClaimableNodes(scenario);
-  options.claim = [&scenario, &hub](const claim::Claim& claim) {
+  options.claim = [&scenario, &hub, names = NamesOf(scenario)](const claim::Claim& claim) {
     claim::Offer offer = OfferOf(scenario, claim.node, hub.latest().port);
+    offer.names = names;
     hub.Claim(claim.node, claim.client.ToString());
     return offer;
   };
@@ -34,6 +35,18 @@ std::vector<std::string> ClaimableNodes(const scenario::Scenario& scenario) {
     if (node.remote && !node.remote->address && !node.remote->anyone) nodes.push_back(node.name);
   }
   return nodes;
+}
+
+std::map<std::string, std::vector<wire::IpAddress>> NamesOf(const scenario::Scenario& scenario) {
+  std::map<std::string, std::vector<wire::IpAddress>> names;
+  for (const scenario::LinkSettings& link : scenario.links) {
+    for (const std::string& node : link.nodes) {
+      for (const wire::IpPrefix& prefix : AddressesOn(link, node)) {
+        names[node].push_back(prefix.address);
+      }
+    }
+  }
+  return names;
 }
 
 claim::Offer OfferOf(const scenario::Scenario& scenario, const std::string& node, uint16_t port) {
@@ -57,13 +70,6 @@ claim::Offer OfferOf(const scenario::Scenario& scenario, const std::string& node
   offer.addresses = AddressesOn(link, node);
   for (const wire::IpPrefix& gateway : AddressesOn(link, settings->gateway)) {
     offer.gateways.push_back(gateway.address);
-  }
-  for (const scenario::NodeSettings& each : scenario.nodes) {
-    for (const scenario::LinkSettings& place : scenario.links) {
-      for (const wire::IpPrefix& prefix : AddressesOn(place, each.name)) {
-        offer.names[each.name].push_back(prefix.address);
-      }
-    }
   }
   return offer;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,13 +13,16 @@
 #include "run/hub.h"
 #include "scenario/scenario.h"
 #include "sys/event_loop.h"
+#include "wire/address.h"
 
 namespace viaduct::run {
 
 // Those nodes, in the scenario's order.
 std::vector<std::string> ClaimableNodes(const scenario::Scenario& scenario);
-// What a client needs to be this node, whose frames go to and from this UDP port; without session.
-// Its MAC address is locally administered and made of the node's VNI.
+// All nodes' addresses, which every offer has. Takes milliseconds for a thousand nodes.
+std::map<std::string, std::vector<wire::IpAddress>> NamesOf(const scenario::Scenario& scenario);
+// What a client needs to be this node, whose frames go to and from this UDP port; without session
+// and names. Its MAC address is locally administered and made of the node's VNI.
 claim::Offer OfferOf(const scenario::Scenario& scenario, const std::string& node, uint16_t port);
 
 // Answers clients on a control connection while the loop runs, and tells the hub who they are.
