@@ -18,9 +18,10 @@ from wires import entered
 hosts = test_hub.hosts
 
 
-def _scenario(mode: str, clients: int) -> str:
+def many(mode: str, clients: int, whose: str = "any") -> str:
+    """A scenario with so many remote nodes, at four routers."""
     names = range(1, clients + 1)
-    nodes = "".join(f"  c{i}: {{remote: any, vni: {i}}}\n" for i in names)
+    nodes = "".join(f"  c{i}: {{remote: {whose}, vni: {i}}}\n" for i in names)
     links = "".join(
         f"  - {{pair: [c{i}, r{i % 4}], "
         f"addresses: [10.{i >> 8}.{i & 255}.1/30, 10.{i >> 8}.{i & 255}.2/30]}}\n"
@@ -34,7 +35,7 @@ def _scenario(mode: str, clients: int) -> str:
     )
 
 
-def _asks(number: int) -> bytes:
+def asks(number: int) -> bytes:
     """A client's VXLAN datagram: who has the gateway's address?"""
     mac = bytes([2, 0, 0, 0, number >> 8, number & 255])
     own = bytes([10, number >> 8, number & 255, 1])
@@ -49,7 +50,7 @@ def test_each_of_many_clients_is_answered(
 ) -> None:
     written = tmp_path / "hub.json"
     with (
-        hub(hosts, scenario(_scenario(mode, clients)), "--json", str(written)) as process,
+        hub(hosts, scenario(many(mode, clients)), "--json", str(written)) as process,
         entered(hosts.clients),
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out,
     ):
@@ -59,7 +60,7 @@ def test_each_of_many_clients_is_answered(
         limit = time.monotonic() + PATIENCE
         while missing and time.monotonic() < limit:
             for number in sorted(missing)[:50]:  # what a small socket buffer has room for
-                out.sendto(_asks(number), ("192.0.2.254", 4789))
+                out.sendto(asks(number), ("192.0.2.254", 4789))
             for _ in range(min(50, len(missing))):
                 try:
                     datagram = out.recv(2000)
