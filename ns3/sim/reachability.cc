@@ -201,7 +201,7 @@ Reachability::Look() const
 }
 
 Reachability::Passages
-Reachability::LookAtPassages() const
+Reachability::LookAtPassages(bool all) const
 {
     std::vector<bool> entries(m_names.size());
     for (const NetworkLink& link : m_network.GetLinks())
@@ -212,7 +212,7 @@ Reachability::LookAtPassages() const
         for (const Ptr<NetDevice>& device : link.devices)
         {
             const uint32_t node = device->GetNode()->GetId();
-            entries[node] = entries[node] || (away && m_here[node]);
+            entries[node] = entries[node] || ((away || all) && m_here[node]);
         }
     }
     Passages passages;

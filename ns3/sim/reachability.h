@@ -34,12 +34,15 @@ class Reachability
      */
     viaduct::result::Convergence Look() const;
 
-    /** Where packets that come from other hosts go, by the present tables: for each node on a link
-     * between hosts, by the destination's number, the destination, or the node of another host that
-     * they are passed on to, or -1. */
+    /** Where packets go from a node of this host, by the present tables: by the destination's
+     * number, the destination, or the node of another host that they are passed on to, or -1. */
     using Passages = std::map<std::string, std::vector<int32_t>>;
-    /** @return the passages through this host's nodes */
-    Passages LookAtPassages() const;
+    /**
+     * @param all from all nodes of this host; else from those on a link between hosts, where
+     *        packets come in from others
+     * @return the passages
+     */
+    Passages LookAtPassages(bool all) const;
 
   private:
     /** An interface of a node on a link. */

@@ -180,13 +180,29 @@ ScenarioRun::SendStatistics(std::size_t from)
 }
 
 void
-ScenarioRun::ReportPassages()
+ScenarioRun::ReportPassages(bool late)
 {
     const viaduct::result::Convergence now = m_reachability->Look();
     nlohmann::json message = now;
-    message["passages"] =
-        now.unreachable.empty() ? m_reachability->LookAtPassages() : Reachability::Passages();
+    message["passages"] = late || now.unreachable.empty() ? m_reachability->LookAtPassages(late)
+                                                          : Reachability::Passages();
+    message["late"] = late;
     m_control.Send("passages", message);
+}
+
+viaduct::result::Convergence
+ScenarioRun::AcrossHosts(viaduct::result::Convergence here) const
+{
+    here.unreachable.clear();
+    for (const auto& pair : m_unreachable.get<decltype(here.unreachable)>())
+    {
+        if (m_network->IsHere(pair.first))
+        {
+            here.unreachable.push_back(pair);
+        }
+    }
+    here.reachable = here.pairs - here.unreachable.size();
+    return here;
 }
 
 void
@@ -202,6 +218,7 @@ ScenarioRun::WatchCommands()
         if (!m_part.host.empty() && command.value("command", "") == "go")
         {
             m_go = true;
+            m_unreachable = command.at("unreachable");
         }
         if (m_hub)
         {
@@ -247,11 +264,15 @@ ScenarioRun::LookAtRoutes()
     }
     const viaduct::result::Convergence now = m_bridged ? m_bridged->Look() : m_reachability->Look();
     const bool late = Simulator::Now() >= ToTime(m_scenario.convergence_timeout);
-    if (!m_part.host.empty() && !m_go && !late)
+    if (!m_part.host.empty() && !m_go)
     {
-        ReportPassages();
+        ReportPassages(late);
         Simulator::Schedule(LOOK_INTERVAL, &ScenarioRun::LookAtRoutes, this);
         return;
+    }
+    if (m_go && !m_unreachable.empty())
+    {
+        return Converged(AcrossHosts(now));
     }
     if (now.reachable == now.pairs || late)
     {

@@ -90,7 +90,8 @@ class ScenarioRun
   private:
     bool IsSimulate() const;
     void ChooseSimulator() const;
-    void ReportPassages();
+    void ReportPassages(bool late);
+    viaduct::result::Convergence AcrossHosts(viaduct::result::Convergence here) const;
     void WatchCommands();
     void ShowProgress();
     void LookAtRoutes();
@@ -103,14 +104,15 @@ class ScenarioRun
     void ReportHub();
     void SendStatistics(std::size_t from);
 
-    viaduct::scenario::Scenario m_scenario;         //!< what to run
-    SimulatedLinks m_simulated;                     //!< mode simulate: how links are simulated
-    ControlChannel& m_control;                      //!< events and commands
-    std::string m_captures;                         //!< directory
-    LabPart m_part;                                 //!< what is built of the lab; `viaduct hub`
-    bool m_go{false};                               //!< routes of all hosts have converged
-    std::unique_ptr<Network> m_network;             //!< the nodes
-    std::unique_ptr<LabHelper> m_lab;               //!< real modes
+    viaduct::scenario::Scenario m_scenario; //!< what to run
+    SimulatedLinks m_simulated;             //!< mode simulate: how links are simulated
+    ControlChannel& m_control;              //!< events and commands
+    std::string m_captures;                 //!< directory
+    LabPart m_part;                         //!< what is built of the lab; `viaduct hub`
+    bool m_go{false};                       //!< routes of all hosts have converged, or will not
+    nlohmann::json m_unreachable;           //!< then: the pairs of all hosts that cannot reach
+    std::unique_ptr<Network> m_network;     //!< the nodes
+    std::unique_ptr<LabHelper> m_lab;       //!< real modes
     std::unique_ptr<Reachability> m_reachability;   //!< which nodes reach which, by IP
     std::unique_ptr<RBridgeReachability> m_bridged; //!< the same, if nodes are RBridges
     std::unique_ptr<SimulatedFiles> m_files;        //!< mode simulate

@@ -170,7 +170,10 @@ StackDrops::StackDrops(const viaduct::scenario::Scenario& scenario, const Networ
     }
     for (const auto& node : scenario.nodes)
     {
-        Watch(network.GetNode(node.name), node.name);
+        if (network.IsHere(node.name))
+        {
+            Watch(network.GetNode(node.name), node.name);
+        }
     }
     for (const NetworkLink& link : network.GetLinks())
     {

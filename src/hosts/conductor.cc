@@ -22,22 +22,26 @@ constexpr int kVoid = static_cast<int>(ExitStatus::kVoid);
 
 }  // namespace
 
-bool PassagesReachAll(const scenario::Scenario& scenario,
-                      const std::map<std::string, std::vector<int>>& passages) {
+NodePairs Unreachable(const scenario::Scenario& scenario, const Passages& passages) {
   const auto nodes = static_cast<int>(scenario.nodes.size());
+  // Where packets for `to` go from a node; -1: nowhere.
+  const auto next = [&](const std::string& node, int to) {
+    const auto found = passages.find(node);
+    if (found == passages.end() || to >= static_cast<int>(found->second.size())) return -1;
+    return found->second[to] < nodes ? found->second[to] : -1;
+  };
+  NodePairs pairs;
   for (int to = 0; to < nodes; ++to) {
-    for (const auto& [entry, next] : passages) {
-      const std::string* at = &entry;
-      for (size_t hops = 0; *at != scenario.nodes[to].name; ++hops) {
-        const auto found = passages.find(*at);
-        if (hops > passages.size() || found == passages.end()) return false;
-        const int passed_to = to < static_cast<int>(found->second.size()) ? found->second[to] : -1;
-        if (passed_to < 0 || passed_to >= nodes) return false;
-        at = &scenario.nodes[passed_to].name;
+    for (const auto& [from, unused] : passages) {
+      if (from == scenario.nodes[to].name) continue;
+      int at = next(from, to);
+      for (size_t hops = 0; at >= 0 && at != to; ++hops) {
+        at = hops < passages.size() ? next(scenario.nodes[at].name, to) : -1;
       }
+      if (at < 0) pairs.emplace_back(from, scenario.nodes[to].name);
     }
   }
-  return true;
+  return pairs;
 }
 
 Conductor::Conductor(int ranks, SendToAll send_to_all)
@@ -66,9 +70,14 @@ void Conductor::Take(int from, const json& message) {
 void Conductor::Ended(int rank) {
   if (!gone_.insert(rank).second) return;
   const std::string host = HostOf(rank);
-  Fail(fmt::format("host {}: viaduct's processes there have ended; the run is VOID",
-                   host.empty() ? fmt::format("of rank {}", rank) : host),
-       kVoid);
+  const std::string what =
+      fmt::format("host {}: {}",
+                  host.empty() ? fmt::format("of rank {} (the first is 0)", rank) : host, kEnded);
+  // Before the first stage there is no run.
+  if (static_cast<int>(hosts_.size()) < ranks_) {
+    return Fail(what, static_cast<int>(ExitStatus::kEnvironment));
+  }
+  Fail(what + "; the run is VOID", kVoid);
 }
 
 bool Conductor::Over() const { return static_cast<int>(gone_.size()) == ranks_; }
@@ -112,14 +121,18 @@ void Conductor::Meet(int from, const json& message) {
 void Conductor::TakeRoutes(int from, const json& passages) {
   passages_[from] = passages;
   if (converged_ || static_cast<int>(passages_.size()) < ranks_) return;
-  std::map<std::string, std::vector<int>> all;
+  // When the time is over on all hosts, they say it of all their nodes.
+  const bool late = std::ranges::all_of(
+      passages_, [](const auto& message) { return message.second.value("late", false); });
+  Passages all;
   for (const auto& [rank, message] : passages_) {
-    if (!message.at("unreachable").empty()) return;
-    all.merge(message.at("passages").get<decltype(all)>());
+    if (!late && !message.at("unreachable").empty()) return;
+    all.merge(message.at("passages").get<Passages>());
   }
-  if (!PassagesReachAll(*scenario_, all)) return;
+  const NodePairs unreachable = Unreachable(*scenario_, all);
+  if (!late && !unreachable.empty()) return;
   converged_ = true;
-  send_to_all_({{"type", kConverged}});
+  send_to_all_({{"type", kConverged}, {"unreachable", unreachable}});
 }
 
 }  // namespace viaduct::hosts

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hosts/mpi_link.h"
@@ -64,9 +65,11 @@ class Conductor {
   bool converged_ = false;
 };
 
-// Whether packets from any host get to every node, by the passages of all hosts together:
-// `passages` is by node, and then by the number of the destination.
-bool PassagesReachAll(const scenario::Scenario& scenario,
-                      const std::map<std::string, std::vector<int>>& passages);
+// By node, and then by the number of the destination ("passages" of run/simulator_process.h).
+using Passages = std::map<std::string, std::vector<int>>;
+using NodePairs = std::vector<std::pair<std::string, std::string>>;
+// Which nodes packets do not get to by the passages of all hosts together, from which of those that
+// have some.
+NodePairs Unreachable(const scenario::Scenario& scenario, const Passages& passages);
 
 }  // namespace viaduct::hosts

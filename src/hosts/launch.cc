@@ -179,6 +179,7 @@ class Launcher {
         is_under_way_ = true;
       } else if (in_mpiruns_words_ || !is_under_way_ || line.starts_with("mpirun")) {
         mpiruns_words_ += line + "\n";
+        if (!in_mpiruns_words_ && !line.starts_with("mpirun")) others_words_ += line + "\n";
       } else if (!request_.quiet) {
         std::fprintf(stderr, "%s\n", TerminalText(line).c_str());
       }
@@ -192,9 +193,13 @@ class Launcher {
     }
     if (answer.is_object() && answer.contains("error")) {
       const int status = answer.value("status", 1);
-      throw Error(answer["error"].get<std::string>(), status >= 1 && status <= 4
-                                                          ? static_cast<ExitStatus>(status)
-                                                          : ExitStatus::kFailure);
+      std::string error = answer["error"];
+      // Such as the dynamic linker's words, where the program cannot even start.
+      if (!is_under_way_ && error.ends_with(kEnded) && !others_words_.empty()) {
+        error += ": " + Condensed(others_words_);
+      }
+      throw Error(error, status >= 1 && status <= 4 ? static_cast<ExitStatus>(status)
+                                                    : ExitStatus::kFailure);
     }
     const ExitStatus status = is_under_way_ ? ExitStatus::kVoid : ExitStatus::kEnvironment;
     const char* const verdict = is_under_way_ ? "; the run is VOID" : "";
@@ -209,7 +214,7 @@ class Launcher {
   sys::EventLoop loop_;
   sys::Child process_;
   UniqueFd input_, output_, errors_;
-  std::string to_write_, answer_, said_, own_words_, mpiruns_words_;
+  std::string to_write_, answer_, said_, own_words_, mpiruns_words_, others_words_;
   bool in_mpiruns_words_ = false;  // between two lines of dashes
   bool is_under_way_ = false;      // all hosts are there
 };

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "base/error.h"
 #include "scenario/lab_hosts.h"
 
 namespace viaduct::hosts {
@@ -186,6 +187,16 @@ RunResult Merge(const Scenario& scenario, std::vector<PartResult> parts) {
   MergeFlows(scenario, all, parts);
   for (const PartResult& part : parts) all.hosts.push_back(Describe(scenario, part));
   all.Judge(scenario.lateness_limit);
+  // In the sums, the losses of one host may be few.
+  for (const PartResult& part : parts) {
+    all.verdict = result::Worse(all.verdict, part.result.verdict);
+    if (all.engine && part.result.engine) {
+      all.engine->verdict = result::Worse(all.engine->verdict, part.result.engine->verdict);
+    }
+  }
+  if (all.status == 0 && all.verdict == result::Verdict::kVoid) {
+    all.status = static_cast<int>(ExitStatus::kVoid);
+  }
   return all;
 }
 

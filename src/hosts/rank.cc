@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -96,7 +97,9 @@ class Rank {
     if (!host.empty() && !error.starts_with("host "))
       error = fmt::format("host {}: {}", host, error);
     if (host.empty() && !error.starts_with("rank ")) {
-      error = fmt::format("rank {}: {}", link_.rank(), error);
+      std::array<char, 256> name{};
+      gethostname(name.data(), name.size() - 1);
+      error = fmt::format("rank {} ({}): {}", link_.rank(), name.data(), error);
     }
     (void)FailureOf([&] {
       peers_.Send(0, {{"type", kFailed}, {"error", error}, {"status", failure.status}});

@@ -32,7 +32,9 @@ class RankPeers : public run::Peers {
   void Meet(const std::string& stage) override;
   Instant MeetToStart() override;
   void ReportRoutes(const nlohmann::json& passages) override;
-  void OnConverged(std::function<void()> converged) override { converged_ = std::move(converged); }
+  void OnConverged(std::function<void(const nlohmann::json&)> converged) override {
+    converged_ = std::move(converged);
+  }
   void Tell(const std::string& node, const nlohmann::json& message) override;
   void OnMessage(std::function<void(const nlohmann::json&)> take) override;
   Duration ClockAhead(const std::string& node) const override;
@@ -65,7 +67,7 @@ class RankPeers : public run::Peers {
   std::map<std::string, int> ranks_;             // by host
   std::vector<ClockReading> measured_;
   std::vector<nlohmann::json> early_;  // flow messages before there is who takes them
-  std::function<void()> converged_;
+  std::function<void(const nlohmann::json&)> converged_;
   std::function<void(const nlohmann::json&)> take_;
   bool ending_ = false;  // failures do not matter any more
 };

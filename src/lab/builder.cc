@@ -286,6 +286,20 @@ struct Lab::State {
     return ifindex;
   }
 
+  // The kernel makes no fragments of tunnelled packets in IPv6 (ip6_fragment() in
+  // net/ipv6/ip6_output.c, as no tunnel sets ignore_df); they would be lost.
+  static void CheckTunnelMtu(const sys::VxlanLink& vxlan, const std::string& link) {
+    if (vxlan.remote.family == wire::Family::kIpv4) return;
+    constexpr int kHeaders = 14 + 8 + 8 + 40;  // Ethernet, VXLAN, UDP, IPv6
+    const int mtu = sys::PathMtu(vxlan.remote);
+    if (vxlan.mtu + kHeaders <= mtu) return;
+    throw UsageError(
+        "link " + link + ": with VXLAN over IPv6 its packets of up to " +
+        std::to_string(vxlan.mtu) + " bytes do not fit the network between the hosts, " +
+        "whose MTU is " + std::to_string(mtu) +
+        "; give the link mtu: " + std::to_string(mtu - kHeaders) + ", or that network more");
+  }
+
   // The tunnel is the node's interface itself, or stands where the engine's second port does.
   void MakeTunnel(const Link& link, size_t number) {
     record.Write({{"object", "link"}, {"name", link.name}});
@@ -295,6 +309,7 @@ struct Lab::State {
     vxlan.port = link.tunnel->port;
     vxlan.remote = link.tunnel->remote;
     vxlan.mtu = InterfaceOf(end).mtu;
+    CheckTunnelMtu(vxlan, link.name);
     const bool emulated = IsEmulated(topology, link, 0);
     if (emulated) {
       MakeHubPort(link, number, 0);

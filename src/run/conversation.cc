@@ -43,7 +43,11 @@ Conversation::Conversation(const scenario::Scenario& scenario, SimulatorProcess&
       begin_(MonotonicClock::Now()) {
   simulator_.OnOutput([this](const std::string& line) { progress_.Line(line); });
   loop_.Watch(simulator_.Fd(), [this] { Read(); });
-  if (peers_) peers_->OnConverged([this] { simulator_.Tell({{"command", "go"}}); });
+  if (peers_) {
+    peers_->OnConverged([this](const json& unreachable) {
+      simulator_.Tell({{"command", "go"}, {"unreachable", unreachable}});
+    });
+  }
   loop_.Watch(simulator_.OutputFd(), [this] {
     if (!simulator_.ReadOutput()) loop_.Forget(simulator_.OutputFd());
   });

@@ -33,9 +33,10 @@ class Peers {
   virtual Instant MeetToStart() = 0;
 
   // How far packets get by this host's routes ("passages" of simulator_process.h). When those of
-  // all hosts together reach every node, `converged` is called once.
+  // all hosts together reach every node, or the time for it is over, `converged` is called once:
+  // with a list of pairs [from, to], of all hosts, that cannot reach.
   virtual void ReportRoutes(const nlohmann::json& passages) = 0;
-  virtual void OnConverged(std::function<void()> converged) = 0;
+  virtual void OnConverged(std::function<void(const nlohmann::json&)> converged) = 0;
 
   // A message to the host that has this node, and what is done with those from others.
   virtual void Tell(const std::string& node, const nlohmann::json& message) = 0;

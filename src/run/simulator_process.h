@@ -14,11 +14,11 @@
 // their keys are those of src/result:
 //   {"event":"lab", "name":LAB}                  real modes: the lab is built, programs may start
 //   {"event":"progress", "time":T, "reachable":N, "pairs":M}    while routes converge
-//   {"event":"passages", KEYS of Convergence, "passages":{NODE:[N,...]}}    --host: instead of
-//   progress;
-//       if this host's nodes reach all others, or pass packets on to other hosts: for each node on
-//       a link between hosts, by the number of the destination, where packets leave this host's
-//       nodes: the number of the destination or of a node of another host, or -1
+//   {"event":"passages", KEYS of Convergence, "late":BOOLEAN, "passages":{NODE:[N,...]}}
+//       --host: instead of progress. For each node on a link between hosts, if this host's nodes
+//       reach all others or pass packets on to other hosts, by the number of the destination: where
+//       packets leave this host's nodes, the number of the destination or of a node of another
+//       host, or -1. "late": convergence.timeout has passed; for each of this host's nodes
 //   {"event":"converged", KEYS of Convergence}   once: all pairs reach, or convergence.timeout has
 //       passed (then "unreachable" lists pairs)
 //   {"event":"report", "ns3":VERSION, "build":"asserts on", "results":SimulatorReport}    the last
@@ -42,7 +42,8 @@
 //   {"event":"report", ..., "results":HubResult}
 // To the simulator:
 //   {"command":"stop"}
-//   {"command":"go"}         --host: the routes of all hosts have converged
+//   {"command":"go", "unreachable":[[NODE,NODE],...]}   --host: the routes of all hosts have
+//       converged, or have had their time: then these pairs, of all hosts, cannot reach
 //   {"command":"resume"}     mode simulate: goes on where it is paused
 //   {"command":"claim", "node":NAME, "address":A, "port":P}    --hub: A is the node's client; P:
 //   its

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -85,9 +86,26 @@ class Machines:
         own |= {"OMPI_MCA_orte_tmpdir_base": str(self.folder), "TMPDIR": str(self.folder)}
         return {**own, **self.extra}
 
-    def hosts(self) -> str:
+    def hosts(self, family: str = "ipv4") -> str:
         """The section of a scenario."""
-        return "hosts: {" + ", ".join(f"{m.name}: {{address: {m.address}}}" for m in self.all) + "}"
+        settings = (
+            f"{m.name}: {{address: {m.address}}}"
+            if family == "ipv4"
+            else f"{m.name}: {{address: 'fd00:aa::{m.address.split('.')[-1]}', login: {m.address}}}"
+            for m in self.all
+        )
+        return "hosts: {" + ", ".join(settings) + "}"
+
+    def demote(self, machine: Machine) -> None:
+        """Who logs in there has no rights, and cannot get any."""
+        (self.folder / f"nobody-{machine.address}").touch()
+        self.folder.chmod(0o777)
+        if sudo := shutil.which("sudo"):
+            machine.run("mount", "--bind", "/dev/null", sudo)
+
+    def plug(self, number: int, state: str) -> None:
+        """Sets the other end of a host's cable up or down."""
+        execute(["ip", "-n", self.bridge, "link", "set", "dev", f"p{number}", state]).expect()
 
     def left(self) -> list[str]:
         """What labs have left on any of them."""
@@ -98,13 +116,20 @@ class Machines:
         wait_until(lambda: not self.left(), f"nothing left: {self.left()}")
 
 
-def _agent(machines: list[Machine]) -> str:
+# Who may read the build, which may lie in root's home, and nothing else.
+NOBODY = (
+    "setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=+dac_read_search "
+    "--ambient-caps=+dac_read_search"
+)
+
+
+def _agent(machines: list[Machine], folder: str) -> str:
     cases = "".join(f'{m.address}|{m.name}) set -- {m.pid} "$@";;\n' for m in machines)
     return (
         f'#!/bin/sh\n[ "$1" = -x ] && shift\ncase "$1" in\n{cases}'
         '*) echo "ssh: no host $1" >&2; exit 255;;\nesac\n'
-        "pid=$1; shift 2\n"
-        'exec nsenter -t "$pid" --net --mount --uts --time -- sh -c "$*"\n'
+        f'pid=$1; [ -e "{folder}/nobody-$2" ] && drop="{NOBODY}"; shift 2\n'
+        'exec nsenter -t "$pid" --net --mount --uts --time -- $drop sh -c "$*"\n'
     )
 
 
@@ -122,7 +147,7 @@ def machines(count: int, clocks: tuple[int, ...] = (), mtu: int = 1500) -> Itera
                 found.append(_machine(i, clocks[i] if i < len(clocks) else 0))
                 _plug(found[-1], bridge, i, mtu)
             agent = Path(folder) / "agent"
-            agent.write_text(_agent(found))
+            agent.write_text(_agent(found, folder))
             agent.chmod(0o755)
             yield Machines(found, Path(folder), bridge)
     finally:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from labs import FAST_OLSR, VIADUCT, results, viaduct, wait_until
-from machines import Machines, machines
+from labs import FAST_OLSR, results, viaduct
+from machines import machines
 
 LINE = """
 mode: offload
@@ -116,38 +113,6 @@ events: [{link: n0-n3, at: 2s, state: down}]
         assert 0.02 < flow["loss"] < 0.6, flow
         # By the end the answers come again.
         assert flow["samples"][-1][0] > 9
-        hosts.await_nothing_left()
-
-
-def kill_rank(hosts: Machines, number: int) -> None:
-    """Kills the processes of that host's part: its rank, and what started it."""
-    own = Path(f"/proc/{hosts.all[number].pid}/ns/mnt").readlink()
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            words = (folder / "cmdline").read_bytes().split(b"\0")
-            is_rank = words[-2:-1] == [b"rank"] and b"mpirun" not in words[0]
-            if is_rank and (folder / "ns/mnt").readlink() == own:
-                os.kill(int(folder.name), signal.SIGKILL)
-
-
-@pytest.mark.usefixtures("lab")
-@pytest.mark.parametrize("number", [0, 1])
-def test_a_host_dies(scenario: Callable[[str], Path], tmp_path: Path, number: int) -> None:
-    """The run ends as VOID and says so; the other host has nothing left."""
-    long = LINE[: LINE.index("flows:")].replace("duration: 6s", "duration: 60s")
-    flows = "flows: [{type: udp, from: n0, to: n3, rate: 1Mbit}]"
-    with machines(2) as hosts:
-        file = scenario(long + flows + FAST_OLSR + hosts.hosts())
-        run = hosts.start("run", file, "--json", tmp_path / "out.json")
-        run.wait_for("converged")
-        kill_rank(hosts, number)
-        assert run.wait() == 4, run.text
-        assert "VOID" in run.text.strip().splitlines()[-1]
-        assert not (tmp_path / "out.json").exists()
-        # Where all of it was killed, the broker too, somebody must clean up.
-        dead = hosts.all[number]
-        wait_until(lambda: all(m == dead or not m.left() for m in hosts.all), "nothing left")
-        dead.run(VIADUCT, "clean")
         hosts.await_nothing_left()
 
 

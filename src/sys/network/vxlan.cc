@@ -5,7 +5,38 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
+#include <cstring>
+
+#include "base/error.h"
+#include "base/fd.h"
+
 namespace viaduct::sys {
+
+int PathMtu(const wire::IpAddress& address) {
+  const bool ipv4 = address.family == wire::Family::kIpv4;
+  const UniqueFd socket(
+      SystemCall("socket", ::socket(ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0)));
+  sockaddr_storage to{};
+  to.ss_family = ipv4 ? AF_INET : AF_INET6;
+  constexpr uint16_t kAnyPort = 9;  // nothing is sent
+  if (ipv4) {
+    auto& place = reinterpret_cast<sockaddr_in&>(to);
+    place.sin_port = htons(kAnyPort);
+    std::memcpy(&place.sin_addr, address.bytes.data(), sizeof place.sin_addr);
+  } else {
+    auto& place = reinterpret_cast<sockaddr_in6&>(to);
+    place.sin6_port = htons(kAnyPort);
+    std::memcpy(&place.sin6_addr, address.bytes.data(), sizeof place.sin6_addr);
+  }
+  SystemCall("connect to " + address.ToString(),
+             connect(socket.get(), reinterpret_cast<sockaddr*>(&to),
+                     ipv4 ? sizeof(sockaddr_in) : sizeof(sockaddr_in6)));
+  int mtu = 0;
+  socklen_t length = sizeof mtu;
+  SystemCall("getsockopt", getsockopt(socket.get(), ipv4 ? IPPROTO_IP : IPPROTO_IPV6,
+                                      ipv4 ? IP_MTU : IPV6_MTU, &mtu, &length));
+  return mtu;
+}
 
 void CreateVxlan(Netlink& session, const VxlanLink& link) {
   const bool ipv4 = link.remote.family == wire::Family::kIpv4;

@@ -21,6 +21,10 @@ struct VxlanLink {
   int ifindex = 0;  // 0: the kernel chooses
 };
 
+// The MTU, bytes, of what this thread's namespace sends to the address through. Throws SystemError
+// if it has no route there.
+int PathMtu(const wire::IpAddress& address);
+
 // Creates the interface, down. Its UDP socket is in the session's namespace, from when the
 // interface is up: SetUp() throws EADDRINUSE where a program there has the port. It learns no
 // addresses, and its UDP packets have checksums. Throws SystemError.
