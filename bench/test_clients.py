@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from harness import clients, report
+from harness import clients, hosts, report
 from harness.results import Result
 
 
@@ -46,3 +46,12 @@ def test_the_page_shows_shares_and_statements(tmp_path: Path) -> None:
     page = report.write(result, tmp_path).read_text()
     assert "Experiment 2: 10 to 250 clients" in page
     assert "7700 pps" in page
+
+
+def test_a_line_on_two_hosts_crosses_once() -> None:
+    lines = hosts._line(["mode: offload"], ["on_host: h1"] * 8 + ["on_host: h2"] * 8)
+    nodes = [line for line in lines if line.startswith("  ") and "on_host" in line]
+    assert [line.split("on_host: ")[1][:2] for line in nodes] == ["h1"] * 8 + ["h2"] * 8
+    assert nodes[0] == "  s: {host: true, gateway: r1, on_host: h1}"
+    assert nodes[-1] == "  d: {host: true, gateway: r14, on_host: h2}"
+    assert lines[-1].startswith("  - line: [s, r1, ")

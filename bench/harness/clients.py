@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from . import hosts as several_hosts
 from .analysis import Ratio, ratio_of_rounds
 from .plan import Plan
 from .process import BenchError, Child
@@ -28,6 +29,9 @@ NOTES = [
     "The datagrams of vxlan's clients are sent to the hub by one process that encapsulates them as "
     "their kernel would, which takes less of this machine than 250 interfaces; probes go through "
     "the interfaces, and tapudp's datagrams through its TAPs.",
+    "hosts2_vs_1: a line of 16 nodes on one host, and on two, each with half of it. Hosts are "
+    "namespaces joined by a cable; each has one processor, as the second one takes in on CPU 1 "
+    "what comes from the first. Beside it: both on one processor.",
     "Throughput is what arrives at the destinations' interfaces in the last seconds of a trial; "
     "added RTT: a probe's, less 20 ms.",
 ]
@@ -299,9 +303,11 @@ def measure(session: Session, plan: Plan, result: Result) -> None:
     """Fill in the result."""
     result.published += read_csv("kristiansen-statements.csv")
     runner = Runner(session, plan)
-    with plan.part("250 clients beside 10 and the baseline", 0.6):
+    with plan.part("250 clients beside 10 and the baseline", 0.5):
         _many_against_few(runner, plan, result)
     saturated = next(row["received_pps"] for row in result.rows if row["clients"] == _FEW)
-    with plan.part("delays", 0.3):
+    with plan.part("two hosts", 0.5):
+        several_hosts.measure(session, plan, result)
+    with plan.part("delays", 0.5):
         _delays(runner, plan, result, saturated / 2)
     _experiments(runner, plan, result, saturated)

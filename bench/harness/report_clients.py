@@ -59,6 +59,7 @@ def sections(result: Result) -> list[tuple[str, str]]:
     makers = [
         ("twice saturation", "At twice saturation", _many_clients),
         ("below saturation", "Below saturation", _table),
+        ("two hosts", "A lab of 16 nodes on one host and on two", _table),
         ("experiment 1", "Experiment 1: one client, several sizes", _one_client),
         ("experiment 2", "Experiment 2: 10 to 250 clients", _many_clients),
     ]
