@@ -66,7 +66,8 @@ def _on_one(session: Session) -> Forwarder:
 def _host(session: Session, number: int) -> Host:
     place = session.namespace(f"h{number}")
     script = (
-        "for f in /run/netns /run/viaduct; do mkdir -p $f; mount -t tmpfs -o mode=755 none $f; done; "
+        "for f in /run/netns /run/viaduct; do "
+        "mkdir -p $f; mount -t tmpfs -o mode=755 none $f; done; "
         f"hostname h{number}; echo ready; exec sleep 1000000"
     )
     child = session.start(place.command(["unshare", "--mount", "--uts", "sh", "-c", script]))
