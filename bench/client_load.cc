@@ -1,6 +1,6 @@
 // The applications of many clients in one process: the traffic of the benchmark `clients`.
 //
-//   client-load source FILE RATE SIZE SECONDS WARMUP [HUB]
+//   client-load source FILE RATE SIZE SECONDS WARMUP [HUB | dev:INTERFACE]
 //   client-load sink FILE
 //
 // FILE has a line "SOURCE DESTINATION" (IPv4 addresses) for each client. `source` waits until each
@@ -17,6 +17,8 @@
 // They are given to the kernel 32 at once (UDP_SEGMENT); an interface without segmentation offload
 // sends them one by one. Probes go through the interfaces in any case.
 //
+// With dev:INTERFACE, the same frames leave there as they are.
+//
 // Probes are ICMP echo requests, which the destinations' kernel answers. They need
 // net.ipv4.ping_group_range.
 //
@@ -27,6 +29,7 @@
 #include <fmt/format.h>
 #include <linux/filter.h>
 #include <linux/icmp.h>
+#include <linux/if_packet.h>
 #include <linux/sock_diag.h>
 #include <netinet/udp.h>
 #include <poll.h>
@@ -41,6 +44,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -48,6 +52,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/socket_option.h"
+#include "packet_socket.h"
 #include "program.h"
 #include "sys/descriptor_limit.h"
 #include "wire/test/packet_builder.h"
@@ -58,6 +63,7 @@ namespace {
 
 constexpr uint16_t kDataPort = 9000;
 constexpr size_t kBurst = 32;
+constexpr std::string_view kDevice = "dev:";
 // Of the probes to one client, and of those to all.
 constexpr Duration kProbeInterval = Duration::Milliseconds(50);
 constexpr Duration kLeastInterval = Duration::Microseconds(400);
@@ -101,6 +107,17 @@ UniqueFd MakeSocket(const sockaddr_in& bound, int protocol = IPPROTO_UDP) {
   return fd;
 }
 
+// For whole frames that leave on an interface; receives nothing.
+UniqueFd MakePacketSocket(const std::string& interface) {
+  UniqueFd fd = OpenPacketSocket();
+  sockaddr_ll bound{};
+  bound.sll_family = AF_PACKET;
+  bound.sll_ifindex = InterfaceIndex(interface);
+  SystemCall("bind", bind(fd.get(), reinterpret_cast<const sockaddr*>(&bound), sizeof bound));
+  SetSocketOption(fd.get(), SOL_PACKET, PACKET_QDISC_BYPASS, 1, "PACKET_QDISC_BYPASS");
+  return fd;
+}
+
 Duration SecondsOf(double seconds) {
   return Duration::Nanoseconds(static_cast<int64_t>(seconds * 1e9));
 }
@@ -133,7 +150,8 @@ int64_t RealtimeNow() {
 
 class Source {
  public:
-  Source(std::vector<Pair> pairs, double rate, size_t size, const std::string& hub)
+  // `way`: of the datagrams, empty, a hub's address or dev:INTERFACE.
+  Source(std::vector<Pair> pairs, double rate, size_t size, const std::string& way)
       : pairs_(std::move(pairs)),
         rate_(rate),
         data_(MakeSocket(AddressOf("0.0.0.0", 0))),
@@ -142,7 +160,13 @@ class Source {
         heard_(pairs_.size()) {
     SetSocketBuffer(probes_.get(), SO_RCVBUFFORCE, SO_RCVBUF, 8 << 20);
     SetSocketOption(probes_.get(), SOL_SOCKET, SO_TIMESTAMPNS, 1, "SO_TIMESTAMPNS");
-    if (!hub.empty()) Encapsulate(AddressOf(hub, wire::kVxlanPort));
+    if (way.starts_with(kDevice)) {
+      UseFrames();
+      data_ = MakePacketSocket(way.substr(kDevice.size()));
+    } else if (!way.empty()) {
+      UseFrames();
+      Encapsulate(AddressOf(way, wire::kVxlanPort));
+    }
     for (Pair& pair : pairs_) {
       pair.parts[0] = {pair.headers.data(), pair.headers.size()};
       pair.parts[1] = {payload_.data(), payload_.size()};
@@ -211,11 +235,10 @@ class Source {
     Duration total;
   };
 
-  void Encapsulate(const sockaddr_in& hub) {
+  void UseFrames() {
     for (size_t i = 0; i < pairs_.size(); ++i) {
       Pair& pair = pairs_[i];
       const auto number = static_cast<uint32_t>(i + 1);
-      pair.sent_to = hub;
       pair.headers =
           wire::packet::Build(wire::packet::Ethernet{.source = MacOf(0x02010000, number),
                                                      .destination = MacOf(0x02000000, number)} /
@@ -224,10 +247,17 @@ class Source {
                               wire::packet::Udp{kDataPort, kDataPort} /
                               wire::packet::Payload{std::string(payload_.size(), '\0')});
       pair.headers.resize(pair.headers.size() - payload_.size());
-      std::vector<std::byte> outer(wire::VxlanHeader::kSize);
-      wire::VxlanHeader{number}.Write(outer);
-      pair.headers.insert(pair.headers.begin(), outer.begin(), outer.end());
     }
+  }
+
+  void Encapsulate(const sockaddr_in& hub) {
+    for (size_t i = 0; i < pairs_.size(); ++i) {
+      pairs_[i].sent_to = hub;
+      std::vector<std::byte> outer(wire::VxlanHeader::kSize);
+      wire::VxlanHeader{static_cast<uint32_t>(i + 1)}.Write(outer);
+      pairs_[i].headers.insert(pairs_[i].headers.begin(), outer.begin(), outer.end());
+    }
+    segments_wanted_ = true;
   }
 
   static std::string MacOf(uint32_t high, uint32_t number) {
@@ -241,13 +271,16 @@ class Source {
 
   // Datagrams that the kernel took.
   size_t SendBurst(size_t burst) {
-    if (!pairs_[0].headers.empty()) return SendSegments(burst);
+    if (segments_wanted_) return SendSegments(burst);
+    const bool is_bound = !pairs_[0].headers.empty();
     for (size_t i = 0; i < burst; ++i) {
       Pair& pair = NextPair();
       msghdr& header = messages_[i].msg_hdr;
       header = {};
-      header.msg_name = &pair.sent_to;
-      header.msg_namelen = sizeof pair.sent_to;
+      if (!is_bound) {
+        header.msg_name = &pair.sent_to;
+        header.msg_namelen = sizeof pair.sent_to;
+      }
       header.msg_iov = pair.parts.data();
       header.msg_iovlen = pair.parts.size();
     }
@@ -339,6 +372,7 @@ class Source {
   std::vector<Heard> heard_;
   std::array<iovec, 2 * kBurst> segments_{};
   size_t turn_ = 0, answered_ = 0;
+  bool segments_wanted_ = false;
   Phase phase_ = Phase::kAwaiting;
 };
 
@@ -385,7 +419,8 @@ int Main(int argc, char** argv) {
     if (role == "sink" && argc == 3) return Sink(ReadPairs(argv[2])).Run();
     if (role != "source" || argc < 7 || argc > 8) {
       throw UsageError(
-          "usage: client-load source FILE RATE SIZE SECONDS WARMUP [HUB] | client-load sink FILE");
+          "usage: client-load source FILE RATE SIZE SECONDS WARMUP [HUB | dev:INTERFACE] | "
+          "client-load sink FILE");
     }
     Source source(ReadPairs(argv[2]), Number(argv[3]), static_cast<size_t>(Number(argv[4])),
                   argc == 8 ? argv[7] : "");

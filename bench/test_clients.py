@@ -11,7 +11,7 @@ from harness.results import Result
 
 
 def trial(received: list[float], added: list[float | None]) -> clients.Trial:
-    return clients.Trial(100.0, received, added, 10, 0, {})
+    return clients.Trial(100.0, received, added, 10, 0, 0.0, {})
 
 
 def test_jains_index() -> None:
@@ -38,6 +38,7 @@ def test_every_link_has_addresses_of_its_own() -> None:
 
 def test_the_page_shows_shares_and_statements(tmp_path: Path) -> None:
     result = Result("clients", {})
+    result.add("loss-free", clients.BARE, clients=10, loss_free_pps=1e5)
     for tunnel in (clients.VXLAN, clients.TAPUDP):
         measured = trial([10.0, 20.0], [0.5, 1.0])
         for experiment in ("twice saturation", "experiment 1", "experiment 2"):
@@ -46,6 +47,7 @@ def test_the_page_shows_shares_and_statements(tmp_path: Path) -> None:
     page = report.write(result, tmp_path).read_text()
     assert "Experiment 2: 10 to 250 clients" in page
     assert "7700 pps" in page
+    assert "without a tunnel" in page
 
 
 def test_a_line_on_two_hosts_crosses_once() -> None:

@@ -8,9 +8,10 @@ import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from . import hosts as several_hosts
-from .analysis import Ratio, ratio_of_rounds
+from .analysis import Ratio, confirm_loss_free, find_loss_free, ratio_of_rounds
 from .plan import Plan
 from .process import BenchError, Child
 from .results import Result, measured, read_csv
@@ -28,7 +29,8 @@ NOTES = [
     "the simulation are the same for all, so the ratio is that of the tunnels.",
     "The datagrams of vxlan's clients are sent to the hub by one process that encapsulates them as "
     "their kernel would, which takes less of this machine than 250 interfaces; probes go through "
-    "the interfaces, and tapudp's datagrams through its TAPs.",
+    "the interfaces, and tapudp's datagrams through its TAPs. Without a tunnel that process sends "
+    "the same frames, and clients are MACVLAN interfaces.",
     "hosts2_vs_1: a line of 16 nodes on one host, and on two, each with half of it. Hosts are "
     "namespaces joined by a cable; each has one processor, as the second one takes in on CPU 1 "
     "what comes from the first. Beside it: both on one processor.",
@@ -39,7 +41,8 @@ _HUBS = {"source": "198.51.100.254", "destination": "203.0.113.254"}
 _HOSTS = {"source": "198.51.100.1", "destination": "203.0.113.1"}
 _PORT = 4789
 _LINK = 0.020  # seconds, both ways
-_MANY, _FEW = 250, 10
+_THOUSAND, _MANY, _FEW = 1000, 250, 10
+_THOUSAND_SECONDS = 90.0  # mostly to make and remove 2,000 interfaces
 _PAPER_SIZE = 500  # bytes of UDP payload: the paper's experiment 2
 _SIZES = (58, 500, 1000, 1472)
 
@@ -55,6 +58,7 @@ class Tunnel:
 VXLAN = Tunnel("vxlan", "VXLAN interfaces of the kernel")
 TAPUDP = Tunnel("original", "tapudp: TAPs polled in turn")
 MODIFIED = Tunnel("modified", "tapudp, modified")
+BARE = Tunnel("bare", "no tunnel: two interfaces of the emulation host")
 
 
 @dataclass
@@ -66,6 +70,7 @@ class Trial:
     added_rtt_ms: list[float | None]  # the mean, by client
     probes: int
     probes_lost: int
+    lost: float  # of the datagrams that the source sent, until the last one had arrived
     hub: dict[str, object] = field(repr=False)
 
     @property
@@ -133,7 +138,10 @@ def _attach(session: Session, hosts: Hosts, tunnel: Tunnel, clients: int) -> Non
         device = "tap{}"
         lines = []
         first = 1 + end * clients
-        if tunnel is VXLAN:
+        if tunnel is BARE:
+            device = "m{}"
+            lines = [f"link add m{i + 1} link eth0 type macvlan" for i in range(clients)]
+        elif tunnel is VXLAN:
             device = "v{}"
             lines = [
                 f"link add v{i + 1} type vxlan id {first + i} remote {_HUBS[side]} dstport {_PORT}"
@@ -159,18 +167,41 @@ def _count(sink: Child) -> tuple[float, list[int]]:
     return seen["time"], seen["received"]
 
 
+def _emulation(session: Session, hosts: Hosts, tunnel: Tunnel, clients: int, report: Path) -> Child:
+    """The simulation of the links, once it takes frames."""
+    if tunnel is BARE:
+        # Its ports are the interfaces themselves, which have no other use.
+        hosts.hub.ip([f"addr flush dev {side[:8]}" for side in _HUBS])
+        for side in _HUBS:
+            frames_only(hosts.hub, side[:8])
+        program = [session.program("ns3-links"), f"--links={clients}"]
+        sides = zip(("left", "right"), _HUBS, strict=True)
+        program += [f"--{end}={side[:8]}" for end, side in sides]
+        links = session.start(hosts.hub.command(program, FORWARDER_CPU))
+        links.expect("ready", "stdout")
+        return links
+    file = session.directory / "clients.yaml"
+    file.write_text(scenario("clients", clients))
+    report.unlink(missing_ok=True)
+    command = [str(session.viaduct), "hub", str(file), "--json", str(report)]
+    hub = session.start(hosts.hub.command(command, FORWARDER_CPU))
+    hub.expect("hub clients")
+    return hub
+
+
 def _trial(
-    session: Session, tunnel: Tunnel, clients: int, pps: float, size: int, seconds: float
+    session: Session,
+    tunnel: Tunnel,
+    clients: int,
+    pps: float,
+    size: int,
+    seconds: float,
+    warm_up: float = 1.0,
 ) -> Trial:
     with session.scope():
         hosts = _hosts(session)
-        file = session.directory / "clients.yaml"
-        file.write_text(scenario("clients", clients))
         report = session.directory / "clients.json"
-        report.unlink(missing_ok=True)
-        command = [str(session.viaduct), "hub", str(file), "--json", str(report)]
-        hub = session.start(hosts.hub.command(command, FORWARDER_CPU))
-        hub.expect("hub clients")
+        emulation = _emulation(session, hosts, tunnel, clients, report)
         _attach(session, hosts, tunnel, clients)
         pairs = session.directory / "clients.pairs"
         pairs.write_text("".join(" ".join(addresses(i)) + "\n" for i in range(clients)))
@@ -178,10 +209,9 @@ def _trial(
         sink = session.start(
             hosts.destination.command([load, "sink", str(pairs)], SENDER_CPU), subprocess.PIPE
         )
-        warm_up = 1.0
+        _, at_first = _count(sink)
         rest = [str(value) for value in (pps, size, warm_up + seconds, warm_up)]
-        if tunnel is VXLAN:
-            rest.append(_HUBS["source"])
+        rest += {VXLAN: [_HUBS["source"]], BARE: ["dev:eth0"]}.get(tunnel, [])
         source = session.start(
             hosts.source.command([load, "source", str(pairs), *rest], SENDER_CPU)
         )
@@ -191,13 +221,17 @@ def _trial(
         time.sleep(0.9 * seconds)
         end, after = _count(sink)
         sent = source.report(timeout=seconds + 30)
-        hub.signal(signal.SIGINT)
-        hub.finish(timeout=30)
+        _, at_last = _count(sink)
+        told = {}
+        if tunnel is not BARE:
+            emulation.signal(signal.SIGINT)
+            emulation.finish(timeout=30)
+            told = json.loads(report.read_text())
         rates = [(b - a) / (end - begin) for a, b in zip(before, after, strict=True)]
         added = [None if rtt is None else rtt / 1e3 - _LINK * 1e3 for rtt in sent["rtt_us"]]
-        told = json.loads(report.read_text())
         probes = sum(sent["probes"]), sum(sent["lost"])
-        return Trial(sent["sent"] / sent["seconds"], rates, added, *probes, hub=told)
+        lost = 1 - (sum(at_last) - sum(at_first)) / max(1, sent["sent"])
+        return Trial(sent["sent"] / sent["seconds"], rates, added, *probes, lost, hub=told)
 
 
 def _row(
@@ -247,6 +281,31 @@ class Runner:
         )
         return trial
 
+    def loss(self, tunnel: Tunnel, clients: int, pps: float, seconds: float) -> float:
+        """Of a short trial; 1 if the load could not be offered."""
+        trial = _trial(self.session, tunnel, clients, pps, _PAPER_SIZE, seconds, warm_up=0.2)
+        lost = 1.0 if trial.offered_pps < 0.95 * pps else trial.lost
+        self.plan.say(
+            f"{tunnel.label}, {clients} clients: {trial.offered_pps:,.0f} offered, "
+            f"{100 * trial.lost:.2f}% lost"
+        )
+        return lost
+
+    def loss_free(self, tunnel: Tunnel, clients: int, start: float) -> float:
+        """The highest rate that is carried without loss."""
+        plan = self.plan
+        found = find_loss_free(
+            lambda pps: self.loss(tunnel, clients, pps, plan.search_trial),
+            start,
+            1e6,
+            precision=0.1,
+            max_trials=10,
+            growth=1.5,
+        )
+        return confirm_loss_free(
+            lambda pps: self.loss(tunnel, clients, pps, plan.confirm_trial), found.rate
+        )
+
     def saturation(self, tunnel: Tunnel, clients: int) -> float:
         """What arrives when much more than that is offered."""
         return self.trial(tunnel, clients, 400_000).received_pps
@@ -284,6 +343,32 @@ def _delays(runner: Runner, plan: Plan, result: Result, half: float) -> None:
     _row(result, "below saturation", VXLAN, trials, size=_PAPER_SIZE)
 
 
+def _against_bare(runner: Runner, plan: Plan, result: Result, start: float) -> None:
+    """The hub beside the same simulation without a tunnel."""
+    found: dict[Tunnel, list[float]] = {VXLAN: [], BARE: []}
+    for _, order in plan.turns([VXLAN, BARE], plan.choose(0, 1)):
+        for tunnel in order:
+            found[tunnel].append(runner.loss_free(tunnel, _FEW, start))
+    result.ratios["hub_vs_bare"] = ratio_of_rounds(found[VXLAN], found[BARE], 0.8)
+    for tunnel, rates in found.items():
+        result.add(
+            "loss-free",
+            tunnel,
+            clients=_FEW,
+            size=_PAPER_SIZE,
+            rounds=len(rates),
+            **measured("loss_free_pps", rates),
+        )
+
+
+def _thousand(runner: Runner, plan: Plan, result: Result, load: float) -> None:
+    """1,000 clients: whether each gets its fair share."""
+    trials = [runner.trial(VXLAN, _THOUSAND, load) for _ in range(plan.row_rounds)]
+    least = [min(trial.received) * _THOUSAND / max(1.0, trial.received_pps) for trial in trials]
+    result.ratios["clients1000"] = Ratio.of(least, 0.9)
+    _row(result, "a thousand clients", VXLAN, trials, size=_PAPER_SIZE)
+
+
 def _experiments(runner: Runner, plan: Plan, result: Result, saturated: float) -> None:
     """The paper's experiments 1 and 2: rows."""
     loads = [share * saturated for share in plan.choose([0.25, 0.5, 0.75, 1, 1.5], [0.5, 1.5])]
@@ -303,11 +388,17 @@ def measure(session: Session, plan: Plan, result: Result) -> None:
     """Fill in the result."""
     result.published += read_csv("kristiansen-statements.csv")
     runner = Runner(session, plan)
-    with plan.part("250 clients beside 10 and the baseline", 0.5):
+    with plan.part("250 clients beside 10 and the baseline", 0.4):
         _many_against_few(runner, plan, result)
     saturated = next(row["received_pps"] for row in result.rows if row["clients"] == _FEW)
     with plan.part("two hosts", 0.5):
         several_hosts.measure(session, plan, result)
     with plan.part("delays", 0.5):
         _delays(runner, plan, result, saturated / 2)
+    with plan.part("the hub beside a bare simulation", 0.6):
+        _against_bare(runner, plan, result, saturated / 2)
+    if plan.fits(_THOUSAND_SECONDS):
+        _thousand(runner, plan, result, 2 * saturated)
+    else:
+        plan.shortened.append("a thousand clients")
     _experiments(runner, plan, result, saturated)

@@ -60,6 +60,8 @@ def sections(result: Result) -> list[tuple[str, str]]:
         ("twice saturation", "At twice saturation", _many_clients),
         ("below saturation", "Below saturation", _table),
         ("two hosts", "A lab of 16 nodes on one host and on two", _table),
+        ("loss-free", "Loss-free rates beside the same simulation without a tunnel", _table),
+        ("a thousand clients", "A thousand clients at twice the saturation of ten", _table),
         ("experiment 1", "Experiment 1: one client, several sizes", _one_client),
         ("experiment 2", "Experiment 2: 10 to 250 clients", _many_clients),
     ]
