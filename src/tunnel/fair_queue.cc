@@ -4,13 +4,6 @@
 #include <cstring>
 
 namespace viaduct::tunnel {
-namespace {
-
-// Bytes of a turn: some frames, so that what belongs to a client is in the processor's cache for
-// all but the first of them.
-constexpr size_t kQuantum = 4096;
-
-}  // namespace
 
 FairQueue::FairQueue(const Limits& limits)
     : most_(limits.frames),

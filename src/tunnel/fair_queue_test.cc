@@ -75,17 +75,18 @@ TEST(FairQueueTest, AFloodTakesNothingFromTheOthers) {
 }
 
 TEST(FairQueueTest, SharesBytesNotFrames) {
-  FairQueue queue({.clients = 2, .frames = 1000, .max_frame = 1500});
-  for (int i = 0; i < 500; ++i) {
+  FairQueue queue({.clients = 2, .frames = 4000, .max_frame = 1500});
+  for (int i = 0; i < 2000; ++i) {
     queue.Push(0, FrameOf(0, 0, 1500), {});
     queue.Push(1, FrameOf(1, 0, 100), {});
   }
   std::map<size_t, size_t> bytes;
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 1500; ++i) {
     const auto frame = queue.Pop();
     bytes[frame->client] += frame->bytes.size();
   }
-  EXPECT_NEAR(double(bytes[0]), double(bytes[1]), 3001.0);
+  EXPECT_NEAR(double(bytes[0]), double(bytes[1]), double(FairQueue::kQuantum + 1500));
+  EXPECT_GT(bytes[0], 100'000u);
 }
 
 TEST(FairQueueTest, OneClientHasAllTheMemoryWhileItIsAlone) {

@@ -87,6 +87,8 @@ class Hub {
   // The next frame from a client; `now`: CLOCK_REALTIME.
   std::optional<Arrival> Take(Instant now);
   bool HasWaiting() const { return !queue_.empty(); }
+  // More wait than are taken in order of arrival: clients take turns.
+  bool IsOverloaded() const { return queue_.is_fair(); }
   // To the node's client.
   void Send(size_t node, std::span<const std::byte> frame);
   // The same for a frame that the caller writes into the memory returned, before the next call;

@@ -91,14 +91,14 @@ std::string Peer::ToString() const {
 }
 
 Underlay::Underlay(const Options& options)
-    : received_(std::make_unique_for_overwrite<std::byte[]>(kBurst * kLongest)),
+    : received_(std::make_unique_for_overwrite<std::byte[]>(kBurst * kStride)),
       max_datagram_(options.max_datagram),
       sent_(std::make_unique_for_overwrite<std::byte[]>(kBurst * options.max_datagram)) {
   queue_.reserve(kBurst);
   refused_.reserve(kBurst);
   Open(options);
   for (size_t i = 0; i < kBurst; ++i) {
-    vectors_[i] = {received_.get() + i * kLongest, kLongest};
+    vectors_[i] = {received_.get() + i * kStride, kLongest};
     out_vectors_[i].iov_base = sent_.get() + i * max_datagram_;
   }
 }
@@ -177,7 +177,7 @@ size_t Underlay::ReadBurst() {
 Underlay::Message Underlay::Examine(size_t i) {
   msghdr& header = messages_[i].msg_hdr;
   Message message;
-  message.bytes = {received_.get() + i * kLongest, messages_[i].msg_len};
+  message.bytes = {received_.get() + i * kStride, messages_[i].msg_len};
   for (cmsghdr* each = CMSG_FIRSTHDR(&header); each != nullptr; each = CMSG_NXTHDR(&header, each)) {
     if (each->cmsg_level == SOL_UDP && each->cmsg_type == UDP_GRO) {
       message.segment = static_cast<size_t>(std::max(0, ContentOf<int>(each)));

@@ -94,6 +94,9 @@ class Underlay {
  private:
   static constexpr size_t kBurst = 64;
   static constexpr size_t kLongest = 65536;
+  // Between the beginnings of two messages' buffers: were it a power of two, all of them would
+  // share a few sets of the processor's caches.
+  static constexpr size_t kStride = kLongest + 1664;
 
   struct Queued {
     Peer peer;
