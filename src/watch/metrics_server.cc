@@ -99,7 +99,9 @@ MetricsServer::~MetricsServer() {
 
 void MetricsServer::Accept() {
   // Who cannot be served now waits in the kernel's queue, and is looked at when another has gone.
-  if (connections_.size() >= kMostConnections) return loop_.Forget(listener_.get());
+  if (connections_.size() >= kMostConnections && !MakeRoom()) {
+    return loop_.Forget(listener_.get());
+  }
   UniqueFd socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!socket) {
     const bool is_short = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
@@ -117,6 +119,21 @@ void MetricsServer::Accept() {
     const auto found = connections_.find(fd);
     if (found != connections_.end() && found->second.number == number) Drop(fd);
   });
+}
+
+// Returns whether one was idle: what it has asked for so far is incomplete, and nothing more is
+// there to be read.
+bool MetricsServer::MakeRoom() {
+  const Connection* oldest = nullptr;
+  for (const auto& [fd, connection] : connections_) {
+    char next;
+    const bool is_idle = connection.answer.empty() &&
+                         recv(fd, &next, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+    if (is_idle && (oldest == nullptr || connection.number < oldest->number)) oldest = &connection;
+  }
+  if (oldest == nullptr) return false;
+  Drop(oldest->socket.get());
+  return true;
 }
 
 void MetricsServer::Read(int fd) {

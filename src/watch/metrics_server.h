@@ -19,7 +19,7 @@ namespace viaduct::watch {
 std::string Respond(std::string_view head, const std::function<std::string()>& metrics);
 
 // Whoever can connect may read. Each connection has one request, at most 8 kB long and within 5 s;
-// there are at most 32.
+// there are at most 32. Who connects and says nothing is in nobody's way: the oldest such goes.
 class MetricsServer {
  public:
   // Listens at once; a port of 0: the kernel chooses. The loop must outlive this. Throws
@@ -40,6 +40,7 @@ class MetricsServer {
   };
 
   void Accept();
+  bool MakeRoom();
   void Read(int fd);
   void Write(int fd);
   void Drop(int fd);
