@@ -168,6 +168,14 @@ ScenarioRun::ReportHub()
 }
 
 void
+ScenarioRun::ReportTiming()
+{
+    m_control.Send("timing",
+                   viaduct::result::Summarize(ReactorSimulatorImpl::Get()->GetLateness()));
+    Simulator::Schedule(HUB_INTERVAL, &ScenarioRun::ReportTiming, this);
+}
+
+void
 ScenarioRun::SendStatistics(std::size_t from)
 {
     m_control.Send("statistics",
@@ -300,6 +308,10 @@ ScenarioRun::Converged(const viaduct::result::Convergence& convergence)
     if (Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get())
     {
         reactor->ResetStatistics(); // only the time of the traffic is measured
+    }
+    if (!IsSimulate() && m_part.hub)
+    {
+        ReportTiming();
     }
     if (!IsSimulate())
     {

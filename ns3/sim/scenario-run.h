@@ -102,6 +102,7 @@ class ScenarioRun
     void SendReport() const;
     void RunHub();
     void ReportHub();
+    void ReportTiming();
     void SendStatistics(std::size_t from);
 
     viaduct::scenario::Scenario m_scenario; //!< what to run

@@ -77,6 +77,8 @@ void Conversation::Handle(const json& message) {
                                  message.value("reachable", 0), message.value("pairs", 0)));
   } else if (event == "passages" && peers_) {
     peers_->ReportRoutes(message);
+  } else if (event == "timing") {
+    timing_ = message.get<result::Timing>();
   } else if (event == "converged") {
     convergence_ = message.get<result::Convergence>();
   } else if (event == "flow") {

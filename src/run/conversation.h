@@ -43,6 +43,9 @@ class Conversation {
   // Which of these failed the expectations of the scenario.
   const std::vector<std::string>& failures() const { return failures_; }
   bool lab_built() const { return lab_built_; }
+  // The lateness of the simulator's events until now, if it tells: that of a lab's hub does, each
+  // half second from convergence on.
+  const std::optional<result::Timing>& timing() const { return timing_; }
 
  private:
   void Read();
@@ -59,6 +62,7 @@ class Conversation {
   const Instant begin_;
   bool lab_built_ = false;
   std::optional<result::Convergence> convergence_;
+  std::optional<result::Timing> timing_;
   nlohmann::json report_;  // null until it arrives
   std::vector<result::FlowResult> flows_;
   std::vector<result::ProgramOutcome> programs_;

@@ -84,12 +84,13 @@ class LabHub final : public Hub {
     return engine::Ask(socket_, request);
   }
 
-  // Without the lateness of the simulator's events, which it tells at its end.
   result::HubResult DescribeNow() const {
     auto result = Asked(ControlRequest::Kind::kClients).at("clients").get<result::HubResult>();
     result.name = scenario_.name;
     result.seed = scenario_.seed;
     result.frames = engine_->Read().timing;
+    // Until its end, when it reports: at most half a second old.
+    if (const auto& events = conversation_->timing()) result.events = *events;
     uint64_t refused = 0;
     for (const result::ClientResult& client : result.clients) {
       const auto found = client.drops.find("to_client_refused");

@@ -90,6 +90,16 @@ def test_a_hub_that_is_a_lab(scenario: Callable[[str], Path], lab: str) -> None:
         found = next(each for each in top()["labs"] if each["name"] == lab)
         assert found["nodes"] == ["n0"]
         assert found["statistics"]["pipelines"]
+        # The simulator tells its lateness while it runs.
+        events = wait_until(
+            lambda: (now := hubs()[lab]["statistics"]["events"])["events"] and now, "lateness"
+        )
+        assert events["max_ns"] >= events["p99_ns"] >= events["p50_ns"] > 0
+        metrics = viaduct("top", "--prometheus").expect().output
+        counted = re.search(
+            rf'viaduct_hub_event_lateness_seconds_count{{hub="{lab}"}} (\d+)\n', metrics
+        )
+        assert counted and int(counted[1]) > 0
 
 
 def test_two_hubs_of_one_name(scenario: Callable[[str], Path], lab: str) -> None:
