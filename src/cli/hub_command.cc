@@ -23,6 +23,7 @@
 #include "run/hub_record.h"
 #include "scenario/scenario.h"
 #include "sys/event_loop.h"
+#include "wire/address_scope.h"
 #include "wire/vxlan.h"
 
 namespace viaduct::cli {
@@ -70,6 +71,21 @@ scenario::Scenario LoadForHub(const HubCommandOptions& options) {
   throw UsageError(options.file + ": no node is remote; give one, such as nodes.n1.remote: true");
 }
 
+// Clients must be able to send to it from other hosts.
+void CheckAddress(const std::string& text) {
+  if (text.empty()) return;
+  const wire::IpAddress address = Within("--address", [&] { return wire::IpAddress::Parse(text); });
+  if (address.IsMulticast()) {
+    throw UsageError(fmt::format("--address {}: is a multicast address, not a host's", text));
+  }
+  if (wire::IsLinkLocal(address)) {
+    throw UsageError(fmt::format(
+        "--address {}: is a link-local address, which no tunnel to other hosts can have; give "
+        "this machine another one, or leave --address out",
+        text));
+  }
+}
+
 // Where there is a node for who has the key: the key's file, made where there is none.
 std::optional<claim::Key> KeyFor(const scenario::Scenario& scenario,
                                  const HubCommandOptions& options) {
@@ -100,6 +116,7 @@ void Serve(run::Hub& hub, sys::EventLoop& loop, Instant end) {
 int RunHub(const HubCommandOptions& options, const Invocation& invocation) {
   const scenario::Scenario scenario = LoadForHub(options);
   CheckJsonFile(options.json_file);
+  CheckAddress(options.address);
   const Instant end =
       options.duration.empty()
           ? Instant::Never()

@@ -15,6 +15,7 @@
 #include "cli/privilege.h"
 #include "emulate/join.h"
 #include "sys/container.h"
+#include "wire/address_scope.h"
 
 namespace viaduct::cli {
 namespace {
@@ -63,6 +64,12 @@ class Membership {
       NoteJoin(fmt::format("node {} is back", offer.node));
       trouble_.clear();
       return;
+    }
+    if (wire::IsLinkLocal(hub)) {
+      throw UsageError(fmt::format(
+          "hub {}: {} is a link-local address, to which VXLAN cannot lead; give another one of the "
+          "hub's",
+          hub_name_.ToString(), hub.ToString()));
     }
     hub_ = hub;
     offer_ = std::move(offer);

@@ -9,6 +9,7 @@
 
 #include "scenario/binding.h"
 #include "sys/container.h"
+#include "wire/address_scope.h"
 
 namespace viaduct::scenario {
 namespace {
@@ -111,6 +112,13 @@ class NodeReader {
     remote.anyone = text == "any";
     if (text != "true" && text != "any") {
       remote.address = section.Located("remote", [&] { return wire::IpAddress::Parse(text); });
+      const wire::IpAddress& address = *remote.address;
+      if (address.IsMulticast() || address.IsUnspecified()) {
+        section.Fail("remote", text + " is not the address of one host");
+      }
+      if (wire::IsLinkLocal(address)) {
+        section.Fail("remote", text + " is a link-local address, and does not say on which link");
+      }
     }
     if (section.Has("vni")) remote.vni = section.Integer("vni", 1, 0xffffff);
     node.host = true;

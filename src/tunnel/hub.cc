@@ -69,7 +69,9 @@ void Hub::Accept(const Underlay::Message& message) {
     } else {
       const size_t node = number - 1;
       Client& client = clients_[node];
-      if (!client.peer && nodes_[node].anyone) Claim(node, message.source.address());
+      if (!client.peer && nodes_[node].anyone) {
+        client.peer = message.source.WithPort(underlay_.port());
+      }
       if (client.peer && client.peer->SameHost(message.source)) {
         AcceptFrame(node, frame.first(size - VxlanHeader::kSize), is_super ? message.segment : 0,
                     message.received);

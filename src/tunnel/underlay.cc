@@ -77,6 +77,12 @@ bool Peer::SameHost(const Peer& other) const {
   return std::memcmp(&address_.sin6_addr, &other.address_.sin6_addr, sizeof(in6_addr)) == 0;
 }
 
+Peer Peer::WithPort(uint16_t port) const {
+  Peer other = *this;
+  other.address_.sin6_port = htons(port);
+  return other;
+}
+
 sockaddr_in Peer::as_in() const {
   sockaddr_in in{};
   in.sin_family = AF_INET;

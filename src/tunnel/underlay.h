@@ -33,6 +33,8 @@ class Peer {
   bool SameAs(const Peer& other) const {
     return SameHost(other) && address_.sin6_port == other.address_.sin6_port;
   }
+  // The same host, on the same link if the address is link-local.
+  Peer WithPort(uint16_t port) const;
   std::string ToString() const;  // "192.0.2.1", "[2001:db8::1]"; no port
   const sockaddr_in6& as_in6() const { return address_; }
   sockaddr_in as_in() const;
