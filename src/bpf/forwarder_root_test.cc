@@ -46,6 +46,8 @@ struct Router {
     peer.name = "peer" + digit;
     session.CreateVethPair(end, peer);
     const int ifindex = session.IfIndex(end.name);
+    // What it says by itself (multicast listener reports) would be counted, too.
+    sys::WriteSysctls(fd.get(), {{"net.ipv6.conf." + peer.name + ".disable_ipv6", "1"}});
     for (const std::string& name : {end.name, peer.name}) {
       session.SetUp(session.IfIndex(name), true);
     }
