@@ -1,9 +1,7 @@
 #include "emulate/join_network.h"
 
 #include <fmt/format.h>
-#include <netinet/in.h>
 #include <sched.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,7 +15,6 @@
 #include "sys/network/netns.h"
 #include "sys/network/offload.h"
 #include "sys/network/vxlan.h"
-#include "tunnel/underlay.h"
 #include "wire/vxlan.h"
 
 namespace viaduct::emulate {
@@ -62,20 +59,13 @@ bool HasIpv6(const claim::Offer& offer) {
 // is too long, without an error, and tells the sender only of the next. So the interface must not
 // take what does not fit. Over IPv4 it divides.
 int MtuOver(const wire::IpAddress& hub, const claim::Offer& offer) {
-  constexpr int kIpv6Overhead = wire::kVxlanOverhead + 20, kLeast = 1280;
+  constexpr int kLeast = 1280;
   if (hub.family == wire::Family::kIpv4) return offer.mtu;
-  const UniqueFd probe(socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  const tunnel::Peer peer(hub, offer.port);
-  int way = 0;
-  socklen_t length = sizeof way;
-  // Without a route nothing is known, and nothing is sent either.
-  if (!probe ||
-      connect(probe.get(), reinterpret_cast<const sockaddr*>(&peer.as_in6()),
-              sizeof peer.as_in6()) != 0 ||
-      getsockopt(probe.get(), IPPROTO_IPV6, IPV6_MTU, &way, &length) != 0) {
-    return offer.mtu;
+  try {
+    return std::min(offer.mtu, std::max(sys::PathMtu(hub) - wire::kVxlanOverIpv6Overhead, kLeast));
+  } catch (const SystemError&) {
+    return offer.mtu;  // without a route nothing is known, and nothing is sent either
   }
-  return std::min(offer.mtu, std::max(way - kIpv6Overhead, kLeast));
 }
 
 }  // namespace

@@ -86,16 +86,18 @@ void MergeSimulator(result::SimulatorReport& all, const result::SimulatorReport&
   for (const auto& [activity, seconds] : part.loop) all.loop[activity] += seconds;
   all.counters.insert(part.counters.begin(), part.counters.end());
   all.routes.insert(part.routes.begin(), part.routes.end());
-  if (part.route_pushes && all.route_pushes) {
-    all.route_pushes->batches += part.route_pushes->batches;
-    all.route_pushes->refused += part.route_pushes->refused;
-    all.route_pushes->missing += part.route_pushes->missing;
-    all.route_pushes->seconds += part.route_pushes->seconds;
+  if (part.route_pushes) {
+    result::RoutePushes& pushes = all.route_pushes ? *all.route_pushes : all.route_pushes.emplace();
+    pushes.batches += part.route_pushes->batches;
+    pushes.refused += part.route_pushes->refused;
+    pushes.missing += part.route_pushes->missing;
+    pushes.seconds += part.route_pushes->seconds;
   }
-  if (part.route_polls && all.route_polls) {
-    all.route_polls->polls += part.route_polls->polls;
-    all.route_polls->seconds += part.route_polls->seconds;
-    all.route_polls->interval = std::max(all.route_polls->interval, part.route_polls->interval);
+  if (part.route_polls) {
+    result::RoutePolls& polls = all.route_polls ? *all.route_polls : all.route_polls.emplace();
+    polls.polls += part.route_polls->polls;
+    polls.seconds += part.route_polls->seconds;
+    polls.interval = std::max(polls.interval, part.route_polls->interval);
   }
   Append(all.refused, part.refused);
   Append(all.exceeded, part.exceeded);

@@ -78,6 +78,15 @@ TEST_F(MergeTest, ManyPacketsOfOneHostDoNotHideWhatAnotherHasLost) {
   EXPECT_EQ(all.status, 4);
 }
 
+TEST_F(MergeTest, WhatOnlyALaterHostReportsIsNotForgotten) {
+  parts_[1].result.simulator.route_polls = {.polls = 7, .interval = 2};
+  parts_[1].result.simulator.route_pushes = {.refused = 3};
+  const result::RunResult all = Merge(scenario_, parts_);
+  ASSERT_TRUE(all.simulator.route_polls && all.simulator.route_pushes);
+  EXPECT_TRUE(all.simulator.route_polls->IsVoid());
+  EXPECT_EQ(all.simulator.route_pushes->refused, 3u);
+}
+
 TEST_F(MergeTest, WhatNothingMeasuredIsNotJudged) {
   const result::RunResult all = Merge(scenario_, parts_);
   EXPECT_EQ(all.verdict, result::Verdict::kNotJudged);

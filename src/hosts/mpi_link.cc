@@ -1,6 +1,5 @@
 #include "hosts/mpi_link.h"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -11,11 +10,11 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "hosts/mpi_frame.h"
 
 namespace viaduct::hosts {
 namespace {
 
-constexpr int kClockFrame = -1, kIdentityFrame = -2;
 constexpr int kPatience = 10000;  // ms until viaduct-mpi says who this is
 
 [[noreturn]] void ThrowEnded() {
@@ -41,23 +40,23 @@ MpiLink::MpiLink() {
     throw UsageError("viaduct rank is started by viaduct run, on each of a scenario's hosts");
   }
   pollfd wait{Fd(), POLLIN, 0};
-  std::optional<Raw> first;
+  std::optional<MpiFrame> first;
   while (!first) {
     if (poll(&wait, 1, kPatience) <= 0) ThrowEnded();
     std::array<char, 256> buffer;
     const ssize_t got = read(Fd(), buffer.data(), buffer.size());
     if (got <= 0) ThrowEnded();
     received_.append(buffer.data(), got);
-    first = TakeFrame();
+    first = TakeFrame(received_);
   }
-  if (first->from != kIdentityFrame ||
+  if (first->number != kIdentityFrame ||
       std::sscanf(first->bytes.c_str(), "%d %d", &rank_, &size_) != 2) {
     throw UsageError("viaduct rank: its standard input is not viaduct-mpi's");
   }
 }
 
 void MpiLink::Send(int to, const std::string& message) {
-  std::string frame = fmt::format("{} {}\n{}", to, message.size(), message);
+  const std::string frame = WriteFrame(to, message);
   for (size_t sent = 0; sent < frame.size();) {
     const ssize_t n = send(Fd(), frame.data() + sent, frame.size() - sent, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
@@ -68,25 +67,11 @@ void MpiLink::Send(int to, const std::string& message) {
 
 void MpiLink::MeasureClocks() { Send(kClockFrame, ""); }
 
-std::optional<MpiLink::Raw> MpiLink::TakeFrame() {
-  const size_t line = received_.find('\n');
-  if (line == std::string::npos) return std::nullopt;
-  Raw raw;
-  size_t length = 0;
-  if (std::sscanf(received_.c_str(), "%d %zu", &raw.from, &length) != 2) {
-    throw Error("viaduct-mpi sent a malformed frame");
-  }
-  if (received_.size() < line + 1 + length) return std::nullopt;
-  raw.bytes = received_.substr(line + 1, length);
-  received_.erase(0, line + 1 + length);
-  return raw;
-}
-
 std::optional<MpiLink::Frame> MpiLink::Receive(int wait_milliseconds) {
   for (;;) {
-    if (std::optional<Raw> raw = TakeFrame()) {
-      if (raw->from != kClockFrame) return Frame{raw->from, std::move(raw->bytes), {}};
-      return Frame{rank_, {}, ReadClocks(raw->bytes)};
+    if (std::optional<MpiFrame> frame = TakeFrame(received_)) {
+      if (frame->number != kClockFrame) return Frame{frame->number, std::move(frame->bytes), {}};
+      return Frame{rank_, {}, ReadClocks(frame->bytes)};
     }
     pollfd wait{Fd(), POLLIN, 0};
     if (poll(&wait, 1, wait_milliseconds) <= 0) return std::nullopt;

@@ -41,12 +41,6 @@ class MpiLink {
   std::optional<Frame> Receive(int wait_milliseconds = 0);
 
  private:
-  struct Raw {
-    int from = 0;
-    std::string bytes;
-  };
-  std::optional<Raw> TakeFrame();
-
   int rank_ = 0, size_ = 0;
   std::string received_;
 };

@@ -29,12 +29,12 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "hosts/mpi_frame.h"
 
 namespace viaduct {
 namespace {
 
 enum Tag : int { kMessage = 1, kEnded = 2, kProbe = 3, kReply = 4 };
-constexpr int kClockFrame = -1, kIdentityFrame = -2;
 constexpr int kRoundTrips = 200;
 constexpr int kIdleWait = 1, kQuietWait = 5;  // ms between two looks at what other ranks say
 
@@ -50,7 +50,7 @@ class Bridge {
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
     ended_.resize(size_);
     Start(words);
-    ToProgram(kIdentityFrame, std::to_string(rank_) + " " + std::to_string(size_));
+    ToProgram(hosts::kIdentityFrame, std::to_string(rank_) + " " + std::to_string(size_));
   }
 
   void Run() {
@@ -121,7 +121,7 @@ class Bridge {
 
   void ToProgram(int from, const std::string& bytes) {
     if (socket_ < 0) return;
-    to_program_ += std::to_string(from) + " " + std::to_string(bytes.size()) + "\n" + bytes;
+    to_program_ += hosts::WriteFrame(from, bytes);
   }
 
   void Wait(int milliseconds) {
@@ -138,30 +138,20 @@ class Bridge {
     if (got > 0) {
       from_program_.append(buffer, got);
       quiet_turns_ = 0;
-      while (TakeFrame()) {
-      }
+      while (auto frame = hosts::TakeFrame(from_program_)) Obey(std::move(*frame));
     } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
       Ended();
     }
   }
 
-  bool TakeFrame() {
-    const size_t line = from_program_.find('\n');
-    if (line == std::string::npos) return false;
-    int to = 0;
-    size_t length = 0;
-    if (std::sscanf(from_program_.c_str(), "%d %zu", &to, &length) != 2) std::abort();
-    if (from_program_.size() < line + 1 + length) return false;
-    std::string bytes = from_program_.substr(line + 1, length);
-    from_program_.erase(0, line + 1 + length);
-    if (to == kClockFrame) {
-      ToProgram(kClockFrame, MeasureClocks());
-    } else if (to == rank_) {
-      ToProgram(rank_, bytes);
+  void Obey(hosts::MpiFrame frame) {
+    if (frame.number == hosts::kClockFrame) {
+      ToProgram(hosts::kClockFrame, MeasureClocks());
+    } else if (frame.number == rank_) {
+      ToProgram(rank_, frame.bytes);
     } else {
-      Send(to, kMessage, std::move(bytes));
+      Send(frame.number, kMessage, std::move(frame.bytes));
     }
-    return true;
   }
 
   // NOLINTBEGIN(clang-analyzer-optin.mpi.MPI-Checker): Run() tests the requests.

@@ -20,6 +20,7 @@
 #include "sys/network/vxlan.h"
 #include "sys/process.h"
 #include "wire/address_scope.h"
+#include "wire/vxlan.h"
 
 namespace viaduct::lab {
 namespace {
@@ -290,7 +291,7 @@ struct Lab::State {
   // net/ipv6/ip6_output.c, as no tunnel sets ignore_df); they would be lost.
   static void CheckTunnelMtu(const sys::VxlanLink& vxlan, const std::string& link) {
     if (vxlan.remote.family == wire::Family::kIpv4) return;
-    constexpr int kHeaders = 14 + 8 + 8 + 40;  // Ethernet, VXLAN, UDP, IPv6
+    constexpr int kHeaders = wire::kVxlanOverIpv6Overhead;
     const int mtu = sys::PathMtu(vxlan.remote);
     if (vxlan.mtu + kHeaders <= mtu) return;
     throw UsageError(

@@ -14,6 +14,8 @@ inline constexpr uint16_t kVxlanPort = 4789;  // RFC 7348 section 5
 // What an Ethernet frame has around it on an IPv4 network (IPv6: 20 bytes more): IP, UDP and VXLAN
 // headers, and its own Ethernet header.
 inline constexpr int kVxlanOverhead = 20 + 8 + 8 + 14;
+// The same over IPv6.
+inline constexpr int kVxlanOverIpv6Overhead = kVxlanOverhead + 20;
 
 // RFC 7348 section 5: follows the UDP header, and is followed by the frame, without FCS. Reserved
 // bits are sent as zero and ignored on receipt.

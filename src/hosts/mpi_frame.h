@@ -1,0 +1,40 @@
+// The frames on the socket between viaduct-mpi and the program that it starts: "NUMBER LENGTH\n"
+// and so many bytes. mpi_main.cc says what the numbers mean. viaduct-mpi links no more than base.
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+
+namespace viaduct::hosts {
+
+inline constexpr int kClockFrame = -1, kIdentityFrame = -2;
+
+struct MpiFrame {
+  int number = 0;
+  std::string bytes;
+};
+
+inline std::string WriteFrame(int number, const std::string& bytes) {
+  return std::to_string(number) + " " + std::to_string(bytes.size()) + "\n" + bytes;
+}
+
+// Takes the first frame off what was received, if it is complete. Throws Error if it is none.
+inline std::optional<MpiFrame> TakeFrame(std::string& received) {
+  const size_t line = received.find('\n');
+  if (line == std::string::npos) return std::nullopt;
+  MpiFrame frame;
+  size_t length = 0;
+  if (std::sscanf(received.c_str(), "%d %zu", &frame.number, &length) != 2) {
+    throw Error("a malformed frame between viaduct and viaduct-mpi");
+  }
+  if (received.size() - line - 1 < length) return std::nullopt;
+  frame.bytes = received.substr(line + 1, length);
+  received.erase(0, line + 1 + length);
+  return frame;
+}
+
+}  // namespace viaduct::hosts
