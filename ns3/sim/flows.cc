@@ -333,7 +333,6 @@ SimulatedFlow::PingAnswered(uint16_t sequence, Time)
         return;
     }
     const int64_t rtt = (Simulator::Now() - sent).GetNanoSeconds();
-    m_rttMin = m_received == 0 ? rtt : std::min(m_rttMin, rtt);
     m_received++;
     m_lastArrival = Simulator::Now();
     m_rtt.Record(rtt);
@@ -412,7 +411,6 @@ SimulatedFlow::Result() const
         if (m_received > 0)
         {
             result.rtt = viaduct::result::Times::Of(m_rtt);
-            result.rtt->min = m_rttMin / 1e6;
         }
         result.SetSamples(m_rtts);
         return result;

@@ -110,7 +110,6 @@ class SimulatedFlow
     uint64_t m_firstBytes{0};   //!< of these, in the first packet
     viaduct::Histogram m_delay; //!< one-way delay, ns (UDP)
     viaduct::Histogram m_rtt;   //!< round trip, ns (ping)
-    int64_t m_rttMin{0};        //!< ns
     /** Bytes received. */
     viaduct::TimeSeries m_series{viaduct::Duration::Seconds(1)};
     viaduct::result::Samples m_rtts; //!< time, ms

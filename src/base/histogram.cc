@@ -24,6 +24,7 @@ void Histogram::Record(int64_t value) {
   value = std::max<int64_t>(value, 0);
   ++counts_[IndexOf(static_cast<uint64_t>(value))];
   ++count_;
+  min_ = std::min(min_, value);
   max_ = std::max(max_, value);
   sum_ += static_cast<double>(value);
 }
@@ -45,6 +46,7 @@ double Histogram::Mean() const { return count_ == 0 ? 0 : sum_ / static_cast<dou
 void Histogram::Merge(const Histogram& other) {
   for (int i = 0; i < kBuckets; ++i) counts_[i] += other.counts_[i];
   count_ += other.count_;
+  min_ = std::min(min_, other.min_);
   max_ = std::max(max_, other.max_);
   sum_ += other.sum_;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 
 namespace viaduct {
 
@@ -15,6 +16,7 @@ class Histogram {
   // The smallest bucket bound such that at least the share `quantile` (0..1) of the values is at or
   // below it; exact for the maximum. 0 when empty.
   int64_t Quantile(double quantile) const;
+  int64_t Min() const { return count_ == 0 ? 0 : min_; }
   int64_t Max() const { return max_; }
   uint64_t Count() const { return count_; }
   double Mean() const;
@@ -29,7 +31,7 @@ class Histogram {
 
   std::array<uint64_t, kBuckets> counts_{};
   uint64_t count_ = 0;
-  int64_t max_ = 0;
+  int64_t min_ = std::numeric_limits<int64_t>::max(), max_ = 0;
   double sum_ = 0;
 };
 

@@ -16,6 +16,7 @@ TEST(HistogramTest, EmptyIsZero) {
   const Histogram histogram;
   EXPECT_EQ(histogram.Count(), 0u);
   EXPECT_EQ(histogram.Quantile(0.5), 0);
+  EXPECT_EQ(histogram.Min(), 0);
   EXPECT_EQ(histogram.Max(), 0);
   EXPECT_EQ(histogram.Mean(), 0);
 }
@@ -28,6 +29,7 @@ TEST(HistogramTest, SmallValuesAreExact) {
   EXPECT_EQ(histogram.Quantile(0), 1);
   EXPECT_EQ(histogram.Quantile(1), 100);
   EXPECT_EQ(histogram.Mean(), 50.5);
+  EXPECT_EQ(histogram.Min(), 1);
   EXPECT_EQ(histogram.Max(), 100);
 }
 

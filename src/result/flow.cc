@@ -9,7 +9,7 @@ namespace viaduct::result {
 
 KeysOf<Times> Times::Keys() {
   static constexpr Key<Times> kKeys[] = {
-      WhenSet<&Times::min>("min", "ms", "the shortest; of round trips only"),
+      Always<&Times::min>("min", "ms", "the shortest"),
       Always<&Times::mean>("avg", "ms", "the mean"),
       Always<&Times::p50>("p50", "ms", "half of them took at most this"),
       Always<&Times::p99>("p99", "ms", "99 in 100 took at most this"),
@@ -21,6 +21,7 @@ KeysOf<Times> Times::Keys() {
 Times Times::Of(const Histogram& nanoseconds) {
   const auto milliseconds = [](auto value) { return static_cast<double>(value) / 1e6; };
   Times times;
+  times.min = milliseconds(nanoseconds.Min());
   times.mean = milliseconds(nanoseconds.Mean());
   times.max = milliseconds(nanoseconds.Max());
   times.p50 = milliseconds(nanoseconds.Quantile(0.5));

@@ -14,10 +14,9 @@
 namespace viaduct::result {
 
 struct Times {
-  std::optional<double> min;  // ms, like the others
-  double mean = 0, max = 0, p50 = 0, p99 = 0;
+  double min = 0, mean = 0, max = 0, p50 = 0, p99 = 0;  // ms
 
-  // From a histogram of nanoseconds; without the minimum, which it does not keep.
+  // From a histogram of nanoseconds.
   static Times Of(const Histogram& nanoseconds);
 
   static KeysOf<Times> Keys();

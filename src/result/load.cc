@@ -4,6 +4,7 @@ namespace viaduct::result {
 
 KeysOf<LoadTimes> LoadTimes::Keys() {
   static constexpr Key<LoadTimes> kKeys[] = {
+      Always<&LoadTimes::min>("min", "us", "the shortest"),
       Always<&LoadTimes::mean>("mean", "us", "the mean"),
       Always<&LoadTimes::p50>("p50", "us", "half of them were at most this"),
       Always<&LoadTimes::p99>("p99", "us", "99 in 100 were at most this"),
@@ -15,7 +16,7 @@ KeysOf<LoadTimes> LoadTimes::Keys() {
 std::optional<LoadTimes> LoadTimes::Of(const Histogram& nanoseconds) {
   if (nanoseconds.Count() == 0) return std::nullopt;
   const auto microseconds = [](auto value) { return static_cast<double>(value) / 1e3; };
-  return LoadTimes{microseconds(nanoseconds.Mean()), microseconds(nanoseconds.Quantile(0.5)),
+  return LoadTimes{microseconds(nanoseconds.Min()), microseconds(nanoseconds.Mean()), microseconds(nanoseconds.Quantile(0.5)),
                    microseconds(nanoseconds.Quantile(0.99)), microseconds(nanoseconds.Max())};
 }
 

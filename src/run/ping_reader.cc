@@ -51,7 +51,6 @@ void PingReader::CloseAt(uint64_t transmitted) {
 }
 
 void PingReader::Count(const Reply& reply) {
-  least_ms_ = answers_ == 0 ? reply.milliseconds : std::min(least_ms_, reply.milliseconds);
   ++answers_;
   round_trips_.Record(std::llround(reply.milliseconds * 1e6));
   // The stamp is the answer's; what counts is when the request was sent.
@@ -73,7 +72,6 @@ void PingReader::Finish(result::FlowResult& result, const std::string& why) cons
 
 void PingReader::SetTimes(result::FlowResult& result, bool all_count) const {
   result.rtt = result::Times::Of(round_trips_);
-  result.rtt->min = least_ms_;
   if (!summary_ || !all_count) return;
   result.rtt->min = summary_->min;
   result.rtt->mean = summary_->mean;

@@ -60,7 +60,6 @@ class PingReader {
   std::optional<uint64_t> closed_;  // so many requests count
   std::optional<uint64_t> transmitted_;
   uint64_t answers_ = 0;
-  double least_ms_ = 0;
   std::optional<Summary> summary_;
   Histogram round_trips_;  // ns
   result::Samples samples_;

@@ -284,7 +284,7 @@ std::string ResultPicture(const std::vector<RunResult>& runs) {
 std::string FlowsCsv(const std::vector<RunResult>& runs) {
   std::string csv =
       "mode,flow,kind,from,to,sent,received,loss,rate_bit_per_s,packets_per_s,retransmits,"
-      "rtt_min_ms,rtt_avg_ms,rtt_max_ms,delay_p50_ms,delay_p99_ms,error\n";
+      "rtt_min_ms,rtt_avg_ms,rtt_max_ms,delay_min_ms,delay_p50_ms,delay_p99_ms,error\n";
   for (const RunResult& run : runs) {
     for (const FlowResult& f : run.flows) {
       const auto rtt = f.rtt.value_or(result::Times()), delay = f.delay.value_or(result::Times());
@@ -302,9 +302,10 @@ std::string FlowsCsv(const std::vector<RunResult>& runs) {
                                               CsvNumber(f.rate),
                                               CsvNumber(f.packet_rate),
                                               CsvNumber(f.retransmits),
-                                              cell(f.rtt, rtt.min.value_or(0)),
+                                              cell(f.rtt, rtt.min),
                                               cell(f.rtt, rtt.mean),
                                               cell(f.rtt, rtt.max),
+                                              cell(f.delay, delay.min),
                                               cell(f.delay, delay.p50),
                                               cell(f.delay, delay.p99),
                                               CsvField(f.error)};

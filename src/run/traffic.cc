@@ -196,7 +196,7 @@ void ParseUdp(FlowResult& result, const Flow& flow, const std::string& receiver,
     result.packet_rate = received.packet_rate;
   }
   if (const auto& us = received.delay) {
-    result.delay = {{}, us->mean / 1e3, us->max / 1e3, us->p50 / 1e3, us->p99 / 1e3};
+    result.delay = {us->min / 1e3, us->mean / 1e3, us->max / 1e3, us->p50 / 1e3, us->p99 / 1e3};
   }
   const double silence = received.received > 0
                              ? std::max(received.first.value_or(sent.started) - sent.started, 0.0)

@@ -114,7 +114,7 @@ TEST(TrafficTest, ParsesUdp) {
   const FlowResult result = ParseFlow(
       flow,
       R"({"received": 90, "size": 160.0, "bit_per_s": 28800.0, "pps": 22.5, "delay_us":
-          {"mean": 12, "p50": 10, "p99": 30, "max": 40},
+          {"min": 9, "mean": 12, "p50": 10, "p99": 30, "max": 40},
           "series": {"interval_s": 0.5, "packets": [40, 50]}})",
       R"({"offered": 100, "sent": 94, "refused": {"ENETUNREACH": 6}, "interface_drops": 3})", "");
   EXPECT_EQ(result.error, "");
@@ -125,6 +125,7 @@ TEST(TrafficTest, ParsesUdp) {
               ElementsAre(Pair("refused ENETUNREACH", 6), Pair("sender's interfaces", 3)));
   EXPECT_FALSE(result.cut);
   EXPECT_DOUBLE_EQ(*result.packet_rate, 22.5);
+  EXPECT_DOUBLE_EQ(result.delay->min, 0.009);
   EXPECT_DOUBLE_EQ(result.delay->p99, 0.03);
   EXPECT_THAT(result.samples, ElementsAre(Pair(0.5, 40 * 1280 / 0.5), Pair(1.0, 50 * 1280 / 0.5)));
 }
@@ -245,7 +246,7 @@ TEST(TrafficTest, ParsesPing) {
   EXPECT_EQ(result.received, 2u);
   EXPECT_DOUBLE_EQ(*result.loss, 0.5);
   EXPECT_DOUBLE_EQ(result.rtt->mean, 0.3);
-  EXPECT_DOUBLE_EQ(*result.rtt->min, 0.1);
+  EXPECT_DOUBLE_EQ(result.rtt->min, 0.1);
   // When they were sent, not when they should have been.
   EXPECT_THAT(result.samples, ElementsAre(Pair(testing::DoubleNear(0.25, 1e-6), 0.5),
                                           Pair(testing::DoubleNear(0.27, 1e-6), 0.1)));
@@ -262,7 +263,7 @@ TEST(TrafficTest, TakesPingsOwnSummary) {
       "2 packets transmitted, 2 received, 0% packet loss, time 101ms\n"
       "rtt min/avg/max/mdev = 40.431/40.453/40.475/0.022 ms, pipe 2\n",
       "");
-  EXPECT_DOUBLE_EQ(*result.rtt->min, 40.431);
+  EXPECT_DOUBLE_EQ(result.rtt->min, 40.431);
   EXPECT_DOUBLE_EQ(result.rtt->mean, 40.453);
   EXPECT_DOUBLE_EQ(result.rtt->max, 40.475);
   EXPECT_LE(result.rtt->p99, 40.475);

@@ -52,12 +52,14 @@ def test_planes(scenario: Callable[[str], Path], tmp_path: Path, setting: str) -
         # ns-3 keeps three packets for a neighbour that it does not know yet, on one host as well.
         limit = 0.02 if "simulator" in setting or "emulate" in setting else 0
         assert all(flow["loss"] <= limit for flow in out["flows"][:2])
-        there, back = (flow["delay_ms"]["p50"] for flow in out["flows"][:2])
-        assert 20 < there < 28
-        assert 0 < back < 8
+        # The fastest packet's: of the others the machine decides how late they are.
+        there, back = (flow["delay_ms"]["min"] for flow in out["flows"][:2])
+        error = sum(host["clock_error_ms"] for host in out["hosts"])
+        assert 20 - error < there < 40
+        assert back < 20
         assert out["flows"][2]["rate_bit_per_s"] > 1e6
         assert out["flows"][3]["loss"] <= (0.1 if limit else 0)
-        assert 20 < out["flows"][3]["rtt_ms"]["p50"] < 36
+        assert 20 < out["flows"][3]["rtt_ms"]["min"] < 40
         assert set(out["data_planes"]) == {"n0", "n1", "n2", "n3"}
         hosts.await_nothing_left()
 
