@@ -160,8 +160,19 @@ class QueuePort : public viaduct::io::AnyPort
         for (size_t i = 0; i < n; ++i)
         {
             m_out->emplace_back(frames[i].begin(), frames[i].end());
+            m_bytesInFlight += m_keeps ? frames[i].size() : 0;
         }
         return n;
+    }
+
+    size_t BytesInFlight() override
+    {
+        return m_bytesInFlight;
+    }
+
+    int TransmitFd() override
+    {
+        return m_transmitFd;
     }
 
     int Fd() override
@@ -183,6 +194,9 @@ class QueuePort : public viaduct::io::AnyPort
     std::function<void(viaduct::io::ReceivedFrame&)> m_describe = [](viaduct::io::ReceivedFrame&) {
     };
     size_t m_room = std::numeric_limits<size_t>::max(); //!< frames it still accepts
+    bool m_keeps = false;                               //!< frames taken are in flight
+    size_t m_bytesInFlight = 0;                         //!< until this says that they are not
+    int m_transmitFd = -1;                              //!< what it says of when they left
     size_t m_transmits = 0;                             //!< calls of Transmit()
     size_t m_largestBurst = 0;                          //!< frames received at once
 

@@ -60,6 +60,12 @@ class AnyPort {
   // because the interface refused them (it is down, gone, or its MTU is smaller). Ports that cannot
   // tell return none.
   virtual std::span<const uint32_t> Refused() const { return {}; }
+  // Bytes of frames taken by Transmit() which are still with the kernel or driver: not left,
+  // dropped nor refused. The sending thread. Ports that cannot tell return 0.
+  virtual size_t BytesInFlight() { return 0; }
+  // A descriptor other than Fd() that becomes writable (epoll, EPOLLOUT | EPOLLET) when frames have
+  // left; -1: there is none, the caller asks again after a while.
+  virtual int TransmitFd() { return -1; }
   // A descriptor that is readable (poll) when Receive() would return something; -1 when there is
   // nothing to wait for.
   virtual int Fd() = 0;

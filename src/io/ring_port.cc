@@ -1,6 +1,7 @@
 #include "io/ring_port.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <linux/ethtool.h>
 #include <linux/if_packet.h>
 #include <linux/sockios.h>
@@ -19,6 +20,7 @@
 
 #include "base/error.h"
 #include "base/socket_option.h"
+#include "io/flight_log.h"
 #include "wire/ethernet.h"
 #include "wire/link_tag.h"
 
@@ -59,6 +61,13 @@ int MtuOf(int fd, int ifindex) {
   ifreq request = InterfaceRequest(fd, ifindex);
   SystemCall("ioctl SIOCGIFMTU", ioctl(fd, SIOCGIFMTU, &request));
   return request.ifr_mtu;
+}
+
+size_t SendBufferOf(int fd) {
+  int bytes = 0;
+  socklen_t size = sizeof(bytes);
+  SystemCall("getsockopt SO_SNDBUF", getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, &size));
+  return static_cast<size_t>(bytes);
 }
 
 // The receive ring's memory, shared with the kernel.
@@ -132,7 +141,8 @@ class RingPort::Impl {
         mtu_(static_cast<uint32_t>(MtuOf(socket_.get(), options.ifindex))),
         request_(SetUpRing(socket_.get(), options)),
         ring_(socket_.get(), size_t{request_.tp_block_size} * request_.tp_block_nr),
-        long_frames_(std::make_unique_for_overwrite<LongFrame[]>(kLongFrames)) {
+        long_frames_(std::make_unique_for_overwrite<LongFrame[]>(kLongFrames)),
+        flight_(SendBufferOf(SendingFd())) {
     refused_.reserve(kTxBurst);
     PrepareTransmit();
     SetSocketOption(socket_.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, options.outgoing ? 0 : 1,
@@ -141,6 +151,9 @@ class RingPort::Impl {
     if (sender_) {
       SetUpSending(sender_.get(), options);
       BindTo(sender_.get(), options.ifindex, 0);
+    } else {
+      // For a place of its own in the caller's epoll set.
+      transmit_fd_ = UniqueFd(SystemCall("dup", fcntl(socket_.get(), F_DUPFD_CLOEXEC, 0)));
     }
   }
 
@@ -188,11 +201,14 @@ class RingPort::Impl {
         iovecs_[2 * i + 1] = {const_cast<std::byte*>(frames[taken + i].data()),
                               frames[taken + i].size()};
       }
-      const int sent = sendmmsg(sender_ ? sender_.get() : socket_.get(), messages_.data(),
-                                static_cast<unsigned>(burst), MSG_DONTWAIT);
+      const int sent =
+          sendmmsg(SendingFd(), messages_.data(), static_cast<unsigned>(burst), MSG_DONTWAIT);
       if (sent > 0) {
         uint64_t bytes = 0;
-        for (int i = 0; i < sent; ++i) bytes += frames[taken + i].size();
+        for (int i = 0; i < sent; ++i) {
+          bytes += frames[taken + i].size();
+          flight_.Add(frames[taken + i].size());
+        }
         Count(tx_.bytes, bytes);
         Count(tx_.frames, static_cast<uint64_t>(sent));
         taken += static_cast<size_t>(sent);
@@ -209,6 +225,14 @@ class RingPort::Impl {
   }
 
   std::span<const uint32_t> Refused() const { return refused_; }
+
+  size_t BytesInFlight() {
+    int memory = 0;
+    if (ioctl(SendingFd(), SIOCOUTQ, &memory) != 0) memory = 0;
+    return flight_.Update(static_cast<size_t>(std::max(memory, 0)));
+  }
+
+  int TransmitFd() const { return transmit_fd_ ? transmit_fd_.get() : sender_.get(); }
 
   PortCounters Counters() {
     // The kernel resets its counters when they are read.
@@ -236,6 +260,8 @@ class RingPort::Impl {
   }
 
  private:
+  int SendingFd() const { return sender_ ? sender_.get() : socket_.get(); }
+
   // A frame received by recvmsg: a VnetHeader, then the frame. As in a slot, the header's bytes are
   // the room for putting a VLAN tag back.
   using LongFrame = std::array<std::byte, kLongFrameBytes>;
@@ -344,7 +370,7 @@ class RingPort::Impl {
   struct alignas(64) {
     Counter frames = 0, bytes = 0, dropped_error = 0;
   } tx_;
-  UniqueFd socket_, sender_;
+  UniqueFd socket_, sender_, transmit_fd_;
   int ifindex_;
   uint32_t mtu_;
   tpacket_req request_;
@@ -358,6 +384,7 @@ class RingPort::Impl {
   std::array<iovec, 2 * kTxBurst> iovecs_{};
   std::array<mmsghdr, kTxBurst> messages_{};
   std::vector<uint32_t> refused_;
+  FlightLog flight_;
 };
 
 RingPort::RingPort(UniqueFd socket, const RingOptions& options, UniqueFd sender)
@@ -369,6 +396,8 @@ RingPort::~RingPort() = default;
 size_t RingPort::Receive(std::span<ReceivedFrame> frames) { return impl_->Receive(frames); }
 size_t RingPort::Transmit(std::span<const FrameToSend> frames) { return impl_->Transmit(frames); }
 std::span<const uint32_t> RingPort::Refused() const { return impl_->Refused(); }
+size_t RingPort::BytesInFlight() { return impl_->BytesInFlight(); }
+int RingPort::TransmitFd() { return impl_->TransmitFd(); }
 int RingPort::Fd() { return impl_->Fd(); }
 PortCounters RingPort::Counters() { return impl_->Counters(); }
 bool RingPort::Up() { return impl_->Up(); }

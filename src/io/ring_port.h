@@ -51,6 +51,13 @@ class RingPort final : public AnyPort {
   size_t Receive(std::span<ReceivedFrame> frames) override;
   size_t Transmit(std::span<const FrameToSend> frames) override;
   std::span<const uint32_t> Refused() const override;
+  // From the socket's send memory (io/flight_log.h). With qdisc_bypass, frames are with the driver
+  // only; without, a qdisc's backlog of this port counts too. Many drivers let go of a frame as
+  // soon as it is in their ring (virtio_net without NAPI for sending).
+  size_t BytesInFlight() override;
+  // Becomes writable when frames have left and less than half of SO_SNDBUF is used (sock_wfree(),
+  // sock_def_write_space() in net/core/sock.c).
+  int TransmitFd() override;
   int Fd() override;
   PortCounters Counters() override;  // any thread
   bool Up() override;

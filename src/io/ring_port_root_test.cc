@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "base/poller.h"
 #include "io/ring_port.h"
 #include "io/super_frame.h"
 #include "io/test/test_network.h"
@@ -70,8 +71,9 @@ class RingPortRootTest : public testing::Test {
 // With a socket of its own to send by, and without.
 class RingPortSenderRootTest : public RingPortRootTest, public testing::WithParamInterface<bool> {
  protected:
-  RingPort PortA() {
-    return RingPort(network_->a.PacketSocket(), {.ifindex = network_->a_index},
+  RingPort PortA(RingOptions options = {}) {
+    options.ifindex = network_->a_index;
+    return RingPort(network_->a.PacketSocket(), options,
                     GetParam() ? network_->a.PacketSocket() : UniqueFd());
   }
 };
@@ -105,6 +107,81 @@ TEST_P(RingPortSenderRootTest, CarriesFramesAndNotOurOwn) {
   EXPECT_EQ(a.Counters().tx_bytes, first.size() + second.size());
   EXPECT_EQ(b.Counters().rx_frames, 2u);
   EXPECT_EQ(b.Counters().rx_bytes, first.size() + second.size());
+}
+
+TEST_P(RingPortSenderRootTest, CountsWhatWaitsInTheQdiscBelow) {
+  // 8 kbit/s: what does not fit into the bucket waits for seconds. The longest burst that a bucket
+  // of this size lets through at once is one frame of 1514 bytes.
+  network_->a.Run("tc qdisc replace dev a0 root tbf rate 8kbit burst 10000 limit 1000000");
+  RingPort a = PortA({.qdisc_bypass = false});
+  RingPort b = PortB();
+  EXPECT_EQ(a.BytesInFlight(), 0u);
+  const auto filler = Frame(std::string(1480, 'x'));
+  for (int i = 0; i < 7; ++i) SendFrame(a, filler);
+  size_t waiting = a.BytesInFlight();
+  EXPECT_EQ(waiting % filler.size(), 0u);
+  ASSERT_GT(waiting, 0u);
+  for (size_t length = 46; length <= 1500; length += 13) {
+    const auto frame = Frame(std::string(length, 'x'));
+    ASSERT_EQ(SendFrame(a, frame), 1u);
+    waiting += frame.size();
+    // As long as none leaves: the first does so after 1.5 s.
+    ASSERT_EQ(a.BytesInFlight(), waiting) << length;
+    if (waiting > 40000) break;
+  }
+  network_->a.Run("tc qdisc del dev a0 root");  // and what waits in it
+  EXPECT_EQ(a.BytesInFlight(), 0u);
+}
+
+TEST_P(RingPortSenderRootTest, CountsJumboFramesInFlight) {
+  network_->a.Run("ip link set a0 mtu 9000");
+  network_->b.Run("ip link set b0 mtu 9000");
+  network_->a.Run("tc qdisc replace dev a0 root tbf rate 8kbit burst 10000 limit 1000000");
+  RingPort a = PortA({.qdisc_bypass = false});
+  size_t waiting = 0;
+  for (const size_t length : {9000, 9000, 3000, 4060, 4070, 4090, 8190, 8200, 46}) {
+    const auto frame = Frame(std::string(length, 'x'));
+    ASSERT_EQ(SendFrame(a, frame), 1u);
+    waiting = waiting == 0 && a.BytesInFlight() == 0 ? 0 : waiting + frame.size();
+    ASSERT_EQ(a.BytesInFlight(), waiting) << length;
+  }
+}
+
+TEST_P(RingPortSenderRootTest, SaysWhenFramesHaveLeft) {
+  network_->a.Run("tc qdisc replace dev a0 root tbf rate 10mbit burst 1600 limit 1000000");
+  RingPort a = PortA({.qdisc_bypass = false});
+  RingPort b = PortB();
+  const auto frame = Frame(std::string(1400, 'x'));
+  constexpr size_t kFrames = 20;  // less than half of the send buffer, 1.1 ms each
+  const std::vector<FrameToSend> frames(kFrames, FrameToSend(frame));
+  ASSERT_EQ(a.Transmit(frames), kFrames);
+  Poller poller;
+  poller.Add(a.TransmitFd(), 1, EPOLLOUT | EPOLLET);
+  size_t before = a.BytesInFlight();
+  EXPECT_GT(before, 10 * frame.size());
+  poller.Wait(Duration());  // what it was at the start
+  size_t steps = 0;
+  while (before > 0) {
+    ASSERT_EQ(poller.Wait(Duration::Seconds(1)).size(), 1u) << before << " bytes left";
+    const size_t now = a.BytesInFlight();
+    ASSERT_LE(now, before);
+    EXPECT_EQ(now % frame.size(), 0u);
+    if (now < before) ++steps;
+    before = now;
+  }
+  EXPECT_GT(steps, 5u) << "not one after the other";
+  EXPECT_EQ(poller.Wait(Duration::Milliseconds(20)).size(), 0u) << "no wake-up without a reason";
+}
+
+TEST_P(RingPortSenderRootTest, NothingIsInFlightOnAnIdleWire) {
+  RingPort a = PortA();
+  RingPort b = PortB();
+  const auto frame = Frame("x");
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(SendFrame(a, frame), 1u);
+  std::vector<ReceivedFrame> received(64);
+  while (b.Receive(received) > 0) {
+  }
+  EXPECT_EQ(a.BytesInFlight(), 0u);
 }
 
 TEST_F(RingPortRootTest, ReceivesWhatItsMachineSendsIfAsked) {

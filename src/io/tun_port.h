@@ -15,7 +15,8 @@ namespace viaduct::io {
 // On a TUN device a frame is an IP packet: ReceivedFrame::bytes and FrameToSend start at the IP
 // header, there is no link-layer header. On a TAP device they start at the destination MAC.
 // Checksums are complete and no super-frames arrive unless somebody switched the device's offloads
-// on (TUNSETOFFLOAD). There are no kernel time stamps: `received` is 0.
+// on (TUNSETOFFLOAD). There are no kernel time stamps: `received` is 0. No frame is ever in flight:
+// a write hands it to the kernel's stack, which has received it then.
 class TunPort final : public AnyPort {
  public:
   // `device`: opened with IFF_NO_PI and without IFF_VNET_HDR; made non-blocking here.

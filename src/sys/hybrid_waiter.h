@@ -21,10 +21,11 @@ class HybridWaiter {
   static constexpr uint64_t kWoken = UINT64_MAX;
 
   HybridWaiter();  // throws SystemError
-  // From now on a readable `fd` ends Sleep(), which then reports `tag`. Each write to a watched
+  // From now on a readable `fd` ends Sleep(), which then reports `tag`; or one that is ready for
+  // other `events` of epoll(7). Each write to a watched
   // descriptor costs the writer the epoll callback, so busy descriptors should not be watched.
   // Throws SystemError.
-  void Listen(int fd, uint64_t tag) { poller_.Add(fd, tag); }
+  void Listen(int fd, uint64_t tag, uint32_t events = EPOLLIN) { poller_.Add(fd, tag, events); }
   void Ignore(int fd) { poller_.Remove(fd); }
   // Returns after `duration` at the latest (Duration::Max(): no limit) with what is ready; the
   // result is also empty after a signal. Duration() only polls, which costs 0.3 us.

@@ -61,7 +61,8 @@ OpenPacketSocket(int ifindex, const std::string& interface, const std::string& f
 InterfacePort
 OpenInterfacePort(const std::string& networkNamespace,
                   const std::string& interface,
-                  const std::string& filter)
+                  const std::string& filter,
+                  bool qdiscBypass)
 {
     const viaduct::UniqueFd target = OpenNamespace(networkNamespace);
     std::optional<viaduct::sys::NamespaceScope> scope;
@@ -79,6 +80,7 @@ OpenInterfacePort(const std::string& networkNamespace,
     InterfacePort opened;
     viaduct::io::RingOptions options;
     options.ifindex = info->ifindex;
+    options.qdisc_bypass = qdiscBypass;
     opened.port = viaduct::io::Hold(
         viaduct::io::RingPort(OpenPacketSocket(info->ifindex, interface, filter), options));
     opened.monitor = std::make_unique<viaduct::sys::LinkMonitor>(target.get());

@@ -36,12 +36,14 @@ struct InterfacePort
  * @param networkNamespace name or path of its namespace; empty for the process's own
  * @param interface its name
  * @param filter the frames to receive, in tcpdump's syntax; empty for all
+ * @param qdiscBypass whether frames sent go past its queueing discipline
  * @return the interface
  * @throws viaduct::Error if it cannot be opened, saying why
  */
 InterfacePort OpenInterfacePort(const std::string& networkNamespace,
                                 const std::string& interface,
-                                const std::string& filter);
+                                const std::string& filter,
+                                bool qdiscBypass);
 
 } // namespace ns3
 

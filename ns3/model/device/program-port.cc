@@ -463,11 +463,6 @@ ProgramPort::Write(Ptr<const Packet> packet)
 }
 
 void
-ProgramPort::HandleRoom()
-{
-}
-
-void
 ProgramPort::Drop(Ptr<const Packet> packet, DropReason reason)
 {
     NS_LOG_LOGIC("drop: " << GetDropReasonName(reason));

@@ -110,7 +110,6 @@ class ProgramPort : public Object, private BurstPortUser
   private:
     // Inherited from BurstPortUser
     void HandleFrame(const viaduct::io::ReceivedFrame& frame) override;
-    void HandleRoom() override;
 
     /** Put a ProgramPortL4 before every transport protocol of the node, and listen to ICMPv6. */
     void Intercept();

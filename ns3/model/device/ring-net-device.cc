@@ -12,11 +12,13 @@
 #include "ns3/boolean.h"
 #include "ns3/log.h"
 #include "ns3/net-device-queue-interface.h"
+#include "ns3/queue-limits.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
 #include "wire/ethernet.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
@@ -115,9 +117,23 @@ RingNetDevice::GetTypeId()
                           MakeBooleanChecker())
             .AddAttribute("FlowControl",
                           "Aggregate a NetDeviceQueueInterface, so that queue discs can be "
-                          "installed. Costs time for every frame.",
+                          "installed. Costs time for every frame. To be set before the device "
+                          "joins its node.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&RingNetDevice::m_flowControl),
+                          MakeBooleanChecker())
+            .AddAttribute("BytesInFlight",
+                          "Bytes of frames that are queued in the device, and in the kernel or "
+                          "driver below as far as the port can tell; with FlowControl only.",
+                          TypeId::ATTR_GET,
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&RingNetDevice::GetBytesInFlight),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("QdiscBypass",
+                          "Whether frames go past the queueing discipline of Interface: faster; "
+                          "false if it is to shape them.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&RingNetDevice::m_qdiscBypass),
                           MakeBooleanChecker())
             .AddAttribute("Interface",
                           "The interface to open (as root) if no port was set.",
@@ -136,6 +152,10 @@ RingNetDevice::GetTypeId()
                 StringValue(""),
                 MakeStringAccessor(&RingNetDevice::m_filter),
                 MakeStringChecker())
+            .AddTraceSource("InFlight",
+                            "The attribute BytesInFlight has changed.",
+                            MakeTraceSourceAccessor(&RingNetDevice::m_inFlight),
+                            "ns3::TracedValueCallback::Uint32")
             .AddTraceSource("MacTxDrop",
                             "A packet was not sent: packet without Ethernet header, reason.",
                             MakeTraceSourceAccessor(&RingNetDevice::m_txDrops),
@@ -184,6 +204,7 @@ RingNetDevice::DoDispose()
     }
     m_opened = nullptr;
     m_queueInterface = nullptr;
+    m_limits = nullptr;
     EthernetNetDevice::DoDispose();
 }
 
@@ -191,8 +212,8 @@ void
 RingNetDevice::OpenInterface()
 {
     NS_LOG_FUNCTION(this << m_interface << m_namespace << m_filter);
-    m_opened =
-        std::make_unique<InterfacePort>(OpenInterfacePort(m_namespace, m_interface, m_filter));
+    m_opened = std::make_unique<InterfacePort>(
+        OpenInterfacePort(m_namespace, m_interface, m_filter, m_qdiscBypass));
     NS_ABORT_MSG_IF(m_opened->mtu < GetMtu(),
                     "RingNetDevice: " << m_interface << " carries " << m_opened->mtu
                                       << " bytes at most: set the attribute Mtu to that or less");
@@ -362,7 +383,28 @@ RingNetDevice::SendFrom(Ptr<Packet> packet,
         TraceSent(MakePacket(frame));
     }
     m_burst.Commit(frame.size());
+    if (m_queueInterface)
+    {
+        NotifyQueued(frame.size());
+    }
     return true;
+}
+
+void
+RingNetDevice::NotifyQueued(uint32_t length)
+{
+    Ptr<NetDeviceQueue> queue = m_queueInterface->GetTxQueue(0);
+    m_inFlight = m_burst.GetBytesInFlight();
+    if (m_limits != queue->GetQueueLimits())
+    {
+        m_limits = queue->GetQueueLimits();
+        m_unlimited = m_inFlight - length;
+    }
+    queue->NotifyQueuedBytes(length);
+    if (!m_burst.HasRoom())
+    {
+        queue->Stop(); // before a packet comes for which there is no room
+    }
 }
 
 bool
@@ -376,9 +418,22 @@ RingNetDevice::DropSent(Ptr<const Packet> packet, DropReason reason)
 void
 RingNetDevice::HandleRoom()
 {
-    if (m_queueInterface && m_queueInterface->GetTxQueue(0)->IsStopped())
+    if (m_queueInterface)
     {
         m_queueInterface->GetTxQueue(0)->Wake();
+    }
+}
+
+void
+RingNetDevice::HandleTransmitted(uint64_t bytes)
+{
+    m_inFlight = m_burst.GetBytesInFlight();
+    const uint64_t older = std::min(bytes, m_unlimited);
+    m_unlimited -= older;
+    Ptr<NetDeviceQueue> queue = m_queueInterface->GetTxQueue(0);
+    if (m_limits && m_limits == queue->GetQueueLimits())
+    {
+        queue->NotifyTransmittedBytes(static_cast<uint32_t>(bytes - older));
     }
 }
 
@@ -449,6 +504,7 @@ RingNetDevice::SetNode(Ptr<Node> node)
     {
         m_queueInterface = CreateObject<NetDeviceQueueInterface>();
         AggregateObject(m_queueInterface);
+        m_burst.TrackFlight();
     }
 }
 

@@ -8,6 +8,7 @@
 #include "ns3/burst-port.h"
 #include "ns3/drop-counter.h"
 #include "ns3/ethernet-net-device.h"
+#include "ns3/traced-value.h"
 
 #include "io/port.h"
 #include "io/super_frame.h"
@@ -21,6 +22,7 @@ namespace ns3
 {
 
 class NetDeviceQueueInterface;
+class QueueLimits;
 struct InterfacePort;
 
 /**
@@ -31,6 +33,11 @@ struct InterfacePort;
  * end of the reactor's turn, or when the ring is full. Received frames enter ns-3 within the port's
  * burst, in their node's context, without an event. Every frame that does not get through is
  * counted with its reason.
+ *
+ * With the attribute FlowControl, queue discs can be installed above the device: it stops its
+ * transmission queue when its ring is full, and wakes it when the port has taken frames. Queue
+ * limits (TrafficControlHelper::SetQueueLimits()) get to know of a frame when it is queued and when
+ * it has left the port, as the port says (viaduct::io::AnyPort::BytesInFlight()).
  *
  * Under ns3::RealtimeSimulatorImpl a thread reads the port (slower); other simulator
  * implementations, which have no real time, are refused.
@@ -87,6 +94,16 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     void SetLinkUp(bool up);
 
     /**
+     * With the attribute FlowControl only.
+     * @return bytes of frames that are queued in the device, and in the kernel or driver below as
+     * far as the port can tell
+     */
+    uint32_t GetBytesInFlight() const
+    {
+        return m_inFlight;
+    }
+
+    /**
      * @param reason a reason
      * @return how many frames were dropped for it
      */
@@ -126,6 +143,7 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     // Inherited from BurstPortUser
     void HandleFrame(const viaduct::io::ReceivedFrame& frame) override;
     void HandleRoom() override;
+    void HandleTransmitted(uint64_t bytes) override;
 
     /** Open the interface that the attributes name. Throws viaduct::Error on failure. */
     void OpenInterface();
@@ -142,6 +160,8 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     static DropReason WhyRefused(uint16_t protocol, std::span<const std::byte> payload);
     /** Count a received frame as dropped. */
     void DropReceived(std::span<const std::byte> frame, DropReason reason);
+    /** Tell the layer above of a frame of this length that was queued. */
+    void NotifyQueued(uint32_t length);
     /** Count a payload to send as dropped. @return false */
     bool DropSent(Ptr<const Packet> packet, DropReason reason);
 
@@ -151,6 +171,9 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     uint32_t m_monitor = 0;                        //!< its link monitor's id in the reactor
     bool m_ringAllocated = false;                  //!< AllocateRing() was called
     Ptr<NetDeviceQueueInterface> m_queueInterface; //!< with FlowControl only
+    Ptr<QueueLimits> m_limits;                     //!< those that get reports
+    uint64_t m_unlimited = 0;         //!< bytes in flight that m_limits does not know of
+    TracedValue<uint32_t> m_inFlight; //!< trace source InFlight
 
     bool m_linkUp = false;   //!< the link's state
     uint32_t m_burstSize;    //!< attribute BurstSize
@@ -159,6 +182,7 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     bool m_reassembled;      //!< attribute Reassembled
     bool m_checkPackets;     //!< attribute CheckPackets
     bool m_flowControl;      //!< attribute FlowControl
+    bool m_qdiscBypass;      //!< attribute QdiscBypass
     std::string m_interface; //!< attribute Interface
     std::string m_namespace; //!< attribute Namespace
     std::string m_filter;    //!< attribute Filter

@@ -14,6 +14,14 @@
 namespace ns3
 {
 
+namespace
+{
+
+/// Rounds of sending what the user queues because frames have left, in one turn of the simulator.
+constexpr uint32_t FLUSH_ROUNDS = 4;
+
+} // namespace
+
 BurstPort::BurstPort(BurstPortUser& user) : m_user(user)
 {
 }
@@ -49,6 +57,7 @@ BurstPort::SetSizes(const Sizes& sizes)
     m_txBuffer.assign(static_cast<size_t>(sizes.queue) * sizes.frame, std::byte{});
     m_txFrames.assign(sizes.queue, {});
     m_txHead = m_txCount = 0;
+    m_waiting = 0;
     return lost;
 }
 
@@ -75,7 +84,7 @@ BurstPort::Start(uint32_t nodeId)
             "ns3::RealtimeSimulatorImpl)");
         m_driver = MakeThreadPortDriver(client);
     }
-    if (m_txCount > 0)
+    if (m_txCount > 0 || m_inFlight > 0)
     {
         RequestTransmit();
     }
@@ -107,16 +116,23 @@ BurstPort::FreeSlot() const
     return (m_txHead + m_txCount) % m_sizes.queue;
 }
 
-std::span<std::byte>
-BurstPort::Reserve()
+bool
+BurstPort::HasRoom()
 {
     if (m_txCount == m_sizes.queue)
     {
         Transmit();
-        if (m_txCount == m_sizes.queue)
-        {
-            return {};
-        }
+    }
+    m_full = m_txCount == m_sizes.queue;
+    return !m_full;
+}
+
+std::span<std::byte>
+BurstPort::Reserve()
+{
+    if (!HasRoom())
+    {
+        return {};
     }
     return std::span(m_txBuffer).subspan(FreeSlot() * m_sizes.frame, m_sizes.frame);
 }
@@ -127,6 +143,8 @@ BurstPort::Commit(uint32_t length)
     const size_t slot = FreeSlot();
     m_txFrames[slot] = {m_txBuffer.data() + slot * m_sizes.frame, length};
     m_txCount++;
+    m_waiting += length;
+    m_inFlight += m_tracksFlight ? length : 0;
     RequestTransmit();
 }
 
@@ -134,7 +152,16 @@ bool
 BurstPort::SendLong(viaduct::io::FrameToSend frame)
 {
     Transmit();
-    return m_driver && m_txCount == 0 && m_driver->Transmit({&frame, 1}) == 1;
+    if (!m_driver || m_txCount > 0 || m_driver->Transmit({&frame, 1}) != 1)
+    {
+        return false;
+    }
+    if (m_tracksFlight)
+    {
+        m_inFlight += frame.size();
+        RequestTransmit();
+    }
+    return true;
 }
 
 void
@@ -149,9 +176,62 @@ BurstPort::RequestTransmit()
 bool
 BurstPort::FlushTurn()
 {
-    Transmit();
-    m_flushRequested = m_txCount > 0;
-    return !m_flushRequested;
+    m_flushRequested = true; // what the user queues meanwhile is sent here
+    for (uint32_t round = 0; round < FLUSH_ROUNDS && m_driver; ++round)
+    {
+        Transmit();
+        if (!TellUser() || m_txCount == 0 || m_refused)
+        {
+            break;
+        }
+    }
+    m_flushRequested = false;
+    if (!m_driver)
+    {
+        return true; // what the user was told has stopped it
+    }
+    if (m_txCount > 0 && !m_refused)
+    {
+        RequestTransmit();
+        return true;
+    }
+    return Await();
+}
+
+bool
+BurstPort::TellUser()
+{
+    bool told = false;
+    if (m_tracksFlight && m_inFlight > m_waiting)
+    {
+        const uint64_t remaining = m_waiting + m_driver->GetBytesInFlight();
+        if (const uint64_t left = m_inFlight - std::min(m_inFlight, remaining); left > 0)
+        {
+            m_inFlight -= left;
+            m_driver->RunInNode([this, left] { m_user.HandleTransmitted(left); });
+            told = true;
+        }
+    }
+    if (m_full && m_txCount < m_sizes.queue && m_driver)
+    {
+        m_full = false;
+        m_driver->RunInNode([this] { m_user.HandleRoom(); });
+        told = true;
+    }
+    return told;
+}
+
+bool
+BurstPort::Await()
+{
+    if (m_txCount == 0 && m_inFlight == 0)
+    {
+        return true;
+    }
+    // Without any frame there, e.g. in a queueing discipline that is full of those of others, no
+    // frame will leave.
+    const bool some = m_txCount == 0 || m_driver->GetBytesInFlight() > 0;
+    return some && m_driver->AwaitTransmitted();
 }
 
 void
@@ -161,23 +241,23 @@ BurstPort::Transmit()
     {
         return;
     }
-    bool refused = false;
-    while (m_txCount > 0 && !refused)
+    m_refused = false;
+    while (m_txCount > 0 && !m_refused)
     {
         const uint32_t run = std::min(m_txCount, m_sizes.queue - m_txHead);
-        const auto taken =
-            static_cast<uint32_t>(m_driver->Transmit({m_txFrames.data() + m_txHead, run}));
+        const std::span<const viaduct::io::FrameToSend> frames{m_txFrames.data() + m_txHead, run};
+        const auto taken = static_cast<uint32_t>(m_driver->Transmit(frames));
+        for (const auto& frame : frames.first(taken))
+        {
+            m_waiting -= frame.size();
+        }
         m_txHead = (m_txHead + taken) % m_sizes.queue;
         m_txCount -= taken;
-        refused = taken < run;
+        m_refused = taken < run;
     }
     if (m_txCount == 0)
     {
         m_txHead = 0; // the same few slots again: they are in the cache
-    }
-    if (std::exchange(m_refused, refused) && !refused)
-    {
-        m_user.HandleRoom();
     }
 }
 

@@ -31,8 +31,18 @@ class BurstPortUser
      * @param frame the frame as received from the port; valid during the call
      */
     virtual void HandleFrame(const viaduct::io::ReceivedFrame& frame) = 0;
-    /** The port accepted frames again after it had refused some. */
-    virtual void HandleRoom() = 0;
+    /** Reserve() has room again after HasRoom() was false. */
+    virtual void HandleRoom()
+    {
+    }
+
+    /**
+     * Frames have left the port, or were dropped by it; with TrackFlight() only. In the node's
+     * context, not within an event.
+     */
+    virtual void HandleTransmitted(uint64_t /* bytes of these frames */)
+    {
+    }
 };
 
 /**
@@ -96,6 +106,24 @@ class BurstPort : private ReactorFlush
     /** Stop reading, and send waiting frames as far as the port accepts them. */
     void Stop();
 
+    /** Call BurstPortUser::HandleTransmitted() from now on. Costs a system call per burst. */
+    void TrackFlight()
+    {
+        m_tracksFlight = true;
+    }
+
+    /**
+     * @return bytes of frames that are queued here or in the port's kernel or driver, as far as was
+     * known when BurstPortUser::HandleTransmitted() was last called; with TrackFlight() only
+     */
+    uint64_t GetBytesInFlight() const
+    {
+        return m_inFlight;
+    }
+
+    /** Flushes if there is no room. @return whether Reserve() has room for a frame */
+    bool HasRoom();
+
     /** Reserve room for one frame to send. Flushes if there is none.
      * @return Sizes::frame bytes to be filled in before Commit(); none if the port accepts no more
      */
@@ -121,6 +149,10 @@ class BurstPort : private ReactorFlush
     bool FlushTurn() override;
     /** Send frames until the port accepts no more. */
     void Transmit();
+    /** Tell the user what has left, and of room. @return whether there was something to tell */
+    bool TellUser();
+    /** Await that frames leave the port, if any are there. @return false to be called again */
+    bool Await();
     /** Request a call of Transmit() at the end of the turn. */
     void RequestTransmit();
     /** @return the slot for the next frame */
@@ -139,7 +171,11 @@ class BurstPort : private ReactorFlush
     uint32_t m_txHead = 0;                            //!< oldest frame
     uint32_t m_txCount = 0;                           //!< frames waiting
     bool m_refused = false;                           //!< the port did not accept all
+    bool m_full = false;                              //!< HasRoom() was false
     bool m_flushRequested = false;                    //!< a call of Transmit() is pending
+    bool m_tracksFlight = false;                      //!< TrackFlight() was called
+    uint64_t m_inFlight = 0;                          //!< bytes not reported as transmitted
+    uint64_t m_waiting = 0;                           //!< bytes of the frames in m_txFrames
 };
 
 } // namespace ns3

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -45,14 +46,30 @@ class PortDriver
     /** Stop reading and calling the client. */
     virtual void Stop() = 0;
 
-    /** Request calls of Client::flush soon, until it returns that nothing is left. */
+    /** Request calls of Client::flush soon, until it returns true. */
     virtual void RequestFlush() = 0;
+
+    /**
+     * Request a call of Client::flush when frames have left the port.
+     * @return false if the port cannot tell: Client::flush returns false to be called again after a
+     * while
+     */
+    virtual bool AwaitTransmitted() = 0;
+
+    /**
+     * Run a function at the current time in the node's context; not for use within events.
+     * @param function what to run
+     */
+    virtual void RunInNode(const std::function<void()>& function) = 0;
 
     /** Send frames through the port.
      * @param frames the frames to send
      * @return how many it accepted
      */
     virtual size_t Transmit(std::span<const viaduct::io::FrameToSend> frames) = 0;
+
+    /** @return viaduct::io::AnyPort::BytesInFlight() */
+    virtual size_t GetBytesInFlight() = 0;
 
     /** @return frames that were read and dropped because the simulator was too slow */
     virtual uint64_t GetDrops() const = 0;

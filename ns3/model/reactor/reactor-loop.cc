@@ -27,8 +27,10 @@ namespace
 /// Under load the kernel is polled for other ready ports at most this often: the call costs about
 /// 0.3 us, so this keeps it near 1%.
 constexpr auto LOOK_INTERVAL = Duration::Microseconds(20);
-/// A port that could not send all its frames is tried again after this time.
+/// A port that could not send all its frames is tried again after this time...
 constexpr auto BACKLOG_INTERVAL = Duration::Microseconds(50);
+/// ...and, as long as it cannot, after twice the time before, up to this.
+constexpr auto LONGEST_BACKLOG_INTERVAL = Duration::Milliseconds(1);
 /// Closer to a deadline than this, spinning does not poll descriptors, which costs 0.3 us.
 constexpr auto BLIND_SPIN = Duration::Microseconds(3);
 /// The kernel may wake up late by 1/1000 of a sleep (fs/select.c, select_estimate_accuracy).
@@ -194,6 +196,8 @@ ReactorSimulatorImpl::FlushAll()
         }
     }
     m_flushing.clear();
+    m_flushWait = worked ? BACKLOG_INTERVAL
+                         : std::clamp(m_flushWait * 2, BACKLOG_INTERVAL, LONGEST_BACKLOG_INTERVAL);
     return worked;
 }
 
@@ -232,7 +236,7 @@ ReactorSimulatorImpl::WaitForWork()
     m_idleTrace(endless ? GetMaximumSimulationTime() : NanoSeconds((deadline - now).nanoseconds()));
     if (!m_flushes.empty())
     {
-        deadline = std::min(deadline, now + BACKLOG_INTERVAL);
+        deadline = std::min(deadline, now + m_flushWait);
     }
     if (m_alwaysPoll)
     {

@@ -8,6 +8,8 @@
 #include "base/realtime.h"
 
 #include <algorithm>
+#include <sys/epoll.h>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -20,7 +22,9 @@ namespace
 constexpr size_t YIELD_INTERVAL = 4;
 
 /** A port in the reactor's loop. */
-class ReactorPortDriver : public PortDriver, public std::enable_shared_from_this<ReactorPortDriver>
+class ReactorPortDriver : public PortDriver,
+                          public std::enable_shared_from_this<ReactorPortDriver>,
+                          private ReactorFlush
 {
   public:
     ReactorPortDriver(Ptr<ReactorSimulatorImpl> reactor, const Client& client)
@@ -36,14 +40,48 @@ class ReactorPortDriver : public PortDriver, public std::enable_shared_from_this
     void Stop() override
     {
         m_reactor->RemovePollable(m_pollable);
-        m_reactor->CancelFlush(&m_client.flush);
+        m_reactor->RemovePollable(m_transmitted);
+        m_reactor->CancelFlush(this);
         m_burst = {};
         m_next = 0;
     }
 
     void RequestFlush() override
     {
-        m_reactor->RequestFlush(&m_client.flush);
+        if (!std::exchange(m_flushPending, true))
+        {
+            m_reactor->RequestFlush(this);
+        }
+    }
+
+    bool AwaitTransmitted() override
+    {
+        const int fd = m_client.port.TransmitFd();
+        if (fd < 0)
+        {
+            return false;
+        }
+        m_awaited = true;
+        if (m_transmitted == 0)
+        {
+            // It reports the state of now as well, so what has left meanwhile is not missed.
+            m_transmitted = m_reactor->AddPollable(fd,
+                                                   Callback<bool>([this] {
+                                                       if (std::exchange(m_awaited, false))
+                                                       {
+                                                           RequestFlush();
+                                                       }
+                                                       return false;
+                                                   }),
+                                                   EPOLLOUT | EPOLLET);
+        }
+        return true;
+    }
+
+    void RunInNode(const std::function<void()>& function) override
+    {
+        m_reactor->AdvanceToRealTime();
+        m_reactor->RunInContext(m_client.nodeId, function);
     }
 
     size_t Transmit(std::span<const viaduct::io::FrameToSend> frames) override
@@ -56,12 +94,29 @@ class ReactorPortDriver : public PortDriver, public std::enable_shared_from_this
         return taken;
     }
 
+    size_t GetBytesInFlight() override
+    {
+        return m_client.port.BytesInFlight();
+    }
+
     uint64_t GetDrops() const override
     {
         return 0; // the kernel's ring is the only queue
     }
 
   private:
+    bool FlushTurn() override
+    {
+        const auto self = shared_from_this(); // what a completion wakes may stop this driver
+        m_flushPending = false;
+        if (m_client.flush.FlushTurn() || m_flushPending)
+        {
+            return true;
+        }
+        m_flushPending = true;
+        return false;
+    }
+
     /** Called by the reactor: handles one burst. @return true if there was work, or some is left */
     bool ReceiveBurst()
     {
@@ -120,9 +175,12 @@ class ReactorPortDriver : public PortDriver, public std::enable_shared_from_this
         }
     }
 
-    Ptr<ReactorSimulatorImpl> m_reactor;                //!< the simulator
-    Client m_client;                                    //!< what for
-    uint32_t m_pollable;                                //!< the port's name in the reactor
+    Ptr<ReactorSimulatorImpl> m_reactor; //!< the simulator
+    Client m_client;                     //!< what for
+    uint32_t m_pollable;                 //!< the port's name in the reactor
+    uint32_t m_transmitted = 0;          //!< that of its AnyPort::TransmitFd(), once needed
+    bool m_awaited = false;      //!< AwaitTransmitted() was called, and no frame has left since
+    bool m_flushPending = false; //!< the reactor will call FlushTurn()
     std::vector<viaduct::io::ReceivedFrame> m_received; //!< room for a burst
     std::span<viaduct::io::ReceivedFrame> m_burst;      //!< the burst at hand
     size_t m_next = 0;                                  //!< next frame of it to hand over

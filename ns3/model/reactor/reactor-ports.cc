@@ -10,6 +10,7 @@
 #include "base/error.h"
 
 #include <algorithm>
+#include <sys/epoll.h>
 #include <utility>
 
 namespace ns3
@@ -30,11 +31,12 @@ constexpr auto SHORTEST_SLEEP = viaduct::Duration::Microseconds(20);
 } // namespace
 
 uint32_t
-ReactorPorts::Add(int fd, Callback<bool> callback)
+ReactorPorts::Add(int fd, Callback<bool> callback, uint32_t events)
 {
     auto port = std::make_unique<Port>();
     port->id = m_nextId++;
     port->fd = fd;
+    port->events = events;
     port->callback = callback;
     Watch(*port);
     m_ports.push_back(std::move(port));
@@ -80,7 +82,8 @@ ReactorPorts::Ask(Port& port, ReactorClock& clock)
         port.idleWakes = 0;
         return true;
     }
-    if (woken && port.fd >= 0 && !port.removed && ++port.idleWakes >= MUTE_AFTER)
+    const bool repeats = port.fd >= 0 && (port.events & EPOLLET) == 0;
+    if (woken && repeats && !port.removed && ++port.idleWakes >= MUTE_AFTER)
     {
         NS_LOG_LOGIC("descriptor " << port.fd << " is ready but has nothing to read");
         m_waiter.Ignore(port.fd);
@@ -139,7 +142,7 @@ ReactorPorts::Watch(Port& port)
     }
     try
     {
-        m_waiter.Listen(port.fd, reinterpret_cast<uint64_t>(&port));
+        m_waiter.Listen(port.fd, reinterpret_cast<uint64_t>(&port), port.events);
     }
     catch (const viaduct::SystemError& error)
     {

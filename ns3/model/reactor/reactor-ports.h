@@ -30,6 +30,7 @@ class ReactorPorts
     {
         uint32_t id;              //!< its id
         int fd;                   //!< the descriptor to wait for, or -1
+        uint32_t events;          //!< what to wait for (epoll)
         Callback<bool> callback;  //!< reads it
         bool ready = true;        //!< served in the next turn
         bool removed = false;     //!< to be erased when no loop iterates over the list
@@ -41,9 +42,10 @@ class ReactorPorts
     /**
      * @param fd descriptor to wait for, not owned; -1 for none
      * @param callback what reads the port; returns whether it did or still has work
+     * @param events what of epoll(7) to wait for
      * @return the port's id
      */
-    uint32_t Add(int fd, Callback<bool> callback);
+    uint32_t Add(int fd, Callback<bool> callback, uint32_t events);
     /**
      * @param id what Add() returned; unknown ones are ignored
      */

@@ -325,10 +325,10 @@ ReactorSimulatorImpl::Stop(const Time& delay)
 }
 
 uint32_t
-ReactorSimulatorImpl::AddPollable(int fd, Callback<bool> callback)
+ReactorSimulatorImpl::AddPollable(int fd, Callback<bool> callback, uint32_t events)
 {
     NS_LOG_FUNCTION(this << fd);
-    return m_ports.Add(fd, callback);
+    return m_ports.Add(fd, callback, events);
 }
 
 void

@@ -24,6 +24,7 @@
 #include <list>
 #include <memory>
 #include <ostream>
+#include <sys/epoll.h>
 #include <thread>
 #include <vector>
 
@@ -122,9 +123,11 @@ class ReactorSimulatorImpl : public SimulatorImpl
      * @param fd descriptor to wait for, not owned; -1: the port is served in every turn of the loop
      * but never waited for
      * @param callback what reads the port
+     * @param events what to wait for instead of that it is readable, as in epoll(7). A descriptor
+     * that is waited for with EPOLLET is not asked again until there is another event
      * @return the port's id for RemovePollable()
      */
-    uint32_t AddPollable(int fd, Callback<bool> callback);
+    uint32_t AddPollable(int fd, Callback<bool> callback, uint32_t events = EPOLLIN);
 
     /** Unregister a port; to be called before its descriptor is closed. Unknown ids are ignored.
      * @param id what AddPollable() returned
@@ -321,6 +324,7 @@ class ReactorSimulatorImpl : public SimulatorImpl
     ReactorPorts m_ports;                  //!< the ports
     std::vector<ReactorFlush*> m_flushes;  //!< requested for the end of this turn
     std::vector<ReactorFlush*> m_flushing; //!< being called
+    viaduct::Duration m_flushWait;         //!< until those with frames left are called again
 
     // Time
     std::unique_ptr<ReactorClock> m_clock; //!< where time is read

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -23,8 +24,10 @@ namespace
 
 using viaduct::io::ReceivedFrame;
 
-/// The remaining frames are offered again after this time to a port that accepted no more.
+/// The remaining frames are offered again after this time to a port that accepted no more...
 const Time RETRY_INTERVAL = MicroSeconds(50);
+/// ...and, as long as that is in vain, after twice the time before, up to this.
+const Time LONGEST_RETRY_INTERVAL = MilliSeconds(1);
 
 /** Frames copied from the port's memory: their spans point into one block. */
 struct Copies
@@ -130,13 +133,33 @@ class ThreadPortDriver : public PortDriver
 
     void RequestFlush() override
     {
-        m_transmitEvent = Simulator::ScheduleNow(&ThreadPortDriver::Flush, this);
+        if (!std::exchange(m_flushPending, true))
+        {
+            m_transmitEvent.Cancel(); // it may be a later one
+            m_transmitEvent = Simulator::ScheduleNow(&ThreadPortDriver::Flush, this);
+        }
+    }
+
+    bool AwaitTransmitted() override
+    {
+        return false;
+    }
+
+    void RunInNode(const std::function<void()>& function) override
+    {
+        function(); // Flush() is an event
     }
 
     size_t Transmit(std::span<const viaduct::io::FrameToSend> frames) override
     {
         std::scoped_lock lock{m_reader->m_mutex};
         return m_client.port.Transmit(frames);
+    }
+
+    size_t GetBytesInFlight() override
+    {
+        std::scoped_lock lock{m_reader->m_mutex};
+        return m_client.port.BytesInFlight();
     }
 
     uint64_t GetDrops() const override
@@ -148,15 +171,23 @@ class ThreadPortDriver : public PortDriver
     /** Send the waiting frames; those that the port does not accept are tried again later. */
     void Flush()
     {
-        if (!m_client.flush.FlushTurn())
+        m_flushPending = false;
+        if (m_client.flush.FlushTurn())
         {
-            m_transmitEvent = Simulator::Schedule(RETRY_INTERVAL, &ThreadPortDriver::Flush, this);
+            m_retryInterval = RETRY_INTERVAL;
+        }
+        else if (!m_flushPending)
+        {
+            m_transmitEvent = Simulator::Schedule(m_retryInterval, &ThreadPortDriver::Flush, this);
+            m_retryInterval = std::min(2 * m_retryInterval, LONGEST_RETRY_INTERVAL);
         }
     }
 
-    Client m_client;         //!< what for
-    Ptr<Reader> m_reader;    //!< the thread
-    EventId m_transmitEvent; //!< calls Flush()
+    Client m_client;                       //!< what for
+    Ptr<Reader> m_reader;                  //!< the thread
+    EventId m_transmitEvent;               //!< calls Flush()
+    bool m_flushPending = false;           //!< it does so now
+    Time m_retryInterval = RETRY_INTERVAL; //!< until it does so again
 };
 
 } // namespace

@@ -10,7 +10,6 @@
 #include "ns3/ipv4-address-helper.h"
 #include "ns3/mac48-address.h"
 #include "ns3/net-device-container.h"
-#include "ns3/net-device-queue-interface.h"
 #include "ns3/node-container.h"
 #include "ns3/socket.h"
 #include "ns3/test.h"
@@ -370,48 +369,6 @@ class YieldTestCase : public TestCase
     }
 };
 
-/** A queue disc's view of the device. */
-class FlowControlTestCase : public TestCase
-{
-  public:
-    FlowControlTestCase()
-        : TestCase("with FlowControl, a full queue stops the layer above and wakes it")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        ReactorScope reactor;
-        Ptr<Node> node = CreateObject<Node>();
-        TestDevice plain(node, "02:00:00:00:00:01");
-        NS_TEST_EXPECT_MSG_EQ((plain.device->GetObject<NetDeviceQueueInterface>() == nullptr),
-                              true,
-                              "no queue interface unless asked for");
-        Ptr<RingNetDevice> device = CreateObjectWithAttributes<RingNetDevice>(
-            "FlowControl", BooleanValue(true), "TxQueueSize", UintegerValue(2));
-        auto owned =
-            std::make_unique<QueuePort>(std::make_shared<Wire>(), std::make_shared<Wire>());
-        QueuePort* port = owned.get();
-        device->SetPort(std::move(owned));
-        node->AddDevice(device);
-        auto queues = device->GetObject<NetDeviceQueueInterface>();
-        NS_TEST_ASSERT_MSG_EQ((queues != nullptr), true, "queue interface");
-        Simulator::Schedule(MilliSeconds(1), [&] {
-            port->m_room = 0;
-            for (int i = 0; i < 3; ++i)
-            {
-                device->Send(Create<Packet>(10), device->GetBroadcast(), 0x88b5);
-            }
-            NS_TEST_EXPECT_MSG_EQ(queues->GetTxQueue(0)->IsStopped(), true, "stopped");
-            port->m_room = 10;
-        });
-        Simulator::Stop(MilliSeconds(2));
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(queues->GetTxQueue(0)->IsStopped(), false, "woken");
-    }
-};
-
 /** A real descriptor, under each simulator that runs in real time; the test takes no time itself.
  */
 class SocketTestCase : public TestCase
@@ -550,7 +507,6 @@ class RingNetDeviceTestSuite : public TestSuite
         AddTestCase(new TxTestCase, TestCase::Duration::QUICK);
         AddTestCase(new BridgeTestCase, TestCase::Duration::QUICK);
         AddTestCase(new YieldTestCase, TestCase::Duration::QUICK);
-        AddTestCase(new FlowControlTestCase, TestCase::Duration::QUICK);
         AddTestCase(new OffloadTestCase, TestCase::Duration::QUICK);
         for (const char* simulator : {"ns3::ReactorSimulatorImpl", "ns3::RealtimeSimulatorImpl"})
         {

@@ -1,0 +1,105 @@
+// Which of the frames sent by a packet socket are still with the kernel.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace viaduct::io {
+
+// The kernel tells how much send memory a socket uses (SIOCOUTQ: sk_wmem_alloc). For a packet
+// socket that is the sum of the buffers (skb->truesize) of its frames that are with a queueing
+// discipline or a driver: each counts from packet_alloc_skb() (net/packet/af_packet.c) until it is
+// freed or its receiver on this machine takes it (sock_wfree(), net/core/sock.c). This class keeps
+// what was sent, in order, with the memory of each frame, and takes off the oldest ones until the
+// sum is what the kernel says: that is exact where frames leave in the order in which they were
+// sent. At a socket that uses no memory nothing is in flight, whatever was assumed of the buffers.
+//
+// One thread; allocates only at the start.
+class FlightLog {
+ public:
+  // `send_buffer`: SO_SNDBUF, bytes. It bounds how many frames can be in flight.
+  explicit FlightLog(size_t send_buffer)
+      : frames_(std::bit_ceil(send_buffer / kSmallest + kSlack)) {}
+
+  // A frame was sent: `bytes` of it, from the destination address on.
+  void Add(size_t bytes) {
+    if (count_ == frames_.size()) TakeOff();
+    Frame& frame = frames_[(first_ + count_++) & (frames_.size() - 1)];
+    frame = {static_cast<uint32_t>(bytes), MemoryOf(bytes)};
+    bytes_ += frame.bytes;
+    memory_ += frame.memory;
+    ++since_empty_;
+  }
+
+  // What of the frames has not left, bytes. `memory`: what SIOCOUTQ says now.
+  size_t Update(size_t memory) {
+    if (memory > 0 && since_empty_ == 1 && count_ == 1) Learn(memory);
+    while (count_ > 0 && (memory == 0 || memory_ > memory)) TakeOff();
+    if (count_ == 0) since_empty_ = memory == 0 ? 0 : kNotAlone;
+    return bytes_;
+  }
+
+ private:
+  struct Frame {
+    uint32_t bytes, memory;
+  };
+
+  static constexpr size_t kSmallest = 512;  // no frame needs less memory
+  static constexpr size_t kSlack = 64;      // the last burst may exceed the buffer
+  static constexpr size_t kStep = 64;       // buffers are the same for lengths between multiples
+  static constexpr size_t kSteps = 65536 / kStep + 8;
+  static constexpr uint32_t kNotAlone = 2;
+
+  void TakeOff() {
+    const Frame& frame = frames_[first_];
+    bytes_ -= frame.bytes;
+    memory_ -= frame.memory;
+    first_ = (first_ + 1) & (frames_.size() - 1);
+    --count_;
+  }
+
+  // The memory of the only frame that was sent since none was in flight.
+  void Learn(size_t memory) {
+    Frame& frame = frames_[first_];
+    learned_[StepOf(frame.bytes)] = frame.memory = static_cast<uint32_t>(memory);
+    memory_ = memory;
+    since_empty_ = kNotAlone;
+  }
+
+  static size_t StepOf(size_t bytes) {
+    return std::min((bytes + kHeadroom + kStep - 1) / kStep, kSteps - 1);
+  }
+  static constexpr size_t Aligned(size_t bytes) { return (bytes + kStep - 1) / kStep * kStep; }
+
+  uint32_t MemoryOf(size_t bytes) const {
+    const uint32_t learned = learned_[StepOf(bytes)];
+    return learned != 0 ? learned : Assumed(bytes);
+  }
+
+  // packet_alloc_skb() and kmalloc_reserve() (net/core/skbuff.c) on 64-bit machines, for interfaces
+  // that need no more headroom than Ethernet's: LL_RESERVED_SPACE() of 16 bytes, skb_shared_info of
+  // 320, sk_buff of 256 with its alignment; frames of a page and more are in pages but for their
+  // link-layer header.
+  static uint32_t Assumed(size_t bytes) {
+    const bool paged = bytes + kHeadroom >= kPage;
+    const size_t linear = paged ? kLinkHeader : bytes;
+    const size_t head = Aligned(kHeadroom + linear) + kSharedInfo;
+    const size_t pages = paged ? (bytes - linear + kPage - 1) / kPage : 0;
+    return static_cast<uint32_t>((head <= kSmallHead ? kSmallHead : std::bit_ceil(head)) +
+                                 kBufferHead + pages * kPage);
+  }
+  static constexpr size_t kHeadroom = 16, kLinkHeader = 14, kSharedInfo = 320, kSmallHead = 576,
+                          kBufferHead = 256, kPage = 4096;
+
+  std::vector<Frame> frames_;  // a ring; its size is a power of two
+  size_t first_ = 0, count_ = 0;
+  size_t bytes_ = 0, memory_ = 0;  // sums over the ring
+  uint32_t since_empty_ = 0;       // frames sent since the socket used no memory
+  std::array<uint32_t, kSteps> learned_{};
+};
+
+}  // namespace viaduct::io
