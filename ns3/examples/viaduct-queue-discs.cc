@@ -1,0 +1,201 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/core-module.h"
+#include "ns3/internet-module.h"
+#include "ns3/network-module.h"
+#include "ns3/reactor-simulator-impl.h"
+#include "ns3/ring-net-device.h"
+#include "ns3/traffic-control-module.h"
+
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <map>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * An ns-3 router between two real interfaces with a queue disc of ns-3 above the second one. Where
+ * that interface has a bottleneck of the kernel's, the queue stands in the queue disc with --bql,
+ * and below the device without. Prints where it stood. Needs root.
+ *
+ * The router is 10.1.1.1 and fd00:1::1 on the left, 10.1.2.1 and fd00:2::1 on the right.
+ *
+ * @code
+ * tc qdisc add dev r1 root tbf rate 50mbit burst 5kb limit 10mb
+ * viaduct-queue-discs --left=r0 --right=r1 --disc=FqCoDel --trace=queue.csv
+ * @endcode
+ */
+
+using namespace ns3;
+
+namespace
+{
+
+/** Looks at where the queue stands. */
+class QueueWatch
+{
+  public:
+    /**
+     * @param device the device at the bottleneck
+     * @param disc the queue disc above it
+     * @param from when to begin
+     * @param file gets what is seen; not written if it is not open
+     */
+    QueueWatch(Ptr<RingNetDevice> device, Ptr<QueueDisc> disc, Time from, std::ofstream& file)
+        : m_device(device), m_disc(disc), m_from(from), m_file(file)
+    {
+        m_file << "seconds,disc_packets,disc_bytes,below_bytes\n";
+        Simulator::Schedule(INTERVAL, &QueueWatch::Look, this);
+    }
+
+    /** @return the share of the bytes that stood in the queue disc */
+    double GetVisible() const
+    {
+        return m_inDisc + m_below == 0 ? 0 : m_inDisc / (m_inDisc + m_below);
+    }
+
+    /** Print the means.
+     * @param os the stream
+     */
+    void Print(std::ostream& os) const
+    {
+        const double n = std::max<uint64_t>(m_samples, 1);
+        os << "\"visible\": " << GetVisible() << ", \"disc_bytes\": " << m_inDisc / n
+           << ", \"below_bytes\": " << m_below / n;
+    }
+
+  private:
+    static constexpr auto SAMPLES = 1000;       //!< a second
+    const Time INTERVAL = Seconds(1) / SAMPLES; //!< between two looks
+
+    /** Look once, and again. */
+    void Look()
+    {
+        // The device's own count needs flow control; the port's does not.
+        const double below =
+            std::max<size_t>(m_device->GetBytesInFlight(), m_device->GetPort()->BytesInFlight());
+        if (Simulator::Now() >= m_from)
+        {
+            m_inDisc += m_disc->GetNBytes();
+            m_below += below;
+            m_samples++;
+        }
+        m_file << Simulator::Now().GetSeconds() << ',' << m_disc->GetNPackets() << ','
+               << m_disc->GetNBytes() << ',' << below << '\n';
+        Simulator::Schedule(INTERVAL, &QueueWatch::Look, this);
+    }
+
+    Ptr<RingNetDevice> m_device; //!< the device
+    Ptr<QueueDisc> m_disc;       //!< above it
+    Time m_from;                 //!< what is earlier does not count
+    std::ofstream& m_file;       //!< all that was seen
+    double m_inDisc = 0;         //!< sum of bytes
+    double m_below = 0;          //!< sum of bytes
+    uint64_t m_samples = 0;      //!< looks that count
+};
+
+/** @return a device of the router's on a real interface */
+Ptr<RingNetDevice>
+AddInterface(Ptr<Node> router, const std::string& interface, bool flowControl)
+{
+    auto device = CreateObjectWithAttributes<RingNetDevice>("Interface",
+                                                            StringValue(interface),
+                                                            "FlowControl",
+                                                            BooleanValue(flowControl),
+                                                            "QdiscBypass",
+                                                            BooleanValue(false));
+    router->AddDevice(device);
+    return device;
+}
+
+/**
+ * @param argc number of arguments
+ * @param argv arguments
+ */
+void
+Route(int argc, char* argv[])
+{
+    std::string left;
+    std::string right;
+    std::string disc = "FqCoDel";
+    std::string trace;
+    bool flowControl = true;
+    bool bql = true;
+    Time duration = Seconds(10);
+    Time warmUp = Seconds(2);
+    CommandLine cmd(__FILE__);
+    cmd.AddValue("left", "an interface", left);
+    cmd.AddValue("right", "the interface with the bottleneck", right);
+    cmd.AddValue("disc", "PfifoFast, CoDel, FqCoDel, Pie, Cobalt: ns3::NAMEQueueDisc", disc);
+    cmd.AddValue("flow-control", "whether the device on the right stops its queue", flowControl);
+    cmd.AddValue("bql", "whether its queue has dynamic queue limits", bql);
+    cmd.AddValue("duration", "how long to run", duration);
+    cmd.AddValue("warm-up", "how much of that does not count", warmUp);
+    cmd.AddValue("trace", "a file for what stood where every millisecond", trace);
+    cmd.Parse(argc, argv);
+
+    GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::ReactorSimulatorImpl"));
+    GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
+    Ptr<Node> router = CreateObject<Node>();
+    NetDeviceContainer devices;
+    devices.Add(AddInterface(router, left, false));
+    auto bottleneck = AddInterface(router, right, flowControl);
+    devices.Add(bottleneck);
+    InternetStackHelper().Install(router);
+
+    TrafficControlHelper control;
+    control.SetRootQueueDisc("ns3::" + disc + "QueueDisc");
+    if (bql && flowControl)
+    {
+        control.SetQueueLimits("ns3::DynamicQueueLimits");
+    }
+    Ptr<QueueDisc> root = control.Install(bottleneck).Get(0);
+    auto ipv6 = router->GetObject<Ipv6>();
+    for (uint32_t i = 0; i < devices.GetN(); ++i)
+    {
+        const std::string number = std::to_string(i + 1);
+        const NetDeviceContainer one(devices.Get(i));
+        Ipv4AddressHelper(("10.1." + number + ".0").c_str(), "255.255.255.0").Assign(one);
+        Ipv6AddressHelper().AssignWithoutAddress(one).SetForwarding(0, true);
+        ipv6->AddAddress(ipv6->GetInterfaceForDevice(devices.Get(i)),
+                         {("fd00:" + number + "::1").c_str(), Ipv6Prefix(64)});
+    }
+
+    std::ofstream file;
+    if (!trace.empty())
+    {
+        file.open(trace);
+    }
+    QueueWatch watch(bottleneck, root, warmUp, file);
+    Simulator::Stop(duration);
+    Simulator::Run();
+    const auto breakdown = ReactorSimulatorImpl::Get()->GetBreakdown();
+    std::cout << "{";
+    watch.Print(std::cout);
+    const auto& stats = root->GetStats();
+    std::cout << ", \"disc_drops\": " << stats.nTotalDroppedPackets
+              << ", \"device_drops\": " << bottleneck->GetTotalDrops()
+              << ", \"turns\": " << breakdown.turns << "}\n";
+    Simulator::Destroy();
+}
+
+} // namespace
+
+int
+main(int argc, char* argv[])
+{
+    int status = 0;
+    try
+    {
+        Route(argc, argv);
+    }
+    catch (const std::exception& error)
+    {
+        std::cerr << "viaduct-queue-discs: " << error.what() << "\n";
+        status = 1;
+    }
+    return status;
+}
