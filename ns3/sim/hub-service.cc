@@ -6,6 +6,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/icmpv6-l4-protocol.h"
+#include "ns3/integer.h"
 #include "ns3/reactor-simulator-impl.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -61,6 +62,10 @@ HubService::HubService(const viaduct::scenario::Scenario& scenario,
 {
     m_hub->SetAttribute("Address", StringValue(options.address));
     m_hub->SetAttribute("Port", UintegerValue(options.port));
+    if (scenario.hub_readers)
+    {
+        m_hub->SetAttribute("Readers", IntegerValue(*scenario.hub_readers));
+    }
     for (const auto& node : scenario.nodes)
     {
         if (!node.remote)

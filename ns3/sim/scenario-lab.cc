@@ -182,7 +182,7 @@ BuildLab(const Scenario& scenario, const Network& network, const LabPart& part)
     }
     if (part.hub)
     {
-        lab->SetHub({part.hub->address, part.hub->port});
+        lab->SetHub({part.hub->address, part.hub->port, scenario.hub_readers});
     }
     SetNodes(*lab, scenario, network, part);
     SetLinks(*lab, scenario, network, part);

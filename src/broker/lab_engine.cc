@@ -79,6 +79,8 @@ std::shared_ptr<tunnel::SharedHub> OpenHub(const lab::Topology& topology,
   tunnel::Hub::Options options;
   options.address = topology.hub.address;
   options.port = topology.hub.port;
+  options.readers = topology.hub.readers ? static_cast<size_t>(*topology.hub.readers)
+                                         : tunnel::SuitableReaders();
   return std::make_shared<tunnel::SharedHub>(std::move(nodes), options);
 }
 
@@ -216,7 +218,11 @@ LabEngine::LabEngine(lab::Lab& lab, const sys::Identity& owner) {
   Equipment equipment = Prepare(lab, owner);
   LabProcess process{"viaduct-engine", "path engine", lab.HubFd(), {equipment.listener.get()}};
   for (const HubPort& port : equipment.ports) process.keep.push_back(port.socket.fd.get());
-  if (equipment.hub) process.keep.push_back(equipment.hub->Fd());
+  if (equipment.hub) {
+    const auto descriptors =
+        equipment.hub->With([](const tunnel::Hub& hub) { return hub.Descriptors(); });
+    process.keep.insert(process.keep.end(), descriptors.begin(), descriptors.end());
+  }
   pid_ = StartLabProcess(process, owner, [&](const std::function<void()>& ready) {
     Forward(std::move(equipment), ready);
   });

@@ -325,10 +325,11 @@ Remote ReadRemote(const nlohmann::json& json, const std::string& where) {
 }
 
 HubAddress ReadHub(const nlohmann::json& json, const std::string& where) {
-  const ObjectReader reader(json, where, {"address", "port"});
+  const ObjectReader reader(json, where, {"address", "port", "readers"});
   HubAddress hub;
   hub.address = reader.Get<std::string>("address");
   hub.port = static_cast<uint16_t>(reader.GetInteger("port", 0, 65535));
+  if (reader.Has("readers")) hub.readers = reader.GetInteger("readers", 0, 64);
   return hub;
 }
 
@@ -501,6 +502,7 @@ void to_json(nlohmann::json& json, const Topology& topology) {
   if (topology.remotes.empty()) return;
   for (const Remote& remote : topology.remotes) json["remotes"].push_back(ToJson(remote));
   json["hub"] = {{"address", topology.hub.address}, {"port", topology.hub.port}};
+  if (topology.hub.readers) json["hub"]["readers"] = *topology.hub.readers;
 }
 
 void from_json(const nlohmann::json& json, Topology& topology) {

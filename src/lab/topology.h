@@ -54,8 +54,9 @@ struct Remote {
 
 // Where the clients of remote nodes send to, in the broker's network namespace.
 struct HubAddress {
-  std::string address;  // empty: every address of the machine
-  uint16_t port = 0;    // UDP; 0: any
+  std::string address;         // empty: every address of the machine
+  uint16_t port = 0;           // UDP; 0: any
+  std::optional<int> readers;  // tunnel::Hub::Options; absent: as the machine has room
 };
 
 struct Endpoint {

@@ -34,8 +34,11 @@ KeysOf<HubResult> HubResult::Keys() {
       Always<&H::seed>("seed", "a whole number", "of the random streams"),
       Always<&H::seconds>("seconds", "s", "how long it has served"),
       Always<&H::port>("port", "a UDP port", "where clients send to"),
+      Always<&H::readers>("readers", "a whole number",
+                          "of threads that read, each from a socket of its own; 0: the simulator, "
+                          "or the path engine, does that"),
       Always<&H::receive_buffer>("receive_buffer", "bytes",
-                                 "of the socket, as the kernel accounts for it; without "
+                                 "of each socket, as the kernel accounts for it; without "
                                  "privileges limited by net.core.rmem_max"),
       Always<&H::send_buffer>("send_buffer", "bytes", "the same for sending"),
       Always<&H::datagrams>("datagrams", "datagrams", "that were read"),

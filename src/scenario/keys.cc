@@ -12,6 +12,7 @@ namespace {
 
 std::string All() { return "all"; }
 bool HasTiming(const Scenario& scenario) { return scenario.lateness_limit.has_value(); }
+bool HasHub(const Scenario& scenario) { return scenario.hub_readers.has_value(); }
 bool HasState(const Scenario& scenario) { return !scenario.state.empty(); }
 bool IsPair(const LinkSettings& link) { return link.kind == lab::Link::Kind::kPair; }
 bool IsShared(const LinkSettings& link) {
@@ -126,6 +127,12 @@ constexpr Key kKeys[] = {
      R"(The run is VOID (exit status 4) if 1% of the simulator's events, or of the packets of links
      with a SPEC, were later than this.)",
      "1ms"},
+    {"hub", Type::kSection, Group<Scenario, HasHub>(), "Of `viaduct hub`.", "{readers: 2}"},
+    {"hub.readers", Type::kInteger, PlainPrinted<&Scenario::hub_readers>().From(0, 64),
+     R"(Threads that read what clients send, each from a UDP socket of its own, to which the kernel
+     gives its share of the clients; 0: the simulator, or the lab's path engine, reads by itself.
+     If absent: as many as this machine has processors for, beside that one, at most 8.)",
+     "4"},
 
     {"hosts", Type::kNodeSet, Custom<Scenario, PrintHosts>(),
      R"(Runs the lab on these machines together ([several hosts](hosts.md)), in the modes `emulate` and `offload`:

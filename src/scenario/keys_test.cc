@@ -50,6 +50,8 @@ const std::vector<KeyChange> kKeyChanges = {
     {"convergence.required", "", "convergence.required=false"},
     {"timing", "", "timing={lateness_limit: 1ms}"},
     {"timing.lateness_limit", "", "timing.lateness_limit=1ms"},
+    {"hub", "", "hub={readers: 2}"},
+    {"hub.readers", "", "hub.readers=3"},
     {"nodes", "nodes=[n0, n1, h]", "nodes=[n0, n1, n2, h]"},
     {"nodes.count", "", "nodes.count=4"},
     {"nodes.NAME", "", "nodes.n1={stack: ns3}"},

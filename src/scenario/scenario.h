@@ -155,6 +155,7 @@ struct Scenario {
   bool convergence_required = true;
   std::vector<LabHost> hosts;              // of a lab on several hosts; empty: this machine
   std::optional<Duration> lateness_limit;  // p99 of event lateness; above it the run is VOID
+  std::optional<int> hub_readers;          // tunnel::Hub::Options; absent: as the machine has room
 };
 
 // The name of the file, among those of a report, that holds what the program of that name has

@@ -55,6 +55,7 @@ result::HubProgress Summarize(const Hub& hub) {
 void Describe(const Hub& hub, result::HubResult* result, size_t first, size_t count) {
   const HubCounters all = hub.counters();
   result->port = hub.underlay().port();
+  result->readers = hub.readers();
   result->receive_buffer = hub.underlay().receive_buffer();
   result->send_buffer = hub.underlay().send_buffer();
   result->datagrams = all.datagrams;

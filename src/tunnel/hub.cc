@@ -1,136 +1,83 @@
 #include "tunnel/hub.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
-
-#include "base/error.h"
-#include "tunnel/inner_frame.h"
-#include "wire/ethernet.h"
 
 namespace viaduct::tunnel {
 namespace {
 
 using wire::VxlanHeader;
 
-size_t LongestFrame(const std::vector<RemoteNode>& nodes) {
-  size_t longest = wire::EthernetHeader::kSize;
-  for (const RemoteNode& node : nodes) longest = std::max(longest, node.max_frame);
-  return longest;
+std::vector<std::unique_ptr<Underlay>> OpenSockets(const std::vector<RemoteNode>& nodes,
+                                                   const Hub::Options& options) {
+  Underlay::Options settings;
+  settings.address = options.address;
+  settings.port = options.port;
+  settings.max_datagram = LongestFrame(nodes) + VxlanHeader::kSize;
+  std::vector<std::unique_ptr<Underlay>> sockets;
+  sockets.reserve(std::max<size_t>(1, options.readers));
+  sockets.push_back(std::make_unique<Underlay>(settings));
+  while (sockets.size() < options.readers) {
+    settings.beside = sockets.front().get();
+    sockets.push_back(std::make_unique<Underlay>(settings));
+  }
+  if (sockets.size() > 1) SpreadByVni(*sockets.front(), sockets.size());
+  return sockets;
+}
+
+std::vector<Underlay*> PointersTo(const std::vector<std::unique_ptr<Underlay>>& sockets) {
+  std::vector<Underlay*> pointers(sockets.size());
+  std::ranges::transform(sockets, pointers.begin(), [](const auto& each) { return each.get(); });
+  return pointers;
 }
 
 }  // namespace
 
 Hub::Hub(std::vector<RemoteNode> nodes, const Options& options)
-    : nodes_(std::move(nodes)),
-      clients_(nodes_.size()),
-      underlay_({.address = options.address,
-                 .port = options.port,
-                 .max_datagram = LongestFrame(nodes_) + VxlanHeader::kSize}),
-      queue_({.clients = nodes_.size(),
-              .frames = options.waiting_frames,
-              .max_frame = LongestFrame(nodes_)}) {
-  for (size_t i = 0; i < nodes_.size(); ++i) {
-    const uint32_t vni = nodes_[i].vni;
-    if (vni == 0 || vni > VxlanHeader::kMostVni) {
-      throw UsageError(fmt::format("node {}: VNI {} is not one of 1 to {}", nodes_[i].name, vni,
-                                   VxlanHeader::kMostVni));
-    }
-    if (by_vni_.size() <= vni) by_vni_.resize(vni + 1);
-    if (by_vni_[vni] != 0) {
-      throw UsageError(fmt::format("nodes {} and {} have one VNI, {}",
-                                   nodes_[by_vni_[vni] - 1].name, nodes_[i].name, vni));
-    }
-    by_vni_[vni] = static_cast<uint32_t>(i + 1);
-    if (nodes_[i].address) Claim(i, *nodes_[i].address);
+    : sockets_(OpenSockets(nodes, options)),
+      intake_(std::move(nodes), options.waiting_frames, underlay().port()),
+      sent_(intake_.nodes().size()) {
+  for (size_t i = 0; i < intake_.nodes().size(); ++i) {
+    const auto& address = intake_.nodes()[i].address;
+    if (address) Claim(i, *address);
   }
+  if (options.readers > 0) readers_.emplace(PointersTo(sockets_), intake_);
+}
+
+std::vector<int> Hub::Descriptors() const {
+  std::vector<int> all;
+  all.reserve(sockets_.size() + 2);
+  for (const auto& socket : sockets_) all.push_back(socket->Fd());
+  if (readers_) all.insert(all.end(), {readers_->Fd(), readers_->EndFd()});
+  return all;
 }
 
 bool Hub::Read() {
-  return underlay_.Receive([this](const Underlay::Message& message) { Accept(message); });
-}
-
-void Hub::Accept(const Underlay::Message& message) {
-  std::span<std::byte> rest = message.bytes;
-  do {
-    const auto header = VxlanHeader::Parse(rest);
-    const auto frame = rest.subspan(std::min(rest.size(), VxlanHeader::kSize));
-    const bool is_super = message.segment > 0 && header && IsSuperFrame(frame, message.segment);
-    const size_t size =
-        message.segment == 0 || is_super ? rest.size() : std::min(rest.size(), message.segment);
-    ++counters_.datagrams;
-    const uint32_t number = header && header->vni < by_vni_.size() ? by_vni_[header->vni] : 0;
-    if (!header) {
-      ++counters_.dropped_malformed;
-    } else if (number == 0) {
-      ++counters_.dropped_unknown_vni;
-    } else {
-      const size_t node = number - 1;
-      Client& client = clients_[node];
-      if (!client.peer && nodes_[node].anyone) {
-        client.peer = message.source.WithPort(underlay_.port());
-      }
-      if (client.peer && client.peer->SameHost(message.source)) {
-        AcceptFrame(node, frame.first(size - VxlanHeader::kSize), is_super ? message.segment : 0,
-                    message.received);
-      } else {
-        ++client.counters.rx_dropped_spoofed;
-      }
-    }
-    rest = rest.subspan(size);
-  } while (!rest.empty());
-}
-
-void Hub::AcceptFrame(size_t node, std::span<std::byte> frame, size_t segment, Instant received) {
-  ClientCounters& counters = clients_[node].counters;
-  if (frame.size() < wire::EthernetHeader::kSize) {
-    ++counters.rx_dropped_malformed;
-    return;
+  if (readers_) {
+    readers_->Attend();
+    return false;
   }
-  if (segment == 0 && frame.size() > nodes_[node].max_frame) {
-    segment = SegmentOfTcp(frame, nodes_[node].max_frame - nodes_[node].tag_room);
-  }
-  const auto push = [&](std::span<const std::byte> each) {
-    if (each.size() > nodes_[node].max_frame) {
-      ++counters.rx_dropped_too_long;
-    } else if (const auto loser = queue_.Push(node, each, received)) {
-      ++clients_[*loser].counters.rx_dropped_overload;
-    }
-  };
-  if (!splitter_.Split(DescribeInnerFrame(frame, segment, received), push)) {
-    ++counters.rx_dropped_malformed;
-  }
-}
-
-std::optional<Hub::Arrival> Hub::Take(Instant now) {
-  const auto frame = queue_.Pop();
-  if (!frame) return std::nullopt;
-  ClientCounters& counters = clients_[frame->client].counters;
-  ++counters.rx_frames;
-  counters.rx_bytes += frame->bytes.size();
-  const Duration waited = std::max(Duration(), now - frame->received);
-  counters.waited += waited;
-  counters.longest_wait = std::max(counters.longest_wait, waited);
-  return Arrival{frame->client, frame->bytes, frame->received};
+  return sockets_.front()->Receive(
+      [this](const Underlay::Message& message) { intake_.Accept(message, splitter_); });
 }
 
 std::span<std::byte> Hub::Reserve(size_t node, size_t length) {
-  Client& client = clients_[node];
-  if (!client.peer) {
-    ++client.counters.tx_dropped_unclaimed;
+  ClientCounters& counters = sent_[node];
+  const auto peer = intake_.ClientOf(node);
+  if (!peer) {
+    ++counters.tx_dropped_unclaimed;
     return {};
   }
-  if (length > nodes_[node].max_frame) {
-    ++client.counters.tx_dropped_too_long;
+  if (length > nodes()[node].max_frame) {
+    ++counters.tx_dropped_too_long;
     return {};
   }
   const std::span<std::byte> room =
-      underlay_.Queue(*client.peer, VxlanHeader::kSize + length, static_cast<uint32_t>(node));
-  VxlanHeader{nodes_[node].vni}.Write(room);
-  ++client.counters.tx_frames;
-  client.counters.tx_bytes += length;
+      sockets_.front()->Queue(*peer, VxlanHeader::kSize + length, static_cast<uint32_t>(node));
+  VxlanHeader{nodes()[node].vni}.Write(room);
+  ++counters.tx_frames;
+  counters.tx_bytes += length;
   return room.subspan(VxlanHeader::kSize);
 }
 
@@ -140,8 +87,8 @@ void Hub::Send(size_t node, std::span<const std::byte> frame) {
 }
 
 void Hub::Flush() {
-  underlay_.Flush([this](uint32_t node, size_t bytes) {
-    ClientCounters& counters = clients_[node].counters;
+  sockets_.front()->Flush([this](uint32_t node, size_t bytes) {
+    ClientCounters& counters = sent_[node];
     --counters.tx_frames;
     counters.tx_bytes -= bytes - VxlanHeader::kSize;
     ++counters.tx_dropped_refused;
@@ -149,16 +96,19 @@ void Hub::Flush() {
 }
 
 void Hub::Claim(size_t node, const wire::IpAddress& client, uint16_t port) {
-  clients_[node].peer = Peer(client, port != 0 ? port : underlay_.port());
+  intake_.Claim(node, Peer(client, port != 0 ? port : underlay().port()));
 }
 
-void Hub::Release(size_t node) { clients_[node].peer.reset(); }
-
-std::optional<Peer> Hub::ClientOf(size_t node) const { return clients_[node].peer; }
+ClientCounters Hub::CountersOf(size_t node) const {
+  ClientCounters counters = sent_[node];
+  static_cast<ArrivalCounters&>(counters) = intake_.CountersOf(node);
+  return counters;
+}
 
 HubCounters Hub::counters() const {
-  HubCounters all = counters_;
-  all.dropped_socket_full = underlay_.ReceiveDrops();
+  HubCounters all;
+  static_cast<DatagramCounters&>(all) = intake_.counters();
+  for (const auto& socket : sockets_) all.dropped_socket_full += socket->ReceiveDrops();
   return all;
 }
 

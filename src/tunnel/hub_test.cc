@@ -1,8 +1,11 @@
 #include "tunnel/hub.h"
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+
+#include <tuple>
 
 #include "base/error.h"
 #include "tunnel/test_outside.h"
@@ -28,8 +31,6 @@ void ReadAll(Hub& hub, uint64_t datagrams) {
   }
 }
 
-Hub::Options On(const std::string& address) { return {.address = address, .port = 0}; }
-
 TEST(VxlanTest, IsWhatRfc7348Draws) {
   std::vector<std::byte> bytes(8);
   VxlanHeader{0x123456}.Write(bytes);
@@ -41,12 +42,23 @@ TEST(VxlanTest, IsWhatRfc7348Draws) {
   EXPECT_FALSE(VxlanHeader::Parse(wire::packet::FromHex("08000000123456")));
 }
 
-class HubTest : public testing::TestWithParam<const char*> {
+// The parameter: threads that read.
+class HubTest : public testing::TestWithParam<size_t> {
  protected:
-  std::string here() const { return GetParam(); }
+  static Hub::Options On(const std::string& address, uint16_t port = 0) {
+    return {.address = address, .port = port, .readers = GetParam()};
+  }
 };
 
-TEST_P(HubTest, CarriesFramesBothWays) {
+class HubFamilyTest : public testing::TestWithParam<std::tuple<const char*, size_t>> {
+ protected:
+  static std::string here() { return std::get<0>(GetParam()); }
+  static Hub::Options On(const std::string& address) {
+    return {.address = address, .port = 0, .readers = std::get<1>(GetParam())};
+  }
+};
+
+TEST_P(HubFamilyTest, CarriesFramesBothWays) {
   Outside client(here());
   Hub hub({{.name = "a", .vni = 7}, {.name = "b", .vni = 0xffffff}}, On(here()));
   hub.Claim(1, IpAddress::Parse(here()), client.port());
@@ -75,7 +87,7 @@ TEST_P(HubTest, CarriesFramesBothWays) {
   EXPECT_EQ(hub.CountersOf(1).tx_frames, 200u);
 }
 
-TEST_P(HubTest, OneLongTrainOfEqualFrames) {
+TEST_P(HubFamilyTest, OneLongTrainOfEqualFrames) {
   Outside client(here());
   Hub hub({{.name = "a", .vni = 1}}, On(here()));
   hub.Claim(0, IpAddress::Parse(here()), client.port());
@@ -87,9 +99,12 @@ TEST_P(HubTest, OneLongTrainOfEqualFrames) {
   EXPECT_EQ(hub.CountersOf(0).tx_dropped_refused, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, HubTest, testing::Values("127.0.0.1", "::1"));
+INSTANTIATE_TEST_SUITE_P(Families, HubFamilyTest,
+                         testing::Combine(testing::Values("127.0.0.1", "::1"),
+                                          testing::Values(0, 1, 3)));
+INSTANTIATE_TEST_SUITE_P(Readers, HubTest, testing::Values(0, 1, 3));
 
-TEST(HubTest, CountsWhatIsNobodys) {
+TEST_P(HubTest, CountsWhatIsNobodys) {
   Outside client("127.0.0.1");
   Hub hub({{.name = "a", .vni = 5}}, On("127.0.0.1"));
   const IpAddress home = IpAddress::Parse("127.0.0.1");
@@ -129,7 +144,7 @@ TEST(HubTest, CountsWhatIsNobodys) {
   EXPECT_EQ(hub.CountersOf(0).rx_dropped_spoofed, 3u);
 }
 
-TEST(HubTest, TheFirstHostThatSpeaksIsTheClientWhereAnyoneMay) {
+TEST_P(HubTest, TheFirstHostThatSpeaksIsTheClientWhereAnyoneMay) {
   Outside first("127.0.0.3"), second("127.0.0.2");
   Hub hub({{.name = "a", .vni = 5, .anyone = true}}, On("127.0.0.1"));
   first.Send(hub, "127.0.0.1", 5, FrameNo(1));
@@ -142,18 +157,79 @@ TEST(HubTest, TheFirstHostThatSpeaksIsTheClientWhereAnyoneMay) {
   EXPECT_EQ(hub.Take({})->frame[0], std::byte(1));
 }
 
-TEST(HubTest, RefusesNumbersThatAreNone) {
+TEST_P(HubTest, RefusesNumbersThatAreNone) {
   EXPECT_THROW(Hub({{.name = "a", .vni = 0}}, On("127.0.0.1")), UsageError);
   EXPECT_THROW(Hub({{.name = "a", .vni = 1 << 24}}, On("127.0.0.1")), UsageError);
   EXPECT_THROW(Hub({{.name = "a", .vni = 1}, {.name = "b", .vni = 1}}, On("127.0.0.1")),
                UsageError);
   Hub hub({{.name = "a", .vni = 1}}, On("127.0.0.1"));
-  EXPECT_THROW(
-      Hub({{.name = "a", .vni = 1}}, {.address = "127.0.0.1", .port = hub.underlay().port()}),
-      UsageError);
+  EXPECT_THROW(Hub({{.name = "a", .vni = 1}}, On("127.0.0.1", hub.underlay().port())), UsageError)
+      << "nobody else may read with it";
 }
 
-TEST(HubTest, EveryAddressOfTheMachineByDefault) {
+TEST_P(HubTest, KeepsTheOrderOfEachClient) {
+  constexpr uint32_t kClients = 20, kFrames = 52;
+  std::vector<RemoteNode> nodes;
+  for (uint32_t i = 0; i < kClients; ++i) {
+    nodes.push_back({.name = fmt::format("n{}", i),
+                     .vni = 1000 + 7 * i,
+                     .address = IpAddress::Parse("127.0.0.1")});
+  }
+  Outside client("127.0.0.1");
+  Hub hub(nodes, On("127.0.0.1"));
+  std::vector<uint32_t> next(kClients);
+  // In turns, so that the threads have ended their work, and wait, many times.
+  for (uint32_t frame = 0; frame < kFrames; ++frame) {
+    for (const RemoteNode& node : nodes) {
+      client.Send(hub, "127.0.0.1", node.vni, FrameNo(static_cast<int>(frame)));
+    }
+    if (frame % 3 != 0) continue;
+    ReadAll(hub, uint64_t{frame + 1} * kClients);
+    while (const auto arrival = hub.Take({})) {
+      EXPECT_EQ(arrival->frame[0], std::byte(next[arrival->node]++));
+    }
+  }
+  for (uint32_t i = 0; i < kClients; ++i) {
+    EXPECT_EQ(next[i], kFrames);
+    EXPECT_EQ(hub.CountersOf(i).Lost(), 0u);
+  }
+  EXPECT_EQ(hub.readers(), GetParam());
+}
+
+// A kernel's VXLAN interface sends from many ports, by what the frames are.
+TEST(UnderlayTest, AClientsDatagramsAllComeToOneSocketWhateverTheirSourcePort) {
+  constexpr uint32_t kSockets = 3, kVnis = 12, kPorts = 10;
+  std::vector<std::unique_ptr<Underlay>> sockets;
+  Underlay::Options options{.address = "127.0.0.1"};
+  for (uint32_t i = 0; i < kSockets; ++i) {
+    sockets.push_back(std::make_unique<Underlay>(options));
+    options.beside = sockets.front().get();
+  }
+  SpreadByVni(*sockets.front(), kSockets);
+  for (uint32_t i = 0; i < kPorts; ++i) {
+    Underlay client({.address = "127.0.0.1"});
+    const Peer to(IpAddress::Parse("127.0.0.1"), sockets.front()->port());
+    for (uint32_t vni = 1; vni <= kVnis; ++vni) {
+      VxlanHeader{vni}.Write(client.Queue(to, VxlanHeader::kSize + 60, 0));
+      client.Flush([](uint32_t, size_t) { ADD_FAILURE() << "not sent"; });
+    }
+  }
+  for (uint32_t i = 0; i < kSockets; ++i) {
+    uint32_t received = 0;
+    while (received < kVnis / kSockets * kPorts) {
+      pollfd wait{sockets[i]->Fd(), POLLIN, 0};
+      ASSERT_EQ(poll(&wait, 1, 5000), 1);
+      sockets[i]->Receive([&](const Underlay::Message& message) {
+        const size_t one = VxlanHeader::kSize + 60;
+        for (size_t at = 0; at < message.bytes.size(); at += one, ++received) {
+          EXPECT_EQ(VxlanHeader::Parse(message.bytes.subspan(at, one))->vni % kSockets, i);
+        }
+      });
+    }
+  }
+}
+
+TEST_P(HubTest, EveryAddressOfTheMachineByDefault) {
   Outside four("127.0.0.1"), six("::1");
   Hub hub({{.name = "a", .vni = 1, .address = IpAddress::Parse("127.0.0.1")},
            {.name = "b", .vni = 2, .address = IpAddress::Parse("::1")}},

@@ -15,18 +15,15 @@ constexpr int kReads = 4;
 constexpr size_t kAddresses = 12;  // bytes of a frame before its tag
 constexpr size_t kTag = wire::VlanTag::kSize;
 
-size_t LongestFrame(SharedHub& shared) {
-  return shared.With([](const Hub& hub) {
-    size_t longest = wire::EthernetHeader::kSize + kTag;
-    for (const RemoteNode& node : hub.nodes()) longest = std::max(longest, node.max_frame);
-    return longest;
-  });
+size_t LongestFrameOf(SharedHub& shared) {
+  const size_t least = wire::EthernetHeader::kSize + kTag;
+  return shared.With([&](const Hub& hub) { return std::max(least, LongestFrame(hub.nodes())); });
 }
 
 }  // namespace
 
 TrunkPort::TrunkPort(std::shared_ptr<SharedHub> hub)
-    : hub_(std::move(hub)), mtu_(0), room_(LongestFrame(*hub_) + kTag) {
+    : hub_(std::move(hub)), mtu_(0), room_(LongestFrameOf(*hub_) + kTag) {
   // A frame's own VLAN tag is not part of its payload.
   mtu_ = static_cast<uint32_t>(room_ - kTag - wire::EthernetHeader::kSize - kTag);
   memory_ = std::make_unique_for_overwrite<std::byte[]>(kBurst * room_);

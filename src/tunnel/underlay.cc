@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <linux/filter.h>
 #include <linux/sock_diag.h>
 #include <netinet/udp.h>
 
@@ -112,21 +113,28 @@ Underlay::Underlay(const Options& options)
 void Underlay::Open(const Options& options) {
   const wire::IpAddress address =
       wire::IpAddress::Parse(options.address.empty() ? "::" : options.address);
+  const uint16_t port = options.beside != nullptr ? options.beside->port() : options.port;
   ipv4_only_ = address.family == wire::Family::kIpv4;
   sockaddr_storage bound{};
   const auto open = [&] {
     socket_.reset(
         socket(ipv4_only_ ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (!socket_) return false;
+    if (options.beside != nullptr) {
+      // The first one had the port for itself before: no other hub's socket is beside it.
+      for (const int fd : {options.beside->Fd(), Fd()}) {
+        SetSocketOption(fd, SOL_SOCKET, SO_REUSEPORT, 1, "SO_REUSEPORT");
+      }
+    }
     if (ipv4_only_) {
       const sockaddr_in in = options.address.empty()
-                                 ? sockaddr_in{AF_INET, htons(options.port), {INADDR_ANY}, {}}
-                                 : Peer(address, options.port).as_in();
+                                 ? sockaddr_in{AF_INET, htons(port), {INADDR_ANY}, {}}
+                                 : Peer(address, port).as_in();
       std::memcpy(&bound, &in, sizeof in);
     } else {
       if (options.address.empty())
         SetSocketOption(Fd(), IPPROTO_IPV6, IPV6_V6ONLY, 0, "IPV6_V6ONLY");
-      std::memcpy(&bound, &Peer(address, options.port).as_in6(), sizeof(sockaddr_in6));
+      std::memcpy(&bound, &Peer(address, port).as_in6(), sizeof(sockaddr_in6));
     }
     return bind(Fd(), reinterpret_cast<const sockaddr*>(&bound), LengthOf(bound)) == 0;
   };
@@ -138,7 +146,7 @@ void Underlay::Open(const Options& options) {
   if (!is_open) {
     const int error = errno;
     throw UsageError(
-        fmt::format("UDP port {}{}: {}{}", options.port,
+        fmt::format("UDP port {}{}: {}{}", port,
                     options.address.empty() ? "" : " of " + options.address, std::strerror(error),
                     error == EADDRINUSE
                         ? "; another hub, or a VXLAN interface of this network namespace, has it"
@@ -269,6 +277,16 @@ void Underlay::SendAll() {
   }
   queue_.clear();
   segments_ = true;
+}
+
+void SpreadByVni(const Underlay& any, size_t count) {
+  // The program gets the datagram from its UDP payload on (net/core/sock_reuseport.c); what is too
+  // short for a VNI goes to the first socket.
+  std::array<sock_filter, 4> program{
+      {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 4), BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 8),
+       BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, uint32_t(count)), BPF_STMT(BPF_RET | BPF_A, 0)}};
+  const sock_fprog all{program.size(), program.data()};
+  SetSocketOption(any.Fd(), SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, all, "SO_ATTACH_REUSEPORT_CBPF");
 }
 
 }  // namespace viaduct::tunnel

@@ -52,6 +52,8 @@ class Underlay {
     uint16_t port = 0;           // 0: any
     size_t max_datagram = 1526;  // bytes that are sent in one, at most
     int buffer = 16 << 20;       // asked for, bytes, of the socket in each direction
+    // Another one, whose address and port this one has, too (SO_REUSEPORT); instead of `port`.
+    const Underlay* beside = nullptr;
   };
   // What one message of the socket holds: a datagram, or several of one source.
   struct Message {
@@ -134,5 +136,9 @@ class Underlay {
       std::array<std::array<std::byte, CMSG_SPACE(sizeof(uint16_t))>, kBurst> out_controls_{};
   std::vector<Queued> refused_;
 };
+
+// Of `count` sockets with the port of `any` of them, a VNI's datagrams all come to one. Throws
+// SystemError.
+void SpreadByVni(const Underlay& any, size_t count);
 
 }  // namespace viaduct::tunnel

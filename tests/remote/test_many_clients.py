@@ -44,13 +44,23 @@ def asks(number: int) -> bytes:
     return struct.pack("!II", 8 << 24, number << 8) + frame
 
 
-@pytest.mark.parametrize(("mode", "clients"), [("simulate", 1000), ("offload", 100)])
+@pytest.mark.parametrize(
+    ("mode", "clients", "readers"),
+    [("simulate", 1000, 3), ("simulate", 100, 0), ("offload", 100, 3), ("offload", 100, 0)],
+)
 def test_each_of_many_clients_is_answered(
-    hosts: Hosts, scenario: Callable[[str], Path], tmp_path: Path, mode: str, clients: int
+    hosts: Hosts,
+    scenario: Callable[[str], Path],
+    tmp_path: Path,
+    mode: str,
+    clients: int,
+    readers: int,
 ) -> None:
+    """By however many threads what they send is read."""
     written = tmp_path / "hub.json"
+    file = scenario(many(mode, clients) + f"hub: {{readers: {readers}}}\n")
     with (
-        hub(hosts, scenario(many(mode, clients)), "--json", str(written)) as process,
+        hub(hosts, file, "--json", str(written)) as process,
         entered(hosts.clients),
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out,
     ):
@@ -74,6 +84,7 @@ def test_each_of_many_clients_is_answered(
         assert not missing
         end(process)
     results = json.loads(written.read_text())
+    assert results["readers"] == readers
     assert len(results["clients"]) == clients
     for client in results["clients"]:
         assert client["client"] == "192.0.2.1"

@@ -6,6 +6,7 @@
 
 #include "ns3/abort.h"
 #include "ns3/frame-check.h"
+#include "ns3/integer.h"
 #include "ns3/log.h"
 #include "ns3/mac48-address.h"
 #include "ns3/names.h"
@@ -69,7 +70,14 @@ RemoteHub::GetTypeId()
                           "Frames from clients that may wait for the simulation, all clients'.",
                           UintegerValue(4096),
                           MakeUintegerAccessor(&RemoteHub::m_queueSize),
-                          MakeUintegerChecker<uint32_t>(viaduct::tunnel::FairQueue::kInOrder));
+                          MakeUintegerChecker<uint32_t>(viaduct::tunnel::FairQueue::kInOrder))
+            .AddAttribute("Readers",
+                          "Threads that read what clients send, each from a UDP socket of its own; "
+                          "0: the simulator's thread reads; -1: as many as there are processors "
+                          "for, beside that thread.",
+                          IntegerValue(-1),
+                          MakeIntegerAccessor(&RemoteHub::m_readers),
+                          MakeIntegerChecker<int32_t>(-1, 64));
     return tid;
 }
 
@@ -140,7 +148,11 @@ RemoteHub::Start()
     m_hub = std::make_unique<viaduct::tunnel::Hub>(
         std::move(m_nodes),
         viaduct::tunnel::Hub::Options{
-            .address = m_address, .port = m_port, .waiting_frames = m_queueSize});
+            .address = m_address,
+            .port = m_port,
+            .waiting_frames = m_queueSize,
+            .readers = m_readers < 0 ? viaduct::tunnel::SuitableReaders()
+                                     : static_cast<std::size_t>(m_readers)});
     m_pollable = m_reactor->AddPollable(m_hub->Fd(), Callback<bool>([this] { return Serve(); }));
 }
 

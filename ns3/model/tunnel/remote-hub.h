@@ -141,6 +141,7 @@ class RemoteHub : public Object, private ReactorFlush
     std::string m_address;                            //!< attribute Address
     uint16_t m_port;                                  //!< attribute Port
     uint32_t m_queueSize;                             //!< attribute QueueSize
+    int32_t m_readers;                                //!< attribute Readers
     std::vector<viaduct::tunnel::RemoteNode> m_nodes; //!< until Start()
     std::vector<Remote> m_remotes;                    //!< by index
     std::unique_ptr<viaduct::tunnel::Hub> m_hub;      //!< from Start() on
