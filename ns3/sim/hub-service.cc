@@ -87,7 +87,7 @@ HubService::HubService(const viaduct::scenario::Scenario& scenario,
         throw viaduct::UsageError(scenario.file +
                                   ": no node is remote; give one, such as nodes.n1.remote: true");
     }
-    m_hub->Start();
+    m_hub->Start(options.innerSocket);
 }
 
 void
@@ -114,7 +114,8 @@ HubService::Obey(const nlohmann::json& command)
 HubProgress
 HubService::Summarize() const
 {
-    const viaduct::tunnel::Hub& hub = m_hub->GetHub();
+    viaduct::tunnel::Hub& hub = m_hub->GetHub();
+    hub.CountOutside();
     HubProgress progress = viaduct::tunnel::Summarize(hub);
     progress.seconds = Simulator::Now().GetSeconds();
     for (std::size_t i = 0; i < hub.nodes().size(); i++)
@@ -129,7 +130,8 @@ HubService::Summarize() const
 HubResult
 HubService::Describe(std::size_t from, std::size_t count) const
 {
-    const viaduct::tunnel::Hub& hub = m_hub->GetHub();
+    viaduct::tunnel::Hub& hub = m_hub->GetHub();
+    hub.CountOutside();
     HubResult result;
     result.name = m_scenario.name;
     result.seed = m_scenario.seed;

@@ -26,6 +26,7 @@ struct HubOptions
 {
     std::string address; //!< this machine's; empty: all that it has
     uint16_t port;       //!< UDP
+    int innerSocket{-1}; //!< mode simulate: RemoteHub::Start()
 };
 
 /**

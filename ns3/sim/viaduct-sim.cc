@@ -32,7 +32,7 @@ using viaduct::UsageError;
 constexpr char USAGE[] =
     "viaduct-sim --scenario FILE [--control FD] [--mode MODE] [--duration TIME] [--captures DIR]\n"
     "            [--pause-at TIME]... [--specs live] [--lab adopt] [--host NAME]\n"
-    "            [--hub [ADDRESS]:PORT] [--set KEY=VALUE]...\n"
+    "            [--hub [ADDRESS]:PORT [--inner-socket FD]] [--set KEY=VALUE]...\n"
     "Runs the protocols of a scenario in ns-3 (`viaduct run` starts it). Without --control, "
     "events\n"
     "go to standard output, one JSON object per line.\n"
@@ -43,6 +43,8 @@ constexpr char USAGE[] =
     "--lab adopt: takes over the lab of a simulator that has died (VIADUCT_BROKER_FD).\n"
     "--host: builds the part of the lab that is on this one of the scenario's hosts.\n"
     "--hub: runs mode simulate in real time for clients of remote nodes (VXLAN on this UDP port).\n"
+    "--inner-socket: they are served by this socket instead, and what comes to the port is "
+    "counted.\n"
     "VIADUCT_SIM_LIBRARIES=LIB[:LIB...] loads shared libraries with further ns-3 models.\n"
     "Example: viaduct-sim --scenario examples/olsr-line.yaml --mode simulate\n";
 
@@ -58,6 +60,7 @@ struct Options
     bool adopts{false};                      //!< a lab that is there
     std::string host;                        //!< whose part of the lab
     std::optional<ns3::sim::HubOptions> hub; //!< where clients send to
+    int innerSocket{-1};                     //!< by which they are served instead
 };
 
 Options
@@ -86,6 +89,10 @@ ParseOptions(int argc, char** argv)
              const size_t colon = value.rfind(':');
              const auto port = viaduct::ParseInteger(value.substr(colon + 1), 0, 65535);
              options.hub = {value.substr(0, colon), static_cast<uint16_t>(port)};
+         }},
+        {"--inner-socket",
+         [&](const std::string& value) {
+             options.innerSocket = static_cast<int>(viaduct::ParseInteger(value, 0, 65535));
          }},
         {"--set", [&](const std::string& value) { options.overrides.push_back(value); }}};
     for (int i = 1; i < argc; i++)
@@ -151,7 +158,9 @@ RunScenario(const Options& options, ns3::sim::ControlChannel& control)
     }
     if (options.hub)
     {
-        run.ServeHub(*options.hub);
+        ns3::sim::HubOptions hub = *options.hub;
+        hub.innerSocket = options.innerSocket;
+        run.ServeHub(hub);
     }
     for (const viaduct::Duration at : options.pauses)
     {

@@ -93,6 +93,10 @@ void Client::CreateLab(const lab::Topology& topology) {
   state_->caller.CallJson(MessageType::kCreateLab, topology);
 }
 
+void Client::LendInnerSocket(int socket) {
+  state_->caller.Call(MessageType::kLendInnerSocket, "{}", {socket});
+}
+
 void Client::AdoptLab(const lab::Topology& topology) {
   state_->caller.CallJson(MessageType::kAdoptLab, topology);
 }

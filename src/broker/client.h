@@ -102,6 +102,9 @@ class Client {
   // devices are opened anew. Throws UsageError if there is no lab, or another.
   void AdoptLab(const lab::Topology& topology);
   void DestroyLab();
+  // Before CreateLab(): the clients of the lab's remote nodes are served by this UDP socket alone,
+  // that of an encrypted network (tunnel::Hub::Options), which stays the caller's, too.
+  void LendInnerSocket(int socket);
 
   // An AF_PACKET SOCK_RAW socket with filter, PACKET_IGNORE_OUTGOING, promiscuity and large buffers
   // set. NOT bound (protocol 0: it receives nothing yet), because a PACKET_RX_RING must exist

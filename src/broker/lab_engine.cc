@@ -61,7 +61,7 @@ void CheckPort(const lab::HubAddress& hub, const sys::Identity& owner) {
 
 // In the calling thread's network namespace, where the clients are to be reached.
 std::shared_ptr<tunnel::SharedHub> OpenHub(const lab::Topology& topology,
-                                           const sys::Identity& owner) {
+                                           const sys::Identity& owner, UniqueFd inner_socket) {
   if (topology.remotes.empty()) return nullptr;
   CheckPort(topology.hub, owner);
   std::vector<tunnel::RemoteNode> nodes;
@@ -79,18 +79,19 @@ std::shared_ptr<tunnel::SharedHub> OpenHub(const lab::Topology& topology,
   tunnel::Hub::Options options;
   options.address = topology.hub.address;
   options.port = topology.hub.port;
-  options.readers = topology.hub.readers ? static_cast<size_t>(*topology.hub.readers)
-                                         : tunnel::SuitableReaders();
+  if (inner_socket) options.inner_socket = inner_socket.release();
+  options.readers =
+      topology.hub.readers ? static_cast<size_t>(*topology.hub.readers) : tunnel::SuitableReaders();
   return std::make_shared<tunnel::SharedHub>(std::move(nodes), options);
 }
 
-Equipment Prepare(lab::Lab& lab, const sys::Identity& owner) {
+Equipment Prepare(lab::Lab& lab, const sys::Identity& owner, UniqueFd inner_socket) {
   Equipment equipment;
   engine::Config& config = equipment.config;
   config.name = lab.name();
   config.seed = lab.topology().seed;
   equipment.directory = lab.topology().directory;
-  equipment.hub = OpenHub(lab.topology(), owner);
+  equipment.hub = OpenHub(lab.topology(), owner, std::move(inner_socket));
   const sys::NamespaceScope scope(lab.HubFd());
   const std::vector<lab::HubPair> pairs = lab::HubPairs(lab.topology());
   size_t trunk = 0;  // the number of its port
@@ -145,6 +146,7 @@ nlohmann::json AnswerOfHub(tunnel::SharedHub* shared, const engine::ControlReque
   using Kind = engine::ControlRequest::Kind;
   if (shared == nullptr) throw UsageError("this lab has no remote nodes");
   return shared->With([&](tunnel::Hub& hub) -> nlohmann::json {
+    if (request.kind == Kind::kHub || request.kind == Kind::kClients) hub.CountOutside();
     if (request.kind == Kind::kHub) {
       result::HubProgress progress = tunnel::Summarize(hub);
       progress.seconds = seconds;
@@ -214,8 +216,8 @@ std::string EngineSocketPath(const std::string& lab) {
   return fmt::format("{}/{}/engine", sys::kRunFolder, lab);
 }
 
-LabEngine::LabEngine(lab::Lab& lab, const sys::Identity& owner) {
-  Equipment equipment = Prepare(lab, owner);
+LabEngine::LabEngine(lab::Lab& lab, const sys::Identity& owner, UniqueFd inner_socket) {
+  Equipment equipment = Prepare(lab, owner, std::move(inner_socket));
   LabProcess process{"viaduct-engine", "path engine", lab.HubFd(), {equipment.listener.get()}};
   for (const HubPort& port : equipment.ports) process.keep.push_back(port.socket.fd.get());
   if (equipment.hub) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "base/fd.h"
 #include "lab/builder.h"
 #include "sys/invoking_user.h"
 
@@ -18,8 +19,9 @@ std::string EngineSocketPath(const std::string& lab);
 class LabEngine {
  public:
   // Returns when the engine has started to forward. Throws Error with the engine's own message (a
-  // SPEC's file that cannot be read, not enough memory).
-  LabEngine(lab::Lab& lab, const sys::Identity& owner);
+  // SPEC's file that cannot be read, not enough memory). `inner_socket`: Client::LendInnerSocket(),
+  // or none.
+  LabEngine(lab::Lab& lab, const sys::Identity& owner, UniqueFd inner_socket);
 
   int pid() const { return pid_; }
   // Its wait status (waitpid(2)); empty while it runs.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <linux/if_ether.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -129,7 +130,9 @@ void LabOperations::CreateLab(const lab::Topology& topology) {
   std::map<std::string, NodeState> nodes = MakeNodes(*lab, reasons);
   std::unique_ptr<lab::JoinedPaths> joined;
   if (JoinsPaths(lab->topology())) joined = std::make_unique<lab::JoinedPaths>(*lab);
-  if (!lab::HubPairs(lab->topology()).empty()) engine_.emplace(*lab, owner_);
+  if (!lab::HubPairs(lab->topology()).empty()) {
+    engine_.emplace(*lab, owner_, std::move(inner_socket_));
+  }
   LabForwarder::Nodes forwarded;
   for (const auto& [name, state] : nodes) {
     if (const auto shared = state.routes->Shared()) forwarded[name] = *shared;
@@ -139,6 +142,18 @@ void LabOperations::CreateLab(const lab::Topology& topology) {
   asked_ = topology;
   nodes_ = std::move(nodes);
   joined_ = std::move(joined);
+}
+
+void LabOperations::TakeInnerSocket(UniqueFd socket) {
+  const auto has = [&](int option, int wanted) {
+    int value = 0;
+    socklen_t length = sizeof value;
+    return getsockopt(socket.get(), SOL_SOCKET, option, &value, &length) == 0 && value == wanted;
+  };
+  if (!has(SO_PROTOCOL, IPPROTO_UDP) || !(has(SO_DOMAIN, AF_INET) || has(SO_DOMAIN, AF_INET6))) {
+    throw UsageError("broker request: not a UDP socket");
+  }
+  inner_socket_ = std::move(socket);
 }
 
 void LabOperations::AdoptLab(const lab::Topology& topology) {

@@ -26,6 +26,7 @@ class LabOperations final : public Operations {
 
   void CreateLab(const lab::Topology& topology) override;
   void AdoptLab(const lab::Topology& topology) override;
+  void TakeInnerSocket(UniqueFd socket) override;
   void DestroyLab() override;
   NodeSocket OpenPacketSocket(const PacketSocketOptions& options) override;
   NodeSocket OpenControlSocket(const ControlSocketOptions& options) override;
@@ -91,6 +92,7 @@ class LabOperations final : public Operations {
   std::unique_ptr<lab::Lab> lab_;
   nlohmann::json asked_;  // the topology that the lab was made of
   lab::SimulatorHistory simulator_;
+  UniqueFd inner_socket_;                     // until the lab has it
   std::optional<LabEngine> engine_;           // if the lab has emulated links
   std::unique_ptr<lab::JoinedPaths> joined_;  // if it has wires over which paths are joined
   std::optional<LabForwarder> forwarder_;     // if nodes need one

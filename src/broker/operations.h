@@ -21,6 +21,7 @@ class Operations {
 
   virtual void CreateLab(const lab::Topology& topology) = 0;
   virtual void AdoptLab(const lab::Topology& topology) = 0;
+  virtual void TakeInnerSocket(UniqueFd socket) = 0;
   virtual void DestroyLab() = 0;
   virtual NodeSocket OpenPacketSocket(const PacketSocketOptions& options) = 0;
   virtual NodeSocket OpenControlSocket(const ControlSocketOptions& options) = 0;

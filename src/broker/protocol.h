@@ -25,7 +25,7 @@
 namespace viaduct::broker {
 
 inline constexpr uint32_t kMagic = 0x42445656;  // "VVDB" in memory on little-endian machines
-inline constexpr uint16_t kProtocolVersion = 5;
+inline constexpr uint16_t kProtocolVersion = 6;
 inline constexpr size_t kMaxPacketPayload = 64 * 1024;
 // 10,000 routes are 560 kB, the topology of 1,000 nodes about 1 MB.
 inline constexpr size_t kMaxMessagePayload = 16 * 1024 * 1024;
@@ -73,8 +73,15 @@ enum class MessageType : uint16_t {
   kNoteSimulator,  // a lab::SimulatorHistory; reply: nothing
   // Another service of root's half.
   kBuildJoin,  // an emulate::JoinRequest; reply: name, interface
+  // A further request to the broker.
+  kLendInnerSocket,  // with the socket; reply: nothing
+  // Of the encryption of a hub and a joined node (emulate/hub_encryption.h, emulate/join.h).
+  kBuildEncryption,  // secret, port; reply: port; the inner socket
+  kSetPeer,          // an emulate::InnerNetwork::Other; reply: nothing
+  kRemovePeer,       // key; reply: nothing
+  kChangeHub,        // a claim::EncryptedTunnel; reply: nothing
 };
-inline constexpr MessageType kLastMessageType = MessageType::kBuildJoin;
+inline constexpr MessageType kLastMessageType = MessageType::kChangeHub;
 
 struct PacketHeader {
   uint32_t magic;

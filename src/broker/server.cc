@@ -91,7 +91,7 @@ Reply ReadRoutes(Operations& operations, const std::string& node) {
 }
 
 // The requests that concern the lab; the server answers those about itself.
-Reply PerformOnLab(Operations& operations, const Message& request) {
+Reply PerformOnLab(Operations& operations, Message& request) {
   const auto arguments = [&] { return DecodeJson(request.payload); };
   switch (request.type) {
     case MessageType::kCreateLab:
@@ -99,6 +99,10 @@ Reply PerformOnLab(Operations& operations, const Message& request) {
       return {};
     case MessageType::kAdoptLab:
       operations.AdoptLab(arguments().get<lab::Topology>());
+      return {};
+    case MessageType::kLendInnerSocket:
+      if (request.descriptors.empty()) throw UsageError("broker request: no socket was passed");
+      operations.TakeInnerSocket(std::move(request.descriptors.front()));
       return {};
     case MessageType::kOpenPacketSocket:
       return ReplyWith(operations.OpenPacketSocket(arguments().get<PacketSocketOptions>()));

@@ -28,6 +28,7 @@ class MockOperations : public Operations {
  public:
   MOCK_METHOD(void, CreateLab, (const lab::Topology&), (override));
   MOCK_METHOD(void, AdoptLab, (const lab::Topology&), (override));
+  MOCK_METHOD(void, TakeInnerSocket, (UniqueFd), (override));
   MOCK_METHOD(void, DestroyLab, (), (override));
   MOCK_METHOD(NodeSocket, OpenPacketSocket, (const PacketSocketOptions&), (override));
   MOCK_METHOD(NodeSocket, OpenControlSocket, (const ControlSocketOptions&), (override));

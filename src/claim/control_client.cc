@@ -83,7 +83,7 @@ ControlClient::~ControlClient() {
   if (!channel_) return;
   loop_.Forget(channel_->Fd());
   try {
-    if (has_node_) channel_->Send(Encode(Leave{}));
+    if (has_node_) channel_->Send(Encode(Leave{has_failed_}));
   } catch (const Error&) {  // the hub notices
   }
   channel_->End();
@@ -131,7 +131,7 @@ void ControlClient::Serve() {
     const std::vector<std::string> lines = channel_->Serve();
     if (channel_->IsOpen() && !has_asked_) {
       has_asked_ = true;
-      channel_->Send(Encode(Request{options_.node, session_}));
+      channel_->Send(Encode(Request{options_.node, session_, options_.wireguard}));
     }
     for (const std::string& line : lines) {
       Hear(line);

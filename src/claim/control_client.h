@@ -32,7 +32,8 @@ struct HubName {
 struct ClientOptions {
   Key key;
   HubName hub;
-  std::optional<std::string> node;  // absent: any
+  std::optional<std::string> node;     // absent: any
+  std::optional<TunnelKey> wireguard;  // this client's, for a hub that encrypts
   // The node is this client's: at first, and after each time that the connection was lost. `hub` is
   // where the control connection leads, and so the hub's VXLAN packets come from.
   std::function<void(const Offer& offer, const wire::IpAddress& hub)> claimed;
@@ -57,6 +58,8 @@ class ControlClient {
   ControlClient& operator=(const ControlClient&) = delete;
 
   void Stop() { has_stopped_ = true; }  // nothing further is done
+  // What the destructor tells the hub: this machine could not become the node.
+  void NoteFailure() { has_failed_ = true; }
   bool HasNode() const { return has_node_; }
 
  private:
@@ -79,7 +82,7 @@ class ControlClient {
   size_t next_ = 0;      // of them, to be tried
   UniqueFd connecting_;  // a socket whose connection is being made
   std::unique_ptr<Channel> channel_;
-  bool has_asked_ = false, has_node_ = false, has_stopped_ = false;
+  bool has_asked_ = false, has_node_ = false, has_stopped_ = false, has_failed_ = false;
   std::string session_;
   Instant since_, heard_;
   std::shared_ptr<bool> alive_;

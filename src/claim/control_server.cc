@@ -241,7 +241,10 @@ bool ControlServer::Hear(Peer& peer, const std::string& line) {
     peer.knows_node = peer.node != nullptr && peer.offer.empty();
     return true;
   }
-  if (peer.node != nullptr) Release(*peer.node, false);
+  if (peer.node != nullptr) {
+    counters_.given_back += std::get<Leave>(message).has_failed ? 1 : 0;
+    Release(*peer.node, false);
+  }
   peer.is_refused = true;
   return false;
 }
@@ -258,7 +261,7 @@ bool ControlServer::Grant(Peer& peer, const Request& request) {
   if (node->peer != nullptr) Drop(node->peer->channel.Fd(), true);  // its former connection
   Offer offer;
   try {
-    offer = options_.claim({node->name, peer.address, returns});
+    offer = options_.claim({node->name, peer.address, returns, request.wireguard});
   } catch (const Error& error) {
     ++counters_.refused_by_hub;
     Refuse(peer, error.what());

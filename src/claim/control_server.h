@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct Claim {
   std::string node;
   wire::IpAddress client;     // where its VXLAN packets come from, too
   bool has_returned = false;  // it had the node before
+  std::optional<TunnelKey> wireguard = {};
 };
 
 struct ServerOptions {
@@ -63,6 +65,7 @@ struct ServerCounters {
   uint64_t taken = 0;  // the node is another's, or kept for one
   uint64_t none_free = 0;
   uint64_t refused_by_hub = 0;
+  uint64_t given_back = 0;  // by a client that could not become the node
 };
 
 class ControlServer {

@@ -113,6 +113,20 @@ class ControlTest : public testing::Test {
   std::deque<Client> clients_;
 };
 
+TEST_F(ControlTest, AClientThatCannotBeTheNodeSaysSo) {
+  Client& client = Join("n1");
+  ASSERT_TRUE(Await([&] { return client.offers.size() == 1; }));
+  ASSERT_EQ(claims_.size(), 1u);
+  EXPECT_FALSE(claims_.front().wireguard);
+  client.control->NoteFailure();
+  client.control.reset();
+  ASSERT_TRUE(Await([&] { return released_.size() == 1; }));
+  EXPECT_EQ(server_->counters().given_back, 1u);
+  Client& next = Join("n1");
+  ASSERT_TRUE(Await([&] { return next.offers.size() == 1; })) << "the node is free at once";
+  EXPECT_EQ(server_->counters().given_back, 1u);
+}
+
 // It gave up before it was told: it cannot return, and tries again as anybody.
 TEST_F(ControlTest, ANodeIsNotKeptForAClientThatDoesNotKnowOfIt) {
   ServerOptions options = Defaults();

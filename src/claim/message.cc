@@ -127,6 +127,30 @@ std::string Line(const json& object) {
 
 }  // namespace
 
+EncryptedTunnel ReadTunnel(const json& object) {
+  constexpr int64_t kLastPort = 65535;
+  EncryptedTunnel tunnel;
+  tunnel.key = Parsed<TunnelKey>(At(object, "key", json::value_t::string), "key");
+  tunnel.port = static_cast<uint16_t>(WholeNumber(object, "port", 1, kLastPort));
+  tunnel.hub = Parsed<wire::IpAddress>(At(object, "hub", json::value_t::string), "hub");
+  tunnel.client = Parsed<wire::IpAddress>(At(object, "client", json::value_t::string), "client");
+  const auto is_strange = [](const wire::IpAddress& address) {
+    return address.family != wire::Family::kIpv4 || address.IsMulticast() ||
+           address.IsUnspecified();
+  };
+  if (tunnel.hub == tunnel.client || is_strange(tunnel.hub) || is_strange(tunnel.client)) {
+    Refuse("wireguard", "has no two IPv4 addresses");
+  }
+  return tunnel;
+}
+
+json WriteTunnel(const EncryptedTunnel& tunnel) {
+  return {{"key", tunnel.key.ToString()},
+          {"port", tunnel.port},
+          {"hub", tunnel.hub.ToString()},
+          {"client", tunnel.client.ToString()}};
+}
+
 json WriteOffer(const Offer& offer) {
   json routes = json::array();
   for (const Route& route : offer.routes) {
@@ -134,16 +158,18 @@ json WriteOffer(const Offer& offer) {
   }
   json names = json::object();
   for (const auto& [name, addresses] : offer.names) names[name] = Texts(addresses);
-  return {{"node", offer.node},
-          {"vni", offer.vni},
-          {"port", offer.port},
-          {"mtu", offer.mtu},
-          {"mac", offer.mac.ToString()},
-          {"addresses", Texts(offer.addresses)},
-          {"gateways", Texts(offer.gateways)},
-          {"routes", std::move(routes)},
-          {"names", std::move(names)},
-          {"session", offer.session}};
+  json object = {{"node", offer.node},
+                 {"vni", offer.vni},
+                 {"port", offer.port},
+                 {"mtu", offer.mtu},
+                 {"mac", offer.mac.ToString()},
+                 {"addresses", Texts(offer.addresses)},
+                 {"gateways", Texts(offer.gateways)},
+                 {"routes", std::move(routes)},
+                 {"names", std::move(names)},
+                 {"session", offer.session}};
+  if (offer.wireguard) object["wireguard"] = WriteTunnel(*offer.wireguard);
+  return object;
 }
 
 Offer ReadOffer(const json& object) {
@@ -165,6 +191,9 @@ Offer ReadOffer(const json& object) {
   offer.routes = ReadRoutes(At(object, "routes", json::value_t::array));
   offer.names = ReadNames(At(object, "names", json::value_t::object));
   offer.session = Word(At(object, "session", json::value_t::string), "session", kLongestSession);
+  if (object.contains("wireguard")) {
+    offer.wireguard = ReadTunnel(At(object, "wireguard", json::value_t::object));
+  }
   CheckMtu(offer);
   return offer;
 }
@@ -173,18 +202,23 @@ std::string Encode(const Request& request) {
   json object = {{"claim", nullptr}, {"version", kVersion}};
   if (request.node) object["claim"] = *request.node;
   if (!request.session.empty()) object["session"] = request.session;
+  if (request.wireguard) object["wireguard"] = request.wireguard->ToString();
   return Line(object);
 }
 
 std::string Encode(const Alive&) { return Line({{"alive", true}}); }
-std::string Encode(const Leave&) { return Line({{"leave", true}}); }
+std::string Encode(const Leave& leave) {
+  json object = {{"leave", true}};
+  if (leave.has_failed) object["failed"] = true;
+  return Line(object);
+}
 std::string Encode(const Refusal& refusal) { return Line({{"error", refusal.reason}}); }
 std::string Encode(const Offer& offer) { return Line(WriteOffer(offer)); }
 
 FromClient ParseFromClient(std::string_view line) {
   const json object = ParseObject(line);
   if (object.contains("alive")) return Alive{};
-  if (object.contains("leave")) return Leave{};
+  if (object.contains("leave")) return Leave{object.contains("failed")};
   if (!object.contains("claim")) throw MessageError("control connection: not what a client says");
   const int64_t version = WholeNumber(object, "version", 0, 1 << 30);
   if (version != kVersion) {
@@ -197,6 +231,9 @@ FromClient ParseFromClient(std::string_view line) {
   if (!object["claim"].is_null()) request.node = Word(object["claim"], "claim", kLongestNode);
   if (object.contains("session")) {
     request.session = Word(object["session"], "session", kLongestSession);
+  }
+  if (object.contains("wireguard")) {
+    request.wireguard = Parsed<TunnelKey>(object["wireguard"], "wireguard");
   }
   return request;
 }

@@ -1,8 +1,9 @@
 // What a hub and its clients say to each other on the control connection (docs/remote.md): JSON,
 // one object a line.
 //
-//   client  {"claim": NODE or null, "session": TOKEN, "version": 1}, {"alive": true}, {"leave":
-//   true} hub     an offer, {"alive": true}, {"error": TEXT}
+//   client  {"claim": NODE or null, "session": TOKEN, "version": 1, "wireguard": PUBLIC KEY},
+//           {"alive": true}, {"leave": true, "failed": BOOLEAN}
+//   hub     an offer, {"alive": true}, {"error": TEXT}
 #pragma once
 
 #include <cstddef>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "claim/key_pair.h"
 #include "wire/address.h"
 
 namespace viaduct::claim {
@@ -36,11 +38,15 @@ class MessageError : public Error {
 
 // A client asks for a node.
 struct Request {
-  std::optional<std::string> node;  // absent: any that is free
-  std::string session;              // of the offer that it had; "": none
+  std::optional<std::string> node;          // absent: any that is free
+  std::string session;                      // of the offer that it had; "": none
+  std::optional<TunnelKey> wireguard = {};  // the client's, for a hub that encrypts
 };
 struct Alive {};
-struct Leave {};  // the node is free at once
+// The node is free at once.
+struct Leave {
+  bool has_failed = false;  // the client could not become the node
+};
 // The hub does not give a node, and why.
 struct Refusal {
   std::string reason;
@@ -51,6 +57,16 @@ struct Route {
   wire::IpAddress via;
 
   bool operator==(const Route&) const = default;
+};
+
+// The client's VXLAN packets go to the hub inside of WireGuard.
+struct EncryptedTunnel {
+  TunnelKey key;      // the hub's
+  uint16_t port = 0;  // UDP, of the hub's WireGuard
+  // Between which VXLAN's packets are sent inside: IPv4, in networks that nobody else sees.
+  wire::IpAddress hub, client;
+
+  bool operator==(const EncryptedTunnel&) const = default;
 };
 
 // What a client needs to be a node.
@@ -65,6 +81,7 @@ struct Offer {
   std::vector<Route> routes;
   std::map<std::string, std::vector<wire::IpAddress>> names;  // of the network's nodes
   std::string session;  // with it a client that lost its connection gets the node back
+  std::optional<EncryptedTunnel> wireguard;  // absent: VXLAN is not encrypted
 
   bool operator==(const Offer&) const = default;
 };
@@ -73,6 +90,9 @@ struct Offer {
 // numbers, addresses, and names that can stand in hosts(5). Throws MessageError.
 nlohmann::json WriteOffer(const Offer& offer);
 Offer ReadOffer(const nlohmann::json& json);
+// The same for the member "wireguard" of one.
+nlohmann::json WriteTunnel(const EncryptedTunnel& tunnel);
+EncryptedTunnel ReadTunnel(const nlohmann::json& json);
 
 // One line each, without its end.
 std::string Encode(const Request& request);

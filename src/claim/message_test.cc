@@ -22,10 +22,45 @@ Offer FullOffer() {
   return offer;
 }
 
+const char* const kOpenKey = "hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo=";
+
+Offer EncryptedOffer() {
+  Offer offer = FullOffer();
+  offer.wireguard = {TunnelKey::Parse(kOpenKey), 51820, wire::IpAddress::Parse("10.0.0.0"),
+                     wire::IpAddress::Parse("10.0.0.17")};
+  return offer;
+}
+
 TEST(ClaimMessage, AnOfferArrivesAsItWasSent) {
   const FromHub message = ParseFromHub(Encode(FullOffer()));
   ASSERT_TRUE(std::holds_alternative<Offer>(message));
   EXPECT_EQ(std::get<Offer>(message), FullOffer());
+}
+
+TEST(ClaimMessage, SoDoesAnEncryptedOne) {
+  const FromHub message = ParseFromHub(Encode(EncryptedOffer()));
+  ASSERT_TRUE(std::holds_alternative<Offer>(message));
+  EXPECT_EQ(std::get<Offer>(message), EncryptedOffer());
+  EXPECT_NE(std::get<Offer>(message), FullOffer());
+}
+
+TEST(ClaimMessage, WhatNoEncryptedTunnelIs) {
+  const auto refused = [](const char* key, const json& value) {
+    json offer = WriteOffer(EncryptedOffer());
+    offer["wireguard"][key] = value;
+    EXPECT_THROW(ReadOffer(offer), MessageError) << key << " " << value;
+    offer["wireguard"].erase(key);
+    EXPECT_THROW(ReadOffer(offer), MessageError) << "without " << key;
+  };
+  refused("key", "hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTm==");
+  refused("port", 0);
+  refused("hub", "224.0.0.1");
+  refused("hub", "10.0.0.17");  // the client's own
+  refused("client", "fd00::1");
+  refused("client", "0.0.0.0");
+  json offer = WriteOffer(FullOffer());
+  offer["wireguard"] = true;
+  EXPECT_THROW(ReadOffer(offer), MessageError);
 }
 
 TEST(ClaimMessage, ARequestArrivesAsItWasSent) {
@@ -35,11 +70,17 @@ TEST(ClaimMessage, ARequestArrivesAsItWasSent) {
   const auto any = std::get<Request>(ParseFromClient(Encode(Request{std::nullopt, ""})));
   EXPECT_EQ(any.node, std::nullopt);
   EXPECT_EQ(any.session, "");
+  EXPECT_EQ(any.wireguard, std::nullopt);
+  const Request keyed{"n17", "", TunnelKey::Parse(kOpenKey)};
+  EXPECT_EQ(std::get<Request>(ParseFromClient(Encode(keyed))).wireguard, keyed.wireguard);
+  const char* const bad = R"({"claim": null, "version": 1, "wireguard": "AAAA"})";
+  EXPECT_THROW(ParseFromClient(bad), MessageError);
 }
 
 TEST(ClaimMessage, SmallMessages) {
   EXPECT_TRUE(std::holds_alternative<Alive>(ParseFromClient(Encode(Alive{}))));
-  EXPECT_TRUE(std::holds_alternative<Leave>(ParseFromClient(Encode(Leave{}))));
+  EXPECT_FALSE(std::get<Leave>(ParseFromClient(Encode(Leave{}))).has_failed);
+  EXPECT_TRUE(std::get<Leave>(ParseFromClient(Encode(Leave{true}))).has_failed);
   EXPECT_TRUE(std::holds_alternative<Alive>(ParseFromHub(Encode(Alive{}))));
   EXPECT_EQ(std::get<Refusal>(ParseFromHub(Encode(Refusal{"taken"}))).reason, "taken");
 }

@@ -17,6 +17,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/privilege.h"
+#include "emulate/hub_encryption.h"
 #include "run/environment.h"
 #include "run/hub.h"
 #include "run/hub_claims.h"
@@ -41,7 +42,7 @@ Example:
   viaduct hub examples/remote.yaml)";
 
 struct HubCommandOptions {
-  std::string file, mode, duration, address, json_file, key;
+  std::string file, mode, duration, address, json_file, key, encrypt;
   std::vector<std::string> set;
   int port = wire::kVxlanPort;
   bool quiet = false;
@@ -98,6 +99,38 @@ std::optional<claim::Key> KeyFor(const scenario::Scenario& scenario,
   return key;
 }
 
+// "wireguard" or "wireguard:PORT": the UDP port of WireGuard, if tunnels are to be encrypted.
+std::optional<uint16_t> CipherPort(const std::string& text) {
+  constexpr uint16_t kUsualPort = 51820;
+  constexpr std::string_view kName = "wireguard";
+  if (text.empty()) return std::nullopt;
+  if (text == kName) return kUsualPort;
+  if (!text.starts_with(kName) || text[kName.size()] != ':') {
+    throw UsageError(
+        fmt::format("--encrypt {}: give wireguard, or wireguard:PORT, with a UDP port", text));
+  }
+  return static_cast<uint16_t>(
+      Within("--encrypt", [&] { return ParseInteger(text.substr(kName.size() + 1), 0, 65535); }));
+}
+
+// Who sends VXLAN by itself has nobody who tells it, or whom it tells, a key.
+void CheckEncryptable(const scenario::Scenario& scenario) {
+  for (const scenario::NodeSettings& node : scenario.nodes) {
+    if (!node.remote || (!node.remote->address && !node.remote->anyone)) continue;
+    throw UsageError(fmt::format(
+        "--encrypt: node {} is for {} without a key, whose frames cannot be encrypted; make it "
+        "remote: true, for viaduct join",
+        node.name, node.remote->address ? node.remote->address->ToString() : "any host"));
+  }
+}
+
+run::HubCipher CipherOf(emulate::HubEncryption& encryption) {
+  return {[&](uint32_t vni, const claim::TunnelKey& key, const wire::IpAddress& client) {
+            return encryption.Admit(vni, key, client);
+          },
+          [&](const claim::TunnelKey& key) { encryption.Dismiss(key); }};
+}
+
 // Until a signal ends it, or the duration is over.
 void Serve(run::Hub& hub, sys::EventLoop& loop, Instant end) {
   result::HubProgress before = hub.latest();
@@ -117,43 +150,57 @@ int RunHub(const HubCommandOptions& options, const Invocation& invocation) {
   const scenario::Scenario scenario = LoadForHub(options);
   CheckJsonFile(options.json_file);
   CheckAddress(options.address);
+  const std::optional<uint16_t> cipher_port = CipherPort(options.encrypt);
+  if (cipher_port) CheckEncryptable(scenario);
   const Instant end =
       options.duration.empty()
           ? Instant::Never()
           : MonotonicClock::Now() + PositiveDuration("--duration", options.duration);
   // The broker is started before the loop, whose blocked signals it would inherit.
   std::optional<broker::Client> broker;
-  if (scenario.mode == scenario::Mode::kSimulate) {
+  const bool is_simulation = scenario.mode == scenario::Mode::kSimulate;
+  if (is_simulation && !cipher_port) {
     privilege::NeedNoRoot();
   } else {
     NeedRoot();
-    broker.emplace(broker::Client::ConnectOrSpawn());
   }
+  if (!is_simulation) broker.emplace(broker::Client::ConnectOrSpawn());
+  std::optional<emulate::HubEncryption> encryption;
+  if (cipher_port) encryption.emplace(*cipher_port);
   const std::optional<claim::Key> key = KeyFor(scenario, options);
   sys::EventLoop loop;
   run::HubOptions settings;
   settings.address = options.address;
   settings.port = static_cast<uint16_t>(options.port);
   settings.quiet = options.quiet;
+  std::optional<run::HubCipher> cipher;
+  if (encryption) {
+    settings.inner_socket = encryption->inner_socket();
+    cipher = CipherOf(*encryption);
+    loop.Watch(encryption->Fd(),
+               [] { throw Error("root's half of the hub's encryption has died"); });
+  }
   const std::unique_ptr<run::Hub> hub =
       broker ? run::StartLabHub(scenario, settings, std::move(*broker), loop)
              : run::StartSimulatedHub(scenario, settings, loop);
   std::optional<run::HubClaims> claims;
-  if (key) claims.emplace(scenario, *key, options.address, *hub, loop);
+  if (key) claims.emplace(scenario, *key, options.address, cipher, *hub, loop);
   std::optional<run::HubRecord> record;
   record.emplace(scenario, *hub, loop, [&claims](result::HubResult* statistics) {
-    if (claims) run::ReportClaims(claims->counters(), statistics);
+    if (claims) run::ReportClaims(claims->Summary(), statistics);
   });
   if (!options.quiet) {
-    std::fputs(TerminalText(run::HubIntroduction(scenario, hub->latest().port)).c_str(), stderr);
+    std::fputs(TerminalText(run::HubIntroduction(scenario, hub->latest().port, cipher.has_value()))
+                   .c_str(),
+               stderr);
   }
   Serve(*hub, loop, end);
   record.reset();
-  std::optional<claim::ServerCounters> counters;
-  if (claims) counters = claims->counters();
+  std::optional<run::ClaimsSummary> summary;
+  if (claims) summary = claims->Summary();
   claims.reset();  // what it would tell the hub of, nobody needs any more
   result::HubResult result = hub->Finish();
-  if (counters) run::ReportClaims(*counters, &result);
+  if (summary) run::ReportClaims(*summary, &result);
   result.environment = run::DescribeEnvironment(invocation.words);
   if (options.json_file != "-") PrintText(run::HubTable(result));
   if (!options.json_file.empty()) WriteJson(options.json_file, result);
@@ -184,6 +231,11 @@ void AddHub(CLI::App& app, Invocation& invocation) {
                    "the file with the key for clients, made if it is not there; default: "
                    "~/.config/viaduct/hub.key")
       ->type_name("FILE");
+  command
+      ->add_option("--encrypt", options->encrypt,
+                   "wireguard, or wireguard:PORT (UDP; default 51820): the tunnels to clients are "
+                   "encrypted by the kernels' WireGuard; needs root")
+      ->type_name("HOW");
   command->add_option("--duration", options->duration, "end after this; default: never")
       ->type_name("TIME");
   command

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -10,6 +11,7 @@
 #include "base/units.h"
 #include "base/within.h"
 #include "claim/control_client.h"
+#include "claim/key_pair.h"
 #include "cli/command.h"
 #include "cli/foreground.h"
 #include "cli/privilege.h"
@@ -36,12 +38,14 @@ class Membership {
  public:
   Membership(sys::EventLoop& loop, const JoinOptions& options, const claim::Key& key)
       : hub_name_(claim::HubName::Parse(options.hub)),
+        keys_(claim::KeyPair::Fresh()),
         first_until_(MonotonicClock::Now() +
                      Within("--wait", [&] { return ParseDuration(options.wait); })) {
     claim::ClientOptions client;
     client.key = key;
     client.hub = hub_name_;
     if (!options.node.empty()) client.node = options.node;
+    client.wireguard = keys_.open;
     client.claimed = [this](const claim::Offer& offer, const wire::IpAddress& hub) {
       Take(offer, hub);
     };
@@ -52,15 +56,28 @@ class Membership {
 
   const claim::Offer& offer() const { return *offer_; }
   const wire::IpAddress& hub() const { return hub_; }
+  const claim::TunnelKey& secret() const { return keys_.secret; }
+  // An encrypted hub knows this end anew: `use` is called with what it says of itself.
+  void OnReturn(std::function<void(const claim::EncryptedTunnel&)> use) {
+    returned_ = std::move(use);
+  }
+  // This machine cannot be the node; the hub is told so at the end.
+  void NoteFailure() { control_->NoteFailure(); }
 
  private:
   void Take(claim::Offer offer, const wire::IpAddress& hub) {
     if (offer_) {
       offer.session = offer_->session;
+      const std::optional<claim::EncryptedTunnel> tunnel = offer.wireguard;
+      if (tunnel && offer_->wireguard) {  // a hub that was started again has another key
+        offer.wireguard->key = offer_->wireguard->key;
+        offer.wireguard->port = offer_->wireguard->port;
+      }
       if (offer != *offer_ || hub != hub_) {
         throw Error(
             fmt::format("the hub has changed node {} while it was away; join again", offer_->node));
       }
+      if (tunnel && returned_) returned_(*tunnel);
       NoteJoin(fmt::format("node {} is back", offer.node));
       trouble_.clear();
       return;
@@ -84,12 +101,23 @@ class Membership {
   }
 
   const claim::HubName hub_name_;
+  const claim::KeyPair keys_;  // for a hub that encrypts
   const Instant first_until_;
   std::optional<claim::Offer> offer_;
   wire::IpAddress hub_;
   std::string trouble_;
+  std::function<void(const claim::EncryptedTunnel&)> returned_;
   std::optional<claim::ControlClient> control_;
 };
+
+emulate::Join Become(const emulate::JoinRequest& request, Membership& member) {
+  try {
+    return emulate::Join(request);
+  } catch (const Error&) {
+    member.NoteFailure();
+    throw;
+  }
+}
 
 int RunJoin(const JoinOptions& options) {
   const claim::Key key =
@@ -97,8 +125,9 @@ int RunJoin(const JoinOptions& options) {
   const std::string into = sys::ResolveContainer(options.into, "--into");
   NeedRoot();
   Foreground foreground;  // before anything is made: a signal cannot end the process half-way
-  const Membership member(foreground.loop(), options, key);
-  emulate::Join join({member.offer(), member.hub(), into});
+  Membership member(foreground.loop(), options, key);
+  emulate::Join join = Become({member.offer(), member.hub(), into, member.secret()}, member);
+  member.OnReturn([&](const claim::EncryptedTunnel& tunnel) { join.ChangeHub(tunnel); });
   if (!options.into.empty() && options.words.empty()) {
     NoteJoin(fmt::format("node {} is {} in {}, until this command ends", member.offer().node,
                          join.interface(), options.into));

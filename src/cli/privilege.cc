@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "broker/broker_process.h"
+#include "emulate/hub_encryption.h"
 #include "emulate/join_keeper.h"
 #include "emulate/path_keeper.h"
 #include "emulate/shell_keeper.h"
@@ -16,7 +17,7 @@ constexpr privilege::Offer kOffers[] = {
     {Service::kBroker, broker::RunBroker}, {Service::kPath, emulate::KeepPath},
     {Service::kShell, emulate::KeepShell}, {Service::kCleaner, CleanAsRoot},
     {Service::kExaminer, ExamineAsRoot},   {Service::kSwitch, ConfigureAsRoot},
-    {Service::kJoin, emulate::KeepJoin},
+    {Service::kJoin, emulate::KeepJoin},   {Service::kHubEncryption, emulate::KeepHubEncryption},
 };
 
 }  // namespace

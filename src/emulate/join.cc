@@ -13,6 +13,10 @@ Join::Join(const JoinRequest& request)
   interface_ = broker::Member<std::string>(built, "interface");
 }
 
+void Join::ChangeHub(const claim::EncryptedTunnel& tunnel) {
+  root_.CallJson(broker::MessageType::kChangeHub, claim::WriteTunnel(tunnel));
+}
+
 broker::ProgramOptions Join::Program(const std::vector<std::string>& words) const {
   broker::ProgramOptions program;
   program.node = node_;

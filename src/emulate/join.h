@@ -23,6 +23,9 @@ class Join {
   int Fd() const { return root_.Fd(); }              // readable when root's half has ended
   const std::string& interface() const { return interface_; }
 
+  // The hub of an encrypted node knows this end anew (JoinNetwork::ChangeHub()). Throws UsageError.
+  void ChangeHub(const claim::EncryptedTunnel& tunnel);
+
   // The options for StartProgram() that run these words, or the login shell if there are none.
   broker::ProgramOptions Program(const std::vector<std::string>& words) const;
   // As StartKeptProgram() (emulate/program_keeper.h).

@@ -16,6 +16,11 @@ class JoinKeeper final : public ProgramKeeper {
 
  private:
   broker::Reply Perform(broker::Message& request) override {
+    if (request.type == broker::MessageType::kChangeHub) {
+      if (!network_) throw UsageError("a node is joined first, and then has another hub");
+      network_->ChangeHub(DecodeTunnel(broker::DecodeJson(request.payload)));
+      return {};
+    }
     if (request.type != broker::MessageType::kBuildJoin) {
       throw broker::ProtocolError("broker protocol: not what a joined node's keeper does");
     }

@@ -57,12 +57,16 @@ bool HasIpv6(const claim::Offer& offer) {
 // The MTU of the node's interface. Over IPv6 the kernel's VXLAN divides no datagram
 // (drivers/net/vxlan, udp_tunnel6_xmit_skb()): it drops the first packet to each destination that
 // is too long, without an error, and tells the sender only of the next. So the interface must not
-// take what does not fit. Over IPv4 it divides.
-int MtuOver(const wire::IpAddress& hub, const claim::Offer& offer) {
+// take what does not fit. Over IPv4 it divides. So it does in an inner network, whose packets are
+// too long for Ethernet more often than not.
+int MtuOver(const JoinRequest& request) {
   constexpr int kLeast = 1280;
-  if (hub.family == wire::Family::kIpv4) return offer.mtu;
+  const claim::Offer& offer = request.offer;
+  const auto fit = [&](int room) { return std::min(offer.mtu, std::max(room, kLeast)); };
+  if (offer.wireguard) return fit(InnerMtu(request.hub) - wire::kVxlanOverhead);
+  if (request.hub.family == wire::Family::kIpv4) return offer.mtu;
   try {
-    return std::min(offer.mtu, std::max(sys::PathMtu(hub) - wire::kVxlanOverIpv6Overhead, kLeast));
+    return fit(sys::PathMtu(request.hub) - wire::kVxlanOverIpv6Overhead);
   } catch (const SystemError&) {
     return offer.mtu;  // without a route nothing is known, and nothing is sent either
   }
@@ -83,7 +87,8 @@ std::string HostsFile(const claim::Offer& offer) {
 json EncodeJoin(const JoinRequest& request) {
   return {{"offer", claim::WriteOffer(request.offer)},
           {"hub", request.hub.ToString()},
-          {"into", request.into}};
+          {"into", request.into},
+          {"secret", request.secret.ToString()}};
 }
 
 JoinRequest DecodeJoin(const json& json) {
@@ -106,6 +111,7 @@ JoinRequest DecodeJoin(const json& json) {
     throw UsageError(request.hub.ToString() + ": is not the address of one hub");
   }
   request.into = broker::Member<std::string>(json, "into");
+  request.secret = claim::TunnelKey::Parse(broker::Member<std::string>(json, "secret"));
   const bool is_path = request.into.find('/') != std::string::npos || request.into == "." ||
                        request.into == ".." || request.into.find('\0') != std::string::npos;
   if (is_path || request.into.size() > kLongestName) {
@@ -114,8 +120,20 @@ JoinRequest DecodeJoin(const json& json) {
   return request;
 }
 
+claim::EncryptedTunnel DecodeTunnel(const json& json) {
+  try {
+    return claim::ReadTunnel(json);
+  } catch (const claim::MessageError& error) {
+    throw UsageError(error.what());
+  }
+}
+
 JoinNetwork::JoinNetwork(const JoinRequest& request, const sys::Identity& user)
     : request_(request) {
+  if (const auto& tunnel = request_.offer.wireguard) {
+    inner_.emplace(request_.secret, tunnel->client, 0);
+    ChangeHub(*tunnel);
+  }
   inside_ = request_.into.empty() ? sys::CreateNamelessNamespace() : OpenGiven(request_.into, user);
   const Turn turn;
   info_.name = fmt::format("vjn{}", getpid());
@@ -173,15 +191,28 @@ void JoinNetwork::Build() {
 
 void JoinNetwork::CreateInterface() {
   sys::VxlanLink link;
-  link.name = info_.inside->interface;
+  // A kernel before 6.15 refuses a name that the current namespace has, too.
+  link.name = info_.name;
   link.namespace_fd = inside_.get();
   link.vni = request_.offer.vni;
-  link.remote = request_.hub;
+  link.remote = inner_ ? request_.offer.wireguard->hub : request_.hub;
   link.port = request_.offer.port;
   link.mac = request_.offer.mac;
-  link.mtu = MtuOver(request_.hub, request_.offer);
-  sys::Netlink here;
+  link.mtu = MtuOver(request_);
+  sys::Netlink here = inner_ ? sys::Netlink(inner_->Fd()) : sys::Netlink();
   sys::CreateVxlan(here, link);
+  sys::Netlink inside(inside_.get());
+  inside.MoveLink(inside.IfIndex(link.name), inside_.get(), info_.inside->interface);
+}
+
+void JoinNetwork::ChangeHub(const claim::EncryptedTunnel& tunnel) {
+  const auto& first = request_.offer.wireguard;
+  if (!inner_ || !first || tunnel.hub != first->hub || tunnel.client != first->client) {
+    throw UsageError("the hub's tunnel is another one");
+  }
+  if (hub_key_ && *hub_key_ != tunnel.key) inner_->Remove(*hub_key_);
+  inner_->Set({tunnel.key, tunnel.hub, request_.hub, tunnel.port});
+  hub_key_ = tunnel.key;
 }
 
 void JoinNetwork::AddRoutes(int ifindex) {

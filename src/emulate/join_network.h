@@ -3,13 +3,18 @@
 //
 //   node's namespace                      current namespace
 //   eth0 (the node's addresses) ......... UDP socket of the tunnel ---- hub
+//
+// Where the hub encrypts, that socket is in an inner network (emulate/inner_network.h).
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "base/fd.h"
+#include "claim/key_pair.h"
 #include "claim/message.h"
+#include "emulate/inner_network.h"
 #include "emulate/join_record.h"
 #include "sys/invoking_user.h"
 #include "wire/address.h"
@@ -20,6 +25,7 @@ struct JoinRequest {
   claim::Offer offer;
   wire::IpAddress hub;
   std::string into;  // the name of a network namespace or a process's pid; "": a new namespace
+  claim::TunnelKey secret = {};  // of this end's WireGuard, where the offer has the hub's
 };
 
 // The text of hosts(5) with these names.
@@ -28,6 +34,9 @@ std::string HostsFile(const claim::Offer& offer);
 nlohmann::json EncodeJoin(const JoinRequest& request);
 // Throws UsageError where it is malformed.
 JoinRequest DecodeJoin(const nlohmann::json& json);
+
+// Throws UsageError where it is malformed.
+claim::EncryptedTunnel DecodeTunnel(const nlohmann::json& json);
 
 // Created in the current namespace by a single-threaded process as root, and recorded before.
 class JoinNetwork {
@@ -43,6 +52,9 @@ class JoinNetwork {
 
   const JoinInfo& info() const { return info_; }
   int inside() const { return inside_.get(); }
+  // An encrypted hub that knows this end anew: after it has lost it, or has been started again.
+  // Throws UsageError where it is no other end of this tunnel.
+  void ChangeHub(const claim::EncryptedTunnel& tunnel);
   // Call it in the process that will start the program: in a namespace made for the node, that has
   // the node's name as its host name, and knows the others' names.
   void EnterNames() const;
@@ -55,6 +67,8 @@ class JoinNetwork {
   const JoinRequest request_;
   JoinInfo info_;
   sys::OwnEntry record_;
+  std::optional<InnerNetwork> inner_;
+  std::optional<claim::TunnelKey> hub_key_;  // that it knows
   UniqueFd inside_;
 };
 

@@ -12,20 +12,23 @@ namespace {
 // Between SIGTERM and SIGKILL, for what is in a node's namespace.
 constexpr Duration kNodePatience = Duration::Milliseconds(500);
 
-// The interface, unless another one has its name by now.
-void RemoveInterface(const JoinInside& inside, int network) {
+// The interface, unless another one has its name by now. It is made by the record's name, and then
+// gets its own.
+void RemoveInterface(const JoinInside& inside, const std::string& record, int network) {
   sys::Netlink session(network);
-  const auto link = session.FindLink(inside.interface);
-  const bool is_it = link && link->kind == "vxlan" && link->mac.ToString() == inside.mac;
-  if (is_it) session.DeleteLink(link->ifindex);
+  for (const std::string& name : {inside.interface, record}) {
+    const auto link = session.FindLink(name);
+    const bool is_it = link && link->kind == "vxlan" && link->mac.ToString() == inside.mac;
+    if (is_it) session.DeleteLink(link->ifindex);
+  }
 }
 
-void RemoveInside(const JoinInside& inside, int network) {
+void RemoveInside(const JoinInside& inside, const std::string& record, int network) {
   Attempts attempts;
   if (inside.own) {
     attempts.Try([&] { sys::EndProcessesIn({inside.network.inode}, kNodePatience); });
   }
-  attempts.Try([&] { RemoveInterface(inside, network); });
+  attempts.Try([&] { RemoveInterface(inside, record, network); });
   attempts.Finish();
 }
 
@@ -65,7 +68,7 @@ std::vector<std::string> RemoveJoin(const JoinInfo& join, const Turn&, int netwo
     UniqueFd found;
     if (join.inside && network < 0) found = sys::FindNamespace(join.inside->network);
     if (found) network = found.get();
-    if (join.inside && network >= 0) RemoveInside(*join.inside, network);
+    if (join.inside && network >= 0) RemoveInside(*join.inside, join.name, network);
   } catch (const std::exception& error) {
     return {fmt::format("node {} of {} ({}): {}", join.node, join.hub, join.name, error.what())};
   }

@@ -16,13 +16,14 @@
 namespace viaduct::privilege {
 
 enum class Service : uint32_t {
-  kBroker,    // a lab (broker/broker_process.h)
-  kPath,      // the interfaces of a path (emulate/path_keeper.h)
-  kShell,     // the network of a shell (emulate/shell_keeper.h)
-  kCleaner,   // what killed runs left
-  kExaminer,  // what this machine can do
-  kSwitch,    // configuration of a switch on this machine
-  kJoin,      // the network of a joined node (emulate/join_keeper.h)
+  kBroker,         // a lab (broker/broker_process.h)
+  kPath,           // the interfaces of a path (emulate/path_keeper.h)
+  kShell,          // the network of a shell (emulate/shell_keeper.h)
+  kCleaner,        // what killed runs left
+  kExaminer,       // what this machine can do
+  kSwitch,         // configuration of a switch on this machine
+  kJoin,           // the network of a joined node (emulate/join_keeper.h)
+  kHubEncryption,  // the encryption of a hub (emulate/hub_encryption.h)
 };
 
 // How a service is done: called in a process of its own, with its client's connection

@@ -15,7 +15,8 @@ KeysOf<ClientResult> ClientResult::Keys() {
       Always<&C::drops>(
           "drops", "frames, by cause",
           "lost here. From the client: `overload` (more waited than its share), `spoofed` (from a "
-          "host that has not claimed the node), `malformed`, `ip_options` (which ns-3 would "
+          "host that has not claimed the node, or not inside of the encryption), `malformed`, "
+          "`ip_options` (which ns-3 would "
           "corrupt), `too_long`, `refused` (the link is down). To the client: `unclaimed` (there "
           "is none), `to_client_too_long`, `to_client_refused` (by the kernel: no route, no "
           "buffer)"),
@@ -37,14 +38,18 @@ KeysOf<HubResult> HubResult::Keys() {
       Always<&H::readers>("readers", "a whole number",
                           "of threads that read, each from a socket of its own; 0: the simulator, "
                           "or the path engine, does that"),
+      WhenSet<&H::encryption>("encryption", "`wireguard`",
+                              "of the tunnels to clients; absent: they have none"),
       Always<&H::receive_buffer>("receive_buffer", "bytes",
                                  "of each socket, as the kernel accounts for it; without "
                                  "privileges limited by net.core.rmem_max"),
       Always<&H::send_buffer>("send_buffer", "bytes", "the same for sending"),
       Always<&H::datagrams>("datagrams", "datagrams", "that were read"),
-      Always<&H::drops>("drops", "datagrams, by cause",
-                        "lost, and no client's: `socket_full` (they came faster than they were "
-                        "read), `malformed` (not VXLAN), `unknown_vni`"),
+      Always<&H::drops>(
+          "drops", "datagrams, by cause",
+          "lost, and no client's: `socket_full` (they came faster than they were "
+          "read), `malformed` (not VXLAN), `unknown_vni`, `spoofed` (with encryption: more "
+          "than were looked at came past it)"),
       Always<&H::clients>("clients", "a list of maps", "each remote node"),
       WhenSet<&H::claims>("claims", "a whole number",
                           "nodes given to clients with the key; absent, as the next two: no node "
@@ -56,7 +61,8 @@ KeysOf<HubResult> HubResult::Keys() {
           "connections and claims: `wrong_key`, `no_handshake` (not TLS 1.3 as it should be, also "
           "what was replayed), `too_slow`, `too_many` (connections), `malformed` (messages), "
           "`unknown_node`, `taken` (another's, or kept for a client that vanished), `none_free`, "
-          "`by_hub`"),
+          "`by_hub`, `given_back` (by a client that could not become the node: its kernel has no "
+          "WireGuard, for example)"),
       Always<&H::events>("events", "a map", "how late the simulator's events were"),
       Always<&H::frames>("frames", "a map", "how long frames waited for the simulator"),
       Always<&H::verdict>("verdict", "VALID, VOID, not judged",

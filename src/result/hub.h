@@ -32,7 +32,8 @@ struct HubResult {
   uint64_t seed = 0;
   double seconds = 0;
   uint16_t port = 0;
-  uint64_t readers = 0;                     // threads
+  uint64_t readers = 0;  // threads
+  std::optional<std::string> encryption;
   int receive_buffer = 0, send_buffer = 0;  // bytes
   uint64_t datagrams = 0;
   std::map<std::string, uint64_t> drops;  // datagrams, by cause

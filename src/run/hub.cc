@@ -61,7 +61,7 @@ std::string HubTable(const HubResult& hub) {
   return text;
 }
 
-std::string HubIntroduction(const scenario::Scenario& scenario, uint16_t port) {
+std::string HubIntroduction(const scenario::Scenario& scenario, uint16_t port, bool is_encrypted) {
   std::vector<std::vector<std::string>> rows = {
       {"node", "vni", "addresses", "gateway", "mtu", "client"}};
   bool has_key = false;
@@ -77,12 +77,15 @@ std::string HubIntroduction(const scenario::Scenario& scenario, uint16_t port) {
   }
   return fmt::format("hub {}: UDP port {}; seed {}\n{}", scenario.name, port, scenario.seed,
                      result::FormatTable(rows)) +
-         fmt::format(
-             "a client without Viaduct: ip link add eth0 type vxlan id VNI remote THIS-HOST "
-             "dstport "
-             "{}; ip addr add ADDRESS dev eth0; ip link set eth0 mtu MTU up\n",
-             port) +
-         (has_key ? fmt::format("with it: viaduct join THIS-HOST{} --node NODE -- PROGRAM\n",
+         (is_encrypted
+              ? ""
+              : fmt::format(
+                    "a client without Viaduct: ip link add eth0 type vxlan id VNI remote THIS-HOST "
+                    "dstport "
+                    "{}; ip addr add ADDRESS dev eth0; ip link set eth0 mtu MTU up\n",
+                    port)) +
+         (has_key ? fmt::format("{}: viaduct join THIS-HOST{} --node NODE -- PROGRAM\n",
+                                is_encrypted ? "a client" : "with it",
                                 port == wire::kVxlanPort ? "" : fmt::format(":{}", port))
                   : "");
 }

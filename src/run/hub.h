@@ -18,8 +18,9 @@
 namespace viaduct::run {
 
 struct HubOptions {
-  std::string address;  // this machine's for clients; empty: all that it has
-  uint16_t port = 0;    // UDP; 0: any
+  std::string address;    // this machine's for clients; empty: all that it has
+  uint16_t port = 0;      // UDP; 0: any
+  int inner_socket = -1;  // by which clients are served instead (tunnel::Hub::Options); -1: none
   bool quiet = false;
 };
 
@@ -92,6 +93,6 @@ std::string HubStatus(const result::HubProgress& now, const result::HubProgress&
 // The statistics as a table of clients, with what was lost and the verdict below it.
 std::string HubTable(const result::HubResult& result);
 // How a client gets to its node: for each remote node its VNI and addresses, and the commands.
-std::string HubIntroduction(const scenario::Scenario& scenario, uint16_t port);
+std::string HubIntroduction(const scenario::Scenario& scenario, uint16_t port, bool is_encrypted);
 
 }  // namespace viaduct::run

@@ -25,9 +25,10 @@ class LabHub final : public Hub {
   LabHub(const scenario::Scenario& scenario, const HubOptions& options, broker::Client broker,
          sys::EventLoop& loop)
       : Hub(options.quiet), scenario_(scenario), loop_(loop), client_(std::move(broker)) {
+    if (options.inner_socket >= 0) client_.LendInnerSocket(options.inner_socket);
     simulator_ = std::make_unique<SimulatorProcess>(
         FindSimulator(), scenario, client_.NewConnection(), "", std::vector<Duration>(),
-        LabUse::kStays, "", fmt::format("{}:{}", options.address, options.port));
+        LabUse::kStays, "", HubPlace{fmt::format("{}:{}", options.address, options.port)});
     conversation_ = std::make_unique<Conversation>(scenario, *simulator_, loop_, progress());
     try {
       Serve();

@@ -89,7 +89,7 @@ class Run {
     if (peers_) peers_->Join(*loop_);
     simulator_ = std::make_unique<SimulatorProcess>(
         program_, scenario_, real_ ? client_->NewConnection() : UniqueFd(), CaptureDirectory(),
-        options_.pauses, LabUse::kOfRun, "", "", peers_ ? peers_->host() : "");
+        options_.pauses, LabUse::kOfRun, "", HubPlace{}, peers_ ? peers_->host() : "");
     conversation_ =
         std::make_unique<Conversation>(scenario_, *simulator_, *loop_, progress_, peers_);
     if (real_) {

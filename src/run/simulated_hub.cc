@@ -24,7 +24,7 @@ class SimulatedHub final : public Hub {
       : Hub(options.quiet), loop_(loop) {
     simulator_ = std::make_unique<SimulatorProcess>(
         FindSimulator(), scenario, UniqueFd(), "", std::vector<Duration>(), LabUse::kOfRun, "",
-        fmt::format("{}:{}", options.address, options.port));
+        HubPlace{fmt::format("{}:{}", options.address, options.port), options.inner_socket});
     simulator_->OnOutput([this](const std::string& line) { progress().Line(line); });
     Watch();
     loop_.Watch(simulator_->OutputFd(), [this] {

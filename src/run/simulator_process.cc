@@ -60,7 +60,7 @@ std::string FindSimulator() {
 SimulatorProcess::SimulatorProcess(const std::string& program, const scenario::Scenario& scenario,
                                    UniqueFd broker, const std::string& captures,
                                    const std::vector<Duration>& pauses, LabUse lab,
-                                   const std::string& folder, const std::string& hub,
+                                   const std::string& folder, const HubPlace& hub,
                                    const std::string& host) {
   auto [control, theirs] = sys::MakeSocketPair(SOCK_STREAM);
   sys::Pipe output = sys::MakePipe();
@@ -78,13 +78,17 @@ SimulatorProcess::SimulatorProcess(const std::string& program, const scenario::S
   }
   if (lab != LabUse::kOfRun) options.words.insert(options.words.end(), {"--specs", "live"});
   if (lab == LabUse::kAdopt) options.words.insert(options.words.end(), {"--lab", "adopt"});
-  if (!hub.empty()) options.words.insert(options.words.end(), {"--hub", hub});
+  if (!hub.port.empty()) options.words.insert(options.words.end(), {"--hub", hub.port});
+  if (hub.inner_socket >= 0) {
+    options.words.insert(options.words.end(), {"--inner-socket", std::to_string(hub.inner_socket)});
+  }
   if (!host.empty()) options.words.insert(options.words.end(), {"--host", host});
   options.folder = folder;
   options.environment = EnvironmentWith(broker.get());
   options.standard = {-1, output.write.get(), output.write.get()};
   options.inherited = {theirs.get(), file.get()};
   if (broker) options.inherited.push_back(broker.get());
+  if (hub.inner_socket >= 0) options.inherited.push_back(hub.inner_socket);
   // Ctrl-C must only reach the command, which then stops the simulator in an orderly way.
   options.group = sys::LaunchOptions::Group::kOwn;
   options.death_signal = SIGKILL;

@@ -33,8 +33,8 @@
 //       nodes that viaduct kernel shell opens a shell on
 //   {"event":"note", "message":TEXT}             why it does not go on
 //   {"event":"resumed", "time":T}
-// With --hub [ADDRESS]:PORT mode simulate runs in real time until it is stopped, and there are
-// only:
+// With --hub [ADDRESS]:PORT [--inner-socket FD] mode simulate runs in real time until it is
+// stopped, and there are only:
 //   {"event":"hub", KEYS of HubProgress}         first when it serves clients, then twice a second
 //   {"event":"claimed", "node":NAME}             "claim" of this node has been obeyed
 //   {"event":"statistics", "results":HubResult, "last":LAST}    what "statistics" asks for: with
@@ -79,17 +79,23 @@ enum class LabUse {
   kAdopt,  // takes over one that stays up
 };
 
+// Where a simulator serves the clients of remote nodes.
+struct HubPlace {
+  std::string port;       // "[ADDRESS]:PORT"; empty: it does not
+  int inner_socket = -1;  // mode simulate: by which it serves them instead, or -1
+};
+
 // A running viaduct-sim. The destructor ends it: end of file, then SIGTERM, then SIGKILL.
 class SimulatorProcess {
  public:
   // Starts the simulator and passes it `broker` (real modes; else empty). `captures`: the directory
   // for mode simulate's captures. `pauses`: those of RunOptions. `folder`: its working
-  // directory; empty: this process's. `hub`: "[ADDRESS]:PORT" where it serves the clients of remote
-  // nodes; empty: it does not. `host`: whose part of the lab it builds; empty: all of it.
+  // directory; empty: this process's. `hub`: where it serves the clients of remote nodes. `host`:
+  // whose part of the lab it builds; empty: all of it.
   SimulatorProcess(const std::string& program, const scenario::Scenario& scenario, UniqueFd broker,
                    const std::string& captures = "", const std::vector<Duration>& pauses = {},
                    LabUse lab = LabUse::kOfRun, const std::string& folder = "",
-                   const std::string& hub = "", const std::string& host = "");
+                   const HubPlace& hub = {}, const std::string& host = "");
   SimulatorProcess(const SimulatorProcess&) = delete;
   SimulatorProcess& operator=(const SimulatorProcess&) = delete;
   ~SimulatorProcess();

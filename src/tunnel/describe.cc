@@ -39,9 +39,10 @@ void AddCause(std::map<std::string, uint64_t>& drops, const char* cause, uint64_
 result::HubProgress Summarize(const Hub& hub) {
   const HubCounters all = hub.counters();
   result::HubProgress progress;
-  progress.port = hub.underlay().port();
+  progress.port = hub.port();
   progress.nodes = hub.nodes().size();
-  progress.lost = all.dropped_malformed + all.dropped_unknown_vni + all.dropped_socket_full;
+  progress.lost = all.dropped_malformed + all.dropped_unknown_vni + all.dropped_socket_full +
+                  all.dropped_spoofed;
   for (size_t i = 0; i < hub.nodes().size(); ++i) {
     const ClientCounters& counters = hub.CountersOf(i);
     progress.claimed += hub.ClientOf(i) ? 1 : 0;
@@ -54,7 +55,7 @@ result::HubProgress Summarize(const Hub& hub) {
 
 void Describe(const Hub& hub, result::HubResult* result, size_t first, size_t count) {
   const HubCounters all = hub.counters();
-  result->port = hub.underlay().port();
+  result->port = hub.port();
   result->readers = hub.readers();
   result->receive_buffer = hub.underlay().receive_buffer();
   result->send_buffer = hub.underlay().send_buffer();
@@ -62,6 +63,7 @@ void Describe(const Hub& hub, result::HubResult* result, size_t first, size_t co
   AddCause(result->drops, "malformed", all.dropped_malformed);
   AddCause(result->drops, "unknown_vni", all.dropped_unknown_vni);
   AddCause(result->drops, "socket_full", all.dropped_socket_full);
+  AddCause(result->drops, "spoofed", all.dropped_spoofed);
   const size_t begin = std::min(first, hub.nodes().size());
   const size_t end = begin + std::min(count, hub.nodes().size() - begin);
   result->clients.reserve(end - begin);

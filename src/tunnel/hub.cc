@@ -15,10 +15,11 @@ std::vector<std::unique_ptr<Underlay>> OpenSockets(const std::vector<RemoteNode>
   settings.address = options.address;
   settings.port = options.port;
   settings.max_datagram = LongestFrame(nodes) + VxlanHeader::kSize;
+  settings.socket = options.inner_socket;
   std::vector<std::unique_ptr<Underlay>> sockets;
   sockets.reserve(std::max<size_t>(1, options.readers));
   sockets.push_back(std::make_unique<Underlay>(settings));
-  while (sockets.size() < options.readers) {
+  while (options.inner_socket < 0 && sockets.size() < options.readers) {
     settings.beside = sockets.front().get();
     sockets.push_back(std::make_unique<Underlay>(settings));
   }
@@ -42,13 +43,21 @@ Hub::Hub(std::vector<RemoteNode> nodes, const Options& options)
     const auto& address = intake_.nodes()[i].address;
     if (address) Claim(i, *address);
   }
+  if (options.inner_socket >= 0) {
+    constexpr int kOutsideBuffer = 1 << 20;
+    outside_.emplace(Underlay::Options{.address = options.address,
+                                       .port = options.port,
+                                       .max_datagram = VxlanHeader::kSize,
+                                       .buffer = kOutsideBuffer});
+  }
   if (options.readers > 0) readers_.emplace(PointersTo(sockets_), intake_);
 }
 
 std::vector<int> Hub::Descriptors() const {
   std::vector<int> all;
-  all.reserve(sockets_.size() + 2);
+  all.reserve(sockets_.size() + 3);
   for (const auto& socket : sockets_) all.push_back(socket->Fd());
+  if (outside_) all.push_back(outside_->Fd());
   if (readers_) all.insert(all.end(), {readers_->Fd(), readers_->EndFd()});
   return all;
 }
@@ -60,6 +69,14 @@ bool Hub::Read() {
   }
   return sockets_.front()->Receive(
       [this](const Underlay::Message& message) { intake_.Accept(message, splitter_); });
+}
+
+void Hub::CountOutside() {
+  constexpr int kReads = 64;  // what a flood brings beyond that waits, or is lost and counted
+  const auto reject = [this](const Underlay::Message& message) { intake_.Reject(message); };
+  for (int i = 0; outside_ && i < kReads; ++i) {
+    if (!outside_->Receive(reject)) return;
+  }
 }
 
 std::span<std::byte> Hub::Reserve(size_t node, size_t length) {
@@ -109,6 +126,7 @@ HubCounters Hub::counters() const {
   HubCounters all;
   static_cast<DatagramCounters&>(all) = intake_.counters();
   for (const auto& socket : sockets_) all.dropped_socket_full += socket->ReceiveDrops();
+  if (outside_) all.dropped_spoofed = outside_->ReceiveDrops();
   return all;
 }
 

@@ -33,6 +33,7 @@ struct ClientCounters : ArrivalCounters {
 
 struct HubCounters : DatagramCounters {
   uint64_t dropped_socket_full = 0;  // nobody knows whose: the kernel had no room for them
+  uint64_t dropped_spoofed = 0;      // the same of those that came outside of the encryption
 };
 
 // One thread, and those that read for it (Options::readers). Frames from clients are read in the
@@ -46,15 +47,22 @@ class Hub {
     // Threads that read, each from a socket of its own; 0: Read() does that. Their order of arrival
     // is that of each client's frames, and among clients but for a burst.
     size_t readers = 0;
+    // Of a network that only clients' encrypted tunnels lead to (Underlay::Options): their frames
+    // come and go there, and what comes to the port above is dropped and counted. -1: there is
+    // none. It is one socket, for one reader at most.
+    int inner_socket = -1;
   };
   using Arrival = Intake::Arrival;
 
-  // Throws UsageError if a VNI is given twice or the port cannot be had.
+  // Throws UsageError if a VNI is given twice or the port cannot be had. The inner socket becomes
+  // the hub's.
   Hub(std::vector<RemoteNode> nodes, const Options& options);
 
   const std::vector<RemoteNode>& nodes() const { return intake_.nodes(); }
   // The socket that sends; the others have its port and sizes.
   const Underlay& underlay() const { return *sockets_.front(); }
+  // Where clients are to send to, or, with an inner socket, must not.
+  uint16_t port() const { return outside_ ? outside_->port() : underlay().port(); }
   size_t readers() const { return readers_ ? sockets_.size() : 0; }
   // Datagrams that were read.
   uint64_t datagrams() const { return intake_.counters().datagrams; }
@@ -78,6 +86,8 @@ class Hub {
   // empty if it is dropped, and counted.
   std::span<std::byte> Reserve(size_t node, size_t length);
   void Flush();
+  // Reads and counts what has come outside of the encryption, of which counters know no sooner.
+  void CountOutside();
 
   // From now on the node's frames come from and go to this host. A port of 0 is the hub's own.
   void Claim(size_t node, const wire::IpAddress& client, uint16_t port = 0);
@@ -91,6 +101,7 @@ class Hub {
 
  private:
   std::vector<std::unique_ptr<Underlay>> sockets_;
+  std::optional<Underlay> outside_;  // beside an inner socket
   Intake intake_;
   io::SuperFrameSplitter splitter_;
   std::vector<ClientCounters> sent_;  // by node: what concerns frames to clients

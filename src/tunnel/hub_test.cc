@@ -99,6 +99,39 @@ TEST_P(HubFamilyTest, OneLongTrainOfEqualFrames) {
   EXPECT_EQ(hub.CountersOf(0).tx_dropped_refused, 0u);
 }
 
+// What has the right VNI and address, but has not come by the inner socket.
+TEST_P(HubFamilyTest, WithAnInnerSocketThePortIsNobodys) {
+  UniqueFd inner(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_in own{};
+  own.sin_family = AF_INET;
+  own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(bind(inner.get(), reinterpret_cast<sockaddr*>(&own), sizeof own), 0);
+  Hub::Options options = On(here());
+  options.inner_socket = inner.release();
+  Hub hub({{.name = "a", .vni = 7}}, options);
+  EXPECT_LE(hub.readers(), 1u);
+  EXPECT_NE(hub.port(), hub.underlay().port());
+  Outside stranger(here());
+  hub.Claim(0, IpAddress::Parse(here()), stranger.port());
+  stranger.SendTo(hub.port(), here(), 7, FrameNo(1));
+  stranger.SendTo(hub.port(), here(), 8, FrameNo(1));
+  hub.Read();
+  hub.CountOutside();
+  EXPECT_FALSE(hub.Take({}));
+  EXPECT_EQ(hub.CountersOf(0).rx_dropped_spoofed, 1u);
+  EXPECT_EQ(hub.counters().dropped_unknown_vni, 1u);
+  EXPECT_EQ(hub.counters().datagrams, 2u);
+
+  Outside client("127.0.0.1");
+  hub.Claim(0, IpAddress::Parse("127.0.0.1"), client.port());
+  client.Send(hub, "127.0.0.1", 7, FrameNo(2));
+  ReadAll(hub, 3);
+  EXPECT_TRUE(hub.Take(Instant::FromNanoseconds(0)));
+  hub.Send(0, FrameNo(3));
+  hub.Flush();
+  EXPECT_EQ(client.Receive(1).size(), 1u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Families, HubFamilyTest,
                          testing::Combine(testing::Values("127.0.0.1", "::1"),
                                           testing::Values(0, 1, 3)));

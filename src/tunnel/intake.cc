@@ -55,24 +55,41 @@ void Intake::Accept(const Underlay::Message& message, io::SuperFrameSplitter& sp
   } while (!rest.empty());
 }
 
-void Intake::AcceptDatagram(std::span<std::byte> bytes, size_t segment,
-                            const Underlay::Message& message, io::SuperFrameSplitter& splitter) {
+void Intake::Reject(const Underlay::Message& message) {
+  const MutexLock lock(mutex_);
+  std::span<std::byte> rest = message.bytes;
+  do {
+    const size_t size = message.segment == 0 ? rest.size() : std::min(rest.size(), message.segment);
+    if (const auto node = CountDatagram(rest.first(size))) {
+      ++clients_[*node].counters.rx_dropped_spoofed;
+    }
+    rest = rest.subspan(size);
+  } while (!rest.empty());
+}
+
+std::optional<size_t> Intake::CountDatagram(std::span<const std::byte> bytes) {
   ++counters_.datagrams;
   const auto header = VxlanHeader::Parse(bytes);
   if (!header) {
     ++counters_.dropped_malformed;
-    return;
+    return std::nullopt;
   }
   const uint32_t number = header->vni < by_vni_.size() ? by_vni_[header->vni] : 0;
   if (number == 0) {
     ++counters_.dropped_unknown_vni;
-    return;
+    return std::nullopt;
   }
-  const size_t node = number - 1;
-  Client& client = clients_[node];
-  if (!client.peer && nodes_[node].anyone) client.peer = message.source.WithPort(port_);
+  return number - 1;
+}
+
+void Intake::AcceptDatagram(std::span<std::byte> bytes, size_t segment,
+                            const Underlay::Message& message, io::SuperFrameSplitter& splitter) {
+  const auto node = CountDatagram(bytes);
+  if (!node) return;
+  Client& client = clients_[*node];
+  if (!client.peer && nodes_[*node].anyone) client.peer = message.source.WithPort(port_);
   if (client.peer && client.peer->SameHost(message.source)) {
-    AcceptFrame(node, bytes.subspan(VxlanHeader::kSize), segment, message.received, splitter);
+    AcceptFrame(*node, bytes.subspan(VxlanHeader::kSize), segment, message.received, splitter);
   } else {
     ++client.counters.rx_dropped_spoofed;
   }

@@ -65,6 +65,8 @@ class Intake {
 
   // Frames of one client are queued in the order of these calls. `splitter`: the caller's.
   void Accept(const Underlay::Message& message, io::SuperFrameSplitter& splitter);
+  // Counts what has come by a way that is no client's.
+  void Reject(const Underlay::Message& message);
   // The next frame from a client; `now`: CLOCK_REALTIME.
   std::optional<Arrival> Take(Instant now);
   bool HasWaiting() const;
@@ -87,6 +89,9 @@ class Intake {
     ArrivalCounters counters;
   };
 
+  // Counts the datagram. The index in nodes_ that it is for, if it is any.
+  std::optional<size_t> CountDatagram(std::span<const std::byte> bytes)
+      VIADUCT_THREAD_SAFETY(requires_capability(mutex_));
   void AcceptDatagram(std::span<std::byte> bytes, size_t segment, const Underlay::Message& message,
                       io::SuperFrameSplitter& splitter)
       VIADUCT_THREAD_SAFETY(requires_capability(mutex_));

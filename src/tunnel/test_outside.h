@@ -21,7 +21,10 @@ class Outside {
 
   uint16_t port() const { return socket_.port(); }
   void SendBytes(const Hub& hub, const std::string& address, std::span<const std::byte> bytes) {
-    const Peer to(wire::IpAddress::Parse(address), hub.underlay().port());
+    SendBytesTo(hub.underlay().port(), address, bytes);
+  }
+  void SendBytesTo(uint16_t port, const std::string& address, std::span<const std::byte> bytes) {
+    const Peer to(wire::IpAddress::Parse(address), port);
     const auto room = socket_.Queue(to, bytes.size(), 0);
     ASSERT_EQ(room.size(), bytes.size());
     std::ranges::copy(bytes, room.begin());
@@ -29,10 +32,14 @@ class Outside {
   }
   void Send(const Hub& hub, const std::string& address, uint32_t vni,
             std::span<const std::byte> frame) {
+    SendTo(hub.underlay().port(), address, vni, frame);
+  }
+  void SendTo(uint16_t port, const std::string& address, uint32_t vni,
+              std::span<const std::byte> frame) {
     std::vector<std::byte> bytes(wire::VxlanHeader::kSize + frame.size());
     wire::VxlanHeader{vni}.Write(bytes);
     std::ranges::copy(frame, bytes.begin() + wire::VxlanHeader::kSize);
-    SendBytes(hub, address, bytes);
+    SendBytesTo(port, address, bytes);
   }
   // All datagrams that have arrived; waits for `count`.
   std::vector<std::vector<std::byte>> Receive(size_t count) {

@@ -110,7 +110,7 @@ Underlay::Underlay(const Options& options)
   }
 }
 
-void Underlay::Open(const Options& options) {
+void Underlay::Bind(const Options& options) {
   const wire::IpAddress address =
       wire::IpAddress::Parse(options.address.empty() ? "::" : options.address);
   const uint16_t port = options.beside != nullptr ? options.beside->port() : options.port;
@@ -152,15 +152,25 @@ void Underlay::Open(const Options& options) {
                         ? "; another hub, or a VXLAN interface of this network namespace, has it"
                         : ""));
   }
+}
+
+void Underlay::Open(const Options& options) {
+  if (options.socket < 0) {
+    Bind(options);
+  } else {
+    socket_.reset(options.socket);
+  }
   SetSocketOption(Fd(), SOL_SOCKET, SO_TIMESTAMPNS, 1, "SO_TIMESTAMPNS");
   SetSocketOption(Fd(), SOL_UDP, UDP_GRO, 1, "UDP_GRO");
   SetSocketBuffer(Fd(), SO_RCVBUFFORCE, SO_RCVBUF, options.buffer);
   SetSocketBuffer(Fd(), SO_SNDBUFFORCE, SO_SNDBUF, options.buffer);
   receive_buffer_ = BufferSize(Fd(), SO_RCVBUF);
   send_buffer_ = BufferSize(Fd(), SO_SNDBUF);
+  sockaddr_storage bound{};
   socklen_t length = sizeof bound;
   SystemCall("getsockname of a tunnel's socket",
              getsockname(Fd(), reinterpret_cast<sockaddr*>(&bound), &length));
+  ipv4_only_ = bound.ss_family == AF_INET;
   port_ = Peer(bound).port();
 }
 

@@ -54,6 +54,9 @@ class Underlay {
     int buffer = 16 << 20;       // asked for, bytes, of the socket in each direction
     // Another one, whose address and port this one has, too (SO_REUSEPORT); instead of `port`.
     const Underlay* beside = nullptr;
+    // A UDP socket that has been bound elsewhere, and is this object's from now on; -1: it opens
+    // one.
+    int socket = -1;
   };
   // What one message of the socket holds: a datagram, or several of one source.
   struct Message {
@@ -108,6 +111,7 @@ class Underlay {
     uint32_t owner = 0;
   };
 
+  void Bind(const Options& options);
   void Open(const Options& options);
   size_t ReadBurst();
   Message Examine(size_t i);

@@ -139,7 +139,7 @@ RemoteHub::Add(Ptr<NetDevice> device, uint32_t vni, const Access& access)
 }
 
 void
-RemoteHub::Start()
+RemoteHub::Start(int innerSocket)
 {
     m_reactor = ReactorSimulatorImpl::Get();
     NS_ABORT_MSG_UNLESS(m_reactor,
@@ -147,12 +147,13 @@ RemoteHub::Start()
                         "ns3::ReactorSimulatorImpl");
     m_hub = std::make_unique<viaduct::tunnel::Hub>(
         std::move(m_nodes),
-        viaduct::tunnel::Hub::Options{
-            .address = m_address,
-            .port = m_port,
-            .waiting_frames = m_queueSize,
-            .readers = m_readers < 0 ? viaduct::tunnel::SuitableReaders()
-                                     : static_cast<std::size_t>(m_readers)});
+        viaduct::tunnel::Hub::Options{.address = m_address,
+                                      .port = m_port,
+                                      .waiting_frames = m_queueSize,
+                                      .readers = m_readers < 0
+                                                     ? viaduct::tunnel::SuitableReaders()
+                                                     : static_cast<std::size_t>(m_readers),
+                                      .inner_socket = innerSocket});
     m_pollable = m_reactor->AddPollable(m_hub->Fd(), Callback<bool>([this] { return Serve(); }));
 }
 

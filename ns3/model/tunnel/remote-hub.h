@@ -74,9 +74,11 @@ class RemoteHub : public Object, private ReactorFlush
 
     /**
      * Open the socket and serve the clients from now on.
+     * @param innerSocket a UDP socket by which alone clients are served, and which becomes this
+     * object's: that of an encrypted network (viaduct::tunnel::Hub::Options); -1: the port's
      * @throws viaduct::UsageError if the port cannot be had
      */
-    void Start();
+    void Start(int innerSocket = -1);
 
     /**
      * @return the data path: claims and counters
