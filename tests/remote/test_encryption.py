@@ -30,12 +30,13 @@ OUTER = """
 mode: simulate
 duration: 5min
 stack: kernel
-nodes: 2
+nodes: NODES
 links:
   - pair: [n0, n1]
     spec: delay=2ms rate=100Mbit
     mtu: MTU
     addresses: [192.0.2.1/24, 192.0.2.2/24, "fd77::1/64", "fd77::2/64"]
+MORE
 routing: {protocol: static}
 captures: all
 """
@@ -67,6 +68,7 @@ class Pair:
             pytest.skip("no kernel for guests: viaduct kernel build")
         self.folder, self._key = folder, key
         self._programs: list[dict[str, Any]] = []
+        self.far = False  # whether there is a third node, behind the second
         (folder / "inner.yaml").write_text(INNER.replace("A", "true", 1))
 
     def hub(self, duration: str, *options: str) -> str:
@@ -89,7 +91,9 @@ class Pair:
         """Returns what the programs have written."""
         outer = self.folder / "outer.yaml"
         programs = json.dumps([each | {"timeout": "2min"} for each in self._programs])
-        outer.write_text(OUTER.replace("MTU", str(mtu)) + f"programs: {programs}\n")
+        text = OUTER.replace("MTU", str(mtu)).replace("NODES", "3" if self.far else "2")
+        text = text.replace("MORE\n", "  - {pair: [n1, n2]}\n" if self.far else "")
+        outer.write_text(f"{text}programs: {programs}\n")
         file = self.folder / "outer.json"
         done = viaduct("run", outer, "--json", file, cwd=self.folder, timeout=120)
         done.expect()
@@ -183,14 +187,47 @@ def test_clients_come_and_go(pair: Pair) -> None:
     assert report_of(hub)["claims"] == 3
 
 
-def test_a_way_into_a_container(pair: Pair) -> None:
-    """Into a namespace that is there already, and out of it again."""
+@pytest.mark.parametrize("mode", ["simulate", "offload"])
+def test_a_way_into_a_container(pair: Pair, mode: str) -> None:
+    """Into a namespace that is there already, and out of it again; of a simulation and of a lab."""
     into = pair.join("a", "ping -c 2 -i 0.2 10.5.0.2").replace("--wait", "--into box --wait")
-    pair.run("n0", pair.hub("9s"))
+    pair.run("n0", f"{pair.hub('9s', '--mode', mode, '--json', '-')}")
     pair.run("n1", f"ip netns add box && {into} && ip -n box link", "1s")
-    _, client = pair.simulate()
+    hub, client = pair.simulate()
     assert "2 received" in client, client
     assert "eth0" not in client.partition("ping statistics")[2]
+    report = report_of(hub)
+    assert report["encryption"] == "wireguard"
+    assert report["refused"] == {}
+
+
+def test_a_client_behind_nat(pair: Pair) -> None:
+    """It speaks first, and WireGuard answers where that came from."""
+    pair.far = True
+    chain = "add chain ip nat out { type nat hook postrouting priority 100 ; }"
+    rules = ["add table ip nat", chain, "add rule ip nat out oifname eth0 masquerade"]
+    pair.run("n1", " && ".join(f"nft '{rule}'" for rule in rules))
+    pair.run("n0", pair.hub("9s", "--json", "-"))
+    pair.run("n2", pair.join("a", "sh -c 'ping -c 3 10.5.0.2; sleep 6'"), "1s")
+    _, hub, client = pair.simulate()
+    assert "3 received" in client, client
+    (node,) = (each for each in report_of(hub)["clients"] if each["node"] == "a")
+    assert node["client"] == "192.0.2.2", "the translator"
+
+
+def test_a_client_with_another_key(pair: Pair, tmp_path: Path) -> None:
+    """It hears of no tunnel, and is counted."""
+    other = tmp_path / "other.key"
+    other.write_text(secrets.token_hex(32) + "\n")
+    other.chmod(0o600)
+    wrong = f"{VIADUCT} join {HUB['ipv4']} --key {other} -- true"
+    pair.run("n0", pair.hub("5s", "--json", "-"))
+    pair.run("n1", wrong, "2s", expect=1)
+    hub, client = pair.simulate()
+    assert "key" in client
+    report = report_of(hub)
+    assert report["refused"] == {"wrong_key": 1}
+    assert pair.sent("udp port 51820") == 0
 
 
 @pytest.mark.parametrize("who", ["any", "192.0.2.7"])
