@@ -155,6 +155,17 @@ def test_vxlan_passes_inside_only(pair: Pair, family: str, mtu: int, room: int) 
     assert pair.sent("ip[6:2] & 0x3fff != 0 or (ip6 and ip6[6] == 44)") == 0, "fragments"
 
 
+def test_unless_asked_for_nothing_is_encrypted(pair: Pair) -> None:
+    """And the client's machine may have an eth0 of its own."""
+    pair.run("n0", pair.hub("7s", "--json", "-").replace("--encrypt wireguard", ""))
+    pair.run("n1", pair.join("a", "ping -c 3 -i 0.2 10.5.0.2"), "1s")
+    hub, client = pair.simulate()
+    assert "3 received" in client, client
+    assert "encryption" not in report_of(hub)
+    assert pair.sent("udp port 4789") >= 6
+    assert pair.sent("udp port 51820") == 0
+
+
 def test_a_hub_that_is_started_again(pair: Pair) -> None:
     """It has another key; its clients resume."""
     pings = "ping -c 2 -i 0.2 10.5.0.2 && sleep 6 && ping -c 2 -i 0.2 -W 5 10.5.0.2"
