@@ -66,6 +66,11 @@ def joined(
 READY = ["sh", "-c", "echo ready; exec sleep 600"]
 
 
+def below_named(pid: int, name: str) -> int | None:
+    """The process of that name below this one."""
+    return next((each for each, found in descendants(pid).items() if found == name), None)
+
+
 def reaches(namespace: str, address: str) -> bool:
     """Whether an answer comes."""
     return inside(namespace, "ping", "-c", "1", "-W", "1", address).status == 0
@@ -243,8 +248,9 @@ def test_a_killed_client_leaves_nothing(hosts: Hosts, file: Path, key: Path) -> 
             wait_until(lambda: joins() == before, f"no record is left: {joins()}")
         # Both: the record tells what there is.
         with joined(hosts, key, "--node", "b", "--", *READY) as process:
+            # The shell says that it is ready before it becomes the program.
+            program = wait_until(lambda: below_named(process.pid, "sleep"), "the program runs")
             below = descendants(process.pid)
-            program = next(pid for pid, words in below.items() if words.startswith("sleep"))
             halves = [pid for pid in (process.pid, *below) if pid != program]
             for number in (signal.SIGSTOP, signal.SIGKILL):
                 for pid in halves:
