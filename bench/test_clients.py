@@ -11,7 +11,8 @@ from harness.results import Result
 
 
 def trial(received: list[float], added: list[float | None]) -> clients.Trial:
-    return clients.Trial(100.0, received, added, 10, 0, 0.0, {})
+    spent = {"reading": 0.5, "events": 0.25, "writing": 0.5, "sleeping": 4.0, "spinning": 1.0}
+    return clients.Trial(100.0, received, added, 10, 0, 0.0, 2.5, {"loop": spent})
 
 
 def test_jains_index() -> None:
@@ -24,6 +25,12 @@ def test_the_spread_is_that_of_clients_and_unknown_if_one_is_silent() -> None:
     assert trial([], [1.0] * 99 + [3.0]).rtt_spread == pytest.approx(1)
     assert trial([], [1.0] * 98 + [3.0] * 2).rtt_spread == pytest.approx(3)
     assert trial([], [1.0, None]).rtt_spread is None
+
+
+def test_the_loop_works_while_there_is_traffic() -> None:
+    assert trial([], []).loop == {"reading": 0.2, "events": 0.1, "writing": 0.2}
+    lab = clients.Trial(100.0, [], [], 10, 0, 0.0, 2.5, {})
+    assert lab.loop == {}
 
 
 def test_every_link_has_addresses_of_its_own() -> None:
@@ -47,6 +54,7 @@ def test_the_page_shows_shares_and_statements(tmp_path: Path) -> None:
     page = report.write(result, tmp_path).read_text()
     assert "Experiment 2: 10 to 250 clients" in page
     assert "7700 pps" in page
+    assert "simulator's time" in page
     assert "without a tunnel" in page
 
 

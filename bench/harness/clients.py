@@ -43,6 +43,7 @@ _PORT = 4789
 _LINK = 0.020  # seconds, both ways
 _THOUSAND, _MANY, _FEW = 1000, 250, 10
 _THOUSAND_SECONDS = 90.0  # mostly to make and remove 2,000 interfaces
+WORK = ("reading", "writing", "events")  # of the simulator's loop
 _PAPER_SIZE = 500  # bytes of UDP payload: the paper's experiment 2
 _SIZES = (58, 500, 1000, 1472)
 
@@ -71,12 +72,23 @@ class Trial:
     probes: int
     probes_lost: int
     lost: float  # of the datagrams that the source sent, until the last one had arrived
+    seconds: float  # with traffic
     hub: dict[str, object] = field(repr=False)
 
     @property
     def received_pps(self) -> float:
         """All clients'."""
         return sum(self.received)
+
+    @property
+    def loop(self) -> dict[str, float]:
+        """Shares of the simulator's time, by activity; the rest it waited.
+
+        It worked while there was traffic only: before and after it waits.
+        """
+        spent = self.hub.get("loop", {})
+        assert isinstance(spent, dict)
+        return {name: spent[name] / self.seconds for name in WORK if name in spent}
 
     @property
     def jain(self) -> float:
@@ -231,7 +243,8 @@ def _trial(
         added = [None if rtt is None else rtt / 1e3 - _LINK * 1e3 for rtt in sent["rtt_us"]]
         probes = sum(sent["probes"]), sum(sent["lost"])
         lost = 1 - (sum(at_last) - sum(at_first)) / max(1, sent["sent"])
-        return Trial(sent["sent"] / sent["seconds"], rates, added, *probes, lost, hub=told)
+        offered = sent["sent"] / sent["seconds"]
+        return Trial(offered, rates, added, *probes, lost, warm_up + seconds, hub=told)
 
 
 def _row(
@@ -252,6 +265,7 @@ def _row(
         **{f"added_rtt_ms_{name}": _rtt(first, place) for name, place in _places(first)},
         probes_lost=sum(trial.probes_lost for trial in trials),
         probes=sum(trial.probes for trial in trials),
+        **{f"loop_{name}": round(share, 3) for name, share in first.loop.items()},
         shares=[round(rate, 1) for rate in first.received],
     )
 

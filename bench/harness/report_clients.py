@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
+from .clients import WORK
 from .page import by_experiment, finish, rows_table, svg
 from .results import Result, Row
 
@@ -20,16 +21,34 @@ def _lines(axis: Axes, rows: Sequence[Row], x: str, y: str, group: str) -> None:
         axis.plot(*zip(*sorted(points), strict=True), marker="o", markersize=3, label=str(name))
 
 
+def _loop(axis: Axes, rows: Sequence[Row], size: object) -> None:
+    """What the simulator's time went to, by the load (figure 5); the rest it waited."""
+    measured = sorted((row for row in rows if row["size"] == size), key=_offered)
+    if any(row.get(f"loop_{name}") is None for row in measured for name in WORK):
+        return
+    shares = [[100 * row[f"loop_{name}"] for row in measured] for name in WORK]
+    axis.stackplot([_offered(row) for row in measured], shares, labels=WORK)
+    axis.set_ylim(0, 100)
+    finish(axis, f"offered, packets/s of {size} bytes", "simulator's time, %")
+
+
+def _offered(row: Row) -> float:
+    return float(row["offered_pps"])
+
+
 def _one_client(rows: Sequence[Row]) -> str:
-    """The paper's figures 3 and 4."""
+    """The paper's figures 3 to 5."""
+    sizes = list(dict.fromkeys(row["size"] for row in rows))
 
     def draw(axes: Sequence[Axes]) -> None:
         _lines(axes[0], rows, "offered_pps", "received_pps", "size")
         finish(axes[0], "offered, packets/s", "received, packets/s")
         _lines(axes[1], rows, "offered_pps", "added_rtt_ms_first", "size")
         finish(axes[1], "offered, packets/s", "added round trip, ms", "y")
+        for axis, size in zip(axes[2:], sizes, strict=True):
+            _loop(axis, rows, size)
 
-    return svg(draw, 2) + _table(rows)
+    return svg(draw, 2 + len(sizes)) + _table(rows)
 
 
 def _shares(axis: Axes, rows: Sequence[Row]) -> None:
@@ -47,11 +66,15 @@ def _many_clients(rows: Sequence[Row]) -> str:
     def draw(axes: Sequence[Axes]) -> None:
         _lines(axes[0], rows, "clients", "received_pps", "label")
         finish(axes[0], "clients", "received, packets/s")
-        for axis, name in zip(axes[1:], dict.fromkeys(row["label"] for row in rows), strict=False):
+        for place in ("first", "middle", "last"):
+            own = [row | {"path": f"{row['label']}, {place}"} for row in rows]
+            _lines(axes[1], own, "clients", f"added_rtt_ms_{place}", "path")
+        finish(axes[1], "clients", "added round trip, ms", "y")
+        for axis, name in zip(axes[2:], dict.fromkeys(row["label"] for row in rows), strict=False):
             _shares(axis, [row for row in rows if row["label"] == name])
             finish(axis, f"clients ({name})", "client")
 
-    return svg(draw, 1 + len({row["label"] for row in rows})) + _table(rows)
+    return svg(draw, 2 + len({row["label"] for row in rows})) + _table(rows)
 
 
 def sections(result: Result) -> list[tuple[str, str]]:

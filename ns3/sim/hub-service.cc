@@ -4,6 +4,8 @@
 
 #include "hub-service.h"
 
+#include "run-report.h"
+
 #include "ns3/boolean.h"
 #include "ns3/icmpv6-l4-protocol.h"
 #include "ns3/integer.h"
@@ -151,6 +153,7 @@ HubService::Describe(std::size_t from, std::size_t count) const
     const auto reactor = ReactorSimulatorImpl::Get();
     result.events = viaduct::result::Summarize(reactor->GetLateness());
     result.frames = viaduct::result::Summarize(reactor->GetPortLateness());
+    result.loop = LoopTimes(*reactor);
     result.frames.lost = viaduct::tunnel::OwnLosses(hub);
     result.verdict =
         viaduct::result::Worse(viaduct::result::Judge(result.events, m_scenario.lateness_limit),

@@ -166,13 +166,7 @@ AddTiming(const ReactorSimulatorImpl& reactor, viaduct::result::SimulatorReport&
     {
         report.port_timing = viaduct::result::Summarize(reactor.GetPortLateness());
     }
-    const auto breakdown = reactor.GetBreakdown();
-    const char* const names[] = {"events", "reading", "writing", "sleeping", "spinning"};
-    static_assert(std::size(names) == ReactorSimulatorImpl::N_PHASES);
-    for (int phase = 0; phase < ReactorSimulatorImpl::N_PHASES; phase++)
-    {
-        report.loop[names[phase]] = breakdown.time[phase].GetSeconds();
-    }
+    report.loop = LoopTimes(reactor);
 }
 
 viaduct::engine::PipelineStatistics
@@ -189,6 +183,20 @@ StatisticsOf(const PathChannel& channel, std::size_t device)
 }
 
 } // namespace
+
+std::map<std::string, double>
+LoopTimes(const ReactorSimulatorImpl& reactor)
+{
+    const auto breakdown = reactor.GetBreakdown();
+    const char* const names[] = {"events", "reading", "writing", "sleeping", "spinning"};
+    static_assert(std::size(names) == ReactorSimulatorImpl::N_PHASES);
+    std::map<std::string, double> times;
+    for (int phase = 0; phase < ReactorSimulatorImpl::N_PHASES; phase++)
+    {
+        times[names[phase]] = breakdown.time[phase].GetSeconds();
+    }
+    return times;
+}
 
 viaduct::result::SimulatorReport
 MakeReport(const LabHelper* lab)

@@ -8,10 +8,13 @@
 #include "network.h"
 
 #include "ns3/lab-helper.h"
+#include "ns3/reactor-simulator-impl.h"
 
 #include "result/run.h"
 
+#include <map>
 #include <optional>
+#include <string>
 
 namespace ns3::sim
 {
@@ -23,6 +26,12 @@ namespace ns3::sim
  * @return the report, without the members that only mode simulate has
  */
 viaduct::result::SimulatorReport MakeReport(const LabHelper* lab);
+
+/**
+ * @param reactor the simulator
+ * @return seconds by activity of its loop (viaduct::result::SimulatorReport::loop)
+ */
+std::map<std::string, double> LoopTimes(const ReactorSimulatorImpl& reactor);
 
 /**
  * @param network the nodes

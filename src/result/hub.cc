@@ -63,6 +63,9 @@ KeysOf<HubResult> HubResult::Keys() {
           "`unknown_node`, `taken` (another's, or kept for a client that vanished), `none_free`, "
           "`by_hub`, `given_back` (by a client that could not become the node: its kernel has no "
           "WireGuard, for example)"),
+      WhenSet<&H::loop>("loop", "s, by activity",
+                        "how a hub that simulates spent its time: `events`, `reading` (of "
+                        "datagrams, unless threads do that), `writing`, `sleeping`, `spinning`"),
       Always<&H::events>("events", "a map", "how late the simulator's events were"),
       Always<&H::frames>("frames", "a map", "how long frames waited for the simulator"),
       Always<&H::verdict>("verdict", "VALID, VOID, not judged",

@@ -40,6 +40,7 @@ struct HubResult {
   std::vector<ClientResult> clients;
   std::optional<uint64_t> claims, returns;                 // of nodes by clients with the key
   std::optional<std::map<std::string, uint64_t>> refused;  // connections and claims, by cause
+  std::map<std::string, double> loop;                      // s, by activity; of a simulation
   Timing events, frames;
   Verdict verdict = Verdict::kNotJudged;
   std::optional<Environment> environment;
