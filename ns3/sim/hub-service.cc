@@ -6,8 +6,6 @@
 
 #include "run-report.h"
 
-#include "ns3/boolean.h"
-#include "ns3/icmpv6-l4-protocol.h"
 #include "ns3/integer.h"
 #include "ns3/reactor-simulator-impl.h"
 #include "ns3/simulator.h"
@@ -45,16 +43,6 @@ DeviceOf(const Network& network, const std::string& node)
     return nullptr;
 }
 
-/** The client has the node's addresses, and looks for duplicates itself. */
-void
-Silence(Ptr<Node> node)
-{
-    if (auto icmp = node->GetObject<Icmpv6L4Protocol>())
-    {
-        icmp->SetAttribute("DAD", BooleanValue(false));
-    }
-}
-
 } // namespace
 
 HubService::HubService(const viaduct::scenario::Scenario& scenario,
@@ -81,7 +69,6 @@ HubService::HubService(const viaduct::scenario::Scenario& scenario,
         {
             access.address = node.remote->address->ToString();
         }
-        Silence(network.GetNode(node.name));
         m_byName[node.name] = m_hub->Add(DeviceOf(network, node.name), node.remote->vni, access);
     }
     if (m_byName.empty())

@@ -11,6 +11,8 @@
 #include "ns3/ipv6-interface.h"
 #include "ns3/log.h"
 
+#include "wire/ip.h"
+
 #include <utility>
 
 namespace ns3
@@ -23,8 +25,7 @@ NS_OBJECT_ENSURE_REGISTERED(ProgramPortL4);
 namespace
 {
 
-constexpr int ICMP = 1; //!< RFC 792
-constexpr int TCP = 6;  //!< RFC 9293
+namespace ip_protocol = viaduct::wire::ip_protocol;
 
 /** Which side an ICMP message is for. */
 enum class IcmpSide
@@ -79,7 +80,7 @@ ProgramPortL4::GetTypeId()
 ProgramPortL4::ProgramPortL4(ProgramPort* port, Ptr<IpL4Protocol> inner, int number)
     : m_port(port), m_inner(inner), m_number(number)
 {
-    if (m_inner && m_number == TCP)
+    if (m_inner && m_number == ip_protocol::kTcp)
     {
         m_down = m_inner->GetDownTarget();
         m_down6 = m_inner->GetDownTarget6();
@@ -91,7 +92,7 @@ ProgramPortL4::ProgramPortL4(ProgramPort* port, Ptr<IpL4Protocol> inner, int num
 void
 ProgramPortL4::DoDispose()
 {
-    if (m_inner && m_number == TCP)
+    if (m_inner && m_number == ip_protocol::kTcp)
     {
         m_inner->SetDownTarget(m_down);
         m_inner->SetDownTarget6(m_down6);
@@ -140,7 +141,7 @@ ProgramPortL4::Offer(Ptr<Packet> p, const Header& header, Ptr<Interface> interfa
     {
         return {true, RX_OK};
     }
-    if (m_number == ICMP)
+    if (m_number == ip_protocol::kIcmp)
     {
         uint8_t type = 0;
         p->CopyData(&type, sizeof(type));
@@ -151,8 +152,9 @@ ProgramPortL4::Offer(Ptr<Packet> p, const Header& header, Ptr<Interface> interfa
         }
         return {side != IcmpSide::NS3, RX_OK};
     }
-    const RxStatus status = m_number == TCP ? OfferToTcp(p, header, interface)
-                                            : m_inner->Receive(p->Copy(), header, interface);
+    const RxStatus status = m_number == ip_protocol::kTcp
+                                ? OfferToTcp(p, header, interface)
+                                : m_inner->Receive(p->Copy(), header, interface);
     if (status == RX_CSUM_FAILED)
     {
         return {false, status};

@@ -23,6 +23,8 @@
 #include "ns3/on-demand.h"
 #include "ns3/socket.h"
 
+#include "wire/ip.h"
+
 #include <utility>
 
 namespace ns3
@@ -35,12 +37,12 @@ NS_OBJECT_ENSURE_REGISTERED(ProgramPort);
 namespace
 {
 
+namespace ip_protocol = viaduct::wire::ip_protocol;
 namespace ether_type = viaduct::wire::ether_type;
 
 constexpr uint8_t ICMP_TTL = 64;            //!< of errors to programs
 constexpr uint8_t NET_UNREACHABLE = 0;      //!< RFC 792
 constexpr uint8_t FRAGMENTATION_NEEDED = 4; //!< RFC 1191
-constexpr uint8_t ICMPV6 = 58;              //!< RFC 4443
 /// Transports a program may use: ICMP, IGMP, TCP, UDP, DCCP, GRE, ESP, OSPF, SCTP, UDP-Lite.
 /// Protocols that ns-3 does not implement, such as IGMP, go to the programs only.
 constexpr std::array PROTOCOLS{1, 2, 6, 17, 33, 47, 50, 89, 132, 136};
@@ -384,7 +386,8 @@ ProgramPort::FromProgram6(Ptr<Packet> packet)
 void
 ProgramPort::SendNoRoute(Ptr<const Packet> packet, const Ipv6Header& header)
 {
-    const bool aboutError = header.GetNextHeader() == ICMPV6 && IsIcmpv6Error(Icmpv6Type(packet));
+    const bool aboutError =
+        header.GetNextHeader() == ip_protocol::kIcmpv6 && IsIcmpv6Error(Icmpv6Type(packet));
     if (aboutError || header.GetDestination().IsMulticast() ||
         m_ipv6->GetInterfaceForAddress(header.GetSource()) < 0)
     {
@@ -402,7 +405,7 @@ ProgramPort::SendNoRoute(Ptr<const Packet> packet, const Ipv6Header& header)
 void
 ProgramPort::HandleIcmpv6(const Ipv6Header& header, Ptr<const Packet> payload, uint32_t)
 {
-    if (header.GetNextHeader() != ICMPV6)
+    if (header.GetNextHeader() != ip_protocol::kIcmpv6)
     {
         return;
     }

@@ -25,6 +25,7 @@
 #include "ns3/uinteger.h"
 
 #include "base/error.h"
+#include "wire/ip.h"
 
 #include <optional>
 
@@ -40,10 +41,7 @@ using viaduct::wire::Family;
 namespace
 {
 
-constexpr uint8_t ICMP = 1;
-constexpr uint8_t TCP = 6;
-constexpr uint8_t UDP = 17;
-constexpr uint8_t ICMPV6 = 58;
+namespace ip_protocol = viaduct::wire::ip_protocol;
 
 /** Whether it is an IPv6 extension header: these are handled like protocols, but are none. */
 bool
@@ -300,8 +298,8 @@ ControlPlane::FindIpProtocols(std::set<Claim>& claims) const
     auto add = [&](auto ip, Family family) {
         for (int number = 1; ip && number < 256; number++)
         {
-            const bool kernels =
-                number == ICMP || number == TCP || number == UDP || number == ICMPV6;
+            const bool kernels = number == ip_protocol::kIcmp || number == ip_protocol::kTcp ||
+                                 number == ip_protocol::kUdp || number == ip_protocol::kIcmpv6;
             if (!kernels && !IsExtension(number) && ip->GetProtocol(number))
             {
                 claims.insert({Claim::Kind::kRawIp, family, static_cast<uint16_t>(number)});

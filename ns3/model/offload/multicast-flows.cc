@@ -8,6 +8,7 @@
 #include "ns3/simulator.h"
 
 #include "base/error.h"
+#include "wire/ip.h"
 
 #include <algorithm>
 
@@ -23,7 +24,7 @@ using viaduct::wire::IpPrefix;
 namespace
 {
 
-constexpr uint8_t UDP = 17;
+namespace ip_protocol = viaduct::wire::ip_protocol;
 
 /** Of a flow without a route; the kernel forgets one without an entry after that time, too. */
 const Time UNROUTED_LIFETIME = Seconds(10);
@@ -41,12 +42,12 @@ HeaderOf(const MulticastFlow& flow)
     header.SetDestination(Family::ToAddress(flow.group));
     if constexpr (Family::FAMILY == viaduct::wire::Family::kIpv4)
     {
-        header.SetProtocol(UDP);
+        header.SetProtocol(ip_protocol::kUdp);
         header.SetTtl(ANY_TTL);
     }
     else
     {
-        header.SetNextHeader(UDP);
+        header.SetNextHeader(ip_protocol::kUdp);
         header.SetHopLimit(ANY_TTL);
     }
     return header;

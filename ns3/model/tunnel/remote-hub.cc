@@ -5,7 +5,9 @@
 #include "remote-hub.h"
 
 #include "ns3/abort.h"
+#include "ns3/boolean.h"
 #include "ns3/frame-check.h"
+#include "ns3/icmpv6-l4-protocol.h"
 #include "ns3/integer.h"
 #include "ns3/log.h"
 #include "ns3/mac48-address.h"
@@ -36,7 +38,7 @@ using viaduct::wire::EthernetHeader;
 /// serve it.
 constexpr int READS = 4;
 /// Frames that enter the simulation in one turn.
-constexpr int BURST = 64;
+constexpr int FRAMES_A_TURN = 64;
 /// Frames between two looks at the clock: a due event waits for at most this many. Those of one
 /// look have one time and leave their path in one event.
 constexpr int YIELD = 4;
@@ -124,6 +126,11 @@ RemoteHub::Add(Ptr<NetDevice> device, uint32_t vni, const Access& access)
     }
     m_nodes.push_back(std::move(node));
     m_remotes.push_back({device, device->GetNode()->GetId()});
+    // The client has the node's addresses, and looks for duplicates itself.
+    if (auto icmp = device->GetNode()->GetObject<Icmpv6L4Protocol>())
+    {
+        icmp->SetAttribute("DAD", BooleanValue(false));
+    }
     device->SetReceiveCallback(
         [](Ptr<NetDevice>, Ptr<const Packet>, uint16_t, const Address&) { return true; });
     device->SetPromiscReceiveCallback([this, index](Ptr<NetDevice>,
@@ -193,7 +200,7 @@ RemoteHub::Serve()
     const viaduct::Duration offset = viaduct::RealtimeNow() - m_reactor->GetClockNow();
     const int yield = m_hub->IsOverloaded() ? OVERLOADED_YIELD : YIELD;
     viaduct::Instant now;
-    for (int i = 0; i < BURST; i++)
+    for (int i = 0; i < FRAMES_A_TURN; i++)
     {
         if (i % yield == 0)
         {

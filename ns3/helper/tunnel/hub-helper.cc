@@ -1,0 +1,71 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "hub-helper.h"
+
+#include "ns3/boolean.h"
+#include "ns3/global-value.h"
+#include "ns3/loopback-net-device.h"
+#include "ns3/names.h"
+#include "ns3/simulator.h"
+
+#include "base/error.h"
+
+#include <fmt/format.h>
+
+namespace ns3
+{
+
+namespace
+{
+
+/** @return a node's device on its only link */
+Ptr<NetDevice>
+OnlyDevice(Ptr<Node> node)
+{
+    Ptr<NetDevice> found;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < node->GetNDevices(); i++)
+    {
+        const Ptr<NetDevice> device = node->GetDevice(i);
+        if (!DynamicCast<LoopbackNetDevice>(device))
+        {
+            found = device;
+            count++;
+        }
+    }
+    if (count != 1)
+    {
+        const std::string name = Names::FindName(node);
+        throw viaduct::UsageError(
+            fmt::format("HubHelper: node {} has {} devices besides the loopback; a remote node has "
+                        "one, before Install()",
+                        name.empty() ? std::to_string(node->GetId()) : name,
+                        count));
+    }
+    return found;
+}
+
+} // namespace
+
+HubHelper::HubHelper()
+{
+    m_hubs.SetTypeId(RemoteHub::GetTypeId());
+}
+
+Ptr<RemoteHub>
+HubHelper::Install(const NodeContainer& nodes, const RemoteHub::Access& access) const
+{
+    GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
+    auto hub = m_hubs.Create<RemoteHub>();
+    for (auto node = nodes.Begin(); node != nodes.End(); ++node)
+    {
+        hub->Add(OnlyDevice(*node), 0, access);
+    }
+    hub->Start();
+    Simulator::ScheduleDestroy(&RemoteHub::Dispose, hub);
+    return hub;
+}
+
+} // namespace ns3

@@ -1,0 +1,63 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef VIADUCT_HUB_HELPER_H
+#define VIADUCT_HUB_HELPER_H
+
+#include "ns3/node-container.h"
+#include "ns3/object-factory.h"
+#include "ns3/remote-hub.h"
+
+#include <string>
+
+namespace ns3
+{
+
+/**
+ * @ingroup viaduct
+ * Gives nodes of a simulation in real time to hosts elsewhere: their clients, which join by VXLAN
+ * interfaces of their kernels.
+ *
+ * @code
+ *   HubHelper hub;
+ *   hub.SetHubAttribute("Port", UintegerValue(4789));
+ *   Ptr<RemoteHub> remote = hub.Install(hosts);
+ *   Simulator::Run();
+ * @endcode
+ *
+ * The simulator must be ReactorSimulatorImpl. The global value `ChecksumEnabled` becomes true:
+ * clients' kernels look at checksums.
+ */
+class HubHelper
+{
+  public:
+    HubHelper();
+
+    /**
+     * @param name an attribute of RemoteHub ("Address", "Port", "QueueSize", "Readers")
+     * @param value its value in hubs made from now on
+     */
+    void SetHubAttribute(const std::string& name, const AttributeValue& value)
+    {
+        m_hubs.Set(name, value);
+    }
+
+    /**
+     * Make nodes remote and serve their clients from now on. After the nodes' device and addresses.
+     * @param nodes each with one device besides the loopback; the first one's VXLAN identifier is
+     * 1, and so on
+     * @param access who may be the client of each
+     * @return the hub, which lives until Simulator::Destroy()
+     * @throws viaduct::UsageError if a node has no device, or several, or the port cannot be had
+     */
+    Ptr<RemoteHub> Install(const NodeContainer& nodes,
+                           const RemoteHub::Access& access = {.address = "", .anyone = true}) const;
+
+  private:
+    ObjectFactory m_hubs; //!< makes hubs
+};
+
+} // namespace ns3
+
+#endif // VIADUCT_HUB_HELPER_H
