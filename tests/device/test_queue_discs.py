@@ -93,8 +93,9 @@ class Program:
 def loaded(hosts: Hosts, *options: str) -> Seen:
     """Four TCP flows over IPv4 and four over IPv6, and a ping beside them."""
     with contextlib.ExitStack() as stack:
-        command = ["nice", "-n", "-20", str(PROGRAM), "--left=r0", "--right=r1", f"--duration={SECONDS + 5}s"]
-        router = Program(stack, hosts.router, *command, "--warm-up=7s", *options)
+        times = [f"--duration={SECONDS + 5}s", "--warm-up=7s"]
+        command = ["nice", "-n", "-20", str(PROGRAM), "--left=r0", "--right=r1", *times]
+        router = Program(stack, hosts.router, *command, *options)
         ends = {"10.1.2.2": "5201", "fd00:2::2": "5202"}
         for port in ends.values():
             Program(stack, hosts.right, "iperf3", "-s", "-1", "-p", port)
