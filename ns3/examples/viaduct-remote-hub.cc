@@ -101,14 +101,12 @@ Main(int argc, char* argv[])
 
 int
 main(int argc, char* argv[])
+try
 {
-    try
-    {
-        return Main(argc, argv);
-    }
-    catch (const std::exception& error)
-    {
-        std::cerr << "viaduct-remote-hub: " << error.what() << "\n";
-        return 1;
-    }
+    return Main(argc, argv);
+}
+catch (const std::exception& error)
+{
+    std::cerr << "viaduct-remote-hub: " << error.what() << "\n";
+    return 1;
 }

@@ -10,7 +10,7 @@
 #include "ns3/reactor-simulator-impl.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/udp-guard.h"
+#include "ns3/transport-guard.h"
 #include "ns3/uinteger.h"
 
 #include "base/error.h"
@@ -60,7 +60,7 @@ HubService::HubService(const viaduct::scenario::Scenario& scenario,
     {
         if (!node.remote)
         {
-            UdpGuard::Install(network.GetNode(node.name)); // what strangers may send to protocols
+            TransportGuard::Install(network.GetNode(node.name)); // from what strangers may send
             continue;
         }
         RemoteHub::Access access;
@@ -136,6 +136,7 @@ HubService::Describe(std::size_t from, std::size_t count) const
                 result.clients[i].drops, RemoteHub::GetDropReasonName(reason), drops);
             result.clients[i].rx_frames -= drops;
         }
+        result.clients[i].rx_bytes -= m_hub->GetDroppedBytes(from + i);
     }
     const auto reactor = ReactorSimulatorImpl::Get();
     result.events = viaduct::result::Summarize(reactor->GetLateness());

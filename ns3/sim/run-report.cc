@@ -103,7 +103,7 @@ AddDevices(const LabHelper& lab, viaduct::result::SimulatorReport& report)
             }
         }
     }
-    for (const auto& [name, guard] : lab.GetUdpGuards())
+    for (const auto& [name, guard] : lab.GetTransportGuards())
     {
         if (guard->GetDrops() > 0)
         {

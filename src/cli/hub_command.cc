@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -149,6 +150,7 @@ void Serve(run::Hub& hub, sys::EventLoop& loop, Instant end) {
 int RunHub(const HubCommandOptions& options, const Invocation& invocation) {
   const scenario::Scenario scenario = LoadForHub(options);
   CheckJsonFile(options.json_file);
+  result::Environment environment = run::DescribeEnvironment(invocation.words);
   CheckAddress(options.address);
   const std::optional<uint16_t> cipher_port = CipherPort(options.encrypt);
   if (cipher_port) CheckEncryptable(scenario);
@@ -201,7 +203,7 @@ int RunHub(const HubCommandOptions& options, const Invocation& invocation) {
   claims.reset();  // what it would tell the hub of, nobody needs any more
   result::HubResult result = hub->Finish();
   if (summary) run::ReportClaims(*summary, &result);
-  result.environment = run::DescribeEnvironment(invocation.words);
+  result.environment = std::move(environment);
   if (options.json_file != "-") PrintText(run::HubTable(result));
   if (!options.json_file.empty()) WriteJson(options.json_file, result);
   return result.verdict == result::Verdict::kVoid ? kVoid : 0;

@@ -89,8 +89,9 @@ int RunCommand(const CLI::App& command, const PathCommandOptions& options,
   std::ofstream graph = OpenGraph(options);
   emulate::PathOptions path = Understand(command, options);
   NeedRoot();
+  result::Environment environment = run::DescribeEnvironment(invocation.words);
   result::EngineResult result = emulate::RunPath(std::move(path));
-  result.environment = run::DescribeEnvironment(invocation.words);
+  result.environment = std::move(environment);
   const std::string& json_file = options.emulation.json_file;
   if (json_file != "-") std::fputs(emulate::StatisticsTable(result).c_str(), stdout);
   if (!json_file.empty()) WriteJson(json_file, result);

@@ -47,14 +47,12 @@ void ReportDrain(const result::DrainResult& drain) {
       drain.seconds, drain.packets, drain.connections));
 }
 
-void Report(const ShellOptions& options, const Invocation& invocation,
-            result::EngineResult result) {
+void Report(const ShellOptions& options, const result::EngineResult& result) {
   if (options.verbose) {
     ReportDrain(*result.drain);
     std::fputs(emulate::StatisticsTable(result).c_str(), stderr);
   }
   if (options.emulation.json_file.empty()) return;
-  result.environment = run::DescribeEnvironment(invocation.words);
   WriteJson(options.emulation.json_file, result);
 }
 
@@ -66,6 +64,7 @@ void EndAt(Instant end, emulate::Shell& shell, sys::EventLoop& loop) {
 
 int RunShell(const CLI::App& command, const ShellOptions& options, const Invocation& invocation) {
   CheckJsonFile(options.emulation.json_file);
+  result::Environment environment = run::DescribeEnvironment(invocation.words);
   emulate::PathOptions given = options.emulation.Understand(
       PairsFromArguments(options.pairs.InOrder(command), emulate::ShellPath()));
   given.note = Note;
@@ -88,7 +87,8 @@ int RunShell(const CLI::App& command, const ShellOptions& options, const Invocat
   path.Stop();
   result::EngineResult result = path.Describe();
   result.drain = rest;
-  Report(options, invocation, result);
+  result.environment = std::move(environment);
+  Report(options, result);
   return Conclude(result, status);
 }
 

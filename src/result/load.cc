@@ -16,7 +16,8 @@ KeysOf<LoadTimes> LoadTimes::Keys() {
 std::optional<LoadTimes> LoadTimes::Of(const Histogram& nanoseconds) {
   if (nanoseconds.Count() == 0) return std::nullopt;
   const auto microseconds = [](auto value) { return static_cast<double>(value) / 1e3; };
-  return LoadTimes{microseconds(nanoseconds.Min()), microseconds(nanoseconds.Mean()), microseconds(nanoseconds.Quantile(0.5)),
+  return LoadTimes{microseconds(nanoseconds.Min()), microseconds(nanoseconds.Mean()),
+                   microseconds(nanoseconds.Quantile(0.5)),
                    microseconds(nanoseconds.Quantile(0.99)), microseconds(nanoseconds.Max())};
 }
 

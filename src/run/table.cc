@@ -22,8 +22,7 @@ std::string Packets(const std::optional<uint64_t>& count) {
 // The times of a flow that mean most for its kind: a ping's round trips, else one-way delays.
 std::string Times(const FlowResult& flow) {
   if (flow.rtt) {
-    return fmt::format("rtt {:.3f}/{:.3f}/{:.3f} ms", flow.rtt->min, flow.rtt->mean,
-                       flow.rtt->max);
+    return fmt::format("rtt {:.3f}/{:.3f}/{:.3f} ms", flow.rtt->min, flow.rtt->mean, flow.rtt->max);
   }
   if (flow.delay) return fmt::format("delay {:.3f}/{:.3f} ms", flow.delay->p50, flow.delay->p99);
   if (flow.retransmits) return fmt::format("{} retransmits", *flow.retransmits);

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <netinet/udp.h>
 #include <poll.h>
 
 #include <tuple>
@@ -57,6 +58,36 @@ class HubFamilyTest : public testing::TestWithParam<std::tuple<const char*, size
     return {.address = address, .port = 0, .readers = std::get<1>(GetParam())};
   }
 };
+
+// The kernel counts what it has merged, or never divided, as one.
+TEST_P(HubTest, EveryDatagramThatFoundTheSocketFullIsCounted) {
+  constexpr uint64_t kMessages = 2000, kOfEach = 40, kLength = 900;
+  Hub hub({{.name = "a", .vni = 7}}, On("127.0.0.1"));  // whose readers begin when it is read
+  const UniqueFd out(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  ASSERT_TRUE(out);
+  constexpr int kSegment = kLength;
+  ASSERT_EQ(setsockopt(out.get(), SOL_UDP, UDP_SEGMENT, &kSegment, sizeof kSegment), 0);
+  const sockaddr_in to = Peer(IpAddress::Parse("127.0.0.1"), hub.port()).as_in();
+  const std::vector<std::byte> merged(kOfEach * kLength);
+  for (uint64_t i = 0; i < kMessages; ++i) {
+    ASSERT_EQ(sendto(out.get(), merged.data(), merged.size(), 0,
+                     reinterpret_cast<const sockaddr*>(&to), sizeof to),
+              ssize_t{kOfEach * kLength});
+  }
+  const uint64_t lost = hub.counters().dropped_socket_full;
+  ReadAll(hub, 1);
+  const auto all = [&hub] {
+    return hub.counters().datagrams + hub.counters().dropped_socket_full;
+  };
+  for (int i = 0; i < 1000 && all() < kMessages * kOfEach; ++i) {
+    pollfd wait{hub.Fd(), POLLIN, 0};
+    poll(&wait, 1, 10);
+    hub.Read();
+  }
+  EXPECT_EQ(all(), kMessages * kOfEach);
+  EXPECT_GT(hub.counters().dropped_socket_full, kOfEach) << "the buffer was too large for this";
+  EXPECT_GT(lost, 0u);
+}
 
 TEST_P(HubFamilyTest, CarriesFramesBothWays) {
   Outside client(here());

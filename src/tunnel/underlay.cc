@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "base/error.h"
 #include "base/socket_option.h"
@@ -174,12 +176,31 @@ void Underlay::Open(const Options& options) {
   port_ = Peer(bound).port();
 }
 
-uint64_t Underlay::ReceiveDrops() const {
+uint32_t Underlay::DroppedMessages() const {
   std::array<uint32_t, SK_MEMINFO_VARS> memory{};
   socklen_t length = sizeof memory;
   SystemCall("getsockopt SO_MEMINFO",
              getsockopt(Fd(), SOL_SOCKET, SO_MEMINFO, memory.data(), &length));
   return memory[SK_MEMINFO_DROPS];
+}
+
+uint64_t Underlay::ReceiveDrops() const {
+  const MutexLock lock(drops_mutex_);
+  const uint32_t since = DroppedMessages() - seen_drops_;
+  return static_cast<uint64_t>(std::llround(drops_ + static_cast<double>(since) * per_message_));
+}
+
+void Underlay::NoteBurst(size_t messages, size_t datagrams) {
+  if (messages == 0) return;
+  const MutexLock lock(drops_mutex_);
+  const double before = std::exchange(
+      per_message_, static_cast<double>(datagrams) / static_cast<double>(messages));
+  // What was lost so far was among these and those before. A system call only where it matters.
+  const double most = std::max(before, per_message_);
+  if (most <= 1) return;
+  const uint32_t now = DroppedMessages();
+  drops_ += static_cast<double>(now - seen_drops_) * most;
+  seen_drops_ = now;
 }
 
 size_t Underlay::ReadBurst() {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/mutex.h"
 #include "base/time.h"
 #include "wire/address.h"
 
@@ -75,7 +76,9 @@ class Underlay {
   // What the kernel gave, bytes: without CAP_NET_ADMIN not more than net.core.rmem_max.
   int receive_buffer() const { return receive_buffer_; }
   int send_buffer() const { return send_buffer_; }
-  // Datagrams that found the socket's buffer full, since it was opened. A system call.
+  // Datagrams that found the socket's buffer full, since it was opened. A system call, from any
+  // thread. The kernel counts messages: of how many datagrams each was (UDP_GRO) is known by those
+  // that it gave at that time.
   uint64_t ReceiveDrops() const;
 
   // Reads at most kBurst messages and calls use(const Message&) for each, in order. Never blocks.
@@ -83,7 +86,13 @@ class Underlay {
   template <class Use>
   bool Receive(Use&& use) {
     const size_t count = ReadBurst();
-    for (size_t i = 0; i < count; ++i) use(Examine(i));
+    size_t datagrams = 0;
+    for (size_t i = 0; i < count; ++i) {
+      const Message message = Examine(i);
+      datagrams += DatagramsOf(message);
+      use(message);
+    }
+    NoteBurst(count, datagrams);
     return count == kBurst;
   }
 
@@ -115,6 +124,14 @@ class Underlay {
   void Open(const Options& options);
   size_t ReadBurst();
   Message Examine(size_t i);
+  static size_t DatagramsOf(const Message& message) {
+    if (message.segment == 0) return 1;
+    return std::max<size_t>(1, (message.bytes.size() + message.segment - 1) / message.segment);
+  }
+  // A burst of so many messages, with so many datagrams, was read.
+  void NoteBurst(size_t messages, size_t datagrams);
+  // Of the kernel, modulo 2^32.
+  uint32_t DroppedMessages() const;
   void SendAll();
   // As many of those from `first` on as one message can carry.
   size_t PrepareMessage(size_t message, size_t first);
@@ -123,6 +140,11 @@ class Underlay {
   bool ipv4_only_ = false, segments_ = true;
   uint16_t port_ = 0;
   int receive_buffer_ = 0, send_buffer_ = 0;
+
+  mutable Mutex drops_mutex_;  // those of a reader's socket are asked for by another thread
+  uint32_t seen_drops_ VIADUCT_GUARDED_BY(drops_mutex_) = 0;  // messages that are in drops_
+  double drops_ VIADUCT_GUARDED_BY(drops_mutex_) = 0;         // datagrams
+  double per_message_ VIADUCT_GUARDED_BY(drops_mutex_) = 1;   // datagrams, lately
 
   std::unique_ptr<std::byte[]> received_;
   std::array<sockaddr_storage, kBurst> names_{};

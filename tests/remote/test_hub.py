@@ -8,6 +8,7 @@ import os
 import random
 import signal
 import socket
+import struct
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -204,6 +205,56 @@ def test_who_is_not_the_client_is_refused_and_counted(
         assert client["drops"]["spoofed"] >= 2
     assert results["drops"]["malformed"] == 50
     assert results["drops"]["unknown_vni"] >= 2
+
+
+# What ended ns-3, or kept it busy for ever, from the Ethernet type on; to the router's addresses.
+DEADLY = {
+    "TCP option of no length": "0800 4500002c000100004006{c}0a0000010a000002"
+    " 04d2005000000001000000006002ffff00000000 1e000000",
+    "ICMP error that quotes nothing": "0800 4500001c000100004001{c}0a0000010a000002 0301fcfe00000000",
+    "ICMPv6 of one byte": "86dd 6000000000013aff{s}{all} 87",
+    "two link-layer addresses": "86dd 6000000000283aff{s}{all} 8700{n}00000000 {r}"
+    " 0101020000000001 0101020000000001",
+    "long hop-by-hop options": "86dd 60000000000800ff{s}{all} 3aff000000000000",
+    "ESP to all nodes": "86dd 60000000000832ff{s}{all} 0000000100000001",
+}
+
+
+def deadly_frames() -> list[bytes]:
+    """These, to everybody."""
+    names = {
+        "s": socket.inet_pton(socket.AF_INET6, "fd00::1").hex(),
+        "r": socket.inet_pton(socket.AF_INET6, "fd00::2").hex(),
+        "all": socket.inet_pton(socket.AF_INET6, "ff02::1").hex(),
+        "n": "0000",
+    }
+    head = bytes.fromhex("ffffffffffff 020000000001")
+    frames = []
+    for text in DEADLY.values():
+        packet = bytes.fromhex(text.format(c="0000", **names))
+        if packet[:2] == bytes.fromhex("0800"):
+            words = struct.unpack("!10H", packet[2:22])
+            packet = packet[:12] + struct.pack("!H", 0xFFFF - sum(words) % 0xFFFF) + packet[14:]
+        frames.append(head + packet)
+    return frames
+
+
+def test_no_clients_frame_ends_the_hub(
+    hosts: Hosts, scenario: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """Each of these ended ns-3, or kept it busy until the machine had no memory."""
+    file = scenario(NODES.format(a="any", b="any"))
+    a = hosts.client("a", 1, *A)
+    written = tmp_path / "hub.json"
+    with hub(hosts, file, "--json", str(written)) as process:
+        inside(a, "ping", "-c1", "-W", "9", "10.0.0.2").expect()
+        with entered(hosts.clients), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+            for frame in deadly_frames():
+                out.sendto(bytes.fromhex("0800000000000100") + frame, ("192.0.2.254", 4789))
+        wait_until(lambda: inside(a, "ping", "-c1", "-W9", "10.0.0.2").status == 0, "it answers")
+        end(process)
+    client = client_of(json.loads(written.read_text()), "a")
+    assert client["drops"]["malformed"] == len([f for f in deadly_frames() if f[12] == 0x86])
 
 
 def test_what_the_hub_itself_loses_voids_the_run(

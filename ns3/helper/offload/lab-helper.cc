@@ -63,7 +63,7 @@ struct LabHelper::State
     std::map<std::string, OffloadHelper::Offload>
         offloads; //!< nodes whose data plane left the simulator
     std::map<std::string, Ptr<ProgramPort>> programPorts; //!< nodes with simulator data plane
-    std::map<std::string, Ptr<UdpGuard>> guards;          //!< of all nodes with UDP
+    std::map<std::string, Ptr<TransportGuard>> guards;          //!< of all nodes with UDP
     std::list<LinkWatch> links;                           //!< a node each
     std::vector<std::pair<Ptr<RBridge>, RBridgeSharedPlane*>>
         planes;                        //!< of RBridges whose data plane left the simulator; theirs
@@ -243,8 +243,8 @@ LabHelper::GetProgramPorts() const
     return m_state->programPorts;
 }
 
-const std::map<std::string, Ptr<UdpGuard>>&
-LabHelper::GetUdpGuards() const
+const std::map<std::string, Ptr<TransportGuard>>&
+LabHelper::GetTransportGuards() const
 {
     return m_state->guards;
 }
@@ -360,7 +360,7 @@ LabHelper::GuardUdp(const NodeContainer& nodes)
 {
     for (auto i = nodes.Begin(); i != nodes.End(); ++i)
     {
-        if (Ptr<UdpGuard> guard = UdpGuard::Install(*i))
+        if (Ptr<TransportGuard> guard = TransportGuard::Install(*i))
         {
             m_state->guards[LabNodeName(*i)] = guard;
         }

@@ -12,7 +12,7 @@
 #include "ns3/net-device.h"
 #include "ns3/node-container.h"
 #include "ns3/program-port.h"
-#include "ns3/udp-guard.h"
+#include "ns3/transport-guard.h"
 
 #include "broker/client.h"
 #include "lab/topology.h"
@@ -246,7 +246,7 @@ class LabHelper
     /** @return the program ports, by node name; empty before Install() */
     const std::map<std::string, Ptr<ProgramPort>>& GetProgramPorts() const;
     /** @return what protects each node's UDP, by node name; empty before Install() */
-    const std::map<std::string, Ptr<UdpGuard>>& GetUdpGuards() const;
+    const std::map<std::string, Ptr<TransportGuard>>& GetTransportGuards() const;
     /** @return what the lab may need beyond limits that all namespaces of the machine share, one
      * line each */
     std::vector<std::string> GetExceededLimits() const;

@@ -8,7 +8,9 @@
 #include "ns3/global-value.h"
 #include "ns3/loopback-net-device.h"
 #include "ns3/names.h"
+#include "ns3/node-list.h"
 #include "ns3/simulator.h"
+#include "ns3/transport-guard.h"
 
 #include "base/error.h"
 
@@ -62,6 +64,13 @@ HubHelper::Install(const NodeContainer& nodes, const RemoteHub::Access& access) 
     for (auto node = nodes.Begin(); node != nodes.End(); ++node)
     {
         hub->Add(OnlyDevice(*node), 0, access);
+    }
+    for (auto node = NodeList::Begin(); node != NodeList::End(); ++node)
+    {
+        if (!nodes.Contains((*node)->GetId()))
+        {
+            TransportGuard::Install(*node); // what strangers may send
+        }
     }
     hub->Start();
     Simulator::ScheduleDestroy(&RemoteHub::Dispose, hub);

@@ -44,7 +44,8 @@ class HubHelper
     }
 
     /**
-     * Make nodes remote and serve their clients from now on. After the nodes' device and addresses.
+     * Make nodes remote and serve their clients from now on. After all nodes have their stacks,
+     * devices and addresses. The other nodes get guards against packets that ns-3 cannot parse.
      * @param nodes each with one device besides the loopback; the first one's VXLAN identifier is
      * 1, and so on
      * @param access who may be the client of each

@@ -21,8 +21,9 @@ namespace ns3
  *
  * @param protocol EtherType; protocols other than IPv4, IPv6 and ARP always pass
  * @param packet the packet, from the network header on, padding included
- * @return true if every length in the IP and ARP headers, and in the UDP, TCP and ICMP header of an
- * unfragmented packet, agrees with the packet's
+ * @return true if every length in the IP and ARP headers and IPv6's extension headers, and in the
+ * UDP, TCP and ICMP header of an unfragmented packet, agrees with the packet's, and ns-3 can read
+ * an ICMPv6 message; of the others on a node's own addresses its TransportGuard asks
  */
 bool IsParsable(uint16_t protocol, viaduct::wire::ConstBytes packet);
 

@@ -227,16 +227,20 @@ void
 RemoteHub::Enter(std::size_t index, std::span<const std::byte> frame)
 {
     Remote& remote = m_remotes[index];
+    const auto drop = [&](DropReason reason) {
+        remote.drops[reason]++;
+        remote.droppedBytes += frame.size();
+    };
     const EthernetHeader header = *EthernetHeader::Parse(frame);
     const auto payload = frame.subspan(EthernetHeader::kSize);
     if (!IsParsable(header.type, payload))
     {
-        remote.drops[RX_MALFORMED]++;
+        drop(RX_MALFORMED);
         return;
     }
     if (HasIpv4Options(header.type, payload))
     {
-        remote.drops[RX_IP_OPTIONS]++;
+        drop(RX_IP_OPTIONS);
         return;
     }
     auto packet = Create<Packet>(reinterpret_cast<const uint8_t*>(payload.data()), payload.size());
@@ -245,7 +249,7 @@ RemoteHub::Enter(std::size_t index, std::span<const std::byte> frame)
                                  wireconversion::ToMac48(header.destination),
                                  header.type))
     {
-        remote.drops[RX_REFUSED]++;
+        drop(RX_REFUSED);
     }
 }
 

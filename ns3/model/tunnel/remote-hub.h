@@ -109,6 +109,15 @@ class RemoteHub : public Object, private ReactorFlush
     }
 
     /**
+     * @param index what Add() returned
+     * @return the bytes of these frames
+     */
+    uint64_t GetDroppedBytes(std::size_t index) const
+    {
+        return m_remotes[index].droppedBytes;
+    }
+
+    /**
      * @param reason a reason
      * @return its name, as in "malformed"
      */
@@ -124,6 +133,7 @@ class RemoteHub : public Object, private ReactorFlush
         Ptr<NetDevice> device;                        //!< its end of the wire
         uint32_t context;                             //!< its number
         std::array<uint64_t, N_DROP_REASONS> drops{}; //!< frames
+        uint64_t droppedBytes{0};                     //!< of these
     };
 
     /** Handle what has arrived. @return whether there was work, or some is left */

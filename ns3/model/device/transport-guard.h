@@ -2,43 +2,45 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#ifndef VIADUCT_UDP_GUARD_H
-#define VIADUCT_UDP_GUARD_H
+#ifndef VIADUCT_TRANSPORT_GUARD_H
+#define VIADUCT_TRANSPORT_GUARD_H
 
 #include "ns3/ip-l4-protocol.h"
 #include "ns3/node.h"
 
 #include <cstdint>
+#include <memory>
 
 namespace ns3
 {
 
 /**
  * @ingroup viaduct
- * @brief Stands before a node's UDP and drops the datagrams that ns-3's routing protocols cannot
- * read (IsReadableDatagram()): anybody on a real network can send them, and they would end the
- * simulator.
+ * @brief Stands before a node's UDP, TCP and ICMP and drops what ns-3 cannot read
+ * (IsReadableSegment(), IsReadableDatagram()): anybody on a real network can send it, and it would
+ * end the simulator.
  *
  * It is after reassembly, so fragments do not pass it by. Datagrams for a port that no socket of
- * ns-3 is bound to are not its concern: they are a program's.
+ * ns-3 is bound to are a program's: only their header is its concern. ICMPv6 has no guard, as
+ * Ipv6Interface casts what it finds under that number (ipv6-interface.cc): see IsParsable().
  */
-class UdpGuard : public IpL4Protocol
+class TransportGuard : public IpL4Protocol
 {
   public:
     /** @return the object TypeId */
     static TypeId GetTypeId();
 
     /**
-     * Put a guard before the UDP of a node, on the interfaces that it has now.
+     * Put guards before the UDP, TCP and ICMP of a node, on the interfaces that it has now.
      * @param node the node; without UDP nothing is done
-     * @return the guard; null without UDP
+     * @return the guard of UDP; null without UDP
      */
-    static Ptr<UdpGuard> Install(Ptr<Node> node);
+    static Ptr<TransportGuard> Install(Ptr<Node> node);
 
-    /** @return how many datagrams were dropped */
+    /** @return how many datagrams, segments and messages all guards of the node have dropped */
     uint64_t GetDrops() const
     {
-        return m_drops;
+        return *m_drops;
     }
 
     // Inherited from IpL4Protocol
@@ -61,16 +63,16 @@ class UdpGuard : public IpL4Protocol
     /** Receive() of either IP version. */
     template <typename Header, typename Interface>
     RxStatus ReceiveAny(Ptr<Packet> p, const Header& header, Ptr<Interface> interface);
-    /** @return whether to drop this datagram, which begins with the UDP header */
-    bool IsHarmful(Ptr<const Packet> datagram) const;
+    /** @return whether to drop what begins with the transport header */
+    bool IsHarmful(Ptr<const Packet> segment) const;
     /** @return whether a socket of ns-3 is bound to a port */
     bool IsBound(uint16_t port) const;
 
     Ptr<Node> m_node;          //!< the node
-    Ptr<IpL4Protocol> m_inner; //!< its UDP
-    uint64_t m_drops{0};       //!< datagrams dropped
+    Ptr<IpL4Protocol> m_inner; //!< the protocol that it guards
+    std::shared_ptr<uint64_t> m_drops; //!< of all guards of the node
 };
 
 } // namespace ns3
 
-#endif /* VIADUCT_UDP_GUARD_H */
+#endif /* VIADUCT_TRANSPORT_GUARD_H */
