@@ -76,9 +76,7 @@ TEST_P(HubTest, EveryDatagramThatFoundTheSocketFullIsCounted) {
   }
   const uint64_t lost = hub.counters().dropped_socket_full;
   ReadAll(hub, 1);
-  const auto all = [&hub] {
-    return hub.counters().datagrams + hub.counters().dropped_socket_full;
-  };
+  const auto all = [&hub] { return hub.counters().datagrams + hub.counters().dropped_socket_full; };
   for (int i = 0; i < 1000 && all() < kMessages * kOfEach; ++i) {
     pollfd wait{hub.Fd(), POLLIN, 0};
     poll(&wait, 1, 10);

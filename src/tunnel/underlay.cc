@@ -193,8 +193,8 @@ uint64_t Underlay::ReceiveDrops() const {
 void Underlay::NoteBurst(size_t messages, size_t datagrams) {
   if (messages == 0) return;
   const MutexLock lock(drops_mutex_);
-  const double before = std::exchange(
-      per_message_, static_cast<double>(datagrams) / static_cast<double>(messages));
+  const double before =
+      std::exchange(per_message_, static_cast<double>(datagrams) / static_cast<double>(messages));
   // What was lost so far was among these and those before. A system call only where it matters.
   const double most = std::max(before, per_message_);
   if (most <= 1) return;

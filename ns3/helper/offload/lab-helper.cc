@@ -63,7 +63,7 @@ struct LabHelper::State
     std::map<std::string, OffloadHelper::Offload>
         offloads; //!< nodes whose data plane left the simulator
     std::map<std::string, Ptr<ProgramPort>> programPorts; //!< nodes with simulator data plane
-    std::map<std::string, Ptr<TransportGuard>> guards;          //!< of all nodes with UDP
+    std::map<std::string, Ptr<TransportGuard>> guards;    //!< of all nodes with UDP
     std::list<LinkWatch> links;                           //!< a node each
     std::vector<std::pair<Ptr<RBridge>, RBridgeSharedPlane*>>
         planes;                        //!< of RBridges whose data plane left the simulator; theirs

@@ -69,8 +69,8 @@ constexpr std::size_t MOST = 248;
 bool
 IsExtensionHeader(uint8_t header)
 {
-    return header == extension::HOP_BY_HOP || header == extension::ROUTING || header == extension::FRAGMENT ||
-           header == extension::DESTINATION;
+    return header == extension::HOP_BY_HOP || header == extension::ROUTING ||
+           header == extension::FRAGMENT || header == extension::DESTINATION;
 }
 
 /** @return whether ns-3 can read the options of a hop-by-hop or destination options header */

@@ -56,8 +56,7 @@ IsReadableTcp(ConstBytes segment)
     {
         return false;
     }
-    ConstBytes options =
-        segment.first(tcp->header_length).subspan(wire::TcpHeader::kSize);
+    ConstBytes options = segment.first(tcp->header_length).subspan(wire::TcpHeader::kSize);
     while (!options.empty())
     {
         const uint8_t kind = wire::Load8(options.data());
@@ -107,8 +106,8 @@ AreReadableOptions(ConstBytes options)
         const uint8_t type = wire::Load8(options.data());
         const std::size_t units = options.size() < UNIT ? 0 : wire::Load8(options.data() + 1);
         const bool isSingle = type == 1 || type == 2 || type == 5; // link-layer addresses, MTU
-        if (units == 0 || units * UNIT > options.size() || (isSingle && (units != 1 || seen[type])) ||
-            (type == 3 && units != 4)) // a prefix
+        if (units == 0 || units * UNIT > options.size() ||
+            (isSingle && (units != 1 || seen[type])) || (type == 3 && units != 4)) // a prefix
         {
             return false;
         }

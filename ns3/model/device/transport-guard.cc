@@ -66,7 +66,8 @@ InsertOnAll(Ptr<Stack> stack, Ptr<TransportGuard> guard)
     }
 }
 
-/** ns-3 has AH and ESP in name only, and ends when it meets one (Ipv6L3Protocol::LocalDeliver()). */
+/** ns-3 has AH and ESP in name only, and ends when it meets one (Ipv6L3Protocol::LocalDeliver()).
+ */
 void
 ForgetSecurity(Ptr<Node> node)
 {
@@ -87,7 +88,8 @@ ForgetSecurity(Ptr<Node> node)
 TypeId
 TransportGuard::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::TransportGuard").SetParent<IpL4Protocol>().SetGroupName("Viaduct");
+    static TypeId tid =
+        TypeId("ns3::TransportGuard").SetParent<IpL4Protocol>().SetGroupName("Viaduct");
     return tid;
 }
 

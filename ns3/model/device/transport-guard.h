@@ -68,8 +68,8 @@ class TransportGuard : public IpL4Protocol
     /** @return whether a socket of ns-3 is bound to a port */
     bool IsBound(uint16_t port) const;
 
-    Ptr<Node> m_node;          //!< the node
-    Ptr<IpL4Protocol> m_inner; //!< the protocol that it guards
+    Ptr<Node> m_node;                  //!< the node
+    Ptr<IpL4Protocol> m_inner;         //!< the protocol that it guards
     std::shared_ptr<uint64_t> m_drops; //!< of all guards of the node
 };
 

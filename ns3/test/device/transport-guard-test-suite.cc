@@ -144,15 +144,27 @@ class SegmentCheckTestCase : public TestCase
 
     void DoRun() override
     {
-        for (const std::string good :
-             {"", "020405b4", "01010101", "00ffffff", "02040102 0103030a 0402 080a 00000001 00000002",
-              "0101 050a 00000001 00000002", "1e041234"})
+        for (const std::string good : {"",
+                                       "020405b4",
+                                       "01010101",
+                                       "00ffffff",
+                                       "02040102 0103030a 0402 080a 00000001 00000002",
+                                       "0101 050a 00000001 00000002",
+                                       "1e041234"})
         {
             NS_TEST_EXPECT_MSG_EQ(IsTcp(good), true, good);
         }
-        for (const std::string bad :
-             {"02000000", "02030000", "03040000", "04030000", "05040000", "08020000", "1e000000",
-              "01010102", "010102ff", "010105ff", "fe010000"})
+        for (const std::string bad : {"02000000",
+                                      "02030000",
+                                      "03040000",
+                                      "04030000",
+                                      "05040000",
+                                      "08020000",
+                                      "1e000000",
+                                      "01010102",
+                                      "010102ff",
+                                      "010105ff",
+                                      "fe010000"})
         {
             NS_TEST_EXPECT_MSG_EQ(IsTcp(bad), false, bad);
         }
@@ -206,7 +218,8 @@ class SegmentCheckTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(IsIpv6("2c", "3a00000100000001" + echo), true, "of an echo");
         NS_TEST_EXPECT_MSG_EQ(IsIpv6("2c", "3a00000100000001" + address), false, "RFC 6980");
         NS_TEST_EXPECT_MSG_EQ(IsIpv6("2c", "3c00000100000001" + echo), false, "of a header");
-        NS_TEST_EXPECT_MSG_EQ(IsIpv6("2c", "1100fff800000001" + echo.substr(0, 14)), true, "the last place");
+        NS_TEST_EXPECT_MSG_EQ(
+            IsIpv6("2c", "1100fff800000001" + echo.substr(0, 14)), true, "the last place");
         NS_TEST_EXPECT_MSG_EQ(IsIpv6("2c", "1100fff800000001" + echo), false, "beyond");
         const std::string all = "ff020000000000000000000000000001";
         NS_TEST_EXPECT_MSG_EQ(IsIpv6("59", "00"), true, "a protocol that ns-3 has not");
@@ -332,14 +345,13 @@ class StackSurvivesTestCase : public TestCase
         }
         else
         {
-            packet = FromHex(
-                "60000000 0000 00 ff fe800000000000000000000000000002 "
-                "ff020000000000000000000000000001");
+            packet = FromHex("60000000 0000 00 ff fe800000000000000000000000000002 "
+                             "ff020000000000000000000000000001");
             packet[5] = std::byte(payload.size());
             packet[6] = std::byte{protocol};
         }
-        Frame frame = FromHex(isIpv4 ? "020000000001 020000000002 0800"
-                                     : "333300000001 020000000002 86dd");
+        Frame frame =
+            FromHex(isIpv4 ? "020000000001 020000000002 0800" : "333300000001 020000000002 86dd");
         frame.insert(frame.end(), packet.begin(), packet.end());
         frame.insert(frame.end(), payload.begin(), payload.end());
         return frame;
