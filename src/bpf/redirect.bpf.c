@@ -5,14 +5,10 @@
 // The filter is classic BPF, which libpcap compiles, and which this program executes: one verified
 // program serves for every filter, beside other programs too. Loads beyond the end of a frame and
 // divisions by 0 mean "no match", as in the kernel (net/core/filter.c).
-#include <linux/bpf.h>
-#include <linux/bpf_common.h>
-
-#include <bpf/bpf_endian.h>
-#include <bpf/bpf_helpers.h>
+#include "redirect.h"
 
 #include "../io/xdp_stamp.h"
-#include "redirect.h"
+#include "packet.bpf.h"
 
 struct {
   __uint(type, BPF_MAP_TYPE_XSKMAP);
@@ -63,9 +59,15 @@ static __always_inline int load(struct machine* m, __u32 at, __u32 size, __u32* 
 // False: the filter ends without a match.
 static __always_inline int compute(struct machine* m, __u32 operation, __u32 operand) {
   switch (operation) {
-    case BPF_ADD: m->a += operand; return 1;
-    case BPF_SUB: m->a -= operand; return 1;
-    case BPF_MUL: m->a *= operand; return 1;
+    case BPF_ADD:
+      m->a += operand;
+      return 1;
+    case BPF_SUB:
+      m->a -= operand;
+      return 1;
+    case BPF_MUL:
+      m->a *= operand;
+      return 1;
     case BPF_DIV:
       if (operand == 0) return 0;
       m->a /= operand;
@@ -74,22 +76,38 @@ static __always_inline int compute(struct machine* m, __u32 operation, __u32 ope
       if (operand == 0) return 0;
       m->a %= operand;
       return 1;
-    case BPF_AND: m->a &= operand; return 1;
-    case BPF_OR: m->a |= operand; return 1;
-    case BPF_XOR: m->a ^= operand; return 1;
-    case BPF_LSH: m->a <<= operand & 31; return 1;
-    case BPF_RSH: m->a >>= operand & 31; return 1;
-    case BPF_NEG: m->a = -m->a; return 1;
+    case BPF_AND:
+      m->a &= operand;
+      return 1;
+    case BPF_OR:
+      m->a |= operand;
+      return 1;
+    case BPF_XOR:
+      m->a ^= operand;
+      return 1;
+    case BPF_LSH:
+      m->a <<= operand & 31;
+      return 1;
+    case BPF_RSH:
+      m->a >>= operand & 31;
+      return 1;
+    case BPF_NEG:
+      m->a = -m->a;
+      return 1;
   }
   return 0;
 }
 
 static __always_inline int holds(const struct machine* m, __u32 condition, __u32 operand) {
   switch (condition) {
-    case BPF_JEQ: return m->a == operand;
-    case BPF_JGT: return m->a > operand;
-    case BPF_JGE: return m->a >= operand;
-    case BPF_JSET: return (m->a & operand) != 0;
+    case BPF_JEQ:
+      return m->a == operand;
+    case BPF_JGT:
+      return m->a > operand;
+    case BPF_JGE:
+      return m->a >= operand;
+    case BPF_JSET:
+      return (m->a & operand) != 0;
   }
   return 0;
 }
@@ -119,10 +137,17 @@ static long step(__u32 number, void* context) {
           if (!load(m, k, BPF_B, &value)) return 1;
           value = (value & 15) << 2;
           break;
-        case BPF_IMM: value = k; break;
-        case 0x80: value = m->length; break;  // BPF_LEN
-        case BPF_MEM: value = m->memory[k & (VIADUCT_REDIRECT_MEMORY - 1)]; break;
-        default: return 1;
+        case BPF_IMM:
+          value = k;
+          break;
+        case 0x80:
+          value = m->length;
+          break;  // BPF_LEN
+        case BPF_MEM:
+          value = m->memory[k & (VIADUCT_REDIRECT_MEMORY - 1)];
+          break;
+        default:
+          return 1;
       }
       if (BPF_CLASS(i->code) == BPF_LD) {
         m->a = value;
@@ -130,9 +155,14 @@ static long step(__u32 number, void* context) {
         m->x = value;
       }
       return 0;
-    case BPF_ST: m->memory[k & (VIADUCT_REDIRECT_MEMORY - 1)] = m->a; return 0;
-    case BPF_STX: m->memory[k & (VIADUCT_REDIRECT_MEMORY - 1)] = m->x; return 0;
-    case BPF_ALU: return !compute(m, BPF_OP(i->code), operand);
+    case BPF_ST:
+      m->memory[k & (VIADUCT_REDIRECT_MEMORY - 1)] = m->a;
+      return 0;
+    case BPF_STX:
+      m->memory[k & (VIADUCT_REDIRECT_MEMORY - 1)] = m->x;
+      return 0;
+    case BPF_ALU:
+      return !compute(m, BPF_OP(i->code), operand);
     case BPF_JMP:
       if (BPF_OP(i->code) == BPF_JA) {
         m->at += k;
@@ -140,7 +170,7 @@ static long step(__u32 number, void* context) {
         m->at += holds(m, BPF_OP(i->code), operand) ? i->jt : i->jf;
       }
       return 0;
-    case 0x06:  // BPF_RET
+    case 0x06:                                           // BPF_RET
       m->matches = (i->code & 0x18) == 0x10 ? m->a : k;  // BPF_RVAL, BPF_A
       return 1;
     case 0x07:  // BPF_MISC

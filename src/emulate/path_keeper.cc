@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -132,15 +133,12 @@ class PathKeeper {
       info_->taken.push_back(std::move(beside));
     }
     const auto mtu = static_cast<uint32_t>(sys::Netlink().GetLink(name).mtu);
-    xdp::AllowLockedMemory(client, user_.uid,
-                           xdp::LockedMemory({}, sockets.queues.size(), mtu));
+    xdp::AllowLockedMemory(client, user_.uid, xdp::LockedMemory({}, sockets.queues.size(), mtu));
     programs_[port] = std::move(opened.program);
     Reply reply;
-    reply.value = {{"ifindex", sockets.ifindex},
-                   {"native", sockets.native},
-                   {"may_be_partial", sockets.may_be_partial},
-                   {"program", sockets.program},
-                   {"why_generic", opened.why_generic}};
+    reply.value = {{"ifindex", sockets.ifindex}, {"mtu", mtu},
+                   {"native", sockets.native},   {"may_be_partial", sockets.may_be_partial},
+                   {"program", sockets.program}, {"why_generic", opened.why_generic}};
     reply.descriptors = std::move(sockets.queues);
     reply.descriptors.push_back(std::move(sockets.map));
     reply.descriptors.push_back(std::move(sockets.control));
@@ -249,7 +247,17 @@ std::unique_ptr<io::XdpPort> KeptPath::OpenXdp(size_t port) {
   if (!why_generic.empty() && kind_ == PortKind::kAfXdp) {
     note_(fmt::format("port {}: af_xdp in generic mode: {}", interfaces_[port], why_generic));
   }
-  return std::make_unique<io::XdpPort>(std::move(sockets), io::XdpOptions());
+  rlimit limit{RLIM_INFINITY, RLIM_INFINITY};
+  if (geteuid() != 0) getrlimit(RLIMIT_MEMLOCK, &limit);
+  const io::XdpOptions options =
+      xdp::FitLockedMemory({}, sockets.queues.size(), Member<uint32_t>(opened, "mtu"),
+                           interfaces_.size(), limit.rlim_cur);
+  if (options.slots < io::XdpOptions().slots) {
+    note_(fmt::format(
+        "port {}: room for {} frames, not {}: the limit of locked memory (ulimit -l) is {} MiB",
+        interfaces_[port], options.slots, io::XdpOptions().slots, limit.rlim_cur >> 20));
+  }
+  return std::make_unique<io::XdpPort>(std::move(sockets), options);
 }
 
 }  // namespace viaduct::emulate

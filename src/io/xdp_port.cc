@@ -20,6 +20,7 @@
 #include "base/socket_option.h"
 #include "io/interface.h"
 #include "io/xdp_ring.h"
+#include "io/xdp_sender.h"
 #include "io/xdp_stamp.h"
 #include "wire/checksum.h"
 #include "wire/ethernet.h"
@@ -30,13 +31,12 @@ namespace viaduct::io {
 namespace {
 
 // Of linux/if_xdp.h since 6.6.
-constexpr uint16_t kUseSg = 1 << 4;           // XDP_USE_SG
-constexpr uint32_t kContinued = 1 << 0;       // XDP_PKT_CONTD
+constexpr uint16_t kUseSg = 1 << 4;      // XDP_USE_SG
+constexpr uint32_t kContinued = 1 << 0;  // XDP_PKT_CONTD
 constexpr size_t kVlanTags = 2 * wire::VlanTag::kSize;
 constexpr size_t kEthernet = wire::EthernetHeader::kSize;
 constexpr size_t kLentAtMost = 256;  // frames of one Receive()
 constexpr size_t kJumboFrames = 64;
-constexpr uint32_t kSendBatch = 32;  // frames that the kernel sends in one call (net/xdp/xsk.c)
 
 size_t LongestFrame(uint32_t mtu) { return mtu + kEthernet + kVlanTags; }
 
@@ -52,10 +52,11 @@ std::string Mebibytes(uint64_t bytes) { return fmt::format("{:.1f} MiB", double(
   rlimit limit{};
   getrlimit(RLIMIT_MEMLOCK, &limit);
   if (error_number != ENOBUFS) throw SystemError("register memory for AF_XDP", error_number);
-  throw EnvironmentError(fmt::format(
-      "AF_XDP: {} of locked memory are needed here, and the limit of this user's processes is {} in "
-      "all: raise it (ulimit -l, LimitMEMLOCK=), or use af_packet",
-      Mebibytes(memory.bytes()), Mebibytes(limit.rlim_cur)));
+  throw EnvironmentError(
+      fmt::format("AF_XDP: {} of locked memory are needed here, and the limit of this user's "
+                  "processes is {} in "
+                  "all: raise it (ulimit -l, LimitMEMLOCK=), or use af_packet",
+                  Mebibytes(memory.bytes()), Mebibytes(limit.rlim_cur)));
 }
 
 void Register(int fd, const XdpMemory& memory) {
@@ -81,11 +82,10 @@ void PutIntoMap(int map, uint32_t queue, int socket) {
 }  // namespace
 
 std::string XdpState::Describe() const {
-  return fmt::format("{}, {}, {} queue{}, chunks of {} bytes{}{}, program {}",
-                     native ? "native" : "generic", zero_copy ? "zero-copy" : "copied", queues,
-                     queues == 1 ? "" : "s", chunk_bytes,
-                     multi_buffer ? ", several for a frame" : "", busy_poll ? ", busy polling" : "",
-                     program);
+  return fmt::format(
+      "{}, {}, {} queue{}, chunks of {} bytes{}{}, program {}", native ? "native" : "generic",
+      zero_copy ? "zero-copy" : "copied", queues, queues == 1 ? "" : "s", chunk_bytes,
+      multi_buffer ? ", several for a frame" : "", busy_poll ? ", busy polling" : "", program);
 }
 
 class XdpPort::Impl {
@@ -95,12 +95,12 @@ class XdpPort::Impl {
         control_(std::move(sockets.control)),
         ifindex_(sockets.ifindex),
         mtu_(InterfaceMtu(control_.get(), ifindex_)),
-        present_mtu_(mtu_),
         longest_(LongestFrame(mtu_)),
         slots_(options.slots),
-        memory_(options.memory ? options.memory
-                               : std::make_shared<XdpMemory>(
-                                     ChunksFor(options, sockets.queues.size()), ChunkBytesFor(mtu_))),
+        memory_(options.memory
+                    ? options.memory
+                    : std::make_shared<XdpMemory>(ChunksFor(options, sockets.queues.size()),
+                                                  ChunkBytesFor(mtu_))),
         held_(memory_->bytes() / memory_->chunk_bytes()) {
     state_.native = sockets.native;
     state_.busy_poll = sockets.busy_poll;
@@ -111,9 +111,6 @@ class XdpPort::Impl {
     state_.multi_buffer = longest_ > memory_->room();
     Bind(std::move(sockets.queues), options);
     lent_.reserve(kLentAtMost);
-    TakeForSending(options.send_slots);
-    refused_.reserve(options.send_slots);
-    sent_.resize(options.send_slots);
     if (state_.multi_buffer) jumbo_ = std::make_unique<std::byte[]>(kJumboFrames * longest_);
     Refill();
     for (size_t queue = 0; queue < queues_.size(); ++queue) {
@@ -126,7 +123,6 @@ class XdpPort::Impl {
     if (!memory_) return;
     ReturnLent();
     queues_.clear();
-    for (const uint64_t address : for_sending_) memory_->Give(address);
     for (size_t chunk = 0; chunk < held_.size(); ++chunk) {
       if (held_[chunk] != 0) memory_->Give(chunk * memory_->chunk_bytes());
     }
@@ -161,45 +157,22 @@ class XdpPort::Impl {
     return count;
   }
 
-  size_t Transmit(std::span<const FrameToSend> frames) {
-    return SendAll(frames.size(), [&](size_t index) { return Put(frames[index]); },
-                   [&](size_t index) { return IsSendable(frames[index]); });
-  }
-
-  size_t Send(std::span<const XdpFrame> frames) {
-    const auto bytes = [&](size_t index) {
-      return std::span<const std::byte>(memory_->data() + frames[index].address,
-                                        frames[index].length);
-    };
-    return SendAll(frames.size(),
-                   [&](size_t index) { return PutInPlace(frames[index]); },
-                   [&](size_t index) {
-                     const bool may_go = IsSendable(bytes(index));
-                     if (!may_go) memory_->Give(frames[index].address);
-                     return may_go;
-                   });
-  }
+  size_t Transmit(std::span<const FrameToSend> frames) { return sender_->Transmit(frames); }
+  size_t Send(std::span<const XdpFrame> frames) { return sender_->Send(frames); }
+  std::span<const uint32_t> Refused() const { return sender_->Refused(); }
+  size_t BytesInFlight() { return sender_->BytesInFlight(); }
 
   std::optional<XdpFrame> Keep(size_t index) {
     if (index >= lent_.size() || lent_[index].length == 0) return std::nullopt;
     return std::exchange(lent_[index], XdpFrame{});
   }
 
-  std::span<const uint32_t> Refused() const { return refused_; }
-
-  size_t BytesInFlight() {
-    Collect();
-    return in_flight_;
-  }
-
   PortCounters Counters() const {
     constexpr auto kRelaxed = std::memory_order_relaxed;
     PortCounters counters{.rx_frames = rx_.frames.load(kRelaxed),
                           .rx_bytes = rx_.bytes.load(kRelaxed),
-                          .tx_frames = tx_.frames.load(kRelaxed),
-                          .tx_bytes = tx_.bytes.load(kRelaxed),
-                          .rx_dropped_truncated = rx_.dropped_truncated.load(kRelaxed),
-                          .tx_dropped_error = tx_.dropped_error.load(kRelaxed)};
+                          .rx_dropped_truncated = rx_.dropped_truncated.load(kRelaxed)};
+    sender_->AddTo(&counters);
     for (const Queue& queue : queues_) AddStatistics(queue.socket.get(), &counters);
     return counters;
   }
@@ -207,17 +180,10 @@ class XdpPort::Impl {
  private:
   struct Queue {
     UniqueFd socket;
-    XdpRing<xdp_desc> rx, tx;          // tx: of the first
-    XdpRing<uint64_t> fill, completed;
-    uint32_t with_kernel = 0;          // chunks in `fill` and `rx`
+    XdpRing<xdp_desc> rx;
+    XdpRing<uint64_t> fill, completed;  // completed: not of the first, which the sender has
+    uint32_t with_kernel = 0;           // chunks in `fill` and `rx`
   };
-
-  // What the ring's entry at this position is of, by position modulo the ring's size.
-  struct Sent {
-    uint32_t index = kEarlier;  // of the frame in this call
-    uint32_t bytes = 0;         // of the whole frame in its last entry; 0 in the others
-  };
-  static constexpr uint32_t kEarlier = ~uint32_t{0};
 
   // ---- Opening
 
@@ -231,27 +197,29 @@ class XdpPort::Impl {
       if (is_first) Register(fd, *memory_);
       using O = xdp_mmap_offsets;
       queue.rx = {fd, XDP_RX_RING, XDP_PGOFF_RX_RING, &O::rx, options.slots, false};
+      queue.fill = {fd,     XDP_UMEM_FILL_RING, static_cast<off_t>(XDP_UMEM_PGOFF_FILL_RING),
+                    &O::fr, options.slots,      true};
       if (is_first) {
-        queue.tx = {fd, XDP_TX_RING, XDP_PGOFF_TX_RING, &O::tx, options.send_slots, true};
-      }
-      queue.fill = {fd,      XDP_UMEM_FILL_RING, static_cast<off_t>(XDP_UMEM_PGOFF_FILL_RING),
-                    &O::fr,  options.slots,      true};
-      queue.completed = {fd, XDP_UMEM_COMPLETION_RING,
-                         static_cast<off_t>(XDP_UMEM_PGOFF_COMPLETION_RING), &O::cr,
-                         is_first ? options.send_slots : 2, false};
-      if (is_first) {
+        sender_.emplace(fd, control_.get(), ifindex_, options.send_slots, memory_);
         BindFirst(fd, options);
-      } else if (!BindFurther(fd, number)) {
-        break;  // the kernel counts fewer queues than the driver has
+      } else {
+        queue.completed = {fd,
+                           XDP_UMEM_COMPLETION_RING,
+                           static_cast<off_t>(XDP_UMEM_PGOFF_COMPLETION_RING),
+                           &O::cr,
+                           2,
+                           false};
+        if (!BindFurther(fd, number)) break;  // the kernel counts fewer queues than the driver
       }
       queues_.push_back(std::move(queue));
     }
     state_.queues = static_cast<uint32_t>(queues_.size());
     xdp_options got{};
     socklen_t length = sizeof got;
-    SystemCall("getsockopt XDP_OPTIONS", getsockopt(queues_.front().socket.get(), SOL_XDP,
-                                                    XDP_OPTIONS, &got, &length));
+    SystemCall("getsockopt XDP_OPTIONS",
+               getsockopt(queues_.front().socket.get(), SOL_XDP, XDP_OPTIONS, &got, &length));
     state_.zero_copy = (got.flags & XDP_OPTIONS_ZEROCOPY) != 0;
+    sender_->SetZeroCopy(state_.zero_copy);
     if (queues_.size() > 1) WatchAll();
   }
 
@@ -290,7 +258,8 @@ class XdpPort::Impl {
 
   [[noreturn]] void RefuseBinding(size_t queue) const {
     const int error = errno;
-    if (error != EBUSY) throw SystemError(fmt::format("bind an AF_XDP socket to queue {}", queue), error);
+    if (error != EBUSY)
+      throw SystemError(fmt::format("bind an AF_XDP socket to queue {}", queue), error);
     throw EnvironmentError(fmt::format(
         "AF_XDP: queue {} of the interface has a socket of another program: end that, or use "
         "af_packet",
@@ -302,8 +271,7 @@ class XdpPort::Impl {
     for (const Queue& queue : queues_) {
       epoll_event event{};
       event.events = EPOLLIN;
-      SystemCall("epoll_ctl",
-                 epoll_ctl(all_.get(), EPOLL_CTL_ADD, queue.socket.get(), &event));
+      SystemCall("epoll_ctl", epoll_ctl(all_.get(), EPOLL_CTL_ADD, queue.socket.get(), &event));
     }
   }
 
@@ -325,7 +293,7 @@ class XdpPort::Impl {
         const auto address = memory_->Take();
         if (!address) break;
         queue.fill[count++] = *address;
-        held_[ChunkOf(*address)] = kReceiving;
+        held_[ChunkOf(*address)] = 1;
       }
       if (count > 0) queue.fill.Advance(count);
       queue.with_kernel += count;
@@ -438,196 +406,6 @@ class XdpPort::Impl {
     frame.checksum_offset = static_cast<uint16_t>(offset);
   }
 
-  // ---- Sending
-
-  // They stay with the sending thread: another may receive.
-  void TakeForSending(uint32_t count) {
-    is_for_sending_.resize(held_.size());
-    for_sending_.reserve(count);
-    while (for_sending_.size() < count) {
-      const auto address = memory_->Take();
-      if (!address) throw UsageError("the memory is too small for so many AF_XDP ports");
-      is_for_sending_[ChunkOf(*address)] = 1;
-      for_sending_.push_back(*address);
-    }
-  }
-
-  bool IsSendable(FrameToSend frame) const {
-    size_t most = present_mtu_ == 0 ? 0 : present_mtu_ + kEthernet;
-    // As packet sockets: one 802.1Q tag is no part of what the MTU bounds (af_packet.c).
-    const bool has_tag = frame.size() >= kEthernet &&
-                         wire::Load16(frame.data() + 12) == wire::ether_type::kVlan;
-    if (has_tag) most += wire::VlanTag::kSize;
-    return frame.size() >= kEthernet && frame.size() <= most && !is_down_;
-  }
-
-  // A system call for each burst would be more expensive than the frames of short ones.
-  void LookAtInterface() {
-    const int64_t now = Nanoseconds(CLOCK_MONOTONIC_COARSE);
-    if (now == looked_) return;
-    looked_ = now;
-    present_mtu_ = InterfaceMtuNow(control_.get(), ifindex_);
-    // Of a queue that the driver reads when it likes, frames cannot be taken back.
-    is_down_ = state_.zero_copy && !Up();
-  }
-
-  template <class PutFrame, class MayGo>
-  size_t SendAll(size_t frames, const PutFrame& put, const MayGo& may_go) {
-    refused_.clear();
-    LookAtInterface();
-    Collect();
-    XdpRing<xdp_desc>& ring = queues_.front().tx;
-    const bool was_empty = processed_ == ring.produced();
-    const uint32_t start = ring.produced();
-    entries_ = 0;
-    size_t taken = 0;
-    for (; taken < frames; ++taken) {
-      if (!may_go(taken)) {
-        Refuse(static_cast<uint32_t>(taken));
-      } else if (const uint32_t bytes = put(taken); bytes != 0) {
-        const uint32_t last = (start + entries_ - 1) & (ring.size() - 1);
-        sent_[last] = {static_cast<uint32_t>(taken), bytes};
-      } else {
-        break;
-      }
-    }
-    if (entries_ > 0) ring.Advance(entries_);
-    if (processed_ != ring.produced()) Kick(was_empty);
-    std::ranges::sort(refused_);
-    // Their indices mean nothing to the next call.
-    for (uint32_t at = processed_; at != ring.produced(); ++at) {
-      sent_[at & (ring.size() - 1)].index = kEarlier;
-    }
-    return taken;
-  }
-
-  // Copies a frame into chunks and entries of the ring. Returns its bytes, 0: there is no room.
-  uint32_t Put(FrameToSend frame) {
-    const size_t room = memory_->room();
-    const size_t parts = (frame.size() + room - 1) / room;
-    if (for_sending_.size() < parts || queues_.front().tx.Available() < entries_ + parts) return 0;
-    for (size_t part = 0; part < parts; ++part) {
-      const FrameToSend bytes =
-          frame.subspan(part * room, std::min(room, frame.size() - part * room));
-      const uint64_t address = for_sending_.back() + XdpMemory::kHeadroom;
-      for_sending_.pop_back();
-      std::memcpy(memory_->data() + address, bytes.data(), bytes.size());
-      Enter({address, static_cast<uint32_t>(bytes.size())}, part + 1 < parts);
-    }
-    return static_cast<uint32_t>(frame.size());
-  }
-
-  uint32_t PutInPlace(const XdpFrame& frame) {
-    if (queues_.front().tx.Available() < entries_ + 1) return 0;
-    Enter(frame, false);
-    return frame.length;
-  }
-
-  void Enter(const XdpFrame& part, bool is_continued) {
-    XdpRing<xdp_desc>& ring = queues_.front().tx;
-    sent_[(ring.produced() + entries_) & (ring.size() - 1)] = {};
-    ring[entries_++] = {part.address, part.length, is_continued ? kContinued : 0};
-    held_[ChunkOf(part.address)] = part.length;
-    in_flight_ += part.length;
-  }
-
-  // Has the kernel send what is in the ring. When the call returns, a kernel that copies has looked
-  // at what it returns for, one that does not has only been told.
-  void Kick(bool was_empty) {
-    const int fd = queues_.front().socket.get();
-    XdpRing<xdp_desc>& ring = queues_.front().tx;
-    uint32_t calls = (ring.produced() - processed_) / kSendBatch + 4;
-    for (bool is_first = true; calls > 0; --calls, is_first = false) {
-      if (state_.zero_copy && !ring.NeedsWakeup()) break;
-      if (sendto(fd, nullptr, 0, MSG_DONTWAIT, nullptr, 0) >= 0) {
-        if (!state_.zero_copy) Process(ring.produced());
-        break;
-      }
-      const int error = errno;
-      if (error == EBUSY && !state_.zero_copy) {
-        DropOne();
-        ++calls;  // it is progress
-      } else if (error == EAGAIN || error == EINTR) {
-        const uint32_t before = processed_;
-        Process(ring.consumed());
-        if (Collect() == 0 && processed_ == before && !is_first) break;
-      } else {
-        if (is_first && was_empty) TakeBack();
-        break;
-      }
-      if (processed_ == ring.produced()) break;
-    }
-    if (state_.zero_copy) Process(ring.consumed());
-  }
-
-  // The kernel has taken the frames up to this position.
-  void Process(uint32_t position) {
-    const auto ahead = static_cast<int32_t>(position - processed_);
-    if (ahead <= 0) return;
-    uint64_t frames = 0, bytes = 0;
-    const uint32_t mask = queues_.front().tx.size() - 1;
-    for (; processed_ != position; ++processed_) {
-      const Sent& sent = sent_[processed_ & mask];
-      frames += sent.bytes != 0 ? 1 : 0;
-      bytes += sent.bytes;
-    }
-    Count(tx_.frames, frames);
-    Count(tx_.bytes, bytes);
-  }
-
-  // The interface has refused the last frame that the kernel looked at (EBUSY): the last before the
-  // ring's consumer, which is only moved if another was sent in this call; else the next.
-  void DropOne() {
-    XdpRing<xdp_desc>& ring = queues_.front().tx;
-    const uint32_t mask = ring.size() - 1;
-    const uint32_t consumed = ring.consumed();
-    uint32_t last = consumed - 1;
-    if (static_cast<int32_t>(consumed - processed_) <= 0) {
-      last = processed_;
-      while (sent_[last & mask].bytes == 0 && last + 1 != ring.produced()) ++last;
-    }
-    Sent& dropped = sent_[last & mask];
-    Refuse(dropped.index);
-    dropped.bytes = 0;
-    Process(last + 1);
-  }
-
-  void Refuse(uint32_t index) {
-    Count(tx_.dropped_error, 1);
-    if (index != kEarlier) refused_.push_back(index);
-  }
-
-  // Nothing has been looked at: the interface is down or gone.
-  void TakeBack() {
-    XdpRing<xdp_desc>& ring = queues_.front().tx;
-    const uint32_t count = ring.produced() - processed_;
-    ring.TakeBack(count);
-    for (uint32_t i = 0; i < count; ++i) {
-      const Sent& sent = sent_[(processed_ + i) & (ring.size() - 1)];
-      if (sent.bytes != 0) Refuse(sent.index);
-      Release(ring[i].addr);
-    }
-  }
-
-  // Takes back the chunks of frames that have left; how many.
-  uint32_t Collect() {
-    XdpRing<uint64_t>& ring = queues_.front().completed;
-    const uint32_t count = ring.Available();
-    for (uint32_t i = 0; i < count; ++i) Release(ring[i]);
-    if (count > 0) ring.Advance(count);
-    return count;
-  }
-
-  void Release(uint64_t address) {
-    const size_t chunk = ChunkOf(address);
-    in_flight_ -= std::exchange(held_[chunk], 0);
-    if (is_for_sending_[chunk] != 0) {
-      for_sending_.push_back(chunk * memory_->chunk_bytes());
-    } else {
-      memory_->Give(address);
-    }
-  }
-
   size_t ChunkOf(uint64_t address) const { return address / memory_->chunk_bytes(); }
 
   // ---- Counting
@@ -644,45 +422,30 @@ class XdpPort::Impl {
     socklen_t length = sizeof statistics;
     if (getsockopt(fd, SOL_XDP, XDP_STATISTICS, &statistics, &length) != 0) return;
     const uint64_t no_chunk =
-        state_.zero_copy ? 0
-                         : std::min(statistics.rx_fill_ring_empty_descs, statistics.rx_dropped);
+        state_.zero_copy ? 0 : std::min(statistics.rx_fill_ring_empty_descs, statistics.rx_dropped);
     counters->rx_dropped_ring_full += statistics.rx_ring_full + no_chunk;
     counters->rx_dropped_truncated += statistics.rx_dropped - no_chunk;
     counters->tx_dropped_error += statistics.tx_invalid_descs;
   }
 
-  static constexpr uint32_t kReceiving = 1;
-
   std::shared_ptr<void> keeper_;  // the first member: destroyed last
   UniqueFd control_, all_;
   int ifindex_;
-  uint32_t mtu_, present_mtu_;
+  uint32_t mtu_;
   size_t longest_;
   uint32_t slots_;
   XdpState state_;
   std::shared_ptr<XdpMemory> memory_;
-  // By chunk: 0, or what the kernel has it for: kReceiving, or bytes being sent.
-  std::vector<uint32_t> held_;
-  std::vector<uint64_t> for_sending_;    // chunks of the sending thread that are free
-  std::vector<uint8_t> is_for_sending_;  // by chunk
+  std::vector<uint8_t> held_;  // by chunk: the kernel has it for receiving
+  std::optional<XdpSender> sender_;
   std::vector<Queue> queues_;
   size_t first_queue_ = 0;
   std::vector<XdpFrame> lent_;  // of the last Receive(); a length of 0: elsewhere
   std::unique_ptr<std::byte[]> jumbo_;
   size_t jumbo_used_ = 0;
-  std::vector<Sent> sent_;
-  std::vector<uint32_t> refused_;
-  uint32_t processed_ = 0;  // position in the ring of sending up to which the kernel has looked
-  uint32_t entries_ = 0;    // written, not published
-  size_t in_flight_ = 0;
-  int64_t looked_ = 0;
-  bool is_down_ = false;
   struct alignas(64) {
     Counter frames = 0, bytes = 0, dropped_truncated = 0;
   } rx_;
-  struct alignas(64) {
-    Counter frames = 0, bytes = 0, dropped_error = 0;
-  } tx_;
 };
 
 XdpPort::XdpPort(XdpSockets sockets, const XdpOptions& options)

@@ -17,6 +17,7 @@
 #include "base/fd.h"
 #include "io/port.h"
 #include "io/xdp_memory.h"
+#include "io/xdp_sender.h"
 
 namespace viaduct::io {
 
@@ -34,7 +35,7 @@ struct XdpSockets {
   // Frames may come whose TCP and UDP checksums are not in their bytes (CHECKSUM_PARTIAL, which XDP
   // does not see): each is looked at.
   bool may_be_partial = true;
-  std::string program;           // how the program is attached, for people: "alone", "beside 2 others"
+  std::string program;  // how the program is attached, for people: "alone", "beside 2 others"
   std::shared_ptr<void> keeper;  // destroyed after the sockets are closed: detaches, restores
 };
 
@@ -61,13 +62,8 @@ struct XdpState {
   std::string Describe() const;  // "native, copied, 1 queue, chunks of 2048 bytes, program alone"
 };
 
-// A frame in an XdpMemory that has been taken out of a port, and that is given to one.
-struct XdpFrame {
-  uint64_t address = 0;  // of its first byte, from XdpMemory::data()
-  uint32_t length = 0;
-};
-
-// - One thread receives; the same or another sends and asks for BytesInFlight(). Ports that share an
+// - One thread receives; the same or another sends and asks for BytesInFlight(). Ports that share
+// an
 //   XdpMemory, and those whose frames are kept, are all served by one thread.
 // - Order is kept within a queue, and in sending.
 // - VLAN tags, checksums and lengths are as in the bytes: offloads that keep them elsewhere have to

@@ -17,9 +17,9 @@
 #include "io/test/test_network.h"
 #include "io/tun_port.h"
 #include "sys/network/tun.h"
-#include "xdp/open.h"
 #include "wire/checksum.h"
 #include "wire/layers.h"
+#include "xdp/open.h"
 
 namespace viaduct::xdp {
 namespace {
@@ -99,8 +99,7 @@ class ConformanceTest : public testing::TestWithParam<Kind> {
     return all;
   }
   // Sends all, however often the port has no room.
-  static void SendAll(AnyPort& port, const Frames& frames,
-                      size_t burst) {
+  static void SendAll(AnyPort& port, const Frames& frames, size_t burst) {
     std::vector<FrameToSend> spans(frames.begin(), frames.end());
     for (size_t sent = 0; sent < spans.size();) {
       sent += port.Transmit(std::span(spans).subspan(sent, std::min(burst, spans.size() - sent)));
@@ -191,8 +190,8 @@ TEST_P(ConformanceTest, KeepsVlanTags) {
 
 TEST_P(ConformanceTest, RefusesWhatTheInterfaceCannotCarryAndGoesOn) {
   Open();
-  const Frames frames = {
-      Numbered(1), std::vector<std::byte>(13), Numbered(2), Numbered(3, 1600), Numbered(4)};
+  const Frames frames = {Numbered(1), std::vector<std::byte>(13), Numbered(2), Numbered(3, 1600),
+                         Numbered(4)};
   const std::vector<FrameToSend> spans(frames.begin(), frames.end());
   EXPECT_EQ(port_->Transmit(spans), spans.size());
   EXPECT_THAT(port_->Refused(), testing::ElementsAre(1, 3));
@@ -298,9 +297,9 @@ TEST_P(ConformanceTest, PassesOnNoChecksumThatIsNotThere) {
   to.sin_addr.s_addr = htonl(0x0a4d0002);
   for (const size_t bytes : {1, 2, 3, 100, 1471, 1472}) {
     const std::string text(bytes, 'x');
-    ASSERT_EQ(sendto(socket.get(), text.data(), bytes, 0, reinterpret_cast<sockaddr*>(&to),
-                     sizeof to),
-              static_cast<ssize_t>(bytes));
+    ASSERT_EQ(
+        sendto(socket.get(), text.data(), bytes, 0, reinterpret_cast<sockaddr*>(&to), sizeof to),
+        static_cast<ssize_t>(bytes));
     std::vector<ReceivedFrame> frames(1);
     while (port_->Receive(frames) == 0) ASSERT_TRUE(io::IsReadable(port_->Fd()));
     io::SuperFrameSplitter splitter;

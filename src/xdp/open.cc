@@ -14,7 +14,7 @@
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/packet_socket.h"
-#include "sys/network/veth_peer.h"
+#include "sys/veth_peer.h"
 
 namespace viaduct::xdp {
 namespace {
@@ -29,10 +29,11 @@ sys::LinkInfo Examine(const std::string& interface) {
   if (!link) throw UsageError("there is no interface " + interface + "; see ip link");
   const bool is_source = link->kind.empty() || link->kind == "veth" || link->kind == "tun";
   if (!is_source || interface == "lo") {
-    throw EnvironmentError(fmt::format(
-        "AF_XDP on interface {}: the kernel's own software ({}) makes its frames, with checksums and "
-        "tags that are not in their bytes; use af_packet",
-        interface, interface == "lo" ? "loopback" : link->kind));
+    throw EnvironmentError(
+        fmt::format("AF_XDP on interface {}: the kernel's own software ({}) makes its frames, with "
+                    "checksums and "
+                    "tags that are not in their bytes; use af_packet",
+                    interface, interface == "lo" ? "loopback" : link->kind));
   }
   return *link;
 }
@@ -56,10 +57,11 @@ UniqueFd OpenSocket(const Request& request) {
 
 void AwaitCarrier(const sys::LinkInfo& before) {
   if (!before.running || sys::Netlink().AwaitRunning(before.name, kCarrierPatience)) return;
-  throw EnvironmentError(fmt::format(
-      "AF_XDP on interface {}: it lost its carrier when the program was attached, and has not got it "
-      "back after {} s; use af_packet",
-      before.name, kCarrierPatience.ToSeconds()));
+  throw EnvironmentError(
+      fmt::format("AF_XDP on interface {}: it lost its carrier when the program was attached, and "
+                  "has not got it "
+                  "back after {} s; use af_packet",
+                  before.name, kCarrierPatience.ToSeconds()));
 }
 
 // The files of a process that has changed its user are root's; this says who it is.
@@ -142,9 +144,10 @@ Opened Open(const Request& request) {
   const UniqueFd here = sys::OpenCurrentNamespace();
   const uint32_t queues = sys::ReceiveQueues(here.get(), request.interface);
   if (queues > kMostQueues) {
-    throw EnvironmentError(fmt::format(
-        "AF_XDP on interface {}: it has {} receive queues, {} are the most; ethtool -L {} combined {}",
-        request.interface, queues, kMostQueues, request.interface, kMostQueues));
+    throw EnvironmentError(
+        fmt::format("AF_XDP on interface {}: it has {} receive queues, {} are the most; ethtool -L "
+                    "{} combined {}",
+                    request.interface, queues, kMostQueues, request.interface, kMostQueues));
   }
   Opened opened;
   for (uint32_t queue = 0; queue < queues; ++queue) {
@@ -168,6 +171,16 @@ Opened Open(const Request& request) {
 
 uint64_t LockedMemory(const io::XdpOptions& options, size_t queues, uint32_t mtu) {
   return uint64_t{io::XdpPort::ChunksFor(options, queues)} * io::XdpPort::ChunkBytesFor(mtu);
+}
+
+io::XdpOptions FitLockedMemory(io::XdpOptions options, size_t queues, uint32_t mtu, size_t ports,
+                               uint64_t limit) {
+  constexpr uint32_t kFewest = 256;
+  while (ports * LockedMemory(options, queues, mtu) > limit && options.slots > kFewest) {
+    options.slots /= 2;
+    options.send_slots /= 2;
+  }
+  return options;
 }
 
 void AllowLockedMemory(int pid, uid_t user, uint64_t bytes) {

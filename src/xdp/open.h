@@ -42,8 +42,8 @@ struct NeededOff {
 };
 // Of the interface, and of the other end of a veth pair, by which it gets its frames. Throws
 // UsageError if there is no such interface in the calling thread's namespace; EnvironmentError if
-// its frames cannot be had by AF_XDP: of loopback, bridges and others that the kernel's own software
-// makes, of a peer out of reach.
+// its frames cannot be had by AF_XDP: of loopback, bridges and others that the kernel's own
+// software makes, of a peer out of reach.
 std::vector<NeededOff> OffloadsInTheWay(const std::string& interface);
 // Names of those that are on.
 std::vector<std::string> Active(const NeededOff& needed);
@@ -62,8 +62,11 @@ Opened Open(const Request& request);
 
 // Locked memory that an io::XdpPort with these options needs, in bytes.
 uint64_t LockedMemory(const io::XdpOptions& options, size_t queues, uint32_t mtu);
-// Lets a process of this user's lock so much more than it may. Where it is another's, or that is not
-// permitted, nothing happens.
+// The same with fewer slots, if so many ports would need more than `limit` bytes (RLIMIT_MEMLOCK).
+io::XdpOptions FitLockedMemory(io::XdpOptions options, size_t queues, uint32_t mtu, size_t ports,
+                               uint64_t limit);
+// Lets a process of this user's lock so much more than it may. Where it is another's, or that is
+// not permitted, nothing happens.
 void AllowLockedMemory(int pid, uid_t user, uint64_t bytes);
 
 // All of it for a process with privilege: OffloadsInTheWay() are off as long as the port is open,

@@ -44,10 +44,10 @@ sys::Feature ProbeAfXdp() {
   try {
     const io::XdpState state = Try(kUsual);
     feature.state = sys::Feature::State::kPresent;
-    feature.purpose += fmt::format(
-        ": {} programs, {}; zero-copy where the driver has it (--port auto tries)",
-        state.native ? "native and generic" : "generic",
-        HasMultiBuffer() ? "jumbo frames" : "no frames over 3818 bytes of MTU");
+    feature.purpose +=
+        fmt::format(": {} programs, {}; zero-copy where the driver has it (--port auto tries)",
+                    state.native ? "native and generic" : "generic",
+                    HasMultiBuffer() ? "jumbo frames" : "no frames over 3818 bytes of MTU");
   } catch (const Error& error) {
     feature.state = sys::Feature::State::kAbsent;
     feature.detail = error.what();

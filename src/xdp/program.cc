@@ -148,8 +148,8 @@ Program::Program(const std::string& interface, int ifindex, uint32_t queues,
     AttachAlone(mode);
   }
   for (uint32_t at = 0; at < length; ++at) {
-    SystemCall("give the filter to the kernel", bpf_map_update_elem(state_->Map("redirect_filter"),
-                                                                    &at, &instructions[at], 0));
+    SystemCall("give the filter to the kernel",
+               bpf_map_update_elem(state_->Map("redirect_filter"), &at, &instructions[at], 0));
   }
 }
 
@@ -183,7 +183,8 @@ void Program::AttachBeside(Mode mode) {
   options.prog_name = kName;
   xdp_program* const program = xdp_program__create(&options);
   if (const long error = libxdp_get_error(program); error != 0) {
-    Refuse(interface_, "libxdp does not take the program: " + KernelsReason(static_cast<int>(-error)));
+    Refuse(interface_,
+           "libxdp does not take the program: " + KernelsReason(static_cast<int>(-error)));
   }
   state_->beside.reset(program);
   const int error = xdp_program__attach(program, ifindex_, state_->mode, 0);
@@ -237,7 +238,9 @@ std::string DescribePrograms(int ifindex) {
   LIBBPF_OPTS(bpf_xdp_query_opts, found);
   if (bpf_xdp_query(ifindex, 0, &found) != 0) return "";
   const bool native = found.drv_prog_id != 0;
-  const uint32_t id = native ? found.drv_prog_id : found.skb_prog_id ? found.skb_prog_id : found.prog_id;
+  const uint32_t id = native              ? found.drv_prog_id
+                      : found.skb_prog_id ? found.skb_prog_id
+                                          : found.prog_id;
   if (id == 0) return "";
   return fmt::format("program {} ({}), {}", id, NameOfProgram(id), native ? "native" : "generic");
 }

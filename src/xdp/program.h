@@ -1,5 +1,5 @@
-// The XDP program that directs an interface's frames to AF_XDP sockets (bpf/redirect.bpf.c): loading
-// it and attaching it, alone or beside those of others.
+// The XDP program that directs an interface's frames to AF_XDP sockets (bpf/redirect.bpf.c):
+// loading it and attaching it, alone or beside those of others.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ enum class Mode {
 std::string WhyNotBuilt();
 
 // Attached as long as this lives. Where the interface has no XDP program, by a link that the kernel
-// removes with this process. Where it has the dispatcher of libxdp (of xdp-tools, Cilium...), beside
-// the others there: that survives this process if it is killed (Left()), and then passes everything
-// to the kernel.
+// removes with this process. Where it has the dispatcher of libxdp (of xdp-tools, Cilium...),
+// beside the others there: that survives this process if it is killed (Left()), and then passes
+// everything to the kernel.
 class Program {
  public:
   // Attaches it to an interface of the calling thread's namespace. Its map is empty: the kernel

@@ -1,4 +1,4 @@
-#include "sys/network/veth_peer.h"
+#include "sys/veth_peer.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -89,7 +89,8 @@ std::vector<std::string> FilesIn(const std::string& folder) {
 bool LeadsToNetwork(const std::string& link) {
   std::array<char, 32> target{};
   const ssize_t length = readlink(link.c_str(), target.data(), target.size());
-  return length > 0 && std::string_view(target.data(), static_cast<size_t>(length)).starts_with("net:[");
+  return length > 0 &&
+         std::string_view(target.data(), static_cast<size_t>(length)).starts_with("net:[");
 }
 
 // The first namespace that `is_wanted`: of processes, then named ones, then those which only
@@ -125,11 +126,10 @@ std::optional<VethPeer> FindVethPeer(const std::string& interface) {
   if (!reference.is_veth) return std::nullopt;
   VethPeer peer;
   peer.ifindex = reference.ifindex;
-  peer.network = reference.network == kUnknown
-                     ? OpenCurrentNamespace()
-                     : FindAmongAll([&](int network) {
-                         return NumberOf(session, network) == reference.network;
-                       });
+  peer.network =
+      reference.network == kUnknown ? OpenCurrentNamespace() : FindAmongAll([&](int network) {
+        return NumberOf(session, network) == reference.network;
+      });
   if (!peer.network) {
     throw EnvironmentError(fmt::format(
         "interface {}: the other end of this veth pair is in a network namespace that is out of "
