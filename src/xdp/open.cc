@@ -14,7 +14,7 @@
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/packet_socket.h"
-#include "sys/veth_peer.h"
+#include "xdp/veth_peer.h"
 
 namespace viaduct::xdp {
 namespace {
@@ -115,7 +115,7 @@ std::vector<NeededOff> OffloadsInTheWay(const std::string& interface) {
                     interface,
                     link.ifindex,
                     {sys::Offloads::kSegmentation, sys::Offloads::kTags}});
-  if (auto peer = sys::FindVethPeer(interface)) {
+  if (auto peer = FindVethPeer(interface)) {
     needed.push_back({std::move(peer->network),
                       peer->name,
                       peer->ifindex,

@@ -1,4 +1,4 @@
-#include "sys/veth_peer.h"
+#include "xdp/veth_peer.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #include "sys/network/netns.h"
 #include "sys/process.h"
 
-namespace viaduct::sys {
+namespace viaduct::xdp {
 namespace {
 
 constexpr int kUnknown = -1;  // NETNSA_NSID_NOT_ASSIGNED
@@ -32,14 +32,14 @@ struct Reference {
   int network = kUnknown;  // the number that the kernel gives the peer's here; kUnknown: it is this
 };
 
-Reference PeerOf(Netlink& session, const std::string& interface) {
+Reference PeerOf(sys::Netlink& session, const std::string& interface) {
   const auto link = session.FindLink(interface);
   if (!link) throw UsageError("there is no interface " + interface + "; see ip link");
   Reference peer;
   peer.is_veth = link->kind == "veth";
   ifinfomsg header{};
   header.ifi_index = link->ifindex;
-  NetlinkMessage message(RTM_GETLINK, 0);
+  sys::NetlinkMessage message(RTM_GETLINK, 0);
   message.AppendHeader(header);
   session.socket().Query(message, "look at interface " + interface, [&](const nlmsghdr* answer) {
     std::array<nlattr*, IFLA_MAX + 1> attributes{};
@@ -55,10 +55,10 @@ Reference PeerOf(Netlink& session, const std::string& interface) {
 }
 
 // The number that another namespace has here, or kUnknown.
-int NumberOf(Netlink& session, int network) {
+int NumberOf(sys::Netlink& session, int network) {
   int number = kUnknown;
   rtgenmsg header{};
-  NetlinkMessage message(RTM_GETNSID, 0);
+  sys::NetlinkMessage message(RTM_GETNSID, 0);
   message.AppendHeader(header);
   message.PutU32(NETNSA_FD, static_cast<uint32_t>(network));
   try {
@@ -99,14 +99,14 @@ UniqueFd FindAmongAll(const std::function<bool(int)>& is_wanted) {
   std::set<uint64_t> seen;
   const auto look = [&](const std::string& path) {
     UniqueFd network(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (!network || !seen.insert(NamespaceInode(network.get())).second) return UniqueFd();
+    if (!network || !seen.insert(sys::NamespaceInode(network.get())).second) return UniqueFd();
     return is_wanted(network.get()) ? std::move(network) : UniqueFd();
   };
-  const std::vector<int> processes = AllProcesses();
+  const std::vector<int> processes = sys::AllProcesses();
   for (const int pid : processes) {
     if (UniqueFd found = look(fmt::format("/proc/{}/ns/net", pid))) return found;
   }
-  for (const std::string& name : FilesIn(std::string(kNamespaceDirectory))) {
+  for (const std::string& name : FilesIn(std::string(sys::kNamespaceDirectory))) {
     if (UniqueFd found = look(name)) return found;
   }
   for (const int pid : processes) {
@@ -121,13 +121,13 @@ UniqueFd FindAmongAll(const std::function<bool(int)>& is_wanted) {
 }  // namespace
 
 std::optional<VethPeer> FindVethPeer(const std::string& interface) {
-  Netlink session;
+  sys::Netlink session;
   const Reference reference = PeerOf(session, interface);
   if (!reference.is_veth) return std::nullopt;
   VethPeer peer;
   peer.ifindex = reference.ifindex;
   peer.network =
-      reference.network == kUnknown ? OpenCurrentNamespace() : FindAmongAll([&](int network) {
+      reference.network == kUnknown ? sys::OpenCurrentNamespace() : FindAmongAll([&](int network) {
         return NumberOf(session, network) == reference.network;
       });
   if (!peer.network) {
@@ -136,10 +136,10 @@ std::optional<VethPeer> FindVethPeer(const std::string& interface) {
         "reach from here",
         interface));
   }
-  const auto link = Netlink(peer.network.get()).FindLink(peer.ifindex);
+  const auto link = sys::Netlink(peer.network.get()).FindLink(peer.ifindex);
   if (!link) throw Error(fmt::format("interface {}: the veth pair has just gone", interface));
   peer.name = link->name;
   return peer;
 }
 
-}  // namespace viaduct::sys
+}  // namespace viaduct::xdp

@@ -6,7 +6,7 @@
 
 #include "base/fd.h"
 
-namespace viaduct::sys {
+namespace viaduct::xdp {
 
 struct VethPeer {
   UniqueFd network;
@@ -19,4 +19,4 @@ struct VethPeer {
 // found (that of no process, name or descriptor that this process sees).
 std::optional<VethPeer> FindVethPeer(const std::string& interface);
 
-}  // namespace viaduct::sys
+}  // namespace viaduct::xdp

@@ -195,7 +195,7 @@ def test_an_interface_comes_back(wires: Wires) -> None:
     with wires.path(*BETWEEN, *XDP) as path:
         execute(["ip", "-n", wires.middle, "link", "del", "dev", "a"]).expect()
         wires.join(wires.left, "a")
-        path.wait_for("interface a is back")
+        path.wait_for("interface a is back\n")
         tap, far = Tap(wires.left, "eth0"), Tap(wires.right, "eth0")
         tap.send(frame(3))
         assert numbers(far.receive_all(1, MARK)) == [3]
