@@ -18,7 +18,7 @@ include(${VIADUCT_ROOT}/cmake/Dependencies.cmake)
 include(${VIADUCT_ROOT}/cmake/Rooms.cmake)
 add_subdirectory(src)
 set(room_objects "")
-foreach(room base wire sys io path rbridge result engine tunnel guest bpf forward fib lab privilege broker)
+foreach(room base wire sys io path rbridge result engine tunnel guest bpf forward fib xdp lab privilege broker)
   get_target_property(type viaduct_${room} TYPE)
   if(type STREQUAL "OBJECT_LIBRARY")
     list(APPEND room_objects $<TARGET_OBJECTS:viaduct_${room}>)
@@ -48,7 +48,7 @@ build_lib(
   LIBNAME viaduct
   SOURCE_FILES ${model_sources} ${helper_sources} ${room_objects}
   HEADER_FILES ${model_headers} ${helper_headers}
-  LIBRARIES_TO_LINK ${module_libraries} ${NL_LINK_LIBRARIES} ${PCAP_LINK_LIBRARIES} ${BPF_LINK_LIBRARIES} ${fmt_library}
+  LIBRARIES_TO_LINK ${module_libraries} ${NL_LINK_LIBRARIES} ${PCAP_LINK_LIBRARIES} ${BPF_LINK_LIBRARIES} ${XDP_LINK_LIBRARIES} ${fmt_library}
   TEST_SOURCES ${test_sources}
 )
 target_include_directories(viaduct PUBLIC $<BUILD_INTERFACE:${VIADUCT_ROOT}/src>

@@ -38,6 +38,8 @@ NOTES = [
     "netpath-statements.csv.",
 ]
 
+_AF_XDP = ("--port", "af_xdp")
+
 
 def _loss_free(session: Session, plan: Plan, system: Middle, start: float, size: int) -> float:
     offered = 0.0
@@ -73,6 +75,7 @@ def _limits(session: Session, plan: Plan, result: Result) -> float:
     systems = {
         "bare": bare(session),
         "delay": product(session, "delay", "viaduct path, 10 ms", DELAY),
+        "xdp": product(session, "xdp", "viaduct path, 10 ms, AF_XDP", DELAY, options=_AF_XDP),
         "all": product(session, "all", "viaduct path, all stages", ALL_STAGES),
         "ns3": ns3_link(session),
     }

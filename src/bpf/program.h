@@ -13,6 +13,8 @@ extern const unsigned char kJoinProgram[];
 extern const size_t kJoinProgramSize;
 extern const unsigned char kRBridgeProgram[];
 extern const size_t kRBridgeProgramSize;
+extern const unsigned char kRedirectProgram[];
+extern const size_t kRedirectProgramSize;
 extern const unsigned char kUpcallProgram[];
 extern const size_t kUpcallProgramSize;
 

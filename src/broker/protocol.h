@@ -29,8 +29,8 @@ inline constexpr uint16_t kProtocolVersion = 6;
 inline constexpr size_t kMaxPacketPayload = 64 * 1024;
 // 10,000 routes are 560 kB, the topology of 1,000 nodes about 1 MB.
 inline constexpr size_t kMaxMessagePayload = 16 * 1024 * 1024;
-inline constexpr size_t kMaxDescriptors =
-    3;  // a program's standard input, output, error; OpenTables()
+// An AF_XDP port's: a socket for each queue, the map, a socket for questions.
+inline constexpr size_t kMaxDescriptors = 64;
 
 enum class MessageType : uint16_t {
   kReply = 1,  // JSON; descriptors depend on the request

@@ -19,6 +19,7 @@
 #include "run/simulator_process.h"
 #include "sys/find_program.h"
 #include "sys/network/features.h"
+#include "xdp/probe.h"
 
 namespace viaduct::sys {
 
@@ -160,7 +161,9 @@ std::vector<Finding> Findings(const std::vector<Feature>& features) {
 void ExamineAsRoot(UniqueFd connection, const sys::Identity&) {
   broker::AnswerOnce(std::move(connection), broker::MessageType::kExamine,
                      [](const nlohmann::json&) {
-                       return nlohmann::json{{"features", sys::ProbeFeatures()}};
+                       std::vector<Feature> features = sys::ProbeFeatures();
+                       features.push_back(xdp::ProbeAfXdp());
+                       return nlohmann::json{{"features", features}};
                      });
 }
 

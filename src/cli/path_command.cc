@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 
 #include "base/error.h"
@@ -43,13 +44,20 @@ struct PathCommandOptions {
   std::string name, graph;
   PairOptions pairs;
   EmulationOptions emulation;
+  emulate::PortKind port = emulate::PortKind::kAfPacket;
   bool quiet = false;
 };
+
+const std::map<std::string, emulate::PortKind> kPortKinds = {
+    {"af_packet", emulate::PortKind::kAfPacket},
+    {"af_xdp", emulate::PortKind::kAfXdp},
+    {"auto", emulate::PortKind::kAuto}};
 
 emulate::PathOptions Understand(const CLI::App& command, const PathCommandOptions& options) {
   emulate::PathOptions path =
       options.emulation.Understand(PairsFromArguments(options.pairs.InOrder(command)));
   path.config.name = options.name;
+  path.port = options.port;
   // It is destroyed with the path, which erases the status line before the results are printed.
   const auto progress = std::make_shared<run::Progress>(stderr, options.quiet);
   path.note = [progress](const std::string& text) { progress->Line(text); };
@@ -110,6 +118,12 @@ void AddOptions(CLI::App& command, PathCommandOptions& options) {
       .add_option("--graph", options.graph,
                   "draw throughput and delay over time from the log: FILE.svg")
       ->type_name("FILE");
+  command
+      .add_option("--port", options.port,
+                  "how frames are had: af_packet (default), af_xdp, or auto: af_xdp where the driver "
+                  "has zero-copy")
+      ->type_name("KIND")
+      ->transform(CLI::CheckedTransformer(kPortKinds).description(""));
   command.add_flag("--quiet", options.quiet, "no progress");
 }
 

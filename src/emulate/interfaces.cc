@@ -8,6 +8,7 @@
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/offload.h"
+#include "xdp/open.h"
 
 namespace viaduct::emulate {
 namespace {
@@ -30,7 +31,7 @@ int Examine(const std::string& name) {
 
 // What is off because a killed path left it so was on before that.
 void AddOffloadsOfDead(const PathInfo& path, TakenInterface* taken) {
-  for (const PathInfo& other : OtherTakers(path, taken->ifindex)) {
+  for (const PathInfo& other : OtherTakers(path, *taken)) {
     if (other.alive) {
       throw UsageError(fmt::format(
           "interface {}: another emulator uses it (path {}, process {}); end that first, or add a "
@@ -38,10 +39,17 @@ void AddOffloadsOfDead(const PathInfo& path, TakenInterface* taken) {
           taken->interface, other.name, other.pid));
     }
     for (const TakenInterface& before : other.taken) {
-      if (before.ifindex != taken->ifindex) continue;
+      if (!IsSame(path, *taken, other, before)) continue;
       taken->offloads.insert(taken->offloads.end(), before.offloads.begin(), before.offloads.end());
     }
   }
+}
+
+// Records it, with what was on of it, unless the path has it already.
+void Take(TakenInterface taken, PathInfo* path, sys::OwnEntry* record) {
+  AddOffloadsOfDead(*path, &taken);
+  record->Write(taken);
+  path->taken.push_back(std::move(taken));
 }
 
 }  // namespace
@@ -49,14 +57,21 @@ void AddOffloadsOfDead(const PathInfo& path, TakenInterface* taken) {
 void TakeInterface(const std::string& name, PathInfo* path, sys::OwnEntry* record, const Turn&) {
   const UniqueFd here = sys::OpenCurrentNamespace();
   TakenInterface taken{name, Examine(name), {}};
-  if (std::ranges::find(path->taken, taken.ifindex, &TakenInterface::ifindex) ==
-      path->taken.end()) {
+  const auto is_it = [&](const TakenInterface& each) { return IsSame(*path, taken, *path, each); };
+  if (std::ranges::none_of(path->taken, is_it)) {
     taken.offloads = sys::ActiveOffloads(here.get(), name, kOffloads);
-    AddOffloadsOfDead(*path, &taken);
-    record->Write(taken);
-    path->taken.push_back(std::move(taken));
+    Take(std::move(taken), path, record);
   }
   sys::DisableOffloads(here.get(), name, kOffloads);
+}
+
+void TakeForXdp(const std::string& name, PathInfo* path, sys::OwnEntry* record, const Turn&) {
+  for (const xdp::NeededOff& needed : xdp::OffloadsInTheWay(name)) {
+    TakenInterface taken{needed.interface, needed.ifindex, xdp::Active(needed),
+                         sys::IdentifyNamespace(needed.network.get())};
+    if (!taken.offloads.empty()) Take(std::move(taken), path, record);
+    xdp::SwitchOff(needed);
+  }
 }
 
 }  // namespace viaduct::emulate

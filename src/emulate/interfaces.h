@@ -14,5 +14,8 @@ namespace viaduct::emulate {
 // is down, or another path has it; EnvironmentError if the driver keeps its offloads.
 void TakeInterface(const std::string& name, PathInfo* path, sys::OwnEntry* record,
                    const Turn& turn);
+// Does what AF_XDP needs besides, likewise: with an interface that has been taken, and with the
+// other end of a veth pair (xdp::OffloadsInTheWay()).
+void TakeForXdp(const std::string& name, PathInfo* path, sys::OwnEntry* record, const Turn& turn);
 
 }  // namespace viaduct::emulate

@@ -159,7 +159,7 @@ result::EngineResult RunPath(PathOptions options) {
   sys::EventLoop loop;  // from here on it receives the signals
   PathEmulation path(std::move(options));
   const PathOptions& given = path.options();
-  auto ports = std::make_unique<KeptPath>(given.config);
+  auto ports = std::make_unique<KeptPath>(given.config, given.port, given.note);
   const std::string name = ports->name();
   path.Start(std::move(ports), loop);
   given.note(fmt::format("path {} is on (seed {}){}", name, given.config.seed,

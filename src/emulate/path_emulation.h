@@ -25,6 +25,7 @@ struct PathOptions {
   std::string schedule_file;  // for messages
   std::optional<Duration> duration;
   std::optional<Duration> lateness_limit;
+  PortKind port = PortKind::kAfPacket;
   // Output for a person: the present state, every second (empty: not wanted), and events.
   std::function<void(const std::string&)> status;
   std::function<void(const std::string&)> note = [](const std::string&) {};

@@ -4,20 +4,24 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <optional>
 
 #include "base/error.h"
 #include "emulate/interfaces.h"
 #include "emulate/path_record.h"
 #include "io/ring_port.h"
+#include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/packet_socket.h"
 #include "sys/unix_socket.h"
+#include "xdp/open.h"
 
 namespace viaduct::emulate {
 namespace {
@@ -74,7 +78,7 @@ class PathKeeper {
       case MessageType::kTakeInterfaces:
         return Take(arguments);
       case MessageType::kOpenPort:
-        return Open(Member<size_t>(arguments, "port"));
+        return Open(Member<size_t>(arguments, "port"), arguments);
       default:
         throw broker::ProtocolError("broker protocol: not what a path's keeper does");
     }
@@ -102,10 +106,15 @@ class PathKeeper {
   }
 
   // The interface of that name may be another one by now.
-  Reply Open(size_t port) {
+  Reply Open(size_t port, const json& arguments) {
     if (!info_ || port >= info_->interfaces.size()) throw UsageError("a path has no such port");
     const std::string& name = info_->interfaces[port];
-    TakeInterface(name, &*info_, &record_, Turn());
+    programs_.erase(port);
+    const Turn turn;
+    TakeInterface(name, &*info_, &record_, turn);
+    if (Member<bool>(arguments, "xdp")) {
+      return OpenXdp(port, Member<int>(arguments, "pid"), turn);
+    }
     sys::PacketSocket socket = sys::OpenPacketSocket(name, true);
     Reply reply;
     reply.value["ifindex"] = socket.ifindex;
@@ -113,7 +122,31 @@ class PathKeeper {
     return reply;
   }
 
+  Reply OpenXdp(size_t port, int client, const Turn& turn) {
+    const std::string& name = info_->interfaces[port];
+    TakeForXdp(name, &*info_, &record_, turn);
+    xdp::Opened opened = xdp::Open({.interface = name});
+    io::XdpSockets& sockets = opened.sockets;
+    if (const uint32_t left = opened.program->Left(); left != 0) {
+      TakenInterface beside{name, sockets.ifindex, {}, {}, left};
+      record_.Write(beside);
+      info_->taken.push_back(std::move(beside));
+    }
+    const auto mtu = static_cast<uint32_t>(sys::Netlink().GetLink(name).mtu);
+    xdp::AllowLockedMemory(client, user_.uid, xdp::LockedMemory({}, sockets.queues.size(), mtu));
+    programs_[port] = std::move(opened.program);
+    Reply reply;
+    reply.value = {{"ifindex", sockets.ifindex}, {"mtu", mtu},
+                   {"native", sockets.native},   {"may_be_partial", sockets.may_be_partial},
+                   {"program", sockets.program}, {"why_generic", opened.why_generic}};
+    reply.descriptors = std::move(sockets.queues);
+    reply.descriptors.push_back(std::move(sockets.map));
+    reply.descriptors.push_back(std::move(sockets.control));
+    return reply;
+  }
+
   void GiveBack(const Turn& turn) {
+    programs_.clear();
     if (info_) RemovePath(*info_, turn);  // what remains has its record, for `viaduct clean`
     info_.reset();
   }
@@ -122,6 +155,7 @@ class PathKeeper {
   const sys::Identity user_;
   std::optional<PathInfo> info_;  // once it is recorded
   sys::OwnEntry record_;
+  std::map<size_t, std::shared_ptr<xdp::Program>> programs_;  // by port
 };
 
 }  // namespace
@@ -145,8 +179,12 @@ void KeepPath(UniqueFd connection, const sys::Identity& user) {
   PathKeeper(std::move(connection), user).Work();
 }
 
-KeptPath::KeptPath(const engine::Config& config)
-    : root_(privilege::Ask(privilege::Service::kPath), "root's half of the path has died"),
+KeptPath::KeptPath(const engine::Config& config, PortKind kind,
+                   std::function<void(const std::string&)> note)
+    : kind_(kind),
+      note_(std::move(note)),
+      root_(privilege::Ask(privilege::Service::kPath), "root's half of the path has died"),
+      interfaces_(config.ports),
       ifindices_(config.ports.size()) {
   json request = {{"name", config.name}, {"interfaces", config.ports}, {"pairs", json::array()}};
   for (const engine::Pair& pair : config.pairs) request["pairs"].push_back(pair.name);
@@ -159,12 +197,67 @@ KeptPath::KeptPath(const engine::Config& config)
 }
 
 std::unique_ptr<io::AnyPort> KeptPath::OpenPort(size_t port) {
-  broker::Message answer = root_.Call(MessageType::kOpenPort, json{{"port", port}}.dump());
+  if (kind_ == PortKind::kAfPacket) return OpenRing(port);
+  if (kind_ == PortKind::kAfXdp) return OpenXdp(port);
+  std::string reason;
+  try {
+    auto opened = OpenXdp(port);
+    if (opened->state().zero_copy) {
+      note_(fmt::format("port {}: af_xdp, as its driver has zero-copy", interfaces_[port]));
+      return opened;
+    }
+    reason = "its driver has no zero-copy for AF_XDP";
+  } catch (const Error& error) {
+    reason = error.what();
+  }
+  note_(fmt::format("port {}: af_packet ({})", interfaces_[port], reason));
+  return OpenRing(port);
+}
+
+broker::Message KeptPath::AskToOpen(size_t port, bool xdp) {
+  const json request = {{"port", port}, {"xdp", xdp}, {"pid", getpid()}};
+  return root_.Call(MessageType::kOpenPort, request.dump());
+}
+
+std::unique_ptr<io::AnyPort> KeptPath::OpenRing(size_t port) {
+  broker::Message answer = AskToOpen(port, false);
   if (answer.descriptors.size() != 1) throw Error("the port has no socket");
   io::RingOptions options;
   options.ifindex = Member<int>(broker::DecodeJson(answer.payload), "ifindex");
   ifindices_[port] = options.ifindex;
   return io::Hold(io::RingPort(std::move(answer.descriptors[0]), options));
+}
+
+std::unique_ptr<io::XdpPort> KeptPath::OpenXdp(size_t port) {
+  broker::Message answer = AskToOpen(port, true);
+  if (answer.descriptors.size() < 3) throw Error("the port has no socket");
+  const json opened = broker::DecodeJson(answer.payload);
+  io::XdpSockets sockets;
+  sockets.ifindex = Member<int>(opened, "ifindex");
+  sockets.native = Member<bool>(opened, "native");
+  sockets.may_be_partial = Member<bool>(opened, "may_be_partial");
+  sockets.program = Member<std::string>(opened, "program");
+  sockets.control = std::move(answer.descriptors.back());
+  answer.descriptors.pop_back();
+  sockets.map = std::move(answer.descriptors.back());
+  answer.descriptors.pop_back();
+  sockets.queues = std::move(answer.descriptors);
+  ifindices_[port] = sockets.ifindex;
+  const auto why_generic = Member<std::string>(opened, "why_generic");
+  if (!why_generic.empty() && kind_ == PortKind::kAfXdp) {
+    note_(fmt::format("port {}: af_xdp in generic mode: {}", interfaces_[port], why_generic));
+  }
+  rlimit limit{RLIM_INFINITY, RLIM_INFINITY};
+  if (geteuid() != 0) getrlimit(RLIMIT_MEMLOCK, &limit);
+  const io::XdpOptions options =
+      xdp::FitLockedMemory({}, sockets.queues.size(), Member<uint32_t>(opened, "mtu"),
+                           interfaces_.size(), limit.rlim_cur);
+  if (options.slots < io::XdpOptions().slots) {
+    note_(fmt::format(
+        "port {}: room for {} frames, not {}: the limit of locked memory (ulimit -l) is {} MiB",
+        interfaces_[port], options.slots, io::XdpOptions().slots, limit.rlim_cur >> 20));
+  }
+  return std::make_unique<io::XdpPort>(std::move(sockets), options);
 }
 
 }  // namespace viaduct::emulate

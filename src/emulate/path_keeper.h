@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "emulate/path_ports.h"
 #include "emulate/path_record.h"
 #include "engine/config.h"
+#include "io/xdp_port.h"
 #include "sys/invoking_user.h"
 
 namespace viaduct::emulate {
@@ -29,21 +31,31 @@ class KeptPath final : public PathPorts {
   // Takes the interfaces of config.ports, with their offloads off, and the path's name. There must
   // be a steward (privilege/halves.h). Throws UsageError or EnvironmentError; then nothing is
   // taken.
-  explicit KeptPath(const engine::Config& config);
+  // `note` is told, for a person, what was chosen where there was a choice.
+  explicit KeptPath(
+      const engine::Config& config, PortKind kind = PortKind::kAfPacket,
+      std::function<void(const std::string&)> note = [](const std::string&) {});
 
   const std::string& name() const override { return name_; }
   const std::string& created() const override { return created_; }
   UniqueFd TakeListener() override { return std::move(listener_); }
-  // A ring port in promiscuous mode, also on an interface of that name that has appeared since.
+  // In promiscuous mode, also on an interface of that name that has appeared since.
   std::unique_ptr<io::AnyPort> OpenPort(size_t port) override;
   bool CanComeBack() const override { return true; }
   int ifindex(size_t port) const override { return ifindices_[port]; }
   int Fd() const override { return root_.Fd(); }
 
  private:
+  broker::Message AskToOpen(size_t port, bool xdp);
+  std::unique_ptr<io::AnyPort> OpenRing(size_t port);
+  std::unique_ptr<io::XdpPort> OpenXdp(size_t port);
+
+  const PortKind kind_;
+  const std::function<void(const std::string&)> note_;
   broker::Caller root_;
   std::string name_, created_;
   UniqueFd listener_;
+  const std::vector<std::string> interfaces_;
   std::vector<int> ifindices_;
 };
 

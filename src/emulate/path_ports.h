@@ -10,6 +10,13 @@
 
 namespace viaduct::emulate {
 
+// How a path gets the frames of its interfaces.
+enum class PortKind {
+  kAfPacket,  // io::RingPort
+  kAfXdp,     // io::XdpPort, or an error
+  kAuto,      // io::XdpPort where the driver has zero-copy, else io::RingPort
+};
+
 // The ports of one path, which a process of root's half keeps for this one until destruction; and
 // how the path is known on this machine. For use by one thread.
 class PathPorts {

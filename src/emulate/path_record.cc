@@ -10,6 +10,7 @@
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/offload.h"
+#include "xdp/program.h"
 
 namespace viaduct::emulate {
 namespace {
@@ -28,10 +29,21 @@ void CheckName(const std::string& name) {
       "\"{}\" is not a name for a path: 1 to {} letters, digits and -_.:=,@", name, kMaxName));
 }
 
-void GiveBack(int network, const TakenInterface& taken) {
+const sys::NamespaceId& NetworkOf(const PathInfo& path, const TakenInterface& taken) {
+  return taken.network.inode == 0 ? path.network : taken.network;
+}
+
+void GiveBack(const PathInfo& path, const TakenInterface& taken) {
+  const UniqueFd network = sys::FindNamespace(NetworkOf(path, taken));
+  if (!network) return;
   // It may have been renamed since.
-  const auto link = sys::Netlink(network).FindLink(taken.ifindex);
-  if (link) sys::EnableOffloads(network, link->name, taken.offloads);
+  const auto link = sys::Netlink(network.get()).FindLink(taken.ifindex);
+  if (!link) return;
+  if (taken.program != 0) {
+    const sys::NamespaceScope scope(network.get());
+    xdp::DetachLeft(taken.ifindex, taken.program);
+  }
+  sys::EnableOffloads(network.get(), link->name, taken.offloads);
 }
 
 PathInfo PathOf(const ShellInfo& shell) {
@@ -122,23 +134,26 @@ sys::OwnEntry RecordPath(PathInfo* path, const Turn& turn) {
   }
 }
 
-std::vector<PathInfo> OtherTakers(const PathInfo& path, int ifindex) {
+bool IsSame(const PathInfo& path, const TakenInterface& taken, const PathInfo& other,
+            const TakenInterface& others) {
+  return taken.ifindex == others.ifindex && NetworkOf(path, taken) == NetworkOf(other, others);
+}
+
+std::vector<PathInfo> OtherTakers(const PathInfo& path, const TakenInterface& taken) {
   std::vector<PathInfo> others = ListPaths();
   std::erase_if(others, [&](const PathInfo& other) {
-    return other.name == path.name || other.network != path.network ||
-           std::ranges::find(other.taken, ifindex, &TakenInterface::ifindex) == other.taken.end();
+    return other.name == path.name || std::ranges::none_of(other.taken, [&](const auto& each) {
+             return IsSame(path, taken, other, each);
+           });
   });
   return others;
 }
 
 std::vector<std::string> RemovePath(const PathInfo& path, const Turn&) {
   try {
-    const UniqueFd network = sys::FindNamespace(path.network);
     for (const TakenInterface& taken : path.taken) {
-      const auto others = OtherTakers(path, taken.ifindex);
-      if (network && std::ranges::none_of(others, &PathInfo::alive)) {
-        GiveBack(network.get(), taken);
-      }
+      const auto others = OtherTakers(path, taken);
+      if (std::ranges::none_of(others, &PathInfo::alive)) GiveBack(path, taken);
     }
   } catch (const Error& error) {
     return {fmt::format("path {}: {}", path.name, error.what())};

@@ -17,8 +17,11 @@ struct TakenInterface {
   std::string interface;
   int ifindex = 0;
   std::vector<std::string> offloads;  // those that were on, and that the path switches off
+  sys::NamespaceId network = {};      // inode 0: the path's; else that of a veth pair's other end
+  uint32_t program = 0;               // in a dispatcher of XDP programs (xdp::Program::Left())
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TakenInterface, interface, ifindex, offloads)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TakenInterface, interface, ifindex, offloads,
+                                                network, program)
 
 struct PathInfo : sys::RegistryEntry {
   sys::NamespaceId network;
@@ -50,8 +53,11 @@ PathInfo FindPath(const std::string& name, const std::string& pair);
 // name.
 sys::OwnEntry RecordPath(PathInfo* path, const Turn& turn);
 
-// The other paths, live and dead, that have taken this interface of the same namespace.
-std::vector<PathInfo> OtherTakers(const PathInfo& path, int ifindex);
+// Whether both are one interface, in the namespaces of their paths or others.
+bool IsSame(const PathInfo& path, const TakenInterface& taken, const PathInfo& other,
+            const TakenInterface& others);
+// The other paths, live and dead, that have taken this interface of `path`'s.
+std::vector<PathInfo> OtherTakers(const PathInfo& path, const TakenInterface& taken);
 
 // Restores what the record says was changed, unless a live path has it by now, and removes the
 // record then. Returns what could not be done, one line each.

@@ -217,6 +217,7 @@ class Engine::Impl {
     for (size_t i = 0; i < ports_.size(); ++i) {
       statistics.ports[i].counters = ports_[i]->Counters();
       statistics.ports[i].up = ports_[i]->Up();
+      statistics.ports[i].access = ports_[i]->Description();
     }
     return statistics;
   }

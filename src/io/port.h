@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "base/time.h"
@@ -44,8 +45,8 @@ struct PortCounters {
 };
 
 // How frames enter and leave; one virtual call per burst.
-//  - One thread calls Receive(); the same or one other calls Transmit() (RingPort; the others: one
-//    thread for both, and for Counters()). Neither call allocates, throws, or logs.
+//  - One thread calls Receive(); the same or one other calls Transmit() (RingPort, XdpPort; the others:
+//    one thread for both, and for Counters()). Neither call allocates, throws, or logs.
 class AnyPort {
  public:
   virtual ~AnyPort() = default;
@@ -69,7 +70,7 @@ class AnyPort {
   // A descriptor that is readable (poll) when Receive() would return something; -1 when there is
   // nothing to wait for.
   virtual int Fd() = 0;
-  // Any thread (RingPort).
+  // Any thread (RingPort, XdpPort).
   virtual PortCounters Counters() = 0;
   // The largest payload of a frame, without the Ethernet header and VLAN tags, in bytes: what it
   // was when the port was opened.
@@ -77,6 +78,8 @@ class AnyPort {
   // Any thread; a few system calls. Whether frames can pass: the interface exists, is up, and has a
   // carrier. Ports that cannot tell return true.
   virtual bool Up() { return true; }
+  // What it is and how it works, for people. Empty: nothing to say.
+  virtual std::string Description() const { return ""; }
 
  protected:
   AnyPort() = default;

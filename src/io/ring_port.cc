@@ -2,10 +2,8 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
-#include <linux/ethtool.h>
 #include <linux/if_packet.h>
 #include <linux/sockios.h>
-#include <net/if.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -21,6 +19,7 @@
 #include "base/error.h"
 #include "base/socket_option.h"
 #include "io/flight_log.h"
+#include "io/interface.h"
 #include "wire/ethernet.h"
 #include "wire/link_tag.h"
 
@@ -50,19 +49,6 @@ struct VnetHeader {
 };
 static_assert(sizeof(VnetHeader) == 10);
 
-ifreq InterfaceRequest(int fd, int ifindex) {
-  ifreq request{};
-  request.ifr_ifindex = ifindex;
-  SystemCall("ioctl SIOCGIFNAME", ioctl(fd, SIOCGIFNAME, &request));
-  return request;
-}
-
-int MtuOf(int fd, int ifindex) {
-  ifreq request = InterfaceRequest(fd, ifindex);
-  SystemCall("ioctl SIOCGIFMTU", ioctl(fd, SIOCGIFMTU, &request));
-  return request.ifr_mtu;
-}
-
 size_t SendBufferOf(int fd) {
   int bytes = 0;
   socklen_t size = sizeof(bytes);
@@ -91,7 +77,7 @@ class Mapping {
 
 size_t SlotBytes(const RingOptions& options, int fd) {
   const size_t frame = options.slot_bytes != 0 ? options.slot_bytes
-                                               : static_cast<size_t>(MtuOf(fd, options.ifindex)) +
+                                               : size_t{InterfaceMtu(fd, options.ifindex)} +
                                                      wire::EthernetHeader::kSize + kTags;
   // What precedes a frame in its slot: af_packet.c, tpacket_rcv().
   const size_t header = TPACKET_ALIGN(TPACKET2_HDRLEN + 16) + sizeof(VnetHeader);
@@ -138,7 +124,7 @@ class RingPort::Impl {
       : socket_(std::move(socket)),
         sender_(std::move(sender)),
         ifindex_(options.ifindex),
-        mtu_(static_cast<uint32_t>(MtuOf(socket_.get(), options.ifindex))),
+        mtu_(InterfaceMtu(socket_.get(), options.ifindex)),
         request_(SetUpRing(socket_.get(), options)),
         ring_(socket_.get(), size_t{request_.tp_block_size} * request_.tp_block_nr),
         long_frames_(std::make_unique_for_overwrite<LongFrame[]>(kLongFrames)),
@@ -251,13 +237,7 @@ class RingPort::Impl {
             .tx_dropped_error = tx_.dropped_error.load(kRelaxed)};
   }
 
-  bool Up() const {
-    ifreq request{};
-    request.ifr_ifindex = ifindex_;
-    if (ioctl(socket_.get(), SIOCGIFNAME, &request) != 0) return false;
-    if (ioctl(socket_.get(), SIOCGIFFLAGS, &request) != 0) return false;
-    return (request.ifr_flags & IFF_UP) != 0 && HasCarrier();
-  }
+  bool Up() const { return InterfaceIsUp(socket_.get(), ifindex_); }
 
  private:
   int SendingFd() const { return sender_ ? sender_.get() : socket_.get(); }
@@ -344,17 +324,7 @@ class RingPort::Impl {
   // Without the qdisc, an interface without carrier fails like a full one; only the latter will
   // accept the frame later.
   bool IsBackpressure(int error) const {
-    return error == EAGAIN || (error == ENOBUFS && HasCarrier());
-  }
-
-  // IFF_RUNNING follows the carrier up to a second late; this asks the device itself.
-  bool HasCarrier() const {
-    ifreq request{};
-    request.ifr_ifindex = ifindex_;
-    if (ioctl(socket_.get(), SIOCGIFNAME, &request) != 0) return false;
-    ethtool_value link{ETHTOOL_GLINK, 0};
-    request.ifr_data = reinterpret_cast<char*>(&link);
-    return ioctl(socket_.get(), SIOCETHTOOL, &request) != 0 || link.data != 0;
+    return error == EAGAIN || (error == ENOBUFS && InterfaceHasCarrier(socket_.get(), ifindex_));
   }
 
   // One thread counts (so no locked instruction is needed), any thread reads.

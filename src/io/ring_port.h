@@ -62,6 +62,7 @@ class RingPort final : public AnyPort {
   PortCounters Counters() override;  // any thread
   bool Up() override;
   uint32_t Mtu() const override;
+  std::string Description() const override { return "AF_PACKET ring"; }
 
  private:
   class Impl;

@@ -53,6 +53,7 @@ KeysOf<PortResult> PortResult::Keys() {
           "unmatched", "frames", "dropped because they belong to no pair (another VLAN or label)"),
       Always<&PortResult::too_long>("too_long", "frames",
                                     "dropped because they are longer than the MTU of every port"),
+      Always<&PortResult::access>("access", "text", "how its frames are had from the kernel"),
   };
   return kKeys;
 }

@@ -37,6 +37,7 @@ struct PortResult {
   bool up = true;
   FrameCounters frames;
   uint64_t unmatched = 0, too_long = 0;
+  std::string access;  // io::AnyPort::Description()
 
   static KeysOf<PortResult> Keys();
 };

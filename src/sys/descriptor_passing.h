@@ -12,7 +12,7 @@
 namespace viaduct::sys {
 
 // The most descriptors that one message carries here.
-inline constexpr size_t kMaxPassedDescriptors = 16;
+inline constexpr size_t kMaxPassedDescriptors = 64;
 
 // One sendmsg(2) without SIGPIPE, restarted when a signal interrupts it. Returns what the system
 // call does: the number of bytes sent, or -1 with errno set. Sends at most kMaxPassedDescriptors;

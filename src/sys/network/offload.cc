@@ -91,6 +91,10 @@ bool Contains(std::string_view text, std::string_view part) {
 
 // By name, because the bits differ between kernels (net/ethtool/common.c, netdev_features_strings).
 bool Concerns(std::string_view feature, Offloads which) {
+  if (which == Offloads::kTags) {
+    return feature == "rx-vlan-hw-parse" || feature == "rx-vlan-stag-hw-parse" ||
+           feature == "tx-vlan-hw-insert" || feature == "tx-vlan-stag-hw-insert";
+  }
   if (Contains(feature, "segmentation") && feature.rfind("tx-", 0) == 0) return true;
   if (feature == "rx-gro" || feature == "rx-gro-hw" || feature == "rx-gro-list" ||
       feature == "rx-lro" || feature == "rx-udp-gro-forwarding") {
@@ -152,6 +156,28 @@ std::vector<std::string> ActiveOffloads(int namespace_fd, const std::string& int
                                         Offloads which) {
   Ethtool ethtool(namespace_fd, interface);
   return Active(ethtool, ethtool.FeatureNames(), which);
+}
+
+uint32_t ReceiveQueues(int namespace_fd, const std::string& interface) {
+  ethtool_channels channels{};
+  channels.cmd = ETHTOOL_GCHANNELS;
+  try {
+    Ethtool(namespace_fd, interface).Call(&channels, "GCHANNELS");
+  } catch (const SystemError&) {
+    return 1;
+  }
+  return std::max<uint32_t>(channels.rx_count + channels.combined_count, 1);
+}
+
+std::string DriverOf(int namespace_fd, const std::string& interface) {
+  ethtool_drvinfo info{};
+  info.cmd = ETHTOOL_GDRVINFO;
+  try {
+    Ethtool(namespace_fd, interface).Call(&info, "GDRVINFO");
+  } catch (const SystemError&) {
+    return "";
+  }
+  return {info.driver, strnlen(info.driver, sizeof info.driver)};
 }
 
 void DisableTransmitInterrupts(int namespace_fd, const std::string& interface) {

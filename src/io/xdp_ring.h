@@ -1,0 +1,105 @@
+// The rings that an AF_XDP socket shares with the kernel (linux/if_xdp.h,
+// Documentation/networking/af_xdp.rst): one side produces, the other consumes.
+#pragma once
+
+#include <linux/if_xdp.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "base/error.h"
+#include "base/socket_option.h"
+
+namespace viaduct::io {
+
+// One ring of a socket, of entries T. Its size is a power of two; indices count on and wrap at
+// 2^32.
+template <class T>
+class XdpRing {
+ public:
+  XdpRing() = default;
+  // Has the kernel make it (`option`: XDP_RX_RING...) and maps it. `producer`: this process is.
+  // Throws SystemError.
+  XdpRing(int fd, int option, off_t offset, xdp_ring_offset xdp_mmap_offsets::*member,
+          uint32_t size, bool producer)
+      : size_(size), is_producer_(producer) {
+    SetSocketOption(fd, SOL_XDP, option, static_cast<int>(size), "a ring of AF_XDP");
+    xdp_mmap_offsets offsets{};
+    socklen_t length = sizeof offsets;
+    SystemCall("getsockopt XDP_MMAP_OFFSETS",
+               getsockopt(fd, SOL_XDP, XDP_MMAP_OFFSETS, &offsets, &length));
+    const xdp_ring_offset& at = offsets.*member;
+    bytes_ = at.desc + size * sizeof(T);
+    void* const memory =
+        mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, offset);
+    if (memory == MAP_FAILED) throw SystemError("mmap of a ring of AF_XDP", errno);
+    memory_ = static_cast<std::byte*>(memory);
+    producer_ = reinterpret_cast<uint32_t*>(memory_ + at.producer);
+    consumer_ = reinterpret_cast<uint32_t*>(memory_ + at.consumer);
+    flags_ = reinterpret_cast<uint32_t*>(memory_ + at.flags);
+    entries_ = reinterpret_cast<T*>(memory_ + at.desc);
+  }
+  XdpRing(XdpRing&& other) noexcept { Swap(other); }
+  XdpRing& operator=(XdpRing&& other) noexcept {
+    Swap(other);
+    return *this;
+  }
+  ~XdpRing() {
+    if (memory_ != nullptr) munmap(memory_, bytes_);
+  }
+
+  uint32_t size() const { return size_; }
+  // Entries that may be written and published, or read and released.
+  uint32_t Available() const {
+    return is_producer_ ? size_ - (own_ - Load(consumer_)) : Load(producer_) - own_;
+  }
+  // The index-th of those.
+  T& operator[](uint32_t index) const { return entries_[(own_ + index) & (size_ - 1)]; }
+  // Publishes so many of them, or gives them back.
+  void Advance(uint32_t count) {
+    own_ += count;
+    Publish();
+  }
+  // A producer's last `count`, which the kernel has not looked at.
+  void TakeBack(uint32_t count) {
+    own_ -= count;
+    Publish();
+  }
+  // A producer's: how far the other has come, and this; both count on.
+  uint32_t consumed() const { return Load(consumer_); }
+  uint32_t produced() const { return own_; }
+  // The kernel waits for a system call.
+  bool NeedsWakeup() const {
+    return (std::atomic_ref(*flags_).load(std::memory_order_relaxed) & XDP_RING_NEED_WAKEUP) != 0;
+  }
+
+ private:
+  static uint32_t Load(uint32_t* index) {
+    return std::atomic_ref(*index).load(std::memory_order_acquire);
+  }
+  void Publish() {
+    std::atomic_ref(*(is_producer_ ? producer_ : consumer_)).store(own_, std::memory_order_release);
+  }
+  void Swap(XdpRing& other) noexcept {
+    std::swap(memory_, other.memory_), std::swap(bytes_, other.bytes_);
+    std::swap(producer_, other.producer_), std::swap(consumer_, other.consumer_);
+    std::swap(flags_, other.flags_), std::swap(entries_, other.entries_);
+    std::swap(size_, other.size_), std::swap(own_, other.own_);
+    std::swap(is_producer_, other.is_producer_);
+  }
+
+  std::byte* memory_ = nullptr;
+  size_t bytes_ = 0;
+  uint32_t *producer_ = nullptr, *consumer_ = nullptr, *flags_ = nullptr;
+  T* entries_ = nullptr;
+  uint32_t size_ = 0;
+  uint32_t own_ = 0;  // this process's index
+  bool is_producer_ = false;
+};
+
+}  // namespace viaduct::io

@@ -1,0 +1,326 @@
+// What every port promises (io/port.h), of all ports alike. The other end of the link is a
+// io::RingPort, which counts on its own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/socket_option.h"
+#include "io/ring_port.h"
+#include "io/super_frame.h"
+#include "io/test/test_network.h"
+#include "io/tun_port.h"
+#include "sys/network/tun.h"
+#include "wire/checksum.h"
+#include "wire/layers.h"
+#include "xdp/open.h"
+
+namespace viaduct::xdp {
+namespace {
+
+using namespace wire::packet;
+using io::AnyPort, io::FrameToSend, io::ReceivedFrame, io::RingPort;
+
+using Frames = std::vector<std::vector<std::byte>>;
+
+// A link between a0, where the test looks on, and b0, where the port is.
+struct Link {
+  io::TestNetwork network{/*ipv6=*/false};
+
+  std::unique_ptr<RingPort> Outside() {
+    return std::make_unique<RingPort>(network.a.PacketSocket(),
+                                      io::RingOptions{.ifindex = network.a.IfIndex("a0")});
+  }
+  std::unique_ptr<AnyPort> Xdp(const Request& request, const io::XdpOptions& options) {
+    return network.b.In([&] { return io::Hold(OpenXdpPort(request, options)); });
+  }
+};
+
+struct Kind {
+  std::string name;
+  // Opens it on b0; `slots`: how many frames it can store.
+  std::function<std::unique_ptr<AnyPort>(Link&, uint32_t slots)> open;
+};
+std::ostream& operator<<(std::ostream& out, const Kind& kind) { return out << kind.name; }
+
+Kind XdpKind(const std::string& name, Mode mode) {
+  return {name, [mode](Link& link, uint32_t slots) {
+            return link.Xdp({.interface = "b0", .mode = mode}, {.slots = slots, .send_slots = 512});
+          }};
+}
+
+std::unique_ptr<AnyPort> OpenRing(Link& link, uint32_t slots) {
+  io::RingOptions options;
+  options.ifindex = link.network.b.IfIndex("b0");
+  options.slots = slots;
+  return io::Hold(RingPort(link.network.b.PacketSocket(), options));
+}
+
+// Frame number `number`, of this many bytes.
+std::vector<std::byte> Numbered(uint32_t number, size_t bytes = 60) {
+  auto frame = Build(Ethernet{"02:00:00:00:00:0a", "02:00:00:00:00:0b", 0x88b5} /
+                     Payload{std::string(bytes - 14, 'x')});
+  if (bytes >= 18) wire::Store32(frame.data() + 14, number);
+  return frame;
+}
+
+class ConformanceTest : public testing::TestWithParam<Kind> {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "needs root: makes network namespaces";
+    link_.emplace();
+  }
+  void Open(uint32_t slots = 512) {
+    port_ = GetParam().open(*link_, slots);
+    outside_ = link_->Outside();
+  }
+  void SetMtu(int mtu) {
+    link_->network.a.Run(fmt::format("ip link set a0 mtu {}", mtu));
+    link_->network.b.Run(fmt::format("ip link set b0 mtu {}", mtu));
+  }
+
+  // Frames that arrive until `wanted` are there or none comes for a second.
+  static Frames Take(AnyPort& port, size_t wanted, size_t burst = 64) {
+    Frames all;
+    std::vector<ReceivedFrame> frames(burst);
+    while (all.size() < wanted) {
+      const size_t count = port.Receive(frames);
+      for (size_t i = 0; i < count; ++i) {
+        all.emplace_back(frames[i].bytes.begin(), frames[i].bytes.end());
+      }
+      if (count == 0 && !io::IsReadable(port.Fd())) break;
+    }
+    return all;
+  }
+  // Sends all, however often the port has no room.
+  static void SendAll(AnyPort& port, const Frames& frames, size_t burst) {
+    std::vector<FrameToSend> spans(frames.begin(), frames.end());
+    for (size_t sent = 0; sent < spans.size();) {
+      sent += port.Transmit(std::span(spans).subspan(sent, std::min(burst, spans.size() - sent)));
+    }
+  }
+
+  std::optional<Link> link_;
+  std::unique_ptr<AnyPort> port_;
+  std::unique_ptr<RingPort> outside_;
+};
+
+TEST_P(ConformanceTest, KeepsOrderInBurstsOfAnySize) {
+  Open();
+  for (const size_t burst : {1, 2, 31, 32, 33, 64, 200}) {
+    Frames frames;
+    for (uint32_t i = 0; i < 200; ++i) frames.push_back(Numbered(i));
+    SendAll(*outside_, frames, burst);
+    EXPECT_EQ(Take(*port_, frames.size(), burst), frames) << "received in bursts of " << burst;
+    SendAll(*port_, frames, burst);
+    EXPECT_EQ(Take(*outside_, frames.size()), frames) << "sent in bursts of " << burst;
+  }
+}
+
+TEST_P(ConformanceTest, CarriesNothingWhereNothingIsOffered) {
+  Open();
+  std::vector<ReceivedFrame> frames(4);
+  EXPECT_EQ(port_->Receive(frames), 0u);
+  EXPECT_EQ(port_->Receive({}), 0u);
+  EXPECT_EQ(port_->Transmit({}), 0u);
+  EXPECT_FALSE(io::IsReadable(port_->Fd(), 0));
+  EXPECT_TRUE(port_->Up());
+  EXPECT_EQ(port_->Counters().rx_frames + port_->Counters().tx_frames, 0u);
+}
+
+TEST_P(ConformanceTest, CarriesTenThousandFrames) {
+  Open(4096);
+  constexpr uint32_t kFrames = 10000;
+  for (uint32_t i = 0; i < kFrames; i += 200) {
+    Frames frames;
+    for (uint32_t j = 0; j < 200; ++j) frames.push_back(Numbered(i + j));
+    SendAll(*outside_, frames, 64);
+    ASSERT_EQ(Take(*port_, frames.size()), frames);
+    SendAll(*port_, frames, 64);
+    ASSERT_EQ(Take(*outside_, frames.size()), frames);
+  }
+  EXPECT_EQ(port_->Counters().rx_frames, kFrames);
+  EXPECT_EQ(port_->Counters().rx_bytes, kFrames * 60u);
+  EXPECT_EQ(port_->Counters().tx_frames, kFrames);
+  EXPECT_EQ(port_->Counters().tx_bytes, kFrames * 60u);
+  EXPECT_EQ(outside_->Counters().rx_frames, kFrames);
+}
+
+TEST_P(ConformanceTest, CarriesFramesOfEveryLength) {
+  Open(2048);
+  Frames frames;
+  for (size_t bytes = 14; bytes <= 1514; ++bytes) {
+    frames.push_back(Numbered(static_cast<uint32_t>(bytes), bytes));
+  }
+  SendAll(*outside_, frames, 64);
+  EXPECT_EQ(Take(*port_, frames.size()), frames);
+  SendAll(*port_, frames, 64);
+  EXPECT_EQ(Take(*outside_, frames.size()), frames);
+}
+
+TEST_P(ConformanceTest, CarriesJumboFrames) {
+  SetMtu(9000);
+  Open();
+  Frames frames;
+  for (const size_t bytes : {60, 1514, 3800, 3840, 3841, 4096, 7680, 7681, 9013, 9014}) {
+    frames.push_back(Numbered(static_cast<uint32_t>(bytes), bytes));
+  }
+  SendAll(*outside_, frames, 4);
+  EXPECT_EQ(Take(*port_, frames.size()), frames);
+  SendAll(*port_, frames, 4);
+  EXPECT_EQ(Take(*outside_, frames.size()), frames);
+  EXPECT_EQ(port_->Mtu(), 9000u);
+}
+
+TEST_P(ConformanceTest, KeepsVlanTags) {
+  Open();
+  const auto tagged = Build(Ethernet{"02:00:00:00:00:0a", "02:00:00:00:00:0b"} / Vlan{.id = 5} /
+                            Ipv4{} / Udp{} / Payload{std::string(1472, 'x')});
+  SendAll(*outside_, {tagged}, 1);
+  EXPECT_EQ(Take(*port_, 1), Frames{tagged});
+  SendAll(*port_, {tagged}, 1);
+  EXPECT_EQ(Take(*outside_, 1), Frames{tagged});
+}
+
+TEST_P(ConformanceTest, RefusesWhatTheInterfaceCannotCarryAndGoesOn) {
+  Open();
+  const Frames frames = {Numbered(1), std::vector<std::byte>(13), Numbered(2), Numbered(3, 1600),
+                         Numbered(4)};
+  const std::vector<FrameToSend> spans(frames.begin(), frames.end());
+  EXPECT_EQ(port_->Transmit(spans), spans.size());
+  EXPECT_THAT(port_->Refused(), testing::ElementsAre(1, 3));
+  EXPECT_EQ(Take(*outside_, 3), (Frames{frames[0], frames[2], frames[4]}));
+  EXPECT_EQ(port_->Counters().tx_frames, 3u);
+  EXPECT_EQ(port_->Counters().tx_dropped_error, 2u);
+}
+
+// What does not fit is counted as lost, by the port or by the interfaces below it, and nothing is
+// counted twice.
+TEST_P(ConformanceTest, CountsWhatItHasNoRoomFor) {
+  Open(64);
+  Frames frames;
+  for (uint32_t i = 0; i < 1000; ++i) frames.push_back(Numbered(i));
+  SendAll(*outside_, frames, 16);
+  const size_t received = Take(*port_, frames.size()).size();
+  EXPECT_LT(received, frames.size());
+  EXPECT_GE(received, 64u);
+  const io::PortCounters counters = port_->Counters();
+  EXPECT_EQ(counters.rx_frames, received);
+  EXPECT_EQ(counters.rx_dropped_truncated, 0u);
+  EXPECT_EQ(counters.rx_frames + counters.rx_dropped_ring_full, outside_->Counters().tx_frames);
+  SendAll(*outside_, {Numbered(7)}, 1);
+  EXPECT_EQ(Take(*port_, 1), Frames{Numbered(7)}) << "it goes on";
+}
+
+TEST_P(ConformanceTest, SurvivesALinkThatGoesDownAndUp) {
+  Open();
+  const auto frame = Numbered(1);
+  const FrameToSend one(frame);
+  link_->network.b.Run("ip link set b0 down");
+  EXPECT_FALSE(port_->Up());
+  EXPECT_EQ(port_->Transmit({&one, 1}), 1u);
+  EXPECT_THAT(port_->Refused(), testing::ElementsAre(0));
+  EXPECT_EQ(port_->Counters().tx_dropped_error, 1u);
+  EXPECT_EQ(port_->Counters().tx_frames, 0u);
+  link_->network.b.Run("ip link set b0 up");
+  link_->network.b.Run("until ip link show b0 | grep -q 'state UP'; do sleep 0.01; done");
+  EXPECT_TRUE(port_->Up());
+  // The kernel acts on a new carrier in the background, and drops what is sent before.
+  Frames came;
+  for (int i = 0; i < 20 && came.empty(); ++i) {
+    SendAll(*port_, {Numbered(2)}, 1);
+    came = Take(*outside_, 1);
+  }
+  EXPECT_EQ(came, Frames{Numbered(2)}) << "and not what was refused";
+  SendAll(*outside_, {Numbered(3)}, 1);
+  EXPECT_EQ(Take(*port_, 1), Frames{Numbered(3)});
+}
+
+TEST_P(ConformanceTest, SaysThatThereIsNoCarrier) {
+  Open();
+  link_->network.a.Run("ip link set a0 down");
+  EXPECT_FALSE(port_->Up());
+  Frames frames;
+  for (uint32_t i = 0; i < 40; ++i) frames.push_back(Numbered(i));
+  SendAll(*port_, frames, 40);
+  EXPECT_EQ(port_->Refused().size(), 40u);
+  EXPECT_EQ(port_->Counters().tx_dropped_error, 40u);
+  EXPECT_EQ(port_->Counters().tx_frames, 0u);
+}
+
+TEST_P(ConformanceTest, SurvivesTheEndOfItsInterface) {
+  Open();
+  SendAll(*outside_, {Numbered(1), Numbered(2)}, 2);
+  ASSERT_EQ(Take(*port_, 1, 1).size(), 1u);
+  link_->network.b.Run("ip link del b0");
+  EXPECT_FALSE(port_->Up());
+  const auto frame = Numbered(3);
+  const FrameToSend one(frame);
+  EXPECT_EQ(port_->Transmit({&one, 1}), 1u);
+  EXPECT_THAT(port_->Refused(), testing::ElementsAre(0));
+  std::vector<ReceivedFrame> frames(4);
+  (void)port_->Receive(frames);
+  EXPECT_EQ(port_->Receive(frames), 0u);
+  EXPECT_EQ(port_->Counters().tx_dropped_error, 1u);
+  port_.reset();
+}
+
+TEST_P(ConformanceTest, ClosesWithFramesInFlight) {
+  Open(64);
+  Frames frames;
+  for (uint32_t i = 0; i < 60; ++i) frames.push_back(Numbered(i));
+  SendAll(*outside_, frames, 60);
+  std::vector<ReceivedFrame> lent(5);
+  ASSERT_EQ(port_->Receive(lent), 5u);
+  SendAll(*port_, frames, 60);
+  port_.reset();
+  EXPECT_EQ(Take(*outside_, 60), frames);
+  port_ = GetParam().open(*link_, 64);
+  SendAll(*outside_, {Numbered(9)}, 1);
+  EXPECT_EQ(Take(*port_, 1), Frames{Numbered(9)}) << "and can be opened again";
+}
+
+// What this machine sends has its checksum completed by hardware, which a veth pair has not: the
+// port says so, or has it done before.
+TEST_P(ConformanceTest, PassesOnNoChecksumThatIsNotThere) {
+  Open();
+  const UniqueFd socket = link_->network.a.Socket(AF_INET, SOCK_DGRAM, 0);
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(9);
+  to.sin_addr.s_addr = htonl(0x0a4d0002);
+  for (const size_t bytes : {1, 2, 3, 100, 1471, 1472}) {
+    const std::string text(bytes, 'x');
+    ASSERT_EQ(
+        sendto(socket.get(), text.data(), bytes, 0, reinterpret_cast<sockaddr*>(&to), sizeof to),
+        static_cast<ssize_t>(bytes));
+    std::vector<ReceivedFrame> frames(1);
+    while (port_->Receive(frames) == 0) ASSERT_TRUE(io::IsReadable(port_->Fd()));
+    io::SuperFrameSplitter splitter;
+    size_t whole = 0;
+    EXPECT_TRUE(splitter.Split(frames[0], [&](std::span<std::byte> frame) {
+      const auto layers = wire::FindIpLayers(frame);
+      ASSERT_TRUE(layers);
+      EXPECT_TRUE(wire::TransportChecksumIsRight(
+          layers->Source(frame), layers->Destination(frame), 17,
+          frame.subspan(layers->transport, layers->end - layers->transport)));
+      ++whole;
+    }));
+    EXPECT_EQ(whole, 1u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ports, ConformanceTest,
+                         testing::Values(Kind{"AfPacket", OpenRing},
+                                         XdpKind("XdpNative", Mode::kNative),
+                                         XdpKind("XdpGeneric", Mode::kGeneric)),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace viaduct::xdp

@@ -1,0 +1,9 @@
+# A build without libxdp, or without what the room bpf needs, has absent.cc, which says so.
+set(folder ${CMAKE_CURRENT_LIST_DIR})
+if(TARGET PkgConfig::XDP AND TARGET PkgConfig::BPF AND VIADUCT_BPF_CLANG)
+  target_link_libraries(viaduct_xdp PUBLIC PkgConfig::XDP)
+  set_source_files_properties(${folder}/absent.cc PROPERTIES HEADER_FILE_ONLY ON)
+else()
+  message(STATUS "viaduct: no libxdp-dev, libbpf-dev or clang: ports by AF_XDP are left out")
+  set_source_files_properties(${folder}/program.cc PROPERTIES HEADER_FILE_ONLY ON)
+endif()
