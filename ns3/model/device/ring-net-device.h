@@ -8,7 +8,9 @@
 #include "ns3/burst-port.h"
 #include "ns3/drop-counter.h"
 #include "ns3/ethernet-net-device.h"
+#include "ns3/held-payloads.h"
 #include "ns3/traced-value.h"
+#include "ns3/unjoined-frames.h"
 
 #include "io/port.h"
 #include "io/super_frame.h"
@@ -59,6 +61,7 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
         TX_LINK_DOWN,  //!< to be sent: the link is down, or there is no port
         TX_TOO_LONG,   //!< to be sent: longer than the MTU
         TX_QUEUE_FULL, //!< to be sent: the ring is full and the port accepts no more
+        TX_PAYLOAD_LOST, //!< to be sent: the payload is gone, or where it belongs cannot be told
         N_DROP_REASONS
     };
 
@@ -103,6 +106,18 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
         return m_inFlight;
     }
 
+    /** @return how late received and sent frames were */
+    const PortTiming& GetTiming() const
+    {
+        return m_burst.GetTiming();
+    }
+
+    /** @return the payloads that wait; null without the attribute HeaderBytes */
+    const HeldPayloads* GetHeldPayloads() const
+    {
+        return m_held.get();
+    }
+
     /**
      * @param reason a reason
      * @return how many frames were dropped for it
@@ -142,6 +157,9 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
   private:
     // Inherited from BurstPortUser
     void HandleFrame(const viaduct::io::ReceivedFrame& frame) override;
+    void HandleReturn() override;
+    viaduct::io::FrameToSend Finish(uint32_t slot, std::span<std::byte> frame) override;
+    void HandleOffered(uint32_t slot, bool taken) override;
     void HandleRoom() override;
     void HandleTransmitted(uint64_t bytes) override;
 
@@ -154,8 +172,17 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     /**
      * Receive one frame, from the destination address on, with a complete checksum; not a
      * super-frame.
+     * @param frame the frame
+     * @param lasting whether it is valid until HandleReturn(), not only for the call
      */
-    void Receive(std::span<const std::byte> frame);
+    void Receive(std::span<const std::byte> frame, bool lasting);
+    /** @return the packet of a received frame's payload, with the attribute HeaderBytes */
+    Ptr<Packet> MakePayload(std::span<const std::byte> frame,
+                            std::span<const std::byte> payload,
+                            uint16_t protocol,
+                            bool lasting);
+    /** Report a frame to be sent. @param held the payload that is still missing, or null */
+    void TraceWhole(std::span<std::byte> frame, const HeldPayload* held);
     /** @return why ns-3 cannot process a payload of this EtherType; N_DROP_REASONS if it can */
     static DropReason WhyRefused(uint16_t protocol, std::span<const std::byte> payload);
     /** Count a received frame as dropped. */
@@ -169,6 +196,8 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     viaduct::io::SuperFrameSplitter m_splitter;    //!< splits super-frames of the kernel
     std::unique_ptr<InterfacePort> m_opened;       //!< by OpenInterface(), without its port
     uint32_t m_monitor = 0;                        //!< its link monitor's id in the reactor
+    std::unique_ptr<HeldPayloads> m_held;          //!< with HeaderBytes only
+    UnjoinedFrames m_unjoined;                     //!< in m_burst
     bool m_ringAllocated = false;                  //!< AllocateRing() was called
     Ptr<NetDeviceQueueInterface> m_queueInterface; //!< with FlowControl only
     Ptr<QueueLimits> m_limits;                     //!< those that get reports
@@ -183,6 +212,8 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     bool m_checkPackets;     //!< attribute CheckPackets
     bool m_flowControl;      //!< attribute FlowControl
     bool m_qdiscBypass;      //!< attribute QdiscBypass
+    uint32_t m_headerBytes;  //!< attribute HeaderBytes
+    uint32_t m_heldPayloads; //!< attribute HeldPayloads
     std::string m_interface; //!< attribute Interface
     std::string m_namespace; //!< attribute Namespace
     std::string m_filter;    //!< attribute Filter

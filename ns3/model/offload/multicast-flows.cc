@@ -23,7 +23,7 @@ using viaduct::wire::IpPrefix;
 namespace
 {
 
-constexpr uint8_t UDP = 17;
+constexpr uint8_t UDP_PROTOCOL = 17;
 
 /** Of a flow without a route; the kernel forgets one without an entry after that time, too. */
 const Time UNROUTED_LIFETIME = Seconds(10);
@@ -41,12 +41,12 @@ HeaderOf(const MulticastFlow& flow)
     header.SetDestination(Family::ToAddress(flow.group));
     if constexpr (Family::FAMILY == viaduct::wire::Family::kIpv4)
     {
-        header.SetProtocol(UDP);
+        header.SetProtocol(UDP_PROTOCOL);
         header.SetTtl(ANY_TTL);
     }
     else
     {
-        header.SetNextHeader(UDP);
+        header.SetNextHeader(UDP_PROTOCOL);
         header.SetHopLimit(ANY_TTL);
     }
     return header;

@@ -54,7 +54,6 @@ ReactorSimulatorImpl::Run()
     while (!m_stop)
     {
         m_turns++;
-        m_turnStart = m_clock->Now();
         bool worked = DrainInbox();
         worked |= RunDueEvents();
         worked |= ServePorts(worked);

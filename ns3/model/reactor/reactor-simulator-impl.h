@@ -176,19 +176,18 @@ class ReactorSimulatorImpl : public SimulatorImpl
     viaduct::Instant GetClockNow() const;
 
     /**
-     * @return when this turn of the loop began, by the reactor's clock
+     * @return Now() by the reactor's clock
      */
-    viaduct::Instant GetTurnStart() const;
+    viaduct::Instant GetVirtualNow() const;
 
     /**
-     * For ports: account for frames that waited for the reactor.
-     * @param lateness how long each of them waited, at most
-     * @param frames their number
+     * For ports: account for a frame that was late.
+     * @param lateness see PortTiming
      */
-    void RecordPortLateness(viaduct::Duration lateness, size_t frames = 1);
+    void RecordPortLateness(viaduct::Duration lateness);
 
     /**
-     * @return how long frames waited at the ports before the reactor read or sent them, nanoseconds
+     * @return how late frames were, received and sent, at all ports (PortTiming), nanoseconds
      */
     const viaduct::Histogram& GetPortLateness() const;
 
@@ -344,7 +343,6 @@ class ReactorSimulatorImpl : public SimulatorImpl
     uint64_t m_measuredEvents = 0;                         //!< see Breakdown
     viaduct::Histogram m_lateness;                         //!< of every event
     viaduct::Histogram m_portLateness;                     //!< of every frame
-    viaduct::Instant m_turnStart;                          //!< clock when this turn began
     viaduct::Instant m_portEmptyAt;                        //!< of the port that is asked
     Time m_latenessLimit;                                  //!< attribute LatenessLimit
     double m_latenessQuantile;                             //!< attribute LatenessQuantile

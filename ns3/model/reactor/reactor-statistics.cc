@@ -49,18 +49,15 @@ ReactorSimulatorImpl::GetClockNow() const
 }
 
 viaduct::Instant
-ReactorSimulatorImpl::GetTurnStart() const
+ReactorSimulatorImpl::GetVirtualNow() const
 {
-    return m_turnStart;
+    return m_origin + viaduct::Duration::Nanoseconds(static_cast<int64_t>(m_currentTs));
 }
 
 void
-ReactorSimulatorImpl::RecordPortLateness(viaduct::Duration lateness, size_t frames)
+ReactorSimulatorImpl::RecordPortLateness(viaduct::Duration lateness)
 {
-    for (size_t i = 0; i < frames; ++i)
-    {
-        m_portLateness.Record(lateness.nanoseconds());
-    }
+    m_portLateness.Record(lateness.nanoseconds());
 }
 
 const viaduct::Histogram&
