@@ -196,7 +196,6 @@ RingNetDevice::HandleReturn()
     if (m_held)
     {
         m_held->Settle();
-        RestorePayloadsWhereRead();
     }
 }
 
@@ -209,6 +208,7 @@ RingNetDevice::MakePayload(std::span<const std::byte> frame,
     const bool isIp = protocol == wire::ether_type::kIpv4 || protocol == wire::ether_type::kIpv6;
     if (m_held && isIp)
     {
+        RestorePayloadsWhereRead(); // there may be a new node
         const auto before = static_cast<uint32_t>(payload.data() - frame.data());
         if (Ptr<Packet> packet = m_held->Hold({payload, before, lasting}, m_headerBytes))
         {
