@@ -9,6 +9,7 @@
 #include "ns3/assert.h"
 
 #include "wire/checksum.h"
+#include "wire/ethernet.h"
 #include "wire/ip.h"
 #include "wire/layers.h"
 #include "wire/transport.h"
@@ -122,8 +123,8 @@ SumOf(ConstBytes ip, const Start& start, uint32_t segment)
     uint32_t sum = wire::Sum(ip.subspan(start.transport));
     if (pseudo)
     {
-        sum = wire::Sum(start.addresses, sum) + start.protocol + (segment >> 16) +
-              (segment & 0xffff);
+        sum =
+            wire::Sum(start.addresses, sum) + start.protocol + (segment >> 16) + (segment & 0xffff);
     }
     return static_cast<uint16_t>(~wire::FinishChecksum(sum));
 }
@@ -196,13 +197,15 @@ Join(const Packet& packet, Bytes bytes, FirstHeader first)
         return true;
     }
     size_t network = 0;
-    if (first == FirstHeader::ETHERNET)
+    bool isIp = first == FirstHeader::IP;
+    if (const auto link = wire::FindLink(bytes); first == FirstHeader::ETHERNET && link)
     {
-        const auto link = wire::FindLink(bytes);
-        network = link ? link->size : bytes.size();
+        network = link->size;
+        isIp = link->ether_type == wire::ether_type::kIpv4 ||
+               link->ether_type == wire::ether_type::kIpv6;
     }
     const Bytes ip = bytes.subspan(network);
-    const auto start = ReadStart(ip);
+    const auto start = isIp ? ReadStart(ip) : std::nullopt;
     for (Part& part : parts)
     {
         const HeldPayload* const payload = HeldPayloads::Find(part.name);
@@ -217,7 +220,7 @@ Join(const Packet& packet, Bytes bytes, FirstHeader first)
         {
             return false;
         }
-        if (parts.size() == 1 && *offset == 0)
+        if (start && parts.size() == 1 && *offset == 0)
         {
             CompleteChecksum(ip.first(part.start), *payload);
         }

@@ -4,7 +4,7 @@
 
 #include "held-payloads.h"
 
-#include "ns3/header.h"
+#include "ns3/bytes-header.h"
 #include "ns3/ns3-access.h"
 
 #include "wire/checksum.h"
@@ -41,44 +41,6 @@ Pools()
     static std::vector<HeldPayloads*> pools;
     return pools;
 }
-
-/** The first bytes of a packet, as ns-3 writes them into one that has the zeros already. */
-class FirstBytes : public Header
-{
-  public:
-    /** @param bytes the bytes */
-    explicit FirstBytes(ConstBytes bytes) : m_bytes(bytes)
-    {
-    }
-
-    TypeId GetInstanceTypeId() const override
-    {
-        return Header::GetTypeId();
-    }
-
-    uint32_t GetSerializedSize() const override
-    {
-        return m_bytes.size();
-    }
-
-    void Serialize(Buffer::Iterator start) const override
-    {
-        start.Write(reinterpret_cast<const uint8_t*>(m_bytes.data()), m_bytes.size());
-    }
-
-    uint32_t Deserialize(Buffer::Iterator) override
-    {
-        return 0;
-    }
-
-    void Print(std::ostream& os) const override
-    {
-        os << m_bytes.size() << " bytes";
-    }
-
-  private:
-    ConstBytes m_bytes; //!< the bytes
-};
 
 /** What can be told of a packet that may be passed without its payload. */
 struct Shape
@@ -316,7 +278,7 @@ HeldPayloads::Hold(const Received& received, uint32_t headerBytes)
 
     Ptr<Packet> packet = Create<Packet>(static_cast<uint32_t>(payload->bytes.size()));
     ns3access::SharePacketTags(*packet, payload->references);
-    packet->AddHeader(FirstBytes(ip.first(kept)));
+    packet->AddHeader(BytesHeader(ip.first(kept)));
     HeldPayloadTag tag;
     tag.m_name = uint64_t{m_pool} << POOL_SHIFT | uint64_t{m_recent.back()} << PLACE_SHIFT |
                  (payload->generation & PLACE_MASK);

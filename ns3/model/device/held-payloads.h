@@ -165,7 +165,8 @@ class HeldPayloads
 enum class FirstHeader
 {
     IP,
-    ETHERNET
+    ETHERNET,
+    OTHER
 };
 
 /**

@@ -7,6 +7,7 @@
 #include "held-payloads.h"
 
 #include "ns3/abort.h"
+#include "ns3/boolean.h"
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/ipv6-interface.h"
 #include "ns3/ipv6-l3-protocol.h"
@@ -58,6 +59,16 @@ HandleIpv4Rx(Ptr<const Packet> packet, Ptr<Ipv4> ip, uint32_t)
 {
     auto protocol = static_cast<const Ipv4L3Protocol*>(PeekPointer(ip));
     if (ns3access::HasRawSockets(*protocol) && HasHeldPayload(*packet))
+    {
+        Restore(packet);
+    }
+}
+
+/** For a node that compares multicast packets with those before (RFC 6621). */
+void
+HandleComparedRx(Ptr<const Packet> packet, Ptr<Ipv4>, uint32_t)
+{
+    if (HasHeldPayload(*packet))
     {
         Restore(packet);
     }
@@ -135,7 +146,10 @@ Watch(const Node& node)
     CheckDevices(node);
     if (Ptr<Ipv4L3Protocol> ip = node.GetObject<Ipv4L3Protocol>())
     {
-        ip->TraceConnectWithoutContext("Rx", MakeCallback(&HandleIpv4Rx));
+        BooleanValue compares;
+        ip->GetAttribute("EnableDuplicatePacketDetection", compares);
+        ip->TraceConnectWithoutContext(
+            "Rx", MakeCallback(compares.Get() ? &HandleComparedRx : &HandleIpv4Rx));
         ip->TraceConnectWithoutContext("LocalDeliver", MakeCallback(&HandleIpv4Delivery));
     }
     if (Ptr<Ipv6L3Protocol> ip = node.GetObject<Ipv6L3Protocol>())

@@ -8,11 +8,13 @@
 
 #include "ns3/boolean.h"
 #include "ns3/net-device-queue-interface.h"
+#include "ns3/node.h"
 #include "ns3/queue-limits.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
 #include <array>
+#include <ostream>
 
 namespace ns3
 {
@@ -82,6 +84,11 @@ RingNetDevice::GetTypeId()
                           UintegerValue(4096),
                           MakeUintegerAccessor(&RingNetDevice::m_heldPayloads),
                           MakeUintegerChecker<uint32_t>(1, 1 << 20))
+            .AddAttribute("DepartureQueueSize",
+                          "How many frames may wait for the time of their DepartureTag.",
+                          UintegerValue(10000),
+                          MakeUintegerAccessor(&RingNetDevice::m_departureQueueSize),
+                          MakeUintegerChecker<uint32_t>())
             .AddAttribute("QdiscBypass",
                           "Whether frames go past the queueing discipline of Interface: faster; "
                           "false if it is to shape them.",
@@ -105,6 +112,28 @@ RingNetDevice::GetTypeId()
                 StringValue(""),
                 MakeStringAccessor(&RingNetDevice::m_filter),
                 MakeStringChecker())
+            .AddAttribute("ReceivedLateness",
+                          "The lateness that 99% of received frames did not exceed: from the "
+                          "kernel's stamp until they were processed. Under the reactor only.",
+                          TypeId::ATTR_GET,
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&RingNetDevice::GetReceivedLateness),
+                          MakeTimeChecker())
+            .AddAttribute("SentLateness",
+                          "The same of sent frames: from the simulated instant until the port had "
+                          "taken them.",
+                          TypeId::ATTR_GET,
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&RingNetDevice::GetSentLateness),
+                          MakeTimeChecker())
+            .AddTraceSource("ReceivedLate",
+                            "A frame was processed: its lateness, at most.",
+                            MakeTraceSourceAccessor(&RingNetDevice::m_receivedLate),
+                            "ns3::Time::TracedCallback")
+            .AddTraceSource("SentLate",
+                            "The port has taken a frame: its lateness.",
+                            MakeTraceSourceAccessor(&RingNetDevice::m_sentLate),
+                            "ns3::Time::TracedCallback")
             .AddTraceSource("InFlight",
                             "The attribute BytesInFlight has changed.",
                             MakeTraceSourceAccessor(&RingNetDevice::m_inFlight),
@@ -148,8 +177,46 @@ RingNetDevice::GetDropReasonName(DropReason reason)
                                                                    "tx_link_down",
                                                                    "tx_too_long",
                                                                    "tx_queue_full",
+                                                                   "tx_too_many_departures",
                                                                    "tx_payload_lost"};
     return NAMES.at(reason);
+}
+
+namespace
+{
+
+/** Print the quantiles of a histogram of nanoseconds. */
+void
+PrintLateness(std::ostream& os, const char* what, const viaduct::Histogram& lateness)
+{
+    const auto microseconds = [](int64_t ns) { return static_cast<double>(ns) / 1000; };
+    os << "  " << what << ": " << lateness.Count() << " frames";
+    if (lateness.Count() > 0)
+    {
+        os << ", p50 " << microseconds(lateness.Quantile(0.5)) << " us, p99 "
+           << microseconds(lateness.Quantile(0.99)) << " us, max " << microseconds(lateness.Max())
+           << " us late";
+    }
+    os << "\n";
+}
+
+} // namespace
+
+void
+RingNetDevice::PrintTiming(std::ostream& os) const
+{
+    os << "device " << GetIfIndex() << " of node " << (GetNode() ? GetNode()->GetId() : 0)
+       << (m_interface.empty() ? "" : " (" + m_interface + ")") << ":\n";
+    PrintLateness(os, "received", GetTiming().received);
+    PrintLateness(os, "sent", GetTiming().sent);
+    if (m_held)
+    {
+        const auto& counters = m_held->GetCounters();
+        os << "  headers only: " << counters.held << " packets, whole: " << counters.whole
+           << ", whole because too many wait: " << counters.poolFull
+           << ", waiting: " << m_held->CountWaiting() << "\n";
+    }
+    os << "  dropped: " << GetTotalDrops() << " frames\n";
 }
 
 } // namespace ns3

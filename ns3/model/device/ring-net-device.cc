@@ -13,6 +13,7 @@
 #include "ns3/log.h"
 #include "ns3/net-device-queue-interface.h"
 #include "ns3/queue-limits.h"
+#include "ns3/simulator.h"
 
 #include "wire/ethernet.h"
 
@@ -44,6 +45,13 @@ uint32_t
 LongestPayload(uint16_t mtu, uint16_t protocol)
 {
     return mtu + (protocol == wire::ether_type::kVlan ? wire::VlanTag::kSize : 0);
+}
+
+/** @return whether an EtherType is of IPv4 or IPv6 */
+bool
+IsIp(uint16_t protocol)
+{
+    return protocol == wire::ether_type::kIpv4 || protocol == wire::ether_type::kIpv6;
 }
 
 /** The payload of an 802.3 frame. */
@@ -109,7 +117,9 @@ void
 RingNetDevice::DoDispose()
 {
     NS_LOG_FUNCTION(this);
+    m_departures.Clear();
     m_burst.Stop();
+    m_burst.Discard();
     m_burst.SetPort(nullptr);
     if (Ptr<ReactorSimulatorImpl> reactor = m_opened ? ReactorSimulatorImpl::Get() : nullptr)
     {
@@ -183,8 +193,7 @@ RingNetDevice::HandleFrame(const viaduct::io::ReceivedFrame& frame)
 {
     // What a super-frame is cut into is valid only as long as it is handled.
     const bool lasting = frame.gso_size == 0;
-    if (!m_splitter.Split(frame,
-                          [&](std::span<std::byte> bytes) { Receive(bytes, lasting); }))
+    if (!m_splitter.Split(frame, [&](std::span<std::byte> bytes) { Receive(bytes, lasting); }))
     {
         DropReceived(frame.bytes, RX_SUPER_FRAME);
     }
@@ -205,8 +214,7 @@ RingNetDevice::MakePayload(std::span<const std::byte> frame,
                            uint16_t protocol,
                            bool lasting)
 {
-    const bool isIp = protocol == wire::ether_type::kIpv4 || protocol == wire::ether_type::kIpv6;
-    if (m_held && isIp)
+    if (m_held && IsIp(protocol))
     {
         RestorePayloadsWhereRead(); // there may be a new node
         const auto before = static_cast<uint32_t>(payload.data() - frame.data());
@@ -253,7 +261,7 @@ RingNetDevice::Receive(std::span<const std::byte> frame, bool lasting)
     const std::byte* const end = payload.rest.data() + payload.rest.size();
     const std::span<const std::byte> unpadded(frame.data(), end);
     const Mac48Address destination = wireconversion::ToMac48(header->destination);
-    if (Classify(destination) == NS3_PACKET_OTHERHOST && !IsPromiscuous())
+    if (!IsPromiscuous() && Classify(destination) == NS3_PACKET_OTHERHOST)
     {
         return DropReceived(unpadded, RX_NOT_FOR_ME);
     }
@@ -302,6 +310,10 @@ RingNetDevice::SendFrom(Ptr<Packet> packet,
     {
         return DropSent(packet, TX_LINK_DOWN);
     }
+    if (DepartureTag tag; packet->PeekPacketTag(tag) && tag.GetTime() > Simulator::Now())
+    {
+        return SendLater(packet, source, dest, protocolNumber, tag.GetTime());
+    }
     const uint32_t payload = packet->GetSize();
     if (payload > LongestPayload(EthernetNetDevice::GetMtu(), protocolNumber))
     {
@@ -327,9 +339,13 @@ RingNetDevice::SendFrom(Ptr<Packet> packet,
     {
         const auto headers = content.first(payload - held->bytes.size());
         packet->CopyData(reinterpret_cast<uint8_t*>(headers.data()), headers.size());
-        CompleteChecksum(headers, *held);
+        if (IsIp(protocolNumber))
+        {
+            CompleteChecksum(headers, *held);
+        }
     }
-    else if (!JoinPacket(*packet, content, FirstHeader::IP))
+    else if (!JoinPacket(
+                 *packet, content, IsIp(protocolNumber) ? FirstHeader::IP : FirstHeader::OTHER))
     {
         return DropSent(packet, TX_PAYLOAD_LOST);
     }
@@ -349,6 +365,21 @@ RingNetDevice::SendFrom(Ptr<Packet> packet,
     {
         NotifyQueued(frame.size());
     }
+    return true;
+}
+
+bool
+RingNetDevice::SendLater(Ptr<Packet> packet,
+                         const Address& source,
+                         const Address& dest,
+                         uint16_t protocolNumber,
+                         Time when)
+{
+    if (m_departures.Count() >= m_departureQueueSize)
+    {
+        return DropSent(packet, TX_TOO_MANY_DEPARTURES);
+    }
+    m_departures.Add(when, [=, this] { SendFrom(packet, source, dest, protocolNumber); });
     return true;
 }
 
@@ -373,6 +404,16 @@ void
 RingNetDevice::HandleOffered(uint32_t slot, bool taken)
 {
     m_unjoined.HandleOffered(slot, taken);
+}
+
+void
+RingNetDevice::HandleLateness(bool sent, viaduct::Duration lateness)
+{
+    const auto& trace = sent ? m_sentLate : m_receivedLate;
+    if (!trace.IsEmpty())
+    {
+        trace(NanoSeconds(lateness.nanoseconds()));
+    }
 }
 
 void

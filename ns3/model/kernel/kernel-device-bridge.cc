@@ -456,8 +456,7 @@ KernelDeviceBridge::Deliver(Ptr<const Packet> packet,
         Mac48Address::IsMatchingType(from) ? Mac48Address::ConvertFrom(from) : Mac48Address();
     wire::EthernetHeader{wireconversion::ToWire(to), wireconversion::ToWire(source), protocol}
         .Write(m_frame);
-    JoinPacket(
-        *packet, std::span(m_frame).subspan(wire::EthernetHeader::kSize), FirstHeader::IP);
+    JoinPacket(*packet, std::span(m_frame).subspan(wire::EthernetHeader::kSize), FirstHeader::IP);
     Capture(m_frame);
     m_nic->Deliver(m_frame);
 }

@@ -52,26 +52,30 @@ BurstPort::SetPort(std::unique_ptr<viaduct::io::AnyPort> port)
 uint32_t
 BurstPort::SetSizes(const Sizes& sizes)
 {
-    const uint32_t lost = m_txCount;
+    const uint32_t lost = Discard();
     m_sizes = sizes;
     m_txBuffer.assign(static_cast<size_t>(sizes.queue) * sizes.frame, std::byte{});
     m_txFrames.assign(sizes.queue, {});
     m_txDue.assign(sizes.queue, {});
-    if (m_unfinished > 0)
+    m_txUnfinished.assign(sizes.queue, false);
+    return lost;
+}
+
+uint32_t
+BurstPort::Discard()
+{
+    for (uint32_t slot = 0; m_unfinished > 0 && slot < m_txUnfinished.size(); ++slot)
     {
-        for (uint32_t slot = 0; slot < m_txUnfinished.size(); ++slot)
+        if (m_txUnfinished[slot])
         {
-            if (m_txUnfinished[slot])
-            {
-                m_user.HandleOffered(slot, true);
-            }
+            m_user.HandleOffered(slot, true);
+            m_txUnfinished[slot] = false;
+            m_unfinished--;
         }
     }
-    m_txUnfinished.assign(sizes.queue, false);
-    m_unfinished = 0;
-    m_txHead = m_txCount = 0;
+    m_txHead = 0;
     m_waiting = 0;
-    return lost;
+    return std::exchange(m_txCount, 0);
 }
 
 void
@@ -83,7 +87,8 @@ BurstPort::Start(uint32_t nodeId)
     {
         return;
     }
-    const PortDriver::Client client{*m_port, m_user, *this, nodeId, m_sizes.burst, m_sizes.pending, m_timing};
+    const PortDriver::Client client{
+        *m_port, m_user, *this, nodeId, m_sizes.burst, m_sizes.pending, m_timing};
     if (Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get())
     {
         m_driver = MakeReactorPortDriver(reactor, client);

@@ -56,6 +56,15 @@ class BurstPortUser
     {
     }
 
+    /**
+     * A frame was processed, or the port has taken one; under the reactor only.
+     * @param sent the latter
+     * @param lateness see PortTiming
+     */
+    virtual void HandleLateness(bool /* sent */, viaduct::Duration /* lateness */)
+    {
+    }
+
     /** Reserve() has room again after HasRoom() was false. */
     virtual void HandleRoom()
     {
@@ -116,6 +125,9 @@ class BurstPort : private ReactorFlush
      */
     uint32_t SetSizes(const Sizes& sizes);
 
+    /** Forget the frames that wait to be sent. @return how many there were */
+    uint32_t Discard();
+
     /** @return Sizes::frame */
     uint32_t GetFrameSize() const
     {
@@ -166,6 +178,12 @@ class BurstPort : private ReactorFlush
      * @return names it
      */
     uint32_t CommitUnfinished(uint32_t length);
+
+    /** Send what is queued now, not at the end of the turn, as far as the port accepts it. */
+    void SendNow()
+    {
+        Transmit();
+    }
 
     /**
      * Send a frame longer than Sizes::frame, in order with those queued.

@@ -97,7 +97,7 @@ class ReactorPortDriver : public PortDriver,
         {
             if (instant != viaduct::Instant()) // else it was queued before there was a port
             {
-                Record(m_client.timing.sent, now - instant);
+                Record(true, now - instant);
             }
         }
         return taken;
@@ -171,10 +171,12 @@ class ReactorPortDriver : public PortDriver,
                                                     : frame.received - m_stampOffset;
     }
 
-    void Record(viaduct::Histogram& histogram, viaduct::Duration lateness)
+    /** Account for a frame that was received or sent. */
+    void Record(bool sent, viaduct::Duration lateness)
     {
-        histogram.Record(lateness.nanoseconds());
+        (sent ? m_client.timing.sent : m_client.timing.received).Record(lateness.nanoseconds());
         m_reactor->RecordPortLateness(lateness);
+        m_client.user.HandleLateness(sent, lateness);
     }
 
     /** Hand over the burst at hand, until an event is due. */
@@ -194,7 +196,7 @@ class ReactorPortDriver : public PortDriver,
             const viaduct::Instant now = m_reactor->GetClockNow();
             for (size_t i = 0; i < handed; ++i)
             {
-                Record(m_client.timing.received, now - arrivals[i]);
+                Record(false, now - arrivals[i]);
             }
             handed = 0;
             if (!ended && !m_reactor->AdvanceToRealTime())
