@@ -172,6 +172,10 @@ Route(int argc, char* argv[])
     QueueWatch watch(bottleneck, root, warmUp, file);
     Simulator::Stop(duration);
     Simulator::Run();
+    for (uint32_t i = 0; i < devices.GetN(); ++i)
+    {
+        DynamicCast<RingNetDevice>(devices.Get(i))->PrintTiming(std::cout);
+    }
     const auto breakdown = ReactorSimulatorImpl::Get()->GetBreakdown();
     std::cout << "{";
     watch.Print(std::cout);

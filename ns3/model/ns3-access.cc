@@ -48,6 +48,7 @@ using GlobalNetworks = std::integral_constant<int, 9>;
 using GlobalExternals = std::integral_constant<int, 10>;
 using RipTable = std::integral_constant<int, 11>;
 using RipNgTable = std::integral_constant<int, 12>;
+using PacketTags = std::integral_constant<int, 13>;
 
 template <class Entry, class Info>
 using EntriesWith = std::list<std::pair<Entry*, Info>>;
@@ -66,6 +67,7 @@ constexpr std::list<Ipv4RoutingTableEntry*> Ipv4GlobalRouting::*Get(GlobalNetwor
 constexpr std::list<Ipv4RoutingTableEntry*> Ipv4GlobalRouting::*Get(GlobalExternals);
 constexpr EntriesWith<RipRoutingTableEntry, EventId> Rip::*Get(RipTable);
 constexpr EntriesWith<RipNgRoutingTableEntry, EventId> RipNg::*Get(RipNgTable);
+constexpr PacketTagList Packet::*Get(PacketTags);
 
 struct NodeHandlers
 {
@@ -109,6 +111,7 @@ template struct Grant<GlobalNetworks, &Ipv4GlobalRouting::m_networkRoutes>;
 template struct Grant<GlobalExternals, &Ipv4GlobalRouting::m_ASexternalRoutes>;
 template struct Grant<RipTable, &Rip::m_routes>;
 template struct Grant<RipNgTable, &RipNg::m_routes>;
+template struct Grant<PacketTags, &Packet::m_packetTagList>;
 
 using HandlerEntry =
     std::remove_cvref_t<decltype((std::declval<const Node&>().*Get(NodeHandlers{})).front())>;
@@ -229,6 +232,24 @@ RawSockets(Ptr<Ipv6L3Protocol> ip)
         sockets.emplace_back(reinterpret_cast<Socket*>(PeekPointer(socket)));
     }
     return sockets;
+}
+
+bool
+HasRawSockets(const Ipv4L3Protocol& ip)
+{
+    return !(ip.*Get(Ipv4RawSockets{})).empty();
+}
+
+bool
+HasRawSockets(const Ipv6L3Protocol& ip)
+{
+    return !(ip.*Get(Ipv6RawSockets{})).empty();
+}
+
+void
+SharePacketTags(Packet& packet, const PacketTagList& tags)
+{
+    packet.*Get(PacketTags{}) = tags;
 }
 
 std::vector<Ptr<Socket>>

@@ -7,6 +7,7 @@
 
 #include "ns3/net-device.h"
 #include "ns3/node.h"
+#include "ns3/packet.h"
 #include "ns3/ptr.h"
 #include "ns3/socket.h"
 
@@ -69,6 +70,20 @@ void ReplaceInReverseMap(Ipv6L3Protocol& ipv6, Ptr<NetDevice> oldDevice, Ptr<Net
 std::vector<Ptr<Socket>> RawSockets(Ptr<Ipv4L3Protocol> ip);
 /** @copydoc RawSockets(Ptr<Ipv4L3Protocol>) */
 std::vector<Ptr<Socket>> RawSockets(Ptr<Ipv6L3Protocol> ip);
+/**
+ * @param ip an IP layer
+ * @return whether it has raw sockets
+ */
+bool HasRawSockets(const Ipv4L3Protocol& ip);
+/** @copydoc HasRawSockets(const Ipv4L3Protocol&) */
+bool HasRawSockets(const Ipv6L3Protocol& ip);
+/**
+ * Give a packet packet tags that exist already: copies, fragments and those who add further tags
+ * share them, and PacketTagList::TagData::count is the number of those who do.
+ * @param packet a packet without packet tags
+ * @param tags the tags
+ */
+void SharePacketTags(Packet& packet, const PacketTagList& tags);
 /**
  * @param transport UdpL4Protocol or TcpL4Protocol; null: none
  * @return its sockets

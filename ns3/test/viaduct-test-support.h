@@ -60,6 +60,11 @@ class ManualReactorClock : public ReactorClock
         return ready;
     }
 
+    void Pause(viaduct::Duration time) override
+    {
+        Advance(time);
+    }
+
     /** Advances the clock, so that spinning ends. */
     void Relax() override
     {

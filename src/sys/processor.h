@@ -1,9 +1,12 @@
-// Binding threads to processors.
+// The processors of threads, and how the kernel treats one that must be on time: its scheduling
+// class, and whether its memory may be paged out (sched(7), mlock(2)).
 #pragma once
 
 #include <sched.h>
 
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "base/fd.h"
 
@@ -34,6 +37,39 @@ class ProcessorLease {
   int processor_;
   UniqueFd claim_;
   cpu_set_t before_;
+};
+
+// "0,2-3", as taskset(1) has it; not empty. Throws UsageError.
+cpu_set_t ParseProcessors(std::string_view text);
+
+struct ThreadPolicy {
+  std::string processors;    // see ParseProcessors(); empty: those that it may use now
+  int fifo_priority = 0;     // 1 to 99: SCHED_FIFO; 0: as it is
+  bool lock_memory = false;  // of the whole process, what it has and what it gets
+};
+
+// While it lives, the calling thread has a policy; threads that it starts inherit it. Memory stays
+// locked only as long, too.
+class ThreadPolicyScope {
+ public:
+  // Throws UsageError, and SystemError (with what would permit it) if it is not permitted; nothing
+  // has changed then.
+  explicit ThreadPolicyScope(const ThreadPolicy& policy);
+  ThreadPolicyScope(const ThreadPolicyScope&) = delete;
+  ThreadPolicyScope& operator=(const ThreadPolicyScope&) = delete;
+  ~ThreadPolicyScope();
+
+ private:
+  struct Scheduling {
+    int policy;
+    sched_param parameters;
+  };
+  void Apply(const ThreadPolicy& policy);
+  void Restore();
+
+  std::optional<cpu_set_t> processors_;   // before
+  std::optional<Scheduling> scheduling_;  // before
+  bool locked_ = false;
 };
 
 }  // namespace viaduct::sys

@@ -5,27 +5,16 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import subprocess
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from labs import BUILD, PATIENCE, environment, execute, inside
+from labs import inside
+from routed import PROGRAM, Hosts, Program
 
-PROGRAM = BUILD / "examples" / "viaduct-queue-discs"
 RATE = 50e6
 SECONDS = 10
-
-
-@dataclass
-class Hosts:
-    """left:eth0 --- r0:router:r1 --- right:eth0; r1 sends 50 Mbit/s."""
-
-    left: str
-    router: str
-    right: str
 
 
 @dataclass
@@ -41,53 +30,13 @@ class Seen:
 
 
 @pytest.fixture
-def hosts(lab: str) -> Iterator[Hosts]:
-    """The hosts, with IPv4 and IPv6."""
-    made = Hosts(f"{lab}L", f"{lab}M", f"{lab}R")
-    for namespace in (made.left, made.router, made.right):
-        execute(["ip", "netns", "add", namespace]).expect()
-        inside(namespace, "ip", "link", "set", "lo", "up").expect()
-    inside(made.router, "sysctl", "-qw", "net.ipv6.conf.default.disable_ipv6=1").expect()
-    for number, (host, port) in enumerate(((made.left, "r0"), (made.right, "r1")), 1):
-        veth = ["ip", "-n", host, "link", "add", "eth0", "type", "veth", "peer", "name", port]
-        execute([*veth, "netns", made.router]).expect()
-        inside(made.router, "ip", "link", "set", port, "up").expect()
-        inside(host, "ip", "link", "set", "eth0", "up").expect()
-        for family, address, router, other in (
-            ("-4", f"10.1.{number}.2/24", f"10.1.{number}.1", f"10.1.{3 - number}.0/24"),
-            ("-6", f"fd00:{number}::2/64", f"fd00:{number}::1", f"fd00:{3 - number}::/64"),
-        ):
-            more = ["nodad"] if family == "-6" else []
-            inside(host, "ip", family, "addr", "add", address, "dev", "eth0", *more).expect()
-            inside(host, "ip", family, "route", "add", other, "via", router).expect()
+def slow(hosts: Hosts) -> Hosts:
+    """The right one gets 50 Mbit/s."""
     # Without the early end of its slow start that CUBIC has: the queue fills at once.
-    inside(made.left, "sysctl", "-qw", "net.ipv4.tcp_congestion_control=reno").expect()
+    inside(hosts.left, "sysctl", "-qw", "net.ipv4.tcp_congestion_control=reno").expect()
     shape = ["tbf", "rate", "50mbit", "burst", "5kb", "limit", "10mb"]
-    inside(made.router, "tc", "qdisc", "add", "dev", "r1", "root", *shape).expect()
-    yield made
-    for namespace in (made.left, made.router, made.right):
-        execute(["ip", "netns", "del", namespace]).expect()
-
-
-class Program:
-    """A program inside a namespace, with its output."""
-
-    def __init__(self, stack: contextlib.ExitStack, namespace: str, *command: str) -> None:
-        self.process = subprocess.Popen(
-            ["ip", "netns", "exec", namespace, *command],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=environment(),
-        )
-        stack.callback(self.process.kill)
-
-    def output(self) -> str:
-        """All of it, once it has ended well."""
-        text, _ = self.process.communicate(timeout=PATIENCE)
-        assert self.process.returncode == 0, text
-        return text
+    inside(hosts.router, "tc", "qdisc", "add", "dev", "r1", "root", *shape).expect()
+    return hosts
 
 
 def loaded(hosts: Hosts, *options: str) -> Seen:
@@ -123,9 +72,9 @@ def loaded(hosts: Hosts, *options: str) -> Seen:
 
 
 @pytest.mark.alone
-def test_with_queue_limits_the_queue_stands_where_the_queue_disc_sees_it(hosts: Hosts) -> None:
-    fifo = loaded(hosts, "--disc=PfifoFast")
-    fair = loaded(hosts, "--disc=FqCoDel")
+def test_with_queue_limits_the_queue_stands_where_the_queue_disc_sees_it(slow: Hosts) -> None:
+    fifo = loaded(slow, "--disc=PfifoFast")
+    fair = loaded(slow, "--disc=FqCoDel")
     for seen in (fifo, fair):
         assert seen.lost == 0
         assert seen.rate > 0.85 * RATE
@@ -136,9 +85,9 @@ def test_with_queue_limits_the_queue_stands_where_the_queue_disc_sees_it(hosts: 
 
 
 @pytest.mark.alone
-def test_without_queue_limits_the_queue_hides_below(hosts: Hosts, tmp_path: Path) -> None:
-    limited = loaded(hosts, "--disc=FqCoDel")
-    hidden = loaded(hosts, "--disc=FqCoDel", "--bql=false", f"--trace={tmp_path}/queue.csv")
+def test_without_queue_limits_the_queue_hides_below(slow: Hosts, tmp_path: Path) -> None:
+    limited = loaded(slow, "--disc=FqCoDel")
+    hidden = loaded(slow, "--disc=FqCoDel", "--bql=false", f"--trace={tmp_path}/queue.csv")
     assert hidden.visible < 0.3
     assert hidden.below > 2 * limited.below
     assert hidden.ping_ms > 2 * limited.ping_ms
@@ -149,8 +98,8 @@ def test_without_queue_limits_the_queue_hides_below(hosts: Hosts, tmp_path: Path
 
 @pytest.mark.alone
 @pytest.mark.parametrize("disc", ["CoDel", "Pie", "Cobalt"])
-def test_active_queue_management_acts_on_real_traffic(hosts: Hosts, disc: str) -> None:
-    seen = loaded(hosts, f"--disc={disc}")
+def test_active_queue_management_acts_on_real_traffic(slow: Hosts, disc: str) -> None:
+    seen = loaded(slow, f"--disc={disc}")
     assert seen.drops > 10
     assert seen.rate > 0.85 * RATE
     assert seen.lost == 0

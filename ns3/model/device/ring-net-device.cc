@@ -6,15 +6,14 @@
 
 #include "frame-check.h"
 #include "interface-port.h"
+#include "payload-restorer.h"
 #include "wire-conversion.h"
 
 #include "ns3/abort.h"
-#include "ns3/boolean.h"
 #include "ns3/log.h"
 #include "ns3/net-device-queue-interface.h"
 #include "ns3/queue-limits.h"
-#include "ns3/string.h"
-#include "ns3/uinteger.h"
+#include "ns3/simulator.h"
 
 #include "wire/ethernet.h"
 
@@ -27,8 +26,6 @@ namespace ns3
 {
 
 NS_LOG_COMPONENT_DEFINE("RingNetDevice");
-
-NS_OBJECT_ENSURE_REGISTERED(RingNetDevice);
 
 namespace
 {
@@ -48,6 +45,13 @@ uint32_t
 LongestPayload(uint16_t mtu, uint16_t protocol)
 {
     return mtu + (protocol == wire::ether_type::kVlan ? wire::VlanTag::kSize : 0);
+}
+
+/** @return whether an EtherType is of IPv4 or IPv6 */
+bool
+IsIp(uint16_t protocol)
+{
+    return protocol == wire::ether_type::kIpv4 || protocol == wire::ether_type::kIpv6;
 }
 
 /** The payload of an 802.3 frame. */
@@ -79,94 +83,6 @@ MakePacket(std::span<const std::byte> bytes)
 
 } // namespace
 
-TypeId
-RingNetDevice::GetTypeId()
-{
-    static TypeId tid =
-        AddAttributes(TypeId("ns3::RingNetDevice")
-                          .SetParent<EthernetNetDevice>()
-                          .SetGroupName("Viaduct")
-                          .AddConstructor<RingNetDevice>())
-            .AddAttribute("BurstSize",
-                          "How many frames are read from the port at once.",
-                          UintegerValue(64),
-                          MakeUintegerAccessor(&RingNetDevice::m_burstSize),
-                          MakeUintegerChecker<uint32_t>(1))
-            .AddAttribute("TxQueueSize",
-                          "How many frames may wait for the port to accept them.",
-                          UintegerValue(256),
-                          MakeUintegerAccessor(&RingNetDevice::m_txQueueSize),
-                          MakeUintegerChecker<uint32_t>(1))
-            .AddAttribute("NeedsArp",
-                          "Whether next hops must be resolved; false on control ports, where the "
-                          "kernel does it.",
-                          BooleanValue(true),
-                          MakeBooleanAccessor(&RingNetDevice::m_needsArp),
-                          MakeBooleanChecker())
-            .AddAttribute("Reassembled",
-                          "Whether received packets may be longer than the MTU; true on control "
-                          "ports, where the kernel has put fragments together.",
-                          BooleanValue(false),
-                          MakeBooleanAccessor(&RingNetDevice::m_reassembled),
-                          MakeBooleanChecker())
-            .AddAttribute("CheckPackets",
-                          "Whether received packets are dropped that ns-3's IP layer cannot read; "
-                          "false on ports of an RBridge, which passes on what it does not read.",
-                          BooleanValue(true),
-                          MakeBooleanAccessor(&RingNetDevice::m_checkPackets),
-                          MakeBooleanChecker())
-            .AddAttribute("FlowControl",
-                          "Aggregate a NetDeviceQueueInterface, so that queue discs can be "
-                          "installed. Costs time for every frame. To be set before the device "
-                          "joins its node.",
-                          BooleanValue(false),
-                          MakeBooleanAccessor(&RingNetDevice::m_flowControl),
-                          MakeBooleanChecker())
-            .AddAttribute("BytesInFlight",
-                          "Bytes of frames that are queued in the device, and in the kernel or "
-                          "driver below as far as the port can tell; with FlowControl only.",
-                          TypeId::ATTR_GET,
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&RingNetDevice::GetBytesInFlight),
-                          MakeUintegerChecker<uint32_t>())
-            .AddAttribute("QdiscBypass",
-                          "Whether frames go past the queueing discipline of Interface: faster; "
-                          "false if it is to shape them.",
-                          BooleanValue(true),
-                          MakeBooleanAccessor(&RingNetDevice::m_qdiscBypass),
-                          MakeBooleanChecker())
-            .AddAttribute("Interface",
-                          "The interface to open (as root) if no port was set.",
-                          StringValue(""),
-                          MakeStringAccessor(&RingNetDevice::m_interface),
-                          MakeStringChecker())
-            .AddAttribute("Namespace",
-                          "The network namespace, name or path, that Interface is in; empty for "
-                          "the process's own.",
-                          StringValue(""),
-                          MakeStringAccessor(&RingNetDevice::m_namespace),
-                          MakeStringChecker())
-            .AddAttribute(
-                "Filter",
-                "The filter of frames received from Interface, in tcpdump's syntax; empty for all.",
-                StringValue(""),
-                MakeStringAccessor(&RingNetDevice::m_filter),
-                MakeStringChecker())
-            .AddTraceSource("InFlight",
-                            "The attribute BytesInFlight has changed.",
-                            MakeTraceSourceAccessor(&RingNetDevice::m_inFlight),
-                            "ns3::TracedValueCallback::Uint32")
-            .AddTraceSource("MacTxDrop",
-                            "A packet was not sent: packet without Ethernet header, reason.",
-                            MakeTraceSourceAccessor(&RingNetDevice::m_txDrops),
-                            "ns3::RingNetDevice::DropTracedCallback")
-            .AddTraceSource("MacRxDrop",
-                            "A received frame was dropped: frame, reason.",
-                            MakeTraceSourceAccessor(&RingNetDevice::m_rxDrops),
-                            "ns3::RingNetDevice::DropTracedCallback");
-    return tid;
-}
-
 RingNetDevice::RingNetDevice()
 {
     NS_LOG_FUNCTION(this);
@@ -187,6 +103,11 @@ RingNetDevice::DoInitialize()
         OpenInterface();
     }
     AllocateRing();
+    if (m_headerBytes > 0)
+    {
+        m_held = std::make_unique<HeldPayloads>(m_heldPayloads, m_burst.GetFrameSize());
+        RestorePayloadsWhereRead();
+    }
     m_burst.Start(GetNode()->GetId());
     SetLinkUp(m_burst.GetPort() != nullptr && (!m_opened || m_opened->running));
     EthernetNetDevice::DoInitialize();
@@ -196,13 +117,16 @@ void
 RingNetDevice::DoDispose()
 {
     NS_LOG_FUNCTION(this);
+    m_departures.Clear();
     m_burst.Stop();
+    m_burst.Discard();
     m_burst.SetPort(nullptr);
     if (Ptr<ReactorSimulatorImpl> reactor = m_opened ? ReactorSimulatorImpl::Get() : nullptr)
     {
         reactor->RemovePollable(m_monitor);
     }
     m_opened = nullptr;
+    HeldPayloads::Retire(std::move(m_held));
     m_queueInterface = nullptr;
     m_limits = nullptr;
     EthernetNetDevice::DoDispose();
@@ -267,14 +191,43 @@ RingNetDevice::AllocateRing()
 void
 RingNetDevice::HandleFrame(const viaduct::io::ReceivedFrame& frame)
 {
-    if (!m_splitter.Split(frame, [this](std::span<std::byte> bytes) { Receive(bytes); }))
+    // What a super-frame is cut into is valid only as long as it is handled.
+    const bool lasting = frame.gso_size == 0;
+    if (!m_splitter.Split(frame, [&](std::span<std::byte> bytes) { Receive(bytes, lasting); }))
     {
         DropReceived(frame.bytes, RX_SUPER_FRAME);
     }
 }
 
 void
-RingNetDevice::Receive(std::span<const std::byte> frame)
+RingNetDevice::HandleReturn()
+{
+    if (m_held)
+    {
+        m_held->Settle();
+    }
+}
+
+Ptr<Packet>
+RingNetDevice::MakePayload(std::span<const std::byte> frame,
+                           std::span<const std::byte> payload,
+                           uint16_t protocol,
+                           bool lasting)
+{
+    if (m_held && IsIp(protocol))
+    {
+        RestorePayloadsWhereRead(); // there may be a new node
+        const auto before = static_cast<uint32_t>(payload.data() - frame.data());
+        if (Ptr<Packet> packet = m_held->Hold({payload, before, lasting}, m_headerBytes))
+        {
+            return packet;
+        }
+    }
+    return MakePacket(payload);
+}
+
+void
+RingNetDevice::Receive(std::span<const std::byte> frame, bool lasting)
 {
     if (!m_linkUp)
     {
@@ -308,7 +261,7 @@ RingNetDevice::Receive(std::span<const std::byte> frame)
     const std::byte* const end = payload.rest.data() + payload.rest.size();
     const std::span<const std::byte> unpadded(frame.data(), end);
     const Mac48Address destination = wireconversion::ToMac48(header->destination);
-    if (Classify(destination) == NS3_PACKET_OTHERHOST && !IsPromiscuous())
+    if (!IsPromiscuous() && Classify(destination) == NS3_PACKET_OTHERHOST)
     {
         return DropReceived(unpadded, RX_NOT_FOR_ME);
     }
@@ -318,7 +271,7 @@ RingNetDevice::Receive(std::span<const std::byte> frame)
         TraceReceived(whole);
     }
     PassUp({whole,
-            MakePacket(payload.rest),
+            MakePayload(frame, payload.rest, payload.protocol, lasting),
             payload.protocol,
             wireconversion::ToMac48(header->source),
             destination});
@@ -357,6 +310,10 @@ RingNetDevice::SendFrom(Ptr<Packet> packet,
     {
         return DropSent(packet, TX_LINK_DOWN);
     }
+    if (DepartureTag tag; packet->PeekPacketTag(tag) && tag.GetTime() > Simulator::Now())
+    {
+        return SendLater(packet, source, dest, protocolNumber, tag.GetTime());
+    }
     const uint32_t payload = packet->GetSize();
     if (payload > LongestPayload(EthernetNetDevice::GetMtu(), protocolNumber))
     {
@@ -376,18 +333,87 @@ RingNetDevice::SendFrom(Ptr<Packet> packet,
                          wireconversion::ToWire(Mac48Address::ConvertFrom(source)),
                          protocolNumber}
         .Write(frame);
-    packet->CopyData(reinterpret_cast<uint8_t*>(frame.data() + wire::EthernetHeader::kSize),
-                     payload);
+    HeldPayload* const held = HeldPayloads::AreInUse() ? FindWholePayload(*packet) : nullptr;
+    const std::span<std::byte> content = frame.subspan(wire::EthernetHeader::kSize);
+    if (held)
+    {
+        const auto headers = content.first(payload - held->bytes.size());
+        packet->CopyData(reinterpret_cast<uint8_t*>(headers.data()), headers.size());
+        if (IsIp(protocolNumber))
+        {
+            CompleteChecksum(headers, *held);
+        }
+    }
+    else if (!JoinPacket(
+                 *packet, content, IsIp(protocolNumber) ? FirstHeader::IP : FirstHeader::OTHER))
+    {
+        return DropSent(packet, TX_PAYLOAD_LOST);
+    }
     if (IsSendingTraced())
     {
-        TraceSent(MakePacket(frame));
+        TraceWhole(frame, held);
     }
-    m_burst.Commit(frame.size());
+    if (held)
+    {
+        m_unjoined.Add(m_burst.CommitUnfinished(frame.size()), held);
+    }
+    else
+    {
+        m_burst.Commit(frame.size());
+    }
     if (m_queueInterface)
     {
         NotifyQueued(frame.size());
     }
     return true;
+}
+
+bool
+RingNetDevice::SendLater(Ptr<Packet> packet,
+                         const Address& source,
+                         const Address& dest,
+                         uint16_t protocolNumber,
+                         Time when)
+{
+    if (m_departures.Count() >= m_departureQueueSize)
+    {
+        return DropSent(packet, TX_TOO_MANY_DEPARTURES);
+    }
+    m_departures.Add(when, [=, this] { SendFrom(packet, source, dest, protocolNumber); });
+    return true;
+}
+
+void
+RingNetDevice::TraceWhole(std::span<std::byte> frame, const HeldPayload* held)
+{
+    if (held)
+    {
+        const auto end = frame.last(held->bytes.size());
+        std::copy(held->bytes.begin(), held->bytes.end(), end.begin());
+    }
+    TraceSent(MakePacket(frame));
+}
+
+viaduct::io::FrameToSend
+RingNetDevice::Finish(uint32_t slot, std::span<std::byte> frame)
+{
+    return m_unjoined.Finish(slot, frame);
+}
+
+void
+RingNetDevice::HandleOffered(uint32_t slot, bool taken)
+{
+    m_unjoined.HandleOffered(slot, taken);
+}
+
+void
+RingNetDevice::HandleLateness(bool sent, viaduct::Duration lateness)
+{
+    const auto& trace = sent ? m_sentLate : m_receivedLate;
+    if (!trace.IsEmpty())
+    {
+        trace(NanoSeconds(lateness.nanoseconds()));
+    }
 }
 
 void
@@ -435,37 +461,6 @@ RingNetDevice::HandleTransmitted(uint64_t bytes)
     {
         queue->NotifyTransmittedBytes(static_cast<uint32_t>(bytes - older));
     }
-}
-
-uint64_t
-RingNetDevice::GetDrops(DropReason reason) const
-{
-    return m_rxDrops.Get(reason) + m_txDrops.Get(reason) +
-           (reason == RX_QUEUE_FULL ? m_burst.GetReaderDrops() : 0);
-}
-
-uint64_t
-RingNetDevice::GetTotalDrops() const
-{
-    return m_rxDrops.GetTotal() - m_rxDrops.Get(RX_NOT_FOR_ME) + m_txDrops.GetTotal() +
-           m_burst.GetReaderDrops();
-}
-
-const char*
-RingNetDevice::GetDropReasonName(DropReason reason)
-{
-    static constexpr std::array<const char*, N_DROP_REASONS> NAMES{"rx_runt",
-                                                                   "rx_too_long",
-                                                                   "rx_malformed",
-                                                                   "rx_ip_options",
-                                                                   "rx_super_frame",
-                                                                   "rx_not_for_me",
-                                                                   "rx_link_down",
-                                                                   "rx_queue_full",
-                                                                   "tx_link_down",
-                                                                   "tx_too_long",
-                                                                   "tx_queue_full"};
-    return NAMES.at(reason);
 }
 
 // ---------------------------------------------------------------- NetDevice

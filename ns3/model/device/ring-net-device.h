@@ -6,9 +6,12 @@
 #define VIADUCT_RING_NET_DEVICE_H
 
 #include "ns3/burst-port.h"
+#include "ns3/departure-times.h"
 #include "ns3/drop-counter.h"
 #include "ns3/ethernet-net-device.h"
+#include "ns3/held-payloads.h"
 #include "ns3/traced-value.h"
+#include "ns3/unjoined-frames.h"
 
 #include "io/port.h"
 #include "io/super_frame.h"
@@ -59,6 +62,8 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
         TX_LINK_DOWN,  //!< to be sent: the link is down, or there is no port
         TX_TOO_LONG,   //!< to be sent: longer than the MTU
         TX_QUEUE_FULL, //!< to be sent: the ring is full and the port accepts no more
+        TX_TOO_MANY_DEPARTURES, //!< to be sent later: more than DepartureQueueSize wait already
+        TX_PAYLOAD_LOST, //!< to be sent: the payload is gone, or where it belongs cannot be told
         N_DROP_REASONS
     };
 
@@ -103,6 +108,37 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
         return m_inFlight;
     }
 
+    /** @return how late received and sent frames were */
+    const PortTiming& GetTiming() const
+    {
+        return m_burst.GetTiming();
+    }
+
+    /** @return the lateness that 99% of received frames did not exceed */
+    Time GetReceivedLateness() const
+    {
+        return NanoSeconds(GetTiming().received.Quantile(0.99));
+    }
+
+    /** @return the same of sent frames */
+    Time GetSentLateness() const
+    {
+        return NanoSeconds(GetTiming().sent.Quantile(0.99));
+    }
+
+    /**
+     * Print how late frames were, and how many were dropped or passed without their payload, a
+     * line each.
+     * @param os the stream
+     */
+    void PrintTiming(std::ostream& os) const;
+
+    /** @return the payloads that wait; null without the attribute HeaderBytes */
+    const HeldPayloads* GetHeldPayloads() const
+    {
+        return m_held.get();
+    }
+
     /**
      * @param reason a reason
      * @return how many frames were dropped for it
@@ -142,6 +178,10 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
   private:
     // Inherited from BurstPortUser
     void HandleFrame(const viaduct::io::ReceivedFrame& frame) override;
+    void HandleReturn() override;
+    viaduct::io::FrameToSend Finish(uint32_t slot, std::span<std::byte> frame) override;
+    void HandleOffered(uint32_t slot, bool taken) override;
+    void HandleLateness(bool sent, viaduct::Duration lateness) override;
     void HandleRoom() override;
     void HandleTransmitted(uint64_t bytes) override;
 
@@ -154,39 +194,62 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     /**
      * Receive one frame, from the destination address on, with a complete checksum; not a
      * super-frame.
+     * @param frame the frame
+     * @param lasting whether it is valid until HandleReturn(), not only for the call
      */
-    void Receive(std::span<const std::byte> frame);
+    void Receive(std::span<const std::byte> frame, bool lasting);
+    /** @return the packet of a received frame's payload, with the attribute HeaderBytes */
+    Ptr<Packet> MakePayload(std::span<const std::byte> frame,
+                            std::span<const std::byte> payload,
+                            uint16_t protocol,
+                            bool lasting);
+    /** Report a frame to be sent. @param held the payload that is still missing, or null */
+    void TraceWhole(std::span<std::byte> frame, const HeldPayload* held);
     /** @return why ns-3 cannot process a payload of this EtherType; N_DROP_REASONS if it can */
     static DropReason WhyRefused(uint16_t protocol, std::span<const std::byte> payload);
     /** Count a received frame as dropped. */
     void DropReceived(std::span<const std::byte> frame, DropReason reason);
     /** Tell the layer above of a frame of this length that was queued. */
     void NotifyQueued(uint32_t length);
+    /** Send a packet at a time in the future. @return false if too many wait for that */
+    bool SendLater(Ptr<Packet> packet,
+                   const Address& source,
+                   const Address& dest,
+                   uint16_t protocolNumber,
+                   Time when);
     /** Count a payload to send as dropped. @return false */
     bool DropSent(Ptr<const Packet> packet, DropReason reason);
 
-    BurstPort m_burst{*this};                      //!< the port
-    viaduct::io::SuperFrameSplitter m_splitter;    //!< splits super-frames of the kernel
-    std::unique_ptr<InterfacePort> m_opened;       //!< by OpenInterface(), without its port
-    uint32_t m_monitor = 0;                        //!< its link monitor's id in the reactor
-    bool m_ringAllocated = false;                  //!< AllocateRing() was called
-    Ptr<NetDeviceQueueInterface> m_queueInterface; //!< with FlowControl only
-    Ptr<QueueLimits> m_limits;                     //!< those that get reports
+    BurstPort m_burst{*this};                   //!< the port
+    viaduct::io::SuperFrameSplitter m_splitter; //!< splits super-frames of the kernel
+    std::unique_ptr<InterfacePort> m_opened;    //!< by OpenInterface(), without its port
+    uint32_t m_monitor = 0;                     //!< its link monitor's id in the reactor
+    std::unique_ptr<HeldPayloads> m_held;       //!< with HeaderBytes only
+    DepartureTimes m_departures{[this] { m_burst.SendNow(); }}; //!< frames that leave later
+    UnjoinedFrames m_unjoined;                                  //!< in m_burst
+    bool m_ringAllocated = false;                               //!< AllocateRing() was called
+    Ptr<NetDeviceQueueInterface> m_queueInterface;              //!< with FlowControl only
+    Ptr<QueueLimits> m_limits;                                  //!< those that get reports
     uint64_t m_unlimited = 0;         //!< bytes in flight that m_limits does not know of
     TracedValue<uint32_t> m_inFlight; //!< trace source InFlight
 
-    bool m_linkUp = false;   //!< the link's state
-    uint32_t m_burstSize;    //!< attribute BurstSize
-    uint32_t m_txQueueSize;  //!< attribute TxQueueSize
-    bool m_needsArp;         //!< attribute NeedsArp
-    bool m_reassembled;      //!< attribute Reassembled
-    bool m_checkPackets;     //!< attribute CheckPackets
-    bool m_flowControl;      //!< attribute FlowControl
-    bool m_qdiscBypass;      //!< attribute QdiscBypass
-    std::string m_interface; //!< attribute Interface
-    std::string m_namespace; //!< attribute Namespace
-    std::string m_filter;    //!< attribute Filter
+    bool m_linkUp = false;         //!< the link's state
+    uint32_t m_burstSize;          //!< attribute BurstSize
+    uint32_t m_txQueueSize;        //!< attribute TxQueueSize
+    bool m_needsArp;               //!< attribute NeedsArp
+    bool m_reassembled;            //!< attribute Reassembled
+    bool m_checkPackets;           //!< attribute CheckPackets
+    bool m_flowControl;            //!< attribute FlowControl
+    bool m_qdiscBypass;            //!< attribute QdiscBypass
+    uint32_t m_headerBytes;        //!< attribute HeaderBytes
+    uint32_t m_heldPayloads;       //!< attribute HeldPayloads
+    uint32_t m_departureQueueSize; //!< attribute DepartureQueueSize
+    std::string m_interface;       //!< attribute Interface
+    std::string m_namespace;       //!< attribute Namespace
+    std::string m_filter;          //!< attribute Filter
 
+    TracedCallback<Time> m_receivedLate;               //!< trace source ReceivedLate
+    TracedCallback<Time> m_sentLate;                   //!< trace source SentLate
     DropCounter<DropReason, N_DROP_REASONS> m_rxDrops; //!< trace source MacRxDrop
     DropCounter<DropReason, N_DROP_REASONS> m_txDrops; //!< trace source MacTxDrop
 };

@@ -4,6 +4,7 @@
 
 #include "kernel-device-bridge.h"
 
+#include "ns3/held-payloads.h"
 #include "ns3/mac48-address.h"
 #include "ns3/queue-item.h"
 #include "ns3/queue-limits.h"
@@ -455,8 +456,7 @@ KernelDeviceBridge::Deliver(Ptr<const Packet> packet,
         Mac48Address::IsMatchingType(from) ? Mac48Address::ConvertFrom(from) : Mac48Address();
     wire::EthernetHeader{wireconversion::ToWire(to), wireconversion::ToWire(source), protocol}
         .Write(m_frame);
-    packet->CopyData(reinterpret_cast<uint8_t*>(m_frame.data()) + wire::EthernetHeader::kSize,
-                     packet->GetSize());
+    JoinPacket(*packet, std::span(m_frame).subspan(wire::EthernetHeader::kSize), FirstHeader::IP);
     Capture(m_frame);
     m_nic->Deliver(m_frame);
 }

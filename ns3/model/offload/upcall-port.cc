@@ -7,6 +7,7 @@
 #include "on-demand.h"
 
 #include "ns3/frame-check.h"
+#include "ns3/held-payloads.h"
 #include "ns3/reactor-simulator-impl.h"
 
 #include "ns3/ipv4-l3-protocol.h"
@@ -350,8 +351,7 @@ UpcallPort::Send(Ptr<typename Family::Route> route,
                          wireconversion::ToWire(Mac48Address::ConvertFrom(device->GetAddress())),
                          EtherTypeOf<Family>()}
         .Write(m_frame);
-    whole->CopyData(reinterpret_cast<uint8_t*>(m_frame.data() + wire::EthernetHeader::kSize),
-                    whole->GetSize());
+    JoinPacket(*whole, std::span(m_frame).subspan(wire::EthernetHeader::kSize), FirstHeader::IP);
     if (!m_kernel->Send(name->second, m_frame))
     {
         return Drop(packet, NOT_SENT);

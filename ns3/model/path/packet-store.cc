@@ -5,9 +5,7 @@
 #include "packet-store.h"
 
 #include "ns3/assert.h"
-#include "ns3/tag.h"
-
-#include <memory>
+#include "ns3/held-payloads.h"
 
 namespace ns3
 {
@@ -22,23 +20,8 @@ std::vector<std::byte>
 BytesOf(Ptr<const Packet> packet)
 {
     std::vector<std::byte> bytes(packet->GetSize());
-    packet->CopyData(reinterpret_cast<uint8_t*>(bytes.data()), packet->GetSize());
+    JoinPacket(*packet, bytes, FirstHeader::ETHERNET);
     return bytes;
-}
-
-/** Copy the byte tags of one packet to another of the same length. */
-void
-CopyByteTags(Ptr<const Packet> from, Ptr<Packet> to)
-{
-    for (auto i = from->GetByteTagIterator(); i.HasNext();)
-    {
-        const auto item = i.Next();
-        const std::unique_ptr<ObjectBase> made(item.GetTypeId().GetConstructor()());
-        auto tag = dynamic_cast<Tag*>(made.get());
-        NS_ASSERT_MSG(tag, "a byte tag whose type is not a Tag");
-        item.GetTag(*tag);
-        to->AddByteTag(*tag, item.GetStart(), item.GetEnd());
-    }
 }
 
 /** @return a packet of @p bytes, as many as the original's, with the original's uid and tags */
@@ -46,9 +29,10 @@ Ptr<Packet>
 WithBytes(Ptr<const Packet> original, const std::vector<std::byte>& bytes)
 {
     Ptr<Packet> packet = original->Copy(); // keeps the uid, which nothing else can set
+    packet->RemoveAllByteTags();
     packet->RemoveAtEnd(packet->GetSize());
     packet->AddAtEnd(Create<Packet>(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
-    CopyByteTags(original, packet);
+    CopyByteTags(*original, *packet);
     return packet;
 }
 

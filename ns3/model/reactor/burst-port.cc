@@ -52,13 +52,30 @@ BurstPort::SetPort(std::unique_ptr<viaduct::io::AnyPort> port)
 uint32_t
 BurstPort::SetSizes(const Sizes& sizes)
 {
-    const uint32_t lost = m_txCount;
+    const uint32_t lost = Discard();
     m_sizes = sizes;
     m_txBuffer.assign(static_cast<size_t>(sizes.queue) * sizes.frame, std::byte{});
     m_txFrames.assign(sizes.queue, {});
-    m_txHead = m_txCount = 0;
-    m_waiting = 0;
+    m_txDue.assign(sizes.queue, {});
+    m_txUnfinished.assign(sizes.queue, false);
     return lost;
+}
+
+uint32_t
+BurstPort::Discard()
+{
+    for (uint32_t slot = 0; m_unfinished > 0 && slot < m_txUnfinished.size(); ++slot)
+    {
+        if (m_txUnfinished[slot])
+        {
+            m_user.HandleOffered(slot, true);
+            m_txUnfinished[slot] = false;
+            m_unfinished--;
+        }
+    }
+    m_txHead = 0;
+    m_waiting = 0;
+    return std::exchange(m_txCount, 0);
 }
 
 void
@@ -70,7 +87,8 @@ BurstPort::Start(uint32_t nodeId)
     {
         return;
     }
-    const PortDriver::Client client{*m_port, m_user, *this, nodeId, m_sizes.burst, m_sizes.pending};
+    const PortDriver::Client client{
+        *m_port, m_user, *this, nodeId, m_sizes.burst, m_sizes.pending, m_timing};
     if (Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get())
     {
         m_driver = MakeReactorPortDriver(reactor, client);
@@ -142,17 +160,33 @@ BurstPort::Commit(uint32_t length)
 {
     const size_t slot = FreeSlot();
     m_txFrames[slot] = {m_txBuffer.data() + slot * m_sizes.frame, length};
+    m_txDue[slot] = m_driver ? m_driver->GetNow() : viaduct::Instant();
     m_txCount++;
     m_waiting += length;
     m_inFlight += m_tracksFlight ? length : 0;
     RequestTransmit();
 }
 
+uint32_t
+BurstPort::CommitUnfinished(uint32_t length)
+{
+    const auto slot = static_cast<uint32_t>(FreeSlot());
+    m_txUnfinished[slot] = true;
+    m_unfinished++;
+    Commit(length);
+    return slot;
+}
+
 bool
 BurstPort::SendLong(viaduct::io::FrameToSend frame)
 {
     Transmit();
-    if (!m_driver || m_txCount > 0 || m_driver->Transmit({&frame, 1}) != 1)
+    if (!m_driver || m_txCount > 0)
+    {
+        return false;
+    }
+    const viaduct::Instant due = m_driver->GetNow();
+    if (m_driver->Transmit({&frame, 1}, {&due, 1}) != 1)
     {
         return false;
     }
@@ -235,6 +269,34 @@ BurstPort::Await()
 }
 
 void
+BurstPort::FinishFrames(uint32_t first, uint32_t count)
+{
+    for (uint32_t slot = first; m_unfinished > 0 && slot < first + count; ++slot)
+    {
+        if (m_txUnfinished[slot])
+        {
+            std::byte* const room = m_txBuffer.data() + size_t{slot} * m_sizes.frame;
+            m_txFrames[slot] = m_user.Finish(slot, {room, m_txFrames[slot].size()});
+        }
+    }
+}
+
+void
+BurstPort::TellOffered(uint32_t first, uint32_t count, uint32_t taken)
+{
+    for (uint32_t i = 0; m_unfinished > 0 && i < count; ++i)
+    {
+        const uint32_t slot = first + i;
+        if (m_txUnfinished[slot])
+        {
+            m_user.HandleOffered(slot, i < taken);
+            m_txUnfinished[slot] = i >= taken;
+            m_unfinished -= i < taken ? 1 : 0;
+        }
+    }
+}
+
+void
 BurstPort::Transmit()
 {
     if (!m_driver || m_txCount == 0)
@@ -245,8 +307,11 @@ BurstPort::Transmit()
     while (m_txCount > 0 && !m_refused)
     {
         const uint32_t run = std::min(m_txCount, m_sizes.queue - m_txHead);
+        FinishFrames(m_txHead, run);
         const std::span<const viaduct::io::FrameToSend> frames{m_txFrames.data() + m_txHead, run};
-        const auto taken = static_cast<uint32_t>(m_driver->Transmit(frames));
+        const auto taken =
+            static_cast<uint32_t>(m_driver->Transmit(frames, {m_txDue.data() + m_txHead, run}));
+        TellOffered(m_txHead, run, taken);
         for (const auto& frame : frames.first(taken))
         {
             m_waiting -= frame.size();

@@ -31,6 +31,40 @@ class BurstPortUser
      * @param frame the frame as received from the port; valid during the call
      */
     virtual void HandleFrame(const viaduct::io::ReceivedFrame& frame) = 0;
+    /** The frames that HandleFrame() got are valid no longer; more may come. */
+    virtual void HandleReturn()
+    {
+    }
+
+    /**
+     * Complete a frame that was queued by CommitUnfinished(), to be sent during this call's turn.
+     * @param slot what CommitUnfinished() returned
+     * @param frame where the user has written its beginning; as long as the whole
+     * @return where the whole frame is: there, or elsewhere until HandleOffered()
+     */
+    virtual viaduct::io::FrameToSend Finish(uint32_t /* slot */, std::span<std::byte> frame)
+    {
+        return frame;
+    }
+
+    /**
+     * A frame that Finish() has completed was offered to the port.
+     * @param slot what CommitUnfinished() returned
+     * @param taken false if it will be completed and offered again
+     */
+    virtual void HandleOffered(uint32_t /* slot */, bool /* taken */)
+    {
+    }
+
+    /**
+     * A frame was processed, or the port has taken one; under the reactor only.
+     * @param sent the latter
+     * @param lateness see PortTiming
+     */
+    virtual void HandleLateness(bool /* sent */, viaduct::Duration /* lateness */)
+    {
+    }
+
     /** Reserve() has room again after HasRoom() was false. */
     virtual void HandleRoom()
     {
@@ -91,6 +125,9 @@ class BurstPort : private ReactorFlush
      */
     uint32_t SetSizes(const Sizes& sizes);
 
+    /** Forget the frames that wait to be sent. @return how many there were */
+    uint32_t Discard();
+
     /** @return Sizes::frame */
     uint32_t GetFrameSize() const
     {
@@ -136,11 +173,30 @@ class BurstPort : private ReactorFlush
     void Commit(uint32_t length);
 
     /**
+     * The same for a frame that is not complete before BurstPortUser::Finish().
+     * @param length bytes of the whole frame
+     * @return names it
+     */
+    uint32_t CommitUnfinished(uint32_t length);
+
+    /** Send what is queued now, not at the end of the turn, as far as the port accepts it. */
+    void SendNow()
+    {
+        Transmit();
+    }
+
+    /**
      * Send a frame longer than Sizes::frame, in order with those queued.
      * @param frame the bytes
      * @return false if the port accepts no more
      */
     bool SendLong(viaduct::io::FrameToSend frame);
+
+    /** @return how late frames were */
+    const PortTiming& GetTiming() const
+    {
+        return m_timing;
+    }
 
     /** @return frames the reading thread dropped because the simulator was too slow */
     uint64_t GetReaderDrops() const;
@@ -149,6 +205,10 @@ class BurstPort : private ReactorFlush
     bool FlushTurn() override;
     /** Send frames until the port accepts no more. */
     void Transmit();
+    /** Let the user complete those of some frames to send that are not. @param first slot */
+    void FinishFrames(uint32_t first, uint32_t count);
+    /** Tell the user of them. @param taken how many of the frames left */
+    void TellOffered(uint32_t first, uint32_t count, uint32_t taken);
     /** Tell the user what has left, and of room. @return whether there was something to tell */
     bool TellUser();
     /** Await that frames leave the port, if any are there. @return false to be called again */
@@ -165,9 +225,13 @@ class BurstPort : private ReactorFlush
     uint32_t m_nodeId = 0;                        //!< context of received frames
     Sizes m_sizes;                                //!< of the rings
     uint64_t m_formerReaderDrops = 0;             //!< of drivers that have been stopped
+    PortTiming m_timing;                          //!< how late frames are
 
     std::vector<std::byte> m_txBuffer;                //!< slots of Sizes::frame bytes
     std::vector<viaduct::io::FrameToSend> m_txFrames; //!< what each slot holds
+    std::vector<viaduct::Instant> m_txDue;            //!< when they are sent in the simulation
+    std::vector<bool> m_txUnfinished;                 //!< whether the user has to complete it
+    uint32_t m_unfinished = 0;                        //!< how many of those wait
     uint32_t m_txHead = 0;                            //!< oldest frame
     uint32_t m_txCount = 0;                           //!< frames waiting
     bool m_refused = false;                           //!< the port did not accept all

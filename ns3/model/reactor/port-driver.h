@@ -7,6 +7,8 @@
 
 #include "reactor-simulator-impl.h"
 
+#include "base/histogram.h"
+#include "base/time.h"
 #include "io/port.h"
 
 #include <cstddef>
@@ -19,6 +21,19 @@ namespace ns3
 {
 
 class BurstPortUser;
+
+/**
+ * @ingroup viaduct
+ * @brief How late frames are: under ns3::ReactorSimulatorImpl only, in nanoseconds.
+ */
+struct PortTiming
+{
+    /** From the arrival in the kernel (its stamp; without one, since when the frame may have been
+     * there) until it has been processed, at most. */
+    viaduct::Histogram received;
+    /** From the simulated instant at which it is sent until the port has taken it. */
+    viaduct::Histogram sent;
+};
 
 /**
  * @ingroup viaduct
@@ -39,6 +54,7 @@ class PortDriver
         uint32_t nodeId;            //!< context of the received frames
         uint32_t burst;             //!< frames received at once
         uint32_t pending;           //!< frames read that may wait for the simulator
+        PortTiming& timing;         //!< how late frames are
     };
 
     virtual ~PortDriver() = default;
@@ -64,9 +80,14 @@ class PortDriver
 
     /** Send frames through the port.
      * @param frames the frames to send
+     * @param due when each of them is sent in the simulation, GetNow() at that time
      * @return how many it accepted
      */
-    virtual size_t Transmit(std::span<const viaduct::io::FrameToSend> frames) = 0;
+    virtual size_t Transmit(std::span<const viaduct::io::FrameToSend> frames,
+                            std::span<const viaduct::Instant> due) = 0;
+
+    /** @return the simulation's present time, on the clock of PortTiming */
+    virtual viaduct::Instant GetNow() const = 0;
 
     /** @return viaduct::io::AnyPort::BytesInFlight() */
     virtual size_t GetBytesInFlight() = 0;

@@ -8,6 +8,9 @@
 #include "base/clock.h"
 #include "sys/hybrid_waiter.h"
 
+#include <chrono>
+#include <thread>
+
 namespace ns3
 {
 
@@ -39,6 +42,15 @@ class ReactorClock
                                          viaduct::Duration timeout)
     {
         return waiter.Sleep(timeout);
+    }
+
+    /**
+     * Let others have the processor.
+     * @param time for how long
+     */
+    virtual void Pause(viaduct::Duration time)
+    {
+        std::this_thread::sleep_for(std::chrono::nanoseconds(time.nanoseconds()));
     }
 
     /** Called between two reads of the clock while the reactor spins. */

@@ -11,6 +11,9 @@
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 
+#include "base/error.h"
+#include "sys/processor.h"
+
 #include <algorithm>
 
 namespace ns3
@@ -33,6 +36,11 @@ constexpr auto BACKLOG_INTERVAL = Duration::Microseconds(50);
 constexpr auto LONGEST_BACKLOG_INTERVAL = Duration::Milliseconds(1);
 /// Closer to a deadline than this, spinning does not poll descriptors, which costs 0.3 us.
 constexpr auto BLIND_SPIN = Duration::Microseconds(3);
+/// A SCHED_FIFO thread may run for 950 ms of a second (sched_rt_runtime_us), then it is stopped for
+/// the rest. One that in this time...
+constexpr auto FIFO_PERIOD = Duration::Milliseconds(20);
+/// ...has slept for less than this, which is more than its share of those 50 ms, pauses so long.
+constexpr auto FIFO_REST = Duration::Microseconds(1500);
 /// The kernel may wake up late by 1/1000 of a sleep (fs/select.c, select_estimate_accuracy).
 constexpr int64_t KERNEL_SLACK_DIVISOR = 1000;
 
@@ -43,7 +51,16 @@ ReactorSimulatorImpl::Run()
 {
     NS_LOG_FUNCTION(this);
     NS_ABORT_MSG_IF(m_running, "ReactorSimulatorImpl::Run(): already running");
+    if (m_fifoPriority > 0 && m_alwaysPoll)
+    {
+        throw viaduct::UsageError("ReactorSimulatorImpl: FifoPriority and AlwaysPoll exclude each "
+                                  "other: the kernel stops a SCHED_FIFO thread that never sleeps "
+                                  "for 50 ms of every second (sched_rt_runtime_us)");
+    }
     const viaduct::sys::TimerSlackScope slack;
+    const viaduct::sys::ThreadPolicyScope policy({.processors = m_cpuAffinity,
+                                                  .fifo_priority = static_cast<int>(m_fifoPriority),
+                                                  .lock_memory = m_lockMemory});
     m_mainThreadId = std::this_thread::get_id();
     m_stop = false;
     m_running = true;
@@ -51,10 +68,14 @@ ReactorSimulatorImpl::Run()
     m_phaseStart = m_clock->Now();
     m_origin = m_phaseStart - Duration::Nanoseconds(static_cast<int64_t>(m_currentTs));
 
+    m_rested = m_phaseStart;
     while (!m_stop)
     {
         m_turns++;
-        m_turnStart = m_clock->Now();
+        if (m_fifoPriority > 0)
+        {
+            Rest();
+        }
         bool worked = DrainInbox();
         worked |= RunDueEvents();
         worked |= ServePorts(worked);
@@ -70,10 +91,28 @@ ReactorSimulatorImpl::Run()
     }
     SetPhase(EVENTS);
     m_running = false;
-    if (IsVoid())
+    if (IsVoid() || IsPortVoid())
     {
         m_voidTrace(GetFirstOverLimit());
     }
+}
+
+void
+ReactorSimulatorImpl::Rest()
+{
+    if (m_clock->Now() - m_rested < FIFO_PERIOD)
+    {
+        return;
+    }
+    if (m_phaseTime[SLEEPING] - m_sleptBefore < FIFO_REST)
+    {
+        SetPhase(SLEEPING);
+        m_rests++;
+        m_clock->Pause(FIFO_REST);
+        SetPhase(EVENTS);
+    }
+    m_rested = m_clock->Now();
+    m_sleptBefore = m_phaseTime[SLEEPING];
 }
 
 Duration
@@ -246,7 +285,8 @@ ReactorSimulatorImpl::WaitForWork()
         SetPhase(EVENTS);
         return;
     }
-    const Duration sleep = deadline - now - Duration::Nanoseconds(m_spinTime.GetNanoSeconds());
+    const int64_t spin = m_fifoPriority > 0 ? 0 : m_spinTime.GetNanoSeconds();
+    const Duration sleep = deadline - now - Duration::Nanoseconds(spin);
     if (endless)
     {
         Sleep(Duration::Max());

@@ -8,6 +8,7 @@
 #include "base/realtime.h"
 
 #include <algorithm>
+#include <array>
 #include <sys/epoll.h>
 #include <utility>
 #include <vector>
@@ -44,6 +45,7 @@ class ReactorPortDriver : public PortDriver,
         m_reactor->CancelFlush(this);
         m_burst = {};
         m_next = 0;
+        m_client.user.HandleReturn();
     }
 
     void RequestFlush() override
@@ -84,14 +86,26 @@ class ReactorPortDriver : public PortDriver,
         m_reactor->RunInContext(m_client.nodeId, function);
     }
 
-    size_t Transmit(std::span<const viaduct::io::FrameToSend> frames) override
+    size_t Transmit(std::span<const viaduct::io::FrameToSend> frames,
+                    std::span<const viaduct::Instant> due) override
     {
         const auto phase = m_reactor->SetPhase(ReactorSimulatorImpl::WRITING);
         const size_t taken = m_client.port.Transmit(frames);
         m_reactor->SetPhase(phase);
-        // They were made in this turn, at its beginning at the earliest.
-        m_reactor->RecordPortLateness(m_reactor->GetClockNow() - m_reactor->GetTurnStart(), taken);
+        const viaduct::Instant now = m_reactor->GetClockNow();
+        for (const viaduct::Instant instant : due.first(taken))
+        {
+            if (instant != viaduct::Instant()) // else it was queued before there was a port
+            {
+                Record(true, now - instant);
+            }
+        }
         return taken;
+    }
+
+    viaduct::Instant GetNow() const override
+    {
+        return m_reactor->GetVirtualNow();
     }
 
     size_t GetBytesInFlight() override
@@ -139,6 +153,7 @@ class ReactorPortDriver : public PortDriver,
     void Receive()
     {
         const viaduct::Instant before = m_reactor->GetClockNow();
+        m_client.user.HandleReturn();
         m_burst = std::span(m_received).first(m_client.port.Receive(m_received));
         m_next = 0;
         m_waitedSince = std::max(m_emptyAt, m_reactor->GetPortEmptyAt());
@@ -156,19 +171,35 @@ class ReactorPortDriver : public PortDriver,
                                                     : frame.received - m_stampOffset;
     }
 
+    /** Account for a frame that was received or sent. */
+    void Record(bool sent, viaduct::Duration lateness)
+    {
+        (sent ? m_client.timing.sent : m_client.timing.received).Record(lateness.nanoseconds());
+        m_reactor->RecordPortLateness(lateness);
+        m_client.user.HandleLateness(sent, lateness);
+    }
+
     /** Hand over the burst at hand, until an event is due. */
     void DeliverBurst()
     {
-        viaduct::Instant now = m_reactor->GetClockNow();
+        std::array<viaduct::Instant, YIELD_INTERVAL> arrivals;
+        size_t handed = 0;
         while (m_next < m_burst.size())
         {
-            if (m_next % YIELD_INTERVAL == 0)
-            {
-                now = m_reactor->GetClockNow();
-            }
-            m_reactor->RecordPortLateness(now - ArrivalOf(m_burst[m_next]));
+            arrivals[handed++] = ArrivalOf(m_burst[m_next]);
             m_client.user.HandleFrame(m_burst[m_next++]);
-            if (m_next % YIELD_INTERVAL == 0 && !m_reactor->AdvanceToRealTime())
+            const bool ended = m_next >= m_burst.size();
+            if (!ended && m_next % YIELD_INTERVAL != 0)
+            {
+                continue;
+            }
+            const viaduct::Instant now = m_reactor->GetClockNow();
+            for (size_t i = 0; i < handed; ++i)
+            {
+                Record(false, now - arrivals[i]);
+            }
+            handed = 0;
+            if (!ended && !m_reactor->AdvanceToRealTime())
             {
                 return;
             }

@@ -10,6 +10,7 @@
 #include "ns3/double.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
+#include "ns3/string.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -44,6 +45,25 @@ ReactorSimulatorImpl::GetTypeId()
                 BooleanValue(false),
                 MakeBooleanAccessor(&ReactorSimulatorImpl::m_alwaysPoll),
                 MakeBooleanChecker())
+            .AddAttribute("CpuAffinity",
+                          "The processors that Run() may use, as in 0,2-3; empty: those that the "
+                          "thread may use already.",
+                          StringValue(""),
+                          MakeStringAccessor(&ReactorSimulatorImpl::m_cpuAffinity),
+                          MakeStringChecker())
+            .AddAttribute("FifoPriority",
+                          "Run() is scheduled before all ordinary threads (SCHED_FIFO, 1 to 99); "
+                          "0: as these are. It does not spin then, whatever SpinTime is, and rests "
+                          "for 1.5 ms of every 20 ms without sleep: the kernel stops such threads "
+                          "for 50 ms of a second otherwise. Refused with AlwaysPoll.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&ReactorSimulatorImpl::m_fifoPriority),
+                          MakeUintegerChecker<uint32_t>(0, 99))
+            .AddAttribute("LockMemory",
+                          "The process's memory is not paged out during Run().",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&ReactorSimulatorImpl::m_lockMemory),
+                          MakeBooleanChecker())
             .AddAttribute("EndWhenEmpty",
                           "Run() returns when there are no events and no ports. Set to false if "
                           "only other threads (FdNetDevice, TapBridge) schedule events.",
@@ -86,7 +106,7 @@ ReactorSimulatorImpl::GetTypeId()
                             "ns3::Time::TracedCallback")
             .AddTraceSource("Void",
                             "Run() ends and the run is void: time of the first event over the "
-                            "limit.",
+                            "limit (negative: only frames were).",
                             MakeTraceSourceAccessor(&ReactorSimulatorImpl::m_voidTrace),
                             "ns3::Time::TracedCallback");
     return tid;

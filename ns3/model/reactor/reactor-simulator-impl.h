@@ -24,6 +24,7 @@
 #include <list>
 #include <memory>
 #include <ostream>
+#include <string>
 #include <sys/epoll.h>
 #include <thread>
 #include <vector>
@@ -176,19 +177,18 @@ class ReactorSimulatorImpl : public SimulatorImpl
     viaduct::Instant GetClockNow() const;
 
     /**
-     * @return when this turn of the loop began, by the reactor's clock
+     * @return Now() by the reactor's clock
      */
-    viaduct::Instant GetTurnStart() const;
+    viaduct::Instant GetVirtualNow() const;
 
     /**
-     * For ports: account for frames that waited for the reactor.
-     * @param lateness how long each of them waited, at most
-     * @param frames their number
+     * For ports: account for a frame that was late.
+     * @param lateness see PortTiming
      */
-    void RecordPortLateness(viaduct::Duration lateness, size_t frames = 1);
+    void RecordPortLateness(viaduct::Duration lateness);
 
     /**
-     * @return how long frames waited at the ports before the reactor read or sent them, nanoseconds
+     * @return how late frames were, received and sent, at all ports (PortTiming), nanoseconds
      */
     const viaduct::Histogram& GetPortLateness() const;
 
@@ -218,6 +218,7 @@ class ReactorSimulatorImpl : public SimulatorImpl
         uint64_t events = 0;             //!< events run
         uint64_t bursts = 0;             //!< calls of port callbacks that did work
         uint64_t sleeps = 0;             //!< sleeps in the kernel
+        uint64_t rests = 0;              //!< pauses that FifoPriority demanded
     };
 
     /**
@@ -234,6 +235,12 @@ class ReactorSimulatorImpl : public SimulatorImpl
      * @return true if more events than LatenessQuantile allows were later than LatenessLimit
      */
     bool IsVoid() const;
+
+    /**
+     * @return true if more frames at the ports than LatenessQuantile allows were later than
+     * LatenessLimit
+     */
+    bool IsPortVoid() const;
 
     /**
      * @return virtual time of the first event later than LatenessLimit; negative if none was
@@ -273,6 +280,8 @@ class ReactorSimulatorImpl : public SimulatorImpl
     viaduct::Duration RealNow() const;
     /** @return the time stamp of the next event; Max if there is none */
     viaduct::Duration NextEvent() const;
+    /** With FifoPriority: pause before the kernel does it, if the loop has not slept for long. */
+    void Rest();
     /** @return true if events of other threads were inserted */
     bool DrainInbox();
     /** @return true if an event was run */
@@ -331,6 +340,11 @@ class ReactorSimulatorImpl : public SimulatorImpl
     viaduct::Instant m_origin;             //!< clock at virtual time 0
     Time m_spinTime;                       //!< attribute SpinTime
     bool m_alwaysPoll;                     //!< attribute AlwaysPoll
+    std::string m_cpuAffinity;             //!< attribute CpuAffinity
+    uint32_t m_fifoPriority;               //!< attribute FifoPriority
+    bool m_lockMemory;                     //!< attribute LockMemory
+    viaduct::Instant m_rested;             //!< with FifoPriority: when Rest() looked last
+    viaduct::Duration m_sleptBefore;       //!< time slept until then
     bool m_endWhenEmpty;                   //!< attribute EndWhenEmpty
     uint32_t m_eventBurst;                 //!< attribute EventBurst
 
@@ -341,10 +355,10 @@ class ReactorSimulatorImpl : public SimulatorImpl
     uint64_t m_turns = 0;                                  //!< see Breakdown
     uint64_t m_bursts = 0;                                 //!< see Breakdown
     uint64_t m_sleeps = 0;                                 //!< see Breakdown
+    uint64_t m_rests = 0;                                  //!< see Breakdown
     uint64_t m_measuredEvents = 0;                         //!< see Breakdown
     viaduct::Histogram m_lateness;                         //!< of every event
     viaduct::Histogram m_portLateness;                     //!< of every frame
-    viaduct::Instant m_turnStart;                          //!< clock when this turn began
     viaduct::Instant m_portEmptyAt;                        //!< of the port that is asked
     Time m_latenessLimit;                                  //!< attribute LatenessLimit
     double m_latenessQuantile;                             //!< attribute LatenessQuantile

@@ -49,18 +49,15 @@ ReactorSimulatorImpl::GetClockNow() const
 }
 
 viaduct::Instant
-ReactorSimulatorImpl::GetTurnStart() const
+ReactorSimulatorImpl::GetVirtualNow() const
 {
-    return m_turnStart;
+    return m_origin + viaduct::Duration::Nanoseconds(static_cast<int64_t>(m_currentTs));
 }
 
 void
-ReactorSimulatorImpl::RecordPortLateness(viaduct::Duration lateness, size_t frames)
+ReactorSimulatorImpl::RecordPortLateness(viaduct::Duration lateness)
 {
-    for (size_t i = 0; i < frames; ++i)
-    {
-        m_portLateness.Record(lateness.nanoseconds());
-    }
+    m_portLateness.Record(lateness.nanoseconds());
 }
 
 const viaduct::Histogram&
@@ -91,6 +88,7 @@ ReactorSimulatorImpl::GetBreakdown() const
     breakdown.events = m_measuredEvents;
     breakdown.bursts = m_bursts;
     breakdown.sleeps = m_sleeps;
+    breakdown.rests = m_rests;
     return breakdown;
 }
 
@@ -105,6 +103,13 @@ ReactorSimulatorImpl::IsVoid() const
 {
     return static_cast<double>(m_overLimit) >
            (1 - m_latenessQuantile) * static_cast<double>(m_lateness.Count());
+}
+
+bool
+ReactorSimulatorImpl::IsPortVoid() const
+{
+    return m_latenessLimit.IsStrictlyPositive() && m_portLateness.Count() > 0 &&
+           m_portLateness.Quantile(m_latenessQuantile) > m_latenessLimit.GetNanoSeconds();
 }
 
 Time
@@ -122,7 +127,7 @@ ReactorSimulatorImpl::ResetStatistics()
         SetPhase(m_phase);
     }
     m_phaseTime.fill({});
-    m_turns = m_bursts = m_sleeps = m_measuredEvents = 0;
+    m_turns = m_bursts = m_sleeps = m_rests = m_measuredEvents = 0;
     m_lateness.Reset();
     m_portLateness.Reset();
     m_overLimit = 0;
@@ -137,6 +142,10 @@ ReactorSimulatorImpl::Print(std::ostream& os) const
         "events", "reading", "writing", "sleeping", "spinning"};
     os << "loop: " << b.total.GetSeconds() << " s wall time in " << b.turns << " turns, "
        << b.events << " events, " << b.bursts << " bursts, " << b.sleeps << " sleeps\n";
+    if (m_fifoPriority > 0)
+    {
+        os << "  SCHED_FIFO: no spinning, " << b.rests << " rests of 1.5 ms\n";
+    }
     for (int i = 0; i < N_PHASES; ++i)
     {
         const double share =
@@ -156,6 +165,14 @@ ReactorSimulatorImpl::Print(std::ostream& os) const
     {
         const bool judged = m_latenessLimit.IsStrictlyPositive() && m_lateness.Count() > 0;
         os << (judged ? " VALID\n" : " not judged\n");
+    }
+    if (m_portLateness.Count() > 0)
+    {
+        os << "frames: p50 " << microseconds(m_portLateness.Quantile(0.5)) << " us, p99 "
+           << microseconds(m_portLateness.Quantile(0.99)) << " us, max "
+           << microseconds(m_portLateness.Max()) << " us late";
+        const bool judged = m_latenessLimit.IsStrictlyPositive();
+        os << (IsPortVoid() ? " VOID\n" : judged ? " VALID\n" : " not judged\n");
     }
 }
 

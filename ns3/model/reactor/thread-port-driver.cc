@@ -46,6 +46,7 @@ Deliver(BurstPortUser* user, std::shared_ptr<Copies> copies)
     {
         user->HandleFrame(frame);
     }
+    user->HandleReturn();
 }
 
 /** The thread that reads a port. */
@@ -150,10 +151,16 @@ class ThreadPortDriver : public PortDriver
         function(); // Flush() is an event
     }
 
-    size_t Transmit(std::span<const viaduct::io::FrameToSend> frames) override
+    size_t Transmit(std::span<const viaduct::io::FrameToSend> frames,
+                    std::span<const viaduct::Instant> /* due */) override
     {
         std::scoped_lock lock{m_reader->m_mutex};
         return m_client.port.Transmit(frames);
+    }
+
+    viaduct::Instant GetNow() const override
+    {
+        return {};
     }
 
     size_t GetBytesInFlight() override

@@ -8,6 +8,7 @@
 #include "ns3/boolean.h"
 #include "ns3/frame-check.h"
 #include "ns3/icmpv6-l4-protocol.h"
+#include "ns3/held-payloads.h"
 #include "ns3/integer.h"
 #include "ns3/log.h"
 #include "ns3/mac48-address.h"
@@ -274,8 +275,7 @@ RemoteHub::Leave(std::size_t index,
     header.source = wireconversion::ToWire(Mac48Address::ConvertFrom(source));
     header.type = protocol;
     header.Write(room);
-    payload->CopyData(reinterpret_cast<uint8_t*>(room.data()) + EthernetHeader::kSize,
-                      payload->GetSize());
+    JoinPacket(*payload, room.subspan(EthernetHeader::kSize), FirstHeader::IP);
     if (!std::exchange(m_flushRequested, true))
     {
         m_reactor->RequestFlush(this);

@@ -4,7 +4,7 @@
 
 #include "rbridge-frame.h"
 
-#include "ns3/header.h"
+#include "ns3/bytes-header.h"
 #include "ns3/wire-conversion.h"
 
 #include "wire/ethernet.h"
@@ -19,63 +19,6 @@ using viaduct::wire::ConstBytes;
 using viaduct::wire::EthernetHeader;
 using wireconversion::ToMac48;
 using wireconversion::ToWire;
-
-namespace
-{
-
-/** Bytes before a packet: only a header can be added in front without losing the packet's tags. */
-class BytesHeader : public Header
-{
-  public:
-    /** @return the object TypeId */
-    static TypeId GetTypeId()
-    {
-        static TypeId tid = TypeId("ns3::RBridgeBytesHeader")
-                                .SetParent<Header>()
-                                .SetGroupName("Viaduct")
-                                .AddConstructor<BytesHeader>();
-        return tid;
-    }
-
-    BytesHeader() = default;
-
-    /** @param bytes the header; must outlive this object */
-    explicit BytesHeader(ConstBytes bytes) : m_bytes(bytes)
-    {
-    }
-
-    TypeId GetInstanceTypeId() const override
-    {
-        return GetTypeId();
-    }
-
-    uint32_t GetSerializedSize() const override
-    {
-        return m_bytes.size();
-    }
-
-    void Serialize(Buffer::Iterator start) const override
-    {
-        start.Write(reinterpret_cast<const uint8_t*>(m_bytes.data()), m_bytes.size());
-    }
-
-    uint32_t Deserialize(Buffer::Iterator) override
-    {
-        return 0;
-    }
-
-    void Print(std::ostream& os) const override
-    {
-        os << m_bytes.size() << " bytes";
-    }
-
-  private:
-    ConstBytes m_bytes; //!< the header
-};
-
-NS_OBJECT_ENSURE_REGISTERED(BytesHeader);
-
-} // namespace
 
 RBridgeFrame::RBridgeFrame(Ptr<const Packet> payload,
                            uint16_t protocol,

@@ -1,0 +1,233 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "../viaduct-test-support.h"
+
+#include "ns3/test.h"
+#include "ns3/uinteger.h"
+
+#include "base/error.h"
+#include "base/realtime.h"
+
+#include <sched.h>
+#include <sstream>
+
+/**
+ * @file
+ * @ingroup viaduct
+ * Tests of when frames of ns3::RingNetDevice are received and leave.
+ */
+
+using namespace ns3;
+using namespace ns3::viaducttest;
+
+namespace
+{
+
+const char* const FRAME = "020000000001 020000000002 88b5 00";
+
+/** Frames with a departure time. */
+class DepartureTestCase : public TestCase
+{
+  public:
+    DepartureTestCase() : TestCase("frames leave at the time of their DepartureTag, in its order")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        ReactorScope reactor;
+        TestDevice d(CreateObject<Node>(), "02:00:00:00:00:01");
+        d.device->SetAttribute("DepartureQueueSize", UintegerValue(4));
+        int sent = 0;
+        const auto send = [&](uint8_t number, Time when) {
+            Ptr<Packet> packet = Create<Packet>(&number, 1);
+            if (!when.IsZero())
+            {
+                packet->AddPacketTag(DepartureTag(when));
+            }
+            sent += d.device->Send(packet, d.device->GetBroadcast(), 0x88b5);
+        };
+        std::vector<std::string> left;
+        const auto note = [&] {
+            std::string numbers;
+            for (const Frame& frame : *d.out)
+            {
+                numbers += std::to_string(std::to_integer<int>(frame.back()));
+            }
+            left.push_back(numbers);
+        };
+        Simulator::Schedule(MilliSeconds(1), [&] {
+            send(1, MilliSeconds(9));
+            send(2, MilliSeconds(5));
+            send(3, MilliSeconds(5));
+            send(4, NanoSeconds(1)); // in the past
+            send(5, Time());
+            send(6, MilliSeconds(7));
+            send(7, MilliSeconds(8)); // too many
+        });
+        for (int ms : {4, 6, 8, 10})
+        {
+            Simulator::Schedule(MilliSeconds(ms), note);
+        }
+        Simulator::Schedule(MilliSeconds(11), [&] {
+            send(8, MilliSeconds(100)); // never: the simulation ends before
+        });
+        Simulator::Stop(MilliSeconds(12));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(left.at(0), "45", "at once");
+        NS_TEST_EXPECT_MSG_EQ(left.at(1), "4523", "after 5 ms");
+        NS_TEST_EXPECT_MSG_EQ(left.at(2), "45236", "after 7 ms");
+        NS_TEST_EXPECT_MSG_EQ(left.at(3), "452361", "after 9 ms");
+        NS_TEST_EXPECT_MSG_EQ(sent, 7, "accepted");
+        NS_TEST_EXPECT_MSG_EQ(
+            d.device->GetDrops(RingNetDevice::TX_TOO_MANY_DEPARTURES), 1, "refused");
+        // Each left in the turn that its time began.
+        NS_TEST_EXPECT_MSG_EQ(d.device->GetTiming().sent.Count(), 6, "measured");
+        NS_TEST_EXPECT_MSG_LT(d.device->GetTiming().sent.Max(), 60'000, "ns late");
+    }
+};
+
+/** What the histograms count. */
+class LatenessTestCase : public TestCase
+{
+  public:
+    LatenessTestCase() : TestCase("lateness is from the kernel's stamp, and from the event, on")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        ReactorScope reactor;
+        reactor->SetAttribute("LatenessLimit", TimeValue(MilliSeconds(2)));
+        TestDevice d(CreateObject<Node>(), "02:00:00:00:00:01");
+        d.port->m_describe = [](viaduct::io::ReceivedFrame& frame) {
+            frame.received = viaduct::RealtimeNow() - viaduct::Duration::Milliseconds(3);
+        };
+        d.device->SetReceiveCallback(
+            Callback<bool, Ptr<NetDevice>, Ptr<const Packet>, uint16_t, const Address&>(
+                [&](Ptr<NetDevice>, Ptr<const Packet>, uint16_t, const Address&) {
+                    reactor.Clock().Advance(viaduct::Duration::Milliseconds(4));
+                    return true;
+                }));
+        Time traced;
+        d.device->TraceConnectWithoutContext(
+            "ReceivedLate", Callback<void, Time>([&](Time lateness) { traced = lateness; }));
+        Simulator::Schedule(MilliSeconds(1), [&] { d.in->push_back(FromHex(FRAME)); });
+        Simulator::Schedule(MilliSeconds(20), [&] {
+            d.device->Send(Create<Packet>(10), d.device->GetBroadcast(), 0x88b5);
+            reactor.Clock().Advance(viaduct::Duration::Milliseconds(5)); // the event takes long
+        });
+        Simulator::Stop(MilliSeconds(40));
+        Simulator::Run();
+        const PortTiming& timing = d.device->GetTiming();
+        NS_TEST_EXPECT_MSG_EQ(timing.received.Count(), 1, "received");
+        NS_TEST_EXPECT_MSG_GT(timing.received.Max(), 6'900'000, "3 ms waiting, 4 ms processing");
+        NS_TEST_EXPECT_MSG_GT(traced, MicroSeconds(6900), "traced");
+        TimeValue p99;
+        d.device->GetAttribute("ReceivedLateness", p99);
+        NS_TEST_EXPECT_MSG_GT(p99.Get(), MicroSeconds(6900), "the attribute");
+        NS_TEST_EXPECT_MSG_EQ(timing.sent.Count(), 1, "sent");
+        NS_TEST_EXPECT_MSG_GT(timing.sent.Max(), 4'900'000, "its event was in the way");
+        NS_TEST_EXPECT_MSG_LT(timing.sent.Max(), 6'000'000, "and nothing else");
+        NS_TEST_EXPECT_MSG_EQ(reactor->IsPortVoid(), true, "the verdict");
+        std::ostringstream printed;
+        d.device->PrintTiming(printed);
+        reactor->Print(printed);
+        NS_TEST_EXPECT_MSG_NE(
+            printed.str().find("received: 1 frames, p50 "), std::string::npos, printed.str());
+        NS_TEST_EXPECT_MSG_NE(printed.str().find("us late VOID\n"), std::string::npos, "verdict");
+    }
+};
+
+/** Attributes of the reactor's thread. */
+class ThreadPolicyTestCase : public TestCase
+{
+  public:
+    ThreadPolicyTestCase() : TestCase("processors and class of the thread; what is refused")
+    {
+    }
+
+  private:
+    /** @return what Run() throws */
+    std::string Refusal(ReactorScope& reactor)
+    {
+        try
+        {
+            Simulator::Stop(MilliSeconds(1));
+            reactor->Run();
+        }
+        catch (const viaduct::Error& error)
+        {
+            return error.what();
+        }
+        return "";
+    }
+
+    void DoRun() override
+    {
+        ReactorScope reactor;
+        reactor->SetAttribute("CpuAffinity", StringValue("one"));
+        NS_TEST_EXPECT_MSG_NE(Refusal(reactor).find("0,2-3"), std::string::npos, "no processor");
+        reactor->SetAttribute("CpuAffinity", StringValue("1023"));
+        NS_TEST_EXPECT_MSG_NE(Refusal(reactor).find("1023"), std::string::npos, "none such");
+        reactor->SetAttribute("CpuAffinity", StringValue(""));
+        reactor->SetAttribute("FifoPriority", UintegerValue(1));
+        reactor->SetAttribute("AlwaysPoll", BooleanValue(true));
+        NS_TEST_EXPECT_MSG_NE(Refusal(reactor).find("AlwaysPoll"), std::string::npos, "both");
+        reactor->SetAttribute("AlwaysPoll", BooleanValue(false));
+        cpu_set_t allowed;
+        sched_getaffinity(0, sizeof(allowed), &allowed);
+        int last = CPU_SETSIZE - 1;
+        while (!CPU_ISSET(last, &allowed))
+        {
+            --last;
+        }
+        reactor->SetAttribute("CpuAffinity", StringValue(std::to_string(last)));
+        int processors = 0;
+        int policy = -1;
+        Simulator::ScheduleNow([&] {
+            cpu_set_t now;
+            sched_getaffinity(0, sizeof(now), &now);
+            processors = CPU_COUNT(&now);
+            policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+            // Busy for 100 ms, by the clock of the test.
+            for (int i = 0; i < 100; ++i)
+            {
+                Simulator::Schedule(MicroSeconds(i), [&] {
+                    reactor.Clock().Advance(viaduct::Duration::Milliseconds(1));
+                });
+            }
+        });
+        reactor->SetAttribute("EventBurst", UintegerValue(1));
+        const std::string refused = Refusal(reactor);
+        if (!refused.empty())
+        {
+            NS_TEST_EXPECT_MSG_NE(refused.find("CAP_SYS_NICE"), std::string::npos, refused);
+            return;
+        }
+        NS_TEST_EXPECT_MSG_EQ(processors, 1, "processors");
+        NS_TEST_EXPECT_MSG_EQ(policy, SCHED_FIFO, "class");
+        NS_TEST_EXPECT_MSG_GT(reactor->GetBreakdown().rests, 3, "rests");
+        NS_TEST_EXPECT_MSG_EQ(sched_getscheduler(0), SCHED_OTHER, "as before");
+    }
+};
+
+/** The tests of times. */
+class RingTimingTestSuite : public TestSuite
+{
+  public:
+    RingTimingTestSuite() : TestSuite("viaduct-ring-timing", Type::UNIT)
+    {
+        AddTestCase(new DepartureTestCase, TestCase::Duration::QUICK);
+        AddTestCase(new LatenessTestCase, TestCase::Duration::QUICK);
+        AddTestCase(new ThreadPolicyTestCase, TestCase::Duration::QUICK);
+    }
+};
+
+RingTimingTestSuite g_ringTimingTestSuite; //!< registers the suite
+
+} // namespace
