@@ -27,6 +27,8 @@ namespace {
 
 constexpr const char *kSource = "10.1.1.1", *kSink = "10.1.1.2";
 constexpr uint16_t kPort = 9;
+const ns3::Time kGrace = ns3::MilliSeconds(200);
+constexpr uint32_t kSegment = 1448;
 
 struct Options {
   DeviceChoice device;
@@ -78,6 +80,8 @@ class Backlog {
     file_ << "seconds,disc_bytes,below_bytes\n";
     Next();
   }
+  // The simulation's end by the wall clock.
+  void StopAt(Instant end) { end_ = end; }
   nlohmann::json Report() const {
     const double n = std::max<double>(samples_, 1);
     nlohmann::json result = {{"disc_bytes", in_disc_ / n}, {"disc_bytes_max", most_}};
@@ -98,6 +102,7 @@ class Backlog {
   void Next() {
     ns3::Simulator::Schedule(ns3::MilliSeconds(1), [this] {
       Look();
+      if (MonotonicClock::Now() >= end_) return ns3::Simulator::Stop();
       Next();
     });
   }
@@ -117,6 +122,7 @@ class Backlog {
   }
 
   ns3::Time from_;
+  Instant end_;
   ns3::Ptr<ns3::RingNetDevice> ring_;
   ns3::Ptr<ns3::QueueDisc> disc_;
   std::ofstream file_;
@@ -163,6 +169,7 @@ nlohmann::json RunSource(const Options& options, ns3::Ptr<ns3::Node> node,
     traffic = onoff.Install(node);
   } else {
     BulkSendHelper bulk(FactoryOf(options), sink);
+    bulk.SetAttribute("SendSize", UintegerValue(10 * kSegment));
     traffic = bulk.Install(node);
   }
   traffic.Start(begin);
@@ -191,8 +198,10 @@ nlohmann::json RunSource(const Options& options, ns3::Ptr<ns3::Node> node,
         "MacTxDrop", Callback<void, Ptr<const Packet>>([&](Ptr<const Packet>) { ++refused; }));
   }
   Backlog backlog(options, device, disc);
-  // What is on its way arrives; a late simulation does not go on for ever.
-  Simulator::Stop(end + Seconds(0.2));
+  // What is on its way arrives. A simulation that is late, as it has more to do than it can, ends
+  // in time all the same.
+  Simulator::Stop(end + kGrace);
+  backlog.StopAt(MonotonicClock::Now() + Duration::Nanoseconds((end + kGrace).GetNanoSeconds()));
   Simulator::Run();
   if (auto ring = DynamicCast<RingNetDevice>(device)) refused = ring->GetTotalDrops();
   nlohmann::json result = {{"sent_packets", packets},
@@ -250,7 +259,7 @@ class Sink {
 nlohmann::json Measure(const Options& options) {
   using namespace ns3;
   GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
-  Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1448));
+  Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(kSegment));
   Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(options.buffer));
   Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(options.buffer));
   auto node = CreateObject<Node>();

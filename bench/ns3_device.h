@@ -4,15 +4,14 @@
 
 #include <sys/resource.h>
 
-#include <sstream>
 #include <string>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "ns3/core-module.h"
 #include "ns3/network-module.h"
-#include "ns3/ring-net-device.h"
 #include "ns3_interface.h"
+#include "ns3_ring_interface.h"
 
 namespace viaduct::bench {
 
@@ -51,15 +50,7 @@ inline ns3::Ptr<ns3::NetDevice> AddDevice(const DeviceChoice& choice, ns3::Ptr<n
   }
   auto device = ns3::CreateObjectWithAttributes<ns3::RingNetDevice>(
       "Interface", ns3::StringValue(choice.interface));
-  std::istringstream words(choice.attributes);
-  for (std::string word; std::getline(words, word, ',');) {
-    const size_t equals = word.find('=');
-    const std::string name = word.substr(0, equals);
-    if (equals == std::string::npos ||
-        !device->SetAttributeFailSafe(name, ns3::StringValue(word.substr(equals + 1)))) {
-      throw UsageError("--set: RingNetDevice has no attribute " + word);
-    }
-  }
+  SetAttributes(device, choice.attributes);
   node->AddDevice(device);
   return device;
 }
