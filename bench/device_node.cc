@@ -37,7 +37,7 @@ struct Options {
   std::string rate = "2Gbps";
   uint32_t size = 1472;  // UDP payload
   ns3::Time duration = ns3::Seconds(2), warm_up = ns3::Seconds(0.5);
-  uint32_t buffer = 4 << 20;  // of TCP
+  uint32_t buffer = 0;  // of TCP; 0: ns-3's default
   bool IsSource() const { return role == "source"; }
 };
 
@@ -55,7 +55,7 @@ Options Parse(int argc, char** argv) {
   command.AddValue("size", "UDP payload, bytes", options.size);
   command.AddValue("duration", "of the traffic", options.duration);
   command.AddValue("warm-up", "how much of that does not count", options.warm_up);
-  command.AddValue("buffer", "TCP's, bytes", options.buffer);
+  command.AddValue("buffer", "TCP's, bytes; 0: ns-3's default", options.buffer);
   command.AddValue("trace", "a file for what stood where every millisecond", options.trace);
   command.Parse(argc, argv);
   if (options.role != "source" && options.role != "sink") {
@@ -260,8 +260,10 @@ nlohmann::json Measure(const Options& options) {
   using namespace ns3;
   GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
   Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(kSegment));
-  Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(options.buffer));
-  Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(options.buffer));
+  if (options.buffer != 0) {
+    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(options.buffer));
+    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(options.buffer));
+  }
   auto node = CreateObject<Node>();
   auto device = AddDevice(options.device, node);
   device->SetAddress(Mac48Address(options.IsSource() ? "02:00:00:00:ff:01" : "02:00:00:00:ff:02"));

@@ -22,15 +22,19 @@ NOTES = [
     "sweep`): FdNetDevice sleeps for 100 ms when its queue (1,000 frames) is full, and what it "
     "receives under overload says little.",
     "tx_pps_vs_fdnetdevice: layer port; rx_pps_vs_fdnetdevice: layer device; 64 bytes, the best "
-    "port. rx_to_ns3_vs_bare: both as fast as the source sends, whose processor is the limit where "
-    "nothing is lost: it then says that ns-3 keeps up, and cpu_ns_per_frame what that costs.",
+    "port. Receivers never sleep: AlwaysPoll of the reactor, as RealtimeSimulatorImpl always does; "
+    "neither does the bare loop. The source, which sends by AF_PACKET and does the kernel's work of "
+    "receiving, is the limit where nothing is lost: rx_pps_vs_fdnetdevice is then at least the "
+    "ratio that is given, rx_to_ns3_vs_bare says that ns-3 keeps up with the source, and "
+    "ns3_ns_per_frame what ns-3 takes for a frame.",
     "Each count is held against the kernel's: unaccounted is what reached the interface and was "
     "neither received nor counted as dropped.",
     "share of a processor: a quota of the kernel's CPU controller in place of the report's lower "
     "frequencies. The network is as fast as the processor here, so rates fall in proportion; on "
     "the report's 1 Gbit/s link a fast device still reached the line's rate.",
     "nodes: two processes, on a processor each; a ping every 20 ms beside the flow. UDP is offered "
-    "at 2 Gbit/s; queue disc pfifo_fast.",
+    "at 2 Gbit/s; queue disc pfifo_fast. TCP has ns-3's buffers (128 KiB): with 4 MiB ns-3's own "
+    "TCP, whose lists grow with the window, is the limit of every device.",
     "backlog: 100 Mbit/s (tbf) below the device, UDP of 120 Mbit/s or TCP. visible: share of the "
     "queue's bytes, over time, that is in ns-3's queue disc; the rest is in the device or the "
     "kernel below it. backlog_visible: with flow control and BQL, the worse one of UDP and TCP. "
