@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from harness import device_aqm, device_nodes, device_quota, device_rates, report
 from harness.device_systems import TRADITIONAL, Device, best
+from harness.plan import make_plan
 from harness.process import BenchError
 from harness.results import Result, read_csv
 
@@ -28,17 +29,38 @@ def test_only_what_arrived_was_sent() -> None:
 
 def test_every_frame_that_reached_the_interface_is_accounted_for() -> None:
     seen = {"frames": 700, "dropped_by_kernel": 200, "dropped_by_device": 50}
-    seen |= {"window_frames": 690, "seconds": 0.5, "ns3_seconds": 0.07}
+    seen |= {"window_frames": 690, "seconds": 0.5}
     sent = {"seconds": 1.0}
     trial = device_rates.receiving(seen, sent, 1000)
     assert (trial.pps, trial.offered_pps, trial.unaccounted) == (1380, 1000, 50)
     assert trial.loss == pytest.approx(0.3)
-    assert trial.ns3_ns == pytest.approx(1e5)
     nothing = seen | {"frames": 0, "window_frames": 0, "seconds": 0.0}
     assert device_rates.receiving(nothing, sent, 1000).pps == 0
-    assert device_rates.receiving(nothing, sent, 1000).ns3_ns is None
     with pytest.raises(BenchError, match="700 frames came up"):
         device_rates.receiving(seen, sent, 699)
+
+
+def test_a_device_that_keeps_up_with_the_source_is_not_searched() -> None:
+    seen = {"frames": 1000, "dropped_by_kernel": 0, "dropped_by_device": 0}
+    seen |= {"window_frames": 1000, "seconds": 2.0}
+    saturated = device_rates.receiving(seen, {"seconds": 2.0}, 1000)
+    bench = device_rates.Bench.__new__(device_rates.Bench)
+    plan = make_plan("device", True, None)
+    assert device_rates._loss_free(bench, plan, RING, saturated) == 500
+
+
+def test_one_that_does_not_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    def receive(
+        _self: object, _device: Device, _layer: str, _size: int, _seconds: float, rate: float
+    ) -> device_rates.Receiving:
+        lost = 0.0 if rate <= 100e3 else 0.5
+        return device_rates.Receiving(rate * (1 - lost), rate, lost, 0, 0, 0, {})
+
+    monkeypatch.setattr(device_rates.Bench, "receive", receive)
+    bench = device_rates.Bench.__new__(device_rates.Bench)
+    collapsed = device_rates.Receiving(15e3, 600e3, 0.97, 0, 0, 0, {})
+    rate = device_rates._loss_free(bench, make_plan("device", True, None), RING, collapsed)
+    assert 85e3 < rate <= 100e3
 
 
 def test_a_saturated_sender_without_its_processor_is_noted() -> None:

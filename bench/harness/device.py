@@ -18,15 +18,15 @@ NOTES = [
     "fd-emu-send) or by the port's Transmit(), 64 at a time; layer device: ns3::Packets by Send().",
     "receive: layer device: frames that became ns3::Packets and reached a node, which dropped "
     "them; layer port: a bare loop on the port, or the thread that reads for FdNetDevice, which "
-    "drops them. Of layer device the offered rate is the one at which most came up (rows `receive "
-    "sweep`): FdNetDevice sleeps for 100 ms when its queue (1,000 frames) is full, and what it "
-    "receives under overload says little.",
-    "tx_pps_vs_fdnetdevice: layer port; rx_pps_vs_fdnetdevice: layer device; 64 bytes, the best "
-    "port. Receivers never sleep: AlwaysPoll of the reactor, as RealtimeSimulatorImpl always does; "
-    "neither does the bare loop. The source, which sends by AF_PACKET and does the kernel's work of "
-    "receiving, is the limit where nothing is lost: rx_pps_vs_fdnetdevice is then at least the "
-    "ratio that is given, rx_to_ns3_vs_bare says that ns-3 keeps up with the source, and "
-    "ns3_ns_per_frame what ns-3 takes for a frame.",
+    "drops them. loss_free_pps: the highest offered rate with less than 0.1% loss (RFC 2544's "
+    "throughput), searched and confirmed. FdNetDevice receives more at some loss, and next to "
+    "nothing of more than it can, as it sleeps for 100 ms when its queue (1,000 frames) is full: "
+    "rows `receive sweep`.",
+    "tx_pps_vs_fdnetdevice: layer port; rx_pps_vs_fdnetdevice: layer device, loss-free; 64 bytes, "
+    "the best port. Receivers never sleep: AlwaysPoll of the reactor, as RealtimeSimulatorImpl "
+    "always does; neither does the bare loop. The source, which sends by AF_PACKET and does the "
+    "kernel's work of receiving, is the limit where nothing is lost: rx_pps_vs_fdnetdevice is then "
+    "at least what is given, and rx_to_ns3_vs_bare (saturated) says that ns-3 keeps up with it.",
     "Each count is held against the kernel's: unaccounted is what reached the interface and was "
     "neither received nor counted as dropped.",
     "share of a processor: a quota of the kernel's CPU controller in place of the report's lower "
@@ -41,9 +41,10 @@ NOTES = [
     "FdNetDevice cannot tell what is below it.",
     "queue discs: a router of ns-3 between two hosts, 50 Mbit/s (tbf) below its device, 8 flows of "
     "TCP (Reno) from one host to the other for some seconds, in whose second half a ping runs.",
-    "lateness_p99_us: the greater one of two 99th percentiles. frames: from the kernel's stamp of "
-    "a received frame to its handling in ns-3, and from the start of the turn of the loop in which "
-    "a frame was sent to the return of the system call; events: from an event's time to its "
+    "lateness_p99_us: the greatest one of several 99th percentiles. frames: from the kernel's stamp "
+    "of a received frame to its handling in ns-3, and from the start of the turn of the loop in which "
+    "a frame was sent to the return of the system call, and the device's own (attributes "
+    "ReceivedLateness, SentLateness) where it has them; events: from an event's time to its "
     "start, of events every 100 us that send a frame. Reactor that never sleeps (AlwaysPoll), 64 "
     "bytes, half of what came up at most.",
     "insim_loss_free_vs_traditional, of whole nodes that forward, is in `bridge` and `olsr`.",

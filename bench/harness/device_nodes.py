@@ -57,7 +57,6 @@ class Nodes:
             "rtt_p95_ms": self.rtt_p95_ms,
             "disc_bytes": round(source["disc_bytes"]),
             "below_bytes": round(source["below_bytes"]) if "below_bytes" in source else None,
-            "visible": source.get("visible"),
             "disc_drops": source.get("disc_drops"),
             "source_device_drops": source["device_drops"],
             "sink_drops": self.sink.get("kernel_drops"),
@@ -217,6 +216,7 @@ def _one_backlog(
         device,
         traffic=traffic,
         control=control.label,
+        visible=trial.source.get("visible"),
         **trial.row(traffic == "udp"),
         **samples(trace),
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from .analysis import Ratio, ratio_of_rounds
+from .analysis import LOSS_FREE, Ratio, confirm_loss_free, find_loss_free, ratio_of_rounds
 from .device_quota import Quota, quota
 from .device_systems import RATE, TRADITIONAL, Device, Found, Pair, best, frames_in
 from .path_traffic import clock_reader
@@ -19,6 +19,9 @@ from .session import FORWARDER_CPU, SENDER_CPU, Session
 SMALL = 64  # bytes of a frame, without FCS, as of ns-3's fd-emu-send
 SIZES = (SMALL, 512, 1514)
 PORT, DEVICE = "port", "device"  # layers
+_OWN_LATENESS = ("ReceivedLateness", "SentLateness")  # attributes of RingNetDevice, p99
+_FIRST_RATE = 60e3  # of a search after a collapse
+_SOME = 0.1  # a loss that is no collapse
 _BUSY = 0.9  # a sender that never waits and got less of its processor shared it with others
 
 
@@ -43,13 +46,6 @@ class Receiving:
     dropped_by_device: int
     unaccounted: int  # that reached the interface, and nobody knows what became of them
     report: Row
-
-    @property
-    def ns3_ns(self) -> float | None:
-        """Of the receiver's time, what ns-3 takes for a frame; unknown of FdNetDevice."""
-        if "ns3_seconds" not in self.report or not self.report["frames"]:
-            return None
-        return 1e9 * self.report["ns3_seconds"] / self.report["frames"]
 
 
 def sending(sent: Row, arrived: int) -> Sending:
@@ -156,7 +152,6 @@ def _receiving_row(trials: Sequence[Receiving], **labels: object) -> Row:
         **measured("offered_pps", [trial.offered_pps for trial in trials]),
         **measured("pps", [trial.pps for trial in trials]),
         **measured("loss_percent", [100 * trial.loss for trial in trials], 3),
-        **measured("ns3_ns_per_frame", [trial.ns3_ns for trial in trials]),
         "dropped_by_kernel": sum(trial.dropped_by_kernel for trial in trials),
         "dropped_by_device": sum(trial.dropped_by_device for trial in trials),
         "unaccounted": sum(trial.unaccounted for trial in trials),
@@ -188,46 +183,73 @@ def send_rates(bench: Bench, plan: Plan, result: Result, found: Found) -> None:
             result.add("send", device, **_sending_row([trial], layer=PORT, size=size))
 
 
-def receive_rates(bench: Bench, plan: Plan, result: Result, found: Found) -> None:
-    """What reaches a node of ns-3, at the offered rate at which most does, and a bare loop."""
-    offered = plan.choose(
-        [30e3, 60e3, 90e3, 120e3, 180e3, 240e3, 360e3, None], [60e3, 120e3, 240e3, None]
+@dataclass
+class Reception:
+    """What a device received, over the rounds."""
+
+    loss_free: list[float] = field(default_factory=list)
+    saturated: list[Receiving] = field(default_factory=list)
+    bare: list[Receiving] = field(default_factory=list)  # a loop on the port
+
+
+def _loss_free(bench: Bench, plan: Plan, device: Device, saturated: Receiving) -> float:
+    """The highest rate without loss; that of the source, if the device keeps up with it."""
+    if saturated.loss < LOSS_FREE:
+        return saturated.pps
+
+    def loss_at(rate: float, seconds: float) -> float:
+        trial = bench.receive(device, DEVICE, SMALL, seconds, rate)
+        return trial.loss if trial.offered_pps > 0.95 * rate else 1.0
+
+    found = find_loss_free(
+        lambda rate: loss_at(rate, plan.choose(2.0, 0.5)),
+        0.8 * saturated.pps if saturated.loss < _SOME else _FIRST_RATE,
+        saturated.offered_pps,
+        precision=plan.choose(0.05, 0.15),
+        max_trials=plan.choose(16, 7),
+        growth=1.5,
     )
-    at: dict[str, float | None] = {}
-    for device in found.devices:
-        most = 0.0
-        for rate in offered:
-            trial = bench.receive(device, DEVICE, SMALL, plan.trial, rate)
-            row = _receiving_row([trial], size=SMALL)
-            result.add("receive sweep", device, **row)
-            if trial.pps > most:
-                most, at[device.name] = trial.pps, rate
-        plan.say(f"{device.label} receives at most {most:,.0f} frames/s")
-    rates: dict[str, list[float]] = {}
-    bare: dict[str, list[float]] = {}
-    seen: dict[tuple[str, str], list[Receiving]] = {}
+    return confirm_loss_free(lambda rate: loss_at(rate, plan.trial), found.rate, max_steps=4)
+
+
+def receive_rates(bench: Bench, plan: Plan, result: Result, found: Found) -> None:
+    """What reaches a node of ns-3, and a bare loop on the same port."""
+    seen = {device.name: Reception() for device in found.devices}
     for _, order in plan.turns(found.devices):
         for device in order:
-            trial = bench.receive(device, DEVICE, SMALL, plan.trial, at.get(device.name))
-            seen.setdefault((device.name, DEVICE), []).append(trial)
-            rates.setdefault(device.name, []).append(trial.pps)
-            alone = bench.receive(device, PORT, SMALL, plan.trial)
-            seen.setdefault((device.name, PORT), []).append(alone)
-            bare.setdefault(device.name, []).append(alone.pps)
-    for (name, layer), trials in seen.items():
-        device = next(device for device in found.devices if device.name == name)
-        result.add("receive", device, **_receiving_row(trials, layer=layer, size=SMALL))
+            of = seen[device.name]
+            of.bare.append(bench.receive(device, PORT, SMALL, plan.trial))
+            of.saturated.append(bench.receive(device, DEVICE, SMALL, plan.trial))
+            of.loss_free.append(_loss_free(bench, plan, device, of.saturated[-1]))
+            plan.say(f"{device.label} receives {of.loss_free[-1]:,.0f} frames/s without loss")
+    rates = {name: of.loss_free for name, of in seen.items()}
+    for device in found.devices:
+        of = seen[device.name]
+        row = measured("loss_free_pps", of.loss_free)
+        result.add("receive", device, layer=DEVICE, size=SMALL, **row)
+        for layer, trials in ((DEVICE, of.saturated), (PORT, of.bare)):
+            result.add("receive", device, **_receiving_row(trials, layer=layer, size=SMALL))
     fastest = best(rates, found.ours)
     result.ratios["rx_pps_vs_fdnetdevice"] = ratio_of_rounds(
         rates[fastest.name], rates[TRADITIONAL.name], 5
     )
     result.ratios["rx_to_ns3_vs_bare"] = ratio_of_rounds(
-        rates[fastest.name], bare[fastest.name], 0.5
+        [trial.pps for trial in seen[fastest.name].saturated],
+        [trial.pps for trial in seen[fastest.name].bare],
+        0.5,
     )
-    for size in plan.points("sizes received", SIZES[1:]):
+    _receive_sweep(bench, plan, result, found)
+
+
+def _receive_sweep(bench: Bench, plan: Plan, result: Result, found: Found) -> None:
+    """What comes up of what is offered, with every loss; by size."""
+    small = plan.choose([30e3, 60e3, 90e3, 120e3, 180e3, 240e3, 360e3], [60e3, 120e3, 240e3])
+    points: list[tuple[int, float | None]] = [(SMALL, rate) for rate in (*small, None)]
+    points += [(size, rate) for size in SIZES[1:] for rate in plan.choose((*small, None), (60e3,))]
+    for size, rate in plan.points("rates received", points):
         for device in found.devices:
-            trial = bench.receive(device, DEVICE, size, plan.trial, at.get(device.name))
-            result.add("receive", device, **_receiving_row([trial], layer=DEVICE, size=size))
+            trial = bench.receive(device, DEVICE, size, plan.trial, rate)
+            result.add("receive sweep", device, **_receiving_row([trial], size=size))
 
 
 def processor_shares(bench: Bench, plan: Plan, result: Result, found: Found) -> None:
@@ -256,21 +278,20 @@ def processor_shares(bench: Bench, plan: Plan, result: Result, found: Found) -> 
 
 def lateness(bench: Bench, plan: Plan, result: Result, found: Found) -> None:
     """How late frames and events are at half of what the device can receive, spinning."""
-    rows = [row for row in result.rows if row["experiment"] == "receive"]
+    most = {row["system"]: row["loss_free_pps"] for row in result.rows if row.get("loss_free_pps")}
     late: dict[str, list[float]] = {}
     machine = []
-    for _, order in plan.turns(found.ours):
+    for _, order in plan.turns([device for device in found.ours if device.name in most]):
         for device in order:
-            most = next(
-                row["pps"]
-                for row in rows
-                if row["system"] == device.name and row["layer"] == DEVICE and row["size"] == SMALL
-            )
             more = ("--tick=100us",)
-            trial = bench.receive(device, DEVICE, SMALL, 2 * plan.trial, most / 2, more=more)
+            trial = bench.receive(
+                device, DEVICE, SMALL, 2 * plan.trial, most[device.name] / 2, more=more
+            )
             report = trial.report
             frames, events = report["frames_late"], report["events_late"]
-            late.setdefault(device.name, []).append(max(frames["p99_us"], events["p99_us"]))
+            own = {key: report[key] for key in _OWN_LATENESS if key in report}
+            worst = max(frames["p99_us"], events["p99_us"], *own.values())
+            late.setdefault(device.name, []).append(worst)
             result.add(
                 "lateness",
                 device,
@@ -278,6 +299,7 @@ def lateness(bench: Bench, plan: Plan, result: Result, found: Found) -> None:
                 loss_percent=round(100 * trial.loss, 3),
                 frames=frames["count"],
                 events=events["count"],
+                **{f"{key}_p99_us": round(value, 2) for key, value in own.items()},
                 **{
                     f"{what}_{key}": round(values[key], 2)
                     for what, values in (("frames", frames), ("events", events))
@@ -285,6 +307,9 @@ def lateness(bench: Bench, plan: Plan, result: Result, found: Found) -> None:
                 },
             )
         machine.append(clock_reader(bench.session, plan.trial)["machine_p99_us"])
+    if not late:
+        result.notes.append("lateness_p99_us is left out: no device received without loss.")
+        return
     quickest = min(late, key=lambda name: statistics.median(late[name]))
     result.ratios["lateness_p99_us"] = Ratio.of(late[quickest], 20, "at most")
     plan.say(f"p99 of the lateness {statistics.median(late[quickest]):.1f} us")

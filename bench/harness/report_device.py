@@ -44,16 +44,13 @@ def _sent(rows: list[Row]) -> str:
     return _bars(lowest, "size", "frame, bytes", "pps", "frames a second") + rows_table(rows)
 
 
-def _received(rows: list[Row]) -> str:
-    up = [row for row in rows if row["layer"] == "device"]
-    return _bars(up, "size", "frame, bytes", "pps", "frames a second") + rows_table(rows)
-
-
 def _sweep(rows: list[Row]) -> str:
     def draw(axes: Sequence[Axes]) -> None:
         for system, label in _systems(rows).items():
             points = sorted(
-                (row["offered_pps"], row["pps"]) for row in rows if row["system"] == system
+                (row["offered_pps"], row["pps"])
+                for row in rows
+                if row["system"] == system and row["size"] == min(every["size"] for every in rows)
             )
             axes[0].plot(
                 *zip(*points, strict=True), marker="o", color=_COLOURS.get(system), label=label
@@ -109,7 +106,7 @@ def sections(result: Result) -> list[tuple[str, str]]:
         result.rows,
         [
             ("send", "Frames sent", _sent),
-            ("receive", "Frames received", _received),
+            ("receive", "Frames received", rows_table),
             ("receive sweep", "Frames received at an offered rate", _sweep),
             ("send, share of a processor", "Sent with a share of a processor", _shares),
             ("receive, share of a processor", "Received with a share of a processor", _shares),
