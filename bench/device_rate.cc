@@ -16,6 +16,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 #include <vector>
@@ -224,6 +225,15 @@ nlohmann::json Quantiles(const Histogram& histogram) {
           {"max_us", 1e-3 * static_cast<double>(histogram.Max())}};
 }
 
+// Seconds that this thread has waited for a processor which others had; 0 if the kernel does not
+// say.
+double WaitedSeconds() {
+  std::ifstream file("/proc/thread-self/schedstat");
+  uint64_t ran = 0, waited = 0;
+  file >> ran >> waited;
+  return 1e-9 * static_cast<double>(waited);
+}
+
 // Counts the packets that reach the node, and drops them.
 class NodeReceiver {
  public:
@@ -247,6 +257,7 @@ class NodeReceiver {
     ns3::Simulator::Run();
     auto result = Received(watch_, count_);
     result["ticks_sent"] = ticks_;
+    result["waited_seconds"] = WaitedSeconds() - waited_;
     if (ns3::Ptr<ns3::ReactorSimulatorImpl> reactor = ns3::ReactorSimulatorImpl::Get()) {
       result["frames_late"] = Quantiles(reactor->GetPortLateness());
       result["events_late"] = Quantiles(reactor->GetLateness());
@@ -267,6 +278,7 @@ class NodeReceiver {
     const bool first = count_ > 0 && !started_;
     if (first) {
       started_ = true;  // the statistics are of the time with traffic
+      waited_ = WaitedSeconds();
       if (auto reactor = ns3::ReactorSimulatorImpl::Get()) reactor->ResetStatistics();
     }
     if (watch_.Look(count_)) return ns3::Simulator::Stop();
@@ -283,6 +295,7 @@ class NodeReceiver {
   ns3::Ptr<ns3::Packet> packet_;
   ArrivalWatch watch_;
   bool started_ = false;
+  double waited_ = 0;
   uint64_t count_ = 0, ticks_ = 0;
 };
 

@@ -41,12 +41,11 @@ NOTES = [
     "FdNetDevice cannot tell what is below it.",
     "queue discs: a router of ns-3 between two hosts, 50 Mbit/s (tbf) below its device, 8 flows of "
     "TCP (Reno) from one host to the other for some seconds, in whose second half a ping runs.",
-    "lateness_p99_us: the greatest one of several 99th percentiles. frames: from the kernel's stamp "
-    "of a received frame to its handling in ns-3, and from the start of the turn of the loop in which "
-    "a frame was sent to the return of the system call, and the device's own (attributes "
-    "ReceivedLateness, SentLateness) where it has them; events: from an event's time to its "
-    "start, of events every 100 us that send a frame. Reactor that never sleeps (AlwaysPoll), 64 "
-    "bytes, half of what came up at most.",
+    "lateness_p99_us: the greatest one of several 99th percentiles. frames: from the kernel's "
+    "stamp of a received frame to its handling in ns-3, and from the start of the turn of the loop "
+    "in which a frame was sent to the return of the system call; the device's own (attributes "
+    "ReceivedLateness, SentLateness) where it has them; events: from an event's time to its start, "
+    "of events every 100 us that send a frame. 64 bytes, half of the rate without loss.",
     "insim_loss_free_vs_traditional, of whole nodes that forward, is in `bridge` and `olsr`.",
 ]
 
