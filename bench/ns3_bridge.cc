@@ -14,19 +14,23 @@
 
 namespace {
 
-ns3::Ptr<ns3::NetDevice> MakeDevice(const std::string& kind, const std::string& interface) {
+ns3::Ptr<ns3::NetDevice> MakeDevice(const std::string& kind, const std::string& interface,
+                                    const std::string& attributes) {
   if (kind == "fd") return viaduct::bench::MakeFdDevice(interface);
-  return viaduct::bench::MakeRingDevice(interface);
+  const auto device = viaduct::bench::MakeRingDevice(interface);
+  viaduct::bench::SetAttributes(device, attributes);
+  return device;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string kind = "fd", left, right;
+  std::string kind = "fd", left, right, attributes;
   ns3::CommandLine command(__FILE__);
   command.AddValue("device", "fd or ring", kind);
   command.AddValue("left", "interface", left);
   command.AddValue("right", "interface", right);
+  command.AddValue("set", "attributes of RingNetDevice: Name=Value,Name=Value", attributes);
   command.Parse(argc, argv);
   NS_ABORT_MSG_IF(kind != "fd" && kind != "ring", "--device=" << kind << ": fd or ring");
 
@@ -36,7 +40,7 @@ int main(int argc, char** argv) {
   auto node = ns3::CreateObject<ns3::Node>();
   ns3::NetDeviceContainer ports;
   for (const std::string& interface : {left, right}) {
-    auto device = MakeDevice(kind, interface);
+    auto device = MakeDevice(kind, interface, attributes);
     device->SetAddress(ns3::Mac48Address::Allocate());
     node->AddDevice(device);
     ports.Add(device);

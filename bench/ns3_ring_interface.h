@@ -1,13 +1,29 @@
 // Our device of ns-3 on an interface of the network namespace the program runs in.
 #pragma once
 
+#include <sstream>
 #include <string>
 
+#include "base/error.h"
 #include "io/ring_port.h"
 #include "ns3/ring-net-device.h"
+#include "ns3/string.h"
 #include "packet_socket.h"
 
 namespace viaduct::bench {
+
+// `attributes`: "Name=Value,Name=Value". Throws UsageError for one that the device has not.
+inline void SetAttributes(ns3::Ptr<ns3::RingNetDevice> device, const std::string& attributes) {
+  std::istringstream words(attributes);
+  for (std::string word; std::getline(words, word, ',');) {
+    const size_t equals = word.find('=');
+    if (equals == std::string::npos ||
+        !device->SetAttributeFailSafe(word.substr(0, equals),
+                                      ns3::StringValue(word.substr(equals + 1)))) {
+      throw UsageError("--set: RingNetDevice cannot have " + word);
+    }
+  }
+}
 
 inline ns3::Ptr<ns3::RingNetDevice> MakeRingDevice(const std::string& interface) {
   auto device = ns3::CreateObject<ns3::RingNetDevice>();

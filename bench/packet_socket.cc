@@ -30,4 +30,12 @@ UniqueFd OpenBoundPacketSocket(const std::string& interface) {
   return fd;
 }
 
+PacketCount CountPackets(int socket) {
+  tpacket_stats stats{};
+  socklen_t size = sizeof(stats);
+  SystemCall("getsockopt PACKET_STATISTICS",
+             getsockopt(socket, SOL_PACKET, PACKET_STATISTICS, &stats, &size));
+  return {stats.tp_packets - stats.tp_drops, stats.tp_drops};
+}
+
 }  // namespace viaduct::bench

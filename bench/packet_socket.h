@@ -1,6 +1,7 @@
 // Packet sockets of the benchmark programs, opened in the network namespace the program runs in.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/fd.h"
@@ -15,5 +16,11 @@ UniqueFd OpenPacketSocket();
 // Bound to every frame of the interface, as ns-3's EmuFdNetDeviceHelper does by way of its
 // suid program, whose path the development kit does not have.
 UniqueFd OpenBoundPacketSocket(const std::string& interface);
+
+// What the kernel has given a packet socket, and what it had no room for, since the last call.
+struct PacketCount {
+  uint64_t given = 0, dropped = 0;
+};
+PacketCount CountPackets(int socket);  // throws SystemError
 
 }  // namespace viaduct::bench

@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import aodv, bridge, clients, dataplane, kernelstack, multinode, olsr, path, wmrp
+from . import aodv, bridge, clients, dataplane, device, kernelstack, multinode, olsr, path, wmrp
 from .environment import REPOSITORY, describe
 from .plan import Plan, make_plan
 from .process import BenchError, Interrupted, OutOfTime, at_most, stopping_on_signals
@@ -29,6 +29,7 @@ _BENCHMARKS = {
     "aodv": aodv.measure,
     "dataplane": dataplane.measure,
     "clients": clients.measure,
+    "device": device.measure,
     "path": path.measure,
     "kernelstack": kernelstack.measure,
 }
@@ -36,6 +37,7 @@ _NOTES_OF_THEIR_OWN = {
     "aodv": aodv.NOTES,
     "dataplane": dataplane.NOTES,
     "clients": clients.NOTES,
+    "device": device.NOTES,
     "path": path.NOTES,
     "wmrp": wmrp.NOTES,
     "kernelstack": kernelstack.NOTES,

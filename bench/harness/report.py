@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pandas
 
-from . import report_clients, report_kernelstack, report_path, report_planes, report_thesis
+from . import (
+    report_clients,
+    report_device,
+    report_kernelstack,
+    report_path,
+    report_planes,
+    report_thesis,
+)
 from .analysis import Ratio
 from .page import number_text
 from .results import Result
@@ -34,11 +41,13 @@ _SECTIONS = {
     "aodv": report_planes.sections,
     "dataplane": report_planes.sections,
     "clients": report_clients.sections,
+    "device": report_device.sections,
     "path": report_path.sections,
     "kernelstack": report_kernelstack.sections,
 }
 _SOURCES = {
     "clients": "by S. Kristiansen, T. Plagemann and V. Goebel (2009)",
+    "device": "in the report of the netmap device of ns-3 (SOCIS 2017)",
     "path": "by S. Agarwal, J. Sommers and P. Barford (NetPath, MASCOTS 2005)",
     "kernelstack": "by H. Tazaki, F. Urbani and T. Turletti (DCE Cradle, WNS3 2013)",
 }

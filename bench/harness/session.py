@@ -96,7 +96,8 @@ class Session:
 
     def program(self, name: str) -> str:
         """Path of a benchmark program; BenchError if it is not built."""
-        for path in (self.build / "bench" / name, self.build / name):
+        for folder in ("bench", "", "examples"):
+            path = self.build / folder / name
             if path.exists():
                 return str(path)
         raise BenchError(f"{name} is not built; run `make build`")

@@ -169,7 +169,8 @@ def every_packet(session: Session, system: Forwarder, pps: float, duration: floa
     return Order(offered, lost, seen["duplicates"], seen["reordered"])
 
 
-def _listens(pid: int, port: int) -> bool:
+def listens(pid: int, port: int) -> bool:
+    """Whether there is a listening TCP socket with this port in a process's namespace."""
     entry = f":{port:04X} "
     tables = (Path(f"/proc/{pid}/net/tcp"), Path(f"/proc/{pid}/net/tcp6"))
     with contextlib.suppress(OSError):
@@ -191,7 +192,7 @@ def _tcp(session: Session, system: Forwarder, duration: float, ping: bool) -> Tc
     server = session.start(
         system.sink.command(["iperf3", "-s", "-1", "-J", "-p", port], FORWARDER_CPU)
     )
-    if not wait_until(lambda: _listens(server.pid, int(port)), timeout=5):
+    if not wait_until(lambda: listens(server.pid, int(port)), timeout=5):
         raise BenchError("iperf3 -s did not listen within 5 s")
     pinger = _start_ping(session, system) if ping else None
     meter = CpuMeter(system.pids())

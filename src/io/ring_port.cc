@@ -85,7 +85,6 @@ size_t SlotBytes(const RingOptions& options, int fd) {
 }
 
 void SetUpSending(int fd, const RingOptions& options) {
-  SetSocketOption(fd, SOL_PACKET, PACKET_VNET_HDR, 1, "PACKET_VNET_HDR");
   SetSocketOption(fd, SOL_PACKET, PACKET_QDISC_BYPASS, options.qdisc_bypass ? 1 : 0,
                   "PACKET_QDISC_BYPASS");
 }
@@ -103,6 +102,7 @@ void BindTo(int fd, int ifindex, uint16_t ether_type) {
 // Order of the calls: the kernel refuses PACKET_VNET_HDR once there is a ring.
 tpacket_req SetUpRing(int fd, const RingOptions& options) {
   SetSocketOption(fd, SOL_PACKET, PACKET_VERSION, int{TPACKET_V2}, "PACKET_VERSION");
+  SetSocketOption(fd, SOL_PACKET, PACKET_VNET_HDR, 1, "PACKET_VNET_HDR");
   SetUpSending(fd, options);
   SetSocketOption(fd, SOL_PACKET, PACKET_COPY_THRESH, 1, "PACKET_COPY_THRESH");
   tpacket_req request{};
@@ -313,11 +313,14 @@ class RingPort::Impl {
     getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
   }
 
+  // A socket that receives with VnetHeaders wants one of each frame sent; the sender has none,
+  // which makes it faster.
   void PrepareTransmit() {
+    const size_t first = sender_ ? 1 : 0;
     for (size_t i = 0; i < kTxBurst; ++i) {
       iovecs_[2 * i] = {&no_offload_, sizeof(no_offload_)};
-      messages_[i].msg_hdr.msg_iov = &iovecs_[2 * i];
-      messages_[i].msg_hdr.msg_iovlen = 2;
+      messages_[i].msg_hdr.msg_iov = &iovecs_[2 * i + first];
+      messages_[i].msg_hdr.msg_iovlen = 2 - first;
     }
   }
 

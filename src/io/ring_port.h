@@ -41,8 +41,9 @@ class RingPort final : public AnyPort {
   // `socket`: AF_PACKET, SOCK_RAW, protocol 0, not bound; with filter, promiscuous mode and buffer
   // sizes set by its creator. Sets up the ring, then binds, so that no frame of another interface
   // enters. Needs no privilege. Throws SystemError.
-  // `sender`: another such socket, by which frames are sent; empty: it is the same. The kernel
-  // wakes those that wait for a socket (epoll) for each frame that has been sent by it.
+  // `sender`: another such socket, by which frames are sent; empty: it is the same, which is
+  // slower: the kernel wakes those that wait for a socket (epoll) for each frame that has been sent
+  // by it, and reads a header before each frame (PACKET_VNET_HDR, which only receiving needs).
   RingPort(UniqueFd socket, const RingOptions& options, UniqueFd sender = {});
   RingPort(RingPort&&) noexcept;
   RingPort& operator=(RingPort&&) noexcept;

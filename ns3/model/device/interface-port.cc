@@ -37,14 +37,21 @@ OpenNamespace(const std::string& networkNamespace)
                             open(networkNamespace.c_str(), O_RDONLY | O_CLOEXEC)));
 }
 
-/** @return an unbound AF_PACKET socket for viaduct::io::RingPort */
+/** @return an unbound AF_PACKET socket */
 viaduct::UniqueFd
-OpenPacketSocket(int ifindex, const std::string& interface, const std::string& filter)
+OpenPacketSocket(const std::string& interface)
 {
-    const auto program = viaduct::sys::PacketFilter::Compile(filter);
-    viaduct::UniqueFd socket(
+    return viaduct::UniqueFd(
         viaduct::SystemCall("open a packet socket on " + interface + " (needs root)",
                             ::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
+}
+
+/** @return one by which viaduct::io::RingPort receives */
+viaduct::UniqueFd
+OpenReceiver(int ifindex, const std::string& interface, const std::string& filter)
+{
+    const auto program = viaduct::sys::PacketFilter::Compile(filter);
+    viaduct::UniqueFd socket = OpenPacketSocket(interface);
     program.Attach(socket.get());
     packet_mreq promiscuous{};
     promiscuous.mr_ifindex = ifindex;
@@ -81,8 +88,8 @@ OpenInterfacePort(const std::string& networkNamespace,
     viaduct::io::RingOptions options;
     options.ifindex = info->ifindex;
     options.qdisc_bypass = qdiscBypass;
-    opened.port = viaduct::io::Hold(
-        viaduct::io::RingPort(OpenPacketSocket(info->ifindex, interface, filter), options));
+    opened.port = viaduct::io::Hold(viaduct::io::RingPort(
+        OpenReceiver(info->ifindex, interface, filter), options, OpenPacketSocket(interface)));
     opened.monitor = std::make_unique<viaduct::sys::LinkMonitor>(target.get());
     opened.ifindex = info->ifindex;
     opened.mtu = info->mtu;
