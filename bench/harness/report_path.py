@@ -12,7 +12,13 @@ from .results import Result, Row
 
 Maker = Callable[[list[Row]], str]
 
-_COLOURS = {"bare": "#444444", "delay": "#0072b2", "ns3": "#d55e00", "xdp": "#cc79a7", "all": "#009e73"}
+_COLOURS = {
+    "bare": "#444444",
+    "delay": "#0072b2",
+    "ns3": "#d55e00",
+    "xdp": "#cc79a7",
+    "all": "#009e73",
+}
 _PUBLISHED = {
     "netpath": ("NetPath", "#0072b2"),
     "sx14": ("Adtech SX-14", "#444444"),

@@ -119,9 +119,10 @@ void AddOptions(CLI::App& command, PathCommandOptions& options) {
                   "draw throughput and delay over time from the log: FILE.svg")
       ->type_name("FILE");
   command
-      .add_option("--port", options.port,
-                  "how frames are had: af_packet (default), af_xdp, or auto: af_xdp where the driver "
-                  "has zero-copy")
+      .add_option(
+          "--port", options.port,
+          "how frames are had: af_packet (default), af_xdp, or auto: af_xdp where the driver "
+          "has zero-copy")
       ->type_name("KIND")
       ->transform(CLI::CheckedTransformer(kPortKinds).description(""));
   command.add_flag("--quiet", options.quiet, "no progress");

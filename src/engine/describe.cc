@@ -60,9 +60,8 @@ result::EngineResult DescribeStatistics(const Statistics& statistics,
     described.pipelines.push_back(DescribePipeline(pipeline));
   }
   for (const auto& port : statistics.ports) {
-    described.ports.push_back(
-        {port.name, port.up, DescribeCounters(port.counters), port.unmatched, port.too_long,
-         port.access});
+    described.ports.push_back({port.name, port.up, DescribeCounters(port.counters), port.unmatched,
+                               port.too_long, port.access});
   }
   described.memory = {statistics.memory_used, statistics.memory_peak, statistics.spilled_bytes,
                       statistics.spilled_peak, statistics.spill_trouble};

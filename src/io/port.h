@@ -45,7 +45,8 @@ struct PortCounters {
 };
 
 // How frames enter and leave; one virtual call per burst.
-//  - One thread calls Receive(); the same or one other calls Transmit() (RingPort, XdpPort; the others:
+//  - One thread calls Receive(); the same or one other calls Transmit() (RingPort, XdpPort; the
+//  others:
 //    one thread for both, and for Counters()). Neither call allocates, throws, or logs.
 class AnyPort {
  public:

@@ -10,7 +10,7 @@ import pytest
 from labs import inside
 from routed import PROGRAM, Hosts, Program
 
-# Datagrams of many sizes, whose bytes depend on their number; the receiver says how many were right.
+# Datagrams of many sizes, whose bytes depend on their number; the receiver counts the right ones.
 _SEND = """
 import random, socket, sys
 to = socket.getaddrinfo(sys.argv[1], 7000, type=socket.SOCK_DGRAM)[0]

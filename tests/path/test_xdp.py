@@ -22,7 +22,8 @@ LEFT6, RIGHT6 = "fd00:78::1", "fd00:78::2"
 def programs(wires: Wires) -> list[str]:
     """The emulator's interfaces that have an XDP program."""
     shown = execute(["ip", "-n", wires.middle, "link", "show"]).expect().output
-    return [line.split(":")[1].strip() for line in shown.splitlines() if "xdp" in line and ": " in line]
+    lines = [line for line in shown.splitlines() if "xdp" in line and ": " in line]
+    return [line.split(":")[1].strip() for line in lines]
 
 
 def offloads(wires: Wires) -> list[str]:

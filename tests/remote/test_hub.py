@@ -211,7 +211,8 @@ def test_who_is_not_the_client_is_refused_and_counted(
 DEADLY = {
     "TCP option of no length": "0800 4500002c000100004006{c}0a0000010a000002"
     " 04d2005000000001000000006002ffff00000000 1e000000",
-    "ICMP error that quotes nothing": "0800 4500001c000100004001{c}0a0000010a000002 0301fcfe00000000",
+    "ICMP error that quotes nothing": "0800 4500001c000100004001{c}0a0000010a000002"
+    " 0301fcfe00000000",
     "ICMPv6 of one byte": "86dd 6000000000013aff{s}{all} 87",
     "two link-layer addresses": "86dd 6000000000283aff{s}{all} 8700{n}00000000 {r}"
     " 0101020000000001 0101020000000001",
