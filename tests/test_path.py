@@ -322,7 +322,8 @@ def test_the_manuals_schedule_and_change_work_as_printed(wires: Wires, tmp_path:
     file = tmp_path / "schedule"
     file.write_text(block_after("A schedule (`--schedule FILE`)", "path.md"))
     for name in ("eth1", "eth2"):
-        inside(wires.middle, "ip", "link", "add", name, "type", "dummy").expect()
+        pair = ("type", "veth", "peer", "name", f"{name}-far")
+        inside(wires.middle, "ip", "link", "add", name, *pair).expect()
         inside(wires.middle, "ip", "link", "set", name, "up").expect()
     paths = ("--pair", "eth1-eth2=eth1,eth2", "--up", "rate=5Mbit queue=9p aqm=codel")
     paths += ("--pair", "far=eth1:vlan=11,eth2:vlan=12", "--class", "dns=udp port 53")

@@ -125,8 +125,8 @@ def test_pings_that_a_socket_refused_do_not_end_the_run(tmp_path: Path) -> None:
     file.write_text(text.replace("to: n2", "to: n3"))
     viaduct("run", file, "--mode", "simulate", "--json", json, cwd=tmp_path).expect()
     (ping,) = results(json)["flows"]
-    assert ping["lost"]["refused"] >= 1, "else this tests nothing"
-    assert ping["received"] + sum(ping["lost"].values()) <= ping["sent"] == 800
+    assert ping["lost_at"]["refused"] >= 1, "else this tests nothing"
+    assert ping["received"] + sum(ping["lost_at"].values()) <= ping["sent"] == 800
     assert 0.1 < ping["loss"] < 0.3  # from the link's failure until RIP's timeouts
 
 
