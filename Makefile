@@ -5,6 +5,8 @@
 # make asan tsan   the unit tests under sanitizers (tsan: of the rooms that start threads)
 # make fuzz    every fuzz target for FUZZ_SECONDS each
 # make kernel  the kernel that simulated nodes run, into the cache (make test does it too)
+# make install PREFIX=/usr/local [DESTDIR=...]   what was built; make package: Debian packages of it
+# make package-test   installs, tries and removes these in a clean Debian
 # make setup clean
 # Everything is repeatable; sudo is asked where root is needed and the user is not root.
 MAKEFLAGS += --no-print-directory
@@ -15,6 +17,9 @@ DEMO_REPORT ?= report-demo
 FUZZ_SECONDS ?= 20
 TEST_ARGUMENTS ?=
 
+PREFIX ?= /usr/local
+
+.PHONY: install package package-test
 .PHONY: build demo test kernel lint setup clean asan tsan fuzz
 
 build: setup
@@ -25,6 +30,19 @@ build: setup
 setup:
 	@setup/packages
 	@setup/ns3-kit
+
+install:
+	@[ -e build/viaduct ] || { echo "install: nothing is built; make build first" >&2; exit 2; }
+	@cmake --install build --prefix $(PREFIX)
+
+package: build
+	@setup/packages package
+	@cmake --build build -j $(JOBS) --target package
+	@lintian --fail-on error --tag-display-limit 3 build/packages/*.deb
+	@ls build/packages/*.deb
+
+package-test: package
+	@$(SUDO) packaging/try-packages build/packages
 
 demo: build
 	$(SUDO) build/viaduct run --compare traditional,emulate,offload examples/olsr-line.yaml \

@@ -8,7 +8,8 @@
 #         Default: the kit that setup/ns3-kit put into the cache.
 # Output  Ns3_FOUND, Ns3_VERSION ("3.44", or "3-dev"), Ns3_LIBRARY_DIR, Ns3_CXX_STANDARD (what its
 #         own modules are compiled as), Ns3_DEFINITIONS (asserts and logging as its libraries have
-#         them), Ns3_BUILD (one line that says it), target Ns3::MODULE for every module found.
+#         them), Ns3_BUILD (one line that says it), Ns3_IS_KIT (the development kit, not an
+#         installation of the user's), target Ns3::MODULE for every module found.
 set(NS3_DIR "$ENV{VIADUCT_NS3}" CACHE PATH "development kit, installed ns-3, or ns-3 build tree")
 if(NS3_DIR)
   get_filename_component(_ns3_dir ${NS3_DIR} ABSOLUTE BASE_DIR ${CMAKE_SOURCE_DIR})
@@ -48,6 +49,11 @@ foreach(_lib IN LISTS _ns3_libs)
     set(_ns3_file_${_module} ${_lib})
   endif()
 endforeach()
+
+set(Ns3_IS_KIT OFF)
+if(Ns3_INCLUDE_DIR AND EXISTS ${_ns3_dir}/.complete)  # setup/ns3-kit's
+  set(Ns3_IS_KIT ON)
+endif()
 
 # The headers must be compiled with asserts and logging as the libraries were, and nothing that is
 # installed says how. The network library does: an assert leaves its text in it, logging a reference.

@@ -52,6 +52,36 @@ def test_flows_run_over_kernels_and_repeat_exactly(tmp_path: Path) -> None:
     assert without_wall_clock(run) == without_wall_clock(simulate(tmp_path, "b.json"))
 
 
+RING = """
+mode: simulate
+stack: kernel
+nodes: 6
+links: [{ring: all}]
+duration: 2s
+"""
+
+
+@pytest.mark.parametrize(
+    "routing",
+    [
+        "routing: {protocol: RIP}",
+        "routing: {protocol: RIPng}\naddressing: {ipv4: none, ipv6: 'fd00::/48'}",
+        "routing: {protocol: OLSR}",
+        "routing: {protocol: DSDV}",
+    ],
+    ids=["RIP", "RIPng", "OLSR", "DSDV"],
+)
+def test_protocols_hear_their_neighbours_through_kernels(routing: str, tmp_path: Path) -> None:
+    """RIP binds a socket to its group, and relies on ns-3 to deliver what nobody has joined."""
+    nodes = 3 if "DSDV" in routing else 6  # it announces a node's first interface only
+    text = RING.replace("nodes: 6", f"nodes: {nodes}").replace("name", "") + routing + "\n"
+    if "DSDV" in routing:
+        text = text.replace("{ring: all}", "{shared: all}")
+    run = simulate(tmp_path, "d.json", text + "flows: [{type: ping, from: n0, to: n2}]\n")
+    assert run["convergence"]["reachable"] == run["convergence"]["pairs"] == nodes * (nodes - 1)
+    assert run["flows"][0]["loss"] == 0
+
+
 def test_kernels_and_ns3_stacks_talk(tmp_path: Path) -> None:
     mixed = LINE.replace("stack: kernel", "").replace("n2: {", "n2: {stack: kernel, ")
     udp, tcp, ping = simulate(tmp_path, "c.json", mixed)["flows"]

@@ -62,6 +62,21 @@ def test_factories_are_chosen_by_name() -> None:
         assert 0.85 * 625000 < received < 0.98 * 625000, name
 
 
+@pytest.mark.parametrize("protocol", ["Tcp", "Mptcp", "Sctp", "Dccp"])
+def test_the_transfer_example_carries_every_protocol(protocol: str) -> None:
+    program = str(BUILD / "examples" / "viaduct-kernel-transfer")
+    words = ["--rate=10Mbps", "--delay=1ms", "--time=2s"]
+    words.append(f"--factory=ns3::Kernel{protocol}SocketFactory")
+    output = execute([program, *words], timeout=120).expect().output
+    rate = re.search(r"([\d.]+) Mbit/s", output)
+    assert rate
+    assert 7 < float(rate[1]) < 10, output
+    # A message that no socket takes: nothing is sent, and that is no success.
+    if protocol == "Sctp":
+        too_long = execute([program, *words, "--size=65536"], timeout=120)
+        assert "nothing arrived" in too_long.error_line(1)
+
+
 def test_bad_choices_are_one_line() -> None:
     assert "bulk, fifth" in run("--scenario=no-such").error_line(2)
     assert "ns3 or kernel" in run("--stack=no-such").error_line(2)

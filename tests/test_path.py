@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from labs import PATIENCE, VIADUCT, execute, inside, measured, viaduct, wait_until
+from labs import PATIENCE, REPOSITORY, VIADUCT, execute, inside, measured, viaduct, wait_until
 from scapy.contrib.mpls import MPLS
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Dot1Q, Ether
@@ -308,6 +308,36 @@ def test_schedule(wires: Wires, taps: tuple[Tap, Tap], tmp_path: Path) -> None:
         for number in range(3):
             taps[0].send(frame(1000 + number))
         wait_until(lambda: numbers([taps[1].receive(marker=MARK) or b""]) == [1002], "all pass")
+
+
+def block_after(words: str, document: str) -> str:
+    """The first code block that follows these words in a document, as printed."""
+    text = (REPOSITORY / "docs" / document).read_text()
+    block = text[text.index(words) :].split("```\n")[1]
+    assert isinstance(block, str)
+    return block
+
+
+def test_the_manuals_schedule_and_change_work_as_printed(wires: Wires, tmp_path: Path) -> None:
+    file = tmp_path / "schedule"
+    file.write_text(block_after("A schedule (`--schedule FILE`)", "path.md"))
+    for name in ("eth1", "eth2"):
+        pair = ("type", "veth", "peer", "name", f"{name}-far")
+        inside(wires.middle, "ip", "link", "add", name, *pair).expect()
+        inside(wires.middle, "ip", "link", "set", name, "up").expect()
+    paths = ("--pair", "eth1-eth2=eth1,eth2", "--up", "rate=5Mbit queue=9p aqm=codel")
+    paths += ("--pair", "far=eth1:vlan=11,eth2:vlan=12", "--class", "dns=udp port 53")
+    with wires.path(*paths, "--schedule", file):
+        first = next(p for p in wires.pipelines() if p["direction"] == "up" and p["class"] == "")
+        wait_until(lambda: "delay=20ms" in str(wires.pipelines()), "the first change")
+        assert first["pair"] == "eth1-eth2"
+    printed = re.search(
+        r'set --between eth1 eth2 (--up) "(.*)"', block_after("## Changing", "path.md")
+    )
+    assert printed
+    with wires.path(*BETWEEN, "--up", "rate=5Mbit queue=9p aqm=codel"):
+        wires.viaduct("path", "set", "--between", "a", "b", *printed.groups()).expect()
+        assert next(p for p in wires.pipelines() if p["direction"] == "up")["spec"] == "delay=50ms"
 
 
 def test_directions_share_a_link(wires: Wires, taps: tuple[Tap, Tap]) -> None:

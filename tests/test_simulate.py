@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from labs import VIADUCT, as_nobody, execute, results, running, viaduct
+from labs import REPOSITORY, VIADUCT, as_nobody, execute, results, running, viaduct
 
 LINE = """
 name: simline
@@ -116,6 +116,34 @@ def test_needs_no_privilege(tmp_path: Path) -> None:
         as_nobody(VIADUCT, "run", scenario, cwd=Path("/")).expect()
     else:
         viaduct("run", scenario).expect()
+
+
+def test_pings_that_a_socket_refused_do_not_end_the_run(tmp_path: Path) -> None:
+    """ns-3's Ping looks answers up by their numbers, in a list of those that were sent only."""
+    text = (REPOSITORY / "examples" / "rip-ring.yaml").read_text()
+    file, json = tmp_path / "ring.yaml", tmp_path / "out.json"
+    file.write_text(text.replace("to: n2", "to: n3"))
+    viaduct("run", file, "--mode", "simulate", "--json", json, cwd=tmp_path).expect()
+    (ping,) = results(json)["flows"]
+    assert ping["lost_at"]["refused"] >= 1, "else this tests nothing"
+    assert ping["received"] + sum(ping["lost_at"].values()) <= ping["sent"] == 800
+    assert 0.1 < ping["loss"] < 0.3  # from the link's failure until RIP's timeouts
+
+
+@pytest.mark.parametrize(("sender", "receiver"), [("a", "c"), ("c", "a"), ("b", "a")])
+def test_a_host_on_a_plain_link_beside_one_with_a_spec(
+    sender: str, receiver: str, tmp_path: Path
+) -> None:
+    file, json = tmp_path / "host.yaml", tmp_path / "out.json"
+    file.write_text(
+        "mode: simulate\nnodes: {a: {host: true}, b: , c: }\nrouting: {protocol: static}\n"
+        'links: [{line: [a, b]}, {pair: [b, c], spec: "delay=5ms"}]\nduration: 2s\n'
+        f"flows: [{{type: ping, from: {sender}, to: {receiver}}}]\n"
+    )
+    viaduct("run", file, "--json", json).expect()
+    run = results(json)
+    assert run["convergence"]["reachable"] == 6
+    assert run["flows"][0]["loss"] == 0
 
 
 def test_a_long_simulation_shows_how_far_it_is(tmp_path: Path) -> None:

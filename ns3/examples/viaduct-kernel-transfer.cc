@@ -4,12 +4,13 @@
 
 /**
  * @file
- * Pairs of nodes with real Linux kernels as their IP stack, a transfer (TCP) from one to the other
- * of each, in virtual time.
+ * Pairs of nodes with real Linux kernels as their IP stack, a transfer (TCP, or what --factory
+ * says) from one to the other of each, in virtual time.
  *
  *   viaduct-kernel-transfer --pairs=1 --rate=100Mbps --delay=10ms --time=10s --kernel=6.12
  *
- * Prints the received bytes and the cost of the simulation. --pcap=PREFIX captures every device.
+ * Prints the received bytes and the cost of the simulation, and fails if nothing arrived.
+ * --pcap=PREFIX captures every device.
  */
 
 #include "kernel-example.h"
@@ -22,6 +23,7 @@
 #include "ns3/viaduct-module.h"
 
 #include "base/clock.h"
+#include "base/error.h"
 
 #include <iostream>
 
@@ -39,8 +41,24 @@ struct Arguments
     Time time = Seconds(10);
     std::string kernel;
     std::string factory = "ns3::KernelTcpSocketFactory";
+    uint32_t size = 0; // of what the application gives to its socket at once; 0: FittingSize()
     std::string pcap;
 };
+
+/**
+ * @param factory the TypeId of a socket factory
+ * @return bytes that every socket of it takes at once: a message of DCCP is one packet, one of SCTP
+ * has 65535 bytes at most (KernelMessageSocket), and a stream takes any number
+ */
+uint32_t
+FittingSize(const std::string& factory)
+{
+    if (factory.find("Dccp") != std::string::npos)
+    {
+        return 1400;
+    }
+    return factory.find("Sctp") != std::string::npos ? 65535 : 65536;
+}
 
 /** Connects pair `index` and starts its transfer; @return the receiver */
 Ptr<PacketSink>
@@ -53,7 +71,9 @@ MakePair(const Arguments& arguments, const NodeContainer& nodes, Ipv4AddressHelp
     addresses.NewNetwork();
     PacketSinkHelper sink(arguments.factory, InetSocketAddress(Ipv4Address::GetAny(), 5201));
     BulkSendHelper source(arguments.factory, InetSocketAddress(interfaces.GetAddress(1), 5201));
-    source.SetAttribute("SendSize", UintegerValue(65536));
+    source.SetAttribute(
+        "SendSize",
+        UintegerValue(arguments.size != 0 ? arguments.size : FittingSize(arguments.factory)));
     source.Install(nodes.Get(0));
     return sink.Install(nodes.Get(1)).Get(0)->GetObject<PacketSink>();
 }
@@ -104,6 +124,12 @@ Run(const Arguments& arguments)
               << " frames, " << frames / seconds << " frames/s\n"
               << "guests let run " << counters.runs << " times, interrupted " << counters.interrupts
               << " times" << std::endl;
+    if (bytes == 0)
+    {
+        throw viaduct::Error("nothing arrived in " + std::to_string(arguments.time.GetSeconds()) +
+                             " s: give a longer --time, or a --size that " + arguments.factory +
+                             " takes as one message");
+    }
 }
 
 } // namespace
@@ -121,6 +147,9 @@ main(int argc, char* argv[])
     line.AddValue(
         "kernel", "the kernel (viaduct kernel list); default: the newest", arguments.kernel);
     line.AddValue("factory", "TypeId of the applications' sockets", arguments.factory);
+    line.AddValue("size",
+                  "bytes that the application sends at once; default: what fits the factory",
+                  arguments.size);
     line.AddValue("pcap", "prefix of capture files", arguments.pcap);
     line.Parse(argc, argv);
     return RunKernelExample("viaduct-kernel-transfer", [&] { Run(arguments); });

@@ -15,6 +15,7 @@
 #include "ns3/ipv6-static-routing.h"
 #include "ns3/object-map.h"
 #include "ns3/olsr-routing-protocol.h"
+#include "ns3/ping.h"
 #include "ns3/rip.h"
 #include "ns3/ripng.h"
 #include "ns3/scheduler.h"
@@ -53,7 +54,8 @@ using PacketTags = std::integral_constant<int, 13>;
 template <class Entry, class Info>
 using EntriesWith = std::list<std::pair<Entry*, Info>>;
 
-/** The member of each name, of the type it is used as; NodeHandlers' type is checked below. */
+/** The member of each name, of the type it is used as; those of NodeHandlers and PingRequests
+ *  are checked below, by their use. */
 constexpr ReverseMap Ipv4L3Protocol::*Get(Ipv4ReverseMap);
 constexpr ReverseMap Ipv6L3Protocol::*Get(Ipv6ReverseMap);
 constexpr std::list<Ptr<Ipv4RawSocketImpl>> Ipv4L3Protocol::*Get(Ipv4RawSockets);
@@ -74,6 +76,11 @@ struct NodeHandlers
     friend constexpr auto Get(NodeHandlers);
 };
 
+struct PingRequests
+{
+    friend constexpr auto Get(PingRequests);
+};
+
 /**
  * Defines Get(Name), which returns the pointer to member given in an explicit instantiation. Does
  * not compile where the member's type is another than declared above: adapt ns3-access then.
@@ -87,11 +94,20 @@ struct Grant
     }
 };
 
-/** The same for a member whose type has no name outside of its class. */
+/** The same for members whose types have no name outside of their class. */
 template <auto Member>
 struct Grant<NodeHandlers, Member>
 {
     friend constexpr auto Get(NodeHandlers)
+    {
+        return Member;
+    }
+};
+
+template <auto Member>
+struct Grant<PingRequests, Member>
+{
+    friend constexpr auto Get(PingRequests)
     {
         return Member;
     }
@@ -102,6 +118,7 @@ template struct Grant<Ipv6ReverseMap, &Ipv6L3Protocol::m_reverseInterfacesContai
 template struct Grant<Ipv4RawSockets, &Ipv4L3Protocol::m_sockets>;
 template struct Grant<Ipv6RawSockets, &Ipv6L3Protocol::m_sockets>;
 template struct Grant<NodeHandlers, &Node::m_handlers>;
+template struct Grant<PingRequests, &Ping::m_sent>;
 template struct Grant<OlsrHna, &olsr::RoutingProtocol::m_hnaRoutingTable>;
 template struct Grant<SimulatorEvents, &DefaultSimulatorImpl::m_events>;
 template struct Grant<Ipv4StaticTable, &Ipv4StaticRouting::m_networkRoutes>;
@@ -298,6 +315,17 @@ VisitRoutes(const Ipv6RoutingProtocol& protocol, const RouteVisitor<Ipv6RoutingT
 {
     return VisitStatic<Ipv6StaticRouting>(protocol, Ipv6StaticTable{}, visit) ||
            VisitRip<RipNg>(protocol, RipNgTable{}, RipNgRoutingTableEntry::RIPNG_VALID, visit);
+}
+
+void
+KeepPlacesOfRefused(Ping& ping, uint16_t sequence)
+{
+    auto& requests = ping.*Get(PingRequests{});
+    if (requests.size() <= sequence)
+    {
+        // The one sent last is at the end, and those before it that were refused have no answer.
+        requests.resize(sequence + size_t{1}, requests.back());
+    }
 }
 
 std::optional<uint64_t>

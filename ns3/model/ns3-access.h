@@ -26,6 +26,7 @@ class Ipv4StaticRouting;
 class Ipv6L3Protocol;
 class Ipv6RoutingProtocol;
 class Ipv6RoutingTableEntry;
+class Ping;
 
 namespace olsr
 {
@@ -36,10 +37,11 @@ class RoutingProtocol;
  * @ingroup viaduct
  * The one place that reaches private members of ns-3's classes.
  *
- * ns-3 (3.44 to 3.48) has no public call to give an IP interface another device, and none to list
- * raw sockets and protocol handlers. ns3-access.cc reaches the members by explicit instantiation,
- * where the language lifts access checks ([temp.spec] p6), and checks the type of each at compile
- * time, so that a release that renames or changes one fails to build there and nowhere else.
+ * ns-3 (3.44 to 3.48) has no public call to give an IP interface another device, none to list
+ * raw sockets and protocol handlers, and none to mend the list of Ping's requests. ns3-access.cc
+ * reaches the members by explicit instantiation, where the language lifts access checks
+ * ([temp.spec] p6), and checks the type of each at compile time, so that a release that renames or
+ * changes one fails to build there and nowhere else.
  */
 namespace ns3access
 {
@@ -119,6 +121,16 @@ bool VisitRoutes(const Ipv4RoutingProtocol& protocol,
 /** @copydoc VisitRoutes(const Ipv4RoutingProtocol&,const RouteVisitor<Ipv4RoutingTableEntry>&) */
 bool VisitRoutes(const Ipv6RoutingProtocol& protocol,
                  const RouteVisitor<Ipv6RoutingTableEntry>& visit);
+
+/**
+ * Makes Ping's list of requests as long as their sequence numbers say: it appends those only that
+ * its socket took, but looks answers up by number, beyond the end of the list if one was refused
+ * before (src/internet-apps/model/ping.cc, 3.44 to 3.48). To be called for each request sent (trace
+ * source Tx).
+ * @param ping the application
+ * @param sequence the number of the request that it sent last
+ */
+void KeepPlacesOfRefused(Ping& ping, uint16_t sequence);
 
 /**
  * @return when the next event of the simulation is due, in steps of the time resolution (the

@@ -14,6 +14,7 @@
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
 #include "ns3/ip-family.h"
+#include "ns3/ns3-access.h"
 #include "ns3/onoff-application.h"
 #include "ns3/packet-sink.h"
 #include "ns3/ping.h"
@@ -313,6 +314,7 @@ SimulatedFlow::IsCut() const
 void
 SimulatedFlow::PingSent(uint16_t sequence, Ptr<Packet>)
 {
+    ns3access::KeepPlacesOfRefused(*m_ping, sequence);
     m_requests[sequence] = {Simulator::Now(), false};
     m_sent++;
     if (m_sent == m_pings)
@@ -344,8 +346,10 @@ SimulatedFlow::Throughput() const
 {
     std::vector<std::pair<double, double>> samples;
     viaduct::TimeSeries series = m_series;
-    // So that it lasts as long as the flow.
-    series.Add(m_flow.duration - viaduct::Duration::Nanoseconds(1), 0);
+    // So that it lasts as long as the flow, or until the run was ended early.
+    const int64_t until = std::max<int64_t>((Simulator::Now() - m_begin).GetNanoSeconds(), 1);
+    const auto length = std::min(m_flow.duration, viaduct::Duration::Nanoseconds(until));
+    series.Add(length - viaduct::Duration::Nanoseconds(1), 0);
     const double interval = series.interval().ToSeconds();
     for (const uint64_t bytes : series.counts())
     {
@@ -363,8 +367,8 @@ SimulatedFlow::Rate() const
     }
     // What came after the sender's end took its time too. One packet has no rate.
     const bool udp = m_flow.kind == Flow::Kind::kUdp;
-    const Time span =
-        udp ? m_lastArrival - m_firstArrival : std::max(End(), m_lastArrival) - m_begin;
+    const Time span = udp ? m_lastArrival - m_firstArrival
+                          : std::max(std::min(End(), Simulator::Now()), m_lastArrival) - m_begin;
     const uint64_t bytes = m_bytes - (udp ? m_firstBytes : 0);
     return span > Time(0) ? std::optional(bytes * 8.0 / span.GetSeconds()) : std::nullopt;
 }

@@ -11,6 +11,7 @@
 #include "ns3/application.h"
 #include "ns3/nstime.h"
 #include "ns3/packet.h"
+#include "ns3/ping.h"
 #include "ns3/seq-ts-size-header.h"
 
 #include "base/histogram.h"
@@ -97,7 +98,7 @@ class SimulatedFlow
     viaduct::scenario::Drain m_drain;      //!< how long to wait for what is under way
     Ptr<UdpSource> m_udp;                  //!< the sender (UDP)
     viaduct::SequenceWindow m_come;        //!< which packets have come (UDP)
-    Ptr<Application> m_ping;               //!< the ns-3 application (ping)
+    Ptr<Ping> m_ping;                      //!< the ns-3 application (ping)
     /** When a request was sent and whether it was answered, by its sequence number (ping). */
     std::map<uint16_t, std::pair<Time, bool>> m_requests;
     bool m_hasRoute{true};      //!< the sender, when it begins

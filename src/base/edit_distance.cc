@@ -22,4 +22,22 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+std::string Nearest(std::string_view word, const std::vector<std::string>& known) {
+  std::string best;
+  size_t distance = std::max<size_t>(2, word.size() / 3) + 1;
+  for (const std::string& candidate : known) {
+    const size_t d = EditDistance(word.substr(0, 64), candidate);
+    if (d < distance) {
+      distance = d;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string DidYouMean(std::string_view word, const std::vector<std::string>& known) {
+  const std::string nearest = Nearest(word, known);
+  return nearest.empty() ? "" : "; did you mean '" + nearest + "'?";
+}
+
 }  // namespace viaduct

@@ -14,5 +14,15 @@ TEST(EditDistanceTest, CountsWhatMustChange) {
   EXPECT_EQ(EditDistance("ab", "ba"), 2U);
 }
 
+TEST(EditDistanceTest, NamesTheNearestWordThatIsLikeIt) {
+  const std::vector<std::string> known = {"delay", "rate", "queue"};
+  EXPECT_EQ(Nearest("dely", known), "delay");
+  EXPECT_EQ(Nearest("raet", known), "rate");
+  EXPECT_EQ(Nearest("speed", known), "");
+  EXPECT_EQ(Nearest("delay", {}), "");
+  EXPECT_EQ(DidYouMean("queu", known), "; did you mean 'queue'?");
+  EXPECT_EQ(DidYouMean("bandwidth", known), "");
+}
+
 }  // namespace
 }  // namespace viaduct

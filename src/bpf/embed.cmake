@@ -21,6 +21,7 @@ function(viaduct_bpf_program file name)
   add_custom_command(
     OUTPUT ${embedded}
     COMMAND ${VIADUCT_BPF_CLANG} -O2 -g -target bpf -mcpu=v2 -Wall -Wextra -Werror
+            -ffile-prefix-map=${VIADUCT_ROOT}/= -fdebug-compilation-dir=.  # in the programs' line numbers
             -I/usr/include/${CMAKE_LIBRARY_ARCHITECTURE} -c ${folder}/${file}.bpf.c -o ${object}
     COMMAND ${CMAKE_COMMAND} -DOBJECT=${object} -DOUTPUT=${embedded} -DNAME=${name}
             -P ${folder}/object_to_cc.cmake

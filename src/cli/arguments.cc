@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,8 +10,10 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/units.h"
 #include "base/within.h"
+#include "scenario/sample.h"
 
 namespace viaduct::cli {
 namespace {
@@ -62,7 +65,13 @@ std::shared_ptr<bool> AddJsonFlag(CLI::App& command, const std::string& help) {
 }
 
 void ScenarioOptions::AddTo(CLI::App& command) {
-  command.add_option("FILE", file, "the scenario file (docs/scenario.md)")->required();
+  command.add_option("FILE", file, "the scenario file (docs/scenario.md); - is standard input");
+  command
+      .add_option("--topo", topology,
+                  "instead of a file: line, ring, star or tree with the number of nodes, or "
+                  "grid,COLUMNSxROWS")
+      ->type_name("KIND,SIZE");
+  command.add_option("--protocol", protocol, "the routing protocol: OLSR");
   command.add_option("--mode", mode, "simulate, traditional, emulate or offload");
   command.add_option("--duration", duration, "duration after convergence: 10s");
   AddRepeated(command, "--set", set, "KEY=VALUE", "override a key: --set flows.0.rate=2Mbit");
@@ -80,7 +89,25 @@ std::vector<std::string> ScenarioOptions::Overrides() const {
     overrides.push_back("mode=" + mode);
   }
   if (!duration.empty()) overrides.push_back("duration=" + duration);
+  if (!protocol.empty()) overrides.push_back("routing.protocol=" + protocol);
   return overrides;
+}
+
+std::string ScenarioOptions::Text() const {
+  if (file.empty() == topology.empty()) {
+    throw UsageError("give a scenario FILE, or --topo KIND,SIZE (one of them); see viaduct init");
+  }
+  if (!topology.empty()) {
+    return Within("--topo", [&] { return scenario::SampleScenario(topology); });
+  }
+  return file == "-" ? ReadToEnd(STDIN_FILENO, "standard input") : ReadNamedFile(file);
+}
+
+scenario::Scenario ScenarioOptions::Understand(const std::string& text) const {
+  const std::string source = !topology.empty() ? "--topo " + topology
+                             : file == "-"     ? "standard input"
+                                               : file;
+  return scenario::Parse(text, source, Overrides());
 }
 
 void EngineOptions::AddTo(CLI::App& command) {

@@ -8,6 +8,7 @@
 
 #include "base/time.h"
 #include "engine/config.h"
+#include "scenario/scenario.h"
 
 namespace viaduct::cli {
 
@@ -22,9 +23,9 @@ void AddRepeated(CLI::App& command, const std::string& name, std::vector<std::st
 // Adds --json, for output that programs read; the result tells whether it was given.
 std::shared_ptr<bool> AddJsonFlag(CLI::App& command, const std::string& help = "for machines");
 
-// A scenario file and the options that override its keys.
+// A scenario file, or a topology instead, and the options that override its keys.
 struct ScenarioOptions {
-  std::string file;
+  std::string file, topology, protocol;
   std::vector<std::string> set;
   std::string mode, duration;
 
@@ -32,6 +33,10 @@ struct ScenarioOptions {
   // The --set assignments, followed by those of the special options. Throws UsageError if there is
   // no such mode.
   std::vector<std::string> Overrides() const;
+  // Reads the file (`-` is standard input), or makes the topology's. Throws UsageError.
+  std::string Text() const;
+  // The scenario that Text() has given. Throws UsageError naming where it is from.
+  scenario::Scenario Understand(const std::string& text) const;
 };
 
 // The options of the path engine.

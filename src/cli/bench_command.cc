@@ -16,14 +16,10 @@ namespace {
 
 constexpr const char* kPython = "/usr/bin/python3";
 
-// The folder is installed beside the programs, or is in the source tree this was built from.
+// The build folder has a link to the harness in the source tree; it is not installed.
 std::filesystem::path FindHarness() {
-  const auto here = sys::OwnProgram().parent_path();
-  for (const std::filesystem::path& folder :
-       {here / ".." / "share" / "viaduct" / "bench", here / ".." / "bench",
-        std::filesystem::path(VIADUCT_SOURCE_DIR) / "bench"}) {
-    if (std::filesystem::exists(folder / "run.py")) return folder;
-  }
+  const std::string harness = sys::FindSharedFile("bench/run.py");
+  if (!harness.empty()) return std::filesystem::path(harness).parent_path();
   throw EnvironmentError("the benchmarks (bench/run.py) are not installed; use a source tree");
 }
 

@@ -8,10 +8,12 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "base/edit_distance.h"
 #include "base/error.h"
 #include "base/terminal_text.h"
 #include "cli/output.h"
 #include "cli/privilege.h"
+#include "cli/suggestions.h"
 #include "run/environment.h"
 #include "sys/event_loop.h"
 #include "sys/signals.h"
@@ -20,7 +22,8 @@ namespace viaduct::cli {
 namespace {
 
 constexpr const char* kFooter = R"(Examples:
-  viaduct run examples/olsr-line.yaml              routes of OLSR in kernel tables, real traffic
+  viaduct run --topo line,5 --protocol OLSR        routes of OLSR in kernel tables, real traffic
+  viaduct init grid                                a scenario file to change, with comments
   viaduct run examples/grid.yaml --mode simulate   everything in ns-3, no root
   viaduct up examples/olsr-line.yaml && viaduct exec n0 -- ping -c 3 10.0.0.14; viaduct down
   viaduct path --between eth1 eth2 --up delay=20ms an emulated path between two interfaces
@@ -33,8 +36,8 @@ Exit status: 0 success, 1 failure, 2 usage error, 3 this machine cannot do it, 4
 
 // In the order of --help.
 constexpr AddSubcommand* kSubcommands[] = {
-    AddRun,  AddPath,  AddShell,  AddUp,    AddHub,    AddJoin,    AddExec, AddList, AddTop,
-    AddDown, AddClean, AddDoctor, AddBench, AddKernel, AddVersion, AddDocs, AddRank};
+    AddRun,  AddPath,  AddShell,  AddUp,   AddHub,   AddJoin,   AddExec,    AddList, AddTop,
+    AddDown, AddClean, AddDoctor, AddInit, AddBench, AddKernel, AddVersion, AddDocs, AddRank};
 
 void PrintError(const std::string& message) {
   std::fflush(stdout);
@@ -79,7 +82,10 @@ int Parse(CLI::App& app, std::vector<std::string> arguments) {
     return app.exit(call);
   } catch (const CLI::ParseError& error) {
     const auto used = app.get_subcommands();
-    PrintError(fmt::format("{}; see viaduct {}--help", OneLine(error.what()),
+    const bool unknown = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+    const std::string hint = unknown ? SuggestionFor(app) : "";
+    PrintError(fmt::format("{}{} see viaduct {}--help", OneLine(error.what()),
+                           hint.empty() ? ";" : hint,
                            used.empty() ? "" : used.front()->get_name() + " "));
     return static_cast<int>(ExitStatus::kUsage);
   }
@@ -91,6 +97,14 @@ std::vector<std::string> WithCommandSetApart(std::vector<std::string> words) {
   const bool set_apart =
       words.size() < 3 || words[0] != "exec" || words[1].rfind('-', 0) == 0 || words[2] == "--";
   if (!set_apart && words[2] != "--help") words.insert(words.begin() + 2, "--");
+  return words;
+}
+
+// `viaduct`, `viaduct help` and `viaduct help COMMAND...` ask for help.
+std::vector<std::string> WithHelpAsOption(std::vector<std::string> words) {
+  if (words.size() > 1 && words[1] != "help") return words;
+  if (words.size() > 1) words.erase(words.begin() + 1);
+  words.emplace_back("--help");
   return words;
 }
 
@@ -121,10 +135,11 @@ int Perform(const std::vector<std::string>& words) {
   app.set_version_flag("--version", "viaduct " + run::Version());
   for (AddSubcommand* const add : kSubcommands) add(app, invocation);
   RefuseEmptyValues(app);
-  if (words.size() > 1 && words[1][0] != '-' &&
-      app.get_subcommands([&](const CLI::App* known) { return known->get_name() == words[1]; })
-          .empty()) {
-    throw UsageError(fmt::format("there is no subcommand '{}'; see viaduct --help", words[1]));
+  const std::vector<std::string> known = SubcommandsOf(app);
+  if (words.size() > 1 && words[1][0] != '-' && std::ranges::count(known, words[1]) == 0) {
+    const std::string hint = DidYouMean(words[1], known);
+    throw UsageError(fmt::format("there is no subcommand '{}'{} see viaduct --help", words[1],
+                                 hint.empty() ? ";" : hint));
   }
   const int status = Parse(app, WithCommandSetApart({words.begin() + 1, words.end()}));
   return status != 0 ? status : invocation.status;
@@ -132,7 +147,8 @@ int Perform(const std::vector<std::string>& words) {
 
 }  // namespace
 
-int Main(const std::vector<std::string>& words) {
+int Main(const std::vector<std::string>& typed) {
+  const std::vector<std::string> words = WithHelpAsOption(typed);
   ResetInherited();
   try {
     privilege::SeparateHalves(words.size() > 1 ? words[1] : "", RootsOffers());

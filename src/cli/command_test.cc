@@ -12,7 +12,7 @@
 namespace viaduct::cli {
 namespace {
 
-using testing::ElementsAre, testing::HasSubstr;
+using testing::ElementsAre, testing::HasSubstr, testing::Not;
 
 struct Outcome {
   int status;
@@ -35,8 +35,7 @@ std::string ScenarioFile() {
 }
 
 TEST(CommandTest, UsageErrorsAreOneLineAndStatusTwo) {
-  for (const std::vector<std::string>& words : {std::vector<std::string>{},
-                                                {"frob"},
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"frob"},
                                                 {"run"},
                                                 {"run", "f", "--frob"},
                                                 {"exec"},
@@ -102,6 +101,66 @@ TEST(CommandTest, AGraphNeedsALogThatCanBeReadAgain) {
   EXPECT_THAT(outcome.errors, HasSubstr("--log /dev/null: --graph reads it"));
 }
 
+TEST(CommandTest, HelpIsAskedForInEveryWay) {
+  const Outcome help = Call({"--help"});
+  EXPECT_THAT(help.output, HasSubstr("viaduct doctor"));
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{}, {"help"}, {"help", "--help"}}) {
+    const Outcome outcome = Call(words);
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_EQ(outcome.output, help.output);
+  }
+  EXPECT_EQ(Call({"help", "run"}).output, Call({"run", "--help"}).output);
+  EXPECT_EQ(Call({"help", "path", "set"}).output, Call({"path", "set", "--help"}).output);
+  EXPECT_EQ(Call({"help", "frob"}).status, 2);
+}
+
+TEST(CommandTest, TyposGetASuggestion) {
+  const std::string file = ScenarioFile();
+  EXPECT_THAT(Call({"rnu"}).errors, HasSubstr("did you mean 'run'?"));
+  EXPECT_THAT(Call({"help", "kernl"}).errors, HasSubstr("did you mean 'kernel'?"));
+  EXPECT_THAT(Call({"run", file, "--mdoe", "emulate"}).errors, HasSubstr("did you mean '--mode'?"));
+  EXPECT_THAT(Call({"run", file, "--repot=out"}).errors, HasSubstr("did you mean '--report'?"));
+  EXPECT_THAT(Call({"path", "set", "--dwon", "loss=1%"}).errors,
+              HasSubstr("did you mean '--down'?"));
+  EXPECT_THAT(Call({"path", "--between", "a", "b", "--up", "dealy=1ms"}).errors,
+              HasSubstr("did you mean 'delay'?"));
+  EXPECT_THAT(Call({"run", "--topo", "gird,2x2"}).errors, HasSubstr("did you mean 'grid'?"));
+  EXPECT_THAT(Call({"docs", "scheme"}).errors, HasSubstr("did you mean 'schema'?"));
+  EXPECT_THAT(Call({"run", file, "--frobnicate"}).errors, Not(HasSubstr("did you mean")));
+  std::remove(file.c_str());
+}
+
+TEST(CommandTest, TopologiesNeedNoFile) {
+  const Outcome outcome =
+      Call({"run", "--topo", "grid,3x2", "--protocol", "RIP", "--mode", "simulate", "--print"});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("protocol: ns3::Rip\n"));
+  EXPECT_THAT(outcome.output, HasSubstr("n5:"));
+  EXPECT_THAT(outcome.output, Not(HasSubstr("n6:")));
+  const std::string file = ScenarioFile();
+  EXPECT_EQ(Call({"run", file, "--topo", "line,3"}).status, 2);
+  std::remove(file.c_str());
+  for (const char* wrong : {"line,1", "line,x", "grid,3", "grid,1x1", "grid,999x999", "ring,2",
+                            "tree,99999999999", "line,", ",5", "cube,3"}) {
+    const Outcome refused = Call({"run", "--topo", wrong, "--print"});
+    EXPECT_EQ(refused.status, 2) << wrong;
+    EXPECT_THAT(refused.errors, HasSubstr("--topo")) << wrong;
+  }
+}
+
+TEST(CommandTest, InitWritesAFileOnceAndNotTwice) {
+  const std::string file = testing::TempDir() + "viaduct-init-test-" + std::to_string(getpid());
+  EXPECT_EQ(Call({"init", "tree,4", file}).status, 0);
+  EXPECT_THAT(Call({"run", file, "--print"}).output, HasSubstr("name: tree\n"));
+  const Outcome again = Call({"init", "star", file});
+  EXPECT_EQ(again.status, 2);
+  EXPECT_THAT(again.errors, HasSubstr("is there already"));
+  EXPECT_EQ(Call({"init", "star", file, "--force"}).status, 0);
+  EXPECT_THAT(Call({"run", file, "--print"}).output, HasSubstr("name: star\n"));
+  std::remove(file.c_str());
+}
+
 TEST(CommandTest, MistakesAreNamed) {
   EXPECT_THAT(Call({"frob"}).errors, HasSubstr("'frob'"));
   EXPECT_THAT(Call({"run", ScenarioFile(), "--mode", "fly"}).errors, HasSubstr("--mode fly"));
@@ -124,7 +183,7 @@ TEST(CommandTest, VersionIsAnOptionToo) {
 
 TEST(CommandTest, EverySubcommandHasHelpWithAnExample) {
   for (const char* name : {"run", "path", "shell", "join", "up", "exec", "ls", "top", "down",
-                           "clean", "doctor", "version"}) {
+                           "clean", "doctor", "init", "docs", "version"}) {
     const Outcome outcome = Call({name, "--help"});
     EXPECT_EQ(outcome.status, 0) << name;
     EXPECT_THAT(outcome.output, HasSubstr(std::string("viaduct ") + name)) << name;
@@ -164,6 +223,21 @@ TEST(CommandTest, ANodeMayBeNamedWithItsPlace) {
 
 TEST(CommandTest, DocsPrintsTheTableOfKeys) {
   EXPECT_THAT(Call({"docs", "scenario"}).output, HasSubstr("| `links[].spec` |"));
+}
+
+TEST(CommandTest, EveryCommandAndOptionIsInTheManualAndInCompletions) {
+  const std::string manual = Call({"docs", "man"}).output;
+  EXPECT_THAT(manual, HasSubstr(".SS viaduct path set\n"));
+  EXPECT_THAT(manual, HasSubstr("\\fB\\-\\-lateness\\-limit\\fR"));
+  EXPECT_THAT(manual, Not(HasSubstr("viaduct rank")));  // hidden
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    const std::string script = Call({"docs", "completion", shell}).output;
+    EXPECT_THAT(script, HasSubstr("viaduct")) << shell;
+    EXPECT_THAT(script, HasSubstr("lateness-limit")) << shell;
+    EXPECT_THAT(script, HasSubstr("switch-config")) << shell;
+    EXPECT_THAT(script, Not(HasSubstr("rank"))) << shell;
+  }
+  EXPECT_EQ(Call({"docs", "completion", "csh"}).status, 2);
 }
 
 }  // namespace

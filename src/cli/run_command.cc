@@ -34,6 +34,7 @@ using scenario::Scenario;
 constexpr const char* kRunFooter = R"(Examples:
   viaduct run examples/olsr-line.yaml --report out     results, plots and raw data in out/
   viaduct run examples/grid.yaml --mode simulate --json -
+  viaduct run --topo ring,6 --protocol RIP --mode simulate
   viaduct run examples/olsr-line.yaml --set links.0.spec='delay=5ms' --duration 30s
   viaduct run examples/olsr-line.yaml --compare traditional,emulate,offload)";
 
@@ -145,14 +146,15 @@ void CheckPauses(const RunCommandOptions& options, const Scenario& scenario) {
 
 int RunCommand(const RunCommandOptions& options, const Invocation& invocation) {
   std::vector<Scenario> scenarios;
+  const std::string text = options.scenario.Text();
   if (options.compare.empty()) {
-    scenarios.push_back(scenario::Load(options.scenario.file, options.scenario.Overrides()));
+    scenarios.push_back(options.scenario.Understand(text));
   } else {
     if (!options.scenario.mode.empty()) throw UsageError("--mode and --compare exclude each other");
     for (const std::string& mode : SplitList("--compare", options.compare)) {
       ScenarioOptions scenario = options.scenario;
       scenario.mode = mode;
-      scenarios.push_back(scenario::Load(scenario.file, scenario.Overrides()));
+      scenarios.push_back(scenario.Understand(text));
     }
   }
   for (Scenario& scenario : scenarios) Place(scenario);

@@ -13,7 +13,7 @@ namespace viaduct::cli {
 namespace {
 
 void Up(const ScenarioOptions& options, bool quiet) {
-  scenario::Scenario scenario = scenario::Load(options.file, options.Overrides());
+  scenario::Scenario scenario = options.Understand(options.Text());
   if (!scenario.hosts.empty()) {
     throw UsageError(options.file + ": hosts: a lab on several hosts is for viaduct run");
   }

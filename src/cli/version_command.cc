@@ -1,16 +1,12 @@
-// viaduct version, and the hidden viaduct docs.
+// viaduct version.
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/arguments.h"
 #include "cli/command.h"
-#include "cli/listings.h"
 #include "cli/output.h"
-#include "path/spec/spec.h"
-#include "result/document.h"
 #include "run/environment.h"
-#include "scenario/keys.h"
 
 namespace viaduct::cli {
 
@@ -26,21 +22,6 @@ void AddVersion(CLI::App& app, Invocation&) {
     } else {
       std::printf("viaduct %s\n", run::Version().c_str());
     }
-  });
-}
-
-void AddDocs(CLI::App& app, Invocation&) {
-  auto topic = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("docs", "print a generated document");
-  command->add_option("TOPIC", *topic, "scenario, path-spec or results")
-      ->required()
-      ->check(CLI::IsMember({"scenario", "path-spec", "results"}));
-  command->group("");  // hidden
-  command->callback([topic] {
-    const std::string text = *topic == "path-spec" ? path::DocumentSpec()
-                             : *topic == "results" ? result::DocumentResults() + DocumentListings()
-                                                   : scenario::DocumentKeys();
-    std::fputs(text.c_str(), stdout);
   });
 }
 

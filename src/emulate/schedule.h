@@ -1,11 +1,11 @@
 // Schedule files: changes of a path over time (link flaps, mobility, diurnal load).
 //
 //   # time  pair     direction  what
-//   0s      a-b      both       delay=20ms rate=10Mbit    (a SPEC's keys; the others stay)
-//   5s      a-b      both       down                      (loses every packet)
-//   5.5s    a-b      both       up                        (as it was)
-//   8s      a-b/dns  up         loss=5%                   (a class; * is every pair)
-//   loop 10s                                              (start again, every 10 s; 1 ms or more)
+//   0s      a-b      both       delay=20ms rate=10Mbit    # a SPEC's keys; the others stay
+//   5s      a-b      both       down                      # loses every packet
+//   5.5s    a-b      both       up                        # as it was
+//   8s      a-b/dns  up         loss=5%                   # a class; * is every pair
+//   loop 10s                                              # start again, every 10 s; 1 ms or more
 //
 // Times count from the start of the path and must not decrease; # begins a comment.
 #pragma once

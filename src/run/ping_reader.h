@@ -1,6 +1,7 @@
 // What ping prints, read line by line as it comes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,6 +32,8 @@ class PingReader {
   // To be called before ping gets SIGQUIT, upon which it says on standard error how many requests
   // it has sent: "23/25 packets, 8% loss, min/avg/ewma/max = ...". Later ones do not count.
   void Close() { closing_ = true; }
+  // That it shall send no more than this, because the run ends early.
+  void Shorten(uint64_t asked) { asked_ = std::min(asked_, asked); }
   // Sets what was measured. Without ping's last words there is no result: `why` becomes the error.
   void Finish(result::FlowResult& result, const std::string& why) const;
 

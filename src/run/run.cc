@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -10,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/units.h"
 #include "broker/client.h"
 #include "run/captures.h"
 #include "run/conversation.h"
@@ -30,6 +32,10 @@ namespace {
 
 using scenario::Mode;
 using scenario::Scenario;
+
+// For flows to say what they have measured, when they were interrupted; a UDP flow waits for
+// packets that are still under way.
+constexpr Duration kEarlyEndPatience = Duration::Seconds(20);
 
 class Run {
  public:
@@ -63,6 +69,7 @@ class Run {
     results_.teardown_seconds = (MonotonicClock::Now() - begin).ToSeconds();
     NoteCaptures();
     results_.Judge(scenario_.lateness_limit);
+    if (interrupted_ != 0) results_.status = 128 + interrupted_;
     return std::move(results_);
   }
 
@@ -103,7 +110,7 @@ class Run {
     if (engine_) results_.engine = engine_->Read();
     engine_.reset();  // the simulator takes the lab down, and the engine with it
     if (real_) TakeLossyWires(client_->Describe());
-    const nlohmann::json report = conversation_->WaitForReport(real_);
+    const nlohmann::json report = WaitForReport();
     TakeReport(report);
     if (!real_) TakeSimulatedTraffic();
     TakeLosses(report);
@@ -162,9 +169,17 @@ class Run {
     traffic_->Start();
     const Instant start = MonotonicClock::Now();
     ShowTraffic();
-    // Flows may take longer than the run, as they may have been started later; each has its limit.
-    loop_->Run([&] { return traffic_->HasWork() && traffic_->Done(); }, start + scenario_.duration);
-    loop_->Run([&] { return traffic_->FlowsDone(); }, Instant::Never());
+    try {
+      // Flows may take longer than the run, as they may have been started later; each has its
+      // limit.
+      const Instant end = start + scenario_.duration;
+      loop_->Run([&] { return traffic_->HasWork() && traffic_->Done(); }, end);
+      loop_->Run([&] { return traffic_->FlowsDone(); }, Instant::Never());
+    } catch (const sys::Interrupted& interrupted) {
+      EndEarly(interrupted, MonotonicClock::Now() - start);
+      traffic_->EndEarly();
+      loop_->Run([&] { return traffic_->FlowsDone(); }, MonotonicClock::Now() + kEarlyEndPatience);
+    }
     if (peers_) peers_->Meet("traffic");  // what runs here may serve others until then
     traffic_->Finish();
     const std::optional<uint64_t> discards = sys::UnresolvedDiscards();
@@ -176,6 +191,30 @@ class Run {
     TakePrograms(traffic_->Programs());
     TakeFailures(traffic_->failures());
     NoteForwarder(client_->Describe());
+  }
+
+  nlohmann::json WaitForReport() {
+    const Instant start = MonotonicClock::Now();
+    try {
+      return conversation_->WaitForReport(real_);
+    } catch (const sys::Interrupted& interrupted) {
+      if (real_) throw;
+      EndEarly(interrupted, MonotonicClock::Now() - start);
+      return conversation_->WaitForReport(true);
+    }
+  }
+
+  // Ctrl-C ends the traffic, not the run: what was measured until then is its result. Throws what
+  // ends the run without one.
+  void EndEarly(const sys::Interrupted& interrupted, Duration traffic) {
+    if (interrupted.signal() != SIGINT || peers_) throw interrupted;
+    loop_->IgnoreSignals();
+    interrupted_ = interrupted.signal();
+    progress_.Line("interrupted: ends early and reports what was measured until now");
+    results_.failures.push_back(
+        real_ ? fmt::format("interrupted after {:.1f} s of traffic, which was to last {}",
+                            traffic.ToSeconds(), FormatDuration(scenario_.duration))
+              : "interrupted: the results are of the time until then");
   }
 
   // What it lost when it died is in no counter.
@@ -308,6 +347,7 @@ class Run {
   Peers* const peers_;
   const bool real_;
   const std::string program_;
+  int interrupted_ = 0;    // the signal that ended it early, if any
   bool measured_ = false;  // the flows have results, and the programs
   Progress progress_;
   result::RunResult results_;

@@ -220,8 +220,25 @@ void SampleTcp(FlowResult& result, const Flow& flow, const std::string& server) 
   }
 }
 
-void ParseTcp(FlowResult& result, const Flow& flow, const std::string& sender) {
+// Of a sender that was interrupted, with which the receiver exchanges no results: what the receiver
+// got until then counts.
+void ParseInterruptedTcp(FlowResult& result, const Flow& flow, const std::string& receiver) {
+  SampleTcp(result, flow, receiver);
+  if (result.samples.empty()) {
+    result.error = "iperf3 was interrupted before it had measured anything";
+    return;
+  }
+  double sum = 0;
+  for (const auto& [end, rate] : result.samples) sum += rate;
+  result.rate = sum / static_cast<double>(result.samples.size());
+}
+
+void ParseTcp(FlowResult& result, const Flow& flow, const std::string& receiver,
+              const std::string& sender) {
   const json report = json::parse(sender);
+  if (report.value("error", "").starts_with("interrupt")) {
+    return ParseInterruptedTcp(result, flow, receiver);
+  }
   if (report.contains("error")) {
     result.error = "iperf3: " + report["error"].get<std::string>();
     return;
@@ -294,7 +311,7 @@ FlowResult ParseFlow(const Flow& flow, const std::string& receiver_output,
   FlowResult result = FailedFlow(flow, "");
   try {
     if (flow.kind == Flow::Kind::kUdp) ParseUdp(result, flow, receiver_output, sender_output);
-    if (flow.kind == Flow::Kind::kTcp) ParseTcp(result, flow, sender_output);
+    if (flow.kind == Flow::Kind::kTcp) ParseTcp(result, flow, receiver_output, sender_output);
   } catch (const json::exception&) {
     const std::string& said = sender_error.empty() ? sender_output : sender_error;
     return FailedFlow(flow, "its programs gave no result: " + FirstLine(said));

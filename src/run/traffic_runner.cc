@@ -25,6 +25,7 @@ constexpr Duration kReceiverPatience = Duration::Seconds(60);
 
 struct TrafficRunner::FlowState {
   const scenario::Flow* flow = nullptr;
+  scenario::Flow shortened;  // what became of the flow where the run ended early
   FlowCommands commands;
   scenario::Drain drain;
   std::optional<PingReader> ping;
@@ -237,7 +238,10 @@ void TrafficRunner::TakeRemoteEnd(const nlohmann::json& message) {
 
 // Of a ping that is too slow for its requests, those count that it has sent when its time is over.
 void TrafficRunner::EndPingLater(FlowState& flow) {
-  const Instant over = MonotonicClock::Now() + flow.flow->duration + kFlowGrace;
+  EndPingAt(flow, MonotonicClock::Now() + flow.flow->duration + kFlowGrace);
+}
+
+void TrafficRunner::EndPingAt(FlowState& flow, Instant over) {
   const auto kill = [&flow](int signal) {
     if (!flow.done && flow.sender) flow.sender->Kill(signal);
   };
@@ -333,6 +337,27 @@ void TrafficRunner::ApplyEvent(const scenario::LinkEvent& event) {
   events_.push_back({event.link, scenario::DescribeEvent(event), SinceStart()});
   progress_.Line(
       fmt::format("{:.1f} s: link {} {}", SinceStart(), event.link, events_.back().change));
+}
+
+void TrafficRunner::EndEarly() {
+  finished_ = true;
+  const Duration since_start = MonotonicClock::Now() - start_;
+  for (FlowState& flow : flows_) {
+    if (flow.done) continue;
+    if (!flow.running || since_start <= flow.flow->start) {
+      FinishFlow(flow, "it had not begun when the run was interrupted");
+      continue;
+    }
+    flow.shortened = *flow.flow;
+    flow.shortened.duration = std::min(flow.flow->duration, since_start - flow.flow->start);
+    flow.flow = &flow.shortened;
+    if (flow.ping) {
+      flow.ping->Shorten(scenario::PingsOf(flow.shortened));
+      EndPingAt(flow, MonotonicClock::Now());
+    } else {
+      flow.sender->Kill(SIGINT);
+    }
+  }
 }
 
 void TrafficRunner::Finish() {

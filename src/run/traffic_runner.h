@@ -39,6 +39,9 @@ class TrafficRunner {
   bool HasWork() const;
   // Describes the current activity, for the status line.
   std::string Describe() const;
+  // Asks the flows that run to end and say what they have measured; nothing else is begun any more.
+  // Not for flows between hosts. FlowsDone() some time, as ever.
+  void EndEarly();
   // Stops what still runs. Foreground programs that must be stopped count as failed.
   void Finish();
 
@@ -59,6 +62,7 @@ class TrafficRunner {
   void TakeRemoteEnd(const nlohmann::json& message);
   void StartSender(FlowState& flow);
   void EndPingLater(FlowState& flow);
+  void EndPingAt(FlowState& flow, Instant over);
   static std::string ReceiverTrouble(const FlowState& flow);
   void SenderEnded(FlowState& flow);
   void FinishFlow(FlowState& flow, const std::string& trouble);

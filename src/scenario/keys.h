@@ -89,5 +89,7 @@ std::string DescribeType(const Key& key);
 
 // Generates docs/scenario.md.
 std::string DocumentKeys();
+// Generates the JSON Schema of the file.
+std::string DocumentSchema();
 
 }  // namespace viaduct::scenario

@@ -6,6 +6,7 @@
 #include <bit>
 #include <set>
 
+#include "base/edit_distance.h"
 #include "rbridge/trill.h"
 #include "scenario/binding.h"
 #include "scenario/subnets.h"
@@ -388,9 +389,7 @@ class LinkReader {
 const std::string& NameTable::Check(const std::string& name) const {
   const auto found = std::find(names_.begin(), names_.end(), name);
   if (found != names_.end()) return *found;
-  const std::string nearest = Nearest(name, names_);
-  throw UsageError(fmt::format("there is no {} '{}'{}", kind_, name,
-                               nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+  throw UsageError(fmt::format("there is no {} '{}'{}", kind_, name, DidYouMean(name, names_)));
 }
 
 std::vector<LinkSettings> ReadLinks(const Section& file, const std::vector<NodeSettings>& nodes,

@@ -14,8 +14,6 @@
 namespace viaduct::scenario {
 namespace {
 
-constexpr int64_t kMostNodes = 2000;
-
 // "ns3" is nothing, "kernel" "", "kernel:6.12" "6.12".
 std::optional<std::string> ReadStack(const Section& section) {
   const std::string text = section.Text("stack");

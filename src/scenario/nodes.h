@@ -1,12 +1,16 @@
 // Nodes of a scenario, as far as they do not depend on its links.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "scenario/scenario.h"
 #include "scenario/section.h"
 
 namespace viaduct::scenario {
+
+// The most that a file may have.
+inline constexpr int64_t kMostNodes = 2000;
 
 // Reads `nodes` of the file. Throws UsageError.
 std::vector<NodeSettings> ReadNodes(const Section& file);

@@ -47,19 +47,6 @@ bool IsName(std::string_view text, size_t longest) {
                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; });
 }
 
-std::string Nearest(std::string_view word, const std::vector<std::string>& known) {
-  std::string best;
-  size_t distance = std::max<size_t>(2, word.size() / 3) + 1;
-  for (const std::string& candidate : known) {
-    const size_t d = EditDistance(word.substr(0, 64), candidate);
-    if (d < distance) {
-      distance = d;
-      best = candidate;
-    }
-  }
-  return best;
-}
-
 Section::Section(const Value& value, std::string path, std::string shown, bool free_names)
     : value_(value), path_(std::move(path)), shown_(std::move(shown)) {
   if (value.kind == Value::Kind::kNull) return;
@@ -94,11 +81,10 @@ void Section::FailUnknown(const std::string& name, const Value& member) const {
   for (const Key& key : Keys()) {
     if (key.Section() == path_) known.emplace_back(key.Name());
   }
-  const std::string nearest = Nearest(name, known);
-  const std::string hint = nearest.empty() ? ";" : "; did you mean '" + nearest + "'?";
-  scenario::Fail(member,
-                 fmt::format("unknown key '{}'{}{} known: {}", name,
-                             shown_.empty() ? "" : " in " + shown_, hint, fmt::join(known, ", ")));
+  const std::string hint = DidYouMean(name, known);
+  scenario::Fail(member, fmt::format("unknown key '{}'{}{} known: {}", name,
+                                     shown_.empty() ? "" : " in " + shown_,
+                                     hint.empty() ? ";" : hint, fmt::join(known, ", ")));
 }
 
 const Value* Section::Find(std::string_view key) const {

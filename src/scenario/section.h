@@ -88,7 +88,4 @@ class Section {
 // most `longest` characters.
 bool IsName(std::string_view text, size_t longest);
 
-// The word of `known` that is most similar to `word`, or "": for "did you mean".
-std::string Nearest(std::string_view word, const std::vector<std::string>& known);
-
 }  // namespace viaduct::scenario

@@ -1,5 +1,6 @@
 #include "sys/find_program.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -15,10 +16,36 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The folder of the program or library that has this code: a user's own program may be anywhere,
+// but it is linked with the library that was installed with the companions.
+fs::path OwnFolder() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&OwnFolder), &info) == 0) return "";
+  std::error_code error;
+  // Of a program it is what it was called by: "viaduct" would be looked up in the working
+  // directory.
+  if (!fs::path(info.dli_fname).is_absolute()) return "";
+  const fs::path file = fs::canonical(info.dli_fname, error);
+  return error ? "" : file.parent_path();
+}
+
+// Where what is installed may be, relative to this: PREFIX/bin, PREFIX/lib, PREFIX/lib/TRIPLET,
+// PREFIX/libexec/viaduct and its folder of examples; or the build folder and its folders.
+std::vector<fs::path> Places() {
+  const fs::path here = OwnProgram().parent_path(), own = OwnFolder();
+  std::vector<fs::path> places = {here, here.parent_path()};
+  if (!own.empty() && own != here) places.insert(places.end(), {own, own.parent_path()});
+  return places;
+}
+
 std::vector<fs::path> CompanionFolders() {
   if (const char* given = std::getenv("VIADUCT_LIBEXEC")) return {given};
-  const fs::path here = OwnProgram().parent_path();
-  return {here, here.parent_path(), here.parent_path() / "libexec/viaduct", VIADUCT_BUILD_DIR};
+  std::vector<fs::path> folders = Places();
+  for (const fs::path& place : Places()) {
+    folders.push_back(place / "libexec/viaduct");
+    folders.push_back(place.parent_path() / "libexec/viaduct");
+  }
+  return folders;
 }
 
 bool IsProgram(const std::string& path) {
@@ -44,6 +71,17 @@ fs::path FindCompanion(const std::string& name) {
   throw EnvironmentError(
       fmt::format("no {} in {}: build it (make build), or set VIADUCT_LIBEXEC to its folder", name,
                   folders.front().string()));
+}
+
+std::string FindSharedFile(const std::string& name) {
+  for (const fs::path& place : Places()) {
+    for (const fs::path& prefix : {place, place.parent_path()}) {
+      const fs::path file = prefix / "share/viaduct" / name;
+      std::error_code error;
+      if (fs::exists(file, error)) return file;
+    }
+  }
+  return "";
 }
 
 std::string FindProgram(const std::string& name) {

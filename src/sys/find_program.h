@@ -11,9 +11,13 @@ namespace viaduct::sys {
 std::filesystem::path OwnProgram();
 
 // Finds a file that is installed with the product's programs. If VIADUCT_LIBEXEC is set, only
-// there; else beside the running program, in its parent folder, in ../libexec/viaduct, or in the
-// build folder. Throws EnvironmentError saying how to build it.
+// there; else beside the running program (or the library that has this code), in its parent folder,
+// or in libexec/viaduct of their prefix. Throws EnvironmentError saying how to build it.
 std::filesystem::path FindCompanion(const std::string& name);
+
+// The path of a file that is installed for all machines (share/viaduct), or stands for it in the
+// build folder; "" if there is none.
+std::string FindSharedFile(const std::string& name);
 
 // The path of the program `name`, looked up in PATH unless it contains a slash; "" if there is
 // none.

@@ -89,6 +89,7 @@ KernelNode::Install(Ptr<Node> node, Ptr<KernelGuest> guest)
     m_sysctls = {{"net.ipv4.tcp_rmem", "4096 131072 6291456"},
                  {"net.ipv4.tcp_wmem", "4096 16384 4194304"},
                  {"net.ipv4.ping_group_range", "0 2147483647"},
+                 {"net.ipv4.igmp_max_memberships", "65536"},   // ns-3 has no limit of groups
                  {"net.ipv6.conf.all.keep_addr_on_down", "1"}, // as ns-3's stack does
                  {"net.ipv6.conf.default.accept_dad", "0"},
                  {"net.ipv6.conf.all.accept_dad", "0"}};

@@ -53,9 +53,11 @@ KernelSocketCore::SyncOptions(Ptr<const Packet> packet)
     const bool ipv6 = IsIpv6();
     const int tagged = packet ? HopLimitOf(packet) : -1;
     SyncOption(SOL_SOCKET, SO_PRIORITY, m_socket.GetPriority());
-    if (!m_kind.connects)
+    // What comes with datagrams is always asked for, because OLSR, RIP and others request it when
+    // the socket is bound already, and some never send by it.
+    const int datagrams = m_kind.connects ? 0 : 1;
+    if (datagrams != 0)
     {
-        // It is always set, because OLSR and others request it when the socket is bound already.
         SyncOption(ipv6 ? IPPROTO_IPV6 : IPPROTO_IP, ipv6 ? IPV6_RECVPKTINFO : IP_PKTINFO, 1);
     }
     if (ipv6)
@@ -68,17 +70,16 @@ KernelSocketCore::SyncOptions(Ptr<const Packet> packet)
                             : -1;
         SyncOption(IPPROTO_IPV6, IPV6_UNICAST_HOPS, tagged >= 0 ? tagged : own);
         SyncOption(IPPROTO_IPV6, IPV6_MULTICAST_HOPS, tagged);
-        SyncOption(IPPROTO_IPV6, IPV6_RECVTCLASS, m_socket.IsIpv6RecvTclass() || m_prepare ? 1 : 0);
-        SyncOption(
-            IPPROTO_IPV6, IPV6_RECVHOPLIMIT, m_socket.IsIpv6RecvHopLimit() || m_prepare ? 1 : 0);
+        SyncOption(IPPROTO_IPV6, IPV6_RECVTCLASS, m_socket.IsIpv6RecvTclass() ? 1 : datagrams);
+        SyncOption(IPPROTO_IPV6, IPV6_RECVHOPLIMIT, m_socket.IsIpv6RecvHopLimit() ? 1 : datagrams);
     }
     else
     {
         SyncOption(IPPROTO_IP, IP_TOS, m_socket.GetIpTos());
         const int own = (m_socket.*&Inside::IsManualIpTtl)() ? OrDefault(m_socket.GetIpTtl()) : -1;
         SyncOption(IPPROTO_IP, IP_TTL, tagged >= 0 ? tagged : own);
-        SyncOption(IPPROTO_IP, IP_RECVTOS, m_socket.IsIpRecvTos() ? 1 : 0);
-        SyncOption(IPPROTO_IP, IP_RECVTTL, m_socket.IsIpRecvTtl() ? 1 : 0);
+        SyncOption(IPPROTO_IP, IP_RECVTOS, m_socket.IsIpRecvTos() ? 1 : datagrams);
+        SyncOption(IPPROTO_IP, IP_RECVTTL, m_socket.IsIpRecvTtl() ? 1 : datagrams);
     }
 }
 

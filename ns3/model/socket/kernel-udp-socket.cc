@@ -83,6 +83,62 @@ KernelUdpSocket::KernelUdpSocket()
 }
 
 int
+KernelUdpSocket::Bind(const Address& address)
+{
+    if (InetSocketAddress::IsMatchingType(address))
+    {
+        const auto local = InetSocketAddress::ConvertFrom(address).GetIpv4();
+        if (local.IsMulticast())
+        {
+            return BindToGroup(local, address);
+        }
+    }
+    else if (Inet6SocketAddress::IsMatchingType(address))
+    {
+        const auto local = Inet6SocketAddress::ConvertFrom(address);
+        if (local.GetIpv6().IsMulticast())
+        {
+            return BindToGroup(local.GetIpv6(), local.GetPort());
+        }
+    }
+    return KernelSocketMixin::Bind(address);
+}
+
+int
+KernelUdpSocket::BindToGroup(const Ipv4Address& group, const Address& address)
+{
+    if (KernelSocketMixin::Bind(address) != 0)
+    {
+        return -1;
+    }
+    const auto ipv4 = GetNode()->GetObject<Ipv4>();
+    for (uint32_t interface = 1; ipv4 && interface < ipv4->GetNInterfaces(); interface++)
+    {
+        ChangeGroup(interface, group, true);
+    }
+    return 0;
+}
+
+// A kernel binds a socket to a group of the link on one interface only.
+int
+KernelUdpSocket::BindToGroup(const Ipv6Address& group, uint16_t port)
+{
+    Core().SetPrepare([group](Ptr<Packet>, const KernelSocketCore::Data& data) {
+        return data.info && Ipv6Address::Deserialize(data.info->destination.address) == group;
+    });
+    if (KernelSocketMixin::Bind(Inet6SocketAddress(Ipv6Address::GetAny(), port)) != 0)
+    {
+        return -1;
+    }
+    const auto ipv6 = GetNode()->GetObject<Ipv6>();
+    for (uint32_t interface = 1; ipv6 && interface < ipv6->GetNInterfaces(); interface++)
+    {
+        ChangeGroup(interface, group, true);
+    }
+    return 0;
+}
+
+int
 KernelUdpSocket::ChangeGroup(uint32_t interface, const Address& group, bool join)
 {
     const auto endpoint = kernelsocket::ToEndpoint(group);

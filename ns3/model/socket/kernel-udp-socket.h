@@ -29,6 +29,13 @@ class KernelUdpSocket : public KernelSocketMixin<UdpSocket, KernelUdpSocket>
 
     KernelUdpSocket();
 
+    using KernelSocketMixin::Bind;
+    /**
+     * A socket bound to a group also joins it on all interfaces: ns-3 delivers groups without being
+     * asked, and routing protocols (RIP, RIPng) rely on that, while a kernel drops their packets.
+     */
+    int Bind(const Address& address) override;
+
     int MulticastJoinGroup(uint32_t interface, const Address& group) override
     {
         return ChangeGroup(interface, group, true);
@@ -80,6 +87,8 @@ class KernelUdpSocket : public KernelSocketMixin<UdpSocket, KernelUdpSocket>
         return m_mtuDiscover;
     }
 
+    int BindToGroup(const Ipv4Address& group, const Address& address);
+    int BindToGroup(const Ipv6Address& group, uint16_t port);
     int ChangeGroup(uint32_t interface, const Address& group, bool join);
 
     uint8_t m_multicastTtl{0};   //!< attribute IpMulticastTtl

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/edit_distance.h"
 #include "base/error.h"
 #include "base/member_pointer.h"
 #include "base/units.h"
@@ -77,8 +78,9 @@ size_t FindParameter(std::span<const Parameter<T>> table, std::string_view name)
     known.emplace_back(table[i].name);
     if (table[i].kind == Parameter<T>::Kind::kSwitch) known.push_back("no" + known.back());
   }
-  throw UsageError(
-      fmt::format("unknown parameter \"{}\"; known are {}", name, fmt::join(known, ", ")));
+  const std::string hint = DidYouMean(name, known);
+  throw UsageError(fmt::format("unknown parameter \"{}\"{} known are {}", name,
+                               hint.empty() ? ";" : hint, fmt::join(known, ", ")));
 }
 
 // "1%,10%,FLAG" with the names of the table's first rows added: "p=1%,r=10%,FLAG". Values come

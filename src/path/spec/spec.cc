@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/edit_distance.h"
 #include "path/grammar/parameters.h"
 #include "path/model/distribution.h"
 #include "path/queue/disciplines.h"
@@ -280,12 +281,14 @@ constexpr Key kKeys[] = {
 }
 
 const Key& FindKey(std::string_view name) {
-  std::string all;
+  std::vector<std::string> known;
   for (const Key& key : kKeys) {
     if (key.text.name == name) return key;
-    all += (all.empty() ? "" : ", ") + std::string(key.text.name);
+    known.emplace_back(key.text.name);
   }
-  throw UsageError(fmt::format("SPEC: unknown key \"{}\"; known are {}", name, all));
+  const std::string hint = DidYouMean(name, known);
+  throw UsageError(fmt::format("SPEC: unknown key \"{}\"{} known are {}", name,
+                               hint.empty() ? ";" : hint, fmt::join(known, ", ")));
 }
 
 // Calls `use(key, value)` for every word.

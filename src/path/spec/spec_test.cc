@@ -252,7 +252,8 @@ struct Mistake {
 
 TEST(SpecTest, NamesWhatIsWrongAndWhatIsAccepted) {
   for (const Mistake& mistake : {
-           Mistake{"dealy=1ms", "unknown key \"dealy\"; known are delay, jitter"},
+           Mistake{"dealy=1ms",
+                   "unknown key \"dealy\"; did you mean 'delay'? known are delay, jitter"},
            {"=1ms", "unknown key \"\""},
            {"delay", "\"delay\" is not KEY=VALUE"},
            {"delay=1ms delay=2ms", "SPEC: delay: given twice"},
@@ -265,7 +266,7 @@ TEST(SpecTest, NamesWhatIsWrongAndWhatIsAccepted) {
            {"loss=", "SPEC: loss: \"\": does not start with a number"},
            {"loss=bernoulli:p=1", "\"bernoulli\": unknown; give a probability"},
            {"loss=1%:", "nothing follows the colon"},
-           {"loss=1%:cor=1", "unknown parameter \"cor\"; known are corr"},
+           {"loss=1%:cor=1", "unknown parameter \"cor\"; did you mean 'corr'? known are corr"},
            {"loss=1%:corr", "corr: needs a value"},
            {"loss=1%:corr=100%", "corr: 100% would repeat"},
            {"loss=1%:corr=1%,corr=1%", "corr: given twice"},

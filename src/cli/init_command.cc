@@ -1,0 +1,60 @@
+// viaduct init: a scenario file to begin with.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "scenario/sample.h"
+#include "sys/find_program.h"
+
+namespace viaduct::cli {
+namespace {
+
+struct InitOptions {
+  std::string topology, file, protocol = "OLSR";
+  bool force = false;
+};
+
+// For editors that complete and check YAML by a schema.
+std::string SchemaLine() {
+  const std::string schema = sys::FindSharedFile("scenario.schema.json");
+  return schema.empty() ? "" : "# yaml-language-server: $schema=file://" + schema + "\n";
+}
+
+void WriteSample(const InitOptions& options) {
+  const std::string text =
+      scenario::SampleScenario(options.topology, options.protocol, SchemaLine());
+  if (options.file == "-") return PrintText(text);
+  const std::string kind = options.topology.substr(0, options.topology.find(','));
+  const std::string file = options.file.empty() ? kind + ".yaml" : options.file;
+  std::error_code error;
+  if (!options.force && std::filesystem::exists(std::filesystem::symlink_status(file, error))) {
+    throw UsageError(fmt::format("{}: is there already; give another FILE, or --force", file));
+  }
+  WriteFile(file, text);
+  std::fprintf(stderr, "%s: written; try viaduct run %s --mode simulate\n", file.c_str(),
+               file.c_str());
+}
+
+}  // namespace
+
+void AddInit(CLI::App& app, Invocation&) {
+  auto options = std::make_shared<InitOptions>();
+  CLI::App* command = app.add_subcommand("init", "write a scenario file with comments to change");
+  command
+      ->add_option("TOPOLOGY", options->topology,
+                   "line, ring, grid, star or tree, with its size: line,5 grid,4x3")
+      ->required();
+  command->add_option("FILE", options->file, "default: TOPOLOGY.yaml; - is standard output");
+  command->add_option("--protocol", options->protocol, "the routing protocol: OLSR");
+  command->add_flag("--force", options->force, "replace the file");
+  command->footer("Example:\n  viaduct init grid,4x3 mesh.yaml --protocol RIP");
+  command->callback([options] { WriteSample(*options); });
+}
+
+}  // namespace viaduct::cli

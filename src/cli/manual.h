@@ -1,0 +1,16 @@
+// The manual page of the command, generated from its subcommands and options.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace viaduct::cli {
+
+// viaduct(1), for man(1): one page with all subcommands that are not hidden.
+std::string ManualPage(const CLI::App& app);
+
+// The subcommands that --help shows, and the options of a command with names.
+std::vector<const CLI::App*> ShownSubcommands(const CLI::App& app);
+std::vector<const CLI::Option*> ShownOptions(const CLI::App& app);
+
+}  // namespace viaduct::cli

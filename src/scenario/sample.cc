@@ -1,0 +1,121 @@
+#include "scenario/sample.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/edit_distance.h"
+#include "base/error.h"
+#include "base/units.h"
+#include "base/within.h"
+#include "scenario/nodes.h"
+
+namespace viaduct::scenario {
+namespace {
+
+constexpr const char* kSampleSpec = "delay=1ms rate=100Mbit";
+
+struct Shape {
+  int64_t nodes;
+  std::string links, meaning;
+};
+
+std::string LinkOf(const std::string& ends) {
+  return fmt::format("  - {}\n    spec: {}\n", ends, kSampleSpec);
+}
+
+Shape Line(int64_t nodes) {
+  return {nodes, LinkOf("line: all"), fmt::format("A line of {} routers", nodes)};
+}
+Shape Ring(int64_t nodes) {
+  return {nodes, LinkOf("ring: all"), fmt::format("A ring of {} routers", nodes)};
+}
+Shape Star(int64_t nodes) {
+  return {nodes, LinkOf("star: {center: n0}"),
+          fmt::format("A star: n0 in the middle, {} routers around it", nodes - 1)};
+}
+Shape Tree(int64_t nodes) {
+  std::string links;
+  for (int64_t node = 1; node < nodes; ++node) {
+    links += LinkOf(fmt::format("pair: [n{}, n{}]", (node - 1) / 2, node));
+  }
+  return {nodes, links, fmt::format("A binary tree of {} routers with n0 at its root", nodes)};
+}
+
+Shape Grid(const std::string& size) {
+  const size_t by = size.find('x');
+  if (by == std::string::npos) throw UsageError(fmt::format("\"{}\": give COLUMNSxROWS", size));
+  const int64_t columns = ParseInteger(size.substr(0, by), 1, kMostNodes);
+  const int64_t rows = ParseInteger(size.substr(by + 1), 1, kMostNodes);
+  if (columns * rows < 2 || columns * rows > kMostNodes) {
+    throw UsageError(
+        fmt::format("\"{}\": {} nodes; give 2 to {}", size, columns * rows, kMostNodes));
+  }
+  return {columns * rows, LinkOf(fmt::format("grid: {{columns: {}, rows: {}}}", columns, rows)),
+          fmt::format("A grid of {} by {} routers", columns, rows)};
+}
+
+struct Topology {
+  const char* kind;
+  const char* size;  // the default
+  int64_t least;     // nodes
+  Shape (*make)(int64_t nodes);
+};
+
+constexpr Topology kTopologies[] = {{"line", "5", 2, Line},
+                                    {"ring", "6", 3, Ring},
+                                    {"grid", "4x4", 0, nullptr},
+                                    {"star", "6", 2, Star},
+                                    {"tree", "7", 2, Tree}};
+
+const Topology& FindTopology(const std::string& kind) {
+  for (const Topology& each : kTopologies) {
+    if (kind == each.kind) return each;
+  }
+  const std::vector<std::string> known = SampleTopologies();
+  const std::string hint = DidYouMean(kind, known);
+  throw UsageError(fmt::format("there is no topology '{}'{} there are {}", kind,
+                               hint.empty() ? ";" : hint, fmt::join(known, ", ")));
+}
+
+}  // namespace
+
+std::vector<std::string> SampleTopologies() {
+  std::vector<std::string> kinds;
+  for (const Topology& each : kTopologies) kinds.emplace_back(each.kind);
+  return kinds;
+}
+
+std::string SampleScenario(const std::string& topology, const std::string& protocol,
+                           const std::string& head) {
+  const size_t comma = topology.find(',');
+  const Topology& kind = FindTopology(topology.substr(0, comma));
+  const Shape shape = Within(topology, [&] {
+    const std::string size = comma == std::string::npos ? kind.size : topology.substr(comma + 1);
+    return kind.make ? kind.make(ParseInteger(size, kind.least, kMostNodes)) : Grid(size);
+  });
+  const std::string last = fmt::format("n{}", shape.nodes - 1);
+  return head + fmt::format(R"(# {0}, with traffic from n0 to {1}. Every key: viaduct docs scenario
+name: {2}
+seed: 1           # of every random number
+duration: 10s     # from when all nodes can reach each other
+# mode: offload   # real packets, forwarded by this machine's kernel (the default); simulate: all in
+                  # ns-3, in virtual time, without root; emulate, traditional: forwarded by ns-3
+
+nodes: {3}
+# spec: what a link does to packets (viaduct docs path-spec); without it the link is a plain wire.
+links:
+{4}routing: {{protocol: {5}}}   # OLSR, RIP, RIPng, DSDV, AODV, static, or a TypeId of ns-3
+
+flows:
+  - {{type: ping, from: n0, to: {1}, interval: 100ms}}
+  - {{type: udp, from: n0, to: {1}, size: 1000, rate: 1Mbit}}
+
+# events:         # changes while it runs
+#   - {{at: 3s, link: n0-n1, set: "loss=10%"}}
+# programs:       # of this machine, on a node (mode simulate: where stack: kernel)
+#   - {{node: n0, command: "traceroute -n {{{1}}}"}}
+)",
+                            shape.meaning, last, kind.kind, shape.nodes, shape.links, protocol);
+}
+
+}  // namespace viaduct::scenario
