@@ -74,6 +74,7 @@ class ConformanceTest : public testing::TestWithParam<Kind> {
  protected:
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root: makes network namespaces";
+    if (GetParam().name != "AfPacket" && !WhyNotBuilt().empty()) GTEST_SKIP() << WhyNotBuilt();
     link_.emplace();
   }
   void Open(uint32_t slots = 512) {

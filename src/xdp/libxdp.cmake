@@ -5,5 +5,6 @@ if(TARGET PkgConfig::XDP AND TARGET PkgConfig::BPF AND VIADUCT_BPF_CLANG)
   set_source_files_properties(${folder}/absent.cc PROPERTIES HEADER_FILE_ONLY ON)
 else()
   message(STATUS "viaduct: no libxdp-dev, libbpf-dev or clang: ports by AF_XDP are left out")
-  set_source_files_properties(${folder}/program.cc PROPERTIES HEADER_FILE_ONLY ON)
+  set_source_files_properties(${folder}/program.cc ${folder}/xdp_port_root_test.cc
+                              PROPERTIES HEADER_FILE_ONLY ON)
 endif()
