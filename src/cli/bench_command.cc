@@ -31,6 +31,7 @@ std::filesystem::path FindHarness() {
   std::vector<std::string> all = {kPython, (folder / "run.py").string()};
   all.insert(all.end(), words.begin(), words.end());
   std::vector<char*> arguments;
+  arguments.reserve(all.size() + 1);
   for (std::string& word : all) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   execv(kPython, arguments.data());

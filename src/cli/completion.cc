@@ -115,7 +115,7 @@ complete -o bashdefault -o default -F _viaduct viaduct
 std::string ZshCompletion(const CLI::App& app) {
   const std::vector<CommandPlace> places = PlacesOf(app);
   std::string words;
-  const auto entry = [](const std::string& name, std::string meaning) {
+  const auto entry = [](const std::string& name, const std::string& meaning) {
     return " " + Quoted(name + ":" + meaning);
   };
   for (const CommandPlace& place : places) {
@@ -154,6 +154,7 @@ std::string FishCompletion(const CLI::App& app) {
   for (const CommandPlace& place : PlacesOf(app)) {
     const auto below = ShownSubcommands(*place.app);
     std::vector<std::string> names;
+    names.reserve(below.size());
     for (const CLI::App* each : below) names.push_back(each->get_name());
     std::string seen, rest = place.path;
     while (!rest.empty()) {

@@ -121,7 +121,7 @@ void Section::Fail(std::string_view key, const std::string& message) const {
 std::string Section::Text(std::string_view key) const {
   const Key& known = FindKey(PathOf(key));
   const Value* member = Find(key);
-  const std::string text = member ? member->text : known.Default();
+  std::string text = member ? member->text : known.Default();
   if (member && known.type == Type::kChoice) {
     const std::string choices = fmt::format(" {} ", known.choices);
     if (text.find(' ') != std::string::npos || text.empty() ||

@@ -57,7 +57,7 @@ bool IsProgram(const std::string& path) {
 
 fs::path OwnProgram() {
   std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (error) throw EnvironmentError("/proc/self/exe: " + error.message() + "; is /proc mounted?");
   return program;
 }
