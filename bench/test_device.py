@@ -63,6 +63,16 @@ def test_one_that_does_not_is(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 85e3 < rate <= 100e3
 
 
+def test_rounds_in_which_the_baseline_lost_at_every_rate_do_not_count() -> None:
+    result = Result("device", {})
+    device_rates._add_loss_free_ratio(result, [500.0, 600.0], [0.0, 100.0])
+    assert result.ratios["rx_pps_vs_fdnetdevice"].rounds == (6,)
+    assert "1 of 2 rounds" in result.notes[0]
+    device_rates._add_loss_free_ratio(never := Result("device", {}), [500.0], [0.0])
+    assert not never.ratios
+    assert never.notes
+
+
 def test_a_saturated_sender_without_its_processor_is_noted() -> None:
     result = Result("device", {})
     bench = device_rates.Bench.__new__(device_rates.Bench)

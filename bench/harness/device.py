@@ -38,7 +38,8 @@ NOTES = [
     "backlog: 100 Mbit/s (tbf) below the device, UDP of 120 Mbit/s or TCP. visible: share of the "
     "queue's bytes, over time, that is in ns-3's queue disc; the rest is in the device or the "
     "kernel below it. backlog_visible: with flow control and BQL, the worse one of UDP and TCP. "
-    "FdNetDevice cannot tell what is below it.",
+    "FdNetDevice cannot tell what is below it; while the kernel's queue is full its write waits, "
+    "and the simulation with it, so that the source sends less instead of losing packets.",
     "queue discs: a router of ns-3 between two hosts, 50 Mbit/s (tbf) below its device, 8 flows of "
     "TCP (Reno) from one host to the other for some seconds, in whose second half a ping runs.",
     "lateness_p99_us: the greatest one of several 99th percentiles. frames: from the kernel's "
