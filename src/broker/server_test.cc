@@ -264,7 +264,8 @@ TEST_F(ServerTest, TooManyDescriptorsAreRefusedAndClosed) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
   UniqueFd read_end(ends[0]), write_end(ends[1]);
-  hostile.Send(MessageType::kDescribe, 1, "{}", std::vector<int>(4, write_end.get()));
+  hostile.Send(MessageType::kDescribe, 1, "{}",
+               std::vector<int>(kMaxDescriptors + 1, write_end.get()));
   EXPECT_THAT(ErrorOf(hostile), HasSubstr("too many descriptors"));
   write_end.reset();
   char byte;
