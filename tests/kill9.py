@@ -43,6 +43,7 @@ from labs import (
     execute,
     interface_parameters,
     settle,
+    wait_until,
 )
 
 LAB = """
@@ -159,6 +160,8 @@ def furnish_machine() -> None:
         _ip("link", "add", one, "type", "veth", "peer", "name", other)
         for name in (one, other):
             _ip("link", "set", "dev", name, "up")
+    # The kernel says a moment later that a link has its carrier.
+    wait_until(lambda: "LOWERLAYERDOWN" not in _ip("-o", "link"), "the links are up")
     _ip("address", "add", "192.0.2.1/24", "dev", "c0")
     Path("/proc/sys/net/ipv4/conf/c0/forwarding").write_text("1")
 
