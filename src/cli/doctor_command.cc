@@ -90,7 +90,12 @@ Feature Confinement() {
 // By root where it can be.
 std::vector<Feature> Probed() {
   if (geteuid() == 0) NeedRoot();
-  if (!privilege::HasRootsHalf()) return sys::ProbeFeatures();
+  if (!privilege::HasRootsHalf()) {
+    std::vector<Feature> features = sys::ProbeFeatures();
+    features.push_back(
+        {"AF_XDP", Feature::State::kUnknown, "path --port af_xdp", "run as root", ""});
+    return features;
+  }
   const nlohmann::json answer = broker::AskOnce(
       privilege::Service::kExaminer, broker::MessageType::kExamine, nlohmann::json::object());
   return answer.at("features").get<std::vector<Feature>>();
@@ -150,6 +155,7 @@ void Print(const std::vector<Feature>& features) {
 
 std::vector<Finding> Findings(const std::vector<Feature>& features) {
   std::vector<Finding> findings;
+  findings.reserve(features.size());
   for (const auto& [name, state, purpose, remedy, detail] : features) {
     findings.push_back({name, Word(state), purpose, remedy, detail});
   }

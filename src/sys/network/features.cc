@@ -75,10 +75,6 @@ int TryPacketRing() {
   return setsockopt(fd.get(), SOL_PACKET, PACKET_RX_RING, &ring, sizeof ring) < 0 ? errno : 0;
 }
 
-int TrySocket(int family, int type) {
-  return UniqueFd(socket(family, type | SOCK_CLOEXEC, 0)) ? 0 : errno;
-}
-
 // Loads the program "return 0".
 int TryBpf() {
   const std::array<bpf_insn, 2> program = {
@@ -152,8 +148,6 @@ std::vector<Feature> ProbeFeatures() {
       {Kernel("htb", "rates shared by classes of traffic", "NET_SCH_HTB"), Qdisc("htb")},
       {Kernel("clsact", "eBPF programs on interfaces", "NET_SCH_INGRESS"), Qdisc("clsact")},
       {Kernel("bpf", "data planes in eBPF", "BPF_SYSCALL"), TryBpf},
-      {Kernel("af-xdp", "frames to and from physical interfaces at full speed", "XDP_SOCKETS"),
-       [] { return TrySocket(AF_XDP, SOCK_RAW); }},
       {Kernel("macvlan", "several nodes on one physical interface", "MACVLAN"),
        [] { return TryLink("macvlan", true); }},
       {Kernel("vlan", "nodes on tagged physical links", "VLAN_8021Q"), TryVlan},
