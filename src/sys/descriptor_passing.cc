@@ -27,6 +27,10 @@ void TakeRights(msghdr& header, std::vector<UniqueFd>& descriptors) {
 
 ssize_t SendWithDescriptors(int socket, std::span<const std::byte> bytes,
                             std::span<const int> descriptors, int flags) {
+  if (descriptors.size() > kMaxPassedDescriptors) {
+    errno = EINVAL;
+    return -1;
+  }
   alignas(cmsghdr) std::array<char, kPassedControlSize> control{};
   iovec piece{const_cast<std::byte*>(bytes.data()), bytes.size()};
   msghdr header{};

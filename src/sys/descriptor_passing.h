@@ -11,12 +11,12 @@
 
 namespace viaduct::sys {
 
-// The most descriptors that one message carries here.
-inline constexpr size_t kMaxPassedDescriptors = 64;
+// The most descriptors that one message carries: SCM_MAX_FD, include/net/scm.h.
+inline constexpr size_t kMaxPassedDescriptors = 253;
 
 // One sendmsg(2) without SIGPIPE, restarted when a signal interrupts it. Returns what the system
-// call does: the number of bytes sent, or -1 with errno set. Sends at most kMaxPassedDescriptors;
-// the caller keeps owning them.
+// call does: the number of bytes sent, or -1 with errno set (EINVAL: more than
+// kMaxPassedDescriptors). The caller keeps owning the descriptors.
 ssize_t SendWithDescriptors(int socket, std::span<const std::byte> bytes,
                             std::span<const int> descriptors, int flags = 0);
 
