@@ -297,7 +297,7 @@ def test_a_run_whose_engine_is_killed_fails(lab: str, scenario: Write) -> None:
         assert len(engines) == 1
         os.kill(engines[0], signal.SIGKILL)
         assert command.wait() == 1
-        assert "path engine" in command.text.strip().splitlines()[-1]
+        assert "path engine died (it was killed)" in command.text.strip().splitlines()[-1]
 
 
 def test_unreadable_file_of_a_spec_is_named(scenario: Write) -> None:

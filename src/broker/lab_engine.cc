@@ -23,6 +23,7 @@
 #include "engine/engine.h"
 #include "io/ring_port.h"
 #include "lab/hub.h"
+#include "lab/record.h"
 #include "sys/network/netns.h"
 #include "sys/network/packet_socket.h"
 #include "sys/signals.h"
@@ -218,7 +219,11 @@ std::string EngineSocketPath(const std::string& lab) {
 
 LabEngine::LabEngine(lab::Lab& lab, const sys::Identity& owner, UniqueFd inner_socket) {
   Equipment equipment = Prepare(lab, owner, std::move(inner_socket));
-  LabProcess process{"viaduct-engine", "path engine", lab.HubFd(), {equipment.listener.get()}};
+  LabProcess process{"viaduct-engine",
+                     "path engine",
+                     lab.HubFd(),
+                     {equipment.listener.get()},
+                     fmt::format("{}/{}/{}", sys::kRunFolder, lab.name(), lab::kLastWordsFile)};
   for (const HubPort& port : equipment.ports) process.keep.push_back(port.socket.fd.get());
   if (equipment.hub) {
     const auto descriptors =

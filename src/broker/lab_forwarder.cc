@@ -31,7 +31,7 @@ LabForwarder::LabForwarder(lab::Lab& lab, const sys::Identity& owner, Nodes node
 }
 
 void LabForwarder::Start() {
-  LabProcess process{"viaduct-forward", "forwarder", -1, {}};
+  LabProcess process{"viaduct-forward", "forwarder", -1, {}, {}};
   std::vector<forward::Equipment> equipment;
   for (const auto& [name, shared] : nodes_) {
     process.namespace_fd = lab_.NamespaceFd(name);

@@ -1,8 +1,11 @@
 #include "broker/lab_process.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -20,6 +23,7 @@ using Work = std::function<void(const std::function<void()>& ready)>;
 
 // What is told to the broker instead of an error.
 constexpr char kReady[] = "{}";
+constexpr mode_t kLastWordsMode = 0644;
 
 void BecomeLabProcess(const LabProcess& process, const sys::Identity& owner, int broker_pid) {
   prctl(PR_SET_NAME, process.title);
@@ -42,25 +46,45 @@ void Tell(int fd, const std::string& text) {
   if (write(fd, text.data(), text.size()) < 0) return;  // the broker has ended
 }
 
+UniqueFd OpenLastWords(const std::string& path) {
+  if (path.empty()) return {};
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
+  UniqueFd file(SystemCall("open " + path, open(path.c_str(), kFlags, kLastWordsMode)));
+  SystemCall("chmod " + path, fchmod(file.get(), kLastWordsMode));  // whatever the umask is
+  return file;
+}
+
 [[noreturn]] void ProcessMain(const LabProcess& process, const sys::Identity& owner, int broker_pid,
                               int answer, const Work& work) {
+  bool works = false;  // whose errors the broker does not hear any more
+  const auto fail = [&](const Error& error) {
+    if (works) {
+      Tell(STDERR_FILENO, fmt::format("{}\n", error.what()));
+    } else {
+      Tell(answer, EncodeError(error));
+    }
+  };
   try {
+    if (const UniqueFd words = OpenLastWords(process.last_words)) {
+      SystemCall("dup2", dup2(words.get(), STDERR_FILENO));
+    }
     std::vector<int> keep = process.keep;
     keep.insert(keep.end(), {answer, process.namespace_fd});
     // Open copies would keep the broker's connections and the lab's namespaces alive. 0 to 2 are
-    // /dev/null.
+    // /dev/null, but for the last words.
     sys::CloseAllBut(std::move(keep));
     BecomeLabProcess(process, owner, broker_pid);
     close(process.namespace_fd);
-    work([answer] {
+    work([answer, &works] {
+      works = true;
       Tell(answer, kReady);
       close(answer);
     });
     sys::ExitForked(0);
   } catch (const Error& error) {
-    Tell(answer, EncodeError(error));
+    fail(error);
   } catch (const std::exception& error) {
-    Tell(answer, EncodeError(Error(error.what())));
+    fail(Error(error.what()));
   }
   sys::ExitForked(1);
 }

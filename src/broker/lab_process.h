@@ -14,6 +14,7 @@ struct LabProcess {
   std::string what;        // in messages: "path engine"
   int namespace_fd = -1;   // where it runs, so that the clean-up of the lab finds it
   std::vector<int> keep;   // the descriptors that it needs
+  std::string last_words;  // the file of its standard error, and of what ends it; empty: none
 };
 
 // Forks the process from the broker. It has no other descriptors of the broker's, runs as the

@@ -61,6 +61,10 @@ struct RunInfo : sys::RegistryEntry {
   void Read(const sys::RecordLines& lines);
 };
 
+// In a run's folder, next to the sockets: why a process of it that nobody waits for has ended. Written
+// by the path engine, for who notices that it is gone.
+inline constexpr char kLastWordsFile[] = "last-words";
+
 sys::Registry Runs(const std::string& root = sys::kRunFolder);
 // All runs with a record, live, dead and damaged.
 std::vector<RunInfo> ListRuns(const std::string& root = sys::kRunFolder);

@@ -25,6 +25,8 @@ class EngineWatch {
   void Set(const std::string& pair, const std::string& up, const std::string& down) const;
 
  private:
+  std::string CauseOfDeath() const;
+
   std::string socket_path_;
   sys::EventLoop& loop_;
   UniqueFd alive_;  // an idle connection, which closes when the engine ends

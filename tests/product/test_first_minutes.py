@@ -103,8 +103,9 @@ def test_ctrl_c_reports_what_was_simulated(tmp_path: Path) -> None:
     for flow in flows.values():
         assert "error" not in flow or not flow["error"], flow
     udp, tcp, ping = flows.values()
-    assert udp["loss"] == 0
-    assert ping["loss"] == 0
+    # A packet may have been under way at that moment: then the result says so.
+    for flow in (udp, ping):
+        assert flow["sent"] - flow["received"] <= bool(flow.get("cut")), flow
     # The time that was not simulated is no time without packets.
     assert udp["rate_bit_per_s"] == pytest.approx(100e3, rel=0.02)
     assert tcp["rate_bit_per_s"] == pytest.approx(1e6, rel=0.1)
@@ -130,8 +131,9 @@ def test_ctrl_c_reports_what_was_measured(
     for name, flow in flows.items():
         assert not flow.get("error"), (name, flow)
     udp, tcp, ping = flows.values()
-    assert udp["loss"] == 0
-    assert ping["loss"] == 0
+    # A packet may have been under way at that moment: then the result says so.
+    for flow in (udp, ping):
+        assert flow["sent"] - flow["received"] <= bool(flow.get("cut")), flow
     assert isinstance(tcp["rate_bit_per_s"], float)
     assert 0 < tcp["rate_bit_per_s"] < 10e6
     assert lab not in records()
