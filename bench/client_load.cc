@@ -6,7 +6,7 @@
 // FILE has a line "SOURCE DESTINATION" (IPv4 addresses) for each client. `source` waits until each
 // destination has answered a probe, prints "ready", and sends RATE datagrams a second in all, SIZE
 // bytes each, to one destination after the other, for SECONDS; beside that probes, 20 a second to
-// each of up to 125 clients, and 2,500 a second in all to more. It prints one JSON object:
+// each of up to 250 clients, and 5,000 a second in all to more, each round in another order (seed 1). It prints one JSON object:
 // datagrams offered, sent and refused by the kernel; for each client the mean round trip of the
 // probes that were sent after WARMUP seconds, microseconds, until the kernel had the answer, how
 // many, and how many were not answered.
@@ -43,14 +43,17 @@
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/random.h"
 #include "base/socket_option.h"
 #include "packet_socket.h"
 #include "program.h"
@@ -66,7 +69,7 @@ constexpr size_t kBurst = 32;
 constexpr std::string_view kDevice = "dev:";
 // Of the probes to one client, and of those to all.
 constexpr Duration kProbeInterval = Duration::Milliseconds(50);
-constexpr Duration kLeastInterval = Duration::Microseconds(400);
+constexpr Duration kLeastInterval = Duration::Microseconds(200);
 constexpr Duration kPatience = Duration::Seconds(60);
 constexpr Duration kLastAnswers = Duration::Seconds(1);
 
@@ -154,10 +157,12 @@ class Source {
   Source(std::vector<Pair> pairs, double rate, size_t size, const std::string& way)
       : pairs_(std::move(pairs)),
         rate_(rate),
+        order_(pairs_.size()),
         data_(MakeSocket(AddressOf("0.0.0.0", 0))),
         probes_(MakeSocket(AddressOf("0.0.0.0", 0), IPPROTO_ICMP)),
         payload_(size),
         heard_(pairs_.size()) {
+    std::iota(order_.begin(), order_.end(), 0U);
     SetSocketBuffer(probes_.get(), SO_RCVBUFFORCE, SO_RCVBUF, 8 << 20);
     SetSocketOption(probes_.get(), SOL_SOCKET, SO_TIMESTAMPNS, 1, "SO_TIMESTAMPNS");
     if (way.starts_with(kDevice)) {
@@ -197,7 +202,7 @@ class Source {
     const Duration interval = std::max(
         kLeastInterval, SecondsOf(kProbeInterval.ToSeconds() / static_cast<double>(pairs_.size())));
     uint64_t offered = 0, refused = 0;
-    uint32_t next_client = 0;
+    size_t next_client = 0;
     for (Instant now = start; now < end; now = MonotonicClock::Now()) {
       const auto due = static_cast<uint64_t>((now - start).ToSeconds() * rate_);
       for (int i = 0; i < 8 && offered < due; ++i) {
@@ -207,8 +212,9 @@ class Source {
       }
       if (now >= counting_from) phase_ = Phase::kCounting;
       while (now >= next_probe) {
-        SendProbe(next_client);
-        next_client = (next_client + 1) % static_cast<uint32_t>(pairs_.size());
+        if (next_client == 0) Shuffle();
+        SendProbe(order_[next_client]);
+        next_client = (next_client + 1) % order_.size();
         next_probe += interval;
       }
       Listen(0);
@@ -324,6 +330,14 @@ class Source {
     return pair;
   }
 
+  // Each round has another order of clients (Durstenfeld 1964). Else a client would be probed at one
+  // phase of whatever repeats within a round, and the delay of that phase be taken for the client's.
+  void Shuffle() {
+    for (size_t left = order_.size(); left > 1; --left) {
+      std::swap(order_[left - 1], order_[random_.Below(left)]);
+    }
+  }
+
   void SendProbe(uint32_t client) {
     const sockaddr_in& to = pairs_[client].destination;
     if (phase_ != Phase::kWarmingUp) {
@@ -366,6 +380,8 @@ class Source {
 
   std::vector<Pair> pairs_;
   const double rate_;
+  std::vector<uint32_t> order_;  // of the next probes
+  RandomStream random_{1, "order of probes"};
   UniqueFd data_, probes_;
   std::vector<char> payload_;
   std::array<mmsghdr, kBurst> messages_{};

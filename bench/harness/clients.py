@@ -286,9 +286,17 @@ class Runner:
     def __init__(self, session: Session, plan: Plan) -> None:
         self.session, self.plan = session, plan
 
-    def trial(self, tunnel: Tunnel, clients: int, pps: float, size: int = _PAPER_SIZE) -> Trial:
+    def trial(
+        self,
+        tunnel: Tunnel,
+        clients: int,
+        pps: float,
+        size: int = _PAPER_SIZE,
+        seconds: float | None = None,
+    ) -> Trial:
         """One trial, said."""
-        trial = _trial(self.session, tunnel, clients, pps, size, self.plan.choose(10.0, 3.0))
+        seconds = seconds or self.plan.choose(10.0, 3.0)
+        trial = _trial(self.session, tunnel, clients, pps, size, seconds)
         self.plan.say(
             f"{tunnel.label}, {clients} clients, {size} bytes: {trial.offered_pps:,.0f} offered, "
             f"{trial.received_pps:,.0f} received, Jain {trial.jain:.4f}"
@@ -347,7 +355,8 @@ def _many_against_few(runner: Runner, plan: Plan, result: Result) -> None:
 
 
 def _delays(runner: Runner, plan: Plan, result: Result, half: float) -> None:
-    trials = [runner.trial(VXLAN, _MANY, half) for _ in range(plan.row_rounds)]
+    seconds = plan.choose(40.0, 15.0)  # 300 probes of a client: few would differ by chance
+    trials = [runner.trial(VXLAN, _MANY, half, seconds=seconds) for _ in range(plan.row_rounds)]
     spreads = [trial.rtt_spread for trial in trials]
     if any(spread is None for spread in spreads):
         raise BenchError("clients: the probes of some client were all lost below saturation")
