@@ -8,6 +8,7 @@
 #include "io/ring_port.h"
 #include "sys/network/filter.h"
 #include "sys/network/netns.h"
+#include "sys/network/qdisc.h"
 #include "xdp/open.h"
 
 #include <fcntl.h>
@@ -112,6 +113,26 @@ OpenEither(const InterfaceRequest& request, int ifindex, std::string& reason)
     return OpenRing(request, ifindex);
 }
 
+/** @return InterfacePort::departures, in the namespace of the thread */
+std::string
+DescribeDepartures(int ifindex, bool passesQdisc)
+{
+    if (!passesQdisc)
+    {
+        return "by the simulator's clock: frames pass no qdisc";
+    }
+    viaduct::sys::Netlink session;
+    const std::string keeper =
+        viaduct::sys::QdiscOfDepartureTimes(viaduct::sys::Qdiscs(session, ifindex));
+    if (keeper.empty())
+    {
+        return "by the simulator's clock: the qdisc (" +
+               viaduct::sys::RootQdisc(session, ifindex) + ") keeps no times";
+    }
+    return "by the simulator's clock: SO_TXTIME is not used, though the qdisc (" + keeper +
+           ") keeps times";
+}
+
 } // namespace
 
 InterfacePort
@@ -144,6 +165,7 @@ OpenInterfacePort(const InterfaceRequest& request)
         opened.port = OpenEither(request, info->ifindex, opened.reason);
         break;
     }
+    opened.departures = DescribeDepartures(info->ifindex, !request.qdiscBypass);
     opened.monitor = std::make_unique<viaduct::sys::LinkMonitor>(target.get());
     opened.ifindex = info->ifindex;
     opened.mtu = info->mtu;

@@ -26,7 +26,8 @@ struct InterfacePort
     int ifindex = 0;                                    //!< its number
     int mtu = 0;                                        //!< bytes
     bool running = false;                               //!< up, with a carrier
-    std::string reason; //!< why `port` is of its kind, if that was left open; else empty
+    std::string departures; //!< what keeps the times of DepartureTags, and why
+    std::string reason;     //!< why `port` is of its kind, if that was left open; else empty
 };
 
 /**

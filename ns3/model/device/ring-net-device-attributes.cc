@@ -132,6 +132,12 @@ RingNetDevice::GetTypeId()
                           StringValue(""),
                           MakeStringAccessor(&RingNetDevice::GetPortDescription),
                           MakeStringChecker())
+            .AddAttribute("Departures",
+                          "What keeps the times of DepartureTags, and why, for people.",
+                          TypeId::ATTR_GET,
+                          StringValue(""),
+                          MakeStringAccessor(&RingNetDevice::GetDepartures),
+                          MakeStringChecker())
             .AddAttribute("ReceivedLateness",
                           "The lateness that 99% of received frames did not exceed: from the "
                           "kernel's stamp until they were processed. Under the reactor only.",
@@ -178,6 +184,12 @@ RingNetDevice::GetPortDescription() const
     }
     const std::string reason = m_opened ? m_opened->reason : "";
     return m_burst.GetPort()->Description() + (reason.empty() ? "" : " (" + reason + ")");
+}
+
+std::string
+RingNetDevice::GetDepartures() const
+{
+    return m_opened ? m_opened->departures : "by the simulator's clock";
 }
 
 uint64_t
@@ -241,6 +253,10 @@ RingNetDevice::PrintTiming(std::ostream& os) const
     if (const std::string description = GetPortDescription(); !description.empty())
     {
         os << "  port: " << description << "\n";
+    }
+    if (m_departures.HasKept())
+    {
+        os << "  departures: " << GetDepartures() << "\n";
     }
     PrintLateness(os, "received", GetTiming().received);
     PrintLateness(os, "sent", GetTiming().sent);

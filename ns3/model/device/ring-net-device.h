@@ -100,6 +100,9 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
      */
     std::string GetPortDescription() const;
 
+    /** @return what keeps the times of DepartureTags, and why */
+    std::string GetDepartures() const;
+
     /** Set the state of the device's link, e.g. from the kernel's carrier.
      * @param up true if frames can pass
      */
@@ -134,7 +137,7 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     }
 
     /**
-     * Print what the port is, how late frames were, and how many were dropped or passed without their payload, a
+     * Print what the port is, what keeps departure times if some waited, how late frames were, and how many were dropped or passed without their payload, a
      * line each.
      * @param os the stream
      */

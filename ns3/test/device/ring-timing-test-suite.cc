@@ -218,6 +218,10 @@ class InterfaceTimingTestCase : public PortTestCase
         device->PrintTiming(printed);
         const std::string port = m_kind == "AfXdp" ? "  port: AF_XDP: " : "  port: AF_PACKET ring";
         NS_TEST_EXPECT_MSG_NE(printed.str().find(port), std::string::npos, printed.str());
+        NS_TEST_EXPECT_MSG_NE(
+            printed.str().find("  departures: by the simulator's clock: frames pass no qdisc\n"),
+            std::string::npos,
+            printed.str());
         Simulator::Destroy();
     }
 };
