@@ -129,7 +129,7 @@ class ReactorScope
     }
 
   private:
-    Ptr<ReactorSimulatorImpl> m_reactor; //!< the simulator
+    Ptr<ReactorSimulatorImpl> m_reactor;   //!< the simulator
     ManualReactorClock* m_clock = nullptr; //!< owned by it
 };
 

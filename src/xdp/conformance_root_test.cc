@@ -72,9 +72,9 @@ std::ostream& operator<<(std::ostream& out, const Kind& kind) { return out << ki
 
 Kind XdpKind(const std::string& name, Mode mode) {
   return {name, [mode](Link& link, uint32_t slots) {
-            return Ends{link.Xdp({.interface = "b0", .mode = mode},
-                                 {.slots = slots, .send_slots = 512}),
-                        link.Outside(link.network.a, "a0")};
+            return Ends{
+                link.Xdp({.interface = "b0", .mode = mode}, {.slots = slots, .send_slots = 512}),
+                link.Outside(link.network.a, "a0")};
           }};
 }
 
@@ -125,10 +125,9 @@ Ends OpenMemory(Link&, uint32_t slots) {
 
 Kind MemoryKind() {
   Kind kind{.name = "Memory", .open = OpenMemory, .tells = false};
-  for (const char* test :
-       {"RefusesWhatTheInterfaceCannotCarryAndGoesOn", "SurvivesALinkThatGoesDownAndUp",
-        "SaysThatThereIsNoCarrier", "SurvivesTheEndOfItsInterface",
-        "PassesOnNoChecksumThatIsNotThere"}) {
+  for (const char* test : {"RefusesWhatTheInterfaceCannotCarryAndGoesOn",
+                           "SurvivesALinkThatGoesDownAndUp", "SaysThatThereIsNoCarrier",
+                           "SurvivesTheEndOfItsInterface", "PassesOnNoChecksumThatIsNotThere"}) {
     kind.cannot[test] = kNoInterface;
   }
   kind.cannot["CountsWhatItHasNoRoomFor"] = "a full port in memory stops its sender";

@@ -88,8 +88,8 @@ OpenXdp(const InterfaceRequest& request)
             "AF_XDP sends past the queueing discipline of " + request.interface +
             ": set QdiscBypass to true, or Port to AfPacket (attributes of ns3::RingNetDevice)");
     }
-    return std::make_unique<viaduct::io::XdpPort>(viaduct::xdp::OpenXdpPort(
-        {.interface = request.interface, .filter = request.filter}));
+    return std::make_unique<viaduct::io::XdpPort>(
+        viaduct::xdp::OpenXdpPort({.interface = request.interface, .filter = request.filter}));
 }
 
 /** @return the better one; says in @p reason which and why */
@@ -126,8 +126,8 @@ DescribeDepartures(int ifindex, bool passesQdisc)
         viaduct::sys::QdiscOfDepartureTimes(viaduct::sys::Qdiscs(session, ifindex));
     if (keeper.empty())
     {
-        return "by the simulator's clock: the qdisc (" +
-               viaduct::sys::RootQdisc(session, ifindex) + ") keeps no times";
+        return "by the simulator's clock: the qdisc (" + viaduct::sys::RootQdisc(session, ifindex) +
+               ") keeps no times";
     }
     return "by the simulator's clock: SO_TXTIME is not used, though the qdisc (" + keeper +
            ") keeps times";

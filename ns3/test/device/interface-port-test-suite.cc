@@ -69,11 +69,10 @@ class ChoiceTestCase : public PortTestCase
                               xdp,
                               "what was asked for");
         const std::string description = DescriptionOf(device);
-        NS_TEST_EXPECT_MSG_EQ(description.rfind(xdp ? "AF_XDP: native, copied, 1 queue"
-                                                    : "AF_PACKET ring",
-                                                0),
-                              0,
-                              description);
+        NS_TEST_EXPECT_MSG_EQ(
+            description.rfind(xdp ? "AF_XDP: native, copied, 1 queue" : "AF_PACKET ring", 0),
+            0,
+            description);
         int received = 0;
         device->SetReceiveCallback(
             Callback<bool, Ptr<NetDevice>, Ptr<const Packet>, uint16_t, const Address&>(
@@ -180,10 +179,10 @@ class DeparturesTestCase : public PortTestCase
         if (viaduct::sys::HasQdisc("fq"))
         {
             link.network.b.Run("tc qdisc replace dev b0 root fq");
-            NS_TEST_EXPECT_MSG_EQ(
-                DeparturesOf(link),
-                clock + "SO_TXTIME is not used, though the qdisc (fq) keeps times",
-                "one that does");
+            NS_TEST_EXPECT_MSG_EQ(DeparturesOf(link),
+                                  clock +
+                                      "SO_TXTIME is not used, though the qdisc (fq) keeps times",
+                                  "one that does");
         }
         Simulator::Destroy();
     }

@@ -162,19 +162,18 @@ class InterfaceWires : public TestWires
 
     void StopAfter(Time time, std::function<size_t()> count) override
     {
-        Simulator::Schedule(time, [this, count] {
-            StopWhen([this, count] { return count() >= m_expected; });
-        });
+        Simulator::Schedule(
+            time, [this, count] { StopWhen([this, count] { return count() >= m_expected; }); });
     }
 
   private:
     /** A device's. */
     struct Link
     {
-        TestInterface interface;                         //!< the interface
-        std::optional<viaduct::io::RingPort> outside;    //!< its other end
-        std::shared_ptr<Wire> in;                        //!< frames to be received
-        std::shared_ptr<Wire> out;                       //!< frames sent
+        TestInterface interface;                      //!< the interface
+        std::optional<viaduct::io::RingPort> outside; //!< its other end
+        std::shared_ptr<Wire> in;                     //!< frames to be received
+        std::shared_ptr<Wire> out;                    //!< frames sent
     };
 
     /** @return whether it is multicast of IPv6, which nodes send by themselves */

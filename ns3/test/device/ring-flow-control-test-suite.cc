@@ -255,15 +255,16 @@ class SlowLinkTestCase : public PortTestCase
     }
 
   private:
-    static constexpr uint32_t PACKETS = 400;  //!< sent
-    static constexpr uint32_t PAYLOAD = 1000; //!< of each
+    static constexpr uint32_t PACKETS = 400;     //!< sent
+    static constexpr uint32_t PAYLOAD = 1000;    //!< of each
     static constexpr uint16_t PROTOCOL = 0x88b5; //!< of theirs; the kernels send others, too
 
     void RunOnInterfaces() override
     {
         ReactorScope reactor(TestTime::REAL);
         TestInterface link;
-        // b0 --- a0, a bridge, c0 --- d0: frames wait at c0, and the bridge does not let go of them.
+        // b0 --- a0, a bridge, c0 --- d0: frames wait at c0, and the bridge does not let go of
+        // them.
         const auto& outside = link.network.a;
         outside.Run("ip link add br0 type bridge; ip link add c0 type veth peer name d0");
         outside.Run("for i in a0 c0; do ip link set $i master br0; done");

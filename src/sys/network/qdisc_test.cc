@@ -13,8 +13,9 @@ TEST(QdiscOfDepartureTimesTest, IsTheRootOrBelowEveryQueue) {
   EXPECT_EQ(QdiscOfDepartureTimes({{kRootQdisc, QdiscHandle(1), "fq"}}), "fq");
   EXPECT_EQ(QdiscOfDepartureTimes({{kRootQdisc, QdiscHandle(1), "etf"}}), "etf");
   EXPECT_EQ(QdiscOfDepartureTimes({fq1, mq, fq2}), "fq");
-  EXPECT_EQ(QdiscOfDepartureTimes({{kRootQdisc, QdiscHandle(1), "mqprio"}, {Class(1, 1), 0, "etf"}}),
-            "etf");
+  EXPECT_EQ(
+      QdiscOfDepartureTimes({{kRootQdisc, QdiscHandle(1), "mqprio"}, {Class(1, 1), 0, "etf"}}),
+      "etf");
 }
 
 TEST(QdiscOfDepartureTimesTest, IsNoneWhereAFrameMayMeetAnother) {
@@ -22,9 +23,9 @@ TEST(QdiscOfDepartureTimesTest, IsNoneWhereAFrameMayMeetAnother) {
   EXPECT_EQ(QdiscOfDepartureTimes({}), "");
   EXPECT_EQ(QdiscOfDepartureTimes({{kRootQdisc, 0, "noqueue"}}), "");
   EXPECT_EQ(QdiscOfDepartureTimes({mq}), "");
-  EXPECT_EQ(QdiscOfDepartureTimes(
-                {mq, {Class(0x8001, 1), 0, "fq"}, {Class(0x8001, 2), 0, "pfifo_fast"}}),
-            "");
+  EXPECT_EQ(
+      QdiscOfDepartureTimes({mq, {Class(0x8001, 1), 0, "fq"}, {Class(0x8001, 2), 0, "pfifo_fast"}}),
+      "");
   // What frames leave by when a token bucket lets them is its business.
   EXPECT_EQ(QdiscOfDepartureTimes(
                 {{kRootQdisc, QdiscHandle(1), "tbf"}, {Class(1, 1), QdiscHandle(2), "fq"}}),
