@@ -82,8 +82,10 @@ Ends OpenRing(Link& link, uint32_t slots) {
   io::RingOptions options;
   options.ifindex = link.network.b.IfIndex("b0");
   options.slots = slots;
-  return {io::Hold(RingPort(link.network.b.PacketSocket(), options)),
-          link.Outside(link.network.a, "a0")};
+  Ends ends;
+  ends.port = io::Hold(RingPort(link.network.b.PacketSocket(), options));
+  ends.outside = link.Outside(link.network.a, "a0");
+  return ends;
 }
 
 Ends OpenTap(Link& link, uint32_t slots) {
@@ -100,7 +102,10 @@ Ends OpenTap(Link& link, uint32_t slots) {
                   "ip addr add 10.78.0.1/24 dev tap0; "
                   "ip neigh add 10.78.0.2 lladdr 02:00:00:00:00:0d nud permanent dev tap0",
                   link.mtu, slots));
-  return {io::Hold(io::TunPort(std::move(device))), link.Outside(link.network.b, "tap0")};
+  Ends ends;
+  ends.port = io::Hold(io::TunPort(std::move(device)));
+  ends.outside = link.Outside(link.network.b, "tap0");
+  return ends;
 }
 
 Kind TapKind() {

@@ -460,6 +460,7 @@ class BoundedPoolTestCase : public TestCase
         ReactorScope reactor;
         Router router(HEADER_BYTES, 10);
         std::vector<Frame> frames;
+        frames.reserve(60);
         for (int i = 0; i < 60; ++i)
         {
             frames.push_back(BothVersions(packet::Udp{}, 1000 + i).front());
@@ -495,6 +496,7 @@ class WaitingTestCase : public TestCase
                     return true;
                 }));
         std::vector<Frame> frames;
+        frames.reserve(100);
         for (int i = 0; i < 100; ++i)
         {
             frames.push_back(BothVersions(packet::Udp{}, 1000).front());
