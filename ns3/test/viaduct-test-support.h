@@ -83,19 +83,29 @@ class ManualReactorClock : public ReactorClock
     std::atomic<int64_t> m_now{0}; //!< nanoseconds since the clock was created
 };
 
-/** While it lives, the simulator is a reactor on a clock that moves only as the loop waits. */
+/** What time a test's reactor has. */
+enum class TestTime
+{
+    MANUAL, //!< of a clock that moves only as the loop waits
+    REAL    //!< the machine's
+};
+
+/** While it lives, the simulator is a reactor. */
 class ReactorScope
 {
   public:
-    ReactorScope()
+    explicit ReactorScope(TestTime time = TestTime::MANUAL)
     {
         Simulator::Destroy();
         GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::ReactorSimulatorImpl"));
         GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
-        auto clock = std::make_unique<ManualReactorClock>();
-        m_clock = clock.get();
         m_reactor = ReactorSimulatorImpl::Get();
-        m_reactor->SetClock(std::move(clock));
+        if (time == TestTime::MANUAL)
+        {
+            auto clock = std::make_unique<ManualReactorClock>();
+            m_clock = clock.get();
+            m_reactor->SetClock(std::move(clock));
+        }
     }
 
     ~ReactorScope()
@@ -112,15 +122,15 @@ class ReactorScope
         return PeekPointer(m_reactor);
     }
 
-    /** @return its clock */
+    /** @return its clock, of TestTime::MANUAL */
     ManualReactorClock& Clock() const
     {
         return *m_clock;
     }
 
   private:
-    Ptr<ReactorSimulatorImpl> m_reactor; //!< the simulator
-    ManualReactorClock* m_clock;         //!< owned by it
+    Ptr<ReactorSimulatorImpl> m_reactor;   //!< the simulator
+    ManualReactorClock* m_clock = nullptr; //!< owned by it
 };
 
 /** A frame. */
@@ -263,12 +273,57 @@ class SocketPort : public viaduct::io::AnyPort
     std::array<std::byte, 2048> m_buffer{}; //!< the frame received
 };
 
+struct TestDevice;
+
+/** While one lives, it gives TestDevices their ports. */
+class TestWires
+{
+  public:
+    TestWires()
+    {
+        current = this;
+    }
+
+    virtual ~TestWires()
+    {
+        current = nullptr;
+    }
+
+    TestWires(const TestWires&) = delete;
+    TestWires& operator=(const TestWires&) = delete;
+
+    /** Give a device a port, whose far ends are its queues. */
+    virtual void Connect(TestDevice& device) = 0;
+    /**
+     * Stop the simulation when all has happened.
+     * @param time not earlier
+     * @param count how many frames and datagrams there are
+     */
+    virtual void StopAfter(Time time, std::function<size_t()> count) = 0;
+
+    static inline TestWires* current = nullptr; //!< the one that lives; else ports are in memory
+};
+
+/** Stop the simulation after a time; over real interfaces, not before all is there.
+ * @param time after which all is there in memory
+ * @param count see TestWires::StopAfter()
+ */
+inline void
+StopAfter(Time time, std::function<size_t()> count)
+{
+    if (TestWires::current)
+    {
+        return TestWires::current->StopAfter(time, std::move(count));
+    }
+    Simulator::Stop(time);
+}
+
 /** A device and the far ends of its port. */
 struct TestDevice
 {
     std::shared_ptr<Wire> in = std::make_shared<Wire>();  //!< frames it is to receive
     std::shared_ptr<Wire> out = std::make_shared<Wire>(); //!< frames it sent
-    QueuePort* port = nullptr;                            //!< its port
+    QueuePort* port = nullptr;                            //!< its port, in memory
     Ptr<RingNetDevice> device;                            //!< itself
 
     /**
@@ -301,9 +356,16 @@ struct TestDevice
     {
         device = CreateObject<RingNetDevice>();
         device->SetAddress(Mac48Address(address));
-        auto owned = std::make_unique<QueuePort>(in, out);
-        port = owned.get();
-        device->SetPort(std::move(owned));
+        if (TestWires::current)
+        {
+            TestWires::current->Connect(*this);
+        }
+        else
+        {
+            auto owned = std::make_unique<QueuePort>(in, out);
+            port = owned.get();
+            device->SetPort(std::move(owned));
+        }
         node->AddDevice(device);
     }
 };

@@ -1,8 +1,16 @@
-// What every port promises (io/port.h), of all ports alike. The other end of the link is a
-// io::RingPort, which counts on its own.
+// What every port promises (io/port.h), of all ports alike. The other end of the link is an
+// io::RingPort, which counts on its own; that of a port in memory is another one. What a kind of
+// port cannot have by its nature is skipped, with the reason (Kind::cannot).
+//
+// TUN devices carry IP packets without Ethernet header, control ports what sockets do: they have
+// tests of their own (io/tun_port_test.cc, io/control_port_root_test.cc).
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/if_tun.h>
+#include <net/if.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 
 #include <functional>
 #include <map>
@@ -14,6 +22,7 @@
 #include "base/socket_option.h"
 #include "io/ring_port.h"
 #include "io/super_frame.h"
+#include "io/test/memory_port.h"
 #include "io/test/test_network.h"
 #include "io/tun_port.h"
 #include "sys/network/tun.h"
@@ -29,37 +38,105 @@ using io::AnyPort, io::FrameToSend, io::ReceivedFrame, io::RingPort;
 
 using Frames = std::vector<std::vector<std::byte>>;
 
-// A link between a0, where the test looks on, and b0, where the port is.
+// A link between an interface where the test looks on, and the port.
 struct Link {
   io::TestNetwork network{/*ipv6=*/false};
+  int mtu = 1500;
 
-  std::unique_ptr<RingPort> Outside() {
-    return std::make_unique<RingPort>(network.a.PacketSocket(),
-                                      io::RingOptions{.ifindex = network.a.IfIndex("a0")});
+  std::unique_ptr<RingPort> Outside(const io::TestNamespace& in, const std::string& interface) {
+    return std::make_unique<RingPort>(in.PacketSocket(),
+                                      io::RingOptions{.ifindex = in.IfIndex(interface)});
   }
   std::unique_ptr<AnyPort> Xdp(const Request& request, const io::XdpOptions& options) {
     return network.b.In([&] { return io::Hold(OpenXdpPort(request, options)); });
   }
 };
 
+struct Ends {
+  std::unique_ptr<AnyPort> port, outside;
+};
+
+constexpr const char* kNoInterface = "there is no interface below it";
+
 struct Kind {
   std::string name;
-  // Opens it on b0; `slots`: how many frames it can store.
-  std::function<std::unique_ptr<AnyPort>(Link&, uint32_t slots)> open;
+  // `slots`: how many frames it can store.
+  std::function<Ends(Link&, uint32_t slots)> open;
+  std::string interface = "b0";  // the port's, in network.b
+  bool is_device = false;        // its other end is the interface, not what a cable leads to
+  // Up(), Mtu() and Refused() say what is so, not what they say by default.
+  bool tells = true;
+  std::map<std::string, std::string> cannot = {};  // test: reason
 };
 std::ostream& operator<<(std::ostream& out, const Kind& kind) { return out << kind.name; }
 
 Kind XdpKind(const std::string& name, Mode mode) {
   return {name, [mode](Link& link, uint32_t slots) {
-            return link.Xdp({.interface = "b0", .mode = mode}, {.slots = slots, .send_slots = 512});
+            return Ends{
+                link.Xdp({.interface = "b0", .mode = mode}, {.slots = slots, .send_slots = 512}),
+                link.Outside(link.network.a, "a0")};
           }};
 }
 
-std::unique_ptr<AnyPort> OpenRing(Link& link, uint32_t slots) {
+Ends OpenRing(Link& link, uint32_t slots) {
   io::RingOptions options;
   options.ifindex = link.network.b.IfIndex("b0");
   options.slots = slots;
-  return io::Hold(RingPort(link.network.b.PacketSocket(), options));
+  Ends ends;
+  ends.port = io::Hold(RingPort(link.network.b.PacketSocket(), options));
+  ends.outside = link.Outside(link.network.a, "a0");
+  return ends;
+}
+
+Ends OpenTap(Link& link, uint32_t slots) {
+  UniqueFd device = link.network.b.In([] {
+    UniqueFd opened(SystemCall("open /dev/net/tun", open("/dev/net/tun", O_RDWR | O_CLOEXEC)));
+    ifreq request{};
+    request.ifr_flags = IFF_TAP | IFF_NO_PI;
+    std::string("tap0").copy(request.ifr_name, IFNAMSIZ - 1);
+    SystemCall("ioctl TUNSETIFF", ioctl(opened.get(), TUNSETIFF, &request));
+    return opened;
+  });
+  link.network.b.Run(
+      fmt::format("ip link set tap0 address 02:00:00:00:00:0c mtu {} txqueuelen {} up; "
+                  "ip addr add 10.78.0.1/24 dev tap0; "
+                  "ip neigh add 10.78.0.2 lladdr 02:00:00:00:00:0d nud permanent dev tap0",
+                  link.mtu, slots));
+  Ends ends;
+  ends.port = io::Hold(io::TunPort(std::move(device)));
+  ends.outside = link.Outside(link.network.b, "tap0");
+  return ends;
+}
+
+Kind TapKind() {
+  return {.name = "Tap",
+          .open = OpenTap,
+          .interface = "tap0",
+          .is_device = true,
+          .tells = false,
+          .cannot = {
+              {"RefusesWhatTheInterfaceCannotCarryAndGoesOn",
+               "a TAP device hands frames of any length to the kernel's stack"},
+              {"CountsWhatItHasNoRoomFor", "a full TAP device stops its sender: nothing is lost"},
+              {"SaysThatThereIsNoCarrier", "the port is the carrier"},
+          }};
+}
+
+Ends OpenMemory(Link&, uint32_t slots) {
+  constexpr size_t kLongest = 9018;
+  auto [port, outside] = io::MemoryPort::MakePair(slots, kLongest);
+  return {io::Hold(std::move(port)), io::Hold(std::move(outside))};
+}
+
+Kind MemoryKind() {
+  Kind kind{.name = "Memory", .open = OpenMemory, .tells = false};
+  for (const char* test : {"RefusesWhatTheInterfaceCannotCarryAndGoesOn",
+                           "SurvivesALinkThatGoesDownAndUp", "SaysThatThereIsNoCarrier",
+                           "SurvivesTheEndOfItsInterface", "PassesOnNoChecksumThatIsNotThere"}) {
+    kind.cannot[test] = kNoInterface;
+  }
+  kind.cannot["CountsWhatItHasNoRoomFor"] = "a full port in memory stops its sender";
+  return kind;
 }
 
 // Frame number `number`, of this many bytes.
@@ -74,17 +151,25 @@ class ConformanceTest : public testing::TestWithParam<Kind> {
  protected:
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root: makes network namespaces";
-    if (GetParam().name != "AfPacket" && !WhyNotBuilt().empty()) GTEST_SKIP() << WhyNotBuilt();
+    const bool is_xdp = GetParam().name.starts_with("Xdp");
+    if (is_xdp && !WhyNotBuilt().empty()) GTEST_SKIP() << WhyNotBuilt();
+    const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
+    const auto reason = GetParam().cannot.find(test.substr(0, test.find('/')));
+    if (reason != GetParam().cannot.end()) GTEST_SKIP() << reason->second;
     link_.emplace();
   }
   void Open(uint32_t slots = 512) {
-    port_ = GetParam().open(*link_, slots);
-    outside_ = link_->Outside();
+    Ends ends = GetParam().open(*link_, slots);
+    port_ = std::move(ends.port);
+    outside_ = std::move(ends.outside);
   }
+  // Before Open().
   void SetMtu(int mtu) {
+    link_->mtu = mtu;
     link_->network.a.Run(fmt::format("ip link set a0 mtu {}", mtu));
     link_->network.b.Run(fmt::format("ip link set b0 mtu {}", mtu));
   }
+  void RunAtPort(const std::string& command) { link_->network.b.Run(command); }
 
   // Frames that arrive until `wanted` are there or none comes for a second.
   static Frames Take(AnyPort& port, size_t wanted, size_t burst = 64) {
@@ -109,7 +194,7 @@ class ConformanceTest : public testing::TestWithParam<Kind> {
 
   std::optional<Link> link_;
   std::unique_ptr<AnyPort> port_;
-  std::unique_ptr<RingPort> outside_;
+  std::unique_ptr<AnyPort> outside_;
 };
 
 TEST_P(ConformanceTest, KeepsOrderInBurstsOfAnySize) {
@@ -176,7 +261,9 @@ TEST_P(ConformanceTest, CarriesJumboFrames) {
   EXPECT_EQ(Take(*port_, frames.size()), frames);
   SendAll(*port_, frames, 4);
   EXPECT_EQ(Take(*outside_, frames.size()), frames);
-  EXPECT_EQ(port_->Mtu(), 9000u);
+  if (GetParam().tells) {
+    EXPECT_EQ(port_->Mtu(), 9000u);
+  }
 }
 
 TEST_P(ConformanceTest, KeepsVlanTags) {
@@ -223,15 +310,19 @@ TEST_P(ConformanceTest, SurvivesALinkThatGoesDownAndUp) {
   Open();
   const auto frame = Numbered(1);
   const FrameToSend one(frame);
-  link_->network.b.Run("ip link set b0 down");
-  EXPECT_FALSE(port_->Up());
+  const std::string& interface = GetParam().interface;
+  RunAtPort(fmt::format("ip link set {} down", interface));
+  EXPECT_NE(port_->Up(), GetParam().tells);
   EXPECT_EQ(port_->Transmit({&one, 1}), 1u);
-  EXPECT_THAT(port_->Refused(), testing::ElementsAre(0));
+  EXPECT_EQ(port_->Refused().size(), GetParam().tells ? 1u : 0u);
   EXPECT_EQ(port_->Counters().tx_dropped_error, 1u);
   EXPECT_EQ(port_->Counters().tx_frames, 0u);
-  link_->network.b.Run("ip link set b0 up");
-  link_->network.b.Run("until ip link show b0 | grep -q 'state UP'; do sleep 0.01; done");
+  RunAtPort(fmt::format(
+      "ip link set {0} up; until ip link show {0} | grep -q LOWER_UP; do sleep 0.01; done",
+      interface));
   EXPECT_TRUE(port_->Up());
+  // Of a device, the other end was down, too: its next frame would be refused.
+  if (GetParam().is_device) outside_ = link_->Outside(link_->network.b, interface);
   // The kernel acts on a new carrier in the background, and drops what is sent before.
   Frames came;
   for (int i = 0; i < 20 && came.empty(); ++i) {
@@ -259,12 +350,12 @@ TEST_P(ConformanceTest, SurvivesTheEndOfItsInterface) {
   Open();
   SendAll(*outside_, {Numbered(1), Numbered(2)}, 2);
   ASSERT_EQ(Take(*port_, 1, 1).size(), 1u);
-  link_->network.b.Run("ip link del b0");
-  EXPECT_FALSE(port_->Up());
+  RunAtPort("ip link del " + GetParam().interface);
+  EXPECT_NE(port_->Up(), GetParam().tells);
   const auto frame = Numbered(3);
   const FrameToSend one(frame);
   EXPECT_EQ(port_->Transmit({&one, 1}), 1u);
-  EXPECT_THAT(port_->Refused(), testing::ElementsAre(0));
+  EXPECT_EQ(port_->Refused().size(), GetParam().tells ? 1u : 0u);
   std::vector<ReceivedFrame> frames(4);
   (void)port_->Receive(frames);
   EXPECT_EQ(port_->Receive(frames), 0u);
@@ -282,7 +373,7 @@ TEST_P(ConformanceTest, ClosesWithFramesInFlight) {
   SendAll(*port_, frames, 60);
   port_.reset();
   EXPECT_EQ(Take(*outside_, 60), frames);
-  port_ = GetParam().open(*link_, 64);
+  Open(64);
   SendAll(*outside_, {Numbered(9)}, 1);
   EXPECT_EQ(Take(*port_, 1), Frames{Numbered(9)}) << "and can be opened again";
 }
@@ -291,11 +382,13 @@ TEST_P(ConformanceTest, ClosesWithFramesInFlight) {
 // port says so, or has it done before.
 TEST_P(ConformanceTest, PassesOnNoChecksumThatIsNotThere) {
   Open();
-  const UniqueFd socket = link_->network.a.Socket(AF_INET, SOCK_DGRAM, 0);
+  const io::TestNetwork& network = link_->network;
+  const bool is_device = GetParam().is_device;
+  const UniqueFd socket = (is_device ? network.b : network.a).Socket(AF_INET, SOCK_DGRAM, 0);
   sockaddr_in to{};
   to.sin_family = AF_INET;
   to.sin_port = htons(9);
-  to.sin_addr.s_addr = htonl(0x0a4d0002);
+  to.sin_addr.s_addr = htonl(is_device ? 0x0a4e0002 : 0x0a4d0002);
   for (const size_t bytes : {1, 2, 3, 100, 1471, 1472}) {
     const std::string text(bytes, 'x');
     ASSERT_EQ(
@@ -320,7 +413,8 @@ TEST_P(ConformanceTest, PassesOnNoChecksumThatIsNotThere) {
 INSTANTIATE_TEST_SUITE_P(Ports, ConformanceTest,
                          testing::Values(Kind{"AfPacket", OpenRing},
                                          XdpKind("XdpNative", Mode::kNative),
-                                         XdpKind("XdpGeneric", Mode::kGeneric)),
+                                         XdpKind("XdpGeneric", Mode::kGeneric), TapKind(),
+                                         MemoryKind()),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -7,7 +7,9 @@
 #include "ns3/address-resolution.h"
 #include "ns3/boolean.h"
 #include "ns3/device-replacement.h"
+#include "ns3/enum.h"
 #include "ns3/global-value.h"
+#include "ns3/interface-port.h"
 #include "ns3/lab-fd-net-device.h"
 #include "ns3/link-watch.h"
 #include "ns3/log.h"
@@ -503,13 +505,20 @@ LabHelper::AttachRBridge(const viaduct::lab::Node& node)
 Ptr<NetDevice>
 LabHelper::MakeRingDevice(const Attachment& attachment, uint16_t etherType)
 {
+    auto device = CreateObject<RingNetDevice>();
+    EnumValue<InterfacePortKind> kind;
+    device->GetAttribute("Port", kind);
+    if (kind.Get() == InterfacePortKind::XDP)
+    {
+        throw viaduct::UsageError("the devices of a lab are on AF_PACKET: "
+                                  "ns3::RingNetDevice::Port=AfXdp is for those with Interface");
+    }
     auto socket = m_state->broker->OpenPacketSocket(
         {.node = attachment.nodeName, .interface = attachment.interface, .ether_type = etherType});
     viaduct::io::RingOptions ring;
     ring.ifindex = socket.ifindex;
     ring.ether_type = etherType;
     ring.qdisc_bypass = !socket.has_qdisc;
-    auto device = CreateObject<RingNetDevice>();
     device->SetAddress(attachment.original->GetAddress());
     device->SetMtu(attachment.original->GetMtu());
     device->SetPort(viaduct::io::Hold(viaduct::io::RingPort(std::move(socket.fd), ring)));

@@ -56,6 +56,7 @@ DepartureTag::Print(std::ostream& os) const
 void
 DepartureTimes::Add(Time time, std::function<void()> depart)
 {
+    m_hasKept = true;
     const bool first = m_waiting.empty() || time < m_waiting.begin()->first;
     m_waiting.emplace(time, std::move(depart));
     if (first)

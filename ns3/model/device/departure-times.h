@@ -83,6 +83,12 @@ class DepartureTimes
         return m_waiting.size();
     }
 
+    /** @return whether Add() was ever called */
+    bool HasKept() const
+    {
+        return m_hasKept;
+    }
+
     /** Forget all. */
     void Clear();
 
@@ -95,6 +101,7 @@ class DepartureTimes
     std::function<void()> m_afterwards;                   //!< see the constructor
     std::multimap<Time, std::function<void()>> m_waiting; //!< by time
     EventId m_event;                                      //!< calls Depart()
+    bool m_hasKept = false;                               //!< see HasKept()
 };
 
 } // namespace ns3

@@ -8,6 +8,8 @@
 #include "io/ring_port.h"
 #include "sys/network/filter.h"
 #include "sys/network/netns.h"
+#include "sys/network/qdisc.h"
+#include "xdp/open.h"
 
 #include <fcntl.h>
 #include <linux/if_packet.h>
@@ -63,33 +65,107 @@ OpenReceiver(int ifindex, const std::string& interface, const std::string& filte
     return socket;
 }
 
+/** @return a port of all kernels; @p ifindex of the interface, in the namespace of the thread */
+std::unique_ptr<viaduct::io::AnyPort>
+OpenRing(const InterfaceRequest& request, int ifindex)
+{
+    viaduct::io::RingOptions options;
+    options.ifindex = ifindex;
+    options.qdisc_bypass = request.qdiscBypass;
+    return viaduct::io::Hold(
+        viaduct::io::RingPort(OpenReceiver(ifindex, request.interface, request.filter),
+                              options,
+                              OpenPacketSocket(request.interface)));
+}
+
+/** @return a port by AF_XDP, likewise */
+std::unique_ptr<viaduct::io::XdpPort>
+OpenXdp(const InterfaceRequest& request)
+{
+    if (!request.qdiscBypass)
+    {
+        throw viaduct::UsageError(
+            "AF_XDP sends past the queueing discipline of " + request.interface +
+            ": set QdiscBypass to true, or Port to AfPacket (attributes of ns3::RingNetDevice)");
+    }
+    return std::make_unique<viaduct::io::XdpPort>(
+        viaduct::xdp::OpenXdpPort({.interface = request.interface, .filter = request.filter}));
+}
+
+/** @return the better one; says in @p reason which and why */
+std::unique_ptr<viaduct::io::AnyPort>
+OpenEither(const InterfaceRequest& request, int ifindex, std::string& reason)
+{
+    try
+    {
+        auto opened = OpenXdp(request);
+        if (opened->state().zero_copy)
+        {
+            reason = "its driver has zero-copy";
+            return opened;
+        }
+        reason = "not AF_XDP: its driver has no zero-copy";
+    }
+    catch (const viaduct::Error& error)
+    {
+        reason = std::string("not AF_XDP: ") + error.what();
+    }
+    return OpenRing(request, ifindex);
+}
+
+/** @return InterfacePort::departures, in the namespace of the thread */
+std::string
+DescribeDepartures(int ifindex, bool passesQdisc)
+{
+    if (!passesQdisc)
+    {
+        return "by the simulator's clock: frames pass no qdisc";
+    }
+    viaduct::sys::Netlink session;
+    const std::string keeper =
+        viaduct::sys::QdiscOfDepartureTimes(viaduct::sys::Qdiscs(session, ifindex));
+    if (keeper.empty())
+    {
+        return "by the simulator's clock: the qdisc (" + viaduct::sys::RootQdisc(session, ifindex) +
+               ") keeps no times";
+    }
+    return "by the simulator's clock: SO_TXTIME is not used, though the qdisc (" + keeper +
+           ") keeps times";
+}
+
 } // namespace
 
 InterfacePort
-OpenInterfacePort(const std::string& networkNamespace,
-                  const std::string& interface,
-                  const std::string& filter,
-                  bool qdiscBypass)
+OpenInterfacePort(const InterfaceRequest& request)
 {
-    const viaduct::UniqueFd target = OpenNamespace(networkNamespace);
+    const viaduct::UniqueFd target = OpenNamespace(request.networkNamespace);
     std::optional<viaduct::sys::NamespaceScope> scope;
-    if (!networkNamespace.empty())
+    if (!request.networkNamespace.empty())
     {
         scope.emplace(target.get());
     }
-    const auto info = viaduct::sys::Netlink().FindLink(interface);
+    const auto info = viaduct::sys::Netlink().FindLink(request.interface);
     if (!info)
     {
-        throw viaduct::UsageError("there is no interface " + interface +
-                                  (networkNamespace.empty() ? "" : " in " + networkNamespace) +
-                                  ": see `ip link`");
+        throw viaduct::UsageError(
+            "there is no interface " + request.interface +
+            (request.networkNamespace.empty() ? "" : " in " + request.networkNamespace) +
+            ": see `ip link`");
     }
     InterfacePort opened;
-    viaduct::io::RingOptions options;
-    options.ifindex = info->ifindex;
-    options.qdisc_bypass = qdiscBypass;
-    opened.port = viaduct::io::Hold(viaduct::io::RingPort(
-        OpenReceiver(info->ifindex, interface, filter), options, OpenPacketSocket(interface)));
+    switch (request.kind)
+    {
+    case InterfacePortKind::PACKET:
+        opened.port = OpenRing(request, info->ifindex);
+        break;
+    case InterfacePortKind::XDP:
+        opened.port = OpenXdp(request);
+        break;
+    case InterfacePortKind::AUTO:
+        opened.port = OpenEither(request, info->ifindex, opened.reason);
+        break;
+    }
+    opened.departures = DescribeDepartures(info->ifindex, !request.qdiscBypass);
     opened.monitor = std::make_unique<viaduct::sys::LinkMonitor>(target.get());
     opened.ifindex = info->ifindex;
     opened.mtu = info->mtu;

@@ -26,24 +26,44 @@ struct InterfacePort
     int ifindex = 0;                                    //!< its number
     int mtu = 0;                                        //!< bytes
     bool running = false;                               //!< up, with a carrier
+    std::string departures; //!< what keeps the times of DepartureTags, and why
+    std::string reason;     //!< why `port` is of its kind, if that was left open; else empty
+};
+
+/**
+ * @ingroup viaduct
+ * @brief By what an interface of this machine is read and written.
+ */
+enum class InterfacePortKind
+{
+    PACKET, //!< AF_PACKET: viaduct::io::RingPort
+    XDP,    //!< AF_XDP: viaduct::io::XdpPort, or an error
+    AUTO,   //!< XDP where the driver has zero-copy, else PACKET
+};
+
+/**
+ * @ingroup viaduct
+ * @brief Which interface, and how.
+ */
+struct InterfaceRequest
+{
+    std::string networkNamespace; //!< name or path of its namespace; empty: the process's own
+    std::string interface;        //!< its name
+    std::string filter;           //!< the frames to receive, in tcpdump's syntax; empty: all
+    bool qdiscBypass = true;      //!< whether frames sent go past its queueing discipline
+    InterfacePortKind kind = InterfacePortKind::PACKET; //!< by what
 };
 
 /**
  * @ingroup viaduct
  * @brief Open an interface in promiscuous mode. Needs CAP_NET_RAW, and CAP_SYS_ADMIN for another
- * network namespace.
+ * network namespace; root for AF_XDP.
  *
- * @param networkNamespace name or path of its namespace; empty for the process's own
- * @param interface its name
- * @param filter the frames to receive, in tcpdump's syntax; empty for all
- * @param qdiscBypass whether frames sent go past its queueing discipline
+ * @param request which interface
  * @return the interface
- * @throws viaduct::Error if it cannot be opened, saying why
+ * @throws viaduct::Error if it cannot be opened so, saying why
  */
-InterfacePort OpenInterfacePort(const std::string& networkNamespace,
-                                const std::string& interface,
-                                const std::string& filter,
-                                bool qdiscBypass);
+InterfacePort OpenInterfacePort(const InterfaceRequest& request);
 
 } // namespace ns3
 

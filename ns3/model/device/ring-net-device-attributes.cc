@@ -4,9 +4,11 @@
 
 // The attributes, trace sources and counters of RingNetDevice.
 
+#include "interface-port.h"
 #include "ring-net-device.h"
 
 #include "ns3/boolean.h"
+#include "ns3/enum.h"
 #include "ns3/net-device-queue-interface.h"
 #include "ns3/node.h"
 #include "ns3/queue-limits.h"
@@ -112,6 +114,30 @@ RingNetDevice::GetTypeId()
                 StringValue(""),
                 MakeStringAccessor(&RingNetDevice::m_filter),
                 MakeStringChecker())
+            .AddAttribute("Port",
+                          "By what Interface is read and written: AF_PACKET, AF_XDP (which takes "
+                          "the frames from the kernel; an error where it cannot be had), or Auto: "
+                          "AF_XDP where the driver has zero-copy, else AF_PACKET.",
+                          EnumValue(InterfacePortKind::PACKET),
+                          MakeEnumAccessor<InterfacePortKind>(&RingNetDevice::m_portKind),
+                          MakeEnumChecker(InterfacePortKind::PACKET,
+                                          "AfPacket",
+                                          InterfacePortKind::XDP,
+                                          "AfXdp",
+                                          InterfacePortKind::AUTO,
+                                          "Auto"))
+            .AddAttribute("PortDescription",
+                          "What the port is and how it works, for people.",
+                          TypeId::ATTR_GET,
+                          StringValue(""),
+                          MakeStringAccessor(&RingNetDevice::GetPortDescription),
+                          MakeStringChecker())
+            .AddAttribute("Departures",
+                          "What keeps the times of DepartureTags, and why, for people.",
+                          TypeId::ATTR_GET,
+                          StringValue(""),
+                          MakeStringAccessor(&RingNetDevice::GetDepartures),
+                          MakeStringChecker())
             .AddAttribute("ReceivedLateness",
                           "The lateness that 99% of received frames did not exceed: from the "
                           "kernel's stamp until they were processed. Under the reactor only.",
@@ -147,6 +173,23 @@ RingNetDevice::GetTypeId()
                             MakeTraceSourceAccessor(&RingNetDevice::m_rxDrops),
                             "ns3::RingNetDevice::DropTracedCallback");
     return tid;
+}
+
+std::string
+RingNetDevice::GetPortDescription() const
+{
+    if (!m_burst.GetPort())
+    {
+        return "";
+    }
+    const std::string reason = m_opened ? m_opened->reason : "";
+    return m_burst.GetPort()->Description() + (reason.empty() ? "" : " (" + reason + ")");
+}
+
+std::string
+RingNetDevice::GetDepartures() const
+{
+    return m_opened ? m_opened->departures : "by the simulator's clock";
 }
 
 uint64_t
@@ -207,6 +250,14 @@ RingNetDevice::PrintTiming(std::ostream& os) const
 {
     os << "device " << GetIfIndex() << " of node " << (GetNode() ? GetNode()->GetId() : 0)
        << (m_interface.empty() ? "" : " (" + m_interface + ")") << ":\n";
+    if (const std::string description = GetPortDescription(); !description.empty())
+    {
+        os << "  port: " << description << "\n";
+    }
+    if (m_departures.HasKept())
+    {
+        os << "  departures: " << GetDepartures() << "\n";
+    }
     PrintLateness(os, "received", GetTiming().received);
     PrintLateness(os, "sent", GetTiming().sent);
     if (m_held)

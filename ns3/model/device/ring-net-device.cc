@@ -136,8 +136,11 @@ void
 RingNetDevice::OpenInterface()
 {
     NS_LOG_FUNCTION(this << m_interface << m_namespace << m_filter);
-    m_opened = std::make_unique<InterfacePort>(
-        OpenInterfacePort(m_namespace, m_interface, m_filter, m_qdiscBypass));
+    m_opened = std::make_unique<InterfacePort>(OpenInterfacePort({.networkNamespace = m_namespace,
+                                                                  .interface = m_interface,
+                                                                  .filter = m_filter,
+                                                                  .qdiscBypass = m_qdiscBypass,
+                                                                  .kind = m_portKind}));
     NS_ABORT_MSG_IF(m_opened->mtu < GetMtu(),
                     "RingNetDevice: " << m_interface << " carries " << m_opened->mtu
                                       << " bytes at most: set the attribute Mtu to that or less");

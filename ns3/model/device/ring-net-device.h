@@ -26,6 +26,7 @@ namespace ns3
 
 class NetDeviceQueueInterface;
 class QueueLimits;
+enum class InterfacePortKind;
 struct InterfacePort;
 
 /**
@@ -93,6 +94,15 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
         return m_burst.GetPort();
     }
 
+    /**
+     * @return by what its interface is read and written, how, and why so if the attribute Port left
+     * it open; empty if there is nothing to say
+     */
+    std::string GetPortDescription() const;
+
+    /** @return what keeps the times of DepartureTags, and why */
+    std::string GetDepartures() const;
+
     /** Set the state of the device's link, e.g. from the kernel's carrier.
      * @param up true if frames can pass
      */
@@ -127,8 +137,8 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     }
 
     /**
-     * Print how late frames were, and how many were dropped or passed without their payload, a
-     * line each.
+     * Print what the port is, what keeps departure times if some waited, how late frames were, and
+     * how many were dropped or passed without their payload, a line each.
      * @param os the stream
      */
     void PrintTiming(std::ostream& os) const;
@@ -241,6 +251,7 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
     bool m_checkPackets;           //!< attribute CheckPackets
     bool m_flowControl;            //!< attribute FlowControl
     bool m_qdiscBypass;            //!< attribute QdiscBypass
+    InterfacePortKind m_portKind;  //!< attribute Port
     uint32_t m_headerBytes;        //!< attribute HeaderBytes
     uint32_t m_heldPayloads;       //!< attribute HeldPayloads
     uint32_t m_departureQueueSize; //!< attribute DepartureQueueSize

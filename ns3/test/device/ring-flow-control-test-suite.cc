@@ -2,12 +2,14 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "../viaduct-test-support.h"
+#include "interface-test-support.h"
 
 #include "ns3/dynamic-queue-limits.h"
 #include "ns3/net-device-queue-interface.h"
 #include "ns3/test.h"
 #include "ns3/uinteger.h"
+
+#include "wire/bytes.h"
 
 #include <sys/eventfd.h>
 
@@ -243,6 +245,90 @@ class LateLimitsTestCase : public TestCase
     }
 };
 
+/** A slow link some way below the interface, before which frames stay with the kernel. */
+class SlowLinkTestCase : public PortTestCase
+{
+  public:
+    explicit SlowLinkTestCase(const std::string& kind)
+        : PortTestCase(kind, "queue limits hold before a slow link; all arrives, in order")
+    {
+    }
+
+  private:
+    static constexpr uint32_t PACKETS = 400;     //!< sent
+    static constexpr uint32_t PAYLOAD = 1000;    //!< of each
+    static constexpr uint16_t PROTOCOL = 0x88b5; //!< of theirs; the kernels send others, too
+
+    void RunOnInterfaces() override
+    {
+        ReactorScope reactor(TestTime::REAL);
+        TestInterface link;
+        // b0 --- a0, a bridge, c0 --- d0: frames wait at c0, and the bridge does not let go of
+        // them.
+        const auto& outside = link.network.a;
+        outside.Run("ip link add br0 type bridge; ip link add c0 type veth peer name d0");
+        outside.Run("for i in a0 c0; do ip link set $i master br0; done");
+        outside.Run("for i in br0 c0 d0; do ip link set $i up; done");
+        outside.Run("tc qdisc add dev c0 root tbf rate 20mbit burst 3kb limit 10mb");
+        viaduct::io::RingPort end(outside.PacketSocket(), {.ifindex = outside.IfIndex("d0")});
+        Ptr<RingNetDevice> device = CreateObjectWithAttributes<RingNetDevice>(
+            "FlowControl", BooleanValue(true), "TxQueueSize", UintegerValue(16));
+        link.Open(device, m_kind);
+        device->SetAttribute("Filter", StringValue("ether proto 0x88b5"));
+        CreateObject<Node>()->AddDevice(device);
+        Ptr<NetDeviceQueue> queue = device->GetObject<NetDeviceQueueInterface>()->GetTxQueue(0);
+        queue->SetQueueLimits(CreateObject<DynamicQueueLimits>());
+        uint32_t sent = 0;
+        uint32_t wakes = 0;
+        const auto send = [&] {
+            for (; sent < PACKETS && !queue->IsStopped(); ++sent)
+            {
+                Frame payload(PAYLOAD);
+                viaduct::wire::Store32(payload.data(), sent);
+                device->Send(
+                    Create<Packet>(reinterpret_cast<const uint8_t*>(payload.data()), PAYLOAD),
+                    Mac48Address("02:00:00:00:00:77"),
+                    PROTOCOL);
+            }
+        };
+        queue->SetWakeCallback(Callback<void>([&] {
+            wakes++;
+            send();
+        }));
+        uint32_t most = 0;
+        device->TraceConnectWithoutContext(
+            "InFlight", Callback<void, uint32_t, uint32_t>([&](uint32_t, uint32_t now) {
+                most = std::max(most, now);
+            }));
+        std::vector<Frame> arrived;
+        Simulator::Schedule(MilliSeconds(1), [&] {
+            send();
+            StopWhen([&] {
+                for (Frame& frame : TakeFrames(end))
+                {
+                    if (viaduct::wire::Load16(frame.data() + 12) == PROTOCOL)
+                    {
+                        arrived.push_back(std::move(frame));
+                    }
+                }
+                return arrived.size() >= PACKETS && device->GetBytesInFlight() == 0;
+            });
+        });
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(arrived.size(), PACKETS, "arrived");
+        for (uint32_t i = 0; i < arrived.size(); ++i)
+        {
+            NS_TEST_ASSERT_MSG_EQ(viaduct::wire::Load32(arrived[i].data() + 14), i, "in order");
+        }
+        NS_TEST_EXPECT_MSG_GT(wakes, 1, "stopped, and woken when frames had left");
+        NS_TEST_EXPECT_MSG_GT(most, 2 * PAYLOAD, "in flight below the device");
+        NS_TEST_EXPECT_MSG_LT(most, PACKETS * PAYLOAD / 4, "the rest waited above it");
+        NS_TEST_EXPECT_MSG_EQ(device->GetBytesInFlight(), 0, "in the end");
+        NS_TEST_EXPECT_MSG_EQ(device->GetTotalDrops(), 0, "nothing is dropped");
+        Simulator::Destroy();
+    }
+};
+
 /** The tests of ns3::RingNetDevice with the attribute FlowControl. */
 class RingFlowControlTestSuite : public TestSuite
 {
@@ -254,6 +340,10 @@ class RingFlowControlTestSuite : public TestSuite
         AddTestCase(new QueueLimitsTestCase(false), TestCase::Duration::QUICK);
         AddTestCase(new FullPortTestCase, TestCase::Duration::QUICK);
         AddTestCase(new LateLimitsTestCase, TestCase::Duration::QUICK);
+        for (const std::string kind : PORT_KINDS)
+        {
+            AddTestCase(new SlowLinkTestCase(kind), TestCase::Duration::QUICK);
+        }
     }
 };
 

@@ -147,14 +147,37 @@ void ForEachQdisc(Netlink& session, int ifindex,
 
 }  // namespace
 
-std::string RootQdisc(Netlink& session, int ifindex) {
-  std::string kind;
+std::vector<PresentQdisc> Qdiscs(Netlink& session, int ifindex) {
+  std::vector<PresentQdisc> present;
   ForEachQdisc(session, ifindex, [&](const nlmsghdr* answer, const tcmsg& header) {
-    if (header.tcm_parent != TC_H_ROOT) return;
     const nlattr* attribute =
         nlmsg_find_attr(const_cast<nlmsghdr*>(answer), sizeof header, TCA_KIND);
-    if (attribute != nullptr) kind = nla_get_string(attribute);
+    if (attribute == nullptr) return;
+    present.push_back({header.tcm_parent, header.tcm_handle, nla_get_string(attribute)});
   });
+  return present;
+}
+
+std::string RootQdisc(Netlink& session, int ifindex) {
+  const auto present = Qdiscs(session, ifindex);
+  const auto root = std::ranges::find(present, kRootQdisc, &PresentQdisc::parent);
+  return root == present.end() ? "" : root->kind;
+}
+
+std::string QdiscOfDepartureTimes(const std::vector<PresentQdisc>& present) {
+  const auto keeps_times = [](const PresentQdisc& qdisc) {
+    return qdisc.kind == "fq" || qdisc.kind == "etf";
+  };
+  const auto root = std::ranges::find(present, kRootQdisc, &PresentQdisc::parent);
+  if (root == present.end()) return "";
+  if (keeps_times(*root)) return root->kind;
+  if (root->kind != "mq" && root->kind != "mqprio" && root->kind != "taprio") return "";
+  std::string kind;
+  for (const PresentQdisc& qdisc : present) {
+    if (&qdisc == &*root || TC_H_MAJ(qdisc.parent) != TC_H_MAJ(root->handle)) continue;
+    if (!keeps_times(qdisc)) return "";  // a frame may meet this one
+    kind = qdisc.kind;
+  }
   return kind;
 }
 

@@ -51,6 +51,19 @@ void AddDefaultQdisc(Netlink& session, const QdiscPlace& place, const std::strin
 void RemoveRootQdisc(Netlink& session, int ifindex);
 // The kernel name of the root qdisc: "noqueue", "tbf"...
 std::string RootQdisc(Netlink& session, int ifindex);
+// A qdisc that is there. Its parent is kRootQdisc, or a class of the qdisc whose major number it
+// has.
+struct PresentQdisc {
+  uint32_t parent = kRootQdisc;
+  uint32_t handle = 0;
+  std::string kind;
+};
+std::vector<PresentQdisc> Qdiscs(Netlink& session, int ifindex);
+// The one that lets a frame leave at the time that its sender gave it (SO_TXTIME): "fq" or "etf",
+// at the root or below every queue of a multi-queue root. Empty: there is none, and frames leave as
+// if they had no time (net/sched/sch_fq.c, sch_etf.c).
+std::string QdiscOfDepartureTimes(const std::vector<PresentQdisc>& present);
+
 // Whether packets that come in meet classifiers: a qdisc "ingress" or "clsact".
 bool HasIngressQdisc(Netlink& session, int ifindex);
 
