@@ -6,10 +6,10 @@
 // FILE has a line "SOURCE DESTINATION" (IPv4 addresses) for each client. `source` waits until each
 // destination has answered a probe, prints "ready", and sends RATE datagrams a second in all, SIZE
 // bytes each, to one destination after the other, for SECONDS; beside that probes, 20 a second to
-// each of up to 250 clients, and 5,000 a second in all to more, each round in another order (seed 1). It prints one JSON object:
-// datagrams offered, sent and refused by the kernel; for each client the mean round trip of the
-// probes that were sent after WARMUP seconds, microseconds, until the kernel had the answer, how
-// many, and how many were not answered.
+// each of up to 250 clients, and 5,000 a second in all to more, each round in another order (seed
+// 1). It prints one JSON object: datagrams offered, sent and refused by the kernel; for each client
+// the mean round trip of the probes that were sent after WARMUP seconds, microseconds, until the
+// kernel had the answer, how many, and how many were not answered.
 //
 // With HUB, an address, the datagrams are sent to it as VXLAN frames that this process makes itself
 // (the n-th client's VNI is n, its destination has the MAC address 02:00:00:00:00:00 + n), as the
@@ -330,8 +330,8 @@ class Source {
     return pair;
   }
 
-  // Each round has another order of clients (Durstenfeld 1964). Else a client would be probed at one
-  // phase of whatever repeats within a round, and the delay of that phase be taken for the client's.
+  // Each round has another order of clients (Durstenfeld 1964). Else a client would be probed at
+  // one phase of whatever repeats within a round, and that phase's delay be taken for the client's.
   void Shuffle() {
     for (size_t left = order_.size(); left > 1; --left) {
       std::swap(order_[left - 1], order_[random_.Below(left)]);

@@ -61,8 +61,8 @@ struct RunInfo : sys::RegistryEntry {
   void Read(const sys::RecordLines& lines);
 };
 
-// In a run's folder, next to the sockets: why a process of it that nobody waits for has ended. Written
-// by the path engine, for who notices that it is gone.
+// In a run's folder, next to the sockets: why a process of it that nobody waits for has ended.
+// Written by the path engine, for who notices that it is gone.
 inline constexpr char kLastWordsFile[] = "last-words";
 
 sys::Registry Runs(const std::string& root = sys::kRunFolder);
