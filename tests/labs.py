@@ -278,6 +278,28 @@ def inside(namespace: str, *command: str, timeout: float = 150) -> Done:
     return execute(["ip", "netns", "exec", namespace, *command], timeout=timeout)
 
 
+def counted(namespace: str, *names: str) -> int:
+    """The sum of counters of the node's kernel (`nstat`)."""
+    text = inside(namespace, "nstat", "-asz", *names).expect().output
+    return sum(int(line.split()[1]) for line in text.splitlines() if line.split()[0] in names)
+
+
+def ping_all(namespace: str, target: str, count: int, *options: str) -> str:
+    """What ping prints, all of whose requests must be answered.
+
+    The kernel counts: ping itself waits for its last answers no longer than for an interval.
+    """
+
+    def answers() -> int:
+        return counted(namespace, "IcmpInEchoReps", "Icmp6InEchoReplies")
+
+    before = answers()
+    done = inside(namespace, "ping", f"-c{count}", "-W5", *options, target).expect()
+    wait_until(lambda: answers() - before >= count, f"all {count} are answered")
+    assert answers() - before == count
+    return done.output
+
+
 def own_routes(namespace: str, family: str = "-4") -> dict[str, str | None]:
     """Destination to next hop, of the routes the product made (protocol 155)."""
     done = execute(["ip", "-n", namespace, family, "-j", "route", "show", "proto", "155"]).expect()

@@ -11,7 +11,17 @@ from typing import Any
 
 import pytest
 from ebpf import programs, programs_of
-from labs import FAST_OLSR, VIADUCT, addresses, execute, inside, results, viaduct, wait_until
+from labs import (
+    FAST_OLSR,
+    VIADUCT,
+    addresses,
+    execute,
+    inside,
+    ping_all,
+    results,
+    viaduct,
+    wait_until,
+)
 from scapy.layers.inet import ICMP
 from scapy.utils import rdpcap
 
@@ -55,8 +65,8 @@ def test_a_line_of_olsr_routers(plane: str, lab: str, scenario: Write) -> None:
         # The first ones resolve addresses, and ask for the path.
         assert inside(f"{lab}.n0", "ping", "-c5", "-i0.2", "-W5", last).status == 0
         kernels = [forwarded_by_kernel(f"{lab}.n{i}") for i in (1, 2, 3)]
-        done = inside(f"{lab}.n0", "ping", "-c50", "-i0.01", "-W5", last).expect()
-        assert done.output.count("ttl=61") == 50, done
+        answered = ping_all(f"{lab}.n0", last, 50, "-i0.01")
+        assert answered.count("ttl=61") == answered.count("ttl=") > 0, answered
         by_kernels = [forwarded_by_kernel(f"{lab}.n{i}") for i in (1, 2, 3)]
         if "ebpf" in plane:
             assert by_kernels == kernels
