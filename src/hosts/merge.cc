@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "scenario/lab_hosts.h"
@@ -130,6 +133,24 @@ void MergeFlows(const Scenario& scenario, RunResult& all, const std::vector<Part
   }
 }
 
+// In the order of their times. Both hosts of a link between hosts tell each of its events: the n-th
+// change of one to the same state is the n-th of the other.
+std::vector<result::LinkEvent> MergedEvents(const std::vector<PartResult>& parts) {
+  std::map<std::tuple<std::string, std::string, int>, result::LinkEvent> merged;
+  for (const PartResult& part : parts) {
+    std::map<std::pair<std::string, std::string>, int> seen;
+    for (const result::LinkEvent& event : part.result.events) {
+      const int number = seen[{event.link, event.change}]++;
+      const auto [known, is_new] = merged.try_emplace({event.link, event.change, number}, event);
+      if (!is_new && event.at < known->second.at) known->second = event;
+    }
+  }
+  std::vector<result::LinkEvent> events;
+  for (auto& [key, event] : merged) events.push_back(std::move(event));
+  std::ranges::stable_sort(events, {}, &result::LinkEvent::at);
+  return events;
+}
+
 result::HostResult Describe(const Scenario& scenario, const PartResult& part) {
   result::HostResult host;
   host.name = part.host;
@@ -161,7 +182,6 @@ RunResult Merge(const Scenario& scenario, std::vector<PartResult> parts) {
     all.teardown_seconds = std::max(all.teardown_seconds, part.teardown_seconds);
     MergeConvergence(all.convergence, part.convergence);
     Append(all.programs, part.programs);
-    Append(all.events, part.events);
     Append(all.failures, part.failures);
     MergeEngine(scenario, all.engine, part.engine, parts[i].host);
     MergeSimulator(all.simulator, part.simulator);
@@ -170,22 +190,12 @@ RunResult Merge(const Scenario& scenario, std::vector<PartResult> parts) {
       all.neighbour_discards = all.neighbour_discards.value_or(0) + *part.neighbour_discards;
     }
   }
-  // In the scenario's order; an event of a link between hosts is one.
+  // In the scenario's order.
   std::ranges::stable_sort(all.programs, {}, [&](const result::ProgramResult& program) {
     return std::ranges::find(scenario.programs, program.name, &scenario::Program::name) -
            scenario.programs.begin();
   });
-  std::ranges::stable_sort(all.events, {}, &result::LinkEvent::at);
-  std::vector<result::LinkEvent> events;
-  for (const result::LinkEvent& event : all.events) {
-    constexpr double kSameEvent = 0.05;  // s
-    const bool known = std::ranges::any_of(events, [&](const result::LinkEvent& other) {
-      return other.link == event.link && other.change == event.change &&
-             event.at - other.at < kSameEvent;
-    });
-    if (!known) events.push_back(event);
-  }
-  all.events = std::move(events);
+  all.events = MergedEvents(parts);
   MergeFlows(scenario, all, parts);
   for (const PartResult& part : parts) all.hosts.push_back(Describe(scenario, part));
   all.Judge(scenario.lateness_limit);

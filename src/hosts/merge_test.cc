@@ -121,5 +121,20 @@ TEST_F(MergeTest, AnEventOfALinkBetweenHostsIsOneEvent) {
   EXPECT_EQ(Merge(scenario_, parts_).events.size(), 2U);
 }
 
+TEST_F(MergeTest, QuickChangesOfALinkAreEvents) {
+  for (PartResult& part : parts_) {
+    part.result.events = {{.link = "a-b", .change = "down", .at = 1},
+                          {.link = "a-b", .change = "up", .at = 1.001},
+                          {.link = "a-b", .change = "down", .at = 1.002},
+                          {.link = "a-b", .change = "up", .at = 1.003}};
+  }
+  // A link that is within one host is told by that one.
+  parts_[0].result.events.push_back({.link = "c-d", .change = "down", .at = 0.5});
+  const auto events = Merge(scenario_, parts_).events;
+  ASSERT_EQ(events.size(), 5U);
+  EXPECT_EQ(events[0].link, "c-d");
+  EXPECT_EQ(events[4].change, "up");
+}
+
 }  // namespace
 }  // namespace viaduct::hosts
