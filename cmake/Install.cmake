@@ -6,6 +6,7 @@
 #   lib/libns3-viaduct.so          the ns-3 module
 #   lib/viaduct/ns3/               the ns-3 that it was built with, if that is the kit
 #   include/viaduct/, lib/libviaduct_*.a, lib/cmake/viaduct/, lib/pkgconfig/    for programs of others
+#   lib/python3/dist-packages/     the Python package
 #   share/                         manual, completion, schema, scenario files, documents
 option(VIADUCT_BUNDLE_NS3 "Install the ns-3 kit too, if it is what was built with" ON)
 set(libexec ${CMAKE_INSTALL_LIBEXECDIR}/viaduct)
@@ -65,6 +66,11 @@ foreach(document "viaduct/scenario.schema.json schema" "man/man1/viaduct.1.gz ma
   viaduct_print(${file} ${words})
 endforeach()
 add_custom_target(documents ALL DEPENDS ${generated})
+# The Python package: where Debian's Python looks, below any prefix; the command finds it there too.
+install(DIRECTORY ${VIADUCT_ROOT}/python/viaduct DESTINATION lib/python3/dist-packages COMPONENT python
+        PATTERN __pycache__ EXCLUDE)
+file(MAKE_DIRECTORY ${share}/viaduct)
+file(CREATE_LINK ${VIADUCT_ROOT}/python ${share}/viaduct/python SYMBOLIC)
 # The benchmarks are for source trees only.
 file(CREATE_LINK ${VIADUCT_ROOT}/bench ${share}/viaduct/bench SYMBOLIC)
 

@@ -1,12 +1,12 @@
 # Debian packages (`make package`): viaduct (the command, without ns-3), viaduct-ns3 (the simulator, the
-# module, the ns-3 kit) and viaduct-dev (headers, CMake and pkg-config files).
+# module, the ns-3 kit), viaduct-dev (headers, CMake and pkg-config files) and python3-viaduct.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME viaduct)
 set(CPACK_PACKAGE_VENDOR Viaduct)
 set(CPACK_PACKAGE_CONTACT "Viaduct developers <viaduct@users.noreply.github.com>")
 set(CPACK_PACKAGE_DIRECTORY ${CMAKE_BINARY_DIR}/packages)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_COMPONENTS_ALL viaduct dev)
+set(CPACK_COMPONENTS_ALL viaduct dev python)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -31,6 +31,16 @@ set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS "viaduct-ns3 ${this_version}, cmake, g++
 set(CPACK_DEBIAN_DEV_DESCRIPTION "headers and libraries of viaduct
 The path emulator as a static library (viaduct::path) and the headers of the
 ns-3 module (viaduct::ns3), for CMake and pkg-config.")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-viaduct)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "viaduct ${this_version}, python3 (>= 3.11), python3-yaml")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "viaduct-ns3 ${this_version}, python3-pandas, python3-matplotlib, python3-scipy")
+set(CPACK_DEBIAN_PYTHON_DESCRIPTION "Python package of viaduct, sweeps and comparisons
+Runs, labs, paths and shells from Python, with results as pandas frames;
+topologies that are built in Python; the commands viaduct sweep and
+viaduct compare.")
 if(TARGET ns3-viaduct)
   list(APPEND CPACK_COMPONENTS_ALL ns3)
   set(CPACK_DEBIAN_NS3_PACKAGE_NAME viaduct-ns3)

@@ -30,14 +30,16 @@ constexpr const char* kFooter = R"(Examples:
   viaduct shell --down "rate=10Mbit" -- curl -O .. a program behind an emulated path
   viaduct join HUB --node n17 -- iperf3 -s         a program of this machine as a node elsewhere
   viaduct top                                      labs, paths, hubs and their clients, live
+  viaduct sweep x.yaml --over seed=1..20 --out out a scenario with many seeds, and intervals
   viaduct doctor                                   what this machine can do
 
 Exit status: 0 success, 1 failure, 2 usage error, 3 this machine cannot do it, 4 the run is VOID.)";
 
 // In the order of --help.
-constexpr AddSubcommand* kSubcommands[] = {
-    AddRun,  AddPath,  AddShell,  AddUp,   AddHub,   AddJoin,   AddExec,    AddList, AddTop,
-    AddDown, AddClean, AddDoctor, AddInit, AddBench, AddKernel, AddVersion, AddDocs, AddRank};
+constexpr AddSubcommand* kSubcommands[] = {AddRun,   AddPath,   AddShell,   AddUp,    AddHub,
+                                           AddJoin,  AddExec,   AddList,    AddTop,   AddDown,
+                                           AddClean, AddDoctor, AddInit,    AddSweep, AddCompare,
+                                           AddBench, AddKernel, AddVersion, AddDocs,  AddRank};
 
 void PrintError(const std::string& message) {
   std::fflush(stdout);
@@ -122,7 +124,7 @@ bool MayNeedRoot(const std::vector<std::string>& words) {
     return words.size() > place && std::ranges::find(list, words[place]) != list.end();
   };
   if (is_one_of(1, {"path"})) return !is_one_of(2, {"set", "stats", "ls"});
-  return is_one_of(1, {"run", "rank", "up", "shell", "join", "clean", "bench"});
+  return is_one_of(1, {"run", "rank", "up", "shell", "join", "clean", "bench", "sweep"});
 }
 
 // What the command's process does, with the identity that it is to have.

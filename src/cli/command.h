@@ -19,7 +19,8 @@ struct Invocation {
 using AddSubcommand = void(CLI::App& parent, Invocation& invocation);
 
 AddSubcommand AddRun, AddPath, AddShell, AddUp, AddHub, AddJoin, AddExec, AddList, AddTop, AddDown,
-    AddClean, AddDoctor, AddInit, AddBench, AddKernel, AddVersion, AddDocs, AddRank;
+    AddClean, AddDoctor, AddInit, AddSweep, AddCompare, AddBench, AddKernel, AddVersion, AddDocs,
+    AddRank;
 // The subcommands of `viaduct path` and `viaduct kernel` that are in files of their own.
 AddSubcommand AddPathSet, AddPathStats, AddPathList, AddSwitchConfig;
 AddSubcommand AddKernelShell, AddKernelResume;

@@ -1,0 +1,17 @@
+"""The subcommands of `viaduct` that are written in Python: `python3 -m viaduct sweep ...`."""
+
+import sys
+from pathlib import Path
+
+if not __package__:  # executed by its path, as the command does
+    sys.path[0] = str(Path(__file__).resolve().parent.parent)
+
+from viaduct import _command, _compare, _sweep
+
+if __name__ == "__main__":
+    _name = sys.argv[1] if len(sys.argv) > 1 else ""
+    _known = {"sweep": _sweep.main, "compare": _compare.main}
+    if _name not in _known:
+        sys.exit(f"viaduct: one of {', '.join(_known)}, not '{_name}'")
+    with _command.main_errors(_name):
+        sys.exit(_known[_name](sys.argv[2:]))

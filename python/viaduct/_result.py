@@ -1,0 +1,175 @@
+"""The results of a run as pandas frames."""
+
+from __future__ import annotations
+
+import html
+import json
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ._command import Scenario, ViaductError, call, line_of, options_of, source_of
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def _frame(rows: list[dict[str, Any]], columns: list[str]) -> pandas.DataFrame:
+    try:
+        import pandas
+    except ImportError as error:
+        raise ViaductError(
+            "frames need pandas: apt-get install python3-pandas, or pip install pandas", 3
+        ) from error
+    every = columns + [key for row in rows for key in row if key not in columns]
+    return pandas.DataFrame(rows, columns=list(dict.fromkeys(every)))
+
+
+class Result:
+    """What `viaduct run --json` wrote, whole in `data`; the frames are made of it.
+
+    Keys and units are those of docs/results.md.
+    """
+
+    def __init__(self, data: dict[str, Any], report: Path | None = None) -> None:
+        self.data = data
+        self.report = report
+
+    @classmethod
+    def load(cls, file: str | Path) -> Result:
+        """Reads a file that `viaduct run --json` wrote."""
+        return cls(load(Path(file)))
+
+    @property
+    def mode(self) -> str:
+        """simulate, traditional, emulate or offload."""
+        return str(self.data["scenario"]["mode"])
+
+    @property
+    def status(self) -> int:
+        """The exit status of the run: 0 unless something failed."""
+        return int(self.data.get("status", 0))
+
+    @property
+    def verdict(self) -> str:
+        """VALID, VOID or not judged."""
+        return str(self.data["verdict"])
+
+    @property
+    def flows(self) -> pandas.DataFrame:
+        """A row for each flow; maps are flat: `rtt_ms.p50`."""
+        rows = [flat_flow(flow) for flow in self.data["flows"]]
+        return _frame(rows, ["name", "kind", "from", "to", "sent", "received", "loss", "error"])
+
+    @property
+    def samples(self) -> pandas.DataFrame:
+        """A row for each sample: `seconds` of the flow, `value` in `unit` (bit/s or ms)."""
+        rows = [
+            {
+                "flow": flow["name"],
+                "seconds": seconds,
+                "value": value,
+                "unit": "ms" if flow["kind"] == "ping" else "bit/s",
+            }
+            for flow in self.data["flows"]
+            for seconds, value in flow.get("samples", [])
+        ]
+        return _frame(rows, ["flow", "seconds", "value", "unit"])
+
+    @property
+    def routes(self) -> pandas.DataFrame:
+        """How often each node's kernel table changed (`changes`); mode offload, else empty.
+
+        The results of a run hold no route tables.
+        """
+        rows = [{"node": n, "changes": c} for n, c in (self.data.get("routes") or {}).items()]
+        return _frame(rows, ["node", "changes"])
+
+    @property
+    def events(self) -> pandas.DataFrame:
+        """Changes of links that were made, `at` s since convergence; real modes, else empty."""
+        return _frame(list(self.data.get("events", [])), ["at", "link", "change"])
+
+    def __repr__(self) -> str:
+        name = self.data["scenario"]["name"]
+        return (
+            f"<viaduct.Result {name}: {self.mode}, {len(self.data['flows'])} flows, {self.verdict}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """A table of the flows, and a link to the report, for Jupyter."""
+        flows = [flat_flow(flow) for flow in self.data["flows"]]
+        columns = list(dict.fromkeys(key for flow in flows for key in flow))
+        head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{_cell(flow.get(c))}</td>" for c in columns) + "</tr>"
+            for flow in flows
+        )
+        failures = "".join(f"<li>{html.escape(str(f))}</li>" for f in self.data.get("failures", []))
+        link = ""
+        if self.report:
+            address = html.escape((self.report / "index.html").resolve().as_uri())
+            link = f'<p><a href="{address}">report</a></p>'
+        return (
+            f"<p>{html.escape(repr(self)[1:-1])}</p><table><tr>{head}</tr>{body}</table>"
+            f"{'<ul>' + failures + '</ul>' if failures else ''}{link}"
+        )
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else html.escape(str(value))
+
+
+def flat_flow(flow: Mapping[str, Any]) -> dict[str, Any]:
+    """A flow without its samples, and with `rtt_ms.p50` in place of a map in a map."""
+    row: dict[str, Any] = {}
+    for key, value in flow.items():
+        if isinstance(value, dict):
+            row.update({f"{key}.{inner}": each for inner, each in value.items()})
+        elif not isinstance(value, list):
+            row[key] = value
+    return row
+
+
+def load(file: Path) -> dict[str, Any]:
+    """Reads a JSON file that holds a map; the error says what is wrong."""
+    try:
+        data = json.loads(file.read_text())
+    except OSError as error:
+        raise ViaductError(f"{file}: {error.strerror}", 2) from error
+    except ValueError as error:
+        raise ViaductError(f"{file}: no JSON: {error}", 2) from error
+    if not isinstance(data, dict):
+        raise ViaductError(f"{file}: holds no results of viaduct run --json", 2)
+    return data
+
+
+def run(
+    scenario: Scenario,
+    *,
+    mode: str | None = None,
+    duration: str | None = None,
+    seed: int | None = None,
+    set: Mapping[str, Any] | None = None,  # noqa: A002 (as the command calls it)
+    report: str | Path | None = None,
+    check: bool = True,
+) -> Result:
+    """Runs a scenario (a file, a dictionary or a Topology) and returns its results.
+
+    Raises ViaductError if it fails, or is VOID; `check=False`: only if there are no results.
+    """
+    name, text = source_of(scenario)
+    with tempfile.TemporaryDirectory(prefix="viaduct-") as folder:
+        file = Path(folder) / "results.json"
+        words = ["run", "--quiet", f"--json={file}", *options_of(mode, duration, seed, set)]
+        words += [f"--report={report}"] if report is not None else []
+        status, _, errors = call([*words, "--", name], text)
+        if not file.exists():
+            raise ViaductError(line_of(errors), status)
+        result = Result(load(file), Path(report) if report is not None else None)
+    if check and status != 0:
+        raise ViaductError(line_of(errors), status, result)
+    return result

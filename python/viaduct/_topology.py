@@ -1,0 +1,185 @@
+"""Topologies that are built in Python and print as scenario files."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import yaml
+
+_KEYS = ("delay", "jitter", "dist", "loss", "dup", "reorder", "ber", "rate", "queue", "aqm")
+
+
+def _spec(values: dict[str, str]) -> str:
+    unknown = sorted(set(values) - set(_KEYS))
+    if unknown:
+        raise TypeError(f"a link has no '{unknown[0]}'; it has {', '.join(_KEYS)}")
+    return " ".join(f"{key}={str(value).removesuffix('/s')}" for key, value in values.items())
+
+
+class Topology:
+    """Nodes, links, flows and programs. `str(topology)` is what `viaduct run -` takes.
+
+    Other keys of a scenario file are given by name: `Topology(mode="simulate", seed=7)`.
+    """
+
+    def __init__(self, name: str = "topology", routing: str = "OLSR", **keys: Any) -> None:
+        self._keys: dict[str, Any] = {"name": name, "routing": {"protocol": routing}, **keys}
+        self.nodes: dict[str, dict[str, Any]] = {}
+        self.links: list[dict[str, Any]] = []
+        self.flows: list[dict[str, Any]] = []
+        self.programs: list[dict[str, Any]] = []
+        self.events: list[dict[str, Any]] = []
+        self._places: dict[str, tuple[float, float]] = {}
+
+    def add_node(self, name: str, **settings: Any) -> str:
+        """Adds a node and returns its name; settings are those of `nodes.NAME`."""
+        if name in self.nodes:
+            raise ValueError(f"node {name} is there already")
+        self.nodes[name] = settings
+        return name
+
+    def add_host(self, name: str, **settings: Any) -> str:
+        """Adds a node that runs no routing protocol."""
+        return self.add_node(name, host=True, **settings)
+
+    def add_link(self, a: str, b: str, *, name: str | None = None, **spec: str) -> None:
+        """Joins two nodes, adding them if needed: `delay="5ms", rate="10Mbit/s"`."""
+        if a == b:
+            raise ValueError(f"a link needs two nodes, not {a} twice")
+        written = _spec(spec)
+        for node in (a, b):
+            self.nodes.setdefault(node, {})
+        named = {} if name is None else {"name": name}
+        self.links.append({"pair": [a, b], **named, **({"spec": written} if written else {})})
+
+    def add_flow(self, kind: str, source: str, to: str, **keys: Any) -> None:
+        """Adds traffic: udp, tcp or ping; keys are those of `flows[]`."""
+        self.flows.append({"type": kind, "from": source, "to": to, **keys})
+
+    def add_program(self, node: str, command: str | Sequence[str], **keys: Any) -> None:
+        """Adds a program; keys are those of `programs[]`."""
+        words = command if isinstance(command, str) else list(command)
+        self.programs.append({"node": node, "command": words, **keys})
+
+    def add_event(self, at: str, link: str, **keys: Any) -> None:
+        """Adds a change: `state="down"`, or `set="delay=9ms"`."""
+        self.events.append({"at": at, "link": link, **keys})
+
+    def scenario(self) -> dict[str, Any]:
+        """The scenario as a dictionary."""
+        lists = {key: getattr(self, key) for key in ("links", "flows", "programs", "events")}
+        return {**self._keys, "nodes": self.nodes, **{k: v for k, v in lists.items() if v}}
+
+    def __str__(self) -> str:
+        # A copy of each list: YAML would write what two of them share as a reference.
+        return str(yaml.dump(self.scenario(), Dumper=_Plain, sort_keys=False))
+
+    @classmethod
+    def _built(
+        cls, places: list[tuple[float, float]], pairs: list[tuple[int, int]], spec: dict[str, Any]
+    ) -> Topology:
+        keys = {key: spec.pop(key) for key in list(spec) if key not in _KEYS}
+        made = cls(**keys)
+        for number, place in enumerate(places):
+            made._places[made.add_node(f"n{number}")] = place
+        for a, b in pairs:
+            made.add_link(f"n{a}", f"n{b}", **spec)
+        return made
+
+    @classmethod
+    def line(cls, size: int, **spec: Any) -> Topology:
+        """n0 - n1 - ...; keywords of a link's SPEC are for all links, others for `Topology`."""
+        _at_least(size, 2)
+        return cls._built(
+            [(i, 0) for i in range(size)], [(i, i + 1) for i in range(size - 1)], spec
+        )
+
+    @classmethod
+    def ring(cls, size: int, **spec: Any) -> Topology:
+        """A line whose ends are joined."""
+        _at_least(size, 3)
+        return cls._built(_circle(size), [(i, (i + 1) % size) for i in range(size)], spec)
+
+    @classmethod
+    def grid(cls, columns: int, rows: int, **spec: Any) -> Topology:
+        """Row by row, each node joined to the right and below."""
+        _at_least(min(columns, rows), 1)
+        _at_least(columns * rows, 2)
+        size = columns * rows
+        right = [(i, i + 1) for i in range(size) if (i + 1) % columns]
+        below = [(i, i + columns) for i in range(size - columns)]
+        return cls._built([(i % columns, i // columns) for i in range(size)], right + below, spec)
+
+    @classmethod
+    def star(cls, size: int, **spec: Any) -> Topology:
+        """n0 in the middle of the others."""
+        _at_least(size, 2)
+        places = [(0.0, 0.0), *_circle(size - 1)]
+        return cls._built(places, [(0, i) for i in range(1, size)], spec)
+
+    @classmethod
+    def tree(cls, size: int, fanout: int = 2, **spec: Any) -> Topology:
+        """n0 is the root; every node has `fanout` children as long as there are nodes."""
+        _at_least(size, 2)
+        _at_least(fanout, 1)
+        places, row, first = [], 0, 0
+        while first < size:
+            # Of a level: so many nodes, evenly in a width of one.
+            count = fanout**row
+            shown = range(min(count, size - first))
+            places += [((i + 0.5) / count * size / 2, float(row)) for i in shown]
+            first, row = first + count, row + 1
+        return cls._built(places, [((i - 1) // fanout, i) for i in range(1, size)], spec)
+
+    def _repr_svg_(self) -> str:
+        """A drawing, for Jupyter."""
+        places = dict(zip(self.nodes, _circle(len(self.nodes)), strict=True))
+        if set(self._places) == set(self.nodes):
+            places = self._places
+        left = min((x for x, _ in places.values()), default=0)
+        top = min((y for _, y in places.values()), default=0)
+        at = {n: (40 + 90 * (x - left), 30 + 70 * (y - top)) for n, (x, y) in places.items()}
+        width = max((x for x, _ in at.values()), default=0) + 40
+        height = max((y for _, y in at.values()), default=0) + 30
+        parts = [
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+            f'role="img" aria-label="topology of {len(at)} nodes and {len(self.links)} links">'
+        ]
+        for link in self.links:
+            (x1, y1), (x2, y2) = (at[node] for node in link["pair"])
+            parts.append(
+                f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="gray">'
+                f"<title>{html.escape(link.get('spec', 'a plain wire'))}</title></line>"
+            )
+        for node, (x, y) in at.items():
+            parts.append(
+                f'<circle cx="{x:.1f}" cy="{y:.1f}" r="16" fill="white" stroke="black"/>'
+                f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle" font-size="11">'
+                f"{html.escape(node)}</text>"
+            )
+        return "".join([*parts, "</svg>"])
+
+    def _repr_html_(self) -> str:
+        """The same, for whatever shows HTML."""
+        return self._repr_svg_()
+
+
+class _Plain(yaml.SafeDumper):
+    """Without references."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _at_least(size: int, least: int) -> None:
+    if size < least:
+        raise ValueError(f"{size} is too few; at least {least}")
+
+
+def _circle(size: int) -> list[tuple[float, float]]:
+    radius = max(1.0, size / 6)
+    angles = [2 * math.pi * i / max(size, 1) for i in range(size)]
+    return [(radius * math.sin(angle), -radius * math.cos(angle)) for angle in angles]

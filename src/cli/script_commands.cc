@@ -1,0 +1,92 @@
+// viaduct sweep, viaduct compare: execute the Python package, which does what they do. Their
+// options are declared here too, for help, the manual and completion.
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/python.h"
+#include "sys/find_program.h"
+
+namespace viaduct::cli {
+namespace {
+
+// A link in the build folder, or what is installed (packages of Python are not in share/).
+std::string FindPackage() {
+  for (const char* place : {"python", "../../lib/python3/dist-packages"}) {
+    const std::string main = sys::FindSharedFile(std::string(place) + "/viaduct/__main__.py");
+    if (!main.empty()) return main;
+  }
+  throw EnvironmentError(
+      "the Python package viaduct is not installed: apt-get install "
+      "python3-viaduct");
+}
+
+// The words as they were typed: the package reads them once more.
+void ExecutePackage(const Invocation& invocation) {
+  std::vector<std::string> words = {FindPackage()};
+  words.insert(words.end(), invocation.words.begin() + 1, invocation.words.end());
+  ExecutePython(words);
+}
+
+}  // namespace
+
+void AddSweep(CLI::App& app, Invocation& invocation) {
+  CLI::App* command = app.add_subcommand("sweep", "run a scenario with many values and seeds");
+  static std::string file, out, jobs, confidence, mode;
+  static std::vector<std::string> over, set;
+  static bool plots = true;
+  command->add_option("FILE", file, "the scenario file")->required();
+  command->add_option("--over", over, "values of a key: KEY=A,B or KEY=1..20; may be repeated")
+      ->type_name("KEY=VALUES")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--set", set, "override a key in every run")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--mode", mode, "simulate, traditional, emulate or offload");
+  command->add_option("--jobs", jobs, "simulations at a time; default: one for each processor")
+      ->type_name("N");
+  command->add_option("--out", out, "folder of the results; what is done there is not run again")
+      ->type_name("DIR");
+  command->add_option("--confidence", confidence, "of the intervals; default: 0.95")
+      ->type_name("SHARE");
+  command->add_flag("--no-plots{false}", plots, "no figures");
+  command->footer(
+      R"(Repeat --over with the same KEY to add values. Values with commas: KEY:;=A;B names another
+separator after the colon. Simulations run in parallel, real modes one by one. As ranks of mpirun
+they share the work of one folder. Exit status: 1 if a run failed, 130 after Ctrl-C, which keeps
+what was done.
+Examples:
+  viaduct sweep x.yaml --over links.0.spec=delay=5ms,delay=9ms --over seed=1..20 --out sweep
+  mpirun -n 4 viaduct sweep x.yaml --mode simulate --over seed=1..100 --out sweep)");
+  command->callback([&invocation] { ExecutePackage(invocation); });
+}
+
+void AddCompare(CLI::App& app, Invocation& invocation) {
+  CLI::App* command = app.add_subcommand("compare", "what differs between the results of two runs");
+  static std::vector<std::string> figures;
+  static std::string a, b, json, relative, absolute, confidence;
+  command->add_option("A", a, "results of run --json, or of sweep")->required();
+  command->add_option("B", b, "those to compare with")->required();
+  command->add_option("--figure", figures, "only these: '*rtt_ms.p50'; may be repeated")
+      ->type_name("PATTERN")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--relative", relative, "tolerance, a share of A's value; default: 0.05")
+      ->type_name("SHARE");
+  command->add_option("--absolute", absolute, "tolerance in the figure's unit, in addition")
+      ->type_name("X");
+  command->add_option("--confidence", confidence, "of the intervals; default: 0.95")
+      ->type_name("SHARE");
+  command->add_option("--json", json, "write the comparison to this file; - is standard output")
+      ->type_name("FILE");
+  command->footer(R"(Exit status: 0 the same within the tolerance, 1 different, 2 bad input.
+Example:
+  viaduct run x.yaml --mode simulate --json a.json; viaduct run x.yaml --json b.json
+  viaduct compare a.json b.json --relative 0.02)");
+  command->callback([&invocation] { ExecutePackage(invocation); });
+}
+
+}  // namespace viaduct::cli
