@@ -10,7 +10,6 @@
 #include "ns3/reactor-simulator-impl.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/transport-guard.h"
 #include "ns3/uinteger.h"
 
 #include "base/error.h"
@@ -60,7 +59,11 @@ HubService::HubService(const viaduct::scenario::Scenario& scenario,
     {
         if (!node.remote)
         {
-            TransportGuard::Install(network.GetNode(node.name)); // from what strangers may send
+            // From what strangers may send.
+            if (Ptr<TransportGuard> guard = TransportGuard::Install(network.GetNode(node.name)))
+            {
+                m_guards[node.name] = guard;
+            }
             continue;
         }
         RemoteHub::Access access;
@@ -143,9 +146,11 @@ HubService::Describe(std::size_t from, std::size_t count) const
     result.frames = viaduct::result::Summarize(reactor->GetPortLateness());
     result.loop = LoopTimes(*reactor);
     result.frames.lost = viaduct::tunnel::OwnLosses(hub);
-    result.verdict =
-        viaduct::result::Worse(viaduct::result::Judge(result.events, m_scenario.lateness_limit),
-                               viaduct::result::Judge(result.frames, m_scenario.lateness_limit));
+    for (const auto& [name, guard] : m_guards)
+    {
+        viaduct::tunnel::AddCause(result.unreadable, name.c_str(), guard->GetDrops());
+    }
+    result.Judge(Summarize().rx_frames, m_scenario.lateness_limit);
     return result;
 }
 

@@ -9,6 +9,7 @@
 #include "network.h"
 
 #include "ns3/remote-hub.h"
+#include "ns3/transport-guard.h"
 
 #include "result/hub.h"
 #include "scenario/scenario.h"
@@ -67,9 +68,10 @@ class HubService
     }
 
   private:
-    const viaduct::scenario::Scenario& m_scenario; //!< the scenario
-    Ptr<RemoteHub> m_hub;                          //!< the clients
-    std::map<std::string, std::size_t> m_byName;   //!< their indexes
+    const viaduct::scenario::Scenario& m_scenario;       //!< the scenario
+    Ptr<RemoteHub> m_hub;                                //!< the clients
+    std::map<std::string, std::size_t> m_byName;         //!< their indexes
+    std::map<std::string, Ptr<TransportGuard>> m_guards; //!< of the other nodes
 };
 
 } // namespace ns3::sim

@@ -154,10 +154,8 @@ int RunHub(const HubCommandOptions& options, const Invocation& invocation) {
   CheckAddress(options.address);
   const std::optional<uint16_t> cipher_port = CipherPort(options.encrypt);
   if (cipher_port) CheckEncryptable(scenario);
-  const Instant end =
-      options.duration.empty()
-          ? Instant::Never()
-          : MonotonicClock::Now() + PositiveDuration("--duration", options.duration);
+  std::optional<Duration> duration;
+  if (!options.duration.empty()) duration = PositiveDuration("--duration", options.duration);
   // The broker is started before the loop, whose blocked signals it would inherit.
   std::optional<broker::Client> broker;
   const bool is_simulation = scenario.mode == scenario::Mode::kSimulate;
@@ -196,7 +194,8 @@ int RunHub(const HubCommandOptions& options, const Invocation& invocation) {
                    .c_str(),
                stderr);
   }
-  Serve(*hub, loop, end);
+  // Of serving clients: what it took to get ready is not a part of it.
+  Serve(*hub, loop, duration ? MonotonicClock::Now() + *duration : Instant::Never());
   record.reset();
   std::optional<run::ClaimsSummary> summary;
   if (claims) summary = claims->Summary();

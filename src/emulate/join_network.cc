@@ -200,7 +200,16 @@ void JoinNetwork::CreateInterface() {
   link.mac = request_.offer.mac;
   link.mtu = MtuOver(request_);
   sys::Netlink here = inner_ ? sys::Netlink(inner_->Fd()) : sys::Netlink();
-  sys::CreateVxlan(here, link);
+  try {
+    sys::CreateVxlan(here, link);
+  } catch (const SystemError& error) {
+    if (error.error_number() != EEXIST) throw;
+    throw EnvironmentError(fmt::format(
+        "a VXLAN interface of this network namespace has number {} at UDP port {} already, such as "
+        "that of a node of another hub (viaduct ls); give the node another nodes.NAME.vni, start "
+        "the hub with another --port, or join from another network namespace",
+        link.vni, link.port));
+  }
   sys::Netlink inside(inside_.get());
   inside.MoveLink(inside.IfIndex(link.name), inside_.get(), info_.inside->interface);
 }

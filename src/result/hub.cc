@@ -68,13 +68,22 @@ KeysOf<HubResult> HubResult::Keys() {
                         "datagrams, unless threads do that), `writing`, `sleeping`, `spinning`"),
       Always<&H::events>("events", "a map", "how late the simulator's events were"),
       Always<&H::frames>("frames", "a map", "how long frames waited for the simulator"),
+      WhenSet<&H::unreadable>("unreadable", "packets, by node",
+                              "which this node of ns-3's dropped, as ns-3 could not read their "
+                              "transport header or message; their frames are in `rx_frames`"),
       Always<&H::verdict>("verdict", "VALID, VOID, not judged",
                           "whether both kept `timing.lateness_limit`; datagrams that found the "
                           "socket full, and frames that the hub lost to overload or could not "
-                          "send, count as later than any limit"),
+                          "send, count as later than any limit; not judged: no limit, or no frame "
+                          "came from any client"),
       WhenSet<&H::environment>("environment", "a map", "the machine and the program"),
   };
   return kKeys;
+}
+
+void HubResult::Judge(uint64_t from_clients, std::optional<Duration> limit) {
+  verdict = Worse(result::Judge(events, limit), result::Judge(frames, limit));
+  if (from_clients == 0 && verdict == Verdict::kValid) verdict = Verdict::kNotJudged;
 }
 
 KeysOf<HubProgress> HubProgress::Keys() {

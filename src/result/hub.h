@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "result/environment.h"
 #include "result/record.h"
 #include "result/timing.h"
@@ -42,8 +43,13 @@ struct HubResult {
   std::optional<std::map<std::string, uint64_t>> refused;  // connections and claims, by cause
   std::map<std::string, double> loop;                      // s, by activity; of a simulation
   Timing events, frames;
+  std::map<std::string, uint64_t> unreadable;  // packets, by node
   Verdict verdict = Verdict::kNotJudged;
   std::optional<Environment> environment;
+
+  // Sets the verdict by the limit, if there is one. `from_clients`: the frames that all clients
+  // together have sent; of none there is no verdict but VOID.
+  void Judge(uint64_t from_clients, std::optional<Duration> limit);
 
   static KeysOf<HubResult> Keys();
 };

@@ -3,6 +3,7 @@
 
 #include "base/json_text.h"
 #include "result/document.h"
+#include "result/hub.h"
 #include "result/losses.h"
 #include "result/run.h"
 
@@ -142,6 +143,23 @@ TEST(TimingTest, IsVoidAboveTheLimitOnly) {
   EXPECT_EQ(json(timing)["limit_ns"], 49);
   EXPECT_EQ(json(Verdict::kVoid), "VOID");
   EXPECT_EQ(json(Verdict::kNotJudged), "not judged");
+}
+
+TEST(HubResultTest, IsNotValidOfEventsAlone) {
+  const auto limit = Duration::Nanoseconds(50);
+  HubResult hub;
+  hub.events.events = 100;
+  hub.events.p99_ns = 50;
+  hub.Judge(0, limit);
+  EXPECT_EQ(hub.verdict, Verdict::kNotJudged) << "no frame came from any client";
+  hub.frames = hub.events;  // of a lab's own links
+  hub.Judge(0, limit);
+  EXPECT_EQ(hub.verdict, Verdict::kNotJudged);
+  hub.Judge(1, limit);
+  EXPECT_EQ(hub.verdict, Verdict::kValid);
+  hub.events.p99_ns = 51;
+  hub.Judge(0, limit);
+  EXPECT_EQ(hub.verdict, Verdict::kVoid);
 }
 
 TEST(TimingTest, WhatWasLostIsLaterThanAnyLimit) {

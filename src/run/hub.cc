@@ -57,7 +57,15 @@ std::string HubTable(const HubResult& hub) {
     text += fmt::format("{} claims of nodes, {} of them by clients that returned; refused: {}\n",
                         hub.claims.value_or(0), hub.returns.value_or(0), CausesText(*hub.refused));
   }
+  if (!hub.unreadable.empty()) {
+    text += fmt::format("packets that ns-3 could not read, dropped at nodes: {}\n",
+                        CausesText(hub.unreadable));
+  }
   text += TimingLine(hub.events) + TimingLine(hub.frames, "frames ");
+  const bool is_silent = std::ranges::all_of(
+      hub.clients, [](const ClientResult& client) { return client.rx_frames == 0; });
+  text += fmt::format("verdict: {}{}\n", VerdictName(hub.verdict),
+                      is_silent ? "; no frame came from any client" : "");
   return text;
 }
 

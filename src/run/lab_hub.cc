@@ -1,8 +1,10 @@
 // A lab as a hub: its path engine has the tunnel.
 #include <fmt/format.h>
 
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -19,6 +21,18 @@ namespace {
 using engine::ControlRequest;
 
 constexpr Duration kUpdateInterval = Duration::Milliseconds(500);
+
+// By node: what the guards of ns-3's protocols have dropped there.
+std::map<std::string, uint64_t> UnreadablePackets(const result::SimulatorReport& report) {
+  constexpr std::string_view kGuards = "/protocols";
+  std::map<std::string, uint64_t> by_node;
+  for (const auto& [place, counters] : report.counters) {
+    const auto found = counters.drops.find("malformed_datagrams");
+    if (!place.ends_with(kGuards) || found == counters.drops.end()) continue;
+    by_node[place.substr(0, place.size() - kGuards.size())] = found->second;
+  }
+  return by_node;
+}
 
 class LabHub final : public Hub {
  public:
@@ -66,8 +80,10 @@ class LabHub final : public Hub {
     const auto report =
         conversation_->WaitForReport(true).at("results").get<result::SimulatorReport>();
     if (report.timing) result.events = *report.timing;
-    result.verdict = result::Worse(result::Judge(result.events, scenario_.lateness_limit),
-                                   result::Judge(result.frames, scenario_.lateness_limit));
+    result.unreadable = UnreadablePackets(report);
+    uint64_t from_clients = 0;
+    for (const result::ClientResult& client : result.clients) from_clients += client.rx_frames;
+    result.Judge(from_clients, scenario_.lateness_limit);
     return result;
   }
 

@@ -117,7 +117,9 @@ bool TrafficRunner::Done() const {
 
 std::string TrafficRunner::Describe() const {
   std::string text =
-      fmt::format("{:.0f} of {:.0f} s", SinceStart(), scenario_.duration.ToSeconds());
+      // On several hosts the start may be yet to come.
+      fmt::format("{:.0f} of {:.0f} s", std::max(SinceStart(), 0.0),
+                  scenario_.duration.ToSeconds());
   for (const FlowState& flow : flows_) {
     if (flow.running) text += ", " + flow.flow->name;
   }

@@ -316,3 +316,58 @@ def test_bad_input(scenario: Callable[[str], Path]) -> None:
     file = scenario(NODES.format(a="any", b="any"))
     error = viaduct("hub", file, "--set", "nodes.a.vni=5", "--set", "nodes.b.vni=5").error_line(2)
     assert "5" in error
+
+
+def test_a_hub_without_clients_is_not_valid(
+    hosts: Hosts, scenario: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """Nothing was judged; and it has served for as long as it was to."""
+    text = "timing: {lateness_limit: 60s}\n" + NODES.format(a="any", b="any")
+    for mode in ("simulate", "offload"):
+        written = tmp_path / f"{mode}.json"
+        file = scenario(text)
+        with entered(hosts.hub):
+            words = ("--mode", mode, "--duration", "1s", "--json", written)
+            done = viaduct("hub", file, *words).expect()
+        results = json.loads(written.read_text())
+        assert results["verdict"] == "not judged"
+        assert "no frame came from any client" in done.output
+        assert results["seconds"] >= 1
+
+
+def _fragments(gateway: str, client: str) -> list[bytes]:
+    """Of a TCP segment that ends within its options, which shows in the whole of it alone."""
+    segment = struct.pack("!HHIIBBHHH", 1, 2, 0, 0, 0xF0, 2, 0, 0, 0)
+    packets = []
+    for place, piece in ((0x2000, segment[:8]), (1, segment[8:])):
+        ends = socket.inet_aton(client) + socket.inet_aton(gateway)
+        head = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(piece), 7, place, 64, 6, 0) + ends
+        total = sum(struct.unpack("!10H", head))
+        total = (total & 0xFFFF) + (total >> 16)
+        total = (total & 0xFFFF) + (total >> 16)
+        packets.append(head[:10] + struct.pack("!H", ~total & 0xFFFF) + head[12:] + piece)
+    return packets
+
+
+def test_what_a_node_cannot_read_is_in_the_results(
+    hosts: Hosts, scenario: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """The frames pass, and what they make is dropped by the node's guard."""
+    written = tmp_path / "hub.json"
+    text = NODES.format(a="any", b="any").replace(
+        "{pair: [a, r], ", "{pair: [a, r], addresses: [10.9.0.1/24, 10.9.0.2/24], "
+    )
+    with hub(hosts, scenario(text), "--json", str(written)) as process:
+        with entered(hosts.clients):
+            out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        with out:
+            for packet in _fragments("10.9.0.2", "10.9.0.1"):
+                frame = b"\xff" * 6 + b"\2\0\0\0\0\1" + b"\x08\0" + packet
+                vxlan = struct.pack("!II", 8 << 24, 1 << 8) + frame
+                out.sendto(vxlan, ("192.0.2.254", 4789))
+        process.wait_for("frames/s in, ")
+        wait_until(lambda: " 1 of 2 nodes have a client" in process.read(), "the frames came")
+        end(process)
+    results = json.loads(written.read_text())
+    assert results["unreadable"] == {"r": 1}
+    assert client_of(results, "a")["rx_frames"] == 2
