@@ -239,7 +239,8 @@ def fails_on_node(command: str, patience: str = "30s") -> str:
 def test_guest_that_spins_ends_the_run() -> None:
     line = fails_on_node("while :; do :; done", patience="10s")
     assert "kernel guest 0 (n0, n1) " in line
-    assert "a program in it polls without sleeping, at 1.0" in line
+    assert "a program in it polls without sleeping" in line
+    assert "at 1.0" in line
 
 
 def test_guest_that_panics_ends_the_run_with_its_last_words() -> None:

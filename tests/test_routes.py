@@ -66,7 +66,9 @@ def test_every_pair_takes_the_line(
                 for address in line[there]:
                     expected = next_hop_address(line, here, there)
                     assert lookup(namespace, address) == expected, (namespace, address)
-        assert inside(f"{lab}.n0", "ping", "-c1", "-W2", line[-1][0]).status == 0
+        assert wait_until(
+            lambda: inside(f"{lab}.n0", "ping", "-c1", "-W2", line[-1][0]).status == 0, "an answer"
+        )
         if protocol == "olsr":
             # what the table holds is what was asked for, destination by destination
             routed = set(own_routes(f"{lab}.n0"))

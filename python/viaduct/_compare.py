@@ -105,5 +105,7 @@ def main(words: Sequence[str]) -> int:
         print(f"{row['figure']:{width}}  {shown}  {row['verdict']}{by}")
     for line in troubles:
         print(f"not to be relied on: {line}")
-    print("the same within the tolerance" if same else "different")
+    uncertain = sum(row["verdict"] == "uncertain" for row in rows)
+    doubt = f"; the intervals of {uncertain} figures are wider" if uncertain else ""
+    print(f"the means are the same within the tolerance{doubt}" if same else "different")
     return int(not same)

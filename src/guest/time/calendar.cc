@@ -318,9 +318,10 @@ void Calendar::ServeUntilWait(Member& member) {
     if (member.guest.Serve(options_.patience)) continue;
     const uint64_t current = schedule_->CurrentTime();
     if (!member.shared || current == last) {
-      throw Error(fmt::format(
-          "has run for {:.0f} s without advancing its time: a program in it polls without sleeping",
-          options_.patience.ToSeconds()));
+      throw Error(
+          fmt::format("has run for {:.0f} s without advancing its time: a program in it polls "
+                      "without sleeping, or its memory is short (attribute Memory)",
+                      options_.patience.ToSeconds()));
     }
     last = current;
   }
