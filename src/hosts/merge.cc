@@ -146,6 +146,7 @@ std::vector<result::LinkEvent> MergedEvents(const std::vector<PartResult>& parts
     }
   }
   std::vector<result::LinkEvent> events;
+  events.reserve(merged.size());
   for (auto& [key, event] : merged) events.push_back(std::move(event));
   std::ranges::stable_sort(events, {}, &result::LinkEvent::at);
   return events;

@@ -107,8 +107,9 @@ class Pair:
 
 
 @pytest.fixture
-def pair(tmp_path: Path, key: Path) -> Pair:
-    """Two kernel nodes with the hub and its clients."""
+def pair(tmp_path: Path, key: Path, monkeypatch: pytest.MonkeyPatch) -> Pair:
+    """Two kernel nodes with the hub and its clients, and with memory for so many programs."""
+    monkeypatch.setenv("NS_ATTRIBUTE_DEFAULT", "ns3::KernelGuest::Memory=256")
     return Pair(tmp_path, key)
 
 

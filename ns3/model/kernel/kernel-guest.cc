@@ -69,8 +69,7 @@ KernelGuest::GetTypeId()
                           MakeStringAccessor(&KernelGuest::m_kernel),
                           MakeStringChecker())
             .AddAttribute("Memory",
-                          "The guest's memory in MiB; 0: enough for its nodes and devices, and 192 "
-                          "more if programs are installed on its nodes. The "
+                          "The guest's memory in MiB; 0: enough for its nodes and devices. The "
                           "host only provides the pages that the guest touches.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&KernelGuest::m_memory),
@@ -171,19 +170,12 @@ KernelGuest::AddNic(Ptr<NetDevice> device)
 void
 KernelGuest::Prepare()
 {
-    // Of programs: their code and files are in the guest's memory too, and where it is short the
-    // kernel reads them again and again, in which its time stands still, or kills them. It costs
-    // the host nothing until it is used, but for 1/64 (what a kernel knows of each page).
-    constexpr uint32_t FOR_PROGRAMS = 192;
-    bool programs = false;
     for (const auto& node : m_nodes)
     {
         node->Prepare();
-        programs = programs || node->HasPrograms();
     }
     // Twice the memory of a namespace and a device with its ring of buffers.
-    const auto wanted = static_cast<uint32_t>(64 + 2 * (m_nodes.size() + m_macs.size())) +
-                        (programs ? FOR_PROGRAMS : 0);
+    const auto wanted = static_cast<uint32_t>(64 + 2 * (m_nodes.size() + m_macs.size()));
     m_options.memory_mib = m_memory != 0 ? m_memory : wanted;
 }
 

@@ -5,7 +5,6 @@
 #include "kernel-node.h"
 
 #include "kernel-addresses.h"
-#include "kernel-application.h"
 #include "kernel-calendar.h"
 #include "kernel-node-routes.h"
 #include "kernel-state.h"
@@ -213,19 +212,6 @@ KernelNode::DoInitialize()
 {
     KernelCalendar::Get()->Boot();
     Object::DoInitialize();
-}
-
-bool
-KernelNode::HasPrograms() const
-{
-    for (uint32_t i = 0; i < m_node->GetNApplications(); ++i)
-    {
-        if (DynamicCast<KernelApplication>(m_node->GetApplication(i)))
-        {
-            return true;
-        }
-    }
-    return false;
 }
 
 void

@@ -72,8 +72,6 @@ class KernelNode : public Object
     void AddSourceRoute(Ptr<NetDevice> device,
                         const std::optional<viaduct::wire::IpAddress>& gateway);
 
-    /** @return whether programs of this machine are installed on the node (KernelApplication) */
-    bool HasPrograms() const;
     /** Adds the node's devices to the guest; called before the boot. */
     void Prepare();
     /** @return whether the kernel has all of the node's devices */
