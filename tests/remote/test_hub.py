@@ -167,6 +167,8 @@ def test_two_plain_clients(
         # Anyone's node has its client when that has spoken.
         wait_until(lambda: inside(b, "ping", "-c1", "-W1", "10.0.0.5").status == 0, "b answers")
         for target, seconds in (("10.0.0.6", 0.020), ("fd00:0:0:1::2", 0.020)):
+            # The first one waits until both ends know each other's address.
+            inside(a, "ping", "-c", "1", "-W", "5", target).expect()
             done = inside(a, "ping", "-c", "5", "-i", "0.2", "-W", "5", target).expect()
             least = float(done.output.rsplit("= ", 1)[1].split("/")[0]) / 1e3
             assert seconds <= least < 1, done
