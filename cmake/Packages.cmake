@@ -37,6 +37,8 @@ set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "viaduct ${this_version}, python3 (>= 3.11), python3-yaml")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "viaduct-ns3 ${this_version}, python3-pandas, python3-matplotlib, python3-scipy")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA "${VIADUCT_ROOT}/packaging/python/postinst;${VIADUCT_ROOT}/packaging/python/prerm")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_STRICT_PERMISSION TRUE)
 set(CPACK_DEBIAN_PYTHON_DESCRIPTION "Python package of viaduct, sweeps and comparisons
 Runs, labs, paths and shells from Python, with results as pandas frames;
 topologies that are built in Python; the commands viaduct sweep and
