@@ -1,10 +1,11 @@
-// In place of copy_filter.cc, forwarder.cc, joiner.cc, object.cc, rbridge_program.cc and
-// upcall_program.cc in a build without clang or libbpf.
+// In place of copy_filter.cc, forwarder.cc, joiner.cc, object.cc, rbridge_program.cc,
+// share_program.cc and upcall_program.cc in a build without clang or libbpf.
 #include "base/error.h"
 #include "bpf/copy_filter.h"
 #include "bpf/forwarder.h"
 #include "bpf/joiner.h"
 #include "bpf/rbridge_program.h"
+#include "bpf/share_program.h"
 #include "bpf/upcall_program.h"
 
 namespace viaduct::bpf {
@@ -62,6 +63,8 @@ int RBridgeProgram::TablesFd() const { return -1; }
 int RBridgeProgram::EventsFd() const { return -1; }
 std::vector<viaduct_rbridge_event> RBridgeProgram::TakeEvents() { return {}; }
 viaduct_rbridge_interface RBridgeProgram::CountersOf(int) const { return {}; }
+
+Shares AttachShares(int, std::span<const uint32_t>, uint64_t) { throw EnvironmentError(WhyNot()); }
 
 void AttachUpcalls(int, const UpcallOptions&) {
   throw EnvironmentError(

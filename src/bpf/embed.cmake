@@ -4,7 +4,7 @@
 # each distribution.
 set(folder ${CMAKE_CURRENT_LIST_DIR})
 set(loaders ${folder}/copy_filter.cc ${folder}/forwarder.cc ${folder}/joiner.cc ${folder}/object.cc ${folder}/rbridge_program.cc
-            ${folder}/refusal.cc ${folder}/refusal_root_test.cc ${folder}/upcall_program.cc)
+            ${folder}/refusal.cc ${folder}/refusal_root_test.cc ${folder}/share_program.cc ${folder}/upcall_program.cc)
 if(NOT VIADUCT_BPF_CLANG OR NOT TARGET PkgConfig::BPF)
   message(STATUS "viaduct: no clang or no libbpf-dev: the data planes ebpf and joined are left out")
   set_source_files_properties(${loaders} PROPERTIES HEADER_FILE_ONLY ON)
@@ -34,4 +34,5 @@ viaduct_bpf_program(forward Forward packet.bpf.h port.h)
 viaduct_bpf_program(join Join packet.bpf.h random.bpf.h port.h join.h)
 viaduct_bpf_program(rbridge RBridge packet.bpf.h port.h rbridge_frame.bpf.h rbridge.h)
 viaduct_bpf_program(redirect Redirect packet.bpf.h redirect.h ../io/xdp_stamp.h)
+viaduct_bpf_program(share Share share.h)
 viaduct_bpf_program(upcall Upcall upcall.h)

@@ -4,6 +4,7 @@
 #include <bpf/libbpf.h>
 #include <fmt/format.h>
 #include <linux/pkt_cls.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/socket_option.h"
 #include "bpf/refusal.h"
 
 namespace viaduct::bpf {
@@ -88,6 +90,10 @@ Object::Object(const unsigned char* bytes, size_t size, const char* program,
 
 int Object::Map(const char* name) const {
   return bpf_object__find_map_fd_by_name(object_.get(), name);
+}
+
+void Object::AttachToSocket(int socket) const {
+  SetSocketOption(socket, SOL_SOCKET, SO_ATTACH_BPF, program_, "SO_ATTACH_BPF");
 }
 
 UniqueFd Object::AttachToTcx(int ifindex) const {

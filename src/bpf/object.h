@@ -47,6 +47,9 @@ class Object {
 
   // The descriptor of a table, which the object owns.
   int Map(const char* name) const;
+  // Decides about each packet before a socket's queue, for as long as the socket exists. Throws
+  // SystemError.
+  void AttachToSocket(int socket) const;
   // At the ingress of an interface of the calling thread's namespace. Before Linux 6.6 the program
   // stays there as long as the interface. Throws EnvironmentError.
   void Attach(int ifindex);

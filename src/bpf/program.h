@@ -15,6 +15,8 @@ extern const unsigned char kRBridgeProgram[];
 extern const size_t kRBridgeProgramSize;
 extern const unsigned char kRedirectProgram[];
 extern const size_t kRedirectProgramSize;
+extern const unsigned char kShareProgram[];
+extern const size_t kShareProgramSize;
 extern const unsigned char kUpcallProgram[];
 extern const size_t kUpcallProgramSize;
 

@@ -67,12 +67,12 @@ void Conductor::Take(int from, const json& message) {
   if (type == kBye) gone_.insert(from);
 }
 
-void Conductor::Ended(int rank) {
+void Conductor::Ended(int rank, bool is_silent) {
   if (!gone_.insert(rank).second) return;
   const std::string host = HostOf(rank);
-  const std::string what =
-      fmt::format("host {}: {}",
-                  host.empty() ? fmt::format("of rank {} (the first is 0)", rank) : host, kEnded);
+  const std::string what = fmt::format(
+      "host {}: {}", host.empty() ? fmt::format("of rank {} (the first is 0)", rank) : host,
+      is_silent ? kSilent : kEnded);
   // Before the first stage there is no run.
   if (static_cast<int>(hosts_.size()) < ranks_) {
     return Fail(what, static_cast<int>(ExitStatus::kEnvironment));

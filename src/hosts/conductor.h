@@ -27,8 +27,8 @@ class Conductor {
 
   // A message for rank 0.
   void Take(int from, const nlohmann::json& message);
-  // A rank's program has ended.
-  void Ended(int rank);
+  // A rank's program has ended, without saying so, or has been silent for too long.
+  void Ended(int rank, bool is_silent = false);
   // Before the traffic. Hosts that have said who they are have waited for them.
   void SetClocks(std::vector<ClockReading> clocks);
   const std::vector<ClockReading>& clocks() const { return clocks_; }

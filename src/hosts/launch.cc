@@ -8,7 +8,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 
 #include "base/clock.h"
@@ -30,6 +32,8 @@ using nlohmann::json;
 
 // How long mpirun may take to end everything, from when it is told.
 constexpr Duration kEndPatience = Duration::Seconds(20);
+// How long it may take until all hosts' programs have met.
+constexpr Duration kStartPatience = Duration::Seconds(120);
 
 // On each host: says what mpirun would say at greater length.
 constexpr char kStarter[] =
@@ -97,6 +101,24 @@ std::string Condensed(const std::string& words) {
   return text.empty() ? "it said nothing" : text;
 }
 
+// Which host mpirun's own words are about, if they name one: by its rank, or as it was told to
+// reach it.
+std::string HostIn(const std::string& words, const scenario::Scenario& scenario) {
+  std::smatch found;
+  static const std::regex kRank(R"(process rank (\d+) )");
+  if (std::regex_search(words, found, kRank)) {
+    const auto rank = static_cast<size_t>(std::atoi(found[1].str().c_str()));
+    if (rank < scenario.hosts.size()) return scenario.hosts[rank].name;
+  }
+  static const std::regex kNode(R"(Remote daemon: \S+ on node (\S+))");
+  if (!std::regex_search(words, found, kNode)) return "";
+  for (const scenario::LabHost& host : scenario.hosts) {
+    const std::string login = host.login.substr(host.login.find('@') + 1);
+    if (found[1] == host.address.ToString() || found[1] == login) return host.name;
+  }
+  return "";
+}
+
 class Launcher {
  public:
   Launcher(const scenario::Scenario& scenario, const LaunchRequest& request)
@@ -105,11 +127,9 @@ class Launcher {
   result::RunResult Run() {
     Start();
     try {
-      loop_.Run([this] { return !output_ && !errors_; });
+      AwaitAnswer();
     } catch (const sys::Interrupted&) {
-      loop_.IgnoreSignals();
-      process_.Signal(SIGTERM);
-      loop_.Run([this] { return !output_ && !errors_; }, MonotonicClock::Now() + kEndPatience);
+      EndMpirun();
       throw;
     }
     process_.WaitFor(kEndPatience);
@@ -117,6 +137,31 @@ class Launcher {
   }
 
  private:
+  bool HasEnded() const { return !output_ && !errors_; }
+
+  void AwaitAnswer() {
+    loop_.Run([this] { return HasEnded() || is_under_way_ || answer_.ends_with('\n'); },
+              MonotonicClock::Now() + kStartPatience);
+    if (!HasEnded() && !is_under_way_ && answer_.empty()) {
+      EndMpirun();
+      throw Error(
+          fmt::format("{}: hosts: not all of them were there within {} s: {}", scenario_.file,
+                      kStartPatience.ToSeconds(), Condensed(mpiruns_words_ + said_)),
+          ExitStatus::kEnvironment);
+    }
+    loop_.Run([this] { return HasEnded() || answer_.ends_with('\n'); });
+    // It waits for its own processes on all hosts, of which one may be frozen.
+    loop_.Run([this] { return HasEnded(); }, MonotonicClock::Now() + kEndPatience);
+    if (!HasEnded()) EndMpirun();
+  }
+
+  void EndMpirun() {
+    loop_.IgnoreSignals();
+    process_.Signal(SIGTERM);
+    loop_.Run([this] { return HasEnded(); }, MonotonicClock::Now() + kEndPatience);
+    if (!HasEnded()) process_.Signal(SIGKILL);
+  }
+
   void Start() {
     const json message = {{"type", kScenario},
                           {"version", run::Version()},
@@ -198,11 +243,20 @@ class Launcher {
       if (!is_under_way_ && error.ends_with(kEnded) && !others_words_.empty()) {
         error += ": " + Condensed(others_words_);
       }
+      const std::string host = HostIn(mpiruns_words_ + said_, scenario_);
+      if (is_under_way_ && error.find(kConnectionEnded) != std::string::npos && !host.empty()) {
+        error = fmt::format("host {}: {}; the run is VOID", host, kEnded);
+      }
       throw Error(error, status >= 1 && status <= 4 ? static_cast<ExitStatus>(status)
                                                     : ExitStatus::kFailure);
     }
     const ExitStatus status = is_under_way_ ? ExitStatus::kVoid : ExitStatus::kEnvironment;
     const char* const verdict = is_under_way_ ? "; the run is VOID" : "";
+    const std::string host = HostIn(mpiruns_words_ + said_, scenario_);
+    if (is_under_way_ && !host.empty() &&
+        (own_words_.empty() || own_words_.find(kConnectionEnded) != std::string::npos)) {
+      throw Error(fmt::format("host {}: {}{}", host, kEnded, verdict), status);
+    }
     if (!own_words_.empty()) throw Error(own_words_, status);
     throw Error(fmt::format("mpirun ended without results: {}{}", Condensed(mpiruns_words_ + said_),
                             verdict),

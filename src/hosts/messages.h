@@ -13,6 +13,8 @@
 //   end        rank 0 to all: so it is on all hosts
 #pragma once
 
+#include "hosts/mpi_frame.h"
+
 namespace viaduct::hosts {
 
 inline constexpr char kScenario[] = "scenario", kMeet[] = "meet", kMet[] = "met",
@@ -21,6 +23,14 @@ inline constexpr char kScenario[] = "scenario", kMeet[] = "meet", kMet[] = "met"
 
 // What the error ends with if a host's program has ended without saying why.
 inline constexpr char kEnded[] = "viaduct's processes there have ended";
+
+// The same if it has not been heard of for kMostSilence.
+inline constexpr char kSilent[] =
+    "nothing was heard of it for 10 s (frozen, or its network is down)";
+static_assert(kMostSilence == 10);
+
+// What a program says that mpirun ended.
+inline constexpr char kConnectionEnded[] = "the connection to the other hosts (mpirun) has ended";
 
 // What rank 0 prints on standard error when all hosts are there.
 inline constexpr char kAllThere[] = "viaduct rank: all hosts are there";

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "hosts/messages.h"
 #include "hosts/mpi_frame.h"
 
 namespace viaduct::hosts {
@@ -18,8 +19,7 @@ namespace {
 constexpr int kPatience = 10000;  // ms until viaduct-mpi says who this is
 
 [[noreturn]] void ThrowEnded() {
-  throw Error("the connection to the other hosts (mpirun) has ended: the run is VOID",
-              ExitStatus::kVoid);
+  throw Error(std::string(kConnectionEnded) + ": the run is VOID", ExitStatus::kVoid);
 }
 
 std::vector<ClockReading> ReadClocks(const std::string& table) {
@@ -70,8 +70,9 @@ void MpiLink::MeasureClocks() { Send(kClockFrame, ""); }
 std::optional<MpiLink::Frame> MpiLink::Receive(int wait_milliseconds) {
   for (;;) {
     if (std::optional<MpiFrame> frame = TakeFrame(received_)) {
-      if (frame->number != kClockFrame) return Frame{frame->number, std::move(frame->bytes), {}};
-      return Frame{rank_, {}, ReadClocks(frame->bytes)};
+      if (frame->number == kSilentFrame) return Frame{std::stoi(frame->bytes), {}, true, {}};
+      if (frame->number == kClockFrame) return Frame{rank_, {}, false, ReadClocks(frame->bytes)};
+      return Frame{frame->number, std::move(frame->bytes), false, {}};
     }
     pollfd wait{Fd(), POLLIN, 0};
     if (poll(&wait, 1, wait_milliseconds) <= 0) return std::nullopt;

@@ -33,7 +33,8 @@ class MpiLink {
 
   struct Frame {
     int from = 0;
-    std::string message;               // empty: that rank's program has ended
+    std::string message;               // empty: that rank's program has ended, or is silent
+    bool silent = false;               // it has said nothing for kMostSilence, and counts as gone
     std::vector<ClockReading> clocks;  // not empty: the answer to MeasureClocks()
   };
   // The next frame that has arrived; waits for it up to so many milliseconds. Throws Error if

@@ -5,7 +5,8 @@
 // this process's own standard input. On the socket are frames: "RANK LENGTH\n", and so many bytes.
 //   from the program:  RANK     a message for this rank (or for itself)
 //                      -1       (rank 0) measure the clocks
-//   to the program:    -2       first: "RANK SIZE", its own and how many there are
+//   to the program:    -3       the rank of these bytes has said nothing for kMostSilence
+//                      -2       first: "RANK SIZE", its own and how many there are
 //                      RANK     a message from this rank; without bytes: that rank's program ended
 //                      -1       a line for each rank: how many ns its monotonic clock is ahead of
 //                               rank 0's, and by how much that may be wrong
@@ -22,6 +23,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <list>
 #include <optional>
 #include <string>
@@ -34,11 +37,13 @@
 namespace viaduct {
 namespace {
 
-enum Tag : int { kMessage = 1, kEnded = 2, kProbe = 3, kReply = 4 };
+enum Tag : int { kMessage = 1, kEnded = 2, kProbe = 3, kReply = 4, kAlive = 5 };
 constexpr int kRoundTrips = 200;
+constexpr Duration kBeat = Duration::Seconds(1);
 constexpr int kIdleWait = 1, kQuietWait = 5;  // ms between two looks at what other ranks say
 
 struct Sending {
+  int to = 0;
   std::string bytes;
   MPI_Request request{};
 };
@@ -49,6 +54,7 @@ class Bridge {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
     ended_.resize(size_);
+    silence_.resize(size_);
     Start(words);
     ToProgram(hosts::kIdentityFrame, std::to_string(rank_) + " " + std::to_string(size_));
   }
@@ -56,6 +62,7 @@ class Bridge {
   void Run() {
     while (!Over()) {
       const bool busy = Receive();
+      Beat();
       Wait(busy ? 0 : quiet_turns_ < 1000 ? kIdleWait : kQuietWait);
       quiet_turns_ = busy ? 0 : quiet_turns_ + 1;
       sendings_.remove_if([](Sending& sending) {
@@ -65,6 +72,9 @@ class Bridge {
       });
     }
   }
+
+  // Some rank will never take part in the end.
+  bool misses_some() const { return misses_some_; }
 
  private:
   void Start(char** words) {
@@ -104,7 +114,8 @@ class Bridge {
       MPI_Status status;
       MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &status);
       if (there == 0) return any;
-      any = true;
+      silence_[status.MPI_SOURCE] = 0;
+      any = any || status.MPI_TAG != kAlive;
       int length = 0;
       MPI_Get_count(&status, MPI_BYTE, &length);
       std::string bytes(length, '\0');
@@ -117,6 +128,52 @@ class Bridge {
         ToProgram(status.MPI_SOURCE, "");
       }
     }
+  }
+
+  // Rank 0 hears of all ranks, and they of it, each second. A second in which this process did not
+  // run itself counts once.
+  void Beat() {
+    const Instant now = MonotonicClock::Now();
+    if (now < next_beat_) return;
+    next_beat_ = now + kBeat;
+    const bool is_alive = socket_ < 0 || !IsStopped();
+    for (int other = 0; other < size_; ++other) {
+      if (other == rank_ || ended_[other] || (rank_ != 0 && other != 0)) continue;
+      if (is_alive) Send(other, kAlive, "");
+      if (++silence_[other] > hosts::kMostSilence) Miss(other);
+    }
+  }
+
+  void Miss(int other) {
+    ended_[other] = misses_some_ = true;
+    // Nobody is going to take them, but MPI has their memory.
+    for (auto each = sendings_.begin(); each != sendings_.end();) {
+      const auto next = std::next(each);
+      if (each->to == other) abandoned_.splice(abandoned_.end(), sendings_, each);
+      each = next;
+    }
+    ToProgram(hosts::kSilentFrame, std::to_string(other));
+  }
+
+  // By a signal, or a debugger: proc(5), the state after the name in parentheses.
+  bool IsStopped() const {
+    std::ifstream file("/proc/" + std::to_string(program_) + "/stat");
+    std::string text;
+    std::getline(file, text);
+    const size_t name = text.rfind(") ");
+    const char state = name == std::string::npos ? '\0' : text[name + 2];
+    return state == 'T' || state == 't';
+  }
+
+  // Whether there is a message before the other rank counts as gone. Turns round without sleeping:
+  // for clocks.
+  static bool Await(int source, Tag tag) {
+    const Instant end = MonotonicClock::Now() + kBeat * hosts::kMostSilence;
+    int there = 0;
+    do {
+      MPI_Iprobe(source, tag, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+    } while (there == 0 && MonotonicClock::Now() < end);
+    return there != 0;
   }
 
   void ToProgram(int from, const std::string& bytes) {
@@ -156,7 +213,9 @@ class Bridge {
 
   // NOLINTBEGIN(clang-analyzer-optin.mpi.MPI-Checker): Run() tests the requests.
   void Send(int to, Tag tag, std::string bytes) {
+    if (ended_[to]) return;
     Sending& sending = sendings_.emplace_back();
+    sending.to = to;
     sending.bytes = std::move(bytes);
     MPI_Isend(sending.bytes.data(), static_cast<int>(sending.bytes.size()), MPI_BYTE, to, tag,
               MPI_COMM_WORLD, &sending.request);
@@ -179,12 +238,16 @@ class Bridge {
     std::string table = "0 0\n";
     for (int other = 1; other < size_; ++other) {
       int64_t ahead = 0, best = INT64_MAX;
-      for (int i = 0; i <= kRoundTrips; ++i) {
+      for (int i = 0; i <= kRoundTrips && !ended_[other]; ++i) {
         const char more = i < kRoundTrips ? 1 : 0;
         const int64_t sent = Now();
         MPI_Send(&more, 1, MPI_BYTE, other, kProbe, MPI_COMM_WORLD);
         if (more == 0) break;
         int64_t theirs = 0;
+        if (!Await(other, kReply)) {
+          Miss(other);
+          break;
+        }
         MPI_Recv(&theirs, sizeof theirs, MPI_BYTE, other, kReply, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
         const int64_t took = Now() - sent;
@@ -202,15 +265,19 @@ class Bridge {
     for (char more = 1; more != 0;) {
       const int64_t now = Now();
       MPI_Send(&now, sizeof now, MPI_BYTE, 0, kReply, MPI_COMM_WORLD);
+      if (!Await(0, kProbe)) return Miss(0);
       MPI_Recv(&more, 1, MPI_BYTE, 0, kProbe, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
   }
 
   int rank_ = 0, size_ = 0, socket_ = -1, quiet_turns_ = 0;
   pid_t program_ = -1;
-  std::vector<bool> ended_;
+  std::vector<bool> ended_;   // or missed
+  std::vector<int> silence_;  // beats
+  bool misses_some_ = false;
+  Instant next_beat_ = MonotonicClock::Now() + kBeat;
   std::string to_program_, from_program_;
-  std::list<Sending> sendings_;
+  std::list<Sending> sendings_, abandoned_;
 };
 
 }  // namespace
@@ -223,7 +290,10 @@ int main(int argc, char** argv) {
   }
   signal(SIGPIPE, SIG_IGN);
   MPI_Init(&argc, &argv);
-  viaduct::Bridge(argv + 1).Run();
+  viaduct::Bridge bridge(argv + 1);
+  bridge.Run();
+  // MPI_Finalize() waits for all.
+  if (bridge.misses_some()) _exit(1);
   MPI_Finalize();
   return 0;
 }

@@ -94,7 +94,11 @@ void RankPeers::Take(const MpiLink::Frame& frame) {
     return;
   }
   if (frame.message.empty()) {
-    if (conductor_) conductor_->Ended(frame.from);
+    if (conductor_) conductor_->Ended(frame.from, frame.silent);
+    if (frame.from == 0 && !ending_ && frame.silent) {
+      throw Error(fmt::format("rank 0, which leads the run: {}; the run is VOID", kSilent),
+                  ExitStatus::kVoid);
+    }
     if (frame.from == 0 && !ending_) {
       throw Error("rank 0, which leads the run, has ended: the run is VOID", ExitStatus::kVoid);
     }

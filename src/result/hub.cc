@@ -14,7 +14,9 @@ KeysOf<ClientResult> ClientResult::Keys() {
       Always<&C::tx_bytes>("tx_bytes", "bytes", "and their bytes"),
       Always<&C::drops>(
           "drops", "frames, by cause",
-          "lost here. From the client: `overload` (more waited than its share), `spoofed` (from a "
+          "lost here. From the client: `socket_full` (sent faster than they were read: datagrams "
+          "beyond its share of the socket's buffer), `overload` (more waited than its share), "
+          "`spoofed` (from a "
           "host that has not claimed the node, or not inside of the encryption), `malformed`, "
           "`ip_options` (which ns-3 would "
           "corrupt), `too_long`, `refused` (the link is down). To the client: `unclaimed` (there "
@@ -44,12 +46,15 @@ KeysOf<HubResult> HubResult::Keys() {
                                  "of each socket, as the kernel accounts for it; without "
                                  "privileges limited by net.core.rmem_max"),
       Always<&H::send_buffer>("send_buffer", "bytes", "the same for sending"),
+      WhenSet<&H::unshared>("unshared", "text",
+                            "why clients do not share the receive buffers, so that one of them can "
+                            "fill them for all; absent: they do"),
       Always<&H::datagrams>("datagrams", "datagrams", "that were read"),
-      Always<&H::drops>(
-          "drops", "datagrams, by cause",
-          "lost, and no client's: `socket_full` (they came faster than they were "
-          "read), `malformed` (not VXLAN), `unknown_vni`, `spoofed` (with encryption: more "
-          "than were looked at came past it)"),
+      Always<&H::drops>("drops", "datagrams, by cause",
+                        "lost, and no client's: `socket_full` (they came faster than they were "
+                        "read, and the buffer was full in spite of all shares), `malformed` (not "
+                        "VXLAN), `unknown_vni`, `spoofed` (with encryption: more "
+                        "than were looked at came past it)"),
       Always<&H::clients>("clients", "a list of maps", "each remote node"),
       WhenSet<&H::claims>("claims", "a whole number",
                           "nodes given to clients with the key; absent, as the next two: no node "

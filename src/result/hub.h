@@ -36,6 +36,7 @@ struct HubResult {
   uint64_t readers = 0;  // threads
   std::optional<std::string> encryption;
   int receive_buffer = 0, send_buffer = 0;  // bytes
+  std::optional<std::string> unshared;      // why clients do not share the receive buffer
   uint64_t datagrams = 0;
   std::map<std::string, uint64_t> drops;  // datagrams, by cause
   std::vector<ClientResult> clients;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "scenario/binding.h"
@@ -17,6 +18,18 @@ constexpr size_t kLongestName = 32;
 // A VXLAN identifier has 24 bits: the upper ones are the lab's, the lower ones the link's.
 constexpr int kLinkBits = 14;
 
+// Not loopback, broadcast or reserved ones, nor those of a link that would have to be named.
+bool CanBeReached(const wire::IpAddress& address) {
+  if (address.IsUnspecified() || address.IsMulticast()) return false;
+  if (address.family == wire::Family::kIpv4) {
+    return address.bytes[0] != 0 && address.bytes[0] != 127 && address.bytes[0] < 240;
+  }
+  static const std::array kOthers = {wire::IpPrefix::Parse("::1/128"),
+                                     wire::IpPrefix::Parse("::ffff:0:0/96"),
+                                     wire::IpPrefix::Parse("fe80::/10")};
+  return std::ranges::none_of(kOthers, [&](const auto& each) { return each.Contains(address); });
+}
+
 LabHost ReadLabHost(const Section& section, const std::string& name) {
   LabHost host;
   ReadMembers(section, host);
@@ -24,8 +37,8 @@ LabHost ReadLabHost(const Section& section, const std::string& name) {
   section.Need({"address"});
   host.address =
       section.Located("address", [&] { return wire::IpAddress::Parse(section.Text("address")); });
-  if (host.address.IsUnspecified() || host.address.IsMulticast()) {
-    section.Fail("address", host.address.ToString() + " is not a host's");
+  if (!CanBeReached(host.address)) {
+    section.Fail("address", host.address.ToString() + " is not one that other hosts can reach");
   }
   const bool is_login = std::ranges::all_of(host.login, [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_' || c == '@';

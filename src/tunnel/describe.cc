@@ -16,6 +16,7 @@ result::ClientResult DescribeClient(const Hub& hub, size_t node) {
   client.tx_frames = counters.tx_frames;
   client.tx_bytes = counters.tx_bytes;
   client.waiting = hub.WaitingOf(node);
+  AddCause(client.drops, "socket_full", counters.rx_dropped_socket_full);
   AddCause(client.drops, "overload", counters.rx_dropped_overload);
   AddCause(client.drops, "spoofed", counters.rx_dropped_spoofed);
   AddCause(client.drops, "malformed", counters.rx_dropped_malformed);
@@ -59,6 +60,7 @@ void Describe(const Hub& hub, result::HubResult* result, size_t first, size_t co
   result->readers = hub.readers();
   result->receive_buffer = hub.underlay().receive_buffer();
   result->send_buffer = hub.underlay().send_buffer();
+  if (!hub.why_unshared().empty()) result->unshared = hub.why_unshared();
   result->datagrams = all.datagrams;
   AddCause(result->drops, "malformed", all.dropped_malformed);
   AddCause(result->drops, "unknown_vni", all.dropped_unknown_vni);
@@ -73,7 +75,9 @@ void Describe(const Hub& hub, result::HubResult* result, size_t first, size_t co
 uint64_t OwnLosses(const Hub& hub) {
   uint64_t lost = hub.counters().dropped_socket_full;
   for (size_t i = 0; i < hub.nodes().size(); ++i) {
-    lost += hub.CountersOf(i).rx_dropped_overload + hub.CountersOf(i).tx_dropped_refused;
+    const ClientCounters counters = hub.CountersOf(i);
+    lost += counters.rx_dropped_socket_full + counters.rx_dropped_overload +
+            counters.tx_dropped_refused;
   }
   return lost;
 }

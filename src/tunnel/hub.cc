@@ -4,6 +4,9 @@
 #include <cstring>
 #include <utility>
 
+#include "base/error.h"
+#include "tunnel/socket_shares.h"
+
 namespace viaduct::tunnel {
 namespace {
 
@@ -39,6 +42,7 @@ Hub::Hub(std::vector<RemoteNode> nodes, const Options& options)
     : sockets_(OpenSockets(nodes, options)),
       intake_(std::move(nodes), options.waiting_frames, underlay().port()),
       sent_(intake_.nodes().size()) {
+  if (options.shares) ShareSockets();
   for (size_t i = 0; i < intake_.nodes().size(); ++i) {
     const auto& address = intake_.nodes()[i].address;
     if (address) Claim(i, *address);
@@ -51,6 +55,20 @@ Hub::Hub(std::vector<RemoteNode> nodes, const Options& options)
                                        .buffer = kOutsideBuffer});
   }
   if (options.readers > 0) readers_.emplace(PointersTo(sockets_), intake_);
+}
+
+void Hub::ShareSockets() {
+  std::vector<uint32_t> vnis(nodes().size());
+  std::ranges::transform(nodes(), vnis.begin(), [](const RemoteNode& node) { return node.vni; });
+  try {
+    for (const auto& socket : sockets_) shares_.push_back(&socket->Share(vnis));
+    why_unshared_.clear();
+  } catch (const EnvironmentError& error) {
+    shares_.clear();
+    for (const auto& socket : sockets_) socket->Unshare();
+    why_unshared_ = error.what();
+  }
+  intake_.SetShares(shares_);
 }
 
 std::vector<int> Hub::Descriptors() const {
@@ -119,6 +137,11 @@ void Hub::Claim(size_t node, const wire::IpAddress& client, uint16_t port) {
 ClientCounters Hub::CountersOf(size_t node) const {
   ClientCounters counters = sent_[node];
   static_cast<ArrivalCounters&>(counters) = intake_.CountersOf(node);
+  for (const SocketShares* each : shares_) {
+    const SocketShares::Refused refused = each->RefusedOf(node);
+    counters.rx_dropped_socket_full += refused.lost;
+    counters.rx_dropped_spoofed += refused.spoofed;
+  }
   return counters;
 }
 
@@ -126,6 +149,11 @@ HubCounters Hub::counters() const {
   HubCounters all;
   static_cast<DatagramCounters&>(all) = intake_.counters();
   for (const auto& socket : sockets_) all.dropped_socket_full += socket->ReceiveDrops();
+  for (const SocketShares* each : shares_) {
+    const SocketShares::Strange refused = each->RefusedStrange();
+    all.dropped_malformed += refused.malformed;
+    all.dropped_unknown_vni += refused.unknown_vni;
+  }
   if (outside_) all.dropped_spoofed = outside_->ReceiveDrops();
   return all;
 }

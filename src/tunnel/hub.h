@@ -20,19 +20,22 @@ namespace viaduct::tunnel {
 
 // A client's frames; none is dropped uncounted.
 struct ClientCounters : ArrivalCounters {
+  // Sent faster than they were read: its share of the socket's buffer was full.
+  uint64_t rx_dropped_socket_full = 0;
   uint64_t tx_frames = 0, tx_bytes = 0;  // to the client
   uint64_t tx_dropped_unclaimed = 0;     // there is no client
   uint64_t tx_dropped_too_long = 0;
   uint64_t tx_dropped_refused = 0;  // the kernel did not take it: no route, no buffer
 
   uint64_t Lost() const {
-    return rx_dropped_overload + rx_dropped_spoofed + rx_dropped_malformed + rx_dropped_too_long +
-           tx_dropped_unclaimed + tx_dropped_too_long + tx_dropped_refused;
+    return rx_dropped_socket_full + rx_dropped_overload + rx_dropped_spoofed +
+           rx_dropped_malformed + rx_dropped_too_long + tx_dropped_unclaimed + tx_dropped_too_long +
+           tx_dropped_refused;
   }
 };
 
 struct HubCounters : DatagramCounters {
-  uint64_t dropped_socket_full = 0;  // nobody knows whose: the kernel had no room for them
+  uint64_t dropped_socket_full = 0;  // beyond all shares, or of nobody knows whom
   uint64_t dropped_spoofed = 0;      // the same of those that came outside of the encryption
 };
 
@@ -51,6 +54,8 @@ class Hub {
     // come and go there, and what comes to the port above is dropped and counted. -1: there is
     // none. It is one socket, for one reader at most.
     int inner_socket = -1;
+    // Clients share each socket's buffer by a program in the kernel, where that is possible.
+    bool shares = true;
   };
   using Arrival = Intake::Arrival;
 
@@ -63,6 +68,8 @@ class Hub {
   const Underlay& underlay() const { return *sockets_.front(); }
   // Where clients are to send to, or, with an inner socket, must not.
   uint16_t port() const { return outside_ ? outside_->port() : underlay().port(); }
+  // Why clients do not share the sockets' buffers; empty: they do.
+  const std::string& why_unshared() const { return why_unshared_; }
   size_t readers() const { return readers_ ? sockets_.size() : 0; }
   // Datagrams that were read.
   uint64_t datagrams() const { return intake_.counters().datagrams; }
@@ -95,12 +102,17 @@ class Hub {
   // Its client, if it has one.
   std::optional<Peer> ClientOf(size_t node) const { return intake_.ClientOf(node); }
 
+  // What the kernel refused is in them, too.
   ClientCounters CountersOf(size_t node) const;
   size_t WaitingOf(size_t node) const { return intake_.WaitingOf(node); }
   HubCounters counters() const;
 
  private:
+  void ShareSockets();
+
   std::vector<std::unique_ptr<Underlay>> sockets_;
+  std::vector<SocketShares*> shares_;  // of sockets_, or none
+  std::string why_unshared_ = "not asked for";
   std::optional<Underlay> outside_;  // beside an inner socket
   Intake intake_;
   io::SuperFrameSplitter splitter_;

@@ -62,7 +62,9 @@ class HubFamilyTest : public testing::TestWithParam<std::tuple<const char*, size
 // The kernel counts what it has merged, or never divided, as one.
 TEST_P(HubTest, EveryDatagramThatFoundTheSocketFullIsCounted) {
   constexpr uint64_t kMessages = 2000, kOfEach = 40, kLength = 900;
-  Hub hub({{.name = "a", .vni = 7}}, On("127.0.0.1"));  // whose readers begin when it is read
+  Hub::Options options = On("127.0.0.1");
+  options.shares = false;
+  Hub hub({{.name = "a", .vni = 7}}, options);  // whose readers begin when it is read
   const UniqueFd out(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   ASSERT_TRUE(out);
   constexpr int kSegment = kLength;

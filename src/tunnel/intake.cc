@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "tunnel/inner_frame.h"
+#include "tunnel/socket_shares.h"
 #include "wire/ethernet.h"
 #include "wire/vxlan.h"
 
@@ -38,6 +39,25 @@ Intake::Intake(std::vector<RemoteNode> nodes, size_t waiting_frames, uint16_t po
                                    nodes_[by_vni_[vni] - 1].name, nodes_[i].name, vni));
     }
     by_vni_[vni] = static_cast<uint32_t>(i + 1);
+  }
+}
+
+void Intake::SetShares(std::vector<SocketShares*> shares) {
+  shares_ = std::move(shares);
+  const MutexLock lock(mutex_);
+  for (size_t i = 0; i < nodes_.size(); ++i) SetClient(i, clients_[i].peer);
+}
+
+void Intake::SetClient(size_t node, std::optional<Peer> peer) {
+  clients_[node].peer = peer;
+  for (SocketShares* each : shares_) {
+    if (peer) {
+      each->SetClient(node, *peer);
+    } else if (nodes_[node].anyone) {
+      each->SetAnyone(node);
+    } else {
+      each->SetUnclaimed(node);
+    }
   }
 }
 
@@ -87,7 +107,7 @@ void Intake::AcceptDatagram(std::span<std::byte> bytes, size_t segment,
   const auto node = CountDatagram(bytes);
   if (!node) return;
   Client& client = clients_[*node];
-  if (!client.peer && nodes_[*node].anyone) client.peer = message.source.WithPort(port_);
+  if (!client.peer && nodes_[*node].anyone) SetClient(*node, message.source.WithPort(port_));
   if (client.peer && client.peer->SameHost(message.source)) {
     AcceptFrame(*node, bytes.subspan(VxlanHeader::kSize), segment, message.received, splitter);
   } else {
@@ -146,12 +166,12 @@ bool Intake::IsOverloaded() const {
 
 void Intake::Claim(size_t node, const Peer& client) {
   const MutexLock lock(mutex_);
-  clients_[node].peer = client;
+  SetClient(node, client);
 }
 
 void Intake::Release(size_t node) {
   const MutexLock lock(mutex_);
-  clients_[node].peer.reset();
+  SetClient(node, std::nullopt);
 }
 
 std::optional<Peer> Intake::ClientOf(size_t node) const {

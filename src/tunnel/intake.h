@@ -63,6 +63,9 @@ class Intake {
 
   const std::vector<RemoteNode>& nodes() const { return nodes_; }
 
+  // They are told of each client. Before anything else is called; they must outlive this object.
+  void SetShares(std::vector<SocketShares*> shares);
+
   // Frames of one client are queued in the order of these calls. `splitter`: the caller's.
   void Accept(const Underlay::Message& message, io::SuperFrameSplitter& splitter);
   // Counts what has come by a way that is no client's.
@@ -89,6 +92,8 @@ class Intake {
     ArrivalCounters counters;
   };
 
+  void SetClient(size_t node, std::optional<Peer> peer)
+      VIADUCT_THREAD_SAFETY(requires_capability(mutex_));
   // Counts the datagram. The index in nodes_ that it is for, if it is any.
   std::optional<size_t> CountDatagram(std::span<const std::byte> bytes)
       VIADUCT_THREAD_SAFETY(requires_capability(mutex_));
@@ -103,6 +108,7 @@ class Intake {
   const std::vector<RemoteNode> nodes_;
   const uint16_t port_;
   std::vector<uint32_t> by_vni_;  // index in nodes_, plus 1
+  std::vector<SocketShares*> shares_;
   mutable Mutex mutex_;
   std::vector<Client> clients_ VIADUCT_GUARDED_BY(mutex_);
   FairQueue queue_ VIADUCT_GUARDED_BY(mutex_);

@@ -88,7 +88,7 @@ io::PortCounters TrunkPort::Counters() {
       sum.rx_bytes += client.rx_bytes;
       sum.tx_frames += client.tx_frames;
       sum.tx_bytes += client.tx_bytes;
-      sum.rx_dropped_ring_full += client.rx_dropped_overload;
+      sum.rx_dropped_ring_full += client.rx_dropped_socket_full + client.rx_dropped_overload;
       sum.rx_dropped_truncated += client.rx_dropped_too_long;
       sum.tx_dropped_error += client.tx_dropped_refused;
     }

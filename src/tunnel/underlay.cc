@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/socket_option.h"
 #include "base/timespec.h"
+#include "tunnel/socket_shares.h"
 
 namespace viaduct::tunnel {
 namespace {
@@ -112,6 +113,21 @@ Underlay::Underlay(const Options& options)
   }
 }
 
+Underlay::~Underlay() = default;
+
+SocketShares& Underlay::Share(std::span<const uint32_t> vnis) {
+  shares_ = std::make_unique<SocketShares>(Fd(), vnis, static_cast<size_t>(receive_buffer_));
+  return *shares_;
+}
+
+void Underlay::Unshare() {
+  if (!shares_) return;
+  SetSocketOption(Fd(), SOL_SOCKET, SO_DETACH_BPF, 0, "SO_DETACH_BPF");
+  shares_.reset();
+}
+
+void Underlay::Account(const Message& message) { shares_->Take(message); }
+
 void Underlay::Bind(const Options& options) {
   const wire::IpAddress address =
       wire::IpAddress::Parse(options.address.empty() ? "::" : options.address);
@@ -176,12 +192,28 @@ void Underlay::Open(const Options& options) {
   port_ = Peer(bound).port();
 }
 
-uint32_t Underlay::DroppedMessages() const {
+uint32_t Underlay::AllDroppedMessages() const {
   std::array<uint32_t, SK_MEMINFO_VARS> memory{};
   socklen_t length = sizeof memory;
   SystemCall("getsockopt SO_MEMINFO",
              getsockopt(Fd(), SOL_SOCKET, SO_MEMINFO, memory.data(), &length));
   return memory[SK_MEMINFO_DROPS];
+}
+
+uint32_t Underlay::DroppedMessages() const {
+  if (!shares_) return dropped_ = AllDroppedMessages();
+  // Both numbers grow meanwhile. A refusal is counted by the program before the kernel does, so
+  // what remains is at most too few, as long as no other comes between.
+  constexpr int kAttempts = 8;
+  for (int i = 0; i < kAttempts; ++i) {
+    const uint64_t refused = shares_->RefusedMessages();
+    const uint32_t all = AllDroppedMessages();
+    if (refused != shares_->RefusedMessages()) continue;
+    const auto more = static_cast<int32_t>(all - static_cast<uint32_t>(refused) - dropped_);
+    if (more > 0) dropped_ += static_cast<uint32_t>(more);
+    break;
+  }
+  return dropped_;
 }
 
 uint64_t Underlay::ReceiveDrops() const {
@@ -197,10 +229,13 @@ void Underlay::NoteBurst(size_t messages, size_t datagrams) {
       std::exchange(per_message_, static_cast<double>(datagrams) / static_cast<double>(messages));
   // What was lost so far was among these and those before. A system call only where it matters.
   const double most = std::max(before, per_message_);
-  if (most <= 1) return;
+  const bool may_have_more = messages == kBurst;
+  const bool settles = shares_ != nullptr && (may_have_more || shares_->Differs());
+  if (most <= 1 && !settles) return;
   const uint32_t now = DroppedMessages();
   drops_ += static_cast<double>(now - seen_drops_) * most;
   seen_drops_ = now;
+  if (settles) shares_->Settle(now, !may_have_more);
 }
 
 size_t Underlay::ReadBurst() {

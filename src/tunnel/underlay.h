@@ -20,6 +20,8 @@
 
 namespace viaduct::tunnel {
 
+class SocketShares;
+
 // Where datagrams come from and go to. IPv4 addresses are mapped ones (RFC 4291 section 2.5.5.2),
 // unless the machine has no IPv6.
 class Peer {
@@ -70,16 +72,27 @@ class Underlay {
 
   // Throws UsageError if the address or port cannot be had.
   explicit Underlay(const Options& options);
+  ~Underlay();
+
+  // From now on the clients of these VNIs share the receive buffer. What is returned is this
+  // object's. Throws EnvironmentError (SocketShares).
+  SocketShares& Share(std::span<const uint32_t> vnis);
+  void Unshare();  // if it was shared
 
   int Fd() const { return socket_.get(); }
   uint16_t port() const { return port_; }
   // What the kernel gave, bytes: without CAP_NET_ADMIN not more than net.core.rmem_max.
   int receive_buffer() const { return receive_buffer_; }
   int send_buffer() const { return send_buffer_; }
-  // Datagrams that found the socket's buffer full, since it was opened. A system call, from any
-  // thread. The kernel counts messages: of how many datagrams each was (UDP_GRO) is known by those
-  // that it gave at that time.
+  // Datagrams that found the socket's buffer full, since it was opened, without those that were
+  // beyond a share of it. A system call, from any thread. The kernel counts messages: of how many
+  // datagrams each was (UDP_GRO) is known by those that it gave at that time.
   uint64_t ReceiveDrops() const;
+
+  static size_t DatagramsOf(const Message& message) {
+    if (message.segment == 0) return 1;
+    return std::max<size_t>(1, (message.bytes.size() + message.segment - 1) / message.segment);
+  }
 
   // Reads at most kBurst messages and calls use(const Message&) for each, in order. Never blocks.
   // Returns whether there may be more.
@@ -90,6 +103,7 @@ class Underlay {
     for (size_t i = 0; i < count; ++i) {
       const Message message = Examine(i);
       datagrams += DatagramsOf(message);
+      if (shares_) Account(message);
       use(message);
     }
     NoteBurst(count, datagrams);
@@ -124,14 +138,13 @@ class Underlay {
   void Open(const Options& options);
   size_t ReadBurst();
   Message Examine(size_t i);
-  static size_t DatagramsOf(const Message& message) {
-    if (message.segment == 0) return 1;
-    return std::max<size_t>(1, (message.bytes.size() + message.segment - 1) / message.segment);
-  }
+  void Account(const Message& message);
   // A burst of so many messages, with so many datagrams, was read.
   void NoteBurst(size_t messages, size_t datagrams);
-  // Of the kernel, modulo 2^32.
-  uint32_t DroppedMessages() const;
+  // Of the kernel, modulo 2^32: those that were beyond a share, too.
+  uint32_t AllDroppedMessages() const;
+  // Without these; never too many.
+  uint32_t DroppedMessages() const VIADUCT_THREAD_SAFETY(requires_capability(drops_mutex_));
   void SendAll();
   // As many of those from `first` on as one message can carry.
   size_t PrepareMessage(size_t message, size_t first);
@@ -141,7 +154,11 @@ class Underlay {
   uint16_t port_ = 0;
   int receive_buffer_ = 0, send_buffer_ = 0;
 
+  std::unique_ptr<SocketShares> shares_;
+
   mutable Mutex drops_mutex_;  // those of a reader's socket are asked for by another thread
+  // What DroppedMessages() said last.
+  mutable uint32_t dropped_ VIADUCT_GUARDED_BY(drops_mutex_) = 0;
   uint32_t seen_drops_ VIADUCT_GUARDED_BY(drops_mutex_) = 0;  // messages that are in drops_
   double drops_ VIADUCT_GUARDED_BY(drops_mutex_) = 0;         // datagrams
   double per_message_ VIADUCT_GUARDED_BY(drops_mutex_) = 1;   // datagrams, lately

@@ -164,3 +164,43 @@ def test_routes_that_do_not_converge_across_hosts(
         assert run.text.count("viaduct: ") == 1, run.text
         assert not (tmp_path / "true.json").exists()
         hosts.await_nothing_left()
+
+
+def signal_all(machine: Machine, number: signal.Signals) -> None:
+    """Sends the signal to all processes of the host but the one that stands for it."""
+    own = Path(f"/proc/{machine.pid}/ns/mnt").readlink()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            is_host = (
+                int(folder.name) == machine.pid
+                or b"become_host" in (folder / "cmdline").read_bytes()
+            )
+            if not is_host and (folder / "ns/mnt").readlink() == own:
+                os.kill(int(folder.name), number)
+
+
+@pytest.mark.usefixtures("lab")
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_host_is_frozen(scenario: Callable[[str], Path], tmp_path: Path, number: int) -> None:
+    """Its kernel still answers: it is missed all the same, named, and cleans up when it goes on."""
+    with machines(3) as hosts:
+        text = TWO.replace("{line: all}", "{line: all}").replace(
+            "n3: {on_host: h2}", "n3: {on_host: h3}"
+        )
+        run = hosts.start(
+            "run", scenario(text + FLOW + FAST_OLSR + hosts.hosts()), "--json", tmp_path / "o.json"
+        )
+        run.wait_for("converged")
+        frozen = hosts.all[number]
+        signal_all(frozen, signal.SIGSTOP)
+        try:
+            assert run.wait() == 4, run.text
+            last = run.text.strip().splitlines()[-1]
+            assert f"host {frozen.name}: nothing was heard of it for 10 s" in last, run.text
+            assert "VOID" in last
+            assert not (tmp_path / "o.json").exists()
+            others = [m for m in hosts.all if m != frozen]
+            wait_until(lambda: not any(m.left() for m in others), "nothing left")
+        finally:
+            signal_all(frozen, signal.SIGCONT)
+        wait_until(lambda: not frozen.left(), f"nothing left: {frozen.left()}")
