@@ -280,7 +280,7 @@ def test_what_the_hub_itself_loses_voids_the_run(
         end(process, status=4)
     results = json.loads(written.read_text())
     client = client_of(results, "a")
-    lost = client["drops"].get("overload", 0) + results["drops"].get("socket_full", 0)
+    lost = client["drops"].get("overload", 0) + client["drops"].get("socket_full", 0)
     assert lost > 1000, results
     assert results["frames"]["lost"] == lost
     assert results["verdict"] == "VOID"
