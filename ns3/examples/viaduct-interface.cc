@@ -53,7 +53,7 @@ Main(int argc, char* argv[])
 {
     std::string interface;
     std::string networkNamespace;
-    std::string filter;
+    char filter[65536] = ""; // AddValue() cuts a std::string at its first space
     std::string simulator = "ns3::ReactorSimulatorImpl";
     bool rip = false;
     Ipv4Address address("10.1.1.2");
@@ -61,7 +61,7 @@ Main(int argc, char* argv[])
     CommandLine cmd(__FILE__);
     cmd.AddValue("interface", "the interface", interface);
     cmd.AddValue("namespace", "its network namespace", networkNamespace);
-    cmd.AddValue("filter", "filter of received frames, in tcpdump's syntax", filter);
+    cmd.AddValue("filter", "filter of received frames, in tcpdump's syntax", filter, sizeof filter);
     cmd.AddValue("address", "the node's IPv4 address, in a /24", address);
     cmd.AddValue("rip", "whether it speaks RIP and RIPng", rip);
     cmd.AddValue("duration", "how long to run", duration);
@@ -99,7 +99,7 @@ Main(int argc, char* argv[])
 
     Simulator::Stop(duration);
     Simulator::Run();
-    std::cout << "dropped: " << device->GetTotalDrops() << "\n";
+    device->PrintTiming(std::cout);
     if (auto reactor = ReactorSimulatorImpl::Get())
     {
         reactor->Print(std::cout);

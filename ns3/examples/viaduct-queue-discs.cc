@@ -99,14 +99,19 @@ class QueueWatch
 
 /** @return a device of the router's on a real interface */
 Ptr<RingNetDevice>
-AddInterface(Ptr<Node> router, const std::string& interface, bool flowControl)
+AddInterface(Ptr<Node> router,
+             const std::string& interface,
+             const std::string& port,
+             bool flowControl)
 {
     auto device = CreateObjectWithAttributes<RingNetDevice>("Interface",
                                                             StringValue(interface),
+                                                            "Port",
+                                                            StringValue(port),
                                                             "FlowControl",
                                                             BooleanValue(flowControl),
                                                             "QdiscBypass",
-                                                            BooleanValue(false));
+                                                            BooleanValue(port != "AfPacket"));
     router->AddDevice(device);
     return device;
 }
@@ -122,6 +127,7 @@ Route(int argc, char* argv[])
     std::string right;
     std::string disc = "FqCoDel";
     std::string trace;
+    std::string port = "AfPacket";
     bool flowControl = true;
     bool bql = true;
     Time duration = Seconds(10);
@@ -130,6 +136,7 @@ Route(int argc, char* argv[])
     cmd.AddValue("left", "an interface", left);
     cmd.AddValue("right", "the interface with the bottleneck", right);
     cmd.AddValue("disc", "PfifoFast, CoDel, FqCoDel, Pie, Cobalt: ns3::NAMEQueueDisc", disc);
+    cmd.AddValue("port", "AfPacket; AfXdp, Auto: past the interfaces' queueing disciplines", port);
     cmd.AddValue("flow-control", "whether the device on the right stops its queue", flowControl);
     cmd.AddValue("bql", "whether its queue has dynamic queue limits", bql);
     cmd.AddValue("duration", "how long to run", duration);
@@ -141,8 +148,8 @@ Route(int argc, char* argv[])
     GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
     Ptr<Node> router = CreateObject<Node>();
     NetDeviceContainer devices;
-    devices.Add(AddInterface(router, left, false));
-    auto bottleneck = AddInterface(router, right, flowControl);
+    devices.Add(AddInterface(router, left, port, false));
+    auto bottleneck = AddInterface(router, right, port, flowControl);
     devices.Add(bottleneck);
     InternetStackHelper().Install(router);
 

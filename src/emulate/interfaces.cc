@@ -26,6 +26,10 @@ int Examine(const std::string& name) {
   if (!link->up) {
     throw UsageError(fmt::format("interface {} is down; ip link set dev {} up", name, name));
   }
+  if (!link->ethernet) {
+    throw UsageError(fmt::format(
+        "interface {}: its frames are not Ethernet's (a TUN device, a tunnel of IP)", name));
+  }
   return link->ifindex;
 }
 

@@ -28,6 +28,8 @@ class XdpMemory {
     void* const memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (memory == MAP_FAILED) throw SystemError("mmap of memory for AF_XDP", errno);
+    // What the kernel has pinned, a forked process would get a copy of at once.
+    madvise(memory, bytes_, MADV_DONTFORK);
     memory_ = static_cast<std::byte*>(memory);
     free_.reserve(chunks);
     for (uint32_t i = chunks; i > 0; --i) free_.push_back(uint64_t{i - 1} * chunk_bytes);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <linux/bpf.h>
 #include <linux/if_xdp.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -231,13 +232,26 @@ class XdpPort::Impl {
     return address;
   }
 
+  // The kernel lets go of a queue a little after its socket has been closed (xp_release_deferred()
+  // in net/xdp/xsk_buff_pool.c).
+  static bool BindPatiently(int fd, const sockaddr_xdp& address) {
+    constexpr int kPauseMs = 1, kTries = 1000;
+    for (int tries = 0; tries < kTries; ++tries) {
+      if (bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return true;
+      if (errno != EBUSY) return false;
+      poll(nullptr, 0, kPauseMs);
+    }
+    errno = EBUSY;
+    return false;
+  }
+
   // Without XDP_COPY the kernel takes zero-copy where the driver has it, and copies otherwise.
   void BindFirst(int fd, const XdpOptions& options) {
     sockaddr_xdp address = Address(0);
     address.sxdp_flags = XDP_USE_NEED_WAKEUP;
     if (state_.multi_buffer) address.sxdp_flags |= kUseSg;
     if (!options.zero_copy || !state_.native) address.sxdp_flags |= XDP_COPY;
-    if (bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return;
+    if (BindPatiently(fd, address)) return;
     if (errno == EINVAL && state_.multi_buffer) {
       throw EnvironmentError(fmt::format(
           "AF_XDP: frames of an MTU of {} need several chunks of {} bytes, and this kernel has no "
@@ -251,7 +265,7 @@ class XdpPort::Impl {
     sockaddr_xdp address = Address(number);
     address.sxdp_flags = XDP_SHARED_UMEM;
     address.sxdp_shared_umem_fd = static_cast<uint32_t>(queues_.front().socket.get());
-    if (bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return true;
+    if (BindPatiently(fd, address)) return true;
     if (errno != EINVAL) RefuseBinding(number);
     return false;
   }

@@ -20,8 +20,10 @@ Program::~Program() = default;
 UniqueFd Program::Map() const { return {}; }
 std::string Program::Placement() const { return ""; }
 uint32_t Program::Left() const { return 0; }
+uint32_t Program::Id() const { return 0; }
 int Program::Descriptor() const { return -1; }
 void DetachLeft(int, uint32_t) {}
+void AwaitUnloaded(uint32_t, Duration) {}
 std::string DescribePrograms(int) { return ""; }
 
 }  // namespace viaduct::xdp

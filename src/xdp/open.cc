@@ -14,7 +14,6 @@
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/packet_socket.h"
-#include "xdp/veth_peer.h"
 
 namespace viaduct::xdp {
 namespace {
@@ -27,6 +26,9 @@ constexpr int kPreferBusyPoll = 69, kBusyPollBudget = 70;
 sys::LinkInfo Examine(const std::string& interface) {
   const auto link = sys::Netlink().FindLink(interface);
   if (!link) throw UsageError("there is no interface " + interface + "; see ip link");
+  if (!link->ethernet) {
+    throw UsageError("AF_XDP on interface " + interface + ": its frames are not Ethernet's");
+  }
   const bool is_source = link->kind.empty() || link->kind == "veth" || link->kind == "tun";
   if (!is_source || interface == "lo") {
     throw EnvironmentError(
@@ -73,36 +75,9 @@ std::optional<uid_t> RealUserOf(int pid) {
   return static_cast<uid_t>(std::strtoul(status.c_str() + at + kKey.size(), nullptr, 10));
 }
 
-// Switches offloads off, and on again at its end.
-class OffloadsOff {
- public:
-  explicit OffloadsOff(const std::string& interface) {
-    for (NeededOff& needed : OffloadsInTheWay(interface)) {
-      std::vector<std::string> active = Active(needed);
-      changed_.emplace_back(std::move(needed), std::move(active));
-      SwitchOff(changed_.back().first);
-    }
-  }
-  OffloadsOff(const OffloadsOff&) = delete;
-  OffloadsOff& operator=(const OffloadsOff&) = delete;
-  ~OffloadsOff() {
-    for (const auto& [needed, active] : changed_) {
-      try {
-        const auto link = sys::Netlink(needed.network.get()).FindLink(needed.ifindex);
-        if (link) sys::EnableOffloads(needed.network.get(), link->name, active);
-      } catch (const Error&) {
-        continue;  // it has gone
-      }
-    }
-  }
-
- private:
-  std::vector<std::pair<NeededOff, std::vector<std::string>>> changed_;
-};
-
 // What is undone in the reverse order.
 struct Keeper {
-  std::unique_ptr<OffloadsOff> offloads;
+  std::unique_ptr<InterfaceGuardian> guardian;
   std::shared_ptr<Program> program;
 };
 
@@ -122,21 +97,6 @@ std::vector<NeededOff> OffloadsInTheWay(const std::string& interface) {
                       {sys::Offloads::kAll, sys::Offloads::kTags}});
   }
   return needed;
-}
-
-std::vector<std::string> Active(const NeededOff& needed) {
-  std::vector<std::string> names;
-  for (const sys::Offloads kind : needed.kinds) {
-    std::ranges::move(sys::ActiveOffloads(needed.network.get(), needed.interface, kind),
-                      std::back_inserter(names));
-  }
-  return names;
-}
-
-void SwitchOff(const NeededOff& needed) {
-  for (const sys::Offloads kind : needed.kinds) {
-    sys::DisableOffloads(needed.network.get(), needed.interface, kind);
-  }
 }
 
 Opened Open(const Request& request) {
@@ -193,13 +153,19 @@ void AllowLockedMemory(int pid, uid_t user, uint64_t bytes) {
   prlimit(pid, RLIMIT_MEMLOCK, &limit, nullptr);
 }
 
-io::XdpPort OpenXdpPort(const Request& request, const io::XdpOptions& options) {
+io::XdpPort OpenXdpPort(const Request& request, const io::XdpOptions& options) try {
+  if (!WhyNotBuilt().empty()) throw EnvironmentError(WhyNotBuilt() + "; use af_packet");
   auto keeper = std::make_shared<Keeper>();
-  keeper->offloads = std::make_unique<OffloadsOff>(request.interface);
+  keeper->guardian = std::make_unique<InterfaceGuardian>(request.interface);
   Opened opened = Open(request);
+  keeper->guardian->Guard(*opened.program);
   keeper->program = std::move(opened.program);
   opened.sockets.keeper = std::move(keeper);
   return {std::move(opened.sockets), options};
+} catch (const SystemError& error) {
+  if (error.error_number() != EPERM && error.error_number() != EACCES) throw;
+  throw EnvironmentError(fmt::format("AF_XDP on interface {} needs root ({}); use af_packet",
+                                     request.interface, error.what()));
 }
 
 }  // namespace viaduct::xdp

@@ -12,7 +12,7 @@
 
 #include "base/fd.h"
 #include "io/xdp_port.h"
-#include "sys/network/offload.h"
+#include "xdp/interface_guardian.h"
 #include "xdp/program.h"
 
 namespace viaduct::xdp {
@@ -31,24 +31,6 @@ struct Request {
   bool promiscuous = true;  // frames for other stations, too
   std::optional<BusyPoll> busy_poll = std::nullopt;
 };
-
-// What has to be off so that what is in a frame's bytes is all there is to it: XDP sees neither
-// partial checksums, tags nor segment sizes that sk_buffs have beside them.
-struct NeededOff {
-  UniqueFd network;
-  std::string interface;
-  int ifindex = 0;
-  std::vector<sys::Offloads> kinds;
-};
-// Of the interface, and of the other end of a veth pair, by which it gets its frames. Throws
-// UsageError if there is no such interface in the calling thread's namespace; EnvironmentError if
-// its frames cannot be had by AF_XDP: of loopback, bridges and others that the kernel's own
-// software makes, of a peer out of reach.
-std::vector<NeededOff> OffloadsInTheWay(const std::string& interface);
-// Names of those that are on.
-std::vector<std::string> Active(const NeededOff& needed);
-// Throws EnvironmentError if the driver does not let it.
-void SwitchOff(const NeededOff& needed);
 
 struct Opened {
   io::XdpSockets sockets;  // without a keeper

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/if_link.h>
+#include <poll.h>
 #include <unistd.h>
 #include <xdp/libxdp.h>
 
@@ -13,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "bpf/program.h"
 #include "bpf/redirect.h"
@@ -217,6 +219,13 @@ uint32_t Program::Left() const {
   return state_->beside ? xdp_program__id(state_->beside.get()) : 0;
 }
 
+uint32_t Program::Id() const {
+  bpf_prog_info info{};
+  uint32_t length = sizeof info;
+  SystemCall("look at an XDP program", bpf_obj_get_info_by_fd(Descriptor(), &info, &length));
+  return info.id;
+}
+
 int Program::Descriptor() const {
   return bpf_program__fd(bpf_object__find_program_by_name(state_->object.get(), kName));
 }
@@ -231,6 +240,14 @@ void DetachLeft(int ifindex, uint32_t program) {
         xdp_program__detach(each, ifindex, xdp_multiprog__attach_mode(present.get()), 0);
     if (error != 0) throw SystemError("detach the XDP program of a killed path", -error);
     return;
+  }
+}
+
+void AwaitUnloaded(uint32_t program, Duration patience) {
+  constexpr int kPauseMs = 1;
+  const Instant end = MonotonicClock::Now() + patience;
+  while (UniqueFd(bpf_prog_get_fd_by_id(program)) && MonotonicClock::Now() < end) {
+    poll(nullptr, 0, kPauseMs);
   }
 }
 

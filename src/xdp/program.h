@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/fd.h"
+#include "base/time.h"
 
 namespace viaduct::xdp {
 
@@ -43,6 +44,8 @@ class Program {
   // The id of the program that somebody has to detach if this process is killed; 0: nobody.
   uint32_t Left() const;
 
+  uint32_t Id() const;  // the kernel's number of it
+
   // What it does with a frame, without a frame (BPF_PROG_TEST_RUN): whether the filter matches, as
   // far as sockets are there. For tests.
   int Descriptor() const;
@@ -62,6 +65,9 @@ class Program {
 // Detaches a program that a killed process has left in a dispatcher (Program::Left()); nothing if
 // it is gone. In the calling thread's namespace.
 void DetachLeft(int ifindex, uint32_t program);
+
+// Waits, for so long at most, until a program is no longer loaded.
+void AwaitUnloaded(uint32_t program, Duration patience);
 
 // What XDP programs the interface has, in words: "program 17 (xdp_drop), native". Empty: none.
 std::string DescribePrograms(int ifindex);

@@ -11,6 +11,7 @@
 #include <xdp/libxdp.h>
 
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -83,6 +84,23 @@ class XdpPortRootTest : public testing::Test {
     });
   }
 
+  // A process that has a port there, until it is killed.
+  void KillWithAPort() {
+    const pid_t child = fork();
+    if (child == 0) {
+      const XdpPort port = OpenB();
+      raise(SIGKILL);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status));
+  }
+  // The kernel lets go of a dead process's descriptors a little later.
+  static void Await(const std::function<bool()>& condition) {
+    for (int i = 0; i < 1000 && !condition(); ++i) usleep(10000);
+    EXPECT_TRUE(condition());
+  }
+
   std::optional<io::TestNetwork> network_;
 };
 
@@ -110,18 +128,55 @@ TEST_F(XdpPortRootTest, LeavesTheInterfacesAsTheyWere) {
   EXPECT_EQ(OffloadsOf(network_->b, "b0"), b);
 }
 
-TEST_F(XdpPortRootTest, LeavesNoProgramWhenItsProcessIsKilled) {
-  const pid_t child = fork();
-  if (child == 0) {
+TEST_F(XdpPortRootTest, LeavesTheInterfacesAsTheyWereWhenItsProcessIsKilled) {
+  const auto a = OffloadsOf(network_->a, "a0"), b = OffloadsOf(network_->b, "b0");
+  KillWithAPort();
+  Await([&] { return ProgramsOfB().empty(); });
+  Await([&] { return OffloadsOf(network_->a, "a0") == a; });
+  Await([&] { return OffloadsOf(network_->b, "b0") == b; });
+}
+
+// The guardian of the dead one finds another that needs the offloads off.
+TEST_F(XdpPortRootTest, CanBeOpenedAtOnceAfterItsProcessWasKilled) {
+  const auto a = OffloadsOf(network_->a, "a0"), b = OffloadsOf(network_->b, "b0");
+  for (int i = 0; i < 20; ++i) {
+    KillWithAPort();
+    Await([&] { return ProgramsOfB().empty(); });
     const XdpPort port = OpenB();
-    raise(SIGKILL);
+    EXPECT_THAT(OffloadsOf(network_->a, "a0"), testing::IsEmpty());
+    usleep(static_cast<useconds_t>(i * 200));
+    EXPECT_THAT(OffloadsOf(network_->a, "a0"), testing::IsEmpty());
   }
-  int status = 0;
-  waitpid(child, &status, 0);
-  ASSERT_TRUE(WIFSIGNALED(status));
-  // The kernel lets go of a dead process's descriptors a little later.
-  for (int i = 0; i < 500 && !ProgramsOfB().empty(); ++i) usleep(10000);
-  EXPECT_EQ(ProgramsOfB(), "");
+  EXPECT_EQ(OffloadsOf(network_->a, "a0"), a);
+  EXPECT_EQ(OffloadsOf(network_->b, "b0"), b);
+}
+
+// Of ports on both ends, the first to go leaves what the other needs.
+TEST_F(XdpPortRootTest, SwitchesOffloadsOnWhenTheLastPortOfAPairIsClosed) {
+  const auto a = OffloadsOf(network_->a, "a0"), b = OffloadsOf(network_->b, "b0");
+  for (const bool b_is_first : {true, false}) {
+    std::optional<XdpPort> of_b = OpenB();
+    std::optional<XdpPort> of_a = network_->a.In([&] {
+      return OpenXdpPort({.interface = "a0"}, {.slots = 64, .send_slots = 64});
+    });
+    (b_is_first ? of_b : of_a).reset();
+    EXPECT_THAT(OffloadsOf(network_->a, "a0"), testing::IsEmpty());
+    EXPECT_THAT(OffloadsOf(network_->b, "b0"), testing::IsEmpty());
+    (b_is_first ? of_a : of_b).reset();
+    EXPECT_EQ(OffloadsOf(network_->a, "a0"), a);
+    EXPECT_EQ(OffloadsOf(network_->b, "b0"), b);
+  }
+}
+
+TEST_F(XdpPortRootTest, SwitchesOffloadsOnOfARenamedInterface) {
+  const auto a = OffloadsOf(network_->a, "a0"), b = OffloadsOf(network_->b, "b0");
+  {
+    const XdpPort port = OpenB();
+    network_->a.Run("ip link set a0 down; ip link set a0 name other; ip link set other up");
+    network_->b.Run("ip link set b0 down; ip link set b0 name another; ip link set another up");
+  }
+  EXPECT_EQ(OffloadsOf(network_->a, "other"), a);
+  EXPECT_EQ(OffloadsOf(network_->b, "another"), b);
 }
 
 TEST_F(XdpPortRootTest, GivesTheKernelWhatTheFilterDoesNotMatch) {

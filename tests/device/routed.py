@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
+import time
 from dataclasses import dataclass
 
-from labs import BUILD, PATIENCE, environment
+import pytest
+from labs import BUILD, PATIENCE, environment, inside
 
 PROGRAM = BUILD / "examples" / "viaduct-queue-discs"
 
@@ -39,3 +41,12 @@ class Program:
         text, _ = self.process.communicate(timeout=PATIENCE)
         assert self.process.returncode == 0, text
         return text
+
+
+def wait_for_the_router(hosts: Hosts, to: str) -> None:
+    """Its addresses are new (duplicate address detection)."""
+    for _ in range(100):
+        if "1 received" in inside(hosts.left, "ping", "-c", "1", "-W", "1", to).output:
+            return
+        time.sleep(0.1)
+    pytest.fail(f"no answer from {to}")

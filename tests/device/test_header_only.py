@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import re
-import time
 
 import pytest
 from labs import inside
-from routed import PROGRAM, Hosts, Program
+from routed import PROGRAM, Hosts, Program, wait_for_the_router
 
 # Datagrams of many sizes, whose bytes depend on their number; the receiver counts the right ones.
 _SEND = """
@@ -68,12 +67,3 @@ def test_the_program_says_what_was_held(hosts: Hosts) -> None:
     assert min(held) >= 10
     assert "waiting: 0" in text
     assert re.findall(r"sent: \d+ frames, p50", text)
-
-
-def wait_for_the_router(hosts: Hosts, to: str) -> None:
-    """Its addresses are new (duplicate address detection)."""
-    for _ in range(100):
-        if "1 received" in inside(hosts.left, "ping", "-c", "1", "-W", "1", to).output:
-            return
-        time.sleep(0.1)
-    pytest.fail(f"no answer from {to}")

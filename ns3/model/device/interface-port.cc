@@ -8,13 +8,14 @@
 #include "io/ring_port.h"
 #include "sys/network/filter.h"
 #include "sys/network/netns.h"
+#include "sys/network/packet_socket.h"
 #include "sys/network/qdisc.h"
 #include "xdp/open.h"
 
 #include <fcntl.h>
-#include <linux/if_packet.h>
 #include <optional>
 #include <sys/socket.h>
+#include <utility>
 
 namespace ns3
 {
@@ -39,29 +40,26 @@ OpenNamespace(const std::string& networkNamespace)
                             open(networkNamespace.c_str(), O_RDONLY | O_CLOEXEC)));
 }
 
-/** @return an unbound AF_PACKET socket */
+/**
+ * @return a socket by which viaduct::io::RingPort sends. Its buffer is what queue limits see below
+ * the device, and stays as it is
+ */
 viaduct::UniqueFd
-OpenPacketSocket(const std::string& interface)
+OpenSender(const std::string& interface)
 {
     return viaduct::UniqueFd(
         viaduct::SystemCall("open a packet socket on " + interface + " (needs root)",
                             ::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
 }
 
-/** @return one by which viaduct::io::RingPort receives */
+/** @return one by which it receives, with room for super-frames, which no ring has */
 viaduct::UniqueFd
-OpenReceiver(int ifindex, const std::string& interface, const std::string& filter)
+OpenReceiver(const InterfaceRequest& request)
 {
-    const auto program = viaduct::sys::PacketFilter::Compile(filter);
-    viaduct::UniqueFd socket = OpenPacketSocket(interface);
+    const auto program = viaduct::sys::PacketFilter::Compile(request.filter);
+    viaduct::UniqueFd socket =
+        std::move(viaduct::sys::OpenPacketSocket(request.interface, /*promiscuous=*/true).fd);
     program.Attach(socket.get());
-    packet_mreq promiscuous{};
-    promiscuous.mr_ifindex = ifindex;
-    promiscuous.mr_type = PACKET_MR_PROMISC;
-    viaduct::SystemCall(
-        "make " + interface + " promiscuous",
-        setsockopt(
-            socket.get(), SOL_PACKET, PACKET_ADD_MEMBERSHIP, &promiscuous, sizeof(promiscuous)));
     return socket;
 }
 
@@ -73,9 +71,7 @@ OpenRing(const InterfaceRequest& request, int ifindex)
     options.ifindex = ifindex;
     options.qdisc_bypass = request.qdiscBypass;
     return viaduct::io::Hold(
-        viaduct::io::RingPort(OpenReceiver(ifindex, request.interface, request.filter),
-                              options,
-                              OpenPacketSocket(request.interface)));
+        viaduct::io::RingPort(OpenReceiver(request), options, OpenSender(request.interface)));
 }
 
 /** @return a port by AF_XDP, likewise */
@@ -111,6 +107,24 @@ OpenEither(const InterfaceRequest& request, int ifindex, std::string& reason)
         reason = std::string("not AF_XDP: ") + error.what();
     }
     return OpenRing(request, ifindex);
+}
+
+/** Throws viaduct::UsageError if an interface cannot be the device's. */
+void
+Examine(const InterfaceRequest& request, const viaduct::sys::LinkInfo& link)
+{
+    if (!link.ethernet)
+    {
+        throw viaduct::UsageError("interface " + request.interface +
+                                  ": its frames are not Ethernet's (a TUN device, a tunnel of IP)");
+    }
+    if (link.mtu < request.mtu)
+    {
+        throw viaduct::UsageError("interface " + request.interface + " carries " +
+                                  std::to_string(link.mtu) +
+                                  " bytes at most: set the attribute Mtu of ns3::RingNetDevice to "
+                                  "that or less");
+    }
 }
 
 /** @return InterfacePort::departures, in the namespace of the thread */
@@ -152,6 +166,7 @@ OpenInterfacePort(const InterfaceRequest& request)
             (request.networkNamespace.empty() ? "" : " in " + request.networkNamespace) +
             ": see `ip link`");
     }
+    Examine(request, *info);
     InterfacePort opened;
     switch (request.kind)
     {
@@ -168,7 +183,6 @@ OpenInterfacePort(const InterfaceRequest& request)
     opened.departures = DescribeDepartures(info->ifindex, !request.qdiscBypass);
     opened.monitor = std::make_unique<viaduct::sys::LinkMonitor>(target.get());
     opened.ifindex = info->ifindex;
-    opened.mtu = info->mtu;
     opened.running = info->running;
     return opened;
 }

@@ -24,7 +24,6 @@ struct InterfacePort
     std::unique_ptr<viaduct::io::AnyPort> port;         //!< its frames
     std::unique_ptr<viaduct::sys::LinkMonitor> monitor; //!< reports changes of its state
     int ifindex = 0;                                    //!< its number
-    int mtu = 0;                                        //!< bytes
     bool running = false;                               //!< up, with a carrier
     std::string departures; //!< what keeps the times of DepartureTags, and why
     std::string reason;     //!< why `port` is of its kind, if that was left open; else empty
@@ -49,6 +48,7 @@ struct InterfaceRequest
 {
     std::string networkNamespace; //!< name or path of its namespace; empty: the process's own
     std::string interface;        //!< its name
+    int mtu = 0;                  //!< bytes that it has to carry at least
     std::string filter;           //!< the frames to receive, in tcpdump's syntax; empty: all
     bool qdiscBypass = true;      //!< whether frames sent go past its queueing discipline
     InterfacePortKind kind = InterfacePortKind::PACKET; //!< by what

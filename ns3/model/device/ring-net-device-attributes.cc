@@ -243,6 +243,18 @@ PrintLateness(std::ostream& os, const char* what, const viaduct::Histogram& late
     os << "\n";
 }
 
+/** Print what a port could not carry. */
+void
+PrintLosses(std::ostream& os, const viaduct::io::PortCounters& counters)
+{
+    os << "  lost at the port: "
+       << counters.rx_dropped_ring_full + counters.rx_dropped_truncated +
+              counters.tx_dropped_error + counters.tx_dropped_unclaimed
+       << " frames (no room: " << counters.rx_dropped_ring_full
+       << ", received too long: " << counters.rx_dropped_truncated
+       << ", not sent: " << counters.tx_dropped_error + counters.tx_dropped_unclaimed << ")\n";
+}
+
 } // namespace
 
 void
@@ -268,6 +280,10 @@ RingNetDevice::PrintTiming(std::ostream& os) const
            << ", waiting: " << m_held->CountWaiting() << "\n";
     }
     os << "  dropped: " << GetTotalDrops() << " frames\n";
+    if (m_burst.GetPort())
+    {
+        PrintLosses(os, m_burst.GetPort()->Counters());
+    }
 }
 
 } // namespace ns3

@@ -138,12 +138,10 @@ RingNetDevice::OpenInterface()
     NS_LOG_FUNCTION(this << m_interface << m_namespace << m_filter);
     m_opened = std::make_unique<InterfacePort>(OpenInterfacePort({.networkNamespace = m_namespace,
                                                                   .interface = m_interface,
+                                                                  .mtu = GetMtu(),
                                                                   .filter = m_filter,
                                                                   .qdiscBypass = m_qdiscBypass,
                                                                   .kind = m_portKind}));
-    NS_ABORT_MSG_IF(m_opened->mtu < GetMtu(),
-                    "RingNetDevice: " << m_interface << " carries " << m_opened->mtu
-                                      << " bytes at most: set the attribute Mtu to that or less");
     m_burst.SetPort(std::move(m_opened->port));
     if (Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get())
     {

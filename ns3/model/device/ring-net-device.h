@@ -138,7 +138,7 @@ class RingNetDevice : public EthernetNetDevice, private BurstPortUser
 
     /**
      * Print what the port is, what keeps departure times if some waited, how late frames were, and
-     * how many were dropped or passed without their payload, a line each.
+     * how many were dropped, lost at the port, or passed without their payload, a line each.
      * @param os the stream
      */
     void PrintTiming(std::ostream& os) const;

@@ -1,5 +1,7 @@
 #include "sys/network/filter.h"
 
+#include <fmt/format.h>
+#include <linux/bpf_common.h>
 #include <pcap/pcap.h>
 #include <sys/socket.h>
 
@@ -36,6 +38,11 @@ sock_fprog PacketFilter::Program() const {
 
 void PacketFilter::Attach(int socket_fd) const {
   if (PassesEverything()) return;
+  if (instructions_.size() > BPF_MAXINSNS) {
+    throw UsageError(fmt::format(
+        "the packet filter has {} instructions, and the kernel takes {}: shorten it",
+        instructions_.size(), BPF_MAXINSNS));
+  }
   const sock_fprog program = Program();
   SystemCall("attach a packet filter",
              setsockopt(socket_fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program));

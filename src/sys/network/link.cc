@@ -1,6 +1,7 @@
 #include "sys/network/link.h"
 
 #include <linux/if.h>
+#include <linux/if_arp.h>
 #include <linux/if_bridge.h>
 #include <linux/if_link.h>
 #include <linux/neighbour.h>
@@ -95,6 +96,7 @@ LinkInfo ParseLink(const nlmsghdr* message) {
     std::memcpy(link.mac.bytes.data(), nla_data(mac), 6);
   }
   link.kind = KindOf(attributes[IFLA_LINKINFO]);
+  link.ethernet = header->ifi_type == ARPHRD_ETHER || header->ifi_type == ARPHRD_LOOPBACK;
   return link;
 }
 

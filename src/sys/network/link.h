@@ -23,6 +23,7 @@ struct LinkInfo {
   bool running = false;  // IFF_RUNNING: carrier too
   int master = 0;        // ifindex of the bridge or bond it belongs to, or 0
   std::string kind;      // "veth", "bridge", "tun"...; empty for a physical interface
+  bool ethernet = true;  // its frames have Ethernet headers (else: TUN, tunnels of IP, PPP...)
 };
 
 struct InterfaceAddress {

@@ -19,8 +19,8 @@ constexpr int kBufferBytes = 8 << 20;
 }  // namespace
 
 void EnlargeBuffers(int fd) {
-  SetSocketOption(fd, SOL_SOCKET, SO_RCVBUFFORCE, kBufferBytes, "SO_RCVBUFFORCE");
-  SetSocketOption(fd, SOL_SOCKET, SO_SNDBUFFORCE, kBufferBytes, "SO_SNDBUFFORCE");
+  SetSocketBuffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, kBufferBytes);
+  SetSocketBuffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, kBufferBytes);
 }
 
 PacketSocket OpenPacketSocket(const std::string& interface, bool promiscuous) {

@@ -18,8 +18,8 @@ struct PacketSocket {
 // takes in frames for other stations as long as the socket is open. Throws SystemError.
 PacketSocket OpenPacketSocket(const std::string& interface, bool promiscuous);
 
-// Gives a socket room for a burst of a few thousand full frames, beyond the system's limit. Throws
-// SystemError.
+// Gives a socket room for a burst of a few thousand full frames, beyond the system's limit where
+// that is permitted (CAP_NET_ADMIN). Throws SystemError.
 void EnlargeBuffers(int fd);
 
 // Binds a socket of OpenPacketSocket(): from now on it sees the frames of this type (host order;
