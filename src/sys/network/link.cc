@@ -77,6 +77,15 @@ std::string KindOf(nlattr* link_info) {
   return kind == nullptr ? "" : std::string(nla_get_string(kind));
 }
 
+LinkCounters CountersOf(const nlattr* attribute) {
+  rtnl_link_stats64 statistics{};
+  if (attribute == nullptr) return {};
+  std::memcpy(&statistics, nla_data(attribute),
+              std::min<size_t>(sizeof statistics, static_cast<size_t>(nla_len(attribute))));
+  return {statistics.rx_packets, statistics.rx_bytes, statistics.rx_dropped,
+          statistics.tx_packets, statistics.tx_bytes, statistics.tx_dropped};
+}
+
 LinkInfo ParseLink(const nlmsghdr* message) {
   const auto* header = static_cast<const ifinfomsg*>(nlmsg_data(message));
   const LinkAttributes attributes = ParseLinkAttributes(message);
@@ -95,6 +104,7 @@ LinkInfo ParseLink(const nlmsghdr* message) {
     std::memcpy(link.mac.bytes.data(), nla_data(mac), 6);
   }
   link.kind = KindOf(attributes[IFLA_LINKINFO]);
+  link.counters = CountersOf(attributes[IFLA_STATS64]);
   return link;
 }
 
