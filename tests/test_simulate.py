@@ -121,6 +121,7 @@ def test_needs_no_privilege(tmp_path: Path) -> None:
 def test_pings_that_a_socket_refused_do_not_end_the_run(tmp_path: Path) -> None:
     """ns-3's Ping looks answers up by their numbers, in a list of those that were sent only."""
     text = (REPOSITORY / "examples" / "rip-ring.yaml").read_text()
+    text = text.replace("addressing: {loopback: 10.255.0.0/24}\n", "")
     file, json = tmp_path / "ring.yaml", tmp_path / "out.json"
     file.write_text(text.replace("to: n2", "to: n3"))
     viaduct("run", file, "--mode", "simulate", "--json", json, cwd=tmp_path).expect()
@@ -128,6 +129,14 @@ def test_pings_that_a_socket_refused_do_not_end_the_run(tmp_path: Path) -> None:
     assert ping["lost_at"]["refused"] >= 1, "else this tests nothing"
     assert ping["received"] + sum(ping["lost_at"].values()) <= ping["sent"] == 800
     assert 0.1 < ping["loss"] < 0.3  # from the link's failure until RIP's timeouts
+
+
+def test_the_rip_ring_loses_pings_only_until_rip_has_found_the_other_way(tmp_path: Path) -> None:
+    """Its receiver has an address that is not on the link which is cut for half of the time."""
+    file, json = REPOSITORY / "examples" / "rip-ring.yaml", tmp_path / "out.json"
+    viaduct("run", file, "--mode", "simulate", "--json", json, cwd=tmp_path).expect()
+    (ping,) = results(json)["flows"]
+    assert 0 < ping["loss"] < 0.3
 
 
 @pytest.mark.parametrize(("sender", "receiver"), [("a", "c"), ("c", "a"), ("b", "a")])

@@ -14,7 +14,19 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import aodv, bridge, clients, dataplane, device, kernelstack, multinode, olsr, path, wmrp
+from . import (
+    aodv,
+    bridge,
+    clients,
+    dataplane,
+    device,
+    fidelity,
+    kernelstack,
+    multinode,
+    olsr,
+    path,
+    wmrp,
+)
 from .environment import REPOSITORY, describe
 from .plan import Plan, make_plan
 from .process import BenchError, Interrupted, OutOfTime, at_most, stopping_on_signals
@@ -32,6 +44,7 @@ _BENCHMARKS = {
     "device": device.measure,
     "path": path.measure,
     "kernelstack": kernelstack.measure,
+    "fidelity": fidelity.measure,
 }
 _NOTES_OF_THEIR_OWN = {
     "aodv": aodv.NOTES,
@@ -41,6 +54,7 @@ _NOTES_OF_THEIR_OWN = {
     "path": path.NOTES,
     "wmrp": wmrp.NOTES,
     "kernelstack": kernelstack.NOTES,
+    "fidelity": fidelity.NOTES,
 }
 _FAILURE, _USAGE, _ENVIRONMENT, _INTERRUPTED = 1, 2, 3, 130
 
@@ -63,7 +77,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--rounds",
         type=int,
-        help="interleaved rounds (default 5, quick: 3; kernelstack 3, quick: 1)",
+        help="interleaved rounds (default 5, quick: 3; kernelstack 3, fidelity 3, quick: 1)",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the result")
     parser.add_argument("--report", type=Path, metavar="DIR", help="write a page, CSV and JSON")

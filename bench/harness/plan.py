@@ -113,7 +113,7 @@ class Plan:
 
 
 # (quick, full); a round of kernelstack has a minute of real time and many runs in it.
-_ROUNDS = {"kernelstack": (1, 3)}
+_ROUNDS = {"kernelstack": (1, 3), "fidelity": (1, 3)}
 
 
 def make_plan(name: str, quick: bool, rounds: int | None) -> Plan:

@@ -11,6 +11,7 @@ import pandas
 from . import (
     report_clients,
     report_device,
+    report_fidelity,
     report_kernelstack,
     report_path,
     report_planes,
@@ -44,6 +45,7 @@ _SECTIONS = {
     "device": report_device.sections,
     "path": report_path.sections,
     "kernelstack": report_kernelstack.sections,
+    "fidelity": report_fidelity.sections,
 }
 _SOURCES = {
     "clients": "by S. Kristiansen, T. Plagemann and V. Goebel (2009)",

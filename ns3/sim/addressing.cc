@@ -72,6 +72,41 @@ AddAddress(Ptr<NetDevice> device, const IpPrefix& prefix)
     ip->AddAddress(index, Ipv6InterfaceAddress(ToIpv6(prefix.address), Ipv6Prefix(prefix.length)));
 }
 
+/** Gives a node its own addresses, on its loopback interface, which is the first. */
+void
+AddLoopbacks(Ptr<Node> node, const std::vector<IpPrefix>& addresses)
+{
+    for (const IpPrefix& prefix : addresses)
+    {
+        if (prefix.address.family == Family::kIpv4)
+        {
+            node->GetObject<Ipv4>()->AddAddress(
+                0,
+                Ipv4InterfaceAddress(ToIpv4(prefix.address), MaskOf(prefix.length)));
+        }
+        else
+        {
+            node->GetObject<Ipv6>()->AddAddress(
+                0,
+                Ipv6InterfaceAddress(ToIpv6(prefix.address), Ipv6Prefix(prefix.length)));
+        }
+    }
+}
+
+/** Has OLSR announce a node's own addresses; RIP and RIPng do by themselves. */
+void
+AnnounceLoopbacks(Ptr<Node> router, const std::vector<IpPrefix>& addresses)
+{
+    auto olsr = router->GetObject<olsr::RoutingProtocol>();
+    for (const IpPrefix& prefix : addresses)
+    {
+        if (olsr && prefix.address.family == Family::kIpv4)
+        {
+            olsr->AddHostNetworkAssociation(ToIpv4(prefix.address), MaskOf(prefix.length));
+        }
+    }
+}
+
 /** Adds a route through a device to the static routes of its node. */
 void
 AddRoute(Ptr<NetDevice> device, const IpPrefix& network, const IpAddress& nextHop)
@@ -191,7 +226,7 @@ AnnounceHosts(Ptr<Node> router, const std::vector<Ptr<NetDevice>>& devices)
 } // namespace
 
 void
-AssignAddresses(const Network& network)
+AssignAddresses(const Scenario& scenario, const Network& network)
 {
     for (const NetworkLink& link : network.GetLinks())
     {
@@ -207,6 +242,13 @@ AssignAddresses(const Network& network)
             {
                 AddAddress(link.devices[end], addresses[i]);
             }
+        }
+    }
+    for (const NodeSettings& node : scenario.nodes)
+    {
+        if (network.IsHere(node.name))
+        {
+            AddLoopbacks(network.GetNode(node.name), node.loopback);
         }
     }
 }
@@ -228,6 +270,7 @@ RouteHosts(const Scenario& scenario, const Network& network)
         {
             AnnounceHosts(network.GetNode(node.name),
                           StubDevices(scenario, network.GetLinks(), node.name));
+            AnnounceLoopbacks(network.GetNode(node.name), node.loopback);
         }
     }
 }

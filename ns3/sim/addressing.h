@@ -11,10 +11,11 @@ namespace ns3::sim
 {
 
 /**
- * Gives the devices of nodes that are on this host their addresses.
+ * Gives the devices of nodes that are on this host their addresses, and the nodes their own.
+ * @param scenario the nodes
  * @param network all links
  */
-void AssignAddresses(const Network& network);
+void AssignAddresses(const viaduct::scenario::Scenario& scenario, const Network& network);
 
 /**
  * Gives hosts their default routes, and tells routers' protocols which links have only hosts.

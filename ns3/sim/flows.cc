@@ -74,6 +74,7 @@ SimulatedFlow::SimulatedFlow(const viaduct::scenario::Scenario& scenario,
                              const SimulatedFlow* stream)
     : m_flow(scenario.flows.at(index)),
       m_to(viaduct::scenario::AddressOf(scenario, m_flow)),
+      m_from(viaduct::scenario::SourceOf(scenario, m_flow)),
       m_port(viaduct::scenario::PortOf(m_flow, viaduct::scenario::StreamOf(scenario, index))),
       m_begin(Simulator::Now() + ToTime(m_flow.start)),
       m_drain(viaduct::scenario::DrainOf(scenario, m_flow))
@@ -191,6 +192,10 @@ SimulatedFlow::MakeTcp(const Network& network)
         source->SetAttribute("MaxBytes", UintegerValue(0));
     }
     SendTo(source, TCP);
+    if (m_from)
+    {
+        source->SetAttribute("Local", AddressValue(SocketAddress(*m_from, 0)));
+    }
     StartAndStop(source, network.GetNode(m_flow.from), Time(0));
 }
 
@@ -203,6 +208,13 @@ SimulatedFlow::MakePing(const Network& network)
     m_pings = viaduct::scenario::PingsOf(m_flow);
     auto ping = CreateObject<Ping>();
     ping->SetAttribute("Destination", AddressValue(destination));
+    if (m_from)
+    {
+        ping->SetAttribute("InterfaceAddress",
+                           AddressValue(m_from->family == Family::kIpv4
+                                            ? Address(wireconversion::ToIpv4(*m_from))
+                                            : Address(wireconversion::ToIpv6(*m_from))));
+    }
     ping->SetAttribute("VerboseMode", EnumValue(Ping::VerboseMode::SILENT));
     ping->SetAttribute("Interval", TimeValue(ToTime(m_flow.interval)));
     ping->SetAttribute("Size", UintegerValue(std::max(16, m_flow.size)));

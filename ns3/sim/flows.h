@@ -93,6 +93,7 @@ class SimulatedFlow
 
     const viaduct::scenario::Flow& m_flow; //!< what was asked for
     viaduct::wire::IpAddress m_to;         //!< the receiver's
+    std::optional<viaduct::wire::IpAddress> m_from; //!< which the sender must use
     uint16_t m_port;                       //!< the receiver's
     Time m_begin;                          //!< when it starts
     viaduct::scenario::Drain m_drain;      //!< how long to wait for what is under way

@@ -118,7 +118,7 @@ Network::Network(const viaduct::scenario::Scenario& scenario,
     {
         InstallRBridges(m_scenario, *this);
     }
-    AssignAddresses(*this);
+    AssignAddresses(m_scenario, *this);
     for (const auto& [name, node] : m_byName)
     {
         if (IsHere(name))

@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "scenario/protocols.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -39,17 +40,17 @@ namespace
 bool
 HasIpv6(const Scenario& scenario)
 {
-    for (const auto& link : scenario.links)
-    {
-        for (const auto& prefix : link.addresses)
-        {
-            if (prefix.address.family == viaduct::wire::Family::kIpv6)
-            {
-                return true;
-            }
-        }
-    }
-    return false;
+    const auto hasIpv6 = [](const auto& prefixes) {
+        return std::any_of(prefixes.begin(), prefixes.end(), [](const auto& prefix) {
+            return prefix.address.family == viaduct::wire::Family::kIpv6;
+        });
+    };
+    return std::any_of(scenario.links.begin(),
+                       scenario.links.end(),
+                       [&](const auto& link) { return hasIpv6(link.addresses); }) ||
+           std::any_of(scenario.nodes.begin(), scenario.nodes.end(), [&](const auto& node) {
+               return hasIpv6(node.loopback);
+           });
 }
 
 bool
@@ -119,9 +120,13 @@ struct StackGroup
 };
 
 void
-InstallKernel(const StackGroup& group, const std::string& version)
+InstallKernel(const StackGroup& group, const std::string& version, std::optional<int> memory)
 {
     KernelStackHelper stack;
+    if (memory)
+    {
+        stack.SetAttribute("Memory", UintegerValue(*memory));
+    }
     stack.SetAttribute("Kernel", StringValue(version));
     stack.SetRoutingHelper(group.ipv4);
     stack.SetRoutingHelper(group.ipv6);
@@ -211,7 +216,7 @@ InstallStacks(const Scenario& scenario, const Network& network)
     {
         if (version)
         {
-            InstallKernel(group, *version);
+            InstallKernel(group, *version, scenario.kernel_memory);
         }
         else
         {

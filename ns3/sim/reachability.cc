@@ -200,6 +200,26 @@ Reachability::Look() const
     return result;
 }
 
+viaduct::result::RouteSample
+Reachability::Sample() const
+{
+    viaduct::result::RouteSample sample;
+    const auto n = static_cast<uint32_t>(m_names.size());
+    for (uint32_t to = 0; to < n; to++)
+    {
+        const std::vector<int32_t> next = NextHops(to);
+        for (uint32_t node = 0; node < n; node++)
+        {
+            if (node != to)
+            {
+                sample.next[m_names[node]][m_names[to]] =
+                    next[node] < 0 ? std::string() : m_names[next[node]];
+            }
+        }
+    }
+    return sample;
+}
+
 Reachability::Passages
 Reachability::LookAtPassages(bool all) const
 {

@@ -44,6 +44,9 @@ class Reachability
      */
     Passages LookAtPassages(bool all) const;
 
+    /** @return the next hops of all nodes of this host now; its time is not set */
+    viaduct::result::RouteSample Sample() const;
+
   private:
     /** An interface of a node on a link. */
     using Place = std::pair<uint32_t, uint32_t>; // node, link

@@ -9,6 +9,7 @@
 #include "ns3/wire-conversion.h"
 
 #include "fib/data_plane.h"
+#include "scenario/addresses.h"
 #include "scenario/events.h"
 #include "scenario/lab_hosts.h"
 
@@ -83,6 +84,11 @@ SetNodes(LabHelper& lab, const Scenario& scenario, const Network& network, const
     {
         if (!network.IsHere(settings.name))
         {
+            if (viaduct::scenario::HasAddress(scenario, settings.name))
+            {
+                const auto address = viaduct::scenario::AddressOf(scenario, settings.name);
+                lab.AddOther({settings.name, {address}});
+            }
             continue;
         }
         Ptr<Node> node = network.GetNode(settings.name);

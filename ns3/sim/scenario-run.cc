@@ -305,6 +305,10 @@ ScenarioRun::Converged(const viaduct::result::Convergence& convergence)
         }
     }
     m_control.Send("converged", convergence);
+    if (m_scenario.routing.sample && m_reachability)
+    {
+        SampleRoutes();
+    }
     if (Ptr<ReactorSimulatorImpl> reactor = ReactorSimulatorImpl::Get())
     {
         reactor->ResetStatistics(); // only the time of the traffic is measured
@@ -350,6 +354,19 @@ ScenarioRun::PauseAt(viaduct::Duration at)
                                   viaduct::FormatDuration(m_scenario.duration) + ")");
     }
     m_pauses.push_back(at);
+}
+
+void
+ScenarioRun::SampleRoutes()
+{
+    const viaduct::Duration interval = *m_scenario.routing.sample;
+    const auto number = static_cast<int64_t>(m_samples.size());
+    m_samples.push_back(m_reachability->Sample());
+    m_samples.back().at = (interval * number).ToSeconds();
+    if (interval * (number + 1) <= m_scenario.duration)
+    {
+        Simulator::Schedule(ToTime(interval), &ScenarioRun::SampleRoutes, this);
+    }
 }
 
 void
@@ -416,6 +433,7 @@ ScenarioRun::SendReport() const
     {
         m_drops->Describe(report);
     }
+    report.route_samples = m_samples;
     DescribeRBridges(*m_network, report);
     nlohmann::json message = {
         {"ns3", VIADUCT_NS3_VERSION}, {"build", BuildOfNs3()}, {"results", report}};

@@ -96,6 +96,7 @@ class ScenarioRun
     void ShowProgress();
     void LookAtRoutes();
     void Converged(const viaduct::result::Convergence& convergence);
+    void SampleRoutes();
     void SchedulePauses();
     void Paused();
     void ServePaused();
@@ -121,6 +122,7 @@ class ScenarioRun
     std::unique_ptr<StackDrops> m_drops;            //!< where ns-3 forwards
     std::unique_ptr<HubService> m_hub;              //!< `viaduct hub` of a simulation
     std::vector<viaduct::Duration> m_pauses;        //!< since convergence
+    std::vector<viaduct::result::RouteSample> m_samples; //!< of the routes, if asked for
     viaduct::Instant m_progress;                    //!< when it was last shown, wall clock
 };
 

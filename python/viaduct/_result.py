@@ -81,10 +81,24 @@ class Result:
     def routes(self) -> pandas.DataFrame:
         """How often each node's kernel table changed (`changes`); mode offload, else empty.
 
-        The results of a run hold no route tables.
+        Whole tables: `route_tables`.
         """
         rows = [{"node": n, "changes": c} for n, c in (self.data.get("routes") or {}).items()]
         return _frame(rows, ["node", "changes"])
+
+    @property
+    def route_tables(self) -> pandas.DataFrame:
+        """To which neighbour (`next`) each `node` sends what is for `to`, `at` s since convergence.
+
+        `next` is empty where it has no route. No rows unless the scenario has `routing.sample`.
+        """
+        rows = [
+            {"at": sample["at"], "node": node, "to": to, "next": hop}
+            for sample in self.data.get("route_samples", [])
+            for node, table in sample["next"].items()
+            for to, hop in table.items()
+        ]
+        return _frame(rows, ["at", "node", "to", "next"])
 
     @property
     def events(self) -> pandas.DataFrame:

@@ -53,6 +53,9 @@ struct TransportSocketOptions {
 
 struct ProgramOptions : sys::ProgramOptions {
   std::string node;
+  // It has the node's name as its host name, and the lab's /etc/hosts, for which it gets mounts of
+  // its own: not worth it for one that is given addresses.
+  bool names = true;
 };
 
 // A socket created inside a node's namespace, to which it stays bound: bind(2) and multicast joins

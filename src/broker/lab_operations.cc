@@ -19,6 +19,7 @@
 #include "broker/sockets.h"
 #include "lab/hub.h"
 #include "lab/node_place.h"
+#include "lab/own_mounts.h"
 #include "lab/plane_choice.h"
 #include "lab/upcalls.h"
 #include "result/run.h"
@@ -328,7 +329,10 @@ Program LabOperations::Spawn(const ProgramOptions& options) {
   }
   sys::Pipe status = sys::MakePipe();
   Program program;
-  program.pid = sys::StartProgram(options, namespace_fd, "node " + options.node, owner_);
+  const auto enter = [&] {
+    if (options.names) lab::EnterNames(options.node, lab_->HostsPath());
+  };
+  program.pid = sys::StartProgram(options, namespace_fd, "node " + options.node, owner_, enter);
   // It is our child and was not waited for yet, so the pid is still valid.
   program.pid_fd = sys::OpenPidFd(program.pid);
   program.exit_status = std::move(status.read);

@@ -392,7 +392,8 @@ void to_json(json& value, const ProgramOptions& options) {
   value = json{
       {"node", options.node},          {"arguments", json::array()},
       {"environment", json::object()}, {"working_directory", Widened(options.working_directory)},
-      {"terminal", options.terminal},  {"file_mask", options.file_mask}};
+      {"terminal", options.terminal},  {"file_mask", options.file_mask},
+      {"names", options.names}};
   for (const std::string& word : options.arguments) value["arguments"].push_back(Widened(word));
   for (const auto& [name, text] : options.environment) {
     value["environment"][Widened(name)] = Widened(text);
@@ -418,6 +419,7 @@ void from_json(const json& value, ProgramOptions& options) {
   }
   options.working_directory = Narrowed(Member<std::string>(value, "working_directory"));
   options.terminal = Member<bool>(value, "terminal");
+  options.names = !value.contains("names") || Member<bool>(value, "names");
   options.file_mask = value.contains("file_mask") ? Member<mode_t>(value, "file_mask") : 022;
   const auto places = Member<std::vector<int>>(value, "standard");
   if (options.arguments.empty() || places.size() != 3) {

@@ -43,6 +43,21 @@ std::string Values(const std::string& name) {
   return "";
 }
 
+// What names the labs that are up, or their nodes, for operands that are one; else empty.
+std::string NamesFor(const std::string& operand) {
+  if (operand == "NODE") return "viaduct ls --names nodes 2>/dev/null";
+  if (operand == "LAB") return "viaduct ls --names labs 2>/dev/null";
+  return "";
+}
+
+std::string NamesFor(const CommandPlace& place) {
+  for (const CLI::Option* option : ShownOptions(*place.app)) {
+    if (option->nonpositional()) continue;
+    if (const std::string names = NamesFor(option->get_name()); !names.empty()) return names;
+  }
+  return "";
+}
+
 std::vector<std::string> WordsOf(const CommandPlace& place) {
   std::vector<std::string> words;
   for (const CLI::App* each : ShownSubcommands(*place.app)) words.push_back(each->get_name());
@@ -83,7 +98,10 @@ std::string BashCompletion(const CLI::App& app) {
   const std::vector<CommandPlace> places = PlacesOf(app);
   std::string words, values;
   for (const CommandPlace& place : places) {
-    words += fmt::format("    '{}') words='{}' ;;\n", place.path, fmt::join(WordsOf(place), " "));
+    const std::string names = NamesFor(place);
+    words += fmt::format("    '{}') words='{}'{} ;;\n", place.path,
+                         fmt::join(WordsOf(place), " "),
+                         names.empty() ? "" : fmt::format("\" $({})\"", names));
     for (const CLI::Option* option : ShownOptions(*place.app)) {
       if (!option->nonpositional() || !TakesValue(*option)) continue;
       for (const std::string& name : option->get_lnames()) {
@@ -105,7 +123,17 @@ _viaduct() {{
 {}    *) case "$at" in
 {}    esac ;;
   esac
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  if [[ $words != *:* ]]; then
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
+    return
+  fi
+  # LAB:NODE, which readline takes for three words.
+  local whole=${{COMP_LINE:0:COMP_POINT}}
+  whole=${{whole##* }}
+  COMPREPLY=($(compgen -W "$words" -- "$whole"))
+  if [[ $whole == *:* && $COMP_WORDBREAKS == *:* ]]; then
+    COMPREPLY=("${{COMPREPLY[@]#"${{whole%"${{whole##*:}}"}}"}}")
+  fi
 }}
 complete -o bashdefault -o default -F _viaduct viaduct
 )",
@@ -129,7 +157,12 @@ std::string ZshCompletion(const CLI::App& app) {
         words += entry("--" + name, option->get_description());
       }
     }
-    words += " ) ;;\n";
+    words += " )";
+    if (const std::string names = NamesFor(place); !names.empty()) {
+      words += fmt::format("; for i in ${{(f)\"$({})\"}}; do candidates+=(\"${{i//:/\\\\:}}\"); done",
+                           names);
+    }
+    words += " ;;\n";
   }
   return fmt::format(R"(#compdef viaduct
 # Printed by `viaduct docs completion zsh`.
@@ -175,6 +208,10 @@ std::string FishCompletion(const CLI::App& app) {
     if (place.path.empty()) {
       text += fmt::format("complete -c viaduct -f -n {} -a help -d {}\n", Quoted(here),
                           Quoted("print the help of a command"));
+    }
+    if (const std::string names = NamesFor(place); !names.empty()) {
+      text += fmt::format("complete -c viaduct -f -n {} -a {}\n", Quoted(here),
+                          Quoted("(" + names + ")"));
     }
     for (const CLI::Option* option : ShownOptions(*place.app)) {
       for (const std::string& name : option->get_lnames()) {

@@ -47,7 +47,7 @@ void AddExec(CLI::App& app, Invocation& invocation) {
       "is no such program, 126 if it cannot be executed). On a\n"
       "terminal the program gets a pseudoterminal: shells and full-screen programs work.\n"
       "Examples:\n"
-      "  viaduct exec n0 -- ping -c 3 10.0.0.14\n"
+      "  viaduct exec n0 -- ping -c 3 n4\n"
       "  viaduct exec n0 -- bash");
   command->callback(
       [options, &invocation] { invocation.status = Exec(options->target, options->words); });

@@ -13,6 +13,7 @@
 #include "result/table.h"
 #include "run/hub_record.h"
 #include "sys/invoking_user.h"
+#include "watch/inspection.h"
 
 namespace viaduct::cli {
 namespace {
@@ -90,16 +91,58 @@ void PrintAll(bool as_json) {
   }
 }
 
+// Of the labs that are up: their names, or their nodes' as `exec` takes them, one a line.
+void PrintNames(const std::string& what) {
+  const std::vector<lab::RunInfo> labs = LabsThatAreUp();
+  std::string text;
+  for (const lab::RunInfo& each : labs) {
+    if (what == "labs") {
+      text += each.name + "\n";
+      continue;
+    }
+    for (const std::string& node : watch::NodesOf(each)) {
+      text += (labs.size() > 1 ? each.name + ":" : "") + node + "\n";
+    }
+  }
+  PrintText(text);
+}
+
+void PrintLab(const std::string& lab, bool as_json) {
+  constexpr Duration kPatience = Duration::Seconds(2);
+  const watch::Inspection inspection = watch::Inspect(lab, kPatience);
+  if (as_json) {
+    PrintJson(inspection);
+  } else {
+    PrintText(watch::FormatInspection(inspection));
+  }
+}
+
 }  // namespace
 
 void AddList(CLI::App& app, Invocation&) {
-  CLI::App* command =
-      app.add_subcommand("ls", "list the labs of this machine, and its hubs and joined nodes");
+  struct Options {
+    std::string lab, names;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "ls", "list the labs of this machine, and its hubs and joined nodes; or look into a lab");
+  command->add_option("LAB", options->lab, "a lab that is up: its nodes and links, their state");
+  command
+      ->add_option("--names", options->names,
+                   "only names, one a line, of labs that are up, or of their nodes")
+      ->type_name("WHAT")
+      ->check(CLI::IsMember({"labs", "nodes"}));
   const auto as_json = AddJsonFlag(*command);
   command->footer(
       "States: up (viaduct up), running (viaduct run), dead (killed; viaduct clean removes it).\n"
-      "Example:\n  viaduct ls --json");
-  command->callback([as_json] { PrintAll(*as_json); });
+      "Of a lab: interfaces, addresses, routes, and links with SPECs and counters.\n"
+      "Examples:\n"
+      "  viaduct ls --json\n"
+      "  viaduct ls mesh");
+  command->callback([as_json, options] {
+    if (!options->names.empty()) return PrintNames(options->names);
+    return options->lab.empty() ? PrintAll(*as_json) : PrintLab(options->lab, *as_json);
+  });
 }
 
 }  // namespace viaduct::cli

@@ -1,6 +1,7 @@
 #include "cli/listings.h"
 
 #include "result/document.h"
+#include "watch/inspection.h"
 #include "watch/snapshot.h"
 
 namespace viaduct::cli {
@@ -121,7 +122,8 @@ std::string DocumentListings() {
              "A list of one of these for each lab, then one of the next for each hub "
              "of this user, then one of those after it for each joined node.") +
          Chapter<ListedHub>("viaduct ls --json: hubs", "") +
-         Chapter<ListedJoin>("viaduct ls --json: joined nodes", "") + watch::DocumentSnapshot() +
+         Chapter<ListedJoin>("viaduct ls --json: joined nodes", "") + watch::DocumentInspection() +
+         watch::DocumentSnapshot() +
          Chapter<ListedPath>("viaduct path ls --json", "A list of one of these for each path.") +
          Chapter<Cleaning>("viaduct clean --json", "What dead runs had left.") +
          Chapter<Finding>("viaduct doctor --json", "A list of one of these for each finding.") +

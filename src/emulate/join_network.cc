@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "broker/protocol.h"
-#include "emulate/own_mounts.h"
+#include "lab/own_mounts.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/offload.h"
@@ -75,13 +75,11 @@ int MtuOver(const JoinRequest& request) {
 }  // namespace
 
 std::string HostsFile(const claim::Offer& offer) {
-  std::string text = "127.0.0.1 localhost\n::1 localhost\n";
+  std::vector<lab::HostName> names;
   for (const auto& [name, addresses] : offer.names) {
-    for (const wire::IpAddress& address : addresses) {
-      text += fmt::format("{} {}\n", address.ToString(), name);
-    }
+    for (const wire::IpAddress& address : addresses) names.push_back({address, name});
   }
-  return text;
+  return lab::HostsText(names);
 }
 
 json EncodeJoin(const JoinRequest& request) {
@@ -246,11 +244,7 @@ void JoinNetwork::AddRoutes(int ifindex) {
 
 void JoinNetwork::EnterNames() const {
   if (!info_.inside->own) return;
-  EnterOwnMounts();
-  SystemCall("unshare the UTS namespace", unshare(CLONE_NEWUTS));
-  const std::string& node = request_.offer.node;
-  SystemCall("sethostname", sethostname(node.c_str(), std::min<size_t>(node.size(), 64)));
-  if (access("/etc/hosts", F_OK) == 0) MountOver(info_.hosts_file(), "/etc/hosts");
+  lab::EnterNames(request_.offer.node, info_.hosts_file());
 }
 
 }  // namespace viaduct::emulate

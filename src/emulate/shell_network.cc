@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "emulate/own_mounts.h"
 #include "emulate/shell_addresses.h"
 #include "emulate/shell_outside.h"
+#include "lab/own_mounts.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
 #include "sys/network/offload.h"
@@ -220,10 +220,10 @@ void ShellNetwork::FollowInterfaces() {
 
 void ShellNetwork::EnterNameService() const {
   if (!names_.file && !names_.forward_to) return;
-  EnterOwnMounts();
+  lab::EnterOwnMounts();
   const std::string file = names_.file.value_or(info_.resolv_conf());
   if (names_.forward_to) WriteFile(file, "nameserver " + subnets_.front().host.ToString() + "\n");
-  MountOver(file, "/etc/resolv.conf");
+  lab::MountOver(file, "/etc/resolv.conf");
 }
 
 }  // namespace viaduct::emulate

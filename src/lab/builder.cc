@@ -10,17 +10,17 @@
 #include "base/error.h"
 #include "lab/hub.h"
 #include "lab/impairment.h"
+#include "lab/names.h"
 #include "lab/node_settings.h"
 #include "lab/physical_interface.h"
+#include "lab/tunnel.h"
 #include "sys/network/netns.h"
 #include "sys/network/offload.h"
 #include "sys/network/route_dump.h"
 #include "sys/network/sysctl.h"
 #include "sys/network/tun.h"
-#include "sys/network/vxlan.h"
 #include "sys/process.h"
 #include "wire/address_scope.h"
-#include "wire/vxlan.h"
 
 namespace viaduct::lab {
 namespace {
@@ -61,7 +61,8 @@ struct Lab::State {
         owner_uid(options.owner_uid),
         ipv6(UsesIpv6(the_topology)),
         impaired(HasKernelImpairments(the_topology)),
-        record(TakeLab(options.record_root, the_topology.name, options.owner_uid)) {}
+        record(TakeLab(options.record_root, the_topology.name, options.owner_uid,
+                       HostsFile(the_topology))) {}
 
   void Build() {
     MakeNamespaces();
@@ -287,20 +288,6 @@ struct Lab::State {
     return ifindex;
   }
 
-  // The kernel makes no fragments of tunnelled packets in IPv6 (ip6_fragment() in
-  // net/ipv6/ip6_output.c, as no tunnel sets ignore_df); they would be lost.
-  static void CheckTunnelMtu(const sys::VxlanLink& vxlan, const std::string& link) {
-    if (vxlan.remote.family == wire::Family::kIpv4) return;
-    constexpr int kHeaders = wire::kVxlanOverIpv6Overhead;
-    const int mtu = sys::PathMtu(vxlan.remote);
-    if (vxlan.mtu + kHeaders <= mtu) return;
-    throw UsageError(
-        "link " + link + ": with VXLAN over IPv6 its packets of up to " +
-        std::to_string(vxlan.mtu) + " bytes do not fit the network between the hosts, " +
-        "whose MTU is " + std::to_string(mtu) +
-        "; give the link mtu: " + std::to_string(mtu - kHeaders) + ", or that network more");
-  }
-
   // The tunnel is the node's interface itself, or stands where the engine's second port does.
   void MakeTunnel(const Link& link, size_t number) {
     record.Write({{"object", "link"}, {"name", link.name}});
@@ -335,19 +322,6 @@ struct Lab::State {
       if (error.error_number() != EADDRINUSE) throw;
       throw EnvironmentError("link " + link.name + ": UDP port " + std::to_string(vxlan.port) +
                              " of this host, which links between hosts need, is in use");
-    }
-  }
-
-  static void CreateTunnel(sys::Netlink& host, const sys::VxlanLink& vxlan, const Link& link) {
-    try {
-      sys::CreateVxlan(host, vxlan);
-    } catch (const SystemError& error) {
-      if (error.error_number() == EEXIST) {
-        throw UsageError("link " + link.name + ": another lab of this host has VXLAN identifier " +
-                         std::to_string(vxlan.vni) + "; give this lab another name");
-      }
-      if (error.error_number() != EOPNOTSUPP) throw;
-      throw EnvironmentError("link " + link.name + ": this host's kernel has no VXLAN");
     }
   }
 
@@ -428,6 +402,12 @@ struct Lab::State {
       // The other nodes' namespaces have no IPv6 then.
       if (!ipv6 && !node.container.empty()) space.netlink.SetIpv6LinkLocal(ifindex, false);
       space.netlink.SetUp(ifindex, true);
+    }
+    if (node.data_plane->layout.addresses_on_interfaces) {
+      const int loopback = space.netlink.IfIndex("lo");
+      for (const wire::IpPrefix& address : node.loopback) {
+        space.netlink.AddAddress(loopback, address);
+      }
     }
     if (!node.program_addresses.empty()) MakeProgramDevice(node, space);
   }
@@ -532,6 +512,8 @@ int Lab::NamespaceFd(const std::string& node) const {
   GetNode(node);
   return state_->SpaceOf(node).fd.get();
 }
+
+std::string Lab::HostsPath() const { return state_->record.folder / kHostsFile; }
 
 std::string Lab::NamespacePath(const std::string& node) const {
   GetNode(node);

@@ -43,6 +43,8 @@ class Lab {
   const Node& GetNode(const std::string& node) const;
   const Interface& GetInterface(const Endpoint& endpoint) const;
   int NamespaceFd(const std::string& node) const;  // owned by the lab
+  // Of the nodes' names (lab/names.h).
+  std::string HostsPath() const;
   std::string NamespacePath(const std::string& node) const;
   sys::Netlink& NetlinkOf(const std::string& node);  // a session in the node's namespace
   // The hub namespace; throws if the lab has none (NeedsHub()).

@@ -1,6 +1,8 @@
 #include "lab/record.h"
 
+#include <fcntl.h>
 #include <linux/magic.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include <algorithm>
@@ -9,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "sys/namespace_id.h"
 #include "sys/network/link.h"
 #include "sys/network/netns.h"
@@ -74,6 +77,16 @@ result::KeysOf<SimulatorHistory> SimulatorHistory::Keys() {
 }
 
 namespace {
+
+// For everybody to read, whatever the umask is.
+void WriteHosts(int folder, const std::string& text) {
+  constexpr mode_t kMode = 0644;
+  const UniqueFd file(SystemCall(
+      "create the lab's file of names",
+      openat(folder, kHostsFile, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode)));
+  SystemCall("chmod the lab's file of names", fchmod(file.get(), kMode));
+  WriteAll(file.get(), text, "the lab's file of names");
+}
 
 [[noreturn]] void ThrowTaken(const sys::RegistryEntry& holder, uint32_t asker_uid) {
   const std::string lab = "lab " + holder.name + ": ";
@@ -188,14 +201,17 @@ void RunInfo::Read(const sys::RecordLines& lines) {
 sys::Registry Runs(const std::string& root) {
   const std::filesystem::path path = root;
   return {{path.parent_path(), {{path.filename()}}},
-          {"record.jsonl", "control", "engine", kLastWordsFile}};
+          {"record.jsonl", "control", "engine", kLastWordsFile, kHostsFile}};
 }
 
 std::vector<RunInfo> ListRuns(const std::string& root) { return Runs(root).List<RunInfo>(); }
 
-sys::OwnEntry TakeLab(const std::string& root, const std::string& lab, uint32_t owner_uid) {
+sys::OwnEntry TakeLab(const std::string& root, const std::string& lab, uint32_t owner_uid,
+                      const std::string& hosts) {
   try {
-    return Runs(root).Take({lab, owner_uid});
+    sys::NewEntry wanted{lab, owner_uid};
+    wanted.complete = [&](int folder) { WriteHosts(folder, hosts); };
+    return Runs(root).Take(wanted);
   } catch (const sys::NameTaken& taken) {
     ThrowTaken(taken.holder, owner_uid);
   }

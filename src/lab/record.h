@@ -65,13 +65,18 @@ struct RunInfo : sys::RegistryEntry {
 // Written by the path engine, for who notices that it is gone.
 inline constexpr char kLastWordsFile[] = "last-words";
 
+// In a run's folder: the names of its nodes (lab/names.h).
+inline constexpr char kHostsFile[] = "hosts";
+
 sys::Registry Runs(const std::string& root = sys::kRunFolder);
 // All runs with a record, live, dead and damaged.
 std::vector<RunInfo> ListRuns(const std::string& root = sys::kRunFolder);
 
 // Reserves the lab's name for this process. Throws UsageError when it is taken, saying by whom and
 // what its owner can do.
-sys::OwnEntry TakeLab(const std::string& root, const std::string& lab, uint32_t owner_uid);
+// `hosts`: the text of kHostsFile.
+sys::OwnEntry TakeLab(const std::string& root, const std::string& lab, uint32_t owner_uid,
+                      const std::string& hosts = "");
 
 // Removes what a record lists: processes in its own namespaces, its interfaces in foreign ones,
 // physical interfaces (back to this

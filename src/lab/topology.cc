@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/json_text.h"
 #include "lab/builder.h"
+#include "lab/names.h"
 #include "wire/vxlan.h"
 
 namespace viaduct::lab {
@@ -93,6 +94,7 @@ void CheckContainer(const Node& node) {
     throw UsageError(what + "has a kernel, and no other data plane");
   }
   if (!node.sysctls.empty()) throw UsageError(what + "keeps its kernel settings");
+  if (!node.loopback.empty()) throw UsageError(what + "keeps its loopback interface");
   for (const Interface& interface : node.interfaces) {
     if (interface.physical) throw UsageError(what + "takes no interfaces of the machine");
   }
@@ -111,6 +113,7 @@ void CheckNode(const Node& node, std::set<std::string>* physicals) {
     }
   }
   if (!node.container.empty()) CheckContainer(node);
+  CheckLoopbacks(node);
   const std::string_view why_not = node.data_plane->WhyNot(fib::Feature::kProgramDevice);
   if (!node.program_addresses.empty() && !why_not.empty()) {
     throw UsageError("node " + node.name + ": " + std::string(why_not));
@@ -254,15 +257,22 @@ class ObjectReader {
   }
 
   std::vector<wire::IpPrefix> Prefixes(const char* key) const {
-    std::vector<wire::IpPrefix> prefixes;
-    ForEach(key, [&](const nlohmann::json& element, const std::string& where) {
-      if (!element.is_string()) throw UsageError(where + ": an address is needed");
-      prefixes.push_back(wire::IpPrefix::Parse(element.get<std::string>()));
-    });
-    return prefixes;
+    return Parsed<wire::IpPrefix>(key);
+  }
+  std::vector<wire::IpAddress> Addresses(const char* key) const {
+    return Parsed<wire::IpAddress>(key);
   }
 
  private:
+  template <class T>
+  std::vector<T> Parsed(const char* key) const {
+    std::vector<T> all;
+    ForEach(key, [&](const nlohmann::json& element, const std::string& where) {
+      if (!element.is_string()) throw UsageError(where + ": an address is needed");
+      all.push_back(T::Parse(element.get<std::string>()));
+    });
+    return all;
+  }
   std::string Where(const char* key) const { return where_ + "." + key; }
   const nlohmann::json& At(const char* key) const {
     if (!Has(key)) throw UsageError(Where(key) + " is missing");
@@ -286,8 +296,8 @@ Interface ReadInterface(const nlohmann::json& json, const std::string& where) {
 
 Node ReadNode(const nlohmann::json& json, const std::string& where) {
   const ObjectReader reader(json, where,
-                            {"name", "data_plane", "interfaces", "program_addresses", "sysctls",
-                             "forwards_ipv4", "forwards_ipv6", "by_hop", "container"});
+                            {"name", "data_plane", "interfaces", "program_addresses", "loopback",
+                             "sysctls", "forwards_ipv4", "forwards_ipv6", "by_hop", "container"});
   Node node;
   node.name = reader.Get<std::string>("name");
   if (reader.Has("data_plane")) {
@@ -301,6 +311,7 @@ Node ReadNode(const nlohmann::json& json, const std::string& where) {
     node.interfaces.push_back(ReadInterface(element, place));
   });
   node.program_addresses = reader.Prefixes("program_addresses");
+  node.loopback = reader.Prefixes("loopback");
   if (reader.Has("sysctls")) {
     node.sysctls = reader.Get<std::map<std::string, std::string>>("sysctls");
   }
@@ -374,9 +385,10 @@ Link ReadLink(const nlohmann::json& json, const std::string& where) {
   return link;
 }
 
-nlohmann::json ToStrings(const std::vector<wire::IpPrefix>& prefixes) {
+template <class T>
+nlohmann::json ToStrings(const std::vector<T>& all) {
   nlohmann::json list = nlohmann::json::array();
-  for (const wire::IpPrefix& prefix : prefixes) list.push_back(prefix.ToString());
+  for (const T& each : all) list.push_back(each.ToString());
   return list;
 }
 
@@ -396,6 +408,7 @@ nlohmann::json ToJson(const Node& node) {
           {"data_plane", node.data_plane->name},
           {"interfaces", interfaces},
           {"program_addresses", ToStrings(node.program_addresses)},
+          {"loopback", ToStrings(node.loopback)},
           {"sysctls", node.sysctls},
           {"forwards_ipv4", node.forwards_ipv4},
           {"forwards_ipv6", node.forwards_ipv6},
@@ -476,6 +489,7 @@ void Validate(const Topology& topology) {
     CheckRemote(remote);
     if (!nodes.insert(remote.name).second) throw UsageError("two nodes are called " + remote.name);
   }
+  for (const OtherNode& other : topology.others) CheckNodeName(other.name);
   Directory directory(topology);
   for (const Link& link : topology.links) {
     CheckLink(link, &directory);
@@ -499,6 +513,9 @@ void to_json(nlohmann::json& json, const Topology& topology) {
           {"directory", topology.directory},
           {"nodes", nodes},
           {"links", links}};
+  for (const OtherNode& other : topology.others) {
+    json["others"].push_back({{"name", other.name}, {"addresses", ToStrings(other.addresses)}});
+  }
   if (topology.remotes.empty()) return;
   for (const Remote& remote : topology.remotes) json["remotes"].push_back(ToJson(remote));
   json["hub"] = {{"address", topology.hub.address}, {"port", topology.hub.port}};
@@ -507,7 +524,8 @@ void to_json(nlohmann::json& json, const Topology& topology) {
 
 void from_json(const nlohmann::json& json, Topology& topology) {
   const ObjectReader reader(json, "topology",
-                            {"name", "seed", "directory", "nodes", "links", "remotes", "hub"});
+                            {"name", "seed", "directory", "nodes", "links", "remotes", "hub",
+                             "others"});
   Topology result;
   result.name = reader.Get<std::string>("name");
   if (reader.Has("seed")) result.seed = reader.Get<uint64_t>("seed");
@@ -520,6 +538,10 @@ void from_json(const nlohmann::json& json, Topology& topology) {
   });
   reader.ForEach("remotes", [&](const nlohmann::json& element, const std::string& where) {
     result.remotes.push_back(ReadRemote(element, where));
+  });
+  reader.ForEach("others", [&](const nlohmann::json& element, const std::string& where) {
+    const ObjectReader other(element, where, {"name", "addresses"});
+    result.others.push_back({other.Get<std::string>("name"), other.Addresses("addresses")});
   });
   if (reader.Has("hub")) result.hub = ReadHub(json.at("hub"), "topology.hub");
   topology = std::move(result);

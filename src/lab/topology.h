@@ -40,6 +40,8 @@ struct Node {
   std::string container = {};
   // Why packets must pass it hop by hop, whatever its data plane could do: "link a-b is captured".
   std::string by_hop = {};
+  // Addresses of the node itself, on its loopback interface: "10.255.0.1/32". Not of a container.
+  std::vector<wire::IpPrefix> loopback = {};
 };
 
 // A node whose programs are on another host, its client: it has no namespace. The far end of its
@@ -50,6 +52,12 @@ struct Remote {
   uint32_t vni = 0;                        // VXLAN identifier, each once
   std::optional<wire::IpAddress> address;  // its client; absent: who claims it
   bool anyone = false;                     // or the first host that sends
+};
+
+// A node that is in another host's part of the lab: its programs' names know it, too.
+struct OtherNode {
+  std::string name;
+  std::vector<wire::IpAddress> addresses;  // the first of each family is what its name stands for
 };
 
 // Where the clients of remote nodes send to, in the broker's network namespace.
@@ -107,6 +115,7 @@ struct Topology {
   std::vector<Link> links;
   std::vector<Remote> remotes = {};  // ends of links, too
   HubAddress hub = {};               // if there are any
+  std::vector<OtherNode> others = {};
 };
 
 // The remote node of this name; null: there is none.

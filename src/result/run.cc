@@ -112,6 +112,16 @@ KeysOf<RoutePolls> RoutePolls::Keys() {
   return kKeys;
 }
 
+KeysOf<RouteSample> RouteSample::Keys() {
+  static constexpr Key<RouteSample> kKeys[] = {
+      Always<&RouteSample::at>("at", "s", "since convergence"),
+      Always<&RouteSample::next>("next", "text, by node and destination",
+                                 "the neighbour to which the node sends what is for the other "
+                                 "node's address; empty: it has no route"),
+  };
+  return kKeys;
+}
+
 KeysOf<SimulatorReport> SimulatorReport::Keys() {
   using S = SimulatorReport;
   static constexpr Key<S> kKeys[] = {
@@ -134,6 +144,8 @@ KeysOf<SimulatorReport> SimulatorReport::Keys() {
           "NODE/rbridge (WMRP's; `too_long`: for its next link, where that is simulated)"),
       Always<&S::routes>("routes", "changes, by node",
                          "made in the kernels' route tables; mode offload"),
+      WhenSet<&S::route_samples>("route_samples", "a list",
+                                 "whole routes over time, if routing.sample asks for them"),
       WhenSet<&S::route_pushes>("route_pushes", "a map", "the cost of these changes; real modes"),
       WhenSet<&S::route_polls>("route_polls", "a map",
                                "the reading of routes from protocols that do not report changes; "

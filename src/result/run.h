@@ -101,6 +101,15 @@ struct RoutePolls {
   static KeysOf<RoutePolls> Keys();
 };
 
+// The protocols' routes at an instant, from node to node.
+struct RouteSample {
+  double at = 0;  // s, since convergence
+  // Of each node, for each other one, the neighbour to which it sends; "": it has no route.
+  std::map<std::string, std::map<std::string, std::string>> next;
+
+  static KeysOf<RouteSample> Keys();
+};
+
 // What the simulator itself reports at the end of a run.
 struct SimulatorReport {
   std::optional<Timing> timing;       // real time only
@@ -108,6 +117,7 @@ struct SimulatorReport {
   std::map<std::string, double> loop;
   std::map<std::string, DeviceCounters> counters;
   std::map<std::string, uint64_t> routes;
+  std::vector<RouteSample> route_samples;               // if the scenario asks for them
   std::optional<RoutePushes> route_pushes;              // real modes only
   std::optional<RoutePolls> route_polls;                // real modes, if there are some
   std::vector<std::string> refused;                     // a line for each

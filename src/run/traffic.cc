@@ -122,6 +122,15 @@ FlowCommands PingCommands(const Flow& flow, const std::string& address,
   return commands;
 }
 
+// The commands of a flow whose sender has this address, if it is to have a certain one.
+FlowCommands From(const char* option, const std::optional<wire::IpAddress>& source,
+                  FlowCommands commands) {
+  if (source) {
+    commands.sender.insert(commands.sender.begin() + 1, {option, source->ToString()});
+  }
+  return commands;
+}
+
 std::string FirstLine(const std::string& text) {
   const std::string line = text.substr(0, text.find('\n'));
   return line.empty() ? "it printed nothing" : line;
@@ -282,17 +291,18 @@ FlowCommands CommandsFor(const scenario::Scenario& scenario, size_t index,
                          const std::string& load) {
   const Flow& flow = scenario.flows.at(index);
   const std::string address = scenario::AddressOf(scenario, flow).ToString();
+  const auto source = scenario::SourceOf(scenario, flow);
   const scenario::Drain drain = scenario::DrainOf(scenario, flow);
   const int port = scenario::PortOf(flow, scenario::StreamOf(scenario, index));
   switch (flow.kind) {
     case Flow::Kind::kUdp:
       return UdpCommands(flow, address, port, load, InterfaceOf(scenario, flow), drain);
     case Flow::Kind::kTcp:
-      return TcpCommands(flow, address, port);
+      return From("--bind", source, TcpCommands(flow, address, port));
     case Flow::Kind::kPing:
       break;
   }
-  return PingCommands(flow, address, drain);
+  return From("-I", source, PingCommands(flow, address, drain));
 }
 
 FlowResult FailedFlow(const Flow& flow, const std::string& error) {

@@ -157,6 +157,7 @@ void TrafficRunner::StartReceiver(FlowState& flow) {
   broker::ProgramOptions options;
   options.node = flow.flow->to;
   options.arguments = flow.commands.receiver;
+  options.names = false;
   NodeProcess::Callbacks callbacks;
   callbacks.line = [&flow](const std::string& line) {
     if (line.find(flow.commands.ready) != std::string::npos) flow.ready = true;
@@ -198,6 +199,7 @@ void TrafficRunner::LaunchSender(FlowState& flow) {
   broker::ProgramOptions options;
   options.node = flow.flow->from;
   options.arguments = flow.commands.sender;
+  options.names = false;
   options.environment = {{"LC_ALL", "C"}};
   NodeProcess::Callbacks callbacks;
   callbacks.ended = [this, &flow] {

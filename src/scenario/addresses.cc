@@ -1,5 +1,6 @@
 #include "scenario/addresses.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "base/error.h"
@@ -41,6 +42,14 @@ Wanted ParseWanted(const std::string& text) {
 std::optional<IpAddress> Find(const Scenario& scenario, const std::string& node,
                               const Wanted& wanted) {
   std::optional<IpAddress> ipv6;
+  const auto settings = std::ranges::find(scenario.nodes, node, &NodeSettings::name);
+  if (settings != scenario.nodes.end() && wanted.link.empty()) {
+    for (const wire::IpPrefix& own : settings->loopback) {
+      const bool is_wanted = (!wanted.family || own.address.family == *wanted.family) &&
+                             (!wanted.address || own.address == *wanted.address);
+      if (is_wanted) return own.address;
+    }
+  }
   for (const LinkSettings& link : scenario.links) {
     for (size_t i = 0; i < link.addresses.size(); ++i) {
       const IpAddress& address = link.addresses[i].address;
@@ -68,6 +77,20 @@ wire::IpAddress AddressOf(const Scenario& scenario, const Flow& flow) {
   if (!found)
     throw UsageError("'" + flow.address + "': node '" + flow.to + "' has no such address");
   return *found;
+}
+
+std::optional<IpAddress> SourceOf(const Scenario& scenario, const Flow& flow) {
+  const auto sender = std::ranges::find(scenario.nodes, flow.from, &NodeSettings::name);
+  if (sender == scenario.nodes.end()) return std::nullopt;
+  const Family family = AddressOf(scenario, flow).family;
+  for (const wire::IpPrefix& own : sender->loopback) {
+    if (own.address.family == family) return own.address;
+  }
+  return std::nullopt;
+}
+
+bool HasAddress(const Scenario& scenario, const std::string& node) {
+  return Find(scenario, node, {}).has_value();
 }
 
 bool HasAddress(const Scenario& scenario, const std::string& node, const wire::IpAddress& address) {

@@ -103,6 +103,11 @@ constexpr Key kKeys[] = {
      `kernel` (the newest that `viaduct kernel list` shows) or `kernel:VERSION` (or the path of an
      executable). Mode `offload` accepts `kernel` too: there it is the host's.)",
      "kernel:6.12"},
+    {"kernel_memory", Type::kInteger, PlainPrinted<&Scenario::kernel_memory>().From(16, 65536),
+     R"(Memory of the guest in which the kernels in virtual time run, MiB (mode `simulate`, with `stack: kernel`;
+     nodes with one version share a guest). If absent: what it needs for its nodes. It sets TCP's windows, too, as
+     on any machine: two runs with other values are two experiments.)",
+     "256"},
     {"routing", Type::kSection, Inner<&Scenario::routing>(),
      "The routing protocol of every node that is not a host.", "{protocol: ns3::Rip}"},
     {"routing.protocol", Type::kText, PlainMember<&Routing::protocol>(),
@@ -114,6 +119,11 @@ constexpr Key kKeys[] = {
      "AODV"},
     {"routing.attributes", Type::kTable, PlainPrinted<&Routing::attributes>(),
      "Attributes of that TypeId.", "{HelloInterval: 1s}"},
+    {"routing.sample", Type::kDuration, PlainPrinted<&Routing::sample>(),
+     R"(Writes to the results, from convergence on and each so long, to which neighbour each node sends what is for
+     each other one, as its protocol says then (`route_samples`); default: not at all. Not with `WMRP`, nor with
+     several `hosts`, nor with protocols that find routes on demand.)",
+     "1s"},
     {"convergence", Type::kSection, Group<Scenario>(), "Waiting for routes.", "{timeout: 30s}"},
     {"convergence.timeout", Type::kDuration, PlainMember<&Scenario::convergence_timeout>(),
      R"(How long to wait until all pairs of nodes can reach each other; not if the protocol finds
@@ -186,6 +196,10 @@ constexpr Key kKeys[] = {
     {"nodes.NAME.vni", Type::kInteger, Custom<NodeSettings, PrintVni>().From(1, 0xffffff),
      "With `remote`: its VXLAN network identifier; default: the lowest that is free.", "17"},
 
+    {"nodes.NAME.loopback", Type::kWords, Printed<&NodeSettings::loopback>(),
+     R"(The node's own addresses (one of IPv4, one of IPv6), on its loopback interface; default: from
+     `addressing.loopback`. Not of a host.)",
+     "10.255.0.7 fd00:255::7"},
     {"nodes.NAME.on_host", Type::kText, PlainPrinted<&NodeSettings::on_host>(),
      R"(With `hosts`: the one that has this node. Nodes without it are placed so that the links between hosts carry as
      little as possible.)",
@@ -259,6 +273,12 @@ constexpr Key kKeys[] = {
      "none"},
     {"addressing.ipv6", Type::kPrefix, Elsewhere([] { return std::string("none"); }),
      "IPv6: a /64 for each link; or `none`.", "fd00::/48"},
+    {"addressing.loopback", Type::kWords, Elsewhere([] { return std::string("none"); }),
+     R"(Gives each node that is not a host an address of its own, beside those of its links, from this prefix
+     (one of IPv4, one of IPv6, or both), which the routing protocol announces (OLSR, RIP, RIPng, `static`). Flows
+     and pings to a node, its name and `{n4}` mean that address, which stays reachable while any of the node's links
+     is up.)",
+     "10.255.0.0/16"},
 
     {"multicast", Type::kSections, Each<&Scenario::multicast>(),
      R"(Static routes to multicast groups, of ns-3's static routing (modes `simulate` and `offload`,

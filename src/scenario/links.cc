@@ -9,6 +9,7 @@
 #include "base/edit_distance.h"
 #include "rbridge/trill.h"
 #include "scenario/binding.h"
+#include "scenario/loopbacks.h"
 #include "scenario/subnets.h"
 
 namespace viaduct::scenario {
@@ -287,6 +288,7 @@ class LinkReader {
   void AssignAddresses(const Section& file) {
     const Section addressing = file.Inner("addressing");
     if (!bridged_) CheckOverlaps();
+    const std::vector<wire::IpPrefix> loopbacks = LoopbackPrefixes(file);
     std::vector<bool> automatic;
     for (const LinkSettings& link : links_) automatic.push_back(link.addresses.empty());
     for (const char* family : {"ipv4", "ipv6"}) {
@@ -296,6 +298,7 @@ class LinkReader {
           addressing.Located(family, [&] { return PoolPrefix(family, text); });
       SubnetPool pool(prefix);
       for (const wire::IpPrefix& subnet : given_) pool.Reserve(subnet.Network());
+      for (const wire::IpPrefix& own : loopbacks) pool.Reserve(own);
       if (bridged_) {
         addressing.Located(family, [&] { AssignToHosts(pool, prefix.address.family, automatic); });
         continue;

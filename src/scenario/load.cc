@@ -15,6 +15,7 @@
 #include "scenario/hosts.h"
 #include "scenario/lab_hosts.h"
 #include "scenario/links.h"
+#include "scenario/loopbacks.h"
 #include "scenario/moments.h"
 #include "scenario/multicast.h"
 #include "scenario/nodes.h"
@@ -46,6 +47,7 @@ class Loader {
     links_ = NameTable("link", NamesOf(scenario_.links));
     CheckNodes();
     CheckRouters();
+    ReadLoopbacks(file_, &scenario_);
     scenario_.multicast = ReadMulticast(file_, nodes_, links_, scenario_);
     ReadFlows();
     ReadPrograms();
@@ -72,6 +74,19 @@ class Loader {
     if (protocol == "static" && routing.Has("attributes")) {
       routing.Fail("attributes", "'static' has none");
     }
+    CheckSample(routing);
+  }
+
+  void CheckSample(const Section& routing) const {
+    const auto& sample = scenario_.routing.sample;
+    if (!sample) return;
+    const Duration shortest = Duration::Milliseconds(100);
+    if (*sample < shortest) routing.Fail("sample", "100ms is the shortest");
+    const RoutingProtocol* known = FindRoutingProtocol(scenario_.routing.protocol);
+    if (known != nullptr && (known->bridges || known->reactive)) {
+      routing.Fail("sample", fmt::format("{} has no routes that could be sampled", known->name));
+    }
+    if (file_.Has("hosts")) routing.Fail("sample", "not with several hosts, none of which knows all");
   }
 
   void CheckNodes() {
@@ -244,16 +259,15 @@ class Loader {
     duration = whole;
   }
 
-  // "{n4}" becomes the first address of node n4.
+  // "{n4}" becomes the address of node n4 that traffic goes to.
   std::string WithAddresses(std::string text) const {
-    for (const LinkSettings& link : scenario_.links) {
-      for (size_t i = 0; i < link.nodes.size(); ++i) {
-        if (link.addresses[i] == kNoAddress) continue;
-        const std::string mark = "{" + link.nodes[i] + "}";
-        const std::string address = link.addresses[i].address.ToString();
-        for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += address.size()) {
-          text.replace(at, mark.size(), address);
-        }
+    for (const NodeSettings& node : scenario_.nodes) {
+      const std::string mark = "{" + node.name + "}";
+      size_t at = text.find(mark);
+      if (at == std::string::npos || !HasAddress(scenario_, node.name)) continue;
+      const std::string address = AddressOf(scenario_, node.name).ToString();
+      for (; at != std::string::npos; at = text.find(mark, at + address.size())) {
+        text.replace(at, mark.size(), address);
       }
     }
     return text;
@@ -349,6 +363,11 @@ class Loader {
   void CheckMode() const {
     if (scenario_.mode != Mode::kSimulate) {
       CheckStacks();
+      if (scenario_.kernel_memory) {
+        file_.Fail("kernel_memory",
+                   fmt::format("is of kernels in virtual time, which mode simulate has, not {}",
+                               ModeName(scenario_.mode)));
+      }
       if (!scenario_.state.empty()) {
         file_.Fail("state",
                    fmt::format("the state of kernels is only available in mode simulate, not {}",
@@ -358,6 +377,7 @@ class Loader {
     }
     CheckSimulatedPrograms();
     CheckSimulatedStacks();
+    CheckKernelMemory();
     for (const LinkSettings& link : scenario_.links) {
       if (!link.interface.empty()) {
         file_.Fail("links", fmt::format("interface {}: not in mode simulate", link.interface));
@@ -370,6 +390,14 @@ class Loader {
       if (!node.container.empty()) {
         Fail(PlaceOfNode(file_, node.name), "container: not in mode simulate");
       }
+    }
+  }
+
+  void CheckKernelMemory() const {
+    const bool has_kernels = std::ranges::any_of(
+        scenario_.nodes, [](const NodeSettings& node) { return node.kernel.has_value(); });
+    if (scenario_.kernel_memory && !has_kernels) {
+      file_.Fail("kernel_memory", "no node has a kernel in virtual time; set stack: kernel");
     }
   }
 

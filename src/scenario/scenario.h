@@ -61,6 +61,8 @@ struct NodeSettings {
   std::optional<RemoteAccess> remote;
   // Of a lab on several hosts: the one that has this node; empty: whichever is best.
   std::string on_host;
+  // Of the node itself, on its loopback interface: one of each family at most, the IPv4 one first.
+  std::vector<wire::IpPrefix> loopback;
 };
 
 // In the place of the address that a node does not have.
@@ -86,6 +88,7 @@ struct LinkSettings {
 struct Routing {
   std::string protocol = "ns3::olsr::RoutingProtocol";  // ns-3 TypeId; "static": StaticRoutes()
   std::map<std::string, std::string> attributes;
+  std::optional<Duration> sample;  // how often the results get every node's next hops; absent: never
 };
 
 struct Flow {
@@ -155,6 +158,7 @@ struct Scenario {
   bool convergence_required = true;
   std::vector<LabHost> hosts;              // of a lab on several hosts; empty: this machine
   std::optional<Duration> lateness_limit;  // p99 of event lateness; above it the run is VOID
+  std::optional<int> kernel_memory;        // MiB, of each guest kernel; absent: the guest's default
   std::optional<int> hub_readers;          // tunnel::Hub::Options; absent: as the machine has room
 };
 

@@ -89,6 +89,31 @@ TEST(ScenarioTest, AFlowGoesToTheAddressThatIsChosen) {
   EXPECT_EQ(address("'fd00:0:0:1::1'"), "fd00:0:0:1::1");
 }
 
+TEST(ScenarioTest, NodesHaveAddressesOfTheirOwn) {
+  const std::string text =
+      "nodes: {n0: {}, n1: {loopback: 10.255.0.9 fd00:255::9}, h: {host: true}}\n"
+      "links: [{line: [n0, n1]}, {pair: [n1, h]}]\n"
+      "routing: {protocol: static}\n"
+      "addressing: {ipv6: \"fd00::/48\", loopback: \"10.255.0.0/24 fd00:255::/64\"}\n"
+      "flows: [{from: n0, to: n1}, {from: n1, to: n0, address: ipv6}, {from: n0, to: h},\n"
+      "        {from: n0, to: n1, address: n0-n1}]\n"
+      "programs: [{node: n0, command: \"x {n1} {h}\"}]\n";
+  const Scenario scenario = Parse(text, "a.yaml");
+  EXPECT_EQ(scenario.nodes[0].loopback[0].ToString(), "10.255.0.1/32");
+  EXPECT_EQ(scenario.nodes[0].loopback[1].ToString(), "fd00:255::1/128");
+  EXPECT_EQ(scenario.nodes[1].loopback[0].ToString(), "10.255.0.9/32");
+  EXPECT_TRUE(scenario.nodes[2].loopback.empty());
+  EXPECT_EQ(AddressOf(scenario, scenario.flows[0]).ToString(), "10.255.0.9");
+  EXPECT_EQ(AddressOf(scenario, scenario.flows[1]).ToString(), "fd00:255::1");
+  EXPECT_EQ(SourceOf(scenario, scenario.flows[1])->ToString(), "fd00:255::9");
+  EXPECT_EQ(AddressOf(scenario, scenario.flows[3]).ToString(), "10.0.0.2");
+  EXPECT_EQ(scenario.programs[0].command[1], "10.255.0.9");
+  EXPECT_EQ(scenario.programs[0].command[2], AddressOf(scenario, "h").ToString());
+  const Scenario again = Parse(Print(scenario), "b.yaml");
+  EXPECT_EQ(again.hash, scenario.hash);
+  EXPECT_EQ(again.nodes[1].loopback, scenario.nodes[1].loopback);
+}
+
 TEST(ScenarioTest, BuildsEveryShape) {
   const Scenario ring = Parse("nodes: 3\nlinks: [{ring: all}]", "f.yaml");
   EXPECT_THAT(LinkNames(ring), ElementsAre("n0-n1", "n1-n2", "n2-n0"));

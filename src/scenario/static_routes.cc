@@ -44,7 +44,9 @@ class Search {
           const size_t other = members_[at.link][k];
           if (other == root || scenario_.nodes[other].host) continue;
           const Attachment hop = node == root ? Attachment{at.link, k} : first.at(node);
-          if (first.emplace(other, hop).second) pending.push(other);
+          if (!first.emplace(other, hop).second) continue;
+          pending.push(other);
+          AddLoopbackOf(other, root, hop, routes);
         }
       }
     }
@@ -66,6 +68,13 @@ class Search {
     for (size_t i = 0; i < link.addresses.size(); i += link.nodes.size()) {
       if (link.addresses[i].address.family != family_) continue;
       routes.push_back({root, hop.link, link.addresses[i].Network(), *AddressAt(hop)});
+    }
+  }
+
+  void AddLoopbackOf(size_t node, size_t root, const Attachment& hop,
+                     std::vector<StaticRoute>& routes) const {
+    for (const wire::IpPrefix& own : scenario_.nodes[node].loopback) {
+      if (own.address.family == family_) routes.push_back({root, hop.link, own, *AddressAt(hop)});
     }
   }
 

@@ -118,6 +118,17 @@ TEST(StaticRoutesTest, NeverLeadThroughAHost) {
   EXPECT_THAT(walker.routes(), IsEmpty());
 }
 
+TEST(StaticRoutesTest, LeadToNodesOwnAddressesToo) {
+  const Walker walker(
+      "addressing: {loopback: 10.255.0.0/24}\nnodes: 3\nlinks: [{line: all}]\n");
+  ASSERT_THAT(walker.routes(), SizeIs(8));  // 2 to far links, and each node to the 2 others
+  const auto of_n0_to_n2 = std::ranges::find_if(walker.routes(), [](const StaticRoute& route) {
+    return route.node == 0 && route.network.ToString() == "10.255.0.3/32";
+  });
+  ASSERT_NE(of_n0_to_n2, walker.routes().end());
+  EXPECT_EQ(of_n0_to_n2->next_hop.ToString(), "10.0.0.2");
+}
+
 TEST(StaticRoutesTest, OfUnconnectedPartsReachTheirOwn) {
   const Walker walker("nodes: 6\nlinks: [{line: [n0, n1, n2]}, {line: [n3, n4, n5]}]\n");
   EXPECT_EQ(walker.Length(0, 2), 2);

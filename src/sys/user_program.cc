@@ -23,9 +23,11 @@ Environment EnvironmentOf(const ProgramOptions& options) {
 }
 
 // In the program's process.
-void EnterNode(int namespace_fd, const Identity& owner, mode_t file_mask) {
+void EnterNode(int namespace_fd, const Identity& owner, mode_t file_mask,
+               const std::function<void()>& enter) {
   umask(file_mask & 0777);
   SystemCall("enter the namespace", setns(namespace_fd, CLONE_NEWNET));
+  if (enter) enter();
   if (owner.uid != getuid()) Become(owner);
 }
 
@@ -53,7 +55,7 @@ int ExecuteError::shell_status() const {
 }
 
 int StartProgram(const ProgramOptions& options, int namespace_fd, const std::string& where,
-                 const Identity& owner) {
+                 const Identity& owner, const std::function<void()>& enter) {
   LaunchOptions launch;
   launch.words = options.arguments;
   launch.environment = EnvironmentOf(options);
@@ -63,7 +65,7 @@ int StartProgram(const ProgramOptions& options, int namespace_fd, const std::str
   launch.terminal = options.terminal;
   launch.default_signals = true;
   launch.former_descriptor_limit = true;
-  launch.prepare = [&] { EnterNode(namespace_fd, owner, options.file_mask); };
+  launch.prepare = [&] { EnterNode(namespace_fd, owner, options.file_mask, enter); };
   try {
     return Launch(launch);
   } catch (const LaunchError& error) {

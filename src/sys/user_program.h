@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -40,8 +41,9 @@ struct ProgramOptions {
 // Forks and executes the program in the network namespace, as `owner`, in a session of its own,
 // with the caller's resource limits, and returns its pid (which is also its process group) once it
 // runs. Only the three standard descriptors are inherited. `where` names the namespace in messages.
-// Throws ExecuteError, or Error if it cannot be started for another reason.
+// `enter` is called in the new process before it becomes the owner's. Throws ExecuteError, or Error
+// if it cannot be started for another reason.
 int StartProgram(const ProgramOptions& options, int namespace_fd, const std::string& where,
-                 const Identity& owner);
+                 const Identity& owner, const std::function<void()>& enter = {});
 
 }  // namespace viaduct::sys

@@ -57,16 +57,6 @@ EngineResult AskEngine(const std::string& socket, Duration patience) {
   return engine::Ask(socket, engine::ControlRequest(), patience).at("stats").get<EngineResult>();
 }
 
-std::vector<std::string> NodesOf(const lab::RunInfo& run) {
-  std::vector<std::string> nodes;
-  for (const lab::RecordedNamespace& each : run.namespaces) {
-    const size_t dot = run.name.size();
-    if (each.name.size() <= dot + 1 || each.name == run.name + ".hub") continue;
-    nodes.push_back(each.name.substr(dot + 1));
-  }
-  return nodes;
-}
-
 std::vector<LabView> LookAtLabs(Duration patience) {
   std::vector<LabView> all;
   for (const lab::RunInfo& run : lab::ListRuns()) {
@@ -211,6 +201,16 @@ void SetRatesOf(const std::vector<View>& before, std::vector<View>* now) {
 }
 
 }  // namespace
+
+std::vector<std::string> NodesOf(const lab::RunInfo& run) {
+  std::vector<std::string> nodes;
+  for (const lab::RecordedNamespace& each : run.namespaces) {
+    const size_t dot = run.name.size();
+    if (each.name.size() <= dot + 1 || each.name == run.name + ".hub") continue;
+    nodes.push_back(each.name.substr(dot + 1));
+  }
+  return nodes;
+}
 
 std::string StateOf(const lab::RunInfo& run) {
   std::error_code error;

@@ -84,6 +84,8 @@ struct Snapshot {
 
 // "up", "running" or "dead".
 std::string StateOf(const lab::RunInfo& run);
+// The names of its nodes that have namespaces.
+std::vector<std::string> NodesOf(const lab::RunInfo& run);
 
 // Reads the records and asks each that is alive for its statistics, for which it has `patience`.
 // Why one gave none is its `trouble`; one that ends meanwhile is no error. Throws SystemError or

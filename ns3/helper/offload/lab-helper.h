@@ -181,6 +181,15 @@ class LabHelper
         m_settings.remotes[node] = remote;
     }
 
+    /**
+     * Tells the lab's programs of a node that is in another host's part of the lab: its name.
+     * @param other the node
+     */
+    void AddOther(const viaduct::lab::OtherNode& other)
+    {
+        m_settings.others.push_back(other);
+    }
+
     /** @param hub where clients of remote nodes send to */
     void SetHub(const viaduct::lab::HubAddress& hub)
     {

@@ -12,6 +12,7 @@
 #include "ns3/path-seed.h"
 
 #include "base/error.h"
+#include "wire/address_scope.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -95,6 +96,7 @@ LabPlanner::MakePlan(const NodeContainer& nodes)
         return m_settings.remotes.contains(attachment.node); // nothing here is attached
     });
     m_plan.topology.hub = m_settings.hub;
+    m_plan.topology.others = m_settings.others;
     return m_plan;
 }
 
@@ -164,7 +166,9 @@ LabPlanner::PlanNode(Ptr<Node> node)
         if (!DynamicCast<LoopbackNetDevice>(device))
         {
             PlanDevice(node, device);
+            continue;
         }
+        PlanLoopback(AddressesOf(node, device));
     }
     for (const std::string& name : OwnOr(m_settings.kernelOnly, node, {}))
     {
@@ -188,6 +192,21 @@ LabPlanner::InterfaceOf(Ptr<Node> node, Ptr<NetDevice> device) const
     interface.mtu = device->GetMtu();
     interface.addresses = AddressesOf(node, device);
     return interface;
+}
+
+void
+LabPlanner::PlanLoopback(std::vector<IpPrefix> addresses)
+{
+    viaduct::lab::Node& planned = m_plan.topology.nodes.back();
+    std::erase_if(addresses, [](const IpPrefix& each) {
+        return viaduct::wire::IsLoopback(each.address) || viaduct::wire::IsLinkLocal(each.address);
+    });
+    planned.loopback = addresses;
+    if (!planned.data_plane->layout.addresses_on_interfaces && m_settings.programs)
+    {
+        planned.program_addresses.insert(
+            planned.program_addresses.end(), addresses.begin(), addresses.end());
+    }
 }
 
 void

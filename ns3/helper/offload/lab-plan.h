@@ -60,6 +60,7 @@ struct LabSettings
     std::map<Ptr<Node>, std::string> containers;       //!< whose namespaces the nodes have
     std::map<Ptr<Node>, viaduct::lab::Remote> remotes; //!< without name and interface
     viaduct::lab::HubAddress hub;                      //!< where their clients send to
+    std::vector<viaduct::lab::OtherNode> others;       //!< known by their names only
 };
 
 /**
@@ -110,6 +111,7 @@ class LabPlanner
     void PlanNode(Ptr<Node> node);
     void PlanRemote(Ptr<Node> node, viaduct::lab::Remote planned);
     viaduct::lab::Interface InterfaceOf(Ptr<Node> node, Ptr<NetDevice> device) const;
+    void PlanLoopback(std::vector<viaduct::wire::IpPrefix> addresses);
     void PlanDevice(Ptr<Node> node, Ptr<NetDevice> device);
     std::vector<Wire> Wires() const;
     void PlanLink(const Wire& wire);

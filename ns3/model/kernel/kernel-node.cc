@@ -234,11 +234,28 @@ KernelNode::Prepare()
     for (uint32_t i = 0; i < m_node->GetNDevices(); ++i)
     {
         Ptr<NetDevice> device = m_node->GetDevice(i);
+        if (DynamicCast<LoopbackNetDevice>(device))
+        {
+            AddLoopbacks(device);
+        }
         if (!DynamicCast<LoopbackNetDevice>(device) &&
             (InterfaceOf<Ipv4>(device) >= 0 || InterfaceOf<Ipv6>(device) >= 0))
         {
             kerneladdress::CheckAddressClash(device);
             AddPort(device);
+        }
+    }
+}
+
+void
+KernelNode::AddLoopbacks(Ptr<NetDevice> device)
+{
+    constexpr int LOOPBACK_IFINDEX = 1; // of every namespace (LOOPBACK_IFINDEX of net/flow.h)
+    for (const IpPrefix& address : AddressesOf(device))
+    {
+        if (!viaduct::wire::IsLoopback(address.address))
+        {
+            Agent().AddAddress(m_number, LOOPBACK_IFINDEX, address);
         }
     }
 }

@@ -136,6 +136,7 @@ class KernelNode : public Object
     void AddSourceRoutes(const Port& port, const std::optional<viaduct::wire::IpAddress>& gateway);
     Port* Find(Ptr<NetDevice> device);
     void AddPort(Ptr<NetDevice> device);
+    void AddLoopbacks(Ptr<NetDevice> device);
     void Configure(Port& port);
     uint32_t SourceTable(const Port& port) const;
     void WriteForwarding(const Port& port);

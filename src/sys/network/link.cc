@@ -78,6 +78,15 @@ std::string KindOf(nlattr* link_info) {
   return kind == nullptr ? "" : std::string(nla_get_string(kind));
 }
 
+LinkCounters CountersOf(const nlattr* attribute) {
+  rtnl_link_stats64 statistics{};
+  if (attribute == nullptr) return {};
+  std::memcpy(&statistics, nla_data(attribute),
+              std::min<size_t>(sizeof statistics, static_cast<size_t>(nla_len(attribute))));
+  return {statistics.rx_packets, statistics.rx_bytes, statistics.rx_dropped,
+          statistics.tx_packets, statistics.tx_bytes, statistics.tx_dropped};
+}
+
 LinkInfo ParseLink(const nlmsghdr* message) {
   const auto* header = static_cast<const ifinfomsg*>(nlmsg_data(message));
   const LinkAttributes attributes = ParseLinkAttributes(message);
@@ -97,6 +106,7 @@ LinkInfo ParseLink(const nlmsghdr* message) {
   }
   link.kind = KindOf(attributes[IFLA_LINKINFO]);
   link.ethernet = header->ifi_type == ARPHRD_ETHER || header->ifi_type == ARPHRD_LOOPBACK;
+  link.counters = CountersOf(attributes[IFLA_STATS64]);
   return link;
 }
 

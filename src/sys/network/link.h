@@ -14,6 +14,12 @@
 
 namespace viaduct::sys {
 
+// What passed an interface since it was made (IFLA_STATS64). Packets and bytes.
+struct LinkCounters {
+  uint64_t rx_packets = 0, rx_bytes = 0, rx_dropped = 0;
+  uint64_t tx_packets = 0, tx_bytes = 0, tx_dropped = 0;
+};
+
 struct LinkInfo {
   int ifindex = 0;
   std::string name;
@@ -24,6 +30,7 @@ struct LinkInfo {
   int master = 0;        // ifindex of the bridge or bond it belongs to, or 0
   std::string kind;      // "veth", "bridge", "tun"...; empty for a physical interface
   bool ethernet = true;  // its frames have Ethernet headers (else: TUN, tunnels of IP, PPP...)
+  LinkCounters counters;
 };
 
 struct InterfaceAddress {
@@ -47,6 +54,9 @@ class Netlink {
  public:
   Netlink() = default;  // the calling thread's namespace
   explicit Netlink(int namespace_fd) : socket_(namespace_fd) {}
+  // Over a socket of that namespace which another process has opened, such as LinkMonitor's. This
+  // one may only ask: the kernel checks the privileges of who sends, too.
+  explicit Netlink(UniqueFd socket) : socket_(std::move(socket)) {}
 
   // Both ends are born in their final namespaces, with name, MAC and MTU; down.
   void CreateVethPair(const VethEnd& a, const VethEnd& b);

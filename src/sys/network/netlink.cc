@@ -1,5 +1,6 @@
 #include "sys/network/netlink.h"
 
+#include <fcntl.h>
 #include <linux/netlink.h>
 #include <netlink/handlers.h>
 #include <netlink/msg.h>
@@ -7,6 +8,8 @@
 #include <netlink/socket.h>
 #include <sys/socket.h>
 
+#include <array>
+#include <cerrno>
 #include <exception>
 #include <utility>
 
@@ -119,6 +122,10 @@ void NetlinkSocket::Open(int netlink_family) {
     nl_socket_free(std::exchange(socket_, nullptr));
     throw Error(std::string("open a netlink socket: ") + nl_geterror(result));
   }
+  Prepare();
+}
+
+void NetlinkSocket::Prepare() {
   nl_socket_enable_msg_peek(socket_);
   const int on = 1;
   const int fd = nl_socket_get_fd(socket_);
@@ -133,6 +140,30 @@ NetlinkSocket::NetlinkSocket(int namespace_fd) : NetlinkSocket(namespace_fd, NET
 NetlinkSocket::NetlinkSocket(int namespace_fd, int netlink_family) {
   NamespaceScope scope(namespace_fd);
   Open(netlink_family);
+}
+
+NetlinkSocket::NetlinkSocket(UniqueFd socket) {
+  const int fd = socket.get();
+  sockaddr_nl address{};
+  socklen_t length = sizeof address;
+  SystemCall("look at a netlink socket",
+             getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length));
+  address.nl_groups = 0;
+  SystemCall("unsubscribe", bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address));
+  const int flags = SystemCall("fcntl", fcntl(fd, F_GETFL));
+  SystemCall("fcntl", fcntl(fd, F_SETFL, flags & ~O_NONBLOCK));
+  std::array<char, 1> old;  // events of before; each is one message
+  while (recv(fd, old.data(), old.size(), MSG_DONTWAIT) >= 0 || errno == ENOBUFS) {
+  }
+  socket_ = nl_socket_alloc();
+  if (socket_ == nullptr) throw std::bad_alloc();
+  const int result = nl_socket_set_fd(socket_, NETLINK_ROUTE, fd);
+  if (result < 0) {
+    nl_socket_free(std::exchange(socket_, nullptr));
+    throw Error(std::string("take over a netlink socket: ") + nl_geterror(result));
+  }
+  socket.release();
+  Prepare();
 }
 
 NetlinkSocket::NetlinkSocket(NetlinkSocket&& other) noexcept

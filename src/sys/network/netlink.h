@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/fd.h"
 #include "wire/address.h"
 
 struct nl_msg;
@@ -62,6 +63,9 @@ class NetlinkSocket {
   NetlinkSocket();
   explicit NetlinkSocket(int namespace_fd);
   NetlinkSocket(int namespace_fd, int netlink_family);
+  // Takes over one of the route family that another process has opened, which it keeps no more. Of
+  // what it subscribed to nothing arrives any more.
+  explicit NetlinkSocket(UniqueFd socket);
   NetlinkSocket(NetlinkSocket&&) noexcept;
   NetlinkSocket& operator=(NetlinkSocket&&) noexcept;
   ~NetlinkSocket();
@@ -84,6 +88,7 @@ class NetlinkSocket {
  private:
   struct Answer;
   void Open(int netlink_family);
+  void Prepare();
   int Exchange(NetlinkMessage& message, Answer* answer);
 
   nl_sock* socket_ = nullptr;

@@ -1,0 +1,37 @@
+#include "lab/tunnel.h"
+
+#include <cerrno>
+
+#include "base/error.h"
+#include "wire/vxlan.h"
+
+namespace viaduct::lab {
+
+// The kernel makes no fragments of tunnelled packets in IPv6 (ip6_fragment() in
+// net/ipv6/ip6_output.c, as no tunnel sets ignore_df); they would be lost.
+void CheckTunnelMtu(const sys::VxlanLink& vxlan, const std::string& link) {
+  if (vxlan.remote.family == wire::Family::kIpv4) return;
+  constexpr int kHeaders = wire::kVxlanOverIpv6Overhead;
+  const int mtu = sys::PathMtu(vxlan.remote);
+  if (vxlan.mtu + kHeaders <= mtu) return;
+  throw UsageError(
+      "link " + link + ": with VXLAN over IPv6 its packets of up to " +
+      std::to_string(vxlan.mtu) + " bytes do not fit the network between the hosts, " +
+      "whose MTU is " + std::to_string(mtu) +
+      "; give the link mtu: " + std::to_string(mtu - kHeaders) + ", or that network more");
+}
+
+void CreateTunnel(sys::Netlink& host, const sys::VxlanLink& vxlan, const Link& link) {
+  try {
+    sys::CreateVxlan(host, vxlan);
+  } catch (const SystemError& error) {
+    if (error.error_number() == EEXIST) {
+      throw UsageError("link " + link.name + ": another lab of this host has VXLAN identifier " +
+                       std::to_string(vxlan.vni) + "; give this lab another name");
+    }
+    if (error.error_number() != EOPNOTSUPP) throw;
+    throw EnvironmentError("link " + link.name + ": this host's kernel has no VXLAN");
+  }
+}
+
+}  // namespace viaduct::lab

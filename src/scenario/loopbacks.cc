@@ -1,0 +1,176 @@
+#include "scenario/loopbacks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "scenario/nodes.h"
+#include "scenario/protocols.h"
+#include "scenario/subnets.h"
+#include "wire/address_scope.h"
+
+namespace viaduct::scenario {
+namespace {
+
+using wire::Family, wire::IpAddress, wire::IpPrefix;
+
+int BitsOf(const IpAddress& address) { return 8 * address.Length(); }
+
+std::vector<IpPrefix> ReadPools(const Section& addressing) {
+  std::vector<IpPrefix> pools;
+  for (const std::string& text : addressing.Texts("loopback")) {
+    if (text == "none") continue;
+    const IpPrefix pool = addressing.Located("loopback", [&] { return IpPrefix::Parse(text); });
+    if (pool != pool.Network()) {
+      addressing.Fail("loopback", fmt::format("'{}' has host bits set; write {}", text,
+                                              pool.Network().ToString()));
+    }
+    const IpAddress& address = pool.address;
+    if (address.IsMulticast() || wire::IsLinkLocal(address) || wire::IsLoopback(address)) {
+      addressing.Fail("loopback", fmt::format("'{}' holds no addresses that others reach", text));
+    }
+    for (const IpPrefix& other : pools) {
+      if (other.address.family == address.family) {
+        addressing.Fail("loopback", "give one prefix of IPv4, one of IPv6, or both");
+      }
+    }
+    pools.push_back(pool);
+  }
+  return pools;
+}
+
+// One node's, as its settings have them.
+std::vector<IpPrefix> ReadOwn(const Section& node) {
+  std::vector<IpPrefix> own;
+  for (const std::string& text : node.Texts("loopback")) {
+    IpPrefix prefix = node.Located("loopback", [&] {
+      return text.find('/') == std::string::npos
+                 ? IpPrefix{IpAddress::Parse(text), BitsOf(IpAddress::Parse(text))}
+                 : IpPrefix::Parse(text);
+    });
+    const IpAddress& address = prefix.address;
+    if (prefix.length != BitsOf(address) || address.IsMulticast() || address.IsUnspecified() ||
+        wire::IsLinkLocal(address) || wire::IsLoopback(address)) {
+      node.Fail("loopback", fmt::format("'{}' is not an address of a node, as 10.255.0.1", text));
+    }
+    for (const IpPrefix& other : own) {
+      if (other.address.family == address.family) {
+        node.Fail("loopback", "give one address of IPv4, one of IPv6, or both");
+      }
+    }
+    own.push_back(prefix);
+  }
+  std::ranges::sort(own, {}, [](const IpPrefix& one) { return one.address.family; });
+  return own;
+}
+
+std::map<std::string, std::vector<IpPrefix>> ReadAllOwn(const Section& file) {
+  std::map<std::string, std::vector<IpPrefix>> all;
+  const Value* nodes = file.Find("nodes");
+  if (nodes == nullptr || !nodes->IsMap()) return all;
+  for (const auto& [name, value] : nodes->members) {
+    if (name == "count" && value.IsScalar()) continue;
+    const Section node(value, "nodes.NAME", "nodes." + name);
+    if (node.Has("loopback")) all[name] = ReadOwn(node);
+  }
+  return all;
+}
+
+class Loopbacks {
+ public:
+  Loopbacks(const Section& file, Scenario* scenario)
+      : file_(file), addressing_(file.Inner("addressing")), scenario_(*scenario) {}
+
+  void Read() {
+    const auto own = ReadAllOwn(file_);
+    for (NodeSettings& node : scenario_.nodes) {
+      const auto found = own.find(node.name);
+      if (found == own.end()) continue;
+      if (node.host) {
+        Fail(PlaceOfNode(file_, node.name),
+             fmt::format("nodes.{}.loopback: is not announced for a host", node.name));
+      }
+      for (const IpPrefix& address : found->second) Add(node, address, At(node));
+    }
+    for (const IpPrefix& pool : ReadPools(addressing_)) Assign(pool);
+    for (NodeSettings& node : scenario_.nodes) {
+      std::ranges::sort(node.loopback, {}, [](const IpPrefix& one) { return one.address.family; });
+    }
+  }
+
+ private:
+  const Value& At(const NodeSettings& node) const { return PlaceOfNode(file_, node.name); }
+
+  void Add(NodeSettings& node, const IpPrefix& address, const Value& at) {
+    CheckProtocol(address, at);
+    if (!taken_.insert(address.address).second) {
+      Fail(at, fmt::format("loopback: {} is the address of two nodes", address.address.ToString()));
+    }
+    for (const LinkSettings& link : scenario_.links) {
+      const auto overlaps = [&](const IpPrefix& each) {
+        return each != kNoAddress && Overlap(each.Network(), address);
+      };
+      if (!std::ranges::any_of(link.addresses, overlaps)) continue;
+      Fail(at, fmt::format("loopback: {} is in the network of link {}", address.address.ToString(),
+                           link.name));
+    }
+    node.loopback.push_back(address);
+  }
+
+  // Whether other nodes would learn of it.
+  void CheckProtocol(const IpPrefix& address, const Value& at) const {
+    const RoutingProtocol* protocol = FindRoutingProtocol(scenario_.routing.protocol);
+    if (protocol == nullptr) return;  // static, or the user's own
+    if (protocol->bridges) Fail(at, "loopback: an RBridge has no address");
+    if (!protocol->announces_networks) {
+      Fail(at, fmt::format("loopback: {} announces one address of each node, that of a link; leave "
+                           "it out, or use another routing.protocol",
+                           protocol->name));
+    }
+    if (protocol->family == address.address.family) return;
+    Fail(at, fmt::format("loopback: {} announces no addresses such as {}", protocol->name,
+                         address.address.ToString()));
+  }
+
+  void Assign(const IpPrefix& pool) {
+    const Value& at = addressing_.At("loopback");
+    const int host_bits = BitsOf(pool.address) - pool.length;
+    uint32_t number = 0;
+    for (NodeSettings& node : scenario_.nodes) {
+      const bool has = std::ranges::any_of(node.loopback, [&](const IpPrefix& one) {
+        return one.address.family == pool.address.family;
+      });
+      if (node.host || has) continue;
+      IpPrefix address;
+      do {
+        ++number;
+        if (host_bits < 32 && number >= uint64_t{1} << host_bits) {
+          Fail(at, fmt::format("addressing.loopback: {} has no room for the address of {}; give a "
+                               "larger prefix",
+                               pool.ToString(), node.name));
+        }
+        address = {HostAddress(pool, number).address, BitsOf(pool.address)};
+      } while (taken_.contains(address.address));
+      Add(node, address, at);
+    }
+  }
+
+  const Section& file_;
+  const Section addressing_;
+  Scenario& scenario_;
+  std::set<IpAddress> taken_;
+};
+
+}  // namespace
+
+std::vector<IpPrefix> LoopbackPrefixes(const Section& file) {
+  std::vector<IpPrefix> all = ReadPools(file.Inner("addressing"));
+  for (const auto& [node, own] : ReadAllOwn(file)) all.insert(all.end(), own.begin(), own.end());
+  return all;
+}
+
+void ReadLoopbacks(const Section& file, Scenario* scenario) { Loopbacks(file, scenario).Read(); }
+
+}  // namespace viaduct::scenario
