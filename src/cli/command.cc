@@ -37,9 +37,10 @@ Exit status: 0 success, 1 failure, 2 usage error, 3 this machine cannot do it, 4
 
 // In the order of --help.
 constexpr AddSubcommand* kSubcommands[] = {AddRun,   AddPath,   AddShell,   AddUp,    AddHub,
-                                           AddJoin,  AddExec,   AddList,    AddTop,   AddDown,
+                                           AddJoin,  AddExec,   AddLink,    AddList,  AddTop,  AddDown,
                                            AddClean, AddDoctor, AddInit,    AddSweep, AddCompare,
-                                           AddBench, AddKernel, AddVersion, AddDocs,  AddRank};
+                                           AddPlot,  AddView,   AddBench,   AddKernel, AddVersion,
+                                           AddDocs,  AddRank};
 
 void PrintError(const std::string& message) {
   std::fflush(stdout);

@@ -65,6 +65,10 @@ struct RunInfo : sys::RegistryEntry {
 // Written by the path engine, for who notices that it is gone.
 inline constexpr char kLastWordsFile[] = "last-words";
 
+// In a run's folder, for whose it is: its nodes with their interfaces and its links, as JSON
+// (lab/topology.h).
+inline constexpr char kTopologyFile[] = "topology.json";
+
 sys::Registry Runs(const std::string& root = sys::kRunFolder);
 // All runs with a record, live, dead and damaged.
 std::vector<RunInfo> ListRuns(const std::string& root = sys::kRunFolder);
