@@ -44,7 +44,8 @@ class Browser:
 
     def text(self, selector: str) -> str:
         """The text of the first element."""
-        return str(self.ask("return document.querySelector(arguments[0])?.innerText ?? ''", selector))
+        script = "return document.querySelector(arguments[0])?.innerText ?? ''"
+        return str(self.ask(script, selector))
 
     def resize(self, width: int, height: int) -> None:
         """The page's size, as of a phone."""
@@ -64,7 +65,9 @@ def browser(*options: str) -> Iterator[Browser]:
         pytest.skip("no chromium, chromium-driver or python3-selenium; setup/packages test")
     chosen = Options()
     chosen.binary_location = chromium
-    for option in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", *options):
+    for option in ("headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage"):
+        chosen.add_argument(f"--{option}")
+    for option in options:
         chosen.add_argument(option)
     chosen.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     made = webdriver.Chrome(service=Service(driver), options=chosen)

@@ -100,15 +100,16 @@ def draw(data: Mapping[str, Any], figure: Path, patterns: Sequence[str], size: s
         raise ViaductError(f"--size {size}: not WIDTHxHEIGHT in inches, as in 6x2.2", 2)
     form = figure.suffix.removeprefix(".").lower()
     if form not in _FORMATS:
-        raise ViaductError(f"--figure {figure}: its name must end in one of .{', .'.join(_FORMATS)}", 2)
+        raise ViaductError(f"--figure {figure}: must end in one of .{', .'.join(_FORMATS)}", 2)
     try:
         import matplotlib
     except ImportError as error:
-        raise ViaductError("a figure needs matplotlib: apt-get install python3-matplotlib", 3) from error
+        said = "a figure needs matplotlib: apt-get install python3-matplotlib"
+        raise ViaductError(said, 3) from error
     matplotlib.use("agg")
     from matplotlib import pyplot
 
-    runs = data["runs"] if "runs" in data else [data]
+    runs = data.get("runs", [data])
     names = _chosen(runs, patterns)
     width, height = (float(side) for side in match.groups())
     drawn, panels = pyplot.subplots(
@@ -141,5 +142,6 @@ def main(words: Sequence[str]) -> int:
     try:
         draw(data, options.figure, options.flow, options.size)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ViaductError(f"{options.file}: holds no results of viaduct run --json ({error})", 2) from error
+        said = f"{options.file}: holds no results of viaduct run --json ({error})"
+        raise ViaductError(said, 2) from error
     return 0

@@ -136,7 +136,7 @@ def _pipeline(each: Mapping[str, Any]) -> dict[str, Any]:
         "bytes": each.get("arrived_bytes", 0),
         "out_bytes": each.get("delivered_bytes", 0),
         "lost": sum(fates.values()) - delivered,
-        "causes": {cause: count for cause, count in fates.items() if cause != "delivered" and count},
+        "causes": {c: count for c, count in fates.items() if c != "delivered" and count},
         "waiting": each.get("waiting", 0),
     }
 
@@ -163,7 +163,8 @@ class Live:
         try:
             data = json.loads((RUNS / self._name / "topology.json").read_text())
         except (OSError, ValueError) as error:
-            raise ViaductError(f"lab {self._name}: its topology cannot be read: {error}", 1) from error
+            said = f"lab {self._name}: its topology cannot be read: {error}"
+            raise ViaductError(said, 1) from error
         links = [
             {
                 "name": link["name"],
@@ -198,7 +199,8 @@ class Live:
 
     def topology(self) -> dict[str, Any]:  # noqa: D102
         nodes = [
-            {"name": node["name"], "plane": node.get("data_plane", "")} for node in self._topology["nodes"]
+            {"name": node["name"], "plane": node.get("data_plane", "")}
+            for node in self._topology["nodes"]
         ]
         links = self._topology["links"]
         return {"kind": self._kind, "name": self._name, "nodes": nodes, "links": links}
@@ -217,11 +219,13 @@ class Live:
         rows: dict[str, dict[str, Any]] = {}
         for each in statistics.get("pipelines", []):
             # Of a shared link there is a pair for each of its nodes: LINK:NODE.
-            link = each["pair"] if each["pair"] in self._links else each["pair"].rpartition(":")[0]
-            direction = each["direction"] if link == each["pair"] else f"{each['pair']} {each['direction']}"
+            pair, direction = each["pair"], each["direction"]
+            link = pair if pair in self._links else pair.rpartition(":")[0]
+            if link != pair:
+                direction = f"{pair} {direction}"
             if each.get("class"):
                 direction = f"{each['class']} {direction}"
-            rows.setdefault(link or each["pair"], {})[direction] = _pipeline(each)
+            rows.setdefault(link or pair, {})[direction] = _pipeline(each)
         found: dict[str, Any] = {
             "time": time.time(),
             "stamp": self._statistics.stamp or time.monotonic(),
@@ -263,7 +267,8 @@ class Live:
         found: dict[str, Any] = {"name": name, "addresses": [], "routes": []}
         for each in json.loads(self._in_node(name, ["ip", "-j", "address"]) or "[]"):
             if each.get("ifname") != "lo":
-                addresses = " ".join(f"{a['local']}/{a['prefixlen']}" for a in each.get("addr_info", []))
+                given = each.get("addr_info", [])
+                addresses = " ".join(f"{a['local']}/{a['prefixlen']}" for a in given)
                 found["addresses"].append([each["ifname"], each.get("operstate", ""), addresses])
         for family in ("-4", "-6"):
             text = self._in_node(name, ["ip", family, "route"])
@@ -281,7 +286,8 @@ class Live:
             route = (json.loads(text or "[]") or [{}])[0]
             following = self._owner.get(str(route.get("gateway") or route.get("dst") or ""))
             if following is None or following == here:
-                return {"nodes": nodes, "complete": False, "why": f"{here} has no next hop to {target}"}
+                why = f"{here} has no next hop to {target}"
+                return {"nodes": nodes, "complete": False, "why": why}
             if following in nodes:
                 return {"nodes": [*nodes, following], "complete": False, "why": "a loop"}
             nodes.append(following)
@@ -291,7 +297,7 @@ class Live:
     def packets(self, link: str) -> dict[str, Any]:  # noqa: D102
         ends = self._link(link)["ends"]
         if not ends:
-            raise ViaductError("packets are shown of a lab's links: use tcpdump on the interface", 2)
+            raise ViaductError("packets are shown of a lab's links; here tcpdump shows them", 2)
         if os.geteuid() != 0:
             raise ViaductError(f"packets: {NEEDS_ROOT}", 1)
         with self._lock:
@@ -348,7 +354,7 @@ def find(what: str | None, interval: str) -> Source:
         return Live(labs[0], "lab", interval)
     if what in labs:
         return Live(what, "lab", interval)
-    paths = [each["name"] for each in json.loads(checked(["path", "ls", "--json"])) if each["state"] == "running"]
-    if what in paths:
+    paths = json.loads(checked(["path", "ls", "--json"]))
+    if any(each["name"] == what and each["state"] == "running" for each in paths):
         return Live(what, "path", interval)
     raise ViaductError(f"{what}: no file, and no lab or path of this name is there; viaduct ls", 2)

@@ -94,7 +94,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         _, token, *rest = parts.path.split("/")
         if not hmac.compare_digest(token.encode(), self.server.token.encode()):
-            raise _Refused(403, "no token, or a wrong one: use the address that viaduct view printed")
+            raise _Refused(403, "no token, or a wrong one; viaduct view prints the address")
         if not rest:
             raise _Refused(404, "there is no such page")
         words = {key: values[0] for key, values in parse_qs(parts.query).items()}
@@ -180,7 +180,8 @@ def main(words: Sequence[str]) -> int:
         with server:
             threading.Thread(target=server.serve_forever, daemon=True).start()
             print(server.address, flush=True)
-            print("Ctrl-C ends it; whoever has this address may change what it shows.", file=sys.stderr)
+            said = "Ctrl-C ends it; whoever has this address may change what it shows."
+            print(said, file=sys.stderr)
             ended.wait()
             server.shutdown()
     finally:

@@ -124,8 +124,9 @@ void LabOperations::RecordTopology() const {
   const nlohmann::json topology = lab_->topology();
   const std::string file =
       fmt::format("{}/{}/{}", sys::kRunFolder, lab_->name(), lab::kTopologyFile);
-  const UniqueFd made(SystemCall(
-      "create " + file, open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400)));
+  const UniqueFd made(
+      SystemCall("create " + file,
+                 open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400)));
   WriteAll(made.get(),
            JsonText({{"name", topology.at("name")},
                      {"nodes", topology.at("nodes")},

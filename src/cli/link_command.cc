@@ -50,7 +50,8 @@ void AddLink(CLI::App& app, Invocation&) {
       ->required()
       ->check(CLI::IsMember({"up", "down"}));
   command->footer(
-      "Both ends change, and the protocol sees it. In a run, links change by `events`. SPECs: viaduct "
+      "Both ends change, and the protocol sees it. In a run, links change by `events`. SPECs: "
+      "viaduct "
       "path set.\nExample:\n  viaduct link n0-n1 down");
   command->callback([options] { SetLink(options->link, options->state == "up"); });
 }

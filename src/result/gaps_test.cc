@@ -47,9 +47,9 @@ TEST(GapFinderTest, TheLongOnesStay) {
   const Gaps found = finder.Find(number + 1);
   EXPECT_LE(found.size(), GapFinder::kMost);
   EXPECT_EQ(std::ranges::count(found, 10, &Gap::lost), 100);
-  const uint64_t listed = std::accumulate(
-      found.begin(), found.end(), uint64_t{0},
-      [](uint64_t sum, const Gap& gap) { return sum + gap.lost; });
+  const uint64_t listed =
+      std::accumulate(found.begin(), found.end(), uint64_t{0},
+                      [](uint64_t sum, const Gap& gap) { return sum + gap.lost; });
   EXPECT_EQ(listed + finder.omitted(), lost + 1);  // number 0 never came
 }
 

@@ -13,7 +13,8 @@ KeysOf<RouteChange> RouteChange::Keys() {
       Always<&C::at>("at", "s", "since convergence; negative: before"),
       Always<&C::node>("node", "a node", "whose table it is"),
       WhenSet<&C::added>("added", "a list of text", "routes, as `ip route` writes them"),
-      WhenSet<&C::replaced>("replaced", "a list of text", "routes with other next hops than before"),
+      WhenSet<&C::replaced>("replaced", "a list of text",
+                            "routes with other next hops than before"),
       WhenSet<&C::removed>("removed", "a list of text", "routes"),
   };
   return kKeys;
@@ -57,8 +58,8 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 // When the n-th of its packets was sent, if they were at even distances.
 double SentAt(const Gap& gap, uint64_t n) {
   if (!gap.to) return gap.from;
-  return gap.from + (*gap.to - gap.from) * static_cast<double>(n + 1) /
-                        static_cast<double>(gap.lost + 1);
+  return gap.from +
+         (*gap.to - gap.from) * static_cast<double>(n + 1) / static_cast<double>(gap.lost + 1);
 }
 
 // `from`, `until`: s since the flow's start.

@@ -25,16 +25,17 @@ struct RouteChange {
 struct FlowRecovery {
   std::string flow;
   uint64_t lost = 0;
-  double last_lost = 0;             // s since the event, when it was sent
-  std::optional<double> steady;     // s since the event, when the first of those that came was sent
+  double last_lost = 0;          // s since the event, when it was sent
+  std::optional<double> steady;  // s since the event, when the first of those that came was sent
 
   static KeysOf<FlowRecovery> Keys();
 };
 
 struct Reconvergence {
   std::string link, change;
-  double at = 0;                 // s, since convergence
-  std::optional<double> routes;  // s since the event: the last change of a table before the next one
+  double at = 0;  // s, since convergence
+  std::optional<double>
+      routes;  // s since the event: the last change of a table before the next one
   std::vector<FlowRecovery> flows;
 
   static KeysOf<Reconvergence> Keys();

@@ -34,17 +34,17 @@ TEST(ReconvergenceTest, IsBetweenTheLastLostAndTheFirstSteadyPacket) {
 }
 
 TEST(ReconvergenceTest, AFewThatComeBetweenAreNotTheEnd) {
-  const auto found =
-      FindReconvergence(Made({{4, 5, 41, 9}, {5.4, 6, 55, 5}, {8, 9, 81, 9}}, {{"a-b", "up", 4.5}}));
+  const auto found = FindReconvergence(
+      Made({{4, 5, 41, 9}, {5.4, 6, 55, 5}, {8, 9, 81, 9}}, {{"a-b", "up", 4.5}}));
   ASSERT_EQ(found[0].flows.size(), 1);
   EXPECT_EQ(found[0].flows[0].lost, 14);
   EXPECT_NEAR(*found[0].flows[0].steady, 2.5, 1e-9);
 }
 
 TEST(ReconvergenceTest, EndsWithTheNextEventAndWithTheFlow) {
-  const auto found = FindReconvergence(
-      Made({{3.9, 8.2, 40, 42}, {9, std::nullopt, 91, 9}},
-          {{"a-b", "up", 8.05}, {"a-b", "down", 5}, {"b-c", "capture stop", 6}, {"c-d", "down", 9.5}}));
+  const auto found = FindReconvergence(Made(
+      {{3.9, 8.2, 40, 42}, {9, std::nullopt, 91, 9}},
+      {{"a-b", "up", 8.05}, {"a-b", "down", 5}, {"b-c", "capture stop", 6}, {"c-d", "down", 9.5}}));
   ASSERT_EQ(found.size(), 3);
   EXPECT_EQ(found[0].change, "down");
   ASSERT_EQ(found[0].flows.size(), 1);

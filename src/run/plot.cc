@@ -53,15 +53,17 @@ std::string Open(double width, double height, const std::string& label) {
 
 // In a page a colour is its style sheet's, which knows about dark paper.
 std::string Fill(size_t index, bool standalone) {
-  return standalone ? fmt::format("fill=\"{}\"", Color(index))
-                    : fmt::format("style=\"fill:var(--c{}, {})\"", index % kColors.size(), Color(index));
+  return standalone
+             ? fmt::format("fill=\"{}\"", Color(index))
+             : fmt::format("style=\"fill:var(--c{}, {})\"", index % kColors.size(), Color(index));
 }
 
 std::string Legend(const std::vector<std::string>& names) {
   std::string text = "<p class=\"legend\">";
   for (size_t i = 0; i < names.size(); ++i) {
     text += fmt::format(
-        "<span><svg width=\"12\" height=\"12\" aria-hidden=\"true\"><rect width=\"12\" height=\"12\" "
+        "<span><svg width=\"12\" height=\"12\" aria-hidden=\"true\"><rect width=\"12\" "
+        "height=\"12\" "
         "{}/></svg> {}</span> ",
         Fill(i, false), EscapeHtml(names[i]));
   }
@@ -198,9 +200,8 @@ std::string DrawPanel(const BarPanel& panel, double top, bool standalone) {
     const Bar& bar = panel.bars[i];
     const double width = bar.value > 0 ? position(bar.value) - kBarLeft : 0;
     svg += Text(kBarLeft - 8, y + 15, "end", bar.name);
-    svg += fmt::format(
-        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.0f}\" {}/>\n",
-        kBarLeft, y, width, kBar, Fill(i, standalone));
+    svg += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.0f}\" {}/>\n",
+                       kBarLeft, y, width, kBar, Fill(i, standalone));
     svg += fmt::format("<text class=\"value\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
                        kBarLeft + width + 6, y + 15, EscapeHtml(bar.text));
   }

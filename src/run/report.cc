@@ -185,14 +185,16 @@ std::string Events(const std::vector<RunResult>& runs) {
   if (rows.size() == 1) return "";
   return "<h2>Events and recovery</h2>\n<p>Times with + count from the event: the last change of a "
          "route table (mode offload), when the last lost packet was sent, and when the first was "
-         "from which on all arrived. A flow that loses packets for another reason is here too.</p>\n" +
+         "from which on all arrived. A flow that loses packets for another reason is here "
+         "too.</p>\n" +
          Table(rows);
 }
 
 std::string Routes(const std::vector<RunResult>& runs) {
   const bool any = std::ranges::any_of(
       runs, [](const RunResult& run) { return !run.simulator.route_changes.empty(); });
-  return any ? "<h2>Route tables over time</h2>\n<div id=\"routes\"><p>Needs JavaScript.</p></div>\n"
+  return any ? "<h2>Route tables over time</h2>\n<div id=\"routes\"><p>Needs "
+               "JavaScript.</p></div>\n"
              : "";
 }
 
@@ -200,10 +202,9 @@ std::string Routes(const std::vector<RunResult>& runs) {
 std::string InFolder(const std::filesystem::path& file, const std::filesystem::path& folder) {
   std::error_code error;
   if (folder.empty() || !std::filesystem::exists(file, error)) return "";
-  const std::string name =
-      std::filesystem::proximate(std::filesystem::absolute(file), std::filesystem::absolute(folder),
-                                 error)
-          .generic_string();
+  const std::string name = std::filesystem::proximate(std::filesystem::absolute(file),
+                                                      std::filesystem::absolute(folder), error)
+                               .generic_string();
   return error || name.starts_with("..") || name.starts_with('/') ? "" : name;
 }
 
@@ -240,8 +241,8 @@ std::string Files(const std::vector<RunResult>& runs, const std::filesystem::pat
           fmt::format("{} frames{}{}", capture.frames, missing,
                       capture.error.empty() ? "" : ": " + capture.error));
     }
-    for (const result::StateFiles& state : run.simulator.state.value_or(
-             std::vector<result::StateFiles>())) {
+    for (const result::StateFiles& state :
+         run.simulator.state.value_or(std::vector<result::StateFiles>())) {
       for (const std::string& file : state.files) add(run, "state", state.node, file, "");
     }
   }
@@ -290,8 +291,8 @@ std::string CsvNumber(const std::optional<T>& value) {
   return value ? fmt::format("{}", *value) : "";
 }
 
-constexpr const char *kResults = "results.json", *kFlows = "flows.csv", *kSamples = "samples.csv", *kGaps = "gaps.csv",
-                     *kIndex = "index.html", *kPicture = "result.svg";
+constexpr const char *kResults = "results.json", *kFlows = "flows.csv", *kSamples = "samples.csv",
+                     *kGaps = "gaps.csv", *kIndex = "index.html", *kPicture = "result.svg";
 
 }  // namespace
 
@@ -379,7 +380,8 @@ std::string SamplesCsv(const std::vector<RunResult>& runs) {
 }
 
 std::string GapsCsv(const std::vector<RunResult>& runs) {
-  std::string csv = "mode,flow,before_run_time_s,after_run_time_s,first_packet_number,lost_packets\n";
+  std::string csv =
+      "mode,flow,before_run_time_s,after_run_time_s,first_packet_number,lost_packets\n";
   for (const RunResult& run : runs) {
     for (const FlowResult& flow : run.flows) {
       const double start = flow.start.value_or(0);

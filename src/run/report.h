@@ -12,12 +12,13 @@ namespace viaduct::run {
 // that fails must not seem to have made it. Throws UsageError if it cannot be written.
 void MakeReportDirectory(const std::string& directory);
 
-// Writes index.html, results.json, flows.csv, samples.csv and gaps.csv; for several runs also result.svg.
-// `runs`: results of Execute(); several are those of one scenario in different modes.
+// Writes index.html, results.json, flows.csv, samples.csv and gaps.csv; for several runs also
+// result.svg. `runs`: results of Execute(); several are those of one scenario in different modes.
 void WriteReport(const std::string& directory, const std::vector<result::RunResult>& runs);
 
-// Returns the page. It loads no other files: style, scripts and data are embedded. `directory`: where
-// it will be, so that it names files there (captures, outputs of programs, states); "": nowhere.
+// Returns the page. It loads no other files: style, scripts and data are embedded. `directory`:
+// where it will be, so that it names files there (captures, outputs of programs, states); "":
+// nowhere.
 std::string RenderHtml(const std::vector<result::RunResult>& runs,
                        const std::string& directory = "");
 // The results of the flows in each mode as bars on logarithmic axes, as an SVG file.

@@ -196,17 +196,18 @@ TEST(ReportTest, PageIsSelfContained) {
   EXPECT_THAT(page, AllOf(HasSubstr("<title>a&lt;b</title>"), Not(HasSubstr("a<b")),
                           Not(HasSubstr(" src=")), Not(HasSubstr("href=\"http")),
                           Not(HasSubstr("@import")), Not(HasSubstr("url("))));
-  EXPECT_THAT(page,
-              AllOf(HasSubstr("Flows over time"), HasSubstr("id=\"data\""), HasSubstr("SHA-256 abc"),
-                    HasSubstr("Linux 6"), HasSubstr("How the simulator spent its time"),
-                    HasSubstr("program &#39;curl&#39; ended with status 7")));
+  EXPECT_THAT(
+      page, AllOf(HasSubstr("Flows over time"), HasSubstr("id=\"data\""), HasSubstr("SHA-256 abc"),
+                  HasSubstr("Linux 6"), HasSubstr("How the simulator spent its time"),
+                  HasSubstr("program &#39;curl&#39; ended with status 7")));
 }
 
 TEST(ReportTest, CsvHasALineAFlow) {
   const std::string csv = FlowsCsv({Results("offload")});
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 3);
   EXPECT_THAT(csv, HasSubstr("offload,\"udp, fast\",udp,n0,n1,10,9,0.1,1570000000"));
-  EXPECT_THAT(SamplesCsv({Results("offload")}), HasSubstr("offload,\"udp, fast\",0.1,2.1,,1e+06\n"));
+  EXPECT_THAT(SamplesCsv({Results("offload")}),
+              HasSubstr("offload,\"udp, fast\",0.1,2.1,,1e+06\n"));
 }
 
 TEST(ReportTest, GapsAreInRunTime) {
@@ -217,8 +218,9 @@ TEST(ReportTest, EveryColumnHasItsUnit) {
   for (const std::string& csv : {FlowsCsv({}), SamplesCsv({}), GapsCsv({})}) {
     std::istringstream head(csv);
     for (std::string column; std::getline(head, column, ',');) {
-      EXPECT_THAT(column, MatchesRegex("(mode|flow|kind|from|to|error\n?)|.*(_s|_ms|_share|_packets|"
-                                       "_number|_segments|_bit_per_s|_per_s)\n?"));
+      EXPECT_THAT(column,
+                  MatchesRegex("(mode|flow|kind|from|to|error\n?)|.*(_s|_ms|_share|_packets|"
+                               "_number|_segments|_bit_per_s|_per_s)\n?"));
     }
   }
 }

@@ -14,6 +14,7 @@ import pytest
 from labs import REPOSITORY, VIADUCT, execute, namespaces, viaduct
 
 DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
+CALL = re.compile(r"\s*(?:- )?(?:run: )?(?:sudo )?(?:\w+=\S+ )*(?:build/)?viaduct ")
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
@@ -28,7 +29,7 @@ def commands() -> list[tuple[str, list[str]]]:
             for line in whole.splitlines():
                 line = re.sub(r"(\s|^)#.*", "", line)
                 for part in re.split(r"&&|\|\||;(?=\s|$)", line):
-                    match = re.match(r"\s*(?:- )?(?:run: )?(?:sudo )?(?:\w+=\S+ )*(?:build/)?viaduct ", part)
+                    match = CALL.match(part)
                     if not match or not part.isascii():  # or a diagram
                         continue
                     try:
@@ -40,7 +41,10 @@ def commands() -> list[tuple[str, list[str]]]:
 
 
 COMMANDS = commands()
-TREE = {"path": ["set", "stats", "ls", "switch-config"], "kernel": ["build", "list", "shell", "resume"]}
+TREE = {
+    "path": ["set", "stats", "ls", "switch-config"],
+    "kernel": ["build", "list", "shell", "resume"],
+}
 
 
 @functools.cache
@@ -50,7 +54,8 @@ def help_of(*path: str) -> str:
 
 def test_there_are_commands() -> None:
     assert len(COMMANDS) > 80
-    assert {"README.md", "docs/path.md", "docs/top.md", "docs/howto/ci.md"} <= {d for d, _ in COMMANDS}
+    documents = {document for document, _ in COMMANDS}
+    assert {"README.md", "docs/path.md", "docs/top.md", "docs/howto/ci.md"} <= documents
 
 
 @pytest.mark.parametrize("document", sorted({document for document, _ in COMMANDS}))
@@ -67,7 +72,8 @@ def test_every_option_exists(document: str) -> None:
         for word in own[len(path) :]:
             option = re.match(r"--[a-z][\w-]*", word)
             if option:
-                assert re.search(rf"{re.escape(option[0])}\b", text), f"{' '.join(words)}: {option[0]}"
+                said = f"{' '.join(words)}: {option[0]}"
+                assert re.search(rf"{re.escape(option[0])}\b", text), said
 
 
 def runnable() -> list[list[str]]:
@@ -103,13 +109,14 @@ def test_the_runs_run(words: list[str], lab: str, tmp_path: Path) -> None:
     ids=" ".join,
 )
 def test_what_only_prints(words: list[str], lab: str, tmp_path: Path) -> None:
-    words = [word for word in words if word not in (">",)][: words.index(">") if ">" in words else None]
+    words = words[: words.index(">")] if ">" in words else words
     assert viaduct(*words, cwd=tmp_path).expect().output
 
 
 def test_the_tutorial(lab: str, tmp_path: Path) -> None:
     """Its blocks, one after the other in one shell, as a reader pastes them."""
-    blocks = [text for language, text in BLOCK.findall((REPOSITORY / "docs/tutorial.md").read_text()) if language == "sh"]
+    tutorial = (REPOSITORY / "docs/tutorial.md").read_text()
+    blocks = [text for language, text in BLOCK.findall(tutorial) if language == "sh"]
     assert len(blocks) >= 9
     # Another test's lab may have the name, on another processor.
     script = "\n".join(f"echo '== block {i}'\n{text}" for i, text in enumerate(blocks))

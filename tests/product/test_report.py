@@ -39,7 +39,7 @@ def test_the_page_draws_the_outage(report: Path) -> None:
     """Offline, as one file: gaps where nothing arrived, marks, one zoom, alt texts."""
     with browser() as page:
         page.open(f"file://{report}/index.html")
-        page.wait("return document.querySelectorAll('.chart .uplot').length === 3", "no three charts")
+        page.wait("return document.querySelectorAll('.chart .uplot').length === 3", "no charts")
         assert not page.errors()
         assert page.ask("return performance.getEntriesByType('resource').length") == 0
         assert page.ask("return document.querySelectorAll('#topology circle').length") == 4

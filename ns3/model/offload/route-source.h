@@ -222,7 +222,7 @@ class RouteSource : public Object
     EventId m_retry;                                               //!< of refused routes
     TracedCallback<uint32_t, uint32_t> m_pushedTrace;              //!< changes passed on
     TracedCallback<const viaduct::fib::RouteChanges&> m_changedTrace; //!< the changes themselves
-    TracedCallback<uint32_t, const std::string&> m_refusedTrace;   //!< refusals
+    TracedCallback<uint32_t, const std::string&> m_refusedTrace;      //!< refusals
 };
 
 } // namespace ns3

@@ -1,5 +1,5 @@
-// What the pages are made of that the product writes: a run's report, and that of `viaduct view`. The
-// texts are this folder's files (embed.cmake). Pages load nothing.
+// What the pages are made of that the product writes: a run's report, and that of `viaduct view`.
+// The texts are this folder's files (embed.cmake). Pages load nothing.
 #pragma once
 
 #include <nlohmann/json.hpp>
