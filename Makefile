@@ -7,6 +7,7 @@
 # make kernel  the kernel that simulated nodes run, into the cache (make test does it too)
 # make install PREFIX=/usr/local [DESTDIR=...]   what was built; make package: Debian packages of it
 # make package-test   installs, tries and removes these in a clean Debian
+# make site    the documentation as a site, in build/site
 # make setup clean
 # Everything is repeatable; sudo is asked where root is needed and the user is not root.
 MAKEFLAGS += --no-print-directory
@@ -20,7 +21,7 @@ TEST_ARGUMENTS ?=
 PREFIX ?= /usr/local
 
 .PHONY: install package package-test
-.PHONY: build demo test kernel lint setup clean asan tsan fuzz
+.PHONY: site build demo test kernel lint setup clean asan tsan fuzz
 
 build: setup
 	@setup/configure release
@@ -30,6 +31,7 @@ build: setup
 setup:
 	@setup/packages
 	@setup/ns3-kit
+	@setup/uplot
 
 install:
 	@[ -e build/viaduct ] || { echo "install: nothing is built; make build first" >&2; exit 2; }
@@ -72,6 +74,9 @@ fuzz:
 	@setup/configure fuzz
 	@cmake --build build-fuzz -j $(JOBS) --target fuzz_targets
 	@tests/run --build build-fuzz --only fuzz --fuzz-seconds $(FUZZ_SECONDS)
+
+site:
+	@setup/site
 
 clean:
 	rm -rf build build-* report-demo

@@ -252,6 +252,7 @@ SimulatedFlow::ReceivedUdp(Ptr<const Packet> packet,
     m_received++;
     // The header is of the payload, but the sink has taken it off the packet.
     CountBytes(packet->GetSize() + header.GetSerializedSize());
+    m_gaps.Arrived(number, (header.GetTs() - m_begin).GetSeconds());
     m_delay.Record((Simulator::Now() - header.GetTs()).GetNanoSeconds());
 }
 
@@ -351,6 +352,9 @@ SimulatedFlow::PingAnswered(uint16_t sequence, Time)
     m_lastArrival = Simulator::Now();
     m_rtt.Record(rtt);
     m_rtts.Add((sent - m_begin).GetSeconds(), rtt / 1e6);
+    const uint64_t number = viaduct::NearestTo(m_next, sequence);
+    m_next = std::max(m_next, number + 1);
+    m_gaps.Arrived(number, (sent - m_begin).GetSeconds());
 }
 
 std::vector<std::pair<double, double>>
@@ -420,6 +424,7 @@ SimulatedFlow::Result() const
         {
             result.cut = true;
         }
+        result.SetGaps(m_gaps);
     }
     result.Lose("refused", Refused());
     if (m_flow.kind == Flow::Kind::kPing)

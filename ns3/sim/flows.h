@@ -114,7 +114,9 @@ class SimulatedFlow
     viaduct::Histogram m_rtt;   //!< round trip, ns (ping)
     /** Bytes received. */
     viaduct::TimeSeries m_series{viaduct::Duration::Seconds(1)};
-    viaduct::result::Samples m_rtts; //!< time, ms
+    viaduct::result::Samples m_rtts;   //!< time, ms
+    viaduct::result::GapFinder m_gaps; //!< numbers, s since the start (UDP, ping)
+    uint64_t m_next{0};                //!< the request after the latest that was answered (ping)
 };
 
 } // namespace ns3::sim

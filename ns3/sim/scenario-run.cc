@@ -125,6 +125,10 @@ ScenarioRun::Run()
     else
     {
         m_lab = BuildLab(m_scenario, *m_network, m_part);
+        if (!m_part.live && !m_part.adopts && !m_part.hub)
+        {
+            m_routeLog = std::make_unique<RouteLog>(*m_lab); // of a run, which ends
+        }
         m_control.Send("lab", {{"name", m_scenario.name}});
     }
     if (m_scenario.mode != Mode::kOffload)
@@ -424,6 +428,14 @@ void
 ScenarioRun::SendReport() const
 {
     viaduct::result::SimulatorReport report = MakeReport(m_lab.get());
+    if (m_routeLog)
+    {
+        report.route_changes = m_routeLog->GetChanges();
+        if (m_routeLog->GetOmitted() > 0)
+        {
+            report.route_changes_omitted = m_routeLog->GetOmitted();
+        }
+    }
     if (IsSimulate())
     {
         m_files->Describe(report);

@@ -10,6 +10,7 @@
 #include "network.h"
 #include "rbridges.h"
 #include "reachability.h"
+#include "route-log.h"
 #include "scenario-lab.h"
 #include "simulated-files.h"
 #include "simulated-links.h"
@@ -115,6 +116,7 @@ class ScenarioRun
     nlohmann::json m_unreachable;           //!< then: the pairs of all hosts that cannot reach
     std::unique_ptr<Network> m_network;     //!< the nodes
     std::unique_ptr<LabHelper> m_lab;       //!< real modes
+    std::unique_ptr<RouteLog> m_routeLog;   //!< of a run in a real mode
     std::unique_ptr<Reachability> m_reachability;   //!< which nodes reach which, by IP
     std::unique_ptr<RBridgeReachability> m_bridged; //!< the same, if nodes are RBridges
     std::unique_ptr<SimulatedFiles> m_files;        //!< mode simulate

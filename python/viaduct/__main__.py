@@ -6,11 +6,16 @@ from pathlib import Path
 if not __package__:  # executed by its path, as the command does
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-from viaduct import _command, _compare, _sweep
+from viaduct import _command, _compare, _plot, _sweep, _view
 
 if __name__ == "__main__":
     _name = sys.argv[1] if len(sys.argv) > 1 else ""
-    _known = {"sweep": _sweep.main, "compare": _compare.main}
+    _known = {
+        "sweep": _sweep.main,
+        "compare": _compare.main,
+        "plot": _plot.main,
+        "view": _view.main,
+    }
     if _name not in _known:
         sys.exit(f"viaduct: one of {', '.join(_known)}, not '{_name}'")
     with _command.main_errors(_name):

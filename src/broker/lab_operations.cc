@@ -1,5 +1,6 @@
 #include "broker/lab_operations.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/if_ether.h>
 #include <netinet/in.h>
@@ -13,6 +14,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/file.h"
+#include "base/json_text.h"
 #include "base/utc_time.h"
 #include "broker/broker_process.h"
 #include "broker/lossy_wires.h"
@@ -21,6 +24,7 @@
 #include "lab/node_place.h"
 #include "lab/own_mounts.h"
 #include "lab/plane_choice.h"
+#include "lab/record.h"
 #include "lab/upcalls.h"
 #include "result/run.h"
 #include "sys/descriptor_limit.h"
@@ -116,6 +120,22 @@ LabOperations::NodeState& LabOperations::StateOf(const std::string& node) {
   return nodes_.at(node);
 }
 
+// What it is made of, for who shows it (`viaduct view`).
+void LabOperations::RecordTopology() const {
+  const nlohmann::json topology = lab_->topology();
+  const std::string file =
+      fmt::format("{}/{}/{}", sys::kRunFolder, lab_->name(), lab::kTopologyFile);
+  const UniqueFd made(
+      SystemCall("create " + file,
+                 open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400)));
+  WriteAll(made.get(),
+           JsonText({{"name", topology.at("name")},
+                     {"nodes", topology.at("nodes")},
+                     {"links", topology.at("links")}}),
+           file);
+  SystemCall("chown " + file, fchown(made.get(), owner_.uid, owner_.gid));
+}
+
 void LabOperations::CreateLab(const lab::Topology& topology) {
   if (lab_) {
     throw UsageError(
@@ -143,6 +163,7 @@ void LabOperations::CreateLab(const lab::Topology& topology) {
   asked_ = topology;
   nodes_ = std::move(nodes);
   joined_ = std::move(joined);
+  RecordTopology();
 }
 
 void LabOperations::TakeInnerSocket(UniqueFd socket) {

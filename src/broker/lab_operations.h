@@ -76,6 +76,7 @@ class LabOperations final : public Operations {
   };
 
   lab::Lab& TheLab();
+  void RecordTopology() const;
   // `reasons`: why these nodes have the plane that they have, or why paths are not joined there.
   static std::map<std::string, NodeState> MakeNodes(
       const lab::Lab& lab, const std::map<std::string, std::string>& reasons);

@@ -36,10 +36,10 @@ constexpr const char* kFooter = R"(Examples:
 Exit status: 0 success, 1 failure, 2 usage error, 3 this machine cannot do it, 4 the run is VOID.)";
 
 // In the order of --help.
-constexpr AddSubcommand* kSubcommands[] = {AddRun,   AddPath,   AddShell,   AddUp,    AddHub,
-                                           AddJoin,  AddExec,   AddList,    AddTop,   AddDown,
-                                           AddClean, AddDoctor, AddInit,    AddSweep, AddCompare,
-                                           AddBench, AddKernel, AddVersion, AddDocs,  AddRank};
+constexpr AddSubcommand* kSubcommands[] = {
+    AddRun,  AddPath, AddShell, AddUp,     AddHub,     AddJoin, AddExec,  AddLink,
+    AddList, AddTop,  AddDown,  AddClean,  AddDoctor,  AddInit, AddSweep, AddCompare,
+    AddPlot, AddView, AddBench, AddKernel, AddVersion, AddDocs, AddRank};
 
 void PrintError(const std::string& message) {
   std::fflush(stdout);

@@ -18,9 +18,9 @@ struct Invocation {
 // outlive the command line.
 using AddSubcommand = void(CLI::App& parent, Invocation& invocation);
 
-AddSubcommand AddRun, AddPath, AddShell, AddUp, AddHub, AddJoin, AddExec, AddList, AddTop, AddDown,
-    AddClean, AddDoctor, AddInit, AddSweep, AddCompare, AddBench, AddKernel, AddVersion, AddDocs,
-    AddRank;
+AddSubcommand AddRun, AddPath, AddShell, AddUp, AddHub, AddJoin, AddExec, AddLink, AddList, AddTop,
+    AddDown, AddClean, AddDoctor, AddInit, AddSweep, AddCompare, AddPlot, AddView, AddBench,
+    AddKernel, AddVersion, AddDocs, AddRank;
 // The subcommands of `viaduct path` and `viaduct kernel` that are in files of their own.
 AddSubcommand AddPathSet, AddPathStats, AddPathList, AddSwitchConfig;
 AddSubcommand AddKernelShell, AddKernelResume;

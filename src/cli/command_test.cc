@@ -182,8 +182,9 @@ TEST(CommandTest, VersionIsAnOptionToo) {
 }
 
 TEST(CommandTest, EverySubcommandHasHelpWithAnExample) {
-  for (const char* name : {"run", "path", "shell", "join", "up", "exec", "ls", "top", "down",
-                           "clean", "doctor", "init", "docs", "version"}) {
+  for (const char* name :
+       {"run", "path", "shell", "join", "up", "exec", "link", "ls", "top", "down", "clean",
+        "doctor", "init", "sweep", "compare", "plot", "view", "docs", "version"}) {
     const Outcome outcome = Call({name, "--help"});
     EXPECT_EQ(outcome.status, 0) << name;
     EXPECT_THAT(outcome.output, HasSubstr(std::string("viaduct ") + name)) << name;

@@ -15,6 +15,7 @@
 #include "cli/output.h"
 #include "path/spec/spec.h"
 #include "result/document.h"
+#include "run/page/page.h"
 #include "scenario/keys.h"
 
 namespace viaduct::cli {
@@ -30,6 +31,7 @@ constexpr Topic kTopics[] = {
     {"schema", [](const CLI::App&) { return scenario::DocumentSchema(); }},
     {"path-spec", [](const CLI::App&) { return path::DocumentSpec(); }},
     {"results", [](const CLI::App&) { return result::DocumentResults() + DocumentListings(); }},
+    {"view", [](const CLI::App&) { return run::page::ViewPage(); }},  // of viaduct view alone
     {"man", ManualPage},
     {"completion-bash", BashCompletion},
     {"completion-zsh", ZshCompletion},
@@ -41,7 +43,7 @@ void PrintTopic(const CLI::App& app, const std::vector<std::string>& words) {
   std::vector<std::string> known;
   for (const Topic& topic : kTopics) {
     if (name == topic.name) return PrintText(topic.print(app));
-    known.emplace_back(topic.name);
+    if (topic.name != std::string("view")) known.emplace_back(topic.name);
   }
   const std::string hint = DidYouMean(name, known);
   throw UsageError(

@@ -1,5 +1,5 @@
-// viaduct sweep, viaduct compare: execute the Python package, which does what they do. Their
-// options are declared here too, for help, the manual and completion.
+// viaduct sweep, viaduct compare, viaduct plot, viaduct view: execute the Python package, which
+// does what they do. Their options are declared here too, for help, the manual and completion.
 #include <string>
 #include <vector>
 
@@ -86,6 +86,50 @@ void AddCompare(CLI::App& app, Invocation& invocation) {
 Example:
   viaduct run x.yaml --mode simulate --json a.json; viaduct run x.yaml --json b.json
   viaduct compare a.json b.json --relative 0.02)");
+  command->callback([&invocation] { ExecutePackage(invocation); });
+}
+
+void AddPlot(CLI::App& app, Invocation& invocation) {
+  CLI::App* command = app.add_subcommand("plot", "draw the flows of a run's results over time");
+  static std::vector<std::string> flows;
+  static std::string file, figure, size;
+  command->add_option("RESULTS", file, "results of run --json, or results.json of a report")
+      ->required();
+  command->add_option("--figure", figure, "the file to write: .pdf, .svg, .png, .eps, .pgf")
+      ->type_name("FILE")
+      ->required();
+  command->add_option("--flow", flows, "only these: 'ping*'; may be repeated")
+      ->type_name("PATTERN")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--size", size, "in inches; default: 6x2.2, for each flow")
+      ->type_name("WIDTHxHEIGHT");
+  command->footer(
+      R"(A panel for each flow, a line for each mode; no line where packets are missing, which are marked, as are
+changes of links. Needs python3-matplotlib.
+Example:
+  viaduct run x.yaml --mode simulate --json r.json; viaduct plot r.json --flow 'ping*' --figure rtt.pdf)");
+  command->callback([&invocation] { ExecutePackage(invocation); });
+}
+
+void AddView(CLI::App& app, Invocation& invocation) {
+  CLI::App* command =
+      app.add_subcommand("view", "show a lab, a path or a finished run in the browser");
+  static std::string what, port, interval;
+  command->add_option(
+      "WHAT", what,
+      "a lab, a path or a shell; or results of run --json, or a report's folder; may be "
+      "omitted if only one lab is there");
+  command->add_option("--port", port, "TCP port on 127.0.0.1; default: any that is free")
+      ->type_name("PORT");
+  command->add_option("--interval", interval, "between two looks; default: 0.5s")
+      ->type_name("TIME");
+  command->footer(
+      R"(Prints the page's address, which has a token in it: whoever has it can change the lab. Serves this
+machine alone, until Ctrl-C. Routes, counters and packets of a lab's nodes need root.
+Examples:
+  viaduct view                   the lab that is up, or the run in progress
+  viaduct view out/results.json  plays a finished run back)");
   command->callback([&invocation] { ExecutePackage(invocation); });
 }
 

@@ -89,6 +89,10 @@ void MergeSimulator(result::SimulatorReport& all, const result::SimulatorReport&
   for (const auto& [activity, seconds] : part.loop) all.loop[activity] += seconds;
   all.counters.insert(part.counters.begin(), part.counters.end());
   all.routes.insert(part.routes.begin(), part.routes.end());
+  Append(all.route_changes, part.route_changes);
+  if (part.route_changes_omitted) {
+    all.route_changes_omitted = all.route_changes_omitted.value_or(0) + *part.route_changes_omitted;
+  }
   if (part.route_pushes) {
     result::RoutePushes& pushes = all.route_pushes ? *all.route_pushes : all.route_pushes.emplace();
     pushes.batches += part.route_pushes->batches;
@@ -197,6 +201,7 @@ RunResult Merge(const Scenario& scenario, std::vector<PartResult> parts) {
            scenario.programs.begin();
   });
   all.events = MergedEvents(parts);
+  all.reconvergence = result::FindReconvergence(all);
   MergeFlows(scenario, all, parts);
   for (const PartResult& part : parts) all.hosts.push_back(Describe(scenario, part));
   all.Judge(scenario.lateness_limit);

@@ -67,6 +67,9 @@ inline constexpr char kLastWordsFile[] = "last-words";
 
 // In a run's folder: the names of its nodes (lab/names.h).
 inline constexpr char kHostsFile[] = "hosts";
+// In a run's folder, for whose it is: its nodes with their interfaces and its links, as JSON
+// (lab/topology.h).
+inline constexpr char kTopologyFile[] = "topology.json";
 
 sys::Registry Runs(const std::string& root = sys::kRunFolder);
 // All runs with a record, live, dead and damaged.

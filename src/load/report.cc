@@ -79,6 +79,10 @@ result::LoadReceived Report(const ReceiveOptions& options, const ReceiveResult& 
   report.rate = report.packet_rate * report.size * 8;
   report.delay = result::LoadTimes::Of(tally.delay());
   report.sample = options.socket.sample;
+  if (report.sample == 1) {  // otherwise most packets were not examined
+    report.gaps = tally.gaps().Find(sent);
+    report.gaps_omitted = tally.gaps().omitted();
+  }
   report.series = {result.series.interval().ToSeconds(), result.series.counts()};
   return report;
 }

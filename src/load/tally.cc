@@ -17,6 +17,7 @@ void Tally::Record(const Header& header, int bytes, Instant received) {
   ++received_;
   bytes_ += bytes;
   last_ = received;
+  gaps_.Arrived(header.sequence, (header.sent - Instant()).ToSeconds());
   delay_.Record((received - header.sent).nanoseconds());
 }
 

@@ -7,6 +7,7 @@
 #include "base/sequence_window.h"
 #include "base/time.h"
 #include "load/payload.h"
+#include "result/gaps.h"
 
 namespace viaduct::load {
 
@@ -25,12 +26,14 @@ class Tally {
   const Histogram& delay() const { return delay_; }           // one way, nanoseconds
   Instant first() const { return first_; }
   Instant last() const { return last_; }
+  const result::GapFinder& gaps() const { return gaps_; }  // times: CLOCK_MONOTONIC of the sender
 
  private:
   SequenceWindow window_;
   uint64_t received_ = 0, bytes_ = 0, duplicates_ = 0, reordered_ = 0;
   Instant first_, last_;
   Histogram delay_;
+  result::GapFinder gaps_;
 };
 
 }  // namespace viaduct::load

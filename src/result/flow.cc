@@ -82,6 +82,13 @@ KeysOf<FlowResult> FlowResult::Keys() {
           "samples_merged", "measurements",
           "so many neighbours are one sample, their mean, of a flow that has too many for each to "
           "be one"),
+      WhenSet<&FlowResult::start>("start", "s", "when it was to start, since convergence"),
+      WhenSet<&FlowResult::gaps>(
+          "gaps", "a list of maps",
+          "packets in a row that were lost, the longest if there are more than 2000; of UDP and "
+          "ping, where any was lost"),
+      WhenSet<&FlowResult::gaps_omitted>("gaps_omitted", "packets",
+                                         "of gaps that are not listed, as there were too many"),
   };
   return kKeys;
 }
@@ -101,6 +108,11 @@ void FlowResult::Lose(const std::string& place, uint64_t packets) {
 void FlowResult::SetSamples(const Samples& measured) {
   samples = measured.List();
   if (measured.merged() > 1) samples_merged = measured.merged();
+}
+
+void FlowResult::SetGaps(const GapFinder& finder) {
+  gaps = finder.Find(sent.value_or(0));
+  if (finder.omitted() > 0) gaps_omitted = finder.omitted();
 }
 
 void Samples::Add(double seconds, double value) {

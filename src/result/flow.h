@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/histogram.h"
+#include "result/gaps.h"
 #include "result/record.h"
 
 namespace viaduct::result {
@@ -66,12 +67,17 @@ struct FlowResult {
   // ms (ping).
   std::vector<std::pair<double, double>> samples;
   std::optional<uint64_t> samples_merged;  // so many measurements are one sample, if more than one
+  std::optional<double> start;             // s since convergence
+  std::vector<Gap> gaps;                   // UDP, ping
+  std::optional<uint64_t> gaps_omitted;    // packets of gaps that are not listed, if any
 
   // Sets sent, received and loss; duplicates do not count as received packets.
   void Count(uint64_t packets_sent, uint64_t packets_received);
   // Counts packets that were lost at a place; nothing, if there are none.
   void Lose(const std::string& place, uint64_t packets);
   void SetSamples(const Samples& measured);
+  // To be called after Count().
+  void SetGaps(const GapFinder& finder);
 
   static KeysOf<FlowResult> Keys();
 };

@@ -79,6 +79,10 @@ KeysOf<LoadReceived> LoadReceived::Keys() {
       Always<&R::delay>("delay_us", "a map", "one-way delays; null: no packet arrived"),
       Always<&R::sample>("sample", "packets", "one packet of this many was examined"),
       Always<&R::series>("series", "a map", "over time"),
+      WhenSet<&R::gaps>("gaps", "a list of maps",
+                        "packets in a row that were lost, if each was examined; times are "
+                        "CLOCK_MONOTONIC of the sender; the first `from` may be 0"),
+      Always<&R::gaps_omitted>("gaps_omitted", "packets", "of gaps that are not listed"),
   };
   return kKeys;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/histogram.h"
+#include "result/gaps.h"
 #include "result/record.h"
 
 namespace viaduct::result {
@@ -57,6 +58,8 @@ struct LoadReceived {
   std::optional<LoadTimes> delay;
   uint32_t sample = 1;
   LoadSeries series;
+  std::vector<Gap> gaps;  // times: s, CLOCK_MONOTONIC of the sender
+  uint64_t gaps_omitted = 0;
 
   static KeysOf<LoadReceived> Keys();
 };

@@ -146,6 +146,10 @@ KeysOf<SimulatorReport> SimulatorReport::Keys() {
                          "made in the kernels' route tables; mode offload"),
       WhenSet<&S::route_samples>("route_samples", "a list",
                                  "whole routes over time, if routing.sample asks for them"),
+      WhenSet<&S::route_changes>("route_changes", "a list of maps",
+                                 "the same with their times, the first 100000; mode offload"),
+      WhenSet<&S::route_changes_omitted>("route_changes_omitted", "changes",
+                                         "that are not among them"),
       WhenSet<&S::route_pushes>("route_pushes", "a map", "the cost of these changes; real modes"),
       WhenSet<&S::route_polls>("route_polls", "a map",
                                "the reading of routes from protocols that do not report changes; "
@@ -220,6 +224,8 @@ KeysOf<RunResult> RunResult::Keys() {
       Always<&R::flows>("flows", "a list of maps", "in the scenario's order"),
       Always<&R::programs>("programs", "a list of maps", "in the scenario's order"),
       Always<&R::events>("events", "a list of maps", "changes of links; real modes"),
+      WhenSet<&R::reconvergence>("reconvergence", "a list of maps",
+                                 "how long it took after each of these, but captures"),
       WhenSet<&R::engine>("engine", "a map",
                           "what was done to the packets of links with a SPEC, in the real modes by "
                           "the path engine (random loss between nodes whose data plane is joined: "

@@ -13,6 +13,7 @@
 #include "result/environment.h"
 #include "result/flow.h"
 #include "result/program.h"
+#include "result/reconvergence.h"
 #include "result/record.h"
 #include "result/timing.h"
 
@@ -118,6 +119,8 @@ struct SimulatorReport {
   std::map<std::string, DeviceCounters> counters;
   std::map<std::string, uint64_t> routes;
   std::vector<RouteSample> route_samples;               // if the scenario asks for them
+  std::vector<RouteChange> route_changes;               // mode offload
+  std::optional<uint64_t> route_changes_omitted;        // routes, if there was no more room
   std::optional<RoutePushes> route_pushes;              // real modes only
   std::optional<RoutePolls> route_polls;                // real modes, if there are some
   std::vector<std::string> refused;                     // a line for each
@@ -161,6 +164,7 @@ struct RunResult {
   std::vector<FlowResult> flows;
   std::vector<ProgramResult> programs;
   std::vector<LinkEvent> events;
+  std::vector<Reconvergence> reconvergence;      // of `events`
   std::optional<EngineResult> engine;            // of the links, if any has a SPEC
   std::optional<uint64_t> neighbour_discards;    // packets; real modes, if the kernel tells
   std::map<std::string, NodePlane> data_planes;  // by node; real modes

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/sequence_window.h"
+
 namespace viaduct::run {
 
 void PingReader::Line(const std::string& line) {
@@ -55,7 +57,12 @@ void PingReader::Count(const Reply& reply) {
   round_trips_.Record(std::llround(reply.milliseconds * 1e6));
   // The stamp is the answer's; what counts is when the request was sent.
   const double start = static_cast<double>((start_ - Instant()).nanoseconds()) / 1e9;
-  samples_.Add(std::max(reply.stamp - reply.milliseconds / 1e3 - start, 0.0), reply.milliseconds);
+  const double sent = std::max(reply.stamp - reply.milliseconds / 1e3 - start, 0.0);
+  samples_.Add(sent, reply.milliseconds);
+  // Ping's first request has number 1.
+  const uint64_t number = NearestTo(next_, static_cast<uint16_t>(reply.sequence - 1));
+  next_ = std::max(next_, number + 1);
+  gaps_.Arrived(number, sent);
 }
 
 void PingReader::Finish(result::FlowResult& result, const std::string& why) const {
@@ -68,6 +75,7 @@ void PingReader::Finish(result::FlowResult& result, const std::string& why) cons
   if (sent < asked_) result.not_offered = asked_ - sent;
   if (answers_ > 0) SetTimes(result, sent == *transmitted_);
   result.SetSamples(samples_);
+  result.SetGaps(gaps_);
 }
 
 void PingReader::SetTimes(result::FlowResult& result, bool all_count) const {

@@ -66,6 +66,8 @@ class PingReader {
   std::optional<Summary> summary_;
   Histogram round_trips_;  // ns
   result::Samples samples_;
+  result::GapFinder gaps_;
+  uint64_t next_ = 0;  // request after the latest that was answered, from 0
 };
 
 }  // namespace viaduct::run

@@ -6,12 +6,21 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <map>
 
+#include "run/page/page.h"
 #include "run/table.h"
 
 namespace viaduct::run {
 namespace {
+
+using page::EscapeHtml;
+
+// Of a picture that is a file of its own.
+constexpr const char* kSvgStyle = R"(svg text { font-size: 12px; fill: #333; }
+svg .title { font-size: 13px; font-weight: 600; fill: #111; } svg .value { font-weight: 600; }
+svg polyline { fill: none; stroke-width: 1.8; } svg .axis { stroke: #444; }
+svg .grid { stroke: #dcdcdc; }
+)";
 
 // Okabe and Ito (2008): eight colours that colour-blind people can distinguish, without yellow and
 // black.
@@ -36,21 +45,27 @@ std::string Line(double x1, double y1, double x2, double y2, const char* kind) {
       y1, x2, y2);
 }
 
-std::string Open(double width, double height) {
-  return fmt::format("<svg viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" role=\"img\">\n",
-                     width, height);
+std::string Open(double width, double height, const std::string& label) {
+  return fmt::format(
+      "<svg viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" role=\"img\" aria-label=\"{2}\">\n",
+      width, height, EscapeHtml(label));
 }
 
-std::string Legend(const std::vector<std::string>& names, bool lines) {
+// In a page a colour is its style sheet's, which knows about dark paper.
+std::string Fill(size_t index, bool standalone) {
+  return standalone
+             ? fmt::format("fill=\"{}\"", Color(index))
+             : fmt::format("style=\"fill:var(--c{}, {})\"", index % kColors.size(), Color(index));
+}
+
+std::string Legend(const std::vector<std::string>& names) {
   std::string text = "<p class=\"legend\">";
   for (size_t i = 0; i < names.size(); ++i) {
-    const std::string sample =
-        lines
-            ? fmt::format("<polyline style=\"stroke:{};stroke-dasharray:{}\" points=\"0,6 30,6\"/>",
-                          Color(i), Dashes(i))
-            : fmt::format("<rect width=\"12\" height=\"12\" fill=\"{}\"/>", Color(i));
-    text += fmt::format("<span><svg width=\"{}\" height=\"12\">{}</svg> {}</span> ",
-                        lines ? 30 : 12, sample, EscapeHtml(names[i]));
+    text += fmt::format(
+        "<span><svg width=\"12\" height=\"12\" aria-hidden=\"true\"><rect width=\"12\" "
+        "height=\"12\" "
+        "{}/></svg> {}</span> ",
+        Fill(i, false), EscapeHtml(names[i]));
   }
   return text + "</p>\n";
 }
@@ -62,13 +77,9 @@ std::string TickText(double tick) {
 }
 
 struct Axes {
-  double x_top, y_bottom, y_top;  // y_bottom 0: a linear y axis, else a logarithmic one
+  double x_top, y_top;
   double X(double x) const { return kLeft + x / x_top * (kWidth - kLeft - kRight); }
-  double Y(double y) const {
-    if (y_bottom == 0) return kHeight - kBottom - y / y_top * (kHeight - kTop - kBottom);
-    const double share = std::log(std::max(y, y_bottom) / y_bottom) / std::log(y_top / y_bottom);
-    return kHeight - kBottom - share * (kHeight - kTop - kBottom);
-  }
+  double Y(double y) const { return kHeight - kBottom - y / y_top * (kHeight - kTop - kBottom); }
 };
 
 std::string DrawAxes(const Axes& axes, const std::vector<double>& x_ticks,
@@ -92,14 +103,12 @@ std::string DrawAxes(const Axes& axes, const std::vector<double>& x_ticks,
   return svg;
 }
 
-std::string DrawLine(const Axes& axes, const Series& series, size_t index, LineStyle style) {
+std::string DrawLine(const Axes& axes, const Series& series, size_t index) {
   std::string svg = fmt::format("<polyline style=\"stroke:{};stroke-dasharray:{}\" points=\"",
                                 Color(index), Dashes(index));
   double before = 0;
   for (const auto& [x, y] : series.points) {
-    if (style == LineStyle::kSteps) {
-      svg += fmt::format("{:.1f},{:.1f} ", axes.X(before), axes.Y(y));
-    }
+    svg += fmt::format("{:.1f},{:.1f} ", axes.X(before), axes.Y(y));
     svg += fmt::format("{:.1f},{:.1f} ", axes.X(x), axes.Y(y));
     before = x;
   }
@@ -130,12 +139,12 @@ std::string DrawLinePanel(const LinePanel& panel, double top) {
     }
   }
   const std::vector<double> x_ticks = Ticks(x_top, 8), y_ticks = Ticks(y_top, 5);
-  const Axes axes{x_ticks.back(), 0, y_ticks.back()};
+  const Axes axes{x_ticks.back(), y_ticks.back()};
   std::string svg = fmt::format("<g transform=\"translate(0 {:.0f})\">\n", top);
   svg += fmt::format("<text class=\"title\" x=\"0\" y=\"-4\">{}</text>\n", EscapeHtml(panel.title));
   svg += DrawNames(panel.series) + DrawAxes(axes, x_ticks, y_ticks, panel.x_name, panel.y_name);
   for (size_t i = 0; i < panel.series.size(); ++i) {
-    svg += DrawLine(axes, panel.series[i], i, LineStyle::kSteps);
+    svg += DrawLine(axes, panel.series[i], i);
   }
   return svg + "</g>\n";
 }
@@ -154,7 +163,7 @@ std::string Standalone(const std::string& body, double height) {
       "width=\"{1:.0f}\" "
       "height=\"{2:.0f}\" font-family=\"system-ui, sans-serif\">\n<style>{3}</style>\n"
       "<rect x=\"{0}\" y=\"{0}\" width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n{4}</svg>\n",
-      -kMargin, kWidth + 2 * kMargin, height + 2 * kMargin, SvgStyle(), body);
+      -kMargin, kWidth + 2 * kMargin, height + 2 * kMargin, kSvgStyle, body);
 }
 
 constexpr double kBarLeft = 100, kBar = 20, kBarGap = 6, kBarRight = 130;
@@ -163,7 +172,7 @@ double PanelHeight(const BarPanel& panel) {
   return 26 + static_cast<double>(panel.bars.size()) * (kBar + kBarGap) + 42;
 }
 
-std::string DrawPanel(const BarPanel& panel, double top) {
+std::string DrawPanel(const BarPanel& panel, double top, bool standalone) {
   double least = std::numeric_limits<double>::infinity(), most = 0;
   for (const Bar& bar : panel.bars) {
     if (!(bar.value > 0)) continue;
@@ -191,91 +200,15 @@ std::string DrawPanel(const BarPanel& panel, double top) {
     const Bar& bar = panel.bars[i];
     const double width = bar.value > 0 ? position(bar.value) - kBarLeft : 0;
     svg += Text(kBarLeft - 8, y + 15, "end", bar.name);
-    svg += fmt::format(
-        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.0f}\" fill=\"{}\"/>\n",
-        kBarLeft, y, width, kBar, Color(i));
+    svg += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.0f}\" {}/>\n",
+                       kBarLeft, y, width, kBar, Fill(i, standalone));
     svg += fmt::format("<text class=\"value\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
                        kBarLeft + width + 6, y + 15, EscapeHtml(bar.text));
   }
   return svg;
 }
 
-using Place = std::pair<double, double>;
-
-// Whether the links are all pairs that form one path; the nodes in its order.
-std::vector<std::string> PathOrder(const std::vector<std::string>& nodes,
-                                   const std::vector<GraphLink>& links) {
-  std::map<std::string, std::vector<std::string>> neighbours;
-  for (const GraphLink& link : links) {
-    if (link.nodes.size() != 2) return {};
-    neighbours[link.nodes[0]].push_back(link.nodes[1]);
-    neighbours[link.nodes[1]].push_back(link.nodes[0]);
-  }
-  if (links.size() + 1 != nodes.size()) return {};
-  std::string at, before;
-  for (const std::string& node : nodes) {
-    if (neighbours[node].size() > 2) return {};
-    if (at.empty() && neighbours[node].size() == 1) at = node;
-  }
-  std::vector<std::string> order;
-  while (!at.empty() && order.size() < nodes.size()) {
-    order.push_back(at);
-    std::string next;
-    for (const std::string& neighbour : neighbours[at]) {
-      if (neighbour != before) next = neighbour;
-    }
-    before = std::exchange(at, next);
-  }
-  return order.size() == nodes.size() ? order : std::vector<std::string>();
-}
-
-std::map<std::string, Place> PlaceNodes(const std::vector<std::string>& nodes,
-                                        const std::vector<GraphLink>& links, double width,
-                                        double height) {
-  std::map<std::string, Place> places;
-  const std::vector<std::string> path = PathOrder(nodes, links);
-  const auto count = static_cast<double>(nodes.size());
-  constexpr double kPi = 3.14159265358979323846;
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const auto position = static_cast<double>(i);
-    if (!path.empty()) {
-      places[path[i]] = {width * (position + 0.5) / count, height / 2};
-    } else {
-      const double angle = 2 * kPi * position / count - kPi / 2;
-      places[nodes[i]] = {width / 2 + std::cos(angle) * (width / 2 - 60),
-                          height / 2 + std::sin(angle) * (height / 2 - 30)};
-    }
-  }
-  return places;
-}
-
 }  // namespace
-
-std::string EscapeHtml(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\'':
-        escaped += "&#39;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
 
 std::vector<double> Ticks(double top, int count) {
   if (!(top > 0) || !std::isfinite(top)) top = 1;
@@ -309,51 +242,18 @@ std::vector<double> LogTicks(double bottom, double top) {
   }
 }
 
-std::string LinePlot(const std::vector<Series>& all, const std::string& x_name,
-                     const std::string& y_name, LineStyle style) {
-  constexpr double kDeepest = 1e-4;  // relative to the largest value; lower values are drawn there
-  double x_top = 0, y_top = 0, y_bottom = std::numeric_limits<double>::infinity();
-  std::string lines;
-  std::vector<std::string> names;
-  for (const Series& one : all) {
-    for (const auto& [x, y] : one.points) {
-      x_top = std::max(x_top, x);
-      y_top = std::max(y_top, y);
-      if (y > 0) y_bottom = std::min(y_bottom, y);
-    }
-  }
-  if (y_top == 0) y_top = y_bottom = 1;
-  const std::vector<double> x_ticks = Ticks(x_top, 8),
-                            y_ticks = LogTicks(std::max(y_bottom, y_top * kDeepest), y_top);
-  const Axes axes{x_ticks.back(), y_ticks.front(), y_ticks.back()};
-  for (const Series& one : all) {
-    if (one.points.empty()) continue;
-    lines += DrawLine(axes, one, names.size(), style);
-    names.push_back(one.name);
-  }
-  if (names.empty()) return "";
-  return Open(kWidth, kHeight) + DrawAxes(axes, x_ticks, y_ticks, x_name, y_name) + lines +
-         "</svg>\n" + Legend(names, true);
-}
-
-const char* SvgStyle() {
-  return R"(svg text { font-size: 12px; fill: #333; }
-svg .title { font-size: 13px; font-weight: 600; fill: #111; } svg .value { font-weight: 600; }
-svg polyline { fill: none; stroke-width: 1.8; } svg .axis { stroke: #444; }
-svg .grid { stroke: #dcdcdc; }
-)";
-}
-
 std::string BarPicture(const std::string& title, const std::vector<BarPanel>& panels,
                        bool standalone) {
   double y = title.empty() ? 0 : 34;
-  std::string body;
+  std::string body, label = "Bars:";
   for (const BarPanel& panel : panels) {
-    body += DrawPanel(panel, y);
+    label += fmt::format(" {}:", panel.title);
+    body += DrawPanel(panel, y, standalone);
+    for (const Bar& bar : panel.bars) label += fmt::format(" {} {};", bar.name, bar.text);
     y += PanelHeight(panel);
   }
   body += DrawTitle(title);
-  return standalone ? Standalone(body, y) : Open(kWidth, y) + body + "</svg>\n";
+  return standalone ? Standalone(body, y) : Open(kWidth, y, label) + body + "</svg>\n";
 }
 
 std::string LinePicture(const std::string& title, const std::vector<LinePanel>& panels) {
@@ -376,7 +276,8 @@ std::string StackedBars(const std::vector<StackedBar>& bars) {
   }
   if (names.empty()) return "";
   constexpr double kGap = 10;
-  std::string svg = Open(kWidth, static_cast<double>(bars.size()) * (kBar + kGap) + kGap);
+  std::string svg = Open(kWidth, static_cast<double>(bars.size()) * (kBar + kGap) + kGap,
+                         "Shares of the simulator's time, by activity");
   double y = kGap;
   for (const StackedBar& bar : bars) {
     double total = 0, x = kBarLeft;
@@ -387,47 +288,15 @@ std::string StackedBars(const std::vector<StackedBar>& bars) {
                    width = share * (kWidth - kBarLeft - kRight);
       const auto index = std::find(names.begin(), names.end(), name) - names.begin();
       svg += fmt::format(
-          "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\"><title>{}: "
+          "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" {}><title>{}: "
           "{:.3g} s, {:.1f}%</title></rect>\n",
-          x, y, width, kBar, Color(static_cast<size_t>(index)), EscapeHtml(name), value,
+          x, y, width, kBar, Fill(static_cast<size_t>(index), false), EscapeHtml(name), value,
           share * 100);
       x += width;
     }
     y += kBar + kGap;
   }
-  return svg + "</svg>\n" + Legend(names, false);
-}
-
-std::string TopologyPicture(const std::vector<std::string>& nodes,
-                            const std::vector<GraphLink>& links) {
-  if (nodes.empty()) return "";
-  const bool line = !PathOrder(nodes, links).empty();
-  const double width = kWidth, height = line ? 80 : std::min(560.0, 160 + 16.0 * nodes.size());
-  const std::map<std::string, Place> places = PlaceNodes(nodes, links, width, height);
-  std::string lines, dots;
-  for (const GraphLink& link : links) {
-    Place middle{0, 0};
-    for (const std::string& node : link.nodes) {
-      middle.first += places.at(node).first / static_cast<double>(link.nodes.size());
-      middle.second += places.at(node).second / static_cast<double>(link.nodes.size());
-    }
-    for (const std::string& node : link.nodes) {
-      const Place& place = places.at(node);
-      lines += Line(place.first, place.second, middle.first, middle.second, "link");
-    }
-    if (link.nodes.size() > 2) {
-      dots += fmt::format(
-          "<rect class=\"lan\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"12\" height=\"12\">"
-          "<title>{}</title></rect>\n",
-          middle.first - 6, middle.second - 6, EscapeHtml(link.name));
-    }
-  }
-  for (const auto& [node, place] : places) {
-    dots +=
-        fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"16\"/>\n", place.first, place.second);
-    dots += Text(place.first, place.second + 4, "middle", node);
-  }
-  return Open(width, height) + lines + dots + "</svg>\n";
+  return svg + "</svg>\n" + Legend(names);
 }
 
 }  // namespace viaduct::run

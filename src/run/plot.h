@@ -7,28 +7,16 @@
 
 namespace viaduct::run {
 
-// &, <, > and quotes as entities.
-std::string EscapeHtml(const std::string& text);
-
 struct Series {
   std::string name;
   std::vector<std::pair<double, double>> points;
 };
 
-// Lines over a common axis; the y axis is logarithmic, because modes differ by orders of magnitude.
-// It has ticks, axis names, and a legend that distinguishes the lines without colours too. Empty
-// series are omitted; returns "" when all are empty.
-enum class LineStyle {
-  kPoints,  // a point is a moment; the line joins them
-  kSteps,   // a point is the mean of the interval that ends there; the first begins at 0
-};
-std::string LinePlot(const std::vector<Series>& series, const std::string& x_name,
-                     const std::string& y_name, LineStyle style);
-
 // Lines in panels one below the other, each with a linear y axis from 0 on, as an SVG file.
 struct LinePanel {
   std::string title, x_name, y_name;
-  std::vector<Series> series;  // in LineStyle::kSteps
+  // A point is the mean of the interval that ends there; the first begins at 0.
+  std::vector<Series> series;
 };
 std::string LinePicture(const std::string& title, const std::vector<LinePanel>& panels);
 
@@ -42,12 +30,9 @@ struct BarPanel {
   std::string title, axis;
   std::vector<Bar> bars;
 };
-// `standalone`: for a separate SVG file, else for a page that includes SvgStyle().
+// `standalone`: for a separate SVG file, else for a page (page/page.h).
 std::string BarPicture(const std::string& title, const std::vector<BarPanel>& panels,
                        bool standalone);
-
-// The style sheet of all plots.
-const char* SvgStyle();
 
 // A row of horizontal bars divided into parts that show shares of a whole.
 struct StackedBar {
@@ -55,15 +40,6 @@ struct StackedBar {
   std::vector<std::pair<std::string, double>> parts;
 };
 std::string StackedBars(const std::vector<StackedBar>& bars);
-
-// Nodes on a circle (or a line, when the links form one), links between them; a link of more than
-// two nodes is a dot of its own.
-struct GraphLink {
-  std::string name;
-  std::vector<std::string> nodes;
-};
-std::string TopologyPicture(const std::vector<std::string>& nodes,
-                            const std::vector<GraphLink>& links);
 
 // Round numbers that divide [0, top] into about `count` parts; the last is at least `top`.
 std::vector<double> Ticks(double top, int count);

@@ -13,53 +13,37 @@
 #include "base/json_text.h"
 #include "result/table.h"
 #include "result/timing.h"
+#include "run/page/page.h"
 #include "run/plot.h"
 #include "run/table.h"
+#include "scenario/scenario.h"
 
 namespace viaduct::run {
 namespace {
 
 using nlohmann::json;
+using page::EscapeHtml;
 using result::FlowResult, result::RunResult;
-
-constexpr const char* kStyle = R"(<style>
-body { font: 15px/1.45 system-ui, sans-serif; max-width: 780px; margin: 2em auto; padding: 0 1em;
-  color: #222; background: #fff; }
-h1 { font-size: 1.6em; } h2 { font-size: 1.2em; margin-top: 2em; }
-table { border-collapse: collapse; } td, th { padding: .2em .8em .2em 0; text-align: left;
-  border-bottom: 1px solid #ddd; vertical-align: top; }
-pre { background: #f5f5f5; padding: .8em; overflow-x: auto; font-size: 13px; }
-h3 { font-size: 1em; margin: 1.6em 0 .3em; }
-table .number { text-align: right; font-variant-numeric: tabular-nums; }
-svg { max-width: 100%; height: auto; }
-svg circle { fill: #fff; stroke: #0072b2; stroke-width: 1.5; } svg .link { stroke: #888; }
-svg .lan { fill: #888; }
-.legend span { margin-right: 1em; font-size: 13px; } .legend svg { vertical-align: -1px; }
-.failed { color: #b23b00; }
-@media print { body { max-width: none; margin: 0; } svg, table, pre { break-inside: avoid; } }
-)";
 
 using Rows = std::vector<std::vector<std::string>>;
 
-// The first row is the head. Columns of numbers are right-aligned, including their heads.
-std::string Table(const Rows& rows) {
+// The first row is the head. Columns of numbers are right-aligned, including their heads. `links`:
+// whether a column has names of files of the report's folder.
+std::string Table(const Rows& rows, const std::vector<bool>& links = {}) {
   const std::vector<bool> numbers = result::NumberColumns(rows);
-  std::string text = "<table>";
+  std::string text = "<div class=\"wide\"><table>";
   for (size_t r = 0; r < rows.size(); ++r) {
     text += "<tr>";
     for (size_t i = 0; i < rows[r].size(); ++i) {
+      const std::string cell = EscapeHtml(rows[r][i]);
+      const bool is_link = r > 0 && i < links.size() && links[i] && !rows[r][i].empty();
       text += fmt::format("<{0}{1}>{2}</{0}>", r == 0 ? "th" : "td",
-                          numbers[i] ? " class=\"number\"" : "", EscapeHtml(rows[r][i]));
+                          numbers[i] ? " class=\"number\"" : "",
+                          is_link ? fmt::format("<a href=\"{0}\">{0}</a>", cell) : cell);
     }
     text += "</tr>\n";
   }
-  return text + "</table>\n";
-}
-
-std::string Topology(const RunResult& run) {
-  std::vector<GraphLink> links;
-  for (const auto& [name, nodes] : run.scenario.links) links.push_back({name, nodes});
-  return "<h2>Topology</h2>\n" + TopologyPicture(run.scenario.nodes, links);
+  return text + "</table></div>\n";
 }
 
 // The flows by their position in the scenario; runs with fewer flows are omitted there.
@@ -73,22 +57,6 @@ std::vector<std::vector<std::pair<std::string, FlowResult>>> FlowsOfAll(
     }
   }
   return flows;
-}
-
-// One small plot per flow, with a line per mode.
-std::string FlowPlots(const std::vector<RunResult>& runs) {
-  std::string text;
-  for (const auto& flow : FlowsOfAll(runs)) {
-    std::vector<Series> series;
-    for (const auto& [mode, result] : flow) series.push_back({mode, result.samples});
-    const FlowResult& first = flow.front().second;
-    const bool ping = first.kind == "ping";
-    const std::string plot = LinePlot(series, "time since the flow began (s)",
-                                      ping ? "round trip (ms)" : "received (bit/s)",
-                                      ping ? LineStyle::kPoints : LineStyle::kSteps);
-    if (!plot.empty()) text += fmt::format("<h3>{}</h3>\n{}", EscapeHtml(first.name), plot);
-  }
-  return text.empty() ? "" : "<h2>Flows over time</h2>\n" + text;
 }
 
 Bar BarOf(const std::string& mode, const FlowResult& flow) {
@@ -192,15 +160,93 @@ std::string Convergence(const std::vector<RunResult>& runs) {
   return "<h2>Convergence</h2>\n" + Table(rows);
 }
 
-std::string Programs(const std::vector<RunResult>& runs) {
-  Rows rows = {{"mode", "program", "command", "end", "result"}};
+// What happened to links, and how long routes and flows took to recover.
+std::string Events(const std::vector<RunResult>& runs) {
+  Rows rows = {{"mode", "time", "link", "change", "tables", "flow", "packets lost", "last lost",
+                "steady from"}};
+  const auto after = [](const std::optional<double>& seconds) {
+    return seconds ? fmt::format("+{:.3f} s", *seconds) : std::string("-");
+  };
   for (const RunResult& run : runs) {
-    for (const result::ProgramResult& program : run.programs) {
-      rows.push_back({run.scenario.mode, program.name, program.command, program.ended,
-                      program.ok ? "ok" : "FAILED"});
+    for (const result::Reconvergence& event : run.reconvergence) {
+      const std::vector<std::string> head = {run.scenario.mode, fmt::format("{:.3f} s", event.at),
+                                             event.link, event.change, after(event.routes)};
+      const auto add = [&](std::vector<std::string> tail) {
+        rows.push_back(head);
+        rows.back().insert(rows.back().end(), tail.begin(), tail.end());
+      };
+      if (event.flows.empty()) add({"none", "0", "-", "-"});
+      for (const result::FlowRecovery& flow : event.flows) {
+        add({flow.flow, std::to_string(flow.lost), after(flow.last_lost),
+             flow.steady ? after(flow.steady) : "not before the next event or the end"});
+      }
     }
   }
-  return rows.size() == 1 ? "" : "<h2>Programs</h2>\n" + Table(rows);
+  if (rows.size() == 1) return "";
+  return "<h2>Events and recovery</h2>\n<p>Times with + count from the event: the last change of a "
+         "route table (mode offload), when the last lost packet was sent, and when the first was "
+         "from which on all arrived. A flow that loses packets for another reason is here "
+         "too.</p>\n" +
+         Table(rows);
+}
+
+std::string Routes(const std::vector<RunResult>& runs) {
+  const bool any = std::ranges::any_of(
+      runs, [](const RunResult& run) { return !run.simulator.route_changes.empty(); });
+  return any ? "<h2>Route tables over time</h2>\n<div id=\"routes\"><p>Needs "
+               "JavaScript.</p></div>\n"
+             : "";
+}
+
+// A file as the report's page names it; empty if it is elsewhere, or not there.
+std::string InFolder(const std::filesystem::path& file, const std::filesystem::path& folder) {
+  std::error_code error;
+  if (folder.empty() || !std::filesystem::exists(file, error)) return "";
+  const std::string name = std::filesystem::proximate(std::filesystem::absolute(file),
+                                                      std::filesystem::absolute(folder), error)
+                               .generic_string();
+  return error || name.starts_with("..") || name.starts_with('/') ? "" : name;
+}
+
+std::string Programs(const std::vector<RunResult>& runs, const std::filesystem::path& folder) {
+  Rows rows = {{"mode", "program", "command", "end", "result", "output"}};
+  for (const RunResult& run : runs) {
+    const std::filesystem::path of_run = runs.size() > 1 ? folder / run.scenario.mode : folder;
+    for (const result::ProgramResult& program : run.programs) {
+      rows.push_back(
+          {run.scenario.mode, program.name, program.command, program.ended,
+           program.ok ? "ok" : "FAILED",
+           InFolder(of_run / "programs" / scenario::OutputFileOf(program.name), folder)});
+    }
+  }
+  return rows.size() == 1
+             ? ""
+             : "<h2>Programs</h2>\n" + Table(rows, {false, false, false, false, false, true});
+}
+
+// Captures, and states of kernels.
+std::string Files(const std::vector<RunResult>& runs, const std::filesystem::path& folder) {
+  Rows rows = {{"mode", "what", "of", "file", "remark"}};
+  const auto add = [&](const RunResult& run, const char* what, const std::string& of,
+                       const std::string& file, const std::string& remark) {
+    const std::string inside = InFolder(file, folder);
+    rows.push_back({run.scenario.mode, what, of, inside,
+                    inside.empty() ? file + (remark.empty() ? "" : "; " + remark) : remark});
+  };
+  for (const RunResult& run : runs) {
+    for (const result::Capture& capture : run.simulator.captures) {
+      const std::string missing =
+          capture.dropped > 0 ? fmt::format(", {} missing", capture.dropped) : "";
+      add(run, "capture", capture.link, capture.file,
+          fmt::format("{} frames{}{}", capture.frames, missing,
+                      capture.error.empty() ? "" : ": " + capture.error));
+    }
+    for (const result::StateFiles& state :
+         run.simulator.state.value_or(std::vector<result::StateFiles>())) {
+      for (const std::string& file : state.files) add(run, "state", state.node, file, "");
+    }
+  }
+  return rows.size() == 1 ? "" : "<h2>Files</h2>\n" + Table(rows, {false, false, false, true});
 }
 
 std::string Failures(const std::vector<RunResult>& runs) {
@@ -228,7 +274,8 @@ std::string Provenance(const std::vector<RunResult>& runs) {
          "<details><summary>effective scenario</summary><pre>" + EscapeHtml(scenario.effective) +
          "</pre></details>\n" +
          "<p>Raw data: <a href=\"results.json\">results.json</a>, "
-         "<a href=\"flows.csv\">flows.csv</a>, <a href=\"samples.csv\">samples.csv</a>.</p>\n";
+         "<a href=\"flows.csv\">flows.csv</a>, <a href=\"samples.csv\">samples.csv</a>, "
+         "<a href=\"gaps.csv\">gaps.csv</a>.</p>\n";
 }
 
 // RFC 4180.
@@ -245,14 +292,14 @@ std::string CsvNumber(const std::optional<T>& value) {
 }
 
 constexpr const char *kResults = "results.json", *kFlows = "flows.csv", *kSamples = "samples.csv",
-                     *kIndex = "index.html", *kPicture = "result.svg";
+                     *kGaps = "gaps.csv", *kIndex = "index.html", *kPicture = "result.svg";
 
 }  // namespace
 
 void MakeReportDirectory(const std::string& directory) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
-  for (const char* file : {kResults, kFlows, kSamples, kIndex, kPicture}) {
+  for (const char* file : {kResults, kFlows, kSamples, kGaps, kIndex, kPicture}) {
     std::error_code absent;
     std::filesystem::remove(std::filesystem::path(directory) / file, absent);
   }
@@ -262,17 +309,18 @@ void MakeReportDirectory(const std::string& directory) {
   }
 }
 
-std::string RenderHtml(const std::vector<RunResult>& runs) {
-  const std::string name = EscapeHtml(runs.front().scenario.name);
+std::string RenderHtml(const std::vector<RunResult>& runs, const std::string& directory) {
   const std::string table = runs.size() == 1 ? ResultTable(runs.front()) : ComparisonTable(runs);
-  return fmt::format(
-             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-             "<meta name=\"viewport\" content=\"width=device-width\"><title>{0}</title>\n{1}"
-             "{2}</style>\n</head><body>\n<h1>{0}</h1>\n",
-             name, kStyle, SvgStyle()) +
-         Failures(runs) + "<pre>" + EscapeHtml(table) + "</pre>\n" + Comparison(runs) +
-         Topology(runs.front()) + Convergence(runs) + FlowPlots(runs) + Lateness(runs) +
-         LoopBreakdown(runs) + Programs(runs) + Provenance(runs) + "</body></html>\n";
+  const std::string& name = runs.front().scenario.name;
+  const std::string body =
+      "<h1>" + EscapeHtml(name) + "</h1>\n" + Failures(runs) + "<pre>" + EscapeHtml(table) +
+      "</pre>\n" + Comparison(runs) +
+      "<h2>Topology</h2>\n<div id=\"topology\"><p>Drawn by JavaScript.</p></div>\n" +
+      Convergence(runs) + Events(runs) +
+      "<h2>Flows over time</h2>\n<div id=\"flows\"><p>Drawn by JavaScript.</p></div>\n" +
+      Routes(runs) + Lateness(runs) + LoopBreakdown(runs) + Programs(runs, directory) +
+      Files(runs, directory) + Provenance(runs) + page::DataElement("data", {{"runs", runs}});
+  return page::Page(name, body, page::kReportScript);
 }
 
 std::string ResultPicture(const std::vector<RunResult>& runs) {
@@ -283,7 +331,8 @@ std::string ResultPicture(const std::vector<RunResult>& runs) {
 
 std::string FlowsCsv(const std::vector<RunResult>& runs) {
   std::string csv =
-      "mode,flow,kind,from,to,sent,received,loss,rate_bit_per_s,packets_per_s,retransmits,"
+      "mode,flow,kind,from,to,sent_packets,received_packets,loss_share,rate_bit_per_s,"
+      "packets_per_s,retransmits_segments,"
       "rtt_min_ms,rtt_avg_ms,rtt_max_ms,delay_min_ms,delay_p50_ms,delay_p99_ms,error\n";
   for (const RunResult& run : runs) {
     for (const FlowResult& f : run.flows) {
@@ -316,12 +365,30 @@ std::string FlowsCsv(const std::vector<RunResult>& runs) {
 }
 
 std::string SamplesCsv(const std::vector<RunResult>& runs) {
-  std::string csv = "mode,flow,seconds,value\n";
+  std::string csv = "mode,flow,flow_time_s,run_time_s,rtt_ms,rate_bit_per_s\n";
   for (const RunResult& run : runs) {
     for (const FlowResult& flow : run.flows) {
+      const bool ping = flow.kind == "ping";
       for (const auto& [time, value] : flow.samples) {
-        csv +=
-            fmt::format("{},{},{:g},{:g}\n", run.scenario.mode, CsvField(flow.name), time, value);
+        csv += fmt::format("{},{},{:.6g},{:.6g},{}{:.6g}{}\n", run.scenario.mode,
+                           CsvField(flow.name), time, flow.start.value_or(0) + time,
+                           ping ? "" : ",", value, ping ? "," : "");
+      }
+    }
+  }
+  return csv;
+}
+
+std::string GapsCsv(const std::vector<RunResult>& runs) {
+  std::string csv =
+      "mode,flow,before_run_time_s,after_run_time_s,first_packet_number,lost_packets\n";
+  for (const RunResult& run : runs) {
+    for (const FlowResult& flow : run.flows) {
+      const double start = flow.start.value_or(0);
+      for (const result::Gap& gap : flow.gaps) {
+        csv += fmt::format("{},{},{:.6g},{},{},{}\n", run.scenario.mode, CsvField(flow.name),
+                           start + gap.from, gap.to ? fmt::format("{:.6g}", start + *gap.to) : "",
+                           gap.first, gap.lost);
       }
     }
   }
@@ -341,7 +408,8 @@ void WriteReport(const std::string& directory, const std::vector<RunResult>& run
   });
   write(kFlows, [&] { return FlowsCsv(runs); });
   write(kSamples, [&] { return SamplesCsv(runs); });
-  write(kIndex, [&] { return RenderHtml(runs); });
+  write(kGaps, [&] { return GapsCsv(runs); });
+  write(kIndex, [&] { return RenderHtml(runs, directory); });
   if (runs.size() > 1) write(kPicture, [&] { return ResultPicture(runs); });
   attempts.Finish();
 }

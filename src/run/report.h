@@ -12,17 +12,22 @@ namespace viaduct::run {
 // that fails must not seem to have made it. Throws UsageError if it cannot be written.
 void MakeReportDirectory(const std::string& directory);
 
-// Writes index.html, results.json, flows.csv and samples.csv; for several runs also result.svg.
-// `runs`: results of Execute(); several are those of one scenario in different modes.
+// Writes index.html, results.json, flows.csv, samples.csv and gaps.csv; for several runs also
+// result.svg. `runs`: results of Execute(); several are those of one scenario in different modes.
 void WriteReport(const std::string& directory, const std::vector<result::RunResult>& runs);
 
-// Returns the page. It loads no other files: style and plots (SVG) are embedded.
-std::string RenderHtml(const std::vector<result::RunResult>& runs);
+// Returns the page. It loads no other files: style, scripts and data are embedded. `directory`:
+// where it will be, so that it names files there (captures, outputs of programs, states); "":
+// nowhere.
+std::string RenderHtml(const std::vector<result::RunResult>& runs,
+                       const std::string& directory = "");
 // The results of the flows in each mode as bars on logarithmic axes, as an SVG file.
 std::string ResultPicture(const std::vector<result::RunResult>& runs);
-// Columns "mode,flow,kind,from,to,sent,received,loss,rate_bit_per_s,...", one line per flow.
+// Columns "mode,flow,kind,from,to,sent_packets,...", one line per flow.
 std::string FlowsCsv(const std::vector<result::RunResult>& runs);
-// Columns "mode,flow,seconds,value"; the value is throughput in bit/s, or round-trip time in ms.
+// A line per sample: a round-trip time, or a rate.
 std::string SamplesCsv(const std::vector<result::RunResult>& runs);
+// A line for each gap, packets in a row that were lost.
+std::string GapsCsv(const std::vector<result::RunResult>& runs);
 
 }  // namespace viaduct::run

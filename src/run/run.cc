@@ -68,6 +68,7 @@ class Run {
     CleanUp();
     results_.teardown_seconds = (MonotonicClock::Now() - begin).ToSeconds();
     NoteCaptures();
+    results_.reconvergence = result::FindReconvergence(results_);
     results_.Judge(scenario_.lateness_limit);
     if (interrupted_ != 0) results_.status = 128 + interrupted_;
     return std::move(results_);
@@ -117,11 +118,18 @@ class Run {
   }
 
   void TakeSimulatedTraffic() {
-    results_.flows = conversation_->flows();
+    TakeFlows(conversation_->flows());
     results_.events = conversation_->events();
     measured_ = !results_.flows.empty();
     TakePrograms(conversation_->programs());
     TakeFailures(conversation_->failures());
+  }
+
+  void TakeFlows(std::vector<result::FlowResult> flows) {
+    results_.flows = std::move(flows);
+    for (size_t i = 0; i < std::min(results_.flows.size(), scenario_.flows.size()); ++i) {
+      results_.flows[i].start = scenario_.flows[i].start.ToSeconds();
+    }
   }
 
   void TakeFailures(const std::vector<std::string>& failures) {
@@ -168,6 +176,7 @@ class Run {
     drops_before_ = Drops(client_->Describe());
     traffic_->Start();
     const Instant start = MonotonicClock::Now();
+    traffic_start_ = traffic_->start();
     ShowTraffic();
     try {
       // Flows may take longer than the run, as they may have been started later; each has its
@@ -185,7 +194,7 @@ class Run {
     const std::optional<uint64_t> discards = sys::UnresolvedDiscards();
     if (discards && discards_before) results_.neighbour_discards = *discards - *discards_before;
     TakeDataPlanes();
-    results_.flows = traffic_->Flows();
+    TakeFlows(traffic_->Flows());
     results_.events = traffic_->events();
     measured_ = true;
     TakePrograms(traffic_->Programs());
@@ -292,6 +301,9 @@ class Run {
     results_.simulator = message.at("results").get<result::SimulatorReport>();
     results_.environment.ns3 = message.value("ns3", "");
     results_.environment.ns3_build = message.value("build", "");
+    for (result::RouteChange& change : results_.simulator.route_changes) {
+      change.at -= (traffic_start_ - Instant()).ToSeconds();
+    }
     if (message.contains("links")) results_.engine = message["links"].get<result::EngineResult>();
   }
 
@@ -356,6 +368,7 @@ class Run {
   std::unique_ptr<SimulatorProcess> simulator_;
   std::unique_ptr<Conversation> conversation_;
   NodeDrops drops_before_;
+  Instant traffic_start_;
   std::unique_ptr<TrafficRunner> traffic_;
   std::unique_ptr<Captures> captures_;
   std::unique_ptr<EngineWatch> engine_;

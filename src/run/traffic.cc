@@ -190,6 +190,26 @@ void SampleUdp(FlowResult& result, const Flow& flow, double silence, double byte
   while ((end += interval) <= whole) result.samples.emplace_back(end, 0);
 }
 
+void TakeGaps(FlowResult& result, const result::LoadSent& sent,
+              const result::LoadReceived& received) {
+  const auto since_start = [&](double time) { return std::max(time - sent.started, 0.0); };
+  result.gaps = received.gaps;
+  for (result::Gap& gap : result.gaps) {
+    gap.from = since_start(gap.from);
+    if (gap.to) gap.to = since_start(*gap.to);
+  }
+  // The receiver knows no more than the numbers that it saw where no end marker came.
+  if (!received.sent && result.loss > 0.0) {
+    uint64_t known = received.received + received.gaps_omitted;
+    for (const result::Gap& gap : result.gaps) known += gap.lost;
+    if (sent.offered > known) {
+      const double last = received.first.value_or(sent.started) + received.seconds;
+      result.gaps.push_back({since_start(last), std::nullopt, known, sent.offered - known});
+    }
+  }
+  if (received.gaps_omitted > 0) result.gaps_omitted = received.gaps_omitted;
+}
+
 void ParseUdp(FlowResult& result, const Flow& flow, const std::string& receiver,
               const std::string& sender) {
   const json receiver_report = json::parse(receiver);
@@ -210,6 +230,7 @@ void ParseUdp(FlowResult& result, const Flow& flow, const std::string& receiver,
   const double silence = received.received > 0
                              ? std::max(received.first.value_or(sent.started) - sent.started, 0.0)
                              : flow.duration.ToSeconds();
+  TakeGaps(result, sent, received);
   SampleUdp(result, flow, silence, received.size, received.series);
 }
 

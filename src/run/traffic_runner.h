@@ -37,6 +37,8 @@ class TrafficRunner {
   bool FlowsDone() const;
   // Whether there are flows or programs at all; a run without them lasts its whole duration.
   bool HasWork() const;
+  // From which the times of flows, programs and events count.
+  Instant start() const { return start_; }
   // Describes the current activity, for the status line.
   std::string Describe() const;
   // Asks the flows that run to end and say what they have measured; nothing else is begun any more.

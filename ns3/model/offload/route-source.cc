@@ -43,6 +43,11 @@ RouteSource::GetTypeId()
                             "Changes were passed to the data plane.",
                             MakeTraceSourceAccessor(&RouteSource::m_pushedTrace),
                             "ns3::RouteSource::PushedTracedCallback")
+            .AddTraceSource("Changed",
+                            "These changes were passed to the data plane, which may have refused "
+                            "some of them.",
+                            MakeTraceSourceAccessor(&RouteSource::m_changedTrace),
+                            "ns3::RouteSource::ChangedTracedCallback")
             .AddTraceSource("Refused",
                             "The data plane refused a route.",
                             MakeTraceSourceAccessor(&RouteSource::m_refusedTrace),
@@ -276,10 +281,12 @@ RouteSource::Apply()
         return counters.added + counters.replaced + counters.removed;
     };
     const uint64_t before = taken();
-    Report(m_mirror->Update(m_wanted));
+    const viaduct::fib::RouteUpdate update = m_mirror->Update(m_wanted);
+    Report(update);
     // Routes that are refused again at every update are not reported again.
     if (const uint64_t pushed = taken() - before; pushed > 0)
     {
+        m_changedTrace(update.changes);
         m_pushedTrace(m_node->GetId(), static_cast<uint32_t>(pushed));
     }
 }

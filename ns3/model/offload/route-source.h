@@ -68,6 +68,11 @@ class RouteSource : public Object
      */
     typedef void (*PushedTracedCallback)(uint32_t node, uint32_t changes);
 
+    /** TracedCallback signature for the changes themselves.
+     * @param changes the routes
+     */
+    typedef void (*ChangedTracedCallback)(const viaduct::fib::RouteChanges& changes);
+
     /**
      * TracedCallback signature for refusals.
      * @param node the node's id
@@ -216,7 +221,8 @@ class RouteSource : public Object
     EventId m_poll;                                                //!< the next poll
     EventId m_retry;                                               //!< of refused routes
     TracedCallback<uint32_t, uint32_t> m_pushedTrace;              //!< changes passed on
-    TracedCallback<uint32_t, const std::string&> m_refusedTrace;   //!< refusals
+    TracedCallback<const viaduct::fib::RouteChanges&> m_changedTrace; //!< the changes themselves
+    TracedCallback<uint32_t, const std::string&> m_refusedTrace;      //!< refusals
 };
 
 } // namespace ns3

@@ -1,0 +1,172 @@
+// Where the nodes of a network are drawn. The same network is drawn the same way each time.
+"use strict";
+const Layout = (() => {
+  // Numbers of each node's neighbours; the nodes of a shared link are all next to its first ones, so that
+  // it costs no square of them.
+  function neighbours(nodes, links) {
+    const number = new Map(nodes.map((name, i) => [name, i]));
+    const near = nodes.map(() => new Set());
+    for (const link of links) {
+      const ends = link.nodes.map((name) => number.get(name)).filter((i) => i !== undefined);
+      for (const a of ends) {
+        for (const b of ends.length > 8 ? ends.slice(0, 4) : ends) {
+          if (a !== b) { near[a].add(b); near[b].add(a); }
+        }
+      }
+    }
+    return near.map((set) => [...set]);
+  }
+
+  function distances(near, from) {
+    const far = new Float64Array(near.length).fill(-1);
+    const queue = [from];
+    far[from] = 0;
+    for (let head = 0; head < queue.length; head++) {
+      for (const next of near[queue[head]]) {
+        if (far[next] < 0) { far[next] = far[queue[head]] + 1; queue.push(next); }
+      }
+    }
+    const most = Math.max(1, ...far);
+    return far.map((d) => (d < 0 ? most + 2 : d));
+  }
+
+  // Pivot MDS (Brandes and Pich, Graph Drawing 2006): two axes that keep the distances to some nodes.
+  function pivotMds(near) {
+    const n = near.length, pivots = Math.min(n, 40), columns = [];
+    let pivot = 0;
+    const least = new Float64Array(n).fill(Infinity);
+    for (let k = 0; k < pivots; k++) {
+      const column = distances(near, pivot);
+      columns.push(column);
+      for (let i = 0; i < n; i++) least[i] = Math.min(least[i], column[i]);
+      pivot = least.reduce((best, d, i) => (d > least[best] ? i : best), 0);
+    }
+    const centred = columns.map((column) => {
+      const square = column.map((d) => d * d), mean = square.reduce((a, b) => a + b, 0) / n;
+      return square.map((d) => -0.5 * (d - mean));
+    });
+    for (let i = 0; i < n; i++) {
+      const mean = centred.reduce((sum, column) => sum + column[i], 0) / pivots;
+      for (const column of centred) column[i] -= mean;
+    }
+    const axes = [];
+    for (let axis = 0; axis < 2; axis++) {
+      let vector = centred.map((_, k) => Math.sin(1 + 3 * k + 7 * axis) + (k === axis ? 1 : 0));
+      let place = null;
+      for (let round = 0; round < 60; round++) {
+        for (const before of axes) {
+          const dot = vector.reduce((sum, v, k) => sum + v * before.vector[k], 0);
+          vector = vector.map((v, k) => v - dot * before.vector[k]);
+        }
+        place = Array.from({ length: n }, (_, i) => centred.reduce((sum, column, k) => sum + column[i] * vector[k], 0));
+        const next = centred.map((column) => column.reduce((sum, value, i) => sum + value * place[i], 0));
+        const length = Math.hypot(...next);
+        if (!(length > 1e-12)) break;
+        vector = next.map((v) => v / length);
+      }
+      axes.push({ vector, place });
+    }
+    return Array.from({ length: n }, (_, i) => [axes[0].place[i], axes[1].place[i]]);
+  }
+
+  // Fruchterman and Reingold's forces (1991), from a place that is nearly right.
+  function relax(places, near) {
+    const n = places.length, rounds = Math.max(10, Math.min(200, Math.floor(2e7 / (n * n))));
+    for (let round = 0; round < rounds; round++) {
+      const moves = places.map(() => [0, 0]);
+      for (let a = 0; a < n; a++) {
+        for (let b = a + 1; b < n; b++) {
+          const dx = places[a][0] - places[b][0], dy = places[a][1] - places[b][1];
+          const square = Math.max(dx * dx + dy * dy, 1e-4);
+          if (square > 25) continue; // edges are about 1 long
+          const push = 0.6 / square;
+          moves[a][0] += dx * push; moves[a][1] += dy * push;
+          moves[b][0] -= dx * push; moves[b][1] -= dy * push;
+        }
+        for (const b of near[a]) {
+          const dx = places[b][0] - places[a][0], dy = places[b][1] - places[a][1];
+          const pull = Math.hypot(dx, dy);
+          moves[a][0] += dx * pull; moves[a][1] += dy * pull;
+        }
+      }
+      const longest = 0.3 * (1 - round / rounds);
+      for (let a = 0; a < n; a++) {
+        const length = Math.hypot(...moves[a]) || 1, step = Math.min(length * 0.1, longest) / length;
+        places[a][0] += moves[a][0] * step; places[a][1] += moves[a][1] * step;
+      }
+    }
+  }
+
+  // { name: [x, y] }, within a picture of this width, and that picture's height.
+  function place(nodes, links, width) {
+    const found = new Map();
+    if (nodes.length === 0) return { places: found, height: 80, radius: 16 };
+    const near = neighbours(nodes, links);
+    let places = pivotMds(near);
+    // To edges about 1 long, and no two nodes at one place.
+    let total = 0, count = 0;
+    near.forEach((list, a) => list.forEach((b) => {
+      total += Math.hypot(places[a][0] - places[b][0], places[a][1] - places[b][1]); count++;
+    }));
+    const scale = total > 1e-9 ? count / total : 1;
+    places = places.map(([x, y], i) => [x * scale + 0.05 * Math.sin(i * 12.9898), y * scale + 0.05 * Math.cos(i * 78.233)]);
+    relax(places, near);
+    // The longer side across.
+    const mx = places.reduce((s, p) => s + p[0], 0) / nodes.length, my = places.reduce((s, p) => s + p[1], 0) / nodes.length;
+    let xx = 0, xy = 0, yy = 0;
+    for (const [x, y] of places) { xx += (x - mx) ** 2; xy += (x - mx) * (y - my); yy += (y - my) ** 2; }
+    const turn = -0.5 * Math.atan2(2 * xy, xx - yy), c = Math.cos(turn), s = Math.sin(turn);
+    places = places.map(([x, y]) => [(x - mx) * c - (y - my) * s, (x - mx) * s + (y - my) * c]);
+    if (places[0][0] > places[places.length - 1][0]) places = places.map(([x, y]) => [-x, y]);
+    const low = [0, 1].map((k) => Math.min(...places.map((p) => p[k])));
+    const size = [0, 1].map((k) => Math.max(...places.map((p) => p[k])) - low[k]);
+    const margin = 34, across = width - 2 * margin;
+    const factor = Math.min(size[0] > 1e-6 ? across / size[0] : Infinity, size[1] > 1e-6 ? 620 / size[1] : Infinity, 170);
+    const height = Math.max(size[1] * factor + 2 * margin, 90);
+    places.forEach(([x, y], i) => found.set(nodes[i], [
+      width / 2 + (x - low[0] - size[0] / 2) * factor, height / 2 + (y - low[1] - size[1] / 2) * factor,
+    ]));
+    return { places: found, height, radius: Math.max(3, Math.min(17, factor * 0.3)) };
+  }
+  return { place };
+})();
+
+// Draws it. Returns the elements of nodes and links by name, so that they can be coloured.
+function drawTopology(parent, nodes, links, label) {
+  const make = (name, attributes, text) => {
+    const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    if (text !== undefined) element.textContent = text;
+    return element;
+  };
+  const width = Math.max(320, Math.min(1000, parent.clientWidth || 1000));
+  const { places, height, radius } = Layout.place(nodes, links, width);
+  const svg = make("svg", { class: "topology", viewBox: `0 0 ${width} ${height.toFixed(0)}`, role: "img", "aria-label": label });
+  const drawn = { svg, nodes: new Map(), links: new Map(), places };
+  for (const link of links) {
+    const ends = link.nodes.map((name) => places.get(name)).filter(Boolean);
+    const group = make("g", { class: "link" });
+    group.append(make("title", {}, `${link.name}: ${link.nodes.join(", ")}`));
+    const middle = [0, 1].map((k) => ends.reduce((sum, p) => sum + p[k], 0) / ends.length);
+    if (ends.length === 2) {
+      group.append(make("line", { x1: ends[0][0], y1: ends[0][1], x2: ends[1][0], y2: ends[1][1] }));
+    } else {
+      for (const end of ends) group.append(make("line", { x1: end[0], y1: end[1], x2: middle[0], y2: middle[1] }));
+      group.append(make("rect", { x: middle[0] - 5, y: middle[1] - 5, width: 10, height: 10 }));
+    }
+    svg.append(group);
+    drawn.links.set(link.name, { group, ends, middle });
+  }
+  for (const [name, [x, y]] of places) {
+    const group = make("g", { class: "node" });
+    group.append(make("title", {}, name), make("circle", { cx: x, cy: y, r: radius }));
+    if (radius >= 8) {
+      const fits = name.length * 7 < 2 * radius;
+      group.append(make("text", { x, y: fits ? y : y + radius + 9, class: fits ? "" : "small" }, name));
+    }
+    svg.append(group);
+    drawn.nodes.set(name, { group });
+  }
+  parent.append(svg);
+  return drawn;
+}

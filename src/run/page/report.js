@@ -1,0 +1,85 @@
+// What the report draws of its data; the tables are there without it.
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent), runs = data.runs, first = runs[0];
+  const make = (name, text, attributes) => Object.assign(document.createElement(name), { textContent: text || "", ...attributes });
+  const topology = document.getElementById("topology");
+  if (topology && first.scenario.nodes.length) {
+    topology.textContent = "";
+    drawTopology(topology, first.scenario.nodes, first.scenario.links,
+      `${first.scenario.nodes.length} nodes and ${first.scenario.links.length} links`);
+  }
+  const flows = document.getElementById("flows");
+  if (flows) {
+    flows.textContent = "";
+    if (typeof uPlot === "undefined") {
+      flows.append(make("p", "No charts: this Viaduct was built without uPlot (setup/uplot).", { className: "failed" }));
+    } else {
+      const count = Math.max(...runs.map((run) => run.flows.length));
+      const tools = make("p", "", { className: "tools" });
+      for (const [text, action] of [["zoom in", () => zoomBy(0.5)], ["zoom out", () => zoomBy(2)], ["all", resetZoom]]) {
+        tools.append(make("button", text, { onclick: action }), " ");
+      }
+      tools.append(make("span", "Drag over a chart to zoom, click a name to hide it. Red: packets that were sent then were lost. Dashed: events.", { className: "note" }));
+      flows.append(tools);
+      let drawn = 0;
+      for (let i = 0; i < count; i++) {
+        const spec = flowChart(runs, i);
+        if (!spec.series.some((one) => one.points.length || one.lost.length)) continue;
+        flows.append(make("h3", `${spec.name}: ${spec.what}`));
+        const place = make("div", "", { className: "chart" });
+        flows.append(place);
+        drawChart(place, spec);
+        drawn++;
+      }
+      if (!drawn) flows.append(make("p", "No flow measured anything over time."));
+      resetZoom();
+    }
+  }
+  const routes = document.getElementById("routes");
+  const logged = runs.find((run) => (run.route_changes || []).length);
+  if (routes && logged) drawRoutes(routes, logged);
+
+  // A node's table at an instant, with what just changed in it.
+  function drawRoutes(parent, run) {
+    const identity = (route) => route.split(" ")[0] + (route.match(/ metric \d+/) || [""])[0];
+    parent.textContent = "";
+    const node = make("select"), time = make("input", "", { type: "range", min: 0, step: 1 });
+    node.setAttribute("aria-label", "node"); time.setAttribute("aria-label", "which change");
+    const nodes = [...new Set(run.route_changes.map((change) => change.node))];
+    nodes.sort((a, b) => run.scenario.nodes.indexOf(a) - run.scenario.nodes.indexOf(b));
+    for (const name of nodes) node.append(make("option", name, { value: name }));
+    const said = make("span", "", { className: "note" }), table = make("table", "", { className: "routes" });
+    const wide = make("div", "", { className: "wide" });
+    wide.append(table);
+    const tools = make("p", "", { className: "tools" });
+    const step = (by) => { time.value = Number(time.value) + by; show(); };
+    tools.append(node, " ", make("button", "before", { onclick: () => step(-1) }), " ", make("button", "next", { onclick: () => step(1) }), " ", time, " ", said);
+    parent.append(tools, wide);
+    const show = () => {
+      const changes = run.route_changes.filter((change) => change.node === node.value);
+      time.max = changes.length - 1;
+      const at = Math.min(Number(time.value), changes.length - 1), now = new Map();
+      changes.slice(0, at + 1).forEach((change, i) => {
+        for (const route of change.removed || []) {
+          now.delete(identity(route));
+          if (i === at) now.set(identity(route) + "-", [route, "gone"]);
+        }
+        for (const route of [...(change.replaced || []), ...(change.added || [])]) {
+          now.set(identity(route), [route, i === at ? "new" : ""]);
+        }
+      });
+      said.textContent = `change ${at + 1} of ${changes.length}, at ${changes[at].at.toFixed(3)} s`;
+      table.textContent = "";
+      for (const key of [...now.keys()].sort()) {
+        const row = make("tr"), [route, kind] = now.get(key);
+        row.append(make("td", route, { className: kind }));
+        table.append(row);
+      }
+    };
+    node.onchange = () => { time.value = 1e9; show(); };
+    time.oninput = show;
+    time.max = 1e9; time.value = 1e9;
+    show();
+  }
+})();
