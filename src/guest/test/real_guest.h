@@ -1,6 +1,7 @@
 // For tests with a real kernel: a guest with its agent, in a calendar of its own.
 #pragma once
 
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string>
@@ -27,6 +28,7 @@ class RealGuest {
     options_.image = FindImage("");
     options_.init = sys::FindCompanion("viaduct-guest");
     options_.preload = sys::FindCompanion("libviaduct-random.so");
+    options_.embedded = std::getenv("VIADUCT_TEST_EMBEDDED") != nullptr;
     options_.boot_parameters = {"VIADUCT_CONTROL_MTU=" + std::to_string(ControlNic::kMtu)};
     guest_ = &calendar_.AddGuest(name, [this](const GuestEndpoints& endpoints) {
       return GuestProcess(options_, endpoints);

@@ -194,7 +194,7 @@ TEST_F(RealKernelTest, LinkDownStopsFramesAndUpLetsThemGo) {
 TEST_F(RealKernelTest, KilledGuestIsOneErrorThatNamesIt) {
   Boot();
   queue_.RunUntil(AtMs(500));
-  kill(guest_->pid(), SIGKILL);
+  guest_->Signal(SIGKILL);
   try {
     queue_.RunUntil(AtMs(100'000));
     ADD_FAILURE() << "no error";
