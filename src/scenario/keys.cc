@@ -103,7 +103,7 @@ constexpr Key kKeys[] = {
      `kernel` (the newest that `viaduct kernel list` shows) or `kernel:VERSION` (or the path of an
      executable). Mode `offload` accepts `kernel` too: there it is the host's.)",
      "kernel:6.12"},
-    {"guests", Type::kChoice, PlainMember<&Scenario::guests>(),
+    {"guests", Type::kChoice, PlainPrinted<&Scenario::guests>(),
      R"(Where the kernels of `stack: kernel` are in mode `simulate`: `process`, each in a process of its own (the
      default); `embedded`, one in the simulator's process, which is faster and gives the same results, and others in
      processes ([what that means](kernel.md#kernels-in-the-simulators-process)).)",
