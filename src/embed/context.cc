@@ -43,8 +43,8 @@ bool TakeInput() {
   const int saved = errno;
   static siginfo_t info;  // neither of the two is looked at for this signal
   static ucontext_t interrupted;
-  const auto end = reinterpret_cast<uintptr_t>(context.signal_stack.ss_sp) +
-                   context.signal_stack.ss_size;
+  const auto end =
+      reinterpret_cast<uintptr_t>(context.signal_stack.ss_sp) + context.signal_stack.ss_size;
   ++context.in_handler;
   viaduct_embed_call_on(reinterpret_cast<void*>(end & ~uintptr_t{15}),
                         reinterpret_cast<void*>(handler), SIGIO, &info, &interrupted);

@@ -54,7 +54,7 @@ struct Context {
   int standard[3] = {-1, -1, -1};  // what it has for 0, 1 and 2
   std::set<int> descriptors;       // that it has opened
   int events = -1;                 // its epoll instance
-  bool booting = true;  // its working directory is the folder in which it boots
+  bool booting = true;             // its working directory is the folder in which it boots
   std::vector<std::filesystem::path> writable;
 
   std::set<pid_t> processes;  // of its programs

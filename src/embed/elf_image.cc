@@ -15,7 +15,6 @@
 namespace viaduct::embed {
 namespace {
 
-
 // The bytes of a file; every access is checked.
 class Bytes {
  public:
@@ -89,8 +88,10 @@ class Reader {
     const ElfImage::Segment segment{header.p_vaddr, header.p_memsz, header.p_offset,
                                     header.p_filesz, Protection(header.p_flags)};
     bytes_.At<char>(segment.offset, segment.stored);
-    const bool follows = image_.segments.empty() || segment.address / kPageSize * kPageSize >= image_.end();
-    if (segment.stored > segment.memory || segment.address % kPageSize != segment.offset % kPageSize ||
+    const bool follows =
+        image_.segments.empty() || segment.address / kPageSize * kPageSize >= image_.end();
+    if (segment.stored > segment.memory ||
+        segment.address % kPageSize != segment.offset % kPageSize ||
         segment.memory > (uintptr_t{1} << 46) - segment.address || !follows) {
       throw Error("has segments that overlap or lie between pages");
     }
@@ -99,9 +100,11 @@ class Reader {
 
   void ReadSection(const Elf64_Shdr& section) {
     if (section.sh_type == SHT_REL) throw Error("has relocations without addends");
-    if (section.sh_type == SHT_RELA && (section.sh_flags & SHF_ALLOC) != 0) ReadRelocations(section);
+    if (section.sh_type == SHT_RELA && (section.sh_flags & SHF_ALLOC) != 0)
+      ReadRelocations(section);
     if (section.sh_type == SHT_SYMTAB) ReadSymbols(section);
-    if (section.sh_type == SHT_PREINIT_ARRAY) throw Error("has functions to be called first of all");
+    if (section.sh_type == SHT_PREINIT_ARRAY)
+      throw Error("has functions to be called first of all");
     if (section.sh_type == SHT_INIT_ARRAY) {
       image_.initializers = section.sh_addr;
       image_.initializers_count = section.sh_size / sizeof(uintptr_t);
@@ -127,8 +130,7 @@ class Reader {
 
   void ReadRelocations(const Elf64_Shdr& section) {
     const Elf64_Shdr& table = Linked(section);
-    const auto symbols =
-        bytes_.At<Elf64_Sym>(table.sh_offset, table.sh_size / sizeof(Elf64_Sym));
+    const auto symbols = bytes_.At<Elf64_Sym>(table.sh_offset, table.sh_size / sizeof(Elf64_Sym));
     const std::string_view names = Names(table);
     for (const auto& entry :
          bytes_.At<Elf64_Rela>(section.sh_offset, section.sh_size / sizeof(Elf64_Rela))) {

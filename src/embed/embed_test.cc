@@ -128,9 +128,7 @@ TEST_F(EmbedTest, ChangesOnlyFilesOfItsFolders) {
 
 TEST_F(EmbedTest, RefusesWhatAConfinedProcessMayNotDo) {
   const std::string file = testing::TempDir() + "embed-" + std::to_string(getpid());
-  const auto refused = [](int result, int expected) {
-    return result == -1 && errno == expected;
-  };
+  const auto refused = [](int result, int expected) { return result == -1 && errno == expected; };
   EXPECT_TRUE(refused(imports::Open(file.c_str(), O_RDWR | O_CREAT, 0600), EACCES));
   EXPECT_TRUE(refused(imports::Mkdir(file.c_str(), 0700), EACCES));
   EXPECT_TRUE(refused(imports::Unlink(file.c_str()), EACCES));

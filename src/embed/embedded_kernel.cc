@@ -34,7 +34,7 @@ constexpr uintptr_t kFirstHeap = 0x21000;
 // arch/um/include/asm/pgtable.h), rounded up on both sides.
 constexpr uintptr_t kGap = uintptr_t{32} << 20;
 
-constexpr const char* kMainSymbol = "main";              // arch/um/os-Linux/main.c
+constexpr const char* kMainSymbol = "main";               // arch/um/os-Linux/main.c
 constexpr const char* kClockSymbol = "time_travel_time";  // arch/um/kernel/time.c
 constexpr std::array kWanted{kMainSymbol, kClockSymbol};
 
@@ -51,9 +51,7 @@ void* Reserve(Range place) {
               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 }
 
-void Release(Range place) {
-  munmap(reinterpret_cast<void*>(place.begin), place.end - place.begin);
-}
+void Release(Range place) { munmap(reinterpret_cast<void*>(place.begin), place.end - place.begin); }
 
 Range PlaceOf(const ElfImage& image, uint64_t memory) {
   return {image.begin(), RoundUp(image.end()) + 2 * memory + kGap};
@@ -62,7 +60,8 @@ Range PlaceOf(const ElfImage& image, uint64_t memory) {
 // Reads the image and checks what this room relies on. Throws Error that says what is missing.
 ElfImage Examine(const std::filesystem::path& file) {
   if (!kCanSwitch) throw Error("is not for this processor");
-  if (VIADUCT_SANITIZED != 0) throw Error("is not seen by sanitizers, which this program is built with");
+  if (VIADUCT_SANITIZED != 0)
+    throw Error("is not seen by sanitizers, which this program is built with");
   ElfImage image = ReadElf(file, kWanted);
   for (const ElfImage::Relocation& each : image.relocations) {
     if (each.weak) continue;
@@ -86,9 +85,8 @@ void MapSegment(const ElfImage::Segment& segment, int fd) {
   if (end == stored) return;
   const uintptr_t zeros = RoundUp(stored);
   std::memset(reinterpret_cast<void*>(stored), 0, std::min(zeros, end) - stored);
-  if (end > zeros &&
-      mmap(reinterpret_cast<void*>(zeros), RoundUp(end) - zeros, segment.protection,
-           fixed | MAP_ANONYMOUS, -1, 0) == MAP_FAILED) {
+  if (end > zeros && mmap(reinterpret_cast<void*>(zeros), RoundUp(end) - zeros, segment.protection,
+                          fixed | MAP_ANONYMOUS, -1, 0) == MAP_FAILED) {
     throw SystemError("map a kernel's variables", errno);
   }
 }
@@ -133,8 +131,7 @@ class EmbeddedKernel::Impl {
     context_.environment = options_.environment;
     context_.random_state = options_.seed;
     context_.writable = options_.writable;
-    context_.standard[0] =
-        SystemCall("open /dev/null", open("/dev/null", O_RDONLY | O_CLOEXEC));
+    context_.standard[0] = SystemCall("open /dev/null", open("/dev/null", O_RDONLY | O_CLOEXEC));
     context_.standard[1] = options_.output.release();
     context_.standard[2] = SystemCall("dup", fcntl(context_.standard[1], F_DUPFD_CLOEXEC, 0));
     boot_folder_.reset(SystemCall("open folder " + options_.folder.string(),
@@ -143,8 +140,8 @@ class EmbeddedKernel::Impl {
     sigaltstack(nullptr, &stack_for_signals_);
     SetContext(&context_);
     faults_.emplace();
-    watchdog_.emplace(context_, *reinterpret_cast<const volatile uint64_t*>(
-                                    image_.symbols.at(kClockSymbol)));
+    watchdog_.emplace(context_,
+                      *reinterpret_cast<const volatile uint64_t*>(image_.symbols.at(kClockSymbol)));
     present_ = this;
   }
 

@@ -21,9 +21,9 @@ struct KernelOptions {
   std::filesystem::path file;
   std::vector<std::string> words;  // of its command line, the program's name included
   std::vector<std::string> environment;
-  uint64_t memory = 0;           // bytes, as its command line says
-  uint64_t seed = 0;             // of all its randomness
-  std::filesystem::path folder;  // its working directory while it boots
+  uint64_t memory = 0;                          // bytes, as its command line says
+  uint64_t seed = 0;                            // of all its randomness
+  std::filesystem::path folder;                 // its working directory while it boots
   std::vector<std::filesystem::path> writable;  // folders in which it may write, and devices
   UniqueFd output;                              // its standard output and error
 };

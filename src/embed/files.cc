@@ -70,7 +70,9 @@ int EpollControl(int events, int operation, int fd, epoll_event* event) {
 
 int Dup(int fd) { return Opened(fcntl(Real(fd), F_DUPFD_CLOEXEC, 0)); }
 int Dup2(int fd, int other) { return dup2(Real(fd), Real(other)); }
-int Mkstemp(char* name) { return MayChange(name) ? Opened(mkostemp(name, O_CLOEXEC)) : Fail(EACCES); }
+int Mkstemp(char* name) {
+  return MayChange(name) ? Opened(mkostemp(name, O_CLOEXEC)) : Fail(EACCES);
+}
 
 int Openpty(int*, int*, char*, const termios*, const winsize*) { return Fail(EACCES); }
 

@@ -22,7 +22,8 @@ constexpr const char* kTracked = "the guest's descriptors are closed at its end"
 constexpr const char* kStandard = "the guest's 0, 1 and 2 are not the simulator's";
 constexpr const char* kConfined = "a guest changes no files of the machine (Confinement)";
 constexpr const char* kClock = "in time travel the simulator is the only clock";
-constexpr const char* kSignals = "signals are the simulator's, but for faults of the guest's kernel";
+constexpr const char* kSignals =
+    "signals are the simulator's, but for faults of the guest's kernel";
 constexpr const char* kWrites = "what it prints is the guest's console, not the simulator's output";
 constexpr const char* kEnds = "the guest ends, not the simulator";
 constexpr const char* kAddresses = "a guest has its own addresses, and no others";
@@ -110,16 +111,55 @@ const Import kImports[] = {
 
 // They touch nothing but their arguments, descriptors of the guest or its programs' processes.
 constexpr const char* kOfLibc[] = {
-    "__errno_location", "__getdelim", "__isoc99_sscanf", "access",      "cfmakeraw",
-    "clock_gettime",    "connect",    "epoll_wait",      "fallocate64", "fdatasync",
-    "fflush",           "ffs",        "free",            "fsync",       "getpgrp",
-    "getpid",           "getppid",    "getrlimit64",     "grantpt",     "lseek64",
-    "madvise",          "malloc",     "mremap",          "prctl",       "pread64",
-    "ptrace",           "pwrite64",   "readdir64",       "readlink",    "seekdir",
-    "shutdown",         "sigaddset",  "sigdelset",       "sigemptyset", "sigfillset",
-    "sigismember",      "stat64",     "statfs64",        "statx",       "stderr",
-    "stdout",           "strdup",     "strerror",        "strtoul",     "tcgetpgrp",
-    "tcsetpgrp",        "uname",      "unlockpt",        "__libc_start_main",
+    "__errno_location",
+    "__getdelim",
+    "__isoc99_sscanf",
+    "access",
+    "cfmakeraw",
+    "clock_gettime",
+    "connect",
+    "epoll_wait",
+    "fallocate64",
+    "fdatasync",
+    "fflush",
+    "ffs",
+    "free",
+    "fsync",
+    "getpgrp",
+    "getpid",
+    "getppid",
+    "getrlimit64",
+    "grantpt",
+    "lseek64",
+    "madvise",
+    "malloc",
+    "mremap",
+    "prctl",
+    "pread64",
+    "ptrace",
+    "pwrite64",
+    "readdir64",
+    "readlink",
+    "seekdir",
+    "shutdown",
+    "sigaddset",
+    "sigdelset",
+    "sigemptyset",
+    "sigfillset",
+    "sigismember",
+    "stat64",
+    "statfs64",
+    "statx",
+    "stderr",
+    "stdout",
+    "strdup",
+    "strerror",
+    "strtoul",
+    "tcgetpgrp",
+    "tcsetpgrp",
+    "uname",
+    "unlockpt",
+    "__libc_start_main",
 };
 
 }  // namespace

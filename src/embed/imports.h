@@ -10,7 +10,7 @@ using Function = void (*)();
 
 struct Import {
   const char* name = nullptr;
-  Function ours = nullptr;   // nullptr: libc's own
+  Function ours = nullptr;    // nullptr: libc's own
   const char* why = nullptr;  // why it is ours
 };
 

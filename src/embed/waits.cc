@@ -26,8 +26,8 @@ void Await(int fd, short events) {
 long Syscall(long number, long a, long b, long c, long d, long e, long f) {
   if (Here().copy || number == SYS_getpid) return syscall(number, a, b, c, d, e, f);
   if (number == SYS_renameat2) {  // of hostfs, both names whole
-    const bool may = MayChange(reinterpret_cast<const char*>(b)) &&
-                     MayChange(reinterpret_cast<const char*>(d));
+    const bool may =
+        MayChange(reinterpret_cast<const char*>(b)) && MayChange(reinterpret_cast<const char*>(d));
     if (may) return syscall(number, a, b, c, d, e);
     errno = EACCES;
     return -1;

@@ -144,7 +144,7 @@ struct Scenario {
   uint64_t seed = 1;
   Duration duration = Duration::Seconds(10);
   Mode mode = Mode::kOffload;
-  bool says_mode = false;  // it is not the default
+  bool says_mode = false;            // it is not the default
   std::optional<GuestPlace> guests;  // absent: ns3::KernelGuest::Place
   std::vector<NodeSettings> nodes;
   std::vector<LinkSettings> links;
