@@ -219,14 +219,18 @@ def test_stopped_guest_ends_the_run(scenario: Path, monkeypatch: pytest.MonkeyPa
     assert "kernel guest 0 (n0, n1) " in line and ", at " in line
 
 
-def fails_on_node(command: str, patience: str = "30s") -> str:
-    """The error of a simulation in which node 1 runs this at 1 s."""
+PLACES = pytest.mark.parametrize("place", ["Process", "Embedded"])
+
+
+def fails_in(place: str, *words: str, patience: str = "30s") -> str:
+    """The error of a simulation whose guest is in this place."""
     environment_of = {
         **environment(),
-        "NS_ATTRIBUTE_DEFAULT": f"ns3::KernelCalendar::Patience={patience}",
+        "NS_ATTRIBUTE_DEFAULT": f"ns3::KernelGuest::Place={place};"
+        f"ns3::KernelCalendar::Patience={patience}",
     }
     ended = subprocess.run(
-        [PROGRAMS, f"1@1s {command}"],
+        [PROGRAMS, *words],
         capture_output=True,
         text=True,
         timeout=PATIENCE,
@@ -236,25 +240,74 @@ def fails_on_node(command: str, patience: str = "30s") -> str:
     return one_error(Done(ended.returncode, ended.stdout, ended.stderr), 1)
 
 
-def test_guest_that_spins_ends_the_run() -> None:
-    line = fails_on_node("while :; do :; done", patience="10s")
+@PLACES
+def test_guest_that_spins_ends_the_run(place: str) -> None:
+    line = fails_in(place, "1@1s while :; do :; done", patience="10s")
     assert "kernel guest 0 (n0, n1) " in line
     assert "a program in it polls without sleeping" in line
     assert "at 1.0" in line
 
 
-def test_guest_that_panics_ends_the_run_with_its_last_words() -> None:
-    line = fails_on_node("echo 2 >/proc/sys/vm/panic_on_oom; tail /dev/zero")
+@PLACES
+def test_program_that_computes_for_ever_ends_the_run(place: str) -> None:
+    line = fails_in(place, "1@1s /usr/bin/python3 -c 'while True: pass'", patience="5s")
+    assert "kernel guest 0 (n0, n1) has run for 5 s without advancing its time" in line
+
+
+@PLACES
+def test_guest_that_panics_ends_the_run_with_its_last_words(place: str) -> None:
+    line = fails_in(place, "1@1s echo 2 >/proc/sys/vm/panic_on_oom; tail /dev/zero")
     assert "kernel guest 0 (n0, n1) " in line and ", at 1.0" in line
     assert "its console ended: " in line and "out of memory" in line.lower()
 
 
-def test_guest_that_goes_off_ends_the_run() -> None:
+@PLACES
+def test_guest_that_goes_off_ends_the_run(place: str) -> None:
     off = "/usr/bin/python3 -c 'import ctypes; ctypes.CDLL(None).reboot(0x4321FEDC)'"
-    line = fails_on_node(off)
+    line = fails_in(place, f"1@1s {off}")
     assert "kernel guest 0 (n0, n1) was killed by signal 6 (Aborted), at 1.0" in line
 
 
-def test_guest_whose_init_ends_does_not_start() -> None:
-    ended = execute([str(PROGRAMS), "--boot=init=/bin/false"])
-    assert "Attempted to kill init" in one_error(ended, 1)
+@PLACES
+def test_guest_whose_init_ends_does_not_start(place: str) -> None:
+    assert "Attempted to kill init" in fails_in(place, "--boot=init=/bin/false")
+
+
+def test_killed_simulator_leaves_nothing_of_an_embedded_guest(scenario: Path) -> None:
+    scenario.write_text(scenario.read_text() + "guests: embedded\n")
+    command = Running("run", scenario)
+    try:
+        simulator = simulator_of(command.pid)
+        wait_until(lambda: traced_by(simulator), "programs of the guest run")
+        os.kill(simulator, signal.SIGKILL)
+        assert command.wait() == 1, command.text
+    finally:
+        command.stop()
+
+
+def simulator_of(pid: int) -> int:
+    """The simulator's process, below the command."""
+
+    def find() -> int | None:
+        for child in descendants(pid):
+            try:
+                if Path(f"/proc/{child}/comm").read_text().startswith("viaduct-sim"):
+                    return child
+            except OSError:
+                continue
+        return None
+
+    return int(wait_until(find, "the simulator is started"))
+
+
+def traced_by(tracer: int) -> list[int]:
+    """Processes of a guest's programs, which its kernel traces."""
+
+    def is_traced(child: int) -> bool:
+        try:
+            status = Path(f"/proc/{child}/status").read_text()
+        except OSError:
+            return False
+        return f"TracerPid:\t{tracer}\n" in status
+
+    return [child for child in descendants(tracer) if is_traced(child)]

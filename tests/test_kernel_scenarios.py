@@ -52,6 +52,13 @@ def test_flows_run_over_kernels_and_repeat_exactly(tmp_path: Path) -> None:
     assert without_wall_clock(run) == without_wall_clock(simulate(tmp_path, "b.json"))
 
 
+def test_kernels_in_the_simulators_process_give_the_same_results(tmp_path: Path) -> None:
+    embedded = LINE + "guests: embedded\n"
+    run = simulate(tmp_path, "embedded.json", embedded)
+    process = simulate(tmp_path, "process.json", LINE + "guests: process\n")
+    assert run["flows"] == process["flows"]
+
+
 RING = """
 mode: simulate
 stack: kernel

@@ -55,6 +55,15 @@ def kernel_systems(session: Session) -> list[System]:
     ]
 
 
+def embedded(system: System) -> System:
+    """The same with the kernel inside the simulator's process."""
+    return System(
+        f"{system.name}_embedded",
+        f"{system.label}, embedded",
+        (*system.words, "--ns3::KernelGuest::Place=Embedded"),
+    )
+
+
 def _command(session: Session, system: System, words: Sequence[str]) -> list[str]:
     return [session.program("ns3-dumbbell"), *system.words, *words]
 

@@ -126,6 +126,9 @@ def sections(result: Result) -> list[tuple[str, str]]:
         ("sharing", "Beyond: BBR and CUBIC through one bottleneck", _sharing),
         ("same_work", "The same segments over both stacks", rows_table),
         ("bulk", "A bulk transfer", rows_table),
+        ("work_bulk", "One flow that fills 100 Mbit/s", rows_table),
+        ("work_100flows", "100 flows", rows_table),
+        ("work_short", "A short run with loss", rows_table),
         (
             "clients",
             "Figure 6: wall time against clients, 60 s of traffic",

@@ -8,6 +8,7 @@
 #include "type-check.h"
 
 #include "ns3/boolean.h"
+#include "ns3/enum.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-routing-helper.h"
 #include "ns3/ipv4-static-routing.h"
@@ -16,6 +17,7 @@
 #include "ns3/ipv6-list-routing.h"
 #include "ns3/ipv6-routing-helper.h"
 #include "ns3/ipv6-static-routing.h"
+#include "ns3/kernel-guest.h"
 #include "ns3/kernel-node.h"
 #include "ns3/kernel-stack-helper.h"
 #include "ns3/string.h"
@@ -120,14 +122,21 @@ struct StackGroup
 };
 
 void
-InstallKernel(const StackGroup& group, const std::string& version, std::optional<int> memory)
+InstallKernel(const StackGroup& group, const std::string& version, const Scenario& scenario)
 {
+    using viaduct::scenario::GuestPlace;
     KernelStackHelper stack;
-    if (memory)
+    if (scenario.kernel_memory)
     {
-        stack.SetAttribute("Memory", UintegerValue(*memory));
+        stack.SetAttribute("Memory", UintegerValue(*scenario.kernel_memory));
     }
     stack.SetAttribute("Kernel", StringValue(version));
+    if (scenario.guests)
+    {
+        const bool embedded = *scenario.guests == GuestPlace::kEmbedded;
+        stack.SetAttribute("Place",
+                           EnumValue(embedded ? KernelGuest::EMBEDDED : KernelGuest::PROCESS));
+    }
     stack.SetRoutingHelper(group.ipv4);
     stack.SetRoutingHelper(group.ipv6);
     stack.Install(group.nodes);
@@ -216,7 +225,7 @@ InstallStacks(const Scenario& scenario, const Network& network)
     {
         if (version)
         {
-            InstallKernel(group, *version, scenario.kernel_memory);
+            InstallKernel(group, *version, scenario);
         }
         else
         {

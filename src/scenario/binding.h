@@ -60,6 +60,7 @@ inline std::string Written(const wire::IpPrefix& prefix) {
   return prefix == kNoAddress ? "none" : prefix.ToString();
 }
 inline std::string Written(Mode mode) { return ModeName(mode); }
+inline std::string Written(GuestPlace place) { return GuestPlaceName(place); }
 inline std::string Written(Flow::Kind kind) { return KindName(kind); }
 inline std::string Written(lab::Emulator emulator) { return lab::EmulatorName(emulator); }
 

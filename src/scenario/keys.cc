@@ -108,6 +108,11 @@ constexpr Key kKeys[] = {
      nodes with one version share a guest). If absent: what it needs for its nodes. It sets TCP's windows, too, as
      on any machine: two runs with other values are two experiments.)",
      "256"},
+    {"guests", Type::kChoice, PlainPrinted<&Scenario::guests>(),
+     R"(Where the kernels of `stack: kernel` are in mode `simulate`: `process`, each in a process of its own (the
+     default); `embedded`, one in the simulator's process, which is faster and gives the same results, and others in
+     processes ([what that means](kernel.md#kernels-in-the-simulators-process)).)",
+     "embedded", "process embedded"},
     {"routing", Type::kSection, Inner<&Scenario::routing>(),
      "The routing protocol of every node that is not a host.", "{protocol: ns3::Rip}"},
     {"routing.protocol", Type::kText, PlainMember<&Routing::protocol>(),

@@ -42,6 +42,7 @@ const std::vector<KeyChange> kKeyChanges = {
     {"mode", "", "mode=offload"},
     {"data_plane", "", "data_plane=ebpf"},
     {"stack", "", "stack=kernel:6.12"},
+    {"guests", "", "guests=embedded"},
     {"routing", "", "routing={protocol: static}"},
     {"routing.protocol", "", "routing.protocol=ns3::Rip"},
     {"routing.attributes", "", "routing.attributes={HelloInterval: 1s}"},

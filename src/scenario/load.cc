@@ -479,6 +479,10 @@ const char* ModeName(Mode mode) {
   return kNames[static_cast<size_t>(mode)];
 }
 
+const char* GuestPlaceName(GuestPlace place) {
+  return place == GuestPlace::kEmbedded ? "embedded" : "process";
+}
+
 const char* KindName(Flow::Kind kind) {
   constexpr const char* kNames[] = {"udp", "tcp", "ping"};
   return kNames[static_cast<size_t>(kind)];

@@ -23,6 +23,10 @@ enum class Mode {
   kOffload,      // data plane in the kernel, control plane in ns-3
 };
 
+// Mode simulate: where the real kernels of nodes are, in processes of their own or in the
+// simulator's as far as they can be there.
+enum class GuestPlace { kProcess, kEmbedded };
+
 // Who may be the client of a node whose programs are on another host.
 struct RemoteAccess {
   std::optional<wire::IpAddress> address;  // this host; absent: who has the key
@@ -143,7 +147,8 @@ struct Scenario {
   uint64_t seed = 1;
   Duration duration = Duration::Seconds(10);
   Mode mode = Mode::kOffload;
-  bool says_mode = false;  // it is not the default
+  bool says_mode = false;            // it is not the default
+  std::optional<GuestPlace> guests;  // absent: ns3::KernelGuest::Place
   std::vector<NodeSettings> nodes;
   std::vector<LinkSettings> links;
   Routing routing;
@@ -167,6 +172,8 @@ struct Scenario {
 std::string OutputFileOf(std::string program);
 // Returns "simulate", "traditional", "emulate" or "offload".
 const char* ModeName(Mode mode);
+// Returns "process" or "embedded".
+const char* GuestPlaceName(GuestPlace place);
 // Returns "udp", "tcp" or "ping".
 const char* KindName(Flow::Kind kind);
 // How many requests a ping sends: one at its start and after each interval until its end.

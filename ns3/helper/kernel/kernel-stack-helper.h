@@ -35,7 +35,7 @@ class KernelStackHelper
     KernelStackHelper();
 
     /**
-     * @param name an attribute of KernelGuest: Kernel, Memory, BootParameters
+     * @param name an attribute of KernelGuest: Kernel, Memory, BootParameters, Place
      * @param value its value, for guests that Install() creates from here on
      */
     void SetAttribute(const std::string& name, const AttributeValue& value)

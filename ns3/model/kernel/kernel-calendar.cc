@@ -167,7 +167,9 @@ KernelCalendar::AllowOpenFiles() const
     size_t needed = FILES_BESIDE;
     for (const auto& guest : m_guests)
     {
-        needed += FILES_A_GUEST + FILES_A_DEVICE * guest->GetNDevices();
+        // Of an embedded guest, its own descriptors are this process's, too.
+        const size_t sides = guest->MayBeEmbedded() ? 2 : 1;
+        needed += sides * (FILES_A_GUEST + FILES_A_DEVICE * guest->GetNDevices());
     }
     viaduct::sys::RequireDescriptors(needed, "the devices of kernel nodes need");
 }

@@ -8,6 +8,8 @@
 #include "kernel-node.h"
 #include "ns3/wire-conversion.h"
 
+#include "ns3/enum.h"
+#include "ns3/log.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
@@ -25,6 +27,8 @@ namespace ns3
 {
 
 using namespace viaduct::guest;
+
+NS_LOG_COMPONENT_DEFINE("KernelGuest");
 
 NS_OBJECT_ENSURE_REGISTERED(KernelGuest);
 
@@ -78,7 +82,14 @@ KernelGuest::GetTypeId()
                           "Further words of the kernel's command line.",
                           StringValue(""),
                           MakeStringAccessor(&KernelGuest::m_bootParameters),
-                          MakeStringChecker());
+                          MakeStringChecker())
+            .AddAttribute("Place",
+                          "Where the guest's kernel is. One guest of a simulation can be in the "
+                          "simulator's process, which runs faster and gives the same results; the "
+                          "others of those that want to be there have processes.",
+                          EnumValue(PROCESS),
+                          MakeEnumAccessor<Place>(&KernelGuest::m_place),
+                          MakeEnumChecker(PROCESS, "Process", EMBEDDED, "Embedded"));
     return tid;
 }
 
@@ -133,6 +144,7 @@ KernelGuest::Enter()
     calendar->Add(this);
     Calendar& entered = calendar->GetCalendar();
     m_guest = &entered.AddGuest(Describe(), [this](const GuestEndpoints& endpoints) {
+        ChoosePlace();
         return GuestProcess(m_options, endpoints);
     });
     m_control = std::make_unique<ControlNic>(entered, *m_guest);
@@ -140,6 +152,18 @@ KernelGuest::Enter()
         entered.Schedule(entered.Present(), std::move(action));
     });
     m_agent->HoldSockets();
+}
+
+void
+KernelGuest::ChoosePlace()
+{
+    if (!MayBeEmbedded())
+    {
+        return;
+    }
+    const std::string why = WhyNotEmbedded(m_options);
+    m_options.embedded = why.empty();
+    NS_LOG_INFO(Describe() << (why.empty() ? " is in this process" : " has a process: " + why));
 }
 
 uint32_t

@@ -30,6 +30,13 @@ class KernelNode;
 class KernelGuest : public Object
 {
   public:
+    /** Where the guest's kernel is. */
+    enum Place
+    {
+        PROCESS,  //!< in a process of its own
+        EMBEDDED, //!< in the simulator's process if it can be there, else in one of its own
+    };
+
     /** @return the object TypeId */
     static TypeId GetTypeId();
 
@@ -75,6 +82,17 @@ class KernelGuest : public Object
         return m_options.image.release;
     }
 
+    /** @return whether its kernel is in this process; known once guests have been started */
+    bool IsEmbedded() const
+    {
+        return m_options.embedded;
+    }
+    /** @return whether it is wanted there */
+    bool MayBeEmbedded() const
+    {
+        return m_place == EMBEDDED;
+    }
+
     /** @return how many devices of nodes it can have */
     uint32_t GetMaxDevices() const;
     /** @return how many it has */
@@ -88,11 +106,13 @@ class KernelGuest : public Object
 
   private:
     viaduct::guest::GuestOptions Options() const;
+    void ChoosePlace();
     std::string Describe() const;
 
     std::string m_kernel;                                  //!< attribute Kernel
     uint32_t m_memory;                                     //!< attribute Memory
     std::string m_bootParameters;                          //!< attribute BootParameters
+    Place m_place;                                         //!< attribute Place
     uint32_t m_number{0};                                  //!< among the guests
     viaduct::guest::GuestOptions m_options;                //!< its start options
     viaduct::guest::Guest* m_guest{nullptr};               //!< of the calendar

@@ -245,7 +245,7 @@ class BadInputTest : public KernelTestCase
             Simulator::Schedule(Seconds(1), [&] {
                 if (m_kill)
                 {
-                    kill(stack.GetGuests()[0]->GetGuest().pid(), SIGKILL);
+                    stack.GetGuests()[0]->GetGuest().Signal(SIGKILL);
                 }
             });
             Simulator::Stop(Seconds(100));

@@ -70,6 +70,13 @@ void FixAddresses() {
   SystemCall("personality", personality(ADDR_NO_RANDOMIZE | static_cast<unsigned>(now)));
 }
 
+std::vector<std::filesystem::path> Writable(const GuestOptions& options,
+                                            const GuestEndpoints& endpoints) {
+  std::vector<std::filesystem::path> writable = options.writable;
+  writable.insert(writable.end(), {endpoints.folder, endpoints.memory, "/dev/null"});
+  return writable;
+}
+
 std::string Describe(int status) {
   const bool no_memory = WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS;
   return sys::DescribeEnding(status) +
@@ -136,21 +143,28 @@ void CheckTracing() {
                   WIFEXITED(status) ? strerror(WEXITSTATUS(status)) : strsignal(WTERMSIG(status))));
 }
 
+std::string WhyNotEmbedded(const GuestOptions& options) {
+  return embed::WhyNot(options.image.file, uint64_t{options.memory_mib} << 20);
+}
+
 GuestProcess::GuestProcess(const GuestOptions& options, const GuestEndpoints& endpoints) {
   sys::LaunchOptions launch;
   launch.words = CommandLine(options, endpoints);  // first what is wrong on every machine
   CheckMemory(options.memory_mib);
   launch.words.insert(launch.words.begin(), options.image.file.string());
+  sys::Pipe output = sys::MakePipe();
+  std::filesystem::create_symlink(endpoints.memory, endpoints.folder / kMemoryLink);
+  if (options.embedded) {
+    Embed(options, endpoints, std::move(launch.words), std::move(output.write));
+    output_ = std::move(output.read);
+    return;
+  }
   launch.environment = EnvironmentOf(options);
   launch.folder = endpoints.folder.string();
-  sys::Pipe output = sys::MakePipe();
   launch.standard = {-1, output.write.get(), output.write.get()};
   launch.group = sys::LaunchOptions::Group::kOwn;
   launch.death_signal = SIGKILL;
-  std::filesystem::create_symlink(endpoints.memory, endpoints.folder / kMemoryLink);
-  std::vector<std::filesystem::path> writable = options.writable;
-  writable.insert(writable.end(), {endpoints.folder, endpoints.memory, "/dev/null"});
-  const Confinement confinement(writable);
+  const Confinement confinement(Writable(options, endpoints));
   launch.prepare = [&confinement] {
     FixAddresses();
     confinement.Enter();
@@ -166,20 +180,51 @@ GuestProcess::GuestProcess(const GuestOptions& options, const GuestEndpoints& en
 GuestProcess& GuestProcess::operator=(GuestProcess&& other) noexcept {
   std::swap(process_, other.process_);
   std::swap(output_, other.output_);
+  std::swap(kernel_, other.kernel_);
   return *this;
 }
 
 GuestProcess::~GuestProcess() { Kill(); }
 
+void GuestProcess::Embed(const GuestOptions& options, const GuestEndpoints& endpoints,
+                         std::vector<std::string> words, UniqueFd output) {
+  embed::KernelOptions kernel;
+  kernel.file = options.image.file;
+  kernel.words = std::move(words);
+  kernel.environment = EnvironmentOf(options);
+  kernel.memory = uint64_t{options.memory_mib} << 20;
+  kernel.seed = options.seed;
+  kernel.folder = endpoints.folder;
+  kernel.writable = Writable(options, endpoints);
+  kernel.output = std::move(output);
+  kernel_ = std::make_unique<embed::EmbeddedKernel>(std::move(kernel));
+}
+
+void GuestProcess::LetRun(bool look_for_input, Duration patience) {
+  kernel_->SetPatience(patience);
+  kernel_->LetRun(look_for_input);
+}
+
+void GuestProcess::LeaveFolder() {
+  if (kernel_) kernel_->LeaveFolder();
+}
+
 void GuestProcess::Kill() {
-  if (pid() <= 0) return;
+  kernel_.reset();
+  if (process_.pid() <= 0) return;
   // The group holds what the guest's processes run in, and may outlive the first of them.
-  kill(-pid(), SIGKILL);
+  kill(-process_.pid(), SIGKILL);
   process_ = sys::Child();
 }
 
+void GuestProcess::Signal(int number) {
+  if (kernel_) return kernel_->End(number);
+  if (process_.pid() > 0) kill(process_.pid(), number);
+}
+
 std::string GuestProcess::Fate() {
-  if (pid() <= 0) return "is gone";
+  if (kernel_) return kernel_->ended() ? Describe(*kernel_->ended()) : "runs";
+  if (process_.pid() <= 0) return "is gone";
   const std::optional<int> status = process_.WaitFor(Duration::Seconds(1));
   return status ? Describe(*status) : "runs";
 }

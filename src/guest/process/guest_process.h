@@ -1,12 +1,15 @@
-// A guest kernel as a process of the host.
+// A guest kernel as a process of the host, or in this one.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/fd.h"
+#include "base/time.h"
+#include "embed/embedded_kernel.h"
 #include "guest/image/image.h"
 #include "sys/child.h"
 
@@ -22,6 +25,7 @@ struct GuestOptions {
   uint64_t seed = 1;
   std::vector<std::filesystem::path> writable;  // folders of the host in which it may write
   std::filesystem::path preload;  // the library that makes the guest deterministic; "": it is not
+  bool embedded = false;          // in this process, where its numbers are always deterministic
 };
 
 // How a guest finds the calendar: names of sockets in its working directory.
@@ -41,7 +45,11 @@ std::vector<std::string> CommandLine(const GuestOptions& options, const GuestEnd
 // Linux needs.
 void CheckTracing();
 
-// Runs until destroyed or until the process that started it ends for any reason.
+// Why a guest with these options cannot be embedded in this process now; empty if it can.
+std::string WhyNotEmbedded(const GuestOptions& options);
+
+// Runs until destroyed or until the process that started it ends for any reason. An embedded one
+// runs only in LetRun().
 class GuestProcess {
  public:
   GuestProcess() = default;
@@ -52,16 +60,29 @@ class GuestProcess {
   GuestProcess& operator=(GuestProcess&& other) noexcept;
   ~GuestProcess();
 
-  int pid() const { return process_.pid(); }
+  // --- Of an embedded one; see embed::EmbeddedKernel.
+  bool embedded() const { return kernel_ != nullptr; }
+  // Lets it run until it waits, for at most so long (in wall time) without going on in its time.
+  void LetRun(bool look_for_input, Duration patience);
+  bool stuck() const { return kernel_ && kernel_->stuck(); }
+
+  // It has no more use for the folder in which it booted.
+  void LeaveFolder();
   // Passes the reading end of its standard output and standard error to the caller.
   UniqueFd TakeOutput() { return std::move(output_); }
   // Describes how it ended: "ended with status 1", "was killed by signal 9 (Killed)". Waits up to a
   // second for the end, then says that it still runs.
   std::string Fate();
   void Kill();
+  // Sends a signal that ends it, as from outside; for tests of that.
+  void Signal(int number);
 
  private:
+  void Embed(const GuestOptions& options, const GuestEndpoints& endpoints,
+             std::vector<std::string> words, UniqueFd output);
+
   sys::Child process_;
+  std::unique_ptr<embed::EmbeddedKernel> kernel_;
   UniqueFd output_;
 };
 

@@ -36,13 +36,13 @@ struct Told {
 };
 
 // Two nodes of one guest, without interfaces.
-class ProgramsTest : public testing::Test, protected RealGuest {
+class ProgramsTest : public testing::TestWithParam<GuestPlace>, protected RealGuest {
  protected:
   ProgramsTest() : RealGuest(Duration::Seconds(20)) {}
 
   void SetUp() override {
     try {
-      MakeGuest("guest");
+      MakeGuest("guest", GetParam());
     } catch (const Error& error) {
       GTEST_SKIP() << error.what();
     }
@@ -86,7 +86,9 @@ class ProgramsTest : public testing::Test, protected RealGuest {
   std::vector<uint32_t> nodes_;
 };
 
-TEST_F(ProgramsTest, OutputAndStatusComeBack) {
+INSTANTIATE_TEST_SUITE_P(Places, ProgramsTest, testing::ValuesIn(kPlaces), PlaceName);
+
+TEST_P(ProgramsTest, OutputAndStatusComeBack) {
   const Told told = Shell("echo out; echo err >&2; exit 3");
   EXPECT_EQ(told.error_number, 0);
   EXPECT_EQ(told.output, "out\n");
@@ -94,14 +96,14 @@ TEST_F(ProgramsTest, OutputAndStatusComeBack) {
   EXPECT_EQ(told.status, W_EXITCODE(3, 0));
 }
 
-TEST_F(ProgramsTest, SleepTakesVirtualTimeOnly) {
+TEST_P(ProgramsTest, SleepTakesVirtualTimeOnly) {
   const Told told = Run({.words = {"sleep", "3600"}}, Duration::Seconds(4000));
   EXPECT_EQ(told.status, 0);
   EXPECT_GE(told.ended, Instant() + Duration::Seconds(3600));
   EXPECT_LT(told.ended, Instant() + Duration::Milliseconds(3'600'100));
 }
 
-TEST_F(ProgramsTest, MissingProgramAndFolderAreErrors) {
+TEST_P(ProgramsTest, MissingProgramAndFolderAreErrors) {
   const Told program = Run({.words = {"no-such-program"}});
   EXPECT_EQ(program.error_number, ENOENT);
   EXPECT_THAT(program.words, HasSubstr("no-such-program"));
@@ -110,19 +112,19 @@ TEST_F(ProgramsTest, MissingProgramAndFolderAreErrors) {
   EXPECT_THROW(programs_->Start({}, {}), UsageError);
 }
 
-TEST_F(ProgramsTest, ArgumentsEnvironmentAndFolderArrive) {
+TEST_P(ProgramsTest, ArgumentsEnvironmentAndFolderArrive) {
   const Told told = Run({.words = {"sh", "-c", "echo $1,$2; env | sort; pwd", "sh", "a b", ""},
                          .environment = {"PATH=/bin", "X=1 2"},
                          .folder = "/usr"});
   EXPECT_EQ(told.output, "a b,\nPATH=/bin\nPWD=/usr\nX=1 2\n/usr\n");
 }
 
-TEST_F(ProgramsTest, ThousandsOfLinesArriveWhole) {
+TEST_P(ProgramsTest, ThousandsOfLinesArriveWhole) {
   const Told told = Shell("seq 1 100000 | sha256sum; seq 1 100000");
   EXPECT_EQ(told.output.size(), 588895U + 68U);
 }
 
-TEST_F(ProgramsTest, WhatIsWrittenStaysOnTheNode) {
+TEST_P(ProgramsTest, WhatIsWrittenStaysOnTheNode) {
   const auto file = std::filesystem::temp_directory_path() / "viaduct-programs-test";
   std::ofstream(file) << "host\n";
   const std::string name = file.string();
@@ -136,7 +138,7 @@ TEST_F(ProgramsTest, WhatIsWrittenStaysOnTheNode) {
   std::filesystem::remove(file);
 }
 
-TEST_F(ProgramsTest, MountsOfItsOwnDoNotWriteToTheHostEither) {
+TEST_P(ProgramsTest, MountsOfItsOwnDoNotWriteToTheHostEither) {
   if (const std::string why = WhyNotConfined(); !why.empty()) GTEST_SKIP() << why;
   namespace fs = std::filesystem;
   const fs::path folder = fs::temp_directory_path() / ("viaduct-host-" + std::to_string(getpid()));
@@ -160,13 +162,13 @@ TEST_F(ProgramsTest, MountsOfItsOwnDoNotWriteToTheHostEither) {
   fs::remove_all(folder);
 }
 
-TEST_F(ProgramsTest, NodesHaveTheirNamesAndNetworks) {
+TEST_P(ProgramsTest, NodesHaveTheirNamesAndNetworks) {
   EXPECT_EQ(Shell("hostname; ip -br link | cut -d' ' -f1", nodes_[1]).output, "b\nlo\n");
   EXPECT_EQ(Shell("ls /sys/class/net | grep -c eth0").output, "0\n")
       << "the guest's own is not seen";
 }
 
-TEST_F(ProgramsTest, SignalEndsItWithWhatItStarted) {
+TEST_P(ProgramsTest, SignalEndsItWithWhatItStarted) {
   Told told;
   const uint32_t program = Start({.words = {"sh", "-c", "sleep 1000 & wait"}}, &told);
   queue_.Schedule(queue_.Now() + Duration::Seconds(1),
@@ -177,7 +179,7 @@ TEST_F(ProgramsTest, SignalEndsItWithWhatItStarted) {
   EXPECT_EQ(Shell("ps ax | grep -c '[s]leep 1000'").output, "0\n");
 }
 
-TEST_F(ProgramsTest, InputIsReadUntilItsEnd) {
+TEST_P(ProgramsTest, InputIsReadUntilItsEnd) {
   Told told;
   const uint32_t program = Start({.words = {"tr", "a-z", "A-Z"}, .input = true}, &told);
   programs_->Write(program, std::as_bytes(std::span("hello\n", 6)));
@@ -189,14 +191,14 @@ TEST_F(ProgramsTest, InputIsReadUntilItsEnd) {
   EXPECT_EQ(told.status, 0);
 }
 
-TEST_F(ProgramsTest, TerminalIsOne) {
+TEST_P(ProgramsTest, TerminalIsOne) {
   const Told told = Run({.words = {"sh", "-c", "tty && stty -echo"}, .terminal = true});
   EXPECT_EQ(told.words, "");
   EXPECT_THAT(told.output, HasSubstr("/dev/pts/"));
   EXPECT_EQ(told.status, 0);
 }
 
-TEST_F(ProgramsTest, TerminalHasItsSize) {
+TEST_P(ProgramsTest, TerminalHasItsSize) {
   Told told;
   const uint32_t program = Start(
       {.words = {"sh", "-c", "stty size; trap 'stty size; exit' WINCH; while :; do sleep 1; done"},
@@ -211,7 +213,7 @@ TEST_F(ProgramsTest, TerminalHasItsSize) {
   EXPECT_EQ(told.output, "31 97\r\n50 132\r\n");
 }
 
-TEST_F(ProgramsTest, ShellTellsWhetherItIsAtItsPrompt) {
+TEST_P(ProgramsTest, ShellTellsWhetherItIsAtItsPrompt) {
   Told told;
   const uint32_t shell = Start({.words = {"bash", "--norc", "-i"}, .terminal = true}, &told);
   const auto type = [&](std::string_view keys) {
@@ -301,7 +303,7 @@ TEST(FloatingPoint, RegistersSurviveCallsSignalsAndForks) {
   }
 }
 
-TEST_F(ProgramsTest, FloatingPointRegistersAreEachThreadsOwn) {
+TEST_P(ProgramsTest, FloatingPointRegistersAreEachThreadsOwn) {
   const std::string self = sys::OwnProgram();
   const Told told = Run({.words = {self, "--gtest_filter=FloatingPoint.*"}});
   EXPECT_EQ(told.status, 0) << told.output;

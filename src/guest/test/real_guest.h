@@ -1,11 +1,14 @@
 // For tests with a real kernel: a guest with its agent, in a calendar of its own.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "base/error.h"
 #include "base/time.h"
 #include "guest/agent/agent_client.h"
 #include "guest/agent/control_nic.h"
@@ -16,6 +19,14 @@
 
 namespace viaduct::guest {
 
+// Where the kernel is; what a guest does must be the same.
+enum class GuestPlace { kProcess, kEmbedded };
+
+inline constexpr auto kPlaces = {GuestPlace::kProcess, GuestPlace::kEmbedded};
+inline std::string PlaceName(const testing::TestParamInfo<GuestPlace>& info) {
+  return info.param == GuestPlace::kEmbedded ? "Embedded" : "Process";
+}
+
 class RealGuest {
  protected:
   explicit RealGuest(Duration patience) : calendar_(queue_, {.patience = patience}) {}
@@ -23,10 +34,13 @@ class RealGuest {
   // Creates a guest with the newest kernel that was built and the agent of this build. Throws
   // EnvironmentError if one of them is missing. Options may still be changed until
   // calendar_.Boot().
-  void MakeGuest(const std::string& name) {
+  void MakeGuest(const std::string& name, GuestPlace place = GuestPlace::kProcess) {
     options_.image = FindImage("");
     options_.init = sys::FindCompanion("viaduct-guest");
     options_.preload = sys::FindCompanion("libviaduct-random.so");
+    options_.embedded = place == GuestPlace::kEmbedded;
+    const std::string why = options_.embedded ? WhyNotEmbedded(options_) : "";
+    if (!why.empty()) throw EnvironmentError(why);
     options_.boot_parameters = {"VIADUCT_CONTROL_MTU=" + std::to_string(ControlNic::kMtu)};
     guest_ = &calendar_.AddGuest(name, [this](const GuestEndpoints& endpoints) {
       return GuestProcess(options_, endpoints);

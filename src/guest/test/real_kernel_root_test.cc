@@ -46,13 +46,13 @@ struct SeenFrame {
 };
 
 // Two nodes of one guest, a link of 100 Mbit/s and 10 ms between them.
-class RealKernelTest : public testing::Test, protected RealGuest {
+class RealKernelTest : public testing::TestWithParam<GuestPlace>, protected RealGuest {
  protected:
   RealKernelTest() : RealGuest(Duration::Seconds(10)) {}
 
   void SetUp() override {
     try {
-      MakeGuest("guest (a, b)");
+      MakeGuest("guest (a, b)", GetParam());
     } catch (const Error& error) {
       GTEST_SKIP() << error.what();
     }
@@ -134,7 +134,9 @@ std::vector<SeenFrame> OfType(const std::vector<SeenFrame>& seen, uint16_t ether
 constexpr int64_t kDelay = 10'000'000;
 int64_t Serialisation(size_t bytes) { return static_cast<int64_t>(bytes) * 80; }
 
-TEST_F(RealKernelTest, AnswersAfterExactlyTheLinksTime) {
+INSTANTIATE_TEST_SUITE_P(Places, RealKernelTest, testing::ValuesIn(kPlaces), PlaceName);
+
+TEST_P(RealKernelTest, AnswersAfterExactlyTheLinksTime) {
   Boot();
   EXPECT_EQ(agent_->release(), options_.image.release);
   queue_.Schedule(AtMs(1000), [&] { SendDatagram("a", "10.0.0.2", 56); });
@@ -150,7 +152,7 @@ TEST_F(RealKernelTest, AnswersAfterExactlyTheLinksTime) {
   EXPECT_EQ(ip[1].time - ip[0].time, kDelay + Serialisation(98));
 }
 
-TEST_F(RealKernelTest, JumboFramesAreCarried) {
+TEST_P(RealKernelTest, JumboFramesAreCarried) {
   mtu_ = 9000;
   Boot();
   queue_.Schedule(AtMs(1000), [&] { SendDatagram("a", "10.0.0.2", 8972); });
@@ -161,7 +163,7 @@ TEST_F(RealKernelTest, JumboFramesAreCarried) {
   EXPECT_EQ(ip[1].time - ip[0].time, kDelay + Serialisation(9014));
 }
 
-TEST_F(RealKernelTest, SpeaksIpv6) {
+TEST_P(RealKernelTest, SpeaksIpv6) {
   Boot();
   queue_.Schedule(AtMs(1000), [&] { SendDatagram("a", "fd00::2", 56); });
   queue_.RunUntil(AtMs(2000));
@@ -178,7 +180,7 @@ TEST_F(RealKernelTest, SpeaksIpv6) {
   EXPECT_EQ(unreachables[0].time - datagrams[0].time, kDelay + Serialisation(118));
 }
 
-TEST_F(RealKernelTest, LinkDownStopsFramesAndUpLetsThemGo) {
+TEST_P(RealKernelTest, LinkDownStopsFramesAndUpLetsThemGo) {
   Boot();
   Nic& nic = *nodes_["a"].nic;
   queue_.Schedule(AtMs(1000), [&] { nic.SetLink(false); });
@@ -191,10 +193,10 @@ TEST_F(RealKernelTest, LinkDownStopsFramesAndUpLetsThemGo) {
   EXPECT_THAT(OfType(seen_, 0x0800), testing::Not(testing::IsEmpty()));
 }
 
-TEST_F(RealKernelTest, KilledGuestIsOneErrorThatNamesIt) {
+TEST_P(RealKernelTest, KilledGuestIsOneErrorThatNamesIt) {
   Boot();
   queue_.RunUntil(AtMs(500));
-  kill(guest_->pid(), SIGKILL);
+  guest_->Signal(SIGKILL);
   try {
     queue_.RunUntil(AtMs(100'000));
     ADD_FAILURE() << "no error";

@@ -179,6 +179,7 @@ void Calendar::Boot() {
   timeline_ = &main_timeline_;
   armed_ = Instant::Never();
   boot_queue_.MoveTo(main_timeline_);
+  for (const auto& member : members_) member->guest.LeaveFolder();
   folder_.reset();
   Arm();
 }
@@ -285,8 +286,12 @@ void Calendar::RunByDoorbell(Member& member) {
   // While guests boot, they send many messages about their devices; later hardly any.
   const bool listens = member.shares_queues && !booting();
   schedule_->LetRun(member.guest.slot(), listens);
+  const bool embedded = member.guest.embedded();
+  if (!embedded) schedule_->Wake(member.guest.slot());
   if (!listens) return;
-  const auto waits = schedule_->AwaitWait(member.guest.slot(), member.waits, kDoorbellPatience);
+  if (embedded) member.guest.LetRun(options_.patience);
+  const auto waits = schedule_->AwaitWait(member.guest.slot(), member.waits,
+                                          embedded ? Duration() : kDoorbellPatience);
   if (!waits) return;
   member.waits = *waits;
   EndRun(member);

@@ -21,7 +21,7 @@ constexpr const char* kCalendarSocket = "c";
 constexpr Duration kRestPatience = Duration::Seconds(1);
 
 // Waits until one of the descriptors is readable; false when `patience` passed before.
-bool AwaitReadable(std::span<pollfd> entries, Duration patience) {
+bool PollReadable(std::span<pollfd> entries, Duration patience) {
   const auto milliseconds = static_cast<int>(patience.nanoseconds() / 1'000'000);
   int count = 0;
   do {
@@ -29,6 +29,9 @@ bool AwaitReadable(std::span<pollfd> entries, Duration patience) {
   } while (count < 0 && errno == EINTR);
   return SystemCall("poll a guest", count) > 0;
 }
+
+// How long an embedded guest that waits for something else than this process is left alone.
+constexpr Duration kPause = Duration::Milliseconds(1);
 
 }  // namespace
 
@@ -39,6 +42,24 @@ Guest::Guest(uint16_t slot, std::string name, Launcher launcher, DeviceHost& hos
       launcher_(std::move(launcher)),
       host_(host),
       receiver_(std::move(receiver)) {}
+
+template <typename Wait>
+auto Guest::Await(Duration patience, Wait wait) {
+  if (!process_.embedded()) return wait(patience);
+  const Instant deadline = MonotonicClock::Now() + patience;
+  Duration pause;
+  for (;;) {
+    if (auto found = wait(pause)) return found;
+    process_.LetRun(true, patience);
+    auto found = wait(Duration());
+    if (found || process_.stuck() || MonotonicClock::Now() >= deadline) return found;
+    pause = kPause;
+  }
+}
+
+bool Guest::AwaitReadable(std::span<pollfd> entries, Duration patience) {
+  return Await(patience, [&](Duration time) { return PollReadable(entries, time); });
+}
 
 Nic& Guest::AddNic(const wire::MacAddress& mac, bool carrier) {
   if (!listeners_.empty()) throw Error("a network device was added to a guest that has started");
@@ -142,13 +163,16 @@ void Guest::Send(TimeTravelOp op, uint32_t sequence, uint64_t time,
 
 bool Guest::Serve(Duration patience) {
   const Instant deadline = MonotonicClock::Now() + patience;
-  Poller::Ready ready = poller_.Wait(patience);
-  while (ready.empty()) {  // a signal, perhaps
+  std::optional<Poller::Ready> ready;
+  do {  // a signal, perhaps
     const Duration left = deadline - MonotonicClock::Now();
-    if (left <= Duration()) return false;
-    ready = poller_.Wait(left);
-  }
-  for (const epoll_event& event : ready) {
+    if (left < Duration() || process_.stuck()) return false;
+    ready = Await(left, [this](Duration time) {
+      auto found = poller_.Wait(time);
+      return found.empty() ? std::nullopt : std::optional(found);
+    });
+  } while (!ready);
+  for (const epoll_event& event : *ready) {
     // A previous handler may have closed it.
     const auto found = watched_.find(static_cast<int>(event.data.u64));
     if (found == watched_.end()) continue;

@@ -2,6 +2,8 @@
 // connections to both.
 #pragma once
 
+#include <poll.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -48,12 +50,18 @@ class Guest {
   uint16_t slot() const { return slot_; }
   const std::vector<std::unique_ptr<Nic>>& nics() const { return nics_; }
   const Console& console() const { return console_; }
-  int pid() const { return process_.pid(); }
 
   // --- Functions for the calendar.
   // Creates the sockets in the folder and starts the guest, whose memory is a file in the other.
   void Launch(const std::filesystem::path& folder, const std::filesystem::path& memory);
   void Kill() { process_.Kill(); }
+  void Signal(int number) { process_.Signal(number); }
+  // Whether it runs only while this process lets it: in LetRun(), and whenever it is served.
+  bool embedded() const { return process_.embedded(); }
+  // Lets an embedded guest run until it waits; nothing was sent to it since, other than in memory.
+  void LetRun(Duration patience) { process_.LetRun(false, patience); }
+  // Guests have booted: the folder that they were launched in is removed.
+  void LeaveFolder() { process_.LeaveFolder(); }
   // Waits for messages of the guest to the calendar, to its devices and for console output, and
   // handles them; false when `patience` (wall time) has passed without any.
   bool Serve(Duration patience);
@@ -69,6 +77,11 @@ class Guest {
   void DrainKicked(const std::optional<std::vector<uint16_t>>& queues);
 
  private:
+  // What `wait` returns that waits as long as it is told to for something from the guest, and
+  // returns a false value if nothing has come; an embedded guest runs meanwhile.
+  template <typename Wait>
+  auto Await(Duration patience, Wait wait);
+  bool AwaitReadable(std::span<pollfd> entries, Duration patience);
   // Calls `readable` whenever the descriptor is readable, while the guest is served.
   void Watch(int fd, std::function<void()> readable);
   void Unwatch(int fd);

@@ -151,7 +151,10 @@ void SharedSchedule::LetRun(uint16_t slot, bool listens) {
   Doorbell& bell = BellOf(slot);
   Store(bell.controller, listens ? kMemory : kMessages);
   Store(bell.run, Load(bell.run) + 1);
-  syscall(SYS_futex, &bell.run, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+
+void SharedSchedule::Wake(uint16_t slot) {
+  syscall(SYS_futex, &BellOf(slot).run, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
 std::optional<uint32_t> SharedSchedule::AwaitWait(uint16_t slot, uint32_t waits,

@@ -58,6 +58,8 @@ class SharedSchedule {
   // Lets a waiting guest run. With `listens` the guest signals in this memory that it waits again,
   // and AwaitWait() must follow; without, it sends a message.
   void LetRun(uint16_t slot, bool listens);
+  // Wakes it after LetRun(), if it sleeps in a process of its own.
+  void Wake(uint16_t slot);
   // Sleeps until the guest has begun to wait more often than `waits` times, and returns how often
   // it has. Returns nothing when `patience` has passed: the guest then sends a kWait message, whose
   // time is that number.

@@ -1,0 +1,88 @@
+// What the imports of the guest that lives in this process share with its owner. There is at most
+// one such guest, because its kernel is linked to fixed addresses.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+
+namespace viaduct::embed {
+
+// Memory [begin, end).
+struct Range {
+  uintptr_t begin = 0, end = 0;
+  bool Contains(const void* start, size_t size) const {
+    const auto at = reinterpret_cast<uintptr_t>(start);
+    return at >= begin && at <= end && size <= end - at;
+  }
+};
+
+struct Context {
+  // Set in copies of this process (fork, clone) that the guest makes for its programs: all imports
+  // are libc's there, and the process is left without the simulator's clean-up.
+  bool copy = false;
+
+  // --- Switches.
+  std::atomic<bool> inside{false};  // the guest's kernel runs, not the simulator
+  void* guest_place = nullptr;
+  void* simulator_place = nullptr;
+  std::atomic<uint64_t> switches{0};  // how often the guest was let run
+  std::optional<int> ended;           // with this wait status (waitpid(2))
+  std::atomic<bool> stuck{false};     // it was left in the middle of something
+
+  // --- Memory.
+  Range place;         // of the image, its memory and its addresses for vmalloc
+  uintptr_t heap = 0;  // what sbrk() answers
+
+  // --- Signals. The kernel's handlers by number; the one of SIGIO is called, never sent.
+  struct sigaction handlers[NSIG] = {};
+  stack_t signal_stack = {};
+  int in_handler = 0;
+  bool look_for_input = true;  // when it is let run next
+
+  // --- Descriptors and files.
+  int standard[3] = {-1, -1, -1};  // what it has for 0, 1 and 2
+  std::set<int> descriptors;       // that it has opened
+  int events = -1;                 // its epoll instance
+  bool booting = true;             // its working directory is the folder in which it boots
+  std::vector<std::filesystem::path> writable;
+
+  std::set<pid_t> processes;  // of its programs
+  std::vector<std::string> environment;
+  uint64_t random_state = 0;
+};
+
+// The one of the guest that runs, or is about to. Not to be called without one.
+Context& Here();
+// Makes it that one; nullptr: none is left.
+void SetContext(Context* context);
+
+// Goes back to the simulator until the guest is let run again. Calls the guest's handler of SIGIO
+// if there is input for it then, and returns whether there was.
+bool LetSimulatorRun();
+// The same if there is input already, without going back.
+bool TakeInput();
+// Goes back to the simulator for good: the guest has ended with this wait status.
+[[noreturn]] void End(int status);
+// Closes the guest's descriptors and ends its programs' processes.
+void CleanUp(Context& context);
+
+// Keeps a descriptor (or a negative number) among the guest's and returns it.
+int Opened(int fd);
+// The descriptor that the guest's number stands for.
+int Real(int fd);
+
+// Whether the guest may create, change and remove this file of the machine.
+bool MayChange(const char* path);
+
+}  // namespace viaduct::embed

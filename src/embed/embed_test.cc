@@ -1,0 +1,167 @@
+// The parts of an embedded guest without a kernel.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "embed/context.h"
+#include "embed/embedded_kernel.h"
+#include "embed/faults.h"
+#include "embed/import_functions.h"
+#include "embed/imports.h"
+#include "embed/stacks.h"
+#include "embed/watchdog.h"
+
+namespace viaduct::embed {
+namespace {
+
+// Stack switches are what sanitizers cannot follow.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kFollowed = false;
+#else
+constexpr bool kFollowed = kCanSwitch;
+#endif
+
+class EmbedTest : public testing::Test {
+ protected:
+  EmbedTest() { SetContext(&context_); }
+  ~EmbedTest() override {
+    CleanUp(context_);
+    SetContext(nullptr);
+  }
+
+  // Lets `start` run in the place of a guest's main().
+  void Begin(void (*start)()) {
+    constexpr size_t kSize = size_t{1} << 18;
+    stack_.resize(kSize);
+    const auto end = reinterpret_cast<uintptr_t>(stack_.data() + kSize) & ~uintptr_t{15};
+    context_.guest_place = NewStack(reinterpret_cast<void*>(end), start);
+    LetRun();
+  }
+  void LetRun() {
+    ++context_.switches;
+    context_.inside = true;
+    viaduct_embed_switch(&context_.simulator_place, context_.guest_place);
+    context_.inside = false;
+  }
+
+  Context context_;
+  std::vector<char> stack_;
+};
+
+volatile int steps = 0;
+
+TEST_F(EmbedTest, GoesBackAndForth) {
+  if (!kFollowed) GTEST_SKIP();
+  steps = 0;
+  Begin([] {
+    for (;;) {
+      steps = steps + 1;
+      errno = 77;
+      LetSimulatorRun();
+      if (errno != 77) steps = -1000;
+    }
+  });
+  EXPECT_EQ(steps, 1);
+  errno = 5;
+  LetRun();
+  EXPECT_EQ(steps, 2);
+}
+
+TEST_F(EmbedTest, EndsWithItsStatusAndNothingOpen) {
+  if (!kFollowed) GTEST_SKIP();
+  Begin([] {
+    Opened(dup(0));
+    imports::Fork();
+    if (Here().copy) pause();
+    imports::Exit(3);
+  });
+  ASSERT_TRUE(context_.ended);
+  EXPECT_EQ(WEXITSTATUS(*context_.ended), 3);
+  EXPECT_TRUE(context_.descriptors.empty());
+  EXPECT_TRUE(context_.processes.empty());
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+}
+
+TEST_F(EmbedTest, SpinningGuestIsLeftThere) {
+  if (!kFollowed) GTEST_SKIP();
+  static volatile uint64_t clock = 0;
+  const Faults faults;
+  Watchdog watchdog(context_, clock);
+  watchdog.SetPatience(Duration::Milliseconds(20));
+  Begin([] {
+    for (;;) steps = steps + 1;  // NOLINT(bugprone-infinite-loop): that is what is tested
+  });
+  EXPECT_TRUE(context_.stuck);
+  EXPECT_FALSE(context_.ended);
+}
+
+TEST_F(EmbedTest, FaultOfTheSimulatorStaysOne) {
+  const auto fault = [] {
+    const Faults faults;
+    raise(SIGSEGV);
+    raise(SIGSEGV);
+  };
+  EXPECT_EXIT(fault(), testing::KilledBySignal(SIGSEGV), "");
+}
+
+TEST_F(EmbedTest, ChangesOnlyFilesOfItsFolders) {
+  context_.writable = {"/tmp/of-guest", "/dev/null"};
+  EXPECT_TRUE(MayChange("u/guest/pid"));
+  EXPECT_FALSE(MayChange("../other"));
+  EXPECT_TRUE(MayChange("/tmp/of-guest/file"));
+  EXPECT_TRUE(MayChange("/dev/null"));
+  EXPECT_FALSE(MayChange("/tmp/of-guest/../other"));
+  EXPECT_FALSE(MayChange("/tmp/of-guests"));
+  EXPECT_FALSE(MayChange("/etc/passwd"));
+  context_.booting = false;
+  EXPECT_FALSE(MayChange("u/guest/pid"));
+}
+
+TEST_F(EmbedTest, RefusesWhatAConfinedProcessMayNotDo) {
+  const std::string file = testing::TempDir() + "embed-" + std::to_string(getpid());
+  const auto refused = [](int result, int expected) { return result == -1 && errno == expected; };
+  EXPECT_TRUE(refused(imports::Open(file.c_str(), O_RDWR | O_CREAT, 0600), EACCES));
+  EXPECT_TRUE(refused(imports::Mkdir(file.c_str(), 0700), EACCES));
+  EXPECT_TRUE(refused(imports::Unlink(file.c_str()), EACCES));
+  EXPECT_TRUE(refused(imports::Refuse(), EPERM));
+  EXPECT_TRUE(refused(imports::Socket(AF_INET, SOCK_STREAM, 0), EACCES));
+  EXPECT_TRUE(refused(imports::Kill(getppid(), SIGTERM), ESRCH));
+  EXPECT_TRUE(refused(imports::Waitpid(-1, nullptr, 0), ECHILD));
+  EXPECT_TRUE(refused(imports::Mprotect(&context_, 1, PROT_NONE), EINVAL));
+  EXPECT_EQ(imports::Mmap(&context_, 1, PROT_NONE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+            MAP_FAILED);
+}
+
+TEST_F(EmbedTest, EveryImportHasAReasonOrIsOfLibc) {
+  for (const char* name : {"syscall", "poll", "exit", "open64", "malloc", "getpid"}) {
+    const Import* import = FindImport(name);
+    ASSERT_NE(import, nullptr) << name;
+    EXPECT_EQ(import->ours != nullptr, import->why != nullptr) << name;
+    EXPECT_NE(Bind(*import), nullptr);
+  }
+  EXPECT_EQ(FindImport("system"), nullptr);
+}
+
+TEST(WhyNotTest, NamesTheFileAndWhatIsWrong) {
+  const std::string why = WhyNot("/bin/sh", 1 << 20);
+  EXPECT_NE(why.find("kernel /bin/sh "), std::string::npos) << why;
+  EXPECT_EQ(why.find('\n'), std::string::npos);
+  const auto embed = [] {
+    KernelOptions options;
+    options.file = "/bin/sh";
+    EmbeddedKernel kernel(std::move(options));
+  };
+  EXPECT_THROW(embed(), EnvironmentError);
+}
+
+}  // namespace
+}  // namespace viaduct::embed

@@ -1,0 +1,76 @@
+#include "embed/faults.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "embed/context.h"
+#include "embed/stacks.h"
+
+namespace viaduct::embed {
+namespace {
+
+struct sigaction before[NSIG];
+std::atomic<bool> installed{false};
+std::atomic<uint64_t> unwanted{0};  // let run for so many times, the guest is to leave
+
+using Handler = void (*)(int, siginfo_t*, void*);
+
+void OnFault(int number, siginfo_t* info, void* interrupted) {
+  if (!installed || (!Here().inside && !Here().copy)) {
+    sigaction(number, &before[number], nullptr);  // and it faults again
+    return;
+  }
+  Context& context = Here();
+  const Handler handler = context.handlers[number].sa_sigaction;
+  if (handler == nullptr) End(number);
+  ++context.in_handler;
+  handler(number, info, interrupted);
+  --context.in_handler;
+}
+
+void OnLeave(int, siginfo_t*, void*) {
+  if (!installed) return;
+  Context& context = Here();
+  if (!context.inside || context.switches != unwanted) return;
+  context.stuck = true;
+  context.inside = false;
+  // What returning from here would do.
+  sigset_t all;
+  sigemptyset(&all);
+  sigaddset(&all, kLeave);
+  sigprocmask(SIG_UNBLOCK, &all, nullptr);
+  void* never = nullptr;
+  viaduct_embed_switch(&never, context.simulator_place);
+}
+
+void Install(int number, Handler handler, int flags) {
+  struct sigaction action;
+  std::memset(&action, 0, sizeof action);
+  action.sa_sigaction = handler;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | flags;
+  sigaction(number, &action, &before[number]);
+}
+
+}  // namespace
+
+Faults::Faults() {
+  for (const int number : kSignals) Install(number, OnFault, SA_NODEFER);
+  Install(kLeave, OnLeave, 0);
+  installed = true;
+}
+
+Faults::~Faults() {
+  installed = false;
+  for (const int number : kSignals) sigaction(number, &before[number], nullptr);
+  sigaction(kLeave, &before[kLeave], nullptr);
+}
+
+void MakeLeave(pid_t thread, uint64_t switches) {
+  unwanted = switches;
+  syscall(SYS_tgkill, getpid(), thread, kLeave);
+}
+
+}  // namespace viaduct::embed
